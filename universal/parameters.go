@@ -49,8 +49,11 @@ func (c Config) parameter(scope *model.Scope, name string, draw initial, dims ..
 // dense is x W without bias, the matrix [inputs, outputs] being the parameter name.
 func (c Config) dense(scope *model.Scope, name string, x *Node, outputs int) *Node {
 	inputs := x.Shape().Dimensions[x.Rank()-1]
-	return Dot(x, c.parameter(scope, name, glorot, inputs, outputs).NodeValue(x)).Product()
+	return times(x, c.parameter(scope, name, glorot, inputs, outputs).NodeValue(x))
 }
+
+// times is x W: the last axis of x against the first of W [inputs, outputs].
+func times(x, w *Node) *Node { return EinsumAxes(x, w, [][2]int{{x.Rank() - 1, 0}}, nil) }
 
 // affine is x W + b, with b the parameter bias.
 func (c Config) affine(scope *model.Scope, name string, x *Node, outputs int) *Node {

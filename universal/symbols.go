@@ -49,5 +49,5 @@ func (c Config) readout(scope *model.Scope, h *Node) *Node {
 	} else {
 		o = c.parameter(scope.At("readout"), "weight", glorot, c.Width, c.TargetVocabulary).NodeValue(h)
 	}
-	return Dot(h, o).Product() // (eq. 8)
+	return times(h, o) // (eq. 8)
 }
