@@ -2,12 +2,13 @@ package batch
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 )
 
 // The lengths that rectangles have unless a Plan says otherwise: the first, then each a quarter more than the one
-// before. At most a fifth of a row is then padding of this kind, and 400 positions take 18 lengths.
+// before. From 8 on at most a fifth of a row is then padding of this kind, and lengths up to 400 need 20 shapes.
 const (
 	firstBoundary = 8
 	growth        = 1.25
@@ -17,7 +18,7 @@ const (
 type Plan struct {
 	Tokens     int   `json:"tokens,omitempty"`     // most positions of the longer rectangle: rows = max(1, Tokens/max(M, N))
 	Rows       int   `json:"rows,omitempty"`       // this many rows instead, whatever the lengths
-	Boundaries []int `json:"boundaries,omitempty"` // lengths of rectangles, rising; none: 8, 10, 12, 15, 18, ...
+	Boundaries []int `json:"boundaries,omitempty"` // lengths of rows before the target's End, rising; none: 8, 10, 12, 15, 18, ...
 	MaxSource  int   `json:"max_source,omitempty"` // longest source; 0: no sources at all
 	MaxTarget  int   `json:"max_target,omitempty"` // longest target, End included
 	Window     int   `json:"window,omitempty"`     // examples that are sorted by length at a time; 0: 256 of the longest batches
@@ -50,26 +51,25 @@ func (p Plan) Validate() error {
 // A shape is the size of a source and a target row.
 type shape struct{ source, target int }
 
-// shape is the smallest rectangle row for an example of these lengths.
+// shape is the smallest rows for an example of these lengths. Target rows are a boundary and one for End: targets as long
+// as their sources then share the source's boundary, where End would push half of them to the next one and double the shapes.
 func (p Plan) shape(source, target int) shape {
-	return shape{p.round(source, p.MaxSource), p.round(target, p.MaxTarget)}
+	return shape{min(p.round(source), p.MaxSource), min(p.round(target-1)+1, p.MaxTarget)}
 }
 
-// round is the first boundary a length fits, but never more than most. Of no sources at all, it is 0.
-func (p Plan) round(length, most int) int {
-	boundary := firstBoundary
+// round is the first boundary a length fits, and beyond the last one given a length above all.
+func (p Plan) round(length int) int {
 	if n := len(p.Boundaries); n > 0 {
-		i := sort.SearchInts(p.Boundaries, length)
-		if i == n {
-			return most
+		if i := sort.SearchInts(p.Boundaries, length); i < n {
+			return p.Boundaries[i]
 		}
-		boundary = p.Boundaries[i]
-	} else {
-		for boundary < length {
-			boundary = int(float64(boundary) * growth)
-		}
+		return math.MaxInt - 1
 	}
-	return min(boundary, most)
+	boundary := firstBoundary
+	for boundary < length {
+		boundary = int(float64(boundary) * growth)
+	}
+	return boundary
 }
 
 // rows is how many rows a rectangle of this shape has.
