@@ -83,13 +83,10 @@ func (r *Run) fill(config []byte) error {
 	if _, err := os.Stat(r.path(configFile)); err == nil {
 		return fmt.Errorf("%s %w", r.dir, ErrExists)
 	}
-	if err := os.Remove(r.path(metricsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := writeFile(r.path(configFile), config); err != nil {
 		return err
 	}
-	if err := r.openMetrics(); err != nil {
-		return err
-	}
-	return writeFile(r.path(configFile), config) // last: what has no config.json is no run
+	return r.openMetrics()
 }
 
 // vacant reports what stands in the way of a new run. A Create that was interrupted does not.
@@ -104,7 +101,7 @@ func vacant(dir string) error {
 	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == configFile }) {
 		return fmt.Errorf("%s %w: resume it, or choose another directory", dir, ErrExists)
 	}
-	ours := []string{checkpointDir, traceDir, exportDir, lockFile, metricsFile}
+	ours := []string{checkpointDir, traceDir, exportDir, lockFile}
 	for _, e := range entries {
 		if !slices.Contains(ours, e.Name()) && !temporary(e.Name()) {
 			return fmt.Errorf("%s is not empty (it has %s): choose a new directory", dir, e.Name())
