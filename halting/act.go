@@ -11,9 +11,9 @@ import (
 
 // ACT is what the adaptive policies have in common: the halting unit and its threshold.
 type ACT struct {
-	MaxSteps int     // no position runs longer, at least 1
-	Epsilon  float64 // a position halts once its p sum to more than 1 - Epsilon; the authors use 0.01
-	Bias     float64 // initial bias of the halting unit: 1 as the authors' code starts (two steps at first), -3 starts deep
+	MaxSteps int     `json:"max_steps"` // no position runs longer, at least 1
+	Epsilon  float64 `json:"epsilon"`   // a position halts once its p sum to more than 1 - Epsilon; the authors use 0.01
+	Bias     float64 `json:"bias"`      // initial bias of the halting unit: 1 as the authors' code starts (two steps at first), -3 starts deep
 }
 
 // Limit is a.MaxSteps.

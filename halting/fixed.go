@@ -10,7 +10,7 @@ import (
 
 // Fixed applies the step the same number of times everywhere: T of section 2.1.
 type Fixed struct {
-	Steps int // T, at least 1
+	Steps int `json:"steps"` // T, at least 1
 }
 
 // Unroll applies the step f.Steps times.
@@ -37,7 +37,7 @@ func (f Fixed) Validate() error {
 // the input: the setting of section 4 that reduces to a Neural GPU. Shorter examples of a batch stop early, their state
 // is copied.
 type Length struct {
-	Max int // no more steps than this, however long the source; 0: no bound
+	Max int `json:"max"` // no more steps than this, however long the source; 0: no bound
 }
 
 // Unroll applies the step as often as the longest source of the batch has positions, to each example as often as its own.

@@ -51,8 +51,8 @@ func (m CrossEntropy) Mean() *Node { return Div(m.Smoothed, MaxScalar(m.Symbols,
 // Warmup is a weight that grows linearly from 0 over the first Steps steps of training and then stays: cheap pondering
 // while there is nothing to hurry for.
 type Warmup struct {
-	Weight float64
-	Steps  int // 0: the full weight from the start
+	Weight float64 `json:"weight"`
+	Steps  int     `json:"warmup"` // 0: the full weight from the start
 }
 
 // At is the weight in step, counted from 1.

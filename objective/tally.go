@@ -9,7 +9,7 @@ import (
 
 // Objective is what training minimises, less the weight of pondering, which changes as training goes on.
 type Objective struct {
-	LabelSmoothing float64
+	LabelSmoothing float64 `json:"label_smoothing"`
 }
 
 // Of gives, for one batch, the loss and the tally that [Unpack] reads. The loss is the smoothed cross entropy a real symbol

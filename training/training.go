@@ -21,28 +21,30 @@ var noWatch = universal.Watch{}
 
 // Config says how to train. Fields that a zero makes no sense of are named by Validate.
 type Config struct {
-	Steps    int64    // updates in all
-	Schedule Schedule // learning rate
+	Steps    int64    `json:"steps"` // updates in all
+	Schedule Schedule `json:"-"`     // learning rate
 
-	Beta1, Beta2, Epsilon float64             // of Adam; the authors use 0.9, 0.997, 1e-9
-	Objective             objective.Objective // label smoothing
-	Ponder                objective.Warmup    // weight of the ponder cost; the authors use 0.01
-	ClipNorm              float64             // gradients of a larger global norm are scaled down to it; 0: never
-	Accumulate            int                 // batches an update; 0 counts as 1
+	Beta1               float64          `json:"beta1"` // of Adam; the authors use 0.9, 0.997 and 1e-9
+	Beta2               float64          `json:"beta2"`
+	Epsilon             float64          `json:"epsilon"`
+	objective.Objective                  // label smoothing
+	Ponder              objective.Warmup `json:"ponder"`     // weight of the ponder cost; the authors use 0.01
+	ClipNorm            float64          `json:"clip_norm"`  // gradients of a larger global norm are scaled down to it; 0: never
+	Accumulate          int              `json:"accumulate"` // batches an update; 0 counts as 1
 
-	LogEvery        int64 // updates between lines of metrics
-	EvaluateEvery   int64 // updates between looks at the held-out set
-	CheckpointEvery int64 // updates between checkpoints
-	Keep            int   // checkpoints kept besides the best
-	Stop            Stop
+	LogEvery        int64 `json:"log_every"`        // updates between lines of metrics
+	EvaluateEvery   int64 `json:"evaluate_every"`   // updates between looks at the held-out set
+	CheckpointEvery int64 `json:"checkpoint_every"` // updates between checkpoints
+	Keep            int   `json:"keep"`             // checkpoints kept besides the best
+	Stop            Stop  `json:"stop"`
 
-	Seed uint64
+	Seed uint64 `json:"-"`
 }
 
 // Stop ends training before its last update. The zero value never does.
 type Stop struct {
-	Patience int     // held-out looks in a row without a new best
-	Accuracy float64 // held-out teacher-forced sequence accuracy reached
+	Patience int     `json:"patience"` // held-out looks in a row without a new best
+	Accuracy float64 `json:"accuracy"` // held-out teacher-forced sequence accuracy reached
 }
 
 // Validate names the first field that makes no sense, its value, and what would.
@@ -62,7 +64,7 @@ func (c Config) Validate() error {
 	for _, err := range []error{
 		positive("steps", c.Steps), positive("log_every", c.LogEvery), positive("evaluate_every", c.EvaluateEvery),
 		positive("checkpoint_every", c.CheckpointEvery), positive("keep", int64(c.Keep)),
-		rate("adam.beta1", c.Beta1, 1), rate("adam.beta2", c.Beta2, 1), rate("label_smoothing", c.Objective.LabelSmoothing, 1),
+		rate("beta1", c.Beta1, 1), rate("beta2", c.Beta2, 1), rate("label_smoothing", c.LabelSmoothing, 1),
 		rate("clip_norm", c.ClipNorm, 1e9), rate("ponder.weight", c.Ponder.Weight, 1e9), rate("ponder.warmup", float64(c.Ponder.Steps), 1e15),
 		rate("accumulate", float64(c.Accumulate), 1e6), rate("stop.patience", float64(c.Stop.Patience), 1e9), rate("stop.accuracy", c.Stop.Accuracy, 1.0001),
 	} {
@@ -71,7 +73,7 @@ func (c Config) Validate() error {
 		}
 	}
 	if !(c.Epsilon > 0) {
-		return fmt.Errorf("training.adam.epsilon is %v: it must be positive; the authors use 1e-9", c.Epsilon)
+		return fmt.Errorf("training.epsilon is %v: it must be positive; the authors use 1e-9", c.Epsilon)
 	}
 	if c.Schedule == nil {
 		return fmt.Errorf("training.schedule is missing: choose Constant, InverseSquareRoot or Cosine")

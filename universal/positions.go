@@ -10,8 +10,8 @@ import (
 // with "positions starting with randomized offsets" (section 3.4), so that longer sequences meet no position that was
 // never seen. Source and target of one example get the same draw. Tests always count from 1.
 type Positions struct {
-	Max  int  // the largest position ever drawn; 0 counts from 1 and draws nothing
-	Gaps bool // draw a sorted random subset of 1..Max (randomised ordered positions) instead of one offset
+	Max  int  `json:"max"`  // the largest position ever drawn; 0 counts from 1 and draws nothing
+	Gaps bool `json:"gaps"` // draw a sorted random subset of 1..Max (randomised ordered positions) instead of one offset
 }
 
 // Random tells whether training draws positions at all.

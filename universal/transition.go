@@ -27,7 +27,7 @@ type Line struct {
 
 // FeedForward is two affine maps around a rectified linear unit, position by position.
 type FeedForward struct {
-	Filter int // F, channels in between
+	Filter int `json:"filter"` // F, channels in between
 }
 
 // Apply computes max(0, x inner + b) outer + b'.
@@ -50,7 +50,7 @@ func (f FeedForward) Validate() error {
 // (Chollet, 2016; Kaiser et al., 2017), of widths 3 and 5 as in the authors' code. Encoders look both ways and see zeros
 // at padding; decoders look back only.
 type SeparableConvolution struct {
-	Filter int // F, channels in between
+	Filter int `json:"filter"` // F, channels in between
 }
 
 // Widths of the two convolutions.

@@ -33,31 +33,31 @@ import (
 
 // Config is what the three models have in common. The zero value of every option is the paper's choice.
 type Config struct {
-	SourceVocabulary int // V of the source; not read by a Decoder
-	TargetVocabulary int // V of the target, or the number of classes of an Encoder
-	Width            int // D
-	Heads            int // K, a divisor of Width
-	Transition       Transition
-	Halting          halting.Policy
+	SourceVocabulary int            `json:"-"`     // V of the source; not read by a Decoder
+	TargetVocabulary int            `json:"-"`     // V of the target, or the number of classes of an Encoder
+	Width            int            `json:"width"` // D
+	Heads            int            `json:"heads"` // K, a divisor of Width
+	Transition       Transition     `json:"-"`
+	Halting          halting.Policy `json:"-"`
 
-	PreNorm         bool // normalise in front of each sub-layer and once at the end, as the authors' code does
-	LearnedSteps    bool // a learned vector a step instead of the sinusoid in t, as the authors' code does; forbids halting.Length
-	ScaleEmbedding  bool // multiply embeddings by sqrt(D), as the authors' code does
-	SharedEmbedding bool // one table for source and target
-	TiedReadout     bool // logits from the target embedding, transposed, instead of a matrix of their own
-	Dropout         Dropout
-	Positions       Positions // where a training sequence starts counting; the zero value counts from 1
+	PreNorm         bool      `json:"pre_norm"`         // normalise in front of each sub-layer and once at the end, as the authors' code does
+	LearnedSteps    bool      `json:"learned_steps"`    // a learned vector a step instead of the sinusoid in t, as the authors' code does; forbids halting.Length
+	ScaleEmbedding  bool      `json:"scale_embedding"`  // multiply embeddings by sqrt(D), as the authors' code does
+	SharedEmbedding bool      `json:"shared_embedding"` // one table for source and target
+	TiedReadout     bool      `json:"tied_readout"`     // logits from the target embedding, transposed, instead of a matrix of their own
+	Dropout         Dropout   `json:"dropout"`
+	Positions       Positions `json:"positions"` // where a training sequence starts counting; the zero value counts from 1
 
-	Seed      uint64       // of the initial weights
-	Precision dtypes.DType // Float32 if unset; Float64 for checking
+	Seed      uint64       `json:"-"` // of the initial weights
+	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
 }
 
 // Dropout holds rates, 0 to below 1, of values zeroed in training.
 type Dropout struct {
-	Embedding  float64 // of the embedded symbols, before coordinates are added
-	Attention  float64 // of the attention weights
-	Transition float64 // of the transition's inner activations
-	Residual   float64 // of what each sub-layer adds to the state
+	Embedding  float64 `json:"embedding"`  // of the embedded symbols, before coordinates are added
+	Attention  float64 `json:"attention"`  // of the attention weights
+	Transition float64 `json:"transition"` // of the transition's inner activations
+	Residual   float64 `json:"residual"`   // of what each sub-layer adds to the state
 }
 
 // Inputs are the symbols that a model reads, 0 for padding, which stands at the right.
