@@ -29,6 +29,9 @@ func (t *Trace) verdict() string {
 	if slices.Equal(t.Output, t.Reference) {
 		return "That is the right answer."
 	}
+	if len(t.Output) == 1 && len(t.Reference) == 1 {
+		return "That is wrong."
+	}
 	right := 0
 	for i := range min(len(t.Output), len(t.Reference)) {
 		if t.Output[i] == t.Reference[i] {
@@ -51,7 +54,7 @@ func (s *Stack) summary() string {
 	positions := count(len(s.Symbols), "position", "positions")
 	switch {
 	case !s.adaptive():
-		return fmt.Sprintf("%s, each revised in %s. The depth is fixed: no position halts earlier.", positions, steps(most))
+		return fmt.Sprintf("%s, %s each: the depth is fixed.", positions, steps(most))
 	case least == most:
 		return fmt.Sprintf("%s, each of which halted after %s.", positions, steps(most))
 	default:

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"io"
 	"strconv"
+	"unicode/utf8"
 )
 
 //go:embed page.html
@@ -18,8 +19,8 @@ var pageJS string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// clip is how many symbols the heading quotes; the table below it quotes all.
-const clip = 40
+// clip is how many characters the heading quotes of each side; the table below it quotes all.
+const clip = 60
 
 // page is what page.html shows.
 type page struct {
@@ -40,11 +41,18 @@ type quote struct {
 
 // Head is the part the heading has room for.
 func (q quote) Head() quote {
-	return quote{q.Marks[:min(clip, len(q.Marks))], q.Separator}
+	characters := 0
+	for i, m := range q.Marks {
+		characters += len(q.Separator) + utf8.RuneCountInString(m.Symbol)
+		if characters > clip && i > 0 {
+			return quote{q.Marks[:i], q.Separator}
+		}
+	}
+	return q
 }
 
 // Cut is how many symbols Head leaves out.
-func (q quote) Cut() int { return max(0, len(q.Marks)-clip) }
+func (q quote) Cut() int { return len(q.Marks) - len(q.Head().Marks) }
 
 // Text is the head as plain text.
 func (q quote) Text() string {

@@ -40,11 +40,21 @@
       this.id = figure.id;
       this.steps = this.data.weights.length;
       this.heads = this.data.weights[0].length;
-      this.step = this.steps - 1;
+      this.cell = 30; // pixels
+      this.step = this.firstShown();
       this.head = this.heads > 1 ? -1 : 0; // -1: the mean of all heads
       this.means = this.data.weights.map(mean);
       this.build();
       this.choose(this.step, this.head);
+    }
+
+    // firstShown is the last step that at least half of the positions still ran: attention is sharpest late, and
+    // of little interest once nearly everything has halted.
+    firstShown() {
+      for (let step = this.steps - 1; step > 0; step--) {
+        if (2 * this.data.updates.filter(n => n > step).length >= this.data.updates.length) return step;
+      }
+      return 0;
     }
 
     rows(step, head) { return head < 0 ? this.means[step] : this.data.weights[step][head]; }
@@ -54,20 +64,21 @@
 
     build() {
       this.status = element("span");
-      this.back = this.move("‹ earlier step", -1);
-      this.forward = this.move("later step ›", 1);
+      this.back = this.move("‹ earlier", -1);
+      this.forward = this.move("later ›", 1);
       this.halts = element("p", "halts");
       this.readout = element("p", "readout");
       this.readout.id = `${this.id}-readout`;
       this.readout.setAttribute("aria-live", "polite");
-      this.root.replaceChildren(this.overview(),
+      this.root.replaceChildren(this.overview(), element("div", "detail",
         element("p", "status", element("span", "moves", this.back, this.forward), this.status),
-        this.halts, this.readout, this.matrix(), this.legend());
+        this.halts, this.readout, this.matrix(), this.legend()));
     }
 
     move(text, by) {
       const button = element("button", "", text);
       button.type = "button";
+      button.setAttribute("aria-label", by < 0 ? "earlier step" : "later step");
       button.addEventListener("click", () => this.choose(this.step + by, this.head));
       return button;
     }
@@ -86,8 +97,8 @@
         const row = body.appendChild(element("tr", "", element("th", "", this.headRadios[i])));
         for (let step = 0; step < this.steps; step++) row.append(this.thumb(step, head));
       });
-      const box = element("div", "scroll overview", element("table", "", element("thead", "", titles), body));
-      return box;
+      this.table = element("table", "", element("thead", "", titles), body);
+      return element("div", "scroll overview", this.table);
     }
 
     radios(kind, count, name, chosen) {
@@ -102,7 +113,7 @@
 
     thumb(step, head) {
       const { queries, keys } = this.data;
-      const side = this.steps > 10 ? 52 : 84;
+      const side = this.steps > 8 ? 48 : 66;
       const scale = side / Math.max(queries.length, keys.length);
       const canvas = element("canvas");
       canvas.style.width = `${Math.max(14, Math.round(keys.length * scale))}px`;
@@ -173,7 +184,12 @@
     // layout sizes the cells to the room there is, writes the labels and paints.
     layout() {
       const { queries, keys } = this.data;
-      const room = (this.root.clientWidth || 900) - 150;
+      this.labels(this.left, queries, "height", false, i => this.halted(this.step, i));
+      const total = this.root.clientWidth || 900, labels = Math.max(105, this.left.offsetWidth);
+      const beside = total - this.table.offsetWidth - labels - 48;
+      const fits = beside >= Math.max(320 - labels, 22 * keys.length);
+      this.root.classList.toggle("beside", fits);
+      const room = fits ? beside : total - labels - 10;
       const least = Math.max(queries.length, keys.length) > 400 ? 3 : 11;
       this.cell = Math.min(30, Math.max(least, Math.floor(room / keys.length)));
       const long = keys.some(s => s.length > 2);
@@ -281,6 +297,7 @@
     return [first, Math.max(first + 1, Math.floor((at + 1) * cells / total))];
   }
 
+  // mean is the average of all heads' matrices.
   function mean(heads) {
     return heads[0].map((row, i) => row.map((_, j) => heads.reduce((sum, head) => sum + head[i][j], 0) / heads.length));
   }

@@ -21,7 +21,7 @@ type ponderFigure struct {
 	Remainders        bool
 	Rows              bool
 	Steps             []int // 1..T
-	Top               int   // height of the longest bar in pixels
+	Top, Column       int   // height of the longest bar and width of a column in pixels
 	Open, Folded      []band
 }
 
@@ -53,6 +53,7 @@ func newPonderFigure(id, name string, s *Stack, decoder bool) ponderFigure {
 	}
 	symbols := visibleAll(s.Symbols)
 	f.Rows = widest(symbols) > longestLabel
+	f.Column = min(40, max(28, 900/len(symbols)))
 	for t := range s.steps() {
 		f.Steps = append(f.Steps, t+1)
 	}

@@ -8,8 +8,9 @@ import (
 )
 
 // visible makes a symbol readable and harmless wherever it is printed: spaces and control characters get their
-// pictures (␣, ␊), what has no shape of its own its number, and a symbol of nothing a name. Terminal escapes
-// and text-direction marks inside symbols therefore never reach a terminal or a page.
+// pictures (␣, ␊), what has no shape of its own its number, and a symbol of nothing a name. Single spaces between
+// the words of one symbol (a fact of a story) stay. Terminal escapes and text-direction marks inside symbols
+// therefore never reach a terminal or a page.
 func visible(symbol string) string {
 	if symbol == "" {
 		return "(empty)"
@@ -18,6 +19,8 @@ func visible(symbol string) string {
 	for i, r := range symbol {
 		_, size := utf8.DecodeRuneInString(symbol[i:])
 		switch {
+		case r == ' ' && between(symbol, i):
+			b.WriteRune(' ')
 		case r == ' ':
 			b.WriteRune('␣')
 		case r < ' ':
@@ -35,6 +38,11 @@ func visible(symbol string) string {
 	return b.String()
 }
 
+// between reports whether the space at i stands alone between two words.
+func between(symbol string, i int) bool {
+	return i > 0 && i+1 < len(symbol) && symbol[i-1] > ' ' && symbol[i+1] > ' '
+}
+
 func visibleAll(symbols []string) []string {
 	out := make([]string, len(symbols))
 	for i, s := range symbols {
@@ -44,14 +52,18 @@ func visibleAll(symbols []string) []string {
 }
 
 // separator is what stands between symbols in running text: nothing where each is one character, as digits
-// are, and a space where they are words.
+// are, a space where they are words, and a dot where they are phrases.
 func separator(symbols []string) string {
-	for _, s := range symbols {
-		if utf8.RuneCountInString(visible(s)) > 1 {
-			return " "
+	between := ""
+	for _, s := range visibleAll(symbols) {
+		switch {
+		case strings.Contains(s, " "):
+			return " · "
+		case utf8.RuneCountInString(s) > 1:
+			between = " "
 		}
 	}
-	return ""
+	return between
 }
 
 // wide holds the blocks whose characters take two columns of a terminal.

@@ -1,12 +1,12 @@
 package viewer
 
-import (
-	"fmt"
-	"math"
-)
+import "fmt"
 
 // tolerance is how far outside [0, 1] rounding in float32 may push a weight, and outside 0..T a step count.
 const tolerance = 1e-3
+
+// mostSteps bounds what a page could still show; models run tens of steps.
+const mostSteps = 4096
 
 // Validate reports the first field whose shape or value cannot be what a model did.
 func (t *Trace) Validate() error {
@@ -38,7 +38,7 @@ func (s *Stack) validate(sourceKeys int) error {
 	if positions == 0 {
 		return fmt.Errorf("symbols: no position")
 	}
-	if err := numbers("updates", s.Updates, positions, math.MaxInt32); err != nil {
+	if err := numbers("updates", s.Updates, positions, mostSteps); err != nil {
 		return err
 	}
 	if s.Remainders != nil {
@@ -59,6 +59,9 @@ func (s *Stack) validate(sourceKeys int) error {
 	}
 	if err := heads("cross_attention", s.CrossAttention, positions, sourceKeys); err != nil {
 		return err
+	}
+	if len(s.Weights) > mostSteps {
+		return fmt.Errorf("weights: %d steps, at most %d", len(s.Weights), mostSteps)
 	}
 	return s.validateSteps()
 }
