@@ -2,6 +2,7 @@ package training
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"universal-transformer/internal/feed"
 	"universal-transformer/internal/seed"
 	"universal-transformer/objective"
+	"universal-transformer/runlog"
 )
 
 // Run trains until the last update, until Stop says so, or until ctx is cancelled, whichever comes first; in each case a
@@ -227,14 +229,14 @@ func (t *Trainer) prepare() error {
 		return err
 	}
 	c, refused, err := t.Log.Latest()
-	if err != nil {
-		return err
-	}
 	for _, r := range refused {
 		t.say(r.String())
 	}
-	if c == nil {
+	if errors.Is(err, runlog.ErrNoCheckpoint) {
 		return t.Log.Truncate(0)
+	}
+	if err != nil {
+		return err
 	}
 	t.say(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
 	if err := t.restore(c); err != nil {

@@ -111,11 +111,11 @@ type Progress struct {
 
 // Report is what a run came to.
 type Report struct {
-	Step         int64
-	Stopped      string // why it ended: "done", "accuracy", "patience", "interrupted"
-	Seconds      float64
-	HeldOut      objective.Tally // at the last look
-	BestStep     int64
-	BestNats     float64 // held-out cross entropy of the best checkpoint, nats a symbol
-	Parameters   int     // trained numbers
+	Step       int64
+	Stopped    string // why it ended: "done", "accuracy", "patience", "interrupted"
+	Seconds    float64
+	HeldOut    objective.Tally // at the last look
+	BestStep   int64
+	BestNats   float64 // held-out cross entropy of the best checkpoint, nats a symbol
+	Parameters int     // trained numbers
 }

@@ -52,6 +52,7 @@ func Decode(data []byte, v any) error {
 		return err
 	}
 	w := walker{decoder: json.NewDecoder(bytes.NewReader(data)), data: data}
+	w.decoder.UseNumber() // what a number is for is json.Unmarshal's to judge
 	if err := w.value(target.Type().Elem(), ""); err != nil {
 		return err
 	}

@@ -15,9 +15,9 @@ const separator = "+" // one symbol after the digits (tensor2tensor's has an id 
 // total are tensor2tensor's, first ~ U{1..M/2} and second ~ U{1..M-first-1}; for a length of exactly N the second
 // fills what the first leaves. The top digit is not 0 unless it is the only one. The zero value is base 10, M = 40.
 type Addition struct {
-	Base      int `json:"base,omitempty"`       // 2..36; 0 means 10
-	MaxLength int `json:"max_length,omitempty"` // M of training, in symbols, at least 3; 0 means 40
-	Examples  int `json:"examples,omitempty"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
+	Base      int `json:"base"`       // 2..36; 0 means 10
+	MaxLength int `json:"max_length"` // M of training, in symbols, at least 3; 0 means 40
+	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
 }
 
 // Name is "addition".
@@ -25,6 +25,12 @@ func (Addition) Name() string { return "addition" }
 
 // Validate names the field that is out of range; the other methods expect it to have been asked.
 func (a Addition) Validate() error { return validate(a.Name(), a.Base, a.MaxLength, a.Examples, 3) }
+
+// Resolved is the same task with its defaults spelled out.
+func (a Addition) Resolved() Addition {
+	a.Base, a.MaxLength = or(a.Base, defaultBase), or(a.MaxLength, defaultMaxLength)
+	return a
+}
 
 // SourceVocabulary is the digits of the base, from id 2, and the separator "+".
 func (a Addition) SourceVocabulary() *vocab.Vocabulary {

@@ -11,9 +11,9 @@ import (
 // Copy asks for the source again: 3 1 4 -> 3 1 4.
 // Lengths are uniform in 1..MaxLength and digits uniform. The zero value is the paper's: base 10, lengths 1..40.
 type Copy struct {
-	Base      int `json:"base,omitempty"`       // 2..36; 0 means 10
-	MaxLength int `json:"max_length,omitempty"` // longest training source, in symbols; 0 means 40
-	Examples  int `json:"examples,omitempty"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
+	Base      int `json:"base"`       // 2..36; 0 means 10
+	MaxLength int `json:"max_length"` // longest training source, in symbols; 0 means 40
+	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
 }
 
 // Name is "copy".
@@ -21,6 +21,12 @@ func (Copy) Name() string { return "copy" }
 
 // Validate names the field that is out of range; the other methods expect it to have been asked.
 func (c Copy) Validate() error { return validate(c.Name(), c.Base, c.MaxLength, c.Examples, 1) }
+
+// Resolved is the same task with its defaults spelled out.
+func (c Copy) Resolved() Copy {
+	c.Base, c.MaxLength = or(c.Base, defaultBase), or(c.MaxLength, defaultMaxLength)
+	return c
+}
 
 // SourceVocabulary is the digits of the base, from id 2.
 func (c Copy) SourceVocabulary() *vocab.Vocabulary { return digits(or(c.Base, defaultBase)) }

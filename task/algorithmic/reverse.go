@@ -11,9 +11,9 @@ import (
 // Reverse asks for the source back to front: 3 1 4 -> 4 1 3.
 // Lengths are uniform in 1..MaxLength and digits uniform. The zero value is the paper's: base 10, lengths 1..40.
 type Reverse struct {
-	Base      int `json:"base,omitempty"`       // 2..36; 0 means 10
-	MaxLength int `json:"max_length,omitempty"` // longest training source, in symbols; 0 means 40
-	Examples  int `json:"examples,omitempty"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
+	Base      int `json:"base"`       // 2..36; 0 means 10
+	MaxLength int `json:"max_length"` // longest training source, in symbols; 0 means 40
+	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
 }
 
 // Name is "reverse".
@@ -21,6 +21,12 @@ func (Reverse) Name() string { return "reverse" }
 
 // Validate names the field that is out of range; the other methods expect it to have been asked.
 func (r Reverse) Validate() error { return validate(r.Name(), r.Base, r.MaxLength, r.Examples, 1) }
+
+// Resolved is the same task with its defaults spelled out.
+func (r Reverse) Resolved() Reverse {
+	r.Base, r.MaxLength = or(r.Base, defaultBase), or(r.MaxLength, defaultMaxLength)
+	return r
+}
 
 // SourceVocabulary is the digits of the base, from id 2.
 func (r Reverse) SourceVocabulary() *vocab.Vocabulary { return digits(or(r.Base, defaultBase)) }

@@ -53,7 +53,7 @@ func readFile(c Table, path string, report *Report) ([]pair, error) {
 	return pairs, nil
 }
 
-// parse reads lines to the end of r. Malformed ones go to the report; an error is the reader's own.
+// parse reads lines to the end of r, as the resolved table c says. Malformed ones go to the report; an error is the reader's own.
 func parse(r io.Reader, c Table, report *FileReport) ([]pair, error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	if mark, _ := lines.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
@@ -138,8 +138,8 @@ func symbols(side, text string, c Table) ([]string, error) {
 		return nil, fmt.Errorf("%s: %w", side, err)
 	case len(split) == 0:
 		return nil, fmt.Errorf("the %s is empty", side)
-	case len(split) > c.maxLength():
-		return nil, fmt.Errorf("the %s has %d symbols, more than max_length %d", side, len(split), c.maxLength())
+	case len(split) > c.MaxLength:
+		return nil, fmt.Errorf("the %s has %d symbols, more than max_length %d", side, len(split), c.MaxLength)
 	}
 	for _, s := range split {
 		if vocab.Reserved(s) {

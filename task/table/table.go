@@ -22,13 +22,13 @@ const (
 
 // Table says what file to read and how. Only Path is needed.
 type Table struct {
-	Path             string        `json:"path"`                        // the file
-	Symbols          vocab.Symbols `json:"symbols,omitempty"`           // "characters" (the default) or "words"
-	HeldOut          float64       `json:"held_out,omitempty"`          // share of the sources kept for evaluation; 0 means 0.1
-	HeldOutPath      string        `json:"held_out_path,omitempty"`     // keep this file for evaluation instead
-	MinCount         int           `json:"min_count,omitempty"`         // rarer symbols of the training part become <unknown>; 0 means 1
-	MaxLength        int           `json:"max_length,omitempty"`        // symbols a source or target may have; 0 means 1000
-	SharedVocabulary bool          `json:"shared_vocabulary,omitempty"` // one vocabulary for sources and targets
+	Path             string        `json:"path"`              // the file
+	Symbols          vocab.Symbols `json:"symbols"`           // "characters" (the default) or "words"
+	HeldOut          float64       `json:"held_out"`          // share of the sources kept for evaluation; 0 means 0.1
+	HeldOutPath      string        `json:"held_out_path"`     // keep this file for evaluation instead
+	MinCount         int           `json:"min_count"`         // rarer symbols of the training part become <unknown>; 0 means 1
+	MaxLength        int           `json:"max_length"`        // symbols a source or target may have; 0 means 1000
+	SharedVocabulary bool          `json:"shared_vocabulary"` // one vocabulary for sources and targets
 }
 
 // Validate names the field that is missing or out of range.
@@ -51,11 +51,16 @@ func (c Table) Validate() error {
 	return nil
 }
 
-func (c Table) maxLength() int {
-	if c.MaxLength == 0 {
-		return defaultMaxLength
+// Resolved is the same table with its defaults spelled out.
+func (c Table) Resolved() Table {
+	if c.HeldOut == 0 && c.HeldOutPath == "" {
+		c.HeldOut = defaultHeldOut
 	}
-	return c.MaxLength
+	c.MinCount = max(c.MinCount, 1)
+	if c.MaxLength == 0 {
+		c.MaxLength = defaultMaxLength
+	}
+	return c
 }
 
 // Open reads the files and makes the task, and the report of what is in them. The report is there also when the error
@@ -65,6 +70,7 @@ func Open(c Table) (*Task, *Report, error) {
 	if err := c.Validate(); err != nil {
 		return nil, report, err
 	}
+	c = c.Resolved()
 	training, heldOut, err := c.read(report)
 	if err != nil {
 		return nil, report, err
@@ -83,12 +89,8 @@ func (c Table) read(report *Report) (training, heldOut []pair, err error) {
 		heldOut, err = readFile(c, c.HeldOutPath, report)
 		return pairs, heldOut, err
 	}
-	share := c.HeldOut
-	if share == 0 {
-		share = defaultHeldOut
-	}
 	for _, p := range pairs {
-		if p.held(share) {
+		if p.held(c.HeldOut) {
 			heldOut = append(heldOut, p)
 		} else {
 			training = append(training, p)
@@ -96,7 +98,7 @@ func (c Table) read(report *Report) (training, heldOut []pair, err error) {
 	}
 	if len(training) == 0 || len(heldOut) == 0 {
 		return nil, nil, fmt.Errorf("%s: of %d usable lines %d fall to training and %d to evaluation, at held_out %v: both need some; "+
-			"add lines, change held_out or name a held_out_path", c.Path, len(pairs), len(training), len(heldOut), share)
+			"add lines, change held_out or name a held_out_path", c.Path, len(pairs), len(training), len(heldOut), c.HeldOut)
 	}
 	return training, heldOut, nil
 }
