@@ -92,6 +92,23 @@ func TestHTMLShowsEverySymbolAndNumber(t *testing.T) {
 	}
 }
 
+// Only what differs from the reference is marked, in the heading and below it.
+func TestHTMLMarksMistakes(t *testing.T) {
+	marked := regexp.MustCompile(`<span class="wrong"[^>]*>(.*?)</span>`)
+	for name, test := range map[string]struct {
+		trace *Trace
+		want  string
+	}{"mistaken": {mistaken(), "x x"}, "right": {sample("314", 2, 1), ""}, "no reference": {fixed(), ""}, "one": {story(), "office office"}} {
+		var got []string
+		for _, m := range marked.FindAllStringSubmatch(render(t, test.trace), -1) {
+			got = append(got, m[1])
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: marked %v, want %q", name, got, test.want)
+		}
+	}
+}
+
 // One bar per position, as high as its ponder time: the longest possible fills the chart.
 func TestHTMLBars(t *testing.T) {
 	trace := sample("314", 4, 1)

@@ -108,6 +108,7 @@ func TestValidate(t *testing.T) {
 		"decoder.weights[1]: 2 numbers":     func(t *Trace) { t.Decoder.Weights[1] = t.Decoder.Weights[1][1:] },
 		"decoder.weights[0][2]: +Inf":       func(t *Trace) { t.Decoder.Weights[0][2] = math.Inf(1) },
 		"decoder.attention: 1 steps":        func(t *Trace) { t.Decoder.Attention = t.Decoder.Attention[:1] },
+		"decoder.cross_attention: 1 steps":  func(t *Trace) { t.Decoder.CrossAttention = t.Decoder.CrossAttention[1:] },
 		"encoder.attention[1]: 1 heads":     func(t *Trace) { t.Encoder.Attention[1] = t.Encoder.Attention[1][:1] },
 		"encoder.attention[0]: 0 heads":     func(t *Trace) { t.Encoder.Attention[0] = nil },
 		"encoder.attention[0][1]: 2 query":  func(t *Trace) { t.Encoder.Attention[0][1] = t.Encoder.Attention[0][1][:2] },
