@@ -92,6 +92,16 @@ func TestHTMLShowsEverySymbolAndNumber(t *testing.T) {
 	}
 }
 
+// Signs stand for the special symbols and are explained where they occur, and only there.
+func TestHTMLExplainsSigns(t *testing.T) {
+	text := shown(render(t, fixed()))
+	for _, want := range []string{"∎ is the end of the sequence.", "⁇ is a symbol the model does not know."} {
+		if strings.Count(text, want) != 1 || strings.Contains(shown(render(t, story())), want) {
+			t.Errorf("%q is not explained once where it occurs and nowhere else", want)
+		}
+	}
+}
+
 // Only what differs from the reference is marked, in the heading and below it.
 func TestHTMLMarksMistakes(t *testing.T) {
 	marked := regexp.MustCompile(`<span class="wrong"[^>]*>(.*?)</span>`)

@@ -17,6 +17,7 @@ const (
 // for words.
 type ponderFigure struct {
 	ID, Name, Summary string
+	Signs             string
 	Decoder, Adaptive bool
 	Remainders        bool
 	Rows              bool
@@ -48,7 +49,7 @@ type cell struct {
 
 func newPonderFigure(id, name string, s *Stack, decoder bool) ponderFigure {
 	f := ponderFigure{
-		ID: id, Name: name, Summary: s.summary(), Decoder: decoder,
+		ID: id, Name: name, Summary: s.summary(), Signs: signs(s.Symbols), Decoder: decoder,
 		Adaptive: s.Weights != nil, Remainders: s.Remainders != nil, Top: chartHeight,
 	}
 	symbols := visibleAll(s.Symbols)

@@ -2,18 +2,43 @@ package viewer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
+
+// Symbols that mean something themselves, spelled as package vocab spells them, and the signs they are shown by: a
+// sign keeps a row of digits narrow. [signs] explains those that occur.
+const (
+	end, endSign         = "<end>", "∎"
+	unknown, unknownSign = "<unknown>", "⁇"
+)
+
+// signs is a sentence for every sign among the symbols.
+func signs(symbols []string) string {
+	text := ""
+	if slices.Contains(symbols, end) {
+		text += " " + endSign + " is the end of the sequence."
+	}
+	if slices.Contains(symbols, unknown) {
+		text += " " + unknownSign + " is a symbol the model does not know."
+	}
+	return text
+}
 
 // visible makes a symbol readable and harmless wherever it is printed: spaces and control characters get their
 // pictures (␣, ␊), what has no shape of its own its number, and a symbol of nothing a name. Single spaces between
 // the words of one symbol (a fact of a story) stay. Terminal escapes and text-direction marks inside symbols
 // therefore never reach a terminal or a page.
 func visible(symbol string) string {
-	if symbol == "" {
+	switch symbol {
+	case "":
 		return "(empty)"
+	case end:
+		return endSign
+	case unknown:
+		return unknownSign
 	}
 	var b strings.Builder
 	for i, r := range symbol {

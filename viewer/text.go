@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -31,7 +32,7 @@ func WriteText(w io.Writer, t *Trace, width int, colour bool) error {
 	}
 	out := &textWriter{width: max(narrowest, width), colour: colour}
 	out.heading(t)
-	adaptive := false
+	adaptive, shown := false, slices.Concat(t.Source, t.Output)
 	for _, part := range []struct {
 		name  string
 		stack *Stack
@@ -42,9 +43,16 @@ func WriteText(w io.Writer, t *Trace, width int, colour bool) error {
 		fmt.Fprintf(out, "\n%s: %s\n\n", out.style(bold, part.name), part.stack.summary())
 		out.chart(part.stack)
 		adaptive = adaptive || part.stack.Weights != nil
+		shown = append(shown, part.stack.Symbols...)
 	}
 	if adaptive {
 		fmt.Fprintf(out, "\n%s\n", out.style(faint, "a block is a step; its weight in the result: ░ <¼  ▒ <½  ▓ <¾  █ more"))
+	}
+	if explained := signs(shown); explained != "" {
+		if !adaptive {
+			out.WriteByte('\n')
+		}
+		fmt.Fprintln(out, out.style(faint, explained[1:]))
 	}
 	_, err := w.Write(out.Bytes())
 	return err

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"universal-transformer/vocab"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
@@ -52,6 +54,7 @@ func fixed() *Trace {
 			s.Updates[i] = 3
 		}
 	}
+	t.Decoder.Symbols[5], t.Encoder.Symbols[0] = vocab.EndSymbol, vocab.UnknownSymbol
 	t.Model, t.Reference = "fixed, 3 steps, width 64, 2 heads", nil
 	return t
 }
@@ -120,6 +123,7 @@ func TestVisible(t *testing.T) {
 	for symbol, want := range map[string]string{
 		"7": "7", " ": "␣", "": "(empty)", "a b": "a b", " a": "␣a", "a  b": "a␣␣b", "\n": "␊", "\x1b": "␛", "\x7f": "␡",
 		"\xef": `\xef`, "\uFFFD": "\uFFFD", "\u200b": "U+200B", "\u202e": "U+202E", "\u00a0": "U+00A0", "日": "日",
+		vocab.EndSymbol: "∎", vocab.UnknownSymbol: "⁇",
 	} {
 		if got := visible(symbol); got != want {
 			t.Errorf("visible(%q) = %q, want %q", symbol, got, want)

@@ -14,7 +14,8 @@ package viewer
 const Format = "universal-transformer/trace/1"
 
 // Trace is what one run of the model on one input did. Its JSON names are a written contract: empty lists and
-// absent stacks are left out, everything else is always there.
+// absent stacks are left out, everything else is always there. Symbols are spelled as the vocabulary spells them,
+// "<end>" included; how they are shown is this package's concern.
 type Trace struct {
 	Version    string `json:"version"`    // the version of the program that ran the model
 	Model      string `json:"model"`      // one line: "adaptive (frozen), width 64, 4 heads, at most 6 steps"
