@@ -2,10 +2,16 @@ package strictjson
 
 import "strings"
 
+// longest is the most bytes of a name that comparing is worth its time for: no name we know comes near.
+const longest = 200
+
 // Nearest is the valid name that name was most likely meant to be: the one at the smallest edit distance, ignoring
 // case, if that is at most a third of the name's length (and at least 1); else the first that name begins, or that
 // begins name. Of equally near ones it is the first. It reports false if nothing is near.
 func Nearest(name string, valid []string) (string, bool) {
+	if len(name) > longest {
+		return "", false
+	}
 	lower := strings.ToLower(name)
 	best, bestDistance := "", max(1, len([]rune(name))/3)+1
 	for _, v := range valid {

@@ -16,18 +16,32 @@ import (
 // than once in 10^13 (0.9^300).
 const count = 300
 
-// Run checks a task as subtests of t: determinism, order, ids, ends, lengths, held-out data.
+// checks is what every task is held to. A check gives the first thing it finds wrong.
+var checks = []struct {
+	name  string
+	check func(task.Task) error
+}{
+	{"examples are valid", validTraining},
+	{"training is a function of seed and index", pure},
+	{"the caller owns an example", owned},
+	{"seeds differ", seedsDiffer},
+	{"held-out is valid and deterministic", heldOut},
+	{"held-out is not the training stream", apart},
+	{"a smaller count is a prefix", prefix},
+	{"bad selections are refused", badSelections},
+	{"text round trip", roundTrip},
+}
+
+// Run checks a task, each rule in a subtest of t: determinism, order, ids, ends, lengths, held-out data.
 func Run(t *testing.T, tk task.Task) {
 	t.Helper()
-	t.Run("examples are valid", func(t *testing.T) { validTraining(t, tk) })
-	t.Run("training is a function of seed and index", func(t *testing.T) { pure(t, tk) })
-	t.Run("the caller owns an example", func(t *testing.T) { owned(t, tk) })
-	t.Run("seeds differ", func(t *testing.T) { seedsDiffer(t, tk) })
-	t.Run("held-out is valid and deterministic", func(t *testing.T) { heldOut(t, tk) })
-	t.Run("held-out is not the training stream", func(t *testing.T) { apart(t, tk) })
-	t.Run("a smaller count is a prefix", func(t *testing.T) { prefix(t, tk) })
-	t.Run("bad selections are refused", func(t *testing.T) { badSelections(t, tk) })
-	t.Run("text round trip", func(t *testing.T) { roundTrip(t, tk) })
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			if err := c.check(tk); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
 }
 
 // Check is the error of an example that breaks a rule of task.Example or of the task's vocabularies.
@@ -56,70 +70,75 @@ func inRange(side string, ids []vocab.ID, v *vocab.Vocabulary) error {
 	return nil
 }
 
-func validTraining(t *testing.T, tk task.Task) {
+func validTraining(tk task.Task) error {
 	maxSource, maxTarget := tk.MaxLengths()
 	for i := range int64(count) {
 		e := tk.Training(1, i)
 		if err := Check(tk, e); err != nil {
-			t.Fatalf("Training(1, %d): %v", i, err)
+			return fmt.Errorf("Training(1, %d): %v", i, err)
 		}
 		if len(e.Source) > maxSource || len(e.Target) > maxTarget {
-			t.Fatalf("Training(1, %d) has lengths %d, %d; MaxLengths says %d, %d", i, len(e.Source), len(e.Target), maxSource, maxTarget)
+			return fmt.Errorf("Training(1, %d) has lengths %d, %d; MaxLengths says %d, %d", i, len(e.Source), len(e.Target), maxSource, maxTarget)
 		}
 	}
+	return nil
 }
 
 // pure asks once forwards and once backwards; state kept between calls would show.
-func pure(t *testing.T, tk task.Task) {
+func pure(tk task.Task) error {
 	forwards := training(tk, 2)
 	for i := int64(count) - 1; i >= 0; i-- {
 		if again := tk.Training(2, i); !equal(forwards[i], again) {
-			t.Fatalf("Training(2, %d) is %v the first time and %v the second", i, forwards[i], again)
+			return fmt.Errorf("Training(2, %d) is %v the first time and %v the second", i, forwards[i], again)
 		}
 	}
+	return nil
 }
 
-func owned(t *testing.T, tk task.Task) {
+func owned(tk task.Task) error {
 	e := tk.Training(3, 5)
 	want := task.Example{Source: slices.Clone(e.Source), Target: slices.Clone(e.Target)}
 	clear(e.Source)
 	clear(e.Target)
 	if again := tk.Training(3, 5); !equal(want, again) {
-		t.Fatalf("Training(3, 5) is %v, and %v after the caller wrote into it", want, again)
+		return fmt.Errorf("Training(3, 5) is %v, and %v after the caller wrote into it", want, again)
 	}
+	return nil
 }
 
-func seedsDiffer(t *testing.T, tk task.Task) {
+func seedsDiffer(tk task.Task) error {
 	if slices.EqualFunc(training(tk, 4), training(tk, 5), equal) {
-		t.Fatalf("seeds 4 and 5 give the same %d training examples", count)
+		return fmt.Errorf("seeds 4 and 5 give the same %d training examples", count)
 	}
+	return nil
 }
 
-func heldOut(t *testing.T, tk task.Task) {
+func heldOut(tk task.Task) error {
 	s := task.Selection{Count: count}
 	once, err := tk.HeldOut(1, s)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	if len(once) == 0 || len(once) > count {
-		t.Fatalf("HeldOut of count %d has %d examples", count, len(once))
+		return fmt.Errorf("HeldOut of count %d has %d examples", count, len(once))
 	}
 	for i, e := range once {
 		if err := Check(tk, e); err != nil {
-			t.Fatalf("HeldOut[%d]: %v", i, err)
+			return fmt.Errorf("HeldOut[%d]: %v", i, err)
 		}
 	}
 	twice, err := tk.HeldOut(1, s)
 	if err != nil || !slices.EqualFunc(once, twice, equal) {
-		t.Fatalf("HeldOut differs when asked again (error %v)", err)
+		return fmt.Errorf("HeldOut differs when asked again (error %v)", err)
 	}
+	return nil
 }
 
 // apart allows single collisions: of the sources of length 1 there are too few to keep any out of training.
-func apart(t *testing.T, tk task.Task) {
+func apart(tk task.Task) error {
 	held, err := tk.HeldOut(1, task.Selection{Count: count})
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	trained := map[string]bool{}
 	for _, e := range training(tk, 1) {
@@ -132,45 +151,49 @@ func apart(t *testing.T, tk task.Task) {
 		}
 	}
 	if same > len(held)/2 {
-		t.Fatalf("%d of %d held-out examples are among the first %d training examples of the same seed", same, len(held), count)
+		return fmt.Errorf("%d of %d held-out examples are among the first %d training examples of the same seed", same, len(held), count)
 	}
+	return nil
 }
 
-func prefix(t *testing.T, tk task.Task) {
+func prefix(tk task.Task) error {
 	long, err := tk.HeldOut(1, task.Selection{Count: 20})
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	short, err := tk.HeldOut(1, task.Selection{Count: 7})
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	if want := long[:min(7, len(long))]; !slices.EqualFunc(short, want, equal) {
-		t.Fatalf("HeldOut of count 7 is %v, of count 20 begins with %v", short, want)
+		return fmt.Errorf("HeldOut of count 7 is %v, of count 20 begins with %v", short, want)
 	}
+	return nil
 }
 
-func badSelections(t *testing.T, tk task.Task) {
+func badSelections(tk task.Task) error {
 	for _, s := range []task.Selection{{Length: -1}, {Mix: -1}, {Count: -1}, {Length: 3, Mix: 3}} {
 		if _, err := tk.HeldOut(1, s); err == nil {
-			t.Errorf("HeldOut accepts %+v", s)
+			return fmt.Errorf("HeldOut accepts %+v", s)
 		}
 	}
+	return nil
 }
 
 // roundTrip reads back what people would be shown.
-func roundTrip(t *testing.T, tk task.Task) {
+func roundTrip(tk task.Task) error {
 	for i, e := range training(tk, 1)[:50] {
 		text := tk.Symbols().Join(tk.SourceVocabulary().Decode(e.Source))
 		symbols, err := tk.Symbols().Split(text)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		ids, err := tk.SourceVocabulary().Encode(symbols)
 		if err != nil || !slices.Equal(ids, slices.DeleteFunc(slices.Clone(e.Source), func(id vocab.ID) bool { return id == vocab.End })) {
-			t.Fatalf("Training(1, %d): source %v is %q, which is %v (error %v)", i, e.Source, text, ids, err)
+			return fmt.Errorf("Training(1, %d): source %v is %q, which is %v (error %v)", i, e.Source, text, ids, err)
 		}
 	}
+	return nil
 }
 
 func training(tk task.Task, seed uint64) []task.Example {
