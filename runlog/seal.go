@@ -69,7 +69,7 @@ func unseal(data []byte) (*Checkpoint, error) {
 	h.Write([]byte(noDigest))
 	h.Write(data[at+len(digest):])
 	if got := hex.EncodeToString(h.Sum(nil)); got != digest {
-		return nil, fmt.Errorf("damaged: the content has sha256 %.12s..., it was written with %.12s...", got, digest)
+		return nil, fmt.Errorf("damaged: the content has sha256 beginning %.12s, it was written with one beginning %.12s", got, digest)
 	}
 	step, err := strconv.ParseInt(f.Metadata[stepKey], 10, 64)
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 )
 
 type model struct {
-	Width  int     `json:"width"`
-	Heads  int     `json:"heads"`
-	Rate   float64 `json:"rate"`
+	Width int     `json:"width"`
+	Heads int     `json:"heads"`
+	Rate  float64 `json:"rate"`
+	//lint:ignore U1000 JSON must not see it
 	hidden int
 }
 
