@@ -116,12 +116,13 @@ func TestDamagedLineIsNamed(t *testing.T) {
 	appendRows(t, r, 1, 2)
 	r.Close()
 	for line, want := range map[string]string{
-		"rubbish":     "metrics.jsonl:4: not a JSON object",
-		`{"step":1}`:  "metrics.jsonl:4: step 1 is no whole number from 2 on",
-		`{"loss":1}`:  "metrics.jsonl:4: step <nil>",
-		`[]`:          "metrics.jsonl:4: not a JSON object",
-		"\x00\x00":    "metrics.jsonl:4: not a JSON object",
-		`{"step":-1}`: "metrics.jsonl:4: step -1",
+		"rubbish":        "metrics.jsonl:4: not a JSON object",
+		`{"step":1}`:     "metrics.jsonl:4: step 1 is no whole number from 2 on",
+		`{"loss":1}`:     "metrics.jsonl:4: step <nil>",
+		`[]`:             "metrics.jsonl:4: not a JSON object",
+		"\x00\x00":       "metrics.jsonl:4: not a JSON object",
+		`{"step":-1}`:    "metrics.jsonl:4: step -1",
+		`{"step":1e300}`: "metrics.jsonl:4: step 1e+300",
 	} {
 		before := content(t, metricsPath(r))
 		if err := os.WriteFile(metricsPath(r), []byte(before+line+"\n{\"step\":5}\n"), 0o600); err != nil {
