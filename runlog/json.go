@@ -69,10 +69,10 @@ func stamped(v any) ([]byte, error) {
 }
 
 // withoutVersion blanks the member "version" of an object, so that every other byte keeps its line and column. What is no
-// object stays as it is, for others to complain about.
+// JSON object stays as it is, for others to complain about.
 func withoutVersion(data []byte) []byte {
 	begin, end, err := member(data, versionKey)
-	if err != nil {
+	if err != nil || !json.Valid(data) {
 		return data
 	}
 	blanked := bytes.Clone(data)

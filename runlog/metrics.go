@@ -57,7 +57,7 @@ func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
 			continue // the first line says which version writes
 		}
 		step, ok := row.Number("step")
-		if !ok || step != math.Trunc(step) || int64(step) < last {
+		if !ok || step != math.Trunc(step) || step > 1<<53 || int64(step) < last {
 			return nil, nil, fmt.Errorf("%d: step %v is no whole number from %d on", number, row["step"], last)
 		}
 		last = int64(step)
