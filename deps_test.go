@@ -59,6 +59,7 @@ var rules = map[string]rule{
 	"internal/engine":      {own: "cpu", others: "github.com/gomlx/compute/... github.com/gomlx/go-xla/..."},
 	"internal/golden":      {own: model + " objective internal/safetensors", others: gomlx},
 	"internal/gradcheck":   {others: gomlx},
+	"internal/bench":       {own: model + " decoding objective vocab", others: gomlx},
 	"internal/cmd/golden":  {own: "internal/engine internal/golden", others: gomlx},
 	"internal/cmd/budget":  {},
 	"cmd/ut":               {own: "...", others: gomlx + " " + cobra + " golang.org/x/term"},
