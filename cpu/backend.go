@@ -29,6 +29,8 @@ type Backend struct {
 
 	finalized atomic.Bool
 
+	replayReasons sync.Map // those already logged
+
 	mu          sync.Mutex
 	fallback    compute.Backend // the portable backend, created by the first graph that needs it
 	fallbackErr error

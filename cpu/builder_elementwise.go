@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"fmt"
+
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapeinference"
@@ -70,10 +72,6 @@ func (f *function) unary(op compute.OpType, x compute.Value) (compute.Value, err
 	if err != nil {
 		return nil, err
 	}
-	if op == compute.OpTypeIsFinite {
-		shape = shape.Clone()
-		shape.DType = dtypes.Bool
-	}
 	return f.add(op, shape, nil, in...)
 }
 
@@ -140,7 +138,16 @@ func (f *function) Floor(x compute.Value) (compute.Value, error) {
 
 // IsFinite implements compute.StandardOps.
 func (f *function) IsFinite(x compute.Value) (compute.Value, error) {
-	return f.unary(compute.OpTypeIsFinite, x)
+	in, err := f.nodesOf("IsFinite", x)
+	if err != nil {
+		return nil, err
+	}
+	if !in[0].shape.DType.IsFloat() {
+		return nil, fmt.Errorf("IsFinite needs a float, got %s", in[0].shape)
+	}
+	shape := in[0].shape.Clone()
+	shape.DType = dtypes.Bool
+	return f.add(compute.OpTypeIsFinite, shape, nil, in...)
 }
 
 // Log implements compute.StandardOps.

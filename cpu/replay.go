@@ -11,7 +11,9 @@ import (
 
 // replay builds the recorded graph again on the portable backend, and says why.
 func (bd *builder) replay(reason string) (compute.Executable, error) {
-	log.Printf("cpu: graph %q runs on the portable backend: %s", bd.name, reason)
+	if _, said := bd.backend.replayReasons.LoadOrStore(reason, true); !said {
+		log.Printf("cpu: graphs like %q run on the portable backend: %s", bd.name, reason)
+	}
 	portable, err := bd.backend.portable()
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the portable backend: %w", err)

@@ -1,0 +1,37 @@
+# Everything here needs Go 1.26 and make, nothing else. `make` alone says what there is.
+export GOEXPERIMENT := simd
+
+GO      ?= go
+BACKEND ?=
+GOLDEN  ?= internal/golden/testdata
+BENCH   ?= .
+PACKAGES ?= ./...
+
+.PHONY: help build demo test check golden bench clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## the program, as one static binary: bin/ut
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ut ./cmd/ut
+
+demo: build ## train a small model, test it, show what it does
+	./bin/ut demo
+
+test: ## all tests, within 10 minutes on 2 cores
+	$(GO) test -timeout 10m $(PACKAGES)
+
+check: ## formatting, vet, staticcheck, size budget
+	@echo "gofmt"; unformatted="$$(gofmt -l .)"; if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
+	$(GO) vet $(PACKAGES)
+	$(GO) tool staticcheck $(PACKAGES)
+	$(GO) run ./internal/cmd/budget
+
+golden: ## compare the model with GOLDEN=dir of reference vectors, on BACKEND=name
+	$(GO) run ./internal/cmd/golden -backend "$(BACKEND)" "$(GOLDEN)"
+
+bench: ## benchmarks; BENCH=pattern chooses
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
+
+clean: ## remove what build made
+	rm -rf bin

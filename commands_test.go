@@ -1,0 +1,129 @@
+package repository_test
+
+import (
+	"go/ast"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// documents are what people copy commands from.
+var documents = []string{"README.md", "PAPER.md", "CONTRIBUTING.md", "CHANGELOG.md"}
+
+var (
+	fenced      = regexp.MustCompile("(?ms)^```.*?^```")
+	inline      = regexp.MustCompile("`[^`\n]+`")
+	makeCommand = regexp.MustCompile(`(?m)(?:^|[\s;&|$(` + "`" + `])make((?:[ \t]+[A-Za-z][\w-]*=?\S*)+)`)
+	utCommand   = regexp.MustCompile(`(?m)(?:^|[\s;&|$(/` + "`" + `])ut[ \t]+([a-z][\w-]*)`)
+	makeTarget  = regexp.MustCompile(`(?m)^([a-z][\w-]*):(?:[^=]|$)`)
+)
+
+// code is the parts of a Markdown text that are code: fenced blocks and inline spans.
+func code(markdown string) string {
+	blocks := fenced.FindAllString(markdown, -1)
+	spans := inline.FindAllString(fenced.ReplaceAllString(markdown, ""), -1)
+	return strings.Join(append(blocks, spans...), "\n")
+}
+
+// targets is what make can build.
+func targets(makefile string) map[string]bool {
+	found := map[string]bool{}
+	for _, m := range makeTarget.FindAllStringSubmatch(makefile, -1) {
+		found[m[1]] = true
+	}
+	return found
+}
+
+// unknownTargets are the targets a document asks make for that the Makefile does not have.
+func unknownTargets(markdown string, have map[string]bool) []string {
+	var unknown []string
+	for _, m := range makeCommand.FindAllStringSubmatch(code(markdown), -1) {
+		for _, word := range strings.Fields(m[1]) {
+			if name := strings.Trim(word, "`.,;)"); !strings.Contains(name, "=") && !have[name] {
+				unknown = append(unknown, name)
+			}
+		}
+	}
+	return unknown
+}
+
+// subcommands is what cmd/ut offers: the first word of every Use. help and completion come with cobra.
+func subcommands(t *testing.T) map[string]bool {
+	found := map[string]bool{"help": true, "completion": true}
+	for _, file := range sources(t) {
+		if file.folder() != "cmd/ut" {
+			continue
+		}
+		ast.Inspect(file.syntax, func(n ast.Node) bool {
+			pair, ok := n.(*ast.KeyValueExpr)
+			if !ok {
+				return true
+			}
+			key, isName := pair.Key.(*ast.Ident)
+			value, isLiteral := pair.Value.(*ast.BasicLit)
+			if isName && isLiteral && key.Name == "Use" {
+				if use, err := strconv.Unquote(value.Value); err == nil && use != "" {
+					found[strings.Fields(use)[0]] = true
+				}
+			}
+			return true
+		})
+	}
+	return found
+}
+
+func TestDocumentedCommandsExist(t *testing.T) {
+	have, offered := targets(read(t, "Makefile")), subcommands(t)
+	for _, name := range documents {
+		if _, err := os.Stat(name); os.IsNotExist(err) && name == "README.md" {
+			t.Logf("no README.md to check")
+			continue
+		}
+		text := read(t, name)
+		for _, target := range unknownTargets(text, have) {
+			t.Errorf("%s: the Makefile has no target %s", name, target)
+		}
+		for _, m := range utCommand.FindAllStringSubmatch(code(text), -1) {
+			if !offered[m[1]] {
+				t.Errorf("%s: ut has no subcommand %s", name, m[1])
+			}
+		}
+	}
+}
+
+func TestMakefileTargets(t *testing.T) {
+	have := targets(read(t, "Makefile"))
+	for _, name := range strings.Fields("help build demo test check golden bench") {
+		if !have[name] {
+			t.Errorf("the Makefile has no target %s", name)
+		}
+	}
+}
+
+// The checks above, on texts with commands that do and do not exist.
+func TestCommandChecksBite(t *testing.T) {
+	have := targets("GO := go\nbuild: ## x\n\tgo build\ntest: build\n")
+	if len(have) != 2 || !have["build"] || !have["test"] {
+		t.Fatalf("targets %v", have)
+	}
+	for text, want := range map[string]string{
+		"```\nmake build\n```":           "",
+		"```sh\n$ make demo && ls\n```":  "demo",
+		"run `make test`, make haste":    "",
+		"run `make golden GOLDEN=/tmp`":  "golden",
+		"`make build test check` at end": "check",
+		"we make words":                  "",
+	} {
+		if got := strings.Join(unknownTargets(text, have), " "); got != want {
+			t.Errorf("%q: unknown %q, want %q", text, got, want)
+		}
+	}
+	if m := utCommand.FindStringSubmatch(code("```\n./bin/ut train x\n```")); m == nil || m[1] != "train" {
+		t.Errorf("./bin/ut train: found %v", m)
+	}
+	if m := utCommand.FindStringSubmatch(code("`input train`")); m != nil {
+		t.Errorf("`input train`: found %v", m)
+	}
+}

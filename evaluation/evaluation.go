@@ -1,0 +1,148 @@
+// Package evaluation measures a trained model on examples it has not seen: by real decoding, symbol after symbol from its
+// own output, or with teacher forcing, where every symbol is predicted from the true ones before it. A row says which.
+//
+// For greedy decoding the two agree on whole sequences (a sequence is right exactly if each of its symbols is most probable
+// after the true ones before it) but not on symbols: one wrong symbol may lead decoding astray.
+package evaluation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gomlx/compute"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/batch"
+	"universal-transformer/decoding"
+	"universal-transformer/internal/feed"
+	"universal-transformer/score"
+	"universal-transformer/task"
+	"universal-transformer/universal"
+	"universal-transformer/vocab"
+)
+
+// Ways to predict.
+const (
+	GreedyDecoding = "greedy decoding"
+	BeamSearch     = "beam search"
+	TeacherForcing = "teacher forcing"
+)
+
+// Row is one measurement.
+type Row struct {
+	Task      string      `json:"task"`
+	Examples  int         `json:"examples"`
+	Lengths   string      `json:"lengths"`    // which examples: "length 40", "lengths 1..40", ...
+	Method    string      `json:"method"`     // GreedyDecoding, BeamSearch or TeacherForcing
+	BeamWidth int         `json:"beam_width"` // 0 unless beam search
+	Alpha     float64     `json:"alpha"`      // of beam search
+	Score     score.Score `json:"score"`
+	Unended   int         `json:"unended"` // decoded sequences that were cut off at the length limit
+}
+
+// String says what was measured, how, and what came out, in a line.
+func (r Row) String() string {
+	how := r.Method
+	if r.Method == BeamSearch {
+		how = fmt.Sprintf("%s of width %d, alpha %v", how, r.BeamWidth, r.Alpha)
+	}
+	return fmt.Sprintf("%s, %s, %d examples, %s: symbol accuracy %s, sequence accuracy %s",
+		r.Task, r.Lengths, r.Examples, how, r.Score.Symbols, r.Score.Sequences)
+}
+
+// Evaluator measures one model. Plan says how many positions a batch may have.
+type Evaluator struct {
+	Backend  compute.Backend
+	Store    *model.Store
+	Plan     batch.Plan
+	Progress func(done, total int) // examples; may be nil
+}
+
+// Decode decodes examples and scores what comes out: greedily if beam.Width is 0, by beam search otherwise. A sequence may
+// become a quarter longer than its reference, and 10 symbols more, before it is cut off.
+func (e Evaluator) Decode(ctx context.Context, m universal.EncoderDecoder, examples []task.Example, beam decoding.Beam) (Row, error) {
+	row := Row{Examples: len(examples), Method: GreedyDecoding, BeamWidth: beam.Width, Alpha: beam.Alpha}
+	decode := func(d *decoding.Decoder, sources [][]vocab.ID, limit int) ([]decoding.Hypothesis, error) {
+		if beam.Width == 0 {
+			return d.Greedy(sources, limit)
+		}
+		return d.Beam(sources, limit, beam)
+	}
+	if beam.Width > 0 {
+		row.Method = BeamSearch
+	}
+	d, err := decoding.New(e.Backend, e.Store, m)
+	if err != nil {
+		return row, err
+	}
+	defer d.Close()
+	done := 0
+	for _, b := range batch.Chunk(examples, e.Plan) {
+		if err := ctx.Err(); err != nil {
+			return row, err
+		}
+		sources := make([][]vocab.ID, b.Examples)
+		limit := 0
+		for i := range sources {
+			sources[i] = examples[b.Index[i]].Source
+			limit = max(limit, Limit(len(examples[b.Index[i]].Target)))
+		}
+		hypotheses, err := decode(d, sources, limit)
+		if err != nil {
+			return row, err
+		}
+		for i, h := range hypotheses {
+			row.Score.Add(h.Symbols, examples[b.Index[i]].Target)
+			if !h.Finished {
+				row.Unended++
+			}
+		}
+		e.report(&done, b.Examples, len(examples))
+	}
+	return row, nil
+}
+
+// Limit is how long a sequence may become whose reference has the given length.
+func Limit(reference int) int { return reference + reference/4 + 10 }
+
+// TeacherForce predicts every symbol of the examples' targets from the true symbols before it.
+func (e Evaluator) TeacherForce(ctx context.Context, m universal.Model, examples []task.Example) (Row, error) {
+	row := Row{Examples: len(examples), Method: TeacherForcing}
+	exec, err := model.NewExec(e.Backend, e.Store, func(scope *model.Scope, nodes []*Node) *Node {
+		scope.Store().SetTraining(nodes[0].Graph(), false)
+		in, _ := feed.Inputs(nodes, len(nodes) == 2, false)
+		return ArgMax(m.Forward(scope, in, universal.Watch{}).Logits, -1, feed.Integer)
+	})
+	if err != nil {
+		return row, err
+	}
+	defer exec.Finalize()
+	exec.SetMaxCache(-1)
+	done := 0
+	for _, b := range batch.Chunk(examples, e.Plan) {
+		if err := ctx.Err(); err != nil {
+			return row, err
+		}
+		out, err := exec.Call(feed.Tensors(b, nil)...)
+		if err != nil {
+			return row, err
+		}
+		predicted := tensors.MustCopyFlatData[int32](out[0])
+		_ = out[0].FinalizeAll()
+		for i := range b.Examples {
+			reference := examples[b.Index[i]].Target
+			start := i * b.TargetLength
+			row.Score.Add(predicted[start:start+len(reference)], reference)
+		}
+		e.report(&done, b.Examples, len(examples))
+	}
+	return row, nil
+}
+
+func (e Evaluator) report(done *int, more, total int) {
+	*done += more
+	if e.Progress != nil {
+		e.Progress(*done, total)
+	}
+}

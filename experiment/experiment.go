@@ -1,0 +1,144 @@
+// Package experiment holds complete runs: what task, which model, how it is trained, one JSON object each. It is the only
+// place where strings become values. [List] names the experiments that the paper's tables need; a person's own are files of
+// the same form.
+//
+// Where a part comes in variants, the JSON has one key that names the variant, and that variant's fields below it:
+//
+//	"halting": {"frozen": {"max_steps": 6, "epsilon": 0.01, "bias": 0}}
+package experiment
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"universal-transformer/batch"
+	"universal-transformer/internal/strictjson"
+	"universal-transformer/runlog"
+	"universal-transformer/training"
+	"universal-transformer/universal"
+)
+
+// Run is one experiment, complete: nothing that influences its result is said elsewhere.
+type Run struct {
+	Name     string   `json:"name"`
+	Task     Task     `json:"task"`
+	Model    Model    `json:"model"`
+	Training Training `json:"training"`
+	Seed     uint64   `json:"seed"`
+}
+
+// Model is an encoder-decoder Universal Transformer.
+type Model struct {
+	universal.Config
+	Transition Transition `json:"transition"`
+	Halting    Halting    `json:"halting"`
+}
+
+// Training says how to train, and with which batches.
+type Training struct {
+	training.Config
+	Schedule Schedule `json:"schedule"`
+	Batch    Batch    `json:"batch"`
+	HeldOut  int      `json:"held_out"` // examples looked at while training; 0: all that the task holds out, or its default
+}
+
+// Batch says how large batches are.
+type Batch struct {
+	Tokens     int   `json:"tokens"`     // positions of the longer rectangle of a batch, padding included
+	Rows       int   `json:"rows"`       // if not 0: this many examples a batch, whatever their length
+	Boundaries []int `json:"boundaries"` // lengths that rows are padded to; empty: 8, 10, 12, 15, 18, ...
+}
+
+// Parse reads an experiment from JSON. What it does not mention is as in Base; keys that mean nothing are an error that offers
+// the nearest one.
+func Parse(data []byte) (Run, error) {
+	run := Base()
+	if err := runlog.DecodeConfig(data, &run); err != nil {
+		return Run{}, err
+	}
+	return run, run.Validate()
+}
+
+// JSON is the complete experiment, as Parse reads it.
+func (r Run) JSON() []byte {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		panic(fmt.Sprintf("experiment: %v", err)) // plain numbers and strings marshal
+	}
+	return append(data, '\n')
+}
+
+// Validate names the first field that makes no sense, its value, and what would. It reads no files.
+func (r Run) Validate() error {
+	if r.Name == "" {
+		return fmt.Errorf("name is empty: give the experiment a name")
+	}
+	if err := r.Task.Validate(); err != nil {
+		return err
+	}
+	model, err := r.Model.with(2, 2)
+	if err != nil {
+		return err
+	}
+	if err := model.Validate(); err != nil {
+		return err
+	}
+	config, err := r.Training.config(r.Seed, r.Model.Width)
+	if err != nil {
+		return err
+	}
+	if err := config.Validate(); err != nil {
+		return err
+	}
+	if r.Training.HeldOut < 0 {
+		return fmt.Errorf("training.held_out is %d: it must be positive, or 0 for the task's own number", r.Training.HeldOut)
+	}
+	if p := r.Model.Positions; p.Random() && !r.Task.isTable() {
+		if source, target := r.Task.maxLengths(); p.Max < max(source, target) {
+			return fmt.Errorf("model.positions.max is %d, but training sequences have up to %d symbols: choose at least that", p.Max, max(source, target))
+		}
+	}
+	return r.Training.Batch.validate()
+}
+
+func (b Batch) validate() error {
+	plan := batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: math.MaxInt32, MaxTarget: math.MaxInt32}
+	if b.Tokens == 0 && b.Rows == 0 {
+		return fmt.Errorf("training.batch.tokens is 0: say how many positions a batch may have, or set training.batch.rows")
+	}
+	if err := plan.Validate(); err != nil {
+		return fmt.Errorf("training.batch: %w", err)
+	}
+	return nil
+}
+
+// with completes the model with the vocabularies of its task.
+func (m Model) with(source, target int) (universal.EncoderDecoder, error) {
+	c := m.Config
+	c.SourceVocabulary, c.TargetVocabulary = source, target
+	var err error
+	if c.Transition, err = m.Transition.value(); err != nil {
+		return universal.EncoderDecoder{}, err
+	}
+	if c.Halting, err = m.Halting.value(); err != nil {
+		return universal.EncoderDecoder{}, err
+	}
+	return universal.EncoderDecoder{Config: c}, nil
+}
+
+func (t Training) config(seed uint64, width int) (training.Config, error) {
+	c := t.Config
+	c.Seed = seed
+	var err error
+	c.Schedule, err = t.Schedule.value(width, t.Steps)
+	return c, err
+}
+
+// Nearest turns a name that is not among the valid ones into an error that offers the nearest.
+func unknown(what, name string, valid []string) error {
+	if near, ok := strictjson.Nearest(name, valid); ok {
+		return fmt.Errorf("%s %q is not known: did you mean %q?", what, name, near)
+	}
+	return fmt.Errorf("%s %q is not known; there are %s", what, name, list(valid))
+}

@@ -1,0 +1,81 @@
+package halting
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/model/initializer"
+)
+
+// ACT is what the adaptive policies have in common: the halting unit and its threshold.
+type ACT struct {
+	MaxSteps int     `json:"max_steps"` // no position runs longer, at least 1
+	Epsilon  float64 `json:"epsilon"`   // a position halts once its p sum to more than 1 - Epsilon; the authors use 0.01
+	Bias     float64 `json:"bias"`      // initial bias of the halting unit: 1 as the authors' code starts (two steps at first), -3 starts deep
+}
+
+// Limit is a.MaxSteps.
+func (a ACT) Limit(int) int { return a.MaxSteps }
+
+// Validate rejects fewer than one step and an epsilon outside [0, 1).
+func (a ACT) Validate() error {
+	if a.MaxSteps < 1 {
+		return fmt.Errorf("halting.max_steps is %d: at least 1 step is needed", a.MaxSteps)
+	}
+	if !(a.Epsilon >= 0 && a.Epsilon < 1) {
+		return fmt.Errorf("halting.epsilon is %v: it must be at least 0 and below 1; the paper's authors use 0.01", a.Epsilon)
+	}
+	return nil
+}
+
+// probability is the halting unit: p = sigmoid(X w + b), one number a position, from X = H^{t-1} + P^t. [B, M]
+func (a ACT) probability(scope *model.Scope, x *Node) *Node {
+	g, width := x.Graph(), x.Shape().Dimensions[x.Rank()-1]
+	unit := scope.At("halting")
+	weight := unit.WithInitializer(initializer.Zero).VariableWithShape("weight", shapes.Make(x.DType(), width))
+	bias := unit.WithInitializer(func(g *Graph, s shapes.Shape) *Node { return FillScalar(g, s, a.Bias) }).
+		VariableWithShape("bias", shapes.Make(x.DType(), 1))
+	logit := Einsum("bmd,d->bm", x, weight.NodeValue(g))
+	return Sigmoid(Add(logit, Reshape(bias.NodeValue(g), 1, 1)))
+}
+
+// ledger keeps the quantities of the paper's listing 2, each [B, M].
+type ledger struct {
+	threshold          float64
+	stillRunning       *Node // bool: has not halted yet; false at padding from the start
+	haltingProbability *Node // sum of p over the steps that a position ran without halting
+	remainders         *Node // 1 - haltingProbability in the step that halted it, 0 before
+	nUpdates           *Node // steps run
+	weights            []*Node
+}
+
+func (a ACT) newLedger(r Recurrence) *ledger {
+	zeros := Zeros(r.State.Graph(), shapes.Make(r.State.DType(), r.Mask.Shape().Dimensions...))
+	return &ledger{threshold: 1 - a.Epsilon, stillRunning: r.Mask, haltingProbability: zeros, remainders: zeros, nUpdates: zeros}
+}
+
+// record enters one step: given p, it returns the weight u of this step's state, 0 where a position does not run, and
+// where positions ran in it. If last is set, whoever still runs halts now and takes the remainder.
+func (l *ledger) record(p *Node, last bool) (updateWeights, ran *Node) {
+	zero := ZerosLike(p)
+	ran = l.stillRunning
+	newHalted := ran
+	if !last {
+		newHalted = LogicalAnd(ran, GreaterThan(Add(l.haltingProbability, p), Scalar(p.Graph(), p.DType(), l.threshold)))
+	}
+	l.stillRunning = LogicalAnd(ran, LogicalNot(newHalted))
+	remainder := Where(newHalted, OneMinus(l.haltingProbability), zero)
+	stepped := Where(l.stillRunning, p, zero)
+	l.haltingProbability = Add(l.haltingProbability, stepped)
+	l.remainders = Add(l.remainders, remainder)
+	l.nUpdates = Add(l.nUpdates, ConvertDType(ran, p.DType()))
+	updateWeights = Add(stepped, remainder)
+	l.weights = append(l.weights, updateWeights)
+	return updateWeights, ran
+}
+
+func (l *ledger) outcome(state *Node) Outcome {
+	return Outcome{State: state, Updates: StopGradient(l.nUpdates), Remainders: l.remainders, Weights: l.weights}
+}

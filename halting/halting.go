@@ -1,0 +1,93 @@
+// Package halting says how often the recurrent step of a Universal Transformer is applied, and where: section 2.2 of
+// Dehghani et al., "Universal Transformers" (ICLR 2019), and Graves, "Adaptive Computation Time for Recurrent Neural
+// Networks" (2016). It owns the loop over steps and knows nothing of attention.
+//
+// Every position of a sequence has its own ponder time. [Fixed] gives all of them the same number of steps, [Length] as
+// many as the source has symbols (section 4 of the paper needs it). The three adaptive policies read a halting
+// probability p from the state of a position before every step and stop once the sum of p passes 1 - epsilon; what is
+// left to 1 is the remainder r. They differ in what becomes of a position that has halted, where paper and published
+// code contradict each other:
+//
+//	           output                 state carried on               at the step limit
+//	Listing    s = u y + (1-u) s      y, halted or not               r stays 0 (appendix B as printed)
+//	Graves     s = s + u y            y, halted or not               the last step takes the remainder
+//	Frozen     s = s + u y            y while running, then a copy   the last step takes the remainder
+//
+// Frozen is what section 2.2 says in words ("its state is simply copied to the next step"). The weights u of a position
+// sum to 1 under Graves and Frozen.
+//
+// Letters: B batch, M positions, D width; t counts steps from 1.
+package halting
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// Policy decides how often the step is applied at each position. Its implementations are [Fixed], [Length], [Listing],
+// [Graves] and [Frozen].
+type Policy interface {
+	// Unroll applies the step until every position has halted or the limit is reached, and panics, as GoMLX's graph
+	// functions do, if a shape is wrong. Variables of its own it keeps below scope, under "halting".
+	Unroll(scope *model.Scope, r Recurrence) Outcome
+	// Limit is the largest number of steps that Unroll may take over a source of the given number of positions.
+	Limit(sourcePositions int) int
+	// Validate names the first field that makes no sense, its value, and what would.
+	Validate() error
+}
+
+// Recurrence is what a policy repeats: a state, where it is real, and the two halves of one step.
+type Recurrence struct {
+	State *Node // H^0, [B, M, D]
+	Mask  *Node // [B, M], true at real positions: padding never ponders
+
+	// Source is the source's mask [B, positions]; only [Length] reads it.
+	Source *Node
+
+	// Locate adds the coordinates of step t: X = H^{t-1} + P^t. Adaptive policies read p from X, before attention.
+	Locate func(t int, state *Node) *Node
+	// Revise is the rest of step t: attention and transition, X to H^t.
+	Revise func(t int, x *Node) *Node
+}
+
+// Outcome is what the recurrence came to.
+type Outcome struct {
+	State      *Node   // what the stack hands on, [B, M, D]
+	Updates    *Node   // n, how many steps each position ran, 0 at padding, [B, M]; carries no gradient
+	Remainders *Node   // r, [B, M]; nil where depth is not adaptive
+	Weights    []*Node // u of each step, [B, M]; nil where depth is not adaptive
+}
+
+// Adaptive tells whether positions chose their own depth.
+func (o Outcome) Adaptive() bool { return o.Remainders != nil }
+
+// Ponder is the ponder cost of Graves (2016), section 2.2: the mean of n + r over the real positions, a scalar. Its
+// gradient is that of r. It panics if the outcome is not adaptive.
+func (o Outcome) Ponder(mask *Node) *Node {
+	if !o.Adaptive() {
+		panic(fmt.Errorf("halting: a policy of fixed depth has no ponder cost"))
+	}
+	real := ConvertDType(mask, o.Remainders.DType())
+	cost := Mul(Add(o.Updates, o.Remainders), real)
+	return Div(ReduceAllSum(cost), MaxScalar(ReduceAllSum(real), 1.0))
+}
+
+// whole is the number of updates when every real position runs as often as steps says ([B, M] or scalar).
+func whole(mask *Node, steps *Node) *Node {
+	return Mul(ConvertDType(mask, steps.DType()), steps)
+}
+
+// along turns a [B, M] value into [B, M, 1], to weigh states with.
+func along(x *Node) *Node { return InsertAxes(x, -1) }
+
+// carry copies the old state [B, M, D] where which [B, M] is false.
+func carry(which, state, old *Node) *Node {
+	return Where(BroadcastToShape(along(which), boolean(state)), state, old)
+}
+
+// boolean is the shape of x with true and false for entries.
+func boolean(x *Node) shapes.Shape { return shapes.Make(dtypes.Bool, x.Shape().Dimensions...) }

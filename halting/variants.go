@@ -1,0 +1,55 @@
+package halting
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// Listing is appendix B of the paper as printed, and the authors' code: the output is interpolated, halted positions
+// are transformed on and on, and a position that reaches the limit without halting gets no remainder. The weights of a
+// position that takes more than one step do not sum to 1.
+type Listing struct{ ACT }
+
+// Unroll interpolates s = u y + (1-u) s.
+func (a Listing) Unroll(scope *model.Scope, r Recurrence) Outcome {
+	l, state, output := a.newLedger(r), r.State, ZerosLike(r.State)
+	for t := 1; t <= a.MaxSteps; t++ {
+		x := r.Locate(t, state)
+		u, _ := l.record(a.probability(scope, x), false)
+		state = r.Revise(t, x)
+		output = Add(Mul(along(u), state), Mul(OneMinus(along(u)), output))
+	}
+	return l.outcome(output)
+}
+
+// Graves is the mean-field output of Graves (2016), equations 13 and 14: s = sum of u y with weights that sum to 1.
+// Halted positions are still transformed, and attended to in that form.
+type Graves struct{ ACT }
+
+// Unroll sums s = s + u y.
+func (a Graves) Unroll(scope *model.Scope, r Recurrence) Outcome {
+	l, state, output := a.newLedger(r), r.State, ZerosLike(r.State)
+	for t := 1; t <= a.MaxSteps; t++ {
+		x := r.Locate(t, state)
+		u, _ := l.record(a.probability(scope, x), t == a.MaxSteps)
+		state = r.Revise(t, x)
+		output = Add(output, Mul(along(u), state))
+	}
+	return l.outcome(output)
+}
+
+// Frozen is section 2.2 of the paper in words: once a position halts, its state is copied to the next step, and later
+// steps of other positions see that copy (and the coordinates of their own step). Only here does halting save work.
+type Frozen struct{ ACT }
+
+// Unroll sums s = s + u y and copies the state of halted positions.
+func (a Frozen) Unroll(scope *model.Scope, r Recurrence) Outcome {
+	l, state, output := a.newLedger(r), r.State, ZerosLike(r.State)
+	for t := 1; t <= a.MaxSteps; t++ {
+		x := r.Locate(t, state)
+		u, ran := l.record(a.probability(scope, x), t == a.MaxSteps)
+		state = carry(ran, r.Revise(t, x), state)
+		output = Add(output, Mul(along(u), state))
+	}
+	return l.outcome(output)
+}

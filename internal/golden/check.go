@@ -1,0 +1,218 @@
+package golden
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
+	"universal-transformer/internal/safetensors"
+	"universal-transformer/objective"
+	"universal-transformer/universal"
+)
+
+// Check runs the case on a backend at a precision and returns one line for everything that differs; none if all agrees.
+func (c *Case) Check(backend compute.Backend, precision dtypes.DType) (differences []string, err error) {
+	got, err := c.run(backend, precision)
+	if err != nil {
+		return nil, err
+	}
+	tolerance := ToleranceOf(precision)
+	for name, want := range c.tensors {
+		limit := tolerance.Value
+		switch {
+		case strings.HasPrefix(name, "gradient."):
+			limit = tolerance.Gradient
+		case !strings.HasPrefix(name, "expect."):
+			continue
+		}
+		have, ok := got[name]
+		if !ok {
+			if fixed(c.Model.Halting) && strings.HasSuffix(name, ".remainders") {
+				continue // a fixed depth has none; the file holds zeros
+			}
+			differences = append(differences, fmt.Sprintf("%s %s: the model gives no such thing", c.Name, name))
+			continue
+		}
+		if worst := c.distance(name, have, floats(want)); !(worst <= limit) {
+			differences = append(differences, fmt.Sprintf("%s %s: off by %.3g of the largest entry, at most %.0g allowed", c.Name, name, worst, limit))
+		}
+	}
+	return differences, nil
+}
+
+func fixed(p halting.Policy) bool {
+	_, ok := p.(halting.Fixed)
+	return ok
+}
+
+// run computes everything that a case may ask for, by its name in the file.
+func (c *Case) run(backend compute.Backend, precision dtypes.DType) (map[string][]float64, error) {
+	m := c.Model
+	m.Precision = precision
+	store := model.NewStore()
+	for _, name := range c.parameters() {
+		t := c.tensors["weight."+name]
+		if _, err := store.CreateVariable(universal.Path(name), tensorOf(floats(t), precision, t.Shape)); err != nil {
+			return nil, err
+		}
+	}
+	var names []string
+	exec, err := model.NewExec(backend, store, func(scope *model.Scope, nodes []*Node) []*Node {
+		var values []*Node
+		names = names[:0]
+		for name, value := range c.graph(m, scope, nodes) {
+			names, values = append(names, name), append(values, value)
+		}
+		return values
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer exec.Finalize()
+	out, err := exec.Call(idsOf(c.tensors["input.source"]), idsOf(c.tensors["input.target"]))
+	if err != nil {
+		return nil, err
+	}
+	got := map[string][]float64{}
+	for i, name := range names {
+		got[name] = flat(out[i])
+	}
+	return got, nil
+}
+
+// graph builds the case's outputs and gradients.
+func (c *Case) graph(m universal.EncoderDecoder, scope *model.Scope, nodes []*Node) map[string]*Node {
+	in := universal.Inputs{Source: nodes[0], Target: nodes[1]}
+	result := m.Forward(scope, in, universal.Watch{Attention: true})
+	weight := Scalar(nodes[0].Graph(), m.Precision, c.PonderWeight)
+	loss, _ := objective.Objective{}.Of(result, in.Target, weight)
+	values := map[string]*Node{
+		"expect.loss": Reshape(loss, 1), "expect.logits": result.Logits,
+		"expect.encoder.attention": Stack(result.Encoder.Attention, 0),
+	}
+	for name, pass := range map[string]*universal.Pass{"encoder": result.Encoder, "decoder": result.Decoder} {
+		values["expect."+name+".output"] = pass.State
+		values["expect."+name+".updates"] = pass.Updates
+		if pass.Adaptive() {
+			values["expect."+name+".remainders"] = pass.Remainders
+			values["expect."+name+".weights"] = Stack(pass.Weights, 0)
+		}
+	}
+	var variables []*Node
+	names := c.parameters()
+	for _, name := range names {
+		variables = append(variables, scope.Store().GetVariable(universal.Path(name)).NodeValue(loss))
+	}
+	for i, gradient := range Gradient(loss, variables...) {
+		values["gradient."+names[i]] = gradient
+	}
+	return values
+}
+
+// distance is the largest difference at real positions, relative to the largest entry there. Tensors of another size are
+// infinitely far apart; but a file may stop with the step in which the last position halted, while the model always unrolls
+// to the limit: the weights of the steps beyond must then be 0.
+func (c *Case) distance(name string, have, want []float64) float64 {
+	perStep := strings.HasSuffix(name, ".weights") || strings.HasSuffix(name, ".attention")
+	if perStep && len(have) > len(want) && len(want) > 0 {
+		beyond := have[len(want):]
+		have = have[:len(want)]
+		if strings.HasSuffix(name, ".weights") && (slices.Max(beyond) != 0 || slices.Min(beyond) != 0) {
+			return math.Inf(1)
+		}
+	}
+	if len(have) != len(want) {
+		return math.Inf(1)
+	}
+	var worst, largest float64
+	for i := range want {
+		if c.padding(name, i) {
+			continue
+		}
+		if d := math.Abs(have[i] - want[i]); d > worst || math.IsNaN(d) {
+			worst = d
+			if math.IsNaN(d) {
+				return d
+			}
+		}
+		largest = max(largest, math.Abs(want[i]))
+	}
+	if worst == 0 {
+		return 0
+	}
+	return worst / max(largest, math.SmallestNonzeroFloat64)
+}
+
+// padding tells whether entry i of a result stands at a padded position of its sequence, or in an attention row or column of one.
+func (c *Case) padding(name string, i int) bool {
+	ids := c.tensors["input.target"]
+	if strings.HasPrefix(name, "expect.encoder.") {
+		ids = c.tensors["input.source"]
+	}
+	rows, length := ids.Shape[0], ids.Shape[1]
+	at := func(row, position int) bool { return id(ids, row*length+position) == 0 }
+	switch {
+	case strings.HasPrefix(name, "gradient.") || name == "expect.loss":
+		return false
+	case strings.HasSuffix(name, ".attention"): // [T, B, K, M, M]
+		row := i / (c.Model.Heads * length * length) % rows
+		return at(row, i/length%length) || at(row, i%length)
+	case strings.HasSuffix(name, ".output"): // [B, M, D]
+		return at(i/c.Model.Width/length, i/c.Model.Width%length)
+	case name == "expect.logits": // [B, M, V]
+		return at(i/c.Model.TargetVocabulary/length, i/c.Model.TargetVocabulary%length)
+	case strings.HasSuffix(name, ".weights"): // [T, B, M]
+		return at(i/length%rows, i%length)
+	}
+	return at(i/length, i%length) // [B, M]
+}
+
+func floats(t safetensors.Tensor) []float64 {
+	values := make([]float64, len(t.Data)/8)
+	for i := range values {
+		values[i] = math.Float64frombits(binary.LittleEndian.Uint64(t.Data[8*i:]))
+	}
+	return values
+}
+
+func id(t safetensors.Tensor, i int) int32 { return int32(binary.LittleEndian.Uint64(t.Data[8*i:])) }
+
+func idsOf(t safetensors.Tensor) *tensors.Tensor {
+	ids := make([]int32, len(t.Data)/8)
+	for i := range ids {
+		ids[i] = id(t, i)
+	}
+	return tensors.FromFlatDataAndDimensions(ids, t.Shape...)
+}
+
+func tensorOf(values []float64, precision dtypes.DType, shape []int) *tensors.Tensor {
+	if precision == dtypes.Float64 {
+		return tensors.FromFlatDataAndDimensions(values, shape...)
+	}
+	single := make([]float32, len(values))
+	for i, v := range values {
+		single[i] = float32(v)
+	}
+	return tensors.FromFlatDataAndDimensions(single, shape...)
+}
+
+// flat copies a result out as float64.
+func flat(t *tensors.Tensor) []float64 {
+	if t.DType() == dtypes.Float64 {
+		return tensors.MustCopyFlatData[float64](t)
+	}
+	single := tensors.MustCopyFlatData[float32](t)
+	values := make([]float64, len(single))
+	for i, v := range single {
+		values[i] = float64(v)
+	}
+	return values
+}

@@ -1,0 +1,168 @@
+// Package progress says how far something long has come, what it measured on the way and how long it still takes:
+// one line that renews itself on a terminal, plain lines from time to time anywhere else. Whatever is over within
+// two seconds says nothing.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+const (
+	silence      = 2 * time.Second        // nothing is said about what takes less
+	refreshEvery = 100 * time.Millisecond // on a terminal
+	lineEvery    = 10 * time.Second       // elsewhere
+	barWidth     = 16
+)
+
+// Field is one measurement beside the count; make it with [Number] or [Rate].
+type Field string
+
+// Number is a named value in three significant digits: "loss 0.231".
+func Number(name string, value float64) Field {
+	return Field(name + " " + digits(value))
+}
+
+// Rate is a value per time with its unit: "18.2k tokens/s".
+func Rate(value float64, unit string) Field {
+	for _, scale := range []struct {
+		size float64
+		name string
+	}{{1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if value >= scale.size {
+			return Field(digits(value/scale.size) + scale.name + " " + unit)
+		}
+	}
+	return Field(digits(value) + " " + unit)
+}
+
+// digits writes three significant digits, without an exponent where the number is readable without.
+func digits(value float64) string {
+	if size := math.Abs(value); size >= 1000 && size < 1e6 {
+		return fmt.Sprintf("%.0f", value)
+	}
+	return fmt.Sprintf("%.3g", value)
+}
+
+// Progress reports on one thing. It belongs to one goroutine.
+type Progress struct {
+	w     io.Writer
+	what  string
+	total int64
+	now   func() time.Time
+
+	bar  *progressbar.ProgressBar // nil where w is no terminal
+	wide func() int               // columns of the terminal
+
+	start     time.Time
+	startStep int64
+	said      time.Time // when a line was last written; zero before the first
+	line      string    // the newest line
+	lineSaid  bool
+	ended     bool
+}
+
+// New reports on total pieces, each called what ("step"), to w. A total of 0 or less means that it is not known:
+// the line then shows the count and no time left.
+func New(w io.Writer, total int64, what string) *Progress {
+	columns := func() int { return 0 }
+	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		columns = func() int {
+			width, _, _ := term.GetSize(int(file.Fd()))
+			return width
+		}
+		return newProgress(w, total, what, true, columns, time.Now)
+	}
+	return newProgress(w, total, what, false, columns, time.Now)
+}
+
+func newProgress(w io.Writer, total int64, what string, terminal bool, columns func() int, now func() time.Time) *Progress {
+	p := &Progress{w: w, what: what, total: total, now: now, start: now(), wide: columns}
+	if terminal {
+		p.bar = progressbar.NewOptions64(max(total, -1), progressbar.OptionSetWriter(w), progressbar.OptionSetWidth(barWidth),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false),
+			progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionSetRenderBlankState(false))
+	}
+	return p
+}
+
+// StartAt says that the first step pieces were done before, by an earlier run: they cost no time of this one.
+func (p *Progress) StartAt(step int64) {
+	p.start, p.startStep = p.now(), step
+}
+
+// Update reports that step pieces are done. It is cheap, and may be called after every one.
+func (p *Progress) Update(step int64, fields ...Field) {
+	now := p.now()
+	elapsed := now.Sub(p.start)
+	p.line, p.lineSaid = p.render(step, elapsed, fields), false
+	every := lineEvery
+	if p.bar != nil {
+		every = refreshEvery
+	}
+	if elapsed < silence || !p.said.IsZero() && now.Sub(p.said) < every {
+		return
+	}
+	p.said = now
+	p.say(step)
+}
+
+// say writes the newest line. That a progress line could not be written stops nothing.
+func (p *Progress) say(step int64) {
+	p.lineSaid = true
+	if p.bar == nil {
+		_, _ = fmt.Fprintln(p.w, p.line)
+		return
+	}
+	line := p.line
+	if room := p.wide() - barWidth - 10; room > 0 && len(line) > room { // a line that wraps cannot be renewed
+		line = line[:room]
+	}
+	p.bar.Describe(line)
+	_ = p.bar.Set64(step)
+}
+
+// Done ends the report. Anything longer than two seconds leaves its last line standing.
+func (p *Progress) Done() {
+	if p.said.IsZero() || p.ended {
+		return
+	}
+	p.ended = true
+	if p.bar != nil {
+		_, _ = fmt.Fprintf(p.w, "\r\x1b[K%s\n", p.line)
+	} else if !p.lineSaid {
+		_, _ = fmt.Fprintln(p.w, p.line)
+	}
+}
+
+// render is the line: count, fields, time left.
+func (p *Progress) render(step int64, elapsed time.Duration, fields []Field) string {
+	count := fmt.Sprintf("%s %d", p.what, step)
+	if p.total > 0 {
+		count += fmt.Sprintf("/%d", p.total)
+	}
+	parts := []string{count}
+	for _, f := range fields {
+		parts = append(parts, string(f))
+	}
+	if done := step - p.startStep; done > 0 && p.total > step {
+		left := time.Duration(float64(elapsed) / float64(done) * float64(p.total-step))
+		parts = append(parts, short(left)+" left")
+	}
+	return strings.Join(parts, "  ")
+}
+
+// short writes a duration as a person says it: seconds below an hour, minutes above.
+func short(d time.Duration) string {
+	if d >= time.Hour {
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	}
+	return d.Round(time.Second).String()
+}

@@ -1,0 +1,184 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"unicode/utf8"
+)
+
+const (
+	metadataKey = "__metadata__"
+	lengthBytes = 8
+	maxHeader   = 100_000_000 // as the format's own implementation has it
+)
+
+// entry is one tensor in the header.
+type entry struct {
+	DType   *string `json:"dtype"`
+	Shape   *[]int  `json:"shape"`
+	Offsets *[]int  `json:"data_offsets"` // begin and end, counted from the end of the header
+}
+
+// Read reads r to its end and decodes it.
+func Read(r io.Reader) (*File, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return Decode(data)
+}
+
+// Decode is the file whose bytes are data. The tensors' Data are parts of data, not copies.
+func Decode(data []byte) (*File, error) {
+	header, body, err := split(data)
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err)
+	}
+	f, ends, err := parseHeader(header, body)
+	if err != nil {
+		return nil, fmt.Errorf("safetensors: %w", err)
+	}
+	if ends != len(body) {
+		return nil, fmt.Errorf("safetensors: %d bytes belong to no tensor", len(body)-ends)
+	}
+	return f, nil
+}
+
+// split takes the header and the tensors' bytes apart.
+func split(data []byte) (header, body []byte, err error) {
+	if len(data) < lengthBytes {
+		return nil, nil, fmt.Errorf("%d bytes are too few for a file", len(data))
+	}
+	length := binary.LittleEndian.Uint64(data)
+	rest := data[lengthBytes:]
+	switch {
+	case length > maxHeader:
+		return nil, nil, fmt.Errorf("the header claims %d bytes, more than the %d allowed", length, maxHeader)
+	case length > uint64(len(rest)):
+		return nil, nil, fmt.Errorf("the header claims %d bytes, the file has %d left", length, len(rest))
+	}
+	header, body = rest[:length], rest[length:]
+	switch {
+	case !bytes.HasPrefix(header, []byte("{")):
+		return nil, nil, errors.New("the header does not begin with {")
+	case !utf8.Valid(header):
+		return nil, nil, errors.New("the header is not valid UTF-8")
+	}
+	return header, body, nil
+}
+
+// parseHeader gives the tensors in the order of their bytes, and where the last one ends.
+func parseHeader(header, body []byte) (*File, int, error) {
+	entries, names, err := object(header)
+	if err != nil {
+		return nil, 0, fmt.Errorf("header: %w", err)
+	}
+	f := &File{}
+	begins := map[string]int{}
+	for _, name := range names {
+		if name == metadataKey {
+			if f.Metadata, err = metadata(entries[name]); err != nil {
+				return nil, 0, err
+			}
+			continue
+		}
+		t, begin, err := parseTensor(name, entries[name], body)
+		if err != nil {
+			return nil, 0, fmt.Errorf("tensor %q: %w", name, err)
+		}
+		begins[name] = begin
+		f.Tensors = append(f.Tensors, t)
+	}
+	slices.SortStableFunc(f.Tensors, func(a, b Tensor) int {
+		return cmp.Or(cmp.Compare(begins[a.Name], begins[b.Name]), cmp.Compare(len(a.Data), len(b.Data)))
+	})
+	end := 0
+	for _, t := range f.Tensors {
+		if begin := begins[t.Name]; begin != end {
+			return nil, 0, fmt.Errorf("tensor %q begins at byte %d, the one before it ends at %d", t.Name, begin, end)
+		}
+		end += len(t.Data)
+	}
+	return f, end, nil
+}
+
+func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, error) {
+	var e entry
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&e); err != nil {
+		return Tensor{}, 0, err
+	}
+	if e.DType == nil || e.Shape == nil || e.Offsets == nil || len(*e.Offsets) != 2 {
+		return Tensor{}, 0, errors.New("it must have dtype, shape and two data_offsets")
+	}
+	begin, end := (*e.Offsets)[0], (*e.Offsets)[1]
+	if begin < 0 || end < begin || end > len(body) {
+		return Tensor{}, 0, fmt.Errorf("bytes %d to %d are outside the %d there are", begin, end, len(body))
+	}
+	size, err := byteSize(*e.DType, *e.Shape)
+	if err != nil {
+		return Tensor{}, 0, err
+	}
+	if size != end-begin {
+		return Tensor{}, 0, fmt.Errorf("%s of shape %v takes %d bytes, not %d", *e.DType, *e.Shape, size, end-begin)
+	}
+	return Tensor{Name: name, DType: *e.DType, Shape: *e.Shape, Data: body[begin:end:end]}, begin, nil
+}
+
+// metadata is a JSON object of strings.
+func metadata(raw json.RawMessage) (map[string]string, error) {
+	entries, names, err := object(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", metadataKey, err)
+	}
+	m := make(map[string]string, len(names))
+	for _, name := range names {
+		var value *string
+		if err := json.Unmarshal(entries[name], &value); err != nil || value == nil {
+			return nil, fmt.Errorf("%s: %q is not a string", metadataKey, name)
+		}
+		m[name] = *value
+	}
+	return m, nil
+}
+
+// object takes a JSON object apart; a key given twice, or anything but spaces behind it, is an error.
+func object(data []byte) (map[string]json.RawMessage, []string, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+		return nil, nil, errors.New("not a JSON object")
+	}
+	entries, names := map[string]json.RawMessage{}, []string{}
+	for decoder.More() {
+		token, err := decoder.Token()
+		if err != nil {
+			return nil, nil, err
+		}
+		name, ok := token.(string)
+		if !ok {
+			return nil, nil, fmt.Errorf("key %v is not a string", token)
+		}
+		if _, twice := entries[name]; twice {
+			return nil, nil, fmt.Errorf("key %q is given twice", name)
+		}
+		var raw json.RawMessage
+		if err := decoder.Decode(&raw); err != nil {
+			return nil, nil, err
+		}
+		entries[name], names = raw, append(names, name)
+	}
+	if _, err := decoder.Token(); err != nil {
+		return nil, nil, err
+	}
+	if rest := bytes.Trim(data[decoder.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		return nil, nil, fmt.Errorf("%d bytes follow the closing brace", len(rest))
+	}
+	return entries, names, nil
+}

@@ -1,0 +1,61 @@
+package strictjson
+
+import "strings"
+
+// longest is the most bytes of a name that comparing is worth its time for: no name we know comes near.
+const longest = 200
+
+// Nearest is the valid name that name was most likely meant to be: the one at the smallest edit distance, ignoring
+// case, if that is at most a third of the name's length (and at least 1); else the first that name begins, or that
+// begins name. Of equally near ones it is the first. It reports false if nothing is near.
+func Nearest(name string, valid []string) (string, bool) {
+	if len(name) > longest {
+		return "", false
+	}
+	lower := strings.ToLower(name)
+	best, bestDistance := "", max(1, len([]rune(name))/3)+1
+	for _, v := range valid {
+		if d := distance(lower, strings.ToLower(v), bestDistance); d < bestDistance {
+			best, bestDistance = v, d
+		}
+	}
+	if best != "" {
+		return best, true
+	}
+	for _, v := range valid {
+		other := strings.ToLower(v)
+		if len(lower) >= 3 && len(other) >= 3 && (strings.HasPrefix(other, lower) || strings.HasPrefix(lower, other)) {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// distance counts the insertions, deletions, replacements and swaps of neighbours that make a into b (optimal string
+// alignment, Damerau 1964). It may stop early and return limit for anything at limit or above.
+func distance(a, b string, limit int) int {
+	x, y := []rune(a), []rune(b)
+	if max(len(x)-len(y), len(y)-len(x)) >= limit {
+		return limit
+	}
+	rows := [3][]int{make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)}
+	before, above, row := rows[0], rows[1], rows[2]
+	for j := range above {
+		above[j] = j
+	}
+	for i := range x {
+		row[0] = i + 1
+		for j := range y {
+			replace := above[j]
+			if x[i] != y[j] {
+				replace++
+			}
+			row[j+1] = min(replace, above[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, above, row = above, row, before
+	}
+	return above[len(y)]
+}

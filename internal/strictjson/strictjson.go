@@ -1,0 +1,105 @@
+// Package strictjson reads JSON that people write: configurations. It is encoding/json with nothing forgiven. A key
+// that does not exist, or is spelled in another case, is an error that offers the nearest one that does; a key
+// given twice, a null where there is no pointer, and anything after the value are errors too. All errors are one
+// line that names the place.
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+)
+
+// An UnknownKeyError is a key that the value has no place for.
+type UnknownKeyError struct {
+	Key     string
+	Path    string // of the object the key stands in; "" at the top
+	Nearest string // the valid key it was likely meant to be; "" if there is none near
+	Valid   []string
+}
+
+func (e *UnknownKeyError) Error() string {
+	s := fmt.Sprintf("unknown key %q", e.Key)
+	if e.Path != "" {
+		s += " in " + e.Path
+	}
+	switch {
+	case e.Nearest != "":
+		s += fmt.Sprintf(": did you mean %q?", e.Nearest)
+	case len(e.Valid) > 0:
+		s += ": valid keys are " + strings.Join(e.Valid, ", ")
+	}
+	return s
+}
+
+// Decode reads the one JSON value in data into v, a pointer. What data does not mention stays as it is in v, so
+// defaults go in first. After an error v may be half filled. Types with their own UnmarshalJSON or UnmarshalText
+// are left to judge their own part.
+func Decode(data []byte, v any) error {
+	target := reflect.ValueOf(v)
+	if target.Kind() != reflect.Pointer || target.IsNil() {
+		return fmt.Errorf("strictjson: Decode into %T, which is no pointer to a value", v)
+	}
+	if !utf8.Valid(data) {
+		return errors.New("JSON: not valid UTF-8")
+	}
+	if err := syntax(data); err != nil {
+		return err
+	}
+	w := walker{decoder: json.NewDecoder(bytes.NewReader(data)), data: data}
+	w.decoder.UseNumber() // what a number is for is json.Unmarshal's to judge
+	if err := w.value(target.Type().Elem(), ""); err != nil {
+		return err
+	}
+	return located(data, json.Unmarshal(data, v))
+}
+
+// syntax reports what is not JSON at all, and what follows the first value.
+func syntax(data []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	var raw json.RawMessage
+	if err := decoder.Decode(&raw); err != nil {
+		return located(data, err)
+	}
+	end := decoder.InputOffset()
+	if rest := bytes.TrimLeft(data[end:], " \t\r\n"); len(rest) > 0 {
+		return fmt.Errorf("JSON: %s: there is more after the value's end", place(data, int64(len(data)-len(rest))))
+	}
+	return nil
+}
+
+// located puts the line and column in front of the errors of encoding/json.
+func located(data []byte, err error) error {
+	var syntaxError *json.SyntaxError
+	var typeError *json.UnmarshalTypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, io.EOF):
+		return errors.New("JSON: there is no value")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("JSON: %s: ends before the value does", place(data, int64(len(data))))
+	case errors.As(err, &syntaxError):
+		return fmt.Errorf("JSON: %s: %w", place(data, syntaxError.Offset-1), err)
+	case errors.As(err, &typeError):
+		at := place(data, typeError.Offset-1)
+		if typeError.Field != "" {
+			return fmt.Errorf("JSON: %s: %s cannot be a %s: it wants %s", at, typeError.Field, typeError.Value, typeError.Type)
+		}
+		return fmt.Errorf("JSON: %s: cannot be a %s: wants %s", at, typeError.Value, typeError.Type)
+	}
+	return err
+}
+
+// place is "line 3, column 7" for a byte offset, both counted from 1, the column in characters.
+func place(data []byte, offset int64) string {
+	before := data[:max(0, min(offset, int64(len(data))))]
+	line := 1 + bytes.Count(before, []byte("\n"))
+	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+	return fmt.Sprintf("line %d, column %d", line, column)
+}

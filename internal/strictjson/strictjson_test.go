@@ -1,0 +1,157 @@
+package strictjson_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"universal-transformer/internal/strictjson"
+)
+
+type model struct {
+	Width  int     `json:"width"`
+	Heads  int     `json:"heads"`
+	Rate   float64 `json:"rate"`
+	hidden int
+}
+
+type shared struct {
+	Seed uint64 `json:"seed"`
+}
+
+// upper reads its own JSON.
+type upper string
+
+func (u *upper) UnmarshalText(text []byte) error {
+	*u = upper(strings.ToUpper(string(text)))
+	return nil
+}
+
+type config struct {
+	shared
+	Model   model             `json:"model"`
+	Layers  []model           `json:"layers"`
+	Named   map[string]model  `json:"named"`
+	Maybe   *int              `json:"maybe"`
+	Free    any               `json:"free"`
+	Raw     json.RawMessage   `json:"raw"`
+	Name    upper             `json:"name"`
+	Plain   string            // no tag: its key is "Plain"
+	Skipped int               `json:"-"`
+	Texts   map[string]string `json:"texts"`
+}
+
+func TestDecode(t *testing.T) {
+	c := config{Plain: "default", Model: model{Heads: 7}}
+	data := `{"seed": 18446744073709551615, "model": {"width": 3, "rate": 0.5}, "layers": [{"width": 1}, {"heads": 2}],
+		"named": {"any key": {"heads": 4}}, "maybe": null, "free": {"x": [1, null]}, "raw": [1e999], "name": "abc", "texts": {"k": "v"}}`
+	if err := strictjson.Decode([]byte(data), &c); err != nil {
+		t.Fatal(err)
+	}
+	want := config{
+		shared: shared{Seed: 1<<64 - 1},
+		Model:  model{Width: 3, Heads: 7, Rate: 0.5},
+		Layers: []model{{Width: 1}, {Heads: 2}},
+		Named:  map[string]model{"any key": {Heads: 4}},
+		Free:   map[string]any{"x": []any{1.0, nil}},
+		Raw:    json.RawMessage("[1e999]"),
+		Name:   "ABC", Plain: "default",
+		Texts: map[string]string{"k": "v"},
+	}
+	if !reflect.DeepEqual(c, want) {
+		t.Errorf("decoded\n%+v, want\n%+v", c, want)
+	}
+}
+
+func TestErrorsAreOneLineThatNamesThePlace(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"model": {"widht": 3}}`:              `unknown key "widht" in model: did you mean "width"?`,
+		`{"modle": 3}`:                         `unknown key "modle": did you mean "model"?`,
+		`{"Model": {}}`:                        `unknown key "Model": did you mean "model"?`,
+		`{"layers": [{}, {"head": 3}]}`:        `unknown key "head" in layers[1]: did you mean "heads"?`,
+		`{"named": {"x": {"wide": 3}}}`:        `unknown key "wide" in named.x: valid keys are width, heads, rate`,
+		`{"model": {"hidden": 3}}`:             `unknown key "hidden" in model: valid keys are width, heads, rate`,
+		`{"Skipped": 3}`:                       `unknown key "Skipped"`,
+		`{"plain": ""}`:                        `unknown key "plain": did you mean "Plain"?`,
+		`{"seed": 1, "seed": 2}`:               `key "seed" is given twice`,
+		`{"free": {"a": 1, "a": 2}}`:           `key "a" is given twice in free`,
+		"{\n  \"model\": {\"width\": null}}":   `line 2, column 25: model.width cannot be null`,
+		"{\n  \"model\": {\"width\": \"ö\"}}":  `line 2, column`,
+		`{"model": {"width": 1.5}}`:            `model.width cannot be a number 1.5: it wants int`,
+		"{\n  \"seed\": NaN}":                  `line 2, column 11: invalid character 'N'`,
+		"{\n\n \"name\": \"öö\" x}":            `line 3, column 15: invalid character 'x'`,
+		`{} {}`:                                `line 1, column 4: there is more after the value's end`,
+		`{"seed": 1`:                           `ends before the value does`,
+		``:                                     `there is no value`,
+		"{\"name\": \"\xff\"}":                 `not valid UTF-8`,
+		`{"seed": -1}`:                         `seed cannot be a number -1`,
+		`[]`:                                   `cannot be a array`,
+		`{"model": {"width": 1, "width": 1},}`: `line 1, column 36`,
+	} {
+		var c config
+		err := strictjson.Decode([]byte(data), &c)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s:\n got %v\nwant %s", data, err, want)
+		}
+	}
+	if err := strictjson.Decode([]byte("{}"), config{}); err == nil {
+		t.Error("Decode into no pointer is accepted")
+	}
+}
+
+func TestNearest(t *testing.T) {
+	valid := []string{"copy", "reverse", "addition", "reverse_adaptive", "babi"}
+	for name, want := range map[string]string{
+		"cpoy":       "copy", // one swap
+		"copi":       "copy",
+		"COPY":       "copy",
+		"revers":     "reverse",
+		"rverse":     "reverse",
+		"adittion":   "addition",
+		"add":        "addition", // begins it
+		"reverse_ad": "reverse",  // three away from one, six from the other
+		"reverse_a":  "reverse",  // two away
+		"bab":        "babi",
+		"xyz":        "",
+		"":           "",
+		"translate":  "",
+	} {
+		if got, ok := strictjson.Nearest(name, valid); got != want || ok != (want != "") {
+			t.Errorf("Nearest(%q) = %q, %v, want %q", name, got, ok, want)
+		}
+	}
+}
+
+// FuzzDecode holds Decode to encoding/json: what it accepts, that accepts with the same result.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"seed": 1, "model": {"width": 3}, "layers": [{"heads": 2}], "free": [1, {"a": null}]}`))
+	f.Add([]byte(`{"modle": 3}`))
+	f.Add([]byte(`{"named": {"x": {}}, "name": "a"} `))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var strict, lax config
+		err := strictjson.Decode(data, &strict)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Fatalf("error of two lines: %q", err)
+			}
+			return
+		}
+		if err := json.Unmarshal(data, &lax); err != nil || !reflect.DeepEqual(strict, lax) {
+			t.Fatalf("%q: strictly %+v, else %+v, %v", data, strict, lax, err)
+		}
+	})
+}
+
+func FuzzNearest(f *testing.F) {
+	f.Add("revers", "reverse")
+	f.Fuzz(func(t *testing.T, name, valid string) {
+		got, ok := strictjson.Nearest(name, []string{valid})
+		if ok && got != valid {
+			t.Fatalf("Nearest(%q, %q) = %q", name, valid, got)
+		}
+		if name == valid && name != "" && len(name) <= 200 && !ok {
+			t.Fatalf("Nearest(%q) does not find itself", name)
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package strictjson
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// A walker goes through valid JSON and the type it is meant for side by side and compares keys.
+type walker struct {
+	decoder *json.Decoder
+	data    []byte
+}
+
+var (
+	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// value checks the next value against t. A nil t is a place where anything goes: only repeated keys are looked for.
+func (w *walker) value(t reflect.Type, path string) error {
+	nullable := t == nil
+	for t != nil && t.Kind() == reflect.Pointer {
+		t, nullable = t.Elem(), true
+	}
+	if t != nil && (t.Kind() == reflect.Interface || own(t)) {
+		t, nullable = nil, true
+	}
+	token, err := w.decoder.Token()
+	if err != nil {
+		return located(w.data, err)
+	}
+	switch token {
+	case json.Delim('{'):
+		return w.object(t, path)
+	case json.Delim('['):
+		return w.array(t, path)
+	case nil:
+		if !nullable && t.Kind() != reflect.Map && t.Kind() != reflect.Slice {
+			return fmt.Errorf("JSON: %s: %s cannot be null: leave the key out to get the default", w.here(), named(path))
+		}
+	}
+	return nil // a wrong kind of value is json.Unmarshal's to report
+}
+
+// own reports whether a type, or a pointer to it, reads JSON by itself.
+func own(t reflect.Type) bool {
+	for _, u := range []reflect.Type{jsonUnmarshaler, textUnmarshaler} {
+		if t.Implements(u) || reflect.PointerTo(t).Implements(u) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *walker) object(t reflect.Type, path string) error {
+	var fields map[string]reflect.Type
+	var names []string
+	if t != nil && t.Kind() == reflect.Struct {
+		fields, names = keys(t)
+	}
+	seen := map[string]bool{}
+	for w.decoder.More() {
+		token, err := w.decoder.Token()
+		if err != nil {
+			return located(w.data, err)
+		}
+		key := token.(string) // valid JSON: the keys of an object are strings
+		if seen[key] {
+			return fmt.Errorf("JSON: %s: key %q is given twice%s", w.here(), key, in(path))
+		}
+		seen[key] = true
+		var valueType reflect.Type
+		if fields != nil {
+			known := false
+			if valueType, known = fields[key]; !known {
+				nearest, _ := Nearest(key, names)
+				return &UnknownKeyError{Key: key, Path: path, Nearest: nearest, Valid: names}
+			}
+		} else if t != nil && t.Kind() == reflect.Map {
+			valueType = t.Elem()
+		}
+		if err := w.value(valueType, join(path, key)); err != nil {
+			return err
+		}
+	}
+	_, err := w.decoder.Token() // the closing brace
+	return located(w.data, err)
+}
+
+func (w *walker) array(t reflect.Type, path string) error {
+	var element reflect.Type
+	if t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
+		element = t.Elem()
+	}
+	for i := 0; w.decoder.More(); i++ {
+		if err := w.value(element, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+			return err
+		}
+	}
+	_, err := w.decoder.Token() // the closing bracket
+	return located(w.data, err)
+}
+
+// keys is the JSON keys of a struct type with the types of their values, and their names in the order of the fields.
+func keys(t reflect.Type) (map[string]reflect.Type, []string) {
+	types, names := map[string]reflect.Type{}, []string{}
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		embedded := field.Anonymous && name == "" && indirect(field.Type).Kind() == reflect.Struct
+		if embedded || !field.IsExported() || field.Tag.Get("json") == "-" {
+			continue
+		}
+		if name == "" {
+			name = field.Name
+		}
+		if _, twice := types[name]; !twice {
+			names = append(names, name)
+		}
+		types[name] = field.Type
+	}
+	return types, names
+}
+
+func indirect(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+func (w *walker) here() string { return place(w.data, w.decoder.InputOffset()-1) }
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+func in(path string) string {
+	if path == "" {
+		return ""
+	}
+	return " in " + path
+}
+
+func named(path string) string {
+	if path == "" {
+		return "the value"
+	}
+	return path
+}

@@ -1,0 +1,169 @@
+package runlog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"universal-transformer/internal/safetensors"
+)
+
+// A Checkpoint is all that is needed to go on from a step: tensors, and texts for what is no tensor.
+type Checkpoint struct {
+	Step    int64
+	Meta    map[string]string // the keys "step", "version" and "sha256" are the file's own
+	Tensors []safetensors.Tensor
+}
+
+// Refused is a checkpoint that cannot be used.
+type Refused struct{ Path, Reason string }
+
+func (r Refused) String() string { return r.Path + ": " + r.Reason }
+
+// ErrNoCheckpoint means that a run has no checkpoint that can be used.
+var ErrNoCheckpoint = errors.New("no checkpoint")
+
+const (
+	checkpointPrefix = "step-"
+	checkpointSuffix = ".safetensors"
+)
+
+func (r *Run) checkpointPath(step int64) string {
+	return r.path(checkpointDir, fmt.Sprintf("%s%09d%s", checkpointPrefix, step, checkpointSuffix))
+}
+
+// SaveCheckpoint writes c as the checkpoint of a step, and the metrics written so far with it, to the disk. Then, if keep is not 0,
+// it removes older checkpoints but the best one, so that keep of them, this one included, remain. After an error, such
+// as a full disk, the checkpoints from before are all there. c.Step is not looked at.
+func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
+	if r.lock == nil {
+		return errReader
+	}
+	if step < 0 || keep < 0 {
+		return fmt.Errorf("checkpoint of step %d, keeping %d: neither may be negative", step, keep)
+	}
+	content, err := seal(step, c)
+	if err != nil {
+		return fmt.Errorf("checkpoint of step %d: %w", step, err)
+	}
+	if err := r.metrics.Sync(); err != nil {
+		return err
+	}
+	if err := writeFile(r.checkpointPath(step), content); err != nil {
+		return fmt.Errorf("checkpoint of step %d was not saved, those before it are untouched: %w", step, err)
+	}
+	return r.prune(step, keep)
+}
+
+// prune removes checkpoints before step. Later ones, which a resume passed over, are not its to count.
+func (r *Run) prune(step int64, keep int) error {
+	if keep == 0 {
+		return nil
+	}
+	steps, err := r.Steps()
+	if err != nil {
+		return err
+	}
+	steps = slices.DeleteFunc(steps, func(s int64) bool { return s > step })
+	best, hasBest, err := r.bestStep()
+	if err != nil {
+		return err
+	}
+	for i, s := range steps {
+		if i < len(steps)-keep && !(hasBest && s == best) {
+			if err := os.Remove(r.checkpointPath(s)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Steps is the steps there are checkpoints of, rising. Nothing says yet that they can be used.
+func (r *Run) Steps() ([]int64, error) {
+	entries, err := os.ReadDir(r.path(checkpointDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var steps []int64
+	for _, e := range entries {
+		digits, isCheckpoint := strings.CutPrefix(e.Name(), checkpointPrefix)
+		digits, hasSuffix := strings.CutSuffix(digits, checkpointSuffix)
+		step, err := strconv.ParseInt(digits, 10, 64)
+		if isCheckpoint && hasSuffix && err == nil && step >= 0 {
+			steps = append(steps, step)
+		}
+	}
+	slices.Sort(steps)
+	return steps, nil
+}
+
+// Load is the checkpoint of a step. One that is missing is ErrNoCheckpoint; one whose bytes are not those that were written is
+// an error that names the file.
+func (r *Run) Load(step int64) (*Checkpoint, error) {
+	path := r.checkpointPath(step)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w of step %d", r.dir, ErrNoCheckpoint, step)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := unseal(data)
+	if err == nil && c.Step != step {
+		err = fmt.Errorf("it is the checkpoint of step %d", c.Step)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// Latest is the newest checkpoint that is whole, and the newer ones that are not, newest first. If there is none, it is
+// ErrNoCheckpoint.
+func (r *Run) Latest() (*Checkpoint, []Refused, error) {
+	steps, err := r.Steps()
+	if err != nil {
+		return nil, nil, err
+	}
+	var refused []Refused
+	for _, step := range slices.Backward(steps) {
+		c, err := r.Load(step)
+		if err == nil {
+			return c, refused, nil
+		}
+		path := r.checkpointPath(step)
+		refused = append(refused, Refused{Path: path, Reason: strings.TrimPrefix(err.Error(), path+": ")})
+	}
+	if len(refused) > 0 {
+		return nil, refused, fmt.Errorf("%s: %w can be used: all %d are damaged", r.dir, ErrNoCheckpoint, len(refused))
+	}
+	return nil, nil, fmt.Errorf("%s: %w was saved yet", r.dir, ErrNoCheckpoint)
+}
+
+// removeCheckpointsAfter removes the checkpoints of later steps, and the mark of the best if it is among them.
+func (r *Run) removeCheckpointsAfter(step int64) error {
+	best, hasBest, err := r.bestStep()
+	if err != nil {
+		return err
+	}
+	if hasBest && best > step {
+		if err := os.Remove(r.path(bestFile)); err != nil {
+			return err
+		}
+	}
+	steps, err := r.Steps()
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if s > step {
+			err = errors.Join(err, os.Remove(r.checkpointPath(s)))
+		}
+	}
+	return err
+}

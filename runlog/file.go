@@ -1,0 +1,79 @@
+package runlog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Temporary files are named .NAME.NUMBER.tmp and stand beside the file they become.
+const temporarySuffix = ".tmp"
+
+func temporary(name string) bool {
+	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, temporarySuffix)
+}
+
+// writeFile puts content at path, all of it or, after an error, none: what was at path before is still there.
+func writeFile(path string, content []byte) error {
+	return replace(path, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// replace lets write fill a new file, brings it to the disk and only then gives it its name. After an error the old file is as it was
+// and the new one is gone. The name is on the disk too when replace returns.
+func replace(path string, write func(io.Writer) error) (err error) {
+	dir, name := filepath.Split(path)
+	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+".*"+temporarySuffix)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	if err = errors.Join(write(f), f.Chmod(0o644), f.Sync()); err != nil {
+		f.Close()
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Clean(dir))
+}
+
+// syncDir brings a directory's names to the disk. File systems that cannot are taken to need no such thing.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
+}
+
+// removeTemporary clears away what a killed process left in a directory.
+func removeTemporary(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if temporary(e.Name()) {
+			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}

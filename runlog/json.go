@@ -1,0 +1,116 @@
+package runlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"universal-transformer/internal/strictjson"
+)
+
+const versionKey = "version"
+
+// Config reads config.json into v, strictly: a key that v does not have is an error that offers the nearest one.
+func (r *Run) Config(v any) error { return readStamped(r.path(configFile), v) }
+
+// DecodeConfig reads a configuration that a person or Create wrote: as strictjson.Decode, but "version" is let through.
+func DecodeConfig(data []byte, v any) error { return strictjson.Decode(withoutVersion(data), v) }
+
+// WriteJSON writes v, which must be a JSON object, to a file of its own in the run directory, such as "vocabulary.json".
+func (r *Run) WriteJSON(name string, v any) error {
+	if r.lock == nil {
+		return errReader
+	}
+	content, err := stamped(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return writeFile(r.path(name), content)
+}
+
+// ReadJSON reads such a file, strictly. A file that is not there is fs.ErrNotExist.
+func (r *Run) ReadJSON(name string, v any) error { return readStamped(r.path(name), v) }
+
+func readStamped(path string, v any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := DecodeConfig(data, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// stamped is v as indented JSON, with "version" first.
+func stamped(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]json.RawMessage
+	if !bytes.HasPrefix(data, []byte("{")) || json.Unmarshal(data, &members) != nil {
+		return nil, fmt.Errorf("%T is no JSON object", v)
+	}
+	if _, taken := members[versionKey]; taken {
+		return nil, fmt.Errorf("the key %q is taken by the version that writes the file", versionKey)
+	}
+	all := fmt.Appendf(nil, "{%q:%q", versionKey, Version())
+	if len(members) > 0 {
+		all = append(all, ',')
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, append(all, data[1:]...), "", "  "); err != nil {
+		return nil, err
+	}
+	return append(indented.Bytes(), '\n'), nil
+}
+
+// withoutVersion blanks the member "version" of an object, so that every other byte keeps its line and column. What is no
+// object stays as it is, for others to complain about.
+func withoutVersion(data []byte) []byte {
+	begin, end, err := member(data, versionKey)
+	if err != nil {
+		return data
+	}
+	blanked := bytes.Clone(data)
+	if after := bytes.TrimLeft(data[end:], " \t\r\n"); bytes.HasPrefix(after, []byte(",")) {
+		end = len(data) - len(after) + 1 // with the comma behind it
+	} else if before := bytes.TrimRight(data[:begin], " \t\r\n"); bytes.HasSuffix(before, []byte(",")) {
+		begin = len(before) - 1 // the last member: with the comma before it
+	}
+	for i := begin; i < end; i++ {
+		if blanked[i] != '\n' {
+			blanked[i] = ' '
+		}
+	}
+	return blanked
+}
+
+var errNoMember = errors.New("no such member")
+
+// member is the first and last offset of "key": value at the top of a JSON object.
+func member(data []byte, key string) (begin, end int, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+		return 0, 0, errNoMember
+	}
+	for decoder.More() {
+		before := int(decoder.InputOffset())
+		name, err := decoder.Token()
+		if err != nil {
+			return 0, 0, err
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return 0, 0, err
+		}
+		if name == key {
+			begin = before + bytes.IndexByte(data[before:], '"')
+			return begin, int(decoder.InputOffset()), nil
+		}
+	}
+	return 0, 0, errNoMember
+}

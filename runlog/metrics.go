@@ -1,0 +1,161 @@
+package runlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+)
+
+// A Row is one line of metrics.jsonl: "step", and whatever was measured.
+type Row map[string]any
+
+// Step is the row's step.
+func (r Row) Step() int64 {
+	step, _ := r.Number("step")
+	return int64(step)
+}
+
+// Number is the value of a key if it is a number.
+func (r Row) Number(key string) (float64, bool) {
+	n, ok := r[key].(float64)
+	return n, ok
+}
+
+// Metrics is all rows in the order they were written. A last line that is cut short, because its writer was killed or
+// is still at it, is left out; any other line that is no row is an error that names it. There are none before the
+// first was written.
+func (r *Run) Metrics() ([]Row, error) {
+	path := r.path(metricsFile)
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	rows, _, err := parseMetrics(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%w", path, err)
+	}
+	return rows, nil
+}
+
+// parseMetrics gives the rows, and for each the offset of the byte after its line. An error begins with the line's number.
+func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
+	data = data[:bytes.LastIndexByte(data, '\n')+1]
+	at, last := int64(0), int64(0)
+	number := 0
+	for line := range bytes.Lines(data) {
+		at += int64(len(line))
+		number++
+		var row Row
+		if err := json.Unmarshal(line, &row); err != nil {
+			return nil, nil, fmt.Errorf("%d: not a JSON object: %w", number, err)
+		}
+		if _, ok := row["step"]; !ok && number == 1 {
+			continue // the first line says which version writes
+		}
+		step, ok := row.Number("step")
+		if !ok || step != math.Trunc(step) || int64(step) < last {
+			return nil, nil, fmt.Errorf("%d: step %v is no whole number from %d on", number, row["step"], last)
+		}
+		last = int64(step)
+		rows, ends = append(rows, row), append(ends, at)
+	}
+	return rows, ends, nil
+}
+
+// openMetrics opens metrics.jsonl for appending: a new one gets its first line, one that ends in the middle of a line
+// is cut back to the line before.
+func (r *Run) openMetrics() error {
+	path := r.path(metricsFile)
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	whole := bytes.LastIndexByte(data, '\n') + 1
+	rows, _, err := parseMetrics(data[:whole])
+	if err != nil {
+		return fmt.Errorf("%s:%w", path, err)
+	}
+	if r.last = 0; len(rows) > 0 {
+		r.last = rows[len(rows)-1].Step()
+	}
+	if r.metrics, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
+		return err
+	}
+	r.size = int64(whole)
+	if err := r.metrics.Truncate(r.size); err != nil {
+		return err
+	}
+	if r.size > 0 {
+		return nil
+	}
+	return r.appendLine(fmt.Appendf(nil, "{%q:%q}\n", versionKey, Version()))
+}
+
+// AppendMetrics adds a line: a struct or map that is a JSON object with a whole number "step", not below the last line's.
+// Numbers that JSON does not have (NaN, infinity) are an error. After an error no part of the line is there.
+func (r *Run) AppendMetrics(values any) error {
+	if r.metrics == nil {
+		return errReader
+	}
+	line, err := json.Marshal(values)
+	if err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	var has struct {
+		Step *int64 `json:"step"`
+	}
+	if err := json.Unmarshal(line, &has); err != nil || has.Step == nil {
+		return fmt.Errorf(`metrics: %T has no whole number "step"`, values)
+	}
+	if *has.Step < r.last {
+		return fmt.Errorf("metrics: step %d comes after step %d: Truncate first", *has.Step, r.last)
+	}
+	if err := r.appendLine(append(line, '\n')); err != nil {
+		return err
+	}
+	r.last = *has.Step
+	return nil
+}
+
+// appendLine writes the line in one piece and takes it back if that fails.
+func (r *Run) appendLine(line []byte) error {
+	if _, err := r.metrics.Write(line); err != nil {
+		return errors.Join(err, r.metrics.Truncate(r.size))
+	}
+	r.size += int64(len(line))
+	return nil
+}
+
+// Truncate takes the run back to a step: rows of metrics and checkpoints of later steps are removed, and so is the mark
+// of the best checkpoint if that was one of them. Going on from there repeats what a killed run had begun.
+func (r *Run) Truncate(afterStep int64) error {
+	if r.metrics == nil {
+		return errReader
+	}
+	data, err := os.ReadFile(r.path(metricsFile))
+	if err != nil {
+		return err
+	}
+	rows, ends, err := parseMetrics(data)
+	if err != nil {
+		return fmt.Errorf("%s:%w", r.path(metricsFile), err)
+	}
+	size, last := int64(bytes.IndexByte(data, '\n')+1), int64(0) // the first line stays
+	for i, row := range rows {
+		if step := row.Step(); step <= afterStep {
+			size, last = ends[i], step
+		}
+	}
+	if err := r.metrics.Truncate(size); err != nil {
+		return err
+	}
+	r.size, r.last = size, last
+	if err := r.metrics.Sync(); err != nil {
+		return err
+	}
+	return r.removeCheckpointsAfter(afterStep)
+}

@@ -1,0 +1,181 @@
+// Package runlog is the run directory: what a training run leaves on disk, written by one process and read by any.
+//
+//	config.json                        the complete configuration, written once
+//	metrics.jsonl                      one JSON object a line, rising steps
+//	checkpoints/step-000001000.safetensors   weights and everything else a resume needs
+//	best.json                          which checkpoint is the best one
+//	traces/                            what ut trace writes
+//	export/                            model.safetensors and config.json, for elsewhere
+//	lock                               held while a process writes
+//
+// Files other than metrics.jsonl appear whole or not at all: they are written beside, synced and renamed. Every file
+// says in "version" which version of this program wrote it.
+package runlog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	configFile    = "config.json"
+	metricsFile   = "metrics.jsonl"
+	bestFile      = "best.json"
+	lockFile      = "lock"
+	checkpointDir = "checkpoints"
+	traceDir      = "traces"
+	exportDir     = "export"
+)
+
+// What Create, Open and Resume find wrong with a directory, for errors.Is.
+var (
+	ErrNotRun = errors.New("not a run directory")
+	ErrExists = errors.New("already holds a run")
+	ErrInUse  = errors.New("in use")
+)
+
+// errReader is the answer to writing without having created or resumed the run.
+var errReader = errors.New("the run is open for reading: Resume it to write")
+
+// A Run is an open run directory. From Open it only reads; from Create and Resume it also writes, and no other process can
+// until Close, or until this one dies. Not safe for concurrent use.
+type Run struct {
+	dir     string
+	lock    *os.File // nil: open for reading
+	metrics *os.File // nil: open for reading
+	last    int64    // step of the last row of metrics
+	size    int64    // bytes of metrics
+}
+
+// Create makes a run directory, and its parents, and opens it for writing. The directory may exist if it is empty; one that
+// holds a run is ErrExists, one that holds anything else is an error too. config is written to config.json and must
+// be a JSON object.
+func Create(dir string, config any) (*Run, error) {
+	content, err := stamped(config)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	if err := vacant(dir); err != nil {
+		return nil, err
+	}
+	for _, sub := range []string{checkpointDir, traceDir, exportDir} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			return nil, fmt.Errorf("cannot create run directory: %w", err)
+		}
+	}
+	r := &Run{dir: dir}
+	if r.lock, err = acquire(r.path(lockFile)); err != nil {
+		return nil, err
+	}
+	if err := r.fill(content); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot create run directory: %w", err), r.Close())
+	}
+	return r, nil
+}
+
+// fill writes the first files of a directory that is locked. Another Create may have been faster.
+func (r *Run) fill(config []byte) error {
+	if _, err := os.Stat(r.path(configFile)); err == nil {
+		return fmt.Errorf("%s %w", r.dir, ErrExists)
+	}
+	if err := writeFile(r.path(configFile), config); err != nil {
+		return err
+	}
+	return r.openMetrics()
+}
+
+// vacant reports what stands in the way of a new run. A Create that was interrupted does not.
+func vacant(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot create run directory: %w", err)
+	}
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == configFile }) {
+		return fmt.Errorf("%s %w: resume it, or choose another directory", dir, ErrExists)
+	}
+	ours := []string{checkpointDir, traceDir, exportDir, lockFile}
+	for _, e := range entries {
+		if !slices.Contains(ours, e.Name()) && !temporary(e.Name()) {
+			return fmt.Errorf("%s is not empty (it has %s): choose a new directory", dir, e.Name())
+		}
+		if content, _ := os.ReadDir(filepath.Join(dir, e.Name())); len(content) > 0 {
+			return fmt.Errorf("%s is not empty (it has files in %s): choose a new directory", dir, e.Name())
+		}
+	}
+	return nil
+}
+
+// Open opens a run directory for reading, also while another process writes it.
+func Open(dir string) (*Run, error) {
+	r := &Run{dir: dir}
+	if _, err := os.Stat(r.path(configFile)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s is %w: it has no %s", dir, ErrNotRun, configFile)
+		}
+		return nil, err
+	}
+	return r, nil
+}
+
+// Resume opens a run directory for writing, and clears away what a killed process left half-written. A directory that another
+// process writes is ErrInUse.
+func Resume(dir string) (*Run, error) {
+	r, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if r.lock, err = acquire(r.path(lockFile)); err != nil {
+		return nil, err
+	}
+	err = os.MkdirAll(r.path(checkpointDir), 0o755)
+	if err == nil {
+		err = errors.Join(removeTemporary(dir), removeTemporary(r.path(checkpointDir)))
+	}
+	if err == nil {
+		err = r.openMetrics()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot resume %s: %w", dir, err), r.Close())
+	}
+	return r, nil
+}
+
+// Close ends writing and gives the lock back. Closing a reader, or twice, does nothing.
+func (r *Run) Close() error {
+	var err error
+	if r.metrics != nil {
+		err = errors.Join(r.metrics.Sync(), r.metrics.Close())
+	}
+	if r.lock != nil {
+		err = errors.Join(err, release(r.lock))
+	}
+	r.metrics, r.lock = nil, nil
+	return err
+}
+
+// Dir is the directory's path, as given.
+func (r *Run) Dir() string { return r.dir }
+
+func (r *Run) path(elements ...string) string {
+	return filepath.Join(append([]string{r.dir}, elements...)...)
+}
+
+// WriteTrace puts a file into traces/ and gives its path. Readers may too.
+func (r *Run) WriteTrace(name string, content []byte) (string, error) {
+	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
+		return "", fmt.Errorf("trace %q: the name must be that of a file", name)
+	}
+	if err := os.MkdirAll(r.path(traceDir), 0o755); err != nil {
+		return "", err
+	}
+	path := r.path(traceDir, name)
+	return path, writeFile(path, content)
+}

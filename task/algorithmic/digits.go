@@ -1,0 +1,113 @@
+// Package algorithmic is the tasks of section 3.4 of the paper: Copy, Reverse and (integer) Addition on strings of
+// digits, by the protocol of the authors' tensor2tensor (algorithmic.py; problems algorithmic_*_decimal40 and
+// _binary40). Symbols are digits of base 2..36, written 0-9 and a-z; the paper's are base 10, trained on lengths
+// up to 40 and evaluated at up to 400.
+//
+// Training examples are drawn online, without end, or from a fixed set of Examples (tensor2tensor has 100,000),
+// which every epoch goes through once in another order. Held-out examples have a random stream of their own. Where
+// there are few sources, as the ten of length 1 in base 10, held-out examples are bound to occur in training too;
+// from about length 8 on it does not happen.
+package algorithmic
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+const (
+	defaultBase      = 10
+	defaultMaxLength = 40     // "trained on 40, evaluated on 400"
+	defaultHeldOut   = 10_000 // tensor2tensor's development set
+	digit0           = vocab.End + 1
+	alphabet         = "0123456789abcdefghijklmnopqrstuvwxyz"
+)
+
+// digits is the vocabulary of a base: digit d has id d+2; further symbols follow.
+func digits(base int, more ...string) *vocab.Vocabulary {
+	symbols := make([]string, 0, base+len(more))
+	for d := range base {
+		symbols = append(symbols, alphabet[d:d+1])
+	}
+	v, err := vocab.New(append(symbols, more...))
+	if err != nil {
+		panic(err) // the alphabet has no symbol twice
+	}
+	return v
+}
+
+// randomDigits draws n digits, each uniform.
+func randomDigits(rng *rand.Rand, base, n int) []vocab.ID {
+	ids := make([]vocab.ID, n)
+	for i := range ids {
+		ids[i] = digit0 + vocab.ID(rng.IntN(base))
+	}
+	return ids
+}
+
+// A stream turns one task's way of drawing an example into the training and the held-out stream.
+type stream struct {
+	name     string
+	shortest int // smallest total source length there is
+	longest  int // largest in training
+	examples int // 0: online; else the size of the fixed training set
+	// draw is one example of exactly length source symbols (exact), or of the task's mix of lengths up to length.
+	draw func(rng *rand.Rand, length int, exact bool) task.Example
+}
+
+func (s stream) training(seedValue uint64, i int64) task.Example {
+	if s.examples > 0 {
+		n := int64(s.examples)
+		order := seed.NewPermutation(seedValue, s.name+"/epoch", i/n, s.examples)
+		i = int64(order.At(int(i % n)))
+	}
+	return s.draw(seed.Rand(seedValue, s.name+"/training", i), s.longest, false)
+}
+
+func (s stream) heldOut(seedValue uint64, sel task.Selection) ([]task.Example, error) {
+	if err := sel.Validate(); err != nil {
+		return nil, err
+	}
+	length, exact, field := s.longest, false, ""
+	switch {
+	case sel.Length > 0:
+		length, exact, field = sel.Length, true, "length"
+	case sel.Mix > 0:
+		length, field = sel.Mix, "mix"
+	}
+	if length < s.shortest {
+		return nil, fmt.Errorf("%s is %d: the shortest source of %s has %d symbols", field, length, s.name, s.shortest)
+	}
+	examples := make([]task.Example, sel.Count)
+	if sel.Count == 0 {
+		examples = make([]task.Example, defaultHeldOut)
+	}
+	for i := range examples {
+		examples[i] = s.draw(seed.Rand(seedValue, s.name+"/held-out", int64(i)), length, exact)
+	}
+	return examples, nil
+}
+
+// validate is what the fields of all the tasks here have in common.
+func validate(name string, base, maxLength, examples, shortest int) error {
+	switch {
+	case base != 0 && (base < 2 || base > len(alphabet)):
+		return fmt.Errorf("%s: base is %d: it must be 2..%d, or 0 for %d", name, base, len(alphabet), defaultBase)
+	case maxLength != 0 && maxLength < shortest:
+		return fmt.Errorf("%s: max_length is %d: it must be at least %d, or 0 for %d", name, maxLength, shortest, defaultMaxLength)
+	case examples < 0:
+		return fmt.Errorf("%s: examples is %d: it must be the size of the training set, or 0 to draw without end", name, examples)
+	}
+	return nil
+}
+
+// or is value, or what its zero stands for.
+func or(value, zero int) int {
+	if value == 0 {
+		return zero
+	}
+	return value
+}

@@ -1,0 +1,150 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"universal-transformer/vocab"
+)
+
+// lineLimit is the most bytes a line may have; longer ones are skipped without being held in memory.
+const lineLimit = 1 << 20
+
+// A pair is one usable line.
+type pair struct {
+	hash           uint64 // of the source's text
+	source, target []string
+}
+
+// held says on which side of the split the pair is.
+func (p pair) held(share float64) bool { return float64(p.hash)/(1<<64) < share }
+
+// readFile reads all pairs of a file. That it is empty, and that none or fewer than half of its lines can be used, are errors.
+func readFile(c Table, path string, report *Report) ([]pair, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	digest := sha256.New()
+	part := FileReport{Path: path}
+	pairs, err := parse(io.TeeReader(f, digest), c, &part)
+	part.Digest = hex.EncodeToString(digest.Sum(nil))
+	report.Files = append(report.Files, part)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	switch {
+	case part.Lines == 0:
+		return nil, fmt.Errorf("%s is empty: it must have one source TAB target a line", path)
+	case part.Usable == 0:
+		return nil, fmt.Errorf("%s: none of %d lines can be used: %s", path, part.Lines, part.Malformed[0])
+	case part.Skipped > part.Usable:
+		return nil, fmt.Errorf("%s: %d of %d lines are malformed, more than half: first %s", path, part.Skipped, part.Lines, part.Malformed[0])
+	}
+	return pairs, nil
+}
+
+// parse reads lines to the end of r, as the resolved table c says. Malformed ones go to the report; an error is the reader's own.
+func parse(r io.Reader, c Table, report *FileReport) ([]pair, error) {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	if mark, _ := lines.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+		lines.Discard(3) // a byte order mark
+	}
+	var pairs []pair
+	for {
+		line, tooLong, err := readLine(lines)
+		if err == io.EOF {
+			return pairs, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		report.Lines++
+		if tooLong {
+			report.malformed(fmt.Sprintf("longer than %d bytes", lineLimit))
+			continue
+		}
+		p, err := parseLine(string(line), c)
+		if err != nil {
+			report.malformed(err.Error())
+			continue
+		}
+		report.Usable++
+		pairs = append(pairs, p)
+	}
+}
+
+// readLine reads one line without its end, which is LF, CRLF or the end of the file. After the last one it is io.EOF.
+func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
+	for some := false; ; some = true {
+		part, err := r.ReadSlice('\n')
+		if err == io.EOF && !some && len(part) == 0 {
+			return nil, false, io.EOF
+		}
+		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, false, err
+		}
+		if tooLong = tooLong || len(line)+len(part) > lineLimit; !tooLong {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			line = bytes.TrimSuffix(line, []byte("\n"))
+			return bytes.TrimSuffix(line, []byte("\r")), tooLong, nil
+		}
+	}
+}
+
+// parseLine takes one line apart; the error is the reason why it is no pair.
+func parseLine(line string, c Table) (pair, error) {
+	if line == "" {
+		return pair{}, errors.New("the line is empty")
+	}
+	if strings.ContainsRune(line, 0) {
+		return pair{}, errors.New("it has a NUL character")
+	}
+	source, target, found := strings.Cut(line, "\t")
+	if !found {
+		return pair{}, errors.New("no tab between source and target")
+	}
+	if strings.Contains(target, "\t") {
+		return pair{}, errors.New("more than one tab")
+	}
+	var p pair
+	var err error
+	if p.source, err = symbols("source", source, c); err != nil {
+		return pair{}, err
+	}
+	if p.target, err = symbols("target", target, c); err != nil {
+		return pair{}, err
+	}
+	sum := sha256.Sum256([]byte(source))
+	p.hash = binary.LittleEndian.Uint64(sum[:])
+	return p, nil
+}
+
+func symbols(side, text string, c Table) ([]string, error) {
+	split, err := c.Symbols.Split(text)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", side, err)
+	case len(split) == 0:
+		return nil, fmt.Errorf("the %s is empty", side)
+	case len(split) > c.MaxLength:
+		return nil, fmt.Errorf("the %s has %d symbols, more than max_length %d", side, len(split), c.MaxLength)
+	}
+	for _, s := range split {
+		if vocab.Reserved(s) {
+			return nil, fmt.Errorf("the %s has the reserved symbol %s", side, s)
+		}
+	}
+	return split, nil
+}

@@ -1,0 +1,144 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"universal-transformer/vocab"
+)
+
+func TestMalformedLinesAreReportedWithFileAndLine(t *testing.T) {
+	bad := []string{"no tab", "two\ttabs\there", "\tx", "y\t", "", "a\x00b\tc", "a\xff\tb", "a\t\xffb", strings.Repeat("a", 31) + "\tb", "<pad>\tb"}
+	reasons := []string{"no tab", "more than one tab", "source is empty", "target is empty", "line is empty", "NUL", "source: not valid UTF-8 at byte 2",
+		"target: not valid UTF-8 at byte 1", "31 symbols, more than max_length 30", ""}
+	content := "a\tb\n" + strings.Join(bad, "\n") + "\n" + strings.Repeat("a\tb\n", 12)
+	path := write(t, content)
+	held := write(t, "a\tb\n")
+	tk, report := open(t, Table{Path: path, HeldOutPath: held, MaxLength: 30})
+	file := report.Files[0]
+	if file.Lines != 23 || file.Usable != 14 || file.Skipped != 9 || report.Training != 14 {
+		t.Errorf("%+v", file)
+	}
+	for i, m := range file.Malformed {
+		if want := fmt.Sprintf("%s:%d: ", path, i+2); !strings.HasPrefix(m.String(), want) || !strings.Contains(m.Reason, reasons[i]) {
+			t.Errorf("%q is reported as %s, want %s...%s", bad[i], m, want, reasons[i])
+		}
+		if !strings.Contains(report.String(), "\n  "+m.String()+"\n") {
+			t.Errorf("the report does not have %s:\n%s", m, report)
+		}
+	}
+	if id, ok := tk.SourceVocabulary().ID("<"); !ok || id < 2 {
+		t.Error("as characters, <pad> is five symbols like any others")
+	}
+	if _, err := parseLine("b <pad>\tb", Table{Symbols: vocab.Words, MaxLength: 9}); err == nil || !strings.Contains(err.Error(), "reserved symbol <pad>") {
+		t.Errorf("<pad> as a word: %v", err)
+	}
+}
+
+func TestReportListsTenAndCountsAll(t *testing.T) {
+	path := write(t, strings.Repeat("a\tb\n", 40)+strings.Repeat("x\n", 25))
+	_, report := open(t, Table{Path: path, HeldOutPath: write(t, "a\tb")})
+	if f := report.Files[0]; len(f.Malformed) != 10 || f.Skipped != 25 || !strings.Contains(report.String(), "and 15 more") {
+		t.Errorf("%d listed of %d:\n%s", len(f.Malformed), f.Skipped, report)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	good := write(t, numbers(100))
+	for name, c := range map[string]struct {
+		table Table
+		want  string
+	}{
+		"no path":         {Table{}, "path is empty"},
+		"share below 0":   {Table{Path: good, HeldOut: -0.1}, "held_out is -0.1"},
+		"share of 1":      {Table{Path: good, HeldOut: 1}, "held_out is 1"},
+		"both":            {Table{Path: good, HeldOut: 0.2, HeldOutPath: good}, "give one of them"},
+		"negative count":  {Table{Path: good, MinCount: -1}, "min_count is -1"},
+		"negative length": {Table{Path: good, MaxLength: -1}, "max_length is -1"},
+		"symbols":         {Table{Path: good, Symbols: 9}, "symbols is 9"},
+		"missing file":    {Table{Path: good + "x"}, "no such file"},
+		"missing held":    {Table{Path: good, HeldOutPath: good + "x"}, "no such file"},
+		"empty":           {Table{Path: write(t, "")}, "is empty"},
+		"only a mark":     {Table{Path: write(t, "\ufeff")}, "is empty"},
+		"empty held":      {Table{Path: good, HeldOutPath: write(t, "")}, "is empty"},
+		"none usable":     {Table{Path: write(t, "a\nb\n")}, "none of 2 lines can be used"},
+		"most malformed":  {Table{Path: write(t, "a\tb\nx\ny\n")}, "2 of 3 lines are malformed"},
+		"too few":         {Table{Path: write(t, "a\tb\n")}, "of 1 usable lines"},
+		"a directory":     {Table{Path: t.TempDir()}, "is a directory"},
+	} {
+		_, _, err := Open(c.table)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, _, err := Open(Table{Path: write(t, "a\tb\nc\td\nx\ny\n"), HeldOutPath: good}); err != nil {
+		t.Errorf("half malformed is not more than half: %v", err)
+	}
+}
+
+func TestLongLinesAreSkippedNotHeld(t *testing.T) {
+	long := strings.Repeat("x", lineLimit-1)
+	content := "a\tb\n" + long + "xx\n" + "c\td\n" + long + "\tz"
+	var report FileReport
+	pairs, err := parse(strings.NewReader(content), Table{MaxLength: 10}, &report)
+	if err != nil || len(pairs) != 2 || report.Lines != 4 || report.Skipped != 2 {
+		t.Fatalf("%d pairs, %v, %d lines, %d skipped", len(pairs), err, report.Lines, report.Skipped)
+	}
+	for i, line := range []int{2, 4} {
+		if m := report.Malformed[i]; m.Line != line || !strings.Contains(m.Reason, "bytes") {
+			t.Errorf("malformed %d is %+v, want line %d", i, m, line)
+		}
+	}
+}
+
+func TestReadErrorsSurface(t *testing.T) {
+	broken := errors.New("broken disk")
+	_, err := parse(io.MultiReader(strings.NewReader("a\tb\nc"), iotest.ErrReader(broken)), Table{MaxLength: 10}, &FileReport{})
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// FuzzParse: every line is either used or skipped, the way bytes arrive does not matter, and what is used is two non-empty sides
+// that, put together again, are lines of the file.
+func FuzzParse(f *testing.F) {
+	f.Add("a b\tc\r\n\n\tx\ny\t\nz\tz", true)
+	f.Add("\ufeffa\tb\x00\n\xff\tb", false)
+	f.Fuzz(func(t *testing.T, content string, words bool) {
+		c := Table{Path: "f"}.Resolved()
+		if words {
+			c.Symbols = vocab.Words
+		}
+		var report, slow FileReport
+		pairs, err := parse(strings.NewReader(content), c, &report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := parse(iotest.OneByteReader(strings.NewReader(content)), c, &slow)
+		if err != nil || fmt.Sprint(pairs, report) != fmt.Sprint(again, slow) {
+			t.Fatalf("read byte by byte: %v %+v, at once: %v %+v", again, slow, pairs, report)
+		}
+		content = strings.TrimPrefix(content, "\ufeff")
+		lines := strings.Count(content, "\n")
+		if content != "" && !strings.HasSuffix(content, "\n") {
+			lines++
+		}
+		if report.Lines != lines || report.Usable+report.Skipped != lines || len(pairs) != report.Usable {
+			t.Fatalf("%+v for %d lines and %d pairs", report, lines, len(pairs))
+		}
+		for _, p := range pairs {
+			if len(p.source) == 0 || len(p.target) == 0 {
+				t.Fatalf("pair %v has an empty side", p)
+			}
+			line := c.Symbols.Join(p.source) + "\t" + c.Symbols.Join(p.target)
+			if !utf8.ValidString(line) || !words && !strings.Contains("\n"+content+"\n", "\n"+line) {
+				t.Fatalf("%q is no line of %q", line, content)
+			}
+		}
+	})
+}

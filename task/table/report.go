@@ -1,0 +1,88 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// mostListed is how many malformed lines, and how many unknown symbols, a report lists; it counts all.
+const mostListed = 10
+
+// A Report says what Open found.
+type Report struct {
+	Files    []FileReport   `json:"files"`    // the file, then the held-out one if there is one
+	Training int            `json:"training"` // examples
+	HeldOut  int            `json:"held_out"` // examples
+	Repeated int            `json:"repeated"` // held-out examples whose source is also in training: only from a file of their own
+	Source   UnknownSymbols `json:"unknown_source"`
+	Target   UnknownSymbols `json:"unknown_target"`
+}
+
+// A FileReport is about one file.
+type FileReport struct {
+	Path      string      `json:"path"`
+	Digest    string      `json:"sha256"` // of the whole file, in hexadecimal
+	Lines     int         `json:"lines"`
+	Usable    int         `json:"usable"`
+	Skipped   int         `json:"skipped"`
+	Malformed []Malformed `json:"malformed"` // the first ten of those skipped
+}
+
+// Malformed is a line that is no pair.
+type Malformed struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"` // counted from 1
+	Reason string `json:"reason"`
+}
+
+func (m Malformed) String() string { return fmt.Sprintf("%s:%d: %s", m.File, m.Line, m.Reason) }
+
+// UnknownSymbols are symbols of held-out examples that the vocabulary does not have.
+type UnknownSymbols struct {
+	Count   int      `json:"count"`   // occurrences
+	Symbols []string `json:"symbols"` // the first ten different ones
+}
+
+func (u *UnknownSymbols) add(symbol string) {
+	u.Count++
+	if len(u.Symbols) < mostListed && !slices.Contains(u.Symbols, symbol) {
+		u.Symbols = append(u.Symbols, symbol)
+	}
+}
+
+// malformed counts the line just read as skipped.
+func (f *FileReport) malformed(reason string) {
+	f.Skipped++
+	if len(f.Malformed) < mostListed {
+		f.Malformed = append(f.Malformed, Malformed{File: f.Path, Line: f.Lines, Reason: reason})
+	}
+}
+
+// String is the report for people, a few lines without a newline at the end.
+func (r *Report) String() string {
+	var lines []string
+	for _, f := range r.Files {
+		lines = append(lines, fmt.Sprintf("%s: %d lines, %d usable, %d malformed", f.Path, f.Lines, f.Usable, f.Skipped))
+		for _, m := range f.Malformed {
+			lines = append(lines, "  "+m.String())
+		}
+		if more := f.Skipped - len(f.Malformed); more > 0 {
+			lines = append(lines, fmt.Sprintf("  and %d more", more))
+		}
+	}
+	lines = append(lines, fmt.Sprintf("%d examples to train with, %d held out", r.Training, r.HeldOut))
+	if r.Repeated > 0 {
+		lines = append(lines, fmt.Sprintf("%d held-out examples have a source that is trained on", r.Repeated))
+	}
+	lines = append(lines, r.Source.lines("sources")...)
+	lines = append(lines, r.Target.lines("targets")...)
+	return strings.Join(lines, "\n")
+}
+
+func (u UnknownSymbols) lines(side string) []string {
+	if u.Count == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("held-out %s have %d unknown symbols, among them %q", side, u.Count, u.Symbols)}
+}

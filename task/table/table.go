@@ -1,0 +1,104 @@
+// Package table is a task made of a user's own file: one pair a line, source TAB target, in UTF-8.
+//
+//	three plus four	seven
+//	two plus two	four
+//
+// Part of the lines is held out, by a hash of the source: the same lines in every run, whatever else is in the file, and no
+// source on both sides. The vocabularies are built from what remains. Lines that are no pair are reported with file
+// and line, and skipped.
+package table
+
+import (
+	"errors"
+	"fmt"
+
+	"universal-transformer/vocab"
+)
+
+const (
+	defaultHeldOut   = 0.1
+	defaultMaxLength = 1000
+)
+
+// Table says what file to read and how. Only Path is needed.
+type Table struct {
+	Path             string        `json:"path"`              // the file
+	Symbols          vocab.Symbols `json:"symbols"`           // "characters" (the default) or "words"
+	HeldOut          float64       `json:"held_out"`          // share of the sources kept for evaluation; 0 means 0.1
+	HeldOutPath      string        `json:"held_out_path"`     // keep this file for evaluation instead
+	MinCount         int           `json:"min_count"`         // rarer symbols of the training part become <unknown>; 0 means 1
+	MaxLength        int           `json:"max_length"`        // symbols a source or target may have; 0 means 1000
+	SharedVocabulary bool          `json:"shared_vocabulary"` // one vocabulary for sources and targets
+}
+
+// Validate names the field that is missing or out of range.
+func (c Table) Validate() error {
+	switch {
+	case c.Path == "":
+		return errors.New("table: path is empty: name the tab-separated file")
+	case !(c.HeldOut >= 0 && c.HeldOut < 1):
+		return fmt.Errorf("table: held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
+	case c.HeldOut != 0 && c.HeldOutPath != "":
+		return fmt.Errorf("table: held_out is %v and held_out_path is %q: give one of them", c.HeldOut, c.HeldOutPath)
+	case c.MinCount < 0:
+		return fmt.Errorf("table: min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
+	case c.MaxLength < 0:
+		return fmt.Errorf("table: max_length is %d: it must be at least 1, or 0 for %d", c.MaxLength, defaultMaxLength)
+	}
+	if err := c.Symbols.Validate(); err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	return nil
+}
+
+// Resolved is the same table with its defaults spelled out.
+func (c Table) Resolved() Table {
+	if c.HeldOut == 0 && c.HeldOutPath == "" {
+		c.HeldOut = defaultHeldOut
+	}
+	c.MinCount = max(c.MinCount, 1)
+	if c.MaxLength == 0 {
+		c.MaxLength = defaultMaxLength
+	}
+	return c
+}
+
+// Open reads the files and makes the task, and the report of what is in them. The report is there also when the error
+// says that too few lines can be used.
+func Open(c Table) (*Task, *Report, error) {
+	report := &Report{}
+	if err := c.Validate(); err != nil {
+		return nil, report, err
+	}
+	c = c.Resolved()
+	training, heldOut, err := c.read(report)
+	if err != nil {
+		return nil, report, err
+	}
+	t, err := build(c, training, heldOut, report)
+	return t, report, err
+}
+
+// read gives the pairs to train with and those to hold out.
+func (c Table) read(report *Report) (training, heldOut []pair, err error) {
+	pairs, err := readFile(c, c.Path, report)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c.HeldOutPath != "" {
+		heldOut, err = readFile(c, c.HeldOutPath, report)
+		return pairs, heldOut, err
+	}
+	for _, p := range pairs {
+		if p.held(c.HeldOut) {
+			heldOut = append(heldOut, p)
+		} else {
+			training = append(training, p)
+		}
+	}
+	if len(training) == 0 || len(heldOut) == 0 {
+		return nil, nil, fmt.Errorf("%s: of %d usable lines %d fall to training and %d to evaluation, at held_out %v: both need some; "+
+			"add lines, change held_out or name a held_out_path", c.Path, len(pairs), len(training), len(heldOut), c.HeldOut)
+	}
+	return training, heldOut, nil
+}

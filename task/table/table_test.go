@@ -1,0 +1,185 @@
+package table
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/task"
+	"universal-transformer/task/tasktest"
+	"universal-transformer/vocab"
+)
+
+// write makes a file of the given content.
+func write(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pairs.tsv")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// numbers is n lines "one two TAB 12" of the digits of 0..n-1.
+func numbers(n int) string {
+	words := strings.Fields("zero one two three four five six seven eight nine")
+	var b strings.Builder
+	for i := range n {
+		digits := fmt.Sprint(i)
+		for k, d := range digits {
+			if k > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(words[d-'0'])
+		}
+		b.WriteString("\t" + strings.Join(strings.Split(digits, ""), " ") + "\n")
+	}
+	return b.String()
+}
+
+func open(t *testing.T, c Table) (*Task, *Report) {
+	t.Helper()
+	tk, report, err := Open(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tk, report
+}
+
+func TestConformance(t *testing.T) {
+	path := write(t, numbers(2000))
+	for name, c := range map[string]Table{
+		"characters": {Path: path},
+		"words":      {Path: path, Symbols: vocab.Words, HeldOut: 0.3},
+		"shared":     {Path: path, SharedVocabulary: true},
+	} {
+		tk, _ := open(t, c)
+		t.Run(name, func(t *testing.T) { tasktest.Run(t, tk) })
+	}
+}
+
+func TestPairs(t *testing.T) {
+	path := write(t, "\ufeffa b\tc\r\nö\td e") // a byte order mark, CRLF, and no newline at the end
+	held := write(t, "b\tc z\nq a q\td\na b\tc\n")
+	tk, report := open(t, Table{Path: path, HeldOutPath: held})
+	sources, targets := tk.SourceVocabulary(), tk.TargetVocabulary()
+	if got := strings.Join(sources.Symbols(), "|"); got != " |a|b|ö" {
+		t.Errorf("source symbols %q", got)
+	}
+	if got := strings.Join(targets.Symbols(), "|"); got != " |c|d|e" {
+		t.Errorf("target symbols %q", got)
+	}
+	lines := map[string]bool{}
+	for i := range int64(2) {
+		e := tk.Training(1, i)
+		lines[strings.Join(sources.Decode(e.Source), "")+"\t"+strings.Join(targets.Decode(e.Target), "")] = true
+	}
+	if !lines["a b\tc"] || !lines["ö\td e"] {
+		t.Errorf("training has %v", lines)
+	}
+	if source, target := tk.MaxLengths(); source != 3 || target != 4 {
+		t.Errorf("longest are %d and %d, want 3 and 4", source, target)
+	}
+	examples, err := tk.HeldOut(1, task.Selection{})
+	if err != nil || len(examples) != 3 {
+		t.Fatalf("%d held out, %v", len(examples), err)
+	}
+	if got := strings.Join(sources.Decode(examples[1].Source), ""); got != "<unknown> a <unknown>" {
+		t.Errorf("unknown symbols: %q", got)
+	}
+	if report.Source.Count != 2 || !slices.Equal(report.Source.Symbols, []string{"q"}) {
+		t.Errorf("unknown sources reported: %+v", report.Source)
+	}
+	if report.Target.Count != 1 || !slices.Equal(report.Target.Symbols, []string{"z"}) {
+		t.Errorf("unknown targets reported: %+v", report.Target)
+	}
+	if report.Training != 2 || report.HeldOut != 3 || report.Repeated != 1 {
+		t.Errorf("report: %+v", report)
+	}
+}
+
+// The held-out sources are a property of the sources alone: the same in any order, among any others, and never trained on.
+func TestSplit(t *testing.T) {
+	content := numbers(1000)
+	content += content // every line twice
+	tk, report := open(t, Table{Path: write(t, content), Symbols: vocab.Words})
+	if report.Training+report.HeldOut != 2000 || report.HeldOut%2 != 0 || report.Repeated != 0 {
+		t.Errorf("duplicates are on both sides: %+v", report)
+	}
+	if share := float64(report.HeldOut) / 2000; share < 0.05 || share > 0.15 { // 0.1 with deviation 0.0095
+		t.Errorf("%v of the lines are held out, want about 0.1", share)
+	}
+	lines := strings.SplitAfter(numbers(1000), "\n")
+	slices.Reverse(lines)
+	other, _ := open(t, Table{Path: write(t, strings.Join(lines, "")+numbers(1500)), Symbols: vocab.Words})
+	in := heldSources(t, other)
+	for source := range heldSources(t, tk) {
+		if !in[source] {
+			t.Errorf("%q is held out of one file and trained on in the other", source)
+		}
+	}
+}
+
+func heldSources(t *testing.T, tk *Task) map[string]bool {
+	t.Helper()
+	held, err := tk.HeldOut(1, task.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := map[string]bool{}
+	for _, e := range held {
+		sources[strings.Join(tk.SourceVocabulary().Decode(e.Source), " ")] = true
+	}
+	return sources
+}
+
+func TestHeldOutCountIsAPickBySeed(t *testing.T) {
+	tk, _ := open(t, Table{Path: write(t, numbers(1000)), Symbols: vocab.Words})
+	pick := func(seed uint64) string {
+		held, err := tk.HeldOut(seed, task.Selection{Count: 10})
+		if err != nil || len(held) != 10 {
+			t.Fatalf("%d, %v", len(held), err)
+		}
+		return fmt.Sprint(held)
+	}
+	if pick(1) == pick(2) {
+		t.Error("seeds 1 and 2 pick the same ten")
+	}
+	if held, err := tk.HeldOut(1, task.Selection{Count: 1 << 30, Length: 99}); err != nil || len(held) == 0 {
+		t.Errorf("more than there are: %d, %v", len(held), err)
+	}
+}
+
+func TestEpochs(t *testing.T) {
+	tk, report := open(t, Table{Path: write(t, numbers(300)), Symbols: vocab.Words})
+	epoch := func(k int) (order []string) {
+		for i := range report.Training {
+			order = append(order, fmt.Sprint(tk.Training(1, int64(k*report.Training+i)).Source))
+		}
+		return order
+	}
+	first, second := epoch(0), epoch(1)
+	if slices.Equal(first, second) {
+		t.Error("two epochs have the same order")
+	}
+	slices.Sort(first)
+	slices.Sort(second)
+	if !slices.Equal(first, second) || len(slices.Compact(first)) != report.Training {
+		t.Error("an epoch does not have every example once")
+	}
+}
+
+func TestMinCount(t *testing.T) {
+	held := write(t, "a\tx\n")
+	tk, _ := open(t, Table{Path: write(t, "aab\txxy\nac\txz\n"), HeldOutPath: held, MinCount: 2})
+	if got := tk.SourceVocabulary().Symbols(); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("source symbols %q, want only a", got)
+	}
+	shared, _ := open(t, Table{Path: write(t, "ab\tbc\n"), HeldOutPath: held, MinCount: 2, SharedVocabulary: true})
+	if got := shared.SourceVocabulary().Symbols(); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("shared symbols %q, want only b, which both sides have", got)
+	}
+}

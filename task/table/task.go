@@ -1,0 +1,147 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// A Task is the examples of a table; Open makes it. It does not change, so it may be shared.
+type Task struct {
+	config               Table
+	source, target       *vocab.Vocabulary // may be the same one
+	training, heldOut    []task.Example
+	maxSource, maxTarget int
+}
+
+var _ task.Task = (*Task)(nil)
+
+func build(c Table, training, heldOut []pair, report *Report) (*Task, error) {
+	t := &Task{config: c}
+	if err := t.buildVocabularies(training); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Path, err)
+	}
+	trained := map[uint64]bool{}
+	for _, p := range training {
+		e := t.encode(p, nil, nil)
+		t.maxSource, t.maxTarget = max(t.maxSource, len(e.Source)), max(t.maxTarget, len(e.Target))
+		t.training = append(t.training, e)
+		trained[p.hash] = true
+	}
+	for _, p := range heldOut {
+		t.heldOut = append(t.heldOut, t.encode(p, &report.Source, &report.Target))
+		if trained[p.hash] {
+			report.Repeated++
+		}
+	}
+	report.Training, report.HeldOut = len(t.training), len(t.heldOut)
+	return t, nil
+}
+
+// buildVocabularies sees the training part only.
+func (t *Task) buildVocabularies(training []pair) (err error) {
+	sources := func(yield func([]string) bool) {
+		for _, p := range training {
+			if !yield(p.source) {
+				return
+			}
+		}
+	}
+	targets := func(yield func([]string) bool) {
+		for _, p := range training {
+			if !yield(p.target) {
+				return
+			}
+		}
+	}
+	both := func(yield func([]string) bool) {
+		for _, p := range training {
+			if !yield(p.source) || !yield(p.target) {
+				return
+			}
+		}
+	}
+	if t.config.SharedVocabulary {
+		t.source, err = vocab.Build(both, t.config.MinCount, vocab.WithUnknown())
+		t.target = t.source
+		return err
+	}
+	if t.source, err = vocab.Build(sources, t.config.MinCount, vocab.WithUnknown()); err != nil {
+		return err
+	}
+	t.target, err = vocab.Build(targets, t.config.MinCount, vocab.WithUnknown())
+	return err
+}
+
+// encode makes ids of a pair, and notes unknown symbols where there is something to note them in.
+func (t *Task) encode(p pair, source, target *UnknownSymbols) task.Example {
+	note(t.source, p.source, source)
+	note(t.target, p.target, target)
+	e := task.Example{}
+	e.Source, _ = t.source.EncodeLossy(p.source)
+	e.Target, _ = t.target.EncodeLossy(p.target)
+	e.Target = append(e.Target, vocab.End)
+	return e
+}
+
+func note(v *vocab.Vocabulary, symbols []string, unknown *UnknownSymbols) {
+	if unknown == nil {
+		return
+	}
+	for _, s := range symbols {
+		if _, ok := v.ID(s); !ok {
+			unknown.add(s)
+		}
+	}
+}
+
+// Name is "table".
+func (t *Task) Name() string { return "table" }
+
+// SourceVocabulary is the symbols of the training sources, the frequent ones first, and <unknown>.
+func (t *Task) SourceVocabulary() *vocab.Vocabulary { return t.source }
+
+// TargetVocabulary is the same of the training targets.
+func (t *Task) TargetVocabulary() *vocab.Vocabulary { return t.target }
+
+// Symbols is the table's.
+func (t *Task) Symbols() vocab.Symbols { return t.config.Symbols }
+
+// Training goes through the training part again and again, every time in another order.
+func (t *Task) Training(seedValue uint64, i int64) task.Example {
+	n := int64(len(t.training))
+	order := seed.NewPermutation(seedValue, "table/epoch", i/n, len(t.training))
+	return clone(t.training[order.At(int(i%n))])
+}
+
+// HeldOut is the held-out part in the order of the file; with a Count below its size, that many of it, picked by the seed. Length
+// and Mix are ignored: the file has the lengths it has.
+func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	n := len(t.heldOut)
+	examples := make([]task.Example, n)
+	for i, e := range t.heldOut {
+		examples[i] = clone(e)
+	}
+	if s.Count == 0 {
+		return examples, nil
+	}
+	order := seed.NewPermutation(seedValue, "table/held-out", 0, n)
+	picked := make([]task.Example, min(s.Count, n))
+	for i := range picked {
+		picked[i] = examples[order.At(i)]
+	}
+	return picked, nil
+}
+
+// MaxLengths is the longest source and target of the training part, End included.
+func (t *Task) MaxLengths() (source, target int) { return t.maxSource, t.maxTarget }
+
+func clone(e task.Example) task.Example {
+	return task.Example{Source: slices.Clone(e.Source), Target: slices.Clone(e.Target)}
+}

@@ -1,0 +1,68 @@
+// Package task says where examples come from. A Task hands out pairs of id sequences, source and target, and is a pure
+// function of a seed and an index: the i-th training example is the same whoever asks, in whatever order, so resuming
+// a run means asking for the next index. Tasks know symbols, never rectangles (batch) or tensors (training).
+//
+// The tasks themselves are in packages below: algorithmic (copy, reverse, addition), table (a user's own file).
+package task
+
+import (
+	"fmt"
+
+	"universal-transformer/vocab"
+)
+
+// An Example is one pair. Target ends with vocab.End; Source does not, unless its task says so. Source is empty for
+// language models.
+type Example struct{ Source, Target []vocab.ID }
+
+// A Task is a source of examples. task/tasktest holds every implementation to what is said here.
+type Task interface {
+	// Name is what reports call the task.
+	Name() string
+	SourceVocabulary() *vocab.Vocabulary
+	TargetVocabulary() *vocab.Vocabulary
+	// Symbols says how a line of text is split into symbols, and put together again.
+	Symbols() vocab.Symbols
+	// Training is the i-th example, i >= 0, of the endless training stream of seed: same arguments, same example.
+	// The caller owns the example. Safe for concurrent use.
+	Training(seed uint64, i int64) Example
+	// HeldOut is examples for evaluation, drawn apart from the training stream of every seed. A smaller Count gives
+	// a prefix of a larger one.
+	HeldOut(seed uint64, s Selection) ([]Example, error)
+	// MaxLengths is the longest source and target of any training example, End included.
+	MaxLengths() (source, target int)
+}
+
+// A Selection says which held-out examples. At most one of Length and Mix is set; with neither, lengths are as in
+// training. A task that holds out part of a file has the lengths it has, and ignores both.
+type Selection struct {
+	Length int `json:"length,omitempty"` // source symbols: exactly this many
+	Mix    int `json:"mix,omitempty"`    // source symbols: a uniform mix of 1..Mix
+	Count  int `json:"count,omitempty"`  // how many examples; 0 means all the task has, or its own default
+}
+
+// Validate names the field that is out of range.
+func (s Selection) Validate() error {
+	switch {
+	case s.Length < 0:
+		return fmt.Errorf("length is %d: it must be positive, or 0 for lengths as in training", s.Length)
+	case s.Mix < 0:
+		return fmt.Errorf("mix is %d: it must be positive, or 0 for lengths as in training", s.Mix)
+	case s.Count < 0:
+		return fmt.Errorf("count is %d: it must be positive, or 0 for all", s.Count)
+	case s.Length > 0 && s.Mix > 0:
+		return fmt.Errorf("length is %d and mix is %d: give one of them", s.Length, s.Mix)
+	}
+	return nil
+}
+
+// String is "length 40", "lengths 1..40" or "lengths as in training".
+func (s Selection) String() string {
+	switch {
+	case s.Length > 0:
+		return fmt.Sprintf("length %d", s.Length)
+	case s.Mix > 0:
+		return fmt.Sprintf("lengths 1..%d", s.Mix)
+	}
+	return "lengths as in training"
+}

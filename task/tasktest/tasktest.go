@@ -1,0 +1,209 @@
+// Package tasktest holds a task.Task to the words of its interface. A new task calls Run in its own test:
+//
+//	func TestTask(t *testing.T) { tasktest.Run(t, algorithmic.Copy{Base: 10, MaxLength: 40}) }
+package tasktest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// count is how many examples each check looks at: enough that a rule broken by one example in ten goes unseen less
+// than once in 10^13 (0.9^300).
+const count = 300
+
+// checks is what every task is held to. A check gives the first thing it finds wrong.
+var checks = []struct {
+	name  string
+	check func(task.Task) error
+}{
+	{"examples are valid", validTraining},
+	{"training is a function of seed and index", pure},
+	{"the caller owns an example", owned},
+	{"seeds differ", seedsDiffer},
+	{"held-out is valid and deterministic", heldOut},
+	{"held-out is not the training stream", apart},
+	{"a smaller count is a prefix", prefix},
+	{"bad selections are refused", badSelections},
+	{"text round trip", roundTrip},
+}
+
+// Run checks a task, each rule in a subtest of t: determinism, order, ids, ends, lengths, held-out data.
+func Run(t *testing.T, tk task.Task) {
+	t.Helper()
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			if err := c.check(tk); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// Check is the error of an example that breaks a rule of task.Example or of the task's vocabularies.
+func Check(tk task.Task, e task.Example) error {
+	if err := inRange("source", e.Source, tk.SourceVocabulary()); err != nil {
+		return err
+	}
+	if err := inRange("target", e.Target, tk.TargetVocabulary()); err != nil {
+		return err
+	}
+	if len(e.Target) == 0 || e.Target[len(e.Target)-1] != vocab.End {
+		return fmt.Errorf("target %v does not end with End", e.Target)
+	}
+	if at := slices.Index(e.Target, vocab.End); at != len(e.Target)-1 {
+		return fmt.Errorf("target %v has an End before its end", e.Target)
+	}
+	return nil
+}
+
+func inRange(side string, ids []vocab.ID, v *vocab.Vocabulary) error {
+	for i, id := range ids {
+		if id <= vocab.Padding || int(id) >= v.Size() {
+			return fmt.Errorf("%s id %d at %d is outside 1..%d", side, id, i, v.Size()-1)
+		}
+	}
+	return nil
+}
+
+func validTraining(tk task.Task) error {
+	maxSource, maxTarget := tk.MaxLengths()
+	for i := range int64(count) {
+		e := tk.Training(1, i)
+		if err := Check(tk, e); err != nil {
+			return fmt.Errorf("Training(1, %d): %v", i, err)
+		}
+		if len(e.Source) > maxSource || len(e.Target) > maxTarget {
+			return fmt.Errorf("Training(1, %d) has lengths %d, %d; MaxLengths says %d, %d", i, len(e.Source), len(e.Target), maxSource, maxTarget)
+		}
+	}
+	return nil
+}
+
+// pure asks once forwards and once backwards; state kept between calls would show.
+func pure(tk task.Task) error {
+	forwards := training(tk, 2)
+	for i := int64(count) - 1; i >= 0; i-- {
+		if again := tk.Training(2, i); !equal(forwards[i], again) {
+			return fmt.Errorf("Training(2, %d) is %v the first time and %v the second", i, forwards[i], again)
+		}
+	}
+	return nil
+}
+
+func owned(tk task.Task) error {
+	e := tk.Training(3, 5)
+	want := task.Example{Source: slices.Clone(e.Source), Target: slices.Clone(e.Target)}
+	clear(e.Source)
+	clear(e.Target)
+	if again := tk.Training(3, 5); !equal(want, again) {
+		return fmt.Errorf("Training(3, 5) is %v, and %v after the caller wrote into it", want, again)
+	}
+	return nil
+}
+
+func seedsDiffer(tk task.Task) error {
+	if slices.EqualFunc(training(tk, 4), training(tk, 5), equal) {
+		return fmt.Errorf("seeds 4 and 5 give the same %d training examples", count)
+	}
+	return nil
+}
+
+func heldOut(tk task.Task) error {
+	s := task.Selection{Count: count}
+	once, err := tk.HeldOut(1, s)
+	if err != nil {
+		return err
+	}
+	if len(once) == 0 || len(once) > count {
+		return fmt.Errorf("HeldOut of count %d has %d examples", count, len(once))
+	}
+	for i, e := range once {
+		if err := Check(tk, e); err != nil {
+			return fmt.Errorf("HeldOut[%d]: %v", i, err)
+		}
+	}
+	twice, err := tk.HeldOut(1, s)
+	if err != nil || !slices.EqualFunc(once, twice, equal) {
+		return fmt.Errorf("HeldOut differs when asked again (error %v)", err)
+	}
+	return nil
+}
+
+// apart allows single collisions: of the sources of length 1 there are too few to keep any out of training.
+func apart(tk task.Task) error {
+	held, err := tk.HeldOut(1, task.Selection{Count: count})
+	if err != nil {
+		return err
+	}
+	trained := map[string]bool{}
+	for _, e := range training(tk, 1) {
+		trained[fmt.Sprint(e)] = true
+	}
+	same := 0
+	for _, e := range held {
+		if trained[fmt.Sprint(e)] {
+			same++
+		}
+	}
+	if same > len(held)/2 {
+		return fmt.Errorf("%d of %d held-out examples are among the first %d training examples of the same seed", same, len(held), count)
+	}
+	return nil
+}
+
+func prefix(tk task.Task) error {
+	long, err := tk.HeldOut(1, task.Selection{Count: 20})
+	if err != nil {
+		return err
+	}
+	short, err := tk.HeldOut(1, task.Selection{Count: 7})
+	if err != nil {
+		return err
+	}
+	if want := long[:min(7, len(long))]; !slices.EqualFunc(short, want, equal) {
+		return fmt.Errorf("HeldOut of count 7 is %v, of count 20 begins with %v", short, want)
+	}
+	return nil
+}
+
+func badSelections(tk task.Task) error {
+	for _, s := range []task.Selection{{Length: -1}, {Mix: -1}, {Count: -1}, {Length: 3, Mix: 3}} {
+		if _, err := tk.HeldOut(1, s); err == nil {
+			return fmt.Errorf("HeldOut accepts %+v", s)
+		}
+	}
+	return nil
+}
+
+// roundTrip reads back what people would be shown.
+func roundTrip(tk task.Task) error {
+	for i, e := range training(tk, 1)[:50] {
+		text := tk.Symbols().Join(tk.SourceVocabulary().Decode(e.Source))
+		symbols, err := tk.Symbols().Split(text)
+		if err != nil {
+			return err
+		}
+		ids, err := tk.SourceVocabulary().Encode(symbols)
+		if err != nil || !slices.Equal(ids, slices.DeleteFunc(slices.Clone(e.Source), func(id vocab.ID) bool { return id == vocab.End })) {
+			return fmt.Errorf("Training(1, %d): source %v is %q, which is %v (error %v)", i, e.Source, text, ids, err)
+		}
+	}
+	return nil
+}
+
+func training(tk task.Task, seed uint64) []task.Example {
+	examples := make([]task.Example, count)
+	for i := range examples {
+		examples[i] = tk.Training(seed, int64(i))
+	}
+	return examples
+}
+
+func equal(a, b task.Example) bool {
+	return slices.Equal(a.Source, b.Source) && slices.Equal(a.Target, b.Target)
+}

@@ -1,0 +1,120 @@
+package tasktest
+
+import (
+	"testing"
+
+	"universal-transformer/task"
+	"universal-transformer/task/algorithmic"
+	"universal-transformer/vocab"
+)
+
+// spoilt is a good task with some of its answers changed.
+type spoilt struct {
+	task.Task
+	training func(good task.Task, seed uint64, i int64) task.Example
+	heldOut  func(good task.Task, seed uint64, s task.Selection) ([]task.Example, error)
+}
+
+func (s spoilt) Training(seed uint64, i int64) task.Example {
+	if s.training == nil {
+		return s.Task.Training(seed, i)
+	}
+	return s.training(s.Task, seed, i)
+}
+
+func (s spoilt) HeldOut(seed uint64, sel task.Selection) ([]task.Example, error) {
+	if s.heldOut == nil {
+		return s.Task.HeldOut(seed, sel)
+	}
+	return s.heldOut(s.Task, seed, sel)
+}
+
+var (
+	calls int64
+	kept  = map[int64]task.Example{}
+)
+
+// Every rule, broken in one way or another, is seen by the check it belongs to.
+func TestChecksSeeBrokenTasks(t *testing.T) {
+	for name, c := range map[string]struct {
+		check string
+		task  spoilt
+	}{
+		"no end": {"examples are valid", spoilt{training: func(good task.Task, seed uint64, i int64) task.Example {
+			e := good.Training(seed, i)
+			e.Target = e.Target[:len(e.Target)-1]
+			return e
+		}}},
+		"an end too early": {"examples are valid", spoilt{training: func(good task.Task, seed uint64, i int64) task.Example {
+			e := good.Training(seed, i)
+			e.Target[0] = vocab.End
+			return e
+		}}},
+		"an id too large": {"examples are valid", spoilt{training: func(good task.Task, seed uint64, i int64) task.Example {
+			e := good.Training(seed, i)
+			if i == 50 {
+				e.Source[0] = vocab.ID(good.SourceVocabulary().Size())
+			}
+			return e
+		}}},
+		"too long": {"examples are valid", spoilt{training: func(good task.Task, seed uint64, i int64) task.Example {
+			e := good.Training(seed, i)
+			for range 40 {
+				e.Source = append(e.Source, 2)
+			}
+			return e
+		}}},
+		"depends on what came before": {"training is a function of seed and index", spoilt{training: func(good task.Task, seed uint64, i int64) task.Example {
+			calls++
+			return good.Training(seed, calls)
+		}}},
+		"hands out what it keeps": {"the caller owns an example", spoilt{training: func(good task.Task, seed uint64, i int64) task.Example {
+			if _, ok := kept[i]; !ok {
+				kept[i] = good.Training(seed, i)
+			}
+			return kept[i]
+		}}},
+		"ignores the seed": {"seeds differ", spoilt{training: func(good task.Task, seed uint64, i int64) task.Example { return good.Training(7, i) }}},
+		"padding in held-out": {"held-out is valid and deterministic", spoilt{heldOut: func(good task.Task, seed uint64, s task.Selection) ([]task.Example, error) {
+			held, err := good.HeldOut(seed, s)
+			held[3].Source[0] = vocab.Padding
+			return held, err
+		}}},
+		"another held-out set every time": {"held-out is valid and deterministic", spoilt{heldOut: func(good task.Task, seed uint64, s task.Selection) ([]task.Example, error) {
+			calls++
+			return good.HeldOut(uint64(calls), s)
+		}}},
+		"evaluates on training data": {"held-out is not the training stream", spoilt{heldOut: func(good task.Task, seed uint64, s task.Selection) ([]task.Example, error) {
+			var held []task.Example
+			for i := range int64(s.Count) {
+				held = append(held, good.Training(seed, i))
+			}
+			return held, nil
+		}}},
+		"count changes the examples": {"a smaller count is a prefix", spoilt{heldOut: func(good task.Task, seed uint64, s task.Selection) ([]task.Example, error) {
+			return good.HeldOut(seed+uint64(s.Count), s)
+		}}},
+		"takes any selection": {"bad selections are refused", spoilt{heldOut: func(good task.Task, seed uint64, s task.Selection) ([]task.Example, error) {
+			return good.HeldOut(seed, task.Selection{Count: 1})
+		}}},
+		"an unreadable source": {"text round trip", spoilt{training: func(good task.Task, seed uint64, i int64) task.Example {
+			e := good.Training(seed, i)
+			e.Source[len(e.Source)-1] = 99
+			return e
+		}}},
+	} {
+		c.task.Task = algorithmic.Copy{}
+		found := false
+		for _, rule := range checks {
+			if rule.name == c.check {
+				found = true
+				if err := rule.check(c.task); err == nil {
+					t.Errorf("%s: %q does not see it", name, c.check)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("there is no check %q", c.check)
+		}
+	}
+}

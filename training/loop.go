@@ -1,0 +1,273 @@
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/batch"
+	"universal-transformer/internal/feed"
+	"universal-transformer/internal/seed"
+	"universal-transformer/objective"
+	"universal-transformer/runlog"
+)
+
+// Run trains until the last update, until Stop says so, or until ctx is cancelled, whichever comes first; in each case a
+// checkpoint is written last. It goes on from the newest intact checkpoint of the run directory, or starts afresh.
+func (t *Trainer) Run(ctx context.Context) (Report, error) {
+	if err := t.prepare(); err != nil {
+		return Report{}, err
+	}
+	stopped := t.state.Stopped
+	for stopped == "" && t.step < t.Config.Steps {
+		if ctx.Err() != nil {
+			return t.report("interrupted"), t.save()
+		}
+		if err := t.advance(); err != nil {
+			return Report{}, err
+		}
+		if t.due(t.Config.EvaluateEvery) {
+			if err := t.look(); err != nil {
+				return Report{}, err
+			}
+			stopped = t.state.Stopped
+		}
+		if t.due(t.Config.CheckpointEvery) || stopped != "" {
+			if err := t.save(); err != nil {
+				return Report{}, err
+			}
+		}
+	}
+	if stopped == "" {
+		stopped = "done"
+	}
+	return t.report(stopped), nil
+}
+
+// due tells whether the update just made is one of every so many, or the last.
+func (t *Trainer) due(every int64) bool { return t.step%every == 0 || t.step == t.Config.Steps }
+
+// advance makes one update and keeps its books.
+func (t *Trainer) advance() error {
+	start := time.Now()
+	t.step++
+	rate := t.Config.Schedule(t.step)
+	tally, norm, err := t.updateOnce(float32(rate))
+	if err != nil {
+		return fmt.Errorf("step %d: %w", t.step, err)
+	}
+	if err := t.sane(tally, norm); err != nil {
+		return err
+	}
+	t.state.Data = t.Stream.Position()
+	seconds := time.Since(start).Seconds()
+	t.state.Seconds += seconds
+	t.state.Window = t.state.Window.Plus(tally)
+	if t.Observe != nil {
+		t.Observe(Progress{Step: t.step, Steps: t.Config.Steps, Tally: tally, Rate: rate, TokensPerSecond: tally.Symbols / seconds})
+	}
+	if !t.due(t.Config.LogEvery) {
+		return nil
+	}
+	row := metrics("training", t.step, t.state.Window)
+	row["learning_rate"], row["gradient_norm"] = rate, norm
+	t.state.Window = objective.Tally{}
+	return t.Log.AppendMetrics(row)
+}
+
+// updateOnce draws the batches of one update and applies them.
+func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64, err error) {
+	n := max(t.Config.Accumulate, 1)
+	for i := range n {
+		b, err := t.Stream.Next()
+		if err != nil {
+			return tally, 0, err
+		}
+		args := feed.Tensors(b, t.drawPositions(b, (t.step-1)*int64(n)+int64(i)))
+		args = append(args, float32(t.Config.Ponder.At(t.step)), rate)
+		exec := t.update
+		if i < n-1 {
+			exec = t.accumulate
+		}
+		out, err := exec.Call(args...)
+		if err != nil {
+			return tally, 0, err
+		}
+		tally = tally.Plus(objective.Unpack(tensors.MustCopyFlatData[float32](out[0])))
+		norm = float64(tensors.ToScalar[float32](out[1]))
+		finalize(out)
+	}
+	return tally, norm, nil
+}
+
+// drawPositions draws where the sequences of a batch start, nil if they start at 1. Rows draw from one stream, in order; source and target of a row
+// share their draw.
+func (t *Trainer) drawPositions(b batch.Batch, index int64) *feed.Positions {
+	if !t.Positions.Random() {
+		return nil
+	}
+	rng := seed.Rand(t.Config.Seed, "positions", index)
+	p := &feed.Positions{}
+	for range b.Rows {
+		drawn := t.Positions.Draw(rng, max(b.SourceLength, b.TargetLength))
+		p.Source = append(p.Source, drawn[:b.SourceLength]...)
+		p.Target = append(p.Target, drawn[:b.TargetLength]...)
+	}
+	return p
+}
+
+// sane is an error if a loss or gradient is not a number, or so large that training has come apart.
+func (t *Trainer) sane(tally objective.Tally, norm float64) error {
+	what := ""
+	switch {
+	case !tally.Finite():
+		what = fmt.Sprintf("the loss is %v", tally.MeanLoss())
+	case math.IsNaN(norm) || math.IsInf(norm, 0):
+		what = fmt.Sprintf("the gradient's norm is %v", norm)
+	case tally.CrossEntropy() > exploded:
+		what = fmt.Sprintf("the cross entropy has exploded to %.3g nats a symbol", tally.CrossEntropy())
+	default:
+		return nil
+	}
+	kept := "no checkpoint had been written"
+	if c, _, err := t.Log.Latest(); err == nil && c != nil {
+		kept = fmt.Sprintf("the checkpoint of step %d is kept", c.Step)
+	}
+	return fmt.Errorf("training stopped at step %d: %s; %s; try a lower learning rate, a longer warm-up or training.clip_norm", t.step, what, kept)
+}
+
+// exploded is a cross entropy, in nats a symbol, that no vocabulary explains: guessing among a million costs 14.
+const exploded = 1000
+
+// look measures the held-out set with teacher forcing, remembers the best checkpoint, and decides whether to stop.
+func (t *Trainer) look() error {
+	start := time.Now()
+	tally, err := t.measure(t.HeldOut)
+	if err != nil {
+		return fmt.Errorf("held-out set at step %d: %w", t.step, err)
+	}
+	t.state.HeldOut = tally
+	t.state.Waited++
+	best := t.state.BestStep == 0 || tally.CrossEntropy() < t.state.BestNats
+	if best {
+		t.state.BestStep, t.state.BestNats, t.state.Waited = t.step, tally.CrossEntropy(), 0
+	}
+	switch stop := t.Config.Stop; {
+	case stop.Accuracy > 0 && tally.SequenceAccuracy() >= stop.Accuracy:
+		t.state.Stopped = "accuracy"
+	case stop.Patience > 0 && t.state.Waited >= stop.Patience:
+		t.state.Stopped = "patience"
+	}
+	t.state.Seconds += time.Since(start).Seconds()
+	if err := t.Log.AppendMetrics(metrics("held-out", t.step, tally)); err != nil {
+		return err
+	}
+	if best {
+		if err := t.save(); err != nil {
+			return err
+		}
+		if err := t.Log.MarkBest(t.step); err != nil {
+			return err
+		}
+	}
+	t.say(fmt.Sprintf("held out at step %d: cross entropy %.4f nats, symbol accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences), ponder %.2f",
+		t.step, tally.CrossEntropy(), tally.SymbolAccuracy(), tally.SequenceAccuracy(), tally.Sequences, tally.Ponder()))
+	return nil
+}
+
+// measure runs batches without learning.
+func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, err error) {
+	for _, b := range batches {
+		out, err := t.evaluate.Call(append(feed.Tensors(b, nil), float32(t.Config.Ponder.At(t.step)))...)
+		if err != nil {
+			return tally, err
+		}
+		tally = tally.Plus(objective.Unpack(tensors.MustCopyFlatData[float32](out[0])))
+		finalize(out)
+	}
+	return tally, nil
+}
+
+// save writes a checkpoint of the present step.
+func (t *Trainer) save() error {
+	c, err := t.checkpoint()
+	if err != nil {
+		return err
+	}
+	return t.Log.SaveCheckpoint(t.step, c, t.Config.Keep)
+}
+
+// metrics is a line of metrics.jsonl. It holds nothing that depends on the machine's speed: two runs of the same seed
+// write the same lines.
+func metrics(split string, step int64, t objective.Tally) map[string]any {
+	return map[string]any{
+		"step": step, "split": split, "loss": t.MeanLoss(), "cross_entropy": t.CrossEntropy(),
+		"symbol_accuracy": t.SymbolAccuracy(), "sequence_accuracy": t.SequenceAccuracy(),
+		"symbols": t.Symbols, "sequences": t.Sequences,
+		"encoder_ponder": t.EncoderPonder(), "decoder_ponder": t.DecoderPonder(),
+	}
+}
+
+// prepare builds what Run needs and goes back to the newest checkpoint.
+func (t *Trainer) prepare() error {
+	if err := t.Config.Validate(); err != nil {
+		return err
+	}
+	if err := t.Model.Validate(); err != nil {
+		return err
+	}
+	t.Store = model.NewStore()
+	if err := t.Store.SetRNGStateFromSeed(int64(seed.Derive(t.Config.Seed, "dropout", 0) >> 1)); err != nil {
+		return err
+	}
+	if err := t.build(); err != nil {
+		return err
+	}
+	c, refused, err := t.Log.Latest()
+	for _, r := range refused {
+		t.say(r.String())
+	}
+	if errors.Is(err, runlog.ErrNoCheckpoint) {
+		return t.Log.Truncate(0)
+	}
+	if err != nil {
+		return err
+	}
+	t.say(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
+	if err := t.restore(c); err != nil {
+		return err
+	}
+	if t.state.BestStep == c.Step { // the run may have been killed between writing its best checkpoint and saying so
+		if err := t.Log.MarkBest(c.Step); err != nil {
+			return err
+		}
+	}
+	return t.Log.Truncate(c.Step)
+}
+
+func (t *Trainer) say(line string) {
+	if t.Say != nil {
+		t.Say(line)
+	}
+}
+
+func (t *Trainer) report(stopped string) Report {
+	r := Report{Step: t.step, Stopped: stopped, Seconds: t.state.Seconds, HeldOut: t.state.HeldOut, BestStep: t.state.BestStep, BestNats: t.state.BestNats}
+	for v := range t.Store.IterVariables() {
+		if Trained(v.Path()) && v.DType() == dtypes.Float32 {
+			r.Parameters += v.Shape().Size()
+		}
+	}
+	return r
+}
+
+func finalize(out []*tensors.Tensor) {
+	for _, tensor := range out {
+		_ = tensor.FinalizeAll()
+	}
+}

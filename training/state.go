@@ -1,0 +1,125 @@
+package training
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"github.com/gomlx/gomlx/ml/train/optimizer"
+	"universal-transformer/batch"
+	"universal-transformer/internal/safetensors"
+	"universal-transformer/objective"
+	"universal-transformer/runlog"
+	"universal-transformer/universal"
+)
+
+// state is what a checkpoint holds besides variables: enough to go on as if nothing had happened.
+type state struct {
+	Data     batch.Position  `json:"data"`      // the next batch
+	Window   objective.Tally `json:"window"`    // updates since the last line of metrics
+	Seconds  float64         `json:"seconds"`   // training time so far
+	BestStep int64           `json:"best_step"` // of the best held-out look so far; 0: none yet
+	BestNats float64         `json:"best_nats"`
+	Waited   int             `json:"waited"`   // held-out looks since
+	HeldOut  objective.Tally `json:"held_out"` // the last look
+	Stopped  string          `json:"stopped"`  // why training ended before its last update, if it did
+}
+
+// stateKey is where a checkpoint's metadata keeps the state.
+const stateKey = "training"
+
+// checkpoint gathers all variables, the optimiser's and the random state included.
+func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
+	kept, err := json.Marshal(t.state)
+	if err != nil {
+		return nil, err
+	}
+	c := &runlog.Checkpoint{Step: t.step, Meta: map[string]string{stateKey: string(kept)}}
+	for v := range t.Store.IterVariables() {
+		tensor, err := export(v)
+		if err != nil {
+			return nil, err
+		}
+		c.Tensors = append(c.Tensors, tensor)
+	}
+	return c, nil
+}
+
+// restore puts a checkpoint's variables and state back.
+func (t *Trainer) restore(c *runlog.Checkpoint) error {
+	if err := json.Unmarshal([]byte(c.Meta[stateKey]), &t.state); err != nil {
+		return fmt.Errorf("checkpoint of step %d: its metadata %q cannot be read: %w", c.Step, stateKey, err)
+	}
+	t.step = c.Step
+	if err := t.Stream.Seek(t.state.Data); err != nil {
+		return fmt.Errorf("checkpoint of step %d: %w", c.Step, err)
+	}
+	return Load(t.Store, c.Tensors)
+}
+
+// export copies a variable out of the store under its public name.
+func export(v *model.Variable) (safetensors.Tensor, error) {
+	value, err := v.Value()
+	if err != nil {
+		return safetensors.Tensor{}, fmt.Errorf("parameter %s: %w", universal.Name(v.Path()), err)
+	}
+	t := safetensors.Tensor{Name: universal.Name(v.Path()), Shape: v.Shape().Dimensions}
+	for name, dtype := range dtypeNames {
+		if dtype == v.DType() {
+			t.DType = name
+		}
+	}
+	if t.DType == "" {
+		return t, fmt.Errorf("parameter %s: type %s cannot be stored", t.Name, v.DType())
+	}
+	err = value.ConstBytes(func(data []byte) { t.Data = append([]byte(nil), data...) })
+	return t, err
+}
+
+var dtypeNames = map[string]dtypes.DType{
+	"F32": dtypes.Float32, "F64": dtypes.Float64, "I32": dtypes.Int32, "I64": dtypes.Int64,
+	"U32": dtypes.Uint32, "U64": dtypes.Uint64, "U8": dtypes.Uint8, "BOOL": dtypes.Bool,
+}
+
+// Trained tells whether the variable at a path is a parameter of the model, and not the optimiser's or a random state.
+func Trained(path string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, model.ScopeSeparator), model.ScopeSeparator)
+	switch first {
+	case optimizer.Scope, optimizer.AdamDefaultScope, strings.TrimPrefix(accumulated, "/"), optimizer.GlobalStepVariableName, model.RNGStateVariableName:
+		return false
+	}
+	return true
+}
+
+// Load sets variables from stored tensors, creating those that are not there yet. A variable of another shape or type is an
+// error that names it.
+func Load(store *model.Store, stored []safetensors.Tensor) error {
+	for _, s := range stored {
+		dtype, ok := dtypeNames[s.DType]
+		if !ok {
+			return fmt.Errorf("parameter %s: type %s is not known", s.Name, s.DType)
+		}
+		shape := shapes.Make(dtype, s.Shape...)
+		path := universal.Path(s.Name)
+		if v := store.GetVariable(path); v != nil && !v.Shape().Equal(shape) {
+			return fmt.Errorf("parameter %s has shape %s here but %s in the checkpoint: it is of another model", s.Name, v.Shape(), shape)
+		}
+		value := tensors.FromShape(shape)
+		if err := value.MutableBytes(func(data []byte) { copy(data, s.Data) }); err != nil {
+			return fmt.Errorf("parameter %s: %w", s.Name, err)
+		}
+		v, err := store.CreateVariable(path, value)
+		if err != nil {
+			return fmt.Errorf("parameter %s: %w", s.Name, err)
+		}
+		v.SetTrainable(Trained(path))
+		if err := v.SetValue(value); err != nil {
+			return fmt.Errorf("parameter %s: %w", s.Name, err)
+		}
+	}
+	return nil
+}

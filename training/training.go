@@ -1,0 +1,123 @@
+// Package training teaches a model: batches in, updates, held-out checks, checkpoints, and a run that can be stopped at any
+// moment and resumed as if it had not been.
+//
+// Everything random is drawn from streams named by the run's seed: initial weights by parameter, examples and their order by
+// index, positions by update, dropout by a state that checkpoints keep. Two runs with the same seed on the same backend
+// give the same bits, and so does a run that was interrupted.
+package training
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/batch"
+	"universal-transformer/objective"
+	"universal-transformer/runlog"
+	"universal-transformer/universal"
+)
+
+var noWatch = universal.Watch{}
+
+// Config says how to train. Fields that a zero makes no sense of are named by Validate.
+type Config struct {
+	Steps    int64    `json:"steps"` // updates in all
+	Schedule Schedule `json:"-"`     // learning rate
+
+	Beta1               float64          `json:"beta1"` // of Adam; the authors use 0.9, 0.997 and 1e-9
+	Beta2               float64          `json:"beta2"`
+	Epsilon             float64          `json:"epsilon"`
+	objective.Objective                  // label smoothing
+	Ponder              objective.Warmup `json:"ponder"`     // weight of the ponder cost; the authors use 0.01
+	ClipNorm            float64          `json:"clip_norm"`  // gradients of a larger global norm are scaled down to it; 0: never
+	Accumulate          int              `json:"accumulate"` // batches an update; 0 counts as 1
+
+	LogEvery        int64 `json:"log_every"`        // updates between lines of metrics
+	EvaluateEvery   int64 `json:"evaluate_every"`   // updates between looks at the held-out set
+	CheckpointEvery int64 `json:"checkpoint_every"` // updates between checkpoints
+	Keep            int   `json:"keep"`             // checkpoints kept besides the best
+	Stop            Stop  `json:"stop"`
+
+	Seed uint64 `json:"-"`
+}
+
+// Stop ends training before its last update. The zero value never does.
+type Stop struct {
+	Patience int     `json:"patience"` // held-out looks in a row without a new best
+	Accuracy float64 `json:"accuracy"` // held-out teacher-forced sequence accuracy reached
+}
+
+// Validate names the first field that makes no sense, its value, and what would.
+func (c Config) Validate() error {
+	rate := func(name string, v, below float64) error {
+		if !(v >= 0 && v < below) {
+			return fmt.Errorf("training.%s is %v: it must be at least 0 and below %v", name, v, below)
+		}
+		return nil
+	}
+	positive := func(name string, v int64) error {
+		if v < 1 {
+			return fmt.Errorf("training.%s is %d: it must be positive", name, v)
+		}
+		return nil
+	}
+	for _, err := range []error{
+		positive("steps", c.Steps), positive("log_every", c.LogEvery), positive("evaluate_every", c.EvaluateEvery),
+		positive("checkpoint_every", c.CheckpointEvery), positive("keep", int64(c.Keep)),
+		rate("beta1", c.Beta1, 1), rate("beta2", c.Beta2, 1), rate("label_smoothing", c.LabelSmoothing, 1),
+		rate("clip_norm", c.ClipNorm, 1e9), rate("ponder.weight", c.Ponder.Weight, 1e9), rate("ponder.warmup", float64(c.Ponder.Steps), 1e15),
+		rate("accumulate", float64(c.Accumulate), 1e6), rate("stop.patience", float64(c.Stop.Patience), 1e9), rate("stop.accuracy", c.Stop.Accuracy, 1.0001),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	if !(c.Epsilon > 0) {
+		return fmt.Errorf("training.epsilon is %v: it must be positive; the authors use 1e-9", c.Epsilon)
+	}
+	if c.Schedule == nil {
+		return fmt.Errorf("training.schedule is missing: choose Constant, InverseSquareRoot or Cosine")
+	}
+	return nil
+}
+
+// Trainer is a run in progress. Fill it and call Run.
+type Trainer struct {
+	Config    Config
+	Backend   compute.Backend
+	Model     universal.Model
+	Positions universal.Positions // where sequences start in training
+	Stream    *batch.Stream
+	HeldOut   []batch.Batch
+	Log       *runlog.Run
+	Observe   func(Progress) // called after every update; may be nil
+	Say       func(string)   // called with one line for the person who trains; may be nil
+
+	Store *model.Store // variables, filled by Run
+
+	hasSource  bool
+	update     *model.Exec // one update from one batch
+	accumulate *model.Exec // all but the last batch of an update
+	evaluate   *model.Exec
+	step       int64
+	state      state
+}
+
+// Progress is what the person who waits wants to know.
+type Progress struct {
+	Step, Steps     int64
+	Tally           objective.Tally // of this update
+	Rate            float64         // learning rate
+	TokensPerSecond float64         // target symbols since the last call
+}
+
+// Report is what a run came to.
+type Report struct {
+	Step       int64
+	Stopped    string // why it ended: "done", "accuracy", "patience", "interrupted"
+	Seconds    float64
+	HeldOut    objective.Tally // at the last look
+	BestStep   int64
+	BestNats   float64 // held-out cross entropy of the best checkpoint, nats a symbol
+	Parameters int     // trained numbers
+}

@@ -1,0 +1,73 @@
+package universal
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/internal/seed"
+)
+
+// initial draws the entries of a parameter of the given shape.
+type initial func(rng *rand.Rand, dims []int) float64
+
+func zeros(*rand.Rand, []int) float64 { return 0 }
+func ones(*rand.Rand, []int) float64  { return 1 }
+
+// glorot is uniform within sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010), as the authors' code initialises.
+func glorot(rng *rand.Rand, dims []int) float64 {
+	return (2*rng.Float64() - 1) * math.Sqrt(6/float64(dims[0]+dims[1]))
+}
+
+// depthwise keeps the variance of what it convolves: uniform within sqrt(3 / width).
+func depthwise(rng *rand.Rand, dims []int) float64 {
+	return (2*rng.Float64() - 1) * math.Sqrt(3/float64(dims[0]))
+}
+
+func normal(deviation float64) initial {
+	return func(rng *rand.Rand, _ []int) float64 { return rng.NormFloat64() * deviation }
+}
+
+// parameter declares a variable, or finds it if an earlier step declared it. Its initial value depends on the seed and its
+// name alone: not on the order of declaration, nor on the backend.
+func (c Config) parameter(scope *model.Scope, name string, draw initial, dims ...int) *model.Variable {
+	path := Name(model.JoinPath(scope.Scope(), name))
+	start := func(g *Graph, shape shapes.Shape) *Node {
+		rng := seed.Rand(c.Seed, "parameter "+path, 0)
+		values := make([]float64, shape.Size())
+		for i := range values {
+			values[i] = draw(rng, dims)
+		}
+		return constant(g, shape.DType, values, dims...)
+	}
+	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(c.dtype(), dims...))
+}
+
+// dense is x W without bias, the matrix [inputs, outputs] being the parameter name.
+func (c Config) dense(scope *model.Scope, name string, x *Node, outputs int) *Node {
+	inputs := x.Shape().Dimensions[x.Rank()-1]
+	return times(x, c.parameter(scope, name, glorot, inputs, outputs).NodeValue(x))
+}
+
+// times is x W: the last axis of x against the first of W [inputs, outputs].
+func times(x, w *Node) *Node { return EinsumAxes(x, w, [][2]int{{x.Rank() - 1, 0}}, nil) }
+
+// affine is x W + b, with b the parameter bias.
+func (c Config) affine(scope *model.Scope, name string, x *Node, outputs int) *Node {
+	y := c.dense(scope, name, x, outputs)
+	return Add(y, expandTo(c.parameter(scope, "bias", zeros, outputs).NodeValue(x), y))
+}
+
+// Name is the public name of the parameter at a variable's path: "/encoder/transition/inner/weight" is
+// "encoder.transition.inner.weight".
+func Name(path string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(path, model.ScopeSeparator), model.ScopeSeparator, ".")
+}
+
+// Path is the inverse of Name.
+func Path(name string) string {
+	return model.ScopeSeparator + strings.ReplaceAll(name, ".", model.ScopeSeparator)
+}

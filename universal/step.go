@@ -1,0 +1,89 @@
+package universal
+
+import (
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/layers"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
+)
+
+// stack is one recurrent block, encoder or decoder, at work on one batch.
+type stack struct {
+	Config
+	scope       *model.Scope
+	state       *Node // H^0, [B, M, D]
+	mask        *Node // [B, M] bool, true at real positions
+	source      *Node // [B, source positions] bool: the mask that depth may be tied to
+	coordinates coordinates
+	causal      bool    // a position sees itself and those before it only
+	memory      *Memory // what the decoder attends to besides itself; nil in encoders and language models
+	watch       Watch
+	pass        *Pass
+}
+
+func (c Config) newStack(scope *model.Scope, symbols, positions *Node, watch Watch) *stack {
+	return &stack{
+		Config: c, scope: scope, mask: real(symbols), watch: watch, pass: &Pass{},
+		coordinates: c.newCoordinates(scope, symbols, positions),
+	}
+}
+
+// run repeats the step as the halting policy says.
+func (s *stack) run() *Pass {
+	outcome := s.Halting.Unroll(s.scope, halting.Recurrence{
+		State: s.state, Mask: s.mask, Source: s.source,
+		Locate: s.coordinates.add,
+		Revise: func(_ int, x *Node) *Node { return s.revise(x) },
+	})
+	if s.PreNorm {
+		outcome.State = s.norm("output_norm", outcome.State)
+	}
+	s.pass.Outcome, s.pass.Mask = outcome, s.mask
+	return s.pass
+}
+
+// revise is one step after coordinates have been added. It has the same weights whatever the step. x: [B, M, D]
+func (s *stack) revise(x *Node) *Node {
+	if s.PreNorm {
+		return s.revisePreNorm(x)
+	}
+	a := s.norm("self_attention_norm", Add(x, s.drop(s.selfAttention(x)))) // (eq. 5)
+	if s.memory != nil {
+		a = s.norm("cross_attention_norm", Add(a, s.drop(s.crossAttention(a))))
+	}
+	return s.norm("transition_norm", Add(a, s.drop(s.transition(a)))) // (eq. 4)
+}
+
+// revisePreNorm is the same step with the norms where the authors' code has them. Nothing normalises the state between
+// steps, so coordinates add up in it.
+func (s *stack) revisePreNorm(x *Node) *Node {
+	a := Add(x, s.drop(s.selfAttention(s.norm("self_attention_norm", x))))
+	if s.memory != nil {
+		a = Add(a, s.drop(s.crossAttention(s.norm("cross_attention_norm", a))))
+	}
+	return Add(a, s.drop(s.transition(s.norm("transition_norm", a))))
+}
+
+func (s *stack) transition(x *Node) *Node {
+	return s.Transition.Apply(s.scope.At("transition"), x, Line{Mask: s.mask, Causal: s.causal, Dropout: s.Dropout.Transition, Seed: s.Seed})
+}
+
+// drop is the dropout of what a sub-layer adds to the state.
+func (s *stack) drop(x *Node) *Node { return layers.DropoutStatic(s.scope, x, s.Dropout.Residual) }
+
+// normEpsilon stands inside the root of the layer norm.
+const normEpsilon = 1e-6
+
+// norm is layer normalisation over channels (Ba et al., 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias, biased variance.
+func (s *stack) norm(name string, x *Node) *Node {
+	scope, width := s.scope.At("%s", name), x.Shape().Dimensions[x.Rank()-1]
+	gain := s.parameter(scope, "gain", ones, width)
+	bias := s.parameter(scope, "bias", zeros, width)
+	centred := Sub(x, ReduceAndKeep(x, ReduceMean, -1))
+	variance := ReduceAndKeep(Square(centred), ReduceMean, -1)
+	normal := Div(centred, Sqrt(AddScalar(variance, normEpsilon)))
+	return Add(Mul(normal, expandTo(gain.NodeValue(x), x)), expandTo(bias.NodeValue(x), x))
+}
+
+// expandTo gives a vector of channels the rank of x.
+func expandTo(channels, x *Node) *Node { return ExpandLeftToRank(channels, x.Rank()) }

@@ -1,0 +1,150 @@
+// Package universal is section 2 of Dehghani, Gouws, Vinyals, Uszkoreit and Kaiser, "Universal Transformers" (ICLR 2019).
+//
+// A Universal Transformer is one step, applied again and again to every position of a sequence. A step first lets each
+// position look at all others (self-attention; attention and the separable convolution are the only layers that mix
+// positions), then revises each on its own (the [Transition]). The weights are the same in every step. How often the
+// step runs is not decided here but by a halting.Policy.
+//
+//	H^0   embedded symbols
+//	X     = H^{t-1} + P^t                          P^t: where a position stands, and which step this is
+//	A     = LayerNorm(X + MultiHeadSelfAttention(X))
+//	H^t   = LayerNorm(A + Transition(A))
+//
+// The residual carries X, coordinates included, as in the camera-ready paper. A decoder attends, between the two lines,
+// also to what the encoder made of the source. With [Config].PreNorm the layer norms stand in front of attention and
+// transition instead, and one more behind the last step, as in the authors' code.
+//
+// Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models).
+//
+// Letters: B batch, M source positions, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
+// Graph functions panic on shapes that do not fit, as GoMLX's do; the packages that run them turn that into errors.
+//
+// Parameter names are public: "encoder.self_attention.query" in a checkpoint is the variable query below the scopes
+// encoder and self_attention.
+package universal
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"universal-transformer/halting"
+)
+
+// Config is what the three models have in common. The zero value of every option is the paper's choice.
+type Config struct {
+	SourceVocabulary int            `json:"-"`     // V of the source; not read by a Decoder
+	TargetVocabulary int            `json:"-"`     // V of the target, or the number of classes of an Encoder
+	Width            int            `json:"width"` // D
+	Heads            int            `json:"heads"` // K, a divisor of Width
+	Transition       Transition     `json:"-"`
+	Halting          halting.Policy `json:"-"`
+
+	PreNorm         bool      `json:"pre_norm"`         // normalise in front of each sub-layer and once at the end, as the authors' code does
+	LearnedSteps    bool      `json:"learned_steps"`    // a learned vector a step instead of the sinusoid in t, as the authors' code does; forbids halting.Length
+	ScaleEmbedding  bool      `json:"scale_embedding"`  // multiply embeddings by sqrt(D), as the authors' code does
+	SharedEmbedding bool      `json:"shared_embedding"` // one table for source and target
+	TiedReadout     bool      `json:"tied_readout"`     // logits from the target embedding, transposed, instead of a matrix of their own
+	Dropout         Dropout   `json:"dropout"`
+	Positions       Positions `json:"positions"` // where a training sequence starts counting; the zero value counts from 1
+
+	Seed      uint64       `json:"-"` // of the initial weights
+	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
+}
+
+// Dropout holds rates, 0 to below 1, of values zeroed in training.
+type Dropout struct {
+	Embedding  float64 `json:"embedding"`  // of the embedded symbols, before coordinates are added
+	Attention  float64 `json:"attention"`  // of the attention weights
+	Transition float64 `json:"transition"` // of the transition's inner activations
+	Residual   float64 `json:"residual"`   // of what each sub-layer adds to the state
+}
+
+// Inputs are the symbols that a model reads, 0 for padding, which stands at the right.
+type Inputs struct {
+	Source *Node // [B, M] int32; nil for a Decoder
+	Target *Node // [B, N] int32: what is to be predicted; the model itself shifts it right by one. nil for an Encoder
+
+	// SourcePositions and TargetPositions say where symbols stand, int32 counted from 1, of the shapes above. nil: 1, 2, 3, ...
+	SourcePositions, TargetPositions *Node
+}
+
+// Result is what a model made of its inputs.
+type Result struct {
+	Logits           *Node // [B, N, V]; [B, 1, V] of an Encoder
+	Encoder, Decoder *Pass // nil where the model has none
+}
+
+// Passes lists the stacks that the model has.
+func (r Result) Passes() []*Pass {
+	var passes []*Pass
+	for _, p := range []*Pass{r.Encoder, r.Decoder} {
+		if p != nil {
+			passes = append(passes, p)
+		}
+	}
+	return passes
+}
+
+// Pass is one stack's way through its steps.
+type Pass struct {
+	halting.Outcome       // State is the stack's output, after the final norm if there is one
+	Mask            *Node // [B, M] bool, true at real positions
+
+	// Attention and CrossAttention hold one [B, K, queries, keys] a step if the Watch asked for them.
+	Attention, CrossAttention []*Node
+}
+
+// Watch says what a caller wants to see besides logits. Training asks for nothing: what nobody reads is not built.
+type Watch struct {
+	Attention bool
+}
+
+// Validate names the first field that makes no sense, with its value and what would do.
+func (c Config) Validate() error {
+	switch {
+	case c.TargetVocabulary < 2:
+		return fmt.Errorf("model.target_vocabulary is %d: at least 2 are needed", c.TargetVocabulary)
+	case c.Width < 1:
+		return fmt.Errorf("model.width is %d: it must be positive", c.Width)
+	case c.Heads < 1:
+		return fmt.Errorf("model.heads is %d: it must be positive", c.Heads)
+	case c.Width%c.Heads != 0:
+		return fmt.Errorf("model.heads is %d, which does not divide model.width %d: choose a divisor", c.Heads, c.Width)
+	case c.Transition == nil:
+		return fmt.Errorf("model.transition is missing: choose FeedForward or SeparableConvolution")
+	case c.Halting == nil:
+		return fmt.Errorf("model.halting is missing: choose a policy of package halting")
+	case c.SharedEmbedding && c.SourceVocabulary != 0 && c.SourceVocabulary != c.TargetVocabulary:
+		return fmt.Errorf("model.shared_embedding needs one vocabulary, but the source has %d symbols and the target %d", c.SourceVocabulary, c.TargetVocabulary)
+	}
+	if _, tied := c.Halting.(halting.Length); tied && c.LearnedSteps {
+		return fmt.Errorf("model.learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")
+	}
+	for _, part := range []interface{ Validate() error }{c.Transition, c.Halting, c.Dropout, c.Positions} {
+		if err := part.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Validate rejects rates outside [0, 1).
+func (d Dropout) Validate() error {
+	for _, rate := range []struct {
+		name  string
+		value float64
+	}{{"embedding", d.Embedding}, {"attention", d.Attention}, {"transition", d.Transition}, {"residual", d.Residual}} {
+		if !(rate.value >= 0 && rate.value < 1) {
+			return fmt.Errorf("model.dropout.%s is %v: it must be at least 0 and below 1", rate.name, rate.value)
+		}
+	}
+	return nil
+}
+
+func (c Config) dtype() dtypes.DType {
+	if c.Precision == dtypes.InvalidDType {
+		return dtypes.Float32
+	}
+	return c.Precision
+}

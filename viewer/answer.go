@@ -1,0 +1,85 @@
+package viewer
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A mark is one symbol of the answer beside the reference's symbol at the same place.
+type mark struct {
+	Symbol string
+	Wrong  bool
+}
+
+// marks compares the output with the reference place by place; without a reference nothing is wrong.
+func (t *Trace) marks() []mark {
+	out := make([]mark, len(t.Output))
+	for i, s := range t.Output {
+		wrong := len(t.Reference) > 0 && (i >= len(t.Reference) || t.Reference[i] != s)
+		out[i] = mark{visible(s), wrong}
+	}
+	return out
+}
+
+// verdict says in a sentence how the output compares with the reference, and nothing where there is none.
+func (t *Trace) verdict() string {
+	if len(t.Reference) == 0 {
+		return ""
+	}
+	if slices.Equal(t.Output, t.Reference) {
+		return "That is the right answer."
+	}
+	if len(t.Output) == 1 && len(t.Reference) == 1 {
+		return "That is wrong."
+	}
+	right := 0
+	for i := range min(len(t.Output), len(t.Reference)) {
+		if t.Output[i] == t.Reference[i] {
+			right++
+		}
+	}
+	sentence := fmt.Sprintf("%d of %s right", right, count(len(t.Reference), "symbol is", "symbols are"))
+	switch extra := len(t.Output) - len(t.Reference); {
+	case extra > 0:
+		sentence += fmt.Sprintf(", %s too many", count(extra, "symbol", "symbols"))
+	case extra < 0:
+		sentence += fmt.Sprintf(", %s missing", count(-extra, "symbol is", "symbols are"))
+	}
+	return sentence + "."
+}
+
+// summary says in a sentence how long the positions of a stack ran.
+func (s *Stack) summary() string {
+	least, most := slices.Min(s.Updates), slices.Max(s.Updates)
+	positions := count(len(s.Symbols), "position", "positions")
+	switch {
+	case !s.adaptive():
+		return fmt.Sprintf("%s, %s each: the depth is fixed.", positions, steps(most))
+	case least == most:
+		return fmt.Sprintf("%s, each of which halted after %s.", positions, steps(most))
+	default:
+		return fmt.Sprintf("%s, which halted after %s to %s, %.1f on average.", positions, number(least), steps(most), s.mean())
+	}
+}
+
+func steps(n float64) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return number(n) + " steps"
+}
+
+// number writes a step count: whole as it should be, one decimal where somebody averaged.
+func number(n float64) string {
+	if n == float64(int64(n)) {
+		return fmt.Sprintf("%d", int64(n))
+	}
+	return fmt.Sprintf("%.1f", n)
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

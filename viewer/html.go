@@ -1,0 +1,177 @@
+package viewer
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+	"strconv"
+	"unicode/utf8"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+
+// clip is how many characters the heading quotes of each side; the table below it quotes all.
+const clip = 60
+
+// page is what page.html shows.
+type page struct {
+	CSS template.CSS
+	JS  template.JS
+	*Trace
+	Asked, Answered, Expected quote
+	Verdict                   string
+	Ponder                    []ponderFigure
+	Attention                 []attentionFigure
+}
+
+// quote is a sequence of symbols as running text.
+type quote struct {
+	Marks     []mark
+	Separator string
+}
+
+// Head is the part the heading has room for.
+func (q quote) Head() quote {
+	characters := 0
+	for i, m := range q.Marks {
+		characters += len(q.Separator) + utf8.RuneCountInString(m.Symbol)
+		if characters > clip && i > 0 {
+			return quote{q.Marks[:i], q.Separator}
+		}
+	}
+	return q
+}
+
+// Cut is how many symbols Head leaves out.
+func (q quote) Cut() int { return len(q.Marks) - len(q.Head().Marks) }
+
+// Text is the head as plain text.
+func (q quote) Text() string {
+	text := ""
+	for i, m := range q.Head().Marks {
+		if i > 0 {
+			text += q.Separator
+		}
+		text += m.Symbol
+	}
+	if q.Cut() > 0 {
+		text += "…"
+	}
+	return text
+}
+
+// attentionFigure is one attention matrix per step and head. Its JSON is what page.js reads.
+type attentionFigure struct {
+	ID      string    `json:"-"`
+	Title   string    `json:"-"`
+	Causal  bool      `json:"causal"` // a query sees no later key
+	Decoder bool      `json:"-"`
+	Cross   bool      `json:"-"`
+	Queries []string  `json:"queries"`
+	Keys    []string  `json:"keys"`
+	Updates []float64 `json:"updates"` // per query: from which step on its rows are dimmed
+	Weights matrices  `json:"weights"`
+}
+
+// WriteHTML writes t as one self-contained page: no network, no other file, works offline and without any
+// explanation beside it. Attention is rounded to four decimals; the exact numbers are in the JSON.
+func WriteHTML(w io.Writer, t *Trace) error {
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	p := page{
+		CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Trace: t,
+		Asked: quoted(t.Source), Expected: quoted(t.Reference), Verdict: t.verdict(),
+		Answered: quote{t.marks(), separator(t.Output)},
+	}
+	if e := t.Encoder; e != nil {
+		p.Ponder = append(p.Ponder, newPonderFigure("encoder", "Encoder", e, false))
+		p.addAttention(attentionFigure{
+			ID: "encoder-attention", Title: "Where the encoder looked", Weights: e.Attention,
+			Queries: visibleAll(e.Symbols), Keys: visibleAll(e.Symbols), Updates: e.Updates,
+		})
+	}
+	if d := t.Decoder; d != nil {
+		p.Ponder = append(p.Ponder, newPonderFigure("decoder", "Decoder", d, true))
+		written := visibleAll(d.Symbols)
+		p.addAttention(attentionFigure{
+			ID: "decoder-attention", Title: "Where the decoder looked in its own text", Weights: d.Attention,
+			Queries: written, Keys: shifted(written), Updates: d.Updates, Causal: true, Decoder: true,
+		})
+		if t.Encoder != nil {
+			p.addAttention(attentionFigure{
+				ID: "cross-attention", Title: "Where the decoder looked in the input", Weights: d.CrossAttention,
+				Queries: written, Keys: visibleAll(t.Encoder.Symbols), Updates: d.Updates, Decoder: true, Cross: true,
+			})
+		}
+	}
+	return pageTemplate.Execute(w, p)
+}
+
+func (p *page) addAttention(f attentionFigure) {
+	if len(f.Weights) > 0 {
+		p.Attention = append(p.Attention, f)
+	}
+}
+
+func quoted(symbols []string) quote {
+	marks := make([]mark, len(symbols))
+	for i, s := range symbols {
+		marks[i].Symbol = visible(s)
+	}
+	return quote{marks, separator(symbols)}
+}
+
+// shifted is what a decoder reads where it writes the given symbols: each one's predecessor, ∅ at the start.
+func shifted(symbols []string) []string {
+	return append([]string{"∅"}, symbols[:len(symbols)-1]...)
+}
+
+// matrices is attention in the page: [T][K][queries][keys], four decimals.
+type matrices [][][][]float64
+
+// MarshalJSON writes shortest decimals; a page of long inputs holds millions of numbers.
+func (m matrices) MarshalJSON() ([]byte, error) {
+	return appendList(nil, m, func(b []byte, step [][][]float64) []byte {
+		return appendList(b, step, func(b []byte, head [][]float64) []byte {
+			return appendList(b, head, func(b []byte, row []float64) []byte {
+				return appendList(b, row, appendRounded)
+			})
+		})
+	}), nil
+}
+
+func appendList[E any](b []byte, list []E, one func([]byte, E) []byte) []byte {
+	b = append(b, '[')
+	for i, e := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = one(b, e)
+	}
+	return append(b, ']')
+}
+
+func appendRounded(b []byte, v float64) []byte {
+	start := len(b)
+	b = strconv.AppendFloat(b, v, 'f', 4, 64)
+	for b[len(b)-1] == '0' {
+		b = b[:len(b)-1]
+	}
+	if b[len(b)-1] == '.' {
+		b = b[:len(b)-1]
+	}
+	if string(b[start:]) == "-0" {
+		b = append(b[:start], '0')
+	}
+	return b
+}

@@ -1,0 +1,140 @@
+package viewer
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+const (
+	bandColumns  = 32  // positions side by side before the figure goes on below
+	openBands    = 4   // bands shown at once; the others unfold
+	chartHeight  = 120 // pixels for the longest bar
+	longestLabel = 3   // characters; longer labels get a row each instead of a column
+)
+
+// ponderFigure is the ponder time of one stack, laid out: bands of columns for short symbols, one band of rows
+// for words.
+type ponderFigure struct {
+	ID, Name, Summary string
+	Signs             string
+	Decoder, Adaptive bool
+	Remainders        bool
+	Rows              bool
+	Steps             []int // 1..T
+	Top, Column       int   // height of the longest bar and width of a column in pixels
+	Open, Folded      []band
+}
+
+type band struct {
+	From, To int // positions, from 1
+	Columns  []column
+}
+
+// column is one position: its bar, and the weight of every step.
+type column struct {
+	Position       int
+	Symbol, Number string
+	Height, Width  int // of the bar, in pixels and in percent
+	Remainder      string
+	Weights        []cell
+}
+
+// cell is one number drawn as a shade; Level is in percent.
+type cell struct {
+	Text, Title string
+	Level       int
+	Strong      bool // dark enough that the text must turn
+}
+
+func newPonderFigure(id, name string, s *Stack, decoder bool) ponderFigure {
+	f := ponderFigure{
+		ID: id, Name: name, Summary: s.summary(), Signs: signs(s.Symbols), Decoder: decoder,
+		Adaptive: s.Weights != nil, Remainders: s.Remainders != nil, Top: chartHeight,
+	}
+	symbols := visibleAll(s.Symbols)
+	f.Rows = widest(symbols) > longestLabel
+	f.Column = min(40, max(28, 900/len(symbols)))
+	for t := range s.steps() {
+		f.Steps = append(f.Steps, t+1)
+	}
+	size := bandColumns
+	if f.Rows {
+		size = openBands * bandColumns
+	}
+	for from := 0; from < len(symbols); from += size {
+		b := band{From: from + 1, To: min(from+size, len(symbols))}
+		for i := from; i < b.To; i++ {
+			b.Columns = append(b.Columns, newColumn(s, i, symbols[i]))
+		}
+		if folded := len(f.Open) == openBands || f.Rows && len(f.Open) == 1; folded {
+			f.Folded = append(f.Folded, b)
+		} else {
+			f.Open = append(f.Open, b)
+		}
+	}
+	return f
+}
+
+func newColumn(s *Stack, i int, symbol string) column {
+	share := s.Updates[i] / float64(max(1, s.steps()))
+	c := column{
+		Position: i + 1, Symbol: symbol, Number: number(s.Updates[i]),
+		Height: int(math.Round(share * chartHeight)), Width: int(math.Round(share * 100)),
+	}
+	if s.Remainders != nil {
+		c.Remainder = fraction(s.Remainders[i])
+	}
+	for t, row := range s.Weights {
+		c.Weights = append(c.Weights, newCell(s, t, i, row[i], symbol))
+	}
+	return c
+}
+
+func newCell(s *Stack, t, i int, u float64, symbol string) cell {
+	where := fmt.Sprintf("‘%s’ (position %d), step %d", symbol, i+1, t+1)
+	if float64(t) >= s.Updates[i] && u == 0 {
+		return cell{Title: where + ": had halted"}
+	}
+	level := shade(u)
+	return cell{Text: fraction(u), Title: fmt.Sprintf("%s: u = %.4f", where, u), Level: level, Strong: level > 55}
+}
+
+// shade is how dark a share is drawn, in percent: its square root, so that the small shares of long inputs
+// can still be told apart. page.js draws attention by the same rule.
+func shade(share float64) int {
+	return int(math.Round(100 * math.Sqrt(min(1, max(0, share)))))
+}
+
+// fraction writes a share in two decimals without the leading zero, as narrow columns need it.
+func fraction(v float64) string {
+	return strings.TrimPrefix(fmt.Sprintf("%.2f", math.Abs(v)), "0")
+}
+
+// banded is one band inside its figure, as the templates of the page need it.
+type banded struct {
+	band
+	Figure ponderFigure
+}
+
+// In joins a band with its figure.
+func (b band) In(f ponderFigure) banded { return banded{b, f} }
+
+// tick is one mark of the axis; Bottom is its height in pixels.
+type tick struct{ Step, Bottom int }
+
+// Ticks marks the axis at so many steps that the numbers do not touch.
+func (b banded) Ticks() []tick {
+	total := len(b.Figure.Steps)
+	every := 1 + (total-1)/8
+	var ticks []tick
+	for step := every; step <= total; step += every {
+		ticks = append(ticks, tick{step, step * b.Figure.Top / total})
+	}
+	return ticks
+}
+
+// FoldedName says what unfolds.
+func (f ponderFigure) FoldedName() string {
+	return fmt.Sprintf("Positions %d to %d", f.Folded[0].From, f.Folded[len(f.Folded)-1].To)
+}

@@ -1,0 +1,126 @@
+package viewer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Symbols that mean something themselves, spelled as package vocab spells them, and the signs they are shown by: a
+// sign keeps a row of digits narrow. [signs] explains those that occur.
+const (
+	end, endSign         = "<end>", "∎"
+	unknown, unknownSign = "<unknown>", "⁇"
+)
+
+// signs is a sentence for every sign among the symbols.
+func signs(symbols []string) string {
+	text := ""
+	if slices.Contains(symbols, end) {
+		text += " " + endSign + " is the end of the sequence."
+	}
+	if slices.Contains(symbols, unknown) {
+		text += " " + unknownSign + " is a symbol the model does not know."
+	}
+	return text
+}
+
+// visible makes a symbol readable and harmless wherever it is printed: spaces and control characters get their
+// pictures (␣, ␊), what has no shape of its own its number, and a symbol of nothing a name. Single spaces between
+// the words of one symbol (a fact of a story) stay. Terminal escapes and text-direction marks inside symbols
+// therefore never reach a terminal or a page.
+func visible(symbol string) string {
+	switch symbol {
+	case "":
+		return "(empty)"
+	case end:
+		return endSign
+	case unknown:
+		return unknownSign
+	}
+	var b strings.Builder
+	for i, r := range symbol {
+		_, size := utf8.DecodeRuneInString(symbol[i:])
+		switch {
+		case r == ' ' && between(symbol, i):
+			b.WriteRune(' ')
+		case r == ' ':
+			b.WriteRune('␣')
+		case r < ' ':
+			b.WriteRune('␀' + r)
+		case r == 0x7f:
+			b.WriteRune('␡')
+		case r == utf8.RuneError && size == 1: // a byte that is not UTF-8
+			fmt.Fprintf(&b, `\x%02x`, symbol[i])
+		case !unicode.IsGraphic(r), unicode.IsSpace(r):
+			fmt.Fprintf(&b, "U+%04X", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// between reports whether the space at i stands alone between two words.
+func between(symbol string, i int) bool {
+	return i > 0 && i+1 < len(symbol) && symbol[i-1] > ' ' && symbol[i+1] > ' '
+}
+
+func visibleAll(symbols []string) []string {
+	out := make([]string, len(symbols))
+	for i, s := range symbols {
+		out[i] = visible(s)
+	}
+	return out
+}
+
+// separator is what stands between symbols in running text: nothing where each is one character, as digits
+// are, a space where they are words, and a dot where they are phrases.
+func separator(symbols []string) string {
+	between := ""
+	for _, s := range visibleAll(symbols) {
+		switch {
+		case strings.Contains(s, " "):
+			return " · "
+		case utf8.RuneCountInString(s) > 1:
+			between = " "
+		}
+	}
+	return between
+}
+
+// wide holds the blocks whose characters take two columns of a terminal.
+var wide = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0x1100, Hi: 0x115f, Stride: 1}, {Lo: 0x2e80, Hi: 0xa4cf, Stride: 1}, {Lo: 0xac00, Hi: 0xd7a3, Stride: 1},
+		{Lo: 0xf900, Hi: 0xfaff, Stride: 1}, {Lo: 0xfe30, Hi: 0xfe6f, Stride: 1}, {Lo: 0xff00, Hi: 0xff60, Stride: 1},
+		{Lo: 0xffe0, Hi: 0xffe6, Stride: 1},
+	},
+	R32: []unicode.Range32{{Lo: 0x1f300, Hi: 0x1faff, Stride: 1}, {Lo: 0x20000, Hi: 0x3fffd, Stride: 1}},
+}
+
+// columns is the number of terminal columns a visible symbol takes.
+func columns(s string) int {
+	n := 0
+	for _, r := range s {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case unicode.Is(wide, r):
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// widest is the largest number of columns any of the visible symbols takes.
+func widest(symbols []string) int {
+	n := 0
+	for _, s := range symbols {
+		n = max(n, columns(s))
+	}
+	return n
+}

@@ -1,0 +1,189 @@
+package viewer
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+const (
+	narrowest = 40 // columns WriteText assumes at least
+	bold      = "\x1b[1m"
+	faint     = "\x1b[2m"
+	red       = "\x1b[31m"
+	plain     = "\x1b[0m"
+)
+
+// textWriter collects lines for a terminal of the given width.
+type textWriter struct {
+	bytes.Buffer
+	width  int
+	colour bool
+}
+
+// WriteText writes the question, the answer and the ponder times for a terminal: one block per step a position
+// ran, darker the more weight the step's state got. Lines are at most width columns where symbols allow it;
+// colour switches terminal escapes on.
+func WriteText(w io.Writer, t *Trace, width int, colour bool) error {
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	out := &textWriter{width: max(narrowest, width), colour: colour}
+	out.heading(t)
+	adaptive, shown := false, slices.Concat(t.Source, t.Output)
+	for _, part := range []struct {
+		name  string
+		stack *Stack
+	}{{"Encoder", t.Encoder}, {"Decoder", t.Decoder}} {
+		if part.stack == nil {
+			continue
+		}
+		fmt.Fprintf(out, "\n%s: %s\n\n", out.style(bold, part.name), part.stack.summary())
+		out.chart(part.stack)
+		adaptive = adaptive || part.stack.Weights != nil
+		shown = append(shown, part.stack.Symbols...)
+	}
+	if adaptive {
+		fmt.Fprintf(out, "\n%s\n", out.style(faint, "a block is a step; its weight in the result: ░ <¼  ▒ <½  ▓ <¾  █ more"))
+	}
+	if explained := signs(shown); explained != "" {
+		if !adaptive {
+			out.WriteByte('\n')
+		}
+		fmt.Fprintln(out, out.style(faint, explained[1:]))
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+func (o *textWriter) style(code, text string) string {
+	if !o.colour {
+		return text
+	}
+	return code + text + plain
+}
+
+// heading writes what was asked, answered and expected, and which model it was.
+func (o *textWriter) heading(t *Trace) {
+	var facts []string
+	for _, fact := range []string{t.Task, t.Model} {
+		if fact != "" {
+			facts = append(facts, printable(fact))
+		}
+	}
+	if len(facts) > 0 {
+		fmt.Fprintln(o, o.style(faint, strings.Join(facts, " · ")))
+	}
+	o.quote("asked", quoted(t.Source))
+	o.quote("answered", quote{t.marks(), separator(t.Output)})
+	if len(t.Reference) > 0 {
+		o.quote("expected", quoted(t.Reference))
+		fmt.Fprintf(o, "%-9s %s\n", "", t.verdict())
+	}
+}
+
+// quote writes symbols as running text, folded at the width.
+func (o *textWriter) quote(label string, q quote) {
+	if len(q.Marks) == 0 {
+		return
+	}
+	const indent = 10
+	fmt.Fprintf(o, "%-*s", indent, label)
+	column := indent
+	for i, m := range q.Marks {
+		between := ""
+		if i > 0 {
+			between = q.Separator
+		}
+		if need := columns(between) + columns(m.Symbol); column > indent && column+need > o.width {
+			fmt.Fprintf(o, "\n%*s", indent, "")
+			column, between = indent, ""
+		}
+		column += columns(between) + columns(m.Symbol)
+		if m.Wrong {
+			m.Symbol = o.style(red, m.Symbol)
+		}
+		o.WriteString(between + m.Symbol)
+	}
+	o.WriteByte('\n')
+}
+
+// chart draws columns where symbols are short, and a row for each position where they are words.
+func (o *textWriter) chart(s *Stack) {
+	symbols := visibleAll(s.Symbols)
+	if wide := widest(symbols); wide > longestLabel {
+		o.rows(s, symbols, wide)
+	} else {
+		o.columns(s, symbols, wide+1)
+	}
+}
+
+// columns stacks blocks upwards over the symbols, in as many bands as the width asks for.
+func (o *textWriter) columns(s *Stack, symbols []string, each int) {
+	const axis = 5
+	size := max(1, (o.width-axis)/each)
+	for from := 0; from < len(symbols); from += size {
+		to := min(from+size, len(symbols))
+		if from > 0 {
+			o.WriteByte('\n')
+		}
+		for t := s.steps() - 1; t >= 0; t-- {
+			line := o.style(faint, fmt.Sprintf("%3d │", t+1))
+			for i := from; i < to; i++ {
+				line += strings.Repeat(" ", each-1) + block(s, t, i)
+			}
+			fmt.Fprintln(o, strings.TrimRight(line, " "))
+		}
+		line := o.style(faint, "steps")
+		for _, symbol := range symbols[from:to] {
+			line += strings.Repeat(" ", each-columns(symbol)) + symbol
+		}
+		fmt.Fprintln(o, line)
+	}
+}
+
+// rows writes position, symbol and blocks side by side.
+func (o *textWriter) rows(s *Stack, symbols []string, wide int) {
+	label := min(wide, max(8, o.width-s.steps()-11))
+	for i, symbol := range symbols {
+		symbol = cut(symbol, label)
+		blocks := ""
+		for t := range s.steps() {
+			blocks += block(s, t, i)
+		}
+		fmt.Fprintf(o, "%s  %s%s  %s %s\n", o.style(faint, fmt.Sprintf("%4d", i+1)), symbol,
+			strings.Repeat(" ", label-columns(symbol)), strings.TrimRight(blocks, " "), number(s.Updates[i]))
+	}
+}
+
+// block is step t (from 0) of position i: empty once it has halted, otherwise as dark as its weight.
+func block(s *Stack, t, i int) string {
+	if float64(t) >= s.Updates[i] {
+		return " "
+	}
+	if s.Weights == nil {
+		return "█"
+	}
+	shades := []string{"░", "▒", "▓", "█"}
+	return shades[min(3, max(0, int(4*s.Weights[t][i])))]
+}
+
+// cut shortens a symbol to a number of terminal columns.
+func cut(symbol string, most int) string {
+	if columns(symbol) <= most {
+		return symbol
+	}
+	runes := []rune(symbol)
+	for columns(string(runes))+1 > most {
+		runes = runes[:len(runes)-1]
+	}
+	return string(runes) + "…"
+}
+
+// printable is text with everything a terminal could act on replaced, and its spaces kept.
+func printable(text string) string {
+	words := strings.Fields(text)
+	return strings.Join(visibleAll(words), " ")
+}

@@ -1,0 +1,132 @@
+package viewer
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"universal-transformer/vocab"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata")
+
+// golden compares got with testdata/name, or writes it there with -update.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (go test ./viewer -update writes it)", err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs; got:\n%s", path, got)
+	}
+}
+
+// story is an encoder-only run over whole facts, with symbols that want to break out of wherever they stand.
+func story() *Trace {
+	facts := []string{"John moved to the bedroom", "<script>alert('x')</script>", " ", "\x1b[31mred", "where is \"Mary\" & co?"}
+	t := sample("abcde", 3, 2)
+	t.Task, t.Model = "babi 1", "adaptive (listing), width 32, 2 heads, at most 3 steps"
+	t.Source, t.Encoder.Symbols = facts, facts
+	t.Target, t.Decoder = nil, nil
+	t.Output, t.Reference = []string{"office"}, []string{"bedroom"}
+	return t
+}
+
+// fixed is a run of fixed depth: no weights, no remainders, every position runs all steps.
+func fixed() *Trace {
+	t := sample("314 15", 3, 2)
+	for _, s := range []*Stack{t.Encoder, t.Decoder} {
+		s.Weights, s.Remainders = nil, nil
+		for i := range s.Updates {
+			s.Updates[i] = 3
+		}
+	}
+	t.Decoder.Symbols[5], t.Encoder.Symbols[0] = vocab.EndSymbol, vocab.UnknownSymbol
+	t.Model, t.Reference = "fixed, 3 steps, width 64, 2 heads", nil
+	return t
+}
+
+// mistaken is an adaptive run long enough to fold, with one wrong symbol and one missing.
+func mistaken() *Trace {
+	t := sample("31415926535897932384626433832795", 6, 1)
+	t.Output = append([]string(nil), t.Target[:31]...)
+	t.Output[3] = "x"
+	return t
+}
+
+func TestWriteText(t *testing.T) {
+	for name, test := range map[string]struct {
+		trace  *Trace
+		width  int
+		colour bool
+	}{
+		"mistaken.txt": {mistaken(), 60, false},
+		"colour.txt":   {mistaken(), 100, true},
+		"story.txt":    {story(), 80, false},
+		"fixed.txt":    {fixed(), 80, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := WriteText(&out, test.trace, test.width, test.colour); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name, out.Bytes())
+			if !test.colour && strings.Contains(out.String(), "\x1b") {
+				t.Error("an escape reached a terminal that asked for none")
+			}
+			for line := range strings.Lines(out.String()) {
+				bare := strings.NewReplacer(bold, "", faint, "", red, "", plain, "").Replace(strings.TrimSpace(line))
+				if columns(bare) > max(test.width, 80) {
+					t.Errorf("%d columns: %s", columns(bare), line)
+				}
+			}
+		})
+	}
+}
+
+// The number of blocks over a symbol is the position's ponder time: a rendering that drops or adds one fails.
+func TestWriteTextCountsSteps(t *testing.T) {
+	trace := story()
+	var out bytes.Buffer
+	if err := WriteText(&out, trace, 100, false); err != nil {
+		t.Fatal(err)
+	}
+	_, chart, _ := strings.Cut(out.String(), "Encoder:")
+	i := 0
+	for line := range strings.Lines(chart) {
+		if blocks := strings.Count(line, "█") + strings.Count(line, "▓") + strings.Count(line, "▒") + strings.Count(line, "░"); blocks > 0 && i < 5 {
+			if float64(blocks) != trace.Encoder.Updates[i] {
+				t.Errorf("position %d: %d blocks, ran %g steps", i+1, blocks, trace.Encoder.Updates[i])
+			}
+			i++
+		}
+	}
+	if i != 5 {
+		t.Errorf("%d rows of blocks, want 5", i)
+	}
+}
+
+func TestVisible(t *testing.T) {
+	for symbol, want := range map[string]string{
+		"7": "7", " ": "␣", "": "(empty)", "a b": "a b", " a": "␣a", "a  b": "a␣␣b", "\n": "␊", "\x1b": "␛", "\x7f": "␡",
+		"\xef": `\xef`, "\uFFFD": "\uFFFD", "\u200b": "U+200B", "\u202e": "U+202E", "\u00a0": "U+00A0", "日": "日",
+		vocab.EndSymbol: "∎", vocab.UnknownSymbol: "⁇",
+	} {
+		if got := visible(symbol); got != want {
+			t.Errorf("visible(%q) = %q, want %q", symbol, got, want)
+		}
+	}
+}

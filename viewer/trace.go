@@ -1,0 +1,68 @@
+// Package viewer shows what one run of a Universal Transformer on one input did: how many steps each position
+// ran, how the weight of its result is spread over those steps, and where each head looked at each step.
+//
+// It reads a [Trace], a plain value without tensors, and writes it as a self-contained page ([WriteHTML]), as
+// JSON ([WriteJSON], [ReadJSON]) and as text for a terminal ([WriteText]). It knows symbols, not ids, and
+// numbers, not models; whoever runs the model fills the Trace.
+//
+// Letters: M positions, N target positions, K heads, T steps. Positions, steps and heads count from 1 wherever
+// a reader sees them and from 0 in the slices.
+package viewer
+
+// Format names the JSON layout of a [Trace]. It changes when a field changes its meaning or goes away;
+// [ReadJSON] refuses any other.
+const Format = "universal-transformer/trace/1"
+
+// Trace is what one run of the model on one input did. Its JSON names are a written contract: empty lists and
+// absent stacks are left out, everything else is always there. Symbols are spelled as the vocabulary spells them,
+// "<end>" included; how they are shown is this package's concern.
+type Trace struct {
+	Version    string `json:"version"`    // the version of the program that ran the model
+	Model      string `json:"model"`      // one line: "adaptive (frozen), width 64, 4 heads, at most 6 steps"
+	Task       string `json:"task"`       // "reverse"
+	Experiment string `json:"experiment"` // the experiment the weights come from
+	Checkpoint int64  `json:"checkpoint"` // training steps behind the weights
+
+	Source []string `json:"source,omitempty"` // what the model was asked
+	// Target holds one symbol per decoder position: the one written there. What the decoder reads at
+	// position k is the symbol that stood before it, Target[k-1], and nothing at the first position.
+	Target    []string `json:"target,omitempty"`
+	Output    []string `json:"output,omitempty"`    // what the model answered
+	Reference []string `json:"reference,omitempty"` // the right answer, where it is known
+
+	Encoder *Stack `json:"encoder,omitempty"` // nil for a decoder-only model
+	Decoder *Stack `json:"decoder,omitempty"` // nil for an encoder-only model
+}
+
+// Stack is what the recurrence of the encoder or of the decoder did. M below is len(Symbols); for a decoder
+// it is the number of target positions.
+type Stack struct {
+	Symbols    []string    `json:"symbols"`              // [M] for a decoder the symbol written at the position
+	Updates    []float64   `json:"updates"`              // [M] n: the steps the position ran
+	Remainders []float64   `json:"remainders,omitempty"` // [M] r; nil for a fixed depth
+	Weights    [][]float64 `json:"weights,omitempty"`    // [T][M] u per step; nil for a fixed depth
+
+	Attention      [][][][]float64 `json:"attention,omitempty"`       // [T][K][M queries][M keys], self attention
+	CrossAttention [][][][]float64 `json:"cross_attention,omitempty"` // [T][K][M queries][encoder's M keys]
+}
+
+// steps is T: the number of steps recorded, and where only Updates is known the most that any position ran.
+func (s *Stack) steps() int {
+	most := 0
+	for _, n := range s.Updates {
+		most = max(most, int(n))
+	}
+	return max(most, len(s.Weights), len(s.Attention), len(s.CrossAttention))
+}
+
+// adaptive reports whether positions of this stack decide themselves when to halt.
+func (s *Stack) adaptive() bool { return s.Weights != nil || s.Remainders != nil }
+
+// mean is the average ponder time over positions.
+func (s *Stack) mean() float64 {
+	sum := 0.0
+	for _, n := range s.Updates {
+		sum += n
+	}
+	return sum / float64(len(s.Updates))
+}

@@ -1,0 +1,124 @@
+package viewer
+
+import "fmt"
+
+// tolerance is how far outside [0, 1] rounding in float32 may push a weight, and outside 0..T a step count.
+const tolerance = 1e-3
+
+// mostSteps bounds what a page could still show; models run tens of steps.
+const mostSteps = 4096
+
+// Validate reports the first field whose shape or value cannot be what a model did.
+func (t *Trace) Validate() error {
+	if t.Encoder == nil && t.Decoder == nil {
+		return fmt.Errorf("trace: neither encoder nor decoder")
+	}
+	if t.Checkpoint < 0 {
+		return fmt.Errorf("trace: checkpoint %d is negative", t.Checkpoint)
+	}
+	sourceKeys := 0
+	if t.Encoder != nil {
+		if err := t.Encoder.validate(0); err != nil {
+			return fmt.Errorf("trace: encoder.%w", err)
+		}
+		sourceKeys = len(t.Encoder.Symbols)
+	}
+	if t.Decoder != nil {
+		if err := t.Decoder.validate(sourceKeys); err != nil {
+			return fmt.Errorf("trace: decoder.%w", err)
+		}
+	}
+	return nil
+}
+
+// validate checks one stack; sourceKeys is the number of encoder positions that cross attention looks at, 0
+// where there is nothing to look at.
+func (s *Stack) validate(sourceKeys int) error {
+	positions := len(s.Symbols)
+	if positions == 0 {
+		return fmt.Errorf("symbols: no position")
+	}
+	if err := numbers("updates", s.Updates, positions, mostSteps); err != nil {
+		return err
+	}
+	if s.Remainders != nil {
+		if err := numbers("remainders", s.Remainders, positions, 1); err != nil {
+			return err
+		}
+	}
+	for t, row := range s.Weights {
+		if err := numbers(fmt.Sprintf("weights[%d]", t), row, positions, 1); err != nil {
+			return err
+		}
+	}
+	if err := heads("attention", s.Attention, positions, positions); err != nil {
+		return err
+	}
+	if s.CrossAttention != nil && sourceKeys == 0 {
+		return fmt.Errorf("cross_attention: no encoder to attend to")
+	}
+	if err := heads("cross_attention", s.CrossAttention, positions, sourceKeys); err != nil {
+		return err
+	}
+	if len(s.Weights) > mostSteps {
+		return fmt.Errorf("weights: %d steps, at most %d", len(s.Weights), mostSteps)
+	}
+	return s.validateSteps()
+}
+
+// validateSteps checks that everything recorded per step has the same number of steps, and that no position
+// ran more than that.
+func (s *Stack) validateSteps() error {
+	steps, from := 0, ""
+	for _, list := range []struct {
+		name  string
+		steps int
+	}{{"weights", len(s.Weights)}, {"attention", len(s.Attention)}, {"cross_attention", len(s.CrossAttention)}} {
+		switch {
+		case list.steps == 0:
+		case steps == 0:
+			steps, from = list.steps, list.name
+		case list.steps != steps:
+			return fmt.Errorf("%s: %d steps, but %s has %d", list.name, list.steps, from, steps)
+		}
+	}
+	for i, n := range s.Updates {
+		if steps > 0 && n > float64(steps)+tolerance {
+			return fmt.Errorf("updates[%d]: %g steps, but %s has %d", i, n, from, steps)
+		}
+	}
+	return nil
+}
+
+// heads checks [T][K][queries][keys], the same K at every step.
+func heads(name string, attention [][][][]float64, queries, keys int) error {
+	for t, step := range attention {
+		if len(step) == 0 || len(step) != len(attention[0]) {
+			return fmt.Errorf("%s[%d]: %d heads, but the first step has %d", name, t, len(step), len(attention[0]))
+		}
+		for k, head := range step {
+			if len(head) != queries {
+				return fmt.Errorf("%s[%d][%d]: %d query rows, want %d", name, t, k, len(head), queries)
+			}
+			for i, row := range head {
+				if err := numbers(fmt.Sprintf("%s[%d][%d][%d]", name, t, k, i), row, keys, 1); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// numbers checks that there are want numbers, each finite and between 0 and most.
+func numbers(name string, list []float64, want int, most float64) error {
+	if len(list) != want {
+		return fmt.Errorf("%s: %d numbers, want %d", name, len(list), want)
+	}
+	for i, v := range list {
+		if !(v >= -tolerance && v <= most+tolerance) { // also refuses NaN
+			return fmt.Errorf("%s[%d]: %g is not between 0 and %g", name, i, v, most)
+		}
+	}
+	return nil
+}
