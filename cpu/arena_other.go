@@ -1,0 +1,7 @@
+//go:build !linux
+
+package cpu
+
+func allocateBlock(bytes int) []byte { return make([]byte, bytes) }
+
+func freeBlock([]byte) {}

@@ -1,0 +1,130 @@
+package cpu
+
+import (
+	"fmt"
+	"log"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gomlx/compute"
+)
+
+// BackendName is the name under which the backend registers itself: GOMLX_BACKEND=cpu, or
+// compute.NewWithConfig("cpu").
+const BackendName = "cpu"
+
+func init() {
+	compute.Register(BackendName, New)
+}
+
+// Backend compiles graphs to fused loops and matrix products and runs them on the cores of this machine.
+// All methods may be called concurrently.
+type Backend struct {
+	kernels *kernelSet // the SIMD level chosen at start-up
+	pool    *workerPool
+	threads int
+
+	finalized atomic.Bool
+
+	replayReasons sync.Map // those already logged
+
+	mu          sync.Mutex
+	fallback    compute.Backend // the portable backend, created by the first graph that needs it
+	fallbackErr error
+	executables map[*executable]struct{} // to release their arenas in Finalize
+}
+
+var _ compute.Backend = (*Backend)(nil)
+
+var warnScalarOnce sync.Once
+
+// New builds a backend from a configuration: options separated by commas.
+//
+//	avx512, avx2, scalar  force a set of kernels (an error if this processor or build lacks it)
+//	threads=N             use N cores; the default is GOMAXPROCS
+func New(config string) (compute.Backend, error) {
+	b := &Backend{threads: runtime.GOMAXPROCS(0), executables: make(map[*executable]struct{})}
+	b.kernels = bestKernels()
+	forced := false
+	for _, option := range strings.Split(config, ",") {
+		key, value, _ := strings.Cut(strings.TrimSpace(option), "=")
+		switch key {
+		case "":
+		case "avx512", "avx2", "scalar":
+			set, err := kernelsNamed(key)
+			if err != nil {
+				return nil, err
+			}
+			b.kernels, forced = set, true
+		case "threads":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 1 {
+				return nil, fmt.Errorf("backend %q: threads must be a positive integer, got %q", BackendName, value)
+			}
+			b.threads = n
+		default:
+			return nil, fmt.Errorf("backend %q: unknown option %q; valid are avx512, avx2, scalar, threads=N", BackendName, key)
+		}
+	}
+	if b.kernels.level == levelScalar && !forced {
+		warnScalarOnce.Do(func() { log.Printf("cpu: %s", scalarReason) })
+	}
+	b.pool = newWorkerPool(b.threads)
+	return b, nil
+}
+
+// Name returns "cpu".
+func (b *Backend) Name() string { return BackendName }
+
+// String returns "cpu".
+func (b *Backend) String() string { return BackendName }
+
+// Description tells which kernels run on how many cores.
+func (b *Backend) Description() string {
+	return fmt.Sprintf("SIMD CPU backend (%s, %d threads)", b.kernels.level, b.threads)
+}
+
+// NumDevices is always 1: the host.
+func (b *Backend) NumDevices() int { return 1 }
+
+// DeviceDescription describes the host.
+func (b *Backend) DeviceDescription(compute.DeviceNum) string { return "host" }
+
+// Capabilities lists the operations and types that graphs may use.
+// See Unsupported for what is run by the portable backend instead.
+func (b *Backend) Capabilities() compute.Capabilities { return capabilities.Clone() }
+
+// Finalize releases the memory kept between executions and stops the worker threads.
+func (b *Backend) Finalize() {
+	if b.finalized.Swap(true) {
+		return
+	}
+	b.mu.Lock()
+	executables := b.executables
+	b.executables = nil
+	fallback := b.fallback
+	b.mu.Unlock()
+	for e := range executables {
+		e.release()
+	}
+	b.pool.stop()
+	if fallback != nil {
+		fallback.Finalize()
+	}
+}
+
+// IsFinalized tells whether Finalize was called.
+func (b *Backend) IsFinalized() bool { return b.finalized.Load() }
+
+// portable returns the portable backend, in its deterministic mode: its parallel mode can deadlock.
+func (b *Backend) portable() (compute.Backend, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.fallback == nil && b.fallbackErr == nil {
+		b.fallback, b.fallbackErr = newPortable()
+	}
+	return b.fallback, b.fallbackErr
+}

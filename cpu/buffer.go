@@ -1,0 +1,130 @@
+package cpu
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+)
+
+// buffer is a tensor in the memory of this process.
+//
+// Its memory is Go memory that it owns alone, so that slices handed out by Data stay valid as long
+// as somebody holds them: arenas never leave an executable.
+type buffer struct {
+	backend *Backend
+	shape   shapes.Shape
+	flat    any            // a slice of the Go type of shape.DType; nil when finalized or donated
+	data    unsafe.Pointer // the first element of flat
+}
+
+var _ compute.Buffer = (*buffer)(nil)
+
+// newBuffer allocates a zeroed buffer.
+func (b *Backend) newBuffer(shape shapes.Shape) *buffer {
+	flat := makeFlat(shape.DType, shape.Size())
+	return &buffer{backend: b, shape: shape.Clone(), flat: flat, data: flatPointer(flat)}
+}
+
+// makeFlat allocates n elements; packed types hold several in a byte.
+func makeFlat(dtype dtypes.DType, n int) any {
+	if dtype.IsPacked() {
+		return make([]byte, dtype.SizeForDimensions(n))
+	}
+	return dtypes.MakeAnySlice(dtype, n)
+}
+
+// flatPointer returns the address of the first element of a slice of any type.
+func flatPointer(flat any) unsafe.Pointer {
+	return reflect.ValueOf(flat).UnsafePointer()
+}
+
+// copyFlat copies between slices of the same type and returns false if they differ in type or length.
+func copyFlat(dst, src any) bool {
+	d, s := reflect.ValueOf(dst), reflect.ValueOf(src)
+	if d.Kind() != reflect.Slice || d.Type() != s.Type() || d.Len() != s.Len() {
+		return false
+	}
+	reflect.Copy(d, s)
+	return true
+}
+
+// Backend that owns the buffer.
+func (buf *buffer) Backend() compute.Backend { return buf.backend }
+
+// Finalize drops the memory. A second call does nothing.
+func (buf *buffer) Finalize() error {
+	buf.flat, buf.data = nil, nil
+	return nil
+}
+
+// Shape of the tensor.
+func (buf *buffer) Shape() (shapes.Shape, error) { return buf.shape, nil }
+
+// DeviceNum is always 0.
+func (buf *buffer) DeviceNum() (compute.DeviceNum, error) { return 0, nil }
+
+// ToFlatData copies the tensor to a slice of its Go type and size.
+func (buf *buffer) ToFlatData(flat any) error {
+	if buf.flat == nil {
+		return fmt.Errorf("buffer %s was finalized", buf.shape)
+	}
+	if !copyFlat(flat, buf.flat) {
+		return fmt.Errorf("buffer %s holds %T with %d elements, cannot copy it to %T",
+			buf.shape, buf.flat, buf.shape.Size(), flat)
+	}
+	return nil
+}
+
+// Data returns the memory of the tensor itself.
+func (buf *buffer) Data() (any, error) {
+	if buf.flat == nil {
+		return nil, fmt.Errorf("buffer %s was finalized", buf.shape)
+	}
+	return buf.flat, nil
+}
+
+// CopyToDevice copies the tensor; there is only device 0.
+func (buf *buffer) CopyToDevice(device compute.DeviceNum) (compute.Buffer, error) {
+	if device != 0 {
+		return nil, fmt.Errorf("backend %q has only device 0, got %d", BackendName, device)
+	}
+	return buf.backend.BufferFromFlatData(0, buf.flat, buf.shape)
+}
+
+// BufferFromFlatData copies a slice into a new buffer.
+func (b *Backend) BufferFromFlatData(device compute.DeviceNum, flat any, shape shapes.Shape) (compute.Buffer, error) {
+	if err := b.checkUsable(device); err != nil {
+		return nil, err
+	}
+	buf := b.newBuffer(shape)
+	if !copyFlat(buf.flat, flat) {
+		return nil, fmt.Errorf("backend %q: %T does not hold the elements of shape %s", BackendName, flat, shape)
+	}
+	return buf, nil
+}
+
+// HasSharedBuffers is true: tensors are plain memory.
+func (b *Backend) HasSharedBuffers() bool { return true }
+
+// NewSharedBuffer returns a zeroed buffer and its memory.
+func (b *Backend) NewSharedBuffer(device compute.DeviceNum, shape shapes.Shape) (compute.Buffer, any, error) {
+	if err := b.checkUsable(device); err != nil {
+		return nil, nil, err
+	}
+	buf := b.newBuffer(shape)
+	return buf, buf.flat, nil
+}
+
+func (b *Backend) checkUsable(device compute.DeviceNum) error {
+	if b.finalized.Load() {
+		return fmt.Errorf("backend %q was finalized", BackendName)
+	}
+	if device != 0 {
+		return fmt.Errorf("backend %q has only device 0, got %d", BackendName, device)
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+package cpu
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/notimplemented"
+	"github.com/gomlx/compute/shapes"
+)
+
+// builder records the functions of a graph until Compile.
+type builder struct {
+	notimplemented.Builder
+	backend  *Backend
+	name     string
+	main     *function
+	byName   map[string]*function
+	compiled bool
+}
+
+var _ compute.Builder = (*builder)(nil)
+
+// Builder starts a new graph.
+func (b *Backend) Builder(name string) compute.Builder {
+	bd := &builder{backend: b, name: name, byName: make(map[string]*function)}
+	bd.Builder.ErrFn = notImplemented
+	bd.main = bd.newFunction(compute.MainName, nil)
+	return bd
+}
+
+func notImplemented(op compute.OpType) error {
+	return fmt.Errorf("operation %s is not implemented by backend %q: %w", op, BackendName, compute.ErrNotImplemented)
+}
+
+func (bd *builder) newFunction(name string, parent *function) *function {
+	f := &function{builder: bd, name: name, parent: parent}
+	f.Function.ErrFn = notImplemented
+	return f
+}
+
+// Name of the graph.
+func (bd *builder) Name() string { return bd.name }
+
+// Main returns the function that Compile makes executable.
+func (bd *builder) Main() compute.Function { return bd.main }
+
+// NewFunction starts a function that others may Call.
+func (bd *builder) NewFunction(name string) (compute.Function, error) {
+	if name == compute.MainName || name == "" || bd.byName[name] != nil {
+		return nil, fmt.Errorf("function name %q is empty, reserved or taken", name)
+	}
+	f := bd.newFunction(name, nil)
+	bd.byName[name] = f
+	return f, nil
+}
+
+// OpShape returns the shape of a value.
+func (bd *builder) OpShape(v compute.Value) (shapes.Shape, error) {
+	n, ok := v.(*node)
+	if !ok || n == nil {
+		return shapes.Invalid(), fmt.Errorf("%T is not a value of backend %q", v, BackendName)
+	}
+	return n.shape, nil
+}
+
+// Compile turns the main function into an executable.
+func (bd *builder) Compile() (compute.Executable, error) {
+	if bd.compiled {
+		return nil, fmt.Errorf("graph %q was already compiled", bd.name)
+	}
+	if !bd.main.returned {
+		return nil, fmt.Errorf("graph %q: Return was not called on the main function", bd.name)
+	}
+	bd.compiled = true
+	return compileBuilder(bd)
+}
+
+// function records operations; it is the main function, a named one, or a closure with a parent.
+type function struct {
+	notimplemented.Function
+	builder  *builder
+	name     string
+	parent   *function
+	nodes    []*node
+	params   []*node
+	results  []*node
+	returned bool
+}
+
+var _ compute.Function = (*function)(nil)
+
+// Name of the function, empty for closures.
+func (f *function) Name() string { return f.name }
+
+// Builder that the function belongs to.
+func (f *function) Builder() compute.Builder { return f.builder }
+
+// Parent of a closure, nil otherwise.
+func (f *function) Parent() compute.Function {
+	if f.parent == nil {
+		return nil
+	}
+	return f.parent
+}
+
+// Closure starts a function that may use the values of f.
+func (f *function) Closure() (compute.Function, error) {
+	return f.builder.newFunction("", f), nil
+}
+
+// Shape of a value.
+func (f *function) Shape(v compute.Value) (shapes.Shape, error) { return f.builder.OpShape(v) }
+
+// Parameter declares the next input.
+func (f *function) Parameter(name string, shape shapes.Shape, sharding *compute.ShardingSpec) (compute.Value, error) {
+	if sharding != nil {
+		return nil, fmt.Errorf("backend %q has one device and does not shard: %w", BackendName, compute.ErrNotImplemented)
+	}
+	n, err := f.add(compute.OpTypeParameter, shape, &paramAttr{name})
+	if err != nil {
+		return nil, err
+	}
+	n.index = len(f.params)
+	f.params = append(f.params, n)
+	return n, nil
+}
+
+// Constant copies values into the graph.
+func (f *function) Constant(flat any, dims ...int) (compute.Value, error) {
+	t := reflect.TypeOf(flat)
+	if t == nil || t.Kind() != reflect.Slice {
+		return nil, fmt.Errorf("Constant needs a slice, got %T", flat)
+	}
+	n := reflect.ValueOf(flat).Len()
+	shape := shapes.Make(dtypes.FromGoType(t.Elem()), dims...)
+	if !capabilities.DTypes[shape.DType] {
+		return nil, fmt.Errorf("Constant: backend %q has no type for %T", BackendName, flat)
+	}
+	if shape.Size() != n {
+		return nil, fmt.Errorf("constant of shape %s needs %d values, got %d", shape, shape.Size(), n)
+	}
+	values := makeFlat(shape.DType, n)
+	copyFlat(values, flat)
+	return f.add(compute.OpTypeConstant, shape, &constAttr{values})
+}
+
+// Return ends the function.
+func (f *function) Return(outputs []compute.Value, shardings []*compute.ShardingSpec) error {
+	if f.returned {
+		return fmt.Errorf("function %q: Return called twice", f.name)
+	}
+	for _, s := range shardings {
+		if s != nil {
+			return fmt.Errorf("backend %q has one device and does not shard: %w", BackendName, compute.ErrNotImplemented)
+		}
+	}
+	results, err := f.nodesOf("Return", outputs...)
+	if err != nil {
+		return err
+	}
+	for _, r := range results {
+		if !r.shape.Ok() {
+			return fmt.Errorf("function %q returns an invalid value", f.name)
+		}
+	}
+	f.results, f.returned = results, true
+	return nil
+}
+
+// nodesOf checks that values belong to f or to one of its parents.
+func (f *function) nodesOf(what string, values ...compute.Value) ([]*node, error) {
+	nodes := make([]*node, len(values))
+	for i, v := range values {
+		n, ok := v.(*node)
+		if !ok || n == nil {
+			return nil, fmt.Errorf("%s: input #%d is a %T, not a value of backend %q", what, i, v, BackendName)
+		}
+		if n.fn.builder != f.builder {
+			return nil, fmt.Errorf("%s: input #%d belongs to another graph (%q)", what, i, n.fn.builder.name)
+		}
+		if !f.sees(n.fn) {
+			return nil, fmt.Errorf("%s: input #%d belongs to a function that %q cannot see", what, i, f.name)
+		}
+		nodes[i] = n
+	}
+	return nodes, nil
+}
+
+// sees tells whether values of g may be used in f.
+func (f *function) sees(g *function) bool {
+	for s := f; s != nil; s = s.parent {
+		if s == g {
+			return true
+		}
+	}
+	return false
+}
+
+// add records an operation with one output.
+func (f *function) add(op compute.OpType, shape shapes.Shape, attr any, inputs ...*node) (*node, error) {
+	if f.returned {
+		return nil, fmt.Errorf("function %q: cannot add %s after Return", f.name, op)
+	}
+	if f.builder.compiled {
+		return nil, fmt.Errorf("graph %q: cannot add %s after Compile", f.builder.name, op)
+	}
+	n := &node{id: len(f.nodes), fn: f, op: op, inputs: slices.Clone(inputs), shape: shape.Clone(), attr: attr}
+	f.nodes = append(f.nodes, n)
+	return n, nil
+}
+
+// addMulti records an operation with several outputs.
+func (f *function) addMulti(op compute.OpType, outputs []shapes.Shape, attr any, inputs ...*node) ([]*node, error) {
+	n, err := f.add(op, shapes.Invalid(), attr, inputs...)
+	if err != nil {
+		return nil, err
+	}
+	for i, shape := range outputs {
+		out, err := f.add(opOutput, shape, nil, n)
+		if err != nil {
+			return nil, err
+		}
+		out.index = i
+		n.outputs = append(n.outputs, out)
+	}
+	return n.outputs, nil
+}
+
+// values converts nodes to the interface's type.
+func values(nodes []*node) []compute.Value {
+	vs := make([]compute.Value, len(nodes))
+	for i, n := range nodes {
+		vs[i] = n
+	}
+	return vs
+}

@@ -1,0 +1,322 @@
+package cpu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapeinference"
+	"github.com/gomlx/compute/shapes"
+)
+
+// Identity implements compute.StandardOps.
+func (f *function) Identity(x compute.Value) (compute.Value, error) {
+	in, err := f.nodesOf("Identity", x)
+	if err != nil {
+		return nil, err
+	}
+	return f.add(compute.OpTypeIdentity, in[0].shape, nil, in...)
+}
+
+// Where implements compute.StandardOps.
+func (f *function) Where(condition, onTrue, onFalse compute.Value) (compute.Value, error) {
+	in, err := f.nodesOf("Where", condition, onTrue, onFalse)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := shapeinference.Where(in[0].shape, in[1].shape, in[2].shape)
+	if err != nil {
+		return nil, err
+	}
+	return f.add(compute.OpTypeWhere, shape, nil, in...)
+}
+
+// Clamp implements compute.StandardOps.
+func (f *function) Clamp(low, x, high compute.Value) (compute.Value, error) {
+	y, err := f.Max(low, x)
+	if err != nil {
+		return nil, err
+	}
+	return f.Min(y, high)
+}
+
+// ConvertDType implements compute.StandardOps.
+func (f *function) ConvertDType(x compute.Value, dtype dtypes.DType) (compute.Value, error) {
+	in, err := f.nodesOf("ConvertDType", x)
+	if err != nil {
+		return nil, err
+	}
+	if in[0].shape.DType == dtype {
+		return in[0], nil
+	}
+	if !capabilities.DTypes[dtype] {
+		return nil, fmt.Errorf("ConvertDType to %s: %w", dtype, compute.ErrNotImplemented)
+	}
+	shape := in[0].shape.Clone()
+	shape.DType = dtype
+	return f.add(compute.OpTypeConvertDType, shape, nil, in...)
+}
+
+// Bitcast implements compute.StandardOps.
+func (f *function) Bitcast(x compute.Value, dtype dtypes.DType) (compute.Value, error) {
+	in, err := f.nodesOf("Bitcast", x)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := shapeinference.Bitcast(in[0].shape, dtype)
+	if err != nil {
+		return nil, err
+	}
+	return f.add(compute.OpTypeBitcast, shape, nil, in...)
+}
+
+// Iota implements compute.StandardOps.
+func (f *function) Iota(shape shapes.Shape, axis int) (compute.Value, error) {
+	if axis < 0 || axis >= shape.Rank() {
+		return nil, fmt.Errorf("Iota: axis %d out of range for shape %s", axis, shape)
+	}
+	return f.add(compute.OpTypeIota, shape, axis)
+}
+
+// Reshape implements compute.StandardOps.
+func (f *function) Reshape(x compute.Value, dims ...int) (compute.Value, error) {
+	in, err := f.nodesOf("Reshape", x)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := shapeinference.Reshape(in[0].shape, dims)
+	if err != nil {
+		return nil, err
+	}
+	return f.add(compute.OpTypeReshape, shape, nil, in...)
+}
+
+// Transpose implements compute.StandardOps.
+func (f *function) Transpose(x compute.Value, permutation ...int) (compute.Value, error) {
+	in, err := f.nodesOf("Transpose", x)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := shapeinference.Transpose(in[0].shape, permutation)
+	if err != nil {
+		return nil, err
+	}
+	return f.add(compute.OpTypeTranspose, shape, slices.Clone(permutation), in...)
+}
+
+// BroadcastInDim implements compute.StandardOps.
+func (f *function) BroadcastInDim(x compute.Value, shape shapes.Shape, axes []int) (compute.Value, error) {
+	in, err := f.nodesOf("BroadcastInDim", x)
+	if err != nil {
+		return nil, err
+	}
+	if err := shapeinference.BroadcastInDim(in[0].shape, shape, axes, nil); err != nil {
+		return nil, err
+	}
+	return f.add(compute.OpTypeBroadcastInDim, shape, slices.Clone(axes), in...)
+}
+
+// Slice implements compute.StandardOps.
+func (f *function) Slice(x compute.Value, starts, limits, strides []int) (compute.Value, error) {
+	in, err := f.nodesOf("Slice", x)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := shapeinference.Slice(in[0].shape, starts, limits, strides)
+	if err != nil {
+		return nil, err
+	}
+	attr := &sliceAttr{slices.Clone(starts), slices.Clone(limits), slices.Clone(strides)}
+	if len(strides) == 0 {
+		attr.strides = make([]int, len(starts))
+		for i := range attr.strides {
+			attr.strides[i] = 1
+		}
+	}
+	return f.add(compute.OpTypeSlice, shape, attr, in...)
+}
+
+// Reverse implements compute.StandardOps.
+func (f *function) Reverse(x compute.Value, axes ...int) (compute.Value, error) {
+	in, err := f.nodesOf("Reverse", x)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range axes {
+		if a < 0 || a >= in[0].shape.Rank() {
+			return nil, fmt.Errorf("Reverse: axis %d out of range for shape %s", a, in[0].shape)
+		}
+	}
+	return f.add(compute.OpTypeReverse, in[0].shape, slices.Clone(axes), in...)
+}
+
+// Pad implements compute.StandardOps.
+func (f *function) Pad(x, fill compute.Value, axes ...compute.PadAxis) (compute.Value, error) {
+	in, err := f.nodesOf("Pad", x, fill)
+	if err != nil {
+		return nil, err
+	}
+	if !in[1].shape.IsScalar() || in[1].shape.DType != in[0].shape.DType {
+		return nil, fmt.Errorf("Pad: the fill value must be a scalar %s, got %s", in[0].shape.DType, in[1].shape)
+	}
+	shape, err := shapeinference.Pad(in[0].shape, axes...)
+	if err != nil {
+		return nil, err
+	}
+	full := make([]compute.PadAxis, in[0].shape.Rank())
+	copy(full, axes)
+	return f.add(compute.OpTypePad, shape, full, in...)
+}
+
+// Concatenate implements compute.StandardOps.
+func (f *function) Concatenate(axis int, operands ...compute.Value) (compute.Value, error) {
+	in, err := f.nodesOf("Concatenate", operands...)
+	if err != nil {
+		return nil, err
+	}
+	inShapes := make([]shapes.Shape, len(in))
+	for i, n := range in {
+		inShapes[i] = n.shape
+	}
+	shape, err := shapeinference.Concatenate(inShapes, axis)
+	if err != nil {
+		return nil, err
+	}
+	if len(in) == 1 {
+		return in[0], nil
+	}
+	return f.add(compute.OpTypeConcatenate, shape, axis, in...)
+}
+
+// DynamicSlice implements compute.StandardOps.
+func (f *function) DynamicSlice(x compute.Value, starts []compute.Value, sizes []int) (compute.Value, error) {
+	in, err := f.nodesOf("DynamicSlice", append([]compute.Value{x}, starts...)...)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkStarts("DynamicSlice", in[0], in[1:]); err != nil {
+		return nil, err
+	}
+	shape, err := shapeinference.DynamicSlice(in[0].shape, sizes)
+	if err != nil {
+		return nil, err
+	}
+	return f.add(compute.OpTypeDynamicSlice, shape, slices.Clone(sizes), in...)
+}
+
+// DynamicUpdateSlice implements compute.StandardOps.
+func (f *function) DynamicUpdateSlice(x, update compute.Value, starts []compute.Value) (compute.Value, error) {
+	in, err := f.nodesOf("DynamicUpdateSlice", append([]compute.Value{x, update}, starts...)...)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkStarts("DynamicUpdateSlice", in[0], in[2:]); err != nil {
+		return nil, err
+	}
+	shape, err := shapeinference.DynamicUpdateSlice(in[0].shape, in[1].shape)
+	if err != nil {
+		return nil, err
+	}
+	if in[1].shape.Rank() != in[0].shape.Rank() || in[1].shape.DType != in[0].shape.DType {
+		return nil, fmt.Errorf("DynamicUpdateSlice: cannot update %s with %s", in[0].shape, in[1].shape)
+	}
+	for a, d := range in[1].shape.Dimensions {
+		if d > in[0].shape.Dimensions[a] {
+			return nil, fmt.Errorf("DynamicUpdateSlice: update %s is larger than %s", in[1].shape, in[0].shape)
+		}
+	}
+	return f.add(compute.OpTypeDynamicUpdateSlice, shape, nil, in...)
+}
+
+func checkStarts(what string, x *node, starts []*node) error {
+	if len(starts) != x.shape.Rank() {
+		return fmt.Errorf("%s: %s needs %d start indices, got %d", what, x.shape, x.shape.Rank(), len(starts))
+	}
+	for i, s := range starts {
+		if !s.shape.IsScalar() || !s.shape.DType.IsInt() {
+			return fmt.Errorf("%s: start index #%d must be an integer scalar, got %s", what, i, s.shape)
+		}
+	}
+	return nil
+}
+
+// Gather implements compute.StandardOps.
+func (f *function) Gather(x, indices compute.Value, indexVectorAxis int,
+	offsetOutputAxes, collapsedSliceAxes, startIndexMap, sizes []int, sorted bool) (compute.Value, error) {
+	in, err := f.nodesOf("Gather", x, indices)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := shapeinference.Gather(in[0].shape, in[1].shape, indexVectorAxis, offsetOutputAxes, collapsedSliceAxes,
+		startIndexMap, sizes, sorted)
+	if err != nil {
+		return nil, err
+	}
+	attr := &gatherAttr{indexVectorAxis, slices.Clone(offsetOutputAxes), slices.Clone(collapsedSliceAxes),
+		slices.Clone(startIndexMap), slices.Clone(sizes), sorted}
+	return f.add(compute.OpTypeGather, shape, attr, in...)
+}
+
+func (f *function) scatter(op compute.OpType, x, indices, updates compute.Value, indexVectorAxis int,
+	updateWindowAxes, insertedWindowAxes, scatterAxes []int, sorted, unique bool) (compute.Value, error) {
+	in, err := f.nodesOf(op.String(), x, indices, updates)
+	if err != nil {
+		return nil, err
+	}
+	shape, err := shapeinference.Scatter(in[0].shape, in[1].shape, in[2].shape, indexVectorAxis, updateWindowAxes,
+		insertedWindowAxes, scatterAxes)
+	if err != nil {
+		return nil, err
+	}
+	attr := &scatterAttr{indexVectorAxis, slices.Clone(updateWindowAxes), slices.Clone(insertedWindowAxes),
+		slices.Clone(scatterAxes), sorted, unique}
+	return f.add(op, shape, attr, in...)
+}
+
+// ScatterSum implements compute.StandardOps.
+func (f *function) ScatterSum(x, indices, updates compute.Value, indexVectorAxis int,
+	updateWindowAxes, insertedWindowAxes, scatterAxes []int, sorted, unique bool) (compute.Value, error) {
+	return f.scatter(compute.OpTypeScatterSum, x, indices, updates, indexVectorAxis, updateWindowAxes, insertedWindowAxes, scatterAxes, sorted, unique)
+}
+
+// ScatterMax implements compute.StandardOps.
+func (f *function) ScatterMax(x, indices, updates compute.Value, indexVectorAxis int,
+	updateWindowAxes, insertedWindowAxes, scatterAxes []int, sorted, unique bool) (compute.Value, error) {
+	return f.scatter(compute.OpTypeScatterMax, x, indices, updates, indexVectorAxis, updateWindowAxes, insertedWindowAxes, scatterAxes, sorted, unique)
+}
+
+// ScatterMin implements compute.StandardOps.
+func (f *function) ScatterMin(x, indices, updates compute.Value, indexVectorAxis int,
+	updateWindowAxes, insertedWindowAxes, scatterAxes []int, sorted, unique bool) (compute.Value, error) {
+	return f.scatter(compute.OpTypeScatterMin, x, indices, updates, indexVectorAxis, updateWindowAxes, insertedWindowAxes, scatterAxes, sorted, unique)
+}
+
+// OptimizationBarrier implements compute.StandardOps. Results do not depend on it: nothing is moved across
+// operations in a way that changes a value.
+func (f *function) OptimizationBarrier(operands ...compute.Value) ([]compute.Value, error) {
+	in, err := f.nodesOf("OptimizationBarrier", operands...)
+	if err != nil {
+		return nil, err
+	}
+	if len(in) == 0 {
+		return nil, fmt.Errorf("OptimizationBarrier needs an operand")
+	}
+	outs := make([]compute.Value, len(in))
+	for i, n := range in {
+		if outs[i], err = f.add(compute.OpTypeOptimizationBarrier, n.shape, nil, n); err != nil {
+			return nil, err
+		}
+	}
+	return outs, nil
+}
+
+// SchedulingBarrier implements compute.StandardOps: operations run one after the other in the order of the
+// graph, so there is nothing to hold back.
+func (f *function) SchedulingBarrier(operand compute.Value, dependencies ...compute.Value) (compute.Value, error) {
+	in, err := f.nodesOf("SchedulingBarrier", append([]compute.Value{operand}, dependencies...)...)
+	if err != nil {
+		return nil, err
+	}
+	return f.add(compute.OpTypeSchedulingBarrier, in[0].shape, nil, in...)
+}

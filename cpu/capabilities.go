@@ -1,0 +1,84 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/gobackend"
+)
+
+// nativeDTypes are the types that the kernels of this package work on.
+var nativeDTypes = []dtypes.DType{
+	dtypes.Bool, dtypes.Int8, dtypes.Int16, dtypes.Int32, dtypes.Int64,
+	dtypes.Uint8, dtypes.Uint16, dtypes.Uint32, dtypes.Uint64, dtypes.Float32, dtypes.Float64,
+}
+
+// replayedDTypes are accepted, and the graph that holds one is replayed whole on the portable backend.
+var replayedDTypes = []dtypes.DType{
+	dtypes.Float16, dtypes.BFloat16, dtypes.Int2, dtypes.Int4, dtypes.Uint2, dtypes.Uint4,
+}
+
+// nativeOps are the operations that the kernels of this package do, besides the element-wise ones.
+var nativeOps = []compute.OpType{
+	compute.OpTypeParameter, compute.OpTypeConstant, compute.OpTypeIdentity,
+	compute.OpTypeArgMinMax, compute.OpTypeBitcast, compute.OpTypeBroadcastInDim, compute.OpTypeClamp,
+	compute.OpTypeConcatenate, compute.OpTypeConvGeneral, compute.OpTypeConvertDType,
+	compute.OpTypeDot, compute.OpTypeDotGeneral, compute.OpTypeDynamicSlice, compute.OpTypeDynamicUpdateSlice,
+	compute.OpTypeGather, compute.OpTypeIota, compute.OpTypePad,
+	compute.OpTypeReduceBitwiseAnd, compute.OpTypeReduceBitwiseOr, compute.OpTypeReduceBitwiseXor,
+	compute.OpTypeReduceLogicalAnd, compute.OpTypeReduceLogicalOr, compute.OpTypeReduceLogicalXor,
+	compute.OpTypeReduceMax, compute.OpTypeReduceMin, compute.OpTypeReduceProduct, compute.OpTypeReduceSum,
+	compute.OpTypeReduceWindow, compute.OpTypeReshape, compute.OpTypeReverse, compute.OpTypeRNGBitGenerator,
+	compute.OpTypeScatterMax, compute.OpTypeScatterMin, compute.OpTypeScatterSum,
+	compute.OpTypeSlice, compute.OpTypeTranspose, compute.OpTypeWhere,
+	compute.OpTypeOptimizationBarrier, compute.OpTypeSchedulingBarrier,
+	compute.OpTypeCall, compute.OpTypeIf, compute.OpTypeWhile, compute.OpTypeSort,
+}
+
+var capabilities = func() compute.Capabilities {
+	c := compute.Capabilities{
+		Functions:  true,
+		Operations: make(map[compute.OpType]bool),
+		DTypes:     make(map[dtypes.DType]bool),
+	}
+	for op := range unaryMethods {
+		c.Operations[op] = true
+	}
+	for op := range binaryMethods {
+		c.Operations[op] = true
+	}
+	for _, op := range nativeOps {
+		c.Operations[op] = true
+	}
+	for _, dtype := range slices.Concat(nativeDTypes, replayedDTypes) {
+		c.DTypes[dtype] = true
+	}
+	return c
+}()
+
+// newPortable creates the backend that graphs with foreign types are replayed on.
+func newPortable() (compute.Backend, error) {
+	return gobackend.New("ops_sequential")
+}
+
+// Unsupported lists the operations of the compute interface that this backend does not do, and the
+// types whose graphs it hands to the portable backend.
+func Unsupported() (ops []compute.OpType, replayed []dtypes.DType) {
+	for op := compute.OpTypeInvalid + 1; op < compute.OpTypeLast; op++ {
+		if !capabilities.Operations[op] && !internalOps[op] {
+			ops = append(ops, op)
+		}
+	}
+	return ops, slices.Clone(replayedDTypes)
+}
+
+// internalOps are entries of the enumeration that no graph can ask for.
+var internalOps = map[compute.OpType]bool{
+	compute.OpTypeCapturedValue:        true,
+	compute.OpTypeBlockForDotGeneral:   true,
+	compute.OpTypeCollectiveBroadcast:  true,
+	compute.OpTypeAllGather:            true,
+	compute.OpTypeSelectAndScatterMax:  false,
+	compute.OpTypeDynamicDimensionSize: false,
+}

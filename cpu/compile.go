@@ -1,0 +1,288 @@
+package cpu
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/shapes"
+)
+
+// unsupported is what compilation panics with when a graph needs something that only the portable backend has.
+type unsupported struct{ what string }
+
+// compileBuilder makes the main function executable, on the portable backend if need be.
+func compileBuilder(bd *builder) (compute.Executable, error) {
+	if foreign := foreignPart(bd); foreign != "" {
+		return bd.replay(foreign)
+	}
+	main, err := compileFunction(bd.main, nil)
+	if err != nil {
+		return bd.replay(err.Error())
+	}
+	e := &executable{backend: bd.backend, main: main, names: make([]string, len(bd.main.params))}
+	for i, p := range bd.main.params {
+		e.names[i] = p.attr.(*paramAttr).name
+	}
+	e.inputs, e.outputs = shapesOf(bd.main.params), shapesOf(bd.main.results)
+	bd.backend.adopt(e)
+	return e, nil
+}
+
+// foreignPart names the first value whose type the kernels do not work on.
+func foreignPart(bd *builder) string {
+	seen := make(map[*function]bool)
+	var visit func(f *function) string
+	visit = func(f *function) string {
+		if seen[f] {
+			return ""
+		}
+		seen[f] = true
+		live := liveNodes(f)
+		for _, n := range f.nodes {
+			if !live[n] {
+				continue
+			}
+			if n.shape.Ok() && !slices.Contains(nativeDTypes, n.shape.DType) {
+				return fmt.Sprintf("%s of type %s", n.op, n.shape.DType)
+			}
+			fns := closuresOf(n)
+			if a, ok := n.attr.(*callAttr); ok {
+				fns = a.fns
+			}
+			for _, g := range fns {
+				if found := visit(g); found != "" {
+					return found
+				}
+			}
+		}
+		return ""
+	}
+	return visit(bd.main)
+}
+
+// compileFunction compiles f; captured values follow its own parameters.
+func compileFunction(f *function, captured []*node) (p *program, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			u, ok := r.(unsupported)
+			if !ok {
+				panic(r)
+			}
+			p, err = nil, fmt.Errorf("it uses %s", u.what)
+		}
+	}()
+	return compileGraph(graphOf(f, captured)), nil
+}
+
+// compileGraph turns a graph into a program.
+func compileGraph(g *graph) *program {
+	em := &emitter{g: g, prog: &program{backend: g.backend}, slotOfExpr: make(map[*expr]int)}
+	em.claimResults()
+	g.prune()
+	for _, p := range g.params {
+		em.prog.params = append(em.prog.params, em.slotOf(p))
+	}
+	for _, u := range g.partition() {
+		if u.fused {
+			em.lowerFused(u)
+		} else {
+			em.lowerSingle(u.members[0])
+		}
+	}
+	em.plan()
+	return em.prog
+}
+
+// prune drops what no result needs and notes who uses what remains.
+func (g *graph) prune() {
+	live := make(map[*expr]bool)
+	var mark func(e *expr)
+	mark = func(e *expr) {
+		if live[e] {
+			return
+		}
+		live[e] = true
+		for _, x := range e.in {
+			mark(x)
+			mark(x.view.base)
+		}
+	}
+	for _, r := range g.results {
+		mark(r)
+		mark(r.view.base)
+	}
+	g.exprs = slices.DeleteFunc(g.exprs, func(e *expr) bool { return !live[e] })
+	for _, e := range g.exprs {
+		if e.view.base != e {
+			continue // a view: its users read the base
+		}
+		for _, x := range e.in {
+			x.view.base.users = append(x.view.base.users, e)
+		}
+	}
+}
+
+// emitter collects the instructions of a program.
+type emitter struct {
+	g          *graph
+	prog       *program
+	slotOfExpr map[*expr]int
+	inPlace    [][2]int // slots: the first may take over the memory of the second
+}
+
+func (em *emitter) kernels() *kernelSet { return em.prog.backend.kernels }
+
+// claimResults decides which computed values are results as they are; the others are copied.
+func (em *emitter) claimResults() {
+	for i, r := range em.g.results {
+		b := r.view.base
+		whole := r.view.isDense() && r.view.offset == 0 && r.size() == b.size() && r.dtype == b.dtype
+		if !whole || b.isLeaf() || b.result >= 0 {
+			b = &expr{id: len(em.g.exprs), op: opCopy, dtype: r.dtype, dims: r.dims, in: []*expr{r}}
+			b.view = view{base: b, dims: b.dims, strides: contiguous(b.dims)}
+			em.g.exprs = append(em.g.exprs, b)
+		}
+		b.result = i
+		em.g.results[i] = b
+		slot := em.newSlot(slotInfo{kind: slotResult, bytes: b.bytes()})
+		em.slotOfExpr[b] = slot
+		em.prog.results = append(em.prog.results, slot)
+	}
+}
+
+// escapes tells whether e is needed outside its group.
+func (em *emitter) escapes(e *expr) bool {
+	if e.result >= 0 {
+		return true
+	}
+	return slices.ContainsFunc(e.users, func(x *expr) bool { return x.unit != e.unit })
+}
+
+func (em *emitter) newSlot(s slotInfo) int {
+	s.first, s.last = -1, -1
+	em.prog.slots = append(em.prog.slots, s)
+	return len(em.prog.slots) - 1
+}
+
+// slotOf returns the memory of a value that is not a view.
+func (em *emitter) slotOf(e *expr) int {
+	if slot, ok := em.slotOfExpr[e]; ok {
+		return slot
+	}
+	s := slotInfo{kind: slotArena, bytes: e.bytes()}
+	switch e.op {
+	case compute.OpTypeParameter:
+		s.kind = slotParam
+	case compute.OpTypeConstant:
+		s.kind, s.keep = slotConst, e.attr.(*constAttr).flat
+		s.constant = flatPointer(s.keep)
+	}
+	slot := em.newSlot(s)
+	em.slotOfExpr[e] = slot
+	return slot
+}
+
+// temp makes memory for the instruction that is emitted next.
+func (em *emitter) temp(bytes int) int {
+	return em.newSlot(slotInfo{kind: slotArena, bytes: bytes})
+}
+
+// emit adds an instruction that touches the given slots.
+func (em *emitter) emit(in instr, slots ...int) {
+	at := len(em.prog.instrs)
+	em.prog.instrs = append(em.prog.instrs, in)
+	for _, s := range slots {
+		if s < 0 {
+			continue
+		}
+		info := &em.prog.slots[s]
+		if info.first < 0 {
+			info.first = at
+		}
+		info.last = at
+	}
+}
+
+func (em *emitter) needScratch(bytes int) {
+	em.prog.scratchBytes = max(em.prog.scratchBytes, roundUp(bytes, 4096))
+}
+
+// executable is a compiled main function.
+type executable struct {
+	backend         *Backend
+	main            *program
+	names           []string
+	inputs, outputs []shapes.Shape
+}
+
+var _ compute.Executable = (*executable)(nil)
+
+// adopt remembers an executable until it is finalized, to release its memory with the backend's.
+func (b *Backend) adopt(e *executable) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.executables != nil {
+		b.executables[e] = struct{}{}
+	}
+}
+
+// Finalize frees the memory kept between executions.
+func (e *executable) Finalize() {
+	e.backend.mu.Lock()
+	delete(e.backend.executables, e)
+	e.backend.mu.Unlock()
+	e.release()
+}
+
+func (e *executable) release() { e.main.release() }
+
+// Inputs returns names and shapes of the parameters.
+func (e *executable) Inputs() ([]string, []shapes.Shape) { return e.names, e.inputs }
+
+// Outputs returns the shapes of the results.
+func (e *executable) Outputs() []shapes.Shape { return e.outputs }
+
+// Execute runs the graph. Results take over the memory of donated inputs where the plan allows it.
+func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device compute.DeviceNum) ([]compute.Buffer, error) {
+	if err := e.backend.checkUsable(device); err != nil {
+		return nil, err
+	}
+	in, err := checkInputs(inputs, e.inputs)
+	if err != nil {
+		return nil, err
+	}
+	params := make([]unsafe.Pointer, len(in))
+	for i, buf := range in {
+		params[i] = buf.data
+	}
+	outs := make([]compute.Buffer, len(e.outputs))
+	results := make([]unsafe.Pointer, len(e.outputs))
+	for i, shape := range e.outputs {
+		var out *buffer
+		if d := e.main.donor[i]; d >= 0 && d < len(donate) && donate[d] && distinct(params, d) {
+			out = &buffer{backend: e.backend, shape: shape, flat: in[d].flat, data: in[d].data}
+		} else {
+			out = e.backend.newBuffer(shape)
+		}
+		outs[i], results[i] = out, out.data
+	}
+	parallel := e.backend.pool.begin()
+	e.main.run(params, results, parallel)
+	if parallel {
+		e.backend.pool.end()
+	}
+	releaseDonated(in, donate)
+	return outs, nil
+}
+
+// distinct tells whether parameter d shares its memory with no other.
+func distinct(params []unsafe.Pointer, d int) bool {
+	for i, p := range params {
+		if i != d && p == params[d] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,114 @@
+package cpu
+
+import (
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+)
+
+// node is one recorded operation: a line of the graph as GoMLX built it, before any rewriting.
+type node struct {
+	id     int // position in function.nodes: inputs come before users
+	fn     *function
+	op     compute.OpType
+	inputs []*node
+	shape  shapes.Shape // invalid for operations with several outputs
+	attr   any          // the operation's parameters: one of the types below, or nil
+
+	outputs []*node // operations with several outputs: one node of op opOutput for each
+	index   int     // of an opOutput, or of a parameter: its position
+}
+
+// opOutput selects one result of an operation with several; its only input is that operation.
+const opOutput = compute.OpTypeLast + 1
+
+type (
+	// paramAttr names a parameter.
+	paramAttr struct{ name string }
+
+	// constAttr holds the values of a constant, or of an operation evaluated at compile time.
+	constAttr struct{ flat any }
+
+	// sliceAttr is the box of a Slice.
+	sliceAttr struct{ starts, limits, strides []int }
+
+	// dotAttr says which axes of both operands are contracted and which are aligned.
+	dotAttr struct {
+		lhsContract, lhsBatch, rhsContract, rhsBatch []int
+		config                                       compute.DotGeneralConfig
+	}
+
+	// argAttr is for ArgMinMax.
+	argAttr struct {
+		axis  int
+		isMin bool
+		dtype dtypes.DType
+	}
+
+	// gatherAttr: see compute.StandardOps.Gather.
+	gatherAttr struct {
+		indexVectorAxis                                            int
+		offsetOutputAxes, collapsedSliceAxes, startIndexMap, sizes []int
+		sorted                                                     bool
+	}
+
+	// scatterAttr: see compute.StandardOps.ScatterSum.
+	scatterAttr struct {
+		indexVectorAxis                                                int
+		updateWindowAxes, insertedWindowAxes, scatterAxesToOperandAxes []int
+		sorted, unique                                                 bool
+	}
+
+	// windowAttr is for ReduceWindow.
+	windowAttr struct {
+		reduction                                            compute.ReduceOpType
+		dimensions, strides, inputDilations, windowDilations []int
+		paddings                                             [][2]int
+	}
+
+	// convAttr is for ConvGeneral.
+	convAttr struct {
+		axes                               compute.ConvolveAxesConfig
+		strides                            []int
+		paddings                           [][2]int
+		inputDilations, kernelDilations    []int
+		channelGroupCount, batchGroupCount int
+	}
+
+	// sortAttr is for Sort; the comparator is a closure of 2N scalars.
+	sortAttr struct {
+		comparator *function
+		axis       int
+		stable     bool
+	}
+
+	// callAttr holds the functions that Call, If (on true, on false) and While (condition, body) run.
+	callAttr struct{ fns []*function }
+
+	// attentionAttr is for both halves of scaled dot-product attention.
+	attentionAttr struct {
+		layout  compute.AttentionAxesLayout
+		scale   float64
+		causal  bool
+		hasMask bool
+	}
+)
+
+// isScalarConst returns the value of a constant of one element as a float64.
+func (n *node) isScalarConst() (float64, bool) {
+	c, ok := n.attr.(*constAttr)
+	if !ok || n.op != compute.OpTypeConstant || n.shape.Size() != 1 {
+		return 0, false
+	}
+	switch flat := c.flat.(type) {
+	case []float32:
+		return float64(flat[0]), true
+	case []float64:
+		return flat[0], true
+	case []int32:
+		return float64(flat[0]), true
+	case []int64:
+		return float64(flat[0]), true
+	}
+	return 0, false
+}

@@ -1,0 +1,193 @@
+package cpu
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+)
+
+// indexVectors enumerates the index vectors of a gather or scatter, in the order of the batch axes.
+type indexVectors struct {
+	indices denseIn
+	dtype   dtypes.DType
+	dims    []int // batch axes
+	strides []int // of the batch axes, in elements of indices
+	length  int   // of a vector
+	step    int   // between the elements of a vector
+}
+
+func newIndexVectors(x *expr, in denseIn, axis int) indexVectors {
+	v := indexVectors{indices: in, dtype: x.dtype, length: 1}
+	strides := contiguous(x.dims)
+	for i, d := range x.dims {
+		if i == axis {
+			v.length, v.step = d, strides[i]
+		} else {
+			v.dims, v.strides = append(v.dims, d), append(v.strides, strides[i])
+		}
+	}
+	return v
+}
+
+// at splits a flat batch position into axes and returns the position of its vector in indices.
+func (v *indexVectors) at(flat int, axes []int) int {
+	pos := 0
+	for i := len(v.dims) - 1; i >= 0; i-- {
+		axes[i] = flat % v.dims[i]
+		flat /= v.dims[i]
+		pos += axes[i] * v.strides[i]
+	}
+	return pos
+}
+
+// gatherInstr copies one box of the operand for each index vector.
+type gatherInstr struct {
+	src      denseIn
+	dst      int
+	vectors  indexVectors
+	operand  []int // for each element of a vector: stride of its axis, in bytes
+	limit    []int // and its largest value
+	batchOut []int // for each batch axis: stride in the result, in bytes
+	box      box
+	count    int
+}
+
+func newGather(a *gatherAttr, e *expr, in []denseIn, dst int) instr {
+	x, size := e.in[0], e.dtype.Size()
+	g := &gatherInstr{src: in[0], dst: dst, vectors: newIndexVectors(e.in[1], in[1], a.indexVectorAxis)}
+	strides, out := contiguous(x.dims), contiguous(e.dims)
+	for _, axis := range a.startIndexMap {
+		g.operand = append(g.operand, strides[axis]*size)
+		g.limit = append(g.limit, x.dims[axis]-a.sizes[axis])
+	}
+	for i := range e.dims {
+		if !slices.Contains(a.offsetOutputAxes, i) {
+			g.batchOut = append(g.batchOut, out[i]*size)
+		}
+	}
+	var dims, to, from []int
+	for axis := range x.dims {
+		if !slices.Contains(a.collapsedSliceAxes, axis) {
+			to = append(to, out[a.offsetOutputAxes[len(dims)]])
+			dims, from = append(dims, a.sizes[axis]), append(from, strides[axis])
+		}
+	}
+	g.box = newBox(dims, to, from, size)
+	g.count = product(g.vectors.dims)
+	return g
+}
+
+func (g *gatherInstr) run(fr *frame) {
+	if g.count*g.box.block*product(g.box.dims) < 1<<15 {
+		g.part(fr, 0, 1)
+		return
+	}
+	fr.do(g)
+}
+
+func (g *gatherInstr) part(fr *frame, part, parts int) {
+	axes := make([]int, len(g.vectors.dims))
+	indices := g.vectors.indices.at(fr)
+	lo, hi := split(g.count, part, parts)
+	for i := lo; i < hi; i++ {
+		pos := g.vectors.at(i, axes)
+		from, to := 0, 0
+		for j, stride := range g.operand {
+			index := readIndex(indices, g.vectors.dtype, pos+j*g.vectors.step)
+			from += min(max(index, 0), g.limit[j]) * stride
+		}
+		for j, stride := range g.batchOut {
+			to += axes[j] * stride
+		}
+		g.box.copy(unsafe.Add(fr.ptrs[g.dst], to), unsafe.Add(g.src.at(fr), from))
+	}
+}
+
+// scatterInstr copies the operand and combines one box of the updates into it for each index vector, in
+// their order. Threads share the innermost axis, so that the order of additions stays the same.
+type scatterInstr struct {
+	src, updates denseIn
+	dst, bytes   int
+	vectors      indexVectors
+	operand      []int // as in gatherInstr
+	limit        []int
+	batchIn      []int // for each batch axis: stride in the updates, in bytes
+	box          box
+	size         int
+	combine      kernel
+	count        int
+}
+
+func (em *emitter) newScatter(a *scatterAttr, e *expr, in []denseIn, dst int) instr {
+	x, u, size := e.in[0], e.in[2], e.dtype.Size()
+	s := &scatterInstr{src: in[0], updates: in[2], dst: dst, bytes: e.bytes(), size: size,
+		vectors: newIndexVectors(e.in[1], in[1], a.indexVectorAxis)}
+	op := map[compute.OpType]compute.OpType{
+		compute.OpTypeScatterSum: compute.OpTypeAdd,
+		compute.OpTypeScatterMax: compute.OpTypeMax,
+		compute.OpTypeScatterMin: compute.OpTypeMin,
+	}[e.op]
+	if s.combine = em.kernels().elementwise[opKey{op, e.dtype}]; s.combine == nil {
+		panic(unsupported{e.op.String() + " of " + e.dtype.String()})
+	}
+	strides, from := contiguous(x.dims), contiguous(u.dims)
+	var dims, to, window []int
+	full := make([]int, len(x.dims)) // sizes of the window on the operand's axes
+	for axis := range x.dims {
+		full[axis] = 1
+		if !slices.Contains(a.insertedWindowAxes, axis) {
+			w := a.updateWindowAxes[len(dims)]
+			full[axis] = u.dims[w]
+			dims, to, window = append(dims, u.dims[w]), append(to, strides[axis]), append(window, from[w])
+		}
+	}
+	for _, axis := range a.scatterAxesToOperandAxes {
+		s.operand = append(s.operand, strides[axis]*size)
+		s.limit = append(s.limit, x.dims[axis]-full[axis])
+	}
+	for i := range u.dims {
+		if !slices.Contains(a.updateWindowAxes, i) {
+			s.batchIn = append(s.batchIn, from[i]*size)
+		}
+	}
+	s.box = newBox(dims, to, window, size)
+	s.count = product(s.vectors.dims)
+	return s
+}
+
+func (s *scatterInstr) run(fr *frame) {
+	copyBytes(fr.ptrs[s.dst], s.src.at(fr), s.bytes)
+	if len(s.box.dims) > 0 || s.box.block < 2*cacheLine || s.count*s.box.block < 1<<16 {
+		s.part(fr, 0, 1)
+		return
+	}
+	fr.do(s)
+}
+
+func (s *scatterInstr) part(fr *frame, part, parts int) {
+	axes := make([]int, len(s.vectors.dims))
+	indices := s.vectors.indices.at(fr)
+	lo, hi := split(s.box.block/s.size, part, parts)
+	for i := range s.count {
+		pos := s.vectors.at(i, axes)
+		to, from := 0, 0
+		inside := true
+		for j, stride := range s.operand {
+			index := readIndex(indices, s.vectors.dtype, pos+j*s.vectors.step)
+			inside = inside && index >= 0 && index <= s.limit[j]
+			to += index * stride
+		}
+		if !inside {
+			continue // as in XLA, updates outside are dropped
+		}
+		for j, stride := range s.batchIn {
+			from += axes[j] * stride
+		}
+		s.box.each(unsafe.Add(fr.ptrs[s.dst], to), unsafe.Add(s.updates.at(fr), from), func(d, u unsafe.Pointer) {
+			d, u = unsafe.Add(d, lo*s.size), unsafe.Add(u, lo*s.size)
+			s.combine(d, d, u, nil, 1, hi-lo)
+		})
+	}
+}

@@ -1,0 +1,153 @@
+package cpu
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// task is work that can be split into parts which touch disjoint results.
+type task interface {
+	part(fr *frame, part, parts int)
+}
+
+// workerPool runs tasks on a fixed number of threads.
+//
+// A goroutine that is woken through a channel starts after tens of microseconds, longer than most tasks
+// here take. So helpers spin on a counter while an execution is in progress, and park between executions.
+type workerPool struct {
+	threads int
+	mu      sync.Mutex // held by the execution that owns the helpers
+	helpers []*helper
+	job     job
+	working atomic.Int32 // 1 while an execution is in progress: helpers keep spinning
+	stopped atomic.Bool
+}
+
+// job is what all helpers run next; written before their counters are raised.
+type job struct {
+	task task
+	fr   *frame
+}
+
+// helper is one thread besides the caller's. Its flags have cache lines of their own.
+type helper struct {
+	_      [64]byte
+	start  atomic.Uint32 // raised by the owner to start a part
+	_      [60]byte
+	done   atomic.Uint32 // follows start when the part is finished
+	_      [60]byte
+	parked atomic.Bool
+	wake   chan struct{}
+}
+
+func newWorkerPool(threads int) *workerPool {
+	return &workerPool{threads: threads}
+}
+
+// begin takes the helpers for an execution. It returns false if another execution has them: then the
+// caller runs all parts itself, with the same results.
+func (p *workerPool) begin() bool {
+	if p.threads == 1 || !p.mu.TryLock() {
+		return false
+	}
+	if p.stopped.Load() {
+		p.mu.Unlock()
+		return false
+	}
+	if p.helpers == nil {
+		for i := 1; i < p.threads; i++ {
+			h := &helper{wake: make(chan struct{}, 1)}
+			p.helpers = append(p.helpers, h)
+			go p.help(h, i)
+		}
+	}
+	p.working.Store(1)
+	for _, h := range p.helpers {
+		if h.parked.Load() {
+			select {
+			case h.wake <- struct{}{}:
+			default:
+			}
+		}
+	}
+	return true
+}
+
+// end gives the helpers back.
+func (p *workerPool) end() {
+	p.job = job{}
+	p.working.Store(0)
+	p.mu.Unlock()
+}
+
+// stop ends the helpers. Executions after it run on their caller's thread.
+func (p *workerPool) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped.Store(true)
+	for _, h := range p.helpers {
+		select {
+		case h.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// run executes all parts of t; the caller does part 0.
+func (p *workerPool) run(t task, fr *frame) {
+	p.job = job{t, fr}
+	for _, h := range p.helpers {
+		h.start.Add(1)
+	}
+	t.part(fr, 0, p.threads)
+	for _, h := range p.helpers {
+		want := h.start.Load()
+		for spins := 0; h.done.Load() != want; spins++ {
+			if spins > spinsBeforeYield {
+				runtime.Gosched()
+			}
+		}
+	}
+}
+
+// spinsBeforeYield lets other goroutines in when a part takes long, in case threads are fewer than planned.
+const spinsBeforeYield = 20000
+
+// spinsBeforePark is how long a helper waits for an execution to begin before it sleeps.
+const spinsBeforePark = 200000
+
+// help is the life of a helper: it runs its part of each job.
+func (p *workerPool) help(h *helper, part int) {
+	seen := uint32(0)
+	for spins := 0; !p.stopped.Load(); {
+		if h.start.Load() != seen {
+			seen++
+			p.job.task.part(p.job.fr, part, p.threads)
+			h.done.Store(seen)
+			spins = 0
+			continue
+		}
+		spins++
+		if spins < spinsBeforeYield {
+			continue
+		}
+		if p.working.Load() != 0 {
+			runtime.Gosched()
+			continue
+		}
+		if spins > spinsBeforePark {
+			h.park(p)
+			spins = 0
+		}
+	}
+}
+
+// park sleeps until the next execution begins.
+func (h *helper) park(p *workerPool) {
+	h.parked.Store(true)
+	if p.working.Load() == 0 && !p.stopped.Load() {
+		<-h.wake
+	}
+	h.parked.Store(false)
+}

@@ -1,0 +1,150 @@
+package cpu
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// program is a compiled function: instructions over numbered slots of memory.
+type program struct {
+	backend *Backend
+	instrs  []instr
+	slots   []slotInfo
+	params  []int // slots
+	results []int // slots
+
+	arenaBytes   int
+	scratchBytes int        // for each part of a task
+	children     []*program // closures
+	donor        []int      // for each result: the parameter whose memory it may take over, or -1
+
+	mu     sync.Mutex
+	frames []*frame // idle
+	closed bool
+}
+
+// instr is one step of a program. It may split itself with frame.do.
+type instr interface {
+	run(fr *frame)
+}
+
+// slotKind says where the memory of a slot comes from.
+type slotKind uint8
+
+const (
+	slotParam slotKind = iota
+	slotConst
+	slotArena
+	slotResult
+)
+
+// slotInfo describes the memory of one value.
+type slotInfo struct {
+	kind        slotKind
+	bytes       int
+	offset      int            // in the arena
+	constant    unsafe.Pointer // of slotConst
+	keep        any            // holds the constant's memory
+	first, last int            // instructions that write it first and touch it last
+}
+
+// frame is the state of one execution of a program.
+type frame struct {
+	prog     *program
+	ptrs     []unsafe.Pointer // by slot
+	arena    *arena
+	scratch  []unsafe.Pointer // by part
+	parallel bool
+	dotBatch int // the batch that a shared product is at
+}
+
+// do runs all parts of a task.
+func (fr *frame) do(t task) {
+	pool := fr.prog.backend.pool
+	if fr.parallel {
+		pool.run(t, fr)
+		return
+	}
+	for part := range pool.threads {
+		t.part(fr, part, pool.threads)
+	}
+}
+
+// split returns the part's share of n: from lo to hi.
+func split(n, part, parts int) (lo, hi int) {
+	return n * part / parts, n * (part + 1) / parts
+}
+
+// take returns an idle frame or makes one.
+func (p *program) take() *frame {
+	p.mu.Lock()
+	if n := len(p.frames); n > 0 {
+		fr := p.frames[n-1]
+		p.frames = p.frames[:n-1]
+		p.mu.Unlock()
+		return fr
+	}
+	p.mu.Unlock()
+	threads := p.backend.pool.threads
+	fr := &frame{prog: p, ptrs: make([]unsafe.Pointer, len(p.slots)), scratch: make([]unsafe.Pointer, threads)}
+	fr.arena = newArena(p.arenaBytes + threads*p.scratchBytes)
+	for i := range p.slots {
+		switch s := &p.slots[i]; s.kind {
+		case slotConst:
+			fr.ptrs[i] = s.constant
+		case slotArena:
+			fr.ptrs[i] = fr.arena.at(s.offset)
+		}
+	}
+	for i := range fr.scratch {
+		fr.scratch[i] = fr.arena.at(p.arenaBytes + i*p.scratchBytes)
+	}
+	return fr
+}
+
+// give takes a frame back.
+func (p *program) give(fr *frame) {
+	for _, s := range p.params {
+		fr.ptrs[s] = nil
+	}
+	for _, s := range p.results {
+		fr.ptrs[s] = nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		fr.arena.free()
+		return
+	}
+	p.frames = append(p.frames, fr)
+}
+
+// run executes the program on given memory for its parameters and results.
+func (p *program) run(params, results []unsafe.Pointer, parallel bool) {
+	fr := p.take()
+	for i, s := range p.params {
+		fr.ptrs[s] = params[i]
+	}
+	for i, s := range p.results {
+		fr.ptrs[s] = results[i]
+	}
+	fr.parallel = parallel
+	for _, in := range p.instrs {
+		in.run(fr)
+	}
+	p.give(fr)
+}
+
+// release frees the memory of idle frames; frames in use follow when they are given back.
+func (p *program) release() {
+	for _, c := range p.children {
+		c.release()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, fr := range p.frames {
+		fr.arena.free()
+	}
+	p.frames = nil
+}

@@ -1,0 +1,376 @@
+package cpu
+
+import (
+	"fmt"
+	"log"
+	"reflect"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/shapes"
+)
+
+// replay builds the recorded graph again on the portable backend, and says why.
+func (bd *builder) replay(reason string) (compute.Executable, error) {
+	if _, said := bd.backend.replayReasons.LoadOrStore(reason, true); !said {
+		log.Printf("cpu: graphs like %q run on the portable backend: %s", bd.name, reason)
+	}
+	portable, err := bd.backend.portable()
+	if err != nil {
+		return nil, fmt.Errorf("cannot create the portable backend: %w", err)
+	}
+	target := portable.Builder(bd.name)
+	r := &replayer{builder: target, values: make(map[*node]compute.Value), functions: make(map[*function]compute.Function)}
+	if err := r.body(bd.main, target.Main()); err != nil {
+		return nil, err
+	}
+	exec, err := target.Compile()
+	if err != nil {
+		return nil, err
+	}
+	return &replayed{backend: bd.backend, portable: portable, exec: exec}, nil
+}
+
+// replayer maps what was recorded to what the portable backend made of it.
+type replayer struct {
+	builder   compute.Builder
+	values    map[*node]compute.Value
+	functions map[*function]compute.Function
+}
+
+// body replays the live operations of a function, and its Return.
+func (r *replayer) body(from *function, to compute.Function) error {
+	for _, n := range from.params {
+		v, err := to.Parameter(n.attr.(*paramAttr).name, n.shape, nil)
+		if err != nil {
+			return err
+		}
+		r.values[n] = v
+	}
+	live := liveNodes(from)
+	for _, n := range from.nodes {
+		if !live[n] || n.op == compute.OpTypeParameter {
+			continue
+		}
+		if err := r.node(n, to); err != nil {
+			return fmt.Errorf("replaying %s: %w", n.op, err)
+		}
+	}
+	results := make([]compute.Value, len(from.results))
+	for i, n := range from.results {
+		results[i] = r.values[n]
+	}
+	return to.Return(results, nil)
+}
+
+func (r *replayer) closure(from *function, parent compute.Function) (compute.Function, error) {
+	to, err := parent.Closure()
+	if err != nil {
+		return nil, err
+	}
+	return to, r.body(from, to)
+}
+
+func (r *replayer) named(from *function) (compute.Function, error) {
+	if to, ok := r.functions[from]; ok {
+		return to, nil
+	}
+	to, err := r.builder.NewFunction(from.name)
+	if err != nil {
+		return nil, err
+	}
+	r.functions[from] = to
+	return to, r.body(from, to)
+}
+
+// node replays one operation.
+func (r *replayer) node(n *node, to compute.Function) error {
+	if n.op == opOutput {
+		return nil // set together with its operation
+	}
+	in := make([]compute.Value, len(n.inputs))
+	for i, x := range n.inputs {
+		in[i] = r.values[x]
+	}
+	var outs []compute.Value
+	var err error
+	switch n.op {
+	case compute.OpTypeCall:
+		var fn compute.Function
+		if fn, err = r.named(n.attr.(*callAttr).fns[0]); err == nil {
+			outs, err = to.Call(fn, in...)
+		}
+	case compute.OpTypeIf, compute.OpTypeWhile:
+		outs, err = r.control(n, to, in)
+	case compute.OpTypeSort:
+		a := n.attr.(*sortAttr)
+		var fn compute.Function
+		if fn, err = r.closure(a.comparator, to); err == nil {
+			outs, err = to.Sort(fn, a.axis, a.stable, in...)
+		}
+	case compute.OpTypeRNGBitGenerator:
+		outs = make([]compute.Value, 2)
+		outs[0], outs[1], err = to.RNGBitGenerator(in[0], n.outputs[1].shape)
+	case compute.OpTypeFusedScaledDotProductAttention, compute.OpTypeFusedScaledDotProductAttentionVJP:
+		outs, err = decomposeAttention(n, to, in)
+	default:
+		r.values[n], err = replaySingle(n, to, in)
+		return err
+	}
+	for i := range outs {
+		r.values[n.outputs[i]] = outs[i]
+	}
+	return err
+}
+
+func (r *replayer) control(n *node, to compute.Function, in []compute.Value) ([]compute.Value, error) {
+	fns := n.attr.(*callAttr).fns
+	first, err := r.closure(fns[0], to)
+	if err != nil {
+		return nil, err
+	}
+	second, err := r.closure(fns[1], to)
+	if err != nil {
+		return nil, err
+	}
+	if n.op == compute.OpTypeIf {
+		return to.If(in[0], first, second)
+	}
+	return to.While(first, second, in...)
+}
+
+// replaySingle replays an operation with one output.
+func replaySingle(n *node, to compute.Function, in []compute.Value) (compute.Value, error) {
+	if method, ok := unaryMethods[n.op]; ok {
+		return method(to, in[0])
+	}
+	if method, ok := binaryMethods[n.op]; ok {
+		return method(to, in[0], in[1])
+	}
+	if method, ok := reduceMethods[n.op]; ok {
+		return method(to, in[0], n.attr.([]int)...)
+	}
+	switch a := n.attr.(type) {
+	case *constAttr:
+		return to.Constant(a.flat, n.shape.Dimensions...)
+	case *sliceAttr:
+		return to.Slice(in[0], a.starts, a.limits, a.strides)
+	case *dotAttr:
+		return to.DotGeneral(in[0], a.lhsContract, a.lhsBatch, in[1], a.rhsContract, a.rhsBatch, a.config)
+	case *argAttr:
+		return to.ArgMinMax(in[0], a.axis, a.dtype, a.isMin)
+	case *gatherAttr:
+		return to.Gather(in[0], in[1], a.indexVectorAxis, a.offsetOutputAxes, a.collapsedSliceAxes, a.startIndexMap, a.sizes, a.sorted)
+	case *windowAttr:
+		return to.ReduceWindow(in[0], a.reduction, a.dimensions, a.strides, a.inputDilations, a.windowDilations, a.paddings)
+	case *convAttr:
+		return to.ConvGeneral(in[0], in[1], a.axes, a.strides, a.paddings, a.inputDilations, a.kernelDilations,
+			a.channelGroupCount, a.batchGroupCount)
+	case *scatterAttr:
+		return scatterMethods[n.op](to, in[0], in[1], in[2], a.indexVectorAxis, a.updateWindowAxes, a.insertedWindowAxes,
+			a.scatterAxesToOperandAxes, a.sorted, a.unique)
+	}
+	return replayShape(n, to, in)
+}
+
+// replayShape replays the operations that move values without computing.
+func replayShape(n *node, to compute.Function, in []compute.Value) (compute.Value, error) {
+	switch n.op {
+	case compute.OpTypeIdentity:
+		return to.Identity(in[0])
+	case compute.OpTypeWhere:
+		return to.Where(in[0], in[1], in[2])
+	case compute.OpTypeConvertDType:
+		return to.ConvertDType(in[0], n.shape.DType)
+	case compute.OpTypeBitcast:
+		return to.Bitcast(in[0], n.shape.DType)
+	case compute.OpTypeIota:
+		return to.Iota(n.shape, n.attr.(int))
+	case compute.OpTypeReshape:
+		return to.Reshape(in[0], n.shape.Dimensions...)
+	case compute.OpTypeTranspose:
+		return to.Transpose(in[0], n.attr.([]int)...)
+	case compute.OpTypeBroadcastInDim:
+		return to.BroadcastInDim(in[0], n.shape, n.attr.([]int))
+	case compute.OpTypeReverse:
+		return to.Reverse(in[0], n.attr.([]int)...)
+	case compute.OpTypePad:
+		return to.Pad(in[0], in[1], n.attr.([]compute.PadAxis)...)
+	case compute.OpTypeConcatenate:
+		return to.Concatenate(n.attr.(int), in...)
+	case compute.OpTypeDynamicSlice:
+		return to.DynamicSlice(in[0], in[1:], n.attr.([]int))
+	case compute.OpTypeDynamicUpdateSlice:
+		return to.DynamicUpdateSlice(in[0], in[1], in[2:])
+	case compute.OpTypeOptimizationBarrier:
+		outs, err := to.OptimizationBarrier(in[0])
+		if err != nil {
+			return nil, err
+		}
+		return outs[0], nil
+	case compute.OpTypeSchedulingBarrier:
+		return to.SchedulingBarrier(in[0], in[1:]...)
+	}
+	return nil, notImplemented(n.op)
+}
+
+var reduceMethods = map[compute.OpType]func(compute.Function, compute.Value, ...int) (compute.Value, error){
+	compute.OpTypeReduceSum:        compute.Function.ReduceSum,
+	compute.OpTypeReduceProduct:    compute.Function.ReduceProduct,
+	compute.OpTypeReduceMax:        compute.Function.ReduceMax,
+	compute.OpTypeReduceMin:        compute.Function.ReduceMin,
+	compute.OpTypeReduceBitwiseAnd: compute.Function.ReduceBitwiseAnd,
+	compute.OpTypeReduceBitwiseOr:  compute.Function.ReduceBitwiseOr,
+	compute.OpTypeReduceBitwiseXor: compute.Function.ReduceBitwiseXor,
+	compute.OpTypeReduceLogicalAnd: compute.Function.ReduceLogicalAnd,
+	compute.OpTypeReduceLogicalOr:  compute.Function.ReduceLogicalOr,
+	compute.OpTypeReduceLogicalXor: compute.Function.ReduceLogicalXor,
+}
+
+var scatterMethods = map[compute.OpType]func(f compute.Function, operand, indices, updates compute.Value, axis int,
+	updateWindowAxes, insertedWindowAxes, scatterAxes []int, sorted, unique bool) (compute.Value, error){
+	compute.OpTypeScatterSum: compute.Function.ScatterSum,
+	compute.OpTypeScatterMax: compute.Function.ScatterMax,
+	compute.OpTypeScatterMin: compute.Function.ScatterMin,
+}
+
+// replayed runs a graph on the portable backend, with tensors copied in and taken over on the way out.
+type replayed struct {
+	backend  *Backend
+	portable compute.Backend
+	exec     compute.Executable
+}
+
+func (r *replayed) Finalize()                          { r.exec.Finalize() }
+func (r *replayed) Inputs() ([]string, []shapes.Shape) { return r.exec.Inputs() }
+func (r *replayed) Outputs() []shapes.Shape            { return r.exec.Outputs() }
+
+func (r *replayed) Execute(inputs []compute.Buffer, donate []bool, _ compute.DeviceNum) ([]compute.Buffer, error) {
+	_, inShapes := r.Inputs()
+	in, err := checkInputs(inputs, inShapes)
+	if err != nil {
+		return nil, err
+	}
+	copies := make([]compute.Buffer, len(in))
+	owned := make([]bool, len(in))
+	for i, buf := range in {
+		if copies[i], err = r.portable.BufferFromFlatData(0, buf.flat, buf.shape); err != nil {
+			return nil, err
+		}
+		owned[i] = true
+	}
+	outs, err := r.exec.Execute(copies, owned, 0)
+	if err != nil {
+		return nil, err
+	}
+	results := make([]compute.Buffer, len(outs))
+	for i, out := range outs {
+		flat, err := out.Data()
+		if err != nil {
+			return nil, err
+		}
+		shape, err := out.Shape()
+		if err != nil {
+			return nil, err
+		}
+		results[i] = &buffer{backend: r.backend, shape: shape, flat: flat, data: reflect.ValueOf(flat).UnsafePointer()}
+	}
+	releaseDonated(in, donate)
+	return results, nil
+}
+
+// checkInputs verifies that the buffers fit the parameters.
+func checkInputs(inputs []compute.Buffer, want []shapes.Shape) ([]*buffer, error) {
+	if len(inputs) != len(want) {
+		return nil, fmt.Errorf("the computation takes %d inputs, got %d", len(want), len(inputs))
+	}
+	in := make([]*buffer, len(inputs))
+	for i, input := range inputs {
+		buf, ok := input.(*buffer)
+		switch {
+		case !ok || buf == nil:
+			return nil, fmt.Errorf("input #%d is a %T, not a buffer of backend %q", i, input, BackendName)
+		case buf.flat == nil:
+			return nil, fmt.Errorf("input #%d was finalized or donated", i)
+		case !buf.shape.Equal(want[i]):
+			return nil, fmt.Errorf("input #%d has shape %s, want %s", i, buf.shape, want[i])
+		}
+		in[i] = buf
+	}
+	return in, nil
+}
+
+// releaseDonated drops the callers' hold on what they gave away.
+func releaseDonated(inputs []*buffer, donate []bool) {
+	for i, buf := range inputs {
+		if i < len(donate) && donate[i] {
+			buf.flat, buf.data = nil, nil
+		}
+	}
+}
+
+// liveNodes are the operations of f that its results, or closures inside f, depend on.
+func liveNodes(f *function) map[*node]bool {
+	live := make(map[*node]bool)
+	var mark func(n *node)
+	mark = func(n *node) {
+		if n.fn != f || live[n] {
+			return
+		}
+		live[n] = true
+		for _, x := range n.inputs {
+			mark(x)
+		}
+		for _, g := range closuresOf(n) {
+			for _, c := range captures(g) {
+				mark(c)
+			}
+		}
+	}
+	for _, r := range f.results {
+		mark(r)
+	}
+	return live
+}
+
+// closuresOf returns the closures an operation runs: not the target of a Call, which sees nothing of its caller.
+func closuresOf(n *node) []*function {
+	switch a := n.attr.(type) {
+	case *sortAttr:
+		return []*function{a.comparator}
+	case *callAttr:
+		if n.op != compute.OpTypeCall {
+			return a.fns
+		}
+	}
+	return nil
+}
+
+// captures are the values of enclosing functions that a closure uses, in the order of first use.
+func captures(f *function) []*node {
+	seen := make(map[*node]bool)
+	var list []*node
+	use := func(n *node) {
+		if n.fn != f && !seen[n] {
+			seen[n] = true
+			list = append(list, n)
+		}
+	}
+	live := liveNodes(f)
+	for _, n := range f.nodes {
+		if !live[n] {
+			continue
+		}
+		for _, x := range n.inputs {
+			use(x)
+		}
+		for _, g := range closuresOf(n) {
+			for _, c := range captures(g) {
+				use(c)
+			}
+		}
+	}
+	for _, r := range f.results {
+		use(r)
+	}
+	return list
+}

@@ -1,0 +1,5 @@
+package cpu
+
+const scalarReason = "scalar kernels"
+
+func simdKernelSets() []*kernelSet { return nil }
