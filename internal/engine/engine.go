@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/compute"
 	_ "github.com/gomlx/compute/gobackend" // registers "go"
+	_ "universal-transformer/cpu"          // registers "cpu"
 )
 
 // Default is the backend of a command that is not told which to use.
