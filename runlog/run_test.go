@@ -3,6 +3,7 @@ package runlog_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,7 +87,7 @@ func TestDecodeConfig(t *testing.T) {
 		`[]`:                                    "cannot be a array",
 		``:                                      "no value",
 		`{"version": "1", "version": "2"}`:      `unknown key "version"`,
-		"{\"version\": 1, \"steps\": \n\n \"a\"}":      "line 3, column",
+		"{\"version\":\n1, \"steps\": \n\n \"a\"}":     "line 4, column",
 		`{"version": "1" "task": "a"}`:                 "line 1, column 17",
 		`{"version": "1", "steps": 1, "steps": 2}`:     "twice",
 		`{"version": "1",}`:                            "column",
@@ -218,6 +219,9 @@ func TestStaleLockIsTakenOver(t *testing.T) {
 		again, err := runlog.Resume(r.Dir())
 		if err != nil {
 			t.Fatalf("stale lock %q: %v", number, err)
+		}
+		if got, want := content(t, filepath.Join(r.Dir(), "lock")), fmt.Sprintln(os.Getpid()); got != want {
+			t.Errorf("the lock names %q, want %q", got, want)
 		}
 		again.Close()
 	}

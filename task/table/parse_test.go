@@ -16,7 +16,7 @@ func TestMalformedLinesAreReportedWithFileAndLine(t *testing.T) {
 	bad := []string{"no tab", "two\ttabs\there", "\tx", "y\t", "", "a\x00b\tc", "a\xff\tb", "a\t\xffb", strings.Repeat("a", 31) + "\tb", "<pad>\tb"}
 	reasons := []string{"no tab", "more than one tab", "source is empty", "target is empty", "line is empty", "NUL", "source: not valid UTF-8 at byte 2",
 		"target: not valid UTF-8 at byte 1", "31 symbols, more than max_length 30", ""}
-	content := "a\tb\n" + strings.Join(bad, "\n") + "\n" + strings.Repeat("a\tb\n", 12)
+	content := "a\tb\n" + strings.Join(bad, "\n") + "\n" + strings.Repeat("a\tb\n", 11) + strings.Repeat("a", 30) + "\tb\n"
 	path := write(t, content)
 	held := write(t, "a\tb\n")
 	tk, report := open(t, Table{Path: path, HeldOutPath: held, MaxLength: 30})
