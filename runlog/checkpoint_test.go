@@ -87,8 +87,8 @@ func TestCheckpointRefuses(t *testing.T) {
 	there(t, r)
 }
 
-// A checkpoint of which any one byte is another, or that ends anywhere before its end, or that goes on, is refused, and the one before
-// it is used.
+// A checkpoint of which any one byte is another, or that ends anywhere before its end, or that goes on, is
+// refused, and the one before it is used.
 func TestDamagedCheckpointIsRefused(t *testing.T) {
 	r := create(t)
 	save(t, r, 0, 10, 20)

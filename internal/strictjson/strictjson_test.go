@@ -69,7 +69,7 @@ func TestDecode(t *testing.T) {
 		Name:   "ABC", Plain: "default",
 		Texts: map[string]string{"k": "v"},
 	}
-	if !reflect.DeepEqual(c, want) {
+	if c.Model.hidden != 0 || !reflect.DeepEqual(c, want) {
 		t.Errorf("decoded\n%+v, want\n%+v", c, want)
 	}
 }

@@ -104,8 +104,8 @@ func TestReadErrorsSurface(t *testing.T) {
 	}
 }
 
-// FuzzParse: every line is either used or skipped, the way bytes arrive does not matter, and what is used is two non-empty sides
-// that, put together again, are lines of the file.
+// FuzzParse: every line is either used or skipped, the way bytes arrive does not matter, and what is used is
+// two non-empty sides that, put together again, are lines of the file.
 func FuzzParse(f *testing.F) {
 	f.Add("a b\tc\r\n\n\tx\ny\t\nz\tz", true)
 	f.Add("\ufeffa\tb\x00\n\xff\tb", false)

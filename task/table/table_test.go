@@ -101,7 +101,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// The held-out sources are a property of the sources alone: the same in any order, among any others, and never trained on.
+// The held-out sources are a property of the sources alone: the same in any order, among any others, and never
+// trained on.
 func TestSplit(t *testing.T) {
 	content := numbers(1000)
 	content += strings.ReplaceAll(content, "\n", " 0\n") // every source twice, with two targets
