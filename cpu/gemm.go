@@ -2,6 +2,8 @@ package cpu
 
 import "unsafe"
 
+//go:generate go run gen_gemm.go
+
 // gemmKernel multiplies a strip of at most mr rows with a packed panel of at most nr columns.
 type gemmKernel struct {
 	mr, nr, size int
