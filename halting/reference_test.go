@@ -73,7 +73,7 @@ func follow(kind string, a halting.ACT, l line) outcome {
 }
 
 // Caught when planted: a remainder of 1 - sum - p, p added to the sum in the halting step, a state carried from the wrong
-// branch, u and 1-u exchanged in the listing, n counted only for positions that go on.
+// branch, u and 1-u exchanged in the listing, n counted only for positions that go on, a remainder at the limit where none belongs.
 func TestAdaptivePoliciesAgreeWithPlainLoops(t *testing.T) {
 	for seed := range uint64(5) {
 		rng := rand.New(rand.NewPCG(seed, 3))

@@ -45,7 +45,7 @@ func repeat(p float64, times int) []float64 {
 
 // Traces worked out by hand with threshold 0.99: p in each step; n, r, cost n + r; the weights u of the steps, and those in
 // the interpolated output of the listing, where the weight of a step is u times the (1 - u) of all later ones.
-// Caught when planted: n + p for the cost, the listing's 1 - u lost, and >= instead of > with the thresholds below.
+// Caught when planted: the listing's 1 - u lost, or u and 1 - u exchanged; p added to the sum in the halting step; n short by one.
 func TestTracesByHand(t *testing.T) {
 	const constant = 0.7310585786300049 // sigmoid(1): what the authors' bias gives at first
 	for _, test := range []struct {
@@ -90,6 +90,7 @@ func TestTracesByHand(t *testing.T) {
 }
 
 // A sum of p that is exactly the threshold has not passed it. p = 1/2 is exact in binary.
+// Caught when planted: >= in place of >.
 func TestThresholdMustBePassed(t *testing.T) {
 	for _, test := range []struct{ epsilon, n, r float64 }{{0.5, 2, 0.5}, {0, 3, 0}, {0.25, 2, 0.5}} {
 		for kind, policy := range adaptive(halting.ACT{MaxSteps: 5, Epsilon: test.epsilon}) {
