@@ -57,6 +57,7 @@ var rules = map[string]rule{
 	"internal/progress":    {others: "github.com/schollz/progressbar/v3 golang.org/x/term"},
 	"internal/feed":        {own: "batch universal", others: gomlx},
 	"internal/engine":      {own: "cpu", others: "github.com/gomlx/compute/... github.com/gomlx/go-xla/..."},
+	"internal/engine/*":    {own: "internal/engine", others: "github.com/gomlx/compute"},
 	"internal/golden":      {own: model + " objective internal/safetensors", others: gomlx},
 	"internal/gradcheck":   {others: gomlx},
 	"internal/bench":       {own: model + " decoding objective vocab", others: gomlx},
