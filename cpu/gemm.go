@@ -3,6 +3,7 @@ package cpu
 import "unsafe"
 
 //go:generate go run gen_gemm.go
+//go:generate go run gen_kernels.go
 
 // gemmKernel multiplies a strip of at most mr rows with a packed panel of at most nr columns.
 type gemmKernel struct {

@@ -81,14 +81,10 @@ func laneMask(size, skip int) uintptr {
 
 func addGemm(s *kernelSet) {
 	if s.level == levelAVX512 {
-		s.gemm = map[dtypes.DType]*gemmKernel{
-			dtypes.Float32: simdGemm[float32](gemmZ32Table[:], 16, true),
-			dtypes.Float64: simdGemm[float64](gemmZ64Table[:], 8, true),
-		}
+		s.gemm[dtypes.Float32] = simdGemm[float32](gemmZ32Table[:], 16, true)
+		s.gemm[dtypes.Float64] = simdGemm[float64](gemmZ64Table[:], 8, true)
 		return
 	}
-	s.gemm = map[dtypes.DType]*gemmKernel{
-		dtypes.Float32: simdGemm[float32](gemmY32Table[:], 8, false),
-		dtypes.Float64: simdGemm[float64](gemmY64Table[:], 4, false),
-	}
+	s.gemm[dtypes.Float32] = simdGemm[float32](gemmY32Table[:], 8, false)
+	s.gemm[dtypes.Float64] = simdGemm[float64](gemmY64Table[:], 4, false)
 }
