@@ -133,7 +133,7 @@ func (t *Trained) Decode(lines []string, beam decoding.Beam) ([]string, error) {
 		return nil, err
 	}
 	defer d.Close()
-	limit := 4*longest + 50
+	limit := longestAnswer(longest)
 	var found []decoding.Hypothesis
 	if beam.Width == 0 {
 		found, err = d.Greedy(sources, limit)
@@ -145,10 +145,13 @@ func (t *Trained) Decode(lines []string, beam decoding.Beam) ([]string, error) {
 	}
 	answers := make([]string, len(found))
 	for i, h := range found {
-		answers[i] = t.Text(h.Symbols)
+		answers[i] = t.Text(h.Symbols[:min(len(h.Symbols), longestAnswer(len(sources[i])))]) // as if it had been asked alone
 	}
 	return answers, nil
 }
+
+// longestAnswer is how many symbols the answer to a source may have.
+func longestAnswer(source int) int { return 4*source + 50 }
 
 // Protocol says how to evaluate: on which held-out examples, and how to predict.
 type Protocol struct {
