@@ -52,10 +52,10 @@ func Load(dir string, backend compute.Backend) (*Trained, error) {
 		return nil, err
 	}
 	t.Step = t.checkpoint.Step
-	if err := t.fits(); err != nil {
-		return nil, err
+	if err := fits(backend, t.Model, t.checkpoint); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	return t, training.Load(t.Store, t.parameters())
+	return t, training.Load(t.Store, parameters(t.checkpoint))
 }
 
 // choose finds the checkpoint to use.
@@ -77,16 +77,6 @@ func (t *Trained) choose() error {
 	}
 	t.checkpoint = latest
 	return err
-}
-
-// parameters are the checkpoint's tensors that belong to the model.
-func (t *Trained) parameters() (kept []safetensors.Tensor) {
-	for _, tensor := range t.checkpoint.Tensors {
-		if training.Trained(universal.Path(tensor.Name)) {
-			kept = append(kept, tensor)
-		}
-	}
-	return kept
 }
 
 // Encode turns a line of text into a source. Symbols that the vocabulary does not have are an error, unless it has one for
@@ -193,7 +183,7 @@ const evaluationTokens = 4096
 
 // Export writes the model's parameters and configuration to the run directory's export/, for use elsewhere, and gives its path.
 func (t *Trained) Export() (string, error) {
-	file := &safetensors.File{Metadata: map[string]string{"step": fmt.Sprint(t.Step), "format": "universal-transformer"}, Tensors: t.parameters()}
+	file := &safetensors.File{Metadata: map[string]string{"step": fmt.Sprint(t.Step), "format": "universal-transformer"}, Tensors: parameters(t.checkpoint)}
 	return t.log.WriteExport(file, struct {
 		Run
 		Vocabulary Vocabularies `json:"vocabulary"`
