@@ -89,10 +89,13 @@ func missing(path string, keys, names []string) error {
 		return fmt.Errorf("key %q is not known: did you mean %q?", path, before+strings.Join(append([]string{near}, keys[1:]...), "."))
 	}
 	place := strings.TrimSuffix(before, ".")
-	if place == "" {
+	switch {
+	case place == "":
 		return fmt.Errorf("key %q is not known; there are %s", path, list(names))
+	case len(names) == 1 && len(keys) > 1:
+		return fmt.Errorf("key %q is not known: %s has %s; another variant is set whole, as in %[2]s={%[4]q: {...}}", path, place, names[0], keys[0])
 	}
-	return fmt.Errorf("key %q is not known: %s has %s; another variant is set whole, as in %[2]s={%[4]q: {...}}", path, place, list(names), keys[0])
+	return fmt.Errorf("key %q is not known: %s has %s", path, place, list(names))
 }
 
 // position is where in a tree that was written out for decoding something is wrong: nobody has seen that text.
