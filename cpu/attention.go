@@ -9,3 +9,5 @@ func decomposeAttention(n *node, to compute.Function, in []compute.Value) ([]com
 }
 
 func (em *emitter) lowerAttention(e *expr) { panic(unsupported{e.op.String()}) }
+
+type attentionCall struct{}
