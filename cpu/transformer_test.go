@@ -29,7 +29,7 @@ type transformer struct {
 }
 
 var (
-	small = transformer{width: 24, filter: 40, heads: 3, steps: 2, vocabulary: 11, batch: 3, length: 7, dtype: dtypes.Float32}
+	small = transformer{width: 24, filter: 40, heads: 3, steps: 2, vocabulary: 11, batch: 3, length: 17, dtype: dtypes.Float32}
 	base  = transformer{width: 128, filter: 512, heads: 8, steps: 6, vocabulary: 32, batch: 32, length: 64, dtype: dtypes.Float32}
 	wide  = transformer{width: 512, filter: 2048, heads: 8, steps: 6, vocabulary: 32, batch: 8, length: 128, dtype: dtypes.Float32}
 )
