@@ -8,22 +8,6 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// gemmCall holds the arguments of an inner loop: c[r, j] (+)= sum over i < k of a[r*aRow + i*aK] * panel[i, j].
-// Its layout is known to gen_gemm.go.
-type gemmCall struct {
-	k     int
-	a     unsafe.Pointer
-	aRow  int // bytes
-	aK    int // bytes
-	panel unsafe.Pointer
-	c     unsafe.Pointer
-	cRow  int // bytes
-
-	// Columns to load and store, of the first and second vector of a row: bits, or the address of a mask vector.
-	masks [2]uintptr
-	add   int // not 0: add to c
-}
-
 // laneMasks has lanes set before its middle: a window into it masks any number of columns.
 var laneMasks32 = func() (m [16]int32) {
 	for i := range 8 {
@@ -53,20 +37,13 @@ func simdGemm[T float](table [][2]func(*gemmCall), lanes int, bits bool) *gemmKe
 		}
 	}
 	return &gemmKernel{
-		mr: len(table), nr: nr, size: size,
+		mr: len(table), nr: nr, lanes: lanes, size: size,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			packPanel[T](dst, b, k, cols, nr, kStride, nStride)
 		},
-		run: func(k int, a unsafe.Pointer, rowStride, kStride int, panel, c unsafe.Pointer, cStride, rows, cols int, accumulate bool) {
-			call := gemmCall{k: k, a: a, aRow: rowStride, aK: kStride, panel: panel, c: c, cRow: cStride, masks: masks[cols]}
-			if accumulate {
-				call.add = 1
-			}
-			vectors := 1
-			if cols > lanes {
-				vectors = 2
-			}
-			table[rows-1][vectors-1](&call)
+		run: func(call *gemmCall, rows, cols int) {
+			call.masks = masks[cols]
+			table[rows-1][(cols-1)/lanes](call)
 		},
 	}
 }

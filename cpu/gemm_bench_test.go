@@ -28,9 +28,10 @@ func BenchmarkMatmul(b *testing.B) {
 				g.bK, g.bN = 4, 4*c.k
 			}
 			packed, strips := newArena(g.packedBytes()), newArena(g.stripBytes()+64)
+			var call gemmCall
 			for b.Loop() {
 				g.pack(packed.base, unsafe.Pointer(&y[0]), 0, g.panels())
-				g.multiply(unsafe.Pointer(&x[0]), packed.base, unsafe.Pointer(&z[0]), strips.base, 0, c.m, 0, g.panels(), false)
+				g.multiply(&call, unsafe.Pointer(&x[0]), packed.base, unsafe.Pointer(&z[0]), strips.base, g.all(), false)
 			}
 			b.ReportMetric(2*float64(c.m*c.k*c.n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GF")
 		})

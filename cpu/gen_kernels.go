@@ -143,6 +143,7 @@ func main() {
 		"binaries":    func() []binary { return binaries },
 		"unaries":     func() []unary { return unaries },
 		"compares":    func() []string { return []string{"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"} },
+		"expcode":     func(s set) string { return s.expand(exponential(s)) },
 		"compareGo":   func(op string) string { return compares[op][0] },
 		"compareType": func(op string) string { return compares[op][1] },
 	}).Parse(source))
@@ -477,6 +478,76 @@ func boolTo{{.Name}}(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 }
 {{- end}}
 
+// softmax{{.Name}} is attentionKernels.softmax.
+func softmax{{.Name}}(c *attentionCall) {
+	scale := archsimd.Broadcast{{.V}}({{.T}}(c.scale))
+	end := c.width * {{.Size}}
+	var zero {{$v}}
+	for r := range c.rows {
+		s, add := unsafe.Add(c.scores, r*c.rowBytes), unsafe.Add(c.add, r*c.addRow)
+		m := archsimd.Broadcast{{.V}}(neutralmax{{.Name}})
+		for i := 0; i < end; i += {{$w}} {
+			x := load{{.Name}}(s, i).MulAdd(scale, load{{.Name}}(add, i))
+			store{{.Name}}(s, i, x)
+			m = max{{.Name}}(m, x)
+		}
+		bits := maxLanes{{.Name}}(m)
+		m = archsimd.Broadcast{{.I}}(bits).As{{.V}}()
+		m = zero.Merge(m, m.Equal(archsimd.Broadcast{{.V}}(neutralmax{{.Name}})))
+		var sum {{$v}}
+		for i := 0; i < end; i += {{$w}} {
+			x := load{{.Name}}(s, i).Sub(m)
+			{{expcode .}}
+			store{{.Name}}(s, i, x)
+			sum = sum.Add(x)
+		}
+		sum = archsimd.Broadcast{{.I}}(addLanes{{.Name}}(sum)).As{{.V}}()
+		inverse := zero.Merge(archsimd.Broadcast{{.V}}(1).Div(sum), sum.Equal(zero))
+		for i := 0; i < end; i += {{$w}} {
+			store{{.Name}}(s, i, load{{.Name}}(s, i).Mul(inverse))
+		}
+		storeFirst{{.Name}}(c.largest, r, m)
+		storeFirst{{.Name}}(c.inverse, r, inverse)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// storeFirst{{.Name}} stores the first element of x as element r.
+func storeFirst{{.Name}}(p unsafe.Pointer, r int, x {{$v}}) {
+	{{- if and .Wide .Single}}
+	*(*int32)(unsafe.Add(p, r*4)) = x.GetLo().GetLo().AsInt32x4().GetElem(0)
+	{{- else if .Wide}}
+	*(*int64)(unsafe.Add(p, r*8)) = x.GetLo().GetLo().AsInt64x2().GetElem(0)
+	{{- else if .Single}}
+	*(*int32)(unsafe.Add(p, r*4)) = x.GetLo().AsInt32x4().GetElem(0)
+	{{- else}}
+	*(*int64)(unsafe.Add(p, r*8)) = x.GetLo().AsInt64x2().GetElem(0)
+	{{- end}}
+}
+
+// softmaxGradient{{.Name}} is attentionKernels.gradient.
+func softmaxGradient{{.Name}}(c *attentionCall) {
+	scale := archsimd.Broadcast{{.V}}({{.T}}(c.scale))
+	end := c.width * {{.Size}}
+	for r := range c.rows {
+		s, ds, add := unsafe.Add(c.scores, r*c.rowBytes), unsafe.Add(c.dScores, r*c.rowBytes), unsafe.Add(c.add, r*c.addRow)
+		m, inverse := spread{{.Name}}(c.largest, r), spread{{.Name}}(c.inverse, r)
+		var sum {{$v}}
+		for i := 0; i < end; i += {{$w}} {
+			x := load{{.Name}}(s, i).MulAdd(scale, load{{.Name}}(add, i)).Sub(m)
+			{{expcode .}}
+			x = x.Mul(inverse)
+			store{{.Name}}(s, i, x)
+			sum = x.MulAdd(load{{.Name}}(ds, i), sum)
+		}
+		sum = archsimd.Broadcast{{.I}}(addLanes{{.Name}}(sum)).As{{.V}}()
+		for i := 0; i < end; i += {{$w}} {
+			store{{.Name}}(ds, i, load{{.Name}}(ds, i).Sub(sum).Mul(load{{.Name}}(s, i)).Mul(scale))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func addKernels{{.Name}}(s *kernelSet) {
 	dtype := dtypes.{{if .Single}}Float32{{else}}Float64{{end}}
 	{{- range $op := binaries}}
@@ -494,6 +565,7 @@ func addKernels{{.Name}}(s *kernelSet) {
 	s.accumulate[opKey{compute.OpTypeMax, dtype}] = maxColumns{{.Name}}
 	s.accumulate[opKey{compute.OpTypeMin, dtype}] = minColumns{{.Name}}
 	s.fill[{{.Size}}] = fill{{.Name}}
+	s.attention[dtype] = &attentionKernels{lanes: {{.N}}, softmax: softmax{{.Name}}, gradient: softmaxGradient{{.Name}}}
 	{{- if .Wide}}
 	s.where[{{.Size}}] = where{{.Name}}
 	{{- end}}

@@ -815,6 +815,94 @@ var lanesY32 = func() (m [8 * 2]int32) {
 	return m
 }()
 
+// softmaxY32 is attentionKernels.softmax.
+func softmaxY32(c *attentionCall) {
+	scale := archsimd.BroadcastFloat32x8(float32(c.scale))
+	end := c.width * 4
+	var zero vecY32
+	for r := range c.rows {
+		s, add := unsafe.Add(c.scores, r*c.rowBytes), unsafe.Add(c.add, r*c.addRow)
+		m := archsimd.BroadcastFloat32x8(neutralmaxY32)
+		for i := 0; i < end; i += 32 {
+			x := loadY32(s, i).MulAdd(scale, loadY32(add, i))
+			storeY32(s, i, x)
+			m = maxY32(m, x)
+		}
+		bits := maxLanesY32(m)
+		m = archsimd.BroadcastInt32x8(bits).AsFloat32x8()
+		m = zero.Merge(m, m.Equal(archsimd.BroadcastFloat32x8(neutralmaxY32)))
+		var sum vecY32
+		for i := 0; i < end; i += 32 {
+			x := loadY32(s, i).Sub(m)
+			x = archsimd.BroadcastFloat32x8(100).Min(archsimd.BroadcastFloat32x8(-110).Max(x))
+			n := x.Mul(archsimd.BroadcastFloat32x8(1.44269504088896341)).RoundToEven()
+			r := n.MulAdd(archsimd.BroadcastFloat32x8(-0.693359375), x)
+			r = n.MulAdd(archsimd.BroadcastFloat32x8(2.12194440e-4), r)
+			p := r.MulAdd(archsimd.BroadcastFloat32x8(1.9875691500e-4), archsimd.BroadcastFloat32x8(1.3981999507e-3))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x8(8.3334519073e-3))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x8(4.1665795894e-2))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x8(1.6666665459e-1))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x8(5.0000001201e-1))
+			p = p.MulAdd(r.Mul(r), r).Add(archsimd.BroadcastFloat32x8(1))
+			h := n.Mul(archsimd.BroadcastFloat32x8(0.5)).RoundToEven()
+			x = p.Mul(h.Add(archsimd.BroadcastFloat32x8(8388608 + 127)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
+			x = x.Mul(n.Sub(h).Add(archsimd.BroadcastFloat32x8(8388608 + 127)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
+
+			storeY32(s, i, x)
+			sum = sum.Add(x)
+		}
+		sum = archsimd.BroadcastInt32x8(addLanesY32(sum)).AsFloat32x8()
+		inverse := zero.Merge(archsimd.BroadcastFloat32x8(1).Div(sum), sum.Equal(zero))
+		for i := 0; i < end; i += 32 {
+			storeY32(s, i, loadY32(s, i).Mul(inverse))
+		}
+		storeFirstY32(c.largest, r, m)
+		storeFirstY32(c.inverse, r, inverse)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// storeFirstY32 stores the first element of x as element r.
+func storeFirstY32(p unsafe.Pointer, r int, x vecY32) {
+	*(*int32)(unsafe.Add(p, r*4)) = x.GetLo().AsInt32x4().GetElem(0)
+}
+
+// softmaxGradientY32 is attentionKernels.gradient.
+func softmaxGradientY32(c *attentionCall) {
+	scale := archsimd.BroadcastFloat32x8(float32(c.scale))
+	end := c.width * 4
+	for r := range c.rows {
+		s, ds, add := unsafe.Add(c.scores, r*c.rowBytes), unsafe.Add(c.dScores, r*c.rowBytes), unsafe.Add(c.add, r*c.addRow)
+		m, inverse := spreadY32(c.largest, r), spreadY32(c.inverse, r)
+		var sum vecY32
+		for i := 0; i < end; i += 32 {
+			x := loadY32(s, i).MulAdd(scale, loadY32(add, i)).Sub(m)
+			x = archsimd.BroadcastFloat32x8(100).Min(archsimd.BroadcastFloat32x8(-110).Max(x))
+			n := x.Mul(archsimd.BroadcastFloat32x8(1.44269504088896341)).RoundToEven()
+			r := n.MulAdd(archsimd.BroadcastFloat32x8(-0.693359375), x)
+			r = n.MulAdd(archsimd.BroadcastFloat32x8(2.12194440e-4), r)
+			p := r.MulAdd(archsimd.BroadcastFloat32x8(1.9875691500e-4), archsimd.BroadcastFloat32x8(1.3981999507e-3))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x8(8.3334519073e-3))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x8(4.1665795894e-2))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x8(1.6666665459e-1))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x8(5.0000001201e-1))
+			p = p.MulAdd(r.Mul(r), r).Add(archsimd.BroadcastFloat32x8(1))
+			h := n.Mul(archsimd.BroadcastFloat32x8(0.5)).RoundToEven()
+			x = p.Mul(h.Add(archsimd.BroadcastFloat32x8(8388608 + 127)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
+			x = x.Mul(n.Sub(h).Add(archsimd.BroadcastFloat32x8(8388608 + 127)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
+
+			x = x.Mul(inverse)
+			storeY32(s, i, x)
+			sum = x.MulAdd(loadY32(ds, i), sum)
+		}
+		sum = archsimd.BroadcastInt32x8(addLanesY32(sum)).AsFloat32x8()
+		for i := 0; i < end; i += 32 {
+			storeY32(ds, i, loadY32(ds, i).Sub(sum).Mul(loadY32(s, i)).Mul(scale))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func addKernelsY32(s *kernelSet) {
 	dtype := dtypes.Float32
 	s.elementwise[opKey{compute.OpTypeAdd, dtype}] = sumY32
@@ -852,4 +940,5 @@ func addKernelsY32(s *kernelSet) {
 	s.accumulate[opKey{compute.OpTypeMax, dtype}] = maxColumnsY32
 	s.accumulate[opKey{compute.OpTypeMin, dtype}] = minColumnsY32
 	s.fill[4] = fillY32
+	s.attention[dtype] = &attentionKernels{lanes: 8, softmax: softmaxY32, gradient: softmaxGradientY32}
 }

@@ -816,6 +816,96 @@ var lanesY64 = func() (m [4 * 2]int64) {
 	return m
 }()
 
+// softmaxY64 is attentionKernels.softmax.
+func softmaxY64(c *attentionCall) {
+	scale := archsimd.BroadcastFloat64x4(float64(c.scale))
+	end := c.width * 8
+	var zero vecY64
+	for r := range c.rows {
+		s, add := unsafe.Add(c.scores, r*c.rowBytes), unsafe.Add(c.add, r*c.addRow)
+		m := archsimd.BroadcastFloat64x4(neutralmaxY64)
+		for i := 0; i < end; i += 32 {
+			x := loadY64(s, i).MulAdd(scale, loadY64(add, i))
+			storeY64(s, i, x)
+			m = maxY64(m, x)
+		}
+		bits := maxLanesY64(m)
+		m = archsimd.BroadcastInt64x4(bits).AsFloat64x4()
+		m = zero.Merge(m, m.Equal(archsimd.BroadcastFloat64x4(neutralmaxY64)))
+		var sum vecY64
+		for i := 0; i < end; i += 32 {
+			x := loadY64(s, i).Sub(m)
+			x = archsimd.BroadcastFloat64x4(800).Min(archsimd.BroadcastFloat64x4(-800).Max(x))
+			n := x.Mul(archsimd.BroadcastFloat64x4(1.44269504088896341)).RoundToEven()
+			r := n.MulAdd(archsimd.BroadcastFloat64x4(-6.93145751953125e-1), x)
+			r = n.MulAdd(archsimd.BroadcastFloat64x4(-1.42860682030941723212e-6), r)
+			q := r.Mul(r)
+			p := q.MulAdd(archsimd.BroadcastFloat64x4(1.26177193074810590878e-4), archsimd.BroadcastFloat64x4(3.02994407707441961300e-2))
+			p = p.MulAdd(q, archsimd.BroadcastFloat64x4(9.99999999999999999910e-1)).Mul(r)
+			d := q.MulAdd(archsimd.BroadcastFloat64x4(3.00198505138664455042e-6), archsimd.BroadcastFloat64x4(2.52448340349684104192e-3))
+			d = d.MulAdd(q, archsimd.BroadcastFloat64x4(2.27265548208155028766e-1)).MulAdd(q, archsimd.BroadcastFloat64x4(2))
+			p = p.Div(d.Sub(p))
+			p = p.Add(p).Add(archsimd.BroadcastFloat64x4(1))
+			h := n.Mul(archsimd.BroadcastFloat64x4(0.5)).RoundToEven()
+			x = p.Mul(h.Add(archsimd.BroadcastFloat64x4(4503599627370496 + 1023)).AsInt64x4().ShiftAllLeft(52).AsFloat64x4())
+			x = x.Mul(n.Sub(h).Add(archsimd.BroadcastFloat64x4(4503599627370496 + 1023)).AsInt64x4().ShiftAllLeft(52).AsFloat64x4())
+
+			storeY64(s, i, x)
+			sum = sum.Add(x)
+		}
+		sum = archsimd.BroadcastInt64x4(addLanesY64(sum)).AsFloat64x4()
+		inverse := zero.Merge(archsimd.BroadcastFloat64x4(1).Div(sum), sum.Equal(zero))
+		for i := 0; i < end; i += 32 {
+			storeY64(s, i, loadY64(s, i).Mul(inverse))
+		}
+		storeFirstY64(c.largest, r, m)
+		storeFirstY64(c.inverse, r, inverse)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// storeFirstY64 stores the first element of x as element r.
+func storeFirstY64(p unsafe.Pointer, r int, x vecY64) {
+	*(*int64)(unsafe.Add(p, r*8)) = x.GetLo().AsInt64x2().GetElem(0)
+}
+
+// softmaxGradientY64 is attentionKernels.gradient.
+func softmaxGradientY64(c *attentionCall) {
+	scale := archsimd.BroadcastFloat64x4(float64(c.scale))
+	end := c.width * 8
+	for r := range c.rows {
+		s, ds, add := unsafe.Add(c.scores, r*c.rowBytes), unsafe.Add(c.dScores, r*c.rowBytes), unsafe.Add(c.add, r*c.addRow)
+		m, inverse := spreadY64(c.largest, r), spreadY64(c.inverse, r)
+		var sum vecY64
+		for i := 0; i < end; i += 32 {
+			x := loadY64(s, i).MulAdd(scale, loadY64(add, i)).Sub(m)
+			x = archsimd.BroadcastFloat64x4(800).Min(archsimd.BroadcastFloat64x4(-800).Max(x))
+			n := x.Mul(archsimd.BroadcastFloat64x4(1.44269504088896341)).RoundToEven()
+			r := n.MulAdd(archsimd.BroadcastFloat64x4(-6.93145751953125e-1), x)
+			r = n.MulAdd(archsimd.BroadcastFloat64x4(-1.42860682030941723212e-6), r)
+			q := r.Mul(r)
+			p := q.MulAdd(archsimd.BroadcastFloat64x4(1.26177193074810590878e-4), archsimd.BroadcastFloat64x4(3.02994407707441961300e-2))
+			p = p.MulAdd(q, archsimd.BroadcastFloat64x4(9.99999999999999999910e-1)).Mul(r)
+			d := q.MulAdd(archsimd.BroadcastFloat64x4(3.00198505138664455042e-6), archsimd.BroadcastFloat64x4(2.52448340349684104192e-3))
+			d = d.MulAdd(q, archsimd.BroadcastFloat64x4(2.27265548208155028766e-1)).MulAdd(q, archsimd.BroadcastFloat64x4(2))
+			p = p.Div(d.Sub(p))
+			p = p.Add(p).Add(archsimd.BroadcastFloat64x4(1))
+			h := n.Mul(archsimd.BroadcastFloat64x4(0.5)).RoundToEven()
+			x = p.Mul(h.Add(archsimd.BroadcastFloat64x4(4503599627370496 + 1023)).AsInt64x4().ShiftAllLeft(52).AsFloat64x4())
+			x = x.Mul(n.Sub(h).Add(archsimd.BroadcastFloat64x4(4503599627370496 + 1023)).AsInt64x4().ShiftAllLeft(52).AsFloat64x4())
+
+			x = x.Mul(inverse)
+			storeY64(s, i, x)
+			sum = x.MulAdd(loadY64(ds, i), sum)
+		}
+		sum = archsimd.BroadcastInt64x4(addLanesY64(sum)).AsFloat64x4()
+		for i := 0; i < end; i += 32 {
+			storeY64(ds, i, loadY64(ds, i).Sub(sum).Mul(loadY64(s, i)).Mul(scale))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func addKernelsY64(s *kernelSet) {
 	dtype := dtypes.Float64
 	s.elementwise[opKey{compute.OpTypeAdd, dtype}] = sumY64
@@ -853,4 +943,5 @@ func addKernelsY64(s *kernelSet) {
 	s.accumulate[opKey{compute.OpTypeMax, dtype}] = maxColumnsY64
 	s.accumulate[opKey{compute.OpTypeMin, dtype}] = minColumnsY64
 	s.fill[8] = fillY64
+	s.attention[dtype] = &attentionKernels{lanes: 4, softmax: softmaxY64, gradient: softmaxGradientY64}
 }

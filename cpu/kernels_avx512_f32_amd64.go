@@ -924,6 +924,90 @@ func boolToZ32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	}
 }
 
+// softmaxZ32 is attentionKernels.softmax.
+func softmaxZ32(c *attentionCall) {
+	scale := archsimd.BroadcastFloat32x16(float32(c.scale))
+	end := c.width * 4
+	var zero vecZ32
+	for r := range c.rows {
+		s, add := unsafe.Add(c.scores, r*c.rowBytes), unsafe.Add(c.add, r*c.addRow)
+		m := archsimd.BroadcastFloat32x16(neutralmaxZ32)
+		for i := 0; i < end; i += 64 {
+			x := loadZ32(s, i).MulAdd(scale, loadZ32(add, i))
+			storeZ32(s, i, x)
+			m = maxZ32(m, x)
+		}
+		bits := maxLanesZ32(m)
+		m = archsimd.BroadcastInt32x16(bits).AsFloat32x16()
+		m = zero.Merge(m, m.Equal(archsimd.BroadcastFloat32x16(neutralmaxZ32)))
+		var sum vecZ32
+		for i := 0; i < end; i += 64 {
+			x := loadZ32(s, i).Sub(m)
+			x = archsimd.BroadcastFloat32x16(100).Min(archsimd.BroadcastFloat32x16(-110).Max(x))
+			n := x.Mul(archsimd.BroadcastFloat32x16(1.44269504088896341)).RoundToEvenScaled(0)
+			r := n.MulAdd(archsimd.BroadcastFloat32x16(-0.693359375), x)
+			r = n.MulAdd(archsimd.BroadcastFloat32x16(2.12194440e-4), r)
+			p := r.MulAdd(archsimd.BroadcastFloat32x16(1.9875691500e-4), archsimd.BroadcastFloat32x16(1.3981999507e-3))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x16(8.3334519073e-3))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x16(4.1665795894e-2))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x16(1.6666665459e-1))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x16(5.0000001201e-1))
+			p = p.MulAdd(r.Mul(r), r).Add(archsimd.BroadcastFloat32x16(1))
+			x = p.Scale(n)
+
+			storeZ32(s, i, x)
+			sum = sum.Add(x)
+		}
+		sum = archsimd.BroadcastInt32x16(addLanesZ32(sum)).AsFloat32x16()
+		inverse := zero.Merge(archsimd.BroadcastFloat32x16(1).Div(sum), sum.Equal(zero))
+		for i := 0; i < end; i += 64 {
+			storeZ32(s, i, loadZ32(s, i).Mul(inverse))
+		}
+		storeFirstZ32(c.largest, r, m)
+		storeFirstZ32(c.inverse, r, inverse)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// storeFirstZ32 stores the first element of x as element r.
+func storeFirstZ32(p unsafe.Pointer, r int, x vecZ32) {
+	*(*int32)(unsafe.Add(p, r*4)) = x.GetLo().GetLo().AsInt32x4().GetElem(0)
+}
+
+// softmaxGradientZ32 is attentionKernels.gradient.
+func softmaxGradientZ32(c *attentionCall) {
+	scale := archsimd.BroadcastFloat32x16(float32(c.scale))
+	end := c.width * 4
+	for r := range c.rows {
+		s, ds, add := unsafe.Add(c.scores, r*c.rowBytes), unsafe.Add(c.dScores, r*c.rowBytes), unsafe.Add(c.add, r*c.addRow)
+		m, inverse := spreadZ32(c.largest, r), spreadZ32(c.inverse, r)
+		var sum vecZ32
+		for i := 0; i < end; i += 64 {
+			x := loadZ32(s, i).MulAdd(scale, loadZ32(add, i)).Sub(m)
+			x = archsimd.BroadcastFloat32x16(100).Min(archsimd.BroadcastFloat32x16(-110).Max(x))
+			n := x.Mul(archsimd.BroadcastFloat32x16(1.44269504088896341)).RoundToEvenScaled(0)
+			r := n.MulAdd(archsimd.BroadcastFloat32x16(-0.693359375), x)
+			r = n.MulAdd(archsimd.BroadcastFloat32x16(2.12194440e-4), r)
+			p := r.MulAdd(archsimd.BroadcastFloat32x16(1.9875691500e-4), archsimd.BroadcastFloat32x16(1.3981999507e-3))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x16(8.3334519073e-3))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x16(4.1665795894e-2))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x16(1.6666665459e-1))
+			p = p.MulAdd(r, archsimd.BroadcastFloat32x16(5.0000001201e-1))
+			p = p.MulAdd(r.Mul(r), r).Add(archsimd.BroadcastFloat32x16(1))
+			x = p.Scale(n)
+
+			x = x.Mul(inverse)
+			storeZ32(s, i, x)
+			sum = x.MulAdd(loadZ32(ds, i), sum)
+		}
+		sum = archsimd.BroadcastInt32x16(addLanesZ32(sum)).AsFloat32x16()
+		for i := 0; i < end; i += 64 {
+			storeZ32(ds, i, loadZ32(ds, i).Sub(sum).Mul(loadZ32(s, i)).Mul(scale))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func addKernelsZ32(s *kernelSet) {
 	dtype := dtypes.Float32
 	s.elementwise[opKey{compute.OpTypeAdd, dtype}] = sumZ32
@@ -961,6 +1045,7 @@ func addKernelsZ32(s *kernelSet) {
 	s.accumulate[opKey{compute.OpTypeMax, dtype}] = maxColumnsZ32
 	s.accumulate[opKey{compute.OpTypeMin, dtype}] = minColumnsZ32
 	s.fill[4] = fillZ32
+	s.attention[dtype] = &attentionKernels{lanes: 16, softmax: softmaxZ32, gradient: softmaxGradientZ32}
 	s.where[4] = whereZ32
 	s.elementwise[opKey{compute.OpTypeEqual, dtype}] = EqualZ32
 	s.elementwise[opKey{compute.OpTypeNotEqual, dtype}] = NotEqualZ32

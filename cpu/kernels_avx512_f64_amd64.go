@@ -826,6 +826,92 @@ func whereZ64(dst, cond, a, b unsafe.Pointer, rows, cols int) {
 	}
 }
 
+// softmaxZ64 is attentionKernels.softmax.
+func softmaxZ64(c *attentionCall) {
+	scale := archsimd.BroadcastFloat64x8(float64(c.scale))
+	end := c.width * 8
+	var zero vecZ64
+	for r := range c.rows {
+		s, add := unsafe.Add(c.scores, r*c.rowBytes), unsafe.Add(c.add, r*c.addRow)
+		m := archsimd.BroadcastFloat64x8(neutralmaxZ64)
+		for i := 0; i < end; i += 64 {
+			x := loadZ64(s, i).MulAdd(scale, loadZ64(add, i))
+			storeZ64(s, i, x)
+			m = maxZ64(m, x)
+		}
+		bits := maxLanesZ64(m)
+		m = archsimd.BroadcastInt64x8(bits).AsFloat64x8()
+		m = zero.Merge(m, m.Equal(archsimd.BroadcastFloat64x8(neutralmaxZ64)))
+		var sum vecZ64
+		for i := 0; i < end; i += 64 {
+			x := loadZ64(s, i).Sub(m)
+			x = archsimd.BroadcastFloat64x8(800).Min(archsimd.BroadcastFloat64x8(-800).Max(x))
+			n := x.Mul(archsimd.BroadcastFloat64x8(1.44269504088896341)).RoundToEvenScaled(0)
+			r := n.MulAdd(archsimd.BroadcastFloat64x8(-6.93145751953125e-1), x)
+			r = n.MulAdd(archsimd.BroadcastFloat64x8(-1.42860682030941723212e-6), r)
+			q := r.Mul(r)
+			p := q.MulAdd(archsimd.BroadcastFloat64x8(1.26177193074810590878e-4), archsimd.BroadcastFloat64x8(3.02994407707441961300e-2))
+			p = p.MulAdd(q, archsimd.BroadcastFloat64x8(9.99999999999999999910e-1)).Mul(r)
+			d := q.MulAdd(archsimd.BroadcastFloat64x8(3.00198505138664455042e-6), archsimd.BroadcastFloat64x8(2.52448340349684104192e-3))
+			d = d.MulAdd(q, archsimd.BroadcastFloat64x8(2.27265548208155028766e-1)).MulAdd(q, archsimd.BroadcastFloat64x8(2))
+			p = p.Div(d.Sub(p))
+			p = p.Add(p).Add(archsimd.BroadcastFloat64x8(1))
+			x = p.Scale(n)
+
+			storeZ64(s, i, x)
+			sum = sum.Add(x)
+		}
+		sum = archsimd.BroadcastInt64x8(addLanesZ64(sum)).AsFloat64x8()
+		inverse := zero.Merge(archsimd.BroadcastFloat64x8(1).Div(sum), sum.Equal(zero))
+		for i := 0; i < end; i += 64 {
+			storeZ64(s, i, loadZ64(s, i).Mul(inverse))
+		}
+		storeFirstZ64(c.largest, r, m)
+		storeFirstZ64(c.inverse, r, inverse)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// storeFirstZ64 stores the first element of x as element r.
+func storeFirstZ64(p unsafe.Pointer, r int, x vecZ64) {
+	*(*int64)(unsafe.Add(p, r*8)) = x.GetLo().GetLo().AsInt64x2().GetElem(0)
+}
+
+// softmaxGradientZ64 is attentionKernels.gradient.
+func softmaxGradientZ64(c *attentionCall) {
+	scale := archsimd.BroadcastFloat64x8(float64(c.scale))
+	end := c.width * 8
+	for r := range c.rows {
+		s, ds, add := unsafe.Add(c.scores, r*c.rowBytes), unsafe.Add(c.dScores, r*c.rowBytes), unsafe.Add(c.add, r*c.addRow)
+		m, inverse := spreadZ64(c.largest, r), spreadZ64(c.inverse, r)
+		var sum vecZ64
+		for i := 0; i < end; i += 64 {
+			x := loadZ64(s, i).MulAdd(scale, loadZ64(add, i)).Sub(m)
+			x = archsimd.BroadcastFloat64x8(800).Min(archsimd.BroadcastFloat64x8(-800).Max(x))
+			n := x.Mul(archsimd.BroadcastFloat64x8(1.44269504088896341)).RoundToEvenScaled(0)
+			r := n.MulAdd(archsimd.BroadcastFloat64x8(-6.93145751953125e-1), x)
+			r = n.MulAdd(archsimd.BroadcastFloat64x8(-1.42860682030941723212e-6), r)
+			q := r.Mul(r)
+			p := q.MulAdd(archsimd.BroadcastFloat64x8(1.26177193074810590878e-4), archsimd.BroadcastFloat64x8(3.02994407707441961300e-2))
+			p = p.MulAdd(q, archsimd.BroadcastFloat64x8(9.99999999999999999910e-1)).Mul(r)
+			d := q.MulAdd(archsimd.BroadcastFloat64x8(3.00198505138664455042e-6), archsimd.BroadcastFloat64x8(2.52448340349684104192e-3))
+			d = d.MulAdd(q, archsimd.BroadcastFloat64x8(2.27265548208155028766e-1)).MulAdd(q, archsimd.BroadcastFloat64x8(2))
+			p = p.Div(d.Sub(p))
+			p = p.Add(p).Add(archsimd.BroadcastFloat64x8(1))
+			x = p.Scale(n)
+
+			x = x.Mul(inverse)
+			storeZ64(s, i, x)
+			sum = x.MulAdd(loadZ64(ds, i), sum)
+		}
+		sum = archsimd.BroadcastInt64x8(addLanesZ64(sum)).AsFloat64x8()
+		for i := 0; i < end; i += 64 {
+			storeZ64(ds, i, loadZ64(ds, i).Sub(sum).Mul(loadZ64(s, i)).Mul(scale))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func addKernelsZ64(s *kernelSet) {
 	dtype := dtypes.Float64
 	s.elementwise[opKey{compute.OpTypeAdd, dtype}] = sumZ64
@@ -863,5 +949,6 @@ func addKernelsZ64(s *kernelSet) {
 	s.accumulate[opKey{compute.OpTypeMax, dtype}] = maxColumnsZ64
 	s.accumulate[opKey{compute.OpTypeMin, dtype}] = minColumnsZ64
 	s.fill[8] = fillZ64
+	s.attention[dtype] = &attentionKernels{lanes: 8, softmax: softmaxZ64, gradient: softmaxGradientZ64}
 	s.where[8] = whereZ64
 }
