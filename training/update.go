@@ -1,6 +1,9 @@
 package training
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -80,13 +83,21 @@ func (t *Trainer) accumulateGraph(last bool) func(*model.Scope, []*Node) []*Node
 // sums are the variables that gradients are accumulated in, in the order of the trainable variables.
 func (t *Trainer) sums(scope *model.Scope, g *Graph) []*model.Variable {
 	var sums []*model.Variable
-	for v := range scope.IterVariables() {
-		if v.Trainable && v.InUseByGraph(g) {
-			at := scope.Store().Scope(model.JoinPath(accumulated, v.Scope())).WithInitializer(initializer.Zero)
-			sums = append(sums, at.VariableWithShape(v.Name(), v.Shape()).SetTrainable(false))
-		}
+	for _, v := range trainable(scope, g) {
+		at := scope.Store().Scope(model.JoinPath(accumulated, v.Scope())).WithInitializer(initializer.Zero)
+		sums = append(sums, at.VariableWithShape(v.Name(), v.Shape()).SetTrainable(false))
 	}
 	return sums
+}
+
+// trainable are the variables that gradients are of, in the gradients' order: that in which the store got them.
+func trainable(scope *model.Scope, g *Graph) (variables []*model.Variable) {
+	for v := range scope.IterVariables() {
+		if v.Trainable && v.InUseByGraph(g) {
+			variables = append(variables, v)
+		}
+	}
+	return variables
 }
 
 // accumulated is the scope of gradient sums.
@@ -95,11 +106,7 @@ const accumulated = "/accumulated"
 // apply clips the gradients to a global norm (Pascanu et al., 2013) and lets Adam update the variables. It returns the norm
 // before clipping.
 func (t *Trainer) apply(scope *model.Scope, gradients []*Node, learningRate *Node) *Node {
-	squares := make([]*Node, len(gradients))
-	for i, gradient := range gradients {
-		squares[i] = ReduceAllSum(Square(gradient))
-	}
-	norm := Sqrt(ReduceAllSum(Stack(squares, 0)))
+	norm := globalNorm(trainable(scope, gradients[0].Graph()), gradients)
 	if limit := t.Config.ClipNorm; limit > 0 {
 		scale := MinScalar(Div(Scalar(norm.Graph(), norm.DType(), limit), MaxScalar(norm, 1e-12)), 1.0)
 		for i := range gradients {
@@ -109,6 +116,21 @@ func (t *Trainer) apply(scope *model.Scope, gradients []*Node, learningRate *Nod
 	optimizer.LearningRateVar(scope, norm.DType(), 0).SetNodeValue(learningRate)
 	t.Config.adam().Done().(withGradients).UpdateGraphWithGradients(scope, gradients, norm.DType())
 	return norm
+}
+
+// globalNorm is the norm of all gradients together. It sums in the order of the variables' names: the store of a resumed run has
+// them in another order than that of a fresh one, and the last bit of a sum depends on it.
+func globalNorm(variables []*model.Variable, gradients []*Node) *Node {
+	order := make([]int, len(gradients))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(variables[a].Path(), variables[b].Path()) })
+	squares := make([]*Node, len(gradients))
+	for i, at := range order {
+		squares[i] = ReduceAllSum(Square(gradients[at]))
+	}
+	return Sqrt(ReduceAllSum(Stack(squares, 0)))
 }
 
 type withGradients interface {
