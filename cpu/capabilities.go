@@ -34,6 +34,7 @@ var nativeOps = []compute.OpType{
 	compute.OpTypeSlice, compute.OpTypeTranspose, compute.OpTypeWhere,
 	compute.OpTypeOptimizationBarrier, compute.OpTypeSchedulingBarrier,
 	compute.OpTypeCall, compute.OpTypeIf, compute.OpTypeWhile, compute.OpTypeSort,
+	compute.OpTypeFusedScaledDotProductAttention, compute.OpTypeFusedScaledDotProductAttentionVJP,
 }
 
 var capabilities = func() compute.Capabilities {

@@ -2,15 +2,36 @@ package cpu
 
 import "unsafe"
 
-// gemmKernel multiplies a strip of at most mr rows with a packed panel of at most nr columns.
+//go:generate go run gen_gemm.go
+//go:generate go run gen_kernels.go
+
+// gemmKernel multiplies a strip of at most mr rows with a panel of at most nr columns.
 type gemmKernel struct {
 	mr, nr, size int
+	lanes        int // columns that are loaded at once, even where fewer are wanted
 
 	// pack copies k x cols elements (cols <= nr), strided in bytes, to [k][nr], with zeros behind cols.
 	pack func(dst, b unsafe.Pointer, k, cols, kStride, nStride int)
 
 	// run computes c[r, j] (+)= sum over i of a[r, i] * panel[i, j], each sum in the order of i.
-	run func(k int, a unsafe.Pointer, rowStride, kStride int, panel, c unsafe.Pointer, cStride, rows, cols int, accumulate bool)
+	run func(call *gemmCall, rows, cols int)
+}
+
+// gemmCall holds the arguments of an inner loop: c[r, j] (+)= sum over i < k of a[r*aRow + i*aK] * panel[i*panelRow + j].
+// Distances are in bytes. gen_gemm.go knows its layout.
+type gemmCall struct {
+	k     int
+	a     unsafe.Pointer
+	aRow  int
+	aK    int
+	panel unsafe.Pointer
+	c     unsafe.Pointer
+	cRow  int
+
+	// Columns to load and store, of the first and second vector of a row: bits, or the address of a mask vector.
+	masks    [2]uintptr
+	add      int // not 0: add to c
+	panelRow int
 }
 
 const (
@@ -26,12 +47,23 @@ type matmul struct {
 	cRow     int
 	kernel   *gemmKernel
 	packA    bool // elements along k are far apart: copy strips of a first
+	direct   bool // b is read where it is
 }
 
 func (g *matmul) panels() int { return (g.n + g.kernel.nr - 1) / g.kernel.nr }
 
+// canReadDirectly tells whether rows of b are made of whole vectors.
+func (g *matmul) canReadDirectly() bool {
+	return g.bN == g.kernel.size && g.n%g.kernel.lanes == 0
+}
+
 // packedBytes is the memory for all of b, packed.
-func (g *matmul) packedBytes() int { return g.k * g.panels() * g.kernel.nr * g.kernel.size }
+func (g *matmul) packedBytes() int {
+	if g.direct {
+		return 0
+	}
+	return g.k * g.panels() * g.kernel.nr * g.kernel.size
+}
 
 // stripBytes is the memory for a packed block of a.
 func (g *matmul) stripBytes() int {
@@ -41,9 +73,12 @@ func (g *matmul) stripBytes() int {
 	return roundUp(min(g.m, gemmM), g.kernel.mr) * min(g.k, gemmK) * g.kernel.size
 }
 
-// panel is the place of a packed panel: blocks of k follow each other, panels inside.
-func (g *matmul) panel(packed unsafe.Pointer, k0, kn, p int) unsafe.Pointer {
-	return unsafe.Add(packed, (k0*g.panels()+p*kn)*g.kernel.nr*g.kernel.size)
+// panel is the place of rows k0 on of panel p: in b itself, or packed, where blocks of k follow each other.
+func (g *matmul) panel(b unsafe.Pointer, k0, kn, p int) unsafe.Pointer {
+	if g.direct {
+		return unsafe.Add(b, k0*g.bK+p*g.kernel.nr*g.bN)
+	}
+	return unsafe.Add(b, (k0*g.panels()+p*kn)*g.kernel.nr*g.kernel.size)
 }
 
 // pack copies panels lo to hi of b.
@@ -57,31 +92,56 @@ func (g *matmul) pack(packed, b unsafe.Pointer, lo, hi int) {
 	}
 }
 
-// multiply computes rows r0 to r1 and panels p0 to p1 of c.
-func (g *matmul) multiply(a, packed, c, strips unsafe.Pointer, r0, r1, p0, p1 int, accumulate bool) {
+// area is the part of a product that is computed: rows r0 to r1, panels p0 to p1, terms k0 to k1 of each sum.
+// k0 must be 0 unless b is read directly.
+type area struct{ r0, r1, p0, p1, k0, k1 int }
+
+func (g *matmul) all() area { return area{0, g.m, 0, g.panels(), 0, g.k} }
+
+// multiply computes an area of c. b is packed unless direct; strips is room for a block of a if that is packed.
+func (g *matmul) multiply(call *gemmCall, a, b, c, strips unsafe.Pointer, w area, accumulate bool) {
 	kr := g.kernel
-	for k0 := 0; k0 < g.k; k0 += gemmK {
-		kn := min(gemmK, g.k-k0)
-		add := accumulate || k0 > 0
-		for m0 := r0; m0 < r1; m0 += gemmM {
-			m1 := min(m0+gemmM, r1)
-			block, row, step := unsafe.Add(a, m0*g.aRow+k0*g.aK), g.aRow, g.aK
+	call.cRow = g.cRow
+	call.panelRow = kr.nr * kr.size
+	if g.direct {
+		call.panelRow = g.bK
+	}
+	call.add = 0
+	if accumulate {
+		call.add = 1
+	}
+	for k0 := w.k0; k0 < w.k1; k0 += gemmK {
+		block := min(gemmK, g.k-k0) // rows of a packed panel
+		call.k = min(block, w.k1-k0)
+		for m0 := w.r0; m0 < w.r1; m0 += gemmM {
+			m1 := min(m0+gemmM, w.r1)
+			left := unsafe.Add(a, m0*g.aRow+k0*g.aK)
 			strip := g.aRow * kr.mr
+			call.aRow, call.aK = g.aRow, g.aK
 			if g.packA {
 				for m := m0; m < m1; m += kr.mr {
-					packStrip(unsafe.Add(strips, (m-m0)*kn*kr.size), unsafe.Add(a, m*g.aRow+k0*g.aK), kn, min(kr.mr, m1-m), g.aRow, g.aK, kr)
+					packStrip(unsafe.Add(strips, (m-m0)*call.k*kr.size), unsafe.Add(left, (m-m0)*g.aRow), call.k, min(kr.mr, m1-m), g.aRow, g.aK, kr)
 				}
-				block, row, step, strip = strips, kr.size, kr.mr*kr.size, kn*kr.mr*kr.size
+				left, strip = strips, call.k*kr.mr*kr.size
+				call.aRow, call.aK = kr.size, kr.mr*kr.size
 			}
-			for p := p0; p < p1; p++ {
-				panel := g.panel(packed, k0, kn, p)
+			for p := w.p0; p < w.p1; p++ {
+				call.panel = g.panel(b, k0, block, p)
 				cols := min(kr.nr, g.n-p*kr.nr)
-				at := unsafe.Add(c, m0*g.cRow+p*kr.nr*kr.size)
-				for m, i := m0, 0; m < m1; m, i = m+kr.mr, i+1 {
-					kr.run(kn, unsafe.Add(block, i*strip), row, step, panel, unsafe.Add(at, (m-m0)*g.cRow), g.cRow, min(kr.mr, m1-m), cols, add)
+				call.a = left
+				call.c = unsafe.Add(c, m0*g.cRow+p*kr.nr*kr.size)
+				panel := call.panel
+				for m := m0; m < m1; m += kr.mr {
+					call.panel = panel
+					kr.run(call, min(kr.mr, m1-m), cols)
+					if m+kr.mr < m1 {
+						call.a = unsafe.Add(call.a, strip)
+						call.c = unsafe.Add(call.c, kr.mr*g.cRow)
+					}
 				}
 			}
 		}
+		call.add = 1
 	}
 }
 
@@ -121,22 +181,21 @@ func (kr *gemmKernel) pack2(dst, a unsafe.Pointer, k, rows, rowStride, kStride i
 func portableGemm[T number]() *gemmKernel {
 	const mr, nr = 4, 16
 	return &gemmKernel{
-		mr: mr, nr: nr, size: int(unsafe.Sizeof(T(0))),
+		mr: mr, nr: nr, lanes: 1, size: int(unsafe.Sizeof(T(0))),
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			packPanel[T](dst, b, k, cols, nr, kStride, nStride)
 		},
-		run: func(k int, a unsafe.Pointer, rowStride, kStride int, panel, c unsafe.Pointer, cStride, rows, cols int, accumulate bool) {
-			p := slice[T](panel, k*nr)
+		run: func(call *gemmCall, rows, cols int) {
 			for r := range rows {
-				row := slice[T](unsafe.Add(c, r*cStride), cols)
+				row := slice[T](unsafe.Add(call.c, r*call.cRow), cols)
 				var sum [nr]T
-				if accumulate {
+				if call.add != 0 {
 					copy(sum[:], row)
 				}
-				from := unsafe.Add(a, r*rowStride)
-				for i := range k {
-					x := *(*T)(unsafe.Add(from, i*kStride))
-					for j, y := range p[i*nr : i*nr+nr] {
+				from := unsafe.Add(call.a, r*call.aRow)
+				for i := range call.k {
+					x := *(*T)(unsafe.Add(from, i*call.aK))
+					for j, y := range slice[T](unsafe.Add(call.panel, i*call.panelRow), cols) {
 						sum[j] += x * y
 					}
 				}

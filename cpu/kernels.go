@@ -43,6 +43,7 @@ type kernelSet struct {
 	where       map[int]kernel // by element size
 	fill        map[int]kernel // dst[r,j] = a[r]
 	gemm        map[dtypes.DType]*gemmKernel
+	attention   map[dtypes.DType]*attentionKernels
 }
 
 // over returns a copy of the portable kernels with those of s in their place.
@@ -57,6 +58,7 @@ func (s *kernelSet) over(base *kernelSet) *kernelSet {
 	out.where = override(base.where, s.where)
 	out.fill = override(base.fill, s.fill)
 	out.gemm = override(base.gemm, s.gemm)
+	out.attention = override(base.attention, s.attention)
 	return out
 }
 

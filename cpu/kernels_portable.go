@@ -36,6 +36,7 @@ var portableKernels = func() *kernelSet {
 		where:       make(map[int]kernel),
 		fill:        make(map[int]kernel),
 		gemm:        make(map[dtypes.DType]*gemmKernel),
+		attention:   make(map[dtypes.DType]*attentionKernels),
 	}
 	addFloat[float32](s, dtypes.Float32)
 	addFloat[float64](s, dtypes.Float64)
@@ -161,6 +162,7 @@ func addConvert[T, R number](s *kernelSet, from, to dtypes.DType) {
 
 func addFloat[T float](s *kernelSet, dtype dtypes.DType) {
 	addNumber(s, dtype, T(math.Inf(-1)), T(math.Inf(1)))
+	s.attention[dtype] = portableAttention[T]()
 	add := func(op compute.OpType, f func(float64) float64) {
 		s.elementwise[opKey{op, dtype}] = unaryOf(func(v T) T { return T(f(float64(v))) })
 	}

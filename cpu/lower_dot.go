@@ -182,6 +182,7 @@ func (d *dotInstr) plan(em *emitter) {
 	d.shared = !d.serial && len(d.sums) == 0 && d.batches < 4*d.threads && d.m*d.n*d.k >= serialWork
 	em.needScratch(d.stripBytes() + cacheLine)
 	if !d.shared {
+		d.direct = d.canReadDirectly() && d.m <= gemmK
 		em.needScratch(roundUp(d.stripBytes(), cacheLine) + d.packedBytes() + cacheLine)
 		return
 	}
@@ -241,13 +242,15 @@ func (t *dotProduct) part(fr *frame, part, parts int) {
 	d := t.d
 	a, _, c := d.operands(fr, fr.dotBatch)
 	if d.byColumn {
-		lo, hi := split(d.panels(), part, parts)
-		d.multiply(a, fr.ptrs[d.packed], c, fr.scratch[part], 0, d.m, lo, hi, false)
+		w := d.all()
+		w.p0, w.p1 = split(d.panels(), part, parts)
+		d.multiply(&fr.calls[part].gemmCall, a, fr.ptrs[d.packed], c, fr.scratch[part], w, false)
 		return
 	}
-	strips := (d.m + d.kernel.mr - 1) / d.kernel.mr
-	lo, hi := split(strips, part, parts)
-	d.multiply(a, fr.ptrs[d.packed], c, fr.scratch[part], lo*d.kernel.mr, min(hi*d.kernel.mr, d.m), 0, d.panels(), false)
+	w := d.all()
+	lo, hi := split((d.m+d.kernel.mr-1)/d.kernel.mr, part, parts)
+	w.r0, w.r1 = lo*d.kernel.mr, min(hi*d.kernel.mr, d.m)
+	d.multiply(&fr.calls[part].gemmCall, a, fr.ptrs[d.packed], c, fr.scratch[part], w, false)
 }
 
 // part computes a share of the batches, packing the right operand of each.
@@ -264,11 +267,14 @@ func (d *dotInstr) part(fr *frame, part, parts int) {
 				rest /= d.sums[i].size
 				x, y = unsafe.Add(x, j*d.sums[i].a), unsafe.Add(y, j*d.sums[i].b)
 			}
-			if y != last {
+			right := packed
+			if d.direct {
+				right = y
+			} else if y != last {
 				d.pack(packed, y, 0, d.panels())
 				last = y
 			}
-			d.multiply(x, packed, c, fr.scratch[part], 0, d.m, 0, d.panels(), s > 0)
+			d.multiply(&fr.calls[part].gemmCall, x, right, c, fr.scratch[part], d.all(), s > 0)
 		}
 	}
 }

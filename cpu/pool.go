@@ -103,19 +103,30 @@ func (p *workerPool) run(t task, fr *frame) {
 	t.part(fr, 0, p.threads)
 	for _, h := range p.helpers {
 		want := h.start.Load()
-		for spins := 0; h.done.Load() != want; spins++ {
-			if spins > spinsBeforeYield {
-				runtime.Gosched()
-			}
+		for spins := 1; h.done.Load() != want; spins++ {
+			relax(spins)
 		}
 	}
 }
 
-// spinsBeforeYield lets other goroutines in when a part takes long, in case threads are fewer than planned.
+// relax is called while waiting: it spins at first, then lets other threads have the core, which matters when
+// there are more of them than cores, and at times other goroutines.
+func relax(spins int) {
+	if spins < spinsBeforeYield {
+		return
+	}
+	if spins%1024 == 0 {
+		runtime.Gosched()
+		return
+	}
+	yieldThread()
+}
+
+// spinsBeforeYield takes about as long as the longest instruction of a small graph.
 const spinsBeforeYield = 20000
 
-// spinsBeforePark is how long a helper waits for an execution to begin before it sleeps.
-const spinsBeforePark = 200000
+// spinsBeforePark is how long a helper waits for the next execution before it sleeps.
+const spinsBeforePark = spinsBeforeYield + 2000
 
 // help is the life of a helper: it runs its part of each job.
 func (p *workerPool) help(h *helper, part int) {
@@ -129,14 +140,8 @@ func (p *workerPool) help(h *helper, part int) {
 			continue
 		}
 		spins++
-		if spins < spinsBeforeYield {
-			continue
-		}
-		if p.working.Load() != 0 {
-			runtime.Gosched()
-			continue
-		}
-		if spins > spinsBeforePark {
+		relax(spins)
+		if spins > spinsBeforePark && p.working.Load() == 0 {
 			h.park(p)
 			spins = 0
 		}

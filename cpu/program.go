@@ -54,8 +54,16 @@ type frame struct {
 	ptrs     []unsafe.Pointer // by slot
 	arena    *arena
 	scratch  []unsafe.Pointer // by part
+	calls    []kernelCall     // by part
 	parallel bool
 	dotBatch int // the batch that a shared product is at
+}
+
+// kernelCall is room for the arguments of kernels that take many, on cache lines of its own.
+type kernelCall struct {
+	gemmCall
+	attentionCall
+	_ [2 * cacheLine]byte
 }
 
 // do runs all parts of a task.
@@ -86,7 +94,7 @@ func (p *program) take() *frame {
 	}
 	p.mu.Unlock()
 	threads := p.backend.pool.threads
-	fr := &frame{prog: p, ptrs: make([]unsafe.Pointer, len(p.slots)), scratch: make([]unsafe.Pointer, threads)}
+	fr := &frame{prog: p, ptrs: make([]unsafe.Pointer, len(p.slots)), scratch: make([]unsafe.Pointer, threads), calls: make([]kernelCall, threads)}
 	fr.arena = newArena(p.arenaBytes + threads*p.scratchBytes)
 	for i := range p.slots {
 		switch s := &p.slots[i]; s.kind {

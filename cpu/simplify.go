@@ -49,13 +49,13 @@ func (g *graph) rewriteMulti(n *node, in []*expr, values map[*node]*expr) {
 			in = append(in, values[v])
 		}
 	}
+	_, attention := n.attr.(*attentionAttr)
 	for i := range in {
-		in[i] = g.dense(in[i])
-	}
-	if _, ok := n.attr.(*attentionAttr); ok {
-		for i := range in {
-			in[i] = values[n.inputs[i]]
+		// Attention reads matrices whose rows are dense.
+		if rank := len(in[i].dims); attention && i < 3 && in[i].view.strides[rank-1] == 1 {
+			continue
 		}
+		in[i] = g.dense(in[i])
 	}
 	e := g.add(n.op, dtypes.InvalidDType, nil, n.attr, in...)
 	if len(e.outs) == 0 {

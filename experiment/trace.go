@@ -26,7 +26,7 @@ func (t *Trained) Trace(line string) (*viewer.Trace, error) {
 		return nil, err
 	}
 	defer d.Close()
-	found, err := d.Greedy([][]vocab.ID{source}, 4*len(source)+50)
+	found, err := d.Greedy([][]vocab.ID{source}, longestAnswer(len(source)))
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,8 @@ func (t *Trained) watch(source, target []vocab.ID) (encoder, decoder *viewer.Sta
 		outputs, more := record(encoder, result.Encoder)
 		decoderOutputs, decoderReaders := record(decoder, result.Decoder)
 		readers = append(more, decoderReaders...)
-		return append(outputs, decoderOutputs...)
+		// Nobody reads the logits. GoMLX's portable backend fails where a parameter comes after the last output.
+		return append(append(outputs, decoderOutputs...), result.Logits)
 	})
 	if err != nil {
 		return nil, nil, err
@@ -89,8 +90,10 @@ func (t *Trained) watch(source, target []vocab.ID) (encoder, decoder *viewer.Sta
 	if err != nil {
 		return nil, nil, err
 	}
-	for i, tensor := range out {
-		readers[i](tensor)
+	for i, read := range readers {
+		read(out[i])
+	}
+	for _, tensor := range out {
 		_ = tensor.FinalizeAll()
 	}
 	crop(encoder)

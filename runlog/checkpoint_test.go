@@ -87,8 +87,8 @@ func TestCheckpointRefuses(t *testing.T) {
 	there(t, r)
 }
 
-// A checkpoint of which any one byte is another, or that ends anywhere before its end, or that goes on, is refused, and the one before
-// it is used.
+// A checkpoint of which any one byte is another, or that ends anywhere before its end, or that goes on, is
+// refused, and the one before it is used.
 func TestDamagedCheckpointIsRefused(t *testing.T) {
 	r := create(t)
 	save(t, r, 0, 10, 20)
@@ -173,6 +173,7 @@ func TestTruncateRemovesLaterCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	there(t, r, 10)
+	save(t, r, 0, 20) // again, but not yet known to be the best
 	if _, err := r.Best(); !errors.Is(err, runlog.ErrNoCheckpoint) {
 		t.Errorf("the best was removed, and Best says %v", err)
 	}

@@ -1,0 +1,39 @@
+package cpu
+
+import (
+	"fmt"
+	"testing"
+	"unsafe"
+
+	"github.com/gomlx/compute/dtypes"
+)
+
+// BenchmarkMatmul multiplies on one core, packing included. tn: the left operand is stored by columns; nt: the right one by rows.
+func BenchmarkMatmul(b *testing.B) {
+	for _, c := range []struct {
+		m, k, n int
+		form    string
+	}{
+		{2048, 128, 128, "nn"}, {2048, 128, 512, "nn"}, {2048, 512, 128, "nn"}, {1024, 512, 2048, "nn"},
+		{2048, 128, 512, "nt"}, {128, 2048, 512, "tn"}, {512, 1024, 2048, "tn"}, {64, 16, 64, "nt"}, {64, 64, 16, "nn"},
+	} {
+		b.Run(fmt.Sprintf("%s/%dx%dx%d", c.form, c.m, c.k, c.n), func(b *testing.B) {
+			kernel := bestKernels().gemm[dtypes.Float32]
+			x, y, z := make([]float32, c.m*c.k), make([]float32, c.k*c.n), make([]float32, c.m*c.n)
+			g := &matmul{m: c.m, n: c.n, k: c.k, aRow: 4 * c.k, aK: 4, bK: 4 * c.n, bN: 4, cRow: 4 * c.n, kernel: kernel}
+			if c.form == "tn" {
+				g.aRow, g.aK, g.packA = 4, 4*c.m, true
+			}
+			if c.form == "nt" {
+				g.bK, g.bN = 4, 4*c.k
+			}
+			packed, strips := newArena(g.packedBytes()), newArena(g.stripBytes()+64)
+			var call gemmCall
+			for b.Loop() {
+				g.pack(packed.base, unsafe.Pointer(&y[0]), 0, g.panels())
+				g.multiply(&call, unsafe.Pointer(&x[0]), packed.base, unsafe.Pointer(&z[0]), strips.base, g.all(), false)
+			}
+			b.ReportMetric(2*float64(c.m*c.k*c.n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GF")
+		})
+	}
+}

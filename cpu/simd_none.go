@@ -1,5 +1,0 @@
-package cpu
-
-const scalarReason = "scalar kernels"
-
-func simdKernelSets() []*kernelSet { return nil }
