@@ -1,8 +1,8 @@
 package training
 
 import (
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -80,6 +80,17 @@ func (t *Trainer) accumulateGraph(last bool) func(*model.Scope, []*Node) []*Node
 	}
 }
 
+// trainable lists the variables that gradients are taken of, in the order of scope.BuildTrainableVariablesGradientsGraph.
+func trainable(scope *model.Scope, g *Graph) []*model.Variable {
+	var list []*model.Variable
+	for v := range scope.IterVariables() {
+		if v.Trainable && v.InUseByGraph(g) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
 // sums are the variables that gradients are accumulated in, in the order of the trainable variables.
 func (t *Trainer) sums(scope *model.Scope, g *Graph) []*model.Variable {
 	var sums []*model.Variable
@@ -88,16 +99,6 @@ func (t *Trainer) sums(scope *model.Scope, g *Graph) []*model.Variable {
 		sums = append(sums, at.VariableWithShape(v.Name(), v.Shape()).SetTrainable(false))
 	}
 	return sums
-}
-
-// trainable are the variables that gradients are of, in the gradients' order: that in which the store got them.
-func trainable(scope *model.Scope, g *Graph) (variables []*model.Variable) {
-	for v := range scope.IterVariables() {
-		if v.Trainable && v.InUseByGraph(g) {
-			variables = append(variables, v)
-		}
-	}
-	return variables
 }
 
 // accumulated is the scope of gradient sums.
@@ -118,19 +119,18 @@ func (t *Trainer) apply(scope *model.Scope, gradients []*Node, learningRate *Nod
 	return norm
 }
 
-// globalNorm is the norm of all gradients together. It sums in the order of the variables' names: the store of a resumed run has
-// them in another order than that of a fresh one, and the last bit of a sum depends on it.
+// globalNorm is the norm of all gradients, variable by variable in the order of their names: a store that was read from a
+// checkpoint has another order than one that grew with the model, and the order of a sum shows in its last bit.
 func globalNorm(variables []*model.Variable, gradients []*Node) *Node {
-	order := make([]int, len(gradients))
-	for i := range order {
-		order[i] = i
+	squares := map[string]*Node{}
+	for i, v := range variables {
+		squares[v.Path()] = ReduceAllSum(Square(gradients[i]))
 	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(variables[a].Path(), variables[b].Path()) })
-	squares := make([]*Node, len(gradients))
-	for i, at := range order {
-		squares[i] = ReduceAllSum(Square(gradients[at]))
+	var sorted []*Node
+	for _, path := range slices.Sorted(maps.Keys(squares)) {
+		sorted = append(sorted, squares[path])
 	}
-	return Sqrt(ReduceAllSum(Stack(squares, 0)))
+	return Sqrt(ReduceAllSum(Stack(sorted, 0)))
 }
 
 type withGradients interface {

@@ -50,7 +50,7 @@ func TestDecoderIsCausal(t *testing.T) {
 }
 
 // Ending a target early turns what followed into padding. The positions before keep their bits.
-// Caught when planted: a causal convolution whose input is zeroed one position late; a mask read from the next position.
+// Caught when planted: a decoder whose depth is tied to its target instead of the source.
 func TestShorterTargetKeepsItsBeginning(t *testing.T) {
 	source := [][]int32{{3, 6, 2, 5}}
 	full := []int32{2, 4, 3, 3, 1}

@@ -44,7 +44,7 @@ func coordinatesOf(t *testing.T, c Config, step, length int, positions [][]int32
 }
 
 // Worked out by hand for d = 4: channels 0 and 1 turn by 1 radian a position or step, channels 2 and 3 by 1/100.
-// Caught when planted: positions or steps counted from 0, exponents j/d or (2j+1)/d, sine and cosine exchanged, all sines first.
+// Caught when planted: positions or steps counted from 0, exponents that differ between sine and cosine.
 func TestCoordinatesByHand(t *testing.T) {
 	c := Config{Width: 4, Precision: dtypes.Float64}
 	for _, test := range []struct {
@@ -66,7 +66,7 @@ func TestCoordinatesByHand(t *testing.T) {
 
 // Looked up by number, positions have the sinusoids that counting gives them: 1 .. M listed one by one change nothing, and a
 // sequence that starts later has those of its numbers. A width that is odd works as well.
-// Caught when planted: a table that starts at 0; the offset added twice.
+// Caught when planted: a table that starts at 0.
 func TestPositionsByNumber(t *testing.T) {
 	for _, width := range []int{4, 5} {
 		c := Config{Width: width, Precision: dtypes.Float64, Positions: Positions{Max: 40}}
@@ -112,8 +112,7 @@ func TestLearnedSteps(t *testing.T) {
 // Draws rise, stay within 1 .. Max, and every position up to Max comes up. One offset is uniform over all that fit, and a
 // subset with gaps is uniform over all subsets: each possible draw is equally likely.
 // The statistic is Pearson's; its limit is passed by chance in fewer than 1 of 10^9 runs (seeds are fixed, so none is by chance).
-// Caught when planted: an offset that leaves the last start out, or one too many; gaps drawn with repetition, or left unsorted,
-// or always beginning at 1.
+// Caught when planted: an offset that leaves the last start out, or one too many; gaps left unsorted, or that never reach Max.
 func TestDrawsAreUniform(t *testing.T) {
 	for _, test := range []struct {
 		positions Positions
@@ -164,7 +163,7 @@ func TestDrawOfALongSequence(t *testing.T) {
 }
 
 // The model gives the same bits whether positions are counted or listed from 1, and others if they start later, in the source
-// or in the target. Caught when planted: the target's positions used for the source too; positions left out of one stack.
+// or in the target. Caught when planted: positions left out of one stack.
 func TestListedPositionsReachBothStacks(t *testing.T) {
 	c := Config{
 		SourceVocabulary: 5, TargetVocabulary: 5, Width: 4, Heads: 2, Positions: Positions{Max: 9},

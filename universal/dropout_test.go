@@ -22,7 +22,7 @@ var places = []struct {
 }
 
 // Every rate acts in training, differently every time, and none in evaluation, where the bits are those of a model without dropout.
-// Caught when planted: a rate that is read nowhere, one in another's place when that is 0, dropout that ignores the mode.
+// Caught when planted: a rate that is read nowhere, one in another's place.
 func TestDropoutActsInTrainingOnly(t *testing.T) {
 	run := func(d Dropout, training bool) (first, second []float32) {
 		for _, transition := range []Transition{FeedForward{Filter: 8}, SeparableConvolution{Filter: 8}} {
@@ -66,7 +66,7 @@ func TestDropoutActsInTrainingOnly(t *testing.T) {
 // In each place the rate is the share of values zeroed, and what is kept is scaled up by 1/(1-rate), so that expectations stay.
 // Each place is isolated such that its mask can be read from the output: what goes in is 1 everywhere.
 // With n values, the share is off by more than 6.2 standard deviations in fewer than 1 of 10^9 runs.
-// Caught when planted: a rate that is its complement, one place's rate in another, kept values that are not scaled.
+// Caught when planted: a rate that is its complement, one place's rate in another.
 func TestDropoutRates(t *testing.T) {
 	const rows, length, width, rate = 40, 5, 4, 0.3
 	for _, place := range places {

@@ -19,8 +19,7 @@ const gradientTolerance = 1e-7
 
 // Central differences agree for every entry of every parameter, and every parameter has a gradient. The cases are small models
 // with every option among them.
-// Caught when planted: a layer norm, a readout or a ponder cost that stops the gradient on one of its ways; a step whose state
-// is cut off from the one before.
+// Caught when planted: a layer norm that stops the gradient through its mean, a transition that stops it.
 func TestGradientsAgreeWithCentralDifferences(t *testing.T) {
 	act := halting.ACT{MaxSteps: 4, Epsilon: 0.05}
 	for _, test := range []struct {
@@ -79,7 +78,7 @@ func trainingLoss(m universal.Model) gradcheck.Loss {
 }
 
 // The ponder cost alone moves the halting units of both stacks, weight and bias.
-// Caught when planted: remainders, or the halting unit's input, that carry no gradient.
+// Caught when planted: remainders that carry no gradient.
 func TestPonderCostReachesTheHaltingUnits(t *testing.T) {
 	for _, p := range policies(6)[2:] {
 		c := small()

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
 	"universal-transformer/internal/engine/enginetest"
 	"universal-transformer/objective"
 	"universal-transformer/universal"
@@ -82,8 +83,25 @@ func TestPaddingChangesNothing(t *testing.T) {
 	}
 }
 
+// Depth tied to the source's length is that of each example, in both stacks: in a batch it is what Fixed makes of the example alone.
+// Caught when planted: depth tied to the rectangle; the decoder's depth tied to its target.
+func TestLengthIsEachExamplesOwn(t *testing.T) {
+	c := small()
+	c.Halting = halting.Length{}
+	x := newMachine(t, universal.EncoderDecoder{Config: c})
+	got := x.run(rectangle(sources, 4), rectangle(targets, 5))
+	for i, source := range sources {
+		c.Halting = halting.Fixed{Steps: len(source)}
+		alone := newMachine(t, universal.EncoderDecoder{Config: c}).run([][]int32{source}, targets[i:i+1])
+		want, row := alone["logits"], got["logits"][i*5*5:]
+		if d := distance(row[:len(want)], want); !(d <= 1e-12) {
+			t.Errorf("example %d of length %d: logits are off by %.2g", i, len(source), d)
+		}
+	}
+}
+
 // Rows without any symbol, as a last batch may have, change neither loss nor gradients, and make no NaN.
-// Caught when planted: a softmax over nothing, a mean over no position, rows that count in the ponder cost.
+// Caught when planted: a mean over no position.
 func TestEmptyRowsChangeNeitherLossNorGradients(t *testing.T) {
 	for _, v := range variants(dtypes.Float64) {
 		t.Run(v.name, func(t *testing.T) {
