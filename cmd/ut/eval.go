@@ -47,7 +47,7 @@ func newEval() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval RUN",
 		Short: "Measure a trained model on examples it has not seen",
-		Long: evalHelp,
+		Long:  evalHelp,
 		Example: `  ut eval runs/reverse
   ut eval runs/reverse --length 40 --count 200
   ut eval runs/reverse --mix 16 --beam 4 --json`,
