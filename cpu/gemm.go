@@ -147,11 +147,31 @@ func (g *matmul) multiply(call *gemmCall, a, b, c, strips unsafe.Pointer, w area
 
 // packStrip copies rows x k elements of a to [k][mr].
 func packStrip(dst, a unsafe.Pointer, k, rows, rowStride, kStride int, kr *gemmKernel) {
-	if kr.size == 4 {
+	whole := rows == kr.mr && rowStride == kr.size
+	switch {
+	case whole && kr.size*kr.mr == 48:
+		packWhole[[6]uint64](dst, a, k, kStride)
+	case whole && kr.size*kr.mr == 96:
+		packWhole[[12]uint64](dst, a, k, kStride)
+	case whole && kr.size*kr.mr == 24:
+		packWhole[[3]uint64](dst, a, k, kStride)
+	case kr.size == 1:
+		packStripOf[uint8](dst, a, k, rows, rowStride, kStride, kr.mr)
+	case kr.size == 2:
+		packStripOf[uint16](dst, a, k, rows, rowStride, kStride, kr.mr)
+	case kr.size == 4:
 		packStripOf[uint32](dst, a, k, rows, rowStride, kStride, kr.mr)
-		return
+	default:
+		packStripOf[uint64](dst, a, k, rows, rowStride, kStride, kr.mr)
 	}
-	kr.pack2(dst, a, k, rows, rowStride, kStride)
+}
+
+// packWhole copies k rows of the size of B.
+func packWhole[B any](dst, a unsafe.Pointer, k, kStride int) {
+	to := slice[B](dst, k)
+	for i := range to {
+		to[i] = *(*B)(unsafe.Add(a, i*kStride))
+	}
 }
 
 func packStripOf[T unsigned](dst, a unsafe.Pointer, k, rows, rowStride, kStride, mr int) {
@@ -162,18 +182,6 @@ func packStripOf[T unsigned](dst, a unsafe.Pointer, k, rows, rowStride, kStride,
 		for r := range rows {
 			to[r] = *(*T)(unsafe.Add(from, r*rowStride))
 		}
-	}
-}
-
-// pack2 is packStrip for other sizes than 4.
-func (kr *gemmKernel) pack2(dst, a unsafe.Pointer, k, rows, rowStride, kStride int) {
-	switch kr.size {
-	case 1:
-		packStripOf[uint8](dst, a, k, rows, rowStride, kStride, kr.mr)
-	case 2:
-		packStripOf[uint16](dst, a, k, rows, rowStride, kStride, kr.mr)
-	default:
-		packStripOf[uint64](dst, a, k, rows, rowStride, kStride, kr.mr)
 	}
 }
 

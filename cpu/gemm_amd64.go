@@ -39,6 +39,10 @@ func simdGemm[T float](table [][2]func(*gemmCall), lanes int, bits bool) *gemmKe
 	return &gemmKernel{
 		mr: len(table), nr: nr, lanes: lanes, size: size,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
+			if size == 4 && kStride == 4 && nStride != 4 {
+				packTransposed32(dst, b, k, cols, nr, nStride)
+				return
+			}
 			packPanel[T](dst, b, k, cols, nr, kStride, nStride)
 		},
 		run: func(call *gemmCall, rows, cols int) {
