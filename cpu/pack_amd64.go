@@ -7,6 +7,34 @@ import (
 	"unsafe"
 )
 
+// packRows512 is gemmKernel.packRows for panels of two registers of 64 bytes.
+func packRows512(dst, b unsafe.Pointer, k, panels, kStride, panelBytes int) {
+	for i := range k {
+		from, to := unsafe.Add(b, i*kStride), unsafe.Add(dst, i*128)
+		for p := range panels {
+			x := archsimd.LoadUint8x64((*[64]uint8)(unsafe.Add(from, p*128)))
+			y := archsimd.LoadUint8x64((*[64]uint8)(unsafe.Add(from, p*128+64)))
+			x.Store((*[64]uint8)(unsafe.Add(to, p*panelBytes)))
+			y.Store((*[64]uint8)(unsafe.Add(to, p*panelBytes+64)))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+// packRows256 is gemmKernel.packRows for panels of two registers of 32 bytes.
+func packRows256(dst, b unsafe.Pointer, k, panels, kStride, panelBytes int) {
+	for i := range k {
+		from, to := unsafe.Add(b, i*kStride), unsafe.Add(dst, i*64)
+		for p := range panels {
+			x := archsimd.LoadUint8x32((*[32]uint8)(unsafe.Add(from, p*64)))
+			y := archsimd.LoadUint8x32((*[32]uint8)(unsafe.Add(from, p*64+32)))
+			x.Store((*[32]uint8)(unsafe.Add(to, p*panelBytes)))
+			y.Store((*[32]uint8)(unsafe.Add(to, p*panelBytes+32)))
+		}
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 // packTransposed32 is gemmKernel.pack for columns that lie far apart while their elements follow each other: it
 // turns blocks of 8 x 8 around in registers.
 func packTransposed32(dst, b unsafe.Pointer, k, cols, nr, nStride int) {
