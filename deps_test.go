@@ -45,7 +45,7 @@ var rules = map[string]rule{
 	"training":   {own: model + " baseline batch objective parallel runlog internal/feed " + support, others: gomlx},
 	"decoding":   {own: model + " vocab internal/feed " + support, others: gomlx},
 	"evaluation": {own: model + " baseline decoding score batch task vocab runlog objective internal/feed " + support, others: gomlx},
-	"experiment": {own: "training evaluation decoding objective batch score task task/... vocab runlog baseline internal/... " + model, others: gomlx},
+	"experiment": {own: "training evaluation decoding objective batch score task task/... vocab runlog viewer baseline internal/... " + model, others: gomlx},
 
 	// The engine knows tensors, not transformers.
 	"cpu": {others: "github.com/gomlx/compute/... github.com/pkg/errors"},
@@ -57,8 +57,10 @@ var rules = map[string]rule{
 	"internal/progress":    {others: "github.com/schollz/progressbar/v3 golang.org/x/term"},
 	"internal/feed":        {own: "batch universal", others: gomlx},
 	"internal/engine":      {own: "cpu", others: "github.com/gomlx/compute/... github.com/gomlx/go-xla/..."},
+	"internal/engine/*":    {own: "internal/engine", others: "github.com/gomlx/compute"},
 	"internal/golden":      {own: model + " objective internal/safetensors", others: gomlx},
 	"internal/gradcheck":   {others: gomlx},
+	"internal/bench":       {own: model + " decoding objective vocab", others: gomlx},
 	"internal/cmd/golden":  {own: "internal/engine internal/golden", others: gomlx},
 	"internal/cmd/budget":  {},
 	"cmd/ut":               {own: "...", others: gomlx + " " + cobra + " golang.org/x/term"},

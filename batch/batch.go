@@ -1,5 +1,6 @@
-// Package batch makes padded rectangles of examples. It is the last place that knows examples and the first that
-// knows shapes; what comes after it is tensors. Padding is id 0, at the right of a row, and whole rows of it at the bottom.
+// Package batch makes padded rectangles of examples. It is the last place that knows examples and the first
+// that knows shapes; what comes after it is tensors. Padding is id 0, at the right of a row, and whole rows of
+// it at the bottom.
 //
 // Letters: B rows, M source positions, N target positions.
 package batch

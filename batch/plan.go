@@ -51,8 +51,9 @@ func (p Plan) Validate() error {
 // A shape is the size of a source and a target row.
 type shape struct{ source, target int }
 
-// shape is the smallest rows for an example of these lengths. Target rows are a boundary and one for End: targets as long
-// as their sources then share the source's boundary, where End would push half of them to the next one and double the shapes.
+// shape is the smallest rows for an example of these lengths. Target rows are a boundary and one for End:
+// targets as long as their sources then share the source's boundary, where End would push half of them to the
+// next one and double the shapes.
 func (p Plan) shape(source, target int) shape {
 	return shape{min(p.round(source), p.MaxSource), min(p.round(target-1)+1, p.MaxTarget)}
 }

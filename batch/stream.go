@@ -13,9 +13,9 @@ type Position struct {
 	Batch  int64 `json:"batch"`  // within the window, counted from 0
 }
 
-// A Stream is the endless batches of a run. Examples are taken a window at a time, sorted by length into rectangles, and the
-// rectangles of a window come in random order. Everything follows from the source, the plan and the seed, so Seek
-// continues bit for bit where another stream stopped. Not safe for concurrent use.
+// A Stream is the endless batches of a run. Examples are taken a window at a time, sorted by length into
+// rectangles, and the rectangles of a window come in random order. Everything follows from the source, the plan
+// and the seed, so Seek continues bit for bit where another stream stopped. Not safe for concurrent use.
 type Stream struct {
 	source   func(i int64) task.Example
 	plan     Plan
@@ -60,8 +60,8 @@ func (s *Stream) Next() (Batch, error) {
 // Position is where the stream stands.
 func (s *Stream) Position() Position { return s.position }
 
-// Seek moves the stream to a position of a stream of the same source, plan and seed. A position that such a stream never has
-// is an error; the stream then stays where it was.
+// Seek moves the stream to a position of a stream of the same source, plan and seed. A position that such a
+// stream never has is an error; the stream then stays where it was.
 func (s *Stream) Seek(p Position) error {
 	if p.Window < 0 || p.Batch < 0 {
 		return fmt.Errorf("batch: position %+v has a negative number", p)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -60,9 +61,8 @@ func (d *Decoder) nextGraph(scope *model.Scope, nodes []*Node) *Node {
 	ids := Gather(source, rows)
 	memory := universal.Memory{State: Gather(state, rows), Mask: NotEqual(ids, ScalarZero(g, feed.Integer))}
 	logits := d.model.Decode(scope, memory, universal.Inputs{Target: symbols}, universal.Watch{}).Logits // [R, N, V]
-	zero := ScalarZero(g, dtypes.Int32)
-	dims := logits.Shape().Dimensions
-	return Reshape(DynamicSlice(logits, []*Node{zero, position, zero}, []int{dims[0], 1, dims[2]}), dims[0], dims[2])
+	here := Equal(Iota(g, shapes.Make(dtypes.Int32, logits.Shape().Dimensions...), 1), position)
+	return ReduceSum(Where(here, logits, ZerosLike(logits)), 1) // GoMLX's portable backend has no DynamicSlice
 }
 
 // Encoded is a batch of encoded sources.

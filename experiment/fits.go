@@ -2,41 +2,57 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/internal/safetensors"
+	"universal-transformer/runlog"
+	"universal-transformer/training"
 	"universal-transformer/universal"
 )
 
-// fits is an error if the checkpoint's parameters are not exactly those that the configuration asks for: another shape, one
-// missing, one too many.
-func (t *Trained) fits() error {
-	want, err := t.declared()
+// fits is an error if a checkpoint's parameters are not exactly those that a model has: another shape, one missing, one
+// too many.
+func fits(backend compute.Backend, m universal.EncoderDecoder, c *runlog.Checkpoint) error {
+	want, err := declared(backend, m)
 	if err != nil {
 		return err
 	}
-	for _, have := range t.parameters() {
+	for _, have := range parameters(c) {
 		shape, ok := want[have.Name]
 		switch {
 		case !ok:
-			return fmt.Errorf("checkpoint of step %d: parameter %s is not of the model that config.json describes", t.Step, have.Name)
-		case fmt.Sprint(shape) != fmt.Sprint(have.Shape):
-			return fmt.Errorf("checkpoint of step %d: parameter %s has shape %v, but config.json asks for %v", t.Step, have.Name, have.Shape, shape)
+			return fmt.Errorf("checkpoint of step %d: parameter %s is not of the model that config.json describes", c.Step, have.Name)
+		case !slices.Equal(shape, have.Shape):
+			return fmt.Errorf("checkpoint of step %d: parameter %s has shape %v, but config.json asks for %v", c.Step, have.Name, have.Shape, shape)
 		}
 		delete(want, have.Name)
 	}
-	for name := range want {
-		return fmt.Errorf("checkpoint of step %d: parameter %s of the model that config.json describes is missing", t.Step, name)
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		return fmt.Errorf("checkpoint of step %d: parameter %s of the model that config.json describes is missing", c.Step, name)
 	}
 	return nil
 }
 
-// declared builds the model once, without running it, to learn its parameters' names and shapes.
-func (t *Trained) declared() (map[string][]int, error) {
+// parameters are a checkpoint's tensors that belong to the model.
+func parameters(c *runlog.Checkpoint) (kept []safetensors.Tensor) {
+	for _, tensor := range c.Tensors {
+		if training.Trained(universal.Path(tensor.Name)) {
+			kept = append(kept, tensor)
+		}
+	}
+	return kept
+}
+
+// declared builds a model once, without running it, to learn its parameters' names and shapes.
+func declared(backend compute.Backend, m universal.EncoderDecoder) (map[string][]int, error) {
 	store := model.NewStore()
-	exec, err := model.NewExec(t.Backend, store, func(scope *model.Scope, ids *graph.Node) *graph.Node {
-		return t.Model.Forward(scope, universal.Inputs{Source: ids, Target: ids}, universal.Watch{}).Logits
+	exec, err := model.NewExec(backend, store, func(scope *model.Scope, ids *graph.Node) *graph.Node {
+		return m.Forward(scope, universal.Inputs{Source: ids, Target: ids}, universal.Watch{}).Logits
 	})
 	if err != nil {
 		return nil, err

@@ -70,6 +70,7 @@ func Demo() Run {
 	r := Base()
 	r.Name = "demo"
 	r.Task = Task{Reverse: &algorithmic.Reverse{Base: 10, MaxLength: 16}}
+	r.Training.Batch = Batch{Rows: 64, Boundaries: []int{16}} // long and short together: at this size speed is not the matter
 	r.Training.Stop = training.Stop{Accuracy: 0.99}
 	r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 100
 	return r

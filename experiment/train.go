@@ -76,7 +76,26 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, w Watcher)
 	if err := sameVocabulary(log, opened); err != nil {
 		return training.Report{}, err
 	}
+	if err := r.continues(backend, log, opened); err != nil {
+		return training.Report{}, fmt.Errorf("%s: %w", dir, err)
+	}
 	return r.run(ctx, backend, log, opened, w)
+}
+
+// continues is an error if the newest intact checkpoint is of another model than the configuration's.
+func (r Run) continues(backend compute.Backend, log *runlog.Run, opened task.Task) error {
+	c, _, err := log.Latest()
+	if errors.Is(err, runlog.ErrNoCheckpoint) || err == nil && c.Step == 0 { // nothing is trained yet
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	model, err := r.Model.with(opened.SourceVocabulary().Size(), opened.TargetVocabulary().Size())
+	if err != nil {
+		return err
+	}
+	return fits(backend, model, c)
 }
 
 // read gives the experiment that a run directory is of.

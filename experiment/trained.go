@@ -52,10 +52,10 @@ func Load(dir string, backend compute.Backend) (*Trained, error) {
 		return nil, err
 	}
 	t.Step = t.checkpoint.Step
-	if err := t.fits(); err != nil {
-		return nil, err
+	if err := fits(backend, t.Model, t.checkpoint); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	return t, training.Load(t.Store, t.parameters())
+	return t, training.Load(t.Store, parameters(t.checkpoint))
 }
 
 // choose finds the checkpoint to use.
@@ -77,16 +77,6 @@ func (t *Trained) choose() error {
 	}
 	t.checkpoint = latest
 	return err
-}
-
-// parameters are the checkpoint's tensors that belong to the model.
-func (t *Trained) parameters() (kept []safetensors.Tensor) {
-	for _, tensor := range t.checkpoint.Tensors {
-		if training.Trained(universal.Path(tensor.Name)) {
-			kept = append(kept, tensor)
-		}
-	}
-	return kept
 }
 
 // Encode turns a line of text into a source. Symbols that the vocabulary does not have are an error, unless it has one for
@@ -133,7 +123,7 @@ func (t *Trained) Decode(lines []string, beam decoding.Beam) ([]string, error) {
 		return nil, err
 	}
 	defer d.Close()
-	limit := 4*longest + 50
+	limit := longestAnswer(longest)
 	var found []decoding.Hypothesis
 	if beam.Width == 0 {
 		found, err = d.Greedy(sources, limit)
@@ -145,10 +135,13 @@ func (t *Trained) Decode(lines []string, beam decoding.Beam) ([]string, error) {
 	}
 	answers := make([]string, len(found))
 	for i, h := range found {
-		answers[i] = t.Text(h.Symbols)
+		answers[i] = t.Text(h.Symbols[:min(len(h.Symbols), longestAnswer(len(sources[i])))]) // as if it had been asked alone
 	}
 	return answers, nil
 }
+
+// longestAnswer is how many symbols the answer to a source may have.
+func longestAnswer(source int) int { return 4*source + 50 }
 
 // Protocol says how to evaluate: on which held-out examples, and how to predict.
 type Protocol struct {
@@ -190,7 +183,7 @@ const evaluationTokens = 4096
 
 // Export writes the model's parameters and configuration to the run directory's export/, for use elsewhere, and gives its path.
 func (t *Trained) Export() (string, error) {
-	file := &safetensors.File{Metadata: map[string]string{"step": fmt.Sprint(t.Step), "format": "universal-transformer"}, Tensors: t.parameters()}
+	file := &safetensors.File{Metadata: map[string]string{"step": fmt.Sprint(t.Step), "format": "universal-transformer"}, Tensors: parameters(t.checkpoint)}
 	return t.log.WriteExport(file, struct {
 		Run
 		Vocabulary Vocabularies `json:"vocabulary"`

@@ -219,3 +219,15 @@ func (t Task) Open() (task.Task, *table.Report, error) {
 	online, err := t.online()
 	return online, nil, err
 }
+
+// name is what traces call the task.
+func (t Task) name() string {
+	if t.isTable() {
+		return t.Table.Path
+	}
+	online, err := t.online()
+	if err != nil {
+		return ""
+	}
+	return online.Name()
+}

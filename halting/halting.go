@@ -3,10 +3,19 @@
 // Networks" (2016). It owns the loop over steps and knows nothing of attention.
 //
 // Every position of a sequence has its own ponder time. [Fixed] gives all of them the same number of steps, [Length] as
-// many as the source has symbols (section 4 of the paper needs it). The three adaptive policies read a halting
-// probability p from the state of a position before every step and stop once the sum of p passes 1 - epsilon; what is
-// left to 1 is the remainder r. They differ in what becomes of a position that has halted, where paper and published
-// code contradict each other:
+// many as the source has symbols (section 4 of the paper needs it). The adaptive policies ask each position, before every
+// step t, from its state with the step's coordinates added:
+//
+//	p = sigmoid(X w + b)
+//
+// A position runs as long as the sum of its p stays within 1 - epsilon. In the step that would pass it, the position is
+// transformed once more and halts; n counts its steps, and the remainder r is what was left to 1:
+//
+//	u = p in the steps before it halts,  u = r = 1 - (sum of earlier p) in the step it halts in,  0 afterwards
+//	ponder cost of a position = n + r
+//
+// u weighs what each step y made of the position. The three policies differ in what becomes of it, where paper and
+// published code contradict each other:
 //
 //	           output                 state carried on               at the step limit
 //	Listing    s = u y + (1-u) s      y, halted or not               r stays 0 (appendix B as printed)

@@ -12,8 +12,8 @@ type best struct {
 	Step *int64 `json:"step"`
 }
 
-// MarkBest says that the checkpoint of a step is the best so far. It is kept until another one is marked. Marking it again,
-// as after a resume, changes nothing.
+// MarkBest says that the checkpoint of a step is the best so far. It is kept until another one is marked.
+// Marking it again, as after a resume, changes nothing.
 func (r *Run) MarkBest(step int64) error {
 	if r.lock == nil {
 		return errReader
@@ -24,8 +24,8 @@ func (r *Run) MarkBest(step int64) error {
 	return r.WriteJSON(bestFile, best{Step: &step})
 }
 
-// Best is the checkpoint that was marked as best. If none was, or it is gone, it is ErrNoCheckpoint; if it is damaged,
-// an error that names it.
+// Best is the checkpoint that was marked as best. If none was, or it is gone, it is ErrNoCheckpoint; if it is
+// damaged, an error that names it.
 func (r *Run) Best() (*Checkpoint, error) {
 	step, marked, err := r.bestStep()
 	if err != nil {

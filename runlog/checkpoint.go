@@ -36,9 +36,10 @@ func (r *Run) checkpointPath(step int64) string {
 	return r.path(checkpointDir, fmt.Sprintf("%s%09d%s", checkpointPrefix, step, checkpointSuffix))
 }
 
-// SaveCheckpoint writes c as the checkpoint of a step, and the metrics written so far with it, to the disk. Then, if keep is not 0,
-// it removes older checkpoints but the best one, so that keep of them, this one included, remain. After an error, such
-// as a full disk, the checkpoints from before are all there. c.Step is not looked at.
+// SaveCheckpoint writes c as the checkpoint of a step, and the metrics written so far with it, to the disk.
+// Then, if keep is not 0, it removes older checkpoints but the best one, so that keep of them, this one
+// included, remain. After an error, such as a full disk, the checkpoints from before are all there. c.Step is
+// not looked at.
 func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
 	if r.lock == nil {
 		return errReader
@@ -102,8 +103,8 @@ func (r *Run) Steps() ([]int64, error) {
 	return steps, nil
 }
 
-// Load is the checkpoint of a step. One that is missing is ErrNoCheckpoint; one whose bytes are not those that were written is
-// an error that names the file.
+// Load is the checkpoint of a step. One that is missing is ErrNoCheckpoint; one whose bytes are not those that
+// were written is an error that names the file.
 func (r *Run) Load(step int64) (*Checkpoint, error) {
 	path := r.checkpointPath(step)
 	data, err := os.ReadFile(path)
@@ -123,8 +124,8 @@ func (r *Run) Load(step int64) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Latest is the newest checkpoint that is whole, and the newer ones that are not, newest first. If there is none, it is
-// ErrNoCheckpoint.
+// Latest is the newest checkpoint that is whole, and the newer ones that are not, newest first. If there is
+// none, it is ErrNoCheckpoint.
 func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 	steps, err := r.Steps()
 	if err != nil {

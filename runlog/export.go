@@ -11,8 +11,9 @@ import (
 
 const modelFile = "model.safetensors"
 
-// WriteExport writes export/config.json, which must be a JSON object, and then export/model.safetensors, for use outside the run
-// directory. It gives the path of export. Readers may too. The metadata gets the key "version".
+// WriteExport writes export/config.json, which must be a JSON object, and then export/model.safetensors, for
+// use outside the run directory. It gives the path of export. Readers may too. The metadata gets the key
+// "version".
 func (r *Run) WriteExport(model *safetensors.File, config any) (string, error) {
 	dir := r.path(exportDir)
 	return dir, WriteExport(dir, model, config)

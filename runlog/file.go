@@ -25,8 +25,8 @@ func writeFile(path string, content []byte) error {
 	})
 }
 
-// replace lets write fill a new file, brings it to the disk and only then gives it its name. After an error the old file is as it was
-// and the new one is gone. The name is on the disk too when replace returns.
+// replace lets write fill a new file, brings it to the disk and only then gives it its name. After an error the
+// old file is as it was and the new one is gone. The name is on the disk too when replace returns.
 func replace(path string, write func(io.Writer) error) (err error) {
 	dir, name := filepath.Split(path)
 	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+".*"+temporarySuffix)

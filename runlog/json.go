@@ -15,10 +15,12 @@ const versionKey = "version"
 // Config reads config.json into v, strictly: a key that v does not have is an error that offers the nearest one.
 func (r *Run) Config(v any) error { return readStamped(r.path(configFile), v) }
 
-// DecodeConfig reads a configuration that a person or Create wrote: as strictjson.Decode, but "version" is let through.
+// DecodeConfig reads a configuration that a person or Create wrote: as strictjson.Decode, but "version" is let
+// through.
 func DecodeConfig(data []byte, v any) error { return strictjson.Decode(withoutVersion(data), v) }
 
-// WriteJSON writes v, which must be a JSON object, to a file of its own in the run directory, such as "vocabulary.json".
+// WriteJSON writes v, which must be a JSON object, to a file of its own in the run directory, such as
+// "vocabulary.json".
 func (r *Run) WriteJSON(name string, v any) error {
 	if r.lock == nil {
 		return errReader
@@ -68,11 +70,11 @@ func stamped(v any) ([]byte, error) {
 	return append(indented.Bytes(), '\n'), nil
 }
 
-// withoutVersion blanks the member "version" of an object, so that every other byte keeps its line and column. What is no
-// object stays as it is, for others to complain about.
+// withoutVersion blanks the member "version" of an object, so that every other byte keeps its line and column.
+// What is no JSON object stays as it is, for others to complain about.
 func withoutVersion(data []byte) []byte {
 	begin, end, err := member(data, versionKey)
-	if err != nil {
+	if err != nil || !json.Valid(data) {
 		return data
 	}
 	blanked := bytes.Clone(data)

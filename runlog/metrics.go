@@ -41,7 +41,8 @@ func (r *Run) Metrics() ([]Row, error) {
 	return rows, nil
 }
 
-// parseMetrics gives the rows, and for each the offset of the byte after its line. An error begins with the line's number.
+// parseMetrics gives the rows, and for each the offset of the byte after its line. An error begins with the
+// line's number.
 func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
 	data = data[:bytes.LastIndexByte(data, '\n')+1]
 	at, last := int64(0), int64(0)
@@ -57,7 +58,7 @@ func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
 			continue // the first line says which version writes
 		}
 		step, ok := row.Number("step")
-		if !ok || step != math.Trunc(step) || int64(step) < last {
+		if !ok || step != math.Trunc(step) || step > 1<<53 || int64(step) < last {
 			return nil, nil, fmt.Errorf("%d: step %v is no whole number from %d on", number, row["step"], last)
 		}
 		last = int64(step)
@@ -95,8 +96,9 @@ func (r *Run) openMetrics() error {
 	return r.appendLine(fmt.Appendf(nil, "{%q:%q}\n", versionKey, Version()))
 }
 
-// AppendMetrics adds a line: a struct or map that is a JSON object with a whole number "step", not below the last line's.
-// Numbers that JSON does not have (NaN, infinity) are an error. After an error no part of the line is there.
+// AppendMetrics adds a line: a struct or map that is a JSON object with a whole number "step", not below the
+// last line's. Numbers that JSON does not have (NaN, infinity) are an error. After an error no part of the line
+// is there.
 func (r *Run) AppendMetrics(values any) error {
 	if r.metrics == nil {
 		return errReader
@@ -130,8 +132,9 @@ func (r *Run) appendLine(line []byte) error {
 	return nil
 }
 
-// Truncate takes the run back to a step: rows of metrics and checkpoints of later steps are removed, and so is the mark
-// of the best checkpoint if that was one of them. Going on from there repeats what a killed run had begun.
+// Truncate takes the run back to a step: rows of metrics and checkpoints of later steps are removed, and so is
+// the mark of the best checkpoint if that was one of them. Going on from there repeats what a killed run had
+// begun.
 func (r *Run) Truncate(afterStep int64) error {
 	if r.metrics == nil {
 		return errReader

@@ -42,8 +42,8 @@ var (
 // errReader is the answer to writing without having created or resumed the run.
 var errReader = errors.New("the run is open for reading: Resume it to write")
 
-// A Run is an open run directory. From Open it only reads; from Create and Resume it also writes, and no other process can
-// until Close, or until this one dies. Not safe for concurrent use.
+// A Run is an open run directory. From Open it only reads; from Create and Resume it also writes, and no other
+// process can until Close, or until this one dies. Not safe for concurrent use.
 type Run struct {
 	dir     string
 	lock    *os.File // nil: open for reading
@@ -52,9 +52,9 @@ type Run struct {
 	size    int64    // bytes of metrics
 }
 
-// Create makes a run directory, and its parents, and opens it for writing. The directory may exist if it is empty; one that
-// holds a run is ErrExists, one that holds anything else is an error too. config is written to config.json and must
-// be a JSON object.
+// Create makes a run directory, and its parents, and opens it for writing. The directory may exist if it is
+// empty; one that holds a run is ErrExists, one that holds anything else is an error too. config is written to
+// config.json and must be a JSON object.
 func Create(dir string, config any) (*Run, error) {
 	content, err := stamped(config)
 	if err != nil {
@@ -125,8 +125,8 @@ func Open(dir string) (*Run, error) {
 	return r, nil
 }
 
-// Resume opens a run directory for writing, and clears away what a killed process left half-written. A directory that another
-// process writes is ErrInUse.
+// Resume opens a run directory for writing, and clears away what a killed process left half-written. A
+// directory that another process writes is ErrInUse.
 func Resume(dir string) (*Run, error) {
 	r, err := Open(dir)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"universal-transformer/internal/safetensors"
 )
 
-// A checkpoint is one safetensors file that any reader of the format can open. Its metadata holds the SHA-256 of the whole
-// file, in hexadecimal, taken while zeros stood in its place.
+// A checkpoint is one safetensors file that any reader of the format can open. Its metadata holds the SHA-256
+// of the whole file, in hexadecimal, taken while zeros stood in its place.
 const (
 	stepKey   = "step"
 	sha256Key = "sha256"
@@ -69,7 +69,7 @@ func unseal(data []byte) (*Checkpoint, error) {
 	h.Write([]byte(noDigest))
 	h.Write(data[at+len(digest):])
 	if got := hex.EncodeToString(h.Sum(nil)); got != digest {
-		return nil, fmt.Errorf("damaged: the content has sha256 %.12s..., it was written with %.12s...", got, digest)
+		return nil, fmt.Errorf("damaged: the content has the sha256 %.12s, it was written with %.12s", got, digest)
 	}
 	step, err := strconv.ParseInt(f.Metadata[stepKey], 10, 64)
 	if err != nil {
@@ -81,8 +81,8 @@ func unseal(data []byte) (*Checkpoint, error) {
 	return &Checkpoint{Step: step, Meta: f.Metadata, Tensors: f.Tensors}, nil
 }
 
-// digestOffset is where the digest stands in the header. Nothing else there can look like it: inside a JSON string the
-// quotes would have backslashes.
+// digestOffset is where the digest stands in the header. Nothing else there can look like it: inside a JSON
+// string the quotes would have backslashes.
 func digestOffset(data []byte, digest string) (int, error) {
 	key := []byte(`"` + sha256Key + `":"`)
 	header := data[8 : 8+binary.LittleEndian.Uint64(data)] // safe: the file was encoded or decoded

@@ -18,9 +18,9 @@ func (a Accuracy) Value() float64 {
 }
 
 // Interval95 is the 95 % interval of the share by E. B. Wilson, Probable Inference, the Law of Succession, and
-// Statistical Inference, JASA 22 (1927), 209-212: with n = Total, p = Right/n and z the normal distribution's 97.5 %
-// quantile, (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n). Of nothing one knows nothing: 0..1. It takes the trials
-// as independent, which symbols of one sequence are not; their interval is too narrow.
+// Statistical Inference, JASA 22 (1927), 209-212: with n = Total, p = Right/n and z the normal distribution's
+// 97.5 % quantile, (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n). Of nothing one knows nothing: 0..1. It
+// takes the trials as independent, which symbols of one sequence are not; their interval is too narrow.
 func (a Accuracy) Interval95() (low, high float64) {
 	if a.Total == 0 {
 		return 0, 1

@@ -31,8 +31,8 @@ type perplexityJSON struct {
 	Value   *float64 `json:"value"` // null if it is no finite number
 }
 
-// MarshalJSON writes {"nats": 69.3, "symbols": 100, "value": 2}; value is null where it is no finite number. Nats that are
-// no finite number are an error: JSON has none.
+// MarshalJSON writes {"nats": 69.3, "symbols": 100, "value": 2}; value is null where it is no finite number.
+// Nats that are no finite number are an error: JSON has none.
 func (p Perplexity) MarshalJSON() ([]byte, error) {
 	j := perplexityJSON{Nats: p.Nats, Symbols: p.Symbols}
 	if value := p.Value(); !math.IsNaN(value) && !math.IsInf(value, 0) {

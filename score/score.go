@@ -1,10 +1,11 @@
 // Package score counts what a model got right, on plain slices of ids, and says how sure one may be.
 //
-// The protocol, which is tensor2tensor's ("accuracy", "accuracy_per_sequence") applied to the reference's length: a
-// sequence counts up to and including its first End, or up to its trailing padding where there is no End. A symbol is right if
-// the prediction has it at the same position; there are as many symbols as the reference has, End included, so
-// what a prediction adds beyond them costs no symbol. A sequence is right if it is the reference, no more and no less.
-// Whether predictions were made teacher-forced or by decoding is the caller's to say.
+// The protocol, which is tensor2tensor's ("accuracy", "accuracy_per_sequence") applied to the reference's
+// length: a sequence counts up to and including its first End, or up to its trailing padding where there is no
+// End. A symbol is right if the prediction has it at the same position; there are as many symbols as the
+// reference has, End included, so what a prediction adds beyond them costs no symbol. A sequence is right if it
+// is the reference, no more and no less. Whether predictions were made teacher-forced or by decoding is the
+// caller's to say.
 package score
 
 import "fmt"

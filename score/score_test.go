@@ -69,8 +69,8 @@ func TestCompareAndPlus(t *testing.T) {
 	}
 }
 
-// The expected bounds are those of R. G. Newcombe, Two-sided confidence intervals for the single proportion, Statistics in
-// Medicine 17 (1998), table I, method 3: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
+// The expected bounds are those of R. G. Newcombe, Two-sided confidence intervals for the single proportion,
+// Statistics in Medicine 17 (1998), table I, method 3: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
 func TestInterval95(t *testing.T) {
 	for _, c := range []struct {
 		right, total int

@@ -1,6 +1,7 @@
-// Package task says where examples come from. A Task hands out pairs of id sequences, source and target, and is a pure
-// function of a seed and an index: the i-th training example is the same whoever asks, in whatever order, so resuming
-// a run means asking for the next index. Tasks know symbols, never rectangles (batch) or tensors (training).
+// Package task says where examples come from. A Task hands out pairs of id sequences, source and target, and is
+// a pure function of a seed and an index: the i-th training example is the same whoever asks, in whatever
+// order, so resuming a run means asking for the next index. Tasks know symbols, never rectangles (batch) or
+// tensors (training).
 //
 // The tasks themselves are in packages below: algorithmic (copy, reverse, addition), table (a user's own file).
 package task
@@ -27,7 +28,7 @@ type Task interface {
 	// The caller owns the example. Safe for concurrent use.
 	Training(seed uint64, i int64) Example
 	// HeldOut is examples for evaluation, drawn apart from the training stream of every seed. A smaller Count gives
-	// a prefix of a larger one.
+	// a prefix of a larger one; the order of all, Count 0, may be another.
 	HeldOut(seed uint64, s Selection) ([]Example, error)
 	// MaxLengths is the longest source and target of any training example, End included.
 	MaxLengths() (source, target int)

@@ -88,13 +88,12 @@ func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64,
 		if err != nil {
 			return tally, 0, err
 		}
-		args := feed.Tensors(b, t.drawPositions(b, (t.step-1)*int64(n)+int64(i)))
-		args = append(args, float32(t.Config.Ponder.At(t.step)), rate)
+		positions := t.drawPositions(b, (t.step-1)*int64(n)+int64(i))
 		exec := t.update
 		if i < n-1 {
 			exec = t.accumulate
 		}
-		out, err := exec.Call(args...)
+		out, err := exec.Call(append(t.arguments(b, positions), rate)...)
 		if err != nil {
 			return tally, 0, err
 		}
@@ -103,6 +102,12 @@ func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64,
 		finalize(out)
 	}
 	return tally, norm, nil
+}
+
+// arguments lists what tallyGraph reads. Batches of one run all have a source, or none has.
+func (t *Trainer) arguments(b batch.Batch, positions *feed.Positions) []any {
+	t.hasSource = b.SourceLength > 0
+	return append(feed.Tensors(b, positions), float32(t.Config.Ponder.At(t.step)))
 }
 
 // drawPositions draws where the sequences of a batch start, nil if they start at 1. Rows draw from one stream, in order; source and target of a row
@@ -183,7 +188,7 @@ func (t *Trainer) look() error {
 // measure runs batches without learning.
 func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, err error) {
 	for _, b := range batches {
-		out, err := t.evaluate.Call(append(feed.Tensors(b, nil), float32(t.Config.Ponder.At(t.step)))...)
+		out, err := t.evaluate.Call(t.arguments(b, nil)...)
 		if err != nil {
 			return tally, err
 		}
@@ -233,6 +238,9 @@ func (t *Trainer) prepare() error {
 		t.say(r.String())
 	}
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
+		if len(refused) > 0 {
+			t.say("no checkpoint is left that can be used: training starts again")
+		}
 		return t.Log.Truncate(0)
 	}
 	if err != nil {

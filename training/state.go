@@ -112,14 +112,17 @@ func Load(store *model.Store, stored []safetensors.Tensor) error {
 		if err := value.MutableBytes(func(data []byte) { copy(data, s.Data) }); err != nil {
 			return fmt.Errorf("parameter %s: %w", s.Name, err)
 		}
-		v, err := store.CreateVariable(path, value)
+		v := store.GetVariable(path)
+		var err error
+		if v == nil {
+			v, err = store.CreateVariable(path, value)
+		} else {
+			err = v.SetValue(value)
+		}
 		if err != nil {
 			return fmt.Errorf("parameter %s: %w", s.Name, err)
 		}
 		v.SetTrainable(Trained(path))
-		if err := v.SetValue(value); err != nil {
-			return fmt.Errorf("parameter %s: %w", s.Name, err)
-		}
 	}
 	return nil
 }

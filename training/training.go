@@ -95,7 +95,7 @@ type Trainer struct {
 
 	Store *model.Store // variables, filled by Run
 
-	hasSource  bool
+	hasSource  bool        // the batches have sources
 	update     *model.Exec // one update from one batch
 	accumulate *model.Exec // all but the last batch of an update
 	evaluate   *model.Exec

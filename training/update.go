@@ -1,6 +1,9 @@
 package training
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -77,14 +80,23 @@ func (t *Trainer) accumulateGraph(last bool) func(*model.Scope, []*Node) []*Node
 	}
 }
 
+// trainable lists the variables that gradients are taken of, in the order of scope.BuildTrainableVariablesGradientsGraph.
+func trainable(scope *model.Scope, g *Graph) []*model.Variable {
+	var list []*model.Variable
+	for v := range scope.IterVariables() {
+		if v.Trainable && v.InUseByGraph(g) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
 // sums are the variables that gradients are accumulated in, in the order of the trainable variables.
 func (t *Trainer) sums(scope *model.Scope, g *Graph) []*model.Variable {
 	var sums []*model.Variable
-	for v := range scope.IterVariables() {
-		if v.Trainable && v.InUseByGraph(g) {
-			at := scope.Store().Scope(model.JoinPath(accumulated, v.Scope())).WithInitializer(initializer.Zero)
-			sums = append(sums, at.VariableWithShape(v.Name(), v.Shape()).SetTrainable(false))
-		}
+	for _, v := range trainable(scope, g) {
+		at := scope.Store().Scope(model.JoinPath(accumulated, v.Scope())).WithInitializer(initializer.Zero)
+		sums = append(sums, at.VariableWithShape(v.Name(), v.Shape()).SetTrainable(false))
 	}
 	return sums
 }
@@ -95,11 +107,7 @@ const accumulated = "/accumulated"
 // apply clips the gradients to a global norm (Pascanu et al., 2013) and lets Adam update the variables. It returns the norm
 // before clipping.
 func (t *Trainer) apply(scope *model.Scope, gradients []*Node, learningRate *Node) *Node {
-	squares := make([]*Node, len(gradients))
-	for i, gradient := range gradients {
-		squares[i] = ReduceAllSum(Square(gradient))
-	}
-	norm := Sqrt(ReduceAllSum(Stack(squares, 0)))
+	norm := globalNorm(trainable(scope, gradients[0].Graph()), gradients)
 	if limit := t.Config.ClipNorm; limit > 0 {
 		scale := MinScalar(Div(Scalar(norm.Graph(), norm.DType(), limit), MaxScalar(norm, 1e-12)), 1.0)
 		for i := range gradients {
@@ -109,6 +117,20 @@ func (t *Trainer) apply(scope *model.Scope, gradients []*Node, learningRate *Nod
 	optimizer.LearningRateVar(scope, norm.DType(), 0).SetNodeValue(learningRate)
 	t.Config.adam().Done().(withGradients).UpdateGraphWithGradients(scope, gradients, norm.DType())
 	return norm
+}
+
+// globalNorm is the norm of all gradients, variable by variable in the order of their names: a store that was read from a
+// checkpoint has another order than one that grew with the model, and the order of a sum shows in its last bit.
+func globalNorm(variables []*model.Variable, gradients []*Node) *Node {
+	squares := map[string]*Node{}
+	for i, v := range variables {
+		squares[v.Path()] = ReduceAllSum(Square(gradients[i]))
+	}
+	var sorted []*Node
+	for _, path := range slices.Sorted(maps.Keys(squares)) {
+		sorted = append(sorted, squares[path])
+	}
+	return Sqrt(ReduceAllSum(Stack(sorted, 0)))
 }
 
 type withGradients interface {

@@ -13,7 +13,7 @@ func (s *stack) selfAttention(x *Node) *Node {
 	if !s.causal { // padding stands at the right, where causality hides it from real positions anyway
 		options.AttentionMask = visible(s.mask)
 	}
-	y, weights := s.multiHead("self_attention", x, x, options)
+	y, weights := s.multiHead("self_attention", x, s.lookup("self_attention", x), options)
 	if s.watch.Attention {
 		s.pass.Attention = append(s.pass.Attention, weights)
 	}
@@ -21,13 +21,31 @@ func (s *stack) selfAttention(x *Node) *Node {
 }
 
 // crossAttention lets every target position look at the encoded source: queries from the decoder, keys and values from
-// the encoder's output.
+// the encoder's output. As the weights are the same in every step, so are keys and values: they are made once.
 func (s *stack) crossAttention(x *Node) *Node {
-	y, weights := s.multiHead("cross_attention", x, s.memory.State, attention.CoreOptions{AttentionMask: visible(s.memory.Mask)})
+	if s.remembered == nil {
+		s.remembered = s.lookup("cross_attention", s.memory.State)
+	}
+	y, weights := s.multiHead("cross_attention", x, s.remembered, attention.CoreOptions{AttentionMask: visible(s.memory.Mask)})
 	if s.watch.Attention {
 		s.pass.CrossAttention = append(s.pass.CrossAttention, weights)
 	}
 	return y
+}
+
+// lookup is what queries are compared with and what they retrieve, both [B, N, K, D/K].
+type lookup struct{ key, value *Node }
+
+// lookup projects a context [B, N, D] to keys and values.
+func (s *stack) lookup(name string, context *Node) *lookup {
+	scope := s.scope.At("%s", name)
+	return &lookup{s.heads(s.dense(scope, "key", context, s.Width)), s.heads(s.dense(scope, "value", context, s.Width))}
+}
+
+// heads gives every head its D/K channels: [B, M, D] to [B, M, K, D/K].
+func (s *stack) heads(of *Node) *Node {
+	dims := of.Shape().Dimensions
+	return Reshape(of, dims[0], dims[1], s.Heads, s.Width/s.Heads)
 }
 
 // multiHead is multi-head dot-product attention of x [B, M, D] over context [B, N, D], K heads of D/K channels each:
@@ -37,26 +55,19 @@ func (s *stack) crossAttention(x *Node) *Node {
 //	result             = concat(head_1 .. head_k) W^O
 //
 // d is a head's number of channels. There are no biases. weights [B, K, M, N] are nil unless watched.
-func (s *stack) multiHead(name string, x, context *Node, options attention.CoreOptions) (y, weights *Node) {
-	scope, depth := s.scope.At("%s", name), s.Width/s.Heads
-	project := func(matrix string, of *Node) *Node {
-		return s.dense(scope, matrix, of, s.Width)
-	}
-	heads := func(of *Node) *Node { // [B, M, D] to [B, M, K, D/K]
-		dims := of.Shape().Dimensions
-		return Reshape(of, dims[0], dims[1], s.Heads, depth)
-	}
-	query, key, value := heads(project("query", x)), heads(project("key", context)), heads(project("value", context)) // (eq. 3)
-	options.Scale = 1 / math.Sqrt(float64(depth))
+func (s *stack) multiHead(name string, x *Node, context *lookup, options attention.CoreOptions) (y, weights *Node) {
+	scope := s.scope.At("%s", name)
+	query := s.heads(s.dense(scope, "query", x, s.Width)) // (eq. 3)
+	options.Scale = 1 / math.Sqrt(float64(s.Width/s.Heads))
 	options.WantCoefficients = s.watch.Attention
 	if s.Dropout.Attention > 0 {
 		options.Scope, options.DropoutRate = s.scope, Scalar(x.Graph(), x.DType(), s.Dropout.Attention)
 	}
-	y, weights = attention.Core(query, key, value, attention.LayoutBSHD, options) // (eq. 1)
+	y, weights = attention.Core(query, context.key, context.value, attention.LayoutBSHD, options) // (eq. 1)
 	if weights != nil {
 		weights = TransposeAllAxes(weights, 0, 2, 1, 3) // [B, M, K, N] to [B, K, M, N]
 	}
-	return project("output", Reshape(y, x.Shape().Dimensions...)), weights // (eq. 2)
+	return s.dense(scope, "output", Reshape(y, x.Shape().Dimensions...), s.Width), weights // (eq. 2)
 }
 
 // visible makes the mask of keys [B, 1, 1, N] from that of positions [B, N]. A row of nothing but padding sees its first

@@ -17,6 +17,7 @@ type stack struct {
 	coordinates coordinates
 	causal      bool    // a position sees itself and those before it only
 	memory      *Memory // what the decoder attends to besides itself; nil in encoders and language models
+	remembered  *lookup // its keys and values
 	watch       Watch
 	pass        *Pass
 }

@@ -5,14 +5,29 @@
 // positions), then revises each on its own (the [Transition]). The weights are the same in every step. How often the
 // step runs is not decided here but by a halting.Policy.
 //
-//	H^0   embedded symbols
-//	X     = H^{t-1} + P^t                          P^t: where a position stands, and which step this is
-//	A     = LayerNorm(X + MultiHeadSelfAttention(X))
-//	H^t   = LayerNorm(A + Transition(A))
+// The state starts as the embedded symbols, H^0. Step t adds coordinates, which say where a position stands and which step
+// this is, attends, and revises:
 //
-// The residual carries X, coordinates included, as in the camera-ready paper. A decoder attends, between the two lines,
-// also to what the encoder made of the source. With [Config].PreNorm the layer norms stand in front of attention and
-// transition instead, and one more behind the last step, as in the authors' code.
+//	P^t_{i,2j}   = sin(i / 10000^(2j/d)) + sin(t / 10000^(2j/d))
+//	P^t_{i,2j+1} = cos(i / 10000^(2j/d)) + cos(t / 10000^(2j/d))
+//
+//	X   = H^{t-1} + P^t
+//	A   = LayerNorm(X + MultiHeadSelfAttention(X))
+//	H^t = LayerNorm(A + Transition(A))
+//
+// with
+//
+//	Attention(Q, K, V)        = softmax(Q K' / sqrt(d)) V
+//	MultiHeadSelfAttention(X) = concat(head_1 .. head_k) W^O,  head_i = Attention(X W_i^Q, X W_i^K, X W_i^V)
+//	Transition(A)             = max(0, A W + b) W' + b', or two separable convolutions
+//
+// The residual carries X, coordinates included, as in the camera-ready paper. A decoder sees no later position, and attends,
+// between A and H^t, also to the encoder's output. From its last state comes the next symbol:
+//
+//	p(y_i | y_1 .. y_{i-1}, source) = softmax(O H^T)
+//
+// With [Config].PreNorm the layer norms stand in front of attention and transition instead, and one more behind the last
+// step, as in the authors' code.
 //
 // Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models).
 //

@@ -30,7 +30,8 @@ func (s Symbols) Split(text string) ([]string, error) {
 	return strings.Split(text, ""), nil // after every code point
 }
 
-// Join puts symbols together again: Split undoes it, and it undoes Split up to the amount of white space between words.
+// Join puts symbols together again: Split undoes it, and it undoes Split up to the amount of white space
+// between words.
 func (s Symbols) Join(symbols []string) string {
 	if s == Words {
 		return strings.Join(symbols, " ")

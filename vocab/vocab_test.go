@@ -140,7 +140,7 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%v.Split(%q) = %q, %v, want %q", c.symbols, c.text, got, err, c.want)
 		}
 	}
-	if _, err := vocab.Characters.Split("ab\xffc"); err == nil || !strings.Contains(err.Error(), "byte 3") {
+	if _, err := vocab.Characters.Split("öb\xffc"); err == nil || !strings.Contains(err.Error(), "byte 4") {
 		t.Errorf("invalid UTF-8: %v", err)
 	}
 	if _, err := vocab.Symbols(2).Split("a"); err == nil {

@@ -1,11 +1,43 @@
-// Command ut trains, evaluates, decodes and shows Universal Transformers.
+// Command ut trains, evaluates, decodes and shows Universal Transformers. `ut help` lists its subcommands, one file each.
+//
+// Results go to the standard output, progress and notes to the standard error. What goes wrong is one line there, "ut: ...",
+// and an exit code: 1, 2 if the command itself is wrong, 130 if it was interrupted.
 package main
 
 import (
-	_ "github.com/gomlx/compute/gobackend"
-	_ "github.com/gomlx/gomlx/ml/train/optimizer"
-	_ "github.com/spf13/cobra"
-	_ "golang.org/x/term"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
 )
 
-func main() {}
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the whole program: it gives the exit code.
+func run(args []string, stdout, stderr io.Writer) (code int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the second signal ends the program at once
+	defer func() {
+		if problem := recover(); problem != nil {
+			code = internalError(stderr, problem)
+		}
+	}()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	if unknown := unknownCommand(root, args); unknown != nil {
+		err = unknown
+	}
+	fmt.Fprintln(stderr, "ut:", oneLine(err))
+	return exitCode(err)
+}

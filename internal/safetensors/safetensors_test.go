@@ -119,7 +119,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"empty":              {nil, "too few"},
 		"seven bytes":        {make([]byte, 7), "too few"},
 		"header too long":    {file("{}", "")[:9], "the file has 1 left"},
-		"huge header":        {[]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"), "claims 18446744073709551615 bytes"},
+		"huge header":        {[]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"), "18446744073709551615 bytes, more than the 100000000"},
 		"no object":          {file("[]", ""), "begin with {"},
 		"leading space":      {file(" {}", ""), "begin with {"},
 		"cut short":          {file(`{"x":`, ""), "header"},

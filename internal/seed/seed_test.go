@@ -51,8 +51,8 @@ func TestPermutation(t *testing.T) {
 	}
 }
 
-// Every order of four elements should be as likely as any other. Chi-squared with 23 degrees of freedom is above 61.6 with
-// probability 2e-5; the streams are fixed, so this either fails always or never.
+// Every order of four elements should be as likely as any other. Chi-squared with 23 degrees of freedom is
+// above 61.6 with probability 2e-5; the streams are fixed, so this either fails always or never.
 func TestPermutationIsUniform(t *testing.T) {
 	const draws = 24_000
 	for _, n := range []int{4, 7} { // a power of four, and a number that needs walking
@@ -87,8 +87,8 @@ func ranks(numbers ...int) string {
 	return s
 }
 
-// The mean element at place 0 of 100,000 over 2,000 orders is normal around 49,999.5 with deviation 28,867.5/sqrt(2000) = 645.5;
-// five of them is a false alarm in 2 million.
+// The mean element at place 0 of 100,000 over 2,000 orders is normal around 49,999.5 with deviation
+// 28,867.5/sqrt(2000) = 645.5; five of them is a false alarm in 2 million.
 func TestPermutationMean(t *testing.T) {
 	const n, draws = 100_000, 2000
 	total := 0

@@ -10,9 +10,10 @@ import (
 )
 
 type model struct {
-	Width  int     `json:"width"`
-	Heads  int     `json:"heads"`
-	Rate   float64 `json:"rate"`
+	Width int     `json:"width"`
+	Heads int     `json:"heads"`
+	Rate  float64 `json:"rate"`
+	//lint:ignore U1000 JSON must not see it
 	hidden int
 }
 
@@ -28,6 +29,14 @@ func (u *upper) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// free takes any JSON.
+type free struct{ text string }
+
+func (f *free) UnmarshalJSON(data []byte) error {
+	f.text = string(data)
+	return nil
+}
+
 type config struct {
 	shared
 	Model   model             `json:"model"`
@@ -37,6 +46,7 @@ type config struct {
 	Free    any               `json:"free"`
 	Raw     json.RawMessage   `json:"raw"`
 	Name    upper             `json:"name"`
+	Own     free              `json:"own"`
 	Plain   string            // no tag: its key is "Plain"
 	Skipped int               `json:"-"`
 	Texts   map[string]string `json:"texts"`
@@ -45,7 +55,7 @@ type config struct {
 func TestDecode(t *testing.T) {
 	c := config{Plain: "default", Model: model{Heads: 7}}
 	data := `{"seed": 18446744073709551615, "model": {"width": 3, "rate": 0.5}, "layers": [{"width": 1}, {"heads": 2}],
-		"named": {"any key": {"heads": 4}}, "maybe": null, "free": {"x": [1, null]}, "raw": [1e999], "name": "abc", "texts": {"k": "v"}}`
+		"named": {"any key": {"heads": 4}}, "maybe": null, "free": {"x": [1, null]}, "raw": [1e999], "name": "abc", "own": {"any": null}, "texts": {"k": "v"}}`
 	if err := strictjson.Decode([]byte(data), &c); err != nil {
 		t.Fatal(err)
 	}
@@ -56,10 +66,11 @@ func TestDecode(t *testing.T) {
 		Named:  map[string]model{"any key": {Heads: 4}},
 		Free:   map[string]any{"x": []any{1.0, nil}},
 		Raw:    json.RawMessage("[1e999]"),
+		Own:    free{`{"any": null}`},
 		Name:   "ABC", Plain: "default",
 		Texts: map[string]string{"k": "v"},
 	}
-	if !reflect.DeepEqual(c, want) {
+	if c.Model.hidden != 0 || !reflect.DeepEqual(c, want) {
 		t.Errorf("decoded\n%+v, want\n%+v", c, want)
 	}
 }
@@ -73,6 +84,7 @@ func TestErrorsAreOneLineThatNamesThePlace(t *testing.T) {
 		`{"named": {"x": {"wide": 3}}}`:        `unknown key "wide" in named.x: valid keys are width, heads, rate`,
 		`{"model": {"hidden": 3}}`:             `unknown key "hidden" in model: valid keys are width, heads, rate`,
 		`{"Skipped": 3}`:                       `unknown key "Skipped"`,
+		`{"-": 3}`:                             `unknown key "-"`,
 		`{"plain": ""}`:                        `unknown key "plain": did you mean "Plain"?`,
 		`{"seed": 1, "seed": 2}`:               `key "seed" is given twice`,
 		`{"free": {"a": 1, "a": 2}}`:           `key "a" is given twice in free`,

@@ -100,8 +100,8 @@ func TestSeparatorIsInTheVocabulary(t *testing.T) {
 	}
 }
 
-// Lengths of Copy are uniform in 1..MaxLength: with 20,000 draws of 20 lengths, a count is 1000 with deviation 30.8; five deviations off
-// at any length is a false alarm once in 80,000 seeds.
+// Lengths of Copy are uniform in 1..MaxLength: with 20,000 draws of 20 lengths, a count is 1000 with deviation
+// 30.8; five deviations off at any length is a false alarm once in 80,000 seeds.
 func TestCopyLengthsAreUniform(t *testing.T) {
 	const n, most = 20_000, 20
 	counts := lengths(t, algorithmic.Copy{}, task.Selection{Mix: most, Count: n})
@@ -128,8 +128,8 @@ func lengths(t *testing.T, tk task.Task, s task.Selection) map[int]int {
 	return counts
 }
 
-// Operand lengths of tensor2tensor for M = 6: first ~ U{1,2,3}, second ~ U{1..5-first}. So (1,1) has probability 1/3·1/4 and (3,2)
-// 1/3·1/2; of 12,000 draws these are 1000 and 2000.
+// Operand lengths of tensor2tensor for M = 6: first ~ U{1,2,3}, second ~ U{1..5-first}. So (1,1) has
+// probability 1/3·1/4 and (3,2) 1/3·1/2; of 12,000 draws these are 1000 and 2000.
 func TestAdditionOperandLengths(t *testing.T) {
 	const n = 12_000
 	tk := algorithmic.Addition{}

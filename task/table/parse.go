@@ -27,7 +27,8 @@ type pair struct {
 // held says on which side of the split the pair is.
 func (p pair) held(share float64) bool { return float64(p.hash)/(1<<64) < share }
 
-// readFile reads all pairs of a file. That it is empty, and that none or fewer than half of its lines can be used, are errors.
+// readFile reads all pairs of a file. That it is empty, and that none or fewer than half of its lines can be
+// used, are errors.
 func readFile(c Table, path string, report *Report) ([]pair, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,7 +54,8 @@ func readFile(c Table, path string, report *Report) ([]pair, error) {
 	return pairs, nil
 }
 
-// parse reads lines to the end of r, as the resolved table c says. Malformed ones go to the report; an error is the reader's own.
+// parse reads lines to the end of r, as the resolved table c says. Malformed ones go to the report; an error is
+// the reader's own.
 func parse(r io.Reader, c Table, report *FileReport) ([]pair, error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	if mark, _ := lines.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {

@@ -16,7 +16,7 @@ func TestMalformedLinesAreReportedWithFileAndLine(t *testing.T) {
 	bad := []string{"no tab", "two\ttabs\there", "\tx", "y\t", "", "a\x00b\tc", "a\xff\tb", "a\t\xffb", strings.Repeat("a", 31) + "\tb", "<pad>\tb"}
 	reasons := []string{"no tab", "more than one tab", "source is empty", "target is empty", "line is empty", "NUL", "source: not valid UTF-8 at byte 2",
 		"target: not valid UTF-8 at byte 1", "31 symbols, more than max_length 30", ""}
-	content := "a\tb\n" + strings.Join(bad, "\n") + "\n" + strings.Repeat("a\tb\n", 12)
+	content := "a\tb\n" + strings.Join(bad, "\n") + "\n" + strings.Repeat("a\tb\n", 11) + strings.Repeat("a", 30) + "\tb\n"
 	path := write(t, content)
 	held := write(t, "a\tb\n")
 	tk, report := open(t, Table{Path: path, HeldOutPath: held, MaxLength: 30})
@@ -104,8 +104,8 @@ func TestReadErrorsSurface(t *testing.T) {
 	}
 }
 
-// FuzzParse: every line is either used or skipped, the way bytes arrive does not matter, and what is used is two non-empty sides
-// that, put together again, are lines of the file.
+// FuzzParse: every line is either used or skipped, the way bytes arrive does not matter, and what is used is
+// two non-empty sides that, put together again, are lines of the file.
 func FuzzParse(f *testing.F) {
 	f.Add("a b\tc\r\n\n\tx\ny\t\nz\tz", true)
 	f.Add("\ufeffa\tb\x00\n\xff\tb", false)

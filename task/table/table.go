@@ -3,9 +3,9 @@
 //	three plus four	seven
 //	two plus two	four
 //
-// Part of the lines is held out, by a hash of the source: the same lines in every run, whatever else is in the file, and no
-// source on both sides. The vocabularies are built from what remains. Lines that are no pair are reported with file
-// and line, and skipped.
+// Part of the lines is held out, by a hash of the source: the same lines in every run, whatever else is in the
+// file, and no source on both sides. The vocabularies are built from what remains. Lines that are no pair are
+// reported with file and line, and skipped.
 package table
 
 import (

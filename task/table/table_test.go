@@ -101,13 +101,14 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// The held-out sources are a property of the sources alone: the same in any order, among any others, and never trained on.
+// The held-out sources are a property of the sources alone: the same in any order, among any others, and never
+// trained on.
 func TestSplit(t *testing.T) {
 	content := numbers(1000)
-	content += content // every line twice
+	content += strings.ReplaceAll(content, "\n", " 0\n") // every source twice, with two targets
 	tk, report := open(t, Table{Path: write(t, content), Symbols: vocab.Words})
 	if report.Training+report.HeldOut != 2000 || report.HeldOut%2 != 0 || report.Repeated != 0 {
-		t.Errorf("duplicates are on both sides: %+v", report)
+		t.Errorf("equal sources are on both sides: %+v", report)
 	}
 	if share := float64(report.HeldOut) / 2000; share < 0.05 || share > 0.15 { // 0.1 with deviation 0.0095
 		t.Errorf("%v of the lines are held out, want about 0.1", share)
@@ -174,9 +175,12 @@ func TestEpochs(t *testing.T) {
 
 func TestMinCount(t *testing.T) {
 	held := write(t, "a\tx\n")
-	tk, _ := open(t, Table{Path: write(t, "aab\txxy\nac\txz\n"), HeldOutPath: held, MinCount: 2})
+	tk, _ := open(t, Table{Path: write(t, "aab\txyz\nac\tx\n"), HeldOutPath: held, MinCount: 2})
 	if got := tk.SourceVocabulary().Symbols(); !slices.Equal(got, []string{"a"}) {
 		t.Errorf("source symbols %q, want only a", got)
+	}
+	if got := tk.TargetVocabulary().Symbols(); !slices.Equal(got, []string{"x"}) {
+		t.Errorf("target symbols %q, want only x", got)
 	}
 	shared, _ := open(t, Table{Path: write(t, "ab\tbc\n"), HeldOutPath: held, MinCount: 2, SharedVocabulary: true})
 	if got := shared.SourceVocabulary().Symbols(); !slices.Equal(got, []string{"b"}) {

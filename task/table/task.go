@@ -117,8 +117,8 @@ func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	return clone(t.training[order.At(int(i%n))])
 }
 
-// HeldOut is the held-out part in the order of the file; with a Count below its size, that many of it, picked by the seed. Length
-// and Mix are ignored: the file has the lengths it has.
+// HeldOut is the held-out part in the order of the file; with a Count below its size, that many of it, picked
+// by the seed. Length and Mix are ignored: the file has the lengths it has.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"github.com/gomlx/compute"
+	"github.com/spf13/cobra"
+	"universal-transformer/experiment"
+	"universal-transformer/internal/engine"
+)
+
+// backendFlag adds --backend.
+func backendFlag(c *cobra.Command, name *string) {
+	c.Flags().StringVar(name, "backend", "", "compute `name`, one of those that ut version lists (default \""+engine.Default+"\")")
+}
+
+// using makes a backend and closes it when work is done.
+func using(name string, work func(compute.Backend) error) error {
+	backend, err := engine.New(name)
+	if err != nil {
+		return err
+	}
+	defer backend.Finalize()
+	return work(backend)
+}
+
+// usingModel loads a run's model, and says what a reader should know about its checkpoints.
+func usingModel(c *cobra.Command, dir, backendName string, work func(*experiment.Trained) error) error {
+	return using(backendName, func(backend compute.Backend) error {
+		t, err := experiment.Load(dir, backend)
+		if err != nil {
+			return err
+		}
+		for _, note := range t.Notes {
+			c.PrintErrln("ut: passed over", note)
+		}
+		return work(t)
+	})
+}

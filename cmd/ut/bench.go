@@ -1,0 +1,86 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/gomlx/compute"
+	"github.com/spf13/cobra"
+	"universal-transformer/internal/bench"
+	"universal-transformer/internal/engine"
+)
+
+// benchFlags are the flags of bench.
+type benchFlags struct {
+	shape                   bench.Shape
+	repeat, warmup, threads int
+	backend                 string
+}
+
+func newBench() *cobra.Command {
+	f := benchFlags{shape: bench.Default}
+	c := &cobra.Command{
+		Use:   "bench WHAT",
+		Short: "Measure how fast a backend does the model's work",
+		Long: `bench times a piece of the model's work and prints one line of JSON. WHAT is one of
+
+  train    one step of training: forward, backward, Adam; encoder-decoder of fixed depth
+  act      the same with adaptive halting, at most --max-steps
+  encode   encoder inference
+  decode   greedy decoding of --length symbols
+  gemm     the product of two matrices of 1024 by 1024
+
+Source and target have --length symbols each; there is no dropout; numbers are float32. The
+fields are what, backend, threads, args (the shape), seconds (median of --repeat runs),
+tokens_per_second (target symbols, or source symbols when encoding), gflops (what the
+mathematics needs in matrix products, where that is known) and decoder_mean_updates.`,
+		Example: `  ut bench train
+  ut bench train --width 512 --filter 2048 --batch 8 --length 128
+  ut bench gemm --backend go`,
+		Args: arguments("WHAT"),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	for _, flag := range []struct {
+		value      *int
+		name, text string
+	}{
+		{&f.shape.Width, "width", "channels of a state"}, {&f.shape.Filter, "filter", "channels inside the transition"},
+		{&f.shape.Heads, "heads", "attention heads"}, {&f.shape.Steps, "steps", "steps at fixed depth"},
+		{&f.shape.MaxSteps, "max-steps", "most steps at adaptive depth"}, {&f.shape.Batch, "batch", "sequences"},
+		{&f.shape.Length, "length", "symbols of a sequence"}, {&f.shape.Vocabulary, "vocabulary", "symbols there are"},
+	} {
+		c.Flags().IntVar(flag.value, flag.name, *flag.value, flag.text)
+	}
+	c.Flags().Float64Var(&f.shape.HaltingBias, "halting-bias", 0, "initial bias of the halting unit")
+	c.Flags().IntVar(&f.repeat, "repeat", 10, "runs that are timed")
+	c.Flags().IntVar(&f.warmup, "warmup", 3, "runs before that")
+	c.Flags().IntVar(&f.threads, "threads", 0, "processors to use; 0: all")
+	backendFlag(c, &f.backend)
+	return c
+}
+
+func (f benchFlags) run(c *cobra.Command, what string) error {
+	if f.repeat < 1 || f.warmup < 0 || f.threads < 0 {
+		return usageError{fmt.Errorf("--repeat must be positive, --warmup and --threads not negative")}
+	}
+	if f.threads > 0 {
+		runtime.GOMAXPROCS(f.threads)
+	}
+	return using(f.backend, func(backend compute.Backend) error {
+		result, err := bench.Run(what, backend, f.shape, f.warmup, f.repeat)
+		if err != nil {
+			return err
+		}
+		result.Backend, result.Threads = f.backend, runtime.GOMAXPROCS(0)
+		if result.Backend == "" {
+			result.Backend = engine.Default
+		}
+		line, err := json.Marshal(result)
+		if err == nil {
+			_, err = fmt.Fprintln(c.OutOrStdout(), strings.TrimSpace(string(line)))
+		}
+		return err
+	})
+}

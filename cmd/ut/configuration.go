@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"universal-transformer/experiment"
+	"universal-transformer/runlog"
+)
+
+// setFlag adds --set.
+func setFlag(c *cobra.Command, sets *[]string) {
+	c.Flags().StringArrayVar(sets, "set", nil, "change a field, as in model.width=128; may be given again and again (`path=value`)")
+}
+
+// configured gives the experiment that a command names or reads from a file, with changes.
+func configured(name, file string, sets []string) (experiment.Run, error) {
+	if file == "" {
+		r, err := experiment.Named(name)
+		if err != nil {
+			return r, fmt.Errorf("%w (ut list shows all)", err)
+		}
+		return r.Set(sets...)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return experiment.Run{}, fmt.Errorf("configuration: %w", err)
+	}
+	r, err := experiment.Parse(data)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", file, err)
+	}
+	return r.Set(sets...)
+}
+
+// existing is what to say where a new run should go and there is one already.
+func existing(dir string) error {
+	return fmt.Errorf("%s %w: go on with it (ut train --resume %s), or choose another directory with --out", dir, runlog.ErrExists, dir)
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/gomlx/compute"
+	"github.com/spf13/cobra"
+	"universal-transformer/evaluation"
+	"universal-transformer/experiment"
+	"universal-transformer/task"
+	"universal-transformer/training"
+	"universal-transformer/viewer"
+)
+
+// demoInput is what the demo's trace page shows.
+const demoInput = "31415926"
+
+// demoFlags is what demo is told.
+type demoFlags struct {
+	out, backend string
+	sets         []string
+}
+
+func newDemo() *cobra.Command {
+	var f demoFlags
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Train a small model, test it, show what it does",
+		Long: `demo trains a Universal Transformer with adaptive halting to reverse up to 16 decimal digits,
+measures it by real decoding at trained lengths and beyond, and writes a page that shows what it
+does with one input. It takes some minutes.
+
+A demo run that is in the directory already is replaced; anything else there is an error.`,
+		Example: `  ut demo
+  ut demo --out /tmp/demo`,
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error { return f.demo(c, time.Now()) },
+	}
+	c.Flags().StringVar(&f.out, "out", "runs/demo", "run `directory`")
+	backendFlag(c, &f.backend)
+	setFlag(c, &f.sets)
+	_ = c.Flags().MarkHidden("set") // for tests: the demo is one thing
+	return c
+}
+
+func (f demoFlags) demo(c *cobra.Command, start time.Time) error {
+	r, err := experiment.Demo().Set(f.sets...)
+	if err != nil {
+		return err
+	}
+	if err := clearDemo(f.out); err != nil {
+		return err
+	}
+	return using(f.backend, func(backend compute.Backend) error {
+		c.PrintErrf("training %q in %s: reversal of up to %d digits\n", r.Name, f.out, r.Task.Reverse.MaxLength)
+		report, err := trainWatched(c, f.out, func(ctx context.Context, w experiment.Watcher) (training.Report, error) {
+			return r.Train(ctx, backend, f.out, w)
+		})
+		if err != nil {
+			return err
+		}
+		t, err := experiment.Load(f.out, backend)
+		if err != nil {
+			return err
+		}
+		rows, err := f.measure(c, t, r.Task.Reverse.MaxLength)
+		if err != nil {
+			return err
+		}
+		page, err := f.page(t, demoInput)
+		if err != nil {
+			return err
+		}
+		return demoReport{t.Describe(), report, rows, page, f.out, time.Since(start)}.print(c.OutOrStdout())
+	})
+}
+
+// measure decodes sequences of trained lengths and longer ones.
+func (f demoFlags) measure(c *cobra.Command, t *experiment.Trained, trained int) (rows []evaluation.Row, err error) {
+	for _, s := range []task.Selection{
+		{Mix: trained, Count: 1000},
+		{Length: trained + trained/4, Count: 200}, {Length: trained + trained/2, Count: 200}, {Length: 2 * trained, Count: 200},
+	} {
+		c.PrintErrf("decoding %d sequences, %s\n", s.Count, s)
+		row, err := evaluate(c, t, experiment.Protocol{Selection: s})
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// page writes the trace of one input.
+func (f demoFlags) page(t *experiment.Trained, input string) (path string, err error) {
+	traced, err := t.Trace(input)
+	if err != nil {
+		return "", err
+	}
+	var content bytes.Buffer
+	if err := viewer.WriteHTML(&content, traced); err != nil {
+		return "", err
+	}
+	return saveTrace(f.out, traceName(input)+".html", content.Bytes())
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"universal-transformer/evaluation"
+	"universal-transformer/score"
+	"universal-transformer/training"
+)
+
+// demoReport is what the demo prints at the end.
+type demoReport struct {
+	model    string
+	training training.Report
+	rows     []evaluation.Row // the first at trained lengths, the others beyond
+	page     string
+	dir      string
+	took     time.Duration
+}
+
+func (d demoReport) print(w io.Writer) error {
+	row := func(lengths string, examples any, symbols, sequences string) {
+		fmt.Fprintf(w, "  %-22s %9v   %-24s %s\n", lengths, examples, symbols, sequences)
+	}
+	fmt.Fprintf(w, "\n%s, %s parameters\n%d updates in %s\n\n", d.model, thousands(d.training.Parameters), d.training.Step, minutes(d.training.Seconds))
+	fmt.Fprintf(w, "Reversing decimal digits, %s of held-out sequences, 95 %% intervals\n", d.rows[0].Method)
+	row("", "sequences", "symbol accuracy", "sequence accuracy")
+	for i, r := range d.rows {
+		lengths := r.Lengths + ", beyond"
+		if i == 0 {
+			lengths = r.Lengths + ", trained"
+		}
+		row(lengths, r.Examples, interval(r.Score.Symbols), interval(r.Score.Sequences))
+	}
+	fmt.Fprintf(w, "\nThe paper's table 4, reverse, is another setting: trained on lengths up to 40, measured at length 400\n")
+	for _, r := range table4Reverse {
+		row(r.model, "", r.symbols, r.sequences)
+	}
+	_, err := fmt.Fprintf(w, `
+what the model does with %s: %s
+%s in all; next:
+  echo 20182019 | %s decode %s
+  %[4]s eval %[5]s --length 40 --count 200
+`, demoInput, d.page, minutes(d.took.Seconds()), os.Args[0], d.dir)
+	return err
+}
+
+// interval is an accuracy with its interval.
+func interval(a score.Accuracy) string {
+	low, high := a.Interval95()
+	return fmt.Sprintf("%.4f (%.4f..%.4f)", a.Value(), low, high)
+}
+
+// table4Reverse is what the paper reports for reverse: character and sequence accuracy.
+var table4Reverse = []struct{ model, symbols, sequences string }{
+	{"Universal Transformer", "0.96", "0.46"},
+	{"LSTM", "0.66", "0.11"},
+	{"Transformer", "0.13", "0.06"},
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"universal-transformer/experiment"
+)
+
+func newExport() *cobra.Command {
+	return &cobra.Command{
+		Use:   "export RUN",
+		Short: "Write weights and configuration for use elsewhere",
+		Long: `export writes the best checkpoint's parameters as model.safetensors, beside a config.json that
+has the experiment and its vocabularies, into the run's directory under export, and prints
+that path.`,
+		Example: `  ut export runs/reverse`,
+		Args:    arguments("RUN"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return usingModel(c, args[0], "", func(t *experiment.Trained) error {
+				path, err := t.Export()
+				if err == nil {
+					_, err = fmt.Fprintln(c.OutOrStdout(), path)
+				}
+				return err
+			})
+		},
+	}
+}

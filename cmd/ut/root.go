@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"universal-transformer/internal/strictjson"
+)
+
+// newRoot makes the program's commands. They keep no state outside of themselves.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ut",
+		Short: "Train, evaluate, decode and show Universal Transformers",
+		Long: `ut trains, evaluates, decodes and shows Universal Transformers (Dehghani et al., ICLR 2019).
+
+A training run lives in a directory: its configuration, metrics, checkpoints, traces and
+exports. Most commands take such a directory as RUN.`,
+		Example: `  ut demo                                   first light, in minutes
+  ut list                                   the experiments there are
+  ut train reverse --out runs/reverse       train one of them
+  ut eval runs/reverse --length 40          measure what came of it
+  echo 31415 | ut decode runs/reverse       use it
+  ut trace runs/reverse --input 31415       see what it does`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(newDemo(), newList(), newShow(), newTrain(), newEval(), newDecode(), newTrace(), newExport(), newBench(), newVersion())
+	root.SetFlagErrorFunc(flagError)
+	for _, c := range root.Commands() {
+		c.Args = usage(c.Args)
+	}
+	return root
+}
+
+// usage marks complaints about arguments as the user's.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return usageError{fmt.Errorf("%w: see ut %s --help", err, c.Name())}
+		}
+		return nil
+	}
+}
+
+// arguments asks for as many arguments as there are names.
+func arguments(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return fmt.Errorf("%s is missing", names[len(args)])
+		case len(args) > len(names):
+			return fmt.Errorf("%q is one argument too many", args[len(names)])
+		}
+		return nil
+	}
+}
+
+// flagError offers the nearest flag in place of one that is not there.
+func flagError(c *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	if errors.As(err, &missing) {
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if near, ok := strictjson.Nearest(missing.GetSpecifiedName(), names); ok {
+			return usageError{fmt.Errorf("%w: did you mean --%s?", err, near)}
+		}
+	}
+	return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
+}
+
+// unknownCommand offers the nearest subcommand if the arguments name none, and is nil if they name one.
+func unknownCommand(root *cobra.Command, args []string) error {
+	if _, _, err := root.Find(args); err == nil {
+		return nil
+	}
+	name := ""
+	for _, arg := range args {
+		if len(arg) > 0 && arg[0] != '-' {
+			name = arg
+			break
+		}
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	if near, ok := strictjson.Nearest(name, names); ok {
+		return usageError{fmt.Errorf("unknown command %q: did you mean %q?", name, near)}
+	}
+	return usageError{fmt.Errorf("unknown command %q: see ut --help", name)}
+}

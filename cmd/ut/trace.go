@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"universal-transformer/experiment"
+	"universal-transformer/runlog"
+	"universal-transformer/viewer"
+)
+
+// traceFlags is what trace is told.
+type traceFlags struct {
+	input, out, backend string
+	asJSON, asText      bool
+}
+
+func newTrace() *cobra.Command {
+	var f traceFlags
+	c := &cobra.Command{
+		Use:   "trace RUN --input SOURCE",
+		Short: "Show what the model does with one input",
+		Long: `trace answers one source and writes a page that shows how long the model pondered each symbol
+and what every head attended to in every step. The page needs nothing else, not even a network.
+Its path is printed; without --out it is in the run's directory, under traces.
+
+With --json: the same as JSON, one object. "format" is "universal-transformer/trace/1"; then
+come version, model, task, experiment, checkpoint, source, target, output, and the stacks
+"encoder" and "decoder", each with symbols, updates, remainders, weights, attention and
+cross_attention; go doc universal-transformer/viewer.Trace says what they hold.
+With --text: only the ponder times, drawn for a terminal.`,
+		Example: `  ut trace runs/reverse --input 31415
+  ut trace runs/reverse --input 31415 --text
+  ut trace runs/reverse --input 31415 --json --out -`,
+		Args: arguments("RUN"),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case !c.Flags().Changed("input"):
+				return usagef("--input is missing: give the source to answer")
+			case f.asJSON && f.asText:
+				return usagef("--json and --text are both given: choose one")
+			}
+			return usingModel(c, args[0], f.backend, func(t *experiment.Trained) error {
+				return f.trace(c, t, args[0])
+			})
+		},
+	}
+	c.Flags().StringVar(&f.input, "input", "", "the `source` to answer")
+	c.Flags().StringVar(&f.out, "out", "", "`file` to write, - for the standard output (default with --text)")
+	c.Flags().BoolVar(&f.asJSON, "json", false, "write JSON instead of a page")
+	c.Flags().BoolVar(&f.asText, "text", false, "draw the ponder times for a terminal instead")
+	backendFlag(c, &f.backend)
+	return c
+}
+
+func (f traceFlags) trace(c *cobra.Command, t *experiment.Trained, dir string) error {
+	traced, err := t.Trace(f.input)
+	if err != nil {
+		return fmt.Errorf("--input: %w", err)
+	}
+	if f.out == "-" || f.out == "" && f.asText {
+		return f.write(c.OutOrStdout(), traced)
+	}
+	var content bytes.Buffer
+	if err := f.write(&content, traced); err != nil {
+		return err
+	}
+	path := f.out
+	if path != "" {
+		err = os.WriteFile(path, content.Bytes(), 0o644)
+	} else {
+		path, err = saveTrace(dir, traceName(f.input)+f.suffix(), content.Bytes())
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(c.OutOrStdout(), path)
+	return err
+}
+
+func (f traceFlags) suffix() string {
+	if f.asJSON {
+		return ".json"
+	}
+	return ".html"
+}
+
+// write renders the trace in the form asked for.
+func (f traceFlags) write(w io.Writer, t *viewer.Trace) error {
+	switch {
+	case f.asJSON:
+		return viewer.WriteJSON(w, t)
+	case f.asText:
+		width, colour := 80, false
+		if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+			colour = os.Getenv("NO_COLOR") == ""
+			if columns, _, err := term.GetSize(int(file.Fd())); err == nil {
+				width = columns
+			}
+		}
+		return viewer.WriteText(w, t, width, colour)
+	}
+	return viewer.WriteHTML(w, t)
+}
+
+// saveTrace puts a file among the traces of a run.
+func saveTrace(dir, name string, content []byte) (string, error) {
+	log, err := runlog.Open(dir)
+	if err != nil {
+		return "", err
+	}
+	return log.WriteTrace(name, content)
+}
+
+// traceName is a file name that an input can be recognised by: the input itself if that is one, otherwise what is left of it
+// and a checksum.
+func traceName(input string) string {
+	const longest = 40
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= '0' && r <= '9', r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r == '-', r == '_':
+			return r
+		}
+		return '_'
+	}, input)
+	if name == input && name != "" && len(name) <= longest {
+		return name
+	}
+	sum := sha256.Sum256([]byte(input))
+	return fmt.Sprintf("%s-%x", name[:min(longest, len(name))], sum[:4])
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/gomlx/compute"
+	"github.com/spf13/cobra"
+	"universal-transformer/experiment"
+	"universal-transformer/runlog"
+	"universal-transformer/training"
+)
+
+// trainFlags is what train is told.
+type trainFlags struct {
+	config, out, resume, backend string
+	seed                         uint64
+	sets                         []string
+}
+
+func newTrain() *cobra.Command {
+	var f trainFlags
+	c := &cobra.Command{
+		Use:   "train EXPERIMENT",
+		Short: "Train an experiment, or go on with a run",
+		Long: `train runs an experiment of ut list, or one from a file (ut show prints what it may say), in a
+new run directory. --resume goes on with a run that was interrupted or killed, from its newest
+checkpoint, as if nothing had happened.
+
+Ctrl-C ends training after the update at hand, with a checkpoint; a second one at once.`,
+		Example: `  ut train reverse
+  ut train reverse --out runs/small --seed 7 --set model.width=64 --set training.steps=5000
+  ut train --config mine.json --out runs/mine
+  ut train base --set task.table.path=pairs.tsv --out runs/pairs
+  ut train --resume runs/mine`,
+		Args: func(*cobra.Command, []string) error { return nil },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(c, args); err != nil {
+				return err
+			}
+			if f.resume != "" {
+				return f.goOn(c)
+			}
+			return f.start(c, args)
+		},
+	}
+	c.Flags().StringVar(&f.config, "config", "", "train the experiment in this `file` instead of a named one")
+	c.Flags().StringVar(&f.out, "out", "", "run `directory` (default runs/ and the experiment's name)")
+	c.Flags().StringVar(&f.resume, "resume", "", "go on with the run in this `directory`")
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that everything random comes from (default the experiment's)")
+	setFlag(c, &f.sets)
+	backendFlag(c, &f.backend)
+	return c
+}
+
+// check rejects what cannot be meant together.
+func (f *trainFlags) check(c *cobra.Command, args []string) error {
+	if f.resume != "" {
+		for _, name := range []string{"config", "out", "seed", "set"} {
+			if c.Flags().Changed(name) {
+				return usagef("--%s cannot be given with --resume: a run keeps its configuration", name)
+			}
+		}
+		if len(args) > 0 {
+			return usagef("%q cannot be given with --resume: a run keeps its experiment", args[0])
+		}
+		return nil
+	}
+	switch {
+	case len(args) == 0 && f.config == "":
+		return usagef("what to train is missing: name an EXPERIMENT (ut list shows them), a --config file, or a run to --resume")
+	case len(args) > 0 && f.config != "":
+		return usagef("%q and --config %s are both given: choose one", args[0], f.config)
+	case len(args) > 1:
+		return usagef("%q is one argument too many", args[1])
+	}
+	return nil
+}
+
+// start trains in a new run directory.
+func (f *trainFlags) start(c *cobra.Command, args []string) error {
+	r, err := configured(append(args, "")[0], f.config, f.sets)
+	if err != nil {
+		return err
+	}
+	if c.Flags().Changed("seed") {
+		r.Seed = f.seed
+	}
+	dir := f.out
+	if dir == "" {
+		dir = filepath.Join("runs", filepath.Base(r.Name))
+	}
+	return using(f.backend, func(backend compute.Backend) error {
+		err := watched(c, dir, func(ctx context.Context, w experiment.Watcher) (training.Report, error) {
+			return r.Train(ctx, backend, dir, w)
+		})
+		if errors.Is(err, runlog.ErrExists) {
+			return existing(dir)
+		}
+		return err
+	})
+}
+
+// goOn trains in a run directory that is there.
+func (f *trainFlags) goOn(c *cobra.Command) error {
+	return using(f.backend, func(backend compute.Backend) error {
+		return watched(c, f.resume, func(ctx context.Context, w experiment.Watcher) (training.Report, error) {
+			return experiment.Resume(ctx, backend, f.resume, w)
+		})
+	})
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"universal-transformer/experiment"
+	"universal-transformer/internal/progress"
+	"universal-transformer/score"
+	"universal-transformer/task/table"
+	"universal-transformer/training"
+)
+
+// watched trains with progress on the standard error, and says on the standard output what came of it.
+func watched(c *cobra.Command, dir string, train func(context.Context, experiment.Watcher) (training.Report, error)) error {
+	report, err := trainWatched(c, dir, train)
+	if err != nil {
+		return err
+	}
+	return summarise(c.OutOrStdout(), dir, report)
+}
+
+// trainWatched trains with progress on the standard error. An interrupted run is an error that says how to go on.
+func trainWatched(c *cobra.Command, dir string, train func(context.Context, experiment.Watcher) (training.Report, error)) (training.Report, error) {
+	watch := &trainingWatch{w: c.ErrOrStderr()}
+	stop := context.AfterFunc(c.Context(), func() {
+		c.PrintErrln("\ninterrupted: finishing this update; again to stop at once, without saving")
+	})
+	defer stop()
+	report, err := train(c.Context(), experiment.Watcher{Progress: watch.progress, Say: watch.say, Report: watch.table})
+	watch.done()
+	if err == nil && report.Stopped == "interrupted" {
+		err = fmt.Errorf("%w after step %d, which is saved; go on with: %s train --resume %s", errInterrupted, report.Step, os.Args[0], dir)
+	}
+	return report, err
+}
+
+// trainingWatch shows how training goes.
+type trainingWatch struct {
+	w    io.Writer
+	line *progress.Progress
+	mean smooth
+}
+
+// smooth follows measurements that jump from update to update.
+type smooth struct{ loss, accuracy, tokens, ponder float64 }
+
+const newest = 0.1 // weight of the newest measurement in the mean
+
+func (s *smooth) add(p training.Progress, weight float64) {
+	for _, pair := range []struct {
+		mean *float64
+		now  float64
+	}{
+		{&s.loss, p.Tally.MeanLoss()}, {&s.accuracy, p.Tally.SymbolAccuracy()},
+		{&s.tokens, p.TokensPerSecond}, {&s.ponder, p.Tally.Ponder()},
+	} {
+		*pair.mean += weight * (pair.now - *pair.mean)
+	}
+}
+
+func (t *trainingWatch) progress(p training.Progress) {
+	if t.line == nil {
+		t.line = progress.New(t.w, p.Steps, "step")
+		t.line.StartAt(p.Step)
+		t.mean.add(p, 1)
+	}
+	t.mean.add(p, newest)
+	t.line.Update(p.Step, progress.Number("loss", t.mean.loss), progress.Number("accuracy", t.mean.accuracy),
+		progress.Number("ponder", t.mean.ponder), progress.Rate(t.mean.tokens, "tokens/s"))
+}
+
+// say puts a line above the progress line.
+func (t *trainingWatch) say(line string) {
+	if file, ok := t.w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		line = "\r\x1b[K" + line
+	}
+	fmt.Fprintln(t.w, line)
+}
+
+func (t *trainingWatch) table(r *table.Report) { t.say(r.String()) }
+
+func (t *trainingWatch) done() {
+	if t.line != nil {
+		t.line.Done()
+	}
+}
+
+// summarise says what training came to and what to do next.
+func summarise(w io.Writer, dir string, r training.Report) error {
+	why := map[string]string{
+		"done":     "all there were to do",
+		"accuracy": "the held-out accuracy asked for is reached",
+		"patience": "the held-out set gave no new best for a while",
+	}[r.Stopped]
+	held := r.HeldOut
+	_, err := fmt.Fprintf(w, "%s: %d steps (%s) in %s, %s parameters\n", dir, r.Step, why, minutes(r.Seconds), thousands(r.Parameters))
+	if err == nil && held.Sequences > 0 {
+		_, err = fmt.Fprintf(w, "held out, teacher forcing: symbol accuracy %s, sequence accuracy %s\n",
+			score.Accuracy{Right: int(held.SymbolsRight), Total: int(held.Symbols)},
+			score.Accuracy{Right: int(held.SequencesRight), Total: int(held.Sequences)})
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(w, "next: %s eval %s\n", os.Args[0], dir)
+	}
+	return err
+}
+
+// minutes writes a time in the unit that suits it.
+func minutes(seconds float64) string {
+	if seconds < 90 {
+		return fmt.Sprintf("%.1f seconds", seconds)
+	}
+	return fmt.Sprintf("%.1f minutes", seconds/60)
+}
+
+// thousands writes 105242 as 105,242.
+func thousands(n int) string {
+	digits := fmt.Sprint(n)
+	var groups []string
+	for len(digits) > 3 {
+		groups = append([]string{digits[len(digits)-3:]}, groups...)
+		digits = digits[:len(digits)-3]
+	}
+	return strings.Join(append([]string{digits}, groups...), ",")
+}

@@ -1,0 +1,157 @@
+package halting_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
+	"universal-transformer/internal/engine/enginetest"
+)
+
+// A line is a batch of sequences and how they move, in numbers that a loop in Go can follow as well as a graph: the coordinates
+// of step t are the constant signal[t-1], and a position becomes tanh(0.9 x + 0.8 mean of all x).
+type line struct {
+	state  [][][]float64   // H^0, [B][M][D]
+	mask   [][]bool        // [B][M]
+	signal [][][][]float64 // [steps][B][M][D]
+	weight []float64       // of the halting unit, [D]
+	bias   float64
+}
+
+// randomLine has the odd sizes B = 3, M = 5, D = 7 and real lengths 5, 2, 3.
+func randomLine(rng *rand.Rand, steps int) line {
+	const rows, length, width = 3, 5, 7
+	tensor := func(deviation float64) [][][]float64 {
+		out := make([][][]float64, rows)
+		for b := range out {
+			out[b] = make([][]float64, length)
+			for m := range out[b] {
+				for range width {
+					out[b][m] = append(out[b][m], deviation*rng.NormFloat64())
+				}
+			}
+		}
+		return out
+	}
+	l := line{state: tensor(1), bias: -0.8}
+	for range steps {
+		l.signal = append(l.signal, tensor(0.5))
+	}
+	for range width {
+		l.weight = append(l.weight, rng.NormFloat64())
+	}
+	for _, real := range []int{5, 2, 3} {
+		row := make([]bool, length)
+		for m := range real {
+			row[m] = true
+		}
+		l.mask = append(l.mask, row)
+	}
+	return l
+}
+
+func (l line) dims() (rows, length, width int) {
+	return len(l.state), len(l.state[0]), len(l.state[0][0])
+}
+
+// recurrence is the line as a policy sees it. Every state that a step starts from is appended to carried, if that is not nil.
+func (l line) recurrence(g *Graph, carried *[]*Node) halting.Recurrence {
+	return halting.Recurrence{
+		State: Const(g, l.state), Mask: Const(g, l.mask), Source: Const(g, l.mask),
+		Locate: func(t int, state *Node) *Node {
+			if carried != nil {
+				*carried = append(*carried, state)
+			}
+			return Add(state, Const(g, l.signal[t-1]))
+		},
+		Revise: func(_ int, x *Node) *Node {
+			return Tanh(Add(MulScalar(x, 0.9), MulScalar(ReduceAndKeep(x, ReduceMean, 1), 0.8)))
+		},
+	}
+}
+
+// store holds the halting unit's parameters.
+func (l line) store(t *testing.T) *model.Store {
+	t.Helper()
+	store := model.NewStore()
+	for path, value := range map[string][]float64{"/halting/weight": l.weight, "/halting/bias": {l.bias}} {
+		if _, err := store.CreateVariable(path, tensors.FromFlatDataAndDimensions(value, len(value))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return store
+}
+
+// compute runs a graph and gives its outputs, flat.
+func compute(t *testing.T, store *model.Store, graph func(scope *model.Scope, g *Graph) []*Node) [][]float64 {
+	t.Helper()
+	exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, one *Node) []*Node {
+		return graph(scope, one.Graph())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	out, err := exec.Call(1.0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var flat [][]float64
+	for _, tensor := range out {
+		flat = append(flat, tensors.MustCopyFlatData[float64](tensor))
+	}
+	return flat
+}
+
+// outcome is a halting.Outcome as numbers: state [B*M*D], the others [B*M].
+type outcome struct {
+	state, updates, remainders []float64
+	weights, carried           [][]float64 // a step
+}
+
+func unroll(t *testing.T, policy halting.Policy, l line) outcome {
+	t.Helper()
+	adaptive, steps := true, 0
+	out := compute(t, l.store(t), func(scope *model.Scope, g *Graph) []*Node {
+		var carried []*Node
+		o := policy.Unroll(scope, l.recurrence(g, &carried))
+		steps = len(carried)
+		nodes := append([]*Node{o.State, ConvertDType(o.Updates, dtypes.Float64)}, carried...)
+		if adaptive = o.Adaptive(); adaptive {
+			nodes = append(append(nodes, o.Remainders), o.Weights...)
+		}
+		return nodes
+	})
+	got := outcome{state: out[0], updates: out[1], carried: out[2 : 2+steps]}
+	if adaptive {
+		got.remainders, got.weights = out[2+steps], out[3+steps:]
+	}
+	return got
+}
+
+// adaptive makes the three adaptive policies of one halting unit.
+func adaptive(a halting.ACT) map[string]halting.Policy {
+	return map[string]halting.Policy{"listing": halting.Listing{ACT: a}, "graves": halting.Graves{ACT: a}, "frozen": halting.Frozen{ACT: a}}
+}
+
+// near fails the test if two lists differ by more than the tolerance anywhere.
+func near(t *testing.T, what string, got, want []float64, tolerance float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s has %d entries, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= tolerance) {
+			t.Errorf("%s[%d] is %.15g, want %.15g", what, i, got[i], want[i])
+			return
+		}
+	}
+}
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+func logit(p float64) float64   { return math.Log(p / (1 - p)) }

@@ -1,0 +1,147 @@
+// Package bench measures how fast a backend does the model's work: a training step, encoding, decoding, a matrix product. It
+// does what one measures of other engines: encoder-decoder, post-norm, no dropout, Adam, source and target of equal length,
+// float32, the median of several runs after a warm-up. A figure means little by itself; ratios within one run do.
+//
+// Letters: B batch, M positions, D width, F filter, V vocabulary, T steps.
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/halting"
+	"universal-transformer/universal"
+	"universal-transformer/vocab"
+)
+
+// Shape says how much work.
+type Shape struct {
+	Width       int     `json:"width"`
+	Filter      int     `json:"filter"`
+	Heads       int     `json:"heads"`
+	Steps       int     `json:"steps"`     // of fixed depth
+	MaxSteps    int     `json:"max_steps"` // of adaptive depth
+	Batch       int     `json:"batch"`
+	Length      int     `json:"length"`
+	Vocabulary  int     `json:"vocabulary"`
+	HaltingBias float64 `json:"halting_bias"`
+}
+
+// Default is the smaller of the two shapes that figures are quoted for.
+var Default = Shape{Width: 128, Filter: 512, Heads: 8, Steps: 6, MaxSteps: 12, Batch: 32, Length: 64, Vocabulary: 32}
+
+// Result is one measurement.
+type Result struct {
+	What            string  `json:"what"`
+	Backend         string  `json:"backend"`
+	Threads         int     `json:"threads"`
+	Shape           Shape   `json:"args"`
+	Seconds         float64 `json:"seconds"`                     // median of one run
+	TokensPerSecond float64 `json:"tokens_per_second,omitempty"` // target symbols; source symbols when encoding
+	GFlops          float64 `json:"gflops,omitempty"`            // useful multiplications and additions of matrix products, 1e9 a second
+	MeanUpdates     float64 `json:"decoder_mean_updates,omitempty"`
+}
+
+// Names lists what can be measured.
+var Names = []string{"train", "act", "encode", "decode", "gemm"}
+
+// Run measures one of Names.
+func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Result, error) {
+	if err := s.validate(what); err != nil {
+		return Result{}, err
+	}
+	w := work{backend: backend, shape: s, model: s.model(what == "act")}
+	result := Result{What: what, Shape: s}
+	once, err := w.prepare(what)
+	if err != nil {
+		return result, err
+	}
+	if result.Seconds, err = median(once, warmup, repeat); err != nil {
+		return result, err
+	}
+	result.GFlops = s.flops(what) / result.Seconds / 1e9
+	result.MeanUpdates = w.meanUpdates
+	if what != "gemm" {
+		result.TokensPerSecond = float64(s.Batch*s.Length) / result.Seconds
+	}
+	return result, nil
+}
+
+// median times once repeat times after a warm-up.
+func median(once func() error, warmup, repeat int) (float64, error) {
+	var times []float64
+	for i := range warmup + max(repeat, 1) {
+		start := time.Now()
+		if err := once(); err != nil {
+			return 0, err
+		}
+		if i >= warmup {
+			times = append(times, time.Since(start).Seconds())
+		}
+	}
+	slices.Sort(times)
+	return times[len(times)/2], nil
+}
+
+func (s Shape) validate(what string) error {
+	if !slices.Contains(Names, what) {
+		return fmt.Errorf("nothing named %q can be measured; there are %v", what, Names)
+	}
+	for _, n := range []struct {
+		name  string
+		value int
+	}{{"batch", s.Batch}, {"length", s.Length}, {"vocabulary", s.Vocabulary - 2}} {
+		if n.value < 1 {
+			return fmt.Errorf("%s is too small", n.name)
+		}
+	}
+	return s.model(what == "act").Validate()
+}
+
+// model is what is measured.
+func (s Shape) model(adaptive bool) universal.EncoderDecoder {
+	var policy halting.Policy = halting.Fixed{Steps: s.Steps}
+	if adaptive {
+		policy = halting.Graves{ACT: halting.ACT{MaxSteps: s.MaxSteps, Epsilon: 0.01, Bias: s.HaltingBias}}
+	}
+	return universal.EncoderDecoder{Config: universal.Config{
+		SourceVocabulary: s.Vocabulary, TargetVocabulary: s.Vocabulary, Width: s.Width, Heads: s.Heads,
+		Transition: universal.FeedForward{Filter: s.Filter}, Halting: policy,
+	}}
+}
+
+// ids draws symbols for a batch.
+func (s Shape) ids(rng *rand.Rand) []vocab.ID {
+	ids := make([]vocab.ID, s.Batch*s.Length)
+	for i := range ids {
+		ids[i] = vocab.ID(1 + rng.IntN(s.Vocabulary-1))
+	}
+	return ids
+}
+
+// flops counts what the mathematics needs, two for a multiplication and its addition, matrix products alone: projections,
+// attention (causal attention counted whole, as everybody computes it), transition, readout; backward twice forward.
+func (s Shape) flops(what string) float64 {
+	d, f, m, v := float64(s.Width), float64(s.Filter), float64(s.Length), float64(s.Vocabulary)
+	t, positions := float64(s.Steps), float64(s.Batch*s.Length)
+	self := 4*d*d + 2*m*d
+	cross := 2*d*d + 2*m*d // queries and output; keys and values are made once
+	transition := 2 * d * f
+	encoder := t * (self + transition)
+	decoder := t*(self+cross+transition) + 2*d*d + d*v
+	switch what {
+	case "train":
+		return 2 * 3 * positions * (encoder + decoder)
+	case "encode":
+		return 2 * positions * encoder
+	case "gemm":
+		return 2 * gemmSize * gemmSize * gemmSize
+	}
+	return 0 // depends on the halting, or on what a decoder repeats
+}
+
+// gemmSize is the side of the matrices of "gemm".
+const gemmSize = 1024

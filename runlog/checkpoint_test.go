@@ -1,0 +1,194 @@
+package runlog_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/internal/safetensors"
+	"universal-transformer/runlog"
+)
+
+// checkpoint is one whose content says its step.
+func checkpoint(t *testing.T, step int64) *runlog.Checkpoint {
+	t.Helper()
+	x, err := safetensors.New("encoder.weight", []int{3}, []float64{float64(step), 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &runlog.Checkpoint{Step: step, Meta: map[string]string{"position": fmt.Sprintf(`{"window":%d}`, step)}, Tensors: []safetensors.Tensor{x}}
+}
+
+func save(t *testing.T, r *runlog.Run, keep int, steps ...int64) {
+	t.Helper()
+	for _, s := range steps {
+		if err := r.SaveCheckpoint(s, checkpoint(t, s), keep); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func checkpointPath(r *runlog.Run, step int64) string {
+	return filepath.Join(r.Dir(), "checkpoints", fmt.Sprintf("step-%09d.safetensors", step))
+}
+
+func there(t *testing.T, r *runlog.Run, want ...int64) {
+	t.Helper()
+	if got, err := r.Steps(); err != nil || !slices.Equal(got, want) {
+		t.Errorf("there are checkpoints of %v, %v, want %v", got, err, want)
+	}
+}
+
+func TestCheckpointRoundTrip(t *testing.T) {
+	r := create(t)
+	if _, _, err := r.Latest(); !errors.Is(err, runlog.ErrNoCheckpoint) {
+		t.Errorf("Latest of a new run: %v", err)
+	}
+	if _, err := r.Best(); !errors.Is(err, runlog.ErrNoCheckpoint) {
+		t.Errorf("Best of a new run: %v", err)
+	}
+	save(t, r, 0, 5, 1_000_000_007, 30)
+	reader, err := runlog.Open(r.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, refused, err := reader.Latest()
+	if err != nil || len(refused) != 0 || !reflect.DeepEqual(c, checkpoint(t, 1_000_000_007)) {
+		t.Errorf("latest is %+v, %v, %v", c, refused, err)
+	}
+	if c, err := reader.Load(5); err != nil || !reflect.DeepEqual(c, checkpoint(t, 5)) {
+		t.Errorf("step 5 is %+v, %v", c, err)
+	}
+	f, err := safetensors.Decode([]byte(content(t, checkpointPath(r, 5)))) // any reader of the format can
+	if err != nil || f.Metadata["version"] != runlog.Version() || f.Metadata["step"] != "5" {
+		t.Errorf("as safetensors: %v, %v", f, err)
+	}
+}
+
+func TestCheckpointRefuses(t *testing.T) {
+	r := create(t)
+	for _, key := range []string{"step", "version", "sha256"} {
+		if err := r.SaveCheckpoint(1, &runlog.Checkpoint{Meta: map[string]string{key: "x"}}, 1); err == nil {
+			t.Errorf("meta key %q is accepted", key)
+		}
+	}
+	if err := errors.Join(r.SaveCheckpoint(-1, checkpoint(t, 1), 1)); err == nil {
+		t.Error("step -1 is accepted")
+	}
+	if err := errors.Join(r.SaveCheckpoint(1, checkpoint(t, 1), -1)); err == nil {
+		t.Error("keep -1 is accepted")
+	}
+	there(t, r)
+}
+
+// A checkpoint of which any one byte is another, or that ends anywhere before its end, or that goes on, is
+// refused, and the one before it is used.
+func TestDamagedCheckpointIsRefused(t *testing.T) {
+	r := create(t)
+	save(t, r, 0, 10, 20)
+	path := checkpointPath(r, 20)
+	whole := []byte(content(t, path))
+	refuse := func(what string, damaged []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, refused, err := r.Latest()
+		if err != nil || c.Step != 10 || len(refused) != 1 || refused[0].Path != path || refused[0].Reason == "" || strings.Contains(refused[0].Reason, path) {
+			t.Fatalf("%s: latest %+v, refused %v, %v", what, c, refused, err)
+		}
+	}
+	for i := range whole {
+		for _, flip := range []byte{1, 0x20, 0x80} {
+			damaged := bytes.Clone(whole)
+			damaged[i] ^= flip
+			refuse(fmt.Sprintf("byte %d ^ %#x", i, flip), damaged)
+		}
+		refuse(fmt.Sprintf("cut at %d", i), whole[:i])
+	}
+	refuse("longer", append(bytes.Clone(whole), 0))
+	other := []byte(content(t, checkpointPath(r, 10)))
+	refuse("another step's", other)
+	if err := os.Remove(checkpointPath(r, 10)); err != nil {
+		t.Fatal(err)
+	}
+	if _, refused, err := r.Latest(); !errors.Is(err, runlog.ErrNoCheckpoint) || len(refused) != 1 {
+		t.Errorf("with nothing else left: %v, %v", refused, err)
+	}
+}
+
+func TestKeep(t *testing.T) {
+	r := create(t)
+	save(t, r, 2, 10, 20, 30)
+	there(t, r, 20, 30)
+	if err := r.MarkBest(20); err != nil {
+		t.Fatal(err)
+	}
+	save(t, r, 2, 40, 50, 60)
+	there(t, r, 20, 50, 60)
+	if c, err := r.Best(); err != nil || c.Step != 20 {
+		t.Errorf("best is %+v, %v", c, err)
+	}
+	if err := r.MarkBest(60); err != nil {
+		t.Fatal(err)
+	}
+	save(t, r, 1, 70)
+	there(t, r, 60, 70)
+	if err := r.MarkBest(50); err == nil {
+		t.Error("a checkpoint that is gone is marked as best")
+	}
+	if c, err := r.Best(); err != nil || c.Step != 60 {
+		t.Errorf("best is %+v, %v", c, err)
+	}
+}
+
+// A resume that passes over a damaged newer checkpoint must not lose its own to it.
+func TestLaterCheckpointsDoNotCount(t *testing.T) {
+	r := create(t)
+	save(t, r, 0, 10, 20, 99)
+	save(t, r, 1, 30)
+	there(t, r, 30, 99)
+}
+
+func TestTruncateRemovesLaterCheckpoints(t *testing.T) {
+	r := create(t)
+	save(t, r, 0, 10, 20, 30)
+	if err := r.MarkBest(20); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Truncate(20); err != nil {
+		t.Fatal(err)
+	}
+	there(t, r, 10, 20)
+	if c, err := r.Best(); err != nil || c.Step != 20 {
+		t.Errorf("best is %+v, %v", c, err)
+	}
+	if err := r.Truncate(15); err != nil {
+		t.Fatal(err)
+	}
+	there(t, r, 10)
+	save(t, r, 0, 20) // again, but not yet known to be the best
+	if _, err := r.Best(); !errors.Is(err, runlog.ErrNoCheckpoint) {
+		t.Errorf("the best was removed, and Best says %v", err)
+	}
+}
+
+// Equal checkpoints are equal files, so that runs can be compared by their bytes.
+func TestCheckpointBytesAreDeterministic(t *testing.T) {
+	r := create(t)
+	save(t, r, 0, 10)
+	first := content(t, checkpointPath(r, 10))
+	save(t, r, 0, 10)
+	if again := content(t, checkpointPath(r, 10)); again != first {
+		t.Error("the same checkpoint gives other bytes")
+	}
+	if leftovers, _ := filepath.Glob(filepath.Join(r.Dir(), "checkpoints", ".*")); len(leftovers) > 0 {
+		t.Errorf("left over: %v", leftovers)
+	}
+}

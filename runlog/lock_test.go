@@ -1,0 +1,94 @@
+package runlog_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"universal-transformer/runlog"
+)
+
+func TestOneWriter(t *testing.T) {
+	r := create(t)
+	if _, err := runlog.Resume(r.Dir()); !errors.Is(err, runlog.ErrInUse) || !strings.Contains(err.Error(), "process ") {
+		t.Errorf("a second writer: %v", err)
+	}
+	reader, err := runlog.Open(r.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"AppendMetrics":  reader.AppendMetrics(map[string]int{"step": 1}),
+		"Truncate":       reader.Truncate(0),
+		"SaveCheckpoint": reader.SaveCheckpoint(1, &runlog.Checkpoint{}, 1),
+		"MarkBest":       reader.MarkBest(1),
+		"WriteJSON":      reader.WriteJSON("x.json", example),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "open for reading") {
+			t.Errorf("%s of a reader: %v", name, err)
+		}
+	}
+	reopen(t, r)
+	if _, err := runlog.Resume(t.TempDir()); !errors.Is(err, runlog.ErrNotRun) {
+		t.Errorf("Resume of an empty directory: %v", err)
+	}
+}
+
+// A lock file that names a process which is gone locks nothing, be its number taken by another process or not.
+func TestStaleLockIsTakenOver(t *testing.T) {
+	for _, number := range []string{"1\n", "999999999\n", ""} {
+		r := create(t)
+		r.Close()
+		if err := os.WriteFile(filepath.Join(r.Dir(), "lock"), []byte(number), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := runlog.Resume(r.Dir())
+		if err != nil {
+			t.Fatalf("stale lock %q: %v", number, err)
+		}
+		if got, want := content(t, filepath.Join(r.Dir(), "lock")), fmt.Sprintln(os.Getpid()); got != want {
+			t.Errorf("the lock names %q, want %q", got, want)
+		}
+		again.Close()
+	}
+}
+
+// A process that holds a run is killed without warning: the run can be resumed at once.
+func TestKilledWriterGivesTheLockBack(t *testing.T) {
+	if dir := os.Getenv("RUNLOG_HOLD"); dir != "" {
+		if _, err := runlog.Create(dir, example); err != nil {
+			t.Fatal(err)
+		}
+		os.Stdout.WriteString("held\n")
+		select {}
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	holder := exec.Command(os.Args[0], "-test.run=^TestKilledWriterGivesTheLockBack$", "-test.timeout=1m")
+	holder.Env = append(os.Environ(), "RUNLOG_HOLD="+dir)
+	out, err := holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 5)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runlog.Resume(dir); !errors.Is(err, runlog.ErrInUse) {
+		t.Errorf("while the other process lives: %v", err)
+	}
+	if err := holder.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	holder.Wait()
+	r, err := runlog.Resume(dir)
+	if err != nil {
+		t.Fatalf("after it was killed: %v", err)
+	}
+	r.Close()
+}

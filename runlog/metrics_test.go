@@ -1,0 +1,191 @@
+package runlog_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/runlog"
+)
+
+type row struct {
+	Step int64   `json:"step"`
+	Loss float64 `json:"loss"`
+}
+
+func appendRows(t *testing.T, r *runlog.Run, steps ...int64) {
+	t.Helper()
+	for _, s := range steps {
+		if err := r.AppendMetrics(row{Step: s, Loss: 1 / float64(s+1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// steps is the steps of all rows.
+func steps(t *testing.T, r *runlog.Run) []int64 {
+	t.Helper()
+	rows, err := r.Metrics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []int64
+	for _, row := range rows {
+		all = append(all, row.Step())
+		if loss, ok := row.Number("loss"); !ok || loss != 1/float64(row.Step()+1) {
+			t.Fatalf("row %v", row)
+		}
+	}
+	return all
+}
+
+func metricsPath(r *runlog.Run) string { return filepath.Join(r.Dir(), "metrics.jsonl") }
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestMetrics(t *testing.T) {
+	r := create(t)
+	if got := steps(t, r); len(got) != 0 {
+		t.Errorf("a new run has rows %v", got)
+	}
+	appendRows(t, r, 0, 10, 10)
+	r = reopen(t, r)
+	appendRows(t, r, 20)
+	if got := steps(t, r); !slices.Equal(got, []int64{0, 10, 10, 20}) {
+		t.Errorf("rows %v", got)
+	}
+	want := fmt.Sprintf("{%q:%q}\n{\"step\":0,\"loss\":1}\n", "version", runlog.Version())
+	if got := content(t, metricsPath(r)); !strings.HasPrefix(got, want) {
+		t.Errorf("metrics.jsonl is %s, want %s...", got, want)
+	}
+}
+
+func TestAppendRefuses(t *testing.T) {
+	r := create(t)
+	appendRows(t, r, 10)
+	before := content(t, metricsPath(r))
+	for name, bad := range map[string]any{
+		"no step": map[string]int{"x": 1}, "step null": map[string]any{"step": nil}, "fraction": map[string]float64{"step": 10.5},
+		"text": map[string]string{"step": "11"}, "backwards": row{Step: 9}, "NaN": row{Step: 11, Loss: math.NaN()}, "a list": []int{1},
+	} {
+		if err := r.AppendMetrics(bad); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	if got := content(t, metricsPath(r)); got != before {
+		t.Errorf("refused rows change the file from %q to %q", before, got)
+	}
+}
+
+// Whatever byte a killed process got to, readers see the rows before it and a resumed writer goes on after them.
+func TestHalfWrittenLine(t *testing.T) {
+	r := create(t)
+	appendRows(t, r, 1, 2, 3)
+	whole := content(t, metricsPath(r))
+	lines := strings.SplitAfter(whole, "\n")
+	for cut := range len(whole) {
+		r.Close()
+		if err := os.WriteFile(metricsPath(r), []byte(whole[:cut]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		kept := max(0, strings.Count(whole[:cut], "\n")-1) // the first line is no row
+		if got := steps(t, r); len(got) != kept {
+			t.Fatalf("cut at %d: %v, want %d rows", cut, got, kept)
+		}
+		r = reopen(t, r)
+		appendRows(t, r, 9)
+		if want := strings.Join(lines[:max(1, kept+1)], "") + `{"step":9,"loss":0.1}` + "\n"; content(t, metricsPath(r)) != want {
+			t.Fatalf("cut at %d: %q, want %q", cut, content(t, metricsPath(r)), want)
+		}
+	}
+}
+
+func TestDamagedLineIsNamed(t *testing.T) {
+	r := create(t)
+	appendRows(t, r, 1, 2)
+	r.Close()
+	for line, want := range map[string]string{
+		"rubbish":        "metrics.jsonl:4: not a JSON object",
+		`{"step":1}`:     "metrics.jsonl:4: step 1 is no whole number from 2 on",
+		`{"loss":1}`:     "metrics.jsonl:4: step <nil>",
+		`[]`:             "metrics.jsonl:4: not a JSON object",
+		"\x00\x00":       "metrics.jsonl:4: not a JSON object",
+		`{"step":-1}`:    "metrics.jsonl:4: step -1",
+		`{"step":1e300}`: "metrics.jsonl:4: step 1e+300",
+	} {
+		before := content(t, metricsPath(r))
+		if err := os.WriteFile(metricsPath(r), []byte(before+line+"\n{\"step\":5}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Metrics(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", line, err, want)
+		}
+		if _, err := runlog.Resume(r.Dir()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: Resume: %v, want %q", line, err, want)
+		}
+		if err := os.WriteFile(metricsPath(r), []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Going on after Truncate gives the file that a run without interruption writes, byte for byte.
+func TestTruncateRepeatsExactly(t *testing.T) {
+	all := []int64{1, 2, 2, 5, 7, 7, 9}
+	r := create(t)
+	appendRows(t, r, all...)
+	want := content(t, metricsPath(r))
+	for _, after := range []int64{9, 8, 7, 4, 2, 1, 0, 100, -1} {
+		if err := r.Truncate(after); err != nil {
+			t.Fatal(err)
+		}
+		kept := slices.DeleteFunc(slices.Clone(all), func(s int64) bool { return s > after })
+		if got := steps(t, r); !slices.Equal(got, kept) {
+			t.Fatalf("after step %d: %v, want %v", after, got, kept)
+		}
+		appendRows(t, r, all[len(kept):]...)
+		if got := content(t, metricsPath(r)); got != want {
+			t.Fatalf("after step %d and again:\n%s, want\n%s", after, got, want)
+		}
+		r = reopen(t, r)
+	}
+}
+
+func FuzzMetrics(f *testing.F) {
+	f.Add([]byte("{\"version\":\"1\"}\n{\"step\":1}\n{\"step\":2,\"lo"))
+	f.Add([]byte("{\"step\":1e300}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := runlog.Create(filepath.Join(t.TempDir(), "run"), example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if err := os.WriteFile(metricsPath(r), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := r.Metrics()
+		if err != nil {
+			return
+		}
+		r.Close()
+		again, err := runlog.Resume(r.Dir())
+		if err != nil {
+			t.Fatalf("what can be read cannot be resumed: %v", err)
+		}
+		defer again.Close()
+		if after, err := again.Metrics(); err != nil || len(after) != len(rows) {
+			t.Fatalf("%d rows before Resume, %d after, %v", len(rows), len(after), err)
+		}
+	})
+}

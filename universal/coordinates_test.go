@@ -1,0 +1,206 @@
+package universal
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
+	"universal-transformer/internal/engine/enginetest"
+)
+
+// coordinatesOf gives P^t [B*M*D] of symbols at positions; nil positions count from 1.
+func coordinatesOf(t *testing.T, c Config, step, length int, positions [][]int32) []float64 {
+	t.Helper()
+	if positions == nil {
+		positions = [][]int32{make([]int32, length)}
+	} else {
+		length = 0
+	}
+	exec, err := model.NewExec(enginetest.Backend(t), model.NewStore(), func(scope *model.Scope, ids *Node) *Node {
+		at := ids
+		if length > 0 {
+			at = nil
+		}
+		zero := Zeros(ids.Graph(), shapeAs(InsertAxes(ids, -1), dtypes.Float64))
+		zero = BroadcastToDims(zero, ids.Shape().Dimensions[0], ids.Shape().Dimensions[1], c.Width)
+		return c.newCoordinates(scope, ids, at).add(step, zero)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	out, err := exec.Call(positions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tensors.MustCopyFlatData[float64](out[0])
+}
+
+// Worked out by hand for d = 4: channels 0 and 1 turn by 1 radian a position or step, channels 2 and 3 by 1/100.
+// Caught when planted: positions or steps counted from 0, exponents that differ between sine and cosine.
+func TestCoordinatesByHand(t *testing.T) {
+	c := Config{Width: 4, Precision: dtypes.Float64}
+	for _, test := range []struct {
+		step, position int
+		want           []float64
+	}{
+		{1, 1, []float64{1.6829419696157930, 1.0806046117362795, 0.0199996666683333, 1.9999000008333305}},
+		{1, 2, []float64{1.7507684116335782, 0.1241554693209974, 0.0299985000274997, 1.9997500070832430}},
+		{2, 3, []float64{1.0504174348855488, -1.4061393331475878, 0.0499941668958287, 1.9993500404155653}},
+	} {
+		p := coordinatesOf(t, c, test.step, 3, nil)[(test.position-1)*4:][:4]
+		for channel, want := range test.want {
+			if math.Abs(p[channel]-want) > 1e-15 {
+				t.Errorf("P^%d of position %d, channel %d: %.16f, want %.16f", test.step, test.position, channel, p[channel], want)
+			}
+		}
+	}
+}
+
+// Looked up by number, positions have the sinusoids that counting gives them: 1 .. M listed one by one change nothing, and a
+// sequence that starts later has those of its numbers. A width that is odd works as well.
+// Caught when planted: a table that starts at 0.
+func TestPositionsByNumber(t *testing.T) {
+	for _, width := range []int{4, 5} {
+		c := Config{Width: width, Precision: dtypes.Float64, Positions: Positions{Max: 40}}
+		counted := coordinatesOf(t, c, 3, 40, nil)
+		listed := coordinatesOf(t, c, 3, 0, [][]int32{{1, 2, 3}, {38, 39, 40}, {2, 17, 31}})
+		want := slices.Concat(counted[:3*width], counted[37*width:], counted[width:2*width], counted[16*width:17*width], counted[30*width:31*width])
+		if !slices.Equal(listed, want) {
+			t.Errorf("width %d: got %v, want %v", width, listed, want)
+		}
+	}
+}
+
+// A learned step signal is one vector a step, added at every position, in place of the sinusoid in t.
+// Caught when planted: the first vector used in every step.
+func TestLearnedSteps(t *testing.T) {
+	c := Config{Width: 2, Precision: dtypes.Float64, LearnedSteps: true, Halting: halting.Fixed{Steps: 3}}
+	store := model.NewStore()
+	if _, err := store.CreateVariable("/step", tensors.FromValue([][]float64{{10, 20}, {30, 40}, {50, 60}})); err != nil {
+		t.Fatal(err)
+	}
+	exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, ids *Node) []*Node {
+		at := c.newCoordinates(scope, ids, nil)
+		zero := Zeros(ids.Graph(), shapeAs(c.sinusoids(ids.Graph(), 1, 2), dtypes.Float64))
+		return []*Node{at.add(1, zero), at.add(3, zero)}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	out, err := exec.Call([][]int32{{1, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range [][]float64{{10, 20}, {50, 60}} {
+		got := tensors.MustCopyFlatData[float64](out[i])
+		want := []float64{math.Sin(1) + step[0], math.Cos(1) + step[1], math.Sin(2) + step[0], math.Cos(2) + step[1]}
+		if !slices.Equal(got, want) {
+			t.Errorf("step %d: %v, want %v", 2*i+1, got, want)
+		}
+	}
+}
+
+// Draws rise, stay within 1 .. Max, and every position up to Max comes up. One offset is uniform over all that fit, and a
+// subset with gaps is uniform over all subsets: each possible draw is equally likely.
+// The statistic is Pearson's; its limit is passed by chance in fewer than 1 of 10^9 runs (seeds are fixed, so none is by chance).
+// Caught when planted: an offset that leaves the last start out, or one too many; gaps left unsorted, or that never reach Max.
+func TestDrawsAreUniform(t *testing.T) {
+	for _, test := range []struct {
+		positions Positions
+		length    int
+		outcomes  int
+		limit     float64 // of chi squared with outcomes-1 degrees of freedom at 1 - 1e-9
+	}{
+		{Positions{Max: 12}, 5, 8, 55.9},              // starts 1..8
+		{Positions{Max: 7, Gaps: true}, 3, 35, 108.7}, // 7 over 3
+		{Positions{Max: 5}, 5, 1, 0},
+		{Positions{Max: 5, Gaps: true}, 5, 1, 0},
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		const draws = 20000
+		counts, covered := map[string]float64{}, map[int32]bool{}
+		for range draws {
+			drawn := test.positions.Draw(rng, test.length)
+			counts[fmt.Sprint(drawn)]++
+			for i, p := range drawn {
+				covered[p] = true
+				if p < 1 || int(p) > test.positions.Max || i > 0 && p <= drawn[i-1] || !test.positions.Gaps && p != drawn[0]+int32(i) {
+					t.Fatalf("%+v drew %v", test.positions, drawn)
+				}
+			}
+		}
+		if len(counts) != test.outcomes || len(covered) != test.positions.Max {
+			t.Errorf("%+v: %d different draws over %d positions, want %d and all", test.positions, len(counts), len(covered), test.outcomes)
+			continue
+		}
+		expected, chi := draws/float64(test.outcomes), 0.0
+		for _, n := range counts {
+			chi += (n - expected) * (n - expected) / expected
+		}
+		if chi > test.limit {
+			t.Errorf("%+v: chi squared is %.1f, at most %.1f", test.positions, chi, test.limit)
+		}
+	}
+}
+
+// What does not fit is counted from 1, as in a test.
+func TestDrawOfALongSequence(t *testing.T) {
+	for _, gaps := range []bool{false, true} {
+		drawn := Positions{Max: 3, Gaps: gaps}.Draw(rand.New(rand.NewPCG(1, 2)), 5)
+		if !slices.Equal(drawn, []int32{1, 2, 3, 4, 5}) {
+			t.Errorf("gaps %v: %v", gaps, drawn)
+		}
+	}
+}
+
+// The model gives the same bits whether positions are counted or listed from 1, and others if they start later, in the source
+// or in the target. Caught when planted: positions left out of one stack.
+func TestListedPositionsReachBothStacks(t *testing.T) {
+	c := Config{
+		SourceVocabulary: 5, TargetVocabulary: 5, Width: 4, Heads: 2, Positions: Positions{Max: 9},
+		Transition: FeedForward{Filter: 3}, Halting: halting.Fixed{Steps: 2},
+	}
+	store := model.NewStore()
+	run := func(positions ...any) (encoder, decoder []float32) {
+		exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, nodes []*Node) []*Node {
+			in := Inputs{Source: nodes[0], Target: nodes[1]}
+			if len(nodes) == 4 {
+				in.SourcePositions, in.TargetPositions = nodes[2], nodes[3]
+			}
+			r := EncoderDecoder{c}.Forward(scope, in, Watch{})
+			return []*Node{r.Encoder.State, r.Decoder.State, r.Logits}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer exec.Finalize()
+		out, err := exec.Call(append([]any{[][]int32{{2, 3, 4}}, [][]int32{{4, 2}}}, positions...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tensors.MustCopyFlatData[float32](out[0]), tensors.MustCopyFlatData[float32](out[1])
+	}
+	encoder, decoder := run()
+	for _, test := range []struct {
+		source, target                 [][]int32
+		encoderChanges, decoderChanges bool
+	}{
+		{[][]int32{{1, 2, 3}}, [][]int32{{1, 2}}, false, false},
+		{[][]int32{{1, 2, 3}}, [][]int32{{4, 5}}, false, true},
+		{[][]int32{{1, 2, 9}}, [][]int32{{1, 2}}, true, true}, // the decoder attends to the encoder
+	} {
+		e, d := run(test.source, test.target)
+		if slices.Equal(e, encoder) == test.encoderChanges || slices.Equal(d, decoder) == test.decoderChanges {
+			t.Errorf("positions %v and %v: encoder equal %v, decoder equal %v", test.source, test.target, slices.Equal(e, encoder), slices.Equal(d, decoder))
+		}
+	}
+}

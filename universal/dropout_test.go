@@ -1,0 +1,151 @@
+package universal
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
+	"universal-transformer/internal/engine/enginetest"
+)
+
+// places are the four rates, one at a time.
+var places = []struct {
+	name string
+	Dropout
+}{
+	{"embedding", Dropout{Embedding: 0.3}}, {"attention", Dropout{Attention: 0.3}},
+	{"transition", Dropout{Transition: 0.3}}, {"residual", Dropout{Residual: 0.3}},
+}
+
+// Every rate acts in training, differently every time, and none in evaluation, where the bits are those of a model without dropout.
+// Caught when planted: a rate that is read nowhere, one in another's place.
+func TestDropoutActsInTrainingOnly(t *testing.T) {
+	run := func(d Dropout, training bool) (first, second []float32) {
+		for _, transition := range []Transition{FeedForward{Filter: 8}, SeparableConvolution{Filter: 8}} {
+			c := Config{
+				SourceVocabulary: 5, TargetVocabulary: 5, Width: 8, Heads: 2, Dropout: d, Seed: 3,
+				Transition: transition, Halting: halting.Fixed{Steps: 2},
+			}
+			store := model.NewStore()
+			if err := store.SetRNGStateFromSeed(7); err != nil {
+				t.Fatal(err)
+			}
+			exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, source, target *Node) *Node {
+				scope.Store().SetTraining(source.Graph(), training)
+				return EncoderDecoder{c}.Forward(scope, Inputs{Source: source, Target: target}, Watch{}).Logits
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer exec.Finalize()
+			for _, into := range []*[]float32{&first, &second} {
+				out, err := exec.Call([][]int32{{2, 3, 4}}, [][]int32{{4, 2}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				*into = append(*into, tensors.MustCopyFlatData[float32](out[0])...)
+			}
+		}
+		return first, second
+	}
+	plain, _ := run(Dropout{}, true)
+	for _, place := range places {
+		if first, second := run(place.Dropout, false); !slices.Equal(first, plain) || !slices.Equal(second, plain) {
+			t.Errorf("%s: dropout in evaluation", place.name)
+		}
+		if first, second := run(place.Dropout, true); slices.Equal(first, plain) || slices.Equal(second, plain) || slices.Equal(first, second) {
+			t.Errorf("%s: no dropout in training, or the same twice", place.name)
+		}
+	}
+}
+
+// In each place the rate is the share of values zeroed, and what is kept is scaled up by 1/(1-rate), so that expectations stay.
+// Each place is isolated such that its mask can be read from the output: what goes in is 1 everywhere.
+// With n values, the share is off by more than 6.2 standard deviations in fewer than 1 of 10^9 runs.
+// Caught when planted: a rate that is its complement, one place's rate in another.
+func TestDropoutRates(t *testing.T) {
+	const rows, length, width, rate = 40, 5, 4, 0.3
+	for _, place := range places {
+		c := Config{SourceVocabulary: 3, Width: width, Heads: width, Dropout: place.Dropout, Seed: 3}
+		store := model.NewStore()
+		if err := store.SetRNGStateFromSeed(7); err != nil {
+			t.Fatal(err)
+		}
+		identity := make([]float32, width*width)
+		for i := range width {
+			identity[i*width+i] = 1
+		}
+		for path, value := range map[string]*tensors.Tensor{
+			"/embedding/source":             tensors.FromFlatDataAndDimensions(slices.Repeat([]float32{1}, 3*width), 3, width),
+			"/self_attention/value":         tensors.FromFlatDataAndDimensions(identity, width, width),
+			"/self_attention/output":        tensors.FromFlatDataAndDimensions(identity, width, width),
+			"/transition/inner/weight":      tensors.FromFlatDataAndDimensions(identity, width, width),
+			"/transition/outer/weight":      tensors.FromFlatDataAndDimensions(identity, width, width),
+			"/convolution/first/depthwise":  tensors.FromFlatDataAndDimensions(middle(3), 3, width),
+			"/convolution/first/pointwise":  tensors.FromFlatDataAndDimensions(identity, width, width),
+			"/convolution/second/depthwise": tensors.FromFlatDataAndDimensions(middle(5), 5, width),
+			"/convolution/second/pointwise": tensors.FromFlatDataAndDimensions(identity, width, width),
+		} {
+			if _, err := store.CreateVariable(path, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, ids *Node) []*Node {
+			scope.Store().SetTraining(ids.Graph(), true)
+			ones := BroadcastToDims(Const(ids.Graph(), float32(1)), rows, length, width)
+			s := c.newStack(scope, ids, nil, Watch{})
+			switch place.name {
+			case "embedding":
+				return []*Node{c.embed(scope, c.sourceTable(scope), ids)}
+			case "attention": // each position alone in its row sees itself with weight 1
+				s = c.newStack(scope, Reshape(ids, rows*length, 1), nil, Watch{})
+				return []*Node{s.selfAttention(Reshape(ones, rows*length, 1, width))}
+			case "transition":
+				line := Line{Mask: s.mask, Dropout: s.Dropout.Transition}
+				return []*Node{
+					FeedForward{Filter: width}.Apply(scope.At("transition"), ones, line),
+					SeparableConvolution{Filter: width}.Apply(scope.At("convolution"), ones, line),
+				}
+			}
+			return []*Node{s.drop(ones)}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer exec.Finalize()
+		var values []float32
+		for range 10 {
+			out, err := exec.Call(tensors.FromFlatDataAndDimensions(slices.Repeat([]int32{2}, rows*length), rows, length))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tensor := range out {
+				values = append(values, tensors.MustCopyFlatData[float32](tensor)...)
+			}
+		}
+		zeroed, n := 0.0, float64(len(values))
+		for _, v := range values {
+			if v == 0 {
+				zeroed++
+			} else if math.Abs(float64(v)-1/(1-rate)) > 1e-5 {
+				t.Fatalf("%s: 1 became %v, want 0 or %v", place.name, v, 1/(1-rate))
+			}
+		}
+		if off := math.Abs(zeroed/n-rate) / math.Sqrt(rate*(1-rate)/n); off > 6.2 {
+			t.Errorf("%s: %.4f of %v values were zeroed, want %v: %.1f standard deviations", place.name, zeroed/n, n, rate, off)
+		}
+	}
+}
+
+// middle is a depthwise kernel that lets everything pass: 1 in the middle.
+func middle(width int) []float32 {
+	kernel := make([]float32, width*4)
+	for channel := range 4 {
+		kernel[width/2*4+channel] = 1
+	}
+	return kernel
+}
