@@ -8,7 +8,7 @@ import (
 )
 
 // Closed forms at steps that can be worked out by hand.
-// Caught when planted: a warm-up that starts at 0, a cosine that is not back at its floor in the last step, a width that is left out.
+// Caught when planted: a warm-up that starts at 0, a cosine that is not at its floor in the last step, a width that is left out.
 func TestSchedules(t *testing.T) {
 	authors := training.InverseSquareRoot(2, 8000, 128)
 	cosine := training.Cosine(1e-3, 1e-4, 100, 1100)

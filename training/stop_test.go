@@ -10,20 +10,22 @@ import (
 
 // A learning rate that throws the weights away ends the run in one line that names step, cause, remedy, and the checkpoint that is kept; that
 // one, from before, is whole.
-// Caught when planted: a loss that is not looked at; a checkpoint of the broken step written first.
+// Caught when planted: a loss that is not looked at.
 func TestBrokenLossStopsTheRun(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		after    int64 // the rate is absurd in this step
-		keep     int
+		rate     float64
 		wantKept string
+		wantWhat string
 	}{
-		{"with a checkpoint", 7, 1, "the checkpoint of step 4 is kept"},
-		{"before the first checkpoint", 2, 1, "no checkpoint had been written"},
+		{"with a checkpoint", 7, 1e30, "the checkpoint of step 4 is kept", "the loss is NaN"},
+		{"before the first checkpoint", 2, 1e30, "no checkpoint had been written", "the loss is NaN"},
+		{"finite, but beyond all bounds", 7, 1e5, "the checkpoint of step 4 is kept", "the cross entropy has exploded to "},
 	} {
 		c := config(40)
-		c.EvaluateEvery, c.Keep = 100, test.keep
-		c.Schedule = func(step int64) float64 { return map[bool]float64{true: 1e30, false: 1e-3}[step == test.after] }
+		c.EvaluateEvery, c.Keep = 100, 1
+		c.Schedule = func(step int64) float64 { return map[bool]float64{true: test.rate, false: 1e-3}[step == test.after] }
 		tr := trainer(t, c)
 		_, err := tr.Run(context.Background())
 		if err == nil {
@@ -31,7 +33,7 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 		}
 		line := err.Error()
 		if strings.Contains(line, "\n") || !strings.HasPrefix(line, "training stopped at step ") || !strings.Contains(line, test.wantKept) ||
-			!strings.Contains(line, "try a lower learning rate") {
+			!strings.Contains(line, test.wantWhat) || !strings.Contains(line, "try a lower learning rate") {
 			t.Errorf("%s: %q", test.name, line)
 		}
 		c4, _, err := tr.Log.Latest()
@@ -46,7 +48,7 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 
 // Training ends at the first look that reaches the accuracy, or at the last of a row of looks without a new best, with a checkpoint; and stays
 // ended when it is resumed.
-// Caught when planted: patience that counts from the first look, an end that a resume forgets.
+// Caught when planted: looks that count twice, an end or a best look that a resume forgets, symbol accuracy for sequence accuracy.
 func TestEarlyStop(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -70,8 +72,8 @@ func TestEarlyStop(t *testing.T) {
 		if step, _ := tensorsOf(t, tr); step != test.step {
 			t.Errorf("%s: the last checkpoint is of step %d", test.name, step)
 		}
-		if again := run(t, resumed(t, tr)); again.Stopped != test.stopped || again.Step != test.step {
-			t.Errorf("%s: resumed, it ends at step %d because of %s", test.name, again.Step, again.Stopped)
+		if again := run(t, resumed(t, tr)); again.Stopped != test.stopped || again.Step != test.step || again.BestStep != test.bestStep {
+			t.Errorf("%s: resumed, it ends at step %d because of %s, best at %d", test.name, again.Step, again.Stopped, again.BestStep)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func plainTrainer(t *testing.T, c training.Config, rows int) *training.Trainer {
 
 // Four batches of two rows are one batch of eight, if all have as many symbols: weights and metrics agree to rounding. Clipping
 // is by the norm of the mean.
-// Caught when planted: a sum in place of the mean, sums that are not cleared, clipping of each batch on its own.
+// Caught when planted: a sum in place of the mean, sums that are not cleared.
 func TestAccumulationEqualsOneBatch(t *testing.T) {
 	c := config(4)
 	c.ClipNorm, c.LogEvery, c.Ponder.Steps = 0.2, 1, 0
@@ -78,7 +78,7 @@ func firstMoment(tr *training.Trainer) float64 {
 }
 
 // Gradients above the limit are scaled down to it, those below it and all without a limit are left alone; the metrics have the norm before.
-// Caught when planted: a limit that scales small gradients up; a limit by the square of the norm; no clipping.
+// Caught when planted: a limit that scales small gradients up; no clipping.
 func TestClipping(t *testing.T) {
 	var norm float64
 	for _, limit := range []float64{0, 0.3, 1e6} {
