@@ -88,13 +88,11 @@ func (p *partitioner) place(e *expr) {
 	var home *unit
 	for _, u := range candidates {
 		kind, _ := memberOf(e, u)
-		if kind == kindNone {
+		if kind == kindNone || !p.independent(e, u) {
 			continue
 		}
 		if home == nil {
-			if p.independent(e, u) {
-				home = u
-			}
+			home = u
 			continue
 		}
 		if other, _ := memberOf(e, home); other == kind && mergeable(home, u) && p.noPathBetween(home, u) {
@@ -165,20 +163,20 @@ func memberOf(e *expr, u *unit) (memberKind, int) {
 		kind = kindRow
 	}
 	for _, x := range e.in {
-		b := x.view.base
-		if b.unit != u {
-			continue
-		}
-		linear := x.size() == b.size() && x.view.isDense() && x.view.offset == 0
-		ok := linear && b.kind == kind
-		if kind == kindFull && b.kind == kindRow {
-			ok = isRowBroadcast(x, u.cols)
-		}
-		if !ok {
+		if x.view.base.unit == u && !readable(x, kind, u.cols) {
 			return kindNone, 0
 		}
 	}
 	return kind, u.cols
+}
+
+// readable tells whether an operation of the given kind can read x tile by tile while its group runs.
+func readable(x *expr, kind memberKind, cols int) bool {
+	b := x.view.base
+	if kind == kindFull && b.kind == kindRow {
+		return isRowBroadcast(x, cols)
+	}
+	return b.kind == kind && x.size() == b.size() && x.view.isDense() && x.view.offset == 0
 }
 
 // reductionIn is memberOf for a reduction of a member.
@@ -255,9 +253,32 @@ func (p *partitioner) walk(u, to *unit) bool {
 	return false
 }
 
-// mergeable tells whether the shapes of two groups allow them to be one.
+// mergeable tells whether the shapes of two groups, and what one reads of the other, allow them to be one.
 func mergeable(a, b *unit) bool {
-	return a.n == b.n && (a.cols == b.cols || a.cols == 0 || b.cols == 0)
+	if a.n != b.n || a.cols != b.cols && a.cols != 0 && b.cols != 0 {
+		return false
+	}
+	cols := max(a.cols, b.cols)
+	return readsTiles(a, b, cols) && readsTiles(b, a, cols)
+}
+
+// readsTiles tells whether a reads of b only what is there while both run.
+func readsTiles(a, b *unit, cols int) bool {
+	for _, m := range a.members {
+		kind := m.kind
+		if isReduce(m.op) {
+			kind = kindFull
+			if m.kind == kindAll && m.in[0].view.base.unit == b && m.in[0].view.base.kind == kindRow {
+				kind = kindRow
+			}
+		}
+		for _, x := range m.in {
+			if x.view.base.unit == b && !readable(x, kind, cols) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // noPathBetween tells whether merging leaves no cycle through a third unit.
@@ -312,13 +333,18 @@ func (p *partitioner) order() []*unit {
 	last := func(u *unit) int { return u.members[len(u.members)-1].id }
 	slices.SortFunc(live, func(a, b *unit) int { return last(a) - last(b) })
 	p.stamp++
+	open := make(map[*unit]bool)
 	var sorted []*unit
 	var visit func(u *unit)
 	visit = func(u *unit) {
+		if open[u] {
+			panic(unsupported{"operations that could not be put in order"}) // no graph is known to
+		}
 		if u.stamp == p.stamp {
 			return
 		}
 		u.stamp = p.stamp
+		open[u] = true
 		deps := make([]*unit, 0, len(u.deps))
 		for d := range u.deps {
 			deps = append(deps, d)
@@ -327,6 +353,7 @@ func (p *partitioner) order() []*unit {
 		for _, d := range deps {
 			visit(d)
 		}
+		open[u] = false
 		sorted = append(sorted, u)
 	}
 	for _, u := range live {

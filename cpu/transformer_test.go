@@ -160,7 +160,7 @@ func TestTraining(t *testing.T) {
 		c := small
 		c.dtype = dtype
 		tolerance := map[dtypes.DType]float64{dtypes.Float32: 2e-4, dtypes.Float64: 1e-9}[dtype]
-		want := c.trainer(newBackend(t, "go:ops_sequential"))
+		want := c.trainer(reference(t))
 		losses := make([]float64, 4)
 		for i := range losses {
 			losses[i] = want.step()

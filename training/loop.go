@@ -238,6 +238,9 @@ func (t *Trainer) prepare() error {
 		t.say(r.String())
 	}
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
+		if len(refused) > 0 {
+			t.say("no checkpoint is left that can be used: training starts again")
+		}
 		return t.Log.Truncate(0)
 	}
 	if err != nil {

@@ -49,7 +49,10 @@ func decodeLines(c *cobra.Command, t *experiment.Trained, beam decoding.Beam) er
 				batch, err = batch[:i], fmt.Errorf("line %d: %w", number+i, problem)
 				break
 			}
-			if unknown > 0 {
+			switch {
+			case unknown == 1:
+				c.PrintErrf("ut: line %d: 1 unknown symbol is read as <unknown>\n", number+i)
+			case unknown > 1:
 				c.PrintErrf("ut: line %d: %d unknown symbols are read as <unknown>\n", number+i, unknown)
 			}
 		}

@@ -18,17 +18,18 @@ import (
 
 var (
 	kills    = flag.Int("kills", 3, "how often TestKillAndResume kills training")
+	trainOn  = flag.String("backend", "", "backend of TestKillAndResume")
 	killSeed = flag.Uint64("kill-seed", 0, "seed of its moments; 0 takes the time")
 )
 
 // killed is a run with everything that a resume has to bring back: dropout, random positions, several batches an update,
 // adaptive halting, a best checkpoint that is not the last one.
 func killed(dir string) []string {
-	return append([]string{"train", "demo", "--out", dir}, tiny(
+	return append([]string{"train", "demo", "--out", dir, "--backend", *trainOn}, tiny(
 		`model.halting={"frozen": {"max_steps": 3, "epsilon": 0.01}}`,
 		`model.dropout={"embedding": 0.1, "attention": 0.1, "transition": 0.1, "residual": 0.1}`,
 		"model.positions.max=12", "training.accumulate=2", "training.ponder.warmup=30", "training.steps=60",
-		"training.batch.tokens=96", "training.log_every=3", "training.evaluate_every=7", "training.checkpoint_every=5",
+		`training.batch={"tokens": 96}`, "training.log_every=3", "training.evaluate_every=7", "training.checkpoint_every=5",
 	)...)
 }
 
@@ -71,7 +72,7 @@ func trainKilled(t *testing.T, dir string, rng *rand.Rand, longest time.Duration
 		}
 		t.Logf("killed after %v, with checkpoints %v", moment.Round(time.Millisecond), checkpoints(t, dir))
 		if _, err := os.Stat(filepath.Join(dir, "config.json")); err == nil { // else it was too early for a run to be there
-			args = []string{"train", "--resume", dir}
+			args = []string{"train", "--resume", dir, "--backend", *trainOn}
 		}
 	}
 }
@@ -105,6 +106,45 @@ func checkpoints(t *testing.T, dir string) (names []string) {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// A checkpoint that is cut short or has a bit changed is refused by name, the one before it is used, and training ends as if
+// nothing had happened.
+func TestDamagedCheckpoints(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "whole")
+	succeeds(t, killed(whole)...)
+	for name, damage := range map[string]func([]byte) []byte{
+		"cut short":   func(data []byte) []byte { return data[:len(data)*2/3] },
+		"empty":       func([]byte) []byte { return nil },
+		"bit changed": func(data []byte) []byte { data[len(data)/2] ^= 1 << 4; return data },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "run")
+			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+				t.Fatal(err)
+			}
+			names := checkpoints(t, dir)
+			last := filepath.Join(dir, "checkpoints", names[len(names)-1])
+			data, err := os.ReadFile(last)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(last, damage(data), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			r := ut(t, "train", "--resume", dir, "--backend", *trainOn)
+			var before int
+			if _, err := fmt.Sscanf(names[len(names)-2], "step-%d.safetensors", &before); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{last + ": ", fmt.Sprintf("resuming from the checkpoint of step %d", before)} {
+				if r.code != 0 || !strings.Contains(r.stderr, want) {
+					t.Errorf("exit code %d, does not say %q:\n%s", r.code, want, r.stderr)
+				}
+			}
+			sameRun(t, whole, dir)
+		})
+	}
 }
 
 // sameRun compares what two runs came to.

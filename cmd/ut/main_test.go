@@ -76,7 +76,7 @@ func tiny(more ...string) []string {
 	for _, set := range append([]string{
 		"model.width=8", "model.heads=2", "model.transition.feedforward.filter=16", `model.halting={"fixed": {"steps": 1}}`,
 		"task.reverse.max_length=4", "training.steps=20", "training.log_every=5", "training.evaluate_every=10",
-		"training.checkpoint_every=10", "training.batch.tokens=256", "training.held_out=32",
+		"training.checkpoint_every=10", `training.batch={"tokens": 256}`, "training.held_out=32",
 	}, more...) {
 		args = append(args, "--set", set)
 	}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"universal-transformer/experiment"
+	"universal-transformer/runlog"
+	"universal-transformer/viewer"
+)
+
+// Every command explains itself, with examples.
+func TestHelp(t *testing.T) {
+	for _, c := range newRoot().Commands() {
+		help := succeeds(t, c.Name(), "--help")
+		for _, want := range []string{c.Long, "Usage:", "Examples:", "  ut " + c.Name()} {
+			if !strings.Contains(help, want) {
+				t.Errorf("ut %s --help does not say %q", c.Name(), want)
+			}
+		}
+		for line := range strings.Lines(c.Long) {
+			if len(line) > 101 {
+				t.Errorf("ut %s --help has a line of %d characters: %s", c.Name(), len(line), line)
+			}
+		}
+	}
+	if bare := succeeds(t); !strings.Contains(bare, "Available Commands:") {
+		t.Errorf("ut alone prints no commands: %s", bare)
+	}
+}
+
+func TestList(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(succeeds(t, "list")), "\n")
+	if len(lines) != len(experiment.List) {
+		t.Fatalf("%d lines for %d experiments", len(lines), len(experiment.List))
+	}
+	for i, e := range experiment.List {
+		if !strings.HasPrefix(lines[i], e.Name+" ") || !strings.HasSuffix(lines[i], e.Summary) {
+			t.Errorf("line %d is %q, want %s and %q", i+1, lines[i], e.Name, e.Summary)
+		}
+	}
+}
+
+// What show prints is what train --config reads.
+func TestShow(t *testing.T) {
+	for _, e := range experiment.List {
+		if got := succeeds(t, "show", e.Name); got != string(e.Run().JSON()) {
+			t.Errorf("ut show %s is not the experiment", e.Name)
+		}
+	}
+	shown := succeeds(t, "show", "base", "--set", "model.width=6", "--set", "model.heads=3", "--set", "task.table.path=pairs.tsv")
+	r, err := experiment.Parse([]byte(shown))
+	if err != nil || r.Model.Width != 6 || r.Model.Heads != 3 || r.Task.Table.Path != "pairs.tsv" {
+		t.Errorf("--set gave %+v, %v", r.Model.Config, err)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	got := succeeds(t, "version")
+	for _, want := range []string{"ut " + runlog.Version(), "go1.", "backends: cpu, go", "SIMD: "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q does not say %q", got, want)
+		}
+	}
+}
+
+// Training says where the run is and what it came to, keeps to its seed, and by default goes to runs/NAME.
+func TestTrain(t *testing.T) {
+	r := ut(t, append([]string{"train", "demo", "--seed", "7"}, tiny()...)...)
+	if r.code != 0 || !strings.HasPrefix(r.stdout, filepath.Join("runs", "demo")+": 20 steps ") {
+		t.Fatalf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+	for _, want := range []string{"parameters", "teacher forcing: symbol accuracy 0.", "next: "} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("does not say %q: %s", want, r.stdout)
+		}
+	}
+	for line := range strings.Lines(r.stderr) {
+		if !strings.HasPrefix(line, "held out at step ") && !strings.HasPrefix(line, "step ") {
+			t.Errorf("says %q on the standard error", line)
+		}
+	}
+	dir := t.TempDir()
+	for i, args := range [][]string{{"--seed", "7"}, {"--seed", "7"}, {"--seed", "8"}} {
+		out := filepath.Join(dir, string(rune('a'+i)))
+		succeeds(t, append(append([]string{"train", "demo", "--out", out}, args...), tiny()...)...)
+	}
+	metrics := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(dir, name, "metrics.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if metrics("a") != metrics("b") || metrics("a") == metrics("c") {
+		t.Error("the same seed gives other metrics, or another seed the same")
+	}
+}
+
+func TestEval(t *testing.T) {
+	for want, args := range map[string][]string{
+		"reverse, lengths as in training, 5 examples held out, greedy decoding":                 {},
+		"reverse, length 7, 5 examples held out, teacher forcing":                               {"--length", "7", "--teacher-forced"},
+		"reverse, lengths 1..3, 5 examples held out, beam search of width 2, alpha 0.6":         {"--mix", "3", "--beam", "2"},
+		"reverse, lengths as in training, 5 examples held out, beam search of width 3, alpha 1": {"--beam", "3", "--alpha", "1"},
+	} {
+		got := succeeds(t, append([]string{"eval", trained(t), "--count", "5"}, args...)...)
+		for _, want := range []string{want, "checkpoint of step ", "symbol accuracy", "sequence accuracy", " of 5)", "95 % interval"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("does not say %q:\n%s", want, got)
+			}
+		}
+	}
+}
+
+func TestTrace(t *testing.T) {
+	dir := copied(t)
+	page := strings.TrimSpace(succeeds(t, "trace", dir, "--input", "123"))
+	if want := filepath.Join(dir, "traces", "123.html"); page != want {
+		t.Errorf("the page is %s, want %s", page, want)
+	}
+	if content, err := os.ReadFile(page); err != nil || !strings.Contains(string(content), "<html") {
+		t.Errorf("no page: %v", err)
+	}
+	out := filepath.Join(t.TempDir(), "trace.json")
+	if got := strings.TrimSpace(succeeds(t, "trace", dir, "--input", "123", "--json", "--out", out)); got != out {
+		t.Errorf("the file is %s, want %s", got, out)
+	}
+	content, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if printed := succeeds(t, "trace", dir, "--input", "123", "--json", "--out", "-"); printed != string(content) {
+		t.Error("--out - prints another trace than --out FILE writes")
+	}
+	trace, err := viewer.ReadJSON(strings.NewReader(string(content)))
+	if err != nil || strings.Join(trace.Source, "") != "123" || trace.Experiment != "demo" {
+		t.Errorf("the JSON is %+v, %v", trace, err)
+	}
+	if text := succeeds(t, "trace", dir, "--input", "123", "--text"); !strings.Contains(text, "Encoder") || strings.Contains(text, "\x1b") {
+		t.Errorf("the text is %q", text)
+	}
+}
+
+func TestTraceName(t *testing.T) {
+	if got := traceName("12-ab_C"); got != "12-ab_C" {
+		t.Errorf("%q", got)
+	}
+	safe := regexp.MustCompile(`^[0-9A-Za-z_-]{1,49}$`)
+	seen := map[string]bool{}
+	for _, input := range []string{"", "a b", "a/b", "../../x", "ö", ".", strings.Repeat("1", 100), strings.Repeat("1", 101)} {
+		name := traceName(input)
+		if !safe.MatchString(name) || seen[name] {
+			t.Errorf("traceName(%q) = %q: no file name, or one that is taken", input, name)
+		}
+		seen[name] = true
+	}
+}
+
+func TestExport(t *testing.T) {
+	dir := copied(t)
+	path := strings.TrimSpace(succeeds(t, "export", dir))
+	if want := filepath.Join(dir, "export"); path != want {
+		t.Errorf("exported to %s, want %s", path, want)
+	}
+	file, err := runlog.ReadExport(path, nil)
+	if err != nil || len(file.Tensors) == 0 || file.Metadata["step"] == "" {
+		t.Errorf("the export is %+v, %v", file, err)
+	}
+	for _, tensor := range file.Tensors {
+		if strings.Contains(tensor.Name, "Adam") || strings.Contains(tensor.Name, "rng") {
+			t.Errorf("%s is exported", tensor.Name)
+		}
+	}
+}

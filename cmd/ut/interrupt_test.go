@@ -1,0 +1,57 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Ctrl-C, and what a system sends that shuts down, end training after the update at hand: saved, exit code 130, and one
+// line that says how to go on; and what goes on ends as if nothing had happened.
+func TestInterrupt(t *testing.T) {
+	whole := filepath.Join(t.TempDir(), "whole")
+	succeeds(t, killed(whole)...)
+	for name, signal := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "run")
+			code, last := interrupted(t, signal, killed(dir)...)
+			if code != 130 {
+				t.Errorf("exit code %d, want 130", code)
+			}
+			if !strings.HasPrefix(last, "ut: interrupted after step ") || !strings.HasSuffix(last, "train --resume "+dir) {
+				t.Errorf("the last line is %q", last)
+			}
+			succeeds(t, "train", "--resume", dir)
+			sameRun(t, whole, dir)
+		})
+	}
+}
+
+// interrupted runs the program, sends a signal once it has said something, and gives the exit code and the last line.
+func interrupted(t *testing.T, signal syscall.Signal, args ...string) (code int, last string) {
+	t.Helper()
+	c := exec.Command(program, args...)
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for sent := false; lines.Scan(); last = lines.Text() {
+		if !sent {
+			sent = true
+			if err := c.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = c.Wait()
+	return c.ProcessState.ExitCode(), last
+}

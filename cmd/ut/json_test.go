@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/evaluation"
+	"universal-transformer/score"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// What --json prints is a contract: field names, their order, and how values are written.
+func TestJSON(t *testing.T) {
+	for name, value := range map[string]any{
+		"eval": measured{
+			Version: "1.2.3", Run: "runs/reverse", Experiment: "reverse", Checkpoint: 5000,
+			Row: evaluation.Row{
+				Task: "reverse", Examples: 200, Lengths: "length 40", Method: evaluation.BeamSearch, BeamWidth: 4, Alpha: 0.6,
+				Score:   score.Score{Symbols: score.Accuracy{Right: 8000, Total: 8200}, Sequences: score.Accuracy{Right: 150, Total: 200}},
+				Unended: 3,
+			},
+		},
+		"eval_nothing": measured{Version: "1.2.3", Row: evaluation.Row{Method: evaluation.GreedyDecoding}},
+		"version": versions{
+			Version: "1.2.3", Go: "go1.26.5", Platform: "linux/amd64", Backends: []string{"cpu", "go"}, Default: "cpu", SIMD: true,
+		},
+		"list": []listedEntry{{"demo", "first light"}, {"a<b", "no escapes & such"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got bytes.Buffer
+			if err := writeJSON(&got, value); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("testdata", name+".json")
+			if *update {
+				if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Bytes(), want) {
+				t.Errorf("got\n%s\nwant\n%s", got.Bytes(), want)
+			}
+		})
+	}
+}
+
+// The program prints the fields of the golden files, and its help names each of them.
+func TestJSONOfTheProgram(t *testing.T) {
+	for name, args := range map[string][]string{
+		"eval": {"eval", trained(t), "--count", "3"}, "version": {"version"}, "list": {"list"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := fields(t, []byte(succeeds(t, append(args, "--json")...)))
+			golden, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := fields(t, golden); !slices.Equal(got, want) {
+				t.Errorf("fields %v, want %v", got, want)
+			}
+			help := succeeds(t, name, "--help")
+			for _, field := range got {
+				if !strings.Contains(help, field) {
+					t.Errorf("the help does not say what %q is", field)
+				}
+			}
+		})
+	}
+}
+
+// fields are the names of all members of a JSON value, at any depth.
+func fields(t *testing.T, data []byte) []string {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		t.Fatalf("%v: %s", err, data)
+	}
+	found := map[string]bool{}
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, member := range v {
+				found[name] = true
+				walk(member)
+			}
+		case []any:
+			for _, element := range v {
+				walk(element)
+			}
+		}
+	}
+	walk(value)
+	return slices.Sorted(maps.Keys(found))
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A person's own file: 5,000 lines, some of which are no pairs, from a configuration to answers.
+func TestOwnTable(t *testing.T) {
+	dir := t.TempDir()
+	var content strings.Builder
+	words := strings.Fields("zero one two three four five six seven eight nine")
+	for i := range 5000 {
+		switch i {
+		case 41:
+			content.WriteString("no tab here\n")
+		case 1233:
+			content.WriteString("\tno source\n")
+		default:
+			fmt.Fprintf(&content, "%s %s %s\t%s\n", words[i%10], words[i/10%10], words[i/100%10], words[i%10])
+		}
+	}
+	pairs := filepath.Join(dir, "pairs.tsv")
+	if err := os.WriteFile(pairs, []byte(content.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	config := write(t, "table.json", fmt.Sprintf(`{
+		"name": "pairs",
+		"task": {"table": {"path": %q, "symbols": "words"}},
+		"model": {"width": 16, "heads": 2, "transition": {"feedforward": {"filter": 32}}, "halting": {"fixed": {"steps": 1}}},
+		"training": {"steps": 30, "evaluate_every": 15, "held_out": 50}
+	}`, pairs))
+	run := filepath.Join(dir, "run")
+	r := ut(t, "train", "--config", config, "--out", run)
+	if r.code != 0 {
+		t.Fatalf("exit code %d: %s", r.code, r.stderr)
+	}
+	for _, want := range []string{"5000 lines, 4998 usable, 2 malformed", pairs + ":42: ", pairs + ":1234: ", "held out"} {
+		if !strings.Contains(r.stderr, want) {
+			t.Errorf("training does not say %q:\n%s", want, r.stderr)
+		}
+	}
+	if got := succeeds(t, "eval", run, "--count", "20"); !strings.Contains(got, "table, lengths as in training, 20 examples held out") {
+		t.Errorf("evaluation says %s", got)
+	}
+	r = utReading(t, "one two three\nfour and five\n", "decode", run)
+	if r.code != 0 || strings.Count(r.stdout, "\n") != 2 || r.stderr != "ut: line 2: 1 unknown symbol is read as <unknown>\n" {
+		t.Errorf("decoding gives %+v", r)
+	}
+}
