@@ -115,7 +115,7 @@ func TestWideBeamIsExhaustiveSearch(t *testing.T) {
 }
 
 // A narrow beam is what the description says, also where the search stops early: the same search in plain words, run to the limit, finds
-// no other best hypothesis. Caught when planted: a bound with the penalty of the present length; a bound on the worst finished one.
+// no other best hypothesis. Caught when planted: a bound with the penalty of the present length; Width candidates in place of twice as many.
 func TestStoppingEarlyChangesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	const limit = 8
@@ -178,7 +178,7 @@ func (c chain) patient(b decoding.Beam, limit int) decoding.Hypothesis {
 }
 
 // Greedy decoding follows the most probable symbol, never padding, to the end or the limit.
-// Caught when planted: padding allowed; the second best; a probability without the end's.
+// Caught when planted: padding allowed; probabilities that do not sum to 1.
 func TestGreedyFollowsTheMostProbable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	unfinished := 0
