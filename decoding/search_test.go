@@ -1,0 +1,282 @@
+package decoding_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/decoding"
+	"universal-transformer/vocab"
+)
+
+// A chain is a language in which the next symbol depends on the last one only: logits[source][last symbol][symbol].
+type chain [][][]float32
+
+// randomChain has padding, end and 3 symbols; sharpness says how much the most probable symbol stands out.
+func randomChain(rng *rand.Rand, sources int, sharpness float64) chain {
+	c := make(chain, sources)
+	for s := range c {
+		for range 5 {
+			row := make([]float32, 5)
+			for i := range row {
+				row[i] = float32(sharpness * rng.NormFloat64())
+			}
+			c[s] = append(c[s], row)
+		}
+	}
+	return c
+}
+
+// next is what the searches call. The first symbol follows padding.
+func (c chain) next(sources []int, prefixes [][]vocab.ID) (logits [][]float32, err error) {
+	for r, prefix := range prefixes {
+		if len(prefix) != len(prefixes[0]) {
+			return nil, fmt.Errorf("prefixes of %d and %d symbols", len(prefixes[0]), len(prefix))
+		}
+		logits = append(logits, c.row(sources[r], prefix))
+	}
+	return logits, nil
+}
+
+func (c chain) row(source int, prefix []vocab.ID) []float32 {
+	if len(prefix) == 0 {
+		return c[source][vocab.Padding]
+	}
+	return c[source][prefix[len(prefix)-1]]
+}
+
+// logP is log p(symbol | prefix).
+func (c chain) logP(source int, prefix []vocab.ID, symbol vocab.ID) float64 {
+	sum := 0.0
+	for _, l := range c.row(source, prefix) {
+		sum += math.Exp(float64(l))
+	}
+	return float64(c.row(source, prefix)[symbol]) - math.Log(sum)
+}
+
+// penalty is the length penalty of Wu et al. (2016).
+func penalty(length int, alpha float64) float64 {
+	return math.Pow(5+float64(length), alpha) / math.Pow(6, alpha)
+}
+
+// all lists every sequence that ends within limit symbols, best first.
+func (c chain) all(source, limit int, alpha float64) (found []decoding.Hypothesis) {
+	var extend func(prefix []vocab.ID, logProb float64)
+	extend = func(prefix []vocab.ID, logProb float64) {
+		for symbol := vocab.End; symbol < 5; symbol++ {
+			symbols, p := append(slices.Clone(prefix), symbol), logProb+c.logP(source, prefix, symbol)
+			if symbol == vocab.End {
+				found = append(found, decoding.Hypothesis{Symbols: symbols, LogProb: p, Score: p / penalty(len(symbols), alpha), Finished: true})
+			} else if len(symbols) < limit {
+				extend(symbols, p)
+			}
+		}
+	}
+	extend(nil, 0)
+	slices.SortFunc(found, func(a, b decoding.Hypothesis) int { return -cmpFloat(a.Score, b.Score) })
+	return found
+}
+
+func cmpFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func sameHypothesis(a, b decoding.Hypothesis) bool {
+	return slices.Equal(a.Symbols, b.Symbols) && a.Finished == b.Finished && math.Abs(a.LogProb-b.LogProb) < 1e-9 && math.Abs(a.Score-b.Score) < 1e-9
+}
+
+// A beam that holds everything finds the best of all sequences. Several sources are searched at once.
+// Caught when planted: a penalty without the 5, or of the length without its end; finished sequences ranked by log p; sources mixed up.
+func TestWideBeamIsExhaustiveSearch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for round := range 40 {
+		c := randomChain(rng, 3, 1)
+		for _, alpha := range []float64{0, 0.6, 2} {
+			found, err := decoding.Beam{Width: 60, Alpha: alpha}.Search(c.next, 3, 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for source := range c {
+				if want := c.all(source, 4, alpha)[0]; !sameHypothesis(found[source][0], want) {
+					t.Errorf("chain %d, source %d, alpha %v: found %+v, the best is %+v", round, source, alpha, found[source][0], want)
+				}
+			}
+		}
+	}
+}
+
+// A narrow beam is what the description says, also where the search stops early: the same search in plain words, run to the limit, finds
+// no other best hypothesis. Caught when planted: a bound with the penalty of the present length; Width candidates in place of twice as many.
+func TestStoppingEarlyChangesNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	const limit = 8
+	calls := 0
+	for round := range 100 {
+		c := randomChain(rng, 1, 1+rng.Float64())
+		for _, b := range []decoding.Beam{{Width: 1}, {Width: 2, Alpha: 0.6}, {Width: 2, Alpha: 4}, {Width: 3, Alpha: 1}} {
+			found, err := b.Search(func(sources []int, prefixes [][]vocab.ID) ([][]float32, error) {
+				calls++
+				return c.next(sources, prefixes)
+			}, 1, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := c.patient(b, limit) // of two equally good ones, rounding decides
+			if got := found[0][0]; math.Abs(got.Score-want.Score) > 1e-9 || got.Finished != want.Finished {
+				t.Errorf("chain %d, %+v: found %+v, patience finds %+v", round, b, found[0][0], want)
+			}
+			if !slices.IsSortedFunc(found[0], func(x, y decoding.Hypothesis) int { return cmpFloat(y.Score, x.Score) }) || len(found[0]) > b.Width {
+				t.Errorf("chain %d, %+v: hypotheses %+v", round, b, found[0])
+			}
+		}
+	}
+	if calls == 400*limit {
+		t.Error("no search stopped early, so nothing was seen")
+	}
+}
+
+// patient is beam search without an early stop.
+func (c chain) patient(b decoding.Beam, limit int) decoding.Hypothesis {
+	running, finished := []decoding.Hypothesis{{}}, []decoding.Hypothesis{}
+	byScore := func(x, y decoding.Hypothesis) int { return cmpFloat(y.Score, x.Score) }
+	for range limit {
+		var candidates []decoding.Hypothesis
+		for _, h := range running {
+			for symbol := vocab.End; symbol < 5; symbol++ {
+				p := h.LogProb + c.logP(0, h.Symbols, symbol)
+				candidates = append(candidates, decoding.Hypothesis{
+					Symbols: append(slices.Clone(h.Symbols), symbol), LogProb: p,
+					Score: p / penalty(len(h.Symbols)+1, b.Alpha), Finished: symbol == vocab.End,
+				})
+			}
+		}
+		slices.SortStableFunc(candidates, func(x, y decoding.Hypothesis) int { return cmpFloat(y.LogProb, x.LogProb) })
+		running = nil
+		for _, h := range candidates[:min(2*b.Width, len(candidates))] {
+			if h.Finished {
+				finished = append(finished, h)
+			} else if len(running) < b.Width {
+				running = append(running, h)
+			}
+		}
+		slices.SortStableFunc(finished, byScore)
+	}
+	if len(finished) > 0 {
+		return finished[0]
+	}
+	slices.SortStableFunc(running, byScore)
+	return running[0]
+}
+
+// Greedy decoding follows the most probable symbol, never padding, to the end or the limit.
+// Caught when planted: padding allowed; probabilities that do not sum to 1.
+func TestGreedyFollowsTheMostProbable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	unfinished := 0
+	for round := range 50 {
+		c := randomChain(rng, 4, 2)
+		found, err := decoding.Greedy(c.next, 4, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for source, got := range found {
+			want := decoding.Hypothesis{}
+			for len(want.Symbols) < 6 && !want.Finished {
+				best := vocab.End
+				for symbol := vocab.End; symbol < 5; symbol++ {
+					if c.logP(source, want.Symbols, symbol) > c.logP(source, want.Symbols, best) {
+						best = symbol
+					}
+				}
+				want.LogProb += c.logP(source, want.Symbols, best)
+				want.Symbols, want.Finished = append(want.Symbols, best), best == vocab.End
+			}
+			if want.Score = want.LogProb; !sameHypothesis(got, want) {
+				t.Errorf("chain %d, source %d: %+v, want %+v", round, source, got, want)
+			}
+			if !got.Finished {
+				unfinished++
+			}
+		}
+	}
+	if unfinished == 0 || unfinished == 200 {
+		t.Errorf("%d of 200 unfinished: the case shows nothing", unfinished)
+	}
+}
+
+// Of two equally probable symbols the smaller id is taken.
+func TestGreedyTies(t *testing.T) {
+	tie := func(_ []int, prefixes [][]vocab.ID) ([][]float32, error) {
+		return [][]float32{[][]float32{{9, 0, 3, 3, 3}, {9, 3, 1, 3, 0}}[len(prefixes[0])]}, nil
+	}
+	found, err := decoding.Greedy(tie, 1, 5)
+	if err != nil || !slices.Equal(found[0].Symbols, []vocab.ID{2, 1}) {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// A beam of width 1 without penalty goes where greedy decoding goes, but also remembers where it could have ended: what it gives is never less
+// probable, and is the same wherever the model is sure of each symbol.
+func TestBeamOfOneAndGreedy(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	equal := 0
+	for round := range 100 {
+		sure := round%2 == 0
+		c := randomChain(rng, 1, 1)
+		if sure { // one symbol of each row has nearly all probability: the chain 2, 3, 4, end
+			for last, symbol := range []vocab.ID{2, 0, 3, 4, 1} {
+				c[0][last][symbol] += 12
+			}
+		}
+		greedy, err := decoding.Greedy(c.next, 1, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		beam, err := decoding.Beam{Width: 1}.Search(c.next, 1, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := sameHypothesis(beam[0][0], greedy[0])
+		if same {
+			equal++
+		}
+		if sure && !same || greedy[0].Finished && beam[0][0].LogProb < greedy[0].LogProb-1e-12 {
+			t.Errorf("chain %d: beam of 1 finds %+v, greedy %+v", round, beam[0][0], greedy[0])
+		}
+	}
+	if equal < 50 {
+		t.Errorf("equal in %d of 100 chains", equal)
+	}
+}
+
+// Logits that are not numbers, an error of the model and parameters out of range are errors.
+func TestSearchErrors(t *testing.T) {
+	broken := func([]int, [][]vocab.ID) ([][]float32, error) {
+		return [][]float32{{0, 0, float32(math.NaN())}}, nil
+	}
+	failing := func([]int, [][]vocab.ID) ([][]float32, error) { return nil, fmt.Errorf("no power") }
+	search := func(b decoding.Beam, next decoding.Next) error { _, err := b.Search(next, 1, 3); return err }
+	greedy := func(next decoding.Next) error { _, err := decoding.Greedy(next, 1, 3); return err }
+	for want, err := range map[string]error{
+		"a logit is not a number":               search(decoding.Beam{Width: 1}, broken),
+		"not a number; the model's weights":     greedy(broken),
+		"no power":                              search(decoding.Beam{Width: 1}, failing),
+		"power":                                 greedy(failing),
+		"beam width is 0: at least 1 is needed": search(decoding.Beam{}, broken),
+		"alpha is -1: it must be at least 0":    search(decoding.Beam{Width: 1, Alpha: -1}, broken),
+		"alpha is NaN: it must be at least 0":   search(decoding.Beam{Width: 1, Alpha: math.NaN()}, broken),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package training_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"universal-transformer/training"
+)
+
+// A learning rate that throws the weights away ends the run in one line that names step, cause, remedy, and the checkpoint that is kept; that
+// one, from before, is whole.
+// Caught when planted: a loss that is not looked at.
+func TestBrokenLossStopsTheRun(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		after    int64 // the rate is absurd in this step
+		rate     float64
+		wantKept string
+		wantWhat string
+	}{
+		{"with a checkpoint", 7, 1e30, "the checkpoint of step 4 is kept", "the loss is NaN"},
+		{"before the first checkpoint", 2, 1e30, "no checkpoint had been written", "the loss is NaN"},
+		{"finite, but beyond all bounds", 7, 1e5, "the checkpoint of step 4 is kept", "the cross entropy has exploded to "},
+	} {
+		c := config(40)
+		c.EvaluateEvery, c.Keep = 100, 1
+		c.Schedule = func(step int64) float64 { return map[bool]float64{true: test.rate, false: 1e-3}[step == test.after] }
+		tr := trainer(t, c)
+		_, err := tr.Run(context.Background())
+		if err == nil {
+			t.Fatalf("%s: nothing happened", test.name)
+		}
+		line := err.Error()
+		if strings.Contains(line, "\n") || !strings.HasPrefix(line, "training stopped at step ") || !strings.Contains(line, test.wantKept) ||
+			!strings.Contains(line, test.wantWhat) || !strings.Contains(line, "try a lower learning rate") {
+			t.Errorf("%s: %q", test.name, line)
+		}
+		c4, _, err := tr.Log.Latest()
+		switch {
+		case test.after == 7 && (err != nil || c4.Step != 4):
+			t.Errorf("%s: the newest checkpoint is %v, %v", test.name, c4, err)
+		case test.after == 2 && err == nil:
+			t.Errorf("%s: there is a checkpoint of step %d", test.name, c4.Step)
+		}
+	}
+}
+
+// Training ends at the first look that reaches the accuracy, or at the last of a row of looks without a new best, with a checkpoint; and stays
+// ended when it is resumed.
+// Caught when planted: looks that count twice, an end or a best look that a resume forgets, symbol accuracy for sequence accuracy.
+func TestEarlyStop(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		stop     training.Stop
+		rate     float64
+		stopped  string
+		step     int64
+		bestStep int64
+	}{
+		{"accuracy that any model has", training.Stop{Accuracy: 1e-9}, 0, "done", 30, 5},
+		{"patience, nothing learned", training.Stop{Patience: 3}, 0, "patience", 20, 5},
+		{"patience, always better", training.Stop{Patience: 3}, 1e-3, "done", 30, 30},
+	} {
+		c := config(30)
+		c.Schedule, c.Stop, c.Accumulate = training.Constant(test.rate), test.stop, 0
+		tr := trainer(t, c)
+		report := run(t, tr)
+		if report.Stopped != test.stopped || report.Step != test.step || report.BestStep != test.bestStep {
+			t.Errorf("%s: stopped at step %d because of %s, best at %d; want %d, %s, %d", test.name, report.Step, report.Stopped, report.BestStep, test.step, test.stopped, test.bestStep)
+		}
+		if step, _ := tensorsOf(t, tr); step != test.step {
+			t.Errorf("%s: the last checkpoint is of step %d", test.name, step)
+		}
+		if again := run(t, resumed(t, tr)); again.Stopped != test.stopped || again.Step != test.step || again.BestStep != test.bestStep {
+			t.Errorf("%s: resumed, it ends at step %d because of %s, best at %d", test.name, again.Step, again.Stopped, again.BestStep)
+		}
+	}
+}
