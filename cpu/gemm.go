@@ -13,6 +13,10 @@ type gemmKernel struct {
 	// pack copies k x cols elements (cols <= nr), strided in bytes, to [k][nr], with zeros behind cols.
 	pack func(dst, b unsafe.Pointer, k, cols, kStride, nStride int)
 
+	// packRows copies k rows of whole panels, one after the other in b, to panels that lie panelBytes apart; nil if
+	// pack does as well.
+	packRows func(dst, b unsafe.Pointer, k, panels, kStride, panelBytes int)
+
 	// run computes c[r, j] (+)= sum over i of a[r, i] * panel[i, j], each sum in the order of i.
 	run func(call *gemmCall, rows, cols int)
 }
@@ -86,6 +90,11 @@ func (g *matmul) pack(packed, b unsafe.Pointer, lo, hi int) {
 	nr := g.kernel.nr
 	for k0 := 0; k0 < g.k; k0 += gemmK {
 		kn := min(gemmK, g.k-k0)
+		lo := lo
+		if whole := min(hi, g.n/nr); g.kernel.packRows != nil && g.bN == g.kernel.size && whole > lo {
+			g.kernel.packRows(g.panel(packed, k0, kn, lo), unsafe.Add(b, k0*g.bK+lo*nr*g.bN), kn, whole-lo, g.bK, kn*nr*g.kernel.size)
+			lo = whole
+		}
 		for p := lo; p < hi; p++ {
 			g.kernel.pack(g.panel(packed, k0, kn, p), unsafe.Add(b, k0*g.bK+p*nr*g.bN), kn, min(nr, g.n-p*nr), g.bK, g.bN)
 		}
@@ -119,9 +128,7 @@ func (g *matmul) multiply(call *gemmCall, a, b, c, strips unsafe.Pointer, w area
 			strip := g.aRow * kr.mr
 			call.aRow, call.aK = g.aRow, g.aK
 			if g.packA {
-				for m := m0; m < m1; m += kr.mr {
-					packStrip(unsafe.Add(strips, (m-m0)*call.k*kr.size), unsafe.Add(left, (m-m0)*g.aRow), call.k, min(kr.mr, m1-m), g.aRow, g.aK, kr)
-				}
+				packStrips(strips, left, call.k, m1-m0, g.aRow, g.aK, kr)
 				left, strip = strips, call.k*kr.mr*kr.size
 				call.aRow, call.aK = kr.size, kr.mr*kr.size
 			}
@@ -145,13 +152,44 @@ func (g *matmul) multiply(call *gemmCall, a, b, c, strips unsafe.Pointer, w area
 	}
 }
 
-// packStrip copies rows x k elements of a to [k][mr].
-func packStrip(dst, a unsafe.Pointer, k, rows, rowStride, kStride int, kr *gemmKernel) {
-	if kr.size == 4 {
-		packStripOf[uint32](dst, a, k, rows, rowStride, kStride, kr.mr)
-		return
+// packStrips copies rows x k elements of a to strips of [k][mr].
+func packStrips(dst, a unsafe.Pointer, k, rows, rowStride, kStride int, kr *gemmKernel) {
+	done := 0
+	if rowStride == kr.size {
+		switch kr.size * kr.mr {
+		case 24:
+			done = packWhole[[3]uint64](dst, a, k, rows/kr.mr, kStride)
+		case 48:
+			done = packWhole[[6]uint64](dst, a, k, rows/kr.mr, kStride)
+		case 96:
+			done = packWhole[[12]uint64](dst, a, k, rows/kr.mr, kStride)
+		}
 	}
-	kr.pack2(dst, a, k, rows, rowStride, kStride)
+	for r := done * kr.mr; r < rows; r += kr.mr {
+		to, from, n := unsafe.Add(dst, r*k*kr.size), unsafe.Add(a, r*rowStride), min(kr.mr, rows-r)
+		switch kr.size {
+		case 1:
+			packStripOf[uint8](to, from, k, n, rowStride, kStride, kr.mr)
+		case 2:
+			packStripOf[uint16](to, from, k, n, rowStride, kStride, kr.mr)
+		case 4:
+			packStripOf[uint32](to, from, k, n, rowStride, kStride, kr.mr)
+		default:
+			packStripOf[uint64](to, from, k, n, rowStride, kStride, kr.mr)
+		}
+	}
+}
+
+// packWhole copies strips of the width of S, reading a in order, and returns their number.
+func packWhole[S any](dst, a unsafe.Pointer, k, strips, kStride int) int {
+	size := int(unsafe.Sizeof(*new(S)))
+	for i := range k {
+		from, to := unsafe.Add(a, i*kStride), unsafe.Add(dst, i*size)
+		for s := range strips {
+			*(*S)(unsafe.Add(to, s*k*size)) = *(*S)(unsafe.Add(from, s*size))
+		}
+	}
+	return strips
 }
 
 func packStripOf[T unsigned](dst, a unsafe.Pointer, k, rows, rowStride, kStride, mr int) {
@@ -162,18 +200,6 @@ func packStripOf[T unsigned](dst, a unsafe.Pointer, k, rows, rowStride, kStride,
 		for r := range rows {
 			to[r] = *(*T)(unsafe.Add(from, r*rowStride))
 		}
-	}
-}
-
-// pack2 is packStrip for other sizes than 4.
-func (kr *gemmKernel) pack2(dst, a unsafe.Pointer, k, rows, rowStride, kStride int) {
-	switch kr.size {
-	case 1:
-		packStripOf[uint8](dst, a, k, rows, rowStride, kStride, kr.mr)
-	case 2:
-		packStripOf[uint16](dst, a, k, rows, rowStride, kStride, kr.mr)
-	default:
-		packStripOf[uint64](dst, a, k, rows, rowStride, kStride, kr.mr)
 	}
 }
 

@@ -36,9 +36,18 @@ func simdGemm[T float](table [][2]func(*gemmCall), lanes int, bits bool) *gemmKe
 			masks = append(masks, [2]uintptr{laneMask(size, lanes-first), laneMask(size, lanes-second)})
 		}
 	}
+	rows := packRows256
+	if bits {
+		rows = packRows512
+	}
 	return &gemmKernel{
-		mr: len(table), nr: nr, lanes: lanes, size: size,
+		packRows: rows,
+		mr:       len(table), nr: nr, lanes: lanes, size: size,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
+			if size == 4 && kStride == 4 && nStride != 4 {
+				packTransposed32(dst, b, k, cols, nr, nStride)
+				return
+			}
 			packPanel[T](dst, b, k, cols, nr, kStride, nStride)
 		},
 		run: func(call *gemmCall, rows, cols int) {

@@ -102,28 +102,19 @@ func (v *variant) function(w *bytes.Buffer, rows, vectors int) {
 		p("MOVQ 64(DI), R13")
 		p("KMOVW R13, K2")
 	}
-	p("CMPQ 72(DI), $0")
-	p("JNE add")
+	// The sums start while c is on its way to the cache.
+	p("MOVQ DX, R14")
 	for r := range rows {
 		for j := range vectors {
+			if v.width == 64 || j == 0 {
+				p("PREFETCHT0 %d(R14)", j*v.width)
+			}
 			p("VXORPS %s, %s, %s", acc(r, j), acc(r, j), acc(r, j))
 		}
-	}
-	p("JMP start")
-	fmt.Fprintln(w, "add:")
-	p("MOVQ DX, R14")
-	v.loadMasks(p, vectors)
-	for r := range rows {
-		for j := range vectors {
-			if v.masked {
-				p("%s.Z %d(R14), K%d, %s", v.move, j*v.width, j+1, acc(r, j))
-			} else {
-				p("%s %d(R14), Y%d, %s", v.maskLoad, j*v.width, j, acc(r, j))
-			}
+		if r < rows-1 {
+			p("ADDQ R12, R14")
 		}
-		p("ADDQ R12, R14")
 	}
-	fmt.Fprintln(w, "start:")
 	p("MOVQ 80(DI), R13")
 	p("TESTQ CX, CX")
 	p("JE store")
@@ -145,6 +136,23 @@ func (v *variant) function(w *bytes.Buffer, rows, vectors int) {
 	p("JNE loop")
 	fmt.Fprintln(w, "store:")
 	v.loadMasks(p, vectors)
+	p("CMPQ 72(DI), $0")
+	p("JE put")
+	p("MOVQ DX, R14")
+	for r := range rows {
+		for j := range vectors {
+			if v.masked {
+				p("%s.Z %d(R14), K%d, %c%d", v.move, j*v.width, j+1, v.reg, 2+j)
+			} else {
+				p("%s %d(R14), Y%d, Y%d", v.maskLoad, j*v.width, j, 2+j)
+			}
+			p("VADD%s %c%d, %s, %s", v.suffix, v.reg, 2+j, acc(r, j), acc(r, j))
+		}
+		if r < rows-1 {
+			p("ADDQ R12, R14")
+		}
+	}
+	fmt.Fprintln(w, "put:")
 	for r := range rows {
 		for j := range vectors {
 			if v.masked {

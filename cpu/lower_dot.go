@@ -188,7 +188,7 @@ func (d *dotInstr) plan(em *emitter) {
 	}
 	d.packed = em.temp(d.packedBytes())
 	strips := (d.m + d.kernel.mr - 1) / d.kernel.mr
-	d.byColumn = strips < 2*d.threads && d.panels() > 1
+	d.byColumn = d.panels() >= 2*d.threads && (strips < 2*d.threads || d.n >= 2*d.m)
 	d.packTask, d.productTask = &dotPack{d}, &dotProduct{d}
 }
 
@@ -204,7 +204,9 @@ func (d *dotInstr) run(fr *frame) {
 	case d.shared:
 		fr.dotBatch = 0
 		for ; fr.dotBatch < d.batches; fr.dotBatch++ {
-			fr.do(d.packTask)
+			if !d.byColumn {
+				fr.do(d.packTask)
+			}
 			fr.do(d.productTask)
 		}
 	case d.serial:
@@ -235,15 +237,16 @@ func (t *dotPack) part(fr *frame, part, parts int) {
 	t.d.pack(fr.ptrs[t.d.packed], b, lo, hi)
 }
 
-// dotProduct multiplies, shared by strips of rows or by panels.
+// dotProduct multiplies, shared by strips of rows, or by panels, which each thread packs for itself.
 type dotProduct struct{ d *dotInstr }
 
 func (t *dotProduct) part(fr *frame, part, parts int) {
 	d := t.d
-	a, _, c := d.operands(fr, fr.dotBatch)
+	a, b, c := d.operands(fr, fr.dotBatch)
 	if d.byColumn {
 		w := d.all()
 		w.p0, w.p1 = split(d.panels(), part, parts)
+		d.pack(fr.ptrs[d.packed], b, w.p0, w.p1)
 		d.multiply(&fr.calls[part].gemmCall, a, fr.ptrs[d.packed], c, fr.scratch[part], w, false)
 		return
 	}

@@ -72,8 +72,11 @@ func (t *Trained) choose() error {
 	for _, r := range refused {
 		t.Notes = append(t.Notes, r.String())
 	}
+	if err == nil && latest.Step == 0 { // the run was interrupted before its first update
+		err = fmt.Errorf("%s: %w was saved yet", t.log.Dir(), runlog.ErrNoCheckpoint)
+	}
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
-		return fmt.Errorf("%s: %w that can be used: train longer, or resume the run", t.log.Dir(), err)
+		return fmt.Errorf("%w: train longer, or resume the run", err)
 	}
 	t.checkpoint = latest
 	return err

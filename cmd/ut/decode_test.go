@@ -10,19 +10,19 @@ import (
 )
 
 func TestDecode(t *testing.T) {
-	for _, more := range [][]string{nil, {"--beam", "2"}} {
+	for lines, more := range map[int][]string{mostLines + 6: nil, 3: {"--beam", "2"}} {
 		var input strings.Builder
-		for i := range 150 { // more than are decoded together
-			fmt.Fprintln(&input, 1+i%97)
+		for i := range lines {
+			fmt.Fprintln(&input, 1+i%2)
 		}
 		r := utReading(t, input.String(), append([]string{"decode", trained(t)}, more...)...)
 		answers := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
-		if r.code != 0 || r.stderr != "" || len(answers) != 150 {
+		if r.code != 0 || r.stderr != "" || len(answers) != lines {
 			t.Fatalf("exit code %d, %d answers: %s", r.code, len(answers), r.stderr)
 		}
-		for i := range 53 {
-			if answers[i] != answers[i+97] {
-				t.Errorf("line %d is answered %q, the same line %d %q", i+1, answers[i], i+98, answers[i+97])
+		for i := range lines - 2 {
+			if answers[i] != answers[i+2] {
+				t.Errorf("line %d is answered %q, the same line %d %q", i+1, answers[i], i+3, answers[i+2])
 			}
 		}
 	}

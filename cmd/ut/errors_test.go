@@ -68,6 +68,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"directory with a run", demo("--out", trained(t)), 1, []string{trained(t), "already holds a run", "--resume", "--out"}},
 		{"resuming nothing", []string{"train", "--resume", "nowhere"}, 1, []string{"nowhere", "not a run directory"}},
 		{"evaluating nothing", []string{"eval", "nowhere"}, 1, []string{"nowhere", "not a run directory"}},
+		{"evaluating what is not trained yet", []string{"eval", untrained(t)}, 1, []string{"no checkpoint", "resume"}},
 		{"trace of unknown symbols", []string{"trace", trained(t), "--input", "12x"}, 1, []string{"--input", `"x"`, "position 3"}},
 		{"trace of nothing", []string{"trace", trained(t), "--input", ""}, 1, []string{"--input", "empty"}},
 		{"trace to nowhere", []string{"trace", trained(t), "--input", "12", "--out", filepath.Join(file, "page.html")}, 1, []string{file}},
@@ -100,6 +101,17 @@ func checkFailure(t *testing.T, r result, code int, says ...string) {
 			t.Errorf("says %q: %s", s, r.stderr)
 		}
 	}
+}
+
+// untrained is the trained run before its first checkpoint.
+func untrained(t *testing.T) string {
+	dir := copied(t)
+	for _, name := range []string{"checkpoints", "best.json"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // renamed is the trained run under a name that is not demo.
