@@ -11,7 +11,7 @@ import (
 )
 
 // Every named experiment is valid, has the name it is listed under, says what it is, and is itself again after being written and read.
-// Caught when planted: a field that JSON leaves out; a variant that does not replace the default; two entries of one name.
+// Caught when planted: a variant that does not replace the default; two entries of one name.
 func TestEveryExperimentIsWhatItsJSONSays(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range experiment.List {
@@ -63,7 +63,7 @@ func TestParseCompletesFromBase(t *testing.T) {
 }
 
 // What is wrong is named, with its value, and where there is one the nearest valid name.
-// Caught when planted: unknown keys let pass; the first of two variants taken.
+// Caught when planted: the first of two variants taken; a run that is not validated; a field that JSON leaves out.
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`:                                              "JSON",
@@ -101,7 +101,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Caught when planted: a value taken as text that is a number; a path below a number; the rest of the run lost.
+// Caught when planted: whole numbers read as floating-point ones; text that is no JSON lost.
 func TestSet(t *testing.T) {
 	for _, test := range []struct {
 		set  []string
