@@ -55,7 +55,7 @@ func contract(adaptive, convolution bool) map[string]string {
 }
 
 // Weights are shared by all steps: names and shapes are the same for one step and for six, and are the public ones.
-// Caught when planted: a scope for each step; another name for the halting unit; a bias in the readout.
+// Caught when planted: a scope for each step; another name for the halting unit.
 func TestParametersDoNotDependOnTheNumberOfSteps(t *testing.T) {
 	for i := range policies(1) {
 		for _, transition := range []universal.Transition{universal.FeedForward{Filter: 5}, universal.SeparableConvolution{Filter: 5}} {

@@ -1,0 +1,82 @@
+package experiment_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"universal-transformer/decoding"
+	"universal-transformer/experiment"
+	"universal-transformer/halting"
+	"universal-transformer/internal/engine/enginetest"
+	"universal-transformer/task"
+	"universal-transformer/task/algorithmic"
+	"universal-transformer/training"
+	"universal-transformer/universal"
+)
+
+var update = flag.Bool("update", false, "train testdata/copier anew")
+
+const copierDir = "testdata/copier"
+
+// copier learns to copy up to four digits in about a minute.
+func copier() experiment.Run {
+	r := experiment.Base()
+	r.Name = "copier"
+	r.Task = experiment.Task{Copy: &algorithmic.Copy{Base: 10, MaxLength: 4}}
+	r.Model.Width, r.Model.Heads = 16, 2
+	r.Model.Transition = experiment.Transition{FeedForward: &universal.FeedForward{Filter: 32}}
+	r.Model.Halting = experiment.Halting{Frozen: &halting.ACT{MaxSteps: 3, Epsilon: 0.01, Bias: 1}}
+	r.Training.Steps, r.Training.Schedule.Cosine.Peak, r.Training.Schedule.Cosine.Floor = 4000, 1e-2, 1e-4
+	r.Training.Batch = experiment.Batch{Rows: 32, Boundaries: []int{4}}
+	r.Training.Keep, r.Training.Stop = 1, training.Stop{Accuracy: 1}
+	return r
+}
+
+// The run directory of the examples copies every held-out string when it decodes for itself. With -update it is trained anew:
+// GOEXPERIMENT=simd go test ./experiment -run TestCopier -update
+func TestCopier(t *testing.T) {
+	backend := enginetest.Backend(t)
+	if *update {
+		if err := os.RemoveAll(copierDir); err != nil {
+			t.Fatal(err)
+		}
+		report, err := copier().Train(context.Background(), backend, copierDir, experiment.Watcher{Say: func(line string) { fmt.Println(line) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkpoints, err := filepath.Glob(copierDir + "/checkpoints/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := fmt.Sprintf("%s/checkpoints/step-%09d.safetensors", copierDir, report.BestStep)
+		for _, path := range slices.Concat(checkpoints, []string{copierDir + "/lock", copierDir + "/metrics.jsonl", copierDir + "/traces", copierDir + "/export"}) {
+			if path != best {
+				if err := os.RemoveAll(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	trained, err := experiment.Load(copierDir, backend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := trained.Evaluate(context.Background(), experiment.Protocol{Selection: task.Selection{Mix: 4, Count: 60}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row.Score.Sequences.Right != row.Score.Sequences.Total {
+		t.Error(row)
+	}
+	if beam, err := trained.Decode([]string{"12"}, decoding.Beam{Width: 3, Alpha: 0.6}); err != nil || beam[0] != "12" {
+		t.Errorf("by beam search: %q, %v", beam, err)
+	}
+	if _, err := trained.Decode([]string{"12", "1x"}, decoding.Beam{}); err == nil || err.Error()[:9] != "source 2:" {
+		t.Errorf("a symbol that is not known: %v", err)
+	}
+}

@@ -1,0 +1,30 @@
+package experiment_test
+
+import (
+	"fmt"
+
+	"universal-transformer/decoding"
+	"universal-transformer/experiment"
+	"universal-transformer/internal/engine"
+)
+
+// A run directory is all that is needed to use a model: this one was trained to copy up to four digits.
+func Example() {
+	backend, err := engine.New("")
+	if err != nil {
+		panic(err)
+	}
+	trained, err := experiment.Load("testdata/copier", backend)
+	if err != nil {
+		panic(err)
+	}
+	answers, err := trained.Decode([]string{"7", "31", "2026"}, decoding.Beam{})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(trained.Describe())
+	fmt.Println(answers)
+	// Output:
+	// Universal Transformer, adaptive (frozen), at most 3 steps, width 16, 2 heads
+	// [7 31 2026]
+}
