@@ -281,7 +281,10 @@ func (p *attentionPart) rows(r0, r1, keys int) *attentionCall {
 	c := p.call
 	row := p.width * p.size
 	state := ((p.b*p.h+p.head)*p.m + r0) * p.size
-	c.scores, c.dScores = unsafe.Add(p.scores, r0*row), unsafe.Add(p.dScores, r0*row)
+	c.scores = unsafe.Add(p.scores, r0*row)
+	if p.backward {
+		c.dScores = unsafe.Add(p.dScores, r0*row)
+	}
 	c.largest, c.inverse = unsafe.Add(p.largest.at(p.fr), state), unsafe.Add(p.inverse.at(p.fr), state)
 	c.rows, c.width, c.rowBytes, c.scale = r1-r0, roundUp(keys, p.kernels.lanes), row, p.scale
 	switch {

@@ -88,7 +88,8 @@ func exponential(s set) string {
 		low, high = "-800", "800"
 	}
 	c := func(v string) string { return "archsimd.BroadcastV!(" + v + ")" }
-	code := "x = " + c(high) + ".Min(" + c(low) + ".Max(x))\n" + // in this order, what is not a number stays
+	code := "x = " + c(high) + ".Merge(x, x.Greater(" + c(high) + "))\n" + // what is not a number stays
+		"x = " + c(low) + ".Merge(x, x.Less(" + c(low) + "))\n" +
 		"n := x.Mul(" + c("1.44269504088896341") + ").ROUND\n"
 	if s.Single {
 		code += "r := n.MulAdd(" + c("-0.693359375") + ", x)\n" +

@@ -373,7 +373,8 @@ func expY32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	i := 0
 	for ; i+32 <= end; i += 32 {
 		x := loadY32(a, i)
-		x = archsimd.BroadcastFloat32x8(100).Min(archsimd.BroadcastFloat32x8(-110).Max(x))
+		x = archsimd.BroadcastFloat32x8(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x8(100)))
+		x = archsimd.BroadcastFloat32x8(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x8(-110)))
 		n := x.Mul(archsimd.BroadcastFloat32x8(1.44269504088896341)).RoundToEven()
 		r := n.MulAdd(archsimd.BroadcastFloat32x8(-0.693359375), x)
 		r = n.MulAdd(archsimd.BroadcastFloat32x8(2.12194440e-4), r)
@@ -391,7 +392,8 @@ func expY32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	}
 	if i < end {
 		x := loadPartY32(a, i, end)
-		x = archsimd.BroadcastFloat32x8(100).Min(archsimd.BroadcastFloat32x8(-110).Max(x))
+		x = archsimd.BroadcastFloat32x8(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x8(100)))
+		x = archsimd.BroadcastFloat32x8(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x8(-110)))
 		n := x.Mul(archsimd.BroadcastFloat32x8(1.44269504088896341)).RoundToEven()
 		r := n.MulAdd(archsimd.BroadcastFloat32x8(-0.693359375), x)
 		r = n.MulAdd(archsimd.BroadcastFloat32x8(2.12194440e-4), r)
@@ -418,7 +420,8 @@ func logisticY32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	for ; i+32 <= end; i += 32 {
 		x := loadY32(a, i)
 		x = zero.Sub(x)
-		x = archsimd.BroadcastFloat32x8(100).Min(archsimd.BroadcastFloat32x8(-110).Max(x))
+		x = archsimd.BroadcastFloat32x8(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x8(100)))
+		x = archsimd.BroadcastFloat32x8(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x8(-110)))
 		n := x.Mul(archsimd.BroadcastFloat32x8(1.44269504088896341)).RoundToEven()
 		r := n.MulAdd(archsimd.BroadcastFloat32x8(-0.693359375), x)
 		r = n.MulAdd(archsimd.BroadcastFloat32x8(2.12194440e-4), r)
@@ -438,7 +441,8 @@ func logisticY32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	if i < end {
 		x := loadPartY32(a, i, end)
 		x = zero.Sub(x)
-		x = archsimd.BroadcastFloat32x8(100).Min(archsimd.BroadcastFloat32x8(-110).Max(x))
+		x = archsimd.BroadcastFloat32x8(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x8(100)))
+		x = archsimd.BroadcastFloat32x8(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x8(-110)))
 		n := x.Mul(archsimd.BroadcastFloat32x8(1.44269504088896341)).RoundToEven()
 		r := n.MulAdd(archsimd.BroadcastFloat32x8(-0.693359375), x)
 		r = n.MulAdd(archsimd.BroadcastFloat32x8(2.12194440e-4), r)
@@ -834,7 +838,8 @@ func softmaxY32(c *attentionCall) {
 		var sum vecY32
 		for i := 0; i < end; i += 32 {
 			x := loadY32(s, i).Sub(m)
-			x = archsimd.BroadcastFloat32x8(100).Min(archsimd.BroadcastFloat32x8(-110).Max(x))
+			x = archsimd.BroadcastFloat32x8(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x8(100)))
+			x = archsimd.BroadcastFloat32x8(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x8(-110)))
 			n := x.Mul(archsimd.BroadcastFloat32x8(1.44269504088896341)).RoundToEven()
 			r := n.MulAdd(archsimd.BroadcastFloat32x8(-0.693359375), x)
 			r = n.MulAdd(archsimd.BroadcastFloat32x8(2.12194440e-4), r)
@@ -877,7 +882,8 @@ func softmaxGradientY32(c *attentionCall) {
 		var sum vecY32
 		for i := 0; i < end; i += 32 {
 			x := loadY32(s, i).MulAdd(scale, loadY32(add, i)).Sub(m)
-			x = archsimd.BroadcastFloat32x8(100).Min(archsimd.BroadcastFloat32x8(-110).Max(x))
+			x = archsimd.BroadcastFloat32x8(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x8(100)))
+			x = archsimd.BroadcastFloat32x8(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x8(-110)))
 			n := x.Mul(archsimd.BroadcastFloat32x8(1.44269504088896341)).RoundToEven()
 			r := n.MulAdd(archsimd.BroadcastFloat32x8(-0.693359375), x)
 			r = n.MulAdd(archsimd.BroadcastFloat32x8(2.12194440e-4), r)

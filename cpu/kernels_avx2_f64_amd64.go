@@ -370,7 +370,8 @@ func expY64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	i := 0
 	for ; i+32 <= end; i += 32 {
 		x := loadY64(a, i)
-		x = archsimd.BroadcastFloat64x4(800).Min(archsimd.BroadcastFloat64x4(-800).Max(x))
+		x = archsimd.BroadcastFloat64x4(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x4(800)))
+		x = archsimd.BroadcastFloat64x4(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x4(-800)))
 		n := x.Mul(archsimd.BroadcastFloat64x4(1.44269504088896341)).RoundToEven()
 		r := n.MulAdd(archsimd.BroadcastFloat64x4(-6.93145751953125e-1), x)
 		r = n.MulAdd(archsimd.BroadcastFloat64x4(-1.42860682030941723212e-6), r)
@@ -389,7 +390,8 @@ func expY64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	}
 	if i < end {
 		x := loadPartY64(a, i, end)
-		x = archsimd.BroadcastFloat64x4(800).Min(archsimd.BroadcastFloat64x4(-800).Max(x))
+		x = archsimd.BroadcastFloat64x4(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x4(800)))
+		x = archsimd.BroadcastFloat64x4(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x4(-800)))
 		n := x.Mul(archsimd.BroadcastFloat64x4(1.44269504088896341)).RoundToEven()
 		r := n.MulAdd(archsimd.BroadcastFloat64x4(-6.93145751953125e-1), x)
 		r = n.MulAdd(archsimd.BroadcastFloat64x4(-1.42860682030941723212e-6), r)
@@ -417,7 +419,8 @@ func logisticY64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	for ; i+32 <= end; i += 32 {
 		x := loadY64(a, i)
 		x = zero.Sub(x)
-		x = archsimd.BroadcastFloat64x4(800).Min(archsimd.BroadcastFloat64x4(-800).Max(x))
+		x = archsimd.BroadcastFloat64x4(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x4(800)))
+		x = archsimd.BroadcastFloat64x4(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x4(-800)))
 		n := x.Mul(archsimd.BroadcastFloat64x4(1.44269504088896341)).RoundToEven()
 		r := n.MulAdd(archsimd.BroadcastFloat64x4(-6.93145751953125e-1), x)
 		r = n.MulAdd(archsimd.BroadcastFloat64x4(-1.42860682030941723212e-6), r)
@@ -438,7 +441,8 @@ func logisticY64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	if i < end {
 		x := loadPartY64(a, i, end)
 		x = zero.Sub(x)
-		x = archsimd.BroadcastFloat64x4(800).Min(archsimd.BroadcastFloat64x4(-800).Max(x))
+		x = archsimd.BroadcastFloat64x4(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x4(800)))
+		x = archsimd.BroadcastFloat64x4(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x4(-800)))
 		n := x.Mul(archsimd.BroadcastFloat64x4(1.44269504088896341)).RoundToEven()
 		r := n.MulAdd(archsimd.BroadcastFloat64x4(-6.93145751953125e-1), x)
 		r = n.MulAdd(archsimd.BroadcastFloat64x4(-1.42860682030941723212e-6), r)
@@ -835,7 +839,8 @@ func softmaxY64(c *attentionCall) {
 		var sum vecY64
 		for i := 0; i < end; i += 32 {
 			x := loadY64(s, i).Sub(m)
-			x = archsimd.BroadcastFloat64x4(800).Min(archsimd.BroadcastFloat64x4(-800).Max(x))
+			x = archsimd.BroadcastFloat64x4(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x4(800)))
+			x = archsimd.BroadcastFloat64x4(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x4(-800)))
 			n := x.Mul(archsimd.BroadcastFloat64x4(1.44269504088896341)).RoundToEven()
 			r := n.MulAdd(archsimd.BroadcastFloat64x4(-6.93145751953125e-1), x)
 			r = n.MulAdd(archsimd.BroadcastFloat64x4(-1.42860682030941723212e-6), r)
@@ -879,7 +884,8 @@ func softmaxGradientY64(c *attentionCall) {
 		var sum vecY64
 		for i := 0; i < end; i += 32 {
 			x := loadY64(s, i).MulAdd(scale, loadY64(add, i)).Sub(m)
-			x = archsimd.BroadcastFloat64x4(800).Min(archsimd.BroadcastFloat64x4(-800).Max(x))
+			x = archsimd.BroadcastFloat64x4(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x4(800)))
+			x = archsimd.BroadcastFloat64x4(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x4(-800)))
 			n := x.Mul(archsimd.BroadcastFloat64x4(1.44269504088896341)).RoundToEven()
 			r := n.MulAdd(archsimd.BroadcastFloat64x4(-6.93145751953125e-1), x)
 			r = n.MulAdd(archsimd.BroadcastFloat64x4(-1.42860682030941723212e-6), r)

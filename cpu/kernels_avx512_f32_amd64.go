@@ -373,7 +373,8 @@ func expZ32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	i := 0
 	for ; i+64 <= end; i += 64 {
 		x := loadZ32(a, i)
-		x = archsimd.BroadcastFloat32x16(100).Min(archsimd.BroadcastFloat32x16(-110).Max(x))
+		x = archsimd.BroadcastFloat32x16(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x16(100)))
+		x = archsimd.BroadcastFloat32x16(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x16(-110)))
 		n := x.Mul(archsimd.BroadcastFloat32x16(1.44269504088896341)).RoundToEvenScaled(0)
 		r := n.MulAdd(archsimd.BroadcastFloat32x16(-0.693359375), x)
 		r = n.MulAdd(archsimd.BroadcastFloat32x16(2.12194440e-4), r)
@@ -389,7 +390,8 @@ func expZ32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	}
 	if i < end {
 		x := loadPartZ32(a, i, end)
-		x = archsimd.BroadcastFloat32x16(100).Min(archsimd.BroadcastFloat32x16(-110).Max(x))
+		x = archsimd.BroadcastFloat32x16(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x16(100)))
+		x = archsimd.BroadcastFloat32x16(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x16(-110)))
 		n := x.Mul(archsimd.BroadcastFloat32x16(1.44269504088896341)).RoundToEvenScaled(0)
 		r := n.MulAdd(archsimd.BroadcastFloat32x16(-0.693359375), x)
 		r = n.MulAdd(archsimd.BroadcastFloat32x16(2.12194440e-4), r)
@@ -414,7 +416,8 @@ func logisticZ32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	for ; i+64 <= end; i += 64 {
 		x := loadZ32(a, i)
 		x = zero.Sub(x)
-		x = archsimd.BroadcastFloat32x16(100).Min(archsimd.BroadcastFloat32x16(-110).Max(x))
+		x = archsimd.BroadcastFloat32x16(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x16(100)))
+		x = archsimd.BroadcastFloat32x16(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x16(-110)))
 		n := x.Mul(archsimd.BroadcastFloat32x16(1.44269504088896341)).RoundToEvenScaled(0)
 		r := n.MulAdd(archsimd.BroadcastFloat32x16(-0.693359375), x)
 		r = n.MulAdd(archsimd.BroadcastFloat32x16(2.12194440e-4), r)
@@ -432,7 +435,8 @@ func logisticZ32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	if i < end {
 		x := loadPartZ32(a, i, end)
 		x = zero.Sub(x)
-		x = archsimd.BroadcastFloat32x16(100).Min(archsimd.BroadcastFloat32x16(-110).Max(x))
+		x = archsimd.BroadcastFloat32x16(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x16(100)))
+		x = archsimd.BroadcastFloat32x16(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x16(-110)))
 		n := x.Mul(archsimd.BroadcastFloat32x16(1.44269504088896341)).RoundToEvenScaled(0)
 		r := n.MulAdd(archsimd.BroadcastFloat32x16(-0.693359375), x)
 		r = n.MulAdd(archsimd.BroadcastFloat32x16(2.12194440e-4), r)
@@ -943,7 +947,8 @@ func softmaxZ32(c *attentionCall) {
 		var sum vecZ32
 		for i := 0; i < end; i += 64 {
 			x := loadZ32(s, i).Sub(m)
-			x = archsimd.BroadcastFloat32x16(100).Min(archsimd.BroadcastFloat32x16(-110).Max(x))
+			x = archsimd.BroadcastFloat32x16(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x16(100)))
+			x = archsimd.BroadcastFloat32x16(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x16(-110)))
 			n := x.Mul(archsimd.BroadcastFloat32x16(1.44269504088896341)).RoundToEvenScaled(0)
 			r := n.MulAdd(archsimd.BroadcastFloat32x16(-0.693359375), x)
 			r = n.MulAdd(archsimd.BroadcastFloat32x16(2.12194440e-4), r)
@@ -984,7 +989,8 @@ func softmaxGradientZ32(c *attentionCall) {
 		var sum vecZ32
 		for i := 0; i < end; i += 64 {
 			x := loadZ32(s, i).MulAdd(scale, loadZ32(add, i)).Sub(m)
-			x = archsimd.BroadcastFloat32x16(100).Min(archsimd.BroadcastFloat32x16(-110).Max(x))
+			x = archsimd.BroadcastFloat32x16(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x16(100)))
+			x = archsimd.BroadcastFloat32x16(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x16(-110)))
 			n := x.Mul(archsimd.BroadcastFloat32x16(1.44269504088896341)).RoundToEvenScaled(0)
 			r := n.MulAdd(archsimd.BroadcastFloat32x16(-0.693359375), x)
 			r = n.MulAdd(archsimd.BroadcastFloat32x16(2.12194440e-4), r)

@@ -370,7 +370,8 @@ func expZ64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	i := 0
 	for ; i+64 <= end; i += 64 {
 		x := loadZ64(a, i)
-		x = archsimd.BroadcastFloat64x8(800).Min(archsimd.BroadcastFloat64x8(-800).Max(x))
+		x = archsimd.BroadcastFloat64x8(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x8(800)))
+		x = archsimd.BroadcastFloat64x8(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x8(-800)))
 		n := x.Mul(archsimd.BroadcastFloat64x8(1.44269504088896341)).RoundToEvenScaled(0)
 		r := n.MulAdd(archsimd.BroadcastFloat64x8(-6.93145751953125e-1), x)
 		r = n.MulAdd(archsimd.BroadcastFloat64x8(-1.42860682030941723212e-6), r)
@@ -387,7 +388,8 @@ func expZ64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	}
 	if i < end {
 		x := loadPartZ64(a, i, end)
-		x = archsimd.BroadcastFloat64x8(800).Min(archsimd.BroadcastFloat64x8(-800).Max(x))
+		x = archsimd.BroadcastFloat64x8(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x8(800)))
+		x = archsimd.BroadcastFloat64x8(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x8(-800)))
 		n := x.Mul(archsimd.BroadcastFloat64x8(1.44269504088896341)).RoundToEvenScaled(0)
 		r := n.MulAdd(archsimd.BroadcastFloat64x8(-6.93145751953125e-1), x)
 		r = n.MulAdd(archsimd.BroadcastFloat64x8(-1.42860682030941723212e-6), r)
@@ -413,7 +415,8 @@ func logisticZ64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	for ; i+64 <= end; i += 64 {
 		x := loadZ64(a, i)
 		x = zero.Sub(x)
-		x = archsimd.BroadcastFloat64x8(800).Min(archsimd.BroadcastFloat64x8(-800).Max(x))
+		x = archsimd.BroadcastFloat64x8(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x8(800)))
+		x = archsimd.BroadcastFloat64x8(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x8(-800)))
 		n := x.Mul(archsimd.BroadcastFloat64x8(1.44269504088896341)).RoundToEvenScaled(0)
 		r := n.MulAdd(archsimd.BroadcastFloat64x8(-6.93145751953125e-1), x)
 		r = n.MulAdd(archsimd.BroadcastFloat64x8(-1.42860682030941723212e-6), r)
@@ -432,7 +435,8 @@ func logisticZ64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	if i < end {
 		x := loadPartZ64(a, i, end)
 		x = zero.Sub(x)
-		x = archsimd.BroadcastFloat64x8(800).Min(archsimd.BroadcastFloat64x8(-800).Max(x))
+		x = archsimd.BroadcastFloat64x8(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x8(800)))
+		x = archsimd.BroadcastFloat64x8(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x8(-800)))
 		n := x.Mul(archsimd.BroadcastFloat64x8(1.44269504088896341)).RoundToEvenScaled(0)
 		r := n.MulAdd(archsimd.BroadcastFloat64x8(-6.93145751953125e-1), x)
 		r = n.MulAdd(archsimd.BroadcastFloat64x8(-1.42860682030941723212e-6), r)
@@ -845,7 +849,8 @@ func softmaxZ64(c *attentionCall) {
 		var sum vecZ64
 		for i := 0; i < end; i += 64 {
 			x := loadZ64(s, i).Sub(m)
-			x = archsimd.BroadcastFloat64x8(800).Min(archsimd.BroadcastFloat64x8(-800).Max(x))
+			x = archsimd.BroadcastFloat64x8(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x8(800)))
+			x = archsimd.BroadcastFloat64x8(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x8(-800)))
 			n := x.Mul(archsimd.BroadcastFloat64x8(1.44269504088896341)).RoundToEvenScaled(0)
 			r := n.MulAdd(archsimd.BroadcastFloat64x8(-6.93145751953125e-1), x)
 			r = n.MulAdd(archsimd.BroadcastFloat64x8(-1.42860682030941723212e-6), r)
@@ -887,7 +892,8 @@ func softmaxGradientZ64(c *attentionCall) {
 		var sum vecZ64
 		for i := 0; i < end; i += 64 {
 			x := loadZ64(s, i).MulAdd(scale, loadZ64(add, i)).Sub(m)
-			x = archsimd.BroadcastFloat64x8(800).Min(archsimd.BroadcastFloat64x8(-800).Max(x))
+			x = archsimd.BroadcastFloat64x8(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x8(800)))
+			x = archsimd.BroadcastFloat64x8(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x8(-800)))
 			n := x.Mul(archsimd.BroadcastFloat64x8(1.44269504088896341)).RoundToEvenScaled(0)
 			r := n.MulAdd(archsimd.BroadcastFloat64x8(-6.93145751953125e-1), x)
 			r = n.MulAdd(archsimd.BroadcastFloat64x8(-1.42860682030941723212e-6), r)

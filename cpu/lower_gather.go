@@ -170,6 +170,9 @@ func (s *scatterInstr) part(fr *frame, part, parts int) {
 	axes := make([]int, len(s.vectors.dims))
 	indices := s.vectors.indices.at(fr)
 	lo, hi := split(s.box.block/s.size, part, parts)
+	if lo == hi {
+		return
+	}
 	for i := range s.count {
 		pos := s.vectors.at(i, axes)
 		to, from := 0, 0

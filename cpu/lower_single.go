@@ -176,6 +176,9 @@ func (c *concatInstr) run(fr *frame) {
 	at := 0
 	for i, src := range c.src {
 		from, block := src.at(fr), c.blocks[i]
+		if block == 0 {
+			continue
+		}
 		for r := range c.outer {
 			copyBytes(unsafe.Add(fr.ptrs[c.dst], r*c.row+at), unsafe.Add(from, r*block), block)
 		}

@@ -118,6 +118,7 @@ func (p *program) give(fr *frame) {
 	for _, s := range p.results {
 		fr.ptrs[s] = nil
 	}
+	clear(fr.calls) // they point into tensors
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {

@@ -1,0 +1,293 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"testing"
+	"unsafe"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+)
+
+// special values meet every kernel.
+var special = []float64{0, math.Copysign(0, -1), 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e-30, -1e30, 88, -87.5, 0.5, -2.5, 1e-7}
+
+// draw fills n values, a third of them special if wild.
+func draw[T float](rng *rand.Rand, n int, wild bool) []T {
+	out := make([]T, n)
+	for i := range out {
+		out[i] = T(rng.NormFloat64() * 3)
+		if wild && rng.Intn(3) == 0 {
+			out[i] = T(special[rng.Intn(len(special))])
+		}
+	}
+	return out
+}
+
+// near tells whether x is y up to units in the last place, counted from 1 for small numbers.
+func near[T float](x, y T, units float64) bool {
+	if x == y || x != x && y != y {
+		return true
+	}
+	epsilon := 1.2e-7
+	if unsafe.Sizeof(x) == 8 {
+		epsilon = 2.3e-16
+	}
+	return math.Abs(float64(x-y)) <= units*epsilon*max(math.Abs(float64(y)), 1e-30)
+}
+
+func pointer[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
+
+// TestKernels compares every element-wise kernel and reduction of every level with the portable ones.
+func TestKernels(t *testing.T) {
+	for _, set := range kernelSets {
+		if set.level == levelScalar {
+			continue
+		}
+		t.Run(string(set.level)+"/float32", func(t *testing.T) { compareKernels[float32](t, set, dtypes.Float32) })
+		t.Run(string(set.level)+"/float64", func(t *testing.T) { compareKernels[float64](t, set, dtypes.Float64) })
+	}
+}
+
+// tiles are rows and columns around the widths of registers.
+var tiles = [][2]int{{1, 1}, {1, 7}, {3, 8}, {2, 15}, {1, 16}, {5, 17}, {2, 31}, {3, 64}, {2, 65}, {7, 128}, {1, 200}, {4, 3}}
+
+func compareKernels[T float](t *testing.T, set *kernelSet, dtype dtypes.DType) {
+	rng := rand.New(rand.NewSource(1))
+	for _, tile := range tiles {
+		rows, cols := tile[0], tile[1]
+		n := rows * cols
+		x, y := draw[T](rng, n, true), draw[T](rng, n, true)
+		each := func(kind string, got, want map[opKey]kernel, sizeOf func(key opKey) int, left, right []T, units float64) {
+			for key, f := range got {
+				if key.dtype != dtype || isComparison(key.op) {
+					continue
+				}
+				m := sizeOf(key)
+				a, b := make([]T, n+1), make([]T, n+1)
+				reference := want[key]
+				f(pointer(a), pointer(left), pointer(right), nil, rows, cols)
+				reference(pointer(b), pointer(left), pointer(right), nil, rows, cols)
+				for i := range m {
+					if !near(a[i], b[i], units) {
+						t.Errorf("%s %s %dx%d: element %d is %v, want %v (of %v, %v)", kind, key.op, rows, cols, i, a[i], b[i], at(left, i), at(right, i))
+						break
+					}
+				}
+				if a[m] != 0 {
+					t.Errorf("%s %s %dx%d writes behind its end", kind, key.op, rows, cols)
+				}
+			}
+		}
+		all := func(opKey) int { return n }
+		each("elementwise", set.elementwise, portableKernels.elementwise, all, x, y, 4)
+		row := draw[T](rng, rows, true)
+		each("right", set.rowRight, widened(rowOperandRight), all, x, row, 1)
+		each("left", set.rowLeft, widened(rowOperandLeft), all, row, y, 1)
+		tame := draw[T](rng, n, false)
+		perRow := func(opKey) int { return rows }
+		for _, op := range []compute.OpType{compute.OpTypeAdd, compute.OpTypeMax, compute.OpTypeMin} {
+			key := opKey{op, dtype}
+			one := map[opKey]kernel{key: set.reduce[key]}
+			each("reduce", one, portableKernels.reduce, perRow, tame, nil, 1e5)
+			if op != compute.OpTypeAdd {
+				each("reduce", one, portableKernels.reduce, perRow, x, nil, 0)
+			}
+			each("accumulate", map[opKey]kernel{key: set.accumulate[key]}, portableKernels.accumulate, func(opKey) int { return cols }, tame, nil, 1e5)
+		}
+		compareMoves(t, set, x, y, rows, cols)
+	}
+}
+
+func at[T any](s []T, i int) any {
+	if i < len(s) {
+		return s[i]
+	}
+	return nil
+}
+
+func isComparison(op compute.OpType) bool {
+	switch op {
+	case compute.OpTypeEqual, compute.OpTypeNotEqual, compute.OpTypeLessThan, compute.OpTypeLessOrEqual,
+		compute.OpTypeGreaterThan, compute.OpTypeGreaterOrEqual, compute.OpTypeIsFinite:
+		return true
+	}
+	return false
+}
+
+// widened makes kernels with one row operand of the portable full ones.
+func widened(form func(f kernel, size int) kernel) map[opKey]kernel {
+	out := make(map[opKey]kernel)
+	for key, f := range portableKernels.elementwise {
+		out[key] = form(f, key.dtype.Size())
+	}
+	return out
+}
+
+func rowOperandRight(f kernel, size int) kernel {
+	return func(dst, a, b, _ unsafe.Pointer, rows, cols int) {
+		full := make([]byte, rows*cols*size)
+		portableKernels.fill[size](pointer(full), b, nil, nil, rows, cols)
+		f(dst, a, pointer(full), nil, rows, cols)
+	}
+}
+
+func rowOperandLeft(f kernel, size int) kernel {
+	return func(dst, a, b, _ unsafe.Pointer, rows, cols int) {
+		full := make([]byte, rows*cols*size)
+		portableKernels.fill[size](pointer(full), a, nil, nil, rows, cols)
+		f(dst, pointer(full), b, nil, rows, cols)
+	}
+}
+
+// compareMoves checks comparisons, selection, conversion and filling, whose results are exact.
+func compareMoves[T float](t *testing.T, set *kernelSet, x, y []T, rows, cols int) {
+	n := rows * cols
+	size := int(unsafe.Sizeof(x[0]))
+	dtype := dtypes.FromGenericsType[T]()
+	same := func(what string, got, want kernel, bytes int, a, b, c unsafe.Pointer) {
+		u, v := make([]byte, 8*n+1), make([]byte, 8*n+1)
+		got(pointer(u), a, b, c, rows, cols)
+		want(pointer(v), a, b, c, rows, cols)
+		for i := range u {
+			if u[i] != v[i] {
+				t.Errorf("%s %dx%d: byte %d of %d is %d, want %d", what, rows, cols, i, bytes, u[i], v[i])
+				return
+			}
+		}
+	}
+	cond := make([]bool, n)
+	for i := range cond {
+		cond[i] = x[i] > y[i]
+	}
+	for key, f := range set.elementwise {
+		if key.dtype == dtype && isComparison(key.op) {
+			same(key.op.String(), f, portableKernels.elementwise[key], n, pointer(x), pointer(y), nil)
+		}
+	}
+	same("where", set.where[size], portableKernels.where[size], n*size, pointer(cond), pointer(x), pointer(y))
+	same("fill", set.fill[size], portableKernels.fill[size], n*size, pointer(x), nil, nil)
+	key := [2]dtypes.DType{dtypes.Bool, dtype}
+	same("bool to number", set.convert[key], portableKernels.convert[key], n*size, pointer(cond), nil, nil)
+}
+
+// TestMatmul compares matrix products of every level with plain loops: whole and partial tiles, operands stored by
+// rows and columns, packed and read in place, sums longer than a block.
+func TestMatmul(t *testing.T) {
+	for _, set := range kernelSets {
+		t.Run(string(set.level)+"/float32", func(t *testing.T) { compareMatmul[float32](t, set.gemm[dtypes.Float32]) })
+		t.Run(string(set.level)+"/float64", func(t *testing.T) { compareMatmul[float64](t, set.gemm[dtypes.Float64]) })
+	}
+}
+
+func compareMatmul[T float](t *testing.T, kernel *gemmKernel) {
+	rng := rand.New(rand.NewSource(2))
+	size := kernel.size
+	for i := range 120 {
+		m, n, k := 1+rng.Intn(40), 1+rng.Intn(80), 1+rng.Intn(40)
+		switch i % 10 {
+		case 0:
+			k = 250 + rng.Intn(400)
+		case 1:
+			m = 380 + rng.Intn(30)
+		case 2:
+			n = kernel.nr * (1 + rng.Intn(4))
+		}
+		a, b := draw[T](rng, m*k, false), draw[T](rng, k*n, false)
+		g := matmul{m: m, n: n, k: k, aRow: k * size, aK: size, bK: n * size, bN: size, cRow: n * size, kernel: kernel}
+		aAt, bAt := func(r, c int) T { return a[r*k+c] }, func(r, c int) T { return b[r*n+c] }
+		if rng.Intn(2) == 0 {
+			g.aRow, g.aK, g.packA = size, m*size, rng.Intn(2) == 0
+			aAt = func(r, c int) T { return a[c*m+r] }
+		}
+		if rng.Intn(2) == 0 {
+			g.bK, g.bN = size, k*size
+			bAt = func(r, c int) T { return b[c*k+r] }
+		}
+		g.direct = g.canReadDirectly() && rng.Intn(2) == 0
+		c, start := make([]T, m*n), T(0)
+		accumulate := rng.Intn(2) == 0
+		if accumulate {
+			start = 2
+			for j := range c {
+				c[j] = start
+			}
+		}
+		multiplyOnce(&g, a, b, c, accumulate)
+		for r := range m {
+			for j := range n {
+				want := start
+				for l := range k {
+					want += aAt(r, l) * bAt(l, j)
+				}
+				if diff := math.Abs(float64(c[r*n+j] - want)); !(diff <= 1e-5*float64(k)*9) || size == 8 && !(diff <= 1e-13*float64(k)*9) {
+					t.Fatalf("%dx%dx%d (%+v): element %d, %d is %v, want %v", m, k, n, g, r, j, c[r*n+j], want)
+				}
+			}
+		}
+	}
+}
+
+func multiplyOnce[T float](g *matmul, a, b, c []T, accumulate bool) {
+	packed, strips := make([]T, g.packedBytes()/g.kernel.size+1), make([]T, g.stripBytes()/g.kernel.size+1)
+	right := pointer(b)
+	if !g.direct {
+		g.pack(pointer(packed), right, 0, g.panels())
+		right = pointer(packed)
+	}
+	var call gemmCall
+	g.multiply(&call, pointer(a), right, pointer(c), pointer(strips), g.all(), accumulate)
+}
+
+// TestRowsAreIndependent: a row of a product has the same bits whatever the other rows hold and wherever it stands.
+func TestRowsAreIndependent(t *testing.T) {
+	for _, set := range kernelSets {
+		kernel := set.gemm[dtypes.Float32]
+		rng := rand.New(rand.NewSource(3))
+		const m, n, k = 31, 37, 300
+		row, b := draw[float32](rng, k, false), draw[float32](rng, k*n, false)
+		var first []float32
+		for at := range m {
+			a := draw[float32](rng, m*k, true)
+			copy(a[at*k:], row)
+			c := make([]float32, m*n)
+			multiplyOnce(&matmul{m: m, n: n, k: k, aRow: 4 * k, aK: 4, bK: 4 * n, bN: 4, cRow: 4 * n, kernel: kernel}, a, b, c, false)
+			got := c[at*n : (at+1)*n]
+			if first == nil {
+				first = append(first, got...)
+			}
+			for j := range got {
+				if got[j] != first[j] {
+					t.Fatalf("%s: column %d of the row is %v at row %d, %v at row 0", set.level, j, got[j], at, first[j])
+				}
+			}
+		}
+	}
+}
+
+// TestExponential bounds the error of the approximations over their range.
+func TestExponential(t *testing.T) {
+	for _, set := range kernelSets {
+		t.Run(fmt.Sprint(set.level), func(t *testing.T) {
+			const n = 20000
+			x32, y32 := make([]float32, n), make([]float32, n)
+			x64, y64 := make([]float64, n), make([]float64, n)
+			for i := range n {
+				x32[i] = float32(i-n/2) * 103 / (n / 2)
+				x64[i] = float64(i-n/2) * 744 / (n / 2)
+			}
+			set.elementwise[opKey{compute.OpTypeExp, dtypes.Float32}](pointer(y32), pointer(x32), nil, nil, 1, n)
+			set.elementwise[opKey{compute.OpTypeExp, dtypes.Float64}](pointer(y64), pointer(x64), nil, nil, 1, n)
+			for i := range n {
+				if want := float32(math.Exp(float64(x32[i]))); !near(y32[i], want, 2) && math.Abs(float64(y32[i]-want)) > 1e-44 {
+					t.Fatalf("exp(%v) = %v, want %v", x32[i], y32[i], want)
+				}
+				if want := math.Exp(x64[i]); !near(y64[i], want, 4) && math.Abs(y64[i]-want) > 1e-322 {
+					t.Fatalf("exp(%v) = %v, want %v", x64[i], y64[i], want)
+				}
+			}
+		})
+	}
+}
