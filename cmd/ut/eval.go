@@ -20,13 +20,7 @@ type measured struct {
 	evaluation.Row
 }
 
-func newEval() *cobra.Command {
-	var p experiment.Protocol
-	backend, asJSON := "", false
-	c := &cobra.Command{
-		Use:   "eval RUN",
-		Short: "Measure a trained model on examples it has not seen",
-		Long: `eval measures the best checkpoint of a run on examples that its task holds out, with 95 %
+const evalHelp = `eval measures the best checkpoint of a run on examples that its task holds out, with 95 %
 intervals (Wilson). Without --teacher-forced the model really decodes, symbol after symbol from
 its own output; with it, every symbol is predicted from the true ones before it.
 
@@ -45,7 +39,15 @@ With --json: an object with the fields
   alpha        its length penalty, else 0
   score        "symbols" and "sequences", each with "right", "total", "value" (right/total, null
                if total is 0) and the interval's "low" and "high"
-  unended      decoded sequences that were cut off at the length limit`,
+  unended      decoded sequences that were cut off at the length limit`
+
+func newEval() *cobra.Command {
+	var p experiment.Protocol
+	backend, asJSON := "", false
+	c := &cobra.Command{
+		Use:   "eval RUN",
+		Short: "Measure a trained model on examples it has not seen",
+		Long:  evalHelp,
 		Example: `  ut eval runs/reverse
   ut eval runs/reverse --length 40 --count 200
   ut eval runs/reverse --mix 16 --beam 4 --json`,
