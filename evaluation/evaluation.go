@@ -133,11 +133,26 @@ func (e Evaluator) TeacherForce(ctx context.Context, m universal.Model, examples
 		for i := range b.Examples {
 			reference := examples[b.Index[i]].Target
 			start := i * b.TargetLength
-			row.Score.Add(predicted[start:start+len(reference)], reference)
+			row.Score = row.Score.Plus(forced(predicted[start:start+len(reference)], reference))
 		}
 		e.report(&done, b.Examples, len(examples))
 	}
 	return row, nil
+}
+
+// forced scores predictions that were made one by one, each from the true symbols before it: a wrong End among them ends nothing,
+// as it would in a decoded sequence.
+func forced(predicted, reference []vocab.ID) (s score.Score) {
+	s.Symbols.Total, s.Sequences.Total = len(reference), 1
+	for i, id := range reference {
+		if predicted[i] == id {
+			s.Symbols.Right++
+		}
+	}
+	if s.Symbols.Right == len(reference) {
+		s.Sequences.Right = 1
+	}
+	return s
 }
 
 func (e Evaluator) report(done *int, more, total int) {

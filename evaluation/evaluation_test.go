@@ -53,8 +53,8 @@ func halfTrained(t *testing.T) (*training.Trainer, training.Report, []task.Examp
 	}
 	tr := &training.Trainer{
 		Config: training.Config{
-			Steps: 160, Schedule: training.Constant(5e-3), Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1, Ponder: objective.Warmup{Weight: 0.01},
-			LogEvery: 100, EvaluateEvery: 160, CheckpointEvery: 1000, Keep: 1, Seed: 1,
+			Steps: 80, Schedule: training.Constant(5e-3), Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1, Ponder: objective.Warmup{Weight: 0.01},
+			LogEvery: 100, EvaluateEvery: 80, CheckpointEvery: 1000, Keep: 1, Seed: 1,
 		},
 		Backend: enginetest.Backend(t), Model: m, Stream: stream, Log: log, HeldOut: batch.Chunk(examples, batch.Plan{Rows: 32}),
 	}
@@ -67,12 +67,13 @@ func halfTrained(t *testing.T) (*training.Trainer, training.Report, []task.Examp
 
 // Greedy decoding gets exactly those sequences right that teacher forcing gets right, and so does the tally of training; every row says
 // what was measured and how; the size of batches does not matter.
-// Caught when planted: scores of one example put down to another; predictions read from another row; a limit that cuts right sequences off.
+// Symbols are as many as in training's tally under teacher forcing, where a wrong end ends nothing.
+// Caught when planted: predictions cut at a wrong end under teacher forcing; scores of one example put down to another; predictions read from another row; a limit that cuts right sequences off.
 func TestGreedyDecodingAndTeacherForcingAgreeOnSequences(t *testing.T) {
 	tr, report, examples := halfTrained(t)
 	m, ctx := tr.Model.(universal.EncoderDecoder), context.Background()
 	right := int(report.HeldOut.SequencesRight)
-	if right < 5 || right > 95 {
+	if right < 20 || right > 80 {
 		t.Fatalf("the model copies %d of 100: that shows little", right)
 	}
 	var rows []evaluation.Row
