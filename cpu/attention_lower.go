@@ -181,7 +181,6 @@ func (x *attentionInstr) part(fr *frame, part, parts int) {
 	}
 	p := attentionPart{attentionInstr: x, fr: fr, gemm: &fr.calls[part].gemmCall, call: &fr.calls[part].attentionCall, add: fr.scratch[part]}
 	p.scores = unsafe.Add(p.add, x.addBytes)
-	p.dScores = p.scores // forward has no room for gradients, and a pointer behind its memory would stop the collector
 	matrices := 1
 	if x.backward {
 		p.dScores = unsafe.Add(p.scores, x.scoreBytes)
