@@ -33,7 +33,7 @@ func copier() experiment.Run {
 	r.Model.Halting = experiment.Halting{Frozen: &halting.ACT{MaxSteps: 3, Epsilon: 0.01, Bias: 1}}
 	r.Training.Steps, r.Training.Schedule.Cosine.Peak, r.Training.Schedule.Cosine.Floor = 4000, 1e-2, 1e-4
 	r.Training.Batch = experiment.Batch{Rows: 32, Boundaries: []int{4}}
-	r.Training.Keep, r.Training.Stop = 1, training.Stop{Accuracy: 1}
+	r.Training.Keep, r.Training.Stop = 2, training.Stop{Accuracy: 1}
 	return r
 }
 

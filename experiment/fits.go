@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,8 +18,8 @@ import (
 )
 
 // fits is an error if a checkpoint's parameters are not exactly those that a model has: another shape, one missing, one
-// too many.
-func fits(backend compute.Backend, m universal.EncoderDecoder, c *runlog.Checkpoint) error {
+// too many; or if it was trained under another configuration.
+func (r Run) fits(backend compute.Backend, m universal.EncoderDecoder, c *runlog.Checkpoint) error {
 	want, err := declared(backend, m)
 	if err != nil {
 		return err
@@ -35,7 +37,22 @@ func fits(backend compute.Backend, m universal.EncoderDecoder, c *runlog.Checkpo
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		return fmt.Errorf("checkpoint of step %d: parameter %s of the model that config.json describes is missing", c.Step, name)
 	}
+	if c.Meta[training.FingerprintKey] != r.fingerprint() {
+		return fmt.Errorf("checkpoint of step %d was trained under another config.json: its task, model or seed has been changed since", c.Step)
+	}
 	return nil
+}
+
+// fingerprint stands for what weights depend on and a resumed run may not change: task, model, seed. Where a table's files lie
+// does not matter; what is in them shows in the vocabulary.
+func (r Run) fingerprint() string {
+	if r.Task.isTable() {
+		moved := *r.Task.Table
+		moved.Path, moved.HeldOutPath = "", ""
+		r.Task.Table = &moved
+	}
+	sum := sha256.Sum256(Run{Task: r.Task, Model: r.Model, Seed: r.Seed}.JSON())
+	return hex.EncodeToString(sum[:])
 }
 
 // parameters are a checkpoint's tensors that belong to the model.

@@ -95,7 +95,7 @@ func (r Run) continues(backend compute.Backend, log *runlog.Run, opened task.Tas
 	if err != nil {
 		return err
 	}
-	return fits(backend, model, c)
+	return r.fits(backend, model, c)
 }
 
 // read gives the experiment that a run directory is of.
@@ -149,7 +149,7 @@ func (r Run) run(ctx context.Context, backend compute.Backend, log *runlog.Run, 
 	}
 	trainer := training.Trainer{
 		Config: config, Backend: backend, Model: model, Positions: model.Positions,
-		Stream: stream, HeldOut: batch.Chunk(heldOut, plan), Log: log, Observe: w.Progress, Say: w.Say,
+		Stream: stream, HeldOut: batch.Chunk(heldOut, plan), Log: log, Observe: w.Progress, Say: w.Say, Fingerprint: r.fingerprint(),
 	}
 	return trainer.Run(ctx)
 }

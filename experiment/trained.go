@@ -52,7 +52,7 @@ func Load(dir string, backend compute.Backend) (*Trained, error) {
 		return nil, err
 	}
 	t.Step = t.checkpoint.Step
-	if err := fits(backend, t.Model, t.checkpoint); err != nil {
+	if err := t.Run.fits(backend, t.Model, t.checkpoint); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	return t, training.Load(t.Store, parameters(t.checkpoint))

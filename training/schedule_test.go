@@ -40,22 +40,22 @@ func TestValidate(t *testing.T) {
 		t.Error(err)
 	}
 	for want, change := range map[string]func(*training.Config){
-		"training.steps is 0: it must be positive":                                   func(c *training.Config) { c.Steps = 0 },
-		"training.log_every is -1: it must be positive":                              func(c *training.Config) { c.LogEvery = -1 },
-		"training.evaluate_every is 0: it must be positive":                          func(c *training.Config) { c.EvaluateEvery = 0 },
-		"training.checkpoint_every is 0: it must be positive":                        func(c *training.Config) { c.CheckpointEvery = 0 },
-		"training.keep is 0: it must be positive":                                    func(c *training.Config) { c.Keep = 0 },
-		"training.beta1 is 1: it must be at least 0 and below 1":                     func(c *training.Config) { c.Beta1 = 1 },
-		"training.beta2 is -0.5: it must be at least 0 and below 1":                  func(c *training.Config) { c.Beta2 = -0.5 },
-		"training.label_smoothing is NaN: it must be at least 0 and below 1":         func(c *training.Config) { c.LabelSmoothing = math.NaN() },
-		"training.clip_norm is -1: it must be at least 0 and below 1e+09":            func(c *training.Config) { c.ClipNorm = -1 },
-		"training.ponder.weight is -1: it must be at least 0 and below 1e+09":        func(c *training.Config) { c.Ponder.Weight = -1 },
-		"training.accumulate is -1: it must be at least 0 and below 1e+06":           func(c *training.Config) { c.Accumulate = -1 },
-		"training.stop.patience is -1: it must be at least 0 and below 1e+09":        func(c *training.Config) { c.Stop.Patience = -1 },
-		"training.stop.accuracy is 1.5: it must be at least 0 and below 1.0001":      func(c *training.Config) { c.Stop.Accuracy = 1.5 },
-		"training.epsilon is 0: it must be positive; the authors use 1e-9":           func(c *training.Config) { c.Epsilon = 0 },
-		"training.schedule is missing: choose Constant, InverseSquareRoot or Cosine": func(c *training.Config) { c.Schedule = nil },
-		"training.ponder.warmup is -1: it must be at least 0 and below 1e+15":        func(c *training.Config) { c.Ponder.Steps = -1 },
+		"training.steps is 0: it must be positive":                                                                     func(c *training.Config) { c.Steps = 0 },
+		"training.log_every is -1: it must be positive":                                                                func(c *training.Config) { c.LogEvery = -1 },
+		"training.evaluate_every is 0: it must be positive":                                                            func(c *training.Config) { c.EvaluateEvery = 0 },
+		"training.checkpoint_every is 0: it must be positive":                                                          func(c *training.Config) { c.CheckpointEvery = 0 },
+		"training.keep is 0: keep at least 2 checkpoints, so that there is one to go back to if the newest is damaged": func(c *training.Config) { c.Keep = 0 },
+		"training.beta1 is 1: it must be at least 0 and below 1":                                                       func(c *training.Config) { c.Beta1 = 1 },
+		"training.beta2 is -0.5: it must be at least 0 and below 1":                                                    func(c *training.Config) { c.Beta2 = -0.5 },
+		"training.label_smoothing is NaN: it must be at least 0 and below 1":                                           func(c *training.Config) { c.LabelSmoothing = math.NaN() },
+		"training.clip_norm is -1: it must be at least 0 and below 1e+09":                                              func(c *training.Config) { c.ClipNorm = -1 },
+		"training.ponder.weight is -1: it must be at least 0 and below 1e+09":                                          func(c *training.Config) { c.Ponder.Weight = -1 },
+		"training.accumulate is -1: it must be at least 0 and below 1e+06":                                             func(c *training.Config) { c.Accumulate = -1 },
+		"training.stop.patience is -1: it must be at least 0 and below 1e+09":                                          func(c *training.Config) { c.Stop.Patience = -1 },
+		"training.stop.accuracy is 1.5: it must be at least 0 and below 1.0001":                                        func(c *training.Config) { c.Stop.Accuracy = 1.5 },
+		"training.epsilon is 0: it must be positive; the authors use 1e-9":                                             func(c *training.Config) { c.Epsilon = 0 },
+		"training.schedule is missing: choose Constant, InverseSquareRoot or Cosine":                                   func(c *training.Config) { c.Schedule = nil },
+		"training.ponder.warmup is -1: it must be at least 0 and below 1e+15":                                          func(c *training.Config) { c.Ponder.Steps = -1 },
 	} {
 		c := config(1)
 		change(&c)

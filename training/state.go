@@ -1,6 +1,7 @@
 package training
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -29,8 +30,11 @@ type state struct {
 	Stopped  string          `json:"stopped"`  // why training ended before its last update, if it did
 }
 
-// stateKey is where a checkpoint's metadata keeps the state.
-const stateKey = "training"
+// Where a checkpoint's metadata keeps the state, and the fingerprint of its configuration.
+const (
+	stateKey       = "training"
+	FingerprintKey = "fingerprint"
+)
 
 // checkpoint gathers all variables, the optimiser's and the random state included.
 func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
@@ -38,15 +42,32 @@ func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &runlog.Checkpoint{Step: t.step, Meta: map[string]string{stateKey: string(kept)}}
+	c := &runlog.Checkpoint{Step: t.step, Meta: map[string]string{stateKey: string(kept), FingerprintKey: t.Fingerprint}}
 	for v := range t.Store.IterVariables() {
 		tensor, err := export(v)
 		if err != nil {
 			return nil, err
 		}
+		if Trained(v.Path()) && !finite(tensor) {
+			return nil, fmt.Errorf("step %d: parameter %s holds numbers that are none, and is not saved; earlier checkpoints are kept; try a lower learning rate", t.step, tensor.Name)
+		}
 		c.Tensors = append(c.Tensors, tensor)
 	}
 	return c, nil
+}
+
+// finite is false if a tensor of float32 holds a number that is none, or without bound.
+func finite(t safetensors.Tensor) bool {
+	if t.DType != "F32" {
+		return true
+	}
+	for i := 0; i < len(t.Data); i += 4 {
+		const exponent = 0x7f800000
+		if binary.LittleEndian.Uint32(t.Data[i:])&exponent == exponent {
+			return false
+		}
+	}
+	return true
 }
 
 // restore puts a checkpoint's variables and state back.

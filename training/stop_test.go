@@ -24,7 +24,7 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 		{"finite, but beyond all bounds", 7, 1e5, "the checkpoint of step 4 is kept", "the cross entropy has exploded to "},
 	} {
 		c := config(40)
-		c.EvaluateEvery, c.Keep = 100, 1
+		c.EvaluateEvery, c.Keep = 100, 2
 		c.Schedule = func(step int64) float64 { return map[bool]float64{true: test.rate, false: 1e-3}[step == test.after] }
 		tr := trainer(t, c)
 		_, err := tr.Run(context.Background())

@@ -63,7 +63,7 @@ func (c Config) Validate() error {
 	}
 	for _, err := range []error{
 		positive("steps", c.Steps), positive("log_every", c.LogEvery), positive("evaluate_every", c.EvaluateEvery),
-		positive("checkpoint_every", c.CheckpointEvery), positive("keep", int64(c.Keep)),
+		positive("checkpoint_every", c.CheckpointEvery),
 		rate("beta1", c.Beta1, 1), rate("beta2", c.Beta2, 1), rate("label_smoothing", c.LabelSmoothing, 1),
 		rate("clip_norm", c.ClipNorm, 1e9), rate("ponder.weight", c.Ponder.Weight, 1e9), rate("ponder.warmup", float64(c.Ponder.Steps), 1e15),
 		rate("accumulate", float64(c.Accumulate), 1e6), rate("stop.patience", float64(c.Stop.Patience), 1e9), rate("stop.accuracy", c.Stop.Accuracy, 1.0001),
@@ -71,6 +71,9 @@ func (c Config) Validate() error {
 		if err != nil {
 			return err
 		}
+	}
+	if c.Keep < 2 {
+		return fmt.Errorf("training.keep is %d: keep at least 2 checkpoints, so that there is one to go back to if the newest is damaged", c.Keep)
 	}
 	if !(c.Epsilon > 0) {
 		return fmt.Errorf("training.epsilon is %v: it must be positive; the authors use 1e-9", c.Epsilon)
@@ -92,6 +95,10 @@ type Trainer struct {
 	Log       *runlog.Run
 	Observe   func(Progress) // called after every update; may be nil
 	Say       func(string)   // called with one line for the person who trains; may be nil
+
+	// Fingerprint stands for the configuration that weights depend on. Checkpoints hold it under [FingerprintKey]; whoever reads
+	// one can tell whether it is of the configuration at hand.
+	Fingerprint string
 
 	Store *model.Store // variables, filled by Run
 

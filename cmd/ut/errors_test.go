@@ -137,6 +137,8 @@ func TestRunsThatDoNotFit(t *testing.T) {
 	succeeds(t, append([]string{"train", "demo", "--out", other}, tiny("model.width=12")...)...)
 	edited := copied(t)
 	replace(t, filepath.Join(edited, "config.json"), `"width": 8`, `"width": 16`)
+	sameShapes := copied(t)
+	replace(t, filepath.Join(sameShapes, "config.json"), `"heads": 2`, `"heads": 4`)
 	mixed := copied(t)
 	if err := os.RemoveAll(filepath.Join(mixed, "checkpoints")); err != nil {
 		t.Fatal(err)
@@ -151,6 +153,7 @@ func TestRunsThatDoNotFit(t *testing.T) {
 		says []string
 	}{
 		"another configuration": {edited, []string{edited, "step 20", "[8 8]", "config.json asks for [16 16]"}},
+		"same shapes":           {sameShapes, []string{sameShapes, "step 20", "another config.json"}},
 		"another checkpoint":    {mixed, []string{mixed, "step 20", "[12 12]", "config.json asks for [8 8]"}},
 		"unknown key":           {unknownKey, []string{filepath.Join(unknownKey, "config.json"), `did you mean "width"?`}},
 	} {
