@@ -4,7 +4,8 @@ export GOEXPERIMENT := simd
 GO      ?= go
 BACKEND ?=
 GOLDEN  ?= internal/golden/testdata
-BENCH   ?= .
+PEER    ?=
+PYTHON  ?= python3
 PACKAGES ?= ./...
 
 .PHONY: help build demo test check golden bench clean
@@ -30,8 +31,8 @@ check: ## formatting, vet, staticcheck, size budget
 golden: ## compare the model with GOLDEN=dir of reference vectors, on BACKEND=name
 	$(GO) run ./internal/cmd/golden -backend "$(BACKEND)" "$(GOLDEN)"
 
-bench: ## benchmarks; BENCH=pattern chooses
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
+bench: build ## compare engines at the model's work; PEER=script and PYTHON=python add a peer
+	$(GO) run ./internal/cmd/bench -peer "$(PEER)" -python "$(PYTHON)" -out bin/bench.md
 
 clean: ## remove what build made
 	rm -rf bin

@@ -63,6 +63,7 @@ var rules = map[string]rule{
 	"internal/bench":       {own: model + " decoding objective vocab", others: gomlx},
 	"internal/cmd/golden":  {own: "internal/engine internal/golden", others: gomlx},
 	"internal/cmd/budget":  {},
+	"internal/cmd/bench":   {},
 	"cmd/ut":               {own: "...", others: gomlx + " " + cobra + " golang.org/x/term"},
 }
 
