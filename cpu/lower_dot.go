@@ -149,7 +149,11 @@ func (em *emitter) lowerDot(e *expr) {
 	}
 	d.empty = d.empty || d.k == 0
 	d.plan(em)
-	em.emit(d, append(em.touched(e), d.packed)...)
+	whole := func(slot, offset, row int) access {
+		return access{slot, offset == 0 && row*d.m == em.prog.slots[slot].bytes}
+	}
+	list := []access{whole(d.a.slot, d.a.offset, d.aRow), {slot: d.b.slot}, whole(d.c, 0, d.cRow), {slot: d.packed}}
+	em.emitAccess(d, list)
 }
 
 // dotInstr is a product of tensors.
@@ -235,6 +239,19 @@ func (t *dotPack) part(fr *frame, part, parts int) {
 	_, b, _ := t.d.operands(fr, fr.dotBatch)
 	lo, hi := split(t.d.panels(), part, parts)
 	t.d.pack(fr.ptrs[t.d.packed], b, lo, hi)
+}
+
+// packShare packs the share of one part: for products that run in a chain.
+func (d *dotInstr) packShare(fr *frame, part, parts int) {
+	lo, hi := split(d.panels(), part, parts)
+	d.pack(fr.ptrs[d.packed], d.b.at(fr), lo, hi)
+}
+
+// runRows computes rows lo to hi of a product that is shared by rows, its right operand packed.
+func (d *dotInstr) runRows(fr *frame, part, lo, hi int) {
+	w := d.all()
+	w.r0, w.r1 = lo, hi
+	d.multiply(&fr.calls[part].gemmCall, d.a.at(fr), fr.ptrs[d.packed], fr.ptrs[d.c], fr.scratch[part], w, false)
 }
 
 // dotProduct multiplies, shared by strips of rows, or by panels, which each thread packs for itself.
