@@ -36,10 +36,12 @@ type gemmCall struct {
 	masks    [2]uintptr
 	add      int // not 0: add to c
 	panelRow int
+
+	next uintptr // where the next call's a begins: fetched into the cache, 64 bytes for each k; never read
 }
 
 const (
-	gemmK = 256 // rows of a packed panel: with 32 columns of float32, 32 KB
+	gemmK = 512 // rows of a packed panel: with 32 columns of float32, 32 KB
 	gemmM = 384 // rows of the left operand that are multiplied with one panel after the other
 )
 
@@ -140,6 +142,7 @@ func (g *matmul) multiply(call *gemmCall, a, b, c, strips unsafe.Pointer, w area
 				panel := call.panel
 				for m := m0; m < m1; m += kr.mr {
 					call.panel = panel
+					call.next = uintptr(call.a) + uintptr(strip)
 					kr.run(call, min(kr.mr, m1-m), cols)
 					if m+kr.mr < m1 {
 						call.a = unsafe.Add(call.a, strip)
