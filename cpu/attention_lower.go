@@ -104,7 +104,36 @@ func (em *emitter) lowerAttention(e *expr) {
 		matrices = 2
 	}
 	em.needScratch(x.addBytes + matrices*x.scoreBytes + x.packBytes[0] + x.packBytes[1])
-	em.emit(x, em.touched(e)...)
+	em.emitAccess(x, x.accesses(em, e))
+}
+
+// accesses are the operands and results; aligned are those of which each batch has its own share.
+func (x *attentionInstr) accesses(em *emitter, e *expr) []access {
+	var list []access
+	add := func(h *headView) {
+		whole := h.offset == 0 && h.batch*x.b == em.prog.slots[h.slot].bytes && h.batch > 0
+		list = append(list, access{h.slot, whole})
+	}
+	state := func(d denseIn) {
+		list = append(list, access{d.slot, d.offset == 0 && em.prog.slots[d.slot].bytes == x.b*x.h*x.m*x.size})
+	}
+	add(&x.q)
+	add(&x.k)
+	add(&x.v)
+	if x.backward {
+		add(&x.dOut)
+		add(&x.dQ)
+		add(&x.dK)
+		add(&x.dV)
+	} else {
+		add(&x.out)
+	}
+	state(x.largest)
+	state(x.inverse)
+	if x.mask.present {
+		list = append(list, access{slot: x.mask.slot})
+	}
+	return list
 }
 
 func (em *emitter) maskView(m *expr, layout compute.AttentionAxesLayout, x attentionAxes) maskView {
@@ -176,6 +205,11 @@ type attentionPart struct {
 
 func (x *attentionInstr) part(fr *frame, part, parts int) {
 	lo, hi := split(x.b*x.h, part, parts)
+	x.runHeads(fr, part, lo, hi)
+}
+
+// runHeads computes heads lo to hi, counted through all batches.
+func (x *attentionInstr) runHeads(fr *frame, part, lo, hi int) {
 	if lo == hi {
 		return
 	}

@@ -129,7 +129,9 @@ type emitter struct {
 	g          *graph
 	prog       *program
 	slotOfExpr map[*expr]int
-	inPlace    [][2]int // slots: the first may take over the memory of the second
+	inPlace    [][2]int   // slots: the first may take over the memory of the second
+	accesses   [][]access // of each instruction
+	position   []int      // of each instruction in the final order, once chains are formed
 }
 
 func (em *emitter) kernels() *kernelSet { return em.prog.backend.kernels }
@@ -189,15 +191,32 @@ func (em *emitter) temp(bytes int) int {
 	return em.newSlot(slotInfo{kind: slotArena, bytes: bytes})
 }
 
+// access is a slot that an instruction touches. It is aligned if splitting the instruction into equal shares of its
+// rows splits the memory of the slot into the same shares.
+type access struct {
+	slot    int
+	aligned bool
+}
+
 // emit adds an instruction that touches the given slots.
 func (em *emitter) emit(in instr, slots ...int) {
+	list := make([]access, len(slots))
+	for i, s := range slots {
+		list[i].slot = s
+	}
+	em.emitAccess(in, list)
+}
+
+// emitAccess is emit for instructions that know which slots they touch row by row.
+func (em *emitter) emitAccess(in instr, list []access) {
 	at := len(em.prog.instrs)
 	em.prog.instrs = append(em.prog.instrs, in)
-	for _, s := range slots {
-		if s < 0 {
+	em.accesses = append(em.accesses, list)
+	for _, a := range list {
+		if a.slot < 0 {
 			continue
 		}
-		info := &em.prog.slots[s]
+		info := &em.prog.slots[a.slot]
 		if info.first < 0 {
 			info.first = at
 		}

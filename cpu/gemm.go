@@ -36,10 +36,12 @@ type gemmCall struct {
 	masks    [2]uintptr
 	add      int // not 0: add to c
 	panelRow int
+
+	next uintptr // where the next call's a begins: fetched into the cache, 64 bytes for each k; never read
 }
 
 const (
-	gemmK = 256 // rows of a packed panel: with 32 columns of float32, 32 KB
+	gemmK = 512 // rows of a packed panel: with 32 columns of float32, 32 KB
 	gemmM = 384 // rows of the left operand that are multiplied with one panel after the other
 )
 
@@ -140,6 +142,7 @@ func (g *matmul) multiply(call *gemmCall, a, b, c, strips unsafe.Pointer, w area
 				panel := call.panel
 				for m := m0; m < m1; m += kr.mr {
 					call.panel = panel
+					call.next = uintptr(call.a) + uintptr(strip)
 					kr.run(call, min(kr.mr, m1-m), cols)
 					if m+kr.mr < m1 {
 						call.a = unsafe.Add(call.a, strip)
@@ -158,11 +161,11 @@ func packStrips(dst, a unsafe.Pointer, k, rows, rowStride, kStride int, kr *gemm
 	if rowStride == kr.size {
 		switch kr.size * kr.mr {
 		case 24:
-			done = packWhole[[3]uint64](dst, a, k, rows/kr.mr, kStride)
+			done = packWhole24(dst, a, k, rows/kr.mr, kStride)
 		case 48:
-			done = packWhole[[6]uint64](dst, a, k, rows/kr.mr, kStride)
+			done = packWhole48(dst, a, k, rows/kr.mr, kStride)
 		case 96:
-			done = packWhole[[12]uint64](dst, a, k, rows/kr.mr, kStride)
+			done = packWhole96(dst, a, k, rows/kr.mr, kStride)
 		}
 	}
 	for r := done * kr.mr; r < rows; r += kr.mr {
@@ -180,13 +183,39 @@ func packStrips(dst, a unsafe.Pointer, k, rows, rowStride, kStride int, kr *gemm
 	}
 }
 
-// packWhole copies strips of the width of S, reading a in order, and returns their number.
-func packWhole[S any](dst, a unsafe.Pointer, k, strips, kStride int) int {
-	size := int(unsafe.Sizeof(*new(S)))
+// packWhole48 copies strips of 48 bytes, reading a in order, and returns their number. It and its siblings spell the
+// copy out because the compiler calls a routine for memory that might overlap.
+func packWhole48(dst, a unsafe.Pointer, k, strips, kStride int) int {
 	for i := range k {
-		from, to := unsafe.Add(a, i*kStride), unsafe.Add(dst, i*size)
+		from, to := unsafe.Add(a, i*kStride), unsafe.Add(dst, i*48)
 		for s := range strips {
-			*(*S)(unsafe.Add(to, s*k*size)) = *(*S)(unsafe.Add(from, s*size))
+			x, y := (*[6]uint64)(unsafe.Add(from, s*48)), (*[6]uint64)(unsafe.Add(to, s*k*48))
+			v0, v1, v2, v3, v4, v5 := x[0], x[1], x[2], x[3], x[4], x[5]
+			y[0], y[1], y[2], y[3], y[4], y[5] = v0, v1, v2, v3, v4, v5
+		}
+	}
+	return strips
+}
+
+func packWhole24(dst, a unsafe.Pointer, k, strips, kStride int) int {
+	for i := range k {
+		from, to := unsafe.Add(a, i*kStride), unsafe.Add(dst, i*24)
+		for s := range strips {
+			x, y := (*[3]uint64)(unsafe.Add(from, s*24)), (*[3]uint64)(unsafe.Add(to, s*k*24))
+			v0, v1, v2 := x[0], x[1], x[2]
+			y[0], y[1], y[2] = v0, v1, v2
+		}
+	}
+	return strips
+}
+
+func packWhole96(dst, a unsafe.Pointer, k, strips, kStride int) int {
+	for i := range k {
+		from, to := unsafe.Add(a, i*kStride), unsafe.Add(dst, i*96)
+		for s := range strips {
+			x, y := (*[12]uint64)(unsafe.Add(from, s*96)), (*[12]uint64)(unsafe.Add(to, s*k*96))
+			v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11 := x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11]
+			y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8], y[9], y[10], y[11] = v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11
 		}
 	}
 	return strips

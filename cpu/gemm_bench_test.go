@@ -25,7 +25,7 @@ func BenchmarkMatmul(b *testing.B) {
 		form    string
 	}{
 		{2048, 128, 128, "nn"}, {2048, 128, 512, "nn"}, {2048, 512, 128, "nn"}, {1024, 512, 2048, "nn"},
-		{2048, 128, 512, "nt"}, {128, 2048, 512, "tn"}, {512, 1024, 2048, "tn"}, {64, 16, 64, "nt"}, {64, 64, 16, "nn"},
+		{2048, 128, 512, "nt"}, {128, 2048, 512, "tn"}, {512, 1024, 2048, "tn"}, {128, 2048, 512, "td"}, {128, 2048, 512, "dd"}, {128, 2048, 128, "dd"}, {512, 1024, 2048, "dd"}, {512, 1024, 2048, "td"}, {512, 2048, 128, "tn"}, {512, 2048, 128, "td"}, {128, 2048, 128, "tn"}, {128, 2048, 128, "td"}, {2048, 128, 512, "nd"}, {64, 16, 64, "nt"}, {64, 64, 16, "nn"},
 	} {
 		b.Run(fmt.Sprintf("%s/%dx%dx%d", c.form, c.m, c.k, c.n), func(b *testing.B) {
 			kernel := bestKernels().gemm[dtypes.Float32]
@@ -34,6 +34,15 @@ func BenchmarkMatmul(b *testing.B) {
 			if c.form == "tn" {
 				g.aRow, g.aK, g.packA = 4, 4*c.m, true
 			}
+			if c.form == "td" {
+				g.aRow, g.aK, g.packA, g.direct = 4, 4*c.m, true, true
+			}
+			if c.form == "dd" {
+				g.aRow, g.aK, g.packA, g.direct = 4, 4*c.m, false, true
+			}
+			if c.form == "nd" {
+				g.direct = true
+			}
 			if c.form == "nt" {
 				g.bK, g.bN = 4, 4*c.k
 			}
@@ -41,8 +50,12 @@ func BenchmarkMatmul(b *testing.B) {
 			var call gemmCall
 			before := threadTime()
 			for b.Loop() {
-				g.pack(packed.base, unsafe.Pointer(&y[0]), 0, g.panels())
-				g.multiply(&call, unsafe.Pointer(&x[0]), packed.base, unsafe.Pointer(&z[0]), strips.base, g.all(), false)
+				right := unsafe.Pointer(&y[0])
+				if !g.direct {
+					g.pack(packed.base, right, 0, g.panels())
+					right = packed.base
+				}
+				g.multiply(&call, unsafe.Pointer(&x[0]), right, unsafe.Pointer(&z[0]), strips.base, g.all(), false)
 			}
 			b.ReportMetric(2*float64(c.m*c.k*c.n)*float64(b.N)/float64(threadTime()-before), "GF")
 		})

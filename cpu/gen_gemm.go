@@ -64,7 +64,7 @@ func main() {
 	}
 }
 
-// Registers: DI call, CX k, R13 distance of rows of the panel, AX BX R10 R11 rows of a in threes, R8 distance of rows, R9 step along k, SI panel,
+// Registers: DI call, CX k, R13 distance of rows of the panel, R14 what is fetched for the next call, AX BX R10 R11 rows of a in threes, R8 distance of rows, R9 step along k, SI panel,
 // DX row of c, R12 distance of rows of c. Vectors 0 and 1 hold the panel's row, 2 and 3 broadcasts, the sums
 // start at acc.
 func (v *variant) function(w *bytes.Buffer, rows, vectors int) {
@@ -116,6 +116,7 @@ func (v *variant) function(w *bytes.Buffer, rows, vectors int) {
 		}
 	}
 	p("MOVQ 80(DI), R13")
+	p("MOVQ 88(DI), R14")
 	p("TESTQ CX, CX")
 	p("JE store")
 	fmt.Fprintln(w, "loop:")
@@ -128,6 +129,8 @@ func (v *variant) function(w *bytes.Buffer, rows, vectors int) {
 			p("VFMADD231%s %c%d, %c%d, %s", v.suffix, v.reg, j, v.reg, 2+r%2, acc(r, j))
 		}
 	}
+	p("PREFETCHT0 (R14)")
+	p("ADDQ $64, R14")
 	p("ADDQ R13, SI")
 	for i := range groups {
 		p("ADDQ R9, %s", pointers[i])

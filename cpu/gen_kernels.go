@@ -83,14 +83,30 @@ func (s set) expand(code string) string {
 // a change of the exponent by n. The approximations of degree 5 (float32) and 3 over 3 in r^2 (float64) are those
 // of Moshier's Cephes library. Constants are loaded where they are used: registers are few.
 func exponential(s set) string {
-	low, high := "-110", "100"
-	if !s.Single {
-		low, high = "-800", "800"
+	if s.Single {
+		return s.exponential("-110", "100")
 	}
+	return s.exponential("-800", "800")
+}
+
+// probability is the exponential of a number that is not positive, with 0 for what would lie below the normal range:
+// such results, which hidden keys have all the time, would cost a hundred times as much.
+func probability(s set) string {
+	low := "-87"
+	if !s.Single {
+		low = "-708"
+	}
+	return "visible := x.Greater(archsimd.BroadcastV!(" + low + "))\nx = x.Masked(visible)\n" + s.exponential("", "") + "x = x.Masked(visible)\n"
+}
+
+func (s set) exponential(low, high string) string {
 	c := func(v string) string { return "archsimd.BroadcastV!(" + v + ")" }
-	code := "x = " + c(high) + ".Merge(x, x.Greater(" + c(high) + "))\n" + // what is not a number stays
-		"x = " + c(low) + ".Merge(x, x.Less(" + c(low) + "))\n" +
-		"n := x.Mul(" + c("1.44269504088896341") + ").ROUND\n"
+	code := ""
+	if low != "" {
+		code = "x = " + c(high) + ".Merge(x, x.Greater(" + c(high) + "))\n" + // what is not a number stays
+			"x = " + c(low) + ".Merge(x, x.Less(" + c(low) + "))\n"
+	}
+	code += "n := x.Mul(" + c("1.44269504088896341") + ").ROUND\n"
 	if s.Single {
 		code += "r := n.MulAdd(" + c("-0.693359375") + ", x)\n" +
 			"r = n.MulAdd(" + c("2.12194440e-4") + ", r)\n" +
@@ -144,7 +160,7 @@ func main() {
 		"binaries":    func() []binary { return binaries },
 		"unaries":     func() []unary { return unaries },
 		"compares":    func() []string { return []string{"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"} },
-		"expcode":     func(s set) string { return s.expand(exponential(s)) },
+		"expcode":     func(s set) string { return s.expand(probability(s)) },
 		"compareGo":   func(op string) string { return compares[op][0] },
 		"compareType": func(op string) string { return compares[op][1] },
 	}).Parse(source))
@@ -223,7 +239,7 @@ func min{{.Name}}(x, y {{$v}}) {{$v}} {
 func add{{.Name}}(x, y {{$v}}) {{$v}} { return x.Add(y) }
 
 {{- $s := .}}
-{{- range $fold := (slice3 "add" "max" "min")}}
+{{- range $fold := (slice3 "add" "max" "min" "peak")}}
 
 // {{$fold}}Lanes{{$s.Name}} folds the elements of a register into one and returns its bits.
 func {{$fold}}Lanes{{$s.Name}}(x {{$v}}) {{$s.Int}} {
@@ -490,9 +506,9 @@ func softmax{{.Name}}(c *attentionCall) {
 		for i := 0; i < end; i += {{$w}} {
 			x := load{{.Name}}(s, i).MulAdd(scale, load{{.Name}}(add, i))
 			store{{.Name}}(s, i, x)
-			m = max{{.Name}}(m, x)
+			m = m.Max(x)
 		}
-		bits := maxLanes{{.Name}}(m)
+		bits := peakLanes{{.Name}}(m)
 		m = archsimd.Broadcast{{.I}}(bits).As{{.V}}()
 		m = zero.Merge(m, m.Equal(archsimd.Broadcast{{.V}}(neutralmax{{.Name}})))
 		var sum {{$v}}

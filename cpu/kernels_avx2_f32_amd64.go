@@ -79,6 +79,15 @@ func minLanesY32(x vecY32) int32 {
 	return q.AsInt32x4().GetElem(0)
 }
 
+// peakLanesY32 folds the elements of a register into one and returns its bits.
+func peakLanesY32(x vecY32) int32 {
+	half := x
+	q := peakX32(half.GetHi(), half.GetLo())
+	q = peakX32(q, q.SelectFromPair(2, 3, 0, 1, q))
+	q = peakX32(q, q.SelectFromPair(1, 0, 3, 2, q))
+	return q.AsInt32x4().GetElem(0)
+}
+
 func sumY32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	end := rows * cols * 4
 	i := 0
@@ -830,16 +839,16 @@ func softmaxY32(c *attentionCall) {
 		for i := 0; i < end; i += 32 {
 			x := loadY32(s, i).MulAdd(scale, loadY32(add, i))
 			storeY32(s, i, x)
-			m = maxY32(m, x)
+			m = m.Max(x)
 		}
-		bits := maxLanesY32(m)
+		bits := peakLanesY32(m)
 		m = archsimd.BroadcastInt32x8(bits).AsFloat32x8()
 		m = zero.Merge(m, m.Equal(archsimd.BroadcastFloat32x8(neutralmaxY32)))
 		var sum vecY32
 		for i := 0; i < end; i += 32 {
 			x := loadY32(s, i).Sub(m)
-			x = archsimd.BroadcastFloat32x8(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x8(100)))
-			x = archsimd.BroadcastFloat32x8(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x8(-110)))
+			visible := x.Greater(archsimd.BroadcastFloat32x8(-87))
+			x = x.Masked(visible)
 			n := x.Mul(archsimd.BroadcastFloat32x8(1.44269504088896341)).RoundToEven()
 			r := n.MulAdd(archsimd.BroadcastFloat32x8(-0.693359375), x)
 			r = n.MulAdd(archsimd.BroadcastFloat32x8(2.12194440e-4), r)
@@ -852,6 +861,7 @@ func softmaxY32(c *attentionCall) {
 			h := n.Mul(archsimd.BroadcastFloat32x8(0.5)).RoundToEven()
 			x = p.Mul(h.Add(archsimd.BroadcastFloat32x8(8388608 + 127)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
 			x = x.Mul(n.Sub(h).Add(archsimd.BroadcastFloat32x8(8388608 + 127)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
+			x = x.Masked(visible)
 
 			storeY32(s, i, x)
 			sum = sum.Add(x)
@@ -882,8 +892,8 @@ func softmaxGradientY32(c *attentionCall) {
 		var sum vecY32
 		for i := 0; i < end; i += 32 {
 			x := loadY32(s, i).MulAdd(scale, loadY32(add, i)).Sub(m)
-			x = archsimd.BroadcastFloat32x8(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x8(100)))
-			x = archsimd.BroadcastFloat32x8(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x8(-110)))
+			visible := x.Greater(archsimd.BroadcastFloat32x8(-87))
+			x = x.Masked(visible)
 			n := x.Mul(archsimd.BroadcastFloat32x8(1.44269504088896341)).RoundToEven()
 			r := n.MulAdd(archsimd.BroadcastFloat32x8(-0.693359375), x)
 			r = n.MulAdd(archsimd.BroadcastFloat32x8(2.12194440e-4), r)
@@ -896,6 +906,7 @@ func softmaxGradientY32(c *attentionCall) {
 			h := n.Mul(archsimd.BroadcastFloat32x8(0.5)).RoundToEven()
 			x = p.Mul(h.Add(archsimd.BroadcastFloat32x8(8388608 + 127)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
 			x = x.Mul(n.Sub(h).Add(archsimd.BroadcastFloat32x8(8388608 + 127)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
+			x = x.Masked(visible)
 
 			x = x.Mul(inverse)
 			storeY32(s, i, x)

@@ -76,6 +76,14 @@ func minLanesY64(x vecY64) int64 {
 	return q.AsInt64x2().GetElem(0)
 }
 
+// peakLanesY64 folds the elements of a register into one and returns its bits.
+func peakLanesY64(x vecY64) int64 {
+	half := x
+	q := peakX64(half.GetHi(), half.GetLo())
+	q = peakX64(q, q.SelectFromPair(1, 0, q))
+	return q.AsInt64x2().GetElem(0)
+}
+
 func sumY64(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	end := rows * cols * 8
 	i := 0
@@ -831,16 +839,16 @@ func softmaxY64(c *attentionCall) {
 		for i := 0; i < end; i += 32 {
 			x := loadY64(s, i).MulAdd(scale, loadY64(add, i))
 			storeY64(s, i, x)
-			m = maxY64(m, x)
+			m = m.Max(x)
 		}
-		bits := maxLanesY64(m)
+		bits := peakLanesY64(m)
 		m = archsimd.BroadcastInt64x4(bits).AsFloat64x4()
 		m = zero.Merge(m, m.Equal(archsimd.BroadcastFloat64x4(neutralmaxY64)))
 		var sum vecY64
 		for i := 0; i < end; i += 32 {
 			x := loadY64(s, i).Sub(m)
-			x = archsimd.BroadcastFloat64x4(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x4(800)))
-			x = archsimd.BroadcastFloat64x4(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x4(-800)))
+			visible := x.Greater(archsimd.BroadcastFloat64x4(-708))
+			x = x.Masked(visible)
 			n := x.Mul(archsimd.BroadcastFloat64x4(1.44269504088896341)).RoundToEven()
 			r := n.MulAdd(archsimd.BroadcastFloat64x4(-6.93145751953125e-1), x)
 			r = n.MulAdd(archsimd.BroadcastFloat64x4(-1.42860682030941723212e-6), r)
@@ -854,6 +862,7 @@ func softmaxY64(c *attentionCall) {
 			h := n.Mul(archsimd.BroadcastFloat64x4(0.5)).RoundToEven()
 			x = p.Mul(h.Add(archsimd.BroadcastFloat64x4(4503599627370496 + 1023)).AsInt64x4().ShiftAllLeft(52).AsFloat64x4())
 			x = x.Mul(n.Sub(h).Add(archsimd.BroadcastFloat64x4(4503599627370496 + 1023)).AsInt64x4().ShiftAllLeft(52).AsFloat64x4())
+			x = x.Masked(visible)
 
 			storeY64(s, i, x)
 			sum = sum.Add(x)
@@ -884,8 +893,8 @@ func softmaxGradientY64(c *attentionCall) {
 		var sum vecY64
 		for i := 0; i < end; i += 32 {
 			x := loadY64(s, i).MulAdd(scale, loadY64(add, i)).Sub(m)
-			x = archsimd.BroadcastFloat64x4(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x4(800)))
-			x = archsimd.BroadcastFloat64x4(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x4(-800)))
+			visible := x.Greater(archsimd.BroadcastFloat64x4(-708))
+			x = x.Masked(visible)
 			n := x.Mul(archsimd.BroadcastFloat64x4(1.44269504088896341)).RoundToEven()
 			r := n.MulAdd(archsimd.BroadcastFloat64x4(-6.93145751953125e-1), x)
 			r = n.MulAdd(archsimd.BroadcastFloat64x4(-1.42860682030941723212e-6), r)
@@ -899,6 +908,7 @@ func softmaxGradientY64(c *attentionCall) {
 			h := n.Mul(archsimd.BroadcastFloat64x4(0.5)).RoundToEven()
 			x = p.Mul(h.Add(archsimd.BroadcastFloat64x4(4503599627370496 + 1023)).AsInt64x4().ShiftAllLeft(52).AsFloat64x4())
 			x = x.Mul(n.Sub(h).Add(archsimd.BroadcastFloat64x4(4503599627370496 + 1023)).AsInt64x4().ShiftAllLeft(52).AsFloat64x4())
+			x = x.Masked(visible)
 
 			x = x.Mul(inverse)
 			storeY64(s, i, x)

@@ -79,6 +79,15 @@ func minLanesZ32(x vecZ32) int32 {
 	return q.AsInt32x4().GetElem(0)
 }
 
+// peakLanesZ32 folds the elements of a register into one and returns its bits.
+func peakLanesZ32(x vecZ32) int32 {
+	half := peakY32(x.GetHi(), x.GetLo())
+	q := peakX32(half.GetHi(), half.GetLo())
+	q = peakX32(q, q.SelectFromPair(2, 3, 0, 1, q))
+	q = peakX32(q, q.SelectFromPair(1, 0, 3, 2, q))
+	return q.AsInt32x4().GetElem(0)
+}
+
 func sumZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	end := rows * cols * 4
 	i := 0
@@ -939,16 +948,16 @@ func softmaxZ32(c *attentionCall) {
 		for i := 0; i < end; i += 64 {
 			x := loadZ32(s, i).MulAdd(scale, loadZ32(add, i))
 			storeZ32(s, i, x)
-			m = maxZ32(m, x)
+			m = m.Max(x)
 		}
-		bits := maxLanesZ32(m)
+		bits := peakLanesZ32(m)
 		m = archsimd.BroadcastInt32x16(bits).AsFloat32x16()
 		m = zero.Merge(m, m.Equal(archsimd.BroadcastFloat32x16(neutralmaxZ32)))
 		var sum vecZ32
 		for i := 0; i < end; i += 64 {
 			x := loadZ32(s, i).Sub(m)
-			x = archsimd.BroadcastFloat32x16(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x16(100)))
-			x = archsimd.BroadcastFloat32x16(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x16(-110)))
+			visible := x.Greater(archsimd.BroadcastFloat32x16(-87))
+			x = x.Masked(visible)
 			n := x.Mul(archsimd.BroadcastFloat32x16(1.44269504088896341)).RoundToEvenScaled(0)
 			r := n.MulAdd(archsimd.BroadcastFloat32x16(-0.693359375), x)
 			r = n.MulAdd(archsimd.BroadcastFloat32x16(2.12194440e-4), r)
@@ -959,6 +968,7 @@ func softmaxZ32(c *attentionCall) {
 			p = p.MulAdd(r, archsimd.BroadcastFloat32x16(5.0000001201e-1))
 			p = p.MulAdd(r.Mul(r), r).Add(archsimd.BroadcastFloat32x16(1))
 			x = p.Scale(n)
+			x = x.Masked(visible)
 
 			storeZ32(s, i, x)
 			sum = sum.Add(x)
@@ -989,8 +999,8 @@ func softmaxGradientZ32(c *attentionCall) {
 		var sum vecZ32
 		for i := 0; i < end; i += 64 {
 			x := loadZ32(s, i).MulAdd(scale, loadZ32(add, i)).Sub(m)
-			x = archsimd.BroadcastFloat32x16(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x16(100)))
-			x = archsimd.BroadcastFloat32x16(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x16(-110)))
+			visible := x.Greater(archsimd.BroadcastFloat32x16(-87))
+			x = x.Masked(visible)
 			n := x.Mul(archsimd.BroadcastFloat32x16(1.44269504088896341)).RoundToEvenScaled(0)
 			r := n.MulAdd(archsimd.BroadcastFloat32x16(-0.693359375), x)
 			r = n.MulAdd(archsimd.BroadcastFloat32x16(2.12194440e-4), r)
@@ -1001,6 +1011,7 @@ func softmaxGradientZ32(c *attentionCall) {
 			p = p.MulAdd(r, archsimd.BroadcastFloat32x16(5.0000001201e-1))
 			p = p.MulAdd(r.Mul(r), r).Add(archsimd.BroadcastFloat32x16(1))
 			x = p.Scale(n)
+			x = x.Masked(visible)
 
 			x = x.Mul(inverse)
 			storeZ32(s, i, x)

@@ -76,6 +76,14 @@ func minLanesZ64(x vecZ64) int64 {
 	return q.AsInt64x2().GetElem(0)
 }
 
+// peakLanesZ64 folds the elements of a register into one and returns its bits.
+func peakLanesZ64(x vecZ64) int64 {
+	half := peakY64(x.GetHi(), x.GetLo())
+	q := peakX64(half.GetHi(), half.GetLo())
+	q = peakX64(q, q.SelectFromPair(1, 0, q))
+	return q.AsInt64x2().GetElem(0)
+}
+
 func sumZ64(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	end := rows * cols * 8
 	i := 0
@@ -841,16 +849,16 @@ func softmaxZ64(c *attentionCall) {
 		for i := 0; i < end; i += 64 {
 			x := loadZ64(s, i).MulAdd(scale, loadZ64(add, i))
 			storeZ64(s, i, x)
-			m = maxZ64(m, x)
+			m = m.Max(x)
 		}
-		bits := maxLanesZ64(m)
+		bits := peakLanesZ64(m)
 		m = archsimd.BroadcastInt64x8(bits).AsFloat64x8()
 		m = zero.Merge(m, m.Equal(archsimd.BroadcastFloat64x8(neutralmaxZ64)))
 		var sum vecZ64
 		for i := 0; i < end; i += 64 {
 			x := loadZ64(s, i).Sub(m)
-			x = archsimd.BroadcastFloat64x8(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x8(800)))
-			x = archsimd.BroadcastFloat64x8(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x8(-800)))
+			visible := x.Greater(archsimd.BroadcastFloat64x8(-708))
+			x = x.Masked(visible)
 			n := x.Mul(archsimd.BroadcastFloat64x8(1.44269504088896341)).RoundToEvenScaled(0)
 			r := n.MulAdd(archsimd.BroadcastFloat64x8(-6.93145751953125e-1), x)
 			r = n.MulAdd(archsimd.BroadcastFloat64x8(-1.42860682030941723212e-6), r)
@@ -862,6 +870,7 @@ func softmaxZ64(c *attentionCall) {
 			p = p.Div(d.Sub(p))
 			p = p.Add(p).Add(archsimd.BroadcastFloat64x8(1))
 			x = p.Scale(n)
+			x = x.Masked(visible)
 
 			storeZ64(s, i, x)
 			sum = sum.Add(x)
@@ -892,8 +901,8 @@ func softmaxGradientZ64(c *attentionCall) {
 		var sum vecZ64
 		for i := 0; i < end; i += 64 {
 			x := loadZ64(s, i).MulAdd(scale, loadZ64(add, i)).Sub(m)
-			x = archsimd.BroadcastFloat64x8(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x8(800)))
-			x = archsimd.BroadcastFloat64x8(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x8(-800)))
+			visible := x.Greater(archsimd.BroadcastFloat64x8(-708))
+			x = x.Masked(visible)
 			n := x.Mul(archsimd.BroadcastFloat64x8(1.44269504088896341)).RoundToEvenScaled(0)
 			r := n.MulAdd(archsimd.BroadcastFloat64x8(-6.93145751953125e-1), x)
 			r = n.MulAdd(archsimd.BroadcastFloat64x8(-1.42860682030941723212e-6), r)
@@ -905,6 +914,7 @@ func softmaxGradientZ64(c *attentionCall) {
 			p = p.Div(d.Sub(p))
 			p = p.Add(p).Add(archsimd.BroadcastFloat64x8(1))
 			x = p.Scale(n)
+			x = x.Masked(visible)
 
 			x = x.Mul(inverse)
 			storeZ64(s, i, x)

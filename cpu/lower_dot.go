@@ -149,7 +149,11 @@ func (em *emitter) lowerDot(e *expr) {
 	}
 	d.empty = d.empty || d.k == 0
 	d.plan(em)
-	em.emit(d, append(em.touched(e), d.packed)...)
+	whole := func(slot, offset, row int) access {
+		return access{slot, offset == 0 && row*d.m == em.prog.slots[slot].bytes}
+	}
+	list := []access{whole(d.a.slot, d.a.offset, d.aRow), {slot: d.b.slot}, whole(d.c, 0, d.cRow), {slot: d.packed}}
+	em.emitAccess(d, list)
 }
 
 // dotInstr is a product of tensors.
@@ -181,8 +185,11 @@ func (d *dotInstr) plan(em *emitter) {
 	d.serial = work < serialWork || d.threads == 1
 	d.shared = !d.serial && len(d.sums) == 0 && d.batches < 4*d.threads && d.m*d.n*d.k >= serialWork
 	em.needScratch(d.stripBytes() + cacheLine)
+	if d.packA && d.canReadDirectly() {
+		d.direct = true // sums are long and rows few: packing would cost more than it saves
+	}
 	if !d.shared {
-		d.direct = d.canReadDirectly() && d.m <= gemmK
+		d.direct = d.direct || d.canReadDirectly() && d.m <= gemmK
 		em.needScratch(roundUp(d.stripBytes(), cacheLine) + d.packedBytes() + cacheLine)
 		return
 	}
@@ -204,7 +211,7 @@ func (d *dotInstr) run(fr *frame) {
 	case d.shared:
 		fr.dotBatch = 0
 		for ; fr.dotBatch < d.batches; fr.dotBatch++ {
-			if !d.byColumn {
+			if !d.byColumn && !d.direct {
 				fr.do(d.packTask)
 			}
 			fr.do(d.productTask)
@@ -237,23 +244,42 @@ func (t *dotPack) part(fr *frame, part, parts int) {
 	t.d.pack(fr.ptrs[t.d.packed], b, lo, hi)
 }
 
+// packShare packs the share of one part: for products that run in a chain.
+func (d *dotInstr) packShare(fr *frame, part, parts int) {
+	lo, hi := split(d.panels(), part, parts)
+	d.pack(fr.ptrs[d.packed], d.b.at(fr), lo, hi)
+}
+
+// runRows computes rows lo to hi of a product that is shared by rows, its right operand packed.
+func (d *dotInstr) runRows(fr *frame, part, lo, hi int) {
+	w := d.all()
+	w.r0, w.r1 = lo, hi
+	d.multiply(&fr.calls[part].gemmCall, d.a.at(fr), fr.ptrs[d.packed], fr.ptrs[d.c], fr.scratch[part], w, false)
+}
+
 // dotProduct multiplies, shared by strips of rows, or by panels, which each thread packs for itself.
 type dotProduct struct{ d *dotInstr }
 
 func (t *dotProduct) part(fr *frame, part, parts int) {
 	d := t.d
 	a, b, c := d.operands(fr, fr.dotBatch)
+	right := fr.ptrs[d.packed]
+	if d.direct {
+		right = b
+	}
 	if d.byColumn {
 		w := d.all()
 		w.p0, w.p1 = split(d.panels(), part, parts)
-		d.pack(fr.ptrs[d.packed], b, w.p0, w.p1)
-		d.multiply(&fr.calls[part].gemmCall, a, fr.ptrs[d.packed], c, fr.scratch[part], w, false)
+		if !d.direct {
+			d.pack(right, b, w.p0, w.p1)
+		}
+		d.multiply(&fr.calls[part].gemmCall, a, right, c, fr.scratch[part], w, false)
 		return
 	}
 	w := d.all()
 	lo, hi := split((d.m+d.kernel.mr-1)/d.kernel.mr, part, parts)
 	w.r0, w.r1 = lo*d.kernel.mr, min(hi*d.kernel.mr, d.m)
-	d.multiply(&fr.calls[part].gemmCall, a, fr.ptrs[d.packed], c, fr.scratch[part], w, false)
+	d.multiply(&fr.calls[part].gemmCall, a, right, c, fr.scratch[part], w, false)
 }
 
 // part computes a share of the batches, packing the right operand of each.

@@ -72,7 +72,7 @@ func (em *emitter) lowerFused(u *unit) {
 		}
 	}
 	f.assignRegisters()
-	em.emit(p, f.slots()...)
+	em.emitAccess(p, f.accesses())
 	f.noteInPlace()
 }
 

@@ -116,22 +116,37 @@ func (a *registers) release(full bool, v int) {
 	a.free[c] = append(a.free[c], a.address[v])
 }
 
-// slots are all memory slots that the program touches.
-func (f *fuser) slots() []int {
-	var slots []int
+// accesses are all memory slots that the program touches. An access is aligned if it steps through its slot as the
+// program does through its rows.
+func (f *fuser) accesses() []access {
+	aligned := make(map[int]bool)
+	var order []int
+	touch := func(slot int, ok bool) {
+		if was, seen := aligned[slot]; seen {
+			aligned[slot] = was && ok
+			return
+		}
+		aligned[slot] = ok
+		order = append(order, slot)
+	}
 	for _, list := range [][]step{f.prog.prologue, f.prog.steps} {
 		for i := range list {
 			for _, pl := range list[i].places() {
 				if pl.slot >= 0 {
-					slots = append(slots, pl.slot)
+					touch(pl.slot, pl.offset == 0 && pl.partStep == 0 && pl.rowStep*f.prog.rows == f.em.prog.slots[pl.slot].bytes)
 				}
 			}
 		}
 	}
 	for _, r := range f.prog.partials {
-		slots = append(slots, r.slot, r.dst)
+		touch(r.slot, false)
+		touch(r.dst, false)
 	}
-	return slots
+	out := make([]access, len(order))
+	for i, slot := range order {
+		out[i] = access{slot, aligned[slot]}
+	}
+	return out
 }
 
 // noteInPlace tells the memory plan which results may take over the memory of an operand: one that is read

@@ -8,8 +8,14 @@ import (
 // different times share memory, and decides which results may use the memory of which donated parameter.
 func (em *emitter) plan() {
 	slots := em.prog.slots
+	em.chains()
 	em.donors()
 	host := em.hosts()
+	for i := range slots {
+		if s := &slots[i]; s.first >= 0 {
+			s.first, s.last = em.span(s.first, s.last, i)
+		}
+	}
 	type span struct{ slot, first, last, bytes int }
 	var spans []span
 	for i, s := range slots {
@@ -46,6 +52,30 @@ func (em *emitter) plan() {
 	em.prog.arenaBytes = roundUp(pool.end, 4096)
 }
 
+// span gives the first and last place of a slot in the final order: instructions were moved.
+func (em *emitter) span(first, last, slot int) (int, int) {
+	lo, hi := em.position[first], em.position[last]
+	for j := first; j <= last; j++ {
+		if slices.ContainsFunc(em.accesses[j], func(a access) bool { return a.slot == slot }) {
+			lo, hi = min(lo, em.position[j]), max(hi, em.position[j])
+		}
+	}
+	return lo, hi
+}
+
+// lastPosition is the place of the last instruction that touches a slot.
+func (em *emitter) lastPosition(slot int) int {
+	s := &em.prog.slots[slot]
+	_, hi := em.span(s.first, s.last, slot)
+	return hi
+}
+
+// inStep tells whether the memory of a slot can be taken over in instruction at: it is the last to touch it in the
+// final order too, and whatever runs with it in a chain stays in step with the rows.
+func (em *emitter) inStep(slot, at int) bool {
+	return em.lastPosition(slot) == em.position[at] && em.alone(slot, at)
+}
+
 // hosts maps each slot to the one whose memory it uses: itself, or an operand that dies where it is written.
 func (em *emitter) hosts() []int {
 	slots := em.prog.slots
@@ -58,7 +88,7 @@ func (em *emitter) hosts() []int {
 		dst, src := pair[0], pair[1]
 		d, s := &slots[dst], &slots[src]
 		if d.kind == slotArena && s.kind == slotArena && host[dst] == dst && !taken[src] &&
-			d.bytes == s.bytes && s.last == d.first && s.first < d.first {
+			d.bytes == s.bytes && s.last == d.first && s.first < d.first && em.inStep(src, d.first) {
 			host[dst] = host[src]
 			taken[src] = true
 		}
@@ -80,8 +110,9 @@ func (em *emitter) donors() {
 			if taken[p] || s.bytes != d.bytes || d.first < 0 || d.bytes == 0 || em.g.params[p].dtype != em.g.results[r].dtype {
 				continue
 			}
-			inStep := s.last == d.first && slices.Contains(em.inPlace, [2]int{slot, src})
-			if s.last < d.first && s.last >= 0 || inStep {
+			inStep := s.last == d.first && slices.Contains(em.inPlace, [2]int{slot, src}) && em.inStep(src, d.first)
+			before := s.last >= 0 && em.lastPosition(src) < em.position[d.first]
+			if before || inStep {
 				if em.prog.donor[r] < 0 || inStep {
 					em.prog.donor[r] = p
 				}

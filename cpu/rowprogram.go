@@ -66,11 +66,25 @@ type partial struct {
 }
 
 func (p *rowProgram) run(fr *frame) {
+	p.begin(fr)
 	if p.parts == 1 {
 		p.part(fr, 0, 1)
 	} else {
 		fr.do(p)
 	}
+	p.end(fr)
+}
+
+// begin sets what the parts accumulate to its neutral element.
+func (p *rowProgram) begin(fr *frame) {
+	for i := range p.partials {
+		r := &p.partials[i]
+		fillNeutral(fr.ptrs[r.slot], p.parts*r.count, r.size, r.neutral)
+	}
+}
+
+// end combines what the parts accumulated, in their order.
+func (p *rowProgram) end(fr *frame) {
 	for i := range p.partials {
 		r := &p.partials[i]
 		dst, src := fr.ptrs[r.dst], fr.ptrs[r.slot]
@@ -83,21 +97,21 @@ func (p *rowProgram) run(fr *frame) {
 
 // part runs the tiles of one part.
 func (p *rowProgram) part(fr *frame, part, parts int) {
-	for i := range p.partials {
-		r := &p.partials[i]
-		fillNeutral(unsafe.Add(fr.ptrs[r.slot], part*r.count*r.size), r.count, r.size, r.neutral)
-	}
 	tiles := (p.rows + p.tile - 1) / p.tile
 	lo, hi := split(tiles, part, parts)
-	if lo == hi {
+	p.runRows(fr, part, lo*p.tile, min(hi*p.tile, p.rows))
+}
+
+// runRows runs the tiles of rows lo to hi.
+func (p *rowProgram) runRows(fr *frame, part, lo, hi int) {
+	if lo >= hi {
 		return
 	}
 	for i := range p.prologue {
 		p.prologue[i].exec(fr, part, 0, p.tile, p.cols)
 	}
-	for t := lo; t < hi; t++ {
-		row := t * p.tile
-		n := min(p.tile, p.rows-row)
+	for row := lo; row < hi; row += p.tile {
+		n := min(p.tile, hi-row)
 		for i := range p.steps {
 			p.steps[i].exec(fr, part, row, n, p.cols)
 		}

@@ -55,6 +55,16 @@ func minX32(x, y archsimd.Float32x4) archsimd.Float32x4 {
 	return x.Merge(y.Merge(x.Min(y), y.NotEqual(y)), x.NotEqual(x))
 }
 
+// peak is the maximum where it does not matter what comes of values that are not numbers.
+
+func peakX32(x, y archsimd.Float32x4) archsimd.Float32x4 { return x.Max(y) }
+
+func peakY32(x, y archsimd.Float32x8) archsimd.Float32x8 { return x.Max(y) }
+
+func peakX64(x, y archsimd.Float64x2) archsimd.Float64x2 { return x.Max(y) }
+
+func peakY64(x, y archsimd.Float64x4) archsimd.Float64x4 { return x.Max(y) }
+
 func addX64(x, y archsimd.Float64x2) archsimd.Float64x2 { return x.Add(y) }
 
 func maxX64(x, y archsimd.Float64x2) archsimd.Float64x2 {

@@ -1,0 +1,222 @@
+package cpu
+
+import (
+	"slices"
+)
+
+// A chain runs several instructions block by block: each thread takes its share of the rows, and a block of them
+// through all instructions before the next block. What one instruction writes is still in the core's cache when the
+// next reads it, and the threads meet twice for the whole chain instead of after every instruction.
+//
+// Instructions can be in a chain if they work row by row on tensors that all have the same number of rows: products
+// with a right operand from before the chain, fused groups, attention (whose rows are those of a batch).
+type chain struct {
+	rows    int // of all tensors
+	unit    int // rows that must stay together
+	block   int // rows that run through all members at once
+	members []instr
+	packer  task
+}
+
+const (
+	chainRowsMin = 256     // rows from which a chain is worth its overhead
+	chainLength  = 20      // members at most
+	chainWindow  = 32      // instructions looked at for one chain
+	chainBytes   = 1 << 20 // of a block of all tensors: half of the cache of a core
+)
+
+// chainRows tells how many rows an instruction has in a chain, and how many of them must stay together; 0 rows if it
+// cannot be in one. Groups that work element by element have any number of rows that divides theirs.
+func chainRows(in instr) (rows, unit int, divisible bool) {
+	switch x := in.(type) {
+	case *dotInstr:
+		if x.shared && !x.byColumn && x.batches == 1 && !x.empty && !x.packA && x.m >= chainRowsMin {
+			return x.m, 1, false
+		}
+	case *attentionInstr:
+		return x.b * x.m, x.m, false
+	case *rowProgram:
+		if x.parts > 1 {
+			return x.rows, 1, true
+		}
+	}
+	return 0, 0, false
+}
+
+// chains finds runs of instructions that can be chained and puts them together. Instructions in between that nothing
+// in the chain needs run after it.
+func (em *emitter) chains() {
+	n := len(em.prog.instrs)
+	writer := make([]int, len(em.prog.slots)) // the instruction that first touches a slot
+	for i, s := range em.prog.slots {
+		writer[i] = s.first
+	}
+	done := make([]bool, n)
+	var instrs []instr
+	position := make([]int, n)
+	for i := range n {
+		if done[i] {
+			continue
+		}
+		members := em.chainFrom(i, done, writer)
+		for _, m := range members {
+			done[m] = true
+			position[m] = len(instrs)
+		}
+		if len(members) == 1 {
+			instrs = append(instrs, em.prog.instrs[i])
+			continue
+		}
+		instrs = append(instrs, em.newChain(members))
+	}
+	em.prog.instrs = instrs
+	em.position = position
+}
+
+// chainFrom collects the members of a chain that begins with instruction i: itself alone if there is no other.
+func (em *emitter) chainFrom(i int, done []bool, writer []int) []int {
+	rows := em.rowsNear(i, done)
+	members := []int{i}
+	if rows == 0 || !em.fits(i, rows) {
+		return members
+	}
+	aligned := make(map[int]bool) // slots written in the chain
+	skipped := make(map[int]bool) // instructions that wait
+	for j := i; j < len(em.prog.instrs) && j < i+chainWindow && len(members) < chainLength; j++ {
+		if done[j] {
+			continue
+		}
+		if j > i && (!em.fits(j, rows) || !em.allowed(j, writer, aligned, skipped)) {
+			skipped[j] = true
+			continue
+		}
+		if j > i {
+			members = append(members, j)
+		}
+		for _, a := range em.accesses[j] {
+			if a.slot >= 0 && writer[a.slot] == j {
+				aligned[a.slot] = a.aligned
+			}
+		}
+	}
+	return members
+}
+
+// rowsNear is the number of rows of the first instruction from i on that fixes one.
+func (em *emitter) rowsNear(i int, done []bool) int {
+	for j := i; j < len(em.prog.instrs) && j < i+4; j++ {
+		if rows, _, divisible := chainRows(em.prog.instrs[j]); rows > 0 && !divisible && !done[j] {
+			return rows
+		}
+	}
+	return 0
+}
+
+// fits tells whether instruction j can be in a chain of the given rows.
+func (em *emitter) fits(j, rows int) bool {
+	have, unit, divisible := chainRows(em.prog.instrs[j])
+	return have == rows && rows/unit >= em.prog.backend.threads || divisible && have > 0 && have%rows == 0
+}
+
+// allowed tells whether instruction j can run as the next member: what it reads was there before the chain, or is
+// written by a member in step with the rows.
+func (em *emitter) allowed(j int, writer []int, aligned, skipped map[int]bool) bool {
+	for _, a := range em.accesses[j] {
+		if a.slot < 0 || writer[a.slot] == j {
+			continue
+		}
+		if inStep, written := aligned[a.slot]; written && !(inStep && a.aligned) {
+			return false
+		}
+		if skipped[writer[a.slot]] {
+			return false
+		}
+	}
+	return true
+}
+
+// newChain puts instructions together. Blocks are chosen so that their share of all tensors fits into a cache.
+func (em *emitter) newChain(members []int) *chain {
+	c := &chain{unit: 1}
+	largest := 1
+	for _, j := range members {
+		c.members = append(c.members, em.prog.instrs[j])
+		rows, unit, divisible := chainRows(em.prog.instrs[j])
+		if !divisible {
+			c.rows = rows
+		}
+		c.unit = max(c.unit, unit)
+		for _, a := range em.accesses[j] {
+			if a.aligned {
+				largest = max(largest, em.prog.slots[a.slot].bytes)
+			}
+		}
+	}
+	for _, j := range members {
+		if _, unit, _ := chainRows(em.prog.instrs[j]); c.unit%unit != 0 {
+			panic(unsupported{"attention over different lengths in one chain"})
+		}
+	}
+	c.block = max(1, chainBytes/max(1, largest/c.rows)/c.unit) * c.unit
+	c.packer = &chainPacker{c}
+	return c
+}
+
+// chainPacker packs the right operands of all products of a chain.
+type chainPacker struct{ *chain }
+
+func (t *chainPacker) part(fr *frame, part, parts int) {
+	for _, m := range t.members {
+		if d, ok := m.(*dotInstr); ok {
+			d.packShare(fr, part, parts)
+		}
+	}
+}
+
+func (c *chain) run(fr *frame) {
+	for _, m := range c.members {
+		if p, ok := m.(*rowProgram); ok {
+			p.begin(fr)
+		}
+	}
+	fr.do(c.packer)
+	fr.do(c)
+	for _, m := range c.members {
+		if p, ok := m.(*rowProgram); ok {
+			p.end(fr)
+		}
+	}
+}
+
+// part takes the blocks of one thread through all members.
+func (c *chain) part(fr *frame, part, parts int) {
+	first, last := split(c.rows/c.unit, part, parts)
+	end := last * c.unit
+	for lo := first * c.unit; lo < end; lo += c.block {
+		hi := min(lo+c.block, end)
+		for _, m := range c.members {
+			switch x := m.(type) {
+			case *rowProgram:
+				each := x.rows / c.rows
+				x.runRows(fr, part, lo*each, hi*each)
+			case *dotInstr:
+				x.runRows(fr, part, lo, hi)
+			case *attentionInstr:
+				x.runHeads(fr, part, lo/x.m*x.h, hi/x.m*x.h)
+			}
+		}
+	}
+}
+
+// alone tells whether, in the chain of instruction at, the slot is touched in step with the rows only.
+func (em *emitter) alone(slot, at int) bool {
+	for j, list := range em.accesses {
+		if em.position[j] != em.position[at] {
+			continue
+		}
+		if slices.ContainsFunc(list, func(a access) bool { return a.slot == slot && !a.aligned }) {
+			return false
+		}
+	}
+	return true
+}
