@@ -8,7 +8,6 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 )
 
 // expr is a value of the graph being compiled: recorded nodes after rewriting, equal ones shared.
@@ -202,5 +201,3 @@ func (g *graph) dense(x *expr) *expr {
 	}
 	return g.add(opCopy, x.dtype, x.dims, nil, x)
 }
-
-func shapeOf(e *expr) shapes.Shape { return shapes.Make(e.dtype, e.dims...) }
