@@ -12,8 +12,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/decoding"
+	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
-	"universal-transformer/internal/engine/enginetest"
 	"universal-transformer/universal"
 	"universal-transformer/vocab"
 )

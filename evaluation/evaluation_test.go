@@ -8,9 +8,9 @@ import (
 
 	"universal-transformer/batch"
 	"universal-transformer/decoding"
+	"universal-transformer/engine/enginetest"
 	"universal-transformer/evaluation"
 	"universal-transformer/halting"
-	"universal-transformer/internal/engine/enginetest"
 	"universal-transformer/internal/seed"
 	"universal-transformer/objective"
 	"universal-transformer/runlog"

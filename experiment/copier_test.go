@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"universal-transformer/decoding"
+	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
-	"universal-transformer/internal/engine/enginetest"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/training"

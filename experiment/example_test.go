@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"universal-transformer/decoding"
+	"universal-transformer/engine"
 	"universal-transformer/experiment"
-	"universal-transformer/internal/engine"
 )
 
 // A run directory is all that is needed to use a model: this one was trained to copy up to four digits.

@@ -9,8 +9,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
-	"universal-transformer/internal/engine/enginetest"
 )
 
 // A line is a batch of sequences and how they move, in numbers that a loop in Go can follow as well as a graph: the coordinates

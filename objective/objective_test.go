@@ -8,8 +8,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
-	"universal-transformer/internal/engine/enginetest"
 	"universal-transformer/objective"
 	"universal-transformer/universal"
 )

@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"universal-transformer/internal/engine"
+	"universal-transformer/engine"
 	"universal-transformer/universal"
 )
 

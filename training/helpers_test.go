@@ -8,8 +8,8 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 	"universal-transformer/batch"
+	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
-	"universal-transformer/internal/engine/enginetest"
 	"universal-transformer/internal/seed"
 	"universal-transformer/objective"
 	"universal-transformer/runlog"

@@ -7,8 +7,8 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
-	"universal-transformer/internal/engine/enginetest"
 	"universal-transformer/internal/gradcheck"
 	"universal-transformer/objective"
 	"universal-transformer/universal"

@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
+	"universal-transformer/engine"
 	"universal-transformer/experiment"
-	"universal-transformer/internal/engine"
 )
 
 // backendFlag adds --backend.

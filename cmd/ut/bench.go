@@ -8,8 +8,8 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
+	"universal-transformer/engine"
 	"universal-transformer/internal/bench"
-	"universal-transformer/internal/engine"
 )
 
 // benchFlags are the flags of bench.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
-	"universal-transformer/internal/engine"
+	"universal-transformer/engine"
 	"universal-transformer/runlog"
 )
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
+	"universal-transformer/engine"
 	"universal-transformer/halting"
-	"universal-transformer/internal/engine"
 )
 
 func TestEveryCaseAgreesInBothPrecisions(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-	"universal-transformer/internal/engine/enginetest"
+	"universal-transformer/engine/enginetest"
 )
 
 // A recorder takes down what Check reports.

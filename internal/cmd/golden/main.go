@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/gomlx/compute/dtypes"
-	"universal-transformer/internal/engine"
+	"universal-transformer/engine"
 	"universal-transformer/internal/golden"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/gomlx/compute"
-	"universal-transformer/internal/engine"
+	"universal-transformer/engine"
 )
 
 // Variable is the environment variable that names the backend; without it, it is engine.Default.

@@ -13,8 +13,9 @@ import (
 // Default is the backend of a command that is not told which to use.
 const Default = "cpu"
 
-// New makes a backend from a name and optional configuration, "NAME:CONFIG"; an empty name means Default. "go" is GoMLX's portable backend; it runs its
-// operations one after the other unless its configuration says otherwise, because its parallel mode can deadlock.
+// New makes a backend from a name and optional configuration, "NAME:CONFIG"; an empty name means Default. "go" is GoMLX's
+// portable backend; it runs its operations one after the other unless its configuration says otherwise, because its parallel
+// mode can deadlock.
 func New(name string) (compute.Backend, error) {
 	if name == "" {
 		name = Default
