@@ -39,7 +39,7 @@ type lookup struct{ key, value *Node }
 // lookup projects a context [B, N, D] to keys and values.
 func (s *stack) lookup(name string, context *Node) *lookup {
 	scope := s.scope.At("%s", name)
-	return &lookup{s.heads(s.dense(scope, "key", context, s.Width)), s.heads(s.dense(scope, "value", context, s.Width))}
+	return &lookup{s.heads(s.weights().Dense(scope, "key", context, s.Width)), s.heads(s.weights().Dense(scope, "value", context, s.Width))}
 }
 
 // heads gives every head its D/K channels: [B, M, D] to [B, M, K, D/K].
@@ -57,7 +57,7 @@ func (s *stack) heads(of *Node) *Node {
 // d is a head's number of channels. There are no biases. weights [B, K, M, N] are nil unless watched.
 func (s *stack) multiHead(name string, x *Node, context *lookup, options attention.CoreOptions) (y, weights *Node) {
 	scope := s.scope.At("%s", name)
-	query := s.heads(s.dense(scope, "query", x, s.Width)) // (eq. 3)
+	query := s.heads(s.weights().Dense(scope, "query", x, s.Width)) // (eq. 3)
 	options.Scale = 1 / math.Sqrt(float64(s.Width/s.Heads))
 	options.WantCoefficients = s.watch.Attention
 	if s.Dropout.Attention > 0 {
@@ -67,7 +67,7 @@ func (s *stack) multiHead(name string, x *Node, context *lookup, options attenti
 	if weights != nil {
 		weights = TransposeAllAxes(weights, 0, 2, 1, 3) // [B, M, K, N] to [B, K, M, N]
 	}
-	return s.dense(scope, "output", Reshape(y, x.Shape().Dimensions...), s.Width), weights // (eq. 2)
+	return s.weights().Dense(scope, "output", Reshape(y, x.Shape().Dimensions...), s.Width), weights // (eq. 2)
 }
 
 // visible makes the mask of keys [B, 1, 1, N] from that of positions [B, N]. A row of nothing but padding sees its first

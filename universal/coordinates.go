@@ -31,7 +31,7 @@ func (c Config) newCoordinates(scope *model.Scope, symbols, positions *Node) coo
 	g, length := symbols.Graph(), symbols.Shape().Dimensions[1]
 	at := coordinates{step: func(t int) *Node { return c.sinusoids(g, t, t) }}
 	if c.LearnedSteps {
-		table := c.parameter(scope, "step", normal(1), c.Halting.Limit(0), c.Width).NodeValue(g)
+		table := c.weights().parameter(scope, "step", normal(1), c.Halting.Limit(0), c.Width).NodeValue(g)
 		at.step = func(t int) *Node { return Reshape(Slice(table, AxisElem(t-1)), 1, 1, c.Width) }
 	}
 	if positions == nil {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
@@ -31,34 +32,42 @@ func normal(deviation float64) initial {
 	return func(rng *rand.Rand, _ []int) float64 { return rng.NormFloat64() * deviation }
 }
 
+// Weights makes parameters: all of one precision, their initial values drawn from one seed.
+type Weights struct {
+	Seed      uint64
+	Precision dtypes.DType
+}
+
+func (c Config) weights() Weights { return Weights{Seed: c.Seed, Precision: c.dtype()} }
+
 // parameter declares a variable, or finds it if an earlier step declared it. Its initial value depends on the seed and its
 // name alone: not on the order of declaration, nor on the backend.
-func (c Config) parameter(scope *model.Scope, name string, draw initial, dims ...int) *model.Variable {
+func (w Weights) parameter(scope *model.Scope, name string, draw initial, dims ...int) *model.Variable {
 	path := Name(model.JoinPath(scope.Scope(), name))
 	start := func(g *Graph, shape shapes.Shape) *Node {
-		rng := seed.Rand(c.Seed, "parameter "+path, 0)
+		rng := seed.Rand(w.Seed, "parameter "+path, 0)
 		values := make([]float64, shape.Size())
 		for i := range values {
 			values[i] = draw(rng, dims)
 		}
 		return constant(g, shape.DType, values, dims...)
 	}
-	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(c.dtype(), dims...))
+	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(w.Precision, dims...))
 }
 
-// dense is x W without bias, the matrix [inputs, outputs] being the parameter name.
-func (c Config) dense(scope *model.Scope, name string, x *Node, outputs int) *Node {
+// Dense is x W without bias, the matrix [inputs, outputs] being the parameter name.
+func (w Weights) Dense(scope *model.Scope, name string, x *Node, outputs int) *Node {
 	inputs := x.Shape().Dimensions[x.Rank()-1]
-	return times(x, c.parameter(scope, name, glorot, inputs, outputs).NodeValue(x))
+	return times(x, w.parameter(scope, name, glorot, inputs, outputs).NodeValue(x))
 }
 
 // times is x W: the last axis of x against the first of W [inputs, outputs].
 func times(x, w *Node) *Node { return EinsumAxes(x, w, [][2]int{{x.Rank() - 1, 0}}, nil) }
 
-// affine is x W + b, with b the parameter bias.
-func (c Config) affine(scope *model.Scope, name string, x *Node, outputs int) *Node {
-	y := c.dense(scope, name, x, outputs)
-	return Add(y, expandTo(c.parameter(scope, "bias", zeros, outputs).NodeValue(x), y))
+// Affine is x W + b, with b the parameter bias.
+func (w Weights) Affine(scope *model.Scope, name string, x *Node, outputs int) *Node {
+	y := w.Dense(scope, name, x, outputs)
+	return Add(y, expandTo(w.parameter(scope, "bias", zeros, outputs).NodeValue(x), y))
 }
 
 // Name is the public name of the parameter at a variable's path: "/encoder/transition/inner/weight" is

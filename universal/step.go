@@ -66,7 +66,7 @@ func (s *stack) revisePreNorm(x *Node) *Node {
 }
 
 func (s *stack) transition(x *Node) *Node {
-	return s.Transition.Apply(s.scope.At("transition"), x, Line{Mask: s.mask, Causal: s.causal, Dropout: s.Dropout.Transition, Seed: s.Seed})
+	return s.Transition.Apply(s.scope.At("transition"), x, Line{Mask: s.mask, Causal: s.causal, Dropout: s.Dropout.Transition, Weights: s.weights()})
 }
 
 // drop is the dropout of what a sub-layer adds to the state.
@@ -78,8 +78,8 @@ const normEpsilon = 1e-6
 // norm is layer normalisation over channels (Ba et al., 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias, biased variance.
 func (s *stack) norm(name string, x *Node) *Node {
 	scope, width := s.scope.At("%s", name), x.Shape().Dimensions[x.Rank()-1]
-	gain := s.parameter(scope, "gain", ones, width)
-	bias := s.parameter(scope, "bias", zeros, width)
+	gain := s.weights().parameter(scope, "gain", ones, width)
+	bias := s.weights().parameter(scope, "bias", zeros, width)
 	centred := Sub(x, ReduceAndKeep(x, ReduceMean, -1))
 	variance := ReduceAndKeep(Square(centred), ReduceMean, -1)
 	normal := Div(centred, Sqrt(AddScalar(variance, normEpsilon)))

@@ -10,7 +10,7 @@ import (
 
 // sourceTable is the source embedding [V, D].
 func (c Config) sourceTable(scope *model.Scope) *model.Variable {
-	return c.parameter(scope.At("embedding"), "source", normal(c.embeddingDeviation()), c.SourceVocabulary, c.Width)
+	return c.weights().parameter(scope.At("embedding"), "source", normal(c.embeddingDeviation()), c.SourceVocabulary, c.Width)
 }
 
 // targetTable is the target embedding [V, D]; the source's if they share one.
@@ -18,7 +18,7 @@ func (c Config) targetTable(scope *model.Scope) *model.Variable {
 	if c.SharedEmbedding && c.SourceVocabulary > 0 {
 		return c.sourceTable(scope)
 	}
-	return c.parameter(scope.At("embedding"), "target", normal(c.embeddingDeviation()), c.TargetVocabulary, c.Width)
+	return c.weights().parameter(scope.At("embedding"), "target", normal(c.embeddingDeviation()), c.TargetVocabulary, c.Width)
 }
 
 func (c Config) embeddingDeviation() float64 { return 1 / math.Sqrt(float64(c.Width)) }
@@ -47,7 +47,7 @@ func (c Config) readout(scope *model.Scope, h *Node) *Node {
 	if c.TiedReadout {
 		o = Transpose(c.targetTable(scope).NodeValue(h), 0, 1)
 	} else {
-		o = c.parameter(scope.At("readout"), "weight", glorot, c.Width, c.TargetVocabulary).NodeValue(h)
+		o = c.weights().parameter(scope.At("readout"), "weight", glorot, c.Width, c.TargetVocabulary).NodeValue(h)
 	}
 	return times(h, o) // (eq. 8)
 }

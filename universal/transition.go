@@ -22,7 +22,7 @@ type Line struct {
 	Mask    *Node   // [B, M] bool, true at real positions
 	Causal  bool    // a position may depend on itself and those before it only
 	Dropout float64 // rate for the inner activations, in training
-	Seed    uint64  // of the initial weights
+	Weights Weights // makes the transition's parameters
 }
 
 // FeedForward is two affine maps around a rectified linear unit, position by position.
@@ -32,10 +32,9 @@ type FeedForward struct {
 
 // Apply computes max(0, x inner + b) outer + b'.
 func (f FeedForward) Apply(scope *model.Scope, x *Node, line Line) *Node {
-	c := Config{Seed: line.Seed, Precision: x.DType()}
-	inner := rectify(c.affine(scope.At("inner"), "weight", x, f.Filter))
+	inner := rectify(line.Weights.Affine(scope.At("inner"), "weight", x, f.Filter))
 	inner = layers.DropoutStatic(scope, inner, line.Dropout)
-	return c.affine(scope.At("outer"), "weight", inner, x.Shape().Dimensions[2])
+	return line.Weights.Affine(scope.At("outer"), "weight", inner, x.Shape().Dimensions[2])
 }
 
 // Validate rejects a filter below 1.
@@ -61,25 +60,24 @@ const (
 
 // Apply convolves D channels to F, rectifies, and convolves back to D.
 func (f SeparableConvolution) Apply(scope *model.Scope, x *Node, line Line) *Node {
-	c := Config{Seed: line.Seed, Precision: x.DType()}
-	inner := rectify(c.separable(scope.At("first"), x, line, firstWidth, f.Filter))
+	inner := rectify(separable(scope.At("first"), x, line, firstWidth, f.Filter))
 	inner = layers.DropoutStatic(scope, inner, line.Dropout)
-	return c.separable(scope.At("second"), inner, line, secondWidth, x.Shape().Dimensions[2])
+	return separable(scope.At("second"), inner, line, secondWidth, x.Shape().Dimensions[2])
 }
 
 // Validate rejects a filter below 1.
 func (f SeparableConvolution) Validate() error { return FeedForward(f).Validate() }
 
 // separable is a depthwise convolution over positions, one kernel of the given width a channel, and a pointwise affine map.
-func (c Config) separable(scope *model.Scope, x *Node, line Line, width, channels int) *Node {
+func separable(scope *model.Scope, x *Node, line Line, width, channels int) *Node {
 	left := (width - 1) / 2
 	if line.Causal {
 		left = width - 1
 	} else {
 		x = Mul(x, InsertAxes(ConvertDType(line.Mask, x.DType()), -1))
 	}
-	kernel := c.parameter(scope, "depthwise", depthwise, width, x.Shape().Dimensions[2]).NodeValue(x)
-	return c.affine(scope, "pointwise", depthwiseConvolution(x, kernel, left), channels)
+	kernel := line.Weights.parameter(scope, "depthwise", depthwise, width, x.Shape().Dimensions[2]).NodeValue(x)
+	return line.Weights.Affine(scope, "pointwise", depthwiseConvolution(x, kernel, left), channels)
 }
 
 // depthwiseConvolution computes y_i = sum over r of kernel_r * x_{i + r - left}, channel by channel, with zeros beyond
