@@ -56,7 +56,7 @@ func (c Config) sinusoids(g *Graph, from, to int) *Node {
 			}
 		}
 	}
-	return constant(g, c.dtype(), values, 1, to-from+1, c.Width)
+	return constant(g, precision(c.Precision), values, 1, to-from+1, c.Width)
 }
 
 // constant puts float64 values into the graph at the precision asked for.

@@ -35,10 +35,10 @@ func normal(deviation float64) initial {
 // Weights makes parameters: all of one precision, their initial values drawn from one seed.
 type Weights struct {
 	Seed      uint64
-	Precision dtypes.DType
+	Precision dtypes.DType // Float32 if unset
 }
 
-func (c Config) weights() Weights { return Weights{Seed: c.Seed, Precision: c.dtype()} }
+func (c Config) weights() Weights { return Weights{Seed: c.Seed, Precision: c.Precision} }
 
 // parameter declares a variable, or finds it if an earlier step declared it. Its initial value depends on the seed and its
 // name alone: not on the order of declaration, nor on the backend.
@@ -52,7 +52,7 @@ func (w Weights) parameter(scope *model.Scope, name string, draw initial, dims .
 		}
 		return constant(g, shape.DType, values, dims...)
 	}
-	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(w.Precision, dims...))
+	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(precision(w.Precision), dims...))
 }
 
 // Dense is x W without bias, the matrix [inputs, outputs] being the parameter name.

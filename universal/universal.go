@@ -157,9 +157,10 @@ func (d Dropout) Validate() error {
 	return nil
 }
 
-func (c Config) dtype() dtypes.DType {
-	if c.Precision == dtypes.InvalidDType {
+// precision is Float32 unless something else is asked for.
+func precision(asked dtypes.DType) dtypes.DType {
+	if asked == dtypes.InvalidDType {
 		return dtypes.Float32
 	}
-	return c.Precision
+	return asked
 }
