@@ -34,7 +34,7 @@ const (
 
 // partition assigns every operation to a unit and returns the units in an order in which they can run.
 func (g *graph) partition() []*unit {
-	p := &partitioner{}
+	p := &partitioner{copiers: make(map[[2]*unit]*copier)}
 	for _, e := range g.exprs {
 		switch {
 		case e.isLeaf() || e.view.base != e:
@@ -49,6 +49,7 @@ func (g *graph) partition() []*unit {
 			}
 		}
 	}
+	p.recompute()
 	return p.order()
 }
 
@@ -58,8 +59,9 @@ func isReduce(op compute.OpType) bool {
 }
 
 type partitioner struct {
-	units []*unit
-	stamp int
+	units   []*unit
+	stamp   int
+	copiers map[[2]*unit]*copier // see recompute
 }
 
 func (p *partitioner) newUnit(e *expr) *unit {
