@@ -76,7 +76,7 @@ func compareGraph(t *testing.T, got, want compute.Backend, seed int64) {
 			return nil, err
 		}
 		defer exec.Finalize()
-		out, err = exec.Exec(w.inputs...)
+		out, err = exec.Call(w.inputs...)
 		story = w.story
 		return out, err
 	}

@@ -2,13 +2,11 @@ package cpu
 
 import (
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strings"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/compute/shapes"
 )
 
 // expr is a value of the graph being compiled: recorded nodes after rewriting, equal ones shared.
@@ -48,11 +46,10 @@ type graph struct {
 	params  []*expr
 	results []*expr
 	unique  map[string]*expr
-	seed    maphash.Seed
 }
 
 func newGraph(b *Backend) *graph {
-	return &graph{backend: b, unique: make(map[string]*expr), seed: maphash.MakeSeed()}
+	return &graph{backend: b, unique: make(map[string]*expr)}
 }
 
 // add makes an expr, or returns the one that computes the same. Operations with several outputs
@@ -202,5 +199,3 @@ func (g *graph) dense(x *expr) *expr {
 	}
 	return g.add(opCopy, x.dtype, x.dims, nil, x)
 }
-
-func shapeOf(e *expr) shapes.Shape { return shapes.Make(e.dtype, e.dims...) }

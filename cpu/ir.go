@@ -93,22 +93,3 @@ type (
 		hasMask bool
 	}
 )
-
-// isScalarConst returns the value of a constant of one element as a float64.
-func (n *node) isScalarConst() (float64, bool) {
-	c, ok := n.attr.(*constAttr)
-	if !ok || n.op != compute.OpTypeConstant || n.shape.Size() != 1 {
-		return 0, false
-	}
-	switch flat := c.flat.(type) {
-	case []float32:
-		return float64(flat[0]), true
-	case []float64:
-		return flat[0], true
-	case []int32:
-		return float64(flat[0]), true
-	case []int64:
-		return float64(flat[0]), true
-	}
-	return 0, false
-}

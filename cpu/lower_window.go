@@ -87,7 +87,6 @@ type windowInstr struct {
 	dst       int
 	in, out   []int // dimensions
 	w         windowGeometry
-	reduce    kernel
 	neutral   [8]byte
 	size      int
 	window    int // elements
@@ -201,7 +200,6 @@ type convInstr struct {
 	w                              windowGeometry
 	xStrides, kStrides, outStrides []int
 	xDims, kDims, outDims          []int
-	batch, channels                int // of the result
 	compute                        func(c *convInstr, fr *frame, part, parts int)
 }
 

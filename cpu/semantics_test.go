@@ -105,11 +105,11 @@ func TestReplay(t *testing.T) {
 		values[i] = float32(math.Sin(float64(i)))
 	}
 	q := tensors.FromFlatDataAndDimensions(values, 2, 4, 3, 16)
-	want := MustNewExec(b, build(false)).MustExec(q)
+	want := MustNewExec(b, build(false)).MustCall(q)
 	var got []*tensors.Tensor
 	said := captureLog(func() {
 		for range 2 {
-			got = MustNewExec(b, build(true)).MustExec(q)
+			got = MustNewExec(b, build(true)).MustCall(q)
 		}
 	})
 	if strings.Count(said, "\n") != 1 || !strings.Contains(said, "Float16") {
@@ -135,7 +135,7 @@ func TestHiddenRows(t *testing.T) {
 		for i := range values {
 			values[i] = float64(i%7) - 3
 		}
-		for _, out := range exec.MustExec(tensors.FromFlatDataAndDimensions(values, 2, 3, 1, 5)) {
+		for _, out := range exec.MustCall(tensors.FromFlatDataAndDimensions(values, 2, 3, 1, 5)) {
 			x := numbers(out)
 			for i, v := range x {
 				if math.IsNaN(v) || i >= 15 && v != 0 {
@@ -166,7 +166,7 @@ func TestCausal(t *testing.T) {
 		for i := range values {
 			values[i] = float32(math.Sin(float64(i)))
 		}
-		base := numbers(exec.MustExec1(tensors.FromFlatDataAndDimensions(values, 2, 37, 64)))
+		base := numbers(exec.MustCall1(tensors.FromFlatDataAndDimensions(values, 2, 37, 64)))
 		for _, cut := range []int{1, 11, 12, 16, 30, 36} {
 			changed := append([]float32(nil), values...)
 			for i := range changed {
@@ -174,7 +174,7 @@ func TestCausal(t *testing.T) {
 					changed[i] = float32(i % 5)
 				}
 			}
-			got := numbers(exec.MustExec1(tensors.FromFlatDataAndDimensions(changed, 2, 37, 64)))
+			got := numbers(exec.MustCall1(tensors.FromFlatDataAndDimensions(changed, 2, 37, 64)))
 			for i := range got {
 				if i/64%37 < cut && got[i] != base[i] {
 					t.Fatalf("%s: position %d changes with those from %d on", config, i/64%37, cut)
@@ -241,7 +241,7 @@ func TestFinalize(t *testing.T) {
 		t.Fatal(err)
 	}
 	exec := MustNewExec(b, func(x *Node) *Node { return Neg(x) })
-	if got := exec.MustExec1(float32(2)).Value(); got != float32(-2) {
+	if got := exec.MustCall1(float32(2)).Value(); got != float32(-2) {
 		t.Fatalf("got %v", got)
 	}
 	b.Finalize()

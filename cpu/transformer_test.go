@@ -146,7 +146,7 @@ func (c transformer) symbols(seed int64) *tensors.Tensor {
 }
 
 func (t *trainer) step() float64 {
-	switch loss := t.exec.MustExec1(t.source, t.target).Value().(type) {
+	switch loss := t.exec.MustCall1(t.source, t.target).Value().(type) {
 	case float32:
 		return float64(loss)
 	default:
