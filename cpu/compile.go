@@ -3,10 +3,8 @@ package cpu
 import (
 	"fmt"
 	"slices"
-	"unsafe"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/compute/shapes"
 )
 
 // unsupported is what compilation panics with when a graph needs something that only the portable backend has.
@@ -226,82 +224,4 @@ func (em *emitter) emitAccess(in instr, list []access) {
 
 func (em *emitter) needScratch(bytes int) {
 	em.prog.scratchBytes = max(em.prog.scratchBytes, roundUp(bytes, 4096))
-}
-
-// executable is a compiled main function.
-type executable struct {
-	backend         *Backend
-	main            *program
-	names           []string
-	inputs, outputs []shapes.Shape
-}
-
-var _ compute.Executable = (*executable)(nil)
-
-// adopt remembers an executable until it is finalized, to release its memory with the backend's.
-func (b *Backend) adopt(e *executable) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.executables != nil {
-		b.executables[e] = struct{}{}
-	}
-}
-
-// Finalize frees the memory kept between executions.
-func (e *executable) Finalize() {
-	e.backend.mu.Lock()
-	delete(e.backend.executables, e)
-	e.backend.mu.Unlock()
-	e.release()
-}
-
-func (e *executable) release() { e.main.release() }
-
-// Inputs returns names and shapes of the parameters.
-func (e *executable) Inputs() ([]string, []shapes.Shape) { return e.names, e.inputs }
-
-// Outputs returns the shapes of the results.
-func (e *executable) Outputs() []shapes.Shape { return e.outputs }
-
-// Execute runs the graph. Results take over the memory of donated inputs where the plan allows it.
-func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device compute.DeviceNum) ([]compute.Buffer, error) {
-	if err := e.backend.checkUsable(device); err != nil {
-		return nil, err
-	}
-	in, err := checkInputs(inputs, e.inputs)
-	if err != nil {
-		return nil, err
-	}
-	params := make([]unsafe.Pointer, len(in))
-	for i, buf := range in {
-		params[i] = buf.data
-	}
-	outs := make([]compute.Buffer, len(e.outputs))
-	results := make([]unsafe.Pointer, len(e.outputs))
-	for i, shape := range e.outputs {
-		var out *buffer
-		if d := e.main.donor[i]; d >= 0 && d < len(donate) && donate[d] && distinct(params, d) {
-			out = &buffer{backend: e.backend, shape: shape, flat: in[d].flat, data: in[d].data}
-		} else {
-			out = e.backend.newBuffer(shape)
-		}
-		outs[i], results[i] = out, out.data
-	}
-	parallel := e.backend.pool.begin()
-	e.main.run(params, results, parallel)
-	if parallel {
-		e.backend.pool.end()
-	}
-	releaseDonated(in, donate)
-	return outs, nil
-}
-
-// distinct tells whether parameter d shares its memory with no other.
-func distinct(params []unsafe.Pointer, d int) bool {
-	for i, p := range params {
-		if i != d && p == params[d] {
-			return false
-		}
-	}
-	return true
 }

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -47,11 +46,10 @@ type graph struct {
 	params  []*expr
 	results []*expr
 	unique  map[string]*expr
-	seed    maphash.Seed
 }
 
 func newGraph(b *Backend) *graph {
-	return &graph{backend: b, unique: make(map[string]*expr), seed: maphash.MakeSeed()}
+	return &graph{backend: b, unique: make(map[string]*expr)}
 }
 
 // add makes an expr, or returns the one that computes the same. Operations with several outputs

@@ -30,8 +30,10 @@ type transformer struct {
 
 var (
 	small = transformer{width: 24, filter: 40, heads: 3, steps: 2, vocabulary: 11, batch: 3, length: 17, dtype: dtypes.Float32}
-	base  = transformer{width: 128, filter: 512, heads: 8, steps: 6, vocabulary: 32, batch: 32, length: 64, dtype: dtypes.Float32}
-	wide  = transformer{width: 512, filter: 2048, heads: 8, steps: 6, vocabulary: 32, batch: 8, length: 128, dtype: dtypes.Float32}
+	// middle is large enough for everything that only large tensors go through: threads, chains, recomputing.
+	middle = transformer{width: 64, filter: 160, heads: 4, steps: 2, vocabulary: 17, batch: 17, length: 32, dtype: dtypes.Float32}
+	base   = transformer{width: 128, filter: 512, heads: 8, steps: 6, vocabulary: 32, batch: 32, length: 64, dtype: dtypes.Float32}
+	wide   = transformer{width: 512, filter: 2048, heads: 8, steps: 6, vocabulary: 32, batch: 8, length: 128, dtype: dtypes.Float32}
 )
 
 // parameter draws normal numbers from a generator seeded by the name.
@@ -157,20 +159,52 @@ func (t *trainer) step() float64 {
 // TestTraining compares losses and parameters after a few updates with the portable backend's.
 func TestTraining(t *testing.T) {
 	for _, dtype := range []dtypes.DType{dtypes.Float32, dtypes.Float64} {
-		c := small
-		c.dtype = dtype
-		tolerance := map[dtypes.DType]float64{dtypes.Float32: 2e-4, dtypes.Float64: 1e-9}[dtype]
-		want := c.trainer(reference(t))
-		losses := make([]float64, 4)
-		for i := range losses {
-			losses[i] = want.step()
+		for name, c := range map[string]transformer{"small": small, "middle": middle} {
+			c.dtype = dtype
+			tolerance := map[dtypes.DType]float64{dtypes.Float32: 2e-4, dtypes.Float64: 1e-9}[dtype]
+			want := c.trainer(reference(t))
+			losses := make([]float64, 3)
+			for i := range losses {
+				losses[i] = want.step()
+			}
+			for _, config := range append(configs, "cpu:threads=3") {
+				t.Run(fmt.Sprintf("%s/%s/%s", name, dtype, config), func(t *testing.T) {
+					got := c.trainer(newBackend(t, config))
+					for i, loss := range losses {
+						if x := got.step(); !(math.Abs(x-loss) <= tolerance*math.Abs(loss)) {
+							t.Errorf("loss of update %d is %.10g, want %.10g", i, x, loss)
+						}
+					}
+				})
+			}
 		}
-		for _, config := range configs {
+	}
+}
+
+// gradients of the loss by every parameter, in the order of names.
+func (c transformer) gradients(backend compute.Backend) []*tensors.Tensor {
+	exec := model.MustNewExec(backend, model.NewStore(), func(scope *model.Scope, source, target *Node) []*Node {
+		return scope.BuildTrainableVariablesGradientsGraph(c.loss(scope, source, target))
+	})
+	return exec.MustCall(c.symbols(1), c.symbols(2))
+}
+
+// TestGradients compares the gradients of a transformer with the portable backend's, relative to the largest element.
+func TestGradients(t *testing.T) {
+	for _, dtype := range []dtypes.DType{dtypes.Float32, dtypes.Float64} {
+		c := middle
+		c.dtype = dtype
+		tolerance := map[dtypes.DType]float64{dtypes.Float32: 2e-4, dtypes.Float64: 1e-11}[dtype]
+		want := c.gradients(reference(t))
+		for _, config := range append(configs, "cpu:threads=3") {
 			t.Run(fmt.Sprintf("%s/%s", dtype, config), func(t *testing.T) {
-				got := c.trainer(newBackend(t, config))
-				for i, loss := range losses {
-					if x := got.step(); !(math.Abs(x-loss) <= tolerance*math.Abs(loss)) {
-						t.Errorf("loss of update %d is %.10g, want %.10g", i, x, loss)
+				for i, got := range c.gradients(newBackend(t, config)) {
+					largest := 0.0
+					for _, v := range numbers(want[i]) {
+						largest = max(largest, math.Abs(v))
+					}
+					if d := distance(got, want[i]); !(d <= tolerance*largest) {
+						t.Errorf("gradient %d %s differs by %.2g of its largest element", i, got.Shape(), d/largest)
 					}
 				}
 			})

@@ -1,0 +1,163 @@
+package cpu
+
+import "unsafe"
+
+// dotInstr is a product of tensors.
+type dotInstr struct {
+	matmul
+	a, b    denseIn
+	c       int
+	loops   []dotAxis // around the matrix product, strides in bytes
+	sums    []dotAxis // contracted axes besides k: their products are added up
+	batches int       // of the loops
+	threads int
+	bytes   int
+	empty   bool // nothing to add up: zero
+
+	packed   int  // slot for all of b, -1 if each part packs into its scratch
+	shared   bool // the threads share each product; otherwise each takes some of the batches
+	byColumn bool // ... panels instead of rows
+	serial   bool // too little work to share
+
+	packTask, productTask task
+}
+
+// serialWork is the number of multiplications below which a product is not worth sharing.
+const serialWork = 1 << 15
+
+func (d *dotInstr) plan(em *emitter) {
+	d.packed = -1
+	work := d.m * d.n * d.k * d.batches
+	d.serial = work < serialWork || d.threads == 1
+	d.shared = !d.serial && len(d.sums) == 0 && d.batches < 4*d.threads && d.m*d.n*d.k >= serialWork
+	em.needScratch(d.stripBytes() + cacheLine)
+	if d.packA && d.canReadDirectly() {
+		d.direct = true // sums are long and rows few: packing would cost more than it saves
+	}
+	if !d.shared {
+		d.direct = d.direct || d.canReadDirectly() && d.m <= gemmK
+		em.needScratch(roundUp(d.stripBytes(), cacheLine) + d.packedBytes() + cacheLine)
+		return
+	}
+	d.packed = em.temp(d.packedBytes())
+	strips := (d.m + d.kernel.mr - 1) / d.kernel.mr
+	d.byColumn = d.panels() >= 2*d.threads && (strips < 2*d.threads || d.n >= 2*d.m)
+	d.packTask, d.productTask = &dotPack{d}, &dotProduct{d}
+}
+
+func (d *dotInstr) run(fr *frame) {
+	if d.bytes == 0 {
+		return
+	}
+	if d.empty {
+		clear(slice[byte](fr.ptrs[d.c], d.bytes))
+		return
+	}
+	switch {
+	case d.shared:
+		fr.dotBatch = 0
+		for ; fr.dotBatch < d.batches; fr.dotBatch++ {
+			if !d.byColumn && !d.direct {
+				fr.do(d.packTask)
+			}
+			fr.do(d.productTask)
+		}
+	case d.serial:
+		d.part(fr, 0, 1)
+	default:
+		fr.do(d)
+	}
+}
+
+// operands returns the addresses for one batch.
+func (d *dotInstr) operands(fr *frame, batch int) (a, b, c unsafe.Pointer) {
+	a, b, c = d.a.at(fr), d.b.at(fr), fr.ptrs[d.c]
+	for i := len(d.loops) - 1; i >= 0; i-- {
+		x := &d.loops[i]
+		j := batch % x.size
+		batch /= x.size
+		a, b, c = unsafe.Add(a, j*x.a), unsafe.Add(b, j*x.b), unsafe.Add(c, j*x.c)
+	}
+	return a, b, c
+}
+
+// dotPack packs the right operand, shared by panels.
+type dotPack struct{ d *dotInstr }
+
+func (t *dotPack) part(fr *frame, part, parts int) {
+	_, b, _ := t.d.operands(fr, fr.dotBatch)
+	lo, hi := split(t.d.panels(), part, parts)
+	t.d.pack(fr.ptrs[t.d.packed], b, lo, hi)
+}
+
+// packShare packs the share of one part: for products that run in a chain.
+func (d *dotInstr) packShare(fr *frame, part, parts int) {
+	lo, hi := split(d.panels(), part, parts)
+	d.pack(fr.ptrs[d.packed], d.b.at(fr), lo, hi)
+}
+
+// runRows computes rows lo to hi of a product that is shared by rows, its right operand packed.
+func (d *dotInstr) runRows(fr *frame, part, lo, hi int) {
+	w := d.all()
+	w.r0, w.r1 = lo, hi
+	d.multiply(&fr.calls[part].gemmCall, d.a.at(fr), fr.ptrs[d.packed], fr.ptrs[d.c], fr.scratch[part], w, false)
+}
+
+// dotProduct multiplies, shared by strips of rows, or by panels, which each thread packs for itself.
+type dotProduct struct{ d *dotInstr }
+
+func (t *dotProduct) part(fr *frame, part, parts int) {
+	d := t.d
+	a, b, c := d.operands(fr, fr.dotBatch)
+	right := fr.ptrs[d.packed]
+	if d.direct {
+		right = b
+	}
+	if d.byColumn {
+		w := d.all()
+		w.p0, w.p1 = split(d.panels(), part, parts)
+		if !d.direct {
+			d.pack(right, b, w.p0, w.p1)
+		}
+		d.multiply(&fr.calls[part].gemmCall, a, right, c, fr.scratch[part], w, false)
+		return
+	}
+	w := d.all()
+	lo, hi := split((d.m+d.kernel.mr-1)/d.kernel.mr, part, parts)
+	w.r0, w.r1 = lo*d.kernel.mr, min(hi*d.kernel.mr, d.m)
+	d.multiply(&fr.calls[part].gemmCall, a, right, c, fr.scratch[part], w, false)
+}
+
+// part computes a share of the batches, packing the right operand of each.
+func (d *dotInstr) part(fr *frame, part, parts int) {
+	lo, hi := split(d.batches, part, parts)
+	packed := unsafe.Add(fr.scratch[part], roundUp(d.stripBytes(), cacheLine))
+	var last unsafe.Pointer
+	for batch := lo; batch < hi; batch++ {
+		a, b, c := d.operands(fr, batch)
+		for s := range d.sumCount() {
+			x, y := a, b
+			for i, rest := len(d.sums)-1, s; i >= 0; i-- {
+				j := rest % d.sums[i].size
+				rest /= d.sums[i].size
+				x, y = unsafe.Add(x, j*d.sums[i].a), unsafe.Add(y, j*d.sums[i].b)
+			}
+			right := packed
+			if d.direct {
+				right = y
+			} else if y != last {
+				d.pack(packed, y, 0, d.panels())
+				last = y
+			}
+			d.multiply(&fr.calls[part].gemmCall, x, right, c, fr.scratch[part], d.all(), s > 0)
+		}
+	}
+}
+
+func (d *dotInstr) sumCount() int {
+	n := 1
+	for _, x := range d.sums {
+		n *= x.size
+	}
+	return n
+}

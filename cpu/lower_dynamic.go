@@ -1,0 +1,95 @@
+package cpu
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/gomlx/compute/dtypes"
+)
+
+// startReader computes the position that dynamic start indices select, moved so that the box stays inside.
+type startReader struct {
+	starts  []denseIn
+	types   []dtypes.DType
+	limits  []int // largest start of each axis
+	strides []int // bytes
+}
+
+func newStartReader(starts []*expr, in []denseIn, dims, sizes []int, size int) startReader {
+	r := startReader{starts: in, strides: contiguous(dims)}
+	for i, s := range starts {
+		r.types = append(r.types, s.dtype)
+		r.limits = append(r.limits, dims[i]-sizes[i])
+		r.strides[i] *= size
+	}
+	return r
+}
+
+func (r *startReader) offset(fr *frame) int {
+	offset := 0
+	for i, s := range r.starts {
+		offset += min(max(readIndex(s.at(fr), r.types[i], 0), 0), r.limits[i]) * r.strides[i]
+	}
+	return offset
+}
+
+// readIndex reads element i of an integer tensor.
+func readIndex(p unsafe.Pointer, dtype dtypes.DType, i int) int {
+	switch dtype {
+	case dtypes.Int8:
+		return int(slice[int8](p, i+1)[i])
+	case dtypes.Int16:
+		return int(slice[int16](p, i+1)[i])
+	case dtypes.Int32:
+		return int(slice[int32](p, i+1)[i])
+	case dtypes.Int64:
+		return int(slice[int64](p, i+1)[i])
+	case dtypes.Uint8:
+		return int(slice[uint8](p, i+1)[i])
+	case dtypes.Uint16:
+		return int(slice[uint16](p, i+1)[i])
+	case dtypes.Uint32:
+		return int(slice[uint32](p, i+1)[i])
+	case dtypes.Uint64:
+		return int(min(slice[uint64](p, i+1)[i], 1<<62))
+	}
+	panic(unsupported{fmt.Sprintf("indices of type %s", dtype)})
+}
+
+// dynamicSliceInstr copies a box whose position is computed.
+type dynamicSliceInstr struct {
+	src   denseIn
+	dst   int
+	start startReader
+	box   box
+}
+
+func newDynamicSlice(e *expr, in []denseIn, dst int) instr {
+	x, size := e.in[0], e.dtype.Size()
+	return &dynamicSliceInstr{in[0], dst, newStartReader(e.in[1:], in[1:], x.dims, e.dims, size),
+		newBox(e.dims, contiguous(e.dims), contiguous(x.dims), size)}
+}
+
+func (d *dynamicSliceInstr) run(fr *frame) {
+	d.box.copy(fr.ptrs[d.dst], unsafe.Add(d.src.at(fr), d.start.offset(fr)))
+}
+
+// dynamicUpdateInstr copies a tensor and overwrites a box of it.
+type dynamicUpdateInstr struct {
+	src, update denseIn
+	dst, bytes  int
+	start       startReader
+	box         box
+}
+
+func newDynamicUpdate(e *expr, in []denseIn, dst int) instr {
+	x, u, size := e.in[0], e.in[1], e.dtype.Size()
+	return &dynamicUpdateInstr{in[0], in[1], dst, e.bytes(), newStartReader(e.in[2:], in[2:], x.dims, u.dims, size),
+		newBox(u.dims, contiguous(x.dims), contiguous(u.dims), size)}
+}
+
+func (d *dynamicUpdateInstr) run(fr *frame) {
+	dst := fr.ptrs[d.dst]
+	copyBytes(dst, d.src.at(fr), d.bytes)
+	d.box.copy(unsafe.Add(dst, d.start.offset(fr)), d.update.at(fr))
+}
