@@ -31,6 +31,7 @@ func TestJSON(t *testing.T) {
 		"eval_nothing": measured{Version: "1.2.3", Row: evaluation.Row{Method: evaluation.GreedyDecoding}},
 		"version": versions{
 			Version: "1.2.3", Go: "go1.26.5", Platform: "linux/amd64", Backends: []string{"cpu", "go"}, Default: "cpu", SIMD: true,
+			Refused: []string{"FFT"}, Replayed: []string{"Float16"},
 		},
 		"list": []listedEntry{{"demo", "first light"}, {"a<b", "no escapes & such"}},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
+	"universal-transformer/cpu"
 	"universal-transformer/engine"
 	"universal-transformer/runlog"
 )
@@ -21,6 +22,8 @@ type versions struct {
 	Backends []string `json:"backends"`
 	Default  string   `json:"default_backend"`
 	SIMD     bool     `json:"simd"`
+	Refused  []string `json:"cpu_refuses"`
+	Replayed []string `json:"cpu_replays"`
 }
 
 func newVersion() *cobra.Command {
@@ -35,7 +38,9 @@ With --json: an object with the fields
   go, platform     Go version; operating system/processor
   backends         names for --backend
   default_backend  the one that is taken without --backend
-  simd             true if vector instructions were compiled in (GOEXPERIMENT=simd)`,
+  simd             true if vector instructions were compiled in (GOEXPERIMENT=simd)
+  cpu_refuses      operations that the backend cpu does not do
+  cpu_replays      number types whose graphs it hands to the backend go`,
 		Example: `  ut version
   ut version --json`,
 		Args: arguments(),
@@ -48,8 +53,8 @@ With --json: an object with the fields
 			if v.SIMD {
 				simd = "compiled in"
 			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "ut %s\n%s, %s\nbackends: %s (default %s)\nSIMD: %s\n",
-				v.Version, v.Go, v.Platform, strings.Join(v.Backends, ", "), v.Default, simd)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "ut %s\n%s, %s\nbackends: %s (default %s)\nSIMD: %s\ncpu does not do: %s\ncpu hands graphs of these types to go: %s\n",
+				v.Version, v.Go, v.Platform, strings.Join(v.Backends, ", "), v.Default, simd, strings.Join(v.Refused, ", "), strings.Join(v.Replayed, ", "))
 			return err
 		},
 	}
@@ -61,6 +66,13 @@ func thisVersion() versions {
 	v := versions{
 		Version: runlog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Backends: slices.Sorted(slices.Values(compute.List())), Default: engine.Default,
+	}
+	operations, types := cpu.Unsupported()
+	for _, op := range operations {
+		v.Refused = append(v.Refused, op.String())
+	}
+	for _, t := range types {
+		v.Replayed = append(v.Replayed, t.String())
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
