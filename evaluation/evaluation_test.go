@@ -54,7 +54,7 @@ func halfTrained(t *testing.T) (*training.Trainer, training.Report, []task.Examp
 	tr := &training.Trainer{
 		Config: training.Config{
 			Steps: 80, Schedule: training.Constant(5e-3), Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1, Ponder: objective.Warmup{Weight: 0.01},
-			LogEvery: 100, EvaluateEvery: 80, CheckpointEvery: 1000, Keep: 1, Seed: 1,
+			LogEvery: 100, EvaluateEvery: 80, CheckpointEvery: 1000, Keep: 2, Seed: 1,
 		},
 		Backend: enginetest.Backend(t), Model: m, Stream: stream, Log: log, HeldOut: batch.Chunk(examples, batch.Plan{Rows: 32}),
 	}
