@@ -143,9 +143,12 @@ func (r Run) run(ctx context.Context, backend compute.Backend, log *runlog.Run, 
 	if err != nil {
 		return training.Report{}, err
 	}
-	heldOut, err := opened.HeldOut(r.Seed, task.Selection{Count: r.Training.HeldOut})
+	heldOut, err := opened.HeldOut(r.Seed, task.Selection{Validation: true, Count: r.Training.HeldOut})
 	if err != nil {
 		return training.Report{}, err
+	}
+	if len(heldOut) == 0 {
+		return training.Report{}, fmt.Errorf("%s: no line falls to the choice of a checkpoint: add lines", r.Task.name())
 	}
 	trainer := training.Trainer{
 		Config: config, Backend: backend, Model: model, Positions: model.Positions,

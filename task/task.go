@@ -37,6 +37,9 @@ type Task interface {
 // A Selection says which held-out examples. At most one of Length and Mix is set; with neither, lengths are as in
 // training. A task that holds out part of a file has the lengths it has, and ignores both.
 type Selection struct {
+	// Validation asks for examples to choose a checkpoint by. They are others than those that measure what was chosen.
+	Validation bool `json:"validation,omitempty"`
+
 	Length int `json:"length,omitempty"` // source symbols: exactly this many
 	Mix    int `json:"mix,omitempty"`    // source symbols: a uniform mix of 1..Mix
 	Count  int `json:"count,omitempty"`  // how many examples; 0 means all the task has, or its own default

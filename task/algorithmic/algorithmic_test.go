@@ -243,3 +243,24 @@ func TestExamplesAreFrozen(t *testing.T) {
 		}
 	}
 }
+
+// Checkpoints are chosen by other examples than those that measure them. At length 40 two of 10^40 strings do not meet by
+// chance. Caught when planted: one stream for both.
+func TestValidationIsNotEvaluation(t *testing.T) {
+	for _, tk := range []task.Task{algorithmic.Copy{}, algorithmic.Reverse{}, algorithmic.Addition{}} {
+		seen := map[string]bool{}
+		for _, validation := range []bool{true, false} {
+			held, err := tk.HeldOut(1, task.Selection{Validation: validation, Length: 40, Count: 200})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range held {
+				source, _ := texts(tk, e)
+				if seen[source] {
+					t.Fatalf("%s: %s is in both", tk.Name(), source)
+				}
+				seen[source] = true
+			}
+		}
+	}
+}

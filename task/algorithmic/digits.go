@@ -85,8 +85,12 @@ func (s stream) heldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 	if sel.Count == 0 {
 		examples = make([]task.Example, defaultHeldOut)
 	}
+	name := s.name + "/held-out"
+	if sel.Validation {
+		name = s.name + "/validation"
+	}
 	for i := range examples {
-		examples[i] = s.draw(seed.Rand(seedValue, s.name+"/held-out", int64(i)), length, exact)
+		examples[i] = s.draw(seed.Rand(seedValue, name, int64(i)), length, exact)
 	}
 	return examples, nil
 }

@@ -11,12 +11,13 @@ const mostListed = 10
 
 // A Report says what Open found.
 type Report struct {
-	Files    []FileReport   `json:"files"`    // the file, then the held-out one if there is one
-	Training int            `json:"training"` // examples
-	HeldOut  int            `json:"held_out"` // examples
-	Repeated int            `json:"repeated"` // held-out examples whose source is also in training: only from a file of their own
-	Source   UnknownSymbols `json:"unknown_source"`
-	Target   UnknownSymbols `json:"unknown_target"`
+	Files      []FileReport   `json:"files"`      // the file, then the held-out one if there is one
+	Training   int            `json:"training"`   // examples
+	Validation int            `json:"validation"` // examples to choose a checkpoint by
+	HeldOut    int            `json:"held_out"`   // examples to evaluate with
+	Repeated   int            `json:"repeated"`   // held-out examples whose source is also in training: only from a file of their own
+	Source     UnknownSymbols `json:"unknown_source"`
+	Target     UnknownSymbols `json:"unknown_target"`
 }
 
 // A FileReport is about one file.
@@ -71,7 +72,7 @@ func (r *Report) String() string {
 			lines = append(lines, fmt.Sprintf("  and %d more", more))
 		}
 	}
-	lines = append(lines, fmt.Sprintf("%d examples to train with, %d held out", r.Training, r.HeldOut))
+	lines = append(lines, fmt.Sprintf("%d examples to train with, %d to choose a checkpoint by, %d to evaluate it with", r.Training, r.Validation, r.HeldOut))
 	if r.Repeated > 0 {
 		lines = append(lines, fmt.Sprintf("%d held-out examples have a source that is trained on", r.Repeated))
 	}

@@ -24,8 +24,8 @@ const (
 type Table struct {
 	Path             string        `json:"path"`              // the file
 	Symbols          vocab.Symbols `json:"symbols"`           // "characters" (the default) or "words"
-	HeldOut          float64       `json:"held_out"`          // share of the sources kept for evaluation; 0 means 0.1
-	HeldOutPath      string        `json:"held_out_path"`     // keep this file for evaluation instead
+	HeldOut          float64       `json:"held_out"`          // share of the sources held out, half to choose a checkpoint by, half to evaluate it; 0 means 0.1
+	HeldOutPath      string        `json:"held_out_path"`     // evaluate with this file instead; a tenth of the sources of the other chooses the checkpoint
 	MinCount         int           `json:"min_count"`         // rarer symbols of the training part become <unknown>; 0 means 1
 	MaxLength        int           `json:"max_length"`        // symbols a source or target may have; 0 means 1000
 	SharedVocabulary bool          `json:"shared_vocabulary"` // one vocabulary for sources and targets
@@ -71,34 +71,44 @@ func Open(c Table) (*Task, *Report, error) {
 		return nil, report, err
 	}
 	c = c.Resolved()
-	training, heldOut, err := c.read(report)
+	parts, err := c.read(report)
 	if err != nil {
 		return nil, report, err
 	}
-	t, err := build(c, training, heldOut, report)
+	t, err := build(c, parts, report)
 	return t, report, err
 }
 
-// read gives the pairs to train with and those to hold out.
-func (c Table) read(report *Report) (training, heldOut []pair, err error) {
+// parts is what the lines are used for.
+type parts struct{ training, validation, evaluation []pair }
+
+// read divides the pairs: by the hash of the source, unless the evaluation has a file of its own.
+func (c Table) read(report *Report) (p parts, err error) {
 	pairs, err := readFile(c, c.Path, report)
 	if err != nil {
-		return nil, nil, err
+		return p, err
 	}
+	share := c.HeldOut
+	validation := share / 2
 	if c.HeldOutPath != "" {
-		heldOut, err = readFile(c, c.HeldOutPath, report)
-		return pairs, heldOut, err
-	}
-	for _, p := range pairs {
-		if p.held(c.HeldOut) {
-			heldOut = append(heldOut, p)
-		} else {
-			training = append(training, p)
+		share, validation = defaultHeldOut, defaultHeldOut
+		if p.evaluation, err = readFile(c, c.HeldOutPath, report); err != nil {
+			return p, err
 		}
 	}
-	if len(training) == 0 || len(heldOut) == 0 {
-		return nil, nil, fmt.Errorf("%s: of %d usable lines %d fall to training and %d to evaluation, at held_out %v: both need some; "+
-			"add lines, change held_out or name a held_out_path", c.Path, len(pairs), len(training), len(heldOut), c.HeldOut)
+	for _, line := range pairs {
+		switch {
+		case line.held(validation):
+			p.validation = append(p.validation, line)
+		case line.held(share):
+			p.evaluation = append(p.evaluation, line)
+		default:
+			p.training = append(p.training, line)
+		}
 	}
-	return training, heldOut, nil
+	if len(p.training) == 0 || len(p.evaluation) == 0 || c.HeldOutPath == "" && len(p.validation) == 0 {
+		return p, fmt.Errorf("%s: of %d usable lines %d fall to training, %d to the choice of a checkpoint and %d to evaluation, at held_out %v: "+
+			"each needs some; add lines, change held_out or name a held_out_path", c.Path, len(pairs), len(p.training), len(p.validation), len(p.evaluation), c.HeldOut)
+	}
+	return p, nil
 }

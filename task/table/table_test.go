@@ -107,26 +107,35 @@ func TestSplit(t *testing.T) {
 	content := numbers(1000)
 	content += strings.ReplaceAll(content, "\n", " 0\n") // every source twice, with two targets
 	tk, report := open(t, Table{Path: write(t, content), Symbols: vocab.Words})
-	if report.Training+report.HeldOut != 2000 || report.HeldOut%2 != 0 || report.Repeated != 0 {
+	if report.Training+report.Validation+report.HeldOut != 2000 || report.HeldOut%2 != 0 || report.Validation%2 != 0 || report.Repeated != 0 {
 		t.Errorf("equal sources are on both sides: %+v", report)
 	}
-	if share := float64(report.HeldOut) / 2000; share < 0.05 || share > 0.15 { // 0.1 with deviation 0.0095
-		t.Errorf("%v of the lines are held out, want about 0.1", share)
+	for _, lines := range []int{report.Validation, report.HeldOut} {
+		if share := float64(lines) / 2000; share < 0.015 || share > 0.085 { // 0.05 with deviation 0.0069
+			t.Errorf("%v of the lines are held out, want about 0.05 to choose by and 0.05 to evaluate", share)
+		}
+	}
+	for source := range heldSources(t, tk, true) {
+		if heldSources(t, tk, false)[source] {
+			t.Errorf("%q chooses the checkpoint and evaluates it", source)
+		}
 	}
 	lines := strings.SplitAfter(numbers(1000), "\n")
 	slices.Reverse(lines)
 	other, _ := open(t, Table{Path: write(t, strings.Join(lines, "")+numbers(1500)), Symbols: vocab.Words})
-	in := heldSources(t, other)
-	for source := range heldSources(t, tk) {
-		if !in[source] {
-			t.Errorf("%q is held out of one file and trained on in the other", source)
+	for _, validation := range []bool{true, false} {
+		in := heldSources(t, other, validation)
+		for source := range heldSources(t, tk, validation) {
+			if !in[source] {
+				t.Errorf("%q is held out of one file and has another use in the other", source)
+			}
 		}
 	}
 }
 
-func heldSources(t *testing.T, tk *Task) map[string]bool {
+func heldSources(t *testing.T, tk *Task, validation bool) map[string]bool {
 	t.Helper()
-	held, err := tk.HeldOut(1, task.Selection{})
+	held, err := tk.HeldOut(1, task.Selection{Validation: validation})
 	if err != nil {
 		t.Fatal(err)
 	}

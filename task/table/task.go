@@ -13,31 +13,35 @@ import (
 type Task struct {
 	config               Table
 	source, target       *vocab.Vocabulary // may be the same one
-	training, heldOut    []task.Example
+	training             []task.Example
+	validation, heldOut  []task.Example
 	maxSource, maxTarget int
 }
 
 var _ task.Task = (*Task)(nil)
 
-func build(c Table, training, heldOut []pair, report *Report) (*Task, error) {
+func build(c Table, p parts, report *Report) (*Task, error) {
 	t := &Task{config: c}
-	if err := t.buildVocabularies(training); err != nil {
+	if err := t.buildVocabularies(p.training); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
 	trained := map[uint64]bool{}
-	for _, p := range training {
-		e := t.encode(p, nil, nil)
+	for _, line := range p.training {
+		e := t.encode(line, nil, nil)
 		t.maxSource, t.maxTarget = max(t.maxSource, len(e.Source)), max(t.maxTarget, len(e.Target))
 		t.training = append(t.training, e)
-		trained[p.hash] = true
+		trained[line.hash] = true
 	}
-	for _, p := range heldOut {
-		t.heldOut = append(t.heldOut, t.encode(p, &report.Source, &report.Target))
-		if trained[p.hash] {
+	for _, line := range p.validation {
+		t.validation = append(t.validation, t.encode(line, nil, nil))
+	}
+	for _, line := range p.evaluation {
+		t.heldOut = append(t.heldOut, t.encode(line, &report.Source, &report.Target))
+		if trained[line.hash] {
 			report.Repeated++
 		}
 	}
-	report.Training, report.HeldOut = len(t.training), len(t.heldOut)
+	report.Training, report.Validation, report.HeldOut = len(t.training), len(t.validation), len(t.heldOut)
 	return t, nil
 }
 
@@ -117,15 +121,19 @@ func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	return clone(t.training[order.At(int(i%n))])
 }
 
-// HeldOut is the held-out part in the order of the file; with a Count below its size, that many of it, picked
-// by the seed. Length and Mix are ignored: the file has the lengths it has.
+// HeldOut is the part for evaluation, or for validation, in the order of the file; with a Count below its size, that many of
+// it, picked by the seed. Length and Mix are ignored: the file has the lengths it has.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	n := len(t.heldOut)
+	part := t.heldOut
+	if s.Validation {
+		part = t.validation
+	}
+	n := len(part)
 	examples := make([]task.Example, n)
-	for i, e := range t.heldOut {
+	for i, e := range part {
 		examples[i] = clone(e)
 	}
 	if s.Count == 0 {
