@@ -28,7 +28,7 @@ const graphsVariable = "UT_FUZZ_GRAPHS"
 func TestGraphs(t *testing.T) {
 	n := 400
 	if raceEnabled {
-		n = 60
+		n = 15
 	}
 	if s := os.Getenv(graphsVariable); s != "" {
 		var err error
