@@ -26,6 +26,7 @@ type Backend struct {
 	kernels *kernelSet // the SIMD level chosen at start-up
 	pool    *workerPool
 	threads int
+	share   int // elements from which work is shared between threads
 
 	finalized atomic.Bool
 
@@ -45,8 +46,9 @@ var warnScalarOnce sync.Once
 //
 //	avx512, avx2, scalar  force a set of kernels (an error if this processor or build lacks it)
 //	threads=N             use N cores; the default is GOMAXPROCS
+//	share=N               share work between threads from N elements on; the default is 8192
 func New(config string) (compute.Backend, error) {
-	b := &Backend{threads: runtime.GOMAXPROCS(0), executables: make(map[*executable]struct{})}
+	b := &Backend{threads: runtime.GOMAXPROCS(0), share: 8192, executables: make(map[*executable]struct{})}
 	b.kernels = bestKernels()
 	forced := false
 	for _, option := range strings.Split(config, ",") {
@@ -59,14 +61,18 @@ func New(config string) (compute.Backend, error) {
 				return nil, err
 			}
 			b.kernels, forced = set, true
-		case "threads":
+		case "threads", "share":
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 {
-				return nil, fmt.Errorf("backend %q: threads must be a positive integer, got %q", BackendName, value)
+				return nil, fmt.Errorf("backend %q: %s must be a positive integer, got %q", BackendName, key, value)
 			}
-			b.threads = n
+			if key == "threads" {
+				b.threads = n
+			} else {
+				b.share = n
+			}
 		default:
-			return nil, fmt.Errorf("backend %q: unknown option %q; valid are avx512, avx2, scalar, threads=N", BackendName, key)
+			return nil, fmt.Errorf("backend %q: unknown option %q; valid are avx512, avx2, scalar, threads=N, share=N", BackendName, key)
 		}
 	}
 	if b.kernels.level == levelScalar && !forced {

@@ -19,10 +19,9 @@ type chain struct {
 }
 
 const (
-	chainRowsMin = 256     // rows from which a chain is worth its overhead
-	chainLength  = 20      // members at most
-	chainWindow  = 32      // instructions looked at for one chain
-	chainBytes   = 1 << 20 // of a block of all tensors: half of the cache of a core
+	chainLength = 20      // members at most
+	chainWindow = 32      // instructions looked at for one chain
+	chainBytes  = 1 << 20 // of a block of all tensors: half of the cache of a core
 )
 
 // chainRows tells how many rows an instruction has in a chain, and how many of them must stay together; 0 rows if it
@@ -30,7 +29,7 @@ const (
 func chainRows(in instr) (rows, unit int, divisible bool) {
 	switch x := in.(type) {
 	case *dotInstr:
-		if x.shared && !x.byColumn && x.batches == 1 && !x.empty && !x.packA && x.m >= chainRowsMin {
+		if x.shared && !x.byColumn && x.batches == 1 && !x.empty && !x.packA && x.m >= x.chainable {
 			return x.m, 1, false
 		}
 	case *attentionInstr:
@@ -58,7 +57,7 @@ func (em *emitter) chains() {
 		if done[i] {
 			continue
 		}
-		members := em.chainFrom(i, done, writer)
+		members, rows := em.chainFrom(i, done, writer)
 		for _, m := range members {
 			done[m] = true
 			position[m] = len(instrs)
@@ -67,18 +66,18 @@ func (em *emitter) chains() {
 			instrs = append(instrs, em.prog.instrs[i])
 			continue
 		}
-		instrs = append(instrs, em.newChain(members))
+		instrs = append(instrs, em.newChain(members, rows))
 	}
 	em.prog.instrs = instrs
 	em.position = position
 }
 
 // chainFrom collects the members of a chain that begins with instruction i: itself alone if there is no other.
-func (em *emitter) chainFrom(i int, done []bool, writer []int) []int {
-	rows := em.rowsNear(i, done)
-	members := []int{i}
+func (em *emitter) chainFrom(i int, done []bool, writer []int) (members []int, rows int) {
+	rows = em.rowsNear(i, done)
+	members = []int{i}
 	if rows == 0 || !em.fits(i, rows) {
-		return members
+		return members, rows
 	}
 	aligned := make(map[int]bool) // slots written in the chain
 	skipped := make(map[int]bool) // instructions that wait
@@ -99,7 +98,7 @@ func (em *emitter) chainFrom(i int, done []bool, writer []int) []int {
 			}
 		}
 	}
-	return members
+	return members, rows
 }
 
 // rowsNear is the number of rows of the first instruction from i on that fixes one.
@@ -136,15 +135,12 @@ func (em *emitter) allowed(j int, writer []int, aligned, skipped map[int]bool) b
 }
 
 // newChain puts instructions together. Blocks are chosen so that their share of all tensors fits into a cache.
-func (em *emitter) newChain(members []int) *chain {
-	c := &chain{unit: 1}
+func (em *emitter) newChain(members []int, rows int) *chain {
+	c := &chain{rows: rows, unit: 1}
 	largest := 1
 	for _, j := range members {
 		c.members = append(c.members, em.prog.instrs[j])
-		rows, unit, divisible := chainRows(em.prog.instrs[j])
-		if !divisible {
-			c.rows = rows
-		}
+		_, unit, _ := chainRows(em.prog.instrs[j])
 		c.unit = max(c.unit, unit)
 		for _, a := range em.accesses[j] {
 			if a.aligned {

@@ -64,11 +64,10 @@ func foreignPart(bd *builder) string {
 func compileFunction(f *function, captured []*node) (p *program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			u, ok := r.(unsupported)
-			if !ok {
-				panic(r)
+			p, err = nil, fmt.Errorf("the compiler failed: %v", r) // no graph is known to do this
+			if u, ok := r.(unsupported); ok {
+				err = fmt.Errorf("it uses %s", u.what)
 			}
-			p, err = nil, fmt.Errorf("it uses %s", u.what)
 		}
 	}()
 	return compileGraph(graphOf(f, captured)), nil

@@ -31,7 +31,8 @@ func reference(t testing.TB) compute.Backend {
 }
 
 // configs are the sets of kernels under test; those that this processor or build lacks are skipped.
-var configs = []string{"cpu:avx512", "cpu:avx2", "cpu:scalar"}
+// The last shares even little work, so that small tests go through what only large tensors would.
+var configs = []string{"cpu:avx512", "cpu:avx2", "cpu:scalar", "cpu:threads=3,share=32"}
 
 // TestConformance runs GoMLX's own suite for backends.
 func TestConformance(t *testing.T) {

@@ -14,20 +14,20 @@ type dotInstr struct {
 	bytes   int
 	empty   bool // nothing to add up: zero
 
-	packed   int  // slot for all of b, -1 if each part packs into its scratch
-	shared   bool // the threads share each product; otherwise each takes some of the batches
-	byColumn bool // ... panels instead of rows
-	serial   bool // too little work to share
+	packed    int  // slot for all of b, -1 if each part packs into its scratch
+	shared    bool // the threads share each product; otherwise each takes some of the batches
+	byColumn  bool // ... panels instead of rows
+	serial    bool // too little work to share
+	chainable int  // rows from which a chain is worth its overhead
 
 	packTask, productTask task
 }
 
-// serialWork is the number of multiplications below which a product is not worth sharing.
-const serialWork = 1 << 15
-
 func (d *dotInstr) plan(em *emitter) {
 	d.packed = -1
 	work := d.m * d.n * d.k * d.batches
+	serialWork := 4 * em.prog.backend.share // multiplications below which a product is not worth sharing
+	d.chainable = em.prog.backend.share / 32
 	d.serial = work < serialWork || d.threads == 1
 	d.shared = !d.serial && len(d.sums) == 0 && d.batches < 4*d.threads && d.m*d.n*d.k >= serialWork
 	em.needScratch(d.stripBytes() + cacheLine)

@@ -49,7 +49,7 @@ func (g *graph) partition() []*unit {
 			}
 		}
 	}
-	p.recompute()
+	p.recompute(g.backend.share)
 	return p.order()
 }
 

@@ -10,9 +10,6 @@ import (
 // tileElements is the aim for the elements of a tile: 8 KB of float32, a sixth of the nearest cache.
 const tileElements = 2048
 
-// parallelElements is the size from which a group is shared between threads.
-const parallelElements = 8192
-
 // fuser turns a fused group into a row program.
 type fuser struct {
 	em       *emitter
@@ -60,7 +57,7 @@ func (em *emitter) lowerFused(u *unit) {
 		p.rows, p.cols = emptyExtent(u.members[0], a)
 	}
 	p.tile = min(max(1, tileElements/max(1, p.cols)), max(1, p.rows))
-	if threads := em.prog.backend.threads; u.n >= parallelElements && p.rows >= p.tile*threads {
+	if threads := em.prog.backend.threads; u.n >= em.prog.backend.share && p.rows >= p.tile*threads {
 		p.parts = threads
 	}
 	f := &fuser{em: em, u: u, prog: p, where: make(map[*expr]place), loaded: make(map[*expr]operand)}

@@ -26,10 +26,10 @@ var cheap = map[compute.OpType]bool{
 }
 
 // recompute goes through the groups from the last on: a group that recomputes may make another's result needless.
-func (p *partitioner) recompute() {
+func (p *partitioner) recompute(share int) {
 	for i := len(p.units) - 1; i >= 0; i-- {
 		u := p.units[i]
-		if !u.fused || u.n < parallelElements {
+		if !u.fused || u.n < share {
 			continue
 		}
 		for _, e := range slices.Backward(slices.Clone(u.members)) {

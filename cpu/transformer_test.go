@@ -167,7 +167,7 @@ func TestTraining(t *testing.T) {
 			for i := range losses {
 				losses[i] = want.step()
 			}
-			for _, config := range append(configs, "cpu:threads=3") {
+			for _, config := range configs {
 				t.Run(fmt.Sprintf("%s/%s/%s", name, dtype, config), func(t *testing.T) {
 					got := c.trainer(newBackend(t, config))
 					for i, loss := range losses {
@@ -196,7 +196,7 @@ func TestGradients(t *testing.T) {
 		c.dtype = dtype
 		tolerance := map[dtypes.DType]float64{dtypes.Float32: 2e-4, dtypes.Float64: 1e-11}[dtype]
 		want := c.gradients(reference(t))
-		for _, config := range append(configs, "cpu:threads=3") {
+		for _, config := range configs {
 			t.Run(fmt.Sprintf("%s/%s", dtype, config), func(t *testing.T) {
 				for i, got := range c.gradients(newBackend(t, config)) {
 					largest := 0.0
