@@ -28,6 +28,7 @@ type Backend struct {
 	threads int
 	share   int // elements from which work is shared between threads
 
+	arenas    arenas
 	finalized atomic.Bool
 
 	replayReasons sync.Map // those already logged
@@ -116,6 +117,7 @@ func (b *Backend) Finalize() {
 	for e := range executables {
 		e.release()
 	}
+	b.arenas.close()
 	b.pool.stop()
 	if fallback != nil {
 		fallback.Finalize()

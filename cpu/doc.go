@@ -40,7 +40,7 @@
 // rearranges elements is a view (view.go): strides that the consumer reads, never a copy. fuse.go puts element-wise
 // operations and reductions over rows, columns or everything into groups; recompute.go lets a group compute again what
 // is cheaper to compute than to read. lower_*.go turn groups and other operations into instructions; chain.go joins
-// instructions that work on the same rows; plan.go gives every value a place in one arena by liveness, a result over a
+// instructions that work on the same rows; plan.go gives every value a place in an arena by liveness, a result over a
 // dying operand where they are read and written in step, and donated inputs to results.
 //
 // Running. program.go walks the instructions. A fused group (rowprogram.go) is a little program of kernels on tiles of

@@ -83,31 +83,39 @@ func split(n, part, parts int) (lo, hi int) {
 	return n * part / parts, n * (part + 1) / parts
 }
 
-// take returns an idle frame or makes one.
+// take returns an idle frame or makes one, and lends it an arena of the backend's.
 func (p *program) take() *frame {
+	threads := p.backend.pool.threads
+	var fr *frame
 	p.mu.Lock()
 	if n := len(p.frames); n > 0 {
-		fr := p.frames[n-1]
+		fr = p.frames[n-1]
 		p.frames = p.frames[:n-1]
-		p.mu.Unlock()
-		return fr
 	}
 	p.mu.Unlock()
-	threads := p.backend.pool.threads
-	fr := &frame{prog: p, ptrs: make([]unsafe.Pointer, len(p.slots)), scratch: make([]unsafe.Pointer, threads), calls: make([]kernelCall, threads)}
-	fr.arena = newArena(p.arenaBytes + threads*p.scratchBytes)
-	for i := range p.slots {
-		switch s := &p.slots[i]; s.kind {
-		case slotConst:
-			fr.ptrs[i] = s.constant
-		case slotArena:
-			fr.ptrs[i] = fr.arena.at(s.offset)
+	if fr == nil {
+		fr = &frame{prog: p, ptrs: make([]unsafe.Pointer, len(p.slots)), scratch: make([]unsafe.Pointer, threads), calls: make([]kernelCall, threads)}
+		for i := range p.slots {
+			if s := &p.slots[i]; s.kind == slotConst {
+				fr.ptrs[i] = s.constant
+			}
+		}
+	}
+	fr.settle(p.backend.arenas.take(p.arenaBytes + threads*p.scratchBytes))
+	return fr
+}
+
+// settle points the frame into an arena.
+func (fr *frame) settle(a *arena) {
+	fr.arena = a
+	for i := range fr.prog.slots {
+		if s := &fr.prog.slots[i]; s.kind == slotArena {
+			fr.ptrs[i] = a.at(s.offset)
 		}
 	}
 	for i := range fr.scratch {
-		fr.scratch[i] = fr.arena.at(p.arenaBytes + i*p.scratchBytes)
+		fr.scratch[i] = a.at(fr.prog.arenaBytes + i*fr.prog.scratchBytes)
 	}
-	return fr
 }
 
 // give takes a frame back.
@@ -119,13 +127,19 @@ func (p *program) give(fr *frame) {
 		fr.ptrs[s] = nil
 	}
 	clear(fr.calls) // they point into tensors
+	for i := range p.slots {
+		if p.slots[i].kind == slotArena {
+			fr.ptrs[i] = nil
+		}
+	}
+	clear(fr.scratch)
+	p.backend.arenas.give(fr.arena)
+	fr.arena = nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
-		fr.arena.free()
-		return
+	if !p.closed {
+		p.frames = append(p.frames, fr)
 	}
-	p.frames = append(p.frames, fr)
 }
 
 // run executes the program on given memory for its parameters and results.
@@ -144,7 +158,7 @@ func (p *program) run(params, results []unsafe.Pointer, parallel bool) {
 	p.give(fr)
 }
 
-// release frees the memory of idle frames; frames in use follow when they are given back.
+// release drops idle frames; frames in use follow when they are given back.
 func (p *program) release() {
 	for _, c := range p.children {
 		c.release()
@@ -152,8 +166,5 @@ func (p *program) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	for _, fr := range p.frames {
-		fr.arena.free()
-	}
 	p.frames = nil
 }
