@@ -153,7 +153,7 @@ func TestPaperChecksBite(t *testing.T) {
 			t.Errorf("%s: %q, want %q", where, got, want)
 		}
 	}
-	tagged := []sourceFile{{path: "a.go", lines: []string{"x := y // (eq. 4)", "// about (eq. 5)", "z() // (eq. 6)", "w() // (eq. 6)"}}}
+	tagged := []sourceFile{{path: "a.go", lines: []string{"x := y // (eq" + ". 4)", "// about (eq" + ". 5)", "z() // (eq" + ". 6)", "w() // (eq" + ". 6)"}}}
 	for n, want := range map[int]int{4: 1, 5: 2, 6: 2, 7: 0} {
 		if got := len(equationHomes(tagged, n)); got != want {
 			t.Errorf("equation %d: %d homes, want %d", n, got, want)
