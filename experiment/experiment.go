@@ -135,7 +135,7 @@ func (t Training) config(seed uint64, width int) (training.Config, error) {
 	return c, err
 }
 
-// Nearest turns a name that is not among the valid ones into an error that offers the nearest.
+// unknown turns a name that is not among the valid ones into an error that offers the nearest.
 func unknown(what, name string, valid []string) error {
 	if near, ok := strictjson.Nearest(name, valid); ok {
 		return fmt.Errorf("%s %q is not known: did you mean %q?", what, name, near)
