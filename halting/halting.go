@@ -61,6 +61,15 @@ type Recurrence struct {
 	Locate func(t int, state *Node) *Node
 	// Revise is the rest of step t: attention and transition, X to H^t.
 	Revise func(t int, x *Node) *Node
+
+	// Capacities says how much is worked on in each step; nil: everything, up to the limit. With it, [Outcome.Overflow] tells
+	// whether the outcome can be used. Policies that transform halted positions on and on take the number of steps from it alone.
+	Capacities Capacities
+	// Select makes Locate and Revise work on selected positions from here on. nil: the step cannot do that.
+	Select func(*Selection)
+	// Moved tells what a step has added to the states of selected positions, zero where nothing may change, so that others see
+	// it in the steps to come.
+	Moved func(change *Node)
 }
 
 // Outcome is what the recurrence came to.
@@ -69,6 +78,7 @@ type Outcome struct {
 	Updates    *Node   // n, how many steps each position ran, 0 at padding, [B, M]; carries no gradient
 	Remainders *Node   // r, [B, M]; nil where depth is not adaptive
 	Weights    []*Node // u of each step, [B, M]; nil where depth is not adaptive
+	Unfinished *Node   // [B, M] bool, positions that still ran when the capacities ended; nil where depth is not adaptive
 }
 
 // Adaptive tells whether positions chose their own depth.

@@ -8,6 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
 )
 
 const int32Type = dtypes.Int32
@@ -24,6 +25,16 @@ type coordinates struct {
 // add is X = H^{t-1} + P^t.
 func (c coordinates) add(t int, state *Node) *Node {
 	return Add(state, Add(c.position, c.step(t)))
+}
+
+// of gives the coordinates of selected positions.
+func (c coordinates) of(s *halting.Selection) coordinates {
+	if c.position.Shape().Dimensions[0] == 1 {
+		c.position = s.PickColumns(c.position)
+	} else {
+		c.position = s.Pick(c.position)
+	}
+	return c
 }
 
 // newCoordinates prepares both summands for a batch of symbols [B, M] that stand at positions [B, M], or at 1 .. M if nil.

@@ -11,8 +11,10 @@ import (
 // Transition revises each position after attention; its weights are shared by all positions and steps. Its
 // implementations are [FeedForward] and [SeparableConvolution].
 type Transition interface {
-	// Apply maps x [B, M, D] to [B, M, D].
+	// Apply maps x [B, M, D] to [B, M, D]. Of a positionwise one, x may hold some positions only.
 	Apply(scope *model.Scope, x *Node, line Line) *Node
+	// Positionwise tells whether what becomes of a position depends on that position alone. Only then can some be left out.
+	Positionwise() bool
 	// Validate names the first field that makes no sense, its value, and what would.
 	Validate() error
 }
@@ -36,6 +38,9 @@ func (f FeedForward) Apply(scope *model.Scope, x *Node, line Line) *Node {
 	inner = layers.DropoutStatic(scope, inner, line.Dropout)
 	return line.Weights.Affine(scope.At("outer"), "weight", inner, x.Shape().Dimensions[2])
 }
+
+// Positionwise is true.
+func (FeedForward) Positionwise() bool { return true }
 
 // Validate rejects a filter below 1.
 func (f FeedForward) Validate() error {
@@ -64,6 +69,9 @@ func (f SeparableConvolution) Apply(scope *model.Scope, x *Node, line Line) *Nod
 	inner = layers.DropoutStatic(scope, inner, line.Dropout)
 	return separable(scope.At("second"), inner, line, secondWidth, x.Shape().Dimensions[2])
 }
+
+// Positionwise is false: a convolution sees neighbours.
+func (SeparableConvolution) Positionwise() bool { return false }
 
 // Validate rejects a filter below 1.
 func (f SeparableConvolution) Validate() error { return FeedForward(f).Validate() }

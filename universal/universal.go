@@ -82,6 +82,9 @@ type Inputs struct {
 
 	// SourcePositions and TargetPositions say where symbols stand, int32 counted from 1, of the shapes above. nil: 1, 2, 3, ...
 	SourcePositions, TargetPositions *Node
+
+	// Capacities of the encoder and the decoder, nil for all positions in all steps. With them, [Pass.Overflow] must be looked at.
+	SourceCapacities, TargetCapacities halting.Capacities
 }
 
 // Result is what a model made of its inputs.
