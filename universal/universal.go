@@ -147,6 +147,15 @@ func (c Config) Validate() error {
 	return nil
 }
 
+// Adaptive tells whether positions choose their own depth.
+func (c Config) Adaptive() bool {
+	switch c.Halting.(type) {
+	case halting.Listing, halting.Graves, halting.Frozen:
+		return true
+	}
+	return false
+}
+
 // Validate rejects rates outside [0, 1).
 func (d Dropout) Validate() error {
 	for _, rate := range []struct {

@@ -35,7 +35,8 @@ func newBench() *cobra.Command {
 Source and target have --length symbols each; there is no dropout; numbers are float32. The
 fields are what, backend, threads, args (the shape), seconds (median of --repeat runs),
 tokens_per_second (target symbols, or source symbols when encoding), gflops (what the
-mathematics needs in matrix products, where that is known) and decoder_mean_updates.`,
+mathematics needs in matrix products, where that is known), and at adaptive depth
+encoder_mean_updates and decoder_mean_updates.`,
 		Example: `  ut bench train
   ut bench train --width 512 --filter 2048 --batch 8 --length 128
   ut bench gemm --backend go`,
@@ -54,6 +55,8 @@ mathematics needs in matrix products, where that is known) and decoder_mean_upda
 		c.Flags().IntVar(flag.value, flag.name, *flag.value, flag.text)
 	}
 	c.Flags().Float64Var(&f.shape.HaltingBias, "halting-bias", 0, "initial bias of the halting unit")
+	c.Flags().BoolVar(&f.shape.Adaptive, "adaptive", false, "encode at adaptive depth")
+	c.Flags().BoolVar(&f.shape.Masked, "masked", false, "at adaptive depth, transform halted positions like the others, as published")
 	c.Flags().IntVar(&f.repeat, "repeat", 10, "runs that are timed")
 	c.Flags().IntVar(&f.warmup, "warmup", 3, "runs before that")
 	c.Flags().IntVar(&f.threads, "threads", 0, "processors to use; 0: all")
