@@ -2,6 +2,7 @@ package universal_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,6 +142,46 @@ func TestSelectedPositionsGiveWhatAllGive(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Too little room by one position, one row, or one position of the longest row, in any step, or one step too few, is noticed.
+// Caught when planted: only positions counted; the steps after the last one not looked at.
+func TestTooLittleRoomIsNoticed(t *testing.T) {
+	source := rectangle([][]int32{{3, 6, 2, 5, 1, 4, 2}, {4}, {2, 5, 5, 1, 6}, {6, 1, 1}, {1, 2, 3, 4, 5, 6}}, 7)
+	target := [][]int32{{2}, {4}, {1}, {3}, {2}}
+	for _, p := range policies(4)[2:] {
+		c := small()
+		c.Halting = p.Policy
+		x := newMachine(t, universal.Encoder{Config: c})
+		demand := gauged(t, x, effort{}, source, target).demand["encoder.demand"]
+		exact := fitting(demand, 0, 5, 7)
+		if len(exact) < 3 {
+			t.Fatalf("%s: everything ends after %d steps", p.name, len(exact))
+		}
+		tight := []halting.Capacities{exact[:len(exact)-1]}
+		for step := range exact {
+			for _, field := range []func(*halting.Capacity) *int{
+				func(c *halting.Capacity) *int { return &c.Positions }, func(c *halting.Capacity) *int { return &c.Rows },
+				func(c *halting.Capacity) *int { return &c.Longest },
+			} {
+				less := slices.Clone(exact)
+				for later := step; later < len(less); later++ { // what falls stays below
+					*field(&less[later]) = min(*field(&less[later]), *field(&exact[step])-1)
+				}
+				if *field(&less[len(less)-1]) > 0 {
+					tight = append(tight, less)
+				}
+			}
+		}
+		for _, capacities := range tight {
+			if !gauged(t, x, effort{encoder: capacities}, source, target).overflow {
+				t.Errorf("%s: nobody notices that %v is too little for %v", p.name, capacities, demand)
+			}
+		}
+		if gauged(t, x, effort{encoder: exact}, source, target).overflow {
+			t.Errorf("%s: %v is said to be too little for %v", p.name, exact, demand)
 		}
 	}
 }
