@@ -13,7 +13,11 @@ func (s *stack) selfAttention(x *Node) *Node {
 	if !s.causal { // padding stands at the right, where causality hides it from real positions anyway
 		options.AttentionMask = visible(s.mask)
 	}
-	y, weights := s.multiHead("self_attention", x, s.lookup("self_attention", x), options)
+	context := s.lookup("self_attention", x)
+	if s.past != nil {
+		context, options = s.past.attend(context), attention.CoreOptions{AttentionMask: s.past.seen}
+	}
+	y, weights := s.multiHead("self_attention", x, context, options)
 	if s.watch.Attention {
 		s.pass.Attention = append(s.pass.Attention, weights)
 	}

@@ -15,9 +15,10 @@ type stack struct {
 	mask        *Node // [B, M] bool, true at real positions
 	source      *Node // [B, source positions] bool: the mask that depth may be tied to
 	coordinates coordinates
-	causal      bool    // a position sees itself and those before it only
-	memory      *Memory // what the decoder attends to besides itself; nil in encoders and language models
-	remembered  *lookup // its keys and values
+	causal      bool          // a position sees itself and those before it only
+	memory      *Memory       // what the decoder attends to besides itself; nil in encoders and language models
+	remembered  *lookup       // its keys and values
+	past        *continuation // what a causal stack keeps of the positions before; nil if it sees all of them at once
 	watch       Watch
 	pass        *Pass
 }
@@ -34,7 +35,12 @@ func (s *stack) run() *Pass {
 	outcome := s.Halting.Unroll(s.scope, halting.Recurrence{
 		State: s.state, Mask: s.mask, Source: s.source,
 		Locate: s.coordinates.add,
-		Revise: func(_ int, x *Node) *Node { return s.revise(x) },
+		Revise: func(t int, x *Node) *Node {
+			if s.past != nil {
+				s.past.enter(t)
+			}
+			return s.revise(x)
+		},
 	})
 	if s.PreNorm {
 		outcome.State = s.norm("output_norm", outcome.State)
@@ -66,7 +72,11 @@ func (s *stack) revisePreNorm(x *Node) *Node {
 }
 
 func (s *stack) transition(x *Node) *Node {
-	return s.Transition.Apply(s.scope.At("transition"), x, Line{Mask: s.mask, Causal: s.causal, Dropout: s.Dropout.Transition, Weights: s.weights()})
+	line := Line{Mask: s.mask, Causal: s.causal, Dropout: s.Dropout.Transition, Weights: s.weights()}
+	if s.past != nil {
+		line.Before = s.past.before
+	}
+	return s.Transition.Apply(s.scope.At("transition"), x, line)
 }
 
 // drop is the dropout of what a sub-layer adds to the state.

@@ -28,6 +28,7 @@ type Shape struct {
 	Length      int     `json:"length"`
 	Vocabulary  int     `json:"vocabulary"`
 	HaltingBias float64 `json:"halting_bias"`
+	Uncached    bool    `json:"uncached"` // decode without a cache
 }
 
 // Default is the smaller of the two shapes that figures are quoted for.
@@ -43,6 +44,7 @@ type Result struct {
 	TokensPerSecond float64 `json:"tokens_per_second,omitempty"` // target symbols; source symbols when encoding
 	GFlops          float64 `json:"gflops,omitempty"`            // useful multiplications and additions of matrix products, 1e9 a second
 	MeanUpdates     float64 `json:"decoder_mean_updates,omitempty"`
+	CacheBytes      int     `json:"cache_bytes,omitempty"` // of decoding, at the end
 }
 
 // Names lists what can be measured.
@@ -63,7 +65,7 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 		return result, err
 	}
 	result.GFlops = s.flops(what) / result.Seconds / 1e9
-	result.MeanUpdates = w.meanUpdates
+	result.MeanUpdates, result.CacheBytes = w.meanUpdates, w.cacheBytes
 	if what != "gemm" {
 		result.TokensPerSecond = float64(s.Batch*s.Length) / result.Seconds
 	}
