@@ -13,7 +13,7 @@ func roundUp(length int) int {
 	return size
 }
 
-// capacityFor is the room that is made for so many symbols: 64, 96, 144, ..., half as much again each time, in whole eights.
+// capacityFor is the room that is made for so many symbols: 64, 96, 144, ..., half as much again each time, in whole sixteens.
 func capacityFor(symbols int) int {
 	capacity := 64
 	for capacity < symbols {
@@ -23,7 +23,7 @@ func capacityFor(symbols int) int {
 }
 
 // larger is the capacity after the given one.
-func larger(capacity int) int { return (capacity*3/2 + 7) / 8 * 8 }
+func larger(capacity int) int { return (capacity*3/2 + 15) / 16 * 16 }
 
 // rowsFor is how many rows are computed where so many are wanted: the next power of two.
 func rowsFor(rows int) int {

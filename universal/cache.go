@@ -19,13 +19,13 @@ type Past struct {
 }
 
 // Kept lists what a decoder keeps of rows sequences with room for capacity symbols: for each step the keys [R, K, D/K, S],
-// the values [R, S, K, D/K], and what its transition looks back on. It begins as zeros. S is the capacity.
+// the values [R, K, S, D/K], and what its transition looks back on. It begins as zeros. S is the capacity.
 func (c Config) Kept(rows, capacity, steps int) []shapes.Shape {
 	var kept []shapes.Shape
 	keep := func(dims ...int) { kept = append(kept, shapes.Make(precision(c.Precision), dims...)) }
 	for range steps {
 		keep(rows, c.Heads, c.Width/c.Heads, capacity)
-		keep(rows, capacity, c.Heads, c.Width/c.Heads)
+		keep(rows, c.Heads, capacity, c.Width/c.Heads)
 		for _, w := range c.Transition.LooksBack(c.Width) {
 			keep(rows, w.Positions, w.Channels)
 		}
@@ -39,7 +39,7 @@ func (c Config) CapacityAxis(i int) int {
 	case 0:
 		return 3
 	case 1:
-		return 1
+		return 2
 	}
 	return -1
 }
@@ -47,7 +47,7 @@ func (c Config) CapacityAxis(i int) int {
 // Remembered is what the decoder attends to of an encoded source, the same in all steps and for all symbols.
 type Remembered struct {
 	Keys   *Node // [B, K, D/K, M]
-	Values *Node // [B, M, K, D/K]
+	Values *Node // [B, K, M, D/K]
 	Mask   *Node // [B, M] bool, true at real positions
 }
 
@@ -55,7 +55,7 @@ type Remembered struct {
 func (m EncoderDecoder) Remember(scope *model.Scope, memory Memory) Remembered {
 	s := &stack{Config: m.Config, scope: scope.At("decoder")}
 	context := s.lookup("cross_attention", memory.State)
-	return Remembered{Keys: channelsFirst(context.key), Values: context.value, Mask: memory.Mask}
+	return Remembered{Keys: channelsFirst(context.key), Values: headsFirst(context.value), Mask: memory.Mask}
 }
 
 // Continue reads the next symbols of R sequences and gives the logits [R, V] of the one after them. Position i of the decoder
@@ -64,7 +64,7 @@ func (m EncoderDecoder) Remember(scope *model.Scope, memory Memory) Remembered {
 func (m EncoderDecoder) Continue(scope *model.Scope, source Remembered, symbols *Node, past *Past) *Node {
 	s := m.continued(scope, symbols, past)
 	s.memory, s.source = &Memory{Mask: source.Mask}, source.Mask
-	s.remembered = &lookup{key: positionsFirst(source.Keys), value: source.Values}
+	s.remembered = &lookup{key: positionsFirst(source.Keys), value: headsFirst(source.Values)}
 	return m.readLast(scope, s.run())
 }
 
@@ -114,8 +114,8 @@ func (p *continuation) enter(t int) { p.t, p.back = t, 0 }
 func (p *continuation) attend(now *lookup) *lookup {
 	keys, values := &p.Kept[(p.t-1)*p.each], &p.Kept[(p.t-1)*p.each+1]
 	*keys = place(*keys, channelsFirst(now.key), p.Seen, 3)
-	*values = place(*values, now.value, p.Seen, 1)
-	return &lookup{key: positionsFirst(*keys), value: *values}
+	*values = place(*values, headsFirst(now.value), p.Seen, 2)
+	return &lookup{key: positionsFirst(*keys), value: headsFirst(*values)}
 }
 
 // before puts the last positions in front of x [R, N, C], as many as the transition said that it looks back on.
@@ -151,6 +151,9 @@ func placeByComparing(kept, new, position *Node, axis int) *Node {
 	}
 	return kept
 }
+
+// headsFirst turns [B, M, K, C] into [B, K, M, C] and back: what one head reads then lies together.
+func headsFirst(x *Node) *Node { return TransposeAllAxes(x, 0, 2, 1, 3) }
 
 // channelsFirst turns [B, M, K, C] into [B, K, C, M]: what queries are multiplied with then lies in the order of positions.
 func channelsFirst(x *Node) *Node { return TransposeAllAxes(x, 0, 2, 3, 1) }
