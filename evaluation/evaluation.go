@@ -63,12 +63,6 @@ type Evaluator struct {
 // become a quarter longer than its reference, and 10 symbols more, before it is cut off.
 func (e Evaluator) Decode(ctx context.Context, m universal.EncoderDecoder, examples []task.Example, beam decoding.Beam) (Row, error) {
 	row := Row{Examples: len(examples), Method: GreedyDecoding, BeamWidth: beam.Width, Alpha: beam.Alpha}
-	decode := func(d *decoding.Decoder, sources [][]vocab.ID, limit int) ([]decoding.Hypothesis, error) {
-		if beam.Width == 0 {
-			return d.Greedy(sources, limit)
-		}
-		return d.Beam(sources, limit, beam)
-	}
 	if beam.Width > 0 {
 		row.Method = BeamSearch
 	}
@@ -82,13 +76,11 @@ func (e Evaluator) Decode(ctx context.Context, m universal.EncoderDecoder, examp
 		if err := ctx.Err(); err != nil {
 			return row, err
 		}
-		sources := make([][]vocab.ID, b.Examples)
-		limit := 0
+		sources, limits := make([][]vocab.ID, b.Examples), make([]int, b.Examples)
 		for i := range sources {
-			sources[i] = examples[b.Index[i]].Source
-			limit = max(limit, Limit(len(examples[b.Index[i]].Target)))
+			sources[i], limits[i] = examples[b.Index[i]].Source, Limit(len(examples[b.Index[i]].Target))
 		}
-		hypotheses, err := decode(d, sources, limit)
+		hypotheses, err := d.Decode(ctx, sources, limits, decoding.Method{Beam: beam}, nil)
 		if err != nil {
 			return row, err
 		}

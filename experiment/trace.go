@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -26,7 +27,7 @@ func (t *Trained) Trace(line string) (*viewer.Trace, error) {
 		return nil, err
 	}
 	defer d.Close()
-	found, err := d.Greedy([][]vocab.ID{source}, longestAnswer(len(source)))
+	found, err := d.Decode(context.Background(), [][]vocab.ID{source}, []int{longestAnswer(len(source))}, decoding.Method{}, nil)
 	if err != nil {
 		return nil, err
 	}

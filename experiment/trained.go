@@ -112,33 +112,26 @@ func (t *Trained) Text(ids []vocab.ID) string {
 // Decode answers lines of text, greedily if beam.Width is 0. Answers may have four times as many symbols as the longest
 // source, and 50 more.
 func (t *Trained) Decode(lines []string, beam decoding.Beam) ([]string, error) {
-	sources := make([][]vocab.ID, len(lines))
-	longest := 0
+	sources, limits := make([][]vocab.ID, len(lines)), make([]int, len(lines))
 	for i, line := range lines {
 		source, _, err := t.Encode(line)
 		if err != nil {
 			return nil, fmt.Errorf("source %d: %w", i+1, err)
 		}
-		sources[i], longest = source, max(longest, len(source))
+		sources[i], limits[i] = source, longestAnswer(len(source))
 	}
 	d, err := decoding.New(t.Backend, t.Store, t.Model)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	limit := longestAnswer(longest)
-	var found []decoding.Hypothesis
-	if beam.Width == 0 {
-		found, err = d.Greedy(sources, limit)
-	} else {
-		found, err = d.Beam(sources, limit, beam)
-	}
+	found, err := d.Decode(context.Background(), sources, limits, decoding.Method{Beam: beam}, nil)
 	if err != nil {
 		return nil, err
 	}
 	answers := make([]string, len(found))
 	for i, h := range found {
-		answers[i] = t.Text(h.Symbols[:min(len(h.Symbols), longestAnswer(len(sources[i])))]) // as if it had been asked alone
+		answers[i] = t.Text(h.Symbols)
 	}
 	return answers, nil
 }

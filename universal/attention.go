@@ -18,7 +18,11 @@ func (s *stack) selfAttention(t int, x *Node) *Node {
 	default:
 		options.AttentionMask = s.backwards()
 	}
-	y, weights := s.multiHead("self_attention", x, s.keys(t, x), options)
+	context := s.keys(t, x)
+	if s.past != nil {
+		context, options = s.past.attend(context), attention.CoreOptions{AttentionMask: s.past.seen}
+	}
+	y, weights := s.multiHead("self_attention", x, context, options)
 	if s.watch.Attention {
 		s.pass.Attention = append(s.pass.Attention, weights)
 	}

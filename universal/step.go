@@ -15,9 +15,10 @@ type stack struct {
 	mask        *Node // [B, M] bool, true at real positions
 	source      *Node // [B, source positions] bool: the mask that depth may be tied to
 	coordinates coordinates
-	causal      bool    // a position sees itself and those before it only
-	memory      *Memory // what the decoder attends to besides itself; nil in encoders and language models
-	remembered  *lookup // its keys and values
+	causal      bool          // a position sees itself and those before it only
+	memory      *Memory       // what the decoder attends to besides itself; nil in encoders and language models
+	remembered  *lookup       // its keys and values
+	past        *continuation // what a causal stack keeps of the positions before; nil if it sees all of them at once
 	watch       Watch
 	pass        *Pass
 
@@ -38,9 +39,14 @@ func (s *stack) run() *Pass {
 	r := halting.Recurrence{
 		State: s.state, Mask: s.mask, Source: s.source, Capacities: s.capacities,
 		Locate: func(t int, state *Node) *Node { return s.coordinates.add(t, state) },
-		Revise: s.revise,
+		Revise: func(t int, x *Node) *Node {
+			if s.past != nil {
+				s.past.enter(t)
+			}
+			return s.revise(t, x)
+		},
 	}
-	if s.Transition.Positionwise() {
+	if len(s.Transition.LooksBack(s.Width)) == 0 { // only where positions meet nowhere but in attention can some be left out
 		r.Select, r.Moved = s.choose, s.moved
 	}
 	outcome := s.Halting.Unroll(s.scope, r)
@@ -74,7 +80,11 @@ func (s *stack) revisePreNorm(t int, x *Node) *Node {
 }
 
 func (s *stack) transition(x *Node) *Node {
-	return s.Transition.Apply(s.scope.At("transition"), x, Line{Mask: s.mask, Causal: s.causal, Dropout: s.Dropout.Transition, Weights: s.weights()})
+	line := Line{Mask: s.mask, Causal: s.causal, Dropout: s.Dropout.Transition, Weights: s.weights()}
+	if s.past != nil {
+		line.Before = s.past.before
+	}
+	return s.Transition.Apply(s.scope.At("transition"), x, line)
 }
 
 // drop is the dropout of what a sub-layer adds to the state.

@@ -30,6 +30,7 @@ type Shape struct {
 	HaltingBias float64 `json:"halting_bias"`
 	Adaptive    bool    `json:"adaptive"` // encode at adaptive depth
 	Masked      bool    `json:"masked"`   // at adaptive depth, transform halted positions like the others, as published
+	Uncached    bool    `json:"uncached"` // decode without a cache
 }
 
 // Default is the smaller of the two shapes that figures are quoted for.
@@ -44,6 +45,7 @@ type Result struct {
 	Seconds         float64 `json:"seconds"`                     // median of one run
 	TokensPerSecond float64 `json:"tokens_per_second,omitempty"` // target symbols; source symbols when encoding
 	GFlops          float64 `json:"gflops,omitempty"`            // useful multiplications and additions of matrix products, 1e9 a second
+	CacheBytes      int     `json:"cache_bytes,omitempty"`       // of decoding, at the end
 
 	// Steps that a position ran on average, at adaptive depth.
 	EncoderMeanUpdates float64 `json:"encoder_mean_updates,omitempty"`
@@ -70,7 +72,7 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 		return result, err
 	}
 	result.GFlops = s.flops(what) / result.Seconds / 1e9
-	result.EncoderMeanUpdates, result.DecoderMeanUpdates = w.encoderUpdates, w.decoderUpdates
+	result.EncoderMeanUpdates, result.DecoderMeanUpdates, result.CacheBytes = w.encoderUpdates, w.decoderUpdates, w.cacheBytes
 	if w.runner != nil {
 		result.Overflows = w.runner.Overflows
 	}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -20,10 +21,11 @@ import (
 
 // work is a measurement in preparation.
 type work struct {
-	backend compute.Backend
-	shape   Shape
-	model   universal.EncoderDecoder
-	runner  *economy.Runner // of everything but decoding
+	backend    compute.Backend
+	shape      Shape
+	model      universal.EncoderDecoder
+	runner     *economy.Runner // of everything but decoding
+	cacheBytes int
 
 	encoderUpdates, decoderUpdates float64
 }
@@ -161,21 +163,40 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 	for i := range sources {
 		sources[i] = flat[i*w.shape.Length : (i+1)*w.shape.Length]
 	}
+	limits := make([]int, len(sources))
+	for i := range limits {
+		limits[i] = w.shape.Length
+	}
+	greedy := func(next decoding.Next) error {
+		_, err := decoding.Greedy(context.Background(), decoding.Request{Limits: limits, Next: endless(next)})
+		return err
+	}
+	if w.shape.Uncached {
+		return func() error {
+			batch, err := d.StartUncached(sources)
+			if err != nil {
+				return err
+			}
+			defer batch.Close()
+			return greedy(batch.Next)
+		}, nil
+	}
 	return func() error {
-		encoded, err := d.Encode(sources)
+		batch, err := d.Start(sources)
 		if err != nil {
 			return err
 		}
-		defer encoded.Close()
-		_, err = decoding.Greedy(endless(encoded.Next), len(sources), w.shape.Length)
+		defer batch.Close()
+		err = greedy(batch.Next)
+		w.cacheBytes = batch.Bytes()
 		return err
 	}, nil
 }
 
 // endless keeps a decoder from ending: the end symbol is the least probable of all.
 func endless(next decoding.Next) decoding.Next {
-	return func(sources []int, prefixes [][]vocab.ID) ([][]float32, error) {
-		logits, err := next(sources, prefixes)
+	return func(parents []int, symbols []vocab.ID) ([][]float64, error) {
+		logits, err := next(parents, symbols)
 		for _, row := range logits {
 			row[vocab.End] = -1e9
 		}
