@@ -33,7 +33,7 @@ type Config struct {
 	ClipNorm            float64          `json:"clip_norm"`  // gradients of a larger global norm are scaled down to it; 0: never
 	Accumulate          int              `json:"accumulate"` // batches an update; 0 counts as 1
 
-	Masked bool `json:"masked"` // transform halted positions like the others, as published, instead of leaving them out
+	Masked bool `json:"masked,omitempty"` // transform halted positions like the others, as published, instead of leaving them out
 
 	LogEvery        int64 `json:"log_every"`        // updates between lines of metrics
 	EvaluateEvery   int64 `json:"evaluate_every"`   // updates between looks at the held-out set
