@@ -32,7 +32,7 @@ var rules = map[string]rule{
 	"batch":     {own: "task vocab internal/seed"},
 	"score":     {},
 	"runlog":    {own: "internal/safetensors internal/strictjson"},
-	"report":    {own: "runlog score"},
+	"report":    {own: "internal/strictjson"},
 	"viewer":    {},
 
 	// The model.
@@ -46,7 +46,7 @@ var rules = map[string]rule{
 	"training":   {own: model + " baseline batch objective parallel runlog internal/feed " + support, others: gomlx},
 	"decoding":   {own: model + " vocab internal/feed " + support, others: gomlx},
 	"evaluation": {own: model + " baseline decoding score batch task vocab runlog objective internal/feed " + support, others: gomlx},
-	"experiment": {own: "training evaluation decoding objective batch score task task/... vocab runlog viewer baseline internal/... " + model, others: gomlx},
+	"experiment": {own: "training evaluation decoding objective batch score task task/... vocab runlog viewer report baseline internal/... " + model, others: gomlx},
 
 	// The engine knows tensors, not transformers.
 	"cpu": {others: "github.com/gomlx/compute/... github.com/pkg/errors"},

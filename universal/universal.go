@@ -48,11 +48,11 @@ import (
 
 // Config is what the three models have in common. The zero value of every option is the paper's choice.
 type Config struct {
-	SourceVocabulary int            `json:"-"`     // V of the source; not read by a Decoder
-	TargetVocabulary int            `json:"-"`     // V of the target, or the number of classes of an Encoder
-	Words            int            `json:"words"` // W, symbols at one position of the source, see embedWords; 0 counts as 1
-	Width            int            `json:"width"` // D
-	Heads            int            `json:"heads"` // K, a divisor of Width
+	SourceVocabulary int            `json:"-"`               // V of the source; not read by a Decoder
+	TargetVocabulary int            `json:"-"`               // V of the target, or the number of classes of an Encoder
+	Words            int            `json:"words,omitempty"` // W, symbols at one position of the source, see embedWords; 0 counts as 1
+	Width            int            `json:"width"`           // D
+	Heads            int            `json:"heads"`           // K, a divisor of Width
 	Transition       Transition     `json:"-"`
 	Halting          halting.Policy `json:"-"`
 
