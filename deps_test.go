@@ -25,14 +25,15 @@ const (
 // listed may be imported; nothing has to be. Rules for packages that do not exist do no harm.
 var rules = map[string]rule{
 	// Without tensors.
-	"vocab":  {},
-	"task":   {own: "vocab"},
-	"task/*": {own: "task task/... vocab internal/seed internal/strictjson"},
-	"batch":  {own: "task vocab internal/seed"},
-	"score":  {},
-	"runlog": {own: "internal/safetensors internal/strictjson"},
-	"report": {own: "runlog score"},
-	"viewer": {},
+	"vocab":     {},
+	"task":      {own: "vocab"},
+	"task/*":    {own: "task task/... vocab internal/seed internal/strictjson"},
+	"task/babi": {own: "task vocab internal/seed", others: "github.com/ulikunitz/xz"},
+	"batch":     {own: "task vocab internal/seed"},
+	"score":     {},
+	"runlog":    {own: "internal/safetensors internal/strictjson"},
+	"report":    {own: "internal/strictjson"},
+	"viewer":    {},
 
 	// The model.
 	"halting":   {others: gomlx},
@@ -45,7 +46,7 @@ var rules = map[string]rule{
 	"training":   {own: model + " baseline batch objective parallel runlog internal/feed internal/economy " + support, others: gomlx},
 	"decoding":   {own: model + " vocab internal/feed internal/economy " + support, others: gomlx},
 	"evaluation": {own: model + " baseline decoding score batch task vocab runlog objective internal/feed internal/economy " + support, others: gomlx},
-	"experiment": {own: "training evaluation decoding objective batch score task task/... vocab runlog viewer baseline internal/... " + model, others: gomlx},
+	"experiment": {own: "training evaluation decoding objective batch score task task/... vocab runlog viewer report baseline internal/... " + model, others: gomlx},
 
 	// The engine knows tensors, not transformers.
 	"cpu": {others: "github.com/gomlx/compute/... github.com/pkg/errors"},

@@ -17,6 +17,7 @@ type Batch struct {
 	Rows         int        // B, empty ones included
 	SourceLength int        // M
 	TargetLength int        // N
+	Words        int        // ids at one position of the source; 0 counts as 1
 	Source       []vocab.ID // [B*M]
 	Target       []vocab.ID // [B*N]
 	Examples     int        // rows that hold an example, at the top; the others are padding throughout
@@ -47,6 +48,9 @@ func Pad(examples []task.Example, rows, sourceLength, targetLength int) (Batch, 
 	}
 	return b, nil
 }
+
+// SourcePositions is how many positions a source row has: SourceLength, unless positions hold several ids.
+func (b Batch) SourcePositions() int { return b.SourceLength / max(b.Words, 1) }
 
 // SourceRow is the i-th source with its padding, a part of Source.
 func (b Batch) SourceRow(i int) []vocab.ID { return b.Source[i*b.SourceLength : (i+1)*b.SourceLength] }

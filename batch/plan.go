@@ -21,6 +21,7 @@ type Plan struct {
 	Boundaries []int `json:"boundaries,omitempty"` // lengths of rows before the target's End, rising; none: 8, 10, 12, 15, 18, ...
 	MaxSource  int   `json:"max_source,omitempty"` // longest source; 0: no sources at all
 	MaxTarget  int   `json:"max_target,omitempty"` // longest target, End included
+	Words      int   `json:"words,omitempty"`      // ids at one position of a source; 0 counts as 1. Lengths above are of positions, MaxSource is of ids
 	Window     int   `json:"window,omitempty"`     // examples that are sorted by length at a time; 0: 256 of the longest batches
 }
 
@@ -37,6 +38,10 @@ func (p Plan) Validate() error {
 		return fmt.Errorf("max_source is %d: it must not be negative", p.MaxSource)
 	case p.MaxTarget < 0:
 		return fmt.Errorf("max_target is %d: it must not be negative", p.MaxTarget)
+	case p.Words < 0:
+		return fmt.Errorf("words is %d: it must be positive, or 0 for 1", p.Words)
+	case p.MaxSource%p.words() != 0:
+		return fmt.Errorf("max_source is %d: it must be whole positions of %d ids", p.MaxSource, p.Words)
 	case p.Window < 0:
 		return fmt.Errorf("window is %d: it must be positive, or 0 for 256 of the longest batches", p.Window)
 	}
@@ -48,6 +53,8 @@ func (p Plan) Validate() error {
 	return nil
 }
 
+func (p Plan) words() int { return max(p.Words, 1) }
+
 // A shape is the size of a source and a target row.
 type shape struct{ source, target int }
 
@@ -55,7 +62,8 @@ type shape struct{ source, target int }
 // targets as long as their sources then share the source's boundary, where End would push half of them to the
 // next one and double the shapes.
 func (p Plan) shape(source, target int) shape {
-	return shape{min(p.round(source), p.MaxSource), min(p.round(target-1)+1, p.MaxTarget)}
+	positions := min(p.round((source+p.words()-1)/p.words()), p.MaxSource/p.words())
+	return shape{positions * p.words(), min(p.round(target-1)+1, p.MaxTarget)}
 }
 
 // round is the first boundary a length fits, and beyond the last one given a length above all.
@@ -78,7 +86,7 @@ func (p Plan) rows(s shape) int {
 	if p.Rows > 0 {
 		return p.Rows
 	}
-	return max(1, p.Tokens/max(s.source, s.target, 1))
+	return max(1, p.Tokens/max(s.source/p.words(), s.target, 1))
 }
 
 // window is how many examples are sorted at a time.

@@ -51,6 +51,7 @@ func (s *Stream) Next() (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
+	b.Words = s.plan.Words
 	if s.position.Batch++; int(s.position.Batch) == len(s.groups) {
 		s.moveTo(Position{Window: s.position.Window + 1})
 	}

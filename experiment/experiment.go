@@ -28,11 +28,12 @@ type Run struct {
 	Seed     uint64   `json:"seed"`
 }
 
-// Model is an encoder-decoder Universal Transformer.
+// Model is an encoder-decoder Universal Transformer, or, with a Classifier, one that answers with a class.
 type Model struct {
 	universal.Config
-	Transition Transition `json:"transition"`
-	Halting    Halting    `json:"halting"`
+	Transition Transition  `json:"transition"`
+	Halting    Halting     `json:"halting"`
+	Classifier *Classifier `json:"classifier,omitempty"`
 }
 
 // Training says how to train, and with which batches.
@@ -77,12 +78,18 @@ func (r Run) Validate() error {
 	if err := r.Task.Validate(); err != nil {
 		return err
 	}
-	model, err := r.Model.with(2, 2)
+	model, err := r.Model.with(2, 2, r.Seed)
 	if err != nil {
 		return err
 	}
 	if err := model.Validate(); err != nil {
 		return err
+	}
+	if classes := r.Task.Babi != nil; classes != (r.Model.Classifier != nil) {
+		if classes {
+			return fmt.Errorf(`model.classifier is missing: the answers of task.babi are classes; start from ut show babi, or set model.classifier={"pool": "last"}`)
+		}
+		return fmt.Errorf("model.classifier answers with one class, but the targets of the task are sequences: leave it out, or choose task.babi")
 	}
 	config, err := r.Training.config(r.Seed, r.Model.Width)
 	if err != nil {
@@ -94,7 +101,7 @@ func (r Run) Validate() error {
 	if r.Training.HeldOut < 0 {
 		return fmt.Errorf("training.held_out is %d: it must be positive, or 0 for the task's own number", r.Training.HeldOut)
 	}
-	if p := r.Model.Positions; p.Random() && !r.Task.isTable() {
+	if p := r.Model.Positions; p.Random() && !r.Task.isFile() {
 		if source, target := r.Task.maxLengths(); p.Max < max(source, target) {
 			return fmt.Errorf("model.positions.max is %d, but training sequences have up to %d symbols: choose at least that", p.Max, max(source, target))
 		}
@@ -113,18 +120,27 @@ func (b Batch) validate() error {
 	return nil
 }
 
-// with completes the model with the vocabularies of its task.
-func (m Model) with(source, target int) (universal.EncoderDecoder, error) {
-	c := m.Config
-	c.SourceVocabulary, c.TargetVocabulary = source, target
-	var err error
-	if c.Transition, err = m.Transition.value(); err != nil {
-		return universal.EncoderDecoder{}, err
+// with completes the model with the sizes of its task's vocabularies and the seed of its weights.
+func (m Model) with(source, target int, seed uint64) (universal.Model, error) {
+	c, err := m.complete()
+	if err != nil {
+		return nil, err
 	}
-	if c.Halting, err = m.Halting.value(); err != nil {
-		return universal.EncoderDecoder{}, err
+	c.SourceVocabulary, c.TargetVocabulary, c.Seed = source, target, seed
+	if m.Classifier != nil {
+		return m.Classifier.model(c)
 	}
 	return universal.EncoderDecoder{Config: c}, nil
+}
+
+// complete is the model's configuration with its variants as values.
+func (m Model) complete() (c universal.Config, err error) {
+	c = m.Config
+	if c.Transition, err = m.Transition.value(); err != nil {
+		return c, err
+	}
+	c.Halting, err = m.Halting.value()
+	return c, err
 }
 
 func (t Training) config(seed uint64, width int) (training.Config, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/gomlx/compute"
@@ -19,8 +20,8 @@ import (
 
 // fits is an error if a checkpoint's parameters are not exactly those that a model has: another shape, one missing, one
 // too many; or if it was trained under another configuration.
-func (r Run) fits(backend compute.Backend, m universal.EncoderDecoder, c *runlog.Checkpoint) error {
-	want, err := declared(backend, m)
+func (r Run) fits(backend compute.Backend, m universal.Model, c *runlog.Checkpoint) error {
+	want, err := declared(backend, m, r.Model.Words)
 	if err != nil {
 		return err
 	}
@@ -43,13 +44,21 @@ func (r Run) fits(backend compute.Backend, m universal.EncoderDecoder, c *runlog
 	return nil
 }
 
-// fingerprint stands for what weights depend on and a resumed run may not change: task, model, seed. Where a table's files lie
+// fingerprint stands for what weights depend on and a resumed run may not change: task, model, seed. Where a task's files lie
 // does not matter; what is in them shows in the vocabulary.
 func (r Run) fingerprint() string {
-	if r.Task.isTable() {
+	if r.Task.Table != nil {
 		moved := *r.Task.Table
 		moved.Path, moved.HeldOutPath = "", ""
 		r.Task.Table = &moved
+	}
+	if r.Task.Babi != nil {
+		moved := *r.Task.Babi
+		moved.Path = ""
+		if moved.StandIn != "" {
+			moved.StandIn = filepath.Base(moved.StandIn)
+		}
+		r.Task.Babi = &moved
 	}
 	sum := sha256.Sum256(Run{Task: r.Task, Model: r.Model, Seed: r.Seed}.JSON())
 	return hex.EncodeToString(sum[:])
@@ -65,8 +74,8 @@ func parameters(c *runlog.Checkpoint) (kept []safetensors.Tensor) {
 	return kept
 }
 
-// declared builds a model once, without running it, to learn its parameters' names and shapes.
-func declared(backend compute.Backend, m universal.EncoderDecoder) (map[string][]int, error) {
+// declared builds a model once, without running it, to learn its parameters' names and shapes. words is the ids of a source position.
+func declared(backend compute.Backend, m universal.Model, words int) (map[string][]int, error) {
 	store := model.NewStore()
 	exec, err := model.NewExec(backend, store, func(scope *model.Scope, ids *graph.Node) *graph.Node {
 		return m.Forward(scope, universal.Inputs{Source: ids, Target: ids}, universal.Watch{}).Logits
@@ -75,7 +84,7 @@ func declared(backend compute.Backend, m universal.EncoderDecoder) (map[string][
 		return nil, err
 	}
 	defer exec.Finalize()
-	ids := tensors.FromFlatDataAndDimensions(make([]int32, 2), 1, 2)
+	ids := tensors.FromFlatDataAndDimensions(make([]int32, 2*max(words, 1)), 1, 2*max(words, 1))
 	if _, err := exec.Compile(ids.Shape()); err != nil {
 		return nil, err
 	}

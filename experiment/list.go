@@ -24,6 +24,7 @@ var List = []Entry{
 	{"copy-adaptive", "copy with adaptive halting", adaptive(Copy)},
 	{"reverse-adaptive", "reverse with adaptive halting", adaptive(Reverse)},
 	{"addition-adaptive", "addition with adaptive halting", adaptive(Addition)},
+	{"babi", "one task of bAbI, section 3.1: fill in task.babi.path; ut experiment runs all of table 1", Babi},
 	{"base", "what files of your own start from: fill in task.table.path", Base},
 }
 

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -22,7 +23,7 @@ func (t *Trained) Trace(line string) (*viewer.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := decoding.New(t.Backend, t.Store, t.Model)
+	d, err := t.decoder()
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,10 @@ func (t *Trained) Trace(line string) (*viewer.Trace, error) {
 
 // Describe says in a line what the model is.
 func (t *Trained) Describe() string {
-	c := t.Model.Config
+	c, err := t.Run.Model.complete()
+	if err != nil {
+		return ""
+	}
 	how := ""
 	switch p := c.Halting.(type) {
 	case halting.Fixed:
@@ -67,7 +71,11 @@ func (t *Trained) Describe() string {
 	case halting.Frozen:
 		how = fmt.Sprintf("adaptive (frozen), at most %d steps", p.MaxSteps)
 	}
-	return fmt.Sprintf("Universal Transformer, %s, width %d, %d heads", how, c.Width, c.Heads)
+	name := "Universal Transformer"
+	if k := t.Run.Model.Classifier; k != nil && k.Untied {
+		name, how = "Transformer", strings.Replace(how, "steps", "layers", 1)
+	}
+	return fmt.Sprintf("%s, %s, width %d, %d heads", name, how, c.Width, c.Heads)
 }
 
 // watch runs the model once over a source and a target and copies out what it did.

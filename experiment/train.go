@@ -43,6 +43,9 @@ func (r Run) Train(ctx context.Context, backend compute.Backend, dir string, w W
 	if report != nil && w.Report != nil {
 		w.Report(report)
 	}
+	if r, err = r.shaped(opened); err != nil {
+		return training.Report{}, err
+	}
 	log, err := runlog.Create(dir, r)
 	if err != nil {
 		return training.Report{}, err
@@ -82,6 +85,19 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, w Watcher)
 	return r.run(ctx, backend, log, opened, w)
 }
 
+// shaped takes over from the task what the model's shape depends on: how many words a position of the source has.
+func (r Run) shaped(opened task.Task) (Run, error) {
+	words := 0
+	if several, ok := opened.(interface{ Words() int }); ok {
+		words = several.Words()
+	}
+	if r.Model.Words != 0 && r.Model.Words != words {
+		return r, fmt.Errorf("model.words is %d, but positions of the task have %d words: leave it 0", r.Model.Words, words)
+	}
+	r.Model.Words = words
+	return r, nil
+}
+
 // continues is an error if the newest intact checkpoint is of another model than the configuration's.
 func (r Run) continues(backend compute.Backend, log *runlog.Run, opened task.Task) error {
 	c, _, err := log.Latest()
@@ -91,7 +107,7 @@ func (r Run) continues(backend compute.Backend, log *runlog.Run, opened task.Tas
 	if err != nil {
 		return err
 	}
-	model, err := r.Model.with(opened.SourceVocabulary().Size(), opened.TargetVocabulary().Size())
+	model, err := r.Model.with(opened.SourceVocabulary().Size(), opened.TargetVocabulary().Size(), r.Seed)
 	if err != nil {
 		return err
 	}
@@ -129,11 +145,10 @@ func sameVocabulary(log *runlog.Run, opened task.Task) error {
 
 // run trains in an open run directory.
 func (r Run) run(ctx context.Context, backend compute.Backend, log *runlog.Run, opened task.Task, w Watcher) (training.Report, error) {
-	model, err := r.Model.with(opened.SourceVocabulary().Size(), opened.TargetVocabulary().Size())
+	model, err := r.Model.with(opened.SourceVocabulary().Size(), opened.TargetVocabulary().Size(), r.Seed)
 	if err != nil {
 		return training.Report{}, err
 	}
-	model.Seed = r.Seed
 	config, err := r.Training.config(r.Seed, r.Model.Width)
 	if err != nil {
 		return training.Report{}, err
@@ -151,7 +166,7 @@ func (r Run) run(ctx context.Context, backend compute.Backend, log *runlog.Run, 
 		return training.Report{}, fmt.Errorf("%s: no line falls to the choice of a checkpoint: add lines", r.Task.name())
 	}
 	trainer := training.Trainer{
-		Config: config, Backend: backend, Model: model, Positions: model.Positions,
+		Config: config, Backend: backend, Model: model, Positions: r.Model.Positions,
 		Stream: stream, HeldOut: batch.Chunk(heldOut, plan), Log: log, Observe: w.Progress, Say: w.Say, Fingerprint: r.fingerprint(),
 	}
 	return trainer.Run(ctx)
@@ -161,5 +176,5 @@ func (r Run) run(ctx context.Context, backend compute.Backend, log *runlog.Run, 
 func (r Run) plan(opened task.Task) batch.Plan {
 	source, target := opened.MaxLengths()
 	b := r.Training.Batch
-	return batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: source, MaxTarget: target}
+	return batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: source, MaxTarget: target, Words: r.Model.Words}
 }

@@ -22,7 +22,7 @@ import (
 type Trained struct {
 	Run        Run
 	Words      Vocabularies
-	Model      universal.EncoderDecoder
+	Model      universal.Model
 	Store      *model.Store
 	Backend    compute.Backend
 	Step       int64    // of the checkpoint
@@ -45,7 +45,7 @@ func Load(dir string, backend compute.Backend) (*Trained, error) {
 	if err := log.ReadJSON(vocabularyFile, &t.Words); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if t.Model, err = t.Run.Model.with(t.Words.Source.Size(), t.Words.Target.Size()); err != nil {
+	if t.Model, err = t.Run.Model.with(t.Words.Source.Size(), t.Words.Target.Size(), t.Run.Seed); err != nil {
 		return nil, err
 	}
 	if err := t.choose(); err != nil {
@@ -120,7 +120,7 @@ func (t *Trained) Decode(lines []string, beam decoding.Beam) ([]string, error) {
 		}
 		sources[i], limits[i] = source, longestAnswer(len(source))
 	}
-	d, err := decoding.New(t.Backend, t.Store, t.Model)
+	d, err := t.decoder()
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +134,15 @@ func (t *Trained) Decode(lines []string, beam decoding.Beam) ([]string, error) {
 		answers[i] = t.Text(h.Symbols)
 	}
 	return answers, nil
+}
+
+// decoder decodes with the model, which must be one that writes.
+func (t *Trained) decoder() (*decoding.Decoder, error) {
+	m, writes := t.Model.(universal.EncoderDecoder)
+	if !writes {
+		return nil, fmt.Errorf("%s answers stories with a class and decodes nothing: use ut answer", t.log.Dir())
+	}
+	return decoding.New(t.Backend, t.Store, m)
 }
 
 // longestAnswer is how many symbols the answer to a source may have.
@@ -160,15 +169,23 @@ func (t *Trained) Evaluate(ctx context.Context, p Protocol) (evaluation.Row, err
 	if err != nil {
 		return evaluation.Row{}, err
 	}
-	if t.Run.Task.isTable() {
+	if t.Run.Task.isFile() {
 		p.Selection = task.Selection{Count: p.Selection.Count} // a file has the lengths it has
 	}
-	e := evaluation.Evaluator{Backend: t.Backend, Store: t.Store, Plan: batch.Plan{Tokens: evaluationTokens}, Progress: p.Progress}
+	e := evaluation.Evaluator{Backend: t.Backend, Store: t.Store, Plan: batch.Plan{Tokens: evaluationTokens, Words: t.Run.Model.Words}, Progress: p.Progress}
 	var row evaluation.Row
-	if p.TeacherForced {
-		row, err = e.TeacherForce(ctx, t.Model, examples)
-	} else {
-		row, err = e.Decode(ctx, t.Model, examples, p.Beam)
+	switch m := t.Model.(type) {
+	case universal.EncoderDecoder:
+		if !p.TeacherForced {
+			row, err = e.Decode(ctx, m, examples, p.Beam)
+			break
+		}
+		row, err = e.TeacherForce(ctx, m, examples)
+	default:
+		if p.Beam.Width > 0 {
+			return row, fmt.Errorf("%s answers with a class: there is nothing to search", t.log.Dir())
+		}
+		row, _, err = e.Classify(ctx, m, examples, t.Words.Target)
 	}
 	row.Task, row.Lengths = opened.Name(), p.Selection.String()
 	return row, err

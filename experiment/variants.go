@@ -2,12 +2,15 @@ package experiment
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"universal-transformer/halting"
 	"universal-transformer/internal/strictjson"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
+	"universal-transformer/task/babi"
 	"universal-transformer/task/table"
 	"universal-transformer/training"
 	"universal-transformer/universal"
@@ -19,6 +22,7 @@ type Task struct {
 	Reverse  *algorithmic.Reverse  `json:"reverse,omitempty"`
 	Addition *algorithmic.Addition `json:"addition,omitempty"`
 	Table    *table.Table          `json:"table,omitempty"`
+	Babi     *babi.Babi            `json:"babi,omitempty"`
 }
 
 // Transition is one of the transition functions.
@@ -59,6 +63,24 @@ type Cosine struct {
 	Peak   float64 `json:"peak"`
 	Floor  float64 `json:"floor"`
 	Warmup int64   `json:"warmup"`
+}
+
+// Classifier makes the model an encoder that answers with one class.
+type Classifier struct {
+	Pool   string `json:"pool"`   // what is read out: "last", the state of the last position, or "mean", of all real ones
+	Untied bool   `json:"untied"` // every layer has weights of its own: the Transformer that the paper compares with
+}
+
+func (c Classifier) model(config universal.Config) (universal.Model, error) {
+	pools := map[string]universal.Pool{"last": universal.Last, "mean": universal.Mean}
+	pool, ok := pools[c.Pool]
+	if !ok {
+		return nil, unknown("model.classifier.pool", c.Pool, slices.Sorted(maps.Keys(pools)))
+	}
+	if c.Untied {
+		return universal.Transformer{Config: config, Pool: pool}, nil
+	}
+	return universal.Encoder{Config: config, Pool: pool}, nil
 }
 
 // UnmarshalJSON forgets the default before it reads, so that naming another variant replaces it.
@@ -174,16 +196,18 @@ func (s Schedule) validate() error {
 	return nil
 }
 
-// online is the algorithmic task that is set, nil for a table.
+// online is the algorithmic task that is set, nil for one that is read from files.
 func (t Task) online() (task.Task, error) {
-	return chosen("task", []string{"copy", "reverse", "addition", "table"},
+	return chosen("task", []string{"copy", "reverse", "addition", "table", "babi"},
 		as(t.Copy, func(v algorithmic.Copy) task.Task { return v }),
 		as(t.Reverse, func(v algorithmic.Reverse) task.Task { return v }),
 		as(t.Addition, func(v algorithmic.Addition) task.Task { return v }),
-		as(t.Table, func(table.Table) task.Task { return nil }))
+		as(t.Table, func(table.Table) task.Task { return nil }),
+		as(t.Babi, func(babi.Babi) task.Task { return nil }))
 }
 
-func (t Task) isTable() bool { return t.Table != nil }
+// isFile tells that the task is read from files, and has the lengths that they have.
+func (t Task) isFile() bool { return t.Table != nil || t.Babi != nil }
 
 func (t Task) maxLengths() (source, target int) {
 	online, _ := t.online()
@@ -196,9 +220,12 @@ func (t Task) Validate() error {
 	if err != nil {
 		return err
 	}
-	if t.isTable() {
+	switch {
+	case t.Table != nil:
 		err = t.Table.Validate()
-	} else {
+	case t.Babi != nil:
+		err = t.Babi.Validate()
+	default:
 		err = online.(interface{ Validate() error }).Validate()
 	}
 	if err != nil {
@@ -209,12 +236,19 @@ func (t Task) Validate() error {
 
 // Open makes the task. For a table it reads the files and reports what is in them; the report is nil for other tasks.
 func (t Task) Open() (task.Task, *table.Report, error) {
-	if t.isTable() {
+	if t.Table != nil {
 		opened, report, err := table.Open(*t.Table)
 		if err != nil {
 			return nil, report, err
 		}
 		return opened, report, nil
+	}
+	if t.Babi != nil {
+		opened, err := babi.OpenTask(*t.Babi)
+		if err != nil {
+			return nil, nil, err
+		}
+		return opened, nil, nil
 	}
 	online, err := t.online()
 	return online, nil, err
@@ -222,8 +256,11 @@ func (t Task) Open() (task.Task, *table.Report, error) {
 
 // name is what traces call the task.
 func (t Task) name() string {
-	if t.isTable() {
+	switch {
+	case t.Table != nil:
 		return t.Table.Path
+	case t.Babi != nil:
+		return t.Babi.String()
 	}
 	online, err := t.online()
 	if err != nil {

@@ -3,7 +3,8 @@
 // order, so resuming a run means asking for the next index. Tasks know symbols, never rectangles (batch) or
 // tensors (training).
 //
-// The tasks themselves are in packages below: algorithmic (copy, reverse, addition), table (a user's own file).
+// The tasks themselves are in packages below: algorithmic (copy, reverse, addition), table (a user's own file), babi (questions
+// about stories).
 package task
 
 import (
@@ -12,8 +13,9 @@ import (
 	"universal-transformer/vocab"
 )
 
-// An Example is one pair. Target ends with vocab.End; Source does not, unless its task says so. Source is empty for
-// language models.
+// An Example is one pair. Target ends with vocab.End, but where the longest target has one symbol: then it is a class. Source does
+// not end so, unless its task says so, and is empty for language models. Where a position of the source has several symbols, as
+// babi's have, the task has a method Words that says how many, and shorter positions end in padding.
 type Example struct{ Source, Target []vocab.ID }
 
 // A Task is a source of examples. task/tasktest holds every implementation to what is said here.

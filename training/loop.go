@@ -107,7 +107,7 @@ func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64,
 
 // shape is a batch's.
 func shape(b batch.Batch) economy.Shape {
-	return economy.Shape{Rows: b.Rows, Source: b.SourceLength, Target: b.TargetLength}
+	return economy.Shape{Rows: b.Rows, Source: b.SourcePositions(), Target: b.TargetLength}
 }
 
 // arguments lists what forward reads. Batches of one run all have a source, or none has.
@@ -125,8 +125,8 @@ func (t *Trainer) drawPositions(b batch.Batch, index int64) *feed.Positions {
 	rng := seed.Rand(t.Config.Seed, "positions", index)
 	p := &feed.Positions{}
 	for range b.Rows {
-		drawn := t.Positions.Draw(rng, max(b.SourceLength, b.TargetLength))
-		p.Source = append(p.Source, drawn[:b.SourceLength]...)
+		drawn := t.Positions.Draw(rng, max(b.SourcePositions(), b.TargetLength))
+		p.Source = append(p.Source, drawn[:b.SourcePositions()]...)
 		p.Target = append(p.Target, drawn[:b.TargetLength]...)
 	}
 	return p
@@ -164,9 +164,9 @@ func (t *Trainer) look() error {
 	}
 	t.state.HeldOut = tally
 	t.state.Waited++
-	best := t.state.BestStep == 0 || tally.CrossEntropy() < t.state.BestNats
+	best := t.better(tally)
 	if best {
-		t.state.BestStep, t.state.BestNats, t.state.Waited = t.step, tally.CrossEntropy(), 0
+		t.state.BestStep, t.state.BestNats, t.state.BestRight, t.state.Waited = t.step, tally.CrossEntropy(), tally.SequencesRight, 0
 	}
 	switch stop := t.Config.Stop; {
 	case stop.Accuracy > 0 && tally.SequenceAccuracy() >= stop.Accuracy:
@@ -189,6 +189,18 @@ func (t *Trainer) look() error {
 	t.say(fmt.Sprintf("held out at step %d: cross entropy %.4f nats, symbol accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences), ponder %.2f",
 		t.step, tally.CrossEntropy(), tally.SymbolAccuracy(), tally.SequenceAccuracy(), tally.Sequences, tally.Ponder()))
 	return nil
+}
+
+// better tells whether a held-out look is the best so far: by sequences right if the configuration says so, and then, or else, by
+// cross entropy.
+func (t *Trainer) better(tally objective.Tally) bool {
+	if t.state.BestStep == 0 {
+		return true
+	}
+	if t.Config.BestByAccuracy && tally.SequencesRight != t.state.BestRight {
+		return tally.SequencesRight > t.state.BestRight
+	}
+	return tally.CrossEntropy() < t.state.BestNats
 }
 
 // measure runs batches without learning.

@@ -40,6 +40,9 @@ type Config struct {
 	CheckpointEvery int64 `json:"checkpoint_every"` // updates between checkpoints
 	Keep            int   `json:"keep"`             // checkpoints kept besides the best
 	Stop            Stop  `json:"stop"`
+	// BestByAccuracy calls best the checkpoint with the most held-out sequences right, and goes by cross entropy only among
+	// equals. Otherwise cross entropy alone decides.
+	BestByAccuracy bool `json:"best_by_accuracy,omitempty"`
 
 	Seed uint64 `json:"-"`
 }

@@ -42,6 +42,12 @@ func TestGradientsAgreeWithCentralDifferences(t *testing.T) {
 		}, encoderDecoder},
 		{"length", func(c *universal.Config) { c.Halting = halting.Length{} }, encoderDecoder},
 		{"encoder", func(c *universal.Config) { c.Halting = halting.Graves{ACT: act} }, func(c universal.Config) universal.Model { return universal.Encoder{Config: c} }},
+		{"encoder, last position", func(c *universal.Config) { c.Halting = halting.Frozen{ACT: act} }, func(c universal.Config) universal.Model {
+			return universal.Encoder{Config: c, Pool: universal.Last}
+		}},
+		{"encoder, two words a position", func(c *universal.Config) { c.Words, c.ScaleEmbedding = 2, true },
+			func(c universal.Config) universal.Model { return universal.Encoder{Config: c} }},
+		{"transformer", func(*universal.Config) {}, func(c universal.Config) universal.Model { return universal.Transformer{Config: c} }},
 		{"decoder", func(c *universal.Config) { c.Halting = halting.Frozen{ACT: act} }, func(c universal.Config) universal.Model { return universal.Decoder{Config: c} }},
 	} {
 		t.Run(test.name, func(t *testing.T) {

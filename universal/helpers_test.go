@@ -53,9 +53,16 @@ func variants(precision dtypes.DType) (list []variant) {
 			for _, preNorm := range []bool{false, true} {
 				c := small()
 				c.Precision, c.Halting, c.Transition, c.PreNorm = precision, p.Policy, transition, preNorm
-				for _, m := range []universal.Model{universal.EncoderDecoder{Config: c}, universal.Encoder{Config: c}, universal.Decoder{Config: c}} {
+				for _, m := range []universal.Model{
+					universal.EncoderDecoder{Config: c}, universal.Encoder{Config: c}, universal.Decoder{Config: c},
+					universal.Encoder{Config: c, Pool: universal.Last}, universal.Transformer{Config: c},
+				} {
 					if m.Validate() == nil { // a language model cannot tie its depth to a source
-						list = append(list, variant{fmt.Sprintf("%T/%s/%T/pre-norm=%v", m, p.name, transition, preNorm)[len("universal."):], m})
+						name := fmt.Sprintf("%T/%s/%T/pre-norm=%v", m, p.name, transition, preNorm)[len("universal."):]
+						if e, ok := m.(universal.Encoder); ok && e.Pool != nil {
+							name += "/last"
+						}
+						list = append(list, variant{name, m})
 					}
 				}
 			}
@@ -66,7 +73,15 @@ func variants(precision dtypes.DType) (list []variant) {
 
 // hasSource and hasTarget say what a model reads.
 func hasSource(m universal.Model) bool { _, not := m.(universal.Decoder); return !not }
-func hasTarget(m universal.Model) bool { _, not := m.(universal.Encoder); return !not }
+func hasTarget(m universal.Model) bool { return !classifies(m) }
+
+func classifies(m universal.Model) bool {
+	switch m.(type) {
+	case universal.Encoder, universal.Transformer:
+		return true
+	}
+	return false
+}
 
 // A machine runs one model on ids. Its variables are random numbers of a size at which positions halt after different
 // numbers of steps; they depend on their names only.

@@ -44,16 +44,16 @@ func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, wat
 // Validate checks the fields that this model reads.
 func (m EncoderDecoder) Validate() error { return m.validateWithSource() }
 
-// Encoder classifies a sequence: an encoder whose output is averaged over the real positions and read out once.
-type Encoder struct{ Config }
+// Encoder classifies a sequence: an encoder whose output is made one vector and read out once.
+type Encoder struct {
+	Config
+	Pool Pool // how one vector is made; nil is Mean
+}
 
 // Forward gives one row of logits a source, [B, 1, V]. in.Target is not read.
 func (m Encoder) Forward(scope *model.Scope, in Inputs, watch Watch) Result {
 	pass := m.encode(scope, in, watch)
-	real := ConvertDType(pass.Mask, pass.State.DType())                           // [B, M]
-	count := MaxScalar(ReduceAndKeep(real, ReduceSum, -1), 1.0)                   // [B, 1]
-	pooled := Div(ReduceSum(Mul(pass.State, InsertAxes(real, -1)), 1), count)     // [B, D]
-	return Result{Logits: m.readout(scope, InsertAxes(pooled, 1)), Encoder: pass} // [B, 1, V]
+	return Result{Logits: m.readout(scope, m.Pool.of(pass.State, pass.Mask)), Encoder: pass} // [B, 1, V]
 }
 
 // Validate checks the fields that this model reads.
@@ -93,9 +93,9 @@ func (c Config) validateWithSource() error {
 
 // encode runs an encoder stack over in.Source.
 func (c Config) encode(scope *model.Scope, in Inputs, watch Watch) *Pass {
-	s := c.newStack(scope.At("encoder"), in.Source, in.SourcePositions, in.SourceCapacities, watch)
+	s := c.newStack(scope.At("encoder"), c.occupied(in.Source), in.SourcePositions, in.SourceCapacities, watch)
 	s.source = s.mask
-	s.state = c.embed(scope, c.sourceTable(scope), in.Source)
+	s.state = c.embedSource(scope, in.Source)
 	return s.run()
 }
 

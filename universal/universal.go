@@ -31,7 +31,7 @@
 //
 // Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models).
 //
-// Letters: B batch, M source positions, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
+// Letters: B batch, M source positions, W symbols a position, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
 // Graph functions panic on shapes that do not fit, as GoMLX's do; the packages that run them turn that into errors.
 //
 // Parameter names are public: "encoder.self_attention.query" in a checkpoint is the variable query below the scopes
@@ -48,10 +48,11 @@ import (
 
 // Config is what the three models have in common. The zero value of every option is the paper's choice.
 type Config struct {
-	SourceVocabulary int            `json:"-"`     // V of the source; not read by a Decoder
-	TargetVocabulary int            `json:"-"`     // V of the target, or the number of classes of an Encoder
-	Width            int            `json:"width"` // D
-	Heads            int            `json:"heads"` // K, a divisor of Width
+	SourceVocabulary int            `json:"-"`               // V of the source; not read by a Decoder
+	TargetVocabulary int            `json:"-"`               // V of the target, or the number of classes of an Encoder
+	Words            int            `json:"words,omitempty"` // W, symbols at one position of the source, see embedWords; 0 counts as 1
+	Width            int            `json:"width"`           // D
+	Heads            int            `json:"heads"`           // K, a divisor of Width
 	Transition       Transition     `json:"-"`
 	Halting          halting.Policy `json:"-"`
 
@@ -77,10 +78,10 @@ type Dropout struct {
 
 // Inputs are the symbols that a model reads, 0 for padding, which stands at the right.
 type Inputs struct {
-	Source *Node // [B, M] int32; nil for a Decoder
+	Source *Node // [B, M] int32, with Config.Words [B, M*W]; nil for a Decoder
 	Target *Node // [B, N] int32: what is to be predicted; the model itself shifts it right by one. nil for an Encoder
 
-	// SourcePositions and TargetPositions say where symbols stand, int32 counted from 1, of the shapes above. nil: 1, 2, 3, ...
+	// SourcePositions [B, M] and TargetPositions [B, N] say where positions stand, int32 counted from 1. nil: 1, 2, 3, ...
 	SourcePositions, TargetPositions *Node
 
 	// Capacities of the encoder and the decoder, nil for all positions in all steps. With them, [Pass.Overflow] must be looked at.
@@ -123,6 +124,10 @@ func (c Config) Validate() error {
 	switch {
 	case c.TargetVocabulary < 2:
 		return fmt.Errorf("model.target_vocabulary is %d: at least 2 are needed", c.TargetVocabulary)
+	case c.Words < 0:
+		return fmt.Errorf("model.words is %d: it must be positive, or 0 for one symbol a position", c.Words)
+	case c.Words > 1 && c.SharedEmbedding:
+		return fmt.Errorf("model.shared_embedding needs one symbol a position, but model.words is %d", c.Words)
 	case c.Width < 1:
 		return fmt.Errorf("model.width is %d: it must be positive", c.Width)
 	case c.Heads < 1:

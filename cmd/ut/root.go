@@ -27,10 +27,14 @@ exports. Most commands take such a directory as RUN.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newDemo(), newList(), newShow(), newTrain(), newEval(), newDecode(), newTrace(), newExport(), newBench(), newVersion())
+	root.AddCommand(newDemo(), newList(), newShow(), newTrain(), newEval(), newDecode(), newTrace(), newExport(),
+		newExperiment(), newBench(), newVersion())
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range root.Commands() {
 		c.Args = usage(c.Args)
+		for _, below := range c.Commands() {
+			below.Args = usage(below.Args)
+		}
 	}
 	return root
 }
@@ -39,7 +43,7 @@ exports. Most commands take such a directory as RUN.`,
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
-			return usageError{fmt.Errorf("%w: see ut %s --help", err, c.Name())}
+			return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 		}
 		return nil
 	}

@@ -30,7 +30,7 @@ type Foresight struct {
 	Target halting.Forecast `json:"target"`
 }
 
-// Shape is a batch's: B, M, N.
+// Shape is a batch's: B, M, N, counted in positions.
 type Shape struct{ Rows, Source, Target int }
 
 // For is an empty foresight for models that choose their depth, nil for others: there is nothing to foresee.

@@ -13,7 +13,7 @@ import (
 // Integer is the type of symbols and positions in graphs.
 const Integer = dtypes.Int32
 
-// Positions says where the symbols of a batch stand, one number a symbol, in the order of the batch's rectangles.
+// Positions says where the positions of a batch stand, one number each, in the order of the batch's rectangles.
 type Positions struct {
 	Source, Target []int32
 }
@@ -22,17 +22,17 @@ type Positions struct {
 // positions is not nil.
 func Tensors(b batch.Batch, positions *Positions) []any {
 	var list []any
-	add := func(ids []int32, at func(*Positions) []int32, length int) {
+	add := func(ids []int32, at func(*Positions) []int32, length, positionsLength int) {
 		if length == 0 {
 			return
 		}
 		list = append(list, tensors.FromFlatDataAndDimensions(ids, b.Rows, length))
 		if positions != nil {
-			list = append(list, tensors.FromFlatDataAndDimensions(at(positions), b.Rows, length))
+			list = append(list, tensors.FromFlatDataAndDimensions(at(positions), b.Rows, positionsLength))
 		}
 	}
-	add(b.Source, func(p *Positions) []int32 { return p.Source }, b.SourceLength)
-	add(b.Target, func(p *Positions) []int32 { return p.Target }, b.TargetLength)
+	add(b.Source, func(p *Positions) []int32 { return p.Source }, b.SourceLength, b.SourcePositions())
+	add(b.Target, func(p *Positions) []int32 { return p.Target }, b.TargetLength, b.TargetLength)
 	return list
 }
 

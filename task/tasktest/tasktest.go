@@ -46,11 +46,17 @@ func Run(t *testing.T, tk task.Task) {
 
 // Check is the error of an example that breaks a rule of task.Example or of the task's vocabularies.
 func Check(tk task.Task, e task.Example) error {
-	if err := inRange("source", e.Source, tk.SourceVocabulary()); err != nil {
+	if err := filled(e.Source, words(tk)); err != nil {
+		return err
+	}
+	if err := inRange("source", unpadded(e.Source, words(tk)), tk.SourceVocabulary()); err != nil {
 		return err
 	}
 	if err := inRange("target", e.Target, tk.TargetVocabulary()); err != nil {
 		return err
+	}
+	if _, longest := tk.MaxLengths(); longest == 1 && len(e.Target) == 1 && e.Target[0] != vocab.End {
+		return nil // a class
 	}
 	if len(e.Target) == 0 || e.Target[len(e.Target)-1] != vocab.End {
 		return fmt.Errorf("target %v does not end with End", e.Target)
@@ -59,6 +65,37 @@ func Check(tk task.Task, e task.Example) error {
 		return fmt.Errorf("target %v has an End before its end", e.Target)
 	}
 	return nil
+}
+
+// words is how many symbols a position of the source has.
+func words(tk task.Task) int {
+	if several, ok := tk.(interface{ Words() int }); ok {
+		return several.Words()
+	}
+	return 1
+}
+
+// filled is an error unless a source is whole positions, each of which begins with a symbol and has its padding at its end.
+func filled(ids []vocab.ID, words int) error {
+	if len(ids)%words != 0 {
+		return fmt.Errorf("source of %d ids is no whole number of positions of %d", len(ids), words)
+	}
+	for i, id := range ids {
+		if id != vocab.Padding && i%words > 0 && ids[i-1] == vocab.Padding {
+			return fmt.Errorf("source id %d at %d comes after padding of its position", id, i)
+		}
+	}
+	return nil
+}
+
+// unpadded leaves out the padding inside positions; a position of nothing but padding keeps one, for others to complain about.
+func unpadded(ids []vocab.ID, words int) (kept []vocab.ID) {
+	for i, id := range ids {
+		if id != vocab.Padding || i%words == 0 {
+			kept = append(kept, id)
+		}
+	}
+	return kept
 }
 
 func inRange(side string, ids []vocab.ID, v *vocab.Vocabulary) error {
@@ -189,7 +226,7 @@ func roundTrip(tk task.Task) error {
 			return err
 		}
 		ids, err := tk.SourceVocabulary().Encode(symbols)
-		if err != nil || !slices.Equal(ids, slices.DeleteFunc(slices.Clone(e.Source), func(id vocab.ID) bool { return id == vocab.End })) {
+		if err != nil || !slices.Equal(ids, slices.DeleteFunc(slices.Clone(e.Source), func(id vocab.ID) bool { return id == vocab.End || id == vocab.Padding })) {
 			return fmt.Errorf("Training(1, %d): source %v is %q, which is %v (error %v)", i, e.Source, text, ids, err)
 		}
 	}

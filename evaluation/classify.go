@@ -1,0 +1,74 @@
+package evaluation
+
+import (
+	"context"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/batch"
+	"universal-transformer/internal/feed"
+	"universal-transformer/task"
+	"universal-transformer/universal"
+	"universal-transformer/vocab"
+)
+
+// Classification is the method of models that answer with a class.
+const Classification = "classification"
+
+// Answer is what a classifier made of one example.
+type Answer struct {
+	Class   vocab.ID
+	Right   bool
+	Updates []int // steps of every real position
+}
+
+// Classify answers every example with its most probable class, and scores that. An example whose class classes takes for unknown
+// cannot be right.
+func (e Evaluator) Classify(ctx context.Context, m universal.Model, examples []task.Example, classes *vocab.Vocabulary) (Row, []Answer, error) {
+	row, answers := Row{Examples: len(examples), Method: Classification}, make([]Answer, len(examples))
+	unknown, _ := classes.Unknown()
+	exec, err := model.NewExec(e.Backend, e.Store, func(scope *model.Scope, nodes []*Node) []*Node {
+		scope.Store().SetTraining(nodes[0].Graph(), false)
+		in, _ := feed.Inputs(nodes, true, false)
+		result := m.Forward(scope, in, universal.Watch{})
+		return []*Node{ArgMax(result.Logits, -1, feed.Integer), ConvertDType(result.Encoder.Updates, feed.Integer)}
+	})
+	if err != nil {
+		return row, nil, err
+	}
+	defer exec.Finalize()
+	exec.SetMaxCache(-1)
+	done := 0
+	for _, b := range batch.Chunk(examples, e.Plan) {
+		if err := ctx.Err(); err != nil {
+			return row, nil, err
+		}
+		out, err := exec.Call(feed.Tensors(b, nil)...)
+		if err != nil {
+			return row, nil, err
+		}
+		class, updates := tensors.MustCopyFlatData[int32](out[0]), tensors.MustCopyFlatData[int32](out[1])
+		for _, tensor := range out {
+			_ = tensor.FinalizeAll()
+		}
+		for i := range b.Examples {
+			truth := examples[b.Index[i]].Target[0]
+			a := Answer{Class: class[i], Right: class[i] == truth && (truth != unknown || unknown == vocab.Padding)}
+			for _, n := range updates[i*b.SourcePositions() : (i+1)*b.SourcePositions()] {
+				if n > 0 { // padding runs for no step
+					a.Updates = append(a.Updates, int(n))
+				}
+			}
+			answers[b.Index[i]] = a
+			row.Score.Symbols.Total++
+			row.Score.Sequences.Total++
+			if a.Right {
+				row.Score.Symbols.Right++
+				row.Score.Sequences.Right++
+			}
+		}
+		e.report(&done, b.Examples, len(examples))
+	}
+	return row, answers, nil
+}

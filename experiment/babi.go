@@ -1,0 +1,138 @@
+package experiment
+
+import (
+	"fmt"
+	"strings"
+
+	"universal-transformer/halting"
+	"universal-transformer/task/babi"
+	"universal-transformer/training"
+	"universal-transformer/universal"
+)
+
+// Babi is one model on one task of bAbI: fill in task.babi.path. The size is one that twenty tasks can be trained with on a small
+// machine; the authors' "tiny" set is width 128 and filter 512. Nothing is dropped from the attention weights, which the engine
+// then computes in one pass.
+//
+// The answer is read from the question's position, the last one: that is where attention gathers the facts, so what the figures
+// show is what answers. The authors' code takes the mean over all positions, model.classifier.pool=mean.
+func Babi() Run {
+	r := Base()
+	r.Name = "babi"
+	r.Task = Task{Babi: &babi.Babi{Path: "tasks_1-20_v1-2.tar.gz", Set: "en-10k", Task: 1}}
+	r.Model.Config = universal.Config{
+		Width: 64, Heads: 4, ScaleEmbedding: true,
+		Dropout: universal.Dropout{Transition: 0.1, Residual: 0.1},
+	}
+	r.Model.Transition.FeedForward.Filter = 128
+	r.Model.Halting = Halting{Fixed: &halting.Fixed{Steps: 4}}
+	r.Model.Classifier = &Classifier{Pool: "last"}
+	r.Training.Steps = 6000
+	r.Training.Schedule = cosine(2e-3, 300)
+	r.Training.Batch = Batch{Rows: 64}
+	r.Training.HeldOut = 0
+	r.Training.BestByAccuracy = true
+	r.Training.Stop = training.Stop{Accuracy: 1}
+	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 200, 400
+	return r
+}
+
+// Grid is the runs behind one column of table 1: every task, or all of them jointly, with some seeds.
+type Grid struct {
+	Name    string
+	Summary string
+	Joint   bool
+	run     func(r *Run) // what it changes of Babi
+}
+
+// Grids is every grid, table 1's order: the paper's models and the Transformer, single and joint, 10k and 1k.
+var Grids = grids()
+
+func grids() (list []Grid) {
+	models := []struct {
+		suffix, summary string
+		change          func(*Model)
+	}{
+		{"", "Universal Transformer of fixed depth", func(*Model) {}},
+		{"-adaptive", "Universal Transformer with dynamic halting", func(m *Model) {
+			m.Halting = Halting{Frozen: &halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
+		}},
+		{"-transformer", "Transformer: the same block, weights of its own in every layer", func(m *Model) { m.Classifier.Untied = true }},
+	}
+	for _, size := range []struct{ name, set string }{{"10k", "en-10k"}, {"1k", "en"}} {
+		for _, joint := range []bool{false, true} {
+			for _, m := range models {
+				how := "single"
+				if joint {
+					how = "joint"
+				}
+				list = append(list, Grid{
+					Name:    fmt.Sprintf("babi-%s-%s%s", size.name, how, m.suffix),
+					Summary: fmt.Sprintf("table 1, %s, train %s: %s", size.name, how, m.summary),
+					Joint:   joint,
+					run: func(r *Run) {
+						r.Task.Babi.Set = size.set
+						m.change(&r.Model)
+						if size.name == "1k" {
+							r.small()
+						}
+						if joint {
+							r.joint()
+						}
+					},
+				})
+			}
+		}
+	}
+	return list
+}
+
+// small is for a tenth of the questions: more dropout, and an end when validation has not got better for long.
+func (r *Run) small() {
+	r.Training.Steps = 3000
+	r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 200
+}
+
+// joint is for twenty tasks at once: one model, a longer training.
+func (r *Run) joint() {
+	r.Training.Steps *= 10
+	r.Training.EvaluateEvery, r.Training.CheckpointEvery = 2000, 2000
+}
+
+// GridNamed gives a grid; a name that is not there is an error that offers the nearest.
+func GridNamed(name string) (Grid, error) {
+	var names []string
+	for _, g := range Grids {
+		if g.Name == name {
+			return g, nil
+		}
+		names = append(names, g.Name)
+	}
+	return Grid{}, unknown("experiment", name, names)
+}
+
+// Tasks is the tasks a grid has unless somebody chooses: 1 to 20, or 0, all jointly.
+func (g Grid) Tasks() (tasks []int) {
+	if g.Joint {
+		return []int{0}
+	}
+	for n := range babi.Tasks {
+		tasks = append(tasks, n+1)
+	}
+	return tasks
+}
+
+// Run is the run of one task and seed. standIn, if not empty, is trained on where its name says.
+func (g Grid) Run(path, standIn string, n int, seed uint64) Run {
+	r := Babi()
+	r.Name, r.Seed = g.Name, seed
+	r.Task.Babi.Path, r.Task.Babi.Task = path, n
+	if c := (babi.Babi{Path: path, Set: "en", Task: n, StandIn: standIn}); c.Validate() == nil {
+		r.Task.Babi.StandIn = standIn
+	}
+	g.run(&r)
+	return r
+}
+
+// Adaptive tells whether the grid's model chooses its depth.
+func (g Grid) Adaptive() bool { return strings.HasSuffix(g.Name, "-adaptive") }

@@ -1,0 +1,101 @@
+// Package babi is the twenty bAbI tasks (Weston et al., "Towards AI-Complete Question Answering", 2015), section 3.1 of the paper:
+// a story of short facts, and a question about it that one or more of the facts answer.
+//
+//	Mary moved to the bathroom.
+//	John went to the hallway.
+//	Where is Mary?   bathroom, by the first fact
+//
+// A position of the source is a fact, not a word: Source holds [Task.Words] ids a fact, padding behind the words of a shorter one,
+// the question last. Target is one class, the answer; a list ("n,w") is one answer too. Models that read this set
+// universal.Config.Words to the same number, and sum the words of a position.
+//
+// Of a long story only the last 70 facts are kept, of task 3 the last 130, as the paper's authors do. Words are lower case; the
+// mark that ends a sentence is a word. What a fact's number is in the file, and which facts answer a question, is in [Question].
+package babi
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// mostFacts is how many facts of a story are kept, the last ones.
+func mostFacts(task int) int {
+	if task == 3 {
+		return 130
+	}
+	return 70
+}
+
+// Babi says which questions. Only Path and Set are needed.
+type Babi struct {
+	Path string `json:"path"` // the official distribution: the folder tasks_1-20_v1-2, or its archive
+	Set  string `json:"set"`  // "en" (1,000 questions to train on), "en-10k", "en-valid" or "en-valid-10k"
+	Task int    `json:"task"` // 1 to 20; 0: all twenty, one model for all
+	// StandIn is a file qaN_... to train task N on in place of the distribution's, which is then not looked for. Results say so.
+	StandIn string `json:"stand_in,omitempty"`
+}
+
+// Validate names the field that is missing or out of range.
+func (c Babi) Validate() error {
+	switch {
+	case c.Path == "":
+		return errors.New("babi: path is empty: name the folder tasks_1-20_v1-2 or its archive; ut data babi gets it")
+	case !slices.Contains(Sets, c.Set):
+		return fmt.Errorf("babi: set is %q: it must be one of %v", c.Set, Sets)
+	case c.Task < 0 || c.Task > Tasks:
+		return fmt.Errorf("babi: task is %d: it must be 1 to %d, or 0 for all", c.Task, Tasks)
+	}
+	if c.StandIn == "" {
+		return nil
+	}
+	switch n := c.standsFor(); {
+	case n == 0:
+		return fmt.Errorf("babi: stand_in is %q: the name of the file must begin with the task it stands in for, as in qa3_...", c.StandIn)
+	case c.Task != 0 && c.Task != n:
+		return fmt.Errorf("babi: stand_in %q is for task %d, but the task is %d", c.StandIn, n, c.Task)
+	}
+	return nil
+}
+
+var standInName = regexp.MustCompile(`^qa(\d{1,2})_`)
+
+// standsFor is the task whose training file is replaced; 0: none.
+func (c Babi) standsFor() int {
+	m := standInName.FindStringSubmatch(filepath.Base(c.StandIn))
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1])
+	if n > Tasks {
+		return 0
+	}
+	return n
+}
+
+// tasks lists the tasks that are read.
+func (c Babi) tasks() []int {
+	if c.Task != 0 {
+		return []int{c.Task}
+	}
+	all := make([]int, Tasks)
+	for i := range all {
+		all[i] = i + 1
+	}
+	return all
+}
+
+// String is "bAbI en-10k task 2" or "bAbI en joint", and what stands in for what.
+func (c Babi) String() string {
+	what := "joint"
+	if c.Task != 0 {
+		what = fmt.Sprintf("task %d", c.Task)
+	}
+	if c.StandIn != "" {
+		what += fmt.Sprintf(", task %d trained on the stand-in %s", c.standsFor(), filepath.Base(c.StandIn))
+	}
+	return fmt.Sprintf("bAbI %s %s", c.Set, what)
+}

@@ -1,0 +1,56 @@
+package babi
+
+import "fmt"
+
+// A Finding is what Check says of one file.
+type Finding struct {
+	Set, Part string
+	Task      int
+	Questions int   // read
+	Expected  int   // as the distribution's README says; the divided sets divide by story, so that some tasks differ by a few
+	Err       error // why the file cannot be used; nil if it can
+}
+
+func (f Finding) String() string {
+	name := file{f.Set, f.Task, f.Part}
+	switch {
+	case f.Err != nil:
+		return f.Err.Error()
+	case f.Questions < f.Expected:
+		return fmt.Sprintf("%s has %d questions, fewer than the %d there should be", name, f.Questions, f.Expected)
+	}
+	return fmt.Sprintf("%s has %d questions", name, f.Questions)
+}
+
+// Bad tells that the file is not as it should be.
+func (f Finding) Bad() bool { return f.Err != nil || f.Questions < f.Expected }
+
+// parts says what files a set has, and how many questions each has at least.
+func parts(set string) map[string]int {
+	switch set {
+	case "en":
+		return map[string]int{"train": 1000, "test": 1000}
+	case "en-10k":
+		return map[string]int{"train": 10000, "test": 1000}
+	case "en-valid":
+		return map[string]int{"train": 895, "valid": 95, "test": 1000}
+	}
+	return map[string]int{"train": 8990, "valid": 990, "test": 1000}
+}
+
+// Check reads every file that the distribution should have.
+func (d *Distribution) Check() (found []Finding) {
+	for _, set := range Sets {
+		for task := 1; task <= Tasks; task++ {
+			for _, part := range []string{"train", "valid", "test"} {
+				least, has := parts(set)[part]
+				if !has {
+					continue
+				}
+				questions, err := d.Questions(set, task, part)
+				found = append(found, Finding{Set: set, Part: part, Task: task, Questions: len(questions), Expected: least, Err: err})
+			}
+		}
+	}
+	return found
+}

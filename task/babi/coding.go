@@ -1,0 +1,66 @@
+package babi
+
+import (
+	"strings"
+
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// Coding is how questions become ids, and answers words again.
+type Coding struct {
+	Source, Target *vocab.Vocabulary
+	Words          int // ids a position
+}
+
+// Example makes ids of a question: every fact and then the question, Words ids each. Words beyond that are cut off.
+func (c Coding) Example(q Question) task.Example {
+	e := task.Example{Source: make([]vocab.ID, (len(q.Facts)+1)*c.Words)}
+	for i, fact := range q.Facts {
+		c.place(e.Source[i*c.Words:(i+1)*c.Words], fact)
+	}
+	c.place(e.Source[len(q.Facts)*c.Words:], q.Text)
+	answer, _ := c.Target.EncodeLossy([]string{q.Answer})
+	e.Target = answer
+	return e
+}
+
+// place puts the ids of a sentence at the front of row.
+func (c Coding) place(row []vocab.ID, sentence string) {
+	at := 0
+	for word := range strings.SplitSeq(sentence, " ") {
+		if at == len(row) {
+			return
+		}
+		id, ok := c.Source.ID(word)
+		if !ok {
+			id, _ = c.Source.Unknown()
+		}
+		row[at] = id
+		at++
+	}
+}
+
+// Examples makes ids of questions.
+func (c Coding) Examples(questions []Question) []task.Example {
+	examples := make([]task.Example, len(questions))
+	for i, q := range questions {
+		examples[i] = c.Example(q)
+	}
+	return examples
+}
+
+// Unknown lists the words of a question that the vocabulary does not have, and says whether a sentence is longer than any that was
+// trained on.
+func (c Coding) Unknown(q Question) (words []string, long bool) {
+	for _, sentence := range append(q.Facts[:len(q.Facts):len(q.Facts)], q.Text) {
+		split := strings.Fields(sentence)
+		long = long || len(split) > c.Words
+		for _, w := range split {
+			if _, ok := c.Source.ID(w); !ok {
+				words = append(words, w)
+			}
+		}
+	}
+	return words, long
+}

@@ -1,0 +1,232 @@
+package babi
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/ulikunitz/xz"
+)
+
+// Sets are the parts of the distribution that are read: English, with 1,000 or 10,000 questions to train on, undivided or already
+// divided into training and validation.
+var Sets = []string{"en", "en-10k", "en-valid", "en-valid-10k"}
+
+// Tasks is how many tasks there are.
+const Tasks = 20
+
+// No file of the distribution comes near these; what does is no bAbI, or was made to fill the memory.
+const (
+	largestFile    = 64 << 20
+	largestArchive = 1 << 30 // unpacked
+)
+
+// file is what a file of the distribution holds, as its place and name say.
+type file struct {
+	set  string // of Sets
+	task int    // 1 to Tasks
+	part string // "train", "valid" or "test"
+}
+
+func (f file) String() string { return fmt.Sprintf("%s/qa%d_%s.txt", f.set, f.task, f.part) }
+
+// A Distribution is the official files, a folder or an archive. It does not change, so it may be shared.
+type Distribution struct {
+	path  string
+	found map[file]content
+}
+
+// content is where a file stands, or, in an archive, what it holds.
+type content struct {
+	name string
+	data []byte // nil: read the file
+}
+
+// Open finds the files of a folder (tasks_1-20_v1-2, or one above it) or of an archive (.tar.gz, .tgz, .tar.xz, .tar) of the
+// official distribution. Nothing is unpacked to the disk. Files that are missing are missed when they are asked for.
+func Open(path string) (*Distribution, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: name the folder tasks_1-20_v1-2 or its archive; ut data babi gets it", err)
+	}
+	d := &Distribution{path: path, found: map[file]content{}}
+	if info.IsDir() {
+		err = d.readFolder()
+	} else {
+		err = d.readArchive()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(d.found) == 0 {
+		return nil, fmt.Errorf("%s: no files of bAbI (such as en-10k/qa1_single-supporting-fact_train.txt) are in it", path)
+	}
+	return d, nil
+}
+
+var fileName = regexp.MustCompile(`(?:^|/)(en|en-10k|en-valid|en-valid-10k)/qa(\d{1,2})_(?:[a-z0-9-]+_)?(train|valid|test)\.txt$`)
+
+// identify tells what a file is by its path; ok is false if it is none of ours.
+func identify(path string) (f file, ok bool) {
+	m := fileName.FindStringSubmatch(path)
+	if m == nil {
+		return f, false
+	}
+	n, err := strconv.Atoi(m[2])
+	return file{set: m[1], task: n, part: m[3]}, err == nil && n >= 1 && n <= Tasks
+}
+
+func (d *Distribution) add(f file, c content) error {
+	if other, twice := d.found[f]; twice {
+		return fmt.Errorf("%s and %s are both %s: remove one", other.name, c.name, f)
+	}
+	d.found[f] = c
+	return nil
+}
+
+// deepest is how far below the folder files are looked for: parent/tasks_1-20_v1-2/en/file.
+const deepest = 4
+
+func (d *Distribution) readFolder() error {
+	return filepath.WalkDir(d.path, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(d.path, path)
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if strings.Count(filepath.ToSlash(below), "/") >= deepest {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		absolute, err := filepath.Abs(path) // the folder itself may be en-10k
+		if err != nil {
+			return err
+		}
+		if f, ok := identify(filepath.ToSlash(absolute)); ok {
+			return d.add(f, content{name: path})
+		}
+		return nil
+	})
+}
+
+func (d *Distribution) readArchive() error {
+	raw, err := os.Open(d.path)
+	if err != nil {
+		return err
+	}
+	defer raw.Close()
+	unpacked, err := decompress(raw, d.path)
+	if err != nil {
+		return fmt.Errorf("cannot be unpacked: %w: get it again", err)
+	}
+	return d.readTar(&io.LimitedReader{R: unpacked, N: largestArchive})
+}
+
+// decompress goes by the first bytes, not by the name.
+func decompress(r io.ReadSeeker, name string) (io.Reader, error) {
+	head := make([]byte, 6)
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("%w after %d bytes", err, n)
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		return gzip.NewReader(r)
+	case bytes.Equal(head, []byte{0xfd, '7', 'z', 'X', 'Z', 0}):
+		return xz.ReaderConfig{DictCap: 64 << 20}.NewReader(r)
+	case strings.HasSuffix(name, ".tar"):
+		return r, nil
+	}
+	return nil, errors.New("neither gzip nor xz, nor named .tar")
+}
+
+// readTar keeps the files of ours in memory. Paths only tell which file is which, so none can lead anywhere.
+func (d *Distribution) readTar(r *io.LimitedReader) error {
+	for archive := tar.NewReader(r); ; {
+		header, err := archive.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return d.damaged(r, err)
+		}
+		f, ok := identify(header.Name)
+		if !ok || header.Typeflag != tar.TypeReg {
+			continue
+		}
+		if header.Size > largestFile {
+			return fmt.Errorf("%s has %d bytes, more than any file of bAbI", header.Name, header.Size)
+		}
+		data, err := io.ReadAll(archive)
+		if err != nil {
+			return d.damaged(r, fmt.Errorf("%s: %w", header.Name, err))
+		}
+		if err := d.add(f, content{name: header.Name, data: data}); err != nil {
+			return err
+		}
+	}
+}
+
+func (d *Distribution) damaged(r *io.LimitedReader, err error) error {
+	if r.N <= 0 {
+		return fmt.Errorf("it unpacks to more than %d bytes: this is not bAbI", int64(largestArchive))
+	}
+	return fmt.Errorf("damaged or cut short: %w: get it again", err)
+}
+
+// Path is where the distribution is.
+func (d *Distribution) Path() string { return d.path }
+
+// Has tells whether a file is there.
+func (d *Distribution) Has(set string, task int, part string) bool {
+	_, ok := d.found[file{set, task, part}]
+	return ok
+}
+
+// Questions reads one file. One that is missing, and the first line that is wrong, is an error that names it.
+func (d *Distribution) Questions(set string, task int, part string) ([]Question, error) {
+	f := file{set, task, part}
+	c, ok := d.found[f]
+	if !ok {
+		return nil, fmt.Errorf("%s: %s is missing: get the whole distribution (ut data babi), or leave out task %d", d.path, f, task)
+	}
+	if c.data != nil {
+		return number(task)(Parse(filepath.Join(d.path, c.name), bytes.NewReader(c.data)))
+	}
+	return number(task)(parseFile(c.name))
+}
+
+func parseFile(name string) ([]Question, error) {
+	r, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return Parse(name, r)
+}
+
+// number writes the task into its questions.
+func number(task int) func([]Question, error) ([]Question, error) {
+	return func(questions []Question, err error) ([]Question, error) {
+		for i := range questions {
+			questions[i].Task = task
+		}
+		return questions, err
+	}
+}

@@ -1,0 +1,175 @@
+package babi
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Question is one of those that a story asks, with everything that was told before it.
+type Question struct {
+	Task     int      // 1 to 20
+	Story    int      // in its file, from 0
+	Line     int      // in its file, from 1
+	Facts    []string // what was told, in order, each as Sentence gives it
+	Text     string   // the question itself, as Sentence gives it
+	Answer   string   // as it is written; commas divide a list: "n,w"
+	Supports []int    // the facts that answer it, numbers into Facts, in the order of the file
+}
+
+// longestLine is far above any line of the distribution; what is longer is not bAbI.
+const longestLine = 1 << 12
+
+// Parse reads one file of the distribution. The first line that is not as the format says ends it with an error, "name:line: ...".
+func Parse(name string, r io.Reader) ([]Question, error) {
+	p := parser{}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longestLine)
+	for lines.Scan() {
+		p.line++
+		if err := p.read(strings.TrimSuffix(lines.Text(), "\r")); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, p.line, err)
+		}
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("%s:%d: the line is longer than %d bytes: this is no file of bAbI", name, p.line+1, longestLine)
+	case err != nil:
+		return nil, fmt.Errorf("%s:%d: %w", name, p.line+1, err)
+	case len(p.questions) == 0:
+		return nil, fmt.Errorf("%s: no questions in %d lines: this is no file of bAbI, or it was cut short", name, p.line)
+	}
+	return p.questions, nil
+}
+
+// parser is a file, read up to some line.
+type parser struct {
+	line      int // of the file
+	number    int // the line's own, within its story
+	story     int // from 1
+	facts     []string
+	factAt    map[int]int // a fact's number in the story -> its place in facts
+	questions []Question
+}
+
+// read takes one line: "NUMBER TEXT", and for a question a tab, the answer, a tab, and the numbers of the facts it needs.
+func (p *parser) read(line string) error {
+	if at := strings.IndexFunc(line, func(r rune) bool { return r == utf8.RuneError || r != '\t' && unicode.IsControl(r) }); at >= 0 {
+		return fmt.Errorf("byte %d is no text", at+1)
+	}
+	digits, text, ok := strings.Cut(line, " ")
+	number, err := strconv.Atoi(digits)
+	if !ok || err != nil || number < 1 {
+		return fmt.Errorf("%q does not begin with a number and a space", clip(line))
+	}
+	if err := p.count(number); err != nil {
+		return err
+	}
+	columns := strings.Split(text, "\t")
+	sentence, err := Sentence(columns[0], "")
+	if err != nil {
+		return err
+	}
+	switch len(columns) {
+	case 1:
+		if !strings.HasSuffix(sentence, " .") {
+			return fmt.Errorf("the fact %q does not end with a full stop: was its answer lost?", clip(text))
+		}
+		p.factAt[number] = len(p.facts)
+		p.facts = append(p.facts, sentence)
+		return nil
+	case 3:
+		return p.ask(sentence, columns[1], columns[2])
+	}
+	return fmt.Errorf("%d tabs: a fact has none, a question two (QUESTION tab ANSWER tab NUMBERS)", len(columns)-1)
+}
+
+// count follows the numbers of the lines; 1 begins a story.
+func (p *parser) count(number int) error {
+	switch {
+	case number == 1:
+		p.story++
+		p.facts, p.factAt = nil, map[int]int{}
+	case p.number == 0:
+		return fmt.Errorf("the first line has number %d, not 1", number)
+	case number != p.number+1:
+		return fmt.Errorf("number %d follows %d: it must be %d, or 1 for a new story", number, p.number, p.number+1)
+	}
+	p.number = number
+	return nil
+}
+
+func (p *parser) ask(sentence, answer, supports string) error {
+	if !strings.HasSuffix(sentence, " ?") {
+		return fmt.Errorf("the question %q does not end with a question mark", clip(sentence))
+	}
+	if len(p.facts) == 0 {
+		return fmt.Errorf("the question %q comes before any fact", clip(sentence))
+	}
+	for member := range strings.SplitSeq(answer, ",") {
+		if member == "" || strings.ContainsFunc(member, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			return fmt.Errorf("the answer %q is no word, or words with commas between them", clip(answer))
+		}
+	}
+	q := Question{Story: p.story - 1, Line: p.line, Facts: slices.Clip(p.facts), Text: sentence, Answer: answer}
+	for word := range strings.FieldsSeq(supports) {
+		number, err := strconv.Atoi(word)
+		fact, isFact := p.factAt[number]
+		if err != nil || !isFact {
+			return fmt.Errorf("the supporting fact %q is no fact of the story before line number %d", clip(word), p.number)
+		}
+		q.Supports = append(q.Supports, fact)
+	}
+	if len(q.Supports) == 0 {
+		return fmt.Errorf("the question %q names no supporting fact", clip(sentence))
+	}
+	p.questions = append(p.questions, q)
+	return nil
+}
+
+// Sentence is a sentence as models read it: lower case, words and marks with single spaces between them, "mary is here ." Where
+// the text ends in no mark, mark is put there, unless that is empty. Text without a word is an error.
+func Sentence(text, mark string) (string, error) {
+	var words []string
+	word := -1 // where the word began that is being read
+	for at, r := range text + " " {
+		inWord := unicode.IsLetter(r) || unicode.IsDigit(r)
+		switch {
+		case inWord && word < 0:
+			word = at
+		case !inWord && word >= 0:
+			words = append(words, strings.ToLower(text[word:at]))
+			word = -1
+		}
+		if !inWord && !unicode.IsSpace(r) {
+			words = append(words, string(r))
+		}
+	}
+	if !slices.ContainsFunc(words, isWord) {
+		return "", fmt.Errorf("%q has no words", clip(text))
+	}
+	if mark != "" && isWord(words[len(words)-1]) {
+		words = append(words, mark)
+	}
+	return strings.Join(words, " "), nil
+}
+
+func isWord(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+// clip shortens what an error quotes.
+func clip(text string) string {
+	const most = 60
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
+}

@@ -1,0 +1,57 @@
+package babi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Story reads a story and its question as a person types them: sentences that end in a mark or with their line, the question
+// last. Numbers in front of lines, and what follows a tab, as in the files of bAbI, are passed over.
+func Story(text string) (Question, error) {
+	var sentences []string
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "\t")
+		line = strings.TrimLeft(strings.TrimSpace(line), "0123456789")
+		for _, part := range split(line) {
+			sentences = append(sentences, part)
+		}
+	}
+	if len(sentences) < 2 {
+		return Question{}, fmt.Errorf("%d sentences: a story needs at least one fact, and then a question", len(sentences))
+	}
+	q := Question{}
+	for i, s := range sentences {
+		last := i == len(sentences)-1
+		mark := "."
+		if last {
+			mark = "?"
+		}
+		sentence, err := Sentence(s, mark)
+		if err != nil {
+			return Question{}, fmt.Errorf("sentence %d: %w", i+1, err)
+		}
+		switch asks := strings.HasSuffix(sentence, " ?"); {
+		case asks && !last:
+			return Question{}, fmt.Errorf("sentence %d, %q, is a question, but more follows: put the question last", i+1, clip(s))
+		case !asks && last:
+			return Question{}, errors.New("the last sentence is no question: end it with a question mark")
+		}
+		if last {
+			q.Text = sentence
+		} else {
+			q.Facts = append(q.Facts, sentence)
+		}
+	}
+	return q, nil
+}
+
+// split cuts a line after every mark that ends a sentence.
+func split(line string) (sentences []string) {
+	for _, part := range strings.SplitAfter(strings.NewReplacer(".", ".\n", "?", "?\n", "!", "!\n").Replace(line), "\n") {
+		if part = strings.TrimSpace(part); part != "" {
+			sentences = append(sentences, part)
+		}
+	}
+	return sentences
+}

@@ -1,0 +1,222 @@
+package babi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// A Task is the questions of one task, or of all. It does not change, so it may be shared.
+type Task struct {
+	config                     Babi
+	coding                     Coding
+	training, validation, test []Question
+	most                       int // positions of the longest source
+}
+
+var _ task.Task = (*Task)(nil)
+
+// Task reads the questions of one configuration, whose Path is not looked at.
+func (d *Distribution) Task(c Babi) (*Task, error) {
+	c.Path = d.path
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	t := &Task{config: c}
+	for _, n := range c.tasks() {
+		if err := t.read(d, n); err != nil {
+			return nil, err
+		}
+	}
+	return t, t.encode()
+}
+
+// OpenTask opens the distribution and reads the questions of one configuration.
+func OpenTask(c Babi) (*Task, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	d, err := Open(c.Path)
+	if err != nil {
+		return nil, err
+	}
+	return d.Task(c)
+}
+
+// read adds the questions of task n. Where the distribution does not divide them, a tenth of the stories, the same in every run,
+// is for validation: stories, not questions, so that no half-told story is on both sides.
+func (t *Task) read(d *Distribution, n int) error {
+	training, err := t.trainingFile(d, n)
+	if err != nil {
+		return err
+	}
+	test, err := d.Questions(t.config.Set, n, "test")
+	if err != nil {
+		return err
+	}
+	var validation []Question
+	if _, divided := parts(t.config.Set)["valid"]; divided && t.config.standsFor() != n {
+		if validation, err = d.Questions(t.config.Set, n, "valid"); err != nil {
+			return err
+		}
+	} else if training, validation, err = divide(training, n); err != nil {
+		return err
+	}
+	t.training, t.validation, t.test = append(t.training, training...), append(t.validation, validation...), append(t.test, test...)
+	return nil
+}
+
+func (t *Task) trainingFile(d *Distribution, n int) ([]Question, error) {
+	if t.config.standsFor() == n {
+		return number(n)(parseFile(t.config.StandIn))
+	}
+	return d.Questions(t.config.Set, n, "train")
+}
+
+// divide holds out a tenth of the stories, at least one.
+func divide(questions []Question, n int) (training, validation []Question, err error) {
+	stories := questions[len(questions)-1].Story + 1
+	if stories < 2 {
+		return nil, nil, fmt.Errorf("task %d has %d story to train on: at least 2 are needed, one of them to choose a checkpoint by", n, stories)
+	}
+	order := seed.NewPermutation(0, "babi/validation", int64(n), stories)
+	held := make([]bool, stories)
+	for i := range max(1, stories/10) {
+		held[order.At(i)] = true
+	}
+	for _, q := range questions {
+		if held[q.Story] {
+			validation = append(validation, q)
+		} else {
+			training = append(training, q)
+		}
+	}
+	if len(training) == 0 || len(validation) == 0 {
+		return nil, nil, fmt.Errorf("task %d: its stories have too few questions to hold some out", n)
+	}
+	return training, validation, nil
+}
+
+// encode makes the vocabularies, of what may be trained on, and finds the longest sentence, the test's included: it is a shape.
+func (t *Task) encode() error {
+	sentences, answers := map[string]bool{}, map[string]bool{}
+	for _, q := range slices.Concat(t.training, t.validation) {
+		answers[q.Answer], sentences[q.Text] = true, true
+		for _, fact := range q.Facts {
+			sentences[fact] = true
+		}
+	}
+	once := func(set map[string]bool, split func(string) []string) func(func([]string) bool) {
+		return func(yield func([]string) bool) {
+			for s := range set {
+				if !yield(split(s)) {
+					return
+				}
+			}
+		}
+	}
+	var err error
+	if t.coding.Source, err = vocab.Build(once(sentences, strings.Fields), 1, vocab.WithUnknown()); err != nil {
+		return err
+	}
+	if t.coding.Target, err = vocab.Build(once(answers, func(s string) []string { return []string{s} }), 1, vocab.WithUnknown()); err != nil {
+		return err
+	}
+	for _, q := range slices.Concat(t.training, t.validation, t.test) {
+		kept := recent(q)
+		t.most = max(t.most, len(kept.Facts)+1)
+		for _, s := range append(slices.Clip(q.Facts), q.Text) {
+			t.coding.Words = max(t.coding.Words, strings.Count(s, " ")+1)
+		}
+	}
+	return nil
+}
+
+// recent drops the facts that are too long ago, and moves Supports with them. A supporting fact that is dropped is left out.
+func recent(q Question) Question {
+	drop := len(q.Facts) - mostFacts(q.Task)
+	if drop <= 0 {
+		return q
+	}
+	q.Facts = q.Facts[drop:]
+	supports := make([]int, 0, len(q.Supports))
+	for _, s := range q.Supports {
+		if s >= drop {
+			supports = append(supports, s-drop)
+		}
+	}
+	q.Supports = supports
+	return q
+}
+
+// Name says which questions.
+func (t *Task) Name() string { return t.config.String() }
+
+// SourceVocabulary is the words of the training file, and <unknown>.
+func (t *Task) SourceVocabulary() *vocab.Vocabulary { return t.coding.Source }
+
+// TargetVocabulary is the answers of the training file, lists as a whole, and <unknown>: a test answer that was never trained on is
+// that, and can only be wrong.
+func (t *Task) TargetVocabulary() *vocab.Vocabulary { return t.coding.Target }
+
+// Symbols is words.
+func (t *Task) Symbols() vocab.Symbols { return vocab.Words }
+
+// Words is how many ids of a source are one position.
+func (t *Task) Words() int { return t.coding.Words }
+
+// Coding is how questions become ids.
+func (t *Task) Coding() Coding { return t.coding }
+
+// Training goes through the questions to train on again and again, every time in another order.
+func (t *Task) Training(seedValue uint64, i int64) task.Example {
+	n := int64(len(t.training))
+	order := seed.NewPermutation(seedValue, "babi/epoch", i/n, len(t.training))
+	return t.coding.Example(recent(t.training[order.At(int(i%n))]))
+}
+
+// HeldOut is the test, or the validation part of the training file, in the order of the files; with a Count below its size, that
+// many of it, picked by the seed. Length and Mix are ignored: stories have the lengths they have.
+func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	questions := t.Test()
+	if s.Validation {
+		questions = t.Validation()
+	}
+	examples := t.coding.Examples(questions)
+	if s.Count == 0 {
+		return examples, nil
+	}
+	order := seed.NewPermutation(seedValue, "babi/held-out", 0, len(examples))
+	picked := make([]task.Example, min(s.Count, len(examples)))
+	for i := range picked {
+		picked[i] = examples[order.At(i)]
+	}
+	return picked, nil
+}
+
+// Validation is the questions that choose a checkpoint, with the facts that models see.
+func (t *Task) Validation() []Question { return each(t.validation) }
+
+// Test is the questions of the test, with the facts that models see: those of task 1 first.
+func (t *Task) Test() []Question { return each(t.test) }
+
+func each(questions []Question) []Question {
+	kept := make([]Question, len(questions))
+	for i, q := range questions {
+		kept[i] = recent(q)
+	}
+	return kept
+}
+
+// TrainedOn is how many questions there are to train on.
+func (t *Task) TrainedOn() int { return len(t.training) }
+
+// MaxLengths is the ids of the longest source, and 1: a class.
+func (t *Task) MaxLengths() (source, target int) { return t.most * t.coding.Words, 1 }

@@ -1,0 +1,38 @@
+package universal
+
+import . "github.com/gomlx/gomlx/core/graph"
+
+// A Pool makes one vector [B, 1, D] of the states of a sequence [B, M, D], from its real positions, which mask [B, M] tells. It is
+// [Mean] or [Last]; nil is Mean.
+type Pool func(state, mask *Node) *Node
+
+func (p Pool) of(state, mask *Node) *Node {
+	if p == nil {
+		return Mean(state, mask)
+	}
+	return p(state, mask)
+}
+
+// Mean is the mean over the real positions.
+func Mean(state, mask *Node) *Node {
+	real := ConvertDType(mask, state.DType())                            // [B, M]
+	count := MaxScalar(ReduceAndKeep(real, ReduceSum, -1), 1.0)          // [B, 1]
+	pooled := Div(ReduceSum(Mul(state, InsertAxes(real, -1)), 1), count) // [B, D]
+	return InsertAxes(pooled, 1)
+}
+
+// Last is the state of the last real position: the question's, where a source ends in a question.
+func Last(state, mask *Node) *Node {
+	real := ConvertDType(mask, state.DType())                 // [B, M], ones and then zeros
+	after := Sub(real, shiftLeft(real))                       // [B, M], one at the last real position
+	picked := ReduceSum(Mul(state, InsertAxes(after, -1)), 1) // [B, D]
+	return InsertAxes(picked, 1)
+}
+
+// shiftLeft moves [B, M] one position to the left, a zero coming in at the right.
+func shiftLeft(x *Node) *Node {
+	if x.Shape().Dimensions[1] == 1 {
+		return ZerosLike(x)
+	}
+	return ShiftWithScalar(x, 1, ShiftDirLeft, 1, 0)
+}

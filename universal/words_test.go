@@ -1,0 +1,203 @@
+package universal_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/halting"
+	"universal-transformer/universal"
+)
+
+// twoWords is small with two symbols a position and adaptive halting.
+func twoWords() universal.Config {
+	c := small()
+	c.Words = 2
+	c.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 4, Epsilon: 0.01}}
+	return c
+}
+
+// A position is the sum of its words, each times the mask of its place: setting embeddings and masks so that a two-word model adds up
+// to what a one-word model looks up, both come to the same, state by state, whatever the padding.
+// Caught when planted: masks left out, or of the wrong place; scale left out; padding that adds its row of the table; a position with
+// one word taken for padding.
+func TestWordsOfAPositionAreSummed(t *testing.T) {
+	for _, scaled := range []bool{false, true} {
+		c := twoWords()
+		c.ScaleEmbedding = scaled
+		two := newMachine(t, universal.Encoder{Config: c, Pool: universal.Last})
+		c.Words, c.SourceVocabulary = 0, 6
+		one := newMachine(t, universal.Encoder{Config: c, Pool: universal.Last})
+		words, mask := values(two, "embedding.source"), values(two, "embedding.mask")
+		sum := func(first, second int) []float64 { // of two ids, by hand; 0 is padding
+			row := make([]float64, 6)
+			for place, id := range []int{first, second} {
+				for d := range row {
+					if id != 0 {
+						row[d] += mask[place*6+d] * words[id*6+d]
+					}
+				}
+			}
+			return row
+		}
+		table := make([]float64, 6, 36) // id 0
+		table = slices.Concat(table, sum(3, 6), sum(2, 0), sum(5, 4), sum(6, 3), make([]float64, 6))
+		set(one, "embedding.source", table)
+		got := two.run([][]int32{{3, 6, 2, 0, 5, 4}, {6, 3, 2, 0, 0, 0}}, [][]int32{{1}, {1}})
+		want := one.run([][]int32{{1, 2, 3}, {4, 2, 0}}, [][]int32{{1}, {1}})
+		for name := range want {
+			if d := distance(got[name], want[name]); !(d <= 1e-12) {
+				t.Errorf("scaled %v: %s is off by %.2g", scaled, name, d)
+			}
+		}
+		if distance(got["logits"], two.run([][]int32{{6, 3, 2, 0, 5, 4}, {6, 3, 2, 0, 0, 0}}, [][]int32{{1}, {1}})["logits"]) < 1e-6 {
+			t.Error("the order of words within a position does not matter")
+		}
+	}
+}
+
+// Masks start at one, and are the only parameter more.
+func TestWordsAddMasks(t *testing.T) {
+	c := twoWords()
+	with := shapesOf(t, universal.Encoder{Config: c})
+	if with["embedding.mask"] != "[2 6]" {
+		t.Errorf("the mask has shape %s", with["embedding.mask"])
+	}
+	delete(with, "embedding.mask")
+	for _, words := range []int{0, 1} {
+		c.Words = words
+		same(t, "one word", shapesOf(t, universal.Encoder{Config: c}), with)
+	}
+	c.Words = 2
+	for _, v := range values(newMachineAsInitialised(t, universal.Encoder{Config: c}), "embedding.mask") {
+		if v != 1 {
+			t.Errorf("a mask starts at %v", v)
+		}
+	}
+}
+
+// Padding positions, of several words each, change nothing.
+func TestPaddingOfSeveralWordsChangesNothing(t *testing.T) {
+	for _, m := range []universal.Model{
+		universal.Encoder{Config: twoWords()}, universal.Encoder{Config: twoWords(), Pool: universal.Last}, universal.EncoderDecoder{Config: twoWords()},
+	} {
+		x := newMachine(t, m)
+		target := [][]int32{{3, 1}}
+		alone := x.run([][]int32{{3, 6, 2, 0}}, target)["logits"]
+		both := x.run([][]int32{{3, 6, 2, 0, 0, 0, 0, 0}, {4, 4, 4, 5, 2, 3, 6, 0}}, append(target, []int32{2, 1}))["logits"]
+		if d := distance(both[:len(alone)], alone); !(d <= 1e-12) {
+			t.Errorf("%T: logits are off by %.2g", m, d)
+		}
+	}
+}
+
+func TestWordsValidate(t *testing.T) {
+	for want, change := range map[string]func(*universal.Config){
+		"model.words is -1":              func(c *universal.Config) { c.Words = -1 },
+		"needs one symbol a position":    func(c *universal.Config) { c.Words, c.SharedEmbedding, c.TargetVocabulary = 2, true, 7 },
+		"model.halting must be fixed":    nil,
+		"model.learned_steps makes no s": func(c *universal.Config) { c.Halting, c.LearnedSteps = halting.Fixed{Steps: 2}, true },
+	} {
+		c := twoWords()
+		if change != nil {
+			change(&c)
+		}
+		if err := (universal.Transformer{Config: c}).Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// Every layer of a Transformer has the encoder's parameters, its own; with one layer it is an Encoder of one step that was told no
+// step. Caught when planted: layers that share; positions added in every layer.
+func TestTransformerHasWeightsOfEveryLayer(t *testing.T) {
+	c := small()
+	encoder, want := shapesOf(t, universal.Encoder{Config: c}), map[string]string{}
+	for name, shape := range encoder {
+		below, block := strings.CutPrefix(name, "encoder.")
+		if !block {
+			want[name] = shape
+			continue
+		}
+		for layer := 1; layer <= 3; layer++ {
+			want[fmt.Sprintf("encoder.layer_%d.%s", layer, below)] = shape
+		}
+	}
+	same(t, "transformer", shapesOf(t, universal.Transformer{Config: c}), want)
+	x := newMachine(t, universal.Transformer{Config: c})
+	got := x.run(rectangle(sources, 4), [][]int32{{2}, {3}, {4}})
+	tied := newMachine(t, universal.Transformer{Config: c})
+	for name := range maps.Keys(want) {
+		if rest, ok := strings.CutPrefix(name, "encoder.layer_1."); ok {
+			for _, layer := range []string{"2", "3"} {
+				set(tied, "encoder.layer_"+layer+"."+rest, values(tied, name))
+			}
+		}
+	}
+	if distance(got["logits"], tied.run(rectangle(sources, 4), [][]int32{{2}, {3}, {4}})["logits"]) < 1e-6 {
+		t.Error("the layers' own weights do not matter")
+	}
+}
+
+// Layers that add nothing hand on what they were given: then three come to what one comes to, and positions were added once.
+// Caught when planted: positions added in every layer.
+func TestTransformerAddsPositionsOnce(t *testing.T) {
+	var logits [][]float64
+	for _, layers := range []int{1, 3} {
+		c := small()
+		c.PreNorm, c.Halting = true, halting.Fixed{Steps: layers}
+		x := newMachine(t, universal.Transformer{Config: c})
+		for layer := 1; layer <= layers; layer++ {
+			below := fmt.Sprintf("encoder.layer_%d.", layer)
+			for _, name := range []string{"self_attention.output", "transition.outer.weight", "transition.outer.bias"} {
+				set(x, below+name, make([]float64, len(values(x, below+name))))
+			}
+		}
+		last := fmt.Sprintf("encoder.layer_%d.output_norm.", layers)
+		set(x, last+"gain", []float64{1, 2, 3, 4, 5, 6})
+		set(x, last+"bias", make([]float64, 6))
+		logits = append(logits, x.run(rectangle(sources, 4), [][]int32{{2}, {3}, {4}})["logits"])
+	}
+	if d := distance(logits[0], logits[1]); !(d <= 1e-12) {
+		t.Errorf("three layers that add nothing are off by %.2g", d)
+	}
+}
+
+// By hand, over lengths 3, 1 and 0. Caught when planted: a sum in place of the last, padding counted.
+func TestPools(t *testing.T) {
+	exec, err := model.NewExec(enginetest.Backend(t), model.NewStore(), func(_ *model.Scope, state, mask *Node) []*Node {
+		return []*Node{universal.Mean(state, mask), universal.Last(state, mask)}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	out, err := exec.Call([][][]float64{{{1, 2}, {3, 5}, {5, 11}}, {{7, 8}, {9, 9}, {9, 9}}, {{4, 4}, {4, 4}, {4, 4}}},
+		[][]bool{{true, true, true}, {true, false, false}, {false, false, false}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]float64{{3, 6, 7, 8, 0, 0}, {5, 11, 7, 8, 0, 0}} {
+		if got := flat(out[i]); distance(got, want) > 1e-15 {
+			t.Errorf("pool %d gives %v, want %v", i, got, want)
+		}
+	}
+}
+
+func values(x *machine, name string) []float64 {
+	x.t.Helper()
+	return flat(x.store.GetVariable(universal.Path(name)).MustValue())
+}
+
+func set(x *machine, name string, to []float64) {
+	x.t.Helper()
+	v := x.store.GetVariable(universal.Path(name))
+	if err := v.SetValue(tensorOf(to, v.DType(), v.Shape().Dimensions)); err != nil {
+		x.t.Fatal(err)
+	}
+}
