@@ -152,6 +152,7 @@ func longestAnswer(source int) int { return 4*source + 50 }
 type Protocol struct {
 	Selection     task.Selection
 	TeacherForced bool
+	Masked        bool          // transform halted positions like the others, as published
 	Beam          decoding.Beam // Width 0: greedy
 	Progress      func(done, total int)
 }
@@ -172,7 +173,7 @@ func (t *Trained) Evaluate(ctx context.Context, p Protocol) (evaluation.Row, err
 	if t.Run.Task.isFile() {
 		p.Selection = task.Selection{Count: p.Selection.Count} // a file has the lengths it has
 	}
-	e := evaluation.Evaluator{Backend: t.Backend, Store: t.Store, Plan: batch.Plan{Tokens: evaluationTokens, Words: t.Run.Model.Words}, Progress: p.Progress}
+	e := evaluation.Evaluator{Backend: t.Backend, Store: t.Store, Plan: batch.Plan{Tokens: evaluationTokens, Words: t.Run.Model.Words}, Masked: p.Masked, Progress: p.Progress}
 	var row evaluation.Row
 	switch m := t.Model.(type) {
 	case universal.EncoderDecoder:
