@@ -22,11 +22,10 @@ func (t *Trained) Trace(line string) (*viewer.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := decoding.New(t.Backend, t.Store, t.Model)
+	d, err := t.decoding()
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
 	found, err := d.Decode(context.Background(), [][]vocab.ID{source}, []int{longestAnswer(len(source))}, decoding.Method{}, nil)
 	if err != nil {
 		return nil, err
