@@ -113,6 +113,9 @@ func TestDecodeSamples(t *testing.T) {
 	if others := hot(strings.Repeat("4\n", mostLines+2)+"123\n", "--seed", "3"); others[mostLines+2] != all[mostLines+2] {
 		t.Errorf("line %d is answered %q after others, %q before", mostLines+3, others[mostLines+2], all[mostLines+2])
 	}
+	if slices.Equal(all[:3], all[mostLines:mostLines+3]) {
+		t.Error("lines are answered by their place among those that are decoded together")
+	}
 	greedy := utReading(t, "123\n", "decode", trained(t)).stdout
 	if cold := hot("123\n", "--top-k", "1"); cold[0]+"\n" != greedy {
 		t.Errorf("the most probable symbol alone gives %q, greedy decoding %q", cold[0], greedy)
