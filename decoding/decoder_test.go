@@ -1,6 +1,8 @@
 package decoding_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -123,7 +125,7 @@ func repeated(length, first int) []vocab.ID {
 // those of decoding without a cache: position by position, sources of unequal lengths, rows in another order, twice, or given up on the
 // way; both precisions, all policies and transitions.
 // Caught when planted: keys of one step used in all; a cache written one position off; positions behind the present one seen; coordinates
-// of the position before; convolution windows of one step used in all; a memory of another row; rows not moved when one goes on twice.
+// of the position before; one convolution window used for both convolutions; a memory of another row.
 func TestDecoderAgreesWithTeacherForcing(t *testing.T) {
 	sources := [][]vocab.ID{{3, 6, 2}, {4, 2, 5, 5, 6, 3, 2, 2, 4}, {5, 5, 2, 6}}
 	const length = 100
@@ -180,7 +182,9 @@ func TestDecoderAgreesWithTeacherForcing(t *testing.T) {
 	}
 }
 
-// Caught when planted: what TestDecoderAgreesWithTeacherForcing says, and room that is not made when a sequence grows.
+// A cache and no cache give the same logits at every position, of language models with prompts too, whose common part is read at once.
+// Caught when planted: what TestDecoderAgreesWithTeacherForcing says; room that is not made when a sequence grows; symbols of a prompt
+// that are not counted; a prompt read one symbol off.
 func TestCacheAgreesWithoutIt(t *testing.T) {
 	sources := [][]vocab.ID{{3, 5, 2}, {4, 2, 5, 5, 4, 3, 2, 2, 4}}
 	for name, config := range models(dtypes.Float64) {
@@ -244,4 +248,151 @@ func start(t *testing.T, d *decoding.Decoder, sources [][]vocab.ID) (*decoding.C
 	t.Cleanup(cached.Close)
 	t.Cleanup(uncached.Close)
 	return cached, uncached
+}
+
+// limits of so many sources.
+func limits(sources, limit int) []int {
+	list := make([]int, sources)
+	for i := range list {
+		list[i] = limit
+	}
+	return list
+}
+
+// Every search finds the same with a cache and without: symbols, and scores to rounding; of sources that end at different times, and of
+// prompts of different lengths. A source alone gets what it gets in a batch.
+// Caught when planted: rows of a beam not moved; the memory of another source after a source has left; the end of a prompt searched for.
+func TestSearchesAgree(t *testing.T) {
+	sources := [][]vocab.ID{{3, 5, 2}, {4, 2, 5, 5, 4, 3, 2, 2, 4}, {2}, {5, 5, 3, 2, 2, 4}, {3, 3}}
+	methods := map[string]decoding.Method{
+		"greedy": {}, "beam": {Beam: decoding.Beam{Width: 3, Alpha: 0.6}}, "wide beam": {Beam: decoding.Beam{Width: 5}},
+		"sampling": {Sampling: decoding.Sampling{Temperature: 1.5, TopK: 4, TopP: 0.95}, Seed: 7, First: 3},
+	}
+	ended := 0
+	for name, config := range models(dtypes.Float64) {
+		if !strings.Contains(name, "pre-norm false") && !strings.Contains(name, "Frozen") {
+			continue
+		}
+		for _, language := range []bool{false, true} {
+			if strings.HasPrefix(name, "halting.Length") && language {
+				continue
+			}
+			d := decoder(t, config, language)
+			defer d.Close()
+			for called, method := range methods {
+				found, err := d.Decode(t.Context(), sources, limits(5, 14), method, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, uncached := start(t, d, sources)
+				want, err := method.Search(t.Context(), decoding.Request{Limits: limits(5, 14), Next: uncached.Next, Rest: uncached.Rest()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range want {
+					where := fmt.Sprintf("%s, language %v, %s, source %d", name, language, called, i)
+					if !sameHypothesis(found[i], want[i]) {
+						t.Errorf("%s: with a cache %+v, without %+v", where, found[i], want[i])
+					}
+					if found[i].Finished {
+						ended++
+					}
+					alone := method
+					alone.First += int64(i)
+					if one, err := d.Decode(t.Context(), sources[i:i+1], limits(1, 14), alone, nil); err != nil || !sameHypothesis(one[0], found[i]) {
+						t.Errorf("%s: alone %+v, in a batch %+v; %v", where, one, found[i], err)
+					}
+				}
+			}
+		}
+	}
+	if ended == 0 {
+		t.Error("no sequence ended, so none left its batch")
+	}
+}
+
+// What is sampled for a source in single precision does not depend on the rest of the batch either: its logits are the same to the last bit.
+func TestBatchesHaveTheLogitsOfTheirSources(t *testing.T) {
+	config := models(dtypes.Float32)["halting.Frozen, universal.FeedForward, pre-norm true"]
+	config.Width, config.Heads, config.Transition = 32, 2, universal.FeedForward{Filter: 96}
+	d := decoder(t, config, false)
+	defer d.Close()
+	sources := [][]vocab.ID{repeated(20, 1), repeated(17, 2), repeated(24, 3)}
+	batch, _ := start(t, d, sources)
+	parents, symbols := []int{0, 1, 2}, []vocab.ID(nil)
+	var logits [][][]float64
+	for range 70 {
+		got, err := batch.Next(parents, symbols)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logits, symbols = append(logits, got), []vocab.ID{2, 3, 4}
+	}
+	for i := range sources {
+		alone, _ := start(t, d, sources[i:i+1])
+		symbols = nil
+		for n := range 70 {
+			got, err := alone.Next([]int{0}, symbols)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got[0], logits[n][i]) {
+				t.Fatalf("source %d, position %d: %v alone, %v in a batch", i, n, got[0], logits[n][i])
+			}
+			symbols = []vocab.ID{vocab.ID(2 + i)}
+		}
+	}
+}
+
+// The cache has the size that the package comment states: 2 T S D numbers a row, T (2 D + 4 F) more with convolutions, and 2 M D for the source.
+// Caught when planted: room doubled in place of half as much more; keys of the source kept for every step.
+func TestCacheSize(t *testing.T) {
+	for name, windows := range map[string]int{"FeedForward": 0, "SeparableConvolution": 3 * (2*8 + 4*8)} {
+		d := decoder(t, models(dtypes.Float64)["halting.Fixed, universal."+name+", pre-norm false"], false)
+		defer d.Close()
+		batch, _ := start(t, d, [][]vocab.ID{{2, 3, 4}, {2}})
+		symbols := []vocab.ID(nil)
+		for n := range 100 {
+			if _, err := batch.Next([]int{0, 1}, symbols); err != nil {
+				t.Fatal(err)
+			}
+			symbols = []vocab.ID{2, 3}
+			room := 64
+			switch {
+			case n >= 96:
+				room = 144
+			case n >= 64:
+				room = 96
+			}
+			const rows, masks = 2, 2 * 8
+			if want := rows*8*(2*3*room*8+windows+2*8*8) + masks; batch.Bytes() != want {
+				t.Fatalf("%s: %d bytes after %d symbols, want %d", name, batch.Bytes(), n+1, want)
+			}
+		}
+	}
+}
+
+// Ids that the model does not have, rows that there are not, and a context that has ended are errors. Nothing is decoded of nothing.
+func TestDecoderErrors(t *testing.T) {
+	d := decoder(t, models(dtypes.Float32)["halting.Fixed, universal.FeedForward, pre-norm false"], false)
+	defer d.Close()
+	for _, id := range []vocab.ID{0, 7, -1} {
+		if _, err := d.Start([][]vocab.ID{{2}, {3, id}}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("source 1 holds id %d, but ids go from 1 to 6", id)) {
+			t.Errorf("id %d: %v", id, err)
+		}
+	}
+	batch, _ := start(t, d, [][]vocab.ID{{2}})
+	if _, err := batch.Next([]int{1}, nil); err == nil || !strings.Contains(err.Error(), "row 1 of 1") {
+		t.Errorf("a row that there is not: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := d.Decode(ctx, [][]vocab.ID{{2}}, []int{20}, decoding.Method{}, func(int, vocab.ID) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+	if found, err := d.Decode(t.Context(), nil, nil, decoding.Method{}, nil); err != nil || len(found) != 0 {
+		t.Errorf("nothing is decoded to %v, %v", found, err)
+	}
+	if found, err := d.Decode(t.Context(), [][]vocab.ID{{2}}, []int{0}, decoding.Method{}, nil); err != nil || len(found[0].Symbols) != 0 {
+		t.Errorf("no symbols at most: %v, %v", found, err)
+	}
 }

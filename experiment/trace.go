@@ -23,11 +23,10 @@ func (t *Trained) Trace(line string) (*viewer.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := t.decoder()
+	d, err := t.decoding()
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
 	found, err := d.Decode(context.Background(), [][]vocab.ID{source}, []int{longestAnswer(len(source))}, decoding.Method{}, nil)
 	if err != nil {
 		return nil, err

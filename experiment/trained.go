@@ -29,6 +29,7 @@ type Trained struct {
 	Notes      []string // what the reader should know: checkpoints that could not be used
 	checkpoint *runlog.Checkpoint
 	log        *runlog.Run
+	decoder    *decoding.Decoder // made when first used
 }
 
 // Load reads a run directory: its best checkpoint by held-out cross entropy, or the newest intact one if none was marked best
@@ -108,45 +109,6 @@ func encode(v *vocab.Vocabulary, symbols vocab.Symbols, line string) (ids []voca
 func (t *Trained) Text(ids []vocab.ID) string {
 	return t.Words.Symbols.Join(t.Words.Target.Decode(ids))
 }
-
-// Decode answers lines of text, greedily if beam.Width is 0. Answers may have four times as many symbols as the longest
-// source, and 50 more.
-func (t *Trained) Decode(lines []string, beam decoding.Beam) ([]string, error) {
-	sources, limits := make([][]vocab.ID, len(lines)), make([]int, len(lines))
-	for i, line := range lines {
-		source, _, err := t.Encode(line)
-		if err != nil {
-			return nil, fmt.Errorf("source %d: %w", i+1, err)
-		}
-		sources[i], limits[i] = source, longestAnswer(len(source))
-	}
-	d, err := t.decoder()
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	found, err := d.Decode(context.Background(), sources, limits, decoding.Method{Beam: beam}, nil)
-	if err != nil {
-		return nil, err
-	}
-	answers := make([]string, len(found))
-	for i, h := range found {
-		answers[i] = t.Text(h.Symbols)
-	}
-	return answers, nil
-}
-
-// decoder decodes with the model, which must be one that writes.
-func (t *Trained) decoder() (*decoding.Decoder, error) {
-	m, writes := t.Model.(universal.EncoderDecoder)
-	if !writes {
-		return nil, fmt.Errorf("%s answers stories with a class and decodes nothing: use ut answer", t.log.Dir())
-	}
-	return decoding.New(t.Backend, t.Store, m)
-}
-
-// longestAnswer is how many symbols the answer to a source may have.
-func longestAnswer(source int) int { return 4*source + 50 }
 
 // Protocol says how to evaluate: on which held-out examples, and how to predict.
 type Protocol struct {

@@ -55,7 +55,7 @@ func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node 
 	if !c.LearnedSteps {
 		return func(t int) *Node { return c.sinusoids(g, t, t) }
 	}
-	table := c.weights().parameter(scope, "step", normal(1), c.Halting.Limit(0), c.Width).NodeValue(g)
+	table := c.weights().parameter(scope, "step", normal(1), c.stepsLearned(), c.Width).NodeValue(g)
 	return func(t int) *Node { return Reshape(Slice(table, AxisElem(t-1)), 1, 1, c.Width) }
 }
 

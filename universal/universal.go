@@ -66,6 +66,8 @@ type Config struct {
 
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
+
+	learned int // how many steps have learned vectors, where an Exit has changed the policy since
 }
 
 // Dropout holds rates, 0 to below 1, of values zeroed in training.
