@@ -45,9 +45,20 @@ func TestAnswer(t *testing.T) {
 			if a.Answer != q.Answer {
 				wrong++
 			}
+			last, attention := len(q.Facts), a.Trace.Encoder.Attention
+			ran := int(a.Trace.Encoder.Updates[last])
 			sum := 0.0
 			for i, look := range a.Looks {
 				sum += look.Share
+				mean := 0.0
+				for step := range ran {
+					for head := range 4 {
+						mean += attention[step][head][last][look.Position] / 4 / float64(ran)
+					}
+				}
+				if math.Abs(mean-look.Share) > 1e-9 {
+					t.Errorf("the question looks at position %d with %v, not %v", look.Position, mean, look.Share)
+				}
 				if i > 0 && look.Share > a.Looks[i-1].Share {
 					t.Errorf("looks are %v", a.Looks)
 				}
