@@ -17,8 +17,8 @@ Written by ` + "`ut report`" + ` from the files in %s; every number of ours is o
 ## bAbI (section 3.1, table 1, appendix C)
 
 Trained on nine tenths of the training stories; the last tenth chose the checkpoint of a run, and the best of the seeds; the test was
-measured once a run, afterwards. Error in percent of the test questions; a task with more than %d %% has failed. The paper has 10
-seeds a task, width 128 and 100,000 updates; ours is smaller, see the configuration in the files. The paper's ± is called a
+measured once a run, afterwards. Error in percent of the test questions; a task with more than %d %% has failed. The paper picks from 10
+seeds; its authors' code has width 128 and 100,000 updates. Ours is smaller, as the configuration in the files says. The paper's ± is called a
 variance there; ours is the deviation over seeds.
 
 `

@@ -58,6 +58,17 @@ func TestAnswerAndReport(t *testing.T) {
 	if page := strings.TrimSpace(succeeds(t, "trace", run, "--input", "Mary went to the garden. Where is Mary?")); filepath.Ext(page) != ".html" {
 		t.Errorf("trace says %q", page)
 	}
+	if svg := succeeds(t, "trace", run, "--input", "Mary went to the garden. Where is Mary?", "--svg", "--out", "-"); !strings.Contains(svg, "to mary went to the garden .</title>") {
+		t.Errorf("trace --svg says %q", svg)
+	}
+	if r := ut(t, "trace", run, "--figure", "8"); r.code != 1 || !strings.Contains(r.stderr, "--figure: a sentence has more than the 6 words") {
+		t.Errorf("a story too long for a model: %+v", r)
+	}
+	for want, args := range map[string][]string{"figures 5 to 8": {"--figure", "4"}, "both given": {"--figure", "5", "--input", "x"}} {
+		if r := ut(t, append([]string{"trace", run}, args...)...); r.code != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%q: %+v", args, r)
+		}
+	}
 	page := filepath.Join(out, "RESULTS.md")
 	if got := succeeds(t, "report", "--results", filepath.Join(out, "results"), "--out", page); !strings.HasSuffix(got, "RESULTS.md, of 2 results\n") {
 		t.Errorf("report says %q", got)
