@@ -78,15 +78,15 @@ func (t *Trained) decoding() (d *decoding.Decoder, err error) {
 // Decode answers lines of text.
 func (t *Trained) Decode(ctx context.Context, lines []string, how Answering) ([]string, error) {
 	var out bytes.Buffer
-	if err := t.Answer(ctx, &out, lines, how); err != nil {
+	if err := t.Stream(ctx, &out, lines, how); err != nil {
 		return nil, err
 	}
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")[:len(lines)], nil
 }
 
-// Answer writes the answers to lines of text, each on a line of its own and in their order, symbol by symbol as the model chooses
+// Stream writes the answers to lines of text, each on a line of its own and in their order, symbol by symbol as the model chooses
 // them. Sequences are decoded together, so those behind the first unfinished one wait for it. If ctx ends, so does the answer.
-func (t *Trained) Answer(ctx context.Context, w io.Writer, lines []string, how Answering) error {
+func (t *Trained) Stream(ctx context.Context, w io.Writer, lines []string, how Answering) error {
 	if err := how.Validate(); err != nil {
 		return err
 	}

@@ -73,7 +73,16 @@ func (c Cell) Do(ctx context.Context, backend compute.Backend, w Watcher) (repor
 		return result, err
 	}
 	result.Questions, result.Facts = meter.rates()
-	_, err = report.Write(c.Results, result)
+	say := w.Say
+	if say == nil {
+		say = func(string) {}
+	}
+	if t.adaptive() {
+		if err := c.figures(t, say); err != nil {
+			return result, err
+		}
+	}
+	_, err = report.Save(c.Results, result)
 	return result, err
 }
 

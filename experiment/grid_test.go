@@ -26,7 +26,7 @@ func distribution(t *testing.T) string {
 		for i := range 120 {
 			n := from + i
 			one, two := rooms[n%3], rooms[n/3%3]
-			fmt.Fprintf(&b, "1 %s went to the %s.\n2 %s went to the %s.\n", people[n%2], one, people[2+n/2%2], two)
+			fmt.Fprintf(&b, "1 %s went back to the %s.\n2 %s went back to the %s.\n", people[n%2], one, people[2+n/2%2], two)
 			fmt.Fprintf(&b, "3 Where is %s?\t%s\t1\n4 Where is %s?\t%s\t2\n", people[n%2], one, people[2+n/2%2], two)
 		}
 		path := filepath.Join(root, "en", "qa1_"+part+".txt")

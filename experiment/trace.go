@@ -16,9 +16,12 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Trace answers one line of text and records what the model did on the way: steps and weights of every position, attention of
+// Trace answers one line of text, or a story, and records what the model did on the way: steps and weights of every position, attention of
 // every step and head.
 func (t *Trained) Trace(line string) (*viewer.Trace, error) {
+	if t.Run.Model.Classifier != nil {
+		return t.traceStory(line)
+	}
 	source, _, err := t.Encode(line)
 	if err != nil {
 		return nil, err

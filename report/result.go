@@ -136,8 +136,8 @@ func Read(path string) (r Result, err error) {
 	return r, nil
 }
 
-// Write puts a result in its place, whole or not at all.
-func Write(root string, r Result) (path string, err error) {
+// Save puts a result in its place, whole or not at all.
+func Save(root string, r Result) (path string, err error) {
 	path = File(root, r.Experiment, r.Task, r.Seed)
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

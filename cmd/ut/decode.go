@@ -74,7 +74,7 @@ func decodeLines(c *cobra.Command, t *experiment.Trained, how experiment.Answeri
 			}
 		}
 		how.First = int64(number)
-		if err := t.Answer(c.Context(), c.OutOrStdout(), batch, how); err != nil {
+		if err := t.Stream(c.Context(), c.OutOrStdout(), batch, how); err != nil {
 			return err
 		}
 		number += len(batch)

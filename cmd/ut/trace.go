@@ -12,13 +12,15 @@ import (
 	"golang.org/x/term"
 	"universal-transformer/experiment"
 	"universal-transformer/runlog"
+	"universal-transformer/task/babi"
 	"universal-transformer/viewer"
 )
 
 // traceFlags is what trace is told.
 type traceFlags struct {
-	input, out, backend string
-	asJSON, asText      bool
+	input, out, backend   string
+	figure                int
+	asJSON, asText, asSVG bool
 }
 
 func newTrace() *cobra.Command {
@@ -34,17 +36,19 @@ With --json: the same as JSON, one object. "format" is "universal-transformer/tr
 come version, model, task, experiment, checkpoint, source, target, output, and the stacks
 "encoder" and "decoder", each with symbols, updates, remainders, weights, attention and
 cross_attention; go doc universal-transformer/viewer.Trace says what they hold.
-With --text: only the ponder times, drawn for a terminal.`,
+With --text: only the ponder times, drawn for a terminal.
+With --svg: only what the last position of the source looked at, as the paper's figures 5 to 8 draw it.
+
+A model that answers stories (ut answer) takes a story and its question as the source; --figure N takes
+the one that the paper prints with its figure N.`,
 		Example: `  ut trace runs/reverse --input 31415
   ut trace runs/reverse --input 31415 --text
-  ut trace runs/reverse --input 31415 --json --out -`,
+  ut trace runs/reverse --input 31415 --json --out -
+  ut trace runs/babi --figure 5 --svg --out figure5.svg`,
 		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			switch {
-			case !c.Flags().Changed("input"):
-				return usagef("--input is missing: give the source to answer")
-			case f.asJSON && f.asText:
-				return usagef("--json and --text are both given: choose one")
+			if err := f.check(c); err != nil {
+				return err
 			}
 			return usingModel(c, args[0], f.backend, func(t *experiment.Trained) error {
 				return f.trace(c, t, args[0])
@@ -52,17 +56,47 @@ With --text: only the ponder times, drawn for a terminal.`,
 		},
 	}
 	c.Flags().StringVar(&f.input, "input", "", "the `source` to answer")
+	c.Flags().IntVar(&f.figure, "figure", 0, "answer the story of the paper's figure `N`, 5 to 8")
 	c.Flags().StringVar(&f.out, "out", "", "`file` to write, - for the standard output (default with --text)")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "write JSON instead of a page")
 	c.Flags().BoolVar(&f.asText, "text", false, "draw the ponder times for a terminal instead")
+	c.Flags().BoolVar(&f.asSVG, "svg", false, "draw what the last position looked at instead")
 	backendFlag(c, &f.backend)
 	return c
+}
+
+// check rejects what cannot be meant together, and finds the story of a figure.
+func (f *traceFlags) check(c *cobra.Command) error {
+	input, figure := c.Flags().Changed("input"), c.Flags().Changed("figure")
+	switch {
+	case !input && !figure:
+		return usagef("--input is missing: give the source to answer")
+	case input && figure:
+		return usagef("--input and --figure are both given: choose one")
+	case f.asJSON && f.asText:
+		return usagef("--json and --text are both given: choose one")
+	case f.asSVG && (f.asJSON || f.asText):
+		return usagef("--svg is given with --json or --text: choose one")
+	case !figure:
+		return nil
+	}
+	for _, s := range babi.Stories {
+		if s.Figure == f.figure {
+			f.input = s.Text
+			return nil
+		}
+	}
+	return usagef("--figure is %d: the paper prints the stories of figures 5 to 8", f.figure)
 }
 
 func (f traceFlags) trace(c *cobra.Command, t *experiment.Trained, dir string) error {
 	traced, err := t.Trace(f.input)
 	if err != nil {
-		return fmt.Errorf("--input: %w", err)
+		from := "--input"
+		if f.figure != 0 {
+			from = "--figure"
+		}
+		return fmt.Errorf("%s: %w", from, err)
 	}
 	if f.out == "-" || f.out == "" && f.asText {
 		return f.write(c.OutOrStdout(), traced)
@@ -85,8 +119,11 @@ func (f traceFlags) trace(c *cobra.Command, t *experiment.Trained, dir string) e
 }
 
 func (f traceFlags) suffix() string {
-	if f.asJSON {
+	switch {
+	case f.asJSON:
 		return ".json"
+	case f.asSVG:
+		return ".svg"
 	}
 	return ".html"
 }
@@ -96,6 +133,8 @@ func (f traceFlags) write(w io.Writer, t *viewer.Trace) error {
 	switch {
 	case f.asJSON:
 		return viewer.WriteJSON(w, t)
+	case f.asSVG:
+		return viewer.WriteAttentionSVG(w, t)
 	case f.asText:
 		width, colour := 80, false
 		if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A story typed in gets an answer to every question, with the facts that were looked at; the story goes on after a question and ends with an
+// empty line; what cannot be read is one line that names the input's line.
+func TestAnswerAndReport(t *testing.T) {
+	data, out := stories(t), t.TempDir()
+	succeeds(t, gridded(data, out)...)
+	run := filepath.Join(out, "runs", "babi-1k-single-adaptive", "task01-seed1")
+	rooms := "kitchen garden office"
+	story := "Mary went to the garden.\nJohn went to the kitchen.\nWhere is Mary?\nJohn went to the office. Where is Mary?\n\n1 Mary went to the kitchen.\n2 Where is Mary?\tkitchen\t1\n"
+	r := utReading(t, story, "answer", run)
+	var answers, facts []string
+	for line := range strings.Lines(r.stdout) {
+		if strings.HasPrefix(line, "  ") {
+			facts = append(facts, line)
+		} else {
+			answers = append(answers, strings.Fields(line)[0])
+		}
+	}
+	if r.code != 0 || len(answers) != 3 || len(facts) != 2+3+1 || r.stderr != "" {
+		t.Fatalf("exit code %d, answers %q, facts %q, %s", r.code, answers, facts, r.stderr)
+	}
+	for _, a := range answers {
+		if !strings.Contains(rooms, a) {
+			t.Errorf("the answer is %q", a)
+		}
+	}
+	if r := utReading(t, "Mary flew to the moon.\nWhere is Mary?", "answer", run, "--facts", "0"); r.code != 0 || !strings.Contains(r.stderr, "line 2: the model has never read: flew, moon") ||
+		strings.Count(r.stdout, "\n") != 1 {
+		t.Errorf("unknown words: %+v", r)
+	}
+	for input, want := range map[string]string{
+		"":                               "no story on the standard input",
+		"Mary went to the garden.":       "line 1: the story ends without a question",
+		"Where is Mary?":                 "line 1: 1 sentences: a story needs at least one fact",
+		"Mary is.\nWhere? Where is Mary": "line 2: sentence 2, \"Where?\", is a question, but more follows",
+	} {
+		if r := utReading(t, input, "answer", run); r.code != 1 || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("%q: %+v, want %q", input, r, want)
+		}
+	}
+	if r := utReading(t, "12\n", "decode", run); r.code != 1 || !strings.Contains(r.stderr, "use ut answer") {
+		t.Errorf("decode: %+v", r)
+	}
+	if got := succeeds(t, "eval", run); !strings.Contains(got, "60 examples held out, classification") {
+		t.Errorf("eval says %s", got)
+	}
+	if page := strings.TrimSpace(succeeds(t, "trace", run, "--input", "Mary went to the garden. Where is Mary?")); filepath.Ext(page) != ".html" {
+		t.Errorf("trace says %q", page)
+	}
+	if svg := succeeds(t, "trace", run, "--input", "Mary went to the garden. Where is Mary?", "--svg", "--out", "-"); !strings.Contains(svg, "to mary went to the garden .</title>") {
+		t.Errorf("trace --svg says %q", svg)
+	}
+	if r := ut(t, "trace", run, "--figure", "8"); r.code != 1 || !strings.Contains(r.stderr, "--figure: a sentence has more than the 6 words") {
+		t.Errorf("a story too long for a model: %+v", r)
+	}
+	for want, args := range map[string][]string{"figures 5 to 8": {"--figure", "4"}, "both given": {"--figure", "5", "--input", "x"}} {
+		if r := ut(t, append([]string{"trace", run}, args...)...); r.code != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%q: %+v", args, r)
+		}
+	}
+	page := filepath.Join(out, "RESULTS.md")
+	if got := succeeds(t, "report", "--results", filepath.Join(out, "results"), "--out", page); !strings.HasSuffix(got, "RESULTS.md, of 2 results\n") {
+		t.Errorf("report says %q", got)
+	}
+	content, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(content), "### babi-1k-single-adaptive") || !strings.Contains(string(content), "(results/babi-1k-single-adaptive/ponder.svg)") {
+		t.Errorf("the page is %s, %v", content, err)
+	}
+	if r := ut(t, "report", "--results", filepath.Join(out, "gone")); r.code != 1 || !strings.Contains(r.stderr, "ut experiment run makes results") {
+		t.Errorf("no results: %+v", r)
+	}
+}
+
+// What is there is checked; what is not is fetched, whole or not at all, and an error says what to do.
+func TestDataBabi(t *testing.T) {
+	data := stories(t)
+	r := ut(t, "data", "babi", "--dir", data)
+	if r.code != 1 || !strings.Contains(r.stdout, "0 files with") && !strings.Contains(r.stdout, "files with 240 questions") || !strings.Contains(r.stderr, "en-10k/qa1_train.txt is missing") {
+		t.Errorf("incomplete: %+v", r)
+	}
+	archive := filepath.Join(t.TempDir(), "a.tar.gz")
+	if text, err := exec.Command("tar", "-czf", archive, "-C", data, "en").CombinedOutput(); err != nil {
+		t.Skipf("no tar: %s", text)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/good":
+			http.ServeFile(w, r, archive)
+		case "/page":
+			_, _ = w.Write([]byte("<html>sorry</html>"))
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	dir := filepath.Join(t.TempDir(), "new")
+	for path, want := range map[string]string{"/gone": "404", "/page": "neither gzip nor xz"} {
+		if r := ut(t, "data", "babi", "--dir", dir, "--from", server.URL+path); r.code != 1 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "could not be fetched: get tasks_1-20_v1-2.tar.gz") {
+			t.Errorf("%s: %+v", path, r)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	if r := ut(t, "data", "babi", "--dir", dir, "--from", server.URL+"/good"); !strings.Contains(r.stdout, "files with 240 questions") {
+		t.Errorf("fetched: %+v", r)
+	}
+	if r := ut(t, "data", "babi", "--dir", dir); !strings.Contains(r.stdout, filepath.Join(dir, "tasks_1-20_v1-2.tar.gz")+": ") || strings.Contains(r.stderr, "fetching") {
+		t.Errorf("fetched again: %+v", r)
+	}
+}

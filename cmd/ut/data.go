@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"universal-transformer/task/babi"
+)
+
+func newData() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "data",
+		Short:   "Get and check the data of the paper's tasks",
+		Long:    `data says where a data set comes from, fetches it where there is a network, and checks every file.`,
+		Example: `  ut data babi --dir data`,
+	}
+	parent(c, newDataBabi())
+	return c
+}
+
+// babiArchive is the name under which the distribution is published, and places that have it.
+const babiArchive = "tasks_1-20_v1-2.tar.gz"
+
+var babiPlaces = []string{
+	"http://www.thespermwhale.com/jaseweston/babi/" + babiArchive,
+	"https://s3.amazonaws.com/text-datasets/babi_tasks_1-20_v1-2.tar.gz",
+}
+
+func newDataBabi() *cobra.Command {
+	dir, from := "", ""
+	c := &cobra.Command{
+		Use:   "babi",
+		Short: "Get and check the bAbI tasks",
+		Long: `babi checks the official distribution of the bAbI tasks in a folder: ` + babiArchive + `, or the folder
+tasks_1-20_v1-2 itself, or an archive of it (.tar.gz, .tar.xz). If there is none, it is fetched (about 15 MB).
+
+The tasks are by Weston et al., 2015, under the licence CC BY 3.0; their home is
+https://research.facebook.com/downloads/babi/. Places that are tried:
+  ` + babiPlaces[0] + `
+  ` + babiPlaces[1],
+		Example: `  ut data babi --dir data
+  ut data babi --dir ~/downloads/tasks_1-20_v1-2`,
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			path, err := findBabi(c, dir, from)
+			if err != nil {
+				return err
+			}
+			return checkBabi(c, path)
+		},
+	}
+	c.Flags().StringVar(&dir, "dir", "data", "`folder` that has the distribution, or shall have it")
+	c.Flags().StringVar(&from, "from", "", "fetch from this `address` instead")
+	return c
+}
+
+// findBabi gives where the distribution is below dir, and fetches it if it is nowhere.
+func findBabi(c *cobra.Command, dir, from string) (string, error) {
+	candidates := []string{filepath.Join(dir, "tasks_1-20_v1-2"), filepath.Join(dir, babiArchive), filepath.Join(dir, "tasks_1-20_v1-2.tar.xz"), dir}
+	if from == "" {
+		for _, path := range candidates {
+			if _, err := os.Stat(path); err != nil {
+				continue
+			}
+			if path == dir {
+				if _, err := babi.Open(dir); err != nil {
+					continue
+				}
+			}
+			return path, nil
+		}
+	}
+	places := babiPlaces
+	if from != "" {
+		places = []string{from}
+	}
+	path := candidates[1]
+	for _, place := range places {
+		c.PrintErrln("fetching", place)
+		err := fetch(c.Context(), place, path)
+		if err == nil {
+			return path, nil
+		}
+		if c.Context().Err() != nil {
+			return "", err
+		}
+		c.PrintErrln("ut:", oneLine(err))
+	}
+	return "", fmt.Errorf("the distribution could not be fetched: get %s by other means, and put it into %s", babiArchive, dir)
+}
+
+// mostFetched is far above the size of any distribution.
+const mostFetched = 256 << 20
+
+// fetch brings a file here, whole or not at all.
+func fetch(ctx context.Context, from, path string) (err error) {
+	ctx, stop := context.WithTimeout(ctx, 10*time.Minute)
+	defer stop()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", from, answer.Status)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	n, err := io.Copy(f, io.LimitReader(answer.Body, mostFetched+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if n > mostFetched {
+		return fmt.Errorf("%s is larger than %d bytes: this is not bAbI", from, mostFetched)
+	}
+	if err := os.Chmod(f.Name(), 0o644); err != nil {
+		return err
+	}
+	if _, err := babi.Open(f.Name()); err != nil {
+		return fmt.Errorf("%s: what came is not bAbI: %w", from, errors.Unwrap(err))
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// checkBabi reads every file and says what is not as it should be.
+func checkBabi(c *cobra.Command, path string) error {
+	d, err := babi.Open(path)
+	if err != nil {
+		return err
+	}
+	good, bad, questions := 0, 0, 0
+	for _, f := range d.Check() {
+		questions += f.Questions
+		if !f.Bad() {
+			good++
+			continue
+		}
+		bad++
+		c.PrintErrln("ut:", oneLine(errors.New(f.String())))
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %d files with %d questions are as they should be, %d are not\n", path, good, questions, bad)
+	if err == nil && bad > 0 {
+		err = fmt.Errorf("%s: tasks whose files are missing or damaged cannot be run: get the distribution again", path)
+	}
+	return err
+}

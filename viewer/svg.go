@@ -1,0 +1,107 @@
+package viewer
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"strings"
+)
+
+// Measures of the drawings, in pixels.
+const (
+	svgRow       = 18 // a position
+	svgCharacter = 7  // of the widest label, about
+	svgBar       = 14 // one head's weight
+	svgGap       = 24 // between steps
+	svgTop       = 44
+	svgPonder    = 240 // the longest ponder time
+)
+
+// headColours tells heads apart; more heads begin again.
+var headColours = []string{"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728"}
+
+// WriteAttentionSVG draws what the encoder's last position looked at: a row for every position, and for every step one bar a head,
+// as dark as its weight. It is the form of the paper's figures 5 to 8, where the last position is the question.
+func WriteAttentionSVG(w io.Writer, t *Trace) error {
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	if t.Encoder == nil || len(t.Encoder.Attention) == 0 {
+		return fmt.Errorf("trace: no attention of an encoder to draw")
+	}
+	e := t.Encoder
+	labels, rows, heads := visibleAll(e.Symbols), len(e.Symbols), len(e.Attention[0])
+	left := labelWidth(labels)
+	step := heads*svgBar + svgGap
+	d := newDrawing(left+len(e.Attention)*step, svgTop+rows*svgRow+12)
+	for i, label := range labels {
+		d.text(left-8, svgTop+i*svgRow+13, "end", label)
+	}
+	for s, byHead := range e.Attention {
+		x := left + s*step
+		d.text(x+heads*svgBar/2, svgTop-22, "middle", fmt.Sprintf("step %d", s+1))
+		for k, queries := range byHead {
+			d.text(x+k*svgBar+svgBar/2, svgTop-6, "middle", fmt.Sprint(k+1))
+			for i, weight := range queries[rows-1] {
+				d.rectangle(x+k*svgBar, svgTop+i*svgRow, svgBar-1, svgRow-1, headColours[k%len(headColours)], math.Min(1, math.Max(0, weight)),
+					fmt.Sprintf("step %d, head %d: %.3f to %s", s+1, k+1, weight, labels[i]))
+			}
+		}
+	}
+	return d.end(w)
+}
+
+// WritePonderSVG draws how many steps every position of the encoder ran, one row each: the form of the paper's figure 3.
+func WritePonderSVG(w io.Writer, t *Trace) error {
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	if t.Encoder == nil {
+		return fmt.Errorf("trace: no encoder to draw")
+	}
+	labels := visibleAll(t.Encoder.Symbols)
+	left, most := labelWidth(labels), float64(t.Encoder.steps())
+	d := newDrawing(left+svgPonder+50, svgTop+len(labels)*svgRow+12)
+	d.text(left, svgTop-14, "start", "steps")
+	for i, n := range t.Encoder.Updates {
+		d.text(left-8, svgTop+i*svgRow+13, "end", labels[i])
+		width := int(math.Round(svgPonder * n / max(1, most)))
+		d.rectangle(left, svgTop+i*svgRow, width, svgRow-3, headColours[0], 1, fmt.Sprintf("%s: %s steps", labels[i], number(n)))
+		d.text(left+width+6, svgTop+i*svgRow+13, "start", number(n))
+	}
+	return d.end(w)
+}
+
+func labelWidth(labels []string) int {
+	widest := 0
+	for _, l := range labels {
+		widest = max(widest, len([]rune(l)))
+	}
+	return widest*svgCharacter + 16
+}
+
+// drawing is an SVG that grows.
+type drawing struct{ strings.Builder }
+
+func newDrawing(width, height int) *drawing {
+	d := &drawing{}
+	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", width, height)
+	d.WriteString(`<rect width="100%" height="100%" fill="white"/>` + "\n")
+	return d
+}
+
+func (d *drawing) text(x, y int, anchor, text string) {
+	fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="%s">%s</text>`+"\n", x, y, anchor, html.EscapeString(text))
+}
+
+func (d *drawing) rectangle(x, y, width, height int, colour string, opacity float64, title string) {
+	fmt.Fprintf(d, `<rect x="%d" y="%d" width="%d" height="%d" fill="%s" fill-opacity="%.3f"><title>%s</title></rect>`+"\n",
+		x, y, width, height, colour, opacity, html.EscapeString(title))
+}
+
+func (d *drawing) end(w io.Writer) error {
+	d.WriteString("</svg>\n")
+	_, err := io.WriteString(w, d.String())
+	return err
+}
