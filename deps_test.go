@@ -44,7 +44,7 @@ var rules = map[string]rule{
 	// What runs it.
 	"parallel":   {others: gomlx + " github.com/gomlx/go-xla/... cogentcore.org/lab/base/mpi"},
 	"training":   {own: model + " baseline batch objective parallel runlog internal/feed internal/economy " + support, others: gomlx},
-	"decoding":   {own: model + " vocab internal/feed internal/economy " + support, others: gomlx},
+	"decoding":   {own: model + " vocab internal/feed " + support, others: gomlx},
 	"evaluation": {own: model + " baseline decoding score batch task vocab runlog objective internal/feed internal/economy " + support, others: gomlx},
 	"experiment": {own: "training evaluation decoding objective batch score task task/... vocab runlog viewer report baseline internal/... " + model, others: gomlx},
 
