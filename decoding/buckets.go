@@ -25,11 +25,14 @@ func capacityFor(symbols int) int {
 // larger is the capacity after the given one.
 func larger(capacity int) int { return (capacity*3/2 + 15) / 16 * 16 }
 
-// rowsFor is how many rows are computed where so many are wanted: the next power of two.
+// rowsFor is how many rows are computed where so many are wanted: 1, 2, 4, 8, 16, 24, 32, 48, 64, ...
 func rowsFor(rows int) int {
 	n := 1
 	for n < rows {
 		n *= 2
+	}
+	if n > 16 && n/4*3 >= rows {
+		return n / 4 * 3
 	}
 	return n
 }

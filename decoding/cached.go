@@ -11,8 +11,8 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Cached is a batch that is being decoded with a cache. Rows that are given up leave it once half as many are left; rows are
-// moved only if one goes on in two ways.
+// Cached is a batch that is being decoded with a cache. Rows that are given up leave it once a smaller size of rowsFor holds those
+// left; else rows are moved only if one goes on in two ways.
 type Cached struct {
 	d       *Decoder
 	prompts [][]vocab.ID // of a language model
@@ -151,7 +151,9 @@ func (c *Cached) read(symbols []vocab.ID, n int) ([][]float64, error) {
 		}
 		c.kept, c.room = grown, larger(c.room)
 	}
-	args := []any{tensors.FromFlatDataAndDimensions(symbols, len(c.sources), n), int32(c.seen)}
+	input := tensors.FromFlatDataAndDimensions(symbols, len(c.sources), n)
+	defer free(input)
+	args := []any{input, int32(c.seen)}
 	for _, t := range c.source {
 		args = append(args, t)
 	}
