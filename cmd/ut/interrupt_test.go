@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -54,4 +56,21 @@ func interrupted(t *testing.T, signal syscall.Signal, args ...string) (code int,
 	}
 	_ = c.Wait()
 	return c.ProcessState.ExitCode(), last
+}
+
+// Ctrl-C ends a grid of runs with what is done saved; the same command goes on and comes to the same results.
+func TestInterruptedExperiment(t *testing.T) {
+	data := stories(t)
+	whole, broken := t.TempDir(), t.TempDir()
+	args := func(out string) []string { return gridded(data, out, "--set", "training.steps=200") }
+	want := succeeds(t, args(whole)...)
+	code, last := interrupted(t, syscall.SIGINT, args(broken)...)
+	if code != 130 || last != "ut: interrupted: what is done is saved; the same command goes on" {
+		t.Errorf("exit code %d, %q", code, last)
+	}
+	errors := regexp.MustCompile(`validation error .* questions`)
+	got := succeeds(t, args(broken)...)
+	if a, b := errors.FindAllString(got, -1), errors.FindAllString(want, -1); len(a) != 2 || !slices.Equal(a, b) {
+		t.Errorf("interrupted it comes to %q, without to %q", a, b)
+	}
 }

@@ -204,12 +204,16 @@ func (d *Distribution) Questions(set string, task int, part string) ([]Question,
 	f := file{set, task, part}
 	c, ok := d.found[f]
 	if !ok {
-		return nil, fmt.Errorf("%s: %s is missing: get the whole distribution (ut data babi), or leave out task %d", d.path, f, task)
+		return nil, d.missing(f)
 	}
 	if c.data != nil {
 		return number(task)(Parse(filepath.Join(d.path, c.name), bytes.NewReader(c.data)))
 	}
 	return number(task)(parseFile(c.name))
+}
+
+func (d *Distribution) missing(f file) error {
+	return fmt.Errorf("%s: %s is missing: get the whole distribution (ut data babi), or leave out task %d", d.path, f, f.task)
 }
 
 func parseFile(name string) ([]Question, error) {
