@@ -205,7 +205,7 @@ func (p *printer) stories() {
 	for _, column := range columns {
 		name := "babi-" + column + "-adaptive"
 		for _, s := range summaries(p.results, name) {
-			for _, figure := range []int{5, 6, 7, 8, 3} {
+			for _, figure := range drawn[s.task] {
 				file := StoryFile(s.file, figure)
 				if !p.has(file) {
 					continue
@@ -223,6 +223,9 @@ func (p *printer) stories() {
 		p.printf("Missing: no adaptive run of tasks 1, 2 or 3 is done.\n")
 	}
 }
+
+// drawn is the paper's figures of stories of a task.
+var drawn = map[int][]int{1: {5}, 2: {6, 7}, 3: {8, 3}}
 
 // StoryFile is where the figure of one of the paper's stories stands, beside the result in file.
 func StoryFile(file string, figure int) string {

@@ -64,14 +64,27 @@ func TestBestByValidation(t *testing.T) {
 		"Missing: no adaptive run of tasks 1, 2 or 3 is done.")
 }
 
-// A run on all tasks fills all rows.
+// A run on all tasks fills all rows, and its figures are shown once.
 func TestJoint(t *testing.T) {
 	r := result("babi-1k-joint", 0, 1, 7, 20)
 	r.Tests = nil
 	for task := 1; task <= 20; task++ {
 		r.Tests = append(r.Tests, report.Test{Task: task, Errors: report.Errors{Questions: 1000, Wrong: 10 * task}})
 	}
-	got := page(t, t.TempDir(), []report.Result{r})
+	root := t.TempDir()
+	r.Experiment = "babi-1k-joint-adaptive"
+	for _, figure := range []int{3, 5, 6, 7, 8} {
+		path := filepath.Join(root, report.StoryFile(report.File("", r.Experiment, 0, 1), figure))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := page(t, root, []report.Result{r})
+	if n := strings.Count(got, "![Figure "); n != 5 {
+		t.Errorf("%d figures are shown, want 5", n)
+	}
+	r.Experiment = "babi-1k-joint"
+	got = page(t, t.TempDir(), []report.Result{r})
 	says(t, got, "|  | ours | missing | missing | missing | 10.50 (15/20) |", "| 20 | agents' motivations | - | 20.0 failed | - | 20.0 | 1 | 2.0 | 500 |")
 }
 
