@@ -27,13 +27,14 @@ func Babi() Run {
 	r.Model.Transition.FeedForward.Filter = 128
 	r.Model.Halting = Halting{Fixed: &halting.Fixed{Steps: 4}}
 	r.Model.Classifier = &Classifier{Pool: "last"}
-	r.Training.Steps = 6000
+	r.Training.Steps = 15_000
+	r.Training.LabelSmoothing = 0.1
 	r.Training.Schedule = cosine(2e-3, 300)
-	r.Training.Batch = Batch{Rows: 64}
+	r.Training.Batch = Batch{Rows: 32}
 	r.Training.HeldOut = 0
 	r.Training.BestByAccuracy = true
 	r.Training.Stop = training.Stop{Accuracy: 1}
-	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 200, 400
+	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 250, 500
 	return r
 }
 
@@ -90,8 +91,8 @@ func grids() (list []Grid) {
 // small is for a tenth of the questions: more dropout, fewer updates.
 func (r *Run) small() {
 	r.Model.Dropout = universal.Dropout{Embedding: 0.1, Transition: 0.2, Residual: 0.2}
-	r.Training.Steps = 3000
-	r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 200
+	r.Training.Steps = 5000
+	r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 500
 }
 
 // joint is for twenty tasks at once: one model, a longer training.

@@ -118,6 +118,7 @@ func TestPonder(t *testing.T) {
 func TestPonderTimesAndFigures(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "results")
 	one, five := result("babi-10k-single-adaptive", 1, 1, 0, 0), result("babi-10k-single-adaptive", 5, 1, 0, 0)
+	one.Tests[0].Looks = []report.Look{{Stories: 2, Share: 0.25, Uniform: 0.2}, {Stories: 1, Share: 0.875, Uniform: 0.125}}
 	one.Tests[0].Ponder = []report.Ponder{{Supports: 1, Stories: 1, Positions: []int{1, 1}}}
 	five.Tests[0].Ponder = []report.Ponder{{Supports: 1, Stories: 2, Positions: []int{0, 0, 0, 2}}, {Supports: 3, Stories: 2, Positions: []int{4}}}
 	results := []report.Result{one, five}
@@ -142,6 +143,7 @@ func TestPonderTimesAndFigures(t *testing.T) {
 	}
 	says(t, page(t, root, results),
 		"| paper | tasks | 2.3 ± 0.8 | 3.1 ± 1.1 | 3.8 ± 2.2 |",
+		"| babi-10k-single-adaptive | 1 | 25 [20], 88 [12] |",
 		"| babi-10k-single-adaptive | tasks 1, 2, 3 | 1.5 ± 0.5 | missing | missing |",
 		"|  | questions of all tasks | 2.8 ± 1.3 | missing | 1.0 ± 0.0 |",
 		"![Ponder times of babi-10k-single-adaptive, task by task](results/babi-10k-single-adaptive/ponder.svg)",
