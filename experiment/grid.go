@@ -49,6 +49,17 @@ func (c Cell) Done() (r report.Result, done bool, err error) {
 	return r, err == nil, err
 }
 
+// Same tells whether a result is of this cell's configuration, wherever its data were.
+func (c Cell) Same(r report.Result) bool {
+	was := Base()
+	if json.Unmarshal(r.Config, &was) != nil || was.Task.Babi == nil {
+		return false
+	}
+	asked := c.Run
+	asked.Model.Words = was.Model.Words
+	return slices.Equal(elsewhere(asked), elsewhere(was))
+}
+
 // ErrInterrupted is what Do returns when it was told to stop: everything is saved, and doing the cell again goes on.
 var ErrInterrupted = errors.New("interrupted")
 

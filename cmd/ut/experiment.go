@@ -211,7 +211,10 @@ func (f gridFlags) one(c *cobra.Command, backend compute.Backend, cell experimen
 		}
 	}
 	was := "done before"
-	if !done {
+	switch {
+	case done && !cell.Same(result):
+		was += ", with another configuration: remove its result to do it again"
+	case !done:
 		was = fmt.Sprintf("%d updates in %s", result.Step, minutes(result.Seconds))
 	}
 	wrong, questions := 0, 0

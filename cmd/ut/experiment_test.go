@@ -66,6 +66,9 @@ func TestExperimentRun(t *testing.T) {
 	if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
 		t.Error("a run that was done is done again")
 	}
+	if other := succeeds(t, gridded(data, out, "--set", "training.steps=30")...); strings.Count(other, "(done before, with another configuration: remove") != 2 {
+		t.Errorf("%q", other)
+	}
 	more := succeeds(t, gridded(data, out, "--seeds", "2")...)
 	if strings.Count(more, "(done before)") != 2 || strings.Count(more, "\n") != 4 {
 		t.Errorf("with a second seed: %q", more)
