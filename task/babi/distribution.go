@@ -149,7 +149,7 @@ func decompress(r io.ReadSeeker, name string) (io.Reader, error) {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		return gzip.NewReader(r)
 	case bytes.Equal(head, []byte{0xfd, '7', 'z', 'X', 'Z', 0}):
-		return xz.ReaderConfig{DictCap: 64 << 20}.NewReader(r)
+		return xz.NewReader(r)
 	case strings.HasSuffix(name, ".tar"):
 		return r, nil
 	}
