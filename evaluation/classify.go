@@ -9,6 +9,7 @@ import (
 	"universal-transformer/batch"
 	"universal-transformer/internal/economy"
 	"universal-transformer/internal/feed"
+	"universal-transformer/score"
 	"universal-transformer/task"
 	"universal-transformer/universal"
 	"universal-transformer/vocab"
@@ -53,20 +54,30 @@ func (e Evaluator) Classify(ctx context.Context, m universal.Model, examples []t
 		for i := range b.Examples {
 			truth := examples[b.Index[i]].Target[0]
 			a := Answer{Class: class[i], Right: class[i] == truth && (truth != unknown || unknown == vocab.Padding)}
-			for _, n := range updates[i*b.SourcePositions() : (i+1)*b.SourcePositions()] {
-				if n > 0 { // padding runs for no step
-					a.Updates = append(a.Updates, int(n))
-				}
-			}
+			a.Updates = ran(updates[i*b.SourcePositions() : (i+1)*b.SourcePositions()])
 			answers[b.Index[i]] = a
-			row.Score.Symbols.Total++
-			row.Score.Sequences.Total++
-			if a.Right {
-				row.Score.Symbols.Right++
-				row.Score.Sequences.Right++
-			}
+			row.Score = row.Score.Plus(one(a.Right))
 		}
 		e.report(&done, b.Examples, len(examples))
 	}
 	return row, answers, nil
+}
+
+// ran leaves out padding, which runs for no step.
+func ran(updates []int32) (steps []int) {
+	for _, n := range updates {
+		if n > 0 {
+			steps = append(steps, int(n))
+		}
+	}
+	return steps
+}
+
+// one scores one answer.
+func one(right bool) (s score.Score) {
+	s.Symbols.Total, s.Sequences.Total = 1, 1
+	if right {
+		s.Symbols.Right, s.Sequences.Right = 1, 1
+	}
+	return s
 }

@@ -49,6 +49,17 @@ func (c Cell) Done() (r report.Result, done bool, err error) {
 	return r, err == nil, err
 }
 
+// Same tells whether a result is of this cell's configuration, wherever its data were.
+func (c Cell) Same(r report.Result) bool {
+	was := Base()
+	if json.Unmarshal(r.Config, &was) != nil || was.Task.Babi == nil {
+		return false
+	}
+	asked := c.Run
+	asked.Model.Words = was.Model.Words
+	return slices.Equal(elsewhere(asked), elsewhere(was))
+}
+
 // ErrInterrupted is what Do returns when it was told to stop: everything is saved, and doing the cell again goes on.
 var ErrInterrupted = errors.New("interrupted")
 
@@ -154,14 +165,21 @@ func (c Cell) result(ctx context.Context, t *Trained, trained training.Report) (
 	if _, answers, err = t.classify(ctx, opened.Coding().Examples(test)); err != nil {
 		return r, err
 	}
-	r.Tests = tests(test, answers, t.adaptive())
+	shares, err := t.evaluator().LastAttention(ctx, t.Model, opened.Coding().Examples(test))
+	if err != nil {
+		return r, err
+	}
+	r.Tests = tests(test, answers, shares, t.adaptive())
 	return r, nil
+}
+
+func (t *Trained) evaluator() evaluation.Evaluator {
+	return evaluation.Evaluator{Backend: t.Backend, Store: t.Store, Plan: batch.Plan{Tokens: evaluationTokens, Words: t.Run.Model.Words}}
 }
 
 // classify answers examples with the trained model.
 func (t *Trained) classify(ctx context.Context, examples []task.Example) (evaluation.Row, []evaluation.Answer, error) {
-	plan := batch.Plan{Tokens: evaluationTokens, Words: t.Run.Model.Words}
-	return evaluation.Evaluator{Backend: t.Backend, Store: t.Store, Plan: plan}.Classify(ctx, t.Model, examples, t.Words.Target)
+	return t.evaluator().Classify(ctx, t.Model, examples, t.Words.Target)
 }
 
 // adaptive tells whether the model chooses its depth.
@@ -179,8 +197,9 @@ func wrong(answers []evaluation.Answer) (n int) {
 	return n
 }
 
-// tests counts the answers task by task, and, for a model that chooses its depth, ponder times by supporting facts.
-func tests(questions []babi.Question, answers []evaluation.Answer, adaptive bool) []report.Test {
+// tests counts the answers task by task, sums up where questions looked, and, for a model that chooses its depth, ponder times by
+// supporting facts.
+func tests(questions []babi.Question, answers []evaluation.Answer, shares [][][]float64, adaptive bool) []report.Test {
 	byTask, ponder := map[int]*report.Test{}, map[int]map[int]*report.Ponder{}
 	for i, q := range questions {
 		if byTask[q.Task] == nil {
@@ -190,6 +209,7 @@ func tests(questions []babi.Question, answers []evaluation.Answer, adaptive bool
 		if !answers[i].Right {
 			byTask[q.Task].Wrong++
 		}
+		byTask[q.Task].Looks = look(byTask[q.Task].Looks, q, shares[i], answers[i].Updates)
 		if !adaptive {
 			continue
 		}
@@ -203,9 +223,29 @@ func tests(questions []babi.Question, answers []evaluation.Answer, adaptive bool
 		for _, supports := range slices.Sorted(maps.Keys(ponder[n])) {
 			byTask[n].Ponder = append(byTask[n].Ponder, *ponder[n][supports])
 		}
+		for step := range byTask[n].Looks {
+			l := &byTask[n].Looks[step]
+			l.Share, l.Uniform = l.Share/float64(l.Stories), l.Uniform/float64(l.Stories)
+		}
 		list = append(list, *byTask[n])
 	}
 	return list
+}
+
+// look adds one question's attention on its supporting facts to the sums of every step that the question ran.
+func look(sums []report.Look, q babi.Question, shares [][]float64, updates []int) []report.Look {
+	positions := len(q.Facts) + 1
+	for step := range min(updates[positions-1], len(shares)) {
+		if step == len(sums) {
+			sums = append(sums, report.Look{})
+		}
+		sums[step].Stories++
+		for _, fact := range slices.Compact(slices.Sorted(slices.Values(q.Supports))) {
+			sums[step].Share += shares[step][fact]
+			sums[step].Uniform += 1 / float64(positions)
+		}
+	}
+	return sums
 }
 
 // meter measures how fast training goes, leaving out the first updates, which build graphs.

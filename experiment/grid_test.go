@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/report"
+	"universal-transformer/task/babi"
 	"universal-transformer/training"
 )
 
@@ -112,6 +114,36 @@ func TestPonderTimesAreCounted(t *testing.T) {
 	r, err := c.Do(context.Background(), backend, experiment.Watcher{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	looks := r.Tests[0].Looks
+	if len(looks) < 1 || len(looks) > 6 || looks[0].Stories != 240 {
+		t.Fatalf("looks are %+v", looks)
+	}
+	for step, l := range looks {
+		if math.Abs(l.Uniform-1./3) > 1e-9 || l.Share <= 0 || l.Share >= 1 || step > 0 && l.Stories > looks[step-1].Stories {
+			t.Errorf("step %d: %+v", step+1, l)
+		}
+	}
+	trained, err := experiment.Load(c.Dir, backend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := babi.OpenTask(*c.Run.Task.Babi)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0.0 // of the first step, from single stories
+	for _, q := range opened.Test() {
+		a, err := trained.Answer(strings.Join(q.Facts, " ") + " " + q.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for head := range 4 {
+			want += a.Trace.Encoder.Attention[0][head][2][q.Supports[0]] / 4 / 240
+		}
+	}
+	if math.Abs(looks[0].Share-want) > 1e-6 {
+		t.Errorf("in the first step %v of the attention is on the supporting fact, want %v", looks[0].Share, want)
 	}
 	if p := r.Tests[0].Ponder; len(p) != 1 || p[0].Supports != 1 || p[0].Stories != 240 {
 		t.Fatalf("%+v", p)

@@ -37,6 +37,7 @@ func Write(w io.Writer, results []Result, root, page string) error {
 		p.experiment(experiment)
 	}
 	p.ponder()
+	p.looks()
 	p.stories()
 	return p.err
 }
@@ -187,6 +188,32 @@ func (p *printer) ponder() {
 	p.printf("\n%s", shown)
 }
 
+// looks shows whether attention gets sharper from step to step, around the facts that answer.
+func (p *printer) looks() {
+	p.printf("### Attention of the question on its supporting facts, step by step (section 3.1)\n\n")
+	p.printf("In percent, the mean over heads and test stories, of the best seed. The paper: starts out very uniform, and gets sharper in later\n")
+	p.printf("steps around the supporting facts. In brackets the share of an attention that is the same everywhere. A step's stories are those whose\nquestion ran so far.\n\n")
+	p.printf("| experiment | task | by step |\n|---|---|---|\n")
+	any := false
+	for _, name := range experiments() {
+		for _, s := range summaries(p.results, name) {
+			if len(s.looks) == 0 || s.task > 3 {
+				continue
+			}
+			var steps []string
+			for _, l := range s.looks {
+				steps = append(steps, fmt.Sprintf("%.0f [%.0f]", 100*l.Share, 100*l.Uniform))
+			}
+			any = true
+			p.row([]string{name, fmt.Sprint(s.task), strings.Join(steps, ", ")})
+		}
+	}
+	if !any {
+		p.row([]string{"missing", "", ""})
+	}
+	p.printf("\n")
+}
+
 func pondering(by map[int]Ponder) (cells []string) {
 	for n := 1; n <= 3; n++ {
 		text := "missing"
@@ -205,7 +232,7 @@ func (p *printer) stories() {
 	for _, column := range columns {
 		name := "babi-" + column + "-adaptive"
 		for _, s := range summaries(p.results, name) {
-			for _, figure := range []int{5, 6, 7, 8, 3} {
+			for _, figure := range drawn[s.task] {
 				file := StoryFile(s.file, figure)
 				if !p.has(file) {
 					continue
@@ -223,6 +250,9 @@ func (p *printer) stories() {
 		p.printf("Missing: no adaptive run of tasks 1, 2 or 3 is done.\n")
 	}
 }
+
+// drawn is the paper's figures of stories of a task.
+var drawn = map[int][]int{1: {5}, 2: {6, 7}, 3: {8, 3}}
 
 // StoryFile is where the figure of one of the paper's stories stands, beside the result in file.
 func StoryFile(file string, figure int) string {

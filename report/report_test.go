@@ -64,14 +64,27 @@ func TestBestByValidation(t *testing.T) {
 		"Missing: no adaptive run of tasks 1, 2 or 3 is done.")
 }
 
-// A run on all tasks fills all rows.
+// A run on all tasks fills all rows, and its figures are shown once.
 func TestJoint(t *testing.T) {
 	r := result("babi-1k-joint", 0, 1, 7, 20)
 	r.Tests = nil
 	for task := 1; task <= 20; task++ {
 		r.Tests = append(r.Tests, report.Test{Task: task, Errors: report.Errors{Questions: 1000, Wrong: 10 * task}})
 	}
-	got := page(t, t.TempDir(), []report.Result{r})
+	root := t.TempDir()
+	r.Experiment = "babi-1k-joint-adaptive"
+	for _, figure := range []int{3, 5, 6, 7, 8} {
+		path := filepath.Join(root, report.StoryFile(report.File("", r.Experiment, 0, 1), figure))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := page(t, root, []report.Result{r})
+	if n := strings.Count(got, "![Figure "); n != 5 {
+		t.Errorf("%d figures are shown, want 5", n)
+	}
+	r.Experiment = "babi-1k-joint"
+	got = page(t, t.TempDir(), []report.Result{r})
 	says(t, got, "|  | ours | missing | missing | missing | 10.50 (15/20) |", "| 20 | agents' motivations | - | 20.0 failed | - | 20.0 | 1 | 2.0 | 500 |")
 }
 
@@ -105,6 +118,7 @@ func TestPonder(t *testing.T) {
 func TestPonderTimesAndFigures(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "results")
 	one, five := result("babi-10k-single-adaptive", 1, 1, 0, 0), result("babi-10k-single-adaptive", 5, 1, 0, 0)
+	one.Tests[0].Looks = []report.Look{{Stories: 2, Share: 0.25, Uniform: 0.2}, {Stories: 1, Share: 0.875, Uniform: 0.125}}
 	one.Tests[0].Ponder = []report.Ponder{{Supports: 1, Stories: 1, Positions: []int{1, 1}}}
 	five.Tests[0].Ponder = []report.Ponder{{Supports: 1, Stories: 2, Positions: []int{0, 0, 0, 2}}, {Supports: 3, Stories: 2, Positions: []int{4}}}
 	results := []report.Result{one, five}
@@ -129,6 +143,7 @@ func TestPonderTimesAndFigures(t *testing.T) {
 	}
 	says(t, page(t, root, results),
 		"| paper | tasks | 2.3 ± 0.8 | 3.1 ± 1.1 | 3.8 ± 2.2 |",
+		"| babi-10k-single-adaptive | 1 | 25 [20], 88 [12] |",
 		"| babi-10k-single-adaptive | tasks 1, 2, 3 | 1.5 ± 0.5 | missing | missing |",
 		"|  | questions of all tasks | 2.8 ± 1.3 | missing | 1.0 ± 0.0 |",
 		"![Ponder times of babi-10k-single-adaptive, task by task](results/babi-10k-single-adaptive/ponder.svg)",

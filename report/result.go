@@ -57,6 +57,15 @@ type Test struct {
 	Task int `json:"task"`
 	Errors
 	Ponder []Ponder `json:"ponder"` // of adaptive models
+	Looks  []Look   `json:"looks"`  // step by step
+}
+
+// Look is how much of its attention the question gave in one step to the facts that answer it: the mean over heads, and over the
+// stories whose question ran that far. Uniform is what it would be if the question looked at all positions alike.
+type Look struct {
+	Stories int     `json:"stories"`
+	Share   float64 `json:"share"`
+	Uniform float64 `json:"uniform"`
 }
 
 // Ponder is a histogram of ponder times over all positions of all stories whose question needs so many facts.

@@ -12,6 +12,7 @@ type summary struct {
 	seconds, perSecond float64 // means
 	standIn            string
 	ponder             map[int]Ponder // of the best seed, by supporting facts
+	looks              []Look         // of the best seed
 	file               string         // of the best seed, without its extension
 }
 
@@ -38,7 +39,7 @@ func summaries(results []Result, experiment string) []summary {
 				lowest[t.Task] = v
 				s.best, s.bestSeed, s.validation = t.Percent(), r.Seed, v
 				s.file = File("", experiment, r.Task, r.Seed)
-				s.ponder = map[int]Ponder{}
+				s.looks, s.ponder = t.Looks, map[int]Ponder{}
 				for _, p := range t.Ponder {
 					s.ponder[p.Supports] = p
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -80,8 +81,8 @@ once, with that checkpoint.
 Runs that have a result are skipped; one that was interrupted goes on where it stood. Ctrl-C ends
 it after the update at hand; the same command goes on.
 
-A task whose training file the distribution lacks is an error. --stand-in names another file for it,
-whose name must begin as the missing one's does (qa3_...): results and report say so.`,
+A task whose training file the distribution lacks is named, and left out. --stand-in names another file
+for it, whose name must begin as the missing one's does (qa3_...): results and report say so.`,
 		Example: `  ut experiment run babi-10k-single
   ut experiment run babi-10k-single-adaptive --tasks 1,2 --seeds 3
   ut experiment run babi-1k-joint --data ~/babi/tasks_1-20_v1-2`,
@@ -108,9 +109,48 @@ func (f gridFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := babi.Open(f.data); err != nil {
-		return fmt.Errorf("--data: %w", err)
+	tasks, missing, err := f.present(c, grid, tasks)
+	if err != nil {
+		return err
 	}
+	err = f.all(c, grid, tasks)
+	if err == nil && missing > 0 {
+		err = fmt.Errorf("what could be run is done; %d tasks have no training file in %s", missing, f.data)
+	}
+	return err
+}
+
+// present is the tasks that have their files. Where all were asked for, the others are named and left out; otherwise they are an error.
+func (f gridFlags) present(c *cobra.Command, g experiment.Grid, tasks []int) (there []int, missing int, err error) {
+	d, err := babi.Open(f.data)
+	if err != nil {
+		return nil, 0, fmt.Errorf("--data: %w", err)
+	}
+	if f.standIn != "" {
+		if err := (babi.Babi{Path: f.data, Set: babi.Sets[0], StandIn: f.standIn}).Validate(); err != nil {
+			return nil, 0, usagef("--stand-in: %w", err)
+		}
+		if _, err := os.Stat(f.standIn); err != nil {
+			return nil, 0, fmt.Errorf("--stand-in: %w", err)
+		}
+	}
+	for _, n := range tasks {
+		problem := g.Missing(d, f.standIn, n)
+		switch {
+		case problem == nil:
+			there = append(there, n)
+		case g.Joint || len(f.tasks) > 0:
+			return nil, 0, problem
+		default:
+			missing++
+			c.PrintErrln("ut: left out:", oneLine(problem))
+		}
+	}
+	return there, missing, nil
+}
+
+// all does every run that is not done.
+func (f gridFlags) all(c *cobra.Command, grid experiment.Grid, tasks []int) (err error) {
 	return using(f.backend, func(backend compute.Backend) error {
 		for seed := 1; seed <= f.seeds; seed++ { // every task once, before any twice
 			for _, n := range tasks {
@@ -171,7 +211,10 @@ func (f gridFlags) one(c *cobra.Command, backend compute.Backend, cell experimen
 		}
 	}
 	was := "done before"
-	if !done {
+	switch {
+	case done && !cell.Same(result):
+		was += ", with another configuration: remove its result to do it again"
+	case !done:
 		was = fmt.Sprintf("%d updates in %s", result.Step, minutes(result.Seconds))
 	}
 	wrong, questions := 0, 0

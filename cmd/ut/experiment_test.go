@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,12 +36,12 @@ func stories(t *testing.T) string {
 
 // gridded runs two tasks of a grid, a few updates each, below a folder.
 func gridded(data, out string, more ...string) []string {
-	args := []string{"experiment", "run", "babi-1k-single-adaptive", "--data", data, "--tasks", "1,2", "--seeds", "1",
+	args := []string{"experiment", "run", "babi-1k-single-adaptive", "--data", data, "--seeds", "1",
 		"--runs", filepath.Join(out, "runs"), "--results", filepath.Join(out, "results")}
 	for _, s := range []string{"model.width=16", "training.steps=20", "training.evaluate_every=10", "training.batch.rows=16", "training.schedule.cosine.warmup=5"} {
 		args = append(args, "--set", s)
 	}
-	return append(args, more...)
+	return append(args, append([]string{"--tasks", "1,2"}, more...)...)
 }
 
 // Every run is done once: what is done is skipped, and says so; results are left as they were.
@@ -65,9 +66,39 @@ func TestExperimentRun(t *testing.T) {
 	if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
 		t.Error("a run that was done is done again")
 	}
+	if other := succeeds(t, gridded(data, out, "--set", "training.steps=30")...); strings.Count(other, "(done before, with another configuration: remove") != 2 {
+		t.Errorf("%q", other)
+	}
 	more := succeeds(t, gridded(data, out, "--seeds", "2")...)
 	if strings.Count(more, "(done before)") != 2 || strings.Count(more, "\n") != 4 {
 		t.Errorf("with a second seed: %q", more)
+	}
+}
+
+// Where all tasks are asked for, those without files are named and left out, and the rest is done; a stand-in is trained on, and the
+// result says so.
+func TestExperimentRunWithoutSomeFiles(t *testing.T) {
+	data, out := stories(t), t.TempDir()
+	r := ut(t, slices.DeleteFunc(gridded(data, out), func(a string) bool { return a == "--tasks" || a == "1,2" })...)
+	if r.code != 1 || strings.Count(r.stderr, "ut: left out:") != 18 || !strings.HasSuffix(r.stderr, "18 tasks have no training file in "+data+"\n") || strings.Count(r.stdout, "\n") != 2 {
+		t.Errorf("%+v", r)
+	}
+	train := filepath.Join(data, "en", "qa2_train.txt")
+	standIn := filepath.Join(t.TempDir(), "qa2_partial.txt")
+	if err := os.Rename(train, standIn); err != nil {
+		t.Fatal(err)
+	}
+	args := append(slices.DeleteFunc(gridded(data, t.TempDir()), func(a string) bool { return a == "--tasks" || a == "1,2" }), "--tasks", "2")
+	if r := ut(t, args...); r.code != 1 || !strings.Contains(r.stderr, "en/qa2_train.txt is missing") {
+		t.Errorf("%+v", r)
+	}
+	if got := succeeds(t, append(args, "--stand-in", standIn)...); !strings.Contains(got, "task 2 trained on the stand-in qa2_partial.txt, seed 1") {
+		t.Errorf("%q", got)
+	}
+	for want, name := range map[string]string{"must begin with the task": "partial.txt", "no such file": "qa2_gone.txt"} {
+		if r := ut(t, append(args, "--stand-in", name)...); r.code == 0 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%+v", r)
+		}
 	}
 }
 

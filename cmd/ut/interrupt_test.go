@@ -7,6 +7,8 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,5 +90,22 @@ func TestInterruptDecode(t *testing.T) {
 	}
 	if !strings.HasSuffix(string(first)+string(rest), "\n") {
 		t.Errorf("the answers end in the middle of a line: %q", rest)
+	}
+}
+
+// Ctrl-C ends a grid of runs with what is done saved; the same command goes on and comes to the same results.
+func TestInterruptedExperiment(t *testing.T) {
+	data := stories(t)
+	whole, broken := t.TempDir(), t.TempDir()
+	args := func(out string) []string { return gridded(data, out, "--set", "training.steps=200") }
+	want := succeeds(t, args(whole)...)
+	code, last := interrupted(t, syscall.SIGINT, args(broken)...)
+	if code != 130 || last != "ut: interrupted: what is done is saved; the same command goes on" {
+		t.Errorf("exit code %d, %q", code, last)
+	}
+	errors := regexp.MustCompile(`validation error .* questions`)
+	got := succeeds(t, args(broken)...)
+	if a, b := errors.FindAllString(got, -1), errors.FindAllString(want, -1); len(a) != 2 || !slices.Equal(a, b) {
+		t.Errorf("interrupted it comes to %q, without to %q", a, b)
 	}
 }

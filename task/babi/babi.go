@@ -54,7 +54,7 @@ func (c Babi) Validate() error {
 	}
 	switch n := c.standsFor(); {
 	case n == 0:
-		return fmt.Errorf("babi: stand_in is %q: the name of the file must begin with the task it stands in for, as in qa3_...", c.StandIn)
+		return fmt.Errorf("babi: stand_in is %q: the name of the file must begin with the task it stands in for, as qa3_partial.txt does", c.StandIn)
 	case c.Task != 0 && c.Task != n:
 		return fmt.Errorf("babi: stand_in %q is for task %d, but the task is %d", c.StandIn, n, c.Task)
 	}

@@ -149,7 +149,7 @@ func decompress(r io.ReadSeeker, name string) (io.Reader, error) {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		return gzip.NewReader(r)
 	case bytes.Equal(head, []byte{0xfd, '7', 'z', 'X', 'Z', 0}):
-		return xz.ReaderConfig{DictCap: 64 << 20}.NewReader(r)
+		return xz.NewReader(r)
 	case strings.HasSuffix(name, ".tar"):
 		return r, nil
 	}
@@ -204,12 +204,16 @@ func (d *Distribution) Questions(set string, task int, part string) ([]Question,
 	f := file{set, task, part}
 	c, ok := d.found[f]
 	if !ok {
-		return nil, fmt.Errorf("%s: %s is missing: get the whole distribution (ut data babi), or leave out task %d", d.path, f, task)
+		return nil, d.missing(f)
 	}
 	if c.data != nil {
 		return number(task)(Parse(filepath.Join(d.path, c.name), bytes.NewReader(c.data)))
 	}
 	return number(task)(parseFile(c.name))
+}
+
+func (d *Distribution) missing(f file) error {
+	return fmt.Errorf("%s: %s is missing: get the whole distribution (ut data babi), or leave out task %d", d.path, f, f.task)
 }
 
 func parseFile(name string) ([]Question, error) {

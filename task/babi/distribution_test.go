@@ -3,12 +3,14 @@ package babi_test
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/ulikunitz/xz"
 	"universal-transformer/task/babi"
 )
 
@@ -127,4 +129,45 @@ func TestRealDistribution(t *testing.T) {
 	if most, _ := tk.MaxLengths(); most != 71*tk.Words() || tk.Words() != 7 {
 		t.Errorf("task 2 has sources of %d ids of %d words, want 70 facts and the question, 7 words", most, tk.Words())
 	}
+}
+
+// An archive of any bytes is read or refused in one line that names it; nothing panics, and nothing but memory is written.
+func FuzzArchive(f *testing.F) {
+	files := map[string]string{"en/qa1_a_train.txt": moves(1, 1), "../../en/qa1_test.txt": moves(2, 1)}
+	var raw bytes.Buffer
+	w := tar.NewWriter(&raw)
+	for name, text := range files {
+		_ = w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Size: int64(len(text)), Mode: 0o600})
+		_, _ = w.Write([]byte(text))
+	}
+	_ = w.Close()
+	var packed, squeezed bytes.Buffer
+	g := gzip.NewWriter(&packed)
+	_, _ = g.Write(raw.Bytes())
+	_ = g.Close()
+	x, err := xz.NewWriter(&squeezed)
+	if err != nil {
+		f.Fatal(err)
+	}
+	_, _ = x.Write(raw.Bytes())
+	_ = x.Close()
+	for _, data := range [][]byte{raw.Bytes(), packed.Bytes(), squeezed.Bytes(), squeezed.Bytes()[:40], nil} {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "a.tar")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := babi.Open(path)
+		if err != nil {
+			if !strings.Contains(err.Error(), "a.tar") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("the error %q does not name the file, or is no line", err)
+			}
+			return
+		}
+		for _, part := range []string{"train", "test"} {
+			_, _ = d.Questions("en", 1, part)
+		}
+	})
 }

@@ -13,9 +13,7 @@ func Story(text string) (Question, error) {
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "\t")
 		line = strings.TrimLeft(strings.TrimSpace(line), "0123456789")
-		for _, part := range split(line) {
-			sentences = append(sentences, part)
-		}
+		sentences = append(sentences, split(line)...)
 	}
 	if len(sentences) < 2 {
 		return Question{}, fmt.Errorf("%d sentences: a story needs at least one fact, and then a question", len(sentences))

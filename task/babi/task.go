@@ -35,6 +35,22 @@ func (d *Distribution) Task(c Babi) (*Task, error) {
 	return t, t.encode()
 }
 
+// Missing is an error that names the first file that a configuration needs and that is not there, nil if there is none. Nothing is
+// read.
+func (d *Distribution) Missing(c Babi) error {
+	for _, n := range c.tasks() {
+		for part := range parts(c.Set) {
+			if part != "test" && c.StandIn != "" && c.standsFor() == n {
+				continue
+			}
+			if !d.Has(c.Set, n, part) {
+				return d.missing(file{c.Set, n, part})
+			}
+		}
+	}
+	return nil
+}
+
 // OpenTask opens the distribution and reads the questions of one configuration.
 func OpenTask(c Babi) (*Task, error) {
 	if err := c.Validate(); err != nil {
