@@ -25,7 +25,13 @@
 // Frozen is what section 2.2 says in words ("its state is simply copied to the next step"). The weights u of a position
 // sum to 1 under Graves and Frozen.
 //
-// Letters: B batch, M positions, D width; t counts steps from 1.
+// Under Frozen, halted positions need no work: with [Capacities], a step transforms a [Selection] of those that still run, the others
+// are merely looked at, and the steps that nobody runs are left out. Graphs have fixed shapes, so a [Forecast] says from earlier
+// batches how much room each step will need, and [Outcome.Overflow] whether it was enough; then the batch has to be run again with
+// room for everything. Results are those of the masked computation but for rounding. Under Listing and Graves halted positions
+// are transformed on, so only the steps that nobody runs can be left out, and so it is where the transition mixes neighbours.
+//
+// Letters: B batch, M positions, D width, A slots of a selection, R and C rows and cells of its grid; t counts steps from 1.
 package halting
 
 import (
