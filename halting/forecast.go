@@ -7,34 +7,31 @@ import "math"
 // is worth it. The zero value knows nothing yet. All of it is kept in checkpoints: a run that goes on foresees what it
 // would have foreseen.
 type Forecast struct {
-	Slack float64  `json:"slack"` // parts of room beyond what is expected
 	Seen  int      `json:"seen"`  // batches
 	Needs []Need   `json:"needs"` // step by step
+	Slack float64  `json:"slack"` // parts of room beyond the most that was needed lately
 	Plan  [][3]int `json:"plan"`  // parts of the batch's positions, of its rows, and of a row's positions; nil: all of them
 }
 
-// Need is the moving mean and mean square of the shares of a batch that a step needed: positions, rows, longest row.
+// Need is the largest shares of a batch that a step needed, in the present block of batches and in the one before: positions, rows,
+// longest row.
 type Need struct {
-	Mean   [3]float64 `json:"mean"`
-	Square [3]float64 `json:"square"`
-	Last   [3]float64 `json:"last"` // of the last batch
+	Now    [3]float64 `json:"now"`
+	Before [3]float64 `json:"before"`
 }
 
 const (
-	parts    = 32  // of a batch, the unit of room
-	memory   = 20  // batches that a moving mean looks back on
-	first    = 3   // batches before the first plan
-	patience = 20  // batches between two thoughts about a smaller one
-	worth    = 0.9 // of the positions that there is room for, so many at most in a smaller one
-	margin   = 3   // standard deviations of room beyond the mean
-	least    = 0.5 // parts beyond that; twice as many whenever they were too few: needs drift while a model learns
-	most     = 4
+	parts = 32  // of a batch, the unit of room
+	block = 16  // batches between two thoughts about a smaller plan; the first comes after
+	first = 3   // batches
+	worth = 0.9 // of the positions that there is room for, so many at most in a smaller plan: every plan costs a compiled graph
+	least = 0.5 // slack; twice as much whenever it was too little, up to
+	most  = 4
 )
 
 // Observe takes note of what a batch of rows [batch, length] needed ([Outcome.Demand] of a run in which there was room for it).
 func (f *Forecast) Observe(demand [][3]int32, batch, length int) {
 	f.Seen++
-	weight := max(1/float64(f.Seen), 1.0/memory)
 	whole := [3]float64{float64(batch * length), float64(batch), float64(length)}
 	short := false
 	for t, d := range demand {
@@ -42,14 +39,8 @@ func (f *Forecast) Observe(demand [][3]int32, batch, length int) {
 			f.Needs = append(f.Needs, Need{})
 		}
 		for i := range whole {
-			share := float64(d[i]) / whole[i]
-			f.Needs[t].blend(i, share, weight)
+			f.Needs[t].Now[i] = max(f.Needs[t].Now[i], float64(d[i])/whole[i])
 			short = short || f.Plan != nil && (t >= len(f.Plan) && d[i] > 0 || t < len(f.Plan) && float64(d[i]) > room(f.Plan[t][i], whole[i]))
-		}
-	}
-	for t := len(demand); t < len(f.Needs); t++ {
-		for i := range whole {
-			f.Needs[t].blend(i, 0, weight)
 		}
 	}
 	switch {
@@ -59,19 +50,21 @@ func (f *Forecast) Observe(demand [][3]int32, batch, length int) {
 	case f.Seen == first:
 		f.Slack = least
 		f.Plan = f.think(f.Slack)
-	case f.Seen%patience == 0:
+	case f.Seen%block == 0:
 		slack := max(f.Slack/2, least)
 		if plan := f.think(slack); total(plan) <= worth*total(f.Plan) {
 			f.Slack, f.Plan = slack, plan
 		}
 	}
+	if f.Seen%block == 0 {
+		for t := range f.Needs {
+			f.Needs[t] = Need{Before: f.Needs[t].Now}
+		}
+	}
 }
 
-func (n *Need) blend(i int, share, weight float64) {
-	n.Mean[i] += weight * (share - n.Mean[i])
-	n.Square[i] += weight * (share*share - n.Square[i])
-	n.Last[i] = share
-}
+// Updates is how often the positions of a batch could be updated on average in the room foreseen: little more than they will be.
+func (f *Forecast) Updates() float64 { return total(f.Plan) / parts }
 
 // total is how many parts of a batch's positions a plan transforms.
 func total(plan [][3]int) (sum float64) {
@@ -87,9 +80,7 @@ func (f *Forecast) think(slack float64) [][3]int {
 	steps := 0
 	for t := len(f.Needs) - 1; t >= 0; t-- {
 		for i := range plan[t] {
-			mean := f.Needs[t].Mean[i]
-			deviation := math.Sqrt(max(0, f.Needs[t].Square[i]-mean*mean))
-			if need := max(mean+margin*deviation, f.Needs[t].Last[i]); need > 0 {
+			if need := max(f.Needs[t].Now[i], f.Needs[t].Before[i]); need > 0 {
 				plan[t][i] = min(parts, int(math.Ceil(parts*need+slack)))
 			}
 			if t+1 < len(plan) {

@@ -50,7 +50,10 @@ type Result struct {
 	// Steps that a position ran on average, at adaptive depth.
 	EncoderMeanUpdates float64 `json:"encoder_mean_updates,omitempty"`
 	DecoderMeanUpdates float64 `json:"decoder_mean_updates,omitempty"`
-	Overflows          int     `json:"overflows,omitempty"` // executions that were repeated because more positions ran than foreseen
+	// Steps that there was room for at the end.
+	EncoderRoom float64 `json:"encoder_room,omitempty"`
+	DecoderRoom float64 `json:"decoder_room,omitempty"`
+	Overflows   int     `json:"overflows,omitempty"` // executions that were repeated because more positions ran than foreseen
 }
 
 // Names lists what can be measured.
@@ -75,6 +78,9 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 	result.EncoderMeanUpdates, result.DecoderMeanUpdates, result.CacheBytes = w.encoderUpdates, w.decoderUpdates, w.cacheBytes
 	if w.runner != nil {
 		result.Overflows = w.runner.Overflows
+	}
+	if f := w.foresight; f != nil {
+		result.EncoderRoom, result.DecoderRoom = f.Source.Updates(), f.Target.Updates()
 	}
 	if what != "gemm" {
 		result.TokensPerSecond = float64(s.Batch*s.Length) / result.Seconds

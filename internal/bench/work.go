@@ -25,6 +25,7 @@ type work struct {
 	shape      Shape
 	model      universal.EncoderDecoder
 	runner     *economy.Runner // of everything but decoding
+	foresight  *economy.Foresight
 	cacheBytes int
 
 	encoderUpdates, decoderUpdates float64
@@ -49,11 +50,10 @@ func (w *work) prepare(what string) (func() error, error) {
 // call times one execution of a graph, its outputs waited for.
 func (w *work) call(graph economy.Builder, inputs ...any) (func() error, error) {
 	store := model.NewStore()
-	var foresight *economy.Foresight
 	if w.shape.Adaptive && !w.shape.Masked {
-		foresight = &economy.Foresight{}
+		w.foresight = &economy.Foresight{}
 	}
-	w.runner = economy.New(w.backend, store, graph, foresight)
+	w.runner = economy.New(w.backend, store, graph, w.foresight)
 	shape := economy.Shape{Rows: w.shape.Batch, Source: w.shape.Length, Target: w.shape.Length}
 	started := false
 	return func() error {
