@@ -38,8 +38,9 @@ func newDataBabi() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "babi",
 		Short: "Get and check the bAbI tasks",
-		Long: `babi checks the official distribution of the bAbI tasks in a folder: ` + babiArchive + `, or the folder
-tasks_1-20_v1-2 itself, or an archive of it (.tar.gz, .tar.xz). If there is none, it is fetched (about 15 MB).
+		Long: `babi checks the official distribution of the bAbI tasks in a folder: ` + babiArchive + `,
+or the folder tasks_1-20_v1-2 itself, or an archive of it (.tar.gz, .tar.xz). If there is none, it
+is fetched (about 15 MB).
 
 The tasks are by Weston et al., 2015, under the licence CC BY 3.0; their home is
 https://research.facebook.com/downloads/babi/. Places that are tried:
