@@ -43,9 +43,9 @@ var rules = map[string]rule{
 
 	// What runs it.
 	"parallel":   {others: gomlx + " github.com/gomlx/go-xla/... cogentcore.org/lab/base/mpi"},
-	"training":   {own: model + " baseline batch objective parallel runlog internal/feed " + support, others: gomlx},
+	"training":   {own: model + " baseline batch objective parallel runlog internal/feed internal/economy " + support, others: gomlx},
 	"decoding":   {own: model + " vocab internal/feed " + support, others: gomlx},
-	"evaluation": {own: model + " baseline decoding score batch task vocab runlog objective internal/feed " + support, others: gomlx},
+	"evaluation": {own: model + " baseline decoding score batch task vocab runlog objective internal/feed internal/economy " + support, others: gomlx},
 	"experiment": {own: "training evaluation decoding objective batch score task task/... vocab runlog viewer report baseline internal/... " + model, others: gomlx},
 
 	// The engine knows tensors, not transformers.
@@ -57,11 +57,12 @@ var rules = map[string]rule{
 	"internal/safetensors": {},
 	"internal/progress":    {others: "github.com/schollz/progressbar/v3 golang.org/x/term"},
 	"internal/feed":        {own: "batch universal", others: gomlx},
+	"internal/economy":     {own: model, others: gomlx},
 	"engine":               {own: "cpu", others: "github.com/gomlx/compute/... github.com/gomlx/go-xla/..."},
 	"engine/*":             {own: "engine", others: "github.com/gomlx/compute"},
 	"internal/golden":      {own: model + " objective internal/safetensors", others: gomlx},
 	"internal/gradcheck":   {others: gomlx},
-	"internal/bench":       {own: model + " decoding objective vocab", others: gomlx},
+	"internal/bench":       {own: model + " decoding objective vocab internal/economy", others: gomlx},
 	"internal/cmd/golden":  {own: "engine internal/golden", others: gomlx},
 	"internal/cmd/budget":  {},
 	"internal/cmd/bench":   {},

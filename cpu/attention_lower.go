@@ -10,7 +10,7 @@ import (
 // headView is a tensor of attention: one matrix of positions x channels for each batch and head. Distances in bytes.
 type headView struct {
 	denseIn
-	batch, head, row int
+	batch, head, row, step int // step: from channel to channel
 }
 
 func (h *headView) at(fr *frame, b, head int) unsafe.Pointer {
@@ -20,7 +20,7 @@ func (h *headView) at(fr *frame, b, head int) unsafe.Pointer {
 func (em *emitter) headView(x *expr, layout compute.AttentionAxesLayout) headView {
 	size := x.dtype.Size()
 	s := x.view.strides
-	return headView{denseIn{em.slotOf(x.view.base), x.view.offset * size}, s[0] * size, s[layout.HeadsAxis()] * size, s[layout.SeqAxis()] * size}
+	return headView{denseIn{em.slotOf(x.view.base), x.view.offset * size}, s[0] * size, s[layout.HeadsAxis()] * size, s[layout.SeqAxis()] * size, s[3] * size}
 }
 
 // attentionCall holds the arguments of the kernels on rows of scores. Matrices have rowBytes to a row, of which
@@ -161,7 +161,7 @@ func (x *attentionInstr) plan(kernel *gemmKernel) {
 		g.direct = g.canReadDirectly()
 		return g
 	}
-	x.qk = product(x.m, x.n, x.d, x.q.row, x.size, x.size, x.k.row, row)
+	x.qk = product(x.m, x.n, x.d, x.q.row, x.size, x.k.step, x.k.row, row)
 	if x.backward {
 		x.dp = product(x.m, x.n, x.d, x.dOut.row, x.size, x.size, x.v.row, row)
 		x.dv = product(x.n, x.d, x.m, x.size, row, x.dOut.row, x.size, x.dV.row)

@@ -41,14 +41,15 @@
 // operations and reductions over rows, columns or everything into groups; recompute.go lets a group compute again what
 // is cheaper to compute than to read. lower_*.go turn groups and other operations into instructions; chain.go joins
 // instructions that work on the same rows; plan.go gives every value a place in an arena by liveness, a result over a
-// dying operand where they are read and written in step, and donated inputs to results.
+// dying operand where they are read and written in step, and donated inputs to results: a cache that is given away and updated
+// is written where it lies.
 //
 // Running. program.go walks the instructions. A fused group (rowprogram.go) is a little program of kernels on tiles of
 // about 2048 elements, whose intermediate values stay in the first cache. A product (gemm.go, lower_dot.go) multiplies
 // strips of the left operand where they lie with panels of the right one, packed from any strides. Attention
 // (attention*.go) keeps the scores of one head in the cache and hands the maximum and the sum of each row to the
 // gradient, which computes the scores again. The threads (pool.go) spin while an execution lasts: waking a goroutine
-// takes longer than most instructions.
+// takes longer than most instructions. Programs of small instructions stay on their caller's thread (effort.go).
 //
 // Kernels. kernels_portable.go has them all, for every type; generated files replace those of float32 and float64
 // (gen_kernels.go, with simd/archsimd) and the inner loops of products (gen_gemm.go, assembly: from Go the compiler

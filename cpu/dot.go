@@ -34,6 +34,9 @@ func (d *dotInstr) plan(em *emitter) {
 	if d.packA && d.canReadDirectly() {
 		d.direct = true // sums are long and rows few: packing would cost more than it saves
 	}
+	if d.m <= d.kernel.mr && d.canReadDirectly() {
+		d.direct = true // every panel is used once
+	}
 	if !d.shared {
 		d.direct = d.direct || d.canReadDirectly() && d.m <= gemmK
 		em.needScratch(roundUp(d.stripBytes(), cacheLine) + d.packedBytes() + cacheLine)

@@ -71,6 +71,7 @@ var compared, skipped int
 func compareGraph(t *testing.T, got, want compute.Backend, seed int64) {
 	t.Helper()
 	var story []string
+	nudge := 1.0 // inputs are multiplied with it
 	run := func(b compute.Backend, double bool) (out []*tensors.Tensor, err error) {
 		defer func() {
 			if r := recover(); r != nil {
@@ -82,7 +83,7 @@ func compareGraph(t *testing.T, got, want compute.Backend, seed int64) {
 		if err != nil {
 			return nil, err
 		}
-		out, err = exec.Call(w.inputs...)
+		out, err = exec.Call(w.nudged(nudge)...)
 		story = w.story
 		exec.Finalize() // not deferred: after a panic it would wait forever
 		return out, err
@@ -103,9 +104,27 @@ func compareGraph(t *testing.T, got, want compute.Backend, seed int64) {
 		if why == "" || isSingle(seed) && excused(run, want, i, gotOut[i], wantOut[i]) {
 			continue
 		}
-		t.Errorf("graph %d, result %d %s: %s\n%q", seed, i, wantOut[i].Shape(), why, story)
+		told := story
+		if atKink(&nudge, run, want, i, gotOut[i]) {
+			continue
+		}
+		t.Errorf("graph %d, result %d %s: %s\n%q", seed, i, wantOut[i].Shape(), why, told)
 		return
 	}
+}
+
+// atKink tells whether the portable backend gives the same result for inputs that differ in their last digits: where a derivative jumps,
+// such as that of |x| where x is nothing but rounding errors, either side is right, and that backend's rounding depends on the machine.
+func atKink(nudge *float64, run func(b compute.Backend, double bool) ([]*tensors.Tensor, error), want compute.Backend, i int, got *tensors.Tensor) bool {
+	defer func() { *nudge = 1 }()
+	for k := -4; k <= 4; k++ {
+		*nudge = 1 + float64(k)*0x1p-50
+		near, err := run(want, false)
+		if err == nil && difference(got, near[i]) == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // excused tells whether a result in float32 is as near to that in float64 as the portable backend's: some graphs
@@ -205,6 +224,23 @@ func newWriter(seed int64, double bool) *writer {
 		w.inputs = append(w.inputs, w.tensor(w.shape()))
 	}
 	return w
+}
+
+// nudged is the inputs, those in float64 multiplied with a number near 1.
+func (w *writer) nudged(by float64) []any {
+	inputs := slices.Clone(w.inputs)
+	if w.dtype != dtypes.Float64 {
+		return inputs
+	}
+	for i := range inputs {
+		x := inputs[i].(*tensors.Tensor)
+		values := tensors.MustCopyFlatData[float64](x)
+		for j := range values {
+			values[j] *= by
+		}
+		inputs[i] = tensors.FromFlatDataAndDimensions(values, x.Shape().Dimensions...)
+	}
+	return inputs
 }
 
 // shape draws dimensions; larger ones less often, so that tensors stay small.

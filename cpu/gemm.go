@@ -19,7 +19,12 @@ type gemmKernel struct {
 
 	// run computes c[r, j] (+)= sum over i of a[r, i] * panel[i, j], each sum in the order of i.
 	run func(call *gemmCall, rows, cols int)
+
+	// wide computes one row of c in 256 bytes of columns, which lie side by side in the right operand; nil if run does as well.
+	wide func(call *gemmCall)
 }
+
+const wideBytes = 256 // of the columns of gemmKernel.wide
 
 // gemmCall holds the arguments of an inner loop: c[r, j] (+)= sum over i < k of a[r*aRow + i*aK] * panel[i*panelRow + j].
 // Distances are in bytes. gen_gemm.go knows its layout.
@@ -134,7 +139,11 @@ func (g *matmul) multiply(call *gemmCall, a, b, c, strips unsafe.Pointer, w area
 				left, strip = strips, call.k*kr.mr*kr.size
 				call.aRow, call.aK = kr.size, kr.mr*kr.size
 			}
-			for p := w.p0; p < w.p1; p++ {
+			first := w.p0
+			if kr.wide != nil && g.direct && m1-m0 == 1 && call.add == 0 {
+				first = g.wide(call, left, b, c, m0, k0, w)
+			}
+			for p := first; p < w.p1; p++ {
 				call.panel = g.panel(b, k0, block, p)
 				cols := min(kr.nr, g.n-p*kr.nr)
 				call.a = left
@@ -153,6 +162,18 @@ func (g *matmul) multiply(call *gemmCall, a, b, c, strips unsafe.Pointer, w area
 		}
 		call.add = 1
 	}
+}
+
+// wide computes row m0 of an area, whole widths of gemmKernel.wide, and gives the first panel that is left.
+func (g *matmul) wide(call *gemmCall, left, b, c unsafe.Pointer, m0, k0 int, w area) int {
+	each := wideBytes / (g.kernel.nr * g.kernel.size)
+	p := w.p0
+	for ; p+each <= w.p1 && (p+each)*g.kernel.nr <= g.n; p += each {
+		call.a, call.panel = left, g.panel(b, k0, 0, p)
+		call.c = unsafe.Add(c, m0*g.cRow+p*g.kernel.nr*g.kernel.size)
+		g.kernel.wide(call)
+	}
+	return p
 }
 
 // packStrips copies rows x k elements of a to strips of [k][mr].

@@ -40,9 +40,13 @@ func simdGemm[T float](table [][2]func(*gemmCall), lanes int, bits bool) *gemmKe
 	if bits {
 		rows = packRows512
 	}
+	wide := wide32
+	if size == 8 {
+		wide = wide64
+	}
 	return &gemmKernel{
-		packRows: rows,
-		mr:       len(table), nr: nr, lanes: lanes, size: size,
+		packRows: rows, wide: wide,
+		mr: len(table), nr: nr, lanes: lanes, size: size,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			if size == 4 && kStride == 4 && nStride != 4 {
 				packTransposed32(dst, b, k, cols, nr, nStride)

@@ -74,7 +74,7 @@ func (d *dynamicSliceInstr) run(fr *frame) {
 	d.box.copy(fr.ptrs[d.dst], unsafe.Add(d.src.at(fr), d.start.offset(fr)))
 }
 
-// dynamicUpdateInstr copies a tensor and overwrites a box of it.
+// dynamicUpdateInstr copies a tensor and overwrites a box of it. Over the memory of the tensor itself, nothing is copied.
 type dynamicUpdateInstr struct {
 	src, update denseIn
 	dst, bytes  int
@@ -82,14 +82,25 @@ type dynamicUpdateInstr struct {
 	box         box
 }
 
-func newDynamicUpdate(e *expr, in []denseIn, dst int) instr {
+// dynamicUpdate emits an update, which may take over the memory of what it updates.
+func (em *emitter) dynamicUpdate(e *expr, in []denseIn, dst int) {
 	x, u, size := e.in[0], e.in[1], e.dtype.Size()
-	return &dynamicUpdateInstr{in[0], in[1], dst, e.bytes(), newStartReader(e.in[2:], in[2:], x.dims, u.dims, size),
-		newBox(u.dims, contiguous(x.dims), contiguous(u.dims), size)}
+	src := in[0].slot
+	var list []access
+	for _, slot := range em.touched(e) {
+		list = append(list, access{slot, slot == src || slot == dst}) // it is in no chain: its only share is the whole
+	}
+	if in[0].offset == 0 && src != in[1].slot {
+		em.inPlace = append(em.inPlace, [2]int{dst, src})
+	}
+	em.emitAccess(&dynamicUpdateInstr{in[0], in[1], dst, e.bytes(), newStartReader(e.in[2:], in[2:], x.dims, u.dims, size),
+		newBox(u.dims, contiguous(x.dims), contiguous(u.dims), size)}, list)
 }
 
 func (d *dynamicUpdateInstr) run(fr *frame) {
 	dst := fr.ptrs[d.dst]
-	copyBytes(dst, d.src.at(fr), d.bytes)
+	if src := d.src.at(fr); src != dst {
+		copyBytes(dst, src, d.bytes)
+	}
 	d.box.copy(unsafe.Add(dst, d.start.offset(fr)), d.update.at(fr))
 }

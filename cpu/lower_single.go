@@ -73,7 +73,8 @@ func (em *emitter) lowerSingle(e *expr) {
 	case compute.OpTypeDynamicSlice:
 		op = newDynamicSlice(e, in, dst)
 	case compute.OpTypeDynamicUpdateSlice:
-		op = newDynamicUpdate(e, in, dst)
+		em.dynamicUpdate(e, in, dst)
+		return
 	case compute.OpTypeRNGBitGenerator:
 		op = &rngInstr{in[0], em.slotOf(e.outs[0]), em.slotOf(e.outs[1]), e.outs[1].bytes(), e.outs[1].dtype == dtypes.Bool}
 	}

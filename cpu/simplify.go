@@ -49,11 +49,15 @@ func (g *graph) rewriteMulti(n *node, in []*expr, values map[*node]*expr) {
 			in = append(in, values[v])
 		}
 	}
-	_, attention := n.attr.(*attentionAttr)
+	attention, _ := n.attr.(*attentionAttr)
 	for i := range in {
-		// Attention reads matrices whose rows are dense.
-		if rank := len(in[i].dims); attention && i < 3 && in[i].view.strides[rank-1] == 1 {
-			continue
+		// Attention reads matrices whose rows are dense, forward also keys whose columns are: a cache may lie that way.
+		if attention != nil && i < 3 {
+			strides := in[i].view.strides
+			columns := i == 1 && n.op == compute.OpTypeFusedScaledDotProductAttention && strides[attention.layout.SeqAxis()] == 1
+			if strides[len(strides)-1] == 1 || columns {
+				continue
+			}
 		}
 		in[i] = g.dense(in[i])
 	}

@@ -2,6 +2,7 @@ package decoding
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -33,55 +34,25 @@ func (b Beam) Validate() error {
 func (b Beam) penalty(length int) float64 { return math.Pow(float64(5+length)/6, b.Alpha) }
 
 // Search gives the best hypotheses of each source, best first, at most Width of them. If none of a source's ended within
-// limit symbols, they are its best running ones, scored the same way.
-func (b Beam) Search(next Next, sources, limit int) ([][]Hypothesis, error) {
+// its limit, they are its best running ones, scored the same way.
+func (b Beam) Search(ctx context.Context, r Request) ([][]Hypothesis, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
 	}
-	beams := make([]beam, sources)
-	for i := range beams {
+	beams := make([]beam, len(r.Limits))
+	searches := make([]extend, len(beams))
+	for i, limit := range r.Limits {
 		beams[i] = beam{Beam: b, limit: limit, running: []Hypothesis{{}}}
+		searches[i] = beams[i].advance
 	}
-	for n := 0; n < limit; n++ {
-		rows, prefixes := b.rows(beams, n)
-		if rows == nil {
-			break
-		}
-		logits, err := next(rows, prefixes)
-		if err != nil {
-			return nil, err
-		}
-		for i := range beams {
-			if err := beams[i].advance(logits[i*b.Width : (i+1)*b.Width]); err != nil {
-				return nil, err
-			}
-		}
+	if err := r.run(ctx, searches); err != nil {
+		return nil, err
 	}
-	result := make([][]Hypothesis, sources)
+	result := make([][]Hypothesis, len(beams))
 	for i := range beams {
 		result[i] = beams[i].best()
 	}
 	return result, nil
-}
-
-// rows lays out the running hypotheses, Width rows a source whatever it has, so that the shape never changes. It is nil if
-// every search is over.
-func (b Beam) rows(beams []beam, n int) (rows []int, prefixes [][]vocab.ID) {
-	over := true
-	for i := range beams {
-		over = over && beams[i].over()
-		for w := range b.Width {
-			var symbols []vocab.ID
-			if w < len(beams[i].running) {
-				symbols = beams[i].running[w].Symbols
-			}
-			rows, prefixes = append(rows, i), append(prefixes, padded(symbols, n))
-		}
-	}
-	if over {
-		return nil, nil
-	}
-	return rows, prefixes
 }
 
 // beam is the search of one source.
@@ -94,17 +65,14 @@ type beam struct {
 // over tells whether nothing that runs can still beat the best finished hypothesis: log p only falls, and no penalty is
 // larger than that of the longest sequence.
 func (s *beam) over() bool {
-	if len(s.running) == 0 {
+	if len(s.running) == 0 || len(s.running[0].Symbols) == s.limit {
 		return true
 	}
 	return len(s.finished) > 0 && s.finished[0].Score >= s.running[0].LogProb/s.penalty(s.limit)
 }
 
 // advance extends the running hypotheses by one symbol each; logits [Width][V] belong to them in order.
-func (s *beam) advance(logits [][]float32) error {
-	if s.over() {
-		return nil
-	}
+func (s *beam) advance(logits [][]float64) (parents []int, symbols []vocab.ID, err error) {
 	type candidate struct {
 		from    int
 		symbol  vocab.ID
@@ -114,7 +82,7 @@ func (s *beam) advance(logits [][]float32) error {
 	for w, h := range s.running {
 		logP, err := logSoftmax(logits[w])
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		for id := int(vocab.End); id < len(logP); id++ {
 			candidates = append(candidates, candidate{w, vocab.ID(id), h.LogProb + logP[id]})
@@ -123,18 +91,21 @@ func (s *beam) advance(logits [][]float32) error {
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(b.logProb, a.logProb) })
 	var running []Hypothesis
 	for _, c := range candidates[:min(2*s.Width, len(candidates))] {
-		symbols := append(slices.Clone(s.running[c.from].Symbols), c.symbol)
-		h := Hypothesis{Symbols: symbols, LogProb: c.logProb, Score: c.logProb / s.penalty(len(symbols)), Finished: c.symbol == vocab.End}
+		sequence := append(slices.Clone(s.running[c.from].Symbols), c.symbol)
+		h := Hypothesis{Symbols: sequence, LogProb: c.logProb, Score: c.logProb / s.penalty(len(sequence)), Finished: c.symbol == vocab.End}
 		if h.Finished {
 			s.finished = append(s.finished, h)
 		} else if len(running) < s.Width {
-			running = append(running, h)
+			running, parents, symbols = append(running, h), append(parents, c.from), append(symbols, c.symbol)
 		}
 	}
 	s.running = running
 	slices.SortStableFunc(s.finished, func(a, b Hypothesis) int { return cmp.Compare(b.Score, a.Score) })
 	s.finished = s.finished[:min(s.Width, len(s.finished))]
-	return nil
+	if s.over() {
+		return nil, nil, nil
+	}
+	return parents, symbols, nil
 }
 
 // best is what the search came to.

@@ -1,6 +1,8 @@
 package decoding_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -19,26 +22,28 @@ import (
 )
 
 // models is every halting policy with every transition, both places of the norms, and all random weights.
-func models() map[string]universal.EncoderDecoder {
+func models(precision dtypes.DType) map[string]universal.Config {
 	act := halting.ACT{MaxSteps: 4, Epsilon: 0.05}
-	list := map[string]universal.EncoderDecoder{}
-	for _, p := range []halting.Policy{halting.Fixed{Steps: 3}, halting.Length{}, halting.Listing{ACT: act}, halting.Graves{ACT: act}, halting.Frozen{ACT: act}} {
+	list := map[string]universal.Config{}
+	for _, p := range []halting.Policy{halting.Fixed{Steps: 3}, halting.Length{Max: 5}, halting.Listing{ACT: act}, halting.Graves{ACT: act}, halting.Frozen{ACT: act}} {
 		for _, transition := range []universal.Transition{universal.FeedForward{Filter: 8}, universal.SeparableConvolution{Filter: 8}} {
 			for _, preNorm := range []bool{false, true} {
-				list[fmt.Sprintf("%T, %T, pre-norm %v", p, transition, preNorm)] = universal.EncoderDecoder{Config: universal.Config{
+				_, tied := p.(halting.Length)
+				list[fmt.Sprintf("%T, %T, pre-norm %v", p, transition, preNorm)] = universal.Config{
 					SourceVocabulary: 7, TargetVocabulary: 6, Width: 8, Heads: 2, Seed: 1, Transition: transition, Halting: p, PreNorm: preNorm,
+					LearnedSteps: preNorm && !tied, Precision: precision,
 					Dropout: universal.Dropout{Residual: 0.5}, Positions: universal.Positions{Max: 50},
-				}}
+				}
 			}
 		}
 	}
 	return list
 }
 
-// teacherForced gives the logits [B][N][V] after the true symbols, and a store of random weights that they were computed with.
-func teacherForced(t *testing.T, m universal.EncoderDecoder, sources, targets [][]int32) (logits []float32, store *model.Store) {
+// randomWeights gives a store of random weights for a model.
+func randomWeights(t *testing.T, m universal.Model) *model.Store {
 	t.Helper()
-	store = model.NewStore()
+	store := model.NewStore()
 	exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, source, target *Node) *Node {
 		return m.Forward(scope, universal.Inputs{Source: source, Target: target}, universal.Watch{}).Logits
 	})
@@ -46,100 +51,348 @@ func teacherForced(t *testing.T, m universal.EncoderDecoder, sources, targets []
 		t.Fatal(err)
 	}
 	defer exec.Finalize()
-	if _, err := exec.Call(sources, targets); err != nil { // makes the variables
+	if _, err := exec.Call([][]int32{{2, 3}}, [][]int32{{2, 3}}); err != nil { // makes the variables
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(5, 1))
 	for v := range store.IterVariables() {
-		values := make([]float32, v.Shape().Size())
+		values := make([]float64, v.Shape().Size())
 		for i := range values {
-			values[i] = float32(0.6 * rng.NormFloat64())
+			values[i] = 0.6 * rng.NormFloat64()
 		}
-		if err := v.SetValue(tensors.FromFlatDataAndDimensions(values, v.Shape().Dimensions...)); err != nil {
+		tensor := tensors.FromFlatDataAndDimensions(values, v.Shape().Dimensions...)
+		if v.Shape().DType == dtypes.Float32 {
+			single := make([]float32, len(values))
+			for i, x := range values {
+				single[i] = float32(x)
+			}
+			tensor = tensors.FromFlatDataAndDimensions(single, v.Shape().Dimensions...)
+		}
+		if err := v.SetValue(tensor); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return store
+}
+
+// teacherForced gives the logits [B][N][V] after the true symbols.
+func teacherForced(t *testing.T, m universal.Model, store *model.Store, sources, targets [][]int32) []float64 {
+	t.Helper()
+	exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, source, target *Node) *Node {
+		logits := m.Forward(scope, universal.Inputs{Source: source, Target: target}, universal.Watch{}).Logits
+		scope.Store().SetTraining(source.Graph(), false)
+		return ConvertDType(logits, dtypes.Float64)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
 	out, err := exec.Call(sources, targets)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tensors.MustCopyFlatData[float32](out[0]), store
+	return tensors.MustCopyFlatData[float64](out[0])
 }
 
-// Decoding symbol by symbol, each source encoded once and padded as the decoder pads, gives the logits of teacher forcing: position by position,
-// in any order of rows, and several rows of one source.
-// Caught when planted: padding behind the prefix, so that the position asked for does not ponder; logits of the position before; a memory
-// of another row; a mask of the wrong source.
+// tolerance is how far logits may be apart, for the largest of them.
+func tolerance(precision dtypes.DType) float64 {
+	if precision == dtypes.Float64 {
+		return 1e-9
+	}
+	return 2e-5
+}
+
+func compare(t *testing.T, name string, got, want []float64, tolerance float64) {
+	t.Helper()
+	for v, l := range got {
+		if d := math.Abs(l - want[v]); !(d <= tolerance*max(1, math.Abs(want[v]))) {
+			t.Errorf("%s: logit %d is off by %.2g", name, v, d)
+			return
+		}
+	}
+}
+
+// repeated gives ids of a length, out of a few.
+func repeated(length, first int) []vocab.ID {
+	ids := make([]vocab.ID, length)
+	for i := range ids {
+		ids[i] = vocab.ID(2 + (i*i+first+i/7)%4)
+	}
+	return ids
+}
+
+// Decoding symbol by symbol with a cache, each source encoded once and padded as the decoder pads, gives the logits of teacher forcing and
+// those of decoding without a cache: position by position, sources of unequal lengths, rows in another order, twice, or given up on the
+// way; both precisions, all policies and transitions.
+// Caught when planted: keys of one step used in all; a cache written one position off; positions behind the present one seen; coordinates
+// of the position before; one convolution window used for both convolutions; a memory of another row.
 func TestDecoderAgreesWithTeacherForcing(t *testing.T) {
-	sources := [][]vocab.ID{{3, 6, 2}, {4, 2, 5, 5, 6, 3, 2, 2, 4}}
-	targets := [][]vocab.ID{{2, 4, 3, 5, 2, 2, 4, 3, 5, 1}, {3, 3, 4, 2, 5, 4, 3, 2, 4, 1}}
-	padded := [][]vocab.ID{append(slices.Clone(sources[0]), make([]vocab.ID, 6)...), sources[1]}
-	for name, m := range models() {
-		want, store := teacherForced(t, m, padded, targets)
-		d, err := decoding.New(enginetest.Backend(t), store, m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		encoded, err := d.Encode(sources)
-		if err != nil {
-			t.Fatal(err)
-		}
-		largest := 0.0
-		for _, l := range want {
-			largest = max(largest, math.Abs(float64(l)))
-		}
-		rows := []int{1, 0, 1}
-		for n := range 10 {
-			prefixes := [][]vocab.ID{targets[1][:n], targets[0][:n], targets[1][:n]}
-			got, err := encoded.Next(rows, prefixes)
+	sources := [][]vocab.ID{{3, 6, 2}, {4, 2, 5, 5, 6, 3, 2, 2, 4}, {5, 5, 2, 6}}
+	const length = 100
+	targets := [][]vocab.ID{repeated(length, 0), repeated(length, 1), repeated(length, 3)}
+	padded := [][]vocab.ID{append(slices.Clone(sources[0]), make([]vocab.ID, 6)...), sources[1], append(slices.Clone(sources[2]), make([]vocab.ID, 5)...)}
+	for _, precision := range []dtypes.DType{dtypes.Float32, dtypes.Float64} {
+		for name, config := range models(precision) {
+			m := universal.EncoderDecoder{Config: config}
+			store := randomWeights(t, m)
+			want := teacherForced(t, m, store, padded, targets)
+			d, err := decoding.New(enginetest.Backend(t), store, m)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for r, source := range rows {
-				for v, l := range got[r] {
-					if d := math.Abs(float64(l - want[(source*10+n)*6+v])); !(d <= 1e-5*largest) {
-						t.Errorf("%s: after %d symbols of source %d, logit %d is off by %.2g", name, n, source, v, d)
+			batch, err := d.Start(sources)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, parents := []int{2, 0, 1}, []int{2, 0, 1} // the source of each row
+			var symbols []vocab.ID
+			for n := range length {
+				if testing.Short() && n > 20 {
+					break
+				}
+				got, err := batch.Next(parents, symbols)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for r, source := range rows {
+					compare(t, fmt.Sprintf("%s %s: source %d, position %d", precision, name, source, n), got[r], want[(source*length+n)*6:][:6], tolerance(precision))
+				}
+				parents = []int{0, 1, 2, 3, 4, 5, 6, 7}[:len(rows)]
+				switch n {
+				case 3: // another order
+					parents = []int{1, 2, 0}
+				case 5: // two rows of a source
+					parents = []int{0, 0, 2, 1}
+				case 9: // one is given up, the others stay
+					parents = []int{1, 2, 3}
+				case 70: // one is left
+					parents = []int{1}
+				}
+				var next []int
+				symbols = nil
+				for _, p := range parents {
+					next = append(next, rows[p])
+					symbols = append(symbols, targets[rows[p]][n])
+				}
+				rows = next
+			}
+			batch.Close()
+			d.Close()
+		}
+	}
+}
+
+// A cache and no cache give the same logits at every position, of language models with prompts too, whose common part is read at once.
+// Caught when planted: what TestDecoderAgreesWithTeacherForcing says; room that is not made when a sequence grows; symbols of a prompt
+// that are not counted; a prompt read one symbol off.
+func TestCacheAgreesWithoutIt(t *testing.T) {
+	sources := [][]vocab.ID{{3, 5, 2}, {4, 2, 5, 5, 4, 3, 2, 2, 4}}
+	for name, config := range models(dtypes.Float64) {
+		for _, language := range []bool{false, true} {
+			if strings.HasPrefix(name, "halting.Length") && language {
+				continue
+			}
+			d := decoder(t, config, language)
+			defer d.Close()
+			cached, uncached := start(t, d, sources)
+			parents := []int{0, 1}
+			var symbols []vocab.ID
+			for n := range 200 {
+				if testing.Short() && n > 70 {
+					break
+				}
+				got, err := cached.Next(parents, symbols)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := uncached.Next(parents, symbols)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for r := range got {
+					compare(t, fmt.Sprintf("%s, language %v: row %d, position %d", name, language, r, n), got[r], want[r], 1e-9)
+				}
+				symbols = []vocab.ID{vocab.ID(2 + n*n%4), vocab.ID(2 + (n/3)%4)}
+			}
+		}
+	}
+}
+
+func decoder(t *testing.T, config universal.Config, language bool) *decoding.Decoder {
+	t.Helper()
+	var d *decoding.Decoder
+	var err error
+	if language {
+		m := universal.Decoder{Config: config}
+		d, err = decoding.NewLanguage(enginetest.Backend(t), randomWeights(t, m), m)
+	} else {
+		m := universal.EncoderDecoder{Config: config}
+		d, err = decoding.New(enginetest.Backend(t), randomWeights(t, m), m)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func start(t *testing.T, d *decoding.Decoder, sources [][]vocab.ID) (*decoding.Cached, *decoding.Uncached) {
+	t.Helper()
+	cached, err := d.Start(sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	uncached, err := d.StartUncached(sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cached.Close)
+	t.Cleanup(uncached.Close)
+	return cached, uncached
+}
+
+// limits of so many sources.
+func limits(sources, limit int) []int {
+	list := make([]int, sources)
+	for i := range list {
+		list[i] = limit
+	}
+	return list
+}
+
+// Every search finds the same with a cache and without: symbols, and scores to rounding; of sources that end at different times, and of
+// prompts of different lengths. A source alone gets what it gets in a batch.
+// Caught when planted: rows of a beam not moved; the memory of another source after a source has left; the end of a prompt searched for.
+func TestSearchesAgree(t *testing.T) {
+	sources := [][]vocab.ID{{3, 5, 2}, {4, 2, 5, 5, 4, 3, 2, 2, 4}, {2}, {5, 5, 3, 2, 2, 4}, {3, 3}}
+	methods := map[string]decoding.Method{
+		"greedy": {}, "beam": {Beam: decoding.Beam{Width: 3, Alpha: 0.6}}, "wide beam": {Beam: decoding.Beam{Width: 5}},
+		"sampling": {Sampling: decoding.Sampling{Temperature: 1.5, TopK: 4, TopP: 0.95}, Seed: 7, First: 3},
+	}
+	ended := 0
+	for name, config := range models(dtypes.Float64) {
+		if !strings.Contains(name, "pre-norm false") && !strings.Contains(name, "Frozen") {
+			continue
+		}
+		for _, language := range []bool{false, true} {
+			if strings.HasPrefix(name, "halting.Length") && language {
+				continue
+			}
+			d := decoder(t, config, language)
+			defer d.Close()
+			for called, method := range methods {
+				found, err := d.Decode(t.Context(), sources, limits(5, 14), method, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, uncached := start(t, d, sources)
+				want, err := method.Search(t.Context(), decoding.Request{Limits: limits(5, 14), Next: uncached.Next, Rest: uncached.Rest()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range want {
+					where := fmt.Sprintf("%s, language %v, %s, source %d", name, language, called, i)
+					if !sameHypothesis(found[i], want[i]) {
+						t.Errorf("%s: with a cache %+v, without %+v", where, found[i], want[i])
+					}
+					if found[i].Finished {
+						ended++
+					}
+					alone := method
+					alone.First += int64(i)
+					if one, err := d.Decode(t.Context(), sources[i:i+1], limits(1, 14), alone, nil); err != nil || !sameHypothesis(one[0], found[i]) {
+						t.Errorf("%s: alone %+v, in a batch %+v; %v", where, one, found[i], err)
 					}
 				}
 			}
 		}
-		encoded.Close()
-		d.Close()
+	}
+	if ended == 0 {
+		t.Error("no sequence ended, so none left its batch")
 	}
 }
 
-// What a batch is decoded to is what each source is decoded to alone.
-func TestBatchesDecodeAsTheirSourcesAlone(t *testing.T) {
-	sources := [][]vocab.ID{{3, 6, 2}, {4, 2, 5, 5, 6, 3, 2, 2, 4}, {2}}
-	m := models()["halting.Frozen, universal.SeparableConvolution, pre-norm false"]
-	_, store := teacherForced(t, m, sources[:1], [][]int32{{2, 1}})
-	d, err := decoding.New(enginetest.Backend(t), store, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+// What is sampled for a source in single precision does not depend on the rest of the batch either: its logits are the same to the last bit.
+func TestBatchesHaveTheLogitsOfTheirSources(t *testing.T) {
+	config := models(dtypes.Float32)["halting.Frozen, universal.FeedForward, pre-norm true"]
+	config.Width, config.Heads, config.Transition = 32, 2, universal.FeedForward{Filter: 96}
+	d := decoder(t, config, false)
 	defer d.Close()
-	beam := decoding.Beam{Width: 3, Alpha: 0.6}
-	greedy, err := d.Greedy(sources, 12)
-	if err != nil {
-		t.Fatal(err)
-	}
-	beams, err := d.Beam(sources, 12, beam)
-	if err != nil {
-		t.Fatal(err)
+	sources := [][]vocab.ID{repeated(20, 1), repeated(17, 2), repeated(24, 3)}
+	batch, _ := start(t, d, sources)
+	parents, symbols := []int{0, 1, 2}, []vocab.ID(nil)
+	var logits [][][]float64
+	for range 70 {
+		got, err := batch.Next(parents, symbols)
+		if err != nil {
+			t.Fatal(err)
+		}
+		logits, symbols = append(logits, got), []vocab.ID{2, 3, 4}
 	}
 	for i := range sources {
-		alone, err := d.Greedy(sources[i:i+1], 12)
-		if err != nil || !slices.Equal(alone[0].Symbols, greedy[i].Symbols) {
-			t.Errorf("source %d: greedily %v alone, %v in a batch; %v", i, alone, greedy[i], err)
-		}
-		alone, err = d.Beam(sources[i:i+1], 12, beam)
-		if err != nil || !slices.Equal(alone[0].Symbols, beams[i].Symbols) {
-			t.Errorf("source %d: by beam search %v alone, %v in a batch; %v", i, alone, beams[i], err)
+		alone, _ := start(t, d, sources[i:i+1])
+		symbols = nil
+		for n := range 70 {
+			got, err := alone.Next([]int{0}, symbols)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got[0], logits[n][i]) {
+				t.Fatalf("source %d, position %d: %v alone, %v in a batch", i, n, got[0], logits[n][i])
+			}
+			symbols = []vocab.ID{vocab.ID(2 + i)}
 		}
 	}
-	for _, bad := range []vocab.ID{0, -1, 7} {
-		if _, err := d.Greedy([][]vocab.ID{{2, bad}}, 3); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("source 0 holds id %d", bad)) {
-			t.Errorf("id %d: %v", bad, err)
+}
+
+// The cache has the size that the package comment states: 2 T S D numbers a row, T (2 D + 4 F) more with convolutions, and 2 M D for the source.
+// Caught when planted: room doubled in place of half as much more; keys of the source kept for every step.
+func TestCacheSize(t *testing.T) {
+	for name, windows := range map[string]int{"FeedForward": 0, "SeparableConvolution": 3 * (2*8 + 4*8)} {
+		d := decoder(t, models(dtypes.Float64)["halting.Fixed, universal."+name+", pre-norm false"], false)
+		defer d.Close()
+		batch, _ := start(t, d, [][]vocab.ID{{2, 3, 4}, {2}})
+		symbols := []vocab.ID(nil)
+		for n := range 100 {
+			if _, err := batch.Next([]int{0, 1}, symbols); err != nil {
+				t.Fatal(err)
+			}
+			symbols = []vocab.ID{2, 3}
+			room := 64
+			switch {
+			case n >= 96:
+				room = 144
+			case n >= 64:
+				room = 96
+			}
+			const rows, masks = 2, 2 * 8
+			if want := rows*8*(2*3*room*8+windows+2*8*8) + masks; batch.Bytes() != want {
+				t.Fatalf("%s: %d bytes after %d symbols, want %d", name, batch.Bytes(), n+1, want)
+			}
 		}
+	}
+}
+
+// Ids that the model does not have, rows that there are not, and a context that has ended are errors. Nothing is decoded of nothing.
+func TestDecoderErrors(t *testing.T) {
+	d := decoder(t, models(dtypes.Float32)["halting.Fixed, universal.FeedForward, pre-norm false"], false)
+	defer d.Close()
+	for _, id := range []vocab.ID{0, 7, -1} {
+		if _, err := d.Start([][]vocab.ID{{2}, {3, id}}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("source 1 holds id %d, but ids go from 1 to 6", id)) {
+			t.Errorf("id %d: %v", id, err)
+		}
+	}
+	batch, _ := start(t, d, [][]vocab.ID{{2}})
+	if _, err := batch.Next([]int{1}, nil); err == nil || !strings.Contains(err.Error(), "row 1 of 1") {
+		t.Errorf("a row that there is not: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := d.Decode(ctx, [][]vocab.ID{{2}}, []int{20}, decoding.Method{}, func(int, vocab.ID) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+	if found, err := d.Decode(t.Context(), nil, nil, decoding.Method{}, nil); err != nil || len(found) != 0 {
+		t.Errorf("nothing is decoded to %v, %v", found, err)
+	}
+	if found, err := d.Decode(t.Context(), [][]vocab.ID{{2}}, []int{0}, decoding.Method{}, nil); err != nil || len(found[0].Symbols) != 0 {
+		t.Errorf("no symbols at most: %v, %v", found, err)
 	}
 }

@@ -13,16 +13,16 @@ import (
 )
 
 // A chain is a language in which the next symbol depends on the last one only: logits[source][last symbol][symbol].
-type chain [][][]float32
+type chain [][][]float64
 
 // randomChain has padding, end and 3 symbols; sharpness says how much the most probable symbol stands out.
 func randomChain(rng *rand.Rand, sources int, sharpness float64) chain {
 	c := make(chain, sources)
 	for s := range c {
 		for range 5 {
-			row := make([]float32, 5)
+			row := make([]float64, 5)
 			for i := range row {
-				row[i] = float32(sharpness * rng.NormFloat64())
+				row[i] = sharpness * rng.NormFloat64()
 			}
 			c[s] = append(c[s], row)
 		}
@@ -30,18 +30,30 @@ func randomChain(rng *rand.Rand, sources int, sharpness float64) chain {
 	return c
 }
 
-// next is what the searches call. The first symbol follows padding.
-func (c chain) next(sources []int, prefixes [][]vocab.ID) (logits [][]float32, err error) {
-	for r, prefix := range prefixes {
-		if len(prefix) != len(prefixes[0]) {
-			return nil, fmt.Errorf("prefixes of %d and %d symbols", len(prefixes[0]), len(prefix))
+// request asks for sequences of the chain. The first symbol follows padding.
+func (c chain) request(limit int) decoding.Request {
+	var sources []int
+	next := func(parents []int, symbols []vocab.ID) (logits [][]float64, err error) {
+		now, chosen := []int{}, []vocab.ID{}
+		for r, parent := range parents {
+			if symbols == nil {
+				now, chosen = append(now, parent), append(chosen, vocab.Padding)
+			} else {
+				now, chosen = append(now, sources[parent]), append(chosen, symbols[r])
+			}
+			logits = append(logits, c[now[r]][chosen[r]])
 		}
-		logits = append(logits, c.row(sources[r], prefix))
+		sources = now
+		return logits, nil
 	}
-	return logits, nil
+	limits := make([]int, len(c))
+	for i := range limits {
+		limits[i] = limit
+	}
+	return decoding.Request{Limits: limits, Next: next}
 }
 
-func (c chain) row(source int, prefix []vocab.ID) []float32 {
+func (c chain) row(source int, prefix []vocab.ID) []float64 {
 	if len(prefix) == 0 {
 		return c[source][vocab.Padding]
 	}
@@ -52,9 +64,9 @@ func (c chain) row(source int, prefix []vocab.ID) []float32 {
 func (c chain) logP(source int, prefix []vocab.ID, symbol vocab.ID) float64 {
 	sum := 0.0
 	for _, l := range c.row(source, prefix) {
-		sum += math.Exp(float64(l))
+		sum += math.Exp(l)
 	}
-	return float64(c.row(source, prefix)[symbol]) - math.Log(sum)
+	return c.row(source, prefix)[symbol] - math.Log(sum)
 }
 
 // penalty is the length penalty of Wu et al. (2016).
@@ -101,7 +113,7 @@ func TestWideBeamIsExhaustiveSearch(t *testing.T) {
 	for round := range 40 {
 		c := randomChain(rng, 3, 1)
 		for _, alpha := range []float64{0, 0.6, 2} {
-			found, err := decoding.Beam{Width: 60, Alpha: alpha}.Search(c.next, 3, 4)
+			found, err := decoding.Beam{Width: 60, Alpha: alpha}.Search(t.Context(), c.request(4))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,10 +135,13 @@ func TestStoppingEarlyChangesNothing(t *testing.T) {
 	for round := range 100 {
 		c := randomChain(rng, 1, 1+rng.Float64())
 		for _, b := range []decoding.Beam{{Width: 1}, {Width: 2, Alpha: 0.6}, {Width: 2, Alpha: 4}, {Width: 3, Alpha: 1}} {
-			found, err := b.Search(func(sources []int, prefixes [][]vocab.ID) ([][]float32, error) {
+			request := c.request(limit)
+			next := request.Next
+			request.Next = func(parents []int, symbols []vocab.ID) ([][]float64, error) {
 				calls++
-				return c.next(sources, prefixes)
-			}, 1, limit)
+				return next(parents, symbols)
+			}
+			found, err := b.Search(t.Context(), request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +199,7 @@ func TestGreedyFollowsTheMostProbable(t *testing.T) {
 	unfinished := 0
 	for round := range 50 {
 		c := randomChain(rng, 4, 2)
-		found, err := decoding.Greedy(c.next, 4, 6)
+		found, err := decoding.Greedy(t.Context(), c.request(6))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,10 +230,10 @@ func TestGreedyFollowsTheMostProbable(t *testing.T) {
 
 // Of two equally probable symbols the smaller id is taken.
 func TestGreedyTies(t *testing.T) {
-	tie := func(_ []int, prefixes [][]vocab.ID) ([][]float32, error) {
-		return [][]float32{[][]float32{{9, 0, 3, 3, 3}, {9, 3, 1, 3, 0}}[len(prefixes[0])]}, nil
+	tie := func(_ []int, symbols []vocab.ID) ([][]float64, error) {
+		return [][]float64{[][]float64{{9, 0, 3, 3, 3}, {9, 3, 1, 3, 0}}[len(symbols)]}, nil
 	}
-	found, err := decoding.Greedy(tie, 1, 5)
+	found, err := decoding.Greedy(t.Context(), decoding.Request{Next: tie, Limits: []int{5}})
 	if err != nil || !slices.Equal(found[0].Symbols, []vocab.ID{2, 1}) {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -237,11 +252,11 @@ func TestBeamOfOneAndGreedy(t *testing.T) {
 				c[0][last][symbol] += 12
 			}
 		}
-		greedy, err := decoding.Greedy(c.next, 1, 8)
+		greedy, err := decoding.Greedy(t.Context(), c.request(8))
 		if err != nil {
 			t.Fatal(err)
 		}
-		beam, err := decoding.Beam{Width: 1}.Search(c.next, 1, 8)
+		beam, err := decoding.Beam{Width: 1}.Search(t.Context(), c.request(8))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,12 +275,14 @@ func TestBeamOfOneAndGreedy(t *testing.T) {
 
 // Logits that are not numbers, an error of the model and parameters out of range are errors.
 func TestSearchErrors(t *testing.T) {
-	broken := func([]int, [][]vocab.ID) ([][]float32, error) {
-		return [][]float32{{0, 0, float32(math.NaN())}}, nil
+	broken := func([]int, []vocab.ID) ([][]float64, error) { return [][]float64{{0, 0, math.NaN()}}, nil }
+	failing := func([]int, []vocab.ID) ([][]float64, error) { return nil, fmt.Errorf("no power") }
+	request := func(next decoding.Next) decoding.Request { return decoding.Request{Next: next, Limits: []int{3}} }
+	search := func(b decoding.Beam, next decoding.Next) error {
+		_, err := b.Search(t.Context(), request(next))
+		return err
 	}
-	failing := func([]int, [][]vocab.ID) ([][]float32, error) { return nil, fmt.Errorf("no power") }
-	search := func(b decoding.Beam, next decoding.Next) error { _, err := b.Search(next, 1, 3); return err }
-	greedy := func(next decoding.Next) error { _, err := decoding.Greedy(next, 1, 3); return err }
+	greedy := func(next decoding.Next) error { _, err := decoding.Greedy(t.Context(), request(next)); return err }
 	for want, err := range map[string]error{
 		"a logit is not a number":               search(decoding.Beam{Width: 1}, broken),
 		"not a number; the model's weights":     greedy(broken),

@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
+	"universal-transformer/internal/economy"
 	"universal-transformer/internal/feed"
 	"universal-transformer/score"
 	"universal-transformer/task"
@@ -29,23 +30,20 @@ type Answer struct {
 func (e Evaluator) Classify(ctx context.Context, m universal.Model, examples []task.Example, classes *vocab.Vocabulary) (Row, []Answer, error) {
 	row, answers := Row{Examples: len(examples), Method: Classification}, make([]Answer, len(examples))
 	unknown, _ := classes.Unknown()
-	exec, err := model.NewExec(e.Backend, e.Store, func(scope *model.Scope, nodes []*Node) []*Node {
+	runner := e.runner(m, func(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
 		scope.Store().SetTraining(nodes[0].Graph(), false)
 		in, _ := feed.Inputs(nodes, true, false)
+		in.SourceCapacities = room.Source
 		result := m.Forward(scope, in, universal.Watch{})
-		return []*Node{ArgMax(result.Logits, -1, feed.Integer), ConvertDType(result.Encoder.Updates, feed.Integer)}
+		return []*Node{ArgMax(result.Logits, -1, feed.Integer), ConvertDType(result.Encoder.Updates, feed.Integer)}, result
 	})
-	if err != nil {
-		return row, nil, err
-	}
-	defer exec.Finalize()
-	exec.SetMaxCache(-1)
+	defer runner.Close()
 	done := 0
 	for _, b := range batch.Chunk(examples, e.Plan) {
 		if err := ctx.Err(); err != nil {
 			return row, nil, err
 		}
-		out, err := exec.Call(feed.Tensors(b, nil)...)
+		out, err := runner.Call(shape(b), feed.Tensors(b, nil)...)
 		if err != nil {
 			return row, nil, err
 		}

@@ -10,11 +10,14 @@ import (
 	"fmt"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
 	"universal-transformer/decoding"
+	"universal-transformer/internal/economy"
 	"universal-transformer/internal/feed"
 	"universal-transformer/score"
 	"universal-transformer/task"
@@ -39,6 +42,10 @@ type Row struct {
 	Alpha     float64     `json:"alpha"`      // of beam search
 	Score     score.Score `json:"score"`
 	Unended   int         `json:"unended"` // decoded sequences that were cut off at the length limit
+
+	// Steps that a real position took on average, with teacher forcing and adaptive depth; else 0.
+	EncoderUpdates float64 `json:"encoder_updates"`
+	DecoderUpdates float64 `json:"decoder_updates"`
 }
 
 // String says what was measured, how, and what came out, in a line.
@@ -56,6 +63,7 @@ type Evaluator struct {
 	Backend  compute.Backend
 	Store    *model.Store
 	Plan     batch.Plan
+	Masked   bool                  // transform halted positions like the others, as published; results are the same, but for rounding
 	Progress func(done, total int) // examples; may be nil
 }
 
@@ -63,12 +71,6 @@ type Evaluator struct {
 // become a quarter longer than its reference, and 10 symbols more, before it is cut off.
 func (e Evaluator) Decode(ctx context.Context, m universal.EncoderDecoder, examples []task.Example, beam decoding.Beam) (Row, error) {
 	row := Row{Examples: len(examples), Method: GreedyDecoding, BeamWidth: beam.Width, Alpha: beam.Alpha}
-	decode := func(d *decoding.Decoder, sources [][]vocab.ID, limit int) ([]decoding.Hypothesis, error) {
-		if beam.Width == 0 {
-			return d.Greedy(sources, limit)
-		}
-		return d.Beam(sources, limit, beam)
-	}
 	if beam.Width > 0 {
 		row.Method = BeamSearch
 	}
@@ -82,13 +84,11 @@ func (e Evaluator) Decode(ctx context.Context, m universal.EncoderDecoder, examp
 		if err := ctx.Err(); err != nil {
 			return row, err
 		}
-		sources := make([][]vocab.ID, b.Examples)
-		limit := 0
+		sources, limits := make([][]vocab.ID, b.Examples), make([]int, b.Examples)
 		for i := range sources {
-			sources[i] = examples[b.Index[i]].Source
-			limit = max(limit, Limit(len(examples[b.Index[i]].Target)))
+			sources[i], limits[i] = examples[b.Index[i]].Source, Limit(len(examples[b.Index[i]].Target))
 		}
-		hypotheses, err := decode(d, sources, limit)
+		hypotheses, err := d.Decode(ctx, sources, limits, decoding.Method{Beam: beam}, nil)
 		if err != nil {
 			return row, err
 		}
@@ -109,26 +109,30 @@ func Limit(reference int) int { return reference + reference/4 + 10 }
 // TeacherForce predicts every symbol of the examples' targets from the true symbols before it.
 func (e Evaluator) TeacherForce(ctx context.Context, m universal.Model, examples []task.Example) (Row, error) {
 	row := Row{Examples: len(examples), Method: TeacherForcing}
-	exec, err := model.NewExec(e.Backend, e.Store, func(scope *model.Scope, nodes []*Node) *Node {
+	runner := e.runner(m, func(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
 		scope.Store().SetTraining(nodes[0].Graph(), false)
 		in, _ := feed.Inputs(nodes, len(nodes) == 2, false)
-		return ArgMax(m.Forward(scope, in, universal.Watch{}).Logits, -1, feed.Integer)
+		in.SourceCapacities, in.TargetCapacities = room.Source, room.Target
+		result := m.Forward(scope, in, universal.Watch{})
+		return append([]*Node{ArgMax(result.Logits, -1, feed.Integer)}, updates(result)...), result
 	})
-	if err != nil {
-		return row, err
-	}
-	defer exec.Finalize()
-	exec.SetMaxCache(-1)
+	defer runner.Close()
+	var taken, positions [2]float64
 	done := 0
 	for _, b := range batch.Chunk(examples, e.Plan) {
 		if err := ctx.Err(); err != nil {
 			return row, err
 		}
-		out, err := exec.Call(feed.Tensors(b, nil)...)
+		out, err := runner.Call(shape(b), feed.Tensors(b, nil)...)
 		if err != nil {
 			return row, err
 		}
 		predicted := tensors.MustCopyFlatData[int32](out[0])
+		for i, tensor := range out[1:] {
+			sums := tensors.MustCopyFlatData[float32](tensor)
+			taken[i], positions[i] = taken[i]+float64(sums[0]), positions[i]+float64(sums[1])
+			_ = tensor.FinalizeAll()
+		}
 		_ = out[0].FinalizeAll()
 		for i := range b.Examples {
 			reference := examples[b.Index[i]].Target
@@ -137,7 +141,22 @@ func (e Evaluator) TeacherForce(ctx context.Context, m universal.Model, examples
 		}
 		e.report(&done, b.Examples, len(examples))
 	}
+	row.EncoderUpdates, row.DecoderUpdates = taken[0]/max(1, positions[0]), taken[1]/max(1, positions[1])
 	return row, nil
+}
+
+// updates gives for encoder and decoder, if depth is adaptive, the steps of all real positions and their number, [2] each.
+func updates(result universal.Result) (sums []*Node) {
+	for _, pass := range []*universal.Pass{result.Encoder, result.Decoder} {
+		switch {
+		case pass == nil:
+			sums = append(sums, Zeros(result.Logits.Graph(), shapes.Make(dtypes.Float32, 2)))
+		case pass.Adaptive():
+			real := ConvertDType(pass.Mask, dtypes.Float32)
+			sums = append(sums, Stack([]*Node{ReduceAllSum(ConvertDType(pass.Updates, dtypes.Float32)), ReduceAllSum(real)}, 0))
+		}
+	}
+	return sums
 }
 
 // forced scores predictions that were made one by one, each from the true symbols before it: a wrong End among them ends nothing,
@@ -153,6 +172,19 @@ func forced(predicted, reference []vocab.ID) (s score.Score) {
 		s.Sequences.Right = 1
 	}
 	return s
+}
+
+// runner runs a graph of the model, halted positions left out unless e.Masked.
+func (e Evaluator) runner(m universal.Model, graph economy.Builder) *economy.Runner {
+	if e.Masked {
+		return economy.New(e.Backend, e.Store, graph, nil)
+	}
+	return economy.New(e.Backend, e.Store, graph, economy.For(m))
+}
+
+// shape is a batch's, in positions.
+func shape(b batch.Batch) economy.Shape {
+	return economy.Shape{Rows: b.Rows, Source: b.SourcePositions(), Target: b.TargetLength}
 }
 
 func (e Evaluator) report(done *int, more, total int) {

@@ -1,9 +1,9 @@
 package experiment_test
 
 import (
+	"context"
 	"fmt"
 
-	"universal-transformer/decoding"
 	"universal-transformer/engine"
 	"universal-transformer/experiment"
 )
@@ -18,7 +18,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	answers, err := trained.Decode([]string{"7", "31", "2026"}, decoding.Beam{})
+	answers, err := trained.Decode(context.Background(), []string{"7", "31", "2026"}, experiment.Answering{})
 	if err != nil {
 		panic(err)
 	}

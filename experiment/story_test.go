@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"universal-transformer/decoding"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/report"
@@ -86,7 +85,7 @@ func TestAnswer(t *testing.T) {
 				t.Errorf("%q: %v, want %q", text, err, want)
 			}
 		}
-		if _, err := trained.Decode([]string{"Mary"}, decoding.Beam{}); err == nil || !strings.Contains(err.Error(), "use ut answer") {
+		if _, err := trained.Decode(context.Background(), []string{"Mary"}, experiment.Answering{}); err == nil || !strings.Contains(err.Error(), "use ut answer") {
 			t.Errorf("decoding: %v", err)
 		}
 	}

@@ -1,12 +1,14 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/decoding"
 	"universal-transformer/halting"
 	"universal-transformer/runlog"
 	"universal-transformer/universal"
@@ -24,12 +26,11 @@ func (t *Trained) Trace(line string) (*viewer.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := t.decoder()
+	d, err := t.decoding()
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
-	found, err := d.Greedy([][]vocab.ID{source}, longestAnswer(len(source)))
+	found, err := d.Decode(context.Background(), [][]vocab.ID{source}, []int{longestAnswer(len(source))}, decoding.Method{}, nil)
 	if err != nil {
 		return nil, err
 	}

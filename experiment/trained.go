@@ -29,6 +29,7 @@ type Trained struct {
 	Notes      []string // what the reader should know: checkpoints that could not be used
 	checkpoint *runlog.Checkpoint
 	log        *runlog.Run
+	decoder    *decoding.Decoder // made when first used
 }
 
 // Load reads a run directory: its best checkpoint by held-out cross entropy, or the newest intact one if none was marked best
@@ -109,56 +110,11 @@ func (t *Trained) Text(ids []vocab.ID) string {
 	return t.Words.Symbols.Join(t.Words.Target.Decode(ids))
 }
 
-// Decode answers lines of text, greedily if beam.Width is 0. Answers may have four times as many symbols as the longest
-// source, and 50 more.
-func (t *Trained) Decode(lines []string, beam decoding.Beam) ([]string, error) {
-	sources := make([][]vocab.ID, len(lines))
-	longest := 0
-	for i, line := range lines {
-		source, _, err := t.Encode(line)
-		if err != nil {
-			return nil, fmt.Errorf("source %d: %w", i+1, err)
-		}
-		sources[i], longest = source, max(longest, len(source))
-	}
-	d, err := t.decoder()
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	limit := longestAnswer(longest)
-	var found []decoding.Hypothesis
-	if beam.Width == 0 {
-		found, err = d.Greedy(sources, limit)
-	} else {
-		found, err = d.Beam(sources, limit, beam)
-	}
-	if err != nil {
-		return nil, err
-	}
-	answers := make([]string, len(found))
-	for i, h := range found {
-		answers[i] = t.Text(h.Symbols[:min(len(h.Symbols), longestAnswer(len(sources[i])))]) // as if it had been asked alone
-	}
-	return answers, nil
-}
-
-// decoder decodes with the model, which must be one that writes.
-func (t *Trained) decoder() (*decoding.Decoder, error) {
-	m, writes := t.Model.(universal.EncoderDecoder)
-	if !writes {
-		return nil, fmt.Errorf("%s answers stories with a class and decodes nothing: use ut answer", t.log.Dir())
-	}
-	return decoding.New(t.Backend, t.Store, m)
-}
-
-// longestAnswer is how many symbols the answer to a source may have.
-func longestAnswer(source int) int { return 4*source + 50 }
-
 // Protocol says how to evaluate: on which held-out examples, and how to predict.
 type Protocol struct {
 	Selection     task.Selection
 	TeacherForced bool
+	Masked        bool          // transform halted positions like the others, as published
 	Beam          decoding.Beam // Width 0: greedy
 	Progress      func(done, total int)
 }
@@ -179,7 +135,7 @@ func (t *Trained) Evaluate(ctx context.Context, p Protocol) (evaluation.Row, err
 	if t.Run.Task.isFile() {
 		p.Selection = task.Selection{Count: p.Selection.Count} // a file has the lengths it has
 	}
-	e := evaluation.Evaluator{Backend: t.Backend, Store: t.Store, Plan: batch.Plan{Tokens: evaluationTokens, Words: t.Run.Model.Words}, Progress: p.Progress}
+	e := evaluation.Evaluator{Backend: t.Backend, Store: t.Store, Plan: batch.Plan{Tokens: evaluationTokens, Words: t.Run.Model.Words}, Masked: p.Masked, Progress: p.Progress}
 	var row evaluation.Row
 	switch m := t.Model.(type) {
 	case universal.EncoderDecoder:

@@ -30,6 +30,14 @@ func (a ACT) Validate() error {
 	return nil
 }
 
+// steps is how many are taken: the limit, or fewer if the capacities end before.
+func (a ACT) steps(c Capacities) int {
+	if c == nil {
+		return a.MaxSteps
+	}
+	return min(a.MaxSteps, len(c))
+}
+
 // probability is the halting unit: p = sigmoid(X w + b), one number a position, from X = H^{t-1} + P^t. [B, M]
 func (a ACT) probability(scope *model.Scope, x *Node) *Node {
 	g, width := x.Graph(), x.Shape().Dimensions[x.Rank()-1]
@@ -77,5 +85,7 @@ func (l *ledger) record(p *Node, last bool) (updateWeights, ran *Node) {
 }
 
 func (l *ledger) outcome(state *Node) Outcome {
-	return Outcome{State: state, Updates: StopGradient(l.nUpdates), Remainders: l.remainders, Weights: l.weights}
+	return Outcome{
+		State: state, Updates: StopGradient(l.nUpdates), Remainders: l.remainders, Weights: l.weights, Unfinished: l.stillRunning,
+	}
 }

@@ -25,7 +25,13 @@
 // Frozen is what section 2.2 says in words ("its state is simply copied to the next step"). The weights u of a position
 // sum to 1 under Graves and Frozen.
 //
-// Letters: B batch, M positions, D width; t counts steps from 1.
+// Under Frozen, halted positions need no work: with [Capacities], a step transforms a [Selection] of those that still run, the others
+// are merely looked at, and the steps that nobody runs are left out. Graphs have fixed shapes, so a [Forecast] says from earlier
+// batches how much room each step will need, and [Outcome.Overflow] whether it was enough; then the batch has to be run again with
+// room for everything. Results are those of the masked computation but for rounding. Under Listing and Graves halted positions
+// are transformed on, so only the steps that nobody runs can be left out, and so it is where the transition mixes neighbours.
+//
+// Letters: B batch, M positions, D width, A slots of a selection, R and C rows and cells of its grid; t counts steps from 1.
 package halting
 
 import (
@@ -61,6 +67,15 @@ type Recurrence struct {
 	Locate func(t int, state *Node) *Node
 	// Revise is the rest of step t: attention and transition, X to H^t.
 	Revise func(t int, x *Node) *Node
+
+	// Capacities says how much is worked on in each step; nil: everything, up to the limit. With it, [Outcome.Overflow] tells
+	// whether the outcome can be used. Policies that transform halted positions on and on take the number of steps from it alone.
+	Capacities Capacities
+	// Select makes Locate and Revise work on selected positions from here on. nil: the step cannot do that.
+	Select func(*Selection)
+	// Moved tells what a step has added to the states of selected positions, zero where nothing may change, so that others see
+	// it in the steps to come.
+	Moved func(change *Node)
 }
 
 // Outcome is what the recurrence came to.
@@ -69,6 +84,7 @@ type Outcome struct {
 	Updates    *Node   // n, how many steps each position ran, 0 at padding, [B, M]; carries no gradient
 	Remainders *Node   // r, [B, M]; nil where depth is not adaptive
 	Weights    []*Node // u of each step, [B, M]; nil where depth is not adaptive
+	Unfinished *Node   // [B, M] bool, positions that still ran when the capacities ended; nil where depth is not adaptive
 }
 
 // Adaptive tells whether positions chose their own depth.

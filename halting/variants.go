@@ -13,7 +13,7 @@ type Listing struct{ ACT }
 // Unroll interpolates s = u y + (1-u) s.
 func (a Listing) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	l, state, output := a.newLedger(r), r.State, ZerosLike(r.State)
-	for t := 1; t <= a.MaxSteps; t++ {
+	for t := 1; t <= a.steps(r.Capacities); t++ {
 		x := r.Locate(t, state)
 		u, _ := l.record(a.probability(scope, x), false)
 		state = r.Revise(t, x)
@@ -29,7 +29,7 @@ type Graves struct{ ACT }
 // Unroll sums s = s + u y.
 func (a Graves) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	l, state, output := a.newLedger(r), r.State, ZerosLike(r.State)
-	for t := 1; t <= a.MaxSteps; t++ {
+	for t := 1; t <= a.steps(r.Capacities); t++ {
 		x := r.Locate(t, state)
 		u, _ := l.record(a.probability(scope, x), t == a.MaxSteps)
 		state = r.Revise(t, x)
@@ -42,14 +42,36 @@ func (a Graves) Unroll(scope *model.Scope, r Recurrence) Outcome {
 // steps of other positions see that copy (and the coordinates of their own step). Only here does halting save work.
 type Frozen struct{ ACT }
 
-// Unroll sums s = s + u y and copies the state of halted positions.
+// Unroll sums s = s + u y and copies the state of halted positions, or does without them if there are capacities.
 func (a Frozen) Unroll(scope *model.Scope, r Recurrence) Outcome {
+	if r.Capacities != nil && r.Select != nil {
+		return a.unrollSelected(scope, r)
+	}
 	l, state, output := a.newLedger(r), r.State, ZerosLike(r.State)
-	for t := 1; t <= a.MaxSteps; t++ {
+	for t := 1; t <= a.steps(r.Capacities); t++ {
 		x := r.Locate(t, state)
 		u, ran := l.record(a.probability(scope, x), t == a.MaxSteps)
 		state = carry(ran, r.Revise(t, x), state)
 		output = Add(output, Mul(along(u), state))
+	}
+	return l.outcome(output)
+}
+
+// unrollSelected is the same with less work: in every step only the positions that run are transformed. What halted positions
+// show to the others stays as it was.
+func (a Frozen) unrollSelected(scope *model.Scope, r Recurrence) Outcome {
+	l, state, output, selection := a.newLedger(r), r.State, ZerosLike(r.State), everything(r.Mask)
+	for t := 1; t <= a.steps(r.Capacities); t++ {
+		selection, state = selection.narrow(l.stillRunning, r.Capacities[t-1], state)
+		r.Select(selection)
+		x := r.Locate(t, state)
+		p := selection.Add(ZerosLike(l.remainders), selection.keep(a.probability(scope, x)))
+		u, ran := l.record(p, t == a.MaxSteps)
+		revised := r.Revise(t, x)
+		output = selection.Add(output, Mul(along(selection.keep(selection.Pick(u))), revised))
+		ranHere := selection.keep(selection.Pick(ConvertDType(ran, p.DType())))
+		r.Moved(Mul(along(ranHere), Sub(revised, state)))
+		state = revised
 	}
 	return l.outcome(output)
 }

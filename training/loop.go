@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
+	"universal-transformer/internal/economy"
 	"universal-transformer/internal/feed"
 	"universal-transformer/internal/seed"
 	"universal-transformer/objective"
@@ -93,7 +94,7 @@ func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64,
 		if i < n-1 {
 			exec = t.accumulate
 		}
-		out, err := exec.Call(append(t.arguments(b, positions), rate)...)
+		out, err := exec.Call(shape(b), append(t.arguments(b, positions), rate)...)
 		if err != nil {
 			return tally, 0, err
 		}
@@ -104,7 +105,12 @@ func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64,
 	return tally, norm, nil
 }
 
-// arguments lists what tallyGraph reads. Batches of one run all have a source, or none has.
+// shape is a batch's.
+func shape(b batch.Batch) economy.Shape {
+	return economy.Shape{Rows: b.Rows, Source: b.SourcePositions(), Target: b.TargetLength}
+}
+
+// arguments lists what forward reads. Batches of one run all have a source, or none has.
 func (t *Trainer) arguments(b batch.Batch, positions *feed.Positions) []any {
 	t.hasSource = b.SourceLength > 0
 	return append(feed.Tensors(b, positions), float32(t.Config.Ponder.At(t.step)))
@@ -200,7 +206,7 @@ func (t *Trainer) better(tally objective.Tally) bool {
 // measure runs batches without learning.
 func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, err error) {
 	for _, b := range batches {
-		out, err := t.evaluate.Call(t.arguments(b, nil)...)
+		out, err := t.evaluate.Call(shape(b), t.arguments(b, nil)...)
 		if err != nil {
 			return tally, err
 		}
@@ -242,9 +248,10 @@ func (t *Trainer) prepare() error {
 	if err := t.Store.SetRNGStateFromSeed(int64(seed.Derive(t.Config.Seed, "dropout", 0) >> 1)); err != nil {
 		return err
 	}
-	if err := t.build(); err != nil {
-		return err
+	if !t.Config.Masked {
+		t.state.Foresight = economy.For(t.Model)
 	}
+	t.build()
 	c, refused, err := t.Log.Latest()
 	for _, r := range refused {
 		t.say(r.String())

@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 	"universal-transformer/batch"
+	"universal-transformer/internal/economy"
 	"universal-transformer/internal/safetensors"
 	"universal-transformer/objective"
 	"universal-transformer/runlog"
@@ -30,6 +31,8 @@ type state struct {
 	Waited    int             `json:"waited"`   // held-out looks since
 	HeldOut   objective.Tally `json:"held_out"` // the last look
 	Stopped   string          `json:"stopped"`  // why training ended before its last update, if it did
+
+	Foresight *economy.Foresight `json:"foresight,omitempty"` // of how many positions will run
 }
 
 // Where a checkpoint's metadata keeps the state, and the fingerprint of its configuration.

@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
+	"universal-transformer/internal/economy"
 	"universal-transformer/objective"
 	"universal-transformer/runlog"
 	"universal-transformer/universal"
@@ -31,6 +32,8 @@ type Config struct {
 	Ponder              objective.Warmup `json:"ponder"`     // weight of the ponder cost; the authors use 0.01
 	ClipNorm            float64          `json:"clip_norm"`  // gradients of a larger global norm are scaled down to it; 0: never
 	Accumulate          int              `json:"accumulate"` // batches an update; 0 counts as 1
+
+	Masked bool `json:"masked,omitempty"` // transform halted positions like the others, as published, instead of leaving them out
 
 	LogEvery        int64 `json:"log_every"`        // updates between lines of metrics
 	EvaluateEvery   int64 `json:"evaluate_every"`   // updates between looks at the held-out set
@@ -105,10 +108,10 @@ type Trainer struct {
 
 	Store *model.Store // variables, filled by Run
 
-	hasSource  bool        // the batches have sources
-	update     *model.Exec // one update from one batch
-	accumulate *model.Exec // all but the last batch of an update
-	evaluate   *model.Exec
+	hasSource  bool            // the batches have sources
+	update     *economy.Runner // one update from one batch
+	accumulate *economy.Runner // all but the last batch of an update
+	evaluate   *economy.Runner
 	step       int64
 	state      state
 }

@@ -9,32 +9,25 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/model/initializer"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
+	"universal-transformer/internal/economy"
 	"universal-transformer/internal/feed"
+	"universal-transformer/universal"
 )
 
 // build makes the executors. Graphs are built when the first batch of a shape comes.
-func (t *Trainer) build() (err error) {
+func (t *Trainer) build() {
 	last := t.updateGraph
 	if t.Config.Accumulate > 1 {
 		last = t.accumulateGraph(true)
 	}
-	for _, e := range []struct {
-		exec  **model.Exec
-		graph func(*model.Scope, []*Node) []*Node
-	}{
-		{&t.update, last},
-		{&t.accumulate, t.accumulateGraph(false)},
-		{&t.evaluate, func(scope *model.Scope, nodes []*Node) []*Node {
-			_, tally, _ := t.tallyGraph(scope, nodes, false)
-			return []*Node{tally}
-		}},
-	} {
-		if *e.exec, err = model.NewExec(t.Backend, t.Store, e.graph); err != nil {
-			return err
-		}
-		(*e.exec).SetMaxCache(-1)
+	run := func(graph economy.Builder) *economy.Runner {
+		return economy.New(t.Backend, t.Store, graph, t.state.Foresight)
 	}
-	return nil
+	t.update, t.accumulate = run(last), run(t.accumulateGraph(false))
+	t.evaluate = run(func(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+		f := t.forward(scope, nodes, room, false)
+		return []*Node{f.tally}, f.result
+	})
 }
 
 // adam is Adam (Kingma and Ba, 2015) as GoMLX computes it; its learning rate is a variable that every update sets.
@@ -42,41 +35,53 @@ func (c Config) adam() *optimizer.AdamConfig {
 	return optimizer.Adam().Betas(c.Beta1, c.Beta2).Epsilon(c.Epsilon).LearningRate(0).WeightDecay(0)
 }
 
-// tallyGraph builds forward and loss of one batch. The nodes are those of feed.Tensors, then the ponder weight and whatever follows.
-func (t *Trainer) tallyGraph(scope *model.Scope, nodes []*Node, training bool) (loss, tally *Node, rest []*Node) {
-	in, rest := feed.Inputs(nodes, t.hasSource, training && t.Positions.Random())
-	scope.Store().SetTraining(in.Target.Graph(), training)
-	result := t.Model.Forward(scope, in, noWatch)
-	loss, tally = t.Config.Objective.Of(result, in.Target, rest[0])
-	return loss, tally, rest[1:]
+// A forward is what became of one batch.
+type forward struct {
+	result      universal.Result
+	loss, tally *Node
+	rate        *Node // the learning rate; nil where nothing is learned
 }
 
-// updateGraph is one update from one batch: gradients, clipped, to Adam. It returns tally and gradient norm.
-func (t *Trainer) updateGraph(scope *model.Scope, nodes []*Node) []*Node {
-	loss, tally, rest := t.tallyGraph(scope, nodes, true)
-	gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
-	return []*Node{tally, t.apply(scope, gradients, rest[0])}
+// forward builds the model and the loss of one batch. The nodes are those of feed.Tensors, the ponder weight, and in training the
+// learning rate.
+func (t *Trainer) forward(scope *model.Scope, nodes []*Node, room economy.Room, training bool) (f forward) {
+	in, rest := feed.Inputs(nodes, t.hasSource, training && t.Positions.Random())
+	in.SourceCapacities, in.TargetCapacities = room.Source, room.Target
+	scope.Store().SetTraining(in.Target.Graph(), training)
+	f.result = t.Model.Forward(scope, in, noWatch)
+	f.loss, f.tally = t.Config.Objective.Of(f.result, in.Target, rest[0])
+	if training {
+		f.rate = rest[1]
+	}
+	return f
+}
+
+// updateGraph is one update from one batch: gradients, clipped, to Adam. It puts out tally and gradient norm.
+func (t *Trainer) updateGraph(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+	f := t.forward(scope, nodes, room, true)
+	gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
+	return []*Node{f.tally, t.apply(scope, gradients, f.rate)}, f.result
 }
 
 // accumulateGraph adds the gradients of one batch to what earlier batches of the same update gave. The last batch of an update
 // applies their mean and clears the sums.
-func (t *Trainer) accumulateGraph(last bool) func(*model.Scope, []*Node) []*Node {
-	return func(scope *model.Scope, nodes []*Node) []*Node {
-		loss, tally, rest := t.tallyGraph(scope, nodes, true)
-		gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
-		sums := t.sums(scope, loss.Graph())
+func (t *Trainer) accumulateGraph(last bool) economy.Builder {
+	return func(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+		f := t.forward(scope, nodes, room, true)
+		gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
+		sums := t.sums(scope, f.loss.Graph())
 		for i, sum := range sums {
-			gradients[i] = Add(sum.NodeValue(loss), gradients[i])
+			gradients[i] = Add(sum.NodeValue(f.loss), gradients[i])
 			sum.SetNodeValue(gradients[i])
 		}
 		if !last {
-			return []*Node{tally, ScalarZero(loss.Graph(), loss.DType())}
+			return []*Node{f.tally, ScalarZero(f.loss.Graph(), f.loss.DType())}, f.result
 		}
 		for i, sum := range sums {
 			gradients[i] = DivScalar(gradients[i], float64(t.Config.Accumulate))
 			sum.SetNodeValue(ZerosLike(gradients[i]))
 		}
-		return []*Node{tally, t.apply(scope, gradients, rest[0])}
+		return []*Node{f.tally, t.apply(scope, gradients, f.rate)}, f.result
 	}
 }
 

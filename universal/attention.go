@@ -8,12 +8,21 @@ import (
 )
 
 // selfAttention lets every position look at all real positions, or at those up to itself in a causal stack.
-func (s *stack) selfAttention(x *Node) *Node {
-	options := attention.CoreOptions{UseCausalMask: s.causal}
-	if !s.causal { // padding stands at the right, where causality hides it from real positions anyway
-		options.AttentionMask = visible(s.mask)
+func (s *stack) selfAttention(t int, x *Node) *Node {
+	var options attention.CoreOptions
+	switch { // padding stands at the right, where causality hides it from real positions anyway
+	case !s.causal:
+		options.AttentionMask = s.selection.Rows(visible(s.mask))
+	case s.selection.Whole():
+		options.UseCausalMask = true
+	default:
+		options.AttentionMask = s.backwards()
 	}
-	y, weights := s.multiHead("self_attention", x, s.lookup("self_attention", x), options)
+	context := s.keys(t, x)
+	if s.past != nil {
+		context, options = s.past.attend(context), attention.CoreOptions{AttentionMask: s.past.seen}
+	}
+	y, weights := s.multiHead("self_attention", x, context, options)
 	if s.watch.Attention {
 		s.pass.Attention = append(s.pass.Attention, weights)
 	}
@@ -26,7 +35,8 @@ func (s *stack) crossAttention(x *Node) *Node {
 	if s.remembered == nil {
 		s.remembered = s.lookup("cross_attention", s.memory.State)
 	}
-	y, weights := s.multiHead("cross_attention", x, s.remembered, attention.CoreOptions{AttentionMask: visible(s.memory.Mask)})
+	options := attention.CoreOptions{AttentionMask: s.selection.Rows(visible(s.memory.Mask))}
+	y, weights := s.multiHead("cross_attention", x, s.remembered, options)
 	if s.watch.Attention {
 		s.pass.CrossAttention = append(s.pass.CrossAttention, weights)
 	}
@@ -58,16 +68,18 @@ func (s *stack) heads(of *Node) *Node {
 func (s *stack) multiHead(name string, x *Node, context *lookup, options attention.CoreOptions) (y, weights *Node) {
 	scope := s.scope.At("%s", name)
 	query := s.heads(s.weights().Dense(scope, "query", x, s.Width)) // (eq. 3)
+	key, value := s.selection.Rows(context.key), s.selection.Rows(context.value)
 	options.Scale = 1 / math.Sqrt(float64(s.Width/s.Heads))
 	options.WantCoefficients = s.watch.Attention
 	if s.Dropout.Attention > 0 {
 		options.Scope, options.DropoutRate = s.scope, Scalar(x.Graph(), x.DType(), s.Dropout.Attention)
 	}
-	y, weights = attention.Core(query, context.key, context.value, attention.LayoutBSHD, options) // (eq. 1)
+	y, weights = attention.Core(s.selection.Fold(query), key, value, attention.LayoutBSHD, options) // (eq. 1)
 	if weights != nil {
 		weights = TransposeAllAxes(weights, 0, 2, 1, 3) // [B, M, K, N] to [B, K, M, N]
 	}
-	return s.weights().Dense(scope, "output", Reshape(y, x.Shape().Dimensions...), s.Width), weights // (eq. 2)
+	y = Reshape(s.selection.Unfold(y), x.Shape().Dimensions...)
+	return s.weights().Dense(scope, "output", y, s.Width), weights // (eq. 2)
 }
 
 // visible makes the mask of keys [B, 1, 1, N] from that of positions [B, N]. A row of nothing but padding sees its first

@@ -8,6 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
 )
 
 const int32Type = dtypes.Int32
@@ -26,14 +27,20 @@ func (c coordinates) add(t int, state *Node) *Node {
 	return Add(state, Add(c.position, c.step(t)))
 }
 
+// of gives the coordinates of selected positions.
+func (c coordinates) of(s *halting.Selection) coordinates {
+	if c.position.Shape().Dimensions[0] == 1 {
+		c.position = s.PickColumns(c.position)
+	} else {
+		c.position = s.Pick(c.position)
+	}
+	return c
+}
+
 // newCoordinates prepares both summands for a batch of symbols [B, M] that stand at positions [B, M], or at 1 .. M if nil.
 func (c Config) newCoordinates(scope *model.Scope, symbols, positions *Node) coordinates {
 	g, length := symbols.Graph(), symbols.Shape().Dimensions[1]
-	at := coordinates{step: func(t int) *Node { return c.sinusoids(g, t, t) }}
-	if c.LearnedSteps {
-		table := c.weights().parameter(scope, "step", normal(1), c.Halting.Limit(0), c.Width).NodeValue(g)
-		at.step = func(t int) *Node { return Reshape(Slice(table, AxisElem(t-1)), 1, 1, c.Width) }
-	}
+	at := coordinates{step: c.stepCoordinates(scope, g)}
 	if positions == nil {
 		at.position = c.sinusoids(g, 1, length)
 		return at
@@ -41,6 +48,15 @@ func (c Config) newCoordinates(scope *model.Scope, symbols, positions *Node) coo
 	table := Reshape(c.sinusoids(g, 1, max(c.Positions.Max, length)), -1, c.Width)
 	at.position = Gather(table, InsertAxes(AddScalar(positions, -1), -1))
 	return at
+}
+
+// stepCoordinates is the summand in t.
+func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node {
+	if !c.LearnedSteps {
+		return func(t int) *Node { return c.sinusoids(g, t, t) }
+	}
+	table := c.weights().parameter(scope, "step", normal(1), c.stepsLearned(), c.Width).NodeValue(g)
+	return func(t int) *Node { return Reshape(Slice(table, AxisElem(t-1)), 1, 1, c.Width) }
 }
 
 // sinusoids is a constant [1, to-from+1, D] with the sinusoids of the whole numbers from .. to, computed in float64.

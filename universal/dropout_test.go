@@ -97,13 +97,13 @@ func TestDropoutRates(t *testing.T) {
 		exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, ids *Node) []*Node {
 			scope.Store().SetTraining(ids.Graph(), true)
 			ones := BroadcastToDims(Const(ids.Graph(), float32(1)), rows, length, width)
-			s := c.newStack(scope, ids, nil, Watch{})
+			s := c.newStack(scope, ids, nil, nil, Watch{})
 			switch place.name {
 			case "embedding":
 				return []*Node{c.embed(scope, c.sourceTable(scope), ids)}
 			case "attention": // each position alone in its row sees itself with weight 1
-				s = c.newStack(scope, Reshape(ids, rows*length, 1), nil, Watch{})
-				return []*Node{s.selfAttention(Reshape(ones, rows*length, 1, width))}
+				s = c.newStack(scope, Reshape(ids, rows*length, 1), nil, nil, Watch{})
+				return []*Node{s.selfAttention(1, Reshape(ones, rows*length, 1, width))}
 			case "transition":
 				line := Line{Mask: s.mask, Dropout: s.Dropout.Transition}
 				return []*Node{

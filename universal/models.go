@@ -34,7 +34,7 @@ func (m EncoderDecoder) Encode(scope *model.Scope, in Inputs, watch Watch) (Memo
 // Decode runs the decoder over in.Target, shifted right by one, against an encoded source. Logits at position i depend on
 // symbols before i only.
 func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, watch Watch) Result {
-	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, watch)
+	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, in.TargetCapacities, watch)
 	s.causal, s.memory, s.source = true, &memory, memory.Mask
 	s.state = shift(m.embed(scope, m.targetTable(scope), in.Target))
 	pass := s.run()
@@ -69,7 +69,7 @@ type Decoder struct{ Config }
 
 // Forward gives the logits of every symbol of in.Target from those before it. in.Source is not read.
 func (m Decoder) Forward(scope *model.Scope, in Inputs, watch Watch) Result {
-	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, watch)
+	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, in.TargetCapacities, watch)
 	s.causal, s.source = true, s.mask
 	s.state = shift(m.embed(scope, m.targetTable(scope), in.Target))
 	pass := s.run()
@@ -93,7 +93,7 @@ func (c Config) validateWithSource() error {
 
 // encode runs an encoder stack over in.Source.
 func (c Config) encode(scope *model.Scope, in Inputs, watch Watch) *Pass {
-	s := c.newStack(scope.At("encoder"), c.occupied(in.Source), in.SourcePositions, watch)
+	s := c.newStack(scope.At("encoder"), c.occupied(in.Source), in.SourcePositions, in.SourceCapacities, watch)
 	s.source = s.mask
 	s.state = c.embedSource(scope, in.Source)
 	return s.run()

@@ -15,27 +15,41 @@ type stack struct {
 	mask        *Node // [B, M] bool, true at real positions
 	source      *Node // [B, source positions] bool: the mask that depth may be tied to
 	coordinates coordinates
-	causal      bool    // a position sees itself and those before it only
-	memory      *Memory // what the decoder attends to besides itself; nil in encoders and language models
-	remembered  *lookup // its keys and values
+	causal      bool          // a position sees itself and those before it only
+	memory      *Memory       // what the decoder attends to besides itself; nil in encoders and language models
+	remembered  *lookup       // its keys and values
+	past        *continuation // what a causal stack keeps of the positions before; nil if it sees all of them at once
 	watch       Watch
 	pass        *Pass
+
+	capacities halting.Capacities
+	selection  *halting.Selection // positions at work
+	shown      *shown             // what others see of all positions; nil: they see the states at work
 }
 
-func (c Config) newStack(scope *model.Scope, symbols, positions *Node, watch Watch) *stack {
+func (c Config) newStack(scope *model.Scope, symbols, positions *Node, capacities halting.Capacities, watch Watch) *stack {
 	return &stack{
-		Config: c, scope: scope, mask: real(symbols), watch: watch, pass: &Pass{},
+		Config: c, scope: scope, mask: real(symbols), watch: watch, pass: &Pass{}, capacities: capacities,
 		coordinates: c.newCoordinates(scope, symbols, positions),
 	}
 }
 
 // run repeats the step as the halting policy says.
 func (s *stack) run() *Pass {
-	outcome := s.Halting.Unroll(s.scope, halting.Recurrence{
-		State: s.state, Mask: s.mask, Source: s.source,
-		Locate: s.coordinates.add,
-		Revise: func(_ int, x *Node) *Node { return s.revise(x) },
-	})
+	r := halting.Recurrence{
+		State: s.state, Mask: s.mask, Source: s.source, Capacities: s.capacities,
+		Locate: func(t int, state *Node) *Node { return s.coordinates.add(t, state) },
+		Revise: func(t int, x *Node) *Node {
+			if s.past != nil {
+				s.past.enter(t)
+			}
+			return s.revise(t, x)
+		},
+	}
+	if len(s.Transition.LooksBack(s.Width)) == 0 { // only where positions meet nowhere but in attention can some be left out
+		r.Select, r.Moved = s.choose, s.moved
+	}
+	outcome := s.Halting.Unroll(s.scope, r)
 	if s.PreNorm {
 		outcome.State = s.norm("output_norm", outcome.State)
 	}
@@ -44,11 +58,11 @@ func (s *stack) run() *Pass {
 }
 
 // revise is one step after coordinates have been added. It has the same weights whatever the step. x: [B, M, D]
-func (s *stack) revise(x *Node) *Node {
+func (s *stack) revise(t int, x *Node) *Node {
 	if s.PreNorm {
-		return s.revisePreNorm(x)
+		return s.revisePreNorm(t, x)
 	}
-	a := s.norm("self_attention_norm", Add(x, s.drop(s.selfAttention(x)))) // (eq. 5)
+	a := s.norm("self_attention_norm", Add(x, s.drop(s.selfAttention(t, x)))) // (eq. 5)
 	if s.memory != nil {
 		a = s.norm("cross_attention_norm", Add(a, s.drop(s.crossAttention(a))))
 	}
@@ -57,8 +71,8 @@ func (s *stack) revise(x *Node) *Node {
 
 // revisePreNorm is the same step with the norms where the authors' code has them. Nothing normalises the state between
 // steps, so coordinates add up in it.
-func (s *stack) revisePreNorm(x *Node) *Node {
-	a := Add(x, s.drop(s.selfAttention(s.norm("self_attention_norm", x))))
+func (s *stack) revisePreNorm(t int, x *Node) *Node {
+	a := Add(x, s.drop(s.selfAttention(t, s.norm("self_attention_norm", x))))
 	if s.memory != nil {
 		a = Add(a, s.drop(s.crossAttention(s.norm("cross_attention_norm", a))))
 	}
@@ -66,7 +80,11 @@ func (s *stack) revisePreNorm(x *Node) *Node {
 }
 
 func (s *stack) transition(x *Node) *Node {
-	return s.Transition.Apply(s.scope.At("transition"), x, Line{Mask: s.mask, Causal: s.causal, Dropout: s.Dropout.Transition, Weights: s.weights()})
+	line := Line{Mask: s.mask, Causal: s.causal, Dropout: s.Dropout.Transition, Weights: s.weights()}
+	if s.past != nil {
+		line.Before = s.past.before
+	}
+	return s.Transition.Apply(s.scope.At("transition"), x, line)
 }
 
 // drop is the dropout of what a sub-layer adds to the state.

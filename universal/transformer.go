@@ -22,11 +22,11 @@ func (m Transformer) Forward(scope *model.Scope, in Inputs, watch Watch) Result 
 	symbols, pass := m.occupied(in.Source), &Pass{}
 	state := m.embedSource(scope, in.Source)
 	for layer := 1; layer <= layers; layer++ {
-		s := m.newStack(scope.At("encoder").At("layer_%d", layer), symbols, in.SourcePositions, watch)
+		s := m.newStack(scope.At("encoder").At("layer_%d", layer), symbols, in.SourcePositions, nil, watch)
 		if layer == 1 {
 			state = Add(state, s.coordinates.position)
 		}
-		state = s.revise(state)
+		state = s.revise(layer, state)
 		if m.PreNorm && layer == layers {
 			state = s.norm("output_norm", state)
 		}

@@ -11,8 +11,11 @@ import (
 // Transition revises each position after attention; its weights are shared by all positions and steps. Its
 // implementations are [FeedForward] and [SeparableConvolution].
 type Transition interface {
-	// Apply maps x [B, M, D] to [B, M, D].
+	// Apply maps x [B, M, D] to [B, M, D]. Where LooksBack is empty, x may hold some positions only.
 	Apply(scope *model.Scope, x *Node, line Line) *Node
+	// LooksBack lists how many positions before its own a position depends on in a causal stack of D channels, and in how
+	// many channels: an entry for each call of line.Before, in their order. Empty if it depends on itself alone.
+	LooksBack(width int) []Window
 	// Validate names the first field that makes no sense, its value, and what would.
 	Validate() error
 }
@@ -23,7 +26,14 @@ type Line struct {
 	Causal  bool    // a position may depend on itself and those before it only
 	Dropout float64 // rate for the inner activations, in training
 	Weights Weights // makes the transition's parameters
+
+	// Before puts the positions before x in front of it, as many as LooksBack says. It is set where a causal stack sees only
+	// its newest positions, nil where it sees all.
+	Before func(x *Node) *Node
 }
+
+// Window is some positions of some channels.
+type Window struct{ Positions, Channels int }
 
 // FeedForward is two affine maps around a rectified linear unit, position by position.
 type FeedForward struct {
@@ -36,6 +46,9 @@ func (f FeedForward) Apply(scope *model.Scope, x *Node, line Line) *Node {
 	inner = layers.DropoutStatic(scope, inner, line.Dropout)
 	return line.Weights.Affine(scope.At("outer"), "weight", inner, x.Shape().Dimensions[2])
 }
+
+// LooksBack is empty: positions do not meet here.
+func (f FeedForward) LooksBack(int) []Window { return nil }
 
 // Validate rejects a filter below 1.
 func (f FeedForward) Validate() error {
@@ -65,29 +78,38 @@ func (f SeparableConvolution) Apply(scope *model.Scope, x *Node, line Line) *Nod
 	return separable(scope.At("second"), inner, line, secondWidth, x.Shape().Dimensions[2])
 }
 
+// LooksBack is what each of the two convolutions sees besides a position itself.
+func (f SeparableConvolution) LooksBack(width int) []Window {
+	return []Window{{firstWidth - 1, width}, {secondWidth - 1, f.Filter}}
+}
+
 // Validate rejects a filter below 1.
 func (f SeparableConvolution) Validate() error { return FeedForward(f).Validate() }
 
 // separable is a depthwise convolution over positions, one kernel of the given width a channel, and a pointwise affine map.
 func separable(scope *model.Scope, x *Node, line Line, width, channels int) *Node {
-	left := (width - 1) / 2
-	if line.Causal {
-		left = width - 1
-	} else {
+	switch {
+	case line.Before != nil:
+		x = line.Before(x)
+	case line.Causal:
+		x = GrowLeft(x, 1, width-1, 0)
+	default:
 		x = Mul(x, InsertAxes(ConvertDType(line.Mask, x.DType()), -1))
+		left := (width - 1) / 2
+		x = GrowRight(GrowLeft(x, 1, left, 0), 1, width-1-left, 0)
 	}
 	kernel := line.Weights.parameter(scope, "depthwise", depthwise, width, x.Shape().Dimensions[2]).NodeValue(x)
-	return line.Weights.Affine(scope, "pointwise", depthwiseConvolution(x, kernel, left), channels)
+	return line.Weights.Affine(scope, "pointwise", depthwiseConvolution(x, kernel), channels)
 }
 
-// depthwiseConvolution computes y_i = sum over r of kernel_r * x_{i + r - left}, channel by channel, with zeros beyond
-// the ends. x: [B, M, C]; kernel: [width, C]
-func depthwiseConvolution(x, kernel *Node, left int) *Node {
-	width, length := kernel.Shape().Dimensions[0], x.Shape().Dimensions[1]
-	padded := GrowRight(GrowLeft(x, 1, left, 0), 1, width-1-left, 0)
+// depthwiseConvolution computes y_i = sum over r of kernel_r * x_{i+r}, channel by channel.
+// x: [B, M + width - 1, C], the positions beyond the ends included; kernel: [width, C]; y: [B, M, C]
+func depthwiseConvolution(x, kernel *Node) *Node {
+	width := kernel.Shape().Dimensions[0]
+	length := x.Shape().Dimensions[1] - width + 1
 	var y *Node
 	for r := range width {
-		window := SliceAxis(padded, 1, AxisRange(r, r+length))
+		window := SliceAxis(x, 1, AxisRange(r, r+length))
 		term := Mul(window, expandTo(Slice(kernel, AxisElem(r)), x))
 		if y == nil {
 			y = term

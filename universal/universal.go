@@ -29,7 +29,8 @@
 // With [Config].PreNorm the layer norms stand in front of attention and transition instead, and one more behind the last
 // step, as in the authors' code.
 //
-// Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models).
+// Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models). Those with a decoder can go
+// on symbol by symbol from what each step has kept: see [Past].
 //
 // Letters: B batch, M source positions, W symbols a position, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
 // Graph functions panic on shapes that do not fit, as GoMLX's do; the packages that run them turn that into errors.
@@ -66,6 +67,8 @@ type Config struct {
 
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
+
+	learned int // how many steps have learned vectors, where an Exit has changed the policy since
 }
 
 // Dropout holds rates, 0 to below 1, of values zeroed in training.
@@ -83,6 +86,9 @@ type Inputs struct {
 
 	// SourcePositions [B, M] and TargetPositions [B, N] say where positions stand, int32 counted from 1. nil: 1, 2, 3, ...
 	SourcePositions, TargetPositions *Node
+
+	// Capacities of the encoder and the decoder, nil for all positions in all steps. With them, [Pass.Overflow] must be looked at.
+	SourceCapacities, TargetCapacities halting.Capacities
 }
 
 // Result is what a model made of its inputs.
@@ -147,6 +153,15 @@ func (c Config) Validate() error {
 		}
 	}
 	return nil
+}
+
+// Adaptive tells whether positions choose their own depth.
+func (c Config) Adaptive() bool {
+	switch c.Halting.(type) {
+	case halting.Listing, halting.Graves, halting.Frozen:
+		return true
+	}
+	return false
 }
 
 // Validate rejects rates outside [0, 1).

@@ -32,6 +32,7 @@ func usingModel(c *cobra.Command, dir, backendName string, work func(*experiment
 		for _, note := range t.Notes {
 			c.PrintErrln("ut: passed over", note)
 		}
+		defer t.Close()
 		return work(t)
 	})
 }

@@ -29,15 +29,19 @@ func newBench() *cobra.Command {
   train    one step of training: forward, backward, Adam; encoder-decoder of fixed depth
   act      the same with adaptive halting, at most --max-steps
   encode   encoder inference
-  decode   greedy decoding of --length symbols
+  decode   greedy decoding of --length symbols, with the cache of keys and values that decoding
+           always uses; with --uncached without it: the source is encoded once, but the decoder
+           runs over the whole prefix for every symbol (as published, the encoder would, too)
   gemm     the product of two matrices of 1024 by 1024
 
 Source and target have --length symbols each; there is no dropout; numbers are float32. The
 fields are what, backend, threads, args (the shape), seconds (median of --repeat runs),
 tokens_per_second (target symbols, or source symbols when encoding), gflops (what the
-mathematics needs in matrix products, where that is known) and decoder_mean_updates.`,
+mathematics needs in matrix products, where that is known), at adaptive depth
+encoder_mean_updates and decoder_mean_updates, and cache_bytes (of decoding, when it ends).`,
 		Example: `  ut bench train
   ut bench train --width 512 --filter 2048 --batch 8 --length 128
+  ut bench decode --batch 1 --length 400
   ut bench gemm --backend go`,
 		Args: arguments("WHAT"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
@@ -54,6 +58,9 @@ mathematics needs in matrix products, where that is known) and decoder_mean_upda
 		c.Flags().IntVar(flag.value, flag.name, *flag.value, flag.text)
 	}
 	c.Flags().Float64Var(&f.shape.HaltingBias, "halting-bias", 0, "initial bias of the halting unit")
+	c.Flags().BoolVar(&f.shape.Adaptive, "adaptive", false, "encode at adaptive depth")
+	c.Flags().BoolVar(&f.shape.Masked, "masked", false, "at adaptive depth, transform halted positions like the others, as published")
+	c.Flags().BoolVar(&f.shape.Uncached, "uncached", false, "decode without a cache: encode once, but run the decoder over the whole prefix for every symbol")
 	c.Flags().IntVar(&f.repeat, "repeat", 10, "runs that are timed")
 	c.Flags().IntVar(&f.warmup, "warmup", 3, "runs before that")
 	c.Flags().IntVar(&f.threads, "threads", 0, "processors to use; 0: all")

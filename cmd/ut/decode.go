@@ -5,41 +5,58 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"universal-transformer/decoding"
 	"universal-transformer/experiment"
 )
 
+const decodeHelp = `decode reads one source a line and writes one answer a line, in the same order, symbol by symbol as
+the model chooses them (with --beam, when the answer is complete). Lines are taken together
+where they come fast, and answered at once where they come slowly. Ctrl-C ends it.
+
+A line that is empty, or has symbols that the model was not trained with, ends it with an error
+that names the line; the lines before it are answered. Where the vocabulary has a symbol for
+unknown ones (tables), that is used, and said on the standard error.
+
+Without --beam and --sample the most probable symbol is taken each time. With --sample the same
+--seed gives the same answer to a line of the same number and content, whatever other lines there
+are. Keys and values of what was read are kept, so a symbol costs one position's work; the kept
+memory is go doc universal-transformer/decoding's to tell.
+
+--exit-steps, --exit-threshold and --fixed-steps make the model, its encoder included, stop
+earlier than it was trained to, or run on: faster or deeper answers of the same weights.`
+
 func newDecode() *cobra.Command {
-	var beam decoding.Beam
+	var f answeringFlags
 	backend := ""
 	c := &cobra.Command{
 		Use:   "decode RUN",
 		Short: "Answer lines from the standard input",
-		Long: `decode reads one source a line and writes one answer a line, in the same order. Lines are taken
-together where they come fast, and answered at once where they come slowly.
-
-A line that is empty, or has symbols that the model was not trained with, ends it with an error
-that names the line; the lines before it are answered. Where the vocabulary has a symbol for
-unknown ones (tables), that is used, and said on the standard error.`,
+		Long:  decodeHelp,
 		Example: `  echo 31415 | ut decode runs/reverse
-  ut decode runs/pairs --beam 4 < questions.txt > answers.txt`,
+  ut decode runs/pairs --beam 4 < questions.txt > answers.txt
+  ut decode runs/pairs --sample --temperature 0.7 --top-p 0.9 --seed 3 < questions.txt
+  ut decode runs/pairs --sample --top-k 5 --max-length 100 < questions.txt
+  ut decode runs/reverse --exit-steps 4 --exit-threshold 0.8 < questions.txt
+  ut decode runs/reverse --fixed-steps 2 < questions.txt`,
 		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := checkBeam(c, &beam); err != nil {
+			if err := f.check(c); err != nil {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(t *experiment.Trained) error {
-				return decodeLines(c, t, beam)
+				if err := t.Exit(f.exit); err != nil {
+					return usageError{err}
+				}
+				return decodeLines(c, t, f.Answering)
 			})
 		},
 	}
-	beamFlags(c, &beam)
+	f.add(c)
 	backendFlag(c, &backend)
 	return c
 }
 
 // decodeLines answers the standard input.
-func decodeLines(c *cobra.Command, t *experiment.Trained, beam decoding.Beam) error {
+func decodeLines(c *cobra.Command, t *experiment.Trained, how experiment.Answering) error {
 	lines := readLines(c.InOrStdin())
 	for number := 1; ; {
 		batch, err := lines.next(c.Context())
@@ -56,7 +73,8 @@ func decodeLines(c *cobra.Command, t *experiment.Trained, beam decoding.Beam) er
 				c.PrintErrf("ut: line %d: %d unknown symbols are read as <unknown>\n", number+i, unknown)
 			}
 		}
-		if err := answer(c.OutOrStdout(), t, batch, beam); err != nil {
+		how.First = int64(number)
+		if err := t.Stream(c.Context(), c.OutOrStdout(), batch, how); err != nil {
 			return err
 		}
 		number += len(batch)
@@ -73,20 +91,4 @@ func decodeLines(c *cobra.Command, t *experiment.Trained, beam decoding.Beam) er
 func understood(t *experiment.Trained, line string) (unknown int, err error) {
 	_, unknown, err = t.Encode(line)
 	return unknown, err
-}
-
-func answer(w io.Writer, t *experiment.Trained, lines []string, beam decoding.Beam) error {
-	if len(lines) == 0 {
-		return nil
-	}
-	answers, err := t.Decode(lines, beam)
-	if err != nil {
-		return err
-	}
-	for _, a := range answers {
-		if _, err := fmt.Fprintln(w, a); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,5 +86,73 @@ func TestDecodeAnswersAtOnce(t *testing.T) {
 	}
 	if err := c.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The same seed gives the same answer to a line of the same number, whatever lines stand around it, and another seed another.
+// Caught when planted: the place in the batch for the number of the line; a seed that is not read.
+func TestDecodeSamples(t *testing.T) {
+	hot := func(input string, more ...string) []string {
+		r := utReading(t, input, append([]string{"decode", trained(t), "--sample", "--temperature", "4"}, more...)...)
+		if r.code != 0 || r.stderr != "" {
+			t.Fatalf("exit code %d: %s", r.code, r.stderr)
+		}
+		return strings.Split(r.stdout, "\n")
+	}
+	input := strings.Repeat("123\n", mostLines+3)
+	all := hot(input, "--seed", "3")
+	if again := hot(input, "--seed", "3"); !slices.Equal(all, again) {
+		t.Error("the same seed gives something else")
+	}
+	if other := hot(input, "--seed", "4"); slices.Equal(all, other) {
+		t.Error("another seed gives the same")
+	}
+	if few := hot(strings.Repeat("123\n", 2), "--seed", "3"); !slices.Equal(few[:2], all[:2]) {
+		t.Errorf("lines 1 and 2 are answered %q alone, %q with others", few[:2], all[:2])
+	}
+	if others := hot(strings.Repeat("4\n", mostLines+2)+"123\n", "--seed", "3"); others[mostLines+2] != all[mostLines+2] {
+		t.Errorf("line %d is answered %q after others, %q before", mostLines+3, others[mostLines+2], all[mostLines+2])
+	}
+	if slices.Equal(all[:3], all[mostLines:mostLines+3]) {
+		t.Error("lines are answered by their place among those that are decoded together")
+	}
+	greedy := utReading(t, "123\n", "decode", trained(t)).stdout
+	if cold := hot("123\n", "--top-k", "1"); cold[0]+"\n" != greedy {
+		t.Errorf("the most probable symbol alone gives %q, greedy decoding %q", cold[0], greedy)
+	}
+}
+
+// Answers may be cut off, and the model told when to stop. Caught when planted: a limit that is not passed on; an exit that is not made.
+func TestDecodeLimits(t *testing.T) {
+	plain := utReading(t, "1234\n", "decode", trained(t)).stdout
+	for _, c := range []struct {
+		args []string
+		same bool
+	}{
+		{[]string{"--max-length", "1"}, false}, {[]string{"--max-length", "66"}, true}, // 4 * 4 + 50
+		{[]string{"--fixed-steps", "9"}, false}, {[]string{"--exit-steps", "1000"}, true},
+	} {
+		r := utReading(t, "1234\n", append([]string{"decode", trained(t)}, c.args...)...)
+		if r.code != 0 || (r.stdout == plain) != c.same {
+			t.Errorf("%v: %+v, plainly %q", c.args, r, plain)
+		}
+		if c.args[0] == "--max-length" && !strings.HasPrefix(plain, strings.TrimSuffix(r.stdout, "\n")) {
+			t.Errorf("%v: %q does not begin %q", c.args, r.stdout, plain)
+		}
+	}
+	for want, args := range map[string][]string{
+		"--temperature is for sampling":      {"--temperature", "2"},
+		"--seed is for sampling":             {"--seed", "2"},
+		"--beam and --sample are both given": {"--sample", "--beam", "2"},
+		"--temperature is 0":                 {"--sample", "--temperature", "0"},
+		"--top-k is -1":                      {"--sample", "--top-k", "-1"},
+		"--top-p is 2":                       {"--sample", "--top-p", "2"},
+		"--max-length is 0":                  {"--max-length", "0"},
+		"--exit-steps is 0":                  {"--exit-steps", "0"},
+		"--exit-threshold is 1":              {"--exit-threshold", "1"},
+		"--fixed-steps leaves no choice":     {"--fixed-steps", "2", "--exit-steps", "1"},
+		"does not halt by itself":            {"--exit-threshold", "0.5"},
+	} {
+		checkFailure(t, utReading(t, "1\n", append([]string{"decode", trained(t)}, args...)...), 2, want)
 	}
 }

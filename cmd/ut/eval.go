@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 	"universal-transformer/evaluation"
@@ -18,6 +19,7 @@ type measured struct {
 	Experiment string `json:"experiment"`
 	Checkpoint int64  `json:"checkpoint"`
 	evaluation.Row
+	Seconds float64 `json:"seconds"`
 }
 
 const evalHelp = `eval measures the best checkpoint of a run on examples that its task holds out, with 95 %
@@ -39,7 +41,10 @@ With --json: an object with the fields
   alpha        its length penalty, else 0
   score        "symbols" and "sequences", each with "right", "total", "value" (right/total, null
                if total is 0) and the interval's "low" and "high"
-  unended      decoded sequences that were cut off at the length limit`
+  unended      decoded sequences that were cut off at the length limit
+  encoder_updates, decoder_updates
+               steps of a position on average, with teacher forcing at adaptive depth, else 0
+  seconds      that all of it took, compiling included`
 
 func newEval() *cobra.Command {
 	var p experiment.Protocol
@@ -50,18 +55,20 @@ func newEval() *cobra.Command {
 		Long:  evalHelp,
 		Example: `  ut eval runs/reverse
   ut eval runs/reverse --length 40 --count 200
-  ut eval runs/reverse --mix 16 --beam 4 --json`,
+  ut eval runs/reverse --mix 16 --beam 4 --json
+  ut eval runs/reverse --teacher-forced          (and --masked, to see what leaving halted positions out saves)`,
 		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkProtocol(c, &p); err != nil {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(t *experiment.Trained) error {
+				start := time.Now()
 				row, err := evaluate(c, t, p)
 				if err != nil {
 					return err
 				}
-				m := measured{runlog.Version(), args[0], t.Run.Name, t.Step, row}
+				m := measured{runlog.Version(), args[0], t.Run.Name, t.Step, row, time.Since(start).Seconds()}
 				if asJSON {
 					return writeJSON(c.OutOrStdout(), m)
 				}
@@ -73,6 +80,7 @@ func newEval() *cobra.Command {
 	c.Flags().IntVar(&p.Selection.Mix, "mix", 0, "sources of 1 to `N` symbols, every length equally often")
 	c.Flags().IntVar(&p.Selection.Count, "count", 1000, "examples; 0 for all that the task has")
 	c.Flags().BoolVar(&p.TeacherForced, "teacher-forced", false, "predict every symbol from the true ones before it")
+	c.Flags().BoolVar(&p.Masked, "masked", false, "transform halted positions like the others: the same answers, more work")
 	beamFlags(c, &p.Beam)
 	jsonFlag(c, &asJSON)
 	backendFlag(c, &backend)
@@ -123,6 +131,9 @@ symbol accuracy    %s
 sequence accuracy  %s
 in parentheses: 95 %% interval, and counts
 `, m.Run, m.Checkpoint, m.Task, m.Lengths, m.Examples, method, m.Score.Symbols, m.Score.Sequences)
+	if err == nil && m.EncoderUpdates+m.DecoderUpdates > 0 {
+		_, err = fmt.Fprintf(w, "steps of a position on average: encoder %.2f, decoder %.2f\n", m.EncoderUpdates, m.DecoderUpdates)
+	}
 	if err == nil && m.Unended > 0 {
 		_, err = fmt.Fprintf(w, "%d of %d answers did not end and were cut off\n", m.Unended, m.Examples)
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // Ctrl-C, and what a system sends that shuts down, end training after the update at hand: saved, exit code 130, and one
@@ -56,6 +58,39 @@ func interrupted(t *testing.T, signal syscall.Signal, args ...string) (code int,
 	}
 	_ = c.Wait()
 	return c.ProcessState.ExitCode(), last
+}
+
+// Ctrl-C ends an answer in the middle: what was found stands on a line of its own, the exit code is 130, and one line says why.
+// Caught when planted: a context that is not looked at while decoding; a line that is not ended.
+func TestInterruptDecode(t *testing.T) {
+	c := exec.Command(program, "decode", trained(t), "--sample", "--temperature", "100", "--max-length", "1000000")
+	c.Stdin = strings.NewReader(strings.Repeat("1234\n", mostLines))
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	c.Stderr = &said
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stuck := time.AfterFunc(time.Minute, func() { _ = c.Process.Kill() })
+	defer stuck.Stop()
+	first := make([]byte, 1)
+	if _, err := io.ReadFull(out, first); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(out)
+	_ = c.Wait()
+	if code := c.ProcessState.ExitCode(); code != 130 || said.String() != "ut: interrupted\n" {
+		t.Errorf("exit code %d, %q", code, said.String())
+	}
+	if !strings.HasSuffix(string(first)+string(rest), "\n") {
+		t.Errorf("the answers end in the middle of a line: %q", rest)
+	}
 }
 
 // Ctrl-C ends a grid of runs with what is done saved; the same command goes on and comes to the same results.

@@ -28,6 +28,9 @@ type Shape struct {
 	Length      int     `json:"length"`
 	Vocabulary  int     `json:"vocabulary"`
 	HaltingBias float64 `json:"halting_bias"`
+	Adaptive    bool    `json:"adaptive"` // encode at adaptive depth
+	Masked      bool    `json:"masked"`   // at adaptive depth, transform halted positions like the others, as published
+	Uncached    bool    `json:"uncached"` // decode without a cache
 }
 
 // Default is the smaller of the two shapes that figures are quoted for.
@@ -42,7 +45,12 @@ type Result struct {
 	Seconds         float64 `json:"seconds"`                     // median of one run
 	TokensPerSecond float64 `json:"tokens_per_second,omitempty"` // target symbols; source symbols when encoding
 	GFlops          float64 `json:"gflops,omitempty"`            // useful multiplications and additions of matrix products, 1e9 a second
-	MeanUpdates     float64 `json:"decoder_mean_updates,omitempty"`
+	CacheBytes      int     `json:"cache_bytes,omitempty"`       // of decoding, at the end
+
+	// Steps that a position ran on average, at adaptive depth.
+	EncoderMeanUpdates float64 `json:"encoder_mean_updates,omitempty"`
+	DecoderMeanUpdates float64 `json:"decoder_mean_updates,omitempty"`
+	Overflows          int     `json:"overflows,omitempty"` // executions that were repeated because more positions ran than foreseen
 }
 
 // Names lists what can be measured.
@@ -53,7 +61,8 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 	if err := s.validate(what); err != nil {
 		return Result{}, err
 	}
-	w := work{backend: backend, shape: s, model: s.model(what == "act")}
+	s.Adaptive = s.Adaptive || what == "act"
+	w := work{backend: backend, shape: s, model: s.model()}
 	result := Result{What: what, Shape: s}
 	once, err := w.prepare(what)
 	if err != nil {
@@ -63,7 +72,10 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 		return result, err
 	}
 	result.GFlops = s.flops(what) / result.Seconds / 1e9
-	result.MeanUpdates = w.meanUpdates
+	result.EncoderMeanUpdates, result.DecoderMeanUpdates, result.CacheBytes = w.encoderUpdates, w.decoderUpdates, w.cacheBytes
+	if w.runner != nil {
+		result.Overflows = w.runner.Overflows
+	}
 	if what != "gemm" {
 		result.TokensPerSecond = float64(s.Batch*s.Length) / result.Seconds
 	}
@@ -98,14 +110,14 @@ func (s Shape) validate(what string) error {
 			return fmt.Errorf("%s is too small", n.name)
 		}
 	}
-	return s.model(what == "act").Validate()
+	return s.model().Validate()
 }
 
 // model is what is measured.
-func (s Shape) model(adaptive bool) universal.EncoderDecoder {
+func (s Shape) model() universal.EncoderDecoder {
 	var policy halting.Policy = halting.Fixed{Steps: s.Steps}
-	if adaptive {
-		policy = halting.Graves{ACT: halting.ACT{MaxSteps: s.MaxSteps, Epsilon: 0.01, Bias: s.HaltingBias}}
+	if s.Adaptive {
+		policy = halting.Frozen{ACT: halting.ACT{MaxSteps: s.MaxSteps, Epsilon: 0.01, Bias: s.HaltingBias}}
 	}
 	return universal.EncoderDecoder{Config: universal.Config{
 		SourceVocabulary: s.Vocabulary, TargetVocabulary: s.Vocabulary, Width: s.Width, Heads: s.Heads,

@@ -1,7 +1,10 @@
 package bench
 
 import (
+	"context"
+	"math"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -10,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 	"universal-transformer/decoding"
+	"universal-transformer/internal/economy"
 	"universal-transformer/objective"
 	"universal-transformer/universal"
 	"universal-transformer/vocab"
@@ -17,10 +21,13 @@ import (
 
 // work is a measurement in preparation.
 type work struct {
-	backend     compute.Backend
-	shape       Shape
-	model       universal.EncoderDecoder
-	meanUpdates float64
+	backend    compute.Backend
+	shape      Shape
+	model      universal.EncoderDecoder
+	runner     *economy.Runner // of everything but decoding
+	cacheBytes int
+
+	encoderUpdates, decoderUpdates float64
 }
 
 // prepare gives the function that is timed.
@@ -40,45 +47,94 @@ func (w *work) prepare(what string) (func() error, error) {
 }
 
 // call times one execution of a graph, its outputs waited for.
-func (w *work) call(graph func(*model.Scope, []*Node) []*Node, inputs ...any) (func() error, error) {
-	exec, err := model.NewExec(w.backend, model.NewStore(), graph)
-	if err != nil {
-		return nil, err
+func (w *work) call(graph economy.Builder, inputs ...any) (func() error, error) {
+	store := model.NewStore()
+	var foresight *economy.Foresight
+	if w.shape.Adaptive && !w.shape.Masked {
+		foresight = &economy.Foresight{}
 	}
+	w.runner = economy.New(w.backend, store, graph, foresight)
+	shape := economy.Shape{Rows: w.shape.Batch, Source: w.shape.Length, Target: w.shape.Length}
+	started := false
 	return func() error {
-		out, err := exec.Call(inputs...)
+		if !started { // variables are made by the first execution
+			if err := w.start(store, graph, inputs); err != nil {
+				return err
+			}
+			started = true
+		}
+		out, err := w.runner.Call(shape, inputs...)
 		if err != nil {
 			return err
 		}
 		if len(out) > 1 {
-			w.meanUpdates = float64(tensors.ToScalar[float32](out[1]))
+			w.encoderUpdates = float64(tensors.ToScalar[float32](out[1]))
 		}
-		for _, tensor := range out {
-			if err := tensor.FinalizeAll(); err != nil {
-				return err
-			}
+		if len(out) > 2 {
+			w.decoderUpdates = float64(tensors.ToScalar[float32](out[2]))
 		}
-		return nil
+		return finalize(out)
 	}, nil
 }
 
+// start makes the variables, and draws the weights of the halting units as PyTorch draws those of a linear layer: with the zeros that
+// they are born with, all positions would halt in the same step.
+func (w *work) start(store *model.Store, graph economy.Builder, inputs []any) error {
+	once := economy.New(w.backend, store, graph, nil)
+	defer once.Close()
+	out, err := once.Call(economy.Shape{}, inputs...)
+	if err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	for v := range store.IterVariables() {
+		if name := universal.Name(v.Path()); strings.HasSuffix(name, "halting.weight") {
+			values := make([]float32, v.Shape().Size())
+			for i := range values {
+				values[i] = (2*rng.Float32() - 1) / float32(math.Sqrt(float64(len(values))))
+			}
+			if err := v.SetValue(tensors.FromFlatDataAndDimensions(values, v.Shape().Dimensions...)); err != nil {
+				return err
+			}
+		}
+	}
+	return finalize(out)
+}
+
+func finalize(out []*tensors.Tensor) error {
+	for _, tensor := range out {
+		if err := tensor.FinalizeAll(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // updateGraph is one step of training: forward, backward, Adam.
-func (w *work) updateGraph(scope *model.Scope, nodes []*Node) []*Node {
-	in := universal.Inputs{Source: nodes[0], Target: nodes[1]}
+func (w *work) updateGraph(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+	in := universal.Inputs{Source: nodes[0], Target: nodes[1], SourceCapacities: room.Source, TargetCapacities: room.Target}
 	g := in.Target.Graph()
 	scope.Store().SetTraining(g, true)
 	result := w.model.Forward(scope, in, universal.Watch{})
 	loss, _ := objective.Objective{}.Of(result, in.Target, Scalar(g, dtypes.Float32, 0.01))
 	optimizer.Adam().Betas(0.9, 0.999).Epsilon(1e-8).LearningRate(1e-4).WeightDecay(0).Done().UpdateGraph(scope, g, loss)
-	if !result.Decoder.Adaptive() {
-		return []*Node{loss}
-	}
-	return []*Node{loss, ReduceAllMean(result.Decoder.Updates)}
+	return append([]*Node{loss}, meanUpdates(result)...), result
 }
 
-func (w *work) encodeGraph(scope *model.Scope, nodes []*Node) []*Node {
-	memory, _ := w.model.Encode(scope, universal.Inputs{Source: nodes[0]}, universal.Watch{})
-	return []*Node{memory.State}
+func (w *work) encodeGraph(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+	memory, pass := w.model.Encode(scope, universal.Inputs{Source: nodes[0], SourceCapacities: room.Source}, universal.Watch{})
+	result := universal.Result{Encoder: pass}
+	return append([]*Node{memory.State}, meanUpdates(result)...), result
+}
+
+// meanUpdates is how often positions were updated, of each stack that chose.
+func meanUpdates(result universal.Result) (means []*Node) {
+	for _, pass := range result.Passes() {
+		if pass.Adaptive() {
+			means = append(means, ReduceAllMean(pass.Updates))
+		}
+	}
+	return means
 }
 
 // gemm is the product of two square matrices.
@@ -90,7 +146,9 @@ func (w *work) gemm(rng *rand.Rand) (func() error, error) {
 		}
 		return tensors.FromFlatDataAndDimensions(values, gemmSize, gemmSize)
 	}
-	return w.call(func(_ *model.Scope, nodes []*Node) []*Node { return []*Node{Dot(nodes[0], nodes[1]).Product()} }, matrix(), matrix())
+	return w.call(func(_ *model.Scope, nodes []*Node, _ economy.Room) ([]*Node, universal.Result) {
+		return []*Node{Dot(nodes[0], nodes[1]).Product()}, universal.Result{}
+	}, matrix(), matrix())
 }
 
 // decode is greedy decoding of as many symbols as a sequence is long, whatever comes out.
@@ -105,21 +163,40 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 	for i := range sources {
 		sources[i] = flat[i*w.shape.Length : (i+1)*w.shape.Length]
 	}
+	limits := make([]int, len(sources))
+	for i := range limits {
+		limits[i] = w.shape.Length
+	}
+	greedy := func(next decoding.Next) error {
+		_, err := decoding.Greedy(context.Background(), decoding.Request{Limits: limits, Next: endless(next)})
+		return err
+	}
+	if w.shape.Uncached {
+		return func() error {
+			batch, err := d.StartUncached(sources)
+			if err != nil {
+				return err
+			}
+			defer batch.Close()
+			return greedy(batch.Next)
+		}, nil
+	}
 	return func() error {
-		encoded, err := d.Encode(sources)
+		batch, err := d.Start(sources)
 		if err != nil {
 			return err
 		}
-		defer encoded.Close()
-		_, err = decoding.Greedy(endless(encoded.Next), len(sources), w.shape.Length)
+		defer batch.Close()
+		err = greedy(batch.Next)
+		w.cacheBytes = batch.Bytes()
 		return err
 	}, nil
 }
 
 // endless keeps a decoder from ending: the end symbol is the least probable of all.
 func endless(next decoding.Next) decoding.Next {
-	return func(sources []int, prefixes [][]vocab.ID) ([][]float32, error) {
-		logits, err := next(sources, prefixes)
+	return func(parents []int, symbols []vocab.ID) ([][]float64, error) {
+		logits, err := next(parents, symbols)
 		for _, row := range logits {
 			row[vocab.End] = -1e9
 		}

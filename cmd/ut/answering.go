@@ -1,0 +1,80 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"universal-transformer/decoding"
+	"universal-transformer/experiment"
+	"universal-transformer/halting"
+)
+
+// answeringFlags are those of decode that say how a line is answered.
+type answeringFlags struct {
+	experiment.Answering
+	sample bool
+	exit   halting.Exit
+}
+
+func (f *answeringFlags) add(c *cobra.Command) {
+	beamFlags(c, &f.Beam)
+	c.Flags().BoolVar(&f.sample, "sample", false, "draw each symbol from the model's distribution")
+	c.Flags().Float64Var(&f.Sampling.Temperature, "temperature", 1, "of --sample: below 1 probable symbols become more so")
+	c.Flags().IntVar(&f.Sampling.TopK, "top-k", 0, "of --sample: choose from the `K` most probable symbols; 0: all")
+	c.Flags().Float64Var(&f.Sampling.TopP, "top-p", 1, "of --sample: choose from the most probable symbols that have this probability together")
+	c.Flags().Uint64Var(&f.Seed, "seed", 1, "of --sample: the same seed gives the same text")
+	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "cut answers off after `N` symbols; 0: four times the source and 50 more")
+	exitFlags(c, &f.exit)
+}
+
+// check makes sense of the flags together.
+func (f *answeringFlags) check(c *cobra.Command) error {
+	if err := checkBeam(c, &f.Beam); err != nil {
+		return err
+	}
+	if !f.sample {
+		for _, name := range []string{"temperature", "top-k", "top-p", "seed"} {
+			if c.Flags().Changed(name) {
+				return usagef("--%s is for sampling: give --sample too", name)
+			}
+		}
+		f.Sampling = decoding.Sampling{}
+	} else if f.Beam.Width > 0 {
+		return usagef("--beam and --sample are both given: choose one")
+	} else if err := f.Sampling.Validate(); err != nil {
+		return usagef("--%w", err)
+	}
+	if err := atLeastOne(c, "max-length"); err != nil {
+		return err
+	}
+	return checkExit(c, f.exit)
+}
+
+// exitFlags adds the criteria of when to stop computing.
+func exitFlags(c *cobra.Command, e *halting.Exit) {
+	c.Flags().IntVar(&e.Steps, "exit-steps", 0, "run at most `N` steps at each position")
+	c.Flags().Float64Var(&e.Threshold, "exit-threshold", 0, "halt once the halting probabilities of a position sum to more than this, less than trained")
+	c.Flags().IntVar(&e.Fixed, "fixed-steps", 0, "run exactly `N` steps at every position, whatever the model learned")
+}
+
+// checkExit rejects what no model can do.
+func checkExit(c *cobra.Command, e halting.Exit) error {
+	for _, name := range []string{"exit-steps", "fixed-steps"} {
+		if err := atLeastOne(c, name); err != nil {
+			return err
+		}
+	}
+	if c.Flags().Changed("exit-threshold") && !(e.Threshold > 0 && e.Threshold < 1) {
+		return usagef("--exit-threshold is %v: it must be above 0 and below 1", e.Threshold)
+	}
+	if e.Fixed > 0 && (e.Steps > 0 || e.Threshold > 0) {
+		return usagef("--fixed-steps leaves no choice to --exit-steps or --exit-threshold: give only one of them")
+	}
+	return nil
+}
+
+// atLeastOne rejects a number that was given and is not positive.
+func atLeastOne(c *cobra.Command, name string) error {
+	if n, _ := c.Flags().GetInt(name); c.Flags().Changed(name) && n < 1 {
+		return usagef("--%s is %d: it must be at least 1", name, n)
+	}
+	return nil
+}

@@ -1,0 +1,38 @@
+package decoding
+
+// roundUp gives lengths few values, so that few graphs are compiled: 8, 12, 16, 24, 32, 48, 64, ...
+func roundUp(length int) int {
+	size := 8
+	for size < length {
+		if size&(size-1) == 0 {
+			size += size / 2
+		} else {
+			size += size / 3
+		}
+	}
+	return size
+}
+
+// capacityFor is the room that is made for so many symbols: 64, 96, 144, ..., half as much again each time, in whole sixteens.
+func capacityFor(symbols int) int {
+	capacity := 64
+	for capacity < symbols {
+		capacity = larger(capacity)
+	}
+	return capacity
+}
+
+// larger is the capacity after the given one.
+func larger(capacity int) int { return (capacity*3/2 + 15) / 16 * 16 }
+
+// rowsFor is how many rows are computed where so many are wanted: 1, 2, 4, 8, 16, 24, 32, 48, 64, ...
+func rowsFor(rows int) int {
+	n := 1
+	for n < rows {
+		n *= 2
+	}
+	if n > 16 && n/4*3 >= rows {
+		return n / 4 * 3
+	}
+	return n
+}

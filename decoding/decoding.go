@@ -1,0 +1,158 @@
+// Package decoding turns the distributions of a model into sequences: greedily, by sampling, or by beam search. The
+// searches know nothing but a function that gives the logits of the next symbol, [Next]. [Decoder] makes such functions of
+// an encoder-decoder or a language model, in two ways: with a cache of what each step computed, where a symbol costs the
+// work of one position, and by running the decoder over the whole prefix again, as the authors' code does, which is the
+// oracle of the first.
+//
+// The cache holds, for each row, keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with
+// separable convolutions of F channels T (2 D + 4 F) more; besides, once for all steps, keys and values of the source's M
+// positions, 2 M D. S grows by half where it is reached, from 64 on, so shapes are few and growing seldom.
+//
+// Letters: B sources, R rows (hypotheses that are extended together), N symbols so far, V vocabulary.
+package decoding
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"universal-transformer/vocab"
+)
+
+// Next extends sequences by one symbol each and gives the logits of the symbols after, [R][V]. Row r of the new rows goes on
+// with row parents[r] of the call before and symbols[r]; rows that are no parent are given up. In the first call symbols is
+// nil and parents[r] is the source of row r. All rows have the same number of symbols.
+type Next func(parents []int, symbols []vocab.ID) (logits [][]float64, err error)
+
+// Request is what is to be decoded, of B sources.
+type Request struct {
+	Limits []int // symbols that the answer to each source may have, end included
+	Next   Next
+
+	// Rest holds symbols of each source that have to come first, without being searched for, and are no part of the
+	// answer: the ends of prompts of different lengths. May be nil.
+	Rest [][]vocab.ID
+
+	// Chosen is told of each symbol when it is certain, in their order for each source. May be nil. Beam search is certain
+	// of nothing before its end and never calls it.
+	Chosen func(source int, symbol vocab.ID)
+}
+
+// Hypothesis is a decoded sequence.
+type Hypothesis struct {
+	Symbols  []vocab.ID // ends with vocab.End if Finished
+	LogProb  float64    // log p(symbols | source), natural
+	Score    float64    // what beam search ranks by: LogProb over the length penalty; LogProb itself elsewhere
+	Finished bool       // false: cut off at the limit
+}
+
+// extend takes the logits of a source's rows and says how the search of that source goes on: new rows, given by parents among
+// these rows and symbols. No rows: it is over.
+type extend func(logits [][]float64) (parents []int, symbols []vocab.ID, err error)
+
+// run drives the searches of all sources together until the last is over. Each begins with one row.
+func (r Request) run(ctx context.Context, searches []extend) error {
+	var parents []int // of the rows of all running sources, source by source
+	var symbols []vocab.ID
+	rows := make([]int, len(searches)) // of each source
+	for i, limit := range r.Limits {
+		if limit > 0 {
+			parents, rows[i] = append(parents, i), 1
+		}
+	}
+	for n := 0; len(parents) > 0; n++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		logits, err := r.Next(parents, symbols)
+		if err != nil {
+			return err
+		}
+		parents, symbols = nil, []vocab.ID{}
+		first := 0 // row of the source
+		for i, search := range searches {
+			if rows[i] == 0 {
+				continue
+			}
+			from, next := []int{0}, []vocab.ID{0}
+			if i < len(r.Rest) && n < len(r.Rest[i]) {
+				next[0] = r.Rest[i][n]
+			} else if from, next, err = search(logits[first : first+rows[i]]); err != nil {
+				return err
+			}
+			for _, p := range from {
+				parents = append(parents, first+p)
+			}
+			symbols = append(symbols, next...)
+			first += rows[i]
+			rows[i] = len(from)
+		}
+	}
+	return nil
+}
+
+// single searches with one row a source: choose takes a symbol from its log-probabilities.
+func (r Request) single(ctx context.Context, choose func(source int, logP []float64) vocab.ID) ([]Hypothesis, error) {
+	result := make([]Hypothesis, len(r.Limits))
+	searches := make([]extend, len(result))
+	for i := range searches {
+		h := &result[i]
+		searches[i] = func(logits [][]float64) ([]int, []vocab.ID, error) {
+			logP, err := logSoftmax(logits[0])
+			if err != nil {
+				return nil, nil, err
+			}
+			symbol := choose(i, logP)
+			h.Symbols, h.LogProb = append(h.Symbols, symbol), h.LogProb+logP[symbol]
+			h.Score, h.Finished = h.LogProb, symbol == vocab.End
+			if r.Chosen != nil {
+				r.Chosen(i, symbol)
+			}
+			if h.Finished || len(h.Symbols) == r.Limits[i] {
+				return nil, nil, nil
+			}
+			return []int{0}, []vocab.ID{symbol}, nil
+		}
+	}
+	return result, r.run(ctx, searches)
+}
+
+// Greedy takes the most probable symbol at every step, the one with the smaller id if two are equal, until every sequence
+// has ended or reached its limit. Padding is never generated.
+func Greedy(ctx context.Context, r Request) ([]Hypothesis, error) {
+	return r.single(ctx, func(_ int, logP []float64) vocab.ID { return mostProbable(logP) })
+}
+
+// mostProbable is the most probable symbol other than padding.
+func mostProbable(logP []float64) vocab.ID {
+	best := vocab.End
+	for id := int(vocab.End); id < len(logP); id++ {
+		if logP[id] > logP[best] {
+			best = vocab.ID(id)
+		}
+	}
+	return best
+}
+
+// logSoftmax is the logarithm of the softmax of logits. Logits that are not numbers are an error.
+func logSoftmax(logits []float64) ([]float64, error) {
+	if len(logits) < 2 {
+		return nil, fmt.Errorf("decoding: %d logits, but there are at least padding and end", len(logits))
+	}
+	largest := math.Inf(-1)
+	for _, v := range logits {
+		if v != v {
+			return nil, fmt.Errorf("decoding: a logit is not a number; the model's weights are damaged")
+		}
+		largest = max(largest, v)
+	}
+	sum := 0.0
+	for _, v := range logits {
+		sum += math.Exp(v - largest)
+	}
+	logP, total := make([]float64, len(logits)), math.Log(sum)
+	for i, v := range logits {
+		logP[i] = v - largest - total
+	}
+	return logP, nil
+}

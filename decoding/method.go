@@ -1,0 +1,67 @@
+package decoding
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/vocab"
+)
+
+// Method is how answers are searched: greedily, unless one of the others is asked for.
+type Method struct {
+	Beam     Beam     // beam search if its Width is not 0
+	Sampling Sampling // sampling if its Temperature is not 0
+
+	Seed  uint64 // of sampling
+	First int64  // the number of the first source: source i draws from the stream of Seed and First + i, in whatever batch it is
+}
+
+// Validate names the field that makes no sense.
+func (m Method) Validate() error {
+	sampling := m.Sampling != Sampling{}
+	switch {
+	case m.Beam.Width != 0 && sampling:
+		return fmt.Errorf("beam search and sampling are both asked for: choose one")
+	case m.Beam.Width != 0:
+		return m.Beam.Validate()
+	case sampling:
+		return m.Sampling.Validate()
+	}
+	return nil
+}
+
+// Search gives the best answer to each source.
+func (m Method) Search(ctx context.Context, r Request) ([]Hypothesis, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	switch {
+	case m.Beam.Width != 0:
+		found, err := m.Beam.Search(ctx, r)
+		best := make([]Hypothesis, len(found))
+		for i := range found {
+			best[i] = found[i][0]
+		}
+		return best, err
+	case m.Sampling != Sampling{}:
+		streams := make([]*rand.Rand, len(r.Limits))
+		for i := range streams {
+			streams[i] = seed.Rand(m.Seed, "decoding/sample", m.First+int64(i))
+		}
+		return m.Sampling.Search(ctx, r, streams)
+	}
+	return Greedy(ctx, r)
+}
+
+// Decode answers sources, limits[i] symbols at most for source i, with a cache. chosen, if not nil, is told of symbols as
+// [Request].Chosen is.
+func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int, m Method, chosen func(source int, symbol vocab.ID)) ([]Hypothesis, error) {
+	batch, err := d.Start(sources)
+	if err != nil {
+		return nil, err
+	}
+	defer batch.Close()
+	return m.Search(ctx, Request{Limits: limits, Next: batch.Next, Rest: batch.Rest(), Chosen: chosen})
+}

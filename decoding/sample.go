@@ -1,0 +1,71 @@
+package decoding
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"universal-transformer/vocab"
+)
+
+// Sampling draws each symbol from the model's distribution, changed in this order: sharpened by the temperature, cut to the TopK
+// most probable symbols, cut to the fewest of those that together have at least TopP of the probability that is left.
+type Sampling struct {
+	Temperature float64 // logits are divided by it; below 1 the probable becomes more so. Positive
+	TopK        int     // 0: all
+	TopP        float64 // more than 0; 1: all
+}
+
+// Validate names the field that makes no sense.
+func (s Sampling) Validate() error {
+	switch {
+	case !(s.Temperature > 0 && !math.IsInf(s.Temperature, 1)):
+		return fmt.Errorf("temperature is %v: it must be positive; 1 is the model's own distribution", s.Temperature)
+	case s.TopK < 0:
+		return fmt.Errorf("top-k is %d: use 0 for all symbols, or how many to choose from", s.TopK)
+	case !(s.TopP > 0 && s.TopP <= 1):
+		return fmt.Errorf("top-p is %v: it must be above 0 and at most 1, which is for all symbols", s.TopP)
+	}
+	return nil
+}
+
+// Search draws an answer to each source, with one number of streams[source] a symbol: what is drawn for a source depends on
+// its stream alone, not on the others. LogProb is that of the model itself.
+func (s Sampling) Search(ctx context.Context, r Request, streams []*rand.Rand) ([]Hypothesis, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	return r.single(ctx, func(source int, logP []float64) vocab.ID { return s.draw(logP, streams[source].Float64()) })
+}
+
+// draw takes the symbol at which the changed probabilities, the largest first, sum to more than u, 0 <= u < 1. Never padding.
+func (s Sampling) draw(logP []float64, u float64) vocab.ID {
+	order := make([]vocab.ID, 0, len(logP)-1)
+	for id := int(vocab.End); id < len(logP); id++ {
+		order = append(order, vocab.ID(id))
+	}
+	slices.SortStableFunc(order, func(a, b vocab.ID) int { return cmp.Compare(logP[b], logP[a]) })
+	if s.TopK > 0 {
+		order = order[:min(s.TopK, len(order))]
+	}
+	p, sum := make([]float64, len(order)), 0.0
+	for i, id := range order {
+		p[i] = math.Exp((logP[id] - logP[order[0]]) / s.Temperature)
+		sum += p[i]
+	}
+	kept, left := 0, 0.0
+	for kept < len(p) && (kept == 0 || left < s.TopP*sum) {
+		left += p[kept]
+		kept++
+	}
+	u *= left
+	for i := range kept {
+		if u -= p[i]; u < 0 {
+			return order[i]
+		}
+	}
+	return order[0] // rounding
+}

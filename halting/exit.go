@@ -1,0 +1,85 @@
+package halting
+
+import "fmt"
+
+// Exit changes when a trained model stops computing, call by call and without training: a step limit, a lower threshold, or
+// exactly so many steps. The zero value changes nothing.
+type Exit struct {
+	Steps     int     // no position runs longer; 0: as trained. A limit above the trained one changes nothing
+	Threshold float64 // positions halt once their p sum to more than this, less than trained; 0: as trained. Adaptive policies only
+	Fixed     int     // every position runs exactly so many steps, its last state being the output, whatever the policy; 0: as the policy says
+}
+
+// Of is the policy with the exit, or an error that names the field and what would do.
+func (e Exit) Of(p Policy) (Policy, error) {
+	switch {
+	case e.Steps < 0:
+		return nil, fmt.Errorf("exit steps is %d: give at least 1, or 0 to run as trained", e.Steps)
+	case e.Fixed < 0:
+		return nil, fmt.Errorf("exit fixed is %d: give at least 1, or 0 to run as trained", e.Fixed)
+	case e.Threshold < 0 || e.Threshold != e.Threshold:
+		return nil, fmt.Errorf("exit threshold is %v: give a number above 0, or 0 to halt as trained", e.Threshold)
+	case e.Fixed > 0 && (e.Steps > 0 || e.Threshold > 0):
+		return nil, fmt.Errorf("exit fixed is %d, which leaves no choice to a limit or a threshold: give only one of them", e.Fixed)
+	case e.Fixed > 0:
+		return Fixed{Steps: e.Fixed}, nil
+	case e == Exit{}:
+		return p, nil
+	}
+	leaving, ok := p.(interface{ leave(Exit) (Policy, error) })
+	if !ok {
+		return nil, fmt.Errorf("exit: a policy of type %T can only be replaced by a fixed number of steps", p)
+	}
+	return leaving.leave(e)
+}
+
+func (e Exit) unthresholded(what string) error {
+	if e.Threshold > 0 {
+		return fmt.Errorf("exit threshold is %v, but a model of %s does not halt by itself: limit its steps instead", e.Threshold, what)
+	}
+	return nil
+}
+
+func (f Fixed) leave(e Exit) (Policy, error) {
+	f.Steps = min(f.Steps, e.Steps)
+	return f, e.unthresholded("fixed depth")
+}
+
+func (l Length) leave(e Exit) (Policy, error) {
+	if l.Max == 0 || e.Steps < l.Max {
+		l.Max = e.Steps
+	}
+	return l, e.unthresholded("depth by length")
+}
+
+// leave gives the halting unit with another limit and threshold.
+func (a ACT) leave(e Exit) (ACT, error) {
+	if e.Steps > 0 {
+		a.MaxSteps = min(a.MaxSteps, e.Steps)
+	}
+	if trained := 1 - a.Epsilon; e.Threshold >= trained {
+		return a, fmt.Errorf("exit threshold is %v: it must be below %v, at which the model was trained to halt", e.Threshold, trained)
+	}
+	if e.Threshold > 0 {
+		a.Epsilon = 1 - e.Threshold
+	}
+	return a, nil
+}
+
+func (a Listing) leave(e Exit) (Policy, error) {
+	act, err := a.ACT.leave(e)
+	a.ACT = act
+	return a, err
+}
+
+func (a Graves) leave(e Exit) (Policy, error) {
+	act, err := a.ACT.leave(e)
+	a.ACT = act
+	return a, err
+}
+
+func (a Frozen) leave(e Exit) (Policy, error) {
+	act, err := a.ACT.leave(e)
+	a.ACT = act
+	return a, err
+}

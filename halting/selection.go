@@ -1,0 +1,170 @@
+package halting
+
+import (
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// Selection is the positions that are worked on: all of a batch, or a list of those that still run, in the order in which they
+// stand. Values of all positions are [B, M, ...]. Those of a list are one row of A slots, [1, A, ...].
+//
+// Attention needs the positions of one sequence side by side. For it the slots are folded into a grid [R, C, ...] of R
+// sequences with C cells each. If all positions are selected, their values are that grid, and nothing is moved.
+//
+// A list has room for a fixed number of slots, rows and cells. Slots that no position takes repeat some other position; what is
+// computed there is never added to anything.
+type Selection struct {
+	batch, length int // B, M
+	capacity      Capacity
+
+	// nil if all positions are selected:
+	index *Node // [A, 1] int32: the position that a slot holds, counted through the batch
+	used  *Node // [1, A] bool: the slot holds a position
+	slot  *Node // [B*M] int32: the slot that holds a position, if it is selected
+	cell  *Node // [A, 1] int32: the grid's cell that a slot goes to
+	grid  *Node // [R*C, 1] int32: the slot that a cell comes from
+	rows  *Node // [R, 1] int32: the sequence that a row of the grid belongs to
+}
+
+// everything selects all positions of a batch like mask [B, M].
+func everything(mask *Node) *Selection {
+	dims := mask.Shape().Dimensions
+	return &Selection{batch: dims[0], length: dims[1], capacity: Capacity{Positions: dims[0] * dims[1], Rows: dims[0], Longest: dims[1]}}
+}
+
+// Whole tells whether all positions are selected, as they are by a nil selection.
+func (s *Selection) Whole() bool { return s == nil || s.index == nil }
+
+// Pick takes the selected positions out of x [B, M, ...].
+func (s *Selection) Pick(x *Node) *Node {
+	if s.Whole() {
+		return x
+	}
+	return InsertAxes(Gather(s.flat(x), s.index), 0)
+}
+
+// PickColumns takes out of x [1, M, ...], which is the same for all sequences, what belongs to the selected positions.
+func (s *Selection) PickColumns(x *Node) *Node {
+	if s.Whole() {
+		return x
+	}
+	return InsertAxes(Gather(Squeeze(x, 0), ModScalar(s.index, s.length)), 0)
+}
+
+// Add adds selected values to those of all positions [B, M, ...]. Slots that hold no position must be zero.
+func (s *Selection) Add(all, x *Node) *Node {
+	if s.Whole() {
+		return Add(all, x)
+	}
+	return Reshape(ScatterSum(s.flat(all), s.index, Squeeze(x, 0), false, false), all.Shape().Dimensions...)
+}
+
+// keep gives x, one number a slot, where the slot holds a position, and zero elsewhere.
+func (s *Selection) keep(x *Node) *Node {
+	if s.Whole() {
+		return x
+	}
+	return Where(s.used, x, ZerosLike(x))
+}
+
+// Fold lays selected values out as a grid [R, C, ...].
+func (s *Selection) Fold(x *Node) *Node {
+	if s.Whole() {
+		return x
+	}
+	cells := Gather(Squeeze(x, 0), s.grid) // [R*C, ...]
+	return Reshape(cells, append([]int{s.capacity.Rows, s.capacity.Longest}, x.Shape().Dimensions[2:]...)...)
+}
+
+// Unfold is the inverse of Fold.
+func (s *Selection) Unfold(x *Node) *Node {
+	if s.Whole() {
+		return x
+	}
+	dims := x.Shape().Dimensions
+	cells := Reshape(x, append([]int{dims[0] * dims[1]}, dims[2:]...)...)
+	return InsertAxes(Gather(cells, s.cell), 0)
+}
+
+// Rows gives for every row of the grid the values of its sequence, x [B, ...]: [R, ...].
+func (s *Selection) Rows(x *Node) *Node {
+	if s.Whole() || s.capacity.Rows == s.batch {
+		return x
+	}
+	return Gather(x, s.rows)
+}
+
+// Columns says for every cell of the grid where its position stands in its sequence, from 0: [R, C] int32.
+func (s *Selection) Columns(g *Graph) *Node {
+	return s.Fold(s.Pick(Iota(g, shapes.Make(dtypes.Int32, s.batch, s.length), 1)))
+}
+
+// flat counts positions through the batch: [B, M, ...] to [B*M, ...].
+func (s *Selection) flat(x *Node) *Node {
+	return Reshape(x, append([]int{s.batch * s.length}, x.Shape().Dimensions[2:]...)...)
+}
+
+// narrow selects the running positions [B, M] among those of s, as many as the capacity has room for; it gives s itself if
+// that has no more room. Their states move along.
+func (s *Selection) narrow(running *Node, capacity Capacity, state *Node) (*Selection, *Node) {
+	if capacity == s.capacity {
+		return s, state
+	}
+	n := list(running, capacity)
+	if s.Whole() {
+		return n, n.Pick(state)
+	}
+	return n, InsertAxes(Gather(Squeeze(state, 0), Gather(InsertAxes(s.slot, -1), n.index)), 0)
+}
+
+// list gives the running positions [B, M] slots, and cells of a grid. Sequences without any get no row.
+func list(running *Node, capacity Capacity) *Selection {
+	s := everything(running)
+	s.capacity = capacity
+	g := running.Graph()
+	a, cells := capacity.Positions, capacity.Rows*capacity.Longest
+	one := ConvertDType(running, dtypes.Float32) // whole numbers far below 2^24: exact
+	before := precedingAlong(one)                // [B, M]: running positions of the sequence in front of this one
+	count := ReduceSum(one, -1)                  // [B]
+	busy := ConvertDType(GreaterThan(count, ScalarZero(g, dtypes.Float32)), dtypes.Float32)
+	row := preceding(busy) // [B]
+	if capacity.Rows == s.batch {
+		row = Iota(g, busy.Shape(), 0) // every sequence keeps its place
+	}
+	slot := whole32(Add(before, InsertAxes(preceding(count), -1))) // [B, M]
+	cell := whole32(Add(before, InsertAxes(MulScalar(row, capacity.Longest), -1)))
+	fits := LogicalAnd(running, LessThan(whole32(before), Scalar(g, dtypes.Int32, capacity.Longest)))
+	slot = s.flat(Where(fits, MinScalar(slot, a), Scalar(g, dtypes.Int32, a)))         // what has no slot goes behind the last
+	cell = s.flat(Where(fits, MinScalar(cell, cells), Scalar(g, dtypes.Int32, cells))) // and what has no cell
+	rowOf := Where(GreaterThan(count, ScalarZero(g, dtypes.Float32)), MinScalar(whole32(row), capacity.Rows), Scalar(g, dtypes.Int32, capacity.Rows))
+
+	s.slot = MinScalar(slot, a-1)
+	s.index = inverse(slot, a)
+	s.used = InsertAxes(LessThan(Iota(g, shapes.Make(dtypes.Int32, a), 0), whole32(ReduceAllSum(count))), 0)
+	s.cell = MinScalar(Gather(InsertAxes(cell, -1), s.index), cells-1)
+	s.grid = MinScalar(Gather(InsertAxes(s.slot, -1), inverse(cell, cells)), a-1)
+	s.rows = inverse(rowOf, capacity.Rows)
+	return s
+}
+
+// inverse turns places [N], each from 0 to size, into the list [size, 1] of who stands where: 0 where nobody does. Of those at
+// size nothing is known.
+func inverse(place *Node, size int) *Node {
+	g := place.Graph()
+	who := Iota(g, place.Shape(), 0)
+	found := Scatter(InsertAxes(place, -1), who, shapes.Make(dtypes.Int32, size+1), false, false)
+	return InsertAxes(Slice(found, AxisRange(0, size)), -1)
+}
+
+// precedingAlong sums what stands in front along the last axis: y_i = sum over j < i of x_j. x: [B, M]
+func precedingAlong(x *Node) *Node {
+	n := x.Shape().Dimensions[1]
+	square := shapes.Make(dtypes.Int32, n, n)
+	earlier := LessThan(Iota(x.Graph(), square, 0), Iota(x.Graph(), square, 1))
+	return Dot(x, ConvertDType(earlier, x.DType())).Product()
+}
+
+func preceding(x *Node) *Node { return Squeeze(precedingAlong(InsertAxes(x, 0)), 0) }
+
+func whole32(x *Node) *Node { return ConvertDType(x, dtypes.Int32) }

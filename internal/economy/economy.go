@@ -1,0 +1,202 @@
+// Package economy runs graphs of models with no more room than positions need. It foresees, from what earlier batches needed,
+// how many positions will still run in each step, and builds the graph for so many. The graph tells whether they were more; if
+// so, it has changed nothing, and the batch is run again with room for all. Results never depend on the forecast beyond rounding.
+package economy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
+	"universal-transformer/universal"
+)
+
+// Builder builds a graph from its inputs. It gives the room to the model, in universal.Inputs, and returns the model's result beside
+// its outputs.
+type Builder func(scope *model.Scope, nodes []*Node, room Room) (outputs []*Node, result universal.Result)
+
+// Room is the capacities of encoder and decoder; nil is room for everything.
+type Room struct{ Source, Target halting.Capacities }
+
+// Foresight is what is foreseen of both stacks. It outlives a runner: checkpoints keep it.
+type Foresight struct {
+	Source halting.Forecast `json:"source"`
+	Target halting.Forecast `json:"target"`
+}
+
+// Shape is a batch's: B, M, N, counted in positions.
+type Shape struct{ Rows, Source, Target int }
+
+// For is an empty foresight for models that choose their depth, nil for others: there is nothing to foresee.
+func For(m universal.Model) *Foresight {
+	if m, ok := m.(interface{ Adaptive() bool }); ok && m.Adaptive() {
+		return &Foresight{}
+	}
+	return nil
+}
+
+// Runner calls a graph. Not safe for concurrent use.
+type Runner struct {
+	backend   compute.Backend
+	store     *model.Store
+	graph     Builder
+	foresight *Foresight
+	shape     Shape      // of the batch at hand
+	recent    []compiled // the last used stands last
+	Overflows int        // batches that were run twice
+}
+
+// compiled is an executor for one plan; room for everything has the empty key.
+type compiled struct {
+	key  string
+	exec *model.Exec
+}
+
+// kept is how many plans stay compiled.
+const kept = 4
+
+// New makes a runner over the variables of store. Without foresight there is always room for everything.
+func New(backend compute.Backend, store *model.Store, graph Builder, foresight *Foresight) *Runner {
+	return &Runner{backend: backend, store: store, graph: graph, foresight: foresight}
+}
+
+// Close frees what was compiled.
+func (r *Runner) Close() {
+	for _, c := range r.recent {
+		c.exec.Finalize()
+	}
+	r.recent = nil
+}
+
+// Call runs the graph on a batch of the given shape.
+func (r *Runner) Call(shape Shape, inputs ...any) ([]*tensors.Tensor, error) {
+	if r.foresight == nil {
+		out, _, err := r.call(everything, shape, inputs)
+		return out, err
+	}
+	out, overflow, err := r.call(r.foresight.key(), shape, inputs)
+	if err != nil || !overflow {
+		return out, err
+	}
+	r.Overflows++
+	for _, tensor := range out {
+		_ = tensor.FinalizeAll()
+	}
+	out, _, err = r.call(everything, shape, inputs)
+	return out, err
+}
+
+// everything is the key of the executor that has room for everything.
+const everything = ""
+
+// key names what is planned.
+func (f *Foresight) key() string {
+	if f.Source.Plan == nil && f.Target.Plan == nil {
+		return everything
+	}
+	return fmt.Sprint(f.Source.Plan, f.Target.Plan)
+}
+
+// call runs the graph with some room. If that was enough, it takes note of what was needed.
+func (r *Runner) call(key string, shape Shape, inputs []any) (out []*tensors.Tensor, overflow bool, err error) {
+	exec, err := r.executor(key)
+	if err != nil {
+		return nil, false, err
+	}
+	r.shape = shape
+	out, err = exec.Call(inputs...)
+	if err != nil || r.foresight == nil {
+		return out, false, err
+	}
+	outputs := len(out) - 3
+	overflow = tensors.ToScalar[bool](out[outputs])
+	if !overflow {
+		observe(&r.foresight.Source, out[outputs+1], shape.Rows, shape.Source)
+		observe(&r.foresight.Target, out[outputs+2], shape.Rows, shape.Target)
+	}
+	for _, tensor := range out[outputs:] {
+		_ = tensor.FinalizeAll()
+	}
+	return out[:outputs], overflow, nil
+}
+
+// observe tells a forecast what was needed; there is nothing to tell of stacks that a model does not have.
+func observe(f *halting.Forecast, demand *tensors.Tensor, rows, length int) {
+	var list [][3]int32
+	for d := range slices.Chunk(tensors.MustCopyFlatData[int32](demand), 3) {
+		list = append(list, [3]int32(d))
+	}
+	if len(list) > 1 {
+		f.Observe(list, rows, length)
+	}
+}
+
+// executor finds or makes the executor of a plan.
+func (r *Runner) executor(key string) (*model.Exec, error) {
+	if i := slices.IndexFunc(r.recent, func(c compiled) bool { return c.key == key }); i >= 0 {
+		c := r.recent[i]
+		r.recent = append(slices.Delete(r.recent, i, i+1), c)
+		return c.exec, nil
+	}
+	exec, err := model.NewExec(r.backend, r.store, func(scope *model.Scope, nodes []*Node) []*Node {
+		return r.build(scope, nodes, key != everything)
+	})
+	if err != nil {
+		return nil, err
+	}
+	exec.SetMaxCache(-1)
+	if len(r.recent) == kept {
+		r.recent[0].exec.Finalize()
+		r.recent = slices.Delete(r.recent, 0, 1)
+	}
+	r.recent = append(r.recent, compiled{key, exec})
+	return exec, nil
+}
+
+// build adds to the outputs what call reads of them.
+func (r *Runner) build(scope *model.Scope, nodes []*Node, planned bool) []*Node {
+	if r.foresight == nil {
+		outputs, _ := r.graph(scope, nodes, Room{})
+		return outputs
+	}
+	var room Room
+	if planned {
+		room = Room{r.foresight.Source.Capacities(r.shape.Rows, r.shape.Source), r.foresight.Target.Capacities(r.shape.Rows, r.shape.Target)}
+	}
+	outputs, result := r.graph(scope, nodes, room)
+	g := outputs[0].Graph()
+	overflow := LogicalOr(overflows(g, result.Encoder, room.Source), overflows(g, result.Decoder, room.Target))
+	keepVariables(scope, overflow)
+	return append(outputs, overflow, demand(g, result.Encoder), demand(g, result.Decoder))
+}
+
+func overflows(g *Graph, pass *universal.Pass, c halting.Capacities) *Node {
+	if pass == nil {
+		return Const(g, false)
+	}
+	return pass.Overflow(c)
+}
+
+// demand is what a stack needed, [steps+1, 3]; one row of zeros of a stack that is not there or has no choice.
+func demand(g *Graph, pass *universal.Pass) *Node {
+	if pass == nil || !pass.Adaptive() {
+		return Zeros(g, shapes.Make(dtypes.Int32, 1, 3))
+	}
+	return pass.Demand(len(pass.Weights))
+}
+
+// keepVariables lets all variables be what they were if there was an overflow.
+func keepVariables(scope *model.Scope, overflow *Node) {
+	g := overflow.Graph()
+	for v := range scope.Store().IterVariables() {
+		if v.ChangedInGraph(g) {
+			v.SetNodeValue(Where(overflow, g.GetParameterByName(v.Path()), v.NodeValue(g)))
+		}
+	}
+}

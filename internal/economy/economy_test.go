@@ -1,0 +1,133 @@
+package economy_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/halting"
+	"universal-transformer/internal/economy"
+	"universal-transformer/objective"
+	"universal-transformer/universal"
+)
+
+// learner descends the gradient of small batches, in float64.
+type learner struct {
+	t      *testing.T
+	model  universal.EncoderDecoder
+	store  *model.Store
+	runner *economy.Runner
+}
+
+func newLearner(t *testing.T, policy halting.Policy, foresight *economy.Foresight) *learner {
+	l := &learner{t: t, store: model.NewStore(), model: universal.EncoderDecoder{Config: universal.Config{
+		SourceVocabulary: 7, TargetVocabulary: 6, Width: 8, Heads: 2, Seed: 1, Precision: dtypes.Float64,
+		Transition: universal.FeedForward{Filter: 8}, Halting: policy,
+	}}}
+	l.runner = economy.New(enginetest.Backend(t), l.store, l.graph, foresight)
+	t.Cleanup(l.runner.Close)
+	return l
+}
+
+func (l *learner) graph(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+	in := universal.Inputs{Source: nodes[0], Target: nodes[1], SourceCapacities: room.Source, TargetCapacities: room.Target}
+	result := l.model.Forward(scope, in, universal.Watch{})
+	loss, _ := objective.Objective{}.Of(result, in.Target, Scalar(nodes[0].Graph(), dtypes.Float64, 0.1))
+	for i, gradient := range scope.BuildTrainableVariablesGradientsGraph(loss) {
+		v := trainable(scope, loss.Graph())[i]
+		v.SetNodeValue(Sub(v.NodeValue(loss), MulScalar(gradient, 0.05)))
+	}
+	return []*Node{loss}, result
+}
+
+func trainable(scope *model.Scope, g *Graph) (list []*model.Variable) {
+	for v := range scope.IterVariables() {
+		if v.Trainable && v.InUseByGraph(g) {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// learn learns a ragged batch and gives its loss.
+func (l *learner) learn(seed uint64) float64 {
+	l.t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 7))
+	ragged := func(rows, length, symbols int) *tensors.Tensor {
+		ids := make([]int32, rows*length)
+		for r := range rows {
+			for i := range 1 + rng.IntN(length) {
+				ids[r*length+i] = int32(1 + rng.IntN(symbols-1))
+			}
+		}
+		return tensors.FromFlatDataAndDimensions(ids, rows, length)
+	}
+	out, err := l.runner.Call(economy.Shape{Rows: 5, Source: 9, Target: 7}, ragged(5, 9, 7), ragged(5, 7, 6))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return tensors.ToScalar[float64](out[0])
+}
+
+// shift adds to the bias of both halting units: positions halt later.
+func (l *learner) shift(by float64) {
+	l.t.Helper()
+	for _, stack := range []string{"encoder", "decoder"} {
+		v := l.store.GetVariable("/" + stack + "/halting/bias")
+		bias := tensors.MustCopyFlatData[float64](v.MustValue())[0] + by
+		if err := v.SetValue(tensors.FromFlatDataAndDimensions([]float64{bias}, 1)); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+}
+
+// Learning with foreseen room is learning with room for everything: losses and all variables, also when a sudden change of the
+// halting units makes the foresight wrong, under every adaptive policy.
+// Caught when planted: variables that an overflow changes; an overflow that nobody notices; demand of a run with too little room taken down.
+func TestForeseenRoomChangesNothing(t *testing.T) {
+	act := halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}
+	for _, policy := range []halting.Policy{halting.Frozen{ACT: act}, halting.Graves{ACT: act}, halting.Listing{ACT: act}} {
+		foresight := &economy.Foresight{}
+		sparing, lavish := newLearner(t, policy, foresight), newLearner(t, policy, nil)
+		for i := range uint64(30) {
+			if i == 12 {
+				sparing.shift(-3)
+				lavish.shift(-3)
+			}
+			got, want := sparing.learn(i), lavish.learn(i)
+			if !(math.Abs(got-want) <= 1e-9) {
+				t.Fatalf("%T, batch %d: loss %v, with room for everything %v", policy, i, got, want)
+			}
+		}
+		if sparing.runner.Overflows == 0 || sparing.runner.Overflows > 10 {
+			t.Errorf("%T: %d overflows: the case shows nothing, or the foresight learns nothing", policy, sparing.runner.Overflows)
+		}
+		if plan := foresight.Source.Plan; plan == nil {
+			t.Errorf("%T: nothing was foreseen", policy)
+		}
+		for v := range lavish.store.IterVariables() {
+			got := tensors.MustCopyFlatData[float64](sparing.store.GetVariable(v.Path()).MustValue())
+			for i, want := range tensors.MustCopyFlatData[float64](v.MustValue()) {
+				if !(math.Abs(got[i]-want) <= 1e-9) {
+					t.Fatalf("%T: %s is %v, with room for everything %v", policy, v.Path(), got[i], want)
+				}
+			}
+		}
+	}
+}
+
+// There is nothing to foresee of a depth that is given.
+func TestForeseesAdaptiveModelsOnly(t *testing.T) {
+	for policy, want := range map[halting.Policy]bool{
+		halting.Fixed{Steps: 2}: false, halting.Length{}: false, halting.Frozen{}: true, halting.Graves{}: true, halting.Listing{}: true,
+	} {
+		if got := economy.For(universal.Encoder{Config: universal.Config{Halting: policy}}) != nil; got != want {
+			t.Errorf("%T: foresight %v", policy, got)
+		}
+	}
+}

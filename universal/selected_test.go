@@ -1,0 +1,194 @@
+package universal_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/halting"
+	"universal-transformer/objective"
+	"universal-transformer/universal"
+)
+
+// effort is the capacities of both stacks.
+type effort struct{ encoder, decoder halting.Capacities }
+
+// A gauge is what a model did under some capacities: values by name, its gradients too; what it needed; whether that was too much.
+type gauge struct {
+	values   seen
+	demand   map[string][][]int32
+	overflow bool
+}
+
+// gauged runs a model and the gradient of its training loss under capacities.
+func gauged(t *testing.T, x *machine, e effort, source, target [][]int32) gauge {
+	t.Helper()
+	var names []string
+	exec, err := model.NewExec(enginetest.Backend(t), x.store, func(scope *model.Scope, nodes []*Node) []*Node {
+		names = nil
+		var values []*Node
+		add := func(name string, node *Node) { names, values = append(names, name), append(values, node) }
+		in := universal.Inputs{Target: nodes[1], SourceCapacities: e.encoder, TargetCapacities: e.decoder}
+		if hasSource(x.model) {
+			in.Source = nodes[0]
+		}
+		result := x.model.Forward(scope, in, universal.Watch{})
+		g := result.Logits.Graph()
+		real := NotEqual(nodes[1], ScalarZero(g, nodes[1].DType()))
+		add("logits", Where(BroadcastToShape(InsertAxes(real, -1), boolean(result.Logits)), result.Logits, ZerosLike(result.Logits)))
+		overflow := Const(g, false)
+		for i, pass := range []*universal.Pass{result.Encoder, result.Decoder} {
+			if pass == nil {
+				continue
+			}
+			name, c := []string{"encoder", "decoder"}[i], []halting.Capacities{e.encoder, e.decoder}[i]
+			add(name+".state", pass.State)
+			add(name+".updates", pass.Updates)
+			add(name+".remainders", pass.Remainders)
+			add(name+".demand", pass.Demand(len(pass.Weights)))
+			overflow = LogicalOr(overflow, pass.Overflow(c))
+		}
+		add("overflow", overflow)
+		loss, _ := objective.Objective{LabelSmoothing: 0.1}.Of(result, nodes[1], Scalar(g, result.Logits.DType(), 0.3))
+		var paths []string
+		var variables []*Node
+		for v := range x.store.IterVariables() {
+			paths, variables = append(paths, v.Path()), append(variables, v.NodeValue(loss))
+		}
+		for i, gradient := range Gradient(loss, variables...) {
+			add("gradient of "+universal.Name(paths[i]), gradient)
+		}
+		return values
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	out, err := exec.Call(source, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := gauge{values: seen{}, demand: map[string][][]int32{}}
+	for i, name := range names {
+		switch out[i].DType() {
+		case dtypes.Bool:
+			got.overflow = tensors.ToScalar[bool](out[i])
+		case dtypes.Int32:
+			rows := out[i].Shape().Dimensions[0]
+			values := tensors.MustCopyFlatData[int32](out[i])
+			for r := range rows {
+				got.demand[name] = append(got.demand[name], values[3*r:3*r+3])
+			}
+		default:
+			got.values[name] = flat(out[i])
+		}
+	}
+	return got
+}
+
+func boolean(x *Node) shapes.Shape { return shapes.Make(dtypes.Bool, x.Shape().Dimensions...) }
+
+// fitting makes the smallest capacities for a demand, with so much more room where there may be; steps that nobody runs are left out.
+func fitting(demand [][]int32, spare, batch, length int) (c halting.Capacities) {
+	last := halting.Capacity{Positions: batch * length, Rows: batch, Longest: length}
+	for _, d := range demand {
+		if d[0] == 0 {
+			break
+		}
+		last = halting.Capacity{
+			Positions: min(int(d[0])+spare, last.Positions), Rows: min(int(d[1])+spare, last.Rows), Longest: min(int(d[2])+spare, last.Longest),
+		}
+		c = append(c, last)
+	}
+	return c
+}
+
+// Transforming only the positions that still run gives what transforming all of them gives: states, updates, remainders, logits and
+// every gradient, over ragged batches, whatever room there is beyond what is needed. Where positions cannot be left out, leaving
+// out the steps that nobody runs changes nothing either.
+func TestSelectedPositionsGiveWhatAllGive(t *testing.T) {
+	source := rectangle([][]int32{{3, 6, 2, 5, 1, 4, 2}, {4}, {2, 5, 5, 1, 6}, {6, 1, 1}, {1, 2, 3, 4, 5, 6}}, 7)
+	target := rectangle([][]int32{{2, 4, 1}, {3, 3, 4, 2, 1, 2}, {4}, {2, 2, 3, 1}, {3, 1, 4, 4, 2}}, 6)
+	for _, precision := range []dtypes.DType{dtypes.Float64, dtypes.Float32} {
+		tolerance := map[dtypes.DType]float64{dtypes.Float64: 1e-9, dtypes.Float32: 2e-3}[precision]
+		for _, v := range variants(precision) {
+			_, both := v.model.(universal.EncoderDecoder)
+			frozen := strings.Contains(v.name, "frozen") && strings.Contains(v.name, "FeedForward")
+			if strings.Contains(v.name, "fixed") || strings.Contains(v.name, "length") || !both && !frozen || precision == dtypes.Float32 && !frozen {
+				continue // where all positions go on, nothing but the number of steps is new
+			}
+			targets := target
+			if !hasTarget(v.model) {
+				targets = [][]int32{{2}, {4}, {1}, {3}, {2}}
+			}
+			x := newMachine(t, v.model)
+			want := gauged(t, x, effort{}, source, targets)
+			for _, spare := range []int{0, 2} {
+				if precision == dtypes.Float32 && spare == 0 {
+					continue
+				}
+				e := effort{fitting(want.demand["encoder.demand"], spare, 5, 7), fitting(want.demand["decoder.demand"], spare, 5, 6)}
+				got := gauged(t, x, e, source, targets)
+				if got.overflow {
+					t.Errorf("%s, %v: overflow", v.name, e)
+				}
+				for name, values := range want.values {
+					scale := 1e-3
+					for _, v := range values {
+						scale = max(scale, math.Abs(v))
+					}
+					if d := distance(values, got.values[name]); !(d <= tolerance*scale) {
+						t.Errorf("%s, %s, spare %d: %s is off by %.3g of %.3g", precision, v.name, spare, name, d, scale)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Too little room by one position, one row, or one position of the longest row, in any step, or one step too few, is noticed.
+// Caught when planted: only positions counted; the steps after the last one not looked at.
+func TestTooLittleRoomIsNoticed(t *testing.T) {
+	source := rectangle([][]int32{{3, 6, 2, 5, 1, 4, 2}, {4}, {2, 5, 5, 1, 6}, {6, 1, 1}, {1, 2, 3, 4, 5, 6}}, 7)
+	target := [][]int32{{2}, {4}, {1}, {3}, {2}}
+	for _, p := range policies(4)[2:] {
+		c := small()
+		c.Halting = p.Policy
+		x := newMachine(t, universal.Encoder{Config: c})
+		demand := gauged(t, x, effort{}, source, target).demand["encoder.demand"]
+		exact := fitting(demand, 0, 5, 7)
+		if len(exact) < 2 {
+			t.Fatalf("%s: everything ends after %d steps", p.name, len(exact))
+		}
+		tight := []halting.Capacities{exact[:len(exact)-1]}
+		for step := range exact {
+			for _, field := range []func(*halting.Capacity) *int{
+				func(c *halting.Capacity) *int { return &c.Positions }, func(c *halting.Capacity) *int { return &c.Rows },
+				func(c *halting.Capacity) *int { return &c.Longest },
+			} {
+				less := slices.Clone(exact)
+				for later := step; later < len(less); later++ { // what falls stays below
+					*field(&less[later]) = min(*field(&less[later]), *field(&exact[step])-1)
+				}
+				if *field(&less[len(less)-1]) > 0 {
+					tight = append(tight, less)
+				}
+			}
+		}
+		for _, capacities := range tight {
+			if !gauged(t, x, effort{encoder: capacities}, source, target).overflow {
+				t.Errorf("%s: nobody notices that %v is too little for %v", p.name, capacities, demand)
+			}
+		}
+		if gauged(t, x, effort{encoder: exact}, source, target).overflow {
+			t.Errorf("%s: %v is said to be too little for %v", p.name, exact, demand)
+		}
+	}
+}
