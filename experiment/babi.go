@@ -33,7 +33,7 @@ func Babi() Run {
 	r.Training.Batch = Batch{Rows: 32}
 	r.Training.HeldOut = 0
 	r.Training.BestByAccuracy = true
-	r.Training.Stop = training.Stop{Accuracy: 1}
+	r.Training.Stop = training.Stop{Accuracy: 1, Patience: 20} // nothing wrong in the validation set, or nothing new in a third of the updates
 	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 250, 500
 	return r
 }
