@@ -52,13 +52,11 @@ var Grids = grids()
 func grids() (list []Grid) {
 	models := []struct {
 		suffix, summary string
-		change          func(*Model)
+		change          func(*Run)
 	}{
-		{"", "Universal Transformer of fixed depth", func(*Model) {}},
-		{"-adaptive", "Universal Transformer with dynamic halting", func(m *Model) {
-			m.Halting = Halting{Frozen: &halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
-		}},
-		{"-transformer", "Transformer: the same block, weights of its own in every layer", func(m *Model) { m.Classifier.Untied = true }},
+		{"", "Universal Transformer of fixed depth", func(*Run) {}},
+		{"-adaptive", "Universal Transformer with dynamic halting", (*Run).pondering},
+		{"-transformer", "Transformer: the same block, weights of its own in every layer", func(r *Run) { r.Model.Classifier.Untied = true }},
 	}
 	for _, size := range []struct{ name, set string }{{"10k", "en-10k"}, {"1k", "en"}} {
 		for _, joint := range []bool{false, true} {
@@ -73,7 +71,7 @@ func grids() (list []Grid) {
 					Joint:   joint,
 					run: func(r *Run) {
 						r.Task.Babi.Set = size.set
-						m.change(&r.Model)
+						m.change(r)
 						if size.name == "1k" {
 							r.small()
 						}
@@ -86,6 +84,12 @@ func grids() (list []Grid) {
 		}
 	}
 	return list
+}
+
+// pondering gives the run dynamic halting. A model that answers everything right has not yet learned how long to ponder: it goes on.
+func (r *Run) pondering() {
+	r.Model.Halting = Halting{Frozen: &halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
+	r.Training.Stop.Accuracy = 0
 }
 
 // small is for a tenth of the questions: more dropout, fewer updates.
