@@ -19,7 +19,7 @@ import (
 func Babi() Run {
 	r := Base()
 	r.Name = "babi"
-	r.Task = Task{Babi: &babi.Babi{Path: "tasks_1-20_v1-2.tar.gz", Set: "en-10k", Task: 1}}
+	r.Task = Task{Babi: &babi.Babi{Path: "data", Set: "en-10k", Task: 1}}
 	r.Model.Config = universal.Config{
 		Width: 64, Heads: 4, ScaleEmbedding: true,
 		Dropout: universal.Dropout{Transition: 0.1, Residual: 0.1},

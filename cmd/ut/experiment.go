@@ -89,7 +89,7 @@ file for it, whose name must begin as the missing one's does (qa3_...): results 
 		Args: arguments("EXPERIMENT"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
-	c.Flags().StringVar(&f.data, "data", "data/tasks_1-20_v1-2.tar.gz", "the bAbI distribution, `folder` or archive; ut data babi gets it")
+	c.Flags().StringVar(&f.data, "data", "data", "the bAbI distribution, `folder` or archive, as ut data babi gets it")
 	c.Flags().StringVar(&f.standIn, "stand-in", "", "`file` qaN_... to train task N on instead; results say so")
 	c.Flags().StringVar(&f.runs, "runs", "runs", "`folder` of run directories")
 	c.Flags().StringVar(&f.results, "results", "results", "`folder` of results")

@@ -119,7 +119,7 @@ func TestExperimentErrors(t *testing.T) {
 		`--tasks: "21" is no task`:                    {"experiment", "run", "babi-1k-single", "--tasks", "21"},
 		"--tasks cannot be given with babi-1k-joint":  {"experiment", "run", "babi-1k-joint", "--tasks", "1"},
 		"--seeds is 0":                                {"experiment", "run", "babi-1k-single", "--seeds", "0"},
-		"data/tasks_1-20_v1-2.tar.gz: no such file":   {"experiment", "run", "babi-1k-single"},
+		"--data: stat data: no such file":             {"experiment", "run", "babi-1k-single"},
 		"en/qa3_train.txt is missing: get the whole":  {"experiment", "run", "babi-1k-single", "--data", data, "--tasks", "3"},
 		"did you mean \"task.babi.set\"":              {"train", "babi", "--set", "task.babi.sett=en"},
 		"nowhere: no such file":                       {"train", "babi", "--set", "task.babi.path=nowhere"},
