@@ -44,12 +44,15 @@ func (s *stack) crossAttention(x *Node) *Node {
 }
 
 // lookup is what queries are compared with and what they retrieve, both [B, N, K, D/K].
-type lookup struct{ key, value *Node }
+type lookup struct {
+	key, value *Node
+	shift      *Node // [1, 1, D], what all values lack and is added to what is retrieved; may be nil
+}
 
 // lookup projects a context [B, N, D] to keys and values.
 func (s *stack) lookup(name string, context *Node) *lookup {
 	scope := s.scope.At("%s", name)
-	return &lookup{s.heads(s.weights().Dense(scope, "key", context, s.Width)), s.heads(s.weights().Dense(scope, "value", context, s.Width))}
+	return &lookup{key: s.heads(s.weights().Dense(scope, "key", context, s.Width)), value: s.heads(s.weights().Dense(scope, "value", context, s.Width))}
 }
 
 // heads gives every head its D/K channels: [B, M, D] to [B, M, K, D/K].
@@ -79,6 +82,9 @@ func (s *stack) multiHead(name string, x *Node, context *lookup, options attenti
 		weights = TransposeAllAxes(weights, 0, 2, 1, 3) // [B, M, K, N] to [B, K, M, N]
 	}
 	y = Reshape(s.selection.Unfold(y), x.Shape().Dimensions...)
+	if context.shift != nil {
+		y = Add(y, context.shift)
+	}
 	return s.weights().Dense(scope, "output", y, s.Width), weights // (eq. 2)
 }
 

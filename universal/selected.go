@@ -9,8 +9,9 @@ import (
 // transformed any more, but it is seen, with the coordinates of the step that looks.
 //
 // Post-norm, keys and values are linear in X = H + P^t, and P^t is a sum of one term in the position and one in the step. So
-// they are kept for H and the position, [B, M, D], and changed where states changed; the step's term is added for all at once.
-// Pre-norm, they are not, and the states themselves are kept.
+// they are kept for H and the position, [B, M, D], and changed where states changed. The step's term is the same for all: added to the
+// keys it adds the same number to all scores of a query, which the softmax does not see, and added to the values it comes out as
+// it is, because weights sum to one. Pre-norm, keys and values are not linear, and the states themselves are kept.
 type shown struct {
 	positions  coordinates // of all positions
 	state      *Node       // H, [B, M, D]; pre-norm only
@@ -58,8 +59,11 @@ func (s *stack) keys(t int, x *Node) *lookup {
 	case s.PreNorm:
 		return s.lookup("self_attention", s.norm("self_attention_norm", all.positions.add(t, all.state)))
 	}
-	step := all.positions.step(t)
-	return &lookup{s.heads(Add(all.key, s.project("key", step))), s.heads(Add(all.value, s.project("value", step)))}
+	of := &lookup{key: s.heads(all.key), value: s.heads(all.value), shift: s.project("value", all.positions.step(t))}
+	if s.Dropout.Attention > 0 { // dropped weights do not sum to one
+		of.value, of.shift = s.heads(Add(all.value, of.shift)), nil
+	}
+	return of
 }
 
 // project makes keys or values of self-attention.
