@@ -2,6 +2,7 @@ package evaluation_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Together in batches, examples of several lengths are answered as each is alone; steps are those of the real positions; an example of
+// Together in batches, examples of several lengths are answered, and look, as each does alone; steps are those of the real positions; an example of
 // an unknown class is never right; and the row counts what the answers say.
 // Caught when planted: padding among the steps, answers in the order of batches, unknown answers taken for right.
 func TestClassify(t *testing.T) {
@@ -40,6 +41,10 @@ func TestClassify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	looked, err := e.LastAttention(context.Background(), m, examples)
+	if err != nil {
+		t.Fatal(err)
+	}
 	right, unknown := 0, vocab.ID(5)
 	seen := map[vocab.ID]bool{}
 	for i, a := range together {
@@ -49,6 +54,23 @@ func TestClassify(t *testing.T) {
 		}
 		if a.Class != alone[0].Class || !slices.Equal(a.Updates, alone[0].Updates) || len(a.Updates) != len(examples[i].Source)/2 {
 			t.Errorf("example %d: %+v together, %+v alone", i, a, alone[0])
+		}
+		look, err := e.LastAttention(context.Background(), m, examples[i:i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for step, shares := range looked[i] {
+			sum := 0.0
+			for p, share := range shares {
+				sum += share
+				if math.Abs(share-look[0][step][p]) > 1e-5 {
+					t.Errorf("example %d looks at %v together, at %v alone", i, shares, look[0][step])
+					break
+				}
+			}
+			if len(looked[i]) != 3 || len(shares) != len(examples[i].Source)/2 || math.Abs(sum-1) > 1e-5 {
+				t.Errorf("example %d: %d steps, in step %d %d positions with %v in all", i, len(looked[i]), step+1, len(shares), sum)
+			}
 		}
 		truth := examples[i].Target[0]
 		if a.Right != (a.Class == truth && truth != unknown) {

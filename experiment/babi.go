@@ -15,13 +15,14 @@ import (
 // then computes in one pass.
 //
 // The answer is read from the question's position, the last one: that is where attention gathers the facts, so what the figures
-// show is what answers. The authors' code takes the mean over all positions, model.classifier.pool=mean.
+// show is what answers. The authors' code takes the mean over all positions, model.classifier.pool=mean. Norms stand in front of the
+// sub-layers, as in that code: as the paper prints them, task 18 does not learn at this rate, and task 2 three times as slowly (LOG.md).
 func Babi() Run {
 	r := Base()
 	r.Name = "babi"
-	r.Task = Task{Babi: &babi.Babi{Path: "tasks_1-20_v1-2.tar.gz", Set: "en-10k", Task: 1}}
+	r.Task = Task{Babi: &babi.Babi{Path: "data", Set: "en-10k", Task: 1}}
 	r.Model.Config = universal.Config{
-		Width: 64, Heads: 4, ScaleEmbedding: true,
+		Width: 64, Heads: 4, ScaleEmbedding: true, PreNorm: true,
 		Dropout: universal.Dropout{Transition: 0.1, Residual: 0.1},
 	}
 	r.Model.Transition.FeedForward.Filter = 128
@@ -33,7 +34,7 @@ func Babi() Run {
 	r.Training.Batch = Batch{Rows: 32}
 	r.Training.HeldOut = 0
 	r.Training.BestByAccuracy = true
-	r.Training.Stop = training.Stop{Accuracy: 1}
+	r.Training.Stop = training.Stop{Accuracy: 1, Patience: 20} // nothing wrong in the validation set, or nothing new in a third of the updates
 	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 250, 500
 	return r
 }
@@ -52,13 +53,11 @@ var Grids = grids()
 func grids() (list []Grid) {
 	models := []struct {
 		suffix, summary string
-		change          func(*Model)
+		change          func(*Run)
 	}{
-		{"", "Universal Transformer of fixed depth", func(*Model) {}},
-		{"-adaptive", "Universal Transformer with dynamic halting", func(m *Model) {
-			m.Halting = Halting{Frozen: &halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
-		}},
-		{"-transformer", "Transformer: the same block, weights of its own in every layer", func(m *Model) { m.Classifier.Untied = true }},
+		{"", "Universal Transformer of fixed depth", func(*Run) {}},
+		{"-adaptive", "Universal Transformer with dynamic halting", (*Run).pondering},
+		{"-transformer", "Transformer: the same block, weights of its own in every layer", func(r *Run) { r.Model.Classifier.Untied = true }},
 	}
 	for _, size := range []struct{ name, set string }{{"10k", "en-10k"}, {"1k", "en"}} {
 		for _, joint := range []bool{false, true} {
@@ -73,7 +72,7 @@ func grids() (list []Grid) {
 					Joint:   joint,
 					run: func(r *Run) {
 						r.Task.Babi.Set = size.set
-						m.change(&r.Model)
+						m.change(r)
 						if size.name == "1k" {
 							r.small()
 						}
@@ -86,6 +85,12 @@ func grids() (list []Grid) {
 		}
 	}
 	return list
+}
+
+// pondering gives the run dynamic halting. A model that answers everything right has not yet learned how long to ponder: it goes on.
+func (r *Run) pondering() {
+	r.Model.Halting = Halting{Frozen: &halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
+	r.Training.Stop.Accuracy = 0
 }
 
 // small is for a tenth of the questions: more dropout, fewer updates.

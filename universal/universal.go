@@ -29,7 +29,8 @@
 // With [Config].PreNorm the layer norms stand in front of attention and transition instead, and one more behind the last
 // step, as in the authors' code.
 //
-// Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models). Those with a decoder can go
+// Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models). [Transformer] is what
+// they are compared with. Those with a decoder can go
 // on symbol by symbol from what each step has kept: see [Past].
 //
 // Letters: B batch, M source positions, W symbols a position, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.

@@ -16,9 +16,9 @@ func newAnswer() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "answer RUN",
 		Short: "Answer questions about stories from the standard input",
-		Long: `answer reads a story, sentence by sentence, and answers every question in it, a sentence that ends in a
-question mark: the answer, how probable the model finds it, and the facts it looked at, with the share of its attention
-that each got (the mean over heads and steps).
+		Long: `answer reads a story, sentence by sentence, and answers every question in it, a sentence that
+ends in a question mark: the answer, how probable the model finds it, and the facts it looked at,
+with the share of its attention that each got (the mean over heads and steps).
 
 The story goes on after a question. An empty line, or a line with the number 1 in front as in the
 files of bAbI, begins a new one. Words that the model has never read are named on the standard

@@ -14,16 +14,20 @@ import (
 
 // Every command explains itself, with examples.
 func TestHelp(t *testing.T) {
+	commands := newRoot().Commands()
 	for _, c := range newRoot().Commands() {
-		help := succeeds(t, c.Name(), "--help")
-		for _, want := range []string{c.Long, "Usage:", "Examples:", "  ut " + c.Name()} {
+		commands = append(commands, c.Commands()...)
+	}
+	for _, c := range commands {
+		help := succeeds(t, append(strings.Fields(c.CommandPath())[1:], "--help")...)
+		for _, want := range []string{c.Long, "Usage:", "Examples:", "  " + c.CommandPath()} {
 			if !strings.Contains(help, want) {
-				t.Errorf("ut %s --help does not say %q", c.Name(), want)
+				t.Errorf("%s --help does not say %q", c.CommandPath(), want)
 			}
 		}
 		for line := range strings.Lines(c.Long) {
 			if len(line) > 101 {
-				t.Errorf("ut %s --help has a line of %d characters: %s", c.Name(), len(line), line)
+				t.Errorf("%s --help has a line of %d characters: %s", c.CommandPath(), len(line), line)
 			}
 		}
 	}

@@ -25,11 +25,9 @@ func newData() *cobra.Command {
 	return c
 }
 
-// babiArchive is the name under which the distribution is published, and places that have it.
-const babiArchive = "tasks_1-20_v1-2.tar.gz"
-
+// babiPlaces have the distribution.
 var babiPlaces = []string{
-	"http://www.thespermwhale.com/jaseweston/babi/" + babiArchive,
+	"http://www.thespermwhale.com/jaseweston/babi/" + babi.Archive,
 	"https://s3.amazonaws.com/text-datasets/babi_tasks_1-20_v1-2.tar.gz",
 }
 
@@ -38,8 +36,9 @@ func newDataBabi() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "babi",
 		Short: "Get and check the bAbI tasks",
-		Long: `babi checks the official distribution of the bAbI tasks in a folder: ` + babiArchive + `, or the folder
-tasks_1-20_v1-2 itself, or an archive of it (.tar.gz, .tar.xz). If there is none, it is fetched (about 15 MB).
+		Long: `babi checks the official distribution of the bAbI tasks in a folder: ` + babi.Archive + `,
+or the folder tasks_1-20_v1-2 itself, or an archive of it (.tar.gz, .tar.xz). If there is none, it
+is fetched (about 15 MB).
 
 The tasks are by Weston et al., 2015, under the licence CC BY 3.0; their home is
 https://research.facebook.com/downloads/babi/. Places that are tried:
@@ -63,25 +62,19 @@ https://research.facebook.com/downloads/babi/. Places that are tried:
 
 // findBabi gives where the distribution is below dir, and fetches it if it is nowhere.
 func findBabi(c *cobra.Command, dir, from string) (string, error) {
-	candidates := []string{filepath.Join(dir, "tasks_1-20_v1-2"), filepath.Join(dir, babiArchive), filepath.Join(dir, "tasks_1-20_v1-2.tar.xz"), dir}
+	path := filepath.Join(dir, babi.Archive)
 	if from == "" {
-		for _, path := range candidates {
-			if _, err := os.Stat(path); err != nil {
-				continue
-			}
-			if path == dir {
-				if _, err := babi.Open(dir); err != nil {
-					continue
-				}
-			}
-			return path, nil
+		if _, err := babi.Open(dir); err == nil {
+			return dir, nil
+		}
+		if _, err := os.Stat(path); err == nil {
+			return path, nil // it cannot be opened, and the check will say why
 		}
 	}
 	places := babiPlaces
 	if from != "" {
 		places = []string{from}
 	}
-	path := candidates[1]
 	for _, place := range places {
 		c.PrintErrln("fetching", place)
 		err := fetch(c.Context(), place, path)
@@ -93,7 +86,7 @@ func findBabi(c *cobra.Command, dir, from string) (string, error) {
 		}
 		c.PrintErrln("ut:", oneLine(err))
 	}
-	return "", fmt.Errorf("the distribution could not be fetched: get %s by other means, and put it into %s", babiArchive, dir)
+	return "", fmt.Errorf("the distribution could not be fetched: get %s by other means, and put it into %s", babi.Archive, dir)
 }
 
 // mostFetched is far above the size of any distribution.

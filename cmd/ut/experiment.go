@@ -19,8 +19,8 @@ func newExperiment() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "experiment",
 		Short: "Run the paper's tables: many runs, one result each",
-		Long: `experiment runs what is behind a table of the paper: every task, with several seeds. Each run that
-is finished leaves one small JSON file; ut report makes a page of them.`,
+		Long: `experiment runs what is behind a table of the paper: every task, with several seeds. Each run
+that is finished leaves one small JSON file; ut report makes a page of them.`,
 		Example: `  ut experiment list
   ut experiment run babi-10k-single --data tasks_1-20_v1-2.tar.gz --tasks 1,6 --seeds 1
   ut report`,
@@ -74,22 +74,22 @@ func newExperimentRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run EXPERIMENT",
 		Short: "Train and test all runs of an experiment that are not done",
-		Long: `run trains every task of an experiment with every seed, one after the other, and writes one result a
-run. A tenth of the training stories is kept to choose the checkpoint by; the test set is measured
-once, with that checkpoint.
+		Long: `run trains every task of an experiment with every seed, one after the other, and writes one
+result a run. A tenth of the training stories is kept to choose the checkpoint by; the test set is
+measured once, with that checkpoint.
 
 Runs that have a result are skipped; one that was interrupted goes on where it stood. Ctrl-C ends
 it after the update at hand; the same command goes on.
 
-A task whose training file the distribution lacks is named, and left out. --stand-in names another file
-for it, whose name must begin as the missing one's does (qa3_...): results and report say so.`,
+A task whose training file the distribution lacks is named, and left out. --stand-in names another
+file for it, whose name must begin as the missing one's does (qa3_...): results and report say so.`,
 		Example: `  ut experiment run babi-10k-single
   ut experiment run babi-10k-single-adaptive --tasks 1,2 --seeds 3
   ut experiment run babi-1k-joint --data ~/babi/tasks_1-20_v1-2`,
 		Args: arguments("EXPERIMENT"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
-	c.Flags().StringVar(&f.data, "data", "data/tasks_1-20_v1-2.tar.gz", "the bAbI distribution, `folder` or archive; ut data babi gets it")
+	c.Flags().StringVar(&f.data, "data", "data", "the bAbI distribution, `folder` or archive, as ut data babi gets it")
 	c.Flags().StringVar(&f.standIn, "stand-in", "", "`file` qaN_... to train task N on instead; results say so")
 	c.Flags().StringVar(&f.runs, "runs", "runs", "`folder` of run directories")
 	c.Flags().StringVar(&f.results, "results", "results", "`folder` of results")

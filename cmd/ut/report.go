@@ -15,9 +15,9 @@ func newReport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
 		Short: "Write the page of results, the paper's figures beside ours",
-		Long: `report reads the results that ut experiment run left, and writes a page of them: table 1 and the tables
-of appendix C with the paper's figures beside ours, ponder times, and the figures of single stories.
-What is missing says so. Figures go beside the results.`,
+		Long: `report reads the results that ut experiment run left, and writes a page of them: table 1 and the
+tables of appendix C with the paper's figures beside ours, ponder times, attention on supporting
+facts, and the figures of single stories. What is missing says so. Figures go beside the results.`,
 		Example: `  ut report
   ut report --results results --out RESULTS.md`,
 		Args: arguments(),

@@ -37,10 +37,11 @@ come version, model, task, experiment, checkpoint, source, target, output, and t
 "encoder" and "decoder", each with symbols, updates, remainders, weights, attention and
 cross_attention; go doc universal-transformer/viewer.Trace says what they hold.
 With --text: only the ponder times, drawn for a terminal.
-With --svg: only what the last position of the source looked at, as the paper's figures 5 to 8 draw it.
+With --svg: only what the last position of the source looked at, as the paper's figures 5 to 8
+draw it.
 
-A model that answers stories (ut answer) takes a story and its question as the source; --figure N takes
-the one that the paper prints with its figure N.`,
+A model that answers stories (ut answer) takes a story and its question as the source; --figure N
+takes the one that the paper prints with its figure N.`,
 		Example: `  ut trace runs/reverse --input 31415
   ut trace runs/reverse --input 31415 --text
   ut trace runs/reverse --input 31415 --json --out -

@@ -51,9 +51,25 @@ type content struct {
 	data []byte // nil: read the file
 }
 
-// Open finds the files of a folder (tasks_1-20_v1-2, or one above it) or of an archive (.tar.gz, .tgz, .tar.xz, .tar) of the
-// official distribution. Nothing is unpacked to the disk. Files that are missing are missed when they are asked for.
+// Archive is the name under which the distribution is published. Folders may hold it, or the same with .tar.xz.
+const Archive = "tasks_1-20_v1-2.tar.gz"
+
+// Open finds the files of a folder (tasks_1-20_v1-2, or one above it, or one that holds the Archive) or of an archive (.tar.gz, .tgz,
+// .tar.xz, .tar) of the official distribution. Nothing is unpacked to the disk. Files that are missing are missed when they are asked for.
 func Open(path string) (*Distribution, error) {
+	d, err := open(path)
+	if err != nil || len(d.found) > 0 {
+		return d, err
+	}
+	for _, name := range []string{Archive, strings.TrimSuffix(Archive, ".gz") + ".xz"} {
+		if _, err := os.Stat(filepath.Join(path, name)); err == nil {
+			return open(filepath.Join(path, name))
+		}
+	}
+	return nil, fmt.Errorf("%s: no files of bAbI (such as en-10k/qa1_single-supporting-fact_train.txt) are in it", path)
+}
+
+func open(path string) (*Distribution, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: name the folder tasks_1-20_v1-2 or its archive; ut data babi gets it", err)
@@ -66,9 +82,6 @@ func Open(path string) (*Distribution, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(d.found) == 0 {
-		return nil, fmt.Errorf("%s: no files of bAbI (such as en-10k/qa1_single-supporting-fact_train.txt) are in it", path)
 	}
 	return d, nil
 }

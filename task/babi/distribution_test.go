@@ -26,6 +26,7 @@ func TestFormsAgree(t *testing.T) {
 		want[i].Task = 1
 	}
 	for _, path := range []string{
+		filepath.Dir(write(t, babi.Archive, gzipped(t, raw))), filepath.Dir(write(t, "tasks_1-20_v1-2.tar.xz", xzipped(t, raw))),
 		root, filepath.Join(root, "tasks_1-20_v1-2"), filepath.Join(root, "tasks_1-20_v1-2", "en"),
 		write(t, "a.tar", raw), write(t, "a.tar.gz", gzipped(t, raw)), write(t, "a.tar.xz", xzipped(t, raw)), write(t, "misnamed.zip", gzipped(t, raw)),
 	} {
@@ -58,6 +59,7 @@ func TestOpenRefuses(t *testing.T) {
 	twice["copy/en/qa1_train.txt"] = moves(1, 1)
 	for want, path := range map[string]string{
 		"no such file":                       filepath.Join(t.TempDir(), "gone"),
+		"nothing.tar: no files of bAbI":      write(t, "nothing.tar", tarred(t, map[string]string{"a.txt": "b"})),
 		"no files of bAbI":                   folder(t, map[string]string{"a.txt": "b"}),
 		"neither gzip nor xz":                write(t, "a.tar.gz", []byte("<html>not found</html>")),
 		"damaged or cut short":               write(t, "cut.tar.gz", packed[:len(packed)/2]),

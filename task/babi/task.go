@@ -39,8 +39,8 @@ func (d *Distribution) Task(c Babi) (*Task, error) {
 // read.
 func (d *Distribution) Missing(c Babi) error {
 	for _, n := range c.tasks() {
-		for part := range parts(c.Set) {
-			if part != "test" && c.StandIn != "" && c.standsFor() == n {
+		for _, part := range []string{"train", "valid", "test"} {
+			if _, has := parts(c.Set)[part]; !has || part != "test" && c.StandIn != "" && c.standsFor() == n {
 				continue
 			}
 			if !d.Has(c.Set, n, part) {
