@@ -117,8 +117,17 @@ func (w *work) updateGraph(scope *model.Scope, nodes []*Node, room economy.Room)
 	scope.Store().SetTraining(g, true)
 	result := w.model.Forward(scope, in, universal.Watch{})
 	loss, _ := objective.Objective{}.Of(result, in.Target, Scalar(g, dtypes.Float32, 0.01))
-	optimizer.Adam().Betas(0.9, 0.999).Epsilon(1e-8).LearningRate(1e-4).WeightDecay(0).Done().UpdateGraph(scope, g, loss)
+	optimizer.Adam().Betas(0.9, 0.999).Epsilon(1e-8).LearningRate(w.learningRate()).WeightDecay(0).Done().UpdateGraph(scope, g, loss)
 	return append([]*Node{loss}, meanUpdates(result)...), result
+}
+
+// learningRate does not change how much work there is, but what a model learns at adaptive depth does: there it learns so slowly that
+// positions run as many steps at the end as at the beginning.
+func (w *work) learningRate() float64 {
+	if w.shape.Adaptive {
+		return 1e-8
+	}
+	return 1e-4
 }
 
 func (w *work) encodeGraph(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
