@@ -88,7 +88,6 @@ func compileGraph(g *graph) *program {
 			em.lowerSingle(u.members[0])
 		}
 	}
-	em.prog.shared = em.worthSharing()
 	em.plan()
 	return em.prog
 }

@@ -49,7 +49,8 @@
 // strips of the left operand where they lie with panels of the right one, packed from any strides. Attention
 // (attention*.go) keeps the scores of one head in the cache and hands the maximum and the sum of each row to the
 // gradient, which computes the scores again. The threads (pool.go) spin while an execution lasts: waking a goroutine
-// takes longer than most instructions. Programs of small instructions stay on their caller's thread (effort.go).
+// takes longer than most instructions. A part that its thread has not begun, because another process has the core, is done
+// by the caller.
 //
 // Kernels. kernels_portable.go has them all, for every type; generated files replace those of float32 and float64
 // (gen_kernels.go, with simd/archsimd) and the inner loops of products (gen_gemm.go, assembly: from Go the compiler

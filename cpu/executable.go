@@ -66,7 +66,7 @@ func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device comp
 		}
 		outs[i], results[i] = out, out.data
 	}
-	parallel := e.main.shared && e.backend.pool.begin()
+	parallel := e.backend.pool.begin()
 	e.main.run(params, results, parallel)
 	if parallel {
 		e.backend.pool.end()

@@ -71,7 +71,6 @@ var compared, skipped int
 func compareGraph(t *testing.T, got, want compute.Backend, seed int64) {
 	t.Helper()
 	var story []string
-	nudge := 1.0 // inputs are multiplied with it
 	run := func(b compute.Backend, double bool) (out []*tensors.Tensor, err error) {
 		defer func() {
 			if r := recover(); r != nil {
@@ -83,7 +82,7 @@ func compareGraph(t *testing.T, got, want compute.Backend, seed int64) {
 		if err != nil {
 			return nil, err
 		}
-		out, err = exec.Call(w.nudged(nudge)...)
+		out, err = exec.Call(w.inputs...)
 		story = w.story
 		exec.Finalize() // not deferred: after a panic it would wait forever
 		return out, err
@@ -105,7 +104,7 @@ func compareGraph(t *testing.T, got, want compute.Backend, seed int64) {
 			continue
 		}
 		told := story
-		if atKink(&nudge, run, want, i, gotOut[i]) {
+		if again(run, want, i, gotOut[i]) {
 			continue
 		}
 		t.Errorf("graph %d, result %d %s: %s\n%q", seed, i, wantOut[i].Shape(), why, told)
@@ -113,14 +112,12 @@ func compareGraph(t *testing.T, got, want compute.Backend, seed int64) {
 	}
 }
 
-// atKink tells whether the portable backend gives the same result for inputs that differ in their last digits: where a derivative jumps,
-// such as that of |x| where x is nothing but rounding errors, either side is right, and that backend's rounding depends on the machine.
-func atKink(nudge *float64, run func(b compute.Backend, double bool) ([]*tensors.Tensor, error), want compute.Backend, i int, got *tensors.Tensor) bool {
-	defer func() { *nudge = 1 }()
-	for k := -4; k <= 4; k++ {
-		*nudge = 1 + float64(k)*0x1p-50
-		near, err := run(want, false)
-		if err == nil && difference(got, near[i]) == "" {
+// again asks the portable backend a few times more: it may read memory that it has not cleared (v0.1.2, products over no terms and what
+// is computed from them, graph 216), and then answers now this, now that.
+func again(run func(b compute.Backend, double bool) ([]*tensors.Tensor, error), want compute.Backend, i int, got *tensors.Tensor) bool {
+	for range 20 {
+		out, err := run(want, false)
+		if err == nil && difference(got, out[i]) == "" {
 			return true
 		}
 	}
@@ -224,23 +221,6 @@ func newWriter(seed int64, double bool) *writer {
 		w.inputs = append(w.inputs, w.tensor(w.shape()))
 	}
 	return w
-}
-
-// nudged is the inputs, those in float64 multiplied with a number near 1.
-func (w *writer) nudged(by float64) []any {
-	inputs := slices.Clone(w.inputs)
-	if w.dtype != dtypes.Float64 {
-		return inputs
-	}
-	for i := range inputs {
-		x := inputs[i].(*tensors.Tensor)
-		values := tensors.MustCopyFlatData[float64](x)
-		for j := range values {
-			values[j] *= by
-		}
-		inputs[i] = tensors.FromFlatDataAndDimensions(values, x.Shape().Dimensions...)
-	}
-	return inputs
 }
 
 // shape draws dimensions; larger ones less often, so that tensors stay small.

@@ -22,9 +22,15 @@ type gemmKernel struct {
 
 	// wide computes one row of c in 256 bytes of columns, which lie side by side in the right operand; nil if run does as well.
 	wide func(call *gemmCall)
+
+	// long computes one row of c in 64 bytes of columns, which lie side by side, from several partial sums; nil if run does as well.
+	long func(call *gemmCall)
 }
 
-const wideBytes = 256 // of the columns of gemmKernel.wide
+const (
+	wideBytes = 256 // of the columns of gemmKernel.wide
+	longBytes = 64  // of gemmKernel.long
+)
 
 // gemmCall holds the arguments of an inner loop: c[r, j] (+)= sum over i < k of a[r*aRow + i*aK] * panel[i*panelRow + j].
 // Distances are in bytes. gen_gemm.go knows its layout.
@@ -59,6 +65,7 @@ type matmul struct {
 	kernel   *gemmKernel
 	packA    bool // elements along k are far apart: copy strips of a first
 	direct   bool // b is read where it is
+	anyOrder bool // a single row's sums need not be those that it has among other rows, to the last bit
 }
 
 func (g *matmul) panels() int { return (g.n + g.kernel.nr - 1) / g.kernel.nr }
@@ -140,6 +147,10 @@ func (g *matmul) multiply(call *gemmCall, a, b, c, strips unsafe.Pointer, w area
 				call.aRow, call.aK = kr.size, kr.mr*kr.size
 			}
 			first := w.p0
+			if g.anyOrder && kr.long != nil && g.direct && m1-m0 == 1 && g.n*kr.size%longBytes == 0 && w.p0 == 0 && w.p1 == g.panels() {
+				g.long(call, left, b, c, m0, k0)
+				continue
+			}
 			if kr.wide != nil && g.direct && m1-m0 == 1 && call.add == 0 {
 				first = g.wide(call, left, b, c, m0, k0, w)
 			}
@@ -174,6 +185,14 @@ func (g *matmul) wide(call *gemmCall, left, b, c unsafe.Pointer, m0, k0 int, w a
 		g.kernel.wide(call)
 	}
 	return p
+}
+
+// long computes row m0 of all columns.
+func (g *matmul) long(call *gemmCall, left, b, c unsafe.Pointer, m0, k0 int) {
+	for at := 0; at < g.n*g.kernel.size; at += longBytes {
+		call.a, call.panel, call.c = left, unsafe.Add(b, k0*g.bK+at), unsafe.Add(c, m0*g.cRow+at)
+		g.kernel.long(call)
+	}
 }
 
 // packStrips copies rows x k elements of a to strips of [k][mr].

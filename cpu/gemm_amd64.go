@@ -40,12 +40,12 @@ func simdGemm[T float](table [][2]func(*gemmCall), lanes int, bits bool) *gemmKe
 	if bits {
 		rows = packRows512
 	}
-	wide := wide32
+	wide, long := wide32, long32
 	if size == 8 {
-		wide = wide64
+		wide, long = wide64, long64
 	}
 	return &gemmKernel{
-		packRows: rows, wide: wide,
+		packRows: rows, wide: wide, long: long,
 		mr: len(table), nr: nr, lanes: lanes, size: size,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			if size == 4 && kStride == 4 && nStride != 4 {

@@ -66,3 +66,80 @@ func wide64(call *gemmCall) {
 	s7.Store(&c[7])
 	archsimd.ClearAVXUpperBits()
 }
+
+// A short row of results from long sums, such as what one query retrieves in attention, has two sums for the vector units. long32 and
+// long64 make four of each: every fourth term is theirs, in 64 bytes of columns that lie side by side.
+
+func long32(call *gemmCall) {
+	var s0, s1, s2, s3, s4, s5, s6, s7 archsimd.Float32x8
+	a, b, aK, bK := call.a, call.panel, call.aK, call.panelRow
+	for range call.k / 4 {
+		x, row := archsimd.BroadcastFloat32x8(*(*float32)(a)), (*[2][8]float32)(b)
+		s0 = archsimd.LoadFloat32x8(&row[0]).MulAdd(x, s0)
+		s1 = archsimd.LoadFloat32x8(&row[1]).MulAdd(x, s1)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		x, row = archsimd.BroadcastFloat32x8(*(*float32)(a)), (*[2][8]float32)(b)
+		s2 = archsimd.LoadFloat32x8(&row[0]).MulAdd(x, s2)
+		s3 = archsimd.LoadFloat32x8(&row[1]).MulAdd(x, s3)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		x, row = archsimd.BroadcastFloat32x8(*(*float32)(a)), (*[2][8]float32)(b)
+		s4 = archsimd.LoadFloat32x8(&row[0]).MulAdd(x, s4)
+		s5 = archsimd.LoadFloat32x8(&row[1]).MulAdd(x, s5)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		x, row = archsimd.BroadcastFloat32x8(*(*float32)(a)), (*[2][8]float32)(b)
+		s6 = archsimd.LoadFloat32x8(&row[0]).MulAdd(x, s6)
+		s7 = archsimd.LoadFloat32x8(&row[1]).MulAdd(x, s7)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+	}
+	for range call.k % 4 {
+		x, row := archsimd.BroadcastFloat32x8(*(*float32)(a)), (*[2][8]float32)(b)
+		s0 = archsimd.LoadFloat32x8(&row[0]).MulAdd(x, s0)
+		s1 = archsimd.LoadFloat32x8(&row[1]).MulAdd(x, s1)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+	}
+	c := (*[2][8]float32)(call.c)
+	s0, s1 = s0.Add(s2).Add(s4.Add(s6)), s1.Add(s3).Add(s5.Add(s7))
+	if call.add != 0 {
+		s0, s1 = s0.Add(archsimd.LoadFloat32x8(&c[0])), s1.Add(archsimd.LoadFloat32x8(&c[1]))
+	}
+	s0.Store(&c[0])
+	s1.Store(&c[1])
+	archsimd.ClearAVXUpperBits()
+}
+
+func long64(call *gemmCall) {
+	var s0, s1, s2, s3, s4, s5, s6, s7 archsimd.Float64x4
+	a, b, aK, bK := call.a, call.panel, call.aK, call.panelRow
+	for range call.k / 4 {
+		x, row := archsimd.BroadcastFloat64x4(*(*float64)(a)), (*[2][4]float64)(b)
+		s0 = archsimd.LoadFloat64x4(&row[0]).MulAdd(x, s0)
+		s1 = archsimd.LoadFloat64x4(&row[1]).MulAdd(x, s1)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		x, row = archsimd.BroadcastFloat64x4(*(*float64)(a)), (*[2][4]float64)(b)
+		s2 = archsimd.LoadFloat64x4(&row[0]).MulAdd(x, s2)
+		s3 = archsimd.LoadFloat64x4(&row[1]).MulAdd(x, s3)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		x, row = archsimd.BroadcastFloat64x4(*(*float64)(a)), (*[2][4]float64)(b)
+		s4 = archsimd.LoadFloat64x4(&row[0]).MulAdd(x, s4)
+		s5 = archsimd.LoadFloat64x4(&row[1]).MulAdd(x, s5)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		x, row = archsimd.BroadcastFloat64x4(*(*float64)(a)), (*[2][4]float64)(b)
+		s6 = archsimd.LoadFloat64x4(&row[0]).MulAdd(x, s6)
+		s7 = archsimd.LoadFloat64x4(&row[1]).MulAdd(x, s7)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+	}
+	for range call.k % 4 {
+		x, row := archsimd.BroadcastFloat64x4(*(*float64)(a)), (*[2][4]float64)(b)
+		s0 = archsimd.LoadFloat64x4(&row[0]).MulAdd(x, s0)
+		s1 = archsimd.LoadFloat64x4(&row[1]).MulAdd(x, s1)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+	}
+	c := (*[2][4]float64)(call.c)
+	s0, s1 = s0.Add(s2).Add(s4.Add(s6)), s1.Add(s3).Add(s5.Add(s7))
+	if call.add != 0 {
+		s0, s1 = s0.Add(archsimd.LoadFloat64x4(&c[0])), s1.Add(archsimd.LoadFloat64x4(&c[1]))
+	}
+	s0.Store(&c[0])
+	s1.Store(&c[1])
+	archsimd.ClearAVXUpperBits()
+}

@@ -31,15 +31,24 @@ type job struct {
 }
 
 // helper is one thread besides the caller's. Its flags have cache lines of their own.
+//
+// The helper's part of a job is done by whoever claims it first: the helper, or the caller when it has finished its own part and
+// the helper has not begun, because another process has its core. So nobody waits for a thread that does not run, except
+// for one that was interrupted in the middle of a part.
 type helper struct {
 	_      [64]byte
-	start  atomic.Uint32 // raised by the owner to start a part
+	start  atomic.Uint32 // the number of the job, raised by the owner
+	_      [60]byte
+	claim  atomic.Uint32 // follows start when somebody begins the part
 	_      [60]byte
 	done   atomic.Uint32 // follows start when the part is finished
 	_      [60]byte
 	parked atomic.Bool
 	wake   chan struct{}
 }
+
+// take claims the helper's part of a job. No later job can begin before the part is done.
+func (h *helper) take(job uint32) bool { return h.claim.CompareAndSwap(job-1, job) }
 
 func newWorkerPool(threads int) *workerPool {
 	return &workerPool{threads: threads}
@@ -94,16 +103,23 @@ func (p *workerPool) stop() {
 	}
 }
 
-// run executes all parts of t; the caller does part 0.
+// run executes all parts of t; the caller does part 0, and the parts that nobody has begun by then.
 func (p *workerPool) run(t task, fr *frame) {
 	p.job = job{t, fr}
 	for _, h := range p.helpers {
 		h.start.Add(1)
 	}
 	t.part(fr, 0, p.threads)
+	for i, h := range p.helpers {
+		number := h.start.Load()
+		if h.take(number) {
+			t.part(fr, i+1, p.threads)
+			h.done.Store(number)
+		}
+	}
 	for _, h := range p.helpers {
-		want := h.start.Load()
-		for spins := 1; h.done.Load() != want; spins++ {
+		number := h.start.Load()
+		for spins := 1; h.done.Load() != number; spins++ {
 			relax(spins)
 		}
 	}
@@ -132,11 +148,12 @@ const spinsBeforePark = spinsBeforeYield + 2000
 func (p *workerPool) help(h *helper, part int) {
 	seen := uint32(0)
 	for spins := 0; !p.stopped.Load(); {
-		if h.start.Load() != seen {
-			seen++
-			p.job.task.part(p.job.fr, part, p.threads)
-			h.done.Store(seen)
-			spins = 0
+		if number := h.start.Load(); number != seen {
+			if h.take(number) {
+				p.job.task.part(p.job.fr, part, p.threads)
+				h.done.Store(number)
+			}
+			seen, spins = number, 0
 			continue
 		}
 		spins++

@@ -16,7 +16,6 @@ type program struct {
 	arenaBytes   int
 	scratchBytes int        // for each part of a task
 	children     []*program // closures
-	shared       bool       // worth the helpers
 	donor        []int      // for each result: the parameter whose memory it may take over, or -1
 
 	mu     sync.Mutex

@@ -1,13 +1,16 @@
 package decoding
 
-// roundUp gives lengths few values, so that few graphs are compiled: 8, 12, 16, 24, 32, 48, 64, ...
+// roundUp gives lengths few values, so that few graphs are compiled: 8, 12, 16, 24, 32, 48, 64, then four to a doubling: 80, 96, 112,
+// 128, 160, ... Every symbol looks at all of a source, padding included, so long ones are not padded by much.
 func roundUp(length int) int {
-	size := 8
+	size, step := 8, 4
 	for size < length {
+		size += step
 		if size&(size-1) == 0 {
-			size += size / 2
-		} else {
-			size += size / 3
+			step = size / 2
+			if size >= 64 {
+				step = size / 4
+			}
 		}
 	}
 	return size
