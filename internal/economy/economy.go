@@ -1,6 +1,17 @@
 // Package economy runs graphs of models with no more room than positions need. It foresees, from what earlier batches needed,
 // how many positions will still run in each step, and builds the graph for so many. The graph tells whether they were more; if
 // so, it has changed nothing, and the batch is run again with room for all. Results never depend on the forecast beyond rounding.
+//
+// What it saves: a step of training and an encoding, relative to the same model forced to all 12 steps, against the share of the 12 that
+// positions ran on average (both stacks). Two cores of a Zen 3 server, float32, frozen halting, halting bias set for the mean:
+//
+//	                 width 128, batch 32, length 64         width 512, batch 8, length 128
+//	training         0.22: 0.25   0.50: 0.48   0.81: 0.83   0.18: 0.20   0.32: 0.36   0.49: 0.59   0.80: 0.97
+//	encoding         0.26: 0.32   0.49: 0.55   0.76: 0.83   0.22: 0.24   0.36: 0.42   0.57: 0.64
+//
+// Commands: ut bench train --steps 12, ut bench act --halting-bias B, ut bench encode --adaptive --halting-bias B, and for the other
+// shape --width 512 --filter 2048 --batch 8 --length 128. Needs that change, as a model that learns fast makes them, cost overflows and more
+// room than is used; with the peer's learning rate and a fresh model 0.51 took 0.66.
 package economy
 
 import (
