@@ -14,6 +14,9 @@ import (
 // machine; the authors' "tiny" set is width 128 and filter 512. Nothing is dropped from the attention weights, which the engine
 // then computes in one pass.
 //
+// The transition is the separable convolution, which sees the facts beside a fact, as in the authors' code at the time of the paper:
+// without it, tasks whose pronouns point at the fact before (11, 13) are learned by heart.
+//
 // The answer is read from the question's position, the last one: that is where attention gathers the facts, so what the figures
 // show is what answers. The authors' code takes the mean over all positions, model.classifier.pool=mean. Norms stand in front of the
 // sub-layers, as in that code: as the paper prints them, task 18 does not learn at this rate, and task 2 three times as slowly (LOG.md).
@@ -25,7 +28,7 @@ func Babi() Run {
 		Width: 64, Heads: 4, ScaleEmbedding: true, PreNorm: true,
 		Dropout: universal.Dropout{Transition: 0.1, Residual: 0.1},
 	}
-	r.Model.Transition.FeedForward.Filter = 128
+	r.Model.Transition = Transition{SeparableConvolution: &universal.SeparableConvolution{Filter: 128}}
 	r.Model.Halting = Halting{Fixed: &halting.Fixed{Steps: 4}}
 	r.Model.Classifier = &Classifier{Pool: "last"}
 	r.Training.Steps = 15_000
