@@ -29,7 +29,7 @@ const (
 func chainRows(in instr) (rows, unit int, divisible bool) {
 	switch x := in.(type) {
 	case *dotInstr:
-		if x.shared && !x.byColumn && x.batches == 1 && !x.empty && !x.packA && x.m >= x.chainable {
+		if x.shared && !x.byColumn && x.batches == 1 && !x.empty && !x.packA && !x.direct && x.m >= x.chainable {
 			return x.m, 1, false
 		}
 	case *attentionInstr:
