@@ -495,6 +495,31 @@ func boolTo{{.Name}}(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 }
 {{- end}}
 
+{{- if .Single}}
+
+// uint32To{{.Name}} converts random bits, which dropout is made of.{{if not .Wide}} AVX2 converts signed numbers: both halves are exact, and
+// their sum is rounded once.{{end}}
+func uint32To{{.Name}}(dst, a, _, _ unsafe.Pointer, rows, cols int) {
+	n := rows * cols
+	i := 0
+	{{- if not .Wide}}
+	low, high := archsimd.BroadcastUint32x8(1<<16-1), archsimd.BroadcastFloat32x8(1<<16)
+	{{- end}}
+	for ; i+{{.N}} <= n; i += {{.N}} {
+		x := archsimd.LoadUint32x{{.N}}((*[{{.N}}]uint32)(unsafe.Add(a, i*4)))
+		{{- if .Wide}}
+		store{{.Name}}(dst, i*4, x.ConvertToFloat32())
+		{{- else}}
+		store{{.Name}}(dst, i*4, x.ShiftAllRight(16).AsInt32x8().ConvertToFloat32().MulAdd(high, x.And(low).AsInt32x8().ConvertToFloat32()))
+		{{- end}}
+	}
+	archsimd.ClearAVXUpperBits()
+	for ; i < n; i++ {
+		*(*float32)(unsafe.Add(dst, i*4)) = float32(*(*uint32)(unsafe.Add(a, i*4)))
+	}
+}
+{{- end}}
+
 // softmax{{.Name}} is attentionKernels.softmax.
 func softmax{{.Name}}(c *attentionCall) {
 	scale := archsimd.Broadcast{{.V}}({{.T}}(c.scale))
@@ -583,6 +608,9 @@ func addKernels{{.Name}}(s *kernelSet) {
 	s.accumulate[opKey{compute.OpTypeMin, dtype}] = minColumns{{.Name}}
 	s.fill[{{.Size}}] = fill{{.Name}}
 	s.attention[dtype] = &attentionKernels{lanes: {{.N}}, softmax: softmax{{.Name}}, gradient: softmaxGradient{{.Name}}}
+	{{- if .Single}}
+	s.convert[[2]dtypes.DType{dtypes.Uint32, dtype}] = uint32To{{.Name}}
+	{{- end}}
 	{{- if .Wide}}
 	s.where[{{.Size}}] = where{{.Name}}
 	{{- end}}

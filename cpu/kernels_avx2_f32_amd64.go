@@ -828,6 +828,22 @@ var lanesY32 = func() (m [8 * 2]int32) {
 	return m
 }()
 
+// uint32ToY32 converts random bits, which dropout is made of. AVX2 converts signed numbers: both halves are exact, and
+// their sum is rounded once.
+func uint32ToY32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
+	n := rows * cols
+	i := 0
+	low, high := archsimd.BroadcastUint32x8(1<<16-1), archsimd.BroadcastFloat32x8(1<<16)
+	for ; i+8 <= n; i += 8 {
+		x := archsimd.LoadUint32x8((*[8]uint32)(unsafe.Add(a, i*4)))
+		storeY32(dst, i*4, x.ShiftAllRight(16).AsInt32x8().ConvertToFloat32().MulAdd(high, x.And(low).AsInt32x8().ConvertToFloat32()))
+	}
+	archsimd.ClearAVXUpperBits()
+	for ; i < n; i++ {
+		*(*float32)(unsafe.Add(dst, i*4)) = float32(*(*uint32)(unsafe.Add(a, i*4)))
+	}
+}
+
 // softmaxY32 is attentionKernels.softmax.
 func softmaxY32(c *attentionCall) {
 	scale := archsimd.BroadcastFloat32x8(float32(c.scale))
@@ -958,4 +974,5 @@ func addKernelsY32(s *kernelSet) {
 	s.accumulate[opKey{compute.OpTypeMin, dtype}] = minColumnsY32
 	s.fill[4] = fillY32
 	s.attention[dtype] = &attentionKernels{lanes: 8, softmax: softmaxY32, gradient: softmaxGradientY32}
+	s.convert[[2]dtypes.DType{dtypes.Uint32, dtype}] = uint32ToY32
 }

@@ -937,6 +937,20 @@ func boolToZ32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	}
 }
 
+// uint32ToZ32 converts random bits, which dropout is made of.
+func uint32ToZ32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
+	n := rows * cols
+	i := 0
+	for ; i+16 <= n; i += 16 {
+		x := archsimd.LoadUint32x16((*[16]uint32)(unsafe.Add(a, i*4)))
+		storeZ32(dst, i*4, x.ConvertToFloat32())
+	}
+	archsimd.ClearAVXUpperBits()
+	for ; i < n; i++ {
+		*(*float32)(unsafe.Add(dst, i*4)) = float32(*(*uint32)(unsafe.Add(a, i*4)))
+	}
+}
+
 // softmaxZ32 is attentionKernels.softmax.
 func softmaxZ32(c *attentionCall) {
 	scale := archsimd.BroadcastFloat32x16(float32(c.scale))
@@ -1063,6 +1077,7 @@ func addKernelsZ32(s *kernelSet) {
 	s.accumulate[opKey{compute.OpTypeMin, dtype}] = minColumnsZ32
 	s.fill[4] = fillZ32
 	s.attention[dtype] = &attentionKernels{lanes: 16, softmax: softmaxZ32, gradient: softmaxGradientZ32}
+	s.convert[[2]dtypes.DType{dtypes.Uint32, dtype}] = uint32ToZ32
 	s.where[4] = whereZ32
 	s.elementwise[opKey{compute.OpTypeEqual, dtype}] = EqualZ32
 	s.elementwise[opKey{compute.OpTypeNotEqual, dtype}] = NotEqualZ32

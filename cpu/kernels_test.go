@@ -101,6 +101,24 @@ func compareKernels[T float](t *testing.T, set *kernelSet, dtype dtypes.DType) {
 	}
 }
 
+// TestConvertBits compares the conversion of random bits with Go's, which rounds once, to even.
+func TestConvertBits(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	bits := []uint32{0, 1, 1 << 24, 1<<24 + 1, 1<<24 + 3, 1 << 31, math.MaxUint32, 0x80000080, 0x80000081, 0x7fffffff, 0xffff0000, 0xffff}
+	for len(bits) < 10_007 {
+		bits = append(bits, rng.Uint32()>>rng.Intn(32))
+	}
+	for _, set := range kernelSets {
+		got := make([]float32, len(bits))
+		set.convert[[2]dtypes.DType{dtypes.Uint32, dtypes.Float32}](pointer(got), pointer(bits), nil, nil, 1, len(bits))
+		for i, b := range bits {
+			if got[i] != float32(b) {
+				t.Fatalf("%s: %d becomes %v, want %v", set.level, b, got[i], float32(b))
+			}
+		}
+	}
+}
+
 func at[T any](s []T, i int) any {
 	if i < len(s) {
 		return s[i]

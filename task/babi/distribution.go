@@ -2,6 +2,7 @@ package babi
 
 import (
 	"archive/tar"
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"errors"
@@ -141,7 +142,7 @@ func (d *Distribution) readArchive() error {
 		return err
 	}
 	defer raw.Close()
-	unpacked, err := decompress(raw, d.path)
+	unpacked, err := decompress(bufio.NewReaderSize(raw, 1<<20), d.path) // the readers of archives ask for single bytes
 	if err != nil {
 		return fmt.Errorf("cannot be unpacked: %w: get it again", err)
 	}
@@ -149,14 +150,10 @@ func (d *Distribution) readArchive() error {
 }
 
 // decompress goes by the first bytes, not by the name.
-func decompress(r io.ReadSeeker, name string) (io.Reader, error) {
-	head := make([]byte, 6)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("%w after %d bytes", err, n)
-	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return nil, err
+func decompress(r *bufio.Reader, name string) (io.Reader, error) {
+	head, err := r.Peek(6)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%w after %d bytes", err, len(head))
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
