@@ -12,24 +12,33 @@ import (
 	"universal-transformer/internal/seed"
 )
 
-// initial draws the entries of a parameter of the given shape.
-type initial func(rng *rand.Rand, dims []int) float64
+// initial draws entry i of a parameter of the given shape.
+type initial func(rng *rand.Rand, i int, dims []int) float64
 
-func zeros(*rand.Rand, []int) float64 { return 0 }
-func ones(*rand.Rand, []int) float64  { return 1 }
+func zeros(*rand.Rand, int, []int) float64 { return 0 }
+func ones(*rand.Rand, int, []int) float64  { return 1 }
 
 // glorot is uniform within sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010), as the authors' code initialises.
-func glorot(rng *rand.Rand, dims []int) float64 {
+func glorot(rng *rand.Rand, _ int, dims []int) float64 {
 	return (2*rng.Float64() - 1) * math.Sqrt(6/float64(dims[0]+dims[1]))
 }
 
-// depthwise keeps the variance of what it convolves: uniform within sqrt(3 / width).
-func depthwise(rng *rand.Rand, dims []int) float64 {
-	return (2*rng.Float64() - 1) * math.Sqrt(3/float64(dims[0]))
+// aroundOne is normal, mean and deviation 1.
+func aroundOne(rng *rand.Rand, _ int, _ []int) float64 { return 1 + rng.NormFloat64() }
+
+// tap is for kernels [width, C] of depthwise convolutions: nearly one at its row, which is a position's own, and small at its neighbours'.
+func tap(own int) initial {
+	return func(rng *rand.Rand, i int, dims []int) float64 {
+		small := 0.2*rng.Float64() - 0.1
+		if i/dims[1] == own {
+			return 1 + small
+		}
+		return small
+	}
 }
 
 func normal(deviation float64) initial {
-	return func(rng *rand.Rand, _ []int) float64 { return rng.NormFloat64() * deviation }
+	return func(rng *rand.Rand, _ int, _ []int) float64 { return rng.NormFloat64() * deviation }
 }
 
 // Weights makes parameters: all of one precision, their initial values drawn from one seed.
@@ -48,7 +57,7 @@ func (w Weights) parameter(scope *model.Scope, name string, draw initial, dims .
 		rng := seed.Rand(w.Seed, "parameter "+path, 0)
 		values := make([]float64, shape.Size())
 		for i := range values {
-			values[i] = draw(rng, dims)
+			values[i] = draw(rng, i, dims)
 		}
 		return constant(g, shape.DType, values, dims...)
 	}

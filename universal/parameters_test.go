@@ -3,6 +3,7 @@ package universal_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -161,5 +162,31 @@ func TestInitialValuesDependOnSeedAndNameOnly(t *testing.T) {
 	}
 	if slices.Equal(plain["encoder.self_attention.query"], plain["encoder.self_attention.key"]) {
 		t.Error("query and key start equal")
+	}
+}
+
+// A convolution starts as little more than what a feed-forward layer sees: the position itself, in the middle where encoders look
+// both ways, and last where decoders look back.
+func TestConvolutionsStartAtThePositionItself(t *testing.T) {
+	c := small()
+	c.Transition = universal.SeparableConvolution{Filter: 5}
+	x := newMachineAsInitialised(t, universal.EncoderDecoder{Config: c})
+	for name, own := range map[string]int{
+		"encoder.transition.first": 1, "encoder.transition.second": 2, "decoder.transition.first": 2, "decoder.transition.second": 4,
+	} {
+		kernel := values(x, name+".depthwise")
+		channels := 6
+		if strings.HasSuffix(name, "second") {
+			channels = 5
+		}
+		for i, v := range kernel {
+			want := 0.0
+			if i/channels == own {
+				want = 1
+			}
+			if v == want || math.Abs(v-want) > 0.1 {
+				t.Errorf("%s: entry %d is %v, want a little off %v", name, i, v, want)
+			}
+		}
 	}
 }

@@ -60,7 +60,8 @@ func (f FeedForward) Validate() error {
 
 // SeparableConvolution is two depthwise-separable convolutions over positions with a rectified linear unit in between
 // (Chollet, 2016; Kaiser et al., 2017), of widths 3 and 5 as in the authors' code. Encoders look both ways and see zeros
-// at padding; decoders look back only.
+// at padding; decoders look back only. Kernels start as little more than the position itself, so that the layer starts as the
+// feed-forward one: with kernels at random, neighbours are learned by heart before attention learns anything (LOG.md).
 type SeparableConvolution struct {
 	Filter int `json:"filter"` // F, channels in between
 }
@@ -88,6 +89,7 @@ func (f SeparableConvolution) Validate() error { return FeedForward(f).Validate(
 
 // separable is a depthwise convolution over positions, one kernel of the given width a channel, and a pointwise affine map.
 func separable(scope *model.Scope, x *Node, line Line, width, channels int) *Node {
+	own := width - 1 // where a window has the position itself
 	switch {
 	case line.Before != nil:
 		x = line.Before(x)
@@ -95,10 +97,10 @@ func separable(scope *model.Scope, x *Node, line Line, width, channels int) *Nod
 		x = GrowLeft(x, 1, width-1, 0)
 	default:
 		x = Mul(x, InsertAxes(ConvertDType(line.Mask, x.DType()), -1))
-		left := (width - 1) / 2
-		x = GrowRight(GrowLeft(x, 1, left, 0), 1, width-1-left, 0)
+		own = (width - 1) / 2
+		x = GrowRight(GrowLeft(x, 1, own, 0), 1, width-1-own, 0)
 	}
-	kernel := line.Weights.parameter(scope, "depthwise", depthwise, width, x.Shape().Dimensions[2]).NodeValue(x)
+	kernel := line.Weights.parameter(scope, "depthwise", tap(own), width, x.Shape().Dimensions[2]).NodeValue(x)
 	return line.Weights.Affine(scope, "pointwise", depthwiseConvolution(x, kernel), channels)
 }
 

@@ -22,7 +22,8 @@ func (c Config) embedSource(scope *model.Scope, symbols *Node) *Node {
 //
 //	h_i = sum over w of mask_w * embedding(symbol_{i,w})
 //
-// symbols [B, M*W] become H^0 [B, M, D]. The masks start at one, so that training begins with a plain sum. Padding adds nothing.
+// symbols [B, M*W] become H^0 [B, M, D]. Padding adds nothing. The masks start at
+// random around one: if they start at one, as in the authors' code, the order of words has to be found first (LOG.md).
 func (c Config) embedWords(scope *model.Scope, table *model.Variable, symbols *Node) *Node {
 	symbols = c.byPosition(symbols)                                // [B, M, W]
 	h := Gather(table.NodeValue(symbols), InsertAxes(symbols, -1)) // [B, M, W, D]
@@ -30,7 +31,7 @@ func (c Config) embedWords(scope *model.Scope, table *model.Variable, symbols *N
 	if c.ScaleEmbedding {
 		h = MulScalar(h, math.Sqrt(float64(c.Width)))
 	}
-	mask := c.weights().parameter(scope.At("embedding"), "mask", ones, c.Words, c.Width).NodeValue(h)
+	mask := c.weights().parameter(scope.At("embedding"), "mask", aroundOne, c.Words, c.Width).NodeValue(h)
 	h = ReduceSum(Mul(h, InsertAxes(mask, 0, 0)), 2) // [B, M, D]
 	return layers.DropoutStatic(scope, h, c.Dropout.Embedding)
 }

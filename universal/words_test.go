@@ -3,6 +3,7 @@ package universal_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +62,7 @@ func TestWordsOfAPositionAreSummed(t *testing.T) {
 	}
 }
 
-// Masks start at one, and are the only parameter more.
+// Masks start around one, with deviation one, and are the only parameter more.
 func TestWordsAddMasks(t *testing.T) {
 	c := twoWords()
 	with := shapesOf(t, universal.Encoder{Config: c})
@@ -73,11 +74,16 @@ func TestWordsAddMasks(t *testing.T) {
 		c.Words = words
 		same(t, "one word", shapesOf(t, universal.Encoder{Config: c}), with)
 	}
-	c.Words = 2
+	c.Words, c.Width = 2, 1200
+	var mean, square float64
 	for _, v := range values(newMachineAsInitialised(t, universal.Encoder{Config: c}), "embedding.mask") {
-		if v != 1 {
-			t.Errorf("a mask starts at %v", v)
-		}
+		mean, square = mean+v/2400, square+v*v/2400
+	}
+	if off := (mean - 1) * math.Sqrt(2400); math.Abs(off) > 5 {
+		t.Errorf("masks start around %v, not 1", mean)
+	}
+	if variance := square - mean*mean; math.Abs(variance-1) > 5*math.Sqrt(2.0/2400) {
+		t.Errorf("masks start with variance %v, not 1", variance)
 	}
 }
 
