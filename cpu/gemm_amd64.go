@@ -40,9 +40,9 @@ func simdGemm[T float](table [][2]func(*gemmCall), lanes int, bits bool) *gemmKe
 	if bits {
 		rows = packRows512
 	}
-	wide, long := wide32, long32
+	wide, long := oneY32, longY32
 	if size == 8 {
-		wide, long = wide64, long64
+		wide, long = oneY64, longY64
 	}
 	return &gemmKernel{
 		packRows: rows, wide: wide, long: long,

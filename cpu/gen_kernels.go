@@ -156,7 +156,9 @@ var unaries = []unary{
 
 func main() {
 	tmpl := template.Must(template.New("kernels").Funcs(template.FuncMap{
-		"slice3":      func(s ...string) []string { return s },
+		"list":        func(s ...string) []string { return s },
+		"count":       func(n int) []struct{} { return make([]struct{}, n) },
+		"plus":        func(i, j int) int { return i + j },
 		"binaries":    func() []binary { return binaries },
 		"unaries":     func() []unary { return unaries },
 		"compares":    func() []string { return []string{"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"} },
@@ -239,7 +241,7 @@ func min{{.Name}}(x, y {{$v}}) {{$v}} {
 func add{{.Name}}(x, y {{$v}}) {{$v}} { return x.Add(y) }
 
 {{- $s := .}}
-{{- range $fold := (slice3 "add" "max" "min" "peak")}}
+{{- range $fold := (list "add" "max" "min" "peak")}}
 
 // {{$fold}}Lanes{{$s.Name}} folds the elements of a register into one and returns its bits.
 func {{$fold}}Lanes{{$s.Name}}(x {{$v}}) {{$s.Int}} {
@@ -337,7 +339,7 @@ func {{$op.Name}}{{$s.Name}}(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 }
 {{- end}}
 
-{{- range $fold := (slice3 "add" "max" "min")}}
+{{- range $fold := (list "add" "max" "min")}}
 
 // {{$fold}}Rows{{$s.Name}} folds rows in four interleaved chains.
 func {{$fold}}Rows{{$s.Name}}(dst, a, _, _ unsafe.Pointer, rows, cols int) {
@@ -517,6 +519,56 @@ func uint32To{{.Name}}(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	for ; i < n; i++ {
 		*(*float32)(unsafe.Add(dst, i*4)) = float32(*(*uint32)(unsafe.Add(a, i*4)))
 	}
+}
+{{- end}}
+
+{{- if not .Wide}}
+
+// one{{.Name}} is gemmKernel.wide: a product with one row on the left has two sums for each vector unit to work on in a panel, of the eight
+// that keep the units busy. Here eight registers of columns lie side by side; each sum runs in the order of the panel
+// kernels, so results are the same to the last bit. c is not added to.
+func one{{.Name}}(call *gemmCall) {
+	var s0, s1, s2, s3, s4, s5, s6, s7 {{$v}}
+	a, b := call.a, call.panel
+	for range call.k {
+		x := spread{{.Name}}(a, 0)
+		{{- range $i, $_ := count 8}}
+		s{{$i}} = load{{$s.Name}}(b, {{$i}}*{{$w}}).MulAdd(x, s{{$i}})
+		{{- end}}
+		a, b = unsafe.Add(a, call.aK), unsafe.Add(b, call.panelRow)
+	}
+	{{- range $i, $_ := count 8}}
+	store{{$s.Name}}(call.c, {{$i}}*{{$w}}, s{{$i}})
+	{{- end}}
+	archsimd.ClearAVXUpperBits()
+}
+
+// long{{.Name}} is gemmKernel.long: a short row of results from long sums, such as what one query retrieves in attention, has two sums for
+// the vector units. These are four of each: every fourth term is theirs, in 64 bytes of columns that lie side by side.
+func long{{.Name}}(call *gemmCall) {
+	var s0, s1, s2, s3, s4, s5, s6, s7, x {{$v}}
+	a, b, aK, bK := call.a, call.panel, call.aK, call.panelRow
+	for range call.k / 4 {
+		{{- range $i, $_ := count 4}}
+		x = spread{{$s.Name}}(a, 0)
+		s{{$i}} = load{{$s.Name}}(b, 0).MulAdd(x, s{{$i}})
+		s{{plus $i 4}} = load{{$s.Name}}(b, {{$w}}).MulAdd(x, s{{plus $i 4}})
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		{{- end}}
+	}
+	for range call.k % 4 {
+		x = spread{{.Name}}(a, 0)
+		s0 = load{{.Name}}(b, 0).MulAdd(x, s0)
+		s4 = load{{.Name}}(b, {{$w}}).MulAdd(x, s4)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+	}
+	s0, s4 = s0.Add(s1).Add(s2.Add(s3)), s4.Add(s5).Add(s6.Add(s7))
+	if call.add != 0 {
+		s0, s4 = s0.Add(load{{.Name}}(call.c, 0)), s4.Add(load{{.Name}}(call.c, {{$w}}))
+	}
+	store{{.Name}}(call.c, 0, s0)
+	store{{.Name}}(call.c, {{$w}}, s4)
+	archsimd.ClearAVXUpperBits()
 }
 {{- end}}
 

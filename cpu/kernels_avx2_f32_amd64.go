@@ -844,6 +844,73 @@ func uint32ToY32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	}
 }
 
+// oneY32 is gemmKernel.wide: a product with one row on the left has two sums for each vector unit to work on in a panel, of the eight
+// that keep the units busy. Here eight registers of columns lie side by side; each sum runs in the order of the panel
+// kernels, so results are the same to the last bit. c is not added to.
+func oneY32(call *gemmCall) {
+	var s0, s1, s2, s3, s4, s5, s6, s7 vecY32
+	a, b := call.a, call.panel
+	for range call.k {
+		x := spreadY32(a, 0)
+		s0 = loadY32(b, 0*32).MulAdd(x, s0)
+		s1 = loadY32(b, 1*32).MulAdd(x, s1)
+		s2 = loadY32(b, 2*32).MulAdd(x, s2)
+		s3 = loadY32(b, 3*32).MulAdd(x, s3)
+		s4 = loadY32(b, 4*32).MulAdd(x, s4)
+		s5 = loadY32(b, 5*32).MulAdd(x, s5)
+		s6 = loadY32(b, 6*32).MulAdd(x, s6)
+		s7 = loadY32(b, 7*32).MulAdd(x, s7)
+		a, b = unsafe.Add(a, call.aK), unsafe.Add(b, call.panelRow)
+	}
+	storeY32(call.c, 0*32, s0)
+	storeY32(call.c, 1*32, s1)
+	storeY32(call.c, 2*32, s2)
+	storeY32(call.c, 3*32, s3)
+	storeY32(call.c, 4*32, s4)
+	storeY32(call.c, 5*32, s5)
+	storeY32(call.c, 6*32, s6)
+	storeY32(call.c, 7*32, s7)
+	archsimd.ClearAVXUpperBits()
+}
+
+// longY32 is gemmKernel.long: a short row of results from long sums, such as what one query retrieves in attention, has two sums for
+// the vector units. These are four of each: every fourth term is theirs, in 64 bytes of columns that lie side by side.
+func longY32(call *gemmCall) {
+	var s0, s1, s2, s3, s4, s5, s6, s7, x vecY32
+	a, b, aK, bK := call.a, call.panel, call.aK, call.panelRow
+	for range call.k / 4 {
+		x = spreadY32(a, 0)
+		s0 = loadY32(b, 0).MulAdd(x, s0)
+		s4 = loadY32(b, 32).MulAdd(x, s4)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		x = spreadY32(a, 0)
+		s1 = loadY32(b, 0).MulAdd(x, s1)
+		s5 = loadY32(b, 32).MulAdd(x, s5)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		x = spreadY32(a, 0)
+		s2 = loadY32(b, 0).MulAdd(x, s2)
+		s6 = loadY32(b, 32).MulAdd(x, s6)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		x = spreadY32(a, 0)
+		s3 = loadY32(b, 0).MulAdd(x, s3)
+		s7 = loadY32(b, 32).MulAdd(x, s7)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+	}
+	for range call.k % 4 {
+		x = spreadY32(a, 0)
+		s0 = loadY32(b, 0).MulAdd(x, s0)
+		s4 = loadY32(b, 32).MulAdd(x, s4)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+	}
+	s0, s4 = s0.Add(s1).Add(s2.Add(s3)), s4.Add(s5).Add(s6.Add(s7))
+	if call.add != 0 {
+		s0, s4 = s0.Add(loadY32(call.c, 0)), s4.Add(loadY32(call.c, 32))
+	}
+	storeY32(call.c, 0, s0)
+	storeY32(call.c, 32, s4)
+	archsimd.ClearAVXUpperBits()
+}
+
 // softmaxY32 is attentionKernels.softmax.
 func softmaxY32(c *attentionCall) {
 	scale := archsimd.BroadcastFloat32x8(float32(c.scale))

@@ -828,6 +828,73 @@ var lanesY64 = func() (m [4 * 2]int64) {
 	return m
 }()
 
+// oneY64 is gemmKernel.wide: a product with one row on the left has two sums for each vector unit to work on in a panel, of the eight
+// that keep the units busy. Here eight registers of columns lie side by side; each sum runs in the order of the panel
+// kernels, so results are the same to the last bit. c is not added to.
+func oneY64(call *gemmCall) {
+	var s0, s1, s2, s3, s4, s5, s6, s7 vecY64
+	a, b := call.a, call.panel
+	for range call.k {
+		x := spreadY64(a, 0)
+		s0 = loadY64(b, 0*32).MulAdd(x, s0)
+		s1 = loadY64(b, 1*32).MulAdd(x, s1)
+		s2 = loadY64(b, 2*32).MulAdd(x, s2)
+		s3 = loadY64(b, 3*32).MulAdd(x, s3)
+		s4 = loadY64(b, 4*32).MulAdd(x, s4)
+		s5 = loadY64(b, 5*32).MulAdd(x, s5)
+		s6 = loadY64(b, 6*32).MulAdd(x, s6)
+		s7 = loadY64(b, 7*32).MulAdd(x, s7)
+		a, b = unsafe.Add(a, call.aK), unsafe.Add(b, call.panelRow)
+	}
+	storeY64(call.c, 0*32, s0)
+	storeY64(call.c, 1*32, s1)
+	storeY64(call.c, 2*32, s2)
+	storeY64(call.c, 3*32, s3)
+	storeY64(call.c, 4*32, s4)
+	storeY64(call.c, 5*32, s5)
+	storeY64(call.c, 6*32, s6)
+	storeY64(call.c, 7*32, s7)
+	archsimd.ClearAVXUpperBits()
+}
+
+// longY64 is gemmKernel.long: a short row of results from long sums, such as what one query retrieves in attention, has two sums for
+// the vector units. These are four of each: every fourth term is theirs, in 64 bytes of columns that lie side by side.
+func longY64(call *gemmCall) {
+	var s0, s1, s2, s3, s4, s5, s6, s7, x vecY64
+	a, b, aK, bK := call.a, call.panel, call.aK, call.panelRow
+	for range call.k / 4 {
+		x = spreadY64(a, 0)
+		s0 = loadY64(b, 0).MulAdd(x, s0)
+		s4 = loadY64(b, 32).MulAdd(x, s4)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		x = spreadY64(a, 0)
+		s1 = loadY64(b, 0).MulAdd(x, s1)
+		s5 = loadY64(b, 32).MulAdd(x, s5)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		x = spreadY64(a, 0)
+		s2 = loadY64(b, 0).MulAdd(x, s2)
+		s6 = loadY64(b, 32).MulAdd(x, s6)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+		x = spreadY64(a, 0)
+		s3 = loadY64(b, 0).MulAdd(x, s3)
+		s7 = loadY64(b, 32).MulAdd(x, s7)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+	}
+	for range call.k % 4 {
+		x = spreadY64(a, 0)
+		s0 = loadY64(b, 0).MulAdd(x, s0)
+		s4 = loadY64(b, 32).MulAdd(x, s4)
+		a, b = unsafe.Add(a, aK), unsafe.Add(b, bK)
+	}
+	s0, s4 = s0.Add(s1).Add(s2.Add(s3)), s4.Add(s5).Add(s6.Add(s7))
+	if call.add != 0 {
+		s0, s4 = s0.Add(loadY64(call.c, 0)), s4.Add(loadY64(call.c, 32))
+	}
+	storeY64(call.c, 0, s0)
+	storeY64(call.c, 32, s4)
+	archsimd.ClearAVXUpperBits()
+}
+
 // softmaxY64 is attentionKernels.softmax.
 func softmaxY64(c *attentionCall) {
 	scale := archsimd.BroadcastFloat64x4(float64(c.scale))
