@@ -122,30 +122,32 @@ func (s *Selection) narrow(running *Node, capacity Capacity, state *Node) (*Sele
 func list(running *Node, capacity Capacity) *Selection {
 	s := everything(running)
 	s.capacity = capacity
-	g := running.Graph()
-	a, cells := capacity.Positions, capacity.Rows*capacity.Longest
+	slots, rows, cells := capacity.Positions, capacity.Rows, capacity.Rows*capacity.Longest
 	one := ConvertDType(running, dtypes.Float32) // whole numbers far below 2^24: exact
 	before := precedingAlong(one)                // [B, M]: running positions of the sequence in front of this one
 	count := ReduceSum(one, -1)                  // [B]
-	busy := ConvertDType(GreaterThan(count, ScalarZero(g, dtypes.Float32)), dtypes.Float32)
-	row := preceding(busy) // [B]
-	if capacity.Rows == s.batch {
-		row = Iota(g, busy.Shape(), 0) // every sequence keeps its place
+	busy := GreaterThan(count, ZerosLike(count))
+	row := preceding(ConvertDType(busy, dtypes.Float32)) // [B]
+	if rows == s.batch {
+		row = Iota(row.Graph(), row.Shape(), 0) // every sequence keeps its place
 	}
-	slot := whole32(Add(before, InsertAxes(preceding(count), -1))) // [B, M]
-	cell := whole32(Add(before, InsertAxes(MulScalar(row, capacity.Longest), -1)))
-	fits := LogicalAnd(running, LessThan(whole32(before), Scalar(g, dtypes.Int32, capacity.Longest)))
-	slot = s.flat(Where(fits, MinScalar(slot, a), Scalar(g, dtypes.Int32, a)))         // what has no slot goes behind the last
-	cell = s.flat(Where(fits, MinScalar(cell, cells), Scalar(g, dtypes.Int32, cells))) // and what has no cell
-	rowOf := Where(GreaterThan(count, ScalarZero(g, dtypes.Float32)), MinScalar(whole32(row), capacity.Rows), Scalar(g, dtypes.Int32, capacity.Rows))
+	fits := LogicalAnd(running, LessThan(before, MulScalar(OnesLike(before), capacity.Longest)))
+	slot := s.flat(places(fits, Add(before, InsertAxes(preceding(count), -1)), slots))
+	cell := s.flat(places(fits, Add(before, InsertAxes(MulScalar(row, capacity.Longest), -1)), cells))
 
-	s.slot = MinScalar(slot, a-1)
-	s.index = inverse(slot, a)
-	s.used = InsertAxes(LessThan(Iota(g, shapes.Make(dtypes.Int32, a), 0), whole32(ReduceAllSum(count))), 0)
+	s.slot = MinScalar(slot, slots-1)
+	s.index = inverse(slot, slots)
+	s.used = InsertAxes(LessThan(Iota(slot.Graph(), shapes.Make(dtypes.Int32, slots), 0), whole32(ReduceAllSum(count))), 0)
 	s.cell = MinScalar(Gather(InsertAxes(cell, -1), s.index), cells-1)
-	s.grid = MinScalar(Gather(InsertAxes(s.slot, -1), inverse(cell, cells)), a-1)
-	s.rows = inverse(rowOf, capacity.Rows)
+	s.grid = MinScalar(Gather(InsertAxes(s.slot, -1), inverse(cell, cells)), slots-1)
+	s.rows = inverse(places(busy, row, rows), rows)
 	return s
+}
+
+// places is where those who fit stand, from 0; the others, and who is too many, stand behind the last of the given number of places.
+func places(fits, place *Node, size int) *Node {
+	place = MinScalar(whole32(place), size)
+	return Where(fits, place, MulScalar(OnesLike(place), size))
 }
 
 // inverse turns places [N], each from 0 to size, into the list [size, 1] of who stands where: 0 where nobody does. Of those at
@@ -157,7 +159,8 @@ func inverse(place *Node, size int) *Node {
 	return InsertAxes(Slice(found, AxisRange(0, size)), -1)
 }
 
-// precedingAlong sums what stands in front along the last axis: y_i = sum over j < i of x_j. x: [B, M]
+// precedingAlong sums what stands in front along the last axis: y_i = sum over j < i of x_j. x: [B, M]. A product with a triangle
+// is quicker, at the lengths there are, than GoMLX's CumSum, which sums windows.
 func precedingAlong(x *Node) *Node {
 	n := x.Shape().Dimensions[1]
 	square := shapes.Make(dtypes.Int32, n, n)

@@ -28,6 +28,9 @@ type stack struct {
 }
 
 func (c Config) newStack(scope *model.Scope, symbols, positions *Node, capacities halting.Capacities, watch Watch) *stack {
+	if err := capacities.Validate(symbols.Shape().Dimensions[0], symbols.Shape().Dimensions[1]); err != nil {
+		panic(err)
+	}
 	return &stack{
 		Config: c, scope: scope, mask: real(symbols), watch: watch, pass: &Pass{}, capacities: capacities,
 		coordinates: c.newCoordinates(scope, symbols, positions),
