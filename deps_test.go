@@ -57,7 +57,7 @@ var rules = map[string]rule{
 	"internal/safetensors": {},
 	"internal/progress":    {others: "github.com/schollz/progressbar/v3 golang.org/x/term"},
 	"internal/feed":        {own: "batch universal", others: gomlx},
-	"internal/economy":     {own: model, others: gomlx},
+	"internal/economy":     {own: model + " batch", others: gomlx},
 	"engine":               {own: "cpu", others: "github.com/gomlx/compute/... github.com/gomlx/go-xla/..."},
 	"engine/*":             {own: "engine", others: "github.com/gomlx/compute"},
 	"internal/golden":      {own: model + " objective internal/safetensors", others: gomlx},

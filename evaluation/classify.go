@@ -43,7 +43,7 @@ func (e Evaluator) Classify(ctx context.Context, m universal.Model, examples []t
 		if err := ctx.Err(); err != nil {
 			return row, nil, err
 		}
-		out, err := runner.Call(shape(b), feed.Tensors(b, nil)...)
+		out, err := runner.Call(economy.ShapeOf(b), feed.Tensors(b, nil)...)
 		if err != nil {
 			return row, nil, err
 		}

@@ -123,7 +123,7 @@ func (e Evaluator) TeacherForce(ctx context.Context, m universal.Model, examples
 		if err := ctx.Err(); err != nil {
 			return row, err
 		}
-		out, err := runner.Call(shape(b), feed.Tensors(b, nil)...)
+		out, err := runner.Call(economy.ShapeOf(b), feed.Tensors(b, nil)...)
 		if err != nil {
 			return row, err
 		}
@@ -180,11 +180,6 @@ func (e Evaluator) runner(m universal.Model, graph economy.Builder) *economy.Run
 		return economy.New(e.Backend, e.Store, graph, nil)
 	}
 	return economy.New(e.Backend, e.Store, graph, economy.For(m))
-}
-
-// shape is a batch's, in positions.
-func shape(b batch.Batch) economy.Shape {
-	return economy.Shape{Rows: b.Rows, Source: b.SourcePositions(), Target: b.TargetLength}
 }
 
 func (e Evaluator) report(done *int, more, total int) {

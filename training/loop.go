@@ -94,7 +94,7 @@ func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64,
 		if i < n-1 {
 			exec = t.accumulate
 		}
-		out, err := exec.Call(shape(b), append(t.arguments(b, positions), rate)...)
+		out, err := exec.Call(economy.ShapeOf(b), append(t.arguments(b, positions), rate)...)
 		if err != nil {
 			return tally, 0, err
 		}
@@ -103,11 +103,6 @@ func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64,
 		finalize(out)
 	}
 	return tally, norm, nil
-}
-
-// shape is a batch's.
-func shape(b batch.Batch) economy.Shape {
-	return economy.Shape{Rows: b.Rows, Source: b.SourcePositions(), Target: b.TargetLength}
 }
 
 // arguments lists what forward reads. Batches of one run all have a source, or none has.
@@ -206,7 +201,7 @@ func (t *Trainer) better(tally objective.Tally) bool {
 // measure runs batches without learning.
 func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, err error) {
 	for _, b := range batches {
-		out, err := t.evaluate.Call(shape(b), t.arguments(b, nil)...)
+		out, err := t.evaluate.Call(economy.ShapeOf(b), t.arguments(b, nil)...)
 		if err != nil {
 			return tally, err
 		}
