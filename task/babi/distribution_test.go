@@ -124,6 +124,11 @@ func TestRealDistribution(t *testing.T) {
 	if read < 198 {
 		t.Errorf("%d files were read, want 198 or more", read)
 	}
+	for task, want := range map[int]int{4: 741, 11: 25, 16: 0, 17: 152, 20: 203} { // report says so
+		if n := repeated(t, d, task); n != want {
+			t.Errorf("%d test questions of task %d stand in its 10k training file with their facts, want %d", n, task, want)
+		}
+	}
 	tk, err := d.Task(babi.Babi{Set: "en-10k", Task: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -131,6 +136,27 @@ func TestRealDistribution(t *testing.T) {
 	if most, _ := tk.MaxLengths(); most != 71*tk.Words() || tk.Words() != 7 {
 		t.Errorf("task 2 has sources of %d ids of %d words, want 70 facts and the question, 7 words", most, tk.Words())
 	}
+}
+
+// repeated counts the test questions whose facts and words stand in the 10k training file, too.
+func repeated(t *testing.T, d *babi.Distribution, task int) (n int) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, part := range []string{"train", "test"} {
+		questions, err := d.Questions("en-10k", task, part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range questions {
+			story := strings.Join(q.Facts, " ") + q.Text
+			if part == "train" {
+				seen[story] = true
+			} else if seen[story] {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // An archive of any bytes is read or refused in one line that names it; nothing panics, and nothing but memory is written.
