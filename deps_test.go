@@ -31,8 +31,8 @@ var rules = map[string]rule{
 	"task/babi": {own: "task vocab internal/seed", others: "github.com/ulikunitz/xz"},
 	"batch":     {own: "task vocab internal/seed"},
 	"score":     {},
-	"runlog":    {own: "internal/safetensors internal/strictjson"},
-	"report":    {own: "internal/strictjson"},
+	"runlog":    {own: "internal/safetensors internal/strictjson internal/whole"},
+	"report":    {own: "internal/strictjson internal/whole"},
 	"viewer":    {},
 
 	// The model.
@@ -55,6 +55,7 @@ var rules = map[string]rule{
 	"internal/seed":        {},
 	"internal/strictjson":  {},
 	"internal/safetensors": {},
+	"internal/whole":       {},
 	"internal/progress":    {others: "github.com/schollz/progressbar/v3 golang.org/x/term"},
 	"internal/feed":        {own: "batch universal", others: gomlx},
 	"internal/economy":     {own: model + " batch", others: gomlx},

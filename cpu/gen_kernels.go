@@ -173,7 +173,6 @@ func main() {
 		}
 		code, err := format.Source(out.Bytes())
 		if err != nil {
-			os.WriteFile("/tmp/"+s.File, out.Bytes(), 0o666)
 			panic(err)
 		}
 		if err := os.WriteFile(s.File, code, 0o666); err != nil {

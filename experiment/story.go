@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,15 +89,7 @@ func looks(s *viewer.Stack) []Look {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Look) int {
-		switch {
-		case a.Share > b.Share:
-			return -1
-		case a.Share < b.Share:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(list, func(a, b Look) int { return cmp.Compare(b.Share, a.Share) })
 	return list
 }
 

@@ -2,9 +2,10 @@ package report
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"universal-transformer/internal/whole"
 )
 
 // HistogramFile is the name of the ponder times of an experiment, in its folder of results.
@@ -26,7 +27,7 @@ func Histograms(results []Result, root string) error {
 		if len(panels) == 0 {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(root, experiment, HistogramFile), []byte(histogram(panels)), 0o644); err != nil {
+		if err := whole.Write(filepath.Join(root, experiment, HistogramFile), []byte(histogram(panels))); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"universal-transformer/internal/strictjson"
+	"universal-transformer/internal/whole"
 )
 
 // Result is one finished run on bAbI.
@@ -155,23 +156,7 @@ func Save(root string, r Result) (path string, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return path, err
 	}
-	return path, writeWhole(path, append(data, '\n'))
-}
-
-// writeWhole gives the file its name only when all of it is there.
-func writeWhole(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return path, whole.Write(path, append(data, '\n'))
 }
 
 // ReadAll reads every result below a folder, in the order of experiment, task and seed. There may be none.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"universal-transformer/internal/safetensors"
+	"universal-transformer/internal/whole"
 )
 
 const modelFile = "model.safetensors"
@@ -33,10 +34,10 @@ func WriteExport(dir string, model *safetensors.File, config any) error {
 		metadata = map[string]string{}
 	}
 	metadata[versionKey] = Version()
-	if err := writeFile(filepath.Join(dir, configFile), content); err != nil {
+	if err := whole.Write(filepath.Join(dir, configFile), content); err != nil {
 		return err
 	}
-	return replace(filepath.Join(dir, modelFile), func(w io.Writer) error {
+	return whole.Replace(filepath.Join(dir, modelFile), func(w io.Writer) error {
 		return safetensors.Write(w, &safetensors.File{Metadata: metadata, Tensors: model.Tensors})
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"universal-transformer/internal/strictjson"
+	"universal-transformer/internal/whole"
 )
 
 const versionKey = "version"
@@ -29,7 +30,7 @@ func (r *Run) WriteJSON(name string, v any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return writeFile(r.path(name), content)
+	return whole.Write(r.path(name), content)
 }
 
 // ReadJSON reads such a file, strictly. A file that is not there is fs.ErrNotExist.

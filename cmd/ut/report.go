@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"universal-transformer/internal/whole"
 	"universal-transformer/report"
 )
 
@@ -36,7 +37,7 @@ facts, and the figures of single stories. What is missing says so. Figures go be
 			if err := report.Write(&page, results, root, filepath.Dir(out)); err != nil {
 				return err
 			}
-			if err := os.WriteFile(out, page.Bytes(), 0o644); err != nil {
+			if err := whole.Write(out, page.Bytes()); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(c.OutOrStdout(), "%s, of %d results\n", out, len(results))

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 	"universal-transformer/experiment"
+	"universal-transformer/internal/whole"
 	"universal-transformer/runlog"
 	"universal-transformer/task/babi"
 	"universal-transformer/viewer"
@@ -108,7 +109,7 @@ func (f traceFlags) trace(c *cobra.Command, t *experiment.Trained, dir string) e
 	}
 	path := f.out
 	if path != "" {
-		err = os.WriteFile(path, content.Bytes(), 0o644)
+		err = whole.Write(path, content.Bytes())
 	} else {
 		path, err = saveTrace(dir, traceName(f.input)+f.suffix(), content.Bytes())
 	}

@@ -1,4 +1,5 @@
-package runlog
+// Package whole writes files of which there is never a part: under its name stands what was there before, or all of what is new.
+package whole
 
 import (
 	"errors"
@@ -13,21 +14,26 @@ import (
 // Temporary files are named .NAME.NUMBER.tmp and stand beside the file they become.
 const temporarySuffix = ".tmp"
 
-func temporary(name string) bool {
+// Temporary tells whether a file of this name was being written when its process was killed.
+func Temporary(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, temporarySuffix)
 }
 
-// writeFile puts content at path, all of it or, after an error, none: what was at path before is still there.
-func writeFile(path string, content []byte) error {
-	return replace(path, func(w io.Writer) error {
+// Write puts content at path, all of it or, after an error, none: what was at path before is still there. What is no file, such as
+// a terminal, is written to.
+func Write(path string, content []byte) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return os.WriteFile(path, content, 0o644)
+	}
+	return Replace(path, func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	})
 }
 
-// replace lets write fill a new file, brings it to the disk and only then gives it its name. After an error the
-// old file is as it was and the new one is gone. The name is on the disk too when replace returns.
-func replace(path string, write func(io.Writer) error) (err error) {
+// Replace lets write fill a new file, brings it to the disk and only then gives it its name. After an error the
+// old file is as it was and the new one is gone. The name is on the disk too when Replace returns.
+func Replace(path string, write func(io.Writer) error) (err error) {
 	dir, name := filepath.Split(path)
 	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+".*"+temporarySuffix)
 	if err != nil {
@@ -64,14 +70,14 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// removeTemporary clears away what a killed process left in a directory.
-func removeTemporary(dir string) error {
+// Sweep clears away what a killed process left in a directory.
+func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if temporary(e.Name()) {
+		if Temporary(e.Name()) {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 		}
 	}

@@ -1,0 +1,73 @@
+package whole_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"universal-transformer/internal/whole"
+)
+
+// A disk that fills up in the middle of a file leaves the file that was there, and nothing else.
+func TestReplaceOnAFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	if err := whole.Write(path, []byte("before")); err != nil {
+		t.Fatal(err)
+	}
+	err := whole.Replace(path, func(w io.Writer) error {
+		if _, err := w.Write([]byte("aft")); err != nil {
+			t.Fatal(err)
+		}
+		return syscall.ENOSPC
+	})
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("the error is %v", err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "before" {
+		t.Errorf("the file holds %q, %v", got, err)
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
+		t.Errorf("left over: %v", entries)
+	}
+	if err := whole.Write(path, []byte("after")); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if got, _ := os.ReadFile(path); err != nil || string(got) != "after" || info.Mode().Perm() != 0o644 {
+		t.Errorf("the file holds %q with mode %v, %v", got, info.Mode(), err)
+	}
+}
+
+// What a killed process left is swept away, and nothing else.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".model.123.tmp", "model", ".hidden", "notes.tmp"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := whole.Sweep(dir); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 || entries[0].Name() != ".hidden" || entries[1].Name() != "model" || entries[2].Name() != "notes.tmp" {
+		t.Errorf("left: %v, %v", entries, err)
+	}
+}
+
+// A device is written to, not replaced.
+func TestDevice(t *testing.T) {
+	device := filepath.Join(t.TempDir(), "device")
+	if err := os.Symlink(os.DevNull, device); err != nil {
+		t.Skip(err)
+	}
+	if err := whole.Write(device, []byte("gone")); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(device); err != nil || info.Mode().IsRegular() {
+		t.Errorf("the device is a file now: %v", err)
+	}
+}
