@@ -111,7 +111,7 @@ func (r *Run) joint() {
 	r.Model.Transition = Transition{SeparableConvolution: &universal.SeparableConvolution{Filter: 256}}
 	r.Training.Schedule = cosine(1e-3, 1000)
 	r.Training.Steps *= 10
-	r.Training.EvaluateEvery, r.Training.CheckpointEvery = 2000, 2000
+	r.Training.EvaluateEvery, r.Training.CheckpointEvery = r.Training.Steps/75, 2000
 }
 
 // GridNamed gives a grid; a name that is not there is an error that offers the nearest.
