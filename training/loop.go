@@ -161,7 +161,8 @@ func (t *Trainer) look() error {
 	t.state.Waited++
 	best := t.better(tally)
 	if best {
-		t.state.BestStep, t.state.BestNats, t.state.BestRight, t.state.Waited = t.step, tally.CrossEntropy(), tally.SequencesRight, 0
+		t.state.BestStep, t.state.BestNats, t.state.Waited = t.step, tally.CrossEntropy(), 0
+		t.state.BestRight, t.state.BestPonder = tally.SequencesRight, tally.Ponder()
 	}
 	switch stop := t.Config.Stop; {
 	case stop.Accuracy > 0 && tally.SequenceAccuracy() >= stop.Accuracy:
@@ -186,14 +187,19 @@ func (t *Trainer) look() error {
 	return nil
 }
 
-// better tells whether a held-out look is the best so far: by sequences right if the configuration says so, and then, or else, by
-// cross entropy.
+// better tells whether a held-out look is the best so far: by sequences right and ponder time if the configuration says so, and
+// then, or else, by cross entropy.
 func (t *Trainer) better(tally objective.Tally) bool {
 	if t.state.BestStep == 0 {
 		return true
 	}
-	if t.Config.BestByAccuracy && tally.SequencesRight != t.state.BestRight {
-		return tally.SequencesRight > t.state.BestRight
+	if t.Config.BestByAccuracy {
+		if tally.SequencesRight != t.state.BestRight {
+			return tally.SequencesRight > t.state.BestRight
+		}
+		if ponder := tally.Ponder(); ponder != t.state.BestPonder {
+			return ponder < t.state.BestPonder
+		}
 	}
 	return tally.CrossEntropy() < t.state.BestNats
 }

@@ -26,11 +26,12 @@ type state struct {
 	Seconds  float64         `json:"seconds"`   // training time so far
 	BestStep int64           `json:"best_step"` // of the best held-out look so far; 0: none yet
 	BestNats float64         `json:"best_nats"`
-	// BestRight is how many sequences were right then.
-	BestRight float64         `json:"best_right,omitempty"`
-	Waited    int             `json:"waited"`   // held-out looks since
-	HeldOut   objective.Tally `json:"held_out"` // the last look
-	Stopped   string          `json:"stopped"`  // why training ended before its last update, if it did
+	// BestRight and BestPonder are how many sequences were right then, and the steps of a position.
+	BestRight  float64         `json:"best_right,omitempty"`
+	BestPonder float64         `json:"best_ponder,omitempty"`
+	Waited     int             `json:"waited"`   // held-out looks since
+	HeldOut    objective.Tally `json:"held_out"` // the last look
+	Stopped    string          `json:"stopped"`  // why training ended before its last update, if it did
 
 	Foresight *economy.Foresight `json:"foresight,omitempty"` // of how many positions will run
 }

@@ -40,8 +40,8 @@ type Config struct {
 	CheckpointEvery int64 `json:"checkpoint_every"` // updates between checkpoints
 	Keep            int   `json:"keep"`             // checkpoints kept besides the best
 	Stop            Stop  `json:"stop"`
-	// BestByAccuracy calls best the checkpoint with the most held-out sequences right, and goes by cross entropy only among
-	// equals. Otherwise cross entropy alone decides.
+	// BestByAccuracy calls best the checkpoint with the most held-out sequences right; among equals the one that ponders least, and
+	// only then goes by cross entropy. Otherwise cross entropy alone decides.
 	BestByAccuracy bool `json:"best_by_accuracy,omitempty"`
 
 	Seed uint64 `json:"-"`
