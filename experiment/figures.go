@@ -13,7 +13,7 @@ import (
 	"universal-transformer/viewer"
 )
 
-// figures draws the paper's stories of the cell's task beside its result: attention, and for task 3 ponder times too. Words that a
+// figures draws the paper's stories of the cell's task beside its result: attention, and ponder times for task 3 if there are any. Words that a
 // training file does not have may keep a story from being read; then it has no figure, and say tells why.
 func (c Cell) figures(t *Trained, say func(string)) error {
 	result := report.File(c.Results, c.Run.Name, c.Run.Task.Babi.Task, c.Run.Seed)
@@ -40,7 +40,7 @@ func (c Cell) figures(t *Trained, say func(string)) error {
 		if err := draw(s.Figure, trace, viewer.WriteAttentionSVG); err != nil {
 			return err
 		}
-		if s.Task == 3 {
+		if s.Task == 3 && t.adaptive() {
 			if err := draw(3, trace, viewer.WritePonderSVG); err != nil {
 				return err
 			}

@@ -88,10 +88,8 @@ func (c Cell) Do(ctx context.Context, backend compute.Backend, w Watcher) (repor
 	if say == nil {
 		say = func(string) {}
 	}
-	if t.adaptive() {
-		if err := c.figures(t, say); err != nil {
-			return result, err
-		}
+	if err := c.figures(t, say); err != nil {
+		return result, err
 	}
 	_, err = report.Save(c.Results, result)
 	return result, err

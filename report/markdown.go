@@ -235,10 +235,9 @@ func pondering(by map[int]Ponder) (cells []string) {
 
 // stories shows the figures of single stories that the runs left beside their results.
 func (p *printer) stories() {
-	p.printf("### Single stories (figures 3 and 5 to 8)\n\nThe stories that the paper prints, read by the best seed of their task. Attention is that of the question over the facts.\n\n")
+	p.printf("### Single stories (figures 3 and 5 to 8)\n\nThe stories that the paper prints, read by the best seed of their task. Attention is that of the question over the facts, a colour a head.\n\n")
 	found := false
-	for _, column := range columns {
-		name := "babi-" + column + "-adaptive"
+	for _, name := range experiments() {
 		for _, s := range summaries(p.results, name) {
 			for _, figure := range drawn[s.task] {
 				file := StoryFile(s.file, figure)
@@ -255,7 +254,7 @@ func (p *printer) stories() {
 		}
 	}
 	if !found {
-		p.printf("Missing: no adaptive run of tasks 1, 2 or 3 is done.\n")
+		p.printf("Missing: no run of tasks 1, 2 or 3 is done.\n")
 	}
 }
 

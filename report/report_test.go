@@ -61,7 +61,7 @@ func TestBestByValidation(t *testing.T) {
 		"|  | ours | 4.05 (1/2), 18 tasks missing, with a stand-in | missing | missing | missing |",
 		"| UT with dynamic halting | paper | 0.21 (0/20) | 0.29 (0/20) | 4.55 (3/20) | 7.78 (5/20) |",
 		"| Transformer | paper | 15.20 (10/20) | 22.10 (12/20) | 21.80 (5/20) | 26.80 (14/20) |",
-		"Missing: no adaptive run of tasks 1, 2 or 3 is done.")
+		"Missing: no run of tasks 1, 2 or 3 is done.")
 }
 
 // A run on all tasks fills all rows, and its figures are shown once.
