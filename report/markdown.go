@@ -94,7 +94,7 @@ func cell(list []summary) string {
 	average, failed := overall(list)
 	text := fmt.Sprintf("%.2f (%d/%d)", average, failed, len(list))
 	if len(list) < len(tasks) {
-		text += fmt.Sprintf(", %d tasks missing", len(tasks)-len(list))
+		text += ", " + count(len(tasks)-len(list), "task") + " missing"
 	}
 	if slices.ContainsFunc(list, func(s summary) bool { return s.standIn != "" }) {
 		text += ", with a stand-in"
@@ -142,11 +142,11 @@ func spread(values []float64) string {
 	return fmt.Sprintf("%.1f ± %.1f", mean, deviation)
 }
 
-func threads(n int) string {
-	if n == 1 {
-		return "1 thread"
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
 	}
-	return fmt.Sprintf("%d threads", n)
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // model says what was trained, as the files say it.
@@ -154,7 +154,7 @@ func (p *printer) model(experiment string) string {
 	said := map[string]bool{}
 	for _, r := range p.results {
 		if r.Experiment == experiment {
-			said[fmt.Sprintf("%s, %s, version %s", r.Model, threads(r.Threads), r.Version)] = true
+			said[fmt.Sprintf("%s, %s, version %s", r.Model, count(r.Threads, "thread"), r.Version)] = true
 		}
 	}
 	var list []string
