@@ -8,7 +8,7 @@ PEER    ?=
 PYTHON  ?= python3
 PACKAGES ?= ./...
 
-.PHONY: help build demo test check golden bench clean
+.PHONY: help build demo test check golden bench report clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ golden: ## compare the model with GOLDEN=dir of reference vectors, on BACKEND=na
 
 bench: build ## compare engines at the model's work; PEER=script and PYTHON=python add a peer
 	$(GO) run ./internal/cmd/bench -peer "$(PEER)" -python "$(PYTHON)" -out bin/bench.md
+
+report: build ## RESULTS.md from the published results
+	./bin/ut report --results results --out RESULTS.md
 
 clean: ## remove what build made
 	rm -rf bin

@@ -69,8 +69,8 @@ func TestAnswerAndReport(t *testing.T) {
 			t.Errorf("%q: %+v", args, r)
 		}
 	}
-	page := filepath.Join(out, "RESULTS.md")
-	if got := succeeds(t, "report", "--results", filepath.Join(out, "results"), "--out", page); !strings.HasSuffix(got, "RESULTS.md, of 2 results\n") {
+	page := filepath.Join(out, "runs", "RESULTS.md")
+	if got := succeeds(t, "report", "--results", filepath.Join(out, "runs", "results"), "--out", page); !strings.HasSuffix(got, "RESULTS.md, of 2 results\n") {
 		t.Errorf("report says %q", got)
 	}
 	content, err := os.ReadFile(page)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -92,7 +93,7 @@ file for it, whose name must begin as the missing one's does (qa3_...): results 
 	c.Flags().StringVar(&f.data, "data", "data", "the bAbI distribution, `folder` or archive, as ut data babi gets it")
 	c.Flags().StringVar(&f.standIn, "stand-in", "", "`file` qaN_... to train task N on instead; results say so")
 	c.Flags().StringVar(&f.runs, "runs", "runs", "`folder` of run directories")
-	c.Flags().StringVar(&f.results, "results", "results", "`folder` of results")
+	c.Flags().StringVar(&f.results, "results", "", "`folder` of results (default results in the folder of run directories)")
 	c.Flags().StringSliceVar(&f.tasks, "tasks", nil, "`numbers` of the tasks, 1 to 20, with commas between them (default all)")
 	c.Flags().IntVar(&f.seeds, "seeds", 3, "`number` of seeds: 1, 2, ...; the paper has 10")
 	setFlag(c, &f.sets)
@@ -104,6 +105,9 @@ func (f gridFlags) run(c *cobra.Command, name string) error {
 	grid, err := experiment.GridNamed(name)
 	if err != nil {
 		return usageError{fmt.Errorf("%w (ut experiment list shows all)", err)}
+	}
+	if f.results == "" {
+		f.results = filepath.Join(f.runs, "results")
 	}
 	tasks, err := f.chosen(grid)
 	if err != nil {

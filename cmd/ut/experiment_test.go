@@ -37,7 +37,7 @@ func stories(t *testing.T) string {
 // gridded runs two tasks of a grid, a few updates each, below a folder.
 func gridded(data, out string, more ...string) []string {
 	args := []string{"experiment", "run", "babi-1k-single-adaptive", "--data", data, "--seeds", "1",
-		"--runs", filepath.Join(out, "runs"), "--results", filepath.Join(out, "results")}
+		"--runs", filepath.Join(out, "runs")}
 	for _, s := range []string{"model.width=16", "training.steps=20", "training.evaluate_every=10", "training.batch.rows=16", "training.schedule.cosine.warmup=5"} {
 		args = append(args, "--set", s)
 	}
@@ -51,7 +51,7 @@ func TestExperimentRun(t *testing.T) {
 	if len(first) != 2 || !strings.HasPrefix(first[1], "babi-1k-single-adaptive, bAbI en task 2, seed 1: validation error ") || !strings.Contains(first[1], "of 60 questions") {
 		t.Fatalf("%q", first)
 	}
-	file := filepath.Join(out, "results", "babi-1k-single-adaptive", "task02-seed1.json")
+	file := filepath.Join(out, "runs", "results", "babi-1k-single-adaptive", "task02-seed1.json")
 	before, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

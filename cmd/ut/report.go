@@ -20,7 +20,7 @@ func newReport() *cobra.Command {
 tables of appendix C with the paper's figures beside ours, ponder times, attention on supporting
 facts, and the figures of single stories. What is missing says so. Figures go beside the results.`,
 		Example: `  ut report
-  ut report --results results --out RESULTS.md`,
+  ut report --results results --out RESULTS.md    (the page of the published results)`,
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if _, err := os.Stat(root); err != nil {
@@ -44,7 +44,7 @@ facts, and the figures of single stories. What is missing says so. Figures go be
 			return err
 		},
 	}
-	c.Flags().StringVar(&root, "results", "results", "`folder` of results")
-	c.Flags().StringVar(&out, "out", "RESULTS.md", "`file` to write")
+	c.Flags().StringVar(&root, "results", filepath.Join("runs", "results"), "`folder` of results")
+	c.Flags().StringVar(&out, "out", filepath.Join("runs", "RESULTS.md"), "`file` to write")
 	return c
 }
