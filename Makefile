@@ -14,7 +14,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## the program, as one static binary: bin/ut
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/ut ./cmd/ut
+	CGO_ENABLED=0 $(GO) build -buildvcs=auto -trimpath -o bin/ut ./cmd/ut
 
 demo: build ## train a small model, test it, show what it does
 	./bin/ut demo
