@@ -35,7 +35,7 @@ bench: build ## compare engines at the model's work; PEER=script and PYTHON=pyth
 	$(GO) run ./internal/cmd/bench -peer "$(PEER)" -python "$(PYTHON)" -out bin/bench.md
 
 report: build ## RESULTS.md from the published results
-	./bin/ut report --results results --out RESULTS.md
+	./bin/ut report --results results
 
 clean: ## remove what build made
 	rm -rf bin

@@ -91,8 +91,8 @@ func grids() (list []Grid) {
 }
 
 // pondering gives the run dynamic halting. A model that answers everything right has not yet learned how long to ponder: it goes on.
-// It starts with all its steps and learns which it can do without: from a bias of 1, as in the authors' code, and with their weight of
-// 0.01, ponder times end at 1.0 to 1.3 for all tasks; the published ones are 2.3 to 3.8.
+// It starts with all its steps and learns which it can do without. From a bias of 1, as in the authors' code, and with their weight of
+// 0.01, task 1 ended at 1.0 to 1.3 steps; the published ponder times are 2.3 to 3.8 (LOG.md).
 func (r *Run) pondering() {
 	r.Training.Ponder.Weight = 0.0003
 	r.Model.Halting = Halting{Frozen: &halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: -3}}

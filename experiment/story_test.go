@@ -93,7 +93,7 @@ func TestAnswer(t *testing.T) {
 
 // A run of task 1 leaves figure 5 beside its result.
 func TestFiguresOfStories(t *testing.T) {
-	for _, grid := range []string{"babi-1k-single", "babi-1k-single-adaptive"} {
+	for _, grid := range []string{"babi-1k-single", "babi-1k-single-adaptive", "babi-1k-single-transformer"} {
 		root := t.TempDir()
 		c := tiny(t, grid, distribution(t), root)
 		if _, err := c.Do(context.Background(), enginetest.Backend(t), experiment.Watcher{}); err != nil {

@@ -18,7 +18,7 @@ Written by ` + "`ut report`" + ` from the files in %s; every number of ours is o
 
 Trained on nine tenths of the training stories; the last tenth chose the checkpoint of a run, and the best of the seeds; the test was
 measured once a run, afterwards. Error in percent of the test questions; a task with more than %d %% has failed. The paper picks from 10
-seeds; its authors' code has width 128 and 100,000 updates. Ours is smaller, as the configuration in the files says. The paper's ± is called a
+seeds; its authors' code has width 128 and 100,000 updates. What ours had stands in the files. The paper's ± is called a
 variance there; ours is the deviation over seeds. As the files were published, of 1,000 test
 questions with their facts 741 of task 4 stand word for word in the 10k training file, 203 of task 20, 152 of task 17, and 25 at most of the others.
 

@@ -192,3 +192,27 @@ func TestTooLittleRoomIsNoticed(t *testing.T) {
 		}
 	}
 }
+
+// Room for nothing, for more than there is, or for more than in the step before is refused where the graph is built, by the name of
+// the field and the step.
+func TestRoomThatMakesNoSenseIsRefused(t *testing.T) {
+	source, target := rectangle([][]int32{{3, 6, 2}, {4}}, 3), [][]int32{{2}, {4}}
+	x := newMachine(t, universal.Encoder{Config: small()})
+	for want, bad := range map[string]halting.Capacities{
+		"step 1: positions is 7: it must be from 1 to 6": {{Positions: 7, Rows: 2, Longest: 3}},
+		"step 1: rows is 3: it must be from 1 to 2":      {{Positions: 6, Rows: 3, Longest: 3}},
+		"step 2: longest is 0: it must be from 1 to 3":   {{Positions: 6, Rows: 2, Longest: 3}, {Positions: 4, Rows: 2}},
+		"step 2: positions is 5: it must be from 1 to 4": {{Positions: 4, Rows: 2, Longest: 3}, {Positions: 5, Rows: 2, Longest: 3}},
+	} {
+		exec, err := model.NewExec(enginetest.Backend(t), x.store, func(scope *model.Scope, nodes []*Node) *Node {
+			in := universal.Inputs{Source: nodes[0], Target: nodes[1], SourceCapacities: bad}
+			return x.model.Forward(scope, in, universal.Watch{}).Logits
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = exec.Exec(source, target); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", bad, err, want)
+		}
+	}
+}

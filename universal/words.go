@@ -22,8 +22,8 @@ func (c Config) embedSource(scope *model.Scope, symbols *Node) *Node {
 //
 //	h_i = sum over w of mask_w * embedding(symbol_{i,w})
 //
-// symbols [B, M*W] become H^0 [B, M, D]. Padding adds nothing. The masks start at
-// random around one: if they start at one, as in the authors' code, the order of words has to be found first (LOG.md).
+// symbols [B, M*W] become H^0 [B, M, D]. Padding adds nothing. The masks start at random around one: if they start at one, as in the
+// authors' code, the order of words has to be found first (LOG.md).
 func (c Config) embedWords(scope *model.Scope, table *model.Variable, symbols *Node) *Node {
 	symbols = c.byPosition(symbols)                                // [B, M, W]
 	h := Gather(table.NodeValue(symbols), InsertAxes(symbols, -1)) // [B, M, W, D]

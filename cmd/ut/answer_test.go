@@ -70,7 +70,7 @@ func TestAnswerAndReport(t *testing.T) {
 		}
 	}
 	page := filepath.Join(out, "runs", "RESULTS.md")
-	if got := succeeds(t, "report", "--results", filepath.Join(out, "runs", "results"), "--out", page); !strings.HasSuffix(got, "RESULTS.md, of 2 results\n") {
+	if got := succeeds(t, "report", "--results", filepath.Join(out, "runs", "results")); !strings.HasSuffix(got, "RESULTS.md, of 2 results\n") {
 		t.Errorf("report says %q", got)
 	}
 	content, err := os.ReadFile(page)

@@ -20,9 +20,13 @@ func newReport() *cobra.Command {
 tables of appendix C with the paper's figures beside ours, ponder times, attention on supporting
 facts, and the figures of single stories. What is missing says so. Figures go beside the results.`,
 		Example: `  ut report
-  ut report --results results --out RESULTS.md    (the page of the published results)`,
+  ut report --results results    (the published ones)
+  ut report --out page.md`,
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if out == "" {
+				out = filepath.Join(filepath.Dir(root), "RESULTS.md")
+			}
 			if _, err := os.Stat(root); err != nil {
 				return fmt.Errorf("--results: %w: ut experiment run makes results", err)
 			}
@@ -45,6 +49,6 @@ facts, and the figures of single stories. What is missing says so. Figures go be
 		},
 	}
 	c.Flags().StringVar(&root, "results", filepath.Join("runs", "results"), "`folder` of results")
-	c.Flags().StringVar(&out, "out", filepath.Join("runs", "RESULTS.md"), "`file` to write")
+	c.Flags().StringVar(&out, "out", "", "`file` to write (default RESULTS.md beside the folder of results)")
 	return c
 }

@@ -124,9 +124,13 @@ func TestRealDistribution(t *testing.T) {
 	if read < 198 {
 		t.Errorf("%d files were read, want 198 or more", read)
 	}
-	for task, want := range map[int]int{4: 741, 11: 25, 16: 0, 17: 152, 20: 203} { // report says so
-		if n := repeated(t, d, task); n != want {
-			t.Errorf("%d test questions of task %d stand in its 10k training file with their facts, want %d", n, task, want)
+	twice := map[int]int{1: 16, 4: 741, 5: 1, 6: 4, 7: 11, 8: 7, 9: 10, 11: 25, 12: 2, 13: 11, 14: 1, 17: 152, 20: 203} // report says so
+	for task := 1; task <= 20; task++ {
+		if !d.Has("en-10k", task, "train") {
+			continue
+		}
+		if n := repeated(t, d, task); n != twice[task] {
+			t.Errorf("%d test questions of task %d stand in its 10k training file with their facts, want %d", n, task, twice[task])
 		}
 	}
 	tk, err := d.Task(babi.Babi{Set: "en-10k", Task: 2})

@@ -1,0 +1,78 @@
+package training
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"universal-transformer/batch"
+	"universal-transformer/internal/economy"
+	"universal-transformer/objective"
+)
+
+// look measures the held-out set with teacher forcing, remembers the best checkpoint, and decides whether to stop.
+func (t *Trainer) look() error {
+	start := time.Now()
+	tally, err := t.measure(t.HeldOut)
+	if err != nil {
+		return fmt.Errorf("held-out set at step %d: %w", t.step, err)
+	}
+	t.state.HeldOut = tally
+	t.state.Waited++
+	best := t.better(tally)
+	if best {
+		t.state.BestStep, t.state.BestNats, t.state.Waited = t.step, tally.CrossEntropy(), 0
+		t.state.BestRight, t.state.BestPonder = tally.SequencesRight, tally.Ponder()
+	}
+	switch stop := t.Config.Stop; {
+	case stop.Accuracy > 0 && tally.SequenceAccuracy() >= stop.Accuracy:
+		t.state.Stopped = "accuracy"
+	case stop.Patience > 0 && t.state.Waited >= stop.Patience:
+		t.state.Stopped = "patience"
+	}
+	t.state.Seconds += time.Since(start).Seconds()
+	if err := t.Log.AppendMetrics(metrics("held-out", t.step, tally)); err != nil {
+		return err
+	}
+	if best {
+		if err := t.save(); err != nil {
+			return err
+		}
+		if err := t.Log.MarkBest(t.step); err != nil {
+			return err
+		}
+	}
+	t.say(fmt.Sprintf("held out at step %d: cross entropy %.4f nats, symbol accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences), ponder %.2f",
+		t.step, tally.CrossEntropy(), tally.SymbolAccuracy(), tally.SequenceAccuracy(), tally.Sequences, tally.Ponder()))
+	return nil
+}
+
+// better tells whether a held-out look is the best so far: by sequences right and ponder time if the configuration says so, and
+// then, or else, by cross entropy.
+func (t *Trainer) better(tally objective.Tally) bool {
+	if t.state.BestStep == 0 {
+		return true
+	}
+	if t.Config.BestByAccuracy {
+		if tally.SequencesRight != t.state.BestRight {
+			return tally.SequencesRight > t.state.BestRight
+		}
+		if ponder := tally.Ponder(); ponder != t.state.BestPonder {
+			return ponder < t.state.BestPonder
+		}
+	}
+	return tally.CrossEntropy() < t.state.BestNats
+}
+
+// measure runs batches without learning.
+func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, err error) {
+	for _, b := range batches {
+		out, err := t.evaluate.Call(economy.ShapeOf(b), t.arguments(b, nil)...)
+		if err != nil {
+			return tally, err
+		}
+		tally = tally.Plus(objective.Unpack(tensors.MustCopyFlatData[float32](out[0])))
+		finalize(out)
+	}
+	return tally, nil
+}
