@@ -48,6 +48,7 @@ func TestValidate(t *testing.T) {
 		"training.beta1 is 1: it must be at least 0 and below 1":                                                       func(c *training.Config) { c.Beta1 = 1 },
 		"training.beta2 is -0.5: it must be at least 0 and below 1":                                                    func(c *training.Config) { c.Beta2 = -0.5 },
 		"training.label_smoothing is NaN: it must be at least 0 and below 1":                                           func(c *training.Config) { c.LabelSmoothing = math.NaN() },
+		"training.weight_decay is -0.1: it must be at least 0 and below 1000":                                          func(c *training.Config) { c.WeightDecay = -0.1 },
 		"training.clip_norm is -1: it must be at least 0 and below 1e+09":                                              func(c *training.Config) { c.ClipNorm = -1 },
 		"training.ponder.weight is -1: it must be at least 0 and below 1e+09":                                          func(c *training.Config) { c.Ponder.Weight = -1 },
 		"training.accumulate is -1: it must be at least 0 and below 1e+06":                                             func(c *training.Config) { c.Accumulate = -1 },

@@ -28,6 +28,7 @@ type Config struct {
 	Beta1               float64          `json:"beta1"` // of Adam; the authors use 0.9, 0.997 and 1e-9
 	Beta2               float64          `json:"beta2"`
 	Epsilon             float64          `json:"epsilon"`
+	WeightDecay         float64          `json:"weight_decay"` // an update takes this times the learning rate from every parameter, beside Adam (Loshchilov and Hutter, 2019); the authors have none
 	objective.Objective                  // label smoothing
 	Ponder              objective.Warmup `json:"ponder"`     // weight of the ponder cost; the authors use 0.01
 	ClipNorm            float64          `json:"clip_norm"`  // gradients of a larger global norm are scaled down to it; 0: never
@@ -71,6 +72,7 @@ func (c Config) Validate() error {
 		positive("steps", c.Steps), positive("log_every", c.LogEvery), positive("evaluate_every", c.EvaluateEvery),
 		positive("checkpoint_every", c.CheckpointEvery),
 		rate("beta1", c.Beta1, 1), rate("beta2", c.Beta2, 1), rate("label_smoothing", c.LabelSmoothing, 1),
+		rate("weight_decay", c.WeightDecay, 1e3),
 		rate("clip_norm", c.ClipNorm, 1e9), rate("ponder.weight", c.Ponder.Weight, 1e9), rate("ponder.warmup", float64(c.Ponder.Steps), 1e15),
 		rate("accumulate", float64(c.Accumulate), 1e6), rate("stop.patience", float64(c.Stop.Patience), 1e9), rate("stop.accuracy", c.Stop.Accuracy, 1.0001),
 	} {

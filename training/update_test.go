@@ -32,6 +32,35 @@ func plainTrainer(t *testing.T, c training.Config, rows int) *training.Trainer {
 	return trainerOf(t, c, m, evenly, batch.Plan{Rows: rows, MaxSource: 3, MaxTarget: 4, Window: 8})
 }
 
+// An update with weight decay takes rate * decay * weight from every weight, beside what Adam takes (Loshchilov and Hutter, 2019,
+// algorithm 2).
+// Caught when planted: decay that the rate does not scale.
+func TestWeightDecay(t *testing.T) {
+	const rate, decay = 0.01, 0.5
+	after := func(rate, decay float64) map[string][]float32 {
+		c := config(1)
+		c.Schedule, c.WeightDecay, c.Accumulate = training.Constant(rate), decay, 0
+		x := plainTrainer(t, c, 8)
+		run(t, x)
+		return weights(x)
+	}
+	before, without, with := after(1e-30, 0), after(rate, 0), after(rate, decay)
+	moved := false
+	for name, w := range before {
+		for i := range w {
+			moved = moved || w[i] != without[name][i]
+			want := float64(without[name][i]) - rate*decay*float64(w[i])
+			if d := math.Abs(float64(with[name][i]) - want); d > 1e-6 {
+				t.Errorf("%s[%d]: %v, want %v", name, i, with[name][i], want)
+				break
+			}
+		}
+	}
+	if !moved {
+		t.Error("nothing was learned")
+	}
+}
+
 // Four batches of two rows are one batch of eight, if all have as many symbols: weights and metrics agree to rounding. Clipping
 // is by the norm of the mean.
 // Caught when planted: a sum in place of the mean, sums that are not cleared.
