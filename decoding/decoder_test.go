@@ -26,10 +26,16 @@ func models(precision dtypes.DType) map[string]universal.Config {
 	act := halting.ACT{MaxSteps: 4, Epsilon: 0.05}
 	list := map[string]universal.Config{}
 	for _, p := range []halting.Policy{halting.Fixed{Steps: 3}, halting.Length{Max: 5}, halting.Listing{ACT: act}, halting.Graves{ACT: act}, halting.Frozen{ACT: act}} {
-		for _, transition := range []universal.Transition{universal.FeedForward{Filter: 8}, universal.SeparableConvolution{Filter: 8}} {
+		for _, transition := range []universal.Transition{
+			universal.FeedForward{Filter: 8}, universal.SeparableConvolution{Filter: 8}, universal.SeparableConvolution{Filter: 8, Widths: [2]int{3, 1}},
+		} {
 			for _, preNorm := range []bool{false, true} {
 				_, tied := p.(halting.Length)
-				list[fmt.Sprintf("%T, %T, pre-norm %v", p, transition, preNorm)] = universal.Config{
+				name := fmt.Sprintf("%T, %T, pre-norm %v", p, transition, preNorm)
+				if list[name].Width > 0 {
+					name += ", other widths"
+				}
+				list[name] = universal.Config{
 					SourceVocabulary: 7, TargetVocabulary: 6, Width: 8, Heads: 2, Seed: 1, Transition: transition, Halting: p, PreNorm: preNorm,
 					LearnedSteps: preNorm && !tied, Precision: precision,
 					Dropout: universal.Dropout{Residual: 0.5}, Positions: universal.Positions{Max: 50},

@@ -15,7 +15,10 @@ import (
 // then computes in one pass.
 //
 // The transition is the separable convolution, which sees the facts beside a fact, as in the authors' code at the time of the paper:
-// without it, tasks whose pronouns point at the fact before (11, 13) are learned by heart.
+// without it, tasks whose pronouns point at the fact before (11, 13) are learned by heart. Its second half sees no neighbours, which
+// task 17 learns twice as fast with.
+//
+// Weight decay is what makes rules out of stories that were learned by heart: without it task 16 is never learned, and 17 not well (LOG.md).
 //
 // The answer is read from the question's position, the last one: that is where attention gathers the facts, so what the figures
 // show is what answers. The authors' code takes the mean over all positions, model.classifier.pool=mean. Norms stand in front of the
@@ -28,18 +31,24 @@ func Babi() Run {
 		Width: 64, Heads: 4, ScaleEmbedding: true, PreNorm: true,
 		Dropout: universal.Dropout{Transition: 0.1, Residual: 0.1},
 	}
-	r.Model.Transition = Transition{SeparableConvolution: &universal.SeparableConvolution{Filter: 128}}
+	r.Model.Transition = convolution(128)
 	r.Model.Halting = Halting{Fixed: &halting.Fixed{Steps: 4}}
 	r.Model.Classifier = &Classifier{Pool: "last"}
-	r.Training.Steps = 15_000
+	r.Training.Steps = 40_000
 	r.Training.LabelSmoothing = 0.1
+	r.Training.WeightDecay = 0.1
 	r.Training.Schedule = cosine(2e-3, 300)
 	r.Training.Batch = Batch{Rows: 32}
 	r.Training.HeldOut = 0
 	r.Training.BestByAccuracy = true
-	r.Training.Stop = training.Stop{Accuracy: 1, Patience: 20} // nothing wrong in the validation set, or nothing new in a third of the updates
-	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 250, 500
+	r.Training.Stop = training.Stop{Accuracy: 1, Patience: 24} // nothing wrong in the validation set, or nothing new in a third of the updates
+	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 500, 500
 	return r
+}
+
+// convolution is Babi's transition.
+func convolution(filter int) Transition {
+	return Transition{SeparableConvolution: &universal.SeparableConvolution{Filter: filter, Widths: [2]int{3, 1}}}
 }
 
 // Grid is the runs behind one column of table 1: every task, or all of them jointly, with some seeds.
@@ -109,9 +118,9 @@ func (r *Run) small() {
 // joint is for twenty tasks at once: one model of twice the width, the authors' "tiny", and a longer training at half the rate.
 func (r *Run) joint() {
 	r.Model.Width, r.Model.Heads = 128, 8
-	r.Model.Transition = Transition{SeparableConvolution: &universal.SeparableConvolution{Filter: 256}}
+	r.Model.Transition = convolution(256)
 	r.Training.Schedule = cosine(1e-3, 1000)
-	r.Training.Steps *= 10
+	r.Training.Steps = min(10*r.Training.Steps, 150_000)
 	r.Training.EvaluateEvery, r.Training.CheckpointEvery = r.Training.Steps/75, 2000
 }
 

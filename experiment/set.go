@@ -28,10 +28,14 @@ func (r Run) Set(assignments ...string) (Run, error) {
 		if !ok {
 			return r, fmt.Errorf("%q does not set anything: write path=value, as in model.width=128", assignment)
 		}
-		if err := assign(tree, strings.Split(path, "."), path, value(text)); err != nil {
-			return r, err
+		unknown := assign(tree, strings.Split(path, "."), path, value(text))
+		if _, tried := unknown.(absent); unknown != nil && !tried {
+			return r, unknown
 		}
 		if _, err := decode(tree); err != nil {
+			if unknown != nil {
+				return r, unknown
+			}
 			return r, fmt.Errorf("%s: %s", assignment, position.ReplaceAllString(err.Error(), ""))
 		}
 	}
@@ -62,18 +66,25 @@ func value(text string) (v any) {
 	return v
 }
 
+// absent is the error of a field that is not there and was set all the same: it may be one that JSON leaves out while it is zero.
+type absent struct{ error }
+
 // assign puts value at the keys below node. In a part that is empty, as is the task of Base, the first key names the variant.
 func assign(node map[string]any, keys []string, path string, value any) error {
 	if len(node) == 0 && len(keys) > 1 {
 		node[keys[0]] = map[string]any{}
 	}
 	next, ok := node[keys[0]]
-	if !ok && len(node) > 0 {
-		return missing(path, keys, slices.Sorted(maps.Keys(node)))
-	}
+	names := slices.Sorted(maps.Keys(node))
 	if len(keys) == 1 {
 		node[keys[0]] = value
+		if !ok && len(names) > 0 {
+			return absent{missing(path, keys, names)}
+		}
 		return nil
+	}
+	if !ok && len(names) > 0 {
+		return missing(path, keys, names)
 	}
 	below, ok := next.(map[string]any)
 	if !ok {

@@ -28,7 +28,7 @@ type Config struct {
 	Beta1               float64          `json:"beta1"` // of Adam; the authors use 0.9, 0.997 and 1e-9
 	Beta2               float64          `json:"beta2"`
 	Epsilon             float64          `json:"epsilon"`
-	WeightDecay         float64          `json:"weight_decay"` // an update takes this times the learning rate from every parameter, beside Adam (Loshchilov and Hutter, 2019); the authors have none
+	WeightDecay         float64          `json:"weight_decay,omitempty"` // an update takes this times the learning rate from every parameter, beside Adam (Loshchilov and Hutter, 2019); the authors have none
 	objective.Objective                  // label smoothing
 	Ponder              objective.Warmup `json:"ponder"`     // weight of the ponder cost; the authors use 0.01
 	ClipNorm            float64          `json:"clip_norm"`  // gradients of a larger global norm are scaled down to it; 0: never

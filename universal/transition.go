@@ -59,38 +59,55 @@ func (f FeedForward) Validate() error {
 }
 
 // SeparableConvolution is two depthwise-separable convolutions over positions with a rectified linear unit in between
-// (Chollet, 2016; Kaiser et al., 2017), of widths 3 and 5 as in the authors' code. Encoders look both ways and see zeros
-// at padding; decoders look back only. Kernels start as little more than the position itself, so that the layer starts as the
-// feed-forward one: with kernels at random, neighbours are learned by heart before attention learns anything (LOG.md).
+// (Chollet, 2016; Kaiser et al., 2017). Encoders look both ways and see zeros at padding; decoders look back only. Kernels start
+// as little more than the position itself, so that the layer starts as the feed-forward one: with kernels at random, neighbours
+// are learned by heart before attention learns anything (LOG.md).
 type SeparableConvolution struct {
-	Filter int `json:"filter"` // F, channels in between
+	Filter int    `json:"filter"`          // F, channels in between
+	Widths [2]int `json:"widths,omitzero"` // positions that each of the two sees; none given: 3 and 5, as in the authors' code
 }
 
-// Widths of the two convolutions.
-const (
-	firstWidth  = 3
-	secondWidth = 5
-)
+// widths is how many positions each of the two convolutions sees, its own included.
+func (f SeparableConvolution) widths() [2]int {
+	if f.Widths == [2]int{} {
+		return [2]int{3, 5}
+	}
+	return f.Widths
+}
 
 // Apply convolves D channels to F, rectifies, and convolves back to D.
 func (f SeparableConvolution) Apply(scope *model.Scope, x *Node, line Line) *Node {
-	inner := rectify(separable(scope.At("first"), x, line, firstWidth, f.Filter))
+	widths := f.widths()
+	inner := rectify(separable(scope.At("first"), x, line, widths[0], f.Filter))
 	inner = layers.DropoutStatic(scope, inner, line.Dropout)
-	return separable(scope.At("second"), inner, line, secondWidth, x.Shape().Dimensions[2])
+	return separable(scope.At("second"), inner, line, widths[1], x.Shape().Dimensions[2])
 }
 
 // LooksBack is what each of the two convolutions sees besides a position itself.
-func (f SeparableConvolution) LooksBack(width int) []Window {
-	return []Window{{firstWidth - 1, width}, {secondWidth - 1, f.Filter}}
+func (f SeparableConvolution) LooksBack(width int) (windows []Window) {
+	for i, channels := range []int{width, f.Filter} {
+		if w := f.widths()[i]; w > 1 {
+			windows = append(windows, Window{w - 1, channels})
+		}
+	}
+	return windows
 }
 
-// Validate rejects a filter below 1.
-func (f SeparableConvolution) Validate() error { return FeedForward(f).Validate() }
+// Validate rejects a filter below 1, and widths that are not from 1 to 99.
+func (f SeparableConvolution) Validate() error {
+	for _, w := range f.widths() {
+		if w < 1 || w > 99 {
+			return fmt.Errorf("model.transition.widths has %d: each must be from 1 to 99", w)
+		}
+	}
+	return FeedForward{Filter: f.Filter}.Validate()
+}
 
 // separable is a depthwise convolution over positions, one kernel of the given width a channel, and a pointwise affine map.
 func separable(scope *model.Scope, x *Node, line Line, width, channels int) *Node {
 	own := width - 1 // where a window has the position itself
 	switch {
+	case width == 1: // nobody else is seen
 	case line.Before != nil:
 		x = line.Before(x)
 	case line.Causal:
