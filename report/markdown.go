@@ -1,8 +1,10 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -149,20 +151,45 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// model says what was trained, as the files say it.
+// model says what was trained and how, as the files say it; of what, if not all of an experiment is the same.
 func (p *printer) model(experiment string) string {
-	said := map[string]bool{}
+	tasks := map[string][]string{}
 	for _, r := range p.results {
-		if r.Experiment == experiment {
-			said[fmt.Sprintf("%s, %s, version %s", r.Model, count(r.Threads, "thread"), r.Version)] = true
+		if r.Experiment != experiment {
+			continue
+		}
+		said, task := r.how(), fmt.Sprint(r.Task)
+		if !slices.Contains(tasks[said], task) {
+			tasks[said] = append(tasks[said], task)
 		}
 	}
 	var list []string
-	for text := range said {
+	for _, said := range slices.Sorted(maps.Keys(tasks)) {
+		text := said
+		if len(tasks) > 1 {
+			text = fmt.Sprintf("%s (task %s)", said, strings.Join(tasks[said], ", "))
+		}
 		list = append(list, text)
 	}
-	slices.Sort(list)
 	return strings.Join(list, "; ") + "."
+}
+
+// how says what was trained, and how.
+func (r Result) how() string {
+	var c struct {
+		Training struct {
+			Steps       int64   `json:"steps"`
+			WeightDecay float64 `json:"weight_decay"`
+		} `json:"training"`
+	}
+	said := r.Model
+	if json.Unmarshal(r.Config, &c) == nil && c.Training.Steps > 0 {
+		said += fmt.Sprintf(", at most %d updates", c.Training.Steps)
+	}
+	if decay := c.Training.WeightDecay; decay > 0 {
+		said += fmt.Sprintf(", weight decay %v", decay)
+	}
+	return fmt.Sprintf("%s, %s, version %s", said, count(r.Threads, "thread"), r.Version)
 }
 
 // ponder compares ponder times by the number of supporting facts.
