@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -172,24 +171,6 @@ func (p *printer) model(experiment string) string {
 		list = append(list, text)
 	}
 	return strings.Join(list, "; ") + "."
-}
-
-// how says what was trained, and how.
-func (r Result) how() string {
-	var c struct {
-		Training struct {
-			Steps       int64   `json:"steps"`
-			WeightDecay float64 `json:"weight_decay"`
-		} `json:"training"`
-	}
-	said := r.Model
-	if json.Unmarshal(r.Config, &c) == nil && c.Training.Steps > 0 {
-		said += fmt.Sprintf(", at most %d updates", c.Training.Steps)
-	}
-	if decay := c.Training.WeightDecay; decay > 0 {
-		said += fmt.Sprintf(", weight decay %v", decay)
-	}
-	return fmt.Sprintf("%s, %s, version %s", said, count(r.Threads, "thread"), r.Version)
 }
 
 // ponder compares ponder times by the number of supporting facts.

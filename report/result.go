@@ -189,3 +189,21 @@ func ReadAll(root string) (results []Result, err error) {
 	})
 	return results, err
 }
+
+// how says what was trained, and how.
+func (r Result) how() string {
+	var c struct {
+		Training struct {
+			Steps       int64   `json:"steps"`
+			WeightDecay float64 `json:"weight_decay"`
+		} `json:"training"`
+	}
+	said := r.Model
+	if json.Unmarshal(r.Config, &c) == nil && c.Training.Steps > 0 {
+		said += fmt.Sprintf(", at most %d updates", c.Training.Steps)
+	}
+	if decay := c.Training.WeightDecay; decay > 0 {
+		said += fmt.Sprintf(", weight decay %v", decay)
+	}
+	return fmt.Sprintf("%s, %s, version %s", said, count(r.Threads, "thread"), r.Version)
+}

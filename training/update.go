@@ -30,7 +30,8 @@ func (t *Trainer) build() {
 	})
 }
 
-// adam is Adam (Kingma and Ba, 2015), with weight decay AdamW (Loshchilov and Hutter, 2019), as GoMLX computes it; its learning rate is a variable that every update sets.
+// adam is Adam (Kingma and Ba, 2015), with weight decay AdamW (Loshchilov and Hutter, 2019), as GoMLX computes it; its
+// learning rate is a variable that every update sets.
 func (c Config) adam() *optimizer.AdamConfig {
 	return optimizer.Adam().Betas(c.Beta1, c.Beta2).Epsilon(c.Epsilon).LearningRate(0).WeightDecay(c.WeightDecay)
 }
