@@ -18,7 +18,7 @@ import (
 // without it, tasks whose pronouns point at the fact before (11, 13) are learned by heart. Its second half sees no neighbours, which
 // task 17 learns twice as fast with.
 //
-// Weight decay is what makes rules out of stories that were learned by heart: without it task 16 is never learned, and 17 not well (LOG.md).
+// Weight decay is what makes rules out of stories that were learned by heart: without it task 16 was not learned, and 17 not well (LOG.md).
 //
 // The answer is read from the question's position, the last one: that is where attention gathers the facts, so what the figures
 // show is what answers. The authors' code takes the mean over all positions, model.classifier.pool=mean. Norms stand in front of the

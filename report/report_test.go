@@ -196,3 +196,17 @@ func TestReadAll(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The page says how models were trained, and of which tasks where not all are the same.
+func TestHowModelsWereTrained(t *testing.T) {
+	results := []report.Result{
+		result("babi-10k-single", 1, 1, 0, 0), result("babi-10k-single", 2, 1, 0, 0), result("babi-10k-single", 2, 2, 0, 0),
+		result("babi-1k-single", 1, 1, 0, 0),
+	}
+	decayed := json.RawMessage(`{"training": {"steps": 40000, "weight_decay": 0.1}}`)
+	results[1].Config, results[2].Config = decayed, decayed
+	results[3].Config = json.RawMessage(`{"training": {"steps": 5000}}`)
+	says(t, page(t, t.TempDir(), results),
+		"a model, 2 threads, version 0.1.0 (task 1); a model, at most 40000 updates, weight decay 0.1, 2 threads, version 0.1.0 (task 2).",
+		"a model, at most 5000 updates, 2 threads, version 0.1.0.")
+}
