@@ -79,8 +79,9 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 	if w.runner != nil {
 		result.Overflows = w.runner.Overflows
 	}
-	if f := w.foresight; f != nil {
-		result.EncoderRoom, result.DecoderRoom = f.Source.Updates(), f.Target.Updates()
+	if w.foresight != nil {
+		f := w.foresight.Of(w.batch())
+		result.EncoderRoom, result.DecoderRoom = f.Encoder.Updates(), f.Decoder.Updates()
 	}
 	if what != "gemm" {
 		result.TokensPerSecond = float64(s.Batch*s.Length) / result.Seconds

@@ -47,6 +47,11 @@ func (w *work) prepare(what string) (func() error, error) {
 	return w.decode(rng)
 }
 
+// batch is the shape of what is worked on.
+func (w *work) batch() economy.Shape {
+	return economy.Shape{Rows: w.shape.Batch, Source: w.shape.Length, Target: w.shape.Length}
+}
+
 // call times one execution of a graph, its outputs waited for.
 func (w *work) call(graph economy.Builder, inputs ...any) (func() error, error) {
 	store := model.NewStore()
@@ -54,7 +59,7 @@ func (w *work) call(graph economy.Builder, inputs ...any) (func() error, error) 
 		w.foresight = &economy.Foresight{}
 	}
 	w.runner = economy.New(w.backend, store, graph, w.foresight)
-	shape := economy.Shape{Rows: w.shape.Batch, Source: w.shape.Length, Target: w.shape.Length}
+	shape := w.batch()
 	started := false
 	return func() error {
 		if !started { // variables are made by the first execution

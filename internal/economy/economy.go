@@ -36,14 +36,47 @@ type Builder func(scope *model.Scope, nodes []*Node, room Room) (outputs []*Node
 // Room is the capacities of encoder and decoder; nil is room for everything.
 type Room struct{ Source, Target halting.Capacities }
 
-// Foresight is what is foreseen of both stacks. It outlives a runner: checkpoints keep it.
+// Foresight is what is foreseen of batches, each shape for itself: long sequences may need other shares of their room than short ones.
+// It outlives a runner: checkpoints keep it.
 type Foresight struct {
-	Source halting.Forecast `json:"source"`
-	Target halting.Forecast `json:"target"`
+	Shapes []*Stacks `json:"shapes"`
+}
+
+// Stacks is what is foreseen of both stacks for batches of one shape.
+type Stacks struct {
+	Shape
+	Encoder halting.Forecast `json:"encoder"`
+	Decoder halting.Forecast `json:"decoder"`
+}
+
+// Of gives what is foreseen of a shape. A shape that was not there yet begins with what is known of the one nearest to it.
+func (f *Foresight) Of(s Shape) *Stacks {
+	fresh := &Stacks{}
+	for i, known := range f.Shapes {
+		if known.Shape == s {
+			return known
+		}
+		if i == 0 || s.far(known.Shape) < s.far(fresh.Shape) {
+			*fresh = *known
+		}
+	}
+	fresh.Shape = s
+	fresh.Encoder.Needs, fresh.Decoder.Needs = slices.Clone(fresh.Encoder.Needs), slices.Clone(fresh.Decoder.Needs)
+	f.Shapes = append(f.Shapes, fresh)
+	return fresh
 }
 
 // Shape is a batch's: B, M, N, counted in positions.
-type Shape struct{ Rows, Source, Target int }
+type Shape struct {
+	Rows   int `json:"rows"`
+	Source int `json:"source_length"`
+	Target int `json:"target_length"`
+}
+
+// far is how much s differs from t.
+func (s Shape) far(t Shape) int {
+	return max(s.Rows-t.Rows, t.Rows-s.Rows) + max(s.Source-t.Source, t.Source-s.Source) + max(s.Target-t.Target, t.Target-s.Target)
+}
 
 // ShapeOf is the shape of b.
 func ShapeOf(b batch.Batch) Shape {
@@ -64,40 +97,53 @@ type Runner struct {
 	store     *model.Store
 	graph     Builder
 	foresight *Foresight
-	shape     Shape      // of the batch at hand
-	recent    []compiled // the last used stands last
-	Overflows int        // batches that were run twice
+	roomy     *model.Exec          // with room for everything, whatever the shape
+	recent    map[Shape][]compiled // with the room that is planned; the last used stands last
+	Overflows int                  // batches that were run twice
 }
 
-// compiled is an executor for one plan; room for everything has the empty key.
+// compiled is an executor for one plan.
 type compiled struct {
-	key  string
+	plan string
 	exec *model.Exec
 }
 
-// kept is how many plans stay compiled.
+// kept is how many plans of a shape stay compiled.
 const kept = 4
 
 // New makes a runner over the variables of store. Without foresight there is always room for everything.
 func New(backend compute.Backend, store *model.Store, graph Builder, foresight *Foresight) *Runner {
-	return &Runner{backend: backend, store: store, graph: graph, foresight: foresight}
+	return &Runner{backend: backend, store: store, graph: graph, foresight: foresight, recent: map[Shape][]compiled{}}
 }
 
 // Close frees what was compiled.
 func (r *Runner) Close() {
-	for _, c := range r.recent {
-		c.exec.Finalize()
+	if r.roomy != nil {
+		r.roomy.Finalize()
 	}
-	r.recent = nil
+	for _, list := range r.recent {
+		for _, c := range list {
+			c.exec.Finalize()
+		}
+	}
+	r.roomy, r.recent = nil, map[Shape][]compiled{}
 }
 
 // Call runs the graph on a batch of the given shape.
 func (r *Runner) Call(shape Shape, inputs ...any) ([]*tensors.Tensor, error) {
 	if r.foresight == nil {
-		out, _, err := r.call(everything, shape, inputs)
-		return out, err
+		exec, err := r.withRoom()
+		if err != nil {
+			return nil, err
+		}
+		return exec.Call(inputs...)
 	}
-	out, overflow, err := r.call(r.foresight.key(), shape, inputs)
+	foreseen := r.foresight.Of(shape)
+	exec, err := r.planned(foreseen)
+	if err != nil {
+		return nil, err
+	}
+	out, overflow, err := call(exec, foreseen, inputs)
 	if err != nil || !overflow {
 		return out, err
 	}
@@ -105,37 +151,23 @@ func (r *Runner) Call(shape Shape, inputs ...any) ([]*tensors.Tensor, error) {
 	for _, tensor := range out {
 		_ = tensor.FinalizeAll()
 	}
-	out, _, err = r.call(everything, shape, inputs)
+	if exec, err = r.withRoom(); err != nil {
+		return nil, err
+	}
+	out, _, err = call(exec, foreseen, inputs)
 	return out, err
 }
 
-// everything is the key of the executor that has room for everything.
-const everything = ""
-
-// key names what is planned.
-func (f *Foresight) key() string {
-	if f.Source.Plan == nil && f.Target.Plan == nil {
-		return everything
-	}
-	return fmt.Sprint(f.Source.Plan, f.Target.Plan)
-}
-
 // call runs the graph with some room. If that was enough, it takes note of what was needed.
-func (r *Runner) call(key string, shape Shape, inputs []any) (out []*tensors.Tensor, overflow bool, err error) {
-	exec, err := r.executor(key)
-	if err != nil {
-		return nil, false, err
-	}
-	r.shape = shape
-	out, err = exec.Call(inputs...)
-	if err != nil || r.foresight == nil {
+func call(exec *model.Exec, foreseen *Stacks, inputs []any) (out []*tensors.Tensor, overflow bool, err error) {
+	if out, err = exec.Call(inputs...); err != nil {
 		return out, false, err
 	}
 	outputs := len(out) - 3
 	overflow = tensors.ToScalar[bool](out[outputs])
 	if !overflow {
-		observe(&r.foresight.Source, out[outputs+1], shape.Rows, shape.Source)
-		observe(&r.foresight.Target, out[outputs+2], shape.Rows, shape.Target)
+		observe(&foreseen.Encoder, out[outputs+1], foreseen.Rows, foreseen.Source)
+		observe(&foreseen.Decoder, out[outputs+2], foreseen.Rows, foreseen.Target)
 	}
 	for _, tensor := range out[outputs:] {
 		_ = tensor.FinalizeAll()
@@ -154,39 +186,60 @@ func observe(f *halting.Forecast, demand *tensors.Tensor, rows, length int) {
 	}
 }
 
-// executor finds or makes the executor of a plan.
-func (r *Runner) executor(key string) (*model.Exec, error) {
-	if i := slices.IndexFunc(r.recent, func(c compiled) bool { return c.key == key }); i >= 0 {
-		c := r.recent[i]
-		r.recent = append(slices.Delete(r.recent, i, i+1), c)
+// withRoom is the executor that has room for everything.
+func (r *Runner) withRoom() (*model.Exec, error) {
+	if r.roomy != nil {
+		return r.roomy, nil
+	}
+	exec, err := r.compile(nil)
+	r.roomy = exec
+	return exec, err
+}
+
+// planned finds or makes the executor with the room that is foreseen.
+func (r *Runner) planned(foreseen *Stacks) (*model.Exec, error) {
+	if foreseen.Encoder.Plan == nil && foreseen.Decoder.Plan == nil {
+		return r.withRoom()
+	}
+	plan, list := fmt.Sprint(foreseen.Encoder.Plan, foreseen.Decoder.Plan), r.recent[foreseen.Shape]
+	if i := slices.IndexFunc(list, func(c compiled) bool { return c.plan == plan }); i >= 0 {
+		c := list[i]
+		r.recent[foreseen.Shape] = append(slices.Delete(list, i, i+1), c)
 		return c.exec, nil
 	}
-	exec, err := model.NewExec(r.backend, r.store, func(scope *model.Scope, nodes []*Node) []*Node {
-		return r.build(scope, nodes, key != everything)
-	})
+	exec, err := r.compile(foreseen)
 	if err != nil {
 		return nil, err
 	}
-	exec.SetMaxCache(-1)
-	if len(r.recent) == kept {
-		r.recent[0].exec.Finalize()
-		r.recent = slices.Delete(r.recent, 0, 1)
+	if len(list) == kept {
+		list[0].exec.Finalize()
+		list = slices.Delete(list, 0, 1)
 	}
-	r.recent = append(r.recent, compiled{key, exec})
+	r.recent[foreseen.Shape] = append(list, compiled{plan, exec})
 	return exec, nil
 }
 
-// build adds to the outputs what call reads of them.
-func (r *Runner) build(scope *model.Scope, nodes []*Node, planned bool) []*Node {
-	if r.foresight == nil {
-		outputs, _ := r.graph(scope, nodes, Room{})
-		return outputs
+// compile makes an executor with the room that is foreseen; nil: with room for everything.
+func (r *Runner) compile(foreseen *Stacks) (*model.Exec, error) {
+	exec, err := model.NewExec(r.backend, r.store, func(scope *model.Scope, nodes []*Node) []*Node {
+		return r.build(scope, nodes, foreseen)
+	})
+	if err == nil {
+		exec.SetMaxCache(-1)
 	}
+	return exec, err
+}
+
+// build adds to the outputs what call reads of them.
+func (r *Runner) build(scope *model.Scope, nodes []*Node, foreseen *Stacks) []*Node {
 	var room Room
-	if planned {
-		room = Room{r.foresight.Source.Capacities(r.shape.Rows, r.shape.Source), r.foresight.Target.Capacities(r.shape.Rows, r.shape.Target)}
+	if foreseen != nil {
+		room = Room{foreseen.Encoder.Capacities(foreseen.Rows, foreseen.Source), foreseen.Decoder.Capacities(foreseen.Rows, foreseen.Target)}
 	}
 	outputs, result := r.graph(scope, nodes, room)
+	if r.foresight == nil {
+		return outputs
+	}
 	g := outputs[0].Graph()
 	overflow := LogicalOr(overflows(g, result.Encoder, room.Source), overflows(g, result.Decoder, room.Target))
 	keepVariables(scope, overflow)

@@ -1,8 +1,10 @@
 package economy_test
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -67,7 +69,11 @@ func (l *learner) learn(seed uint64) float64 {
 		}
 		return tensors.FromFlatDataAndDimensions(ids, rows, length)
 	}
-	out, err := l.runner.Call(economy.Shape{Rows: 5, Source: 9, Target: 7}, ragged(5, 9, 7), ragged(5, 7, 6))
+	shape := economy.Shape{Rows: 5, Source: 9, Target: 7}
+	if seed%3 == 2 {
+		shape = economy.Shape{Rows: 4, Source: 5, Target: 7}
+	}
+	out, err := l.runner.Call(shape, ragged(shape.Rows, shape.Source, 7), ragged(shape.Rows, shape.Target, 6))
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -107,8 +113,13 @@ func TestForeseenRoomChangesNothing(t *testing.T) {
 		if sparing.runner.Overflows == 0 || sparing.runner.Overflows > 10 {
 			t.Errorf("%T: %d overflows: the case shows nothing, or the foresight learns nothing", policy, sparing.runner.Overflows)
 		}
-		if plan := foresight.Source.Plan; plan == nil {
-			t.Errorf("%T: nothing was foreseen", policy)
+		for _, known := range foresight.Shapes {
+			if known.Encoder.Plan == nil || known.Decoder.Plan == nil {
+				t.Errorf("%T: nothing was foreseen of %+v", policy, known.Shape)
+			}
+		}
+		if len(foresight.Shapes) != 2 {
+			t.Errorf("%T: %d shapes, not 2", policy, len(foresight.Shapes))
 		}
 		for v := range lavish.store.IterVariables() {
 			got := tensors.MustCopyFlatData[float64](sparing.store.GetVariable(v.Path()).MustValue())
@@ -117,6 +128,47 @@ func TestForeseenRoomChangesNothing(t *testing.T) {
 					t.Fatalf("%T: %s is %v, with room for everything %v", policy, v.Path(), got[i], want)
 				}
 			}
+		}
+	}
+}
+
+// Short sequences that stop early are foreseen beside long ones that do not, and a length between them begins as the one nearest to it.
+// Caught when planted: one forecast for all shapes; forecasts of two shapes that share what they remember.
+func TestEveryShapeHasItsOwnForesight(t *testing.T) {
+	var foresight economy.Foresight
+	short, long := economy.Shape{Rows: 32, Source: 10}, economy.Shape{Rows: 32, Source: 40}
+	see := func(s economy.Shape, demand [][3]int32) { foresight.Of(s).Encoder.Observe(demand, s.Rows, s.Source) }
+	learn := func() {
+		for range 20 {
+			see(short, [][3]int32{{320, 32, 10}, {32, 32, 1}, {0, 0, 0}})
+			see(long, [][3]int32{{1280, 32, 40}, {1280, 32, 40}, {1280, 32, 40}, {0, 0, 0}})
+		}
+	}
+	room := func(source int) float64 {
+		f := foresight.Of(economy.Shape{Rows: 31, Source: source}).Encoder
+		return f.Updates()
+	}
+	learn()
+	for _, c := range []struct {
+		source int
+		least  float64 // updates a position needs room for
+	}{{10, 1.1}, {13, 1.1}, {35, 3}, {40, 3}} {
+		if got := room(c.source); got < c.least || got > c.least+0.2 {
+			t.Errorf("length %d: room for %v updates a position, %v are needed", c.source, got, c.least)
+		}
+	}
+	known, err := json.Marshal(foresight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	see(economy.Shape{Rows: 31, Source: 10}, [][3]int32{{310, 31, 10}, {310, 31, 10}, {310, 31, 10}, {0, 0, 0}})
+	var before economy.Foresight
+	if err := json.Unmarshal(known, &before); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range before.Shapes {
+		if got := foresight.Shapes[i]; got.Rows == 32 && !reflect.DeepEqual(got, want) {
+			t.Errorf("what is foreseen of %+v changed with another shape: %+v, before %+v", want.Shape, got, want)
 		}
 	}
 }
