@@ -21,8 +21,8 @@ import (
 // Weight decay is what makes rules out of stories that were learned by heart: without it task 16 was not learned, and 17 not well (LOG.md).
 //
 // The answer is read from the question's position, the last one: that is where attention gathers the facts, so what the figures
-// show is what answers. The authors' code takes the mean over all positions, model.classifier.pool=mean. Norms stand in front of the
-// sub-layers, as in that code: as the paper prints them, task 18 does not learn at this rate, and task 2 three times as slowly (LOG.md).
+// show is what answers. The authors' code takes the mean over all positions, model.classifier.pool=mean; so do the grids whose models halt
+// adaptively. Norms stand in front of the sub-layers, as in that code: as the paper prints them, task 18 does not learn at this rate, and task 2 three times as slowly (LOG.md).
 func Babi() Run {
 	r := Base()
 	r.Name = "babi"
