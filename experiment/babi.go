@@ -95,9 +95,9 @@ func grids() (list []Grid) {
 }
 
 // pondering gives the run dynamic halting. A model that answers everything right has not yet learned how long to ponder: it goes on.
-// The answer is read from all positions, their mean, as in the authors' code, and so is where halting starts and what pondering costs.
-// Then it costs more where more facts have to be put together. Read from the question alone, a fact is done after one step, whatever
-// it is asked for, and the mean over positions falls with the length of the story (LOG.md).
+// As in the authors' code the answer is read from the mean over all positions, the bias is 1, and the weight of ponder times is Base's, 0.01:
+// positions then ponder longer where more facts have to be put together. Read from the question alone, a fact is done after a step or
+// two, whatever it is asked for, and the mean over positions falls with the length of the story (LOG.md).
 func (r *Run) pondering() {
 	r.Model.Classifier.Pool = "mean"
 	r.Model.Halting = Halting{Frozen: &halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}

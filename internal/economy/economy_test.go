@@ -138,17 +138,14 @@ func TestEveryShapeHasItsOwnForesight(t *testing.T) {
 	var foresight economy.Foresight
 	short, long := economy.Shape{Rows: 32, Source: 10}, economy.Shape{Rows: 32, Source: 40}
 	see := func(s economy.Shape, demand [][3]int32) { foresight.Of(s).Encoder.Observe(demand, s.Rows, s.Source) }
-	learn := func() {
-		for range 20 {
-			see(short, [][3]int32{{320, 32, 10}, {32, 32, 1}, {0, 0, 0}})
-			see(long, [][3]int32{{1280, 32, 40}, {1280, 32, 40}, {1280, 32, 40}, {0, 0, 0}})
-		}
+	for range 20 {
+		see(short, [][3]int32{{320, 32, 10}, {32, 32, 1}, {0, 0, 0}})
+		see(long, [][3]int32{{1280, 32, 40}, {1280, 32, 40}, {1280, 32, 40}, {0, 0, 0}})
 	}
 	room := func(source int) float64 {
 		f := foresight.Of(economy.Shape{Rows: 31, Source: source}).Encoder
 		return f.Updates()
 	}
-	learn()
 	for _, c := range []struct {
 		source int
 		least  float64 // updates a position needs room for
