@@ -31,8 +31,8 @@ var rules = map[string]rule{
 	"task/babi": {own: "task vocab internal/seed", others: "github.com/ulikunitz/xz"},
 	"batch":     {own: "task vocab internal/seed"},
 	"score":     {},
-	"runlog":    {own: "internal/safetensors internal/strictjson internal/whole"},
-	"report":    {own: "internal/strictjson internal/whole"},
+	"runlog":    {own: "internal/safetensors internal/strictjson internal/atomicfile"},
+	"report":    {own: "internal/strictjson internal/atomicfile"},
 	"viewer":    {},
 
 	// The model.
@@ -43,9 +43,9 @@ var rules = map[string]rule{
 
 	// What runs it.
 	"parallel":   {others: gomlx + " github.com/gomlx/go-xla/... cogentcore.org/lab/base/mpi"},
-	"training":   {own: model + " baseline batch objective parallel runlog internal/feed internal/economy " + support, others: gomlx},
+	"training":   {own: model + " baseline batch objective parallel runlog internal/feed internal/capacity " + support, others: gomlx},
 	"decoding":   {own: model + " vocab internal/feed " + support, others: gomlx},
-	"evaluation": {own: model + " baseline decoding score batch task vocab runlog objective internal/feed internal/economy " + support, others: gomlx},
+	"evaluation": {own: model + " baseline decoding score batch task vocab runlog objective internal/feed internal/capacity " + support, others: gomlx},
 	"experiment": {own: "training evaluation decoding objective batch score task task/... vocab runlog viewer report baseline internal/... " + model, others: gomlx},
 
 	// The engine knows tensors, not transformers.
@@ -55,15 +55,15 @@ var rules = map[string]rule{
 	"internal/seed":        {},
 	"internal/strictjson":  {},
 	"internal/safetensors": {},
-	"internal/whole":       {},
+	"internal/atomicfile":  {},
 	"internal/progress":    {others: "github.com/schollz/progressbar/v3 golang.org/x/term"},
 	"internal/feed":        {own: "batch universal", others: gomlx},
-	"internal/economy":     {own: model + " batch", others: gomlx},
+	"internal/capacity":    {own: model + " batch", others: gomlx},
 	"engine":               {own: "cpu", others: "github.com/gomlx/compute/... github.com/gomlx/go-xla/..."},
 	"engine/*":             {own: "engine", others: "github.com/gomlx/compute"},
 	"internal/golden":      {own: model + " objective internal/safetensors", others: gomlx},
 	"internal/gradcheck":   {others: gomlx},
-	"internal/bench":       {own: model + " decoding objective vocab internal/economy", others: gomlx},
+	"internal/bench":       {own: model + " decoding objective vocab internal/capacity", others: gomlx},
 	"internal/cmd/golden":  {own: "engine internal/golden", others: gomlx},
 	"internal/cmd/budget":  {},
 	"internal/cmd/bench":   {},

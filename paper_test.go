@@ -63,7 +63,7 @@ func TestPaperPlacesEveryPart(t *testing.T) {
 	}
 }
 
-// named finds `folder/file.go` and `folder/file.go:Symbol`.
+// named finds `folder/file.go` and `folder/file.go:Token`.
 var named = regexp.MustCompile("`([\\w./-]+\\.go)(?::([\\w.]+))?`")
 
 // problem says what is wrong with where a row places its part; "" if nothing is.

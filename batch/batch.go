@@ -14,14 +14,14 @@ import (
 
 // A Batch is two rectangles of ids, row after row.
 type Batch struct {
-	Rows         int        // B, empty ones included
-	SourceLength int        // M
-	TargetLength int        // N
-	Words        int        // ids at one position of the source; 0 counts as 1
-	Source       []vocab.ID // [B*M]
-	Target       []vocab.ID // [B*N]
-	Examples     int        // rows that hold an example, at the top; the others are padding throughout
-	Index        []int      // Chunk: which of its examples stands in each of the first Examples rows; else nil
+	Rows              int        // B, empty ones included
+	SourceLength      int        // M
+	TargetLength      int        // N
+	TokensPerPosition int        // ids at one position of the source; 0 counts as 1
+	Source            []vocab.ID // [B*M]
+	Target            []vocab.ID // [B*N]
+	Examples          int        // rows that hold an example, at the top; the others are padding throughout
+	Index             []int      // Chunk: which of its examples stands in each of the first Examples rows; else nil
 }
 
 // Pad puts examples into rows of the given lengths. More examples than rows, and an example longer than its row, are
@@ -50,7 +50,7 @@ func Pad(examples []task.Example, rows, sourceLength, targetLength int) (Batch, 
 }
 
 // SourcePositions is how many positions a source row has: SourceLength, unless positions hold several ids.
-func (b Batch) SourcePositions() int { return b.SourceLength / max(b.Words, 1) }
+func (b Batch) SourcePositions() int { return b.SourceLength / max(b.TokensPerPosition, 1) }
 
 // SourceRow is the i-th source with its padding, a part of Source.
 func (b Batch) SourceRow(i int) []vocab.ID { return b.Source[i*b.SourceLength : (i+1)*b.SourceLength] }
@@ -58,8 +58,8 @@ func (b Batch) SourceRow(i int) []vocab.ID { return b.Source[i*b.SourceLength : 
 // TargetRow is the i-th target with its padding, a part of Target.
 func (b Batch) TargetRow(i int) []vocab.ID { return b.Target[i*b.TargetLength : (i+1)*b.TargetLength] }
 
-// Symbols counts what is no padding: the denominators of losses and of symbols per second.
-func (b Batch) Symbols() (source, target int) { return count(b.Source), count(b.Target) }
+// Tokens counts what is no padding: the denominators of losses and of tokens per second.
+func (b Batch) Tokens() (source, target int) { return count(b.Source), count(b.Target) }
 
 func count(ids []vocab.ID) int {
 	n := 0

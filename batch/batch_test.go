@@ -29,8 +29,8 @@ func TestPad(t *testing.T) {
 	if b.Rows != 3 || b.SourceLength != 2 || b.TargetLength != 4 || b.Examples != 2 {
 		t.Errorf("%+v", b)
 	}
-	if source, target := b.Symbols(); source != 3 || target != 5 {
-		t.Errorf("%d and %d symbols, want 3 and 5", source, target)
+	if source, target := b.Tokens(); source != 3 || target != 5 {
+		t.Errorf("%d and %d tokens, want 3 and 5", source, target)
 	}
 	if got := b.TargetRow(1); !slices.Equal(got, []vocab.ID{9, 9, 1, 0}) {
 		t.Errorf("target row 1 is %v", got)

@@ -25,7 +25,7 @@ func Chunk(examples []task.Example, plan Plan) []Batch {
 		if err != nil {
 			panic(err) // groups never makes a group that does not fit
 		}
-		b.Words, b.Index = plan.Words, g.members
+		b.TokensPerPosition, b.Index = plan.TokensPerPosition, g.members
 		batches = append(batches, b)
 	}
 	return batches

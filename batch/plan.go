@@ -16,13 +16,13 @@ const (
 
 // A Plan says which rectangles there may be. Shapes are few on purpose: every one costs a compiled graph.
 type Plan struct {
-	Tokens     int   `json:"tokens,omitempty"`     // most positions of the longer rectangle: rows = max(1, Tokens/max(M, N))
-	Rows       int   `json:"rows,omitempty"`       // this many rows instead, whatever the lengths
-	Boundaries []int `json:"boundaries,omitempty"` // lengths of rows before the target's End, rising; none: 8, 10, 12, 15, 18, ...
-	MaxSource  int   `json:"max_source,omitempty"` // longest source; 0: no sources at all
-	MaxTarget  int   `json:"max_target,omitempty"` // longest target, End included
-	Words      int   `json:"words,omitempty"`      // ids at one position of a source; 0 counts as 1. Lengths above are of positions, MaxSource is of ids
-	Window     int   `json:"window,omitempty"`     // examples that are sorted by length at a time; 0: 256 of the longest batches
+	Tokens            int   `json:"tokens,omitempty"`              // most positions of the longer rectangle: rows = max(1, Tokens/max(M, N))
+	Rows              int   `json:"rows,omitempty"`                // this many rows instead, whatever the lengths
+	Boundaries        []int `json:"boundaries,omitempty"`          // lengths of rows before the target's End, rising; none: 8, 10, 12, 15, 18, ...
+	MaxSource         int   `json:"max_source,omitempty"`          // longest source; 0: no sources at all
+	MaxTarget         int   `json:"max_target,omitempty"`          // longest target, End included
+	TokensPerPosition int   `json:"tokens_per_position,omitempty"` // ids at one position of a source; 0 counts as 1. Lengths above are of positions, MaxSource is of ids
+	Window            int   `json:"window,omitempty"`              // examples that are sorted by length at a time; 0: 256 of the longest batches
 }
 
 // Validate names the field that is out of range.
@@ -38,10 +38,10 @@ func (p Plan) Validate() error {
 		return fmt.Errorf("max_source is %d: it must not be negative", p.MaxSource)
 	case p.MaxTarget < 0:
 		return fmt.Errorf("max_target is %d: it must not be negative", p.MaxTarget)
-	case p.Words < 0:
-		return fmt.Errorf("words is %d: it must be positive, or 0 for 1", p.Words)
+	case p.TokensPerPosition < 0:
+		return fmt.Errorf("words is %d: it must be positive, or 0 for 1", p.TokensPerPosition)
 	case p.MaxSource%p.words() != 0:
-		return fmt.Errorf("max_source is %d: it must be whole positions of %d ids", p.MaxSource, p.Words)
+		return fmt.Errorf("max_source is %d: it must be whole positions of %d ids", p.MaxSource, p.TokensPerPosition)
 	case p.Window < 0:
 		return fmt.Errorf("window is %d: it must be positive, or 0 for 256 of the longest batches", p.Window)
 	}
@@ -53,7 +53,7 @@ func (p Plan) Validate() error {
 	return nil
 }
 
-func (p Plan) words() int { return max(p.Words, 1) }
+func (p Plan) words() int { return max(p.TokensPerPosition, 1) }
 
 // A shape is the size of a source and a target row.
 type shape struct{ source, target int }

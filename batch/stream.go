@@ -51,7 +51,7 @@ func (s *Stream) Next() (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
-	b.Words = s.plan.Words
+	b.TokensPerPosition = s.plan.TokensPerPosition
 	if s.position.Batch++; int(s.position.Batch) == len(s.groups) {
 		s.moveTo(Position{Window: s.position.Window + 1})
 	}
@@ -112,9 +112,9 @@ func (s *Stream) load() error {
 func (s *Stream) check(i int64, e task.Example) error {
 	switch {
 	case len(e.Source) > s.plan.MaxSource:
-		return fmt.Errorf("batch: example %d has a source of %d symbols, the longest may have %d", i, len(e.Source), s.plan.MaxSource)
+		return fmt.Errorf("batch: example %d has a source of %d tokens, the longest may have %d", i, len(e.Source), s.plan.MaxSource)
 	case len(e.Target) > s.plan.MaxTarget:
-		return fmt.Errorf("batch: example %d has a target of %d symbols, the longest may have %d", i, len(e.Target), s.plan.MaxTarget)
+		return fmt.Errorf("batch: example %d has a target of %d tokens, the longest may have %d", i, len(e.Target), s.plan.MaxTarget)
 	case len(e.Target) == 0:
 		return fmt.Errorf("batch: example %d has an empty target: it must at least have an end", i)
 	}

@@ -16,7 +16,7 @@ func TestWordsOfAPosition(t *testing.T) {
 	source := func(i int64) task.Example {
 		return task.Example{Source: slices.Repeat([]vocab.ID{2, 3, 0}, 1+int(i%11)), Target: []vocab.ID{2}}
 	}
-	plan := batch.Plan{Tokens: 24, Words: 3, Boundaries: []int{4, 8}, MaxSource: 33, MaxTarget: 1, Window: 110}
+	plan := batch.Plan{Tokens: 24, TokensPerPosition: 3, Boundaries: []int{4, 8}, MaxSource: 33, MaxTarget: 1, Window: 110}
 	s, err := batch.NewStream(source, plan, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +45,8 @@ func TestWordsOfAPosition(t *testing.T) {
 		}
 	}
 	for want, bad := range map[string]batch.Plan{
-		"words is -1":      {Rows: 1, Words: -1},
-		"max_source is 31": {Rows: 1, Words: 3, MaxSource: 31},
+		"words is -1":      {Rows: 1, TokensPerPosition: -1},
+		"max_source is 31": {Rows: 1, TokensPerPosition: 3, MaxSource: 31},
 	} {
 		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -11,7 +11,7 @@ import (
 )
 
 // Beam is beam search with the length penalty of Wu et al. (2016), as the authors' code searches: the score of a sequence
-// is log p / ((5 + length) / 6)^Alpha, its length counting the end symbol; of the 2 Width best continuations those that end
+// is log p / ((5 + length) / 6)^Alpha, its length counting the end token; of the 2 Width best continuations those that end
 // compete with what had ended before, the others go on; the search of a source stops once no running sequence can
 // still beat its best finished one.
 type Beam struct {
@@ -65,17 +65,17 @@ type beam struct {
 // over tells whether nothing that runs can still beat the best finished hypothesis: log p only falls, and no penalty is
 // larger than that of the longest sequence.
 func (s *beam) over() bool {
-	if len(s.running) == 0 || len(s.running[0].Symbols) == s.limit {
+	if len(s.running) == 0 || len(s.running[0].Tokens) == s.limit {
 		return true
 	}
 	return len(s.finished) > 0 && s.finished[0].Score >= s.running[0].LogProb/s.penalty(s.limit)
 }
 
-// advance extends the running hypotheses by one symbol each; logits [Width][V] belong to them in order.
-func (s *beam) advance(logits [][]float64) (parents []int, symbols []vocab.ID, err error) {
+// advance extends the running hypotheses by one token each; logits [Width][V] belong to them in order.
+func (s *beam) advance(logits [][]float64) (parents []int, tokens []vocab.ID, err error) {
 	type candidate struct {
 		from    int
-		symbol  vocab.ID
+		token   vocab.ID
 		logProb float64
 	}
 	var candidates []candidate
@@ -91,12 +91,12 @@ func (s *beam) advance(logits [][]float64) (parents []int, symbols []vocab.ID, e
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(b.logProb, a.logProb) })
 	var running []Hypothesis
 	for _, c := range candidates[:min(2*s.Width, len(candidates))] {
-		sequence := append(slices.Clone(s.running[c.from].Symbols), c.symbol)
-		h := Hypothesis{Symbols: sequence, LogProb: c.logProb, Score: c.logProb / s.penalty(len(sequence)), Finished: c.symbol == vocab.End}
+		sequence := append(slices.Clone(s.running[c.from].Tokens), c.token)
+		h := Hypothesis{Tokens: sequence, LogProb: c.logProb, Score: c.logProb / s.penalty(len(sequence)), Finished: c.token == vocab.End}
 		if h.Finished {
 			s.finished = append(s.finished, h)
 		} else if len(running) < s.Width {
-			running, parents, symbols = append(running, h), append(parents, c.from), append(symbols, c.symbol)
+			running, parents, tokens = append(running, h), append(parents, c.from), append(tokens, c.token)
 		}
 	}
 	s.running = running
@@ -105,7 +105,7 @@ func (s *beam) advance(logits [][]float64) (parents []int, symbols []vocab.ID, e
 	if s.over() {
 		return nil, nil, nil
 	}
-	return parents, symbols, nil
+	return parents, tokens, nil
 }
 
 // best is what the search came to.
@@ -115,7 +115,7 @@ func (s *beam) best() []Hypothesis {
 	}
 	for i := range s.running {
 		h := &s.running[i]
-		h.Score = h.LogProb / s.penalty(len(h.Symbols))
+		h.Score = h.LogProb / s.penalty(len(h.Tokens))
 	}
 	return s.running
 }

@@ -1,7 +1,7 @@
 package decoding
 
 // roundUp gives lengths few values, so that few graphs are compiled: 8, 12, 16, 24, 32, 48, 64, then four to a doubling: 80, 96, 112,
-// 128, 160, ... Every symbol looks at all of a source, padding included, so long ones are not padded by much.
+// 128, 160, ... Every token looks at all of a source, padding included, so long ones are not padded by much.
 func roundUp(length int) int {
 	size, step := 8, 4
 	for size < length {
@@ -16,10 +16,10 @@ func roundUp(length int) int {
 	return size
 }
 
-// capacityFor is the room that is made for so many symbols: 64, 96, 144, ..., half as much again each time, in whole sixteens.
-func capacityFor(symbols int) int {
+// capacityFor is the room that is made for so many tokens: 64, 96, 144, ..., half as much again each time, in whole sixteens.
+func capacityFor(tokens int) int {
 	capacity := 64
-	for capacity < symbols {
+	for capacity < tokens {
 		capacity = larger(capacity)
 	}
 	return capacity

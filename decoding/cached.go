@@ -20,8 +20,8 @@ type Cached struct {
 	kept    []*tensors.Tensor
 	slots   []int // where in the tensors each row is
 	sources []int // the source of each row of the tensors
-	room    int   // symbols that kept has room for
-	seen    int   // symbols that it holds
+	room    int   // tokens that kept has room for
+	seen    int   // tokens that it holds
 	steps   int
 }
 
@@ -61,7 +61,7 @@ func (c *Cached) Bytes() int {
 	return bytes
 }
 
-// Rest is what is left of the prompts after the symbols that all have, which are read together.
+// Rest is what is left of the prompts after the tokens that all have, which are read together.
 func (c *Cached) Rest() [][]vocab.ID { return rest(c.prompts) }
 
 func rest(prompts [][]vocab.ID) [][]vocab.ID {
@@ -83,8 +83,8 @@ func shortest(prompts [][]vocab.ID) int {
 }
 
 // Next is the function that the searches call.
-func (c *Cached) Next(parents []int, symbols []vocab.ID) ([][]float64, error) {
-	if symbols == nil {
+func (c *Cached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
+	if tokens == nil {
 		return c.first(parents)
 	}
 	if err := c.arrange(parents); err != nil {
@@ -95,7 +95,7 @@ func (c *Cached) Next(parents []int, symbols []vocab.ID) ([][]float64, error) {
 		last[i] = vocab.End // of rows that nobody reads
 	}
 	for r, slot := range c.slots {
-		last[slot] = symbols[r]
+		last[slot] = tokens[r]
 	}
 	return c.read(last, 1)
 }
@@ -113,7 +113,7 @@ func (c *Cached) first(sources []int) ([][]float64, error) {
 	if err := c.arrange(sources); err != nil {
 		return nil, err
 	}
-	for _, shape := range c.d.config.Kept(len(c.sources), c.room, c.steps) {
+	for _, shape := range c.d.config.CacheShapes(len(c.sources), c.room, c.steps) {
 		c.kept = append(c.kept, tensors.FromShape(shape))
 	}
 	var logits [][]float64
@@ -139,11 +139,11 @@ func (c *Cached) first(sources []int) ([][]float64, error) {
 	return logits, nil
 }
 
-// longestChunk is how many symbols of a prompt are read at once.
+// longestChunk is how many tokens of a prompt are read at once.
 const longestChunk = 64
 
-// read takes n more symbols of each row of the tensors and gives the logits of the rows.
-func (c *Cached) read(symbols []vocab.ID, n int) ([][]float64, error) {
+// read takes n more tokens of each row of the tensors and gives the logits of the rows.
+func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 	for c.seen+n > c.room {
 		grown, err := callDonating(c.d, c.d.grow.Call, nil, c.kept)
 		if err != nil {
@@ -151,7 +151,7 @@ func (c *Cached) read(symbols []vocab.ID, n int) ([][]float64, error) {
 		}
 		c.kept, c.room = grown, larger(c.room)
 	}
-	input := tensors.FromFlatDataAndDimensions(symbols, len(c.sources), n)
+	input := tensors.FromFlatDataAndDimensions(tokens, len(c.sources), n)
 	defer free(input)
 	args := []any{input, int32(c.seen)}
 	for _, t := range c.source {
@@ -233,23 +233,23 @@ func (c *Cached) arrange(parents []int) error {
 
 // rememberGraph gives, of sources [B, M], what the decoder attends to: keys, values, mask.
 func (d *Decoder) rememberGraph(scope *model.Scope, nodes []*Node) []*Node {
-	r := d.model.Remember(scope, d.encoded(scope, nodes[0]))
+	r := d.model.CacheCrossAttention(scope, d.encoded(scope, nodes[0]))
 	return []*Node{r.Keys, r.Values, r.Mask}
 }
 
-// nextGraph gives the logits [R, V] after symbols [R, N], of which some were seen before, a scalar; then come what is remembered of
+// nextGraph gives the logits [R, V] after tokens [R, N], of which some were seen before, a scalar; then come what is remembered of
 // the source, if there is one, and what is kept, which follows the logits.
 func (d *Decoder) nextGraph(scope *model.Scope, nodes []*Node) []*Node {
-	symbols, seen, rest := nodes[0], nodes[1], nodes[2:]
-	scope.Store().SetTraining(symbols.Graph(), false)
+	tokens, seen, rest := nodes[0], nodes[1], nodes[2:]
+	scope.Store().SetTraining(tokens.Graph(), false)
 	if d.language != nil {
-		past := &universal.Past{Seen: seen, Kept: slices.Clone(rest)}
-		logits := d.language.Continue(scope, symbols, past)
-		return append([]*Node{logits}, past.Kept...)
+		past := &universal.KVCache{Length: seen, Tensors: slices.Clone(rest)}
+		logits := d.language.DecodeStep(scope, tokens, past)
+		return append([]*Node{logits}, past.Tensors...)
 	}
-	past := &universal.Past{Seen: seen, Kept: slices.Clone(rest[3:])}
-	logits := d.model.Continue(scope, universal.Remembered{Keys: rest[0], Values: rest[1], Mask: rest[2]}, symbols, past)
-	return append([]*Node{logits}, past.Kept...)
+	past := &universal.KVCache{Length: seen, Tensors: slices.Clone(rest[3:])}
+	logits := d.model.DecodeStep(scope, universal.CrossAttentionCache{Keys: rest[0], Values: rest[1], Mask: rest[2]}, tokens, past)
+	return append([]*Node{logits}, past.Tensors...)
 }
 
 // gatherGraph gives the rows that the first node lists of all others.
@@ -266,7 +266,7 @@ func (d *Decoder) growGraph(kept []*Node) []*Node {
 	grown := make([]*Node, len(kept))
 	for i, x := range kept {
 		grown[i] = Identity(x)
-		if axis := d.config.CapacityAxis(i); axis >= 0 {
+		if axis := d.config.CacheCapacityAxis(i); axis >= 0 {
 			size := x.Shape().Dimensions[axis]
 			grown[i] = GrowRight(x, axis, larger(size)-size, 0)
 		}

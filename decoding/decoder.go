@@ -81,7 +81,7 @@ func (d *Decoder) encodeGraph(scope *model.Scope, nodes []*Node) []*Node {
 
 func (d *Decoder) encoded(scope *model.Scope, source *Node) universal.Memory {
 	scope.Store().SetTraining(source.Graph(), false)
-	memory, _ := d.model.Encode(scope, universal.Inputs{Source: source}, universal.Watch{})
+	memory, _ := d.model.Encode(scope, universal.Inputs{Source: source}, universal.Options{})
 	return memory
 }
 

@@ -51,7 +51,7 @@ func randomWeights(t *testing.T, m universal.Model) *model.Store {
 	t.Helper()
 	store := model.NewStore()
 	exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, source, target *Node) *Node {
-		return m.Forward(scope, universal.Inputs{Source: source, Target: target}, universal.Watch{}).Logits
+		return m.Forward(scope, universal.Inputs{Source: source, Target: target}, universal.Options{}).Logits
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -81,11 +81,11 @@ func randomWeights(t *testing.T, m universal.Model) *model.Store {
 	return store
 }
 
-// teacherForced gives the logits [B][N][V] after the true symbols.
+// teacherForced gives the logits [B][N][V] after the true tokens.
 func teacherForced(t *testing.T, m universal.Model, store *model.Store, sources, targets [][]int32) []float64 {
 	t.Helper()
 	exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, source, target *Node) *Node {
-		logits := m.Forward(scope, universal.Inputs{Source: source, Target: target}, universal.Watch{}).Logits
+		logits := m.Forward(scope, universal.Inputs{Source: source, Target: target}, universal.Options{}).Logits
 		scope.Store().SetTraining(source.Graph(), false)
 		return ConvertDType(logits, dtypes.Float64)
 	})
@@ -127,7 +127,7 @@ func repeated(length, first int) []vocab.ID {
 	return ids
 }
 
-// Decoding symbol by symbol with a cache, each source encoded once and padded as the decoder pads, gives the logits of teacher forcing and
+// Decoding token by token with a cache, each source encoded once and padded as the decoder pads, gives the logits of teacher forcing and
 // those of decoding without a cache: position by position, sources of unequal lengths, rows in another order, twice, or given up on the
 // way; both precisions, all policies and transitions.
 // Caught when planted: keys of one step used in all; a cache written one position off; positions behind the present one seen; coordinates
@@ -151,12 +151,12 @@ func TestDecoderAgreesWithTeacherForcing(t *testing.T) {
 				t.Fatal(err)
 			}
 			rows, parents := []int{2, 0, 1}, []int{2, 0, 1} // the source of each row
-			var symbols []vocab.ID
+			var tokens []vocab.ID
 			for n := range length {
 				if testing.Short() && n > 20 {
 					break
 				}
-				got, err := batch.Next(parents, symbols)
+				got, err := batch.Next(parents, tokens)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -175,10 +175,10 @@ func TestDecoderAgreesWithTeacherForcing(t *testing.T) {
 					parents = []int{1}
 				}
 				var next []int
-				symbols = nil
+				tokens = nil
 				for _, p := range parents {
 					next = append(next, rows[p])
-					symbols = append(symbols, targets[rows[p]][n])
+					tokens = append(tokens, targets[rows[p]][n])
 				}
 				rows = next
 			}
@@ -189,8 +189,8 @@ func TestDecoderAgreesWithTeacherForcing(t *testing.T) {
 }
 
 // A cache and no cache give the same logits at every position, of language models with prompts too, whose common part is read at once.
-// Caught when planted: what TestDecoderAgreesWithTeacherForcing says; room that is not made when a sequence grows; symbols of a prompt
-// that are not counted; a prompt read one symbol off.
+// Caught when planted: what TestDecoderAgreesWithTeacherForcing says; room that is not made when a sequence grows; tokens of a prompt
+// that are not counted; a prompt read one token off.
 func TestCacheAgreesWithoutIt(t *testing.T) {
 	sources := [][]vocab.ID{{3, 5, 2}, {4, 2, 5, 5, 4, 3, 2, 2, 4}}
 	for name, config := range models(dtypes.Float64) {
@@ -202,23 +202,23 @@ func TestCacheAgreesWithoutIt(t *testing.T) {
 			defer d.Close()
 			cached, uncached := start(t, d, sources)
 			parents := []int{0, 1}
-			var symbols []vocab.ID
+			var tokens []vocab.ID
 			for n := range 200 {
 				if testing.Short() && n > 70 {
 					break
 				}
-				got, err := cached.Next(parents, symbols)
+				got, err := cached.Next(parents, tokens)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, err := uncached.Next(parents, symbols)
+				want, err := uncached.Next(parents, tokens)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for r := range got {
 					compare(t, fmt.Sprintf("%s, language %v: row %d, position %d", name, language, r, n), got[r], want[r], 1e-9)
 				}
-				symbols = []vocab.ID{vocab.ID(2 + n*n%4), vocab.ID(2 + (n/3)%4)}
+				tokens = []vocab.ID{vocab.ID(2 + n*n%4), vocab.ID(2 + (n/3)%4)}
 			}
 		}
 	}
@@ -265,7 +265,7 @@ func limits(sources, limit int) []int {
 	return list
 }
 
-// Every search finds the same with a cache and without: symbols, and scores to rounding; of sources that end at different times, and of
+// Every search finds the same with a cache and without: tokens, and scores to rounding; of sources that end at different times, and of
 // prompts of different lengths. A source alone gets what it gets in a batch.
 // Caught when planted: rows of a beam not moved; the memory of another source after a source has left; the end of a prompt searched for.
 func TestSearchesAgree(t *testing.T) {
@@ -325,27 +325,27 @@ func TestBatchesHaveTheLogitsOfTheirSources(t *testing.T) {
 	defer d.Close()
 	sources := [][]vocab.ID{repeated(20, 1), repeated(17, 2), repeated(24, 3)}
 	batch, _ := start(t, d, sources)
-	parents, symbols := []int{0, 1, 2}, []vocab.ID(nil)
+	parents, tokens := []int{0, 1, 2}, []vocab.ID(nil)
 	var logits [][][]float64
 	for range 70 {
-		got, err := batch.Next(parents, symbols)
+		got, err := batch.Next(parents, tokens)
 		if err != nil {
 			t.Fatal(err)
 		}
-		logits, symbols = append(logits, got), []vocab.ID{2, 3, 4}
+		logits, tokens = append(logits, got), []vocab.ID{2, 3, 4}
 	}
 	for i := range sources {
 		alone, _ := start(t, d, sources[i:i+1])
-		symbols = nil
+		tokens = nil
 		for n := range 70 {
-			got, err := alone.Next([]int{0}, symbols)
+			got, err := alone.Next([]int{0}, tokens)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got[0], logits[n][i]) {
 				t.Fatalf("source %d, position %d: %v alone, %v in a batch", i, n, got[0], logits[n][i])
 			}
-			symbols = []vocab.ID{vocab.ID(2 + i)}
+			tokens = []vocab.ID{vocab.ID(2 + i)}
 		}
 	}
 }
@@ -357,12 +357,12 @@ func TestCacheSize(t *testing.T) {
 		d := decoder(t, models(dtypes.Float64)["halting.Fixed, universal."+name+", pre-norm false"], false)
 		defer d.Close()
 		batch, _ := start(t, d, [][]vocab.ID{{2, 3, 4}, {2}})
-		symbols := []vocab.ID(nil)
+		tokens := []vocab.ID(nil)
 		for n := range 100 {
-			if _, err := batch.Next([]int{0, 1}, symbols); err != nil {
+			if _, err := batch.Next([]int{0, 1}, tokens); err != nil {
 				t.Fatal(err)
 			}
-			symbols = []vocab.ID{2, 3}
+			tokens = []vocab.ID{2, 3}
 			room := 64
 			switch {
 			case n >= 96:
@@ -372,7 +372,7 @@ func TestCacheSize(t *testing.T) {
 			}
 			const rows, masks = 2, 2 * 8
 			if want := rows*8*(2*3*room*8+windows+2*8*8) + masks; batch.Bytes() != want {
-				t.Fatalf("%s: %d bytes after %d symbols, want %d", name, batch.Bytes(), n+1, want)
+				t.Fatalf("%s: %d bytes after %d tokens, want %d", name, batch.Bytes(), n+1, want)
 			}
 		}
 	}
@@ -398,7 +398,7 @@ func TestDecoderErrors(t *testing.T) {
 	if found, err := d.Decode(t.Context(), nil, nil, decoding.Method{}, nil); err != nil || len(found) != 0 {
 		t.Errorf("nothing is decoded to %v, %v", found, err)
 	}
-	if found, err := d.Decode(t.Context(), [][]vocab.ID{{2}}, []int{0}, decoding.Method{}, nil); err != nil || len(found[0].Symbols) != 0 {
-		t.Errorf("no symbols at most: %v, %v", found, err)
+	if found, err := d.Decode(t.Context(), [][]vocab.ID{{2}}, []int{0}, decoding.Method{}, nil); err != nil || len(found[0].Tokens) != 0 {
+		t.Errorf("no tokens at most: %v, %v", found, err)
 	}
 }

@@ -1,6 +1,6 @@
 // Package decoding turns the distributions of a model into sequences: greedily, by sampling, or by beam search. The
-// searches know nothing but a function that gives the logits of the next symbol, [Next]. [Decoder] makes such functions of
-// an encoder-decoder or a language model, in two ways: with a cache of what each step computed, where a symbol costs the
+// searches know nothing but a function that gives the logits of the next token, [Next]. [Decoder] makes such functions of
+// an encoder-decoder or a language model, in two ways: with a cache of what each step computed, where a token costs the
 // work of one position, and by running the decoder over the whole prefix again, as the authors' code does, which is the
 // oracle of the first.
 //
@@ -8,7 +8,7 @@
 // separable convolutions of F channels T (2 D + 4 F) more; besides, once for all steps, keys and values of the source's M
 // positions, 2 M D. S grows by half where it is reached, from 64 on, so shapes are few and growing seldom.
 //
-// Letters: B sources, R rows (hypotheses that are extended together), N symbols so far, V vocabulary.
+// Letters: B sources, R rows (hypotheses that are extended together), N tokens so far, V vocabulary.
 package decoding
 
 import (
@@ -19,41 +19,41 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Next extends sequences by one symbol each and gives the logits of the symbols after, [R][V]. Row r of the new rows goes on
-// with row parents[r] of the call before and symbols[r]; rows that are no parent are given up. In the first call symbols is
-// nil and parents[r] is the source of row r. All rows have the same number of symbols.
-type Next func(parents []int, symbols []vocab.ID) (logits [][]float64, err error)
+// Next extends sequences by one token each and gives the logits of the tokens after, [R][V]. Row r of the new rows goes on
+// with row parents[r] of the call before and tokens[r]; rows that are no parent are given up. In the first call tokens is
+// nil and parents[r] is the source of row r. All rows have the same number of tokens.
+type Next func(parents []int, tokens []vocab.ID) (logits [][]float64, err error)
 
 // Request is what is to be decoded, of B sources.
 type Request struct {
-	Limits []int // symbols that the answer to each source may have, end included
+	Limits []int // tokens that the answer to each source may have, end included
 	Next   Next
 
-	// Rest holds symbols of each source that have to come first, without being searched for, and are no part of the
+	// Rest holds tokens of each source that have to come first, without being searched for, and are no part of the
 	// answer: the ends of prompts of different lengths. May be nil.
 	Rest [][]vocab.ID
 
-	// Chosen is told of each symbol when it is certain, in their order for each source. May be nil. Beam search is certain
+	// Chosen is told of each token when it is certain, in their order for each source. May be nil. Beam search is certain
 	// of nothing before its end and never calls it.
-	Chosen func(source int, symbol vocab.ID)
+	Chosen func(source int, token vocab.ID)
 }
 
 // Hypothesis is a decoded sequence.
 type Hypothesis struct {
-	Symbols  []vocab.ID // ends with vocab.End if Finished
-	LogProb  float64    // log p(symbols | source), natural
+	Tokens   []vocab.ID // ends with vocab.End if Finished
+	LogProb  float64    // log p(tokens | source), natural
 	Score    float64    // what beam search ranks by: LogProb over the length penalty; LogProb itself elsewhere
 	Finished bool       // false: cut off at the limit
 }
 
 // extend takes the logits of a source's rows and says how the search of that source goes on: new rows, given by parents among
-// these rows and symbols. No rows: it is over.
-type extend func(logits [][]float64) (parents []int, symbols []vocab.ID, err error)
+// these rows and tokens. No rows: it is over.
+type extend func(logits [][]float64) (parents []int, tokens []vocab.ID, err error)
 
 // run drives the searches of all sources together until the last is over. Each begins with one row.
 func (r Request) run(ctx context.Context, searches []extend) error {
 	var parents []int // of the rows of all running sources, source by source
-	var symbols []vocab.ID
+	var tokens []vocab.ID
 	rows := make([]int, len(searches)) // of each source
 	for i, limit := range r.Limits {
 		if limit > 0 {
@@ -64,11 +64,11 @@ func (r Request) run(ctx context.Context, searches []extend) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		logits, err := r.Next(parents, symbols)
+		logits, err := r.Next(parents, tokens)
 		if err != nil {
 			return err
 		}
-		parents, symbols = nil, []vocab.ID{}
+		parents, tokens = nil, []vocab.ID{}
 		first := 0 // row of the source
 		for i, search := range searches {
 			if rows[i] == 0 {
@@ -83,7 +83,7 @@ func (r Request) run(ctx context.Context, searches []extend) error {
 			for _, p := range from {
 				parents = append(parents, first+p)
 			}
-			symbols = append(symbols, next...)
+			tokens = append(tokens, next...)
 			first += rows[i]
 			rows[i] = len(from)
 		}
@@ -91,7 +91,7 @@ func (r Request) run(ctx context.Context, searches []extend) error {
 	return nil
 }
 
-// single searches with one row a source: choose takes a symbol from its log-probabilities.
+// single searches with one row a source: choose takes a token from its log-probabilities.
 func (r Request) single(ctx context.Context, choose func(source int, logP []float64) vocab.ID) ([]Hypothesis, error) {
 	result := make([]Hypothesis, len(r.Limits))
 	searches := make([]extend, len(result))
@@ -102,28 +102,28 @@ func (r Request) single(ctx context.Context, choose func(source int, logP []floa
 			if err != nil {
 				return nil, nil, err
 			}
-			symbol := choose(i, logP)
-			h.Symbols, h.LogProb = append(h.Symbols, symbol), h.LogProb+logP[symbol]
-			h.Score, h.Finished = h.LogProb, symbol == vocab.End
+			token := choose(i, logP)
+			h.Tokens, h.LogProb = append(h.Tokens, token), h.LogProb+logP[token]
+			h.Score, h.Finished = h.LogProb, token == vocab.End
 			if r.Chosen != nil {
-				r.Chosen(i, symbol)
+				r.Chosen(i, token)
 			}
-			if h.Finished || len(h.Symbols) == r.Limits[i] {
+			if h.Finished || len(h.Tokens) == r.Limits[i] {
 				return nil, nil, nil
 			}
-			return []int{0}, []vocab.ID{symbol}, nil
+			return []int{0}, []vocab.ID{token}, nil
 		}
 	}
 	return result, r.run(ctx, searches)
 }
 
-// Greedy takes the most probable symbol at every step, the one with the smaller id if two are equal, until every sequence
+// Greedy takes the most probable token at every step, the one with the smaller id if two are equal, until every sequence
 // has ended or reached its limit. Padding is never generated.
 func Greedy(ctx context.Context, r Request) ([]Hypothesis, error) {
 	return r.single(ctx, func(_ int, logP []float64) vocab.ID { return mostProbable(logP) })
 }
 
-// mostProbable is the most probable symbol other than padding.
+// mostProbable is the most probable token other than padding.
 func mostProbable(logP []float64) vocab.ID {
 	best := vocab.End
 	for id := int(vocab.End); id < len(logP); id++ {

@@ -55,9 +55,9 @@ func (m Method) Search(ctx context.Context, r Request) ([]Hypothesis, error) {
 	return Greedy(ctx, r)
 }
 
-// Decode answers sources, limits[i] symbols at most for source i, with a cache. chosen, if not nil, is told of symbols as
+// Decode answers sources, limits[i] tokens at most for source i, with a cache. chosen, if not nil, is told of tokens as
 // [Request].Chosen is.
-func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int, m Method, chosen func(source int, symbol vocab.ID)) ([]Hypothesis, error) {
+func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int, m Method, chosen func(source int, token vocab.ID)) ([]Hypothesis, error) {
 	batch, err := d.Start(sources)
 	if err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Sampling draws each symbol from the model's distribution, changed in this order: sharpened by the temperature, cut to the TopK
-// most probable symbols, cut to the fewest of those that together have at least TopP of the probability that is left.
+// Sampling draws each token from the model's distribution, changed in this order: sharpened by the temperature, cut to the TopK
+// most probable tokens, cut to the fewest of those that together have at least TopP of the probability that is left.
 type Sampling struct {
 	Temperature float64 // logits are divided by it; below 1 the probable becomes more so. Positive
 	TopK        int     // 0: all
@@ -25,14 +25,14 @@ func (s Sampling) Validate() error {
 	case !(s.Temperature > 0 && !math.IsInf(s.Temperature, 1)):
 		return fmt.Errorf("temperature is %v: it must be positive; 1 is the model's own distribution", s.Temperature)
 	case s.TopK < 0:
-		return fmt.Errorf("top-k is %d: use 0 for all symbols, or how many to choose from", s.TopK)
+		return fmt.Errorf("top-k is %d: use 0 for all tokens, or how many to choose from", s.TopK)
 	case !(s.TopP > 0 && s.TopP <= 1):
-		return fmt.Errorf("top-p is %v: it must be above 0 and at most 1, which is for all symbols", s.TopP)
+		return fmt.Errorf("top-p is %v: it must be above 0 and at most 1, which is for all tokens", s.TopP)
 	}
 	return nil
 }
 
-// Search draws an answer to each source, with one number of streams[source] a symbol: what is drawn for a source depends on
+// Search draws an answer to each source, with one number of streams[source] a token: what is drawn for a source depends on
 // its stream alone, not on the others. LogProb is that of the model itself.
 func (s Sampling) Search(ctx context.Context, r Request, streams []*rand.Rand) ([]Hypothesis, error) {
 	if err := s.Validate(); err != nil {
@@ -41,7 +41,7 @@ func (s Sampling) Search(ctx context.Context, r Request, streams []*rand.Rand) (
 	return r.single(ctx, func(source int, logP []float64) vocab.ID { return s.draw(logP, streams[source].Float64()) })
 }
 
-// draw takes the symbol at which the changed probabilities, the largest first, sum to more than u, 0 <= u < 1. Never padding.
+// draw takes the token at which the changed probabilities, the largest first, sum to more than u, 0 <= u < 1. Never padding.
 func (s Sampling) draw(logP []float64, u float64) vocab.ID {
 	order := make([]vocab.ID, 0, len(logP)-1)
 	for id := int(vocab.End); id < len(logP); id++ {

@@ -11,7 +11,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// first samples the first symbol often and counts.
+// first samples the first token often and counts.
 func first(t *testing.T, s decoding.Sampling, logits []float64, draws int) []int {
 	t.Helper()
 	counts := make([]int, len(logits))
@@ -22,14 +22,14 @@ func first(t *testing.T, s decoding.Sampling, logits []float64, draws int) []int
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts[found[0].Symbols[0]]++
+		counts[found[0].Tokens[0]]++
 	}
 	return counts
 }
 
-// Symbols are drawn as often as the changed distribution says, worked out by hand. A count of 20,000 draws is off by more than five
+// Tokens are drawn as often as the changed distribution says, worked out by hand. A count of 20,000 draws is off by more than five
 // deviations with probability 6e-7; the stream is fixed, so this either fails always or never.
-// Caught when planted: a temperature that multiplies; one symbol too few or too many kept by TopP; TopP of what TopK cut off, too; padding drawn.
+// Caught when planted: a temperature that multiplies; one token too few or too many kept by TopP; TopP of what TopK cut off, too; padding drawn.
 func TestSamplingDistribution(t *testing.T) {
 	ln := func(p ...float64) []float64 {
 		logits := []float64{9} // padding, which is never drawn
@@ -51,10 +51,10 @@ func TestSamplingDistribution(t *testing.T) {
 		"top-p, one":    {decoding.Sampling{Temperature: 1, TopP: 0.001}, []float64{0, 0, 1, 0, 0}},
 		"top-k, then p": {decoding.Sampling{Temperature: 1, TopK: 3, TopP: 0.76}, []float64{0, 0, 4. / 7, 0, 3. / 7}}, // 7/9 of the three are enough
 	} {
-		for symbol, n := range first(t, c.sampling, ln(0.1, 0.4, 0.2, 0.3), draws) {
-			p := c.want[symbol]
+		for token, n := range first(t, c.sampling, ln(0.1, 0.4, 0.2, 0.3), draws) {
+			p := c.want[token]
 			if math.Abs(float64(n)-p*draws) > 5*math.Sqrt(p*(1-p)*draws) {
-				t.Errorf("%s: symbol %d was drawn %d times of %d, want about %.0f", name, symbol, n, draws, p*draws)
+				t.Errorf("%s: token %d was drawn %d times of %d, want about %.0f", name, token, n, draws, p*draws)
 			}
 		}
 	}
@@ -79,8 +79,8 @@ func TestSamplingStreams(t *testing.T) {
 			t.Errorf("source %d: %+v alone, %+v in a batch; %v", i, found, h, err)
 		}
 		logProb := 0.0
-		for n, symbol := range h.Symbols {
-			logProb += c.logP(0, h.Symbols[:n], symbol)
+		for n, token := range h.Tokens {
+			logProb += c.logP(0, h.Tokens[:n], token)
 		}
 		if math.Abs(logProb-h.LogProb) > 1e-9 {
 			t.Errorf("source %d: log p is %v, want %v", i, h.LogProb, logProb)

@@ -12,10 +12,10 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A chain is a language in which the next symbol depends on the last one only: logits[source][last symbol][symbol].
+// A chain is a language in which the next token depends on the last one only: logits[source][last token][token].
 type chain [][][]float64
 
-// randomChain has padding, end and 3 symbols; sharpness says how much the most probable symbol stands out.
+// randomChain has padding, end and 3 tokens; sharpness says how much the most probable token stands out.
 func randomChain(rng *rand.Rand, sources int, sharpness float64) chain {
 	c := make(chain, sources)
 	for s := range c {
@@ -30,16 +30,16 @@ func randomChain(rng *rand.Rand, sources int, sharpness float64) chain {
 	return c
 }
 
-// request asks for sequences of the chain. The first symbol follows padding.
+// request asks for sequences of the chain. The first token follows padding.
 func (c chain) request(limit int) decoding.Request {
 	var sources []int
-	next := func(parents []int, symbols []vocab.ID) (logits [][]float64, err error) {
+	next := func(parents []int, tokens []vocab.ID) (logits [][]float64, err error) {
 		now, chosen := []int{}, []vocab.ID{}
 		for r, parent := range parents {
-			if symbols == nil {
+			if tokens == nil {
 				now, chosen = append(now, parent), append(chosen, vocab.Padding)
 			} else {
-				now, chosen = append(now, sources[parent]), append(chosen, symbols[r])
+				now, chosen = append(now, sources[parent]), append(chosen, tokens[r])
 			}
 			logits = append(logits, c[now[r]][chosen[r]])
 		}
@@ -60,13 +60,13 @@ func (c chain) row(source int, prefix []vocab.ID) []float64 {
 	return c[source][prefix[len(prefix)-1]]
 }
 
-// logP is log p(symbol | prefix).
-func (c chain) logP(source int, prefix []vocab.ID, symbol vocab.ID) float64 {
+// logP is log p(token | prefix).
+func (c chain) logP(source int, prefix []vocab.ID, token vocab.ID) float64 {
 	sum := 0.0
 	for _, l := range c.row(source, prefix) {
 		sum += math.Exp(l)
 	}
-	return c.row(source, prefix)[symbol] - math.Log(sum)
+	return c.row(source, prefix)[token] - math.Log(sum)
 }
 
 // penalty is the length penalty of Wu et al. (2016).
@@ -74,16 +74,16 @@ func penalty(length int, alpha float64) float64 {
 	return math.Pow(5+float64(length), alpha) / math.Pow(6, alpha)
 }
 
-// all lists every sequence that ends within limit symbols, best first.
+// all lists every sequence that ends within limit tokens, best first.
 func (c chain) all(source, limit int, alpha float64) (found []decoding.Hypothesis) {
 	var extend func(prefix []vocab.ID, logProb float64)
 	extend = func(prefix []vocab.ID, logProb float64) {
-		for symbol := vocab.End; symbol < 5; symbol++ {
-			symbols, p := append(slices.Clone(prefix), symbol), logProb+c.logP(source, prefix, symbol)
-			if symbol == vocab.End {
-				found = append(found, decoding.Hypothesis{Symbols: symbols, LogProb: p, Score: p / penalty(len(symbols), alpha), Finished: true})
-			} else if len(symbols) < limit {
-				extend(symbols, p)
+		for token := vocab.End; token < 5; token++ {
+			tokens, p := append(slices.Clone(prefix), token), logProb+c.logP(source, prefix, token)
+			if token == vocab.End {
+				found = append(found, decoding.Hypothesis{Tokens: tokens, LogProb: p, Score: p / penalty(len(tokens), alpha), Finished: true})
+			} else if len(tokens) < limit {
+				extend(tokens, p)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func cmpFloat(a, b float64) int {
 }
 
 func sameHypothesis(a, b decoding.Hypothesis) bool {
-	return slices.Equal(a.Symbols, b.Symbols) && a.Finished == b.Finished && math.Abs(a.LogProb-b.LogProb) < 1e-9 && math.Abs(a.Score-b.Score) < 1e-9
+	return slices.Equal(a.Tokens, b.Tokens) && a.Finished == b.Finished && math.Abs(a.LogProb-b.LogProb) < 1e-9 && math.Abs(a.Score-b.Score) < 1e-9
 }
 
 // A beam that holds everything finds the best of all sequences. Several sources are searched at once.
@@ -137,9 +137,9 @@ func TestStoppingEarlyChangesNothing(t *testing.T) {
 		for _, b := range []decoding.Beam{{Width: 1}, {Width: 2, Alpha: 0.6}, {Width: 2, Alpha: 4}, {Width: 3, Alpha: 1}} {
 			request := c.request(limit)
 			next := request.Next
-			request.Next = func(parents []int, symbols []vocab.ID) ([][]float64, error) {
+			request.Next = func(parents []int, tokens []vocab.ID) ([][]float64, error) {
 				calls++
-				return next(parents, symbols)
+				return next(parents, tokens)
 			}
 			found, err := b.Search(t.Context(), request)
 			if err != nil {
@@ -166,11 +166,11 @@ func (c chain) patient(b decoding.Beam, limit int) decoding.Hypothesis {
 	for range limit {
 		var candidates []decoding.Hypothesis
 		for _, h := range running {
-			for symbol := vocab.End; symbol < 5; symbol++ {
-				p := h.LogProb + c.logP(0, h.Symbols, symbol)
+			for token := vocab.End; token < 5; token++ {
+				p := h.LogProb + c.logP(0, h.Tokens, token)
 				candidates = append(candidates, decoding.Hypothesis{
-					Symbols: append(slices.Clone(h.Symbols), symbol), LogProb: p,
-					Score: p / penalty(len(h.Symbols)+1, b.Alpha), Finished: symbol == vocab.End,
+					Tokens: append(slices.Clone(h.Tokens), token), LogProb: p,
+					Score: p / penalty(len(h.Tokens)+1, b.Alpha), Finished: token == vocab.End,
 				})
 			}
 		}
@@ -192,7 +192,7 @@ func (c chain) patient(b decoding.Beam, limit int) decoding.Hypothesis {
 	return running[0]
 }
 
-// Greedy decoding follows the most probable symbol, never padding, to the end or the limit.
+// Greedy decoding follows the most probable token, never padding, to the end or the limit.
 // Caught when planted: padding allowed; probabilities that do not sum to 1.
 func TestGreedyFollowsTheMostProbable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
@@ -205,15 +205,15 @@ func TestGreedyFollowsTheMostProbable(t *testing.T) {
 		}
 		for source, got := range found {
 			want := decoding.Hypothesis{}
-			for len(want.Symbols) < 6 && !want.Finished {
+			for len(want.Tokens) < 6 && !want.Finished {
 				best := vocab.End
-				for symbol := vocab.End; symbol < 5; symbol++ {
-					if c.logP(source, want.Symbols, symbol) > c.logP(source, want.Symbols, best) {
-						best = symbol
+				for token := vocab.End; token < 5; token++ {
+					if c.logP(source, want.Tokens, token) > c.logP(source, want.Tokens, best) {
+						best = token
 					}
 				}
-				want.LogProb += c.logP(source, want.Symbols, best)
-				want.Symbols, want.Finished = append(want.Symbols, best), best == vocab.End
+				want.LogProb += c.logP(source, want.Tokens, best)
+				want.Tokens, want.Finished = append(want.Tokens, best), best == vocab.End
 			}
 			if want.Score = want.LogProb; !sameHypothesis(got, want) {
 				t.Errorf("chain %d, source %d: %+v, want %+v", round, source, got, want)
@@ -228,28 +228,28 @@ func TestGreedyFollowsTheMostProbable(t *testing.T) {
 	}
 }
 
-// Of two equally probable symbols the smaller id is taken.
+// Of two equally probable tokens the smaller id is taken.
 func TestGreedyTies(t *testing.T) {
-	tie := func(_ []int, symbols []vocab.ID) ([][]float64, error) {
-		return [][]float64{[][]float64{{9, 0, 3, 3, 3}, {9, 3, 1, 3, 0}}[len(symbols)]}, nil
+	tie := func(_ []int, tokens []vocab.ID) ([][]float64, error) {
+		return [][]float64{[][]float64{{9, 0, 3, 3, 3}, {9, 3, 1, 3, 0}}[len(tokens)]}, nil
 	}
 	found, err := decoding.Greedy(t.Context(), decoding.Request{Next: tie, Limits: []int{5}})
-	if err != nil || !slices.Equal(found[0].Symbols, []vocab.ID{2, 1}) {
+	if err != nil || !slices.Equal(found[0].Tokens, []vocab.ID{2, 1}) {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
 
 // A beam of width 1 without penalty goes where greedy decoding goes, but also remembers where it could have ended: what it gives is never less
-// probable, and is the same wherever the model is sure of each symbol.
+// probable, and is the same wherever the model is sure of each token.
 func TestBeamOfOneAndGreedy(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	equal := 0
 	for round := range 100 {
 		sure := round%2 == 0
 		c := randomChain(rng, 1, 1)
-		if sure { // one symbol of each row has nearly all probability: the chain 2, 3, 4, end
-			for last, symbol := range []vocab.ID{2, 0, 3, 4, 1} {
-				c[0][last][symbol] += 12
+		if sure { // one token of each row has nearly all probability: the chain 2, 3, 4, end
+			for last, token := range []vocab.ID{2, 0, 3, 4, 1} {
+				c[0][last][token] += 12
 			}
 		}
 		greedy, err := decoding.Greedy(t.Context(), c.request(8))

@@ -12,7 +12,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Uncached is a batch that is being decoded without a cache: sources are encoded once, but for every symbol the decoder runs over
+// Uncached is a batch that is being decoded without a cache: sources are encoded once, but for every token the decoder runs over
 // the whole prefix. It is what [Cached] has to agree with, and be faster than.
 type Uncached struct {
 	d        *Decoder
@@ -48,13 +48,13 @@ func (u *Uncached) Close() {
 func (u *Uncached) Rest() [][]vocab.ID { return rest(u.prompts) }
 
 // Next is the function that the searches call.
-func (u *Uncached) Next(parents []int, symbols []vocab.ID) ([][]float64, error) {
+func (u *Uncached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
 	rows, prefixes := make([]int, len(parents)), make([][]vocab.ID, len(parents))
 	for r, parent := range parents {
 		switch {
-		case symbols != nil:
+		case tokens != nil:
 			rows[r] = u.rows[parent]
-			prefixes[r] = append(slices.Clone(u.prefixes[parent]), symbols[r])
+			prefixes[r] = append(slices.Clone(u.prefixes[parent]), tokens[r])
 		case u.prompts != nil:
 			prefixes[r] = u.prompts[parent][:shortest(u.prompts)]
 			fallthrough
@@ -88,18 +88,18 @@ func (u *Uncached) logits() ([][]float64, error) {
 	return logitRows(out[0]), nil
 }
 
-// wholeGraph gives the logits [R, V] at one position of the decoder, from the rows' symbols [R, N], the position, counted from 0, the
+// wholeGraph gives the logits [R, V] at one position of the decoder, from the rows' tokens [R, N], the position, counted from 0, the
 // source that each row belongs to [R], and, if there are sources, what encodeGraph gives.
 func (d *Decoder) wholeGraph(scope *model.Scope, nodes []*Node) []*Node {
-	symbols, position, rows := nodes[0], nodes[1], nodes[2]
-	g, in := symbols.Graph(), universal.Inputs{Target: symbols}
+	tokens, position, rows := nodes[0], nodes[1], nodes[2]
+	g, in := tokens.Graph(), universal.Inputs{Target: tokens}
 	scope.Store().SetTraining(g, false)
 	var logits *Node // [R, N, V]
 	if d.language != nil {
-		logits = d.language.Forward(scope, in, universal.Watch{}).Logits
+		logits = d.language.Forward(scope, in, universal.Options{}).Logits
 	} else {
 		memory := universal.Memory{State: rowsOf(nodes[3], rows), Mask: rowsOf(nodes[4], rows)}
-		logits = d.model.Decode(scope, memory, in, universal.Watch{}).Logits
+		logits = d.model.Decode(scope, memory, in, universal.Options{}).Logits
 	}
 	here := Equal(Iota(g, shapes.Make(dtypes.Int32, logits.Shape().Dimensions...), 1), position)
 	return []*Node{ReduceSum(Where(here, logits, ZerosLike(logits)), 1)} // GoMLX's portable backend has no DynamicSlice

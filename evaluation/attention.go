@@ -18,7 +18,7 @@ func (e Evaluator) LastAttention(ctx context.Context, m universal.Model, example
 	exec, err := model.NewExec(e.Backend, e.Store, func(scope *model.Scope, nodes []*Node) []*Node {
 		scope.Store().SetTraining(nodes[0].Graph(), false)
 		in, _ := feed.Inputs(nodes, true, false)
-		result := m.Forward(scope, in, universal.Watch{Attention: true})
+		result := m.Forward(scope, in, universal.Options{ReturnAttention: true})
 		steps := make([]*Node, len(result.Encoder.Attention))
 		for t, shares := range result.Encoder.Attention { // [B, K, M, M]
 			steps[t] = universal.Last(ReduceMean(shares, 1), result.Encoder.Mask) // [B, 1, M]
@@ -52,7 +52,7 @@ func (e Evaluator) LastAttention(ctx context.Context, m universal.Model, example
 // spread adds one step of a batch to its examples.
 func spread(looked [][][]float64, b batch.Batch, examples []task.Example, shares []float32) {
 	for i, at := range b.Index {
-		row := make([]float64, len(examples[at].Source)/max(b.Words, 1))
+		row := make([]float64, len(examples[at].Source)/max(b.TokensPerPosition, 1))
 		for p := range row {
 			row[p] = float64(shares[i*b.SourcePositions()+p])
 		}

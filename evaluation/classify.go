@@ -7,7 +7,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
-	"universal-transformer/internal/economy"
+	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
 	"universal-transformer/score"
 	"universal-transformer/task"
@@ -30,11 +30,11 @@ type Answer struct {
 func (e Evaluator) Classify(ctx context.Context, m universal.Model, examples []task.Example, classes *vocab.Vocabulary) (Row, []Answer, error) {
 	row, answers := Row{Examples: len(examples), Method: Classification}, make([]Answer, len(examples))
 	unknown, _ := classes.Unknown()
-	runner := e.runner(m, func(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+	runner := e.runner(m, func(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
 		scope.Store().SetTraining(nodes[0].Graph(), false)
 		in, _ := feed.Inputs(nodes, true, false)
 		in.SourceCapacities = room.Source
-		result := m.Forward(scope, in, universal.Watch{})
+		result := m.Forward(scope, in, universal.Options{})
 		return []*Node{ArgMax(result.Logits, -1, feed.Integer), ConvertDType(result.Encoder.Updates, feed.Integer)}, result
 	})
 	defer runner.Close()
@@ -43,7 +43,7 @@ func (e Evaluator) Classify(ctx context.Context, m universal.Model, examples []t
 		if err := ctx.Err(); err != nil {
 			return row, nil, err
 		}
-		out, err := runner.Call(economy.ShapeOf(b), feed.Tensors(b, nil)...)
+		out, err := runner.Call(capacity.ShapeOf(b), feed.Tensors(b, nil)...)
 		if err != nil {
 			return row, nil, err
 		}
@@ -75,9 +75,9 @@ func ran(updates []int32) (steps []int) {
 
 // one scores one answer.
 func one(right bool) (s score.Score) {
-	s.Symbols.Total, s.Sequences.Total = 1, 1
+	s.Tokens.Total, s.Sequences.Total = 1, 1
 	if right {
-		s.Symbols.Right, s.Sequences.Right = 1, 1
+		s.Tokens.Correct, s.Sequences.Correct = 1, 1
 	}
 	return s
 }

@@ -25,7 +25,7 @@ func TestClassify(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := universal.Encoder{Pool: universal.Last, Config: universal.Config{
-		SourceVocabulary: 9, TargetVocabulary: classes.Size(), Words: 2, Width: 8, Heads: 2, Seed: 3, ScaleEmbedding: true,
+		SourceVocabulary: 9, TargetVocabulary: classes.Size(), TokensPerPosition: 2, Width: 8, Heads: 2, Seed: 3, ScaleEmbedding: true,
 		Transition: universal.FeedForward{Filter: 8}, Halting: halting.Frozen{ACT: halting.ACT{MaxSteps: 3, Epsilon: 0.01}},
 	}}
 	var examples []task.Example
@@ -36,7 +36,7 @@ func TestClassify(t *testing.T) {
 		}
 		examples = append(examples, task.Example{Source: source, Target: []vocab.ID{vocab.ID(2 + i%4)}})
 	}
-	e := evaluation.Evaluator{Backend: enginetest.Backend(t), Store: model.NewStore(), Plan: batch.Plan{Tokens: 40, Words: 2, Boundaries: []int{3, 6}}}
+	e := evaluation.Evaluator{Backend: enginetest.Backend(t), Store: model.NewStore(), Plan: batch.Plan{Tokens: 40, TokensPerPosition: 2, Boundaries: []int{3, 6}}}
 	row, together, err := e.Classify(context.Background(), m, examples, classes)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestClassify(t *testing.T) {
 		}
 		seen[a.Class] = true
 	}
-	if len(seen) < 2 || right == 0 || right == len(examples) || row.Score.Sequences.Right != right || row.Score.Sequences.Total != 40 || row.Method != evaluation.Classification {
+	if len(seen) < 2 || right == 0 || right == len(examples) || row.Score.Sequences.Correct != right || row.Score.Sequences.Total != 40 || row.Method != evaluation.Classification {
 		t.Errorf("%d right, classes %v, %+v", right, seen, row)
 	}
 	for class := range seen { // the same answer, under classes of which it is the unknown one

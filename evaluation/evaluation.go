@@ -1,8 +1,8 @@
-// Package evaluation measures a trained model on examples it has not seen: by real decoding, symbol after symbol from its
-// own output, or with teacher forcing, where every symbol is predicted from the true ones before it. A row says which.
+// Package evaluation measures a trained model on examples it has not seen: by real decoding, token after token from its
+// own output, or with teacher forcing, where every token is predicted from the true ones before it. A row says which.
 //
-// For greedy decoding the two agree on whole sequences (a sequence is right exactly if each of its symbols is most probable
-// after the true ones before it) but not on symbols: one wrong symbol may lead decoding astray.
+// For greedy decoding the two agree on whole sequences (a sequence is right exactly if each of its tokens is most probable
+// after the true ones before it) but not on tokens: one wrong token may lead decoding astray.
 package evaluation
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
 	"universal-transformer/decoding"
-	"universal-transformer/internal/economy"
+	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
 	"universal-transformer/score"
 	"universal-transformer/task"
@@ -54,8 +54,8 @@ func (r Row) String() string {
 	if r.Method == BeamSearch {
 		how = fmt.Sprintf("%s of width %d, alpha %v", how, r.BeamWidth, r.Alpha)
 	}
-	return fmt.Sprintf("%s, %s, %d examples, %s: symbol accuracy %s, sequence accuracy %s",
-		r.Task, r.Lengths, r.Examples, how, r.Score.Symbols, r.Score.Sequences)
+	return fmt.Sprintf("%s, %s, %d examples, %s: token accuracy %s, sequence accuracy %s",
+		r.Task, r.Lengths, r.Examples, how, r.Score.Tokens, r.Score.Sequences)
 }
 
 // Evaluator measures one model. Plan says how many positions a batch may have.
@@ -68,7 +68,7 @@ type Evaluator struct {
 }
 
 // Decode decodes examples and scores what comes out: greedily if beam.Width is 0, by beam search otherwise. A sequence may
-// become a quarter longer than its reference, and 10 symbols more, before it is cut off.
+// become a quarter longer than its reference, and 10 tokens more, before it is cut off.
 func (e Evaluator) Decode(ctx context.Context, m universal.EncoderDecoder, examples []task.Example, beam decoding.Beam) (Row, error) {
 	row := Row{Examples: len(examples), Method: GreedyDecoding, BeamWidth: beam.Width, Alpha: beam.Alpha}
 	if beam.Width > 0 {
@@ -93,7 +93,7 @@ func (e Evaluator) Decode(ctx context.Context, m universal.EncoderDecoder, examp
 			return row, err
 		}
 		for i, h := range hypotheses {
-			row.Score.Add(h.Symbols, examples[b.Index[i]].Target)
+			row.Score.Add(h.Tokens, examples[b.Index[i]].Target)
 			if !h.Finished {
 				row.Unended++
 			}
@@ -106,14 +106,14 @@ func (e Evaluator) Decode(ctx context.Context, m universal.EncoderDecoder, examp
 // Limit is how long a sequence may become whose reference has the given length.
 func Limit(reference int) int { return reference + reference/4 + 10 }
 
-// TeacherForce predicts every symbol of the examples' targets from the true symbols before it.
+// TeacherForce predicts every token of the examples' targets from the true tokens before it.
 func (e Evaluator) TeacherForce(ctx context.Context, m universal.Model, examples []task.Example) (Row, error) {
 	row := Row{Examples: len(examples), Method: TeacherForcing}
-	runner := e.runner(m, func(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+	runner := e.runner(m, func(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
 		scope.Store().SetTraining(nodes[0].Graph(), false)
 		in, _ := feed.Inputs(nodes, len(nodes) == 2, false)
 		in.SourceCapacities, in.TargetCapacities = room.Source, room.Target
-		result := m.Forward(scope, in, universal.Watch{})
+		result := m.Forward(scope, in, universal.Options{})
 		return append([]*Node{ArgMax(result.Logits, -1, feed.Integer)}, updates(result)...), result
 	})
 	defer runner.Close()
@@ -123,7 +123,7 @@ func (e Evaluator) TeacherForce(ctx context.Context, m universal.Model, examples
 		if err := ctx.Err(); err != nil {
 			return row, err
 		}
-		out, err := runner.Call(economy.ShapeOf(b), feed.Tensors(b, nil)...)
+		out, err := runner.Call(capacity.ShapeOf(b), feed.Tensors(b, nil)...)
 		if err != nil {
 			return row, err
 		}
@@ -159,27 +159,27 @@ func updates(result universal.Result) (sums []*Node) {
 	return sums
 }
 
-// forced scores predictions that were made one by one, each from the true symbols before it: a wrong End among them ends nothing,
+// forced scores predictions that were made one by one, each from the true tokens before it: a wrong End among them ends nothing,
 // as it would in a decoded sequence.
 func forced(predicted, reference []vocab.ID) (s score.Score) {
-	s.Symbols.Total, s.Sequences.Total = len(reference), 1
+	s.Tokens.Total, s.Sequences.Total = len(reference), 1
 	for i, id := range reference {
 		if predicted[i] == id {
-			s.Symbols.Right++
+			s.Tokens.Correct++
 		}
 	}
-	if s.Symbols.Right == len(reference) {
-		s.Sequences.Right = 1
+	if s.Tokens.Correct == len(reference) {
+		s.Sequences.Correct = 1
 	}
 	return s
 }
 
 // runner runs a graph of the model, halted positions left out unless e.Masked.
-func (e Evaluator) runner(m universal.Model, graph economy.Builder) *economy.Runner {
+func (e Evaluator) runner(m universal.Model, graph capacity.GraphBuilder) *capacity.Runner {
 	if e.Masked {
-		return economy.New(e.Backend, e.Store, graph, nil)
+		return capacity.NewRunner(e.Backend, e.Store, graph, nil)
 	}
-	return economy.New(e.Backend, e.Store, graph, economy.For(m))
+	return capacity.NewRunner(e.Backend, e.Store, graph, capacity.NewPlanner(m))
 }
 
 func (e Evaluator) report(done *int, more, total int) {

@@ -21,7 +21,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// copying is the task of copying 1 to 5 of the symbols 2..5.
+// copying is the task of copying 1 to 5 of the tokens 2..5.
 func copying(i int64) task.Example {
 	rng := seed.Rand(1, "copying", i)
 	var source []vocab.ID
@@ -53,7 +53,7 @@ func halfTrained(t *testing.T) (*training.Trainer, training.Report, []task.Examp
 	}
 	tr := &training.Trainer{
 		Config: training.Config{
-			Steps: 80, Schedule: training.Constant(5e-3), Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1, Ponder: objective.Warmup{Weight: 0.01},
+			Steps: 80, Schedule: training.Constant(5e-3), Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1, Ponder: objective.PonderSchedule{Weight: 0.01},
 			LogEvery: 100, EvaluateEvery: 80, CheckpointEvery: 1000, Keep: 2, Seed: 1,
 		},
 		Backend: enginetest.Backend(t), Model: m, Stream: stream, Log: log, HeldOut: batch.Chunk(examples, batch.Plan{Rows: 32}),
@@ -67,12 +67,12 @@ func halfTrained(t *testing.T) (*training.Trainer, training.Report, []task.Examp
 
 // Greedy decoding gets exactly those sequences right that teacher forcing gets right, and so does the tally of training; every row says
 // what was measured and how; the size of batches does not matter.
-// Symbols are as many as in training's tally under teacher forcing, where a wrong end ends nothing.
+// Tokens are as many as in training's tally under teacher forcing, where a wrong end ends nothing.
 // Caught when planted: predictions cut at a wrong end under teacher forcing; scores of one example put down to another; predictions read from another row; a limit that cuts right sequences off.
 func TestGreedyDecodingAndTeacherForcingAgreeOnSequences(t *testing.T) {
 	tr, report, examples := halfTrained(t)
 	m, ctx := tr.Model.(universal.EncoderDecoder), context.Background()
-	right := int(report.HeldOut.SequencesRight)
+	right := int(report.HeldOut.CorrectSequences)
 	if right < 20 || right > 80 {
 		t.Fatalf("the model copies %d of 100: that shows little", right)
 	}
@@ -95,8 +95,8 @@ func TestGreedyDecodingAndTeacherForcingAgreeOnSequences(t *testing.T) {
 		rows = append(rows, forced, greedy)
 	}
 	for i, row := range rows {
-		if row.Score.Sequences != (score.Accuracy{Right: right, Total: 100}) || row.Score.Symbols.Total != int(report.HeldOut.Symbols) {
-			t.Errorf("measurement %d: %s; training says %d right, of %v symbols", i, row, right, report.HeldOut.Symbols)
+		if row.Score.Sequences != (score.Accuracy{Correct: right, Total: 100}) || row.Score.Tokens.Total != int(report.HeldOut.Tokens) {
+			t.Errorf("measurement %d: %s; training says %d right, of %v tokens", i, row, right, report.HeldOut.Tokens)
 		}
 		if i >= 2 && row.Score != rows[i-2].Score {
 			t.Errorf("measurement %d: %s; in other batches %s", i, row, rows[i-2])
@@ -105,12 +105,12 @@ func TestGreedyDecodingAndTeacherForcingAgreeOnSequences(t *testing.T) {
 			t.Errorf("measurement %d is labelled %+v", i, row)
 		}
 	}
-	if symbols := rows[0].Score.Symbols.Right; symbols != int(report.HeldOut.SymbolsRight) {
-		t.Errorf("teacher forcing: %d symbols right, training says %v", symbols, report.HeldOut.SymbolsRight)
+	if tokens := rows[0].Score.Tokens.Correct; tokens != int(report.HeldOut.CorrectTokens) {
+		t.Errorf("teacher forcing: %d tokens right, training says %v", tokens, report.HeldOut.CorrectTokens)
 	}
 	e := evaluation.Evaluator{Backend: tr.Backend, Store: tr.Store, Plan: batch.Plan{Rows: 50}}
 	beam, err := e.Decode(ctx, m, examples, decoding.Beam{Width: 2, Alpha: 0.6})
-	if err != nil || beam.Method != evaluation.BeamSearch || beam.BeamWidth != 2 || beam.Alpha != 0.6 || beam.Score.Sequences.Right == 0 {
+	if err != nil || beam.Method != evaluation.BeamSearch || beam.BeamWidth != 2 || beam.Alpha != 0.6 || beam.Score.Sequences.Correct == 0 {
 		t.Errorf("%+v, %v", beam, err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
@@ -126,8 +126,8 @@ func TestGreedyDecodingAndTeacherForcingAgreeOnSequences(t *testing.T) {
 // A row names task, examples, method and both accuracies with their counts. What is written about the method is not left to the reader to guess.
 func TestRowSaysHowItWasMeasured(t *testing.T) {
 	row := evaluation.Row{Task: "copy", Examples: 2, Lengths: "length 40", Method: evaluation.BeamSearch, BeamWidth: 4, Alpha: 0.6,
-		Score: score.Score{Symbols: score.Accuracy{Right: 3, Total: 4}, Sequences: score.Accuracy{Right: 1, Total: 2}}}
-	for _, part := range []string{"copy, length 40, 2 examples, beam search of width 4, alpha 0.6: symbol accuracy ", "3 of 4", ", sequence accuracy ", "1 of 2"} {
+		Score: score.Score{Tokens: score.Accuracy{Correct: 3, Total: 4}, Sequences: score.Accuracy{Correct: 1, Total: 2}}}
+	for _, part := range []string{"copy, length 40, 2 examples, beam search of width 4, alpha 0.6: token accuracy ", "3 of 4", ", sequence accuracy ", "1 of 2"} {
 		if !strings.Contains(row.String(), part) {
 			t.Errorf("%q has no %q", row, part)
 		}

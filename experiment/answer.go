@@ -16,7 +16,7 @@ import (
 // Answering says how sources are answered. The zero value is greedy decoding.
 type Answering struct {
 	decoding.Method
-	MaxLength int // symbols of an answer; 0: four times as many as its source has, and 50 more
+	MaxLength int // tokens of an answer; 0: four times as many as its source has, and 50 more
 }
 
 // Validate names the field that makes no sense.
@@ -27,7 +27,7 @@ func (a Answering) Validate() error {
 	return a.Method.Validate()
 }
 
-// limit is how many symbols the answer to a source may have.
+// limit is how many tokens the answer to a source may have.
 func (a Answering) limit(source []vocab.ID) int {
 	if a.MaxLength > 0 {
 		return a.MaxLength
@@ -35,7 +35,7 @@ func (a Answering) limit(source []vocab.ID) int {
 	return longestAnswer(len(source))
 }
 
-// longestAnswer is how many symbols the answer to a source may have if nothing else is said.
+// longestAnswer is how many tokens the answer to a source may have if nothing else is said.
 func longestAnswer(source int) int { return 4*source + 50 }
 
 // Exit makes the model stop computing by another criterion from now on.
@@ -84,7 +84,7 @@ func (t *Trained) Decode(ctx context.Context, lines []string, how Answering) ([]
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")[:len(lines)], nil
 }
 
-// Stream writes the answers to lines of text, each on a line of its own and in their order, symbol by symbol as the model chooses
+// Stream writes the answers to lines of text, each on a line of its own and in their order, token by token as the model chooses
 // them. Sequences are decoded together, so those behind the first unfinished one wait for it. If ctx ends, so does the answer.
 func (t *Trained) Stream(ctx context.Context, w io.Writer, lines []string, how Answering) error {
 	if err := how.Validate(); err != nil {
@@ -109,7 +109,7 @@ func (t *Trained) Stream(ctx context.Context, w io.Writer, lines []string, how A
 		return err
 	}
 	for i, h := range found {
-		s.found[i] = h.Symbols
+		s.found[i] = h.Tokens
 	}
 	return s.rest()
 }
@@ -121,27 +121,27 @@ type stream struct {
 	found  [][]vocab.ID // of each line, so far
 	limits []int
 	at     int // the line that is being written
-	done   int // symbols of it that are
+	done   int // tokens of it that are
 	err    error
 }
 
-// chosen takes a symbol of a line and writes what can be written by now.
-func (s *stream) chosen(line int, symbol vocab.ID) {
-	s.found[line] = append(s.found[line], symbol)
+// chosen takes a token of a line and writes what can be written by now.
+func (s *stream) chosen(line int, token vocab.ID) {
+	s.found[line] = append(s.found[line], token)
 	for s.at < len(s.found) && s.write() {
 		s.end()
 	}
 }
 
-// write brings the present line up to date and tells whether it is complete. What a symbol adds to a text depends on the symbol
+// write brings the present line up to date and tells whether it is complete. What a token adds to a text depends on the token
 // before it only: there may be space in between.
 func (s *stream) write() bool {
-	symbols := s.found[s.at]
-	for ; s.done < len(symbols); s.done++ {
-		before := symbols[max(0, s.done-1):s.done]
-		s.print(s.text(symbols[s.done-len(before) : s.done+1])[len(s.text(before)):])
+	tokens := s.found[s.at]
+	for ; s.done < len(tokens); s.done++ {
+		before := tokens[max(0, s.done-1):s.done]
+		s.print(s.text(tokens[s.done-len(before) : s.done+1])[len(s.text(before)):])
 	}
-	return s.done > 0 && (symbols[s.done-1] == vocab.End || s.done == s.limits[s.at])
+	return s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.limits[s.at])
 }
 
 // end ends the present line.

@@ -70,13 +70,13 @@ func TestCopier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row.Score.Sequences.Right != row.Score.Sequences.Total {
+	if row.Score.Sequences.Correct != row.Score.Sequences.Total {
 		t.Error(row)
 	}
 	if beam, err := trained.Decode(t.Context(), []string{"12"}, experiment.Answering{Method: decoding.Method{Beam: decoding.Beam{Width: 3, Alpha: 0.6}}}); err != nil || beam[0] != "12" {
 		t.Errorf("by beam search: %q, %v", beam, err)
 	}
 	if _, err := trained.Decode(t.Context(), []string{"12", "1x"}, experiment.Answering{}); err == nil || err.Error()[:9] != "source 2:" {
-		t.Errorf("a symbol that is not known: %v", err)
+		t.Errorf("a token that is not known: %v", err)
 	}
 }

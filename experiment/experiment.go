@@ -103,7 +103,7 @@ func (r Run) Validate() error {
 	}
 	if p := r.Model.Positions; p.Random() && !r.Task.isFile() {
 		if source, target := r.Task.maxLengths(); p.Max < max(source, target) {
-			return fmt.Errorf("model.positions.max is %d, but training sequences have up to %d symbols: choose at least that", p.Max, max(source, target))
+			return fmt.Errorf("model.positions.max is %d, but training sequences have up to %d tokens: choose at least that", p.Max, max(source, target))
 		}
 	}
 	return r.Training.Batch.validate()

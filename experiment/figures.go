@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"universal-transformer/internal/whole"
+	"universal-transformer/internal/atomicfile"
 	"universal-transformer/report"
 	"universal-transformer/task/babi"
 	"universal-transformer/viewer"
@@ -26,7 +26,7 @@ func (c Cell) figures(t *Trained, say func(string)) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		return whole.Write(path, b.Bytes())
+		return atomicfile.Write(path, b.Bytes())
 	}
 	for _, s := range babi.Stories {
 		if n := c.Run.Task.Babi.Task; n != s.Task && n != 0 {

@@ -21,7 +21,7 @@ import (
 // fits is an error if a checkpoint's parameters are not exactly those that a model has: another shape, one missing, one
 // too many; or if it was trained under another configuration.
 func (r Run) fits(backend compute.Backend, m universal.Model, c *runlog.Checkpoint) error {
-	want, err := declared(backend, m, r.Model.Words)
+	want, err := declared(backend, m, r.Model.TokensPerPosition)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func parameters(c *runlog.Checkpoint) (kept []safetensors.Tensor) {
 func declared(backend compute.Backend, m universal.Model, words int) (map[string][]int, error) {
 	store := model.NewStore()
 	exec, err := model.NewExec(backend, store, func(scope *model.Scope, ids *graph.Node) *graph.Node {
-		return m.Forward(scope, universal.Inputs{Source: ids, Target: ids}, universal.Watch{}).Logits
+		return m.Forward(scope, universal.Inputs{Source: ids, Target: ids}, universal.Options{}).Logits
 	})
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (c Cell) Same(r report.Result) bool {
 		return false
 	}
 	asked := c.Run
-	asked.Model.Words = was.Model.Words
+	asked.Model.TokensPerPosition = was.Model.TokensPerPosition
 	return slices.Equal(elsewhere(asked), elsewhere(was))
 }
 
@@ -109,7 +109,7 @@ func (c Cell) train(ctx context.Context, backend compute.Backend, w Watcher) (tr
 		return training.Report{}, err
 	}
 	asked := c.Run
-	asked.Model.Words = there.Model.Words
+	asked.Model.TokensPerPosition = there.Model.TokensPerPosition
 	if !slices.Equal(elsewhere(asked), elsewhere(there)) {
 		return training.Report{}, fmt.Errorf("%s holds a run of another configuration: remove it, or choose another --runs", c.Dir)
 	}
@@ -172,7 +172,7 @@ func (c Cell) result(ctx context.Context, t *Trained, trained training.Report) (
 }
 
 func (t *Trained) evaluator() evaluation.Evaluator {
-	return evaluation.Evaluator{Backend: t.Backend, Store: t.Store, Plan: batch.Plan{Tokens: evaluationTokens, Words: t.Run.Model.Words}}
+	return evaluation.Evaluator{Backend: t.Backend, Store: t.Store, Plan: batch.Plan{Tokens: evaluationTokens, TokensPerPosition: t.Run.Model.TokensPerPosition}}
 }
 
 // classify answers examples with the trained model.
@@ -259,7 +259,7 @@ func (m *meter) around(next func(training.Progress)) func(training.Progress) {
 		if m.updates++; m.updates > warming && p.TokensPerSecond > 0 {
 			m.questions += p.Tally.Sequences
 			m.facts += p.Tally.EncoderPositions
-			m.seconds += p.Tally.Symbols / p.TokensPerSecond
+			m.seconds += p.Tally.Tokens / p.TokensPerSecond
 		}
 		if next != nil {
 			next(p)

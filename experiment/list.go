@@ -17,7 +17,7 @@ type Entry struct {
 
 // List is every named experiment, in the order in which they are worth trying.
 var List = []Entry{
-	{"demo", "adaptive model on decimal reversal of 1..16 symbols; minutes on a laptop", Demo},
+	{"demo", "adaptive model on decimal reversal of 1..16 tokens; minutes on a laptop", Demo},
 	{"copy", "table 4, copy: decimal strings up to 40, positions with random offsets", Copy},
 	{"reverse", "table 4, reverse", Reverse},
 	{"addition", "table 4, addition", Addition},
@@ -53,7 +53,7 @@ func Base() Run {
 		Training: Training{
 			Config: training.Config{
 				Steps: 3000, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1,
-				Ponder:   objective.Warmup{Weight: 0.01},
+				Ponder:   objective.PonderSchedule{Weight: 0.01},
 				LogEvery: 20, EvaluateEvery: 200, CheckpointEvery: 200, Keep: 2,
 			},
 			Schedule: cosine(1e-3, 200),
@@ -81,7 +81,7 @@ func Demo() Run {
 // filter 512, 4 heads, 8 steps), learning rate 2 d^-0.5 min(s/8000, 1) / sqrt(max(s, 8000)), batches of 4096 positions, dropout and label smoothing of
 // 0.1, and positions that start anywhere as long as they end by 400, the length of the test.
 //
-//	positions: sequences of up to 41 symbols start at 1 .. 361
+//	positions: sequences of up to 41 tokens start at 1 .. 361
 func table4(name string, task Task) Run {
 	r := Base()
 	r.Name = name

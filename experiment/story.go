@@ -45,10 +45,10 @@ func (t *Trained) Answer(story string) (*Answered, error) {
 }
 
 func (t *Trained) answer(q babi.Question) (*Answered, error) {
-	coding := babi.Coding{Source: t.Words.Source, Target: t.Words.Target, Words: t.Run.Model.Words}
+	coding := babi.Coding{Source: t.Words.Source, Target: t.Words.Target, TokensPerPosition: t.Run.Model.TokensPerPosition}
 	unknown, long := coding.Unknown(q)
 	if long {
-		return nil, fmt.Errorf("a sentence has more than the %d words, marks included, that the model reads: make it shorter", coding.Words)
+		return nil, fmt.Errorf("a sentence has more than the %d words, marks included, that the model reads: make it shorter", coding.TokensPerPosition)
 	}
 	example := coding.Example(q)
 	encoder, probabilities, err := t.watchClass(example.Source)
@@ -61,12 +61,12 @@ func (t *Trained) answer(q babi.Question) (*Answered, error) {
 			best = vocab.ID(id)
 		}
 	}
-	a := &Answered{Question: q, Answer: t.Words.Target.Symbol(best), Probability: probabilities[best], Unknown: unknown}
-	encoder.Symbols = append(slices.Clone(q.Facts), q.Text)
+	a := &Answered{Question: q, Answer: t.Words.Target.Token(best), Probability: probabilities[best], Unknown: unknown}
+	encoder.Tokens = append(slices.Clone(q.Facts), q.Text)
 	a.Looks = looks(encoder)
 	a.Trace = &viewer.Trace{
 		Version: runlog.Version(), Model: t.Describe(), Task: t.Run.Task.name(), Experiment: t.Run.Name, Checkpoint: t.Step,
-		Source: encoder.Symbols, Output: []string{a.Answer}, Encoder: encoder,
+		Source: encoder.Tokens, Output: []string{a.Answer}, Encoder: encoder,
 	}
 	if q.Answer != "" {
 		a.Trace.Reference = []string{q.Answer}
@@ -76,7 +76,7 @@ func (t *Trained) answer(q babi.Question) (*Answered, error) {
 
 // looks sums up the attention of the last position.
 func looks(s *viewer.Stack) []Look {
-	last := len(s.Symbols) - 1
+	last := len(s.Tokens) - 1
 	list := make([]Look, last+1)
 	ran := min(int(s.Updates[last]), len(s.Attention))
 	for i := range list {
@@ -99,7 +99,7 @@ func (t *Trained) watchClass(source []vocab.ID) (encoder *viewer.Stack, probabil
 	var readers []func(*tensors.Tensor)
 	exec, err := model.NewExec(t.Backend, t.Store, func(scope *model.Scope, nodes []*graph.Node) []*graph.Node {
 		scope.Store().SetTraining(nodes[0].Graph(), false)
-		result := t.Model.Forward(scope, universal.Inputs{Source: nodes[0]}, universal.Watch{Attention: true})
+		result := t.Model.Forward(scope, universal.Inputs{Source: nodes[0]}, universal.Options{ReturnAttention: true})
 		var outputs []*graph.Node
 		outputs, readers = record(encoder, result.Encoder)
 		return append(outputs, graph.Softmax(result.Logits, -1))

@@ -62,7 +62,7 @@ func TestAnswer(t *testing.T) {
 					t.Errorf("looks are %v", a.Looks)
 				}
 			}
-			if len(a.Looks) != 3 || math.Abs(sum-1) > 1e-4 || len(a.Trace.Encoder.Symbols) != 3 || len(a.Unknown) > 0 {
+			if len(a.Looks) != 3 || math.Abs(sum-1) > 1e-4 || len(a.Trace.Encoder.Tokens) != 3 || len(a.Unknown) > 0 {
 				t.Fatalf("%+v", a)
 			}
 		}
@@ -70,7 +70,7 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("%s: %d typed stories are answered wrong, the test has %d of %d", grid, wrong, result.Tests[0].Wrong, len(test))
 		}
 		row, err := trained.Evaluate(context.Background(), experiment.Protocol{Selection: task.Selection{}})
-		if err != nil || row.Score.Sequences.Total-row.Score.Sequences.Right != wrong || row.Method != "classification" {
+		if err != nil || row.Score.Sequences.Total-row.Score.Sequences.Correct != wrong || row.Method != "classification" {
 			t.Errorf("%s: evaluation says %+v, %v", grid, row, err)
 		}
 		a, err := trained.Answer("Mary flew to the kitchen. Where is Mary?")

@@ -34,23 +34,23 @@ func (t *Trained) Trace(line string) (*viewer.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	target := found[0].Symbols
+	target := found[0].Tokens
 	encoder, decoder, err := t.watch(source, target)
 	if err != nil {
 		return nil, err
 	}
-	spell := func(v *vocab.Vocabulary, ids []vocab.ID) (symbols []string) {
+	spell := func(v *vocab.Vocabulary, ids []vocab.ID) (tokens []string) {
 		for _, id := range ids {
-			symbols = append(symbols, v.Symbol(id))
+			tokens = append(tokens, v.Token(id))
 		}
-		return symbols
+		return tokens
 	}
 	trace := &viewer.Trace{
 		Version: runlog.Version(), Model: t.Describe(), Task: t.Run.Task.name(), Experiment: t.Run.Name, Checkpoint: t.Step,
 		Source: spell(t.Words.Source, source), Target: spell(t.Words.Target, target),
 		Output: t.Words.Target.Decode(target), Encoder: encoder, Decoder: decoder,
 	}
-	encoder.Symbols, decoder.Symbols = trace.Source, trace.Target
+	encoder.Tokens, decoder.Tokens = trace.Source, trace.Target
 	return trace, nil
 }
 
@@ -65,7 +65,7 @@ func (t *Trained) Describe() string {
 	case halting.Fixed:
 		how = fmt.Sprintf("%d steps", p.Steps)
 	case halting.Length:
-		how = "as many steps as source symbols"
+		how = "as many steps as source tokens"
 	case halting.Listing:
 		how = fmt.Sprintf("adaptive (listing), at most %d steps", p.MaxSteps)
 	case halting.Graves:
@@ -86,7 +86,7 @@ func (t *Trained) watch(source, target []vocab.ID) (encoder, decoder *viewer.Sta
 	var readers []func(*tensors.Tensor)
 	exec, err := model.NewExec(t.Backend, t.Store, func(scope *model.Scope, nodes []*graph.Node) []*graph.Node {
 		scope.Store().SetTraining(nodes[0].Graph(), false)
-		result := t.Model.Forward(scope, universal.Inputs{Source: nodes[0], Target: nodes[1]}, universal.Watch{Attention: true})
+		result := t.Model.Forward(scope, universal.Inputs{Source: nodes[0], Target: nodes[1]}, universal.Options{ReturnAttention: true})
 		outputs, more := record(encoder, result.Encoder)
 		decoderOutputs, decoderReaders := record(decoder, result.Decoder)
 		readers = append(more, decoderReaders...)

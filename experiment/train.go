@@ -17,9 +17,9 @@ import (
 
 // Vocabularies is the run directory's vocabulary.json: what ids mean.
 type Vocabularies struct {
-	Symbols vocab.Symbols     `json:"symbols"` // what a symbol of a line of text is
-	Source  *vocab.Vocabulary `json:"source"`
-	Target  *vocab.Vocabulary `json:"target"`
+	Tokens vocab.Tokenizer   `json:"tokens"` // what a token of a line of text is
+	Source *vocab.Vocabulary `json:"source"`
+	Target *vocab.Vocabulary `json:"target"`
 }
 
 const vocabularyFile = "vocabulary.json"
@@ -51,7 +51,7 @@ func (r Run) Train(ctx context.Context, backend compute.Backend, dir string, w W
 		return training.Report{}, err
 	}
 	defer log.Close()
-	words := Vocabularies{opened.Symbols(), opened.SourceVocabulary(), opened.TargetVocabulary()}
+	words := Vocabularies{opened.Tokens(), opened.SourceVocabulary(), opened.TargetVocabulary()}
 	if err := log.WriteJSON(vocabularyFile, words); err != nil {
 		return training.Report{}, err
 	}
@@ -88,13 +88,13 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, w Watcher)
 // shaped takes over from the task what the model's shape depends on: how many words a position of the source has.
 func (r Run) shaped(opened task.Task) (Run, error) {
 	words := 0
-	if several, ok := opened.(interface{ Words() int }); ok {
-		words = several.Words()
+	if several, ok := opened.(interface{ TokensPerPosition() int }); ok {
+		words = several.TokensPerPosition()
 	}
-	if r.Model.Words != 0 && r.Model.Words != words {
-		return r, fmt.Errorf("model.words is %d, but positions of the task have %d words: leave it 0", r.Model.Words, words)
+	if r.Model.TokensPerPosition != 0 && r.Model.TokensPerPosition != words {
+		return r, fmt.Errorf("model.words is %d, but positions of the task have %d words: leave it 0", r.Model.TokensPerPosition, words)
 	}
-	r.Model.Words = words
+	r.Model.TokensPerPosition = words
 	return r, nil
 }
 
@@ -132,7 +132,7 @@ func sameVocabulary(log *runlog.Run, opened task.Task) error {
 	var words Vocabularies
 	err := log.ReadJSON(vocabularyFile, &words)
 	if errors.Is(err, os.ErrNotExist) {
-		return log.WriteJSON(vocabularyFile, Vocabularies{opened.Symbols(), opened.SourceVocabulary(), opened.TargetVocabulary()})
+		return log.WriteJSON(vocabularyFile, Vocabularies{opened.Tokens(), opened.SourceVocabulary(), opened.TargetVocabulary()})
 	}
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (r Run) run(ctx context.Context, backend compute.Backend, log *runlog.Run, 
 	}
 	trainer := training.Trainer{
 		Config: config, Backend: backend, Model: model, Positions: r.Model.Positions,
-		Stream: stream, HeldOut: batch.Chunk(heldOut, plan), Log: log, Observe: w.Progress, Say: w.Say, Fingerprint: r.fingerprint(),
+		Stream: stream, HeldOut: batch.Chunk(heldOut, plan), Log: log, OnProgress: w.Progress, Notify: w.Say, Fingerprint: r.fingerprint(),
 	}
 	return trainer.Run(ctx)
 }
@@ -176,5 +176,5 @@ func (r Run) run(ctx context.Context, backend compute.Backend, log *runlog.Run, 
 func (r Run) plan(opened task.Task) batch.Plan {
 	source, target := opened.MaxLengths()
 	b := r.Training.Batch
-	return batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: source, MaxTarget: target, Words: r.Model.Words}
+	return batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: source, MaxTarget: target, TokensPerPosition: r.Model.TokensPerPosition}
 }

@@ -83,14 +83,14 @@ func (t *Trained) choose() error {
 	return err
 }
 
-// Encode turns a line of text into a source. Symbols that the vocabulary does not have are an error, unless it has one for
+// Encode turns a line of text into a source. Tokens that the vocabulary does not have are an error, unless it has one for
 // unknown ones; then unknown counts them.
 func (t *Trained) Encode(line string) (source []vocab.ID, unknown int, err error) {
-	return encode(t.Words.Source, t.Words.Symbols, line)
+	return encode(t.Words.Source, t.Words.Tokens, line)
 }
 
-func encode(v *vocab.Vocabulary, symbols vocab.Symbols, line string) (ids []vocab.ID, unknown int, err error) {
-	split, err := symbols.Split(line)
+func encode(v *vocab.Vocabulary, tokens vocab.Tokenizer, line string) (ids []vocab.ID, unknown int, err error) {
+	split, err := tokens.Split(line)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -107,7 +107,7 @@ func encode(v *vocab.Vocabulary, symbols vocab.Symbols, line string) (ids []voca
 
 // Text turns decoded ids into a line.
 func (t *Trained) Text(ids []vocab.ID) string {
-	return t.Words.Symbols.Join(t.Words.Target.Decode(ids))
+	return t.Words.Tokens.Join(t.Words.Target.Decode(ids))
 }
 
 // Protocol says how to evaluate: on which held-out examples, and how to predict.
@@ -135,7 +135,7 @@ func (t *Trained) Evaluate(ctx context.Context, p Protocol) (evaluation.Row, err
 	if t.Run.Task.isFile() {
 		p.Selection = task.Selection{Count: p.Selection.Count} // a file has the lengths it has
 	}
-	e := evaluation.Evaluator{Backend: t.Backend, Store: t.Store, Plan: batch.Plan{Tokens: evaluationTokens, Words: t.Run.Model.Words}, Masked: p.Masked, Progress: p.Progress}
+	e := evaluation.Evaluator{Backend: t.Backend, Store: t.Store, Plan: batch.Plan{Tokens: evaluationTokens, TokensPerPosition: t.Run.Model.TokensPerPosition}, Masked: p.Masked, Progress: p.Progress}
 	var row evaluation.Row
 	switch m := t.Model.(type) {
 	case universal.EncoderDecoder:

@@ -3,7 +3,7 @@
 // Networks" (2016). It owns the loop over steps and knows nothing of attention.
 //
 // Every position of a sequence has its own ponder time. [Fixed] gives all of them the same number of steps, [Length] as
-// many as the source has symbols (section 4 of the paper needs it). The adaptive policies ask each position, before every
+// many as the source has tokens (section 4 of the paper needs it). The adaptive policies ask each position, before every
 // step t, from its state with the step's coordinates added:
 //
 //	p = sigmoid(X w + b)

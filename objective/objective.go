@@ -1,4 +1,4 @@
-// Package objective is what training minimises: the mean cross entropy of the true symbols, and the price of pondering.
+// Package objective is what training minimises: the mean cross entropy of the true tokens, and the price of pondering.
 //
 // Letters: B batch, N target positions, V vocabulary.
 package objective
@@ -12,15 +12,15 @@ import (
 // CrossEntropy holds sums over the real target positions of a batch, all scalars, and what was counted. A position is real
 // if its target is not 0.
 type CrossEntropy struct {
-	Nats           *Node // sum of -log p(true symbol), nothing smoothed
-	Smoothed       *Node // the same against smoothed targets, less their entropy: 0 is perfect
-	Symbols        *Node // real positions
-	SymbolsRight   *Node // of these, where the most probable symbol is the true one
-	Sequences      *Node // rows with a real position
-	SequencesRight *Node // of these, rows with all symbols right: teacher-forced sequence accuracy
+	Nats             *Node // sum of -log p(true token), nothing smoothed
+	Smoothed         *Node // the same against smoothed targets, less their entropy: 0 is perfect
+	Tokens           *Node // real positions
+	CorrectTokens    *Node // of these, where the most probable token is the true one
+	Sequences        *Node // rows with a real position
+	CorrectSequences *Node // of these, rows with all tokens right: teacher-forced sequence accuracy
 }
 
-// Measure compares logits [B, N, V] with target [B, N] (int32, 0 for padding). With label smoothing e, the true symbol has
+// Measure compares logits [B, N, V] with target [B, N] (int32, 0 for padding). With label smoothing e, the true token has
 // probability 1-e and every other e/(V-1) (Szegedy et al., 2016).
 func Measure(logits, target *Node, smoothing float64) CrossEntropy {
 	g, dtype, vocabulary := logits.Graph(), logits.DType(), logits.Shape().Dimensions[2]
@@ -28,7 +28,7 @@ func Measure(logits, target *Node, smoothing float64) CrossEntropy {
 	real := ConvertDType(isReal, dtype)
 	logP := LogSoftmax(logits, -1)
 	truth := ReduceSum(Mul(OneHot(target, vocabulary, dtype), logP), -1) // [B, N]
-	m := CrossEntropy{Nats: Neg(ReduceAllSum(Mul(truth, real))), Symbols: ReduceAllSum(real)}
+	m := CrossEntropy{Nats: Neg(ReduceAllSum(Mul(truth, real))), Tokens: ReduceAllSum(real)}
 	m.Smoothed = m.Nats
 	if smoothing > 0 && vocabulary > 1 {
 		rest := smoothing / float64(vocabulary-1)
@@ -38,25 +38,25 @@ func Measure(logits, target *Node, smoothing float64) CrossEntropy {
 		m.Smoothed = Neg(ReduceAllSum(Mul(AddScalar(expected, entropy), real)))
 	}
 	right := LogicalOr(Equal(ArgMax(logits, -1, target.DType()), target), LogicalNot(isReal)) // [B, N], true at padding
-	m.SymbolsRight = ReduceAllSum(Mul(ConvertDType(right, dtype), real))
+	m.CorrectTokens = ReduceAllSum(Mul(ConvertDType(right, dtype), real))
 	rows := ReduceMax(real, -1) // [B]
 	m.Sequences = ReduceAllSum(rows)
-	m.SequencesRight = ReduceAllSum(Mul(ReduceMin(ConvertDType(right, dtype), -1), rows))
+	m.CorrectSequences = ReduceAllSum(Mul(ReduceMin(ConvertDType(right, dtype), -1), rows))
 	return m
 }
 
 // Mean is what is minimised of it: the smoothed cross entropy of a real position, in nats.
-func (m CrossEntropy) Mean() *Node { return Div(m.Smoothed, MaxScalar(m.Symbols, 1.0)) }
+func (m CrossEntropy) Mean() *Node { return Div(m.Smoothed, MaxScalar(m.Tokens, 1.0)) }
 
-// Warmup is a weight that grows linearly from 0 over the first Steps steps of training and then stays: cheap pondering
+// PonderSchedule is a weight that grows linearly from 0 over the first Steps steps of training and then stays: cheap pondering
 // while there is nothing to hurry for.
-type Warmup struct {
+type PonderSchedule struct {
 	Weight float64 `json:"weight"`
 	Steps  int     `json:"warmup"` // 0: the full weight from the start
 }
 
 // At is the weight in step, counted from 1.
-func (w Warmup) At(step int64) float64 {
+func (w PonderSchedule) At(step int64) float64 {
 	if step >= int64(w.Steps) {
 		return w.Weight
 	}

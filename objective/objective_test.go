@@ -21,7 +21,7 @@ func measured(t *testing.T, logits [][][]float64, target [][]int32, smoothing fl
 	t.Helper()
 	exec, err := model.NewExec(enginetest.Backend(t), model.NewStore(), func(_ *model.Scope, logits, target *Node) []*Node {
 		m := objective.Measure(logits, target, smoothing)
-		return []*Node{m.Nats, m.Smoothed, m.Symbols, m.SymbolsRight, m.Sequences, m.SequencesRight, m.Mean()}
+		return []*Node{m.Nats, m.Smoothed, m.Tokens, m.CorrectTokens, m.Sequences, m.CorrectSequences, m.Mean()}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func plain(logits [][][]float64, target [][]int32, smoothing float64) (m measure
 }
 
 // Sizes are odd, one row is nothing but padding, one all right, one all wrong but for its padding.
-// Caught when planted: padding counted as a symbol or as right, smoothing spread over V instead of V-1 symbols, an entropy left out,
+// Caught when planted: padding counted as a token or as right, smoothing spread over V instead of V-1 tokens, an entropy left out,
 // a mean over all positions.
 func TestMeasureAgreesWithPlainLoops(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -133,7 +133,7 @@ func TestMeasureByHand(t *testing.T) {
 	}
 }
 
-// The loss is the mean of the symbols plus the weight times the ponder cost of each adaptive stack; the tally holds what was counted.
+// The loss is the mean of the tokens plus the weight times the ponder cost of each adaptive stack; the tally holds what was counted.
 // Caught when planted: a decoder that ponders for free, n of one stack reported for the other, a smoothed cross entropy tallied.
 func TestObjectiveAddsThePonderCostOfEveryStack(t *testing.T) {
 	backend := enginetest.Backend(t)
@@ -172,7 +172,7 @@ func TestObjectiveAddsThePonderCostOfEveryStack(t *testing.T) {
 		got, want float64
 	}{
 		{"loss", tally.MeanLoss(), float64(loss)}, {"cross entropy", tally.CrossEntropy(), (2*math.Log(3) + nine) / 3},
-		{"symbols", tally.Symbols, 3}, {"symbol accuracy", tally.SymbolAccuracy(), 1. / 3}, {"sequences", tally.Sequences, 2},
+		{"tokens", tally.Tokens, 3}, {"token accuracy", tally.TokenAccuracy(), 1. / 3}, {"sequences", tally.Sequences, 2},
 		{"sequence accuracy", tally.SequenceAccuracy(), 0.5}, {"encoder ponder", tally.EncoderPonder(), 2}, {"decoder ponder", tally.DecoderPonder(), 4},
 		{"ponder", tally.Ponder(), 3}, {"ponder without decoder", fixedTally.Ponder(), 2}, {"decoder ponder without decoder", fixedTally.DecoderPonder(), 0},
 	} {
@@ -216,12 +216,12 @@ func TestFinite(t *testing.T) {
 // Caught when planted: a weight that starts at its full value or never reaches it.
 func TestWarmup(t *testing.T) {
 	for _, test := range []struct {
-		w    objective.Warmup
+		w    objective.PonderSchedule
 		step int64
 		want float64
 	}{
-		{objective.Warmup{Weight: 0.5}, 1, 0.5}, {objective.Warmup{Weight: 0.5, Steps: 10}, 1, 0.05}, {objective.Warmup{Weight: 0.5, Steps: 10}, 5, 0.25},
-		{objective.Warmup{Weight: 0.5, Steps: 10}, 10, 0.5}, {objective.Warmup{Weight: 0.5, Steps: 10}, 1000, 0.5}, {objective.Warmup{Weight: 0.5, Steps: 10}, 0, 0},
+		{objective.PonderSchedule{Weight: 0.5}, 1, 0.5}, {objective.PonderSchedule{Weight: 0.5, Steps: 10}, 1, 0.05}, {objective.PonderSchedule{Weight: 0.5, Steps: 10}, 5, 0.25},
+		{objective.PonderSchedule{Weight: 0.5, Steps: 10}, 10, 0.5}, {objective.PonderSchedule{Weight: 0.5, Steps: 10}, 1000, 0.5}, {objective.PonderSchedule{Weight: 0.5, Steps: 10}, 0, 0},
 	} {
 		if got := test.w.At(test.step); math.Abs(got-test.want) > 1e-15 {
 			t.Errorf("%+v in step %d: %v, want %v", test.w, test.step, got, test.want)

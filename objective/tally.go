@@ -12,12 +12,12 @@ type Objective struct {
 	LabelSmoothing float64 `json:"label_smoothing"`
 }
 
-// Of gives, for one batch, the loss and the tally that [Unpack] reads. The loss is the smoothed cross entropy a real symbol
+// Of gives, for one batch, the loss and the tally that [Unpack] reads. The loss is the smoothed cross entropy a real token
 // plus ponderWeight (a scalar) times the ponder cost of every adaptive stack.
 func (o Objective) Of(result universal.Result, target, ponderWeight *Node) (loss, tally *Node) {
 	m := Measure(result.Logits, target, o.LabelSmoothing)
 	loss = m.Mean()
-	sums := []*Node{m.Nats, m.Symbols, m.SymbolsRight, m.Sequences, m.SequencesRight}
+	sums := []*Node{m.Nats, m.Tokens, m.CorrectTokens, m.Sequences, m.CorrectSequences}
 	for _, pass := range []*universal.Pass{result.Encoder, result.Decoder} {
 		if pass == nil {
 			sums = append(sums, ZerosLike(m.Nats), ZerosLike(m.Nats))
@@ -31,13 +31,13 @@ func (o Objective) Of(result universal.Result, target, ponderWeight *Node) (loss
 	return loss, Stack(append([]*Node{loss}, sums...), 0)
 }
 
-// Tally is what batches came to: sums over their real symbols and positions.
+// Tally is what batches came to: sums over their real tokens and positions.
 type Tally struct {
 	Loss                             float64 // sum over batches of what was minimised
 	Batches                          float64
 	Nats                             float64 // of cross entropy, unsmoothed
-	Symbols, SymbolsRight            float64
-	Sequences, SequencesRight        float64
+	Tokens, CorrectTokens            float64
+	Sequences, CorrectSequences      float64
 	EncoderUpdates, EncoderPositions float64 // n, summed over real positions, and those positions
 	DecoderUpdates, DecoderPositions float64
 }
@@ -45,14 +45,14 @@ type Tally struct {
 // Unpack reads what Objective.Of packed.
 func Unpack(v []float32) Tally {
 	f := func(i int) float64 { return float64(v[i]) }
-	return Tally{Loss: f(0), Batches: 1, Nats: f(1), Symbols: f(2), SymbolsRight: f(3), Sequences: f(4), SequencesRight: f(5),
+	return Tally{Loss: f(0), Batches: 1, Nats: f(1), Tokens: f(2), CorrectTokens: f(3), Sequences: f(4), CorrectSequences: f(5),
 		EncoderUpdates: f(6), EncoderPositions: f(7), DecoderUpdates: f(8), DecoderPositions: f(9)}
 }
 
 // Plus adds two tallies.
 func (t Tally) Plus(u Tally) Tally {
-	return Tally{t.Loss + u.Loss, t.Batches + u.Batches, t.Nats + u.Nats, t.Symbols + u.Symbols, t.SymbolsRight + u.SymbolsRight,
-		t.Sequences + u.Sequences, t.SequencesRight + u.SequencesRight, t.EncoderUpdates + u.EncoderUpdates,
+	return Tally{t.Loss + u.Loss, t.Batches + u.Batches, t.Nats + u.Nats, t.Tokens + u.Tokens, t.CorrectTokens + u.CorrectTokens,
+		t.Sequences + u.Sequences, t.CorrectSequences + u.CorrectSequences, t.EncoderUpdates + u.EncoderUpdates,
 		t.EncoderPositions + u.EncoderPositions, t.DecoderUpdates + u.DecoderUpdates, t.DecoderPositions + u.DecoderPositions}
 }
 
@@ -64,9 +64,9 @@ func (t Tally) Finite() bool {
 
 // Means of a tally, 0 where nothing was counted.
 func (t Tally) MeanLoss() float64         { return ratio(t.Loss, t.Batches) }
-func (t Tally) CrossEntropy() float64     { return ratio(t.Nats, t.Symbols) } // nats a symbol
-func (t Tally) SymbolAccuracy() float64   { return ratio(t.SymbolsRight, t.Symbols) }
-func (t Tally) SequenceAccuracy() float64 { return ratio(t.SequencesRight, t.Sequences) }
+func (t Tally) CrossEntropy() float64     { return ratio(t.Nats, t.Tokens) } // nats a token
+func (t Tally) TokenAccuracy() float64    { return ratio(t.CorrectTokens, t.Tokens) }
+func (t Tally) SequenceAccuracy() float64 { return ratio(t.CorrectSequences, t.Sequences) }
 func (t Tally) EncoderPonder() float64    { return ratio(t.EncoderUpdates, t.EncoderPositions) } // steps a position
 func (t Tally) DecoderPonder() float64    { return ratio(t.DecoderUpdates, t.DecoderPositions) }
 

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"universal-transformer/internal/whole"
+	"universal-transformer/internal/atomicfile"
 )
 
 // HistogramFile is the name of the ponder times of an experiment, in its folder of results.
@@ -27,7 +27,7 @@ func Histograms(results []Result, root string) error {
 		if len(panels) == 0 {
 			continue
 		}
-		if err := whole.Write(filepath.Join(root, experiment, HistogramFile), []byte(histogram(panels))); err != nil {
+		if err := atomicfile.Write(filepath.Join(root, experiment, HistogramFile), []byte(histogram(panels))); err != nil {
 			return err
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/strictjson"
-	"universal-transformer/internal/whole"
 )
 
 // Result is one finished run on bAbI.
@@ -156,7 +156,7 @@ func Save(root string, r Result) (path string, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return path, err
 	}
-	return path, whole.Write(path, append(data, '\n'))
+	return path, atomicfile.Write(path, append(data, '\n'))
 }
 
 // ReadAll reads every result below a folder, in the order of experiment, task and seed. There may be none.

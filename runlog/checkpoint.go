@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/safetensors"
-	"universal-transformer/internal/whole"
 )
 
 // A Checkpoint is all that is needed to go on from a step: tensors, and texts for what is no tensor.
@@ -55,7 +55,7 @@ func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
 	if err := r.metrics.Sync(); err != nil {
 		return err
 	}
-	if err := whole.Write(r.checkpointPath(step), content); err != nil {
+	if err := atomicfile.Write(r.checkpointPath(step), content); err != nil {
 		return fmt.Errorf("checkpoint of step %d was not saved, those before it are untouched: %w", step, err)
 	}
 	return r.prune(step, keep)

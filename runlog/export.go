@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/safetensors"
-	"universal-transformer/internal/whole"
 )
 
 const modelFile = "model.safetensors"
@@ -34,10 +34,10 @@ func WriteExport(dir string, model *safetensors.File, config any) error {
 		metadata = map[string]string{}
 	}
 	metadata[versionKey] = Version()
-	if err := whole.Write(filepath.Join(dir, configFile), content); err != nil {
+	if err := atomicfile.Write(filepath.Join(dir, configFile), content); err != nil {
 		return err
 	}
-	return whole.Replace(filepath.Join(dir, modelFile), func(w io.Writer) error {
+	return atomicfile.Replace(filepath.Join(dir, modelFile), func(w io.Writer) error {
 		return safetensors.Write(w, &safetensors.File{Metadata: metadata, Tensors: model.Tensors})
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"os"
 
+	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/strictjson"
-	"universal-transformer/internal/whole"
 )
 
 const versionKey = "version"
@@ -30,7 +30,7 @@ func (r *Run) WriteJSON(name string, v any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return whole.Write(r.path(name), content)
+	return atomicfile.Write(r.path(name), content)
 }
 
 // ReadJSON reads such a file, strictly. A file that is not there is fs.ErrNotExist.

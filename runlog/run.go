@@ -21,7 +21,7 @@ import (
 	"slices"
 	"strings"
 
-	"universal-transformer/internal/whole"
+	"universal-transformer/internal/atomicfile"
 )
 
 const (
@@ -85,7 +85,7 @@ func (r *Run) fill(config []byte) error {
 	if _, err := os.Stat(r.path(configFile)); err == nil {
 		return fmt.Errorf("%s %w", r.dir, ErrExists)
 	}
-	if err := whole.Write(r.path(configFile), config); err != nil {
+	if err := atomicfile.Write(r.path(configFile), config); err != nil {
 		return err
 	}
 	return r.openMetrics()
@@ -105,7 +105,7 @@ func vacant(dir string) error {
 	}
 	ours := []string{checkpointDir, traceDir, exportDir, lockFile}
 	for _, e := range entries {
-		if !slices.Contains(ours, e.Name()) && !whole.Temporary(e.Name()) {
+		if !slices.Contains(ours, e.Name()) && !atomicfile.Temporary(e.Name()) {
 			return fmt.Errorf("%s is not empty (it has %s): choose a new directory", dir, e.Name())
 		}
 		if content, _ := os.ReadDir(filepath.Join(dir, e.Name())); len(content) > 0 {
@@ -139,7 +139,7 @@ func Resume(dir string) (*Run, error) {
 	}
 	err = os.MkdirAll(r.path(checkpointDir), 0o755)
 	if err == nil {
-		err = errors.Join(whole.Sweep(dir), whole.Sweep(r.path(checkpointDir)))
+		err = errors.Join(atomicfile.Sweep(dir), atomicfile.Sweep(r.path(checkpointDir)))
 	}
 	if err == nil {
 		err = r.openMetrics()
@@ -179,5 +179,5 @@ func (r *Run) WriteTrace(name string, content []byte) (string, error) {
 		return "", err
 	}
 	path := r.path(traceDir, name)
-	return path, whole.Write(path, content)
+	return path, atomicfile.Write(path, content)
 }

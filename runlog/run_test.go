@@ -198,13 +198,13 @@ func TestResumeClearsAwayTemporaryFiles(t *testing.T) {
 
 func TestJSONTraceAndExport(t *testing.T) {
 	r := create(t)
-	if err := r.WriteJSON("vocabulary.json", map[string][]string{"symbols": {"a"}}); err != nil {
+	if err := r.WriteJSON("vocabulary.json", map[string][]string{"tokens": {"a"}}); err != nil {
 		t.Fatal(err)
 	}
 	var v struct {
-		Symbols []string `json:"symbols"`
+		Tokens []string `json:"tokens"`
 	}
-	if err := r.ReadJSON("vocabulary.json", &v); err != nil || len(v.Symbols) != 1 {
+	if err := r.ReadJSON("vocabulary.json", &v); err != nil || len(v.Tokens) != 1 {
 		t.Errorf("%+v, %v", v, err)
 	}
 	path, err := r.WriteTrace("t.html", []byte("page"))

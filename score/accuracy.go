@@ -7,20 +7,20 @@ import (
 )
 
 // An Accuracy is a share that remembers what it is a share of.
-type Accuracy struct{ Right, Total int }
+type Accuracy struct{ Correct, Total int }
 
 // Value is Right/Total, in 0..1; NaN if there was nothing to get right.
 func (a Accuracy) Value() float64 {
 	if a.Total == 0 {
 		return math.NaN()
 	}
-	return float64(a.Right) / float64(a.Total)
+	return float64(a.Correct) / float64(a.Total)
 }
 
 // Interval95 is the 95 % interval of the share by E. B. Wilson, Probable Inference, the Law of Succession, and
 // Statistical Inference, JASA 22 (1927), 209-212: with n = Total, p = Right/n and z the normal distribution's
 // 97.5 % quantile, (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n). Of nothing one knows nothing: 0..1. It
-// takes the trials as independent, which symbols of one sequence are not; their interval is too narrow.
+// takes the trials as independent, which tokens of one sequence are not; their interval is too narrow.
 func (a Accuracy) Interval95() (low, high float64) {
 	if a.Total == 0 {
 		return 0, 1
@@ -30,10 +30,10 @@ func (a Accuracy) Interval95() (low, high float64) {
 	middle := p + z*z/(2*n)
 	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	low, high = (middle-half)/(1+z*z/n), (middle+half)/(1+z*z/n)
-	if a.Right == 0 {
+	if a.Correct == 0 {
 		low = 0 // exactly, whatever rounding leaves
 	}
-	if a.Right == a.Total {
+	if a.Correct == a.Total {
 		high = 1
 	}
 	return low, high
@@ -41,7 +41,7 @@ func (a Accuracy) Interval95() (low, high float64) {
 
 // Plus is the accuracy over both sets of trials.
 func (a Accuracy) Plus(other Accuracy) Accuracy {
-	return Accuracy{Right: a.Right + other.Right, Total: a.Total + other.Total}
+	return Accuracy{Correct: a.Correct + other.Correct, Total: a.Total + other.Total}
 }
 
 // String is "0.9512 (0.9458..0.9561, 6659 of 7000)", "none" for nothing.
@@ -50,11 +50,11 @@ func (a Accuracy) String() string {
 		return "none"
 	}
 	low, high := a.Interval95()
-	return fmt.Sprintf("%.4f (%.4f..%.4f, %d of %d)", a.Value(), low, high, a.Right, a.Total)
+	return fmt.Sprintf("%.4f (%.4f..%.4f, %d of %d)", a.Value(), low, high, a.Correct, a.Total)
 }
 
 type accuracyJSON struct {
-	Right int      `json:"right"`
+	Right int      `json:"correct"`
 	Total int      `json:"total"`
 	Value *float64 `json:"value"` // null if total is 0
 	Low   float64  `json:"low"`   // of the 95 % interval
@@ -64,7 +64,7 @@ type accuracyJSON struct {
 // MarshalJSON writes {"right": 9, "total": 10, "value": 0.9, "low": 0.59, "high": 0.98}; value is null if total is 0.
 func (a Accuracy) MarshalJSON() ([]byte, error) {
 	low, high := a.Interval95()
-	j := accuracyJSON{Right: a.Right, Total: a.Total, Low: low, High: high}
+	j := accuracyJSON{Right: a.Correct, Total: a.Total, Low: low, High: high}
 	if value := a.Value(); a.Total != 0 {
 		j.Value = &value
 	}
@@ -80,6 +80,6 @@ func (a *Accuracy) UnmarshalJSON(data []byte) error {
 	if j.Right < 0 || j.Total < j.Right {
 		return fmt.Errorf("accuracy: %d right of %d", j.Right, j.Total)
 	}
-	*a = Accuracy{Right: j.Right, Total: j.Total}
+	*a = Accuracy{Correct: j.Right, Total: j.Total}
 	return nil
 }

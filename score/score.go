@@ -2,8 +2,8 @@
 //
 // The protocol, which is tensor2tensor's ("accuracy", "accuracy_per_sequence") applied to the reference's
 // length: a sequence counts up to and including its first End, or up to its trailing padding where there is no
-// End. A symbol is right if the prediction has it at the same position; there are as many symbols as the
-// reference has, End included, so what a prediction adds beyond them costs no symbol. A sequence is right if it
+// End. A token is right if the prediction has it at the same position; there are as many tokens as the
+// reference has, End included, so what a prediction adds beyond them costs no token. A sequence is right if it
 // is the reference, no more and no less. Whether predictions were made teacher-forced or by decoding is the
 // caller's to say.
 package score
@@ -17,7 +17,7 @@ const (
 
 // A Score is the two accuracies of the paper's tables: "char-acc" and "seq-acc". The zero value has seen nothing.
 type Score struct {
-	Symbols   Accuracy `json:"symbols"`
+	Tokens    Accuracy `json:"tokens"`
 	Sequences Accuracy `json:"sequences"`
 }
 
@@ -33,7 +33,7 @@ func Compare(predictions, references [][]int32) (Score, error) {
 	return s, nil
 }
 
-// Add scores one prediction. Two empty sequences are one right sequence of no symbols.
+// Add scores one prediction. Two empty sequences are one right sequence of no tokens.
 func (s *Score) Add(prediction, reference []int32) {
 	prediction, reference = trim(prediction), trim(reference)
 	right := 0
@@ -42,17 +42,17 @@ func (s *Score) Add(prediction, reference []int32) {
 			right++
 		}
 	}
-	s.Symbols.Right += right
-	s.Symbols.Total += len(reference)
+	s.Tokens.Correct += right
+	s.Tokens.Total += len(reference)
 	if right == len(reference) && len(prediction) == len(reference) {
-		s.Sequences.Right++
+		s.Sequences.Correct++
 	}
 	s.Sequences.Total++
 }
 
 // Plus is the score of both sets of sequences together.
 func (s Score) Plus(other Score) Score {
-	return Score{Symbols: s.Symbols.Plus(other.Symbols), Sequences: s.Sequences.Plus(other.Sequences)}
+	return Score{Tokens: s.Tokens.Plus(other.Tokens), Sequences: s.Sequences.Plus(other.Sequences)}
 }
 
 // trim is ids up to and including the first End; without one, without the padding at the right.

@@ -12,7 +12,7 @@ import (
 func TestSpecialIDsAreVocabs(t *testing.T) {
 	var s score.Score
 	s.Add([]int32{5, vocab.End, 9}, []int32{5, vocab.End, vocab.Padding})
-	if s.Sequences.Right != 1 || s.Symbols != (score.Accuracy{Right: 2, Total: 2}) {
+	if s.Sequences.Correct != 1 || s.Tokens != (score.Accuracy{Correct: 2, Total: 2}) {
 		t.Errorf("a sequence that ends is scored %+v", s)
 	}
 }
@@ -33,7 +33,7 @@ func TestAdd(t *testing.T) {
 		"never ends, longer":            {[]int32{7, 8, 9, 9}, []int32{7, 8, 1}, 2, 3, false},
 		"nothing":                       {nil, []int32{7, 8, 1}, 0, 3, false},
 		"padding is no end":             {[]int32{7, 8, 0}, []int32{7, 8, 1}, 2, 3, false},
-		"padding inside is a symbol":    {[]int32{7, 0, 8, 1}, []int32{7, 8, 1}, 1, 3, false},
+		"padding inside is a token":     {[]int32{7, 0, 8, 1}, []int32{7, 8, 1}, 1, 3, false},
 		"reference without end":         {[]int32{7, 8, 0}, []int32{7, 8, 0, 0}, 2, 2, true},
 		"reference without end, longer": {[]int32{7, 8, 9}, []int32{7, 8}, 2, 2, false},
 		"only an end":                   {[]int32{1}, []int32{1}, 1, 1, true},
@@ -43,9 +43,9 @@ func TestAdd(t *testing.T) {
 		s.Add(c.prediction, c.reference)
 		sequences := score.Accuracy{Total: 1}
 		if c.sequence {
-			sequences.Right = 1
+			sequences.Correct = 1
 		}
-		if want := (score.Score{Symbols: score.Accuracy{Right: c.right, Total: c.total}, Sequences: sequences}); s != want {
+		if want := (score.Score{Tokens: score.Accuracy{Correct: c.right, Total: c.total}, Sequences: sequences}); s != want {
 			t.Errorf("%s: %+v, want %+v", name, s, want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestCompareAndPlus(t *testing.T) {
 	predictions := [][]int32{{7, 1}, {7, 8, 1}, {9}}
 	references := [][]int32{{7, 1}, {7, 9, 1}, {8, 8, 8, 1}}
 	all, err := score.Compare(predictions, references)
-	want := score.Score{Symbols: score.Accuracy{Right: 4, Total: 9}, Sequences: score.Accuracy{Right: 1, Total: 3}}
+	want := score.Score{Tokens: score.Accuracy{Correct: 4, Total: 9}, Sequences: score.Accuracy{Correct: 1, Total: 3}}
 	if err != nil || all != want {
 		t.Errorf("%+v, %v, want %+v", all, err, want)
 	}
@@ -83,7 +83,7 @@ func TestInterval95(t *testing.T) {
 		{20, 20, 1 - 0.1611, 1},
 		{0, 0, 0, 1},
 	} {
-		low, high := score.Accuracy{Right: c.right, Total: c.total}.Interval95()
+		low, high := score.Accuracy{Correct: c.right, Total: c.total}.Interval95()
 		if math.Abs(low-c.low) > 5e-5 || math.Abs(high-c.high) > 5e-5 {
 			t.Errorf("%d of %d: %.4f..%.4f, want %.4f..%.4f", c.right, c.total, low, high, c.low, c.high)
 		}
@@ -93,9 +93,9 @@ func TestInterval95(t *testing.T) {
 func TestIntervalHoldsTheValue(t *testing.T) {
 	for total := 1; total <= 40; total++ {
 		for right := 0; right <= total; right++ {
-			a := score.Accuracy{Right: right, Total: total}
+			a := score.Accuracy{Correct: right, Total: total}
 			low, high := a.Interval95()
-			mirrorLow, mirrorHigh := score.Accuracy{Right: total - right, Total: total}.Interval95()
+			mirrorLow, mirrorHigh := score.Accuracy{Correct: total - right, Total: total}.Interval95()
 			if low < 0 || low > a.Value() || high < a.Value() || high > 1 {
 				t.Fatalf("%+v: %v not in %v..%v", a, a.Value(), low, high)
 			}
@@ -108,10 +108,10 @@ func TestIntervalHoldsTheValue(t *testing.T) {
 
 func TestAccuracyJSON(t *testing.T) {
 	data, err := json.Marshal(score.Accuracy{})
-	if want := `{"right":0,"total":0,"value":null,"low":0,"high":1}`; err != nil || string(data) != want {
+	if want := `{"correct":0,"total":0,"value":null,"low":0,"high":1}`; err != nil || string(data) != want {
 		t.Errorf("%s, %v, want %s", data, err, want)
 	}
-	half := score.Accuracy{Right: 1, Total: 2}
+	half := score.Accuracy{Correct: 1, Total: 2}
 	if data, err = json.Marshal(half); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestAccuracyJSON(t *testing.T) {
 	if err := json.Unmarshal(data, &values); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]float64{"right": 1, "total": 2, "value": 0.5, "low": 0.0945312, "high": 0.9054688} {
+	for key, want := range map[string]float64{"correct": 1, "total": 2, "value": 0.5, "low": 0.0945312, "high": 0.9054688} {
 		if got, ok := values[key]; !ok || math.Abs(got-want) > 1e-7 {
 			t.Errorf("%s: %s is %v, want %v", data, key, got, want)
 		}
@@ -129,33 +129,33 @@ func TestAccuracyJSON(t *testing.T) {
 		t.Errorf("%s reads back as %+v, %v", data, back, err)
 	}
 	var a score.Accuracy
-	if err := json.Unmarshal([]byte(`{"right":3,"total":2}`), &a); err == nil {
+	if err := json.Unmarshal([]byte(`{"correct":3,"total":2}`), &a); err == nil {
 		t.Error("3 right of 2 are accepted")
 	}
-	if got, want := (score.Accuracy{Right: 1, Total: 2}).String(), "0.5000 (0.0945..0.9055, 1 of 2)"; got != want {
+	if got, want := (score.Accuracy{Correct: 1, Total: 2}).String(), "0.5000 (0.0945..0.9055, 1 of 2)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func TestPerplexity(t *testing.T) {
-	uniform := score.Perplexity{Nats: 30 * math.Log(7), Symbols: 30} // seven equally likely symbols
+	uniform := score.Perplexity{Nats: 30 * math.Log(7), Tokens: 30} // seven equally likely tokens
 	if got := uniform.Value(); math.Abs(got-7) > 1e-12 {
 		t.Errorf("perplexity %v, want 7", got)
 	}
-	both := uniform.Plus(score.Perplexity{Nats: 10 * math.Log(7*7*7*7*7), Symbols: 10}) // mean (30+50)/40 = 2 logs of 7
+	both := uniform.Plus(score.Perplexity{Nats: 10 * math.Log(7*7*7*7*7), Tokens: 10}) // mean (30+50)/40 = 2 logs of 7
 	if got := both.Value(); math.Abs(got-49) > 1e-10 {
 		t.Errorf("perplexity %v, want 49", got)
 	}
-	data, err := json.Marshal(score.Perplexity{Nats: 2, Symbols: 2})
-	if want := `{"nats":2,"symbols":2,"value":2.718281828459045}`; err != nil || string(data) != want {
+	data, err := json.Marshal(score.Perplexity{Nats: 2, Tokens: 2})
+	if want := `{"nats":2,"tokens":2,"value":2.718281828459045}`; err != nil || string(data) != want {
 		t.Errorf("%s, %v, want %s", data, err, want)
 	}
 	data, err = json.Marshal(score.Perplexity{})
-	if want := `{"nats":0,"symbols":0,"value":null}`; err != nil || string(data) != want {
+	if want := `{"nats":0,"tokens":0,"value":null}`; err != nil || string(data) != want {
 		t.Errorf("%s, %v, want %s", data, err, want)
 	}
 	var back score.Perplexity
-	if err := json.Unmarshal([]byte(`{"nats":2,"symbols":-1}`), &back); err == nil {
-		t.Error("-1 symbols are accepted")
+	if err := json.Unmarshal([]byte(`{"nats":2,"tokens":-1}`), &back); err == nil {
+		t.Error("-1 tokens are accepted")
 	}
 }

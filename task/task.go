@@ -1,6 +1,6 @@
 // Package task says where examples come from. A Task hands out pairs of id sequences, source and target, and is
 // a pure function of a seed and an index: the i-th training example is the same whoever asks, in whatever
-// order, so resuming a run means asking for the next index. Tasks know symbols, never rectangles (batch) or
+// order, so resuming a run means asking for the next index. Tasks know tokens, never rectangles (batch) or
 // tensors (training).
 //
 // The tasks themselves are in packages below: algorithmic (copy, reverse, addition), table (a user's own file), babi (questions
@@ -13,8 +13,8 @@ import (
 	"universal-transformer/vocab"
 )
 
-// An Example is one pair. Target ends with vocab.End, but where the longest target has one symbol: then it is a class. Source does
-// not end so, unless its task says so, and is empty for language models. Where a position of the source has several symbols, as
+// An Example is one pair. Target ends with vocab.End, but where the longest target has one token: then it is a class. Source does
+// not end so, unless its task says so, and is empty for language models. Where a position of the source has several tokens, as
 // babi's have, the task has a method Words that says how many, and shorter positions end in padding.
 type Example struct{ Source, Target []vocab.ID }
 
@@ -24,8 +24,8 @@ type Task interface {
 	Name() string
 	SourceVocabulary() *vocab.Vocabulary
 	TargetVocabulary() *vocab.Vocabulary
-	// Symbols says how a line of text is split into symbols, and put together again.
-	Symbols() vocab.Symbols
+	// Tokens says how a line of text is split into tokens, and put together again.
+	Tokens() vocab.Tokenizer
 	// Training is the i-th example, i >= 0, of the endless training stream of seed: same arguments, same example.
 	// The caller owns the example. Safe for concurrent use.
 	Training(seed uint64, i int64) Example
@@ -42,8 +42,8 @@ type Selection struct {
 	// Validation asks for examples to choose a checkpoint by. They are others than those that measure what was chosen.
 	Validation bool `json:"validation,omitempty"`
 
-	Length int `json:"length,omitempty"` // source symbols: exactly this many
-	Mix    int `json:"mix,omitempty"`    // source symbols: a uniform mix of 1..Mix
+	Length int `json:"length,omitempty"` // source tokens: exactly this many
+	Mix    int `json:"mix,omitempty"`    // source tokens: a uniform mix of 1..Mix
 	Count  int `json:"count,omitempty"`  // how many examples; 0 means all the task has, or its own default
 }
 

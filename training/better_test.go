@@ -10,7 +10,7 @@ import (
 // Caught when planted: the two rules exchanged, equals that replace each other, the longer ponder time preferred.
 func TestBetter(t *testing.T) {
 	tally := func(nats, right, ponder float64) objective.Tally {
-		return objective.Tally{Nats: nats, Symbols: 1, SequencesRight: right, Sequences: 10, EncoderUpdates: 8 * ponder, EncoderPositions: 8}
+		return objective.Tally{Nats: nats, Tokens: 1, CorrectSequences: right, Sequences: 10, EncoderUpdates: 8 * ponder, EncoderPositions: 8}
 	}
 	for _, c := range []struct {
 		nats, right, ponder float64

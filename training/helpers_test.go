@@ -23,12 +23,12 @@ import (
 func config(steps int64) training.Config {
 	return training.Config{
 		Steps: steps, Schedule: training.Constant(3e-3), Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9,
-		Objective: objective.Objective{LabelSmoothing: 0.1}, Ponder: objective.Warmup{Weight: 0.01, Steps: 10},
+		Objective: objective.Objective{LabelSmoothing: 0.1}, Ponder: objective.PonderSchedule{Weight: 0.01, Steps: 10},
 		ClipNorm: 0.5, Accumulate: 2, LogEvery: 3, EvaluateEvery: 5, CheckpointEvery: 4, Keep: 2, Seed: 11,
 	}
 }
 
-// tiny is a small adaptive encoder-decoder over 4 symbols, with dropout everywhere.
+// tiny is a small adaptive encoder-decoder over 4 tokens, with dropout everywhere.
 func tiny() universal.Config {
 	return universal.Config{
 		SourceVocabulary: 6, TargetVocabulary: 6, Width: 8, Heads: 2, Seed: 11,
@@ -38,16 +38,16 @@ func tiny() universal.Config {
 	}
 }
 
-// copying is the task of copying 1 to 5 of the symbols 2..5.
+// copying is the task of copying 1 to 5 of the tokens 2..5.
 func copying(seedValue uint64) func(i int64) task.Example {
 	return func(i int64) task.Example {
 		rng := seed.Rand(seedValue, "copying", i)
-		source := symbols(rng, 1+rng.IntN(5))
+		source := tokens(rng, 1+rng.IntN(5))
 		return task.Example{Source: source, Target: append(slices.Clone(source), vocab.End)}
 	}
 }
 
-func symbols(rng *rand.Rand, length int) (ids []vocab.ID) {
+func tokens(rng *rand.Rand, length int) (ids []vocab.ID) {
 	for range length {
 		ids = append(ids, 2+vocab.ID(rng.IntN(4)))
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 	"universal-transformer/batch"
-	"universal-transformer/internal/economy"
+	"universal-transformer/internal/capacity"
 	"universal-transformer/objective"
 )
 
@@ -22,7 +22,7 @@ func (t *Trainer) look() error {
 	best := t.better(tally)
 	if best {
 		t.state.BestStep, t.state.BestNats, t.state.Waited = t.step, tally.CrossEntropy(), 0
-		t.state.BestRight, t.state.BestPonder = tally.SequencesRight, tally.Ponder()
+		t.state.BestRight, t.state.BestPonder = tally.CorrectSequences, tally.Ponder()
 	}
 	switch stop := t.Config.Stop; {
 	case stop.Accuracy > 0 && tally.SequenceAccuracy() >= stop.Accuracy:
@@ -42,8 +42,8 @@ func (t *Trainer) look() error {
 			return err
 		}
 	}
-	t.say(fmt.Sprintf("held out at step %d: cross entropy %.4f nats, symbol accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences), ponder %.2f",
-		t.step, tally.CrossEntropy(), tally.SymbolAccuracy(), tally.SequenceAccuracy(), tally.Sequences, tally.Ponder()))
+	t.say(fmt.Sprintf("held out at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences), ponder %.2f",
+		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, tally.Ponder()))
 	return nil
 }
 
@@ -54,8 +54,8 @@ func (t *Trainer) better(tally objective.Tally) bool {
 		return true
 	}
 	if t.Config.BestByAccuracy {
-		if tally.SequencesRight != t.state.BestRight {
-			return tally.SequencesRight > t.state.BestRight
+		if tally.CorrectSequences != t.state.BestRight {
+			return tally.CorrectSequences > t.state.BestRight
 		}
 		if ponder := tally.Ponder(); ponder != t.state.BestPonder {
 			return ponder < t.state.BestPonder
@@ -67,7 +67,7 @@ func (t *Trainer) better(tally objective.Tally) bool {
 // measure runs batches without learning.
 func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, err error) {
 	for _, b := range batches {
-		out, err := t.evaluate.Call(economy.ShapeOf(b), t.arguments(b, nil)...)
+		out, err := t.evaluate.Call(capacity.ShapeOf(b), t.arguments(b, nil)...)
 		if err != nil {
 			return tally, err
 		}

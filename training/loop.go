@@ -11,7 +11,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
-	"universal-transformer/internal/economy"
+	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
 	"universal-transformer/internal/seed"
 	"universal-transformer/objective"
@@ -69,8 +69,8 @@ func (t *Trainer) advance() error {
 	seconds := time.Since(start).Seconds()
 	t.state.Seconds += seconds
 	t.state.Window = t.state.Window.Plus(tally)
-	if t.Observe != nil {
-		t.Observe(Progress{Step: t.step, Steps: t.Config.Steps, Tally: tally, Rate: rate, TokensPerSecond: tally.Symbols / seconds})
+	if t.OnProgress != nil {
+		t.OnProgress(Progress{Step: t.step, Steps: t.Config.Steps, Tally: tally, Rate: rate, TokensPerSecond: tally.Tokens / seconds})
 	}
 	if !t.due(t.Config.LogEvery) {
 		return nil
@@ -94,7 +94,7 @@ func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64,
 		if i < n-1 {
 			exec = t.accumulate
 		}
-		out, err := exec.Call(economy.ShapeOf(b), append(t.arguments(b, positions), rate)...)
+		out, err := exec.Call(capacity.ShapeOf(b), append(t.arguments(b, positions), rate)...)
 		if err != nil {
 			return tally, 0, err
 		}
@@ -136,7 +136,7 @@ func (t *Trainer) sane(tally objective.Tally, norm float64) error {
 	case math.IsNaN(norm) || math.IsInf(norm, 0):
 		what = fmt.Sprintf("the gradient's norm is %v", norm)
 	case tally.CrossEntropy() > exploded:
-		what = fmt.Sprintf("the cross entropy has exploded to %.3g nats a symbol", tally.CrossEntropy())
+		what = fmt.Sprintf("the cross entropy has exploded to %.3g nats a token", tally.CrossEntropy())
 	default:
 		return nil
 	}
@@ -147,7 +147,7 @@ func (t *Trainer) sane(tally objective.Tally, norm float64) error {
 	return fmt.Errorf("training stopped at step %d: %s; %s; try a lower learning rate, a longer warm-up or training.clip_norm", t.step, what, kept)
 }
 
-// exploded is a cross entropy, in nats a symbol, that no vocabulary explains: guessing among a million costs 14.
+// exploded is a cross entropy, in nats a token, that no vocabulary explains: guessing among a million costs 14.
 const exploded = 1000
 
 // save writes a checkpoint of the present step.
@@ -164,8 +164,8 @@ func (t *Trainer) save() error {
 func metrics(split string, step int64, t objective.Tally) map[string]any {
 	return map[string]any{
 		"step": step, "split": split, "loss": t.MeanLoss(), "cross_entropy": t.CrossEntropy(),
-		"symbol_accuracy": t.SymbolAccuracy(), "sequence_accuracy": t.SequenceAccuracy(),
-		"symbols": t.Symbols, "sequences": t.Sequences,
+		"token_accuracy": t.TokenAccuracy(), "sequence_accuracy": t.SequenceAccuracy(),
+		"tokens": t.Tokens, "sequences": t.Sequences,
 		"encoder_ponder": t.EncoderPonder(), "decoder_ponder": t.DecoderPonder(),
 	}
 }
@@ -183,7 +183,7 @@ func (t *Trainer) prepare() error {
 		return err
 	}
 	if !t.Config.Masked {
-		t.state.Foresight = economy.For(t.Model)
+		t.state.CapacityPlan = capacity.NewPlanner(t.Model)
 	}
 	t.build()
 	c, refused, err := t.Log.Latest()
@@ -212,8 +212,8 @@ func (t *Trainer) prepare() error {
 }
 
 func (t *Trainer) say(line string) {
-	if t.Say != nil {
-		t.Say(line)
+	if t.Notify != nil {
+		t.Notify(line)
 	}
 }
 

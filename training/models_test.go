@@ -43,11 +43,11 @@ func TestEncoderDecoderLearns(t *testing.T) {
 	}
 }
 
-// An encoder learns to classify: is symbol 5 in the source? Targets are one symbol, the class, and batches have a source and a target of length 1.
+// An encoder learns to classify: is token 5 in the source? Targets are one token, the class, and batches have a source and a target of length 1.
 func TestEncoderLearnsToClassify(t *testing.T) {
 	examples := func(i int64) task.Example {
 		rng := seed.Rand(3, "classes", i)
-		source := symbols(rng, 2+rng.IntN(4))
+		source := tokens(rng, 2+rng.IntN(4))
 		class := vocab.ID(1)
 		if slices.Contains(source, 5) {
 			class = 2
@@ -64,7 +64,7 @@ func TestEncoderLearnsToClassify(t *testing.T) {
 	}
 }
 
-// A language model, whose batches have no source, learns that symbols count upwards in a circle: only the first of five is to be
+// A language model, whose batches have no source, learns that tokens count upwards in a circle: only the first of five is to be
 // guessed, among four.
 func TestDecoderLearnsALanguage(t *testing.T) {
 	examples := func(i int64) task.Example {
@@ -78,7 +78,7 @@ func TestDecoderLearnsALanguage(t *testing.T) {
 	report := run(t, trainerOf(t, fast(200), universal.Decoder{Config: learner()}, examples, batch.Plan{Rows: 16, MaxTarget: 5, Window: 160}))
 	entropy := math.Log(4) / 5
 	if got := report.HeldOut.CrossEntropy(); got < entropy-0.05 || got > entropy+0.05 {
-		t.Errorf("the language is learned to %.3f nats a symbol, it has %.3f", got, entropy)
+		t.Errorf("the language is learned to %.3f nats a token, it has %.3f", got, entropy)
 	}
 	if report.HeldOut.EncoderPositions != 0 || report.HeldOut.DecoderPositions == 0 {
 		t.Errorf("positions that ponder: %+v", report.HeldOut)

@@ -109,7 +109,7 @@ func TestResumeIsExact(t *testing.T) {
 // die ends a run as a kill would, right after an update, with nothing more written.
 func die(t *testing.T, tr *training.Trainer, after int64) {
 	t.Helper()
-	tr.Observe = func(p training.Progress) {
+	tr.OnProgress = func(p training.Progress) {
 		if p.Step == after {
 			panic("killed")
 		}
@@ -124,7 +124,7 @@ func interrupt(t *testing.T, tr *training.Trainer, after int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	tr.Observe = func(p training.Progress) {
+	tr.OnProgress = func(p training.Progress) {
 		if p.Step >= after {
 			cancel()
 		}

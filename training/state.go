@@ -12,7 +12,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 	"universal-transformer/batch"
-	"universal-transformer/internal/economy"
+	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/safetensors"
 	"universal-transformer/objective"
 	"universal-transformer/runlog"
@@ -33,7 +33,7 @@ type state struct {
 	HeldOut    objective.Tally `json:"held_out"` // the last look
 	Stopped    string          `json:"stopped"`  // why training ended before its last update, if it did
 
-	Foresight *economy.Foresight `json:"foresight,omitempty"` // of how many positions will run
+	CapacityPlan *capacity.Planner `json:"foresight,omitempty"` // of how many positions will run
 }
 
 // Where a checkpoint's metadata keeps the state, and the fingerprint of its configuration.

@@ -48,7 +48,7 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 
 // Training ends at the first look that reaches the accuracy, or at the last of a row of looks without a new best, with a checkpoint; and stays
 // ended when it is resumed.
-// Caught when planted: looks that count twice, an end or a best look that a resume forgets, symbol accuracy for sequence accuracy.
+// Caught when planted: looks that count twice, an end or a best look that a resume forgets, token accuracy for sequence accuracy.
 func TestEarlyStop(t *testing.T) {
 	for _, test := range []struct {
 		name     string

@@ -12,27 +12,27 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
-	"universal-transformer/internal/economy"
+	"universal-transformer/internal/capacity"
 	"universal-transformer/objective"
 	"universal-transformer/runlog"
 	"universal-transformer/universal"
 )
 
-var noWatch = universal.Watch{}
+var noWatch = universal.Options{}
 
 // Config says how to train. Fields that a zero makes no sense of are named by Validate.
 type Config struct {
 	Steps    int64    `json:"steps"` // updates in all
 	Schedule Schedule `json:"-"`     // learning rate
 
-	Beta1               float64          `json:"beta1"` // of Adam; the authors use 0.9, 0.997 and 1e-9
-	Beta2               float64          `json:"beta2"`
-	Epsilon             float64          `json:"epsilon"`
-	WeightDecay         float64          `json:"weight_decay,omitempty"` // an update takes this times the learning rate from every parameter, beside Adam (Loshchilov and Hutter, 2019); the authors have none
-	objective.Objective                  // label smoothing
-	Ponder              objective.Warmup `json:"ponder"`     // weight of the ponder cost; the authors use 0.01
-	ClipNorm            float64          `json:"clip_norm"`  // gradients of a larger global norm are scaled down to it; 0: never
-	Accumulate          int              `json:"accumulate"` // batches an update; 0 counts as 1
+	Beta1               float64                  `json:"beta1"` // of Adam; the authors use 0.9, 0.997 and 1e-9
+	Beta2               float64                  `json:"beta2"`
+	Epsilon             float64                  `json:"epsilon"`
+	WeightDecay         float64                  `json:"weight_decay,omitempty"` // an update takes this times the learning rate from every parameter, beside Adam (Loshchilov and Hutter, 2019); the authors have none
+	objective.Objective                          // label smoothing
+	Ponder              objective.PonderSchedule `json:"ponder"`     // weight of the ponder cost; the authors use 0.01
+	ClipNorm            float64                  `json:"clip_norm"`  // gradients of a larger global norm are scaled down to it; 0: never
+	Accumulate          int                      `json:"accumulate"` // batches an update; 0 counts as 1
 
 	Masked bool `json:"masked,omitempty"` // transform halted positions like the others, as published, instead of leaving them out
 
@@ -94,15 +94,15 @@ func (c Config) Validate() error {
 
 // Trainer is a run in progress. Fill it and call Run.
 type Trainer struct {
-	Config    Config
-	Backend   compute.Backend
-	Model     universal.Model
-	Positions universal.Positions // where sequences start in training
-	Stream    *batch.Stream
-	HeldOut   []batch.Batch
-	Log       *runlog.Run
-	Observe   func(Progress) // called after every update; may be nil
-	Say       func(string)   // called with one line for the person who trains; may be nil
+	Config     Config
+	Backend    compute.Backend
+	Model      universal.Model
+	Positions  universal.Positions // where sequences start in training
+	Stream     *batch.Stream
+	HeldOut    []batch.Batch
+	Log        *runlog.Run
+	OnProgress func(Progress) // called after every update; may be nil
+	Notify     func(string)   // called with one line for the person who trains; may be nil
 
 	// Fingerprint stands for the configuration that weights depend on. Checkpoints hold it under [FingerprintKey]; whoever reads
 	// one can tell whether it is of the configuration at hand.
@@ -110,10 +110,10 @@ type Trainer struct {
 
 	Store *model.Store // variables, filled by Run
 
-	hasSource  bool            // the batches have sources
-	update     *economy.Runner // one update from one batch
-	accumulate *economy.Runner // all but the last batch of an update
-	evaluate   *economy.Runner
+	hasSource  bool             // the batches have sources
+	update     *capacity.Runner // one update from one batch
+	accumulate *capacity.Runner // all but the last batch of an update
+	evaluate   *capacity.Runner
 	step       int64
 	state      state
 }
@@ -123,7 +123,7 @@ type Progress struct {
 	Step, Steps     int64
 	Tally           objective.Tally // of this update
 	Rate            float64         // learning rate
-	TokensPerSecond float64         // target symbols since the last call
+	TokensPerSecond float64         // target tokens since the last call
 }
 
 // Report is what a run came to.
@@ -133,6 +133,6 @@ type Report struct {
 	Seconds    float64
 	HeldOut    objective.Tally // at the last look
 	BestStep   int64
-	BestNats   float64 // held-out cross entropy of the best checkpoint, nats a symbol
+	BestNats   float64 // held-out cross entropy of the best checkpoint, nats a token
 	Parameters int     // trained numbers
 }

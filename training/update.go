@@ -9,7 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/model/initializer"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
-	"universal-transformer/internal/economy"
+	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
 	"universal-transformer/universal"
 )
@@ -20,11 +20,11 @@ func (t *Trainer) build() {
 	if t.Config.Accumulate > 1 {
 		last = t.accumulateGraph(true)
 	}
-	run := func(graph economy.Builder) *economy.Runner {
-		return economy.New(t.Backend, t.Store, graph, t.state.Foresight)
+	run := func(graph capacity.GraphBuilder) *capacity.Runner {
+		return capacity.NewRunner(t.Backend, t.Store, graph, t.state.CapacityPlan)
 	}
 	t.update, t.accumulate = run(last), run(t.accumulateGraph(false))
-	t.evaluate = run(func(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+	t.evaluate = run(func(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
 		f := t.forward(scope, nodes, room, false)
 		return []*Node{f.tally}, f.result
 	})
@@ -45,7 +45,7 @@ type forward struct {
 
 // forward builds the model and the loss of one batch. The nodes are those of feed.Tensors, the ponder weight, and in training the
 // learning rate.
-func (t *Trainer) forward(scope *model.Scope, nodes []*Node, room economy.Room, training bool) (f forward) {
+func (t *Trainer) forward(scope *model.Scope, nodes []*Node, room capacity.Capacities, training bool) (f forward) {
 	in, rest := feed.Inputs(nodes, t.hasSource, training && t.Positions.Random())
 	in.SourceCapacities, in.TargetCapacities = room.Source, room.Target
 	scope.Store().SetTraining(in.Target.Graph(), training)
@@ -58,7 +58,7 @@ func (t *Trainer) forward(scope *model.Scope, nodes []*Node, room economy.Room, 
 }
 
 // updateGraph is one update from one batch: gradients, clipped, to Adam. It puts out tally and gradient norm.
-func (t *Trainer) updateGraph(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+func (t *Trainer) updateGraph(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
 	f := t.forward(scope, nodes, room, true)
 	gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
 	return []*Node{f.tally, t.apply(scope, gradients, f.rate)}, f.result
@@ -66,8 +66,8 @@ func (t *Trainer) updateGraph(scope *model.Scope, nodes []*Node, room economy.Ro
 
 // accumulateGraph adds the gradients of one batch to what earlier batches of the same update gave. The last batch of an update
 // applies their mean and clears the sums.
-func (t *Trainer) accumulateGraph(last bool) economy.Builder {
-	return func(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+func (t *Trainer) accumulateGraph(last bool) capacity.GraphBuilder {
+	return func(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
 		f := t.forward(scope, nodes, room, true)
 		gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
 		sums := t.sums(scope, f.loss.Graph())

@@ -61,7 +61,7 @@ func TestWeightDecay(t *testing.T) {
 	}
 }
 
-// Four batches of two rows are one batch of eight, if all have as many symbols: weights and metrics agree to rounding. Clipping
+// Four batches of two rows are one batch of eight, if all have as many tokens: weights and metrics agree to rounding. Clipping
 // is by the norm of the mean.
 // Caught when planted: a sum in place of the mean, sums that are not cleared.
 func TestAccumulationEqualsOneBatch(t *testing.T) {
@@ -83,7 +83,7 @@ func TestAccumulationEqualsOneBatch(t *testing.T) {
 		}
 	}
 	for i, row := range metrics(t, parts) {
-		for _, key := range []string{"loss", "cross_entropy", "gradient_norm", "symbols"} {
+		for _, key := range []string{"loss", "cross_entropy", "gradient_norm", "tokens"} {
 			got, _ := row.Number(key)
 			from, _ := metrics(t, whole)[i].Number(key)
 			if math.Abs(got-from) > 1e-5*math.Abs(from) {

@@ -23,7 +23,7 @@ func (s *stack) selfAttention(t int, x *Node) *Node {
 		context, options = s.past.attend(context), attention.CoreOptions{AttentionMask: s.past.seen}
 	}
 	y, weights := s.multiHead("self_attention", x, context, options)
-	if s.watch.Attention {
+	if s.watch.ReturnAttention {
 		s.pass.Attention = append(s.pass.Attention, weights)
 	}
 	return y
@@ -37,7 +37,7 @@ func (s *stack) crossAttention(x *Node) *Node {
 	}
 	options := attention.CoreOptions{AttentionMask: s.selection.Rows(visible(s.memory.Mask))}
 	y, weights := s.multiHead("cross_attention", x, s.remembered, options)
-	if s.watch.Attention {
+	if s.watch.ReturnAttention {
 		s.pass.CrossAttention = append(s.pass.CrossAttention, weights)
 	}
 	return y
@@ -73,7 +73,7 @@ func (s *stack) multiHead(name string, x *Node, context *lookup, options attenti
 	query := s.heads(s.weights().Dense(scope, "query", x, s.Width)) // (eq. 3)
 	key, value := s.selection.Rows(context.key), s.selection.Rows(context.value)
 	options.Scale = 1 / math.Sqrt(float64(s.Width/s.Heads))
-	options.WantCoefficients = s.watch.Attention
+	options.WantCoefficients = s.watch.ReturnAttention
 	if s.Dropout.Attention > 0 {
 		options.Scope, options.DropoutRate = s.scope, Scalar(x.Graph(), x.DType(), s.Dropout.Attention)
 	}

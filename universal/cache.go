@@ -7,20 +7,20 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Past is what a causal stack keeps of the symbols that it has read, so that one more symbol costs the work of one position.
+// KVCache is what a causal stack keeps of the tokens that it has read, so that one more token costs the work of one position.
 //
 // A causal position never depends on later ones, and halting does not change what others see of a step, so the keys and
-// values of every step are final once their symbol was read; so are the positions that a separable convolution looks back
+// values of every step are final once their token was read; so are the positions that a separable convolution looks back
 // on. The weights are shared by all steps but the states are not: each step keeps its own. Steps in which a position
 // has halted keep theirs too, because later positions may run them.
-type Past struct {
-	Seen *Node   // how many symbols there are, an int32 scalar
-	Kept []*Node // of the shapes that Config.Kept lists; Continue puts new ones in their place
+type KVCache struct {
+	Length  *Node   // how many tokens there are, an int32 scalar
+	Tensors []*Node // of the shapes that Config.Kept lists; Continue puts new ones in their place
 }
 
-// Kept lists what a decoder keeps of rows sequences with room for capacity symbols: for each step the keys [R, K, D/K, S],
+// CacheShapes lists what a decoder keeps of rows sequences with room for capacity tokens: for each step the keys [R, K, D/K, S],
 // the values [R, K, S, D/K], and what its transition looks back on. It begins as zeros. S is the capacity.
-func (c Config) Kept(rows, capacity, steps int) []shapes.Shape {
+func (c Config) CacheShapes(rows, capacity, steps int) []shapes.Shape {
 	var kept []shapes.Shape
 	keep := func(dims ...int) { kept = append(kept, shapes.Make(precision(c.Precision), dims...)) }
 	for range steps {
@@ -33,8 +33,8 @@ func (c Config) Kept(rows, capacity, steps int) []shapes.Shape {
 	return kept
 }
 
-// CapacityAxis is the axis of Kept's i-th value that is as long as the capacity, -1 if it has none.
-func (c Config) CapacityAxis(i int) int {
+// CacheCapacityAxis is the axis of Kept's i-th value that is as long as the capacity, -1 if it has none.
+func (c Config) CacheCapacityAxis(i int) int {
 	switch i % (2 + len(c.Transition.LooksBack(c.Width))) {
 	case 0:
 		return 3
@@ -44,51 +44,51 @@ func (c Config) CapacityAxis(i int) int {
 	return -1
 }
 
-// Remembered is what the decoder attends to of an encoded source, the same in all steps and for all symbols.
-type Remembered struct {
+// CrossAttentionCache is what the decoder attends to of an encoded source, the same in all steps and for all tokens.
+type CrossAttentionCache struct {
 	Keys   *Node // [B, K, D/K, M]
 	Values *Node // [B, K, M, D/K]
 	Mask   *Node // [B, M] bool, true at real positions
 }
 
-// Remember projects an encoded source to keys and values, once.
-func (m EncoderDecoder) Remember(scope *model.Scope, memory Memory) Remembered {
+// CacheCrossAttention projects an encoded source to keys and values, once.
+func (m EncoderDecoder) CacheCrossAttention(scope *model.Scope, memory Memory) CrossAttentionCache {
 	s := &stack{Config: m.Config, scope: scope.At("decoder")}
 	context := s.lookup("cross_attention", memory.State)
-	return Remembered{Keys: channelsFirst(context.key), Values: headsFirst(context.value), Mask: memory.Mask}
+	return CrossAttentionCache{Keys: channelsFirst(context.key), Values: headsFirst(context.value), Mask: memory.Mask}
 }
 
-// Continue reads the next symbols of R sequences and gives the logits [R, V] of the one after them. Position i of the decoder
-// reads symbol i-1, so a sequence begins with padding: symbols [R, N] are 0 and the first N-1 symbols at the start, and one
-// symbol a row later on.
-func (m EncoderDecoder) Continue(scope *model.Scope, source Remembered, symbols *Node, past *Past) *Node {
-	s := m.continued(scope, symbols, past)
+// DecodeStep reads the next tokens of R sequences and gives the logits [R, V] of the one after them. Position i of the decoder
+// reads token i-1, so a sequence begins with padding: tokens [R, N] are 0 and the first N-1 tokens at the start, and one
+// token a row later on.
+func (m EncoderDecoder) DecodeStep(scope *model.Scope, source CrossAttentionCache, tokens *Node, past *KVCache) *Node {
+	s := m.continued(scope, tokens, past)
 	s.memory, s.source = &Memory{Mask: source.Mask}, source.Mask
 	s.remembered = &lookup{key: positionsFirst(source.Keys), value: headsFirst(source.Values)}
 	return m.readLast(scope, s.run())
 }
 
-// Continue is that of [EncoderDecoder] without a source.
-func (m Decoder) Continue(scope *model.Scope, symbols *Node, past *Past) *Node {
-	s := m.continued(scope, symbols, past)
+// DecodeStep is that of [EncoderDecoder] without a source.
+func (m Decoder) DecodeStep(scope *model.Scope, tokens *Node, past *KVCache) *Node {
+	s := m.continued(scope, tokens, past)
 	s.source = s.mask
 	return m.readLast(scope, s.run())
 }
 
-// continued is a causal stack over positions that follow what it keeps. Padding stands in front of the first symbol only.
-func (c Config) continued(scope *model.Scope, symbols *Node, past *Past) *stack {
-	inner, g, n := scope.At("decoder"), symbols.Graph(), symbols.Shape().Dimensions[1]
-	capacity := past.Kept[0].Shape().Dimensions[3]
+// continued is a causal stack over positions that follow what it keeps. Padding stands in front of the first token only.
+func (c Config) continued(scope *model.Scope, tokens *Node, past *KVCache) *stack {
+	inner, g, n := scope.At("decoder"), tokens.Graph(), tokens.Shape().Dimensions[1]
+	capacity := past.Tensors[0].Shape().Dimensions[3]
 	table := Reshape(c.sinusoids(g, 1, capacity), capacity, c.Width)
-	at := Add(Iota(g, shapes.Make(int32Type, 1, n), 1), past.Seen) // [1, N], from 0
+	at := Add(Iota(g, shapes.Make(int32Type, 1, n), 1), past.Length) // [1, N], from 0
 	s := &stack{
-		Config: c, scope: inner, causal: true, pass: &Pass{}, mask: Equal(symbols, symbols), // all are real
+		Config: c, scope: inner, causal: true, pass: &Pass{}, mask: Equal(tokens, tokens), // all are real
 
 		coordinates: coordinates{position: Gather(table, InsertAxes(at, -1)), step: c.stepCoordinates(inner, g)},
-		state:       c.embed(scope, c.targetTable(scope), symbols),
+		state:       c.embed(scope, c.targetTable(scope), tokens),
 	}
 	keys := Iota(g, shapes.Make(int32Type, 1, n, 1, capacity), 3)
-	s.past = &continuation{Past: past, each: 2 + len(c.Transition.LooksBack(c.Width)), seen: LessOrEqual(keys, Reshape(at, 1, n, 1, 1))}
+	s.past = &continuation{KVCache: past, each: 2 + len(c.Transition.LooksBack(c.Width)), seen: LessOrEqual(keys, Reshape(at, 1, n, 1, 1))}
 	return s
 }
 
@@ -100,7 +100,7 @@ func (c Config) readLast(scope *model.Scope, pass *Pass) *Node {
 
 // continuation is a stack's access to what it keeps, in the step that it is at.
 type continuation struct {
-	*Past
+	*KVCache
 	each int   // values kept of a step
 	t    int   // the step
 	back int   // values of this step's transition read so far
@@ -112,15 +112,15 @@ func (p *continuation) enter(t int) { p.t, p.back = t, 0 }
 
 // attend adds the keys and values of the new positions and gives those of all.
 func (p *continuation) attend(now *lookup) *lookup {
-	keys, values := &p.Kept[(p.t-1)*p.each], &p.Kept[(p.t-1)*p.each+1]
-	*keys = place(*keys, channelsFirst(now.key), p.Seen, 3)
-	*values = place(*values, headsFirst(now.value), p.Seen, 2)
+	keys, values := &p.Tensors[(p.t-1)*p.each], &p.Tensors[(p.t-1)*p.each+1]
+	*keys = place(*keys, channelsFirst(now.key), p.Length, 3)
+	*values = place(*values, headsFirst(now.value), p.Length, 2)
 	return &lookup{key: positionsFirst(*keys), value: headsFirst(*values)}
 }
 
 // before puts the last positions in front of x [R, N, C], as many as the transition said that it looks back on.
 func (p *continuation) before(x *Node) *Node {
-	kept := &p.Kept[(p.t-1)*p.each+2+p.back]
+	kept := &p.Tensors[(p.t-1)*p.each+2+p.back]
 	p.back++
 	positions := (*kept).Shape().Dimensions[1]
 	all := Concatenate([]*Node{*kept, x}, 1)

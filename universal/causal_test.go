@@ -8,7 +8,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// The logits of position i are made of symbols before i: whatever stands from i on, they keep their bits, in float32 as in training,
+// The logits of position i are made of tokens before i: whatever stands from i on, they keep their bits, in float32 as in training,
 // and those of the next position do not.
 // Caught when planted: attention without causal mask, convolutions that look one position ahead, targets that are not shifted.
 func TestDecoderIsCausal(t *testing.T) {
@@ -26,7 +26,7 @@ func TestDecoderIsCausal(t *testing.T) {
 				changed := [][]int32{slices.Clone(target[0]), slices.Clone(target[1])}
 				for _, row := range changed {
 					for j := i; j < len(row); j++ {
-						if row[j] != 0 { // the next symbol in 1..4: never padding, never the same
+						if row[j] != 0 { // the next token in 1..4: never padding, never the same
 							row[j] = row[j]%4 + 1
 						}
 					}
@@ -38,9 +38,9 @@ func TestDecoderIsCausal(t *testing.T) {
 						same := slices.Equal(logits[start:start+5], before["logits"][start:start+5])
 						switch {
 						case j <= i && !same:
-							t.Errorf("row %d: symbols from %d on change the logits at %d", row, i+1, j+1)
+							t.Errorf("row %d: tokens from %d on change the logits at %d", row, i+1, j+1)
 						case j == i+1 && same && target[row][j] != 0:
-							t.Errorf("row %d: symbol %d does not change the logits at %d: the test sees nothing", row, i+1, j+1)
+							t.Errorf("row %d: token %d does not change the logits at %d: the test sees nothing", row, i+1, j+1)
 						}
 					}
 				}
@@ -65,14 +65,14 @@ func TestShorterTargetKeepsItsBeginning(t *testing.T) {
 			for _, name := range []string{"logits", "decoder.state", "decoder.updates", "decoder.remainders"} {
 				size := len(want[name]) / len(full)
 				if !slices.Equal(got[name][:length*size], want[name][:length*size]) {
-					t.Errorf("%s: cut to %d symbols, %s differ", v.name, length, name)
+					t.Errorf("%s: cut to %d tokens, %s differ", v.name, length, name)
 				}
 			}
 		}
 	}
 }
 
-// A target symbol sees the whole source, and an encoder's position both sides of it.
+// A target token sees the whole source, and an encoder's position both sides of it.
 // Caught when planted: a causal mask in the encoder, a decoder that does not attend to the source.
 func TestEncoderSeesBothSides(t *testing.T) {
 	for _, v := range variants(dtypes.Float32) {
@@ -93,7 +93,7 @@ func TestEncoderSeesBothSides(t *testing.T) {
 				size := len(got[name]) / positions
 				for j := range positions {
 					if slices.Equal(got[name][j*size:(j+1)*size], want[name][j*size:(j+1)*size]) {
-						t.Errorf("%s: source symbol %d does not reach %s at %d", v.name, i+1, name, j+1)
+						t.Errorf("%s: source token %d does not reach %s at %d", v.name, i+1, name, j+1)
 					}
 				}
 			}

@@ -37,9 +37,9 @@ func (c coordinates) of(s *halting.Selection) coordinates {
 	return c
 }
 
-// newCoordinates prepares both summands for a batch of symbols [B, M] that stand at positions [B, M], or at 1 .. M if nil.
-func (c Config) newCoordinates(scope *model.Scope, symbols, positions *Node) coordinates {
-	g, length := symbols.Graph(), symbols.Shape().Dimensions[1]
+// newCoordinates prepares both summands for a batch of tokens [B, M] that stand at positions [B, M], or at 1 .. M if nil.
+func (c Config) newCoordinates(scope *model.Scope, tokens, positions *Node) coordinates {
+	g, length := tokens.Graph(), tokens.Shape().Dimensions[1]
 	at := coordinates{step: c.stepCoordinates(scope, g)}
 	if positions == nil {
 		at.position = c.sinusoids(g, 1, length)
@@ -87,9 +87,9 @@ func constant(g *Graph, dtype dtypes.DType, values []float64, dims ...int) *Node
 	return ConvertDType(ConstTensor(g, tensors.FromFlatDataAndDimensions(single, dims...)), dtype)
 }
 
-// real is the mask [B, M] of positions that hold a symbol.
-func real(symbols *Node) *Node {
-	return NotEqual(symbols, ScalarZero(symbols.Graph(), symbols.DType()))
+// real is the mask [B, M] of positions that hold a token.
+func real(tokens *Node) *Node {
+	return NotEqual(tokens, ScalarZero(tokens.Graph(), tokens.DType()))
 }
 
 func shapeAs(x *Node, dtype dtypes.DType) shapes.Shape {

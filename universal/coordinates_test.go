@@ -15,7 +15,7 @@ import (
 	"universal-transformer/halting"
 )
 
-// coordinatesOf gives P^t [B*M*D] of symbols at positions; nil positions count from 1.
+// coordinatesOf gives P^t [B*M*D] of tokens at positions; nil positions count from 1.
 func coordinatesOf(t *testing.T, c Config, step, length int, positions [][]int32) []float64 {
 	t.Helper()
 	if positions == nil {
@@ -176,7 +176,7 @@ func TestListedPositionsReachBothStacks(t *testing.T) {
 			if len(nodes) == 4 {
 				in.SourcePositions, in.TargetPositions = nodes[2], nodes[3]
 			}
-			r := EncoderDecoder{c}.Forward(scope, in, Watch{})
+			r := EncoderDecoder{c}.Forward(scope, in, Options{})
 			return []*Node{r.Encoder.State, r.Decoder.State, r.Logits}
 		})
 		if err != nil {

@@ -36,7 +36,7 @@ func TestDropoutActsInTrainingOnly(t *testing.T) {
 			}
 			exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, source, target *Node) *Node {
 				scope.Store().SetTraining(source.Graph(), training)
-				return EncoderDecoder{c}.Forward(scope, Inputs{Source: source, Target: target}, Watch{}).Logits
+				return EncoderDecoder{c}.Forward(scope, Inputs{Source: source, Target: target}, Options{}).Logits
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -97,12 +97,12 @@ func TestDropoutRates(t *testing.T) {
 		exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, ids *Node) []*Node {
 			scope.Store().SetTraining(ids.Graph(), true)
 			ones := BroadcastToDims(Const(ids.Graph(), float32(1)), rows, length, width)
-			s := c.newStack(scope, ids, nil, nil, Watch{})
+			s := c.newStack(scope, ids, nil, nil, Options{})
 			switch place.name {
 			case "embedding":
 				return []*Node{c.embed(scope, c.sourceTable(scope), ids)}
 			case "attention": // each position alone in its row sees itself with weight 1
-				s = c.newStack(scope, Reshape(ids, rows*length, 1), nil, nil, Watch{})
+				s = c.newStack(scope, Reshape(ids, rows*length, 1), nil, nil, Options{})
 				return []*Node{s.selfAttention(1, Reshape(ones, rows*length, 1, width))}
 			case "transition":
 				line := Line{Mask: s.mask, Dropout: s.Dropout.Transition}

@@ -45,7 +45,7 @@ func TestGradientsAgreeWithCentralDifferences(t *testing.T) {
 		{"encoder, last position", func(c *universal.Config) { c.Halting = halting.Frozen{ACT: act} }, func(c universal.Config) universal.Model {
 			return universal.Encoder{Config: c, Pool: universal.Last}
 		}},
-		{"encoder, two words a position", func(c *universal.Config) { c.Words, c.ScaleEmbedding = 2, true },
+		{"encoder, two words a position", func(c *universal.Config) { c.TokensPerPosition, c.ScaleEmbedding = 2, true },
 			func(c universal.Config) universal.Model { return universal.Encoder{Config: c} }},
 		{"transformer", func(*universal.Config) {}, func(c universal.Config) universal.Model { return universal.Transformer{Config: c} }},
 		{"decoder", func(c *universal.Config) { c.Halting = halting.Frozen{ACT: act} }, func(c universal.Config) universal.Model { return universal.Decoder{Config: c} }},
@@ -78,7 +78,7 @@ func trainingLoss(m universal.Model) gradcheck.Loss {
 		if hasSource(m) {
 			in.Source = nodes[0]
 		}
-		loss, _ := objective.Objective{LabelSmoothing: 0.1}.Of(m.Forward(scope, in, universal.Watch{}), nodes[1], Const(nodes[1].Graph(), 0.3))
+		loss, _ := objective.Objective{LabelSmoothing: 0.1}.Of(m.Forward(scope, in, universal.Options{}), nodes[1], Const(nodes[1].Graph(), 0.3))
 		return loss
 	}
 }
@@ -109,7 +109,7 @@ func TestPonderCostReachesTheHaltingUnits(t *testing.T) {
 func ponderGradients(t *testing.T, x *machine, source, target [][]int32) (names []string, values [][]float64) {
 	t.Helper()
 	exec, err := model.NewExec(enginetest.Backend(t), x.store, func(scope *model.Scope, source, target *Node) []*Node {
-		result := x.model.Forward(scope, universal.Inputs{Source: source, Target: target}, universal.Watch{})
+		result := x.model.Forward(scope, universal.Inputs{Source: source, Target: target}, universal.Options{})
 		cost := MulScalar(ReduceAllSum(result.Logits), 0)
 		for _, pass := range result.Passes() {
 			cost = Add(cost, pass.Ponder(pass.Mask))

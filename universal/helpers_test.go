@@ -163,7 +163,7 @@ func (x *machine) graph(scope *model.Scope, nodes []*Node) []*Node {
 	if hasTarget(x.model) {
 		in.Target = nodes[1]
 	}
-	result := x.model.Forward(scope, in, universal.Watch{})
+	result := x.model.Forward(scope, in, universal.Options{})
 	x.names = []string{"logits"}
 	values := []*Node{result.Logits}
 	add := func(name string, node *Node) { x.names, values = append(x.names, name), append(values, node) }

@@ -8,7 +8,7 @@ import (
 	"universal-transformer/halting"
 )
 
-// EncoderDecoder maps a source to a target symbol by symbol: figure 2 of the paper.
+// EncoderDecoder maps a source to a target token by token: figure 2 of the paper.
 type EncoderDecoder struct{ Config }
 
 // Memory is an encoded source: all that a decoder needs of it.
@@ -17,8 +17,8 @@ type Memory struct {
 	Mask  *Node // [B, M] bool, true at real positions
 }
 
-// Forward gives the logits of every target symbol from the source and the true symbols before it: teacher forcing.
-func (m EncoderDecoder) Forward(scope *model.Scope, in Inputs, watch Watch) Result {
+// Forward gives the logits of every target token from the source and the true tokens before it: teacher forcing.
+func (m EncoderDecoder) Forward(scope *model.Scope, in Inputs, watch Options) Result {
 	memory, encoder := m.Encode(scope, in, watch)
 	result := m.Decode(scope, memory, in, watch)
 	result.Encoder = encoder
@@ -26,14 +26,14 @@ func (m EncoderDecoder) Forward(scope *model.Scope, in Inputs, watch Watch) Resu
 }
 
 // Encode runs the encoder over in.Source.
-func (m EncoderDecoder) Encode(scope *model.Scope, in Inputs, watch Watch) (Memory, *Pass) {
+func (m EncoderDecoder) Encode(scope *model.Scope, in Inputs, watch Options) (Memory, *Pass) {
 	pass := m.encode(scope, in, watch)
 	return Memory{State: pass.State, Mask: pass.Mask}, pass
 }
 
 // Decode runs the decoder over in.Target, shifted right by one, against an encoded source. Logits at position i depend on
-// symbols before i only.
-func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, watch Watch) Result {
+// tokens before i only.
+func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, watch Options) Result {
 	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, in.TargetCapacities, watch)
 	s.causal, s.memory, s.source = true, &memory, memory.Mask
 	s.state = shift(m.embed(scope, m.targetTable(scope), in.Target))
@@ -51,7 +51,7 @@ type Encoder struct {
 }
 
 // Forward gives one row of logits a source, [B, 1, V]. in.Target is not read.
-func (m Encoder) Forward(scope *model.Scope, in Inputs, watch Watch) Result {
+func (m Encoder) Forward(scope *model.Scope, in Inputs, watch Options) Result {
 	pass := m.encode(scope, in, watch)
 	return Result{Logits: m.readout(scope, m.Pool.of(pass.State, pass.Mask)), Encoder: pass} // [B, 1, V]
 }
@@ -67,8 +67,8 @@ func (m Encoder) Validate() error {
 // Decoder is a language model: a causal stack with nothing to attend to but its own past.
 type Decoder struct{ Config }
 
-// Forward gives the logits of every symbol of in.Target from those before it. in.Source is not read.
-func (m Decoder) Forward(scope *model.Scope, in Inputs, watch Watch) Result {
+// Forward gives the logits of every token of in.Target from those before it. in.Source is not read.
+func (m Decoder) Forward(scope *model.Scope, in Inputs, watch Options) Result {
 	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, in.TargetCapacities, watch)
 	s.causal, s.source = true, s.mask
 	s.state = shift(m.embed(scope, m.targetTable(scope), in.Target))
@@ -92,7 +92,7 @@ func (c Config) validateWithSource() error {
 }
 
 // encode runs an encoder stack over in.Source.
-func (c Config) encode(scope *model.Scope, in Inputs, watch Watch) *Pass {
+func (c Config) encode(scope *model.Scope, in Inputs, watch Options) *Pass {
 	s := c.newStack(scope.At("encoder"), c.occupied(in.Source), in.SourcePositions, in.SourceCapacities, watch)
 	s.source = s.mask
 	s.state = c.embedSource(scope, in.Source)
@@ -102,7 +102,7 @@ func (c Config) encode(scope *model.Scope, in Inputs, watch Watch) *Pass {
 // Model is one of [EncoderDecoder], [Encoder] and [Decoder], or a baseline that answers to the same call.
 type Model interface {
 	// Forward gives logits for in.Target; see the models for what they read.
-	Forward(scope *model.Scope, in Inputs, watch Watch) Result
+	Forward(scope *model.Scope, in Inputs, watch Options) Result
 	// Validate names the first field that makes no sense, its value, and what would.
 	Validate() error
 }

@@ -100,7 +100,7 @@ func TestLengthIsEachExamplesOwn(t *testing.T) {
 	}
 }
 
-// Rows without any symbol, as a last batch may have, change neither loss nor gradients, and make no NaN.
+// Rows without any token, as a last batch may have, change neither loss nor gradients, and make no NaN.
 // Caught when planted: a mean over no position.
 func TestEmptyRowsChangeNeitherLossNorGradients(t *testing.T) {
 	for _, v := range variants(dtypes.Float64) {
@@ -136,7 +136,7 @@ func gradients(t *testing.T, x *machine, source, target [][]int32) (names []stri
 		if hasSource(x.model) {
 			in.Source = nodes[0]
 		}
-		result := x.model.Forward(scope, in, universal.Watch{})
+		result := x.model.Forward(scope, in, universal.Options{})
 		loss, _ := objective.Objective{LabelSmoothing: 0.1}.Of(result, nodes[1], Const(nodes[0].Graph(), 0.3))
 		names = []string{"loss"}
 		var variables []*Node

@@ -26,7 +26,7 @@ func shapesOf(t *testing.T, m universal.Model) map[string]string {
 	return found
 }
 
-// contract is the public names and shapes of the parameters of an encoder-decoder with 7 source and 5 target symbols, width 6
+// contract is the public names and shapes of the parameters of an encoder-decoder with 7 source and 5 target tokens, width 6
 // and filter 5: what stands in checkpoints, exports and reference vectors.
 func contract(adaptive, convolution bool) map[string]string {
 	names := map[string]string{"embedding.source": "[7 6]", "embedding.target": "[5 6]", "readout.weight": "[6 5]"}

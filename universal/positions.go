@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Positions says at which positions the symbols of a training sequence stand. The paper trains its algorithmic tasks
+// Positions says at which positions the tokens of a training sequence stand. The paper trains its algorithmic tasks
 // with "positions starting with randomized offsets" (section 3.4), so that longer sequences meet no position that was
 // never seen. Source and target of one example get the same draw. Tests always count from 1.
 type Positions struct {

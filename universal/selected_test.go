@@ -39,7 +39,7 @@ func gauged(t *testing.T, x *machine, e effort, source, target [][]int32) gauge 
 		if hasSource(x.model) {
 			in.Source = nodes[0]
 		}
-		result := x.model.Forward(scope, in, universal.Watch{})
+		result := x.model.Forward(scope, in, universal.Options{})
 		g := result.Logits.Graph()
 		real := NotEqual(nodes[1], ScalarZero(g, nodes[1].DType()))
 		add("logits", Where(BroadcastToShape(InsertAxes(real, -1), boolean(result.Logits)), result.Logits, ZerosLike(result.Logits)))
@@ -206,7 +206,7 @@ func TestRoomThatMakesNoSenseIsRefused(t *testing.T) {
 	} {
 		exec, err := model.NewExec(enginetest.Backend(t), x.store, func(scope *model.Scope, nodes []*Node) *Node {
 			in := universal.Inputs{Source: nodes[0], Target: nodes[1], SourceCapacities: bad}
-			return x.model.Forward(scope, in, universal.Watch{}).Logits
+			return x.model.Forward(scope, in, universal.Options{}).Logits
 		})
 		if err != nil {
 			t.Fatal(err)

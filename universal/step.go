@@ -19,7 +19,7 @@ type stack struct {
 	memory      *Memory       // what the decoder attends to besides itself; nil in encoders and language models
 	remembered  *lookup       // its keys and values
 	past        *continuation // what a causal stack keeps of the positions before; nil if it sees all of them at once
-	watch       Watch
+	watch       Options
 	pass        *Pass
 
 	capacities halting.Capacities
@@ -27,13 +27,13 @@ type stack struct {
 	shown      *shown             // what others see of all positions; nil: they see the states at work
 }
 
-func (c Config) newStack(scope *model.Scope, symbols, positions *Node, capacities halting.Capacities, watch Watch) *stack {
-	if err := capacities.Validate(symbols.Shape().Dimensions[0], symbols.Shape().Dimensions[1]); err != nil {
+func (c Config) newStack(scope *model.Scope, tokens, positions *Node, capacities halting.Capacities, watch Options) *stack {
+	if err := capacities.Validate(tokens.Shape().Dimensions[0], tokens.Shape().Dimensions[1]); err != nil {
 		panic(err)
 	}
 	return &stack{
-		Config: c, scope: scope, mask: real(symbols), watch: watch, pass: &Pass{}, capacities: capacities,
-		coordinates: c.newCoordinates(scope, symbols, positions),
+		Config: c, scope: scope, mask: real(tokens), watch: watch, pass: &Pass{}, capacities: capacities,
+		coordinates: c.newCoordinates(scope, tokens, positions),
 	}
 }
 

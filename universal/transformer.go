@@ -17,12 +17,12 @@ type Transformer struct {
 }
 
 // Forward gives one row of logits a source, [B, 1, V]. in.Target is not read.
-func (m Transformer) Forward(scope *model.Scope, in Inputs, watch Watch) Result {
+func (m Transformer) Forward(scope *model.Scope, in Inputs, watch Options) Result {
 	layers := m.Halting.(halting.Fixed).Steps
-	symbols, pass := m.occupied(in.Source), &Pass{}
+	tokens, pass := m.occupied(in.Source), &Pass{}
 	state := m.embedSource(scope, in.Source)
 	for layer := 1; layer <= layers; layer++ {
-		s := m.newStack(scope.At("encoder").At("layer_%d", layer), symbols, in.SourcePositions, nil, watch)
+		s := m.newStack(scope.At("encoder").At("layer_%d", layer), tokens, in.SourcePositions, nil, watch)
 		if layer == 1 {
 			state = Add(state, s.coordinates.position)
 		}

@@ -5,7 +5,7 @@
 // positions), then revises each on its own (the [Transition]). The weights are the same in every step. How often the
 // step runs is not decided here but by a halting.Policy.
 //
-// The state starts as the embedded symbols, H^0. Step t adds coordinates, which say where a position stands and which step
+// The state starts as the embedded tokens, H^0. Step t adds coordinates, which say where a position stands and which step
 // this is, attends, and revises:
 //
 //	P^t_{i,2j}   = sin(i / 10000^(2j/d)) + sin(t / 10000^(2j/d))
@@ -22,7 +22,7 @@
 //	Transition(A)             = max(0, A W + b) W' + b', or two separable convolutions
 //
 // The residual carries X, coordinates included, as in the camera-ready paper. A decoder sees no later position, and attends,
-// between A and H^t, also to the encoder's output. From its last state comes the next symbol:
+// between A and H^t, also to the encoder's output. From its last state comes the next token:
 //
 //	p(y_i | y_1 .. y_{i-1}, source) = softmax(O H^T)
 //
@@ -31,9 +31,9 @@
 //
 // Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models). [Transformer] is what
 // they are compared with. Those with a decoder can go
-// on symbol by symbol from what each step has kept: see [Past].
+// on token by token from what each step has kept: see [KVCache].
 //
-// Letters: B batch, M source positions, W symbols a position, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
+// Letters: B batch, M source positions, W tokens a position, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
 // Graph functions panic on shapes that do not fit, as GoMLX's do; the packages that run them turn that into errors.
 //
 // Parameter names are public: "encoder.self_attention.query" in a checkpoint is the variable query below the scopes
@@ -50,13 +50,13 @@ import (
 
 // Config is what the three models have in common. The zero value of every option is the paper's choice.
 type Config struct {
-	SourceVocabulary int            `json:"-"`               // V of the source; not read by a Decoder
-	TargetVocabulary int            `json:"-"`               // V of the target, or the number of classes of an Encoder
-	Words            int            `json:"words,omitempty"` // W, symbols at one position of the source, see embedWords; 0 counts as 1
-	Width            int            `json:"width"`           // D
-	Heads            int            `json:"heads"`           // K, a divisor of Width
-	Transition       Transition     `json:"-"`
-	Halting          halting.Policy `json:"-"`
+	SourceVocabulary  int            `json:"-"`                             // V of the source; not read by a Decoder
+	TargetVocabulary  int            `json:"-"`                             // V of the target, or the number of classes of an Encoder
+	TokensPerPosition int            `json:"tokens_per_position,omitempty"` // W, tokens at one position of the source, see embedWords; 0 counts as 1
+	Width             int            `json:"width"`                         // D
+	Heads             int            `json:"heads"`                         // K, a divisor of Width
+	Transition        Transition     `json:"-"`
+	Halting           halting.Policy `json:"-"`
 
 	PreNorm         bool      `json:"pre_norm"`         // normalise in front of each sub-layer and once at the end, as the authors' code does
 	LearnedSteps    bool      `json:"learned_steps"`    // a learned vector a step instead of the sinusoid in t, as the authors' code does; forbids halting.Length
@@ -74,13 +74,13 @@ type Config struct {
 
 // Dropout holds rates, 0 to below 1, of values zeroed in training.
 type Dropout struct {
-	Embedding  float64 `json:"embedding"`  // of the embedded symbols, before coordinates are added
+	Embedding  float64 `json:"embedding"`  // of the embedded tokens, before coordinates are added
 	Attention  float64 `json:"attention"`  // of the attention weights
 	Transition float64 `json:"transition"` // of the transition's inner activations
 	Residual   float64 `json:"residual"`   // of what each sub-layer adds to the state
 }
 
-// Inputs are the symbols that a model reads, 0 for padding, which stands at the right.
+// Inputs are the tokens that a model reads, 0 for padding, which stands at the right.
 type Inputs struct {
 	Source *Node // [B, M] int32, with Config.Words [B, M*W]; nil for a Decoder
 	Target *Node // [B, N] int32: what is to be predicted; the model itself shifts it right by one. nil for an Encoder
@@ -118,9 +118,9 @@ type Pass struct {
 	Attention, CrossAttention []*Node
 }
 
-// Watch says what a caller wants to see besides logits. Training asks for nothing: what nobody reads is not built.
-type Watch struct {
-	Attention bool
+// Options says what a caller wants to see besides logits. Training asks for nothing: what nobody reads is not built.
+type Options struct {
+	ReturnAttention bool
 }
 
 // Validate names the first field that makes no sense, with its value and what would do.
@@ -128,10 +128,10 @@ func (c Config) Validate() error {
 	switch {
 	case c.TargetVocabulary < 2:
 		return fmt.Errorf("model.target_vocabulary is %d: at least 2 are needed", c.TargetVocabulary)
-	case c.Words < 0:
-		return fmt.Errorf("model.words is %d: it must be positive, or 0 for one symbol a position", c.Words)
-	case c.Words > 1 && c.SharedEmbedding:
-		return fmt.Errorf("model.shared_embedding needs one symbol a position, but model.words is %d", c.Words)
+	case c.TokensPerPosition < 0:
+		return fmt.Errorf("model.words is %d: it must be positive, or 0 for one token a position", c.TokensPerPosition)
+	case c.TokensPerPosition > 1 && c.SharedEmbedding:
+		return fmt.Errorf("model.shared_embedding needs one token a position, but model.words is %d", c.TokensPerPosition)
 	case c.Width < 1:
 		return fmt.Errorf("model.width is %d: it must be positive", c.Width)
 	case c.Heads < 1:
@@ -143,7 +143,7 @@ func (c Config) Validate() error {
 	case c.Halting == nil:
 		return fmt.Errorf("model.halting is missing: choose a policy of package halting")
 	case c.SharedEmbedding && c.SourceVocabulary != 0 && c.SourceVocabulary != c.TargetVocabulary:
-		return fmt.Errorf("model.shared_embedding needs one vocabulary, but the source has %d symbols and the target %d", c.SourceVocabulary, c.TargetVocabulary)
+		return fmt.Errorf("model.shared_embedding needs one vocabulary, but the source has %d tokens and the target %d", c.SourceVocabulary, c.TargetVocabulary)
 	}
 	if _, tied := c.Halting.(halting.Length); tied && c.LearnedSteps {
 		return fmt.Errorf("model.learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")

@@ -15,10 +15,10 @@ import (
 	"universal-transformer/universal"
 )
 
-// twoWords is small with two symbols a position and adaptive halting.
+// twoWords is small with two tokens a position and adaptive halting.
 func twoWords() universal.Config {
 	c := small()
-	c.Words = 2
+	c.TokensPerPosition = 2
 	c.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 4, Epsilon: 0.01}}
 	return c
 }
@@ -32,7 +32,7 @@ func TestWordsOfAPositionAreSummed(t *testing.T) {
 		c := twoWords()
 		c.ScaleEmbedding = scaled
 		two := newMachine(t, universal.Encoder{Config: c, Pool: universal.Last})
-		c.Words, c.SourceVocabulary = 0, 6
+		c.TokensPerPosition, c.SourceVocabulary = 0, 6
 		one := newMachine(t, universal.Encoder{Config: c, Pool: universal.Last})
 		words, mask := values(two, "embedding.source"), values(two, "embedding.mask")
 		sum := func(first, second int) []float64 { // of two ids, by hand; 0 is padding
@@ -71,10 +71,10 @@ func TestWordsAddMasks(t *testing.T) {
 	}
 	delete(with, "embedding.mask")
 	for _, words := range []int{0, 1} {
-		c.Words = words
+		c.TokensPerPosition = words
 		same(t, "one word", shapesOf(t, universal.Encoder{Config: c}), with)
 	}
-	c.Words, c.Width = 2, 1200
+	c.TokensPerPosition, c.Width = 2, 1200
 	var mean, square float64
 	for _, v := range values(newMachineAsInitialised(t, universal.Encoder{Config: c}), "embedding.mask") {
 		mean, square = mean+v/2400, square+v*v/2400
@@ -104,8 +104,8 @@ func TestPaddingOfSeveralWordsChangesNothing(t *testing.T) {
 
 func TestWordsValidate(t *testing.T) {
 	for want, change := range map[string]func(*universal.Config){
-		"model.words is -1":              func(c *universal.Config) { c.Words = -1 },
-		"needs one symbol a position":    func(c *universal.Config) { c.Words, c.SharedEmbedding, c.TargetVocabulary = 2, true, 7 },
+		"model.words is -1":              func(c *universal.Config) { c.TokensPerPosition = -1 },
+		"needs one token a position":     func(c *universal.Config) { c.TokensPerPosition, c.SharedEmbedding, c.TargetVocabulary = 2, true, 7 },
 		"model.halting must be fixed":    nil,
 		"model.learned_steps makes no s": func(c *universal.Config) { c.Halting, c.LearnedSteps = halting.Fixed{Steps: 2}, true },
 	} {

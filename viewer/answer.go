@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// A mark is one symbol of the answer beside the reference's symbol at the same place.
+// A mark is one token of the answer beside the reference's token at the same place.
 type mark struct {
-	Symbol string
-	Wrong  bool
+	Token string
+	Wrong bool
 }
 
 // marks compares the output with the reference place by place; without a reference nothing is wrong.
@@ -38,12 +38,12 @@ func (t *Trace) verdict() string {
 			right++
 		}
 	}
-	sentence := fmt.Sprintf("%d of %s right", right, count(len(t.Reference), "symbol is", "symbols are"))
+	sentence := fmt.Sprintf("%d of %s right", right, count(len(t.Reference), "token is", "tokens are"))
 	switch extra := len(t.Output) - len(t.Reference); {
 	case extra > 0:
-		sentence += fmt.Sprintf(", %s too many", count(extra, "symbol", "symbols"))
+		sentence += fmt.Sprintf(", %s too many", count(extra, "token", "tokens"))
 	case extra < 0:
-		sentence += fmt.Sprintf(", %s missing", count(-extra, "symbol is", "symbols are"))
+		sentence += fmt.Sprintf(", %s missing", count(-extra, "token is", "tokens are"))
 	}
 	return sentence + "."
 }
@@ -51,7 +51,7 @@ func (t *Trace) verdict() string {
 // summary says in a sentence how long the positions of a stack ran.
 func (s *Stack) summary() string {
 	least, most := slices.Min(s.Updates), slices.Max(s.Updates)
-	positions := count(len(s.Symbols), "position", "positions")
+	positions := count(len(s.Tokens), "position", "positions")
 	switch {
 	case !s.adaptive():
 		return fmt.Sprintf("%s, %s each: the depth is fixed.", positions, steps(most))

@@ -12,7 +12,7 @@ func ExampleWriteText() {
 		Source: []string{"Mary", "went", "home", ".", "Where", "is", "Mary", "?"},
 		Output: []string{"home"}, Reference: []string{"home"},
 		Encoder: &viewer.Stack{
-			Symbols:    []string{"Mary", "went", "home", ".", "Where", "is", "Mary", "?"},
+			Tokens:     []string{"Mary", "went", "home", ".", "Where", "is", "Mary", "?"},
 			Updates:    []float64{2, 1, 3, 1, 1, 1, 2, 1},
 			Remainders: []float64{0.2, 1, 0.8, 1, 1, 1, 0.6, 1},
 			Weights: [][]float64{

@@ -33,7 +33,7 @@ type page struct {
 	Attention                 []attentionFigure
 }
 
-// quote is a sequence of symbols as running text.
+// quote is a sequence of tokens as running text.
 type quote struct {
 	Marks     []mark
 	Separator string
@@ -43,7 +43,7 @@ type quote struct {
 func (q quote) Head() quote {
 	characters := 0
 	for i, m := range q.Marks {
-		characters += len(q.Separator) + utf8.RuneCountInString(m.Symbol)
+		characters += len(q.Separator) + utf8.RuneCountInString(m.Token)
 		if characters > clip && i > 0 {
 			return quote{q.Marks[:i], q.Separator}
 		}
@@ -51,7 +51,7 @@ func (q quote) Head() quote {
 	return q
 }
 
-// Cut is how many symbols Head leaves out.
+// Cut is how many tokens Head leaves out.
 func (q quote) Cut() int { return len(q.Marks) - len(q.Head().Marks) }
 
 // Text is the head as plain text.
@@ -61,7 +61,7 @@ func (q quote) Text() string {
 		if i > 0 {
 			text += q.Separator
 		}
-		text += m.Symbol
+		text += m.Token
 	}
 	if q.Cut() > 0 {
 		text += "…"
@@ -97,12 +97,12 @@ func WriteHTML(w io.Writer, t *Trace) error {
 		p.Ponder = append(p.Ponder, newPonderFigure("encoder", "Encoder", e, false))
 		p.addAttention(attentionFigure{
 			ID: "encoder-attention", Title: "Where the encoder looked", Weights: e.Attention,
-			Queries: visibleAll(e.Symbols), Keys: visibleAll(e.Symbols), Updates: e.Updates,
+			Queries: visibleAll(e.Tokens), Keys: visibleAll(e.Tokens), Updates: e.Updates,
 		})
 	}
 	if d := t.Decoder; d != nil {
 		p.Ponder = append(p.Ponder, newPonderFigure("decoder", "Decoder", d, true))
-		written := visibleAll(d.Symbols)
+		written := visibleAll(d.Tokens)
 		p.addAttention(attentionFigure{
 			ID: "decoder-attention", Title: "Where the decoder looked in its own text", Weights: d.Attention,
 			Queries: written, Keys: shifted(written), Updates: d.Updates, Causal: true, Decoder: true,
@@ -110,7 +110,7 @@ func WriteHTML(w io.Writer, t *Trace) error {
 		if t.Encoder != nil {
 			p.addAttention(attentionFigure{
 				ID: "cross-attention", Title: "Where the decoder looked in the input", Weights: d.CrossAttention,
-				Queries: written, Keys: visibleAll(t.Encoder.Symbols), Updates: d.Updates, Decoder: true, Cross: true,
+				Queries: written, Keys: visibleAll(t.Encoder.Tokens), Updates: d.Updates, Decoder: true, Cross: true,
 			})
 		}
 	}
@@ -123,17 +123,17 @@ func (p *page) addAttention(f attentionFigure) {
 	}
 }
 
-func quoted(symbols []string) quote {
-	marks := make([]mark, len(symbols))
-	for i, s := range symbols {
-		marks[i].Symbol = visible(s)
+func quoted(tokens []string) quote {
+	marks := make([]mark, len(tokens))
+	for i, s := range tokens {
+		marks[i].Token = visible(s)
 	}
-	return quote{marks, separator(symbols)}
+	return quote{marks, separator(tokens)}
 }
 
-// shifted is what a decoder reads where it writes the given symbols: each one's predecessor, ∅ at the start.
-func shifted(symbols []string) []string {
-	return append([]string{"∅"}, symbols[:len(symbols)-1]...)
+// shifted is what a decoder reads where it writes the given tokens: each one's predecessor, ∅ at the start.
+func shifted(tokens []string) []string {
+	return append([]string{"∅"}, tokens[:len(tokens)-1]...)
 }
 
 // matrices is attention in the page: [T][K][queries][keys], four decimals.

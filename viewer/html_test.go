@@ -38,12 +38,12 @@ func TestHTMLIsSelfContained(t *testing.T) {
 	}
 }
 
-// Symbols come from data; whatever they hold must arrive as text, in the markup and in the embedded JSON.
+// Tokens come from data; whatever they hold must arrive as text, in the markup and in the embedded JSON.
 func TestHTMLEscapes(t *testing.T) {
 	evil := []string{"<script>alert(1)</script>", `" onmouseover="x`, "</title><b>", "<!--", "{{.}}"}
 	trace := sample("abcde", 2, 2)
 	trace.Source, trace.Target, trace.Output = evil, evil, evil
-	trace.Encoder.Symbols, trace.Decoder.Symbols = evil, evil
+	trace.Encoder.Tokens, trace.Decoder.Tokens = evil, evil
 	trace.Task, trace.Model, trace.Experiment, trace.Version = evil[0], evil[1], evil[2], evil[0]
 	page := render(t, trace)
 	if n := strings.Count(page, "<script"); n != 4 { // three figures' data and the page's own
@@ -54,14 +54,14 @@ func TestHTMLEscapes(t *testing.T) {
 			t.Errorf("%q arrived as markup", broken)
 		}
 	}
-	for _, symbol := range evil {
-		if !strings.Contains(shown(page), visible(symbol)) {
-			t.Errorf("%q is not shown", visible(symbol))
+	for _, token := range evil {
+		if !strings.Contains(shown(page), visible(token)) {
+			t.Errorf("%q is not shown", visible(token))
 		}
 	}
 }
 
-func TestHTMLShowsEverySymbolAndNumber(t *testing.T) {
+func TestHTMLShowsEveryTokenAndNumber(t *testing.T) {
 	for name, trace := range map[string]*Trace{"short": sample("314␣15", 4, 2), "long": mistaken(), "story": story(), "fixed": fixed()} {
 		page := render(t, trace)
 		text := shown(page)
@@ -69,13 +69,13 @@ func TestHTMLShowsEverySymbolAndNumber(t *testing.T) {
 			if s == nil {
 				continue
 			}
-			for i, symbol := range s.Symbols {
-				if !strings.Contains(text, visible(symbol)) {
-					t.Errorf("%s: symbol %q is not shown", name, symbol)
+			for i, token := range s.Tokens {
+				if !strings.Contains(text, visible(token)) {
+					t.Errorf("%s: token %q is not shown", name, token)
 				}
 				for step := range s.Weights {
 					if u := s.Weights[step][i]; u > 0 {
-						want := html.EscapeString(fmt.Sprintf("‘%s’ (position %d), step %d: u = %.4f", visible(symbol), i+1, step+1, u))
+						want := html.EscapeString(fmt.Sprintf("‘%s’ (position %d), step %d: u = %.4f", visible(token), i+1, step+1, u))
 						if !strings.Contains(page, want) {
 							t.Errorf("%s: %s is missing", name, want)
 						}
@@ -92,10 +92,10 @@ func TestHTMLShowsEverySymbolAndNumber(t *testing.T) {
 	}
 }
 
-// Signs stand for the special symbols and are explained where they occur, and only there.
+// Signs stand for the special tokens and are explained where they occur, and only there.
 func TestHTMLExplainsSigns(t *testing.T) {
 	text := shown(render(t, fixed()))
-	for _, want := range []string{"∎ is the end of the sequence.", "⁇ is a symbol the model does not know."} {
+	for _, want := range []string{"∎ is the end of the sequence.", "⁇ is a token the model does not know."} {
 		if strings.Count(text, want) != 1 || strings.Contains(shown(render(t, story())), want) {
 			t.Errorf("%q is not explained once where it occurs and nowhere else", want)
 		}

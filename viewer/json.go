@@ -14,7 +14,7 @@ type document struct {
 	*Trace
 }
 
-// WriteJSON writes t as one line of JSON. Numbers keep every bit; bytes of symbols that are not UTF-8 become
+// WriteJSON writes t as one line of JSON. Numbers keep every bit; bytes of tokens that are not UTF-8 become
 // U+FFFD.
 func WriteJSON(w io.Writer, t *Trace) error {
 	if err := t.Validate(); err != nil {

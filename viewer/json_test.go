@@ -29,8 +29,8 @@ func TestJSONNames(t *testing.T) {
 		want   string
 	}{
 		{tree, "checkpoint decoder encoder experiment format model output reference source target task version"},
-		{tree["encoder"], "attention remainders symbols updates weights"},
-		{tree["decoder"], "attention cross_attention remainders symbols updates weights"},
+		{tree["encoder"], "attention remainders tokens updates weights"},
+		{tree["decoder"], "attention cross_attention remainders tokens updates weights"},
 	} {
 		var names []string
 		for name := range test.object.(map[string]any) {
@@ -97,7 +97,7 @@ func TestValidate(t *testing.T) {
 	for want, breakIt := range map[string]func(*Trace){
 		"neither encoder nor decoder":       func(t *Trace) { t.Encoder, t.Decoder = nil, nil },
 		"checkpoint -1":                     func(t *Trace) { t.Checkpoint = -1 },
-		"encoder.symbols: no position":      func(t *Trace) { t.Encoder.Symbols = nil },
+		"encoder.tokens: no position":       func(t *Trace) { t.Encoder.Tokens = nil },
 		"encoder.updates: 2 numbers":        func(t *Trace) { t.Encoder.Updates = t.Encoder.Updates[:2] },
 		"encoder.updates[1]: NaN":           func(t *Trace) { t.Encoder.Updates[1] = math.NaN() },
 		"encoder.updates[1]: 3 steps":       func(t *Trace) { t.Encoder.Updates[1] = 3 },
@@ -139,7 +139,7 @@ func FuzzReadJSON(f *testing.F) {
 		}
 		f.Add(out.Bytes())
 	}
-	f.Add([]byte(`{"format":"universal-transformer/trace/1","encoder":{"symbols":[""],"updates":[4096]}}`))
+	f.Add([]byte(`{"format":"universal-transformer/trace/1","encoder":{"tokens":[""],"updates":[4096]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		trace, err := ReadJSON(bytes.NewReader(text))
 		if err != nil {

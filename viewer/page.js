@@ -198,12 +198,12 @@
       this.paint();
     }
 
-    labels(box, symbols, side, long, halted) {
+    labels(box, tokens, side, long, halted) {
       const every = Math.ceil(11 / this.cell), numbers = this.cell >= 18 ? 1 : 5;
-      box.replaceChildren(...symbols.map((symbol, i) => {
+      box.replaceChildren(...tokens.map((token, i) => {
         const label = element("span", `${long ? "long" : ""} ${halted(i) ? "halted" : ""}`);
         label.style[side] = `${this.cell}px`;
-        if (i % every === 0) label.append(element("b", "", symbol));
+        if (i % every === 0) label.append(element("b", "", token));
         if (i === 0 || (i + 1) % numbers === 0) label[side === "width" ? "append" : "prepend"](element("i", "", `${i + 1}`));
         return label;
       }));
@@ -279,8 +279,8 @@
         width: `${this.cell + 3}px`, height: `${this.cell + 3}px` });
       this.left.childNodes.forEach((label, n) => label.classList.toggle("on", n === i));
       this.top.childNodes.forEach((label, n) => label.classList.toggle("on", n === j));
-      const query = ["query ", symbol(queries[i]), ` (position ${i + 1}) `];
-      const key = [symbol(keys[j]), ` (position ${j + 1})`];
+      const query = ["query ", token(queries[i]), ` (position ${i + 1}) `];
+      const key = [token(keys[j]), ` (position ${j + 1})`];
       const share = this.rows(this.step, this.head)[i][j];
       this.readout.replaceChildren(...query, ...(this.hidden(i, j)
         ? ["cannot see ", ...key, ", which comes later."]
@@ -289,7 +289,7 @@
     }
   }
 
-  const symbol = text => element("span", "symbol", `‘${text}’`);
+  const token = text => element("span", "token", `‘${text}’`);
 
   // span is the range of cells that pixel at of total covers, at least one.
   function span(at, total, cells) {

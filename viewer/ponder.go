@@ -13,7 +13,7 @@ const (
 	longestLabel = 3   // characters; longer labels get a row each instead of a column
 )
 
-// ponderFigure is the ponder time of one stack, laid out: bands of columns for short symbols, one band of rows
+// ponderFigure is the ponder time of one stack, laid out: bands of columns for short tokens, one band of rows
 // for words.
 type ponderFigure struct {
 	ID, Name, Summary string
@@ -33,11 +33,11 @@ type band struct {
 
 // column is one position: its bar, and the weight of every step.
 type column struct {
-	Position       int
-	Symbol, Number string
-	Height, Width  int // of the bar, in pixels and in percent
-	Remainder      string
-	Weights        []cell
+	Position      int
+	Token, Number string
+	Height, Width int // of the bar, in pixels and in percent
+	Remainder     string
+	Weights       []cell
 }
 
 // cell is one number drawn as a shade; Level is in percent.
@@ -49,12 +49,12 @@ type cell struct {
 
 func newPonderFigure(id, name string, s *Stack, decoder bool) ponderFigure {
 	f := ponderFigure{
-		ID: id, Name: name, Summary: s.summary(), Signs: signs(s.Symbols), Decoder: decoder,
+		ID: id, Name: name, Summary: s.summary(), Signs: signs(s.Tokens), Decoder: decoder,
 		Adaptive: s.Weights != nil, Remainders: s.Remainders != nil, Top: chartHeight,
 	}
-	symbols := visibleAll(s.Symbols)
-	f.Rows = widest(symbols) > longestLabel
-	f.Column = min(40, max(28, 900/len(symbols)))
+	tokens := visibleAll(s.Tokens)
+	f.Rows = widest(tokens) > longestLabel
+	f.Column = min(40, max(28, 900/len(tokens)))
 	for t := range s.steps() {
 		f.Steps = append(f.Steps, t+1)
 	}
@@ -62,10 +62,10 @@ func newPonderFigure(id, name string, s *Stack, decoder bool) ponderFigure {
 	if f.Rows {
 		size = openBands * bandColumns
 	}
-	for from := 0; from < len(symbols); from += size {
-		b := band{From: from + 1, To: min(from+size, len(symbols))}
+	for from := 0; from < len(tokens); from += size {
+		b := band{From: from + 1, To: min(from+size, len(tokens))}
 		for i := from; i < b.To; i++ {
-			b.Columns = append(b.Columns, newColumn(s, i, symbols[i]))
+			b.Columns = append(b.Columns, newColumn(s, i, tokens[i]))
 		}
 		if folded := len(f.Open) == openBands || f.Rows && len(f.Open) == 1; folded {
 			f.Folded = append(f.Folded, b)
@@ -76,23 +76,23 @@ func newPonderFigure(id, name string, s *Stack, decoder bool) ponderFigure {
 	return f
 }
 
-func newColumn(s *Stack, i int, symbol string) column {
+func newColumn(s *Stack, i int, token string) column {
 	share := s.Updates[i] / float64(max(1, s.steps()))
 	c := column{
-		Position: i + 1, Symbol: symbol, Number: number(s.Updates[i]),
+		Position: i + 1, Token: token, Number: number(s.Updates[i]),
 		Height: int(math.Round(share * chartHeight)), Width: int(math.Round(share * 100)),
 	}
 	if s.Remainders != nil {
 		c.Remainder = fraction(s.Remainders[i])
 	}
 	for t, row := range s.Weights {
-		c.Weights = append(c.Weights, newCell(s, t, i, row[i], symbol))
+		c.Weights = append(c.Weights, newCell(s, t, i, row[i], token))
 	}
 	return c
 }
 
-func newCell(s *Stack, t, i int, u float64, symbol string) cell {
-	where := fmt.Sprintf("‘%s’ (position %d), step %d", symbol, i+1, t+1)
+func newCell(s *Stack, t, i int, u float64, token string) cell {
+	where := fmt.Sprintf("‘%s’ (position %d), step %d", token, i+1, t+1)
 	if float64(t) >= s.Updates[i] && u == 0 {
 		return cell{Title: where + ": had halted"}
 	}

@@ -29,12 +29,12 @@ func sample(input string, steps, heads int) *Trace {
 }
 
 // sampleStack halts each position after its own number of steps with weights that sum to 1.
-func sampleStack(rng *rand.Rand, symbols []string, steps int) *Stack {
-	s := &Stack{Symbols: symbols, Weights: make([][]float64, steps)}
+func sampleStack(rng *rand.Rand, tokens []string, steps int) *Stack {
+	s := &Stack{Tokens: tokens, Weights: make([][]float64, steps)}
 	for t := range s.Weights {
-		s.Weights[t] = make([]float64, len(symbols))
+		s.Weights[t] = make([]float64, len(tokens))
 	}
-	for i := range symbols {
+	for i := range tokens {
 		left, n := 1.0, 0
 		for n < steps-1 && rng.Float64() < 0.75 {
 			u := round(left * rng.Float64())

@@ -31,7 +31,7 @@ func WriteAttentionSVG(w io.Writer, t *Trace) error {
 		return fmt.Errorf("trace: no attention of an encoder to draw")
 	}
 	e := t.Encoder
-	labels, rows, heads := visibleAll(e.Symbols), len(e.Symbols), len(e.Attention[0])
+	labels, rows, heads := visibleAll(e.Tokens), len(e.Tokens), len(e.Attention[0])
 	left := labelWidth(labels)
 	step := heads*svgBar + svgGap
 	d := newDrawing(left+len(e.Attention)*step, svgTop+rows*svgRow+12)
@@ -60,7 +60,7 @@ func WritePonderSVG(w io.Writer, t *Trace) error {
 	if t.Encoder == nil {
 		return fmt.Errorf("trace: no encoder to draw")
 	}
-	labels := visibleAll(t.Encoder.Symbols)
+	labels := visibleAll(t.Encoder.Tokens)
 	left, most := labelWidth(labels), float64(t.Encoder.steps())
 	d := newDrawing(left+svgPonder+50, svgTop+len(labels)*svgRow+12)
 	d.text(left, svgTop-14, "start", "steps")

@@ -12,7 +12,7 @@ func looking() *Trace {
 	row := func(a, b, c float64) [][]float64 { return [][]float64{{1, 0, 0}, {0, 1, 0}, {a, b, c}} }
 	return &Trace{
 		Encoder: &Stack{
-			Symbols: []string{"mary <left> .", "john & fred .", "where ?"}, Updates: []float64{1, 2, 2},
+			Tokens: []string{"mary <left> .", "john & fred .", "where ?"}, Updates: []float64{1, 2, 2},
 			Attention: [][][][]float64{{row(0.5, 0.25, 0.25), row(0.1, 0.6, 0.3)}, {row(0.125, 0.875, 0), row(0, 1, 0)}},
 		},
 	}
@@ -51,12 +51,12 @@ func TestPonderSVG(t *testing.T) {
 }
 
 func TestSVGRefuses(t *testing.T) {
-	for _, bad := range []*Trace{{}, {Encoder: &Stack{Symbols: []string{"a"}, Updates: []float64{1}}}} {
+	for _, bad := range []*Trace{{}, {Encoder: &Stack{Tokens: []string{"a"}, Updates: []float64{1}}}} {
 		if err := WriteAttentionSVG(io.Discard, bad); err == nil {
 			t.Errorf("%+v is drawn", bad)
 		}
 	}
-	if err := WritePonderSVG(io.Discard, &Trace{Decoder: &Stack{Symbols: []string{"a"}, Updates: []float64{1}}}); err == nil {
+	if err := WritePonderSVG(io.Discard, &Trace{Decoder: &Stack{Tokens: []string{"a"}, Updates: []float64{1}}}); err == nil {
 		t.Error("the ponder times of no encoder are drawn")
 	}
 }

@@ -24,7 +24,7 @@ type textWriter struct {
 }
 
 // WriteText writes the question, the answer and the ponder times for a terminal: one block per step a position
-// ran, darker the more weight the step's state got. Lines are at most width columns where symbols allow it;
+// ran, darker the more weight the step's state got. Lines are at most width columns where tokens allow it;
 // colour switches terminal escapes on.
 func WriteText(w io.Writer, t *Trace, width int, colour bool) error {
 	if err := t.Validate(); err != nil {
@@ -43,7 +43,7 @@ func WriteText(w io.Writer, t *Trace, width int, colour bool) error {
 		fmt.Fprintf(out, "\n%s: %s\n\n", out.style(bold, part.name), part.stack.summary())
 		out.chart(part.stack)
 		adaptive = adaptive || part.stack.Weights != nil
-		shown = append(shown, part.stack.Symbols...)
+		shown = append(shown, part.stack.Tokens...)
 	}
 	if adaptive {
 		fmt.Fprintf(out, "\n%s\n", out.style(faint, "a block is a step; its weight in the result: ░ <¼  ▒ <½  ▓ <¾  █ more"))
@@ -84,7 +84,7 @@ func (o *textWriter) heading(t *Trace) {
 	}
 }
 
-// quote writes symbols as running text, folded at the width.
+// quote writes tokens as running text, folded at the width.
 func (o *textWriter) quote(label string, q quote) {
 	if len(q.Marks) == 0 {
 		return
@@ -97,35 +97,35 @@ func (o *textWriter) quote(label string, q quote) {
 		if i > 0 {
 			between = q.Separator
 		}
-		if need := columns(between) + columns(m.Symbol); column > indent && column+need > o.width {
+		if need := columns(between) + columns(m.Token); column > indent && column+need > o.width {
 			fmt.Fprintf(o, "\n%*s", indent, "")
 			column, between = indent, ""
 		}
-		column += columns(between) + columns(m.Symbol)
+		column += columns(between) + columns(m.Token)
 		if m.Wrong {
-			m.Symbol = o.style(red, m.Symbol)
+			m.Token = o.style(red, m.Token)
 		}
-		o.WriteString(between + m.Symbol)
+		o.WriteString(between + m.Token)
 	}
 	o.WriteByte('\n')
 }
 
-// chart draws columns where symbols are short, and a row for each position where they are words.
+// chart draws columns where tokens are short, and a row for each position where they are words.
 func (o *textWriter) chart(s *Stack) {
-	symbols := visibleAll(s.Symbols)
-	if wide := widest(symbols); wide > longestLabel {
-		o.rows(s, symbols, wide)
+	tokens := visibleAll(s.Tokens)
+	if wide := widest(tokens); wide > longestLabel {
+		o.rows(s, tokens, wide)
 	} else {
-		o.columns(s, symbols, wide+1)
+		o.columns(s, tokens, wide+1)
 	}
 }
 
-// columns stacks blocks upwards over the symbols, in as many bands as the width asks for.
-func (o *textWriter) columns(s *Stack, symbols []string, each int) {
+// columns stacks blocks upwards over the tokens, in as many bands as the width asks for.
+func (o *textWriter) columns(s *Stack, tokens []string, each int) {
 	const axis = 5
 	size := max(1, (o.width-axis)/each)
-	for from := 0; from < len(symbols); from += size {
-		to := min(from+size, len(symbols))
+	for from := 0; from < len(tokens); from += size {
+		to := min(from+size, len(tokens))
 		if from > 0 {
 			o.WriteByte('\n')
 		}
@@ -137,24 +137,24 @@ func (o *textWriter) columns(s *Stack, symbols []string, each int) {
 			fmt.Fprintln(o, strings.TrimRight(line, " "))
 		}
 		line := o.style(faint, "steps")
-		for _, symbol := range symbols[from:to] {
-			line += strings.Repeat(" ", each-columns(symbol)) + symbol
+		for _, token := range tokens[from:to] {
+			line += strings.Repeat(" ", each-columns(token)) + token
 		}
 		fmt.Fprintln(o, line)
 	}
 }
 
-// rows writes position, symbol and blocks side by side.
-func (o *textWriter) rows(s *Stack, symbols []string, wide int) {
+// rows writes position, token and blocks side by side.
+func (o *textWriter) rows(s *Stack, tokens []string, wide int) {
 	label := min(wide, max(8, o.width-s.steps()-11))
-	for i, symbol := range symbols {
-		symbol = cut(symbol, label)
+	for i, token := range tokens {
+		token = cut(token, label)
 		blocks := ""
 		for t := range s.steps() {
 			blocks += block(s, t, i)
 		}
-		fmt.Fprintf(o, "%s  %s%s  %s %s\n", o.style(faint, fmt.Sprintf("%4d", i+1)), symbol,
-			strings.Repeat(" ", label-columns(symbol)), strings.TrimRight(blocks, " "), number(s.Updates[i]))
+		fmt.Fprintf(o, "%s  %s%s  %s %s\n", o.style(faint, fmt.Sprintf("%4d", i+1)), token,
+			strings.Repeat(" ", label-columns(token)), strings.TrimRight(blocks, " "), number(s.Updates[i]))
 	}
 }
 
@@ -170,12 +170,12 @@ func block(s *Stack, t, i int) string {
 	return shades[min(3, max(0, int(4*s.Weights[t][i])))]
 }
 
-// cut shortens a symbol to a number of terminal columns.
-func cut(symbol string, most int) string {
-	if columns(symbol) <= most {
-		return symbol
+// cut shortens a token to a number of terminal columns.
+func cut(token string, most int) string {
+	if columns(token) <= most {
+		return token
 	}
-	runes := []rune(symbol)
+	runes := []rune(token)
 	for columns(string(runes))+1 > most {
 		runes = runes[:len(runes)-1]
 	}

@@ -34,12 +34,12 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// story is an encoder-only run over whole facts, with symbols that want to break out of wherever they stand.
+// story is an encoder-only run over whole facts, with tokens that want to break out of wherever they stand.
 func story() *Trace {
 	facts := []string{"John moved to the bedroom", "<script>alert('x')</script>", " ", "\x1b[31mred", "where is \"Mary\" & co?"}
 	t := sample("abcde", 3, 2)
 	t.Task, t.Model = "babi 1", "adaptive (listing), width 32, 2 heads, at most 3 steps"
-	t.Source, t.Encoder.Symbols = facts, facts
+	t.Source, t.Encoder.Tokens = facts, facts
 	t.Target, t.Decoder = nil, nil
 	t.Output, t.Reference = []string{"office"}, []string{"bedroom"}
 	return t
@@ -54,12 +54,12 @@ func fixed() *Trace {
 			s.Updates[i] = 3
 		}
 	}
-	t.Decoder.Symbols[5], t.Encoder.Symbols[0] = vocab.EndSymbol, vocab.UnknownSymbol
+	t.Decoder.Tokens[5], t.Encoder.Tokens[0] = vocab.EndToken, vocab.UnknownToken
 	t.Model, t.Reference = "fixed, 3 steps, width 64, 2 heads", nil
 	return t
 }
 
-// mistaken is an adaptive run long enough to fold, with one wrong symbol and one missing.
+// mistaken is an adaptive run long enough to fold, with one wrong token and one missing.
 func mistaken() *Trace {
 	t := sample("31415926535897932384626433832795", 6, 1)
 	t.Output = append([]string(nil), t.Target[:31]...)
@@ -97,7 +97,7 @@ func TestWriteText(t *testing.T) {
 	}
 }
 
-// The number of blocks over a symbol is the position's ponder time: a rendering that drops or adds one fails.
+// The number of blocks over a token is the position's ponder time: a rendering that drops or adds one fails.
 func TestWriteTextCountsSteps(t *testing.T) {
 	trace := story()
 	var out bytes.Buffer
@@ -120,13 +120,13 @@ func TestWriteTextCountsSteps(t *testing.T) {
 }
 
 func TestVisible(t *testing.T) {
-	for symbol, want := range map[string]string{
+	for token, want := range map[string]string{
 		"7": "7", " ": "␣", "": "(empty)", "a b": "a b", " a": "␣a", "a  b": "a␣␣b", "\n": "␊", "\x1b": "␛", "\x7f": "␡",
 		"\xef": `\xef`, "\uFFFD": "\uFFFD", "\u200b": "U+200B", "\u202e": "U+202E", "\u00a0": "U+00A0", "日": "日",
-		vocab.EndSymbol: "∎", vocab.UnknownSymbol: "⁇",
+		vocab.EndToken: "∎", vocab.UnknownToken: "⁇",
 	} {
-		if got := visible(symbol); got != want {
-			t.Errorf("visible(%q) = %q, want %q", symbol, got, want)
+		if got := visible(token); got != want {
+			t.Errorf("visible(%q) = %q, want %q", token, got, want)
 		}
 	}
 }

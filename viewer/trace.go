@@ -2,7 +2,7 @@
 // ran, how the weight of its result is spread over those steps, and where each head looked at each step.
 //
 // It reads a [Trace], a plain value without tensors, and writes it as a self-contained page ([WriteHTML]), as
-// JSON ([WriteJSON], [ReadJSON]) and as text for a terminal ([WriteText]). It knows symbols, not ids, and
+// JSON ([WriteJSON], [ReadJSON]) and as text for a terminal ([WriteText]). It knows tokens, not ids, and
 // numbers, not models; whoever runs the model fills the Trace.
 //
 // Letters: M positions, N target positions, K heads, T steps. Positions, steps and heads count from 1 wherever
@@ -14,7 +14,7 @@ package viewer
 const Format = "universal-transformer/trace/1"
 
 // Trace is what one run of the model on one input did. Its JSON names are a written contract: empty lists and
-// absent stacks are left out, everything else is always there. Symbols are spelled as the vocabulary spells them,
+// absent stacks are left out, everything else is always there. Tokens are spelled as the vocabulary spells them,
 // "<end>" included; how they are shown is this package's concern.
 type Trace struct {
 	Version    string `json:"version"`    // the version of the program that ran the model
@@ -24,8 +24,8 @@ type Trace struct {
 	Checkpoint int64  `json:"checkpoint"` // training steps behind the weights
 
 	Source []string `json:"source,omitempty"` // what the model was asked
-	// Target holds one symbol per decoder position: the one written there. What the decoder reads at
-	// position k is the symbol that stood before it, Target[k-1], and nothing at the first position.
+	// Target holds one token per decoder position: the one written there. What the decoder reads at
+	// position k is the token that stood before it, Target[k-1], and nothing at the first position.
 	Target    []string `json:"target,omitempty"`
 	Output    []string `json:"output,omitempty"`    // what the model answered
 	Reference []string `json:"reference,omitempty"` // the right answer, where it is known
@@ -34,10 +34,10 @@ type Trace struct {
 	Decoder *Stack `json:"decoder,omitempty"` // nil for an encoder-only model
 }
 
-// Stack is what the recurrence of the encoder or of the decoder did. M below is len(Symbols); for a decoder
+// Stack is what the recurrence of the encoder or of the decoder did. M below is len(Tokens); for a decoder
 // it is the number of target positions.
 type Stack struct {
-	Symbols    []string    `json:"symbols"`              // [M] for a decoder the symbol written at the position
+	Tokens     []string    `json:"tokens"`               // [M] for a decoder the token written at the position
 	Updates    []float64   `json:"updates"`              // [M] n: the steps the position ran
 	Remainders []float64   `json:"remainders,omitempty"` // [M] r; nil for a fixed depth
 	Weights    [][]float64 `json:"weights,omitempty"`    // [T][M] u per step; nil for a fixed depth

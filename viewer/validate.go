@@ -21,7 +21,7 @@ func (t *Trace) Validate() error {
 		if err := t.Encoder.validate(0); err != nil {
 			return fmt.Errorf("trace: encoder.%w", err)
 		}
-		sourceKeys = len(t.Encoder.Symbols)
+		sourceKeys = len(t.Encoder.Tokens)
 	}
 	if t.Decoder != nil {
 		if err := t.Decoder.validate(sourceKeys); err != nil {
@@ -34,9 +34,9 @@ func (t *Trace) Validate() error {
 // validate checks one stack; sourceKeys is the number of encoder positions that cross attention looks at, 0
 // where there is nothing to look at.
 func (s *Stack) validate(sourceKeys int) error {
-	positions := len(s.Symbols)
+	positions := len(s.Tokens)
 	if positions == 0 {
-		return fmt.Errorf("symbols: no position")
+		return fmt.Errorf("tokens: no position")
 	}
 	if err := numbers("updates", s.Updates, positions, mostSteps); err != nil {
 		return err

@@ -12,14 +12,14 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	symbols, _ := vocab.Characters.Split("bat")
-	ids, unknown := v.EncodeLossy(symbols)
+	tokens, _ := vocab.Characters.Split("bat")
+	ids, unknown := v.EncodeLossy(tokens)
 	fmt.Println(v.Size(), ids, unknown)
 	fmt.Println(vocab.Characters.Join(v.Decode(append(ids, vocab.End, vocab.Padding))))
-	_, err = v.Encode(symbols)
+	_, err = v.Encode(tokens)
 	fmt.Println(err)
 	// Output:
 	// 5 [3 2 4] 1
 	// ba<unknown>
-	// unknown symbol "t" at position 3 (counted from 1)
+	// unknown token "t" at position 3 (counted from 1)
 }

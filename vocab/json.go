@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// file is a vocabulary as JSON: {"symbols": ["0", "1"], "unknown": true}.
+// file is a vocabulary as JSON: {"tokens": ["0", "1"], "unknown": true}.
 type file struct {
-	Symbols []string `json:"symbols"`           // in the order of their ids, from 2
+	Tokens  []string `json:"tokens"`            // in the order of their ids, from 2
 	Unknown bool     `json:"unknown,omitempty"` // whether "<unknown>" follows them
 }
 
-// MarshalJSON writes {"symbols": [...], "unknown": true}.
+// MarshalJSON writes {"tokens": [...], "unknown": true}.
 func (v *Vocabulary) MarshalJSON() ([]byte, error) {
-	f := file{Symbols: v.symbols, Unknown: v.HasUnknown()}
-	if f.Symbols == nil {
-		f.Symbols = []string{}
+	f := file{Tokens: v.tokens, Unknown: v.HasUnknown()}
+	if f.Tokens == nil {
+		f.Tokens = []string{}
 	}
 	return json.Marshal(f)
 }
@@ -33,14 +33,14 @@ func (v *Vocabulary) UnmarshalJSON(data []byte) error {
 	if err := decoder.Decode(&f); err != nil {
 		return fmt.Errorf("vocabulary: %w", err)
 	}
-	if f.Symbols == nil {
-		return fmt.Errorf(`vocabulary: key "symbols" is missing`)
+	if f.Tokens == nil {
+		return fmt.Errorf(`vocabulary: key "tokens" is missing`)
 	}
 	var opts []Option
 	if f.Unknown {
 		opts = append(opts, WithUnknown())
 	}
-	made, err := New(f.Symbols, opts...)
+	made, err := New(f.Tokens, opts...)
 	if err != nil {
 		return err
 	}

@@ -16,12 +16,12 @@ type answeringFlags struct {
 
 func (f *answeringFlags) add(c *cobra.Command) {
 	beamFlags(c, &f.Beam)
-	c.Flags().BoolVar(&f.sample, "sample", false, "draw each symbol from the model's distribution")
-	c.Flags().Float64Var(&f.Sampling.Temperature, "temperature", 1, "of --sample: below 1 probable symbols become more so")
-	c.Flags().IntVar(&f.Sampling.TopK, "top-k", 0, "of --sample: choose from the `K` most probable symbols; 0: all")
-	c.Flags().Float64Var(&f.Sampling.TopP, "top-p", 1, "of --sample: choose from the most probable symbols that have this probability together")
+	c.Flags().BoolVar(&f.sample, "sample", false, "draw each token from the model's distribution")
+	c.Flags().Float64Var(&f.Sampling.Temperature, "temperature", 1, "of --sample: below 1 probable tokens become more so")
+	c.Flags().IntVar(&f.Sampling.TopK, "top-k", 0, "of --sample: choose from the `K` most probable tokens; 0: all")
+	c.Flags().Float64Var(&f.Sampling.TopP, "top-p", 1, "of --sample: choose from the most probable tokens that have this probability together")
 	c.Flags().Uint64Var(&f.Seed, "seed", 1, "of --sample: the same seed gives the same text")
-	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "cut answers off after `N` symbols; 0: four times the source and 50 more")
+	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "cut answers off after `N` tokens; 0: four times the source and 50 more")
 	exitFlags(c, &f.exit)
 }
 

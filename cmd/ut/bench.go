@@ -29,14 +29,14 @@ func newBench() *cobra.Command {
   train    one step of training: forward, backward, Adam; encoder-decoder of fixed depth
   act      the same with adaptive halting, at most --max-steps
   encode   encoder inference
-  decode   greedy decoding of --length symbols, with the cache of keys and values that decoding
+  decode   greedy decoding of --length tokens, with the cache of keys and values that decoding
            always uses; with --uncached without it: the source is encoded once, but the decoder
-           runs over the whole prefix for every symbol (as published, the encoder would, too)
+           runs over the whole prefix for every token (as published, the encoder would, too)
   gemm     the product of two matrices of 1024 by 1024
 
-Source and target have --length symbols each; there is no dropout; numbers are float32. The
+Source and target have --length tokens each; there is no dropout; numbers are float32. The
 fields are what, backend, threads, args (the shape), seconds (median of --repeat runs),
-tokens_per_second (target symbols, or source symbols when encoding), gflops (what the
+tokens_per_second (target tokens, or source tokens when encoding), gflops (what the
 mathematics needs in matrix products, where that is known), at adaptive depth
 encoder_mean_updates, decoder_mean_updates, the same of the room that was foreseen
 (encoder_room, decoder_room) and overflows, executions that were repeated; and cache_bytes (of
@@ -55,14 +55,14 @@ decoding, when it ends).`,
 		{&f.shape.Width, "width", "channels of a state"}, {&f.shape.Filter, "filter", "channels inside the transition"},
 		{&f.shape.Heads, "heads", "attention heads"}, {&f.shape.Steps, "steps", "steps at fixed depth"},
 		{&f.shape.MaxSteps, "max-steps", "most steps at adaptive depth"}, {&f.shape.Batch, "batch", "sequences"},
-		{&f.shape.Length, "length", "symbols of a sequence"}, {&f.shape.Vocabulary, "vocabulary", "symbols there are"},
+		{&f.shape.Length, "length", "tokens of a sequence"}, {&f.shape.Vocabulary, "vocabulary", "tokens there are"},
 	} {
 		c.Flags().IntVar(flag.value, flag.name, *flag.value, flag.text)
 	}
 	c.Flags().Float64Var(&f.shape.HaltingBias, "halting-bias", 0, "initial bias of the halting unit")
 	c.Flags().BoolVar(&f.shape.Adaptive, "adaptive", false, "encode at adaptive depth")
 	c.Flags().BoolVar(&f.shape.Masked, "masked", false, "at adaptive depth, transform halted positions like the others, as published")
-	c.Flags().BoolVar(&f.shape.Uncached, "uncached", false, "decode without a cache: encode once, but run the decoder over the whole prefix for every symbol")
+	c.Flags().BoolVar(&f.shape.Uncached, "uncached", false, "decode without a cache: encode once, but run the decoder over the whole prefix for every token")
 	c.Flags().IntVar(&f.repeat, "repeat", 10, "runs that are timed")
 	c.Flags().IntVar(&f.warmup, "warmup", 3, "runs before that")
 	c.Flags().IntVar(&f.threads, "threads", 0, "processors to use; 0: all")

@@ -77,7 +77,7 @@ func TestTrain(t *testing.T) {
 	if r.code != 0 || !strings.HasPrefix(r.stdout, filepath.Join("runs", "demo")+": 20 steps ") {
 		t.Fatalf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
-	for _, want := range []string{"parameters", "teacher forcing: symbol accuracy 0.", "next: "} {
+	for _, want := range []string{"parameters", "teacher forcing: token accuracy 0.", "next: "} {
 		if !strings.Contains(r.stdout, want) {
 			t.Errorf("does not say %q: %s", want, r.stdout)
 		}
@@ -112,7 +112,7 @@ func TestEval(t *testing.T) {
 		"reverse, lengths as in training, 5 examples held out, beam search of width 3, alpha 1": {"--beam", "3", "--alpha", "1"},
 	} {
 		got := succeeds(t, append([]string{"eval", trained(t), "--count", "5"}, args...)...)
-		for _, want := range []string{want, "checkpoint of step ", "symbol accuracy", "sequence accuracy", " of 5)", "95 % interval"} {
+		for _, want := range []string{want, "checkpoint of step ", "token accuracy", "sequence accuracy", " of 5)", "95 % interval"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("does not say %q:\n%s", want, got)
 			}

@@ -8,17 +8,17 @@ import (
 	"universal-transformer/experiment"
 )
 
-const decodeHelp = `decode reads one source a line and writes one answer a line, in the same order, symbol by symbol as
+const decodeHelp = `decode reads one source a line and writes one answer a line, in the same order, token by token as
 the model chooses them (with --beam, when the answer is complete). Lines are taken together
 where they come fast, and answered at once where they come slowly. Ctrl-C ends it.
 
-A line that is empty, or has symbols that the model was not trained with, ends it with an error
-that names the line; the lines before it are answered. Where the vocabulary has a symbol for
+A line that is empty, or has tokens that the model was not trained with, ends it with an error
+that names the line; the lines before it are answered. Where the vocabulary has a token for
 unknown ones (tables), that is used, and said on the standard error.
 
-Without --beam and --sample the most probable symbol is taken each time. With --sample the same
+Without --beam and --sample the most probable token is taken each time. With --sample the same
 --seed gives the same answer to a line of the same number and content, whatever other lines there
-are. Keys and values of what was read are kept, so a symbol costs one position's work; the kept
+are. Keys and values of what was read are kept, so a token costs one position's work; the kept
 memory is go doc universal-transformer/decoding's to tell.
 
 --exit-steps, --exit-threshold and --fixed-steps make the model, its encoder included, stop
@@ -68,9 +68,9 @@ func decodeLines(c *cobra.Command, t *experiment.Trained, how experiment.Answeri
 			}
 			switch {
 			case unknown == 1:
-				c.PrintErrf("ut: line %d: 1 unknown symbol is read as <unknown>\n", number+i)
+				c.PrintErrf("ut: line %d: 1 unknown token is read as <unknown>\n", number+i)
 			case unknown > 1:
-				c.PrintErrf("ut: line %d: %d unknown symbols are read as <unknown>\n", number+i, unknown)
+				c.PrintErrf("ut: line %d: %d unknown tokens are read as <unknown>\n", number+i, unknown)
 			}
 		}
 		how.First = int64(number)
@@ -87,7 +87,7 @@ func decodeLines(c *cobra.Command, t *experiment.Trained, how experiment.Answeri
 	}
 }
 
-// understood tells whether a line can be a source, and how many of its symbols are unknown to the model.
+// understood tells whether a line can be a source, and how many of its tokens are unknown to the model.
 func understood(t *experiment.Trained, line string) (unknown int, err error) {
 	_, unknown, err = t.Encode(line)
 	return unknown, err

@@ -41,10 +41,10 @@ func TestDecodeBadLine(t *testing.T) {
 		line string
 		says []string
 	}{
-		"unknown symbol": {"4x4", []string{"line 3: ", `"x"`, "position 2"}},
-		"empty":          {"", []string{"line 3: ", "empty"}},
-		"no UTF-8":       {"1\xff", []string{"line 3: ", "UTF-8"}},
-		"too long":       {strings.Repeat("1", longestLine+1), []string{"line 3 ", "longer than"}},
+		"unknown token": {"4x4", []string{"line 3: ", `"x"`, "position 2"}},
+		"empty":         {"", []string{"line 3: ", "empty"}},
+		"no UTF-8":      {"1\xff", []string{"line 3: ", "UTF-8"}},
+		"too long":      {strings.Repeat("1", longestLine+1), []string{"line 3 ", "longer than"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := utReading(t, "1\n2\n"+c.line+"\n4\n", "decode", trained(t))
@@ -118,7 +118,7 @@ func TestDecodeSamples(t *testing.T) {
 	}
 	greedy := utReading(t, "123\n", "decode", trained(t)).stdout
 	if cold := hot("123\n", "--top-k", "1"); cold[0]+"\n" != greedy {
-		t.Errorf("the most probable symbol alone gives %q, greedy decoding %q", cold[0], greedy)
+		t.Errorf("the most probable token alone gives %q, greedy decoding %q", cold[0], greedy)
 	}
 }
 

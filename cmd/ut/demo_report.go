@@ -22,22 +22,22 @@ type demoReport struct {
 }
 
 func (d demoReport) print(w io.Writer) error {
-	row := func(lengths string, examples any, symbols, sequences string) {
-		fmt.Fprintf(w, "  %-22s %9v   %-24s %s\n", lengths, examples, symbols, sequences)
+	row := func(lengths string, examples any, tokens, sequences string) {
+		fmt.Fprintf(w, "  %-22s %9v   %-24s %s\n", lengths, examples, tokens, sequences)
 	}
 	fmt.Fprintf(w, "\n%s, %s parameters\n%d updates in %s\n\n", d.model, thousands(d.training.Parameters), d.training.Step, minutes(d.training.Seconds))
 	fmt.Fprintf(w, "Reversing decimal digits, %s of held-out sequences, 95 %% intervals\n", d.rows[0].Method)
-	row("", "sequences", "symbol accuracy", "sequence accuracy")
+	row("", "sequences", "token accuracy", "sequence accuracy")
 	for i, r := range d.rows {
 		lengths := r.Lengths + ", beyond"
 		if i == 0 {
 			lengths = r.Lengths + ", trained"
 		}
-		row(lengths, r.Examples, interval(r.Score.Symbols), interval(r.Score.Sequences))
+		row(lengths, r.Examples, interval(r.Score.Tokens), interval(r.Score.Sequences))
 	}
 	fmt.Fprintf(w, "\nThe paper's table 4, reverse, is another setting: trained on lengths up to 40, measured at length 400\n")
 	for _, r := range table4Reverse {
-		row(r.model, "", r.symbols, r.sequences)
+		row(r.model, "", r.tokens, r.sequences)
 	}
 	_, err := fmt.Fprintf(w, `
 what the model does with %s: %s
@@ -55,7 +55,7 @@ func interval(a score.Accuracy) string {
 }
 
 // table4Reverse is what the paper reports for reverse: character and sequence accuracy.
-var table4Reverse = []struct{ model, symbols, sequences string }{
+var table4Reverse = []struct{ model, tokens, sequences string }{
 	{"Universal Transformer", "0.96", "0.46"},
 	{"LSTM", "0.66", "0.11"},
 	{"Transformer", "0.13", "0.06"},

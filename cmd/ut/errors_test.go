@@ -69,7 +69,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"resuming nothing", []string{"train", "--resume", "nowhere"}, 1, []string{"nowhere", "not a run directory"}},
 		{"evaluating nothing", []string{"eval", "nowhere"}, 1, []string{"nowhere", "not a run directory"}},
 		{"evaluating what is not trained yet", []string{"eval", untrained(t)}, 1, []string{"no checkpoint", "resume"}},
-		{"trace of unknown symbols", []string{"trace", trained(t), "--input", "12x"}, 1, []string{"--input", `"x"`, "position 3"}},
+		{"trace of unknown tokens", []string{"trace", trained(t), "--input", "12x"}, 1, []string{"--input", `"x"`, "position 3"}},
 		{"trace of nothing", []string{"trace", trained(t), "--input", ""}, 1, []string{"--input", "empty"}},
 		{"trace to nowhere", []string{"trace", trained(t), "--input", "12", "--out", filepath.Join(file, "page.html")}, 1, []string{file}},
 		{"demo where another run is", []string{"demo", "--out", renamed(t)}, 1, []string{`"mine"`, "--out"}},

@@ -23,8 +23,8 @@ type measured struct {
 }
 
 const evalHelp = `eval measures the best checkpoint of a run on examples that its task holds out, with 95 %
-intervals (Wilson). Without --teacher-forced the model really decodes, symbol after symbol from
-its own output; with it, every symbol is predicted from the true ones before it.
+intervals (Wilson). Without --teacher-forced the model really decodes, token after token from
+its own output; with it, every token is predicted from the true ones before it.
 
 Without --length and --mix, lengths are as in training. A table has the lengths it has.
 
@@ -39,7 +39,7 @@ With --json: an object with the fields
   method       "greedy decoding", "beam search" or "teacher forcing"
   beam_width   of beam search, else 0
   alpha        its length penalty, else 0
-  score        "symbols" and "sequences", each with "right", "total", "value" (right/total, null
+  score        "tokens" and "sequences", each with "right", "total", "value" (right/total, null
                if total is 0) and the interval's "low" and "high"
   unended      decoded sequences that were cut off at the length limit
   encoder_updates, decoder_updates
@@ -76,10 +76,10 @@ func newEval() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().IntVar(&p.Selection.Length, "length", 0, "sources of exactly `N` symbols")
-	c.Flags().IntVar(&p.Selection.Mix, "mix", 0, "sources of 1 to `N` symbols, every length equally often")
+	c.Flags().IntVar(&p.Selection.Length, "length", 0, "sources of exactly `N` tokens")
+	c.Flags().IntVar(&p.Selection.Mix, "mix", 0, "sources of 1 to `N` tokens, every length equally often")
 	c.Flags().IntVar(&p.Selection.Count, "count", 1000, "examples; 0 for all that the task has")
-	c.Flags().BoolVar(&p.TeacherForced, "teacher-forced", false, "predict every symbol from the true ones before it")
+	c.Flags().BoolVar(&p.TeacherForced, "teacher-forced", false, "predict every token from the true ones before it")
 	c.Flags().BoolVar(&p.Masked, "masked", false, "transform halted positions like the others: the same answers, more work")
 	beamFlags(c, &p.Beam)
 	jsonFlag(c, &asJSON)
@@ -127,10 +127,10 @@ func (m measured) print(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, `%s, checkpoint of step %d
 %s, %s, %d examples held out, %s
-symbol accuracy    %s
+token accuracy    %s
 sequence accuracy  %s
 in parentheses: 95 %% interval, and counts
-`, m.Run, m.Checkpoint, m.Task, m.Lengths, m.Examples, method, m.Score.Symbols, m.Score.Sequences)
+`, m.Run, m.Checkpoint, m.Task, m.Lengths, m.Examples, method, m.Score.Tokens, m.Score.Sequences)
 	if err == nil && m.EncoderUpdates+m.DecoderUpdates > 0 {
 		_, err = fmt.Fprintf(w, "steps of a position on average: encoder %.2f, decoder %.2f\n", m.EncoderUpdates, m.DecoderUpdates)
 	}

@@ -24,7 +24,7 @@ func TestJSON(t *testing.T) {
 			Version: "1.2.3", Run: "runs/reverse", Experiment: "reverse", Checkpoint: 5000,
 			Row: evaluation.Row{
 				Task: "reverse", Examples: 200, Lengths: "length 40", Method: evaluation.BeamSearch, BeamWidth: 4, Alpha: 0.6,
-				Score:   score.Score{Symbols: score.Accuracy{Right: 8000, Total: 8200}, Sequences: score.Accuracy{Right: 150, Total: 200}},
+				Score:   score.Score{Tokens: score.Accuracy{Correct: 8000, Total: 8200}, Sequences: score.Accuracy{Correct: 150, Total: 200}},
 				Unended: 3,
 			},
 		},

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"universal-transformer/internal/whole"
+	"universal-transformer/internal/atomicfile"
 	"universal-transformer/report"
 )
 
@@ -41,7 +41,7 @@ facts, and the figures of single stories. What is missing says so. Figures go be
 			if err := report.Write(&page, results, root, filepath.Dir(out)); err != nil {
 				return err
 			}
-			if err := whole.Write(out, page.Bytes()); err != nil {
+			if err := atomicfile.Write(out, page.Bytes()); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(c.OutOrStdout(), "%s, of %d results\n", out, len(results))

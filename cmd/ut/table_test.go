@@ -29,7 +29,7 @@ func TestOwnTable(t *testing.T) {
 	}
 	config := write(t, "table.json", fmt.Sprintf(`{
 		"name": "pairs",
-		"task": {"table": {"path": %q, "symbols": "words"}},
+		"task": {"table": {"path": %q, "tokens": "words"}},
 		"model": {"width": 16, "heads": 2, "transition": {"feedforward": {"filter": 32}}, "halting": {"fixed": {"steps": 1}}},
 		"training": {"steps": 30, "evaluate_every": 15, "held_out": 50}
 	}`, pairs))
@@ -47,7 +47,7 @@ func TestOwnTable(t *testing.T) {
 		t.Errorf("evaluation says %s", got)
 	}
 	r = utReading(t, "one two three\nfour and five\n", "decode", run)
-	if r.code != 0 || strings.Count(r.stdout, "\n") != 2 || r.stderr != "ut: line 2: 1 unknown symbol is read as <unknown>\n" {
+	if r.code != 0 || strings.Count(r.stdout, "\n") != 2 || r.stderr != "ut: line 2: 1 unknown token is read as <unknown>\n" {
 		t.Errorf("decoding gives %+v", r)
 	}
 }

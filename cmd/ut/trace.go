@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 	"universal-transformer/experiment"
-	"universal-transformer/internal/whole"
+	"universal-transformer/internal/atomicfile"
 	"universal-transformer/runlog"
 	"universal-transformer/task/babi"
 	"universal-transformer/viewer"
@@ -29,13 +29,13 @@ func newTrace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace RUN --input SOURCE",
 		Short: "Show what the model does with one input",
-		Long: `trace answers one source and writes a page that shows how long the model pondered each symbol
+		Long: `trace answers one source and writes a page that shows how long the model pondered each token
 and what every head attended to in every step. The page needs nothing else, not even a network.
 Its path is printed; without --out it is in the run's directory, under traces.
 
 With --json: the same as JSON, one object. "format" is "universal-transformer/trace/1"; then
 come version, model, task, experiment, checkpoint, source, target, output, and the stacks
-"encoder" and "decoder", each with symbols, updates, remainders, weights, attention and
+"encoder" and "decoder", each with tokens, updates, remainders, weights, attention and
 cross_attention; go doc universal-transformer/viewer.Trace says what they hold.
 With --text: only the ponder times, drawn for a terminal.
 With --svg: only what the last position of the source looked at, as the paper's figures 5 to 8
@@ -109,7 +109,7 @@ func (f traceFlags) trace(c *cobra.Command, t *experiment.Trained, dir string) e
 	}
 	path := f.out
 	if path != "" {
-		err = whole.Write(path, content.Bytes())
+		err = atomicfile.Write(path, content.Bytes())
 	} else {
 		path, err = saveTrace(dir, traceName(f.input)+f.suffix(), content.Bytes())
 	}

@@ -57,7 +57,7 @@ func (s *smooth) add(p training.Progress, weight float64) {
 		mean *float64
 		now  float64
 	}{
-		{&s.loss, p.Tally.MeanLoss()}, {&s.accuracy, p.Tally.SymbolAccuracy()},
+		{&s.loss, p.Tally.MeanLoss()}, {&s.accuracy, p.Tally.TokenAccuracy()},
 		{&s.tokens, p.TokensPerSecond}, {&s.ponder, p.Tally.Ponder()},
 	} {
 		*pair.mean += weight * (pair.now - *pair.mean)
@@ -101,9 +101,9 @@ func summarise(w io.Writer, dir string, r training.Report) error {
 	held := r.HeldOut
 	_, err := fmt.Fprintf(w, "%s: %d steps (%s) in %s, %s parameters\n", dir, r.Step, why, minutes(r.Seconds), thousands(r.Parameters))
 	if err == nil && held.Sequences > 0 {
-		_, err = fmt.Fprintf(w, "held out, teacher forcing: symbol accuracy %s, sequence accuracy %s\n",
-			score.Accuracy{Right: int(held.SymbolsRight), Total: int(held.Symbols)},
-			score.Accuracy{Right: int(held.SequencesRight), Total: int(held.Sequences)})
+		_, err = fmt.Fprintf(w, "held out, teacher forcing: token accuracy %s, sequence accuracy %s\n",
+			score.Accuracy{Correct: int(held.CorrectTokens), Total: int(held.Tokens)},
+			score.Accuracy{Correct: int(held.CorrectSequences), Total: int(held.Sequences)})
 	}
 	if err == nil {
 		_, err = fmt.Fprintf(w, "next: %s eval %s\n", os.Args[0], dir)

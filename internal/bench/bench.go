@@ -43,7 +43,7 @@ type Result struct {
 	Threads         int     `json:"threads"`
 	Shape           Shape   `json:"args"`
 	Seconds         float64 `json:"seconds"`                     // median of one run
-	TokensPerSecond float64 `json:"tokens_per_second,omitempty"` // target symbols; source symbols when encoding
+	TokensPerSecond float64 `json:"tokens_per_second,omitempty"` // target tokens; source tokens when encoding
 	GFlops          float64 `json:"gflops,omitempty"`            // useful multiplications and additions of matrix products, 1e9 a second
 	CacheBytes      int     `json:"cache_bytes,omitempty"`       // of decoding, at the end
 
@@ -132,7 +132,7 @@ func (s Shape) model() universal.EncoderDecoder {
 	}}
 }
 
-// ids draws symbols for a batch.
+// ids draws tokens for a batch.
 func (s Shape) ids(rng *rand.Rand) []vocab.ID {
 	ids := make([]vocab.ID, s.Batch*s.Length)
 	for i := range ids {

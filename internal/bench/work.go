@@ -13,7 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 	"universal-transformer/decoding"
-	"universal-transformer/internal/economy"
+	"universal-transformer/internal/capacity"
 	"universal-transformer/objective"
 	"universal-transformer/universal"
 	"universal-transformer/vocab"
@@ -24,8 +24,8 @@ type work struct {
 	backend    compute.Backend
 	shape      Shape
 	model      universal.EncoderDecoder
-	runner     *economy.Runner // of everything but decoding
-	foresight  *economy.Foresight
+	runner     *capacity.Runner // of everything but decoding
+	foresight  *capacity.Planner
 	cacheBytes int
 
 	encoderUpdates, decoderUpdates float64
@@ -48,17 +48,17 @@ func (w *work) prepare(what string) (func() error, error) {
 }
 
 // batch is the shape of what is worked on.
-func (w *work) batch() economy.Shape {
-	return economy.Shape{Rows: w.shape.Batch, Source: w.shape.Length, Target: w.shape.Length}
+func (w *work) batch() capacity.Shape {
+	return capacity.Shape{Rows: w.shape.Batch, Source: w.shape.Length, Target: w.shape.Length}
 }
 
 // call times one execution of a graph, its outputs waited for.
-func (w *work) call(graph economy.Builder, inputs ...any) (func() error, error) {
+func (w *work) call(graph capacity.GraphBuilder, inputs ...any) (func() error, error) {
 	store := model.NewStore()
 	if w.shape.Adaptive && !w.shape.Masked {
-		w.foresight = &economy.Foresight{}
+		w.foresight = &capacity.Planner{}
 	}
-	w.runner = economy.New(w.backend, store, graph, w.foresight)
+	w.runner = capacity.NewRunner(w.backend, store, graph, w.foresight)
 	shape := w.batch()
 	started := false
 	return func() error {
@@ -84,10 +84,10 @@ func (w *work) call(graph economy.Builder, inputs ...any) (func() error, error) 
 
 // start makes the variables, and draws the weights of the halting units as PyTorch draws those of a linear layer: with the zeros that
 // they are born with, all positions would halt in the same step.
-func (w *work) start(store *model.Store, graph economy.Builder, inputs []any) error {
-	once := economy.New(w.backend, store, graph, nil)
+func (w *work) start(store *model.Store, graph capacity.GraphBuilder, inputs []any) error {
+	once := capacity.NewRunner(w.backend, store, graph, nil)
 	defer once.Close()
-	out, err := once.Call(economy.Shape{}, inputs...)
+	out, err := once.Call(capacity.Shape{}, inputs...)
 	if err != nil {
 		return err
 	}
@@ -116,11 +116,11 @@ func finalize(out []*tensors.Tensor) error {
 }
 
 // updateGraph is one step of training: forward, backward, Adam.
-func (w *work) updateGraph(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+func (w *work) updateGraph(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
 	in := universal.Inputs{Source: nodes[0], Target: nodes[1], SourceCapacities: room.Source, TargetCapacities: room.Target}
 	g := in.Target.Graph()
 	scope.Store().SetTraining(g, true)
-	result := w.model.Forward(scope, in, universal.Watch{})
+	result := w.model.Forward(scope, in, universal.Options{})
 	loss, _ := objective.Objective{}.Of(result, in.Target, Scalar(g, dtypes.Float32, 0.01))
 	optimizer.Adam().Betas(0.9, 0.999).Epsilon(1e-8).LearningRate(w.learningRate()).WeightDecay(0).Done().UpdateGraph(scope, g, loss)
 	return append([]*Node{loss}, meanUpdates(result)...), result
@@ -135,8 +135,8 @@ func (w *work) learningRate() float64 {
 	return 1e-4
 }
 
-func (w *work) encodeGraph(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
-	memory, pass := w.model.Encode(scope, universal.Inputs{Source: nodes[0], SourceCapacities: room.Source}, universal.Watch{})
+func (w *work) encodeGraph(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
+	memory, pass := w.model.Encode(scope, universal.Inputs{Source: nodes[0], SourceCapacities: room.Source}, universal.Options{})
 	result := universal.Result{Encoder: pass}
 	return append([]*Node{memory.State}, meanUpdates(result)...), result
 }
@@ -160,12 +160,12 @@ func (w *work) gemm(rng *rand.Rand) (func() error, error) {
 		}
 		return tensors.FromFlatDataAndDimensions(values, gemmSize, gemmSize)
 	}
-	return w.call(func(_ *model.Scope, nodes []*Node, _ economy.Room) ([]*Node, universal.Result) {
+	return w.call(func(_ *model.Scope, nodes []*Node, _ capacity.Capacities) ([]*Node, universal.Result) {
 		return []*Node{Dot(nodes[0], nodes[1]).Product()}, universal.Result{}
 	}, matrix(), matrix())
 }
 
-// decode is greedy decoding of as many symbols as a sequence is long, whatever comes out.
+// decode is greedy decoding of as many tokens as a sequence is long, whatever comes out.
 func (w *work) decode(rng *rand.Rand) (func() error, error) {
 	store := model.NewStore()
 	d, err := decoding.New(w.backend, store, w.model)
@@ -207,10 +207,10 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 	}, nil
 }
 
-// endless keeps a decoder from ending: the end symbol is the least probable of all.
+// endless keeps a decoder from ending: the end token is the least probable of all.
 func endless(next decoding.Next) decoding.Next {
-	return func(parents []int, symbols []vocab.ID) ([][]float64, error) {
-		logits, err := next(parents, symbols)
+	return func(parents []int, tokens []vocab.ID) ([][]float64, error) {
+		logits, err := next(parents, tokens)
 		for _, row := range logits {
 			row[vocab.End] = -1e9
 		}

@@ -10,7 +10,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// Integer is the type of symbols and positions in graphs.
+// Integer is the type of tokens and positions in graphs.
 const Integer = dtypes.Int32
 
 // Positions says where the positions of a batch stand, one number each, in the order of the batch's rectangles.

@@ -91,7 +91,7 @@ func (c *Case) run(backend compute.Backend, precision dtypes.DType) (map[string]
 // graph builds the case's outputs and gradients.
 func (c *Case) graph(m universal.EncoderDecoder, scope *model.Scope, nodes []*Node) map[string]*Node {
 	in := universal.Inputs{Source: nodes[0], Target: nodes[1]}
-	result := m.Forward(scope, in, universal.Watch{Attention: true})
+	result := m.Forward(scope, in, universal.Options{ReturnAttention: true})
 	weight := Scalar(nodes[0].Graph(), m.Precision, c.PonderWeight)
 	loss, _ := objective.Objective{}.Of(result, in.Target, weight)
 	values := map[string]*Node{

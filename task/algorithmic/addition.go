@@ -8,7 +8,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-const separator = "+" // one symbol after the digits (tensor2tensor's has an id outside its vocabulary)
+const separator = "+" // one token after the digits (tensor2tensor's has an id outside its vocabulary)
 
 // Addition asks for the sum of two numbers, all least significant digit first: 9 9 + 4 1 -> 3 1 1 (99 + 14 = 113).
 // A length is the whole source's: both operands and the separator, so 3 is the shortest. Operand lengths up to M in
@@ -16,7 +16,7 @@ const separator = "+" // one symbol after the digits (tensor2tensor's has an id 
 // fills what the first leaves. The top digit is not 0 unless it is the only one. The zero value is base 10, M = 40.
 type Addition struct {
 	Base      int `json:"base"`       // 2..36; 0 means 10
-	MaxLength int `json:"max_length"` // M of training, in symbols, at least 3; 0 means 40
+	MaxLength int `json:"max_length"` // M of training, in tokens, at least 3; 0 means 40
 	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
 }
 
@@ -40,8 +40,8 @@ func (a Addition) SourceVocabulary() *vocab.Vocabulary {
 // TargetVocabulary is the source's, so that they can share embeddings; "+" does not occur in targets.
 func (a Addition) TargetVocabulary() *vocab.Vocabulary { return a.SourceVocabulary() }
 
-// Symbols is vocab.Characters: "99+41" is five symbols.
-func (Addition) Symbols() vocab.Symbols { return vocab.Characters }
+// Tokens is vocab.Characters: "99+41" is five tokens.
+func (Addition) Tokens() vocab.Tokenizer { return vocab.Characters }
 
 // Training is the i-th example of the training stream of seed.
 func (a Addition) Training(seed uint64, i int64) task.Example { return a.stream().training(seed, i) }

@@ -95,8 +95,8 @@ func TestSeparatorIsInTheVocabulary(t *testing.T) {
 	if id, ok := v.ID("+"); !ok || id != 9 || v.Size() != 10 {
 		t.Errorf("separator has id %d (%v) of %d, want 9 of 10", id, ok, v.Size())
 	}
-	if v := (algorithmic.Copy{}).SourceVocabulary(); v.Size() != 12 || v.Symbol(2) != "0" || v.Symbol(11) != "9" {
-		t.Errorf("decimal digits have ids %v", v.Symbols())
+	if v := (algorithmic.Copy{}).SourceVocabulary(); v.Size() != 12 || v.Token(2) != "0" || v.Token(11) != "9" {
+		t.Errorf("decimal digits have ids %v", v.Tokens())
 	}
 }
 
@@ -165,7 +165,7 @@ func TestExactLengths(t *testing.T) {
 		}
 	}
 	for _, s := range []task.Selection{{Length: 2, Count: 1}, {Mix: 1, Count: 1}} {
-		if _, err := (algorithmic.Addition{}).HeldOut(1, s); err == nil || !strings.Contains(err.Error(), "3 symbols") {
+		if _, err := (algorithmic.Addition{}).HeldOut(1, s); err == nil || !strings.Contains(err.Error(), "3 tokens") {
 			t.Errorf("addition of %v: %v", s, err)
 		}
 	}

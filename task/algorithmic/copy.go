@@ -12,7 +12,7 @@ import (
 // Lengths are uniform in 1..MaxLength and digits uniform. The zero value is the paper's: base 10, lengths 1..40.
 type Copy struct {
 	Base      int `json:"base"`       // 2..36; 0 means 10
-	MaxLength int `json:"max_length"` // longest training source, in symbols; 0 means 40
+	MaxLength int `json:"max_length"` // longest training source, in tokens; 0 means 40
 	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
 }
 
@@ -34,8 +34,8 @@ func (c Copy) SourceVocabulary() *vocab.Vocabulary { return digits(or(c.Base, de
 // TargetVocabulary is the source's.
 func (c Copy) TargetVocabulary() *vocab.Vocabulary { return c.SourceVocabulary() }
 
-// Symbols is vocab.Characters: "314" is three symbols.
-func (Copy) Symbols() vocab.Symbols { return vocab.Characters }
+// Tokens is vocab.Characters: "314" is three tokens.
+func (Copy) Tokens() vocab.Tokenizer { return vocab.Characters }
 
 // Training is the i-th example of the training stream of seed.
 func (c Copy) Training(seed uint64, i int64) task.Example { return c.stream().training(seed, i) }

@@ -1,6 +1,6 @@
 // Package algorithmic is the tasks of section 3.4 of the paper: Copy, Reverse and (integer) Addition on strings of
 // digits, by the protocol of the authors' tensor2tensor (algorithmic.py; problems algorithmic_*_decimal40 and
-// _binary40). Symbols are digits of base 2..36, written 0-9 and a-z; the paper's are base 10, trained on lengths
+// _binary40). Tokens are digits of base 2..36, written 0-9 and a-z; the paper's are base 10, trained on lengths
 // up to 40 and evaluated at up to 400.
 //
 // Training examples are drawn online, without end, or from a fixed set of Examples (tensor2tensor has 100,000),
@@ -26,15 +26,15 @@ const (
 	alphabet         = "0123456789abcdefghijklmnopqrstuvwxyz"
 )
 
-// digits is the vocabulary of a base: digit d has id d+2; further symbols follow.
+// digits is the vocabulary of a base: digit d has id d+2; further tokens follow.
 func digits(base int, more ...string) *vocab.Vocabulary {
-	symbols := make([]string, 0, base+len(more))
+	tokens := make([]string, 0, base+len(more))
 	for d := range base {
-		symbols = append(symbols, alphabet[d:d+1])
+		tokens = append(tokens, alphabet[d:d+1])
 	}
-	v, err := vocab.New(append(symbols, more...))
+	v, err := vocab.New(append(tokens, more...))
 	if err != nil {
-		panic(err) // the alphabet has no symbol twice
+		panic(err) // the alphabet has no token twice
 	}
 	return v
 }
@@ -54,7 +54,7 @@ type stream struct {
 	shortest int // smallest total source length there is
 	longest  int // largest in training
 	examples int // 0: online; else the size of the fixed training set
-	// draw is one example of exactly length source symbols (exact), or of the task's mix of lengths up to length.
+	// draw is one example of exactly length source tokens (exact), or of the task's mix of lengths up to length.
 	draw func(rng *rand.Rand, length int, exact bool) task.Example
 }
 
@@ -79,7 +79,7 @@ func (s stream) heldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 		length, field = sel.Mix, "mix"
 	}
 	if length < s.shortest {
-		return nil, fmt.Errorf("%s is %d: the shortest source of %s has %d symbols", field, length, s.name, s.shortest)
+		return nil, fmt.Errorf("%s is %d: the shortest source of %s has %d tokens", field, length, s.name, s.shortest)
 	}
 	examples := make([]task.Example, sel.Count)
 	if sel.Count == 0 {

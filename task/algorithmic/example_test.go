@@ -16,8 +16,8 @@ func ExampleAddition() {
 		return
 	}
 	for _, e := range examples {
-		source := tk.Symbols().Join(tk.SourceVocabulary().Decode(e.Source))
-		target := tk.Symbols().Join(tk.TargetVocabulary().Decode(e.Target))
+		source := tk.Tokens().Join(tk.SourceVocabulary().Decode(e.Source))
+		target := tk.Tokens().Join(tk.TargetVocabulary().Decode(e.Target))
 		fmt.Println(source, "->", target)
 	}
 	// Output:

@@ -12,7 +12,7 @@ import (
 // Lengths are uniform in 1..MaxLength and digits uniform. The zero value is the paper's: base 10, lengths 1..40.
 type Reverse struct {
 	Base      int `json:"base"`       // 2..36; 0 means 10
-	MaxLength int `json:"max_length"` // longest training source, in symbols; 0 means 40
+	MaxLength int `json:"max_length"` // longest training source, in tokens; 0 means 40
 	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
 }
 
@@ -34,8 +34,8 @@ func (r Reverse) SourceVocabulary() *vocab.Vocabulary { return digits(or(r.Base,
 // TargetVocabulary is the source's.
 func (r Reverse) TargetVocabulary() *vocab.Vocabulary { return r.SourceVocabulary() }
 
-// Symbols is vocab.Characters: "314" is three symbols.
-func (Reverse) Symbols() vocab.Symbols { return vocab.Characters }
+// Tokens is vocab.Characters: "314" is three tokens.
+func (Reverse) Tokens() vocab.Tokenizer { return vocab.Characters }
 
 // Training is the i-th example of the training stream of seed.
 func (r Reverse) Training(seed uint64, i int64) task.Example { return r.stream().training(seed, i) }

@@ -5,7 +5,7 @@
 //	John went to the hallway.
 //	Where is Mary?   bathroom, by the first fact
 //
-// A position of the source is a fact, not a word: Source holds [Task.Words] ids a fact, padding behind the words of a shorter one,
+// A position of the source is a fact, not a word: Source holds [Task.TokensPerPosition] ids a fact, padding behind the words of a shorter one,
 // the question last. Target is one class, the answer; a list ("n,w") is one answer too. Models that read this set
 // universal.Config.Words to the same number, and sum the words of a position.
 //

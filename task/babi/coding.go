@@ -9,17 +9,17 @@ import (
 
 // Coding is how questions become ids, and answers words again.
 type Coding struct {
-	Source, Target *vocab.Vocabulary
-	Words          int // ids a position
+	Source, Target    *vocab.Vocabulary
+	TokensPerPosition int // ids a position
 }
 
 // Example makes ids of a question: every fact and then the question, Words ids each. Words beyond that are cut off.
 func (c Coding) Example(q Question) task.Example {
-	e := task.Example{Source: make([]vocab.ID, (len(q.Facts)+1)*c.Words)}
+	e := task.Example{Source: make([]vocab.ID, (len(q.Facts)+1)*c.TokensPerPosition)}
 	for i, fact := range q.Facts {
-		c.place(e.Source[i*c.Words:(i+1)*c.Words], fact)
+		c.place(e.Source[i*c.TokensPerPosition:(i+1)*c.TokensPerPosition], fact)
 	}
-	c.place(e.Source[len(q.Facts)*c.Words:], q.Text)
+	c.place(e.Source[len(q.Facts)*c.TokensPerPosition:], q.Text)
 	answer, _ := c.Target.EncodeLossy([]string{q.Answer})
 	e.Target = answer
 	return e
@@ -55,7 +55,7 @@ func (c Coding) Examples(questions []Question) []task.Example {
 func (c Coding) Unknown(q Question) (words []string, long bool) {
 	for _, sentence := range append(q.Facts[:len(q.Facts):len(q.Facts)], q.Text) {
 		split := strings.Fields(sentence)
-		long = long || len(split) > c.Words
+		long = long || len(split) > c.TokensPerPosition
 		for _, w := range split {
 			if _, ok := c.Source.ID(w); !ok {
 				words = append(words, w)

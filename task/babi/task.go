@@ -146,7 +146,7 @@ func (t *Task) encode() error {
 		kept := recent(q)
 		t.most = max(t.most, len(kept.Facts)+1)
 		for _, s := range append(slices.Clip(q.Facts), q.Text) {
-			t.coding.Words = max(t.coding.Words, strings.Count(s, " ")+1)
+			t.coding.TokensPerPosition = max(t.coding.TokensPerPosition, strings.Count(s, " ")+1)
 		}
 	}
 	return nil
@@ -179,11 +179,11 @@ func (t *Task) SourceVocabulary() *vocab.Vocabulary { return t.coding.Source }
 // that, and can only be wrong.
 func (t *Task) TargetVocabulary() *vocab.Vocabulary { return t.coding.Target }
 
-// Symbols is words.
-func (t *Task) Symbols() vocab.Symbols { return vocab.Words }
+// Tokens is words.
+func (t *Task) Tokens() vocab.Tokenizer { return vocab.Whitespace }
 
-// Words is how many ids of a source are one position.
-func (t *Task) Words() int { return t.coding.Words }
+// TokensPerPosition is how many ids of a source are one position.
+func (t *Task) TokensPerPosition() int { return t.coding.TokensPerPosition }
 
 // Coding is how questions become ids.
 func (t *Task) Coding() Coding { return t.coding }
@@ -235,4 +235,4 @@ func each(questions []Question) []Question {
 func (t *Task) TrainedOn() int { return len(t.training) }
 
 // MaxLengths is the ids of the longest source, and 1: a class.
-func (t *Task) MaxLengths() (source, target int) { return t.most * t.coding.Words, 1 }
+func (t *Task) MaxLengths() (source, target int) { return t.most * t.coding.TokensPerPosition, 1 }

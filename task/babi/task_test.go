@@ -35,8 +35,8 @@ func TestConformance(t *testing.T) {
 // Caught when planted: the question in front, a row too long, the answer's id of the other vocabulary.
 func TestExample(t *testing.T) {
 	tk := opened(t, babi.Babi{Set: "en", Task: 1})
-	if tk.Words() != 7 {
-		t.Fatalf("%d words a position, want 7: someone went back to the room .", tk.Words())
+	if tk.TokensPerPosition() != 7 {
+		t.Fatalf("%d words a position, want 7: someone went back to the room .", tk.TokensPerPosition())
 	}
 	held, err := tk.HeldOut(1, task.Selection{})
 	if err != nil {
@@ -45,7 +45,7 @@ func TestExample(t *testing.T) {
 	for i, q := range tk.Test() {
 		e := held[i]
 		var rows []string
-		for row := range slices.Chunk(e.Source, tk.Words()) {
+		for row := range slices.Chunk(e.Source, tk.TokensPerPosition()) {
 			rows = append(rows, strings.Join(tk.SourceVocabulary().Decode(row), " "))
 		}
 		if want := append(slices.Clone(q.Facts), q.Text); !slices.Equal(rows, want) {

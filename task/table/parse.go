@@ -122,10 +122,10 @@ func parseLine(line string, c Table) (pair, error) {
 	}
 	var p pair
 	var err error
-	if p.source, err = symbols("source", source, c); err != nil {
+	if p.source, err = tokens("source", source, c); err != nil {
 		return pair{}, err
 	}
-	if p.target, err = symbols("target", target, c); err != nil {
+	if p.target, err = tokens("target", target, c); err != nil {
 		return pair{}, err
 	}
 	sum := sha256.Sum256([]byte(source))
@@ -133,19 +133,19 @@ func parseLine(line string, c Table) (pair, error) {
 	return p, nil
 }
 
-func symbols(side, text string, c Table) ([]string, error) {
-	split, err := c.Symbols.Split(text)
+func tokens(side, text string, c Table) ([]string, error) {
+	split, err := c.Tokens.Split(text)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", side, err)
 	case len(split) == 0:
 		return nil, fmt.Errorf("the %s is empty", side)
 	case len(split) > c.MaxLength:
-		return nil, fmt.Errorf("the %s has %d symbols, more than max_length %d", side, len(split), c.MaxLength)
+		return nil, fmt.Errorf("the %s has %d tokens, more than max_length %d", side, len(split), c.MaxLength)
 	}
 	for _, s := range split {
 		if vocab.Reserved(s) {
-			return nil, fmt.Errorf("the %s has the reserved symbol %s", side, s)
+			return nil, fmt.Errorf("the %s has the reserved token %s", side, s)
 		}
 	}
 	return split, nil

@@ -15,7 +15,7 @@ import (
 func TestMalformedLinesAreReportedWithFileAndLine(t *testing.T) {
 	bad := []string{"no tab", "two\ttabs\there", "\tx", "y\t", "", "a\x00b\tc", "a\xff\tb", "a\t\xffb", strings.Repeat("a", 31) + "\tb", "<pad>\tb"}
 	reasons := []string{"no tab", "more than one tab", "source is empty", "target is empty", "line is empty", "NUL", "source: not valid UTF-8 at byte 2",
-		"target: not valid UTF-8 at byte 1", "31 symbols, more than max_length 30", ""}
+		"target: not valid UTF-8 at byte 1", "31 tokens, more than max_length 30", ""}
 	content := "a\tb\n" + strings.Join(bad, "\n") + "\n" + strings.Repeat("a\tb\n", 11) + strings.Repeat("a", 30) + "\tb\n"
 	path := write(t, content)
 	held := write(t, "a\tb\n")
@@ -33,9 +33,9 @@ func TestMalformedLinesAreReportedWithFileAndLine(t *testing.T) {
 		}
 	}
 	if id, ok := tk.SourceVocabulary().ID("<"); !ok || id < 2 {
-		t.Error("as characters, <pad> is five symbols like any others")
+		t.Error("as characters, <pad> is five tokens like any others")
 	}
-	if _, err := parseLine("b <pad>\tb", Table{Symbols: vocab.Words, MaxLength: 9}); err == nil || !strings.Contains(err.Error(), "reserved symbol <pad>") {
+	if _, err := parseLine("b <pad>\tb", Table{Tokens: vocab.Whitespace, MaxLength: 9}); err == nil || !strings.Contains(err.Error(), "reserved token <pad>") {
 		t.Errorf("<pad> as a word: %v", err)
 	}
 }
@@ -60,7 +60,7 @@ func TestOpenRefuses(t *testing.T) {
 		"both":            {Table{Path: good, HeldOut: 0.2, HeldOutPath: good}, "give one of them"},
 		"negative count":  {Table{Path: good, MinCount: -1}, "min_count is -1"},
 		"negative length": {Table{Path: good, MaxLength: -1}, "max_length is -1"},
-		"symbols":         {Table{Path: good, Symbols: 9}, "symbols is 9"},
+		"tokens":          {Table{Path: good, Tokens: 9}, "tokens is 9"},
 		"missing file":    {Table{Path: good + "x"}, "no such file"},
 		"missing held":    {Table{Path: good, HeldOutPath: good + "x"}, "no such file"},
 		"empty":           {Table{Path: write(t, "")}, "is empty"},
@@ -112,7 +112,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string, words bool) {
 		c := Table{Path: "f"}.Resolved()
 		if words {
-			c.Symbols = vocab.Words
+			c.Tokens = vocab.Whitespace
 		}
 		var report, slow FileReport
 		pairs, err := parse(strings.NewReader(content), c, &report)
@@ -135,7 +135,7 @@ func FuzzParse(f *testing.F) {
 			if len(p.source) == 0 || len(p.target) == 0 {
 				t.Fatalf("pair %v has an empty side", p)
 			}
-			line := c.Symbols.Join(p.source) + "\t" + c.Symbols.Join(p.target)
+			line := c.Tokens.Join(p.source) + "\t" + c.Tokens.Join(p.target)
 			if !utf8.ValidString(line) || !words && !strings.Contains("\n"+content+"\n", "\n"+line) {
 				t.Fatalf("%q is no line of %q", line, content)
 			}

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// mostListed is how many malformed lines, and how many unknown symbols, a report lists; it counts all.
+// mostListed is how many malformed lines, and how many unknown tokens, a report lists; it counts all.
 const mostListed = 10
 
 // A Report says what Open found.
 type Report struct {
-	Files      []FileReport   `json:"files"`      // the file, then the held-out one if there is one
-	Training   int            `json:"training"`   // examples
-	Validation int            `json:"validation"` // examples to choose a checkpoint by
-	HeldOut    int            `json:"held_out"`   // examples to evaluate with
-	Repeated   int            `json:"repeated"`   // held-out examples whose source is also in training: only from a file of their own
-	Source     UnknownSymbols `json:"unknown_source"`
-	Target     UnknownSymbols `json:"unknown_target"`
+	Files      []FileReport  `json:"files"`      // the file, then the held-out one if there is one
+	Training   int           `json:"training"`   // examples
+	Validation int           `json:"validation"` // examples to choose a checkpoint by
+	HeldOut    int           `json:"held_out"`   // examples to evaluate with
+	Repeated   int           `json:"repeated"`   // held-out examples whose source is also in training: only from a file of their own
+	Source     UnknownTokens `json:"unknown_source"`
+	Target     UnknownTokens `json:"unknown_target"`
 }
 
 // A FileReport is about one file.
@@ -39,16 +39,16 @@ type Malformed struct {
 
 func (m Malformed) String() string { return fmt.Sprintf("%s:%d: %s", m.File, m.Line, m.Reason) }
 
-// UnknownSymbols are symbols of held-out examples that the vocabulary does not have.
-type UnknownSymbols struct {
-	Count   int      `json:"count"`   // occurrences
-	Symbols []string `json:"symbols"` // the first ten different ones
+// UnknownTokens are tokens of held-out examples that the vocabulary does not have.
+type UnknownTokens struct {
+	Count  int      `json:"count"`  // occurrences
+	Tokens []string `json:"tokens"` // the first ten different ones
 }
 
-func (u *UnknownSymbols) add(symbol string) {
+func (u *UnknownTokens) add(token string) {
 	u.Count++
-	if len(u.Symbols) < mostListed && !slices.Contains(u.Symbols, symbol) {
-		u.Symbols = append(u.Symbols, symbol)
+	if len(u.Tokens) < mostListed && !slices.Contains(u.Tokens, token) {
+		u.Tokens = append(u.Tokens, token)
 	}
 }
 
@@ -81,9 +81,9 @@ func (r *Report) String() string {
 	return strings.Join(lines, "\n")
 }
 
-func (u UnknownSymbols) lines(side string) []string {
+func (u UnknownTokens) lines(side string) []string {
 	if u.Count == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("held-out %s have %d unknown symbols, among them %q", side, u.Count, u.Symbols)}
+	return []string{fmt.Sprintf("held-out %s have %d unknown tokens, among them %q", side, u.Count, u.Tokens)}
 }

@@ -22,13 +22,13 @@ const (
 
 // Table says what file to read and how. Only Path is needed.
 type Table struct {
-	Path             string        `json:"path"`              // the file
-	Symbols          vocab.Symbols `json:"symbols"`           // "characters" (the default) or "words"
-	HeldOut          float64       `json:"held_out"`          // share of the sources held out, half to choose a checkpoint by, half to evaluate it; 0 means 0.1
-	HeldOutPath      string        `json:"held_out_path"`     // evaluate with this file instead; a tenth of the sources of the other chooses the checkpoint
-	MinCount         int           `json:"min_count"`         // rarer symbols of the training part become <unknown>; 0 means 1
-	MaxLength        int           `json:"max_length"`        // symbols a source or target may have; 0 means 1000
-	SharedVocabulary bool          `json:"shared_vocabulary"` // one vocabulary for sources and targets
+	Path             string          `json:"path"`              // the file
+	Tokens           vocab.Tokenizer `json:"tokens"`            // "characters" (the default) or "words"
+	HeldOut          float64         `json:"held_out"`          // share of the sources held out, half to choose a checkpoint by, half to evaluate it; 0 means 0.1
+	HeldOutPath      string          `json:"held_out_path"`     // evaluate with this file instead; a tenth of the sources of the other chooses the checkpoint
+	MinCount         int             `json:"min_count"`         // rarer tokens of the training part become <unknown>; 0 means 1
+	MaxLength        int             `json:"max_length"`        // tokens a source or target may have; 0 means 1000
+	SharedVocabulary bool            `json:"shared_vocabulary"` // one vocabulary for sources and targets
 }
 
 // Validate names the field that is missing or out of range.
@@ -45,7 +45,7 @@ func (c Table) Validate() error {
 	case c.MaxLength < 0:
 		return fmt.Errorf("table: max_length is %d: it must be at least 1, or 0 for %d", c.MaxLength, defaultMaxLength)
 	}
-	if err := c.Symbols.Validate(); err != nil {
+	if err := c.Tokens.Validate(); err != nil {
 		return fmt.Errorf("table: %w", err)
 	}
 	return nil

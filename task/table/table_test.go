@@ -53,7 +53,7 @@ func TestConformance(t *testing.T) {
 	path := write(t, numbers(2000))
 	for name, c := range map[string]Table{
 		"characters": {Path: path},
-		"words":      {Path: path, Symbols: vocab.Words, HeldOut: 0.3},
+		"words":      {Path: path, Tokens: vocab.Whitespace, HeldOut: 0.3},
 		"shared":     {Path: path, SharedVocabulary: true},
 	} {
 		tk, _ := open(t, c)
@@ -66,11 +66,11 @@ func TestPairs(t *testing.T) {
 	held := write(t, "b\tc z\nq a q\td\na b\tc\n")
 	tk, report := open(t, Table{Path: path, HeldOutPath: held})
 	sources, targets := tk.SourceVocabulary(), tk.TargetVocabulary()
-	if got := strings.Join(sources.Symbols(), "|"); got != " |a|b|ö" {
-		t.Errorf("source symbols %q", got)
+	if got := strings.Join(sources.Tokens(), "|"); got != " |a|b|ö" {
+		t.Errorf("source tokens %q", got)
 	}
-	if got := strings.Join(targets.Symbols(), "|"); got != " |c|d|e" {
-		t.Errorf("target symbols %q", got)
+	if got := strings.Join(targets.Tokens(), "|"); got != " |c|d|e" {
+		t.Errorf("target tokens %q", got)
 	}
 	lines := map[string]bool{}
 	for i := range int64(2) {
@@ -88,12 +88,12 @@ func TestPairs(t *testing.T) {
 		t.Fatalf("%d held out, %v", len(examples), err)
 	}
 	if got := strings.Join(sources.Decode(examples[1].Source), ""); got != "<unknown> a <unknown>" {
-		t.Errorf("unknown symbols: %q", got)
+		t.Errorf("unknown tokens: %q", got)
 	}
-	if report.Source.Count != 2 || !slices.Equal(report.Source.Symbols, []string{"q"}) {
+	if report.Source.Count != 2 || !slices.Equal(report.Source.Tokens, []string{"q"}) {
 		t.Errorf("unknown sources reported: %+v", report.Source)
 	}
-	if report.Target.Count != 1 || !slices.Equal(report.Target.Symbols, []string{"z"}) {
+	if report.Target.Count != 1 || !slices.Equal(report.Target.Tokens, []string{"z"}) {
 		t.Errorf("unknown targets reported: %+v", report.Target)
 	}
 	if report.Training != 2 || report.HeldOut != 3 || report.Repeated != 1 {
@@ -106,7 +106,7 @@ func TestPairs(t *testing.T) {
 func TestSplit(t *testing.T) {
 	content := numbers(1000)
 	content += strings.ReplaceAll(content, "\n", " 0\n") // every source twice, with two targets
-	tk, report := open(t, Table{Path: write(t, content), Symbols: vocab.Words})
+	tk, report := open(t, Table{Path: write(t, content), Tokens: vocab.Whitespace})
 	if report.Training+report.Validation+report.HeldOut != 2000 || report.HeldOut%2 != 0 || report.Validation%2 != 0 || report.Repeated != 0 {
 		t.Errorf("equal sources are on both sides: %+v", report)
 	}
@@ -122,7 +122,7 @@ func TestSplit(t *testing.T) {
 	}
 	lines := strings.SplitAfter(numbers(1000), "\n")
 	slices.Reverse(lines)
-	other, _ := open(t, Table{Path: write(t, strings.Join(lines, "")+numbers(1500)), Symbols: vocab.Words})
+	other, _ := open(t, Table{Path: write(t, strings.Join(lines, "")+numbers(1500)), Tokens: vocab.Whitespace})
 	for _, validation := range []bool{true, false} {
 		in := heldSources(t, other, validation)
 		for source := range heldSources(t, tk, validation) {
@@ -147,7 +147,7 @@ func heldSources(t *testing.T, tk *Task, validation bool) map[string]bool {
 }
 
 func TestHeldOutCountIsAPickBySeed(t *testing.T) {
-	tk, _ := open(t, Table{Path: write(t, numbers(1000)), Symbols: vocab.Words})
+	tk, _ := open(t, Table{Path: write(t, numbers(1000)), Tokens: vocab.Whitespace})
 	pick := func(seed uint64) string {
 		held, err := tk.HeldOut(seed, task.Selection{Count: 10})
 		if err != nil || len(held) != 10 {
@@ -164,7 +164,7 @@ func TestHeldOutCountIsAPickBySeed(t *testing.T) {
 }
 
 func TestEpochs(t *testing.T) {
-	tk, report := open(t, Table{Path: write(t, numbers(300)), Symbols: vocab.Words})
+	tk, report := open(t, Table{Path: write(t, numbers(300)), Tokens: vocab.Whitespace})
 	epoch := func(k int) (order []string) {
 		for i := range report.Training {
 			order = append(order, fmt.Sprint(tk.Training(1, int64(k*report.Training+i)).Source))
@@ -185,14 +185,14 @@ func TestEpochs(t *testing.T) {
 func TestMinCount(t *testing.T) {
 	held := write(t, "a\tx\n")
 	tk, _ := open(t, Table{Path: write(t, "aab\txyz\nac\tx\n"), HeldOutPath: held, MinCount: 2})
-	if got := tk.SourceVocabulary().Symbols(); !slices.Equal(got, []string{"a"}) {
-		t.Errorf("source symbols %q, want only a", got)
+	if got := tk.SourceVocabulary().Tokens(); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("source tokens %q, want only a", got)
 	}
-	if got := tk.TargetVocabulary().Symbols(); !slices.Equal(got, []string{"x"}) {
-		t.Errorf("target symbols %q, want only x", got)
+	if got := tk.TargetVocabulary().Tokens(); !slices.Equal(got, []string{"x"}) {
+		t.Errorf("target tokens %q, want only x", got)
 	}
 	shared, _ := open(t, Table{Path: write(t, "ab\tbc\n"), HeldOutPath: held, MinCount: 2, SharedVocabulary: true})
-	if got := shared.SourceVocabulary().Symbols(); !slices.Equal(got, []string{"b"}) {
-		t.Errorf("shared symbols %q, want only b, which both sides have", got)
+	if got := shared.SourceVocabulary().Tokens(); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("shared tokens %q, want only b, which both sides have", got)
 	}
 }

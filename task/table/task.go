@@ -80,8 +80,8 @@ func (t *Task) buildVocabularies(training []pair) (err error) {
 	return err
 }
 
-// encode makes ids of a pair, and notes unknown symbols where there is something to note them in.
-func (t *Task) encode(p pair, source, target *UnknownSymbols) task.Example {
+// encode makes ids of a pair, and notes unknown tokens where there is something to note them in.
+func (t *Task) encode(p pair, source, target *UnknownTokens) task.Example {
 	note(t.source, p.source, source)
 	note(t.target, p.target, target)
 	e := task.Example{}
@@ -91,11 +91,11 @@ func (t *Task) encode(p pair, source, target *UnknownSymbols) task.Example {
 	return e
 }
 
-func note(v *vocab.Vocabulary, symbols []string, unknown *UnknownSymbols) {
+func note(v *vocab.Vocabulary, tokens []string, unknown *UnknownTokens) {
 	if unknown == nil {
 		return
 	}
-	for _, s := range symbols {
+	for _, s := range tokens {
 		if _, ok := v.ID(s); !ok {
 			unknown.add(s)
 		}
@@ -105,14 +105,14 @@ func note(v *vocab.Vocabulary, symbols []string, unknown *UnknownSymbols) {
 // Name is "table".
 func (t *Task) Name() string { return "table" }
 
-// SourceVocabulary is the symbols of the training sources, the frequent ones first, and <unknown>.
+// SourceVocabulary is the tokens of the training sources, the frequent ones first, and <unknown>.
 func (t *Task) SourceVocabulary() *vocab.Vocabulary { return t.source }
 
 // TargetVocabulary is the same of the training targets.
 func (t *Task) TargetVocabulary() *vocab.Vocabulary { return t.target }
 
-// Symbols is the table's.
-func (t *Task) Symbols() vocab.Symbols { return t.config.Symbols }
+// Tokens is the table's.
+func (t *Task) Tokens() vocab.Tokenizer { return t.config.Tokens }
 
 // Training goes through the training part again and again, every time in another order.
 func (t *Task) Training(seedValue uint64, i int64) task.Example {

@@ -67,15 +67,15 @@ func Check(tk task.Task, e task.Example) error {
 	return nil
 }
 
-// words is how many symbols a position of the source has.
+// words is how many tokens a position of the source has.
 func words(tk task.Task) int {
-	if several, ok := tk.(interface{ Words() int }); ok {
-		return several.Words()
+	if several, ok := tk.(interface{ TokensPerPosition() int }); ok {
+		return several.TokensPerPosition()
 	}
 	return 1
 }
 
-// filled is an error unless a source is whole positions, each of which begins with a symbol and has its padding at its end.
+// filled is an error unless a source is whole positions, each of which begins with a token and has its padding at its end.
 func filled(ids []vocab.ID, words int) error {
 	if len(ids)%words != 0 {
 		return fmt.Errorf("source of %d ids is no whole number of positions of %d", len(ids), words)
@@ -220,12 +220,12 @@ func badSelections(tk task.Task) error {
 // roundTrip reads back what people would be shown.
 func roundTrip(tk task.Task) error {
 	for i, e := range training(tk, 1)[:50] {
-		text := tk.Symbols().Join(tk.SourceVocabulary().Decode(e.Source))
-		symbols, err := tk.Symbols().Split(text)
+		text := tk.Tokens().Join(tk.SourceVocabulary().Decode(e.Source))
+		tokens, err := tk.Tokens().Split(text)
 		if err != nil {
 			return err
 		}
-		ids, err := tk.SourceVocabulary().Encode(symbols)
+		ids, err := tk.SourceVocabulary().Encode(tokens)
 		if err != nil || !slices.Equal(ids, slices.DeleteFunc(slices.Clone(e.Source), func(id vocab.ID) bool { return id == vocab.End || id == vocab.Padding })) {
 			return fmt.Errorf("Training(1, %d): source %v is %q, which is %v (error %v)", i, e.Source, text, ids, err)
 		}

@@ -1,4 +1,4 @@
-// Package economy runs graphs of models with no more room than positions need. It foresees, from what earlier batches needed,
+// Package capacity runs graphs of models with no more room than positions need. It foresees, from what earlier batches needed,
 // how many positions will still run in each step, and builds the graph for so many. The graph tells whether they were more; if
 // so, it has changed nothing, and the batch is run again with room for all. Results never depend on the forecast beyond rounding.
 //
@@ -12,7 +12,7 @@
 // Commands: ut bench train --steps 12, ut bench act --halting-bias B, ut bench encode --adaptive --halting-bias B, and for the other
 // shape --width 512 --filter 2048 --batch 8 --length 128. Needs that change, as a model that learns fast makes them, cost overflows and more
 // room than is used; a fresh model at a learning rate of 1e-4 took 0.66 of the time at 0.51 of the updates.
-package economy
+package capacity
 
 import (
 	"fmt"
@@ -29,29 +29,29 @@ import (
 	"universal-transformer/universal"
 )
 
-// Builder builds a graph from its inputs. It gives the room to the model, in universal.Inputs, and returns the model's result beside
+// GraphBuilder builds a graph from its inputs. It gives the room to the model, in universal.Inputs, and returns the model's result beside
 // its outputs.
-type Builder func(scope *model.Scope, nodes []*Node, room Room) (outputs []*Node, result universal.Result)
+type GraphBuilder func(scope *model.Scope, nodes []*Node, room Capacities) (outputs []*Node, result universal.Result)
 
-// Room is the capacities of encoder and decoder; nil is room for everything.
-type Room struct{ Source, Target halting.Capacities }
+// Capacities is the capacities of encoder and decoder; nil is room for everything.
+type Capacities struct{ Source, Target halting.Capacities }
 
-// Foresight is what is foreseen of batches, each shape for itself: long sequences may need other shares of their room than short ones.
+// Planner is what is foreseen of batches, each shape for itself: long sequences may need other shares of their room than short ones.
 // It outlives a runner: checkpoints keep it.
-type Foresight struct {
-	Shapes []*Stacks `json:"shapes"`
+type Planner struct {
+	Shapes []*ShapePlan `json:"shapes"`
 }
 
-// Stacks is what is foreseen of both stacks for batches of one shape.
-type Stacks struct {
+// ShapePlan is what is foreseen of both stacks for batches of one shape.
+type ShapePlan struct {
 	Shape
 	Encoder halting.Forecast `json:"encoder"`
 	Decoder halting.Forecast `json:"decoder"`
 }
 
 // Of gives what is foreseen of a shape. A shape that was not there yet begins with what is known of the one nearest to it.
-func (f *Foresight) Of(s Shape) *Stacks {
-	fresh := &Stacks{}
+func (f *Planner) Of(s Shape) *ShapePlan {
+	fresh := &ShapePlan{}
 	for i, known := range f.Shapes {
 		if known.Shape == s {
 			return known
@@ -83,10 +83,10 @@ func ShapeOf(b batch.Batch) Shape {
 	return Shape{Rows: b.Rows, Source: b.SourcePositions(), Target: b.TargetLength}
 }
 
-// For is an empty foresight for models that choose their depth, nil for others: there is nothing to foresee.
-func For(m universal.Model) *Foresight {
+// NewPlanner is an empty foresight for models that choose their depth, nil for others: there is nothing to foresee.
+func NewPlanner(m universal.Model) *Planner {
 	if m, ok := m.(interface{ Adaptive() bool }); ok && m.Adaptive() {
-		return &Foresight{}
+		return &Planner{}
 	}
 	return nil
 }
@@ -95,8 +95,8 @@ func For(m universal.Model) *Foresight {
 type Runner struct {
 	backend   compute.Backend
 	store     *model.Store
-	graph     Builder
-	foresight *Foresight
+	graph     GraphBuilder
+	foresight *Planner
 	roomy     *model.Exec          // with room for everything, whatever the shape
 	recent    map[Shape][]compiled // with the room that is planned; the last used stands last
 	Overflows int                  // batches that were run twice
@@ -111,8 +111,8 @@ type compiled struct {
 // kept is how many plans of a shape stay compiled.
 const kept = 4
 
-// New makes a runner over the variables of store. Without foresight there is always room for everything.
-func New(backend compute.Backend, store *model.Store, graph Builder, foresight *Foresight) *Runner {
+// NewRunner makes a runner over the variables of store. Without foresight there is always room for everything.
+func NewRunner(backend compute.Backend, store *model.Store, graph GraphBuilder, foresight *Planner) *Runner {
 	return &Runner{backend: backend, store: store, graph: graph, foresight: foresight, recent: map[Shape][]compiled{}}
 }
 
@@ -159,7 +159,7 @@ func (r *Runner) Call(shape Shape, inputs ...any) ([]*tensors.Tensor, error) {
 }
 
 // call runs the graph with some room. If that was enough, it takes note of what was needed.
-func call(exec *model.Exec, foreseen *Stacks, inputs []any) (out []*tensors.Tensor, overflow bool, err error) {
+func call(exec *model.Exec, foreseen *ShapePlan, inputs []any) (out []*tensors.Tensor, overflow bool, err error) {
 	if out, err = exec.Call(inputs...); err != nil {
 		return out, false, err
 	}
@@ -197,7 +197,7 @@ func (r *Runner) withRoom() (*model.Exec, error) {
 }
 
 // planned finds or makes the executor with the room that is foreseen.
-func (r *Runner) planned(foreseen *Stacks) (*model.Exec, error) {
+func (r *Runner) planned(foreseen *ShapePlan) (*model.Exec, error) {
 	if foreseen.Encoder.Plan == nil && foreseen.Decoder.Plan == nil {
 		return r.withRoom()
 	}
@@ -220,7 +220,7 @@ func (r *Runner) planned(foreseen *Stacks) (*model.Exec, error) {
 }
 
 // compile makes an executor with the room that is foreseen; nil: with room for everything.
-func (r *Runner) compile(foreseen *Stacks) (*model.Exec, error) {
+func (r *Runner) compile(foreseen *ShapePlan) (*model.Exec, error) {
 	exec, err := model.NewExec(r.backend, r.store, func(scope *model.Scope, nodes []*Node) []*Node {
 		return r.build(scope, nodes, foreseen)
 	})
@@ -231,10 +231,10 @@ func (r *Runner) compile(foreseen *Stacks) (*model.Exec, error) {
 }
 
 // build adds to the outputs what call reads of them.
-func (r *Runner) build(scope *model.Scope, nodes []*Node, foreseen *Stacks) []*Node {
-	var room Room
+func (r *Runner) build(scope *model.Scope, nodes []*Node, foreseen *ShapePlan) []*Node {
+	var room Capacities
 	if foreseen != nil {
-		room = Room{foreseen.Encoder.Capacities(foreseen.Rows, foreseen.Source), foreseen.Decoder.Capacities(foreseen.Rows, foreseen.Target)}
+		room = Capacities{foreseen.Encoder.Capacities(foreseen.Rows, foreseen.Source), foreseen.Decoder.Capacities(foreseen.Rows, foreseen.Target)}
 	}
 	outputs, result := r.graph(scope, nodes, room)
 	if r.foresight == nil {

@@ -1,4 +1,4 @@
-package economy_test
+package capacity_test
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
-	"universal-transformer/internal/economy"
+	"universal-transformer/internal/capacity"
 	"universal-transformer/objective"
 	"universal-transformer/universal"
 )
@@ -23,22 +23,22 @@ type learner struct {
 	t      *testing.T
 	model  universal.EncoderDecoder
 	store  *model.Store
-	runner *economy.Runner
+	runner *capacity.Runner
 }
 
-func newLearner(t *testing.T, policy halting.Policy, foresight *economy.Foresight) *learner {
+func newLearner(t *testing.T, policy halting.Policy, foresight *capacity.Planner) *learner {
 	l := &learner{t: t, store: model.NewStore(), model: universal.EncoderDecoder{Config: universal.Config{
 		SourceVocabulary: 7, TargetVocabulary: 6, Width: 8, Heads: 2, Seed: 1, Precision: dtypes.Float64,
 		Transition: universal.FeedForward{Filter: 8}, Halting: policy,
 	}}}
-	l.runner = economy.New(enginetest.Backend(t), l.store, l.graph, foresight)
+	l.runner = capacity.NewRunner(enginetest.Backend(t), l.store, l.graph, foresight)
 	t.Cleanup(l.runner.Close)
 	return l
 }
 
-func (l *learner) graph(scope *model.Scope, nodes []*Node, room economy.Room) ([]*Node, universal.Result) {
+func (l *learner) graph(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
 	in := universal.Inputs{Source: nodes[0], Target: nodes[1], SourceCapacities: room.Source, TargetCapacities: room.Target}
-	result := l.model.Forward(scope, in, universal.Watch{})
+	result := l.model.Forward(scope, in, universal.Options{})
 	loss, _ := objective.Objective{}.Of(result, in.Target, Scalar(nodes[0].Graph(), dtypes.Float64, 0.1))
 	for i, gradient := range scope.BuildTrainableVariablesGradientsGraph(loss) {
 		v := trainable(scope, loss.Graph())[i]
@@ -60,18 +60,18 @@ func trainable(scope *model.Scope, g *Graph) (list []*model.Variable) {
 func (l *learner) learn(seed uint64) float64 {
 	l.t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
-	ragged := func(rows, length, symbols int) *tensors.Tensor {
+	ragged := func(rows, length, tokens int) *tensors.Tensor {
 		ids := make([]int32, rows*length)
 		for r := range rows {
 			for i := range 1 + rng.IntN(length) {
-				ids[r*length+i] = int32(1 + rng.IntN(symbols-1))
+				ids[r*length+i] = int32(1 + rng.IntN(tokens-1))
 			}
 		}
 		return tensors.FromFlatDataAndDimensions(ids, rows, length)
 	}
-	shape := economy.Shape{Rows: 5, Source: 9, Target: 7}
+	shape := capacity.Shape{Rows: 5, Source: 9, Target: 7}
 	if seed%3 == 2 {
-		shape = economy.Shape{Rows: 4, Source: 5, Target: 7}
+		shape = capacity.Shape{Rows: 4, Source: 5, Target: 7}
 	}
 	out, err := l.runner.Call(shape, ragged(shape.Rows, shape.Source, 7), ragged(shape.Rows, shape.Target, 6))
 	if err != nil {
@@ -98,7 +98,7 @@ func (l *learner) shift(by float64) {
 func TestForeseenRoomChangesNothing(t *testing.T) {
 	act := halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}
 	for _, policy := range []halting.Policy{halting.Frozen{ACT: act}, halting.Graves{ACT: act}, halting.Listing{ACT: act}} {
-		foresight := &economy.Foresight{}
+		foresight := &capacity.Planner{}
 		sparing, lavish := newLearner(t, policy, foresight), newLearner(t, policy, nil)
 		for i := range uint64(30) {
 			if i == 12 {
@@ -135,15 +135,15 @@ func TestForeseenRoomChangesNothing(t *testing.T) {
 // Short sequences that stop early are foreseen beside long ones that do not, and a length between them begins as the one nearest to it.
 // Caught when planted: one forecast for all shapes; forecasts of two shapes that share what they remember.
 func TestEveryShapeHasItsOwnForesight(t *testing.T) {
-	var foresight economy.Foresight
-	short, long := economy.Shape{Rows: 32, Source: 10}, economy.Shape{Rows: 32, Source: 40}
-	see := func(s economy.Shape, demand [][3]int32) { foresight.Of(s).Encoder.Observe(demand, s.Rows, s.Source) }
+	var foresight capacity.Planner
+	short, long := capacity.Shape{Rows: 32, Source: 10}, capacity.Shape{Rows: 32, Source: 40}
+	see := func(s capacity.Shape, demand [][3]int32) { foresight.Of(s).Encoder.Observe(demand, s.Rows, s.Source) }
 	for range 20 {
 		see(short, [][3]int32{{320, 32, 10}, {32, 32, 1}, {0, 0, 0}})
 		see(long, [][3]int32{{1280, 32, 40}, {1280, 32, 40}, {1280, 32, 40}, {0, 0, 0}})
 	}
 	room := func(source int) float64 {
-		f := foresight.Of(economy.Shape{Rows: 31, Source: source}).Encoder
+		f := foresight.Of(capacity.Shape{Rows: 31, Source: source}).Encoder
 		return f.Updates()
 	}
 	for _, c := range []struct {
@@ -158,8 +158,8 @@ func TestEveryShapeHasItsOwnForesight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	see(economy.Shape{Rows: 31, Source: 10}, [][3]int32{{310, 31, 10}, {310, 31, 10}, {310, 31, 10}, {0, 0, 0}})
-	var before economy.Foresight
+	see(capacity.Shape{Rows: 31, Source: 10}, [][3]int32{{310, 31, 10}, {310, 31, 10}, {310, 31, 10}, {0, 0, 0}})
+	var before capacity.Planner
 	if err := json.Unmarshal(known, &before); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestForeseesAdaptiveModelsOnly(t *testing.T) {
 	for policy, want := range map[halting.Policy]bool{
 		halting.Fixed{Steps: 2}: false, halting.Length{}: false, halting.Frozen{}: true, halting.Graves{}: true, halting.Listing{}: true,
 	} {
-		if got := economy.For(universal.Encoder{Config: universal.Config{Halting: policy}}) != nil; got != want {
+		if got := capacity.NewPlanner(universal.Encoder{Config: universal.Config{Halting: policy}}) != nil; got != want {
 			t.Errorf("%T: foresight %v", policy, got)
 		}
 	}

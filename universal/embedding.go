@@ -23,17 +23,17 @@ func (c Config) targetTable(scope *model.Scope) *model.Variable {
 
 func (c Config) embeddingDeviation() float64 { return 1 / math.Sqrt(float64(c.Width)) }
 
-// embed looks symbols [B, M] up and gives H^0 [B, M, D], zero at padding.
-func (c Config) embed(scope *model.Scope, table *model.Variable, symbols *Node) *Node {
-	h := Gather(table.NodeValue(symbols), InsertAxes(symbols, -1))
+// embed looks tokens [B, M] up and gives H^0 [B, M, D], zero at padding.
+func (c Config) embed(scope *model.Scope, table *model.Variable, tokens *Node) *Node {
+	h := Gather(table.NodeValue(tokens), InsertAxes(tokens, -1))
 	if c.ScaleEmbedding {
 		h = MulScalar(h, math.Sqrt(float64(c.Width)))
 	}
-	h = Mul(h, InsertAxes(ConvertDType(real(symbols), h.DType()), -1))
+	h = Mul(h, InsertAxes(ConvertDType(real(tokens), h.DType()), -1))
 	return layers.DropoutStatic(scope, h, c.Dropout.Embedding)
 }
 
-// shift moves embedded targets one position to the right and puts a zero vector in front: position i reads symbol i-1.
+// shift moves embedded targets one position to the right and puts a zero vector in front: position i reads token i-1.
 func shift(h *Node) *Node {
 	if h.Shape().Dimensions[1] == 1 {
 		return ZerosLike(h)

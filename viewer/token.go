@@ -8,31 +8,31 @@ import (
 	"unicode/utf8"
 )
 
-// Symbols that mean something themselves, spelled as package vocab spells them, and the signs they are shown by: a
+// Tokens that mean something themselves, spelled as package vocab spells them, and the signs they are shown by: a
 // sign keeps a row of digits narrow. [signs] explains those that occur.
 const (
 	end, endSign         = "<end>", "∎"
 	unknown, unknownSign = "<unknown>", "⁇"
 )
 
-// signs is a sentence for every sign among the symbols.
-func signs(symbols []string) string {
+// signs is a sentence for every sign among the tokens.
+func signs(tokens []string) string {
 	text := ""
-	if slices.Contains(symbols, end) {
+	if slices.Contains(tokens, end) {
 		text += " " + endSign + " is the end of the sequence."
 	}
-	if slices.Contains(symbols, unknown) {
-		text += " " + unknownSign + " is a symbol the model does not know."
+	if slices.Contains(tokens, unknown) {
+		text += " " + unknownSign + " is a token the model does not know."
 	}
 	return text
 }
 
-// visible makes a symbol readable and harmless wherever it is printed: spaces and control characters get their
-// pictures (␣, ␊), what has no shape of its own its number, and a symbol of nothing a name. Single spaces between
-// the words of one symbol (a fact of a story) stay. Terminal escapes and text-direction marks inside symbols
+// visible makes a token readable and harmless wherever it is printed: spaces and control characters get their
+// pictures (␣, ␊), what has no shape of its own its number, and a token of nothing a name. Single spaces between
+// the words of one token (a fact of a story) stay. Terminal escapes and text-direction marks inside tokens
 // therefore never reach a terminal or a page.
-func visible(symbol string) string {
-	switch symbol {
+func visible(token string) string {
+	switch token {
 	case "":
 		return "(empty)"
 	case end:
@@ -41,10 +41,10 @@ func visible(symbol string) string {
 		return unknownSign
 	}
 	var b strings.Builder
-	for i, r := range symbol {
-		_, size := utf8.DecodeRuneInString(symbol[i:])
+	for i, r := range token {
+		_, size := utf8.DecodeRuneInString(token[i:])
 		switch {
-		case r == ' ' && between(symbol, i):
+		case r == ' ' && between(token, i):
 			b.WriteRune(' ')
 		case r == ' ':
 			b.WriteRune('␣')
@@ -53,7 +53,7 @@ func visible(symbol string) string {
 		case r == 0x7f:
 			b.WriteRune('␡')
 		case r == utf8.RuneError && size == 1: // a byte that is not UTF-8
-			fmt.Fprintf(&b, `\x%02x`, symbol[i])
+			fmt.Fprintf(&b, `\x%02x`, token[i])
 		case !unicode.IsGraphic(r), unicode.IsSpace(r):
 			fmt.Fprintf(&b, "U+%04X", r)
 		default:
@@ -64,23 +64,23 @@ func visible(symbol string) string {
 }
 
 // between reports whether the space at i stands alone between two words.
-func between(symbol string, i int) bool {
-	return i > 0 && i+1 < len(symbol) && symbol[i-1] > ' ' && symbol[i+1] > ' '
+func between(token string, i int) bool {
+	return i > 0 && i+1 < len(token) && token[i-1] > ' ' && token[i+1] > ' '
 }
 
-func visibleAll(symbols []string) []string {
-	out := make([]string, len(symbols))
-	for i, s := range symbols {
+func visibleAll(tokens []string) []string {
+	out := make([]string, len(tokens))
+	for i, s := range tokens {
 		out[i] = visible(s)
 	}
 	return out
 }
 
-// separator is what stands between symbols in running text: nothing where each is one character, as digits
+// separator is what stands between tokens in running text: nothing where each is one character, as digits
 // are, a space where they are words, and a dot where they are phrases.
-func separator(symbols []string) string {
+func separator(tokens []string) string {
 	between := ""
-	for _, s := range visibleAll(symbols) {
+	for _, s := range visibleAll(tokens) {
 		switch {
 		case strings.Contains(s, " "):
 			return " · "
@@ -101,7 +101,7 @@ var wide = &unicode.RangeTable{
 	R32: []unicode.Range32{{Lo: 0x1f300, Hi: 0x1faff, Stride: 1}, {Lo: 0x20000, Hi: 0x3fffd, Stride: 1}},
 }
 
-// columns is the number of terminal columns a visible symbol takes.
+// columns is the number of terminal columns a visible token takes.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -116,10 +116,10 @@ func columns(s string) int {
 	return n
 }
 
-// widest is the largest number of columns any of the visible symbols takes.
-func widest(symbols []string) int {
+// widest is the largest number of columns any of the visible tokens takes.
+func widest(tokens []string) int {
 	n := 0
-	for _, s := range symbols {
+	for _, s := range tokens {
 		n = max(n, columns(s))
 	}
 	return n

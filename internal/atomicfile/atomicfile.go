@@ -1,5 +1,5 @@
-// Package whole writes files of which there is never a part: under its name stands what was there before, or all of what is new.
-package whole
+// Package atomicfile writes files of which there is never a part: under its name stands what was there before, or all of what is new.
+package atomicfile
 
 import (
 	"errors"

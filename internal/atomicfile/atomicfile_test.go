@@ -1,4 +1,4 @@
-package whole_test
+package atomicfile_test
 
 import (
 	"errors"
@@ -8,16 +8,16 @@ import (
 	"syscall"
 	"testing"
 
-	"universal-transformer/internal/whole"
+	"universal-transformer/internal/atomicfile"
 )
 
 // A disk that fills up in the middle of a file leaves the file that was there, and nothing else.
 func TestReplaceOnAFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint")
-	if err := whole.Write(path, []byte("before")); err != nil {
+	if err := atomicfile.Write(path, []byte("before")); err != nil {
 		t.Fatal(err)
 	}
-	err := whole.Replace(path, func(w io.Writer) error {
+	err := atomicfile.Replace(path, func(w io.Writer) error {
 		if _, err := w.Write([]byte("aft")); err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func TestReplaceOnAFullDisk(t *testing.T) {
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
 		t.Errorf("left over: %v", entries)
 	}
-	if err := whole.Write(path, []byte("after")); err != nil {
+	if err := atomicfile.Write(path, []byte("after")); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
@@ -49,7 +49,7 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := whole.Sweep(dir); err != nil {
+	if err := atomicfile.Sweep(dir); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
@@ -64,7 +64,7 @@ func TestDevice(t *testing.T) {
 	if err := os.Symlink(os.DevNull, device); err != nil {
 		t.Skip(err)
 	}
-	if err := whole.Write(device, []byte("gone")); err != nil {
+	if err := atomicfile.Write(device, []byte("gone")); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(device); err != nil || info.Mode().IsRegular() {

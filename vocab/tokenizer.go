@@ -1,0 +1,84 @@
+package vocab
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Tokenizer says what a token of a line of text is. The zero value is Characters.
+type Tokenizer uint8
+
+const (
+	Characters Tokenizer = iota // every Unicode code point, spaces too, is a token
+	Whitespace                  // whatever stands between white space is a token
+)
+
+var tokenizerNames = [...]string{Characters: "characters", Whitespace: "words"}
+
+// Split cuts a line into tokens. Text that is not valid UTF-8 is an error that names the byte.
+func (s Tokenizer) Split(text string) ([]string, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	if at := invalidUTF8(text); at >= 0 {
+		return nil, fmt.Errorf("not valid UTF-8 at byte %d", at+1)
+	}
+	if s == Whitespace {
+		return strings.Fields(text), nil
+	}
+	return strings.Split(text, ""), nil // after every code point
+}
+
+// Join puts tokens together again: Split undoes it, and it undoes Split up to the amount of white space
+// between words.
+func (s Tokenizer) Join(tokens []string) string {
+	if s == Whitespace {
+		return strings.Join(tokens, " ")
+	}
+	return strings.Join(tokens, "")
+}
+
+// Validate reports a value that is neither Characters nor Words.
+func (s Tokenizer) Validate() error {
+	if int(s) >= len(tokenizerNames) {
+		return fmt.Errorf(`tokens is %d: use Characters ("characters") or Words ("words")`, uint8(s))
+	}
+	return nil
+}
+
+// String is "characters" or "words", which is also how configurations spell it.
+func (s Tokenizer) String() string {
+	if s.Validate() != nil {
+		return fmt.Sprintf("tokens(%d)", uint8(s))
+	}
+	return tokenizerNames[s]
+}
+
+// MarshalText writes "characters" or "words".
+func (s Tokenizer) MarshalText() ([]byte, error) { return []byte(s.String()), s.Validate() }
+
+// UnmarshalText reads "characters" or "words".
+func (s *Tokenizer) UnmarshalText(text []byte) error {
+	for i, name := range tokenizerNames {
+		if name == string(text) {
+			*s = Tokenizer(i)
+			return nil
+		}
+	}
+	return fmt.Errorf(`tokens is %q: use "characters" or "words"`, text)
+}
+
+// invalidUTF8 is the offset of the first byte that is not UTF-8, -1 if there is none.
+func invalidUTF8(text string) int {
+	if utf8.ValidString(text) {
+		return -1
+	}
+	for at := 0; ; {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			return at
+		}
+		at += size
+	}
+}
