@@ -2,65 +2,47 @@ package evaluation
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
-	"universal-transformer/score"
+	"universal-transformer/objective"
 	"universal-transformer/task"
 	"universal-transformer/universal"
-	"universal-transformer/vocab"
 )
 
-// Classification is the method of models that answer with a class.
-const Classification = "classification"
+var none = shapes.Make(feed.Integer, 1)
 
-// Answer is what a classifier made of one example.
-type Answer struct {
-	Class   vocab.ID
-	Right   bool
-	Updates []int // steps of every real position
-}
-
-// Classify answers every example with its most probable class, and scores that. An example whose class classes takes for unknown
-// cannot be right.
-func (e Evaluator) Classify(ctx context.Context, m universal.Model, examples []task.Example, classes *vocab.Vocabulary) (Row, []Answer, error) {
-	row, answers := Row{Examples: len(examples), Method: Classification}, make([]Answer, len(examples))
-	unknown, _ := classes.Unknown()
-	runner := e.runner(m, func(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
-		scope.Store().SetTraining(nodes[0].Graph(), false)
-		in, _ := feed.Inputs(nodes, true, false)
-		in.SourceCapacities = room.Source
-		result := m.Forward(scope, in, universal.Options{})
-		return []*Node{ArgMax(result.Logits, -1, feed.Integer), ConvertDType(result.Encoder.Updates, feed.Integer)}, result
-	})
-	defer runner.Close()
-	done := 0
-	for _, b := range batch.Chunk(examples, e.Plan) {
-		if err := ctx.Err(); err != nil {
-			return row, nil, err
-		}
-		out, err := runner.Call(capacity.ShapeOf(b), feed.Tensors(b, nil)...)
-		if err != nil {
-			return row, nil, err
-		}
-		class, updates := tensors.MustCopyFlatData[int32](out[0]), tensors.MustCopyFlatData[int32](out[1])
-		for _, tensor := range out {
-			_ = tensor.FinalizeAll()
-		}
-		for i := range b.Examples {
-			truth := examples[b.Index[i]].Target[0]
-			a := Answer{Class: class[i], Right: class[i] == truth && (truth != unknown || unknown == vocab.Padding)}
-			a.Updates = ran(updates[i*b.SourcePositions() : (i+1)*b.SourcePositions()])
-			answers[b.Index[i]] = a
-			row.Score = row.Score.Plus(one(a.Right))
-		}
-		e.report(&done, b.Examples, len(examples))
+// Classify answers every example with its most probable class.
+func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]task.Classified, error) {
+	if _, ok := e.Model.(universal.EncoderDecoder); ok {
+		return nil, fmt.Errorf("a model of type %T has no classes", e.Model)
 	}
-	return row, answers, nil
+	classified := make([]task.Classified, len(examples))
+	var encoder, decoder Mean
+	graph := func(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
+		in, result := e.forward(scope, nodes, room)
+		outputs := []*Node{
+			objective.Best(result.Logits, feed.Integer), objective.TargetLogProbs(result.Logits, in.Target),
+			ConvertDType(result.Encoder.Updates, feed.Integer),
+		}
+		return append(outputs, updates(result)...), result
+	}
+	err := e.each(ctx, examples, graph, func(b batch.Batch, out []*tensors.Tensor) {
+		class, logProb := tensors.MustCopyFlatData[int32](out[0]), tensors.MustCopyFlatData[float32](out[1])
+		steps := tensors.MustCopyFlatData[int32](out[2])
+		for i, at := range b.Index {
+			row := steps[i*b.SourcePositions() : (i+1)*b.SourcePositions()]
+			classified[at] = task.Classified{Class: class[i], LogProb: float64(logProb[i]), Updates: ran(row)}
+		}
+		e.observe(out[3:], &encoder, &decoder)
+	})
+	return classified, err
 }
 
 // ran leaves out padding, which runs for no step.
@@ -73,11 +55,36 @@ func ran(updates []int32) (steps []int) {
 	return steps
 }
 
-// one scores one answer.
-func one(right bool) (s score.Score) {
-	s.Tokens.Total, s.Sequences.Total = 1, 1
-	if right {
-		s.Tokens.Correct, s.Sequences.Correct = 1, 1
+// LastAttention is the attention of the last position of every example's source: for every step, a share for every position, the
+// mean over heads.
+func (e *Evaluator) LastAttention(ctx context.Context, examples []task.Example) ([][][]float64, error) {
+	attention := make([][][]float64, len(examples))
+	whole := *e
+	whole.ComputeHalted = true
+	err := whole.each(ctx, examples, func(scope *model.Scope, nodes []*Node, _ capacity.Capacities) ([]*Node, universal.Result) {
+		scope.Store().SetTraining(nodes[0].Graph(), false)
+		in, _ := feed.Inputs(nodes, true, false)
+		result := e.Model.Forward(scope, in, universal.Options{ReturnAttention: true})
+		steps := make([]*Node, len(result.Encoder.Attention))
+		for t, shares := range result.Encoder.Attention { // [B, K, M, M]
+			steps[t] = universal.Last(ReduceMean(shares, 1), result.Encoder.Mask) // [B, 1, M]
+		}
+		return append(steps, result.Logits), result // the logits are not read; an engine may want every parameter used before its last output
+	}, func(b batch.Batch, out []*tensors.Tensor) {
+		for _, tensor := range out[:len(out)-1] {
+			appendStep(attention, b, examples, tensors.MustCopyFlatData[float32](tensor))
+		}
+	})
+	return attention, err
+}
+
+// appendStep adds one step of a batch to its examples.
+func appendStep(attention [][][]float64, b batch.Batch, examples []task.Example, shares []float32) {
+	for i, at := range b.Index {
+		row := make([]float64, len(examples[at].Source)/max(b.TokensPerPosition, 1))
+		for p := range row {
+			row[p] = float64(shares[i*b.SourcePositions()+p])
+		}
+		attention[at] = append(attention[at], row)
 	}
-	return s
 }

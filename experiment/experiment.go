@@ -1,6 +1,6 @@
 // Package experiment holds complete runs: what task, which model, how it is trained, one JSON object each. It is the only
-// place where strings become values. [List] names the experiments that the paper's tables need; a person's own are files of
-// the same form.
+// place where names become types. [List] names the experiments that the paper's tables need; a person's own are files of
+// the same form. Nothing runs here: package pipeline trains a Run, and uses what was trained.
 //
 // Where a part comes in variants, the JSON has one key that names the variant, and that variant's fields below it:
 //
@@ -13,10 +13,9 @@ import (
 	"math"
 
 	"universal-transformer/batch"
-	"universal-transformer/internal/strictjson"
 	"universal-transformer/runlog"
+	"universal-transformer/task"
 	"universal-transformer/training"
-	"universal-transformer/universal"
 )
 
 // Run is one experiment, complete: nothing that influences its result is said elsewhere.
@@ -28,20 +27,12 @@ type Run struct {
 	Seed     uint64   `json:"seed"`
 }
 
-// Model is an encoder-decoder Universal Transformer, or, with a Classifier, one that answers with a class.
-type Model struct {
-	universal.Config
-	Transition Transition  `json:"transition"`
-	Halting    Halting     `json:"halting"`
-	Classifier *Classifier `json:"classifier,omitempty"`
-}
-
 // Training says how to train, and with which batches.
 type Training struct {
 	training.Config
-	Schedule Schedule `json:"schedule"`
-	Batch    Batch    `json:"batch"`
-	HeldOut  int      `json:"held_out"` // examples looked at while training; 0: all that the task holds out, or its default
+	Schedule   Schedule `json:"schedule"`
+	Batch      Batch    `json:"batch"`
+	Validation int      `json:"validation"` // examples to validate with; 0: all that the task has for it, or its default
 }
 
 // Batch says how large batches are.
@@ -54,11 +45,20 @@ type Batch struct {
 // Parse reads an experiment from JSON. What it does not mention is as in Base; keys that mean nothing are an error that offers
 // the nearest one.
 func Parse(data []byte) (Run, error) {
+	run, err := Decode(data)
+	if err != nil {
+		return Run{}, err
+	}
+	return run, run.Validate()
+}
+
+// Decode is Parse without Validate.
+func Decode(data []byte) (Run, error) {
 	run := Base()
 	if err := runlog.DecodeConfig(data, &run); err != nil {
 		return Run{}, err
 	}
-	return run, run.Validate()
+	return run, nil
 }
 
 // JSON is the complete experiment, as Parse reads it.
@@ -75,86 +75,77 @@ func (r Run) Validate() error {
 	if r.Name == "" {
 		return fmt.Errorf("name is empty: give the experiment a name")
 	}
-	if err := r.Task.Validate(); err != nil {
+	if err := r.Task.validate(); err != nil {
 		return err
 	}
-	model, err := r.Model.with(2, 2, r.Seed)
-	if err != nil {
+	if err := r.Model.validate(); err != nil {
 		return err
 	}
-	if err := model.Validate(); err != nil {
+	if err := r.fits(); err != nil {
 		return err
 	}
-	if classes := r.Task.Babi != nil; classes != (r.Model.Classifier != nil) {
-		if classes {
-			return fmt.Errorf(`model.classifier is missing: the answers of task.babi are classes; start from ut show babi, or set model.classifier={"pool": "last"}`)
-		}
-		return fmt.Errorf("model.classifier answers with one class, but the targets of the task are sequences: leave it out, or choose task.babi")
-	}
-	config, err := r.Training.config(r.Seed, r.Model.Width)
-	if err != nil {
+	if err := r.Training.Schedule.validate(); err != nil {
 		return err
 	}
-	if err := config.Validate(); err != nil {
-		return err
+	if err := r.TrainingConfig().Validate(); err != nil {
+		return fmt.Errorf("training.%w", err)
 	}
-	if r.Training.HeldOut < 0 {
-		return fmt.Errorf("training.held_out is %d: it must be positive, or 0 for the task's own number", r.Training.HeldOut)
-	}
-	if p := r.Model.Positions; p.Random() && !r.Task.isFile() {
-		if source, target := r.Task.maxLengths(); p.Max < max(source, target) {
-			return fmt.Errorf("model.positions.max is %d, but training sequences have up to %d tokens: choose at least that", p.Max, max(source, target))
-		}
+	if r.Training.Validation < 0 {
+		return fmt.Errorf("training.validation is %d: it must be positive, or 0 for the task's own number", r.Training.Validation)
 	}
 	return r.Training.Batch.validate()
 }
 
+// fits is an error unless the model is of a kind that can learn the task.
+func (r Run) fits() error {
+	want, have := r.Task.Value.Kind(), r.Model.Value.Kind()
+	if want == have {
+		return nil
+	}
+	for _, m := range (models{}).rows() {
+		if m.defaults.Kind() == want {
+			start := map[task.Kind]string{task.Classification: "babi", task.LanguageModeling: "text", task.Transduction: "base"}[want]
+			return fmt.Errorf(`model.%s does not fit task.%s, whose answers are %s: write "model": {%q: {...}}, or start from ut show %s`,
+				r.Model.key(), r.Task.key(), want, m.key, start)
+		}
+	}
+	return fmt.Errorf("task.%s: no model answers with %s", r.Task.key(), want)
+}
+
 func (b Batch) validate() error {
-	plan := batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: math.MaxInt32, MaxTarget: math.MaxInt32}
 	if b.Tokens == 0 && b.Rows == 0 {
 		return fmt.Errorf("training.batch.tokens is 0: say how many positions a batch may have, or set training.batch.rows")
 	}
+	plan := batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: math.MaxInt32, MaxTarget: math.MaxInt32}
 	if err := plan.Validate(); err != nil {
 		return fmt.Errorf("training.batch: %w", err)
 	}
 	return nil
 }
 
-// with completes the model with the sizes of its task's vocabularies and the seed of its weights.
-func (m Model) with(source, target int, seed uint64) (universal.Model, error) {
-	c, err := m.complete()
-	if err != nil {
-		return nil, err
-	}
-	c.SourceVocabulary, c.TargetVocabulary, c.Seed = source, target, seed
-	if m.Classifier != nil {
-		return m.Classifier.model(c)
-	}
-	return universal.EncoderDecoder{Config: c}, nil
+// TrainingConfig is how to train, with the schedule, the width and the seed filled in.
+func (r Run) TrainingConfig() training.Config {
+	c := r.Training.Config
+	c.Schedule, c.Width, c.Seed = r.Training.Schedule.Value, r.Model.Value.Channels(), r.Seed
+	return c
 }
 
-// complete is the model's configuration with its variants as values.
-func (m Model) complete() (c universal.Config, err error) {
-	c = m.Config
-	if c.Transition, err = m.Transition.value(); err != nil {
-		return c, err
+// Plan is how batches of the run's task are cut.
+func (r Run) Plan(opened task.Task) batch.Plan {
+	source, target := opened.MaxLengths()
+	b := r.Training.Batch
+	return batch.Plan{
+		Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: source, MaxTarget: target,
+		TokensPerPosition: opened.Vocabularies().TokensPerPosition,
 	}
-	c.Halting, err = m.Halting.value()
-	return c, err
 }
 
-func (t Training) config(seed uint64, width int) (training.Config, error) {
-	c := t.Config
-	c.Seed = seed
-	var err error
-	c.Schedule, err = t.Schedule.value(width, t.Steps)
-	return c, err
-}
-
-// unknown turns a name that is not among the valid ones into an error that offers the nearest.
-func unknown(what, name string, valid []string) error {
-	if near, ok := strictjson.Nearest(name, valid); ok {
-		return fmt.Errorf("%s %q is not known: did you mean %q?", what, name, near)
+// CheckPositions is an error if training draws positions from a range that its longest sequences do not fit.
+func (r Run) CheckPositions(opened task.Task) error {
+	most := r.Model.Value.TrainingPositions().Limit()
+	source, target := opened.MaxLengths()
+	if longest := max(source/opened.Vocabularies().Positions(), target); most > 0 && most < longest {
+		return fmt.Errorf("model.positions.max is %d, but training sequences have up to %d positions: choose at least that", most, longest)
 	}
-	return fmt.Errorf("%s %q is not known; there are %s", what, name, list(valid))
+	return nil
 }

@@ -6,6 +6,7 @@ package objective
 import (
 	"math"
 
+	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
@@ -21,13 +22,14 @@ type CrossEntropy struct {
 }
 
 // Measure compares logits [B, N, V] with target [B, N] (int32, 0 for padding). With label smoothing e, the true token has
-// probability 1-e and every other e/(V-1) (Szegedy et al., 2016).
-func Measure(logits, target *Node, smoothing float64) CrossEntropy {
+// probability 1-e and every other e/(V-1) (Szegedy et al., 2016). A target that is unknown, if that is not 0, stands for tokens
+// that the vocabulary does not have: it is learned like others, but never counts as correct.
+func Measure(logits, target *Node, smoothing float64, unknown int32) CrossEntropy {
 	g, dtype, vocabulary := logits.Graph(), logits.DType(), logits.Shape().Dimensions[2]
 	isReal := NotEqual(target, ScalarZero(g, target.DType()))
 	real := ConvertDType(isReal, dtype)
 	logP := LogSoftmax(logits, -1)
-	truth := ReduceSum(Mul(OneHot(target, vocabulary, dtype), logP), -1) // [B, N]
+	truth := chosen(logP, target) // [B, N]
 	m := CrossEntropy{Nats: Neg(ReduceAllSum(Mul(truth, real))), Tokens: ReduceAllSum(real)}
 	m.Smoothed = m.Nats
 	if smoothing > 0 && vocabulary > 1 {
@@ -37,13 +39,28 @@ func Measure(logits, target *Node, smoothing float64) CrossEntropy {
 		entropy := -(1-smoothing)*math.Log(1-smoothing) - smoothing*math.Log(rest)
 		m.Smoothed = Neg(ReduceAllSum(Mul(AddScalar(expected, entropy), real)))
 	}
-	right := LogicalOr(Equal(ArgMax(logits, -1, target.DType()), target), LogicalNot(isReal)) // [B, N], true at padding
-	m.CorrectTokens = ReduceAllSum(Mul(ConvertDType(right, dtype), real))
+	correct := Equal(Best(logits, target.DType()), target)
+	if unknown != 0 {
+		correct = LogicalAnd(correct, NotEqual(target, Scalar(g, target.DType(), unknown)))
+	}
+	correct = LogicalOr(correct, LogicalNot(isReal)) // [B, N], true at padding
+	m.CorrectTokens = ReduceAllSum(Mul(ConvertDType(correct, dtype), real))
 	rows := ReduceMax(real, -1) // [B]
 	m.Sequences = ReduceAllSum(rows)
-	m.CorrectSequences = ReduceAllSum(Mul(ReduceMin(ConvertDType(right, dtype), -1), rows))
+	m.CorrectSequences = ReduceAllSum(Mul(ReduceMin(ConvertDType(correct, dtype), -1), rows))
 	return m
 }
+
+// TargetLogProbs is the natural logarithm of the probability that logits [B, N, V] give to target [B, N]: [B, N].
+func TargetLogProbs(logits, target *Node) *Node { return chosen(LogSoftmax(logits, -1), target) }
+
+// chosen picks the entries of target [B, N] out of logP [B, N, V].
+func chosen(logP, target *Node) *Node {
+	return ReduceSum(Mul(OneHot(target, logP.Shape().Dimensions[2], logP.DType()), logP), -1)
+}
+
+// Best is the most probable token at every position, [B, N], the one with the smaller id if two are equal.
+func Best(logits *Node, integer dtypes.DType) *Node { return ArgMax(logits, -1, integer) }
 
 // Mean is what is minimised of it: the smoothed cross entropy of a real position, in nats.
 func (m CrossEntropy) Mean() *Node { return Div(m.Smoothed, MaxScalar(m.Tokens, 1.0)) }

@@ -20,7 +20,7 @@ type measure [7]float64
 func measured(t *testing.T, logits [][][]float64, target [][]int32, smoothing float64) (m measure) {
 	t.Helper()
 	exec, err := model.NewExec(enginetest.Backend(t), model.NewStore(), func(_ *model.Scope, logits, target *Node) []*Node {
-		m := objective.Measure(logits, target, smoothing)
+		m := objective.Measure(logits, target, smoothing, 0)
 		return []*Node{m.Nats, m.Smoothed, m.Tokens, m.CorrectTokens, m.Sequences, m.CorrectSequences, m.Mean()}
 	})
 	if err != nil {

@@ -10,12 +10,13 @@ import (
 // Objective is what training minimises, less the weight of pondering, which changes as training goes on.
 type Objective struct {
 	LabelSmoothing float64 `json:"label_smoothing"`
+	Unknown        int32   `json:"-"` // the target token that never counts as correct; 0: there is none
 }
 
 // Of gives, for one batch, the loss and the tally that [Unpack] reads. The loss is the smoothed cross entropy a real token
 // plus ponderWeight (a scalar) times the ponder cost of every adaptive stack.
 func (o Objective) Of(result universal.Result, target, ponderWeight *Node) (loss, tally *Node) {
-	m := Measure(result.Logits, target, o.LabelSmoothing)
+	m := Measure(result.Logits, target, o.LabelSmoothing, o.Unknown)
 	loss = m.Mean()
 	sums := []*Node{m.Nats, m.Tokens, m.CorrectTokens, m.Sequences, m.CorrectSequences}
 	for _, pass := range []*universal.Pass{result.Encoder, result.Decoder} {

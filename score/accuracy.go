@@ -83,3 +83,12 @@ func (a *Accuracy) UnmarshalJSON(data []byte) error {
 	*a = Accuracy{Correct: j.Right, Total: j.Total}
 	return nil
 }
+
+// Of is the accuracy of one trial.
+func Of(correct bool) Accuracy {
+	a := Accuracy{Total: 1}
+	if correct {
+		a.Correct = 1
+	}
+	return a
+}

@@ -67,3 +67,23 @@ func trim(ids []int32) []int32 {
 	}
 	return ids
 }
+
+// Metrics are the two shares by name.
+func (s Score) Metrics() []Metric {
+	return []Metric{Share("token accuracy", s.Tokens), Share("sequence accuracy", s.Sequences)}
+}
+
+// TeacherForced scores predictions that were made one by one, each from the true tokens before it: as many as the reference has.
+// A wrong End among them ends nothing, as it would in a decoded sequence.
+func TeacherForced(predictions, reference []int32) (s Score) {
+	s.Tokens.Total, s.Sequences.Total = len(reference), 1
+	for i, id := range reference {
+		if predictions[i] == id {
+			s.Tokens.Correct++
+		}
+	}
+	if s.Tokens.Correct == len(reference) {
+		s.Sequences.Correct = 1
+	}
+	return s
+}

@@ -1,10 +1,10 @@
-// Package task says where examples come from. A Task hands out pairs of id sequences, source and target, and is
-// a pure function of a seed and an index: the i-th training example is the same whoever asks, in whatever
-// order, so resuming a run means asking for the next index. Tasks know tokens, never rectangles (batch) or
-// tensors (training).
+// Package task says where examples come from and how answers are measured. A Task hands out pairs of id sequences, source and
+// target, as a pure function of a seed and an index: the i-th training example is always the same, so resuming a run means
+// asking for the next index. Tasks know tokens, never rectangles (batch) or tensors (training).
 //
-// The tasks themselves are in packages below: algorithmic (copy, reverse, addition), table (a user's own file), babi (questions
-// about stories).
+// The tasks themselves are in packages below: algorithmic (copy, reverse, addition), table (a user's own pairs), text (a user's
+// own text, for language models), babi (questions about stories). Each has a [Definition], which a configuration names, and
+// which opens the task's data.
 package task
 
 import (
@@ -13,27 +13,51 @@ import (
 	"universal-transformer/vocab"
 )
 
-// An Example is one pair. Target ends with vocab.End, but where the longest target has one token: then it is a class. Source does
-// not end so, unless its task says so, and is empty for language models. Where a position of the source has several tokens, as
-// babi's have, the task has a method Words that says how many, and shorter positions end in padding.
+// An Example is one pair. Target ends with vocab.End where answers are sequences; where they are classes ([Classification]), it
+// is one id, and the pieces of a text that goes on need no end. Source does not end so, unless its task says so, and is empty for
+// language models. Where a position of the source has several tokens, as babi's have, shorter positions end in padding.
 type Example struct{ Source, Target []vocab.ID }
 
 // A Task is a source of examples. task/tasktest holds every implementation to what is said here.
 type Task interface {
 	// Name is what reports call the task.
 	Name() string
-	SourceVocabulary() *vocab.Vocabulary
-	TargetVocabulary() *vocab.Vocabulary
-	// Tokens says how a line of text is split into tokens, and put together again.
-	Tokens() vocab.Tokenizer
+	// Vocabularies says what the ids of its examples mean.
+	Vocabularies() Vocabularies
 	// Training is the i-th example, i >= 0, of the endless training stream of seed: same arguments, same example.
 	// The caller owns the example. Safe for concurrent use.
 	Training(seed uint64, i int64) Example
-	// HeldOut is examples for evaluation, drawn apart from the training stream of every seed. A smaller Count gives
-	// a prefix of a larger one; the order of all, Count 0, may be another.
+	// HeldOut is examples for validation or for the test, drawn apart from the training stream of every seed. A smaller Count
+	// gives a prefix of a larger one; the order of all, Count 0, may be another.
 	HeldOut(seed uint64, s Selection) ([]Example, error)
 	// MaxLengths is the longest source and target of any training example, End included.
 	MaxLengths() (source, target int)
+	// Notes are lines that a person should read before training: what the data hold, and what was left out.
+	Notes() []string
+}
+
+// Vocabularies says what ids mean. It is a run directory's vocabulary.json.
+type Vocabularies struct {
+	Tokenizer         vocab.Tokenizer   `json:"tokenizer"` // how a line of text is split into tokens
+	Source            *vocab.Vocabulary `json:"source"`
+	Target            *vocab.Vocabulary `json:"target"`
+	TokensPerPosition int               `json:"tokens_per_position,omitempty"` // ids at one position of a source; 0 counts as 1
+}
+
+// Equal reports whether both give every token the same id.
+func (v Vocabularies) Equal(other Vocabularies) bool {
+	return v.Tokenizer == other.Tokenizer && v.Source.Equal(other.Source) && v.Target.Equal(other.Target) && v.Positions() == other.Positions()
+}
+
+// Positions is TokensPerPosition, at least 1.
+func (v Vocabularies) Positions() int { return max(v.TokensPerPosition, 1) }
+
+// Text is an example as people read it: source and target in one line each.
+func (v Vocabularies) Text(e Example) (source, target string) {
+	if v.Source != nil {
+		source = v.Tokenizer.Join(v.Source.Decode(e.Source))
+	}
+	return source, v.Tokenizer.Join(v.Target.Decode(e.Target))
 }
 
 // A Selection says which held-out examples. At most one of Length and Mix is set; with neither, lengths are as in

@@ -22,7 +22,7 @@ import (
 // config is a short training that uses everything: smoothing, warm-up of the ponder cost, clipping, accumulation.
 func config(steps int64) training.Config {
 	return training.Config{
-		Steps: steps, Schedule: training.Constant(3e-3), Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9,
+		Steps: steps, Schedule: training.Constant{LearningRate: 3e-3}, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9,
 		Objective: objective.Objective{LabelSmoothing: 0.1}, Ponder: objective.PonderSchedule{Weight: 0.01, Steps: 10},
 		ClipNorm: 0.5, Accumulate: 2, LogEvery: 3, EvaluateEvery: 5, CheckpointEvery: 4, Keep: 2, Seed: 11,
 	}
@@ -34,7 +34,7 @@ func tiny() universal.Config {
 		SourceVocabulary: 6, TargetVocabulary: 6, Width: 8, Heads: 2, Seed: 11,
 		Transition: universal.FeedForward{Filter: 16}, Halting: halting.Frozen{ACT: halting.ACT{MaxSteps: 3, Epsilon: 0.01, Bias: 1}},
 		Dropout:   universal.Dropout{Embedding: 0.1, Attention: 0.1, Transition: 0.1, Residual: 0.1},
-		Positions: universal.Positions{Max: 12},
+		Positions: universal.RandomOffset{Max: 12},
 	}
 }
 
@@ -90,7 +90,7 @@ func feedWith(t *testing.T, tr *training.Trainer, source func(int64) task.Exampl
 	for i := range int64(24) {
 		heldOut = append(heldOut, source(1_000_000+i))
 	}
-	tr.HeldOut = batch.Chunk(heldOut, plan)
+	tr.Validation = batch.Chunk(heldOut, plan)
 }
 
 // resumed is a trainer that goes on in the directory of one that is dead.
@@ -107,7 +107,7 @@ func resumed(t *testing.T, dead *training.Trainer) *training.Trainer {
 	return tr
 }
 
-func run(t *testing.T, tr *training.Trainer) training.Report {
+func run(t *testing.T, tr *training.Trainer) training.Summary {
 	t.Helper()
 	report, err := tr.Run(context.Background())
 	if err != nil {

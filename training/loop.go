@@ -20,44 +20,44 @@ import (
 
 // Run trains until the last update, until Stop says so, or until ctx is cancelled, whichever comes first; in each case a
 // checkpoint is written last. It goes on from the newest intact checkpoint of the run directory, or starts afresh.
-func (t *Trainer) Run(ctx context.Context) (Report, error) {
+func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 	if err := t.prepare(); err != nil {
-		return Report{}, err
+		return Summary{}, err
 	}
 	stopped := t.state.Stopped
 	for stopped == "" && t.step < t.Config.Steps {
 		if ctx.Err() != nil {
-			return t.report("interrupted"), t.save()
+			return t.summary("interrupted"), t.save()
 		}
 		if err := t.advance(); err != nil {
-			return Report{}, err
+			return Summary{}, err
 		}
 		if t.due(t.Config.EvaluateEvery) {
-			if err := t.look(); err != nil {
-				return Report{}, err
+			if err := t.validate(); err != nil {
+				return Summary{}, err
 			}
 			stopped = t.state.Stopped
 		}
 		if t.due(t.Config.CheckpointEvery) || stopped != "" {
 			if err := t.save(); err != nil {
-				return Report{}, err
+				return Summary{}, err
 			}
 		}
 	}
 	if stopped == "" {
 		stopped = "done"
 	}
-	return t.report(stopped), nil
+	return t.summary(stopped), nil
 }
 
 // due tells whether the update just made is one of every so many, or the last.
 func (t *Trainer) due(every int64) bool { return t.step%every == 0 || t.step == t.Config.Steps }
 
-// advance makes one update and keeps its books.
+// advance makes one update and adds it to the metrics.
 func (t *Trainer) advance() error {
 	start := time.Now()
 	t.step++
-	rate := t.Config.Schedule(t.step)
+	rate := t.Config.Schedule.Rate(t.step, t.Config.Steps, t.Config.Width)
 	tally, norm, err := t.updateOnce(float32(rate))
 	if err != nil {
 		return fmt.Errorf("step %d: %w", t.step, err)
@@ -111,10 +111,13 @@ func (t *Trainer) arguments(b batch.Batch, positions *feed.Positions) []any {
 	return append(feed.Tensors(b, positions), float32(t.Config.Ponder.At(t.step)))
 }
 
+// random tells whether positions are drawn at all.
+func (t *Trainer) random() bool { return t.Positions != nil && t.Positions.Limit() > 0 }
+
 // drawPositions draws where the sequences of a batch start, nil if they start at 1. Rows draw from one stream, in order; source and target of a row
 // share their draw.
 func (t *Trainer) drawPositions(b batch.Batch, index int64) *feed.Positions {
-	if !t.Positions.Random() {
+	if !t.random() {
 		return nil
 	}
 	rng := seed.Rand(t.Config.Seed, "positions", index)
@@ -188,18 +191,18 @@ func (t *Trainer) prepare() error {
 	t.build()
 	c, refused, err := t.Log.Latest()
 	for _, r := range refused {
-		t.say(r.String())
+		t.notify(r.String())
 	}
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
 		if len(refused) > 0 {
-			t.say("no checkpoint is left that can be used: training starts again")
+			t.notify("no checkpoint is left that can be used: training starts again")
 		}
 		return t.Log.Truncate(0)
 	}
 	if err != nil {
 		return err
 	}
-	t.say(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
+	t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
 	if err := t.restore(c); err != nil {
 		return err
 	}
@@ -211,14 +214,14 @@ func (t *Trainer) prepare() error {
 	return t.Log.Truncate(c.Step)
 }
 
-func (t *Trainer) say(line string) {
+func (t *Trainer) notify(line string) {
 	if t.Notify != nil {
 		t.Notify(line)
 	}
 }
 
-func (t *Trainer) report(stopped string) Report {
-	r := Report{Step: t.step, Stopped: stopped, Seconds: t.state.Seconds, HeldOut: t.state.HeldOut, BestStep: t.state.BestStep, BestNats: t.state.BestNats}
+func (t *Trainer) summary(stopped string) Summary {
+	r := Summary{Step: t.step, Stopped: stopped, Seconds: t.state.Seconds, Validation: t.state.Validation, BestStep: t.state.BestStep, BestNats: t.state.BestNats}
 	for v := range t.Store.IterVariables() {
 		if Trained(v.Path()) && v.DType() == dtypes.Float32 {
 			r.Parameters += v.Shape().Size()

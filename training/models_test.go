@@ -22,23 +22,23 @@ func learner() universal.Config {
 	}
 }
 
-// fast trains without smoothing, and looks often.
+// fast trains without smoothing, and validates often.
 func fast(steps int64) training.Config {
 	c := config(steps)
-	c.Schedule = training.Cosine(1e-2, 1e-3, 20, steps)
+	c.Schedule = training.Cosine{Peak: 1e-2, Floor: 1e-3, Warmup: 20}
 	c.LabelSmoothing, c.Accumulate, c.ClipNorm = 0, 0, 1
 	c.LogEvery, c.EvaluateEvery, c.CheckpointEvery = 50, 20, 1000
 	return c
 }
 
-// An encoder-decoder learns to copy; the run ends at the first look with the accuracy that was asked for.
+// An encoder-decoder learns to copy; the run ends at the first validation with the accuracy that was asked for.
 func TestEncoderDecoderLearns(t *testing.T) {
 	c := fast(600)
 	c.Stop.Accuracy = 0.95
 	plan := copyingPlan
 	plan.Rows = 16
 	report := run(t, trainerOf(t, c, universal.EncoderDecoder{Config: learner()}, copying(3), plan))
-	if report.Stopped != "accuracy" || report.HeldOut.SequenceAccuracy() < 0.95 || report.Step == c.Steps {
+	if report.Stopped != "accuracy" || report.Validation.SequenceAccuracy() < 0.95 || report.Step == c.Steps {
 		t.Errorf("%+v", report)
 	}
 }
@@ -60,7 +60,7 @@ func TestEncoderLearnsToClassify(t *testing.T) {
 	c.Stop.Accuracy = 1
 	report := run(t, trainerOf(t, c, m, examples, batch.Plan{Rows: 16, MaxSource: 5, MaxTarget: 1, Window: 160}))
 	if report.Stopped != "accuracy" {
-		t.Errorf("after %d steps %.2f of the held-out sources are classified rightly", report.Step, report.HeldOut.SequenceAccuracy())
+		t.Errorf("after %d steps %.2f of the held-out sources are classified rightly", report.Step, report.Validation.SequenceAccuracy())
 	}
 }
 
@@ -77,10 +77,10 @@ func TestDecoderLearnsALanguage(t *testing.T) {
 	}
 	report := run(t, trainerOf(t, fast(200), universal.Decoder{Config: learner()}, examples, batch.Plan{Rows: 16, MaxTarget: 5, Window: 160}))
 	entropy := math.Log(4) / 5
-	if got := report.HeldOut.CrossEntropy(); got < entropy-0.05 || got > entropy+0.05 {
+	if got := report.Validation.CrossEntropy(); got < entropy-0.05 || got > entropy+0.05 {
 		t.Errorf("the language is learned to %.3f nats a token, it has %.3f", got, entropy)
 	}
-	if report.HeldOut.EncoderPositions != 0 || report.HeldOut.DecoderPositions == 0 {
-		t.Errorf("positions that ponder: %+v", report.HeldOut)
+	if report.Validation.EncoderPositions != 0 || report.Validation.DecoderPositions == 0 {
+		t.Errorf("positions that ponder: %+v", report.Validation)
 	}
 }

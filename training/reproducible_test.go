@@ -15,7 +15,7 @@ type finished struct {
 	metrics any
 	step    int64
 	tensors map[string]string
-	report  training.Report
+	report  training.Summary
 }
 
 func finish(t *testing.T, tr *training.Trainer) finished {
@@ -64,7 +64,7 @@ func TestSameSeedSameBits(t *testing.T) {
 // Caught when planted: either drawn from a seed of its own.
 func TestSeedReachesDropoutAndPositions(t *testing.T) {
 	for what, change := range map[string]func(*universal.Config){
-		"dropout":   func(c *universal.Config) { c.Positions.Max = 0 },
+		"dropout":   func(c *universal.Config) { c.Positions = nil },
 		"positions": func(c *universal.Config) { c.Dropout = universal.Dropout{} },
 	} {
 		var readout []string

@@ -1,33 +1,78 @@
 package training
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
-// Schedule is a learning rate for every step, counted from 1.
-type Schedule func(step int64) float64
+// Schedule is the learning rate of every step. Its implementations are [Constant], [InverseSquareRoot] and [Cosine].
+type Schedule interface {
+	// Rate is the learning rate of a step, counted from 1, of so many, for a model of the given width.
+	Rate(step, steps int64, width int) float64
+	// Validate names the first field that makes no sense, its value, and what would.
+	Validate() error
+}
 
 // Constant is the same rate throughout.
-func Constant(rate float64) Schedule { return func(int64) float64 { return rate } }
+type Constant struct {
+	LearningRate float64 `json:"rate"`
+}
+
+// Rate is c.LearningRate.
+func (c Constant) Rate(int64, int64, int) float64 { return c.LearningRate }
+
+// Validate rejects a rate that is not positive.
+func (c Constant) Validate() error {
+	if !(c.LearningRate > 0) {
+		return fmt.Errorf("rate is %v: it must be positive", c.LearningRate)
+	}
+	return nil
+}
 
 // InverseSquareRoot is the authors' schedule: a linear warm-up, then a fall with the root of the step,
 //
 //	factor * min(1, s/warmup) / sqrt(max(s, warmup)) / sqrt(width)
 //
 // with factor 2 and warmup 8000 in their settings; s counts from 0 there, from 1 here, so that the first step learns.
-func InverseSquareRoot(factor float64, warmup int64, width int) Schedule {
-	w := float64(max(warmup, 1))
-	return func(step int64) float64 {
-		s := float64(step)
-		return factor * min(1, s/w) / math.Sqrt(max(s, w)) / math.Sqrt(float64(width))
+type InverseSquareRoot struct {
+	Factor float64 `json:"factor"`
+	Warmup int64   `json:"warmup"`
+}
+
+// Rate is the formula above.
+func (i InverseSquareRoot) Rate(step, _ int64, width int) float64 {
+	s, w := float64(step), float64(max(i.Warmup, 1))
+	return i.Factor * min(1, s/w) / math.Sqrt(max(s, w)) / math.Sqrt(float64(width))
+}
+
+// Validate rejects numbers that are not positive.
+func (i InverseSquareRoot) Validate() error {
+	if !(i.Factor > 0) || i.Warmup < 1 {
+		return fmt.Errorf("factor is %v and warmup %d: both must be positive", i.Factor, i.Warmup)
 	}
+	return nil
 }
 
 // Cosine warms up linearly to peak, then falls along half a cosine to floor at the last step (Loshchilov and Hutter, 2017).
-func Cosine(peak, floor float64, warmup, steps int64) Schedule {
-	return func(step int64) float64 {
-		if step <= warmup {
-			return peak * float64(step) / float64(warmup)
-		}
-		done := min(1, float64(step-warmup)/float64(max(steps-warmup, 1)))
-		return floor + (peak-floor)*(1+math.Cos(math.Pi*done))/2
+type Cosine struct {
+	Peak   float64 `json:"peak"`
+	Floor  float64 `json:"floor"`
+	Warmup int64   `json:"warmup"`
+}
+
+// Rate is the warm-up, or the cosine.
+func (c Cosine) Rate(step, steps int64, _ int) float64 {
+	if step <= c.Warmup {
+		return c.Peak * float64(step) / float64(c.Warmup)
 	}
+	done := min(1, float64(step-c.Warmup)/float64(max(steps-c.Warmup, 1)))
+	return c.Floor + (c.Peak-c.Floor)*(1+math.Cos(math.Pi*done))/2
+}
+
+// Validate rejects a floor above the peak, and negative numbers.
+func (c Cosine) Validate() error {
+	if !(c.Peak > 0) || !(c.Floor >= 0 && c.Floor <= c.Peak) || c.Warmup < 0 {
+		return fmt.Errorf("peak is %v, floor %v and warmup %d: the peak must be positive, the floor between 0 and the peak, the warm-up not negative", c.Peak, c.Floor, c.Warmup)
+	}
+	return nil
 }

@@ -10,14 +10,18 @@ import (
 // Closed forms at steps that can be worked out by hand.
 // Caught when planted: a warm-up that starts at 0, a cosine that is not at its floor in the last step, a width that is left out.
 func TestSchedules(t *testing.T) {
-	authors := training.InverseSquareRoot(2, 8000, 128)
-	cosine := training.Cosine(1e-3, 1e-4, 100, 1100)
+	authors := func(step int64) float64 {
+		return training.InverseSquareRoot{Factor: 2, Warmup: 8000}.Rate(step, 1, 128)
+	}
+	cosine := func(step int64) float64 {
+		return training.Cosine{Peak: 1e-3, Floor: 1e-4, Warmup: 100}.Rate(step, 1100, 1)
+	}
 	for _, test := range []struct {
 		name string
 		got  float64
 		want float64
 	}{
-		{"constant", training.Constant(0.25)(7), 0.25},
+		{"constant", training.Constant{LearningRate: 0.25}.Rate(7, 9, 9), 0.25},
 		{"inverse square root, first step", authors(1), 2 / 8000. / math.Sqrt(8000*128)},
 		{"half of the warm-up", authors(4000), 1 / math.Sqrt(8000*128)},
 		{"peak", authors(8000), 2 / math.Sqrt(8000*128)},
@@ -25,7 +29,7 @@ func TestSchedules(t *testing.T) {
 		{"cosine, first step", cosine(1), 1e-5}, {"cosine, half of the warm-up", cosine(50), 5e-4}, {"cosine, peak", cosine(100), 1e-3},
 		{"cosine, a quarter down", cosine(350), 1e-4 + 9e-4*(1+math.Sqrt(0.5))/2}, {"cosine, half way", cosine(600), 5.5e-4},
 		{"cosine, last step", cosine(1100), 1e-4}, {"cosine, beyond", cosine(2000), 1e-4},
-		{"cosine without warm-up", training.Cosine(1, 0, 0, 2)(1), 0.5},
+		{"cosine without warm-up", training.Cosine{Peak: 1}.Rate(1, 2, 9), 0.5},
 	} {
 		if math.Abs(test.got-test.want) > 1e-15 {
 			t.Errorf("%s: %v, want %v", test.name, test.got, test.want)
@@ -40,23 +44,23 @@ func TestValidate(t *testing.T) {
 		t.Error(err)
 	}
 	for want, change := range map[string]func(*training.Config){
-		"training.steps is 0: it must be positive":                                                                     func(c *training.Config) { c.Steps = 0 },
-		"training.log_every is -1: it must be positive":                                                                func(c *training.Config) { c.LogEvery = -1 },
-		"training.evaluate_every is 0: it must be positive":                                                            func(c *training.Config) { c.EvaluateEvery = 0 },
-		"training.checkpoint_every is 0: it must be positive":                                                          func(c *training.Config) { c.CheckpointEvery = 0 },
-		"training.keep is 0: keep at least 2 checkpoints, so that there is one to go back to if the newest is damaged": func(c *training.Config) { c.Keep = 0 },
-		"training.beta1 is 1: it must be at least 0 and below 1":                                                       func(c *training.Config) { c.Beta1 = 1 },
-		"training.beta2 is -0.5: it must be at least 0 and below 1":                                                    func(c *training.Config) { c.Beta2 = -0.5 },
-		"training.label_smoothing is NaN: it must be at least 0 and below 1":                                           func(c *training.Config) { c.LabelSmoothing = math.NaN() },
-		"training.weight_decay is -0.1: it must be at least 0 and below 1000":                                          func(c *training.Config) { c.WeightDecay = -0.1 },
-		"training.clip_norm is -1: it must be at least 0 and below 1e+09":                                              func(c *training.Config) { c.ClipNorm = -1 },
-		"training.ponder.weight is -1: it must be at least 0 and below 1e+09":                                          func(c *training.Config) { c.Ponder.Weight = -1 },
-		"training.accumulate is -1: it must be at least 0 and below 1e+06":                                             func(c *training.Config) { c.Accumulate = -1 },
-		"training.stop.patience is -1: it must be at least 0 and below 1e+09":                                          func(c *training.Config) { c.Stop.Patience = -1 },
-		"training.stop.accuracy is 1.5: it must be at least 0 and below 1.0001":                                        func(c *training.Config) { c.Stop.Accuracy = 1.5 },
-		"training.epsilon is 0: it must be positive; the authors use 1e-9":                                             func(c *training.Config) { c.Epsilon = 0 },
-		"training.schedule is missing: choose Constant, InverseSquareRoot or Cosine":                                   func(c *training.Config) { c.Schedule = nil },
-		"training.ponder.warmup is -1: it must be at least 0 and below 1e+15":                                          func(c *training.Config) { c.Ponder.Steps = -1 },
+		"steps is 0: it must be positive":            func(c *training.Config) { c.Steps = 0 },
+		"log_every is -1: it must be positive":       func(c *training.Config) { c.LogEvery = -1 },
+		"evaluate_every is 0: it must be positive":   func(c *training.Config) { c.EvaluateEvery = 0 },
+		"checkpoint_every is 0: it must be positive": func(c *training.Config) { c.CheckpointEvery = 0 },
+		"keep is 0: keep at least 2 checkpoints, so that there is one to go back to if the newest is damaged": func(c *training.Config) { c.Keep = 0 },
+		"beta1 is 1: it must be at least 0 and below 1":                                                       func(c *training.Config) { c.Beta1 = 1 },
+		"beta2 is -0.5: it must be at least 0 and below 1":                                                    func(c *training.Config) { c.Beta2 = -0.5 },
+		"label_smoothing is NaN: it must be at least 0 and below 1":                                           func(c *training.Config) { c.LabelSmoothing = math.NaN() },
+		"weight_decay is -0.1: it must be at least 0 and below 1000":                                          func(c *training.Config) { c.WeightDecay = -0.1 },
+		"clip_norm is -1: it must be at least 0 and below 1e+09":                                              func(c *training.Config) { c.ClipNorm = -1 },
+		"ponder.weight is -1: it must be at least 0 and below 1e+09":                                          func(c *training.Config) { c.Ponder.Weight = -1 },
+		"accumulate is -1: it must be at least 0 and below 1e+06":                                             func(c *training.Config) { c.Accumulate = -1 },
+		"stop.patience is -1: it must be at least 0 and below 1e+09":                                          func(c *training.Config) { c.Stop.Patience = -1 },
+		"stop.accuracy is 1.5: it must be at least 0 and below 1.0001":                                        func(c *training.Config) { c.Stop.Accuracy = 1.5 },
+		"epsilon is 0: it must be positive; the authors use 1e-9":                                             func(c *training.Config) { c.Epsilon = 0 },
+		"schedule is missing: choose Constant, InverseSquareRoot or Cosine":                                   func(c *training.Config) { c.Schedule = nil },
+		"ponder.warmup is -1: it must be at least 0 and below 1e+15":                                          func(c *training.Config) { c.Ponder.Steps = -1 },
 	} {
 		c := config(1)
 		change(&c)

@@ -25,7 +25,7 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 	} {
 		c := config(40)
 		c.EvaluateEvery, c.Keep = 100, 2
-		c.Schedule = func(step int64) float64 { return map[bool]float64{true: test.rate, false: 1e-3}[step == test.after] }
+		c.Schedule = spike{test.after, test.rate}
 		tr := trainer(t, c)
 		_, err := tr.Run(context.Background())
 		if err == nil {
@@ -63,7 +63,7 @@ func TestEarlyStop(t *testing.T) {
 		{"patience, always better", training.Stop{Patience: 3}, 1e-3, "done", 30, 30},
 	} {
 		c := config(30)
-		c.Schedule, c.Stop, c.Accumulate = training.Constant(test.rate), test.stop, 0
+		c.Schedule, c.Stop, c.Accumulate = training.Constant{LearningRate: test.rate}, test.stop, 0
 		tr := trainer(t, c)
 		report := run(t, tr)
 		if report.Stopped != test.stopped || report.Step != test.step || report.BestStep != test.bestStep {
@@ -77,3 +77,15 @@ func TestEarlyStop(t *testing.T) {
 		}
 	}
 }
+
+// spike is a schedule with one rate that is out of line.
+type spike struct {
+	at   int64
+	rate float64
+}
+
+func (s spike) Rate(step, _ int64, _ int) float64 {
+	return map[bool]float64{true: s.rate, false: 1e-3}[step == s.at]
+}
+
+func (spike) Validate() error { return nil }

@@ -1,4 +1,4 @@
-// Package training teaches a model: batches in, updates, held-out checks, checkpoints, and a run that can be stopped at any
+// Package training trains a model: batches in, updates, validation, checkpoints, and a run that can be stopped at any
 // moment and resumed as if it had not been.
 //
 // Everything random is drawn from streams named by the run's seed: initial weights by parameter, examples and their order by
@@ -18,31 +18,31 @@ import (
 	"universal-transformer/universal"
 )
 
-var noWatch = universal.Options{}
-
 // Config says how to train. Fields that a zero makes no sense of are named by Validate.
 type Config struct {
 	Steps    int64    `json:"steps"` // updates in all
 	Schedule Schedule `json:"-"`     // learning rate
+	Width    int      `json:"-"`     // D of the model, which InverseSquareRoot scales with
 
 	Beta1               float64                  `json:"beta1"` // of Adam; the authors use 0.9, 0.997 and 1e-9
 	Beta2               float64                  `json:"beta2"`
 	Epsilon             float64                  `json:"epsilon"`
-	WeightDecay         float64                  `json:"weight_decay,omitempty"` // an update takes this times the learning rate from every parameter, beside Adam (Loshchilov and Hutter, 2019); the authors have none
+	WeightDecay         float64                  `json:"weight_decay,omitempty"`  // an update takes this times the learning rate from every matrix, beside Adam (Loshchilov and Hutter, 2019); the authors have none
+	DecayVectors        bool                     `json:"decay_vectors,omitempty"` // weight decay also of gains, biases and the halting unit
 	objective.Objective                          // label smoothing
 	Ponder              objective.PonderSchedule `json:"ponder"`     // weight of the ponder cost; the authors use 0.01
 	ClipNorm            float64                  `json:"clip_norm"`  // gradients of a larger global norm are scaled down to it; 0: never
 	Accumulate          int                      `json:"accumulate"` // batches an update; 0 counts as 1
 
-	Masked bool `json:"masked,omitempty"` // transform halted positions like the others, as published, instead of leaving them out
+	Masked bool `json:"masked,omitempty"` // compute halted positions too, instead of leaving them out
 
 	LogEvery        int64 `json:"log_every"`        // updates between lines of metrics
-	EvaluateEvery   int64 `json:"evaluate_every"`   // updates between looks at the held-out set
+	EvaluateEvery   int64 `json:"evaluate_every"`   // updates between validations
 	CheckpointEvery int64 `json:"checkpoint_every"` // updates between checkpoints
 	Keep            int   `json:"keep"`             // checkpoints kept besides the best
 	Stop            Stop  `json:"stop"`
-	// BestByAccuracy calls best the checkpoint with the most held-out sequences right; among equals the one that ponders least, and
-	// only then goes by cross entropy. Otherwise cross entropy alone decides.
+	// BestByAccuracy calls best the checkpoint with the most correct validation sequences, and among equals the one with the lowest
+	// cross entropy. Otherwise cross entropy alone decides.
 	BestByAccuracy bool `json:"best_by_accuracy,omitempty"`
 
 	Seed uint64 `json:"-"`
@@ -50,21 +50,21 @@ type Config struct {
 
 // Stop ends training before its last update. The zero value never does.
 type Stop struct {
-	Patience int     `json:"patience"` // held-out looks in a row without a new best
-	Accuracy float64 `json:"accuracy"` // held-out teacher-forced sequence accuracy reached
+	Patience int     `json:"patience"` // validations in a row without a new best
+	Accuracy float64 `json:"accuracy"` // teacher-forced sequence accuracy of the validation set
 }
 
 // Validate names the first field that makes no sense, its value, and what would.
 func (c Config) Validate() error {
 	rate := func(name string, v, below float64) error {
 		if !(v >= 0 && v < below) {
-			return fmt.Errorf("training.%s is %v: it must be at least 0 and below %v", name, v, below)
+			return fmt.Errorf("%s is %v: it must be at least 0 and below %v", name, v, below)
 		}
 		return nil
 	}
 	positive := func(name string, v int64) error {
 		if v < 1 {
-			return fmt.Errorf("training.%s is %d: it must be positive", name, v)
+			return fmt.Errorf("%s is %d: it must be positive", name, v)
 		}
 		return nil
 	}
@@ -81,13 +81,16 @@ func (c Config) Validate() error {
 		}
 	}
 	if c.Keep < 2 {
-		return fmt.Errorf("training.keep is %d: keep at least 2 checkpoints, so that there is one to go back to if the newest is damaged", c.Keep)
+		return fmt.Errorf("keep is %d: keep at least 2 checkpoints, so that there is one to go back to if the newest is damaged", c.Keep)
 	}
 	if !(c.Epsilon > 0) {
-		return fmt.Errorf("training.epsilon is %v: it must be positive; the authors use 1e-9", c.Epsilon)
+		return fmt.Errorf("epsilon is %v: it must be positive; the authors use 1e-9", c.Epsilon)
 	}
 	if c.Schedule == nil {
-		return fmt.Errorf("training.schedule is missing: choose Constant, InverseSquareRoot or Cosine")
+		return fmt.Errorf("schedule is missing: choose Constant, InverseSquareRoot or Cosine")
+	}
+	if err := c.Schedule.Validate(); err != nil {
+		return fmt.Errorf("schedule: %w", err)
 	}
 	return nil
 }
@@ -99,7 +102,7 @@ type Trainer struct {
 	Model      universal.Model
 	Positions  universal.Positions // where sequences start in training
 	Stream     *batch.Stream
-	HeldOut    []batch.Batch
+	Validation []batch.Batch
 	Log        *runlog.Run
 	OnProgress func(Progress) // called after every update; may be nil
 	Notify     func(string)   // called with one line for the person who trains; may be nil
@@ -126,13 +129,13 @@ type Progress struct {
 	TokensPerSecond float64         // target tokens since the last call
 }
 
-// Report is what a run came to.
-type Report struct {
+// Summary is the outcome of a run.
+type Summary struct {
 	Step       int64
 	Stopped    string // why it ended: "done", "accuracy", "patience", "interrupted"
 	Seconds    float64
-	HeldOut    objective.Tally // at the last look
+	Validation objective.Tally // the last one
 	BestStep   int64
-	BestNats   float64 // held-out cross entropy of the best checkpoint, nats a token
+	BestNats   float64 // validation cross entropy of the best checkpoint, nats a token
 	Parameters int     // trained numbers
 }

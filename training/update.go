@@ -31,9 +31,13 @@ func (t *Trainer) build() {
 }
 
 // adam is Adam (Kingma and Ba, 2015), with weight decay AdamW (Loshchilov and Hutter, 2019), as GoMLX computes it; its
-// learning rate is a variable that every update sets.
+// learning rate is a variable that every update sets. GoMLX decays all variables; where matrices alone decay, decayed does it.
 func (c Config) adam() *optimizer.AdamConfig {
-	return optimizer.Adam().Betas(c.Beta1, c.Beta2).Epsilon(c.Epsilon).LearningRate(0).WeightDecay(c.WeightDecay)
+	decay := c.WeightDecay
+	if !c.DecayVectors {
+		decay = 0
+	}
+	return optimizer.Adam().Betas(c.Beta1, c.Beta2).Epsilon(c.Epsilon).LearningRate(0).WeightDecay(decay)
 }
 
 // A forward is what became of one batch.
@@ -46,10 +50,10 @@ type forward struct {
 // forward builds the model and the loss of one batch. The nodes are those of feed.Tensors, the ponder weight, and in training the
 // learning rate.
 func (t *Trainer) forward(scope *model.Scope, nodes []*Node, room capacity.Capacities, training bool) (f forward) {
-	in, rest := feed.Inputs(nodes, t.hasSource, training && t.Positions.Random())
+	in, rest := feed.Inputs(nodes, t.hasSource, training && t.random())
 	in.SourceCapacities, in.TargetCapacities = room.Source, room.Target
 	scope.Store().SetTraining(in.Target.Graph(), training)
-	f.result = t.Model.Forward(scope, in, noWatch)
+	f.result = t.Model.Forward(scope, in, universal.Options{})
 	f.loss, f.tally = t.Config.Objective.Of(f.result, in.Target, rest[0])
 	if training {
 		f.rate = rest[1]
@@ -121,8 +125,27 @@ func (t *Trainer) apply(scope *model.Scope, gradients []*Node, learningRate *Nod
 		}
 	}
 	optimizer.LearningRateVar(scope, norm.DType(), 0).SetNodeValue(learningRate)
+	matrices, decays := t.decayed(scope, learningRate)
 	t.Config.adam().Done().(withGradients).UpdateGraphWithGradients(scope, gradients, norm.DType())
+	for i, v := range matrices {
+		v.SetNodeValue(Sub(v.NodeValue(norm), decays[i]))
+	}
 	return norm
+}
+
+// decayed gives what AdamW takes from every matrix besides Adam's step, learning rate times decay times weight, from the
+// weights before the update; nothing where Adam decays all parameters itself, or none are decayed.
+func (t *Trainer) decayed(scope *model.Scope, learningRate *Node) (matrices []*model.Variable, decays []*Node) {
+	if t.Config.WeightDecay == 0 || t.Config.DecayVectors {
+		return nil, nil
+	}
+	for _, v := range trainable(scope, learningRate.Graph()) {
+		if v.Shape().Rank() >= 2 {
+			matrices = append(matrices, v)
+			decays = append(decays, Mul(learningRate, MulScalar(v.NodeValue(learningRate), t.Config.WeightDecay)))
+		}
+	}
+	return matrices, decays
 }
 
 // globalNorm is the norm of all gradients, variable by variable in the order of their names: a store that was read from a

@@ -27,38 +27,55 @@ func evenly(i int64) task.Example {
 func plainTrainer(t *testing.T, c training.Config, rows int) *training.Trainer {
 	t.Helper()
 	m := universal.EncoderDecoder{Config: tiny()}
-	m.Dropout, m.Positions = universal.Dropout{}, universal.Positions{}
+	m.Dropout, m.Positions = universal.Dropout{}, nil
 	c.Epsilon = 1e-2
 	return trainerOf(t, c, m, evenly, batch.Plan{Rows: rows, MaxSource: 3, MaxTarget: 4, Window: 8})
 }
 
-// An update with weight decay takes rate * decay * weight from every weight, beside what Adam takes (Loshchilov and Hutter, 2019,
-// algorithm 2).
-// Caught when planted: decay that the rate does not scale.
+// An update with weight decay takes rate * decay * weight from every weight of a matrix, or of everything if asked to, beside what
+// Adam takes (Loshchilov and Hutter, 2019, algorithm 2).
+// Caught when planted: decay that the rate does not scale, of the weights after the update, of gains and biases unasked.
 func TestWeightDecay(t *testing.T) {
 	const rate, decay = 0.01, 0.5
-	after := func(rate, decay float64) map[string][]float32 {
+	after := func(rate, decay float64, vectors bool) map[string][]float32 {
 		c := config(1)
-		c.Schedule, c.WeightDecay, c.Accumulate = training.Constant(rate), decay, 0
+		c.Schedule, c.WeightDecay, c.DecayVectors, c.Accumulate = training.Constant{LearningRate: rate}, decay, vectors, 0
 		x := plainTrainer(t, c, 8)
 		run(t, x)
 		return weights(x)
 	}
-	before, without, with := after(1e-30, 0), after(rate, 0), after(rate, decay)
-	moved := false
-	for name, w := range before {
-		for i := range w {
-			moved = moved || w[i] != without[name][i]
-			want := float64(without[name][i]) - rate*decay*float64(w[i])
-			if d := math.Abs(float64(with[name][i]) - want); d > 1e-6 {
-				t.Errorf("%s[%d]: %v, want %v", name, i, with[name][i], want)
-				break
+	before, without := after(1e-30, 0, false), after(rate, 0, false)
+	for _, vectors := range []bool{false, true} {
+		with, moved, spared := after(rate, decay, vectors), false, 0
+		for name, w := range before {
+			takes := rate * decay
+			if !vectors && isVector(name) {
+				takes = 0
+				spared++
+			}
+			for i := range w {
+				moved = moved || w[i] != without[name][i]
+				want := float64(without[name][i]) - takes*float64(w[i])
+				if d := math.Abs(float64(with[name][i]) - want); d > 1e-6 {
+					t.Errorf("vectors %v: %s[%d]: %v, want %v", vectors, name, i, with[name][i], want)
+					break
+				}
 			}
 		}
+		if !moved || !vectors && spared == 0 {
+			t.Errorf("vectors %v: nothing was learned, or there were no vectors (%d)", vectors, spared)
+		}
 	}
-	if !moved {
-		t.Error("nothing was learned")
+}
+
+// isVector tells by its name whether a parameter has one axis.
+func isVector(name string) bool {
+	for _, ending := range []string{"gain", "bias", "halting.weight"} {
+		if strings.HasSuffix(name, ending) {
+			return true
+		}
 	}
+	return false
 }
 
 // Four batches of two rows are one batch of eight, if all have as many tokens: weights and metrics agree to rounding. Clipping
@@ -136,12 +153,12 @@ func TestLearningRateIsTheSchedules(t *testing.T) {
 		largest := 0.0
 		c := config(2)
 		c.ClipNorm, c.Accumulate = 0, 0
-		c.Schedule = func(step int64) float64 { return map[int64]float64{1: rate}[step] } // 0 from the second step on
+		c.Schedule = onlyFirst(rate)
 		tr := plainTrainer(t, c, 8)
 		tr.Config.Epsilon = 1e-12
 		run(t, tr)
 		still := c
-		still.Schedule = training.Constant(0)
+		still.Schedule = onlyFirst(0)
 		start := plainTrainer(t, still, 8)
 		run(t, start)
 		for name, after := range weights(tr) {
@@ -154,3 +171,10 @@ func TestLearningRateIsTheSchedules(t *testing.T) {
 		}
 	}
 }
+
+// onlyFirst is a schedule that is 0 from the second step on.
+type onlyFirst float64
+
+func (o onlyFirst) Rate(step, _ int64, _ int) float64 { return map[int64]float64{1: float64(o)}[step] }
+
+func (onlyFirst) Validate() error { return nil }

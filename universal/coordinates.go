@@ -45,7 +45,7 @@ func (c Config) newCoordinates(scope *model.Scope, tokens, positions *Node) coor
 		at.position = c.sinusoids(g, 1, length)
 		return at
 	}
-	table := Reshape(c.sinusoids(g, 1, max(c.Positions.Max, length)), -1, c.Width)
+	table := Reshape(c.sinusoids(g, 1, max(c.positionLimit(), length)), -1, c.Width)
 	at.position = Gather(table, InsertAxes(AddScalar(positions, -1), -1))
 	return at
 }

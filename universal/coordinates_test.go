@@ -69,7 +69,7 @@ func TestCoordinatesByHand(t *testing.T) {
 // Caught when planted: a table that starts at 0.
 func TestPositionsByNumber(t *testing.T) {
 	for _, width := range []int{4, 5} {
-		c := Config{Width: width, Precision: dtypes.Float64, Positions: Positions{Max: 40}}
+		c := Config{Width: width, Precision: dtypes.Float64, Positions: RandomOffset{Max: 40}}
 		counted := coordinatesOf(t, c, 3, 40, nil)
 		listed := coordinatesOf(t, c, 3, 0, [][]int32{{1, 2, 3}, {38, 39, 40}, {2, 17, 31}})
 		want := slices.Concat(counted[:3*width], counted[37*width:], counted[width:2*width], counted[16*width:17*width], counted[30*width:31*width])
@@ -120,25 +120,26 @@ func TestDrawsAreUniform(t *testing.T) {
 		outcomes  int
 		limit     float64 // of chi squared with outcomes-1 degrees of freedom at 1 - 1e-9
 	}{
-		{Positions{Max: 12}, 5, 8, 55.9},              // starts 1..8
-		{Positions{Max: 7, Gaps: true}, 3, 35, 108.7}, // 7 over 3
-		{Positions{Max: 5}, 5, 1, 0},
-		{Positions{Max: 5, Gaps: true}, 5, 1, 0},
+		{RandomOffset{Max: 12}, 5, 8, 55.9},  // starts 1..8
+		{RandomSubset{Max: 7}, 3, 35, 108.7}, // 7 over 3
+		{RandomOffset{Max: 5}, 5, 1, 0},
+		{RandomSubset{Max: 5}, 5, 1, 0},
 	} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		const draws = 20000
+		_, gaps := test.positions.(RandomSubset)
 		counts, covered := map[string]float64{}, map[int32]bool{}
 		for range draws {
 			drawn := test.positions.Draw(rng, test.length)
 			counts[fmt.Sprint(drawn)]++
 			for i, p := range drawn {
 				covered[p] = true
-				if p < 1 || int(p) > test.positions.Max || i > 0 && p <= drawn[i-1] || !test.positions.Gaps && p != drawn[0]+int32(i) {
+				if p < 1 || int(p) > test.positions.Limit() || i > 0 && p <= drawn[i-1] || !gaps && p != drawn[0]+int32(i) {
 					t.Fatalf("%+v drew %v", test.positions, drawn)
 				}
 			}
 		}
-		if len(counts) != test.outcomes || len(covered) != test.positions.Max {
+		if len(counts) != test.outcomes || len(covered) != test.positions.Limit() {
 			t.Errorf("%+v: %d different draws over %d positions, want %d and all", test.positions, len(counts), len(covered), test.outcomes)
 			continue
 		}
@@ -154,10 +155,10 @@ func TestDrawsAreUniform(t *testing.T) {
 
 // What does not fit is counted from 1, as in a test.
 func TestDrawOfALongSequence(t *testing.T) {
-	for _, gaps := range []bool{false, true} {
-		drawn := Positions{Max: 3, Gaps: gaps}.Draw(rand.New(rand.NewPCG(1, 2)), 5)
+	for _, positions := range []Positions{RandomOffset{Max: 3}, RandomSubset{Max: 3}} {
+		drawn := positions.Draw(rand.New(rand.NewPCG(1, 2)), 5)
 		if !slices.Equal(drawn, []int32{1, 2, 3, 4, 5}) {
-			t.Errorf("gaps %v: %v", gaps, drawn)
+			t.Errorf("%T: %v", positions, drawn)
 		}
 	}
 }
@@ -166,7 +167,7 @@ func TestDrawOfALongSequence(t *testing.T) {
 // or in the target. Caught when planted: positions left out of one stack.
 func TestListedPositionsReachBothStacks(t *testing.T) {
 	c := Config{
-		SourceVocabulary: 5, TargetVocabulary: 5, Width: 4, Heads: 2, Positions: Positions{Max: 9},
+		SourceVocabulary: 5, TargetVocabulary: 5, Width: 4, Heads: 2, Positions: RandomOffset{Max: 9},
 		Transition: FeedForward{Filter: 3}, Halting: halting.Fixed{Steps: 2},
 	}
 	store := model.NewStore()

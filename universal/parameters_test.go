@@ -103,7 +103,7 @@ func TestParametersOfOptions(t *testing.T) {
 			"embedding.target": "", "readout.weight": "[6 7]"}},
 		{"tied readout", func(c *universal.Config) { c.TiedReadout = true }, map[string]string{"readout.weight": ""}},
 		{"dropout, positions, scale", func(c *universal.Config) {
-			c.Dropout.Residual, c.Positions.Max, c.ScaleEmbedding = 0.1, 50, true
+			c.Dropout.Residual, c.Positions, c.ScaleEmbedding = 0.1, universal.RandomOffset{Max: 50}, true
 		}, nil},
 	} {
 		c := small()

@@ -9,42 +9,85 @@ import (
 // Positions says at which positions the tokens of a training sequence stand. The paper trains its algorithmic tasks
 // with "positions starting with randomized offsets" (section 3.4), so that longer sequences meet no position that was
 // never seen. Source and target of one example get the same draw. Tests always count from 1.
-type Positions struct {
-	Max  int  `json:"max"`  // the largest position ever drawn; 0 counts from 1 and draws nothing
-	Gaps bool `json:"gaps"` // draw a sorted random subset of 1..Max (randomised ordered positions) instead of one offset
+//
+// Its implementations are [FromOne], [RandomOffset] and [RandomSubset].
+type Positions interface {
+	// Limit is the largest position ever drawn; 0 if none is drawn and positions count from 1.
+	Limit() int
+	// Draw gives length increasing positions from 1 to Limit. A sequence longer than that is counted from 1.
+	Draw(rng *rand.Rand, length int) []int32
+	// Validate names the first field that makes no sense, its value, and what would.
+	Validate() error
 }
 
-// Random tells whether training draws positions at all.
-func (p Positions) Random() bool { return p.Max > 0 }
+// FromOne counts 1, 2, 3, ... in training too.
+type FromOne struct{}
 
-// Draw gives length increasing positions between 1 and p.Max: either consecutive ones from a start that makes every
-// offset equally likely, or a uniform random subset. A sequence longer than p.Max is counted from 1.
-func (p Positions) Draw(rng *rand.Rand, length int) []int32 {
-	drawn := make([]int32, length)
-	if p.Gaps && length <= p.Max {
-		for i, v := range rng.Perm(p.Max)[:length] {
-			drawn[i] = int32(v) + 1
-		}
-		slices.Sort(drawn)
-		return drawn
-	}
+// Limit is 0.
+func (FromOne) Limit() int { return 0 }
+
+// Draw counts from 1.
+func (FromOne) Draw(_ *rand.Rand, length int) []int32 { return consecutive(0, length) }
+
+// Validate finds nothing wrong.
+func (FromOne) Validate() error { return nil }
+
+// RandomOffset gives consecutive positions from a start that makes every offset equally likely: the paper's.
+type RandomOffset struct {
+	Max int `json:"max"` // the largest position
+}
+
+// Limit is p.Max.
+func (p RandomOffset) Limit() int { return p.Max }
+
+// Draw draws the offset.
+func (p RandomOffset) Draw(rng *rand.Rand, length int) []int32 {
 	offset := 0
 	if spare := p.Max - length; spare > 0 {
 		offset = rng.IntN(spare + 1)
 	}
-	for i := range drawn {
-		drawn[i] = int32(offset + i + 1)
+	return consecutive(offset, length)
+}
+
+// Validate rejects a maximum below 1.
+func (p RandomOffset) Validate() error { return validMax(p.Max) }
+
+// RandomSubset gives a sorted random subset of 1..Max, every one equally likely (Ruoss et al., 2023: randomised positions).
+type RandomSubset struct {
+	Max int `json:"max"` // the largest position
+}
+
+// Limit is p.Max.
+func (p RandomSubset) Limit() int { return p.Max }
+
+// Draw draws the subset.
+func (p RandomSubset) Draw(rng *rand.Rand, length int) []int32 {
+	if length > p.Max {
+		return consecutive(0, length)
 	}
+	drawn := make([]int32, length)
+	for i, v := range rng.Perm(p.Max)[:length] {
+		drawn[i] = int32(v) + 1
+	}
+	slices.Sort(drawn)
 	return drawn
 }
 
-// Validate rejects a negative maximum.
-func (p Positions) Validate() error {
-	if p.Max < 0 {
-		return fmt.Errorf("model.positions.max is %d: use 0 to count from 1, or the largest position to draw", p.Max)
-	}
-	if p.Gaps && p.Max == 0 {
-		return fmt.Errorf("model.positions.max is 0: positions with gaps need the largest position to draw")
+// Validate rejects a maximum below 1.
+func (p RandomSubset) Validate() error { return validMax(p.Max) }
+
+func validMax(most int) error {
+	if most < 1 {
+		return fmt.Errorf("max is %d: give the largest position to draw", most)
 	}
 	return nil
+}
+
+// consecutive is offset+1, offset+2, ...
+func consecutive(offset, length int) []int32 {
+	list := make([]int32, length)
+	for i := range list {
+		list[i] = int32(offset + i + 1)
+	}
+	return list
 }

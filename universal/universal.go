@@ -50,11 +50,11 @@ import (
 
 // Config is what the three models have in common. The zero value of every option is the paper's choice.
 type Config struct {
-	SourceVocabulary  int            `json:"-"`                             // V of the source; not read by a Decoder
-	TargetVocabulary  int            `json:"-"`                             // V of the target, or the number of classes of an Encoder
-	TokensPerPosition int            `json:"tokens_per_position,omitempty"` // W, tokens at one position of the source, see embedWords; 0 counts as 1
-	Width             int            `json:"width"`                         // D
-	Heads             int            `json:"heads"`                         // K, a divisor of Width
+	SourceVocabulary  int            `json:"-"`     // V of the source; not read by a Decoder
+	TargetVocabulary  int            `json:"-"`     // V of the target, or the number of classes of an Encoder
+	TokensPerPosition int            `json:"-"`     // W, tokens at one position of the source, see embedWords; 0 counts as 1
+	Width             int            `json:"width"` // D
+	Heads             int            `json:"heads"` // K, a divisor of Width
 	Transition        Transition     `json:"-"`
 	Halting           halting.Policy `json:"-"`
 
@@ -64,7 +64,7 @@ type Config struct {
 	SharedEmbedding bool      `json:"shared_embedding"` // one table for source and target
 	TiedReadout     bool      `json:"tied_readout"`     // logits from the target embedding, transposed, instead of a matrix of their own
 	Dropout         Dropout   `json:"dropout"`
-	Positions       Positions `json:"positions"` // where a training sequence starts counting; the zero value counts from 1
+	Positions       Positions `json:"-"` // where a training sequence starts counting; nil is FromOne
 
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
@@ -148,13 +148,23 @@ func (c Config) Validate() error {
 	if _, tied := c.Halting.(halting.Length); tied && c.LearnedSteps {
 		return fmt.Errorf("model.learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")
 	}
-	for _, part := range []interface{ Validate() error }{c.Transition, c.Halting, c.Dropout, c.Positions} {
+	for _, part := range []interface{ Validate() error }{c.Transition, c.Halting, c.Dropout, c.positions()} {
 		if err := part.Validate(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func (c Config) positions() Positions {
+	if c.Positions == nil {
+		return FromOne{}
+	}
+	return c.Positions
+}
+
+// positionLimit is the largest position that training draws; 0: it counts from 1.
+func (c Config) positionLimit() int { return c.positions().Limit() }
 
 // Adaptive tells whether positions choose their own depth.
 func (c Config) Adaptive() bool {

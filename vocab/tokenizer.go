@@ -14,7 +14,7 @@ const (
 	Whitespace                  // whatever stands between white space is a token
 )
 
-var tokenizerNames = [...]string{Characters: "characters", Whitespace: "words"}
+var tokenizerNames = [...]string{Characters: "characters", Whitespace: "whitespace"}
 
 // Split cuts a line into tokens. Text that is not valid UTF-8 is an error that names the byte.
 func (s Tokenizer) Split(text string) ([]string, error) {
@@ -39,26 +39,26 @@ func (s Tokenizer) Join(tokens []string) string {
 	return strings.Join(tokens, "")
 }
 
-// Validate reports a value that is neither Characters nor Words.
+// Validate reports a value that is neither Characters nor Whitespace.
 func (s Tokenizer) Validate() error {
 	if int(s) >= len(tokenizerNames) {
-		return fmt.Errorf(`tokens is %d: use Characters ("characters") or Words ("words")`, uint8(s))
+		return fmt.Errorf(`tokenizer is %d: use Characters ("characters") or Whitespace ("whitespace")`, uint8(s))
 	}
 	return nil
 }
 
-// String is "characters" or "words", which is also how configurations spell it.
+// String is "characters" or "whitespace", which is also how configurations spell it.
 func (s Tokenizer) String() string {
 	if s.Validate() != nil {
-		return fmt.Sprintf("tokens(%d)", uint8(s))
+		return fmt.Sprintf("tokenizer(%d)", uint8(s))
 	}
 	return tokenizerNames[s]
 }
 
-// MarshalText writes "characters" or "words".
+// MarshalText writes "characters" or "whitespace".
 func (s Tokenizer) MarshalText() ([]byte, error) { return []byte(s.String()), s.Validate() }
 
-// UnmarshalText reads "characters" or "words".
+// UnmarshalText reads "characters" or "whitespace".
 func (s *Tokenizer) UnmarshalText(text []byte) error {
 	for i, name := range tokenizerNames {
 		if name == string(text) {
@@ -66,7 +66,7 @@ func (s *Tokenizer) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf(`tokens is %q: use "characters" or "words"`, text)
+	return fmt.Errorf(`tokenizer is %q: use "characters" or "whitespace"`, text)
 }
 
 // invalidUTF8 is the offset of the first byte that is not UTF-8, -1 if there is none.

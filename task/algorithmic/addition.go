@@ -15,16 +15,17 @@ const separator = "+" // one token after the digits (tensor2tensor's has an id o
 // total are tensor2tensor's, first ~ U{1..M/2} and second ~ U{1..M-first-1}; for a length of exactly N the second
 // fills what the first leaves. The top digit is not 0 unless it is the only one. The zero value is base 10, M = 40.
 type Addition struct {
+	sequences
 	Base      int `json:"base"`       // 2..36; 0 means 10
 	MaxLength int `json:"max_length"` // M of training, in tokens, at least 3; 0 means 40
 	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
 }
 
-// Name is "addition".
-func (Addition) Name() string { return "addition" }
+// String is "addition".
+func (Addition) String() string { return "addition" }
 
-// Validate names the field that is out of range; the other methods expect it to have been asked.
-func (a Addition) Validate() error { return validate(a.Name(), a.Base, a.MaxLength, a.Examples, 3) }
+// Validate names the field that is out of range; Open expects it to have been asked.
+func (a Addition) Validate() error { return validate(a.Base, a.MaxLength, a.Examples, 3) }
 
 // Resolved is the same task with its defaults spelled out.
 func (a Addition) Resolved() Addition {
@@ -32,33 +33,15 @@ func (a Addition) Resolved() Addition {
 	return a
 }
 
-// SourceVocabulary is the digits of the base, from id 2, and the separator "+".
-func (a Addition) SourceVocabulary() *vocab.Vocabulary {
-	return digits(or(a.Base, defaultBase), separator)
-}
-
-// TargetVocabulary is the source's, so that they can share embeddings; "+" does not occur in targets.
-func (a Addition) TargetVocabulary() *vocab.Vocabulary { return a.SourceVocabulary() }
-
-// Tokens is vocab.Characters: "99+41" is five tokens.
-func (Addition) Tokens() vocab.Tokenizer { return vocab.Characters }
-
-// Training is the i-th example of the training stream of seed.
-func (a Addition) Training(seed uint64, i int64) task.Example { return a.stream().training(seed, i) }
-
-// HeldOut draws sel.Count examples, 10,000 if that is 0. Length or Mix below 3 is an error.
-func (a Addition) HeldOut(seed uint64, sel task.Selection) ([]task.Example, error) {
-	return a.stream().heldOut(seed, sel)
-}
-
-// MaxLengths is MaxLength twice: one operand digit, the separator and a carry make room for the target's End.
-func (a Addition) MaxLengths() (source, target int) {
-	m := or(a.MaxLength, defaultMaxLength)
-	return m, m
-}
+// Open makes the task; there is nothing to read.
+func (a Addition) Open() (task.Task, error) { return a.stream(), nil }
 
 func (a Addition) stream() stream {
-	return stream{name: a.Name(), shortest: 3, longest: or(a.MaxLength, defaultMaxLength), examples: a.Examples, draw: a.draw}
+	n := or(a.MaxLength, defaultMaxLength)
+	return stream{
+		name: a.String(), ids: vocabularies(or(a.Base, defaultBase), separator), shortest: 3, longest: n, longestTarget: n,
+		examples: a.Examples, draw: a.draw,
+	}
 }
 
 func (a Addition) draw(rng *rand.Rand, length int, exact bool) task.Example {

@@ -13,13 +13,13 @@ import (
 
 func TestConformance(t *testing.T) {
 	for name, tk := range map[string]task.Task{
-		"copy":              algorithmic.Copy{},
-		"copy fixed":        algorithmic.Copy{Base: 2, MaxLength: 30, Examples: 1000},
-		"reverse":           algorithmic.Reverse{Base: 36, MaxLength: 9},
-		"reverse fixed":     algorithmic.Reverse{Examples: 100_000},
-		"addition":          algorithmic.Addition{},
-		"addition binary":   algorithmic.Addition{Base: 2, MaxLength: 21},
-		"addition smallest": algorithmic.Addition{Base: 36, MaxLength: 5, Examples: 500},
+		"copy":              opened(algorithmic.Copy{}),
+		"copy fixed":        opened(algorithmic.Copy{Base: 2, MaxLength: 30, Examples: 1000}),
+		"reverse":           opened(algorithmic.Reverse{Base: 36, MaxLength: 9}),
+		"reverse fixed":     opened(algorithmic.Reverse{Examples: 100_000}),
+		"addition":          opened(algorithmic.Addition{}),
+		"addition binary":   opened(algorithmic.Addition{Base: 2, MaxLength: 21}),
+		"addition smallest": opened(algorithmic.Addition{Base: 36, MaxLength: 5, Examples: 500}),
 	} {
 		t.Run(name, func(t *testing.T) { tasktest.Run(t, tk) })
 	}
@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 
 // texts is an example as people write it.
 func texts(tk task.Task, e task.Example) (source, target string) {
-	return strings.Join(tk.SourceVocabulary().Decode(e.Source), ""), strings.Join(tk.TargetVocabulary().Decode(e.Target), "")
+	return strings.Join(tk.Vocabularies().Source.Decode(e.Source), ""), strings.Join(tk.Vocabularies().Target.Decode(e.Target), "")
 }
 
 // examples is n held-out examples and the first n training ones.
@@ -51,13 +51,13 @@ func backwards(s string) string {
 
 func TestCopyAndReverse(t *testing.T) {
 	for _, base := range []int{2, 10, 36} {
-		for _, e := range examples(t, algorithmic.Copy{Base: base}, 200) {
-			if source, target := texts(algorithmic.Copy{Base: base}, e); target != source {
+		for _, e := range examples(t, opened(algorithmic.Copy{Base: base}), 200) {
+			if source, target := texts(opened(algorithmic.Copy{Base: base}), e); target != source {
 				t.Fatalf("copy of %s is %s", source, target)
 			}
 		}
-		for _, e := range examples(t, algorithmic.Reverse{Base: base}, 200) {
-			if source, target := texts(algorithmic.Reverse{Base: base}, e); target != backwards(source) {
+		for _, e := range examples(t, opened(algorithmic.Reverse{Base: base}), 200) {
+			if source, target := texts(opened(algorithmic.Reverse{Base: base}), e); target != backwards(source) {
 				t.Fatalf("%s reversed is %s", source, target)
 			}
 		}
@@ -67,7 +67,7 @@ func TestCopyAndReverse(t *testing.T) {
 // TestAddition adds with math/big, which writes bases up to 36 with the same digits.
 func TestAddition(t *testing.T) {
 	for _, base := range []int{2, 3, 10, 36} {
-		tk := algorithmic.Addition{Base: base}
+		tk := opened(algorithmic.Addition{Base: base})
 		for _, e := range examples(t, tk, 300) {
 			source, target := texts(tk, e)
 			first, second, found := strings.Cut(source, "+")
@@ -91,11 +91,11 @@ func TestAddition(t *testing.T) {
 
 // The separator has the id after the last digit's and is inside the vocabulary, where tensor2tensor's is not.
 func TestSeparatorIsInTheVocabulary(t *testing.T) {
-	v := algorithmic.Addition{Base: 7}.SourceVocabulary()
+	v := opened(algorithmic.Addition{Base: 7}).Vocabularies().Source
 	if id, ok := v.ID("+"); !ok || id != 9 || v.Size() != 10 {
 		t.Errorf("separator has id %d (%v) of %d, want 9 of 10", id, ok, v.Size())
 	}
-	if v := (algorithmic.Copy{}).SourceVocabulary(); v.Size() != 12 || v.Token(2) != "0" || v.Token(11) != "9" {
+	if v := opened(algorithmic.Copy{}).Vocabularies().Source; v.Size() != 12 || v.Token(2) != "0" || v.Token(11) != "9" {
 		t.Errorf("decimal digits have ids %v", v.Tokens())
 	}
 }
@@ -104,7 +104,7 @@ func TestSeparatorIsInTheVocabulary(t *testing.T) {
 // 30.8; five deviations off at any length is a false alarm once in 80,000 seeds.
 func TestCopyLengthsAreUniform(t *testing.T) {
 	const n, most = 20_000, 20
-	counts := lengths(t, algorithmic.Copy{}, task.Selection{Mix: most, Count: n})
+	counts := lengths(t, opened(algorithmic.Copy{}), task.Selection{Mix: most, Count: n})
 	for length := 1; length <= most; length++ {
 		if c := counts[length]; c < 1000-154 || c > 1000+154 {
 			t.Errorf("length %d: %d of %d, want about 1000", length, c, n)
@@ -132,7 +132,7 @@ func lengths(t *testing.T, tk task.Task, s task.Selection) map[int]int {
 // probability 1/3·1/4 and (3,2) 1/3·1/2; of 12,000 draws these are 1000 and 2000.
 func TestAdditionOperandLengths(t *testing.T) {
 	const n = 12_000
-	tk := algorithmic.Addition{}
+	tk := opened(algorithmic.Addition{})
 	held, err := tk.HeldOut(5, task.Selection{Mix: 6, Count: n})
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestAdditionOperandLengths(t *testing.T) {
 }
 
 func TestExactLengths(t *testing.T) {
-	for _, tk := range []task.Task{algorithmic.Copy{}, algorithmic.Reverse{}, algorithmic.Addition{}} {
+	for _, tk := range []task.Task{opened(algorithmic.Copy{}), opened(algorithmic.Reverse{}), opened(algorithmic.Addition{})} {
 		for _, n := range []int{3, 4, 41, 400} {
 			if counts := lengths(t, tk, task.Selection{Length: n, Count: 50}); counts[n] != 50 {
 				t.Errorf("%s of length %d has lengths %v", tk.Name(), n, counts)
@@ -165,7 +165,7 @@ func TestExactLengths(t *testing.T) {
 		}
 	}
 	for _, s := range []task.Selection{{Length: 2, Count: 1}, {Mix: 1, Count: 1}} {
-		if _, err := (algorithmic.Addition{}).HeldOut(1, s); err == nil || !strings.Contains(err.Error(), "3 tokens") {
+		if _, err := opened(algorithmic.Addition{}).HeldOut(1, s); err == nil || !strings.Contains(err.Error(), "3 tokens") {
 			t.Errorf("addition of %v: %v", s, err)
 		}
 	}
@@ -174,7 +174,7 @@ func TestExactLengths(t *testing.T) {
 // A fixed training set is gone through once in every epoch, in different orders.
 func TestFixedTrainingSet(t *testing.T) {
 	const n = 500
-	tk := algorithmic.Reverse{MaxLength: 30, Examples: n}
+	tk := opened(algorithmic.Reverse{MaxLength: 30, Examples: n})
 	epoch := func(k int64) []string {
 		var sources []string
 		for i := range int64(n) {
@@ -198,7 +198,7 @@ func TestFixedTrainingSet(t *testing.T) {
 }
 
 func TestHeldOutHasADefaultSize(t *testing.T) {
-	held, err := algorithmic.Copy{}.HeldOut(1, task.Selection{})
+	held, err := opened(algorithmic.Copy{}).HeldOut(1, task.Selection{})
 	if err != nil || len(held) != 10_000 {
 		t.Errorf("%d held-out examples, %v, want tensor2tensor's 10,000", len(held), err)
 	}
@@ -233,9 +233,9 @@ func TestExamplesAreFrozen(t *testing.T) {
 		tk   task.Task
 		want string
 	}{
-		{algorithmic.Copy{}, "9945674863327150635076345785325498199249 9945674863327150635076345785325498199249"},
-		{algorithmic.Reverse{Examples: 100_000}, "7219222303178373908733 3378093738713032229127"},
-		{algorithmic.Addition{Base: 2, MaxLength: 12}, "1001+1011 01101"},
+		{opened(algorithmic.Copy{}), "9945674863327150635076345785325498199249 9945674863327150635076345785325498199249"},
+		{opened(algorithmic.Reverse{Examples: 100_000}), "7219222303178373908733 3378093738713032229127"},
+		{opened(algorithmic.Addition{Base: 2, MaxLength: 12}), "1001+1011 01101"},
 	} {
 		source, target := texts(c.tk, c.tk.Training(1, 0))
 		if got := source + " " + target; got != c.want {
@@ -247,7 +247,7 @@ func TestExamplesAreFrozen(t *testing.T) {
 // Checkpoints are chosen by other examples than those that measure them. At length 40 two of 10^40 strings do not meet by
 // chance. Caught when planted: one stream for both.
 func TestValidationIsNotEvaluation(t *testing.T) {
-	for _, tk := range []task.Task{algorithmic.Copy{}, algorithmic.Reverse{}, algorithmic.Addition{}} {
+	for _, tk := range []task.Task{opened(algorithmic.Copy{}), opened(algorithmic.Reverse{}), opened(algorithmic.Addition{})} {
 		seen := map[string]bool{}
 		for _, validation := range []bool{true, false} {
 			held, err := tk.HeldOut(1, task.Selection{Validation: validation, Length: 40, Count: 200})
@@ -263,4 +263,13 @@ func TestValidationIsNotEvaluation(t *testing.T) {
 			}
 		}
 	}
+}
+
+// opened is the task of a definition; those here have no data that could be missing.
+func opened(d task.Definition) task.Task {
+	tk, err := d.Open()
+	if err != nil {
+		panic(err)
+	}
+	return tk
 }

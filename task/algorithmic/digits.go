@@ -48,17 +48,32 @@ func randomDigits(rng *rand.Rand, base, n int) []vocab.ID {
 	return ids
 }
 
-// A stream turns one task's way of drawing an example into the training and the held-out stream.
+// A stream is a task made of one way of drawing an example: the training and the held-out stream.
 type stream struct {
-	name     string
-	shortest int // smallest total source length there is
-	longest  int // largest in training
-	examples int // 0: online; else the size of the fixed training set
+	name          string
+	ids           task.Vocabularies
+	shortest      int // smallest total source length there is
+	longest       int // largest in training
+	examples      int // 0: online; else the size of the fixed training set
+	longestTarget int // in training, End included
 	// draw is one example of exactly length source tokens (exact), or of the task's mix of lengths up to length.
 	draw func(rng *rand.Rand, length int, exact bool) task.Example
 }
 
-func (s stream) training(seedValue uint64, i int64) task.Example {
+// Name is the task's: "copy".
+func (s stream) Name() string { return s.name }
+
+// Vocabularies is digits, on both sides the same.
+func (s stream) Vocabularies() task.Vocabularies { return s.ids }
+
+// MaxLengths is of training.
+func (s stream) MaxLengths() (source, target int) { return s.longest, s.longestTarget }
+
+// Notes has nothing to say.
+func (s stream) Notes() []string { return nil }
+
+// Training is the i-th example of the training stream of seed.
+func (s stream) Training(seedValue uint64, i int64) task.Example {
 	if s.examples > 0 {
 		n := int64(s.examples)
 		order := seed.NewPermutation(seedValue, s.name+"/epoch", i/n, s.examples)
@@ -67,7 +82,8 @@ func (s stream) training(seedValue uint64, i int64) task.Example {
 	return s.draw(seed.Rand(seedValue, s.name+"/training", i), s.longest, false)
 }
 
-func (s stream) heldOut(seedValue uint64, sel task.Selection) ([]task.Example, error) {
+// HeldOut draws sel.Count examples, 10,000 if that is 0. A Length or Mix below the shortest source is an error.
+func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, error) {
 	if err := sel.Validate(); err != nil {
 		return nil, err
 	}
@@ -93,25 +109,4 @@ func (s stream) heldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 		examples[i] = s.draw(seed.Rand(seedValue, name, int64(i)), length, exact)
 	}
 	return examples, nil
-}
-
-// validate is what the fields of all the tasks here have in common.
-func validate(name string, base, maxLength, examples, shortest int) error {
-	switch {
-	case base != 0 && (base < 2 || base > len(alphabet)):
-		return fmt.Errorf("%s: base is %d: it must be 2..%d, or 0 for %d", name, base, len(alphabet), defaultBase)
-	case maxLength != 0 && maxLength < shortest:
-		return fmt.Errorf("%s: max_length is %d: it must be at least %d, or 0 for %d", name, maxLength, shortest, defaultMaxLength)
-	case examples < 0:
-		return fmt.Errorf("%s: examples is %d: it must be the size of the training set, or 0 to draw without end", name, examples)
-	}
-	return nil
-}
-
-// or is value, or what its zero stands for.
-func or(value, zero int) int {
-	if value == 0 {
-		return zero
-	}
-	return value
 }

@@ -20,11 +20,16 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+
+	"universal-transformer/task"
 )
+
+// longestStories is the task whose stories are the longest.
+const longestStories = 3
 
 // mostFacts is how many facts of a story are kept, the last ones.
 func mostFacts(task int) int {
-	if task == 3 {
+	if task == longestStories {
 		return 130
 	}
 	return 70
@@ -32,31 +37,31 @@ func mostFacts(task int) int {
 
 // Babi says which questions. Only Path and Set are needed.
 type Babi struct {
-	Path string `json:"path"` // the official distribution: the folder tasks_1-20_v1-2, or its archive
-	Set  string `json:"set"`  // "en" (1,000 questions to train on), "en-10k", "en-valid" or "en-valid-10k"
-	Task int    `json:"task"` // 1 to 20; 0: all twenty, one model for all
+	Path string `json:"path" file:"any"` // the official distribution: the folder tasks_1-20_v1-2, or its archive
+	Set  string `json:"set"`             // "en" (1,000 questions to train on), "en-10k", "en-valid" or "en-valid-10k"
+	Task int    `json:"task"`            // 1 to 20; 0: all twenty, one model for all
 	// StandIn is a file qaN_... to train task N on in place of the distribution's, which is then not looked for. Results say so.
-	StandIn string `json:"stand_in,omitempty"`
+	StandIn string `json:"stand_in,omitempty" file:"name"`
 }
 
 // Validate names the field that is missing or out of range.
 func (c Babi) Validate() error {
 	switch {
 	case c.Path == "":
-		return errors.New("babi: path is empty: name the folder tasks_1-20_v1-2 or its archive; ut data babi gets it")
+		return errors.New("path is empty: name the folder tasks_1-20_v1-2 or its archive; ut data babi gets it")
 	case !slices.Contains(Sets, c.Set):
-		return fmt.Errorf("babi: set is %q: it must be one of %v", c.Set, Sets)
+		return fmt.Errorf("set is %q: it must be one of %v", c.Set, Sets)
 	case c.Task < 0 || c.Task > Tasks:
-		return fmt.Errorf("babi: task is %d: it must be 1 to %d, or 0 for all", c.Task, Tasks)
+		return fmt.Errorf("task is %d: it must be 1 to %d, or 0 for all", c.Task, Tasks)
 	}
 	if c.StandIn == "" {
 		return nil
 	}
 	switch n := c.standsFor(); {
 	case n == 0:
-		return fmt.Errorf("babi: stand_in is %q: the name of the file must begin with the task it stands in for, as qa3_partial.txt does", c.StandIn)
+		return fmt.Errorf("stand_in is %q: the name of the file must begin with the task it stands in for, as qa3_partial.txt does", c.StandIn)
 	case c.Task != 0 && c.Task != n:
-		return fmt.Errorf("babi: stand_in %q is for task %d, but the task is %d", c.StandIn, n, c.Task)
+		return fmt.Errorf("stand_in %q is for task %d, but the task is %d", c.StandIn, n, c.Task)
 	}
 	return nil
 }
@@ -87,6 +92,27 @@ func (c Babi) tasks() []int {
 	}
 	return all
 }
+
+// Kind is task.Classification.
+func (Babi) Kind() task.Kind { return task.Classification }
+
+// Open reads the questions.
+func (c Babi) Open() (task.Task, error) {
+	t, err := OpenTask(c)
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Measure is the share of right answers.
+func (Babi) Measure(v task.Vocabularies) task.Measure {
+	unknown, _ := v.Target.Unknown()
+	return task.ClassAccuracy{Unknown: unknown}
+}
+
+// Reader reads stories that end in a question, of which as many facts are kept as of those that were trained on.
+func (c Babi) Reader(v task.Vocabularies) task.Reader { return reader{coding: Coding(v), task: c.Task} }
 
 // String is "bAbI en-10k task 2" or "bAbI en joint", and what stands in for what.
 func (c Babi) String() string {

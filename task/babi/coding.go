@@ -7,11 +7,8 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Coding is how questions become ids, and answers words again.
-type Coding struct {
-	Source, Target    *vocab.Vocabulary
-	TokensPerPosition int // ids a position
-}
+// Coding is how questions become ids, and answers words again: a sentence is TokensPerPosition ids.
+type Coding task.Vocabularies
 
 // Example makes ids of a question: every fact and then the question, Words ids each. Words beyond that are cut off.
 func (c Coding) Example(q Question) task.Example {

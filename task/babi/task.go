@@ -135,6 +135,7 @@ func (t *Task) encode() error {
 			}
 		}
 	}
+	t.coding.Tokenizer = vocab.Whitespace
 	var err error
 	if t.coding.Source, err = vocab.Build(once(sentences, strings.Fields), 1, vocab.WithUnknown()); err != nil {
 		return err
@@ -172,18 +173,12 @@ func recent(q Question) Question {
 // Name says which questions.
 func (t *Task) Name() string { return t.config.String() }
 
-// SourceVocabulary is the words of the training file, and <unknown>.
-func (t *Task) SourceVocabulary() *vocab.Vocabulary { return t.coding.Source }
+// Vocabularies are the words and the answers of what may be trained on, lists of answers as a whole, and <unknown>: a test answer
+// that was never trained on is that, and can only be wrong.
+func (t *Task) Vocabularies() task.Vocabularies { return task.Vocabularies(t.coding) }
 
-// TargetVocabulary is the answers of the training file, lists as a whole, and <unknown>: a test answer that was never trained on is
-// that, and can only be wrong.
-func (t *Task) TargetVocabulary() *vocab.Vocabulary { return t.coding.Target }
-
-// Tokens is words.
-func (t *Task) Tokens() vocab.Tokenizer { return vocab.Whitespace }
-
-// TokensPerPosition is how many ids of a source are one position.
-func (t *Task) TokensPerPosition() int { return t.coding.TokensPerPosition }
+// Notes has nothing to say.
+func (t *Task) Notes() []string { return nil }
 
 // Coding is how questions become ids.
 func (t *Task) Coding() Coding { return t.coding }

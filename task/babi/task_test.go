@@ -35,8 +35,8 @@ func TestConformance(t *testing.T) {
 // Caught when planted: the question in front, a row too long, the answer's id of the other vocabulary.
 func TestExample(t *testing.T) {
 	tk := opened(t, babi.Babi{Set: "en", Task: 1})
-	if tk.TokensPerPosition() != 7 {
-		t.Fatalf("%d words a position, want 7: someone went back to the room .", tk.TokensPerPosition())
+	if tk.Vocabularies().Positions() != 7 {
+		t.Fatalf("%d words a position, want 7: someone went back to the room .", tk.Vocabularies().Positions())
 	}
 	held, err := tk.HeldOut(1, task.Selection{})
 	if err != nil {
@@ -45,13 +45,13 @@ func TestExample(t *testing.T) {
 	for i, q := range tk.Test() {
 		e := held[i]
 		var rows []string
-		for row := range slices.Chunk(e.Source, tk.TokensPerPosition()) {
-			rows = append(rows, strings.Join(tk.SourceVocabulary().Decode(row), " "))
+		for row := range slices.Chunk(e.Source, tk.Vocabularies().Positions()) {
+			rows = append(rows, strings.Join(tk.Vocabularies().Source.Decode(row), " "))
 		}
 		if want := append(slices.Clone(q.Facts), q.Text); !slices.Equal(rows, want) {
 			t.Fatalf("question %d is %q, want %q", i, rows, want)
 		}
-		if got := tk.TargetVocabulary().Decode(e.Target); len(got) != 1 || got[0] != q.Answer {
+		if got := tk.Vocabularies().Target.Decode(e.Target); len(got) != 1 || got[0] != q.Answer {
 			t.Fatalf("question %d has the answer %q, want %q", i, got, q.Answer)
 		}
 		if fact := q.Facts[q.Supports[0]]; !strings.HasSuffix(fact, q.Answer+" .") {
@@ -144,7 +144,7 @@ func TestUnknown(t *testing.T) {
 		t.Errorf("unknown words are %q, long %v", got, long)
 	}
 	e := tk.Coding().Example(q)
-	if unknown, _ := tk.TargetVocabulary().Unknown(); e.Target[0] != unknown {
+	if unknown, _ := tk.Vocabularies().Target.Unknown(); e.Target[0] != unknown {
 		t.Errorf("the target is %d, want %d", e.Target[0], unknown)
 	}
 	for i := range int64(180) {

@@ -134,7 +134,7 @@ func parseLine(line string, c Table) (pair, error) {
 }
 
 func tokens(side, text string, c Table) ([]string, error) {
-	split, err := c.Tokens.Split(text)
+	split, err := c.Tokenizer.Split(text)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", side, err)

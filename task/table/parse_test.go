@@ -32,10 +32,10 @@ func TestMalformedLinesAreReportedWithFileAndLine(t *testing.T) {
 			t.Errorf("the report does not have %s:\n%s", m, report)
 		}
 	}
-	if id, ok := tk.SourceVocabulary().ID("<"); !ok || id < 2 {
+	if id, ok := tk.Vocabularies().Source.ID("<"); !ok || id < 2 {
 		t.Error("as characters, <pad> is five tokens like any others")
 	}
-	if _, err := parseLine("b <pad>\tb", Table{Tokens: vocab.Whitespace, MaxLength: 9}); err == nil || !strings.Contains(err.Error(), "reserved token <pad>") {
+	if _, err := parseLine("b <pad>\tb", Table{Tokenizer: vocab.Whitespace, MaxLength: 9}); err == nil || !strings.Contains(err.Error(), "reserved token <pad>") {
 		t.Errorf("<pad> as a word: %v", err)
 	}
 }
@@ -60,7 +60,7 @@ func TestOpenRefuses(t *testing.T) {
 		"both":            {Table{Path: good, HeldOut: 0.2, HeldOutPath: good}, "give one of them"},
 		"negative count":  {Table{Path: good, MinCount: -1}, "min_count is -1"},
 		"negative length": {Table{Path: good, MaxLength: -1}, "max_length is -1"},
-		"tokens":          {Table{Path: good, Tokens: 9}, "tokens is 9"},
+		"tokens":          {Table{Path: good, Tokenizer: 9}, "tokens is 9"},
 		"missing file":    {Table{Path: good + "x"}, "no such file"},
 		"missing held":    {Table{Path: good, HeldOutPath: good + "x"}, "no such file"},
 		"empty":           {Table{Path: write(t, "")}, "is empty"},
@@ -112,7 +112,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content string, words bool) {
 		c := Table{Path: "f"}.Resolved()
 		if words {
-			c.Tokens = vocab.Whitespace
+			c.Tokenizer = vocab.Whitespace
 		}
 		var report, slow FileReport
 		pairs, err := parse(strings.NewReader(content), c, &report)
@@ -135,7 +135,7 @@ func FuzzParse(f *testing.F) {
 			if len(p.source) == 0 || len(p.target) == 0 {
 				t.Fatalf("pair %v has an empty side", p)
 			}
-			line := c.Tokens.Join(p.source) + "\t" + c.Tokens.Join(p.target)
+			line := c.Tokenizer.Join(p.source) + "\t" + c.Tokenizer.Join(p.target)
 			if !utf8.ValidString(line) || !words && !strings.Contains("\n"+content+"\n", "\n"+line) {
 				t.Fatalf("%q is no line of %q", line, content)
 			}

@@ -64,13 +64,7 @@ func (f *FileReport) malformed(reason string) {
 func (r *Report) String() string {
 	var lines []string
 	for _, f := range r.Files {
-		lines = append(lines, fmt.Sprintf("%s: %d lines, %d usable, %d malformed", f.Path, f.Lines, f.Usable, f.Skipped))
-		for _, m := range f.Malformed {
-			lines = append(lines, "  "+m.String())
-		}
-		if more := f.Skipped - len(f.Malformed); more > 0 {
-			lines = append(lines, fmt.Sprintf("  and %d more", more))
-		}
+		lines = append(lines, f.String())
 	}
 	lines = append(lines, fmt.Sprintf("%d examples to train with, %d to choose a checkpoint by, %d to evaluate it with", r.Training, r.Validation, r.HeldOut))
 	if r.Repeated > 0 {
@@ -78,6 +72,18 @@ func (r *Report) String() string {
 	}
 	lines = append(lines, r.Source.lines("sources")...)
 	lines = append(lines, r.Target.lines("targets")...)
+	return strings.Join(lines, "\n")
+}
+
+// String counts the lines of the file, and names the first malformed ones.
+func (f FileReport) String() string {
+	lines := []string{fmt.Sprintf("%s: %d lines, %d usable, %d malformed", f.Path, f.Lines, f.Usable, f.Skipped)}
+	for _, m := range f.Malformed {
+		lines = append(lines, "  "+m.String())
+	}
+	if more := f.Skipped - len(f.Malformed); more > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more", more))
+	}
 	return strings.Join(lines, "\n")
 }
 

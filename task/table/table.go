@@ -11,7 +11,9 @@ package table
 import (
 	"errors"
 	"fmt"
+	"strings"
 
+	"universal-transformer/task"
 	"universal-transformer/vocab"
 )
 
@@ -22,31 +24,31 @@ const (
 
 // Table says what file to read and how. Only Path is needed.
 type Table struct {
-	Path             string          `json:"path"`              // the file
-	Tokens           vocab.Tokenizer `json:"tokens"`            // "characters" (the default) or "words"
-	HeldOut          float64         `json:"held_out"`          // share of the sources held out, half to choose a checkpoint by, half to evaluate it; 0 means 0.1
-	HeldOutPath      string          `json:"held_out_path"`     // evaluate with this file instead; a tenth of the sources of the other chooses the checkpoint
-	MinCount         int             `json:"min_count"`         // rarer tokens of the training part become <unknown>; 0 means 1
-	MaxLength        int             `json:"max_length"`        // tokens a source or target may have; 0 means 1000
-	SharedVocabulary bool            `json:"shared_vocabulary"` // one vocabulary for sources and targets
+	Path             string          `json:"path" file:"any"`          // the file
+	Tokenizer        vocab.Tokenizer `json:"tokenizer"`                // "characters" (the default) or "whitespace"
+	HeldOut          float64         `json:"held_out"`                 // share of the sources held out, half to choose a checkpoint by, half to evaluate it; 0 means 0.1
+	HeldOutPath      string          `json:"held_out_path" file:"any"` // evaluate with this file instead; a tenth of the sources of the other chooses the checkpoint
+	MinCount         int             `json:"min_count"`                // rarer tokens of the training part become <unknown>; 0 means 1
+	MaxLength        int             `json:"max_length"`               // tokens a source or target may have; 0 means 1000
+	SharedVocabulary bool            `json:"shared_vocabulary"`        // one vocabulary for sources and targets
 }
 
 // Validate names the field that is missing or out of range.
 func (c Table) Validate() error {
 	switch {
 	case c.Path == "":
-		return errors.New("table: path is empty: name the tab-separated file")
+		return errors.New("path is empty: name the tab-separated file")
 	case !(c.HeldOut >= 0 && c.HeldOut < 1):
-		return fmt.Errorf("table: held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
+		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
 	case c.HeldOut != 0 && c.HeldOutPath != "":
-		return fmt.Errorf("table: held_out is %v and held_out_path is %q: give one of them", c.HeldOut, c.HeldOutPath)
+		return fmt.Errorf("held_out is %v and held_out_path is %q: give one of them", c.HeldOut, c.HeldOutPath)
 	case c.MinCount < 0:
-		return fmt.Errorf("table: min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
+		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
 	case c.MaxLength < 0:
-		return fmt.Errorf("table: max_length is %d: it must be at least 1, or 0 for %d", c.MaxLength, defaultMaxLength)
+		return fmt.Errorf("max_length is %d: it must be at least 1, or 0 for %d", c.MaxLength, defaultMaxLength)
 	}
-	if err := c.Tokens.Validate(); err != nil {
-		return fmt.Errorf("table: %w", err)
+	if err := c.Tokenizer.Validate(); err != nil {
+		return err
 	}
 	return nil
 }
@@ -61,6 +63,33 @@ func (c Table) Resolved() Table {
 		c.MaxLength = defaultMaxLength
 	}
 	return c
+}
+
+// Kind is task.Transduction.
+func (Table) Kind() task.Kind { return task.Transduction }
+
+// String is the file's path.
+func (c Table) String() string { return c.Path }
+
+// Reader reads lines, and files of pairs.
+func (Table) Reader(v task.Vocabularies) task.Reader {
+	return task.LineReader{Vocabularies: v, Name: task.Source, FileOf: Reader(v)}
+}
+
+// Measure decodes, and counts tokens and sequences. A reference with a token that the vocabulary does not have cannot be met.
+func (Table) Measure(v task.Vocabularies) task.Measure {
+	unknown, _ := v.Target.Unknown()
+	return task.DecodedAccuracy{Unknown: unknown}
+}
+
+// Open reads the files and makes the task. What is in them is the task's Notes.
+func (c Table) Open() (task.Task, error) {
+	t, report, err := Open(c)
+	if err != nil {
+		return nil, err
+	}
+	t.notes = strings.Split(report.String(), "\n")
+	return t, nil
 }
 
 // Open reads the files and makes the task, and the report of what is in them. The report is there also when the error

@@ -53,7 +53,7 @@ func TestConformance(t *testing.T) {
 	path := write(t, numbers(2000))
 	for name, c := range map[string]Table{
 		"characters": {Path: path},
-		"words":      {Path: path, Tokens: vocab.Whitespace, HeldOut: 0.3},
+		"words":      {Path: path, Tokenizer: vocab.Whitespace, HeldOut: 0.3},
 		"shared":     {Path: path, SharedVocabulary: true},
 	} {
 		tk, _ := open(t, c)
@@ -65,7 +65,7 @@ func TestPairs(t *testing.T) {
 	path := write(t, "\ufeffa b\tc\r\nö\td e") // a byte order mark, CRLF, and no newline at the end
 	held := write(t, "b\tc z\nq a q\td\na b\tc\n")
 	tk, report := open(t, Table{Path: path, HeldOutPath: held})
-	sources, targets := tk.SourceVocabulary(), tk.TargetVocabulary()
+	sources, targets := tk.Vocabularies().Source, tk.Vocabularies().Target
 	if got := strings.Join(sources.Tokens(), "|"); got != " |a|b|ö" {
 		t.Errorf("source tokens %q", got)
 	}
@@ -106,7 +106,7 @@ func TestPairs(t *testing.T) {
 func TestSplit(t *testing.T) {
 	content := numbers(1000)
 	content += strings.ReplaceAll(content, "\n", " 0\n") // every source twice, with two targets
-	tk, report := open(t, Table{Path: write(t, content), Tokens: vocab.Whitespace})
+	tk, report := open(t, Table{Path: write(t, content), Tokenizer: vocab.Whitespace})
 	if report.Training+report.Validation+report.HeldOut != 2000 || report.HeldOut%2 != 0 || report.Validation%2 != 0 || report.Repeated != 0 {
 		t.Errorf("equal sources are on both sides: %+v", report)
 	}
@@ -122,7 +122,7 @@ func TestSplit(t *testing.T) {
 	}
 	lines := strings.SplitAfter(numbers(1000), "\n")
 	slices.Reverse(lines)
-	other, _ := open(t, Table{Path: write(t, strings.Join(lines, "")+numbers(1500)), Tokens: vocab.Whitespace})
+	other, _ := open(t, Table{Path: write(t, strings.Join(lines, "")+numbers(1500)), Tokenizer: vocab.Whitespace})
 	for _, validation := range []bool{true, false} {
 		in := heldSources(t, other, validation)
 		for source := range heldSources(t, tk, validation) {
@@ -141,13 +141,13 @@ func heldSources(t *testing.T, tk *Task, validation bool) map[string]bool {
 	}
 	sources := map[string]bool{}
 	for _, e := range held {
-		sources[strings.Join(tk.SourceVocabulary().Decode(e.Source), " ")] = true
+		sources[strings.Join(tk.Vocabularies().Source.Decode(e.Source), " ")] = true
 	}
 	return sources
 }
 
 func TestHeldOutCountIsAPickBySeed(t *testing.T) {
-	tk, _ := open(t, Table{Path: write(t, numbers(1000)), Tokens: vocab.Whitespace})
+	tk, _ := open(t, Table{Path: write(t, numbers(1000)), Tokenizer: vocab.Whitespace})
 	pick := func(seed uint64) string {
 		held, err := tk.HeldOut(seed, task.Selection{Count: 10})
 		if err != nil || len(held) != 10 {
@@ -164,7 +164,7 @@ func TestHeldOutCountIsAPickBySeed(t *testing.T) {
 }
 
 func TestEpochs(t *testing.T) {
-	tk, report := open(t, Table{Path: write(t, numbers(300)), Tokens: vocab.Whitespace})
+	tk, report := open(t, Table{Path: write(t, numbers(300)), Tokenizer: vocab.Whitespace})
 	epoch := func(k int) (order []string) {
 		for i := range report.Training {
 			order = append(order, fmt.Sprint(tk.Training(1, int64(k*report.Training+i)).Source))
@@ -185,14 +185,14 @@ func TestEpochs(t *testing.T) {
 func TestMinCount(t *testing.T) {
 	held := write(t, "a\tx\n")
 	tk, _ := open(t, Table{Path: write(t, "aab\txyz\nac\tx\n"), HeldOutPath: held, MinCount: 2})
-	if got := tk.SourceVocabulary().Tokens(); !slices.Equal(got, []string{"a"}) {
+	if got := tk.Vocabularies().Source.Tokens(); !slices.Equal(got, []string{"a"}) {
 		t.Errorf("source tokens %q, want only a", got)
 	}
-	if got := tk.TargetVocabulary().Tokens(); !slices.Equal(got, []string{"x"}) {
+	if got := tk.Vocabularies().Target.Tokens(); !slices.Equal(got, []string{"x"}) {
 		t.Errorf("target tokens %q, want only x", got)
 	}
 	shared, _ := open(t, Table{Path: write(t, "ab\tbc\n"), HeldOutPath: held, MinCount: 2, SharedVocabulary: true})
-	if got := shared.SourceVocabulary().Tokens(); !slices.Equal(got, []string{"b"}) {
+	if got := shared.Vocabularies().Source.Tokens(); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("shared tokens %q, want only b, which both sides have", got)
 	}
 }

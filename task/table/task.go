@@ -16,6 +16,7 @@ type Task struct {
 	training             []task.Example
 	validation, heldOut  []task.Example
 	maxSource, maxTarget int
+	notes                []string
 }
 
 var _ task.Task = (*Task)(nil)
@@ -105,14 +106,13 @@ func note(v *vocab.Vocabulary, tokens []string, unknown *UnknownTokens) {
 // Name is "table".
 func (t *Task) Name() string { return "table" }
 
-// SourceVocabulary is the tokens of the training sources, the frequent ones first, and <unknown>.
-func (t *Task) SourceVocabulary() *vocab.Vocabulary { return t.source }
+// Vocabularies are of the training sources and targets, the frequent tokens first, and <unknown>.
+func (t *Task) Vocabularies() task.Vocabularies {
+	return task.Vocabularies{Tokenizer: t.config.Tokenizer, Source: t.source, Target: t.target}
+}
 
-// TargetVocabulary is the same of the training targets.
-func (t *Task) TargetVocabulary() *vocab.Vocabulary { return t.target }
-
-// Tokens is the table's.
-func (t *Task) Tokens() vocab.Tokenizer { return t.config.Tokens }
+// Notes is the report of what is in the files.
+func (t *Task) Notes() []string { return t.notes }
 
 // Training goes through the training part again and again, every time in another order.
 func (t *Task) Training(seedValue uint64, i int64) task.Example {

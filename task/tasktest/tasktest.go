@@ -46,13 +46,17 @@ func Run(t *testing.T, tk task.Task) {
 
 // Check is the error of an example that breaks a rule of task.Example or of the task's vocabularies.
 func Check(tk task.Task, e task.Example) error {
-	if err := filled(e.Source, words(tk)); err != nil {
+	v := tk.Vocabularies()
+	if err := inRange("target", e.Target, v.Target); err != nil {
 		return err
 	}
-	if err := inRange("source", unpadded(e.Source, words(tk)), tk.SourceVocabulary()); err != nil {
+	if v.Source == nil {
+		return checkText(e)
+	}
+	if err := filled(e.Source, v.Positions()); err != nil {
 		return err
 	}
-	if err := inRange("target", e.Target, tk.TargetVocabulary()); err != nil {
+	if err := inRange("source", unpadded(e.Source, v.Positions()), v.Source); err != nil {
 		return err
 	}
 	if _, longest := tk.MaxLengths(); longest == 1 && len(e.Target) == 1 && e.Target[0] != vocab.End {
@@ -61,27 +65,34 @@ func Check(tk task.Task, e task.Example) error {
 	if len(e.Target) == 0 || e.Target[len(e.Target)-1] != vocab.End {
 		return fmt.Errorf("target %v does not end with End", e.Target)
 	}
-	if at := slices.Index(e.Target, vocab.End); at != len(e.Target)-1 {
-		return fmt.Errorf("target %v has an End before its end", e.Target)
+	return ends(e.Target)
+}
+
+// checkText is Check of language models: the source is empty, and a piece of text need not end.
+func checkText(e task.Example) error {
+	switch {
+	case len(e.Source) > 0:
+		return fmt.Errorf("source %v is not empty", e.Source)
+	case len(e.Target) == 0:
+		return fmt.Errorf("the target is empty")
+	}
+	return ends(e.Target)
+}
+
+func ends(target []vocab.ID) error {
+	if at := slices.Index(target, vocab.End); at >= 0 && at != len(target)-1 {
+		return fmt.Errorf("target %v has an End before its end", target)
 	}
 	return nil
 }
 
-// words is how many tokens a position of the source has.
-func words(tk task.Task) int {
-	if several, ok := tk.(interface{ TokensPerPosition() int }); ok {
-		return several.TokensPerPosition()
-	}
-	return 1
-}
-
 // filled is an error unless a source is whole positions, each of which begins with a token and has its padding at its end.
-func filled(ids []vocab.ID, words int) error {
-	if len(ids)%words != 0 {
-		return fmt.Errorf("source of %d ids is no whole number of positions of %d", len(ids), words)
+func filled(ids []vocab.ID, perPosition int) error {
+	if len(ids)%perPosition != 0 {
+		return fmt.Errorf("source of %d ids is no whole number of positions of %d", len(ids), perPosition)
 	}
 	for i, id := range ids {
-		if id != vocab.Padding && i%words > 0 && ids[i-1] == vocab.Padding {
+		if id != vocab.Padding && i%perPosition > 0 && ids[i-1] == vocab.Padding {
 			return fmt.Errorf("source id %d at %d comes after padding of its position", id, i)
 		}
 	}
@@ -89,9 +100,9 @@ func filled(ids []vocab.ID, words int) error {
 }
 
 // unpadded leaves out the padding inside positions; a position of nothing but padding keeps one, for others to complain about.
-func unpadded(ids []vocab.ID, words int) (kept []vocab.ID) {
+func unpadded(ids []vocab.ID, perPosition int) (kept []vocab.ID) {
 	for i, id := range ids {
-		if id != vocab.Padding || i%words == 0 {
+		if id != vocab.Padding || i%perPosition == 0 {
 			kept = append(kept, id)
 		}
 	}
@@ -219,15 +230,20 @@ func badSelections(tk task.Task) error {
 
 // roundTrip reads back what people would be shown.
 func roundTrip(tk task.Task) error {
+	v := tk.Vocabularies()
 	for i, e := range training(tk, 1)[:50] {
-		text := tk.Tokens().Join(tk.SourceVocabulary().Decode(e.Source))
-		tokens, err := tk.Tokens().Split(text)
+		ids, of := e.Source, v.Source
+		if of == nil {
+			ids, of = e.Target, v.Target
+		}
+		text := v.Tokenizer.Join(of.Decode(ids))
+		tokens, err := v.Tokenizer.Split(text)
 		if err != nil {
 			return err
 		}
-		ids, err := tk.SourceVocabulary().Encode(tokens)
-		if err != nil || !slices.Equal(ids, slices.DeleteFunc(slices.Clone(e.Source), func(id vocab.ID) bool { return id == vocab.End || id == vocab.Padding })) {
-			return fmt.Errorf("Training(1, %d): source %v is %q, which is %v (error %v)", i, e.Source, text, ids, err)
+		again, err := of.Encode(tokens)
+		if err != nil || !slices.Equal(again, slices.DeleteFunc(slices.Clone(ids), func(id vocab.ID) bool { return id == vocab.End || id == vocab.Padding })) {
+			return fmt.Errorf("Training(1, %d): %v is %q, which is %v (error %v)", i, ids, text, again, err)
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ func TestChecksSeeBrokenTasks(t *testing.T) {
 		"an id too large": {"examples are valid", spoilt{training: func(good task.Task, seed uint64, i int64) task.Example {
 			e := good.Training(seed, i)
 			if i == 50 {
-				e.Source[0] = vocab.ID(good.SourceVocabulary().Size())
+				e.Source[0] = vocab.ID(good.Vocabularies().Source.Size())
 			}
 			return e
 		}}},
@@ -103,7 +103,7 @@ func TestChecksSeeBrokenTasks(t *testing.T) {
 			return e
 		}}},
 	} {
-		c.task.Task = algorithmic.Copy{}
+		c.task.Task, _ = algorithmic.Copy{}.Open()
 		found := false
 		for _, rule := range checks {
 			if rule.name == c.check {

@@ -10,19 +10,19 @@ import (
 	"universal-transformer/objective"
 )
 
-// look measures the held-out set with teacher forcing, remembers the best checkpoint, and decides whether to stop.
-func (t *Trainer) look() error {
+// validate measures the validation set with teacher forcing, remembers the best checkpoint, and decides whether to stop.
+func (t *Trainer) validate() error {
 	start := time.Now()
-	tally, err := t.measure(t.HeldOut)
+	tally, err := t.measure(t.Validation)
 	if err != nil {
-		return fmt.Errorf("held-out set at step %d: %w", t.step, err)
+		return fmt.Errorf("validation at step %d: %w", t.step, err)
 	}
-	t.state.HeldOut = tally
+	t.state.Validation = tally
 	t.state.Waited++
 	best := t.better(tally)
 	if best {
 		t.state.BestStep, t.state.BestNats, t.state.Waited = t.step, tally.CrossEntropy(), 0
-		t.state.BestRight, t.state.BestPonder = tally.CorrectSequences, tally.Ponder()
+		t.state.BestCorrect = tally.CorrectSequences
 	}
 	switch stop := t.Config.Stop; {
 	case stop.Accuracy > 0 && tally.SequenceAccuracy() >= stop.Accuracy:
@@ -31,7 +31,7 @@ func (t *Trainer) look() error {
 		t.state.Stopped = "patience"
 	}
 	t.state.Seconds += time.Since(start).Seconds()
-	if err := t.Log.AppendMetrics(metrics("held-out", t.step, tally)); err != nil {
+	if err := t.Log.AppendMetrics(metrics("validation", t.step, tally)); err != nil {
 		return err
 	}
 	if best {
@@ -42,24 +42,19 @@ func (t *Trainer) look() error {
 			return err
 		}
 	}
-	t.say(fmt.Sprintf("held out at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences), ponder %.2f",
+	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences), ponder %.2f",
 		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, tally.Ponder()))
 	return nil
 }
 
-// better tells whether a held-out look is the best so far: by sequences right and ponder time if the configuration says so, and
-// then, or else, by cross entropy.
+// better tells whether a validation is the best so far: by correct sequences if the configuration says so, and then, or else, by
+// cross entropy.
 func (t *Trainer) better(tally objective.Tally) bool {
 	if t.state.BestStep == 0 {
 		return true
 	}
-	if t.Config.BestByAccuracy {
-		if tally.CorrectSequences != t.state.BestRight {
-			return tally.CorrectSequences > t.state.BestRight
-		}
-		if ponder := tally.Ponder(); ponder != t.state.BestPonder {
-			return ponder < t.state.BestPonder
-		}
+	if t.Config.BestByAccuracy && tally.CorrectSequences != t.state.BestCorrect {
+		return tally.CorrectSequences > t.state.BestCorrect
 	}
 	return tally.CrossEntropy() < t.state.BestNats
 }

@@ -1,0 +1,45 @@
+package evaluation
+
+import (
+	"context"
+	"fmt"
+
+	"universal-transformer/batch"
+	"universal-transformer/decoding"
+	"universal-transformer/task"
+	"universal-transformer/universal"
+	"universal-transformer/vocab"
+)
+
+// Decode decodes every example's source: greedily, or by beam search. A sequence may become as long as [Limit] says.
+func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task.Decoded, error) {
+	m, ok := e.Model.(universal.EncoderDecoder)
+	if !ok {
+		return nil, fmt.Errorf("a model of type %T decodes no answers to sources", e.Model)
+	}
+	d, err := decoding.New(e.Backend, e.Store, m)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	answers, done := make([]task.Decoded, len(examples)), 0
+	for _, b := range batch.Chunk(examples, e.Plan) {
+		sources, limits := make([][]vocab.ID, b.Examples), make([]int, b.Examples)
+		for i := range sources {
+			example := examples[b.Index[i]]
+			sources[i], limits[i] = example.Source, Limit(len(example.Target))
+		}
+		found, err := d.Decode(ctx, sources, limits, decoding.Method{Beam: e.Beam}, nil)
+		if err != nil {
+			return nil, err
+		}
+		for i, h := range found {
+			answers[b.Index[i]] = task.Decoded{Tokens: h.Tokens, Finished: h.Finished}
+		}
+		e.report(&done, b.Examples, len(examples))
+	}
+	return answers, nil
+}
+
+// Limit is how long a sequence may become whose reference has the given length: a quarter longer, and 10 tokens more.
+func Limit(reference int) int { return reference + reference/4 + 10 }

@@ -1,0 +1,42 @@
+package evaluation
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"universal-transformer/task"
+)
+
+// Row is one measurement of a model.
+type Row struct {
+	Task     string `json:"task"`
+	Examples int    `json:"examples"`
+	Lengths  string `json:"lengths"` // which examples: "length 40", "lengths 1..40", ..., or the file they are from
+	task.Measurement
+
+	// Steps that a position ran on average, at adaptive depth; else, and where answers were decoded, 0.
+	EncoderUpdates float64 `json:"encoder_updates"`
+	DecoderUpdates float64 `json:"decoder_updates"`
+}
+
+// Measure measures the evaluator's model.
+func (e *Evaluator) Measure(ctx context.Context, by task.Measure, examples []task.Example) (Row, error) {
+	row := Row{Examples: len(examples)}
+	watched := *e
+	watched.Updates = func(encoder, decoder Mean) {
+		row.EncoderUpdates, row.DecoderUpdates = encoder.Value(), decoder.Value()
+	}
+	var err error
+	row.Measurement, err = by.Measure(ctx, &watched, examples)
+	return row, err
+}
+
+// String says what was measured, how, and what came out, in a line.
+func (r Row) String() string {
+	figures := make([]string, len(r.Metrics))
+	for i, m := range r.Metrics {
+		figures[i] = fmt.Sprintf("%s %s", m.Name, m)
+	}
+	return fmt.Sprintf("%s, %s, %d examples, %s: %s", r.Task, r.Lengths, r.Examples, r.Method, strings.Join(figures, ", "))
+}

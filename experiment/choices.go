@@ -1,0 +1,99 @@
+package experiment
+
+import (
+	"iter"
+	"maps"
+
+	"universal-transformer/halting"
+	"universal-transformer/task"
+	"universal-transformer/task/algorithmic"
+	"universal-transformer/task/babi"
+	"universal-transformer/task/table"
+	"universal-transformer/training"
+	"universal-transformer/universal"
+)
+
+// The parts of a run that come in variants, and their tables: the only place where names become types.
+type (
+	Task       = Variant[task.Definition, tasks]
+	Model      = Variant[ModelKind, models]
+	Transition = Variant[universal.Transition, transitions]
+	Halting    = Variant[halting.Policy, policies]
+	Positions  = Variant[universal.Positions, positionings]
+	Schedule   = Variant[training.Schedule, schedules]
+)
+
+// parts is all of them.
+var parts = []variantPart{Task{}, Model{}, Transition{}, Halting{}, Positions{}, Schedule{}}
+
+type tasks struct{}
+
+func (tasks) part() part { return part{"task", "name one, as in task.table.path=pairs.tsv"} }
+func (tasks) rows() []row[task.Definition] {
+	return []row[task.Definition]{
+		{"copy", algorithmic.Copy{}},
+		{"reverse", algorithmic.Reverse{}},
+		{"addition", algorithmic.Addition{}},
+		{"table", table.Table{}},
+		{"babi", babi.Babi{Set: "en-10k"}},
+	}
+}
+
+type models struct{}
+
+func (models) part() part { return part{path: "model"} }
+func (models) rows() []row[ModelKind] {
+	return []row[ModelKind]{
+		{"encoder_decoder", EncoderDecoder{small()}},
+		{"classifier", Classifier{Universal: small(), Pool: MeanPool}},
+		{"language_model", LanguageModel{small()}},
+	}
+}
+
+type transitions struct{}
+
+func (transitions) part() part { return part{path: "model.transition"} }
+func (transitions) rows() []row[universal.Transition] {
+	return []row[universal.Transition]{
+		{"feedforward", universal.FeedForward{Filter: 256}},
+		{"separable_convolution", universal.SeparableConvolution{Filter: 256}},
+	}
+}
+
+type policies struct{}
+
+func (policies) part() part { return part{path: "model.halting"} }
+func (policies) rows() []row[halting.Policy] {
+	act := halting.ACT{MaxSteps: 4, Epsilon: 0.01}
+	return []row[halting.Policy]{
+		{"frozen", halting.Frozen{ACT: act}},
+		{"graves", halting.Graves{ACT: act}},
+		{"listing", halting.Listing{ACT: act}},
+		{"fixed", halting.Fixed{Steps: 4}},
+		{"length", halting.Length{}},
+	}
+}
+
+type positionings struct{}
+
+func (positionings) part() part { return part{path: "model.positions"} }
+func (positionings) rows() []row[universal.Positions] {
+	return []row[universal.Positions]{
+		{"from_one", universal.FromOne{}},
+		{"random_offset", universal.RandomOffset{Max: 512}},
+		{"random_subset", universal.RandomSubset{Max: 512}},
+	}
+}
+
+type schedules struct{}
+
+func (schedules) part() part { return part{path: "training.schedule"} }
+func (schedules) rows() []row[training.Schedule] {
+	return []row[training.Schedule]{
+		{"cosine", training.Cosine{Peak: 1e-3, Floor: 5e-5, Warmup: 200}},
+		{"inverse_square_root", training.InverseSquareRoot{Factor: 2, Warmup: 8000}},
+		{"constant", training.Constant{LearningRate: 1e-3}},
+	}
+}
+
+func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }

@@ -1,0 +1,54 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"reflect"
+
+	"universal-transformer/task"
+)
+
+// Fingerprint stands for what weights depend on and a resumed run may not change: task, model, seed. Where a task's files lie
+// does not matter; what is in them shows in the vocabulary.
+func (r Run) Fingerprint() string {
+	sum := sha256.Sum256(Run{Task: r.Task, Model: r.Model, Seed: r.Seed}.Identity().JSON())
+	return hex.EncodeToString(sum[:])
+}
+
+// Identity is the run without the names of its files, but for those that tell one run from another (the tag file:"name").
+func (r Run) Identity() Run {
+	r.Task.Value = renamed(r.Task.Value, func(tag, path string) string {
+		if tag == "any" || path == "" {
+			return ""
+		}
+		return filepath.Base(path)
+	})
+	return r
+}
+
+// WithoutDirectories is the run with the bare names of its files: where they lie is of no interest to others.
+func (r Run) WithoutDirectories() Run {
+	r.Task.Value = renamed(r.Task.Value, func(_, path string) string {
+		if path == "" {
+			return ""
+		}
+		return filepath.Base(path)
+	})
+	return r
+}
+
+// renamed changes the fields of a definition that name files; see [task.Definition].
+func renamed(d task.Definition, rename func(tag, path string) string) task.Definition {
+	if d == nil {
+		return nil
+	}
+	changed := reflect.New(reflect.TypeOf(d)).Elem()
+	changed.Set(reflect.ValueOf(d))
+	for i := range changed.NumField() {
+		if tag, is := changed.Type().Field(i).Tag.Lookup("file"); is {
+			changed.Field(i).SetString(rename(tag, changed.Field(i).String()))
+		}
+	}
+	return changed.Interface().(task.Definition)
+}

@@ -1,0 +1,173 @@
+package experiment
+
+import (
+	"fmt"
+	"strings"
+
+	"universal-transformer/halting"
+	"universal-transformer/task"
+	"universal-transformer/universal"
+	"universal-transformer/vocab"
+)
+
+// A ModelKind is a kind of model as a configuration describes it.
+type ModelKind interface {
+	// Kind says which tasks it can learn.
+	Kind() task.Kind
+	// Validate names the first field that makes no sense, its value, and what would.
+	Validate() error
+	// Build completes the model with the vocabularies of its task and the seed of its weights.
+	Build(v task.Vocabularies, seed uint64) universal.Model
+	// Describe says in a line what the model is.
+	Describe() string
+	// Channels is D, which learning rates may scale with.
+	Channels() int
+	// TrainingPositions says where training sequences start counting.
+	TrainingPositions() universal.Positions
+}
+
+// Universal is what the kinds that are made of the paper's recurrent step have in common: a Universal Transformer, or, with untied
+// layers, a Transformer.
+type Universal struct {
+	universal.Config
+	Transition Transition `json:"transition"`
+	Halting    Halting    `json:"halting"`
+	Positions  Positions  `json:"positions"`
+}
+
+// EncoderDecoder answers sequences with sequences: figure 2 of the paper.
+type EncoderDecoder struct{ Universal }
+
+// Classifier is an encoder that answers with a class.
+type Classifier struct {
+	Universal
+	Pool Pool `json:"pool"` // what is read out
+}
+
+// LanguageModel is a decoder without a source.
+type LanguageModel struct{ Universal }
+
+// Pool says which state of an encoder answers: "last", that of the last position, or "mean", that of all real ones.
+type Pool string
+
+// The pools there are.
+const (
+	LastPool Pool = "last"
+	MeanPool Pool = "mean"
+)
+
+var pools = map[Pool]universal.Pool{LastPool: universal.Last, MeanPool: universal.Mean}
+
+// small is the defaults of every kind: a small adaptive model.
+func small() Universal {
+	return Universal{
+		Config:     universal.Config{Width: 64, Heads: 4, ScaleEmbedding: true},
+		Transition: Transition{universal.FeedForward{Filter: 256}},
+		Halting:    Halting{halting.Frozen{ACT: halting.ACT{MaxSteps: 4, Epsilon: 0.01}}},
+		Positions:  Positions{universal.FromOne{}},
+	}
+}
+
+// config is the model's configuration, complete but for its weights' seed.
+func (u Universal) config(v task.Vocabularies, seed uint64) universal.Config {
+	c := u.Config
+	c.Transition, c.Halting, c.Positions, c.Seed = u.Transition.Value, u.Halting.Value, u.Positions.Value, seed
+	c.TargetVocabulary = v.Target.Size()
+	if v.Source != nil {
+		c.SourceVocabulary = v.Source.Size()
+	}
+	c.TokensPerPosition = v.TokensPerPosition
+	return c
+}
+
+// validate checks the parts that are in tables; the rest is Build's model's to check.
+func (u Universal) validate() error {
+	for _, err := range []error{u.Transition.validate(), u.Halting.validate(), u.Positions.validate()} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Channels is the width.
+func (u Universal) Channels() int { return u.Width }
+
+// TrainingPositions is the choice of positions.
+func (u Universal) TrainingPositions() universal.Positions { return u.Positions.Value }
+
+// Describe says what the model is, how deep and how wide.
+func (u Universal) Describe() string {
+	name, depth := "Universal Transformer", ""
+	switch p := u.Halting.Value.(type) {
+	case halting.Fixed:
+		depth = fmt.Sprintf("%d steps", p.Steps)
+	case halting.Length:
+		depth = "as many steps as source tokens"
+	case halting.Listing:
+		depth = fmt.Sprintf("adaptive (ACT as listed in appendix B), at most %d steps", p.MaxSteps)
+	case halting.Graves:
+		depth = fmt.Sprintf("adaptive (ACT, halted positions computed on), at most %d steps", p.MaxSteps)
+	case halting.Frozen:
+		depth = fmt.Sprintf("adaptive (ACT, halted states copied), at most %d steps", p.MaxSteps)
+	}
+	if u.UntiedLayers {
+		name, depth = "Transformer", strings.Replace(depth, "steps", "layers", 1)
+	}
+	return fmt.Sprintf("%s, %s, width %d, %d heads", name, depth, u.Width, u.Heads)
+}
+
+// Kind is task.Transduction.
+func (EncoderDecoder) Kind() task.Kind { return task.Transduction }
+
+// Validate checks all fields.
+func (m EncoderDecoder) Validate() error { return valid(m, m.Universal) }
+
+// Build makes the model.
+func (m EncoderDecoder) Build(v task.Vocabularies, seed uint64) universal.Model {
+	return universal.EncoderDecoder{Config: m.config(v, seed)}
+}
+
+// Kind is task.Classification.
+func (Classifier) Kind() task.Kind { return task.Classification }
+
+// Validate checks all fields.
+func (m Classifier) Validate() error {
+	if _, known := pools[m.Pool]; !known {
+		return unknown("pool", string(m.Pool), []string{string(LastPool), string(MeanPool)})
+	}
+	return valid(m, m.Universal)
+}
+
+// Build makes the model.
+func (m Classifier) Build(v task.Vocabularies, seed uint64) universal.Model {
+	return universal.Encoder{Config: m.config(v, seed), Pool: pools[m.Pool]}
+}
+
+// Kind is task.LanguageModeling.
+func (LanguageModel) Kind() task.Kind { return task.LanguageModeling }
+
+// Validate checks all fields.
+func (m LanguageModel) Validate() error { return valid(m, m.Universal) }
+
+// Build makes the model.
+func (m LanguageModel) Build(v task.Vocabularies, seed uint64) universal.Model {
+	return universal.Decoder{Config: m.config(v, seed)}
+}
+
+// valid builds a kind with vocabularies of the smallest size and lets the model check itself.
+func valid(m ModelKind, u Universal) error {
+	if err := u.validate(); err != nil {
+		return err
+	}
+	return m.Build(smallest, 1).Validate()
+}
+
+// smallest is vocabularies of no tokens: enough to check a model.
+var smallest = func() task.Vocabularies {
+	empty, err := vocab.New(nil)
+	if err != nil {
+		panic(err) // no token is no mistake
+	}
+	return task.Vocabularies{Source: empty, Target: empty}
+}()

@@ -1,0 +1,207 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/strictjson"
+)
+
+// A Variant is one choice of a part that comes in several. In JSON it is an object with one key, which names the choice, and the
+// choice's own fields below it; fields that are not mentioned have the choice's defaults:
+//
+//	"halting": {"frozen": {"max_steps": 6}}
+//
+// To add a choice, write its type and add a row to the part's table in choices.go.
+type Variant[T any, C choices[T]] struct{ Value T }
+
+// choices is the table of a part.
+type choices[T any] interface {
+	part() part
+	rows() []row[T]
+}
+
+// part is what a table is of.
+type part struct {
+	path string // where it stands in the JSON of a run: "model.halting"
+	hint string // what to do if it is missing
+}
+
+// row is one choice: its key in JSON, and its value with all defaults, whose type tells choices apart.
+type row[T any] struct {
+	key      string
+	defaults T
+}
+
+// IsZero tells that nothing was chosen.
+func (v Variant[T, C]) IsZero() bool { return any(v.Value) == nil }
+
+// table is the part's table.
+func (Variant[T, C]) table() (part, []row[T]) {
+	var c C
+	return c.part(), c.rows()
+}
+
+// keys are the choices there are.
+func (v Variant[T, C]) keys() (names []string) {
+	_, rows := v.table()
+	for _, r := range rows {
+		names = append(names, r.key)
+	}
+	return names
+}
+
+// key is the name of what was chosen; empty if nothing was.
+func (v Variant[T, C]) key() string {
+	_, rows := v.table()
+	for _, r := range rows {
+		if reflect.TypeOf(r.defaults) == reflect.TypeOf(v.Value) {
+			return r.key
+		}
+	}
+	return ""
+}
+
+// MarshalJSON writes {"key": {fields}}, and {} if nothing was chosen.
+func (v Variant[T, C]) MarshalJSON() ([]byte, error) {
+	if v.IsZero() {
+		return []byte("{}"), nil
+	}
+	p, _ := v.table()
+	key := v.key()
+	if key == "" {
+		return nil, fmt.Errorf("%s: a value of type %T is not in its table", p.path, v.Value)
+	}
+	return json.Marshal(map[string]T{key: v.Value})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. It forgets what was chosen before: what is not mentioned has the choice's defaults.
+func (v *Variant[T, C]) UnmarshalJSON(data []byte) error {
+	p, rows := v.table()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil || bytes.Equal(data, []byte("null")) {
+		return fmt.Errorf("%s must be an object that names one of %s, as in %s", p.path, list(v.keys()), v.sample())
+	}
+	var none T
+	v.Value = none
+	for key := range members {
+		at := slices.IndexFunc(rows, func(r row[T]) bool { return r.key == key })
+		if at < 0 {
+			return fmt.Errorf("%w; write it as in %s", unknown(p.path, key, v.keys()), v.sample())
+		}
+		if len(members) > 1 {
+			return fmt.Errorf("%s names %s: choose one", p.path, strings.Join(slices.Sorted(mapKeys(members)), " and "))
+		}
+		value, err := rows[at].decode(members[key])
+		if err != nil {
+			return below(p.path+"."+key, err)
+		}
+		v.Value = value
+	}
+	return nil
+}
+
+// place is where the part stands in the JSON of a run, without the keys that name variants.
+func (v Variant[T, C]) place() string {
+	p, _ := v.table()
+	return p.path
+}
+
+// fields is the JSON of a choice with all its defaults.
+func (v Variant[T, C]) fields(key string) map[string]any {
+	_, rows := v.table()
+	fields := map[string]any{}
+	for _, r := range rows {
+		if r.key == key {
+			data, err := json.Marshal(r.defaults)
+			if err == nil {
+				err = json.Unmarshal(data, &fields)
+			}
+			if err != nil {
+				panic(fmt.Sprintf("experiment: %v", err)) // defaults are plain numbers and strings
+			}
+		}
+	}
+	return fields
+}
+
+// variantPart is what Set needs to know of a part that comes in variants.
+type variantPart interface {
+	place() string
+	keys() []string
+	fields(key string) map[string]any
+}
+
+// sample is how a choice is written.
+func (v Variant[T, C]) sample() string {
+	p, rows := v.table()
+	return fmt.Sprintf(`%s={%q: {...}}`, p.path, rows[0].key)
+}
+
+// decode reads the fields of a choice over its defaults.
+func (r row[T]) decode(data []byte) (value T, err error) {
+	target := reflect.New(reflect.TypeOf(r.defaults))
+	target.Elem().Set(reflect.ValueOf(r.defaults))
+	if err := strictjson.Decode(data, target.Interface()); err != nil {
+		return value, err
+	}
+	return target.Elem().Interface().(T), nil
+}
+
+// below puts the path of a part in front of an error about its fields, in place of the line and column within the part, which
+// nobody sees.
+func below(path string, err error) error {
+	var key *strictjson.UnknownKeyError
+	if errors.As(err, &key) && key == err {
+		at := *key
+		at.Path = strings.TrimSuffix(path+"."+key.Path, ".")
+		return &at
+	}
+	text := position.ReplaceAllString(err.Error(), "")
+	if complete(text) {
+		return errors.New(text)
+	}
+	return fmt.Errorf("%s: %s", path, text)
+}
+
+// complete tells whether a message begins with a whole path already: that of a part within a part.
+func complete(text string) bool {
+	for _, root := range []string{"task.", "model.", "training."} {
+		if strings.HasPrefix(text, root) {
+			return true
+		}
+	}
+	return false
+}
+
+// validate checks what was chosen and puts the path in front of what is wrong.
+func (v Variant[T, C]) validate() error {
+	p, _ := v.table()
+	if v.IsZero() {
+		hint := p.hint
+		if hint == "" {
+			hint = "name one of " + list(v.keys())
+		}
+		return fmt.Errorf("%s is missing: %s", p.path, hint)
+	}
+	err := any(v.Value).(interface{ Validate() error }).Validate()
+	if err == nil || complete(err.Error()) {
+		return err
+	}
+	return fmt.Errorf("%s.%s.%w", p.path, v.key(), err)
+}
+
+// unknown turns a name that is not among the valid ones into an error that offers the nearest.
+func unknown(what, name string, valid []string) error {
+	if near, ok := strictjson.Nearest(name, valid); ok {
+		return fmt.Errorf("%s %q is not known: did you mean %q?", what, name, near)
+	}
+	return fmt.Errorf("%s %q is not known; there are %s", what, name, list(valid))
+}
+
+func list(names []string) string { return strings.Join(names, ", ") }

@@ -1,0 +1,74 @@
+package score
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// A Metric is one named figure of a measurement: a share of some trials, or another number.
+type Metric struct {
+	Name     string
+	Value    float64  // NaN if there was nothing to measure
+	Accuracy Accuracy // what a share counts; the zero value for other figures
+}
+
+// Share is the metric of an accuracy.
+func Share(name string, a Accuracy) Metric { return Metric{Name: name, Value: a.Value(), Accuracy: a} }
+
+// Figure is any other metric.
+func Figure(name string, value float64) Metric { return Metric{Name: name, Value: value} }
+
+// String is "0.9512 (0.9458..0.9561, 6659 of 7000)" for shares, "12.34" for other figures.
+func (m Metric) String() string {
+	switch {
+	case m.Accuracy.Total > 0:
+		return m.Accuracy.String()
+	case math.IsNaN(m.Value):
+		return "none"
+	}
+	return fmt.Sprintf("%.4g", m.Value)
+}
+
+// metricJSON is a metric as JSON; fields of shares are left out elsewhere.
+type metricJSON struct {
+	Name    string   `json:"name"`
+	Value   *float64 `json:"value"` // null if it is no finite number
+	Correct *int     `json:"correct,omitempty"`
+	Total   *int     `json:"total,omitempty"`
+	Low     *float64 `json:"low,omitempty"` // of the 95 % interval
+	High    *float64 `json:"high,omitempty"`
+}
+
+// MarshalJSON writes {"name": "accuracy", "value": 0.9, "correct": 9, "total": 10, "low": 0.59, "high": 0.98}, and for figures
+// that are no share {"name": "perplexity per token", "value": 12.3}.
+func (m Metric) MarshalJSON() ([]byte, error) {
+	j := metricJSON{Name: m.Name}
+	if !math.IsNaN(m.Value) && !math.IsInf(m.Value, 0) {
+		j.Value = &m.Value
+	}
+	if m.Accuracy.Total > 0 {
+		low, high := m.Accuracy.Interval95()
+		j.Correct, j.Total, j.Low, j.High = &m.Accuracy.Correct, &m.Accuracy.Total, &low, &high
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *Metric) UnmarshalJSON(data []byte) error {
+	var j metricJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	*m = Metric{Name: j.Name, Value: math.NaN()}
+	if j.Value != nil {
+		m.Value = *j.Value
+	}
+	if j.Correct != nil && j.Total != nil {
+		if *j.Correct < 0 || *j.Total < *j.Correct {
+			return fmt.Errorf("metric %q: %d correct of %d", j.Name, *j.Correct, *j.Total)
+		}
+		m.Accuracy = Accuracy{Correct: *j.Correct, Total: *j.Total}
+	}
+	return nil
+}

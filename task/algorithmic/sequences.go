@@ -1,0 +1,50 @@
+package algorithmic
+
+import (
+	"fmt"
+
+	"universal-transformer/task"
+	"universal-transformer/task/table"
+	"universal-transformer/vocab"
+)
+
+// sequences is what the tasks here have in common as definitions: strings of characters are answered with strings.
+type sequences struct{}
+
+// Kind is task.Transduction.
+func (sequences) Kind() task.Kind { return task.Transduction }
+
+// Reader reads strings, and files of pairs with a tab between them.
+func (sequences) Reader(v task.Vocabularies) task.Reader {
+	return task.LineReader{Vocabularies: v, Name: task.Source, FileOf: table.Reader(v)}
+}
+
+// Measure decodes, and counts tokens and sequences.
+func (sequences) Measure(task.Vocabularies) task.Measure { return task.DecodedAccuracy{} }
+
+// vocabularies is the same digits on both sides, so that they can share embeddings.
+func vocabularies(base int, more ...string) task.Vocabularies {
+	v := digits(base, more...)
+	return task.Vocabularies{Tokenizer: vocab.Characters, Source: v, Target: v}
+}
+
+// validate is what the fields of all the tasks here have in common.
+func validate(base, maxLength, examples, shortest int) error {
+	switch {
+	case base != 0 && (base < 2 || base > len(alphabet)):
+		return fmt.Errorf("base is %d: it must be 2..%d, or 0 for %d", base, len(alphabet), defaultBase)
+	case maxLength != 0 && maxLength < shortest:
+		return fmt.Errorf("max_length is %d: it must be at least %d, or 0 for %d", maxLength, shortest, defaultMaxLength)
+	case examples < 0:
+		return fmt.Errorf("examples is %d: it must be the size of the training set, or 0 to draw without end", examples)
+	}
+	return nil
+}
+
+// or is value, or what its zero stands for.
+func or(value, zero int) int {
+	if value == 0 {
+		return zero
+	}
+	return value
+}

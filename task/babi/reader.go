@@ -1,0 +1,61 @@
+package babi
+
+import (
+	"fmt"
+	"slices"
+
+	"universal-transformer/task"
+)
+
+// reader reads stories for a trained model.
+type reader struct {
+	coding Coding
+	task   int // 0: all
+}
+
+// Read reads a story and its question as [Story] does. Of a long story it keeps the facts that training would have kept.
+func (r reader) Read(text string) (in task.Input, err error) {
+	q, err := Story(text)
+	if err != nil {
+		return in, err
+	}
+	q.Task = r.task
+	if r.task == 0 { // one model of all tasks has seen the longest stories of any
+		q.Task = longestStories
+	}
+	q = recent(q)
+	unknown, long := r.coding.Unknown(q)
+	if long {
+		return in, fmt.Errorf("a sentence has more than the %d words, marks included, that the model reads: make it shorter", r.coding.TokensPerPosition)
+	}
+	return task.Input{Source: r.coding.Example(q).Source, Labels: append(slices.Clone(q.Facts), q.Text), Unknown: unknown}, nil
+}
+
+// File reads a file of the distribution, or one of the same format.
+func (r reader) File(path string) ([]task.Example, []string, error) {
+	questions, err := parseFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	n := r.task
+	if named := (Babi{StandIn: path}).standsFor(); named != 0 {
+		n = named
+	}
+	var notes []string
+	examples, unknown := make([]task.Example, len(questions)), 0
+	for i, q := range questions {
+		q.Task = n
+		words, long := r.coding.Unknown(q)
+		if long {
+			return nil, nil, fmt.Errorf("%s:%d: a sentence has more than the %d words that the model reads", path, q.Line, r.coding.TokensPerPosition)
+		}
+		if len(words) > 0 {
+			unknown++
+		}
+		examples[i] = r.coding.Example(recent(q))
+	}
+	if unknown > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d questions have words that the model has never read", unknown, len(questions)))
+	}
+	return examples, notes, nil
+}

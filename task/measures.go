@@ -1,0 +1,138 @@
+package task
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"universal-transformer/score"
+	"universal-transformer/vocab"
+)
+
+// DecodedAccuracy decodes and compares: the paper's "char-acc" and "seq-acc". A reference that holds Unknown cannot be answered
+// right: <unknown> is no token.
+type DecodedAccuracy struct{ Unknown vocab.ID }
+
+// Measure decodes every example.
+func (d DecodedAccuracy) Measure(ctx context.Context, m Model, examples []Example) (Measurement, error) {
+	decoded, err := m.Decode(ctx, examples)
+	if err != nil {
+		return Measurement{}, err
+	}
+	result, total, unfinished := Measurement{Method: m.Method()}, score.Score{}, 0
+	for i, answer := range decoded {
+		one := score.Score{}
+		one.Add(answer.Tokens, without(examples[i].Target, d.Unknown))
+		total = total.Plus(one)
+		result.Answers = append(result.Answers, Answer{answer.Tokens, one.Sequences.Correct == 1})
+		if !answer.Finished {
+			unfinished++
+		}
+	}
+	result.Metrics = total.Metrics()
+	if unfinished > 0 {
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d answers did not end and were cut off", unfinished, len(examples)))
+	}
+	return result, nil
+}
+
+// ForcedAccuracy predicts every target token from the true tokens before it. For greedy decoding the two agree on whole sequences
+// (one is right exactly if each of its tokens is the most probable after the true ones before it) but not on tokens: one wrong
+// token may lead decoding astray. A wrong End among the predictions ends nothing.
+type ForcedAccuracy struct{ Unknown vocab.ID }
+
+// Measure scores every example.
+func (f ForcedAccuracy) Measure(ctx context.Context, m Model, examples []Example) (Measurement, error) {
+	scored, err := m.Score(ctx, examples)
+	if err != nil {
+		return Measurement{}, err
+	}
+	result, total := Measurement{Method: TeacherForcing}, score.Score{}
+	for i, s := range scored {
+		one := score.TeacherForced(s.Best, without(examples[i].Target, f.Unknown))
+		total = total.Plus(one)
+		result.Answers = append(result.Answers, Answer{s.Best, one.Sequences.Correct == 1})
+	}
+	result.Metrics = total.Metrics()
+	return result, nil
+}
+
+// without is a reference in which Unknown can not be matched.
+func without(reference []vocab.ID, unknown vocab.ID) []vocab.ID {
+	if unknown == vocab.Padding {
+		return reference
+	}
+	kept := make([]vocab.ID, len(reference))
+	for i, id := range reference {
+		if kept[i] = id; id == unknown {
+			kept[i] = -1
+		}
+	}
+	return kept
+}
+
+// ClassAccuracy is the share of right classes. A class that is Unknown, because training did not have it, cannot be right.
+type ClassAccuracy struct{ Unknown vocab.ID }
+
+// Measure classifies every example.
+func (c ClassAccuracy) Measure(ctx context.Context, m Model, examples []Example) (Measurement, error) {
+	classified, err := m.Classify(ctx, examples)
+	if err != nil {
+		return Measurement{}, err
+	}
+	result, accuracy := Measurement{Method: Classes}, score.Accuracy{}
+	for i, answer := range classified {
+		correct := c.Correct(answer, examples[i])
+		accuracy = accuracy.Plus(score.Of(correct))
+		result.Answers = append(result.Answers, Answer{[]vocab.ID{answer.Class}, correct})
+	}
+	result.Metrics = []score.Metric{score.Share("accuracy", accuracy)}
+	return result, nil
+}
+
+// Correct tells whether an example's class was found.
+func (c ClassAccuracy) Correct(answer Classified, e Example) bool {
+	truth := e.Target[0]
+	return answer.Class == truth && (truth != c.Unknown || c.Unknown == vocab.Padding)
+}
+
+// Perplexity is exp of the mean cross entropy of the targets, per token and, if Words counts the words of a target, per word; and
+// the share of tokens that were the most probable ones. Targets that are Unknown are scored as that token, and counted in a note.
+type Perplexity struct {
+	Words   func(target []vocab.ID) int // nil: no words are counted
+	Unknown vocab.ID
+}
+
+// Measure scores every example.
+func (p Perplexity) Measure(ctx context.Context, m Model, examples []Example) (Measurement, error) {
+	scored, err := m.Score(ctx, examples)
+	if err != nil {
+		return Measurement{}, err
+	}
+	var sum score.Perplexity
+	var best score.Accuracy
+	words, unknown := 0, 0
+	for i, s := range scored {
+		for at, logProb := range s.LogProbs {
+			truth := examples[i].Target[at]
+			sum = sum.Plus(score.Perplexity{Nats: -logProb, Tokens: 1})
+			isUnknown := truth == p.Unknown && p.Unknown != vocab.Padding
+			best = best.Plus(score.Of(s.Best[at] == truth && !isUnknown))
+			if isUnknown {
+				unknown++
+			}
+		}
+		if p.Words != nil {
+			words += p.Words(examples[i].Target)
+		}
+	}
+	result := Measurement{Method: TeacherForcing, Metrics: []score.Metric{score.Figure("perplexity per token", sum.Value())}}
+	if words > 0 {
+		result.Metrics = append(result.Metrics, score.Figure("perplexity per word", math.Exp(sum.Nats/float64(words))))
+	}
+	result.Metrics = append(result.Metrics, score.Figure("bits per token", sum.Nats/float64(max(sum.Tokens, 1))/math.Ln2), score.Share("token accuracy", best))
+	if unknown > 0 {
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d tokens are <unknown>: perplexities count them as that token", unknown, sum.Tokens))
+	}
+	return result, nil
+}

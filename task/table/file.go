@@ -1,0 +1,52 @@
+package table
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// Reader gives the function that reads files of pairs, source TAB target, for models with given vocabularies. Its notes say which
+// lines are no pairs, and how many tokens the vocabularies do not have; where they have no token for unknown ones, that is an
+// error which names the line.
+func Reader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
+	return func(path string) ([]task.Example, []string, error) {
+		report := &Report{}
+		pairs, err := readFile(Table{Path: path, Tokenizer: v.Tokenizer, MaxLength: math.MaxInt}, path, report)
+		if err != nil {
+			return nil, nil, err
+		}
+		examples := make([]task.Example, len(pairs))
+		for i, p := range pairs {
+			if examples[i], err = encode(v, p, &report.Source, &report.Target); err != nil {
+				return nil, nil, fmt.Errorf("%s: pair %d: %w", path, i+1, err)
+			}
+		}
+		notes := strings.Split(report.Files[0].String(), "\n")
+		return examples, append(notes, append(report.Source.lines("sources"), report.Target.lines("targets")...)...), nil
+	}
+}
+
+// encode makes ids of a pair, and notes unknown tokens.
+func encode(v task.Vocabularies, p pair, source, target *UnknownTokens) (e task.Example, err error) {
+	if e.Source, err = ids(v.Source, p.source, source); err != nil {
+		return e, fmt.Errorf("source: %w", err)
+	}
+	if e.Target, err = ids(v.Target, p.target, target); err != nil {
+		return e, fmt.Errorf("target: %w", err)
+	}
+	e.Target = append(e.Target, vocab.End)
+	return e, nil
+}
+
+func ids(v *vocab.Vocabulary, tokens []string, unknown *UnknownTokens) ([]vocab.ID, error) {
+	if !v.HasUnknown() {
+		return v.Encode(tokens)
+	}
+	note(v, tokens, unknown)
+	ids, _ := v.EncodeLossy(tokens)
+	return ids, nil
+}
