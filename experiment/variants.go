@@ -78,7 +78,7 @@ func (c Classifier) model(config universal.Config) (universal.Model, error) {
 		return nil, unknown("model.classifier.pool", c.Pool, slices.Sorted(maps.Keys(pools)))
 	}
 	if c.Untied {
-		return universal.Transformer{Config: config, Pool: pool}, nil
+		config.UntiedLayers = true
 	}
 	return universal.Encoder{Config: config, Pool: pool}, nil
 }

@@ -29,9 +29,8 @@
 // With [Config].PreNorm the layer norms stand in front of attention and transition instead, and one more behind the last
 // step, as in the authors' code.
 //
-// Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models). [Transformer] is what
-// they are compared with. Those with a decoder can go
-// on token by token from what each step has kept: see [KVCache].
+// Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models). Those with a decoder
+// decode token by token with a [KVCache]. With [Config].UntiedLayers each of them is the Transformer that the paper compares with.
 //
 // Letters: B batch, M source positions, W tokens a position, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
 // Graph functions panic on shapes that do not fit, as GoMLX's do; the packages that run them turn that into errors.
@@ -58,6 +57,10 @@ type Config struct {
 	Transition        Transition     `json:"-"`
 	Halting           halting.Policy `json:"-"`
 
+	// UntiedLayers: every layer has weights of its own. That is the Transformer (Vaswani et al., 2017) that the paper compares with.
+	// Halting must be halting.Fixed, its steps are the layers; positions are added once, below the first layer.
+	UntiedLayers bool `json:"untied_layers,omitempty"`
+
 	PreNorm         bool      `json:"pre_norm"`         // normalise in front of each sub-layer and once at the end, as the authors' code does
 	LearnedSteps    bool      `json:"learned_steps"`    // a learned vector a step instead of the sinusoid in t, as the authors' code does; forbids halting.Length
 	ScaleEmbedding  bool      `json:"scale_embedding"`  // multiply embeddings by sqrt(D), as the authors' code does
@@ -69,7 +72,7 @@ type Config struct {
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
 
-	learned int // how many steps have learned vectors, where an Exit has changed the policy since
+	trained int // steps that the model was trained with, where an Exit has changed the policy since; 0: as the policy says
 }
 
 // Dropout holds rates, 0 to below 1, of values zeroed in training.
@@ -144,6 +147,12 @@ func (c Config) Validate() error {
 		return fmt.Errorf("model.halting is missing: choose a policy of package halting")
 	case c.SharedEmbedding && c.SourceVocabulary != 0 && c.SourceVocabulary != c.TargetVocabulary:
 		return fmt.Errorf("model.shared_embedding needs one vocabulary, but the source has %d tokens and the target %d", c.SourceVocabulary, c.TargetVocabulary)
+	}
+	if _, fixed := c.Halting.(halting.Fixed); c.UntiedLayers && !fixed {
+		return fmt.Errorf("model.untied_layers needs model.halting to be fixed: its steps are the layers")
+	}
+	if c.UntiedLayers && c.LearnedSteps {
+		return fmt.Errorf("model.learned_steps makes no sense with model.untied_layers: a layer with weights of its own needs no step signal")
 	}
 	if _, tied := c.Halting.(halting.Length); tied && c.LearnedSteps {
 		return fmt.Errorf("model.learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")
