@@ -40,19 +40,13 @@ func longestAnswer(source int) int { return 4*source + 50 }
 
 // Exit makes the model stop computing by another criterion from now on.
 func (t *Trained) Exit(e halting.Exit) error {
-	var err error
-	switch m := t.Model.(type) {
-	case universal.EncoderDecoder:
-		m.Config, err = m.Exit(e)
-		t.Model = m
-	case universal.Encoder:
-		m.Config, err = m.Exit(e)
-		t.Model = m
-	default:
-		return fmt.Errorf("%s: only Universal Transformers can stop elsewhere", t.log.Dir())
+	m, err := t.Model.WithExit(e)
+	if err != nil {
+		return err
 	}
+	t.Model = m
 	t.Close()
-	return err
+	return nil
 }
 
 // Close frees what was compiled to decode.

@@ -83,7 +83,7 @@ func (r Run) Validate() error {
 		return err
 	}
 	if err := model.Validate(); err != nil {
-		return err
+		return fmt.Errorf("model.%w", err)
 	}
 	if classes := r.Task.Babi != nil; classes != (r.Model.Classifier != nil) {
 		if classes {

@@ -6,10 +6,30 @@ import (
 	"universal-transformer/halting"
 )
 
-// Exit is the same model, weights included, that stops by another criterion. Where steps have weights of their own, learned step
+// WithExit is the same model, weights included, that stops by another criterion.
+func (m EncoderDecoder) WithExit(e halting.Exit) (Model, error) {
+	config, err := m.withExit(e)
+	m.Config = config
+	return m, err
+}
+
+// WithExit is the same model, weights included, that stops by another criterion.
+func (m Encoder) WithExit(e halting.Exit) (Model, error) {
+	config, err := m.withExit(e)
+	m.Config = config
+	return m, err
+}
+
+// WithExit is the same model, weights included, that stops by another criterion.
+func (m Decoder) WithExit(e halting.Exit) (Model, error) {
+	config, err := m.withExit(e)
+	return Decoder{config}, err
+}
+
+// withExit changes the policy. Where steps have weights of their own, learned step
 // signals or untied layers, it can take no more than it was trained with.
-func (c Config) Exit(e halting.Exit) (Config, error) {
-	policy, err := e.Of(c.Halting)
+func (c Config) withExit(e halting.Exit) (Config, error) {
+	policy, err := c.Halting.WithExit(e)
 	if err != nil {
 		return c, err
 	}

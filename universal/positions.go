@@ -41,10 +41,10 @@ func (p Positions) Draw(rng *rand.Rand, length int) []int32 {
 // Validate rejects a negative maximum.
 func (p Positions) Validate() error {
 	if p.Max < 0 {
-		return fmt.Errorf("model.positions.max is %d: use 0 to count from 1, or the largest position to draw", p.Max)
+		return fmt.Errorf("max is %d: use 0 to count from 1, or the largest position to draw", p.Max)
 	}
 	if p.Gaps && p.Max == 0 {
-		return fmt.Errorf("model.positions.max is 0: positions with gaps need the largest position to draw")
+		return fmt.Errorf("max is 0: positions with gaps need the largest position to draw")
 	}
 	return nil
 }

@@ -126,53 +126,50 @@ type Options struct {
 	ReturnAttention bool
 }
 
-// Validate names the first field that makes no sense, with its value and what would do.
+// Validate names the first field that makes no sense, as JSON names it, with its value and what would do.
 func (c Config) Validate() error {
 	switch {
 	case c.TargetVocabulary < 2:
-		return fmt.Errorf("model.target_vocabulary is %d: at least 2 are needed", c.TargetVocabulary)
+		return fmt.Errorf("target_vocabulary is %d: at least 2 are needed", c.TargetVocabulary)
 	case c.TokensPerPosition < 0:
-		return fmt.Errorf("model.words is %d: it must be positive, or 0 for one token a position", c.TokensPerPosition)
+		return fmt.Errorf("tokens_per_position is %d: it must be positive, or 0 for one token a position", c.TokensPerPosition)
 	case c.TokensPerPosition > 1 && c.SharedEmbedding:
-		return fmt.Errorf("model.shared_embedding needs one token a position, but model.words is %d", c.TokensPerPosition)
+		return fmt.Errorf("shared_embedding needs one token a position, but tokens_per_position is %d", c.TokensPerPosition)
 	case c.Width < 1:
-		return fmt.Errorf("model.width is %d: it must be positive", c.Width)
+		return fmt.Errorf("width is %d: it must be positive", c.Width)
 	case c.Heads < 1:
-		return fmt.Errorf("model.heads is %d: it must be positive", c.Heads)
+		return fmt.Errorf("heads is %d: it must be positive", c.Heads)
 	case c.Width%c.Heads != 0:
-		return fmt.Errorf("model.heads is %d, which does not divide model.width %d: choose a divisor", c.Heads, c.Width)
+		return fmt.Errorf("heads is %d, which does not divide width %d: choose a divisor", c.Heads, c.Width)
 	case c.Transition == nil:
-		return fmt.Errorf("model.transition is missing: choose FeedForward or SeparableConvolution")
+		return fmt.Errorf("transition is missing: choose FeedForward or SeparableConvolution")
 	case c.Halting == nil:
-		return fmt.Errorf("model.halting is missing: choose a policy of package halting")
+		return fmt.Errorf("halting is missing: choose a policy of package halting")
 	case c.SharedEmbedding && c.SourceVocabulary != 0 && c.SourceVocabulary != c.TargetVocabulary:
-		return fmt.Errorf("model.shared_embedding needs one vocabulary, but the source has %d tokens and the target %d", c.SourceVocabulary, c.TargetVocabulary)
+		return fmt.Errorf("shared_embedding needs one vocabulary, but the source has %d tokens and the target %d", c.SourceVocabulary, c.TargetVocabulary)
 	}
 	if _, fixed := c.Halting.(halting.Fixed); c.UntiedLayers && !fixed {
-		return fmt.Errorf("model.untied_layers needs model.halting to be fixed: its steps are the layers")
+		return fmt.Errorf("untied_layers needs halting to be fixed: its steps are the layers")
 	}
 	if c.UntiedLayers && c.LearnedSteps {
-		return fmt.Errorf("model.learned_steps makes no sense with model.untied_layers: a layer with weights of its own needs no step signal")
+		return fmt.Errorf("learned_steps makes no sense with untied_layers: a layer with weights of its own needs no step signal")
 	}
 	if _, tied := c.Halting.(halting.Length); tied && c.LearnedSteps {
-		return fmt.Errorf("model.learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")
+		return fmt.Errorf("learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")
 	}
-	for _, part := range []interface{ Validate() error }{c.Transition, c.Halting, c.Dropout, c.Positions} {
-		if err := part.Validate(); err != nil {
-			return err
+	for _, part := range []struct {
+		name string
+		err  error
+	}{{"transition", c.Transition.Validate()}, {"halting", c.Halting.Validate()}, {"dropout", c.Dropout.Validate()}, {"positions", c.Positions.Validate()}} {
+		if part.err != nil {
+			return fmt.Errorf("%s.%w", part.name, part.err)
 		}
 	}
 	return nil
 }
 
 // Adaptive tells whether positions choose their own depth.
-func (c Config) Adaptive() bool {
-	switch c.Halting.(type) {
-	case halting.Listing, halting.Graves, halting.Frozen:
-		return true
-	}
-	return false
-}
+func (c Config) Adaptive() bool { return c.Halting.Adaptive() }
 
 // Validate rejects rates outside [0, 1).
 func (d Dropout) Validate() error {
@@ -181,7 +178,7 @@ func (d Dropout) Validate() error {
 		value float64
 	}{{"embedding", d.Embedding}, {"attention", d.Attention}, {"transition", d.Transition}, {"residual", d.Residual}} {
 		if !(rate.value >= 0 && rate.value < 1) {
-			return fmt.Errorf("model.dropout.%s is %v: it must be at least 0 and below 1", rate.name, rate.value)
+			return fmt.Errorf("%s is %v: it must be at least 0 and below 1", rate.name, rate.value)
 		}
 	}
 	return nil

@@ -226,11 +226,11 @@ func TestExitOfUntiedLayers(t *testing.T) {
 		c := small()
 		c.UntiedLayers, c.PreNorm = true, preNorm
 		x := newMachine(t, universal.Encoder{Config: c})
-		exited, err := c.Exit(halting.Exit{Steps: 2})
+		exited, err := x.model.WithExit(halting.Exit{Steps: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		short := newMachine(t, universal.Encoder{Config: exited})
+		short := newMachine(t, exited)
 		for v := range short.store.IterVariables() {
 			if x.store.GetVariable(v.Path()) == nil {
 				t.Errorf("pre-norm %v: the exit has a parameter of its own, %s", preNorm, v.Path())
@@ -244,7 +244,7 @@ func TestExitOfUntiedLayers(t *testing.T) {
 		if d := distance(got["logits"], want["logits"]); preNorm && !(d <= 1e-12) {
 			t.Errorf("two layers of three are off by %.2g", d)
 		}
-		if _, err := c.Exit(halting.Exit{Fixed: 4}); err == nil || !strings.Contains(err.Error(), "give at most 3") {
+		if _, err := x.model.WithExit(halting.Exit{Fixed: 4}); err == nil || !strings.Contains(err.Error(), "give at most 3") {
 			t.Errorf("more layers than there are: %v", err)
 		}
 	}
@@ -252,8 +252,8 @@ func TestExitOfUntiedLayers(t *testing.T) {
 
 func TestUntiedLayersValidate(t *testing.T) {
 	for want, change := range map[string]func(*universal.Config){
-		"model.untied_layers needs model.halting to be fixed": func(c *universal.Config) { c.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 2}} },
-		"model.learned_steps makes no sense":                  func(c *universal.Config) { c.LearnedSteps = true },
+		"untied_layers needs halting to be fixed": func(c *universal.Config) { c.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 2}} },
+		"learned_steps makes no sense":            func(c *universal.Config) { c.LearnedSteps = true },
 	} {
 		c := small()
 		c.UntiedLayers = true

@@ -102,7 +102,7 @@ func TestPaddingOfSeveralWordsChangesNothing(t *testing.T) {
 
 func TestWordsValidate(t *testing.T) {
 	for want, change := range map[string]func(*universal.Config){
-		"model.words is -1":          func(c *universal.Config) { c.TokensPerPosition = -1 },
+		"tokens_per_position is -1":  func(c *universal.Config) { c.TokensPerPosition = -1 },
 		"needs one token a position": func(c *universal.Config) { c.TokensPerPosition, c.SharedEmbedding, c.TargetVocabulary = 2, true, 7 },
 	} {
 		c := twoWords()
