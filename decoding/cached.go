@@ -36,7 +36,7 @@ func (d *Decoder) Start(sources [][]vocab.ID) (*Cached, error) {
 		if c.source, err = d.encodeSources(d.remember, sources); err != nil {
 			return nil, err
 		}
-		c.steps, c.prompts = d.config.Halting.Limit(c.source[2].Shape().Dimensions[1]), nil
+		c.steps, c.prompts = d.config.Halting.Limit(c.source[0].Shape().Dimensions[1]), nil
 	}
 	c.sources = make([]int, rowsFor(len(sources)))
 	for r := range c.sources {
@@ -231,10 +231,9 @@ func (c *Cached) arrange(parents []int) error {
 	return nil
 }
 
-// rememberGraph gives, of sources [B, M], what the decoder attends to: keys, values, mask.
+// rememberGraph gives, of sources [B, M], what the decoder attends to.
 func (d *Decoder) rememberGraph(scope *model.Scope, nodes []*Node) []*Node {
-	r := d.model.CacheCrossAttention(scope, d.encoded(scope, nodes[0]))
-	return []*Node{r.Keys, r.Values, r.Mask}
+	return d.model.CacheCrossAttention(scope, d.encoded(scope, nodes[0])).Tensors()
 }
 
 // nextGraph gives the logits [R, V] after tokens [R, N], of which some were seen before, a scalar; then come what is remembered of
@@ -247,8 +246,9 @@ func (d *Decoder) nextGraph(scope *model.Scope, nodes []*Node) []*Node {
 		logits := d.language.DecodeStep(scope, tokens, past)
 		return append([]*Node{logits}, past.Tensors...)
 	}
-	past := &universal.KVCache{Length: seen, Tensors: slices.Clone(rest[3:])}
-	logits := d.model.DecodeStep(scope, universal.CrossAttentionCache{Keys: rest[0], Values: rest[1], Mask: rest[2]}, tokens, past)
+	source, rest := d.config.CrossAttentionCacheOf(rest)
+	past := &universal.KVCache{Length: seen, Tensors: slices.Clone(rest)}
+	logits := d.model.DecodeStep(scope, source, tokens, past)
 	return append([]*Node{logits}, past.Tensors...)
 }
 

@@ -16,16 +16,19 @@ type ACT struct {
 	Bias     float64 `json:"bias"`      // initial bias of the halting unit: 1 as the authors' code starts (two steps at first), -3 starts deep
 }
 
+// Adaptive is true: every position decides when it halts.
+func (a ACT) Adaptive() bool { return true }
+
 // Limit is a.MaxSteps.
 func (a ACT) Limit(int) int { return a.MaxSteps }
 
 // Validate rejects fewer than one step and an epsilon outside [0, 1).
 func (a ACT) Validate() error {
 	if a.MaxSteps < 1 {
-		return fmt.Errorf("halting.max_steps is %d: at least 1 step is needed", a.MaxSteps)
+		return fmt.Errorf("max_steps is %d: at least 1 step is needed", a.MaxSteps)
 	}
 	if !(a.Epsilon >= 0 && a.Epsilon < 1) {
-		return fmt.Errorf("halting.epsilon is %v: it must be at least 0 and below 1; the paper's authors use 0.01", a.Epsilon)
+		return fmt.Errorf("epsilon is %v: it must be at least 0 and below 1; the paper's authors use 0.01", a.Epsilon)
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ type Exit struct {
 	Fixed     int     // every position runs exactly so many steps, its last state being the output, whatever the policy; 0: as the policy says
 }
 
-// Of is the policy with the exit, or an error that names the field and what would do.
-func (e Exit) Of(p Policy) (Policy, error) {
+// of gives a policy with the exit. What is alike for all policies is done here; changed is the policy with another limit or threshold.
+func (e Exit) of(p Policy, changed func() (Policy, error)) (Policy, error) {
 	switch {
 	case e.Steps < 0:
 		return nil, fmt.Errorf("exit steps is %d: give at least 1, or 0 to run as trained", e.Steps)
@@ -26,34 +26,60 @@ func (e Exit) Of(p Policy) (Policy, error) {
 	case e == Exit{}:
 		return p, nil
 	}
-	leaving, ok := p.(interface{ leave(Exit) (Policy, error) })
-	if !ok {
-		return nil, fmt.Errorf("exit: a policy of type %T can only be replaced by a fixed number of steps", p)
-	}
-	return leaving.leave(e)
+	return changed()
 }
 
-func (e Exit) unthresholded(what string) error {
+// withoutThreshold is an error if there is a threshold, which a policy that is not adaptive has no use for.
+func (e Exit) withoutThreshold(what string) error {
 	if e.Threshold > 0 {
 		return fmt.Errorf("exit threshold is %v, but a model of %s does not halt by itself: limit its steps instead", e.Threshold, what)
 	}
 	return nil
 }
 
-func (f Fixed) leave(e Exit) (Policy, error) {
-	f.Steps = min(f.Steps, e.Steps)
-	return f, e.unthresholded("fixed depth")
+// WithExit gives the same policy with fewer steps.
+func (f Fixed) WithExit(e Exit) (Policy, error) {
+	return e.of(f, func() (Policy, error) {
+		return Fixed{Steps: min(f.Steps, e.Steps)}, e.withoutThreshold("fixed depth")
+	})
 }
 
-func (l Length) leave(e Exit) (Policy, error) {
-	if l.Max == 0 || e.Steps < l.Max {
-		l.Max = e.Steps
-	}
-	return l, e.unthresholded("depth by length")
+// WithExit gives the same policy with a lower bound.
+func (l Length) WithExit(e Exit) (Policy, error) {
+	return e.of(l, func() (Policy, error) {
+		if l.Max == 0 || e.Steps < l.Max {
+			l.Max = e.Steps
+		}
+		return l, e.withoutThreshold("depth by length")
+	})
 }
 
-// leave gives the halting unit with another limit and threshold.
-func (a ACT) leave(e Exit) (ACT, error) {
+// WithExit gives the same policy with a lower limit or threshold.
+func (a Listing) WithExit(e Exit) (Policy, error) {
+	return e.of(a, func() (Policy, error) {
+		act, err := a.ACT.withExit(e)
+		return Listing{act}, err
+	})
+}
+
+// WithExit gives the same policy with a lower limit or threshold.
+func (a Graves) WithExit(e Exit) (Policy, error) {
+	return e.of(a, func() (Policy, error) {
+		act, err := a.ACT.withExit(e)
+		return Graves{act}, err
+	})
+}
+
+// WithExit gives the same policy with a lower limit or threshold.
+func (a Frozen) WithExit(e Exit) (Policy, error) {
+	return e.of(a, func() (Policy, error) {
+		act, err := a.ACT.withExit(e)
+		return Frozen{act}, err
+	})
+}
+
+// withExit gives the halting unit with another limit and threshold.
+func (a ACT) withExit(e Exit) (ACT, error) {
 	if e.Steps > 0 {
 		a.MaxSteps = min(a.MaxSteps, e.Steps)
 	}
@@ -64,22 +90,4 @@ func (a ACT) leave(e Exit) (ACT, error) {
 		a.Epsilon = 1 - e.Threshold
 	}
 	return a, nil
-}
-
-func (a Listing) leave(e Exit) (Policy, error) {
-	act, err := a.ACT.leave(e)
-	a.ACT = act
-	return a, err
-}
-
-func (a Graves) leave(e Exit) (Policy, error) {
-	act, err := a.ACT.leave(e)
-	a.ACT = act
-	return a, err
-}
-
-func (a Frozen) leave(e Exit) (Policy, error) {
-	act, err := a.ACT.leave(e)
-	a.ACT = act
-	return a, err
 }

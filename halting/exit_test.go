@@ -28,7 +28,7 @@ func TestExits(t *testing.T) {
 		{halting.Exit{Threshold: 0.75, Steps: 5}, halting.Listing{ACT: act}, halting.Listing{ACT: halting.ACT{MaxSteps: 5, Epsilon: 0.25, Bias: -1}}},
 		{halting.Exit{Fixed: 3}, halting.Listing{ACT: act}, halting.Fixed{Steps: 3}},
 	} {
-		if got, err := c.exit.Of(c.policy); err != nil || got != c.got {
+		if got, err := c.policy.WithExit(c.exit); err != nil || got != c.got {
 			t.Errorf("%+v of %#v is %#v, %v; want %#v", c.exit, c.policy, got, err, c.got)
 		}
 	}
@@ -51,7 +51,7 @@ func TestExitErrors(t *testing.T) {
 		{halting.Exit{Fixed: 2, Steps: 3}, act, "only one of them"},
 		{halting.Exit{Fixed: 2, Threshold: 0.3}, act, "only one of them"},
 	} {
-		if _, err := c.exit.Of(c.policy); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := c.policy.WithExit(c.exit); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v of %T: %v, want %q", c.exit, c.policy, err, c.want)
 		}
 	}

@@ -22,13 +22,16 @@ func (f Fixed) Unroll(_ *model.Scope, r Recurrence) Outcome {
 	return Outcome{State: state, Updates: whole(r.Mask, Scalar(state.Graph(), state.DType(), float64(f.Steps)))}
 }
 
+// Adaptive is false.
+func (f Fixed) Adaptive() bool { return false }
+
 // Limit is f.Steps.
 func (f Fixed) Limit(int) int { return f.Steps }
 
 // Validate rejects fewer than one step.
 func (f Fixed) Validate() error {
 	if f.Steps < 1 {
-		return fmt.Errorf("halting.steps is %d: at least 1 step is needed", f.Steps)
+		return fmt.Errorf("steps is %d: at least 1 step is needed", f.Steps)
 	}
 	return nil
 }
@@ -55,6 +58,9 @@ func (l Length) Unroll(_ *model.Scope, r Recurrence) Outcome {
 	return Outcome{State: state, Updates: whole(r.Mask, ConvertDType(depth, state.DType()))}
 }
 
+// Adaptive is false.
+func (l Length) Adaptive() bool { return false }
+
 // Limit is the number of source positions, or l.Max if that is smaller.
 func (l Length) Limit(sourcePositions int) int {
 	if l.Max > 0 {
@@ -66,7 +72,7 @@ func (l Length) Limit(sourcePositions int) int {
 // Validate rejects a negative bound.
 func (l Length) Validate() error {
 	if l.Max < 0 {
-		return fmt.Errorf("halting.max is %d: use 0 for no bound, or a positive number of steps", l.Max)
+		return fmt.Errorf("max is %d: use 0 for no bound, or a positive number of steps", l.Max)
 	}
 	return nil
 }

@@ -49,6 +49,10 @@ type Policy interface {
 	// Unroll applies the step until every position has halted or the limit is reached, and panics, as GoMLX's graph
 	// functions do, if a shape is wrong. Variables of its own it keeps below scope, under "halting".
 	Unroll(scope *model.Scope, r Recurrence) Outcome
+	// Adaptive tells whether positions choose their own depth, so that outcomes have remainders and a ponder cost.
+	Adaptive() bool
+	// WithExit gives the policy that stops as e says, or an error that names e's field and what would do.
+	WithExit(e Exit) (Policy, error)
 	// Limit is the largest number of steps that Unroll may take over a source of the given number of positions.
 	Limit(sourcePositions int) int
 	// Validate names the first field that makes no sense, its value, and what would.

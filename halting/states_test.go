@@ -99,12 +99,12 @@ func TestValidate(t *testing.T) {
 		policy halting.Policy
 		want   string // "" is valid
 	}{
-		{halting.Fixed{Steps: 1}, ""}, {halting.Fixed{}, "halting.steps is 0: at least 1 step is needed"},
-		{halting.Length{}, ""}, {halting.Length{Max: -1}, "halting.max is -1: use 0 for no bound, or a positive number of steps"},
+		{halting.Fixed{Steps: 1}, ""}, {halting.Fixed{}, "steps is 0: at least 1 step is needed"},
+		{halting.Length{}, ""}, {halting.Length{Max: -1}, "max is -1: use 0 for no bound, or a positive number of steps"},
 		{halting.Listing{ACT: halting.ACT{MaxSteps: 1}}, ""},
-		{halting.Graves{}, "halting.max_steps is 0: at least 1 step is needed"},
-		{halting.Frozen{ACT: halting.ACT{MaxSteps: 1, Epsilon: 1}}, "halting.epsilon is 1: it must be at least 0 and below 1; the paper's authors use 0.01"},
-		{halting.Frozen{ACT: halting.ACT{MaxSteps: 1, Epsilon: -0.5}}, "halting.epsilon is -0.5: it must be at least 0 and below 1; the paper's authors use 0.01"},
+		{halting.Graves{}, "max_steps is 0: at least 1 step is needed"},
+		{halting.Frozen{ACT: halting.ACT{MaxSteps: 1, Epsilon: 1}}, "epsilon is 1: it must be at least 0 and below 1; the paper's authors use 0.01"},
+		{halting.Frozen{ACT: halting.ACT{MaxSteps: 1, Epsilon: -0.5}}, "epsilon is -0.5: it must be at least 0 and below 1; the paper's authors use 0.01"},
 	} {
 		got := ""
 		if err := test.policy.Validate(); err != nil {

@@ -29,14 +29,18 @@ func (s *stack) selfAttention(t int, x *Node) *Node {
 	return y
 }
 
-// crossAttention lets every target position look at the encoded source: queries from the decoder, keys and values from
-// the encoder's output. As the weights are the same in every step, so are keys and values: they are made once.
-func (s *stack) crossAttention(x *Node) *Node {
-	if s.remembered == nil {
-		s.remembered = s.lookup("cross_attention", s.memory.State)
+// crossAttention lets every target position attend to the encoded source: queries from the decoder, keys and values from
+// the encoder's output. Where all steps have the same weights they have the same keys and values, which are made once.
+func (s *stack) crossAttention(t int, x *Node) *Node {
+	layer := 0
+	if s.UntiedLayers {
+		layer = t - 1
+	}
+	if layer == len(s.memoryKeys) {
+		s.memoryKeys = append(s.memoryKeys, s.lookup("cross_attention", s.memory.State))
 	}
 	options := attention.CoreOptions{AttentionMask: s.selection.Rows(visible(s.memory.Mask))}
-	y, weights := s.multiHead("cross_attention", x, s.remembered, options)
+	y, weights := s.multiHead("cross_attention", x, s.memoryKeys[layer], options)
 	if s.watch.ReturnAttention {
 		s.pass.CrossAttention = append(s.pass.CrossAttention, weights)
 	}
@@ -51,7 +55,7 @@ type lookup struct {
 
 // lookup projects a context [B, N, D] to keys and values.
 func (s *stack) lookup(name string, context *Node) *lookup {
-	scope := s.scope.At("%s", name)
+	scope := s.layer.At("%s", name)
 	return &lookup{key: s.heads(s.weights().Dense(scope, "key", context, s.Width)), value: s.heads(s.weights().Dense(scope, "value", context, s.Width))}
 }
 
@@ -69,7 +73,7 @@ func (s *stack) heads(of *Node) *Node {
 //
 // d is a head's number of channels. There are no biases. weights [B, K, M, N] are nil unless watched.
 func (s *stack) multiHead(name string, x *Node, context *lookup, options attention.CoreOptions) (y, weights *Node) {
-	scope := s.scope.At("%s", name)
+	scope := s.layer.At("%s", name)
 	query := s.heads(s.weights().Dense(scope, "query", x, s.Width)) // (eq. 3)
 	key, value := s.selection.Rows(context.key), s.selection.Rows(context.value)
 	options.Scale = 1 / math.Sqrt(float64(s.Width/s.Heads))

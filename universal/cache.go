@@ -1,6 +1,8 @@
 package universal
 
 import (
+	"slices"
+
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -44,18 +46,39 @@ func (c Config) CacheCapacityAxis(i int) int {
 	return -1
 }
 
-// CrossAttentionCache is what the decoder attends to of an encoded source, the same in all steps and for all tokens.
+// CrossAttentionCache is what the decoder attends to of an encoded source, the same for all tokens: keys and values, one of each for
+// all steps, or one a layer if layers are untied.
 type CrossAttentionCache struct {
-	Keys   *Node // [B, K, D/K, M]
-	Values *Node // [B, K, M, D/K]
-	Mask   *Node // [B, M] bool, true at real positions
+	Mask   *Node   // [B, M] bool, true at real positions
+	Keys   []*Node // [B, K, D/K, M]
+	Values []*Node // [B, K, M, D/K]
+}
+
+// Tensors lists what the cache holds, as [Config.CrossAttentionCacheOf] takes it.
+func (c CrossAttentionCache) Tensors() []*Node {
+	return slices.Concat([]*Node{c.Mask}, c.Keys, c.Values)
+}
+
+// CrossAttentionCacheOf is the cache of the given tensors, and the rest of the list.
+func (c Config) CrossAttentionCacheOf(list []*Node) (cache CrossAttentionCache, rest []*Node) {
+	layers := 1
+	if c.UntiedLayers {
+		layers = c.Halting.Limit(0)
+	}
+	return CrossAttentionCache{Mask: list[0], Keys: list[1 : 1+layers], Values: list[1+layers : 1+2*layers]}, list[1+2*layers:]
 }
 
 // CacheCrossAttention projects an encoded source to keys and values, once.
 func (m EncoderDecoder) CacheCrossAttention(scope *model.Scope, memory Memory) CrossAttentionCache {
-	s := &stack{Config: m.Config, scope: scope.At("decoder")}
-	context := s.lookup("cross_attention", memory.State)
-	return CrossAttentionCache{Keys: channelsFirst(context.key), Values: headsFirst(context.value), Mask: memory.Mask}
+	s := &stack{Config: m.Config, scope: scope.At("decoder"), memory: &memory}
+	s.layer = s.scope
+	cache := CrossAttentionCache{Mask: memory.Mask}
+	for t := 1; t == 1 || m.UntiedLayers && t <= m.Halting.Limit(0); t++ {
+		s.enter(t)
+		context := s.lookup("cross_attention", memory.State)
+		cache.Keys, cache.Values = append(cache.Keys, channelsFirst(context.key)), append(cache.Values, headsFirst(context.value))
+	}
+	return cache
 }
 
 // DecodeStep reads the next tokens of R sequences and gives the logits [R, V] of the one after them. Position i of the decoder
@@ -64,7 +87,9 @@ func (m EncoderDecoder) CacheCrossAttention(scope *model.Scope, memory Memory) C
 func (m EncoderDecoder) DecodeStep(scope *model.Scope, source CrossAttentionCache, tokens *Node, past *KVCache) *Node {
 	s := m.continued(scope, tokens, past)
 	s.memory, s.source = &Memory{Mask: source.Mask}, source.Mask
-	s.remembered = &lookup{key: positionsFirst(source.Keys), value: headsFirst(source.Values)}
+	for i, keys := range source.Keys {
+		s.memoryKeys = append(s.memoryKeys, &lookup{key: positionsFirst(keys), value: headsFirst(source.Values[i])})
+	}
 	return m.readLast(scope, s.run())
 }
 
@@ -82,7 +107,7 @@ func (c Config) continued(scope *model.Scope, tokens *Node, past *KVCache) *stac
 	table := Reshape(c.sinusoids(g, 1, capacity), capacity, c.Width)
 	at := Add(Iota(g, shapes.Make(int32Type, 1, n), 1), past.Length) // [1, N], from 0
 	s := &stack{
-		Config: c, scope: inner, causal: true, pass: &Pass{}, mask: Equal(tokens, tokens), // all are real
+		Config: c, scope: inner, layer: inner, causal: true, pass: &Pass{}, mask: Equal(tokens, tokens), // all are real
 
 		coordinates: coordinates{position: Gather(table, InsertAxes(at, -1)), step: c.stepCoordinates(inner, g)},
 		state:       c.embed(scope, c.targetTable(scope), tokens),

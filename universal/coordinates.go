@@ -19,12 +19,18 @@ const int32Type = dtypes.Int32
 //	P^t_{i,2j+1} = cos(i / 10000^(2j/d)) + cos(t / 10000^(2j/d))
 type coordinates struct {
 	position *Node           // [B or 1, M, D], the summand in i
-	step     func(int) *Node // [1, 1, D], the summand in t
+	step     func(int) *Node // [1, 1, D], the summand in t; nil if layers are untied, where positions are added once, below the first
 }
 
 // add is X = H^{t-1} + P^t.
 func (c coordinates) add(t int, state *Node) *Node {
-	return Add(state, Add(c.position, c.step(t)))
+	switch {
+	case c.step != nil:
+		return Add(state, Add(c.position, c.step(t)))
+	case t == 1:
+		return Add(state, c.position)
+	}
+	return state
 }
 
 // of gives the coordinates of selected positions.
@@ -50,12 +56,15 @@ func (c Config) newCoordinates(scope *model.Scope, tokens, positions *Node) coor
 	return at
 }
 
-// stepCoordinates is the summand in t.
+// stepCoordinates is the summand in t, nil if layers are untied.
 func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node {
-	if !c.LearnedSteps {
+	switch {
+	case c.UntiedLayers:
+		return nil
+	case !c.LearnedSteps:
 		return func(t int) *Node { return c.sinusoids(g, t, t) }
 	}
-	table := c.weights().parameter(scope, "step", normal(1), c.stepsLearned(), c.Width).NodeValue(g)
+	table := c.weights().parameter(scope, "step", normal(1), c.trainedSteps(), c.Width).NodeValue(g)
 	return func(t int) *Node { return Reshape(Slice(table, AxisElem(t-1)), 1, 1, c.Width) }
 }
 

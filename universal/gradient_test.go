@@ -47,7 +47,12 @@ func TestGradientsAgreeWithCentralDifferences(t *testing.T) {
 		}},
 		{"encoder, two words a position", func(c *universal.Config) { c.TokensPerPosition, c.ScaleEmbedding = 2, true },
 			func(c universal.Config) universal.Model { return universal.Encoder{Config: c} }},
-		{"transformer", func(*universal.Config) {}, func(c universal.Config) universal.Model { return universal.Transformer{Config: c} }},
+		{"untied", func(c *universal.Config) { c.UntiedLayers = true }, encoderDecoder},
+		{"untied, pre-norm, separable convolution", func(c *universal.Config) {
+			c.UntiedLayers, c.PreNorm, c.Transition, c.Halting = true, true, universal.SeparableConvolution{Filter: 5}, halting.Fixed{Steps: 2}
+		}, encoderDecoder},
+		{"untied encoder", func(c *universal.Config) { c.UntiedLayers = true }, func(c universal.Config) universal.Model { return universal.Encoder{Config: c} }},
+		{"untied decoder", func(c *universal.Config) { c.UntiedLayers = true }, func(c universal.Config) universal.Model { return universal.Decoder{Config: c} }},
 		{"decoder", func(c *universal.Config) { c.Halting = halting.Frozen{ACT: act} }, func(c universal.Config) universal.Model { return universal.Decoder{Config: c} }},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -53,12 +53,15 @@ func variants(precision dtypes.DType) (list []variant) {
 			for _, preNorm := range []bool{false, true} {
 				c := small()
 				c.Precision, c.Halting, c.Transition, c.PreNorm = precision, p.Policy, transition, preNorm
+				untied := c
+				untied.UntiedLayers = true
 				for _, m := range []universal.Model{
 					universal.EncoderDecoder{Config: c}, universal.Encoder{Config: c}, universal.Decoder{Config: c},
-					universal.Encoder{Config: c, Pool: universal.Last}, universal.Transformer{Config: c},
+					universal.Encoder{Config: c, Pool: universal.Last},
+					universal.EncoderDecoder{Config: untied}, universal.Encoder{Config: untied}, universal.Decoder{Config: untied},
 				} {
-					if m.Validate() == nil { // a language model cannot tie its depth to a source
-						name := fmt.Sprintf("%T/%s/%T/pre-norm=%v", m, p.name, transition, preNorm)[len("universal."):]
+					if m.Validate() == nil { // a language model cannot tie its depth to a source, and untied layers are a fixed number
+						name := fmt.Sprintf("%T/%s/%T/pre-norm=%v/untied=%v", m, p.name, transition, preNorm, isUntied(m))[len("universal."):]
 						if e, ok := m.(universal.Encoder); ok && e.Pool != nil {
 							name += "/last"
 						}
@@ -71,17 +74,21 @@ func variants(precision dtypes.DType) (list []variant) {
 	return list
 }
 
+func isUntied(m universal.Model) bool {
+	switch m := m.(type) {
+	case universal.EncoderDecoder:
+		return m.UntiedLayers
+	case universal.Encoder:
+		return m.UntiedLayers
+	}
+	return m.(universal.Decoder).UntiedLayers
+}
+
 // hasSource and hasTarget say what a model reads.
 func hasSource(m universal.Model) bool { _, not := m.(universal.Decoder); return !not }
 func hasTarget(m universal.Model) bool { return !classifies(m) }
 
-func classifies(m universal.Model) bool {
-	switch m.(type) {
-	case universal.Encoder, universal.Transformer:
-		return true
-	}
-	return false
-}
+func classifies(m universal.Model) bool { _, ok := m.(universal.Encoder); return ok }
 
 // A machine runs one model on ids. Its variables are random numbers of a size at which positions halt after different
 // numbers of steps; they depend on their names only.

@@ -59,7 +59,7 @@ func (m Encoder) Forward(scope *model.Scope, in Inputs, watch Options) Result {
 // Validate checks the fields that this model reads.
 func (m Encoder) Validate() error {
 	if m.TiedReadout {
-		return fmt.Errorf("model.tied_readout needs a target embedding, which an encoder has not")
+		return fmt.Errorf("tied_readout needs a target embedding, which an encoder has not")
 	}
 	return m.validateWithSource()
 }
@@ -79,14 +79,14 @@ func (m Decoder) Forward(scope *model.Scope, in Inputs, watch Options) Result {
 // Validate checks the fields that this model reads. Depth tied to the length of the whole text would look ahead.
 func (m Decoder) Validate() error {
 	if _, tied := m.Halting.(halting.Length); tied {
-		return fmt.Errorf("model.halting: a language model has no source whose length could set its depth; choose another policy")
+		return fmt.Errorf("halting: a language model has no source whose length could set its depth; choose another policy")
 	}
 	return m.Config.Validate()
 }
 
 func (c Config) validateWithSource() error {
 	if c.SourceVocabulary < 2 {
-		return fmt.Errorf("model.source_vocabulary is %d: at least 2 are needed", c.SourceVocabulary)
+		return fmt.Errorf("source_vocabulary is %d: at least 2 are needed", c.SourceVocabulary)
 	}
 	return c.Validate()
 }
@@ -99,10 +99,14 @@ func (c Config) encode(scope *model.Scope, in Inputs, watch Options) *Pass {
 	return s.run()
 }
 
-// Model is one of [EncoderDecoder], [Encoder] and [Decoder], or a baseline that answers to the same call.
+// Model is one of [EncoderDecoder], [Encoder] and [Decoder].
 type Model interface {
 	// Forward gives logits for in.Target; see the models for what they read.
 	Forward(scope *model.Scope, in Inputs, watch Options) Result
+	// Adaptive tells whether positions choose their own depth.
+	Adaptive() bool
+	// WithExit is the same model, weights included, that stops as e says.
+	WithExit(e halting.Exit) (Model, error)
 	// Validate names the first field that makes no sense, its value, and what would.
 	Validate() error
 }

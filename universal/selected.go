@@ -68,7 +68,7 @@ func (s *stack) keys(t int, x *Node) *lookup {
 
 // project makes keys or values of self-attention.
 func (s *stack) project(name string, context *Node) *Node {
-	return s.weights().Dense(s.scope.At("self_attention"), name, context, s.Width)
+	return s.weights().Dense(s.layer.At("self_attention"), name, context, s.Width)
 }
 
 // backwards is the mask [R, C, 1, M] of selected positions that look at themselves and those before them.

@@ -11,13 +11,14 @@ import (
 type stack struct {
 	Config
 	scope       *model.Scope
-	state       *Node // H^0, [B, M, D]
-	mask        *Node // [B, M] bool, true at real positions
-	source      *Node // [B, source positions] bool: the mask that depth may be tied to
+	layer       *model.Scope // of the weights of the step that runs: scope, or, untied, one of the step's own below it
+	state       *Node        // H^0, [B, M, D]
+	mask        *Node        // [B, M] bool, true at real positions
+	source      *Node        // [B, source positions] bool: the mask that depth may be tied to
 	coordinates coordinates
 	causal      bool          // a position sees itself and those before it only
 	memory      *Memory       // what the decoder attends to besides itself; nil in encoders and language models
-	remembered  *lookup       // its keys and values
+	memoryKeys  []*lookup     // its keys and values: one for all steps, or, untied, one a step
 	past        *continuation // what a causal stack keeps of the positions before; nil if it sees all of them at once
 	watch       Options
 	pass        *Pass
@@ -32,7 +33,7 @@ func (c Config) newStack(scope *model.Scope, tokens, positions *Node, capacities
 		panic(err)
 	}
 	return &stack{
-		Config: c, scope: scope, mask: real(tokens), watch: watch, pass: &Pass{}, capacities: capacities,
+		Config: c, scope: scope, layer: scope, mask: real(tokens), watch: watch, pass: &Pass{}, capacities: capacities,
 		coordinates: c.newCoordinates(scope, tokens, positions),
 	}
 }
@@ -43,9 +44,7 @@ func (s *stack) run() *Pass {
 		State: s.state, Mask: s.mask, Source: s.source, Capacities: s.capacities,
 		Locate: func(t int, state *Node) *Node { return s.coordinates.add(t, state) },
 		Revise: func(t int, x *Node) *Node {
-			if s.past != nil {
-				s.past.enter(t)
-			}
+			s.enter(t)
 			return s.revise(t, x)
 		},
 	}
@@ -54,20 +53,33 @@ func (s *stack) run() *Pass {
 	}
 	outcome := s.Halting.Unroll(s.scope, r)
 	if s.PreNorm {
+		if s.UntiedLayers { // it stands with the last layer, even where an exit stops before that
+			s.layer = s.scope.At("layer_%d", s.trainedSteps())
+		}
 		outcome.State = s.norm("output_norm", outcome.State)
 	}
 	s.pass.Outcome, s.pass.Mask = outcome, s.mask
 	return s.pass
 }
 
-// revise is one step after coordinates have been added. It has the same weights whatever the step. x: [B, M, D]
+// enter prepares step t.
+func (s *stack) enter(t int) {
+	if s.UntiedLayers {
+		s.layer = s.scope.At("layer_%d", t)
+	}
+	if s.past != nil {
+		s.past.enter(t)
+	}
+}
+
+// revise is one step after coordinates have been added. Its weights are the same whatever the step, unless layers are untied. x: [B, M, D]
 func (s *stack) revise(t int, x *Node) *Node {
 	if s.PreNorm {
 		return s.revisePreNorm(t, x)
 	}
 	a := s.norm("self_attention_norm", Add(x, s.drop(s.selfAttention(t, x)))) // (eq. 5)
 	if s.memory != nil {
-		a = s.norm("cross_attention_norm", Add(a, s.drop(s.crossAttention(a))))
+		a = s.norm("cross_attention_norm", Add(a, s.drop(s.crossAttention(t, a))))
 	}
 	return s.norm("transition_norm", Add(a, s.drop(s.transition(a)))) // (eq. 4)
 }
@@ -77,7 +89,7 @@ func (s *stack) revise(t int, x *Node) *Node {
 func (s *stack) revisePreNorm(t int, x *Node) *Node {
 	a := Add(x, s.drop(s.selfAttention(t, s.norm("self_attention_norm", x))))
 	if s.memory != nil {
-		a = Add(a, s.drop(s.crossAttention(s.norm("cross_attention_norm", a))))
+		a = Add(a, s.drop(s.crossAttention(t, s.norm("cross_attention_norm", a))))
 	}
 	return Add(a, s.drop(s.transition(s.norm("transition_norm", a))))
 }
@@ -87,7 +99,7 @@ func (s *stack) transition(x *Node) *Node {
 	if s.past != nil {
 		line.Before = s.past.before
 	}
-	return s.Transition.Apply(s.scope.At("transition"), x, line)
+	return s.Transition.Apply(s.layer.At("transition"), x, line)
 }
 
 // drop is the dropout of what a sub-layer adds to the state.
@@ -98,7 +110,7 @@ const normEpsilon = 1e-6
 
 // norm is layer normalisation over channels (Ba et al., 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias, biased variance.
 func (s *stack) norm(name string, x *Node) *Node {
-	scope, width := s.scope.At("%s", name), x.Shape().Dimensions[x.Rank()-1]
+	scope, width := s.layer.At("%s", name), x.Shape().Dimensions[x.Rank()-1]
 	gain := s.weights().parameter(scope, "gain", ones, width)
 	bias := s.weights().parameter(scope, "bias", zeros, width)
 	centred := Sub(x, ReduceAndKeep(x, ReduceMean, -1))

@@ -53,7 +53,7 @@ func (f FeedForward) LooksBack(int) []Window { return nil }
 // Validate rejects a filter below 1.
 func (f FeedForward) Validate() error {
 	if f.Filter < 1 {
-		return fmt.Errorf("model.transition.filter is %d: it must be positive", f.Filter)
+		return fmt.Errorf("filter is %d: it must be positive", f.Filter)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (f SeparableConvolution) LooksBack(width int) (windows []Window) {
 func (f SeparableConvolution) Validate() error {
 	for _, w := range f.widths() {
 		if w < 1 || w > 99 {
-			return fmt.Errorf("model.transition.widths has %d: each must be from 1 to 99", w)
+			return fmt.Errorf("widths has %d: each must be from 1 to 99", w)
 		}
 	}
 	return FeedForward{Filter: f.Filter}.Validate()

@@ -29,9 +29,8 @@
 // With [Config].PreNorm the layer norms stand in front of attention and transition instead, and one more behind the last
 // step, as in the authors' code.
 //
-// Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models). [Transformer] is what
-// they are compared with. Those with a decoder can go
-// on token by token from what each step has kept: see [KVCache].
+// Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models). Those with a decoder
+// decode token by token with a [KVCache]. With [Config].UntiedLayers each of them is the Transformer that the paper compares with.
 //
 // Letters: B batch, M source positions, W tokens a position, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
 // Graph functions panic on shapes that do not fit, as GoMLX's do; the packages that run them turn that into errors.
@@ -58,6 +57,10 @@ type Config struct {
 	Transition        Transition     `json:"-"`
 	Halting           halting.Policy `json:"-"`
 
+	// UntiedLayers: every layer has weights of its own. That is the Transformer (Vaswani et al., 2017) that the paper compares with.
+	// Halting must be halting.Fixed, its steps are the layers; positions are added once, below the first layer.
+	UntiedLayers bool `json:"untied_layers,omitempty"`
+
 	PreNorm         bool      `json:"pre_norm"`         // normalise in front of each sub-layer and once at the end, as the authors' code does
 	LearnedSteps    bool      `json:"learned_steps"`    // a learned vector a step instead of the sinusoid in t, as the authors' code does; forbids halting.Length
 	ScaleEmbedding  bool      `json:"scale_embedding"`  // multiply embeddings by sqrt(D), as the authors' code does
@@ -69,7 +72,7 @@ type Config struct {
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
 
-	learned int // how many steps have learned vectors, where an Exit has changed the policy since
+	trained int // steps that the model was trained with, where an Exit has changed the policy since; 0: as the policy says
 }
 
 // Dropout holds rates, 0 to below 1, of values zeroed in training.
@@ -123,34 +126,43 @@ type Options struct {
 	ReturnAttention bool
 }
 
-// Validate names the first field that makes no sense, with its value and what would do.
+// Validate names the first field that makes no sense, as JSON names it, with its value and what would do.
 func (c Config) Validate() error {
 	switch {
 	case c.TargetVocabulary < 2:
-		return fmt.Errorf("model.target_vocabulary is %d: at least 2 are needed", c.TargetVocabulary)
+		return fmt.Errorf("target_vocabulary is %d: at least 2 are needed", c.TargetVocabulary)
 	case c.TokensPerPosition < 0:
-		return fmt.Errorf("model.words is %d: it must be positive, or 0 for one token a position", c.TokensPerPosition)
+		return fmt.Errorf("tokens_per_position is %d: it must be positive, or 0 for one token a position", c.TokensPerPosition)
 	case c.TokensPerPosition > 1 && c.SharedEmbedding:
-		return fmt.Errorf("model.shared_embedding needs one token a position, but model.words is %d", c.TokensPerPosition)
+		return fmt.Errorf("shared_embedding needs one token a position, but tokens_per_position is %d", c.TokensPerPosition)
 	case c.Width < 1:
-		return fmt.Errorf("model.width is %d: it must be positive", c.Width)
+		return fmt.Errorf("width is %d: it must be positive", c.Width)
 	case c.Heads < 1:
-		return fmt.Errorf("model.heads is %d: it must be positive", c.Heads)
+		return fmt.Errorf("heads is %d: it must be positive", c.Heads)
 	case c.Width%c.Heads != 0:
-		return fmt.Errorf("model.heads is %d, which does not divide model.width %d: choose a divisor", c.Heads, c.Width)
+		return fmt.Errorf("heads is %d, which does not divide width %d: choose a divisor", c.Heads, c.Width)
 	case c.Transition == nil:
-		return fmt.Errorf("model.transition is missing: choose FeedForward or SeparableConvolution")
+		return fmt.Errorf("transition is missing: choose FeedForward or SeparableConvolution")
 	case c.Halting == nil:
-		return fmt.Errorf("model.halting is missing: choose a policy of package halting")
+		return fmt.Errorf("halting is missing: choose a policy of package halting")
 	case c.SharedEmbedding && c.SourceVocabulary != 0 && c.SourceVocabulary != c.TargetVocabulary:
-		return fmt.Errorf("model.shared_embedding needs one vocabulary, but the source has %d tokens and the target %d", c.SourceVocabulary, c.TargetVocabulary)
+		return fmt.Errorf("shared_embedding needs one vocabulary, but the source has %d tokens and the target %d", c.SourceVocabulary, c.TargetVocabulary)
+	}
+	if _, fixed := c.Halting.(halting.Fixed); c.UntiedLayers && !fixed {
+		return fmt.Errorf("untied_layers needs halting to be fixed: its steps are the layers")
+	}
+	if c.UntiedLayers && c.LearnedSteps {
+		return fmt.Errorf("learned_steps makes no sense with untied_layers: a layer with weights of its own needs no step signal")
 	}
 	if _, tied := c.Halting.(halting.Length); tied && c.LearnedSteps {
-		return fmt.Errorf("model.learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")
+		return fmt.Errorf("learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")
 	}
-	for _, part := range []interface{ Validate() error }{c.Transition, c.Halting, c.Dropout, c.positions()} {
-		if err := part.Validate(); err != nil {
-			return err
+	for _, part := range []struct {
+		name string
+		err  error
+	}{{"transition", c.Transition.Validate()}, {"halting", c.Halting.Validate()}, {"dropout", c.Dropout.Validate()}, {"positions", c.positions().Validate()}} {
+		if part.err != nil {
+			return fmt.Errorf("%s.%w", part.name, part.err)
 		}
 	}
 	return nil
@@ -167,13 +179,7 @@ func (c Config) positions() Positions {
 func (c Config) positionLimit() int { return c.positions().Limit() }
 
 // Adaptive tells whether positions choose their own depth.
-func (c Config) Adaptive() bool {
-	switch c.Halting.(type) {
-	case halting.Listing, halting.Graves, halting.Frozen:
-		return true
-	}
-	return false
-}
+func (c Config) Adaptive() bool { return c.Halting.Adaptive() }
 
 // Validate rejects rates outside [0, 1).
 func (d Dropout) Validate() error {
@@ -182,7 +188,7 @@ func (d Dropout) Validate() error {
 		value float64
 	}{{"embedding", d.Embedding}, {"attention", d.Attention}, {"transition", d.Transition}, {"residual", d.Residual}} {
 		if !(rate.value >= 0 && rate.value < 1) {
-			return fmt.Errorf("model.dropout.%s is %v: it must be at least 0 and below 1", rate.name, rate.value)
+			return fmt.Errorf("%s is %v: it must be at least 0 and below 1", rate.name, rate.value)
 		}
 	}
 	return nil

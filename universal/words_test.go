@@ -1,8 +1,6 @@
 package universal_test
 
 import (
-	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -104,73 +102,14 @@ func TestPaddingOfSeveralWordsChangesNothing(t *testing.T) {
 
 func TestWordsValidate(t *testing.T) {
 	for want, change := range map[string]func(*universal.Config){
-		"model.words is -1":              func(c *universal.Config) { c.TokensPerPosition = -1 },
-		"needs one token a position":     func(c *universal.Config) { c.TokensPerPosition, c.SharedEmbedding, c.TargetVocabulary = 2, true, 7 },
-		"model.halting must be fixed":    nil,
-		"model.learned_steps makes no s": func(c *universal.Config) { c.Halting, c.LearnedSteps = halting.Fixed{Steps: 2}, true },
+		"tokens_per_position is -1":  func(c *universal.Config) { c.TokensPerPosition = -1 },
+		"needs one token a position": func(c *universal.Config) { c.TokensPerPosition, c.SharedEmbedding, c.TargetVocabulary = 2, true, 7 },
 	} {
 		c := twoWords()
-		if change != nil {
-			change(&c)
-		}
-		if err := (universal.Transformer{Config: c}).Validate(); err == nil || !strings.Contains(err.Error(), want) {
+		change(&c)
+		if err := (universal.Encoder{Config: c}).Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
-	}
-}
-
-// Every layer of a Transformer has the encoder's parameters, its own; with one layer it is an Encoder of one step that was told no
-// step. Caught when planted: layers that share; positions added in every layer.
-func TestTransformerHasWeightsOfEveryLayer(t *testing.T) {
-	c := small()
-	encoder, want := shapesOf(t, universal.Encoder{Config: c}), map[string]string{}
-	for name, shape := range encoder {
-		below, block := strings.CutPrefix(name, "encoder.")
-		if !block {
-			want[name] = shape
-			continue
-		}
-		for layer := 1; layer <= 3; layer++ {
-			want[fmt.Sprintf("encoder.layer_%d.%s", layer, below)] = shape
-		}
-	}
-	same(t, "transformer", shapesOf(t, universal.Transformer{Config: c}), want)
-	x := newMachine(t, universal.Transformer{Config: c})
-	got := x.run(rectangle(sources, 4), [][]int32{{2}, {3}, {4}})
-	tied := newMachine(t, universal.Transformer{Config: c})
-	for name := range maps.Keys(want) {
-		if rest, ok := strings.CutPrefix(name, "encoder.layer_1."); ok {
-			for _, layer := range []string{"2", "3"} {
-				set(tied, "encoder.layer_"+layer+"."+rest, values(tied, name))
-			}
-		}
-	}
-	if distance(got["logits"], tied.run(rectangle(sources, 4), [][]int32{{2}, {3}, {4}})["logits"]) < 1e-6 {
-		t.Error("the layers' own weights do not matter")
-	}
-}
-
-// Layers that add nothing hand on what they were given: then three come to what one comes to, and positions were added once.
-// Caught when planted: positions added in every layer.
-func TestTransformerAddsPositionsOnce(t *testing.T) {
-	var logits [][]float64
-	for _, layers := range []int{1, 3} {
-		c := small()
-		c.PreNorm, c.Halting = true, halting.Fixed{Steps: layers}
-		x := newMachine(t, universal.Transformer{Config: c})
-		for layer := 1; layer <= layers; layer++ {
-			below := fmt.Sprintf("encoder.layer_%d.", layer)
-			for _, name := range []string{"self_attention.output", "transition.outer.weight", "transition.outer.bias"} {
-				set(x, below+name, make([]float64, len(values(x, below+name))))
-			}
-		}
-		last := fmt.Sprintf("encoder.layer_%d.output_norm.", layers)
-		set(x, last+"gain", []float64{1, 2, 3, 4, 5, 6})
-		set(x, last+"bias", make([]float64, 6))
-		logits = append(logits, x.run(rectangle(sources, 4), [][]int32{{2}, {3}, {4}})["logits"])
-	}
-	if d := distance(logits[0], logits[1]); !(d <= 1e-12) {
-		t.Errorf("three layers that add nothing are off by %.2g", d)
 	}
 }
 

@@ -52,7 +52,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"negative steps", demo("--set", "training.steps=-5"), 1, []string{"training.steps is -5"}},
 		{"negative batch", demo("--set", "training.batch.tokens=-5"), 1, []string{"training.batch", "-5"}},
 		{"negative length of a task", demo("--set", "task.reverse.max_length=-5"), 1, []string{"max_length", "-5"}},
-		{"heads that do not divide", demo("--set", "model.heads=3"), 1, []string{"model.heads is 3", "model.width 64"}},
+		{"heads that do not divide", demo("--set", "model.heads=3"), 1, []string{"model.heads is 3", "width 64"}},
 		{"unknown backend", demo("--backend", "gpuu"), 1, []string{`"gpuu"`, "go"}},
 		{"configuration that is not there", []string{"train", "--config", "nowhere.json"}, 1, []string{"nowhere.json"}},
 		{"empty configuration", []string{"train", "--config", config("")}, 1, []string{"mine.json", "no value"}},

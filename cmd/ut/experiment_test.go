@@ -112,19 +112,19 @@ func TestExperimentList(t *testing.T) {
 func TestExperimentErrors(t *testing.T) {
 	data := stories(t)
 	for want, args := range map[string][]string{
-		"what to do is missing: one of list, run":     {"experiment"},
-		`"rum" is none of list, run`:                  {"experiment", "rum"},
-		`did you mean "babi-1k-single"`:               {"experiment", "run", "babi-1k-singel"},
-		"EXPERIMENT is missing":                       {"experiment", "run"},
-		`--tasks: "21" is no task`:                    {"experiment", "run", "babi-1k-single", "--tasks", "21"},
-		"--tasks cannot be given with babi-1k-joint":  {"experiment", "run", "babi-1k-joint", "--tasks", "1"},
-		"--seeds is 0":                                {"experiment", "run", "babi-1k-single", "--seeds", "0"},
-		"--data: stat data: no such file":             {"experiment", "run", "babi-1k-single"},
-		"en/qa3_train.txt is missing: get the whole":  {"experiment", "run", "babi-1k-single", "--data", data, "--tasks", "3"},
-		"did you mean \"task.babi.set\"":              {"train", "babi", "--set", "task.babi.sett=en"},
-		"nowhere: no such file":                       {"train", "babi", "--set", "task.babi.path=nowhere"},
-		"classifier.pool \"lst\" is not known: did y": {"train", "babi", "--set", "model.classifier.pool=lst"},
-		"model.halting must be fixed":                 {"train", "babi", "--set", "model.classifier.untied=true", "--set", `model.halting={"length": {}}`},
+		"what to do is missing: one of list, run":       {"experiment"},
+		`"rum" is none of list, run`:                    {"experiment", "rum"},
+		`did you mean "babi-1k-single"`:                 {"experiment", "run", "babi-1k-singel"},
+		"EXPERIMENT is missing":                         {"experiment", "run"},
+		`--tasks: "21" is no task`:                      {"experiment", "run", "babi-1k-single", "--tasks", "21"},
+		"--tasks cannot be given with babi-1k-joint":    {"experiment", "run", "babi-1k-joint", "--tasks", "1"},
+		"--seeds is 0":                                  {"experiment", "run", "babi-1k-single", "--seeds", "0"},
+		"--data: stat data: no such file":               {"experiment", "run", "babi-1k-single"},
+		"en/qa3_train.txt is missing: get the whole":    {"experiment", "run", "babi-1k-single", "--data", data, "--tasks", "3"},
+		"did you mean \"task.babi.set\"":                {"train", "babi", "--set", "task.babi.sett=en"},
+		"nowhere: no such file":                         {"train", "babi", "--set", "task.babi.path=nowhere"},
+		"classifier.pool \"lst\" is not known: did y":   {"train", "babi", "--set", "model.classifier.pool=lst"},
+		"model.untied_layers needs halting to be fixed": {"train", "babi", "--set", "model.classifier.untied=true", "--set", `model.halting={"length": {}}`},
 	} {
 		r := ut(t, args...)
 		if r.code == 0 || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "\n") > 2 {

@@ -85,7 +85,7 @@ func ShapeOf(b batch.Batch) Shape {
 
 // NewPlanner is an empty foresight for models that choose their depth, nil for others: there is nothing to foresee.
 func NewPlanner(m universal.Model) *Planner {
-	if m, ok := m.(interface{ Adaptive() bool }); ok && m.Adaptive() {
+	if m.Adaptive() {
 		return &Planner{}
 	}
 	return nil
