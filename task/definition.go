@@ -41,6 +41,8 @@ func (k Kind) String() string {
 type Reader interface {
 	// Read makes a source of one line, or one story, of text. What the model cannot read is an error.
 	Read(text string) (Input, error)
+	// Target makes a target of one line of text, which ends as targets of the task do.
+	Target(text string) ([]vocab.ID, error)
 	// File reads the examples of a file of the task's format. Notes say what was left out.
 	File(path string) (examples []Example, notes []string, err error)
 }
@@ -55,7 +57,8 @@ type Input struct {
 // LineReader reads lines of text: one line is one source. FileOf reads files.
 type LineReader struct {
 	Vocabularies
-	Name   string // of what a line is, in messages: "source", or "prompt", which may be empty
+	Name   string // of what a line is, in messages: Source, or Prompt, which may be empty
+	Open   bool   // targets have no End: pieces of a text that goes on
 	FileOf func(path string) ([]Example, []string, error)
 }
 
@@ -64,9 +67,9 @@ func (r LineReader) File(path string) ([]Example, []string, error) { return r.Fi
 
 // Read splits a line into tokens. Those that the vocabulary does not have are an error, unless it has one for unknown ones.
 func (r LineReader) Read(line string) (in Input, err error) {
-	v := r.Source
+	v := r.Vocabularies.Source
 	if r.Name == Prompt {
-		v = r.Target
+		v = r.Vocabularies.Target
 	}
 	if in.Labels, err = r.Tokenizer.Split(line); err != nil {
 		return in, err
@@ -85,6 +88,27 @@ func (r LineReader) Read(line string) (in Input, err error) {
 		}
 	}
 	return in, nil
+}
+
+// Target splits a line into tokens, and adds an End.
+func (r LineReader) Target(line string) ([]vocab.ID, error) {
+	tokens, err := r.Tokenizer.Split(line)
+	if err != nil {
+		return nil, err
+	}
+	var ids []vocab.ID
+	if v := r.Vocabularies.Target; v.HasUnknown() {
+		ids, _ = v.EncodeLossy(tokens)
+	} else if ids, err = v.Encode(tokens); err != nil {
+		return nil, err
+	}
+	switch {
+	case !r.Open:
+		ids = append(ids, vocab.End)
+	case len(ids) == 0:
+		return nil, fmt.Errorf("the text is empty")
+	}
+	return ids, nil
 }
 
 // What a line of a LineReader is.

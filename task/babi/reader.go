@@ -3,8 +3,10 @@ package babi
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"universal-transformer/task"
+	"universal-transformer/vocab"
 )
 
 // reader reads stories for a trained model.
@@ -29,6 +31,11 @@ func (r reader) Read(text string) (in task.Input, err error) {
 		return in, fmt.Errorf("a sentence has more than the %d words, marks included, that the model reads: make it shorter", r.coding.TokensPerPosition)
 	}
 	return task.Input{Source: r.coding.Example(q).Source, Labels: append(slices.Clone(q.Facts), q.Text), Unknown: unknown}, nil
+}
+
+// Target is the class of an answer.
+func (r reader) Target(answer string) ([]vocab.ID, error) {
+	return r.coding.Target.Encode([]string{strings.TrimSpace(answer)})
 }
 
 // File reads a file of the distribution, or one of the same format.

@@ -1,0 +1,73 @@
+package pipeline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"universal-transformer/task"
+	"universal-transformer/viewer"
+	"universal-transformer/vocab"
+)
+
+// Classification is the answer of a classifier to one text.
+type Classification struct {
+	Input       task.Input // the text as it was understood
+	Answer      string
+	Probability float64 // that the model gives the answer
+	Attention   []Share // of the last position, the most attended one first
+	Trace       *viewer.Trace
+}
+
+// Share is how much of its attention the last position gave to one position: the mean over heads, and over the steps that it ran.
+type Share struct {
+	Position int // from 0
+	Share    float64
+}
+
+// Classify answers one text, a story with a question for bAbI. Tokens that training never showed are read as unknown, and listed in
+// Input.Unknown.
+func (m *Model) Classify(text string) (*Classification, error) {
+	if m.Run.Task.Value.Kind() != task.Classification {
+		return nil, fmt.Errorf("%s answers no questions: it was trained on %s; use ut decode", m.Dir(), m.Run.Task.Value)
+	}
+	in, err := m.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	trace := m.newTrace()
+	trace.Source, trace.Encoder = in.Labels, &viewer.Stack{Tokens: in.Labels}
+	probabilities, err := m.record(trace, []any{[][]int32{in.Source}})
+	if err != nil {
+		return nil, err
+	}
+	best := vocab.ID(0)
+	for id, p := range probabilities {
+		if p > probabilities[best] {
+			best = vocab.ID(id)
+		}
+	}
+	c := &Classification{Input: in, Answer: m.Vocabularies.Target.Token(best), Probability: probabilities[best], Trace: trace}
+	trace.Output = []string{c.Answer}
+	c.Attention = shares(trace.Encoder)
+	return c, nil
+}
+
+// shares sums up the attention of the last position.
+func shares(s *viewer.Stack) []Share {
+	last := len(s.Tokens) - 1
+	list := make([]Share, last+1)
+	ran := min(int(s.Updates[last]), len(s.Attention))
+	for i := range list {
+		list[i].Position = i
+	}
+	for _, heads := range s.Attention[:ran] {
+		for _, queries := range heads {
+			for i, weight := range queries[last] {
+				list[i].Share += weight / float64(ran*len(heads))
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Share) int { return cmp.Compare(b.Share, a.Share) })
+	return list
+}

@@ -1,0 +1,112 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"universal-transformer/batch"
+	"universal-transformer/decoding"
+	"universal-transformer/evaluation"
+	"universal-transformer/task"
+)
+
+// Protocol says how to measure a model: on which examples, and how to predict.
+type Protocol struct {
+	Selection     task.Selection
+	File          string        // measure on the examples of this file, of the task's format, instead
+	TeacherForced bool          // predict every token from the true ones before it, where the task would decode
+	ComputeHalted bool          // compute halted positions too, where nothing is decoded
+	Beam          decoding.Beam // Width 0: greedy
+	Progress      func(done, total int)
+	Log           func(line string) // what there is to know of a File; may be nil
+}
+
+// Evaluation is a measurement and what it is of.
+type Evaluation struct {
+	evaluation.Row
+	Examples []task.Example // that Row.Answers answer
+}
+
+// Evaluate measures the model by its task's measure, on examples that the task holds out or on those of a file.
+func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
+	definition := m.Run.Task.Value
+	name, lengths, examples, err := m.examples(p)
+	if err != nil {
+		return Evaluation{}, err
+	}
+	if definition.Kind() != task.Transduction && p.Beam.Width > 0 {
+		return Evaluation{}, fmt.Errorf("%s: there is nothing to search where answers are %s", m.Dir(), definition.Kind())
+	}
+	measure := definition.Measure(m.Vocabularies)
+	if decodes := definition.Kind() == task.Transduction; decodes && p.TeacherForced {
+		unknown, _ := m.Vocabularies.Target.Unknown()
+		measure = task.ForcedAccuracy{Unknown: unknown}
+	} else if decodes && p.ComputeHalted {
+		return Evaluation{}, fmt.Errorf("halted positions are always computed when answers are decoded: ask for that with teacher forcing only")
+	}
+	e := m.Evaluator()
+	e.Beam, e.ComputeHalted, e.Progress = p.Beam, p.ComputeHalted, p.Progress
+	row, err := e.Measure(ctx, measure, examples)
+	row.Task, row.Lengths = name, lengths
+	return Evaluation{row, examples}, err
+}
+
+// examples are those to measure on.
+func (m *Model) examples(p Protocol) (name, lengths string, examples []task.Example, err error) {
+	if p.File != "" {
+		examples, notes, err := m.reader.File(p.File)
+		if p.Log != nil {
+			for _, line := range notes {
+				p.Log(line)
+			}
+		}
+		if n := p.Selection.Count; n > 0 && n < len(examples) {
+			examples = examples[:n]
+		}
+		return m.Run.Task.Value.String(), "of " + p.File, examples, err
+	}
+	opened, err := m.Run.Task.Value.Open()
+	if err != nil {
+		return "", "", nil, err
+	}
+	if !m.Vocabularies.Equal(opened.Vocabularies()) {
+		return "", "", nil, fmt.Errorf("%s: %w", m.Dir(), errVocabulary)
+	}
+	examples, err = opened.HeldOut(m.Run.Seed, p.Selection)
+	return opened.Name(), p.Selection.String(), examples, err
+}
+
+// Evaluator is the model at work on examples, for measures of one's own.
+func (m *Model) Evaluator() *evaluation.Evaluator {
+	return &evaluation.Evaluator{
+		Backend: m.Backend, Store: m.Store, Model: m.Graph,
+		Plan: batch.Plan{Tokens: evaluationTokens, TokensPerPosition: m.Vocabularies.TokensPerPosition},
+	}
+}
+
+// evaluationTokens is how many positions a batch has where nothing is learned.
+const evaluationTokens = 4096
+
+// Pair is a text to score: an answer and its source; a language model reads the target alone.
+type Pair struct{ Source, Target string }
+
+// Score gives the log-probability of every token of targets, from the true tokens before it: of answers to sources, or, for a
+// language model, of texts.
+func (m *Model) Score(ctx context.Context, pairs []Pair) ([]task.Scored, error) {
+	examples := make([]task.Example, len(pairs))
+	for i, p := range pairs {
+		var err error
+		if examples[i].Target, err = m.reader.Target(p.Target); err != nil {
+			return nil, fmt.Errorf("target %d: %w", i+1, err)
+		}
+		if m.Run.Task.Value.Kind() == task.LanguageModeling {
+			continue
+		}
+		in, err := m.Read(p.Source)
+		if err != nil {
+			return nil, fmt.Errorf("source %d: %w", i+1, err)
+		}
+		examples[i].Source = in.Source
+	}
+	return m.Evaluator().Score(ctx, examples)
+}

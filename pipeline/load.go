@@ -1,0 +1,181 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/decoding"
+	"universal-transformer/experiment"
+	"universal-transformer/halting"
+	"universal-transformer/internal/safetensors"
+	"universal-transformer/runlog"
+	"universal-transformer/task"
+	"universal-transformer/training"
+	"universal-transformer/universal"
+)
+
+// Model is a model that has been trained, with all that is needed to use it. Not safe for concurrent use.
+type Model struct {
+	Run          experiment.Run
+	Vocabularies task.Vocabularies
+	Graph        universal.Model
+	Store        *model.Store
+	Backend      compute.Backend
+	Step         int64    // of the checkpoint
+	Notes        []string // what the reader should know: checkpoints that could not be used
+	reader       task.Reader
+	checkpoint   *runlog.Checkpoint
+	log          *runlog.Run
+	decoder      *decoding.Decoder // made when first used
+}
+
+// Load reads a run directory: its best checkpoint by validation, or the newest intact one if none was marked best
+// or that is damaged. Close what it gives.
+func Load(dir string, backend compute.Backend) (*Model, error) {
+	log, err := runlog.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Backend: backend, Store: model.NewStore(), log: log}
+	if m.Run, err = readRun(log); err != nil {
+		return nil, err
+	}
+	if err := log.ReadJSON(vocabularyFile, &m.Vocabularies); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	m.Graph = m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)
+	m.reader = m.Run.Task.Value.Reader(m.Vocabularies)
+	if err := m.choose(); err != nil {
+		return nil, err
+	}
+	m.Step = m.checkpoint.Step
+	if err := fits(backend, m.Run, m.Vocabularies, m.checkpoint); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return m, training.Load(m.Store, parameters(m.checkpoint))
+}
+
+// choose finds the checkpoint to use.
+func (m *Model) choose() error {
+	best, err := m.log.Best()
+	if err == nil {
+		m.checkpoint = best
+		return nil
+	}
+	if !errors.Is(err, runlog.ErrNoCheckpoint) {
+		m.Notes = append(m.Notes, err.Error())
+	}
+	latest, refused, err := m.log.Latest()
+	for _, r := range refused {
+		m.Notes = append(m.Notes, r.String())
+	}
+	if err == nil && latest.Step == 0 { // the run was interrupted before its first update
+		err = fmt.Errorf("%s: %w was saved yet", m.log.Dir(), runlog.ErrNoCheckpoint)
+	}
+	if errors.Is(err, runlog.ErrNoCheckpoint) {
+		return fmt.Errorf("%w: train longer, or resume the run", err)
+	}
+	m.checkpoint = latest
+	return err
+}
+
+// Close frees what was compiled to decode.
+func (m *Model) Close() {
+	if m.decoder != nil {
+		m.decoder.Close()
+		m.decoder = nil
+	}
+}
+
+// Dir is the run directory.
+func (m *Model) Dir() string { return m.log.Dir() }
+
+// Exit makes the model stop computing by another criterion from now on.
+func (m *Model) Exit(e halting.Exit) error {
+	changed, err := m.Graph.WithExit(e)
+	if err != nil {
+		return err
+	}
+	m.Graph = changed
+	m.Close()
+	return nil
+}
+
+// Read makes a source of text as the run's task reads it: a line, or a story with a question.
+func (m *Model) Read(text string) (task.Input, error) { return m.reader.Read(text) }
+
+// Describe says in a line what the model is.
+func (m *Model) Describe() string { return m.Run.Model.Value.Describe() }
+
+// Export writes the model's parameters and configuration to the run directory's export/, for use elsewhere, and gives its path.
+func (m *Model) Export() (string, error) {
+	file := &safetensors.File{Metadata: map[string]string{"step": fmt.Sprint(m.Step), "format": "universal-transformer"}, Tensors: parameters(m.checkpoint)}
+	return m.log.WriteExport(file, struct {
+		experiment.Run
+		Vocabulary task.Vocabularies `json:"vocabulary"`
+	}{m.Run, m.Vocabularies})
+}
+
+// fits is an error if a checkpoint's parameters are not exactly those that a run's model has: another shape, one missing, one
+// too many; or if it was trained under another configuration.
+func fits(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
+	want, err := declared(backend, r.Model.Value.Build(v, r.Seed), v.Positions())
+	if err != nil {
+		return err
+	}
+	for _, have := range parameters(c) {
+		shape, ok := want[have.Name]
+		switch {
+		case !ok:
+			return fmt.Errorf("checkpoint of step %d: parameter %s is not of the model that config.json describes", c.Step, have.Name)
+		case !slices.Equal(shape, have.Shape):
+			return fmt.Errorf("checkpoint of step %d: parameter %s has shape %v, but config.json asks for %v", c.Step, have.Name, have.Shape, shape)
+		}
+		delete(want, have.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		return fmt.Errorf("checkpoint of step %d: parameter %s of the model that config.json describes is missing", c.Step, name)
+	}
+	if c.Meta[training.FingerprintKey] != r.Fingerprint() {
+		return fmt.Errorf("checkpoint of step %d was trained under another config.json: its task, model or seed has been changed since", c.Step)
+	}
+	return nil
+}
+
+// parameters are a checkpoint's tensors that belong to the model.
+func parameters(c *runlog.Checkpoint) (kept []safetensors.Tensor) {
+	for _, tensor := range c.Tensors {
+		if training.Trained(universal.Path(tensor.Name)) {
+			kept = append(kept, tensor)
+		}
+	}
+	return kept
+}
+
+// declared builds a model once, without running it, to learn its parameters' names and shapes. perPosition is the ids of a source
+// position.
+func declared(backend compute.Backend, m universal.Model, perPosition int) (map[string][]int, error) {
+	store := model.NewStore()
+	exec, err := model.NewExec(backend, store, func(scope *model.Scope, ids *graph.Node) *graph.Node {
+		return m.Forward(scope, universal.Inputs{Source: ids, Target: ids}, universal.Options{}).Logits
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer exec.Finalize()
+	ids := tensors.FromFlatDataAndDimensions(make([]int32, 2*perPosition), 1, 2*perPosition)
+	if _, err := exec.Compile(ids.Shape()); err != nil {
+		return nil, err
+	}
+	shapes := map[string][]int{}
+	for v := range store.IterVariables() {
+		shapes[universal.Name(v.Path())] = v.Shape().Dimensions
+	}
+	return shapes, nil
+}

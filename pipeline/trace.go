@@ -1,0 +1,171 @@
+package pipeline
+
+import (
+	"context"
+
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/decoding"
+	"universal-transformer/runlog"
+	"universal-transformer/task"
+	"universal-transformer/universal"
+	"universal-transformer/viewer"
+	"universal-transformer/vocab"
+)
+
+// Trace answers one text and records what the model did on the way: steps and weights of every position, attention of
+// every step and head.
+func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
+	if m.Run.Task.Value.Kind() == task.Classification {
+		answer, err := m.Classify(text)
+		if err != nil {
+			return nil, err
+		}
+		return answer.Trace, nil
+	}
+	in, err := m.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	d, err := m.decoding()
+	if err != nil {
+		return nil, err
+	}
+	found, err := d.Decode(ctx, [][]vocab.ID{in.Source}, []int{m.limit(DecodeOptions{}, in.Source)}, decoding.Method{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	target := found[0].Tokens
+	trace := m.newTrace()
+	trace.Output = m.Vocabularies.Target.Decode(target)
+	inputs := []any{[][]int32{in.Source}, [][]int32{target}}
+	trace.Encoder, trace.Decoder = &viewer.Stack{}, &viewer.Stack{}
+	if m.Run.Task.Value.Kind() == task.LanguageModeling {
+		target = append(in.Source, target...)
+		inputs, trace.Encoder = []any{[][]int32{target}}, nil
+	} else {
+		trace.Source = spell(m.Vocabularies.Source, in.Source)
+		trace.Encoder.Tokens = trace.Source
+	}
+	trace.Target = spell(m.Vocabularies.Target, target)
+	trace.Decoder.Tokens = trace.Target
+	_, err = m.record(trace, inputs)
+	return trace, err
+}
+
+// newTrace is a trace that says which model it is of.
+func (m *Model) newTrace() *viewer.Trace {
+	return &viewer.Trace{
+		Version: runlog.Version(), Model: m.Describe(), Task: m.Run.Task.Value.String(), Experiment: m.Run.Name, Checkpoint: m.Step,
+	}
+}
+
+func spell(v *vocab.Vocabulary, ids []vocab.ID) (tokens []string) {
+	for _, id := range ids {
+		tokens = append(tokens, v.Token(id))
+	}
+	return tokens
+}
+
+// record runs the model once over a source, a target, or both, copies what it did into the stacks of a trace, and gives the
+// probabilities of the last position, [V].
+func (m *Model) record(trace *viewer.Trace, inputs []any) (probabilities []float64, err error) {
+	var readers []func(*tensors.Tensor)
+	exec, err := model.NewExec(m.Backend, m.Store, func(scope *model.Scope, nodes []*graph.Node) []*graph.Node {
+		scope.Store().SetTraining(nodes[0].Graph(), false)
+		in := universal.Inputs{Source: nodes[0], Target: nodes[len(nodes)-1]}
+		result := m.Graph.Forward(scope, in, universal.Options{ReturnAttention: true})
+		var outputs []*graph.Node
+		readers = nil
+		for _, stack := range []struct {
+			into *viewer.Stack
+			pass *universal.Pass
+		}{{trace.Encoder, result.Encoder}, {trace.Decoder, result.Decoder}} {
+			if stack.into != nil && stack.pass != nil {
+				more, read := copies(stack.into, stack.pass)
+				outputs, readers = append(outputs, more...), append(readers, read...)
+			}
+		}
+		return append(outputs, graph.Softmax(result.Logits, -1))
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer exec.Finalize()
+	out, err := exec.Call(inputs...)
+	if err != nil {
+		return nil, err
+	}
+	for i, read := range readers {
+		read(out[i])
+	}
+	last := out[len(out)-1]
+	probabilities = wide(tensors.MustCopyFlatData[float32](last))
+	probabilities = probabilities[len(probabilities)-last.Shape().Dimensions[2]:]
+	for _, tensor := range out {
+		_ = tensor.FinalizeAll()
+	}
+	for _, s := range []*viewer.Stack{trace.Encoder, trace.Decoder} {
+		if s != nil {
+			crop(s)
+		}
+	}
+	return probabilities, trace.Validate()
+}
+
+// copies lists what is to be known of a pass over one sequence, and how each value finds its place in the stack.
+func copies(s *viewer.Stack, pass *universal.Pass) (outputs []*graph.Node, readers []func(*tensors.Tensor)) {
+	want := func(node *graph.Node, place func([]float64)) {
+		outputs = append(outputs, node)
+		readers = append(readers, func(t *tensors.Tensor) { place(wide(tensors.MustCopyFlatData[float32](t))) })
+	}
+	want(pass.Updates, func(v []float64) { s.Updates = v })
+	if pass.Adaptive() {
+		want(pass.Remainders, func(v []float64) { s.Remainders = v })
+	}
+	for _, u := range pass.Weights {
+		want(u, func(v []float64) { s.Weights = append(s.Weights, v) })
+	}
+	for _, kind := range []struct {
+		nodes []*graph.Node
+		into  *[][][][]float64
+	}{{pass.Attention, &s.Attention}, {pass.CrossAttention, &s.CrossAttention}} {
+		for _, node := range kind.nodes {
+			dims := node.Shape().Dimensions // [1, K, queries, keys]
+			want(node, func(v []float64) { *kind.into = append(*kind.into, fold(v, dims[1], dims[2], dims[3])) })
+		}
+	}
+	return outputs, readers
+}
+
+// fold gives a flat [K * queries * keys] its axes.
+func fold(flat []float64, heads, queries, keys int) [][][]float64 {
+	folded := make([][][]float64, heads)
+	for k := range folded {
+		for q := range queries {
+			start := (k*queries + q) * keys
+			folded[k] = append(folded[k], flat[start:start+keys])
+		}
+	}
+	return folded
+}
+
+// crop drops the steps that no position ran: the graph always has all of them.
+func crop(s *viewer.Stack) {
+	ran := 0
+	for _, n := range s.Updates {
+		ran = max(ran, int(n))
+	}
+	s.Weights, s.Attention, s.CrossAttention = first(s.Weights, ran), first(s.Attention, ran), first(s.CrossAttention, ran)
+}
+
+func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
+
+func wide(single []float32) []float64 {
+	values := make([]float64, len(single))
+	for i, v := range single {
+		values[i] = float64(v)
+	}
+	return values
+}

@@ -1,0 +1,158 @@
+// Package pipeline brings a run to life: it trains an experiment in a run directory, resumes it, and loads what was trained, to
+// decode, score, classify, measure and trace with it. It is what the command ut calls, and what a Go program that embeds a model
+// calls:
+//
+//	m, err := pipeline.Load("runs/pairs", backend)
+//	answers, err := m.Decode(ctx, []string{"two plus two"}, pipeline.DecodeOptions{})
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/batch"
+	"universal-transformer/experiment"
+	"universal-transformer/runlog"
+	"universal-transformer/task"
+	"universal-transformer/training"
+)
+
+const vocabularyFile = "vocabulary.json"
+
+// Callbacks are told how training goes; any of them may be nil.
+type Callbacks struct {
+	Progress func(training.Progress) // after every update
+	Log      func(line string)       // one line for the person who trains
+}
+
+func (c Callbacks) log(lines ...string) {
+	if c.Log == nil {
+		return
+	}
+	for _, line := range lines {
+		c.Log(line)
+	}
+}
+
+// Train trains a run in a new run directory.
+func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir string, c Callbacks) (training.Summary, error) {
+	if err := r.Validate(); err != nil {
+		return training.Summary{}, err
+	}
+	opened, err := open(r, c)
+	if err != nil {
+		return training.Summary{}, err
+	}
+	log, err := runlog.Create(dir, r)
+	if err != nil {
+		return training.Summary{}, err
+	}
+	defer log.Close()
+	if err := log.WriteJSON(vocabularyFile, opened.Vocabularies()); err != nil {
+		return training.Summary{}, err
+	}
+	return run(ctx, backend, r, log, opened, c)
+}
+
+// Resume goes on with the run in a directory, from its newest intact checkpoint.
+func Resume(ctx context.Context, backend compute.Backend, dir string, c Callbacks) (training.Summary, error) {
+	log, err := runlog.Resume(dir)
+	if err != nil {
+		return training.Summary{}, err
+	}
+	defer log.Close()
+	r, err := readRun(log)
+	if err != nil {
+		return training.Summary{}, err
+	}
+	opened, err := open(r, c)
+	if err != nil {
+		return training.Summary{}, err
+	}
+	if err := sameVocabulary(log, opened); err != nil {
+		return training.Summary{}, err
+	}
+	if err := continues(backend, r, log, opened); err != nil {
+		return training.Summary{}, fmt.Errorf("%s: %w", dir, err)
+	}
+	return run(ctx, backend, r, log, opened, c)
+}
+
+// open reads the data of a run's task and tells what is in them.
+func open(r experiment.Run, c Callbacks) (task.Task, error) {
+	opened, err := r.Task.Value.Open()
+	if err != nil {
+		return nil, err
+	}
+	c.log(opened.Notes()...)
+	return opened, r.CheckPositions(opened)
+}
+
+// continues is an error if the newest intact checkpoint is of another model than the configuration's.
+func continues(backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task) error {
+	c, _, err := log.Latest()
+	if errors.Is(err, runlog.ErrNoCheckpoint) || err == nil && c.Step == 0 { // nothing is trained yet
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fits(backend, r, opened.Vocabularies(), c)
+}
+
+// readRun gives the experiment that a run directory is of.
+func readRun(log *runlog.Run) (r experiment.Run, err error) {
+	r = experiment.Base()
+	if err := log.Config(&r); err != nil {
+		return r, fmt.Errorf("%w (a run of another version of this program is read by that version)", err)
+	}
+	if err := r.Validate(); err != nil {
+		return r, fmt.Errorf("%s: %w", log.Dir(), err)
+	}
+	return r, nil
+}
+
+// sameVocabulary is an error if the task's files have changed since the run began. A run that was killed before it wrote its
+// vocabulary writes it now.
+func sameVocabulary(log *runlog.Run, opened task.Task) error {
+	var known task.Vocabularies
+	err := log.ReadJSON(vocabularyFile, &known)
+	if errors.Is(err, os.ErrNotExist) {
+		return log.WriteJSON(vocabularyFile, opened.Vocabularies())
+	}
+	if err != nil {
+		return err
+	}
+	if !known.Equal(opened.Vocabularies()) {
+		return fmt.Errorf("%s: %w: restore the files, or start a new run", log.Dir(), errVocabulary)
+	}
+	return nil
+}
+
+var errVocabulary = errors.New("the task's data give another vocabulary than the one this run was trained with")
+
+// run trains in an open run directory.
+func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task, c Callbacks) (training.Summary, error) {
+	plan := r.Plan(opened)
+	stream, err := batch.NewStream(func(i int64) task.Example { return opened.Training(r.Seed, i) }, plan, r.Seed)
+	if err != nil {
+		return training.Summary{}, err
+	}
+	validation, err := opened.HeldOut(r.Seed, task.Selection{Validation: true, Count: r.Training.Validation})
+	if err != nil {
+		return training.Summary{}, err
+	}
+	if len(validation) == 0 {
+		return training.Summary{}, fmt.Errorf("%s: there is nothing to validate with: add data", r.Task.Value)
+	}
+	config := r.TrainingConfig()
+	config.Objective.Unknown, _ = opened.Vocabularies().Target.Unknown()
+	trainer := training.Trainer{
+		Config: config, Backend: backend, Model: r.Model.Value.Build(opened.Vocabularies(), r.Seed), Positions: r.Model.Value.TrainingPositions(),
+		Stream: stream, Validation: batch.Chunk(validation, plan), Log: log, OnProgress: c.Progress, Notify: c.Log, Fingerprint: r.Fingerprint(),
+	}
+	return trainer.Run(ctx)
+}
