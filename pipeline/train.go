@@ -103,6 +103,15 @@ func continues(backend compute.Backend, r experiment.Run, log *runlog.Run, opene
 	return fits(backend, r, opened.Vocabularies(), c)
 }
 
+// ReadRun gives the experiment that a run directory is of.
+func ReadRun(dir string) (experiment.Run, error) {
+	log, err := runlog.Open(dir)
+	if err != nil {
+		return experiment.Run{}, err
+	}
+	return readRun(log)
+}
+
 // readRun gives the experiment that a run directory is of.
 func readRun(log *runlog.Run) (r experiment.Run, err error) {
 	r = experiment.Base()

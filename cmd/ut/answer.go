@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-	"universal-transformer/experiment"
+	"universal-transformer/pipeline"
 )
 
 func newAnswer() *cobra.Command {
@@ -30,7 +30,7 @@ error; such an answer is a guess.`,
 			if most < 0 {
 				return usagef("--facts is %d: it must not be negative", most)
 			}
-			return usingModel(c, args[0], backend, func(t *experiment.Trained) error {
+			return usingModel(c, args[0], backend, func(t *pipeline.Model) error {
 				return answerStories(c, t, most)
 			})
 		},
@@ -41,7 +41,7 @@ error; such an answer is a guess.`,
 }
 
 // answerStories answers the standard input.
-func answerStories(c *cobra.Command, t *experiment.Trained, most int) error {
+func answerStories(c *cobra.Command, t *pipeline.Model, most int) error {
 	if file, ok := c.InOrStdin().(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		c.PrintErrln("tell a story, a sentence a line, and ask; an empty line begins another; Ctrl-D ends")
 	}
@@ -58,13 +58,13 @@ func answerStories(c *cobra.Command, t *experiment.Trained, most int) error {
 				told += line + "\n"
 				continue
 			}
-			a, err := t.Answer(told + line)
+			a, err := t.Classify(told + line)
 			if err != nil {
 				return fmt.Errorf("line %d: %w", number, err)
 			}
-			told, asked = strings.Join(a.Question.Facts, "\n")+"\n", true
-			if len(a.Unknown) > 0 {
-				c.PrintErrf("ut: line %d: the model has never read: %s\n", number, strings.Join(a.Unknown, ", "))
+			told, asked = strings.Join(facts(a), "\n")+"\n", true
+			if len(a.Input.Unknown) > 0 {
+				c.PrintErrf("ut: line %d: the model has never read: %s\n", number, strings.Join(a.Input.Unknown, ", "))
 			}
 			if err := printAnswer(c.OutOrStdout(), a, most); err != nil {
 				return err
@@ -83,13 +83,16 @@ func answerStories(c *cobra.Command, t *experiment.Trained, most int) error {
 	}
 }
 
-func printAnswer(w io.Writer, a *experiment.Answered, most int) error {
+// facts is the story of an answered question.
+func facts(a *pipeline.Classification) []string { return a.Input.Labels[:len(a.Input.Labels)-1] }
+
+func printAnswer(w io.Writer, a *pipeline.Classification, most int) error {
 	text := fmt.Sprintf("%s (%.0f %%)\n", a.Answer, 100*a.Probability)
 	shown := 0
-	for _, look := range a.Looks {
-		if look.Position < len(a.Question.Facts) && shown < most {
+	for _, share := range a.Attention {
+		if share.Position < len(facts(a)) && shown < most {
 			shown++
-			text += fmt.Sprintf("  %3.0f %%  %s\n", 100*look.Share, a.Question.Facts[look.Position])
+			text += fmt.Sprintf("  %3.0f %%  %s\n", 100*share.Share, facts(a)[share.Position])
 		}
 	}
 	_, err := io.WriteString(w, text)

@@ -3,13 +3,13 @@ package main
 import (
 	"github.com/spf13/cobra"
 	"universal-transformer/decoding"
-	"universal-transformer/experiment"
 	"universal-transformer/halting"
+	"universal-transformer/pipeline"
 )
 
 // answeringFlags are those of decode that say how a line is answered.
 type answeringFlags struct {
-	experiment.Answering
+	pipeline.DecodeOptions
 	sample bool
 	exit   halting.Exit
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/engine"
-	"universal-transformer/experiment"
+	"universal-transformer/pipeline"
 )
 
 // backendFlag adds --backend.
@@ -23,9 +23,9 @@ func using(name string, work func(compute.Backend) error) error {
 }
 
 // usingModel loads a run's model, and says what a reader should know about its checkpoints.
-func usingModel(c *cobra.Command, dir, backendName string, work func(*experiment.Trained) error) error {
+func usingModel(c *cobra.Command, dir, backendName string, work func(*pipeline.Model) error) error {
 	return using(backendName, func(backend compute.Backend) error {
-		t, err := experiment.Load(dir, backend)
+		t, err := pipeline.Load(dir, backend)
 		if err != nil {
 			return err
 		}

@@ -16,12 +16,14 @@ import (
 
 func newData() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "data",
-		Short:   "Get and check the data of the paper's tasks",
-		Long:    `data says where a data set comes from, fetches it where there is a network, and checks every file.`,
-		Example: `  ut data babi --dir data`,
+		Use:   "data",
+		Short: "Get and check the data of the paper's tasks, and see examples",
+		Long: `data says where a data set comes from, fetches it where there is a network, and checks every file;
+ut data sample shows what a task looks like.`,
+		Example: `  ut data babi --dir data
+  ut data sample reverse --count 5`,
 	}
-	parent(c, newDataBabi())
+	parent(c, newDataBabi(), newDataSample())
 	return c
 }
 

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"universal-transformer/experiment"
+	"universal-transformer/pipeline"
 )
 
 const decodeHelp = `decode reads one source a line and writes one answer a line, in the same order, token by token as
@@ -42,11 +42,11 @@ func newDecode() *cobra.Command {
 			if err := f.check(c); err != nil {
 				return err
 			}
-			return usingModel(c, args[0], backend, func(t *experiment.Trained) error {
-				if err := t.Exit(f.exit); err != nil {
+			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
+				if err := m.Exit(f.exit); err != nil {
 					return usageError{err}
 				}
-				return decodeLines(c, t, f.Answering)
+				return decodeLines(c, m, f.DecodeOptions)
 			})
 		},
 	}
@@ -56,12 +56,12 @@ func newDecode() *cobra.Command {
 }
 
 // decodeLines answers the standard input.
-func decodeLines(c *cobra.Command, t *experiment.Trained, how experiment.Answering) error {
+func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
 	lines := readLines(c.InOrStdin())
 	for number := 1; ; {
 		batch, err := lines.next(c.Context())
 		for i, line := range batch {
-			unknown, problem := understood(t, line)
+			unknown, problem := understood(m, line)
 			if problem != nil {
 				batch, err = batch[:i], fmt.Errorf("line %d: %w", number+i, problem)
 				break
@@ -74,7 +74,7 @@ func decodeLines(c *cobra.Command, t *experiment.Trained, how experiment.Answeri
 			}
 		}
 		how.First = int64(number)
-		if err := t.Stream(c.Context(), c.OutOrStdout(), batch, how); err != nil {
+		if err := m.Stream(c.Context(), c.OutOrStdout(), batch, how); err != nil {
 			return err
 		}
 		number += len(batch)
@@ -88,7 +88,7 @@ func decodeLines(c *cobra.Command, t *experiment.Trained, how experiment.Answeri
 }
 
 // understood tells whether a line can be a source, and how many of its tokens are unknown to the model.
-func understood(t *experiment.Trained, line string) (unknown int, err error) {
-	_, unknown, err = t.Encode(line)
-	return unknown, err
+func understood(m *pipeline.Model, line string) (unknown int, err error) {
+	in, err := m.Read(line)
+	return len(in.Unknown), err
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"universal-transformer/evaluation"
 	"universal-transformer/experiment"
+	"universal-transformer/pipeline"
 	"universal-transformer/task"
+	"universal-transformer/task/algorithmic"
 	"universal-transformer/training"
 	"universal-transformer/viewer"
 )
@@ -54,22 +56,23 @@ func (f demoFlags) demo(c *cobra.Command, start time.Time) error {
 		return err
 	}
 	return using(f.backend, func(backend compute.Backend) error {
-		c.PrintErrf("training %q in %s: reversal of up to %d digits\n", r.Name, f.out, r.Task.Reverse.MaxLength)
-		report, err := trainWatched(c, f.out, func(ctx context.Context, w experiment.Watcher) (training.Report, error) {
-			return r.Train(ctx, backend, f.out, w)
+		digits := r.Task.Value.(algorithmic.Reverse).MaxLength
+		c.PrintErrf("training %q in %s: reversal of up to %d digits\n", r.Name, f.out, digits)
+		report, err := trainWatched(c, f.out, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
+			return pipeline.Train(ctx, backend, r, f.out, w)
 		})
 		if err != nil {
 			return err
 		}
-		t, err := experiment.Load(f.out, backend)
+		t, err := pipeline.Load(f.out, backend)
 		if err != nil {
 			return err
 		}
-		rows, err := f.measure(c, t, r.Task.Reverse.MaxLength)
+		rows, err := f.measure(c, t, digits)
 		if err != nil {
 			return err
 		}
-		page, err := f.page(t, demoInput)
+		page, err := f.page(c.Context(), t, demoInput)
 		if err != nil {
 			return err
 		}
@@ -78,24 +81,24 @@ func (f demoFlags) demo(c *cobra.Command, start time.Time) error {
 }
 
 // measure decodes sequences of trained lengths and longer ones.
-func (f demoFlags) measure(c *cobra.Command, t *experiment.Trained, trained int) (rows []evaluation.Row, err error) {
+func (f demoFlags) measure(c *cobra.Command, t *pipeline.Model, trained int) (rows []evaluation.Row, err error) {
 	for _, s := range []task.Selection{
 		{Mix: trained, Count: 1000},
 		{Length: trained + trained/4, Count: 200}, {Length: trained + trained/2, Count: 200}, {Length: 2 * trained, Count: 200},
 	} {
 		c.PrintErrf("decoding %d sequences, %s\n", s.Count, s)
-		row, err := evaluate(c, t, experiment.Protocol{Selection: s})
+		row, err := evaluate(c, t, pipeline.Protocol{Selection: s})
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, row)
+		rows = append(rows, row.Row)
 	}
 	return rows, nil
 }
 
 // page writes the trace of one input.
-func (f demoFlags) page(t *experiment.Trained, input string) (path string, err error) {
-	traced, err := t.Trace(input)
+func (f demoFlags) page(ctx context.Context, t *pipeline.Model, input string) (path string, err error) {
+	traced, err := t.Trace(ctx, input)
 	if err != nil {
 		return "", err
 	}

@@ -14,7 +14,7 @@ import (
 // demoReport is what the demo prints at the end.
 type demoReport struct {
 	model    string
-	training training.Report
+	training training.Summary
 	rows     []evaluation.Row // the first at trained lengths, the others beyond
 	page     string
 	dir      string
@@ -33,7 +33,7 @@ func (d demoReport) print(w io.Writer) error {
 		if i == 0 {
 			lengths = r.Lengths + ", trained"
 		}
-		row(lengths, r.Examples, interval(r.Score.Tokens), interval(r.Score.Sequences))
+		row(lengths, r.Examples, interval(r.Metrics[0].Accuracy), interval(r.Metrics[1].Accuracy))
 	}
 	fmt.Fprintf(w, "\nThe paper's table 4, reverse, is another setting: trained on lengths up to 40, measured at length 400\n")
 	for _, r := range table4Reverse {

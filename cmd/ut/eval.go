@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
-	"universal-transformer/evaluation"
-	"universal-transformer/experiment"
+	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/progress"
+	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 )
 
@@ -18,124 +21,216 @@ type measured struct {
 	Run        string `json:"run"`
 	Experiment string `json:"experiment"`
 	Checkpoint int64  `json:"checkpoint"`
-	evaluation.Row
+	pipeline.Evaluation
 	Seconds float64 `json:"seconds"`
 }
 
-const evalHelp = `eval measures the best checkpoint of a run on examples that its task holds out, with 95 %
-intervals (Wilson). Without --teacher-forced the model really decodes, token after token from
-its own output; with it, every token is predicted from the true ones before it.
+const evalHelp = `eval measures the best checkpoint of one or more runs on examples that their task holds out, as the
+task is measured: answers that are sequences are decoded, token after token from the model's own
+output; classes are compared; texts are scored by perplexity. Shares have 95 % intervals (Wilson).
 
-Without --length and --mix, lengths are as in training. A table has the lengths it has.
+With --teacher-forced, every token of an answer is predicted from the true ones before it.
+Without --length and --mix, lengths are as in training. Tasks that are read from files have the
+lengths they have.
 
-With --json: an object with the fields
+--data measures on another file of the task's format: pairs with a tab between them, a file of
+bAbI, or a text. --errors writes every wrong answer, one a line: source, right answer, the model's.
+
+With --json: an object, or an array of them if there are several runs, with the fields
   version      of the program
   run          the directory
   experiment   the experiment's name
   checkpoint   training steps behind the weights
   task         the task's name
-  examples     how many were looked at
-  lengths      which: "length 40", "lengths 1..40" or "lengths as in training"
-  method       "greedy decoding", "beam search" or "teacher forcing"
-  beam_width   of beam search, else 0
-  alpha        its length penalty, else 0
-  score        "tokens" and "sequences", each with "right", "total", "value" (right/total, null
-               if total is 0) and the interval's "low" and "high"
-  unended      decoded sequences that were cut off at the length limit
+  examples     how many were measured
+  lengths      which: "length 40", "lengths 1..40", "lengths as in training", or the file
+  method       "greedy decoding", "beam search of width 4, alpha 0.6", "teacher forcing" or
+               "classification"
+  metrics      an array of objects with "name" and "value" (null if there was nothing to measure),
+               and for shares "correct", "total" and the interval's "low" and "high"
+  notes        an array of lines: what else is to be known
   encoder_updates, decoder_updates
-               steps of a position on average, with teacher forcing at adaptive depth, else 0
+               steps of a position on average at adaptive depth, where nothing is decoded; else 0
   seconds      that all of it took, compiling included`
 
+// evalFlags is what eval is told.
+type evalFlags struct {
+	pipeline.Protocol
+	backend, errors string
+	asJSON          bool
+}
+
 func newEval() *cobra.Command {
-	var p experiment.Protocol
-	backend, asJSON := "", false
+	var f evalFlags
 	c := &cobra.Command{
-		Use:   "eval RUN",
-		Short: "Measure a trained model on examples it has not seen",
+		Use:   "eval RUN...",
+		Short: "Measure trained models on examples they have not seen",
 		Long:  evalHelp,
 		Example: `  ut eval runs/reverse
   ut eval runs/reverse --length 40 --count 200
   ut eval runs/reverse --mix 16 --beam 4 --json
-  ut eval runs/reverse --teacher-forced          (and --masked, to see what leaving halted positions out saves)`,
-		Args: arguments("RUN"),
+  ut eval runs/one runs/two runs/three
+  ut eval runs/pairs --data other.tsv --errors wrong.tsv
+  ut eval runs/reverse --teacher-forced          (and --compute-halted, to see what leaving halted positions out saves)`,
+		Args: atLeast("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := checkProtocol(c, &p); err != nil {
+			if err := f.check(c, args); err != nil {
 				return err
 			}
-			return usingModel(c, args[0], backend, func(t *experiment.Trained) error {
-				start := time.Now()
-				row, err := evaluate(c, t, p)
-				if err != nil {
-					return err
-				}
-				m := measured{runlog.Version(), args[0], t.Run.Name, t.Step, row, time.Since(start).Seconds()}
-				if asJSON {
-					return writeJSON(c.OutOrStdout(), m)
-				}
-				return m.print(c.OutOrStdout())
-			})
+			return f.run(c, args)
 		},
 	}
-	c.Flags().IntVar(&p.Selection.Length, "length", 0, "sources of exactly `N` tokens")
-	c.Flags().IntVar(&p.Selection.Mix, "mix", 0, "sources of 1 to `N` tokens, every length equally often")
-	c.Flags().IntVar(&p.Selection.Count, "count", 1000, "examples; 0 for all that the task has")
-	c.Flags().BoolVar(&p.TeacherForced, "teacher-forced", false, "predict every token from the true ones before it")
-	c.Flags().BoolVar(&p.Masked, "masked", false, "transform halted positions like the others: the same answers, more work")
-	beamFlags(c, &p.Beam)
-	jsonFlag(c, &asJSON)
-	backendFlag(c, &backend)
+	c.Flags().IntVar(&f.Selection.Length, "length", 0, "sources of exactly `N` tokens")
+	c.Flags().IntVar(&f.Selection.Mix, "mix", 0, "sources of 1 to `N` tokens, every length equally often")
+	c.Flags().IntVar(&f.Selection.Count, "count", 1000, "examples; 0 for all that the task has")
+	c.Flags().StringVar(&f.File, "data", "", "measure on the examples in this `file` instead")
+	c.Flags().StringVar(&f.errors, "errors", "", "write wrong answers to this `file`")
+	c.Flags().BoolVar(&f.TeacherForced, "teacher-forced", false, "predict every token from the true ones before it")
+	c.Flags().BoolVar(&f.ComputeHalted, "compute-halted", false, "compute halted positions too: the same results, more work; not where answers are decoded")
+	beamFlags(c, &f.Beam)
+	jsonFlag(c, &f.asJSON)
+	backendFlag(c, &f.backend)
 	return c
 }
 
-// checkProtocol rejects what cannot be meant.
-func checkProtocol(c *cobra.Command, p *experiment.Protocol) error {
+// check rejects what cannot be meant.
+func (f *evalFlags) check(c *cobra.Command, args []string) error {
 	for _, name := range []string{"length", "mix"} {
-		if n, _ := c.Flags().GetInt(name); c.Flags().Changed(name) && n < 1 {
-			return usagef("--%s is %d: it must be at least 1", name, n)
+		if err := atLeastOne(c, name); err != nil {
+			return err
+		}
+		if f.File != "" && c.Flags().Changed(name) {
+			return usagef("--%s and --data are both given: a file has the lengths it has", name)
 		}
 	}
-	if err := p.Selection.Validate(); err != nil {
+	if err := f.Selection.Validate(); err != nil {
 		return usageError{err}
 	}
-	if p.TeacherForced && c.Flags().Changed("beam") {
+	if f.File != "" && !c.Flags().Changed("count") {
+		f.Selection.Count = 0
+	}
+	if f.TeacherForced && c.Flags().Changed("beam") {
 		return usagef("--teacher-forced and --beam are both given: with teacher forcing nothing is searched")
 	}
-	return checkBeam(c, &p.Beam)
+	if f.errors != "" && len(args) > 1 {
+		return usagef("--errors is for one run: name one")
+	}
+	return checkBeam(c, &f.Beam)
+}
+
+// run measures every run.
+func (f *evalFlags) run(c *cobra.Command, runs []string) error {
+	var list []measured
+	for _, dir := range runs {
+		err := usingModel(c, dir, f.backend, func(m *pipeline.Model) error {
+			start := time.Now()
+			e, err := evaluate(c, m, f.Protocol)
+			if err != nil {
+				return err
+			}
+			list = append(list, measured{runlog.Version(), dir, m.Run.Name, m.Step, e, time.Since(start).Seconds()})
+			return f.writeErrors(m, e)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	w := c.OutOrStdout()
+	switch {
+	case f.asJSON && len(list) == 1:
+		return writeJSON(w, list[0])
+	case f.asJSON:
+		return writeJSON(w, list)
+	case len(list) == 1:
+		return list[0].print(w)
+	}
+	return printTable(w, list)
 }
 
 // evaluate measures with progress on the standard error.
-func evaluate(c *cobra.Command, t *experiment.Trained, p experiment.Protocol) (evaluation.Row, error) {
+func evaluate(c *cobra.Command, m *pipeline.Model, p pipeline.Protocol) (pipeline.Evaluation, error) {
 	var line *progress.Progress
+	p.Log = func(text string) { c.PrintErrln(text) }
 	p.Progress = func(done, total int) {
 		if line == nil {
 			line = progress.New(c.ErrOrStderr(), int64(total), "example")
 		}
 		line.Update(int64(done))
 	}
-	row, err := t.Evaluate(c.Context(), p)
+	e, err := m.Evaluate(c.Context(), p)
 	if line != nil {
 		line.Done()
 	}
-	return row, err
+	return e, err
+}
+
+// writeErrors writes every wrong answer beside its source and the right one.
+func (f *evalFlags) writeErrors(m *pipeline.Model, e pipeline.Evaluation) error {
+	if f.errors == "" {
+		return nil
+	}
+	if e.Answers == nil {
+		return usagef("--errors: %s is measured by probabilities, and answers nothing", m.Run.Task.Value)
+	}
+	var lines bytes.Buffer
+	for i, answer := range e.Answers {
+		if answer.Correct {
+			continue
+		}
+		source, target := m.Vocabularies.Text(e.Examples[i])
+		wrong := e.Examples[i]
+		wrong.Target = answer.Tokens
+		_, answered := m.Vocabularies.Text(wrong)
+		fmt.Fprintf(&lines, "%s\t%s\t%s\n", source, target, answered)
+	}
+	return atomicfile.Write(f.errors, lines.Bytes())
 }
 
 // print says it in words.
 func (m measured) print(w io.Writer) error {
-	method := m.Method
-	if m.Method == evaluation.BeamSearch {
-		method = fmt.Sprintf("%s of width %d, alpha %v", method, m.BeamWidth, m.Alpha)
+	lines := []string{
+		fmt.Sprintf("%s, checkpoint of step %d", m.Run, m.Checkpoint),
+		fmt.Sprintf("%s, %s, %d examples, %s", m.Task, m.Lengths, m.Row.Examples, m.Method),
 	}
-	_, err := fmt.Fprintf(w, `%s, checkpoint of step %d
-%s, %s, %d examples held out, %s
-token accuracy    %s
-sequence accuracy  %s
-in parentheses: 95 %% interval, and counts
-`, m.Run, m.Checkpoint, m.Task, m.Lengths, m.Examples, method, m.Score.Tokens, m.Score.Sequences)
-	if err == nil && m.EncoderUpdates+m.DecoderUpdates > 0 {
-		_, err = fmt.Fprintf(w, "steps of a position on average: encoder %.2f, decoder %.2f\n", m.EncoderUpdates, m.DecoderUpdates)
+	shares := false
+	for _, metric := range m.Metrics {
+		shares = shares || metric.Accuracy.Total > 0
+		lines = append(lines, fmt.Sprintf("%-20s %s", metric.Name, metric))
 	}
-	if err == nil && m.Unended > 0 {
-		_, err = fmt.Fprintf(w, "%d of %d answers did not end and were cut off\n", m.Unended, m.Examples)
+	if shares {
+		lines = append(lines, "in parentheses: 95 % interval, and counts")
 	}
+	if m.EncoderUpdates+m.DecoderUpdates > 0 {
+		lines = append(lines, fmt.Sprintf("steps of a position on average: encoder %.2f, decoder %.2f", m.EncoderUpdates, m.DecoderUpdates))
+	}
+	lines = append(lines, m.Notes...)
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
 	return err
+}
+
+// printTable shows several runs, a row each. Metrics that not all have stand in the rows that do.
+func printTable(w io.Writer, list []measured) error {
+	var names []string
+	for _, m := range list {
+		for _, metric := range m.Metrics {
+			if !strings.Contains("\n"+strings.Join(names, "\n")+"\n", "\n"+metric.Name+"\n") {
+				names = append(names, metric.Name)
+			}
+		}
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(table, "run\tstep\ttask\texamples\tmethod\t%s\n", strings.Join(names, "\t"))
+	for _, m := range list {
+		cells := make([]string, len(names))
+		for i, name := range names {
+			cells[i] = "-"
+			for _, metric := range m.Metrics {
+				if metric.Name == name {
+					cells[i] = fmt.Sprintf("%.4f", metric.Value)
+				}
+			}
+		}
+		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%s\t%s\n", m.Run, m.Checkpoint, m.Task, m.Row.Examples, m.Method, strings.Join(cells, "\t"))
+	}
+	return table.Flush()
 }

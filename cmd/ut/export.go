@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"universal-transformer/experiment"
+	"universal-transformer/pipeline"
 )
 
 func newExport() *cobra.Command {
@@ -17,7 +17,7 @@ that path.`,
 		Example: `  ut export runs/reverse`,
 		Args:    arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return usingModel(c, args[0], "", func(t *experiment.Trained) error {
+			return usingModel(c, args[0], "", func(t *pipeline.Model) error {
 				path, err := t.Export()
 				if err == nil {
 					_, err = fmt.Fprintln(c.OutOrStdout(), path)

@@ -28,7 +28,7 @@ exports. Most commands take such a directory as RUN.`,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(newDemo(), newList(), newShow(), newTrain(), newEval(), newDecode(), newTrace(), newExport(),
-		newAnswer(), newExperiment(), newReport(), newData(), newBench(), newVersion())
+		newAnswer(), newData(), newBench(), newVersion())
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range root.Commands() {
 		c.Args = usage(c.Args)
@@ -57,6 +57,16 @@ func arguments(names ...string) cobra.PositionalArgs {
 			return fmt.Errorf("%s is missing", names[len(args)])
 		case len(args) > len(names):
 			return fmt.Errorf("%q is one argument too many", args[len(names)])
+		}
+		return nil
+	}
+}
+
+// atLeast asks for one argument or more.
+func atLeast(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return fmt.Errorf("%s is missing", name)
 		}
 		return nil
 	}

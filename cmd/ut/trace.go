@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-	"universal-transformer/experiment"
 	"universal-transformer/internal/atomicfile"
+	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 	"universal-transformer/task/babi"
 	"universal-transformer/viewer"
@@ -52,7 +52,7 @@ takes the one that the paper prints with its figure N.`,
 			if err := f.check(c); err != nil {
 				return err
 			}
-			return usingModel(c, args[0], f.backend, func(t *experiment.Trained) error {
+			return usingModel(c, args[0], f.backend, func(t *pipeline.Model) error {
 				return f.trace(c, t, args[0])
 			})
 		},
@@ -91,8 +91,8 @@ func (f *traceFlags) check(c *cobra.Command) error {
 	return usagef("--figure is %d: the paper prints the stories of figures 5 to 8", f.figure)
 }
 
-func (f traceFlags) trace(c *cobra.Command, t *experiment.Trained, dir string) error {
-	traced, err := t.Trace(f.input)
+func (f traceFlags) trace(c *cobra.Command, t *pipeline.Model, dir string) error {
+	traced, err := t.Trace(c.Context(), f.input)
 	if err != nil {
 		from := "--input"
 		if f.figure != 0 {

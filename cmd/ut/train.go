@@ -7,7 +7,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
-	"universal-transformer/experiment"
+	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 	"universal-transformer/training"
 )
@@ -92,8 +92,8 @@ func (f *trainFlags) start(c *cobra.Command, args []string) error {
 		dir = filepath.Join("runs", filepath.Base(r.Name))
 	}
 	return using(f.backend, func(backend compute.Backend) error {
-		err := watched(c, dir, func(ctx context.Context, w experiment.Watcher) (training.Report, error) {
-			return r.Train(ctx, backend, dir, w)
+		err := watched(c, dir, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
+			return pipeline.Train(ctx, backend, r, dir, w)
 		})
 		if errors.Is(err, runlog.ErrExists) {
 			return existing(dir)
@@ -105,8 +105,8 @@ func (f *trainFlags) start(c *cobra.Command, args []string) error {
 // goOn trains in a run directory that is there.
 func (f *trainFlags) goOn(c *cobra.Command) error {
 	return using(f.backend, func(backend compute.Backend) error {
-		return watched(c, f.resume, func(ctx context.Context, w experiment.Watcher) (training.Report, error) {
-			return experiment.Resume(ctx, backend, f.resume, w)
+		return watched(c, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
+			return pipeline.Resume(ctx, backend, f.resume, w)
 		})
 	})
 }

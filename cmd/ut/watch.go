@@ -9,15 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-	"universal-transformer/experiment"
 	"universal-transformer/internal/progress"
+	"universal-transformer/pipeline"
 	"universal-transformer/score"
-	"universal-transformer/task/table"
 	"universal-transformer/training"
 )
 
-// watched trains with progress on the standard error, and says on the standard output what came of it.
-func watched(c *cobra.Command, dir string, train func(context.Context, experiment.Watcher) (training.Report, error)) error {
+// watched trains with progress on the standard error, and prints a summary on the standard output.
+func watched(c *cobra.Command, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) error {
 	report, err := trainWatched(c, dir, train)
 	if err != nil {
 		return err
@@ -26,13 +25,13 @@ func watched(c *cobra.Command, dir string, train func(context.Context, experimen
 }
 
 // trainWatched trains with progress on the standard error. An interrupted run is an error that says how to go on.
-func trainWatched(c *cobra.Command, dir string, train func(context.Context, experiment.Watcher) (training.Report, error)) (training.Report, error) {
+func trainWatched(c *cobra.Command, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) (training.Summary, error) {
 	watch := &trainingWatch{w: c.ErrOrStderr()}
 	stop := context.AfterFunc(c.Context(), func() {
 		c.PrintErrln("\ninterrupted: finishing this update; again to stop at once, without saving")
 	})
 	defer stop()
-	report, err := train(c.Context(), experiment.Watcher{Progress: watch.progress, Say: watch.say, Report: watch.table})
+	report, err := train(c.Context(), pipeline.Callbacks{Progress: watch.progress, Log: watch.say})
 	watch.done()
 	if err == nil && report.Stopped == "interrupted" {
 		err = fmt.Errorf("%w after step %d, which is saved; go on with: %s train --resume %s", errInterrupted, report.Step, os.Args[0], dir)
@@ -83,25 +82,23 @@ func (t *trainingWatch) say(line string) {
 	fmt.Fprintln(t.w, line)
 }
 
-func (t *trainingWatch) table(r *table.Report) { t.say(r.String()) }
-
 func (t *trainingWatch) done() {
 	if t.line != nil {
 		t.line.Done()
 	}
 }
 
-// summarise says what training came to and what to do next.
-func summarise(w io.Writer, dir string, r training.Report) error {
+// summarise prints the summary of training and what to do next.
+func summarise(w io.Writer, dir string, r training.Summary) error {
 	why := map[string]string{
 		"done":     "all there were to do",
-		"accuracy": "the held-out accuracy asked for is reached",
-		"patience": "the held-out set gave no new best for a while",
+		"accuracy": "the validation accuracy asked for is reached",
+		"patience": "validation gave no new best for a while",
 	}[r.Stopped]
-	held := r.HeldOut
+	held := r.Validation
 	_, err := fmt.Fprintf(w, "%s: %d steps (%s) in %s, %s parameters\n", dir, r.Step, why, minutes(r.Seconds), thousands(r.Parameters))
 	if err == nil && held.Sequences > 0 {
-		_, err = fmt.Fprintf(w, "held out, teacher forcing: token accuracy %s, sequence accuracy %s\n",
+		_, err = fmt.Fprintf(w, "validation, teacher forcing: token accuracy %s, sequence accuracy %s\n",
 			score.Accuracy{Correct: int(held.CorrectTokens), Total: int(held.Tokens)},
 			score.Accuracy{Correct: int(held.CorrectSequences), Total: int(held.Sequences)})
 	}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"universal-transformer/experiment"
+	"universal-transformer/pipeline"
+	"universal-transformer/runlog"
+	"universal-transformer/task"
+)
+
+// sampleFlags is what data sample is told.
+type sampleFlags struct {
+	split         string
+	length, count int
+	seed          uint64
+	sets          []string
+}
+
+func newDataSample() *cobra.Command {
+	f := sampleFlags{split: "training", count: 10}
+	c := &cobra.Command{
+		Use:   "sample EXPERIMENT|RUN",
+		Short: "Print examples of a task as text",
+		Long: `sample prints examples of an experiment's task, or of the task that a run was trained on: source,
+tab, target, one example a line. Language models have no source: the line is the text. What ut eval
+--data reads has the same form.
+
+--split says which: those to train on, in the order in which training meets them; those that
+validate; or those of the test.`,
+		Example: `  ut data sample reverse --count 5
+  ut data sample addition --split test --length 40
+  ut data sample runs/pairs --split validation --count 100 > validation.tsv
+  ut data sample base --set task.table.path=pairs.tsv`,
+		Args: arguments("EXPERIMENT or RUN"),
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+	}
+	c.Flags().StringVar(&f.split, "split", f.split, "training, validation or test")
+	c.Flags().IntVar(&f.length, "length", 0, "of --split test: sources of exactly `N` tokens, where the task has them")
+	c.Flags().IntVar(&f.count, "count", f.count, "examples to print")
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that they are drawn by (default the experiment's)")
+	setFlag(c, &f.sets)
+	return c
+}
+
+func (f *sampleFlags) run(c *cobra.Command, name string) error {
+	switch {
+	case f.count < 1:
+		return usagef("--count is %d: it must be at least 1", f.count)
+	case f.length != 0 && f.split == "training":
+		return usagef("--length is for --split test or validation: training has its own mix of lengths")
+	}
+	if err := atLeastOne(c, "length"); err != nil {
+		return err
+	}
+	r, err := f.configured(name)
+	if err != nil {
+		return err
+	}
+	if c.Flags().Changed("seed") {
+		r.Seed = f.seed
+	}
+	opened, err := r.Task.Value.Open()
+	if err != nil {
+		return err
+	}
+	examples, err := f.examples(opened, r.Seed)
+	if err != nil {
+		return err
+	}
+	return printExamples(c.OutOrStdout(), opened.Vocabularies(), r.Task.Value.Kind(), examples)
+}
+
+// configured is the run in a directory of that name, or else the experiment of that name.
+func (f *sampleFlags) configured(name string) (experiment.Run, error) {
+	r, err := pipeline.ReadRun(name)
+	if errors.Is(err, runlog.ErrNotRun) {
+		return configured(name, "", f.sets)
+	}
+	if err != nil {
+		return r, err
+	}
+	return r.Set(f.sets...)
+}
+
+// examples are those of the split.
+func (f *sampleFlags) examples(opened task.Task, seed uint64) ([]task.Example, error) {
+	switch f.split {
+	case "training":
+		list := make([]task.Example, f.count)
+		for i := range list {
+			list[i] = opened.Training(seed, int64(i))
+		}
+		return list, nil
+	case "validation", "test":
+		return opened.HeldOut(seed, task.Selection{Validation: f.split == "validation", Length: f.length, Count: f.count})
+	}
+	return nil, usagef("--split is %q: it must be training, validation or test", f.split)
+}
+
+// printExamples writes source, tab, target; of language models the text alone.
+func printExamples(w io.Writer, v task.Vocabularies, kind task.Kind, examples []task.Example) error {
+	for _, e := range examples {
+		source, target := v.Text(e)
+		line := source + "\t" + target
+		if kind == task.LanguageModeling {
+			line = strings.ReplaceAll(target, "\n", "\\n")
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
