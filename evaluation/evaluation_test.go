@@ -2,6 +2,7 @@ package evaluation_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func copying(i int64) task.Example {
 }
 
 // halfTrained is a model that copies some sequences and fails others, and 100 examples.
-func halfTrained(t *testing.T) (*training.Trainer, training.Report, []task.Example) {
+func halfTrained(t *testing.T) (*training.Trainer, training.Summary, []task.Example) {
 	t.Helper()
 	log, err := runlog.Create(t.TempDir()+"/run", map[string]any{"test": t.Name()})
 	if err != nil {
@@ -53,10 +54,10 @@ func halfTrained(t *testing.T) (*training.Trainer, training.Report, []task.Examp
 	}
 	tr := &training.Trainer{
 		Config: training.Config{
-			Steps: 80, Schedule: training.Constant(5e-3), Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1, Ponder: objective.PonderSchedule{Weight: 0.01},
+			Steps: 80, Schedule: training.Constant{LearningRate: 5e-3}, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1, Ponder: objective.PonderSchedule{Weight: 0.01},
 			LogEvery: 100, EvaluateEvery: 80, CheckpointEvery: 1000, Keep: 2, Seed: 1,
 		},
-		Backend: enginetest.Backend(t), Model: m, Stream: stream, Log: log, HeldOut: batch.Chunk(examples, batch.Plan{Rows: 32}),
+		Backend: enginetest.Backend(t), Model: m, Stream: stream, Log: log, Validation: batch.Chunk(examples, batch.Plan{Rows: 32}),
 	}
 	report, err := tr.Run(context.Background())
 	if err != nil {
@@ -65,75 +66,100 @@ func halfTrained(t *testing.T) (*training.Trainer, training.Report, []task.Examp
 	return tr, report, examples
 }
 
-// Greedy decoding gets exactly those sequences right that teacher forcing gets right, and so does the tally of training; every row says
-// what was measured and how; the size of batches does not matter.
-// Tokens are as many as in training's tally under teacher forcing, where a wrong end ends nothing.
-// Caught when planted: predictions cut at a wrong end under teacher forcing; scores of one example put down to another; predictions read from another row; a limit that cuts right sequences off.
+// Greedy decoding gets exactly those sequences right that teacher forcing gets right, and so does validation while training; every
+// row says what was measured and how; the size of batches does not matter; halted positions left out or computed, it is the same.
+// Tokens are as many as in training's validation under teacher forcing, where a wrong end ends nothing.
+// Caught when planted: predictions cut at a wrong end under teacher forcing; scores of one example put down to another; predictions
+// read from another row; a limit that cuts right sequences off.
 func TestGreedyDecodingAndTeacherForcingAgreeOnSequences(t *testing.T) {
-	tr, report, examples := halfTrained(t)
-	m, ctx := tr.Model.(universal.EncoderDecoder), context.Background()
-	right := int(report.HeldOut.CorrectSequences)
-	if right < 20 || right > 80 {
-		t.Fatalf("the model copies %d of 100: that shows little", right)
+	tr, summary, examples := halfTrained(t)
+	ctx, validation := context.Background(), summary.Validation
+	correct := int(validation.CorrectSequences)
+	if correct < 20 || correct > 80 {
+		t.Fatalf("the model copies %d of 100: that shows little", correct)
 	}
 	var rows []evaluation.Row
 	for _, plan := range []batch.Plan{{Rows: 32}, {Rows: 7, Boundaries: []int{3}}, {Tokens: 20}} {
 		done := 0
-		e := evaluation.Evaluator{Backend: tr.Backend, Store: tr.Store, Plan: plan, Progress: func(n, total int) {
+		e := &evaluation.Evaluator{Backend: tr.Backend, Store: tr.Store, Model: tr.Model, Plan: plan, ComputeHalted: plan.Tokens > 0, Progress: func(n, total int) {
 			if done = n; total != len(examples) {
 				t.Errorf("progress of %d examples", total)
 			}
 		}}
-		forced, err := e.TeacherForce(ctx, m, examples)
-		if err != nil || done != len(examples) {
-			t.Fatalf("%d examples done, %v", done, err)
+		for _, measure := range []task.Measure{task.ForcedAccuracy{}, task.DecodedAccuracy{}} {
+			row, err := e.Measure(ctx, measure, examples)
+			if err != nil || done != len(examples) {
+				t.Fatalf("%d examples done, %v", done, err)
+			}
+			rows, done = append(rows, row), 0
 		}
-		greedy, err := e.Decode(ctx, m, examples, decoding.Beam{})
-		if err != nil || done != len(examples) {
-			t.Fatalf("%d examples done, %v", done, err)
-		}
-		rows = append(rows, forced, greedy)
 	}
 	for i, row := range rows {
-		if row.Score.Sequences != (score.Accuracy{Correct: right, Total: 100}) || row.Score.Tokens.Total != int(report.HeldOut.Tokens) {
-			t.Errorf("measurement %d: %s; training says %d right, of %v tokens", i, row, right, report.HeldOut.Tokens)
+		if row.Metrics[1].Accuracy != (score.Accuracy{Correct: correct, Total: 100}) || row.Metrics[0].Accuracy.Total != int(validation.Tokens) {
+			t.Errorf("measurement %d: %s; training says %d right, of %v tokens", i, row, correct, validation.Tokens)
 		}
-		if i >= 2 && row.Score != rows[i-2].Score {
+		if i >= 2 && !slices.Equal(row.Metrics, rows[i-2].Metrics) {
 			t.Errorf("measurement %d: %s; in other batches %s", i, row, rows[i-2])
 		}
-		if want := []string{evaluation.TeacherForcing, evaluation.GreedyDecoding}[i%2]; row.Method != want || row.Examples != 100 || row.BeamWidth != 0 {
+		for at, answer := range row.Answers {
+			if answer.Correct != slices.Equal(answer.Tokens, examples[at].Target) {
+				t.Errorf("measurement %d, example %d: %v for %v", i, at, answer, examples[at].Target)
+			}
+		}
+		if want := []string{task.TeacherForcing, "greedy decoding"}[i%2]; row.Method != want || row.Examples != 100 {
 			t.Errorf("measurement %d is labelled %+v", i, row)
 		}
+		if forced := i%2 == 0; forced != (row.EncoderUpdates > 1 && row.DecoderUpdates > 1) {
+			t.Errorf("measurement %d: %v and %v steps", i, row.EncoderUpdates, row.DecoderUpdates)
+		}
 	}
-	if tokens := rows[0].Score.Tokens.Correct; tokens != int(report.HeldOut.CorrectTokens) {
-		t.Errorf("teacher forcing: %d tokens right, training says %v", tokens, report.HeldOut.CorrectTokens)
+	if tokens := rows[0].Metrics[0].Accuracy.Correct; tokens != int(validation.CorrectTokens) {
+		t.Errorf("teacher forcing: %d tokens right, training says %v", tokens, validation.CorrectTokens)
 	}
-	e := evaluation.Evaluator{Backend: tr.Backend, Store: tr.Store, Plan: batch.Plan{Rows: 50}}
-	beam, err := e.Decode(ctx, m, examples, decoding.Beam{Width: 2, Alpha: 0.6})
-	if err != nil || beam.Method != evaluation.BeamSearch || beam.BeamWidth != 2 || beam.Alpha != 0.6 || beam.Score.Sequences.Correct == 0 {
+	if got, want := rows[0].EncoderUpdates, validation.EncoderPonder(); math.Abs(got-want) > 1e-6 {
+		t.Errorf("%v encoder steps, training says %v", got, want)
+	}
+	e := &evaluation.Evaluator{Backend: tr.Backend, Store: tr.Store, Model: tr.Model, Plan: batch.Plan{Rows: 50}, Beam: decoding.Beam{Width: 2, Alpha: 0.6}}
+	beam, err := e.Measure(ctx, task.DecodedAccuracy{}, examples)
+	if err != nil || beam.Method != "beam search of width 2, alpha 0.6" || beam.Metrics[1].Accuracy.Correct == 0 {
 		t.Errorf("%+v, %v", beam, err)
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := e.Decode(cancelled, m, examples, decoding.Beam{}); err == nil {
-		t.Error("decoding goes on when cancelled")
-	}
-	if _, err := e.TeacherForce(cancelled, m, examples); err == nil {
-		t.Error("teacher forcing goes on when cancelled")
+	for _, measure := range []task.Measure{task.ForcedAccuracy{}, task.DecodedAccuracy{}} {
+		if _, err := e.Measure(cancelled, measure, examples); err == nil {
+			t.Errorf("%T goes on when cancelled", measure)
+		}
 	}
 }
 
-// A row names task, examples, method and both accuracies with their counts. What is written about the method is not left to the reader to guess.
+// Log-probabilities are those of the training objective: their mean over all targets is validation's cross entropy.
+// Caught when planted: probabilities of the most probable token; targets of another row.
+func TestScoresAreTheObjectives(t *testing.T) {
+	tr, summary, examples := halfTrained(t)
+	e := &evaluation.Evaluator{Backend: tr.Backend, Store: tr.Store, Model: tr.Model, Plan: batch.Plan{Rows: 9}}
+	row, err := e.Measure(context.Background(), task.Perplexity{Words: func(target []vocab.ID) int { return len(target) - 1 }}, examples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nats, tokens := summary.Validation.CrossEntropy(), summary.Validation.Tokens
+	for i, want := range []float64{math.Exp(nats), math.Exp(nats * tokens / (tokens - 100)), nats / math.Ln2} {
+		if got := row.Metrics[i].Value; math.Abs(got/want-1) > 1e-5 {
+			t.Errorf("%s is %v, want %v", row.Metrics[i].Name, got, want)
+		}
+	}
+	if got := row.Metrics[3].Accuracy.Correct; got != int(summary.Validation.CorrectTokens) {
+		t.Errorf("%d tokens are the most probable ones, training says %v", got, summary.Validation.CorrectTokens)
+	}
+}
+
+// A row names task, examples, method and metrics with their counts.
 func TestRowSaysHowItWasMeasured(t *testing.T) {
-	row := evaluation.Row{Task: "copy", Examples: 2, Lengths: "length 40", Method: evaluation.BeamSearch, BeamWidth: 4, Alpha: 0.6,
-		Score: score.Score{Tokens: score.Accuracy{Correct: 3, Total: 4}, Sequences: score.Accuracy{Correct: 1, Total: 2}}}
+	row := evaluation.Row{Task: "copy", Examples: 2, Lengths: "length 40", Measurement: task.Measurement{Method: "beam search of width 4, alpha 0.6",
+		Metrics: score.Score{Tokens: score.Accuracy{Correct: 3, Total: 4}, Sequences: score.Accuracy{Correct: 1, Total: 2}}.Metrics()}}
 	for _, part := range []string{"copy, length 40, 2 examples, beam search of width 4, alpha 0.6: token accuracy ", "3 of 4", ", sequence accuracy ", "1 of 2"} {
 		if !strings.Contains(row.String(), part) {
 			t.Errorf("%q has no %q", row, part)
 		}
-	}
-	row.Method = evaluation.TeacherForcing
-	if !strings.Contains(row.String(), "2 examples, teacher forcing: ") {
-		t.Error(row)
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"universal-transformer/experiment"
+	"universal-transformer/halting"
+	"universal-transformer/task/algorithmic"
+	"universal-transformer/training"
 )
 
 // Every named experiment is valid, has the name it is listed under, says what it is, and is itself again after being written and read.
@@ -45,52 +48,78 @@ func TestEveryExperimentIsWhatItsJSONSays(t *testing.T) {
 	}
 }
 
-// What a file leaves out is as in Base; naming a variant replaces the default's.
-func TestParseCompletesFromBase(t *testing.T) {
-	r, err := experiment.Parse([]byte(`{"task": {"copy": {}}, "model": {"halting": {"length": {}}, "width": 8, "heads": 2}, "training": {"schedule": {"constant": {"rate": 1}}}}`))
+// kind is the shared part of an encoder-decoder run.
+func kind(r experiment.Run) experiment.Universal {
+	return r.Model.Value.(experiment.EncoderDecoder).Universal
+}
+
+// What a file leaves out is as in Base; naming a variant replaces the default's, and what is not said of it has its own defaults,
+// whatever was there before; --set means the same.
+// Caught when planted: fields of the choice before that stay; fields that are zero in place of their defaults.
+func TestParseCompletes(t *testing.T) {
+	r, err := experiment.Parse([]byte(`{"task": {"copy": {}}, "model": {"encoder_decoder": {"halting": {"graves": {"max_steps": 7}}, "width": 8, "heads": 2}}, "training": {"schedule": {"cosine": {"peak": 0.002}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := experiment.Base()
-	switch {
-	case r.Model.Halting.Length == nil || r.Model.Halting.Frozen != nil:
-		t.Errorf("halting is %+v", r.Model.Halting)
-	case r.Training.Schedule.Constant == nil || r.Training.Schedule.Cosine != nil:
-		t.Errorf("schedule is %+v", r.Training.Schedule)
-	case r.Model.Width != 8 || !reflect.DeepEqual(r.Model.Transition, want.Model.Transition) || r.Training.Beta2 != want.Training.Beta2:
+	if got := kind(r).Halting.Value; got != (halting.Graves{ACT: halting.ACT{MaxSteps: 7, Epsilon: 0.01}}) {
+		t.Errorf("halting is %+v", got)
+	}
+	if got := r.Training.Schedule.Value; got != (training.Cosine{Peak: 0.002, Floor: 5e-5, Warmup: 200}) {
+		t.Errorf("schedule is %+v", got)
+	}
+	if kind(r).Width != 8 || !reflect.DeepEqual(kind(r).Transition, kind(want).Transition) || r.Training.Beta2 != want.Training.Beta2 {
 		t.Errorf("%s", r.JSON())
+	}
+	other := want
+	other.Task = r.Task
+	other.Training.Schedule = experiment.Schedule{Value: training.Constant{LearningRate: 3}}
+	set, err := other.Set(`model={"encoder_decoder": {"halting": {"graves": {"max_steps": 7}}, "width": 8, "heads": 2}}`, `training.schedule={"cosine": {"peak": 0.002}}`)
+	if err != nil || !reflect.DeepEqual(set, r) {
+		t.Errorf("set: %s, %v", set.JSON(), err)
 	}
 }
 
 // What is wrong is named, with its value, and where there is one the nearest valid name.
 // Caught when planted: the first of two variants taken; a run that is not validated; a field that JSON leaves out.
 func TestParseRefuses(t *testing.T) {
+	copying := func(model string) string {
+		return `{"task": {"copy": {}}, "model": {"encoder_decoder": {` + model + `}}}`
+	}
 	for text, want := range map[string]string{
 		`{`:                                              "JSON",
 		`{"task": {"copy": {}}, "sed": 3}`:               `did you mean "seed"?`,
-		`{"task": {"copi": {}}}`:                         `did you mean`,
-		`{"task": {"copy": {"bse": 10}}}`:                `did you mean`,
-		`{"task": {}}`:                                   "task is missing: name one of copy, reverse, addition, table",
+		`{"task": {"copi": {}}}`:                         `task "copi" is not known: did you mean "copy"?`,
+		`{"task": {"copy": {"bse": 10}}}`:                `unknown key "bse" in task.copy: did you mean "base"?`,
+		`{"task": {"copy": {"base": "ten"}}}`:            "task.copy: base cannot be a string",
+		`{"task": {}}`:                                   "task is missing: name one",
+		`{"task": []}`:                                   "task must be an object that names one of copy, reverse, addition, table",
 		`{"task": {"copy": {}, "reverse": {}}}`:          "task names copy and reverse: choose one",
-		`{"task": {"copy": {"base": 1}}}`:                "task.copy: base is 1",
+		`{"task": {"copy": {"base": 1}}}`:                "task.copy.base is 1",
+		`{"task": {"table": {}}}`:                        "task.table.path is empty",
 		`{"name": "", "task": {"copy": {}}}`:             "name is empty",
 		`{"task": {"copy": {}}, "seed": -1}`:             "seed",
 		`{"task": {"copy": {}}, "seed": "many"}`:         "seed",
-		`{"task": {"copy": {}}, "model": {"width": 10}}`: "model.heads is 4, which does not divide width 10",
-		`{"task": {"copy": {}}, "model": {"widht": 16}}`: `did you mean`,
-		`{"task": {"copy": {}}, "model": {"halting": {"fixed": {"steps": 3}, "graves": {"max_steps": 3}}}}`:           "model.halting names fixed and graves: choose one",
-		`{"task": {"copy": {}}, "model": {"halting": {}}}`:                                                            "model.halting is missing: name one of fixed, length, listing, graves, frozen",
-		`{"task": {"copy": {}}, "model": {"halting": {"fixed": {"steps": -2}}}}`:                                      "halting.steps is -2",
-		`{"task": {"copy": {}}, "model": {"transition": {"feedforward": {}}}}`:                                        "model.transition.filter is 0",
-		`{"task": {"copy": {}}, "model": {"transition": {"separable_convolution": {"filter": 8, "widths": [3, 0]}}}}`: "model.transition.widths has 0",
-		`{"task": {"copy": {}}, "model": {"positions": {"max": 20}}}`:                                                 "model.positions.max is 20, but training sequences have up to 41",
-		`{"task": {"copy": {}}, "model": {"dropout": {"residual": 1}}}`:                                               "model.dropout.residual is 1",
-		`{"task": {"copy": {}}, "training": {"steps": 0}}`:                                                            "training.steps is 0",
-		`{"task": {"copy": {}}, "training": {"held_out": -1}}`:                                                        "training.held_out is -1",
-		`{"task": {"copy": {}}, "training": {"batch": {"tokens": 0}}}`:                                                "training.batch.tokens is 0",
-		`{"task": {"copy": {}}, "training": {"batch": {"boundaries": [4, 3]}}}`:                                       "boundaries are [4 3]: they must be positive and rise",
-		`{"task": {"copy": {}}, "training": {"schedule": {"constant": {}}}}`:                                          "training.schedule.constant.rate is 0: it must be positive",
-		`{"task": {"copy": {}}, "training": {"schedule": {"cosine": {"peak": 1, "floor": 2}}}}`:                       "the floor between 0 and the peak",
+		`{"task": {"copy": {}}, "model": {"width": 10}}`: `model "width" is not known`,
+		`{"task": {"babi": {"path": "x"}}}`:              `model.encoder_decoder does not fit task.babi, whose answers are classes: write "model": {"classifier": {...}}`,
+		`{"task": {"copy": {}}, "model": {"classifier": {"pool": "lst"}}}`: `pool "lst" is not known: did you mean "last"?`,
+		`{"task": {"copy": {}}, "model": {"language_model": {}}}`:          `model.language_model does not fit task.copy`,
+		copying(`"width": 10`): "model.encoder_decoder.heads is 4, which does not divide width 10",
+		copying(`"widht": 16`): `unknown key "widht" in model.encoder_decoder: did you mean "width"?`,
+		copying(`"halting": {"fixed": {"steps": 3}, "graves": {"max_steps": 3}}`): "model.halting names fixed and graves: choose one",
+		copying(`"halting": {}`):                                                                "model.halting is missing: name one of frozen, graves, listing, fixed, length",
+		copying(`"halting": {"fixed": {"steps": -2}}`):                                          "model.halting.fixed.steps is -2",
+		copying(`"halting": {"fixed": {"stesp": 2}}`):                                           `unknown key "stesp" in model.halting.fixed: did you mean "steps"?`,
+		copying(`"transition": {"feedforward": {"filter": 0}}`):                                 "model.transition.feedforward.filter is 0",
+		copying(`"transition": {"separable_convolution": {"filter": 8, "widths": [3, 0]}}`):     "model.transition.separable_convolution.widths has 0",
+		copying(`"positions": {"random_offset": {"max": 0}}`):                                   "model.positions.random_offset.max is 0",
+		copying(`"dropout": {"residual": 1}`):                                                   "model.encoder_decoder.dropout.residual is 1",
+		`{"task": {"copy": {}}, "training": {"steps": 0}}`:                                      "training.steps is 0",
+		`{"task": {"copy": {}}, "training": {"validation": -1}}`:                                "training.validation is -1",
+		`{"task": {"copy": {}}, "training": {"batch": {"tokens": 0}}}`:                          "training.batch.tokens is 0",
+		`{"task": {"copy": {}}, "training": {"batch": {"boundaries": [4, 3]}}}`:                 "boundaries are [4 3]: they must be positive and rise",
+		`{"task": {"copy": {}}, "training": {"schedule": {"constant": {"rate": 0}}}}`:           "training.schedule.constant.rate is 0: it must be positive",
+		`{"task": {"copy": {}}, "training": {"schedule": {"cosine": {"peak": 1, "floor": 2}}}}`: "the floor between 0 and the peak",
 	} {
 		_, err := experiment.Parse([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
@@ -102,6 +131,52 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// Positions are drawn from a range that training sequences must fit.
+func TestCheckPositions(t *testing.T) {
+	r, err := experiment.Copy().Set("model.positions.max=20")
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := r.Task.Value.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.CheckPositions(opened); err == nil || !strings.Contains(err.Error(), "model.positions.max is 20, but training sequences have up to 41") {
+		t.Error(err)
+	}
+	if err := experiment.Copy().CheckPositions(opened); err != nil {
+		t.Error(err)
+	}
+}
+
+// A fingerprint depends on what weights depend on, and not on where files lie or how training is logged.
+// Caught when planted: a path in the fingerprint, a stand-in left out of it.
+func TestFingerprint(t *testing.T) {
+	base := experiment.Babi()
+	for set, same := range map[string]bool{
+		"task.path=elsewhere": true, "training.log_every=7": true, "name=x": true,
+		"task.set=en": false, "model.width=128": false, "seed=2": false, "task.task=2": false, "model.pool=mean": false,
+	} {
+		changed, err := base.Set(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := changed.Fingerprint() == base.Fingerprint(); got != same {
+			t.Errorf("%s: the same fingerprint: %v, want %v", set, got, same)
+		}
+	}
+	with := func(file string) string {
+		changed, err := base.Set("task.task=3", "task.stand_in="+file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return changed.Fingerprint()
+	}
+	if with("a/qa3_x") != with("b/qa3_x") || with("a/qa3_x") == with("a/qa3_y") {
+		t.Error("a stand-in counts by its name alone")
+	}
+}
+
 // Caught when planted: whole numbers read as floating-point ones; text that is no JSON lost.
 func TestSet(t *testing.T) {
 	for _, test := range []struct {
@@ -110,23 +185,30 @@ func TestSet(t *testing.T) {
 		get  func(experiment.Run) any
 		is   any
 	}{
-		{[]string{"model.width=128"}, "", func(r experiment.Run) any { return r.Model.Width }, 128},
-		{[]string{"task.reverse.max_length=20"}, "", func(r experiment.Run) any { return r.Task.Reverse.MaxLength }, 20},
+		{[]string{"model.width=128"}, "", func(r experiment.Run) any { return kind(r).Width }, 128},
+		{[]string{"model.encoder_decoder.width=128"}, "", func(r experiment.Run) any { return kind(r).Width }, 128},
+		{[]string{"model.untied_layers=true", "model.halting.fixed.steps=3"}, "", func(r experiment.Run) any { return kind(r).UntiedLayers }, true},
+		{[]string{"task.reverse.max_length=20"}, "", func(r experiment.Run) any { return r.Task.Value.(algorithmic.Reverse).MaxLength }, 20},
+		{[]string{"task.max_length=20"}, "", func(r experiment.Run) any { return r.Task.Value.(algorithmic.Reverse).MaxLength }, 20},
+		{[]string{"task.copy.max_length=20"}, "", func(r experiment.Run) any { return r.Task.Value.(algorithmic.Copy).MaxLength }, 20},
 		{[]string{"training.batch.boundaries=[5, 9]"}, "", func(r experiment.Run) any { return len(r.Training.Batch.Boundaries) }, 2},
 		{[]string{"training.weight_decay=0.1"}, "", func(r experiment.Run) any { return r.Training.WeightDecay }, 0.1}, // absent while it is zero
 		{[]string{"training.weight_deacy=0.1"}, `key "training.weight_deacy" is not known`, nil, nil},
 		{[]string{"name=mine"}, "", func(r experiment.Run) any { return r.Name }, "mine"},
 		{[]string{"seed=18446744073709551615"}, "", func(r experiment.Run) any { return r.Seed }, uint64(18446744073709551615)},
-		{[]string{`model.halting={"fixed": {"steps": 6}}`}, "", func(r experiment.Run) any { return r.Model.Halting.Fixed.Steps }, 6},
-		{[]string{"model.width=60", "model.heads=6"}, "", func(r experiment.Run) any { return r.Model.Width / r.Model.Heads }, 10},
-		{[]string{"model.width=60", "model.heads=7"}, "model.heads is 7, which does not divide width 60", nil, nil},
+		{[]string{`model.halting={"fixed": {"steps": 6}}`}, "", func(r experiment.Run) any { return kind(r).Halting.Value }, halting.Fixed{Steps: 6}},
+		{[]string{"model.halting.fixed.steps=6"}, "", func(r experiment.Run) any { return kind(r).Halting.Value }, halting.Fixed{Steps: 6}},
+		{[]string{"model.halting.max_steps=6"}, "", func(r experiment.Run) any { return kind(r).Halting.Value }, halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01}}},
+		{[]string{"model.halting.frozn.max_steps=6"}, "model.halting.frozn", nil, nil},
+		{[]string{"model.width=60", "model.heads=6"}, "", func(r experiment.Run) any { return kind(r).Width / kind(r).Heads }, 10},
+		{[]string{"model.width=60", "model.heads=7"}, "heads is 7, which does not divide width 60", nil, nil},
 		{[]string{"model.widht=128"}, `key "model.widht" is not known: did you mean "model.width"?`, nil, nil},
 		{[]string{"mdel.width=128"}, `did you mean "model.width"?`, nil, nil},
 		{[]string{"task.reverse.maxlength=3"}, `did you mean "task.reverse.max_length"?`, nil, nil},
 		{[]string{"model.width.x=3"}, `"width" has no fields`, nil, nil},
 		{[]string{"model.width"}, "write path=value", nil, nil},
-		{[]string{"model.width=wide"}, "model.width", nil, nil},
-		{[]string{"model.width=-1"}, "model.width is -1", nil, nil},
+		{[]string{"model.width=wide"}, "width", nil, nil},
+		{[]string{"model.width=-1"}, "width is -1", nil, nil},
 	} {
 		before := experiment.Demo()
 		r, err := before.Set(test.set...)
@@ -153,7 +235,7 @@ func FuzzParse(f *testing.F) {
 	for _, e := range experiment.List {
 		f.Add(e.Run().JSON())
 	}
-	f.Add([]byte(`{"task": {"table": {"path": "x.tsv"}}, "model": {"positions": {"max": 3, "gaps": true}}}`))
+	f.Add([]byte(`{"task": {"table": {"path": "x.tsv"}}, "model": {"encoder_decoder": {"positions": {"random_subset": {"max": 3}}}}}`))
 	f.Add([]byte(`{"task": {"copy": null}, "training": {"schedule": null}}`))
 	f.Add([]byte(`{"task": {"addition": {"base": 2}}, "model": null, "training": {"batch": {"rows": 1}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

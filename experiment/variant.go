@@ -158,6 +158,9 @@ func (r row[T]) decode(data []byte) (value T, err error) {
 func below(path string, err error) error {
 	var key *strictjson.UnknownKeyError
 	if errors.As(err, &key) && key == err {
+		if complete(key.Path) {
+			return key
+		}
 		at := *key
 		at.Path = strings.TrimSuffix(path+"."+key.Path, ".")
 		return &at

@@ -3,7 +3,7 @@ package runlog
 import "runtime/debug"
 
 // release number of the program; the formats here change only with it.
-const number = "0.1.0"
+const number = "0.2.0"
 
 // Version is what every written file says in "version": the release, and the commit where the build knows it.
 func Version() string {

@@ -21,7 +21,7 @@ func TestJSONNames(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &tree); err != nil {
 		t.Fatal(err)
 	}
-	if tree["format"] != "universal-transformer/trace/1" {
+	if tree["format"] != "universal-transformer/trace/2" {
 		t.Errorf("format = %v", tree["format"])
 	}
 	for _, test := range []struct {
@@ -78,10 +78,10 @@ func TestReadJSONRefuses(t *testing.T) {
 	for want, text := range map[string]string{
 		"unexpected EOF":      "",
 		"unexpected end":      good[:len(good)-1],
-		"format":              strings.Replace(good, "trace/1", "trace/2", 1),
+		"format":              strings.Replace(good, "trace/2", "trace/3", 1),
 		"unknown field":       strings.Replace(good, `"task"`, `"tusk"`, 1),
 		"after top-level":     good + "{}",
-		"neither encoder nor": `{"format":"universal-transformer/trace/1"}`,
+		"neither encoder nor": `{"format":"universal-transformer/trace/2"}`,
 	} {
 		if want == "unexpected EOF" {
 			want = "unexpected end"
@@ -139,7 +139,7 @@ func FuzzReadJSON(f *testing.F) {
 		}
 		f.Add(out.Bytes())
 	}
-	f.Add([]byte(`{"format":"universal-transformer/trace/1","encoder":{"tokens":[""],"updates":[4096]}}`))
+	f.Add([]byte(`{"format":"universal-transformer/trace/2","encoder":{"tokens":[""],"updates":[4096]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		trace, err := ReadJSON(bytes.NewReader(text))
 		if err != nil {

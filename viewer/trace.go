@@ -11,7 +11,7 @@ package viewer
 
 // Format names the JSON layout of a [Trace]. It changes when a field changes its meaning or goes away;
 // [ReadJSON] refuses any other.
-const Format = "universal-transformer/trace/1"
+const Format = "universal-transformer/trace/2"
 
 // Trace is what one run of the model on one input did. Its JSON names are a written contract: empty lists and
 // absent stacks are left out, everything else is always there. Tokens are spelled as the vocabulary spells them,

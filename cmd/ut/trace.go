@@ -33,7 +33,7 @@ func newTrace() *cobra.Command {
 and what every head attended to in every step. The page needs nothing else, not even a network.
 Its path is printed; without --out it is in the run's directory, under traces.
 
-With --json: the same as JSON, one object. "format" is "universal-transformer/trace/1"; then
+With --json: the same as JSON, one object. "format" is "universal-transformer/trace/2"; then
 come version, model, task, experiment, checkpoint, source, target, output, and the stacks
 "encoder" and "decoder", each with tokens, updates, remainders, weights, attention and
 cross_attention; go doc universal-transformer/viewer.Trace says what they hold.

@@ -1,11 +1,11 @@
-package experiment_test
+package pipeline_test
 
 import (
 	"context"
 	"fmt"
 
 	"universal-transformer/engine"
-	"universal-transformer/experiment"
+	"universal-transformer/pipeline"
 )
 
 // A run directory is all that is needed to use a model: this one was trained to copy up to four digits.
@@ -14,17 +14,17 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	trained, err := experiment.Load("testdata/copier", backend)
+	trained, err := pipeline.Load("testdata/copier", backend)
 	if err != nil {
 		panic(err)
 	}
-	answers, err := trained.Decode(context.Background(), []string{"7", "31", "2026"}, experiment.Answering{})
+	answers, err := trained.Decode(context.Background(), []string{"7", "31", "2026"}, pipeline.DecodeOptions{})
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(trained.Describe())
 	fmt.Println(answers)
 	// Output:
-	// Universal Transformer, adaptive (frozen), at most 3 steps, width 16, 2 heads
+	// Universal Transformer, adaptive (ACT, halted states copied), at most 3 steps, width 16, 2 heads
 	// [7 31 2026]
 }

@@ -1,4 +1,4 @@
-package experiment_test
+package pipeline_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
+	"universal-transformer/pipeline"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/training"
@@ -27,25 +28,28 @@ const copierDir = "testdata/copier"
 func copier() experiment.Run {
 	r := experiment.Base()
 	r.Name = "copier"
-	r.Task = experiment.Task{Copy: &algorithmic.Copy{Base: 10, MaxLength: 4}}
-	r.Model.Width, r.Model.Heads = 16, 2
-	r.Model.Transition = experiment.Transition{FeedForward: &universal.FeedForward{Filter: 32}}
-	r.Model.Halting = experiment.Halting{Frozen: &halting.ACT{MaxSteps: 3, Epsilon: 0.01, Bias: 1}}
-	r.Training.Steps, r.Training.Schedule.Cosine.Peak, r.Training.Schedule.Cosine.Floor = 4000, 1e-2, 1e-4
+	r.Task = experiment.Task{Value: algorithmic.Copy{Base: 10, MaxLength: 4}}
+	r.Model = experiment.Model{Value: experiment.EncoderDecoder{Universal: experiment.Universal{
+		Config:     universal.Config{Width: 16, Heads: 2, ScaleEmbedding: true},
+		Transition: experiment.Transition{Value: universal.FeedForward{Filter: 32}},
+		Halting:    experiment.Halting{Value: halting.Frozen{ACT: halting.ACT{MaxSteps: 3, Epsilon: 0.01, Bias: 1}}},
+		Positions:  experiment.Positions{Value: universal.FromOne{}},
+	}}}
+	r.Training.Steps, r.Training.Schedule = 4000, experiment.Schedule{Value: training.Cosine{Peak: 1e-2, Floor: 1e-4, Warmup: 200}}
 	r.Training.Batch = experiment.Batch{Rows: 32, Boundaries: []int{4}}
 	r.Training.Keep, r.Training.Stop = 2, training.Stop{Accuracy: 1}
 	return r
 }
 
 // The run directory of the examples copies every held-out string when it decodes for itself. With -update it is trained anew:
-// GOEXPERIMENT=simd go test ./experiment -run TestCopier -update
+// GOEXPERIMENT=simd go test ./pipeline -run TestCopier -update
 func TestCopier(t *testing.T) {
 	backend := enginetest.Backend(t)
 	if *update {
 		if err := os.RemoveAll(copierDir); err != nil {
 			t.Fatal(err)
 		}
-		report, err := copier().Train(context.Background(), backend, copierDir, experiment.Watcher{Say: func(line string) { fmt.Println(line) }})
+		report, err := pipeline.Train(context.Background(), backend, copier(), copierDir, pipeline.Callbacks{Log: func(line string) { fmt.Println(line) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,21 +66,21 @@ func TestCopier(t *testing.T) {
 			}
 		}
 	}
-	trained, err := experiment.Load(copierDir, backend)
+	trained, err := pipeline.Load(copierDir, backend)
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, err := trained.Evaluate(context.Background(), experiment.Protocol{Selection: task.Selection{Mix: 4, Count: 60}})
+	row, err := trained.Evaluate(context.Background(), pipeline.Protocol{Selection: task.Selection{Mix: 4, Count: 60}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row.Score.Sequences.Correct != row.Score.Sequences.Total {
-		t.Error(row)
+	if row.Metrics[1].Value != 1 {
+		t.Error(row.Row)
 	}
-	if beam, err := trained.Decode(t.Context(), []string{"12"}, experiment.Answering{Method: decoding.Method{Beam: decoding.Beam{Width: 3, Alpha: 0.6}}}); err != nil || beam[0] != "12" {
+	if beam, err := trained.Decode(t.Context(), []string{"12"}, pipeline.DecodeOptions{Method: decoding.Method{Beam: decoding.Beam{Width: 3, Alpha: 0.6}}}); err != nil || beam[0] != "12" {
 		t.Errorf("by beam search: %q, %v", beam, err)
 	}
-	if _, err := trained.Decode(t.Context(), []string{"12", "1x"}, experiment.Answering{}); err == nil || err.Error()[:9] != "source 2:" {
+	if _, err := trained.Decode(t.Context(), []string{"12", "1x"}, pipeline.DecodeOptions{}); err == nil || err.Error()[:7] != "line 2:" {
 		t.Errorf("a token that is not known: %v", err)
 	}
 }
