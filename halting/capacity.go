@@ -8,16 +8,16 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Capacity is how much of a batch there is room for in one step. Graphs have fixed shapes, so the room for the positions that
-// still run must be known before it is known how many they are.
+// Capacity is how many positions of a batch one step can transform. Graphs have fixed shapes, so it must be given before it is
+// known how many positions still run.
 type Capacity struct {
 	Positions int // of the batch
 	Rows      int // sequences with any of them
 	Longest   int // of one sequence
 }
 
-// Capacities is the room in each step, from the first; after the last, no position may still run. Each field falls, or stays.
-// nil is room for everything in every step.
+// Capacities is the capacity of each step, from the first; after the last, no position may still run. No field rises from step
+// to step. nil is full capacity in every step.
 type Capacities []Capacity
 
 // Validate rejects capacities that rise, or that a batch [B, M] cannot use.
@@ -37,7 +37,7 @@ func (c Capacities) Validate(batch, length int) error {
 	return nil
 }
 
-// Demand is what a batch really needed: for every step that was taken, and for one more after the last, how many positions
+// Demand is what a batch needed: for every step that was taken, and for one more after the last, how many positions
 // ran, in how many rows, and most of one row: [steps+1, 3] int32. steps is how many were taken.
 func (o Outcome) Demand(steps int) *Node {
 	n := o.Updates
@@ -52,16 +52,16 @@ func (o Outcome) Demand(steps int) *Node {
 	return Stack([]*Node{ReduceSum(row, 0), ReduceSum(MinScalar(row, 1), 0), ReduceMax(row, 0)}, -1)
 }
 
-// Overflow is true if a batch needed more than there was room for, so that the outcome is wrong: a scalar. Depth that is not
-// adaptive takes the room it needs.
+// Overflow is true if a batch needed more than the capacities, so that the outcome is wrong: a scalar. Never where depth is not
+// adaptive.
 func (o Outcome) Overflow(c Capacities) *Node {
 	if c == nil || !o.Adaptive() {
 		return Const(o.State.Graph(), false)
 	}
-	room := make([][]int32, len(c)+1)
+	limits := make([][]int32, len(c)+1)
 	for t, now := range c {
-		room[t] = []int32{int32(now.Positions), int32(now.Rows), int32(now.Longest)}
+		limits[t] = []int32{int32(now.Positions), int32(now.Rows), int32(now.Longest)}
 	}
-	room[len(c)] = make([]int32, 3)
-	return ReduceLogicalOr(GreaterThan(o.Demand(len(c)), Const(o.Updates.Graph(), room)))
+	limits[len(c)] = make([]int32, 3)
+	return ReduceLogicalOr(GreaterThan(o.Demand(len(c)), Const(o.Updates.Graph(), limits)))
 }

@@ -25,6 +25,9 @@ func (f Fixed) Unroll(_ *model.Scope, r Recurrence) Outcome {
 // Adaptive is false.
 func (f Fixed) Adaptive() bool { return false }
 
+// SkipsHalted is false: all positions halt together.
+func (f Fixed) SkipsHalted() bool { return false }
+
 // Limit is f.Steps.
 func (f Fixed) Limit(int) int { return f.Steps }
 
@@ -60,6 +63,9 @@ func (l Length) Unroll(_ *model.Scope, r Recurrence) Outcome {
 
 // Adaptive is false.
 func (l Length) Adaptive() bool { return false }
+
+// SkipsHalted is false: positions of shorter examples are transformed, and what comes of it is not used.
+func (l Length) SkipsHalted() bool { return false }
 
 // Limit is the number of source positions, or l.Max if that is smaller.
 func (l Length) Limit(sourcePositions int) int {

@@ -26,10 +26,9 @@
 // sum to 1 under Graves and Frozen.
 //
 // Under Frozen, halted positions need no work: with [Capacities], a step transforms a [Selection] of those that still run, the others
-// are merely looked at, and the steps that nobody runs are left out. Graphs have fixed shapes, so a [Forecast] says from earlier
-// batches how much room each step will need, and [Outcome.Overflow] whether it was enough; then the batch has to be run again with
-// room for everything. Results are those of the masked computation but for rounding. Under Listing and Graves halted positions
-// are transformed on, so only the steps that nobody runs can be left out, and so it is where the transition mixes neighbours.
+// are only attended to, and the steps that no position runs are left out. Graphs have fixed shapes, so capacities are planned before
+// (internal/capacity), and [Outcome.Overflow] tells whether they were too small; then the batch has to be run again without. Results are those of the masked computation but for rounding. Under Listing and Graves halted positions
+// are transformed on, so only the steps that no position runs can be left out, and so it is where the transition mixes neighbours.
 //
 // Letters: B batch, M positions, D width, A slots of a selection, R and C rows and cells of its grid; t counts steps from 1.
 package halting
@@ -51,6 +50,8 @@ type Policy interface {
 	Unroll(scope *model.Scope, r Recurrence) Outcome
 	// Adaptive tells whether positions choose their own depth, so that outcomes have remainders and a ponder cost.
 	Adaptive() bool
+	// SkipsHalted tells whether a halted position needs no more work, so that later steps can be applied to the others alone.
+	SkipsHalted() bool
 	// WithExit gives the policy that stops as e says, or an error that names e's field and what would do.
 	WithExit(e Exit) (Policy, error)
 	// Limit is the largest number of steps that Unroll may take over a source of the given number of positions.

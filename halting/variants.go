@@ -10,6 +10,9 @@ import (
 // position that takes more than one step do not sum to 1.
 type Listing struct{ ACT }
 
+// SkipsHalted is false: halted positions are transformed and attended to.
+func (a Listing) SkipsHalted() bool { return false }
+
 // Unroll interpolates s = u y + (1-u) s.
 func (a Listing) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	l, state, output := a.newLedger(r), r.State, ZerosLike(r.State)
@@ -26,6 +29,9 @@ func (a Listing) Unroll(scope *model.Scope, r Recurrence) Outcome {
 // Halted positions are still transformed, and attended to in that form.
 type Graves struct{ ACT }
 
+// SkipsHalted is false: halted positions are transformed and attended to.
+func (a Graves) SkipsHalted() bool { return false }
+
 // Unroll sums s = s + u y.
 func (a Graves) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	l, state, output := a.newLedger(r), r.State, ZerosLike(r.State)
@@ -41,6 +47,9 @@ func (a Graves) Unroll(scope *model.Scope, r Recurrence) Outcome {
 // Frozen is section 2.2 of the paper in words: once a position halts, its state is copied to the next step, and later
 // steps of other positions see that copy (and the coordinates of their own step). Only here does halting save work.
 type Frozen struct{ ACT }
+
+// SkipsHalted is true: the state of a halted position no longer changes.
+func (a Frozen) SkipsHalted() bool { return true }
 
 // Unroll sums s = s + u y and copies the state of halted positions, or does without them if there are capacities.
 func (a Frozen) Unroll(scope *model.Scope, r Recurrence) Outcome {

@@ -105,6 +105,8 @@ type Model interface {
 	Forward(scope *model.Scope, in Inputs, watch Options) Result
 	// Adaptive tells whether positions choose their own depth.
 	Adaptive() bool
+	// SelectsPositions tells whether positions that have halted can be left out, see halting.Capacities.
+	SelectsPositions() bool
 	// WithExit is the same model, weights included, that stops as e says.
 	WithExit(e halting.Exit) (Model, error)
 	// Validate names the first field that makes no sense, its value, and what would.

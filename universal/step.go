@@ -48,7 +48,7 @@ func (s *stack) run() *Pass {
 			return s.revise(t, x)
 		},
 	}
-	if len(s.Transition.LooksBack(s.Width)) == 0 { // only where positions meet nowhere but in attention can some be left out
+	if s.SelectsPositions() {
 		r.Select, r.Moved = s.choose, s.moved
 	}
 	outcome := s.Halting.Unroll(s.scope, r)

@@ -181,6 +181,12 @@ func (c Config) positionLimit() int { return c.positions().Limit() }
 // Adaptive tells whether positions choose their own depth.
 func (c Config) Adaptive() bool { return c.Halting.Adaptive() }
 
+// SelectsPositions tells whether a step can be applied to the positions that still run alone: halted ones need no work, and the
+// transition of one position does not depend on others.
+func (c Config) SelectsPositions() bool {
+	return c.Halting.SkipsHalted() && len(c.Transition.LooksBack(c.Width)) == 0
+}
+
 // Validate rejects rates outside [0, 1).
 func (d Dropout) Validate() error {
 	for _, rate := range []struct {

@@ -38,9 +38,9 @@ Source and target have --length tokens each; there is no dropout; numbers are fl
 fields are what, backend, threads, args (the shape), seconds (median of --repeat runs),
 tokens_per_second (target tokens, or source tokens when encoding), gflops (what the
 mathematics needs in matrix products, where that is known), at adaptive depth
-encoder_mean_updates, decoder_mean_updates, the same of the room that was foreseen
-(encoder_room, decoder_room) and overflows, executions that were repeated; and cache_bytes (of
-decoding, when it ends).`,
+encoder_mean_updates, decoder_mean_updates, the same of the planned capacity
+(encoder_planned_updates, decoder_planned_updates) and overflows, executions that were repeated;
+and cache_bytes (of decoding, when it ends).`,
 		Example: `  ut bench train
   ut bench train --width 512 --filter 2048 --batch 8 --length 128
   ut bench decode --batch 1 --length 400

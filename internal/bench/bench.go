@@ -29,7 +29,7 @@ type Shape struct {
 	Vocabulary  int     `json:"vocabulary"`
 	HaltingBias float64 `json:"halting_bias"`
 	Adaptive    bool    `json:"adaptive"` // encode at adaptive depth
-	Masked      bool    `json:"masked"`   // at adaptive depth, transform halted positions like the others, as published
+	Masked      bool    `json:"masked"`   // at adaptive depth, compute halted positions too
 	Uncached    bool    `json:"uncached"` // decode without a cache
 }
 
@@ -50,10 +50,10 @@ type Result struct {
 	// Steps that a position ran on average, at adaptive depth.
 	EncoderMeanUpdates float64 `json:"encoder_mean_updates,omitempty"`
 	DecoderMeanUpdates float64 `json:"decoder_mean_updates,omitempty"`
-	// Steps that there was room for at the end.
-	EncoderRoom float64 `json:"encoder_room,omitempty"`
-	DecoderRoom float64 `json:"decoder_room,omitempty"`
-	Overflows   int     `json:"overflows,omitempty"` // executions that were repeated because more positions ran than foreseen
+	// Steps that a position could have run on average with the capacity planned at the end.
+	EncoderPlannedUpdates float64 `json:"encoder_planned_updates,omitempty"`
+	DecoderPlannedUpdates float64 `json:"decoder_planned_updates,omitempty"`
+	Overflows             int     `json:"overflows,omitempty"` // executions that were repeated because more positions ran than planned
 }
 
 // Names lists what can be measured.
@@ -79,9 +79,9 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 	if w.runner != nil {
 		result.Overflows = w.runner.Overflows
 	}
-	if w.foresight != nil {
-		f := w.foresight.Of(w.batch())
-		result.EncoderRoom, result.DecoderRoom = f.Encoder.Updates(), f.Decoder.Updates()
+	if w.planner != nil {
+		plan := w.planner.For(w.batch())
+		result.EncoderPlannedUpdates, result.DecoderPlannedUpdates = plan.Encoder.MeanUpdates(), plan.Decoder.MeanUpdates()
 	}
 	if what != "gemm" {
 		result.TokensPerSecond = float64(s.Batch*s.Length) / result.Seconds

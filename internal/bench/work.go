@@ -25,7 +25,7 @@ type work struct {
 	shape      Shape
 	model      universal.EncoderDecoder
 	runner     *capacity.Runner // of everything but decoding
-	foresight  *capacity.Planner
+	planner    *capacity.Planner
 	cacheBytes int
 
 	encoderUpdates, decoderUpdates float64
@@ -56,9 +56,9 @@ func (w *work) batch() capacity.Shape {
 func (w *work) call(graph capacity.GraphBuilder, inputs ...any) (func() error, error) {
 	store := model.NewStore()
 	if w.shape.Adaptive && !w.shape.Masked {
-		w.foresight = &capacity.Planner{}
+		w.planner = &capacity.Planner{}
 	}
-	w.runner = capacity.NewRunner(w.backend, store, graph, w.foresight)
+	w.runner = capacity.NewRunner(w.backend, store, graph, w.planner)
 	shape := w.batch()
 	started := false
 	return func() error {
@@ -116,8 +116,8 @@ func finalize(out []*tensors.Tensor) error {
 }
 
 // updateGraph is one step of training: forward, backward, Adam.
-func (w *work) updateGraph(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
-	in := universal.Inputs{Source: nodes[0], Target: nodes[1], SourceCapacities: room.Source, TargetCapacities: room.Target}
+func (w *work) updateGraph(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+	in := universal.Inputs{Source: nodes[0], Target: nodes[1], SourceCapacities: c.Source, TargetCapacities: c.Target}
 	g := in.Target.Graph()
 	scope.Store().SetTraining(g, true)
 	result := w.model.Forward(scope, in, universal.Options{})
@@ -135,8 +135,8 @@ func (w *work) learningRate() float64 {
 	return 1e-4
 }
 
-func (w *work) encodeGraph(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
-	memory, pass := w.model.Encode(scope, universal.Inputs{Source: nodes[0], SourceCapacities: room.Source}, universal.Options{})
+func (w *work) encodeGraph(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+	memory, pass := w.model.Encode(scope, universal.Inputs{Source: nodes[0], SourceCapacities: c.Source}, universal.Options{})
 	result := universal.Result{Encoder: pass}
 	return append([]*Node{memory.State}, meanUpdates(result)...), result
 }

@@ -1,7 +1,6 @@
 package capacity_test
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -26,18 +25,18 @@ type learner struct {
 	runner *capacity.Runner
 }
 
-func newLearner(t *testing.T, policy halting.Policy, foresight *capacity.Planner) *learner {
+func newLearner(t *testing.T, policy halting.Policy, transition universal.Transition, planner *capacity.Planner) *learner {
 	l := &learner{t: t, store: model.NewStore(), model: universal.EncoderDecoder{Config: universal.Config{
 		SourceVocabulary: 7, TargetVocabulary: 6, Width: 8, Heads: 2, Seed: 1, Precision: dtypes.Float64,
-		Transition: universal.FeedForward{Filter: 8}, Halting: policy,
+		Transition: transition, Halting: policy,
 	}}}
-	l.runner = capacity.NewRunner(enginetest.Backend(t), l.store, l.graph, foresight)
+	l.runner = capacity.NewRunner(enginetest.Backend(t), l.store, l.graph, planner)
 	t.Cleanup(l.runner.Close)
 	return l
 }
 
-func (l *learner) graph(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
-	in := universal.Inputs{Source: nodes[0], Target: nodes[1], SourceCapacities: room.Source, TargetCapacities: room.Target}
+func (l *learner) graph(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+	in := universal.Inputs{Source: nodes[0], Target: nodes[1], SourceCapacities: c.Source, TargetCapacities: c.Target}
 	result := l.model.Forward(scope, in, universal.Options{})
 	loss, _ := objective.Objective{}.Of(result, in.Target, Scalar(nodes[0].Graph(), dtypes.Float64, 0.1))
 	for i, gradient := range scope.BuildTrainableVariablesGradientsGraph(loss) {
@@ -92,91 +91,94 @@ func (l *learner) shift(by float64) {
 	}
 }
 
-// Learning with foreseen room is learning with room for everything: losses and all variables, also when a sudden change of the
-// halting units makes the foresight wrong, under every adaptive policy.
-// Caught when planted: variables that an overflow changes; an overflow that nobody notices; demand of a run with too little room taken down.
-func TestForeseenRoomChangesNothing(t *testing.T) {
+// Training with planned capacities is training with full capacity: losses and all variables, also when a sudden change of the
+// halting units makes the plan wrong, under every adaptive policy.
+// Caught when planted: variables that an overflow changes; an overflow that is not noticed; the demand of an overflowed run recorded.
+func TestPlannedCapacitiesChangeNothing(t *testing.T) {
 	act := halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}
 	for _, policy := range []halting.Policy{halting.Frozen{ACT: act}, halting.Graves{ACT: act}, halting.Listing{ACT: act}} {
-		foresight := &capacity.Planner{}
-		sparing, lavish := newLearner(t, policy, foresight), newLearner(t, policy, nil)
+		planner := capacity.NewPlanner(universal.Encoder{Config: universal.Config{Halting: policy, Transition: universal.FeedForward{Filter: 8}}})
+		planned, full := newLearner(t, policy, universal.FeedForward{Filter: 8}, planner), newLearner(t, policy, universal.FeedForward{Filter: 8}, nil)
 		for i := range uint64(30) {
 			if i == 12 {
-				sparing.shift(-3)
-				lavish.shift(-3)
+				planned.shift(-3)
+				full.shift(-3)
 			}
-			got, want := sparing.learn(i), lavish.learn(i)
+			got, want := planned.learn(i), full.learn(i)
 			if !(math.Abs(got-want) <= 1e-9) {
-				t.Fatalf("%T, batch %d: loss %v, with room for everything %v", policy, i, got, want)
+				t.Fatalf("%T, batch %d: loss %v, with full capacity %v", policy, i, got, want)
 			}
 		}
-		if sparing.runner.Overflows == 0 || sparing.runner.Overflows > 10 {
-			t.Errorf("%T: %d overflows: the case shows nothing, or the foresight learns nothing", policy, sparing.runner.Overflows)
+		if planned.runner.Overflows == 0 || planned.runner.Overflows > 10 {
+			t.Errorf("%T: %d overflows: the case shows nothing, or the plan does not follow", policy, planned.runner.Overflows)
 		}
-		for _, known := range foresight.Shapes {
-			if known.Encoder.Plan == nil || known.Decoder.Plan == nil {
-				t.Errorf("%T: nothing was foreseen of %+v", policy, known.Shape)
+		observed := 0
+		for _, known := range planner.Shapes {
+			if observed += known.Encoder.Batches; known.Encoder.Units == nil || known.Decoder.Units == nil {
+				t.Errorf("%T: nothing was planned for %+v", policy, known.Shape)
 			}
 		}
-		if len(foresight.Shapes) != 2 {
-			t.Errorf("%T: %d shapes, not 2", policy, len(foresight.Shapes))
+		if len(planner.Shapes) != 2 || observed != 30+2 { // the second shape comes third and starts with the plan of two batches
+			t.Errorf("%T: %d shapes and %d batches observed, not 2 and 32", policy, len(planner.Shapes), observed)
 		}
-		for v := range lavish.store.IterVariables() {
-			got := tensors.MustCopyFlatData[float64](sparing.store.GetVariable(v.Path()).MustValue())
+		for v := range full.store.IterVariables() {
+			got := tensors.MustCopyFlatData[float64](planned.store.GetVariable(v.Path()).MustValue())
 			for i, want := range tensors.MustCopyFlatData[float64](v.MustValue()) {
 				if !(math.Abs(got[i]-want) <= 1e-9) {
-					t.Fatalf("%T: %s is %v, with room for everything %v", policy, v.Path(), got[i], want)
+					t.Fatalf("%T: %s is %v, with full capacity %v", policy, v.Path(), got[i], want)
 				}
 			}
 		}
 	}
 }
 
-// Short sequences that stop early are foreseen beside long ones that do not, and a length between them begins as the one nearest to it.
-// Caught when planted: one forecast for all shapes; forecasts of two shapes that share what they remember.
-func TestEveryShapeHasItsOwnForesight(t *testing.T) {
-	var foresight capacity.Planner
-	short, long := capacity.Shape{Rows: 32, Source: 10}, capacity.Shape{Rows: 32, Source: 40}
-	see := func(s capacity.Shape, demand [][3]int32) { foresight.Of(s).Encoder.Observe(demand, s.Rows, s.Source) }
-	for range 20 {
-		see(short, [][3]int32{{320, 32, 10}, {32, 32, 1}, {0, 0, 0}})
-		see(long, [][3]int32{{1280, 32, 40}, {1280, 32, 40}, {1280, 32, 40}, {0, 0, 0}})
-	}
-	room := func(source int) float64 {
-		f := foresight.Of(capacity.Shape{Rows: 31, Source: source}).Encoder
-		return f.Updates()
-	}
+// Where positions cannot be left out, batches of the same number of steps never overflow, however many positions they have, and one
+// graph a shape is enough. Biases of 1 and random weights of the halting unit that stay small let every position halt after two steps.
+// Caught when planted: capacities planned for positions (which overflowed and compiled again and again).
+func TestModelsThatSelectNothingPlanTheirSteps(t *testing.T) {
+	act := halting.ACT{MaxSteps: 6, Epsilon: 0.05, Bias: 1}
 	for _, c := range []struct {
-		source int
-		least  float64 // updates a position needs room for
-	}{{10, 1.1}, {13, 1.1}, {35, 3}, {40, 3}} {
-		if got := room(c.source); got < c.least || got > c.least+0.2 {
-			t.Errorf("length %d: room for %v updates a position, %v are needed", c.source, got, c.least)
+		policy     halting.Policy
+		transition universal.Transition
+	}{
+		{halting.Frozen{ACT: act}, universal.SeparableConvolution{Filter: 8}},
+		{halting.Graves{ACT: act}, universal.FeedForward{Filter: 8}},
+		{halting.Listing{ACT: act}, universal.FeedForward{Filter: 8}},
+	} {
+		planner := capacity.NewPlanner(universal.Encoder{Config: universal.Config{Halting: c.policy, Transition: c.transition}})
+		l := newLearner(t, c.policy, c.transition, planner)
+		for i := range uint64(40) {
+			l.learn(i)
 		}
-	}
-	known, err := json.Marshal(foresight)
-	if err != nil {
-		t.Fatal(err)
-	}
-	see(capacity.Shape{Rows: 31, Source: 10}, [][3]int32{{310, 31, 10}, {310, 31, 10}, {310, 31, 10}, {0, 0, 0}})
-	var before capacity.Planner
-	if err := json.Unmarshal(known, &before); err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range before.Shapes {
-		if got := foresight.Shapes[i]; got.Rows == 32 && !reflect.DeepEqual(got, want) {
-			t.Errorf("what is foreseen of %+v changed with another shape: %+v, before %+v", want.Shape, got, want)
+		for _, known := range planner.Shapes {
+			if len(known.Encoder.Units) != 2 || len(known.Decoder.Units) != 2 {
+				t.Errorf("%T, %T: %d and %d steps are planned, not 2", c.policy, c.transition, len(known.Encoder.Units), len(known.Decoder.Units))
+			}
+		}
+		if l.runner.Overflows != 0 || l.runner.Compiled != 2 {
+			t.Errorf("%T, %T: %d overflows and %d compiled plans of 2 shapes", c.policy, c.transition, l.runner.Overflows, l.runner.Compiled)
 		}
 	}
 }
 
-// There is nothing to foresee of a depth that is given.
-func TestForeseesAdaptiveModelsOnly(t *testing.T) {
-	for policy, want := range map[halting.Policy]bool{
-		halting.Fixed{Steps: 2}: false, halting.Length{}: false, halting.Frozen{}: true, halting.Graves{}: true, halting.Listing{}: true,
+// There is nothing to plan where depth is given, and only steps where positions cannot be left out.
+func TestNewPlanner(t *testing.T) {
+	for _, c := range []struct {
+		policy     halting.Policy
+		transition universal.Transition
+		want       *capacity.Planner
+	}{
+		{halting.Fixed{Steps: 2}, universal.FeedForward{}, nil},
+		{halting.Length{}, universal.FeedForward{}, nil},
+		{halting.Frozen{}, universal.FeedForward{}, &capacity.Planner{}},
+		{halting.Frozen{}, universal.SeparableConvolution{Widths: [2]int{1, 1}}, &capacity.Planner{}},
+		{halting.Frozen{}, universal.SeparableConvolution{}, &capacity.Planner{StepsOnly: true}},
+		{halting.Graves{}, universal.FeedForward{}, &capacity.Planner{StepsOnly: true}},
+		{halting.Listing{}, universal.FeedForward{}, &capacity.Planner{StepsOnly: true}},
 	} {
-		if got := capacity.NewPlanner(universal.Encoder{Config: universal.Config{Halting: policy}}) != nil; got != want {
-			t.Errorf("%T: foresight %v", policy, got)
+		got := capacity.NewPlanner(universal.Encoder{Config: universal.Config{Halting: c.policy, Transition: c.transition}})
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%T, %+v: %+v, want %+v", c.policy, c.transition, got, c.want)
 		}
 	}
 }
