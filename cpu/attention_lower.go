@@ -172,7 +172,7 @@ func (x *attentionInstr) plan(kernel *gemmKernel) {
 		x.limited = x.causal && x.dv.direct && x.dk.direct
 	} else {
 		x.pv = product(x.m, x.d, x.n, row, x.size, x.v.row, x.size, x.out.row)
-		x.pv.anyOrder = true // with one query, each head and batch is a product of its own: none has other rows
+		x.pv.splitK = true // with one query, each head and batch is a product of its own: none has other rows
 		x.packBytes[0] = roundUp(x.qk.packedBytes(), cacheLine)
 		x.packBytes[1] = roundUp(x.pv.packedBytes(), cacheLine)
 		x.limited = x.causal

@@ -20,16 +20,18 @@ type gemmKernel struct {
 	// run computes c[r, j] (+)= sum over i of a[r, i] * panel[i, j], each sum in the order of i.
 	run func(call *gemmCall, rows, cols int)
 
-	// wide computes one row of c in 256 bytes of columns, which lie side by side in the right operand; nil if run does as well.
-	wide func(call *gemmCall)
+	// gemv computes one row of c in gemvBytes of columns, which lie side by side in the right operand, and does not add to
+	// c; nil if run does as well.
+	gemv func(call *gemmCall)
 
-	// long computes one row of c in 64 bytes of columns, which lie side by side, from several partial sums; nil if run does as well.
-	long func(call *gemmCall)
+	// gemvSplitK computes one row of c in splitKBytes of columns, which lie side by side, each from several partial sums;
+	// nil if run does as well.
+	gemvSplitK func(call *gemmCall)
 }
 
 const (
-	wideBytes = 256 // of the columns of gemmKernel.wide
-	longBytes = 64  // of gemmKernel.long
+	gemvBytes   = 256 // of the columns of gemmKernel.gemv
+	splitKBytes = 64  // of gemmKernel.gemvSplitK
 )
 
 // gemmCall holds the arguments of an inner loop: c[r, j] (+)= sum over i < k of a[r*aRow + i*aK] * panel[i*panelRow + j].
@@ -65,7 +67,7 @@ type matmul struct {
 	kernel   *gemmKernel
 	packA    bool // elements along k are far apart: copy strips of a first
 	direct   bool // b is read where it is
-	anyOrder bool // a single row's sums need not be those that it has among other rows, to the last bit
+	splitK   bool // a single row may be computed from partial sums: not what it is among other rows, to the last bit
 }
 
 func (g *matmul) panels() int { return (g.n + g.kernel.nr - 1) / g.kernel.nr }
@@ -147,12 +149,12 @@ func (g *matmul) multiply(call *gemmCall, a, b, c, strips unsafe.Pointer, w area
 				call.aRow, call.aK = kr.size, kr.mr*kr.size
 			}
 			first := w.p0
-			if g.anyOrder && kr.long != nil && g.direct && m1-m0 == 1 && g.n*kr.size%longBytes == 0 && w.p0 == 0 && w.p1 == g.panels() {
-				g.long(call, left, b, c, m0, k0)
+			if g.splitK && kr.gemvSplitK != nil && g.direct && m1-m0 == 1 && g.n*kr.size%splitKBytes == 0 && w.p0 == 0 && w.p1 == g.panels() {
+				g.gemvSplitK(call, left, b, c, m0, k0)
 				continue
 			}
-			if kr.wide != nil && g.direct && m1-m0 == 1 && call.add == 0 {
-				first = g.wide(call, left, b, c, m0, k0, w)
+			if kr.gemv != nil && g.direct && m1-m0 == 1 && call.add == 0 {
+				first = g.gemv(call, left, b, c, m0, k0, w)
 			}
 			for p := first; p < w.p1; p++ {
 				call.panel = g.panel(b, k0, block, p)
@@ -175,23 +177,23 @@ func (g *matmul) multiply(call *gemmCall, a, b, c, strips unsafe.Pointer, w area
 	}
 }
 
-// wide computes row m0 of an area, whole widths of gemmKernel.wide, and gives the first panel that is left.
-func (g *matmul) wide(call *gemmCall, left, b, c unsafe.Pointer, m0, k0 int, w area) int {
-	each := wideBytes / (g.kernel.nr * g.kernel.size)
+// gemv computes row m0 of an area, whole widths of gemmKernel.gemv, and gives the first panel that is left.
+func (g *matmul) gemv(call *gemmCall, left, b, c unsafe.Pointer, m0, k0 int, w area) int {
+	each := gemvBytes / (g.kernel.nr * g.kernel.size)
 	p := w.p0
 	for ; p+each <= w.p1 && (p+each)*g.kernel.nr <= g.n; p += each {
 		call.a, call.panel = left, g.panel(b, k0, 0, p)
 		call.c = unsafe.Add(c, m0*g.cRow+p*g.kernel.nr*g.kernel.size)
-		g.kernel.wide(call)
+		g.kernel.gemv(call)
 	}
 	return p
 }
 
-// long computes row m0 of all columns.
-func (g *matmul) long(call *gemmCall, left, b, c unsafe.Pointer, m0, k0 int) {
-	for at := 0; at < g.n*g.kernel.size; at += longBytes {
+// gemvSplitK computes row m0 of all columns.
+func (g *matmul) gemvSplitK(call *gemmCall, left, b, c unsafe.Pointer, m0, k0 int) {
+	for at := 0; at < g.n*g.kernel.size; at += splitKBytes {
 		call.a, call.panel, call.c = left, unsafe.Add(b, k0*g.bK+at), unsafe.Add(c, m0*g.cRow+at)
-		g.kernel.long(call)
+		g.kernel.gemvSplitK(call)
 	}
 }
 

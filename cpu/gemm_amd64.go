@@ -40,12 +40,12 @@ func simdGemm[T float](table [][2]func(*gemmCall), lanes int, bits bool) *gemmKe
 	if bits {
 		rows = packRows512
 	}
-	wide, long := oneY32, longY32
+	gemv, splitK := gemvY32, gemvSplitKY32
 	if size == 8 {
-		wide, long = oneY64, longY64
+		gemv, splitK = gemvY64, gemvSplitKY64
 	}
 	return &gemmKernel{
-		packRows: rows, wide: wide, long: long,
+		packRows: rows, gemv: gemv, gemvSplitK: splitK,
 		mr: len(table), nr: nr, lanes: lanes, size: size,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			if size == 4 && kStride == 4 && nStride != 4 {

@@ -271,3 +271,15 @@ func gemmY64_6x1(call *gemmCall)
 
 //go:noescape
 func gemmY64_6x2(call *gemmCall)
+
+//go:noescape
+func gemvY32(call *gemmCall)
+
+//go:noescape
+func gemvSplitKY32(call *gemmCall)
+
+//go:noescape
+func gemvY64(call *gemmCall)
+
+//go:noescape
+func gemvSplitKY64(call *gemmCall)

@@ -158,8 +158,6 @@ func main() {
 	const file = "kernels.tmpl"
 	tmpl := template.Must(template.New(file).Funcs(template.FuncMap{
 		"list":        func(s ...string) []string { return s },
-		"count":       func(n int) []struct{} { return make([]struct{}, n) },
-		"plus":        func(i, j int) int { return i + j },
 		"binaries":    func() []binary { return binaries },
 		"unaries":     func() []unary { return unaries },
 		"compares":    func() []string { return []string{"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"} },
