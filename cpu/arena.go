@@ -76,8 +76,8 @@ func (l *arenas) give(a *arena) {
 	l.idle = append(l.idle, a)
 }
 
-// close frees idle arenas now, and those lent as they come back.
-func (l *arenas) close() {
+// shutdown frees idle arenas now, and those lent as they come back.
+func (l *arenas) shutdown() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true

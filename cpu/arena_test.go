@@ -6,7 +6,7 @@ import "testing"
 // Caught when planted: a block for each size.
 func TestArenasAreShared(t *testing.T) {
 	var l arenas
-	defer l.close()
+	defer l.shutdown()
 	for _, bytes := range []int{100, 5000, 300, 0, 5000, 7000, 64} {
 		a := l.take(bytes)
 		if a.bytes < bytes {

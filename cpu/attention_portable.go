@@ -5,6 +5,29 @@ import (
 	"unsafe"
 )
 
+// attentionCall holds the arguments of the kernels on rows of scores. Matrices have rowBytes to a row, of which
+// width elements count; add has addRow bytes to a row (0: the same for all).
+type attentionCall struct {
+	scores, dScores, add unsafe.Pointer
+	largest, inverse     unsafe.Pointer
+	rows, width          int
+	rowBytes, addRow     int
+	scale                float64
+}
+
+// attentionKernels are the parts of attention between the matrix products. width is a multiple of lanes.
+type attentionKernels struct {
+	lanes int
+
+	// softmax replaces scores by p = exp(scale*scores + add - largest) * inverse, where inverse makes a row's sum one,
+	// and is 0 for a row of nothing but -inf.
+	softmax func(c *attentionCall)
+
+	// gradient replaces scores by p as above, with largest and inverse given, and dScores by
+	// scale * p * (dScores - sum of p * dScores over the row).
+	gradient func(c *attentionCall)
+}
+
 // portableAttention are the kernels in plain loops.
 func portableAttention[T float]() *attentionKernels {
 	return &attentionKernels{lanes: 1, softmax: softmaxRows[T], gradient: softmaxGradient[T]}

@@ -5,6 +5,47 @@ import (
 	"unsafe"
 )
 
+// attentionInstr is attention, or its gradient, for all batches and heads; each of them is one thread's work.
+type attentionInstr struct {
+	attentionAxes
+	size             int
+	scale            float64
+	q, k, v          headView
+	out              headView // forward
+	dOut, dQ, dK, dV headView // gradient
+	largest, inverse denseIn
+	causal           bool
+	mask             maskView
+	kernels          *attentionKernels
+	width            int // of a row of scores, in elements
+	limited          bool
+	addBytes         int
+	scoreBytes       int
+	qk, pv           matmul // forward: scores = Q K', out = P V
+	dp, dv, dq, dk   matmul // gradient: dP = dO V', dV = P' dO, dQ = dS K, dK = dS' Q
+	packBytes        [2]int
+	backward         bool
+}
+
+// maskView is a mask broadcast to batches, heads, queries and keys. Distances in bytes.
+type maskView struct {
+	denseIn
+	present, boolean       bool
+	batch, head, row, step int
+}
+
+// headView is a tensor of attention: one matrix of positions x channels for each batch and head. Distances in bytes.
+type headView struct {
+	denseIn
+	batch, head, row, step int // step: from channel to channel
+}
+
+func (h *headView) at(fr *frame, b, head int) unsafe.Pointer {
+	return unsafe.Add(h.denseIn.at(fr), b*h.batch+head*h.head)
+}
+
+func (x *attentionInstr) run(fr *frame) { fr.do(x) }
+
 // attentionPart is the state of one thread.
 type attentionPart struct {
 	*attentionInstr

@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -15,7 +14,7 @@ import (
 type builder struct {
 	notimplemented.Builder
 	backend  *Backend
-	name     string
+	module   *irModule
 	main     *function
 	byName   map[string]*function
 	compiled bool
@@ -25,9 +24,10 @@ var _ compute.Builder = (*builder)(nil)
 
 // Builder starts a new graph.
 func (b *Backend) Builder(name string) compute.Builder {
-	bd := &builder{backend: b, name: name, byName: make(map[string]*function)}
+	bd := &builder{backend: b, module: &irModule{name: name}, byName: make(map[string]*function)}
 	bd.Builder.ErrFn = notImplemented
 	bd.main = bd.newFunction(compute.MainName, nil)
+	bd.module.main = bd.main.ir
 	return bd
 }
 
@@ -36,13 +36,16 @@ func notImplemented(op compute.OpType) error {
 }
 
 func (bd *builder) newFunction(name string, parent *function) *function {
-	f := &function{builder: bd, name: name, parent: parent}
+	f := &function{builder: bd, parent: parent, ir: &irFunction{module: bd.module, name: name}}
+	if parent != nil {
+		f.ir.parent = parent.ir
+	}
 	f.Function.ErrFn = notImplemented
 	return f
 }
 
 // Name of the graph.
-func (bd *builder) Name() string { return bd.name }
+func (bd *builder) Name() string { return bd.module.name }
 
 // Main returns the function that Compile makes executable.
 func (bd *builder) Main() compute.Function { return bd.main }
@@ -69,31 +72,28 @@ func (bd *builder) OpShape(v compute.Value) (shapes.Shape, error) {
 // Compile turns the main function into an executable.
 func (bd *builder) Compile() (compute.Executable, error) {
 	if bd.compiled {
-		return nil, fmt.Errorf("graph %q was already compiled", bd.name)
+		return nil, fmt.Errorf("graph %q was already compiled", bd.module.name)
 	}
 	if !bd.main.returned {
-		return nil, fmt.Errorf("graph %q: Return was not called on the main function", bd.name)
+		return nil, fmt.Errorf("graph %q: Return was not called on the main function", bd.module.name)
 	}
 	bd.compiled = true
-	return compileBuilder(bd)
+	return bd.compile()
 }
 
 // function records operations; it is the main function, a named one, or a closure with a parent.
 type function struct {
 	notimplemented.Function
 	builder  *builder
-	name     string
 	parent   *function
-	nodes    []*node
-	params   []*node
-	results  []*node
+	ir       *irFunction
 	returned bool
 }
 
 var _ compute.Function = (*function)(nil)
 
 // Name of the function, empty for closures.
-func (f *function) Name() string { return f.name }
+func (f *function) Name() string { return f.ir.name }
 
 // Builder that the function belongs to.
 func (f *function) Builder() compute.Builder { return f.builder }
@@ -123,8 +123,8 @@ func (f *function) Parameter(name string, shape shapes.Shape, sharding *compute.
 	if err != nil {
 		return nil, err
 	}
-	n.index = len(f.params)
-	f.params = append(f.params, n)
+	n.index = len(f.ir.params)
+	f.ir.params = append(f.ir.params, n)
 	return n, nil
 }
 
@@ -150,7 +150,7 @@ func (f *function) Constant(flat any, dims ...int) (compute.Value, error) {
 // Return ends the function.
 func (f *function) Return(outputs []compute.Value, shardings []*compute.ShardingSpec) error {
 	if f.returned {
-		return fmt.Errorf("function %q: Return called twice", f.name)
+		return fmt.Errorf("function %q: Return called twice", f.ir.name)
 	}
 	for _, s := range shardings {
 		if s != nil {
@@ -163,10 +163,10 @@ func (f *function) Return(outputs []compute.Value, shardings []*compute.Sharding
 	}
 	for _, r := range results {
 		if !r.shape.Ok() {
-			return fmt.Errorf("function %q returns an invalid value", f.name)
+			return fmt.Errorf("function %q returns an invalid value", f.ir.name)
 		}
 	}
-	f.results, f.returned = results, true
+	f.ir.results, f.returned = results, true
 	return nil
 }
 
@@ -178,38 +178,26 @@ func (f *function) nodesOf(what string, values ...compute.Value) ([]*node, error
 		if !ok || n == nil {
 			return nil, fmt.Errorf("%s: input #%d is a %T, not a value of backend %q", what, i, v, BackendName)
 		}
-		if n.fn.builder != f.builder {
-			return nil, fmt.Errorf("%s: input #%d belongs to another graph (%q)", what, i, n.fn.builder.name)
+		if n.fn.module != f.builder.module {
+			return nil, fmt.Errorf("%s: input #%d belongs to another graph (%q)", what, i, n.fn.module.name)
 		}
-		if !f.sees(n.fn) {
-			return nil, fmt.Errorf("%s: input #%d belongs to a function that %q cannot see", what, i, f.name)
+		if !f.ir.sees(n.fn) {
+			return nil, fmt.Errorf("%s: input #%d belongs to a function that %q cannot see", what, i, f.ir.name)
 		}
 		nodes[i] = n
 	}
 	return nodes, nil
 }
 
-// sees tells whether values of g may be used in f.
-func (f *function) sees(g *function) bool {
-	for s := f; s != nil; s = s.parent {
-		if s == g {
-			return true
-		}
-	}
-	return false
-}
-
 // add records an operation with one output.
 func (f *function) add(op compute.OpType, shape shapes.Shape, attr any, inputs ...*node) (*node, error) {
 	if f.returned {
-		return nil, fmt.Errorf("function %q: cannot add %s after Return", f.name, op)
+		return nil, fmt.Errorf("function %q: cannot add %s after Return", f.ir.name, op)
 	}
 	if f.builder.compiled {
-		return nil, fmt.Errorf("graph %q: cannot add %s after Compile", f.builder.name, op)
+		return nil, fmt.Errorf("graph %q: cannot add %s after Compile", f.builder.module.name, op)
 	}
-	n := &node{id: len(f.nodes), fn: f, op: op, inputs: slices.Clone(inputs), shape: shape.Clone(), attr: attr}
-	f.nodes = append(f.nodes, n)
-	return n, nil
+	return f.ir.add(op, shape, attr, inputs...), nil
 }
 
 // addMulti records an operation with several outputs.

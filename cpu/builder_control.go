@@ -49,10 +49,10 @@ func (f *function) Call(fn compute.Function, inputs ...compute.Value) ([]compute
 	if err != nil {
 		return nil, err
 	}
-	if !equalShapes(in, g.params) {
-		return nil, fmt.Errorf("Call: function %q takes %v, got %v", g.name, shapesOf(g.params), shapesOf(in))
+	if !equalShapes(in, g.ir.params) {
+		return nil, fmt.Errorf("Call: function %q takes %v, got %v", g.ir.name, shapesOf(g.ir.params), shapesOf(in))
 	}
-	outs, err := f.addMulti(compute.OpTypeCall, shapesOf(g.results), &callAttr{[]*function{g}}, in...)
+	outs, err := f.addMulti(compute.OpTypeCall, shapesOf(g.ir.results), &callAttr{[]*irFunction{g.ir}}, in...)
 	return values(outs), err
 }
 
@@ -65,16 +65,16 @@ func (f *function) If(pred compute.Value, onTrue, onFalse compute.Function) ([]c
 	if !isPredicate(in) {
 		return nil, fmt.Errorf("If: the predicate must be a boolean scalar, got %s", in[0].shape)
 	}
-	var branches []*function
+	var branches []*irFunction
 	for _, fn := range []compute.Function{onTrue, onFalse} {
 		g, err := f.closureOf("If", fn)
 		if err != nil {
 			return nil, err
 		}
-		if len(g.params) != 0 {
-			return nil, fmt.Errorf("If: branches take no parameters, got %d", len(g.params))
+		if len(g.ir.params) != 0 {
+			return nil, fmt.Errorf("If: branches take no parameters, got %d", len(g.ir.params))
 		}
-		branches = append(branches, g)
+		branches = append(branches, g.ir)
 	}
 	if !equalShapes(branches[0].results, branches[1].results) {
 		return nil, fmt.Errorf("If: branches return %v and %v", shapesOf(branches[0].results), shapesOf(branches[1].results))
@@ -100,14 +100,14 @@ func (f *function) While(cond, body compute.Function, initial ...compute.Value) 
 	if err != nil {
 		return nil, err
 	}
-	if !equalShapes(c.params, in) || !equalShapes(b.params, in) || !equalShapes(b.results, in) {
+	if !equalShapes(c.ir.params, in) || !equalShapes(b.ir.params, in) || !equalShapes(b.ir.results, in) {
 		return nil, fmt.Errorf("While: state %v, condition takes %v, body takes %v and returns %v",
-			shapesOf(in), shapesOf(c.params), shapesOf(b.params), shapesOf(b.results))
+			shapesOf(in), shapesOf(c.ir.params), shapesOf(b.ir.params), shapesOf(b.ir.results))
 	}
-	if !isPredicate(c.results) {
-		return nil, fmt.Errorf("While: the condition must return a boolean scalar, got %v", shapesOf(c.results))
+	if !isPredicate(c.ir.results) {
+		return nil, fmt.Errorf("While: the condition must return a boolean scalar, got %v", shapesOf(c.ir.results))
 	}
-	outs, err := f.addMulti(compute.OpTypeWhile, shapesOf(in), &callAttr{[]*function{c, b}}, in...)
+	outs, err := f.addMulti(compute.OpTypeWhile, shapesOf(in), &callAttr{[]*irFunction{c.ir, b.ir}}, in...)
 	return values(outs), err
 }
 
@@ -131,11 +131,11 @@ func (f *function) Sort(comparator compute.Function, axis int, stable bool, inpu
 	if axis < 0 || axis >= rank {
 		return nil, fmt.Errorf("Sort: axis out of range for shape %s", in[0].shape)
 	}
-	if len(c.params) != 2*len(in) || !isPredicate(c.results) {
+	if len(c.ir.params) != 2*len(in) || !isPredicate(c.ir.results) {
 		return nil, fmt.Errorf("Sort: the comparator must take %d scalars and return a boolean scalar", 2*len(in))
 	}
 	for i, n := range in {
-		for _, p := range c.params[2*i : 2*i+2] {
+		for _, p := range c.ir.params[2*i : 2*i+2] {
 			if !p.shape.IsScalar() || p.shape.DType != n.shape.DType {
 				return nil, fmt.Errorf("Sort: comparator parameters for tensor #%d must be scalar %s", i, n.shape.DType)
 			}
@@ -144,6 +144,6 @@ func (f *function) Sort(comparator compute.Function, axis int, stable bool, inpu
 			return nil, fmt.Errorf("Sort: tensors have different dimensions %v", shapesOf(in))
 		}
 	}
-	outs, err := f.addMulti(compute.OpTypeSort, shapesOf(in), &sortAttr{c, axis, stable}, in...)
+	outs, err := f.addMulti(compute.OpTypeSort, shapesOf(in), &sortAttr{c.ir, axis, stable}, in...)
 	return values(outs), err
 }

@@ -10,20 +10,6 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// reduceOps are the reductions over axes, and the element-wise operation each repeats.
-var reduceOps = map[compute.OpType]compute.OpType{
-	compute.OpTypeReduceSum:        compute.OpTypeAdd,
-	compute.OpTypeReduceProduct:    compute.OpTypeMul,
-	compute.OpTypeReduceMax:        compute.OpTypeMax,
-	compute.OpTypeReduceMin:        compute.OpTypeMin,
-	compute.OpTypeReduceBitwiseAnd: compute.OpTypeBitwiseAnd,
-	compute.OpTypeReduceBitwiseOr:  compute.OpTypeBitwiseOr,
-	compute.OpTypeReduceBitwiseXor: compute.OpTypeBitwiseXor,
-	compute.OpTypeReduceLogicalAnd: compute.OpTypeLogicalAnd,
-	compute.OpTypeReduceLogicalOr:  compute.OpTypeLogicalOr,
-	compute.OpTypeReduceLogicalXor: compute.OpTypeLogicalXor,
-}
-
 func (f *function) reduce(op compute.OpType, x compute.Value, axes []int) (compute.Value, error) {
 	in, err := f.nodesOf(op.String(), x)
 	if err != nil {
@@ -107,6 +93,7 @@ func (f *function) ArgMinMax(x compute.Value, axis int, dtype dtypes.DType, isMi
 
 // ReduceWindow implements compute.StandardOps.
 func (f *function) ReduceWindow(x compute.Value, reduction compute.ReduceOpType,
+
 	dimensions, strides, inputDilations, windowDilations []int, paddings [][2]int) (compute.Value, error) {
 	in, err := f.nodesOf("ReduceWindow", x)
 	if err != nil {
@@ -123,6 +110,7 @@ func (f *function) ReduceWindow(x compute.Value, reduction compute.ReduceOpType,
 
 // DotGeneral implements compute.StandardOps.
 func (f *function) DotGeneral(lhs compute.Value, lhsContract, lhsBatch []int, rhs compute.Value,
+
 	rhsContract, rhsBatch []int, config compute.DotGeneralConfig) (compute.Value, error) {
 	in, err := f.nodesOf("DotGeneral", lhs, rhs)
 	if err != nil {
@@ -138,6 +126,7 @@ func (f *function) DotGeneral(lhs compute.Value, lhsContract, lhsBatch []int, rh
 
 // ConvGeneral implements compute.StandardOps.
 func (f *function) ConvGeneral(x, kernel compute.Value, axes compute.ConvolveAxesConfig, strides []int, paddings [][2]int,
+
 	inputDilations, kernelDilations []int, channelGroupCount, batchGroupCount int) (compute.Value, error) {
 	in, err := f.nodesOf("ConvGeneral", x, kernel)
 	if err != nil {

@@ -1,38 +1,24 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/gomlx/compute"
 )
 
-// unsupported is what compilation panics with when a graph needs something that only the portable backend has.
-type unsupported struct{ what string }
-
-// compileBuilder makes the main function executable, on the portable backend if need be.
-func compileBuilder(bd *builder) (compute.Executable, error) {
-	if foreign := foreignPart(bd); foreign != "" {
-		return bd.replay(foreign)
+// compileModule compiles the main function.
+func compileModule(module *irModule, m *machine) (*program, error) {
+	if foreign := foreignPart(module); foreign != "" {
+		return nil, errors.New(foreign)
 	}
-	main, err := compileFunction(bd.main, nil)
-	if err != nil {
-		return bd.replay(err.Error())
-	}
-	e := &executable{backend: bd.backend, main: main, names: make([]string, len(bd.main.params))}
-	for i, p := range bd.main.params {
-		e.names[i] = p.attr.(*paramAttr).name
-	}
-	e.inputs, e.outputs = shapesOf(bd.main.params), shapesOf(bd.main.results)
-	bd.backend.adopt(e)
-	return e, nil
+	return compileFunction(module.main, m)
 }
 
 // foreignPart names the first value whose type the kernels do not work on.
-func foreignPart(bd *builder) string {
-	seen := make(map[*function]bool)
-	var visit func(f *function) string
-	visit = func(f *function) string {
+func foreignPart(module *irModule) string {
+	seen := make(map[*irFunction]bool)
+	var visit func(f *irFunction) string
+	visit = func(f *irFunction) string {
 		if seen[f] {
 			return ""
 		}
@@ -57,11 +43,11 @@ func foreignPart(bd *builder) string {
 		}
 		return ""
 	}
-	return visit(bd.main)
+	return visit(module.main)
 }
 
-// compileFunction compiles f; captured values follow its own parameters.
-func compileFunction(f *function, captured []*node) (p *program, err error) {
+// compileFunction compiles f, with what its closures capture.
+func compileFunction(f *irFunction, m *machine) (p *program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			p, err = nil, fmt.Errorf("the compiler failed: %v", r) // no graph is known to do this
@@ -70,18 +56,18 @@ func compileFunction(f *function, captured []*node) (p *program, err error) {
 			}
 		}
 	}()
-	return compileGraph(graphOf(f, captured)), nil
+	return compileGraph(graphOf(f, nil), m), nil
 }
 
 // compileGraph turns a graph into a program.
-func compileGraph(g *graph) *program {
-	em := &emitter{g: g, prog: &program{backend: g.backend}, slotOfExpr: make(map[*expr]int)}
+func compileGraph(g *graph, m *machine) *program {
+	em := &emitter{g: g, prog: &program{machine: m}, slotOfExpr: make(map[*expr]int)}
 	em.claimResults()
 	g.prune()
 	for _, p := range g.params {
 		em.prog.params = append(em.prog.params, em.slotOf(p))
 	}
-	for _, u := range g.partition() {
+	for _, u := range g.partition(m.share) {
 		if u.fused {
 			em.lowerFused(u)
 		} else {
@@ -90,137 +76,4 @@ func compileGraph(g *graph) *program {
 	}
 	em.plan()
 	return em.prog
-}
-
-// prune drops what no result needs and notes who uses what remains.
-func (g *graph) prune() {
-	live := make(map[*expr]bool)
-	var mark func(e *expr)
-	mark = func(e *expr) {
-		if live[e] {
-			return
-		}
-		live[e] = true
-		for _, x := range e.in {
-			mark(x)
-			mark(x.view.base)
-		}
-	}
-	for _, r := range g.results {
-		mark(r)
-		mark(r.view.base)
-	}
-	g.exprs = slices.DeleteFunc(g.exprs, func(e *expr) bool { return !live[e] })
-	for _, e := range g.exprs {
-		if e.view.base != e {
-			continue // a view: its users read the base
-		}
-		for _, x := range e.in {
-			x.view.base.users = append(x.view.base.users, e)
-		}
-	}
-}
-
-// emitter collects the instructions of a program.
-type emitter struct {
-	g          *graph
-	prog       *program
-	slotOfExpr map[*expr]int
-	inPlace    [][2]int   // slots: the first may take over the memory of the second
-	accesses   [][]access // of each instruction
-	position   []int      // of each instruction in the final order, once chains are formed
-}
-
-func (em *emitter) kernels() *kernelSet { return em.prog.backend.kernels }
-
-// claimResults decides which computed values are results as they are; the others are copied.
-func (em *emitter) claimResults() {
-	for i, r := range em.g.results {
-		b := r.view.base
-		whole := r.view.isDense() && r.view.offset == 0 && r.size() == b.size() && r.dtype == b.dtype
-		if !whole || b.isLeaf() || b.result >= 0 {
-			b = &expr{id: len(em.g.exprs), op: opCopy, dtype: r.dtype, dims: r.dims, in: []*expr{r}}
-			b.view = view{base: b, dims: b.dims, strides: contiguous(b.dims)}
-			em.g.exprs = append(em.g.exprs, b)
-		}
-		b.result = i
-		em.g.results[i] = b
-		slot := em.newSlot(slotInfo{kind: slotResult, bytes: b.bytes()})
-		em.slotOfExpr[b] = slot
-		em.prog.results = append(em.prog.results, slot)
-	}
-}
-
-// escapes tells whether e is needed outside its group.
-func (em *emitter) escapes(e *expr) bool {
-	if e.result >= 0 {
-		return true
-	}
-	return slices.ContainsFunc(e.users, func(x *expr) bool { return x.unit != e.unit })
-}
-
-func (em *emitter) newSlot(s slotInfo) int {
-	s.first, s.last = -1, -1
-	em.prog.slots = append(em.prog.slots, s)
-	return len(em.prog.slots) - 1
-}
-
-// slotOf returns the memory of a value that is not a view.
-func (em *emitter) slotOf(e *expr) int {
-	if slot, ok := em.slotOfExpr[e]; ok {
-		return slot
-	}
-	s := slotInfo{kind: slotArena, bytes: e.bytes()}
-	switch e.op {
-	case compute.OpTypeParameter:
-		s.kind = slotParam
-	case compute.OpTypeConstant:
-		s.kind, s.keep = slotConst, e.attr.(*constAttr).flat
-		s.constant = flatPointer(s.keep)
-	}
-	slot := em.newSlot(s)
-	em.slotOfExpr[e] = slot
-	return slot
-}
-
-// temp makes memory for the instruction that is emitted next.
-func (em *emitter) temp(bytes int) int {
-	return em.newSlot(slotInfo{kind: slotArena, bytes: bytes})
-}
-
-// access is a slot that an instruction touches. It is aligned if splitting the instruction into equal shares of its
-// rows splits the memory of the slot into the same shares.
-type access struct {
-	slot    int
-	aligned bool
-}
-
-// emit adds an instruction that touches the given slots.
-func (em *emitter) emit(in instr, slots ...int) {
-	list := make([]access, len(slots))
-	for i, s := range slots {
-		list[i].slot = s
-	}
-	em.emitAccess(in, list)
-}
-
-// emitAccess is emit for instructions that know which slots they touch row by row.
-func (em *emitter) emitAccess(in instr, list []access) {
-	at := len(em.prog.instrs)
-	em.prog.instrs = append(em.prog.instrs, in)
-	em.accesses = append(em.accesses, list)
-	for _, a := range list {
-		if a.slot < 0 {
-			continue
-		}
-		info := &em.prog.slots[a.slot]
-		if info.first < 0 {
-			info.first = at
-		}
-		info.last = at
-	}
-}
-
-func (em *emitter) needScratch(bytes int) {
-	em.prog.scratchBytes = max(em.prog.scratchBytes, roundUp(bytes, 4096))
 }

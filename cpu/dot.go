@@ -23,30 +23,9 @@ type dotInstr struct {
 	packTask, productTask task
 }
 
-func (d *dotInstr) plan(em *emitter) {
-	d.packed = -1
-	work := d.m * d.n * d.k * d.batches
-	serialWork := 4 * em.prog.backend.share // multiplications below which a product is not worth sharing
-	d.chainable = em.prog.backend.share / 32
-	d.serial = work < serialWork || d.threads == 1
-	d.shared = !d.serial && len(d.sums) == 0 && d.batches < 4*d.threads && d.m*d.n*d.k >= serialWork
-	em.needScratch(d.stripBytes() + cacheLine)
-	if d.packA && d.canReadDirectly() {
-		d.direct = true // sums are long and rows few: packing would cost more than it saves
-	}
-	if d.m <= d.kernel.mr && d.canReadDirectly() {
-		d.direct = true // every panel is used once
-	}
-	if !d.shared {
-		d.direct = d.direct || d.canReadDirectly() && d.m <= gemmK
-		em.needScratch(roundUp(d.stripBytes(), cacheLine) + d.packedBytes() + cacheLine)
-		return
-	}
-	d.packed = em.temp(d.packedBytes())
-	strips := (d.m + d.kernel.mr - 1) / d.kernel.mr
-	d.byColumn = d.panels() >= 2*d.threads && (strips < 2*d.threads || d.n >= 2*d.m)
-	d.packTask, d.productTask = &dotPack{d}, &dotProduct{d}
-}
+// dotAxis is one axis of a product: its size and its strides, in elements, in both operands and the result;
+// a stride is 0 where the axis does not occur.
+type dotAxis struct{ size, a, b, c int }
 
 func (d *dotInstr) run(fr *frame) {
 	if d.bytes == 0 {

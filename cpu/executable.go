@@ -66,11 +66,7 @@ func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device comp
 		}
 		outs[i], results[i] = out, out.data
 	}
-	parallel := e.backend.pool.begin()
-	e.main.run(params, results, parallel)
-	if parallel {
-		e.backend.pool.end()
-	}
+	e.main.execute(params, results)
 	releaseDonated(in, donate)
 	return outs, nil
 }
@@ -83,4 +79,20 @@ func distinct(params []unsafe.Pointer, d int) bool {
 		}
 	}
 	return true
+}
+
+// compile makes the main function executable, on the portable backend if need be.
+func (bd *builder) compile() (compute.Executable, error) {
+	main, err := compileModule(bd.module, bd.backend.machine)
+	if err != nil {
+		return bd.replay(err.Error())
+	}
+	f := bd.module.main
+	e := &executable{backend: bd.backend, main: main, names: make([]string, len(f.params))}
+	for i, p := range f.params {
+		e.names[i] = p.attr.(*paramAttr).name
+	}
+	e.inputs, e.outputs = shapesOf(f.params), shapesOf(f.results)
+	bd.backend.adopt(e)
+	return e, nil
 }

@@ -32,8 +32,9 @@ const (
 	kindAll               // one element: everything reduced
 )
 
-// partition assigns every operation to a unit and returns the units in an order in which they can run.
-func (g *graph) partition() []*unit {
+// partition assigns every operation to a unit and returns the units in an order in which they can run. Groups of share
+// elements and more compute again what is cheaper to compute than to read.
+func (g *graph) partition(share int) []*unit {
 	p := &partitioner{copiers: make(map[[2]*unit]*copier)}
 	for _, e := range g.exprs {
 		switch {
@@ -49,7 +50,7 @@ func (g *graph) partition() []*unit {
 			}
 		}
 	}
-	p.recompute(g.backend.share)
+	p.recompute(share)
 	return p.order()
 }
 

@@ -41,15 +41,14 @@ func (e *expr) isLeaf() bool {
 
 // graph is a function being compiled.
 type graph struct {
-	backend *Backend
 	exprs   []*expr // inputs before users
 	params  []*expr
 	results []*expr
 	unique  map[string]*expr
 }
 
-func newGraph(b *Backend) *graph {
-	return &graph{backend: b, unique: make(map[string]*expr)}
+func newGraph() *graph {
+	return &graph{unique: make(map[string]*expr)}
 }
 
 // add makes an expr, or returns the one that computes the same. Operations with several outputs
@@ -198,4 +197,33 @@ func (g *graph) dense(x *expr) *expr {
 		return x
 	}
 	return g.add(opCopy, x.dtype, x.dims, nil, x)
+}
+
+// prune drops what no result needs and notes who uses what remains.
+func (g *graph) prune() {
+	live := make(map[*expr]bool)
+	var mark func(e *expr)
+	mark = func(e *expr) {
+		if live[e] {
+			return
+		}
+		live[e] = true
+		for _, x := range e.in {
+			mark(x)
+			mark(x.view.base)
+		}
+	}
+	for _, r := range g.results {
+		mark(r)
+		mark(r.view.base)
+	}
+	g.exprs = slices.DeleteFunc(g.exprs, func(e *expr) bool { return !live[e] })
+	for _, e := range g.exprs {
+		if e.view.base != e {
+			continue // a view: its users read the base
+		}
+		for _, x := range e.in {
+			x.view.base.users = append(x.view.base.users, e)
+		}
+	}
 }

@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"slices"
+
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -8,8 +10,8 @@ import (
 
 // node is one recorded operation: a line of the graph as GoMLX built it, before any rewriting.
 type node struct {
-	id     int // position in function.nodes: inputs come before users
-	fn     *function
+	id     int // position in irFunction.nodes: inputs come before users
+	fn     *irFunction
 	op     compute.OpType
 	inputs []*node
 	shape  shapes.Shape // invalid for operations with several outputs
@@ -17,6 +19,39 @@ type node struct {
 
 	outputs []*node // operations with several outputs: one node of op opOutput for each
 	index   int     // of an opOutput, or of a parameter: its position
+}
+
+// irModule is a recorded graph: a main function, from which all others are reached.
+type irModule struct {
+	name string
+	main *irFunction
+}
+
+// irFunction is a list of operations: the main function, a named one that others call, or a closure with a parent.
+type irFunction struct {
+	module  *irModule
+	name    string // empty for closures
+	parent  *irFunction
+	nodes   []*node
+	params  []*node
+	results []*node
+}
+
+// add appends an operation.
+func (f *irFunction) add(op compute.OpType, shape shapes.Shape, attr any, inputs ...*node) *node {
+	n := &node{id: len(f.nodes), fn: f, op: op, inputs: slices.Clone(inputs), shape: shape.Clone(), attr: attr}
+	f.nodes = append(f.nodes, n)
+	return n
+}
+
+// sees tells whether values of g may be used in f.
+func (f *irFunction) sees(g *irFunction) bool {
+	for s := f; s != nil; s = s.parent {
+		if s == g {
+			return true
+		}
+	}
+	return false
 }
 
 // opOutput selects one result of an operation with several; its only input is that operation.
@@ -77,13 +112,13 @@ type (
 
 	// sortAttr is for Sort; the comparator is a closure of 2N scalars.
 	sortAttr struct {
-		comparator *function
+		comparator *irFunction
 		axis       int
 		stable     bool
 	}
 
 	// callAttr holds the functions that Call, If (on true, on false) and While (condition, body) run.
-	callAttr struct{ fns []*function }
+	callAttr struct{ fns []*irFunction }
 
 	// attentionAttr is for both halves of scaled dot-product attention.
 	attentionAttr struct {

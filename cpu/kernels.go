@@ -84,5 +84,5 @@ func kernelsNamed(name string) (*kernelSet, error) {
 			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("backend %q: no %s kernels here: %s", BackendName, name, scalarReason)
+	return nil, fmt.Errorf("no %s kernels here: %s", name, scalarReason)
 }

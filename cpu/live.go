@@ -3,7 +3,7 @@ package cpu
 import "github.com/gomlx/compute"
 
 // liveNodes are the operations of f that its results, or closures inside f, depend on.
-func liveNodes(f *function) map[*node]bool {
+func liveNodes(f *irFunction) map[*node]bool {
 	live := make(map[*node]bool)
 	var mark func(n *node)
 	mark = func(n *node) {
@@ -27,10 +27,10 @@ func liveNodes(f *function) map[*node]bool {
 }
 
 // closuresOf returns the closures an operation runs: not the target of a Call, which sees nothing of its caller.
-func closuresOf(n *node) []*function {
+func closuresOf(n *node) []*irFunction {
 	switch a := n.attr.(type) {
 	case *sortAttr:
-		return []*function{a.comparator}
+		return []*irFunction{a.comparator}
 	case *callAttr:
 		if n.op != compute.OpTypeCall {
 			return a.fns
@@ -40,7 +40,7 @@ func closuresOf(n *node) []*function {
 }
 
 // captures are the values of enclosing functions that a closure uses, in the order of first use.
-func captures(f *function) []*node {
+func captures(f *irFunction) []*node {
 	seen := make(map[*node]bool)
 	var list []*node
 	use := func(n *node) {
@@ -68,3 +68,6 @@ func captures(f *function) []*node {
 	}
 	return list
 }
+
+// unsupported is what compilation panics with when a graph needs something that only the portable backend has.
+type unsupported struct{ what string }

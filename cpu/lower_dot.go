@@ -2,60 +2,7 @@ package cpu
 
 import (
 	"slices"
-
-	"github.com/gomlx/compute"
-	"github.com/gomlx/compute/dtypes"
 )
-
-// dot adds a product of tensors, in the accumulator type if one is asked for.
-func (g *graph) dot(a *dotAttr, dtype dtypes.DType, dims []int, l, r *expr) *expr {
-	if acc := a.config.AccumulatorDType; acc != dtypes.InvalidDType {
-		l, r = g.converted(l, acc), g.converted(r, acc)
-	}
-	axes := &dotAttr{lhsContract: a.lhsContract, lhsBatch: a.lhsBatch, rhsContract: a.rhsContract, rhsBatch: a.rhsBatch}
-	return g.converted(g.add(compute.OpTypeDotGeneral, l.dtype, dims, *axes, l, r), dtype)
-}
-
-func (g *graph) converted(x *expr, dtype dtypes.DType) *expr {
-	if x.dtype == dtype {
-		return x
-	}
-	if !slices.Contains(nativeDTypes, dtype) {
-		panic(unsupported{"DotGeneral with type " + dtype.String()})
-	}
-	return g.add(compute.OpTypeConvertDType, dtype, x.dims, nil, x)
-}
-
-// transposedDot swaps the operands of a product if that is all that the permutation does to its result.
-func (g *graph) transposedDot(x *expr, permutation []int) *expr {
-	a, ok := x.attr.(dotAttr)
-	if !ok || x.op != compute.OpTypeDotGeneral {
-		return nil
-	}
-	batch := len(a.lhsBatch)
-	left := len(x.in[0].dims) - batch - len(a.lhsContract)
-	right := len(x.dims) - batch - left
-	dims := make([]int, len(x.dims))
-	for i, p := range permutation {
-		want := i
-		if i >= batch {
-			want = i + left
-			if i >= batch+right {
-				want = i - right
-			}
-		}
-		if p != want {
-			return nil
-		}
-		dims[i] = x.dims[p]
-	}
-	swapped := dotAttr{lhsContract: a.rhsContract, lhsBatch: a.rhsBatch, rhsContract: a.lhsContract, rhsBatch: a.lhsBatch}
-	return g.add(compute.OpTypeDotGeneral, x.dtype, dims, swapped, x.in[1], x.in[0])
-}
-
-// dotAxis is one axis of a product: its size and its strides, in elements, in both operands and the result;
-// a stride is 0 where the axis does not occur.
-type dotAxis struct{ size, a, b, c int }
 
 // mergeAxes joins neighbours that one stride covers everywhere.
 func mergeAxes(axes []dotAxis) []dotAxis {
@@ -125,7 +72,7 @@ func (em *emitter) lowerDot(e *expr) {
 		a: denseIn{em.slotOf(l.base), l.offset * size}, b: denseIn{em.slotOf(r.base), r.offset * size}, c: em.slotOf(e),
 		matmul: matmul{m: m.size, n: n.size, k: k.size, aRow: m.a * size, aK: k.a * size, bK: k.b * size, bN: n.b * size,
 			cRow: m.c * size, kernel: kernel},
-		bytes: e.bytes(), batches: 1, threads: em.prog.backend.threads,
+		bytes: e.bytes(), batches: 1, threads: em.prog.machine.threads,
 	}
 	if m.size == 1 {
 		d.cRow = n.size * size
@@ -153,4 +100,29 @@ func (em *emitter) lowerDot(e *expr) {
 	}
 	list := []access{whole(d.a.slot, d.a.offset, d.aRow), {slot: d.b.slot}, whole(d.c, 0, d.cRow), {slot: d.packed}}
 	em.emitAccess(d, list)
+}
+
+func (d *dotInstr) plan(em *emitter) {
+	d.packed = -1
+	work := d.m * d.n * d.k * d.batches
+	serialWork := 4 * em.prog.machine.share // multiplications below which a product is not worth sharing
+	d.chainable = em.prog.machine.share / 32
+	d.serial = work < serialWork || d.threads == 1
+	d.shared = !d.serial && len(d.sums) == 0 && d.batches < 4*d.threads && d.m*d.n*d.k >= serialWork
+	em.needScratch(d.stripBytes() + cacheLine)
+	if d.packA && d.canReadDirectly() {
+		d.direct = true // sums are long and rows few: packing would cost more than it saves
+	}
+	if d.m <= d.kernel.mr && d.canReadDirectly() {
+		d.direct = true // every panel is used once
+	}
+	if !d.shared {
+		d.direct = d.direct || d.canReadDirectly() && d.m <= gemmK
+		em.needScratch(roundUp(d.stripBytes(), cacheLine) + d.packedBytes() + cacheLine)
+		return
+	}
+	d.packed = em.temp(d.packedBytes())
+	strips := (d.m + d.kernel.mr - 1) / d.kernel.mr
+	d.byColumn = d.panels() >= 2*d.threads && (strips < 2*d.threads || d.n >= 2*d.m)
+	d.packTask, d.productTask = &dotPack{d}, &dotProduct{d}
 }

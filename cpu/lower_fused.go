@@ -57,7 +57,7 @@ func (em *emitter) lowerFused(u *unit) {
 		p.rows, p.cols = emptyExtent(u.members[0], a)
 	}
 	p.tile = min(max(1, tileElements/max(1, p.cols)), max(1, p.rows))
-	if threads := em.prog.backend.threads; u.n >= em.prog.backend.share && p.rows >= p.tile*threads {
+	if threads := em.prog.machine.threads; u.n >= em.prog.machine.share && p.rows >= p.tile*threads {
 		p.parts = threads
 	}
 	f := &fuser{em: em, u: u, prog: p, where: make(map[*expr]place), loaded: make(map[*expr]operand)}
@@ -298,7 +298,7 @@ func (f *fuser) reduction(e *expr) {
 // partial makes room for what each part accumulates for e.
 func (f *fuser) partial(e *expr, key opKey) place {
 	size := e.dtype.Size()
-	slot := f.em.temp(f.em.prog.backend.threads * e.size() * size)
+	slot := f.em.temp(f.em.prog.machine.threads * e.size() * size)
 	f.prog.partials = append(f.prog.partials, partial{
 		slot: slot, dst: f.em.slotOf(e), count: e.size(), size: size,
 		neutral: neutrals[key], combine: f.em.kernels().elementwise[key],

@@ -7,7 +7,7 @@ import (
 
 // program is a compiled function: instructions over numbered slots of memory.
 type program struct {
-	backend *Backend
+	machine *machine
 	instrs  []instr
 	slots   []slotInfo
 	params  []int // slots
@@ -68,7 +68,7 @@ type kernelCall struct {
 
 // do runs all parts of a task.
 func (fr *frame) do(t task) {
-	pool := fr.prog.backend.pool
+	pool := fr.prog.machine.pool
 	if fr.parallel {
 		pool.run(t, fr)
 		return
@@ -85,7 +85,7 @@ func split(n, part, parts int) (lo, hi int) {
 
 // take returns an idle frame or makes one, and lends it an arena of the backend's.
 func (p *program) take() *frame {
-	threads := p.backend.pool.threads
+	threads := p.machine.pool.threads
 	var fr *frame
 	p.mu.Lock()
 	if n := len(p.frames); n > 0 {
@@ -101,7 +101,7 @@ func (p *program) take() *frame {
 			}
 		}
 	}
-	fr.settle(p.backend.arenas.take(p.arenaBytes + threads*p.scratchBytes))
+	fr.settle(p.machine.arenas.take(p.arenaBytes + threads*p.scratchBytes))
 	return fr
 }
 
@@ -133,7 +133,7 @@ func (p *program) give(fr *frame) {
 		}
 	}
 	clear(fr.scratch)
-	p.backend.arenas.give(fr.arena)
+	p.machine.arenas.give(fr.arena)
 	fr.arena = nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +142,17 @@ func (p *program) give(fr *frame) {
 	}
 }
 
-// run executes the program on given memory for its parameters and results.
+// execute runs the program on given memory for its parameters and results, on all threads unless another execution has
+// them: then on the caller's, with the same results.
+func (p *program) execute(params, results []unsafe.Pointer) {
+	parallel := p.machine.pool.begin()
+	p.run(params, results, parallel)
+	if parallel {
+		p.machine.pool.end()
+	}
+}
+
+// run executes the program, in parallel if the execution owns the threads.
 func (p *program) run(params, results []unsafe.Pointer, parallel bool) {
 	fr := p.take()
 	for i, s := range p.params {
@@ -168,3 +178,8 @@ func (p *program) release() {
 	p.closed = true
 	p.frames = nil
 }
+
+// denseIn is an operand whose elements lie in order: a slot and bytes into it.
+type denseIn struct{ slot, offset int }
+
+func (d denseIn) at(fr *frame) unsafe.Pointer { return unsafe.Add(fr.ptrs[d.slot], d.offset) }

@@ -12,15 +12,15 @@ import (
 // replay builds the recorded graph again on the portable backend, and says why.
 func (bd *builder) replay(reason string) (compute.Executable, error) {
 	if _, said := bd.backend.replayReasons.LoadOrStore(reason, true); !said {
-		log.Printf("cpu: graphs like %q run on the portable backend: %s", bd.name, reason)
+		log.Printf("cpu: graphs like %q run on the portable backend: %s", bd.module.name, reason)
 	}
 	portable, err := bd.backend.portable()
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the portable backend: %w", err)
 	}
-	target := portable.Builder(bd.name)
-	r := &replayer{builder: target, values: make(map[*node]compute.Value), functions: make(map[*function]compute.Function)}
-	if err := r.body(bd.main, target.Main()); err != nil {
+	target := portable.Builder(bd.module.name)
+	r := &replayer{builder: target, values: make(map[*node]compute.Value), functions: make(map[*irFunction]compute.Function)}
+	if err := r.body(bd.module.main, target.Main()); err != nil {
 		return nil, err
 	}
 	exec, err := target.Compile()
@@ -34,11 +34,11 @@ func (bd *builder) replay(reason string) (compute.Executable, error) {
 type replayer struct {
 	builder   compute.Builder
 	values    map[*node]compute.Value
-	functions map[*function]compute.Function
+	functions map[*irFunction]compute.Function
 }
 
 // body replays the live operations of a function, and its Return.
-func (r *replayer) body(from *function, to compute.Function) error {
+func (r *replayer) body(from *irFunction, to compute.Function) error {
 	for _, n := range from.params {
 		v, err := to.Parameter(n.attr.(*paramAttr).name, n.shape, nil)
 		if err != nil {
@@ -62,7 +62,7 @@ func (r *replayer) body(from *function, to compute.Function) error {
 	return to.Return(results, nil)
 }
 
-func (r *replayer) closure(from *function, parent compute.Function) (compute.Function, error) {
+func (r *replayer) closure(from *irFunction, parent compute.Function) (compute.Function, error) {
 	to, err := parent.Closure()
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (r *replayer) closure(from *function, parent compute.Function) (compute.Fun
 	return to, r.body(from, to)
 }
 
-func (r *replayer) named(from *function) (compute.Function, error) {
+func (r *replayer) named(from *irFunction) (compute.Function, error) {
 	if to, ok := r.functions[from]; ok {
 		return to, nil
 	}
@@ -227,6 +227,7 @@ var reduceMethods = map[compute.OpType]func(compute.Function, compute.Value, ...
 }
 
 var scatterMethods = map[compute.OpType]func(f compute.Function, operand, indices, updates compute.Value, axis int,
+
 	updateWindowAxes, insertedWindowAxes, scatterAxes []int, sorted, unique bool) (compute.Value, error){
 	compute.OpTypeScatterSum: compute.Function.ScatterSum,
 	compute.OpTypeScatterMax: compute.Function.ScatterMax,
@@ -240,9 +241,11 @@ type replayed struct {
 	exec     compute.Executable
 }
 
-func (r *replayed) Finalize()                          { r.exec.Finalize() }
+func (r *replayed) Finalize() { r.exec.Finalize() }
+
 func (r *replayed) Inputs() ([]string, []shapes.Shape) { return r.exec.Inputs() }
-func (r *replayed) Outputs() []shapes.Shape            { return r.exec.Outputs() }
+
+func (r *replayed) Outputs() []shapes.Shape { return r.exec.Outputs() }
 
 func (r *replayed) Execute(inputs []compute.Buffer, donate []bool, _ compute.DeviceNum) ([]compute.Buffer, error) {
 	_, inShapes := r.Inputs()

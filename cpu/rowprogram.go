@@ -139,10 +139,6 @@ func (s *step) exec(fr *frame, part, row, n, cols int) {
 	s.fn(dst, s.a.at(fr, part, row), s.b.at(fr, part, row), s.c.at(fr, part, row), rows, cols)
 }
 
-func copyBytes(dst, src unsafe.Pointer, n int) {
-	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
-}
-
 // fillNeutral sets count elements of the given size to one value.
 func fillNeutral(dst unsafe.Pointer, count, size int, value [8]byte) {
 	portableKernels.fill[size](dst, unsafe.Pointer(&value), nil, nil, 1, count)
@@ -217,3 +213,6 @@ func gather[T unsigned](dst, src unsafe.Pointer, n, stride int) {
 		d[i] = *(*T)(unsafe.Add(src, i*step))
 	}
 }
+
+// places of a step, the destination last.
+func (s *step) places() []*place { return []*place{&s.a, &s.b, &s.c, &s.dst} }

@@ -9,8 +9,8 @@ import (
 
 // graphOf rewrites the live operations of a recorded function. Captured values of enclosing functions
 // become parameters after its own.
-func graphOf(f *function, captured []*node) *graph {
-	g := newGraph(f.builder.backend)
+func graphOf(f *irFunction, captured []*node) *graph {
+	g := newGraph()
 	values := make(map[*node]*expr)
 	for _, n := range slices.Concat(f.params, captured) {
 		e := g.add(compute.OpTypeParameter, n.shape.DType, n.shape.Dimensions, nil)

@@ -1,78 +1,14 @@
 package cpu
 
 import (
-	"unsafe"
-
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 )
-
-// headView is a tensor of attention: one matrix of positions x channels for each batch and head. Distances in bytes.
-type headView struct {
-	denseIn
-	batch, head, row, step int // step: from channel to channel
-}
-
-func (h *headView) at(fr *frame, b, head int) unsafe.Pointer {
-	return unsafe.Add(h.denseIn.at(fr), b*h.batch+head*h.head)
-}
 
 func (em *emitter) headView(x *expr, layout compute.AttentionAxesLayout) headView {
 	size := x.dtype.Size()
 	s := x.view.strides
 	return headView{denseIn{em.slotOf(x.view.base), x.view.offset * size}, s[0] * size, s[layout.HeadsAxis()] * size, s[layout.SeqAxis()] * size, s[3] * size}
-}
-
-// attentionCall holds the arguments of the kernels on rows of scores. Matrices have rowBytes to a row, of which
-// width elements count; add has addRow bytes to a row (0: the same for all).
-type attentionCall struct {
-	scores, dScores, add unsafe.Pointer
-	largest, inverse     unsafe.Pointer
-	rows, width          int
-	rowBytes, addRow     int
-	scale                float64
-}
-
-// attentionKernels are the parts of attention between the matrix products. width is a multiple of lanes.
-type attentionKernels struct {
-	lanes int
-
-	// softmax replaces scores by p = exp(scale*scores + add - largest) * inverse, where inverse makes a row's sum one,
-	// and is 0 for a row of nothing but -inf.
-	softmax func(c *attentionCall)
-
-	// gradient replaces scores by p as above, with largest and inverse given, and dScores by
-	// scale * p * (dScores - sum of p * dScores over the row).
-	gradient func(c *attentionCall)
-}
-
-// attentionInstr is attention, or its gradient, for all batches and heads; each of them is one thread's work.
-type attentionInstr struct {
-	attentionAxes
-	size             int
-	scale            float64
-	q, k, v          headView
-	out              headView // forward
-	dOut, dQ, dK, dV headView // gradient
-	largest, inverse denseIn
-	causal           bool
-	mask             maskView
-	kernels          *attentionKernels
-	width            int // of a row of scores, in elements
-	limited          bool
-	addBytes         int
-	scoreBytes       int
-	qk, pv           matmul // forward: scores = Q K', out = P V
-	dp, dv, dq, dk   matmul // gradient: dP = dO V', dV = P' dO, dQ = dS K, dK = dS' Q
-	packBytes        [2]int
-	backward         bool
-}
-
-// maskView is a mask broadcast to batches, heads, queries and keys. Distances in bytes.
-type maskView struct {
-	denseIn
-	present, boolean       bool
-	batch, head, row, step int
 }
 
 // lowerAttention emits one half of attention.
@@ -187,5 +123,3 @@ func (x *attentionInstr) plan(kernel *gemmKernel) {
 	}
 	x.addBytes = roundUp(x.addBytes, cacheLine)
 }
-
-func (x *attentionInstr) run(fr *frame) { fr.do(x) }

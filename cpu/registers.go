@@ -2,9 +2,6 @@ package cpu
 
 import "slices"
 
-// places of a step, the destination last.
-func (s *step) places() []*place { return []*place{&s.a, &s.b, &s.c, &s.dst} }
-
 // assignRegisters gives virtual registers addresses in the scratch of a part; those whose last use has
 // passed are used again, the most recent first, because the cache still holds it.
 func (f *fuser) assignRegisters() {

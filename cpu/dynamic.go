@@ -15,16 +15,6 @@ type startReader struct {
 	strides []int // bytes
 }
 
-func newStartReader(starts []*expr, in []denseIn, dims, sizes []int, size int) startReader {
-	r := startReader{starts: in, strides: contiguous(dims)}
-	for i, s := range starts {
-		r.types = append(r.types, s.dtype)
-		r.limits = append(r.limits, dims[i]-sizes[i])
-		r.strides[i] *= size
-	}
-	return r
-}
-
 func (r *startReader) offset(fr *frame) int {
 	offset := 0
 	for i, s := range r.starts {
@@ -64,12 +54,6 @@ type dynamicSliceInstr struct {
 	box   box
 }
 
-func newDynamicSlice(e *expr, in []denseIn, dst int) instr {
-	x, size := e.in[0], e.dtype.Size()
-	return &dynamicSliceInstr{in[0], dst, newStartReader(e.in[1:], in[1:], x.dims, e.dims, size),
-		newBox(e.dims, contiguous(e.dims), contiguous(x.dims), size)}
-}
-
 func (d *dynamicSliceInstr) run(fr *frame) {
 	d.box.copy(fr.ptrs[d.dst], unsafe.Add(d.src.at(fr), d.start.offset(fr)))
 }
@@ -80,21 +64,6 @@ type dynamicUpdateInstr struct {
 	dst, bytes  int
 	start       startReader
 	box         box
-}
-
-// dynamicUpdate emits an update, which may take over the memory of what it updates.
-func (em *emitter) dynamicUpdate(e *expr, in []denseIn, dst int) {
-	x, u, size := e.in[0], e.in[1], e.dtype.Size()
-	src := in[0].slot
-	var list []access
-	for _, slot := range em.touched(e) {
-		list = append(list, access{slot, slot == src || slot == dst}) // it is in no chain: its only share is the whole
-	}
-	if in[0].offset == 0 && src != in[1].slot {
-		em.inPlace = append(em.inPlace, [2]int{dst, src})
-	}
-	em.emitAccess(&dynamicUpdateInstr{in[0], in[1], dst, e.bytes(), newStartReader(e.in[2:], in[2:], x.dims, u.dims, size),
-		newBox(u.dims, contiguous(x.dims), contiguous(u.dims), size)}, list)
 }
 
 func (d *dynamicUpdateInstr) run(fr *frame) {

@@ -1,10 +1,8 @@
 package cpu
 
 import (
-	"slices"
 	"unsafe"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 )
 
@@ -16,19 +14,6 @@ type indexVectors struct {
 	strides []int // of the batch axes, in elements of indices
 	length  int   // of a vector
 	step    int   // between the elements of a vector
-}
-
-func newIndexVectors(x *expr, in denseIn, axis int) indexVectors {
-	v := indexVectors{indices: in, dtype: x.dtype, length: 1}
-	strides := contiguous(x.dims)
-	for i, d := range x.dims {
-		if i == axis {
-			v.length, v.step = d, strides[i]
-		} else {
-			v.dims, v.strides = append(v.dims, d), append(v.strides, strides[i])
-		}
-	}
-	return v
 }
 
 // at splits a flat batch position into axes and returns the position of its vector in indices.
@@ -52,31 +37,6 @@ type gatherInstr struct {
 	batchOut []int // for each batch axis: stride in the result, in bytes
 	box      box
 	count    int
-}
-
-func newGather(a *gatherAttr, e *expr, in []denseIn, dst int) instr {
-	x, size := e.in[0], e.dtype.Size()
-	g := &gatherInstr{src: in[0], dst: dst, vectors: newIndexVectors(e.in[1], in[1], a.indexVectorAxis)}
-	strides, out := contiguous(x.dims), contiguous(e.dims)
-	for _, axis := range a.startIndexMap {
-		g.operand = append(g.operand, strides[axis]*size)
-		g.limit = append(g.limit, x.dims[axis]-a.sizes[axis])
-	}
-	for i := range e.dims {
-		if !slices.Contains(a.offsetOutputAxes, i) {
-			g.batchOut = append(g.batchOut, out[i]*size)
-		}
-	}
-	var dims, to, from []int
-	for axis := range x.dims {
-		if !slices.Contains(a.collapsedSliceAxes, axis) {
-			to = append(to, out[a.offsetOutputAxes[len(dims)]])
-			dims, from = append(dims, a.sizes[axis]), append(from, strides[axis])
-		}
-	}
-	g.box = newBox(dims, to, from, size)
-	g.count = product(g.vectors.dims)
-	return g
 }
 
 func (g *gatherInstr) run(fr *frame) {
@@ -118,43 +78,6 @@ type scatterInstr struct {
 	size         int
 	combine      kernel
 	count        int
-}
-
-func (em *emitter) newScatter(a *scatterAttr, e *expr, in []denseIn, dst int) instr {
-	x, u, size := e.in[0], e.in[2], e.dtype.Size()
-	s := &scatterInstr{src: in[0], updates: in[2], dst: dst, bytes: e.bytes(), size: size,
-		vectors: newIndexVectors(e.in[1], in[1], a.indexVectorAxis)}
-	op := map[compute.OpType]compute.OpType{
-		compute.OpTypeScatterSum: compute.OpTypeAdd,
-		compute.OpTypeScatterMax: compute.OpTypeMax,
-		compute.OpTypeScatterMin: compute.OpTypeMin,
-	}[e.op]
-	if s.combine = em.kernels().elementwise[opKey{op, e.dtype}]; s.combine == nil {
-		panic(unsupported{e.op.String() + " of " + e.dtype.String()})
-	}
-	strides, from := contiguous(x.dims), contiguous(u.dims)
-	var dims, to, window []int
-	full := make([]int, len(x.dims)) // sizes of the window on the operand's axes
-	for axis := range x.dims {
-		full[axis] = 1
-		if !slices.Contains(a.insertedWindowAxes, axis) {
-			w := a.updateWindowAxes[len(dims)]
-			full[axis] = u.dims[w]
-			dims, to, window = append(dims, u.dims[w]), append(to, strides[axis]), append(window, from[w])
-		}
-	}
-	for _, axis := range a.scatterAxesToOperandAxes {
-		s.operand = append(s.operand, strides[axis]*size)
-		s.limit = append(s.limit, x.dims[axis]-full[axis])
-	}
-	for i := range u.dims {
-		if !slices.Contains(a.updateWindowAxes, i) {
-			s.batchIn = append(s.batchIn, from[i]*size)
-		}
-	}
-	s.box = newBox(dims, to, window, size)
-	s.count = product(s.vectors.dims)
-	return s
 }
 
 func (s *scatterInstr) run(fr *frame) {
