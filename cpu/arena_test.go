@@ -12,7 +12,7 @@ func TestArenasAreShared(t *testing.T) {
 		if a.bytes < bytes {
 			t.Fatalf("asked for %d bytes, got %d", bytes, a.bytes)
 		}
-		clear(slice[byte](a.base, bytes))
+		clear(execSlice[byte](a.base, bytes))
 		l.give(a)
 		if len(l.idle) != 1 {
 			t.Fatalf("%d blocks are kept after %d bytes", len(l.idle), bytes)

@@ -10,13 +10,13 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// attentionAxes gives the dimensions of the operands: B batch, H heads, M queries, N keys, D channels of a head.
-type attentionAxes struct{ b, h, m, n, d int }
+// attentionDims are the dimensions of the operands: B batch, H heads, M queries, N keys, D channels of a head.
+type attentionDims struct{ b, h, m, n, d int }
 
 // attentionForm checks that the fused kernels do this form of attention.
-func attentionForm(in []*node, layout compute.AttentionAxesLayout, o *compute.ScaledDotProductAttentionConfig) (*attentionAttr, attentionAxes, error) {
-	refuse := func(what string) (*attentionAttr, attentionAxes, error) {
-		return nil, attentionAxes{}, fmt.Errorf("fused attention with %s: %w", what, compute.ErrNotImplemented)
+func attentionForm(in []*node, layout compute.AttentionAxesLayout, o *compute.ScaledDotProductAttentionConfig) (*attentionAttr, attentionDims, error) {
+	refuse := func(what string) (*attentionAttr, attentionDims, error) {
+		return nil, attentionDims{}, fmt.Errorf("fused attention with %s: %w", what, compute.ErrNotImplemented)
 	}
 	if o == nil {
 		o = &compute.ScaledDotProductAttentionConfig{}
@@ -25,7 +25,7 @@ func attentionForm(in []*node, layout compute.AttentionAxesLayout, o *compute.Sc
 	if q.Rank() != 4 || k.Rank() != 4 || v.Rank() != 4 {
 		return refuse("operands that do not have four axes")
 	}
-	x := attentionAxes{q.Dim(0), q.Dim(layout.HeadsAxis()), q.Dim(layout.SeqAxis()), k.Dim(layout.SeqAxis()), q.Dim(3)}
+	x := attentionDims{q.Dim(0), q.Dim(layout.HeadsAxis()), q.Dim(layout.SeqAxis()), k.Dim(layout.SeqAxis()), q.Dim(3)}
 	attr := &attentionAttr{layout: layout, scale: o.Scale, causal: o.Causal, hasMask: o.Mask != nil}
 	if attr.scale == 0 {
 		attr.scale = 1 / math.Sqrt(float64(x.d))
@@ -63,7 +63,7 @@ func attentionForm(in []*node, layout compute.AttentionAxesLayout, o *compute.Sc
 }
 
 // scores are the dimensions that a mask with four axes is broadcast to.
-func (x attentionAxes) scores(layout compute.AttentionAxesLayout) []int {
+func (x attentionDims) scores(layout compute.AttentionAxesLayout) []int {
 	if layout == compute.AttentionAxesLayoutBSHD {
 		return []int{x.b, x.m, x.h, x.n}
 	}

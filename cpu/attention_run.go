@@ -5,6 +5,9 @@ import (
 	"unsafe"
 )
 
+// attentionAxes are the dimensions of the operands: B batch, H heads, M queries, N keys, D channels of a head.
+type attentionAxes struct{ b, h, m, n, d int }
+
 // attentionInstr is attention, or its gradient, for all batches and heads; each of them is one thread's work.
 type attentionInstr struct {
 	attentionAxes
@@ -78,7 +81,7 @@ func (x *attentionInstr) runHeads(fr *frame, part, lo, hi int) {
 	}
 	p.packs[0] = unsafe.Add(p.scores, matrices*x.scoreBytes)
 	p.packs[1] = unsafe.Add(p.packs[0], x.packBytes[0])
-	clear(slice[byte](p.scores, matrices*x.scoreBytes))
+	clear(execSlice[byte](p.scores, matrices*x.scoreBytes))
 	for i := lo; i < hi; i++ {
 		p.b, p.head = i/x.h, i%x.h
 		p.makeAdd()
@@ -112,7 +115,7 @@ func (p *attentionPart) makeAdd() {
 
 func fillAdd[T float](p *attentionPart, from unsafe.Pointer) {
 	hidden := T(math.Inf(-1))
-	add := slice[T](p.add, p.addBytes/p.size)
+	add := execSlice[T](p.add, p.addBytes/p.size)
 	if p.causal {
 		clear(add[:p.width])
 		for i := p.width; i < 2*p.width; i++ {

@@ -65,18 +65,21 @@ func (em *emitter) chainFrom(i int, done []bool, writer []int) (members []int, r
 	if rows == 0 || !em.fits(i, rows) {
 		return members, rows
 	}
-	aligned := make(map[int]bool) // slots written in the chain
-	skipped := make(map[int]bool) // instructions that wait
+	_, unit, _ := chainRows(em.prog.instrs[i]) // the largest of the members: a multiple of all others
+	aligned := make(map[int]bool)              // slots written in the chain
+	skipped := make(map[int]bool)              // instructions that wait
 	for j := i; j < len(em.prog.instrs) && j < i+chainWindow && len(members) < chainLength; j++ {
 		if done[j] {
 			continue
 		}
-		if j > i && (!em.fits(j, rows) || !em.allowed(j, writer, aligned, skipped)) {
+		if j > i && (!em.fits(j, rows) || !em.stacks(j, unit) || !em.allowed(j, writer, aligned, skipped)) {
 			skipped[j] = true
 			continue
 		}
 		if j > i {
 			members = append(members, j)
+			_, own, _ := chainRows(em.prog.instrs[j])
+			unit = max(unit, own)
 		}
 		for _, a := range em.accesses[j] {
 			if a.slot >= 0 && writer[a.slot] == j {
@@ -101,6 +104,12 @@ func (em *emitter) rowsNear(i int, done []bool) int {
 func (em *emitter) fits(j, rows int) bool {
 	have, unit, divisible := chainRows(em.prog.instrs[j])
 	return have == rows && rows/unit >= em.prog.machine.threads || divisible && have > 0 && have%rows == 0
+}
+
+// stacks tells whether blocks of whole units can be blocks of instruction j too, whose rows stay together in its own.
+func (em *emitter) stacks(j, unit int) bool {
+	_, own, _ := chainRows(em.prog.instrs[j])
+	return max(unit, own)%min(unit, own) == 0
 }
 
 // allowed tells whether instruction j can run as the next member: what it reads was there before the chain, or is
@@ -134,13 +143,7 @@ func (em *emitter) newChain(members []int, rows int) *chain {
 			}
 		}
 	}
-	for _, j := range members {
-		if _, unit, _ := chainRows(em.prog.instrs[j]); c.unit%unit != 0 {
-			panic(unsupported{"attention over different lengths in one chain"})
-		}
-	}
 	c.block = max(1, chainBytes/max(1, largest/c.rows)/c.unit) * c.unit
-	c.packer = &chainPacker{c}
 	return c
 }
 

@@ -11,7 +11,6 @@ type chain struct {
 	unit    int // rows that must stay together
 	block   int // rows that run through all members at once
 	members []instr
-	packer  task
 }
 
 func (c *chain) run(fr *frame) {
@@ -20,7 +19,7 @@ func (c *chain) run(fr *frame) {
 			p.begin(fr)
 		}
 	}
-	fr.do(c.packer)
+	fr.do((*chainPacker)(c))
 	fr.do(c)
 	for _, m := range c.members {
 		if p, ok := m.(*rowProgram); ok {
@@ -50,7 +49,7 @@ func (c *chain) part(fr *frame, part, parts int) {
 }
 
 // chainPacker packs the right operands of all products of a chain.
-type chainPacker struct{ *chain }
+type chainPacker chain
 
 func (t *chainPacker) part(fr *frame, part, parts int) {
 	for _, m := range t.members {

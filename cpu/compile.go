@@ -1,17 +1,22 @@
 package cpu
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 )
 
-// compileModule compiles the main function.
-func compileModule(module *irModule, m *machine) (*program, error) {
+// compileModule compiles the main function, with what its closures capture. The error is unsupported if an operation or a
+// type has no kernels, and a bug otherwise.
+func compileModule(module *irModule, m *machine) (p *program, err error) {
 	if foreign := foreignPart(module); foreign != "" {
-		return nil, errors.New(foreign)
+		return nil, unsupported{foreign}
 	}
-	return compileFunction(module.main, m)
+	defer func() {
+		if r := recover(); r != nil {
+			p, err = nil, failure(r, "the graph")
+		}
+	}()
+	return compileGraph(graphOf(module.main, nil), m), nil
 }
 
 // foreignPart names the first value whose type the kernels do not work on.
@@ -46,19 +51,6 @@ func foreignPart(module *irModule) string {
 	return visit(module.main)
 }
 
-// compileFunction compiles f, with what its closures capture.
-func compileFunction(f *irFunction, m *machine) (p *program, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			p, err = nil, fmt.Errorf("the compiler failed: %v", r) // no graph is known to do this
-			if u, ok := r.(unsupported); ok {
-				err = fmt.Errorf("it uses %s", u.what)
-			}
-		}
-	}()
-	return compileGraph(graphOf(f, nil), m), nil
-}
-
 // compileGraph turns a graph into a program.
 func compileGraph(g *graph, m *machine) *program {
 	em := &emitter{g: g, prog: &program{machine: m}, slotOfExpr: make(map[*expr]int)}
@@ -68,12 +60,18 @@ func compileGraph(g *graph, m *machine) *program {
 		em.prog.params = append(em.prog.params, em.slotOf(p))
 	}
 	for _, u := range g.partition(m.share) {
-		if u.fused {
-			em.lowerFused(u)
-		} else {
-			em.lowerSingle(u.members[0])
-		}
+		em.lower(u)
 	}
 	em.plan()
 	return em.prog
+}
+
+// lower emits the instructions of a group.
+func (em *emitter) lower(u *unit) {
+	if u.fused {
+		em.lowerFused(u)
+		return
+	}
+	defer blame(u.members[0].op.String())
+	em.lowerSingle(u.members[0])
 }

@@ -19,8 +19,6 @@ type dotInstr struct {
 	byColumn  bool // ... panels instead of rows
 	serial    bool // too little work to share
 	chainable int  // rows from which a chain is worth its overhead
-
-	packTask, productTask task
 }
 
 // dotAxis is one axis of a product: its size and its strides, in elements, in both operands and the result;
@@ -32,7 +30,7 @@ func (d *dotInstr) run(fr *frame) {
 		return
 	}
 	if d.empty {
-		clear(slice[byte](fr.ptrs[d.c], d.bytes))
+		clear(execSlice[byte](fr.ptrs[d.c], d.bytes))
 		return
 	}
 	switch {
@@ -40,9 +38,9 @@ func (d *dotInstr) run(fr *frame) {
 		fr.dotBatch = 0
 		for ; fr.dotBatch < d.batches; fr.dotBatch++ {
 			if !d.byColumn && !d.direct {
-				fr.do(d.packTask)
+				fr.do((*dotPack)(d))
 			}
-			fr.do(d.productTask)
+			fr.do((*dotProduct)(d))
 		}
 	case d.serial:
 		d.part(fr, 0, 1)
@@ -64,12 +62,13 @@ func (d *dotInstr) operands(fr *frame, batch int) (a, b, c unsafe.Pointer) {
 }
 
 // dotPack packs the right operand, shared by panels.
-type dotPack struct{ d *dotInstr }
+type dotPack dotInstr
 
 func (t *dotPack) part(fr *frame, part, parts int) {
-	_, b, _ := t.d.operands(fr, fr.dotBatch)
-	lo, hi := split(t.d.panels(), part, parts)
-	t.d.pack(fr.ptrs[t.d.packed], b, lo, hi)
+	d := (*dotInstr)(t)
+	_, b, _ := d.operands(fr, fr.dotBatch)
+	lo, hi := split(d.panels(), part, parts)
+	d.pack(fr.ptrs[d.packed], b, lo, hi)
 }
 
 // packShare packs the share of one part: for products that run in a chain.
@@ -86,10 +85,10 @@ func (d *dotInstr) runRows(fr *frame, part, lo, hi int) {
 }
 
 // dotProduct multiplies, shared by strips of rows, or by panels, which each thread packs for itself.
-type dotProduct struct{ d *dotInstr }
+type dotProduct dotInstr
 
 func (t *dotProduct) part(fr *frame, part, parts int) {
-	d := t.d
+	d := (*dotInstr)(t)
 	a, b, c := d.operands(fr, fr.dotBatch)
 	right := fr.ptrs[d.packed]
 	if d.direct {

@@ -27,23 +27,23 @@ func (r *startReader) offset(fr *frame) int {
 func readIndex(p unsafe.Pointer, dtype dtypes.DType, i int) int {
 	switch dtype {
 	case dtypes.Int8:
-		return int(slice[int8](p, i+1)[i])
+		return int(execSlice[int8](p, i+1)[i])
 	case dtypes.Int16:
-		return int(slice[int16](p, i+1)[i])
+		return int(execSlice[int16](p, i+1)[i])
 	case dtypes.Int32:
-		return int(slice[int32](p, i+1)[i])
+		return int(execSlice[int32](p, i+1)[i])
 	case dtypes.Int64:
-		return int(slice[int64](p, i+1)[i])
+		return int(execSlice[int64](p, i+1)[i])
 	case dtypes.Uint8:
-		return int(slice[uint8](p, i+1)[i])
+		return int(execSlice[uint8](p, i+1)[i])
 	case dtypes.Uint16:
-		return int(slice[uint16](p, i+1)[i])
+		return int(execSlice[uint16](p, i+1)[i])
 	case dtypes.Uint32:
-		return int(slice[uint32](p, i+1)[i])
+		return int(execSlice[uint32](p, i+1)[i])
 	case dtypes.Uint64:
-		return int(min(slice[uint64](p, i+1)[i], 1<<62))
+		return int(min(execSlice[uint64](p, i+1)[i], 1<<62))
 	}
-	panic(unsupported{fmt.Sprintf("indices of type %s", dtype)})
+	panic(fmt.Sprintf("indices of type %s", dtype))
 }
 
 // dynamicSliceInstr copies a box whose position is computed.
@@ -55,7 +55,10 @@ type dynamicSliceInstr struct {
 }
 
 func (d *dynamicSliceInstr) run(fr *frame) {
-	d.box.copy(fr.ptrs[d.dst], unsafe.Add(d.src.at(fr), d.start.offset(fr)))
+	if d.box.empty() {
+		return
+	}
+	d.box.transfer(fr.ptrs[d.dst], unsafe.Add(d.src.at(fr), d.start.offset(fr)))
 }
 
 // dynamicUpdateInstr copies a tensor and overwrites a box of it. Over the memory of the tensor itself, nothing is copied.
@@ -71,5 +74,8 @@ func (d *dynamicUpdateInstr) run(fr *frame) {
 	if src := d.src.at(fr); src != dst {
 		copyBytes(dst, src, d.bytes)
 	}
-	d.box.copy(unsafe.Add(dst, d.start.offset(fr)), d.update.at(fr))
+	if d.box.empty() {
+		return
+	}
+	d.box.transfer(unsafe.Add(dst, d.start.offset(fr)), d.update.at(fr))
 }

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/gomlx/compute"
@@ -61,7 +62,7 @@ func (em *emitter) slotOf(e *expr) int {
 		s.kind = slotParam
 	case compute.OpTypeConstant:
 		s.kind, s.keep = slotConst, e.attr.(*constAttr).flat
-		s.constant = flatPointer(s.keep)
+		s.constant = reflect.ValueOf(s.keep).UnsafePointer()
 	}
 	slot := em.newSlot(s)
 	em.slotOfExpr[e] = slot

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"unsafe"
 
 	"github.com/gomlx/compute"
@@ -81,11 +82,15 @@ func distinct(params []unsafe.Pointer, d int) bool {
 	return true
 }
 
-// compile makes the main function executable, on the portable backend if need be.
+// compile makes the main function executable: on the portable backend if it needs what no kernel does, and for no other
+// reason.
 func (bd *builder) compile() (compute.Executable, error) {
 	main, err := compileModule(bd.module, bd.backend.machine)
+	if missing := (unsupported{}); errors.As(err, &missing) {
+		return bd.replay(missing.Error())
+	}
 	if err != nil {
-		return bd.replay(err.Error())
+		return nil, err
 	}
 	f := bd.module.main
 	e := &executable{backend: bd.backend, main: main, names: make([]string, len(f.params))}

@@ -37,21 +37,27 @@ const (
 func (g *graph) partition(share int) []*unit {
 	p := &partitioner{copiers: make(map[[2]*unit]*copier)}
 	for _, e := range g.exprs {
-		switch {
-		case e.isLeaf() || e.view.base != e:
-		case e.op == opOutput:
-			e.unit = e.in[0].unit
-		case isElementwise(e.op) || isReduce(e.op):
-			p.place(e)
-		default:
-			u := p.newUnit(e)
-			for _, x := range e.in {
-				p.depend(u, x)
-			}
-		}
+		p.assign(e)
 	}
 	p.recompute(share)
 	return p.order()
+}
+
+// assign finds the group of one operation.
+func (p *partitioner) assign(e *expr) {
+	defer blame(e.op.String())
+	switch {
+	case e.isLeaf() || e.view.base != e:
+	case e.op == opOutput:
+		e.unit = e.in[0].unit
+	case isElementwise(e.op) || isReduce(e.op):
+		p.place(e)
+	default:
+		u := p.newUnit(e)
+		for _, x := range e.in {
+			p.depend(u, x)
+		}
+	}
 }
 
 func isReduce(op compute.OpType) bool {
@@ -266,7 +272,7 @@ func (p *partitioner) order() []*unit {
 	var visit func(u *unit)
 	visit = func(u *unit) {
 		if open[u] {
-			panic(unsupported{"operations that could not be put in order"}) // no graph is known to
+			panic("a group needs itself")
 		}
 		if u.stamp == p.stamp {
 			return

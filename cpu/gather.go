@@ -40,7 +40,10 @@ type gatherInstr struct {
 }
 
 func (g *gatherInstr) run(fr *frame) {
-	if g.count*g.box.block*product(g.box.dims) < 1<<15 {
+	if g.box.empty() {
+		return
+	}
+	if g.count*g.box.block*execProduct(g.box.dims) < 1<<15 {
 		g.part(fr, 0, 1)
 		return
 	}
@@ -61,7 +64,7 @@ func (g *gatherInstr) part(fr *frame, part, parts int) {
 		for j, stride := range g.batchOut {
 			to += axes[j] * stride
 		}
-		g.box.copy(unsafe.Add(fr.ptrs[g.dst], to), unsafe.Add(g.src.at(fr), from))
+		g.box.transfer(unsafe.Add(fr.ptrs[g.dst], to), unsafe.Add(g.src.at(fr), from))
 	}
 }
 
@@ -82,6 +85,9 @@ type scatterInstr struct {
 
 func (s *scatterInstr) run(fr *frame) {
 	copyBytes(fr.ptrs[s.dst], s.src.at(fr), s.bytes)
+	if s.box.empty() {
+		return
+	}
 	if len(s.box.dims) > 0 || s.box.block < 2*cacheLine || s.count*s.box.block < 1<<16 {
 		s.part(fr, 0, 1)
 		return

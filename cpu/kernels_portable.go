@@ -3,6 +3,7 @@ package cpu
 import (
 	"math"
 	"math/bits"
+	"reflect"
 	"unsafe"
 
 	"github.com/gomlx/compute"
@@ -308,7 +309,9 @@ func addMoves[T unsigned](s *kernelSet) {
 var copyKernels = map[int]kernel{1: copyTile(1), 2: copyTile(2), 4: copyTile(4), 8: copyTile(8)}
 
 func copyTile(size int) kernel {
-	return func(dst, a, _, _ unsafe.Pointer, rows, cols int) { copyBytes(dst, a, rows*cols*size) }
+	return func(dst, a, _, _ unsafe.Pointer, rows, cols int) {
+		copy(slice[byte](dst, rows*cols*size), slice[byte](a, rows*cols*size))
+	}
 }
 
 // countUp returns 0, 1, 2, ... as a slice of the type.
@@ -320,9 +323,9 @@ func countUp(dtype dtypes.DType, n int) any {
 	if dtype == dtypes.Int64 {
 		return flat
 	}
-	out := makeFlat(dtype, n)
+	out := dtypes.MakeAnySlice(dtype, n)
 	if n > 0 {
-		portableKernels.convert[[2]dtypes.DType{dtypes.Int64, dtype}](flatPointer(out), unsafe.Pointer(&flat[0]), nil, nil, 1, n)
+		portableKernels.convert[[2]dtypes.DType{dtypes.Int64, dtype}](reflect.ValueOf(out).UnsafePointer(), unsafe.Pointer(&flat[0]), nil, nil, 1, n)
 	}
 	return out
 }

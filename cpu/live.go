@@ -68,6 +68,3 @@ func captures(f *irFunction) []*node {
 	}
 	return list
 }
-
-// unsupported is what compilation panics with when a graph needs something that only the portable backend has.
-type unsupported struct{ what string }

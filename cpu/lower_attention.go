@@ -22,7 +22,7 @@ func (em *emitter) lowerAttention(e *expr) {
 	x.q, x.k, x.v = em.headView(in[0], attr.layout), em.headView(in[1], attr.layout), em.headView(in[2], attr.layout)
 	in = in[3:]
 	if attr.hasMask {
-		x.mask = em.maskView(in[0], attr.layout, x.attentionAxes)
+		x.mask = em.maskView(in[0], attr.layout)
 		in = in[1:]
 	}
 	if x.backward {
@@ -33,17 +33,17 @@ func (em *emitter) lowerAttention(e *expr) {
 		x.out = em.headView(e.outs[0], attr.layout)
 		x.largest, x.inverse = em.denseIn(e.outs[1]), em.denseIn(e.outs[2])
 	}
-	x.plan(em.kernels().gemm[e.in[0].dtype])
+	planAttention(x, em.kernels().gemm[e.in[0].dtype])
 	matrices := 1
 	if x.backward {
 		matrices = 2
 	}
 	em.needScratch(x.addBytes + matrices*x.scoreBytes + x.packBytes[0] + x.packBytes[1])
-	em.emitAccess(x, x.accesses(em, e))
+	em.emitAccess(x, em.attentionAccesses(x))
 }
 
-// accesses are the operands and results; aligned are those of which each batch has its own share.
-func (x *attentionInstr) accesses(em *emitter, e *expr) []access {
+// attentionAccesses are the operands and results; aligned are those of which each batch has its own share.
+func (em *emitter) attentionAccesses(x *attentionInstr) []access {
 	var list []access
 	add := func(h *headView) {
 		whole := h.offset == 0 && h.batch*x.b == em.prog.slots[h.slot].bytes && h.batch > 0
@@ -71,7 +71,7 @@ func (x *attentionInstr) accesses(em *emitter, e *expr) []access {
 	return list
 }
 
-func (em *emitter) maskView(m *expr, layout compute.AttentionAxesLayout, x attentionAxes) maskView {
+func (em *emitter) maskView(m *expr, layout compute.AttentionAxesLayout) maskView {
 	size := m.dtype.Size()
 	v := maskView{denseIn: denseIn{em.slotOf(m.view.base), m.view.offset * size}, present: true, boolean: m.dtype == dtypes.Bool}
 	s := make([]int, 4)
@@ -87,27 +87,27 @@ func (em *emitter) maskView(m *expr, layout compute.AttentionAxesLayout, x atten
 	return v
 }
 
-// plan sets up the products; the operands that are read directly must consist of whole vectors.
-func (x *attentionInstr) plan(kernel *gemmKernel) {
-	x.width = roundUp(x.n, kernel.nr)
+// planAttention sets up the products; the operands that are read directly must consist of whole vectors.
+func planAttention(x *attentionInstr, gemm *gemmKernel) {
+	x.width = roundUp(x.n, gemm.nr)
 	row := x.width * x.size
-	x.scoreBytes = roundUp(roundUp(x.m, kernel.mr)*row, cacheLine)
-	product := func(m, n, k, aRow, aK, bK, bN, cRow int) matmul {
-		g := matmul{m: m, n: n, k: k, aRow: aRow, aK: aK, bK: bK, bN: bN, cRow: cRow, kernel: kernel}
+	x.scoreBytes = roundUp(roundUp(x.m, gemm.mr)*row, cacheLine)
+	multiply := func(m, n, k, aRow, aK, bK, bN, cRow int) matmul {
+		g := matmul{m: m, n: n, k: k, aRow: aRow, aK: aK, bK: bK, bN: bN, cRow: cRow, kernel: gemm}
 		g.direct = g.canReadDirectly()
 		return g
 	}
-	x.qk = product(x.m, x.n, x.d, x.q.row, x.size, x.k.step, x.k.row, row)
+	x.qk = multiply(x.m, x.n, x.d, x.q.row, x.size, x.k.step, x.k.row, row)
 	if x.backward {
-		x.dp = product(x.m, x.n, x.d, x.dOut.row, x.size, x.size, x.v.row, row)
-		x.dv = product(x.n, x.d, x.m, x.size, row, x.dOut.row, x.size, x.dV.row)
-		x.dq = product(x.m, x.d, x.n, row, x.size, x.k.row, x.size, x.dQ.row)
-		x.dk = product(x.n, x.d, x.m, x.size, row, x.q.row, x.size, x.dK.row)
+		x.dp = multiply(x.m, x.n, x.d, x.dOut.row, x.size, x.size, x.v.row, row)
+		x.dv = multiply(x.n, x.d, x.m, x.size, row, x.dOut.row, x.size, x.dV.row)
+		x.dq = multiply(x.m, x.d, x.n, row, x.size, x.k.row, x.size, x.dQ.row)
+		x.dk = multiply(x.n, x.d, x.m, x.size, row, x.q.row, x.size, x.dK.row)
 		x.packBytes[0] = roundUp(max(x.qk.packedBytes(), x.dp.packedBytes()), cacheLine)
 		x.packBytes[1] = roundUp(max(x.dv.packedBytes(), x.dq.packedBytes(), x.dk.packedBytes()), cacheLine)
 		x.limited = x.causal && x.dv.direct && x.dk.direct
 	} else {
-		x.pv = product(x.m, x.d, x.n, row, x.size, x.v.row, x.size, x.out.row)
+		x.pv = multiply(x.m, x.d, x.n, row, x.size, x.v.row, x.size, x.out.row)
 		x.pv.splitK = true // with one query, each head and batch is a product of its own: none has other rows
 		x.packBytes[0] = roundUp(x.qk.packedBytes(), cacheLine)
 		x.packBytes[1] = roundUp(x.pv.packedBytes(), cacheLine)

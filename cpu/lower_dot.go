@@ -60,8 +60,8 @@ func dotAxes(e *expr) (batch, left, right, inner []dotAxis) {
 
 // lowerDot emits a product of tensors: loops around a matrix product on the operands as they lie in memory.
 func (em *emitter) lowerDot(e *expr) {
-	kernel := em.kernels().gemm[e.dtype]
-	if kernel == nil {
+	gemm := em.kernels().gemm[e.dtype]
+	if gemm == nil {
 		panic(unsupported{"DotGeneral of " + e.dtype.String()})
 	}
 	batch, left, right, inner := dotAxes(e)
@@ -71,13 +71,13 @@ func (em *emitter) lowerDot(e *expr) {
 	d := &dotInstr{
 		a: denseIn{em.slotOf(l.base), l.offset * size}, b: denseIn{em.slotOf(r.base), r.offset * size}, c: em.slotOf(e),
 		matmul: matmul{m: m.size, n: n.size, k: k.size, aRow: m.a * size, aK: k.a * size, bK: k.b * size, bN: n.b * size,
-			cRow: m.c * size, kernel: kernel},
+			cRow: m.c * size, kernel: gemm},
 		bytes: e.bytes(), batches: 1, threads: em.prog.machine.threads,
 	}
 	if m.size == 1 {
 		d.cRow = n.size * size
 	}
-	d.packA = d.aK != size && d.k > 1 && d.n > kernel.nr
+	d.packA = d.aK != size && d.k > 1 && d.n > gemm.nr
 	d.loops = mergeAxes(slices.Concat(batch, left, right))
 	d.sums = inner
 	for _, lists := range [][]dotAxis{d.loops, d.sums} {
@@ -94,7 +94,7 @@ func (em *emitter) lowerDot(e *expr) {
 		d.empty = d.empty || x.size == 0
 	}
 	d.empty = d.empty || d.k == 0
-	d.plan(em)
+	em.planDot(d)
 	whole := func(slot, offset, row int) access {
 		return access{slot, offset == 0 && row*d.m == em.prog.slots[slot].bytes}
 	}
@@ -102,7 +102,8 @@ func (em *emitter) lowerDot(e *expr) {
 	em.emitAccess(d, list)
 }
 
-func (d *dotInstr) plan(em *emitter) {
+// planDot chooses how the threads share a product, and where its right operand is packed.
+func (em *emitter) planDot(d *dotInstr) {
 	d.packed = -1
 	work := d.m * d.n * d.k * d.batches
 	serialWork := 4 * em.prog.machine.share // multiplications below which a product is not worth sharing
@@ -124,5 +125,4 @@ func (d *dotInstr) plan(em *emitter) {
 	d.packed = em.temp(d.packedBytes())
 	strips := (d.m + d.kernel.mr - 1) / d.kernel.mr
 	d.byColumn = d.panels() >= 2*d.threads && (strips < 2*d.threads || d.n >= 2*d.m)
-	d.packTask, d.productTask = &dotPack{d}, &dotProduct{d}
 }

@@ -62,15 +62,21 @@ func (em *emitter) lowerFused(u *unit) {
 	}
 	f := &fuser{em: em, u: u, prog: p, where: make(map[*expr]place), loaded: make(map[*expr]operand)}
 	for _, e := range u.members {
-		if isReduce(e.op) {
-			f.reduction(e)
-		} else {
-			f.elementwise(e)
-		}
+		f.member(e)
 	}
 	f.assignRegisters()
 	em.emitAccess(p, f.accesses())
 	f.noteInPlace()
+}
+
+// member adds the steps of one operation.
+func (f *fuser) member(e *expr) {
+	defer blame(e.op.String())
+	if isReduce(e.op) {
+		f.reduction(e)
+	} else {
+		f.elementwise(e)
+	}
 }
 
 // emptyExtent gives the rows and columns of a reduction of no elements.
@@ -208,7 +214,7 @@ func (f *fuser) widen(o operand, size int, kind memberKind) place {
 func (f *fuser) elementwise(e *expr) {
 	k := f.em.kernels()
 	if e.op == opCopy {
-		f.copy(e)
+		f.copyView(e)
 		return
 	}
 	in := make([]operand, len(e.in))
@@ -242,8 +248,8 @@ func (f *fuser) elementwise(e *expr) {
 	f.prog.steps = append(f.prog.steps, s)
 }
 
-// copy loads a view straight into the place of member e.
-func (f *fuser) copy(e *expr) {
+// copyView loads a view straight into the place of member e.
+func (f *fuser) copyView(e *expr) {
 	x := e.in[0]
 	size := e.dtype.Size()
 	if x.view.base.unit == f.u && f.u != nil {

@@ -38,6 +38,9 @@ func (em *emitter) dynamicUpdate(e *expr, in []denseIn, dst int) {
 }
 
 func newIndexVectors(x *expr, in denseIn, axis int) indexVectors {
+	if !x.dtype.IsInt() {
+		panic(unsupported{"indices of type " + x.dtype.String()})
+	}
 	v := indexVectors{indices: in, dtype: x.dtype, length: 1}
 	strides := contiguous(x.dims)
 	for i, d := range x.dims {

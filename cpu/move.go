@@ -37,9 +37,12 @@ func newBox(dims, dst, src []int, size int) box {
 	return b
 }
 
+// empty tells whether there is nothing in the box: then no address may be computed, it could be behind the memory.
+func (b *box) empty() bool { return b.block == 0 || execProduct(b.dims) == 0 }
+
 // each calls f with the addresses of every block, in order.
 func (b *box) each(dst, src unsafe.Pointer, f func(dst, src unsafe.Pointer)) {
-	if b.block == 0 || product(b.dims) == 0 {
+	if b.empty() {
 		return
 	}
 	b.walk(0, dst, src, f)
@@ -55,7 +58,7 @@ func (b *box) walk(axis int, dst, src unsafe.Pointer, f func(dst, src unsafe.Poi
 	}
 }
 
-func (b *box) copy(dst, src unsafe.Pointer) {
+func (b *box) transfer(dst, src unsafe.Pointer) {
 	b.each(dst, src, func(d, s unsafe.Pointer) { copyBytes(d, s, b.block) })
 }
 
@@ -98,8 +101,8 @@ func (p *padInstr) run(fr *frame) {
 		return
 	}
 	portableKernels.fill[p.size](dst, p.fill.at(fr), nil, nil, 1, p.count)
-	if p.box.block == 0 || product(p.box.dims) == 0 {
+	if p.box.empty() {
 		return
 	}
-	p.box.copy(unsafe.Add(dst, p.into), unsafe.Add(p.src.at(fr), p.from))
+	p.box.transfer(unsafe.Add(dst, p.into), unsafe.Add(p.src.at(fr), p.from))
 }

@@ -7,6 +7,7 @@ import (
 // plan gives every slot that lives inside the program an offset in the arena, so that slots which live at
 // different times share memory, and decides which results may use the memory of which donated parameter.
 func (em *emitter) plan() {
+	defer blame("the plan of the memory")
 	slots := em.prog.slots
 	em.chains()
 	em.donors()

@@ -78,11 +78,6 @@ func (fr *frame) do(t task) {
 	}
 }
 
-// split returns the part's share of n: from lo to hi.
-func split(n, part, parts int) (lo, hi int) {
-	return n * part / parts, n * (part + 1) / parts
-}
-
 // take returns an idle frame or makes one, and lends it an arena of the backend's.
 func (p *program) take() *frame {
 	threads := p.machine.pool.threads

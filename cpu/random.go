@@ -15,9 +15,9 @@ type rngInstr struct {
 }
 
 func (r *rngInstr) run(fr *frame) {
-	state := slice[uint64](r.state.at(fr), 3)
+	state := execSlice[uint64](r.state.at(fr), 3)
 	rng := rand.NewPCG(state[0], state[1])
-	out := slice[byte](fr.ptrs[r.bits], r.bytes)
+	out := execSlice[byte](fr.ptrs[r.bits], r.bytes)
 	for len(out) >= 8 {
 		binary.LittleEndian.PutUint64(out, rng.Uint64())
 		out = out[8:]
@@ -28,14 +28,14 @@ func (r *rngInstr) run(fr *frame) {
 		copy(out, last[:])
 	}
 	if r.boolean {
-		for i, b := range slice[byte](fr.ptrs[r.bits], r.bytes) {
-			slice[byte](fr.ptrs[r.bits], r.bytes)[i] = b & 1
+		for i, b := range execSlice[byte](fr.ptrs[r.bits], r.bytes) {
+			execSlice[byte](fr.ptrs[r.bits], r.bytes)[i] = b & 1
 		}
 	}
 	saved, err := rng.MarshalBinary() // "pcg:" and two big-endian words
 	if err != nil {
 		panic(err)
 	}
-	next := slice[uint64](fr.ptrs[r.newState], 3)
+	next := execSlice[uint64](fr.ptrs[r.newState], 3)
 	next[0], next[1], next[2] = binary.LittleEndian.Uint64(saved[4:]), binary.LittleEndian.Uint64(saved[12:]), state[2]
 }

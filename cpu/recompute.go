@@ -113,7 +113,7 @@ func (c *copier) redirect(e *expr) {
 		}
 		for i, x := range m.in {
 			if x.view.base == e {
-				m.in[i] = c.view(x, c.copy(e))
+				m.in[i] = c.view(x, c.clone(e))
 				c.copies[e].users = append(c.copies[e].users, m)
 			}
 		}
@@ -132,8 +132,8 @@ func (c *copier) view(x, base *expr) *expr {
 	return &y
 }
 
-// copy adds e, and what it is made of inside its group, to the front of the other group.
-func (c *copier) copy(e *expr) *expr {
+// clone adds e, and what it is made of inside its group, to the front of the other group.
+func (c *copier) clone(e *expr) *expr {
 	if done := c.copies[e]; done != nil {
 		return done
 	}
@@ -144,7 +144,7 @@ func (c *copier) copy(e *expr) *expr {
 	for i, x := range d.in {
 		b := x.view.base
 		if b.unit == c.from && b.kind == kindFull && !anchored(b) {
-			b = c.copy(b)
+			b = c.clone(b)
 			d.in[i] = c.view(x, b)
 		}
 		b.users = append(b.users, &d)

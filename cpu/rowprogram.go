@@ -207,7 +207,7 @@ func (l *stridedLoad) copyRun(dst, src unsafe.Pointer, n int) {
 }
 
 func gather[T unsigned](dst, src unsafe.Pointer, n, stride int) {
-	d := slice[T](dst, n)
+	d := execSlice[T](dst, n)
 	step := stride * int(unsafe.Sizeof(T(0)))
 	for i := range d {
 		d[i] = *(*T)(unsafe.Add(src, i*step))

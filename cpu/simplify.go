@@ -32,6 +32,7 @@ func graphOf(f *irFunction, captured []*node) *graph {
 
 // rewrite adds what node n computes and notes it in values.
 func (g *graph) rewrite(n *node, values map[*node]*expr) {
+	defer blame(n.op.String())
 	in := make([]*expr, len(n.inputs))
 	for i, x := range n.inputs {
 		in[i] = values[x]

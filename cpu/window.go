@@ -35,8 +35,8 @@ func (a *argInstr) run(fr *frame) {
 
 // findArg takes the first of equals, and the first that is not a number before any other.
 func findArg[T number](a *argInstr, src, dst unsafe.Pointer) {
-	x := slice[T](src, a.outer*a.length*a.inner)
-	d := slice[int64](dst, a.outer*a.inner)
+	x := execSlice[T](src, a.outer*a.length*a.inner)
+	d := execSlice[int64](dst, a.outer*a.inner)
 	for o := range a.outer {
 		for i := range a.inner {
 			best, at := T(0), -1
@@ -82,7 +82,7 @@ func (w *windowGeometry) position(axis, o, k, dim int) (int, bool) {
 func (w *windowInstr) run(fr *frame) { fr.do(w) }
 
 func (w *windowInstr) part(fr *frame, part, parts int) {
-	lo, hi := split(product(w.out), part, parts)
+	lo, hi := split(execProduct(w.out), part, parts)
 	rank := len(w.in)
 	o, k := make([]int, rank), make([]int, rank)
 	for i := lo; i < hi; i++ {
@@ -112,7 +112,7 @@ func (w *windowInstr) locate(o, k []int) (int, bool) {
 
 // convInstr is a direct convolution of any rank, grouping and dilation.
 type convInstr struct {
-	x, kernel                      denseIn
+	x, filter                      denseIn
 	dst                            int
 	attr                           *convAttr
 	w                              windowGeometry
@@ -131,13 +131,13 @@ func (c *convInstr) run(fr *frame) { fr.do(c) }
 
 func (c *convInstr) part(fr *frame, part, parts int) { c.compute(c, fr, part, parts) }
 
-// convolve computes out[b, o, s] = sum over k, w of x[b', g*K + k, s*stride + w*dilation - padding] * kernel[k, o, w],
+// convolve computes out[b, o, s] = sum over k, w of x[b', g*K + k, s*stride + w*dilation - padding] * filter[k, o, w],
 // where channel o belongs to group g.
 func convolve[T number](c *convInstr, fr *frame, part, parts int) {
 	axes := &c.attr.axes
-	x := slice[T](c.x.at(fr), product(c.xDims))
-	kernel := slice[T](c.kernel.at(fr), product(c.kDims))
-	out := slice[T](fr.ptrs[c.dst], product(c.outDims))
+	x := execSlice[T](c.x.at(fr), execProduct(c.xDims))
+	filter := execSlice[T](c.filter.at(fr), execProduct(c.kDims))
+	out := execSlice[T](fr.ptrs[c.dst], execProduct(c.outDims))
 	index := make([]int, len(c.outDims))
 	w := make([]int, len(c.w.size))
 	inputs := c.kDims[axes.KernelInputChannels]
@@ -157,14 +157,14 @@ func convolve[T number](c *convInstr, fr *frame, part, parts int) {
 		xBase := b*c.xStrides[axes.InputBatch] + firstChannel*c.xStrides[axes.InputChannels]
 		kBase := o * c.kStrides[axes.KernelOutputChannels]
 		var sum T
-		for j := range product(c.w.size) {
+		for j := range execProduct(c.w.size) {
 			unflatten(j, c.w.size, w)
 			xAt, kAt, ok := c.locate(index, w)
 			if !ok {
 				continue
 			}
 			for k := range inputs {
-				sum += x[xBase+xAt+k*c.xStrides[axes.InputChannels]] * kernel[kBase+kAt+k*c.kStrides[axes.KernelInputChannels]]
+				sum += x[xBase+xAt+k*c.xStrides[axes.InputChannels]] * filter[kBase+kAt+k*c.kStrides[axes.KernelInputChannels]]
 			}
 		}
 		out[i] = sum
