@@ -8,18 +8,12 @@ import (
 	"github.com/gomlx/compute/gobackend"
 )
 
-// nativeDTypes are the types that the kernels of this package work on.
-var nativeDTypes = []dtypes.DType{
-	dtypes.Bool, dtypes.Int8, dtypes.Int16, dtypes.Int32, dtypes.Int64,
-	dtypes.Uint8, dtypes.Uint16, dtypes.Uint32, dtypes.Uint64, dtypes.Float32, dtypes.Float64,
-}
-
 // replayedDTypes are accepted, and the graph that holds one is replayed whole on the portable backend.
 var replayedDTypes = []dtypes.DType{
 	dtypes.Float16, dtypes.BFloat16, dtypes.Int2, dtypes.Int4, dtypes.Uint2, dtypes.Uint4,
 }
 
-// nativeOps are the operations that the kernels of this package do, besides the element-wise ones.
+// nativeOps are the operations that have kernels, besides the element-wise ones.
 var nativeOps = []compute.OpType{
 	compute.OpTypeParameter, compute.OpTypeConstant, compute.OpTypeIdentity,
 	compute.OpTypeArgMinMax, compute.OpTypeBitcast, compute.OpTypeBroadcastInDim, compute.OpTypeClamp,

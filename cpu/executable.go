@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"errors"
+	"fmt"
 	"unsafe"
 
 	"github.com/gomlx/compute"
@@ -100,4 +101,34 @@ func (bd *builder) compile() (compute.Executable, error) {
 	e.inputs, e.outputs = shapesOf(f.params), shapesOf(f.results)
 	bd.backend.adopt(e)
 	return e, nil
+}
+
+// checkInputs verifies that the buffers fit the parameters.
+func checkInputs(inputs []compute.Buffer, want []shapes.Shape) ([]*buffer, error) {
+	if len(inputs) != len(want) {
+		return nil, fmt.Errorf("the computation takes %d inputs, got %d", len(want), len(inputs))
+	}
+	in := make([]*buffer, len(inputs))
+	for i, input := range inputs {
+		buf, ok := input.(*buffer)
+		switch {
+		case !ok || buf == nil:
+			return nil, fmt.Errorf("input #%d is a %T, not a buffer of backend %q", i, input, BackendName)
+		case buf.flat == nil:
+			return nil, fmt.Errorf("input #%d was finalized or donated", i)
+		case !buf.shape.Equal(want[i]):
+			return nil, fmt.Errorf("input #%d has shape %s, want %s", i, buf.shape, want[i])
+		}
+		in[i] = buf
+	}
+	return in, nil
+}
+
+// releaseDonated drops the callers' hold on what they gave away.
+func releaseDonated(inputs []*buffer, donate []bool) {
+	for i, buf := range inputs {
+		if i < len(donate) && donate[i] {
+			buf.flat, buf.data = nil, nil
+		}
+	}
 }

@@ -46,16 +46,16 @@ func BenchmarkMatmul(b *testing.B) {
 			if c.form == "nt" {
 				g.bK, g.bN = 4, 4*c.k
 			}
-			packed, strips := newArena(g.packedBytes()), newArena(g.stripBytes()+64)
+			packed, strips := make([]float32, g.packedBytes()/4+1), make([]float32, g.stripBytes()/4+16)
 			var call gemmCall
 			before := threadTime()
 			for b.Loop() {
 				right := unsafe.Pointer(&y[0])
 				if !g.direct {
-					g.pack(packed.base, right, 0, g.panels())
-					right = packed.base
+					g.pack(unsafe.Pointer(&packed[0]), right, 0, g.panels())
+					right = unsafe.Pointer(&packed[0])
 				}
-				g.multiply(&call, unsafe.Pointer(&x[0]), right, unsafe.Pointer(&z[0]), strips.base, g.all(), false)
+				g.multiply(&call, unsafe.Pointer(&x[0]), right, unsafe.Pointer(&z[0]), unsafe.Pointer(&strips[0]), g.all(), false)
 			}
 			b.ReportMetric(2*float64(c.m*c.k*c.n)*float64(b.N)/float64(threadTime()-before), "GF")
 		})

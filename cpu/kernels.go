@@ -15,6 +15,12 @@ import (
 // one. dst may be the same memory as an operand of the same element size, but must not overlap otherwise.
 type kernel func(dst, a, b, c unsafe.Pointer, rows, cols int)
 
+// nativeDTypes are the types that have kernels.
+var nativeDTypes = []dtypes.DType{
+	dtypes.Bool, dtypes.Int8, dtypes.Int16, dtypes.Int32, dtypes.Int64,
+	dtypes.Uint8, dtypes.Uint16, dtypes.Uint32, dtypes.Uint64, dtypes.Float32, dtypes.Float64,
+}
+
 // opKey selects a kernel by operation and type of the operands.
 type opKey struct {
 	op    compute.OpType

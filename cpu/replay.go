@@ -2,32 +2,14 @@ package cpu
 
 import (
 	"fmt"
-	"log"
-	"reflect"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/compute/shapes"
 )
 
-// replay builds the recorded graph again on the portable backend, and says why.
-func (bd *builder) replay(reason string) (compute.Executable, error) {
-	if _, said := bd.backend.replayReasons.LoadOrStore(reason, true); !said {
-		log.Printf("cpu: graphs like %q run on the portable backend: %s", bd.module.name, reason)
-	}
-	portable, err := bd.backend.portable()
-	if err != nil {
-		return nil, fmt.Errorf("cannot create the portable backend: %w", err)
-	}
-	target := portable.Builder(bd.module.name)
+// replayModule records the operations that the results of a module depend on, and its Return, on another builder.
+func replayModule(module *irModule, target compute.Builder) error {
 	r := &replayer{builder: target, values: make(map[*node]compute.Value), functions: make(map[*irFunction]compute.Function)}
-	if err := r.body(bd.module.main, target.Main()); err != nil {
-		return nil, err
-	}
-	exec, err := target.Compile()
-	if err != nil {
-		return nil, err
-	}
-	return &replayed{backend: bd.backend, portable: portable, exec: exec}, nil
+	return r.body(module.main, target.Main())
 }
 
 // replayer maps what was recorded to what the portable backend made of it.
@@ -210,7 +192,7 @@ func replayShape(n *node, to compute.Function, in []compute.Value) (compute.Valu
 	case compute.OpTypeSchedulingBarrier:
 		return to.SchedulingBarrier(in[0], in[1:]...)
 	}
-	return nil, notImplemented(n.op)
+	return nil, fmt.Errorf("cannot replay %s", n.op)
 }
 
 var reduceMethods = map[compute.OpType]func(compute.Function, compute.Value, ...int) (compute.Value, error){
@@ -232,81 +214,4 @@ var scatterMethods = map[compute.OpType]func(f compute.Function, operand, indice
 	compute.OpTypeScatterSum: compute.Function.ScatterSum,
 	compute.OpTypeScatterMax: compute.Function.ScatterMax,
 	compute.OpTypeScatterMin: compute.Function.ScatterMin,
-}
-
-// replayed runs a graph on the portable backend, with tensors copied in and taken over on the way out.
-type replayed struct {
-	backend  *Backend
-	portable compute.Backend
-	exec     compute.Executable
-}
-
-func (r *replayed) Finalize() { r.exec.Finalize() }
-
-func (r *replayed) Inputs() ([]string, []shapes.Shape) { return r.exec.Inputs() }
-
-func (r *replayed) Outputs() []shapes.Shape { return r.exec.Outputs() }
-
-func (r *replayed) Execute(inputs []compute.Buffer, donate []bool, _ compute.DeviceNum) ([]compute.Buffer, error) {
-	_, inShapes := r.Inputs()
-	in, err := checkInputs(inputs, inShapes)
-	if err != nil {
-		return nil, err
-	}
-	copies := make([]compute.Buffer, len(in))
-	owned := make([]bool, len(in))
-	for i, buf := range in {
-		if copies[i], err = r.portable.BufferFromFlatData(0, buf.flat, buf.shape); err != nil {
-			return nil, err
-		}
-		owned[i] = true
-	}
-	outs, err := r.exec.Execute(copies, owned, 0)
-	if err != nil {
-		return nil, err
-	}
-	results := make([]compute.Buffer, len(outs))
-	for i, out := range outs {
-		flat, err := out.Data()
-		if err != nil {
-			return nil, err
-		}
-		shape, err := out.Shape()
-		if err != nil {
-			return nil, err
-		}
-		results[i] = &buffer{backend: r.backend, shape: shape, flat: flat, data: reflect.ValueOf(flat).UnsafePointer()}
-	}
-	releaseDonated(in, donate)
-	return results, nil
-}
-
-// checkInputs verifies that the buffers fit the parameters.
-func checkInputs(inputs []compute.Buffer, want []shapes.Shape) ([]*buffer, error) {
-	if len(inputs) != len(want) {
-		return nil, fmt.Errorf("the computation takes %d inputs, got %d", len(want), len(inputs))
-	}
-	in := make([]*buffer, len(inputs))
-	for i, input := range inputs {
-		buf, ok := input.(*buffer)
-		switch {
-		case !ok || buf == nil:
-			return nil, fmt.Errorf("input #%d is a %T, not a buffer of backend %q", i, input, BackendName)
-		case buf.flat == nil:
-			return nil, fmt.Errorf("input #%d was finalized or donated", i)
-		case !buf.shape.Equal(want[i]):
-			return nil, fmt.Errorf("input #%d has shape %s, want %s", i, buf.shape, want[i])
-		}
-		in[i] = buf
-	}
-	return in, nil
-}
-
-// releaseDonated drops the callers' hold on what they gave away.
-func releaseDonated(inputs []*buffer, donate []bool) {
-	for i, buf := range inputs {
-		if i < len(donate) && donate[i] {
-			buf.flat, buf.data = nil, nil
-		}
-	}
 }

@@ -23,3 +23,6 @@ func freeBlock(block []byte) {
 		_ = syscall.Munmap(block) // fails only for memory of the Go heap, which needs nothing
 	}
 }
+
+// yieldThread lets another thread of this machine run on this core.
+func yieldThread() { syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0) }
