@@ -15,8 +15,6 @@ type arena struct {
 
 const cacheLine = 64
 
-func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
-
 func newArena(bytes int) *arena {
 	a := &arena{block: allocateBlock(bytes + 2*cacheLine), bytes: bytes}
 	shift := -uintptr(unsafe.Pointer(unsafe.SliceData(a.block))) % cacheLine

@@ -58,6 +58,9 @@ const (
 	gemmM = 384 // rows of the left operand that are multiplied with one panel after the other
 )
 
+// roundUp is the smallest multiple that is not below n.
+func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
+
 // matmul is c = a b for strided matrices; strides in bytes, columns of c consecutive.
 type matmul struct {
 	m, n, k  int

@@ -81,7 +81,8 @@ func (em *emitter) newWindow(a *windowAttr, e *expr, in []denseIn, dst int) inst
 func (em *emitter) newConv(a *convAttr, e *expr, in []denseIn, dst int) instr {
 	x, k := e.in[0], e.in[1]
 	n := len(a.axes.InputSpatial)
-	c := &convInstr{x: in[0], filter: in[1], dst: dst, attr: a, xDims: x.dims, kDims: k.dims, outDims: e.dims,
+	c := &convInstr{x: in[0], filter: in[1], dst: dst, axes: a.axes, channelGroups: a.channelGroupCount, batchGroups: a.batchGroupCount,
+		xDims: x.dims, kDims: k.dims, outDims: e.dims,
 		xStrides: contiguous(x.dims), kStrides: contiguous(k.dims), outStrides: contiguous(e.dims)}
 	size := make([]int, n)
 	for i, axis := range a.axes.KernelSpatial {

@@ -3,6 +3,7 @@ package cpu
 import (
 	"unsafe"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 )
 
@@ -114,7 +115,8 @@ func (w *windowInstr) locate(o, k []int) (int, bool) {
 type convInstr struct {
 	x, filter                      denseIn
 	dst                            int
-	attr                           *convAttr
+	axes                           compute.ConvolveAxesConfig
+	channelGroups, batchGroups     int
 	w                              windowGeometry
 	xStrides, kStrides, outStrides []int
 	xDims, kDims, outDims          []int
@@ -134,7 +136,7 @@ func (c *convInstr) part(fr *frame, part, parts int) { c.compute(c, fr, part, pa
 // convolve computes out[b, o, s] = sum over k, w of x[b', g*K + k, s*stride + w*dilation - padding] * filter[k, o, w],
 // where channel o belongs to group g.
 func convolve[T number](c *convInstr, fr *frame, part, parts int) {
-	axes := &c.attr.axes
+	axes := &c.axes
 	x := execSlice[T](c.x.at(fr), execProduct(c.xDims))
 	filter := execSlice[T](c.filter.at(fr), execProduct(c.kDims))
 	out := execSlice[T](fr.ptrs[c.dst], execProduct(c.outDims))
@@ -147,11 +149,11 @@ func convolve[T number](c *convInstr, fr *frame, part, parts int) {
 	for i := lo; i < hi; i++ {
 		unflatten(i, c.outDims, index)
 		o, b := index[axes.OutputChannels], index[axes.OutputBatch]
-		if g := c.attr.batchGroupCount; g > 1 {
+		if g := c.batchGroups; g > 1 {
 			b += o / (outputs / g) * batches
 		}
 		firstChannel := 0
-		if g := c.attr.channelGroupCount; g > 1 {
+		if g := c.channelGroups; g > 1 {
 			firstChannel = o / (outputs / g) * inputs
 		}
 		xBase := b*c.xStrides[axes.InputBatch] + firstChannel*c.xStrides[axes.InputChannels]
@@ -173,7 +175,7 @@ func convolve[T number](c *convInstr, fr *frame, part, parts int) {
 
 // locate adds up the spatial axes for output position o and window element w.
 func (c *convInstr) locate(o, w []int) (xAt, kAt int, ok bool) {
-	axes := &c.attr.axes
+	axes := &c.axes
 	for s := range w {
 		p, inside := c.w.position(s, o[axes.OutputSpatial[s]], w[s], c.xDims[axes.InputSpatial[s]])
 		if !inside {
