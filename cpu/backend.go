@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
+	"universal-transformer/cpu/internal/exec"
+	"universal-transformer/cpu/internal/kernel"
 )
 
 // BackendName is the name under which the backend registers itself: GOMLX_BACKEND=cpu, or
@@ -23,7 +25,7 @@ func init() {
 // Backend compiles graphs to fused loops and matrix products and runs them on the cores of this machine.
 // All methods may be called concurrently.
 type Backend struct {
-	machine   *machine
+	machine   *exec.Machine
 	finalized atomic.Bool
 
 	replayReasons sync.Map // those already logged
@@ -45,13 +47,13 @@ var warnScalarOnce sync.Once
 //	share=N               share work between threads from N elements on; the default is 8192
 func New(config string) (compute.Backend, error) {
 	threads, share := runtime.GOMAXPROCS(0), 8192
-	kernels, forced := bestKernels(), false
+	kernels, forced := kernel.Best(), false
 	for _, option := range strings.Split(config, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(option), "=")
 		switch key {
 		case "":
 		case "avx512", "avx2", "scalar":
-			set, err := kernelsNamed(key)
+			set, err := kernel.Named(key)
 			if err != nil {
 				return nil, fmt.Errorf("backend %q: %w", BackendName, err)
 			}
@@ -70,10 +72,10 @@ func New(config string) (compute.Backend, error) {
 			return nil, fmt.Errorf("backend %q: unknown option %q; valid are avx512, avx2, scalar, threads=N, share=N", BackendName, key)
 		}
 	}
-	if kernels.level == levelScalar && !forced {
-		warnScalarOnce.Do(func() { log.Printf("cpu: %s", scalarReason) })
+	if kernels.Level == kernel.LevelScalar && !forced {
+		warnScalarOnce.Do(func() { log.Printf("cpu: %s", kernel.ScalarReason) })
 	}
-	return &Backend{machine: newMachine(kernels, threads, share), executables: make(map[*executable]struct{})}, nil
+	return &Backend{machine: exec.NewMachine(kernels, threads, share), executables: make(map[*executable]struct{})}, nil
 }
 
 // Name returns "cpu".
@@ -84,7 +86,7 @@ func (b *Backend) String() string { return BackendName }
 
 // Description tells which kernels run on how many cores.
 func (b *Backend) Description() string {
-	return fmt.Sprintf("SIMD CPU backend (%s, %d threads)", b.machine.kernels.level, b.machine.threads)
+	return fmt.Sprintf("SIMD CPU backend (%s, %d threads)", b.machine.Kernels.Level, b.machine.Threads)
 }
 
 // NumDevices is always 1: the host.
@@ -110,7 +112,7 @@ func (b *Backend) Finalize() {
 	for e := range executables {
 		e.release()
 	}
-	b.machine.shutdown()
+	b.machine.Close()
 	if fallback != nil {
 		fallback.Finalize()
 	}

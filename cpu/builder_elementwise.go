@@ -13,7 +13,7 @@ func (f *function) unary(op compute.OpType, x compute.Value) (compute.Value, err
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.UnaryOp(op, in[0].shape)
+	shape, err := shapeinference.UnaryOp(op, in[0].Shape)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (f *function) binary(op compute.OpType, x, y compute.Value) (compute.Value,
 	if shapeinference.ComparisonOperations.Has(op) {
 		infer = shapeinference.ComparisonOp
 	}
-	shape, err := infer(op, in[0].shape, in[1].shape)
+	shape, err := infer(op, in[0].Shape, in[1].Shape)
 	if err != nil {
 		return nil, err
 	}
@@ -87,10 +87,10 @@ func (f *function) IsFinite(x compute.Value) (compute.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !in[0].shape.DType.IsFloat() {
-		return nil, fmt.Errorf("IsFinite needs a float, got %s", in[0].shape)
+	if !in[0].Shape.DType.IsFloat() {
+		return nil, fmt.Errorf("IsFinite needs a float, got %s", in[0].Shape)
 	}
-	shape := in[0].shape.Clone()
+	shape := in[0].Shape.Clone()
 	shape.DType = dtypes.Bool
 	return f.add(compute.OpTypeIsFinite, shape, nil, in...)
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/gobackend"
+	"universal-transformer/cpu/internal/ir"
+	"universal-transformer/cpu/internal/kernel"
 )
 
 // replayedDTypes are accepted, and the graph that holds one is replayed whole on the portable backend.
@@ -37,16 +39,16 @@ var capabilities = func() compute.Capabilities {
 		Operations: make(map[compute.OpType]bool),
 		DTypes:     make(map[dtypes.DType]bool),
 	}
-	for op := range unaryMethods {
+	for op := range ir.UnaryMethods {
 		c.Operations[op] = true
 	}
-	for op := range binaryMethods {
+	for op := range ir.BinaryMethods {
 		c.Operations[op] = true
 	}
 	for _, op := range nativeOps {
 		c.Operations[op] = true
 	}
-	for _, dtype := range slices.Concat(nativeDTypes, replayedDTypes) {
+	for _, dtype := range slices.Concat(kernel.DTypes, replayedDTypes) {
 		c.DTypes[dtype] = true
 	}
 	return c

@@ -7,12 +7,15 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/shapes"
+	"universal-transformer/cpu/internal/compile"
+	"universal-transformer/cpu/internal/exec"
+	"universal-transformer/cpu/internal/ir"
 )
 
 // executable is a compiled main function.
 type executable struct {
 	backend         *Backend
-	main            *program
+	main            *exec.Program
 	names           []string
 	inputs, outputs []shapes.Shape
 }
@@ -36,7 +39,7 @@ func (e *executable) Finalize() {
 	e.release()
 }
 
-func (e *executable) release() { e.main.release() }
+func (e *executable) release() { e.main.Release() }
 
 // Inputs returns names and shapes of the parameters.
 func (e *executable) Inputs() ([]string, []shapes.Shape) { return e.names, e.inputs }
@@ -61,14 +64,14 @@ func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device comp
 	results := make([]unsafe.Pointer, len(e.outputs))
 	for i, shape := range e.outputs {
 		var out *buffer
-		if d := e.main.donor[i]; d >= 0 && d < len(donate) && donate[d] && distinct(params, d) {
+		if d := e.main.Donors[i]; d >= 0 && d < len(donate) && donate[d] && distinct(params, d) {
 			out = &buffer{backend: e.backend, shape: shape, flat: in[d].flat, data: in[d].data}
 		} else {
 			out = e.backend.newBuffer(shape)
 		}
 		outs[i], results[i] = out, out.data
 	}
-	e.main.execute(params, results)
+	e.main.Execute(params, results)
 	releaseDonated(in, donate)
 	return outs, nil
 }
@@ -86,19 +89,19 @@ func distinct(params []unsafe.Pointer, d int) bool {
 // compile makes the main function executable: on the portable backend if it needs what no kernel does, and for no other
 // reason.
 func (bd *builder) compile() (compute.Executable, error) {
-	main, err := compileModule(bd.module, bd.backend.machine)
-	if missing := (unsupported{}); errors.As(err, &missing) {
+	main, err := compile.Module(bd.module, bd.backend.machine)
+	if missing := (ir.Unsupported{}); errors.As(err, &missing) {
 		return bd.replay(missing.Error())
 	}
 	if err != nil {
 		return nil, err
 	}
-	f := bd.module.main
-	e := &executable{backend: bd.backend, main: main, names: make([]string, len(f.params))}
-	for i, p := range f.params {
-		e.names[i] = p.attr.(*paramAttr).name
+	f := bd.module.Main
+	e := &executable{backend: bd.backend, main: main, names: make([]string, len(f.Params))}
+	for i, p := range f.Params {
+		e.names[i] = p.Attr.(*ir.ParamAttr).Name
 	}
-	e.inputs, e.outputs = shapesOf(f.params), shapesOf(f.results)
+	e.inputs, e.outputs = shapesOf(f.Params), shapesOf(f.Results)
 	bd.backend.adopt(e)
 	return e, nil
 }

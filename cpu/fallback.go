@@ -7,19 +7,20 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/shapes"
+	"universal-transformer/cpu/internal/replay"
 )
 
 // replay builds the recorded graph again on the portable backend, and says why.
 func (bd *builder) replay(reason string) (compute.Executable, error) {
 	if _, said := bd.backend.replayReasons.LoadOrStore(reason, true); !said {
-		log.Printf("cpu: graphs like %q run on the portable backend: %s", bd.module.name, reason)
+		log.Printf("cpu: graphs like %q run on the portable backend: %s", bd.module.Name, reason)
 	}
 	portable, err := bd.backend.portable()
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the portable backend: %w", err)
 	}
-	target := portable.Builder(bd.module.name)
-	if err := replayModule(bd.module, target); err != nil {
+	target := portable.Builder(bd.module.Name)
+	if err := replay.Module(bd.module, target); err != nil {
 		return nil, err
 	}
 	exec, err := target.Compile()

@@ -1,0 +1,82 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"universal-transformer/cpu/internal/exec"
+	"universal-transformer/cpu/internal/graph"
+	"universal-transformer/cpu/internal/ir"
+	"universal-transformer/cpu/internal/kernel"
+)
+
+// Module compiles the main function, with what its closures capture. The error is unsupported if an operation or a
+// type has no kernels, and a bug otherwise.
+func Module(module *ir.Module, m *exec.Machine) (p *exec.Program, err error) {
+	if foreign := foreignPart(module); foreign != "" {
+		return nil, ir.Unsupported{What: foreign}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			p, err = nil, ir.Failure(r, "the graph")
+		}
+	}()
+	return compileGraph(graph.Build(module.Main, nil), m), nil
+}
+
+// foreignPart names the first value whose type the kernels do not work on.
+func foreignPart(module *ir.Module) string {
+	seen := make(map[*ir.Function]bool)
+	var visit func(f *ir.Function) string
+	visit = func(f *ir.Function) string {
+		if seen[f] {
+			return ""
+		}
+		seen[f] = true
+		live := ir.Live(f)
+		for _, n := range f.Nodes {
+			if !live[n] {
+				continue
+			}
+			if n.Shape.Ok() && !slices.Contains(kernel.DTypes, n.Shape.DType) {
+				return fmt.Sprintf("%s of type %s", n.Op, n.Shape.DType)
+			}
+			fns := ir.ClosuresOf(n)
+			if a, ok := n.Attr.(*ir.CallAttr); ok {
+				fns = a.Functions
+			}
+			for _, g := range fns {
+				if found := visit(g); found != "" {
+					return found
+				}
+			}
+		}
+		return ""
+	}
+	return visit(module.Main)
+}
+
+// compileGraph turns a graph into a program.
+func compileGraph(g *graph.Graph, m *exec.Machine) *exec.Program {
+	em := &emitter{g: g, prog: &exec.Program{Machine: m}, slotOfExpr: make(map[*graph.Expr]int)}
+	em.claimResults()
+	g.Prune()
+	for _, p := range g.Params {
+		em.prog.Params = append(em.prog.Params, em.slotOf(p))
+	}
+	for _, group := range g.Partition(m.Share) {
+		em.lower(group)
+	}
+	em.plan()
+	return em.prog
+}
+
+// lower emits the instructions of a group.
+func (em *emitter) lower(group *graph.Group) {
+	if group.Fused {
+		em.lowerFused(group)
+		return
+	}
+	defer ir.Blame(group.Members[0].Op.String())
+	em.lowerSingle(group.Members[0])
+}
