@@ -1,3 +1,13 @@
+// Package compile makes a program of a module: the back end of the compiler. An ir.Module goes in, through package graph, and
+// an exec.Program comes out.
+//
+// Each group of the graph is lowered to an instruction: a fused one to steps on tiles (lower_fused.go, operands.go) whose
+// intermediate values get registers (registers.go), any other by lower_*.go. chain.go then joins instructions that work on the
+// same rows. plan.go gives every value a place in an arena by liveness: a result over a dying operand where they are read and
+// written in step, and donated inputs to results, so that a cache which is given away and updated is written where it lies.
+//
+// What has no kernels ends compilation with ir.Unsupported. Any other panic is a mistake in here, and becomes an error that
+// says so.
 package compile
 
 import (
@@ -10,8 +20,8 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// Module compiles the main function, with what its closures capture. The error is unsupported if an operation or a
-// type has no kernels, and a bug otherwise.
+// Module compiles the main function, and the functions that it runs. The error is ir.Unsupported if an operation or a type
+// has no kernels; any other says where the compiler broke.
 func Module(module *ir.Module, m *exec.Machine) (p *exec.Program, err error) {
 	if foreign := foreignPart(module); foreign != "" {
 		return nil, ir.Unsupported{What: foreign}
@@ -77,6 +87,6 @@ func (em *emitter) lower(group *graph.Group) {
 		em.lowerFused(group)
 		return
 	}
-	defer ir.Blame(group.Members[0].Op.String())
+	defer ir.Blame(group.Members[0].Name())
 	em.lowerSingle(group.Members[0])
 }

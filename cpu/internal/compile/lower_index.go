@@ -10,7 +10,7 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-func newStartReader(starts []*graph.Expr, in []exec.Operand, dims, sizes []int, size int) exec.Starts {
+func newStarts(starts []*graph.Expr, in []exec.Operand, dims, sizes []int, size int) exec.Starts {
 	r := exec.Starts{Indices: in, Strides: graph.Contiguous(dims)}
 	for i, s := range starts {
 		r.Types = append(r.Types, s.DType)
@@ -22,7 +22,7 @@ func newStartReader(starts []*graph.Expr, in []exec.Operand, dims, sizes []int, 
 
 func newDynamicSlice(e *graph.Expr, in []exec.Operand, dst int) exec.Instruction {
 	x, size := e.Operands[0], e.DType.Size()
-	return &exec.DynamicSlice{Src: in[0], Dst: dst, Start: newStartReader(e.Operands[1:], in[1:], x.Dims, e.Dims, size),
+	return &exec.DynamicSlice{Src: in[0], Dst: dst, Start: newStarts(e.Operands[1:], in[1:], x.Dims, e.Dims, size),
 		Box: exec.NewBox(e.Dims, graph.Contiguous(e.Dims), graph.Contiguous(x.Dims), size)}
 }
 
@@ -37,7 +37,7 @@ func (em *emitter) dynamicUpdate(e *graph.Expr, in []exec.Operand, dst int) {
 	if in[0].Offset == 0 && src != in[1].Slot {
 		em.inPlace = append(em.inPlace, [2]int{dst, src})
 	}
-	em.emitAccess(&exec.DynamicUpdateSlice{Src: in[0], Update: in[1], Dst: dst, Bytes: e.Bytes(), Start: newStartReader(e.Operands[2:], in[2:], x.Dims, u.Dims, size),
+	em.emitAccess(&exec.DynamicUpdateSlice{Src: in[0], Update: in[1], Dst: dst, Bytes: e.Bytes(), Start: newStarts(e.Operands[2:], in[2:], x.Dims, u.Dims, size),
 		Box: exec.NewBox(u.Dims, graph.Contiguous(x.Dims), graph.Contiguous(u.Dims), size)}, list)
 }
 

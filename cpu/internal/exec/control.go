@@ -19,6 +19,7 @@ func (s *Subprogram) run(fr *frame, params, results []unsafe.Pointer) {
 	s.Program.run(params, results, fr.parallel)
 }
 
+// Call runs another function.
 type Call struct {
 	Target *Subprogram
 	In     []Operand
@@ -33,6 +34,7 @@ func (c *Call) run(fr *frame) {
 	c.Target.run(fr, params, pointers(fr, c.Outs))
 }
 
+// pointers are the addresses of slots.
 func pointers(fr *frame, slots []int) []unsafe.Pointer {
 	p := make([]unsafe.Pointer, len(slots))
 	for i, s := range slots {
@@ -41,6 +43,7 @@ func pointers(fr *frame, slots []int) []unsafe.Pointer {
 	return p
 }
 
+// If runs one of two closures.
 type If struct {
 	Pred            Operand
 	OnTrue, OnFalse *Subprogram
@@ -62,7 +65,7 @@ type While struct {
 	Outs       []int
 	Spare      []int // slots
 	Bytes      []int
-	Condition  int // slot of the condition
+	Condition  int // slot of its value
 }
 
 func (w *While) run(fr *frame) {
@@ -89,6 +92,7 @@ func (w *While) run(fr *frame) {
 	}
 }
 
+// Sort finds the order of positions along an axis, outer x length x inner, and moves every tensor into it.
 type Sort struct {
 	In                   []Operand
 	Outs, Sizes          []int

@@ -17,7 +17,7 @@ type Fused struct {
 	Partials   []Partial
 }
 
-// Address says where an operand of a step is: at offset + row*rowStep + part*partStep bytes from the slot.
+// Address says where an operand of a step is: at Offset + row*RowStep + part*PartStep bytes from the slot.
 type Address struct {
 	Slot, Offset, RowStep, PartStep int
 }
@@ -28,14 +28,15 @@ const (
 	SlotScratch = -2 // registers of the part
 )
 
+// Nowhere is the address of an operand that a kernel does not have.
 var Nowhere = Address{Slot: slotNone}
 
-func (p *Address) at(fr *frame, part, row int) unsafe.Pointer {
-	if p.Slot >= 0 {
-		return unsafe.Add(fr.ptrs[p.Slot], p.Offset+row*p.RowStep+part*p.PartStep)
+func (a *Address) at(fr *frame, part, row int) unsafe.Pointer {
+	if a.Slot >= 0 {
+		return unsafe.Add(fr.ptrs[a.Slot], a.Offset+row*a.RowStep+part*a.PartStep)
 	}
-	if p.Slot == SlotScratch {
-		return unsafe.Add(fr.scratch[part], p.Offset)
+	if a.Slot == SlotScratch {
+		return unsafe.Add(fr.scratch[part], a.Offset)
 	}
 	return nil
 }
@@ -51,7 +52,7 @@ const (
 	ExtentUnit               // 1 x 1
 )
 
-// Step is one kernel call for each tile, or one strided load into dst.
+// Step is one kernel call for each tile, or one strided load into Dst.
 type Step struct {
 	Kernel       kernel.Func
 	Dst, A, B, C Address
@@ -61,7 +62,7 @@ type Step struct {
 
 // Partial is a reduction over all rows: each part accumulates its own, and they are combined in order.
 type Partial struct {
-	Slot    int // memory for parts x count elements
+	Slot    int // memory for parts x Count elements
 	Dst     int // slot of the result
 	Count   int
 	Size    int

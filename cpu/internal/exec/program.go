@@ -1,3 +1,25 @@
+// Package exec runs programs: lists of instructions over numbered slots of memory, which package compile writes. It knows
+// memory and threads, no graphs.
+//
+// A Machine (machine.go) has threads (pool.go), which spin while an execution lasts because waking a goroutine takes longer
+// than most instructions, and arenas (arena.go), which executions share. Program.Execute walks the instructions; each splits
+// itself into parts that touch disjoint results:
+//
+//	Fused              a fused group: steps of kernels on tiles of rows that stay in the first cache (fused.go)
+//	Dot                a product of tensors: loops around kernel.Matmul (dot.go)
+//	Attention          attention or its gradient, a head at a time, its scores in the cache (attention.go)
+//	Chain              several of those, block by block of the rows they share (chain.go)
+//	Gather, Scatter,
+//	DynamicSlice,
+//	DynamicUpdateSlice what indices select (index.go)
+//	Copy, Concatenate,
+//	Pad                moves (move.go)
+//	ArgMinMax,
+//	ReduceWindow,
+//	Convolution        plain loops (window.go)
+//	RandomBits         (random.go)
+//	Call, If, While,
+//	Sort               other programs (control.go)
 package exec
 
 import (
@@ -15,7 +37,7 @@ type Program struct {
 	Params       []int // slots
 	Results      []int // slots
 
-	ArenaBytes   int
+	ArenaBytes   int        // of an execution, besides scratch
 	ScratchBytes int        // for each part of a task
 	Children     []*Program // closures
 	Donors       []int      // for each result: the parameter whose memory it may take over, or -1
@@ -30,19 +52,19 @@ type Instruction interface {
 	run(fr *frame)
 }
 
-// slotKind says where the memory of a slot comes from.
-type slotKind uint8
+// SlotKind says where the memory of a slot comes from.
+type SlotKind uint8
 
 const (
-	SlotParam slotKind = iota
-	SlotConst
-	SlotArena
-	SlotResult
+	SlotParam  SlotKind = iota // the caller's
+	SlotConst                  // the graph's
+	SlotArena                  // in the arena of the execution
+	SlotResult                 // the caller's
 )
 
 // Slot describes the memory of one value.
 type Slot struct {
-	Kind        slotKind
+	Kind        SlotKind
 	Bytes       int
 	Offset      int            // in the arena
 	Constant    unsafe.Pointer // of SlotConst
@@ -80,7 +102,7 @@ func (fr *frame) do(t task) {
 	}
 }
 
-// take returns an idle frame or makes one, and lends it an arena of the backend's.
+// take returns an idle frame or makes one, and lends it an arena of the machine's.
 func (p *Program) take() *frame {
 	threads := p.Machine.pool.threads
 	var fr *frame
@@ -179,7 +201,7 @@ func (p *Program) Release() {
 // Operand is an operand whose elements lie in order: a slot and bytes into it.
 type Operand struct{ Slot, Offset int }
 
-func (d Operand) at(fr *frame) unsafe.Pointer { return unsafe.Add(fr.ptrs[d.Slot], d.Offset) }
+func (o Operand) at(fr *frame) unsafe.Pointer { return unsafe.Add(fr.ptrs[o.Slot], o.Offset) }
 
 // slice is memory as n elements.
 func slice[T any](p unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(p), n) }

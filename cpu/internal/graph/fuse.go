@@ -7,19 +7,20 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// Group is what runs as one instruction: a fused group of element-wise operations and reductions, or a single
+// Group is what becomes one instruction: a fused group of element-wise operations and reductions, or a single
 // operation of any other kind.
 //
-// A fused group works on n elements in rows of cols. Its members are full (n elements), or hold one element for
+// A fused group works on Size elements in rows of Cols. Its members are full (Size elements), or hold one element for
 // each row; reductions over rows or over everything end a group: their results exist when it has finished.
 type Group struct {
-	id         int
-	Members    []*Expr
+	Members    []*Expr // in an order in which they can be computed
 	Fused      bool
-	Size, Cols int // cols is 0 while nothing depends on rows
+	Size, Cols int // Cols is 0 while nothing depends on rows
 	RowHint    int // a row length that would make operands cheap to read
-	deps       map[*Group]bool
-	stamp      int
+
+	id    int
+	deps  map[*Group]bool
+	stamp int
 }
 
 // MemberKind is the extent of a member of a fused group.
@@ -27,13 +28,13 @@ type MemberKind uint8
 
 const (
 	kindNone   MemberKind = iota
-	KindFull              // n elements
+	KindFull              // Size elements
 	KindRow               // one element a row
-	KindColumn            // cols elements: rows reduced
+	KindColumn            // Cols elements: rows reduced
 	KindAll               // one element: everything reduced
 )
 
-// Partition assigns every operation to a unit and returns the units in an order in which they can run. Groups of share
+// Partition assigns every operation to a group and returns the groups in an order in which they can run. Groups of share
 // elements and more compute again what is cheaper to compute than to read.
 func (g *Graph) Partition(share int) []*Group {
 	p := &partitioner{copiers: make(map[[2]*Group]*copier)}
@@ -46,7 +47,7 @@ func (g *Graph) Partition(share int) []*Group {
 
 // assign finds the group of one operation.
 func (p *partitioner) assign(e *Expr) {
-	defer ir.Blame(e.Op.String())
+	defer ir.Blame(e.Name())
 	switch {
 	case e.IsLeaf() || e.View.Base != e:
 	case e.Op == ir.OpOutput:
@@ -54,27 +55,29 @@ func (p *partitioner) assign(e *Expr) {
 	case isElementwise(e.Op) || IsReduce(e.Op):
 		p.place(e)
 	default:
-		group := p.newUnit(e)
+		group := p.newGroup(e)
 		for _, x := range e.Operands {
 			p.depend(group, x)
 		}
 	}
 }
 
+// IsReduce tells whether op makes one element of many.
 func IsReduce(op compute.OpType) bool {
 	_, ok := ir.ReduceOps[op]
 	return ok
 }
 
+// partitioner is the state of Partition.
 type partitioner struct {
-	units   []*Group
+	groups  []*Group
 	stamp   int
 	copiers map[[2]*Group]*copier // see recompute
 }
 
-func (p *partitioner) newUnit(e *Expr) *Group {
-	group := &Group{id: len(p.units), Members: []*Expr{e}, deps: make(map[*Group]bool)}
-	p.units = append(p.units, group)
+func (p *partitioner) newGroup(e *Expr) *Group {
+	group := &Group{id: len(p.groups), Members: []*Expr{e}, deps: make(map[*Group]bool)}
+	p.groups = append(p.groups, group)
 	e.Group = group
 	return group
 }
@@ -124,7 +127,7 @@ func (p *partitioner) place(e *Expr) {
 
 // start makes a group of one operation.
 func (p *partitioner) start(e *Expr) {
-	group := p.newUnit(e)
+	group := p.newGroup(e)
 	group.Fused = true
 	e.Kind, group.Size = KindFull, e.Size()
 	if a, ok := e.Attr.(ReduceAttr); ok {
@@ -145,18 +148,18 @@ func (p *partitioner) start(e *Expr) {
 }
 
 // noteHint remembers a row length at which a broadcast operand of e would be read directly.
-func (group *Group) noteHint(e *Expr) {
-	if group.RowHint != 0 || e.Kind != KindFull {
+func (g *Group) noteHint(e *Expr) {
+	if g.RowHint != 0 || e.Kind != KindFull {
 		return
 	}
 	for _, x := range e.Operands {
 		if d, s := Collapse(x.Dims, x.View.Strides); len(d) == 2 && (s[0] == 0 && s[1] == 1 || s[0] == 1 && s[1] == 0) {
-			group.RowHint = d[1]
+			g.RowHint = d[1]
 		}
 	}
 }
 
-// independent tells whether all operands of e that are outside u can be ready before u starts.
+// independent tells whether all operands of e that are outside the group can be ready before it starts.
 func (p *partitioner) independent(e *Expr, group *Group) bool {
 	for _, x := range e.Operands {
 		if d := x.View.Base.Group; d != nil && d != group && p.reaches(d, group) {
@@ -216,7 +219,7 @@ func readsTiles(a, b *Group, cols int) bool {
 	return true
 }
 
-// noPathBetween tells whether merging leaves no cycle through a third unit.
+// noPathBetween tells whether merging leaves no cycle through a third group.
 func (p *partitioner) noPathBetween(a, b *Group) bool {
 	for d := range a.deps {
 		if d != b && p.reaches(d, b) {
@@ -247,7 +250,7 @@ func (p *partitioner) merge(a, b *Group) {
 	}
 	delete(a.deps, a)
 	delete(a.deps, b)
-	for _, group := range p.units {
+	for _, group := range p.groups {
 		if group.deps[b] {
 			delete(group.deps, b)
 			group.deps[a] = true
@@ -255,44 +258,4 @@ func (p *partitioner) merge(a, b *Group) {
 	}
 	delete(a.deps, a)
 	b.Members = nil
-}
-
-// order sorts the units so that each comes after what it needs, otherwise as recorded.
-func (p *partitioner) order() []*Group {
-	var live []*Group
-	for _, group := range p.units {
-		if len(group.Members) > 0 {
-			live = append(live, group)
-		}
-	}
-	last := func(group *Group) int { return group.Members[len(group.Members)-1].ID }
-	slices.SortFunc(live, func(a, b *Group) int { return last(a) - last(b) })
-	p.stamp++
-	open := make(map[*Group]bool)
-	var sorted []*Group
-	var visit func(group *Group)
-	visit = func(group *Group) {
-		if open[group] {
-			panic("a group needs itself")
-		}
-		if group.stamp == p.stamp {
-			return
-		}
-		group.stamp = p.stamp
-		open[group] = true
-		deps := make([]*Group, 0, len(group.deps))
-		for d := range group.deps {
-			deps = append(deps, d)
-		}
-		slices.SortFunc(deps, func(a, b *Group) int { return last(a) - last(b) })
-		for _, d := range deps {
-			visit(d)
-		}
-		open[group] = false
-		sorted = append(sorted, group)
-	}
-	for _, group := range live {
-		visit(group)
-	}
-	return sorted
 }

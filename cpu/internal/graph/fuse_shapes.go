@@ -1,6 +1,6 @@
 package graph
 
-// memberOf says what e would be in group u, and the group's row length then; kindNone if it cannot be a member
+// memberOf says what e would be in a group, and the group's row length then; kindNone if it cannot be a member
 // as far as shapes are concerned.
 func memberOf(e *Expr, group *Group) (MemberKind, int) {
 	if group.Size == 0 {

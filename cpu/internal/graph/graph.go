@@ -1,3 +1,11 @@
+// Package graph optimizes a recorded function. An ir.Function goes in; groups of operations come out, in an order in which they
+// can run.
+//
+// Build (simplify.go, dot.go) makes expressions of nodes, in which equal operations are one and everything that only
+// rearranges elements is a view (view.go): strides that the consumer reads, never a copy. Partition puts element-wise
+// operations and reductions over rows, columns or everything into fused groups (fuse.go, fuse_shapes.go), lets a group compute
+// again what is cheaper to compute than to read (recompute.go), and sorts the groups (order.go). It knows neither memory nor kernels,
+// but for the types that have them.
 package graph
 
 import (
@@ -10,8 +18,8 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// Expr is a value of the graph being compiled: recorded nodes after rewriting, equal ones shared.
-// Element-wise operations have operands of exactly their own dimensions: broadcasting is a view.
+// Expr is an expression of the graph being compiled, and the value it has: recorded nodes after rewriting, equal ones
+// shared. Element-wise operations have operands of exactly their own dimensions: broadcasting is a view.
 type Expr struct {
 	ID       int
 	Op       compute.OpType
@@ -21,7 +29,7 @@ type Expr struct {
 	Attr     any
 	Outputs  []*Expr // operations with several outputs
 	index    int     // of an OpOutput or of a parameter
-	View     View    // how users read it; base is the expr itself unless it only rearranges
+	View     View    // how users read it; its base is the expression itself unless that only rearranges
 	Group    *Group  // what computes it; nil for parameters, constants and views
 	Kind     MemberKind
 	Users    []*Expr
@@ -31,8 +39,21 @@ type Expr struct {
 // OpCopy writes any view as contiguous storage.
 const OpCopy = compute.OpTypeLast + 2
 
+// Name of the operation.
+func (e *Expr) Name() string {
+	switch e.Op {
+	case OpCopy:
+		return "Copy"
+	case ir.OpOutput:
+		return "Output"
+	}
+	return e.Op.String()
+}
+
+// Size is the number of elements.
 func (e *Expr) Size() int { return Product(e.Dims) }
 
+// Bytes is the memory that the elements take, one after the other.
 func (e *Expr) Bytes() int { return e.Size() * e.DType.Size() }
 
 // IsLeaf tells whether the memory of e exists before the program runs.
@@ -52,7 +73,7 @@ func newGraph() *Graph {
 	return &Graph{unique: make(map[string]*Expr)}
 }
 
-// add makes an expr, or returns the one that computes the same. Operations with several outputs
+// add makes an expression, or returns the one that computes the same. Operations with several outputs
 // and those that run other functions are never shared.
 func (g *Graph) add(op compute.OpType, dtype dtypes.DType, dims []int, attr any, in ...*Expr) *Expr {
 	key := g.key(op, dtype, dims, attr, in)
@@ -70,7 +91,7 @@ func (g *Graph) add(op compute.OpType, dtype dtypes.DType, dims []int, attr any,
 	return e
 }
 
-// key names what an expr computes; empty if it must not be shared.
+// key names what an expression computes; empty if it must not be shared.
 func (g *Graph) key(op compute.OpType, dtype dtypes.DType, dims []int, attr any, in []*Expr) string {
 	switch op {
 	case compute.OpTypeParameter, ir.OpOutput, compute.OpTypeCall, compute.OpTypeIf, compute.OpTypeWhile, compute.OpTypeSort,
@@ -103,7 +124,7 @@ func (g *Graph) constant(flat any, dtype dtypes.DType, dims ...int) *Expr {
 	return g.add(compute.OpTypeConstant, dtype, dims, &ir.ConstAttr{Flat: flat})
 }
 
-// scalar returns the value of an expr that is one constant repeated.
+// scalar returns the value of an expression that is one constant repeated.
 func (e *Expr) scalar() (float64, bool) {
 	base := e.View.Base
 	c, ok := base.Attr.(*ir.ConstAttr)

@@ -6,7 +6,7 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// Recomputing: what a fused group writes only for other groups to read much later, as the forward pass does for the
+// Recomputing (rematerialization): what a fused group writes only for other groups to read much later, as the forward pass does for the
 // gradient, is computed again in those groups if a few cheap operations make it from what is in memory anyway. A
 // training step moves fewer bytes for it, and bytes are what element-wise work waits for.
 
@@ -27,8 +27,8 @@ var cheap = map[compute.OpType]bool{
 
 // recompute goes through the groups from the last on: a group that recomputes may make another's result needless.
 func (p *partitioner) recompute(share int) {
-	for i := len(p.units) - 1; i >= 0; i-- {
-		group := p.units[i]
+	for i := len(p.groups) - 1; i >= 0; i-- {
+		group := p.groups[i]
 		if !group.Fused || group.Size < share {
 			continue
 		}

@@ -85,7 +85,7 @@ func (g *Graph) rewriteSingle(n *ir.Node, in []*Expr) *Expr {
 	case compute.OpTypeConstant:
 		return g.constant(n.Attr.(*ir.ConstAttr).Flat, dtype, dims...)
 	case compute.OpTypeIota:
-		return g.iota(dtype, dims, n.Attr.(int))
+		return g.addIota(dtype, dims, n.Attr.(int))
 	case compute.OpTypeReshape:
 		return g.reshape(in[0], dims)
 	case compute.OpTypeTranspose:
@@ -153,8 +153,8 @@ func (g *Graph) elementwise(op compute.OpType, dtype dtypes.DType, dims []int, i
 	return g.add(op, dtype, dims, nil, in...)
 }
 
-// iota is one row of numbers, repeated.
-func (g *Graph) iota(dtype dtypes.DType, dims []int, axis int) *Expr {
+// addIota is one row of numbers, repeated.
+func (g *Graph) addIota(dtype dtypes.DType, dims []int, axis int) *Expr {
 	row := g.constant(kernel.Iota(dtype, dims[axis]), dtype, dims[axis])
 	return g.broadcast(row, dims, []int{axis})
 }

@@ -1,3 +1,9 @@
+// Package ir is the intermediate representation of a graph as GoMLX records it: a module of functions, a function a list of
+// nodes, a node one operation of the compute interface with the nodes it reads and its attributes.
+//
+// The builder of package cpu writes it and has checked all shapes; nobody changes it afterwards. Package graph reads it to
+// optimize it, package replay to record it on another backend. live.go says which nodes results depend on and what closures
+// capture, ops.go which operations are element-wise, errors.go what a compiler may say of a module.
 package ir
 
 import (

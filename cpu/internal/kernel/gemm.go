@@ -2,9 +2,7 @@ package kernel
 
 import "unsafe"
 
-//go:generate go run ./gen .
-
-// Gemm multiplies a strip of at most mr rows with a panel of at most nr columns.
+// Gemm multiplies a strip of at most MR rows with a panel of at most NR columns: the register block.
 type Gemm struct {
 	MR, NR, size int
 	lanes        int // columns that are loaded at once, even where fewer are wanted
@@ -34,7 +32,7 @@ const (
 )
 
 // GemmCall holds the arguments of an inner loop: c[r, j] (+)= sum over i < k of a[r*aRow + i*aK] * panel[i*panelRow + j].
-// Distances are in bytes. gen_gemm.go knows its layout.
+// Distances are in bytes. gen/gemm.go knows its layout.
 type GemmCall struct {
 	k     int
 	a     unsafe.Pointer
@@ -53,6 +51,7 @@ type GemmCall struct {
 }
 
 const (
+	// BlockK is the number of terms of a sum that are multiplied before the next ones.
 	BlockK = 512 // rows of a packed panel: with 32 columns of float32, 32 KB
 	blockM = 384 // rows of the left operand that are multiplied with one panel after the other
 )
@@ -60,7 +59,7 @@ const (
 // RoundUp is the smallest multiple that is not below n.
 func RoundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
 
-// Matmul is c = a b for strided matrices; strides in bytes, columns of c consecutive.
+// Matmul is c = a b for strided matrices: a has M rows of K, b K rows of N. Strides in bytes, columns of c consecutive.
 type Matmul struct {
 	M, N, K  int
 	ARow, AK int
@@ -72,6 +71,7 @@ type Matmul struct {
 	SplitK   bool // a single row may be computed from partial sums: not what it is among other rows, to the last bit
 }
 
+// Panels is the number of panels of b.
 func (g *Matmul) Panels() int { return (g.N + g.Kernel.NR - 1) / g.Kernel.NR }
 
 // CanReadDirectly tells whether rows of b are made of whole vectors.
@@ -119,10 +119,11 @@ func (g *Matmul) Pack(packed, b unsafe.Pointer, lo, hi int) {
 	}
 }
 
-// Area is the part of a product that is computed: rows r0 to r1, panels p0 to p1, terms k0 to k1 of each sum.
-// k0 must be 0 unless b is read directly.
+// Area is the part of a product that is computed: rows R0 to R1, panels P0 to P1, terms K0 to K1 of each sum.
+// K0 must be 0 unless b is read directly.
 type Area struct{ R0, R1, P0, P1, K0, K1 int }
 
+// All is the whole product.
 func (g *Matmul) All() Area { return Area{0, g.M, 0, g.Panels(), 0, g.K} }
 
 // Multiply computes an area of c. b is packed unless direct; strips is room for a block of a if that is packed.

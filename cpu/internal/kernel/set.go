@@ -27,18 +27,18 @@ type Key struct {
 	DType dtypes.DType
 }
 
-// level is a set of instructions.
-type level string
+// Level is a set of instructions.
+type Level string
 
 const (
-	LevelScalar level = "scalar"
-	levelAVX2   level = "avx2"
-	levelAVX512 level = "avx512"
+	LevelScalar Level = "scalar"
+	levelAVX2   Level = "avx2"
+	levelAVX512 Level = "avx512"
 )
 
 // Set holds the kernels of one level; those it lacks are taken from the portable ones.
 type Set struct {
-	Level level
+	Level Level
 
 	Elementwise map[Key]Func // all operands full
 	RowRight    map[Key]Func // second operand: one element a row
@@ -82,8 +82,10 @@ func override[K comparable, V any](base, over map[K]V) map[K]V {
 // sets are the levels that this build and processor have, best first.
 var sets = append(simdKernelSets(), Portable)
 
+// Best returns the kernels of the best level.
 func Best() *Set { return sets[0] }
 
+// Named returns the kernels of a level: avx512, avx2 or scalar.
 func Named(name string) (*Set, error) {
 	for _, s := range sets {
 		if string(s.Level) == name {

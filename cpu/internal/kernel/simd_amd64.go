@@ -22,7 +22,7 @@ func simdKernelSets() []*Set {
 	return sets
 }
 
-func newSIMDKernels(l level) *Set {
+func newSIMDKernels(l Level) *Set {
 	s := (&Set{Level: l}).over(Portable)
 	addGemm(s)
 	if l == levelAVX512 {

@@ -1,3 +1,5 @@
+// Package replay records a module again on another backend, operation by operation: what package cpu does with a graph that
+// needs a type it has no kernels for. Fused attention is written in plain operations (attention.go).
 package replay
 
 import (
