@@ -28,7 +28,6 @@ type Expr struct {
 	Operands []*Expr
 	Attr     any
 	Outputs  []*Expr // operations with several outputs
-	index    int     // of an OpOutput or of a parameter
 	View     View    // how users read it; its base is the expression itself unless that only rearranges
 	Group    *Group  // what computes it; nil for parameters, constants and views
 	Kind     MemberKind

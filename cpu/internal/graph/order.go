@@ -1,8 +1,6 @@
 package graph
 
-import (
-	"slices"
-)
+import "slices"
 
 // order sorts the groups so that each comes after what it needs, otherwise as recorded.
 func (p *partitioner) order() []*Group {

@@ -16,7 +16,6 @@ func Build(f *ir.Function, captured []*ir.Node) *Graph {
 	values := make(map[*ir.Node]*Expr)
 	for _, n := range slices.Concat(f.Params, captured) {
 		e := g.add(compute.OpTypeParameter, n.Shape.DType, n.Shape.Dimensions, nil)
-		e.index = len(g.Params)
 		g.Params = append(g.Params, e)
 		values[n] = e
 	}
@@ -66,9 +65,8 @@ func (g *Graph) rewriteMulti(n *ir.Node, in []*Expr, values map[*ir.Node]*Expr) 
 	}
 	e := g.add(n.Op, dtypes.InvalidDType, nil, n.Attr, in...)
 	if len(e.Outputs) == 0 {
-		for i, o := range n.Outputs {
+		for _, o := range n.Outputs {
 			out := g.add(ir.OpOutput, o.Shape.DType, o.Shape.Dimensions, nil, e)
-			out.index = i
 			e.Outputs = append(e.Outputs, out)
 		}
 	}
