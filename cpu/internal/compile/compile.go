@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gomlx/compute/dtypes"
 	"universal-transformer/cpu/internal/exec"
 	"universal-transformer/cpu/internal/graph"
 	"universal-transformer/cpu/internal/ir"
@@ -51,6 +52,9 @@ func foreignPart(module *ir.Module) string {
 			if n.Shape.Ok() && !slices.Contains(kernel.DTypes, n.Shape.DType) {
 				return fmt.Sprintf("%s of type %s", n.Op, n.Shape.DType)
 			}
+			if found := foreignAccumulator(n); found != "" {
+				return found
+			}
 			fns := ir.ClosuresOf(n)
 			if a, ok := n.Attr.(*ir.CallAttr); ok {
 				fns = a.Functions
@@ -64,6 +68,15 @@ func foreignPart(module *ir.Module) string {
 		return ""
 	}
 	return visit(module.Main)
+}
+
+// foreignAccumulator names the type that a product asks to be added up in, if the kernels do not work on it.
+func foreignAccumulator(n *ir.Node) string {
+	a, ok := n.Attr.(*ir.DotAttr)
+	if !ok || a.Config.AccumulatorDType == dtypes.InvalidDType || slices.Contains(kernel.DTypes, a.Config.AccumulatorDType) {
+		return ""
+	}
+	return fmt.Sprintf("%s with type %s", n.Op, a.Config.AccumulatorDType)
 }
 
 // compileGraph turns a graph into a program.

@@ -1,12 +1,9 @@
 package graph
 
 import (
-	"slices"
-
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"universal-transformer/cpu/internal/ir"
-	"universal-transformer/cpu/internal/kernel"
 )
 
 // dot adds a product of tensors, in the accumulator type if one is asked for.
@@ -21,9 +18,6 @@ func (g *Graph) dot(a *ir.DotAttr, dtype dtypes.DType, dims []int, l, r *Expr) *
 func (g *Graph) converted(x *Expr, dtype dtypes.DType) *Expr {
 	if x.DType == dtype {
 		return x
-	}
-	if !slices.Contains(kernel.DTypes, dtype) {
-		panic(ir.Unsupported{What: "DotGeneral with type " + dtype.String()})
 	}
 	return g.add(compute.OpTypeConvertDType, dtype, x.Dims, nil, x)
 }

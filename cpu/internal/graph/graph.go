@@ -4,8 +4,7 @@
 // Build (simplify.go, dot.go) makes expressions of nodes, in which equal operations are one and everything that only
 // rearranges elements is a view (view.go): strides that the consumer reads, never a copy. Partition puts element-wise
 // operations and reductions over rows, columns or everything into fused groups (fuse.go, fuse_shapes.go), lets a group compute
-// again what is cheaper to compute than to read (recompute.go), and sorts the groups (order.go). It knows neither memory nor kernels,
-// but for the types that have them.
+// again what is cheaper to compute than to read (recompute.go), and sorts the groups (order.go). It knows neither memory nor kernels.
 package graph
 
 import (

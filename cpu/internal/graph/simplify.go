@@ -1,12 +1,12 @@
 package graph
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"universal-transformer/cpu/internal/ir"
-	"universal-transformer/cpu/internal/kernel"
 )
 
 // Build rewrites the live operations of a recorded function. Captured values of enclosing functions
@@ -153,8 +153,24 @@ func (g *Graph) elementwise(op compute.OpType, dtype dtypes.DType, dims []int, i
 
 // addIota is one row of numbers, repeated.
 func (g *Graph) addIota(dtype dtypes.DType, dims []int, axis int) *Expr {
-	row := g.constant(kernel.Iota(dtype, dims[axis]), dtype, dims[axis])
+	row := g.constant(countUp(dtype, dims[axis]), dtype, dims[axis])
 	return g.broadcast(row, dims, []int{axis})
+}
+
+// countUp returns 0, 1, 2, ... as a slice of the type.
+func countUp(dtype dtypes.DType, n int) any {
+	flat := dtypes.MakeAnySlice(dtype, n)
+	if dtype == dtypes.Bool {
+		for i := range n {
+			flat.([]bool)[i] = i != 0
+		}
+		return flat
+	}
+	values := reflect.ValueOf(flat)
+	for i := range n {
+		values.Index(i).Set(reflect.ValueOf(i).Convert(dtype.GoType()))
+	}
+	return flat
 }
 
 // reduce adds a reduction over leading or trailing axes; any other set of axes is moved to the end first.

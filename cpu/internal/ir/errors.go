@@ -55,7 +55,7 @@ func Failure(recovered any, operation string) error {
 // function of this backend below the panic.
 func newBug(operation string, cause any) *bug {
 	b := &bug{pkg: "cpu", place: "unknown place", operation: operation, cause: cause}
-	module, _, _ := strings.Cut(reflect.TypeFor[bug]().PkgPath(), "/")
+	module := strings.TrimSuffix(reflect.TypeFor[bug]().PkgPath(), "/cpu/internal/ir")
 	callers := make([]uintptr, 64)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
 	for below := false; ; {

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"math"
-	"reflect"
 	"unsafe"
 
 	"github.com/gomlx/compute"
@@ -247,20 +246,4 @@ func copyTile(size int) Func {
 	return func(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 		copy(slice[byte](dst, rows*cols*size), slice[byte](a, rows*cols*size))
 	}
-}
-
-// Iota returns 0, 1, 2, ... as a slice of the type.
-func Iota(dtype dtypes.DType, n int) any {
-	flat := make([]int64, n)
-	for i := range flat {
-		flat[i] = int64(i)
-	}
-	if dtype == dtypes.Int64 {
-		return flat
-	}
-	out := dtypes.MakeAnySlice(dtype, n)
-	if n > 0 {
-		Portable.Convert[[2]dtypes.DType{dtypes.Int64, dtype}](reflect.ValueOf(out).UnsafePointer(), unsafe.Pointer(&flat[0]), nil, nil, 1, n)
-	}
-	return out
 }
