@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/gomlx/compute"
+	"universal-transformer/cpu/internal/exec"
+	"universal-transformer/cpu/internal/kernel"
 )
 
 // BackendName is the name under which the backend registers itself: GOMLX_BACKEND=cpu, or
@@ -23,12 +25,7 @@ func init() {
 // Backend compiles graphs to fused loops and matrix products and runs them on the cores of this machine.
 // All methods may be called concurrently.
 type Backend struct {
-	kernels *kernelSet // the SIMD level chosen at start-up
-	pool    *workerPool
-	threads int
-	share   int // elements from which work is shared between threads
-
-	arenas    arenas
+	machine   *exec.Machine
 	finalized atomic.Bool
 
 	replayReasons sync.Map // those already logged
@@ -49,38 +46,36 @@ var warnScalarOnce sync.Once
 //	threads=N             use N cores; the default is GOMAXPROCS
 //	share=N               share work between threads from N elements on; the default is 8192
 func New(config string) (compute.Backend, error) {
-	b := &Backend{threads: runtime.GOMAXPROCS(0), share: 8192, executables: make(map[*executable]struct{})}
-	b.kernels = bestKernels()
-	forced := false
+	threads, share := runtime.GOMAXPROCS(0), 8192
+	kernels, forced := kernel.Best(), false
 	for _, option := range strings.Split(config, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(option), "=")
 		switch key {
 		case "":
 		case "avx512", "avx2", "scalar":
-			set, err := kernelsNamed(key)
+			set, err := kernel.Named(key)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("backend %q: %w", BackendName, err)
 			}
-			b.kernels, forced = set, true
+			kernels, forced = set, true
 		case "threads", "share":
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 {
 				return nil, fmt.Errorf("backend %q: %s must be a positive integer, got %q", BackendName, key, value)
 			}
 			if key == "threads" {
-				b.threads = n
+				threads = n
 			} else {
-				b.share = n
+				share = n
 			}
 		default:
 			return nil, fmt.Errorf("backend %q: unknown option %q; valid are avx512, avx2, scalar, threads=N, share=N", BackendName, key)
 		}
 	}
-	if b.kernels.level == levelScalar && !forced {
-		warnScalarOnce.Do(func() { log.Printf("cpu: %s", scalarReason) })
+	if kernels.Level == kernel.LevelScalar && !forced {
+		warnScalarOnce.Do(func() { log.Printf("cpu: %s", kernel.ScalarReason) })
 	}
-	b.pool = newWorkerPool(b.threads)
-	return b, nil
+	return &Backend{machine: exec.NewMachine(kernels, threads, share), executables: make(map[*executable]struct{})}, nil
 }
 
 // Name returns "cpu".
@@ -91,7 +86,7 @@ func (b *Backend) String() string { return BackendName }
 
 // Description tells which kernels run on how many cores.
 func (b *Backend) Description() string {
-	return fmt.Sprintf("SIMD CPU backend (%s, %d threads)", b.kernels.level, b.threads)
+	return fmt.Sprintf("SIMD CPU backend (%s, %d threads)", b.machine.Kernels.Level, b.machine.Threads)
 }
 
 // NumDevices is always 1: the host.
@@ -117,8 +112,7 @@ func (b *Backend) Finalize() {
 	for e := range executables {
 		e.release()
 	}
-	b.arenas.close()
-	b.pool.stop()
+	b.machine.Close()
 	if fallback != nil {
 		fallback.Finalize()
 	}

@@ -3,19 +3,19 @@ package cpu
 import (
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/notimplemented"
 	"github.com/gomlx/compute/shapes"
+	"universal-transformer/cpu/internal/ir"
 )
 
 // builder records the functions of a graph until Compile.
 type builder struct {
 	notimplemented.Builder
 	backend  *Backend
-	name     string
+	module   *ir.Module
 	main     *function
 	byName   map[string]*function
 	compiled bool
@@ -25,9 +25,10 @@ var _ compute.Builder = (*builder)(nil)
 
 // Builder starts a new graph.
 func (b *Backend) Builder(name string) compute.Builder {
-	bd := &builder{backend: b, name: name, byName: make(map[string]*function)}
+	bd := &builder{backend: b, module: &ir.Module{Name: name}, byName: make(map[string]*function)}
 	bd.Builder.ErrFn = notImplemented
 	bd.main = bd.newFunction(compute.MainName, nil)
+	bd.module.Main = bd.main.ir
 	return bd
 }
 
@@ -36,13 +37,16 @@ func notImplemented(op compute.OpType) error {
 }
 
 func (bd *builder) newFunction(name string, parent *function) *function {
-	f := &function{builder: bd, name: name, parent: parent}
+	f := &function{builder: bd, parent: parent, ir: &ir.Function{Module: bd.module, Name: name}}
+	if parent != nil {
+		f.ir.Parent = parent.ir
+	}
 	f.Function.ErrFn = notImplemented
 	return f
 }
 
 // Name of the graph.
-func (bd *builder) Name() string { return bd.name }
+func (bd *builder) Name() string { return bd.module.Name }
 
 // Main returns the function that Compile makes executable.
 func (bd *builder) Main() compute.Function { return bd.main }
@@ -59,41 +63,38 @@ func (bd *builder) NewFunction(name string) (compute.Function, error) {
 
 // OpShape returns the shape of a value.
 func (bd *builder) OpShape(v compute.Value) (shapes.Shape, error) {
-	n, ok := v.(*node)
+	n, ok := v.(*ir.Node)
 	if !ok || n == nil {
 		return shapes.Invalid(), fmt.Errorf("%T is not a value of backend %q", v, BackendName)
 	}
-	return n.shape, nil
+	return n.Shape, nil
 }
 
 // Compile turns the main function into an executable.
 func (bd *builder) Compile() (compute.Executable, error) {
 	if bd.compiled {
-		return nil, fmt.Errorf("graph %q was already compiled", bd.name)
+		return nil, fmt.Errorf("graph %q was already compiled", bd.module.Name)
 	}
 	if !bd.main.returned {
-		return nil, fmt.Errorf("graph %q: Return was not called on the main function", bd.name)
+		return nil, fmt.Errorf("graph %q: Return was not called on the main function", bd.module.Name)
 	}
 	bd.compiled = true
-	return compileBuilder(bd)
+	return bd.compile()
 }
 
 // function records operations; it is the main function, a named one, or a closure with a parent.
 type function struct {
 	notimplemented.Function
 	builder  *builder
-	name     string
 	parent   *function
-	nodes    []*node
-	params   []*node
-	results  []*node
+	ir       *ir.Function
 	returned bool
 }
 
 var _ compute.Function = (*function)(nil)
 
 // Name of the function, empty for closures.
-func (f *function) Name() string { return f.name }
+func (f *function) Name() string { return f.ir.Name }
 
 // Builder that the function belongs to.
 func (f *function) Builder() compute.Builder { return f.builder }
@@ -119,12 +120,12 @@ func (f *function) Parameter(name string, shape shapes.Shape, sharding *compute.
 	if sharding != nil {
 		return nil, fmt.Errorf("backend %q has one device and does not shard: %w", BackendName, compute.ErrNotImplemented)
 	}
-	n, err := f.add(compute.OpTypeParameter, shape, &paramAttr{name})
+	n, err := f.add(compute.OpTypeParameter, shape, &ir.ParamAttr{Name: name})
 	if err != nil {
 		return nil, err
 	}
-	n.index = len(f.params)
-	f.params = append(f.params, n)
+	n.Index = len(f.ir.Params)
+	f.ir.Params = append(f.ir.Params, n)
 	return n, nil
 }
 
@@ -144,13 +145,13 @@ func (f *function) Constant(flat any, dims ...int) (compute.Value, error) {
 	}
 	values := makeFlat(shape.DType, n)
 	copyFlat(values, flat)
-	return f.add(compute.OpTypeConstant, shape, &constAttr{values})
+	return f.add(compute.OpTypeConstant, shape, &ir.ConstAttr{Flat: values})
 }
 
 // Return ends the function.
 func (f *function) Return(outputs []compute.Value, shardings []*compute.ShardingSpec) error {
 	if f.returned {
-		return fmt.Errorf("function %q: Return called twice", f.name)
+		return fmt.Errorf("function %q: Return called twice", f.ir.Name)
 	}
 	for _, s := range shardings {
 		if s != nil {
@@ -162,75 +163,63 @@ func (f *function) Return(outputs []compute.Value, shardings []*compute.Sharding
 		return err
 	}
 	for _, r := range results {
-		if !r.shape.Ok() {
-			return fmt.Errorf("function %q returns an invalid value", f.name)
+		if !r.Shape.Ok() {
+			return fmt.Errorf("function %q returns an invalid value", f.ir.Name)
 		}
 	}
-	f.results, f.returned = results, true
+	f.ir.Results, f.returned = results, true
 	return nil
 }
 
 // nodesOf checks that values belong to f or to one of its parents.
-func (f *function) nodesOf(what string, values ...compute.Value) ([]*node, error) {
-	nodes := make([]*node, len(values))
+func (f *function) nodesOf(what string, values ...compute.Value) ([]*ir.Node, error) {
+	nodes := make([]*ir.Node, len(values))
 	for i, v := range values {
-		n, ok := v.(*node)
+		n, ok := v.(*ir.Node)
 		if !ok || n == nil {
 			return nil, fmt.Errorf("%s: input #%d is a %T, not a value of backend %q", what, i, v, BackendName)
 		}
-		if n.fn.builder != f.builder {
-			return nil, fmt.Errorf("%s: input #%d belongs to another graph (%q)", what, i, n.fn.builder.name)
+		if n.Func.Module != f.builder.module {
+			return nil, fmt.Errorf("%s: input #%d belongs to another graph (%q)", what, i, n.Func.Module.Name)
 		}
-		if !f.sees(n.fn) {
-			return nil, fmt.Errorf("%s: input #%d belongs to a function that %q cannot see", what, i, f.name)
+		if !f.ir.Sees(n.Func) {
+			return nil, fmt.Errorf("%s: input #%d belongs to a function that %q cannot see", what, i, f.ir.Name)
 		}
 		nodes[i] = n
 	}
 	return nodes, nil
 }
 
-// sees tells whether values of g may be used in f.
-func (f *function) sees(g *function) bool {
-	for s := f; s != nil; s = s.parent {
-		if s == g {
-			return true
-		}
-	}
-	return false
-}
-
 // add records an operation with one output.
-func (f *function) add(op compute.OpType, shape shapes.Shape, attr any, inputs ...*node) (*node, error) {
+func (f *function) add(op compute.OpType, shape shapes.Shape, attr any, inputs ...*ir.Node) (*ir.Node, error) {
 	if f.returned {
-		return nil, fmt.Errorf("function %q: cannot add %s after Return", f.name, op)
+		return nil, fmt.Errorf("function %q: cannot add %s after Return", f.ir.Name, op)
 	}
 	if f.builder.compiled {
-		return nil, fmt.Errorf("graph %q: cannot add %s after Compile", f.builder.name, op)
+		return nil, fmt.Errorf("graph %q: cannot add %s after Compile", f.builder.module.Name, op)
 	}
-	n := &node{id: len(f.nodes), fn: f, op: op, inputs: slices.Clone(inputs), shape: shape.Clone(), attr: attr}
-	f.nodes = append(f.nodes, n)
-	return n, nil
+	return f.ir.Add(op, shape, attr, inputs...), nil
 }
 
 // addMulti records an operation with several outputs.
-func (f *function) addMulti(op compute.OpType, outputs []shapes.Shape, attr any, inputs ...*node) ([]*node, error) {
+func (f *function) addMulti(op compute.OpType, outputs []shapes.Shape, attr any, inputs ...*ir.Node) ([]*ir.Node, error) {
 	n, err := f.add(op, shapes.Invalid(), attr, inputs...)
 	if err != nil {
 		return nil, err
 	}
 	for i, shape := range outputs {
-		out, err := f.add(opOutput, shape, nil, n)
+		out, err := f.add(ir.OpOutput, shape, nil, n)
 		if err != nil {
 			return nil, err
 		}
-		out.index = i
-		n.outputs = append(n.outputs, out)
+		out.Index = i
+		n.Outputs = append(n.Outputs, out)
 	}
-	return n.outputs, nil
+	return n.Outputs, nil
 }
 
 // values converts nodes to the interface's type.
-func values(nodes []*node) []compute.Value {
+func values(nodes []*ir.Node) []compute.Value {
 	vs := make([]compute.Value, len(nodes))
 	for i, n := range nodes {
 		vs[i] = n

@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"universal-transformer/cpu/internal/ir"
 )
 
 // closureOf checks a function argument of op: a finished closure of f.
@@ -23,20 +24,20 @@ func (f *function) closureOf(op string, fn compute.Function) (*function, error) 
 	return g, nil
 }
 
-func shapesOf(nodes []*node) []shapes.Shape {
+func shapesOf(nodes []*ir.Node) []shapes.Shape {
 	s := make([]shapes.Shape, len(nodes))
 	for i, n := range nodes {
-		s[i] = n.shape
+		s[i] = n.Shape
 	}
 	return s
 }
 
-func equalShapes(a, b []*node) bool {
-	return slices.EqualFunc(a, b, func(x, y *node) bool { return x.shape.Equal(y.shape) })
+func equalShapes(a, b []*ir.Node) bool {
+	return slices.EqualFunc(a, b, func(x, y *ir.Node) bool { return x.Shape.Equal(y.Shape) })
 }
 
-func isPredicate(results []*node) bool {
-	return len(results) == 1 && results[0].shape.IsScalar() && results[0].shape.DType == dtypes.Bool
+func isPredicate(results []*ir.Node) bool {
+	return len(results) == 1 && results[0].Shape.IsScalar() && results[0].Shape.DType == dtypes.Bool
 }
 
 // Call implements compute.Function.
@@ -49,10 +50,10 @@ func (f *function) Call(fn compute.Function, inputs ...compute.Value) ([]compute
 	if err != nil {
 		return nil, err
 	}
-	if !equalShapes(in, g.params) {
-		return nil, fmt.Errorf("Call: function %q takes %v, got %v", g.name, shapesOf(g.params), shapesOf(in))
+	if !equalShapes(in, g.ir.Params) {
+		return nil, fmt.Errorf("Call: function %q takes %v, got %v", g.ir.Name, shapesOf(g.ir.Params), shapesOf(in))
 	}
-	outs, err := f.addMulti(compute.OpTypeCall, shapesOf(g.results), &callAttr{[]*function{g}}, in...)
+	outs, err := f.addMulti(compute.OpTypeCall, shapesOf(g.ir.Results), &ir.CallAttr{Functions: []*ir.Function{g.ir}}, in...)
 	return values(outs), err
 }
 
@@ -63,23 +64,23 @@ func (f *function) If(pred compute.Value, onTrue, onFalse compute.Function) ([]c
 		return nil, err
 	}
 	if !isPredicate(in) {
-		return nil, fmt.Errorf("If: the predicate must be a boolean scalar, got %s", in[0].shape)
+		return nil, fmt.Errorf("If: the predicate must be a boolean scalar, got %s", in[0].Shape)
 	}
-	var branches []*function
+	var branches []*ir.Function
 	for _, fn := range []compute.Function{onTrue, onFalse} {
 		g, err := f.closureOf("If", fn)
 		if err != nil {
 			return nil, err
 		}
-		if len(g.params) != 0 {
-			return nil, fmt.Errorf("If: branches take no parameters, got %d", len(g.params))
+		if len(g.ir.Params) != 0 {
+			return nil, fmt.Errorf("If: branches take no parameters, got %d", len(g.ir.Params))
 		}
-		branches = append(branches, g)
+		branches = append(branches, g.ir)
 	}
-	if !equalShapes(branches[0].results, branches[1].results) {
-		return nil, fmt.Errorf("If: branches return %v and %v", shapesOf(branches[0].results), shapesOf(branches[1].results))
+	if !equalShapes(branches[0].Results, branches[1].Results) {
+		return nil, fmt.Errorf("If: branches return %v and %v", shapesOf(branches[0].Results), shapesOf(branches[1].Results))
 	}
-	outs, err := f.addMulti(compute.OpTypeIf, shapesOf(branches[0].results), &callAttr{branches}, in...)
+	outs, err := f.addMulti(compute.OpTypeIf, shapesOf(branches[0].Results), &ir.CallAttr{Functions: branches}, in...)
 	return values(outs), err
 }
 
@@ -100,14 +101,14 @@ func (f *function) While(cond, body compute.Function, initial ...compute.Value) 
 	if err != nil {
 		return nil, err
 	}
-	if !equalShapes(c.params, in) || !equalShapes(b.params, in) || !equalShapes(b.results, in) {
+	if !equalShapes(c.ir.Params, in) || !equalShapes(b.ir.Params, in) || !equalShapes(b.ir.Results, in) {
 		return nil, fmt.Errorf("While: state %v, condition takes %v, body takes %v and returns %v",
-			shapesOf(in), shapesOf(c.params), shapesOf(b.params), shapesOf(b.results))
+			shapesOf(in), shapesOf(c.ir.Params), shapesOf(b.ir.Params), shapesOf(b.ir.Results))
 	}
-	if !isPredicate(c.results) {
-		return nil, fmt.Errorf("While: the condition must return a boolean scalar, got %v", shapesOf(c.results))
+	if !isPredicate(c.ir.Results) {
+		return nil, fmt.Errorf("While: the condition must return a boolean scalar, got %v", shapesOf(c.ir.Results))
 	}
-	outs, err := f.addMulti(compute.OpTypeWhile, shapesOf(in), &callAttr{[]*function{c, b}}, in...)
+	outs, err := f.addMulti(compute.OpTypeWhile, shapesOf(in), &ir.CallAttr{Functions: []*ir.Function{c.ir, b.ir}}, in...)
 	return values(outs), err
 }
 
@@ -124,26 +125,26 @@ func (f *function) Sort(comparator compute.Function, axis int, stable bool, inpu
 	if err != nil {
 		return nil, err
 	}
-	rank := in[0].shape.Rank()
+	rank := in[0].Shape.Rank()
 	if axis < 0 {
 		axis += rank
 	}
 	if axis < 0 || axis >= rank {
-		return nil, fmt.Errorf("Sort: axis out of range for shape %s", in[0].shape)
+		return nil, fmt.Errorf("Sort: axis out of range for shape %s", in[0].Shape)
 	}
-	if len(c.params) != 2*len(in) || !isPredicate(c.results) {
+	if len(c.ir.Params) != 2*len(in) || !isPredicate(c.ir.Results) {
 		return nil, fmt.Errorf("Sort: the comparator must take %d scalars and return a boolean scalar", 2*len(in))
 	}
 	for i, n := range in {
-		for _, p := range c.params[2*i : 2*i+2] {
-			if !p.shape.IsScalar() || p.shape.DType != n.shape.DType {
-				return nil, fmt.Errorf("Sort: comparator parameters for tensor #%d must be scalar %s", i, n.shape.DType)
+		for _, p := range c.ir.Params[2*i : 2*i+2] {
+			if !p.Shape.IsScalar() || p.Shape.DType != n.Shape.DType {
+				return nil, fmt.Errorf("Sort: comparator parameters for tensor #%d must be scalar %s", i, n.Shape.DType)
 			}
 		}
-		if !slices.Equal(n.shape.Dimensions, in[0].shape.Dimensions) {
+		if !slices.Equal(n.Shape.Dimensions, in[0].Shape.Dimensions) {
 			return nil, fmt.Errorf("Sort: tensors have different dimensions %v", shapesOf(in))
 		}
 	}
-	outs, err := f.addMulti(compute.OpTypeSort, shapesOf(in), &sortAttr{c, axis, stable}, in...)
+	outs, err := f.addMulti(compute.OpTypeSort, shapesOf(in), &ir.SortAttr{Comparator: c.ir, Axis: axis, Stable: stable}, in...)
 	return values(outs), err
 }

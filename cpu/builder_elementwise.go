@@ -8,67 +8,12 @@ import (
 	"github.com/gomlx/compute/shapeinference"
 )
 
-// unaryMethods are the element-wise operations of one operand.
-var unaryMethods = map[compute.OpType]func(compute.Function, compute.Value) (compute.Value, error){
-	compute.OpTypeAbs:        compute.Function.Abs,
-	compute.OpTypeBitCount:   compute.Function.BitCount,
-	compute.OpTypeBitwiseNot: compute.Function.BitwiseNot,
-	compute.OpTypeCeil:       compute.Function.Ceil,
-	compute.OpTypeClz:        compute.Function.Clz,
-	compute.OpTypeCos:        compute.Function.Cos,
-	compute.OpTypeErf:        compute.Function.Erf,
-	compute.OpTypeExp:        compute.Function.Exp,
-	compute.OpTypeExpm1:      compute.Function.Expm1,
-	compute.OpTypeFloor:      compute.Function.Floor,
-	compute.OpTypeIsFinite:   compute.Function.IsFinite,
-	compute.OpTypeLog:        compute.Function.Log,
-	compute.OpTypeLog1p:      compute.Function.Log1p,
-	compute.OpTypeLogicalNot: compute.Function.LogicalNot,
-	compute.OpTypeLogistic:   compute.Function.Logistic,
-	compute.OpTypeNeg:        compute.Function.Neg,
-	compute.OpTypeRound:      compute.Function.Round,
-	compute.OpTypeRsqrt:      compute.Function.Rsqrt,
-	compute.OpTypeSign:       compute.Function.Sign,
-	compute.OpTypeSin:        compute.Function.Sin,
-	compute.OpTypeSqrt:       compute.Function.Sqrt,
-	compute.OpTypeTanh:       compute.Function.Tanh,
-	compute.OpTypeIsNaN:      compute.Function.IsNaN,
-}
-
-// binaryMethods are the element-wise operations of two operands, with broadcasting.
-var binaryMethods = map[compute.OpType]func(compute.Function, compute.Value, compute.Value) (compute.Value, error){
-	compute.OpTypeAdd:                  compute.Function.Add,
-	compute.OpTypeAtan2:                compute.Function.Atan2,
-	compute.OpTypeBitwiseAnd:           compute.Function.BitwiseAnd,
-	compute.OpTypeBitwiseOr:            compute.Function.BitwiseOr,
-	compute.OpTypeBitwiseXor:           compute.Function.BitwiseXor,
-	compute.OpTypeDiv:                  compute.Function.Div,
-	compute.OpTypeLogicalAnd:           compute.Function.LogicalAnd,
-	compute.OpTypeLogicalOr:            compute.Function.LogicalOr,
-	compute.OpTypeLogicalXor:           compute.Function.LogicalXor,
-	compute.OpTypeMax:                  compute.Function.Max,
-	compute.OpTypeMin:                  compute.Function.Min,
-	compute.OpTypeMul:                  compute.Function.Mul,
-	compute.OpTypePow:                  compute.Function.Pow,
-	compute.OpTypeRem:                  compute.Function.Rem,
-	compute.OpTypeShiftLeft:            compute.Function.ShiftLeft,
-	compute.OpTypeShiftRightArithmetic: compute.Function.ShiftRightArithmetic,
-	compute.OpTypeShiftRightLogical:    compute.Function.ShiftRightLogical,
-	compute.OpTypeSub:                  compute.Function.Sub,
-	compute.OpTypeEqual:                compute.Function.Equal,
-	compute.OpTypeGreaterOrEqual:       compute.Function.GreaterOrEqual,
-	compute.OpTypeGreaterThan:          compute.Function.GreaterThan,
-	compute.OpTypeLessOrEqual:          compute.Function.LessOrEqual,
-	compute.OpTypeLessThan:             compute.Function.LessThan,
-	compute.OpTypeNotEqual:             compute.Function.NotEqual,
-}
-
 func (f *function) unary(op compute.OpType, x compute.Value) (compute.Value, error) {
 	in, err := f.nodesOf(op.String(), x)
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.UnaryOp(op, in[0].shape)
+	shape, err := shapeinference.UnaryOp(op, in[0].Shape)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +29,7 @@ func (f *function) binary(op compute.OpType, x, y compute.Value) (compute.Value,
 	if shapeinference.ComparisonOperations.Has(op) {
 		infer = shapeinference.ComparisonOp
 	}
-	shape, err := infer(op, in[0].shape, in[1].shape)
+	shape, err := infer(op, in[0].Shape, in[1].Shape)
 	if err != nil {
 		return nil, err
 	}
@@ -142,10 +87,10 @@ func (f *function) IsFinite(x compute.Value) (compute.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !in[0].shape.DType.IsFloat() {
-		return nil, fmt.Errorf("IsFinite needs a float, got %s", in[0].shape)
+	if !in[0].Shape.DType.IsFloat() {
+		return nil, fmt.Errorf("IsFinite needs a float, got %s", in[0].Shape)
 	}
-	shape := in[0].shape.Clone()
+	shape := in[0].Shape.Clone()
 	shape.DType = dtypes.Bool
 	return f.add(compute.OpTypeIsFinite, shape, nil, in...)
 }

@@ -8,21 +8,8 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapeinference"
 	"github.com/gomlx/compute/shapes"
+	"universal-transformer/cpu/internal/ir"
 )
-
-// reduceOps are the reductions over axes, and the element-wise operation each repeats.
-var reduceOps = map[compute.OpType]compute.OpType{
-	compute.OpTypeReduceSum:        compute.OpTypeAdd,
-	compute.OpTypeReduceProduct:    compute.OpTypeMul,
-	compute.OpTypeReduceMax:        compute.OpTypeMax,
-	compute.OpTypeReduceMin:        compute.OpTypeMin,
-	compute.OpTypeReduceBitwiseAnd: compute.OpTypeBitwiseAnd,
-	compute.OpTypeReduceBitwiseOr:  compute.OpTypeBitwiseOr,
-	compute.OpTypeReduceBitwiseXor: compute.OpTypeBitwiseXor,
-	compute.OpTypeReduceLogicalAnd: compute.OpTypeLogicalAnd,
-	compute.OpTypeReduceLogicalOr:  compute.OpTypeLogicalOr,
-	compute.OpTypeReduceLogicalXor: compute.OpTypeLogicalXor,
-}
 
 func (f *function) reduce(op compute.OpType, x compute.Value, axes []int) (compute.Value, error) {
 	in, err := f.nodesOf(op.String(), x)
@@ -30,12 +17,12 @@ func (f *function) reduce(op compute.OpType, x compute.Value, axes []int) (compu
 		return nil, err
 	}
 	if len(axes) == 0 {
-		axes = make([]int, in[0].shape.Rank())
+		axes = make([]int, in[0].Shape.Rank())
 		for i := range axes {
 			axes[i] = i
 		}
 	}
-	shape, err := shapeinference.Reduce(in[0].shape, axes)
+	shape, err := shapeinference.Reduce(in[0].Shape, axes)
 	if err != nil {
 		return nil, err
 	}
@@ -98,59 +85,62 @@ func (f *function) ArgMinMax(x compute.Value, axis int, dtype dtypes.DType, isMi
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.ArgMinMax(in[0].shape, axis, dtype)
+	shape, err := shapeinference.ArgMinMax(in[0].Shape, axis, dtype)
 	if err != nil {
 		return nil, err
 	}
-	return f.add(compute.OpTypeArgMinMax, shape, &argAttr{axis, isMin, dtype}, in...)
+	return f.add(compute.OpTypeArgMinMax, shape, &ir.ArgAttr{Axis: axis, IsMin: isMin, DType: dtype}, in...)
 }
 
 // ReduceWindow implements compute.StandardOps.
 func (f *function) ReduceWindow(x compute.Value, reduction compute.ReduceOpType,
+
 	dimensions, strides, inputDilations, windowDilations []int, paddings [][2]int) (compute.Value, error) {
 	in, err := f.nodesOf("ReduceWindow", x)
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.ReduceWindow(in[0].shape, dimensions, strides, inputDilations, windowDilations, paddings)
+	shape, err := shapeinference.ReduceWindow(in[0].Shape, dimensions, strides, inputDilations, windowDilations, paddings)
 	if err != nil {
 		return nil, err
 	}
-	attr := &windowAttr{reduction, slices.Clone(dimensions), slices.Clone(strides), slices.Clone(inputDilations),
-		slices.Clone(windowDilations), slices.Clone(paddings)}
+	attr := &ir.WindowAttr{Reduction: reduction, Dimensions: slices.Clone(dimensions), Strides: slices.Clone(strides), InputDilations: slices.Clone(inputDilations),
+		WindowDilations: slices.Clone(windowDilations), Paddings: slices.Clone(paddings)}
 	return f.add(compute.OpTypeReduceWindow, shape, attr, in...)
 }
 
 // DotGeneral implements compute.StandardOps.
 func (f *function) DotGeneral(lhs compute.Value, lhsContract, lhsBatch []int, rhs compute.Value,
+
 	rhsContract, rhsBatch []int, config compute.DotGeneralConfig) (compute.Value, error) {
 	in, err := f.nodesOf("DotGeneral", lhs, rhs)
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.DotGeneral(in[0].shape, lhsContract, lhsBatch, in[1].shape, rhsContract, rhsBatch, config)
+	shape, err := shapeinference.DotGeneral(in[0].Shape, lhsContract, lhsBatch, in[1].Shape, rhsContract, rhsBatch, config)
 	if err != nil {
 		return nil, err
 	}
-	attr := &dotAttr{slices.Clone(lhsContract), slices.Clone(lhsBatch), slices.Clone(rhsContract), slices.Clone(rhsBatch), config}
+	attr := &ir.DotAttr{LHSContract: slices.Clone(lhsContract), LHSBatch: slices.Clone(lhsBatch), RHSContract: slices.Clone(rhsContract), RHSBatch: slices.Clone(rhsBatch), Config: config}
 	return f.add(compute.OpTypeDotGeneral, shape, attr, in...)
 }
 
 // ConvGeneral implements compute.StandardOps.
 func (f *function) ConvGeneral(x, kernel compute.Value, axes compute.ConvolveAxesConfig, strides []int, paddings [][2]int,
+
 	inputDilations, kernelDilations []int, channelGroupCount, batchGroupCount int) (compute.Value, error) {
 	in, err := f.nodesOf("ConvGeneral", x, kernel)
 	if err != nil {
 		return nil, err
 	}
 	channelGroupCount, batchGroupCount = max(channelGroupCount, 1), max(batchGroupCount, 1)
-	shape, err := shapeinference.ConvGeneral(in[0].shape, in[1].shape, axes, strides, paddings, inputDilations,
+	shape, err := shapeinference.ConvGeneral(in[0].Shape, in[1].Shape, axes, strides, paddings, inputDilations,
 		kernelDilations, channelGroupCount, batchGroupCount)
 	if err != nil {
 		return nil, err
 	}
-	attr := &convAttr{axes.Clone(), slices.Clone(strides), slices.Clone(paddings), slices.Clone(inputDilations),
-		slices.Clone(kernelDilations), channelGroupCount, batchGroupCount}
+	attr := &ir.ConvAttr{Axes: axes.Clone(), Strides: slices.Clone(strides), Paddings: slices.Clone(paddings), InputDilations: slices.Clone(inputDilations),
+		KernelDilations: slices.Clone(kernelDilations), ChannelGroupCount: channelGroupCount, BatchGroupCount: batchGroupCount}
 	return f.add(compute.OpTypeConvGeneral, shape, attr, in...)
 }
 
@@ -160,10 +150,10 @@ func (f *function) RNGBitGenerator(state compute.Value, shape shapes.Shape) (new
 	if err != nil {
 		return nil, nil, err
 	}
-	if !in[0].shape.Equal(compute.RNGStateShape) {
-		return nil, nil, fmt.Errorf("RNGBitGenerator: the state must have shape %s, got %s", compute.RNGStateShape, in[0].shape)
+	if !in[0].Shape.Equal(compute.RNGStateShape) {
+		return nil, nil, fmt.Errorf("RNGBitGenerator: the state must have shape %s, got %s", compute.RNGStateShape, in[0].Shape)
 	}
-	outs, err := f.addMulti(compute.OpTypeRNGBitGenerator, []shapes.Shape{in[0].shape, shape}, nil, in...)
+	outs, err := f.addMulti(compute.OpTypeRNGBitGenerator, []shapes.Shape{in[0].Shape, shape}, nil, in...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapeinference"
 	"github.com/gomlx/compute/shapes"
+	"universal-transformer/cpu/internal/ir"
 )
 
 // Identity implements compute.StandardOps.
@@ -16,7 +17,7 @@ func (f *function) Identity(x compute.Value) (compute.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.add(compute.OpTypeIdentity, in[0].shape, nil, in...)
+	return f.add(compute.OpTypeIdentity, in[0].Shape, nil, in...)
 }
 
 // Where implements compute.StandardOps.
@@ -25,7 +26,7 @@ func (f *function) Where(condition, onTrue, onFalse compute.Value) (compute.Valu
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.Where(in[0].shape, in[1].shape, in[2].shape)
+	shape, err := shapeinference.Where(in[0].Shape, in[1].Shape, in[2].Shape)
 	if err != nil {
 		return nil, err
 	}
@@ -47,13 +48,13 @@ func (f *function) ConvertDType(x compute.Value, dtype dtypes.DType) (compute.Va
 	if err != nil {
 		return nil, err
 	}
-	if in[0].shape.DType == dtype {
+	if in[0].Shape.DType == dtype {
 		return in[0], nil
 	}
 	if !capabilities.DTypes[dtype] {
 		return nil, fmt.Errorf("ConvertDType to %s: %w", dtype, compute.ErrNotImplemented)
 	}
-	shape := in[0].shape.Clone()
+	shape := in[0].Shape.Clone()
 	shape.DType = dtype
 	return f.add(compute.OpTypeConvertDType, shape, nil, in...)
 }
@@ -64,7 +65,7 @@ func (f *function) Bitcast(x compute.Value, dtype dtypes.DType) (compute.Value, 
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.Bitcast(in[0].shape, dtype)
+	shape, err := shapeinference.Bitcast(in[0].Shape, dtype)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (f *function) Reshape(x compute.Value, dims ...int) (compute.Value, error) 
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.Reshape(in[0].shape, dims)
+	shape, err := shapeinference.Reshape(in[0].Shape, dims)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (f *function) Transpose(x compute.Value, permutation ...int) (compute.Value
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.Transpose(in[0].shape, permutation)
+	shape, err := shapeinference.Transpose(in[0].Shape, permutation)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (f *function) BroadcastInDim(x compute.Value, shape shapes.Shape, axes []in
 	if err != nil {
 		return nil, err
 	}
-	if err := shapeinference.BroadcastInDim(in[0].shape, shape, axes, nil); err != nil {
+	if err := shapeinference.BroadcastInDim(in[0].Shape, shape, axes, nil); err != nil {
 		return nil, err
 	}
 	return f.add(compute.OpTypeBroadcastInDim, shape, slices.Clone(axes), in...)
@@ -123,15 +124,15 @@ func (f *function) Slice(x compute.Value, starts, limits, strides []int) (comput
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.Slice(in[0].shape, starts, limits, strides)
+	shape, err := shapeinference.Slice(in[0].Shape, starts, limits, strides)
 	if err != nil {
 		return nil, err
 	}
-	attr := &sliceAttr{slices.Clone(starts), slices.Clone(limits), slices.Clone(strides)}
+	attr := &ir.SliceAttr{Starts: slices.Clone(starts), Limits: slices.Clone(limits), Strides: slices.Clone(strides)}
 	if len(strides) == 0 {
-		attr.strides = make([]int, len(starts))
-		for i := range attr.strides {
-			attr.strides[i] = 1
+		attr.Strides = make([]int, len(starts))
+		for i := range attr.Strides {
+			attr.Strides[i] = 1
 		}
 	}
 	return f.add(compute.OpTypeSlice, shape, attr, in...)
@@ -144,11 +145,11 @@ func (f *function) Reverse(x compute.Value, axes ...int) (compute.Value, error) 
 		return nil, err
 	}
 	for _, a := range axes {
-		if a < 0 || a >= in[0].shape.Rank() {
-			return nil, fmt.Errorf("Reverse: axis %d out of range for shape %s", a, in[0].shape)
+		if a < 0 || a >= in[0].Shape.Rank() {
+			return nil, fmt.Errorf("Reverse: axis %d out of range for shape %s", a, in[0].Shape)
 		}
 	}
-	return f.add(compute.OpTypeReverse, in[0].shape, slices.Clone(axes), in...)
+	return f.add(compute.OpTypeReverse, in[0].Shape, slices.Clone(axes), in...)
 }
 
 // Pad implements compute.StandardOps.
@@ -157,14 +158,14 @@ func (f *function) Pad(x, fill compute.Value, axes ...compute.PadAxis) (compute.
 	if err != nil {
 		return nil, err
 	}
-	if !in[1].shape.IsScalar() || in[1].shape.DType != in[0].shape.DType {
-		return nil, fmt.Errorf("Pad: the fill value must be a scalar %s, got %s", in[0].shape.DType, in[1].shape)
+	if !in[1].Shape.IsScalar() || in[1].Shape.DType != in[0].Shape.DType {
+		return nil, fmt.Errorf("Pad: the fill value must be a scalar %s, got %s", in[0].Shape.DType, in[1].Shape)
 	}
-	shape, err := shapeinference.Pad(in[0].shape, axes...)
+	shape, err := shapeinference.Pad(in[0].Shape, axes...)
 	if err != nil {
 		return nil, err
 	}
-	full := make([]compute.PadAxis, in[0].shape.Rank())
+	full := make([]compute.PadAxis, in[0].Shape.Rank())
 	copy(full, axes)
 	return f.add(compute.OpTypePad, shape, full, in...)
 }
@@ -177,7 +178,7 @@ func (f *function) Concatenate(axis int, operands ...compute.Value) (compute.Val
 	}
 	inShapes := make([]shapes.Shape, len(in))
 	for i, n := range in {
-		inShapes[i] = n.shape
+		inShapes[i] = n.Shape
 	}
 	shape, err := shapeinference.Concatenate(inShapes, axis)
 	if err != nil {
@@ -198,7 +199,7 @@ func (f *function) DynamicSlice(x compute.Value, starts []compute.Value, sizes [
 	if err := checkStarts("DynamicSlice", in[0], in[1:]); err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.DynamicSlice(in[0].shape, sizes)
+	shape, err := shapeinference.DynamicSlice(in[0].Shape, sizes)
 	if err != nil {
 		return nil, err
 	}
@@ -214,28 +215,28 @@ func (f *function) DynamicUpdateSlice(x, update compute.Value, starts []compute.
 	if err := checkStarts("DynamicUpdateSlice", in[0], in[2:]); err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.DynamicUpdateSlice(in[0].shape, in[1].shape)
+	shape, err := shapeinference.DynamicUpdateSlice(in[0].Shape, in[1].Shape)
 	if err != nil {
 		return nil, err
 	}
-	if in[1].shape.Rank() != in[0].shape.Rank() || in[1].shape.DType != in[0].shape.DType {
-		return nil, fmt.Errorf("DynamicUpdateSlice: cannot update %s with %s", in[0].shape, in[1].shape)
+	if in[1].Shape.Rank() != in[0].Shape.Rank() || in[1].Shape.DType != in[0].Shape.DType {
+		return nil, fmt.Errorf("DynamicUpdateSlice: cannot update %s with %s", in[0].Shape, in[1].Shape)
 	}
-	for a, d := range in[1].shape.Dimensions {
-		if d > in[0].shape.Dimensions[a] {
-			return nil, fmt.Errorf("DynamicUpdateSlice: update %s is larger than %s", in[1].shape, in[0].shape)
+	for a, d := range in[1].Shape.Dimensions {
+		if d > in[0].Shape.Dimensions[a] {
+			return nil, fmt.Errorf("DynamicUpdateSlice: update %s is larger than %s", in[1].Shape, in[0].Shape)
 		}
 	}
 	return f.add(compute.OpTypeDynamicUpdateSlice, shape, nil, in...)
 }
 
-func checkStarts(what string, x *node, starts []*node) error {
-	if len(starts) != x.shape.Rank() {
-		return fmt.Errorf("%s: %s needs %d start indices, got %d", what, x.shape, x.shape.Rank(), len(starts))
+func checkStarts(what string, x *ir.Node, starts []*ir.Node) error {
+	if len(starts) != x.Shape.Rank() {
+		return fmt.Errorf("%s: %s needs %d start indices, got %d", what, x.Shape, x.Shape.Rank(), len(starts))
 	}
 	for i, s := range starts {
-		if !s.shape.IsScalar() || !s.shape.DType.IsInt() {
-			return fmt.Errorf("%s: start index #%d must be an integer scalar, got %s", what, i, s.shape)
+		if !s.Shape.IsScalar() || !s.Shape.DType.IsInt() {
+			return fmt.Errorf("%s: start index #%d must be an integer scalar, got %s", what, i, s.Shape)
 		}
 	}
 	return nil
@@ -248,13 +249,13 @@ func (f *function) Gather(x, indices compute.Value, indexVectorAxis int,
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.Gather(in[0].shape, in[1].shape, indexVectorAxis, offsetOutputAxes, collapsedSliceAxes,
+	shape, err := shapeinference.Gather(in[0].Shape, in[1].Shape, indexVectorAxis, offsetOutputAxes, collapsedSliceAxes,
 		startIndexMap, sizes, sorted)
 	if err != nil {
 		return nil, err
 	}
-	attr := &gatherAttr{indexVectorAxis, slices.Clone(offsetOutputAxes), slices.Clone(collapsedSliceAxes),
-		slices.Clone(startIndexMap), slices.Clone(sizes), sorted}
+	attr := &ir.GatherAttr{IndexVectorAxis: indexVectorAxis, OffsetOutputAxes: slices.Clone(offsetOutputAxes), CollapsedSliceAxes: slices.Clone(collapsedSliceAxes),
+		StartIndexMap: slices.Clone(startIndexMap), Sizes: slices.Clone(sizes), Sorted: sorted}
 	return f.add(compute.OpTypeGather, shape, attr, in...)
 }
 
@@ -264,13 +265,13 @@ func (f *function) scatter(op compute.OpType, x, indices, updates compute.Value,
 	if err != nil {
 		return nil, err
 	}
-	shape, err := shapeinference.Scatter(in[0].shape, in[1].shape, in[2].shape, indexVectorAxis, updateWindowAxes,
+	shape, err := shapeinference.Scatter(in[0].Shape, in[1].Shape, in[2].Shape, indexVectorAxis, updateWindowAxes,
 		insertedWindowAxes, scatterAxes)
 	if err != nil {
 		return nil, err
 	}
-	attr := &scatterAttr{indexVectorAxis, slices.Clone(updateWindowAxes), slices.Clone(insertedWindowAxes),
-		slices.Clone(scatterAxes), sorted, unique}
+	attr := &ir.ScatterAttr{IndexVectorAxis: indexVectorAxis, UpdateWindowAxes: slices.Clone(updateWindowAxes), InsertedWindowAxes: slices.Clone(insertedWindowAxes),
+		ScatterAxesToOperandAxes: slices.Clone(scatterAxes), Sorted: sorted, Unique: unique}
 	return f.add(op, shape, attr, in...)
 }
 
@@ -304,7 +305,7 @@ func (f *function) OptimizationBarrier(operands ...compute.Value) ([]compute.Val
 	}
 	outs := make([]compute.Value, len(in))
 	for i, n := range in {
-		if outs[i], err = f.add(compute.OpTypeOptimizationBarrier, n.shape, nil, n); err != nil {
+		if outs[i], err = f.add(compute.OpTypeOptimizationBarrier, n.Shape, nil, n); err != nil {
 			return nil, err
 		}
 	}
@@ -318,5 +319,5 @@ func (f *function) SchedulingBarrier(operand compute.Value, dependencies ...comp
 	if err != nil {
 		return nil, err
 	}
-	return f.add(compute.OpTypeSchedulingBarrier, in[0].shape, nil, in...)
+	return f.add(compute.OpTypeSchedulingBarrier, in[0].Shape, nil, in...)
 }

@@ -6,20 +6,16 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/gobackend"
+	"universal-transformer/cpu/internal/ir"
+	"universal-transformer/cpu/internal/kernel"
 )
-
-// nativeDTypes are the types that the kernels of this package work on.
-var nativeDTypes = []dtypes.DType{
-	dtypes.Bool, dtypes.Int8, dtypes.Int16, dtypes.Int32, dtypes.Int64,
-	dtypes.Uint8, dtypes.Uint16, dtypes.Uint32, dtypes.Uint64, dtypes.Float32, dtypes.Float64,
-}
 
 // replayedDTypes are accepted, and the graph that holds one is replayed whole on the portable backend.
 var replayedDTypes = []dtypes.DType{
 	dtypes.Float16, dtypes.BFloat16, dtypes.Int2, dtypes.Int4, dtypes.Uint2, dtypes.Uint4,
 }
 
-// nativeOps are the operations that the kernels of this package do, besides the element-wise ones.
+// nativeOps are the operations that have kernels, besides the element-wise ones.
 var nativeOps = []compute.OpType{
 	compute.OpTypeParameter, compute.OpTypeConstant, compute.OpTypeIdentity,
 	compute.OpTypeArgMinMax, compute.OpTypeBitcast, compute.OpTypeBroadcastInDim, compute.OpTypeClamp,
@@ -43,16 +39,16 @@ var capabilities = func() compute.Capabilities {
 		Operations: make(map[compute.OpType]bool),
 		DTypes:     make(map[dtypes.DType]bool),
 	}
-	for op := range unaryMethods {
+	for op := range ir.UnaryMethods {
 		c.Operations[op] = true
 	}
-	for op := range binaryMethods {
+	for op := range ir.BinaryMethods {
 		c.Operations[op] = true
 	}
 	for _, op := range nativeOps {
 		c.Operations[op] = true
 	}
-	for _, dtype := range slices.Concat(nativeDTypes, replayedDTypes) {
+	for _, dtype := range slices.Concat(kernel.DTypes, replayedDTypes) {
 		c.DTypes[dtype] = true
 	}
 	return c

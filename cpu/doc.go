@@ -34,27 +34,33 @@
 //
 // # How it is layered
 //
-// Recording. builder*.go checks operations and keeps them as nodes (ir.go); replay.go writes nodes to another backend.
+// Arrows point one way: cpu -> compile -> graph -> ir, and compile -> exec -> kernel. Below each name, what leaves it for the
+// next.
 //
-// Compiling. simplify.go rewrites nodes to a graph (graph.go) in which equal operations are one and everything that only
-// rearranges elements is a view (view.go): strides that the consumer reads, never a copy. fuse.go puts element-wise
-// operations and reductions over rows, columns or everything into groups; recompute.go lets a group compute again what
-// is cheaper to compute than to read. lower_*.go turn groups and other operations into instructions; chain.go joins
-// instructions that work on the same rows; plan.go gives every value a place in an arena by liveness, a result over a
-// dying operand where they are read and written in step, and donated inputs to results: a cache that is given away and updated
-// is written where it lies.
+//	cpu                 what GoMLX sees: Backend, buffers, and a builder that checks operations and records them
+//	  | ir.Module
+//	internal/ir         nodes in functions in a module, as recorded; what results depend on
+//	  | ir.Function
+//	internal/graph      equal operations become one, what rearranges elements a view, element-wise work fused groups
+//	  | graph.Group
+//	internal/compile    groups become instructions, values places in an arena, rows of several instructions one chain
+//	  | exec.Program
+//	internal/exec       walks the instructions with all threads, in memory that executions share
+//	  | addresses and sizes
+//	internal/kernel     tiles, panels and rows of scores: plain loops, vector kernels, and their generators in gen
 //
-// Running. program.go walks the instructions. A fused group (rowprogram.go) is a little program of kernels on tiles of
-// about 2048 elements, whose intermediate values stay in the first cache. A product (gemm.go, lower_dot.go) multiplies
-// strips of the left operand where they lie with panels of the right one, packed from any strides. Attention
-// (attention*.go) keeps the scores of one head in the cache and hands the maximum and the sum of each row to the
-// gradient, which computes the scores again. The threads (pool.go) spin while an execution lasts: waking a goroutine
-// takes longer than most instructions. A part that its thread has not begun, because another process has the core, is done
-// by the caller.
+// Beside them, internal/replay records a module on the portable backend. Each package says in its comment which file does
+// what.
 //
-// Kernels. kernels_portable.go has them all, for every type; generated files replace those of float32 and float64
-// (gen_kernels.go, with simd/archsimd) and the inner loops of products (gen_gemm.go, assembly: from Go the compiler
-// reaches about 55 % of the multiply-add rate of a processor with two 512-bit units).
+// Some decisions go through all of them. A fused group is a little program of kernels on tiles of about 2048 elements, whose
+// intermediate values stay in the first cache. A product multiplies strips of the left operand where they lie with panels of
+// the right one, packed from any strides. Attention keeps the scores of one head in the cache and hands the maximum and the
+// sum of each row to the gradient, which computes the scores again. The threads spin while an execution lasts: waking a
+// goroutine takes longer than most instructions. A part that its thread has not begun, because another process has the core,
+// is done by the caller.
+//
+// A graph is handed to the portable backend for one reason only: an operation or a type in it has no kernel. Whatever else
+// goes wrong while compiling is a mistake here, and Compile returns an error that says so.
 //
 // # Where the time of a training step goes
 //

@@ -1,16 +1,21 @@
 package cpu
 
 import (
+	"errors"
+	"fmt"
 	"unsafe"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/shapes"
+	"universal-transformer/cpu/internal/compile"
+	"universal-transformer/cpu/internal/exec"
+	"universal-transformer/cpu/internal/ir"
 )
 
 // executable is a compiled main function.
 type executable struct {
 	backend         *Backend
-	main            *program
+	main            *exec.Program
 	names           []string
 	inputs, outputs []shapes.Shape
 }
@@ -34,7 +39,7 @@ func (e *executable) Finalize() {
 	e.release()
 }
 
-func (e *executable) release() { e.main.release() }
+func (e *executable) release() { e.main.Release() }
 
 // Inputs returns names and shapes of the parameters.
 func (e *executable) Inputs() ([]string, []shapes.Shape) { return e.names, e.inputs }
@@ -59,18 +64,14 @@ func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device comp
 	results := make([]unsafe.Pointer, len(e.outputs))
 	for i, shape := range e.outputs {
 		var out *buffer
-		if d := e.main.donor[i]; d >= 0 && d < len(donate) && donate[d] && distinct(params, d) {
+		if d := e.main.Donors[i]; d >= 0 && d < len(donate) && donate[d] && distinct(params, d) {
 			out = &buffer{backend: e.backend, shape: shape, flat: in[d].flat, data: in[d].data}
 		} else {
 			out = e.backend.newBuffer(shape)
 		}
 		outs[i], results[i] = out, out.data
 	}
-	parallel := e.backend.pool.begin()
-	e.main.run(params, results, parallel)
-	if parallel {
-		e.backend.pool.end()
-	}
+	e.main.Execute(params, results)
 	releaseDonated(in, donate)
 	return outs, nil
 }
@@ -83,4 +84,54 @@ func distinct(params []unsafe.Pointer, d int) bool {
 		}
 	}
 	return true
+}
+
+// compile makes the main function executable: on the portable backend if it needs what no kernel does, and for no other
+// reason.
+func (bd *builder) compile() (compute.Executable, error) {
+	main, err := compile.Module(bd.module, bd.backend.machine)
+	if missing := (ir.Unsupported{}); errors.As(err, &missing) {
+		return bd.replay(missing.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := bd.module.Main
+	e := &executable{backend: bd.backend, main: main, names: make([]string, len(f.Params))}
+	for i, p := range f.Params {
+		e.names[i] = p.Attr.(*ir.ParamAttr).Name
+	}
+	e.inputs, e.outputs = shapesOf(f.Params), shapesOf(f.Results)
+	bd.backend.adopt(e)
+	return e, nil
+}
+
+// checkInputs verifies that the buffers fit the parameters.
+func checkInputs(inputs []compute.Buffer, want []shapes.Shape) ([]*buffer, error) {
+	if len(inputs) != len(want) {
+		return nil, fmt.Errorf("the computation takes %d inputs, got %d", len(want), len(inputs))
+	}
+	in := make([]*buffer, len(inputs))
+	for i, input := range inputs {
+		buf, ok := input.(*buffer)
+		switch {
+		case !ok || buf == nil:
+			return nil, fmt.Errorf("input #%d is a %T, not a buffer of backend %q", i, input, BackendName)
+		case buf.flat == nil:
+			return nil, fmt.Errorf("input #%d was finalized or donated", i)
+		case !buf.shape.Equal(want[i]):
+			return nil, fmt.Errorf("input #%d has shape %s, want %s", i, buf.shape, want[i])
+		}
+		in[i] = buf
+	}
+	return in, nil
+}
+
+// releaseDonated drops the callers' hold on what they gave away.
+func releaseDonated(inputs []*buffer, donate []bool) {
+	for i, buf := range inputs {
+		if i < len(donate) && donate[i] {
+			buf.flat, buf.data = nil, nil
+		}
+	}
 }

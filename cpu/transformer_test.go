@@ -111,9 +111,9 @@ func (c transformer) loss(scope *model.Scope, source, target *Node) *Node {
 	}
 	logits := LogSoftmax(c.dense(scope, "readout", y, c.vocabulary))
 	hot := OneHot(target, c.vocabulary, c.dtype)
-	real := ConvertDType(c.mask(target), c.dtype)
+	counted := ConvertDType(c.mask(target), c.dtype)
 	each := Neg(ReduceSum(Mul(logits, hot), -1))
-	return Div(ReduceAllSum(Mul(each, real)), ReduceAllSum(real))
+	return Div(ReduceAllSum(Mul(each, counted)), ReduceAllSum(counted))
 }
 
 // trainer runs updates of a transformer on one batch.

@@ -1,0 +1,105 @@
+// Package compile makes a program of a module: the back end of the compiler. An ir.Module goes in, through package graph, and
+// an exec.Program comes out.
+//
+// Each group of the graph is lowered to an instruction: a fused one to steps on tiles (lower_fused.go, operands.go) whose
+// intermediate values get registers (registers.go), any other by lower_*.go. chain.go then joins instructions that work on the
+// same rows. plan.go gives every value a place in an arena by liveness: a result over a dying operand where they are read and
+// written in step, and donated inputs to results, so that a cache which is given away and updated is written where it lies.
+//
+// What has no kernels ends compilation with ir.Unsupported. Any other panic is a mistake in here, and becomes an error that
+// says so.
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gomlx/compute/dtypes"
+	"universal-transformer/cpu/internal/exec"
+	"universal-transformer/cpu/internal/graph"
+	"universal-transformer/cpu/internal/ir"
+	"universal-transformer/cpu/internal/kernel"
+)
+
+// Module compiles the main function, and the functions that it runs. The error is ir.Unsupported if an operation or a type
+// has no kernels; any other says where the compiler broke.
+func Module(module *ir.Module, m *exec.Machine) (p *exec.Program, err error) {
+	if foreign := foreignPart(module); foreign != "" {
+		return nil, ir.Unsupported{What: foreign}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			p, err = nil, ir.Failure(r, "the graph")
+		}
+	}()
+	return compileGraph(graph.Build(module.Main, nil), m), nil
+}
+
+// foreignPart names the first value whose type the kernels do not work on.
+func foreignPart(module *ir.Module) string {
+	seen := make(map[*ir.Function]bool)
+	var visit func(f *ir.Function) string
+	visit = func(f *ir.Function) string {
+		if seen[f] {
+			return ""
+		}
+		seen[f] = true
+		live := ir.Live(f)
+		for _, n := range f.Nodes {
+			if !live[n] {
+				continue
+			}
+			if n.Shape.Ok() && !slices.Contains(kernel.DTypes, n.Shape.DType) {
+				return fmt.Sprintf("%s of type %s", n.Op, n.Shape.DType)
+			}
+			if found := foreignAccumulator(n); found != "" {
+				return found
+			}
+			fns := ir.ClosuresOf(n)
+			if a, ok := n.Attr.(*ir.CallAttr); ok {
+				fns = a.Functions
+			}
+			for _, g := range fns {
+				if found := visit(g); found != "" {
+					return found
+				}
+			}
+		}
+		return ""
+	}
+	return visit(module.Main)
+}
+
+// foreignAccumulator names the type that a product asks to be added up in, if the kernels do not work on it.
+func foreignAccumulator(n *ir.Node) string {
+	a, ok := n.Attr.(*ir.DotAttr)
+	if !ok || a.Config.AccumulatorDType == dtypes.InvalidDType || slices.Contains(kernel.DTypes, a.Config.AccumulatorDType) {
+		return ""
+	}
+	return fmt.Sprintf("%s with type %s", n.Op, a.Config.AccumulatorDType)
+}
+
+// compileGraph turns a graph into a program.
+func compileGraph(g *graph.Graph, m *exec.Machine) *exec.Program {
+	em := &emitter{g: g, prog: &exec.Program{Machine: m}, slotOfExpr: make(map[*graph.Expr]int)}
+	em.claimResults()
+	g.Prune()
+	for _, p := range g.Params {
+		em.prog.Params = append(em.prog.Params, em.slotOf(p))
+	}
+	for _, group := range g.Partition(m.Share) {
+		em.lower(group)
+	}
+	em.plan()
+	return em.prog
+}
+
+// lower emits the instructions of a group.
+func (em *emitter) lower(group *graph.Group) {
+	if group.Fused {
+		em.lowerFused(group)
+		return
+	}
+	defer ir.Blame(group.Members[0].Name())
+	em.lowerSingle(group.Members[0])
+}

@@ -1,0 +1,133 @@
+package compile
+
+import (
+	"slices"
+
+	"universal-transformer/cpu/internal/exec"
+	"universal-transformer/cpu/internal/graph"
+	"universal-transformer/cpu/internal/ir"
+	"universal-transformer/cpu/internal/kernel"
+)
+
+// mergeAxes joins neighbours that one stride covers everywhere.
+func mergeAxes(axes []exec.DotAxis) []exec.DotAxis {
+	var out []exec.DotAxis
+	for _, x := range axes {
+		if x.Size == 1 {
+			continue
+		}
+		if k := len(out) - 1; k >= 0 && out[k].A == x.A*x.Size && out[k].B == x.B*x.Size && out[k].C == x.C*x.Size {
+			out[k] = exec.DotAxis{Size: out[k].Size * x.Size, A: x.A, B: x.B, C: x.C}
+			continue
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// popAxis takes the last axis, or one of size one.
+func popAxis(axes *[]exec.DotAxis) exec.DotAxis {
+	n := len(*axes)
+	if n == 0 {
+		return exec.DotAxis{Size: 1}
+	}
+	x := (*axes)[n-1]
+	*axes = (*axes)[:n-1]
+	return x
+}
+
+// dotAxes sorts the axes of a product into aligned, left, right and contracted ones.
+func dotAxes(e *graph.Expr) (batch, left, right, inner []exec.DotAxis) {
+	attr := e.Attr.(ir.DotAttr)
+	l, r := e.Operands[0].View, e.Operands[1].View
+	out := graph.Contiguous(e.Dims)
+	for i, la := range attr.LHSBatch {
+		batch = append(batch, exec.DotAxis{Size: l.Dims[la], A: l.Strides[la], B: r.Strides[attr.RHSBatch[i]], C: out[i]})
+	}
+	at := len(batch)
+	for i, d := range l.Dims {
+		if !slices.Contains(attr.LHSBatch, i) && !slices.Contains(attr.LHSContract, i) {
+			left = append(left, exec.DotAxis{Size: d, A: l.Strides[i], B: 0, C: out[at]})
+			at++
+		}
+	}
+	for i, d := range r.Dims {
+		if !slices.Contains(attr.RHSBatch, i) && !slices.Contains(attr.RHSContract, i) {
+			right = append(right, exec.DotAxis{Size: d, A: 0, B: r.Strides[i], C: out[at]})
+			at++
+		}
+	}
+	for i, la := range attr.LHSContract {
+		inner = append(inner, exec.DotAxis{Size: l.Dims[la], A: l.Strides[la], B: r.Strides[attr.RHSContract[i]], C: 0})
+	}
+	return batch, mergeAxes(left), mergeAxes(right), mergeAxes(inner)
+}
+
+// lowerDot emits a product of tensors: loops around a matrix product on the operands as they lie in memory.
+func (em *emitter) lowerDot(e *graph.Expr) {
+	gemm := em.kernels().Gemm[e.DType]
+	if gemm == nil {
+		panic(ir.Unsupported{What: "DotGeneral of " + e.DType.String()})
+	}
+	batch, left, right, inner := dotAxes(e)
+	m, n, k := popAxis(&left), popAxis(&right), popAxis(&inner)
+	size := e.DType.Size()
+	l, r := e.Operands[0].View, e.Operands[1].View
+	d := &exec.Dot{
+		A: exec.Operand{Slot: em.slotOf(l.Base), Offset: l.Offset * size}, B: exec.Operand{Slot: em.slotOf(r.Base), Offset: r.Offset * size}, C: em.slotOf(e),
+		Matmul: kernel.Matmul{M: m.Size, N: n.Size, K: k.Size, ARow: m.A * size, AK: k.A * size, BK: k.B * size, BN: n.B * size,
+			CRow: m.C * size, Kernel: gemm},
+		Bytes: e.Bytes(), Batches: 1, Threads: em.prog.Machine.Threads,
+	}
+	if m.Size == 1 {
+		d.CRow = n.Size * size
+	}
+	d.PackA = d.AK != size && d.K > 1 && d.N > gemm.NR
+	d.Loops = mergeAxes(slices.Concat(batch, left, right))
+	d.Sums = inner
+	for _, lists := range [][]exec.DotAxis{d.Loops, d.Sums} {
+		for i := range lists {
+			lists[i].A *= size
+			lists[i].B *= size
+			lists[i].C *= size
+		}
+	}
+	for _, x := range d.Loops {
+		d.Batches *= x.Size
+	}
+	for _, x := range d.Sums {
+		d.Empty = d.Empty || x.Size == 0
+	}
+	d.Empty = d.Empty || d.K == 0
+	em.planDot(d)
+	whole := func(slot, offset, row int) access {
+		return access{slot, offset == 0 && row*d.M == em.prog.Slots[slot].Bytes}
+	}
+	list := []access{whole(d.A.Slot, d.A.Offset, d.ARow), {slot: d.B.Slot}, whole(d.C, 0, d.CRow), {slot: d.Packed}}
+	em.emitAccess(d, list)
+}
+
+// planDot chooses how the threads share a product, and where its right operand is packed.
+func (em *emitter) planDot(d *exec.Dot) {
+	d.Packed = -1
+	work := d.M * d.N * d.K * d.Batches
+	serialWork := 4 * em.prog.Machine.Share // multiplications below which a product is not worth sharing
+	d.ChainRows = em.prog.Machine.Share / 32
+	d.Serial = work < serialWork || d.Threads == 1
+	d.Shared = !d.Serial && len(d.Sums) == 0 && d.Batches < 4*d.Threads && d.M*d.N*d.K >= serialWork
+	em.needScratch(d.StripBytes() + exec.CacheLine)
+	if d.PackA && d.CanReadDirectly() {
+		d.Direct = true // sums are long and rows few: packing would cost more than it saves
+	}
+	if d.M <= d.Kernel.MR && d.CanReadDirectly() {
+		d.Direct = true // every panel is used once
+	}
+	if !d.Shared {
+		d.Direct = d.Direct || d.CanReadDirectly() && d.M <= kernel.BlockK
+		em.needScratch(kernel.RoundUp(d.StripBytes(), exec.CacheLine) + d.PackedBytes() + exec.CacheLine)
+		return
+	}
+	d.Packed = em.temp(d.PackedBytes())
+	strips := (d.M + d.Kernel.MR - 1) / d.Kernel.MR
+	d.ByColumn = d.Panels() >= 2*d.Threads && (strips < 2*d.Threads || d.N >= 2*d.M)
+}

@@ -1,0 +1,239 @@
+package exec
+
+import (
+	"math"
+	"unsafe"
+
+	"universal-transformer/cpu/internal/kernel"
+)
+
+// AttentionAxes are the dimensions of the operands: B batch, H heads, M queries, N keys, D channels of a head.
+type AttentionAxes struct{ B, H, M, N, D int }
+
+// Attention is attention, or its gradient, for all batches and heads; each of them is one thread's work.
+type Attention struct {
+	AttentionAxes
+	Size                                       int
+	Scale                                      float64
+	Q, K, V                                    HeadView
+	Out                                        HeadView // forward
+	DOut, DQ, DK, DV                           HeadView // gradient
+	Largest, Inverse                           Operand
+	Causal                                     bool
+	Mask                                       MaskView
+	Kernels                                    *kernel.Attention
+	Width                                      int // of a row of scores, in elements
+	Limited                                    bool
+	AddBytes                                   int
+	ScoreBytes                                 int
+	ProductQK, ProductPV                       kernel.Matmul // forward: scores = Q K', out = P V
+	ProductDP, ProductDV, ProductDQ, ProductDK kernel.Matmul // gradient: dP = dO V', dV = P' dO, dQ = dS K, dK = dS' Q
+	PackBytes                                  [2]int
+	Backward                                   bool
+}
+
+// MaskView is a mask broadcast to batches, heads, queries and keys. Distances in bytes.
+type MaskView struct {
+	Operand
+	Present, Boolean       bool
+	Batch, Head, Row, Step int
+}
+
+// HeadView is a tensor of attention: one matrix of positions x channels for each batch and head. Distances in bytes.
+type HeadView struct {
+	Operand
+	Batch, Head, Row, Step int // step: from channel to channel
+}
+
+func (h *HeadView) at(fr *frame, b, head int) unsafe.Pointer {
+	return unsafe.Add(h.Operand.at(fr), b*h.Batch+head*h.Head)
+}
+
+func (x *Attention) run(fr *frame) { fr.do(x) }
+
+// attentionPart is the state of one thread.
+type attentionPart struct {
+	*Attention
+	fr              *frame
+	gemm            *kernel.GemmCall
+	call            *kernel.AttentionCall
+	add             unsafe.Pointer
+	addOf           unsafe.Pointer // the mask that add was made of
+	scores, dScores unsafe.Pointer
+	packs           [2]unsafe.Pointer
+	b, head         int
+}
+
+func (x *Attention) part(fr *frame, part, parts int) {
+	lo, hi := split(x.B*x.H, part, parts)
+	x.runHeads(fr, part, lo, hi)
+}
+
+// runHeads computes heads lo to hi, counted through all batches.
+func (x *Attention) runHeads(fr *frame, part, lo, hi int) {
+	if lo == hi {
+		return
+	}
+	p := attentionPart{Attention: x, fr: fr, gemm: &fr.calls[part].GemmCall, call: &fr.calls[part].AttentionCall, add: fr.scratch[part]}
+	p.scores = unsafe.Add(p.add, x.AddBytes)
+	matrices := 1
+	if x.Backward {
+		p.dScores = unsafe.Add(p.scores, x.ScoreBytes)
+		matrices = 2
+	}
+	p.packs[0] = unsafe.Add(p.scores, matrices*x.ScoreBytes)
+	p.packs[1] = unsafe.Add(p.packs[0], x.PackBytes[0])
+	clear(slice[byte](p.scores, matrices*x.ScoreBytes))
+	for i := lo; i < hi; i++ {
+		p.b, p.head = i/x.H, i%x.H
+		p.makeAdd()
+		if x.Backward {
+			p.backwardHead()
+		} else {
+			p.forwardHead()
+		}
+	}
+}
+
+// makeAdd writes what is added to the scores: 0 where a key is visible, -inf where not and behind the keys. Causal
+// attention has one row of zeros followed by one of -inf; query i starts i+1 before the end of the zeros.
+func (p *attentionPart) makeAdd() {
+	var from unsafe.Pointer
+	if p.Mask.Present {
+		from = unsafe.Add(p.Mask.at(p.fr), p.b*p.Mask.Batch+p.head*p.Mask.Head)
+	} else {
+		from = unsafe.Pointer(p)
+	}
+	if from == p.addOf {
+		return
+	}
+	p.addOf = from
+	if p.Size == 4 {
+		fillAdd[float32](p, from)
+	} else {
+		fillAdd[float64](p, from)
+	}
+}
+
+func fillAdd[T kernel.Float](p *attentionPart, from unsafe.Pointer) {
+	hidden := T(math.Inf(-1))
+	add := slice[T](p.add, p.AddBytes/p.Size)
+	if p.Causal {
+		clear(add[:p.Width])
+		for i := p.Width; i < 2*p.Width; i++ {
+			add[i] = hidden
+		}
+		return
+	}
+	rows := 1
+	if p.Mask.Row != 0 {
+		rows = p.M
+	}
+	for r := range rows {
+		row := add[r*p.Width : (r+1)*p.Width]
+		for j := range row {
+			switch {
+			case j >= p.N:
+				row[j] = hidden
+			case !p.Mask.Present:
+				row[j] = 0
+			case !p.Mask.Boolean:
+				row[j] = *(*T)(unsafe.Add(from, r*p.Mask.Row+j*p.Mask.Step))
+			case *(*bool)(unsafe.Add(from, r*p.Mask.Row+j*p.Mask.Step)):
+				row[j] = 0
+			default:
+				row[j] = hidden
+			}
+		}
+	}
+}
+
+// strips calls f for each strip of queries r0 to r1 with the number of keys that the strip sees.
+func (p *attentionPart) strips(f func(r0, r1, keys int)) {
+	if !p.Limited {
+		f(0, p.M, p.N)
+		return
+	}
+	mr := p.ProductQK.Kernel.MR
+	for r0 := 0; r0 < p.M; r0 += mr {
+		r1 := min(r0+mr, p.M)
+		f(r0, r1, min(r1, p.N))
+	}
+}
+
+// packed makes the right operand of a product ready in one of the two packing areas.
+func (p *attentionPart) packed(g *kernel.Matmul, b unsafe.Pointer, area int) unsafe.Pointer {
+	if g.Direct {
+		return b
+	}
+	g.Pack(p.packs[area], b, 0, g.Panels())
+	return p.packs[area]
+}
+
+// rows sets up a kernel call for queries r0 to r1.
+func (p *attentionPart) rows(r0, r1, keys int) *kernel.AttentionCall {
+	c := p.call
+	row := p.Width * p.Size
+	state := ((p.b*p.H+p.head)*p.M + r0) * p.Size
+	c.Scores = unsafe.Add(p.scores, r0*row)
+	if p.Backward {
+		c.DScores = unsafe.Add(p.dScores, r0*row)
+	}
+	c.Largest, c.Inverse = unsafe.Add(p.Largest.at(p.fr), state), unsafe.Add(p.Inverse.at(p.fr), state)
+	c.Rows, c.Width, c.RowBytes, c.Scale = r1-r0, kernel.RoundUp(keys, p.Kernels.Lanes), row, p.Scale
+	switch {
+	case p.Causal:
+		c.Add, c.AddRow = unsafe.Add(p.add, (p.Width-r0-1)*p.Size), -p.Size
+	case p.Mask.Row != 0:
+		c.Add, c.AddRow = unsafe.Add(p.add, r0*row), row
+	default:
+		c.Add, c.AddRow = p.add, 0
+	}
+	return c
+}
+
+func (p *attentionPart) forwardHead() {
+	q, out := p.Q.at(p.fr, p.b, p.head), p.Out.at(p.fr, p.b, p.head)
+	k := p.packed(&p.ProductQK, p.K.at(p.fr, p.b, p.head), 0)
+	v := p.packed(&p.ProductPV, p.V.at(p.fr, p.b, p.head), 1)
+	nr := p.ProductQK.Kernel.NR
+	p.strips(func(r0, r1, keys int) {
+		p.ProductQK.Multiply(p.gemm, q, k, p.scores, nil, kernel.Area{R0: r0, R1: r1, P0: 0, P1: (keys + nr - 1) / nr, K0: 0, K1: p.D}, false)
+		p.Kernels.Softmax(p.rows(r0, r1, keys))
+		p.ProductPV.Multiply(p.gemm, p.scores, v, out, nil, kernel.Area{R0: r0, R1: r1, P0: 0, P1: p.ProductPV.Panels(), K0: 0, K1: keys}, false)
+	})
+}
+
+func (p *attentionPart) backwardHead() {
+	q, k, v := p.Q.at(p.fr, p.b, p.head), p.K.at(p.fr, p.b, p.head), p.V.at(p.fr, p.b, p.head)
+	dOut := p.DOut.at(p.fr, p.b, p.head)
+	nr := p.ProductQK.Kernel.NR
+	keysT := p.packed(&p.ProductQK, k, 0)
+	p.strips(func(r0, r1, keys int) {
+		p.ProductQK.Multiply(p.gemm, q, keysT, p.scores, nil, kernel.Area{R0: r0, R1: r1, P0: 0, P1: (keys + nr - 1) / nr, K0: 0, K1: p.D}, false)
+	})
+	valuesT := p.packed(&p.ProductDP, v, 0)
+	p.strips(func(r0, r1, keys int) {
+		p.ProductDP.Multiply(p.gemm, dOut, valuesT, p.dScores, nil, kernel.Area{R0: r0, R1: r1, P0: 0, P1: (keys + nr - 1) / nr, K0: 0, K1: p.D}, false)
+		p.Kernels.Gradient(p.rows(r0, r1, keys))
+	})
+	keys := p.packed(&p.ProductDQ, k, 1)
+	p.strips(func(r0, r1, n int) {
+		p.ProductDQ.Multiply(p.gemm, p.dScores, keys, p.DQ.at(p.fr, p.b, p.head), nil, kernel.Area{R0: r0, R1: r1, P0: 0, P1: p.ProductDQ.Panels(), K0: 0, K1: n}, false)
+	})
+	p.overQueries(&p.ProductDV, p.scores, dOut, p.DV.at(p.fr, p.b, p.head))
+	p.overQueries(&p.ProductDK, p.dScores, q, p.DK.at(p.fr, p.b, p.head))
+}
+
+// overQueries multiplies a transposed matrix of scores: sums over queries, which causality lets begin at the key.
+func (p *attentionPart) overQueries(g *kernel.Matmul, scores, right, out unsafe.Pointer) {
+	b := p.packed(g, right, 1)
+	if !p.Limited {
+		g.Multiply(p.gemm, scores, b, out, nil, g.All(), false)
+		return
+	}
+	mr := g.Kernel.MR
+	for r0 := 0; r0 < g.M; r0 += mr {
+		g.Multiply(p.gemm, scores, b, out, nil, kernel.Area{R0: r0, R1: min(r0+mr, g.M), P0: 0, P1: g.Panels(), K0: r0, K1: g.K}, false)
+	}
+}

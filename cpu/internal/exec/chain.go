@@ -1,0 +1,60 @@
+package exec
+
+// A Chain runs several instructions block by block: each thread takes its share of the rows, and a block of them
+// through all instructions before the next block. What one instruction writes is still in the core's cache when the
+// next reads it, and the threads meet twice for the whole chain instead of after every instruction.
+//
+// Instructions can be in a chain if they work row by row on tensors that all have the same number of rows: products
+// with a right operand from before the chain, fused groups, attention (whose rows are those of a batch).
+type Chain struct {
+	Rows    int // of all tensors
+	Unit    int // rows that must stay together
+	Block   int // rows that run through all members at once
+	Members []Instruction
+}
+
+func (c *Chain) run(fr *frame) {
+	for _, m := range c.Members {
+		if p, ok := m.(*Fused); ok {
+			p.begin(fr)
+		}
+	}
+	fr.do((*chainPacker)(c))
+	fr.do(c)
+	for _, m := range c.Members {
+		if p, ok := m.(*Fused); ok {
+			p.end(fr)
+		}
+	}
+}
+
+// part takes the blocks of one thread through all members.
+func (c *Chain) part(fr *frame, part, parts int) {
+	first, last := split(c.Rows/c.Unit, part, parts)
+	end := last * c.Unit
+	for lo := first * c.Unit; lo < end; lo += c.Block {
+		hi := min(lo+c.Block, end)
+		for _, m := range c.Members {
+			switch x := m.(type) {
+			case *Fused:
+				each := x.Rows / c.Rows
+				x.runRows(fr, part, lo*each, hi*each)
+			case *Dot:
+				x.runRows(fr, part, lo, hi)
+			case *Attention:
+				x.runHeads(fr, part, lo/x.M*x.H, hi/x.M*x.H)
+			}
+		}
+	}
+}
+
+// chainPacker packs the right operands of all products of a chain.
+type chainPacker Chain
+
+func (t *chainPacker) part(fr *frame, part, parts int) {
+	for _, m := range t.Members {
+		if d, ok := m.(*Dot); ok {
+			d.packShare(fr, part, parts)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package exec
+
+import (
+	"unsafe"
+
+	"universal-transformer/cpu/internal/kernel"
+)
+
+// Dot is a product of tensors.
+type Dot struct {
+	kernel.Matmul
+	A, B    Operand
+	C       int
+	Loops   []DotAxis // around the matrix product, strides in bytes
+	Sums    []DotAxis // contracted axes besides k: their products are added up
+	Batches int       // of the loops
+	Threads int
+	Bytes   int
+	Empty   bool // nothing to add up: zero
+
+	Packed    int  // slot for all of b, -1 if each part packs into its scratch
+	Shared    bool // the threads share each product; otherwise each takes some of the batches
+	ByColumn  bool // ... panels instead of rows
+	Serial    bool // too little work to share
+	ChainRows int  // rows from which a chain is worth its overhead
+}
+
+// DotAxis is one axis of a product: its size and its strides, in elements, in both operands and the result;
+// a stride is 0 where the axis does not occur.
+type DotAxis struct{ Size, A, B, C int }
+
+func (d *Dot) run(fr *frame) {
+	if d.Bytes == 0 {
+		return
+	}
+	if d.Empty {
+		clear(slice[byte](fr.ptrs[d.C], d.Bytes))
+		return
+	}
+	switch {
+	case d.Shared:
+		fr.dotBatch = 0
+		for ; fr.dotBatch < d.Batches; fr.dotBatch++ {
+			if !d.ByColumn && !d.Direct {
+				fr.do((*dotPack)(d))
+			}
+			fr.do((*dotProduct)(d))
+		}
+	case d.Serial:
+		d.part(fr, 0, 1)
+	default:
+		fr.do(d)
+	}
+}
+
+// operands returns the addresses for one batch.
+func (d *Dot) operands(fr *frame, batch int) (a, b, c unsafe.Pointer) {
+	a, b, c = d.A.at(fr), d.B.at(fr), fr.ptrs[d.C]
+	for i := len(d.Loops) - 1; i >= 0; i-- {
+		x := &d.Loops[i]
+		j := batch % x.Size
+		batch /= x.Size
+		a, b, c = unsafe.Add(a, j*x.A), unsafe.Add(b, j*x.B), unsafe.Add(c, j*x.C)
+	}
+	return a, b, c
+}
+
+// dotPack packs the right operand, shared by panels.
+type dotPack Dot
+
+func (t *dotPack) part(fr *frame, part, parts int) {
+	d := (*Dot)(t)
+	_, b, _ := d.operands(fr, fr.dotBatch)
+	lo, hi := split(d.Panels(), part, parts)
+	d.Pack(fr.ptrs[d.Packed], b, lo, hi)
+}
+
+// packShare packs the share of one part: for products that run in a chain.
+func (d *Dot) packShare(fr *frame, part, parts int) {
+	lo, hi := split(d.Panels(), part, parts)
+	d.Pack(fr.ptrs[d.Packed], d.B.at(fr), lo, hi)
+}
+
+// runRows computes rows lo to hi of a product that is shared by rows, its right operand packed.
+func (d *Dot) runRows(fr *frame, part, lo, hi int) {
+	w := d.All()
+	w.R0, w.R1 = lo, hi
+	d.Multiply(&fr.calls[part].GemmCall, d.A.at(fr), fr.ptrs[d.Packed], fr.ptrs[d.C], fr.scratch[part], w, false)
+}
+
+// dotProduct multiplies, shared by strips of rows, or by panels, which each thread packs for itself.
+type dotProduct Dot
+
+func (t *dotProduct) part(fr *frame, part, parts int) {
+	d := (*Dot)(t)
+	a, b, c := d.operands(fr, fr.dotBatch)
+	right := fr.ptrs[d.Packed]
+	if d.Direct {
+		right = b
+	}
+	if d.ByColumn {
+		w := d.All()
+		w.P0, w.P1 = split(d.Panels(), part, parts)
+		if !d.Direct {
+			d.Pack(right, b, w.P0, w.P1)
+		}
+		d.Multiply(&fr.calls[part].GemmCall, a, right, c, fr.scratch[part], w, false)
+		return
+	}
+	w := d.All()
+	lo, hi := split((d.M+d.Kernel.MR-1)/d.Kernel.MR, part, parts)
+	w.R0, w.R1 = lo*d.Kernel.MR, min(hi*d.Kernel.MR, d.M)
+	d.Multiply(&fr.calls[part].GemmCall, a, right, c, fr.scratch[part], w, false)
+}
+
+// part computes a share of the batches, packing the right operand of each.
+func (d *Dot) part(fr *frame, part, parts int) {
+	lo, hi := split(d.Batches, part, parts)
+	packed := unsafe.Add(fr.scratch[part], kernel.RoundUp(d.StripBytes(), CacheLine))
+	var last unsafe.Pointer
+	for batch := lo; batch < hi; batch++ {
+		a, b, c := d.operands(fr, batch)
+		for s := range d.sumCount() {
+			x, y := a, b
+			for i, rest := len(d.Sums)-1, s; i >= 0; i-- {
+				j := rest % d.Sums[i].Size
+				rest /= d.Sums[i].Size
+				x, y = unsafe.Add(x, j*d.Sums[i].A), unsafe.Add(y, j*d.Sums[i].B)
+			}
+			right := packed
+			if d.Direct {
+				right = y
+			} else if y != last {
+				d.Pack(packed, y, 0, d.Panels())
+				last = y
+			}
+			d.Multiply(&fr.calls[part].GemmCall, x, right, c, fr.scratch[part], d.All(), s > 0)
+		}
+	}
+}
+
+func (d *Dot) sumCount() int {
+	n := 1
+	for _, x := range d.Sums {
+		n *= x.Size
+	}
+	return n
+}

@@ -1,0 +1,223 @@
+package exec
+
+import (
+	"unsafe"
+
+	"universal-transformer/cpu/internal/kernel"
+)
+
+// Fused computes a fused group tile by tile: a tile is a few rows, small enough for its intermediate
+// values to stay in the cache nearest to the core. Each step is one kernel on one tile.
+type Fused struct {
+	Rows, Cols int // of the whole group
+	Tile       int // rows in a tile
+	Parts      int // 1 if there is too little work to share
+	Prologue   []Step
+	Steps      []Step
+	Partials   []Partial
+}
+
+// Address says where an operand of a step is: at Offset + row*RowStep + part*PartStep bytes from the slot.
+type Address struct {
+	Slot, Offset, RowStep, PartStep int
+}
+
+// Slots that are not memory of the program.
+const (
+	slotNone    = -1
+	SlotScratch = -2 // registers of the part
+)
+
+// Nowhere is the address of an operand that a kernel does not have.
+var Nowhere = Address{Slot: slotNone}
+
+func (a *Address) at(fr *frame, part, row int) unsafe.Pointer {
+	if a.Slot >= 0 {
+		return unsafe.Add(fr.ptrs[a.Slot], a.Offset+row*a.RowStep+part*a.PartStep)
+	}
+	if a.Slot == SlotScratch {
+		return unsafe.Add(fr.scratch[part], a.Offset)
+	}
+	return nil
+}
+
+// Extent says which rows and columns a kernel gets.
+type Extent uint8
+
+const (
+	ExtentTile Extent = iota // tile x cols
+	ExtentFlat               // 1 x tile*cols: an operand that repeats one element
+	ExtentRows               // tile x 1
+	ExtentOne                // 1 x tile
+	ExtentUnit               // 1 x 1
+)
+
+// Step is one kernel call for each tile, or one strided load into Dst.
+type Step struct {
+	Kernel       kernel.Func
+	Dst, A, B, C Address
+	Extent       Extent
+	Load         *StridedLoad
+}
+
+// Partial is a reduction over all rows: each part accumulates its own, and they are combined in order.
+type Partial struct {
+	Slot    int // memory for parts x Count elements
+	Dst     int // slot of the result
+	Count   int
+	Size    int
+	Neutral [8]byte
+	Combine kernel.Func
+}
+
+func (p *Fused) run(fr *frame) {
+	p.begin(fr)
+	if p.Parts == 1 {
+		p.part(fr, 0, 1)
+	} else {
+		fr.do(p)
+	}
+	p.end(fr)
+}
+
+// begin sets what the parts accumulate to its neutral element.
+func (p *Fused) begin(fr *frame) {
+	for i := range p.Partials {
+		r := &p.Partials[i]
+		fillNeutral(fr.ptrs[r.Slot], p.Parts*r.Count, r.Size, r.Neutral)
+	}
+}
+
+// end combines what the parts accumulated, in their order.
+func (p *Fused) end(fr *frame) {
+	for i := range p.Partials {
+		r := &p.Partials[i]
+		dst, src := fr.ptrs[r.Dst], fr.ptrs[r.Slot]
+		copyBytes(dst, src, r.Count*r.Size)
+		for i := 1; i < p.Parts; i++ {
+			r.Combine(dst, dst, unsafe.Add(src, i*r.Count*r.Size), nil, 1, r.Count)
+		}
+	}
+}
+
+// part runs the tiles of one part.
+func (p *Fused) part(fr *frame, part, parts int) {
+	tiles := (p.Rows + p.Tile - 1) / p.Tile
+	lo, hi := split(tiles, part, parts)
+	p.runRows(fr, part, lo*p.Tile, min(hi*p.Tile, p.Rows))
+}
+
+// runRows runs the tiles of rows lo to hi.
+func (p *Fused) runRows(fr *frame, part, lo, hi int) {
+	if lo >= hi {
+		return
+	}
+	for i := range p.Prologue {
+		p.Prologue[i].exec(fr, part, 0, p.Tile, p.Cols)
+	}
+	for row := lo; row < hi; row += p.Tile {
+		n := min(p.Tile, hi-row)
+		for i := range p.Steps {
+			p.Steps[i].exec(fr, part, row, n, p.Cols)
+		}
+	}
+}
+
+// exec runs one step on n rows from row on.
+func (s *Step) exec(fr *frame, part, row, n, cols int) {
+	dst := s.Dst.at(fr, part, row)
+	rows := n
+	switch s.Extent {
+	case ExtentFlat:
+		rows, cols = 1, n*cols
+	case ExtentRows:
+		cols = 1
+	case ExtentOne:
+		rows, cols = 1, n
+	case ExtentUnit:
+		rows, cols = 1, 1
+	}
+	if s.Load != nil {
+		s.Load.run(dst, s.A.at(fr, part, 0), row*cols, rows*cols)
+		return
+	}
+	s.Kernel(dst, s.A.at(fr, part, row), s.B.at(fr, part, row), s.C.at(fr, part, row), rows, cols)
+}
+
+// fillNeutral sets count elements of the given size to one value.
+func fillNeutral(dst unsafe.Pointer, count, size int, value [8]byte) {
+	kernel.Portable.Fill[size](dst, unsafe.Pointer(&value), nil, nil, 1, count)
+}
+
+// StridedLoad gathers elements of any view into consecutive memory, in the order of the view.
+type StridedLoad struct {
+	Size          int // bytes of an element
+	Dims, Strides []int
+}
+
+// run copies count elements from position start of the view on.
+func (l *StridedLoad) run(dst, src unsafe.Pointer, start, count int) {
+	if count == 0 {
+		return
+	}
+	last := len(l.Dims) - 1
+	var index [MaxRank]int
+	offset := 0
+	for i, rest := last, start; i >= 0; i-- {
+		index[i] = rest % l.Dims[i]
+		rest /= l.Dims[i]
+		offset += index[i] * l.Strides[i]
+	}
+	for {
+		n := min(count, l.Dims[last]-index[last])
+		l.copyRun(dst, unsafe.Add(src, offset*l.Size), n)
+		if count -= n; count == 0 {
+			return
+		}
+		dst = unsafe.Add(dst, n*l.Size)
+		offset -= index[last] * l.Strides[last]
+		index[last] = 0
+		for i := last - 1; i >= 0; i-- {
+			index[i]++
+			offset += l.Strides[i]
+			if index[i] < l.Dims[i] {
+				break
+			}
+			offset -= l.Dims[i] * l.Strides[i]
+			index[i] = 0
+		}
+	}
+}
+
+// MaxRank bounds the dimensions of a view after collapsing; graphs with more are replayed.
+const MaxRank = 16
+
+// copyRun copies n elements at the innermost stride.
+func (l *StridedLoad) copyRun(dst, src unsafe.Pointer, n int) {
+	stride := l.Strides[len(l.Strides)-1]
+	if stride == 1 {
+		copyBytes(dst, src, n*l.Size)
+		return
+	}
+	switch l.Size {
+	case 1:
+		gather[uint8](dst, src, n, stride)
+	case 2:
+		gather[uint16](dst, src, n, stride)
+	case 4:
+		gather[uint32](dst, src, n, stride)
+	default:
+		gather[uint64](dst, src, n, stride)
+	}
+}
+
+func gather[T kernel.Unsigned](dst, src unsafe.Pointer, n, stride int) {
+	d := slice[T](dst, n)
+	step := stride * int(unsafe.Sizeof(T(0)))
+	for i := range d {
+		d[i] = *(*T)(unsafe.Add(src, i*step))
+	}
+}
+
+// Places of a step, the destination last.
+func (s *Step) Places() []*Address { return []*Address{&s.A, &s.B, &s.C, &s.Dst} }

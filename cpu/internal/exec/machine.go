@@ -1,0 +1,23 @@
+package exec
+
+import "universal-transformer/cpu/internal/kernel"
+
+// Machine is what programs run on: the kernels of one level, a number of threads, and memory that executions share.
+type Machine struct {
+	Kernels *kernel.Set
+	Threads int
+	Share   int // elements from which work is shared between threads
+	pool    *pool
+	arenas  arenas
+}
+
+// NewMachine describes a machine; its threads start with the first execution.
+func NewMachine(kernels *kernel.Set, threads, share int) *Machine {
+	return &Machine{Kernels: kernels, Threads: threads, Share: share, pool: newPool(threads)}
+}
+
+// Close frees idle memory and stops the threads. What is running still finishes.
+func (m *Machine) Close() {
+	m.arenas.shutdown()
+	m.pool.stop()
+}

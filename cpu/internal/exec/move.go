@@ -1,0 +1,110 @@
+package exec
+
+import (
+	"slices"
+	"unsafe"
+
+	"universal-transformer/cpu/internal/kernel"
+)
+
+// Copy copies bytes.
+type Copy struct {
+	Src   Operand
+	Dst   int
+	Bytes int
+}
+
+func (c *Copy) run(fr *frame) { copyBytes(fr.ptrs[c.Dst], c.Src.at(fr), c.Bytes) }
+
+// box is a set of elements in two memories: dims with strides in bytes. Its innermost axis is a block of
+// consecutive bytes on both sides.
+type box struct {
+	dims     []int
+	dst, src []int
+	block    int
+}
+
+// NewBox describes the copy of dims elements of size bytes between strided memories (strides in elements).
+func NewBox(dims, dst, src []int, size int) box {
+	b := box{block: size}
+	i := len(dims)
+	for i > 0 && (dims[i-1] == 1 || dst[i-1]*size == b.block && src[i-1]*size == b.block) {
+		b.block *= dims[i-1]
+		i--
+	}
+	b.dims = slices.Clone(dims[:i])
+	for j := range i {
+		b.dst, b.src = append(b.dst, dst[j]*size), append(b.src, src[j]*size)
+	}
+	return b
+}
+
+// empty tells whether there is nothing in the box: then no address may be computed, it could be behind the memory.
+func (b *box) empty() bool { return b.block == 0 || product(b.dims) == 0 }
+
+// each calls f with the addresses of every block, in order.
+func (b *box) each(dst, src unsafe.Pointer, f func(dst, src unsafe.Pointer)) {
+	if b.empty() {
+		return
+	}
+	b.walk(0, dst, src, f)
+}
+
+func (b *box) walk(axis int, dst, src unsafe.Pointer, f func(dst, src unsafe.Pointer)) {
+	if axis == len(b.dims) {
+		f(dst, src)
+		return
+	}
+	for i := range b.dims[axis] {
+		b.walk(axis+1, unsafe.Add(dst, i*b.dst[axis]), unsafe.Add(src, i*b.src[axis]), f)
+	}
+}
+
+func (b *box) transfer(dst, src unsafe.Pointer) {
+	b.each(dst, src, func(d, s unsafe.Pointer) { copyBytes(d, s, b.block) })
+}
+
+// Concatenate puts operands side by side: for each of outer rows, one block of every operand.
+type Concatenate struct {
+	Src    []Operand
+	Blocks []int // bytes
+	Dst    int
+	Outer  int
+	Row    int // bytes of a row of the result
+}
+
+func (c *Concatenate) run(fr *frame) {
+	at := 0
+	for i, src := range c.Src {
+		from, block := src.at(fr), c.Blocks[i]
+		if block == 0 {
+			continue
+		}
+		for r := range c.Outer {
+			copyBytes(unsafe.Add(fr.ptrs[c.Dst], r*c.Row+at), unsafe.Add(from, r*block), block)
+		}
+		at += block
+	}
+}
+
+// Pad fills the result and puts the operand's elements that remain inside.
+type Pad struct {
+	Src, Fill  Operand
+	Dst        int
+	Count      int // elements of the result
+	Size       int
+	From, Into int // bytes to the first element that remains
+	Box        box
+}
+
+func (p *Pad) run(fr *frame) {
+	dst := fr.ptrs[p.Dst]
+	if p.Count == 0 {
+		return
+	}
+	kernel.Portable.Fill[p.Size](dst, p.Fill.at(fr), nil, nil, 1, p.Count)
+	if p.Box.empty() {
+		return
+	}
+	p.Box.transfer(unsafe.Add(dst, p.Into), unsafe.Add(p.Src.at(fr), p.From))
+}

@@ -1,0 +1,175 @@
+package exec
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// task is work that can be split into parts which touch disjoint results.
+type task interface {
+	part(fr *frame, part, parts int)
+}
+
+// pool runs tasks on a fixed number of threads.
+//
+// A goroutine that is woken through a channel starts after tens of microseconds, longer than most tasks
+// here take. So helpers spin on a counter while an execution is in progress, and park between executions.
+type pool struct {
+	threads int
+	mu      sync.Mutex // held by the execution that owns the helpers
+	helpers []*helper
+	job     job
+	working atomic.Int32 // 1 while an execution is in progress: helpers keep spinning
+	stopped atomic.Bool
+}
+
+// job is what all helpers run next; written before their counters are raised.
+type job struct {
+	task task
+	fr   *frame
+}
+
+// helper is one thread besides the caller's. Its flags have cache lines of their own.
+//
+// The helper's part of a job is done by whoever claims it first: the helper, or the caller when it has finished its own part and
+// the helper has not begun, because another process has its core. So nobody waits for a thread that does not run, except
+// for one that was interrupted in the middle of a part.
+type helper struct {
+	_      [64]byte
+	start  atomic.Uint32 // the number of the job, raised by the owner
+	_      [60]byte
+	claim  atomic.Uint32 // follows start when somebody begins the part
+	_      [60]byte
+	done   atomic.Uint32 // follows start when the part is finished
+	_      [60]byte
+	parked atomic.Bool
+	wake   chan struct{}
+}
+
+// take claims the helper's part of a job. No later job can begin before the part is done.
+func (h *helper) take(job uint32) bool { return h.claim.CompareAndSwap(job-1, job) }
+
+func newPool(threads int) *pool {
+	return &pool{threads: threads}
+}
+
+// begin takes the helpers for an execution. It returns false if another execution has them: then the
+// caller runs all parts itself, with the same results.
+func (p *pool) begin() bool {
+	if p.threads == 1 || !p.mu.TryLock() {
+		return false
+	}
+	if p.stopped.Load() {
+		p.mu.Unlock()
+		return false
+	}
+	if p.helpers == nil {
+		for i := 1; i < p.threads; i++ {
+			h := &helper{wake: make(chan struct{}, 1)}
+			p.helpers = append(p.helpers, h)
+			go p.help(h, i)
+		}
+	}
+	p.working.Store(1)
+	for _, h := range p.helpers {
+		if h.parked.Load() {
+			select {
+			case h.wake <- struct{}{}:
+			default:
+			}
+		}
+	}
+	return true
+}
+
+// end gives the helpers back.
+func (p *pool) end() {
+	p.job = job{}
+	p.working.Store(0)
+	p.mu.Unlock()
+}
+
+// stop ends the helpers. Executions after it run on their caller's thread.
+func (p *pool) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped.Store(true)
+	for _, h := range p.helpers {
+		select {
+		case h.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// run executes all parts of t; the caller does part 0, and the parts that nobody has begun by then.
+func (p *pool) run(t task, fr *frame) {
+	p.job = job{t, fr}
+	for _, h := range p.helpers {
+		h.start.Add(1)
+	}
+	t.part(fr, 0, p.threads)
+	for i, h := range p.helpers {
+		number := h.start.Load()
+		if h.take(number) {
+			t.part(fr, i+1, p.threads)
+			h.done.Store(number)
+		}
+	}
+	for _, h := range p.helpers {
+		number := h.start.Load()
+		for spins := 1; h.done.Load() != number; spins++ {
+			relax(spins)
+		}
+	}
+}
+
+// relax is called while waiting: it spins at first, then lets other threads have the core, which matters when
+// there are more of them than cores, and at times other goroutines.
+func relax(spins int) {
+	if spins < spinsBeforeYield {
+		return
+	}
+	if spins%1024 == 0 {
+		runtime.Gosched()
+		return
+	}
+	yieldThread()
+}
+
+// spinsBeforeYield takes about as long as the longest instruction of a small graph.
+const spinsBeforeYield = 20000
+
+// spinsBeforePark is how long a helper waits for the next execution before it sleeps.
+const spinsBeforePark = spinsBeforeYield + 2000
+
+// help is the life of a helper: it runs its part of each job.
+func (p *pool) help(h *helper, part int) {
+	seen := uint32(0)
+	for spins := 0; !p.stopped.Load(); {
+		if number := h.start.Load(); number != seen {
+			if h.take(number) {
+				p.job.task.part(p.job.fr, part, p.threads)
+				h.done.Store(number)
+			}
+			seen, spins = number, 0
+			continue
+		}
+		spins++
+		relax(spins)
+		if spins > spinsBeforePark && p.working.Load() == 0 {
+			h.park(p)
+			spins = 0
+		}
+	}
+}
+
+// park sleeps until the next execution begins.
+func (h *helper) park(p *pool) {
+	h.parked.Store(true)
+	if p.working.Load() == 0 && !p.stopped.Load() {
+		<-h.wake
+	}
+	h.parked.Store(false)
+}

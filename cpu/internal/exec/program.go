@@ -1,0 +1,225 @@
+// Package exec runs programs: lists of instructions over numbered slots of memory, which package compile writes. It knows
+// memory and threads, no graphs.
+//
+// A Machine (machine.go) has threads (pool.go), which spin while an execution lasts because waking a goroutine takes longer
+// than most instructions, and arenas (arena.go), which executions share. Program.Execute walks the instructions; each splits
+// itself into parts that touch disjoint results:
+//
+//	Fused              a fused group: steps of kernels on tiles of rows that stay in the first cache (fused.go)
+//	Dot                a product of tensors: loops around kernel.Matmul (dot.go)
+//	Attention          attention or its gradient, a head at a time, its scores in the cache (attention.go)
+//	Chain              several of those, block by block of the rows they share (chain.go)
+//	Gather, Scatter,
+//	DynamicSlice,
+//	DynamicUpdateSlice what indices select (index.go)
+//	Copy, Concatenate,
+//	Pad                moves (move.go)
+//	ArgMinMax,
+//	ReduceWindow,
+//	Convolution        plain loops (window.go)
+//	RandomBits         (random.go)
+//	Call, If, While,
+//	Sort               other programs (control.go)
+package exec
+
+import (
+	"sync"
+	"unsafe"
+
+	"universal-transformer/cpu/internal/kernel"
+)
+
+// Program is a compiled function: instructions over numbered slots of memory.
+type Program struct {
+	Machine      *Machine
+	Instructions []Instruction
+	Slots        []Slot
+	Params       []int // slots
+	Results      []int // slots
+
+	ArenaBytes   int        // of an execution, besides scratch
+	ScratchBytes int        // for each part of a task
+	Children     []*Program // closures
+	Donors       []int      // for each result: the parameter whose memory it may take over, or -1
+
+	mu     sync.Mutex
+	frames []*frame // idle
+	closed bool
+}
+
+// Instruction is one step of a program. It may split itself with frame.do.
+type Instruction interface {
+	run(fr *frame)
+}
+
+// SlotKind says where the memory of a slot comes from.
+type SlotKind uint8
+
+const (
+	SlotParam  SlotKind = iota // the caller's
+	SlotConst                  // the graph's
+	SlotArena                  // in the arena of the execution
+	SlotResult                 // the caller's
+)
+
+// Slot describes the memory of one value.
+type Slot struct {
+	Kind        SlotKind
+	Bytes       int
+	Offset      int            // in the arena
+	Constant    unsafe.Pointer // of SlotConst
+	Keep        any            // holds the constant's memory
+	First, Last int            // instructions that write it first and touch it last
+}
+
+// frame is the state of one execution of a program.
+type frame struct {
+	prog     *Program
+	ptrs     []unsafe.Pointer // by slot
+	arena    *arena
+	scratch  []unsafe.Pointer // by part
+	calls    []kernelCall     // by part
+	parallel bool
+	dotBatch int // the batch that a shared product is at
+}
+
+// kernelCall is room for the arguments of kernels that take many, on cache lines of its own.
+type kernelCall struct {
+	kernel.GemmCall
+	kernel.AttentionCall
+	_ [2 * CacheLine]byte
+}
+
+// do runs all parts of a task.
+func (fr *frame) do(t task) {
+	pool := fr.prog.Machine.pool
+	if fr.parallel {
+		pool.run(t, fr)
+		return
+	}
+	for part := range pool.threads {
+		t.part(fr, part, pool.threads)
+	}
+}
+
+// take returns an idle frame or makes one, and lends it an arena of the machine's.
+func (p *Program) take() *frame {
+	threads := p.Machine.pool.threads
+	var fr *frame
+	p.mu.Lock()
+	if n := len(p.frames); n > 0 {
+		fr = p.frames[n-1]
+		p.frames = p.frames[:n-1]
+	}
+	p.mu.Unlock()
+	if fr == nil {
+		fr = &frame{prog: p, ptrs: make([]unsafe.Pointer, len(p.Slots)), scratch: make([]unsafe.Pointer, threads), calls: make([]kernelCall, threads)}
+		for i := range p.Slots {
+			if s := &p.Slots[i]; s.Kind == SlotConst {
+				fr.ptrs[i] = s.Constant
+			}
+		}
+	}
+	fr.settle(p.Machine.arenas.take(p.ArenaBytes + threads*p.ScratchBytes))
+	return fr
+}
+
+// settle points the frame into an arena.
+func (fr *frame) settle(a *arena) {
+	fr.arena = a
+	for i := range fr.prog.Slots {
+		if s := &fr.prog.Slots[i]; s.Kind == SlotArena {
+			fr.ptrs[i] = a.at(s.Offset)
+		}
+	}
+	for i := range fr.scratch {
+		fr.scratch[i] = a.at(fr.prog.ArenaBytes + i*fr.prog.ScratchBytes)
+	}
+}
+
+// give takes a frame back.
+func (p *Program) give(fr *frame) {
+	for _, s := range p.Params {
+		fr.ptrs[s] = nil
+	}
+	for _, s := range p.Results {
+		fr.ptrs[s] = nil
+	}
+	clear(fr.calls) // they point into tensors
+	for i := range p.Slots {
+		if p.Slots[i].Kind == SlotArena {
+			fr.ptrs[i] = nil
+		}
+	}
+	clear(fr.scratch)
+	p.Machine.arenas.give(fr.arena)
+	fr.arena = nil
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.frames = append(p.frames, fr)
+	}
+}
+
+// Execute runs the program on given memory for its parameters and results, on all threads unless another execution has
+// them: then on the caller's, with the same results.
+func (p *Program) Execute(params, results []unsafe.Pointer) {
+	parallel := p.Machine.pool.begin()
+	p.run(params, results, parallel)
+	if parallel {
+		p.Machine.pool.end()
+	}
+}
+
+// run executes the program, in parallel if the execution owns the threads.
+func (p *Program) run(params, results []unsafe.Pointer, parallel bool) {
+	fr := p.take()
+	for i, s := range p.Params {
+		fr.ptrs[s] = params[i]
+	}
+	for i, s := range p.Results {
+		fr.ptrs[s] = results[i]
+	}
+	fr.parallel = parallel
+	for _, in := range p.Instructions {
+		in.run(fr)
+	}
+	p.give(fr)
+}
+
+// Release drops idle frames; frames in use follow when they are given back.
+func (p *Program) Release() {
+	for _, c := range p.Children {
+		c.Release()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	p.frames = nil
+}
+
+// Operand is an operand whose elements lie in order: a slot and bytes into it.
+type Operand struct{ Slot, Offset int }
+
+func (o Operand) at(fr *frame) unsafe.Pointer { return unsafe.Add(fr.ptrs[o.Slot], o.Offset) }
+
+// slice is memory as n elements.
+func slice[T any](p unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
+
+func copyBytes(dst, src unsafe.Pointer, n int) {
+	copy(slice[byte](dst, n), slice[byte](src, n))
+}
+
+// product is the number of elements of a tensor.
+func product(dims []int) int {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	return n
+}
+
+// split returns the part's share of n: from lo to hi.
+func split(n, part, parts int) (lo, hi int) {
+	return n * part / parts, n * (part + 1) / parts
+}

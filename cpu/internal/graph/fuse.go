@@ -1,0 +1,261 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/cpu/internal/ir"
+)
+
+// Group is what becomes one instruction: a fused group of element-wise operations and reductions, or a single
+// operation of any other kind.
+//
+// A fused group works on Size elements in rows of Cols. Its members are full (Size elements), or hold one element for
+// each row; reductions over rows or over everything end a group: their results exist when it has finished.
+type Group struct {
+	Members    []*Expr // in an order in which they can be computed
+	Fused      bool
+	Size, Cols int // Cols is 0 while nothing depends on rows
+	RowHint    int // a row length that would make operands cheap to read
+
+	id    int
+	deps  map[*Group]bool
+	stamp int
+}
+
+// MemberKind is the extent of a member of a fused group.
+type MemberKind uint8
+
+const (
+	kindNone   MemberKind = iota
+	KindFull              // Size elements
+	KindRow               // one element a row
+	KindColumn            // Cols elements: rows reduced
+	KindAll               // one element: everything reduced
+)
+
+// Partition assigns every operation to a group and returns the groups in an order in which they can run. Groups of share
+// elements and more compute again what is cheaper to compute than to read.
+func (g *Graph) Partition(share int) []*Group {
+	p := &partitioner{copiers: make(map[[2]*Group]*copier)}
+	for _, e := range g.Exprs {
+		p.assign(e)
+	}
+	p.recompute(share)
+	return p.order()
+}
+
+// assign finds the group of one operation.
+func (p *partitioner) assign(e *Expr) {
+	defer ir.Blame(e.Name())
+	switch {
+	case e.IsLeaf() || e.View.Base != e:
+	case e.Op == ir.OpOutput:
+		e.Group = e.Operands[0].Group
+	case isElementwise(e.Op) || IsReduce(e.Op):
+		p.place(e)
+	default:
+		group := p.newGroup(e)
+		for _, x := range e.Operands {
+			p.depend(group, x)
+		}
+	}
+}
+
+// IsReduce tells whether op makes one element of many.
+func IsReduce(op compute.OpType) bool {
+	_, ok := ir.ReduceOps[op]
+	return ok
+}
+
+// partitioner is the state of Partition.
+type partitioner struct {
+	groups  []*Group
+	stamp   int
+	copiers map[[2]*Group]*copier // see recompute
+}
+
+func (p *partitioner) newGroup(e *Expr) *Group {
+	group := &Group{id: len(p.groups), Members: []*Expr{e}, deps: make(map[*Group]bool)}
+	p.groups = append(p.groups, group)
+	e.Group = group
+	return group
+}
+
+func (p *partitioner) depend(group *Group, x *Expr) {
+	if d := x.View.Base.Group; d != nil && d != group {
+		group.deps[d] = true
+	}
+}
+
+// place puts a fusible operation into the newest group of its operands that can take it, and joins the
+// groups of the other operands to that one where possible.
+func (p *partitioner) place(e *Expr) {
+	var candidates []*Group
+	for _, x := range e.Operands {
+		if group := x.View.Base.Group; group != nil && group.Fused && !slices.Contains(candidates, group) {
+			candidates = append(candidates, group)
+		}
+	}
+	slices.SortFunc(candidates, func(a, b *Group) int { return b.id - a.id })
+	var home *Group
+	for _, group := range candidates {
+		kind, _ := memberOf(e, group)
+		if kind == kindNone || !p.independent(e, group) {
+			continue
+		}
+		if home == nil {
+			home = group
+			continue
+		}
+		if other, _ := memberOf(e, home); other == kind && mergeable(home, group) && p.noPathBetween(home, group) {
+			p.merge(home, group)
+		}
+	}
+	if home == nil {
+		p.start(e)
+		return
+	}
+	e.Kind, home.Cols = memberOf(e, home)
+	e.Group = home
+	home.Members = append(home.Members, e)
+	home.noteHint(e)
+	for _, x := range e.Operands {
+		p.depend(home, x)
+	}
+}
+
+// start makes a group of one operation.
+func (p *partitioner) start(e *Expr) {
+	group := p.newGroup(e)
+	group.Fused = true
+	e.Kind, group.Size = KindFull, e.Size()
+	if a, ok := e.Attr.(ReduceAttr); ok {
+		group.Size = e.Operands[0].Size()
+		group.Cols = a.Length
+		e.Kind = KindRow
+		switch {
+		case e.Size() == 1:
+			group.Cols, e.Kind = 0, KindAll
+		case a.Leading:
+			group.Cols, e.Kind = e.Size(), KindColumn
+		}
+	}
+	group.noteHint(e)
+	for _, x := range e.Operands {
+		p.depend(group, x)
+	}
+}
+
+// noteHint remembers a row length at which a broadcast operand of e would be read directly.
+func (g *Group) noteHint(e *Expr) {
+	if g.RowHint != 0 || e.Kind != KindFull {
+		return
+	}
+	for _, x := range e.Operands {
+		if d, s := Collapse(x.Dims, x.View.Strides); len(d) == 2 && (s[0] == 0 && s[1] == 1 || s[0] == 1 && s[1] == 0) {
+			g.RowHint = d[1]
+		}
+	}
+}
+
+// independent tells whether all operands of e that are outside the group can be ready before it starts.
+func (p *partitioner) independent(e *Expr, group *Group) bool {
+	for _, x := range e.Operands {
+		if d := x.View.Base.Group; d != nil && d != group && p.reaches(d, group) {
+			return false
+		}
+	}
+	return true
+}
+
+// reaches tells whether from needs to.
+func (p *partitioner) reaches(from, to *Group) bool {
+	p.stamp++
+	return p.walk(from, to)
+}
+
+func (p *partitioner) walk(group, to *Group) bool {
+	if group == to {
+		return true
+	}
+	if group.stamp == p.stamp {
+		return false
+	}
+	group.stamp = p.stamp
+	for d := range group.deps {
+		if p.walk(d, to) {
+			return true
+		}
+	}
+	return false
+}
+
+// mergeable tells whether the shapes of two groups, and what one reads of the other, allow them to be one.
+func mergeable(a, b *Group) bool {
+	if a.Size != b.Size || a.Cols != b.Cols && a.Cols != 0 && b.Cols != 0 {
+		return false
+	}
+	cols := max(a.Cols, b.Cols)
+	return readsTiles(a, b, cols) && readsTiles(b, a, cols)
+}
+
+// readsTiles tells whether a reads of b only what is there while both run.
+func readsTiles(a, b *Group, cols int) bool {
+	for _, m := range a.Members {
+		kind := m.Kind
+		if IsReduce(m.Op) {
+			kind = KindFull
+			if m.Kind == KindAll && m.Operands[0].View.Base.Group == b && m.Operands[0].View.Base.Kind == KindRow {
+				kind = KindRow
+			}
+		}
+		for _, x := range m.Operands {
+			if x.View.Base.Group == b && !readable(x, kind, cols) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// noPathBetween tells whether merging leaves no cycle through a third group.
+func (p *partitioner) noPathBetween(a, b *Group) bool {
+	for d := range a.deps {
+		if d != b && p.reaches(d, b) {
+			return false
+		}
+	}
+	for d := range b.deps {
+		if d != a && p.reaches(d, a) {
+			return false
+		}
+	}
+	return true
+}
+
+// merge moves the members of b into a.
+func (p *partitioner) merge(a, b *Group) {
+	for _, m := range b.Members {
+		m.Group = a
+	}
+	a.Members = append(a.Members, b.Members...)
+	slices.SortFunc(a.Members, func(x, y *Expr) int { return x.ID - y.ID })
+	a.Cols = max(a.Cols, b.Cols)
+	if a.RowHint == 0 {
+		a.RowHint = b.RowHint
+	}
+	for d := range b.deps {
+		a.deps[d] = true
+	}
+	delete(a.deps, a)
+	delete(a.deps, b)
+	for _, group := range p.groups {
+		if group.deps[b] {
+			delete(group.deps, b)
+			group.deps[a] = true
+		}
+	}
+	delete(a.deps, a)
+	b.Members = nil
+}

@@ -1,0 +1,249 @@
+// Package graph optimizes a recorded function. An ir.Function goes in; groups of operations come out, in an order in which they
+// can run.
+//
+// Build (simplify.go, dot.go) makes expressions of nodes, in which equal operations are one and everything that only
+// rearranges elements is a view (view.go): strides that the consumer reads, never a copy. Partition puts element-wise
+// operations and reductions over rows, columns or everything into fused groups (fuse.go, fuse_shapes.go), lets a group compute
+// again what is cheaper to compute than to read (recompute.go), and sorts the groups (order.go). It knows neither memory nor kernels.
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"universal-transformer/cpu/internal/ir"
+)
+
+// Expr is an expression of the graph being compiled, and the value it has: recorded nodes after rewriting, equal ones
+// shared. Element-wise operations have operands of exactly their own dimensions: broadcasting is a view.
+type Expr struct {
+	ID       int
+	Op       compute.OpType
+	DType    dtypes.DType
+	Dims     []int
+	Operands []*Expr
+	Attr     any
+	Outputs  []*Expr // operations with several outputs
+	View     View    // how users read it; its base is the expression itself unless that only rearranges
+	Group    *Group  // what computes it; nil for parameters, constants and views
+	Kind     MemberKind
+	Users    []*Expr
+	Result   int // position among the results that own this memory, or -1
+}
+
+// OpCopy writes any view as contiguous storage.
+const OpCopy = compute.OpTypeLast + 2
+
+// Name of the operation.
+func (e *Expr) Name() string {
+	switch e.Op {
+	case OpCopy:
+		return "Copy"
+	case ir.OpOutput:
+		return "Output"
+	}
+	return e.Op.String()
+}
+
+// Size is the number of elements.
+func (e *Expr) Size() int { return Product(e.Dims) }
+
+// Bytes is the memory that the elements take, one after the other.
+func (e *Expr) Bytes() int { return e.Size() * e.DType.Size() }
+
+// IsLeaf tells whether the memory of e exists before the program runs.
+func (e *Expr) IsLeaf() bool {
+	return e.Op == compute.OpTypeParameter || e.Op == compute.OpTypeConstant
+}
+
+// Graph is a function being compiled.
+type Graph struct {
+	Exprs   []*Expr // inputs before users
+	Params  []*Expr
+	Results []*Expr
+	unique  map[string]*Expr
+}
+
+func newGraph() *Graph {
+	return &Graph{unique: make(map[string]*Expr)}
+}
+
+// add makes an expression, or returns the one that computes the same. Operations with several outputs
+// and those that run other functions are never shared.
+func (g *Graph) add(op compute.OpType, dtype dtypes.DType, dims []int, attr any, in ...*Expr) *Expr {
+	key := g.key(op, dtype, dims, attr, in)
+	if key != "" {
+		if e, ok := g.unique[key]; ok {
+			return e
+		}
+	}
+	e := &Expr{ID: len(g.Exprs), Op: op, DType: dtype, Dims: slices.Clone(dims), Attr: attr, Operands: in, Result: -1}
+	e.View = View{Base: e, Dims: e.Dims, Strides: Contiguous(e.Dims)}
+	g.Exprs = append(g.Exprs, e)
+	if key != "" {
+		g.unique[key] = e
+	}
+	return e
+}
+
+// key names what an expression computes; empty if it must not be shared.
+func (g *Graph) key(op compute.OpType, dtype dtypes.DType, dims []int, attr any, in []*Expr) string {
+	switch op {
+	case compute.OpTypeParameter, ir.OpOutput, compute.OpTypeCall, compute.OpTypeIf, compute.OpTypeWhile, compute.OpTypeSort,
+		compute.OpTypeRNGBitGenerator:
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %d %v", op, dtype, dims)
+	for _, x := range in {
+		fmt.Fprintf(&b, " %d", x.ID)
+	}
+	if c, ok := attr.(*ir.ConstAttr); ok {
+		data := constBytes(c)
+		if len(data) > 1<<16 {
+			return ""
+		}
+		b.WriteByte(' ')
+		b.Write(data)
+		return b.String()
+	}
+	fmt.Fprintf(&b, " %+v", attr)
+	return b.String()
+}
+
+// constBytes are the raw bytes of a constant.
+func constBytes(c *ir.ConstAttr) []byte { return dtypes.UnsafeByteSliceFromAny(c.Flat) }
+
+// constant adds values of any shape.
+func (g *Graph) constant(flat any, dtype dtypes.DType, dims ...int) *Expr {
+	return g.add(compute.OpTypeConstant, dtype, dims, &ir.ConstAttr{Flat: flat})
+}
+
+// scalar returns the value of an expression that is one constant repeated.
+func (e *Expr) scalar() (float64, bool) {
+	base := e.View.Base
+	c, ok := base.Attr.(*ir.ConstAttr)
+	if !ok || base.Op != compute.OpTypeConstant || base.Size() != 1 || !(base.DType.IsFloat() || base.DType.IsInt()) {
+		return 0, false
+	}
+	return asFloat(c.Flat), true
+}
+
+func asFloat(flat any) float64 {
+	switch f := flat.(type) {
+	case []float32:
+		return float64(f[0])
+	case []float64:
+		return f[0]
+	case []int8:
+		return float64(f[0])
+	case []int16:
+		return float64(f[0])
+	case []int32:
+		return float64(f[0])
+	case []int64:
+		return float64(f[0])
+	case []uint8:
+		return float64(f[0])
+	case []uint16:
+		return float64(f[0])
+	case []uint32:
+		return float64(f[0])
+	case []uint64:
+		return float64(f[0])
+	}
+	panic(fmt.Sprintf("no number in %T", flat))
+}
+
+// The view builders return the operand itself when nothing changes.
+
+func (g *Graph) reshape(x *Expr, dims []int) *Expr {
+	if slices.Equal(x.Dims, dims) {
+		return x
+	}
+	if x.Op == compute.OpTypeReshape {
+		return g.reshape(x.Operands[0], dims)
+	}
+	v, ok := x.View.reshape(dims)
+	if !ok {
+		x = g.dense(x)
+		v, _ = x.View.reshape(dims)
+	}
+	return g.addView(compute.OpTypeReshape, v, nil, x)
+}
+
+func (g *Graph) addView(op compute.OpType, v View, attr any, x *Expr) *Expr {
+	e := g.add(op, x.DType, v.Dims, attr, x)
+	e.View = v
+	return e
+}
+
+func (g *Graph) transpose(x *Expr, permutation []int) *Expr {
+	identity := true
+	for i, p := range permutation {
+		identity = identity && i == p
+	}
+	if identity {
+		return x
+	}
+	if d := g.transposedDot(x, permutation); d != nil {
+		return d
+	}
+	return g.addView(compute.OpTypeTranspose, x.View.transpose(permutation), permutation, x)
+}
+
+func (g *Graph) broadcast(x *Expr, dims, axes []int) *Expr {
+	if slices.Equal(x.Dims, dims) {
+		return x
+	}
+	return g.addView(compute.OpTypeBroadcastInDim, x.View.broadcast(dims, axes), axes, x)
+}
+
+// broadcastTo follows the implicit rules: a scalar or axes of size one repeat.
+func (g *Graph) broadcastTo(x *Expr, dims []int) *Expr {
+	axes := make([]int, len(x.Dims))
+	for i := range axes {
+		axes[i] = i
+	}
+	return g.broadcast(x, dims, axes)
+}
+
+// dense returns x, or a copy of it, so that its elements lie one after the other.
+func (g *Graph) dense(x *Expr) *Expr {
+	if x.View.IsDense() {
+		return x
+	}
+	return g.add(OpCopy, x.DType, x.Dims, nil, x)
+}
+
+// Prune drops what no result needs and notes who uses what remains.
+func (g *Graph) Prune() {
+	live := make(map[*Expr]bool)
+	var mark func(e *Expr)
+	mark = func(e *Expr) {
+		if live[e] {
+			return
+		}
+		live[e] = true
+		for _, x := range e.Operands {
+			mark(x)
+			mark(x.View.Base)
+		}
+	}
+	for _, r := range g.Results {
+		mark(r)
+		mark(r.View.Base)
+	}
+	g.Exprs = slices.DeleteFunc(g.Exprs, func(e *Expr) bool { return !live[e] })
+	for _, e := range g.Exprs {
+		if e.View.Base != e {
+			continue // a view: its users read the base
+		}
+		for _, x := range e.Operands {
+			x.View.Base.Users = append(x.View.Base.Users, e)
+		}
+	}
+}

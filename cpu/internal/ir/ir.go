@@ -1,0 +1,136 @@
+// Package ir is the intermediate representation of a graph as GoMLX records it: a module of functions, a function a list of
+// nodes, a node one operation of the compute interface with the nodes it reads and its attributes.
+//
+// The builder of package cpu writes it and has checked all shapes; nobody changes it afterwards. Package graph reads it to
+// optimize it, package replay to record it on another backend. live.go says which nodes results depend on and what closures
+// capture, ops.go which operations are element-wise, errors.go what a compiler may say of a module.
+package ir
+
+import (
+	"slices"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+)
+
+// Node is one recorded operation: a line of the graph as GoMLX built it, before any rewriting.
+type Node struct {
+	ID     int // position in Function.nodes: inputs come before users
+	Func   *Function
+	Op     compute.OpType
+	Inputs []*Node
+	Shape  shapes.Shape // invalid for operations with several outputs
+	Attr   any          // the operation's parameters: one of the types below, or nil
+
+	Outputs []*Node // operations with several outputs: one node of op OpOutput for each
+	Index   int     // of an OpOutput, or of a parameter: its position
+}
+
+// Module is a recorded graph: a main function, from which all others are reached.
+type Module struct {
+	Name string
+	Main *Function
+}
+
+// Function is a list of operations: the main function, a named one that others call, or a closure with a parent.
+type Function struct {
+	Module  *Module
+	Name    string // empty for closures
+	Parent  *Function
+	Nodes   []*Node
+	Params  []*Node
+	Results []*Node
+}
+
+// Add appends an operation.
+func (f *Function) Add(op compute.OpType, shape shapes.Shape, attr any, inputs ...*Node) *Node {
+	n := &Node{ID: len(f.Nodes), Func: f, Op: op, Inputs: slices.Clone(inputs), Shape: shape.Clone(), Attr: attr}
+	f.Nodes = append(f.Nodes, n)
+	return n
+}
+
+// Sees tells whether values of g may be used in f.
+func (f *Function) Sees(g *Function) bool {
+	for s := f; s != nil; s = s.Parent {
+		if s == g {
+			return true
+		}
+	}
+	return false
+}
+
+// OpOutput selects one result of an operation with several; its only input is that operation.
+const OpOutput = compute.OpTypeLast + 1
+
+type (
+	// ParamAttr names a parameter.
+	ParamAttr struct{ Name string }
+
+	// ConstAttr holds the values of a constant, or of an operation evaluated at compile time.
+	ConstAttr struct{ Flat any }
+
+	// SliceAttr is the box of a Slice.
+	SliceAttr struct{ Starts, Limits, Strides []int }
+
+	// DotAttr says which axes of both operands are contracted and which are aligned.
+	DotAttr struct {
+		LHSContract, LHSBatch, RHSContract, RHSBatch []int
+		Config                                       compute.DotGeneralConfig
+	}
+
+	// ArgAttr is for ArgMinMax.
+	ArgAttr struct {
+		Axis  int
+		IsMin bool
+		DType dtypes.DType
+	}
+
+	// GatherAttr: see compute.StandardOps.Gather.
+	GatherAttr struct {
+		IndexVectorAxis                                            int
+		OffsetOutputAxes, CollapsedSliceAxes, StartIndexMap, Sizes []int
+		Sorted                                                     bool
+	}
+
+	// ScatterAttr: see compute.StandardOps.ScatterSum.
+	ScatterAttr struct {
+		IndexVectorAxis                                                int
+		UpdateWindowAxes, InsertedWindowAxes, ScatterAxesToOperandAxes []int
+		Sorted, Unique                                                 bool
+	}
+
+	// WindowAttr is for ReduceWindow.
+	WindowAttr struct {
+		Reduction                                            compute.ReduceOpType
+		Dimensions, Strides, InputDilations, WindowDilations []int
+		Paddings                                             [][2]int
+	}
+
+	// ConvAttr is for ConvGeneral.
+	ConvAttr struct {
+		Axes                               compute.ConvolveAxesConfig
+		Strides                            []int
+		Paddings                           [][2]int
+		InputDilations, KernelDilations    []int
+		ChannelGroupCount, BatchGroupCount int
+	}
+
+	// SortAttr is for Sort; the comparator is a closure of 2N scalars.
+	SortAttr struct {
+		Comparator *Function
+		Axis       int
+		Stable     bool
+	}
+
+	// CallAttr holds the functions that Call, If (on true, on false) and While (condition, body) run.
+	CallAttr struct{ Functions []*Function }
+
+	// AttentionAttr is for both halves of scaled dot-product attention.
+	AttentionAttr struct {
+		Layout  compute.AttentionAxesLayout
+		Scale   float64
+		Causal  bool
+		HasMask bool
+	}
+)

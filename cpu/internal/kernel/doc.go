@@ -1,0 +1,19 @@
+// Package kernel computes on numbers in memory: tiles of elements, rows of attention scores, and panels of matrix
+// products. It is given addresses and sizes, checks neither, and knows no graph, no threads and no memory of its own.
+//
+// A Set holds the kernels of one level of instructions (set.go): element-wise operations, reductions, conversions and moves
+// on tiles (Func), the inner loops of matrix products (Gemm) and the parts of attention between products (Attention). A
+// Matmul (gemm.go) is a product of strided matrices: it packs blocks of both operands where that pays (pack.go) and walks
+// over them with the inner loop.
+//
+// Plain loops for every type are in portable.go, attention.go and gemm.go. On amd64 with GOEXPERIMENT=simd, generated files
+// replace those of float32 and float64: kernels_*.go, with simd/archsimd, and gemm_amd64.s, in assembly, since from Go the
+// compiler reaches about 55 % of the multiply-add rate of a processor with two 512-bit units. Their sources are in gen; after
+// a change there,
+//
+//	go generate ./cpu/...
+//
+// writes them again. A test in gen fails while they differ.
+package kernel
+
+//go:generate go run ./gen .

@@ -1,0 +1,229 @@
+package kernel
+
+import "unsafe"
+
+// Gemm multiplies a strip of at most MR rows with a panel of at most NR columns: the register block.
+type Gemm struct {
+	MR, NR, size int
+	lanes        int // columns that are loaded at once, even where fewer are wanted
+
+	// pack copies k x cols elements (cols <= nr), strided in bytes, to [k][nr], with zeros behind cols.
+	pack func(dst, b unsafe.Pointer, k, cols, kStride, nStride int)
+
+	// packRows copies k rows of whole panels, one after the other in b, to panels that lie panelBytes apart; nil if
+	// pack does as well.
+	packRows func(dst, b unsafe.Pointer, k, panels, kStride, panelBytes int)
+
+	// run computes c[r, j] (+)= sum over i of a[r, i] * panel[i, j], each sum in the order of i.
+	run func(call *GemmCall, rows, cols int)
+
+	// gemv computes one row of c in gemvBytes of columns, which lie side by side in the right operand, and does not add to
+	// c; nil if run does as well.
+	gemv func(call *GemmCall)
+
+	// gemvSplitK computes one row of c in splitKBytes of columns, which lie side by side, each from several partial sums;
+	// nil if run does as well.
+	gemvSplitK func(call *GemmCall)
+}
+
+const (
+	gemvBytes   = 256 // of the columns of Gemm.gemv
+	splitKBytes = 64  // of Gemm.gemvSplitK
+)
+
+// GemmCall holds the arguments of an inner loop: c[r, j] (+)= sum over i < k of a[r*aRow + i*aK] * panel[i*panelRow + j].
+// Distances are in bytes. gen/gemm.go knows its layout.
+type GemmCall struct {
+	k     int
+	a     unsafe.Pointer
+	aRow  int
+	aK    int
+	panel unsafe.Pointer
+	c     unsafe.Pointer
+	cRow  int
+
+	// Columns to load and store, of the first and second vector of a row: bits, or the address of a mask vector.
+	masks    [2]uintptr
+	add      int // not 0: add to c
+	panelRow int
+
+	next uintptr // where the next call's a begins: fetched into the cache, 64 bytes for each k; never read
+}
+
+const (
+	// BlockK is the number of terms of a sum that are multiplied before the next ones.
+	BlockK = 512 // rows of a packed panel: with 32 columns of float32, 32 KB
+	blockM = 384 // rows of the left operand that are multiplied with one panel after the other
+)
+
+// RoundUp is the smallest multiple that is not below n.
+func RoundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
+
+// Matmul is c = a b for strided matrices: a has M rows of K, b K rows of N. Strides in bytes, columns of c consecutive.
+type Matmul struct {
+	M, N, K  int
+	ARow, AK int
+	BK, BN   int
+	CRow     int
+	Kernel   *Gemm
+	PackA    bool // elements along k are far apart: copy strips of a first
+	Direct   bool // b is read where it is
+	SplitK   bool // a single row may be computed from partial sums: not what it is among other rows, to the last bit
+}
+
+// Panels is the number of panels of b.
+func (g *Matmul) Panels() int { return (g.N + g.Kernel.NR - 1) / g.Kernel.NR }
+
+// CanReadDirectly tells whether rows of b are made of whole vectors.
+func (g *Matmul) CanReadDirectly() bool {
+	return g.BN == g.Kernel.size && g.N%g.Kernel.lanes == 0
+}
+
+// PackedBytes is the memory for all of b, packed.
+func (g *Matmul) PackedBytes() int {
+	if g.Direct {
+		return 0
+	}
+	return g.K * g.Panels() * g.Kernel.NR * g.Kernel.size
+}
+
+// StripBytes is the memory for a packed block of a.
+func (g *Matmul) StripBytes() int {
+	if !g.PackA {
+		return 0
+	}
+	return RoundUp(min(g.M, blockM), g.Kernel.MR) * min(g.K, BlockK) * g.Kernel.size
+}
+
+// panel is the place of rows k0 on of panel p: in b itself, or packed, where blocks of k follow each other.
+func (g *Matmul) panel(b unsafe.Pointer, k0, kn, p int) unsafe.Pointer {
+	if g.Direct {
+		return unsafe.Add(b, k0*g.BK+p*g.Kernel.NR*g.BN)
+	}
+	return unsafe.Add(b, (k0*g.Panels()+p*kn)*g.Kernel.NR*g.Kernel.size)
+}
+
+// Pack copies panels lo to hi of b.
+func (g *Matmul) Pack(packed, b unsafe.Pointer, lo, hi int) {
+	nr := g.Kernel.NR
+	for k0 := 0; k0 < g.K; k0 += BlockK {
+		kn := min(BlockK, g.K-k0)
+		lo := lo
+		if whole := min(hi, g.N/nr); g.Kernel.packRows != nil && g.BN == g.Kernel.size && whole > lo {
+			g.Kernel.packRows(g.panel(packed, k0, kn, lo), unsafe.Add(b, k0*g.BK+lo*nr*g.BN), kn, whole-lo, g.BK, kn*nr*g.Kernel.size)
+			lo = whole
+		}
+		for p := lo; p < hi; p++ {
+			g.Kernel.pack(g.panel(packed, k0, kn, p), unsafe.Add(b, k0*g.BK+p*nr*g.BN), kn, min(nr, g.N-p*nr), g.BK, g.BN)
+		}
+	}
+}
+
+// Area is the part of a product that is computed: rows R0 to R1, panels P0 to P1, terms K0 to K1 of each sum.
+// K0 must be 0 unless b is read directly.
+type Area struct{ R0, R1, P0, P1, K0, K1 int }
+
+// All is the whole product.
+func (g *Matmul) All() Area { return Area{0, g.M, 0, g.Panels(), 0, g.K} }
+
+// Multiply computes an area of c. b is packed unless direct; strips is room for a block of a if that is packed.
+func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area, accumulate bool) {
+	kr := g.Kernel
+	call.cRow = g.CRow
+	call.panelRow = kr.NR * kr.size
+	if g.Direct {
+		call.panelRow = g.BK
+	}
+	call.add = 0
+	if accumulate {
+		call.add = 1
+	}
+	for k0 := w.K0; k0 < w.K1; k0 += BlockK {
+		block := min(BlockK, g.K-k0) // rows of a packed panel
+		call.k = min(block, w.K1-k0)
+		for m0 := w.R0; m0 < w.R1; m0 += blockM {
+			m1 := min(m0+blockM, w.R1)
+			left := unsafe.Add(a, m0*g.ARow+k0*g.AK)
+			strip := g.ARow * kr.MR
+			call.aRow, call.aK = g.ARow, g.AK
+			if g.PackA {
+				packStrips(strips, left, call.k, m1-m0, g.ARow, g.AK, kr)
+				left, strip = strips, call.k*kr.MR*kr.size
+				call.aRow, call.aK = kr.size, kr.MR*kr.size
+			}
+			first := w.P0
+			if g.SplitK && kr.gemvSplitK != nil && g.Direct && m1-m0 == 1 && g.N*kr.size%splitKBytes == 0 && w.P0 == 0 && w.P1 == g.Panels() {
+				g.gemvSplitK(call, left, b, c, m0, k0)
+				continue
+			}
+			if kr.gemv != nil && g.Direct && m1-m0 == 1 && call.add == 0 {
+				first = g.gemv(call, left, b, c, m0, k0, w)
+			}
+			for p := first; p < w.P1; p++ {
+				call.panel = g.panel(b, k0, block, p)
+				cols := min(kr.NR, g.N-p*kr.NR)
+				call.a = left
+				call.c = unsafe.Add(c, m0*g.CRow+p*kr.NR*kr.size)
+				panel := call.panel
+				for m := m0; m < m1; m += kr.MR {
+					call.panel = panel
+					call.next = uintptr(call.a) + uintptr(strip)
+					kr.run(call, min(kr.MR, m1-m), cols)
+					if m+kr.MR < m1 {
+						call.a = unsafe.Add(call.a, strip)
+						call.c = unsafe.Add(call.c, kr.MR*g.CRow)
+					}
+				}
+			}
+		}
+		call.add = 1
+	}
+}
+
+// gemv computes row m0 of an area, whole widths of Gemm.gemv, and gives the first panel that is left.
+func (g *Matmul) gemv(call *GemmCall, left, b, c unsafe.Pointer, m0, k0 int, w Area) int {
+	each := gemvBytes / (g.Kernel.NR * g.Kernel.size)
+	p := w.P0
+	for ; p+each <= w.P1 && (p+each)*g.Kernel.NR <= g.N; p += each {
+		call.a, call.panel = left, g.panel(b, k0, 0, p)
+		call.c = unsafe.Add(c, m0*g.CRow+p*g.Kernel.NR*g.Kernel.size)
+		g.Kernel.gemv(call)
+	}
+	return p
+}
+
+// gemvSplitK computes row m0 of all columns.
+func (g *Matmul) gemvSplitK(call *GemmCall, left, b, c unsafe.Pointer, m0, k0 int) {
+	for at := 0; at < g.N*g.Kernel.size; at += splitKBytes {
+		call.a, call.panel, call.c = left, unsafe.Add(b, k0*g.BK+at), unsafe.Add(c, m0*g.CRow+at)
+		g.Kernel.gemvSplitK(call)
+	}
+}
+
+// portableGemm is the kernel for every number type.
+func portableGemm[T Number]() *Gemm {
+	const mr, nr = 4, 16
+	return &Gemm{
+		MR: mr, NR: nr, lanes: 1, size: int(unsafe.Sizeof(T(0))),
+		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
+			packPanel[T](dst, b, k, cols, nr, kStride, nStride)
+		},
+		run: func(call *GemmCall, rows, cols int) {
+			for r := range rows {
+				row := slice[T](unsafe.Add(call.c, r*call.cRow), cols)
+				var sum [nr]T
+				if call.add != 0 {
+					copy(sum[:], row)
+				}
+				from := unsafe.Add(call.a, r*call.aRow)
+				for i := range call.k {
+					x := *(*T)(unsafe.Add(from, i*call.aK))
+					for j, y := range slice[T](unsafe.Add(call.panel, i*call.panelRow), cols) {
+						sum[j] += x * y
+					}
+				}
+				copy(row, sum[:cols])
+			}
+		},
+	}
+}

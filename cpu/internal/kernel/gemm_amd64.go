@@ -1,0 +1,80 @@
+//go:build amd64 && goexperiment.simd
+
+package kernel
+
+import (
+	"unsafe"
+
+	"github.com/gomlx/compute/dtypes"
+)
+
+// laneMasks has lanes set before its middle: a window into it masks any number of columns.
+var laneMasks32 = func() (m [16]int32) {
+	for i := range 8 {
+		m[i] = -1
+	}
+	return m
+}()
+
+var laneMasks64 = func() (m [8]int64) {
+	for i := range 4 {
+		m[i] = -1
+	}
+	return m
+}()
+
+// simdGemm makes a kernel of a table of inner loops.
+func simdGemm[T Float](table [][2]func(*GemmCall), lanes int, bits bool) *Gemm {
+	nr := 2 * lanes
+	size := int(unsafe.Sizeof(T(0)))
+	var masks [][2]uintptr // by columns
+	for cols := range nr + 1 {
+		first, second := min(cols, lanes), max(0, cols-lanes)
+		if bits {
+			masks = append(masks, [2]uintptr{1<<first - 1, 1<<second - 1})
+		} else {
+			masks = append(masks, [2]uintptr{laneMask(size, lanes-first), laneMask(size, lanes-second)})
+		}
+	}
+	rows := packRows256
+	if bits {
+		rows = packRows512
+	}
+	gemv, splitK := gemvY32, gemvSplitKY32
+	if size == 8 {
+		gemv, splitK = gemvY64, gemvSplitKY64
+	}
+	return &Gemm{
+		packRows: rows, gemv: gemv, gemvSplitK: splitK,
+		MR: len(table), NR: nr, lanes: lanes, size: size,
+		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
+			if size == 4 && kStride == 4 && nStride != 4 {
+				packTransposed32(dst, b, k, cols, nr, nStride)
+				return
+			}
+			packPanel[T](dst, b, k, cols, nr, kStride, nStride)
+		},
+		run: func(call *GemmCall, rows, cols int) {
+			call.masks = masks[cols]
+			table[rows-1][(cols-1)/lanes](call)
+		},
+	}
+}
+
+// laneMask is the address of a mask whose first lanes are set, skip fewer than all.
+func laneMask(size, skip int) uintptr {
+	if size == 4 {
+		return uintptr(unsafe.Pointer(&laneMasks32[skip]))
+	}
+	return uintptr(unsafe.Pointer(&laneMasks64[skip]))
+}
+
+func addGemm(s *Set) {
+	if s.Level == levelAVX512 {
+		s.Gemm[dtypes.Float32] = simdGemm[float32](gemmZ32Table[:], 16, true)
+		s.Gemm[dtypes.Float64] = simdGemm[float64](gemmZ64Table[:], 8, true)
+		return
+	}
+	s.Gemm[dtypes.Float32] = simdGemm[float32](gemmY32Table[:], 8, false)
+	s.Gemm[dtypes.Float64] = simdGemm[float64](gemmY64Table[:], 4, false)
+}

@@ -1,0 +1,101 @@
+package kernel
+
+import "unsafe"
+
+// packStrips copies rows x k elements of a to strips of [k][mr].
+func packStrips(dst, a unsafe.Pointer, k, rows, rowStride, kStride int, kr *Gemm) {
+	done := 0
+	if rowStride == kr.size {
+		switch kr.size * kr.MR {
+		case 24:
+			done = packWhole24(dst, a, k, rows/kr.MR, kStride)
+		case 48:
+			done = packWhole48(dst, a, k, rows/kr.MR, kStride)
+		case 96:
+			done = packWhole96(dst, a, k, rows/kr.MR, kStride)
+		}
+	}
+	for r := done * kr.MR; r < rows; r += kr.MR {
+		to, from, n := unsafe.Add(dst, r*k*kr.size), unsafe.Add(a, r*rowStride), min(kr.MR, rows-r)
+		switch kr.size {
+		case 1:
+			packStripOf[uint8](to, from, k, n, rowStride, kStride, kr.MR)
+		case 2:
+			packStripOf[uint16](to, from, k, n, rowStride, kStride, kr.MR)
+		case 4:
+			packStripOf[uint32](to, from, k, n, rowStride, kStride, kr.MR)
+		default:
+			packStripOf[uint64](to, from, k, n, rowStride, kStride, kr.MR)
+		}
+	}
+}
+
+// packWhole48 copies strips of 48 bytes, reading a in order, and returns their number. It and its siblings spell the
+// copy out because the compiler calls a routine for memory that might overlap.
+func packWhole48(dst, a unsafe.Pointer, k, strips, kStride int) int {
+	for i := range k {
+		from, to := unsafe.Add(a, i*kStride), unsafe.Add(dst, i*48)
+		for s := range strips {
+			x, y := (*[6]uint64)(unsafe.Add(from, s*48)), (*[6]uint64)(unsafe.Add(to, s*k*48))
+			v0, v1, v2, v3, v4, v5 := x[0], x[1], x[2], x[3], x[4], x[5]
+			y[0], y[1], y[2], y[3], y[4], y[5] = v0, v1, v2, v3, v4, v5
+		}
+	}
+	return strips
+}
+
+func packWhole24(dst, a unsafe.Pointer, k, strips, kStride int) int {
+	for i := range k {
+		from, to := unsafe.Add(a, i*kStride), unsafe.Add(dst, i*24)
+		for s := range strips {
+			x, y := (*[3]uint64)(unsafe.Add(from, s*24)), (*[3]uint64)(unsafe.Add(to, s*k*24))
+			v0, v1, v2 := x[0], x[1], x[2]
+			y[0], y[1], y[2] = v0, v1, v2
+		}
+	}
+	return strips
+}
+
+func packWhole96(dst, a unsafe.Pointer, k, strips, kStride int) int {
+	for i := range k {
+		from, to := unsafe.Add(a, i*kStride), unsafe.Add(dst, i*96)
+		for s := range strips {
+			x, y := (*[12]uint64)(unsafe.Add(from, s*96)), (*[12]uint64)(unsafe.Add(to, s*k*96))
+			v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11 := x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11]
+			y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8], y[9], y[10], y[11] = v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11
+		}
+	}
+	return strips
+}
+
+func packStripOf[T Unsigned](dst, a unsafe.Pointer, k, rows, rowStride, kStride, mr int) {
+	size := int(unsafe.Sizeof(T(0)))
+	for i := range k {
+		from := unsafe.Add(a, i*kStride)
+		to := slice[T](unsafe.Add(dst, i*mr*size), mr)
+		for r := range rows {
+			to[r] = *(*T)(unsafe.Add(from, r*rowStride))
+		}
+	}
+}
+
+// packPanel is Gemm.pack for panels nr wide.
+func packPanel[T any](dst, b unsafe.Pointer, k, cols, nr, kStride, nStride int) {
+	size := int(unsafe.Sizeof(*new(T)))
+	d := slice[T](dst, k*nr)
+	if cols < nr {
+		clear(d)
+	}
+	if nStride == size {
+		for i := range k {
+			copy(d[i*nr:i*nr+cols], slice[T](unsafe.Add(b, i*kStride), cols))
+		}
+		return
+	}
+	for j := range cols {
+		from := unsafe.Add(b, j*nStride)
+		for i := range k {
+			d[i*nr+j] = *(*T)(unsafe.Add(from, i*kStride))
+		}
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !(amd64 && goexperiment.simd)
+
+package kernel
+
+// ScalarReason says why no SIMD kernels are used.
+const ScalarReason = "built without SIMD: on amd64, build with GOEXPERIMENT=simd in the environment for many times the speed"
+
+func simdKernelSets() []*Set { return nil }
