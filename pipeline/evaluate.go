@@ -24,7 +24,7 @@ type Protocol struct {
 // Evaluation is a measurement and what it is of.
 type Evaluation struct {
 	evaluation.Row
-	Examples []task.Example // that Row.Answers answer
+	Examples []task.Example `json:"-"` // that Row.Answers answer
 }
 
 // Evaluate measures the model by its task's measure, on examples that the task holds out or on those of a file.
