@@ -38,11 +38,10 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 		return Evaluation{}, fmt.Errorf("%s: there is nothing to search where answers are %s", m.Dir(), definition.Kind())
 	}
 	measure := definition.Measure(m.Vocabularies)
-	if decodes := definition.Kind() == task.Transduction; decodes && p.TeacherForced {
-		unknown, _ := m.Vocabularies.Target.Unknown()
-		measure = task.ForcedAccuracy{Unknown: unknown}
-	} else if decodes && p.ComputeHalted {
-		return Evaluation{}, fmt.Errorf("halted positions are always computed when answers are decoded: ask for that with teacher forcing only")
+	if decodes, is := measure.(task.DecodedAccuracy); is && p.TeacherForced {
+		measure = task.ForcedAccuracy{Accuracy: decodes.Accuracy}
+	} else if is && p.ComputeHalted {
+		return Evaluation{}, fmt.Errorf("halted positions are always computed where answers are decoded: ask for that with teacher forcing only")
 	}
 	e := m.Evaluator()
 	e.Beam, e.ComputeHalted, e.Progress = p.Beam, p.ComputeHalted, p.Progress
