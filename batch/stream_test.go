@@ -135,7 +135,10 @@ func TestOrderIsShuffled(t *testing.T) {
 }
 
 func TestStreamOfATask(t *testing.T) {
-	tk := algorithmic.Addition{}
+	tk, err := algorithmic.Addition{}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
 	source, target := tk.MaxLengths()
 	s, err := batch.NewStream(func(i int64) task.Example { return tk.Training(1, i) },
 		batch.Plan{Tokens: 1000, MaxSource: source, MaxTarget: target, Window: 2000}, 1)

@@ -38,7 +38,7 @@ func models(precision dtypes.DType) map[string]universal.Config {
 				config := universal.Config{
 					SourceVocabulary: 7, TargetVocabulary: 6, Width: 8, Heads: 2, Seed: 1, Transition: transition, Halting: p, PreNorm: preNorm,
 					LearnedSteps: preNorm && !tied, Precision: precision,
-					Dropout: universal.Dropout{Residual: 0.5}, Positions: universal.Positions{Max: 50},
+					Dropout: universal.Dropout{Residual: 0.5}, Positions: universal.RandomOffset{Max: 50},
 				}
 				list[name] = config
 				if _, fixed := p.(halting.Fixed); fixed {

@@ -9,6 +9,7 @@ import (
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/babi"
 	"universal-transformer/task/table"
+	"universal-transformer/task/text"
 	"universal-transformer/training"
 	"universal-transformer/universal"
 )
@@ -35,6 +36,7 @@ func (tasks) rows() []row[task.Definition] {
 		{"reverse", algorithmic.Reverse{}},
 		{"addition", algorithmic.Addition{}},
 		{"table", table.Table{}},
+		{"text", text.Text{}},
 		{"babi", babi.Babi{Set: "en-10k"}},
 	}
 }

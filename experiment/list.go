@@ -5,6 +5,7 @@ import (
 	"universal-transformer/objective"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
+	"universal-transformer/task/text"
 	"universal-transformer/training"
 	"universal-transformer/universal"
 )
@@ -26,6 +27,7 @@ var List = []Entry{
 	{"reverse-adaptive", "reverse with adaptive halting", ReverseAdaptive},
 	{"addition-adaptive", "addition with adaptive halting", AdditionAdaptive},
 	{"babi", "one task of bAbI, section 3.1: fill in task.path; ut experiment runs all of table 1", Babi},
+	{"text", "a language model on your own text, character by character: fill in task.path", LanguageModelOfText},
 	{"base", "what files of your own start from: fill in task.table.path", Base},
 }
 
@@ -71,6 +73,27 @@ func Demo() Run {
 	r.Training.Batch = Batch{Rows: 64, Boundaries: []int{16}} // one shape: at this size compiling costs more than padding
 	r.Training.Stop = training.Stop{Accuracy: 0.99}
 	r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 100
+	return r
+}
+
+// LanguageModelOfText learns a text character by character: fill in task.text.path. It is a start for a person's own text: some
+// minutes on a laptop for a book.
+func LanguageModelOfText() Run {
+	r := Base()
+	r.Name = "text"
+	r.Task = Task{text.Text{Path: "text.txt", Length: 128}}
+	r.Model = Model{LanguageModel{Universal{
+		Config: universal.Config{
+			Width: 128, Heads: 4, ScaleEmbedding: true, PreNorm: true,
+			Dropout: universal.Dropout{Transition: 0.1, Residual: 0.1},
+		},
+		Transition: Transition{universal.FeedForward{Filter: 512}},
+		Halting:    Halting{halting.Fixed{Steps: 4}},
+		Positions:  Positions{universal.FromOne{}},
+	}}}
+	r.Training.Schedule = cosine(2e-3, 200)
+	r.Training.Batch = Batch{Rows: 16, Boundaries: []int{127}}
+	r.Training.Validation = 64
 	return r
 }
 

@@ -17,10 +17,15 @@ import (
 // A measure is objective.CrossEntropy as numbers, mean last.
 type measure [7]float64
 
-func measured(t *testing.T, logits [][][]float64, target [][]int32, smoothing float64) (m measure) {
+func measured(t *testing.T, logits [][][]float64, target [][]int32, smoothing float64) measure {
+	t.Helper()
+	return measuredWith(t, logits, target, smoothing, 0)
+}
+
+func measuredWith(t *testing.T, logits [][][]float64, target [][]int32, smoothing float64, unknown int32) (m measure) {
 	t.Helper()
 	exec, err := model.NewExec(enginetest.Backend(t), model.NewStore(), func(_ *model.Scope, logits, target *Node) []*Node {
-		m := objective.Measure(logits, target, smoothing, 0)
+		m := objective.Measure(logits, target, smoothing, unknown)
 		return []*Node{m.Nats, m.Smoothed, m.Tokens, m.CorrectTokens, m.Sequences, m.CorrectSequences, m.Mean()}
 	})
 	if err != nil {
@@ -130,6 +135,21 @@ func TestMeasureByHand(t *testing.T) {
 	}
 	if m := measured(t, [][][]float64{{{1e4, -1e4, 0}}}, [][]int32{{1}}, 0); m[6] != 2e4 {
 		t.Errorf("huge logits: %v", m)
+	}
+}
+
+// A target that stands for unknown tokens costs what others cost, and never counts as correct.
+// Caught when planted: a match of <unknown> that counts.
+func TestUnknownTargets(t *testing.T) {
+	logits := [][][]float64{{{0, 9, 0, 0}, {0, 0, 0, 9}}, {{0, 0, 9, 0}, {0, 9, 0, 0}}}
+	target := [][]int32{{1, 3}, {2, 1}}
+	without, with := measured(t, logits, target, 0.1), measuredWith(t, logits, target, 0.1, 3)
+	if without[3] != 4 || without[5] != 2 || with[3] != 3 || with[5] != 1 {
+		t.Errorf("%v without, %v with an unknown token", without, with)
+	}
+	without[3], without[5] = with[3], with[5]
+	if with != without {
+		t.Errorf("the cost is %v, without an unknown token %v", with, without)
 	}
 }
 

@@ -83,4 +83,14 @@ func TestCopier(t *testing.T) {
 	if _, err := trained.Decode(t.Context(), []string{"12", "1x"}, pipeline.DecodeOptions{}); err == nil || err.Error()[:7] != "line 2:" {
 		t.Errorf("a token that is not known: %v", err)
 	}
+	scored, err := trained.Score(t.Context(), []pipeline.Pair{{Source: "12", Target: "12"}, {Source: "12", Target: "13"}, {Source: "3", Target: "3"}})
+	if err != nil || len(scored[0].LogProbs) != 3 || len(scored[2].LogProbs) != 2 {
+		t.Fatalf("%+v, %v", scored, err)
+	}
+	if right, wrong := scored[0].LogProbs[1], scored[1].LogProbs[1]; right < -0.1 || wrong > -2 || scored[1].Best[1] != scored[0].Best[1] || scored[0].LogProbs[0] != scored[1].LogProbs[0] {
+		t.Errorf("the right answer has %v, a wrong one %v: %+v", right, wrong, scored)
+	}
+	if _, err := trained.Score(t.Context(), []pipeline.Pair{{Source: "1", Target: "x"}}); err == nil || err.Error()[:9] != "target 1:" {
+		t.Errorf("a target that is not known: %v", err)
+	}
 }

@@ -24,7 +24,7 @@ type Protocol struct {
 // Evaluation is a measurement and what it is of.
 type Evaluation struct {
 	evaluation.Row
-	Examples []task.Example // that Row.Answers answer
+	Examples []task.Example `json:"-"` // that Row.Answers answer
 }
 
 // Evaluate measures the model by its task's measure, on examples that the task holds out or on those of a file.
@@ -38,11 +38,10 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 		return Evaluation{}, fmt.Errorf("%s: there is nothing to search where answers are %s", m.Dir(), definition.Kind())
 	}
 	measure := definition.Measure(m.Vocabularies)
-	if decodes := definition.Kind() == task.Transduction; decodes && p.TeacherForced {
-		unknown, _ := m.Vocabularies.Target.Unknown()
-		measure = task.ForcedAccuracy{Unknown: unknown}
-	} else if decodes && p.ComputeHalted {
-		return Evaluation{}, fmt.Errorf("halted positions are always computed when answers are decoded: ask for that with teacher forcing only")
+	if decodes, is := measure.(task.DecodedAccuracy); is && p.TeacherForced {
+		measure = task.ForcedAccuracy{Accuracy: decodes.Accuracy}
+	} else if is && p.ComputeHalted {
+		return Evaluation{}, fmt.Errorf("halted positions are always computed where answers are decoded: ask for that with teacher forcing only")
 	}
 	e := m.Evaluator()
 	e.Beam, e.ComputeHalted, e.Progress = p.Beam, p.ComputeHalted, p.Progress

@@ -9,9 +9,14 @@ import (
 	"universal-transformer/vocab"
 )
 
-// DecodedAccuracy decodes and compares: the paper's "char-acc" and "seq-acc". A reference that holds Unknown cannot be answered
-// right: <unknown> is no token.
-type DecodedAccuracy struct{ Unknown vocab.ID }
+// Accuracy says how answers that are sequences are compared.
+type Accuracy struct {
+	Unknown vocab.ID                          // a reference that holds it cannot be answered right: <unknown> is no token; 0: there is none
+	Notes   func(examples []Example) []string // what is to be known of the examples; may be nil
+}
+
+// DecodedAccuracy decodes and compares: the paper's "char-acc" and "seq-acc".
+type DecodedAccuracy struct{ Accuracy }
 
 // Measure decodes every example.
 func (d DecodedAccuracy) Measure(ctx context.Context, m Model, examples []Example) (Measurement, error) {
@@ -29,7 +34,7 @@ func (d DecodedAccuracy) Measure(ctx context.Context, m Model, examples []Exampl
 			unfinished++
 		}
 	}
-	result.Metrics = total.Metrics()
+	result.Metrics, result.Notes = total.Metrics(), d.notes(examples)
 	if unfinished > 0 {
 		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d answers did not end and were cut off", unfinished, len(examples)))
 	}
@@ -39,7 +44,7 @@ func (d DecodedAccuracy) Measure(ctx context.Context, m Model, examples []Exampl
 // ForcedAccuracy predicts every target token from the true tokens before it. For greedy decoding the two agree on whole sequences
 // (one is right exactly if each of its tokens is the most probable after the true ones before it) but not on tokens: one wrong
 // token may lead decoding astray. A wrong End among the predictions ends nothing.
-type ForcedAccuracy struct{ Unknown vocab.ID }
+type ForcedAccuracy struct{ Accuracy }
 
 // Measure scores every example.
 func (f ForcedAccuracy) Measure(ctx context.Context, m Model, examples []Example) (Measurement, error) {
@@ -53,8 +58,15 @@ func (f ForcedAccuracy) Measure(ctx context.Context, m Model, examples []Example
 		total = total.Plus(one)
 		result.Answers = append(result.Answers, Answer{s.Best, one.Sequences.Correct == 1})
 	}
-	result.Metrics = total.Metrics()
+	result.Metrics, result.Notes = total.Metrics(), f.notes(examples)
 	return result, nil
+}
+
+func (a Accuracy) notes(examples []Example) []string {
+	if a.Notes == nil {
+		return nil
+	}
+	return a.Notes(examples)
 }
 
 // without is a reference in which Unknown can not be matched.

@@ -26,7 +26,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		"halting.steps is 0: ":                  func(c *universal.Config) { c.Halting = halting.Fixed{} },
 		"halting.max_steps is -3: ":             func(c *universal.Config) { c.Halting = halting.Graves{ACT: halting.ACT{MaxSteps: -3}} },
 		"dropout.attention is 1: ":              func(c *universal.Config) { c.Dropout.Attention = 1 },
-		"positions.max is -4: ":                 func(c *universal.Config) { c.Positions.Max = -4 },
+		"positions.max is -4: ":                 func(c *universal.Config) { c.Positions = universal.RandomOffset{Max: -4} },
 		"shared_embedding needs one vocabulary": func(c *universal.Config) { c.SharedEmbedding = true },
 		"learned_steps needs a known number":    func(c *universal.Config) { c.LearnedSteps, c.Halting = true, halting.Length{} },
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"universal-transformer/experiment"
 	"universal-transformer/runlog"
+	"universal-transformer/task/table"
 	"universal-transformer/viewer"
 )
 
@@ -57,8 +58,12 @@ func TestShow(t *testing.T) {
 	}
 	shown := succeeds(t, "show", "base", "--set", "model.width=6", "--set", "model.heads=3", "--set", "task.table.path=pairs.tsv")
 	r, err := experiment.Parse([]byte(shown))
-	if err != nil || r.Model.Width != 6 || r.Model.Heads != 3 || r.Task.Table.Path != "pairs.tsv" {
-		t.Errorf("--set gave %+v, %v", r.Model.Config, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, of := r.Model.Value.(experiment.EncoderDecoder), r.Task.Value.(table.Table)
+	if model.Width != 6 || model.Heads != 3 || of.Path != "pairs.tsv" {
+		t.Errorf("--set gave %+v, %+v", model, of)
 	}
 }
 
@@ -71,7 +76,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// Training says where the run is and what it came to, keeps to its seed, and by default goes to runs/NAME.
+// Training says where the run is and how it went, keeps to its seed, and by default goes to runs/NAME.
 func TestTrain(t *testing.T) {
 	r := ut(t, append([]string{"train", "demo", "--seed", "7"}, tiny()...)...)
 	if r.code != 0 || !strings.HasPrefix(r.stdout, filepath.Join("runs", "demo")+": 20 steps ") {
@@ -83,7 +88,7 @@ func TestTrain(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(r.stderr) {
-		if !strings.HasPrefix(line, "held out at step ") && !strings.HasPrefix(line, "step ") {
+		if !strings.HasPrefix(line, "validation at step ") && !strings.HasPrefix(line, "step ") {
 			t.Errorf("says %q on the standard error", line)
 		}
 	}
@@ -106,10 +111,10 @@ func TestTrain(t *testing.T) {
 
 func TestEval(t *testing.T) {
 	for want, args := range map[string][]string{
-		"reverse, lengths as in training, 5 examples held out, greedy decoding":                 {},
-		"reverse, length 7, 5 examples held out, teacher forcing":                               {"--length", "7", "--teacher-forced"},
-		"reverse, lengths 1..3, 5 examples held out, beam search of width 2, alpha 0.6":         {"--mix", "3", "--beam", "2"},
-		"reverse, lengths as in training, 5 examples held out, beam search of width 3, alpha 1": {"--beam", "3", "--alpha", "1"},
+		"reverse, lengths as in training, 5 examples, greedy decoding":                 {},
+		"reverse, length 7, 5 examples, teacher forcing":                               {"--length", "7", "--teacher-forced"},
+		"reverse, lengths 1..3, 5 examples, beam search of width 2, alpha 0.6":         {"--mix", "3", "--beam", "2"},
+		"reverse, lengths as in training, 5 examples, beam search of width 3, alpha 1": {"--beam", "3", "--alpha", "1"},
 	} {
 		got := succeeds(t, append([]string{"eval", trained(t), "--count", "5"}, args...)...)
 		for _, want := range []string{want, "checkpoint of step ", "token accuracy", "sequence accuracy", " of 5)", "95 % interval"} {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,9 @@ import (
 	"testing"
 
 	"universal-transformer/evaluation"
+	"universal-transformer/pipeline"
 	"universal-transformer/score"
+	"universal-transformer/task"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -22,13 +25,15 @@ func TestJSON(t *testing.T) {
 	for name, value := range map[string]any{
 		"eval": measured{
 			Version: "1.2.3", Run: "runs/reverse", Experiment: "reverse", Checkpoint: 5000,
-			Row: evaluation.Row{
-				Task: "reverse", Examples: 200, Lengths: "length 40", Method: evaluation.BeamSearch, BeamWidth: 4, Alpha: 0.6,
-				Score:   score.Score{Tokens: score.Accuracy{Correct: 8000, Total: 8200}, Sequences: score.Accuracy{Correct: 150, Total: 200}},
-				Unended: 3,
-			},
+			Evaluation: pipeline.Evaluation{Row: evaluation.Row{
+				Task: "reverse", Examples: 200, Lengths: "length 40", Measurement: task.Measurement{
+					Method:  "beam search of width 4, alpha 0.6",
+					Metrics: score.Score{Tokens: score.Accuracy{Correct: 8000, Total: 8200}, Sequences: score.Accuracy{Correct: 150, Total: 200}}.Metrics(),
+					Notes:   []string{"3 of 200 answers did not end and were cut off"},
+				},
+			}},
 		},
-		"eval_nothing": measured{Version: "1.2.3", Row: evaluation.Row{Method: evaluation.GreedyDecoding}},
+		"eval_nothing": measured{Version: "1.2.3", Evaluation: pipeline.Evaluation{Row: evaluation.Row{Measurement: task.Measurement{Metrics: []score.Metric{score.Figure("perplexity per token", math.NaN())}}}}},
 		"version": versions{
 			Version: "1.2.3", Go: "go1.26.5", Platform: "linux/amd64", Backends: []string{"cpu", "go"}, Default: "cpu", SIMD: true,
 			Refused: []string{"FFT"}, Replayed: []string{"Float16"},

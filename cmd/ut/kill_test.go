@@ -28,7 +28,7 @@ func killed(dir string) []string {
 	return append([]string{"train", "demo", "--out", dir, "--backend", *trainOn}, tiny(
 		`model.halting={"frozen": {"max_steps": 3, "epsilon": 0.01}}`,
 		`model.dropout={"embedding": 0.1, "attention": 0.1, "transition": 0.1, "residual": 0.1}`,
-		"model.positions.max=12", "training.accumulate=2", "training.ponder.warmup=30", "training.steps=60",
+		`model.positions={"random_offset": {"max": 12}}`, "training.accumulate=2", "training.ponder.warmup=30", "training.steps=60",
 		`training.batch={"tokens": 96}`, "training.log_every=3", "training.evaluate_every=7", "training.checkpoint_every=5",
 	)...)
 }

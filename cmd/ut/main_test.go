@@ -76,7 +76,7 @@ func tiny(more ...string) []string {
 	for _, set := range append([]string{
 		"model.width=8", "model.heads=2", "model.transition.feedforward.filter=16", `model.halting={"fixed": {"steps": 1}}`,
 		"task.reverse.max_length=4", "training.steps=20", "training.log_every=5", "training.evaluate_every=10",
-		"training.checkpoint_every=10", `training.batch={"tokens": 256}`, "training.held_out=32",
+		"training.checkpoint_every=10", `training.batch={"tokens": 256}`, "training.validation=32",
 	}, more...) {
 		args = append(args, "--set", set)
 	}
@@ -123,7 +123,7 @@ func write(t *testing.T, name, content string) string {
 }
 
 // replace changes one piece of a file.
-func replace(t *testing.T, path, old, new string) {
+func replace(t *testing.T, path, old, with string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -132,7 +132,7 @@ func replace(t *testing.T, path, old, new string) {
 	if !bytes.Contains(data, []byte(old)) {
 		t.Fatalf("%s has no %q", path, old)
 	}
-	if err := os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(new), 1), 0o644); err != nil {
+	if err := os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(with), 1), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -29,21 +29,21 @@ func TestOwnTable(t *testing.T) {
 	}
 	config := write(t, "table.json", fmt.Sprintf(`{
 		"name": "pairs",
-		"task": {"table": {"path": %q, "tokens": "words"}},
-		"model": {"width": 16, "heads": 2, "transition": {"feedforward": {"filter": 32}}, "halting": {"fixed": {"steps": 1}}},
-		"training": {"steps": 30, "evaluate_every": 15, "held_out": 50}
+		"task": {"table": {"path": %q, "tokenizer": "whitespace"}},
+		"model": {"encoder_decoder": {"width": 16, "heads": 2, "transition": {"feedforward": {"filter": 32}}, "halting": {"fixed": {"steps": 1}}}},
+		"training": {"steps": 30, "evaluate_every": 15, "validation": 50}
 	}`, pairs))
 	run := filepath.Join(dir, "run")
 	r := ut(t, "train", "--config", config, "--out", run)
 	if r.code != 0 {
 		t.Fatalf("exit code %d: %s", r.code, r.stderr)
 	}
-	for _, want := range []string{"5000 lines, 4998 usable, 2 malformed", pairs + ":42: ", pairs + ":1234: ", "held out"} {
+	for _, want := range []string{"5000 lines, 4998 usable, 2 malformed", pairs + ":42: ", pairs + ":1234: ", "validation at step"} {
 		if !strings.Contains(r.stderr, want) {
 			t.Errorf("training does not say %q:\n%s", want, r.stderr)
 		}
 	}
-	if got := succeeds(t, "eval", run, "--count", "20"); !strings.Contains(got, "table, lengths as in training, 20 examples held out") {
+	if got := succeeds(t, "eval", run, "--count", "20"); !strings.Contains(got, "table, lengths as in training, 20 examples, greedy decoding") {
 		t.Errorf("evaluation says %s", got)
 	}
 	r = utReading(t, "one two three\nfour and five\n", "decode", run)

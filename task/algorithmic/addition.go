@@ -37,21 +37,26 @@ func (a Addition) Resolved() Addition {
 func (a Addition) Open() (task.Task, error) { return a.stream(), nil }
 
 func (a Addition) stream() stream {
-	n := or(a.MaxLength, defaultMaxLength)
+	n, base := or(a.MaxLength, defaultMaxLength), or(a.Base, defaultBase)
 	return stream{
-		name: a.String(), ids: vocabularies(or(a.Base, defaultBase), separator), shortest: 3, longest: n, longestTarget: n,
-		examples: a.Examples, draw: a.draw,
+		name: a.String(), base: base, ids: vocabularies(base, separator), shortest: 3, longest: n, longestTarget: n,
+		examples: a.Examples, shape: twoNumbers, fill: a.fill,
 	}
 }
 
-func (a Addition) draw(rng *rand.Rand, length int, exact bool) task.Example {
-	base := or(a.Base, defaultBase)
-	first := 1 + rng.IntN(length/2)
-	second := length - first - 1
+// twoNumbers draws the lengths of both operands.
+func twoNumbers(rng *rand.Rand, length int, exact bool) (s shape) {
+	s.first = 1 + rng.IntN(length/2)
+	s.second = length - s.first - 1
 	if !exact {
-		second = 1 + rng.IntN(second)
+		s.second = 1 + rng.IntN(s.second)
 	}
-	x, y := number(rng, base, first), number(rng, base, second)
+	return s
+}
+
+func (a Addition) fill(rng *rand.Rand, s shape) task.Example {
+	base := or(a.Base, defaultBase)
+	x, y := number(rng, base, s.first), number(rng, base, s.second)
 	source := slices.Concat(x, []vocab.ID{digit0 + vocab.ID(base)}, y)
 	return task.Example{Source: source, Target: append(sum(x, y, base), vocab.End)}
 }

@@ -1,6 +1,8 @@
 package algorithmic_test
 
 import (
+	"context"
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -273,3 +275,54 @@ func opened(d task.Definition) task.Task {
 	}
 	return tk
 }
+
+// No string that there are many of is in two of training, validation and test, whatever the seed; and what is left over is counted.
+// Caught when planted: a split by the seed, test strings drawn without a split, a count that leaves the short ones out.
+func TestSplitBySource(t *testing.T) {
+	for name, d := range map[string]task.Definition{"copy": algorithmic.Copy{MaxLength: 6}, "reverse": algorithmic.Reverse{Base: 2, MaxLength: 16}, "addition": algorithmic.Addition{MaxLength: 7}} {
+		tk := opened(d)
+		few := func(source string) bool {
+			digits := len(strings.ReplaceAll(source, "+", ""))
+			return digits < map[string]int{"copy": 4, "reverse": 14, "addition": 4}[name]
+		}
+		trained, held, short := map[string]bool{}, map[bool]map[string]bool{}, 0
+		for i := range int64(60_000) {
+			source, _ := texts(tk, tk.Training(uint64(1+i%3), i))
+			trained[source] = true
+		}
+		for _, validation := range []bool{true, false} {
+			held[validation] = map[string]bool{}
+			examples, err := tk.HeldOut(7, task.Selection{Validation: validation, Count: 3000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			short = 0
+			for _, e := range examples {
+				source, _ := texts(tk, e)
+				held[validation][source] = true
+				if few(source) {
+					short++
+				} else if trained[source] || held[true][source] && !validation {
+					t.Fatalf("%s: %s is in two splits", name, source)
+				}
+			}
+			measured, err := d.Measure(tk.Vocabularies()).Measure(t.Context(), echo{}, examples)
+			if want := fmt.Sprintf("%d of 3000 sources are so short", short); err != nil || !strings.HasPrefix(measured.Notes[0], want) || short == 0 {
+				t.Errorf("%s: %q, %v, want %s", name, measured.Notes, err, want)
+			}
+		}
+	}
+}
+
+// echo answers with the right answers.
+type echo struct{ task.Model }
+
+func (echo) Decode(_ context.Context, examples []task.Example) ([]task.Decoded, error) {
+	answers := make([]task.Decoded, len(examples))
+	for i, e := range examples {
+		answers[i] = task.Decoded{Tokens: e.Target, Finished: true}
+	}
+	return answers, nil
+}
+
+func (echo) Method() string { return "echo" }

@@ -33,18 +33,23 @@ func (c Copy) Resolved() Copy {
 func (c Copy) Open() (task.Task, error) { return c.stream(), nil }
 
 func (c Copy) stream() stream {
-	n := or(c.MaxLength, defaultMaxLength)
+	n, base := or(c.MaxLength, defaultMaxLength), or(c.Base, defaultBase)
 	return stream{
-		name: c.String(), ids: vocabularies(or(c.Base, defaultBase)), shortest: 1, longest: n, longestTarget: n + 1,
-		examples: c.Examples, draw: c.draw,
+		name: c.String(), base: base, ids: vocabularies(base), shortest: 1, longest: n, longestTarget: n + 1,
+		examples: c.Examples, shape: oneNumber, fill: c.fill,
 	}
 }
 
-func (c Copy) draw(rng *rand.Rand, length int, exact bool) task.Example {
+func (c Copy) fill(rng *rand.Rand, s shape) task.Example {
+	source := randomDigits(rng, or(c.Base, defaultBase), s.first)
+	target := append(slices.Clone(source), vocab.End)
+	return task.Example{Source: source, Target: target}
+}
+
+// oneNumber is the shape of copy and reverse: lengths are uniform in 1..length.
+func oneNumber(rng *rand.Rand, length int, exact bool) shape {
 	if !exact {
 		length = 1 + rng.IntN(length)
 	}
-	source := randomDigits(rng, or(c.Base, defaultBase), length)
-	target := append(slices.Clone(source), vocab.End)
-	return task.Example{Source: source, Target: target}
+	return shape{first: length}
 }

@@ -33,19 +33,16 @@ func (r Reverse) Resolved() Reverse {
 func (r Reverse) Open() (task.Task, error) { return r.stream(), nil }
 
 func (r Reverse) stream() stream {
-	n := or(r.MaxLength, defaultMaxLength)
+	n, base := or(r.MaxLength, defaultMaxLength), or(r.Base, defaultBase)
 	return stream{
-		name: r.String(), ids: vocabularies(or(r.Base, defaultBase)), shortest: 1, longest: n, longestTarget: n + 1,
-		examples: r.Examples, draw: r.draw,
+		name: r.String(), base: base, ids: vocabularies(base), shortest: 1, longest: n, longestTarget: n + 1,
+		examples: r.Examples, shape: oneNumber, fill: r.fill,
 	}
 }
 
-func (r Reverse) draw(rng *rand.Rand, length int, exact bool) task.Example {
-	if !exact {
-		length = 1 + rng.IntN(length)
-	}
-	source := randomDigits(rng, or(r.Base, defaultBase), length)
+func (r Reverse) fill(rng *rand.Rand, s shape) task.Example {
+	source := randomDigits(rng, or(r.Base, defaultBase), s.first)
 	target := append(slices.Clone(source), vocab.End)
-	slices.Reverse(target[:length])
+	slices.Reverse(target[:s.first])
 	return task.Example{Source: source, Target: target}
 }

@@ -19,8 +19,28 @@ func (sequences) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Source, FileOf: table.Reader(v)}
 }
 
-// Measure decodes, and counts tokens and sequences.
-func (sequences) Measure(task.Vocabularies) task.Measure { return task.DecodedAccuracy{} }
+// Measure decodes, and counts tokens and sequences. It says how many sources are so short that training has them too.
+func (sequences) Measure(v task.Vocabularies) task.Measure {
+	return task.DecodedAccuracy{Accuracy: task.Accuracy{Notes: func(examples []task.Example) []string { return shared(v, examples) }}}
+}
+
+// shared counts the sources that no split keeps apart.
+func shared(v task.Vocabularies, examples []task.Example) []string {
+	n, plus := 0, 0
+	base := v.Source.Size() - int(digit0)
+	if at, ok := v.Source.ID(separator); ok {
+		base, plus = int(at-digit0), 1
+	}
+	for _, e := range examples {
+		if few(base, len(e.Source)-plus) {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d sources are so short that training has them too: there are fewer than %d of their length", n, len(examples), enough)}
+}
 
 // vocabularies is the same digits on both sides, so that they can share embeddings.
 func vocabularies(base int, more ...string) task.Vocabularies {

@@ -60,7 +60,7 @@ func TestOpenRefuses(t *testing.T) {
 		"both":            {Table{Path: good, HeldOut: 0.2, HeldOutPath: good}, "give one of them"},
 		"negative count":  {Table{Path: good, MinCount: -1}, "min_count is -1"},
 		"negative length": {Table{Path: good, MaxLength: -1}, "max_length is -1"},
-		"tokens":          {Table{Path: good, Tokenizer: 9}, "tokens is 9"},
+		"tokens":          {Table{Path: good, Tokenizer: 9}, "tokenizer is 9"},
 		"missing file":    {Table{Path: good + "x"}, "no such file"},
 		"missing held":    {Table{Path: good, HeldOutPath: good + "x"}, "no such file"},
 		"empty":           {Table{Path: write(t, "")}, "is empty"},

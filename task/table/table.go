@@ -79,7 +79,7 @@ func (Table) Reader(v task.Vocabularies) task.Reader {
 // Measure decodes, and counts tokens and sequences. A reference with a token that the vocabulary does not have cannot be met.
 func (Table) Measure(v task.Vocabularies) task.Measure {
 	unknown, _ := v.Target.Unknown()
-	return task.DecodedAccuracy{Unknown: unknown}
+	return task.DecodedAccuracy{Accuracy: task.Accuracy{Unknown: unknown}}
 }
 
 // Open reads the files and makes the task. What is in them is the task's Notes.

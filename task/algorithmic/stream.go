@@ -1,0 +1,125 @@
+package algorithmic
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// A stream is a task made of one way of drawing an example: the training and the held-out streams.
+type stream struct {
+	name          string
+	base          int
+	ids           task.Vocabularies
+	shortest      int // smallest total source length there is
+	longest       int // largest in training
+	longestTarget int // in training, End included
+	examples      int // 0: online; else the size of the fixed training set
+	// shape draws the lengths of the one or two numbers of an example of exactly length source tokens (exact), or of the task's mix
+	// of lengths up to length.
+	shape func(rng *rand.Rand, length int, exact bool) shape
+	fill  func(rng *rand.Rand, s shape) task.Example // draws the digits
+}
+
+// shape is the digits of the numbers in a source; copy and reverse have no second one.
+type shape struct{ first, second int }
+
+// Name is the task's: "copy".
+func (s stream) Name() string { return s.name }
+
+// Vocabularies is digits, on both sides the same.
+func (s stream) Vocabularies() task.Vocabularies { return s.ids }
+
+// MaxLengths is of training.
+func (s stream) MaxLengths() (source, target int) { return s.longest, s.longestTarget }
+
+// Notes has nothing to say.
+func (s stream) Notes() []string { return nil }
+
+// Training is the i-th example of the training stream of seed.
+func (s stream) Training(seedValue uint64, i int64) task.Example {
+	if s.examples > 0 {
+		n := int64(s.examples)
+		order := seed.NewPermutation(seedValue, s.name+"/epoch", i/n, s.examples)
+		i = int64(order.At(int(i % n)))
+	}
+	return s.draw(seed.Rand(seedValue, s.name+"/training", i), s.longest, false, forTraining)
+}
+
+// HeldOut draws sel.Count examples, 10,000 if that is 0. A Length or Mix below the shortest source is an error.
+func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, error) {
+	if err := sel.Validate(); err != nil {
+		return nil, err
+	}
+	length, exact, field := s.longest, false, ""
+	switch {
+	case sel.Length > 0:
+		length, exact, field = sel.Length, true, "length"
+	case sel.Mix > 0:
+		length, field = sel.Mix, "mix"
+	}
+	if length < s.shortest {
+		return nil, fmt.Errorf("%s is %d: the shortest source of %s has %d tokens", field, length, s.name, s.shortest)
+	}
+	examples := make([]task.Example, sel.Count)
+	if sel.Count == 0 {
+		examples = make([]task.Example, defaultHeldOut)
+	}
+	name, use := s.name+"/held-out", forTest
+	if sel.Validation {
+		name, use = s.name+"/validation", forValidation
+	}
+	for i := range examples {
+		examples[i] = s.draw(seed.Rand(seedValue, name, int64(i)), length, exact, use)
+	}
+	return examples, nil
+}
+
+// draw is one example of a use: of its shape, digits are drawn until the source is for that use.
+func (s stream) draw(rng *rand.Rand, length int, exact bool, wanted use) task.Example {
+	of := s.shape(rng, length, exact)
+	e := s.fill(rng, of)
+	for !few(s.base, of.first+of.second) && useOf(e.Source) != wanted {
+		e = s.fill(rng, of)
+	}
+	return e
+}
+
+// A use is what sources are for.
+type use int
+
+const (
+	forTraining   use = iota // nine of ten
+	forValidation            // one of twenty
+	forTest                  // one of twenty
+)
+
+// useOf tells by a hash what a source is for.
+func useOf(source []vocab.ID) use {
+	data := make([]byte, 0, 4*len(source))
+	for _, id := range source {
+		data = binary.LittleEndian.AppendUint32(data, uint32(id))
+	}
+	sum := sha256.Sum256(data)
+	switch binary.LittleEndian.Uint64(sum[:]) % 20 {
+	case 0:
+		return forValidation
+	case 1:
+		return forTest
+	}
+	return forTraining
+}
+
+// enough is how many sources there must be of a shape for uses to have their own.
+const enough = 10_000
+
+// few tells whether sources with so many digits are too few to be kept apart.
+func few(base, digits int) bool {
+	return float64(digits)*math.Log(float64(base)) < math.Log(enough)-1e-9
+}

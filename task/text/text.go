@@ -1,0 +1,112 @@
+// Package text is language modelling on a user's own file: every token from those before it.
+//
+// The file is one text that goes on, cut into pieces of equal length which are learned without what stood before them; or, with
+// Lines, every line is a text of its own, which ends. The last tenth of the file, or a tenth of its lines, is held out: half of it
+// validates, half is the test. The vocabulary is that of the rest.
+package text
+
+import (
+	"errors"
+	"fmt"
+
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+const (
+	defaultLength  = 128
+	defaultHeldOut = 0.1
+)
+
+// Text says what file to read and how. Only Path is needed.
+type Text struct {
+	Path      string          `json:"path" file:"any"` // a file of UTF-8 text
+	Tokenizer vocab.Tokenizer `json:"tokenizer"`       // "characters" (the default) or "whitespace"
+	Lines     bool            `json:"lines"`           // every line is a text of its own
+	Length    int             `json:"length"`          // tokens of a piece, or the most that a line may have; 0 means 128
+	HeldOut   float64         `json:"held_out"`        // share held out, half to validate with, half for the test; 0 means 0.1
+	MinCount  int             `json:"min_count"`       // rarer tokens of the training part become <unknown>; 0 means 1
+}
+
+// Kind is task.LanguageModeling.
+func (Text) Kind() task.Kind { return task.LanguageModeling }
+
+// String is the file's path.
+func (c Text) String() string { return c.Path }
+
+// Validate names the field that is missing or out of range.
+func (c Text) Validate() error {
+	switch {
+	case c.Path == "":
+		return errors.New("path is empty: name a text file")
+	case c.Length != 0 && c.Length < 2:
+		return fmt.Errorf("length is %d: it must be at least 2, or 0 for %d", c.Length, defaultLength)
+	case !(c.HeldOut >= 0 && c.HeldOut < 1):
+		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
+	case c.MinCount < 0:
+		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
+	}
+	return c.Tokenizer.Validate()
+}
+
+// resolved is the same text with its defaults spelled out.
+func (c Text) resolved() Text {
+	if c.Length == 0 {
+		c.Length = defaultLength
+	}
+	if c.HeldOut == 0 {
+		c.HeldOut = defaultHeldOut
+	}
+	return c
+}
+
+// Reader reads prompts, and texts to score.
+func (c Text) Reader(v task.Vocabularies) task.Reader {
+	return task.LineReader{Vocabularies: v, Name: task.Prompt, Open: !c.Lines, FileOf: func(path string) ([]task.Example, []string, error) {
+		c := c.resolved()
+		c.Path, c.Tokenizer = path, v.Tokenizer
+		pieces, notes, err := c.read()
+		if err != nil {
+			return nil, nil, err
+		}
+		if !c.Lines {
+			pieces = cut(pieces[0], c.Length)
+		}
+		return c.examples(v.Target, pieces), notes, nil
+	}}
+}
+
+// Measure is perplexity, per token and per word.
+func (c Text) Measure(v task.Vocabularies) task.Measure {
+	unknown, _ := v.Target.Unknown()
+	return task.Perplexity{Words: words(v), Unknown: unknown}
+}
+
+// words counts the words of a target: tokens, or, of characters, the places where a word ends, at white space or at the end of a
+// line. In pieces of a text that goes on, a word that is cut in two is counted once.
+func words(v task.Vocabularies) func([]vocab.ID) int {
+	if v.Tokenizer == vocab.Whitespace {
+		return func(target []vocab.ID) (n int) {
+			for _, id := range target {
+				if id != vocab.End {
+					n++
+				}
+			}
+			return n
+		}
+	}
+	space := map[vocab.ID]bool{vocab.End: true}
+	for _, token := range []string{" ", "\n", "\t", "\r", "\u00a0"} {
+		if id, ok := v.Target.ID(token); ok {
+			space[id] = true
+		}
+	}
+	return func(target []vocab.ID) (n int) {
+		for i, id := range target {
+			if space[id] && (i == 0 || !space[target[i-1]]) {
+				n++
+			}
+		}
+		return n
+	}
+}
