@@ -18,7 +18,7 @@ var table1 = &Table{
 	Experiments: babiExperiments(),
 	Needs: []Need{
 		{"data", "data", "the bAbI distribution, folder or archive, as ut data babi gets it"},
-		{"stand-in", "", "a file qaN_... to train task N on in place of the distribution's; results name it"},
+		{"stand-in", "", "a file qaN_... to train task N on in place of its own file; results name it"},
 	},
 	Open:     openBabi,
 	Measure:  measureBabi,

@@ -30,8 +30,7 @@ func writePonderTimes(p *Page, results []Result) {
 		}
 	}
 	if p.Printf("\n"); len(equal) > 0 {
-		p.Printf("A mean with a small deviation need not be a choice made position by position: in many tasks nearly every position takes the same number of steps, "+
-			"at least %.0f %% of them in %s.\n\n", 100*nearlyAll, strings.Join(equal, "; "))
+		p.Printf("Depth often depends on the task alone: at least %.0f %% of all positions take the same number of steps in these tasks. %s.\n\n", 100*nearlyAll, strings.Join(equal, "; "))
 	}
 	p.Printf("%s", strings.Join(figures, ""))
 }
@@ -56,7 +55,7 @@ func bySupports(list []babiSummary) (three, all map[int]ponderTimes) {
 // onlyTasks says of how many tasks there are results, where that is not all.
 func onlyTasks(list []babiSummary) string {
 	if n := len(list); n > 0 && n < len(babiNames) {
-		return fmt.Sprintf(" (only %d)", n)
+		return fmt.Sprintf(" (%d of 20)", n)
 	}
 	return ""
 }

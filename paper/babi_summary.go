@@ -87,9 +87,13 @@ func standsFor(file string) int {
 	return n
 }
 
-// usesStandIn tells whether one of the tasks was trained on a stand-in.
-func usesStandIn(list []babiSummary) bool {
-	return slices.ContainsFunc(list, func(s babiSummary) bool { return s.standIn != "" })
+// standIn gives the task that was trained on another file than its own, if there is one.
+func standIn(list []babiSummary) (s babiSummary, ok bool) {
+	at := slices.IndexFunc(list, func(s babiSummary) bool { return s.standIn != "" })
+	if at < 0 {
+		return s, false
+	}
+	return list[at], true
 }
 
 // missingTasks is the tasks without a result.

@@ -14,11 +14,12 @@ func writeBabiExperiment(p *Page, c babiColumn, experiment string, results []Res
 		return
 	}
 	own := of(results, experiment)
-	p.Printf("### %s\n\n%s\n\n", experiment, trainedHow(own))
+	p.Printf("### %s\n\n%s %s a model.", experiment, trainedHow(own), parameters(own))
 	if c.joint {
 		s := list[0]
-		p.Printf("One model for all tasks, %s: %.1f minutes, %.0f questions a second.\n\n", count(len(own), "seed"), s.seconds/60, s.examples)
+		p.Printf(" One model for all tasks, %s: %.1f minutes, %.0f questions/s.", count(len(own), "seed"), s.seconds/60, s.examples)
 	}
+	p.Printf("\n\n")
 	said := babiPublished[experiment]
 	head := []string{"task", ""}
 	if said.Best != nil {
@@ -69,7 +70,7 @@ func writeBabiAverage(p *Page, said babiPaper, list []babiSummary) {
 		p.Printf("\nAverage %.2f, %d failed; the paper: %.2f, %d failed.\n\n", average, failed, said.Average, said.Failed)
 		return
 	}
-	p.Printf("\nAverage %.2f over only %s, %d failed", average, count(len(list), "task"), failed)
+	p.Printf("\nAverage %.2f over %d of 20 tasks, %d failed", average, len(list), failed)
 	if same, ok := said.onSameTasks(list); ok {
 		p.Printf("; the paper: %.2f over the same tasks", same)
 	}
@@ -79,26 +80,56 @@ func writeBabiAverage(p *Page, said babiPaper, list []babiSummary) {
 // trainedHow says how models were trained, as the files say it, and of which tasks where not all are the same.
 func trainedHow(results []Result) string {
 	var texts []string
-	tasks := map[string][]string{}
-	for _, r := range results {
-		text := r.how()
-		if !slices.Contains(texts, text) {
-			texts = append(texts, text)
+	for _, model := range distinct(results, Result.how) {
+		text := model.what
+		if len(model.results) < len(results) {
+			text = model.tasks() + ": " + text
 		}
-		if !slices.Contains(tasks[text], r.Task) {
-			tasks[text] = append(tasks[text], r.Task)
+		versions := distinct(model.results, func(r Result) string { return "version " + r.Version })
+		for _, v := range versions {
+			text += ", " + v.what
+			if len(versions) > 1 {
+				text += " (" + v.tasks() + ")"
+			}
 		}
-	}
-	if len(texts) == 1 {
-		return texts[0] + "."
-	}
-	for i, text := range texts {
-		texts[i] = fmt.Sprintf("%s: %s", and(tasks[text]), text)
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, "; ") + "."
 }
 
-// how is the model, its training and the version that trained it. Configurations of all versions have what is read of them here.
+// group is results of which the same can be said.
+type group struct {
+	what    string
+	results []Result
+}
+
+// distinct groups results by what is said of them, in order.
+func distinct(results []Result, say func(Result) string) (groups []group) {
+	for _, r := range results {
+		what := say(r)
+		at := slices.IndexFunc(groups, func(g group) bool { return g.what == what })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, group{what: what})
+		}
+		groups[at].results = append(groups[at].results, r)
+	}
+	return groups
+}
+
+// tasks names the tasks of a group.
+func (g group) tasks() string {
+	var tasks []int
+	for _, r := range g.results {
+		for _, t := range r.Measured.(*babiMeasured).Tests {
+			tasks = append(tasks, t.Task)
+		}
+	}
+	slices.Sort(tasks)
+	return numbered(slices.Compact(tasks))
+}
+
+// how is the model and its training. Configurations of all versions have what is read of them here.
 func (r Result) how() string {
 	var c struct {
 		Training struct {
@@ -113,5 +144,17 @@ func (r Result) how() string {
 	if decay := c.Training.WeightDecay; decay > 0 {
 		text += fmt.Sprintf(", weight decay %v", decay)
 	}
-	return fmt.Sprintf("%s, %s, version %s", text, count(r.Threads, "thread"), r.Version)
+	return fmt.Sprintf("%s, %s", text, count(r.Threads, "thread"))
+}
+
+// parameters is how many a group of models has.
+func parameters(results []Result) string {
+	least, most := results[0].Parameters, results[0].Parameters
+	for _, r := range results {
+		least, most = min(least, r.Parameters), max(most, r.Parameters)
+	}
+	if least == most {
+		return count(most, "parameter")
+	}
+	return fmt.Sprintf("%s to %s", thousands(least), count(most, "parameter"))
 }

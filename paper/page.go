@@ -18,7 +18,7 @@ type Page struct {
 
 const preamble = `# Results
 
-Written by ` + "`ut report`" + ` from the files in ` + "`%s`" + `, and from nothing else: every number in a column "ours" comes from one of them. What has no file is
+Written by ` + "`ut report`" + ` from the files in ` + "`%s`" + `, one for each training run. Every number of ours in a table comes from them, and what has no file is
 called missing.
 
 ## The paper's tables and figures

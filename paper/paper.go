@@ -99,7 +99,7 @@ func find(name string) (*Table, []Experiment, error) {
 	for _, t := range Tables {
 		if t.Name == name {
 			if len(t.Experiments) == 0 {
-				return nil, nil, fmt.Errorf("%s has no experiments yet", name)
+				return nil, nil, RequestError{fmt.Errorf("%s has no experiments yet", name)}
 			}
 			return t, t.Experiments, nil
 		}
@@ -112,9 +112,9 @@ func find(name string) (*Table, []Experiment, error) {
 		names = append(names, t.Name)
 	}
 	if near, ok := strictjson.Nearest(name, names); ok {
-		return nil, nil, fmt.Errorf("experiment %q is not known: did you mean %q?", name, near)
+		return nil, nil, RequestError{fmt.Errorf("experiment %q is not known: did you mean %q?", name, near)}
 	}
-	return nil, nil, fmt.Errorf("experiment %q is not known", name)
+	return nil, nil, RequestError{fmt.Errorf("experiment %q is not known", name)}
 }
 
 // label is what a task is called in file names: numbers are "task01", names stay as they are.

@@ -18,6 +18,11 @@ type Request struct {
 	Results string   // folder of results
 }
 
+// A RequestError is a name or a task that does not exist.
+type RequestError struct{ error }
+
+func (e RequestError) Unwrap() error { return e.error }
+
 // Cells lists the cells, every task once before any task a second time. Where a file is missing that a cell needs, the cell is left out and
 // the error listed, once for all seeds; but if the tasks were chosen, or no cell would be left, it is the error.
 func (r Request) Cells() (cells []Cell, leftOut []error, err error) {
@@ -65,7 +70,7 @@ func (r Request) checkTasks(experiments []Experiment) error {
 	for _, chosen := range r.Tasks {
 		if !slices.Contains(known, label(chosen)) {
 			slices.Sort(known)
-			return fmt.Errorf("%q is no task of %s, which has %s", chosen, r.Name, strings.Join(slices.Compact(known), ", "))
+			return RequestError{fmt.Errorf("%q is no task of %s, which has %s", chosen, r.Name, strings.Join(slices.Compact(known), ", "))}
 		}
 	}
 	return nil

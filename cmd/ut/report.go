@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"universal-transformer/internal/atomicfile"
+	"universal-transformer/paper"
+)
+
+func newReport() *cobra.Command {
+	root, out := "", ""
+	c := &cobra.Command{
+		Use:   "report",
+		Short: "Write the page of results, the paper's figures beside ours",
+		Long: `report reads the results that ut experiment run left, and writes a page of them: one table of all
+of the paper's tables and figures, and a section for each table that there are results of. What is
+missing is named. Figures go beside the results.`,
+		Example: `  ut report
+  ut report --results results    (the published ones)
+  ut report --out page.md`,
+		Args: arguments(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if out == "" {
+				out = filepath.Join(filepath.Dir(root), "RESULTS.md")
+			}
+			if _, err := os.Stat(root); err != nil {
+				return fmt.Errorf("--results: %w: ut experiment run makes results", err)
+			}
+			return report(c, root, out)
+		},
+	}
+	c.Flags().StringVar(&root, "results", filepath.Join("runs", "results"), "`folder` of results")
+	c.Flags().StringVar(&out, "out", "", "`file` to write (default RESULTS.md beside the folder of results)")
+	return c
+}
+
+// report writes the page of the results below root, and the figures that are drawn for it.
+func report(c *cobra.Command, root, out string) error {
+	results, err := paper.ReadAll(root)
+	if err != nil {
+		return err
+	}
+	page := paper.Render(results, root, filepath.Dir(out))
+	for file, drawing := range page.Figures {
+		if err := atomicfile.Write(filepath.Join(root, file), drawing); err != nil {
+			return err
+		}
+	}
+	if err := atomicfile.Write(out, page.Bytes()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s, of %d results\n", out, len(results))
+	return err
+}
