@@ -75,14 +75,6 @@ type Config struct {
 	trained int // steps that the model was trained with, where an Exit has changed the policy since; 0: as the policy says
 }
 
-// Dropout holds rates, 0 to below 1, of values zeroed in training.
-type Dropout struct {
-	Embedding  float64 `json:"embedding"`  // of the embedded tokens, before coordinates are added
-	Attention  float64 `json:"attention"`  // of the attention weights
-	Transition float64 `json:"transition"` // of the transition's inner activations
-	Residual   float64 `json:"residual"`   // of what each sub-layer adds to the state
-}
-
 // Inputs are the tokens that a model reads, 0 for padding, which stands at the right.
 type Inputs struct {
 	Source *Node // [B, M] int32, with Config.Words [B, M*W]; nil for a Decoder
@@ -185,19 +177,6 @@ func (c Config) Adaptive() bool { return c.Halting.Adaptive() }
 // transition of one position does not depend on others.
 func (c Config) SelectsPositions() bool {
 	return c.Halting.SkipsHalted() && len(c.Transition.LooksBack(c.Width)) == 0
-}
-
-// Validate rejects rates outside [0, 1).
-func (d Dropout) Validate() error {
-	for _, rate := range []struct {
-		name  string
-		value float64
-	}{{"embedding", d.Embedding}, {"attention", d.Attention}, {"transition", d.Transition}, {"residual", d.Residual}} {
-		if !(rate.value >= 0 && rate.value < 1) {
-			return fmt.Errorf("%s is %v: it must be at least 0 and below 1", rate.name, rate.value)
-		}
-	}
-	return nil
 }
 
 // precision is Float32 unless something else is asked for.
