@@ -26,7 +26,8 @@ func ExampleWriteText() {
 		panic(err)
 	}
 	// Output:
-	// babi 1 · adaptive (ACT, halted states copied), width 64, 4 heads, at most 4 steps
+	// babi 1
+	// adaptive (ACT, halted states copied), width 64, 4 heads, at most 4 steps
 	// asked     Mary went home . Where is Mary ?
 	// answered  home
 	// expected  home
