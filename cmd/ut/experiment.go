@@ -4,24 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
-	"universal-transformer/experiment"
-	"universal-transformer/task/babi"
+	"universal-transformer/engine"
+	"universal-transformer/paper"
 )
 
 func newExperiment() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "experiment",
 		Short: "Run the paper's tables: many runs, one result each",
-		Long: `experiment runs what is behind a table of the paper: every task, with several seeds. Each run
-that is finished leaves one small JSON file; ut report makes a page of them.`,
+		Long: `experiment runs what is behind a table of the paper: its experiments, which train every task with
+several seeds. Each finished run leaves one small JSON file; ut report makes a page of them.`,
 		Example: `  ut experiment list
   ut experiment run babi-10k-single --data tasks_1-20_v1-2.tar.gz --tasks 1,6 --seeds 1
   ut report`,
@@ -30,202 +31,173 @@ that is finished leaves one small JSON file; ut report makes a page of them.`,
 	return c
 }
 
-// parent makes c a command that only has others below it.
-func parent(c *cobra.Command, below ...*cobra.Command) {
-	var names []string
-	for _, b := range below {
-		names = append(names, b.Name())
-	}
-	c.AddCommand(below...)
-	c.Args = func(_ *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return fmt.Errorf("what to do is missing: one of %s", strings.Join(names, ", "))
-		}
-		return fmt.Errorf("%q is none of %s", args[0], strings.Join(names, ", "))
-	}
-	c.RunE = func(*cobra.Command, []string) error { return nil }
-}
-
 func newExperimentList() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "List the experiments that run can run",
+		Short:   "List the tables and experiments that run can run",
 		Example: `  ut experiment list`,
 		Args:    arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 3, ' ', 0)
-			for _, g := range experiment.Grids {
-				fmt.Fprintf(w, "%s\t%s\n", g.Name, g.Summary)
+			for _, t := range paper.Tables {
+				if len(t.Experiments) == 0 {
+					continue
+				}
+				fmt.Fprintf(w, "%s\t%s\n", t.Name, t.Title)
+				for _, e := range t.Experiments {
+					fmt.Fprintf(w, "  %s\t%s\n", e.Name, e.Summary)
+				}
 			}
 			return w.Flush()
 		},
 	}
 }
 
-// gridFlags is what experiment run is told.
-type gridFlags struct {
-	data, standIn, runs, results, backend string
-	tasks                                 []string
-	seeds                                 int
-	sets                                  []string
+// experimentFlags is what experiment run is told.
+type experimentFlags struct {
+	request       paper.Request
+	needs         map[string]*string
+	seeds         string
+	jobs          int
+	runs, results string
+	backend       string
 }
 
 func newExperimentRun() *cobra.Command {
-	var f gridFlags
+	f := experimentFlags{needs: map[string]*string{}}
 	c := &cobra.Command{
 		Use:   "run EXPERIMENT",
-		Short: "Train and test all runs of an experiment that are not done",
-		Long: `run trains every task of an experiment with every seed, one after the other, and writes one
-result a run. A tenth of the training stories is kept to choose the checkpoint by; the test set is
-measured once, with that checkpoint.
+		Short: "Train and test all runs of an experiment or a table that are not done",
+		Long: `run trains every task of an experiment with every seed, and writes one result a run; the name of a
+table stands for all its experiments. Validation chooses a checkpoint of each run, and the test set
+is measured once, with that one.
 
-Runs that have a result are skipped; one that was interrupted goes on where it stood. Ctrl-C ends
-it after the update at hand; the same command goes on.
+Runs that have a result are skipped; one that was interrupted goes on where it stood. Ctrl-C saves
+all runs at work; the same command goes on. --jobs runs several side by side, on one thread each.
 
-A task whose training file the distribution lacks is named, and left out. --stand-in names another
-file for it, whose name must begin as the missing one's does (qa3_...): results and report say so.`,
+Tasks whose files are missing are named and left out.`,
 		Example: `  ut experiment run babi-10k-single
-  ut experiment run babi-10k-single-adaptive --tasks 1,2 --seeds 3
-  ut experiment run babi-1k-joint --data ~/babi/tasks_1-20_v1-2`,
+  ut experiment run babi-10k-single-adaptive --tasks 1,2 --seeds 4-6 --jobs 2
+  ut experiment run babi-1k-joint --data ~/babi/tasks_1-20_v1-2
+  ut experiment run table1 --results results`,
 		Args: arguments("EXPERIMENT"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
 	}
-	c.Flags().StringVar(&f.data, "data", "data", "the bAbI distribution, `folder` or archive, as ut data babi gets it")
-	c.Flags().StringVar(&f.standIn, "stand-in", "", "`file` qaN_... to train task N on instead; results say so")
+	f.needFlags(c)
 	c.Flags().StringVar(&f.runs, "runs", "runs", "`folder` of run directories")
 	c.Flags().StringVar(&f.results, "results", "", "`folder` of results (default results in the folder of run directories)")
-	c.Flags().StringSliceVar(&f.tasks, "tasks", nil, "`numbers` of the tasks, 1 to 20, with commas between them (default all)")
-	c.Flags().IntVar(&f.seeds, "seeds", 3, "`number` of seeds: 1, 2, ...; the paper has 10")
-	setFlag(c, &f.sets)
+	c.Flags().StringSliceVar(&f.request.Tasks, "tasks", nil, "`names` of the tasks, as in 1,6 (default all)")
+	c.Flags().StringVar(&f.seeds, "seeds", "3", "`seeds`: how many, a range or a list, as in 3, 4-6 or 1,3; the paper has 10")
+	c.Flags().IntVar(&f.jobs, "jobs", 1, "`number` of runs side by side; if more than 1, on one thread each")
+	setFlag(c, &f.request.Set)
 	backendFlag(c, &f.backend)
 	return c
 }
 
-func (f gridFlags) run(c *cobra.Command, name string) error {
-	grid, err := experiment.GridNamed(name)
-	if err != nil {
-		return usageError{fmt.Errorf("%w (ut experiment list shows all)", err)}
+// needFlags adds a flag for each file or folder that a table needs. Tables may share one.
+func (f *experimentFlags) needFlags(c *cobra.Command) {
+	usages := map[string]string{}
+	for _, t := range paper.Tables {
+		for _, n := range t.Needs {
+			usage := fmt.Sprintf("for %s: %s", t.Name, n.Usage)
+			if n.Default != "" {
+				usage += fmt.Sprintf(" (default %s)", n.Default)
+			}
+			if before := usages[n.Name]; before != "" {
+				usage = before + "; " + usage
+			}
+			usages[n.Name] = usage
+		}
+	}
+	for name, usage := range usages {
+		f.needs[name] = c.Flags().String(name, "", "`path` "+usage)
+	}
+}
+
+func (f *experimentFlags) run(c *cobra.Command, name string) (err error) {
+	if f.request.Seeds, err = parseSeeds(f.seeds); err != nil {
+		return usageError{fmt.Errorf("--seeds: %w", err)}
+	}
+	if f.jobs < 1 {
+		return usagef("--jobs is %d: it must be at least 1", f.jobs)
 	}
 	if f.results == "" {
 		f.results = filepath.Join(f.runs, "results")
 	}
-	tasks, err := f.chosen(grid)
+	f.request.Name, f.request.Runs, f.request.Results, f.request.Data = name, f.runs, f.results, paper.Data{}
+	for need, path := range f.needs {
+		if c.Flags().Changed(need) {
+			f.request.Data[need] = *path
+		}
+	}
+	cells, leftOut, err := f.request.Cells()
+	var wrong paper.RequestError
+	if errors.As(err, &wrong) {
+		return usageError{fmt.Errorf("%w (ut experiment list shows all)", err)}
+	}
 	if err != nil {
 		return err
 	}
-	tasks, missing, err := f.present(c, grid, tasks)
-	if err != nil {
+	for _, problem := range leftOut {
+		c.PrintErrln("ut: left out:", oneLine(problem))
+	}
+	if err := f.all(c, cells); err != nil {
 		return err
 	}
-	err = f.all(c, grid, tasks)
-	if err == nil && missing > 0 {
-		err = fmt.Errorf("what could be run is done; %d tasks have no training file in %s", missing, f.data)
+	if len(leftOut) > 0 {
+		return fmt.Errorf("what could be run is done; %d tasks lack a file", len(leftOut))
 	}
-	return err
+	return nil
 }
 
-// present is the tasks that have their files. Where all were asked for, the others are named and left out; otherwise they are an error.
-func (f gridFlags) present(c *cobra.Command, g experiment.Grid, tasks []int) (there []int, missing int, err error) {
-	d, err := babi.Open(f.data)
-	if err != nil {
-		return nil, 0, fmt.Errorf("--data: %w", err)
+// all does the cells.
+func (f *experimentFlags) all(c *cobra.Command, cells []paper.Cell) error {
+	backend, threads := jobBackend(f.backend, f.jobs)
+	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr())
+	stop := context.AfterFunc(c.Context(), func() {
+		c.PrintErrln("\ninterrupted: finishing these updates; again to stop at once, without saving")
+	})
+	runner := paper.Runner{
+		Jobs: f.jobs, Threads: threads, Now: time.Now,
+		Backend: func() (compute.Backend, error) { return engine.New(backend) },
+		Log:     watch.log, Progress: watch.progress, Finished: watch.finished,
 	}
-	if f.standIn != "" {
-		if err := (babi.Babi{Path: f.data, Set: babi.Sets[0], StandIn: f.standIn}).Validate(); err != nil {
-			return nil, 0, usagef("--stand-in: %w", err)
-		}
-		if _, err := os.Stat(f.standIn); err != nil {
-			return nil, 0, fmt.Errorf("--stand-in: %w", err)
-		}
+	err := runner.Run(c.Context(), cells)
+	stop()
+	watch.done()
+	switch {
+	case errors.Is(err, paper.ErrInterrupted):
+		return fmt.Errorf("%w: what is done is saved; the same command goes on", errInterrupted)
+	case watch.failed > 0 && len(cells) > 1:
+		return fmt.Errorf("%d of %d runs failed; the first: %s", watch.failed, len(cells), oneLine(err))
 	}
-	for _, n := range tasks {
-		problem := g.Missing(d, f.standIn, n)
-		switch {
-		case problem == nil:
-			there = append(there, n)
-		case g.Joint || len(f.tasks) > 0:
-			return nil, 0, problem
-		default:
-			missing++
-			c.PrintErrln("ut: left out:", oneLine(problem))
-		}
-	}
-	return there, missing, nil
+	return errors.Join(watch.err, err)
 }
 
-// all does every run that is not done.
-func (f gridFlags) all(c *cobra.Command, grid experiment.Grid, tasks []int) (err error) {
-	return using(f.backend, func(backend compute.Backend) error {
-		for seed := 1; seed <= f.seeds; seed++ { // every task once, before any twice
-			for _, n := range tasks {
-				cell := grid.Cell(f.runs, f.results, f.data, f.standIn, n, uint64(seed))
-				if cell.Run, err = cell.Run.Set(f.sets...); err != nil {
-					return err
-				}
-				if err := f.one(c, backend, cell); err != nil {
-					return err
-				}
+// mostSeeds is more than anybody means.
+const mostSeeds = 1000
+
+// parseSeeds reads "3", the seeds 1 to 3, "4-6" or "1,3".
+func parseSeeds(text string) (seeds []uint64, err error) {
+	list := text
+	if _, err := strconv.ParseUint(text, 10, 64); err == nil {
+		list = "1-" + text
+	}
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		if !isRange {
+			to = from
+		}
+		first, err := strconv.ParseUint(from, 10, 64)
+		last, err2 := strconv.ParseUint(to, 10, 64)
+		if err != nil || err2 != nil || first > last || last-first >= mostSeeds {
+			return nil, fmt.Errorf("%q is no number of seeds (3), range (4-6) or list (1,3)", text)
+		}
+		for s := first; s <= last; s++ {
+			if !slices.Contains(seeds, s) {
+				seeds = append(seeds, s)
 			}
 		}
-		return nil
-	})
-}
-
-// chosen is the tasks asked for.
-func (f gridFlags) chosen(g experiment.Grid) (tasks []int, err error) {
-	if f.seeds < 1 {
-		return nil, usagef("--seeds is %d: it must be at least 1", f.seeds)
 	}
-	if len(f.tasks) == 0 {
-		return g.Tasks(), nil
-	}
-	if g.Joint {
-		return nil, usagef("--tasks cannot be given with %s: it trains on all tasks at once", g.Name)
-	}
-	for _, text := range f.tasks {
-		n, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || n < 1 || n > babi.Tasks {
-			return nil, usagef("--tasks: %q is no task: they have the numbers 1 to %d", text, babi.Tasks)
-		}
-		tasks = append(tasks, n)
-	}
-	return tasks, nil
-}
-
-// one does one run, or says that it is done.
-func (f gridFlags) one(c *cobra.Command, backend compute.Backend, cell experiment.Cell) error {
-	result, done, err := cell.Done()
-	if err != nil {
-		return err
-	}
-	if !done {
-		c.PrintErrf("%s, in %s\n", cell.Name(), cell.Dir)
-		watch := &trainingWatch{w: c.ErrOrStderr()}
-		stop := context.AfterFunc(c.Context(), func() {
-			c.PrintErrln("\ninterrupted: finishing this update; again to stop at once, without saving")
-		})
-		result, err = cell.Do(c.Context(), backend, experiment.Watcher{Progress: watch.progress, Say: watch.say})
-		stop()
-		watch.done()
-		if errors.Is(err, experiment.ErrInterrupted) {
-			return fmt.Errorf("%w: what is done is saved; the same command goes on", errInterrupted)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	was := "done before"
-	switch {
-	case done && !cell.Same(result):
-		was += ", with another configuration: remove its result to do it again"
-	case !done:
-		was = fmt.Sprintf("%d updates in %s", result.Step, minutes(result.Seconds))
-	}
-	wrong, questions := 0, 0
-	for _, t := range result.Tests {
-		wrong, questions = wrong+t.Wrong, questions+t.Questions
-	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: validation error %.1f %%, test error %.1f %% of %d questions (%s)\n",
-		cell.Name(), result.Validation.Percent(), 100*float64(wrong)/float64(questions), questions, was)
-	return err
+	return seeds, nil
 }

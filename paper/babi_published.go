@@ -1,19 +1,19 @@
-package report
+package paper
 
-// Paper is what the paper says of one column of table 1 and one model: average error in percent over the tasks, and how many of 20
-// fail. For the model with dynamic halting, appendix C adds every task: the best of 10 seeds, and mean and deviation over them.
-type Paper struct {
+// babiPaper is what the paper prints of one column of table 1 and one model: average error in percent over the tasks, and how many of
+// 20 fail. For the model with dynamic halting, appendix C adds every task: the best of 10 seeds, and mean and deviation over them.
+type babiPaper struct {
 	Average float64
 	Failed  int
 	Best    []float64    // task 1 to 20
 	Seeds   [][2]float64 // mean, deviation
 }
 
-// fails is the error, in percent, above which a task has failed.
-const fails = 5
+// babiFails is the error, in percent, above which a task has failed.
+const babiFails = 5
 
-// published is table 1 and the tables of appendix C, by experiment.
-var published = map[string]Paper{
+// babiPublished is table 1 and the tables of appendix C, by experiment.
+var babiPublished = map[string]babiPaper{
 	"babi-10k-single-transformer": {Average: 15.2, Failed: 10},
 	"babi-10k-joint-transformer":  {Average: 22.1, Failed: 12},
 	"babi-1k-single-transformer":  {Average: 21.8, Failed: 5},
@@ -48,20 +48,12 @@ var published = map[string]Paper{
 	},
 }
 
-// pondered is section 3.1's ponder times of tasks that need one, two and three supporting facts: mean and deviation over all
+// babiPonder is section 3.1, ponder times of tasks that need one, two and three supporting facts: mean and deviation over all
 // positions of the test.
-var pondered = map[int][2]float64{1: {2.3, 0.8}, 2: {3.1, 1.1}, 3: {3.8, 2.2}}
+var babiPonder = [][2]float64{{2.3, 0.8}, {3.1, 1.1}, {3.8, 2.2}}
 
-// columns and models are table 1's.
-var (
-	columns = []string{"10k-single", "10k-joint", "1k-single", "1k-joint"}
-	models  = []struct{ suffix, name string }{
-		{"-transformer", "Transformer"}, {"", "Universal Transformer"}, {"-adaptive", "UT with dynamic halting"},
-	}
-)
-
-// tasks is the names of the tasks, from 1.
-var tasks = []string{"single supporting fact", "two supporting facts", "three supporting facts", "two-argument relations",
+// babiNames is the names of the tasks, from 1.
+var babiNames = []string{"single supporting fact", "two supporting facts", "three supporting facts", "two-argument relations",
 	"three-argument relations", "yes/no questions", "counting", "lists and sets", "simple negation", "indefinite knowledge",
 	"basic coreference", "conjunction", "compound coreference", "time reasoning", "basic deduction", "basic induction",
 	"positional reasoning", "size reasoning", "path finding", "agents' motivations"}

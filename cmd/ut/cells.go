@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+	"universal-transformer/engine"
+	"universal-transformer/internal/progress"
+	"universal-transformer/paper"
+)
+
+// jobBackend is the backend of each of several jobs: with one thread, unless the name says otherwise or the backend has no
+// such option. threads is how many it uses.
+func jobBackend(name string, jobs int) (job string, threads int) {
+	kind, options, _ := strings.Cut(name, ":")
+	if kind == "" {
+		kind = engine.Default
+	}
+	if jobs > 1 && kind == engine.Default && !strings.Contains(options, "threads=") {
+		options = strings.TrimPrefix(options+",threads=1", ",")
+		name = kind + ":" + options
+	}
+	for option := range strings.SplitSeq(options, ",") {
+		if n, err := strconv.Atoi(strings.TrimPrefix(option, "threads=")); err == nil && strings.HasPrefix(option, "threads=") {
+			return name, n
+		}
+	}
+	return name, runtime.GOMAXPROCS(0)
+}
+
+// cellWatch shows how the runs of an experiment go: a result each on out, and on errs what they log and one line of overall progress.
+type cellWatch struct {
+	out, errs io.Writer
+	terminal  bool // errs is one: its last line is the progress line
+	line      *progress.Progress
+	failed    int
+	err       error // of writing to out
+}
+
+func newCellWatch(out, errs io.Writer) *cellWatch {
+	file, ok := errs.(*os.File)
+	return &cellWatch{out: out, errs: errs, terminal: ok && term.IsTerminal(int(file.Fd())), line: progress.New(errs, 0, "update")}
+}
+
+func (w *cellWatch) progress(p paper.Progress) {
+	fields := []progress.Field{progress.Field(fmt.Sprintf("%d/%d runs", p.Done, p.Cells))}
+	if p.Rate > 0 {
+		fields = append(fields, progress.Rate(p.Rate, "updates/s"))
+	}
+	if p.Left > 0 {
+		fields = append(fields, progress.Field("at most "+short(p.Left)+" left"))
+	}
+	w.line.Update(p.Updates, fields...)
+}
+
+// short is a duration without what nobody needs to know.
+func short(d time.Duration) string {
+	if d >= time.Hour {
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	}
+	return d.Round(time.Second).String()
+}
+
+// clear takes the progress line away.
+func (w *cellWatch) clear() {
+	if w.terminal {
+		fmt.Fprint(w.errs, "\r\x1b[K")
+	}
+}
+
+func (w *cellWatch) log(line string) {
+	w.clear()
+	fmt.Fprintln(w.errs, line)
+}
+
+func (w *cellWatch) finished(o paper.Outcome) {
+	name := o.Cell.Name()
+	if errors.Is(o.Err, paper.ErrInterrupted) {
+		w.log(name + ": interrupted, saved")
+		return
+	}
+	if o.Err != nil {
+		w.failed++
+		w.log("ut: " + name + ": " + oneLine(o.Err))
+		return
+	}
+	how := fmt.Sprintf("%d updates in %s", o.Result.Step, minutes(o.Result.Seconds))
+	if o.Before {
+		how = "done before"
+		if o.Cell.Changed(o.Result) {
+			how += ", with another configuration: remove its result to do it again"
+		}
+	}
+	w.clear()
+	_, err := fmt.Fprintf(w.out, "%s: %s (%s)\n", name, o.Result.Measured.Summary(), how)
+	w.err = errors.Join(w.err, err)
+}
+
+func (w *cellWatch) done() { w.line.Done() }

@@ -1,0 +1,126 @@
+// Package paper holds the paper's tables: what runs each one needs, what the paper printed, and how our results are measured and
+// shown. A table is made of cells, one training run each. A finished cell leaves one JSON file, a [Result]; RESULTS.md is
+// written from those files alone, and names what is missing.
+//
+// To add a table, write a file with a [Table] value, as babi.go is, and put the value in [Tables].
+package paper
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"universal-transformer/experiment"
+	"universal-transformer/internal/strictjson"
+	"universal-transformer/pipeline"
+)
+
+// A Table is one table of the paper. One without experiments has not been started: it only has an Overview.
+type Table struct {
+	Name        string // "table1"
+	Title       string
+	Experiments []Experiment
+	Needs       []Need
+
+	// Open opens the files that runs read and gives a function that returns an error if one that a run needs is not there. nil: runs
+	// need no files.
+	Open func(Data) (missing func(experiment.Run) error, err error)
+	// Measure measures a trained model, on the test set once.
+	Measure func(ctx context.Context, m *pipeline.Model, c Cell, log func(line string)) (Measured, error)
+	// New gives an empty value of the type that Measure returns, to decode JSON into.
+	New func() Measured
+
+	Overview func(*Page, []Result) []Row // the table's rows, and its figures' rows, in the overview of RESULTS.md
+	Write    func(*Page, []Result)       // its section of RESULTS.md, from its results only
+}
+
+// An Experiment is one column or row of a table: one kind of model, trained on some tasks.
+type Experiment struct {
+	Name    string // "babi-10k-single-adaptive"; the folder of its results
+	Summary string
+	Tasks   []string // labels, as in file names: "task01", or "joint" for one model of all tasks
+
+	// Run is the complete run of one task, but for its name and seed.
+	Run func(task string, data Data) experiment.Run
+}
+
+// Measured is what the test of one cell found. Tables measure different things; an interface lets all of them share one format of
+// results, one runner and one page.
+type Measured interface {
+	Validate() error
+	// Summary is one line: "test error 0.4 % of 1000 questions".
+	Summary() string
+}
+
+// A Need is a file or folder that a table's runs read. The command line has a flag of its name.
+type Need struct{ Name, Default, Usage string }
+
+// Data is the paths of a table's needs, by their names.
+type Data map[string]string
+
+// Tables is every table of the paper.
+var Tables = []*Table{
+	table1,
+	notMeasured("table2", "Subject-verb agreement", Row{
+		What:  "accuracy on all sentences; on those with 5 attractors",
+		Paper: "UT with dynamic halting 0.992; 0.907. Transformer 0.962; 0.883",
+	}),
+	notMeasured("table3", "LAMBADA", Row{
+		What:  "test perplexity (accuracy) as a language model; test accuracy in reading comprehension",
+		Paper: "UT with dynamic halting 142 (0.19); 0.5625. Transformer 7321 (0.0); 0.3988",
+	}),
+	notMeasured("table4", "Copy, reverse and addition", Row{
+		What:  "character (sequence) accuracy at length 400, trained at 40",
+		Paper: "UT 0.91 (0.35), 0.96 (0.46), 0.34 (0.02)",
+	}),
+	notMeasured("table5", "Learning to execute, memorization", Row{
+		What:  "character (sequence) accuracy of copy, double, reverse",
+		Paper: "UT 1.0 (1.0), 1.0 (1.0), 1.0 (1.0)",
+	}),
+	notMeasured("table6", "Learning to execute, program evaluation", Row{
+		What:  "character (sequence) accuracy of program, control, addition",
+		Paper: "UT 0.89 (0.63), 1.0 (1.0), 1.0 (1.0)",
+	}),
+	notMeasured("table7", "Translation, WMT 2014 English to German", Row{
+		What:  "BLEU",
+		Paper: "UT base 28.9, Transformer base 28.0",
+	}),
+}
+
+// notMeasured is a table that nobody has started.
+func notMeasured(name, title string, r Row) *Table {
+	r.Part, r.What, r.Ours, r.Missing = "table "+name[len("table"):], title+": "+r.What, "not measured yet", "everything"
+	return &Table{Name: name, Title: title, Overview: func(*Page, []Result) []Row { return []Row{r} }}
+}
+
+// find gives the table and its experiments that a name stands for: those of the whole table, or one.
+func find(name string) (*Table, []Experiment, error) {
+	var names []string
+	for _, t := range Tables {
+		if t.Name == name {
+			if len(t.Experiments) == 0 {
+				return nil, nil, RequestError{fmt.Errorf("%s has no experiments yet", name)}
+			}
+			return t, t.Experiments, nil
+		}
+		for _, e := range t.Experiments {
+			if e.Name == name {
+				return t, []Experiment{e}, nil
+			}
+			names = append(names, e.Name)
+		}
+		names = append(names, t.Name)
+	}
+	if near, ok := strictjson.Nearest(name, names); ok {
+		return nil, nil, RequestError{fmt.Errorf("experiment %q is not known: did you mean %q?", name, near)}
+	}
+	return nil, nil, RequestError{fmt.Errorf("experiment %q is not known", name)}
+}
+
+// label is what a task is called in file names: numbers are "task01", names stay as they are.
+func label(task string) string {
+	if n, err := strconv.Atoi(task); err == nil {
+		return fmt.Sprintf("task%02d", n)
+	}
+	return task
+}

@@ -1,0 +1,36 @@
+package paper_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"universal-transformer/paper"
+)
+
+// Every published result can be read, and RESULTS.md and its figures are what they come to, to the last byte: ut report, or make report,
+// writes them.
+func TestPublishedPage(t *testing.T) {
+	root := filepath.Join("..", "results")
+	results, err := paper.ReadAll(root)
+	if err != nil || len(results) == 0 {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	page := paper.Render(results, root, "..")
+	if os.Getenv("WRITE") != "" {
+		os.WriteFile("../RESULTS.md", page.Bytes(), 0o644)
+	}
+	for file, want := range page.Figures {
+		if have, err := os.ReadFile(filepath.Join(root, file)); err != nil || !bytes.Equal(have, want) {
+			t.Errorf("%s is not what the results come to: run make report (%v)", file, err)
+		}
+	}
+	have, err := os.ReadFile(filepath.Join("..", "RESULTS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have, page.Bytes()) {
+		t.Error("RESULTS.md is not what the results come to: run make report")
+	}
+}

@@ -1,0 +1,145 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/pipeline"
+	"universal-transformer/training"
+)
+
+// A Runner does cells, several at a time. It skips those that have a result, and goes on with those that were interrupted. Its
+// callbacks may be nil; no two of them run at the same time.
+type Runner struct {
+	Jobs     int                             // cells at a time; 0 counts as 1
+	Threads  int                             // of one backend, as results say it
+	Backend  func() (compute.Backend, error) // makes one for each job
+	Now      func() time.Time
+	Log      func(line string)
+	Progress func(Progress)
+	Finished func(Outcome)
+}
+
+// Outcome is how one cell ended.
+type Outcome struct {
+	Cell   Cell
+	Result Result
+	Before bool  // the result was there before
+	Err    error // ErrInterrupted if the cell was; the result is then empty
+}
+
+// Run does the cells. A cell that fails does not keep others from being done; its error is among those returned. When ctx ends,
+// the cells at work are saved and Run returns ErrInterrupted.
+func (r Runner) Run(ctx context.Context, cells []Cell) error {
+	w := &work{Runner: r, estimate: newEstimate(r.Now(), len(cells))}
+	pending := w.pending(cells)
+	queue := make(chan Cell)
+	var jobs sync.WaitGroup
+	for range min(max(r.Jobs, 1), len(pending)) {
+		jobs.Go(func() { w.job(ctx, queue) })
+	}
+	for _, c := range pending {
+		select {
+		case queue <- c:
+			continue
+		case <-ctx.Done():
+		}
+		break
+	}
+	close(queue)
+	jobs.Wait()
+	if ctx.Err() != nil {
+		w.errs = append([]error{ErrInterrupted}, w.errs...)
+	}
+	return errors.Join(w.errs...)
+}
+
+// work is one call of Run.
+type work struct {
+	Runner
+	mu       sync.Mutex
+	estimate estimate
+	errs     []error
+}
+
+// pending is the cells that have no result; the others are reported.
+func (w *work) pending(cells []Cell) (todo []Cell) {
+	for _, c := range cells {
+		result, done, err := c.Done()
+		if err == nil && !done {
+			todo = append(todo, c)
+			w.estimate.add(c.Name(), c.Run.Training.Steps)
+			continue
+		}
+		w.finished(Outcome{Cell: c, Result: result, Before: done, Err: err})
+	}
+	return todo
+}
+
+// job does cells of the queue, one after the other, with a backend of its own.
+func (w *work) job(ctx context.Context, queue <-chan Cell) {
+	backend, err := w.Backend()
+	if err == nil {
+		defer backend.Finalize()
+	}
+	for c := range queue {
+		o := Outcome{Cell: c, Err: err}
+		if err == nil {
+			w.log(c, "begins, in "+c.Dir())
+			o.Result, o.Err = w.do(ctx, backend, c)
+		}
+		w.finished(o)
+	}
+}
+
+// do does one cell. A panic is an error of the cell: the others are to be saved.
+func (w *work) do(ctx context.Context, backend compute.Backend, c Cell) (r Result, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			err = fmt.Errorf("internal error: %v", problem)
+		}
+	}()
+	return c.do(ctx, backend, w.Threads, pipeline.Callbacks{
+		Log: func(line string) { w.log(c, line) },
+		Progress: func(p training.Progress) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.estimate.update(c.Name(), p, w.Now())
+			w.report()
+		},
+	})
+}
+
+func (w *work) log(c Cell, line string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.Log != nil {
+		w.Log(c.Name() + ": " + line)
+	}
+}
+
+func (w *work) finished(o Outcome) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if o.Err != nil && !errors.Is(o.Err, ErrInterrupted) {
+		w.errs = append(w.errs, fmt.Errorf("%s: %w", o.Cell.Name(), o.Err))
+	}
+	if o.Err == nil {
+		w.estimate.finish(o.Cell.Name())
+	}
+	if w.Finished != nil {
+		w.Finished(o)
+	}
+	w.report()
+}
+
+// report is called with the lock held.
+func (w *work) report() {
+	if w.Progress != nil {
+		w.Progress(w.estimate.progress(w.Now()))
+	}
+}
