@@ -1,0 +1,103 @@
+package bleu
+
+import (
+	"math"
+	"strings"
+)
+
+// Statistics is what BLEU needs to know of lines. It is summed, over all lines or over shares of them.
+type Statistics struct {
+	Counts           [MaxOrder]int // n-grams that match a reference, by order
+	Totals           [MaxOrder]int // n-grams of the hypotheses, by order
+	HypothesisLength int           // tokens
+	ReferenceLength  int           // tokens of the references nearest in length
+	Lines            int           // that were counted
+	References       int           // of every line; Varying if lines differ
+}
+
+// Varying is the number of references where not all lines have as many.
+const Varying = -1
+
+// Statistics counts one line, with c being valid. An n-gram matches as often as it stands in the reference that has it
+// most often; the length is that of the reference nearest in length, the shorter of two as near.
+func (c Config) Statistics(hypothesis string, references ...string) Statistics {
+	tokens := c.tokens(hypothesis)
+	s := Statistics{HypothesisLength: len(tokens), Lines: 1, References: len(references)}
+	allowed := map[ngram]int{}
+	for i, reference := range references {
+		tokens := c.tokens(reference)
+		if i == 0 || nearer(len(tokens), s.ReferenceLength, s.HypothesisLength) {
+			s.ReferenceLength = len(tokens)
+		}
+		atLeast(allowed, tokens)
+	}
+	for n := range MaxOrder {
+		for i := range len(tokens) - n {
+			s.Totals[n]++
+			if g := gramAt(tokens, i, n); allowed[g] > 0 {
+				allowed[g]--
+				s.Counts[n]++
+			}
+		}
+	}
+	return s
+}
+
+// Plus is the statistics of both sets of lines.
+func (s Statistics) Plus(other Statistics) Statistics {
+	for n := range MaxOrder {
+		s.Counts[n] += other.Counts[n]
+		s.Totals[n] += other.Totals[n]
+	}
+	s.HypothesisLength += other.HypothesisLength
+	s.ReferenceLength += other.ReferenceLength
+	s.References = common(s.Lines, s.References, other.Lines, other.References)
+	s.Lines += other.Lines
+	return s
+}
+
+// brevityPenalty is exp(1 - r/c) if the hypotheses' length c is less than the references' r, else 1.
+func (s Statistics) brevityPenalty() float64 {
+	switch {
+	case s.HypothesisLength >= s.ReferenceLength:
+		return 1
+	case s.HypothesisLength == 0:
+		return 0
+	}
+	return math.Exp(1 - float64(s.ReferenceLength)/float64(s.HypothesisLength))
+}
+
+// tokens is a line as BLEU sees it. White space at its end would make a difference to some tokenizers.
+func (c Config) tokens(line string) []string {
+	if c.Lowercase {
+		line = lower(line)
+	}
+	return c.Tokenizer.Tokens(strings.TrimRightFunc(line, isSpace))
+}
+
+// nearer reports whether a length is nearer to the wanted one than another, or as near and shorter.
+func nearer(length, other, wanted int) bool {
+	a, b := max(length-wanted, wanted-length), max(other-wanted, wanted-other)
+	return a < b || a == b && length < other
+}
+
+// An ngram is up to MaxOrder tokens. Those that a shorter one does not have are empty, as no token is.
+type ngram [MaxOrder]string
+
+// gramAt is the n+1 tokens from the i-th.
+func gramAt(tokens []string, i, n int) (g ngram) {
+	copy(g[:], tokens[i:i+n+1])
+	return g
+}
+
+// atLeast raises the count of every n-gram of the tokens to as many as they have.
+func atLeast(counts map[ngram]int, tokens []string) {
+	own := map[ngram]int{}
+	for n := range MaxOrder {
+		for i := range len(tokens) - n {
+			g := gramAt(tokens, i, n)
+			own[g]++
+			counts[g] = max(counts[g], own[g])
+		}
+	}
+}
