@@ -128,7 +128,7 @@ func (s ChrFStatistics) f() float64 {
 		return 0
 	}
 	precision, recall = precision/orders, recall/orders
-	return min(100, 100*(1+beta*beta)*precision*recall/(beta*beta*precision+recall))
+	return 100 * ((1 + beta*beta) * precision * recall / (beta*beta*precision + recall)) // rounded in sacreBLEU's order
 }
 
 // overlap counts n-grams of one order. Where the reference has none, those of the hypothesis do not count either.

@@ -21,15 +21,22 @@ const Varying = -1
 // Statistics counts one line, with c being valid. An n-gram matches as often as it stands in the reference that has it
 // most often; the length is that of the reference nearest in length, the shorter of two as near.
 func (c Config) Statistics(hypothesis string, references ...string) Statistics {
-	tokens := c.tokens(hypothesis)
+	numbers := map[string]int32{}
+	tokens := numbered(c.tokens(hypothesis), numbers)
 	s := Statistics{HypothesisLength: len(tokens), Lines: 1, References: len(references)}
 	allowed := map[ngram]int{}
 	for i, reference := range references {
-		tokens := c.tokens(reference)
-		if i == 0 || nearer(len(tokens), s.ReferenceLength, s.HypothesisLength) {
+		tokens := numbered(c.tokens(reference), numbers)
+		if i == 0 {
+			s.ReferenceLength, allowed = len(tokens), count(tokens)
+			continue
+		}
+		if nearer(len(tokens), s.ReferenceLength, s.HypothesisLength) {
 			s.ReferenceLength = len(tokens)
 		}
-		atLeast(allowed, tokens)
+		for g, n := range count(tokens) {
+			allowed[g] = max(allowed[g], n)
+		}
 	}
 	for n := range MaxOrder {
 		for i := range len(tokens) - n {
@@ -81,23 +88,34 @@ func nearer(length, other, wanted int) bool {
 	return a < b || a == b && length < other
 }
 
-// An ngram is up to MaxOrder tokens. Those that a shorter one does not have are empty, as no token is.
-type ngram [MaxOrder]string
+// An ngram is up to MaxOrder tokens by their numbers. Those that a shorter one does not have are 0, as no token is.
+type ngram [MaxOrder]int32
 
 // gramAt is the n+1 tokens from the i-th.
-func gramAt(tokens []string, i, n int) (g ngram) {
+func gramAt(tokens []int32, i, n int) (g ngram) {
 	copy(g[:], tokens[i:i+n+1])
 	return g
 }
 
-// atLeast raises the count of every n-gram of the tokens to as many as they have.
-func atLeast(counts map[ngram]int, tokens []string) {
-	own := map[ngram]int{}
+// count says how often every n-gram stands in the tokens.
+func count(tokens []int32) map[ngram]int {
+	counts := make(map[ngram]int, MaxOrder*len(tokens))
 	for n := range MaxOrder {
 		for i := range len(tokens) - n {
-			g := gramAt(tokens, i, n)
-			own[g]++
-			counts[g] = max(counts[g], own[g])
+			counts[gramAt(tokens, i, n)]++
 		}
 	}
+	return counts
+}
+
+// numbered gives equal tokens equal numbers, from 1.
+func numbered(tokens []string, numbers map[string]int32) []int32 {
+	of := make([]int32, len(tokens))
+	for i, token := range tokens {
+		if numbers[token] == 0 {
+			numbers[token] = int32(len(numbers) + 1)
+		}
+		of[i] = numbers[token]
+	}
+	return of
 }
