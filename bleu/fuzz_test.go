@@ -72,6 +72,7 @@ func FuzzScores(f *testing.F) {
 	f.Add("the cat sat", "the cat sat on the mat", "ΑΣ 1,5", uint8(0))
 	f.Add("", "a", "", uint8(7))
 	f.Add("a\xff b", "(b) c", "x-\ny.", uint8(13))
+	f.Add("a b c d", "a", "b", uint8(2))
 	f.Add("İ", "i", "&lt;.", uint8(255))
 	f.Fuzz(func(t *testing.T, hypothesis, one, two string, how uint8) {
 		c := Config{
@@ -88,6 +89,7 @@ func FuzzScores(f *testing.F) {
 			t.Errorf("the order of references matters: %q, %q, %q", hypothesis, one, two)
 		}
 		same := c.Score(c.Statistics(hypothesis, one, hypothesis))
+		inRange(t, same.Value)
 		if same.Totals[MaxOrder-1] > 0 && math.Abs(same.Value-100) > tolerance {
 			t.Errorf("%q against itself: %v", hypothesis, same)
 		}

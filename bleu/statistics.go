@@ -65,13 +65,10 @@ func (s Statistics) Plus(other Statistics) Statistics {
 
 // brevityPenalty is exp(1 - r/c) if the hypotheses' length c is less than the references' r, else 1.
 func (s Statistics) brevityPenalty() float64 {
-	switch {
-	case s.HypothesisLength >= s.ReferenceLength:
+	if s.HypothesisLength >= s.ReferenceLength {
 		return 1
-	case s.HypothesisLength == 0:
-		return 0
 	}
-	return math.Exp(1 - float64(s.ReferenceLength)/float64(s.HypothesisLength))
+	return math.Exp(1 - float64(s.ReferenceLength)/float64(s.HypothesisLength)) // 0 where there is no hypothesis
 }
 
 // tokens is a line as BLEU sees it. White space at its end would make a difference to some tokenizers.

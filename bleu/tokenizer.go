@@ -45,7 +45,6 @@ func (t *Tokenizer) UnmarshalText(text []byte) error {
 func v13a(line string) []string {
 	line = strings.ReplaceAll(line, "<skipped>", "")
 	line = strings.ReplaceAll(line, "-\n", "")
-	line = strings.ReplaceAll(line, "\n", " ")
 	for _, entity := range [...][2]string{{"&quot;", `"`}, {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}} {
 		line = strings.ReplaceAll(line, entity[0], entity[1])
 	}
