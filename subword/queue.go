@@ -1,0 +1,46 @@
+package subword
+
+// queue is a binary heap: pop gives the item that comes before all others.
+type queue[T interface{ before(T) bool }] struct{ items []T }
+
+func (q *queue[T]) push(item T) {
+	q.items = append(q.items, item)
+	i := len(q.items) - 1
+	for i > 0 {
+		parent := (i - 1) / 2
+		if !item.before(q.items[parent]) {
+			break
+		}
+		q.items[i] = q.items[parent]
+		i = parent
+	}
+	q.items[i] = item
+}
+
+func (q *queue[T]) pop() (first T, ok bool) {
+	if len(q.items) == 0 {
+		return first, false
+	}
+	first = q.items[0]
+	item := q.items[len(q.items)-1]
+	q.items = q.items[:len(q.items)-1]
+	i := 0
+	for {
+		child := 2*i + 1
+		if child >= len(q.items) {
+			break
+		}
+		if child+1 < len(q.items) && q.items[child+1].before(q.items[child]) {
+			child++
+		}
+		if !q.items[child].before(item) {
+			break
+		}
+		q.items[i] = q.items[child]
+		i = child
+	}
+	if len(q.items) > 0 {
+		q.items[i] = item
+	}
+	return first, true
+}
