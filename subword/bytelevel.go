@@ -25,15 +25,6 @@ func init() {
 	}
 }
 
-// show writes bytes as printable characters.
-func show(text string) string {
-	var b strings.Builder
-	for i := range len(text) {
-		b.WriteRune(byteCharacter[text[i]])
-	}
-	return b.String()
-}
-
 // hidden gives the bytes that a piece shows; a piece with a character that shows no byte stands for itself.
 func hidden(piece string) string {
 	text := make([]byte, 0, len(piece))

@@ -39,7 +39,7 @@ func (e entry) before(f entry) bool {
 }
 
 func newCorpus(counts map[string]int64, bytes [256]vocab.ID) *corpus {
-	c := &corpus{pairs: map[pair]int64{}}
+	c := &corpus{pairs: map[pair]int64{}, queue: queue[entry]{before: entry.before}}
 	where := map[pair][]int32{}
 	for i, word := range slices.Sorted(maps.Keys(counts)) {
 		ids := make([]vocab.ID, len(word))

@@ -3,6 +3,7 @@ package subword
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -89,10 +90,10 @@ func (m *mergedPieces) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &line); err == nil {
 		both = strings.Split(line, " ")
 	} else if err := json.Unmarshal(data, &both); err != nil {
-		return fmt.Errorf("a merge is %.40s: it must be two pieces", data)
+		return errors.New("a merge is not two pieces")
 	}
 	if len(both) != 2 {
-		return fmt.Errorf("a merge is %.40s: it must be two pieces", data)
+		return errors.New("a merge is not two pieces")
 	}
 	*m = mergedPieces(both)
 	return nil

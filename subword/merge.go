@@ -39,7 +39,7 @@ func mergeWord(ids []vocab.ID, merges map[pair]merge) []vocab.ID {
 		symbols[i] = symbol{id: id, previous: i - 1, next: i + 1}
 	}
 	symbols[len(ids)-1].next = -1
-	var candidates queue[candidate]
+	candidates := queue[candidate]{before: candidate.before}
 	consider := func(at int) {
 		if at < 0 || symbols[at].next < 0 {
 			return

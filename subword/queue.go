@@ -1,14 +1,17 @@
 package subword
 
 // queue is a binary heap: pop gives the item that comes before all others.
-type queue[T interface{ before(T) bool }] struct{ items []T }
+type queue[T any] struct {
+	before func(a, b T) bool
+	items  []T
+}
 
 func (q *queue[T]) push(item T) {
 	q.items = append(q.items, item)
 	i := len(q.items) - 1
 	for i > 0 {
 		parent := (i - 1) / 2
-		if !item.before(q.items[parent]) {
+		if !q.before(item, q.items[parent]) {
 			break
 		}
 		q.items[i] = q.items[parent]
@@ -30,10 +33,10 @@ func (q *queue[T]) pop() (first T, ok bool) {
 		if child >= len(q.items) {
 			break
 		}
-		if child+1 < len(q.items) && q.items[child+1].before(q.items[child]) {
+		if child+1 < len(q.items) && q.before(q.items[child+1], q.items[child]) {
 			child++
 		}
-		if !q.items[child].before(item) {
+		if !q.before(q.items[child], item) {
 			break
 		}
 		q.items[i] = q.items[child]

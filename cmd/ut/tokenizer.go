@@ -115,6 +115,9 @@ func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out 
 		}
 		total += info.Size()
 	}
+	if info, err := os.Stat(out); err == nil && info.IsDir() {
+		return fmt.Errorf("--out %s is a folder: name a file in it", out)
+	}
 	if info, err := os.Stat(filepath.Dir(out)); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s cannot be written: there is no folder %s", out, filepath.Dir(out))
 	}
