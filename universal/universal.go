@@ -56,6 +56,7 @@ type Config struct {
 	Heads             int            `json:"heads"`                         // K, a divisor of Width
 	Transition        Transition     `json:"-"`
 	Halting           halting.Policy `json:"-"`
+	Coordinates       Coordinates    `json:"-"` // nil is Sinusoidal
 
 	// UntiedLayers: every layer has weights of its own. That is the Transformer (Vaswani et al., 2017) that the paper compares with.
 	// Halting must be halting.Fixed, its steps are the layers; positions are added once, below the first layer.
