@@ -111,7 +111,14 @@ func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node 
 	case !c.LearnedSteps:
 		return func(t int) *Node { return c.signals(g, t, t) }
 	}
-	table := c.weights().parameter(scope, "step", normal(1), c.trainedSteps(), c.Width).NodeValue(g)
+	deviation := 1.0
+	if c.ScaleSteps {
+		deviation = c.embeddingDeviation()
+	}
+	table := c.weights().parameter(scope, "step", normal(deviation), c.trainedSteps(), c.Width).NodeValue(g)
+	if c.ScaleSteps {
+		table = MulScalar(table, math.Sqrt(float64(c.Width)))
+	}
 	return func(t int) *Node { return Reshape(Slice(table, AxisElem(t-1)), 1, 1, c.Width) }
 }
 

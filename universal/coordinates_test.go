@@ -110,10 +110,15 @@ func TestPositionsByNumber(t *testing.T) {
 	}
 }
 
-// A learned step signal is one vector a step, added at every position, in place of the sinusoid in t.
-// Caught when planted: the first vector used in every step.
+// A learned step signal is one vector a step, added at every position, in place of the sinusoid in t; scaled, it is sqrt(d) times as large.
+// Caught when planted: the first vector used in every step; no scale.
 func TestLearnedSteps(t *testing.T) {
-	c := Config{Width: 2, Precision: dtypes.Float64, LearnedSteps: true, Halting: halting.Fixed{Steps: 3}}
+	learnedSteps(t, Config{Width: 2, Precision: dtypes.Float64, LearnedSteps: true, Halting: halting.Fixed{Steps: 3}}, 1)
+	learnedSteps(t, Config{Width: 2, Precision: dtypes.Float64, LearnedSteps: true, ScaleSteps: true, Halting: halting.Fixed{Steps: 3}}, math.Sqrt2)
+}
+
+func learnedSteps(t *testing.T, c Config, scale float64) {
+	t.Helper()
 	store := model.NewStore()
 	if _, err := store.CreateVariable("/step", tensors.FromValue([][]float64{{10, 20}, {30, 40}, {50, 60}})); err != nil {
 		t.Fatal(err)
@@ -133,7 +138,7 @@ func TestLearnedSteps(t *testing.T) {
 	}
 	for i, step := range [][]float64{{10, 20}, {50, 60}} {
 		got := tensors.MustCopyFlatData[float64](out[i])
-		want := []float64{math.Sin(1) + step[0], math.Cos(1) + step[1], math.Sin(2) + step[0], math.Cos(2) + step[1]}
+		want := []float64{math.Sin(1) + scale*step[0], math.Cos(1) + scale*step[1], math.Sin(2) + scale*step[0], math.Cos(2) + scale*step[1]}
 		if !slices.Equal(got, want) {
 			t.Errorf("step %d: %v, want %v", 2*i+1, got, want)
 		}
