@@ -42,6 +42,7 @@ func (c Config) newStack(scope *model.Scope, tokens, positions *Node, capacities
 func (s *stack) run() *Pass {
 	r := halting.Recurrence{
 		State: s.state, Mask: s.mask, Source: s.source, Capacities: s.capacities,
+		Glorot: s.weights().initializer(Name(model.JoinPath(s.scope.Scope(), "halting", "weight")), glorot, s.Width, 1),
 		Locate: func(t int, state *Node) *Node { return s.coordinates.add(t, state) },
 		Revise: func(t int, x *Node) *Node {
 			s.enter(t)

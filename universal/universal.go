@@ -56,13 +56,17 @@ type Config struct {
 	Heads             int            `json:"heads"` // K, a divisor of Width
 	Transition        Transition     `json:"-"`
 	Halting           halting.Policy `json:"-"`
+	Coordinates       Coordinates    `json:"-"` // nil is Sinusoidal
 
 	// UntiedLayers: every layer has weights of its own. That is the Transformer (Vaswani et al., 2017) that the paper compares with.
 	// Halting must be halting.Fixed, its steps are the layers; positions are added once, below the first layer.
 	UntiedLayers bool `json:"untied_layers,omitempty"`
 
-	PreNorm         bool      `json:"pre_norm"`         // normalise in front of each sub-layer and once at the end, as the authors' code does
-	LearnedSteps    bool      `json:"learned_steps"`    // a learned vector a step instead of the sinusoid in t, as the authors' code does; forbids halting.Length
+	PreNorm      bool `json:"pre_norm"`      // normalise in front of each sub-layer and once at the end, as the authors' code does
+	LearnedSteps bool `json:"learned_steps"` // a learned vector a step instead of the sinusoid in t, as the authors' code does; forbids halting.Length
+	// ScaleSteps multiplies learned steps by sqrt(D), of initial deviation 1/sqrt(D), as the authors' code does, so that Adam moves
+	// the signal sqrt(D) times as fast. By default the table is the signal: it starts as large, and moves as slowly as other weights.
+	ScaleSteps      bool      `json:"scale_steps,omitempty"`
 	ScaleEmbedding  bool      `json:"scale_embedding"`  // multiply embeddings by sqrt(D), as the authors' code does
 	SharedEmbedding bool      `json:"shared_embedding"` // one table for source and target
 	TiedReadout     bool      `json:"tied_readout"`     // logits from the target embedding, transposed, instead of a matrix of their own
@@ -145,6 +149,9 @@ func (c Config) Validate() error {
 	}
 	if c.UntiedLayers && c.LearnedSteps {
 		return fmt.Errorf("learned_steps makes no sense with untied_layers: a layer with weights of its own needs no step signal")
+	}
+	if c.ScaleSteps && !c.LearnedSteps {
+		return fmt.Errorf("scale_steps is true, but learned_steps is not: set both, or neither")
 	}
 	if _, tied := c.Halting.(halting.Length); tied && c.LearnedSteps {
 		return fmt.Errorf("learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")
