@@ -7,21 +7,22 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A corpus is the distinct words of a text as ids, with the counts of the pairs in them. It follows the trainer of the Rust
-// library tokenizers to the letter, down to what that one does with a pair that comes back after it was merged.
+// A corpus is the distinct words of a text as ids, with the counts of the pairs in them.
+//
+// A new id comes into pairs that were never there before, so that a pair enters the queue once, with all its words. And a piece
+// is made of one pair only: its text is cut in the same way wherever no piece reaches over its ends, and where one does, it
+// stays so.
 type corpus struct {
 	words  [][]vocab.ID
 	counts []int64 // of the words
 	pairs  map[pair]int64
 	queue  queue[entry]
-	step   int
 }
 
-// An entry is a pair in the queue with the words that it came into at one step. Its count may be out of date.
+// An entry is a pair in the queue with the words that it came into. Its count may be out of date.
 type entry struct {
 	pair
 	count int64
-	step  int
 	words []int32
 }
 
@@ -32,10 +33,8 @@ func (e entry) before(f entry) bool {
 		return e.count > f.count
 	case e.left != f.left:
 		return e.left < f.left
-	case e.right != f.right:
-		return e.right < f.right
 	}
-	return e.step < f.step
+	return e.right < f.right
 }
 
 func newCorpus(counts map[string]int64, bytes [256]vocab.ID) *corpus {
@@ -67,10 +66,9 @@ func note(where map[pair][]int32, p pair, word int32) {
 func (c *corpus) enqueue(where map[pair][]int32) {
 	for p, words := range where {
 		if count := c.pairs[p]; count > 0 {
-			c.queue.push(entry{p, count, c.step, words})
+			c.queue.push(entry{p, count, words})
 		}
 	}
-	c.step++
 }
 
 // mostFrequent takes the next pair from the queue, with the words to merge it in. It is false if none occurs often enough.
@@ -86,8 +84,8 @@ func (c *corpus) mostFrequent(least int64) (pair, []int32, bool) {
 	return pair{}, nil, false
 }
 
-// merge makes one id of a pair in words and counts the pairs that this makes and unmakes. The count of the merged pair
-// itself stays, but for the places where it overlaps itself.
+// merge makes one id of a pair in words and counts the pairs that this makes and unmakes. What is left of
+// the count of the merged pair itself means nothing.
 func (c *corpus) merge(p pair, id vocab.ID, words []int32) {
 	where := map[pair][]int32{}
 	for _, word := range words {

@@ -63,8 +63,8 @@ func trained(t testing.TB, size int) *subword.BPE {
 }
 
 // Training gives Python's file to the last byte: its merges, its vocabulary, its ids, its form. Caught when planted: equal counts in
-// another order; a merged pair whose count is taken away; overlapping pairs merged from the right; the first of equal merges kept;
-// an alphabet in the order of bytes.
+// another order, by either id; counts that are out of date; pairs that go and are still counted; an alphabet in the order of bytes;
+// "<" as "\u003c".
 func TestTrainEqualsPython(t *testing.T) {
 	want, err := os.ReadFile("testdata/tokenizer.json")
 	if err != nil {
@@ -85,9 +85,9 @@ func TestTrainEqualsPython(t *testing.T) {
 	}
 }
 
-// Ids and texts are those of the other libraries. Caught when planted: contractions after a blank; the last of several blanks kept
-// with the others; merges from the right; the later merge first; one U+FFFD a byte; the shortest sub-word first; a blank at the
-// start of a text left out; "_" not escaped.
+// Ids and texts are those of the other libraries. Caught when planted: a contraction after a blank, or one less; the last of several
+// blanks kept with the others; of equal ranks the right one first; a merge where another one was before; neighbours that are not
+// looked at again; every edge of what is UTF-8; the shortest sub-word first; a blank at the start of a text left out; "_" not escaped.
 func TestGolden(t *testing.T) {
 	for data, path := range map[string]string{"testdata/golden.json": "testdata/tokenizer.json", "testdata/t2t.json": "testdata/t2t.subwords"} {
 		tokenizer, g := open(t, path), readGolden(t, data)

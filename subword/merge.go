@@ -46,7 +46,7 @@ func mergeWord(ids []vocab.ID, merges map[pair]merge) []vocab.ID {
 		}
 		p := pair{symbols[at].id, symbols[symbols[at].next].id}
 		if m, ok := merges[p]; ok {
-			candidates.push(candidate{p, m, at})
+			candidates.push(candidate{pair: p, merge: m, at: at})
 		}
 	}
 	for at := range symbols {
@@ -65,9 +65,13 @@ func mergeWord(ids []vocab.ID, merges map[pair]merge) []vocab.ID {
 		consider(left.previous)
 		consider(c.at)
 	}
-	merged := ids[:0]
+	return remaining(symbols, ids[:0])
+}
+
+// remaining appends the ids that are still in the list of symbols.
+func remaining(symbols []symbol, ids []vocab.ID) []vocab.ID {
 	for at := 0; at >= 0; at = symbols[at].next {
-		merged = append(merged, symbols[at].id)
+		ids = append(ids, symbols[at].id)
 	}
-	return merged
+	return ids
 }

@@ -126,7 +126,7 @@ func TestOpenNamesTheFile(t *testing.T) {
 
 // Sub-words: escapes and quotes as the authors read them.
 func TestReadT2T(t *testing.T) {
-	text := "<pad>\n'<EOS>'\n\"a_\"\n'''\n'''_'\nx\n'x'\n\n_\n\\\n;\nu\n0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+	text := "<pad>\n'<EOS>'\n\"a_\"\n'''\n'''_'\nx\n'x'\n\n_\n\\\n;\nu\n0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n'\n"
 	tokenizer, err := subword.Read(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -135,6 +135,12 @@ func TestReadT2T(t *testing.T) {
 		if got := tokenizer.Token(int32(id)); got != want {
 			t.Errorf("Token(%d) = %q, want %q", id, got, want)
 		}
+	}
+	if id := int32(tokenizer.Size() - 1); tokenizer.Token(id) != "" { // the authors take one quote for two
+		t.Errorf("a quote alone is %q", tokenizer.Token(id))
+	}
+	if text, err := tokenizer.Decode([]int32{9, 21, 21, 21, 21, 21, 21, 21, 10, 9, 18, 17, 10, 8}); err != nil || text != "〓A" {
+		t.Errorf(`\9999999;\65; is %q, %v`, text, err)
 	}
 	if ids, err := tokenizer.Encode("x"); err != nil || len(ids) != 2 || ids[0] != 6 {
 		t.Errorf("of equal sub-words the last one counts: %v, %v", ids, err)

@@ -131,7 +131,7 @@ func (t *T2T) escape(token string) string {
 			b.WriteString(`\\`)
 		case r == '_':
 			b.WriteString(`\u`)
-		case t.alphabet[r] && r != '\n':
+		case t.alphabet[r]:
 			b.WriteRune(r)
 		default:
 			fmt.Fprintf(&b, `\%d;`, r)

@@ -87,30 +87,20 @@ func (t *Trainer) Train() (*BPE, error) {
 		size = defaultSize
 	}
 	var pairs []pair
-	known := make(map[string]vocab.ID, size)
-	for id, piece := range pieces {
-		known[piece] = vocab.ID(id)
-	}
 	for len(pieces) < size {
 		p, words, ok := c.mostFrequent(max(int64(t.MinCount), 1))
 		if !ok {
 			break
 		}
-		whole := pieces[p.left] + pieces[p.right]
-		id, old := known[whole]
-		if !old {
-			id = vocab.ID(len(pieces))
-			pieces, known[whole] = append(pieces, whole), id
-		}
-		pairs = append(pairs, p)
-		c.merge(p, id, words)
+		c.merge(p, vocab.ID(len(pieces)), words)
+		pairs, pieces = append(pairs, p), append(pieces, pieces[p.left]+pieces[p.right])
 		if t.Progress != nil {
 			if err := t.Progress(len(pieces)-start, size-start); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return newBPE(pieces, specials(), lastOfEach(pairs))
+	return newBPE(pieces, specials(), pairs)
 }
 
 // alphabet is what a vocabulary starts with: the special tokens, then all bytes, in the order of the characters that show
@@ -129,18 +119,3 @@ func alphabet() (pieces []string, ids [256]vocab.ID) {
 var specialTokens = []string{vocab.Padding: vocab.PaddingToken, vocab.End: vocab.EndToken}
 
 func specials() map[vocab.ID]bool { return map[vocab.ID]bool{vocab.Padding: true, vocab.End: true} }
-
-// lastOfEach keeps the last of equal pairs. A pair is merged again where a piece that had it before came back in another way.
-func lastOfEach(pairs []pair) []pair {
-	last := make(map[pair]int, len(pairs))
-	for i, p := range pairs {
-		last[p] = i
-	}
-	var kept []pair
-	for i, p := range pairs {
-		if last[p] == i {
-			kept = append(kept, p)
-		}
-	}
-	return kept
-}

@@ -59,6 +59,19 @@ func TestTrainEnds(t *testing.T) {
 	}
 }
 
+// Lines may be long, and are counted over all texts.
+func TestCount(t *testing.T) {
+	var trainer subword.Trainer
+	for _, text := range []string{strings.Repeat("long ", 1<<17), "", "short\nlines\n"} {
+		if err := trainer.Count(strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if trainer.Lines() != 3 {
+		t.Errorf("%d lines, want 3", trainer.Lines())
+	}
+}
+
 func TestTrainRefuses(t *testing.T) {
 	broken := errors.New("broken")
 	for want, text := range map[string]io.Reader{

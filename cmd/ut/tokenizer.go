@@ -99,27 +99,11 @@ func trainTokenizer(c *cobra.Command, trainer *subword.Trainer, paths []string, 
 	return err
 }
 
-// countWords reads the files, which must not be the one to write.
+// countWords reads the files.
 func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out string) error {
-	var total int64
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
-		if info.IsDir() {
-			return fmt.Errorf("%s is a folder: name its files", path)
-		}
-		if old, err := os.Stat(out); err == nil && os.SameFile(info, old) {
-			return usagef("--out %s is a file to train on", out)
-		}
-		total += info.Size()
-	}
-	if info, err := os.Stat(out); err == nil && info.IsDir() {
-		return fmt.Errorf("--out %s is a folder: name a file in it", out)
-	}
-	if info, err := os.Stat(filepath.Dir(out)); err != nil || !info.IsDir() {
-		return fmt.Errorf("%s cannot be written: there is no folder %s", out, filepath.Dir(out))
+	total, err := checkFiles(paths, out)
+	if err != nil {
+		return err
 	}
 	line := progress.New(c.ErrOrStderr(), total>>20, "MB")
 	defer line.Done()
@@ -144,6 +128,30 @@ func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out 
 		}
 	}
 	return nil
+}
+
+// checkFiles gives the size of the files, none of which may be the one to write, before any work is done.
+func checkFiles(paths []string, out string) (size int64, err error) {
+	old, err := os.Stat(out)
+	if err == nil && old.IsDir() {
+		return 0, fmt.Errorf("--out %s is a folder: name a file in it", out)
+	}
+	if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
+		return 0, fmt.Errorf("%s cannot be written: there is no folder %s", out, filepath.Dir(out))
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			return 0, err
+		case info.IsDir():
+			return 0, fmt.Errorf("%s is a folder: name its files", path)
+		case old != nil && os.SameFile(info, old):
+			return 0, usagef("--out %s is a file to train on", out)
+		}
+		size += info.Size()
+	}
+	return size, nil
 }
 
 // A readerFunc is an io.Reader.

@@ -62,6 +62,17 @@ decoded = []
 for i in range(150):  # bytes at random, half of them of the first bytes of characters
     ids = [random.choice([random.randrange(SIZE), random.randrange(130, 258)]) for _ in range(random.randint(1, 12))]
     decoded.append({"ids": ids, "text": tokenizer.decode(ids)})
+
+shown = [chr(b) if 33 <= b <= 126 or 161 <= b <= 172 or b >= 174 else None for b in range(256)]
+hidden = iter(range(256, 324))
+byte = [tokenizer.token_to_id(c or chr(next(hidden))) for c in shown]
+ends = []  # the edges of what is UTF-8
+for first in (0x80, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF1, 0xF4, 0xF5, 0xFF):
+    for second in (0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0):
+        for rest in ([], [0x80], [0x8F, 0xC0], [0xA0], [0xBF, 0x90], [0xC2]):
+            ends += [byte[b] for b in [first, second, *rest, ord("|")]]
+decoded.append({"ids": ends, "text": tokenizer.decode(ends)})
+
 found = classes(pre_tokenizers.ByteLevel(add_prefix_space=False).pre_tokenize_str)
 with open("golden.json", "w", encoding="utf8", newline="\n") as f:
     f.write('{"classes": "%s",\n"encoded": [\n' % hashlib.sha256(found.encode()).hexdigest())
