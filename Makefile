@@ -8,7 +8,7 @@ PEER    ?=
 PYTHON  ?= python3
 PACKAGES ?= ./...
 
-.PHONY: help build demo test check golden bench report clean
+.PHONY: help build demo test check cross golden bench report generate clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,11 +22,19 @@ demo: build ## train a small model, test it, show what it does
 test: ## all tests, within 10 minutes on 2 cores
 	$(GO) test -timeout 10m $(PACKAGES)
 
-check: ## formatting, vet, staticcheck, size budget
+check: cross ## formatting, vet, staticcheck, builds for other systems, size budget
 	@echo "gofmt"; unformatted="$$(gofmt -l .)"; if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
 	$(GO) vet $(PACKAGES)
 	$(GO) tool staticcheck $(PACKAGES)
 	$(GO) run ./internal/cmd/budget
+
+cross: ## vet and build for other systems and processors, and without SIMD
+	@for target in linux/arm64 darwin/arm64 windows/amd64; do echo "vet $$target"; \
+		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) vet $(PACKAGES) || exit 1; done
+	@echo "vet without SIMD"; GOEXPERIMENT= $(GO) vet $(PACKAGES)
+
+generate: ## the generated kernels, again
+	$(GO) generate ./cpu/...
 
 golden: ## compare the model with GOLDEN=dir of reference vectors, on BACKEND=name
 	$(GO) run ./internal/cmd/golden -backend "$(BACKEND)" "$(GOLDEN)"

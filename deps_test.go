@@ -12,80 +12,125 @@ const module = "universal-transformer"
 
 // A rule lists what the files of a package may import besides the standard library: packages of this module by
 // folder, packages of others by path. An entry ending in /... covers everything below it.
-type rule struct{ own, others string }
+type rule struct {
+	own, others []string
+	row         int // in the table, from the top
+}
 
-const (
-	gomlx   = "github.com/gomlx/gomlx/... github.com/gomlx/compute/..."
-	cobra   = "github.com/spf13/cobra github.com/spf13/pflag"
-	model   = "universal halting"
-	support = "internal/seed internal/strictjson internal/safetensors internal/progress"
-)
+// external is what the last column of the table means.
+var external = map[string]string{
+	"GoMLX":       "github.com/gomlx/gomlx/... github.com/gomlx/compute/...",
+	"compute":     "github.com/gomlx/compute/...",
+	"cobra":       "github.com/spf13/cobra github.com/spf13/pflag",
+	"x/term":      "golang.org/x/term",
+	"x/text":      "golang.org/x/text/...",
+	"pkg/errors":  "github.com/pkg/errors",
+	"xz":          "github.com/ulikunitz/xz",
+	"progressbar": "github.com/schollz/progressbar/v3",
+}
 
-// rules is the layer table of CONTRIBUTING.md: arrows point one way, and no package knows two trades. What is
-// listed may be imported; nothing has to be. Rules for packages that do not exist do no harm.
-var rules = map[string]rule{
-	// Without tensors.
-	"vocab":     {},
-	"task":      {own: "vocab"},
-	"task/*":    {own: "task task/... vocab internal/seed internal/strictjson"},
-	"task/babi": {own: "task vocab internal/seed", others: "github.com/ulikunitz/xz"},
-	"batch":     {own: "task vocab internal/seed"},
-	"score":     {},
-	"runlog":    {own: "internal/safetensors internal/strictjson internal/atomicfile"},
-	"report":    {own: "internal/strictjson internal/atomicfile"},
-	"viewer":    {},
+// layers reads the table of CONTRIBUTING.md: package | one line | may import | of others.
+func layers(t testing.TB) map[string]rule {
+	t.Helper()
+	_, text, found := strings.Cut(read(t, "CONTRIBUTING.md"), "\n## Layers\n")
+	if !found {
+		t.Fatal("CONTRIBUTING.md has no section Layers")
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	table := map[string]rule{}
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if len(cells) != 4 || !strings.HasPrefix(strings.TrimSpace(cells[0]), "`") {
+			continue
+		}
+		r := rule{row: len(table)}
+		for _, name := range entries(cells[2]) {
+			if name == "everything" {
+				name = "..."
+			}
+			r.own = append(r.own, name)
+		}
+		for _, name := range entries(cells[3]) {
+			paths, known := external[name]
+			if !known {
+				t.Errorf("CONTRIBUTING.md: %q is not known as a package of others", name)
+			}
+			r.others = append(r.others, strings.Fields(paths)...)
+		}
+		table[strings.Trim(strings.TrimSpace(cells[0]), "`")] = r
+	}
+	return table
+}
 
-	// The model.
-	"halting":   {others: gomlx},
-	"universal": {own: "halting internal/seed", others: gomlx},
-	"baseline":  {own: "universal", others: gomlx},
-	"objective": {own: "universal", others: gomlx},
+// entries are the names in a cell.
+func entries(cell string) (names []string) {
+	for _, name := range strings.Split(cell, ",") {
+		if name = strings.Trim(strings.TrimSpace(name), "`"); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
-	// What runs it.
-	"parallel":   {others: gomlx + " github.com/gomlx/go-xla/... cogentcore.org/lab/base/mpi"},
-	"training":   {own: model + " baseline batch objective parallel runlog internal/feed internal/capacity " + support, others: gomlx},
-	"decoding":   {own: model + " vocab internal/feed " + support, others: gomlx},
-	"evaluation": {own: model + " baseline decoding score batch task vocab runlog objective internal/feed internal/capacity " + support, others: gomlx},
-	"experiment": {own: "training evaluation decoding objective batch score task task/... vocab runlog viewer report baseline internal/... " + model, others: gomlx},
-
-	// The engine knows tensors, not transformers.
-	"cpu": {others: "github.com/gomlx/compute/... github.com/pkg/errors"},
-
-	// Tools.
-	"internal/seed":        {},
-	"internal/strictjson":  {},
-	"internal/safetensors": {},
-	"internal/atomicfile":  {},
-	"internal/progress":    {others: "github.com/schollz/progressbar/v3 golang.org/x/term"},
-	"internal/feed":        {own: "batch universal", others: gomlx},
-	"internal/capacity":    {own: model + " batch", others: gomlx},
-	"engine":               {own: "cpu", others: "github.com/gomlx/compute/... github.com/gomlx/go-xla/..."},
-	"engine/*":             {own: "engine", others: "github.com/gomlx/compute"},
-	"internal/golden":      {own: model + " objective internal/safetensors", others: gomlx},
-	"internal/gradcheck":   {others: gomlx},
-	"internal/bench":       {own: model + " decoding objective vocab internal/capacity", others: gomlx},
-	"internal/cmd/golden":  {own: "engine internal/golden", others: gomlx},
-	"internal/cmd/budget":  {},
-	"internal/cmd/bench":   {},
-	"cmd/ut":               {own: "...", others: gomlx + " " + cobra + " golang.org/x/term"},
+// Every row may import rows below it only: arrows point down.
+func TestArrowsPointDown(t *testing.T) {
+	table := layers(t)
+	if len(table) < 30 {
+		t.Fatalf("%d rows: the table was not found", len(table))
+	}
+	for folder, r := range table {
+		for _, name := range r.own {
+			if name == "..." {
+				continue
+			}
+			below, ok := ruleOf(table, name)
+			if !ok || below.row <= r.row && name != folder {
+				t.Errorf("%s may import %s, which has no row below it", folder, name)
+			}
+		}
+	}
 }
 
 // withoutTensors never see a tensor, not even through a package between: their tests run in milliseconds.
-var withoutTensors = []string{"vocab", "task", "task/*", "batch", "score", "runlog", "report", "viewer"}
+var withoutTensors = []string{"vocab", "task", "task/*", "batch", "score", "bleu", "subword", "runlog", "viewer"}
 
 func TestImports(t *testing.T) {
+	table := layers(t)
 	for _, file := range sources(t) {
-		for _, problem := range problems(file.folder(), file.imports) {
+		for _, problem := range problems(table, file.folder(), file.imports) {
 			t.Errorf("%s: %s", file.path, problem)
 		}
 	}
 }
 
+// What a row lists is imported somewhere: a table of what might be would say little.
+func TestNothingIsListedInVain(t *testing.T) {
+	imported := map[string]map[string]bool{}
+	for _, file := range sources(t) {
+		for _, key := range []string{file.folder(), path.Dir(file.folder()) + "/*"} {
+			if imported[key] == nil {
+				imported[key] = map[string]bool{}
+			}
+			for _, name := range file.imports {
+				own, _ := strings.CutPrefix(name, module+"/")
+				imported[key][own], imported[key][path.Dir(own)+"/*"] = true, true
+			}
+		}
+	}
+	for folder, r := range layers(t) {
+		for _, name := range r.own {
+			if name != "..." && !imported[folder][name] {
+				t.Errorf("CONTRIBUTING.md: %s lists %s, but does not import it", folder, name)
+			}
+		}
+	}
+}
+
 // problems says which imports of a package break its rule.
-func problems(folder string, imports []string) []string {
-	r, ok := ruleOf(folder)
+func problems(table map[string]rule, folder string, imports []string) []string {
+	r, ok := ruleOf(table, folder)
 	if !ok {
-		return []string{fmt.Sprintf("package %s has no rule in deps_test.go and no row in CONTRIBUTING.md", folder)}
+		return []string{fmt.Sprintf("package %s has no row in the layers of CONTRIBUTING.md", folder)}
 	}
 	var found []string
 	for _, name := range imports {
@@ -103,19 +148,19 @@ func problems(folder string, imports []string) []string {
 }
 
 // ruleOf finds the rule of a folder: its own, or that of all folders below the parent.
-func ruleOf(folder string) (rule, bool) {
-	r, ok := rules[folder]
+func ruleOf(table map[string]rule, folder string) (rule, bool) {
+	r, ok := table[folder]
 	if !ok {
-		r, ok = rules[path.Dir(folder)+"/*"]
+		r, ok = table[path.Dir(folder)+"/*"]
 	}
 	return r, ok
 }
 
-// covered reports whether a list of paths, some ending in /..., covers name.
-func covered(name, list string) bool {
-	return slices.ContainsFunc(strings.Fields(list), func(entry string) bool {
+// covered reports whether a list of paths, some ending in /... or /*, covers name.
+func covered(name string, list []string) bool {
+	return slices.ContainsFunc(list, func(entry string) bool {
 		below, tree := strings.CutSuffix(entry, "...")
-		return name == strings.TrimSuffix(below, "/") || tree && strings.HasPrefix(name, below)
+		return name == strings.TrimSuffix(below, "/") || tree && strings.HasPrefix(name, below) || entry == path.Dir(name)+"/*"
 	})
 }
 
@@ -157,6 +202,7 @@ func wayToTensors(imports map[string][]string, folder string, seen map[string]bo
 
 // The rules themselves, on imports that must be refused and that must pass.
 func TestRulesBite(t *testing.T) {
+	table := layers(t)
 	for _, test := range []struct {
 		folder, imported string
 		allowed          bool
@@ -170,24 +216,8 @@ func TestRulesBite(t *testing.T) {
 		{"viewer", module + "/runlog", false}, {"decoding", module + "/task", false}, {"cmd/ut", module + "/viewer", true},
 		{"nowhere", "fmt", false}, {"training", module + "/task/table", false},
 	} {
-		if got := len(problems(test.folder, []string{test.imported})) == 0; got != test.allowed {
+		if got := len(problems(table, test.folder, []string{test.imported})) == 0; got != test.allowed {
 			t.Errorf("%s imports %s: allowed %v, want %v", test.folder, test.imported, got, test.allowed)
-		}
-	}
-}
-
-// The layer table people read and the one the test holds name the same packages.
-func TestContributingNamesEveryPackage(t *testing.T) {
-	text := read(t, "CONTRIBUTING.md")
-	seen := map[string]bool{}
-	for _, file := range sources(t) {
-		folder := file.folder()
-		if seen[folder] {
-			continue
-		}
-		seen[folder] = true
-		if !strings.Contains(text, "`"+folder+"`") {
-			t.Errorf("CONTRIBUTING.md has no row for `%s`", folder)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func parse(t *testing.T, name string) sourceFile {
 	return file
 }
 
-func read(t *testing.T, name string) string {
+func read(t testing.TB, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(name)
 	if err != nil {

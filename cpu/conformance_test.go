@@ -1,6 +1,9 @@
 package cpu_test
 
 import (
+	"runtime/debug"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -21,10 +24,18 @@ func newBackend(t testing.TB, config string) compute.Backend {
 	return b
 }
 
-// reference is the backend that results are compared with: the portable one, but not under the race detector,
-// whose rules for unsafe.Pointer its matrix products break.
+// pointersChecked tells whether the rules of unsafe.Pointer are checked while tests run: the race detector does it, and
+// go test -gcflags=all=-d=checkptr. The portable backend's matrix products break them.
+var pointersChecked = func() bool {
+	info, _ := debug.ReadBuildInfo()
+	return raceEnabled || info != nil && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool {
+		return s.Key == "-gcflags" && strings.HasPrefix(s.Value, "all=") && strings.Contains(s.Value, "checkptr")
+	})
+}()
+
+// reference is the backend that results are compared with: the portable one unless that would stop the tests.
 func reference(t testing.TB) compute.Backend {
-	if raceEnabled {
+	if pointersChecked {
 		return newBackend(t, "cpu:scalar,threads=1")
 	}
 	return newBackend(t, "go:ops_sequential")
@@ -39,7 +50,7 @@ func TestConformance(t *testing.T) {
 	for _, config := range configs {
 		t.Run(config, func(t *testing.T) {
 			b := newBackend(t, config)
-			if raceEnabled {
+			if pointersChecked {
 				runWithoutHalf(t, withoutHalf{b})
 				return
 			}
@@ -63,7 +74,7 @@ func runWithoutHalf(t *testing.T, b compute.Backend) {
 }
 
 // withoutHalf hides the half precision types: the portable backend that their graphs are replayed on breaks the
-// rules of unsafe.Pointer that the race detector checks.
+// rules of unsafe.Pointer.
 type withoutHalf struct{ compute.Backend }
 
 func (b withoutHalf) Capabilities() compute.Capabilities {

@@ -83,8 +83,8 @@ func captureLog(f func()) string {
 // TestReplay: a graph with a type that no kernel has runs whole on the portable backend, attention included, and one
 // line says so, once.
 func TestReplay(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the portable backend breaks the rules of unsafe.Pointer that the race detector checks")
+	if pointersChecked {
+		t.Skip("the portable backend breaks the rules of unsafe.Pointer that are checked here")
 	}
 	b := newBackend(t, "cpu")
 	build := func(half bool) func(q *Node) []*Node {

@@ -25,8 +25,8 @@ func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]ta
 	}
 	classified := make([]task.Classified, len(examples))
 	var encoder, decoder Mean
-	graph := func(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
-		in, result := e.forward(scope, nodes, room)
+	graph := func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+		in, result := e.forward(scope, nodes, c)
 		outputs := []*Node{
 			objective.Best(result.Logits, feed.Integer), objective.TargetLogProbs(result.Logits, in.Target),
 			ConvertDType(result.Encoder.Updates, feed.Integer),

@@ -89,10 +89,10 @@ func (e *Evaluator) each(ctx context.Context, examples []task.Example, graph cap
 }
 
 // forward runs the model without learning over what feed.Tensors listed.
-func (e *Evaluator) forward(scope *model.Scope, nodes []*Node, room capacity.Capacities) (universal.Inputs, universal.Result) {
+func (e *Evaluator) forward(scope *model.Scope, nodes []*Node, c capacity.Capacities) (universal.Inputs, universal.Result) {
 	scope.Store().SetTraining(nodes[0].Graph(), false)
 	in, _ := feed.Inputs(nodes, len(nodes) == 2, false)
-	in.SourceCapacities, in.TargetCapacities = room.Source, room.Target
+	in.SourceCapacities, in.TargetCapacities = c.Source, c.Target
 	return in, e.Model.Forward(scope, in, universal.Options{})
 }
 

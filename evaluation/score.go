@@ -18,8 +18,8 @@ import (
 func (e *Evaluator) Score(ctx context.Context, examples []task.Example) ([]task.Scored, error) {
 	scored := make([]task.Scored, len(examples))
 	var encoder, decoder Mean
-	graph := func(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
-		in, result := e.forward(scope, nodes, room)
+	graph := func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+		in, result := e.forward(scope, nodes, c)
 		outputs := []*Node{objective.TargetLogProbs(result.Logits, in.Target), objective.Best(result.Logits, feed.Integer)}
 		return append(outputs, updates(result)...), result
 	}

@@ -22,10 +22,12 @@ type (
 	Halting    = Variant[halting.Policy, policies]
 	Positions  = Variant[universal.Positions, positionings]
 	Schedule   = Variant[training.Schedule, schedules]
+
+	Coordinates = Variant[universal.Coordinates, coordinates]
 )
 
 // parts is all of them.
-var parts = []variantPart{Task{}, Model{}, Transition{}, Halting{}, Positions{}, Schedule{}}
+var parts = []variantPart{Task{}, Model{}, Transition{}, Halting{}, Coordinates{}, Positions{}, Schedule{}}
 
 type tasks struct{}
 
@@ -73,6 +75,16 @@ func (policies) rows() []row[halting.Policy] {
 		{"listing", halting.Listing{ACT: act}},
 		{"fixed", halting.Fixed{Steps: 4}},
 		{"length", halting.Length{}},
+	}
+}
+
+type coordinates struct{}
+
+func (coordinates) part() part { return part{path: "model.coordinates"} }
+func (coordinates) rows() []row[universal.Coordinates] {
+	return []row[universal.Coordinates]{
+		{"sinusoidal", universal.Sinusoidal{}},
+		{"tensor2tensor", universal.Tensor2Tensor{}},
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"universal-transformer/training"
 )
 
-// Run is one experiment, complete: nothing that influences its result is said elsewhere.
+// Run is one experiment, complete: nothing that influences its result is missing.
 type Run struct {
 	Name     string   `json:"name"`
 	Task     Task     `json:"task"`

@@ -30,9 +30,10 @@ type ModelKind interface {
 // layers, a Transformer.
 type Universal struct {
 	universal.Config
-	Transition Transition `json:"transition"`
-	Halting    Halting    `json:"halting"`
-	Positions  Positions  `json:"positions"`
+	Transition  Transition  `json:"transition"`
+	Halting     Halting     `json:"halting"`
+	Coordinates Coordinates `json:"coordinates,omitzero"` // not chosen: sinusoidal, as in the paper
+	Positions   Positions   `json:"positions"`
 }
 
 // EncoderDecoder answers sequences with sequences: figure 2 of the paper.
@@ -71,7 +72,8 @@ func small() Universal {
 // config is the model's configuration, complete but for its weights' seed.
 func (u Universal) config(v task.Vocabularies, seed uint64) universal.Config {
 	c := u.Config
-	c.Transition, c.Halting, c.Positions, c.Seed = u.Transition.Value, u.Halting.Value, u.Positions.Value, seed
+	c.Transition, c.Halting, c.Coordinates, c.Positions = u.Transition.Value, u.Halting.Value, u.Coordinates.Value, u.Positions.Value
+	c.Seed = seed
 	c.TargetVocabulary = v.Target.Size()
 	if v.Source != nil {
 		c.SourceVocabulary = v.Source.Size()

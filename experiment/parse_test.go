@@ -11,6 +11,7 @@ import (
 	"universal-transformer/halting"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/training"
+	"universal-transformer/universal"
 )
 
 // Every named experiment is valid, has the name it is listed under, says what it is, and is itself again after being written and read.
@@ -200,6 +201,8 @@ func TestSet(t *testing.T) {
 		{[]string{"model.halting.fixed.steps=6"}, "", func(r experiment.Run) any { return kind(r).Halting.Value }, halting.Fixed{Steps: 6}},
 		{[]string{"model.halting.max_steps=6"}, "", func(r experiment.Run) any { return kind(r).Halting.Value }, halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01}}},
 		{[]string{"model.halting.frozn.max_steps=6"}, "model.halting.frozn", nil, nil},
+		{[]string{"model.coordinates.tensor2tensor.alternate=true"}, "", func(r experiment.Run) any { return kind(r).Coordinates.Value }, universal.Tensor2Tensor{Alternate: true}},
+		{[]string{`model.coordinates={"sinusoidal": {}}`}, "", func(r experiment.Run) any { return kind(r).Coordinates.Value }, universal.Sinusoidal{}},
 		{[]string{"model.width=60", "model.heads=6"}, "", func(r experiment.Run) any { return kind(r).Width / kind(r).Heads }, 10},
 		{[]string{"model.width=60", "model.heads=7"}, "heads is 7, which does not divide width 60", nil, nil},
 		{[]string{"model.widht=128"}, `key "model.widht" is not known: did you mean "model.width"?`, nil, nil},

@@ -116,6 +116,11 @@ func (s setter) assignField(node map[string]any, place string, keys []string) er
 		}
 		return nil
 	}
+	below := strings.TrimPrefix(place+"."+keys[0], ".")
+	if !ok && slices.ContainsFunc(parts, func(p variantPart) bool { return p.place() == below }) { // JSON leaves it out while nothing is chosen
+		next, ok = map[string]any{}, true
+		node[keys[0]] = next
+	}
 	if !ok {
 		return s.missing(keys, node)
 	}
@@ -123,7 +128,7 @@ func (s setter) assignField(node map[string]any, place string, keys []string) er
 	if !isObject {
 		return fmt.Errorf("%s: %q has no fields", s.path, keys[0])
 	}
-	return s.assign(fields, strings.TrimPrefix(place+"."+keys[0], "."), keys[1:])
+	return s.assign(fields, below, keys[1:])
 }
 
 // missing says that keys[0] is not among the keys of node, and offers the nearest.

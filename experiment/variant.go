@@ -192,7 +192,11 @@ func (v Variant[T, C]) validate() error {
 		}
 		return fmt.Errorf("%s is missing: %s", p.path, hint)
 	}
-	err := any(v.Value).(interface{ Validate() error }).Validate()
+	checked, ok := any(v.Value).(interface{ Validate() error })
+	if !ok { // its fields cannot be wrong
+		return nil
+	}
+	err := checked.Validate()
 	if err == nil || complete(err.Error()) {
 		return err
 	}

@@ -14,6 +14,11 @@ type ACT struct {
 	MaxSteps int     `json:"max_steps"` // no position runs longer, at least 1
 	Epsilon  float64 `json:"epsilon"`   // a position halts once its p sum to more than 1 - Epsilon; the authors use 0.01
 	Bias     float64 `json:"bias"`      // initial bias of the halting unit: 1 as the authors' code starts (two steps at first), -3 starts deep
+
+	// GlorotWeight draws the initial weight of the halting unit from Glorot's uniform distribution, as the authors' code does. By default it
+	// is zero: at first all positions then run the number of steps that the bias gives, and differ only as far as training makes
+	// them. Drawn, they differ from the first update on, by chance.
+	GlorotWeight bool `json:"glorot_weight,omitempty"`
 }
 
 // Adaptive is true: every position decides when it halts.
@@ -42,10 +47,14 @@ func (a ACT) steps(c Capacities) int {
 }
 
 // probability is the halting unit: p = sigmoid(X w + b), one number a position, from X = H^{t-1} + P^t. [B, M]
-func (a ACT) probability(scope *model.Scope, x *Node) *Node {
+func (a ACT) probability(scope *model.Scope, r Recurrence, x *Node) *Node {
 	g, width := x.Graph(), x.Shape().Dimensions[x.Rank()-1]
 	unit := scope.At("halting")
-	weight := unit.WithInitializer(initializer.Zero).VariableWithShape("weight", shapes.Make(x.DType(), width))
+	initial := initializer.Zero
+	if a.GlorotWeight {
+		initial = r.Glorot
+	}
+	weight := unit.WithInitializer(initial).VariableWithShape("weight", shapes.Make(x.DType(), width))
 	bias := unit.WithInitializer(func(g *Graph, s shapes.Shape) *Node { return FillScalar(g, s, a.Bias) }).
 		VariableWithShape("bias", shapes.Make(x.DType(), 1))
 	logit := Einsum("bmd,d->bm", x, weight.NodeValue(g))

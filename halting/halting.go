@@ -73,6 +73,9 @@ type Recurrence struct {
 	// Revise is the rest of step t: attention and transition, X to H^t.
 	Revise func(t int, x *Node) *Node
 
+	// Glorot draws the initial weight [D] of the halting unit; only [ACT].GlorotWeight reads it.
+	Glorot model.VariableInitializer
+
 	// Capacities says how much is worked on in each step; nil: everything, up to the limit. With it, [Outcome.Overflow] tells
 	// whether the outcome can be used. Policies that transform halted positions on and on take the number of steps from it alone.
 	Capacities Capacities

@@ -18,7 +18,7 @@ func (a Listing) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	l, state, output := a.newLedger(r), r.State, ZerosLike(r.State)
 	for t := 1; t <= a.steps(r.Capacities); t++ {
 		x := r.Locate(t, state)
-		u, _ := l.record(a.probability(scope, x), false)
+		u, _ := l.record(a.probability(scope, r, x), false)
 		state = r.Revise(t, x)
 		output = Add(Mul(along(u), state), Mul(OneMinus(along(u)), output))
 	}
@@ -37,7 +37,7 @@ func (a Graves) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	l, state, output := a.newLedger(r), r.State, ZerosLike(r.State)
 	for t := 1; t <= a.steps(r.Capacities); t++ {
 		x := r.Locate(t, state)
-		u, _ := l.record(a.probability(scope, x), t == a.MaxSteps)
+		u, _ := l.record(a.probability(scope, r, x), t == a.MaxSteps)
 		state = r.Revise(t, x)
 		output = Add(output, Mul(along(u), state))
 	}
@@ -59,7 +59,7 @@ func (a Frozen) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	l, state, output := a.newLedger(r), r.State, ZerosLike(r.State)
 	for t := 1; t <= a.steps(r.Capacities); t++ {
 		x := r.Locate(t, state)
-		u, ran := l.record(a.probability(scope, x), t == a.MaxSteps)
+		u, ran := l.record(a.probability(scope, r, x), t == a.MaxSteps)
 		state = carry(ran, r.Revise(t, x), state)
 		output = Add(output, Mul(along(u), state))
 	}
@@ -74,7 +74,7 @@ func (a Frozen) unrollSelected(scope *model.Scope, r Recurrence) Outcome {
 		selection, state = selection.narrow(l.stillRunning, r.Capacities[t-1], state)
 		r.Select(selection)
 		x := r.Locate(t, state)
-		p := selection.Add(ZerosLike(l.remainders), selection.keep(a.probability(scope, x)))
+		p := selection.Add(ZerosLike(l.remainders), selection.keep(a.probability(scope, r, x)))
 		u, ran := l.record(p, t == a.MaxSteps)
 		revised := r.Revise(t, x)
 		output = selection.Add(output, Mul(along(selection.keep(selection.Pick(u))), revised))

@@ -27,25 +27,25 @@ type CrossEntropy struct {
 func Measure(logits, target *Node, smoothing float64, unknown int32) CrossEntropy {
 	g, dtype, vocabulary := logits.Graph(), logits.DType(), logits.Shape().Dimensions[2]
 	isReal := NotEqual(target, ScalarZero(g, target.DType()))
-	real := ConvertDType(isReal, dtype)
+	mask := ConvertDType(isReal, dtype)
 	logP := LogSoftmax(logits, -1)
 	truth := chosen(logP, target) // [B, N]
-	m := CrossEntropy{Nats: Neg(ReduceAllSum(Mul(truth, real))), Tokens: ReduceAllSum(real)}
+	m := CrossEntropy{Nats: Neg(ReduceAllSum(Mul(truth, mask))), Tokens: ReduceAllSum(mask)}
 	m.Smoothed = m.Nats
 	if smoothing > 0 && vocabulary > 1 {
 		rest := smoothing / float64(vocabulary-1)
 		others := Sub(ReduceSum(logP, -1), truth)
 		expected := Add(MulScalar(truth, 1-smoothing), MulScalar(others, rest))
 		entropy := -(1-smoothing)*math.Log(1-smoothing) - smoothing*math.Log(rest)
-		m.Smoothed = Neg(ReduceAllSum(Mul(AddScalar(expected, entropy), real)))
+		m.Smoothed = Neg(ReduceAllSum(Mul(AddScalar(expected, entropy), mask)))
 	}
 	correct := Equal(Best(logits, target.DType()), target)
 	if unknown != 0 {
 		correct = LogicalAnd(correct, NotEqual(target, Scalar(g, target.DType(), unknown)))
 	}
 	correct = LogicalOr(correct, LogicalNot(isReal)) // [B, N], true at padding
-	m.CorrectTokens = ReduceAllSum(Mul(ConvertDType(correct, dtype), real))
-	rows := ReduceMax(real, -1) // [B]
+	m.CorrectTokens = ReduceAllSum(Mul(ConvertDType(correct, dtype), mask))
+	rows := ReduceMax(mask, -1) // [B]
 	m.Sequences = ReduceAllSum(rows)
 	m.CorrectSequences = ReduceAllSum(Mul(ReduceMin(ConvertDType(correct, dtype), -1), rows))
 	return m

@@ -45,12 +45,12 @@ func measuredWith(t *testing.T, logits [][][]float64, target [][]int32, smoothin
 // plain is the same in loops.
 func plain(logits [][][]float64, target [][]int32, smoothing float64) (m measure) {
 	for b := range target {
-		wrong, real := 0, 0
+		wrong, tokens := 0, 0
 		for i, truth := range target[b] {
 			if truth == 0 {
 				continue
 			}
-			real++
+			tokens++
 			sum := 0.0
 			best := 0
 			for v, l := range logits[b][i] {
@@ -74,9 +74,9 @@ func plain(logits [][][]float64, target [][]int32, smoothing float64) (m measure
 				}
 			}
 		}
-		m[2] += float64(real)
-		m[3] += float64(real - wrong)
-		if real > 0 {
+		m[2] += float64(tokens)
+		m[3] += float64(tokens - wrong)
+		if tokens > 0 {
 			m[4]++
 			if wrong == 0 {
 				m[5]++

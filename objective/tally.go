@@ -32,7 +32,7 @@ func (o Objective) Of(result universal.Result, target, ponderWeight *Node) (loss
 	return loss, Stack(append([]*Node{loss}, sums...), 0)
 }
 
-// Tally is what batches came to: sums over their real tokens and positions.
+// Tally holds sums over their real tokens and positions.
 type Tally struct {
 	Loss                             float64 // sum over batches of what was minimised
 	Batches                          float64

@@ -113,7 +113,7 @@ func (m *Model) Read(text string) (task.Input, error) { return m.reader.Read(tex
 // Describe says in a line what the model is.
 func (m *Model) Describe() string { return m.Run.Model.Value.Describe() }
 
-// Export writes the model's parameters and configuration to the run directory's export/, for use elsewhere, and gives its path.
+// Export writes the model's parameters and configuration to the run directory's export/, for other programs, and gives its path.
 func (m *Model) Export() (string, error) {
 	file := &safetensors.File{Metadata: map[string]string{"step": fmt.Sprint(m.Step), "format": "universal-transformer"}, Tensors: parameters(m.checkpoint)}
 	return m.log.WriteExport(file, struct {

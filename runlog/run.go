@@ -5,7 +5,7 @@
 //	checkpoints/step-000001000.safetensors   weights and everything else a resume needs
 //	best.json                          which checkpoint is the best one
 //	traces/                            what ut trace writes
-//	export/                            model.safetensors and config.json, for elsewhere
+//	export/                            model.safetensors and config.json, for other programs
 //	lock                               held while a process writes
 //
 // Files other than metrics.jsonl appear whole or not at all: they are written beside, synced and renamed. Every file

@@ -185,7 +185,7 @@ func (t *Trainer) prepare() error {
 	if err := t.Store.SetRNGStateFromSeed(int64(seed.Derive(t.Config.Seed, "dropout", 0) >> 1)); err != nil {
 		return err
 	}
-	if !t.Config.Masked {
+	if !t.Config.ComputeHalted {
 		t.state.CapacityPlan = capacity.NewPlanner(t.Model)
 	}
 	t.build()

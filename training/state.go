@@ -31,7 +31,7 @@ type state struct {
 	Validation  objective.Tally `json:"validation"`             // the last one
 	Stopped     string          `json:"stopped"`                // why training ended before its last update, if it did
 
-	CapacityPlan *capacity.Planner `json:"foresight,omitempty"` // of how many positions will run
+	CapacityPlan *capacity.Planner `json:"capacity_plan,omitempty"` // of how many positions will run
 }
 
 // Where a checkpoint's metadata keeps the state, and the fingerprint of its configuration.

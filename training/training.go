@@ -34,7 +34,7 @@ type Config struct {
 	ClipNorm            float64                  `json:"clip_norm"`  // gradients of a larger global norm are scaled down to it; 0: never
 	Accumulate          int                      `json:"accumulate"` // batches an update; 0 counts as 1
 
-	Masked bool `json:"masked,omitempty"` // compute halted positions too, instead of leaving them out
+	ComputeHalted bool `json:"compute_halted,omitempty"` // compute halted positions too, instead of leaving them out
 
 	LogEvery        int64 `json:"log_every"`        // updates between lines of metrics
 	EvaluateEvery   int64 `json:"evaluate_every"`   // updates between validations

@@ -24,8 +24,8 @@ func (t *Trainer) build() {
 		return capacity.NewRunner(t.Backend, t.Store, graph, t.state.CapacityPlan)
 	}
 	t.update, t.accumulate = run(last), run(t.accumulateGraph(false))
-	t.evaluate = run(func(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
-		f := t.forward(scope, nodes, room, false)
+	t.evaluate = run(func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+		f := t.forward(scope, nodes, c, false)
 		return []*Node{f.tally}, f.result
 	})
 }
@@ -49,9 +49,9 @@ type forward struct {
 
 // forward builds the model and the loss of one batch. The nodes are those of feed.Tensors, the ponder weight, and in training the
 // learning rate.
-func (t *Trainer) forward(scope *model.Scope, nodes []*Node, room capacity.Capacities, training bool) (f forward) {
+func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capacities, training bool) (f forward) {
 	in, rest := feed.Inputs(nodes, t.hasSource, training && t.random())
-	in.SourceCapacities, in.TargetCapacities = room.Source, room.Target
+	in.SourceCapacities, in.TargetCapacities = c.Source, c.Target
 	scope.Store().SetTraining(in.Target.Graph(), training)
 	f.result = t.Model.Forward(scope, in, universal.Options{})
 	f.loss, f.tally = t.Config.Objective.Of(f.result, in.Target, rest[0])
@@ -62,8 +62,8 @@ func (t *Trainer) forward(scope *model.Scope, nodes []*Node, room capacity.Capac
 }
 
 // updateGraph is one update from one batch: gradients, clipped, to Adam. It puts out tally and gradient norm.
-func (t *Trainer) updateGraph(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
-	f := t.forward(scope, nodes, room, true)
+func (t *Trainer) updateGraph(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+	f := t.forward(scope, nodes, c, true)
 	gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
 	return []*Node{f.tally, t.apply(scope, gradients, f.rate)}, f.result
 }
@@ -71,8 +71,8 @@ func (t *Trainer) updateGraph(scope *model.Scope, nodes []*Node, room capacity.C
 // accumulateGraph adds the gradients of one batch to what earlier batches of the same update gave. The last batch of an update
 // applies their mean and clears the sums.
 func (t *Trainer) accumulateGraph(last bool) capacity.GraphBuilder {
-	return func(scope *model.Scope, nodes []*Node, room capacity.Capacities) ([]*Node, universal.Result) {
-		f := t.forward(scope, nodes, room, true)
+	return func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+		f := t.forward(scope, nodes, c, true)
 		gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
 		sums := t.sums(scope, f.loss.Graph())
 		for i, sum := range sums {

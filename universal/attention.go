@@ -3,6 +3,7 @@ package universal
 import (
 	"math"
 
+	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers/attention"
 )
@@ -78,10 +79,11 @@ func (s *stack) multiHead(name string, x *Node, context *lookup, options attenti
 	key, value := s.selection.Rows(context.key), s.selection.Rows(context.value)
 	options.Scale = 1 / math.Sqrt(float64(s.Width/s.Heads))
 	options.WantCoefficients = s.watch.ReturnAttention
-	if s.Dropout.Attention > 0 {
-		options.Scope, options.DropoutRate = s.scope, Scalar(x.Graph(), x.DType(), s.Dropout.Attention)
+	if query = s.selection.Fold(query); s.masks != nil && s.Dropout.Attention > 0 {
+		y, weights = s.attentionWithDropout(query, key, value, options)
+	} else {
+		y, weights = attention.Core(query, key, value, attention.LayoutBSHD, options) // (eq. 1)
 	}
-	y, weights = attention.Core(s.selection.Fold(query), key, value, attention.LayoutBSHD, options) // (eq. 1)
 	if weights != nil {
 		weights = TransposeAllAxes(weights, 0, 2, 1, 3) // [B, M, K, N] to [B, K, M, N]
 	}
@@ -90,6 +92,18 @@ func (s *stack) multiHead(name string, x *Node, context *lookup, options attenti
 		y = Add(y, context.shift)
 	}
 	return s.weights().Dense(scope, "output", y, s.Width), weights // (eq. 2)
+}
+
+// attentionWithDropout is attention.Core, which knows no masks of ours, with dropout of the weights. They do not sum to one then.
+func (s *stack) attentionWithDropout(query, key, value *Node, options attention.CoreOptions) (y, weights *Node) {
+	scores := MulScalar(Einsum("bqhd,bkhd->bqhk", query, key), options.Scale) // [B, M, K, N]
+	mask := options.AttentionMask
+	if options.UseCausalMask {
+		mask = InsertAxes(InsertAxes(LowerTriangular(query.Graph(), query.Shape().Dimensions[1]), 1), 0)
+	}
+	weights = MaskedSoftmax(scores, BroadcastToShape(mask, shapeAs(scores, dtypes.Bool)), -1)
+	weights = s.masks.dropRows(weights, s.selection.Fold(s.masks.positions), s.Dropout.Attention)
+	return Einsum("bqhk,bkhd->bqhd", weights, value), weights
 }
 
 // visible makes the mask of keys [B, 1, 1, N] from that of positions [B, N]. A row of nothing but padding sees its first

@@ -104,7 +104,7 @@ func (m Decoder) DecodeStep(scope *model.Scope, tokens *Node, past *KVCache) *No
 func (c Config) continued(scope *model.Scope, tokens *Node, past *KVCache) *stack {
 	inner, g, n := scope.At("decoder"), tokens.Graph(), tokens.Shape().Dimensions[1]
 	capacity := past.Tensors[0].Shape().Dimensions[3]
-	table := Reshape(c.sinusoids(g, 1, capacity), capacity, c.Width)
+	table := Reshape(c.signals(g, 1, capacity), capacity, c.Width)
 	at := Add(Iota(g, shapes.Make(int32Type, 1, n), 1), past.Length) // [1, N], from 0
 	s := &stack{
 		Config: c, scope: inner, layer: inner, causal: true, pass: &Pass{}, mask: Equal(tokens, tokens), // all are real

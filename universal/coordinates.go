@@ -13,10 +13,57 @@ import (
 
 const int32Type = dtypes.Int32
 
-// coordinates adds the two-dimensional coordinate embedding P^t of the paper: position i and step t, both from 1,
+// Coordinates is the numbers that tell positions and steps apart. It is an interface because published models differ in it, and
+// each runs only with its own: [Sinusoidal] is the paper's, [Tensor2Tensor] that of the authors' code.
+type Coordinates interface {
+	// At is the summand of position n, or of step n, both counted from 1, in a channel from 0 to width-1.
+	At(n, channel, width int) float64
+}
+
+// Sinusoidal is the paper's choice. The two-dimensional coordinates of position i and step t are
 //
 //	P^t_{i,2j}   = sin(i / 10000^(2j/d)) + sin(t / 10000^(2j/d))
 //	P^t_{i,2j+1} = cos(i / 10000^(2j/d)) + cos(t / 10000^(2j/d))
+type Sinusoidal struct{}
+
+// At is one summand of P.
+func (Sinusoidal) At(n, channel, width int) float64 {
+	angle := float64(n) / math.Pow(10000, float64(channel-channel%2)/float64(width))
+	if channel%2 == 0 {
+		return math.Sin(angle) // (eq. 6)
+	}
+	return math.Cos(angle) // (eq. 7)
+}
+
+// Tensor2Tensor is the choice of the authors' code. Positions and steps count from 0 there, and exponents go to 1 in full:
+//
+//	P_{i,j}     = sin((i-1) / 10000^(j/(d/2-1)))  for j = 0 .. d/2-1
+//	P_{i,j+d/2} = cos((i-1) / 10000^(j/(d/2-1)))
+//
+// A last channel that is odd is 0. Weights trained with their code need just this order of channels; Alternate is the same model with
+// its channels in the paper's order, which does not matter to a model that is trained with it.
+type Tensor2Tensor struct {
+	Alternate bool `json:"alternate,omitempty"` // sines on even channels and cosines on odd ones, instead of two halves
+}
+
+// At is one summand of P.
+func (c Tensor2Tensor) At(n, channel, width int) float64 {
+	half := width / 2
+	if channel >= 2*half {
+		return 0
+	}
+	j, cosine := channel%half, channel >= half
+	if c.Alternate {
+		j, cosine = channel/2, channel%2 == 1
+	}
+	angle := float64(n-1) / math.Pow(10000, float64(j)/float64(max(half-1, 1)))
+	if cosine {
+		return math.Cos(angle)
+	}
+	return math.Sin(angle)
+}
+
+// coordinates of a stack: the two summands of P^t as nodes.
 type coordinates struct {
 	position *Node           // [B or 1, M, D], the summand in i
 	step     func(int) *Node // [1, 1, D], the summand in t; nil if layers are untied, where positions are added once, below the first
@@ -48,10 +95,10 @@ func (c Config) newCoordinates(scope *model.Scope, tokens, positions *Node) coor
 	g, length := tokens.Graph(), tokens.Shape().Dimensions[1]
 	at := coordinates{step: c.stepCoordinates(scope, g)}
 	if positions == nil {
-		at.position = c.sinusoids(g, 1, length)
+		at.position = c.signals(g, 1, length)
 		return at
 	}
-	table := Reshape(c.sinusoids(g, 1, max(c.positionLimit(), length)), -1, c.Width)
+	table := Reshape(c.signals(g, 1, max(c.positionLimit(), length)), -1, c.Width)
 	at.position = Gather(table, InsertAxes(AddScalar(positions, -1), -1))
 	return at
 }
@@ -62,23 +109,29 @@ func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node 
 	case c.UntiedLayers:
 		return nil
 	case !c.LearnedSteps:
-		return func(t int) *Node { return c.sinusoids(g, t, t) }
+		return func(t int) *Node { return c.signals(g, t, t) }
 	}
-	table := c.weights().parameter(scope, "step", normal(1), c.trainedSteps(), c.Width).NodeValue(g)
+	deviation := 1.0
+	if c.ScaleSteps {
+		deviation = c.embeddingDeviation()
+	}
+	table := c.weights().parameter(scope, "step", normal(deviation), c.trainedSteps(), c.Width).NodeValue(g)
+	if c.ScaleSteps {
+		table = MulScalar(table, math.Sqrt(float64(c.Width)))
+	}
 	return func(t int) *Node { return Reshape(Slice(table, AxisElem(t-1)), 1, 1, c.Width) }
 }
 
-// sinusoids is a constant [1, to-from+1, D] with the sinusoids of the whole numbers from .. to, computed in float64.
-func (c Config) sinusoids(g *Graph, from, to int) *Node {
+// signals is a constant [1, to-from+1, D] with the coordinates of the whole numbers from .. to, computed in float64.
+func (c Config) signals(g *Graph, from, to int) *Node {
+	kind := c.Coordinates
+	if kind == nil {
+		kind = Sinusoidal{}
+	}
 	values := make([]float64, 0, (to-from+1)*c.Width)
-	for i := from; i <= to; i++ {
+	for n := from; n <= to; n++ {
 		for channel := range c.Width {
-			angle := float64(i) / math.Pow(10000, float64(channel-channel%2)/float64(c.Width))
-			if channel%2 == 0 {
-				values = append(values, math.Sin(angle)) // (eq. 6)
-			} else {
-				values = append(values, math.Cos(angle)) // (eq. 7)
-			}
+			values = append(values, kind.At(n, channel, c.Width))
 		}
 	}
 	return constant(g, precision(c.Precision), values, 1, to-from+1, c.Width)

@@ -64,6 +64,37 @@ func TestCoordinatesByHand(t *testing.T) {
 	}
 }
 
+// The coordinates of the authors' code, d = 4: channels 0 and 2 turn by 1 radian a position, 1 and 3 by 1/10000; all numbers count from 0.
+// d = 7: half is 3, so exponents are 0, 1/2 and 1, and the last channel is empty.
+// Caught when planted: counting from 1; exponents that end before 1; sines and cosines that alternate.
+func TestTensor2TensorCoordinatesByHand(t *testing.T) {
+	for _, test := range []struct {
+		n, width int
+		want     []float64
+	}{
+		{1, 4, []float64{0, 0, 1, 1}},
+		{2, 4, []float64{0.8414709848078965, 0.0000999999998333, 0.5403023058681398, 0.9999999950000000}},
+		{3, 4, []float64{0.9092974268256817, 0.0001999999986667, -0.4161468365471424, 0.9999999800000001}},
+		{4, 7, []float64{0.1411200080598672, 0.0299955002024957, 0.0002999999955000, -0.9899924966004454, 0.9995500337489875, 0.9999999550000003, 0}},
+	} {
+		for channel, want := range test.want {
+			if got := (Tensor2Tensor{}).At(test.n, channel, test.width); math.Abs(got-want) > 1e-15 {
+				t.Errorf("%d of width %d, channel %d: %.16f, want %.16f", test.n, test.width, channel, got, want)
+			}
+		}
+		for channel := range test.width / 2 * 2 { // alternating is the same in another order
+			from := channel/2 + channel%2*(test.width/2)
+			if got, want := (Tensor2Tensor{Alternate: true}).At(test.n, channel, test.width), test.want[from]; math.Abs(got-want) > 1e-15 {
+				t.Errorf("alternating, %d of width %d, channel %d: %.16f, want %.16f", test.n, test.width, channel, got, want)
+			}
+		}
+	}
+	c := Config{Width: 4, Precision: dtypes.Float64, Coordinates: Tensor2Tensor{}} // P^2 of position 3 is the sum of both
+	if p := coordinatesOf(t, c, 2, 3, nil)[2*4:]; math.Abs(p[0]-(0.9092974268256817+0.8414709848078965)) > 1e-15 || math.Abs(p[3]-(0.9999999800000001+0.9999999950000000)) > 1e-15 {
+		t.Errorf("P^2 of position 3 is %v", p[:4])
+	}
+}
+
 // Looked up by number, positions have the sinusoids that counting gives them: 1 .. M listed one by one change nothing, and a
 // sequence that starts later has those of its numbers. A width that is odd works as well.
 // Caught when planted: a table that starts at 0.
@@ -79,17 +110,22 @@ func TestPositionsByNumber(t *testing.T) {
 	}
 }
 
-// A learned step signal is one vector a step, added at every position, in place of the sinusoid in t.
-// Caught when planted: the first vector used in every step.
+// A learned step signal is one vector a step, added at every position, in place of the sinusoid in t; scaled, it is sqrt(d) times as large.
+// Caught when planted: the first vector used in every step; no scale.
 func TestLearnedSteps(t *testing.T) {
-	c := Config{Width: 2, Precision: dtypes.Float64, LearnedSteps: true, Halting: halting.Fixed{Steps: 3}}
+	learnedSteps(t, Config{Width: 2, Precision: dtypes.Float64, LearnedSteps: true, Halting: halting.Fixed{Steps: 3}}, 1)
+	learnedSteps(t, Config{Width: 2, Precision: dtypes.Float64, LearnedSteps: true, ScaleSteps: true, Halting: halting.Fixed{Steps: 3}}, math.Sqrt2)
+}
+
+func learnedSteps(t *testing.T, c Config, scale float64) {
+	t.Helper()
 	store := model.NewStore()
 	if _, err := store.CreateVariable("/step", tensors.FromValue([][]float64{{10, 20}, {30, 40}, {50, 60}})); err != nil {
 		t.Fatal(err)
 	}
 	exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, ids *Node) []*Node {
 		at := c.newCoordinates(scope, ids, nil)
-		zero := Zeros(ids.Graph(), shapeAs(c.sinusoids(ids.Graph(), 1, 2), dtypes.Float64))
+		zero := Zeros(ids.Graph(), shapeAs(c.signals(ids.Graph(), 1, 2), dtypes.Float64))
 		return []*Node{at.add(1, zero), at.add(3, zero)}
 	})
 	if err != nil {
@@ -102,7 +138,7 @@ func TestLearnedSteps(t *testing.T) {
 	}
 	for i, step := range [][]float64{{10, 20}, {50, 60}} {
 		got := tensors.MustCopyFlatData[float64](out[i])
-		want := []float64{math.Sin(1) + step[0], math.Cos(1) + step[1], math.Sin(2) + step[0], math.Cos(2) + step[1]}
+		want := []float64{math.Sin(1) + scale*step[0], math.Cos(1) + scale*step[1], math.Sin(2) + scale*step[0], math.Cos(2) + scale*step[1]}
 		if !slices.Equal(got, want) {
 			t.Errorf("step %d: %v, want %v", 2*i+1, got, want)
 		}

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/model"
 )
 
@@ -29,8 +28,7 @@ func (c Config) embed(scope *model.Scope, table *model.Variable, tokens *Node) *
 	if c.ScaleEmbedding {
 		h = MulScalar(h, math.Sqrt(float64(c.Width)))
 	}
-	h = Mul(h, InsertAxes(ConvertDType(real(tokens), h.DType()), -1))
-	return layers.DropoutStatic(scope, h, c.Dropout.Embedding)
+	return Mul(h, InsertAxes(ConvertDType(real(tokens), h.DType()), -1))
 }
 
 // shift moves embedded targets one position to the right and puts a zero vector in front: position i reads token i-1.

@@ -36,7 +36,7 @@ func (m EncoderDecoder) Encode(scope *model.Scope, in Inputs, watch Options) (Me
 func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, watch Options) Result {
 	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, in.TargetCapacities, watch)
 	s.causal, s.memory, s.source = true, &memory, memory.Mask
-	s.state = shift(m.embed(scope, m.targetTable(scope), in.Target))
+	s.state = shift(s.masks.drop(m.embed(scope, m.targetTable(scope), in.Target), m.Dropout.Embedding))
 	pass := s.run()
 	return Result{Logits: m.readout(scope, pass.State), Decoder: pass}
 }
@@ -71,7 +71,7 @@ type Decoder struct{ Config }
 func (m Decoder) Forward(scope *model.Scope, in Inputs, watch Options) Result {
 	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, in.TargetCapacities, watch)
 	s.causal, s.source = true, s.mask
-	s.state = shift(m.embed(scope, m.targetTable(scope), in.Target))
+	s.state = shift(s.masks.drop(m.embed(scope, m.targetTable(scope), in.Target), m.Dropout.Embedding))
 	pass := s.run()
 	return Result{Logits: m.readout(scope, pass.State), Decoder: pass}
 }
@@ -95,7 +95,7 @@ func (c Config) validateWithSource() error {
 func (c Config) encode(scope *model.Scope, in Inputs, watch Options) *Pass {
 	s := c.newStack(scope.At("encoder"), c.occupied(in.Source), in.SourcePositions, in.SourceCapacities, watch)
 	s.source = s.mask
-	s.state = c.embedSource(scope, in.Source)
+	s.state = s.masks.drop(c.embedSource(scope, in.Source), c.Dropout.Embedding)
 	return s.run()
 }
 

@@ -52,16 +52,20 @@ func (c Config) weights() Weights { return Weights{Seed: c.Seed, Precision: c.Pr
 // parameter declares a variable, or finds it if an earlier step declared it. Its initial value depends on the seed and its
 // name alone: not on the order of declaration, nor on the backend.
 func (w Weights) parameter(scope *model.Scope, name string, draw initial, dims ...int) *model.Variable {
-	path := Name(model.JoinPath(scope.Scope(), name))
-	start := func(g *Graph, shape shapes.Shape) *Node {
-		rng := seed.Rand(w.Seed, "parameter "+path, 0)
+	start := w.initializer(Name(model.JoinPath(scope.Scope(), name)), draw, dims...)
+	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(precision(w.Precision), dims...))
+}
+
+// initializer draws the parameter of a public name; for draw it has the given dimensions.
+func (w Weights) initializer(name string, draw initial, dims ...int) model.VariableInitializer {
+	return func(g *Graph, shape shapes.Shape) *Node {
+		rng := seed.Rand(w.Seed, "parameter "+name, 0)
 		values := make([]float64, shape.Size())
 		for i := range values {
 			values[i] = draw(rng, i, dims)
 		}
-		return constant(g, shape.DType, values, dims...)
+		return constant(g, shape.DType, values, shape.Dimensions...)
 	}
-	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(precision(w.Precision), dims...))
 }
 
 // Dense is x W without bias, the matrix [inputs, outputs] being the parameter name.

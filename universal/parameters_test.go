@@ -190,3 +190,50 @@ func TestConvolutionsStartAtThePositionItself(t *testing.T) {
 		}
 	}
 }
+
+// The initial values that the authors' code has, where they differ from the defaults: a halting weight within sqrt(6/(d+1)), uniform,
+// another in each stack; a table of steps of deviation 1/sqrt(d), used times sqrt(d), so that the signal has deviation 1 either way.
+// Means and variances are off by more than 5 deviations in fewer than 1 of 10^6 runs.
+// Caught when planted: a weight of [d] taken for one of [d, d]; a table that is scaled but starts with deviation 1.
+func TestInitialValuesOfTheAuthorsCode(t *testing.T) {
+	const d, steps = 600, 6
+	c := universal.Config{
+		SourceVocabulary: 3, TargetVocabulary: 3, Width: d, Heads: 1, Seed: 3, Transition: universal.FeedForward{Filter: 1}, LearnedSteps: true,
+		Halting: halting.Graves{ACT: halting.ACT{MaxSteps: steps}},
+	}
+	weights := func() (weight, step []float64) {
+		x := newMachineAsInitialised(t, universal.EncoderDecoder{Config: c})
+		if decoder := values(x, "decoder.halting.weight"); slices.Equal(decoder, values(x, "encoder.halting.weight")) && decoder[0] != 0 {
+			t.Error("both halting units start with the same weight")
+		}
+		return values(x, "encoder.halting.weight"), values(x, "encoder.step")
+	}
+	weight, step := weights()
+	if slices.ContainsFunc(weight, func(v float64) bool { return v != 0 }) {
+		t.Error("the halting weight does not start at zero")
+	}
+	deviation(t, "the table of steps", step, 1, 3)
+	c.ScaleSteps, c.Halting = true, halting.Graves{ACT: halting.ACT{MaxSteps: steps, GlorotWeight: true}}
+	weight, step = weights()
+	deviation(t, "the table of steps, scaled", step, 1/math.Sqrt(d), 3)
+	limit := math.Sqrt(6.0 / (d + 1))
+	deviation(t, "the halting weight", weight, limit/math.Sqrt(3), 1.8) // fourth moment of a uniform distribution, in squared variances
+	if worst := max(slices.Max(weight), -slices.Min(weight)); worst > limit || worst < 0.95*limit {
+		t.Errorf("the halting weight reaches %v, want up to %v", worst, limit)
+	}
+}
+
+// deviation fails the test if values are not centred or have another deviation; kurtosis is that of their distribution.
+func deviation(t *testing.T, what string, list []float64, want, kurtosis float64) {
+	t.Helper()
+	mean, square, n := 0.0, 0.0, float64(len(list))
+	for _, v := range list {
+		mean, square = mean+v/n, square+v*v/n
+	}
+	if off := math.Abs(mean) / want * math.Sqrt(n); off > 5 {
+		t.Errorf("%s: mean %v, %.1f deviations off", what, mean, off)
+	}
+	if off := math.Abs(square/want/want-1) / math.Sqrt((kurtosis-1)/n); off > 5 {
+		t.Errorf("%s: deviation %v, want %v", what, math.Sqrt(square), want)
+	}
+}

@@ -25,6 +25,7 @@ func (s *stack) choose(selection *halting.Selection) {
 	}
 	s.selection = selection
 	s.coordinates = s.shown.positions.of(selection)
+	s.masks.of(selection)
 }
 
 // show is what is seen before the first step.

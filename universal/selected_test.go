@@ -27,9 +27,13 @@ type gauge struct {
 	overflow bool
 }
 
-// gauged runs a model and the gradient of its training loss under capacities.
+// gauged runs a model and the gradient of its training loss under capacities, with dropout if it has any, whose random state is
+// the same each time.
 func gauged(t *testing.T, x *machine, e effort, source, target [][]int32) gauge {
 	t.Helper()
+	if err := x.store.SetRNGStateFromSeed(7); err != nil {
+		t.Fatal(err)
+	}
 	var names []string
 	exec, err := model.NewExec(enginetest.Backend(t), x.store, func(scope *model.Scope, nodes []*Node) []*Node {
 		names = nil
@@ -39,6 +43,7 @@ func gauged(t *testing.T, x *machine, e effort, source, target [][]int32) gauge 
 		if hasSource(x.model) {
 			in.Source = nodes[0]
 		}
+		scope.Store().SetTraining(nodes[1].Graph(), true)
 		result := x.model.Forward(scope, in, universal.Options{})
 		g := result.Logits.Graph()
 		real := NotEqual(nodes[1], ScalarZero(g, nodes[1].DType()))
@@ -60,7 +65,9 @@ func gauged(t *testing.T, x *machine, e effort, source, target [][]int32) gauge 
 		var paths []string
 		var variables []*Node
 		for v := range x.store.IterVariables() {
-			paths, variables = append(paths, v.Path()), append(variables, v.NodeValue(loss))
+			if v.Trainable {
+				paths, variables = append(paths, v.Path()), append(variables, v.NodeValue(loss))
+			}
 		}
 		for i, gradient := range Gradient(loss, variables...) {
 			add("gradient of "+universal.Name(paths[i]), gradient)
@@ -128,26 +135,58 @@ func TestSelectedPositionsGiveWhatAllGive(t *testing.T) {
 			if !hasTarget(v.model) {
 				targets = [][]int32{{2}, {4}, {1}, {3}, {2}}
 			}
-			x := newMachine(t, v.model)
-			want := gauged(t, x, effort{}, source, targets)
-			for _, spare := range []int{0, 2} {
-				if precision == dtypes.Float32 && spare == 0 {
-					continue
-				}
-				e := effort{fitting(want.demand["encoder.demand"], spare, 5, 7), fitting(want.demand["decoder.demand"], spare, 5, 6)}
-				got := gauged(t, x, e, source, targets)
-				if got.overflow {
-					t.Errorf("%s, %v: overflow", v.name, e)
-				}
-				for name, values := range want.values {
-					scale := 1e-3
-					for _, v := range values {
-						scale = max(scale, math.Abs(v))
-					}
-					if d := distance(values, got.values[name]); !(d <= tolerance*scale) {
-						t.Errorf("%s, %s, spare %d: %s is off by %.3g of %.3g", precision, v.name, spare, name, d, scale)
-					}
-				}
+			compareSelected(t, v, source, targets, tolerance, []int{0, 2}[map[bool]int{true: 1}[precision == dtypes.Float32]:])
+		}
+	}
+}
+
+// The same with dropout in all places: what is dropped does not depend on what is computed. Losses and gradients agree to rounding.
+// Caught when planted: masks of the slots of a selection instead of its positions; random numbers that depend on the number of steps.
+func TestSelectedPositionsDropWhatAllDrop(t *testing.T) {
+	source := rectangle([][]int32{{3, 6, 2, 5, 1, 4, 2}, {4}, {2, 5, 5, 1, 6}, {6, 1, 1}, {1, 2, 3, 4, 5, 6}}, 7)
+	target := rectangle([][]int32{{2, 4, 1}, {3, 3, 4, 2, 1, 2}, {4}, {2, 2, 3, 1}, {3, 1, 4, 4, 2}}, 6)
+	for _, v := range variants(dtypes.Float64) {
+		if !strings.Contains(v.name, "frozen") {
+			continue
+		}
+		targets := target
+		if !hasTarget(v.model) {
+			targets = [][]int32{{2}, {4}, {1}, {3}, {2}}
+		}
+		dropped := universal.Dropout{Embedding: 0.2, Attention: 0.3, Transition: 0.25, Residual: 0.15}
+		switch m := v.model.(type) {
+		case universal.EncoderDecoder:
+			m.Dropout = dropped
+			v.model = m
+		case universal.Encoder:
+			m.Dropout = dropped
+			v.model = m
+		case universal.Decoder:
+			m.Dropout = dropped
+			v.model = m
+		}
+		compareSelected(t, v, source, targets, 1e-9, []int{0, 2})
+	}
+}
+
+// compareSelected runs a variant with all positions and with capacities that are just enough, or more by spare.
+func compareSelected(t *testing.T, v variant, source, targets [][]int32, tolerance float64, spares []int) {
+	t.Helper()
+	x := newMachine(t, v.model)
+	want := gauged(t, x, effort{}, source, targets)
+	for _, spare := range spares {
+		e := effort{fitting(want.demand["encoder.demand"], spare, 5, 7), fitting(want.demand["decoder.demand"], spare, 5, 6)}
+		got := gauged(t, x, e, source, targets)
+		if got.overflow {
+			t.Errorf("%s, %v: overflow", v.name, e)
+		}
+		for name, values := range want.values {
+			scale := 1e-3
+			for _, v := range values {
+				scale = max(scale, math.Abs(v))
+			}
+			if d := distance(values, got.values[name]); !(d <= tolerance*scale) {
+				t.Errorf("%s, spare %d: %s is off by %.3g of %.3g", v.name, spare, name, d, scale)
 			}
 		}
 	}

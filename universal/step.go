@@ -2,7 +2,6 @@ package universal
 
 import (
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/halting"
 )
@@ -16,6 +15,7 @@ type stack struct {
 	mask        *Node        // [B, M] bool, true at real positions
 	source      *Node        // [B, source positions] bool: the mask that depth may be tied to
 	coordinates coordinates
+	masks       *masks        // of dropout
 	causal      bool          // a position sees itself and those before it only
 	memory      *Memory       // what the decoder attends to besides itself; nil in encoders and language models
 	memoryKeys  []*lookup     // its keys and values: one for all steps, or, untied, one a step
@@ -34,7 +34,7 @@ func (c Config) newStack(scope *model.Scope, tokens, positions *Node, capacities
 	}
 	return &stack{
 		Config: c, scope: scope, layer: scope, mask: real(tokens), watch: watch, pass: &Pass{}, capacities: capacities,
-		coordinates: c.newCoordinates(scope, tokens, positions),
+		coordinates: c.newCoordinates(scope, tokens, positions), masks: c.newMasks(scope, tokens),
 	}
 }
 
@@ -42,6 +42,7 @@ func (c Config) newStack(scope *model.Scope, tokens, positions *Node, capacities
 func (s *stack) run() *Pass {
 	r := halting.Recurrence{
 		State: s.state, Mask: s.mask, Source: s.source, Capacities: s.capacities,
+		Glorot: s.weights().initializer(Name(model.JoinPath(s.scope.Scope(), "halting", "weight")), glorot, s.Width, 1),
 		Locate: func(t int, state *Node) *Node { return s.coordinates.add(t, state) },
 		Revise: func(t int, x *Node) *Node {
 			s.enter(t)
@@ -95,7 +96,8 @@ func (s *stack) revisePreNorm(t int, x *Node) *Node {
 }
 
 func (s *stack) transition(x *Node) *Node {
-	line := Line{Mask: s.mask, Causal: s.causal, Dropout: s.Dropout.Transition, Weights: s.weights()}
+	line := Line{Mask: s.mask, Causal: s.causal, Weights: s.weights()}
+	line.Drop = func(x *Node) *Node { return s.masks.drop(x, s.Dropout.Transition) }
 	if s.past != nil {
 		line.Before = s.past.before
 	}
@@ -103,7 +105,7 @@ func (s *stack) transition(x *Node) *Node {
 }
 
 // drop is the dropout of what a sub-layer adds to the state.
-func (s *stack) drop(x *Node) *Node { return layers.DropoutStatic(s.scope, x, s.Dropout.Residual) }
+func (s *stack) drop(x *Node) *Node { return s.masks.drop(x, s.Dropout.Residual) }
 
 // normEpsilon stands inside the root of the layer norm.
 const normEpsilon = 1e-6

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/model"
 )
 
@@ -24,12 +23,20 @@ type Transition interface {
 type Line struct {
 	Mask    *Node   // [B, M] bool, true at real positions
 	Causal  bool    // a position may depend on itself and those before it only
-	Dropout float64 // rate for the inner activations, in training
 	Weights Weights // makes the transition's parameters
+
+	Drop func(x *Node) *Node // dropout of the inner activations x [B, M, ...]; nil: none
 
 	// Before puts the positions before x in front of it, as many as LooksBack says. It is set where a causal stack sees only
 	// its newest positions, nil where it sees all.
 	Before func(x *Node) *Node
+}
+
+func (l Line) drop(x *Node) *Node {
+	if l.Drop == nil {
+		return x
+	}
+	return l.Drop(x)
 }
 
 // Window is some positions of some channels.
@@ -43,7 +50,7 @@ type FeedForward struct {
 // Apply computes max(0, x inner + b) outer + b'.
 func (f FeedForward) Apply(scope *model.Scope, x *Node, line Line) *Node {
 	inner := rectify(line.Weights.Affine(scope.At("inner"), "weight", x, f.Filter))
-	inner = layers.DropoutStatic(scope, inner, line.Dropout)
+	inner = line.drop(inner)
 	return line.Weights.Affine(scope.At("outer"), "weight", inner, x.Shape().Dimensions[2])
 }
 
@@ -79,7 +86,7 @@ func (f SeparableConvolution) widths() [2]int {
 func (f SeparableConvolution) Apply(scope *model.Scope, x *Node, line Line) *Node {
 	widths := f.widths()
 	inner := rectify(separable(scope.At("first"), x, line, widths[0], f.Filter))
-	inner = layers.DropoutStatic(scope, inner, line.Dropout)
+	inner = line.drop(inner)
 	return separable(scope.At("second"), inner, line, widths[1], x.Shape().Dimensions[2])
 }
 

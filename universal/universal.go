@@ -56,13 +56,17 @@ type Config struct {
 	Heads             int            `json:"heads"` // K, a divisor of Width
 	Transition        Transition     `json:"-"`
 	Halting           halting.Policy `json:"-"`
+	Coordinates       Coordinates    `json:"-"` // nil is Sinusoidal
 
 	// UntiedLayers: every layer has weights of its own. That is the Transformer (Vaswani et al., 2017) that the paper compares with.
 	// Halting must be halting.Fixed, its steps are the layers; positions are added once, below the first layer.
 	UntiedLayers bool `json:"untied_layers,omitempty"`
 
-	PreNorm         bool      `json:"pre_norm"`         // normalise in front of each sub-layer and once at the end, as the authors' code does
-	LearnedSteps    bool      `json:"learned_steps"`    // a learned vector a step instead of the sinusoid in t, as the authors' code does; forbids halting.Length
+	PreNorm      bool `json:"pre_norm"`      // normalise in front of each sub-layer and once at the end, as the authors' code does
+	LearnedSteps bool `json:"learned_steps"` // a learned vector a step instead of the sinusoid in t, as the authors' code does; forbids halting.Length
+	// ScaleSteps multiplies learned steps by sqrt(D), of initial deviation 1/sqrt(D), as the authors' code does, so that Adam moves
+	// the signal sqrt(D) times as fast. By default the table is the signal: it starts as large, and moves as slowly as other weights.
+	ScaleSteps      bool      `json:"scale_steps,omitempty"`
 	ScaleEmbedding  bool      `json:"scale_embedding"`  // multiply embeddings by sqrt(D), as the authors' code does
 	SharedEmbedding bool      `json:"shared_embedding"` // one table for source and target
 	TiedReadout     bool      `json:"tied_readout"`     // logits from the target embedding, transposed, instead of a matrix of their own
@@ -73,14 +77,6 @@ type Config struct {
 	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
 
 	trained int // steps that the model was trained with, where an Exit has changed the policy since; 0: as the policy says
-}
-
-// Dropout holds rates, 0 to below 1, of values zeroed in training.
-type Dropout struct {
-	Embedding  float64 `json:"embedding"`  // of the embedded tokens, before coordinates are added
-	Attention  float64 `json:"attention"`  // of the attention weights
-	Transition float64 `json:"transition"` // of the transition's inner activations
-	Residual   float64 `json:"residual"`   // of what each sub-layer adds to the state
 }
 
 // Inputs are the tokens that a model reads, 0 for padding, which stands at the right.
@@ -154,6 +150,9 @@ func (c Config) Validate() error {
 	if c.UntiedLayers && c.LearnedSteps {
 		return fmt.Errorf("learned_steps makes no sense with untied_layers: a layer with weights of its own needs no step signal")
 	}
+	if c.ScaleSteps && !c.LearnedSteps {
+		return fmt.Errorf("scale_steps is true, but learned_steps is not: set both, or neither")
+	}
 	if _, tied := c.Halting.(halting.Length); tied && c.LearnedSteps {
 		return fmt.Errorf("learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")
 	}
@@ -185,19 +184,6 @@ func (c Config) Adaptive() bool { return c.Halting.Adaptive() }
 // transition of one position does not depend on others.
 func (c Config) SelectsPositions() bool {
 	return c.Halting.SkipsHalted() && len(c.Transition.LooksBack(c.Width)) == 0
-}
-
-// Validate rejects rates outside [0, 1).
-func (d Dropout) Validate() error {
-	for _, rate := range []struct {
-		name  string
-		value float64
-	}{{"embedding", d.Embedding}, {"attention", d.Attention}, {"transition", d.Transition}, {"residual", d.Residual}} {
-		if !(rate.value >= 0 && rate.value < 1) {
-			return fmt.Errorf("%s is %v: it must be at least 0 and below 1", rate.name, rate.value)
-		}
-	}
-	return nil
 }
 
 // precision is Float32 unless something else is asked for.

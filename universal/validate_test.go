@@ -22,13 +22,14 @@ func TestValidateNamesTheField(t *testing.T) {
 		"transition.widths has 100: ": func(c *universal.Config) {
 			c.Transition = universal.SeparableConvolution{Filter: 3, Widths: [2]int{3, 100}}
 		},
-		"halting is missing: ":                  func(c *universal.Config) { c.Halting = nil },
-		"halting.steps is 0: ":                  func(c *universal.Config) { c.Halting = halting.Fixed{} },
-		"halting.max_steps is -3: ":             func(c *universal.Config) { c.Halting = halting.Graves{ACT: halting.ACT{MaxSteps: -3}} },
-		"dropout.attention is 1: ":              func(c *universal.Config) { c.Dropout.Attention = 1 },
-		"positions.max is -4: ":                 func(c *universal.Config) { c.Positions = universal.RandomOffset{Max: -4} },
-		"shared_embedding needs one vocabulary": func(c *universal.Config) { c.SharedEmbedding = true },
-		"learned_steps needs a known number":    func(c *universal.Config) { c.LearnedSteps, c.Halting = true, halting.Length{} },
+		"halting is missing: ":                   func(c *universal.Config) { c.Halting = nil },
+		"halting.steps is 0: ":                   func(c *universal.Config) { c.Halting = halting.Fixed{} },
+		"halting.max_steps is -3: ":              func(c *universal.Config) { c.Halting = halting.Graves{ACT: halting.ACT{MaxSteps: -3}} },
+		"dropout.attention is 1: ":               func(c *universal.Config) { c.Dropout.Attention = 1 },
+		"positions.max is -4: ":                  func(c *universal.Config) { c.Positions = universal.RandomOffset{Max: -4} },
+		"shared_embedding needs one vocabulary":  func(c *universal.Config) { c.SharedEmbedding = true },
+		"scale_steps is true, but learned_steps": func(c *universal.Config) { c.ScaleSteps = true },
+		"learned_steps needs a known number":     func(c *universal.Config) { c.LearnedSteps, c.Halting = true, halting.Length{} },
 	} {
 		c := small()
 		change(&c)

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/model"
 )
 
@@ -32,8 +31,7 @@ func (c Config) embedWords(scope *model.Scope, table *model.Variable, tokens *No
 		h = MulScalar(h, math.Sqrt(float64(c.Width)))
 	}
 	mask := c.weights().parameter(scope.At("embedding"), "mask", aroundOne, c.TokensPerPosition, c.Width).NodeValue(h)
-	h = ReduceSum(Mul(h, InsertAxes(mask, 0, 0)), 2) // [B, M, D]
-	return layers.DropoutStatic(scope, h, c.Dropout.Embedding)
+	return ReduceSum(Mul(h, InsertAxes(mask, 0, 0)), 2) // [B, M, D]
 }
 
 // occupied is a token a position, [B, M]: the source itself, or, where positions hold several, their largest: 0 if all are padding.

@@ -8,7 +8,7 @@ import (
 
 func ExampleWriteText() {
 	trace := &viewer.Trace{
-		Task: "babi 1", Model: "adaptive (frozen), width 64, 4 heads, at most 4 steps",
+		Task: "babi 1", Model: "adaptive (ACT, halted states copied), width 64, 4 heads, at most 4 steps",
 		Source: []string{"Mary", "went", "home", ".", "Where", "is", "Mary", "?"},
 		Output: []string{"home"}, Reference: []string{"home"},
 		Encoder: &viewer.Stack{
@@ -26,7 +26,8 @@ func ExampleWriteText() {
 		panic(err)
 	}
 	// Output:
-	// babi 1 · adaptive (frozen), width 64, 4 heads, at most 4 steps
+	// babi 1
+	// adaptive (ACT, halted states copied), width 64, 4 heads, at most 4 steps
 	// asked     Mary went home . Where is Mary ?
 	// answered  home
 	// expected  home

@@ -16,7 +16,7 @@ func sample(input string, steps, heads int) *Trace {
 		target[len(source)-1-i] = s
 	}
 	t := &Trace{
-		Version: "v0.1.0", Model: "adaptive (frozen), width 64, 4 heads, at most 6 steps", Task: "reverse",
+		Version: "v0.1.0", Model: "adaptive (ACT, halted states copied), width 64, 4 heads, at most 6 steps", Task: "reverse",
 		Experiment: "reverse-adaptive", Checkpoint: 5000, Source: source, Target: target,
 		Output: target, Reference: target,
 		Encoder: sampleStack(rng, source, steps), Decoder: sampleStack(rng, target, steps),

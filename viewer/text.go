@@ -74,7 +74,11 @@ func (o *textWriter) heading(t *Trace) {
 		}
 	}
 	if len(facts) > 0 {
-		fmt.Fprintln(o, o.style(faint, strings.Join(facts, " · ")))
+		line := strings.Join(facts, " · ")
+		if columns(line) > o.width { // one below the other
+			line = strings.Join(facts, "\n")
+		}
+		fmt.Fprintln(o, o.style(faint, line))
 	}
 	o.quote("asked", quoted(t.Source))
 	o.quote("answered", quote{t.marks(), separator(t.Output)})

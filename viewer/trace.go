@@ -18,7 +18,7 @@ const Format = "universal-transformer/trace/2"
 // "<end>" included; how they are shown is this package's concern.
 type Trace struct {
 	Version    string `json:"version"`    // the version of the program that ran the model
-	Model      string `json:"model"`      // one line: "adaptive (frozen), width 64, 4 heads, at most 6 steps"
+	Model      string `json:"model"`      // one line: "adaptive (ACT, halted states copied), width 64, 4 heads, at most 6 steps"
 	Task       string `json:"task"`       // "reverse"
 	Experiment string `json:"experiment"` // the experiment the weights come from
 	Checkpoint int64  `json:"checkpoint"` // training steps behind the weights

@@ -61,7 +61,7 @@ and cache_bytes (of decoding, when it ends).`,
 	}
 	c.Flags().Float64Var(&f.shape.HaltingBias, "halting-bias", 0, "initial bias of the halting unit")
 	c.Flags().BoolVar(&f.shape.Adaptive, "adaptive", false, "encode at adaptive depth")
-	c.Flags().BoolVar(&f.shape.Masked, "masked", false, "at adaptive depth, transform halted positions like the others, as published")
+	c.Flags().BoolVar(&f.shape.Masked, "masked", false, "at adaptive depth, compute halted positions too")
 	c.Flags().BoolVar(&f.shape.Uncached, "uncached", false, "decode without a cache: encode once, but run the decoder over the whole prefix for every token")
 	c.Flags().IntVar(&f.repeat, "repeat", 10, "runs that are timed")
 	c.Flags().IntVar(&f.warmup, "warmup", 3, "runs before that")

@@ -10,7 +10,7 @@ import (
 func newExport() *cobra.Command {
 	return &cobra.Command{
 		Use:   "export RUN",
-		Short: "Write weights and configuration for use elsewhere",
+		Short: "Write weights and configuration for other programs",
 		Long: `export writes the best checkpoint's parameters as model.safetensors, beside a config.json that
 has the experiment and its vocabularies, into the run's directory under export, and prints
 that path.`,

@@ -147,7 +147,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 	}
 }
 
-// sameRun compares what two runs came to.
+// sameRun compares what two runs left.
 func sameRun(t *testing.T, want, got string) {
 	t.Helper()
 	for _, name := range []string{"metrics.jsonl", "best.json", "config.json"} {

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// A result is what running the program came to.
+// A result is what the program printed and returned.
 type result struct {
 	stdout, stderr string
 	code           int

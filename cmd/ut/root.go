@@ -28,7 +28,7 @@ exports. Most commands take such a directory as RUN.`,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(newDemo(), newList(), newShow(), newTrain(), newEval(), newDecode(), newTrace(), newExport(),
-		newAnswer(), newExperiment(), newReport(), newData(), newBench(), newVersion())
+		newAnswer(), newExperiment(), newReport(), newData(), newTokenizer(), newBleu(), newBench(), newVersion())
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range root.Commands() {
 		c.Args = usage(c.Args)

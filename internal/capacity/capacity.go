@@ -1,7 +1,7 @@
 // Package capacity runs the graphs of adaptive models with no more capacity than positions need. It plans, from the demand of
 // earlier batches, how many positions will still run in each step, and builds the graph for so many. The graph tells whether
 // they were more: an overflow. It has then changed no variable, and the batch is run again with full capacity. Results do not depend on
-// the plan beyond rounding.
+// the plan beyond rounding, in training with dropout neither.
 //
 // Positions are left out only where [universal.Model].SelectsPositions; elsewhere the plan is how many steps are run.
 //

@@ -1,5 +1,7 @@
-// Package golden holds the model to vectors that an independent float64 program made from the paper's equations: one
-// safetensors file a case, with weights, a batch, and what must come out (outputs, halting, attention, every gradient).
+// Package golden holds the model to vectors that independent float64 programs made: from the paper's equations in plain loops,
+// or by running the authors' code (raw_form and code_form: pre-norm, learned steps, one table for everything; raw_form with their
+// coordinates). One safetensors file is a case, with weights, a batch, and what must come out (outputs, halting, attention, every
+// gradient).
 //
 // The files follow one layout. "config" in the metadata is JSON; "weight.NAME" are parameters, "gradient.NAME" the loss's
 // gradient by each, "input.source" and "input.target" ids, "expect.*" results. Values at padding are not compared.
@@ -22,19 +24,29 @@ import (
 // Case is one file.
 type Case struct {
 	Name         string
-	Model        universal.EncoderDecoder
+	Config       universal.Config
 	PonderWeight float64
+	encoder      bool // the model is an encoder that answers with a class, not an encoder-decoder
+	pool         universal.Pool
 	tensors      map[string]safetensors.Tensor
 }
 
-// config is what a case's metadata says of its model.
+// config is what a case's metadata says of its model. A file with a key that is not among these is refused: its model may be another.
 type config struct {
+	Model                            string // "", an encoder-decoder, or "encoder"
+	Pool                             string // of an encoder: "mean" or "last"
 	Width, Heads, Filter, Vocabulary int
-	Transition, Halting              string
+	Classes                          int // of an encoder
+	Transition, Halting, Coordinates string
 	Steps                            int
 	MaxSteps                         int     `json:"max_steps"`
 	Epsilon                          float64 `json:"epsilon"`
 	PonderWeight                     float64 `json:"ponder_weight"`
+	PreNorm                          bool    `json:"pre_norm"`
+	LearnedSteps                     bool    `json:"learned_steps"`
+	ScaleEmbedding                   bool    `json:"scale_embedding"`
+	SharedEmbedding                  bool    `json:"shared_embedding"`
+	TiedReadout                      bool    `json:"tied_readout"`
 }
 
 // Tolerance is how far a value may be off, relative to the largest entry of its tensor.
@@ -78,38 +90,59 @@ func Read(path string) (*Case, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	var c config
-	if err := json.Unmarshal([]byte(file.Metadata["config"]), &c); err != nil {
+	decoder := json.NewDecoder(strings.NewReader(file.Metadata["config"]))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&c); err != nil {
 		return nil, fmt.Errorf("%s: its config cannot be read: %w", path, err)
 	}
 	result := &Case{Name: strings.TrimSuffix(filepath.Base(path), ".safetensors"), PonderWeight: c.PonderWeight, tensors: map[string]safetensors.Tensor{}}
 	for _, t := range file.Tensors {
 		result.tensors[t.Name] = t
 	}
-	result.Model, err = c.model()
-	if err != nil {
+	if err := c.describe(result); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return result, result.Model.Validate()
+	if err := result.model().Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return result, nil
 }
 
-// model is the model that a config describes.
-func (c config) model() (universal.EncoderDecoder, error) {
+// describe puts a config into its case.
+func (c config) describe(result *Case) error {
 	act := halting.ACT{MaxSteps: c.MaxSteps, Epsilon: c.Epsilon}
-	policies := map[string]halting.Policy{
+	policy, known1 := map[string]halting.Policy{
 		"fixed": halting.Fixed{Steps: c.Steps}, "listing": halting.Listing{ACT: act},
 		"graves": halting.Graves{ACT: act}, "frozen": halting.Frozen{ACT: act},
-	}
-	transitions := map[string]universal.Transition{
+	}[c.Halting]
+	transition, known2 := map[string]universal.Transition{
 		"feedforward": universal.FeedForward{Filter: c.Filter}, "separable_convolution": universal.SeparableConvolution{Filter: c.Filter},
+	}[c.Transition]
+	coordinates, known3 := map[string]universal.Coordinates{
+		"": nil, "paper": universal.Sinusoidal{}, "tensor2tensor": universal.Tensor2Tensor{Alternate: true}, // the files' channels alternate
+	}[c.Coordinates]
+	pool, known4 := map[string]universal.Pool{"": nil, "mean": universal.Mean, "last": universal.Last}[c.Pool]
+	if !known1 || !known2 || !known3 || !known4 || c.Model != "" && c.Model != "encoder" {
+		return fmt.Errorf("one of halting %q, transition %q, coordinates %q, pool %q, model %q is not known", c.Halting, c.Transition, c.Coordinates, c.Pool, c.Model)
 	}
-	policy, transition := policies[c.Halting], transitions[c.Transition]
-	if policy == nil || transition == nil {
-		return universal.EncoderDecoder{}, fmt.Errorf("halting %q or transition %q is not known", c.Halting, c.Transition)
-	}
-	return universal.EncoderDecoder{Config: universal.Config{
+	result.encoder, result.pool = c.Model == "encoder", pool
+	result.Config = universal.Config{
 		SourceVocabulary: c.Vocabulary, TargetVocabulary: c.Vocabulary, Width: c.Width, Heads: c.Heads,
-		Transition: transition, Halting: policy,
-	}}, nil
+		Transition: transition, Halting: policy, Coordinates: coordinates, PreNorm: c.PreNorm, LearnedSteps: c.LearnedSteps,
+		ScaleEmbedding: c.ScaleEmbedding, SharedEmbedding: c.SharedEmbedding, TiedReadout: c.TiedReadout,
+	}
+	if result.encoder {
+		result.Config.TargetVocabulary = c.Classes
+	}
+	return nil
+}
+
+// model is the case's model.
+func (c *Case) model() universal.Model {
+	if c.encoder {
+		return universal.Encoder{Config: c.Config, Pool: c.pool}
+	}
+	return universal.EncoderDecoder{Config: c.Config}
 }
 
 // parameters lists the names of the case's weights, sorted.

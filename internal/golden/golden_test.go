@@ -1,11 +1,16 @@
 package golden
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
 	"universal-transformer/engine"
 	"universal-transformer/halting"
+	"universal-transformer/universal"
 )
 
 func TestEveryCaseAgreesInBothPrecisions(t *testing.T) {
@@ -36,14 +41,60 @@ func TestEveryCaseAgreesInBothPrecisions(t *testing.T) {
 	}
 }
 
+// Every option that a file may ask for is in one of the files: a reader that ignored it would go unnoticed.
+func TestCasesCoverEveryOption(t *testing.T) {
+	files, err := List("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, path := range files {
+		c, err := Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for option, has := range map[string]bool{
+			"pre-norm": c.Config.PreNorm, "learned steps": c.Config.LearnedSteps, "scaled embedding": c.Config.ScaleEmbedding,
+			"shared embedding": c.Config.SharedEmbedding, "tied readout": c.Config.TiedReadout, "encoder": c.encoder,
+			"coordinates": c.Config.Coordinates == universal.Tensor2Tensor{Alternate: true}, "pool": c.pool != nil,
+		} {
+			seen[option] = seen[option] || has
+		}
+	}
+	for option, has := range seen {
+		if !has {
+			t.Errorf("no case has %s", option)
+		}
+	}
+}
+
+// A file with a key that the reader does not know may be of another model: it is refused by name. So is a value that is not known.
+func TestUnknownKeysAreRefused(t *testing.T) {
+	data, err := os.ReadFile("testdata/fixed_feedforward.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range [][3]string{
+		{`\"heads\"`, `\"haeds\"`, `unknown field "haeds"`}, {"feedforward", "feedfarward", `transition "feedfarward"`}, {`\"fixed\"`, `\"fixet\"`, `halting "fixet"`},
+	} {
+		path := filepath.Join(t.TempDir(), "case.safetensors")
+		if err := os.WriteFile(path, bytes.ReplaceAll(data, []byte(test[0]), []byte(test[1])), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), test[2]) {
+			t.Errorf("%v, want %s", err, test[2])
+		}
+	}
+}
+
 // A check that cannot fail checks nothing: the wrong semantics, and a hair's breadth in one weight, must be found.
 func TestDifferencesAreFound(t *testing.T) {
 	backend, err := engine.New(engine.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
-	differ := func(t *testing.T, change func(c *Case)) {
-		c, err := Read("testdata/adaptive_frozen.safetensors")
+	differ := func(t *testing.T, name string, change func(c *Case)) {
+		c, err := Read("testdata/" + name + ".safetensors")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,12 +108,18 @@ func TestDifferencesAreFound(t *testing.T) {
 		}
 	}
 	t.Run("other semantics", func(t *testing.T) {
-		differ(t, func(c *Case) { c.Model.Halting = halting.Graves(c.Model.Halting.(halting.Frozen)) })
+		differ(t, "adaptive_frozen", func(c *Case) { c.Config.Halting = halting.Graves(c.Config.Halting.(halting.Frozen)) })
 	})
 	t.Run("one bit of one weight", func(t *testing.T) {
-		differ(t, func(c *Case) { c.tensors["weight.encoder.transition.inner.weight"].Data[4] ^= 1 })
+		differ(t, "adaptive_frozen", func(c *Case) { c.tensors["weight.encoder.transition.inner.weight"].Data[4] ^= 1 })
+	})
+	t.Run("the paper's coordinates for those of the authors' code", func(t *testing.T) {
+		differ(t, "raw_form_act_basic_bias1", func(c *Case) { c.Config.Coordinates = universal.Sinusoidal{} })
+	})
+	t.Run("another pool", func(t *testing.T) {
+		differ(t, "prenorm_encoder_last", func(c *Case) { c.pool = universal.Mean })
 	})
 	t.Run("another ponder weight", func(t *testing.T) {
-		differ(t, func(c *Case) { c.PonderWeight += 1e-6 })
+		differ(t, "adaptive_frozen", func(c *Case) { c.PonderWeight += 1e-6 })
 	})
 }

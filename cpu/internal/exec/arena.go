@@ -13,6 +13,7 @@ type arena struct {
 	bytes int // from base on
 }
 
+// CacheLine is what memory is aligned to, so that threads do not write to one line.
 const CacheLine = 64
 
 func newArena(bytes int) *arena {

@@ -92,19 +92,19 @@ type kernelCall struct {
 
 // do runs all parts of a task.
 func (fr *frame) do(t task) {
-	pool := fr.prog.Machine.pool
+	m := fr.prog.Machine
 	if fr.parallel {
-		pool.run(t, fr)
+		m.pool.run(t, fr)
 		return
 	}
-	for part := range pool.threads {
-		t.part(fr, part, pool.threads)
+	for part := range m.Threads {
+		t.part(fr, part, m.Threads)
 	}
 }
 
 // take returns an idle frame or makes one, and lends it an arena of the machine's.
 func (p *Program) take() *frame {
-	threads := p.Machine.pool.threads
+	threads := p.Machine.Threads
 	var fr *frame
 	p.mu.Lock()
 	if n := len(p.frames); n > 0 {

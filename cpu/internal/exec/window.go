@@ -19,6 +19,7 @@ type ArgMinMax struct {
 	IsMin                bool
 }
 
+// ArgFinders are the loops of ArgMinMax by type.
 var ArgFinders = map[dtypes.DType]func(a *ArgMinMax, src, dst unsafe.Pointer){
 	dtypes.Float32: findArg[float32], dtypes.Float64: findArg[float64],
 	dtypes.Int8: findArg[int8], dtypes.Int16: findArg[int16], dtypes.Int32: findArg[int32], dtypes.Int64: findArg[int64],
@@ -124,6 +125,7 @@ type Convolution struct {
 	Compute                        func(c *Convolution, fr *frame, part, parts int)
 }
 
+// Convolvers are the loops of Convolution by type.
 var Convolvers = map[dtypes.DType]func(c *Convolution, fr *frame, part, parts int){
 	dtypes.Float32: convolve[float32], dtypes.Float64: convolve[float64],
 	dtypes.Int8: convolve[int8], dtypes.Int16: convolve[int16], dtypes.Int32: convolve[int32], dtypes.Int64: convolve[int64],

@@ -22,6 +22,7 @@ func Contiguous(dims []int) []int {
 	return strides
 }
 
+// Product is the number of elements.
 func Product(dims []int) int {
 	n := 1
 	for _, d := range dims {

@@ -12,14 +12,17 @@ type signed interface {
 	int8 | int16 | int32 | int64
 }
 
+// Unsigned are the unsigned integers.
 type Unsigned interface {
 	uint8 | uint16 | uint32 | uint64
 }
 
 type integer interface{ signed | Unsigned }
 
+// Float are the numbers with a fraction.
 type Float interface{ float32 | float64 }
 
+// Number are the types with arithmetic.
 type Number interface{ integer | Float }
 
 // Portable are plain loops for every type: the reference that the others are tested against.

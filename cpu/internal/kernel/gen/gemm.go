@@ -47,7 +47,7 @@ func gemm() (map[string][]byte, error) {
 		for rows := 1; rows <= v.rows; rows++ {
 			for vectors := 1; vectors <= 2; vectors++ {
 				declare(fmt.Sprintf("%s_%dx%d", v.name, rows, vectors))
-				v.function(&asm, rows, vectors)
+				(&block{&v, &asm, rows, vectors}).write()
 			}
 		}
 	}
@@ -64,206 +64,142 @@ func gemm() (map[string][]byte, error) {
 	return map[string][]byte{"gemm_amd64.s": asm.Bytes(), "gemm_table_amd64.go": source}, err
 }
 
-// Registers: DI call, CX k, R13 distance of rows of the panel, R14 what is fetched for the next call, AX BX R10 R11 rows of a in threes, R8 distance of rows, R9 step along k, SI panel,
-// DX row of c, R12 distance of rows of c. Vectors 0 and 1 hold the panel's row, 2 and 3 broadcasts, the sums
-// start at acc.
-func (v *variant) function(w *bytes.Buffer, rows, vectors int) {
-	p := func(format string, args ...any) { fmt.Fprintf(w, "\t"+format+"\n", args...) }
-	acc := func(r, j int) string { return fmt.Sprintf("%c%d", v.reg, 4+r*vectors+j) }
-	pointers := []string{"AX", "BX", "R10", "R11"}
-	row := func(r int) string {
-		return pointers[r/3] + []string{"", "(R8*1)", "(R8*2)"}[r%3]
-	}
-	address := func(r int) string {
-		if r%3 == 0 {
-			return "(" + pointers[r/3] + ")"
+// block writes the inner loop of one register block: rows of c by vectors of columns.
+//
+// Registers: DI call, CX k, R13 distance of rows of the panel, R14 what is fetched for the next call, AX BX R10 R11 rows of a
+// in threes, R8 distance of rows, R9 step along k, SI panel, DX row of c, R12 distance of rows of c. Vectors 0 and 1 hold the
+// panel's row, 2 and 3 broadcasts, the sums start at 4.
+type block struct {
+	*variant
+	w             *bytes.Buffer
+	rows, vectors int
+}
+
+func (b *block) p(format string, args ...any) { fmt.Fprintf(b.w, "\t"+format+"\n", args...) }
+
+func (b *block) label(name string) { fmt.Fprintf(b.w, "%s:\n", name) }
+
+// sum is the register of the sums of one row and vector.
+func (b *block) sum(r, j int) string { return fmt.Sprintf("%c%d", b.reg, 4+r*b.vectors+j) }
+
+// rowPointers hold rows of a: row r is at pointer r/3, r%3 distances on.
+var rowPointers = [...]string{"AX", "BX", "R10", "R11"}
+
+func (b *block) row(r int) string {
+	return "(" + rowPointers[r/3] + ")" + [...]string{"", "(R8*1)", "(R8*2)"}[r%3]
+}
+
+func (b *block) groups() int { return (b.rows + 2) / 3 }
+
+// each calls f for every sum; in between it moves a register that starts at c from row to row.
+func (b *block) each(pointer string, f func(r, j int)) {
+	b.p("MOVQ DX, %s", pointer)
+	for r := range b.rows {
+		for j := range b.vectors {
+			f(r, j)
 		}
-		return "(" + pointers[r/3] + ")" + row(r)[len(pointers[r/3]):]
-	}
-	fmt.Fprintf(w, "\n// func %s_%dx%d(call *GemmCall)\nTEXT ·%s_%dx%d(SB), NOSPLIT, $0-8\n", v.name, rows, vectors, v.name, rows, vectors)
-	p("MOVQ call+0(FP), DI")
-	p("MOVQ 0(DI), CX")
-	p("MOVQ 8(DI), AX")
-	p("MOVQ 16(DI), R8")
-	p("MOVQ 24(DI), R9")
-	p("MOVQ 32(DI), SI")
-	p("MOVQ 40(DI), DX")
-	p("MOVQ 48(DI), R12")
-	groups := (rows + 2) / 3
-	if groups > 1 {
-		p("LEAQ (R8)(R8*2), R13")
-		for i := 1; i < groups; i++ {
-			p("LEAQ (%s)(R13*1), %s", pointers[i-1], pointers[i])
-		}
-	}
-	if v.masked {
-		p("MOVQ 56(DI), R13")
-		p("KMOVW R13, K1")
-		p("MOVQ 64(DI), R13")
-		p("KMOVW R13, K2")
-	}
-	// The sums start while c is on its way to the cache.
-	p("MOVQ DX, R14")
-	for r := range rows {
-		for j := range vectors {
-			if v.width == 64 || j == 0 {
-				p("PREFETCHT0 %d(R14)", j*v.width)
-			}
-			p("VXORPS %s, %s, %s", acc(r, j), acc(r, j), acc(r, j))
-		}
-		if r < rows-1 {
-			p("ADDQ R12, R14")
+		if r < b.rows-1 {
+			b.p("ADDQ R12, %s", pointer)
 		}
 	}
-	p("MOVQ 80(DI), R13")
-	p("MOVQ 88(DI), R14")
-	p("TESTQ CX, CX")
-	p("JE store")
-	fmt.Fprintln(w, "loop:")
-	for j := range vectors {
-		p("%s %d(SI), %c%d", v.move, j*v.width, v.reg, j)
+}
+
+func (b *block) write() {
+	b.begin()
+	b.loop()
+	b.store()
+}
+
+// begin loads the arguments. The sums start while c is on its way to the cache.
+func (b *block) begin() {
+	name := fmt.Sprintf("%s_%dx%d", b.name, b.rows, b.vectors)
+	fmt.Fprintf(b.w, "\n// func %s(call *GemmCall)\nTEXT ·%s(SB), NOSPLIT, $0-8\n", name, name)
+	b.p("MOVQ call+0(FP), DI")
+	for i, register := range []string{"CX", "AX", "R8", "R9", "SI", "DX", "R12"} {
+		b.p("MOVQ %d(DI), %s", 8*i, register)
 	}
-	for r := range rows {
-		p("%s %s, %c%d", v.broadcast, address(r), v.reg, 2+r%2)
-		for j := range vectors {
-			p("VFMADD231%s %c%d, %c%d, %s", v.suffix, v.reg, j, v.reg, 2+r%2, acc(r, j))
+	if b.groups() > 1 {
+		b.p("LEAQ (R8)(R8*2), R13")
+		for i := 1; i < b.groups(); i++ {
+			b.p("LEAQ (%s)(R13*1), %s", rowPointers[i-1], rowPointers[i])
 		}
 	}
-	p("PREFETCHT0 (R14)")
-	p("ADDQ $64, R14")
-	p("ADDQ R13, SI")
-	for i := range groups {
-		p("ADDQ R9, %s", pointers[i])
+	if b.masked {
+		for j := range 2 {
+			b.p("MOVQ %d(DI), R13", 56+8*j)
+			b.p("KMOVW R13, K%d", j+1)
+		}
 	}
-	p("DECQ CX")
-	p("JNE loop")
-	fmt.Fprintln(w, "store:")
-	v.loadMasks(p, vectors)
-	p("CMPQ 72(DI), $0")
-	p("JE put")
-	p("MOVQ DX, R14")
-	for r := range rows {
-		for j := range vectors {
-			if v.masked {
-				p("%s.Z %d(R14), K%d, %c%d", v.move, j*v.width, j+1, v.reg, 2+j)
+	b.each("R14", func(r, j int) {
+		if b.width == 64 || j == 0 {
+			b.p("PREFETCHT0 %d(R14)", j*b.width)
+		}
+		b.p("VXORPS %s, %s, %s", b.sum(r, j), b.sum(r, j), b.sum(r, j))
+	})
+}
+
+// loop adds up the products of k terms.
+func (b *block) loop() {
+	b.p("MOVQ 80(DI), R13")
+	b.p("MOVQ 88(DI), R14")
+	b.p("TESTQ CX, CX")
+	b.p("JE store")
+	b.label("loop")
+	for j := range b.vectors {
+		b.p("%s %d(SI), %c%d", b.move, j*b.width, b.reg, j)
+	}
+	for r := range b.rows {
+		b.p("%s %s, %c%d", b.broadcast, b.row(r), b.reg, 2+r%2)
+		for j := range b.vectors {
+			b.p("VFMADD231%s %c%d, %c%d, %s", b.suffix, b.reg, j, b.reg, 2+r%2, b.sum(r, j))
+		}
+	}
+	b.p("PREFETCHT0 (R14)")
+	b.p("ADDQ $64, R14")
+	b.p("ADDQ R13, SI")
+	for i := range b.groups() {
+		b.p("ADDQ R9, %s", rowPointers[i])
+	}
+	b.p("DECQ CX")
+	b.p("JNE loop")
+}
+
+// store adds c if that is asked for, and writes it.
+func (b *block) store() {
+	b.label("store")
+	b.loadMasks()
+	b.p("CMPQ 72(DI), $0")
+	b.p("JE put")
+	b.each("R14", func(r, j int) {
+		if b.masked {
+			b.p("%s.Z %d(R14), K%d, %c%d", b.move, j*b.width, j+1, b.reg, 2+j)
+		} else {
+			b.p("%s %d(R14), Y%d, Y%d", b.maskLoad, j*b.width, j, 2+j)
+		}
+		b.p("VADD%s %c%d, %s, %s", b.suffix, b.reg, 2+j, b.sum(r, j), b.sum(r, j))
+	})
+	b.label("put")
+	for r := range b.rows {
+		for j := range b.vectors {
+			if b.masked {
+				b.p("%s %s, K%d, %d(DX)", b.move, b.sum(r, j), j+1, j*b.width)
 			} else {
-				p("%s %d(R14), Y%d, Y%d", v.maskLoad, j*v.width, j, 2+j)
-			}
-			p("VADD%s %c%d, %s, %s", v.suffix, v.reg, 2+j, acc(r, j), acc(r, j))
-		}
-		if r < rows-1 {
-			p("ADDQ R12, R14")
-		}
-	}
-	fmt.Fprintln(w, "put:")
-	for r := range rows {
-		for j := range vectors {
-			if v.masked {
-				p("%s %s, K%d, %d(DX)", v.move, acc(r, j), j+1, j*v.width)
-			} else {
-				p("%s %s, Y%d, %d(DX)", v.maskLoad, acc(r, j), j, j*v.width)
+				b.p("%s %s, Y%d, %d(DX)", b.maskLoad, b.sum(r, j), j, j*b.width)
 			}
 		}
-		p("ADDQ R12, DX")
+		b.p("ADDQ R12, DX")
 	}
-	p("VZEROUPPER")
-	p("RET")
-}
-
-// element is the end of the names of functions: register and bits of an element.
-func (v *variant) element() string { return v.name[len("gemm"):] }
-
-// gemv writes Gemm.gemv: eight sums side by side keep the units busy, where a panel has two. Each sum runs in the
-// order of the panel kernels, so results are the same to the last bit.
-func (v *variant) gemv(w *bytes.Buffer) {
-	p := v.begin(w, "gemv")
-	p("TESTQ CX, CX")
-	p("JE store")
-	fmt.Fprintln(w, "loop:")
-	p("%s (AX), Y8", v.broadcast)
-	for i := range 8 {
-		p("VFMADD231%s %d(SI), Y8, Y%d", v.suffix, i*v.width, i)
-	}
-	p("ADDQ R9, AX")
-	p("ADDQ R13, SI")
-	p("DECQ CX")
-	p("JNE loop")
-	fmt.Fprintln(w, "store:")
-	for i := range 8 {
-		p("%s Y%d, %d(DX)", v.move, i, i*v.width)
-	}
-	p("VZEROUPPER")
-	p("RET")
-}
-
-// gemvSplitK writes Gemm.gemvSplitK: two vectors of columns, four sums of every fourth term for each.
-func (v *variant) gemvSplitK(w *bytes.Buffer) {
-	p := v.begin(w, "gemvSplitK")
-	term := func(i int) {
-		p("%s (AX), Y8", v.broadcast)
-		p("VFMADD231%s (SI), Y8, Y%d", v.suffix, i)
-		p("VFMADD231%s %d(SI), Y8, Y%d", v.suffix, v.width, 4+i)
-		p("ADDQ R9, AX")
-		p("ADDQ R13, SI")
-	}
-	p("MOVQ CX, BX")
-	p("ANDQ $3, BX")
-	p("SHRQ $2, CX")
-	p("JE rest")
-	fmt.Fprintln(w, "loop:")
-	for i := range 4 {
-		term(i)
-	}
-	p("DECQ CX")
-	p("JNE loop")
-	fmt.Fprintln(w, "rest:")
-	p("TESTQ BX, BX")
-	p("JE sum")
-	fmt.Fprintln(w, "last:")
-	term(0)
-	p("DECQ BX")
-	p("JNE last")
-	fmt.Fprintln(w, "sum:")
-	for i := 0; i < 8; i += 4 {
-		p("VADD%s Y%d, Y%d, Y%d", v.suffix, i+1, i, i)
-		p("VADD%s Y%d, Y%d, Y%d", v.suffix, i+3, i+2, i+2)
-		p("VADD%s Y%d, Y%d, Y%d", v.suffix, i+2, i, i)
-	}
-	p("CMPQ 72(DI), $0")
-	p("JE store")
-	p("VADD%s (DX), Y0, Y0", v.suffix)
-	p("VADD%s %d(DX), Y4, Y4", v.suffix, v.width)
-	fmt.Fprintln(w, "store:")
-	p("%s Y0, (DX)", v.move)
-	p("%s Y4, %d(DX)", v.move, v.width)
-	p("VZEROUPPER")
-	p("RET")
-}
-
-// begin writes the beginning of a function on one row: registers as in function, vectors 0 to 7 zero.
-func (v *variant) begin(w *bytes.Buffer, form string) (p func(format string, args ...any)) {
-	p = func(format string, args ...any) { fmt.Fprintf(w, "\t"+format+"\n", args...) }
-	fmt.Fprintf(w, "\n// func %s%s(call *GemmCall)\nTEXT ·%s%s(SB), NOSPLIT, $0-8\n", form, v.element(), form, v.element())
-	p("MOVQ call+0(FP), DI")
-	p("MOVQ 0(DI), CX")
-	p("MOVQ 8(DI), AX")
-	p("MOVQ 24(DI), R9")
-	p("MOVQ 32(DI), SI")
-	p("MOVQ 40(DI), DX")
-	p("MOVQ 80(DI), R13")
-	for i := range 8 {
-		p("VXORPS Y%d, Y%d, Y%d", i, i, i)
-	}
-	return p
+	b.p("VZEROUPPER")
+	b.p("RET")
 }
 
 // loadMasks puts the masks of the columns into vectors 0 and 1, where there are no mask registers.
-func (v *variant) loadMasks(p func(string, ...any), vectors int) {
-	if v.masked {
+func (b *block) loadMasks() {
+	if b.masked {
 		return
 	}
-	for j := range vectors {
-		p("MOVQ %d(DI), R13", 56+8*j)
-		p("VMOVDQU (R13), Y%d", j)
+	for j := range b.vectors {
+		b.p("MOVQ %d(DI), R13", 56+8*j)
+		b.p("VMOVDQU (R13), Y%d", j)
 	}
 }

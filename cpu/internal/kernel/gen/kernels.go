@@ -152,7 +152,7 @@ var unaries = []unary{
 }
 
 //go:embed kernels.tmpl
-var source string
+var kernelTemplate string
 
 // kernels writes kernels_*_amd64.go: the element-wise kernels and reductions for two types and two widths of registers.
 // Vector types cannot be type parameters, so the one source is a template, kernels.tmpl.
@@ -165,7 +165,7 @@ func kernels() (map[string][]byte, error) {
 		"expcode":     func(s set) string { return s.expand(probability(s)) },
 		"compareGo":   func(op string) string { return compares[op][0] },
 		"compareType": func(op string) string { return compares[op][1] },
-	}).Parse(source)
+	}).Parse(kernelTemplate)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,104 @@
+package bleu
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Smoothing says what becomes of an order of n-grams without a match (Chen and Cherry, WMT 2014). The zero value is
+// Exponential. Without any match at all the score is 0 whatever the smoothing.
+type Smoothing uint8
+
+const (
+	Exponential Smoothing = iota // "exp": the k-th order without a match counts 1/2^k matches
+	Floor                        // "floor": it counts SmoothingValue matches
+	AddK                         // "add-k": SmoothingValue is added to matches and totals of all orders but the first
+	Unsmoothed                   // "none": the precision is 0, and so is the score
+)
+
+var (
+	smoothingNames = [...]string{Exponential: "exp", Floor: "floor", AddK: "add-k", Unsmoothed: "none"}
+	usualValues    = [...]float64{Exponential: 0, Floor: 0.1, AddK: 1, Unsmoothed: 0} // 0: takes no value
+)
+
+// precisions is p_n in percent, smoothed, and how many orders were reached: the first without an n-gram ends it.
+func (c Config) precisions(s Statistics) (precisions [MaxOrder]float64, reached int) {
+	unmatched := 0
+	for n := range MaxOrder {
+		count, total := float64(s.Counts[n]), float64(s.Totals[n])
+		if c.Smoothing == AddK && n > 0 {
+			count, total = count+c.smoothingValue(), total+c.smoothingValue()
+		}
+		if total == 0 {
+			break
+		}
+		reached = n + 1
+		if count > 0 {
+			precisions[n] = 100 * count / total
+			continue
+		}
+		unmatched++
+		switch c.Smoothing {
+		case Exponential:
+			precisions[n] = 100 / (math.Ldexp(1, unmatched) * total)
+		case Floor:
+			precisions[n] = 100 * c.smoothingValue() / total
+		}
+	}
+	return precisions, reached
+}
+
+// smoothingValue is what Floor and AddK count with.
+func (c Config) smoothingValue() float64 {
+	if c.SmoothingValue == 0 {
+		return usualValues[c.Smoothing]
+	}
+	return c.SmoothingValue
+}
+
+// Validate reports a value that is none of the constants.
+func (s Smoothing) Validate() error {
+	return validName("smoothing", uint8(s), smoothingNames[:])
+}
+
+// String is the name that signatures have: "exp", "floor", "add-k" or "none".
+func (s Smoothing) String() string { return nameOf("smoothing", uint8(s), smoothingNames[:]) }
+
+// MarshalText writes the name.
+func (s Smoothing) MarshalText() ([]byte, error) { return []byte(s.String()), s.Validate() }
+
+// UnmarshalText reads the name.
+func (s *Smoothing) UnmarshalText(text []byte) error {
+	i, err := named("smoothing", string(text), smoothingNames[:])
+	if err == nil {
+		*s = Smoothing(i)
+	}
+	return err
+}
+
+// validName reports a value of an enumeration that has no name.
+func validName(what string, value uint8, names []string) error {
+	if int(value) >= len(names) {
+		return fmt.Errorf("%s is %d: there are %d of them", what, value, len(names))
+	}
+	return nil
+}
+
+// nameOf is the name of a value, for a wrong one something to be seen in an error.
+func nameOf(what string, value uint8, names []string) string {
+	if validName(what, value, names) != nil {
+		return fmt.Sprintf("%s(%d)", what, value)
+	}
+	return names[value]
+}
+
+// named is the value that has a name.
+func named(what, name string, names []string) (uint8, error) {
+	if i := slices.Index(names, name); i >= 0 {
+		return uint8(i), nil
+	}
+	last := len(names) - 1
+	return 0, fmt.Errorf("%s is %q: use %s or %s", what, name, strings.Join(names[:last], ", "), names[last])
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"universal-transformer/bleu"
+)
+
+// bleuFlags are the flags of bleu.
+type bleuFlags struct {
+	bleu   bleu.Config
+	chrF   bleu.ChrF
+	isChrF bool
+	asJSON bool
+}
+
+// scoredBLEU is the JSON of bleu; with --chrf it is a bleu.ChrFScore.
+type scoredBLEU struct {
+	Name string `json:"name"`
+	bleu.Score
+}
+
+const bleuHelp = `bleu scores the translations in the file HYP ("-" for the standard input) against one or several
+references, a file each: line i of every file translates the same sentence. The scores are those of
+sacreBLEU 2.6.0, and so are the names of tokenizers and smoothing; the signature says how a score
+came about. Lines end at U+000A; white space at their right ends does not count.
+
+Tokenizers (--tokenize):
+  13a    that of mteval-v13a, for Western languages: what is usually reported
+  intl   that of mteval-v14, which knows the punctuation of all scripts
+  none   what stands between white space: for text that is tokenized already
+  char   characters
+
+Where n-grams of an order match nowhere, --smooth says what they count:
+  exp    half a match, a quarter if it is the second such order, and so on
+  floor  --smooth-value matches (0.1)
+  add-k  --smooth-value (1) is added to matches and totals of all orders but the first
+  none   nothing, and the score is 0
+
+With --chrf it is chrF2, over n-grams of 1 to 6 characters; with --word-order 2 as well, chrF2++.
+
+With --json: an object with the fields
+  name               BLEU, or chrF2 and a plus for every word order
+  score              0..100
+  signature          how it came about
+and, of BLEU only,
+  counts             n-grams that match, of orders 1 to 4, before smoothing
+  totals             n-grams of HYP, of orders 1 to 4, before smoothing
+  precisions         in percent, after smoothing
+  brevity_penalty    what HYP is multiplied by for being shorter than REF
+  hypothesis_length  tokens of HYP
+  reference_length   tokens of the references nearest in length`
+
+func newBleu() *cobra.Command {
+	var f bleuFlags
+	c := &cobra.Command{
+		Use:   "bleu HYP REF...",
+		Short: "Score translations: BLEU and chrF as sacreBLEU computes them",
+		Long:  bleuHelp,
+		Example: `  ut bleu translated.de test.de
+  ut bleu translated.de first.de second.de --json
+  ut decode runs/pairs < test.en | ut bleu - test.de --lowercase
+  ut bleu tokenized.de test.tok.de --tokenize none
+  ut bleu translated.de test.de --chrf --word-order 2`,
+		Args: hypothesisAndReferences,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(c); err != nil {
+				return err
+			}
+			return f.run(c, args[0], args[1:])
+		},
+	}
+	c.Flags().TextVar(&f.bleu.Tokenizer, "tokenize", bleu.V13a, "`tokenizer` of BLEU: 13a, intl, none or char")
+	c.Flags().BoolVar(&f.bleu.Lowercase, "lowercase", false, "lower-case everything first")
+	c.Flags().TextVar(&f.bleu.Smoothing, "smooth", bleu.Exponential, "`smoothing` of BLEU: exp, floor, add-k or none")
+	c.Flags().Float64Var(&f.bleu.SmoothingValue, "smooth-value", 0, "`value` of floor (default 0.1) or add-k (default 1)")
+	c.Flags().BoolVar(&f.isChrF, "chrf", false, "chrF in place of BLEU")
+	c.Flags().IntVar(&f.chrF.WordOrder, "word-order", 0, "with --chrf: longest n-gram of `words`, 2 for chrF++")
+	jsonFlag(c, &f.asJSON)
+	return c
+}
+
+// hypothesisAndReferences asks for two arguments or more, of which only the first may be the standard input.
+func hypothesisAndReferences(c *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return arguments("HYP", "REF")(c, args)
+	}
+	for _, name := range args[1:] {
+		if name == "-" {
+			return errors.New("REF is -: only HYP can be the standard input")
+		}
+	}
+	return nil
+}
+
+// check rejects what cannot be meant.
+func (f *bleuFlags) check(c *cobra.Command) error {
+	if f.isChrF {
+		for _, name := range []string{"tokenize", "smooth", "smooth-value"} {
+			if c.Flags().Changed(name) {
+				return usagef("--%s and --chrf are both given: chrF has no tokenizer and no smoothing", name)
+			}
+		}
+	} else if c.Flags().Changed("word-order") {
+		return usagef("--word-order is of chrF: give --chrf as well")
+	}
+	if c.Flags().Changed("smooth-value") && f.bleu.SmoothingValue == 0 {
+		return usagef("--smooth-value is 0: it must be a positive number; --smooth none does not smooth")
+	}
+	f.chrF.Lowercase = f.bleu.Lowercase
+	if err := errors.Join(f.bleu.Validate(), f.chrF.Validate()); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+func (f *bleuFlags) run(c *cobra.Command, hypothesis string, references []string) error {
+	hypotheses, err := readText(c, hypothesis)
+	if err != nil {
+		return err
+	}
+	texts := make([][]string, len(references))
+	for i, name := range references {
+		if texts[i], err = readText(c, name); err != nil {
+			return err
+		}
+		if len(texts[i]) != len(hypotheses) {
+			return fmt.Errorf("%s has %d lines, %s has %d: line i must translate line i",
+				name, len(texts[i]), textName(hypothesis), len(hypotheses))
+		}
+	}
+	if f.isChrF {
+		score, err := f.chrF.Corpus(hypotheses, texts)
+		return f.print(c.OutOrStdout(), score, score, err)
+	}
+	score, err := f.bleu.Corpus(hypotheses, texts)
+	return f.print(c.OutOrStdout(), score, scoredBLEU{"BLEU", score}, err)
+}
+
+// print writes a score as a line or as JSON, if there is one.
+func (f *bleuFlags) print(w io.Writer, line fmt.Stringer, object any, err error) error {
+	if err != nil {
+		return err
+	}
+	if f.asJSON {
+		return writeJSON(w, object)
+	}
+	_, err = fmt.Fprintln(w, line)
+	return err
+}
+
+// readText reads the lines of a file, or of the standard input if that is what it is called.
+func readText(c *cobra.Command, name string) ([]string, error) {
+	var text []byte
+	var err error
+	if name == "-" {
+		text, err = readAll(c.Context(), c.InOrStdin())
+	} else {
+		text, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	lines, err := bleu.Lines(string(text))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", textName(name), err)
+	case len(lines) == 0:
+		return nil, fmt.Errorf("%s is empty: there is nothing to score", textName(name))
+	}
+	return lines, nil
+}
+
+// textName is what an error calls a file.
+func textName(name string) string {
+	if name == "-" {
+		return "the standard input"
+	}
+	return name
+}
+
+// readAll reads everything there is, unless it is interrupted.
+func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := io.ReadAll(r)
+		done <- result{text, err}
+	}()
+	select {
+	case all := <-done:
+		return all.text, all.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

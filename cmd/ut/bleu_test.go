@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/bleu"
+)
+
+const (
+	hypothesisText = "The cat sat on the mat.\nThere is a house, and a dog in it.\r\nHe said: \"no\"!\n"
+	referenceText  = "The cat is on the mat.\nThere is a dog in the house, and a cat.\nHe said \"no\"!\n"
+	otherText      = "the cat sat on a mat\nthere is a house with a dog\nhe said no"
+)
+
+// What is printed is what sacrebleu 2.6.0 --format text prints for the same files, but for the version.
+func TestBleu(t *testing.T) {
+	hyp, ref, other := write(t, "hyp", hypothesisText), write(t, "ref", referenceText), write(t, "other", otherText)
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{hyp, ref}, `BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 46.7 88.0/68.2/42.1/18.8 (BP = 1.000 ratio = 1.000 hyp_len = 25 ref_len = 25)`},
+		{[]string{hyp, ref, other}, `BLEU|nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 52.2 92.0/81.8/52.6/18.8 (BP = 1.000 ratio = 1.000 hyp_len = 25 ref_len = 25)`},
+		{[]string{hyp, other, ref, "--tokenize", "intl", "--lowercase"}, `BLEU|nrefs:2|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0 = 60.7 92.0/81.8/57.9/31.2 (BP = 1.000 ratio = 1.000 hyp_len = 25 ref_len = 25)`},
+		{[]string{hyp, other, "--smooth", "floor"}, `BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:floor[0.10]|version:2.6.0 = 9.2 48.0/22.7/10.5/0.6 (BP = 1.000 ratio = 1.562 hyp_len = 25 ref_len = 16)`},
+		{[]string{hyp, other, "--smooth", "floor", "--smooth-value", "0.02"}, `BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:floor[0.02]|version:2.6.0 = 6.2 48.0/22.7/10.5/0.1 (BP = 1.000 ratio = 1.562 hyp_len = 25 ref_len = 16)`},
+		{[]string{hyp, other, "--smooth", "add-k"}, `BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:add-k[1.00]|version:2.6.0 = 18.2 48.0/26.1/15.0/5.9 (BP = 1.000 ratio = 1.562 hyp_len = 25 ref_len = 16)`},
+		{[]string{hyp, other, "--smooth", "none"}, `BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:none|version:2.6.0 = 0.0 48.0/22.7/10.5/0.0 (BP = 1.000 ratio = 1.562 hyp_len = 25 ref_len = 16)`},
+		{[]string{hyp, ref, "--tokenize", "char"}, `BLEU|nrefs:1|case:mixed|eff:no|tok:char|smooth:exp|version:2.6.0 = 73.8 92.9/83.0/72.0/61.7 (BP = 0.965 ratio = 0.966 hyp_len = 56 ref_len = 58)`},
+		{[]string{hyp, ref, "--tokenize", "none"}, `BLEU|nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|version:2.6.0 = 29.3 83.3/60.0/33.3/5.6 (BP = 0.946 ratio = 0.947 hyp_len = 18 ref_len = 19)`},
+		{[]string{hyp, ref, "--chrf"}, `chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0 = 64.0`},
+		{[]string{hyp, ref, other, "--chrf", "--word-order", "2", "--lowercase"}, `chrF2++|nrefs:2|case:lc|eff:yes|nc:6|nw:2|space:no|version:2.6.0 = 67.1`},
+	} {
+		want := strings.Replace(test.want, "version:2.6.0", "version:2.6.0-compatible", 1) + "\n"
+		if got := succeeds(t, append([]string{"bleu"}, test.args...)...); got != want {
+			t.Errorf("%v: %swant %s", test.args[1:], got, want)
+		}
+	}
+	fromInput := utReading(t, hypothesisText, "bleu", "-", ref)
+	if want := succeeds(t, "bleu", hyp, ref); fromInput.code != 0 || fromInput.stdout != want {
+		t.Errorf("from the standard input: %s%swant %s", fromInput.stdout, fromInput.stderr, want)
+	}
+}
+
+func TestBleuJSON(t *testing.T) {
+	for name, value := range map[string]any{
+		"bleu": scoredBLEU{"BLEU", bleu.Score{
+			Value: 12.5, Signature: bleu.Config{}.Signature(1), Counts: [4]int{9, 7, 5, 3}, Totals: [4]int{10, 9, 8, 7},
+			Precisions: [4]float64{90, 77.77777777777777, 62.5, 42.857142857142854}, BrevityPenalty: 0.9,
+			HypothesisLength: 10, ReferenceLength: 11,
+		}},
+		"bleu_chrf": bleu.ChrFScore{Name: "chrF2++", Value: 56.25, Signature: bleu.ChrF{WordOrder: 2}.Signature(2)},
+	} {
+		var got bytes.Buffer
+		if err := writeJSON(&got, value); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("testdata", name+".json")
+		if *update {
+			if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("got\n%s\nwant\n%s%v", got.Bytes(), want, err)
+		}
+		args := []string{"bleu", write(t, "hyp", hypothesisText), write(t, "ref", referenceText), "--json"}
+		if name == "bleu_chrf" {
+			args = append(args, "--chrf")
+		}
+		printed := fields(t, []byte(succeeds(t, args...)))
+		if !slices.Equal(printed, fields(t, want)) {
+			t.Errorf("the program prints %v, not the fields of %s", printed, path)
+		}
+		for _, field := range printed {
+			if !strings.Contains(bleuHelp, "\n  "+field+" ") {
+				t.Errorf("the help does not say what %q is", field)
+			}
+		}
+	}
+}
+
+// JSON has the whole score, not the one decimal of the line. The figures are sacreBLEU's.
+func TestBleuJSONIsExact(t *testing.T) {
+	var got struct {
+		Score          float64
+		Counts, Totals []int
+		BrevityPenalty float64 `json:"brevity_penalty"`
+	}
+	out := succeeds(t, "bleu", write(t, "hyp", hypothesisText), write(t, "ref", referenceText), "--json")
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	const want = 46.65221056209484
+	if math.Abs(got.Score-want) > 1e-9 || !slices.Equal(got.Counts, []int{22, 15, 8, 3}) ||
+		!slices.Equal(got.Totals, []int{25, 22, 19, 16}) || math.Abs(got.BrevityPenalty-1.0) > 1e-9 {
+		t.Errorf("%+v, want a score of %v", got, want)
+	}
+}
+
+func TestBleuErrors(t *testing.T) {
+	hyp, ref, short := write(t, "hyp", hypothesisText), write(t, "ref", referenceText), write(t, "short", "one\ntwo\n")
+	empty, broken := write(t, "empty", ""), write(t, "broken", "a\nb\n\xffc\n")
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		says []string
+	}{
+		{"nothing", nil, 2, []string{"HYP is missing", "ut bleu --help"}},
+		{"no reference", []string{hyp}, 2, []string{"REF is missing"}},
+		{"reference from the standard input", []string{hyp, "-"}, 2, []string{"REF is -"}},
+		{"unknown tokenizer", []string{hyp, ref, "--tokenize", "13b"}, 2, []string{"--tokenize", `"13b"`, "13a, intl, none or char"}},
+		{"unknown smoothing", []string{hyp, ref, "--smooth", "ad-k"}, 2, []string{"--smooth", `"ad-k"`, "exp, floor, add-k or none"}},
+		{"value of 0", []string{hyp, ref, "--smooth", "floor", "--smooth-value", "0"}, 2, []string{"--smooth-value is 0", "--smooth none"}},
+		{"negative value", []string{hyp, ref, "--smooth", "floor", "--smooth-value", "-1"}, 2, []string{"value is -1"}},
+		{"value without use", []string{hyp, ref, "--smooth-value", "1"}, 2, []string{"smoothing exp", "floor and add-k"}},
+		{"chrF with tokenizer", []string{hyp, ref, "--chrf", "--tokenize", "none"}, 2, []string{"--tokenize", "--chrf"}},
+		{"chrF with smoothing", []string{hyp, ref, "--chrf", "--smooth", "none"}, 2, []string{"--smooth", "--chrf"}},
+		{"words without chrF", []string{hyp, ref, "--word-order", "2"}, 2, []string{"--word-order", "--chrf"}},
+		{"too many words", []string{hyp, ref, "--chrf", "--word-order", "3"}, 2, []string{"word order is 3"}},
+		{"hypothesis that is not there", []string{"nowhere.txt", ref}, 1, []string{"nowhere.txt"}},
+		{"reference that is not there", []string{hyp, ref, "nowhere.txt"}, 1, []string{"nowhere.txt"}},
+		{"directory", []string{hyp, filepath.Dir(ref)}, 1, []string{filepath.Dir(ref), "directory"}},
+		{"empty hypothesis", []string{empty, ref}, 1, []string{empty, "is empty"}},
+		{"empty reference", []string{hyp, empty}, 1, []string{empty, "is empty"}},
+		{"empty standard input", []string{"-", ref}, 1, []string{"the standard input is empty"}},
+		{"fewer lines", []string{hyp, ref, short}, 1, []string{short + " has 2 lines", hyp + " has 3"}},
+		{"no UTF-8", []string{hyp, broken}, 1, []string{broken + ": line 3 is not valid UTF-8"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := ut(t, append([]string{"bleu"}, c.args...)...)
+			checkFailure(t, r, c.code, c.says...)
+			if r.stdout != "" {
+				t.Errorf("prints %q as well", r.stdout)
+			}
+		})
+	}
+}
+
+// Ctrl-C ends a command that waits for input.
+func TestReadAllIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	endless, w := io.Pipe()
+	defer w.Close()
+	if _, err := readAll(ctx, endless); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tokenizer trains a small tokenizer and gives its path.
+func tokenizer(t *testing.T) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "tokenizer.json")
+	got := succeeds(t, "tokenizer", "train", write(t, "a", "low lower lowest"), write(t, "b", "new newer newest\n\n"), "--size", "264", "--out", out)
+	if want := out + ": 264 tokens from 3 lines\n"; got != want {
+		t.Fatalf("train says %q, want %q", got, want)
+	}
+	return out
+}
+
+// Text that is encoded and decoded is the text again, line by line. Caught when planted: files that run into each other; a blank
+// line left out; ids for pieces.
+func TestTokenizer(t *testing.T) {
+	path := tokenizer(t)
+	const text = "the newest <pad> low\n\n  \tö 日本\n"
+	ids := utReading(t, text, "tokenizer", "encode", path)
+	if ids.code != 0 || ids.stderr != "" || strings.Count(ids.stdout, "\n") != 3 {
+		t.Fatalf("encode: %+v", ids)
+	}
+	if back := utReading(t, ids.stdout, "tokenizer", "decode", path); back.code != 0 || back.stdout != text {
+		t.Errorf("decode: %+v", back)
+	}
+	// The pieces are those that Python's tokenizers gives, trained on the same lines.
+	if pieces := utReading(t, "the newest", "tokenizer", "encode", path, "--tokens"); pieces.stdout != "t h e Ġne we st\n" {
+		t.Errorf("pieces: %+v", pieces)
+	}
+	if got := succeeds(t, "tokenizer", "train", write(t, "a", "ab"), "--out", filepath.Join(t.TempDir(), "x")); !strings.Contains(got, "259 tokens from 1 lines, as no other") {
+		t.Errorf("a text that is too small: %q", got)
+	}
+	words := write(t, "words", "'<pad>_'\n'<EOS>_'\n'low_'\n', _'\n")
+	if got := utReading(t, "low, low\n", "tokenizer", "encode", words, "--tokens"); got.stdout != "low_ ,␣_ low_\n" {
+		t.Errorf("tensor2tensor's sub-words: %+v", got)
+	}
+}
+
+func TestTokenizerErrors(t *testing.T) {
+	path, text := tokenizer(t), write(t, "text", "a b\nc \xff d\n")
+	train := func(args ...string) []string { return append([]string{"tokenizer", "train"}, args...) }
+	for _, c := range []struct {
+		name, input string
+		args        []string
+		code        int
+		says        []string
+	}{
+		{"nothing to do", "", []string{"tokenizer"}, 2, []string{"train, encode, decode"}},
+		{"unknown", "", []string{"tokenizer", "trian"}, 2, []string{`"trian"`, "train"}},
+		{"no file", "", train(), 2, []string{"FILE is missing"}},
+		{"size", "", train(path, "--size", "9"), 2, []string{"--size is 9", "258"}},
+		{"min-count", "", train(path, "--min-count", "-1"), 2, []string{"--min-count is -1"}},
+		{"out is a source", "", train(path, "--out", path), 2, []string{"--out " + path}},
+		{"nowhere", "", train("nowhere"), 1, []string{"nowhere"}},
+		{"folder", "", train(filepath.Dir(path)), 1, []string{filepath.Dir(path), "folder"}},
+		{"no folder to write to", "", train(path, "--out", path+"/x/y"), 1, []string{path + "/x"}},
+		{"out is a folder", "", train(path, "--out", filepath.Dir(path)), 1, []string{"--out", "folder"}},
+		{"no UTF-8", "", train(text), 1, []string{text + ": line 2", "byte 3"}},
+		{"no text", "", train(write(t, "empty", "\n\n")), 1, []string{"empty", "no text"}},
+		{"no tokenizer", "", []string{"tokenizer", "encode"}, 2, []string{"TOKENIZER is missing"}},
+		{"tokenizer nowhere", "", []string{"tokenizer", "encode", "nowhere"}, 1, []string{"nowhere"}},
+		{"not a tokenizer", "", []string{"tokenizer", "decode", text}, 1, []string{text, "UTF-8"}},
+		{"another model", "", []string{"tokenizer", "encode", write(t, "u.json", `{"pre_tokenizer": {"type": "Metaspace"}}`)}, 1, []string{"u.json", "Metaspace"}},
+		{"line that is no UTF-8", "a\n\xff", []string{"tokenizer", "encode", path}, 1, []string{"line 2", "byte 1"}},
+		{"no id", "3 4\n5 x", []string{"tokenizer", "decode", path}, 1, []string{"line 2", `"x"`}},
+		{"id too large", "3 4\n5 264", []string{"tokenizer", "decode", path}, 1, []string{"line 2", "264", "position 2"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := utReading(t, c.input, c.args...)
+			checkFailure(t, r, c.code, c.says...)
+			if c.input != "" && strings.Count(r.stdout, "\n") != 1 {
+				t.Errorf("the line before is not written: %q", r.stdout)
+			}
+		})
+	}
+}
+
+// A tokenizer that stood there stands there after a failure, and nothing beside it.
+func TestTokenizerIsWrittenWhole(t *testing.T) {
+	path := tokenizer(t)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFailure(t, ut(t, "tokenizer", "train", write(t, "text", "ab\n\xff"), "--out", path), 1, "line 2")
+	after, err := os.ReadFile(path)
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	if err != nil || string(after) != string(before) || len(entries) != 1 {
+		t.Errorf("%v; beside it %v", err, entries)
+	}
+}

@@ -1,0 +1,84 @@
+package subword
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Files show every byte as a printable character: those that are printable in Latin-1 as themselves, the other 68, in their
+// order, as the characters from U+0100 on. A blank becomes "Ġ", a line feed "Ċ".
+var (
+	byteCharacter [256]rune
+	characterByte = map[rune]byte{}
+)
+
+func init() {
+	next := rune(256)
+	for b := range rune(256) {
+		if '!' <= b && b <= '~' || '¡' <= b && b <= '¬' || '®' <= b {
+			byteCharacter[b] = b
+		} else {
+			byteCharacter[b] = next
+			next++
+		}
+		characterByte[byteCharacter[b]] = byte(b)
+	}
+}
+
+// hidden gives the bytes that a piece shows; a piece with a character that shows no byte stands for itself.
+func hidden(piece string) string {
+	text := make([]byte, 0, len(piece))
+	for _, r := range piece {
+		b, ok := characterByte[r]
+		if !ok {
+			return piece
+		}
+		text = append(text, b)
+	}
+	return string(text)
+}
+
+// repair replaces what is not UTF-8 by U+FFFD: one for every beginning of a character that is not continued, and one for every
+// byte that begins none. (Go's own replacements are one a byte, or one for all bytes in a row.)
+func repair(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && size == 1 {
+			size = broken(text)
+		}
+		b.WriteRune(r)
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// broken is how many bytes of a character that is not complete stand at the start of the text, at least 1. What may follow a
+// first byte is table 3-7 of the Unicode standard.
+func broken(text string) int {
+	low, high, length := byte(0x80), byte(0xBF), 0
+	switch first := text[0]; {
+	case first >= 0xC2 && first <= 0xDF:
+		length = 2
+	case first == 0xE0:
+		low, length = 0xA0, 3
+	case first == 0xED:
+		high, length = 0x9F, 3
+	case first >= 0xE1 && first <= 0xEF:
+		length = 3
+	case first == 0xF0:
+		low, length = 0x90, 4
+	case first == 0xF4:
+		high, length = 0x8F, 4
+	case first >= 0xF1 && first <= 0xF3:
+		length = 4
+	}
+	n := 1
+	for n < length && n < len(text) && low <= text[n] && text[n] <= high {
+		n, low, high = n+1, 0x80, 0xBF
+	}
+	return n
+}

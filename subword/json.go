@@ -1,0 +1,149 @@
+package subword
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"universal-transformer/vocab"
+)
+
+// file is a tokenizer.json, with the keys in the order in which the Python library tokenizers writes them.
+type file struct {
+	Version       string          `json:"version"`
+	Truncation    json.RawMessage `json:"truncation"`
+	Padding       json.RawMessage `json:"padding"`
+	AddedTokens   []addedToken    `json:"added_tokens"`
+	Normalizer    json.RawMessage `json:"normalizer"`
+	PreTokenizer  json.RawMessage `json:"pre_tokenizer"`
+	PostProcessor json.RawMessage `json:"post_processor"`
+	Decoder       json.RawMessage `json:"decoder"`
+	Model         json.RawMessage `json:"model"`
+}
+
+type addedToken struct {
+	ID         vocab.ID `json:"id"`
+	Content    string   `json:"content"`
+	SingleWord bool     `json:"single_word"`
+	LeftStrip  bool     `json:"lstrip"`
+	RightStrip bool     `json:"rstrip"`
+	Normalized bool     `json:"normalized"`
+	Special    bool     `json:"special"`
+}
+
+// byteLevel is the pre-tokenizer, the post-processor and the decoder of byte-level BPE. The decoder's fields mean nothing.
+type byteLevel struct {
+	Type           string `json:"type"`
+	AddPrefixSpace bool   `json:"add_prefix_space"`
+	TrimOffsets    bool   `json:"trim_offsets"`
+	UseRegex       bool   `json:"use_regex"`
+}
+
+type model struct {
+	Type                    string          `json:"type"`
+	Dropout                 json.RawMessage `json:"dropout"`
+	UnknownToken            json.RawMessage `json:"unk_token"`
+	ContinuingSubwordPrefix *string         `json:"continuing_subword_prefix"`
+	EndOfWordSuffix         *string         `json:"end_of_word_suffix"`
+	FuseUnknown             bool            `json:"fuse_unk"`
+	ByteFallback            bool            `json:"byte_fallback"`
+	IgnoreMerges            bool            `json:"ignore_merges"`
+	Vocabulary              vocabulary      `json:"vocab"`
+	Merges                  []mergedPieces  `json:"merges"`
+}
+
+// A vocabulary is pieces by their ids; it is written in the order of ids.
+type vocabulary map[string]vocab.ID
+
+func (v vocabulary) MarshalJSON() ([]byte, error) {
+	pieces := make([]string, 0, len(v))
+	for piece := range v {
+		pieces = append(pieces, piece)
+	}
+	slices.SortFunc(pieces, func(a, b string) int { return int(v[a]) - int(v[b]) })
+	var out bytes.Buffer
+	for i, piece := range pieces {
+		separator := ","
+		if i == 0 {
+			separator = "{"
+		}
+		key, err := marshal(piece)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&out, "%s%s:%d", separator, bytes.TrimSpace(key), v[piece])
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// mergedPieces are the two pieces of a merge: ["Ġ", "t"], or "Ġ t" in older files.
+type mergedPieces [2]string
+
+func (m *mergedPieces) UnmarshalJSON(data []byte) error {
+	var both []string
+	var line string
+	if err := json.Unmarshal(data, &line); err == nil {
+		both = strings.Split(line, " ")
+	} else if err := json.Unmarshal(data, &both); err != nil {
+		return errors.New("a merge is not two pieces")
+	}
+	if len(both) != 2 {
+		return errors.New("a merge is not two pieces")
+	}
+	*m = mergedPieces(both)
+	return nil
+}
+
+// Write writes a tokenizer.json, as the Python library tokenizers does and reads it.
+func (b *BPE) Write(w io.Writer) error {
+	m := model{Type: "BPE", Vocabulary: make(vocabulary, len(b.pieces)), Merges: make([]mergedPieces, len(b.pairs))}
+	f := file{Version: "1.0", AddedTokens: []addedToken{}}
+	for i, piece := range b.pieces {
+		id := vocab.ID(i)
+		m.Vocabulary[piece] = id
+		if b.special[id] {
+			f.AddedTokens = append(f.AddedTokens, addedToken{ID: id, Content: piece, Special: true})
+		}
+	}
+	for rank, p := range b.pairs {
+		m.Merges[rank] = mergedPieces{b.pieces[p.left], b.pieces[p.right]}
+	}
+	for _, part := range []struct {
+		into  *json.RawMessage
+		value any
+	}{
+		{&f.PreTokenizer, byteLevel{Type: "ByteLevel", TrimOffsets: true, UseRegex: true}},
+		{&f.Decoder, byteLevel{Type: "ByteLevel", AddPrefixSpace: true, TrimOffsets: true, UseRegex: true}},
+		{&f.Model, m},
+	} {
+		data, err := marshal(part.value)
+		if err != nil {
+			return err
+		}
+		*part.into = data
+	}
+	data, err := marshal(f)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, bytes.TrimSpace(data), "", "  "); err != nil {
+		return err
+	}
+	_, err = w.Write(out.Bytes())
+	return err
+}
+
+// marshal is json.Marshal without what it does to "<", ">" and "&".
+func marshal(value any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return out.Bytes(), err
+}

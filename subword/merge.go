@@ -1,0 +1,77 @@
+package subword
+
+import "universal-transformer/vocab"
+
+// A pair is two adjacent ids.
+type pair struct{ left, right vocab.ID }
+
+// A merge makes one id of a pair. The lower its rank, the earlier it is done.
+type merge struct {
+	rank int32
+	id   vocab.ID
+}
+
+// A symbol is one id of a word that is being merged; those that are left form a list. -1 is the end of it.
+type symbol struct {
+	id             vocab.ID
+	previous, next int
+}
+
+// A candidate is a merge that can be done, unless one of its symbols has been merged with another one before.
+type candidate struct {
+	pair
+	merge
+	at int // the left symbol
+}
+
+// The lowest rank first, the leftmost of equals.
+func (c candidate) before(d candidate) bool {
+	return c.rank < d.rank || c.rank == d.rank && c.at < d.at
+}
+
+// mergeWord merges the ids of a word until no pair of them has a merge, in place, and gives what is left of them.
+func mergeWord(ids []vocab.ID, merges map[pair]merge) []vocab.ID {
+	if len(ids) < 2 {
+		return ids
+	}
+	symbols := make([]symbol, len(ids))
+	for i, id := range ids {
+		symbols[i] = symbol{id: id, previous: i - 1, next: i + 1}
+	}
+	symbols[len(ids)-1].next = -1
+	candidates := queue[candidate]{before: candidate.before}
+	consider := func(at int) {
+		if at < 0 || symbols[at].next < 0 {
+			return
+		}
+		p := pair{symbols[at].id, symbols[symbols[at].next].id}
+		if m, ok := merges[p]; ok {
+			candidates.push(candidate{pair: p, merge: m, at: at})
+		}
+	}
+	for at := range symbols {
+		consider(at)
+	}
+	for c, ok := candidates.pop(); ok; c, ok = candidates.pop() {
+		left := &symbols[c.at]
+		if left.id != c.left || left.next < 0 || symbols[left.next].id != c.right {
+			continue // another merge was there first
+		}
+		gone := &symbols[left.next]
+		left.id, left.next, gone.id = c.id, gone.next, -1
+		if left.next >= 0 {
+			symbols[left.next].previous = c.at
+		}
+		consider(left.previous)
+		consider(c.at)
+	}
+	return remaining(symbols, ids[:0])
+}
+
+// remaining appends the ids that are still in the list of symbols.
+func remaining(symbols []symbol, ids []vocab.ID) []vocab.ID {
+	for at := 0; at >= 0; at = symbols[at].next {
+		ids = append(ids, symbols[at].id)
+	}
+	return ids
+}

@@ -1,0 +1,146 @@
+package subword
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"universal-transformer/internal/strictjson"
+	"universal-transformer/vocab"
+)
+
+// readBPE reads a tokenizer.json and refuses by name what this package would do differently.
+func readBPE(data []byte) (*BPE, error) {
+	var f file
+	if err := strictjson.Decode(data, &f); err != nil {
+		return nil, err
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	m, err := readModel(f.Model)
+	if err != nil {
+		return nil, err
+	}
+	pieces, special, err := m.pieces(f.AddedTokens)
+	if err != nil {
+		return nil, err
+	}
+	pairs := make([]pair, len(m.Merges))
+	for i, both := range m.Merges {
+		left, ok := m.Vocabulary[both[0]]
+		right, ok2 := m.Vocabulary[both[1]]
+		if !ok || !ok2 {
+			return nil, fmt.Errorf("merge %d of %q and %q: one is not in the vocabulary", i+1, both[0], both[1])
+		}
+		pairs[i] = pair{left, right}
+	}
+	return newBPE(pieces, special, pairs)
+}
+
+// check refuses what stands around the model and would change ids or text.
+func (f file) check() error {
+	for _, part := range []struct {
+		key  string
+		part json.RawMessage
+	}{{"truncation", f.Truncation}, {"padding", f.Padding}, {"normalizer", f.Normalizer}} {
+		if !null(part.part) {
+			return unsupported(part.key, kind(part.part))
+		}
+	}
+	for _, part := range []struct {
+		key      string
+		part     json.RawMessage
+		optional bool
+	}{{"pre_tokenizer", f.PreTokenizer, false}, {"post_processor", f.PostProcessor, true}, {"decoder", f.Decoder, false}} {
+		switch {
+		case null(part.part) && part.optional:
+			continue
+		case null(part.part):
+			return fmt.Errorf("%s is missing: only ByteLevel is supported", part.key)
+		case kind(part.part) != "ByteLevel":
+			return unsupported(part.key, kind(part.part))
+		}
+		b := byteLevel{UseRegex: true}
+		if err := strictjson.Decode(part.part, &b); err != nil {
+			return fmt.Errorf("%s: %w", part.key, err)
+		}
+		if part.key == "pre_tokenizer" && (b.AddPrefixSpace || !b.UseRegex) {
+			return errors.New("pre_tokenizer ByteLevel with add_prefix_space or without use_regex is not supported")
+		}
+	}
+	return nil
+}
+
+func readModel(data json.RawMessage) (*model, error) {
+	if null(data) {
+		return nil, errors.New("model is missing")
+	}
+	m := model{Type: "BPE"} // old files do not say it
+	if k := kind(data); k != "" && k != "BPE" {
+		return nil, unsupported("model", k)
+	}
+	if err := strictjson.Decode(data, &m); err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	switch {
+	case !null(m.Dropout):
+		return nil, unsupported("model", "BPE with dropout")
+	case m.ContinuingSubwordPrefix != nil && *m.ContinuingSubwordPrefix != "":
+		return nil, unsupported("model", "BPE with continuing_subword_prefix")
+	case m.EndOfWordSuffix != nil && *m.EndOfWordSuffix != "":
+		return nil, unsupported("model", "BPE with end_of_word_suffix")
+	case m.ByteFallback:
+		return nil, unsupported("model", "BPE with byte_fallback")
+	case m.IgnoreMerges:
+		return nil, unsupported("model", "BPE with ignore_merges")
+	}
+	return &m, nil
+}
+
+// pieces lists the pieces of a vocabulary and the special tokens beside it in the order of their ids, which must leave none out.
+func (m *model) pieces(added []addedToken) ([]string, map[vocab.ID]bool, error) {
+	all, special := make(map[string]vocab.ID, len(m.Vocabulary)), map[vocab.ID]bool{}
+	for piece, id := range m.Vocabulary {
+		all[piece] = id
+	}
+	for _, token := range added {
+		id, inside := all[token.Content]
+		switch {
+		case !token.Special:
+			return nil, nil, fmt.Errorf("added token %q is not special: this is not supported", token.Content)
+		case inside && id != token.ID:
+			return nil, nil, fmt.Errorf("added token %q has id %d, and %d in the vocabulary", token.Content, token.ID, id)
+		case token.Content == "":
+			return nil, nil, fmt.Errorf("added token %d is empty", token.ID)
+		}
+		all[token.Content], special[token.ID] = token.ID, true
+	}
+	pieces := make([]string, len(all))
+	given := make([]bool, len(all))
+	for piece, id := range all {
+		if id < 0 || int(id) >= len(all) || given[id] {
+			return nil, nil, fmt.Errorf("%q has id %d: the ids of %d tokens must be 0 to %d, each once", piece, id, len(all), len(all)-1)
+		}
+		pieces[id], given[id] = piece, true
+	}
+	return pieces, special, nil
+}
+
+func null(part json.RawMessage) bool { return len(part) == 0 || string(part) == "null" }
+
+// kind is the type that a part of the file names, "" if it names none.
+func kind(part json.RawMessage) string {
+	var named struct {
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(part, &named) // what is wrong with it is said where it is read
+	return named.Type
+}
+
+func unsupported(key, what string) error {
+	if what == "" {
+		return fmt.Errorf("%s is set: this is not supported", key)
+	}
+	return fmt.Errorf("%s %s is not supported: it would give other ids than it should; only byte-level BPE is read", key, what)
+}

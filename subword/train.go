@@ -1,0 +1,121 @@
+package subword
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"universal-transformer/vocab"
+)
+
+const (
+	defaultSize = 8000
+	longestLine = 1 << 20 // bytes
+)
+
+// A Trainer counts the words of texts and makes a BPE of them. What comes of it depends on nothing but the counts.
+type Trainer struct {
+	Size     int // of the vocabulary, with 256 bytes and the special tokens; 0 is 8000
+	MinCount int // pairs that stand together less often are not merged; 0 is 1
+
+	// Progress, if there is one, is told how many merges are done of how many. Its error ends Train.
+	Progress func(done, total int) error
+
+	counts map[string]int64
+	lines  int
+}
+
+// Validate reports a field that makes no sense.
+func (t *Trainer) Validate() error {
+	least := len(specialTokens) + 256
+	switch {
+	case t.Size != 0 && t.Size < least:
+		return fmt.Errorf("size is %d: it must be at least %d, the special tokens and a token for every byte", t.Size, least)
+	case t.Size > 1<<24:
+		return fmt.Errorf("size is %d: it can be at most %d", t.Size, 1<<24)
+	case t.MinCount < 0:
+		return fmt.Errorf("min-count is %d: it cannot be negative", t.MinCount)
+	}
+	return nil
+}
+
+// Lines is the number of lines that were counted.
+func (t *Trainer) Lines() int { return t.lines }
+
+// Count counts the words of a text's lines, without what ends them. Its errors name the line.
+func (t *Trainer) Count(text io.Reader) error {
+	if t.counts == nil {
+		t.counts = map[string]int64{}
+	}
+	scanner := bufio.NewScanner(text)
+	scanner.Buffer(nil, longestLine)
+	number := 0
+	for scanner.Scan() {
+		number++
+		line := scanner.Text()
+		if err := checkText(line); err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+		for len(line) > 0 {
+			n := firstWord(line)
+			t.counts[line[:n]]++
+			line = line[n:]
+		}
+	}
+	t.lines += number
+	err := scanner.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		return fmt.Errorf("line %d is longer than %d bytes", number+1, longestLine)
+	}
+	return err
+}
+
+// Train merges pairs until the vocabulary has the size that is wanted, or no pair is left.
+func (t *Trainer) Train() (*BPE, error) {
+	if err := t.Validate(); err != nil {
+		return nil, err
+	}
+	if len(t.counts) == 0 {
+		return nil, errors.New("there is no text to train on")
+	}
+	pieces, ids := alphabet()
+	c := newCorpus(t.counts, ids)
+	size, start := t.Size, len(pieces)
+	if size == 0 {
+		size = defaultSize
+	}
+	var pairs []pair
+	for len(pieces) < size {
+		p, words, ok := c.mostFrequent(max(int64(t.MinCount), 1))
+		if !ok {
+			break
+		}
+		c.merge(p, vocab.ID(len(pieces)), words)
+		pairs, pieces = append(pairs, p), append(pieces, pieces[p.left]+pieces[p.right])
+		if t.Progress != nil {
+			if err := t.Progress(len(pieces)-start, size-start); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return newBPE(pieces, specials(), pairs)
+}
+
+// alphabet is what a vocabulary starts with: the special tokens, then all bytes, in the order of the characters that show
+// them; and the ids of the bytes.
+func alphabet() (pieces []string, ids [256]vocab.ID) {
+	pieces = slices.Clone(specialTokens)
+	characters := slices.Sorted(slices.Values(byteCharacter[:]))
+	for _, character := range characters {
+		ids[characterByte[character]] = vocab.ID(len(pieces))
+		pieces = append(pieces, string(character))
+	}
+	return pieces, ids
+}
+
+// specialTokens stand at the ids of padding and end.
+var specialTokens = []string{vocab.Padding: vocab.PaddingToken, vocab.End: vocab.EndToken}
+
+func specials() map[vocab.ID]bool { return map[vocab.ID]bool{vocab.Padding: true, vocab.End: true} }

@@ -1,0 +1,115 @@
+package universal
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
+)
+
+// Dropout holds rates, 0 to below 1, of values zeroed in training.
+type Dropout struct {
+	Embedding  float64 `json:"embedding"`  // of the embedded tokens, before coordinates are added
+	Attention  float64 `json:"attention"`  // of the attention weights
+	Transition float64 `json:"transition"` // of the transition's inner activations
+	Residual   float64 `json:"residual"`   // of what each sub-layer adds to the state
+}
+
+// Validate rejects rates outside [0, 1).
+func (d Dropout) Validate() error {
+	for _, rate := range []struct {
+		name  string
+		value float64
+	}{{"embedding", d.Embedding}, {"attention", d.Attention}, {"transition", d.Transition}, {"residual", d.Residual}} {
+		if !(rate.value >= 0 && rate.value < 1) {
+			return fmt.Errorf("%s is %v: it must be at least 0 and below 1", rate.name, rate.value)
+		}
+	}
+	return nil
+}
+
+// masks makes the dropout masks of one stack in one update. Whether a value is dropped depends on the random state of the update, the
+// place in the network, the step, the position in the batch, and the channel, but not on which other positions are
+// computed: a step over selected positions drops what a step over all of them does.
+//
+// For that, a mask is a hash of two random keys. Every position has the key (a, a') for the whole update, every channel the
+// key (b, b', c) for one mask, all of them uniform in 0 .. p-1, and a value is dropped where
+//
+//	a b + a' b' + c  mod p
+//
+// falls into an interval whose share of p is the rate. Values of two positions whose keys differ, or of two channels, are
+// dropped independently of each other (Carter and Wegman, 1979). As 2 p^2 + p is below 2^24, every number is exact in
+// float32, and masks are the same on all backends. It takes a few vector instructions a value and random numbers only for the keys.
+type masks struct {
+	state     *Node // of the random numbers, for the masks still to be made
+	all       *Node // [B, M, 2], the keys (a, a') of all positions
+	positions *Node // of those at work: all, or [1, A, 2]
+}
+
+// prime is p.
+const prime = 2887
+
+// newMasks takes one random state from the store, whatever happens in the stack, for positions like tokens [B, M]. It is nil where
+// nothing is dropped.
+func (c Config) newMasks(scope *model.Scope, tokens *Node) *masks {
+	if c.Dropout == (Dropout{}) || !scope.IsTraining(tokens.Graph()) {
+		return nil
+	}
+	g, dims := tokens.Graph(), tokens.Shape().Dimensions
+	random := scope.RandomUniform(g, shapes.Make(dtypes.Float64, RNGStateShape.Dimensions...))
+	m := &masks{state: ConvertDType(MulScalar(random, math.Pow(2, 53)), RNGStateShape.DType)}
+	m.all = m.keys(precision(c.Precision), dims[0], dims[1], 2)
+	m.positions = m.all
+	return m
+}
+
+// keys draws whole numbers from 0 to p-1.
+func (m *masks) keys(dtype dtypes.DType, dims ...int) *Node {
+	var keys *Node
+	m.state, keys = RandomUniform(m.state, shapes.Make(dtype, dims...))
+	return Floor(MulScalar(keys, prime))
+}
+
+// of makes masks for selected positions from here on.
+func (m *masks) of(s *halting.Selection) {
+	if m != nil {
+		m.positions = s.Pick(m.all)
+	}
+}
+
+// drop zeroes values of x [B, M, ...], or [1, A, ...] if positions are selected, in training, at the rate, and divides the others by
+// the probability that they are kept.
+func (m *masks) drop(x *Node, rate float64) *Node {
+	if m == nil {
+		return x
+	}
+	return m.dropRows(x, m.positions, rate)
+}
+
+// dropRows is drop for values whose positions have the keys rows [.., .., 2].
+func (m *masks) dropRows(x, rows *Node, rate float64) *Node {
+	if m == nil || rate == 0 {
+		return x
+	}
+	dims := x.Shape().Dimensions
+	columns := m.keys(x.DType(), append([]int{3}, dims[2:]...)...)
+	single := slices.Clone(dims)
+	for axis := 2; axis < len(dims); axis++ {
+		single[axis] = 1
+	}
+	row := func(i int) *Node { return Reshape(Slice(rows, AxisRange(), AxisRange(), AxisElem(i)), single...) } // a or a'
+	column := func(i int) *Node {                                                                              // b, b' or c
+		return Reshape(Slice(columns, AxisElem(i)), append([]int{1, 1}, dims[2:]...)...)
+	}
+	hash := Add(Add(Mul(row(0), column(0)), Mul(row(1), column(1))), column(2))
+	residue := Abs(Sub(hash, MulScalar(Round(MulScalar(hash, 1.0/prime)), prime))) // 0 .. (p-1)/2: 0 once, the others twice
+	largest := min(max(0, math.Round((rate*prime-1)/2)), (prime-3)/2)              // of the residues that are dropped
+	kept := 1 - (2*largest+1)/prime
+	mask := MinScalar(MaxScalar(AddScalar(residue, -largest), 0.0), 1.0)
+	return Mul(x, StopGradient(MulScalar(mask, 1/kept)))
+}
