@@ -108,6 +108,7 @@ func TestPonderTimesOnPage(t *testing.T) {
 		"take the same number of steps in these tasks. babi-10k-single-adaptive: task 5 (4 steps).",
 		"| 2.3, 3.1, 3.8 | 10k, single: 1.5, missing, missing | 10k, joint; 1k, single; 1k, joint |",
 		"![Ponder times of babi-10k-single-adaptive, task by task](results/babi-10k-single-adaptive/ponder.svg)")
+	page(t, root, []Result{five}, "| 2.3, 3.1, 3.8 | missing | 10k, single; 10k, joint; 1k, single; 1k, joint |")
 	svg := string(Render([]Result{one, five}, root, ".").Figures[filepath.Join("babi-10k-single-adaptive", "ponder.svg")])
 	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
 		if _, err := d.Token(); err == io.EOF {
