@@ -1,25 +1,23 @@
-package paper_test
+package paper
 
 import (
 	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"universal-transformer/paper"
 )
 
 // Every published result can be read, and RESULTS.md and its figures are what they come to, to the last byte: ut report, or make report,
 // writes them.
 func TestPublishedPage(t *testing.T) {
 	root := filepath.Join("..", "results")
-	results, err := paper.ReadAll(root)
+	results, err := ReadAll(root)
 	if err != nil || len(results) == 0 {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
-	page := paper.Render(results, root, "..")
-	if os.Getenv("WRITE") != "" {
-		os.WriteFile("../RESULTS.md", page.Bytes(), 0o644)
+	page := Render(results, root, "..")
+	if len(page.Figures) != 3 {
+		t.Errorf("%d figures are drawn, want one for each adaptive experiment, 3", len(page.Figures))
 	}
 	for file, want := range page.Figures {
 		if have, err := os.ReadFile(filepath.Join(root, file)); err != nil || !bytes.Equal(have, want) {

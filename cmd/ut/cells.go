@@ -40,6 +40,7 @@ type cellWatch struct {
 	out, errs io.Writer
 	terminal  bool // errs is one: its last line is the progress line
 	line      *progress.Progress
+	said      time.Time // when line was last renewed
 	failed    int
 	err       error // of writing to out
 }
@@ -49,7 +50,15 @@ func newCellWatch(out, errs io.Writer) *cellWatch {
 	return &cellWatch{out: out, errs: errs, terminal: ok && term.IsTerminal(int(file.Fd())), line: progress.New(errs, 0, "update")}
 }
 
+// logEvery is how often a log is told of progress: runs of a table take hours.
+const logEvery = time.Minute
+
 func (w *cellWatch) progress(p paper.Progress) {
+	if now := time.Now(); !w.terminal && now.Sub(w.said) < logEvery {
+		return
+	} else {
+		w.said = now
+	}
 	fields := []progress.Field{progress.Field(fmt.Sprintf("%d/%d runs", p.Done, p.Cells))}
 	if p.Rate > 0 {
 		fields = append(fields, progress.Rate(p.Rate, "updates/s"))

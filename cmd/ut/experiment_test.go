@@ -1,14 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
-
-	"universal-transformer/experiment"
 )
 
 // stories is a folder with tasks 1 and 2 of bAbI's en, made up.
@@ -34,11 +34,11 @@ func stories(t *testing.T) string {
 	return root
 }
 
-// gridded runs two tasks of a grid, a few updates each, below a folder.
+// gridded runs two tasks of an experiment, a few updates each, below a folder.
 func gridded(data, out string, more ...string) []string {
 	args := []string{"experiment", "run", "babi-1k-single-adaptive", "--data", data, "--seeds", "1",
 		"--runs", filepath.Join(out, "runs")}
-	for _, s := range []string{"model.width=16", "training.steps=20", "training.evaluate_every=10", "training.batch.rows=16", "training.schedule.cosine.warmup=5"} {
+	for _, s := range []string{"model.width=16", "training.steps=40", "training.evaluate_every=20", "training.batch.rows=16", "training.schedule.cosine.warmup=5"} {
 		args = append(args, "--set", s)
 	}
 	return append(args, append([]string{"--tasks", "1,2"}, more...)...)
@@ -48,7 +48,7 @@ func gridded(data, out string, more ...string) []string {
 func TestExperimentRun(t *testing.T) {
 	data, out := stories(t), t.TempDir()
 	first := strings.Split(strings.TrimSpace(succeeds(t, gridded(data, out)...)), "\n")
-	if len(first) != 2 || !strings.HasPrefix(first[1], "babi-1k-single-adaptive, bAbI en task 2, seed 1: validation error ") || !strings.Contains(first[1], "of 60 questions") {
+	if len(first) != 2 || !strings.HasPrefix(first[1], "babi-1k-single-adaptive/task02-seed1: validation error ") || !strings.Contains(first[1], "of 60 questions") {
 		t.Fatalf("%q", first)
 	}
 	file := filepath.Join(out, "runs", "results", "babi-1k-single-adaptive", "task02-seed1.json")
@@ -75,12 +75,74 @@ func TestExperimentRun(t *testing.T) {
 	}
 }
 
-// Where all tasks are asked for, those without files are named and left out, and the rest is done; a stand-in is trained on, and the
-// result says so.
+// Side by side, runs come to the same results, and seeds are those that were asked for. A line in front of each logged line names its run.
+func TestExperimentJobs(t *testing.T) {
+	data, one, two := stories(t), t.TempDir(), t.TempDir()
+	succeeds(t, gridded(data, one, "--seeds", "2-3")...)
+	r := ut(t, gridded(data, two, "--seeds", "2,3", "--jobs", "2")...)
+	if r.code != 0 || strings.Count(r.stdout, "\n") != 4 {
+		t.Fatalf("%+v", r)
+	}
+	for line := range strings.Lines(r.stderr) {
+		if strings.Contains(line, "validation at step") && !strings.HasPrefix(line, "babi-1k-single-adaptive/task0") {
+			t.Errorf("%q names no run", line)
+		}
+	}
+	for _, name := range []string{"task01-seed2", "task01-seed3", "task02-seed2", "task02-seed3"} {
+		a, b := resultOf(t, one, name), resultOf(t, two, name)
+		if !reflect.DeepEqual(a["measured"], b["measured"]) || a["best_step"] != b["best_step"] || b["threads"] != 1. {
+			t.Errorf("%s: side by side %v, alone %v", name, b, a)
+		}
+	}
+}
+
+// resultOf reads a result.
+func resultOf(t *testing.T, out, name string) (result map[string]any) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(out, "runs", "results", "babi-1k-single-adaptive", name+".json"))
+	if err == nil {
+		err = json.Unmarshal(data, &result)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestParseSeeds(t *testing.T) {
+	for text, want := range map[string][]uint64{"3": {1, 2, 3}, "1": {1}, "4-6": {4, 5, 6}, "1,3": {1, 3}, "7,": nil, "2-3,3, 9": {2, 3, 9}, "0": nil, "3-2": nil, "a": nil, "1-9999999": nil, "-1": nil, "": nil} {
+		if got, err := parseSeeds(text); !slices.Equal(got, want) || (err == nil) != (want != nil) {
+			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+		}
+	}
+}
+
+func TestJobBackend(t *testing.T) {
+	for name, want := range map[string]string{"": "cpu:threads=1", "cpu": "cpu:threads=1", "cpu:avx2": "cpu:avx2,threads=1", "cpu:threads=3": "cpu:threads=3", "go": "go"} {
+		if got, _ := jobBackend(name, 2); got != want {
+			t.Errorf("a job of two on %q has %q, want %q", name, got, want)
+		}
+		if got, _ := jobBackend(name, 1); got != name {
+			t.Errorf("one job on %q has %q", name, got)
+		}
+	}
+	for name, want := range map[string]int{"cpu:avx2": 1, "cpu:threads=3": 3} {
+		if _, got := jobBackend(name, 2); got != want {
+			t.Errorf("%q has %d threads, want %d", name, got, want)
+		}
+	}
+}
+
+// everyTask is the arguments without --tasks.
+func everyTask(args []string) []string {
+	return slices.DeleteFunc(args, func(a string) bool { return a == "--tasks" || a == "1,2" })
+}
+
+// Where all tasks are asked for, those without files are named and left out, and the rest is done; a stand-in is trained on.
 func TestExperimentRunWithoutSomeFiles(t *testing.T) {
 	data, out := stories(t), t.TempDir()
-	r := ut(t, slices.DeleteFunc(gridded(data, out), func(a string) bool { return a == "--tasks" || a == "1,2" })...)
-	if r.code != 1 || strings.Count(r.stderr, "ut: left out:") != 18 || !strings.HasSuffix(r.stderr, "18 tasks have no training file in "+data+"\n") || strings.Count(r.stdout, "\n") != 2 {
+	r := ut(t, everyTask(gridded(data, out))...)
+	if r.code != 1 || strings.Count(r.stderr, "ut: left out:") != 18 || !strings.HasSuffix(r.stderr, "what could be run is done; 18 tasks lack a file\n") || strings.Count(r.stdout, "\n") != 2 {
 		t.Errorf("%+v", r)
 	}
 	train := filepath.Join(data, "en", "qa2_train.txt")
@@ -88,11 +150,11 @@ func TestExperimentRunWithoutSomeFiles(t *testing.T) {
 	if err := os.Rename(train, standIn); err != nil {
 		t.Fatal(err)
 	}
-	args := append(slices.DeleteFunc(gridded(data, t.TempDir()), func(a string) bool { return a == "--tasks" || a == "1,2" }), "--tasks", "2")
+	args := append(everyTask(gridded(data, t.TempDir())), "--tasks", "2")
 	if r := ut(t, args...); r.code != 1 || !strings.Contains(r.stderr, "en/qa2_train.txt is missing") {
 		t.Errorf("%+v", r)
 	}
-	if got := succeeds(t, append(args, "--stand-in", standIn)...); !strings.Contains(got, "task 2 trained on the stand-in qa2_partial.txt, seed 1") {
+	if got := succeeds(t, append(args, "--stand-in", standIn)...); !strings.HasPrefix(got, "babi-1k-single-adaptive/task02-seed1: ") {
 		t.Errorf("%q", got)
 	}
 	for want, name := range map[string]string{"must begin with the task": "partial.txt", "no such file": "qa2_gone.txt"} {
@@ -102,9 +164,25 @@ func TestExperimentRunWithoutSomeFiles(t *testing.T) {
 	}
 }
 
+// A run that fails is named, and the others are done.
+func TestExperimentFailure(t *testing.T) {
+	data, out := stories(t), t.TempDir()
+	damaged := filepath.Join(out, "runs", "results", "babi-1k-single-adaptive", "task01-seed1.json")
+	if err := os.MkdirAll(filepath.Dir(damaged), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(damaged, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := ut(t, gridded(data, out)...)
+	if r.code != 1 || !strings.Contains(r.stderr, "ut: babi-1k-single-adaptive/task01-seed1: "+damaged) || !strings.Contains(r.stderr, "ut: 1 of 2 runs failed; the first: ") || strings.Count(r.stdout, "\n") != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestExperimentList(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(succeeds(t, "experiment", "list")), "\n")
-	if len(lines) != len(experiment.Grids) || !strings.HasPrefix(lines[0], "babi-10k-single ") {
+	if len(lines) != 13 || !strings.HasPrefix(lines[0], "table1 ") || !strings.HasPrefix(lines[2], "  babi-10k-single ") {
 		t.Errorf("%q", lines)
 	}
 }
@@ -116,15 +194,17 @@ func TestExperimentErrors(t *testing.T) {
 		`"rum" is none of list, run`:                    {"experiment", "rum"},
 		`did you mean "babi-1k-single"`:                 {"experiment", "run", "babi-1k-singel"},
 		"EXPERIMENT is missing":                         {"experiment", "run"},
-		`--tasks: "21" is no task`:                      {"experiment", "run", "babi-1k-single", "--tasks", "21"},
-		"--tasks cannot be given with babi-1k-joint":    {"experiment", "run", "babi-1k-joint", "--tasks", "1"},
-		"--seeds is 0":                                  {"experiment", "run", "babi-1k-single", "--seeds", "0"},
-		"--data: stat data: no such file":               {"experiment", "run", "babi-1k-single"},
-		"en/qa3_train.txt is missing: get the whole":    {"experiment", "run", "babi-1k-single", "--data", data, "--tasks", "3"},
-		"did you mean \"task.babi.set\"":                {"train", "babi", "--set", "task.babi.sett=en"},
-		"nowhere: no such file":                         {"train", "babi", "--set", "task.babi.path=nowhere"},
-		"classifier.pool \"lst\" is not known: did y":   {"train", "babi", "--set", "model.classifier.pool=lst"},
-		"model.untied_layers needs halting to be fixed": {"train", "babi", "--set", "model.classifier.untied=true", "--set", `model.halting={"length": {}}`},
+		`"21" is no task of babi-1k-single, which has`:  {"experiment", "run", "babi-1k-single", "--tasks", "21"},
+		`"1" is no task of babi-1k-joint, which has`:    {"experiment", "run", "babi-1k-joint", "--tasks", "1"},
+		`--seeds: "0" is no number of seeds (3), range`: {"experiment", "run", "babi-1k-single", "--seeds", "0"},
+		"--jobs is 0":                                       {"experiment", "run", "babi-1k-single", "--jobs", "0"},
+		"table3 has no experiments yet":                     {"experiment", "run", "table3"},
+		"--data: stat data: no such file":                   {"experiment", "run", "babi-1k-single"},
+		"en/qa3_train.txt is missing: get the whole":        {"experiment", "run", "babi-1k-single", "--data", data, "--tasks", "3"},
+		"did you mean \"task.babi.set\"":                    {"train", "babi", "--set", "task.babi.sett=en"},
+		"nowhere: no such file":                             {"train", "babi", "--set", "task.babi.path=nowhere"},
+		"classifier.pool \"lst\" is not known: did y":       {"train", "babi", "--set", "model.classifier.pool=lst"},
+		"model.classifier.untied_layers needs halting to b": {"train", "babi", "--set", "model.untied_layers=true", "--set", `model.halting={"length": {}}`},
 	} {
 		r := ut(t, args...)
 		if r.code == 0 || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "\n") > 2 {
