@@ -11,15 +11,15 @@ import (
 )
 
 // Beam is beam search with the length penalty of Wu et al. (2016), as the authors' code searches: the score of a sequence
-// is log p / ((5 + length) / 6)^Alpha, its length counting the end token; of the 2 Width best continuations those that end
-// compete with what had ended before, the others go on; the search of a source stops once no running sequence can
-// still beat its best finished one.
+// is log p / ((5 + length) / 6)^Alpha, where the length counts the end token. Of the 2 Width best continuations those that
+// end join the finished ones, the others continue. The search of a source stops once no running sequence can
+// beat its best finished one.
 type Beam struct {
 	Width int     // hypotheses kept, at least 1
 	Alpha float64 // length penalty, 0 for none; the authors use 0.6
 }
 
-// Validate names the field that makes no sense.
+// Validate names the first invalid field and its value.
 func (b Beam) Validate() error {
 	if b.Width < 1 {
 		return fmt.Errorf("beam width is %d: at least 1 is needed", b.Width)
@@ -62,8 +62,8 @@ type beam struct {
 	running, finished []Hypothesis // best first
 }
 
-// over tells whether nothing that runs can still beat the best finished hypothesis: log p only falls, and no penalty is
-// larger than that of the longest sequence.
+// over tells whether no running hypothesis can beat the best finished one: log p only falls, and no penalty is larger
+// than that of the longest sequence.
 func (s *beam) over() bool {
 	if len(s.running) == 0 || len(s.running[0].Tokens) == s.limit {
 		return true
@@ -108,7 +108,7 @@ func (s *beam) advance(logits [][]float64) (parents []int, tokens []vocab.ID, er
 	return parents, tokens, nil
 }
 
-// best is what the search came to.
+// best is the result of the search.
 func (s *beam) best() []Hypothesis {
 	if len(s.finished) > 0 {
 		return s.finished

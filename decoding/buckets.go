@@ -1,7 +1,7 @@
 package decoding
 
-// roundUp gives lengths few values, so that few graphs are compiled: 8, 12, 16, 24, 32, 48, 64, then four to a doubling: 80, 96, 112,
-// 128, 160, ... Every token looks at all of a source, padding included, so long ones are not padded by much.
+// roundUp pads lengths to few values, so that few graphs are compiled: 8, 12, 16, 24, 32, 48, 64, then four to a doubling: 80, 96,
+// 112, 128, 160, ... Every token attends to all of a source, padding included, so long ones are not padded by much.
 func roundUp(length int) int {
 	size, step := 8, 4
 	for size < length {
@@ -16,19 +16,19 @@ func roundUp(length int) int {
 	return size
 }
 
-// capacityFor is the room that is made for so many tokens: 64, 96, 144, ..., half as much again each time, in whole sixteens.
+// capacityFor is the capacity of a cache for so many tokens: 64, 96, 144, ..., half as much again each time, in multiples of 16.
 func capacityFor(tokens int) int {
 	capacity := 64
 	for capacity < tokens {
-		capacity = larger(capacity)
+		capacity = nextCapacity(capacity)
 	}
 	return capacity
 }
 
-// larger is the capacity after the given one.
-func larger(capacity int) int { return (capacity*3/2 + 15) / 16 * 16 }
+// nextCapacity is the capacity after the given one.
+func nextCapacity(capacity int) int { return (capacity*3/2 + 15) / 16 * 16 }
 
-// rowsFor is how many rows are computed where so many are wanted: 1, 2, 4, 8, 16, 24, 32, 48, 64, ...
+// rowsFor is how many rows are computed for so many rows that are needed: 1, 2, 4, 8, 16, 24, 32, 48, 64, ...
 func rowsFor(rows int) int {
 	n := 1
 	for n < rows {

@@ -11,21 +11,21 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Cached is a batch that is being decoded with a cache. Rows that are given up leave it once a smaller size of rowsFor holds those
-// left; else rows are moved only if one goes on in two ways.
+// Cached is a batch that is being decoded with a cache. The tensors are reordered where a row continues in two ways, or where a
+// smaller size of rowsFor holds the rows that are left.
 type Cached struct {
-	d       *Decoder
-	prompts [][]vocab.ID // of a language model
-	source  []*tensors.Tensor
-	kept    []*tensors.Tensor
-	slots   []int // where in the tensors each row is
-	sources []int // the source of each row of the tensors
-	room    int   // tokens that kept has room for
-	seen    int   // tokens that it holds
-	steps   int
+	d        *Decoder
+	prompts  [][]vocab.ID // of a language model
+	source   []*tensors.Tensor
+	cache    []*tensors.Tensor // of the model
+	slots    []int             // the row of the tensors that holds each row
+	sources  []int             // the source of each row of the tensors
+	capacity int               // tokens that the cache can hold
+	length   int               // tokens that it holds
+	steps    int
 }
 
-// Start reads sources and gives what their decoding starts from. Close it.
+// Start encodes sources and prepares their decoding. Close the result.
 func (d *Decoder) Start(sources [][]vocab.ID) (*Cached, error) {
 	if err := d.check(sources); err != nil || len(sources) == 0 {
 		return &Cached{d: d}, err
@@ -33,7 +33,7 @@ func (d *Decoder) Start(sources [][]vocab.ID) (*Cached, error) {
 	c := &Cached{d: d, prompts: sources, steps: d.config.Halting.Limit(0)}
 	if d.model != nil {
 		var err error
-		if c.source, err = d.encodeSources(d.remember, sources); err != nil {
+		if c.source, err = d.encodeSources(d.crossCache, sources); err != nil {
 			return nil, err
 		}
 		c.steps, c.prompts = d.config.Halting.Limit(c.source[0].Shape().Dimensions[1]), nil
@@ -48,20 +48,20 @@ func (d *Decoder) Start(sources [][]vocab.ID) (*Cached, error) {
 // Close frees the tensors.
 func (c *Cached) Close() {
 	free(c.source...)
-	free(c.kept...)
-	c.source, c.kept = nil, nil
+	free(c.cache...)
+	c.source, c.cache = nil, nil
 }
 
 // Bytes is the memory of the cache.
 func (c *Cached) Bytes() int {
 	bytes := 0
-	for _, t := range slices.Concat(c.source, c.kept) {
+	for _, t := range slices.Concat(c.source, c.cache) {
 		bytes += int(t.Shape().ByteSize())
 	}
 	return bytes
 }
 
-// Rest is what is left of the prompts after the tokens that all have, which are read together.
+// Rest is what is left of the prompts after the length of the shortest, up to which they are read together.
 func (c *Cached) Rest() [][]vocab.ID { return rest(c.prompts) }
 
 func rest(prompts [][]vocab.ID) [][]vocab.ID {
@@ -85,14 +85,14 @@ func shortest(prompts [][]vocab.ID) int {
 // Next is the function that the searches call.
 func (c *Cached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
 	if tokens == nil {
-		return c.first(parents)
+		return c.start(parents)
 	}
-	if err := c.arrange(parents); err != nil {
+	if err := c.reorder(parents); err != nil {
 		return nil, err
 	}
 	last := make([]vocab.ID, len(c.sources))
 	for i := range last {
-		last[i] = vocab.End // of rows that nobody reads
+		last[i] = vocab.End // of unused rows
 	}
 	for r, slot := range c.slots {
 		last[slot] = tokens[r]
@@ -100,21 +100,21 @@ func (c *Cached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
 	return c.read(last, 1)
 }
 
-// first reads what all rows have in common: the start, and the part of the prompts that all have.
-func (c *Cached) first(sources []int) ([][]float64, error) {
+// start reads the first tokens: the start, and prompts up to the length of the shortest.
+func (c *Cached) start(sources []int) ([][]float64, error) {
 	c.slots = make([]int, len(c.sources))
 	for i := range c.slots {
 		c.slots[i] = i
 	}
 	common := shortest(c.prompts)
-	c.room = capacityFor(common + 1)
-	c.kept = nil
-	c.seen = 0
-	if err := c.arrange(sources); err != nil {
+	c.capacity = capacityFor(common + 1)
+	c.cache = nil
+	c.length = 0
+	if err := c.reorder(sources); err != nil {
 		return nil, err
 	}
-	for _, shape := range c.d.config.CacheShapes(len(c.sources), c.room, c.steps) {
-		c.kept = append(c.kept, tensors.FromShape(shape))
+	for _, shape := range c.d.config.CacheShapes(len(c.sources), c.capacity, c.steps) {
+		c.cache = append(c.cache, tensors.FromShape(shape))
 	}
 	var logits [][]float64
 	for at := 0; at <= common; {
@@ -139,30 +139,30 @@ func (c *Cached) first(sources []int) ([][]float64, error) {
 	return logits, nil
 }
 
-// longestChunk is how many tokens of a prompt are read at once.
+// longestChunk is how many tokens of a prompt are read at once, at most.
 const longestChunk = 64
 
-// read takes n more tokens of each row of the tensors and gives the logits of the rows.
+// read reads n more tokens of each row of the tensors and gives the logits of the rows.
 func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
-	for c.seen+n > c.room {
-		grown, err := callDonating(c.d, c.d.grow.Call, nil, c.kept)
+	for c.length+n > c.capacity {
+		grown, err := callDonating(c.d, c.d.grow.Call, nil, c.cache)
 		if err != nil {
 			return nil, err
 		}
-		c.kept, c.room = grown, larger(c.room)
+		c.cache, c.capacity = grown, nextCapacity(c.capacity)
 	}
 	input := tensors.FromFlatDataAndDimensions(tokens, len(c.sources), n)
 	defer free(input)
-	args := []any{input, int32(c.seen)}
+	args := []any{input, int32(c.length)}
 	for _, t := range c.source {
 		args = append(args, t)
 	}
-	out, err := callDonating(c.d, c.d.next.Call, args, c.kept)
+	out, err := callDonating(c.d, c.d.next.Call, args, c.cache)
 	if err != nil {
 		return nil, err
 	}
-	c.kept = out[1:]
-	c.seen += n
+	c.cache = out[1:]
+	c.length += n
 	all := logitRows(out[0])
 	logits := make([][]float64, len(c.slots))
 	for r, slot := range c.slots {
@@ -171,7 +171,7 @@ func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 	return logits, nil
 }
 
-// callDonating calls a graph with arguments and with tensors that it may write its results over.
+// callDonating calls a graph with arguments and with tensors whose memory it may use for its results.
 func callDonating(d *Decoder, call func(...any) ([]*tensors.Tensor, error), args []any, give []*tensors.Tensor) ([]*tensors.Tensor, error) {
 	for _, t := range give {
 		given, err := DonateTensorBuffer(t, d.backend, 0)
@@ -183,25 +183,37 @@ func callDonating(d *Decoder, call func(...any) ([]*tensors.Tensor, error), args
 	return call(args...)
 }
 
-// arrange gives each new row a place: that of its parent, if no other row took it and the tensors are not too large by now.
-// Otherwise all rows are moved.
-func (c *Cached) arrange(parents []int) error {
+// reorder gives each new row a slot: that of its parent, unless two rows have the same parent or fewer rows are enough by now. Then
+// the tensors are gathered anew.
+func (c *Cached) reorder(parents []int) error {
 	size := rowsFor(len(parents))
 	slots := make([]int, len(parents))
 	taken := make([]bool, len(c.sources))
-	move := size != len(c.sources)
+	gather := size != len(c.sources)
 	for r, parent := range parents {
 		if parent < 0 || parent >= len(c.slots) {
-			return fmt.Errorf("decoding: row %d goes on with row %d of %d", r, parent, len(c.slots))
+			return fmt.Errorf("decoding: row %d continues row %d of %d", r, parent, len(c.slots))
 		}
 		slots[r] = c.slots[parent]
-		move = move || taken[slots[r]]
+		gather = gather || taken[slots[r]]
 		taken[slots[r]] = true
 	}
-	if !move {
+	if !gather {
 		c.slots = slots
 		return nil
 	}
+	if err := c.gatherRows(slots, size); err != nil {
+		return err
+	}
+	c.slots = make([]int, len(parents))
+	for r := range c.slots {
+		c.slots[r] = r
+	}
+	return nil
+}
+
+// gatherRows makes new tensors of the given number of rows from those in slots, the last repeated.
+func (c *Cached) gatherRows(slots []int, size int) error {
 	from, sources := make([]int, size), make([]int, size)
 	for i := range from {
 		from[i] = slots[min(i, len(slots)-1)]
@@ -209,7 +221,7 @@ func (c *Cached) arrange(parents []int) error {
 	}
 	index := integers(from)
 	defer free(index)
-	for _, list := range []*[]*tensors.Tensor{&c.kept, &c.source} {
+	for _, list := range []*[]*tensors.Tensor{&c.cache, &c.source} {
 		if len(*list) == 0 || list == &c.source && slices.Equal(sources, c.sources) {
 			continue
 		}
@@ -217,58 +229,55 @@ func (c *Cached) arrange(parents []int) error {
 		for _, t := range *list {
 			args = append(args, t)
 		}
-		moved, err := c.d.gather.Call(args...)
+		gathered, err := c.d.gather.Call(args...)
 		if err != nil {
 			return err
 		}
 		free(*list...)
-		*list = moved
+		*list = gathered
 	}
-	c.sources, c.slots = sources, make([]int, len(parents))
-	for r := range c.slots {
-		c.slots[r] = r
-	}
+	c.sources = sources
 	return nil
 }
 
-// rememberGraph gives, of sources [B, M], what the decoder attends to.
-func (d *Decoder) rememberGraph(scope *model.Scope, nodes []*Node) []*Node {
+// crossCacheGraph encodes sources [B, M] and gives their cross-attention cache.
+func (d *Decoder) crossCacheGraph(scope *model.Scope, nodes []*Node) []*Node {
 	return d.model.CacheCrossAttention(scope, d.encoded(scope, nodes[0])).Tensors()
 }
 
-// nextGraph gives the logits [R, V] after tokens [R, N], of which some were seen before, a scalar; then come what is remembered of
-// the source, if there is one, and what is kept, which follows the logits.
+// nextGraph gives the logits [R, V] after tokens [R, N], and the updated cache. Its inputs are the tokens, how many were read before, a
+// scalar, the cross-attention cache if there is a source, and the cache.
 func (d *Decoder) nextGraph(scope *model.Scope, nodes []*Node) []*Node {
-	tokens, seen, rest := nodes[0], nodes[1], nodes[2:]
+	tokens, length, rest := nodes[0], nodes[1], nodes[2:]
 	scope.Store().SetTraining(tokens.Graph(), false)
 	if d.language != nil {
-		past := &universal.KVCache{Length: seen, Tensors: slices.Clone(rest)}
-		logits := d.language.DecodeStep(scope, tokens, past)
-		return append([]*Node{logits}, past.Tensors...)
+		cache := &universal.KVCache{Length: length, Tensors: slices.Clone(rest)}
+		logits := d.language.DecodeStep(scope, tokens, cache)
+		return append([]*Node{logits}, cache.Tensors...)
 	}
 	source, rest := d.config.CrossAttentionCacheOf(rest)
-	past := &universal.KVCache{Length: seen, Tensors: slices.Clone(rest)}
-	logits := d.model.DecodeStep(scope, source, tokens, past)
-	return append([]*Node{logits}, past.Tensors...)
+	cache := &universal.KVCache{Length: length, Tensors: slices.Clone(rest)}
+	logits := d.model.DecodeStep(scope, source, tokens, cache)
+	return append([]*Node{logits}, cache.Tensors...)
 }
 
-// gatherGraph gives the rows that the first node lists of all others.
+// gatherGraph gathers the rows that the first node lists from all others.
 func gatherGraph(nodes []*Node) []*Node {
-	moved := make([]*Node, len(nodes)-1)
+	gathered := make([]*Node, len(nodes)-1)
 	for i, x := range nodes[1:] {
-		moved[i] = rowsOf(x, nodes[0])
+		gathered[i] = rowsOf(x, nodes[0])
 	}
-	return moved
+	return gathered
 }
 
-// growGraph gives what is kept with more room.
-func (d *Decoder) growGraph(kept []*Node) []*Node {
-	grown := make([]*Node, len(kept))
-	for i, x := range kept {
+// growGraph extends a cache to the next capacity.
+func (d *Decoder) growGraph(cache []*Node) []*Node {
+	grown := make([]*Node, len(cache))
+	for i, x := range cache {
 		grown[i] = Identity(x)
 		if axis := d.config.CacheCapacityAxis(i); axis >= 0 {
 			size := x.Shape().Dimensions[axis]
-			grown[i] = GrowRight(x, axis, larger(size)-size, 0)
+			grown[i] = GrowRight(x, axis, nextCapacity(size)-size, 0)
 		}
 	}
 	return grown

@@ -12,16 +12,16 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Decoder decodes with a model. What it compiles for one shape it keeps for the next sources, so one decoder should serve
-// them all. Not safe for concurrent use.
+// Decoder decodes with a model. It keeps the graphs that it compiles, so one decoder should serve all sources. Not safe for concurrent
+// use.
 type Decoder struct {
 	backend  compute.Backend
 	config   universal.Config
 	language *universal.Decoder        // nil if the model has a source
 	model    *universal.EncoderDecoder // nil if it has none
 
-	encode, remember, next, whole *model.Exec
-	gather, grow                  *Exec
+	encode, crossCache, next, uncached *model.Exec
+	gather, grow                       *Exec
 }
 
 // New makes a decoder of a model whose variables are in store.
@@ -33,8 +33,7 @@ func New(backend compute.Backend, store *model.Store, m universal.EncoderDecoder
 	return d, d.prepare(store)
 }
 
-// NewLanguage makes a decoder of a language model, whose sources are prompts: an answer goes on where its prompt ends. A prompt
-// may be empty.
+// NewLanguage makes a decoder of a language model, whose sources are prompts: an answer continues its prompt. A prompt may be empty.
 func NewLanguage(backend compute.Backend, store *model.Store, m universal.Decoder) (*Decoder, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -55,7 +54,7 @@ func (d *Decoder) prepare(store *model.Store) (err error) {
 	for _, e := range []struct {
 		exec  **model.Exec
 		graph func(*model.Scope, []*Node) []*Node
-	}{{&d.encode, d.encodeGraph}, {&d.remember, d.rememberGraph}, {&d.next, d.nextGraph}, {&d.whole, d.wholeGraph}} {
+	}{{&d.encode, d.encodeGraph}, {&d.crossCache, d.crossCacheGraph}, {&d.next, d.nextGraph}, {&d.uncached, d.uncachedGraph}} {
 		if *e.exec, err = model.NewExec(d.backend, store, e.graph); err != nil {
 			return err
 		}
@@ -66,7 +65,7 @@ func (d *Decoder) prepare(store *model.Store) (err error) {
 
 // Close frees what the decoder compiled.
 func (d *Decoder) Close() {
-	for _, e := range []*model.Exec{d.encode, d.remember, d.next, d.whole} {
+	for _, e := range []*model.Exec{d.encode, d.crossCache, d.next, d.uncached} {
 		e.Finalize()
 	}
 	d.gather.Finalize()
@@ -85,8 +84,8 @@ func (d *Decoder) encoded(scope *model.Scope, source *Node) universal.Memory {
 	return memory
 }
 
-// encodeSources runs the encoder, as far as the graph goes, over sources. Ids out of range are an error. Rows are added to
-// make their number that of rowsFor.
+// encodeSources pads sources to a batch, the last repeated until there are as many rows as rowsFor says, and calls a graph of the encoder
+// with it.
 func (d *Decoder) encodeSources(exec *model.Exec, sources [][]vocab.ID) ([]*tensors.Tensor, error) {
 	longest := 1
 	for _, s := range sources {

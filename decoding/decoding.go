@@ -1,12 +1,11 @@
 // Package decoding turns the distributions of a model into sequences: greedily, by sampling, or by beam search. The
-// searches know nothing but a function that gives the logits of the next token, [Next]. [Decoder] makes such functions of
-// an encoder-decoder or a language model, in two ways: with a cache of what each step computed, where a token costs the
-// work of one position, and by running the decoder over the whole prefix again, as the authors' code does, which is the
-// oracle of the first.
+// searches depend on one function only, which gives the logits of the next token: [Next]. [Decoder] makes such functions of
+// an encoder-decoder or a language model, in two ways: with a cache, where a token costs the work of one position, and by running
+// the decoder over the whole prefix again, as the authors' code does, which the tests compare with the first.
 //
 // The cache holds, for each row, keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with
 // separable convolutions of F channels T (2 D + 4 F) more; besides, once for all steps, keys and values of the source's M
-// positions, 2 M D. S grows by half where it is reached, from 64 on, so shapes are few and growing seldom.
+// positions, 2 M D, or, with untied layers, 2 T M D. S starts at 64 and grows by half when it is reached, so that there are few shapes.
 //
 // Letters: B sources, R rows (hypotheses that are extended together), N tokens so far, V vocabulary.
 package decoding
@@ -19,8 +18,8 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Next extends sequences by one token each and gives the logits of the tokens after, [R][V]. Row r of the new rows goes on
-// with row parents[r] of the call before and tokens[r]; rows that are no parent are given up. In the first call tokens is
+// Next extends sequences by one token each and gives the logits of the tokens after, [R][V]. Row r of the new rows continues
+// row parents[r] of the call before with tokens[r]; rows that are no parent are dropped. In the first call tokens is
 // nil and parents[r] is the source of row r. All rows have the same number of tokens.
 type Next func(parents []int, tokens []vocab.ID) (logits [][]float64, err error)
 
@@ -29,13 +28,13 @@ type Request struct {
 	Limits []int // tokens that the answer to each source may have, end included
 	Next   Next
 
-	// Rest holds tokens of each source that have to come first, without being searched for, and are no part of the
-	// answer: the ends of prompts of different lengths. May be nil.
+	// Rest holds the tokens of each source that are given and not searched for, nor part of the answer: the ends of prompts that are
+	// longer than the shortest. May be nil.
 	Rest [][]vocab.ID
 
-	// Chosen is told of each token when it is certain, in their order for each source. May be nil. Beam search is certain
-	// of nothing before its end and never calls it.
-	Chosen func(source int, token vocab.ID)
+	// OnToken is called with each token once it is final, for each source in order. May be nil. Beam search decides at
+	// its end only and never calls it.
+	OnToken func(source int, token vocab.ID)
 }
 
 // Hypothesis is a decoded sequence.
@@ -46,11 +45,11 @@ type Hypothesis struct {
 	Finished bool       // false: cut off at the limit
 }
 
-// extend takes the logits of a source's rows and says how the search of that source goes on: new rows, given by parents among
-// these rows and tokens. No rows: it is over.
+// extend takes the logits of a source's rows and returns its new rows, given by parents among these rows and tokens. No rows: the
+// search of this source is over.
 type extend func(logits [][]float64) (parents []int, tokens []vocab.ID, err error)
 
-// run drives the searches of all sources together until the last is over. Each begins with one row.
+// run runs the searches of all sources together until the last is over. Each begins with one row.
 func (r Request) run(ctx context.Context, searches []extend) error {
 	var parents []int // of the rows of all running sources, source by source
 	var tokens []vocab.ID
@@ -91,8 +90,8 @@ func (r Request) run(ctx context.Context, searches []extend) error {
 	return nil
 }
 
-// single searches with one row a source: choose takes a token from its log-probabilities.
-func (r Request) single(ctx context.Context, choose func(source int, logP []float64) vocab.ID) ([]Hypothesis, error) {
+// single searches with one row a source: pick takes a token by its log-probabilities.
+func (r Request) single(ctx context.Context, pick func(source int, logP []float64) vocab.ID) ([]Hypothesis, error) {
 	result := make([]Hypothesis, len(r.Limits))
 	searches := make([]extend, len(result))
 	for i := range searches {
@@ -102,11 +101,11 @@ func (r Request) single(ctx context.Context, choose func(source int, logP []floa
 			if err != nil {
 				return nil, nil, err
 			}
-			token := choose(i, logP)
+			token := pick(i, logP)
 			h.Tokens, h.LogProb = append(h.Tokens, token), h.LogProb+logP[token]
 			h.Score, h.Finished = h.LogProb, token == vocab.End
-			if r.Chosen != nil {
-				r.Chosen(i, token)
+			if r.OnToken != nil {
+				r.OnToken(i, token)
 			}
 			if h.Finished || len(h.Tokens) == r.Limits[i] {
 				return nil, nil, nil

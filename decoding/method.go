@@ -15,10 +15,10 @@ type Method struct {
 	Sampling Sampling // sampling if its Temperature is not 0
 
 	Seed  uint64 // of sampling
-	First int64  // the number of the first source: source i draws from the stream of Seed and First + i, in whatever batch it is
+	First int64  // the number of the first source: source i draws from the stream of Seed and First + i, whatever batch it is in
 }
 
-// Validate names the field that makes no sense.
+// Validate names the first invalid field and its value.
 func (m Method) Validate() error {
 	sampling := m.Sampling != Sampling{}
 	switch {
@@ -55,13 +55,12 @@ func (m Method) Search(ctx context.Context, r Request) ([]Hypothesis, error) {
 	return Greedy(ctx, r)
 }
 
-// Decode answers sources, limits[i] tokens at most for source i, with a cache. chosen, if not nil, is told of tokens as
-// [Request].Chosen is.
-func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int, m Method, chosen func(source int, token vocab.ID)) ([]Hypothesis, error) {
+// Decode answers sources, limits[i] tokens at most for source i, with a cache. onToken, if not nil, is [Request].OnToken.
+func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int, m Method, onToken func(source int, token vocab.ID)) ([]Hypothesis, error) {
 	batch, err := d.Start(sources)
 	if err != nil {
 		return nil, err
 	}
 	defer batch.Close()
-	return m.Search(ctx, Request{Limits: limits, Next: batch.Next, Rest: batch.Rest(), Chosen: chosen})
+	return m.Search(ctx, Request{Limits: limits, Next: batch.Next, Rest: batch.Rest(), OnToken: onToken})
 }

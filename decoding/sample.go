@@ -12,14 +12,14 @@ import (
 )
 
 // Sampling draws each token from the model's distribution, changed in this order: sharpened by the temperature, cut to the TopK
-// most probable tokens, cut to the fewest of those that together have at least TopP of the probability that is left.
+// most probable tokens, cut to the fewest of those that together have at least TopP of the remaining probability.
 type Sampling struct {
 	Temperature float64 // logits are divided by it; below 1 the probable becomes more so. Positive
 	TopK        int     // 0: all
 	TopP        float64 // more than 0; 1: all
 }
 
-// Validate names the field that makes no sense.
+// Validate names the first invalid field and its value.
 func (s Sampling) Validate() error {
 	switch {
 	case !(s.Temperature > 0 && !math.IsInf(s.Temperature, 1)):
@@ -56,13 +56,13 @@ func (s Sampling) draw(logP []float64, u float64) vocab.ID {
 		p[i] = math.Exp((logP[id] - logP[order[0]]) / s.Temperature)
 		sum += p[i]
 	}
-	kept, left := 0, 0.0
-	for kept < len(p) && (kept == 0 || left < s.TopP*sum) {
-		left += p[kept]
-		kept++
+	size, mass := 0, 0.0 // of the nucleus
+	for size < len(p) && (size == 0 || mass < s.TopP*sum) {
+		mass += p[size]
+		size++
 	}
-	u *= left
-	for i := range kept {
+	u *= mass
+	for i := range size {
 		if u -= p[i]; u < 0 {
 			return order[i]
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // Uncached is a batch that is being decoded without a cache: sources are encoded once, but for every token the decoder runs over
-// the whole prefix. It is what [Cached] has to agree with, and be faster than.
+// the whole prefix. [Cached] is tested against it.
 type Uncached struct {
 	d        *Decoder
 	prompts  [][]vocab.ID
@@ -73,7 +73,7 @@ func (u *Uncached) logits() ([][]float64, error) {
 	ids := make([]vocab.ID, 0, len(u.rows)*width)
 	for _, prefix := range u.prefixes {
 		ids = append(ids, prefix...)
-		for range width - n { // what stands here is not read, but must not be padding: padding does not ponder
+		for range width - n { // not read, but not padding either: adaptive models halt at padding
 			ids = append(ids, vocab.End)
 		}
 	}
@@ -81,16 +81,16 @@ func (u *Uncached) logits() ([][]float64, error) {
 	for _, t := range u.source {
 		args = append(args, t)
 	}
-	out, err := u.d.whole.Call(args...)
+	out, err := u.d.uncached.Call(args...)
 	if err != nil {
 		return nil, err
 	}
 	return logitRows(out[0]), nil
 }
 
-// wholeGraph gives the logits [R, V] at one position of the decoder, from the rows' tokens [R, N], the position, counted from 0, the
+// uncachedGraph gives the logits [R, V] at one position of the decoder, from the rows' tokens [R, N], the position, counted from 0, the
 // source that each row belongs to [R], and, if there are sources, what encodeGraph gives.
-func (d *Decoder) wholeGraph(scope *model.Scope, nodes []*Node) []*Node {
+func (d *Decoder) uncachedGraph(scope *model.Scope, nodes []*Node) []*Node {
 	tokens, position, rows := nodes[0], nodes[1], nodes[2]
 	g, in := tokens.Graph(), universal.Inputs{Target: tokens}
 	scope.Store().SetTraining(g, false)

@@ -38,7 +38,7 @@ func (a ACT) Validate() error {
 	return nil
 }
 
-// steps is how many are taken: the limit, or fewer if the capacities end before.
+// steps is how many steps are run: the limit, or as many as there are capacities.
 func (a ACT) steps(c Capacities) int {
 	if c == nil {
 		return a.MaxSteps
@@ -61,43 +61,43 @@ func (a ACT) probability(scope *model.Scope, r Recurrence, x *Node) *Node {
 	return Sigmoid(Add(logit, Reshape(bias.NodeValue(g), 1, 1)))
 }
 
-// ledger keeps the quantities of the paper's listing 2, each [B, M].
-type ledger struct {
+// haltingState is the quantities of the paper's listing 2, each [B, M].
+type haltingState struct {
 	threshold          float64
-	stillRunning       *Node // bool: has not halted yet; false at padding from the start
+	stillRunning       *Node // bool: has not halted yet; never true at padding
 	haltingProbability *Node // sum of p over the steps that a position ran without halting
 	remainders         *Node // 1 - haltingProbability in the step that halted it, 0 before
 	nUpdates           *Node // steps run
 	weights            []*Node
 }
 
-func (a ACT) newLedger(r Recurrence) *ledger {
+func (a ACT) newState(r Recurrence) *haltingState {
 	zeros := Zeros(r.State.Graph(), shapes.Make(r.State.DType(), r.Mask.Shape().Dimensions...))
-	return &ledger{threshold: 1 - a.Epsilon, stillRunning: r.Mask, haltingProbability: zeros, remainders: zeros, nUpdates: zeros}
+	return &haltingState{threshold: 1 - a.Epsilon, stillRunning: r.Mask, haltingProbability: zeros, remainders: zeros, nUpdates: zeros}
 }
 
-// record enters one step: given p, it returns the weight u of this step's state, 0 where a position does not run, and
-// where positions ran in it. If last is set, whoever still runs halts now and takes the remainder.
-func (l *ledger) record(p *Node, last bool) (updateWeights, ran *Node) {
+// update takes p of one step and returns the weight u of the step's state, 0 where a position does not run, and the mask of
+// positions that ran. In the last step all positions that still run halt and take the remainder.
+func (h *haltingState) update(p *Node, last bool) (updateWeights, ran *Node) {
 	zero := ZerosLike(p)
-	ran = l.stillRunning
+	ran = h.stillRunning
 	newHalted := ran
 	if !last {
-		newHalted = LogicalAnd(ran, GreaterThan(Add(l.haltingProbability, p), Scalar(p.Graph(), p.DType(), l.threshold)))
+		newHalted = LogicalAnd(ran, GreaterThan(Add(h.haltingProbability, p), Scalar(p.Graph(), p.DType(), h.threshold)))
 	}
-	l.stillRunning = LogicalAnd(ran, LogicalNot(newHalted))
-	remainder := Where(newHalted, OneMinus(l.haltingProbability), zero)
-	stepped := Where(l.stillRunning, p, zero)
-	l.haltingProbability = Add(l.haltingProbability, stepped)
-	l.remainders = Add(l.remainders, remainder)
-	l.nUpdates = Add(l.nUpdates, ConvertDType(ran, p.DType()))
+	h.stillRunning = LogicalAnd(ran, LogicalNot(newHalted))
+	remainder := Where(newHalted, OneMinus(h.haltingProbability), zero)
+	stepped := Where(h.stillRunning, p, zero)
+	h.haltingProbability = Add(h.haltingProbability, stepped)
+	h.remainders = Add(h.remainders, remainder)
+	h.nUpdates = Add(h.nUpdates, ConvertDType(ran, p.DType()))
 	updateWeights = Add(stepped, remainder)
-	l.weights = append(l.weights, updateWeights)
+	h.weights = append(h.weights, updateWeights)
 	return updateWeights, ran
 }
 
-func (l *ledger) outcome(state *Node) Outcome {
+func (h *haltingState) outcome(state *Node) Outcome {
 	return Outcome{
-		State: state, Updates: StopGradient(l.nUpdates), Remainders: l.remainders, Weights: l.weights, Unfinished: l.stillRunning,
+		State: state, Updates: StopGradient(h.nUpdates), Remainders: h.remainders, Weights: h.weights, Unfinished: h.stillRunning,
 	}
 }

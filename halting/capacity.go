@@ -8,7 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Capacity is how many positions of a batch one step can transform. Graphs have fixed shapes, so it must be given before it is
+// Capacity is how many positions of a batch one step can compute. Graphs have fixed shapes, so it must be given before it is
 // known how many positions still run.
 type Capacity struct {
 	Positions int // of the batch
@@ -25,11 +25,11 @@ func (c Capacities) Validate(batch, length int) error {
 	last := Capacity{batch * length, batch, length}
 	for t, now := range c {
 		for _, f := range []struct {
-			name       string
-			value, max int
+			name         string
+			value, limit int
 		}{{"positions", now.Positions, last.Positions}, {"rows", now.Rows, last.Rows}, {"longest", now.Longest, last.Longest}} {
-			if f.value < 1 || f.value > f.max {
-				return fmt.Errorf("halting: capacity of step %d: %s is %d: it must be from 1 to %d", t+1, f.name, f.value, f.max)
+			if f.value < 1 || f.value > f.limit {
+				return fmt.Errorf("halting: capacity of step %d: %s is %d: it must be from 1 to %d", t+1, f.name, f.value, f.limit)
 			}
 		}
 		last = now

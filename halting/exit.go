@@ -7,7 +7,7 @@ import "fmt"
 type Exit struct {
 	Steps     int     // no position runs longer; 0: as trained. A limit above the trained one changes nothing
 	Threshold float64 // positions halt once their p sum to more than this, less than trained; 0: as trained. Adaptive policies only
-	Fixed     int     // every position runs exactly so many steps, its last state being the output, whatever the policy; 0: as the policy says
+	Fixed     int     // every position runs exactly so many steps, its last state is the output, under every policy; 0: as the policy says
 }
 
 // of gives a policy with the exit. What is alike for all policies is done here; changed is the policy with another limit or threshold.

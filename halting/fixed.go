@@ -17,9 +17,9 @@ type Fixed struct {
 func (f Fixed) Unroll(_ *model.Scope, r Recurrence) Outcome {
 	state := r.State
 	for t := 1; t <= f.Steps; t++ {
-		state = r.Revise(t, r.Locate(t, state))
+		state = r.Revise(t, r.AddCoordinates(t, state))
 	}
-	return Outcome{State: state, Updates: whole(r.Mask, Scalar(state.Graph(), state.DType(), float64(f.Steps)))}
+	return Outcome{State: state, Updates: updatesOf(r.Mask, Scalar(state.Graph(), state.DType(), float64(f.Steps)))}
 }
 
 // Adaptive is false.
@@ -53,12 +53,12 @@ func (l Length) Unroll(_ *model.Scope, r Recurrence) Outcome {
 	depth := ReduceSum(ConvertDType(r.Source, dtypes.Int32), -1) // [B]
 	depth = InsertAxes(MinScalar(depth, limit), -1)              // [B, 1]
 	for t := 1; t <= limit; t++ {
-		revised := r.Revise(t, r.Locate(t, state))
+		revised := r.Revise(t, r.AddCoordinates(t, state))
 		running := GreaterOrEqual(depth, Scalar(state.Graph(), dtypes.Int32, t)) // [B, 1]
 		running = BroadcastToShape(running, boolean(r.Mask))
-		state = carry(running, revised, state)
+		state = selectState(running, revised, state)
 	}
-	return Outcome{State: state, Updates: whole(r.Mask, ConvertDType(depth, state.DType()))}
+	return Outcome{State: state, Updates: updatesOf(r.Mask, ConvertDType(depth, state.DType()))}
 }
 
 // Adaptive is false.

@@ -13,9 +13,9 @@ import (
 	"universal-transformer/halting"
 )
 
-// A line is a batch of sequences and how they move, in numbers that a loop in Go can follow as well as a graph: the coordinates
+// A sequence is a batch of sequences and a step, in numbers for both a loop in Go and a graph: the coordinates
 // of step t are the constant signal[t-1], and a position becomes tanh(0.9 x + 0.8 mean of all x).
-type line struct {
+type sequence struct {
 	state  [][][]float64   // H^0, [B][M][D]
 	mask   [][]bool        // [B][M]
 	signal [][][][]float64 // [steps][B][M][D]
@@ -23,8 +23,8 @@ type line struct {
 	bias   float64
 }
 
-// randomLine has the odd sizes B = 3, M = 5, D = 7 and real lengths 5, 2, 3.
-func randomLine(rng *rand.Rand, steps int) line {
+// randomSequence has the odd sizes B = 3, M = 5, D = 7 and real lengths 5, 2, 3.
+func randomSequence(rng *rand.Rand, steps int) sequence {
 	const rows, length, width = 3, 5, 7
 	tensor := func(deviation float64) [][][]float64 {
 		out := make([][][]float64, rows)
@@ -38,16 +38,16 @@ func randomLine(rng *rand.Rand, steps int) line {
 		}
 		return out
 	}
-	l := line{state: tensor(1), bias: -0.8}
+	l := sequence{state: tensor(1), bias: -0.8}
 	for range steps {
 		l.signal = append(l.signal, tensor(0.5))
 	}
 	for range width {
 		l.weight = append(l.weight, rng.NormFloat64())
 	}
-	for _, real := range []int{5, 2, 3} {
+	for _, filled := range []int{5, 2, 3} {
 		row := make([]bool, length)
-		for m := range real {
+		for m := range filled {
 			row[m] = true
 		}
 		l.mask = append(l.mask, row)
@@ -55,15 +55,15 @@ func randomLine(rng *rand.Rand, steps int) line {
 	return l
 }
 
-func (l line) dims() (rows, length, width int) {
+func (l sequence) dims() (rows, length, width int) {
 	return len(l.state), len(l.state[0]), len(l.state[0][0])
 }
 
-// recurrence is the line as a policy sees it. Every state that a step starts from is appended to carried, if that is not nil.
-func (l line) recurrence(g *Graph, carried *[]*Node) halting.Recurrence {
+// recurrence is the sequence as a policy gets it. Every state that a step starts from is appended to carried, if that is not nil.
+func (l sequence) recurrence(g *Graph, carried *[]*Node) halting.Recurrence {
 	return halting.Recurrence{
 		State: Const(g, l.state), Mask: Const(g, l.mask), Source: Const(g, l.mask),
-		Locate: func(t int, state *Node) *Node {
+		AddCoordinates: func(t int, state *Node) *Node {
 			if carried != nil {
 				*carried = append(*carried, state)
 			}
@@ -76,7 +76,7 @@ func (l line) recurrence(g *Graph, carried *[]*Node) halting.Recurrence {
 }
 
 // store holds the halting unit's parameters.
-func (l line) store(t *testing.T) *model.Store {
+func (l sequence) store(t *testing.T) *model.Store {
 	t.Helper()
 	store := model.NewStore()
 	for path, value := range map[string][]float64{"/halting/weight": l.weight, "/halting/bias": {l.bias}} {
@@ -114,7 +114,7 @@ type outcome struct {
 	weights, carried           [][]float64 // a step
 }
 
-func unroll(t *testing.T, policy halting.Policy, l line) outcome {
+func unroll(t *testing.T, policy halting.Policy, l sequence) outcome {
 	t.Helper()
 	adaptive, steps := true, 0
 	out := compute(t, l.store(t), func(scope *model.Scope, g *Graph) []*Node {

@@ -13,7 +13,7 @@ import (
 )
 
 // ponderGradient is the ponder cost of a line and its gradient by weight and bias of the halting unit.
-func ponderGradient(t *testing.T, policy halting.Policy, l line) (cost float64, weight []float64, bias float64) {
+func ponderGradient(t *testing.T, policy halting.Policy, l sequence) (cost float64, weight []float64, bias float64) {
 	t.Helper()
 	out := compute(t, l.store(t), func(scope *model.Scope, g *Graph) []*Node {
 		cost := policy.Unroll(scope, l.recurrence(g, nil)).Ponder(Const(g, l.mask))
@@ -29,12 +29,12 @@ func ponderGradient(t *testing.T, policy halting.Policy, l line) (cost float64, 
 func TestPonderGradientByHand(t *testing.T) {
 	const p, x = 0.3, 2.0
 	for kind, policy := range adaptive(halting.ACT{MaxSteps: 6, Epsilon: 0.01}) {
-		l := line{state: [][][]float64{{{x}}}, mask: [][]bool{{true}}, weight: []float64{logit(p) / x}}
+		l := sequence{state: [][][]float64{{{x}}}, mask: [][]bool{{true}}, weight: []float64{logit(p) / x}}
 		out := compute(t, l.store(t), func(scope *model.Scope, g *Graph) []*Node {
 			r := halting.Recurrence{
 				State: Const(g, l.state), Mask: Const(g, l.mask),
-				Locate: func(_ int, state *Node) *Node { return state },
-				Revise: func(_ int, x *Node) *Node { return x },
+				AddCoordinates: func(_ int, state *Node) *Node { return state },
+				Revise:         func(_ int, x *Node) *Node { return x },
 			}
 			cost := policy.Unroll(scope, r).Ponder(r.Mask)
 			unit := scope.At("halting")
@@ -49,7 +49,7 @@ func TestPonderGradientByHand(t *testing.T) {
 func TestPonderGradientReachesTheHaltingUnit(t *testing.T) {
 	a := halting.ACT{MaxSteps: 5, Epsilon: 0.05}
 	for seed := range uint64(3) {
-		l := randomLine(rand.New(rand.NewPCG(seed, 3)), a.MaxSteps)
+		l := randomSequence(rand.New(rand.NewPCG(seed, 3)), a.MaxSteps)
 		for kind, policy := range adaptive(a) {
 			_, weight, bias := ponderGradient(t, policy, l)
 			for d, w := range weight {
@@ -72,7 +72,7 @@ func TestPonderGradientReachesTheHaltingUnit(t *testing.T) {
 // Caught when planted: padding counted in the denominator; a division by zero.
 func TestPonderIsTheMeanOverRealPositions(t *testing.T) {
 	a := halting.ACT{MaxSteps: 4, Epsilon: 0.05}
-	l := randomLine(rand.New(rand.NewPCG(4, 3)), a.MaxSteps)
+	l := randomSequence(rand.New(rand.NewPCG(4, 3)), a.MaxSteps)
 	nothing := l
 	nothing.mask = [][]bool{make([]bool, 5), make([]bool, 5), make([]bool, 5)}
 	for kind, policy := range adaptive(a) {

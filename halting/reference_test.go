@@ -9,7 +9,7 @@ import (
 )
 
 // follow is the three adaptive policies in plain loops, from the words of section 2.2, appendix B, and Graves (2016).
-func follow(kind string, a halting.ACT, l line) outcome {
+func follow(kind string, a halting.ACT, l sequence) outcome {
 	rows, length, width := l.dims()
 	got := outcome{
 		state: make([]float64, rows*length*width), updates: make([]float64, rows*length), remainders: make([]float64, rows*length),
@@ -78,7 +78,7 @@ func TestAdaptivePoliciesAgreeWithPlainLoops(t *testing.T) {
 	for seed := range uint64(5) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		a := halting.ACT{MaxSteps: 4, Epsilon: 0.05}
-		l := randomLine(rng, a.MaxSteps)
+		l := randomSequence(rng, a.MaxSteps)
 		for kind, policy := range adaptive(a) {
 			want := follow(kind, a, l)
 			got := unroll(t, policy, l)
@@ -97,13 +97,13 @@ func TestAdaptivePoliciesAgreeWithPlainLoops(t *testing.T) {
 				near(t, kind+" u", got.weights[s], want.weights[s], 1e-14)
 				near(t, kind+" carried", got.carried[s], want.carried[s], 1e-13)
 			}
-			near(t, kind+" output", real(l, got.state), real(l, want.state), 1e-13)
+			near(t, kind+" output", atRealPositions(l, got.state), atRealPositions(l, want.state), 1e-13)
 		}
 	}
 }
 
-// real keeps the entries at real positions: what a policy puts out at padding is not specified.
-func real(l line, state []float64) (kept []float64) {
+// atRealPositions leaves out the entries at padding, where the output of a policy is not specified.
+func atRealPositions(l sequence, state []float64) (kept []float64) {
 	_, length, width := l.dims()
 	for i, v := range state {
 		if at := i / width; l.mask[at/length][at%length] {
@@ -116,7 +116,7 @@ func real(l line, state []float64) (kept []float64) {
 // Caught when planted: no remainder at the limit under Graves and Frozen; one given under Listing; padding that ponders.
 func TestWeightsSumToOne(t *testing.T) {
 	for _, a := range []halting.ACT{{MaxSteps: 12, Epsilon: 0.01}, {MaxSteps: 3, Epsilon: 0.01}, {MaxSteps: 1, Epsilon: 0.01}} {
-		l := randomLine(rand.New(rand.NewPCG(8, 8)), a.MaxSteps)
+		l := randomSequence(rand.New(rand.NewPCG(8, 8)), a.MaxSteps)
 		for kind, policy := range adaptive(a) {
 			got := unroll(t, policy, l)
 			capped := 0

@@ -6,14 +6,14 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Selection is the positions that are worked on: all of a batch, or a list of those that still run, in the order in which they
-// stand. Values of all positions are [B, M, ...]. Those of a list are one row of A slots, [1, A, ...].
+// Selection is the positions that a step computes: all of a batch, or a list of those that still run, in the order of the batch.
+// Values of all positions are [B, M, ...]. Those of a list are one row of A slots, [1, A, ...].
 //
 // Attention needs the positions of one sequence side by side. For it the slots are folded into a grid [R, C, ...] of R
-// sequences with C cells each. If all positions are selected, their values are that grid, and nothing is moved.
+// sequences with C cells each. If all positions are selected, their values are that grid already.
 //
-// A list has room for a fixed number of slots, rows and cells. Slots that no position takes repeat some other position; what is
-// computed there is never added to anything.
+// A list has a fixed number of slots, rows and cells. Slots that no position takes repeat another position, and what is computed
+// there is never added to anything.
 type Selection struct {
 	batch, length int // B, M
 	capacity      Capacity
@@ -27,18 +27,18 @@ type Selection struct {
 	rows  *Node // [R, 1] int32: the sequence that a row of the grid belongs to
 }
 
-// everything selects all positions of a batch like mask [B, M].
-func everything(mask *Node) *Selection {
+// selectAll selects all positions of a batch like mask [B, M].
+func selectAll(mask *Node) *Selection {
 	dims := mask.Shape().Dimensions
 	return &Selection{batch: dims[0], length: dims[1], capacity: Capacity{Positions: dims[0] * dims[1], Rows: dims[0], Longest: dims[1]}}
 }
 
-// Whole tells whether all positions are selected, as they are by a nil selection.
-func (s *Selection) Whole() bool { return s == nil || s.index == nil }
+// IsAll tells whether all positions are selected, as they are by a nil selection.
+func (s *Selection) IsAll() bool { return s == nil || s.index == nil }
 
 // Pick takes the selected positions out of x [B, M, ...].
 func (s *Selection) Pick(x *Node) *Node {
-	if s.Whole() {
+	if s.IsAll() {
 		return x
 	}
 	return InsertAxes(Gather(s.flat(x), s.index), 0)
@@ -46,31 +46,31 @@ func (s *Selection) Pick(x *Node) *Node {
 
 // PickColumns takes out of x [1, M, ...], which is the same for all sequences, what belongs to the selected positions.
 func (s *Selection) PickColumns(x *Node) *Node {
-	if s.Whole() {
+	if s.IsAll() {
 		return x
 	}
 	return InsertAxes(Gather(Squeeze(x, 0), ModScalar(s.index, s.length)), 0)
 }
 
-// Add adds selected values to those of all positions [B, M, ...]. Slots that hold no position must be zero.
-func (s *Selection) Add(all, x *Node) *Node {
-	if s.Whole() {
-		return Add(all, x)
+// Add adds values of the selected positions to those of all, x [B, M, ...]. Slots that hold no position must be zero.
+func (s *Selection) Add(x, selected *Node) *Node {
+	if s.IsAll() {
+		return Add(x, selected)
 	}
-	return Reshape(ScatterSum(s.flat(all), s.index, Squeeze(x, 0), false, false), all.Shape().Dimensions...)
+	return Reshape(ScatterSum(s.flat(x), s.index, Squeeze(selected, 0), false, false), x.Shape().Dimensions...)
 }
 
-// keep gives x, one number a slot, where the slot holds a position, and zero elsewhere.
-func (s *Selection) keep(x *Node) *Node {
-	if s.Whole() {
+// zeroUnused zeroes x, one number a slot, where the slot holds no position.
+func (s *Selection) zeroUnused(x *Node) *Node {
+	if s.IsAll() {
 		return x
 	}
 	return Where(s.used, x, ZerosLike(x))
 }
 
-// Fold lays selected values out as a grid [R, C, ...].
+// Fold lays values of the selected positions out as a grid [R, C, ...].
 func (s *Selection) Fold(x *Node) *Node {
-	if s.Whole() {
+	if s.IsAll() {
 		return x
 	}
 	cells := Gather(Squeeze(x, 0), s.grid) // [R*C, ...]
@@ -79,7 +79,7 @@ func (s *Selection) Fold(x *Node) *Node {
 
 // Unfold is the inverse of Fold.
 func (s *Selection) Unfold(x *Node) *Node {
-	if s.Whole() {
+	if s.IsAll() {
 		return x
 	}
 	dims := x.Shape().Dimensions
@@ -89,13 +89,13 @@ func (s *Selection) Unfold(x *Node) *Node {
 
 // Rows gives for every row of the grid the values of its sequence, x [B, ...]: [R, ...].
 func (s *Selection) Rows(x *Node) *Node {
-	if s.Whole() || s.capacity.Rows == s.batch {
+	if s.IsAll() || s.capacity.Rows == s.batch {
 		return x
 	}
 	return Gather(x, s.rows)
 }
 
-// Columns says for every cell of the grid where its position stands in its sequence, from 0: [R, C] int32.
+// Columns gives for every cell of the grid the place of its position in its sequence, from 0: [R, C] int32.
 func (s *Selection) Columns(g *Graph) *Node {
 	return s.Fold(s.Pick(Iota(g, shapes.Make(dtypes.Int32, s.batch, s.length), 1)))
 }
@@ -105,69 +105,69 @@ func (s *Selection) flat(x *Node) *Node {
 	return Reshape(x, append([]int{s.batch * s.length}, x.Shape().Dimensions[2:]...)...)
 }
 
-// narrow selects the running positions [B, M] among those of s, as many as the capacity has room for; it gives s itself if
-// that has no more room. Their states move along.
+// narrow selects the running positions [B, M] among those of s, up to the capacity, and picks their states. It gives s itself if
+// the capacity is that of s.
 func (s *Selection) narrow(running *Node, capacity Capacity, state *Node) (*Selection, *Node) {
 	if capacity == s.capacity {
 		return s, state
 	}
-	n := list(running, capacity)
-	if s.Whole() {
+	n := selectRunning(running, capacity)
+	if s.IsAll() {
 		return n, n.Pick(state)
 	}
 	return n, InsertAxes(Gather(Squeeze(state, 0), Gather(InsertAxes(s.slot, -1), n.index)), 0)
 }
 
-// list gives the running positions [B, M] slots, and cells of a grid. Sequences without any get no row.
-func list(running *Node, capacity Capacity) *Selection {
-	s := everything(running)
+// selectRunning gives the running positions [B, M] slots, and cells of a grid. Sequences without any get no row.
+func selectRunning(running *Node, capacity Capacity) *Selection {
+	s := selectAll(running)
 	s.capacity = capacity
 	slots, rows, cells := capacity.Positions, capacity.Rows, capacity.Rows*capacity.Longest
-	one := ConvertDType(running, dtypes.Float32) // whole numbers far below 2^24: exact
-	before := precedingAlong(one)                // [B, M]: running positions of the sequence in front of this one
+	one := ConvertDType(running, dtypes.Float32) // integers far below 2^24: exact
+	before := sumBefore(one)                     // [B, M]: earlier running positions of the sequence
 	count := ReduceSum(one, -1)                  // [B]
 	busy := GreaterThan(count, ZerosLike(count))
-	row := preceding(ConvertDType(busy, dtypes.Float32)) // [B]
+	row := sumBefore1D(ConvertDType(busy, dtypes.Float32)) // [B]
 	if rows == s.batch {
 		row = Iota(row.Graph(), row.Shape(), 0) // every sequence keeps its place
 	}
 	fits := LogicalAnd(running, LessThan(before, Scalar(before.Graph(), before.DType(), capacity.Longest)))
-	slot := s.flat(places(fits, Add(before, InsertAxes(preceding(count), -1)), slots))
+	slot := s.flat(places(fits, Add(before, InsertAxes(sumBefore1D(count), -1)), slots))
 	cell := s.flat(places(fits, Add(before, InsertAxes(MulScalar(row, capacity.Longest), -1)), cells))
 
 	s.slot = MinScalar(slot, slots-1)
 	s.index = inverse(slot, slots)
-	s.used = InsertAxes(LessThan(Iota(slot.Graph(), shapes.Make(dtypes.Int32, slots), 0), whole32(ReduceAllSum(count))), 0)
+	s.used = InsertAxes(LessThan(Iota(slot.Graph(), shapes.Make(dtypes.Int32, slots), 0), toInt32(ReduceAllSum(count))), 0)
 	s.cell = MinScalar(Gather(InsertAxes(cell, -1), s.index), cells-1)
 	s.grid = MinScalar(Gather(InsertAxes(s.slot, -1), inverse(cell, cells)), slots-1)
 	s.rows = inverse(places(busy, row, rows), rows)
 	return s
 }
 
-// places is where those who fit stand, from 0; the others, and who is too many, stand behind the last of the given number of places.
+// places is the place of those who fit, from 0; the others, and those beyond the number of places, get the number of places.
 func places(fits, place *Node, size int) *Node {
-	place = MinScalar(whole32(place), size)
+	place = MinScalar(toInt32(place), size)
 	return Where(fits, place, Scalar(place.Graph(), place.DType(), size))
 }
 
-// inverse turns places [N], each from 0 to size, into the list [size, 1] of who stands where: 0 where nobody does. Of those at
-// size nothing is known.
+// inverse turns places [N], each from 0 to size, into the list [size, 1] of the index at each place: 0 where there is none. Those at
+// size are left out.
 func inverse(place *Node, size int) *Node {
 	g := place.Graph()
-	who := Iota(g, place.Shape(), 0)
-	found := Scatter(InsertAxes(place, -1), who, shapes.Make(dtypes.Int32, size+1), false, false)
+	index := Iota(g, place.Shape(), 0)
+	found := Scatter(InsertAxes(place, -1), index, shapes.Make(dtypes.Int32, size+1), false, false)
 	return InsertAxes(Slice(found, AxisRange(0, size)), -1)
 }
 
-// precedingAlong sums what stands in front along the last axis: y_i = sum over j < i of x_j. x: [B, M]. A product with a triangle
+// sumBefore sums what comes before along the last axis: y_i = sum over j < i of x_j. x: [B, M]. A product with a triangle
 // takes a hundredth of the time of GoMLX's CumSum, which sums windows (B = 32; M = 64, 400, 1600).
-func precedingAlong(x *Node) *Node {
+func sumBefore(x *Node) *Node {
 	n := x.Shape().Dimensions[1]
 	square := shapes.Make(dtypes.Int32, n, n)
 	earlier := LessThan(Iota(x.Graph(), square, 0), Iota(x.Graph(), square, 1))
 	return Dot(x, ConvertDType(earlier, x.DType())).Product()
 }
 
-func preceding(x *Node) *Node { return Squeeze(precedingAlong(InsertAxes(x, 0)), 0) }
+func sumBefore1D(x *Node) *Node { return Squeeze(sumBefore(InsertAxes(x, 0)), 0) }
 
-func whole32(x *Node) *Node { return ConvertDType(x, dtypes.Int32) }
+func toInt32(x *Node) *Node { return ConvertDType(x, dtypes.Int32) }

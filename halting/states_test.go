@@ -12,7 +12,7 @@ import (
 // Caught when planted: Frozen carrying the revised state for everybody.
 func TestOnlyFrozenKeepsHaltedStates(t *testing.T) {
 	a := halting.ACT{MaxSteps: 6, Epsilon: 0.05}
-	l := randomLine(rand.New(rand.NewPCG(1, 3)), a.MaxSteps)
+	l := randomSequence(rand.New(rand.NewPCG(1, 3)), a.MaxSteps)
 	_, length, width := l.dims()
 	for kind, policy := range adaptive(a) {
 		got := unroll(t, policy, l)
@@ -42,7 +42,7 @@ func TestOnlyFrozenKeepsHaltedStates(t *testing.T) {
 
 // Caught when planted: a step too few, depth that is not cut at Max, the state of a finished example replaced, updates at padding.
 func TestLengthStopsEachExampleAtItsOwn(t *testing.T) {
-	l := randomLine(rand.New(rand.NewPCG(2, 3)), 5)
+	l := randomSequence(rand.New(rand.NewPCG(2, 3)), 5)
 	_, length, width := l.dims()
 	for _, limit := range []int{0, 4, 9} {
 		got := unroll(t, halting.Length{Max: limit}, l)
@@ -70,7 +70,7 @@ func TestLengthStopsEachExampleAtItsOwn(t *testing.T) {
 
 // Caught when planted: a step more or fewer than T.
 func TestFixedAppliesTheStepAsOftenAsItSays(t *testing.T) {
-	l := randomLine(rand.New(rand.NewPCG(2, 3)), 6)
+	l := randomSequence(rand.New(rand.NewPCG(2, 3)), 6)
 	unrolled := unroll(t, halting.Fixed{Steps: 6}, l)
 	for steps := 1; steps < 6; steps++ {
 		if got := unroll(t, halting.Fixed{Steps: steps}, l); !slices.Equal(got.state, unrolled.carried[steps]) {

@@ -13,7 +13,7 @@ import (
 // weights that the steps have in it.
 func traced(t *testing.T, policy halting.Policy, p []float64) (output []float64, n, r, cost float64, weights []float64) {
 	t.Helper()
-	l := line{weight: make([]float64, len(p))}
+	l := sequence{weight: make([]float64, len(p))}
 	l.weight[0] = 1
 	out := compute(t, l.store(t), func(scope *model.Scope, g *Graph) []*Node {
 		row := func(at int, value float64) *Node {
@@ -24,8 +24,8 @@ func traced(t *testing.T, policy halting.Policy, p []float64) (output []float64,
 		mask := Const(g, [][]bool{{true}})
 		o := policy.Unroll(scope, halting.Recurrence{
 			State: row(0, 0), Mask: mask,
-			Locate: func(t int, _ *Node) *Node { return row(0, logit(p[t-1])) },
-			Revise: func(t int, _ *Node) *Node { return row(t-1, 1) },
+			AddCoordinates: func(t int, _ *Node) *Node { return row(0, logit(p[t-1])) },
+			Revise:         func(t int, _ *Node) *Node { return row(t-1, 1) },
 		})
 		return append([]*Node{o.State, o.Updates, o.Remainders, o.Ponder(mask)}, o.Weights...)
 	})

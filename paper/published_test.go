@@ -21,7 +21,7 @@ func TestPublishedPage(t *testing.T) {
 	}
 	for file, want := range page.Figures {
 		if have, err := os.ReadFile(filepath.Join(root, file)); err != nil || !bytes.Equal(have, want) {
-			t.Errorf("%s is not what the results come to: run make report (%v)", file, err)
+			t.Errorf("%s is not what make report writes (%v)", file, err)
 		}
 	}
 	have, err := os.ReadFile(filepath.Join("..", "RESULTS.md"))
@@ -29,6 +29,6 @@ func TestPublishedPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(have, page.Bytes()) {
-		t.Error("RESULTS.md is not what the results come to: run make report")
+		t.Error("RESULTS.md is not what make report writes")
 	}
 }

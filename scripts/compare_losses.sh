@@ -43,7 +43,8 @@ compare demo
 compare copy training.batch.tokens=512
 compare reverse-adaptive training.batch.tokens=512
 compare addition training.batch.tokens=512
-compare base "task=${TABLE:-{\"reverse\": {\"max_length\": 12\}\}}"
+awk 'BEGIN { srand(1); for (i = 0; i < 3000; i++) { s = t = ""; n = 1 + int(rand() * 6); while (n--) { d = int(rand() * 10); s = s d; t = d t } print s "\t" t } }' >"$dir/pairs.tsv"
+compare base "task.table.path=$dir/pairs.tsv"
 [ -z "$babi" ] || compare babi "task.babi.path=$babi"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -8,23 +8,23 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/attention"
 )
 
-// selfAttention lets every position look at all real positions, or at those up to itself in a causal stack.
+// selfAttention lets every position attend to all real positions, or to those up to itself in a causal stack.
 func (s *stack) selfAttention(t int, x *Node) *Node {
 	var options attention.CoreOptions
 	switch { // padding stands at the right, where causality hides it from real positions anyway
 	case !s.causal:
-		options.AttentionMask = s.selection.Rows(visible(s.mask))
-	case s.selection.Whole():
+		options.AttentionMask = s.selection.Rows(keyMask(s.mask))
+	case s.selection.IsAll():
 		options.UseCausalMask = true
 	default:
-		options.AttentionMask = s.backwards()
+		options.AttentionMask = s.selectedCausalMask()
 	}
-	context := s.keys(t, x)
-	if s.past != nil {
-		context, options = s.past.attend(context), attention.CoreOptions{AttentionMask: s.past.seen}
+	context := s.selfContext(t, x)
+	if s.cache != nil {
+		context, options = s.cache.extend(context), attention.CoreOptions{AttentionMask: s.cache.mask}
 	}
 	y, weights := s.multiHead("self_attention", x, context, options)
-	if s.watch.ReturnAttention {
+	if s.options.ReturnAttention {
 		s.pass.Attention = append(s.pass.Attention, weights)
 	}
 	return y
@@ -37,48 +37,50 @@ func (s *stack) crossAttention(t int, x *Node) *Node {
 	if s.UntiedLayers {
 		layer = t - 1
 	}
-	if layer == len(s.memoryKeys) {
-		s.memoryKeys = append(s.memoryKeys, s.lookup("cross_attention", s.memory.State))
+	if layer == len(s.memoryContexts) {
+		s.memoryContexts = append(s.memoryContexts, s.newContext("cross_attention", s.memory.State))
 	}
-	options := attention.CoreOptions{AttentionMask: s.selection.Rows(visible(s.memory.Mask))}
-	y, weights := s.multiHead("cross_attention", x, s.memoryKeys[layer], options)
-	if s.watch.ReturnAttention {
+	options := attention.CoreOptions{AttentionMask: s.selection.Rows(keyMask(s.memory.Mask))}
+	y, weights := s.multiHead("cross_attention", x, s.memoryContexts[layer], options)
+	if s.options.ReturnAttention {
 		s.pass.CrossAttention = append(s.pass.CrossAttention, weights)
 	}
 	return y
 }
 
-// lookup is what queries are compared with and what they retrieve, both [B, N, K, D/K].
-type lookup struct {
+// attentionContext is the keys and values of the positions that are attended to, both [B, N, K, D/K].
+type attentionContext struct {
 	key, value *Node
-	shift      *Node // [1, 1, D], what all values lack and is added to what is retrieved; may be nil
+	valueShift *Node // [1, 1, D], to be added to all values; nil: nothing
 }
 
-// lookup projects a context [B, N, D] to keys and values.
-func (s *stack) lookup(name string, context *Node) *lookup {
+// newContext projects states [B, N, D] to keys and values.
+func (s *stack) newContext(name string, states *Node) *attentionContext {
 	scope := s.layer.At("%s", name)
-	return &lookup{key: s.heads(s.weights().Dense(scope, "key", context, s.Width)), value: s.heads(s.weights().Dense(scope, "value", context, s.Width))}
+	return &attentionContext{
+		key: s.heads(s.weights().Dense(scope, "key", states, s.Width)), value: s.heads(s.weights().Dense(scope, "value", states, s.Width)),
+	}
 }
 
 // heads gives every head its D/K channels: [B, M, D] to [B, M, K, D/K].
-func (s *stack) heads(of *Node) *Node {
-	dims := of.Shape().Dimensions
-	return Reshape(of, dims[0], dims[1], s.Heads, s.Width/s.Heads)
+func (s *stack) heads(x *Node) *Node {
+	dims := x.Shape().Dimensions
+	return Reshape(x, dims[0], dims[1], s.Heads, s.Width/s.Heads)
 }
 
-// multiHead is multi-head dot-product attention of x [B, M, D] over context [B, N, D], K heads of D/K channels each:
+// multiHead is multi-head dot-product attention of x [B, M, D] to states [B, N, D], K heads of D/K channels each:
 //
 //	Attention(Q, K, V) = softmax(Q K' / sqrt(d)) V
-//	head_i             = Attention(x W_i^Q, context W_i^K, context W_i^V)
+//	head_i             = Attention(x W_i^Q, states W_i^K, states W_i^V)
 //	result             = concat(head_1 .. head_k) W^O
 //
-// d is a head's number of channels. There are no biases. weights [B, K, M, N] are nil unless watched.
-func (s *stack) multiHead(name string, x *Node, context *lookup, options attention.CoreOptions) (y, weights *Node) {
+// d is a head's number of channels. There are no biases. weights [B, K, M, N] are nil unless options ask for them.
+func (s *stack) multiHead(name string, x *Node, context *attentionContext, options attention.CoreOptions) (y, weights *Node) {
 	scope := s.layer.At("%s", name)
 	query := s.heads(s.weights().Dense(scope, "query", x, s.Width)) // (eq. 3)
 	key, value := s.selection.Rows(context.key), s.selection.Rows(context.value)
 	options.Scale = 1 / math.Sqrt(float64(s.Width/s.Heads))
-	options.WantCoefficients = s.watch.ReturnAttention
+	options.WantCoefficients = s.options.ReturnAttention
 	if query = s.selection.Fold(query); s.masks != nil && s.Dropout.Attention > 0 {
 		y, weights = s.attentionWithDropout(query, key, value, options)
 	} else {
@@ -88,13 +90,13 @@ func (s *stack) multiHead(name string, x *Node, context *lookup, options attenti
 		weights = TransposeAllAxes(weights, 0, 2, 1, 3) // [B, M, K, N] to [B, K, M, N]
 	}
 	y = Reshape(s.selection.Unfold(y), x.Shape().Dimensions...)
-	if context.shift != nil {
-		y = Add(y, context.shift)
+	if context.valueShift != nil {
+		y = Add(y, context.valueShift) // weights sum to one
 	}
 	return s.weights().Dense(scope, "output", y, s.Width), weights // (eq. 2)
 }
 
-// attentionWithDropout is attention.Core, which knows no masks of ours, with dropout of the weights. They do not sum to one then.
+// attentionWithDropout is attention.Core, which draws masks of its own, with dropout of the weights by the masks of the stack.
 func (s *stack) attentionWithDropout(query, key, value *Node, options attention.CoreOptions) (y, weights *Node) {
 	scores := MulScalar(Einsum("bqhd,bkhd->bqhk", query, key), options.Scale) // [B, M, K, N]
 	mask := options.AttentionMask
@@ -106,9 +108,9 @@ func (s *stack) attentionWithDropout(query, key, value *Node, options attention.
 	return Einsum("bqhk,bkhd->bqhd", weights, value), weights
 }
 
-// visible makes the mask of keys [B, 1, 1, N] from that of positions [B, N]. A row of nothing but padding sees its first
-// position, so that its softmax is defined; nobody reads what comes of it.
-func visible(mask *Node) *Node {
+// keyMask makes the mask of keys [B, 1, 1, N] from that of positions [B, N]. In a row of nothing but padding the first position
+// counts as a key, so that its softmax is defined; the result is not used.
+func keyMask(mask *Node) *Node {
 	first := LessThan(Iota(mask.Graph(), shapeAs(mask, int32Type), 1), Scalar(mask.Graph(), int32Type, 1))
 	return InsertAxes(LogicalOr(mask, first), 1, 1)
 }

@@ -9,35 +9,35 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// KVCache is what a causal stack keeps of the tokens that it has read, so that one more token costs the work of one position.
+// KVCache holds the keys and values of the tokens that a causal stack has read, so that one more token costs the work of one position.
 //
-// A causal position never depends on later ones, and halting does not change what others see of a step, so the keys and
-// values of every step are final once their token was read; so are the positions that a separable convolution looks back
-// on. The weights are shared by all steps but the states are not: each step keeps its own. Steps in which a position
-// has halted keep theirs too, because later positions may run them.
+// A causal position never depends on later ones, and halting does not change the keys and values of a step, so they are final
+// once their token was read; so is what a separable convolution needs of earlier positions. Weights are shared by all
+// steps but states are not: each step has its own part of the cache. Positions are cached in steps after they halted too,
+// because later positions may run those steps.
 type KVCache struct {
-	Length  *Node   // how many tokens there are, an int32 scalar
-	Tensors []*Node // of the shapes that Config.Kept lists; Continue puts new ones in their place
+	Length  *Node   // how many tokens were read, an int32 scalar
+	Tensors []*Node // of the shapes that Config.CacheShapes lists; DecodeStep replaces them by the updated ones
 }
 
-// CacheShapes lists what a decoder keeps of rows sequences with room for capacity tokens: for each step the keys [R, K, D/K, S],
-// the values [R, K, S, D/K], and what its transition looks back on. It begins as zeros. S is the capacity.
+// CacheShapes lists the tensors of the cache of a decoder for rows sequences of at most capacity tokens: for each step the keys
+// [R, K, D/K, S], the values [R, K, S, D/K], and the windows of its transition. They start as zeros. S is the capacity.
 func (c Config) CacheShapes(rows, capacity, steps int) []shapes.Shape {
-	var kept []shapes.Shape
-	keep := func(dims ...int) { kept = append(kept, shapes.Make(precision(c.Precision), dims...)) }
+	var list []shapes.Shape
+	add := func(dims ...int) { list = append(list, shapes.Make(precision(c.Precision), dims...)) }
 	for range steps {
-		keep(rows, c.Heads, c.Width/c.Heads, capacity)
-		keep(rows, c.Heads, capacity, c.Width/c.Heads)
-		for _, w := range c.Transition.LooksBack(c.Width) {
-			keep(rows, w.Positions, w.Channels)
+		add(rows, c.Heads, c.Width/c.Heads, capacity)
+		add(rows, c.Heads, capacity, c.Width/c.Heads)
+		for _, w := range c.Transition.CacheWindows(c.Width) {
+			add(rows, w.Positions, w.Channels)
 		}
 	}
-	return kept
+	return list
 }
 
-// CacheCapacityAxis is the axis of Kept's i-th value that is as long as the capacity, -1 if it has none.
+// CacheCapacityAxis is the axis of the i-th of CacheShapes that is as long as the capacity, -1 if it has none.
 func (c Config) CacheCapacityAxis(i int) int {
-	switch i % (2 + len(c.Transition.LooksBack(c.Width))) {
+	switch i % c.cachedPerStep() {
 	case 0:
 		return 3
 	case 1:
@@ -45,6 +45,9 @@ func (c Config) CacheCapacityAxis(i int) int {
 	}
 	return -1
 }
+
+// cachedPerStep is how many tensors a step has in the cache: keys, values, and the windows of its transition.
+func (c Config) cachedPerStep() int { return 2 + len(c.Transition.CacheWindows(c.Width)) }
 
 // CrossAttentionCache is what the decoder attends to of an encoded source, the same for all tokens: keys and values, one of each for
 // all steps, or one a layer if layers are untied.
@@ -74,8 +77,8 @@ func (m EncoderDecoder) CacheCrossAttention(scope *model.Scope, memory Memory) C
 	s.layer = s.scope
 	cache := CrossAttentionCache{Mask: memory.Mask}
 	for t := 1; t == 1 || m.UntiedLayers && t <= m.Halting.Limit(0); t++ {
-		s.enter(t)
-		context := s.lookup("cross_attention", memory.State)
+		s.begin(t)
+		context := s.newContext("cross_attention", memory.State)
 		cache.Keys, cache.Values = append(cache.Keys, channelsFirst(context.key)), append(cache.Values, headsFirst(context.value))
 	}
 	return cache
@@ -84,103 +87,102 @@ func (m EncoderDecoder) CacheCrossAttention(scope *model.Scope, memory Memory) C
 // DecodeStep reads the next tokens of R sequences and gives the logits [R, V] of the one after them. Position i of the decoder
 // reads token i-1, so a sequence begins with padding: tokens [R, N] are 0 and the first N-1 tokens at the start, and one
 // token a row later on.
-func (m EncoderDecoder) DecodeStep(scope *model.Scope, source CrossAttentionCache, tokens *Node, past *KVCache) *Node {
-	s := m.continued(scope, tokens, past)
+func (m EncoderDecoder) DecodeStep(scope *model.Scope, source CrossAttentionCache, tokens *Node, cache *KVCache) *Node {
+	s := m.newCachedStack(scope, tokens, cache)
 	s.memory, s.source = &Memory{Mask: source.Mask}, source.Mask
 	for i, keys := range source.Keys {
-		s.memoryKeys = append(s.memoryKeys, &lookup{key: positionsFirst(keys), value: headsFirst(source.Values[i])})
+		s.memoryContexts = append(s.memoryContexts, &attentionContext{key: positionsFirst(keys), value: headsFirst(source.Values[i])})
 	}
-	return m.readLast(scope, s.run())
+	return m.lastLogits(scope, s.run())
 }
 
 // DecodeStep is that of [EncoderDecoder] without a source.
-func (m Decoder) DecodeStep(scope *model.Scope, tokens *Node, past *KVCache) *Node {
-	s := m.continued(scope, tokens, past)
+func (m Decoder) DecodeStep(scope *model.Scope, tokens *Node, cache *KVCache) *Node {
+	s := m.newCachedStack(scope, tokens, cache)
 	s.source = s.mask
-	return m.readLast(scope, s.run())
+	return m.lastLogits(scope, s.run())
 }
 
-// continued is a causal stack over positions that follow what it keeps. Padding stands in front of the first token only.
-func (c Config) continued(scope *model.Scope, tokens *Node, past *KVCache) *stack {
+// newCachedStack is a causal stack over positions that follow those in the cache. Padding stands in front of the first token only.
+func (c Config) newCachedStack(scope *model.Scope, tokens *Node, cache *KVCache) *stack {
 	inner, g, n := scope.At("decoder"), tokens.Graph(), tokens.Shape().Dimensions[1]
-	capacity := past.Tensors[0].Shape().Dimensions[3]
+	capacity := cache.Tensors[0].Shape().Dimensions[3]
 	table := Reshape(c.signals(g, 1, capacity), capacity, c.Width)
-	at := Add(Iota(g, shapes.Make(int32Type, 1, n), 1), past.Length) // [1, N], from 0
-	s := &stack{
-		Config: c, scope: inner, layer: inner, causal: true, pass: &Pass{}, mask: Equal(tokens, tokens), // all are real
-
-		coordinates: coordinates{position: Gather(table, InsertAxes(at, -1)), step: c.stepCoordinates(inner, g)},
-		state:       c.embed(scope, c.targetTable(scope), tokens),
-	}
+	index := Add(Iota(g, shapes.Make(int32Type, 1, n), 1), cache.Length) // [1, N], from 0
 	keys := Iota(g, shapes.Make(int32Type, 1, n, 1, capacity), 3)
-	s.past = &continuation{KVCache: past, each: 2 + len(c.Transition.LooksBack(c.Width)), seen: LessOrEqual(keys, Reshape(at, 1, n, 1, 1))}
-	return s
+	return &stack{
+		Config: c, scope: inner, layer: inner, causal: true, pass: &Pass{}, mask: Equal(tokens, tokens), // all count as real
+
+		coordinates: coordinates{position: Gather(table, InsertAxes(index, -1)), step: c.stepCoordinates(inner, g)},
+		state:       c.embed(scope, c.targetTable(scope), tokens),
+		cache:       &stepCache{KVCache: cache, perStep: c.cachedPerStep(), mask: LessOrEqual(keys, Reshape(index, 1, n, 1, 1))},
+	}
 }
 
-// readLast gives the logits of the last position.
-func (c Config) readLast(scope *model.Scope, pass *Pass) *Node {
+// lastLogits gives the logits of the last position.
+func (c Config) lastLogits(scope *model.Scope, pass *Pass) *Node {
 	last := SliceAxis(pass.State, 1, AxisElem(-1))
 	return Squeeze(c.readout(scope, last), 1)
 }
 
-// continuation is a stack's access to what it keeps, in the step that it is at.
-type continuation struct {
+// stepCache is a cache in the step that is being computed.
+type stepCache struct {
 	*KVCache
-	each int   // values kept of a step
-	t    int   // the step
-	back int   // values of this step's transition read so far
-	seen *Node // [1, N, 1, S] bool: which positions each of the new ones sees
+	perStep int   // tensors of a step
+	t       int   // the step
+	windows int   // windows of this step's transition used so far
+	mask    *Node // [1, N, 1, S] bool: the keys that each of the new positions attends to
 }
 
-// enter begins a step.
-func (p *continuation) enter(t int) { p.t, p.back = t, 0 }
+// begin starts step t.
+func (c *stepCache) begin(t int) { c.t, c.windows = t, 0 }
 
-// attend adds the keys and values of the new positions and gives those of all.
-func (p *continuation) attend(now *lookup) *lookup {
-	keys, values := &p.Tensors[(p.t-1)*p.each], &p.Tensors[(p.t-1)*p.each+1]
-	*keys = place(*keys, channelsFirst(now.key), p.Length, 3)
-	*values = place(*values, headsFirst(now.value), p.Length, 2)
-	return &lookup{key: positionsFirst(*keys), value: headsFirst(*values)}
+// extend adds the keys and values of the new positions to the cache and gives those of all.
+func (c *stepCache) extend(context *attentionContext) *attentionContext {
+	keys, values := &c.Tensors[(c.t-1)*c.perStep], &c.Tensors[(c.t-1)*c.perStep+1]
+	*keys = write(*keys, channelsFirst(context.key), c.Length, 3)
+	*values = write(*values, headsFirst(context.value), c.Length, 2)
+	return &attentionContext{key: positionsFirst(*keys), value: headsFirst(*values)}
 }
 
-// before puts the last positions in front of x [R, N, C], as many as the transition said that it looks back on.
-func (p *continuation) before(x *Node) *Node {
-	kept := &p.Tensors[(p.t-1)*p.each+2+p.back]
-	p.back++
-	positions := (*kept).Shape().Dimensions[1]
-	all := Concatenate([]*Node{*kept, x}, 1)
-	*kept = SliceAxis(all, 1, AxisRange(all.Shape().Dimensions[1]-positions))
+// previous puts the cached window of positions in front of x [R, N, C], and caches the last positions of both.
+func (c *stepCache) previous(x *Node) *Node {
+	window := &c.Tensors[(c.t-1)*c.perStep+2+c.windows]
+	c.windows++
+	positions := (*window).Shape().Dimensions[1]
+	all := Concatenate([]*Node{*window, x}, 1)
+	*window = SliceAxis(all, 1, AxisRange(all.Shape().Dimensions[1]-positions))
 	return all
 }
 
-// place writes new into kept from a position on, along an axis.
-func place(kept, new, position *Node, axis int) *Node {
-	if kept.Graph().Backend().Capabilities().Operations[compute.OpTypeDynamicUpdateSlice] {
-		start := make([]*Node, kept.Rank())
+// write puts values into a tensor from an index on, along an axis.
+func write(tensor, values, index *Node, axis int) *Node {
+	if tensor.Graph().Backend().Capabilities().Operations[compute.OpTypeDynamicUpdateSlice] {
+		start := make([]*Node, tensor.Rank())
 		for i := range start {
-			start[i] = ScalarZero(kept.Graph(), int32Type)
+			start[i] = ScalarZero(tensor.Graph(), int32Type)
 		}
-		start[axis] = position
-		return DynamicUpdateSlice(kept, new, start)
+		start[axis] = index
+		return DynamicUpdateSlice(tensor, values, start)
 	}
-	return placeByComparing(kept, new, position, axis)
+	return writeByComparing(tensor, values, index, axis)
 }
 
-// placeByComparing is place for backends without dynamic slices.
-func placeByComparing(kept, new, position *Node, axis int) *Node {
-	g, shape := kept.Graph(), shapeAs(kept, int32Type)
-	index := Sub(Iota(g, shape, axis), position)
-	for i := range new.Shape().Dimensions[axis] {
-		one := BroadcastToShape(SliceAxis(new, axis, AxisElem(i)), kept.Shape())
-		kept = Where(Equal(index, Scalar(g, int32Type, i)), one, kept)
+// writeByComparing is write for backends without dynamic slices.
+func writeByComparing(tensor, values, index *Node, axis int) *Node {
+	g, shape := tensor.Graph(), shapeAs(tensor, int32Type)
+	offset := Sub(Iota(g, shape, axis), index)
+	for i := range values.Shape().Dimensions[axis] {
+		one := BroadcastToShape(SliceAxis(values, axis, AxisElem(i)), tensor.Shape())
+		tensor = Where(Equal(offset, Scalar(g, int32Type, i)), one, tensor)
 	}
-	return kept
+	return tensor
 }
 
-// headsFirst turns [B, M, K, C] into [B, K, M, C] and back: what one head reads then lies together.
+// headsFirst turns [B, M, K, C] into [B, K, M, C] and back: what one head reads is then contiguous.
 func headsFirst(x *Node) *Node { return TransposeAllAxes(x, 0, 2, 1, 3) }
 
-// channelsFirst turns [B, M, K, C] into [B, K, C, M]: what queries are multiplied with then lies in the order of positions.
+// channelsFirst turns [B, M, K, C] into [B, K, C, M]: a product with queries then runs along positions.
 func channelsFirst(x *Node) *Node { return TransposeAllAxes(x, 0, 2, 3, 1) }
 
 // positionsFirst is the inverse of channelsFirst.

@@ -80,8 +80,8 @@ func (c coordinates) add(t int, state *Node) *Node {
 	return state
 }
 
-// of gives the coordinates of selected positions.
-func (c coordinates) of(s *halting.Selection) coordinates {
+// selected gives the coordinates of selected positions.
+func (c coordinates) selected(s *halting.Selection) coordinates {
 	if c.position.Shape().Dimensions[0] == 1 {
 		c.position = s.PickColumns(c.position)
 	} else {
@@ -90,17 +90,17 @@ func (c coordinates) of(s *halting.Selection) coordinates {
 	return c
 }
 
-// newCoordinates prepares both summands for a batch of tokens [B, M] that stand at positions [B, M], or at 1 .. M if nil.
+// newCoordinates prepares both summands for tokens [B, M] at the given positions [B, M], or at 1 .. M if nil.
 func (c Config) newCoordinates(scope *model.Scope, tokens, positions *Node) coordinates {
 	g, length := tokens.Graph(), tokens.Shape().Dimensions[1]
-	at := coordinates{step: c.stepCoordinates(scope, g)}
+	result := coordinates{step: c.stepCoordinates(scope, g)}
 	if positions == nil {
-		at.position = c.signals(g, 1, length)
-		return at
+		result.position = c.signals(g, 1, length)
+		return result
 	}
 	table := Reshape(c.signals(g, 1, max(c.positionLimit(), length)), -1, c.Width)
-	at.position = Gather(table, InsertAxes(AddScalar(positions, -1), -1))
-	return at
+	result.position = Gather(table, InsertAxes(AddScalar(positions, -1), -1))
+	return result
 }
 
 // stepCoordinates is the summand in t, nil if layers are untied.
@@ -122,7 +122,7 @@ func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node 
 	return func(t int) *Node { return Reshape(Slice(table, AxisElem(t-1)), 1, 1, c.Width) }
 }
 
-// signals is a constant [1, to-from+1, D] with the coordinates of the whole numbers from .. to, computed in float64.
+// signals is a constant [1, to-from+1, D]: the coordinates of the integers from .. to, computed in float64.
 func (c Config) signals(g *Graph, from, to int) *Node {
 	kind := c.Coordinates
 	if kind == nil {
@@ -137,7 +137,7 @@ func (c Config) signals(g *Graph, from, to int) *Node {
 	return constant(g, precision(c.Precision), values, 1, to-from+1, c.Width)
 }
 
-// constant puts float64 values into the graph at the precision asked for.
+// constant makes a constant of float64 values at a precision.
 func constant(g *Graph, dtype dtypes.DType, values []float64, dims ...int) *Node {
 	if dtype == dtypes.Float64 {
 		return ConstTensor(g, tensors.FromFlatDataAndDimensions(values, dims...))
@@ -149,8 +149,8 @@ func constant(g *Graph, dtype dtypes.DType, values []float64, dims ...int) *Node
 	return ConvertDType(ConstTensor(g, tensors.FromFlatDataAndDimensions(single, dims...)), dtype)
 }
 
-// real is the mask [B, M] of positions that hold a token.
-func real(tokens *Node) *Node {
+// isToken is the mask [B, M] of positions that hold a token: true at real positions, false at padding.
+func isToken(tokens *Node) *Node {
 	return NotEqual(tokens, ScalarZero(tokens.Graph(), tokens.DType()))
 }
 

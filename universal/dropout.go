@@ -33,11 +33,11 @@ func (d Dropout) Validate() error {
 	return nil
 }
 
-// masks makes the dropout masks of one stack in one update. Whether a value is dropped depends on the random state of the update, the
-// place in the network, the step, the position in the batch, and the channel, but not on which other positions are
-// computed: a step over selected positions drops what a step over all of them does.
+// masks makes the dropout masks of one stack in one update. Whether a value is dropped is a function of the random state of the update,
+// the place in the network, the step, the position in the batch, and the channel. It does not depend on which other positions are
+// computed: a step over selected positions drops the same values as a step over all of them.
 //
-// For that, a mask is a hash of two random keys. Every position has the key (a, a') for the whole update, every channel the
+// To that end a mask is a hash of two random keys. Every position has the key (a, a') for the whole update, every channel the
 // key (b, b', c) for one mask, all of them uniform in 0 .. p-1, and a value is dropped where
 //
 //	a b + a' b' + c  mod p
@@ -48,14 +48,14 @@ func (d Dropout) Validate() error {
 type masks struct {
 	state     *Node // of the random numbers, for the masks still to be made
 	all       *Node // [B, M, 2], the keys (a, a') of all positions
-	positions *Node // of those at work: all, or [1, A, 2]
+	positions *Node // of the positions that are computed: all, or [1, A, 2]
 }
 
 // prime is p.
 const prime = 2887
 
-// newMasks takes one random state from the store, whatever happens in the stack, for positions like tokens [B, M]. It is nil where
-// nothing is dropped.
+// newMasks makes the masks of a stack over tokens [B, M], nil where nothing is dropped. It draws from the store's random state a fixed
+// number of times, so that the next stack does not depend on how many steps this one runs.
 func (c Config) newMasks(scope *model.Scope, tokens *Node) *masks {
 	if c.Dropout == (Dropout{}) || !scope.IsTraining(tokens.Graph()) {
 		return nil
@@ -68,15 +68,15 @@ func (c Config) newMasks(scope *model.Scope, tokens *Node) *masks {
 	return m
 }
 
-// keys draws whole numbers from 0 to p-1.
+// keys draws integers from 0 to p-1.
 func (m *masks) keys(dtype dtypes.DType, dims ...int) *Node {
 	var keys *Node
 	m.state, keys = RandomUniform(m.state, shapes.Make(dtype, dims...))
 	return Floor(MulScalar(keys, prime))
 }
 
-// of makes masks for selected positions from here on.
-func (m *masks) of(s *halting.Selection) {
+// selectPositions makes the next masks for selected positions.
+func (m *masks) selectPositions(s *halting.Selection) {
 	if m != nil {
 		m.positions = s.Pick(m.all)
 	}

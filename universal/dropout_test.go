@@ -106,10 +106,10 @@ func TestDropoutRates(t *testing.T) {
 				s = c.newStack(scope, Reshape(ids, rows*length, 1), nil, nil, Options{})
 				return []*Node{s.selfAttention(1, Reshape(ones, rows*length, 1, width))}
 			case "transition":
-				line := Line{Mask: s.mask, Drop: func(x *Node) *Node { return s.masks.drop(x, s.Dropout.Transition) }}
+				c := TransitionContext{Mask: s.mask, Drop: func(x *Node) *Node { return s.masks.drop(x, s.Dropout.Transition) }}
 				return []*Node{
-					FeedForward{Filter: width}.Apply(scope.At("transition"), ones, line),
-					SeparableConvolution{Filter: width}.Apply(scope.At("convolution"), ones, line),
+					FeedForward{Filter: width}.Apply(scope.At("transition"), ones, c),
+					SeparableConvolution{Filter: width}.Apply(scope.At("convolution"), ones, c),
 				}
 			}
 			return []*Node{s.drop(ones)}

@@ -22,13 +22,13 @@ func (c Config) targetTable(scope *model.Scope) *model.Variable {
 
 func (c Config) embeddingDeviation() float64 { return 1 / math.Sqrt(float64(c.Width)) }
 
-// embed looks tokens [B, M] up and gives H^0 [B, M, D], zero at padding.
+// embed gives the embeddings of tokens [B, M], H^0 [B, M, D], zero at padding.
 func (c Config) embed(scope *model.Scope, table *model.Variable, tokens *Node) *Node {
 	h := Gather(table.NodeValue(tokens), InsertAxes(tokens, -1))
 	if c.ScaleEmbedding {
 		h = MulScalar(h, math.Sqrt(float64(c.Width)))
 	}
-	return Mul(h, InsertAxes(ConvertDType(real(tokens), h.DType()), -1))
+	return Mul(h, InsertAxes(ConvertDType(isToken(tokens), h.DType()), -1))
 }
 
 // shift moves embedded targets one position to the right and puts a zero vector in front: position i reads token i-1.
@@ -39,7 +39,7 @@ func shift(h *Node) *Node {
 	return ShiftWithScalar(h, 1, ShiftDirRight, 1, 0)
 }
 
-// readout maps states to logits over the target vocabulary, whose softmax is the model's answer.
+// readout maps states to logits over the target vocabulary, whose softmax is the distribution of the next token.
 func (c Config) readout(scope *model.Scope, h *Node) *Node {
 	var o *Node // [D, V]
 	if c.TiedReadout {

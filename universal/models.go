@@ -18,23 +18,23 @@ type Memory struct {
 }
 
 // Forward gives the logits of every target token from the source and the true tokens before it: teacher forcing.
-func (m EncoderDecoder) Forward(scope *model.Scope, in Inputs, watch Options) Result {
-	memory, encoder := m.Encode(scope, in, watch)
-	result := m.Decode(scope, memory, in, watch)
+func (m EncoderDecoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
+	memory, encoder := m.Encode(scope, in, options)
+	result := m.Decode(scope, memory, in, options)
 	result.Encoder = encoder
 	return result
 }
 
 // Encode runs the encoder over in.Source.
-func (m EncoderDecoder) Encode(scope *model.Scope, in Inputs, watch Options) (Memory, *Pass) {
-	pass := m.encode(scope, in, watch)
+func (m EncoderDecoder) Encode(scope *model.Scope, in Inputs, options Options) (Memory, *Pass) {
+	pass := m.encode(scope, in, options)
 	return Memory{State: pass.State, Mask: pass.Mask}, pass
 }
 
 // Decode runs the decoder over in.Target, shifted right by one, against an encoded source. Logits at position i depend on
 // tokens before i only.
-func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, watch Options) Result {
-	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, in.TargetCapacities, watch)
+func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, options Options) Result {
+	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, in.TargetCapacities, options)
 	s.causal, s.memory, s.source = true, &memory, memory.Mask
 	s.state = shift(s.masks.drop(m.embed(scope, m.targetTable(scope), in.Target), m.Dropout.Embedding))
 	pass := s.run()
@@ -44,15 +44,15 @@ func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, wat
 // Validate checks the fields that this model reads.
 func (m EncoderDecoder) Validate() error { return m.validateWithSource() }
 
-// Encoder classifies a sequence: an encoder whose output is made one vector and read out once.
+// Encoder classifies a sequence: its output is pooled to one vector, which is read out once.
 type Encoder struct {
 	Config
-	Pool Pool // how one vector is made; nil is Mean
+	Pool Pool // nil is Mean
 }
 
 // Forward gives one row of logits a source, [B, 1, V]. in.Target is not read.
-func (m Encoder) Forward(scope *model.Scope, in Inputs, watch Options) Result {
-	pass := m.encode(scope, in, watch)
+func (m Encoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
+	pass := m.encode(scope, in, options)
 	return Result{Logits: m.readout(scope, m.Pool.of(pass.State, pass.Mask)), Encoder: pass} // [B, 1, V]
 }
 
@@ -64,19 +64,19 @@ func (m Encoder) Validate() error {
 	return m.validateWithSource()
 }
 
-// Decoder is a language model: a causal stack with nothing to attend to but its own past.
+// Decoder is a language model: a causal stack that attends to nothing but earlier tokens.
 type Decoder struct{ Config }
 
 // Forward gives the logits of every token of in.Target from those before it. in.Source is not read.
-func (m Decoder) Forward(scope *model.Scope, in Inputs, watch Options) Result {
-	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, in.TargetCapacities, watch)
+func (m Decoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
+	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, in.TargetCapacities, options)
 	s.causal, s.source = true, s.mask
 	s.state = shift(s.masks.drop(m.embed(scope, m.targetTable(scope), in.Target), m.Dropout.Embedding))
 	pass := s.run()
 	return Result{Logits: m.readout(scope, pass.State), Decoder: pass}
 }
 
-// Validate checks the fields that this model reads. Depth tied to the length of the whole text would look ahead.
+// Validate checks the fields that this model reads. Depth by the length of the text would depend on later tokens.
 func (m Decoder) Validate() error {
 	if _, tied := m.Halting.(halting.Length); tied {
 		return fmt.Errorf("halting: a language model has no source whose length could set its depth; choose another policy")
@@ -92,8 +92,8 @@ func (c Config) validateWithSource() error {
 }
 
 // encode runs an encoder stack over in.Source.
-func (c Config) encode(scope *model.Scope, in Inputs, watch Options) *Pass {
-	s := c.newStack(scope.At("encoder"), c.occupied(in.Source), in.SourcePositions, in.SourceCapacities, watch)
+func (c Config) encode(scope *model.Scope, in Inputs, options Options) *Pass {
+	s := c.newStack(scope.At("encoder"), c.largestTokens(in.Source), in.SourcePositions, in.SourceCapacities, options)
 	s.source = s.mask
 	s.state = s.masks.drop(c.embedSource(scope, in.Source), c.Dropout.Embedding)
 	return s.run()
@@ -102,13 +102,13 @@ func (c Config) encode(scope *model.Scope, in Inputs, watch Options) *Pass {
 // Model is one of [EncoderDecoder], [Encoder] and [Decoder].
 type Model interface {
 	// Forward gives logits for in.Target; see the models for what they read.
-	Forward(scope *model.Scope, in Inputs, watch Options) Result
-	// Adaptive tells whether positions choose their own depth.
+	Forward(scope *model.Scope, in Inputs, options Options) Result
+	// Adaptive tells whether every position has its own depth.
 	Adaptive() bool
 	// SelectsPositions tells whether positions that have halted can be left out, see halting.Capacities.
 	SelectsPositions() bool
 	// WithExit is the same model, weights included, that stops as e says.
 	WithExit(e halting.Exit) (Model, error)
-	// Validate names the first field that makes no sense, its value, and what would.
+	// Validate names the first invalid field, its value, and what would be valid.
 	Validate() error
 }

@@ -53,23 +53,23 @@ func TestPaddingChangesNothing(t *testing.T) {
 				alone := x.run(sources[i:i+1], targets[i:i+1])
 				for k, b := range batches {
 					for name, want := range alone {
-						real, length := len(sources[i]), b.source
+						filled, length := len(sources[i]), b.source
 						if strings.HasPrefix(name, "decoder.") || name == "logits" {
-							real, length = len(targets[i]), b.target
+							filled, length = len(targets[i]), b.target
 						}
 						if classifies(v.model) && name == "logits" {
-							real, length = 1, 1
+							filled, length = 1, 1
 						}
 						if strings.HasSuffix(name, ".ponder") {
 							continue
 						}
-						size := len(want) / real // entries of a position
+						size := len(want) / filled // entries of a position
 						row := got[k][name][i*length*size : (i+1)*length*size]
-						if d := distance(row[:real*size], want); !(d <= tolerance) {
+						if d := distance(row[:filled*size], want); !(d <= tolerance) {
 							t.Errorf("%s, example %d: %s is off by %.2g", b.what, i, name, d)
 						}
-						if quiet := strings.HasSuffix(name, ".updates") || strings.HasSuffix(name, ".remainders"); quiet && distance(row[real*size:], make([]float64, (length-real)*size)) != 0 {
-							t.Errorf("%s, example %d: %s at padding are %v", b.what, i, name, row[real*size:])
+						if quiet := strings.HasSuffix(name, ".updates") || strings.HasSuffix(name, ".remainders"); quiet && distance(row[filled*size:], make([]float64, (length-filled)*size)) != 0 {
+							t.Errorf("%s, example %d: %s at padding are %v", b.what, i, name, row[filled*size:])
 						}
 					}
 				}

@@ -23,17 +23,17 @@ func glorot(rng *rand.Rand, _ int, dims []int) float64 {
 	return (2*rng.Float64() - 1) * math.Sqrt(6/float64(dims[0]+dims[1]))
 }
 
-// aroundOne is normal, mean and deviation 1.
-func aroundOne(rng *rand.Rand, _ int, _ []int) float64 { return 1 + rng.NormFloat64() }
+// normalAroundOne has mean and deviation 1.
+func normalAroundOne(rng *rand.Rand, _ int, _ []int) float64 { return 1 + rng.NormFloat64() }
 
-// tap is for kernels [width, C] of depthwise convolutions: nearly one at its row, which is a position's own, and small at its neighbours'.
-func tap(own int) initial {
+// nearIdentity is for kernels [width, C] of depthwise convolutions: near one in the row of the position itself, and near zero elsewhere.
+func nearIdentity(own int) initial {
 	return func(rng *rand.Rand, i int, dims []int) float64 {
-		small := 0.2*rng.Float64() - 0.1
+		noise := 0.2*rng.Float64() - 0.1
 		if i/dims[1] == own {
-			return 1 + small
+			return 1 + noise
 		}
-		return small
+		return noise
 	}
 }
 
@@ -50,13 +50,13 @@ type Weights struct {
 func (c Config) weights() Weights { return Weights{Seed: c.Seed, Precision: c.Precision} }
 
 // parameter declares a variable, or finds it if an earlier step declared it. Its initial value depends on the seed and its
-// name alone: not on the order of declaration, nor on the backend.
+// name only, not on the order of declaration or the backend.
 func (w Weights) parameter(scope *model.Scope, name string, draw initial, dims ...int) *model.Variable {
 	start := w.initializer(Name(model.JoinPath(scope.Scope(), name)), draw, dims...)
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(precision(w.Precision), dims...))
 }
 
-// initializer draws the parameter of a public name; for draw it has the given dimensions.
+// initializer draws the parameter of a public name, taken as one of the given dimensions.
 func (w Weights) initializer(name string, draw initial, dims ...int) model.VariableInitializer {
 	return func(g *Graph, shape shapes.Shape) *Node {
 		rng := seed.Rand(w.Seed, "parameter "+name, 0)

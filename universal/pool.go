@@ -2,8 +2,8 @@ package universal
 
 import . "github.com/gomlx/gomlx/core/graph"
 
-// A Pool makes one vector [B, 1, D] of the states of a sequence [B, M, D], from its real positions, which mask [B, M] tells. It is
-// [Mean] or [Last]; nil is Mean.
+// Pool makes one vector [B, 1, D] of the states of a sequence [B, M, D]. mask [B, M] is true at its real positions. It is [Mean] or
+// [Last]; nil is Mean.
 type Pool func(state, mask *Node) *Node
 
 func (p Pool) of(state, mask *Node) *Node {
@@ -15,18 +15,18 @@ func (p Pool) of(state, mask *Node) *Node {
 
 // Mean is the mean over the real positions.
 func Mean(state, mask *Node) *Node {
-	real := ConvertDType(mask, state.DType())                            // [B, M]
-	count := MaxScalar(ReduceAndKeep(real, ReduceSum, -1), 1.0)          // [B, 1]
-	pooled := Div(ReduceSum(Mul(state, InsertAxes(real, -1)), 1), count) // [B, D]
+	weights := ConvertDType(mask, state.DType())                            // [B, M]
+	count := MaxScalar(ReduceAndKeep(weights, ReduceSum, -1), 1.0)          // [B, 1]
+	pooled := Div(ReduceSum(Mul(state, InsertAxes(weights, -1)), 1), count) // [B, D]
 	return InsertAxes(pooled, 1)
 }
 
-// Last is the state of the last real position: the question's, where a source ends in a question.
+// Last is the state of the last real position. Where a source ends in a question that is the question's.
 func Last(state, mask *Node) *Node {
-	real := ConvertDType(mask, state.DType())                 // [B, M], ones and then zeros
-	after := Sub(real, shiftLeft(real))                       // [B, M], one at the last real position
-	picked := ReduceSum(Mul(state, InsertAxes(after, -1)), 1) // [B, D]
-	return InsertAxes(picked, 1)
+	ones := ConvertDType(mask, state.DType())                // [B, M], ones and then zeros
+	last := Sub(ones, shiftLeft(ones))                       // [B, M], one at the last real position
+	pooled := ReduceSum(Mul(state, InsertAxes(last, -1)), 1) // [B, D]
+	return InsertAxes(pooled, 1)
 }
 
 // shiftLeft moves [B, M] one position to the left, a zero coming in at the right.

@@ -17,19 +17,19 @@ import (
 	"universal-transformer/universal"
 )
 
-// effort is the capacities of both stacks.
-type effort struct{ encoder, decoder halting.Capacities }
+// stackCapacities is the capacities of both stacks.
+type stackCapacities struct{ encoder, decoder halting.Capacities }
 
-// A gauge is what a model did under some capacities: values by name, its gradients too; what it needed; whether that was too much.
-type gauge struct {
+// A measurement is what a model did under some capacities: values by name, its gradients too; what it needed; whether that was too much.
+type measurement struct {
 	values   seen
 	demand   map[string][][]int32
 	overflow bool
 }
 
-// gauged runs a model and the gradient of its training loss under capacities, with dropout if it has any, whose random state is
+// measure runs a model and the gradient of its training loss under capacities, with dropout if it has any, whose random state is
 // the same each time.
-func gauged(t *testing.T, x *machine, e effort, source, target [][]int32) gauge {
+func measure(t *testing.T, x *machine, e stackCapacities, source, target [][]int32) measurement {
 	t.Helper()
 	if err := x.store.SetRNGStateFromSeed(7); err != nil {
 		t.Fatal(err)
@@ -46,8 +46,8 @@ func gauged(t *testing.T, x *machine, e effort, source, target [][]int32) gauge 
 		scope.Store().SetTraining(nodes[1].Graph(), true)
 		result := x.model.Forward(scope, in, universal.Options{})
 		g := result.Logits.Graph()
-		real := NotEqual(nodes[1], ScalarZero(g, nodes[1].DType()))
-		add("logits", Where(BroadcastToShape(InsertAxes(real, -1), boolean(result.Logits)), result.Logits, ZerosLike(result.Logits)))
+		mask := NotEqual(nodes[1], ScalarZero(g, nodes[1].DType()))
+		add("logits", Where(BroadcastToShape(InsertAxes(mask, -1), boolean(result.Logits)), result.Logits, ZerosLike(result.Logits)))
 		overflow := Const(g, false)
 		for i, pass := range []*universal.Pass{result.Encoder, result.Decoder} {
 			if pass == nil {
@@ -82,7 +82,7 @@ func gauged(t *testing.T, x *machine, e effort, source, target [][]int32) gauge 
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := gauge{values: seen{}, demand: map[string][][]int32{}}
+	got := measurement{values: seen{}, demand: map[string][][]int32{}}
 	for i, name := range names {
 		switch out[i].DType() {
 		case dtypes.Bool:
@@ -102,7 +102,7 @@ func gauged(t *testing.T, x *machine, e effort, source, target [][]int32) gauge 
 
 func boolean(x *Node) shapes.Shape { return shapes.Make(dtypes.Bool, x.Shape().Dimensions...) }
 
-// fitting makes the smallest capacities for a demand, with so much more room where there may be; steps that nobody runs are left out.
+// fitting makes the smallest capacities for a demand, plus spare where possible; steps that no position runs are left out.
 func fitting(demand [][]int32, spare, batch, length int) (c halting.Capacities) {
 	last := halting.Capacity{Positions: batch * length, Rows: batch, Longest: length}
 	for _, d := range demand {
@@ -118,8 +118,8 @@ func fitting(demand [][]int32, spare, batch, length int) (c halting.Capacities) 
 }
 
 // Transforming only the positions that still run gives what transforming all of them gives: states, updates, remainders, logits and
-// every gradient, over ragged batches, whatever room there is beyond what is needed. Where positions cannot be left out, leaving
-// out the steps that nobody runs changes nothing either.
+// every gradient, over ragged batches, whatever the spare capacity. Where positions cannot be left out, leaving
+// out the steps that no position runs changes nothing either.
 func TestSelectedPositionsGiveWhatAllGive(t *testing.T) {
 	source := rectangle([][]int32{{3, 6, 2, 5, 1, 4, 2}, {4}, {2, 5, 5, 1, 6}, {6, 1, 1}, {1, 2, 3, 4, 5, 6}}, 7)
 	target := rectangle([][]int32{{2, 4, 1}, {3, 3, 4, 2, 1, 2}, {4}, {2, 2, 3, 1}, {3, 1, 4, 4, 2}}, 6)
@@ -173,10 +173,10 @@ func TestSelectedPositionsDropWhatAllDrop(t *testing.T) {
 func compareSelected(t *testing.T, v variant, source, targets [][]int32, tolerance float64, spares []int) {
 	t.Helper()
 	x := newMachine(t, v.model)
-	want := gauged(t, x, effort{}, source, targets)
+	want := measure(t, x, stackCapacities{}, source, targets)
 	for _, spare := range spares {
-		e := effort{fitting(want.demand["encoder.demand"], spare, 5, 7), fitting(want.demand["decoder.demand"], spare, 5, 6)}
-		got := gauged(t, x, e, source, targets)
+		e := stackCapacities{fitting(want.demand["encoder.demand"], spare, 5, 7), fitting(want.demand["decoder.demand"], spare, 5, 6)}
+		got := measure(t, x, e, source, targets)
 		if got.overflow {
 			t.Errorf("%s, %v: overflow", v.name, e)
 		}
@@ -192,16 +192,16 @@ func compareSelected(t *testing.T, v variant, source, targets [][]int32, toleran
 	}
 }
 
-// Too little room by one position, one row, or one position of the longest row, in any step, or one step too few, is noticed.
+// Capacities that are too small by one position, one row, or one position of the longest row, in any step, or one step short, overflow.
 // Caught when planted: only positions counted; the steps after the last one not looked at.
-func TestTooLittleRoomIsNoticed(t *testing.T) {
+func TestOverflowIsNoticed(t *testing.T) {
 	source := rectangle([][]int32{{3, 6, 2, 5, 1, 4, 2}, {4}, {2, 5, 5, 1, 6}, {6, 1, 1}, {1, 2, 3, 4, 5, 6}}, 7)
 	target := [][]int32{{2}, {4}, {1}, {3}, {2}}
 	for _, p := range policies(4)[2:] {
 		c := small()
 		c.Halting = p.Policy
 		x := newMachine(t, universal.Encoder{Config: c})
-		demand := gauged(t, x, effort{}, source, target).demand["encoder.demand"]
+		demand := measure(t, x, stackCapacities{}, source, target).demand["encoder.demand"]
 		exact := fitting(demand, 0, 5, 7)
 		if len(exact) < 2 {
 			t.Fatalf("%s: everything ends after %d steps", p.name, len(exact))
@@ -222,19 +222,19 @@ func TestTooLittleRoomIsNoticed(t *testing.T) {
 			}
 		}
 		for _, capacities := range tight {
-			if !gauged(t, x, effort{encoder: capacities}, source, target).overflow {
-				t.Errorf("%s: nobody notices that %v is too little for %v", p.name, capacities, demand)
+			if !measure(t, x, stackCapacities{encoder: capacities}, source, target).overflow {
+				t.Errorf("%s: %v is too small for %v and does not overflow", p.name, capacities, demand)
 			}
 		}
-		if gauged(t, x, effort{encoder: exact}, source, target).overflow {
-			t.Errorf("%s: %v is said to be too little for %v", p.name, exact, demand)
+		if measure(t, x, stackCapacities{encoder: exact}, source, target).overflow {
+			t.Errorf("%s: %v is enough for %v and overflows", p.name, exact, demand)
 		}
 	}
 }
 
-// Room for nothing, for more than there is, or for more than in the step before is refused where the graph is built, by the name of
-// the field and the step.
-func TestRoomThatMakesNoSenseIsRefused(t *testing.T) {
+// Capacities of nothing, of more than there is, or of more than in the step before are refused where the graph is built, by the name
+// of the field and the step.
+func TestInvalidCapacitiesAreRefused(t *testing.T) {
 	source, target := rectangle([][]int32{{3, 6, 2}, {4}}, 3), [][]int32{{2}, {4}}
 	x := newMachine(t, universal.Encoder{Config: small()})
 	for want, bad := range map[string]halting.Capacities{

@@ -6,34 +6,35 @@ import (
 	"universal-transformer/halting"
 )
 
-// stack is one recurrent block, encoder or decoder, at work on one batch.
+// stack is one recurrent block, encoder or decoder, applied to one batch.
 type stack struct {
 	Config
 	scope       *model.Scope
-	layer       *model.Scope // of the weights of the step that runs: scope, or, untied, one of the step's own below it
+	layer       *model.Scope // of the current step's weights: scope itself, or, with untied layers, one below it
 	state       *Node        // H^0, [B, M, D]
 	mask        *Node        // [B, M] bool, true at real positions
 	source      *Node        // [B, source positions] bool: the mask that depth may be tied to
 	coordinates coordinates
-	masks       *masks        // of dropout
-	causal      bool          // a position sees itself and those before it only
-	memory      *Memory       // what the decoder attends to besides itself; nil in encoders and language models
-	memoryKeys  []*lookup     // its keys and values: one for all steps, or, untied, one a step
-	past        *continuation // what a causal stack keeps of the positions before; nil if it sees all of them at once
-	watch       Options
+	masks       *masks // of dropout
+	causal      bool   // a position attends to itself and those before it only
+	options     Options
 	pass        *Pass
 
+	memory         *Memory             // the encoded source; nil in encoders and language models
+	memoryContexts []*attentionContext // its keys and values: one for all steps, or, with untied layers, one a step
+	cache          *stepCache          // of earlier positions, where a causal stack is given the newest ones only; else nil
+
 	capacities halting.Capacities
-	selection  *halting.Selection // positions at work
-	shown      *shown             // what others see of all positions; nil: they see the states at work
+	selection  *halting.Selection // the positions that are computed; nil: all
+	halted     *haltedCache       // nil until positions are selected
 }
 
-func (c Config) newStack(scope *model.Scope, tokens, positions *Node, capacities halting.Capacities, watch Options) *stack {
+func (c Config) newStack(scope *model.Scope, tokens, positions *Node, capacities halting.Capacities, options Options) *stack {
 	if err := capacities.Validate(tokens.Shape().Dimensions[0], tokens.Shape().Dimensions[1]); err != nil {
 		panic(err)
 	}
 	return &stack{
-		Config: c, scope: scope, layer: scope, mask: real(tokens), watch: watch, pass: &Pass{}, capacities: capacities,
+		Config: c, scope: scope, layer: scope, mask: isToken(tokens), options: options, pass: &Pass{}, capacities: capacities,
 		coordinates: c.newCoordinates(scope, tokens, positions), masks: c.newMasks(scope, tokens),
 	}
 }
@@ -42,19 +43,19 @@ func (c Config) newStack(scope *model.Scope, tokens, positions *Node, capacities
 func (s *stack) run() *Pass {
 	r := halting.Recurrence{
 		State: s.state, Mask: s.mask, Source: s.source, Capacities: s.capacities,
-		Glorot: s.weights().initializer(Name(model.JoinPath(s.scope.Scope(), "halting", "weight")), glorot, s.Width, 1),
-		Locate: func(t int, state *Node) *Node { return s.coordinates.add(t, state) },
+		Glorot:         s.weights().initializer(Name(model.JoinPath(s.scope.Scope(), "halting", "weight")), glorot, s.Width, 1),
+		AddCoordinates: func(t int, state *Node) *Node { return s.coordinates.add(t, state) },
 		Revise: func(t int, x *Node) *Node {
-			s.enter(t)
+			s.begin(t)
 			return s.revise(t, x)
 		},
 	}
 	if s.SelectsPositions() {
-		r.Select, r.Moved = s.choose, s.moved
+		r.Select, r.Update = s.selectPositions, s.updateHalted
 	}
 	outcome := s.Halting.Unroll(s.scope, r)
 	if s.PreNorm {
-		if s.UntiedLayers { // it stands with the last layer, even where an exit stops before that
+		if s.UntiedLayers { // the norm belongs to the last layer, even where an exit stops before it
 			s.layer = s.scope.At("layer_%d", s.trainedSteps())
 		}
 		outcome.State = s.norm("output_norm", outcome.State)
@@ -63,13 +64,13 @@ func (s *stack) run() *Pass {
 	return s.pass
 }
 
-// enter prepares step t.
-func (s *stack) enter(t int) {
+// begin starts step t.
+func (s *stack) begin(t int) {
 	if s.UntiedLayers {
 		s.layer = s.scope.At("layer_%d", t)
 	}
-	if s.past != nil {
-		s.past.enter(t)
+	if s.cache != nil {
+		s.cache.begin(t)
 	}
 }
 
@@ -96,12 +97,12 @@ func (s *stack) revisePreNorm(t int, x *Node) *Node {
 }
 
 func (s *stack) transition(x *Node) *Node {
-	line := Line{Mask: s.mask, Causal: s.causal, Weights: s.weights()}
-	line.Drop = func(x *Node) *Node { return s.masks.drop(x, s.Dropout.Transition) }
-	if s.past != nil {
-		line.Before = s.past.before
+	c := TransitionContext{Mask: s.mask, Causal: s.causal, Weights: s.weights()}
+	c.Drop = func(x *Node) *Node { return s.masks.drop(x, s.Dropout.Transition) }
+	if s.cache != nil {
+		c.Previous = s.cache.previous
 	}
-	return s.Transition.Apply(s.layer.At("transition"), x, line)
+	return s.Transition.Apply(s.layer.At("transition"), x, c)
 }
 
 // drop is the dropout of what a sub-layer adds to the state.

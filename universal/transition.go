@@ -10,33 +10,33 @@ import (
 // Transition revises each position after attention; its weights are shared by all positions and steps. Its
 // implementations are [FeedForward] and [SeparableConvolution].
 type Transition interface {
-	// Apply maps x [B, M, D] to [B, M, D]. Where LooksBack is empty, x may hold some positions only.
-	Apply(scope *model.Scope, x *Node, line Line) *Node
-	// LooksBack lists how many positions before its own a position depends on in a causal stack of D channels, and in how
-	// many channels: an entry for each call of line.Before, in their order. Empty if it depends on itself alone.
-	LooksBack(width int) []Window
-	// Validate names the first field that makes no sense, its value, and what would.
+	// Apply maps x [B, M, D] to [B, M, D]. Where CacheWindows is empty, x may hold selected positions only.
+	Apply(scope *model.Scope, x *Node, c TransitionContext) *Node
+	// CacheWindows lists the windows of earlier positions that a position depends on in a causal stack of D channels, in the order
+	// in which Apply calls c.Previous. It is empty if a position depends on itself alone.
+	CacheWindows(width int) []Window
+	// Validate names the first invalid field, its value, and what would be valid.
 	Validate() error
 }
 
-// Line is what a transition knows about the sequence that it works on.
-type Line struct {
+// TransitionContext is what a transition knows about the sequence besides its input.
+type TransitionContext struct {
 	Mask    *Node   // [B, M] bool, true at real positions
 	Causal  bool    // a position may depend on itself and those before it only
 	Weights Weights // makes the transition's parameters
 
 	Drop func(x *Node) *Node // dropout of the inner activations x [B, M, ...]; nil: none
 
-	// Before puts the positions before x in front of it, as many as LooksBack says. It is set where a causal stack sees only
-	// its newest positions, nil where it sees all.
-	Before func(x *Node) *Node
+	// Previous puts a window of earlier positions in front of x. It is set where a causal stack is given its newest positions only, and
+	// nil where it is given all.
+	Previous func(x *Node) *Node
 }
 
-func (l Line) drop(x *Node) *Node {
-	if l.Drop == nil {
+func (c TransitionContext) drop(x *Node) *Node {
+	if c.Drop == nil {
 		return x
 	}
-	return l.Drop(x)
+	return c.Drop(x)
 }
 
 // Window is some positions of some channels.
@@ -48,14 +48,14 @@ type FeedForward struct {
 }
 
 // Apply computes max(0, x inner + b) outer + b'.
-func (f FeedForward) Apply(scope *model.Scope, x *Node, line Line) *Node {
-	inner := rectify(line.Weights.Affine(scope.At("inner"), "weight", x, f.Filter))
-	inner = line.drop(inner)
-	return line.Weights.Affine(scope.At("outer"), "weight", inner, x.Shape().Dimensions[2])
+func (f FeedForward) Apply(scope *model.Scope, x *Node, c TransitionContext) *Node {
+	inner := rectify(c.Weights.Affine(scope.At("inner"), "weight", x, f.Filter))
+	inner = c.drop(inner)
+	return c.Weights.Affine(scope.At("outer"), "weight", inner, x.Shape().Dimensions[2])
 }
 
-// LooksBack is empty: positions do not meet here.
-func (f FeedForward) LooksBack(int) []Window { return nil }
+// CacheWindows is empty: a position depends on itself alone.
+func (f FeedForward) CacheWindows(int) []Window { return nil }
 
 // Validate rejects a filter below 1.
 func (f FeedForward) Validate() error {
@@ -66,15 +66,15 @@ func (f FeedForward) Validate() error {
 }
 
 // SeparableConvolution is two depthwise-separable convolutions over positions with a rectified linear unit in between
-// (Chollet, 2016; Kaiser et al., 2017). Encoders look both ways and see zeros at padding; decoders look back only. Kernels start
-// as little more than the position itself, so that the layer starts as the feed-forward one: with kernels at random, neighbours
-// are learned by heart before attention learns anything (LOG.md).
+// (Chollet, 2016; Kaiser et al., 2017). An encoder's windows are centred and hold zeros at padding; a decoder's end at the position
+// itself. Kernels start near one at the position itself and near zero elsewhere, so that the layer starts as the feed-forward one:
+// with random kernels, models memorised neighbouring tokens before attention learned anything (LOG.md).
 type SeparableConvolution struct {
 	Filter int    `json:"filter"`          // F, channels in between
-	Widths [2]int `json:"widths,omitzero"` // positions that each of the two sees; none given: 3 and 5, as in the authors' code
+	Widths [2]int `json:"widths,omitzero"` // positions in the window of each of the two; none given: 3 and 5, as in the authors' code
 }
 
-// widths is how many positions each of the two convolutions sees, its own included.
+// widths is how many positions the window of each convolution has, its own included.
 func (f SeparableConvolution) widths() [2]int {
 	if f.Widths == [2]int{} {
 		return [2]int{3, 5}
@@ -83,15 +83,15 @@ func (f SeparableConvolution) widths() [2]int {
 }
 
 // Apply convolves D channels to F, rectifies, and convolves back to D.
-func (f SeparableConvolution) Apply(scope *model.Scope, x *Node, line Line) *Node {
+func (f SeparableConvolution) Apply(scope *model.Scope, x *Node, c TransitionContext) *Node {
 	widths := f.widths()
-	inner := rectify(separable(scope.At("first"), x, line, widths[0], f.Filter))
-	inner = line.drop(inner)
-	return separable(scope.At("second"), inner, line, widths[1], x.Shape().Dimensions[2])
+	inner := rectify(separable(scope.At("first"), x, c, widths[0], f.Filter))
+	inner = c.drop(inner)
+	return separable(scope.At("second"), inner, c, widths[1], x.Shape().Dimensions[2])
 }
 
-// LooksBack is what each of the two convolutions sees besides a position itself.
-func (f SeparableConvolution) LooksBack(width int) (windows []Window) {
+// CacheWindows is the window of each of the two convolutions without the position itself.
+func (f SeparableConvolution) CacheWindows(width int) (windows []Window) {
 	for i, channels := range []int{width, f.Filter} {
 		if w := f.widths()[i]; w > 1 {
 			windows = append(windows, Window{w - 1, channels})
@@ -111,21 +111,21 @@ func (f SeparableConvolution) Validate() error {
 }
 
 // separable is a depthwise convolution over positions, one kernel of the given width a channel, and a pointwise affine map.
-func separable(scope *model.Scope, x *Node, line Line, width, channels int) *Node {
-	own := width - 1 // where a window has the position itself
+func separable(scope *model.Scope, x *Node, c TransitionContext, width, channels int) *Node {
+	own := width - 1 // index of the position itself in its window
 	switch {
-	case width == 1: // nobody else is seen
-	case line.Before != nil:
-		x = line.Before(x)
-	case line.Causal:
+	case width == 1: // nothing but the position itself
+	case c.Previous != nil:
+		x = c.Previous(x)
+	case c.Causal:
 		x = GrowLeft(x, 1, width-1, 0)
 	default:
-		x = Mul(x, InsertAxes(ConvertDType(line.Mask, x.DType()), -1))
+		x = Mul(x, InsertAxes(ConvertDType(c.Mask, x.DType()), -1))
 		own = (width - 1) / 2
 		x = GrowRight(GrowLeft(x, 1, own, 0), 1, width-1-own, 0)
 	}
-	kernel := line.Weights.parameter(scope, "depthwise", tap(own), width, x.Shape().Dimensions[2]).NodeValue(x)
-	return line.Weights.Affine(scope, "pointwise", depthwiseConvolution(x, kernel), channels)
+	kernel := c.Weights.parameter(scope, "depthwise", nearIdentity(own), width, x.Shape().Dimensions[2]).NodeValue(x)
+	return c.Weights.Affine(scope, "pointwise", depthwiseConvolution(x, kernel), channels)
 }
 
 // depthwiseConvolution computes y_i = sum over r of kernel_r * x_{i+r}, channel by channel.

@@ -28,8 +28,8 @@ func TestReachOfConvolutions(t *testing.T) {
 		{widths: [2]int{1, 4}, before: 2, after: 1}, {widths: [2]int{1, 4}, causal: true, after: 3},
 	} {
 		exec, err := model.NewExec(enginetest.Backend(t), model.NewStore(), func(scope *model.Scope, x *Node) *Node {
-			line := universal.Line{Mask: OnesLike(Squeeze(Slice(x, AxisRange(), AxisRange(), AxisElem(0)), -1)), Causal: c.causal, Weights: universal.Weights{Seed: 4}}
-			return universal.SeparableConvolution{Filter: 64, Widths: c.widths}.Apply(scope, x, line)
+			in := universal.TransitionContext{Mask: OnesLike(Squeeze(Slice(x, AxisRange(), AxisRange(), AxisElem(0)), -1)), Causal: c.causal, Weights: universal.Weights{Seed: 4}}
+			return universal.SeparableConvolution{Filter: 64, Widths: c.widths}.Apply(scope, x, in)
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -1,8 +1,8 @@
 // Package universal is section 2 of Dehghani, Gouws, Vinyals, Uszkoreit and Kaiser, "Universal Transformers" (ICLR 2019).
 //
 // A Universal Transformer is one step, applied again and again to every position of a sequence. A step first lets each
-// position look at all others (self-attention; attention and the separable convolution are the only layers that mix
-// positions), then revises each on its own (the [Transition]). The weights are the same in every step. How often the
+// position attend to all others (self-attention; attention and the separable convolution are the only layers that mix
+// positions), then revises each by itself (the [Transition]). The weights are the same in every step. How often the
 // step runs is not decided here but by a halting.Policy.
 //
 // The state starts as the embedded tokens, H^0. Step t adds coordinates, which say where a position stands and which step
@@ -21,8 +21,8 @@
 //	MultiHeadSelfAttention(X) = concat(head_1 .. head_k) W^O,  head_i = Attention(X W_i^Q, X W_i^K, X W_i^V)
 //	Transition(A)             = max(0, A W + b) W' + b', or two separable convolutions
 //
-// The residual carries X, coordinates included, as in the camera-ready paper. A decoder sees no later position, and attends,
-// between A and H^t, also to the encoder's output. From its last state comes the next token:
+// The residual carries X, coordinates included, as in the camera-ready paper. A decoder attends to no later position, and,
+// between A and H^t, attends to the encoder's output too. Its last state gives the distribution of the next token:
 //
 //	p(y_i | y_1 .. y_{i-1}, source) = softmax(O H^T)
 //
@@ -51,7 +51,7 @@ import (
 type Config struct {
 	SourceVocabulary  int            `json:"-"`     // V of the source; not read by a Decoder
 	TargetVocabulary  int            `json:"-"`     // V of the target, or the number of classes of an Encoder
-	TokensPerPosition int            `json:"-"`     // W, tokens at one position of the source, see embedWords; 0 counts as 1
+	TokensPerPosition int            `json:"-"`     // W, tokens at one position of the source, whose embeddings are summed; 0 counts as 1
 	Width             int            `json:"width"` // D
 	Heads             int            `json:"heads"` // K, a divisor of Width
 	Transition        Transition     `json:"-"`
@@ -81,17 +81,18 @@ type Config struct {
 
 // Inputs are the tokens that a model reads, 0 for padding, which stands at the right.
 type Inputs struct {
-	Source *Node // [B, M] int32, with Config.Words [B, M*W]; nil for a Decoder
+	Source *Node // [B, M] int32, or [B, M*W] with Config.TokensPerPosition; nil for a Decoder
 	Target *Node // [B, N] int32: what is to be predicted; the model itself shifts it right by one. nil for an Encoder
 
 	// SourcePositions [B, M] and TargetPositions [B, N] say where positions stand, int32 counted from 1. nil: 1, 2, 3, ...
 	SourcePositions, TargetPositions *Node
 
-	// Capacities of the encoder and the decoder, nil for all positions in all steps. With them, [Pass.Overflow] must be looked at.
+	// Capacities of the encoder and the decoder; nil: all positions in all steps. With them, a result counts only if no [Pass] has an
+	// Overflow.
 	SourceCapacities, TargetCapacities halting.Capacities
 }
 
-// Result is what a model made of its inputs.
+// Result is the output of a model.
 type Result struct {
 	Logits           *Node // [B, N, V]; [B, 1, V] of an Encoder
 	Encoder, Decoder *Pass // nil where the model has none
@@ -108,21 +109,21 @@ func (r Result) Passes() []*Pass {
 	return passes
 }
 
-// Pass is one stack's way through its steps.
+// Pass is the output of one stack, with what its steps did.
 type Pass struct {
 	halting.Outcome       // State is the stack's output, after the final norm if there is one
 	Mask            *Node // [B, M] bool, true at real positions
 
-	// Attention and CrossAttention hold one [B, K, queries, keys] a step if the Watch asked for them.
+	// Attention and CrossAttention hold one [B, K, queries, keys] a step, if Options ask for them.
 	Attention, CrossAttention []*Node
 }
 
-// Options says what a caller wants to see besides logits. Training asks for nothing: what nobody reads is not built.
+// Options says what is returned besides logits. What is not asked for is not computed.
 type Options struct {
 	ReturnAttention bool
 }
 
-// Validate names the first field that makes no sense, as JSON names it, with its value and what would do.
+// Validate names the first invalid field by its JSON name, its value, and what would be valid.
 func (c Config) Validate() error {
 	switch {
 	case c.TargetVocabulary < 2:
@@ -144,17 +145,8 @@ func (c Config) Validate() error {
 	case c.SharedEmbedding && c.SourceVocabulary != 0 && c.SourceVocabulary != c.TargetVocabulary:
 		return fmt.Errorf("shared_embedding needs one vocabulary, but the source has %d tokens and the target %d", c.SourceVocabulary, c.TargetVocabulary)
 	}
-	if _, fixed := c.Halting.(halting.Fixed); c.UntiedLayers && !fixed {
-		return fmt.Errorf("untied_layers needs halting to be fixed: its steps are the layers")
-	}
-	if c.UntiedLayers && c.LearnedSteps {
-		return fmt.Errorf("learned_steps makes no sense with untied_layers: a layer with weights of its own needs no step signal")
-	}
-	if c.ScaleSteps && !c.LearnedSteps {
-		return fmt.Errorf("scale_steps is true, but learned_steps is not: set both, or neither")
-	}
-	if _, tied := c.Halting.(halting.Length); tied && c.LearnedSteps {
-		return fmt.Errorf("learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")
+	if err := c.validateSteps(); err != nil {
+		return err
 	}
 	for _, part := range []struct {
 		name string
@@ -177,13 +169,30 @@ func (c Config) positions() Positions {
 // positionLimit is the largest position that training draws; 0: it counts from 1.
 func (c Config) positionLimit() int { return c.positions().Limit() }
 
-// Adaptive tells whether positions choose their own depth.
+// validateSteps checks the options of steps against each other.
+func (c Config) validateSteps() error {
+	_, fixed := c.Halting.(halting.Fixed)
+	_, byLength := c.Halting.(halting.Length)
+	switch {
+	case c.UntiedLayers && !fixed:
+		return fmt.Errorf("untied_layers needs halting to be fixed: its steps are the layers")
+	case c.UntiedLayers && c.LearnedSteps:
+		return fmt.Errorf("learned_steps cannot be set with untied_layers: a layer with weights of its own needs no step signal")
+	case c.ScaleSteps && !c.LearnedSteps:
+		return fmt.Errorf("scale_steps is true, but learned_steps is not: set both, or neither")
+	case byLength && c.LearnedSteps:
+		return fmt.Errorf("learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")
+	}
+	return nil
+}
+
+// Adaptive tells whether every position has its own depth.
 func (c Config) Adaptive() bool { return c.Halting.Adaptive() }
 
 // SelectsPositions tells whether a step can be applied to the positions that still run alone: halted ones need no work, and the
 // transition of one position does not depend on others.
 func (c Config) SelectsPositions() bool {
-	return c.Halting.SkipsHalted() && len(c.Transition.LooksBack(c.Width)) == 0
+	return c.Halting.SkipsHalted() && len(c.Transition.CacheWindows(c.Width)) == 0
 }
 
 // precision is Float32 unless something else is asked for.

@@ -253,7 +253,7 @@ func TestExitOfUntiedLayers(t *testing.T) {
 func TestUntiedLayersValidate(t *testing.T) {
 	for want, change := range map[string]func(*universal.Config){
 		"untied_layers needs halting to be fixed": func(c *universal.Config) { c.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 2}} },
-		"learned_steps makes no sense":            func(c *universal.Config) { c.LearnedSteps = true },
+		"learned_steps cannot be set":             func(c *universal.Config) { c.LearnedSteps = true },
 	} {
 		c := small()
 		c.UntiedLayers = true

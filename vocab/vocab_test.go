@@ -149,7 +149,7 @@ func TestSplit(t *testing.T) {
 }
 
 func TestTokensAsText(t *testing.T) {
-	for tokens, want := range map[vocab.Tokenizer]string{vocab.Characters: `"characters"`, vocab.Whitespace: `"words"`} {
+	for tokens, want := range map[vocab.Tokenizer]string{vocab.Characters: `"characters"`, vocab.Whitespace: `"whitespace"`} {
 		data, err := json.Marshal(tokens)
 		if err != nil || string(data) != want {
 			t.Errorf("JSON of %v is %s, %v", tokens, data, err)

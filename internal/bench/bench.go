@@ -1,6 +1,6 @@
-// Package bench measures how fast a backend does the model's work: a training step, encoding, decoding, a matrix product. It
-// does what one measures of other engines: encoder-decoder, post-norm, no dropout, Adam, source and target of equal length,
-// float32, the median of several runs after a warm-up. A figure means little by itself; ratios within one run do.
+// Package bench measures how fast a backend runs the model: a training step, encoding, decoding, a matrix product. The setting is
+// the one that other engines are measured in: encoder-decoder, post-norm, no dropout, Adam, source and target of equal length,
+// float32, the median of several runs after a warm-up. Compare figures within one run only: machines differ and are noisy.
 //
 // Letters: B batch, M positions, D width, F filter, V vocabulary, T steps.
 package bench
@@ -33,7 +33,7 @@ type Shape struct {
 	Uncached    bool    `json:"uncached"` // decode without a cache
 }
 
-// Default is the smaller of the two shapes that figures are quoted for.
+// Default is the smaller of the two shapes that published figures have.
 var Default = Shape{Width: 128, Filter: 512, Heads: 8, Steps: 6, MaxSteps: 12, Batch: 32, Length: 64, Vocabulary: 32}
 
 // Result is one measurement.
@@ -141,8 +141,8 @@ func (s Shape) ids(rng *rand.Rand) []vocab.ID {
 	return ids
 }
 
-// flops counts what the mathematics needs, two for a multiplication and its addition, matrix products alone: projections,
-// attention (causal attention counted whole, as everybody computes it), transition, readout; backward twice forward.
+// flops counts the multiplications and additions of matrix products: projections, attention (causal attention in full, as it is
+// computed), transition, readout; the backward pass counts twice the forward pass.
 func (s Shape) flops(what string) float64 {
 	d, f, m, v := float64(s.Width), float64(s.Filter), float64(s.Length), float64(s.Vocabulary)
 	t, positions := float64(s.Steps), float64(s.Batch*s.Length)

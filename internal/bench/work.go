@@ -47,7 +47,7 @@ func (w *work) prepare(what string) (func() error, error) {
 	return w.decode(rng)
 }
 
-// batch is the shape of what is worked on.
+// batch is the shape of the batch.
 func (w *work) batch() capacity.Shape {
 	return capacity.Shape{Rows: w.shape.Batch, Source: w.shape.Length, Target: w.shape.Length}
 }
@@ -82,8 +82,8 @@ func (w *work) call(graph capacity.GraphBuilder, inputs ...any) (func() error, e
 	}, nil
 }
 
-// start makes the variables, and draws the weights of the halting units as PyTorch draws those of a linear layer: with the zeros that
-// they are born with, all positions would halt in the same step.
+// start makes the variables, and draws the weights of the halting units as PyTorch initialises a linear layer: from zero, all positions
+// would halt in the same step.
 func (w *work) start(store *model.Store, graph capacity.GraphBuilder, inputs []any) error {
 	once := capacity.NewRunner(w.backend, store, graph, nil)
 	defer once.Close()
@@ -126,8 +126,7 @@ func (w *work) updateGraph(scope *model.Scope, nodes []*Node, c capacity.Capacit
 	return append([]*Node{loss}, meanUpdates(result)...), result
 }
 
-// learningRate does not change how much work there is, but what a model learns at adaptive depth does: there it learns so slowly that
-// positions run as many steps at the end as at the beginning.
+// learningRate is so low at adaptive depth that positions run as many steps at the end as at the beginning.
 func (w *work) learningRate() float64 {
 	if w.shape.Adaptive {
 		return 1e-8
@@ -141,7 +140,7 @@ func (w *work) encodeGraph(scope *model.Scope, nodes []*Node, c capacity.Capacit
 	return append([]*Node{memory.State}, meanUpdates(result)...), result
 }
 
-// meanUpdates is how often positions were updated, of each stack that chose.
+// meanUpdates is how often positions were updated, of each adaptive stack.
 func meanUpdates(result universal.Result) (means []*Node) {
 	for _, pass := range result.Passes() {
 		if pass.Adaptive() {
@@ -165,7 +164,7 @@ func (w *work) gemm(rng *rand.Rand) (func() error, error) {
 	}, matrix(), matrix())
 }
 
-// decode is greedy decoding of as many tokens as a sequence is long, whatever comes out.
+// decode is greedy decoding of as many tokens as a source has.
 func (w *work) decode(rng *rand.Rand) (func() error, error) {
 	store := model.NewStore()
 	d, err := decoding.New(w.backend, store, w.model)
@@ -207,7 +206,7 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 	}, nil
 }
 
-// endless keeps a decoder from ending: the end token is the least probable of all.
+// endless makes the end token the least probable, so that no sequence ends before its limit.
 func endless(next decoding.Next) decoding.Next {
 	return func(parents []int, tokens []vocab.ID) ([][]float64, error) {
 		logits, err := next(parents, tokens)

@@ -115,9 +115,9 @@ func numeric(exec *model.Exec, v *model.Variable, inputs []any) ([]float64, erro
 	}
 	start := tensors.MustCopyFlatData[float64](value)
 	at := func(i int, x float64) (float64, error) {
-		moved := append([]float64(nil), start...)
-		moved[i] = x
-		if err := v.SetValue(tensors.FromFlatDataAndDimensions(moved, v.Shape().Dimensions...)); err != nil {
+		shifted := append([]float64(nil), start...)
+		shifted[i] = x
+		if err := v.SetValue(tensors.FromFlatDataAndDimensions(shifted, v.Shape().Dimensions...)); err != nil {
 			return 0, err
 		}
 		out, err := exec.Call(inputs...)
