@@ -35,8 +35,8 @@ func writeBabi(p *Page, results []Result) {
 
 // babiCaveats is what a reader has to know before comparing our figures with the paper's.
 func babiCaveats(results []Result) (list []string) {
-	list = append(standInTexts(results), "In the files as published, some test questions stand word for word, with all their facts, in the 10k training file too: 741 of the 1,000 of task 4, 203 of task 20, "+
-		"152 of task 17, and at most 25 of any other task.")
+	list = append(standInTexts(results), "In the files as published, some test questions stand word for word, with all their facts, in the 10k training file too: "+
+		"741 of the 1,000 of task 4, 203 of task 20, 152 of task 17, and at most 25 of any other task.")
 	var seen []string
 	for _, name := range table1Names() {
 		if len(of(results, name)) > 0 && babiSeen[name] != "" {
@@ -44,8 +44,8 @@ func babiCaveats(results []Result) (list []string) {
 		}
 	}
 	if len(seen) > 0 {
-		list = append(list, "Validation chose checkpoints and seeds, but the configurations were sought with test errors in view: other configurations had been measured on the same test sets. "+
-			"Test errors were known of: "+strings.Join(seen, "; ")+". LOG.md has the details.")
+		list = append(list, "Validation chose checkpoints and seeds, but the configurations were sought with test errors in view: "+
+			"other configurations had been measured on the same test sets. Test errors were known of: "+strings.Join(seen, "; ")+". LOG.md has the details.")
 	}
 	return append(list, tiesText(results)...)
 }
@@ -67,7 +67,8 @@ func standInTexts(results []Result) (texts []string) {
 		}
 	}
 	for _, file := range files {
-		texts = append(texts, fmt.Sprintf("The stand-in of %s, in %s. Their errors in that task, and averages with it, are not comparable with the paper's.", file, and(byFile[file])))
+		texts = append(texts, fmt.Sprintf("The stand-in of %s, in %s. Their errors, ponder times and figures of that task, and averages with it, "+
+			"are not comparable with the paper's.", file, and(byFile[file])))
 	}
 	return texts
 }
@@ -101,7 +102,8 @@ func tiesText(results []Result) []string {
 
 // writeTable1 writes table 1, the paper's figures above ours.
 func writeTable1(p *Page, results []Result) {
-	p.Printf("### Average error (failed tasks)\n\nThe paper's averages are over all 20 tasks. Ours are over the tasks with a result; where some are missing, the cell says over how many.\n\n")
+	p.Printf("### Average error (failed tasks)\n\nThe paper's averages are over all 20 tasks. Ours are over the tasks with a result; " +
+		"where some are missing, the cell says over how many.\n\n")
 	head := []string{"model", ""}
 	for _, c := range babiColumns {
 		head = append(head, c.title)

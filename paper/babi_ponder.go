@@ -8,7 +8,8 @@ import (
 
 // writePonderTimes compares ponder times by the number of supporting facts.
 func writePonderTimes(p *Page, results []Result) {
-	p.Printf("### Ponder time by supporting facts (section 3.1)\n\nMean ± deviation of the number of steps over all positions of the test stories, of the best seed of each task.\n\n")
+	p.Printf("### Ponder time by supporting facts (section 3.1)\n\n" +
+		"Mean ± deviation of the number of steps over all positions of the test stories, of the best seed of each task.\n\n")
 	p.Head("experiment", "of", "one fact", "two", "three")
 	row := []string{"paper", "tasks"}
 	for _, moments := range babiPonder {
@@ -30,7 +31,8 @@ func writePonderTimes(p *Page, results []Result) {
 		}
 	}
 	if p.Printf("\n"); len(equal) > 0 {
-		p.Printf("Depth often depends on the task alone: at least %.0f %% of all positions take the same number of steps in these tasks. %s.\n\n", 100*nearlyAll, strings.Join(equal, "; "))
+		p.Printf("Depth often depends on the task alone: at least %.0f %% of all positions take the same number of steps in these tasks. %s.\n\n",
+			100*nearlyAll, strings.Join(equal, "; "))
 	}
 	p.Printf("%s", strings.Join(figures, ""))
 }

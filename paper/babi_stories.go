@@ -28,13 +28,17 @@ func drawn(p *Page, results []Result, f babi.Printed) (experiments, files []stri
 
 // writeStories shows the figures of single stories that runs left beside their results.
 func writeStories(p *Page, results []Result) {
-	p.Printf("### Single stories (figures 3 and 5 to 8)\n\nThe stories that the paper prints, read by the best seed of their task. Figure 3 is the number of steps of each position, of the story of figure 8: the\n" +
-		"paper does not print its own. The others show the attention of the question to the facts, a colour for each head.\n\n")
+	p.Printf("### Single stories (figures 3 and 5 to 8)\n\n" +
+		"The stories that the paper prints, read by the best seed of their task. Figure 3 is the number of steps of each position, of the story of\n" +
+		"figure 8: the paper does not print its own. The others show the attention of the question to the facts, a colour for each head.\n\n")
 	found := false
 	for _, f := range babiFigures() {
 		experiments, files := drawn(p, results, f)
 		for i, e := range experiments {
 			found = true
+			if s, uses := standIn(summaries(results, e)); uses && s.task == f.Task {
+				e += ", trained on the stand-in"
+			}
 			p.Printf("Figure %d, %s:\n\n![Figure %[1]d](%[3]s)\n\n", f.Figure, e, p.Link(files[i]))
 		}
 	}

@@ -2,7 +2,7 @@
 // shown. A table is made of cells, one training run each. A finished cell leaves one JSON file, a [Result]; RESULTS.md is
 // written from those files alone, and names what is missing.
 //
-// To add a table, write a file with a [Table] value, as babi.go is, and put the value in [Tables].
+// To add a table, write a file with a [Table] value, as babi.go is, and put the value in the place of its line in [Tables].
 package paper
 
 import (
@@ -61,36 +61,18 @@ type Data map[string]string
 // Tables is every table of the paper.
 var Tables = []*Table{
 	table1,
-	notMeasured("table2", "Subject-verb agreement", Row{
-		What:  "accuracy on all sentences; on those with 5 attractors",
-		Paper: "UT with dynamic halting 0.992; 0.907. Transformer 0.962; 0.883",
-	}),
-	notMeasured("table3", "LAMBADA", Row{
-		What:  "test perplexity (accuracy) as a language model; test accuracy in reading comprehension",
-		Paper: "UT with dynamic halting 142 (0.19); 0.5625. Transformer 7321 (0.0); 0.3988",
-	}),
-	notMeasured("table4", "Copy, reverse and addition", Row{
-		What:  "character (sequence) accuracy at length 400, trained at 40",
-		Paper: "UT 0.91 (0.35), 0.96 (0.46), 0.34 (0.02)",
-	}),
-	notMeasured("table5", "Learning to execute, memorization", Row{
-		What:  "character (sequence) accuracy of copy, double, reverse",
-		Paper: "UT 1.0 (1.0), 1.0 (1.0), 1.0 (1.0)",
-	}),
-	notMeasured("table6", "Learning to execute, program evaluation", Row{
-		What:  "character (sequence) accuracy of program, control, addition",
-		Paper: "UT 0.89 (0.63), 1.0 (1.0), 1.0 (1.0)",
-	}),
-	notMeasured("table7", "Translation, WMT 2014 English to German", Row{
-		What:  "BLEU",
-		Paper: "UT base 28.9, Transformer base 28.0",
-	}),
+	notMeasured("table2", "Subject-verb agreement: accuracy; on sentences with 5 attractors", "UT with dynamic halting 0.992; 0.907. Transformer 0.962; 0.883"),
+	notMeasured("table3", "LAMBADA, test: perplexity (accuracy); accuracy in reading comprehension", "UT with dynamic halting 142 (0.19); 0.5625. Transformer 7321 (0.0); 0.3988"),
+	notMeasured("table4", "Copy, reverse, addition at length 400: character (sequence) accuracy", "UT 0.91 (0.35), 0.96 (0.46), 0.34 (0.02)"),
+	notMeasured("table5", "Learning to execute, copy, double, reverse: character (sequence) accuracy", "UT 1.0 (1.0), 1.0 (1.0), 1.0 (1.0)"),
+	notMeasured("table6", "Learning to execute, program, control, addition: character (sequence) accuracy", "UT 0.89 (0.63), 1.0 (1.0), 1.0 (1.0)"),
+	notMeasured("table7", "Translation, WMT 2014 English to German: BLEU", "UT base 28.9, Transformer base 28.0"),
 }
 
-// notMeasured is a table that nobody has started.
-func notMeasured(name, title string, r Row) *Table {
-	r.Part, r.What, r.Ours, r.Missing = "table "+name[len("table"):], title+": "+r.What, "not measured yet", "everything"
-	return &Table{Name: name, Title: title, Overview: func(*Page, []Result) []Row { return []Row{r} }}
+// notMeasured is a table that nobody has started: what it measures, and the paper's figures.
+func notMeasured(name, what, figures string) *Table {
+	r := Row{Part: "table " + name[len("table"):], What: what, Paper: figures, Ours: "not measured yet", Missing: "everything"}
+	return &Table{Name: name, Title: what, Overview: func(*Page, []Result) []Row { return []Row{r} }}
 }
 
 // find gives the table and its experiments that a name stands for: those of the whole table, or one.
