@@ -35,6 +35,9 @@ func (d demoReport) print(w io.Writer) error {
 		}
 		row(lengths, r.Examples, interval(r.Metrics[0].Accuracy), interval(r.Metrics[1].Accuracy))
 	}
+	for _, note := range d.rows[0].Notes {
+		fmt.Fprintf(w, "  %s\n", note)
+	}
 	fmt.Fprintf(w, "\nThe paper's table 4, reverse, is another setting: trained on lengths up to 40, measured at length 400\n")
 	for _, r := range table4Reverse {
 		row(r.model, "", r.tokens, r.sequences)
