@@ -38,7 +38,7 @@ func stories(t *testing.T) string {
 func gridded(data, out string, more ...string) []string {
 	args := []string{"experiment", "run", "babi-1k-single-adaptive", "--data", data, "--seeds", "1",
 		"--runs", filepath.Join(out, "runs")}
-	for _, s := range []string{"model.width=16", "training.steps=20", "training.evaluate_every=10", "training.batch.rows=16", "training.schedule.cosine.warmup=5"} {
+	for _, s := range []string{"model.width=16", "training.steps=40", "training.evaluate_every=10", "training.batch.rows=16", "training.schedule.cosine.warmup=5"} {
 		args = append(args, "--set", s)
 	}
 	return append(args, append([]string{"--tasks", "1,2"}, more...)...)
