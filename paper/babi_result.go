@@ -144,3 +144,61 @@ func (m *babiMeasured) Summary() string {
 	}
 	return fmt.Sprintf("validation error %.1f %%, test error %.1f %% of %d questions", m.Validation.percent(), all.percent(), all.Questions)
 }
+
+// babiPaper is what the paper prints of one column of table 1 and one model: average error in percent over the tasks, and how many of
+// 20 fail. For the model with dynamic halting, appendix C adds every task: the best of 10 seeds, and mean and deviation over them.
+type babiPaper struct {
+	Average float64
+	Failed  int
+	Best    []float64    // task 1 to 20
+	Seeds   [][2]float64 // mean, deviation
+}
+
+// babiFails is the error, in percent, above which a task has failed.
+const babiFails = 5
+
+// babiPublished is table 1 and the tables of appendix C, by experiment.
+var babiPublished = map[string]babiPaper{
+	"babi-10k-single-transformer": {Average: 15.2, Failed: 10},
+	"babi-10k-joint-transformer":  {Average: 22.1, Failed: 12},
+	"babi-1k-single-transformer":  {Average: 21.8, Failed: 5},
+	"babi-1k-joint-transformer":   {Average: 26.8, Failed: 14},
+	"babi-10k-single":             {Average: 0.23, Failed: 0},
+	"babi-10k-joint":              {Average: 0.47, Failed: 0},
+	"babi-1k-single":              {Average: 5.31, Failed: 5},
+	"babi-1k-joint":               {Average: 8.50, Failed: 8},
+	"babi-10k-single-adaptive": {
+		Average: 0.21, Failed: 0,
+		Best: []float64{0, 0, 0.4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.4, 0.6, 0, 2.8, 0},
+		Seeds: [][2]float64{{0, 0}, {0.2, 0.4}, {1.8, 1.8}, {0.1, 0.1}, {0.2, 0.3}, {0.1, 0.2}, {0.3, 0.5}, {0.3, 0.2}, {0, 0}, {0.1, 0.2},
+			{0, 0}, {0.2, 0.1}, {0.2, 0.5}, {1.8, 2.6}, {2.1, 3.4}, {1.9, 2.2}, {1.6, 0.8}, {0.3, 0.4}, {3.4, 4.0}, {0, 0}},
+	},
+	"babi-10k-joint-adaptive": {
+		Average: 0.29, Failed: 0,
+		Best: []float64{0, 0, 1.2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.2, 0.2, 0, 3.1, 0},
+		Seeds: [][2]float64{{0, 0}, {1.7, 2.6}, {4.6, 7.3}, {0.2, 0.1}, {0.8, 0.5}, {0.1, 0.2}, {1.1, 1.5}, {0.5, 1.1}, {0, 0}, {0.5, 0.4},
+			{0.1, 0.1}, {0.4, 0.4}, {0.3, 0.4}, {1.3, 1.6}, {1.6, 2.8}, {0.9, 1.3}, {1.4, 3.4}, {0.7, 1.4}, {6.1, 7.3}, {0, 0}},
+	},
+	"babi-1k-single-adaptive": {
+		Average: 4.55, Failed: 3,
+		Best: []float64{0, 0, 3.7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5.8, 32.0, 0, 47.1, 2.4},
+		Seeds: [][2]float64{{0.2, 0.3}, {3.2, 4.1}, {9.1, 12.7}, {0.3, 0.3}, {1.1, 1.3}, {1.2, 2.1}, {0, 0}, {0.1, 0.2}, {0.1, 0.1}, {0.7, 0.8},
+			{0.4, 0.8}, {0.6, 0.9}, {0.8, 0.9}, {0.1, 0.2}, {0.3, 0.5}, {9.1, 8.1}, {43.7, 18.6}, {2.3, 3.6}, {50.2, 8.4}, {3.2, 2.5}},
+	},
+	"babi-1k-joint-adaptive": {
+		Average: 7.78, Failed: 5,
+		Best: []float64{0, 0.5, 5.4, 0, 0.5, 0.5, 3.2, 1.6, 0.2, 0.4, 0.1, 0, 0.6, 3.8, 5.9, 15.4, 42.9, 4.1, 68.2, 2.4},
+		Seeds: [][2]float64{{0.1, 0.2}, {4.3, 11.6}, {14.3, 18.1}, {0.4, 0.6}, {4.3, 5.6}, {0.8, 0.4}, {4.1, 2.9}, {3.9, 4.2}, {0.3, 0.3}, {1.3, 1.6},
+			{0.3, 0.9}, {0.3, 0.4}, {1.1, 0.9}, {4.7, 5.2}, {10.3, 8.6}, {34.1, 22.8}, {51.1, 12.9}, {12.8, 9.0}, {73.1, 23.9}, {2.6, 2.8}},
+	},
+}
+
+// babiPonder is section 3.1, ponder times of tasks that need one, two and three supporting facts: mean and deviation over all
+// positions of the test.
+var babiPonder = [][2]float64{{2.3, 0.8}, {3.1, 1.1}, {3.8, 2.2}}
+
+// babiNames is the names of the tasks, from 1.
+var babiNames = []string{"single supporting fact", "two supporting facts", "three supporting facts", "two-argument relations",
+	"three-argument relations", "yes/no questions", "counting", "lists and sets", "simple negation", "indefinite knowledge",
+	"basic coreference", "conjunction", "compound coreference", "time reasoning", "basic deduction", "basic induction",
+	"positional reasoning", "size reasoning", "path finding", "agents' motivations"}

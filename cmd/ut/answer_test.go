@@ -52,7 +52,7 @@ func TestAnswerAndReport(t *testing.T) {
 	if r := utReading(t, "12\n", "decode", run); r.code != 1 || !strings.Contains(r.stderr, "use ut answer") {
 		t.Errorf("decode: %+v", r)
 	}
-	if got := succeeds(t, "eval", run); !strings.Contains(got, "60 examples held out, classification") {
+	if got := succeeds(t, "eval", run); !strings.Contains(got, "60 examples, classification") {
 		t.Errorf("eval says %s", got)
 	}
 	if page := strings.TrimSpace(succeeds(t, "trace", run, "--input", "Mary went to the garden. Where is Mary?")); filepath.Ext(page) != ".html" {
