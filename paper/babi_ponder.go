@@ -116,11 +116,11 @@ func writeAttention(p *Page, results []Result) {
 			for _, a := range s.attention {
 				steps = append(steps, fmt.Sprintf("%.0f [%.0f]", 100*a.Share, 100*a.Uniform))
 			}
-			any = true
+			found = true
 			p.Row(e, fmt.Sprint(s.task), strings.Join(steps, ", "))
 		}
 	}
-	if !any {
+	if !found {
 		p.Row("missing", "", "")
 	}
 	p.Printf("\n")
