@@ -39,7 +39,7 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	}
 	measure := definition.Measure(m.Vocabularies)
 	if decodes, is := measure.(task.DecodedAccuracy); is && p.TeacherForced {
-		measure = task.ForcedAccuracy{Accuracy: decodes.Accuracy}
+		measure = task.ForcedAccuracy(decodes)
 	} else if is && p.ComputeHalted {
 		return Evaluation{}, fmt.Errorf("halted positions are always computed where answers are decoded: ask for that with teacher forcing only")
 	}
