@@ -18,10 +18,13 @@ import (
 //	"halting": {"frozen": {"max_steps": 6}}
 //
 // To add a choice, write its type and add a row to the part's table in choices.go.
-type Variant[T any, C choices[T]] struct{ Value T }
+type Variant[T checked, C choices[T]] struct{ Value T }
+
+// checked is what every choice can do: name the first of its fields that makes no sense, its value, and what would.
+type checked interface{ Validate() error }
 
 // choices is the table of a part.
-type choices[T any] interface {
+type choices[T checked] interface {
 	part() part
 	rows() []row[T]
 }
@@ -33,7 +36,7 @@ type part struct {
 }
 
 // row is one choice: its key in JSON, and its value with all defaults, whose type tells choices apart.
-type row[T any] struct {
+type row[T checked] struct {
 	key      string
 	defaults T
 }
@@ -192,11 +195,7 @@ func (v Variant[T, C]) validate() error {
 		}
 		return fmt.Errorf("%s is missing: %s", p.path, hint)
 	}
-	checked, ok := any(v.Value).(interface{ Validate() error })
-	if !ok { // its fields cannot be wrong
-		return nil
-	}
-	err := checked.Validate()
+	err := v.Value.Validate()
 	if err == nil || complete(err.Error()) {
 		return err
 	}

@@ -18,6 +18,8 @@ const int32Type = dtypes.Int32
 type Coordinates interface {
 	// At is the summand of position n, or of step n, both counted from 1, in a channel from 0 to width-1.
 	At(n, channel, width int) float64
+	// Validate names the first field that makes no sense, its value, and what would.
+	Validate() error
 }
 
 // Sinusoidal is the paper's choice. The two-dimensional coordinates of position i and step t are
@@ -34,6 +36,9 @@ func (Sinusoidal) At(n, channel, width int) float64 {
 	}
 	return math.Cos(angle) // (eq. 7)
 }
+
+// Validate finds nothing wrong.
+func (Sinusoidal) Validate() error { return nil }
 
 // Tensor2Tensor is the choice of the authors' code. Positions and steps count from 0 there, and exponents go to 1 in full:
 //
@@ -62,6 +67,9 @@ func (c Tensor2Tensor) At(n, channel, width int) float64 {
 	}
 	return math.Sin(angle)
 }
+
+// Validate finds nothing wrong: both orders of channels are possible.
+func (Tensor2Tensor) Validate() error { return nil }
 
 // coordinates of a stack: the two summands of P^t as nodes.
 type coordinates struct {
