@@ -16,6 +16,7 @@ type Report struct {
 	Validation int           `json:"validation"` // examples to choose a checkpoint by
 	HeldOut    int           `json:"held_out"`   // examples to evaluate with
 	Repeated   int           `json:"repeated"`   // held-out examples whose source is also in training: only from a file of their own
+	Ambiguous  int           `json:"ambiguous"`  // lines whose source stands in the same file with another target too: no model can answer all of them right
 	Source     UnknownTokens `json:"unknown_source"`
 	Target     UnknownTokens `json:"unknown_target"`
 }
@@ -67,6 +68,9 @@ func (r *Report) String() string {
 		lines = append(lines, f.String())
 	}
 	lines = append(lines, fmt.Sprintf("%d examples to train with, %d to choose a checkpoint by, %d to evaluate it with", r.Training, r.Validation, r.HeldOut))
+	if r.Ambiguous > 0 {
+		lines = append(lines, fmt.Sprintf("%d examples have a source that stands there with another target, too: not all of them can be answered right", r.Ambiguous))
+	}
 	if r.Repeated > 0 {
 		lines = append(lines, fmt.Sprintf("%d held-out examples have a source that is trained on", r.Repeated))
 	}

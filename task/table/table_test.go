@@ -101,6 +101,22 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// Lines that ask for two answers to one question are counted, and said; the same pair twice is none.
+// Caught when planted: equal pairs counted, the first of several left out.
+func TestAmbiguousSources(t *testing.T) {
+	content := numbers(200) + "7 7\tx\n7 7\ty\n7 7\tx\n8 8\tz\n8 8\tz\n9 9\tu\n9 9\tv\n"
+	_, report := open(t, Table{Path: write(t, content), Tokenizer: vocab.Whitespace})
+	if report.Ambiguous != 5 {
+		t.Errorf("%d lines are ambiguous, want 5", report.Ambiguous)
+	}
+	if text := report.String(); !strings.Contains(text, "5 examples have a source that stands there with another target") {
+		t.Errorf("%s", text)
+	}
+	if _, plain := open(t, Table{Path: write(t, numbers(200))}); plain.Ambiguous != 0 || strings.Contains(plain.String(), "another target") {
+		t.Errorf("%+v", plain)
+	}
+}
+
 // The held-out sources are a property of the sources alone: the same in any order, among any others, and never
 // trained on.
 func TestSplit(t *testing.T) {

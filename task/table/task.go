@@ -42,8 +42,26 @@ func build(c Table, p parts, report *Report) (*Task, error) {
 			report.Repeated++
 		}
 	}
+	report.Ambiguous = ambiguous(p.training) + ambiguous(p.validation) + ambiguous(p.evaluation)
 	report.Training, report.Validation, report.HeldOut = len(t.training), len(t.validation), len(t.heldOut)
 	return t, nil
+}
+
+// ambiguous counts the pairs whose source occurs with more than one target. Equal sources are in one part of the split.
+func ambiguous(pairs []pair) (n int) {
+	count, first, differ := map[uint64]int{}, map[uint64][]string{}, map[uint64]bool{}
+	for _, p := range pairs {
+		if count[p.hash]++; count[p.hash] == 1 {
+			first[p.hash] = p.target
+		}
+		differ[p.hash] = differ[p.hash] || !slices.Equal(first[p.hash], p.target)
+	}
+	for hash, several := range differ {
+		if several {
+			n += count[hash]
+		}
+	}
+	return n
 }
 
 // buildVocabularies sees the training part only.
