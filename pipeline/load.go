@@ -36,7 +36,7 @@ type Model struct {
 }
 
 // Load reads a run directory: its best checkpoint by validation, or the newest intact one if none was marked best
-// or that is damaged. Close what it gives.
+// or that is missing or damaged, which is noted. Close what it gives.
 func Load(dir string, backend compute.Backend) (*Model, error) {
 	log, err := runlog.Open(dir)
 	if err != nil {
@@ -68,8 +68,12 @@ func (m *Model) choose() error {
 		m.checkpoint = best
 		return nil
 	}
-	if !errors.Is(err, runlog.ErrNoCheckpoint) {
-		m.Notes = append(m.Notes, err.Error())
+	switch {
+	case errors.Is(err, runlog.ErrNotMarked):
+	case errors.Is(err, runlog.ErrNoCheckpoint), errors.Is(err, runlog.ErrDamaged):
+		m.Notes = append(m.Notes, fmt.Sprintf("%v: the newest checkpoint is used", err))
+	default:
+		return err
 	}
 	latest, refused, err := m.log.Latest()
 	for _, r := range refused {

@@ -191,7 +191,7 @@ func (t *Trainer) prepare() error {
 	t.build()
 	c, refused, err := t.Log.Latest()
 	for _, r := range refused {
-		t.notify(r.String())
+		t.notify(r.String() + ": it is set aside")
 	}
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
 		if len(refused) > 0 {
