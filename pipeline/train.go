@@ -161,7 +161,7 @@ func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *ru
 	config.Objective.Unknown, _ = opened.Vocabularies().Target.Unknown()
 	trainer := training.Trainer{
 		Config: config, Backend: backend, Model: r.Model.Value.Build(opened.Vocabularies(), r.Seed), Positions: r.Model.Value.TrainingPositions(),
-		Stream: stream, Validation: batch.Chunk(validation, plan), Log: log, OnProgress: c.Progress, Notify: c.Log, Fingerprint: r.Fingerprint(),
+		Stream: stream, Validation: batch.Chunk(validation, plan), Log: log, OnProgress: c.Progress, Notify: c.Log, Seals: training.Seals{Fingerprint: r.Fingerprint()},
 	}
 	return trainer.Run(ctx)
 }
