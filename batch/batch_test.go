@@ -2,6 +2,7 @@ package batch_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -180,5 +181,31 @@ func TestPlanValidate(t *testing.T) {
 		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", p, err, want)
 		}
+	}
+}
+
+// Numbers beyond all use are refused before anything is computed with them.
+// Caught when planted: any of the bounds left out.
+func TestPlanBounds(t *testing.T) {
+	for want, p := range map[string]batch.Plan{
+		"boundaries are [9223372036854775807]": {Tokens: 10, Boundaries: []int{math.MaxInt}},
+		"rows is 9223372036854775807":          {Rows: math.MaxInt},
+		"tokens is 9223372036854775807":        {Tokens: math.MaxInt},
+		"window is 9223372036854775807":        {Rows: 1, Window: math.MaxInt},
+		"windows of 268435456 examples":        {Rows: 1 << 20},
+		"windows of 45812984320 examples":      {Tokens: 1 << 30},
+	} {
+		p.MaxSource, p.MaxTarget = 5, 6
+		s, err := batch.NewStream(numbered, p, 1)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, %v, want %q", p, s, err, want)
+		}
+	}
+	s, err := batch.NewStream(func(int64) task.Example { return sized(1, 5, 6) }, batch.Plan{Rows: 2, Boundaries: []int{1 << 30}, MaxSource: 5, MaxTarget: 6, Window: 4}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := s.Next(); err != nil || b.SourceLength != 5 || b.TargetLength != 6 {
+		t.Errorf("with the largest boundary: %+v, %v", b, err)
 	}
 }

@@ -14,6 +14,13 @@ const (
 	growth        = 1.25
 )
 
+// Bounds far beyond any use: numbers within them can be added and multiplied, and windows fit a memory.
+const (
+	mostTokens = 1 << 30 // positions of a batch, or of a row
+	mostRows   = 1 << 20 // rows of a batch
+	mostWindow = 1 << 24 // examples that are sorted at a time
+)
+
 // A Plan says which rectangles there may be. Shapes are few on purpose: every one costs a compiled graph.
 type Plan struct {
 	Tokens            int   `json:"tokens,omitempty"`              // most positions of the longer rectangle: rows = max(1, Tokens/max(M, N))
@@ -32,6 +39,10 @@ func (p Plan) Validate() error {
 		return fmt.Errorf("rows is %d: it must be positive, or 0 to go by tokens", p.Rows)
 	case p.Tokens < 0:
 		return fmt.Errorf("tokens is %d: it must be positive", p.Tokens)
+	case p.Rows > mostRows:
+		return fmt.Errorf("rows is %d: it must be at most %d", p.Rows, mostRows)
+	case p.Tokens > mostTokens:
+		return fmt.Errorf("tokens is %d: it must be at most %d", p.Tokens, mostTokens)
 	case p.Rows == 0 && p.Tokens == 0:
 		return fmt.Errorf("rows and tokens are both 0: give one of them")
 	case p.MaxSource < 0:
@@ -42,12 +53,17 @@ func (p Plan) Validate() error {
 		return fmt.Errorf("words is %d: it must be positive, or 0 for 1", p.TokensPerPosition)
 	case p.MaxSource%p.words() != 0:
 		return fmt.Errorf("max_source is %d: it must be whole positions of %d ids", p.MaxSource, p.TokensPerPosition)
+	case p.Window > mostWindow:
+		return fmt.Errorf("window is %d: it must be at most %d", p.Window, mostWindow)
 	case p.Window < 0:
 		return fmt.Errorf("window is %d: it must be positive, or 0 for 256 of the longest batches", p.Window)
 	}
 	for i, b := range p.Boundaries {
 		if b <= 0 || i > 0 && b <= p.Boundaries[i-1] {
 			return fmt.Errorf("boundaries are %v: they must be positive and rise", p.Boundaries)
+		}
+		if b > mostTokens {
+			return fmt.Errorf("boundaries are %v: they must be at most %d", p.Boundaries, mostTokens)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"fmt"
+	"math"
 
 	"universal-transformer/internal/seed"
 	"universal-transformer/task"
@@ -32,6 +33,9 @@ func NewStream(source func(i int64) task.Example, plan Plan, seed uint64) (*Stre
 	}
 	if plan.MaxTarget == 0 {
 		return nil, fmt.Errorf("batch: max_target is 0: it must be the longest target of the task")
+	}
+	if n := plan.window(); n > mostWindow {
+		return nil, fmt.Errorf("batch: windows of %d examples are more than %d: choose fewer rows or tokens", n, mostWindow)
 	}
 	return &Stream{source: source, plan: plan, seed: seed}, nil
 }
@@ -66,6 +70,9 @@ func (s *Stream) Position() Position { return s.position }
 func (s *Stream) Seek(p Position) error {
 	if p.Window < 0 || p.Batch < 0 {
 		return fmt.Errorf("batch: position %+v has a negative number", p)
+	}
+	if most := math.MaxInt64/int64(s.plan.window()) - 1; p.Window > most {
+		return fmt.Errorf("batch: there is no window %d: the last is %d", p.Window, most)
 	}
 	before := *s
 	s.moveTo(p)

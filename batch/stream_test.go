@@ -3,6 +3,7 @@ package batch_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -104,7 +105,7 @@ func TestSeekRefuses(t *testing.T) {
 	s := stream(t, 1)
 	next(t, s)
 	before := s.Position()
-	for _, p := range []batch.Position{{Window: -1}, {Batch: -1}, {Window: 2, Batch: 1000}, {Batch: 1000}} {
+	for _, p := range []batch.Position{{Window: -1}, {Batch: -1}, {Window: 2, Batch: 1000}, {Batch: 1000}, {Window: math.MaxInt64}, {Window: math.MaxInt64 / 100}} {
 		if err := s.Seek(p); err == nil || s.Position() != before {
 			t.Errorf("Seek(%+v): %v, now at %+v", p, err, s.Position())
 		}

@@ -16,6 +16,12 @@ func (r Run) Fingerprint() string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Digest stands for all of the run, training included, but for where its files lie.
+func (r Run) Digest() string {
+	sum := sha256.Sum256(r.Identity().JSON())
+	return hex.EncodeToString(sum[:])
+}
+
 // Identity is the run without the names of its files, but for those that tell one run from another (the tag file:"name").
 func (r Run) Identity() Run {
 	r.Task.Value = renamed(r.Task.Value, func(tag, path string) string {

@@ -178,6 +178,24 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
+// A digest depends on everything but where files lie.
+// Caught when planted: the training left out, a path in it.
+func TestDigest(t *testing.T) {
+	base := experiment.Babi()
+	for set, same := range map[string]bool{
+		"task.path=elsewhere": true, "training.log_every=7": false, "training.beta2=0.998": false, "training.schedule.constant.rate=0.5": false,
+		"training.batch.rows=3": false, "task.set=en": false, "model.width=128": false, "seed=2": false,
+	} {
+		changed, err := base.Set(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := changed.Digest() == base.Digest(); got != same {
+			t.Errorf("%s: the same digest: %v, want %v", set, got, same)
+		}
+	}
+}
+
 // Caught when planted: whole numbers read as floating-point ones; text that is no JSON lost.
 func TestSet(t *testing.T) {
 	for _, test := range []struct {

@@ -36,7 +36,7 @@ type Model struct {
 }
 
 // Load reads a run directory: its best checkpoint by validation, or the newest intact one if none was marked best
-// or that is damaged. Close what it gives.
+// or that is missing or damaged, which is noted. Close what it gives.
 func Load(dir string, backend compute.Backend) (*Model, error) {
 	log, err := runlog.Open(dir)
 	if err != nil {
@@ -58,6 +58,9 @@ func Load(dir string, backend compute.Backend) (*Model, error) {
 	if err := fits(backend, m.Run, m.Vocabularies, m.checkpoint); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
+	if note := unsealed(m.checkpoint); note != "" {
+		m.Notes = append(m.Notes, note)
+	}
 	return m, training.Load(m.Store, parameters(m.checkpoint))
 }
 
@@ -68,8 +71,12 @@ func (m *Model) choose() error {
 		m.checkpoint = best
 		return nil
 	}
-	if !errors.Is(err, runlog.ErrNoCheckpoint) {
-		m.Notes = append(m.Notes, err.Error())
+	switch {
+	case errors.Is(err, runlog.ErrNotMarked):
+	case errors.Is(err, runlog.ErrNoCheckpoint), errors.Is(err, runlog.ErrDamaged):
+		m.Notes = append(m.Notes, fmt.Sprintf("%v: the newest checkpoint is used", err))
+	default:
+		return err
 	}
 	latest, refused, err := m.log.Latest()
 	for _, r := range refused {
@@ -123,7 +130,7 @@ func (m *Model) Export() (string, error) {
 }
 
 // fits is an error if a checkpoint's parameters are not exactly those that a run's model has: another shape, one missing, one
-// too many; or if it was trained under another configuration.
+// too many; or if it was trained under another configuration, or with another vocabulary.
 func fits(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
 	want, err := declared(backend, r.Model.Value.Build(v, r.Seed), v.Positions())
 	if err != nil {
@@ -142,10 +149,7 @@ func fits(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *run
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		return fmt.Errorf("checkpoint of step %d: parameter %s of the model that config.json describes is missing", c.Step, name)
 	}
-	if c.Meta[training.FingerprintKey] != r.Fingerprint() {
-		return fmt.Errorf("checkpoint of step %d was trained under another config.json: its task, model or seed has been changed since", c.Step)
-	}
-	return nil
+	return sealed(r, v, c)
 }
 
 // parameters are a checkpoint's tensors that belong to the model.

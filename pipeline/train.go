@@ -57,8 +57,11 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 	return run(ctx, backend, r, log, opened, c)
 }
 
-// Resume goes on with the run in a directory, from its newest intact checkpoint.
-func Resume(ctx context.Context, backend compute.Backend, dir string, c Callbacks) (training.Summary, error) {
+// Resume goes on with the run in a directory, from its newest intact checkpoint. Assignments ("training.steps=2000", see
+// [experiment.Run.Set]) change the configuration from there on, and what ended training before no longer counts: more updates, another
+// schedule, other intervals, checkpoints kept and ends. config.json is written anew, and changes.json says what was changed at which
+// step. Anything else that is assigned is an error.
+func Resume(ctx context.Context, backend compute.Backend, dir string, c Callbacks, sets ...string) (training.Summary, error) {
 	log, err := runlog.Resume(dir)
 	if err != nil {
 		return training.Summary{}, err
@@ -68,15 +71,22 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 	if err != nil {
 		return training.Summary{}, err
 	}
+	if _, err := extended(r, sets); err != nil {
+		return training.Summary{}, err
+	}
 	opened, err := open(r, c)
 	if err != nil {
 		return training.Summary{}, err
 	}
+	step, err := continues(backend, r, log, opened, c)
+	if err != nil {
+		return training.Summary{}, fmt.Errorf("%s: %w", dir, err)
+	}
 	if err := sameVocabulary(log, opened); err != nil {
 		return training.Summary{}, err
 	}
-	if err := continues(backend, r, log, opened); err != nil {
-		return training.Summary{}, fmt.Errorf("%s: %w", dir, err)
+	if r, err = extend(log, r, step, sets, c); err != nil {
+		return training.Summary{}, err
 	}
 	return run(ctx, backend, r, log, opened, c)
 }
@@ -91,16 +101,25 @@ func open(r experiment.Run, c Callbacks) (task.Task, error) {
 	return opened, r.CheckPositions(opened)
 }
 
-// continues is an error if the newest intact checkpoint is of another model than the configuration's.
-func continues(backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task) error {
+// continues is the step that training goes on from; an error if the newest intact checkpoint is of another model, configuration or
+// vocabulary.
+func continues(backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task, callbacks Callbacks) (step int64, err error) {
 	c, _, err := log.Latest()
-	if errors.Is(err, runlog.ErrNoCheckpoint) || err == nil && c.Step == 0 { // nothing is trained yet
-		return nil
+	if errors.Is(err, runlog.ErrNoCheckpoint) {
+		return 0, nil
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return fits(backend, r, opened.Vocabularies(), c)
+	if c.Step > 0 { // else nothing is trained yet, and there are no parameters
+		if err := fits(backend, r, opened.Vocabularies(), c); err != nil {
+			return 0, err
+		}
+		if note := unsealed(c); note != "" {
+			callbacks.log(note)
+		}
+	}
+	return c.Step, knownChange(log, r, c)
 }
 
 // ReadRun gives the experiment that a run directory is of.
@@ -136,7 +155,7 @@ func sameVocabulary(log *runlog.Run, opened task.Task) error {
 		return err
 	}
 	if !known.Equal(opened.Vocabularies()) {
-		return fmt.Errorf("%s: %w: restore the files, or start a new run", log.Dir(), errVocabulary)
+		return fmt.Errorf("%s: %w, or vocabulary.json has been changed: restore the files, or start a new run", log.Dir(), errVocabulary)
 	}
 	return nil
 }
@@ -161,7 +180,7 @@ func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *ru
 	config.Objective.Unknown, _ = opened.Vocabularies().Target.Unknown()
 	trainer := training.Trainer{
 		Config: config, Backend: backend, Model: r.Model.Value.Build(opened.Vocabularies(), r.Seed), Positions: r.Model.Value.TrainingPositions(),
-		Stream: stream, Validation: batch.Chunk(validation, plan), Log: log, OnProgress: c.Progress, Notify: c.Log, Fingerprint: r.Fingerprint(),
+		Stream: stream, Validation: batch.Chunk(validation, plan), Log: log, OnProgress: c.Progress, Notify: c.Log, Seals: seals(backend, r, opened.Vocabularies()),
 	}
 	return trainer.Run(ctx)
 }

@@ -24,30 +24,40 @@ func (r *Run) MarkBest(step int64) error {
 	return r.WriteJSON(bestFile, best{Step: &step})
 }
 
-// Best is the checkpoint that was marked as best. If none was, or it is gone, it is ErrNoCheckpoint; if it is
-// damaged, an error that names it.
+// ErrNotMarked means that no checkpoint was marked as best. It is an ErrNoCheckpoint, too.
+var ErrNotMarked = fmt.Errorf("%w is marked as best", ErrNoCheckpoint)
+
+// Best is the checkpoint that was marked as best. If none was, it is ErrNotMarked; if that one is gone, ErrNoCheckpoint; if it or
+// the mark is damaged, ErrDamaged.
 func (r *Run) Best() (*Checkpoint, error) {
 	step, marked, err := r.bestStep()
 	if err != nil {
 		return nil, err
 	}
 	if !marked {
-		return nil, fmt.Errorf("%s: %w is marked as best", r.dir, ErrNoCheckpoint)
+		return nil, fmt.Errorf("%s: %w", r.dir, ErrNotMarked)
 	}
-	return r.Load(step)
+	c, err := r.Load(step)
+	if errors.Is(err, ErrNoCheckpoint) {
+		return nil, fmt.Errorf("%s marks step %d as best: %w", r.path(bestFile), step, err)
+	}
+	return c, err
 }
 
 func (r *Run) bestStep() (step int64, marked bool, err error) {
-	var b best
-	err = r.ReadJSON(bestFile, &b)
+	data, err := os.ReadFile(r.path(bestFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}
-	if err == nil && b.Step == nil {
-		err = fmt.Errorf(`%s: key "step" is missing`, r.path(bestFile))
-	}
 	if err != nil {
 		return 0, false, err
+	}
+	var b best
+	if err = DecodeConfig(data, &b); err == nil && b.Step == nil {
+		err = errors.New(`key "step" is missing`)
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("%s: %w: %w", r.path(bestFile), ErrDamaged, err)
 	}
 	return *b.Step, true, nil
 }

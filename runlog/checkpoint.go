@@ -25,16 +25,25 @@ type Refused struct{ Path, Reason string }
 
 func (r Refused) String() string { return r.Path + ": " + r.Reason }
 
-// ErrNoCheckpoint means that a run has no checkpoint that can be used.
-var ErrNoCheckpoint = errors.New("no checkpoint")
+// What is wrong with checkpoints, for errors.Is. Any other error, such as a file that may not be read, says nothing about what is in
+// a checkpoint.
+var (
+	ErrNoCheckpoint = errors.New("no checkpoint") // there is none, or none that can be used
+	ErrDamaged      = errors.New("damaged")       // the content is not what was written
+)
 
 const (
 	checkpointPrefix = "step-"
 	checkpointSuffix = ".safetensors"
+	damagedSuffix    = ".damaged" // of what was set aside
 )
 
+func checkpointName(step int64) string {
+	return fmt.Sprintf("%s%09d%s", checkpointPrefix, step, checkpointSuffix)
+}
+
 func (r *Run) checkpointPath(step int64) string {
-	return r.path(checkpointDir, fmt.Sprintf("%s%09d%s", checkpointPrefix, step, checkpointSuffix))
+	return r.path(checkpointDir, checkpointName(step))
 }
 
 // SaveCheckpoint writes c as the checkpoint of a step, and the metrics written so far with it, to the disk.
@@ -52,7 +61,7 @@ func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
 	if err != nil {
 		return fmt.Errorf("checkpoint of step %d: %w", step, err)
 	}
-	if err := r.metrics.Sync(); err != nil {
+	if err := errors.Join(r.present(), r.metrics.Sync()); err != nil {
 		return err
 	}
 	if err := atomicfile.Write(r.checkpointPath(step), content); err != nil {
@@ -85,7 +94,7 @@ func (r *Run) prune(step int64, keep int) error {
 	return nil
 }
 
-// Steps is the steps there are checkpoints of, rising. Nothing says yet that they can be used.
+// Steps is the steps there are checkpoints of, rising. Nothing says yet that they can be used. Files of other names are none.
 func (r *Run) Steps() ([]int64, error) {
 	entries, err := os.ReadDir(r.path(checkpointDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +105,7 @@ func (r *Run) Steps() ([]int64, error) {
 		digits, isCheckpoint := strings.CutPrefix(e.Name(), checkpointPrefix)
 		digits, hasSuffix := strings.CutSuffix(digits, checkpointSuffix)
 		step, err := strconv.ParseInt(digits, 10, 64)
-		if isCheckpoint && hasSuffix && err == nil && step >= 0 {
+		if isCheckpoint && hasSuffix && err == nil && e.Name() == checkpointName(step) {
 			steps = append(steps, step)
 		}
 	}
@@ -104,8 +113,8 @@ func (r *Run) Steps() ([]int64, error) {
 	return steps, nil
 }
 
-// Load is the checkpoint of a step. One that is missing is ErrNoCheckpoint; one whose bytes are not those that
-// were written is an error that names the file.
+// Load is the checkpoint of a step. One that is missing is ErrNoCheckpoint; one whose bytes are not those that were written is
+// ErrDamaged and names the file.
 func (r *Run) Load(step int64) (*Checkpoint, error) {
 	path := r.checkpointPath(step)
 	data, err := os.ReadFile(path)
@@ -120,13 +129,13 @@ func (r *Run) Load(step int64) (*Checkpoint, error) {
 		err = fmt.Errorf("it is the checkpoint of step %d", c.Step)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)
 	}
 	return c, nil
 }
 
-// Latest is the newest checkpoint that is whole, and the newer ones that are not, newest first. If there is
-// none, it is ErrNoCheckpoint.
+// Latest is the newest checkpoint that is whole, and the newer ones that are not, newest first. If there is none, it is
+// ErrNoCheckpoint. One that cannot be read, for whatever reason but its content, is an error.
 func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 	steps, err := r.Steps()
 	if err != nil {
@@ -135,11 +144,14 @@ func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 	var refused []Refused
 	for _, step := range slices.Backward(steps) {
 		c, err := r.Load(step)
-		if err == nil {
+		switch path := r.checkpointPath(step); {
+		case err == nil:
 			return c, refused, nil
+		case errors.Is(err, ErrDamaged):
+			refused = append(refused, Refused{Path: path, Reason: strings.TrimPrefix(err.Error(), path+": ")})
+		case !errors.Is(err, ErrNoCheckpoint): // else its writer has just removed it
+			return nil, nil, err
 		}
-		path := r.checkpointPath(step)
-		refused = append(refused, Refused{Path: path, Reason: strings.TrimPrefix(err.Error(), path+": ")})
 	}
 	if len(refused) > 0 {
 		return nil, refused, fmt.Errorf("%s: %w can be used: all %d are damaged", r.dir, ErrNoCheckpoint, len(refused))
@@ -147,25 +159,48 @@ func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 	return nil, nil, fmt.Errorf("%s: %w was saved yet", r.dir, ErrNoCheckpoint)
 }
 
-// removeCheckpointsAfter removes the checkpoints of later steps, and the mark of the best if it is among them.
-func (r *Run) removeCheckpointsAfter(step int64) error {
-	best, hasBest, err := r.bestStep()
-	if err != nil {
-		return err
-	}
-	if hasBest && best > step {
-		if err := os.Remove(r.path(bestFile)); err != nil {
-			return err
-		}
-	}
+// clearAfter removes the checkpoints of later steps, and the mark of the best if it is among them. Damaged ones are not removed but
+// set aside under another name; if one cannot be read, nothing changes.
+func (r *Run) clearAfter(step int64) error {
 	steps, err := r.Steps()
 	if err != nil {
 		return err
 	}
+	steps = slices.DeleteFunc(steps, func(s int64) bool { return s <= step })
+	aside := map[int64]bool{}
 	for _, s := range steps {
-		if s > step {
+		if _, err := r.Load(s); errors.Is(err, ErrDamaged) {
+			aside[s] = true
+		} else if err != nil {
+			return err
+		}
+	}
+	best, hasBest, err := r.bestStep()
+	if err == nil && hasBest && best > step {
+		err = os.Remove(r.path(bestFile))
+	}
+	if err != nil {
+		return err
+	}
+	for _, s := range steps {
+		if aside[s] {
+			err = errors.Join(err, setAside(r.checkpointPath(s)))
+		} else {
 			err = errors.Join(err, os.Remove(r.checkpointPath(s)))
 		}
 	}
 	return err
+}
+
+// setAside gives a file a name that nothing reads and nothing else has.
+func setAside(path string) error {
+	to := path + damagedSuffix
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+			return os.Rename(path, to)
+		} else if err != nil {
+			return err
+		}
+		to = fmt.Sprint(path, damagedSuffix, "-", i)
+	}
 }

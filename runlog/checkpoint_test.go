@@ -192,3 +192,105 @@ func TestCheckpointBytesAreDeterministic(t *testing.T) {
 		t.Errorf("left over: %v", leftovers)
 	}
 }
+
+// A checkpoint that cannot be read is not damaged: resuming stops with its name, and everything stays.
+func TestUnreadableCheckpointIsNotDamaged(t *testing.T) {
+	r := create(t)
+	appendRows(t, r, 10, 20)
+	save(t, r, 0, 10)
+	before := content(t, metricsPath(r))
+	path := checkpointPath(r, 20)
+	if err := os.Mkdir(path, 0o700); err != nil { // it can be opened, but not read, by anybody
+		t.Fatal(err)
+	}
+	if c, refused, err := r.Latest(); err == nil || errors.Is(err, runlog.ErrNoCheckpoint) || errors.Is(err, runlog.ErrDamaged) || !strings.Contains(err.Error(), path) {
+		t.Errorf("latest is %v, %v, %v", c, refused, err)
+	}
+	if err := r.Truncate(0); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("Truncate: %v", err)
+	}
+	there(t, r, 10, 20)
+	if got := content(t, metricsPath(r)); got != before {
+		t.Errorf("metrics are %q, want %q", got, before)
+	}
+}
+
+// Damaged checkpoints are set aside, never removed, also when one was set aside before.
+func TestTruncateSetsDamagedCheckpointsAside(t *testing.T) {
+	r := create(t)
+	for _, damage := range []string{"first", "second"} {
+		save(t, r, 0, 10, 20)
+		if err := os.WriteFile(checkpointPath(r, 20), []byte(damage), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Truncate(10); err != nil {
+			t.Fatal(err)
+		}
+		there(t, r, 10)
+	}
+	for name, want := range map[string]string{".damaged": "first", ".damaged-2": "second"} {
+		if got := content(t, checkpointPath(r, 20)+name); got != want {
+			t.Errorf("%s holds %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestStrayFilesAreNoCheckpoints(t *testing.T) {
+	r := create(t)
+	save(t, r, 0, 10)
+	for _, name := range []string{"step-20.safetensors", "step-+00000020.safetensors", "step-0000000020.safetensors", "notes.txt", "step-000000030.safetensors.damaged"} {
+		if err := os.WriteFile(filepath.Join(r.Dir(), "checkpoints", name), []byte("stray"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	there(t, r, 10)
+	if c, refused, err := r.Latest(); err != nil || c.Step != 10 || len(refused) > 0 {
+		t.Errorf("latest is %v, %v, %v", c, refused, err)
+	}
+	if err := r.Truncate(10); err != nil {
+		t.Error(err)
+	}
+}
+
+// A directory that is removed, or replaced by another, while it is written is an error that says so, and not made again.
+func TestDirectoryIsRemoved(t *testing.T) {
+	for name, replace := range map[string]func(dir string) error{
+		"removed":  func(string) error { return nil },
+		"replaced": func(dir string) error { return os.CopyFS(dir, os.DirFS(dir+".moved")) },
+	} {
+		r := create(t)
+		appendRows(t, r, 1)
+		if err := os.Rename(r.Dir(), r.Dir()+".moved"); err != nil {
+			t.Skip(err)
+		}
+		if err := replace(r.Dir()); err != nil {
+			t.Fatal(err)
+		}
+		for what, err := range map[string]error{"a line": r.AppendMetrics(row{Step: 2}), "a checkpoint": r.SaveCheckpoint(2, checkpoint(t, 2), 1)} {
+			if err == nil || !strings.Contains(err.Error(), r.Dir()+" was removed or replaced") {
+				t.Errorf("%s, %s: %v", name, what, err)
+			}
+		}
+	}
+}
+
+// A mark that names a checkpoint that is gone is told from no mark, and a mark that is damaged from both.
+func TestBestIsMissing(t *testing.T) {
+	r := create(t)
+	if _, err := r.Best(); !errors.Is(err, runlog.ErrNotMarked) {
+		t.Errorf("no mark: %v", err)
+	}
+	save(t, r, 0, 10)
+	if err := errors.Join(r.MarkBest(10), os.Remove(checkpointPath(r, 10))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Best(); errors.Is(err, runlog.ErrNotMarked) || !errors.Is(err, runlog.ErrNoCheckpoint) || !strings.Contains(err.Error(), "best.json marks step 10") {
+		t.Errorf("the marked one is gone: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(r.Dir(), "best.json"), []byte(`{"step": 1`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Best(); !errors.Is(err, runlog.ErrDamaged) || !strings.Contains(err.Error(), "best.json") {
+		t.Errorf("the mark is damaged: %v", err)
+	}
+}

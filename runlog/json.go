@@ -16,6 +16,9 @@ const versionKey = "version"
 // Config reads config.json into v, strictly: a key that v does not have is an error that offers the nearest one.
 func (r *Run) Config(v any) error { return readStamped(r.path(configFile), v) }
 
+// WriteConfig writes another configuration, for a run that goes on under it.
+func (r *Run) WriteConfig(config any) error { return r.WriteJSON(configFile, config) }
+
 // DecodeConfig reads a configuration that a person or Create wrote: as strictjson.Decode, but "version" is let
 // through.
 func DecodeConfig(data []byte, v any) error { return strictjson.Decode(withoutVersion(data), v) }

@@ -116,6 +116,9 @@ func (r *Run) AppendMetrics(values any) error {
 	if *has.Step < r.last {
 		return fmt.Errorf("metrics: step %d comes after step %d: Truncate first", *has.Step, r.last)
 	}
+	if err := r.present(); err != nil {
+		return err
+	}
 	if err := r.appendLine(append(line, '\n')); err != nil {
 		return err
 	}
@@ -132,9 +135,22 @@ func (r *Run) appendLine(line []byte) error {
 	return nil
 }
 
+// present is an error if the directory is no longer the one that was opened: what is written would be lost.
+func (r *Run) present() error {
+	here, err := r.metrics.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Stat(r.path(metricsFile))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(here, there) {
+		return fmt.Errorf("%s was removed or replaced while it was written: nothing more can be saved in it", r.dir)
+	}
+	return err
+}
+
 // Truncate takes the run back to a step: rows of metrics and checkpoints of later steps are removed, and so is
-// the mark of the best checkpoint if that was one of them. Going on from there repeats what a killed run had
-// begun.
+// the mark of the best checkpoint if that was one of them. Damaged checkpoints are set aside, under names that
+// end in .damaged. Going on from there repeats what a killed run had begun.
 func (r *Run) Truncate(afterStep int64) error {
 	if r.metrics == nil {
 		return errReader
@@ -153,12 +169,12 @@ func (r *Run) Truncate(afterStep int64) error {
 			size, last = ends[i], step
 		}
 	}
+	if err := r.clearAfter(afterStep); err != nil {
+		return err
+	}
 	if err := r.metrics.Truncate(size); err != nil {
 		return err
 	}
 	r.size, r.last = size, last
-	if err := r.metrics.Sync(); err != nil {
-		return err
-	}
-	return r.removeCheckpointsAfter(afterStep)
+	return r.metrics.Sync()
 }

@@ -1,6 +1,6 @@
 // Package runlog is the run directory: what a training run leaves on disk, written by one process and read by any.
 //
-//	config.json                        the complete configuration, written once
+//	config.json                        the complete configuration
 //	metrics.jsonl                      one JSON object a line, rising steps
 //	checkpoints/step-000001000.safetensors   weights and everything else a resume needs
 //	best.json                          which checkpoint is the best one

@@ -54,11 +54,11 @@ func seal(step int64, c *Checkpoint) ([]byte, error) {
 func unseal(data []byte) (*Checkpoint, error) {
 	f, err := safetensors.Decode(data)
 	if err != nil {
-		return nil, fmt.Errorf("damaged: %w", err)
+		return nil, fmt.Errorf("%w", err)
 	}
 	digest := f.Metadata[sha256Key]
 	if len(digest) != len(noDigest) {
-		return nil, errors.New("damaged: no sha256 in the metadata")
+		return nil, errors.New("no sha256 in the metadata")
 	}
 	at, err := digestOffset(data, digest)
 	if err != nil {
@@ -69,7 +69,7 @@ func unseal(data []byte) (*Checkpoint, error) {
 	h.Write([]byte(noDigest))
 	h.Write(data[at+len(digest):])
 	if got := hex.EncodeToString(h.Sum(nil)); got != digest {
-		return nil, fmt.Errorf("damaged: the content has the sha256 %.12s, it was written with %.12s", got, digest)
+		return nil, fmt.Errorf("the content has the sha256 %.12s, it was written with %.12s", got, digest)
 	}
 	step, err := strconv.ParseInt(f.Metadata[stepKey], 10, 64)
 	if err != nil {
@@ -88,7 +88,7 @@ func digestOffset(data []byte, digest string) (int, error) {
 	header := data[8 : 8+binary.LittleEndian.Uint64(data)] // safe: the file was encoded or decoded
 	at := bytes.Index(header, append(key, digest+`"`...))
 	if at < 0 {
-		return 0, errors.New("damaged: the sha256 is not written as this program writes it")
+		return 0, errors.New("the sha256 is not written as this program writes it")
 	}
 	return 8 + at + len(key), nil
 }

@@ -143,11 +143,13 @@ func (t *Trainer) sane(tally objective.Tally, norm float64) error {
 	default:
 		return nil
 	}
-	kept := "no checkpoint had been written"
-	if c, _, err := t.Log.Latest(); err == nil && c != nil {
-		kept = fmt.Sprintf("the checkpoint of step %d is kept", c.Step)
+	kept := "no checkpoint had been written: start again"
+	if c, _, err := t.Log.Latest(); err == nil {
+		kept = fmt.Sprintf("the checkpoint of step %d is kept: go on from it", c.Step)
 	}
-	return fmt.Errorf("training stopped at step %d: %s; %s; try a lower learning rate, a longer warm-up or training.clip_norm", t.step, what, kept)
+	field, value := t.Config.Schedule.Halved()
+	return fmt.Errorf("training stopped at step %d: %s; %s with a lower learning rate: ut train --resume %s --set training.schedule.%s=%.3g",
+		t.step, what, kept, t.Log.Dir(), field, value)
 }
 
 // exploded is a cross entropy, in nats a token, that no vocabulary explains: guessing among a million costs 14.
@@ -191,7 +193,7 @@ func (t *Trainer) prepare() error {
 	t.build()
 	c, refused, err := t.Log.Latest()
 	for _, r := range refused {
-		t.notify(r.String())
+		t.notify(r.String() + ": it is set aside")
 	}
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
 		if len(refused) > 0 {
@@ -205,6 +207,12 @@ func (t *Trainer) prepare() error {
 	t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
 	if err := t.restore(c); err != nil {
 		return err
+	}
+	if t.step > t.Config.Steps {
+		return fmt.Errorf("the checkpoint of step %d is beyond the %d steps that training.steps asks for", c.Step, t.Config.Steps)
+	}
+	if was := c.Meta[EngineKey]; was != "" && was != t.Seals.Engine {
+		t.notify(fmt.Sprintf("that checkpoint was computed by %s, this is %s: the rest may differ in the last bits from a run without interruption", was, t.Seals.Engine))
 	}
 	if t.state.BestStep == c.Step { // the run may have been killed between writing its best checkpoint and saying so
 		if err := t.Log.MarkBest(c.Step); err != nil {

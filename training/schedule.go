@@ -11,6 +11,8 @@ type Schedule interface {
 	Rate(step, steps int64, width int) float64
 	// Validate names the first field that makes no sense, its value, and what would.
 	Validate() error
+	// Halved is a lower learning rate throughout: a field of the schedule's, and half its value.
+	Halved() (field string, value float64)
 }
 
 // Constant is the same rate throughout.
@@ -20,6 +22,9 @@ type Constant struct {
 
 // Rate is c.LearningRate.
 func (c Constant) Rate(int64, int64, int) float64 { return c.LearningRate }
+
+// Halved is half the rate.
+func (c Constant) Halved() (string, float64) { return "rate", c.LearningRate / 2 }
 
 // Validate rejects a rate that is not positive.
 func (c Constant) Validate() error {
@@ -45,6 +50,9 @@ func (i InverseSquareRoot) Rate(step, _ int64, width int) float64 {
 	return i.Factor * min(1, s/w) / math.Sqrt(max(s, w)) / math.Sqrt(float64(width))
 }
 
+// Halved is half the factor.
+func (i InverseSquareRoot) Halved() (string, float64) { return "factor", i.Factor / 2 }
+
 // Validate rejects numbers that are not positive.
 func (i InverseSquareRoot) Validate() error {
 	if !(i.Factor > 0) || i.Warmup < 1 {
@@ -68,6 +76,9 @@ func (c Cosine) Rate(step, steps int64, _ int) float64 {
 	done := min(1, float64(step-c.Warmup)/float64(max(steps-c.Warmup, 1)))
 	return c.Floor + (c.Peak-c.Floor)*(1+math.Cos(math.Pi*done))/2
 }
+
+// Halved is half the peak, or the floor if that is higher.
+func (c Cosine) Halved() (string, float64) { return "peak", max(c.Peak/2, c.Floor) }
 
 // Validate rejects a floor above the peak, and negative numbers.
 func (c Cosine) Validate() error {

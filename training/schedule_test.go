@@ -37,6 +37,22 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
+// Halving the field that a schedule names halves its rate, but never below its floor.
+func TestHalved(t *testing.T) {
+	for _, test := range []struct {
+		schedule training.Schedule
+		field    string
+		value    float64
+	}{
+		{training.Constant{LearningRate: 0.5}, "rate", 0.25}, {training.InverseSquareRoot{Factor: 2, Warmup: 10}, "factor", 1},
+		{training.Cosine{Peak: 1, Floor: 0.1}, "peak", 0.5}, {training.Cosine{Peak: 1, Floor: 0.75}, "peak", 0.75},
+	} {
+		if field, value := test.schedule.Halved(); field != test.field || value != test.value {
+			t.Errorf("%+v: %s %v, want %s %v", test.schedule, field, value, test.field, test.value)
+		}
+	}
+}
+
 // Every refusal names the field and its value.
 // Caught when planted: a check left out.
 func TestValidate(t *testing.T) {

@@ -2,8 +2,9 @@
 // moment and resumed as if it had not been.
 //
 // Everything random is drawn from streams named by the run's seed: initial weights by parameter, examples and their order by
-// index, positions by update, dropout by a state that checkpoints keep. Two runs with the same seed on the same backend
-// give the same bits, and so does a run that was interrupted.
+// index, positions by update, dropout by a state that checkpoints keep. Two runs with the same seed give the same bits, and so does
+// one that was interrupted, if all of it is computed by the same build of this program on the same backend, with the same kernels and
+// as many threads: sums of floats depend on their order. Checkpoints say what computed them, and Run notes where that changes.
 package training
 
 import (
@@ -107,9 +108,7 @@ type Trainer struct {
 	OnProgress func(Progress) // called after every update; may be nil
 	Notify     func(string)   // called with one line for the person who trains; may be nil
 
-	// Fingerprint stands for the configuration that weights depend on. Checkpoints hold it under [FingerprintKey]; whoever reads
-	// one can tell whether it is of the configuration at hand.
-	Fingerprint string
+	Seals Seals // what the run's checkpoints belong to
 
 	Store *model.Store // variables, filled by Run
 
@@ -120,6 +119,23 @@ type Trainer struct {
 	step       int64
 	state      state
 }
+
+// Seals say what a checkpoint belongs to; it holds them in its metadata, and whoever reads one can tell whether it is of the
+// configuration, vocabulary and machine at hand.
+type Seals struct {
+	Fingerprint   string // of the part of the configuration that weights cannot be used without
+	Vocabulary    string // of what ids mean
+	Configuration string // of all of the configuration: after a change of it, what ended training before no longer counts
+	Engine        string // what computes, and with how many threads
+}
+
+// Where a checkpoint's metadata keeps its seals.
+const (
+	FingerprintKey   = "fingerprint"
+	VocabularyKey    = "vocabulary"
+	ConfigurationKey = "configuration"
+	EngineKey        = "engine"
+)
 
 // Progress is what the person who waits wants to know.
 type Progress struct {

@@ -178,3 +178,5 @@ type onlyFirst float64
 func (o onlyFirst) Rate(step, _ int64, _ int) float64 { return map[int64]float64{1: float64(o)}[step] }
 
 func (onlyFirst) Validate() error { return nil }
+
+func (o onlyFirst) Halved() (string, float64) { return "rate", float64(o) / 2 }

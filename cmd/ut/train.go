@@ -26,14 +26,20 @@ func newTrain() *cobra.Command {
 		Short: "Train an experiment, or go on with a run",
 		Long: `train runs an experiment of ut list, or one from a file (ut show prints what it may say), in a
 new run directory. --resume goes on with a run that was interrupted or killed, from its newest
-checkpoint, as if nothing had happened.
+checkpoint, as if nothing had happened: with the same build, backend, kernels and number of threads
+every bit is as without the interruption; where one of them differs, a line says so.
 
-Ctrl-C ends training after the update at hand, with a checkpoint; a second one at once.`,
+--resume with --set trains a run further, also one that has ended: more training.steps, another
+training.schedule (a lower rate, after a loss that is no number), other intervals between lines,
+validations and checkpoints, training.keep and training.stop. Nothing else of a run can change.
+
+Ctrl-C, SIGTERM and the end of the terminal end training after the update at hand, with a checkpoint; a second one at once.`,
 		Example: `  ut train reverse
   ut train reverse --out runs/small --seed 7 --set model.width=64 --set training.steps=5000
   ut train --config mine.json --out runs/mine
   ut train base --set task.table.path=pairs.tsv --out runs/pairs
-  ut train --resume runs/mine`,
+  ut train --resume runs/mine
+  ut train --resume runs/mine --set training.steps=50000`,
 		Args: func(*cobra.Command, []string) error { return nil },
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c, args); err != nil {
@@ -57,7 +63,7 @@ Ctrl-C ends training after the update at hand, with a checkpoint; a second one a
 // check rejects what cannot be meant together.
 func (f *trainFlags) check(c *cobra.Command, args []string) error {
 	if f.resume != "" {
-		for _, name := range []string{"config", "out", "seed", "set"} {
+		for _, name := range []string{"config", "out", "seed"} {
 			if c.Flags().Changed(name) {
 				return usagef("--%s cannot be given with --resume: a run keeps its configuration", name)
 			}
@@ -106,7 +112,7 @@ func (f *trainFlags) start(c *cobra.Command, args []string) error {
 func (f *trainFlags) goOn(c *cobra.Command) error {
 	return using(f.backend, func(backend compute.Backend) error {
 		return watched(c, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
-			return pipeline.Resume(ctx, backend, f.resume, w)
+			return pipeline.Resume(ctx, backend, f.resume, w, f.sets...)
 		})
 	})
 }

@@ -1,0 +1,138 @@
+package pipeline_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/pipeline"
+	"universal-transformer/runlog"
+	"universal-transformer/training"
+)
+
+// lastCheckpoint is the newest checkpoint of a run.
+func lastCheckpoint(t *testing.T, dir string) *runlog.Checkpoint {
+	t.Helper()
+	log, err := runlog.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := log.Latest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A run that has ended and is given more updates comes to the weights of a run that had them from the start, bit for bit; what was
+// changed is recorded, and resuming without a change afterwards does nothing.
+// Caught when planted: a change that is not written, a stream that starts again.
+func TestMoreSteps(t *testing.T) {
+	dir, r := briefly(t)
+	r.Training.Steps = 10
+	straight := filepath.Join(t.TempDir(), "straight")
+	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, straight, pipeline.Callbacks{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, sets := range [][]string{{"training.steps=10"}, nil} {
+		summary, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, sets...)
+		if err != nil || summary.Step != 10 || summary.Stopped != "done" {
+			t.Fatalf("%v: %+v, %v", sets, summary, err)
+		}
+		want, got := lastCheckpoint(t, straight), lastCheckpoint(t, dir)
+		if got.Step != 10 || len(got.Tensors) != len(want.Tensors) || got.Meta[training.ConfigurationKey] != want.Meta[training.ConfigurationKey] {
+			t.Fatalf("%v: step %d, %d tensors, configuration %s", sets, got.Step, len(got.Tensors), got.Meta[training.ConfigurationKey])
+		}
+		for i := range want.Tensors {
+			if want.Tensors[i].Name != got.Tensors[i].Name || string(want.Tensors[i].Data) != string(got.Tensors[i].Data) {
+				t.Errorf("%v: %s differs", sets, want.Tensors[i].Name)
+			}
+		}
+	}
+	recorded, err := os.ReadFile(dir + "/changes.json")
+	if err != nil || strings.Count(string(recorded), `"step": 6`) != 1 || !strings.Contains(string(recorded), "training.steps=10") {
+		t.Errorf("recorded is %s, %v", recorded, err)
+	}
+	if m, err := pipeline.Load(dir, enginetest.Backend(t)); err != nil {
+		t.Error(err)
+	} else {
+		m.Close()
+	}
+}
+
+// A run that is killed between a change and its next checkpoint goes on under the changed configuration.
+// Caught when planted: a change that is not recorded.
+func TestKilledAfterAChange(t *testing.T) {
+	dir, _ := briefly(t)
+	before := filepath.Join(t.TempDir(), "before")
+	if err := os.CopyFS(before, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	for i, set := range []string{"training.steps=8", "training.schedule.constant.rate=0.0005"} {
+		if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, set); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"checkpoints", "metrics.jsonl", "best.json"} { // as they were when config.json had just been written
+			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.CopyFS(filepath.Join(dir, "checkpoints"), os.DirFS(filepath.Join(before, "checkpoints"))); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			continue
+		}
+		if summary, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}); err != nil || summary.Step != 8 {
+			t.Errorf("%+v, %v", summary, err)
+		}
+	}
+}
+
+// What a resumed run cannot change is refused by name, with the reason, and nothing is written.
+// Caught when planted: a part that is let through.
+func TestResumeRefusesChanges(t *testing.T) {
+	dir, _ := briefly(t)
+	config, err := os.ReadFile(dir + "/config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for set, want := range map[string]string{
+		"model.heads=4": "model.heads cannot change", "seed=2": "seed cannot change", "name=x": "name cannot change", "task.table.max_length=5": "task.table.max_length cannot change",
+		"training.beta2=0.9": "training.beta2 cannot change", "training.batch.rows=8": "training.batch.rows cannot change", "training.stepps=9": `did you mean "training.steps"?`,
+		"training.steps=5": "step 6 is done already", "training.steps=-1": "training.steps is -1", "training.steps": "path=value",
+	} {
+		_, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, set)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", set, err, want)
+		}
+	}
+	if after, err := os.ReadFile(dir + "/config.json"); err != nil || string(after) != string(config) {
+		t.Errorf("config.json is now %s, %v", after, err)
+	}
+}
+
+// After a loss that is no number, the command that the error names goes on from the checkpoint before.
+// Caught when planted: a command that does not work.
+func TestGoOnAfterABrokenLoss(t *testing.T) {
+	r := brief(t, pairs())
+	r.Training.Schedule.Value = training.Constant{LearningRate: 1e30}
+	dir := filepath.Join(t.TempDir(), "run")
+	_, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{})
+	if err == nil {
+		t.Fatal("nothing happened")
+	}
+	_, set, found := strings.Cut(err.Error(), "ut train --resume "+dir+" --set ")
+	if !found || set != "training.schedule.rate=5e+29" {
+		t.Fatalf("it says %v", err)
+	}
+	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, "training.schedule.rate=1e-3"); err != nil {
+		t.Error(err)
+	}
+	summary, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{})
+	if err != nil || summary.Step != 6 {
+		t.Errorf("%+v, %v", summary, err)
+	}
+}

@@ -1,0 +1,148 @@
+package pipeline_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/experiment"
+	"universal-transformer/halting"
+	"universal-transformer/pipeline"
+	"universal-transformer/task/table"
+	"universal-transformer/training"
+)
+
+// brief is a run of a few updates on a table of the given lines.
+func brief(t *testing.T, lines string) experiment.Run {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pairs.tsv")
+	if err := os.WriteFile(path, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := copier()
+	r.Task = experiment.Task{Value: table.Table{Path: path, HeldOut: 0.3}}
+	model := r.Model.Value.(experiment.EncoderDecoder)
+	model.Halting = experiment.Halting{Value: halting.Fixed{Steps: 1}}
+	model.Width = 8
+	r.Model.Value = model
+	r.Training.Steps, r.Training.Schedule = 6, experiment.Schedule{Value: training.Constant{LearningRate: 1e-3}}
+	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 2, 2, 2
+	r.Training.Batch, r.Training.Stop = experiment.Batch{Rows: 4}, training.Stop{}
+	return r
+}
+
+// pairs is numbers and their digits as letters, a to j.
+func pairs() string {
+	var b strings.Builder
+	for i := range 60 {
+		number := fmt.Sprint(i * 7)
+		fmt.Fprintf(&b, "%s\t%s\n", number, strings.Map(func(r rune) rune { return r - '0' + 'a' }, number))
+	}
+	return b.String()
+}
+
+// briefly trains such a run.
+func briefly(t *testing.T) (dir string, r experiment.Run) {
+	t.Helper()
+	r, dir = brief(t, pairs()), filepath.Join(t.TempDir(), "run")
+	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
+		t.Fatal(err)
+	}
+	return dir, r
+}
+
+// rewrite replaces pieces of a file, each all over.
+func rewrite(t *testing.T, path string, oldNew ...string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.NewReplacer(oldNew...).Replace(string(data))
+	if changed == string(data) {
+		t.Fatalf("%s has none of %q", path, oldNew)
+	}
+	if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// failing gives the error of a load and of a resume.
+func failing(t *testing.T, dir string) map[string]error {
+	t.Helper()
+	m, err := pipeline.Load(dir, enginetest.Backend(t))
+	if err == nil {
+		m.Close()
+	}
+	_, resumed := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{})
+	return map[string]error{"load": err, "resume": resumed}
+}
+
+// What a checkpoint was trained with shows when it has been changed: tokens that change places, another configuration of the same
+// shapes, other data.
+// Caught when planted: any of the seals not looked at, a vocabulary that a resume does not compare.
+func TestSealsAreChecked(t *testing.T) {
+	for name, test := range map[string]struct {
+		spoil  func(dir string, r experiment.Run)
+		load   string // parts of the errors; empty where there is none
+		resume string
+	}{
+		"nothing": {func(string, experiment.Run) {}, "", ""},
+		"tokens": {func(dir string, _ experiment.Run) { rewrite(t, dir+"/vocabulary.json", `"a"`, `"b"`, `"b"`, `"a"`) },
+			"another vocabulary", "vocabulary.json has been changed"},
+		"data":  {func(_ string, r experiment.Run) { rewrite(t, r.Task.Value.(table.Table).Path, "a", "x") }, "", "another vocabulary"},
+		"heads": {func(dir string, _ experiment.Run) { rewrite(t, dir+"/config.json", `"heads": 2`, `"heads": 4`) }, "another config.json", "another config.json"},
+		"seed":  {func(dir string, _ experiment.Run) { rewrite(t, dir+"/config.json", `"seed": 1`, `"seed": 2`) }, "another config.json", "another config.json"},
+		"beta2": {func(dir string, _ experiment.Run) { rewrite(t, dir+"/config.json", `"beta2": 0.997`, `"beta2": 0.998`) }, "", "has been edited since"},
+		"steps": {func(dir string, _ experiment.Run) { rewrite(t, dir+"/config.json", `"steps": 6`, `"steps": 8`) }, "", "has been edited since"},
+	} {
+		dir, r := briefly(t)
+		test.spoil(dir, r)
+		for what, err := range failing(t, dir) {
+			want := map[string]string{"load": test.load, "resume": test.resume}[what]
+			if (err != nil) != (want != "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n")) {
+				t.Errorf("%s, %s: %v, want %q", name, what, err, want)
+			}
+		}
+	}
+}
+
+// A run whose vocabulary.json and data were changed alike does not agree with its weights.
+// Caught when planted: a seal that only vocabulary.json is held to.
+func TestVocabularyAndDataChangedAlike(t *testing.T) {
+	dir, r := briefly(t)
+	rewrite(t, r.Task.Value.(table.Table).Path, "a", "b", "b", "a")
+	rewrite(t, dir+"/vocabulary.json", `"a"`, `"b"`, `"b"`, `"a"`)
+	for what, err := range failing(t, dir) {
+		if err == nil || !strings.Contains(err.Error(), "another vocabulary") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A mark of the best that leads nowhere is noted, and the newest checkpoint used; one that cannot be read stops a load.
+// Caught when planted: a missing checkpoint that is passed over in silence.
+func TestBestThatIsGone(t *testing.T) {
+	dir, _ := briefly(t)
+	if err := os.WriteFile(dir+"/best.json", []byte(`{"step": 5}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := pipeline.Load(dir, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if m.Step != 6 || len(m.Notes) != 1 || !strings.Contains(m.Notes[0], "best.json marks step 5 as best") || !strings.Contains(m.Notes[0], "newest") {
+		t.Errorf("step %d with notes %q", m.Step, m.Notes)
+	}
+	if err := errors.Join(os.Remove(dir+"/best.json"), os.Mkdir(dir+"/best.json", 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipeline.Load(dir, enginetest.Backend(t)); err == nil || !strings.Contains(err.Error(), "best.json") {
+		t.Errorf("a mark that cannot be read: %v", err)
+	}
+}
