@@ -58,7 +58,7 @@ func answerStories(c *cobra.Command, t *pipeline.Model, most int) error {
 				told += line + "\n"
 				continue
 			}
-			a, err := t.Classify(told + line)
+			a, err := t.Classify(c.Context(), told+line)
 			if err != nil {
 				return fmt.Errorf("line %d: %w", number, err)
 			}
