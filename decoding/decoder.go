@@ -8,6 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
 	"universal-transformer/universal"
 	"universal-transformer/vocab"
 )
@@ -108,6 +109,9 @@ func (d *Decoder) check(sources [][]vocab.ID) error {
 		size = d.config.TargetVocabulary
 	}
 	for i, s := range sources {
+		if steps := d.steps(roundUp(len(s))); steps > halting.MostSteps {
+			return fmt.Errorf("source %d has %d tokens, and the model would run as many steps: at most %d can be run", i+1, len(s), halting.MostSteps)
+		}
 		for _, id := range s {
 			if id < 1 || int(id) >= size {
 				return fmt.Errorf("decoding: source %d holds id %d, but ids go from 1 to %d", i, id, size-1)

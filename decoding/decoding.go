@@ -11,6 +11,7 @@
 package decoding
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -35,6 +36,11 @@ type Request struct {
 	// OnToken is called with each token once it is final, for each source in order. May be nil. Beam search decides at
 	// its end only and never calls it.
 	OnToken func(source int, token vocab.ID)
+
+	// Number is what sampling numbers a source by, to draw from a stream of its own. nil: [Method].First and those after it.
+	Number func(source int) int64
+	// Stopped tells that a source is not to be searched any further; it is asked before each token. nil: none is.
+	Stopped func(source int) bool
 }
 
 // Hypothesis is a decoded sequence.
@@ -64,7 +70,7 @@ func (r Request) run(ctx context.Context, searches []extend) error {
 			return err
 		}
 		logits, err := r.Next(parents, tokens)
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil { // the first call of a size compiles, which takes its time
 			return err
 		}
 		parents, tokens = nil, []vocab.ID{}
@@ -74,7 +80,9 @@ func (r Request) run(ctx context.Context, searches []extend) error {
 				continue
 			}
 			from, next := []int{0}, []vocab.ID{0}
-			if i < len(r.Rest) && n < len(r.Rest[i]) {
+			if r.Stopped != nil && r.Stopped(i) {
+				from, next = nil, nil
+			} else if i < len(r.Rest) && n < len(r.Rest[i]) {
 				next[0] = r.Rest[i][n]
 			} else if from, next, err = search(logits[first : first+rows[i]]); err != nil {
 				return err

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"universal-transformer/internal/seed"
-	"universal-transformer/vocab"
 )
 
 // Method is how answers are searched: greedily, unless one of the others is asked for.
@@ -48,19 +47,13 @@ func (m Method) Search(ctx context.Context, r Request) ([]Hypothesis, error) {
 	case m.Sampling != Sampling{}:
 		streams := make([]*rand.Rand, len(r.Limits))
 		for i := range streams {
-			streams[i] = seed.Rand(m.Seed, "decoding/sample", m.First+int64(i))
+			number := m.First + int64(i)
+			if r.Number != nil {
+				number = r.Number(i)
+			}
+			streams[i] = seed.Rand(m.Seed, "decoding/sample", number)
 		}
 		return m.Sampling.Search(ctx, r, streams)
 	}
 	return Greedy(ctx, r)
-}
-
-// Decode answers sources, limits[i] tokens at most for source i, with a cache. onToken, if not nil, is [Request].OnToken.
-func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int, m Method, onToken func(source int, token vocab.ID)) ([]Hypothesis, error) {
-	batch, err := d.Start(sources)
-	if err != nil {
-		return nil, err
-	}
-	defer batch.Close()
-	return m.Search(ctx, Request{Limits: limits, Next: batch.Next, Rest: batch.Rest(), OnToken: onToken})
 }

@@ -36,6 +36,9 @@ func (f Fixed) Validate() error {
 	if f.Steps < 1 {
 		return fmt.Errorf("steps is %d: at least 1 step is needed", f.Steps)
 	}
+	if f.Steps > MostSteps {
+		return fmt.Errorf("steps is %d: it must be at most %d", f.Steps, MostSteps)
+	}
 	return nil
 }
 
@@ -79,6 +82,9 @@ func (l Length) Limit(sourcePositions int) int {
 func (l Length) Validate() error {
 	if l.Max < 0 {
 		return fmt.Errorf("max is %d: use 0 for no bound, or a positive number of steps", l.Max)
+	}
+	if l.Max > MostSteps {
+		return fmt.Errorf("max is %d: it must be at most %d", l.Max, MostSteps)
 	}
 	return nil
 }

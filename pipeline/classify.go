@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
@@ -27,17 +28,17 @@ type Share struct {
 
 // Classify answers one text, a story with a question for bAbI. Tokens that training never showed are read as unknown, and listed in
 // Input.Unknown.
-func (m *Model) Classify(text string) (*Classification, error) {
+func (m *Model) Classify(ctx context.Context, text string) (*Classification, error) {
 	if m.Run.Task.Value.Kind() != task.Classification {
 		return nil, fmt.Errorf("%s answers no questions: it was trained on %s; use ut decode", m.Dir(), m.Run.Task.Value)
 	}
-	in, err := m.Read(text)
+	in, err := m.readToTrace(text)
 	if err != nil {
 		return nil, err
 	}
 	trace := m.newTrace()
 	trace.Source, trace.Encoder = in.Labels, &viewer.Stack{Tokens: in.Labels}
-	probabilities, err := m.record(trace, []any{[][]int32{in.Source}})
+	probabilities, err := m.record(ctx, trace, []any{[][]int32{in.Source}})
 	if err != nil {
 		return nil, err
 	}

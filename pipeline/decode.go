@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,15 +15,36 @@ import (
 // DecodeOptions says how sources are answered. The zero value is greedy decoding.
 type DecodeOptions struct {
 	decoding.Method
-	MaxLength int // tokens of an answer; 0: four times as many as its source has, and 50 more, or 200 of a language model
+	MaxLength int   // tokens of an answer; 0: four times as many as its source has, and 50 more, or 200 of a language model
+	MaxSource int   // tokens of a source, more are refused; 0: DefaultMaxSource
+	Memory    int64 // bytes that what is decoded together may take, by estimate; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
 }
+
+// Limits of decoding.
+const (
+	DefaultMaxSource = 10_000    // tokens
+	MostTokens       = 1_000_000 // that a source or an answer may be allowed to have
+)
 
 // Validate names the field that makes no sense.
 func (o DecodeOptions) Validate() error {
-	if o.MaxLength < 0 {
-		return fmt.Errorf("max-length is %d: give at least 1, or 0 for four times the source and 50 more", o.MaxLength)
+	switch {
+	case o.MaxLength < 0 || o.MaxLength > MostTokens:
+		return fmt.Errorf("max-length is %d: give 1 to %d, or 0 for four times the source and 50 more", o.MaxLength, MostTokens)
+	case o.MaxSource < 0 || o.MaxSource > MostTokens:
+		return fmt.Errorf("max-source is %d: give 1 to %d, or 0 for %d", o.MaxSource, MostTokens, DefaultMaxSource)
+	case o.Memory < 0:
+		return fmt.Errorf("memory is %d: give at least 1 byte, or 0 for the default", o.Memory)
 	}
 	return o.Method.Validate()
+}
+
+// Check is an error if a source is longer than MaxSource.
+func (o DecodeOptions) Check(in task.Input) error {
+	if n, most := len(in.Labels), cmp.Or(o.MaxSource, DefaultMaxSource); n > most {
+		return fmt.Errorf("%d tokens are more than max-source, %d: shorten the line, or allow more", n, most)
+	}
+	return nil
 }
 
 // limit is how many tokens the answer to a source may have.
@@ -38,59 +60,69 @@ func (m *Model) limit(o DecodeOptions, source []vocab.ID) int {
 
 // Decode answers lines of text: sources are answered, and prompts of a language model go on.
 func (m *Model) Decode(ctx context.Context, lines []string, o DecodeOptions) ([]string, error) {
-	found, _, err := m.decode(ctx, lines, o, nil)
+	queries, err := m.queries(lines, o)
+	if err != nil {
+		return nil, err
+	}
+	found, err := m.answer(newRequest(ctx, o.Method, o.Memory, queries, false), nil)
+	if err != nil {
+		return nil, err
+	}
 	answers := make([]string, len(found))
 	for i, h := range found {
 		answers[i] = m.text(h.Tokens)
 	}
-	return answers, err
+	return answers, nil
 }
 
 // Stream writes the answers to lines of text, each on a line of its own and in their order, token by token as the model chooses
 // them. Sequences are decoded together, so those behind the first unfinished one wait for it. If ctx ends, so does the answer.
+// Nothing is written after Stream has returned.
 func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) error {
-	s := stream{w: w, text: m.text, found: make([][]vocab.ID, len(lines))}
-	found, limits, err := m.decode(ctx, lines, o, func(limits []int) func(int, vocab.ID) {
-		s.limits = limits
-		return s.chosen
-	})
+	queries, err := m.queries(lines, o)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := stream{w: w, text: m.text, found: make([][]vocab.ID, len(lines)), limits: make([]int, len(lines)), cancel: cancel}
+	for i, q := range queries {
+		s.limits[i] = q.Limit
+	}
+	found, err := m.answer(newRequest(ctx, o.Method, o.Memory, queries, true), s.chosen)
+	if s.err != nil {
+		return s.err
+	}
 	if err != nil {
 		s.broken()
 		return err
 	}
-	s.limits = limits
 	for i, h := range found {
 		s.found[i] = h.Tokens
 	}
 	return s.rest()
 }
 
-// decode reads and decodes lines; watch, if not nil, gives what is told of every token when the limits are known.
-func (m *Model) decode(ctx context.Context, lines []string, o DecodeOptions, watch func(limits []int) func(int, vocab.ID)) ([]decoding.Hypothesis, []int, error) {
+// queries reads lines.
+func (m *Model) queries(lines []string, o DecodeOptions) ([]decoding.Query, error) {
 	if err := o.Validate(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	sources, limits := make([][]vocab.ID, len(lines)), make([]int, len(lines))
+	queries := make([]decoding.Query, len(lines))
 	for i, line := range lines {
 		in, err := m.Read(line)
-		if err != nil {
-			return nil, nil, fmt.Errorf("line %d: %w", i+1, err)
+		if err == nil {
+			err = o.Check(in)
 		}
-		sources[i], limits[i] = in.Source, m.limit(o, in.Source)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		queries[i] = decoding.Query{Source: in.Source, Limit: m.limit(o, in.Source)}
 	}
-	d, err := m.decoding()
-	if err != nil {
-		return nil, nil, err
-	}
-	var chosen func(int, vocab.ID)
-	if watch != nil {
-		chosen = watch(limits)
-	}
-	found, err := d.Decode(ctx, sources, limits, o.Method, chosen)
-	return found, limits, err
+	return queries, nil
 }
 
-// decoding gives the decoder, which keeps what it has compiled.
+// decoding gives the decoder, which keeps what it has compiled, to who has the turn.
 func (m *Model) decoding() (d *decoding.Decoder, err error) {
 	if m.decoder != nil {
 		return m.decoder, nil
@@ -120,6 +152,7 @@ type stream struct {
 	at     int // the line that is being written
 	done   int // tokens of it that are
 	err    error
+	cancel func() // called when w fails: nobody reads on
 }
 
 // chosen takes a token of a line and writes what can be written by now.
@@ -165,6 +198,8 @@ func (s *stream) broken() {
 
 func (s *stream) print(text string) {
 	if s.err == nil && text != "" {
-		_, s.err = io.WriteString(s.w, text)
+		if _, s.err = io.WriteString(s.w, text); s.err != nil {
+			s.cancel()
+		}
 	}
 }

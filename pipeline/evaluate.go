@@ -43,6 +43,10 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	} else if is && p.ComputeHalted {
 		return Evaluation{}, fmt.Errorf("halted positions are always computed where answers are decoded: ask for that with teacher forcing only")
 	}
+	if err := m.turn.take(ctx); err != nil {
+		return Evaluation{}, err
+	}
+	defer m.turn.give()
 	e := m.Evaluator()
 	e.Beam, e.ComputeHalted, e.Progress = p.Beam, p.ComputeHalted, p.Progress
 	row, err := e.Measure(ctx, measure, examples)
@@ -75,7 +79,7 @@ func (m *Model) examples(p Protocol) (name, lengths string, examples []task.Exam
 	return opened.Name(), p.Selection.String(), examples, err
 }
 
-// Evaluator is the model at work on examples, for measures of one's own.
+// Evaluator is the model at work on examples, for measures of one's own. While it works nothing else may use the model.
 func (m *Model) Evaluator() *evaluation.Evaluator {
 	return &evaluation.Evaluator{
 		Backend: m.Backend, Store: m.Store, Model: m.Graph,
@@ -107,5 +111,9 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]task.Scored, error) 
 		}
 		examples[i].Source = in.Source
 	}
+	if err := m.turn.take(ctx); err != nil {
+		return nil, err
+	}
+	defer m.turn.give()
 	return m.Evaluator().Score(ctx, examples)
 }

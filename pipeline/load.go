@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,7 +21,11 @@ import (
 	"universal-transformer/universal"
 )
 
-// Model is a model that has been trained, with all that is needed to use it. Not safe for concurrent use.
+// Model is a model that has been trained, with all that is needed to use it. Safe for concurrent use, all but [Model.Evaluator].
+//
+// One computation runs at a time, on all processors, and the others wait, until their contexts end. What waits to be decoded in
+// the same way is then decoded together, and every answer is that which its request would get alone. A context that ends gives
+// up its own request only. A measurement keeps the model to itself until it is done.
 type Model struct {
 	Run          experiment.Run
 	Vocabularies task.Vocabularies
@@ -33,6 +38,8 @@ type Model struct {
 	checkpoint   *runlog.Checkpoint
 	log          *runlog.Run
 	decoder      *decoding.Decoder // made when first used
+	turn         turn              // held by who computes: it guards Graph, Store and decoder
+	requests     queue             // to decode
 }
 
 // Load reads a run directory: its best checkpoint by validation, or the newest intact one if none was marked best
@@ -42,7 +49,7 @@ func Load(dir string, backend compute.Backend) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Backend: backend, Store: model.NewStore(), log: log}
+	m := &Model{Backend: backend, Store: model.NewStore(), log: log, turn: make(turn, 1)}
 	if m.Run, err = readRun(log); err != nil {
 		return nil, err
 	}
@@ -92,8 +99,15 @@ func (m *Model) choose() error {
 	return err
 }
 
-// Close frees what was compiled to decode.
+// Close frees what was compiled to decode, once what is being computed is done.
 func (m *Model) Close() {
+	_ = m.turn.take(context.Background())
+	defer m.turn.give()
+	m.close()
+}
+
+// close is Close for who has the turn.
+func (m *Model) close() {
 	if m.decoder != nil {
 		m.decoder.Close()
 		m.decoder = nil
@@ -103,14 +117,16 @@ func (m *Model) Close() {
 // Dir is the run directory.
 func (m *Model) Dir() string { return m.log.Dir() }
 
-// Exit makes the model stop computing by another criterion from now on.
+// Exit makes the model stop computing by another criterion from now on, in requests that wait too.
 func (m *Model) Exit(e halting.Exit) error {
+	_ = m.turn.take(context.Background())
+	defer m.turn.give()
 	changed, err := m.Graph.WithExit(e)
 	if err != nil {
 		return err
 	}
 	m.Graph = changed
-	m.Close()
+	m.close()
 	return nil
 }
 

@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -18,21 +20,18 @@ import (
 // every step and head.
 func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 	if m.Run.Task.Value.Kind() == task.Classification {
-		answer, err := m.Classify(text)
+		answer, err := m.Classify(ctx, text)
 		if err != nil {
 			return nil, err
 		}
 		return answer.Trace, nil
 	}
-	in, err := m.Read(text)
+	in, err := m.readToTrace(text)
 	if err != nil {
 		return nil, err
 	}
-	d, err := m.decoding()
-	if err != nil {
-		return nil, err
-	}
-	found, err := d.Decode(ctx, [][]vocab.ID{in.Source}, []int{m.limit(DecodeOptions{}, in.Source)}, decoding.Method{}, nil)
+	queries := []decoding.Query{{Source: in.Source, Limit: min(mostTraced, m.limit(DecodeOptions{}, in.Source))}}
+	found, err := m.answer(newRequest(ctx, decoding.Method{}, 0, queries, false), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +49,20 @@ func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 	}
 	trace.Target = spell(m.Vocabularies.Target, target)
 	trace.Decoder.Tokens = trace.Target
-	_, err = m.record(trace, inputs)
+	_, err = m.record(ctx, trace, inputs)
 	return trace, err
+}
+
+// mostTraced is how many positions a source may have whose trace is wanted: attention grows with its square.
+const mostTraced = 1000
+
+// readToTrace is Read of what shall be traced.
+func (m *Model) readToTrace(text string) (task.Input, error) {
+	in, err := m.Read(text)
+	if n := len(in.Labels); err == nil && n > mostTraced {
+		err = fmt.Errorf("%d positions are more than a trace can have, %d", n, mostTraced)
+	}
+	return in, err
 }
 
 // newTrace is a trace that says which model it is of.
@@ -70,7 +81,11 @@ func spell(v *vocab.Vocabulary, ids []vocab.ID) (tokens []string) {
 
 // record runs the model once over a source, a target, or both, copies what it did into the stacks of a trace, and gives the
 // probabilities of the last position, [V].
-func (m *Model) record(trace *viewer.Trace, inputs []any) (probabilities []float64, err error) {
+func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any) (probabilities []float64, err error) {
+	if err := m.turn.take(ctx); err != nil {
+		return nil, err
+	}
+	defer m.turn.give()
 	var readers []func(*tensors.Tensor)
 	exec, err := model.NewExec(m.Backend, m.Store, func(scope *model.Scope, nodes []*graph.Node) []*graph.Node {
 		scope.Store().SetTraining(nodes[0].Graph(), false)
@@ -94,7 +109,7 @@ func (m *Model) record(trace *viewer.Trace, inputs []any) (probabilities []float
 	}
 	defer exec.Finalize()
 	out, err := exec.Call(inputs...)
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
 	for i, read := range readers {

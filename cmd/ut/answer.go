@@ -3,11 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 	"universal-transformer/pipeline"
 )
 
@@ -22,7 +20,10 @@ with the share of its attention that each got (the mean over heads and steps).
 
 The story goes on after a question. An empty line, or a line with the number 1 in front as in the
 files of bAbI, begins a new one. Words that the model has never read are named on the standard
-error; such an answer is a guess.`,
+error; such an answer is a guess.
+
+What cannot be read, and a story that nothing was asked about, is named there too, and the next line
+is read. In a pipe such a question's answer is an empty line, and the exit code is 1 in the end.`,
 		Example: `  printf 'Mary moved to the bathroom.\nJohn went to the hallway.\nWhere is Mary?\n' | ut answer runs/babi
   ut answer runs/babi < story.txt`,
 		Args: arguments("RUN"),
@@ -41,46 +42,89 @@ error; such an answer is a guess.`,
 }
 
 // answerStories answers the standard input.
-func answerStories(c *cobra.Command, t *pipeline.Model, most int) error {
-	if file, ok := c.InOrStdin().(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+func answerStories(c *cobra.Command, m *pipeline.Model, most int) error {
+	s := story{complaints: newComplaints(c), m: m, most: most}
+	if s.byHand {
 		c.PrintErrln("tell a story, a sentence a line, and ask; an empty line begins another; Ctrl-D ends")
 	}
 	lines := readLines(c.InOrStdin())
-	told, number, asked := "", 0, false
 	for {
 		batch, err := lines.next(c.Context())
 		for _, line := range batch {
-			number++
-			if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "1 ") {
-				told, asked = "", false
-			}
-			if !strings.Contains(line, "?") {
-				told += line + "\n"
-				continue
-			}
-			a, err := t.Classify(told + line)
-			if err != nil {
-				return fmt.Errorf("line %d: %w", number, err)
-			}
-			told, asked = strings.Join(facts(a), "\n")+"\n", true
-			if len(a.Input.Unknown) > 0 {
-				c.PrintErrf("ut: line %d: the model has never read: %s\n", number, strings.Join(a.Input.Unknown, ", "))
-			}
-			if err := printAnswer(c.OutOrStdout(), a, most); err != nil {
+			s.lines++
+			if err := s.line(line); err != nil {
 				return err
 			}
 		}
 		switch {
-		case err == io.EOF && !asked && strings.TrimSpace(told) != "":
-			return fmt.Errorf("line %d: the story ends without a question: end it with one, and a question mark", number)
-		case err == io.EOF && number == 0:
+		case err == io.EOF && s.lines == 0:
 			return fmt.Errorf("no story on the standard input: see ut answer --help")
 		case err == io.EOF:
-			return nil
+			s.begin()
+			return s.end()
 		case err != nil:
 			return err
 		}
 	}
+}
+
+// story is what has been told so far.
+type story struct {
+	complaints
+	m    *pipeline.Model
+	most int // facts to show
+	told string
+	open int // the last line that no question was asked about yet; 0: there is none
+}
+
+// line takes a line of the input. An error ends it all.
+func (s *story) line(line input) error {
+	text := strings.TrimSpace(line.text)
+	switch {
+	case line.err != nil:
+		s.complain(s.lines, line.err)
+		return nil
+	case text == "" || strings.HasPrefix(text, "1 "):
+		s.begin()
+	}
+	if text == "" {
+		return nil
+	}
+	if strings.Contains(text, "?") {
+		return s.ask(text)
+	}
+	s.told, s.open = s.told+text+"\n", s.lines
+	if len(s.told) > longestLine {
+		s.complain(s.lines, fmt.Errorf("the story is longer than %d bytes: a new one begins", longestLine))
+		s.told, s.open = "", 0
+	}
+	return nil
+}
+
+// begin begins a new story. That nothing was asked about the last one is not meant.
+func (s *story) begin() {
+	if s.open > 0 {
+		s.complain(s.open, fmt.Errorf("the story ends without a question: end it with one, and a question mark"))
+	}
+	s.told, s.open = "", 0
+}
+
+// ask answers a question.
+func (s *story) ask(question string) error {
+	s.open = 0
+	a, err := s.m.Classify(s.c.Context(), s.told+question)
+	if err != nil {
+		if stopped := s.c.Context().Err(); stopped != nil {
+			return stopped
+		}
+		s.complain(s.lines, err)
+		return s.skip()
+	}
+	s.told = strings.Join(facts(a), "\n") + "\n"
+	if len(a.Input.Unknown) > 0 {
+		s.c.PrintErrf("ut: line %d: the model has never read: %s\n", s.lines, strings.Join(a.Input.Unknown, ", "))
+	}
+	return printAnswer(s.c.OutOrStdout(), a, s.most)
 }
 
 // facts is the story of an answered question.

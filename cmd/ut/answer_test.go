@@ -39,14 +39,28 @@ func TestAnswerAndReport(t *testing.T) {
 		strings.Count(r.stdout, "\n") != 1 {
 		t.Errorf("unknown words: %+v", r)
 	}
-	for input, want := range map[string]string{
-		"":                               "no story on the standard input",
-		"Mary went to the garden.":       "line 1: the story ends without a question",
-		"Where is Mary?":                 "line 1: 1 sentences: a story needs at least one fact",
-		"Mary is.\nWhere? Where is Mary": "line 2: sentence 2, \"Where?\", is a question, but more follows",
+	if r := utReading(t, "", "answer", run); r.code != 1 || r.stderr != "ut: no story on the standard input: see ut answer --help\n" {
+		t.Errorf("nothing: %+v", r)
+	}
+	const good = "Mary went to the garden.\nWhere is Mary?\n"
+	for input, c := range map[string]struct {
+		says    string
+		answers string // of its lines: + one, or - none
+	}{
+		"Mary went to the garden.":                       {"line 1: the story ends without a question", ""},
+		good + "John went to the garden.\n":              {"line 3: the story ends without a question", "+"},
+		"Mary went to the garden.\n\n" + good:            {"line 1: the story ends without a question", "+"},
+		"Where is Mary?\n" + good:                        {"line 1: a story needs at least one fact", "-+"},
+		"Mary is.\nWhere? Where is Mary\n\n" + good:      {"line 2: sentence 2, \"Where?\", is a question, but more follows", "-+"},
+		good + strings.Repeat("a", longestLine+9) + "\n": {"line 3: it is longer than", "+"},
 	} {
-		if r := utReading(t, input, "answer", run); r.code != 1 || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "\n") != 1 {
-			t.Errorf("%q: %+v, want %q", input, r, want)
+		r := utReading(t, input, "answer", run, "--facts", "0")
+		answers := ""
+		for line := range strings.Lines(r.stdout) {
+			answers += map[bool]string{true: "-", false: "+"}[line == "\n"]
+		}
+		if said := strings.Split(r.stderr, "\n"); r.code != 1 || answers != c.answers || len(said) != 3 || !strings.HasPrefix(said[0], "ut: "+c.says) || !strings.HasPrefix(said[1], "ut: 1 of ") {
+			t.Errorf("%.50q: %+v, want %+v", input, r, c)
 		}
 	}
 	if r := utReading(t, "12\n", "decode", run); r.code != 1 || !strings.Contains(r.stderr, "use ut answer") {

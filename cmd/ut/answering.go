@@ -22,6 +22,7 @@ func (f *answeringFlags) add(c *cobra.Command) {
 	c.Flags().Float64Var(&f.Sampling.TopP, "top-p", 1, "of --sample: choose from the most probable tokens that have this probability together")
 	c.Flags().Uint64Var(&f.Seed, "seed", 1, "of --sample: the same seed gives the same text")
 	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "cut answers off after `N` tokens; 0: four times the source and 50 more")
+	c.Flags().IntVar(&f.MaxSource, "max-source", pipeline.DefaultMaxSource, "refuse sources of more than `N` tokens")
 	exitFlags(c, &f.exit)
 }
 
@@ -42,8 +43,10 @@ func (f *answeringFlags) check(c *cobra.Command) error {
 	} else if err := f.Sampling.Validate(); err != nil {
 		return usagef("--%w", err)
 	}
-	if err := atLeastOne(c, "max-length"); err != nil {
-		return err
+	for _, name := range []string{"max-length", "max-source"} {
+		if err := between(c, name, pipeline.MostTokens); err != nil {
+			return err
+		}
 	}
 	return checkExit(c, f.exit)
 }
@@ -58,7 +61,7 @@ func exitFlags(c *cobra.Command, e *halting.Exit) {
 // checkExit rejects what no model can do.
 func checkExit(c *cobra.Command, e halting.Exit) error {
 	for _, name := range []string{"exit-steps", "fixed-steps"} {
-		if err := atLeastOne(c, name); err != nil {
+		if err := between(c, name, halting.MostSteps); err != nil {
 			return err
 		}
 	}
@@ -77,4 +80,12 @@ func atLeastOne(c *cobra.Command, name string) error {
 		return usagef("--%s is %d: it must be at least 1", name, n)
 	}
 	return nil
+}
+
+// between is atLeastOne with an upper bound.
+func between(c *cobra.Command, name string, most int) error {
+	if n, _ := c.Flags().GetInt(name); n > most {
+		return usagef("--%s is %d: it must be at most %d", name, n, most)
+	}
+	return atLeastOne(c, name)
 }

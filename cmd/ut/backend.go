@@ -24,15 +24,17 @@ func using(name string, work func(compute.Backend) error) error {
 
 // usingModel loads a run's model, and says what a reader should know about its checkpoints.
 func usingModel(c *cobra.Command, dir, backendName string, work func(*pipeline.Model) error) error {
-	return using(backendName, func(backend compute.Backend) error {
-		t, err := pipeline.Load(dir, backend)
-		if err != nil {
-			return err
-		}
-		for _, note := range t.Notes {
-			c.PrintErrln("ut: passed over", note)
-		}
-		defer t.Close()
-		return work(t)
+	return promptly(c.Context(), func() error {
+		return using(backendName, func(backend compute.Backend) error {
+			m, err := pipeline.Load(dir, backend)
+			if err != nil {
+				return err
+			}
+			for _, note := range m.Notes {
+				c.PrintErrln("ut: passed over", note)
+			}
+			defer m.Close()
+			return work(m)
+		})
 	})
 }

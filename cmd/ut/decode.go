@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -12,9 +11,10 @@ const decodeHelp = `decode reads one source a line and writes one answer a line,
 the model chooses them (with --beam, when the answer is complete). Lines are taken together
 where they come fast, and answered at once where they come slowly. Ctrl-C ends it.
 
-A line that is empty, or has tokens that the model was not trained with, ends it with an error
-that names the line; the lines before it are answered. Where the vocabulary has a token for
-unknown ones (tables), that is used, and said on the standard error.
+A line that is empty, too long, or has tokens that the model was not trained with is named on the
+standard error, and the next one is read. In a pipe its answer is an empty line, so that answers
+stand where their sources do, and the exit code is 1 in the end. Where the vocabulary has a token
+for unknown ones (tables), that is used, and said on the standard error.
 
 Without --beam and --sample the most probable token is taken each time. With --sample the same
 --seed gives the same answer to a line of the same number and content, whatever other lines there
@@ -57,29 +57,14 @@ func newDecode() *cobra.Command {
 
 // decodeLines answers the standard input.
 func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
-	lines := readLines(c.InOrStdin())
-	for number := 1; ; {
+	lines, told := readLines(c.InOrStdin()), newComplaints(c)
+	for {
 		batch, err := lines.next(c.Context())
-		for i, line := range batch {
-			unknown, problem := understood(m, line)
-			if problem != nil {
-				batch, err = batch[:i], fmt.Errorf("line %d: %w", number+i, problem)
-				break
-			}
-			switch {
-			case unknown == 1:
-				c.PrintErrf("ut: line %d: 1 unknown token is read as <unknown>\n", number+i)
-			case unknown > 1:
-				c.PrintErrf("ut: line %d: %d unknown tokens are read as <unknown>\n", number+i, unknown)
-			}
+		if problem := decodeBatch(&told, m, batch, how); problem != nil {
+			return problem
 		}
-		how.First = int64(number)
-		if err := m.Stream(c.Context(), c.OutOrStdout(), batch, how); err != nil {
-			return err
-		}
-		number += len(batch)
 		if err == io.EOF {
-			return nil
+			return told.end()
 		}
 		if err != nil {
 			return err
@@ -87,8 +72,48 @@ func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions
 	}
 }
 
-// understood tells whether a line can be a source, and how many of its tokens are unknown to the model.
-func understood(m *pipeline.Model, line string) (unknown int, err error) {
-	in, err := m.Read(line)
-	return len(in.Unknown), err
+// decodeBatch answers lines that were read together: good ones that stand together at once, so that each has the number of its line.
+func decodeBatch(told *complaints, m *pipeline.Model, batch []input, how pipeline.DecodeOptions) error {
+	var good []string
+	flush := func() error {
+		how.First = int64(told.lines - len(good) + 1)
+		err := m.Stream(told.c.Context(), told.c.OutOrStdout(), good, how)
+		good = nil
+		return err
+	}
+	for _, line := range batch {
+		problem := understood(told, m, line, how)
+		if problem == nil {
+			good = append(good, line.text)
+			told.lines++
+			continue
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+		told.lines++
+		told.complain(told.lines, problem)
+		if err := told.skip(); err != nil {
+			return err
+		}
+	}
+	return flush()
+}
+
+// understood tells why a line cannot be a source, and says how many of its tokens are unknown to the model.
+func understood(told *complaints, m *pipeline.Model, line input, how pipeline.DecodeOptions) error {
+	if line.err != nil {
+		return line.err
+	}
+	in, err := m.Read(line.text)
+	if err != nil {
+		return err
+	}
+	switch unknown := len(in.Unknown); {
+	case unknown == 1:
+		told.c.PrintErrf("ut: line %d: 1 unknown token is read as <unknown>\n", told.lines+1)
+	case unknown > 1:
+		told.c.PrintErrf("ut: line %d: %d unknown tokens are read as <unknown>\n", told.lines+1, unknown)
+	}
+	return how.Check(in)
 }

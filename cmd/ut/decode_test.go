@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os/exec"
 	"slices"
 	"strings"
@@ -35,8 +36,11 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// A line that is no source is named, and those before it are answered.
+// A line that is no source is named, and its answer is an empty line: the others stand where their sources do, and are sampled as if
+// it had been good. Caught when planted: an end at the first bad line; numbers that count good lines only.
 func TestDecodeBadLine(t *testing.T) {
+	sample := []string{"decode", trained(t), "--sample", "--temperature", "4", "--max-source", "1000"}
+	want := strings.Split(utReading(t, "1\n2\n3\n4\n5\n", sample...).stdout, "\n")
 	for name, c := range map[string]struct {
 		line string
 		says []string
@@ -44,15 +48,45 @@ func TestDecodeBadLine(t *testing.T) {
 		"unknown token": {"4x4", []string{"line 3: ", `"x"`, "position 2"}},
 		"empty":         {"", []string{"line 3: ", "empty"}},
 		"no UTF-8":      {"1\xff", []string{"line 3: ", "UTF-8"}},
-		"too long":      {strings.Repeat("1", longestLine+1), []string{"line 3 ", "longer than"}},
+		"too long":      {strings.Repeat("1", longestLine+3), []string{"line 3: ", "longer than"}},
+		"too many":      {strings.Repeat("1", 1001), []string{"line 3: ", "1001 tokens are more than max-source, 1000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := utReading(t, "1\n2\n"+c.line+"\n4\n", "decode", trained(t))
-			checkFailure(t, r, 1, c.says...)
-			if strings.Count(r.stdout, "\n") != 2 {
-				t.Errorf("2 lines are good, the answers are %q", r.stdout)
+			r := utReading(t, "1\n2\n"+c.line+"\n4\n5\n", sample...)
+			said, summary, _ := strings.Cut(r.stderr, "\n")
+			checkFailure(t, result{stderr: said + "\n", code: r.code}, 1, c.says...)
+			if summary != "ut: 1 of 5 lines could not be answered\n" {
+				t.Errorf("ends with %q", summary)
+			}
+			if got := strings.Split(r.stdout, "\n"); !slices.Equal(got, []string{want[0], want[1], "", want[3], want[4], ""}) {
+				t.Errorf("the answers are %q, want %q but for the third", got, want)
 			}
 		})
+	}
+	if r := utReading(t, "\xef\xbb\xbf1\n2\n", sample...); r.code != 0 || r.stdout != want[0]+"\n"+want[1]+"\n" {
+		t.Errorf("a byte order mark: %+v, want %q", r, want[:2])
+	}
+	checkFailure(t, utReading(t, "\xff\xfe1\x00\n\x00", sample...), 1, "the standard input is UTF-16", "UTF-8")
+}
+
+// Who types and mistypes reads what is wrong, and goes on: nothing else is answered, and all is well in the end.
+func TestDecodeByHand(t *testing.T) {
+	defer func(was func(io.Reader) bool) { isTerminal = was }(isTerminal)
+	isTerminal = func(io.Reader) bool { return true }
+	var out, said strings.Builder
+	c := newDecode()
+	c.SetArgs([]string{trained(t)})
+	c.SetIn(strings.NewReader("12\nx\n12\n"))
+	c.SetOut(&out)
+	c.SetErr(&said)
+	if err := c.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if answers := strings.Split(out.String(), "\n"); len(answers) != 3 || answers[0] != answers[1] {
+		t.Errorf("the answers are %q", answers)
+	}
+	if !strings.HasPrefix(said.String(), "ut: line 2: ") || strings.Count(said.String(), "\n") != 1 {
+		t.Errorf("it says %q", said.String())
 	}
 }
 
@@ -149,6 +183,11 @@ func TestDecodeLimits(t *testing.T) {
 		"--top-p is 2":                       {"--sample", "--top-p", "2"},
 		"--max-length is 0":                  {"--max-length", "0"},
 		"--exit-steps is 0":                  {"--exit-steps", "0"},
+		"--exit-steps is 1001":               {"--exit-steps", "1001"},
+		"--fixed-steps is 1001":              {"--fixed-steps", "1001"},
+		"--max-source is 0":                  {"--max-source", "0"},
+		"--max-source is 1000001":            {"--max-source", "1000001"},
+		"--max-length is 1000001":            {"--max-length", "1000001"},
 		"--exit-threshold is 1":              {"--exit-threshold", "1"},
 		"--fixed-steps leaves no choice":     {"--fixed-steps", "2", "--exit-steps", "1"},
 		"does not halt by itself":            {"--exit-threshold", "0.5"},

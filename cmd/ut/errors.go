@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"time"
 )
 
 // A usageError is a command that makes no sense as it was typed.
@@ -32,6 +33,43 @@ func exitCode(err error) int {
 	return 1
 }
 
+// grace is how long an interrupted command may take to end by itself.
+const grace = time.Second
+
+// promptly does work that has nothing to save: if it has not ended by itself soon after it was interrupted, as when it waits for a
+// file or compiles a large model, the program ends without it.
+func promptly(ctx context.Context, work func() error) error {
+	done, crashed := make(chan error, 1), make(chan crash, 1)
+	go func() {
+		defer func() {
+			if problem := recover(); problem != nil {
+				crashed <- crash{problem, debug.Stack()}
+			}
+		}()
+		done <- work()
+	}()
+	var late <-chan time.Time
+	interrupted := ctx.Done()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case problem := <-crashed:
+			panic(problem)
+		case <-interrupted:
+			interrupted, late = nil, time.After(grace)
+		case <-late:
+			return errInterrupted
+		}
+	}
+}
+
+// crash is a panic of another goroutine.
+type crash struct {
+	problem any
+	stack   []byte
+}
+
 // oneLine is an error's first line that says something. GoMLX's errors go on with where they came from.
 func oneLine(err error) string {
 	if errors.Is(err, context.Canceled) {
@@ -47,9 +85,13 @@ func oneLine(err error) string {
 
 // internalError reports a fault of the program itself. UT_STACK=1 shows where it is.
 func internalError(stderr io.Writer, problem any) int {
+	stack := debug.Stack()
+	if c, elsewhere := problem.(crash); elsewhere {
+		problem, stack = c.problem, c.stack
+	}
 	fmt.Fprintln(stderr, "ut: internal error:", oneLine(fmt.Errorf("%v", problem)))
 	if os.Getenv("UT_STACK") != "" {
-		fmt.Fprintf(stderr, "%s\n", debug.Stack())
+		fmt.Fprintf(stderr, "%s\n", stack)
 	}
 	return 1
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,9 @@ validate; or those of the test.`,
   ut data sample runs/pairs --split validation --count 100 > validation.tsv
   ut data sample base --set task.table.path=pairs.tsv`,
 		Args: arguments("EXPERIMENT or RUN"),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return promptly(c.Context(), func() error { return f.run(c, args[0]) })
+		},
 	}
 	c.Flags().StringVar(&f.split, "split", f.split, "training, validation or test")
 	c.Flags().IntVar(&f.length, "length", 0, "of --split test: sources of exactly `N` tokens, where the task has them")
@@ -72,7 +75,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	return printExamples(c.OutOrStdout(), opened.Vocabularies(), r.Task.Value.Kind(), examples)
+	return printExamples(c.Context(), c.OutOrStdout(), opened.Vocabularies(), r.Task.Value.Kind(), examples)
 }
 
 // configured is the run in a directory of that name, or else the experiment of that name.
@@ -103,8 +106,11 @@ func (f *sampleFlags) examples(opened task.Task, seed uint64) ([]task.Example, e
 }
 
 // printExamples writes source, tab, target; of language models the text alone.
-func printExamples(w io.Writer, v task.Vocabularies, kind task.Kind, examples []task.Example) error {
+func printExamples(ctx context.Context, w io.Writer, v task.Vocabularies, kind task.Kind, examples []task.Example) error {
 	for _, e := range examples {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		source, target := v.Text(e)
 		line := source + "\t" + target
 		if kind == task.LanguageModeling {

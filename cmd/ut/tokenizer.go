@@ -238,7 +238,10 @@ func eachLine(c *cobra.Command, change func(string) (string, error)) (err error)
 	for number := 1; ; {
 		batch, end := lines.next(c.Context())
 		for _, line := range batch {
-			changed, err := change(line)
+			changed, err := "", line.err
+			if err == nil {
+				changed, err = change(line.text)
+			}
 			if err != nil {
 				return fmt.Errorf("line %d: %w", number, err)
 			}

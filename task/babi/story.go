@@ -16,7 +16,7 @@ func Story(text string) (Question, error) {
 		sentences = append(sentences, split(line)...)
 	}
 	if len(sentences) < 2 {
-		return Question{}, fmt.Errorf("%d sentences: a story needs at least one fact, and then a question", len(sentences))
+		return Question{}, errors.New("a story needs at least one fact, and then a question")
 	}
 	q := Question{}
 	for i, s := range sentences {

@@ -1,0 +1,138 @@
+package decoding
+
+import (
+	"context"
+	"runtime/debug"
+
+	"universal-transformer/vocab"
+)
+
+// Query is a source to be answered.
+type Query struct {
+	Source []vocab.ID
+	Limit  int   // tokens that the answer may have, end included
+	Number int64 // of the stream that sampling draws from, whatever is decoded beside it
+
+	Done    <-chan struct{} // once it is closed this query alone is given up, and what was found is its answer; may be nil
+	OnToken func(vocab.ID)  // [Request].OnToken; may be nil
+}
+
+// Decode answers sources, limits[i] tokens at most for source i, with a cache. onToken, if not nil, is [Request].OnToken.
+func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int, m Method, onToken func(source int, token vocab.ID)) ([]Hypothesis, error) {
+	queries := make([]Query, len(sources))
+	for i := range queries {
+		queries[i] = Query{Source: sources[i], Limit: limits[i], Number: m.First + int64(i)}
+		if onToken != nil {
+			queries[i].OnToken = func(token vocab.ID) { onToken(i, token) }
+		}
+	}
+	return d.Answer(ctx, queries, m, 0)
+}
+
+// Answer answers queries with a cache, as many at once as memory allows, in bytes; 0: [DefaultMemory]. What is estimated is the cache
+// of answers as long as their limits, and the logits. A query that needs more by itself is answered alone.
+func (d *Decoder) Answer(ctx context.Context, queries []Query, m Method, memory int64) ([]Hypothesis, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	if memory <= 0 {
+		memory = DefaultMemory()
+	}
+	found := make([]Hypothesis, 0, len(queries))
+	for len(queries) > 0 {
+		n := d.fitting(queries, max(1, m.Beam.Width), float64(memory))
+		more, err := d.answer(ctx, queries[:n], m)
+		if err != nil {
+			return nil, err
+		}
+		found, queries = append(found, more...), queries[n:]
+	}
+	return found, nil
+}
+
+// answer answers queries together.
+func (d *Decoder) answer(ctx context.Context, queries []Query, m Method) ([]Hypothesis, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	sources, limits := make([][]vocab.ID, len(queries)), make([]int, len(queries))
+	for i, q := range queries {
+		sources[i], limits[i] = q.Source, q.Limit
+	}
+	batch, err := d.Start(sources)
+	if err != nil {
+		return nil, err
+	}
+	defer batch.Close()
+	return m.Search(ctx, Request{
+		Limits: limits, Next: batch.Next, Rest: batch.Rest(),
+		Number: func(source int) int64 { return queries[source].Number },
+		OnToken: func(source int, token vocab.ID) {
+			if on := queries[source].OnToken; on != nil {
+				on(token)
+			}
+		},
+		Stopped: func(source int) bool {
+			select {
+			case <-queries[source].Done:
+				return true
+			default:
+				return false
+			}
+		},
+	})
+}
+
+// fitting is how many of the first queries are estimated to fit in memory together, at least 1.
+func (d *Decoder) fitting(queries []Query, beam int, memory float64) int {
+	longest, limit := 0, 0
+	for i, q := range queries {
+		longest, limit = max(longest, len(q.Source)), max(limit, q.Limit)
+		if i > 0 && d.bytes(rowsFor((i+1)*beam), longest, limit) > memory {
+			return i
+		}
+	}
+	return len(queries)
+}
+
+// bytes estimates the memory of rows with sources and answers of at most so many tokens: the cache, and the logits of a token.
+func (d *Decoder) bytes(rows, source, limit int) float64 {
+	width, tokens := roundUp(source), limit
+	if d.language != nil {
+		tokens += source
+	}
+	per := 0.0
+	shapes := d.config.CacheShapes(1, 1, 1)
+	capacity := float64(capacityFor(tokens))
+	for i, shape := range shapes {
+		if bytes := float64(shape.ByteSize()); d.config.CacheCapacityAxis(i) >= 0 {
+			per += bytes * capacity
+		} else {
+			per += bytes
+		}
+	}
+	per *= float64(d.steps(width))
+	if d.model != nil {
+		layers := 1
+		if d.config.UntiedLayers {
+			layers = d.config.Halting.Limit(0)
+		}
+		per += float64(layers) * float64(width) * float64(shapes[0].ByteSize()+shapes[1].ByteSize())
+	}
+	const logit = 4 + 8 // as the backend gives it, and as the searches read it
+	return float64(rows) * (per + logit*float64(d.config.TargetVocabulary))
+}
+
+// steps is how many the decoder runs for a source that is padded to so many positions.
+func (d *Decoder) steps(source int) int {
+	if d.language != nil {
+		source = 0
+	}
+	return d.config.Halting.Limit(source)
+}
+
+// DefaultMemory is the bytes that queries may take together where nobody says: 1 GiB, or a quarter of GOMEMLIMIT if that is less.
+func DefaultMemory() int64 {
+	const most = 1 << 30
+	return min(most, max(1, debug.SetMemoryLimit(-1)/4)) // a negative limit is not set, but read
+}

@@ -1,0 +1,156 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"universal-transformer/decoding"
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/pipeline"
+	"universal-transformer/task"
+)
+
+func load(t *testing.T) *pipeline.Model {
+	t.Helper()
+	m, err := pipeline.Load(copierDir, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+// use is what one user does with a model: everything there is, told as text.
+func use(t *testing.T, m *pipeline.Model, i int) string {
+	line := fmt.Sprint(7*i + 1)
+	sampling := decoding.Method{Sampling: decoding.Sampling{Temperature: 5, TopP: 1}, Seed: 3, First: int64(i)}
+	switch i % 8 {
+	case 0:
+		answers, err := m.Decode(t.Context(), []string{line, "12"}, pipeline.DecodeOptions{})
+		return fmt.Sprint(answers, err)
+	case 1:
+		answers, err := m.Decode(t.Context(), []string{line, line}, pipeline.DecodeOptions{Method: sampling})
+		return fmt.Sprint(answers, err)
+	case 2:
+		answers, err := m.Decode(t.Context(), []string{line}, pipeline.DecodeOptions{Method: decoding.Method{Beam: decoding.Beam{Width: 3, Alpha: 0.6}}, MaxLength: 9})
+		return fmt.Sprint(answers, err)
+	case 3:
+		var text strings.Builder
+		err := m.Stream(t.Context(), &text, []string{line, "9"}, pipeline.DecodeOptions{Method: sampling})
+		return fmt.Sprint(text.String(), err)
+	case 4:
+		scored, err := m.Score(t.Context(), []pipeline.Pair{{Source: line, Target: line}})
+		return fmt.Sprint(scored, err)
+	case 5:
+		trace, err := m.Trace(t.Context(), line)
+		return fmt.Sprint(trace.Output, trace.Encoder.Updates, trace.Decoder.Weights, err)
+	case 6:
+		_, err := m.Classify(t.Context(), line)
+		return fmt.Sprint(err)
+	}
+	e, err := m.Evaluate(t.Context(), pipeline.Protocol{Selection: task.Selection{Length: 1 + i%4, Count: 5}})
+	return fmt.Sprint(e.Row, err)
+}
+
+// 64 users at once, from a cold start, get what each would get alone. Run it with -race.
+// Caught when planted: a decoder made twice; sampling by the place in a batch; answers that are handed to another request.
+func TestConcurrentUse(t *testing.T) {
+	const users = 64
+	alone, together := load(t), load(t)
+	want, got := make([]string, users), make([]string, users)
+	for i := range want {
+		want[i] = use(t, alone, i)
+	}
+	var all sync.WaitGroup
+	for i := range got {
+		all.Go(func() { got[i] = use(t, together, i) })
+	}
+	all.Wait()
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("user %d gets %s, alone %s", i, got[i], want[i])
+		}
+	}
+}
+
+// gate is a writer that waits at its first write.
+type gate struct {
+	reached chan struct{}
+	open    chan struct{}
+	once    sync.Once
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	g.once.Do(func() { close(g.reached); <-g.open })
+	return len(p), nil
+}
+
+// A request whose context ends is given up alone, at once, and one that is slow to write keeps nobody waiting.
+// Caught when planted: writing while others wait; the context of one request for that of the batch.
+func TestOneRequestIsGivenUp(t *testing.T) {
+	m := load(t)
+	slow := &gate{reached: make(chan struct{}), open: make(chan struct{})}
+	ended := make(chan error)
+	go func() { ended <- m.Stream(t.Context(), slow, []string{"12"}, pipeline.DecodeOptions{}) }()
+	<-slow.reached
+	long := pipeline.DecodeOptions{Method: decoding.Method{Sampling: decoding.Sampling{Temperature: 1000, TopP: 1}}, MaxLength: 100_000}
+	ctx, cancel := context.WithCancel(t.Context())
+	begun := &gate{reached: make(chan struct{}), open: make(chan struct{})}
+	close(begun.open)
+	given := make(chan error)
+	go func() { given <- m.Stream(ctx, begun, slices.Repeat([]string{"1"}, 30), long) }()
+	<-begun.reached
+	cancel()
+	if err := <-given; !errors.Is(err, context.Canceled) {
+		t.Errorf("the cancelled request ends with %v", err)
+	}
+	if answers, err := m.Decode(t.Context(), []string{"2026"}, pipeline.DecodeOptions{}); err != nil || answers[0] != "2026" {
+		t.Errorf("the other one: %q, %v", answers, err)
+	}
+	close(slow.open)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := m.Decode(ctx, []string{"1"}, pipeline.DecodeOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a request that begins too late: %v", err)
+	}
+	if err := m.Stream(t.Context(), broken{}, []string{"12", "13"}, pipeline.DecodeOptions{}); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("a writer that fails: %v", err)
+	}
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// Little memory splits what is decoded together, and the answers stay the same; what is too long is refused by name.
+func TestDecodeWithinLimits(t *testing.T) {
+	m := load(t)
+	lines := []string{"1", "22", "333", "4444", "12", "7"}
+	want, err := m.Decode(t.Context(), lines, pipeline.DecodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, memory := range []int64{1, 1 << 16, 1 << 18} {
+		if got, err := m.Decode(t.Context(), lines, pipeline.DecodeOptions{Memory: memory}); err != nil || !slices.Equal(got, want) {
+			t.Errorf("in %d bytes: %q, %v, want %q", memory, got, err, want)
+		}
+	}
+	for says, o := range map[string]pipeline.DecodeOptions{
+		"line 2: 10001 tokens are more than max-source, 10000": {},
+		"line 1: 3 tokens are more than max-source, 2":         {MaxSource: 2},
+		"max-source is -1":      {MaxSource: -1},
+		"max-length is 1000001": {MaxLength: 1_000_001},
+		"memory is -1":          {Memory: -1},
+	} {
+		if _, err := m.Decode(t.Context(), []string{"123", strings.Repeat("1", 10_001)}, o); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%+v: %v, want %q", o, err, says)
+		}
+	}
+}

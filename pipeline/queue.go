@@ -1,0 +1,235 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"universal-transformer/decoding"
+	"universal-transformer/vocab"
+)
+
+// turn lets one computation at a time use a model, in the order in which they ask.
+type turn chan struct{}
+
+// take waits for the turn, unless ctx ends first.
+func (t turn) take(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t turn) give() { <-t }
+
+// mostTogether is how many sources of several requests are decoded together. One request may have more.
+const mostTogether = 64
+
+// queue is what waits to be decoded.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*request
+	serving bool // somebody is decoding, and looks here again before it ends
+}
+
+// request is sources that are to be decoded.
+type request struct {
+	ctx     context.Context
+	way     way
+	queries []decoding.Query
+	done    chan struct{} // closed when found, err and panicked are final
+	wake    chan struct{} // there are new tokens
+
+	found    []decoding.Hypothesis
+	err      error
+	panicked any
+
+	mu     sync.Mutex
+	tokens []choice // that nobody has seen yet
+}
+
+// way is how sources are decoded. What is the same for two requests can be decoded together.
+type way struct {
+	decoding.Method
+	memory int64
+}
+
+// choice is a token that is final.
+type choice struct {
+	source int
+	token  vocab.ID
+}
+
+// newRequest makes a request; watched, if its tokens are asked for.
+func newRequest(ctx context.Context, m decoding.Method, memory int64, queries []decoding.Query, watched bool) *request {
+	r := &request{ctx: ctx, way: way{m, memory}, queries: queries, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	r.way.First = 0
+	if r.way.Sampling == (decoding.Sampling{}) {
+		r.way.Seed = 0
+	}
+	for i := range queries {
+		queries[i].Number, queries[i].Done = m.First+int64(i), ctx.Done()
+		if watched {
+			queries[i].OnToken = func(token vocab.ID) { r.chose(choice{i, token}) }
+		}
+	}
+	return r
+}
+
+// chose keeps a token for who waits: writing may take long, and others wait for the next token.
+func (r *request) chose(c choice) {
+	r.mu.Lock()
+	r.tokens = append(r.tokens, c)
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// deliver hands over the tokens that nobody has seen yet.
+func (r *request) deliver(to func(source int, token vocab.ID)) {
+	r.mu.Lock()
+	tokens := r.tokens
+	r.tokens = nil
+	r.mu.Unlock()
+	for _, c := range tokens {
+		to(c.source, c.token)
+	}
+}
+
+// answer has a request decoded, tells watch, if not nil, of its tokens, and waits until it is done or its context ends.
+func (m *Model) answer(r *request, watch func(source int, token vocab.ID)) ([]decoding.Hypothesis, error) {
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.enqueue(r)
+	for {
+		select {
+		case <-r.ctx.Done():
+			m.requests.drop(r)
+			return nil, r.ctx.Err()
+		case <-r.wake:
+			r.deliver(watch)
+		case <-r.done:
+			if r.panicked != nil {
+				panic(r.panicked)
+			}
+			if err := r.ctx.Err(); err != nil {
+				return nil, err
+			}
+			if watch != nil {
+				r.deliver(watch)
+			}
+			return r.found, r.err
+		}
+	}
+}
+
+// enqueue adds a request, and starts decoding if nobody does.
+func (m *Model) enqueue(r *request) {
+	m.requests.mu.Lock()
+	defer m.requests.mu.Unlock()
+	m.requests.waiting = append(m.requests.waiting, r)
+	if !m.requests.serving {
+		m.requests.serving = true
+		go m.serve()
+	}
+}
+
+// drop removes a request that nobody waits for.
+func (q *queue) drop(r *request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = slices.DeleteFunc(q.waiting, func(other *request) bool { return other == r })
+}
+
+// next takes the first request and those that can be decoded with it; none if nothing waits, and then nobody serves.
+func (q *queue) next() (together []*request) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	sources := 0
+	q.waiting = slices.DeleteFunc(q.waiting, func(r *request) bool {
+		if len(together) > 0 && (r.way != together[0].way || sources+len(r.queries) > mostTogether) {
+			return false
+		}
+		together, sources = append(together, r), sources+len(r.queries)
+		return true
+	})
+	q.serving = len(together) > 0
+	return together
+}
+
+// serve decodes until nothing waits.
+func (m *Model) serve() {
+	for {
+		_ = m.turn.take(context.Background())
+		together := m.requests.next()
+		m.decodeTogether(together)
+		m.turn.give()
+		for _, r := range together {
+			close(r.done)
+		}
+		if len(together) == 0 {
+			return
+		}
+	}
+}
+
+// decodeTogether decodes requests in one batch. What goes wrong is the error of all of them.
+func (m *Model) decodeTogether(together []*request) {
+	if len(together) == 0 {
+		return
+	}
+	defer func() {
+		if problem := recover(); problem != nil {
+			for _, r := range together {
+				r.panicked = problem
+			}
+		}
+	}()
+	ctx, stop := whileWanted(together)
+	defer stop()
+	var queries []decoding.Query
+	for _, r := range together {
+		queries = append(queries, r.queries...)
+	}
+	var found []decoding.Hypothesis
+	d, err := m.decoding()
+	if err == nil {
+		found, err = d.Answer(ctx, queries, together[0].way.Method, together[0].way.memory)
+	}
+	for _, r := range together {
+		if r.err = err; err == nil {
+			r.found, found = found[:len(r.queries)], found[len(r.queries):]
+		}
+	}
+}
+
+// whileWanted is a context that ends when all requests' contexts have ended.
+func whileWanted(together []*request) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var stops []func() bool
+	var mu sync.Mutex
+	wanted := len(together)
+	for _, r := range together {
+		stops = append(stops, context.AfterFunc(r.ctx, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if wanted--; wanted == 0 {
+				cancel()
+			}
+		}))
+	}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}
