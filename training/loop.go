@@ -24,6 +24,8 @@ func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 	if err := t.prepare(); err != nil {
 		return Summary{}, err
 	}
+	defer t.graphs.Close()
+	t.started = time.Now()
 	stopped := t.state.Stopped
 	for stopped == "" && t.step < t.Config.Steps {
 		if ctx.Err() != nil {
@@ -36,6 +38,7 @@ func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 			if err := t.validate(); err != nil {
 				return Summary{}, err
 			}
+			t.notify(t.graphs.Stats().Line(time.Since(t.started)))
 			stopped = t.state.Stopped
 		}
 		if t.due(t.Config.CheckpointEvery) || stopped != "" {
@@ -70,7 +73,11 @@ func (t *Trainer) advance() error {
 	t.state.Seconds += seconds
 	t.state.Window = t.state.Window.Plus(tally)
 	if t.OnProgress != nil {
-		t.OnProgress(Progress{Step: t.step, Steps: t.Config.Steps, Tally: tally, Rate: rate, TokensPerSecond: tally.Tokens / seconds})
+		compiled := t.graphs.Stats()
+		t.OnProgress(Progress{
+			Step: t.step, Steps: t.Config.Steps, Tally: tally, Rate: rate, TokensPerSecond: tally.Tokens / seconds,
+			Graphs: compiled.Alive, Compiled: compiled.Compiled, Compiling: compiled.Compiling.Seconds() / time.Since(t.started).Seconds(),
+		})
 	}
 	if !t.due(t.Config.LogEvery) {
 		return nil

@@ -9,6 +9,7 @@ package training
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
@@ -113,10 +114,12 @@ type Trainer struct {
 	Store *model.Store // variables, filled by Run
 
 	hasSource  bool             // the batches have sources
+	graphs     *capacity.Graphs // those of all runners
 	update     *capacity.Runner // one update from one batch
 	accumulate *capacity.Runner // all but the last batch of an update
 	evaluate   *capacity.Runner
 	step       int64
+	started    time.Time // when this process began to train
 	state      state
 }
 
@@ -143,6 +146,9 @@ type Progress struct {
 	Tally           objective.Tally // of this update
 	Rate            float64         // learning rate
 	TokensPerSecond float64         // target tokens since the last call
+	Graphs          int             // that are compiled now
+	Compiled        int             // graphs compiled so far, those included that were freed again
+	Compiling       float64         // share of the time since this process began to train
 }
 
 // Summary is the outcome of a run.

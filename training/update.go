@@ -20,8 +20,9 @@ func (t *Trainer) build() {
 	if t.Config.Accumulate > 1 {
 		last = t.accumulateGraph(true)
 	}
+	t.graphs = capacity.NewGraphs(t.Backend, t.Store, capacity.Budget)
 	run := func(graph capacity.GraphBuilder) *capacity.Runner {
-		return capacity.NewRunner(t.Backend, t.Store, graph, t.state.CapacityPlan)
+		return t.graphs.Runner(graph, t.state.CapacityPlan)
 	}
 	t.update, t.accumulate = run(last), run(t.accumulateGraph(false))
 	t.evaluate = run(func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {

@@ -40,59 +40,31 @@ type Capacities struct{ Source, Target halting.Capacities }
 
 // Runner calls a graph. Not safe for concurrent use.
 type Runner struct {
-	backend compute.Backend
-	store   *model.Store
+	graphs  *Graphs
 	graph   GraphBuilder
 	planner *Planner
-	full    *model.Exec          // with full capacity, whatever the shape
-	planned map[Shape][]compiled // the last used stands last
 
 	Overflows int // batches that were run twice
-	Compiled  int // plans that a graph was made for
 }
 
-// compiled is an executor for one plan.
-type compiled struct {
-	plan string
-	exec *model.Exec
-}
-
-// plansPerShape is how many plans of a shape stay compiled.
-const plansPerShape = 4
-
-// NewRunner makes a runner over the variables of store. Without a planner there is always full capacity.
+// NewRunner makes a runner over the variables of store, with compiled graphs of its own. Without a planner there is always full capacity.
 func NewRunner(backend compute.Backend, store *model.Store, graph GraphBuilder, planner *Planner) *Runner {
-	return &Runner{backend: backend, store: store, graph: graph, planner: planner, planned: map[Shape][]compiled{}}
+	return NewGraphs(backend, store, Budget).Runner(graph, planner)
 }
 
-// Close frees what was compiled.
-func (r *Runner) Close() {
-	if r.full != nil {
-		r.full.Finalize()
-	}
-	for _, list := range r.planned {
-		for _, c := range list {
-			c.exec.Finalize()
-		}
-	}
-	r.full, r.planned = nil, map[Shape][]compiled{}
-}
+// Close frees what was compiled for the runner.
+func (r *Runner) Close() { r.graphs.free(func(c *compiled) bool { return c.runner == r }) }
+
+// Stats is what was compiled for all runners that share their graphs with this one.
+func (r *Runner) Stats() Stats { return r.graphs.Stats() }
 
 // Call runs the graph on a batch of the given shape.
 func (r *Runner) Call(shape Shape, inputs ...any) ([]*tensors.Tensor, error) {
 	if r.planner == nil {
-		exec, err := r.fullExec()
-		if err != nil {
-			return nil, err
-		}
-		return exec.Call(inputs...)
+		return r.graphs.call(r, key(shape, Capacities{}), Capacities{}, inputs)
 	}
 	plan := r.planner.For(shape)
-	exec, err := r.plannedExec(plan)
-	if err != nil {
-		return nil, err
-	}
-	out, overflow, err := r.call(exec, plan, inputs)
+	out, overflow, err := r.call(plan, plan.capacities(), inputs)
 	if err != nil || !overflow {
 		return out, err
 	}
@@ -100,31 +72,36 @@ func (r *Runner) Call(shape Shape, inputs ...any) ([]*tensors.Tensor, error) {
 	for _, tensor := range out {
 		_ = tensor.FinalizeAll()
 	}
-	if exec, err = r.fullExec(); err != nil {
-		return nil, err
-	}
-	out, _, err = r.call(exec, plan, inputs)
+	out, _, err = r.call(plan, Capacities{}, inputs)
 	return out, err
 }
 
+// key tells graphs of a runner apart.
+func key(shape Shape, c Capacities) string { return fmt.Sprint(shape, c.Source, c.Target) }
+
 // call runs the graph and, unless it overflows, records the demand in the plan.
-func (r *Runner) call(exec *model.Exec, plan *ShapePlan, inputs []any) (out []*tensors.Tensor, overflow bool, err error) {
-	if out, err = exec.Call(inputs...); err != nil {
+func (r *Runner) call(plan *ShapePlan, c Capacities, inputs []any) (out []*tensors.Tensor, overflow bool, err error) {
+	if out, err = r.graphs.call(r, key(plan.Shape, c), c, inputs); err != nil {
 		return out, false, err
 	}
 	outputs := len(out) - 3
 	if overflow = tensors.ToScalar[bool](out[outputs]); !overflow {
-		if d := demandOf(out[outputs+1]); len(d) > 1 {
-			r.planner.observeEncoder(plan, d)
-		}
-		if d := demandOf(out[outputs+2]); len(d) > 1 {
-			r.planner.observeDecoder(plan, d)
-		}
+		r.planner.observe(plan, parameters(r.graphs.store), demandOf(out[outputs+1]), demandOf(out[outputs+2]))
 	}
 	for _, tensor := range out[outputs:] {
 		_ = tensor.FinalizeAll()
 	}
 	return out[:outputs], overflow, nil
+}
+
+// parameters counts the numbers that are trained.
+func parameters(store *model.Store) (n int) {
+	for v := range store.IterVariables() {
+		if v.Trainable {
+			n += v.Shape().Size()
+		}
+	}
+	return n
 }
 
 // demandOf reads a demand [steps+1, 3].
@@ -133,51 +110,6 @@ func demandOf(t *tensors.Tensor) (demand [][3]int32) {
 		demand = append(demand, [3]int32(d))
 	}
 	return demand
-}
-
-// fullExec is the executor with full capacity.
-func (r *Runner) fullExec() (*model.Exec, error) {
-	if r.full != nil {
-		return r.full, nil
-	}
-	exec, err := r.compile(Capacities{})
-	r.full = exec
-	return exec, err
-}
-
-// plannedExec finds or makes the executor of a plan.
-func (r *Runner) plannedExec(plan *ShapePlan) (*model.Exec, error) {
-	if plan.Encoder.Units == nil && plan.Decoder.Units == nil {
-		return r.fullExec()
-	}
-	key, list := fmt.Sprint(plan.Encoder.Units, plan.Decoder.Units), r.planned[plan.Shape]
-	if i := slices.IndexFunc(list, func(c compiled) bool { return c.plan == key }); i >= 0 {
-		c := list[i]
-		r.planned[plan.Shape] = append(slices.Delete(list, i, i+1), c)
-		return c.exec, nil
-	}
-	exec, err := r.compile(plan.capacities())
-	if err != nil {
-		return nil, err
-	}
-	r.Compiled++
-	if len(list) == plansPerShape {
-		list[0].exec.Finalize()
-		list = slices.Delete(list, 0, 1)
-	}
-	r.planned[plan.Shape] = append(list, compiled{key, exec})
-	return exec, nil
-}
-
-// compile makes an executor for some capacities.
-func (r *Runner) compile(c Capacities) (*model.Exec, error) {
-	exec, err := model.NewExec(r.backend, r.store, func(scope *model.Scope, nodes []*Node) []*Node {
-		return r.build(scope, nodes, c)
-	})
-	if err == nil {
-		exec.SetMaxCache(-1)
-	}
-	return exec, err
 }
 
 // build adds to the outputs what call reads: overflow, and the demand of both stacks.

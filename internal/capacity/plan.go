@@ -7,13 +7,12 @@ import (
 )
 
 // StackPlan is how many positions one stack is given capacity for in each step, and the demand of earlier batches that this was
-// planned from. Graphs are compiled for a plan, so plans change seldom: capacity comes in units of a batch, grows when it was
-// too small, and shrinks only where that saves enough. The zero value has no plan yet.
+// planned from. Capacity comes in few levels, so that plans come again. The zero value has full capacity.
 type StackPlan struct {
 	Batches int      `json:"batches"` // observed so far
 	Peaks   []Peak   `json:"peaks"`   // step by step
 	Margin  float64  `json:"margin"`  // units beyond the peak
-	Units   [][3]int `json:"units"`   // the plan: in each step, units of the batch's positions, of its rows, and of the positions of a row; nil: none yet
+	Units   [][3]int `json:"units"`   // the plan: in each step, units of the batch's positions, of its rows, and of the positions of a row; nil: full capacity
 }
 
 // Peak is the largest demand of a step, as shares of a batch, in the current block of batches and in the one before: positions,
@@ -25,15 +24,25 @@ type Peak struct {
 
 const (
 	units       = 32  // of a batch
-	blockSize   = 16  // batches after which a smaller plan is considered
+	blockSize   = 16  // batches that a peak is of
 	firstPlan   = 3   // batches before there is a plan
-	worthwhile  = 0.9 // a smaller plan computes at most so much of what the old one does, as it costs the compilation of a graph
 	leastMargin = 0.5 // doubled whenever a plan was too small, up to
 	mostMargin  = 4
 )
 
-// observe records what a batch of rows [batch, length] needed ([halting.Outcome.Demand] of a run that did not overflow).
+// levels are the units that are planned.
+var levels = [...]int{0, 1, 2, 4, 8, 12, 16, 24, units}
+
+// observe records what a batch of rows [batch, length] needed ([halting.Outcome.Demand] of a run that did not overflow). Where that was
+// more than planned there is full capacity from then on, which needs no graph that was not there before.
 func (p *StackPlan) observe(demand [][3]int32, batch, length int, stepsOnly bool) {
+	p.Margin = max(p.Margin, leastMargin)
+	if p.Batches > 0 && p.Batches%blockSize == 0 {
+		for t := range p.Peaks {
+			p.Peaks[t] = Peak{Previous: p.Peaks[t].Current}
+		}
+		p.Margin = max(p.Margin/2, leastMargin)
+	}
 	p.Batches++
 	size := [3]float64{float64(batch * length), float64(batch), float64(length)}
 	overflow := false
@@ -50,34 +59,27 @@ func (p *StackPlan) observe(demand [][3]int32, batch, length int, stepsOnly bool
 			overflow = overflow || p.Units != nil && (t >= len(p.Units) && d[i] > 0 || t < len(p.Units) && float64(d[i]) > fraction(p.Units[t][i], size[i]))
 		}
 	}
-	switch {
-	case overflow:
-		p.Margin = min(2*p.Margin, mostMargin)
-		p.Units = p.plan(p.Margin)
-	case p.Batches == firstPlan:
-		p.Margin = leastMargin
-		p.Units = p.plan(p.Margin)
-	case p.Batches%blockSize == 0:
-		margin := max(p.Margin/2, leastMargin)
-		if plan := p.plan(margin); total(plan) <= worthwhile*total(p.Units) {
-			p.Margin, p.Units = margin, plan
-		}
-	}
-	if p.Batches%blockSize == 0 {
-		for t := range p.Peaks {
-			p.Peaks[t] = Peak{Previous: p.Peaks[t].Current}
-		}
+	if overflow {
+		p.Margin, p.Units = min(2*p.Margin, mostMargin), nil
 	}
 }
 
-// plan is the peaks and a margin, in units. It has no more steps than any position ran lately.
-func (p *StackPlan) plan(margin float64) [][3]int {
+// total is how many units of a batch's positions the plan transforms.
+func (p *StackPlan) total() float64 {
+	if p.Units == nil {
+		return float64(units * max(0, len(p.Peaks)-1)) // the last of a demand is after the last step
+	}
+	return total(p.Units)
+}
+
+// tight is the peaks and the margin, rounded up to a level. It has no more steps than any position ran lately.
+func (p *StackPlan) tight() [][3]int {
 	plan := make([][3]int, len(p.Peaks))
 	steps := 0
 	for t := len(p.Peaks) - 1; t >= 0; t-- {
 		for i := range plan[t] {
 			if peak := max(p.Peaks[t].Current[i], p.Peaks[t].Previous[i]); peak > 0 {
-				plan[t][i] = min(units, int(math.Ceil(units*peak+margin)))
+				plan[t][i] = level(units*peak + p.Margin)
 			}
 			if t+1 < len(plan) {
 				plan[t][i] = max(plan[t][i], plan[t+1][i])
@@ -88,6 +90,16 @@ func (p *StackPlan) plan(margin float64) [][3]int {
 		}
 	}
 	return plan[:steps]
+}
+
+// level is the least level of at least so many units, or all.
+func level(least float64) int {
+	for _, l := range levels {
+		if float64(l) >= least {
+			return l
+		}
+	}
+	return units
 }
 
 // total is how many units of a batch's positions a plan transforms.
@@ -102,7 +114,7 @@ func total(plan [][3]int) (sum float64) {
 func fraction(u int, size float64) float64 { return math.Ceil(float64(u) * size / units) }
 
 // MeanUpdates is how often the plan can update a position on average: a little more than positions will be updated.
-func (p *StackPlan) MeanUpdates() float64 { return total(p.Units) / units }
+func (p *StackPlan) MeanUpdates() float64 { return p.total() / units }
 
 // Capacities is the plan for a batch of rows [batch, length]; nil if there is none.
 func (p *StackPlan) Capacities(batch, length int) halting.Capacities {

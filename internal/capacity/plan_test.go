@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -31,6 +32,13 @@ func drawn(rng *rand.Rand, p float64) [][3]int32 {
 	return demand
 }
 
+// planned is a planner of encoders for batches [8, 20] that takes compiling for free, its plan, and what records a demand.
+func planned(stepsOnly bool) (*StackPlan, func([][3]int32)) {
+	planner := &Planner{StepsOnly: stepsOnly}
+	plan := planner.For(Shape{Rows: 8, Source: 20})
+	return &plan.Encoder, func(demand [][3]int32) { planner.observe(plan, 1, demand, nil) }
+}
+
 // enough tells whether capacities meet a demand.
 func enough(c halting.Capacities, demand [][3]int32) bool {
 	for t, d := range demand {
@@ -50,7 +58,7 @@ func enough(c halting.Capacities, demand [][3]int32) bool {
 // Caught when planted: no margin; a plan that never shrinks; the last steps left without capacity.
 func TestPlanIsTightAndSeldomTooSmall(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	var p StackPlan
+	p, observe := planned(false)
 	overflows, needed, given, plans := 0, 0, 0, map[string]bool{}
 	for i := range 1000 {
 		demand := drawn(rng, 0.7)
@@ -72,7 +80,7 @@ func TestPlanIsTightAndSeldomTooSmall(t *testing.T) {
 				}
 			}
 		}
-		p.observe(demand, 8, 20, false)
+		observe(demand)
 		plan, err := json.Marshal(p.Units)
 		if err != nil {
 			t.Fatal(err)
@@ -93,10 +101,10 @@ func TestPlanIsTightAndSeldomTooSmall(t *testing.T) {
 // When a model comes to halt later, the plan follows at once; when earlier, after a while. It does not rise without end.
 func TestPlanFollowsTheDemand(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	var p StackPlan
+	p, observe := planned(false)
 	run := func(probability float64, batches int) (positions int) {
 		for range batches {
-			p.observe(drawn(rng, probability), 8, 20, false)
+			observe(drawn(rng, probability))
 		}
 		for _, c := range p.Capacities(8, 20) {
 			positions += c.Positions
@@ -113,24 +121,29 @@ func TestPlanFollowsTheDemand(t *testing.T) {
 	}
 }
 
-// A plan that was written and read again goes on as the same.
+// A planner that was written and read again goes on as the same, what was wasted included.
+// Caught when planted: Wasted not written.
 func TestPlanIsKept(t *testing.T) {
-	var p, q StackPlan
+	shape := Shape{Rows: 8, Source: 20}
+	p := Planner{CompileCost: 5000}
 	for i := range 60 {
 		written, err := json.Marshal(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		q = StackPlan{}
+		var q Planner
 		if err := json.Unmarshal(written, &q); err != nil {
 			t.Fatal(err)
 		}
 		demand := drawn(rand.New(rand.NewPCG(5, uint64(i))), 0.6)
-		p.observe(demand, 8, 20, false)
-		q.observe(demand, 8, 20, false)
+		p.observe(p.For(shape), 7, demand, nil)
+		q.observe(q.For(shape), 7, demand, nil)
 		if !reflect.DeepEqual(p, q) {
-			t.Fatalf("after %d batches: %+v, read again %+v", i, p, q)
+			t.Fatalf("after %d batches: %+v, read again %+v", i, p.Shapes[0], q.Shapes[0])
 		}
+	}
+	if p.Shapes[0].Encoder.Units == nil || p.Shapes[0].Wasted == 0 {
+		t.Errorf("the case shows nothing: %+v", p.Shapes[0])
 	}
 }
 
@@ -139,7 +152,7 @@ func TestPlanIsKept(t *testing.T) {
 // Caught when planted: shares of positions planned all the same; steps that are not planned.
 func TestStepsOnlyPlan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	var p StackPlan
+	p, observe := planned(true)
 	overflows, plans := 0, map[int]bool{}
 	for i := range 1000 {
 		demand, steps := drawn(rng, 0.35), 0
@@ -159,7 +172,7 @@ func TestStepsOnlyPlan(t *testing.T) {
 				}
 			}
 		}
-		p.observe(demand, 8, 20, true)
+		observe(demand)
 	}
 	if overflows > 30 || len(plans) > 10 || len(plans) < 2 {
 		t.Errorf("%d of 1000 batches overflowed, %d plans", overflows, len(plans))
@@ -171,7 +184,7 @@ func TestStepsOnlyPlan(t *testing.T) {
 func TestEveryShapeHasItsOwnPlan(t *testing.T) {
 	var planner Planner
 	short, long := Shape{Rows: 32, Source: 10}, Shape{Rows: 32, Source: 40}
-	observe := func(s Shape, demand [][3]int32) { planner.observeEncoder(planner.For(s), demand) }
+	observe := func(s Shape, demand [][3]int32) { planner.observe(planner.For(s), 1, demand, nil) }
 	for range 20 {
 		observe(short, [][3]int32{{320, 32, 10}, {32, 32, 1}, {0, 0, 0}})
 		observe(long, [][3]int32{{1280, 32, 40}, {1280, 32, 40}, {1280, 32, 40}, {0, 0, 0}})
@@ -198,5 +211,42 @@ func TestEveryShapeHasItsOwnPlan(t *testing.T) {
 		if got := planner.Shapes[i]; got.Rows == 32 && !reflect.DeepEqual(got, want) {
 			t.Errorf("the plan of %+v changed with another shape: %+v, before %+v", want.Shape, got, want)
 		}
+	}
+}
+
+// A graph is compiled for a smaller plan once it would have saved what compiling costs, not before, and never if it costs more than all
+// batches; what few batches of a shape needed waits for more of them.
+// Caught when planted: a plan after firstPlan batches whatever it saves; the cost of one step for that of all.
+func TestPlansPayForTheirGraphs(t *testing.T) {
+	need := [][3]int32{{160, 8, 20}, {80, 4, 20}, {80, 4, 20}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}}
+	// Full capacity is 8 steps of 160; the least level above a half and a margin is 24 of 32: 160 + 120 + 120, so a batch wastes 880 positions.
+	const wasted, steps, parameters = 880 * 1000, 3, 1000
+	for _, batches := range []int{1, 3, 10, 200} {
+		planner := &Planner{CompileCost: wasted * float64(max(batches, firstPlan)) / steps}
+		plan := planner.For(Shape{Rows: 8, Source: 20})
+		for i := range max(batches, firstPlan) {
+			if plan.Encoder.Units != nil {
+				t.Fatalf("%d batches pay for a graph, but there is a plan after %d", batches, i)
+			}
+			planner.observe(plan, parameters, need, nil)
+		}
+		if len(plan.Encoder.Units) != steps || plan.Encoder.MeanUpdates() != 80./32 || plan.Wasted != 0 {
+			t.Errorf("%d batches pay for a graph, but after them there is the plan %v", batches, plan.Encoder.Units)
+		}
+	}
+}
+
+// Demand that varies comes back to the same few plans.
+// Caught when planted: capacity in units of 1.
+func TestPlansAreFew(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	p, observe := planned(false)
+	plans := map[string]bool{}
+	for i := range 3000 {
+		observe(drawn(rng, 0.5+0.3*float64(i/100%2)))
+		plans[fmt.Sprint(p.Units)] = true
+	}
+	if len(plans) > 100 {
+		t.Errorf("%d plans of 3000 batches", len(plans))
 	}
 }

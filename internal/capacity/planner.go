@@ -13,14 +13,24 @@ type Planner struct {
 	// StepsOnly plans how many steps are run, and full capacity in each: for models that cannot leave positions out.
 	StepsOnly bool         `json:"steps_only,omitempty"`
 	Shapes    []*ShapePlan `json:"shapes"`
+
+	// CompileCost is what a step of a graph costs to compile, in the unit of ShapePlan.Wasted.
+	CompileCost float64 `json:"compile_cost,omitempty"`
 }
+
+// compileCost is about what compiling a step of a graph takes on the cpu backend, as updates of positions times parameters that could be
+// computed in that time, and three times that: graphs are compiled for validation too, and a plan may not last.
+const compileCost = 4e8
+
+// worthwhile is the share of the old plan's work that a smaller plan has at most.
+const worthwhile = 0.9
 
 // NewPlanner makes a planner for an adaptive model, nil for others: how many positions they update is known.
 func NewPlanner(m universal.Model) *Planner {
 	if !m.Adaptive() {
 		return nil
 	}
-	return &Planner{StepsOnly: !m.SelectsPositions()}
+	return &Planner{StepsOnly: !m.SelectsPositions(), CompileCost: compileCost}
 }
 
 // ShapePlan is the plan of both stacks for batches of one shape.
@@ -28,6 +38,8 @@ type ShapePlan struct {
 	Shape
 	Encoder StackPlan `json:"encoder"`
 	Decoder StackPlan `json:"decoder"`
+	// Wasted is the work that a tighter plan would have saved since this one was made: updates of positions times parameters.
+	Wasted float64 `json:"wasted,omitempty"`
 }
 
 // For gives the plan for a shape. That of a new shape starts as a copy of the nearest shape's.
@@ -41,20 +53,41 @@ func (p *Planner) For(s Shape) *ShapePlan {
 			*plan = *known
 		}
 	}
-	plan.Shape = s
+	plan.Shape, plan.Wasted = s, 0
 	plan.Encoder.Peaks, plan.Decoder.Peaks = slices.Clone(plan.Encoder.Peaks), slices.Clone(plan.Decoder.Peaks)
 	p.Shapes = append(p.Shapes, plan)
 	return plan
 }
 
-// observeEncoder records what the encoder needed for a batch of the plan's shape, [steps+1] positions, rows, and longest row.
-func (p *Planner) observeEncoder(plan *ShapePlan, demand [][3]int32) {
-	plan.Encoder.observe(demand, plan.Rows, plan.Source, p.StepsOnly)
-}
-
-// observeDecoder is observeEncoder of the decoder.
-func (p *Planner) observeDecoder(plan *ShapePlan, demand [][3]int32) {
-	plan.Decoder.observe(demand, plan.Rows, plan.Target, p.StepsOnly)
+// observe records what both stacks needed for a batch of the plan's shape, [steps+1] positions, rows, and longest row of each; a stack
+// that is not adaptive has one row or none. A plan is made smaller once it has wasted as much as compiling a graph for the tighter one costs.
+func (p *Planner) observe(plan *ShapePlan, parameters int, encoder, decoder [][3]int32) {
+	var before, after, steps float64
+	planned := true
+	var adopt []func()
+	for _, s := range []struct {
+		*StackPlan
+		demand [][3]int32
+		length int
+	}{{&plan.Encoder, encoder, plan.Source}, {&plan.Decoder, decoder, plan.Target}} {
+		if len(s.demand) < 2 {
+			continue
+		}
+		s.observe(s.demand, plan.Rows, s.length, p.StepsOnly)
+		tight, positions := s.tight(), float64(plan.Rows*s.length)
+		before, after = before+positions*s.total(), after+positions*total(tight)
+		steps += float64(len(tight))
+		planned = planned && s.Batches >= firstPlan
+		adopt = append(adopt, func() { s.Units = tight })
+	}
+	plan.Wasted = max(0, plan.Wasted+(before-after)/units*float64(parameters))
+	if !planned || after > worthwhile*before || plan.Wasted < p.CompileCost*steps {
+		return
+	}
+	plan.Wasted = 0
+	for _, f := range adopt {
+		f()
+	}
 }
 
 // capacities is what the graph for a plan is built with.

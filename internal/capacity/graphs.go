@@ -1,0 +1,107 @@
+package capacity
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gomlx/compute"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// Budget is how much memory the compiled graphs of a set of runners may take, in bytes, as [Graphs] counts them.
+const Budget = 384 << 20
+
+// Graphs is the compiled graphs of runners that share variables, within one budget: whatever its shape, plan or runner, the graph
+// that was not used for longest is freed for a new one. What is compiled decides how long a run takes, never what it computes. Not safe for
+// concurrent use.
+type Graphs struct {
+	backend compute.Backend
+	store   *model.Store
+	budget  int
+	used    []*compiled // the last used stands last
+	stats   Stats
+}
+
+// Stats counts what compiling takes.
+type Stats struct {
+	Alive     int           // graphs that are compiled now
+	Bytes     int           // that they take, about
+	Compiled  int           // graphs that were compiled so far, those included that were freed again
+	Compiling time.Duration // how long that took
+}
+
+// Line is a line for the person who waits, given how long everything took.
+func (s Stats) Line(elapsed time.Duration) string {
+	return fmt.Sprintf("graphs: %d compiled, %d kept in about %d MiB; compiling took %.1f %% of the time", s.Compiled, s.Alive, s.Bytes>>20,
+		100*s.Compiling.Seconds()/elapsed.Seconds())
+}
+
+// compiled is a graph of one runner, for inputs of some shapes and one plan.
+type compiled struct {
+	runner  *Runner
+	key     string
+	program *program
+}
+
+// NewGraphs makes an empty set over the variables of store.
+func NewGraphs(backend compute.Backend, store *model.Store, budget int) *Graphs {
+	return &Graphs{backend: backend, store: store, budget: budget}
+}
+
+// Runner makes a runner whose graphs are in the set. Without a planner there is always full capacity.
+func (s *Graphs) Runner(graph GraphBuilder, planner *Planner) *Runner {
+	return &Runner{graphs: s, graph: graph, planner: planner}
+}
+
+// Stats is what was compiled so far.
+func (s *Graphs) Stats() Stats {
+	stats := s.stats
+	stats.Alive = len(s.used)
+	return stats
+}
+
+// Close frees all graphs.
+func (s *Graphs) Close() { s.free(func(*compiled) bool { return true }) }
+
+// free frees some graphs.
+func (s *Graphs) free(which func(*compiled) bool) {
+	s.used = slices.DeleteFunc(s.used, func(c *compiled) bool {
+		if !which(c) {
+			return false
+		}
+		s.stats.Bytes -= c.program.bytes
+		c.program.executable.Finalize()
+		return true
+	})
+}
+
+// call runs the graph of a runner for a key, which it compiles with the given capacities if it is not there.
+func (s *Graphs) call(r *Runner, key string, c Capacities, inputs []any) ([]*tensors.Tensor, error) {
+	at := slices.IndexFunc(s.used, func(c *compiled) bool { return c.runner == r && c.key == key })
+	if at >= 0 {
+		found := s.used[at]
+		s.used = append(slices.Delete(s.used, at, at+1), found)
+		return found.program.run(s.backend, inputs)
+	}
+	started := time.Now()
+	exec, err := model.NewExec(s.backend, s.store, func(scope *model.Scope, nodes []*Node) []*Node { return r.build(scope, nodes, c) })
+	if err != nil {
+		return nil, err
+	}
+	p, err := compile(exec, s.store, inputs)
+	if err != nil {
+		return nil, err
+	}
+	s.stats.Compiled++
+	s.stats.Compiling += time.Since(started)
+	for len(s.used) > 0 && s.stats.Bytes+p.bytes > s.budget {
+		oldest := s.used[0]
+		s.free(func(c *compiled) bool { return c == oldest })
+	}
+	s.used = append(s.used, &compiled{r, key, p})
+	s.stats.Bytes += p.bytes
+	return exec.Call(inputs...) // initializes the variables that the graph has made
+}

@@ -1,0 +1,117 @@
+package capacity
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// program is what remains of a compiled graph: what the backend made of it, and which variables it reads and writes. GoMLX's executor
+// keeps the nodes besides, which take several times the memory.
+type program struct {
+	executable compute.Executable
+	parameters int
+	variables  []binding
+	changed    []*model.Variable // the first outputs
+	bytes      int               // about
+}
+
+// binding is a variable that is a parameter.
+type binding struct {
+	variable *model.Variable
+	at       int
+	changes  bool // its memory is given away, for its new value
+}
+
+// bytesPerNode is about what the instructions of a backend take for a node: TODO
+const bytesPerNode = 320
+
+// compile compiles the graph for inputs, and notes what running it needs.
+func compile(exec *model.Exec, store *model.Store, inputs []any) (*program, error) {
+	list := make([]shapes.Shape, len(inputs))
+	for i, x := range inputs {
+		t, err := tensors.FromAnyValue(x)
+		if err != nil {
+			return nil, fmt.Errorf("input %d: %w", i, err)
+		}
+		list[i] = t.Shape()
+	}
+	g, err := exec.Compile(list...)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{executable: g.Executable(), parameters: g.NumParameters(), bytes: bytesPerNode * len(g.Nodes())}
+	for _, n := range g.Nodes() {
+		if n.Type() == NodeTypeConstant {
+			p.bytes += int(n.Shape().ByteSize())
+		}
+	}
+	for v := range store.IterVariables() {
+		if !v.InUseByGraph(g) {
+			continue
+		}
+		b := binding{v, int(g.GetParameterByName(v.Path()).GetParameterHandle()), v.ChangedInGraph(g)}
+		p.variables = append(p.variables, b)
+		if b.changes {
+			p.changed = append(p.changed, v)
+		}
+	}
+	return p, nil
+}
+
+// run is [model.Exec.Call] of the graph.
+func (p *program) run(backend compute.Backend, inputs []any) ([]*tensors.Tensor, error) {
+	buffers, donated := make([]compute.Buffer, p.parameters), make([]bool, p.parameters)
+	for i, x := range inputs {
+		t, err := tensors.FromAnyValue(x)
+		if err != nil {
+			return nil, fmt.Errorf("input %d: %w", i, err)
+		}
+		if buffers[i], err = t.Buffer(backend, 0); err != nil {
+			return nil, fmt.Errorf("input %d: %w", i, err)
+		}
+	}
+	for _, b := range p.variables {
+		var err error
+		if buffers[b.at], err = b.buffer(backend); err != nil {
+			return nil, fmt.Errorf("variable %s: %w", b.variable.Path(), err)
+		}
+		donated[b.at] = b.changes
+	}
+	results, err := p.executable.Execute(buffers, donated, 0)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*tensors.Tensor, len(results))
+	for i, r := range results {
+		if out[i], err = tensors.FromBuffer(r); err != nil {
+			return nil, err
+		}
+	}
+	for i, v := range p.changed {
+		if err := v.SetValue(out[i]); err != nil {
+			return nil, fmt.Errorf("variable %s: %w", v.Path(), err)
+		}
+	}
+	return out[len(p.changed):], nil
+}
+
+// buffer is the memory of the variable; one that changes gives it away.
+func (b binding) buffer(backend compute.Backend) (compute.Buffer, error) {
+	value, err := b.variable.Value()
+	if err != nil {
+		return nil, err
+	}
+	if !b.changes {
+		return value.Buffer(backend, 0)
+	}
+	buffer, err := value.DonateBuffer(backend, 0)
+	if err != nil {
+		return nil, err
+	}
+	return buffer, b.variable.Reset()
+}
