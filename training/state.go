@@ -21,15 +21,16 @@ import (
 
 // state is what a checkpoint holds besides variables: enough to go on as if nothing had happened.
 type state struct {
-	Data        batch.Position  `json:"data"`      // the next batch
-	Window      objective.Tally `json:"window"`    // updates since the last line of metrics
-	Seconds     float64         `json:"seconds"`   // training time so far
-	BestStep    int64           `json:"best_step"` // of the best validation so far; 0: none yet
-	BestNats    float64         `json:"best_nats"`
-	BestCorrect float64         `json:"best_correct,omitempty"` // sequences that were correct then
-	Waited      int             `json:"waited"`                 // validations since
-	Validation  objective.Tally `json:"validation"`             // the last one
-	Stopped     string          `json:"stopped"`                // why training ended before its last update, if it did
+	Data           batch.Position  `json:"data"`      // the next batch
+	Window         objective.Tally `json:"window"`    // updates since the last line of metrics
+	Seconds        float64         `json:"seconds"`   // training time so far
+	BestStep       int64           `json:"best_step"` // of the best validation so far; 0: none yet
+	BestNats       float64         `json:"best_nats"`
+	BestCorrect    float64         `json:"best_correct,omitempty"`    // sequences that were correct then
+	Waited         int             `json:"waited"`                    // validations since
+	Validation     objective.Tally `json:"validation"`                // the last one
+	Stopped        string          `json:"stopped"`                   // why training ended before its last update, if it did
+	PonderProblems int             `json:"ponder_problems,omitempty"` // validations in a row whose ponder times say nothing
 
 	CapacityPlan *capacity.Planner `json:"capacity_plan,omitempty"` // of how many positions will run
 }

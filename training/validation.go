@@ -44,6 +44,7 @@ func (t *Trainer) validate() error {
 	}
 	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences), ponder %.2f",
 		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, tally.Ponder()))
+	t.warnOfPonder(tally)
 	return nil
 }
 

@@ -105,6 +105,8 @@ type Model interface {
 	Forward(scope *model.Scope, in Inputs, options Options) Result
 	// Adaptive tells whether every position has its own depth.
 	Adaptive() bool
+	// StepLimit is the most steps that a position may run, 0 if that depends on the source.
+	StepLimit() int
 	// SelectsPositions tells whether positions that have halted can be left out, see halting.Capacities.
 	SelectsPositions() bool
 	// WithExit is the same model, weights included, that stops as e says.

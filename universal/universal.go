@@ -189,6 +189,9 @@ func (c Config) validateSteps() error {
 // Adaptive tells whether every position has its own depth.
 func (c Config) Adaptive() bool { return c.Halting.Adaptive() }
 
+// StepLimit is the most steps that a position may run, 0 if that depends on the source.
+func (c Config) StepLimit() int { return c.Halting.Limit(0) }
+
 // SelectsPositions tells whether a step can be applied to the positions that still run alone: halted ones need no work, and the
 // transition of one position does not depend on others.
 func (c Config) SelectsPositions() bool {

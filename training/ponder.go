@@ -1,0 +1,49 @@
+package training
+
+import (
+	"fmt"
+
+	"universal-transformer/objective"
+)
+
+// How close to one step, or to the limit, a mean ponder time is that says nothing about the input any more.
+const (
+	shallow = 1.1
+	atLimit = 0.1
+)
+
+// ponderProblem says what is wrong with a validation's ponder times: a stack that halts at once everywhere, or never before the
+// limit. Empty if nothing is, or depth is not adaptive.
+func (t *Trainer) ponderProblem(tally objective.Tally) string {
+	limit := float64(t.Model.StepLimit())
+	if !t.Model.Adaptive() || limit < 2 {
+		return ""
+	}
+	for _, stack := range []struct {
+		name      string
+		positions float64
+		ponder    float64
+	}{{"encoder", tally.EncoderPositions, tally.EncoderPonder()}, {"decoder", tally.DecoderPositions, tally.DecoderPonder()}} {
+		switch {
+		case stack.positions == 0:
+		case stack.ponder < shallow:
+			return fmt.Sprintf("the %s runs %.2f steps a position: the ponder cost leaves it one layer; lower training.ponder.weight, warm it up (training.ponder.warmup), "+
+				"or start deeper (model.halting.bias=-1)", stack.name, stack.ponder)
+		case stack.ponder > limit-atLimit:
+			return fmt.Sprintf("the %s runs %.2f of %.0f steps a position: it does not halt by itself; raise training.ponder.weight, or model.halting.max_steps", stack.name, stack.ponder, limit)
+		}
+	}
+	return ""
+}
+
+// warnOfPonder says once in a run what is wrong with its ponder times, when two validations in a row have the same kind of problem.
+func (t *Trainer) warnOfPonder(tally objective.Tally) {
+	problem := t.ponderProblem(tally)
+	if problem == "" {
+		t.state.PonderProblems = 0
+		return
+	}
+	if t.state.PonderProblems++; t.state.PonderProblems == 2 {
+		t.notify("warning: " + problem)
+	}
+}
