@@ -136,15 +136,6 @@ func (m *Model) Read(text string) (task.Input, error) { return m.reader.Read(tex
 // Describe says in a line what the model is.
 func (m *Model) Describe() string { return m.Run.Model.Value.Describe() }
 
-// Export writes the model's parameters and configuration to the run directory's export/, for other programs, and gives its path.
-func (m *Model) Export() (string, error) {
-	file := &safetensors.File{Metadata: map[string]string{"step": fmt.Sprint(m.Step), "format": "universal-transformer"}, Tensors: parameters(m.checkpoint)}
-	return m.log.WriteExport(file, struct {
-		experiment.Run
-		Vocabulary task.Vocabularies `json:"vocabulary"`
-	}{m.Run, m.Vocabularies})
-}
-
 // fits is an error if a checkpoint's parameters are not exactly those that a run's model has: another shape, one missing, one
 // too many; or if it was trained under another configuration, or with another vocabulary.
 func fits(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {

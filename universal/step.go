@@ -108,8 +108,8 @@ func (s *stack) transition(x *Node) *Node {
 // drop is the dropout of what a sub-layer adds to the state.
 func (s *stack) drop(x *Node) *Node { return s.masks.drop(x, s.Dropout.Residual) }
 
-// normEpsilon stands inside the root of the layer norm.
-const normEpsilon = 1e-6
+// NormEpsilon stands inside the root of the layer norm.
+const NormEpsilon = 1e-6
 
 // norm is layer normalisation over channels (Ba et al., 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias, biased variance.
 func (s *stack) norm(name string, x *Node) *Node {
@@ -118,7 +118,7 @@ func (s *stack) norm(name string, x *Node) *Node {
 	bias := s.weights().parameter(scope, "bias", zeros, width)
 	centred := Sub(x, ReduceAndKeep(x, ReduceMean, -1))
 	variance := ReduceAndKeep(Square(centred), ReduceMean, -1)
-	normal := Div(centred, Sqrt(AddScalar(variance, normEpsilon)))
+	normal := Div(centred, Sqrt(AddScalar(variance, NormEpsilon)))
 	return Add(Mul(normal, expandTo(gain.NodeValue(x), x)), expandTo(bias.NodeValue(x), x))
 }
 

@@ -1,0 +1,47 @@
+package pipeline
+
+import (
+	"fmt"
+	"slices"
+
+	"universal-transformer/experiment"
+	"universal-transformer/internal/safetensors"
+	"universal-transformer/task"
+	"universal-transformer/universal"
+)
+
+// Export writes the model's parameters and configuration to the run directory's export/, for other programs, and gives its path.
+// The metadata say what parameters and configuration do not: the epsilon of norms, how scores are scaled, what the decoder reads
+// first. Row 0 of an embedding, which is padding, is zero there, as models read it, unless a table makes the logits, too.
+func (m *Model) Export() (string, error) {
+	tensors := slices.Clone(parameters(m.checkpoint))
+	for i, t := range tensors {
+		if (t.Name == "embedding.source" || t.Name == "embedding.target") && !m.tiedReadout() {
+			tensors[i].Data = slices.Clone(t.Data)
+			clear(tensors[i].Data[:len(t.Data)/t.Shape[0]])
+		}
+	}
+	file := &safetensors.File{Tensors: tensors, Metadata: map[string]string{
+		"step": fmt.Sprint(m.Step), "format": "universal-transformer",
+		"norm_epsilon":        fmt.Sprint(universal.NormEpsilon) + ", inside the root, of the biased variance",
+		"attention_scale":     "scores are divided by sqrt(width / heads)",
+		"embedding_scale":     "with scale_embedding, embeddings are multiplied by sqrt(width)",
+		"decoder_first_input": "a zero vector; position i reads token i-1",
+		"ids":                 "0 padding, 1 end, tokens of the vocabularies from 2",
+	}}
+	return m.log.WriteExport(file, struct {
+		experiment.Run
+		Vocabulary task.Vocabularies `json:"vocabulary"`
+	}{m.Run, m.Vocabularies})
+}
+
+// tiedReadout tells whether an embedding also makes the logits: then its row of padding has a use.
+func (m *Model) tiedReadout() bool {
+	switch kind := m.Run.Model.Value.(type) {
+	case experiment.EncoderDecoder:
+		return kind.TiedReadout
+	case experiment.LanguageModel:
+		return kind.TiedReadout
+	}
+	return false
+}
