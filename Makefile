@@ -8,10 +8,10 @@ PEER    ?=
 PYTHON  ?= python3
 PACKAGES ?= ./...
 
-.PHONY: help build demo test check cross golden bench report generate clean
+.PHONY: help build demo test race race-all check cross golden bench report generate clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## the program, as one static binary: bin/ut
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -trimpath -o bin/ut ./cmd/ut
@@ -21,6 +21,12 @@ demo: build ## train a small model, test it, show what it does
 
 test: ## all tests, within 10 minutes on 2 cores
 	$(GO) test -timeout 10m $(PACKAGES)
+
+race: ## the race detector over what runs in some minutes
+	$(GO) test -race -timeout 10m ./pipeline ./batch ./runlog ./subword ./bleu ./score ./viewer ./vocab ./task/... ./evaluation ./experiment ./internal/...
+
+race-all: ## the race detector over everything: about an hour
+	$(GO) test -race -timeout 90m $(PACKAGES)
 
 check: cross ## formatting, vet, staticcheck, builds for other systems, size budget
 	@echo "gofmt"; unformatted="$$(gofmt -l .)"; if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
