@@ -1,7 +1,7 @@
 // Package runlog is the run directory: what a training run leaves on disk, written by one process and read by any.
 //
 //	config.json                        the complete configuration
-//	metrics.jsonl                      one JSON object a line, rising steps
+//	metrics.jsonl                      one JSON object a line, rising steps, each line with a checksum
 //	checkpoints/step-000001000.safetensors   weights and everything else a resume needs
 //	best.json                          which checkpoint is the best one
 //	traces/                            what ut trace writes

@@ -31,6 +31,8 @@ type state struct {
 	Validation  objective.Tally `json:"validation"`             // the last one
 	Stopped     string          `json:"stopped"`                // why training ended before its last update, if it did
 
+	Metrics int64 `json:"metrics,omitempty"` // bytes of metrics written so far
+
 	CapacityPlan *capacity.Planner `json:"capacity_plan,omitempty"` // of how many positions will run
 }
 
@@ -39,6 +41,7 @@ const stateKey = "training"
 
 // checkpoint gathers all variables, the optimiser's and the random state included.
 func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
+	t.state.Metrics = t.Log.MetricsSize()
 	kept, err := json.Marshal(t.state)
 	if err != nil {
 		return nil, err
