@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"math"
 	"os"
@@ -25,9 +26,36 @@ func (r Row) Number(key string) (float64, bool) {
 	return n, ok
 }
 
+// Every line ends in its checksum, the CRC-32 (IEEE) of the object without it, in hexadecimal: {"step":1,"loss":2,"crc32":"89abcdef"}.
+const (
+	checksumKey = "crc32"
+	checksumEnd = `"}`
+)
+
+var checksumBegin = []byte(`,"` + checksumKey + `":"`)
+
+// checked is a line: an object that is not empty, with its checksum.
+func checked(object []byte) []byte {
+	bare := object[:len(object)-1] // without the brace
+	return fmt.Appendf(bytes.Clone(bare), "%s%08x%s\n", checksumBegin, crc32.ChecksumIEEE(object), checksumEnd)
+}
+
+// check tells whether a line has a checksum, and is an error if it has another one than its content.
+func check(line []byte) (has bool, err error) {
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	at := len(line) - len(checksumEnd) - 2*crc32.Size - len(checksumBegin)
+	if at < 0 || !bytes.HasPrefix(line[at:], checksumBegin) {
+		return false, nil
+	}
+	if want := checked(append(bytes.Clone(line[:at]), '}')); !bytes.Equal(line, want[:len(want)-1]) {
+		return true, fmt.Errorf("damaged: its content has another checksum than it was written with")
+	}
+	return true, nil
+}
+
 // Metrics is all rows in the order they were written. A last line that is cut short, because its writer was killed or
-// is still at it, is left out; any other line that is no row is an error that names it. There are none before the
-// first was written.
+// is still at it, is left out; any other line that is no row, or not the one that was written, is an error that names it. There
+// are none before the first was written.
 func (r *Run) Metrics() ([]Row, error) {
 	path := r.path(metricsFile)
 	data, err := os.ReadFile(path)
@@ -46,7 +74,7 @@ func (r *Run) Metrics() ([]Row, error) {
 func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
 	data = data[:bytes.LastIndexByte(data, '\n')+1]
 	at, last := int64(0), int64(0)
-	number := 0
+	number, checksums := 0, false
 	for line := range bytes.Lines(data) {
 		at += int64(len(line))
 		number++
@@ -54,7 +82,16 @@ func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
 		if err := json.Unmarshal(line, &row); err != nil {
 			return nil, nil, fmt.Errorf("%d: not a JSON object: %w", number, err)
 		}
-		if _, ok := row["step"]; !ok && number == 1 {
+		has, err := check(line)
+		if _, broken := row[checksumKey]; err == nil && !has && (checksums || broken) { // earlier versions wrote none in any line
+			err = errors.New("damaged: it has no checksum as this program writes it")
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%d: %w", number, err)
+		}
+		checksums = has
+		delete(row, checksumKey)
+		if _, ok := row[versionKey]; ok && number == 1 && len(row) == 1 {
 			continue // the first line says which version writes
 		}
 		step, ok := row.Number("step")
@@ -93,7 +130,7 @@ func (r *Run) openMetrics() error {
 	if r.size > 0 {
 		return nil
 	}
-	return r.appendLine(fmt.Appendf(nil, "{%q:%q}\n", versionKey, Version()))
+	return r.appendLine(checked(fmt.Appendf(nil, "{%q:%q}", versionKey, Version())))
 }
 
 // AppendMetrics adds a line: a struct or map that is a JSON object with a whole number "step", not below the
@@ -113,13 +150,16 @@ func (r *Run) AppendMetrics(values any) error {
 	if err := json.Unmarshal(line, &has); err != nil || has.Step == nil {
 		return fmt.Errorf(`metrics: %T has no whole number "step"`, values)
 	}
+	if bytes.Contains(line, checksumBegin) {
+		return fmt.Errorf("metrics: the key %q is the file's own", checksumKey)
+	}
 	if *has.Step < r.last {
 		return fmt.Errorf("metrics: step %d comes after step %d: Truncate first", *has.Step, r.last)
 	}
 	if err := r.present(); err != nil {
 		return err
 	}
-	if err := r.appendLine(append(line, '\n')); err != nil {
+	if err := r.appendLine(checked(line)); err != nil {
 		return err
 	}
 	r.last = *has.Step
@@ -134,6 +174,9 @@ func (r *Run) appendLine(line []byte) error {
 	r.size += int64(len(line))
 	return nil
 }
+
+// MetricsSize is how many bytes of metrics there are.
+func (r *Run) MetricsSize() int64 { return r.size }
 
 // present is an error if the directory is no longer the one that was opened: what is written would be lost.
 func (r *Run) present() error {

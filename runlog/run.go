@@ -1,7 +1,7 @@
 // Package runlog is the run directory: what a training run leaves on disk, written by one process and read by any.
 //
 //	config.json                        the complete configuration
-//	metrics.jsonl                      one JSON object a line, rising steps
+//	metrics.jsonl                      one JSON object a line, rising steps, each line with a checksum
 //	checkpoints/step-000001000.safetensors   weights and everything else a resume needs
 //	best.json                          which checkpoint is the best one
 //	traces/                            what ut trace writes
@@ -85,6 +85,9 @@ func (r *Run) fill(config []byte) error {
 	if _, err := os.Stat(r.path(configFile)); err == nil {
 		return fmt.Errorf("%s %w", r.dir, ErrExists)
 	}
+	if err := r.sweep(); err != nil {
+		return err
+	}
 	if err := atomicfile.Write(r.path(configFile), config); err != nil {
 		return err
 	}
@@ -139,7 +142,7 @@ func Resume(dir string) (*Run, error) {
 	}
 	err = os.MkdirAll(r.path(checkpointDir), 0o755)
 	if err == nil {
-		err = errors.Join(atomicfile.Sweep(dir), atomicfile.Sweep(r.path(checkpointDir)))
+		err = r.sweep()
 	}
 	if err == nil {
 		err = r.openMetrics()
@@ -148,6 +151,18 @@ func Resume(dir string) (*Run, error) {
 		return nil, errors.Join(fmt.Errorf("cannot resume %s: %w", dir, err), r.Close())
 	}
 	return r, nil
+}
+
+// sweep clears away what killed processes left half-written. A process that writes a trace or an export at this very moment fails
+// with an error.
+func (r *Run) sweep() error {
+	var failed error
+	for _, dir := range []string{r.dir, r.path(checkpointDir), r.path(traceDir), r.path(exportDir)} {
+		if err := atomicfile.Sweep(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return failed
 }
 
 // Close ends writing and gives the lock back. Closing a reader, or twice, does nothing.

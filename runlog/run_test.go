@@ -178,11 +178,15 @@ func TestCreateAfterAnInterruptedOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	again.Close()
+	if _, err := os.Stat(filepath.Join(r.Dir(), ".config.json.123.tmp")); err == nil {
+		t.Error("what the interrupted one had begun is still there")
+	}
 }
 
 func TestResumeClearsAwayTemporaryFiles(t *testing.T) {
 	r := create(t)
-	leftovers := []string{filepath.Join(r.Dir(), ".best.json.1.tmp"), filepath.Join(r.Dir(), "checkpoints", ".step-000000001.safetensors.2.tmp")}
+	leftovers := []string{filepath.Join(r.Dir(), ".best.json.1.tmp"), filepath.Join(r.Dir(), "checkpoints", ".step-000000001.safetensors.2.tmp"),
+		filepath.Join(r.Dir(), "traces", ".t.html.3.tmp"), filepath.Join(r.Dir(), "export", ".model.safetensors.4.tmp")}
 	for _, path := range leftovers {
 		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
 			t.Fatal(err)

@@ -226,7 +226,13 @@ func (t *Trainer) prepare() error {
 			return err
 		}
 	}
-	return t.Log.Truncate(c.Step)
+	if err := t.Log.Truncate(c.Step); err != nil {
+		return err
+	}
+	if had, has := t.state.Metrics, t.Log.MetricsSize(); had != 0 && has != had {
+		t.notify(fmt.Sprintf("metrics.jsonl has %d bytes up to that step, but had %d when it was saved: lines are missing or have been added", has, had))
+	}
+	return nil
 }
 
 func (t *Trainer) notify(line string) {

@@ -126,3 +126,29 @@ func TestFewerStepsThanThereAre(t *testing.T) {
 		t.Error("the checkpoint is gone")
 	}
 }
+
+// Lines of metrics that are gone are noted by a resume.
+// Caught when planted: a size that is not kept, or not compared.
+func TestMissingMetricsAreNoted(t *testing.T) {
+	tr := trainer(t, config(4))
+	run(t, tr)
+	for _, cut := range []bool{false, true} {
+		path := filepath.Join(tr.Log.Dir(), "metrics.jsonl")
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cut {
+			if err := os.WriteFile(path, whole[:strings.LastIndex(strings.TrimSpace(string(whole)), "\n")+1], 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		said := ""
+		tr = resumed(t, tr)
+		tr.Notify = func(line string) { said += line + "\n" }
+		run(t, tr)
+		if got := strings.Contains(said, "lines are missing"); got != cut {
+			t.Errorf("cut: %v, it says %q", cut, said)
+		}
+	}
+}

@@ -32,6 +32,8 @@ type state struct {
 	Stopped        string          `json:"stopped"`                   // why training ended before its last update, if it did
 	PonderProblems int             `json:"ponder_problems,omitempty"` // validations in a row whose ponder times say nothing
 
+	Metrics int64 `json:"metrics,omitempty"` // bytes of metrics written so far
+
 	CapacityPlan *capacity.Planner `json:"capacity_plan,omitempty"` // of how many positions will run
 }
 
@@ -40,6 +42,7 @@ const stateKey = "training"
 
 // checkpoint gathers all variables, the optimiser's and the random state included.
 func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
+	t.state.Metrics = t.Log.MetricsSize()
 	kept, err := json.Marshal(t.state)
 	if err != nil {
 		return nil, err

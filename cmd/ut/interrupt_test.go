@@ -20,7 +20,7 @@ import (
 func TestInterrupt(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "whole")
 	succeeds(t, killed(whole)...)
-	for name, signal := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM} {
+	for name, signal := range map[string]syscall.Signal{"SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			code, last := interrupted(t, signal, killed(dir)...)
@@ -58,6 +58,57 @@ func interrupted(t *testing.T, signal syscall.Signal, args ...string) (code int,
 	}
 	_ = c.Wait()
 	return c.ProcessState.ExitCode(), last
+}
+
+// Who started the program with SIGHUP ignored, as nohup does, wants it to outlive the terminal.
+// Caught when planted: a signal that is taken all the same.
+func TestNohup(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	c := exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$@"`, "sh", program}, killed(dir)...)...)
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for sent := false; lines.Scan(); {
+		if !sent {
+			sent = true
+			if err := c.Process.Signal(syscall.SIGHUP); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Training whose lines nobody reads any more, as behind head, goes on to its end.
+// Caught when planted: a broken pipe that ends it.
+func TestNobodyReads(t *testing.T) {
+	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "run")
+	succeeds(t, killed(whole)...)
+	c := exec.Command(program, killed(dir)...)
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stderr.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := stderr.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	sameRun(t, whole, dir)
 }
 
 // Ctrl-C ends an answer in the middle: what was found stands on a line of its own, the exit code is 130, and one line says why.

@@ -19,7 +19,7 @@ func main() {
 
 // run is the whole program: it gives the exit code.
 func run(args []string, stdout, stderr io.Writer) (code int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends the program at once
 	defer func() {
@@ -40,4 +40,14 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	}
 	fmt.Fprintln(stderr, "ut:", oneLine(err))
 	return exitCode(err)
+}
+
+// endings are the signals that end the program politely. The end of a terminal is one unless nohup, or whoever started the program,
+// has it ignored.
+func endings() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
 }

@@ -33,7 +33,8 @@ every bit is as without the interruption; where one of them differs, a line says
 training.schedule (a lower rate, after a loss that is no number), other intervals between lines,
 validations and checkpoints, training.keep and training.stop. Nothing else of a run can change.
 
-Ctrl-C, SIGTERM and the end of the terminal end training after the update at hand, with a checkpoint; a second one at once.`,
+Ctrl-C, SIGTERM and the end of the terminal end training after the update at hand, with a
+checkpoint; a second one at once.`,
 		Example: `  ut train reverse
   ut train reverse --out runs/small --seed 7 --set model.width=64 --set training.steps=5000
   ut train --config mine.json --out runs/mine

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -26,6 +28,8 @@ func watched(c *cobra.Command, dir string, train func(context.Context, pipeline.
 
 // trainWatched trains with progress on the standard error. An interrupted run is an error that says how to go on.
 func trainWatched(c *cobra.Command, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) (training.Summary, error) {
+	signal.Ignore(syscall.SIGPIPE) // that nobody reads how it goes any more must not end it unsaved
+	defer signal.Reset(syscall.SIGPIPE)
 	watch := &trainingWatch{w: c.ErrOrStderr()}
 	stop := context.AfterFunc(c.Context(), func() {
 		c.PrintErrln("\ninterrupted: finishing this update; again to stop at once, without saving")
