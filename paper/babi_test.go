@@ -164,7 +164,7 @@ func byHand(t *testing.T, m *pipeline.Model) (wrong int, share float64, steps []
 	}
 	var all ponderTimes
 	for _, q := range opened.Test() {
-		a, err := m.Classify(t.Context(), strings.Join(q.Facts, "\n") + "\n" + q.Text)
+		a, err := m.Classify(t.Context(), strings.Join(q.Facts, "\n")+"\n"+q.Text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -131,8 +131,12 @@ func (r Result) Save(root string) error {
 }
 
 // ReadAll reads every result below a folder, in the order of experiment, task and seed. There may be none.
+// A folder of runs is refused: those are no results.
 func ReadAll(root string) (results []Result, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if _, missing := os.Stat(filepath.Join(path, "config.json")); missing == nil && entry.IsDir() {
+			return fmt.Errorf("%s is a folder of runs, not of results: name the results, which ut experiment run keeps in a folder of their own", root)
+		}
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".json" {
 			return err
 		}

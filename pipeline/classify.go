@@ -26,11 +26,27 @@ type Share struct {
 	Share    float64
 }
 
+// CanClassify is an error unless the model answers with classes: Classify, or else Decode.
+func (m *Model) CanClassify() error {
+	if m.Run.Task.Value.Kind() != task.Classification {
+		return fmt.Errorf("%s answers no questions: it was trained on %s; use ut decode", m.Dir(), m.Run.Task.Value)
+	}
+	return nil
+}
+
+// CanDecode is an error unless the model answers with sequences: Decode, Stream, or else Classify.
+func (m *Model) CanDecode() error {
+	if m.Run.Task.Value.Kind() == task.Classification {
+		return fmt.Errorf("%s answers with a class and decodes nothing: use ut answer", m.Dir())
+	}
+	return nil
+}
+
 // Classify answers one text, a story with a question for bAbI. Tokens that training never showed are read as unknown, and listed in
 // Input.Unknown.
 func (m *Model) Classify(ctx context.Context, text string) (*Classification, error) {
-	if m.Run.Task.Value.Kind() != task.Classification {
-		return nil, fmt.Errorf("%s answers no questions: it was trained on %s; use ut decode", m.Dir(), m.Run.Task.Value)
+	if err := m.CanClassify(); err != nil {
+		return nil, err
 	}
 	in, err := m.readToTrace(text)
 	if err != nil {

@@ -154,3 +154,23 @@ func TestDecodeWithinLimits(t *testing.T) {
 		}
 	}
 }
+
+// The test is the same for every seed, validation the run's own. Caught when planted: the run's seed for the test.
+func TestEveryRunHasTheSameTest(t *testing.T) {
+	m := load(t)
+	examples := func(seed uint64, validation bool) []task.Example {
+		m.Run.Seed = seed
+		e, err := m.Evaluate(t.Context(), pipeline.Protocol{Selection: task.Selection{Count: 20, Validation: validation}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.Examples
+	}
+	same := func(a, b []task.Example) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+	if !same(examples(1, false), examples(2, false)) {
+		t.Error("two seeds have two tests")
+	}
+	if same(examples(1, true), examples(2, true)) || same(examples(1, true), examples(1, false)) {
+		t.Error("validation is the test, or does not depend on the seed")
+	}
+}

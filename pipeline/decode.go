@@ -108,6 +108,9 @@ func (m *Model) queries(lines []string, o DecodeOptions) ([]decoding.Query, erro
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	if err := m.CanDecode(); err != nil {
+		return nil, err
+	}
 	queries := make([]decoding.Query, len(lines))
 	for i, line := range lines {
 		in, err := m.Read(line)
@@ -132,8 +135,6 @@ func (m *Model) decoding() (d *decoding.Decoder, err error) {
 		m.decoder, err = decoding.New(m.Backend, m.Store, graph)
 	case universal.Decoder:
 		m.decoder, err = decoding.NewLanguage(m.Backend, m.Store, graph)
-	default:
-		return nil, fmt.Errorf("%s answers with a class and decodes nothing: use ut answer", m.Dir())
 	}
 	return m.decoder, err
 }

@@ -7,6 +7,7 @@ import (
 	"universal-transformer/batch"
 	"universal-transformer/decoding"
 	"universal-transformer/evaluation"
+	"universal-transformer/experiment"
 	"universal-transformer/task"
 )
 
@@ -27,10 +28,11 @@ type Evaluation struct {
 	Examples []task.Example `json:"-"` // that Row.Answers answer
 }
 
-// Evaluate measures the model by its task's measure, on examples that the task holds out or on those of a file.
+// Evaluate measures the model by its task's measure, on examples that the task holds out or on those of a file. Those of the test
+// are the same for every run of a task; those of validation are the run's own, by its seed.
 func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	definition := m.Run.Task.Value
-	name, lengths, examples, err := m.examples(p)
+	name, lengths, examples, err := m.examples(ctx, p)
 	if err != nil {
 		return Evaluation{}, err
 	}
@@ -55,28 +57,60 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 }
 
 // examples are those to measure on.
-func (m *Model) examples(p Protocol) (name, lengths string, examples []task.Example, err error) {
+func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string, examples []task.Example, err error) {
 	if p.File != "" {
-		examples, notes, err := m.reader.File(p.File)
-		if p.Log != nil {
+		examples, err := unlessDone(ctx, func() ([]task.Example, error) {
+			examples, notes, err := m.reader.File(p.File)
 			for _, line := range notes {
-				p.Log(line)
+				if p.Log != nil && ctx.Err() == nil {
+					p.Log(line)
+				}
 			}
-		}
+			return examples, err
+		})
 		if n := p.Selection.Count; n > 0 && n < len(examples) {
 			examples = examples[:n]
 		}
 		return m.Run.Task.Value.String(), "of " + p.File, examples, err
 	}
-	opened, err := m.Run.Task.Value.Open()
+	opened, err := openTask(ctx, m.Run)
 	if err != nil {
 		return "", "", nil, err
 	}
 	if !m.Vocabularies.Equal(opened.Vocabularies()) {
 		return "", "", nil, fmt.Errorf("%s: %w", m.Dir(), errVocabulary)
 	}
-	examples, err = opened.HeldOut(m.Run.Seed, p.Selection)
+	seed := uint64(task.TestSeed)
+	if p.Selection.Validation {
+		seed = m.Run.Seed
+	}
+	examples, err = opened.HeldOut(seed, p.Selection)
 	return opened.Name(), p.Selection.String(), examples, err
+}
+
+// openTask reads the data of a run's task.
+func openTask(ctx context.Context, r experiment.Run) (task.Task, error) {
+	return unlessDone(ctx, r.Task.Value.Open)
+}
+
+// unlessDone does what may wait for a file. If ctx ends first it is left alone.
+func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := work()
+		done <- outcome{value, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
 }
 
 // Evaluator is the model at work on examples, for measures of one's own. While it works nothing else may use the model.

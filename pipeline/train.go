@@ -42,7 +42,7 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 	if err := r.Validate(); err != nil {
 		return training.Summary{}, err
 	}
-	opened, err := open(r, c)
+	opened, err := open(ctx, r, c)
 	if err != nil {
 		return training.Summary{}, err
 	}
@@ -74,7 +74,7 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 	if _, err := extended(r, sets); err != nil {
 		return training.Summary{}, err
 	}
-	opened, err := open(r, c)
+	opened, err := open(ctx, r, c)
 	if err != nil {
 		return training.Summary{}, err
 	}
@@ -92,8 +92,8 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 }
 
 // open reads the data of a run's task and tells what is in them.
-func open(r experiment.Run, c Callbacks) (task.Task, error) {
-	opened, err := r.Task.Value.Open()
+func open(ctx context.Context, r experiment.Run, c Callbacks) (task.Task, error) {
+	opened, err := openTask(ctx, r)
 	if err != nil {
 		return nil, err
 	}

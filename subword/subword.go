@@ -18,9 +18,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"unicode/utf8"
 
+	"universal-transformer/internal/textfile"
 	"universal-transformer/vocab"
 )
 
@@ -45,7 +45,7 @@ const mostBytes = 64 << 20
 
 // Open reads a tokenizer from a file, as Read does. The errors name the file.
 func Open(path string) (Tokenizer, error) {
-	f, err := os.Open(path)
+	f, err := textfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -60,12 +60,10 @@ func Open(path string) (Tokenizer, error) {
 // Read reads a tokenizer.json with byte-level BPE or a sub-word vocabulary of tensor2tensor, whichever it is. Anything that would
 // be tokenized in another way than its makers meant is an error that names what is not supported.
 func Read(r io.Reader) (Tokenizer, error) {
-	data, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
+	data, err := io.ReadAll(textfile.NewReader(r, mostBytes))
 	switch {
 	case err != nil:
-		return nil, err
-	case len(data) > mostBytes:
-		return nil, fmt.Errorf("longer than %d bytes: this is no tokenizer", mostBytes)
+		return nil, fmt.Errorf("this is no tokenizer: %w", err)
 	case !utf8.Valid(data):
 		return nil, fmt.Errorf("not valid UTF-8: this is neither a tokenizer.json nor a list of sub-words")
 	}

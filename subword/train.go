@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
+	"universal-transformer/internal/textfile"
 	"universal-transformer/vocab"
 )
 
@@ -49,7 +51,7 @@ func (t *Trainer) Count(text io.Reader) error {
 	if t.counts == nil {
 		t.counts = map[string]int64{}
 	}
-	scanner := bufio.NewScanner(text)
+	scanner := bufio.NewScanner(textfile.NewReader(text, math.MaxInt64))
 	scanner.Buffer(nil, longestLine)
 	number := 0
 	for scanner.Scan() {

@@ -61,7 +61,7 @@ func (v Vocabularies) Text(e Example) (source, target string) {
 }
 
 // A Selection says which held-out examples. At most one of Length and Mix is set; with neither, lengths are as in
-// training. A task that holds out part of a file has the lengths it has, and ignores both.
+// training. A task that is read from files has the lengths it has, and refuses both: [Selection.ValidateOfFile].
 type Selection struct {
 	// Validation asks for examples to choose a checkpoint by. They are others than those that measure what was chosen.
 	Validation bool `json:"validation,omitempty"`
@@ -85,6 +85,24 @@ func (s Selection) Validate() error {
 	}
 	return nil
 }
+
+// ValidateOfFile is Validate where examples come from files, with the lengths they have.
+func (s Selection) ValidateOfFile() error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	const why = "this task is read from files and has the lengths it has: leave it out"
+	switch {
+	case s.Length > 0:
+		return fmt.Errorf("length is %d, but %s", s.Length, why)
+	case s.Mix > 0:
+		return fmt.Errorf("mix is %d, but %s", s.Mix, why)
+	}
+	return nil
+}
+
+// TestSeed draws the examples of the test, the same ones for every run of a task, whatever its own seed.
+const TestSeed = 1
 
 // String is "length 40", "lengths 1..40" or "lengths as in training".
 func (s Selection) String() string {

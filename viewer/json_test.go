@@ -140,6 +140,7 @@ func FuzzReadJSON(f *testing.F) {
 		f.Add(out.Bytes())
 	}
 	f.Add([]byte(`{"format":"universal-transformer/trace/2","encoder":{"tokens":[""],"updates":[4096]}}`))
+	f.Add([]byte(`{"format":"universal-transformer/trace/2","encoder":{"tokens":["a"],"updates":[2],"weights":[],"attention":[]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		trace, err := ReadJSON(bytes.NewReader(text))
 		if err != nil {

@@ -50,7 +50,7 @@ type cell struct {
 func newPonderFigure(id, name string, s *Stack, decoder bool) ponderFigure {
 	f := ponderFigure{
 		ID: id, Name: name, Summary: s.summary(), Signs: signs(s.Tokens), Decoder: decoder,
-		Adaptive: s.Weights != nil, Remainders: s.Remainders != nil, Top: chartHeight,
+		Adaptive: len(s.Weights) > 0, Remainders: s.Remainders != nil, Top: chartHeight,
 	}
 	tokens := visibleAll(s.Tokens)
 	f.Rows = widest(tokens) > longestLabel

@@ -42,7 +42,7 @@ func WriteText(w io.Writer, t *Trace, width int, colour bool) error {
 		}
 		fmt.Fprintf(out, "\n%s: %s\n\n", out.style(bold, part.name), part.stack.summary())
 		out.chart(part.stack)
-		adaptive = adaptive || part.stack.Weights != nil
+		adaptive = adaptive || len(part.stack.Weights) > 0
 		shown = append(shown, part.stack.Tokens...)
 	}
 	if adaptive {
@@ -167,7 +167,7 @@ func block(s *Stack, t, i int) string {
 	if float64(t) >= s.Updates[i] {
 		return " "
 	}
-	if s.Weights == nil {
+	if len(s.Weights) == 0 {
 		return "█"
 	}
 	shades := []string{"░", "▒", "▓", "█"}

@@ -56,7 +56,7 @@ func (s *Stack) steps() int {
 }
 
 // adaptive reports whether positions of this stack decide themselves when to halt.
-func (s *Stack) adaptive() bool { return s.Weights != nil || s.Remainders != nil }
+func (s *Stack) adaptive() bool { return len(s.Weights) > 0 || s.Remainders != nil }
 
 // mean is the average ponder time over positions.
 func (s *Stack) mean() float64 {

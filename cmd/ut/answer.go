@@ -31,8 +31,11 @@ is read. In a pipe such a question's answer is an empty line, and the exit code 
 			if most < 0 {
 				return usagef("--facts is %d: it must not be negative", most)
 			}
-			return usingModel(c, args[0], backend, func(t *pipeline.Model) error {
-				return answerStories(c, t, most)
+			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
+				if err := m.CanClassify(); err != nil {
+					return err
+				}
+				return answerStories(c, m, most)
 			})
 		},
 	}

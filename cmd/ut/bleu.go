@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 	"universal-transformer/bleu"
+	"universal-transformer/internal/textfile"
 )
 
 // bleuFlags are the flags of bleu.
@@ -161,7 +161,7 @@ func readText(c *cobra.Command, name string) ([]string, error) {
 	if name == "-" {
 		text, err = readAll(c.Context(), c.InOrStdin())
 	} else {
-		text, err = os.ReadFile(name)
+		text, err = textfile.Read(name, textfile.Most)
 	}
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		text, err := io.ReadAll(r)
+		text, err := io.ReadAll(textfile.NewReader(r, textfile.Most))
 		done <- result{text, err}
 	}()
 	select {

@@ -132,7 +132,7 @@ func TestBleuErrors(t *testing.T) {
 		{"too many words", []string{hyp, ref, "--chrf", "--word-order", "3"}, 2, []string{"word order is 3"}},
 		{"hypothesis that is not there", []string{"nowhere.txt", ref}, 1, []string{"nowhere.txt"}},
 		{"reference that is not there", []string{hyp, ref, "nowhere.txt"}, 1, []string{"nowhere.txt"}},
-		{"directory", []string{hyp, filepath.Dir(ref)}, 1, []string{filepath.Dir(ref), "directory"}},
+		{"directory", []string{hyp, filepath.Dir(ref)}, 1, []string{filepath.Dir(ref), "folder"}},
 		{"empty hypothesis", []string{empty, ref}, 1, []string{empty, "is empty"}},
 		{"empty reference", []string{hyp, empty}, 1, []string{empty, "is empty"}},
 		{"empty standard input", []string{"-", ref}, 1, []string{"the standard input is empty"}},

@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment"
+	"universal-transformer/internal/textfile"
 	"universal-transformer/runlog"
 )
 
@@ -13,6 +13,9 @@ import (
 func setFlag(c *cobra.Command, sets *[]string) {
 	c.Flags().StringArrayVar(sets, "set", nil, "change a field, as in model.width=128; may be given again and again (`path=value`)")
 }
+
+// largestConfiguration is far above the size of any, in bytes.
+const largestConfiguration = 1 << 20
 
 // configured gives the experiment that a command names or reads from a file, with changes.
 func configured(name, file string, sets []string) (experiment.Run, error) {
@@ -23,7 +26,7 @@ func configured(name, file string, sets []string) (experiment.Run, error) {
 		}
 		return r.Set(sets...)
 	}
-	data, err := os.ReadFile(file)
+	data, err := textfile.Read(file, largestConfiguration)
 	if err != nil {
 		return experiment.Run{}, fmt.Errorf("configuration: %w", err)
 	}

@@ -43,6 +43,9 @@ func newDecode() *cobra.Command {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
+				if err := m.CanDecode(); err != nil {
+					return err
+				}
 				if err := m.Exit(f.exit); err != nil {
 					return usageError{err}
 				}

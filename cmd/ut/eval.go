@@ -31,7 +31,8 @@ output; classes are compared; texts are scored by perplexity. Shares have 95 % i
 
 With --teacher-forced, every token of an answer is predicted from the true ones before it.
 Without --length and --mix, lengths are as in training. Tasks that are read from files have the
-lengths they have.
+lengths they have, and refuse both. The examples are the same for every run of a task, whatever the
+seed that it was trained with.
 
 --data measures on another file of the task's format: pairs with a tab between them, a file of
 bAbI, or a text. --errors writes every wrong answer, one a line: source, right answer, the model's.

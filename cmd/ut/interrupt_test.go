@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -158,5 +159,54 @@ func TestInterruptedExperiment(t *testing.T) {
 	got := succeeds(t, args(broken)...)
 	if a, b := errors.FindAllString(got, -1), errors.FindAllString(want, -1); len(a) != 2 || !slices.Equal(a, b) {
 		t.Errorf("interrupted it comes to %q, without to %q", a, b)
+	}
+}
+
+// Ctrl-C, and what a system sends that shuts down, end whatever has nothing to save at once, even where it waits for a file.
+// Caught when planted: files that are read without looking at the signal.
+func TestInterruptWaiting(t *testing.T) {
+	dir := copied(t)
+	stuck := filepath.Join(dir, "vocabulary.json")
+	data := filepath.Join(t.TempDir(), "pipe")
+	for _, path := range []string{stuck, data} {
+		_ = os.Remove(path)
+		if err := syscall.Mkfifo(path, 0o644); err != nil {
+			t.Skip(err)
+		}
+	}
+	for _, c := range []struct {
+		waitsFor string
+		args     []string
+	}{
+		{stuck, []string{"decode", dir}}, {stuck, []string{"eval", dir}}, {stuck, []string{"trace", dir, "--input", "12"}}, {stuck, []string{"answer", dir}},
+		{data, []string{"eval", trained(t), "--data", data}},
+		{data, []string{"data", "sample", "base", "--set", "task.table.path=" + data}},
+		{data, []string{"train", "base", "--set", "task.table.path=" + data, "--out", filepath.Join(t.TempDir(), "run")}},
+		{data, []string{"train", "--config", data}},
+	} {
+		for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+			command := exec.Command(program, c.args...)
+			var said strings.Builder
+			command.Stderr = &said
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			killed := time.AfterFunc(time.Minute, func() { _ = command.Process.Kill() })
+			pipe, err := os.OpenFile(c.waitsFor, os.O_WRONLY, 0) // waits until the program waits
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			if err := command.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			_ = command.Wait()
+			took, code := time.Since(start), command.ProcessState.ExitCode()
+			killed.Stop()
+			pipe.Close()
+			if code != 130 || took > 2*time.Second || !strings.Contains("\n"+said.String(), "\nut: interrupted") {
+				t.Errorf("%v, %v: exit code %d after %v, %q", c.args, signal, code, took, said.String())
+			}
+		}
 	}
 }

@@ -45,7 +45,7 @@ validate; or those of the test.`,
 	c.Flags().StringVar(&f.split, "split", f.split, "training, validation or test")
 	c.Flags().IntVar(&f.length, "length", 0, "of --split test: sources of exactly `N` tokens, where the task has them")
 	c.Flags().IntVar(&f.count, "count", f.count, "examples to print")
-	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that they are drawn by (default the experiment's)")
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that they are drawn by (default the experiment's; of the test, that of ut eval)")
 	setFlag(c, &f.sets)
 	return c
 }
@@ -64,8 +64,11 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	if c.Flags().Changed("seed") {
+	switch {
+	case c.Flags().Changed("seed"):
 		r.Seed = f.seed
+	case f.split == "test":
+		r.Seed = task.TestSeed
 	}
 	opened, err := r.Task.Value.Open()
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/progress"
+	"universal-transformer/internal/textfile"
 	"universal-transformer/subword"
 	"universal-transformer/vocab"
 )
@@ -109,7 +110,7 @@ func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out 
 	defer line.Done()
 	read := int64(0)
 	for _, path := range paths {
-		f, err := os.Open(path)
+		f, err := textfile.Open(path)
 		if err != nil {
 			return err
 		}

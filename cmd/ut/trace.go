@@ -92,6 +92,9 @@ func (f *traceFlags) check(c *cobra.Command) error {
 }
 
 func (f traceFlags) trace(c *cobra.Command, t *pipeline.Model, dir string) error {
+	if _, stories := t.Run.Task.Value.(babi.Babi); f.figure != 0 && !stories {
+		return fmt.Errorf("--figure %d is a story, but %s was trained on %s: give --input", f.figure, dir, t.Run.Task.Value)
+	}
 	traced, err := t.Trace(c.Context(), f.input)
 	if err != nil {
 		from := "--input"

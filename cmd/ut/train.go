@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
+	"universal-transformer/experiment"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 	"universal-transformer/training"
@@ -87,7 +88,11 @@ func (f *trainFlags) check(c *cobra.Command, args []string) error {
 
 // start trains in a new run directory.
 func (f *trainFlags) start(c *cobra.Command, args []string) error {
-	r, err := configured(append(args, "")[0], f.config, f.sets)
+	var r experiment.Run
+	err := promptly(c.Context(), func() (err error) {
+		r, err = configured(append(args, "")[0], f.config, f.sets)
+		return err
+	})
 	if err != nil {
 		return err
 	}

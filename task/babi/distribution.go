@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/ulikunitz/xz"
+	"universal-transformer/internal/textfile"
 )
 
 // Sets are the parts of the distribution that are read: English, with 1,000 or 10,000 questions to train on, undivided or already
@@ -137,7 +138,7 @@ func (d *Distribution) readFolder() error {
 }
 
 func (d *Distribution) readArchive() error {
-	raw, err := os.Open(d.path)
+	raw, err := textfile.Open(d.path)
 	if err != nil {
 		return err
 	}
@@ -227,7 +228,7 @@ func (d *Distribution) missing(f file) error {
 }
 
 func parseFile(name string) ([]Question, error) {
-	r, err := os.Open(name)
+	r, err := textfile.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"universal-transformer/internal/textfile"
 )
 
 // A Question is one of those that a story asks, with everything that was told before it.
@@ -29,7 +31,7 @@ const longestLine = 1 << 12
 // Parse reads one file of the distribution. The first line that is not as the format says ends it with an error, "name:line: ...".
 func Parse(name string, r io.Reader) ([]Question, error) {
 	p := parser{}
-	lines := bufio.NewScanner(r)
+	lines := bufio.NewScanner(textfile.NewReader(r, largestFile))
 	lines.Buffer(nil, longestLine)
 	for lines.Scan() {
 		p.line++

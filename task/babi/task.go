@@ -191,9 +191,9 @@ func (t *Task) Training(seedValue uint64, i int64) task.Example {
 }
 
 // HeldOut is the test, or the validation part of the training file, in the order of the files; with a Count below its size, that
-// many of it, picked by the seed. Length and Mix are ignored: stories have the lengths they have.
+// many of it, picked by the seed.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
-	if err := s.Validate(); err != nil {
+	if err := s.ValidateOfFile(); err != nil {
 		return nil, err
 	}
 	questions := t.Test()

@@ -9,14 +9,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
+	"universal-transformer/internal/textfile"
 	"universal-transformer/vocab"
 )
 
 // lineLimit is the most bytes a line may have; longer ones are skipped without being held in memory.
 const lineLimit = 1 << 20
+
+// largestFile is more than a laptop can train on; what is larger was not meant.
+const largestFile = 4 << 30
 
 // A pair is one usable line.
 type pair struct {
@@ -30,14 +33,14 @@ func (p pair) held(share float64) bool { return float64(p.hash)/(1<<64) < share 
 // readFile reads all pairs of a file. That it is empty, and that none or fewer than half of its lines can be
 // used, are errors.
 func readFile(c Table, path string, report *Report) ([]pair, error) {
-	f, err := os.Open(path)
+	f, err := textfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	digest := sha256.New()
 	part := FileReport{Path: path}
-	pairs, err := parse(io.TeeReader(f, digest), c, &part)
+	pairs, err := parse(textfile.NewReader(io.TeeReader(f, digest), largestFile), c, &part)
 	part.Digest = hex.EncodeToString(digest.Sum(nil))
 	report.Files = append(report.Files, part)
 	if err != nil {
@@ -58,9 +61,6 @@ func readFile(c Table, path string, report *Report) ([]pair, error) {
 // the reader's own.
 func parse(r io.Reader, c Table, report *FileReport) ([]pair, error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
-	if mark, _ := lines.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
-		lines.Discard(3) // a byte order mark
-	}
 	var pairs []pair
 	for {
 		line, tooLong, err := readLine(lines)

@@ -69,7 +69,7 @@ func TestOpenRefuses(t *testing.T) {
 		"none usable":     {Table{Path: write(t, "a\nb\n")}, "none of 2 lines can be used"},
 		"most malformed":  {Table{Path: write(t, "a\tb\nx\ny\n")}, "2 of 3 lines are malformed"},
 		"too few":         {Table{Path: write(t, "a\tb\n")}, "of 1 usable lines"},
-		"a directory":     {Table{Path: t.TempDir()}, "is a directory"},
+		"a directory":     {Table{Path: t.TempDir()}, "is a folder"},
 	} {
 		_, _, err := Open(c.table)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

@@ -140,9 +140,9 @@ func (t *Task) Training(seedValue uint64, i int64) task.Example {
 }
 
 // HeldOut is the part for evaluation, or for validation, in the order of the file; with a Count below its size, that many of
-// it, picked by the seed. Length and Mix are ignored: the file has the lengths it has.
+// it, picked by the seed.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
-	if err := s.Validate(); err != nil {
+	if err := s.ValidateOfFile(); err != nil {
 		return nil, err
 	}
 	part := t.heldOut

@@ -2,12 +2,11 @@ package text
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"universal-transformer/internal/seed"
+	"universal-transformer/internal/textfile"
 	"universal-transformer/task"
 	"universal-transformer/vocab"
 )
@@ -54,19 +53,11 @@ const largestFile = 4 << 30
 
 // read splits the file into tokens: those of every line, or all of them as one part.
 func (c Text) read() (parts [][]string, notes []string, err error) {
-	f, err := os.Open(c.Path)
+	data, err := textfile.Read(c.Path, largestFile)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, largestFile+1))
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case len(data) > largestFile:
-		return nil, nil, fmt.Errorf("%s is larger than %d bytes", c.Path, int64(largestFile))
-	}
-	content := strings.TrimPrefix(string(data), "\ufeff")
+	content := string(data)
 	texts := []string{content}
 	if c.Lines {
 		texts = strings.Split(strings.TrimSuffix(content, "\n"), "\n")
@@ -208,9 +199,9 @@ func (t *Task) Training(seedValue uint64, i int64) task.Example {
 }
 
 // HeldOut is the pieces or lines of the test, or those to validate with, in the order of the file; with a Count below their number,
-// that many of them, picked by the seed. Length and Mix are ignored.
+// that many of them, picked by the seed.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
-	if err := s.Validate(); err != nil {
+	if err := s.ValidateOfFile(); err != nil {
 		return nil, err
 	}
 	part := t.test

@@ -1,0 +1,43 @@
+package textfile_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"universal-transformer/internal/textfile"
+)
+
+// A byte order mark is passed over, and what is no text of a bounded size is refused by its name.
+// Caught when planted: a mark that is kept; a bound that lets one more byte through.
+func TestRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	for content, want := range map[string]string{
+		"": "", "a": "a", "ab": "ab", "\xef\xbb\xbfab\n": "ab\n", "\xef\xbb": "\xef\xbb", "12345": "12345", "\xef\xbb\xbf\xef\xbb\xbf": "\xef\xbb\xbf",
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := textfile.Read(path, 5); err != nil || string(got) != want {
+			t.Errorf("%q is read as %q, %v", content, got, err)
+		}
+		if err := iotest.TestReader(textfile.NewReader(strings.NewReader(content), 5), []byte(want)); err != nil {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+	for content, want := range map[string]string{"123456": "larger than 5 bytes", "\xff\xfea\x00": "UTF-16", "\xfe\xff\x00a": "UTF-16"} {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := textfile.Read(path, 5); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is read as %q, %v", content, got, err)
+		}
+	}
+	for place, want := range map[string]string{filepath.Dir(path): "is a folder", os.DevNull: "is a device", path + "x": "no such file"} {
+		if _, err := textfile.Read(place, 5); err == nil || !strings.Contains(err.Error(), place) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+}
