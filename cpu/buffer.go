@@ -100,6 +100,9 @@ func (b *Backend) BufferFromFlatData(device compute.DeviceNum, flat any, shape s
 	if err := b.checkUsable(device); err != nil {
 		return nil, err
 	}
+	if err := b.fits("a tensor "+shape.String(), int(shape.ByteSize()), 0); err != nil {
+		return nil, err
+	}
 	buf := b.newBuffer(shape)
 	if !copyFlat(buf.flat, flat) {
 		return nil, fmt.Errorf("backend %q: %T does not hold the elements of shape %s", BackendName, flat, shape)
@@ -113,6 +116,9 @@ func (b *Backend) HasSharedBuffers() bool { return true }
 // NewSharedBuffer returns a zeroed buffer and its memory.
 func (b *Backend) NewSharedBuffer(device compute.DeviceNum, shape shapes.Shape) (compute.Buffer, any, error) {
 	if err := b.checkUsable(device); err != nil {
+		return nil, nil, err
+	}
+	if err := b.fits("a tensor "+shape.String(), int(shape.ByteSize()), 0); err != nil {
 		return nil, nil, err
 	}
 	buf := b.newBuffer(shape)

@@ -143,6 +143,9 @@ func (f *function) Constant(flat any, dims ...int) (compute.Value, error) {
 	if shape.Size() != n {
 		return nil, fmt.Errorf("constant of shape %s needs %d values, got %d", shape, shape.Size(), n)
 	}
+	if err := f.builder.backend.fits("a constant "+shape.String(), int(shape.ByteSize()), 0); err != nil {
+		return nil, err
+	}
 	values := makeFlat(shape.DType, n)
 	copyFlat(values, flat)
 	return f.add(compute.OpTypeConstant, shape, &ir.ConstAttr{Flat: values})

@@ -96,6 +96,9 @@ func (bd *builder) compile() (compute.Executable, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := bd.backend.fitsProgram(bd.module.Name, main); err != nil {
+		return nil, err
+	}
 	f := bd.module.Main
 	e := &executable{backend: bd.backend, main: main, names: make([]string, len(f.Params))}
 	for i, p := range f.Params {

@@ -63,7 +63,7 @@ func (t *Trainer) advance() error {
 	rate := t.Config.Schedule.Rate(t.step, t.Config.Steps, t.Config.Width)
 	tally, norm, err := t.updateOnce(float32(rate))
 	if err != nil {
-		return fmt.Errorf("step %d: %w", t.step, err)
+		return fmt.Errorf("step %d: %w", t.step, affordable(err))
 	}
 	if err := t.sane(tally, norm); err != nil {
 		return err
@@ -86,6 +86,18 @@ func (t *Trainer) advance() error {
 	row["learning_rate"], row["gradient_norm"] = rate, norm
 	t.state.Window = objective.Tally{}
 	return t.Log.AppendMetrics(row)
+}
+
+// affordable says what to lower where err is a backend's that there is not enough memory.
+func affordable(err error) error {
+	var short interface {
+		error
+		Memory() (need, have int)
+	}
+	if !errors.As(err, &short) {
+		return err
+	}
+	return fmt.Errorf("%w; lower training.batch.tokens or training.batch.rows, model.width or the length of sequences", short)
 }
 
 // updateOnce draws the batches of one update and applies them.

@@ -1,6 +1,6 @@
 // Package capacity runs the graphs of adaptive models with no more capacity than positions need. It plans, from the demand of
 // earlier batches, how many positions will still run in each step, and builds the graph for so many. The graph tells whether
-// they were more: an overflow. It has then changed no variable, and the batch is run again with full capacity. Results do not depend on
+// they were more: an overflow. It has then changed no variable, and the batch is run again with more. Results do not depend on
 // the plan beyond rounding, in training with dropout neither.
 //
 // Positions are left out only where [universal.Model].SelectsPositions; elsewhere the plan is how many steps are run.
@@ -64,34 +64,52 @@ func (r *Runner) Call(shape Shape, inputs ...any) ([]*tensors.Tensor, error) {
 		return r.graphs.call(r, key(shape, Capacities{}), Capacities{}, inputs)
 	}
 	plan := r.planner.For(shape)
-	out, overflow, err := r.call(plan, plan.capacities(), inputs)
-	if err != nil || !overflow {
+	out, needed, err := r.call(plan, plan.capacities(), inputs)
+	if err != nil || !needed.overflow {
 		return out, err
 	}
 	r.Overflows++
+	if r.planner.grow(plan, parameters(r.graphs.store), needed) {
+		finalize(out)
+		if out, needed, err = r.call(plan, plan.capacities(), inputs); err != nil || !needed.overflow {
+			return out, err
+		}
+		r.Overflows++
+	}
+	finalize(out)
+	out, _, err = r.call(plan, Capacities{}, inputs)
+	return out, err
+}
+
+func finalize(out []*tensors.Tensor) {
 	for _, tensor := range out {
 		_ = tensor.FinalizeAll()
 	}
-	out, _, err = r.call(plan, Capacities{}, inputs)
-	return out, err
 }
 
 // key tells graphs of a runner apart.
 func key(shape Shape, c Capacities) string { return fmt.Sprint(shape, c.Source, c.Target) }
 
 // call runs the graph and, unless it overflows, records the demand in the plan.
-func (r *Runner) call(plan *ShapePlan, c Capacities, inputs []any) (out []*tensors.Tensor, overflow bool, err error) {
-	if out, err = r.graphs.call(r, key(plan.Shape, c), c, inputs); err != nil {
-		return out, false, err
+func (r *Runner) call(plan *ShapePlan, c Capacities, inputs []any) ([]*tensors.Tensor, needed, error) {
+	out, err := r.graphs.call(r, key(plan.Shape, c), c, inputs)
+	if err != nil {
+		return out, needed{}, err
 	}
 	outputs := len(out) - 3
-	if overflow = tensors.ToScalar[bool](out[outputs]); !overflow {
-		r.planner.observe(plan, parameters(r.graphs.store), demandOf(out[outputs+1]), demandOf(out[outputs+2]))
+	n := needed{tensors.ToScalar[bool](out[outputs]), demandOf(out[outputs+1]), demandOf(out[outputs+2])}
+	if !n.overflow {
+		r.planner.observe(plan, parameters(r.graphs.store), n)
 	}
-	for _, tensor := range out[outputs:] {
-		_ = tensor.FinalizeAll()
-	}
-	return out[:outputs], overflow, nil
+	finalize(out[outputs:])
+	return out[:outputs], n, nil
+}
+
+// needed is what both stacks needed for a batch, [steps+1] positions, rows, and longest row of each; a stack that is not adaptive has one row
+// or none. Where there was an overflow it is true up to the step that had too little.
+type needed struct {
+	overflow         bool
+	encoder, decoder [][3]int32
 }
 
 // parameters counts the numbers that are trained.

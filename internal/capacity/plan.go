@@ -44,33 +44,79 @@ func (p *StackPlan) observe(demand [][3]int32, batch, length int, stepsOnly bool
 		p.Margin = max(p.Margin/2, leastMargin)
 	}
 	p.Batches++
-	size := [3]float64{float64(batch * length), float64(batch), float64(length)}
 	overflow := false
 	for t, d := range demand {
-		if t == len(p.Peaks) {
-			p.Peaks = append(p.Peaks, Peak{})
-		}
-		for i := range size {
-			share := float64(d[i]) / size[i]
-			if stepsOnly && d[i] > 0 {
-				share = 1
-			}
-			p.Peaks[t].Current[i] = max(p.Peaks[t].Current[i], share)
-			overflow = overflow || p.Units != nil && (t >= len(p.Units) && d[i] > 0 || t < len(p.Units) && float64(d[i]) > fraction(p.Units[t][i], size[i]))
-		}
+		p.peak(t, d, batch, length, stepsOnly)
+		overflow = overflow || p.exceeds(t, d, batch, length, stepsOnly)
 	}
 	if overflow {
 		p.Margin, p.Units = min(2*p.Margin, mostMargin), nil
 	}
 }
 
+// peak records what a step needed of a batch of rows [batch, length].
+func (p *StackPlan) peak(t int, d [3]int32, batch, length int, stepsOnly bool) {
+	if t == len(p.Peaks) {
+		p.Peaks = append(p.Peaks, Peak{})
+	}
+	for i, size := range [3]int{batch * length, batch, length} {
+		share := float64(d[i]) / float64(size)
+		if stepsOnly && d[i] > 0 {
+			share = 1
+		}
+		p.Peaks[t].Current[i] = max(p.Peaks[t].Current[i], share)
+	}
+}
+
+// exceeds tells whether a step needs more than was planned.
+func (p *StackPlan) exceeds(t int, d [3]int32, batch, length int, stepsOnly bool) bool {
+	for i, size := range [3]int{batch * length, batch, length} {
+		need := float64(d[i])
+		if stepsOnly && need > 0 {
+			need = float64(size)
+		}
+		if p.Units != nil && (t >= len(p.Units) && need > 0 || t < len(p.Units) && need > fraction(p.Units[t][i], float64(size))) {
+			return true
+		}
+	}
+	return false
+}
+
+// grown is a plan that is large enough for what an overflowed batch is known to have needed, and has a step more than is known.
+func (p *StackPlan) grown(demand [][3]int32, batch, length int, stepsOnly bool) [][3]int {
+	plan := p.Units
+	for t, d := range demand {
+		if p.peak(t, d, batch, length, stepsOnly); !p.exceeds(t, d, batch, length, stepsOnly) {
+			continue
+		}
+		p.Margin = min(2*p.Margin, mostMargin)
+		plan = p.tight()
+		for t, old := range p.Units {
+			if t == len(plan) {
+				plan = append(plan, old)
+			}
+			for i := range old {
+				plan[t][i] = max(plan[t][i], old[i])
+			}
+		}
+		if len(plan) == t+1 && t+2 < len(p.Peaks) {
+			plan = append(plan, plan[t])
+		}
+		break
+	}
+	return plan
+}
+
 // total is how many units of a batch's positions the plan transforms.
 func (p *StackPlan) total() float64 {
 	if p.Units == nil {
-		return float64(units * max(0, len(p.Peaks)-1)) // the last of a demand is after the last step
+		return p.full()
 	}
 	return total(p.Units)
 }
+
+// full is total at full capacity. The last of a demand is after the last step.
+func (p *StackPlan) full() float64 { return float64(units * max(0, len(p.Peaks)-1)) }
 
 // tight is the peaks and the margin, rounded up to a level. It has no more steps than any position ran lately.
 func (p *StackPlan) tight() [][3]int {

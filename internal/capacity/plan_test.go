@@ -36,7 +36,7 @@ func drawn(rng *rand.Rand, p float64) [][3]int32 {
 func planned(stepsOnly bool) (*StackPlan, func([][3]int32)) {
 	planner := &Planner{StepsOnly: stepsOnly}
 	plan := planner.For(Shape{Rows: 8, Source: 20})
-	return &plan.Encoder, func(demand [][3]int32) { planner.observe(plan, 1, demand, nil) }
+	return &plan.Encoder, func(demand [][3]int32) { planner.observe(plan, 1, needed{encoder: demand}) }
 }
 
 // enough tells whether capacities meet a demand.
@@ -136,8 +136,8 @@ func TestPlanIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		demand := drawn(rand.New(rand.NewPCG(5, uint64(i))), 0.6)
-		p.observe(p.For(shape), 7, demand, nil)
-		q.observe(q.For(shape), 7, demand, nil)
+		p.observe(p.For(shape), 7, needed{encoder: demand})
+		q.observe(q.For(shape), 7, needed{encoder: demand})
 		if !reflect.DeepEqual(p, q) {
 			t.Fatalf("after %d batches: %+v, read again %+v", i, p.Shapes[0], q.Shapes[0])
 		}
@@ -184,7 +184,7 @@ func TestStepsOnlyPlan(t *testing.T) {
 func TestEveryShapeHasItsOwnPlan(t *testing.T) {
 	var planner Planner
 	short, long := Shape{Rows: 32, Source: 10}, Shape{Rows: 32, Source: 40}
-	observe := func(s Shape, demand [][3]int32) { planner.observe(planner.For(s), 1, demand, nil) }
+	observe := func(s Shape, demand [][3]int32) { planner.observe(planner.For(s), 1, needed{encoder: demand}) }
 	for range 20 {
 		observe(short, [][3]int32{{320, 32, 10}, {32, 32, 1}, {0, 0, 0}})
 		observe(long, [][3]int32{{1280, 32, 40}, {1280, 32, 40}, {1280, 32, 40}, {0, 0, 0}})
@@ -228,7 +228,7 @@ func TestPlansPayForTheirGraphs(t *testing.T) {
 			if plan.Encoder.Units != nil {
 				t.Fatalf("%d batches pay for a graph, but there is a plan after %d", batches, i)
 			}
-			planner.observe(plan, parameters, need, nil)
+			planner.observe(plan, parameters, needed{encoder: need})
 		}
 		if len(plan.Encoder.Units) != steps || plan.Encoder.MeanUpdates() != 80./32 || plan.Wasted != 0 {
 			t.Errorf("%d batches pay for a graph, but after them there is the plan %v", batches, plan.Encoder.Units)

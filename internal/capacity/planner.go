@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"iter"
 	"slices"
 
 	"universal-transformer/batch"
@@ -59,34 +60,72 @@ func (p *Planner) For(s Shape) *ShapePlan {
 	return plan
 }
 
-// observe records what both stacks needed for a batch of the plan's shape, [steps+1] positions, rows, and longest row of each; a stack
-// that is not adaptive has one row or none. A plan is made smaller once it has wasted as much as compiling a graph for the tighter one costs.
-func (p *Planner) observe(plan *ShapePlan, parameters int, encoder, decoder [][3]int32) {
+// observe records what both stacks needed for a batch of the plan's shape. A plan is made smaller once it has wasted as much as
+// compiling a graph for the tighter one costs.
+func (p *Planner) observe(plan *ShapePlan, parameters int, n needed) {
 	var before, after, steps float64
 	planned := true
-	var adopt []func()
-	for _, s := range []struct {
-		*StackPlan
-		demand [][3]int32
-		length int
-	}{{&plan.Encoder, encoder, plan.Source}, {&plan.Decoder, decoder, plan.Target}} {
-		if len(s.demand) < 2 {
-			continue
-		}
+	tight := map[*StackPlan][][3]int{}
+	for s := range plan.stacks(n) {
 		s.observe(s.demand, plan.Rows, s.length, p.StepsOnly)
-		tight, positions := s.tight(), float64(plan.Rows*s.length)
-		before, after = before+positions*s.total(), after+positions*total(tight)
-		steps += float64(len(tight))
+		positions := float64(plan.Rows * s.length)
+		tight[s.StackPlan] = s.tight()
+		before, after = before+positions*s.total(), after+positions*total(tight[s.StackPlan])
+		steps += float64(len(tight[s.StackPlan]))
 		planned = planned && s.Batches >= firstPlan
-		adopt = append(adopt, func() { s.Units = tight })
 	}
 	plan.Wasted = max(0, plan.Wasted+(before-after)/units*float64(parameters))
 	if !planned || after > worthwhile*before || plan.Wasted < p.CompileCost*steps {
 		return
 	}
 	plan.Wasted = 0
-	for _, f := range adopt {
-		f()
+	for s, units := range tight {
+		s.Units = units
+	}
+}
+
+// grow makes a plan larger that was too small, if full capacity, the other way out, is so much more that compiling another graph is soon
+// paid for. It tells whether it has.
+func (p *Planner) grow(plan *ShapePlan, parameters int, n needed) bool {
+	var saved, steps float64
+	grown := map[*StackPlan][][3]int{}
+	for s := range plan.stacks(n) {
+		larger := s.Units
+		if s.Units != nil {
+			larger = s.grown(s.demand, plan.Rows, s.length, p.StepsOnly)
+			saved += (s.full() - total(larger)) / units * float64(plan.Rows*s.length*parameters)
+		}
+		grown[s.StackPlan] = larger
+		steps += float64(len(larger))
+	}
+	if saved*soon < p.CompileCost*steps {
+		return false
+	}
+	plan.Wasted = 0
+	for s, units := range grown {
+		s.Units = units
+	}
+	return true
+}
+
+// soon is how many batches of a shape have to pay for a graph of a larger plan.
+const soon = 8
+
+// stack is a plan of one stack, with what a batch needed of it and how long its rows are.
+type stack struct {
+	*StackPlan
+	demand [][3]int32
+	length int
+}
+
+// stacks are the adaptive stacks of a batch.
+func (s *ShapePlan) stacks(n needed) iter.Seq[stack] {
+	return func(yield func(stack) bool) {
+		for _, s := range []stack{{&s.Encoder, n.encoder, s.Source}, {&s.Decoder, n.decoder, s.Target}} {
+			if len(s.demand) > 1 && !yield(s) {
+				return
+			}
+		}
 	}
 }
 

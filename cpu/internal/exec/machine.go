@@ -6,14 +6,15 @@ import "universal-transformer/cpu/internal/kernel"
 type Machine struct {
 	Kernels *kernel.Set
 	Threads int
-	Share   int // elements from which work is shared between threads
+	Share   int           // elements from which work is shared between threads
+	Memory  func() Memory // what there is
 	pool    *pool
 	arenas  arenas
 }
 
 // NewMachine describes a machine; its threads start with the first execution.
 func NewMachine(kernels *kernel.Set, threads, share int) *Machine {
-	return &Machine{Kernels: kernels, Threads: threads, Share: share, pool: newPool(threads)}
+	return &Machine{Kernels: kernels, Threads: threads, Share: share, Memory: func() Memory { return ReadMemory("/") }, pool: newPool(threads)}
 }
 
 // Close frees idle memory and stops the threads. What is running still finishes.

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"syscall"
 
 	"universal-transformer/cpu/internal/kernel"
@@ -26,6 +27,13 @@ func freeBlock(block []byte) {
 	if len(block) >= largeBlock {
 		_ = syscall.Munmap(block) // fails only for memory of the Go heap, which needs nothing
 	}
+}
+
+// addressSpace is the limit of this process's address space, if it has one.
+func addressSpace() (int, bool) {
+	var limit syscall.Rlimit
+	err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit)
+	return int(limit.Cur), err == nil && limit.Cur < math.MaxInt
 }
 
 // yieldThread lets another thread of this machine run on this core.
