@@ -8,6 +8,7 @@ import (
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/babi"
+	"universal-transformer/task/execute"
 	"universal-transformer/task/table"
 	"universal-transformer/task/text"
 	"universal-transformer/training"
@@ -40,6 +41,9 @@ func (tasks) rows() []row[task.Definition] {
 		{"table", table.Table{}},
 		{"text", text.Text{}},
 		{"babi", babi.Babi{Set: "en-10k"}},
+		{"execute_memory", execute.Memory{Operation: execute.Copy, Length: 55}},
+		{"execute_program", execute.Program{Operations: execute.AllOperations, Nesting: 2, Length: 5}},
+		{"execute_script", execute.Script{Nesting: 3, Length: 4}},
 	}
 }
 

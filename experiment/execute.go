@@ -1,0 +1,69 @@
+package experiment
+
+import (
+	"universal-transformer/halting"
+	"universal-transformer/task"
+	"universal-transformer/task/execute"
+	"universal-transformer/training"
+	"universal-transformer/universal"
+)
+
+// learningToExecute is tables 5 and 6 at the size of a laptop. The paper says neither the size nor the training of its models, so
+// this is table 4's model with a schedule for fewer updates: positions from one, because tests are no longer than training; no
+// dropout, because no sample of the mix is seen often; and updates with a warm-up and a floor in place of the long one.
+func learningToExecute(name string, depth halting.Policy, of task.Definition) Run {
+	r := table4("execute-"+name, depth, of)
+	m := r.Model.Value.(EncoderDecoder)
+	m.Dropout, m.PreNorm = universal.Dropout{}, true
+	m.Positions = Positions{universal.FromOne{}}
+	r.Model = Model{m}
+	r.Training.Schedule = Schedule{training.Cosine{Peak: 1e-3, Floor: 5e-5, Warmup: 500}}
+	r.Training.Steps = 20_000
+	r.Training.LabelSmoothing = 0
+	r.Training.ClipNorm = 1
+	r.Training.Batch = Batch{Tokens: 2048}
+	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 50, 500, 500
+	return r
+}
+
+// The depths: as many steps as the longest chain of two operations and their carries may need, and adaptive ones of up to as many.
+var (
+	executeSteps = halting.Fixed{Steps: 6}
+	executeDepth = halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
+)
+
+func memory(operation string, depth halting.Policy, suffix string) Run {
+	return learningToExecute(operation+suffix, depth, execute.Memory{Operation: operation, Length: 55})
+}
+
+func program(operations string, depth halting.Policy, suffix string) Run {
+	return learningToExecute(operations+suffix, depth, execute.Program{Operations: operations, Nesting: 2, Length: 5})
+}
+
+const adaptive = "-adaptive"
+
+// ExecuteCopy is table 5's copy, to be tested at length 55. Paper: character accuracy 1.0, sequence accuracy 1.0.
+func ExecuteCopy() Run { return memory(execute.Copy, executeSteps, "") }
+
+// ExecuteDouble is table 5's double. Paper: 1.0 and 1.0.
+func ExecuteDouble() Run { return memory(execute.Double, executeSteps, "") }
+
+// ExecuteReverse is table 5's reverse. Paper: 1.0 and 1.0.
+func ExecuteReverse() Run { return memory(execute.Reverse, executeSteps, "") }
+
+// ExecuteProgram is table 6's program, to be tested at length 5, which has nesting 2. Paper: 0.89 and 0.63.
+func ExecuteProgram() Run { return program(execute.AllOperations, executeSteps, "") }
+
+// ExecuteControl is table 6's control. Paper: 1.0 and 1.0.
+func ExecuteControl() Run { return program(execute.Control, executeSteps, "") }
+
+// ExecuteAddition is table 6's addition. Paper: 1.0 and 1.0.
+func ExecuteAddition() Run { return program(execute.Addition, executeSteps, "") }
+
+// The same with adaptive halting.
+func ExecuteCopyAdaptive() Run     { return memory(execute.Copy, executeDepth, adaptive) }
+func ExecuteDoubleAdaptive() Run   { return memory(execute.Double, executeDepth, adaptive) }
+func ExecuteReverseAdaptive() Run  { return memory(execute.Reverse, executeDepth, adaptive) }
+func ExecuteProgramAdaptive() Run  { return program(execute.AllOperations, executeDepth, adaptive) }
+func ExecuteControlAdaptive() Run  { return program(execute.Control, executeDepth, adaptive) }
+func ExecuteAdditionAdaptive() Run { return program(execute.Addition, executeDepth, adaptive) }

@@ -1,0 +1,148 @@
+package execute
+
+import "math/big"
+
+// EvaluateProgram computes a [Program] from its text, modulo 10^(L+1), L the digits that all its numbers have:
+//
+//	operation = operand ("+" | "-" | "*") operand
+//	          | operand "if" operand ("<" | ">") operand "else" operand
+//	          | "x=" operand "for[" 1..9 "]x+=" operand
+//	operand   = number | "(" operation ")"
+//
+// Any operand may be in parentheses, where the generator has the first one only. What is no program is a [*SyntaxError].
+func EvaluateProgram(text string) (answer string, of Summary, err error) {
+	if len(text) > maxText {
+		return "", of, errorf(maxText, "a program has at most %d characters", maxText)
+	}
+	p := programParser{scanner: scanner{text: text}, of: &of}
+	value, err := p.operation(1)
+	if err == nil {
+		err = p.end()
+	}
+	if err != nil {
+		return "", of, err
+	}
+	modulus := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(of.Digits+1)), nil)
+	if value = value.Rem(value, modulus); value.Sign() < 0 {
+		value.Add(value, modulus)
+	}
+	return value.String(), of, nil
+}
+
+type programParser struct {
+	scanner
+	of *Summary
+}
+
+// operation reads and computes one operation, depth operations deep.
+func (p *programParser) operation(depth int) (*big.Int, error) {
+	if depth > maxNesting {
+		return nil, errorf(p.at, "more than %d parentheses within each other", maxNesting)
+	}
+	if p.took("x=") {
+		return p.loop(depth)
+	}
+	a, err := p.operand(depth)
+	if err != nil {
+		return nil, err
+	}
+	at := p.at
+	compute := (*big.Int).Add
+	switch {
+	case p.took("if"):
+		return p.conditional(a, at, depth)
+	case p.took(add):
+	case p.took(subtract):
+		compute = (*big.Int).Sub
+	case p.took(multiply):
+		compute = (*big.Int).Mul
+	default:
+		return nil, p.wanted(`"+", "-", "*" or "if"`)
+	}
+	b, err := p.operand(depth)
+	if err != nil {
+		return nil, err
+	}
+	p.of.saw(p.text[at:at+1], at+1)
+	value := compute(new(big.Int), a, b)
+	return value, bounded(value, at)
+}
+
+// loop computes x=Afor[k]x+=B behind its "x=": A + kB.
+func (p *programParser) loop(depth int) (*big.Int, error) {
+	a, err := p.operand(depth)
+	if err != nil {
+		return nil, err
+	}
+	at := p.at
+	if err := p.expect("for["); err != nil {
+		return nil, err
+	}
+	if p.at == len(p.text) || p.text[p.at] < '1' || p.text[p.at] > '9' {
+		return nil, p.wanted("one of 1..9")
+	}
+	k := big.NewInt(int64(p.text[p.at] - '0'))
+	p.at++
+	if err := p.expect("]x+="); err != nil {
+		return nil, err
+	}
+	b, err := p.operand(depth)
+	if err != nil {
+		return nil, err
+	}
+	p.of.saw(loop, at+1)
+	value := k.Add(a, k.Mul(k, b))
+	return value, bounded(value, at)
+}
+
+// conditional computes AifB<CelseD behind its "if".
+func (p *programParser) conditional(a *big.Int, at, depth int) (*big.Int, error) {
+	b, err := p.operand(depth)
+	if err != nil {
+		return nil, err
+	}
+	holds, err := p.comparator()
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.operand(depth)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.expect("else"); err != nil {
+		return nil, err
+	}
+	d, err := p.operand(depth)
+	if err != nil {
+		return nil, err
+	}
+	p.of.saw(choose, at+1)
+	if holds(b, c) {
+		return a, nil
+	}
+	return d, nil
+}
+
+// operand reads a number or an operation in parentheses.
+func (p *programParser) operand(depth int) (*big.Int, error) {
+	start := p.at
+	if p.took("(") {
+		value, err := p.operation(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		return value, p.expect(")")
+	}
+	numeral, err := p.literal()
+	if err != nil {
+		return nil, err
+	}
+	if p.of.Digits == 0 {
+		p.of.Digits = len(numeral)
+	}
+	if len(numeral) != p.of.Digits {
+		return nil, errorf(start, "a number of %d digits after one of %d: all must have as many, the answer is modulo 10^(digits+1)", len(numeral), p.of.Digits)
+	}
+	n, _ := new(big.Int).SetString(numeral, 10) // digits only
+	return n, nil
+}

@@ -1,0 +1,113 @@
+// Package execute is the tasks of section 3.5 of the paper, learning to execute (Zaremba and Sutskever, 2014): a model reads a
+// program character by character and writes what it computes.
+//
+// [Memory] and [Program] are the six tasks of tables 5 and 6, in the one-line grammar of DeepMind's Sonnet (version 1,
+// examples/learn_to_execute), the only public generator with tasks of these names and sizes. [Script] is the grammar of Zaremba
+// and Sutskever, lines of Python, of which the paper's appendix prints an example. The paper's own data are not public.
+//
+// A level is a length, the digits of a number, and a nesting, the number of operations. Training draws both uniformly from
+// 1..maximum for every sample, the "mix" of the literature; there is no curriculum. Held-out samples are, in the words of
+// [task.Selection]:
+//
+//	Length N  every number of length N, the maximum nesting (the paper's 55, or 5 and 2: "all at the maximum")
+//	Mix N     lengths 1..N and nestings 1..maximum mixed
+//	neither   the mix of training
+//
+// So Length and Mix count the digits of numbers, not the characters of a source, which for [Memory] are the same.
+//
+// A hash of the source says whether it is for training, validation or the test. Where a kind of Program or Memory has fewer than
+// 10,000 sources, all of them are for everything; measurements say how many of their examples are such.
+//
+// [EvaluateProgram] and [EvaluateScript] compute programs from their text and know nothing of how they were drawn.
+package execute
+
+import (
+	"fmt"
+	"strings"
+
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+const (
+	digits         = "0123456789"
+	maxLength      = 1000   // digits of a number
+	maxNesting     = 100    // operations of a Program
+	defaultHeldOut = 10_000 // samples; Santoro et al. (2018) test on 12,800
+)
+
+// transduction is what the definitions here have in common.
+type transduction struct{}
+
+// Kind is task.Transduction.
+func (transduction) Kind() task.Kind { return task.Transduction }
+
+// characters is the vocabulary of all characters of a text, on both sides the same, so that they can share embeddings.
+func characters(text string) task.Vocabularies {
+	var tokens []string
+	for i := range len(text) {
+		if strings.IndexByte(text[:i], text[i]) < 0 {
+			tokens = append(tokens, text[i:i+1])
+		}
+	}
+	v, err := vocab.New(tokens)
+	if err != nil {
+		panic(err) // no token is there twice
+	}
+	return task.Vocabularies{Tokenizer: vocab.Characters, Source: v, Target: v}
+}
+
+// within is an error unless a field is in 1..most.
+func within(field string, value, most int) error {
+	if value < 1 || value > most {
+		return fmt.Errorf("%s is %d: it must be 1..%d", field, value, most)
+	}
+	return nil
+}
+
+// oneOf is an error unless a field's value is one of the names; it offers the nearest.
+func oneOf(field, value string, names ...string) error {
+	near, least := "", max(2, len(value)/2+1)
+	for _, name := range names {
+		if name == value {
+			return nil
+		}
+		if d := edits(value, name); d < least {
+			near, least = name, d
+		}
+	}
+	if near != "" {
+		return fmt.Errorf("%s %q is not known: did you mean %q?", field, value, near)
+	}
+	return fmt.Errorf("%s %q is not known; there are %s", field, value, strings.Join(names, ", "))
+}
+
+// edits counts the insertions, deletions and replacements that make a into b (Levenshtein).
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := corner
+			if a[i] != b[j] {
+				replace++
+			}
+			corner = row[j+1]
+			row[j+1] = min(replace, row[j]+1, corner+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// backwards is a text from its end.
+func backwards(text string) string {
+	var b strings.Builder
+	for i := len(text) - 1; i >= 0; i-- {
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}

@@ -1,0 +1,235 @@
+package execute
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"universal-transformer/task"
+)
+
+// Program is the program evaluation tasks of table 6: chains of operations, each on the result of the one before it and on new
+// numbers of exactly as many digits as the sample's length L.
+//
+//	addition  (57032+41187)+10009 -> 108228
+//	control   x=(57032if40404<39999else41187)for[9]x+=83004 -> 788223
+//	program   10007-99990 -> 910017
+//
+// Answers are modulo 10^(L+1), never negative; what is computed on the way is not reduced. A loop x=Afor[k]x+=B is A + kB, k of
+// 1..9; AifB<CelseD is A if B < C, and D otherwise.
+type Program struct {
+	transduction
+	Operations     string `json:"operations"`       // program (+ - * if for), control (if for) or addition (+)
+	Nesting        int    `json:"nesting"`          // most operations; the paper's is 2
+	Length         int    `json:"length"`           // most digits of a number; the paper's are 5
+	LittleEndFirst bool   `json:"little_end_first"` // answers begin with their last digit: an easier task than the paper's
+}
+
+// The sets of operations of Program.
+const (
+	AllOperations = "program"
+	Control       = "control"
+	Addition      = "addition"
+)
+
+// The operations, as summaries and measurements name them.
+const (
+	add      = "+"
+	subtract = "-"
+	multiply = "*"
+	choose   = "if"
+	loop     = "for"
+)
+
+var operationSets = map[string][]string{
+	AllOperations: {add, subtract, multiply, choose, loop},
+	Control:       {choose, loop},
+	Addition:      {add},
+}
+
+// String is "execute program".
+func (p Program) String() string { return named(p.Operations, p.LittleEndFirst) }
+
+// named is the name of a task whose answers may be turned around.
+func named(what string, littleEndFirst bool) string {
+	if littleEndFirst {
+		what += ", little end first"
+	}
+	return "execute " + what
+}
+
+// Validate names the field that is out of range.
+func (p Program) Validate() error {
+	if err := oneOf("operations", p.Operations, AllOperations, Control, Addition); err != nil {
+		return err
+	}
+	if err := within("nesting", p.Nesting, maxNesting); err != nil {
+		return err
+	}
+	return within("length", p.Length, maxLength)
+}
+
+// Open makes the task; there is nothing to read.
+func (p Program) Open() (task.Task, error) {
+	notes := []string{"answers are modulo 10^(L+1), L the digits of a sample's numbers, as in Sonnet's generator; the paper does not say"}
+	return stream{
+		name: p.String(), ids: characters(digits + "+-*=()<>[]x" + "if" + "else" + "for"), length: p.Length, draw: p.draw,
+		source: p.longest(), target: p.Length + 1 + 1, notes: append(notes, turned(p.LittleEndFirst)...),
+	}, nil
+}
+
+// turned is the note about answers that are turned around.
+func turned(littleEndFirst bool) []string {
+	if !littleEndFirst {
+		return nil
+	}
+	return []string{"answers are written from their last digit to their first, which is not the paper's task"}
+}
+
+// longest is how many characters a training source may have: a number, and for every operation what it adds.
+func (p Program) longest() int {
+	adds := 0
+	for _, op := range operationSets[p.Operations] {
+		switch op {
+		case choose:
+			adds = max(adds, len("if<else")+3*p.Length)
+		case loop:
+			adds = max(adds, len("x=for[9]x+=")+p.Length)
+		default:
+			adds = max(adds, len("+")+p.Length)
+		}
+	}
+	return p.Length + p.Nesting*adds + (p.Nesting-1)*len("()")
+}
+
+// draw is one program: operations are drawn once, the rest until the program is for the use. So hashing favours no operation.
+func (p Program) draw(rng *rand.Rand, length int, exact bool, wanted use) sample {
+	nesting := p.Nesting
+	if !exact {
+		length, nesting = 1+rng.IntN(length), 1+rng.IntN(nesting)
+	}
+	set := operationSets[p.Operations]
+	operations := make([]string, nesting)
+	for i := range operations {
+		operations[i] = set[rng.IntN(len(set))]
+	}
+	few := fewPrograms(operations, length)
+	for {
+		source, value := chain(rng, operations, length)
+		if few || twentieths(source) == wanted {
+			return sample{source, p.answer(value, length)}
+		}
+	}
+}
+
+// answer is a value modulo 10^(length+1).
+func (p Program) answer(value *big.Int, length int) string {
+	modulus := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(length+1)), nil)
+	return p.written(new(big.Int).Mod(value, modulus).String()) // Euclidean: never negative
+}
+
+func (p Program) written(answer string) string {
+	if p.LittleEndFirst {
+		return backwards(answer)
+	}
+	return answer
+}
+
+// chain draws numbers, comparators and loop counts for operations.
+func chain(rng *rand.Rand, operations []string, length int) (text string, value *big.Int) {
+	fresh := func() (string, *big.Int) {
+		n := number(rng, length)
+		return n, integer(n)
+	}
+	text, value = fresh()
+	for i, op := range operations {
+		if i > 0 {
+			text = "(" + text + ")"
+		}
+		switch op {
+		case choose:
+			text, value = conditional(rng, fresh, text, value)
+		case loop:
+			k := 1 + rng.IntN(9)
+			b, n := fresh()
+			text = "x=" + text + "for[" + strconv.Itoa(k) + "]x+=" + b
+			value.Add(value, n.Mul(n, big.NewInt(int64(k))))
+		default:
+			b, n := fresh()
+			text += op + b
+			map[string]func(x, y *big.Int) *big.Int{add: value.Add, subtract: value.Sub, multiply: value.Mul}[op](value, n)
+		}
+	}
+	return text, value
+}
+
+// conditional draws AifB<CelseD or AifB>CelseD.
+func conditional(rng *rand.Rand, fresh func() (string, *big.Int), text string, value *big.Int) (string, *big.Int) {
+	b, left := fresh()
+	c, right := fresh()
+	d, otherwise := fresh()
+	comparator, holds := "<", left.Cmp(right) < 0
+	if rng.IntN(2) == 1 {
+		comparator, holds = ">", left.Cmp(right) > 0
+	}
+	if !holds {
+		value = otherwise
+	}
+	return text + "if" + b + comparator + c + "else" + d, value
+}
+
+// fewPrograms tells whether there are too few programs of these operations to be kept apart.
+func fewPrograms(operations []string, length int) bool {
+	numbers := 9.0 // of this length
+	for range length - 1 {
+		numbers *= 10
+	}
+	count := numbers
+	for _, op := range operations {
+		switch op {
+		case choose:
+			count *= numbers * numbers * numbers * 2
+		case loop:
+			count *= numbers * 9
+		default:
+			count *= numbers
+		}
+	}
+	return count < enough
+}
+
+// integer is a decimal numeral's value.
+func integer(numeral string) *big.Int {
+	n, ok := new(big.Int).SetString(numeral, 10)
+	if !ok {
+		panic(fmt.Sprintf("execute: %q is no number", numeral)) // callers have digits only
+	}
+	return n
+}
+
+// Reader reads programs of these operations, and files of them.
+func (p Program) Reader(v task.Vocabularies) task.Reader {
+	return newReader(v, "program", func(text string) (string, error) {
+		answer, of, err := EvaluateProgram(text)
+		if err != nil {
+			return "", err
+		}
+		for i, op := range of.Operations {
+			if !slices.Contains(operationSets[p.Operations], op) {
+				return "", &SyntaxError{of.places[i], fmt.Sprintf("%q is no operation of the task %s", op, p.Operations)}
+			}
+		}
+		return p.written(answer), nil
+	})
+}
+
+// Measure decodes, and counts characters and sequences; sequences also by operation and by nesting.
+func (p Program) Measure(v task.Vocabularies) task.Measure {
+	return measure{ids: v, summarize: func(source string) (Summary, error) {
+		_, of, err := EvaluateProgram(source)
+		of.few = err == nil && fewPrograms(of.Operations, of.Digits)
+		return of, err
+	}}
+}

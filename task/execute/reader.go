@@ -1,0 +1,76 @@
+package execute
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// A reader reads programs, one a line.
+type reader struct {
+	task.LineReader
+	answer func(source string) (string, error) // what a program computes, as the task writes it
+}
+
+func newReader(v task.Vocabularies, what string, answer func(source string) (string, error)) task.Reader {
+	r := reader{LineReader: task.LineReader{Vocabularies: v, Name: what}, answer: answer}
+	r.FileOf = r.file
+	return r
+}
+
+// Read reads a program. A text that is none is an error that names the first character that cannot be.
+func (r reader) Read(text string) (task.Input, error) {
+	if text == "" {
+		return task.Input{}, fmt.Errorf("the %s is empty", r.Name)
+	}
+	if _, err := r.answer(text); err != nil {
+		return task.Input{}, err
+	}
+	return r.LineReader.Read(text)
+}
+
+// file reads a program a line. Behind a tab there may be its answer, which must be the right one.
+func (r reader) file(path string) (examples []task.Example, notes []string, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		e, err := r.pair(strings.TrimRight(line, "\r\n"))
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		examples = append(examples, e)
+	}
+	if n == 0 {
+		return nil, nil, fmt.Errorf("%s is empty: it must have one %s a line", path, r.Name)
+	}
+	return examples, nil, nil
+}
+
+func (r reader) pair(line string) (e task.Example, err error) {
+	source, given, answered := strings.Cut(line, "\t")
+	in, err := r.Read(source)
+	if err != nil {
+		return e, err
+	}
+	answer, err := r.answer(source)
+	if err != nil {
+		return e, err
+	}
+	if answered && given != answer {
+		return e, fmt.Errorf("the answer is %q: it must be %s", given, answer)
+	}
+	target, err := r.Target(answer)
+	return task.Example{Source: in.Source, Target: target}, err
+}
+
+// text is a source as people write it.
+func text(v task.Vocabularies, source []vocab.ID) string {
+	return v.Tokenizer.Join(v.Source.Decode(source))
+}

@@ -1,0 +1,120 @@
+package execute
+
+import (
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// Limits of what is evaluated, so that no text takes long.
+const (
+	maxText  = 1 << 16 // bytes of a program
+	maxValue = 10_000  // digits of a number that is computed
+)
+
+// A SyntaxError is where a text is no program of the grammar, or leaves its limits.
+type SyntaxError struct {
+	Position int    // of the character, counted from 1
+	Problem  string // what is wrong there
+}
+
+func (e *SyntaxError) Error() string { return fmt.Sprintf("character %d: %s", e.Position, e.Problem) }
+
+// A Summary is what a program is made of.
+type Summary struct {
+	Operations []string // + - * if for, in the order in which they are computed
+	Digits     int      // of the first number
+	places     []int    // of the operations, counted from 1
+	few        bool     // there are too few such programs to be kept out of training
+}
+
+func (s *Summary) saw(operation string, at int) {
+	s.Operations, s.places = append(s.Operations, operation), append(s.places, at)
+}
+
+// A scanner reads a text from left to right.
+type scanner struct {
+	text string
+	at   int // bytes read
+}
+
+// errorf is a problem at a position, counted from 0.
+func errorf(at int, format string, values ...any) error {
+	return &SyntaxError{at + 1, fmt.Sprintf(format, values...)}
+}
+
+// wanted is the error of something else than what stands there.
+func (s *scanner) wanted(what string) error {
+	if s.at >= len(s.text) {
+		return errorf(s.at, "the program ends where %s should be", what)
+	}
+	found := []rune(s.text[s.at:min(len(s.text), s.at+4)])[0]
+	return errorf(s.at, "%q where %s should be", found, what)
+}
+
+// took reads a word if it is next.
+func (s *scanner) took(word string) bool {
+	if !strings.HasPrefix(s.text[s.at:], word) {
+		return false
+	}
+	s.at += len(word)
+	return true
+}
+
+// expect reads a word.
+func (s *scanner) expect(word string) error {
+	if s.took(word) {
+		return nil
+	}
+	common := 0 // the error stands at the first character that differs
+	for s.at+common < len(s.text) && s.text[s.at+common] == word[common] {
+		common++
+	}
+	s.at += common
+	return s.wanted(fmt.Sprintf("%q", word[common:]))
+}
+
+// literal reads a number that does not begin with 0.
+func (s *scanner) literal() (string, error) {
+	start := s.at
+	for s.at < len(s.text) && strings.IndexByte(digits, s.text[s.at]) >= 0 {
+		s.at++
+	}
+	numeral := s.text[start:s.at]
+	switch {
+	case numeral == "":
+		return "", s.wanted("a number")
+	case numeral[0] == '0':
+		return "", errorf(start, "a number does not begin with 0")
+	case len(numeral) > maxLength:
+		return "", errorf(start, "a number of %d digits: at most %d are read", len(numeral), maxLength)
+	}
+	return numeral, nil
+}
+
+// comparator reads < or >, and tells of two numbers whether they compare so.
+func (s *scanner) comparator() (func(a, b *big.Int) bool, error) {
+	switch {
+	case s.took("<"):
+		return func(a, b *big.Int) bool { return a.Cmp(b) < 0 }, nil
+	case s.took(">"):
+		return func(a, b *big.Int) bool { return a.Cmp(b) > 0 }, nil
+	}
+	return nil, s.wanted(`"<" or ">"`)
+}
+
+// end is an error unless all is read.
+func (s *scanner) end() error {
+	if s.at < len(s.text) {
+		return s.wanted("the end")
+	}
+	return nil
+}
+
+// bounded is an error if a number that was computed is too large; the operation stands at a position.
+func bounded(n *big.Int, at int) error {
+	if n.BitLen() > maxValue*10/3 { // a digit has log2(10) = 3.32 bits
+		return errorf(at, "a result has more than %d digits", maxValue)
+	}
+	return nil
+}

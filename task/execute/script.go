@@ -1,0 +1,115 @@
+package execute
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"strconv"
+
+	"universal-transformer/task"
+)
+
+// Script is program evaluation in the grammar of Zaremba and Sutskever (2014): lines of Python with # between them, the last of
+// which prints. Every operation is one of six and works on the result before it, if there is one, and on new numbers, in random
+// order:
+//
+//	pair            (a+b), (a-b)
+//	multiplication  (a*c), (c*a)
+//	equality        a
+//	variable        v=a;#  and then (v+b), (v-b)
+//	loop            v=a#for x in range(c):v+=b#  or -=, and then v
+//	if              (a if b<c else d), or >
+//
+// Numbers are 1..10^L and c is 1..4L; the mix draws the length of every number anew. There is no modulus, and an answer may be
+// negative: a=305#for x in range(6):a+=48#print((a-77)) -> 516.
+//
+// As in the authors' generator a hash puts each program into training, validation or the test, a third of all programs each,
+// however few there are of its kind. Their marks of the end, @ and a dot, are left out: sources have lengths and targets an End.
+type Script struct {
+	transduction
+	Nesting        int  `json:"nesting"`          // most operations, at most 10, as there are ten variables
+	Length         int  `json:"length"`           // L: numbers are up to 10^L
+	LittleEndFirst bool `json:"little_end_first"` // answers begin with their last digit, and end with their sign
+}
+
+const variables = "abcdefghij"
+
+// String is "execute script".
+func (s Script) String() string { return named("script", s.LittleEndFirst) }
+
+// Validate names the field that is out of range.
+func (s Script) Validate() error {
+	if err := within("nesting", s.Nesting, len(variables)); err != nil {
+		return err
+	}
+	return within("length", s.Length, maxLength)
+}
+
+// Open makes the task; there is nothing to read.
+func (s Script) Open() (task.Task, error) {
+	source, target := s.longest()
+	return stream{
+		name: s.String(), ids: characters(digits + "+-*=()<>:;# " + variables + "for x in range" + "print" + "if" + "else"),
+		length: s.Length, source: source, target: target, notes: turned(s.LittleEndFirst), draw: s.draw,
+	}, nil
+}
+
+// longest bounds the characters of a training source, and of an answer with its sign and End.
+func (s Script) longest() (source, target int) {
+	literal, most := s.Length+1, 4*s.Length // digits of 10^L, and the largest c
+	constant := len(strconv.Itoa(most))
+	adds := max(len("a=;#(a+)")+literal, len("a=#for x in range():a+=#a")+constant+literal, len("( if < else )")+3*literal, len("(*)")+constant)
+	number := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(s.Length)), nil)
+	value := new(big.Int).Set(number)
+	for range s.Nesting {
+		value.Add(value.Mul(value, big.NewInt(int64(most))), number)
+	}
+	return len("print()") + literal + s.Nesting*adds, len("-") + len(value.String()) + 1
+}
+
+// draw is one program of a use. All of it is drawn again until it is: that favours no operation by more than the hash of its
+// shortest programs does.
+func (s Script) draw(rng *rand.Rand, length int, exact bool, wanted use) sample {
+	for {
+		w := writer{rng: rng, length: length, exact: exact, free: rng.Perm(len(variables))}
+		nesting := s.Nesting
+		if !exact {
+			nesting = 1 + rng.IntN(nesting)
+		}
+		for range nesting {
+			w.operation(rng.IntN(operationKinds))
+		}
+		source := w.lines + "print(" + w.waiting.text + ")"
+		if thirds(source) == wanted {
+			return sample{source, s.written(w.waiting.value.String())}
+		}
+	}
+}
+
+func (s Script) written(answer string) string {
+	if s.LittleEndFirst {
+		return backwards(answer)
+	}
+	return answer
+}
+
+// A term is an expression and its value.
+type term struct {
+	text  string
+	value *big.Int
+}
+
+// Reader reads programs with # between their lines, and files of them.
+func (s Script) Reader(v task.Vocabularies) task.Reader {
+	return newReader(v, "program", func(text string) (string, error) {
+		answer, _, err := EvaluateScript(text)
+		return s.written(answer), err
+	})
+}
+
+// Measure decodes, and counts characters and sequences; sequences also by operation and by how many a program shows.
+func (s Script) Measure(v task.Vocabularies) task.Measure {
+	return measure{ids: v, summarize: func(source string) (Summary, error) {
+		_, of, err := EvaluateScript(source)
+		return of, err
+	}}
+}

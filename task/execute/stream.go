@@ -1,0 +1,126 @@
+package execute
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// A stream is a task made of one way of drawing a sample: the training and the held-out streams.
+type stream struct {
+	name           string
+	ids            task.Vocabularies
+	length         int // largest in training
+	source, target int // longest in training, End included
+	notes          []string
+	// draw draws a sample for a use: of exactly this length and the maximum nesting, or of the mix up to it.
+	draw func(rng *rand.Rand, length int, exact bool, wanted use) sample
+}
+
+// A sample is a program and what it computes.
+type sample struct{ source, answer string }
+
+// Name is the task's: "execute copy".
+func (s stream) Name() string { return s.name }
+
+// Vocabularies is characters, on both sides the same.
+func (s stream) Vocabularies() task.Vocabularies { return s.ids }
+
+// MaxLengths is of training.
+func (s stream) MaxLengths() (source, target int) { return s.source, s.target }
+
+// Notes say what readers of a table should know of the answers.
+func (s stream) Notes() []string { return s.notes }
+
+// Training is the i-th sample of the mix.
+func (s stream) Training(seedValue uint64, i int64) task.Example {
+	return s.example(s.draw(seed.Rand(seedValue, s.name+"/training", i), s.length, false, forTraining))
+}
+
+// HeldOut draws sel.Count samples, 10,000 if that is 0.
+func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, error) {
+	if err := sel.Validate(); err != nil {
+		return nil, err
+	}
+	if longest := max(sel.Length, sel.Mix); longest > maxLength {
+		return nil, fmt.Errorf("numbers of %d digits: %s has at most %d", longest, s.name, maxLength)
+	}
+	length, exact := s.length, sel.Length > 0
+	if exact || sel.Mix > 0 {
+		length = max(sel.Length, sel.Mix)
+	}
+	examples := make([]task.Example, sel.Count)
+	if sel.Count == 0 {
+		examples = make([]task.Example, defaultHeldOut)
+	}
+	name, wanted := s.name+"/held-out", forTest
+	if sel.Validation {
+		name, wanted = s.name+"/validation", forValidation
+	}
+	for i := range examples {
+		examples[i] = s.example(s.draw(seed.Rand(seedValue, name, int64(i)), length, exact, wanted))
+	}
+	return examples, nil
+}
+
+func (s stream) example(drawn sample) task.Example {
+	return task.Example{Source: s.encode(drawn.source), Target: append(s.encode(drawn.answer), vocab.End)}
+}
+
+func (s stream) encode(text string) []vocab.ID {
+	tokens, err := s.ids.Tokenizer.Split(text)
+	if err != nil {
+		panic(err) // programs are ASCII
+	}
+	ids, err := s.ids.Source.Encode(tokens)
+	if err != nil {
+		panic(err) // vocabularies have all characters of their grammar
+	}
+	return ids
+}
+
+// A use is what sources are for.
+type use int
+
+const (
+	forTraining use = iota
+	forValidation
+	forTest
+)
+
+// twentieths gives one source of twenty to validation and one to the test.
+func twentieths(source string) use {
+	switch hash(source) % 20 {
+	case 0:
+		return forValidation
+	case 1:
+		return forTest
+	}
+	return forTraining
+}
+
+// thirds gives each use a third of the sources.
+func thirds(source string) use { return use(hash(source) % 3) }
+
+func hash(source string) uint64 {
+	sum := sha256.Sum256([]byte(source))
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// enough is how many sources of a kind there must be for uses to have their own.
+const enough = 10_000
+
+// number draws a number of exactly n digits: its first is not 0.
+func number(rng *rand.Rand, n int) string {
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = digits[rng.IntN(10)]
+	}
+	text[0] = digits[1+rng.IntN(9)]
+	return string(text)
+}
