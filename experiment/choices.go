@@ -6,6 +6,7 @@ import (
 
 	"universal-transformer/halting"
 	"universal-transformer/task"
+	"universal-transformer/task/agreement"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/babi"
 	"universal-transformer/task/table"
@@ -40,6 +41,10 @@ func (tasks) rows() []row[task.Definition] {
 		{"table", table.Table{}},
 		{"text", text.Text{}},
 		{"babi", babi.Babi{Set: "en-10k"}},
+		{"agreement", agreement.Number{Regime: agreement.Natural}},
+		{"agreement_classes", agreement.Classes{Regime: agreement.Natural}},
+		{"agreement_verbs", agreement.Verbs{}},
+		{"agreement_pairs", agreement.Pairs{}},
 	}
 }
 

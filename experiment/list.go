@@ -27,6 +27,10 @@ var List = []Entry{
 	{"reverse-adaptive", "reverse with adaptive halting", ReverseAdaptive},
 	{"addition-adaptive", "addition with adaptive halting", AdditionAdaptive},
 	{"babi", "one task of bAbI, section 3.1: fill in task.path; ut experiment runs all of table 1", Babi},
+	{"agreement", "subject-verb agreement, section 3.2, as a language model: fill in task.path", Agreement},
+	{"agreement-adaptive", "agreement with adaptive halting", AgreementAdaptive},
+	{"agreement-classes", "subject-verb agreement as two classes: fill in task.path", AgreementClasses},
+	{"agreement-classes-adaptive", "agreement as two classes with adaptive halting", AgreementClassesAdaptive},
 	{"text", "a language model on your own text, character by character: fill in task.path", LanguageModelOfText},
 	{"base", "what files of your own start from: fill in task.table.path", Base},
 }
