@@ -6,6 +6,7 @@ import (
 
 	"universal-transformer/halting"
 	"universal-transformer/task"
+	"universal-transformer/task/agreement"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/babi"
 	"universal-transformer/task/execute"
@@ -44,6 +45,10 @@ func (tasks) rows() []row[task.Definition] {
 		{"execute_memory", execute.Memory{Operation: execute.Copy, Length: 55}},
 		{"execute_program", execute.Program{Operations: execute.AllOperations, Nesting: 2, Length: 5}},
 		{"execute_script", execute.Script{Nesting: 3, Length: 4}},
+		{"agreement", agreement.Number{Regime: agreement.Natural}},
+		{"agreement_classes", agreement.Classes{Regime: agreement.Natural}},
+		{"agreement_verbs", agreement.Verbs{}},
+		{"agreement_pairs", agreement.Pairs{}},
 	}
 }
 

@@ -39,6 +39,10 @@ var List = []Entry{
 	{"execute-control-adaptive", "execute-control with adaptive halting", ExecuteControlAdaptive},
 	{"execute-addition", "table 6, addition", ExecuteAddition},
 	{"execute-addition-adaptive", "execute-addition with adaptive halting", ExecuteAdditionAdaptive},
+	{"agreement", "subject-verb agreement, section 3.2, as a language model: fill in task.path", Agreement},
+	{"agreement-adaptive", "agreement with adaptive halting", AgreementAdaptive},
+	{"agreement-classes", "subject-verb agreement as two classes: fill in task.path", AgreementClasses},
+	{"agreement-classes-adaptive", "agreement as two classes with adaptive halting", AgreementClassesAdaptive},
 	{"text", "a language model on your own text, character by character: fill in task.path", LanguageModelOfText},
 	{"base", "what files of your own start from: fill in task.table.path", Base},
 }

@@ -1,0 +1,173 @@
+// Package agreement is subject-verb agreement (Linzen, Dupoux and Goldberg, "Assessing the Ability of LSTMs to Learn
+// Syntax-Sensitive Dependencies", 2016), section 3.2 of the paper: what number a verb has, whose subject stands far before it.
+//
+//	the keys to the old cabinet -> VBP, plural: "cabinet", the only noun between, is an attractor
+//
+// There are four tasks. [Number] and [Classes] read the files that hold the words before a verb, its preamble, and its tag, VBZ or
+// VBP, but not the verb; as a language model, which goes on with the tag, and as a classifier. [Verbs] reads the authors' own table
+// of whole sentences and ranks the two forms of a verb: the paper's measure. [Pairs] ranks whole sentences in both forms.
+//
+// Answers are counted by the number of attractors: nouns between subject and verb that have the other number. Beside every share
+// stand three figures to read it by: the mean over singular and plural verbs, what "always plural" would have, which at four
+// attractors is nearly what the best models have, and what the number of the last word would have. See [Measure].
+package agreement
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// The tags of verbs.
+const (
+	singular = "VBZ"
+	plural   = "VBP"
+)
+
+// A Regime says which rows of the numpred files are trained on.
+type Regime string
+
+// The regimes there are.
+const (
+	Natural  Regime = "natural"  // nine tenths of numpred.val, with as many attractors as sentences have
+	Enriched Regime = "enriched" // and four fifths of numpred.test.1: not to be compared with the paper's table 2
+)
+
+// Validate is an error for a regime that there is not.
+func (r Regime) Validate() error {
+	if all := []Regime{Natural, Enriched}; !slices.Contains(all, r) {
+		return fmt.Errorf("regime is %q: it must be one of %v", string(r), all)
+	}
+	return nil
+}
+
+// note is what a reader of figures must know of a regime.
+func (r Regime) note() string {
+	if r == Enriched {
+		return "enriched: most rows trained on have an attractor, which is so of about one sentence in twenty: not to be compared with table 2"
+	}
+	return "natural: trained on about a tenth of the rows that the paper trains on"
+}
+
+// Number is next-token number prediction: a language model reads a preamble and goes on with the tag of the verb. It learns all of
+// the preamble too. It is not the ranking of verb forms: the files have no verbs.
+type Number struct {
+	Path     string `json:"path" file:"any"` // the folder with numpred.val, numpred.test.1 ... numpred.test.5, and, if there, numpred.test.0
+	Regime   Regime `json:"regime"`          // "natural" or "enriched"
+	MinCount int    `json:"min_count"`       // rarer words of the training part become <unknown>; 0 means 1
+}
+
+// Classes is the same with two classes: a model reads all of a preamble and answers VBZ or VBP.
+type Classes Number
+
+// Kind is task.LanguageModeling.
+func (Number) Kind() task.Kind { return task.LanguageModeling }
+
+// Kind is task.Classification.
+func (Classes) Kind() task.Kind { return task.Classification }
+
+// Validate names the field that is missing or out of range.
+func (c Number) Validate() error {
+	if c.Path == "" {
+		return errors.New("path is empty: name the folder with numpred.val and numpred.test.1 to numpred.test.5")
+	}
+	if c.MinCount < 0 {
+		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
+	}
+	return c.Regime.Validate()
+}
+
+// Validate names the field that is missing or out of range.
+func (c Classes) Validate() error { return Number(c).Validate() }
+
+// String says what is learned, and in which regime.
+func (c Number) String() string {
+	return fmt.Sprintf("agreement, next-token number prediction, %s", c.Regime)
+}
+
+// String says what is learned, and in which regime.
+func (c Classes) String() string { return fmt.Sprintf("agreement, two classes, %s", c.Regime) }
+
+// Open reads the files.
+func (c Number) Open() (task.Task, error) {
+	return open(c, form{}, c.MinCount, c.read)
+}
+
+// Open reads the files.
+func (c Classes) Open() (task.Task, error) {
+	return open(c, form{classes: true}, c.MinCount, Number(c).read)
+}
+
+// Measure compares the probabilities of the two tags after a preamble.
+func (c Number) Measure(v task.Vocabularies) task.Measure {
+	return &Measure{coding: coding{form{}, v}, Rows: testOf(c.read), Notes: []string{c.Regime.note()}}
+}
+
+// Measure compares classes.
+func (c Classes) Measure(v task.Vocabularies) task.Measure {
+	return &Measure{coding: coding{form{classes: true}, v}, Rows: testOf(Number(c).read), Notes: []string{c.Regime.note()}}
+}
+
+// Reader reads preambles, and texts to score; files are numpred files.
+func (Number) Reader(v task.Vocabularies) task.Reader {
+	return task.LineReader{Vocabularies: v, Name: task.Prompt, Open: true, FileOf: coding{form{}, v}.file(readNumpred)}
+}
+
+// Reader reads preambles; files are numpred files.
+func (Classes) Reader(v task.Vocabularies) task.Reader {
+	return classReader{task.LineReader{Vocabularies: v, Name: task.Source, FileOf: coding{form{classes: true}, v}.file(readNumpred)}}
+}
+
+// classReader is a LineReader whose targets are classes.
+type classReader struct{ task.LineReader }
+
+// Target is the class of a tag.
+func (r classReader) Target(tag string) ([]vocab.ID, error) {
+	return r.Vocabularies.Target.Encode([]string{tag})
+}
+
+// read divides the rows. Parts are chosen by a hash of the preamble, so that all rows of a preamble are in one part; of the files to
+// test with, rows whose preamble may be trained on are left out.
+func (c Number) read() (d division, err error) {
+	rows, err := readNumpred(filepath.Join(c.Path, "numpred.val"))
+	if err != nil {
+		return d, err
+	}
+	for _, r := range rows {
+		if r.bucket(10) == 0 {
+			d.validation = append(d.validation, r)
+		} else {
+			d.training = append(d.training, r)
+		}
+	}
+	known := preambles(rows)
+	var test []row
+	for attractors := 0; attractors <= mostAttractors; attractors++ {
+		path := filepath.Join(c.Path, fmt.Sprintf("numpred.test.%d", attractors))
+		rows, err := readNumpred(path)
+		if attractors == 0 && missing(err) {
+			continue
+		}
+		if err != nil {
+			return d, err
+		}
+		for _, r := range rows {
+			r.attractors = attractors
+			switch part := r.bucket(10); {
+			case known[r.preamble()] || c.Regime == Natural || attractors != 1 || part == 9:
+				test = append(test, r)
+			case part == 0:
+				d.validation = append(d.validation, r)
+			default:
+				d.training = append(d.training, r)
+			}
+		}
+	}
+	d.addTest(test)
+	d.notes = append(d.notes, c.Regime.note())
+	return d, nil
+}

@@ -1,0 +1,84 @@
+package agreement
+
+import (
+	"strings"
+
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// A form is what a model sees of a row. The zero value is for a language model that reads up to the verb.
+type form struct {
+	classes bool // a source, the preamble, and a class
+	whole   bool // a language model reads the whole sentence and its End
+	ranked  bool // by the probability of the whole sentence, not of the verb alone
+}
+
+// A coding is how rows become ids.
+type coding struct {
+	form
+	v task.Vocabularies
+}
+
+// example makes ids of a row.
+func (c coding) example(r row) task.Example {
+	words := r.words()
+	switch {
+	case c.classes:
+		source, _ := c.v.Source.EncodeLossy(words[:r.verb])
+		class, _ := c.v.Target.ID(words[r.verb])
+		return task.Example{Source: source, Target: []vocab.ID{class}}
+	case c.whole:
+		target, _ := c.v.Target.EncodeLossy(words)
+		return task.Example{Target: append(target, vocab.End)}
+	}
+	target, _ := c.v.Target.EncodeLossy(words[:r.verb+1])
+	return task.Example{Target: target}
+}
+
+// examples makes ids of rows.
+func (c coding) examples(rows []row) []task.Example {
+	examples := make([]task.Example, len(rows))
+	for i, r := range rows {
+		examples[i] = c.example(r)
+	}
+	return examples
+}
+
+// file reads the examples of a file and says how many of their words are unknown.
+func (c coding) file(read func(path string) ([]row, error)) func(string) ([]task.Example, []string, error) {
+	return func(path string) ([]task.Example, []string, error) {
+		rows, err := read(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return c.examples(rows), []string{path + ": " + c.unknown(rows)}, nil
+	}
+}
+
+// reads is the vocabulary of what is read.
+func (c coding) reads() *vocab.Vocabulary {
+	if c.classes {
+		return c.v.Source
+	}
+	return c.v.Target
+}
+
+// guess is the row of an example of which no more is known than its ids; false if they do not tell.
+func (c coding) guess(e task.Example) (row, bool) {
+	words := append(c.reads().Decode(e.Source), c.v.Target.Decode(e.Target)...)
+	last := len(words) - 1
+	if c.whole || last < 1 || words[last] != singular && words[last] != plural {
+		return row{}, false
+	}
+	return numberRow(words), true
+}
+
+// numberRow is the row of a preamble and a tag.
+func numberRow(words []string) row {
+	r := row{text: strings.Join(words, " "), verb: len(words) - 1, other: plural, attractors: unlabelled}
+	if words[r.verb] == plural {
+		r.plural, r.other = true, singular
+	}
+	return r
+}

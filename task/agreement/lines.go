@@ -1,0 +1,89 @@
+package agreement
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"universal-transformer/vocab"
+)
+
+// longestLine is more than any line of these files has.
+const longestLine = 1 << 20
+
+// eachLine hands out the lines of a text, from 1. An error names the text and the line.
+func eachLine(name string, r io.Reader, do func(line string) error) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longestLine)
+	at := 0
+	for lines.Scan() {
+		at++
+		line := lines.Text() // without its line end
+		if !utf8.ValidString(line) {
+			return fmt.Errorf("%s:%d: not valid UTF-8", name, at)
+		}
+		if err := do(line); err != nil {
+			return fmt.Errorf("%s:%d: %w", name, at, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s:%d: %w", name, at+1, err)
+	}
+	if at == 0 {
+		return fmt.Errorf("%s:1: the file is empty", name)
+	}
+	return nil
+}
+
+// tokens are the words of a text, none of which may be spelled like what a vocabulary reserves.
+func tokens(text string) ([]string, error) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return nil, errors.New("there are no words")
+	}
+	for _, w := range words {
+		if vocab.Reserved(w) {
+			return nil, fmt.Errorf("the reserved token %s", w)
+		}
+	}
+	return words, nil
+}
+
+// readFile opens a file and parses it.
+func readFile[T any](path string, parse func(name string, r io.Reader) (T, error)) (parsed T, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return parsed, err
+	}
+	defer f.Close()
+	return parse(path, f)
+}
+
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+func readNumpred(path string) ([]row, error) { return readFile(path, parseNumpred) }
+
+// parseNumpred reads lines of a tag, a tab, and the words before the verb.
+func parseNumpred(name string, r io.Reader) (rows []row, err error) {
+	err = eachLine(name, r, func(line string) error {
+		tag, preamble, ok := strings.Cut(line, "\t")
+		if !ok || strings.Contains(preamble, "\t") {
+			return errors.New("want a tag, one tab, and the words before the verb")
+		}
+		if tag != singular && tag != plural {
+			return fmt.Errorf("the tag is %.40q: it must be %s or %s", tag, singular, plural)
+		}
+		words, err := tokens(preamble)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, numberRow(append(words, tag)))
+		return nil
+	})
+	return rows, err
+}

@@ -1,0 +1,216 @@
+package agreement
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"universal-transformer/score"
+	"universal-transformer/task"
+)
+
+// A Measure is the share of verbs whose number was found, by attractors: "3 attractors". Beside each stand "3 balanced", the mean of
+// the shares of singular and of plural verbs; "3 always plural", what that answer would have; and "3 last word", what the number of
+// the word before the verb would have, plural if it is a plural tag or ends in one s. "total" is of all rows, "homogeneous" of
+// those whose attractors are known, where that is less. Of two equally probable forms none was found.
+//
+// Examples are ids, which do not tell attractors: those of the task's test are known again by their ids, others are counted in the
+// total, if the ids tell the verb.
+type Measure struct {
+	coding
+	Rows  func() ([]row, error) // of the test
+	Notes []string
+}
+
+// Measure classifies, or scores every example in both of its forms.
+func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task.Example) (task.Measurement, error) {
+	test, err := m.Rows()
+	if err != nil {
+		return task.Measurement{}, err
+	}
+	rows := m.match(test, examples)
+	var result task.Measurement
+	if m.classes {
+		result, err = task.ClassAccuracy{}.Measure(ctx, model, examples)
+	} else {
+		result, err = m.rank(ctx, model, examples, rows)
+	}
+	if err != nil {
+		return task.Measurement{}, err
+	}
+	counts, left := tally{}, 0
+	for i, r := range rows {
+		if r == nil {
+			left++
+			continue
+		}
+		counts.add(*r, result.Answers[i].Correct)
+	}
+	result.Metrics, result.Notes = counts.metrics(), slices.Clone(m.Notes)
+	if left > 0 {
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d examples are not counted: their verb is not known, or the vocabulary does not have both its forms", left, len(examples)))
+	}
+	if n := counts[everything].rows() - counts[homogeneous].rows(); n > 0 {
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d rows count in the total only: their attractors are not known, or not all nouns between are attractors", n, counts[everything].rows()))
+	}
+	return result, nil
+}
+
+// match finds the row of every example; nil where it is not known, or where a model cannot rank it. Rows of the same ids are taken
+// in turn: to a model they are one.
+func (m *Measure) match(test []row, examples []task.Example) []*row {
+	wanted := map[string][]int{}
+	for _, e := range examples {
+		wanted[key(e)] = nil
+	}
+	for i, r := range test {
+		k := key(m.example(r))
+		if list, is := wanted[k]; is {
+			wanted[k] = append(list, i)
+		}
+	}
+	used, rows := map[string]int{}, make([]*row, len(examples))
+	for i, e := range examples {
+		k := key(e)
+		if list := wanted[k]; len(list) > 0 {
+			rows[i] = &test[list[used[k]%len(list)]]
+			used[k]++
+		} else if r, is := m.guess(e); is {
+			rows[i] = &r
+		}
+		if rows[i] != nil && !m.classes && !m.knows(*rows[i]) {
+			rows[i] = nil
+		}
+	}
+	return rows
+}
+
+// key is an example as a key.
+func key(e task.Example) string {
+	ids := append(slices.Clone(e.Source), e.Target...)
+	bytes := make([]byte, 0, 4*len(ids))
+	for _, id := range ids {
+		bytes = binary.LittleEndian.AppendUint32(bytes, uint32(id))
+	}
+	return string(bytes)
+}
+
+// knows tells whether the vocabulary has both forms.
+func (m *Measure) knows(r row) bool {
+	_, known := m.v.Target.ID(r.words()[r.verb])
+	_, other := m.v.Target.ID(r.other)
+	return known && other
+}
+
+// rank scores examples as they are and with the other form of their verb.
+func (m *Measure) rank(ctx context.Context, model task.Model, examples []task.Example, rows []*row) (task.Measurement, error) {
+	var both []task.Example
+	for i, r := range rows {
+		if r == nil {
+			continue
+		}
+		end := r.verb + 1 // what follows the verb does not matter to its probability
+		if m.ranked {
+			end = len(examples[i].Target)
+		}
+		right := slices.Clone(examples[i].Target[:end])
+		wrong := slices.Clone(right)
+		wrong[r.verb], _ = m.v.Target.ID(r.other)
+		both = append(both, task.Example{Target: right}, task.Example{Target: wrong})
+	}
+	result := task.Measurement{Method: task.TeacherForcing, Answers: make([]task.Answer, len(examples))}
+	scored, err := model.Score(ctx, both)
+	if err != nil {
+		return result, err
+	}
+	at := 0
+	for i, r := range rows {
+		if r == nil {
+			continue // nothing is answered
+		}
+		answer := task.Answer{Tokens: both[at].Target, Correct: m.logProb(scored[at], r.verb) > m.logProb(scored[at+1], r.verb)}
+		if !answer.Correct {
+			answer.Tokens = both[at+1].Target
+		}
+		result.Answers[i] = answer
+		at += 2
+	}
+	return result, nil
+}
+
+// logProb is what is compared: of the verb, or of the whole sentence.
+func (m *Measure) logProb(s task.Scored, verb int) (sum float64) {
+	if !m.ranked {
+		return s.LogProbs[verb]
+	}
+	for _, p := range s.LogProbs {
+		sum += p
+	}
+	return sum
+}
+
+// A tally is counts by attractors, of all rows, and of those whose attractors are known.
+type tally map[int]*count
+
+const (
+	everything  = -1
+	homogeneous = -2
+)
+
+// A count is of answers: of singular and of plural verbs, and those of the last word.
+type count struct {
+	singular, plural, lastWord score.Accuracy
+}
+
+func (c *count) rows() int {
+	if c == nil {
+		return 0
+	}
+	return c.lastWord.Total
+}
+
+// add counts an answer.
+func (t tally) add(r row, correct bool) {
+	groups := []int{everything}
+	if r.attractors != unlabelled {
+		groups = append(groups, homogeneous, r.attractors)
+	}
+	for _, g := range groups {
+		if t[g] == nil {
+			t[g] = &count{}
+		}
+		of := &t[g].singular
+		if r.plural {
+			of = &t[g].plural
+		}
+		*of = of.Plus(score.Of(correct))
+		t[g].lastWord = t[g].lastWord.Plus(score.Of(r.lastWord() == r.plural))
+	}
+}
+
+// metrics are four figures of every group that has rows.
+func (t tally) metrics() (list []score.Metric) {
+	for k := 0; k <= mostAttractors; k++ {
+		name := fmt.Sprint(k)
+		list = append(list, t[k].metrics(name+" attractors", name)...)
+	}
+	if n := t[homogeneous].rows(); n < t[everything].rows() {
+		list = append(list, t[homogeneous].metrics("homogeneous", "homogeneous")...)
+	}
+	return append(list, t[everything].metrics("total", "total")...)
+}
+
+// metrics are the share itself, and what to read it by.
+func (c *count) metrics(name, short string) []score.Metric {
+	if c == nil {
+		return nil
+	}
+	all := c.singular.Plus(c.plural)
+	return []score.Metric{
+		score.Share(name, all),
+		score.Figure(short+" balanced", (c.singular.Value()+c.plural.Value())/2),
+		score.Share(short+" always plural", score.Accuracy{Correct: c.plural.Total, Total: all.Total}),
+		score.Share(short+" last word", c.lastWord),
+	}
+}

@@ -1,0 +1,267 @@
+package agreement
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/score"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// known is a model whose answer to a row is a function of its words: the log-probability of a whole text, all of it at one token.
+type known struct {
+	v        task.Vocabularies
+	classes  func(source []string) string
+	logProb  func(text []string, at int) float64
+	examples int
+}
+
+func (*known) Decode(context.Context, []task.Example) ([]task.Decoded, error) {
+	return nil, fmt.Errorf("nothing is decoded")
+}
+
+func (*known) Method() string { return "by hand" }
+
+func (k *known) Classify(_ context.Context, examples []task.Example) (out []task.Classified, err error) {
+	for _, e := range examples {
+		class, _ := k.v.Target.ID(k.classes(k.v.Source.Decode(e.Source)))
+		out = append(out, task.Classified{Class: class})
+	}
+	return out, nil
+}
+
+func (k *known) Score(_ context.Context, examples []task.Example) (out []task.Scored, err error) {
+	k.examples += len(examples)
+	for _, e := range examples {
+		s := task.Scored{LogProbs: make([]float64, len(e.Target)), Best: slices.Clone(e.Target)}
+		words := k.v.Target.Decode(e.Target)
+		for at := range words {
+			s.LogProbs[at] = k.logProb(words, at)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// likes is a language model to which one word is likely, everywhere.
+func likes(word string) func([]string, int) float64 {
+	return func(text []string, at int) float64 {
+		if text[at] == word {
+			return -0.1
+		}
+		return -2
+	}
+}
+
+// subject is the right answer to own-made preambles.
+func subject(source []string) string {
+	if slices.Contains(source[:2], "keys") {
+		return plural
+	}
+	return singular
+}
+
+// measured are the metrics of a model by their names.
+func measured(t *testing.T, c task.Definition, k *known) (map[string]score.Metric, task.Measurement) {
+	t.Helper()
+	tk := opened(t, c)
+	k.v = tk.Vocabularies()
+	examples, err := tk.HeldOut(1, task.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := c.Measure(k.v).Measure(t.Context(), k, examples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Answers) != len(examples) {
+		t.Fatalf("%d answers to %d examples", len(result.Answers), len(examples))
+	}
+	by := map[string]score.Metric{}
+	for _, m := range result.Metrics {
+		if _, twice := by[m.Name]; twice {
+			t.Errorf("two metrics %q", m.Name)
+		}
+		by[m.Name] = m
+	}
+	return by, result
+}
+
+// By attractors, what always answers plural has the share of plural verbs, balanced a half; what looks at the subject has all; what
+// looks at the last word has what "last word" says; both kinds of model are measured alike.
+// Caught when planted: rows of another group, the balanced mean over rows, forms taken for each other, ">=" for ">".
+func TestNumberByAttractors(t *testing.T) {
+	dir := numpred(t, 600)
+	lastWord := func(source []string) string {
+		if strings.HasSuffix(source[len(source)-1], "s") {
+			return plural
+		}
+		return singular
+	}
+	for name, answer := range map[string]func([]string) string{"plural": func([]string) string { return plural }, "subject": subject, "last": lastWord} {
+		for _, c := range []task.Definition{Classes{Path: dir, Regime: Natural}, Number{Path: dir, Regime: Enriched}} {
+			logProb := func(text []string, at int) float64 {
+				if at == len(text)-1 && answer(text[:at]) == text[at] {
+					return -0.1
+				}
+				return -2
+			}
+			by, result := measured(t, c, &known{classes: answer, logProb: logProb})
+			for k := 1; k <= mostAttractors; k++ {
+				group := fmt.Sprint(k)
+				all, constant, last, balanced := by[group+" attractors"], by[group+" always plural"], by[group+" last word"], by[group+" balanced"].Value
+				if all.Accuracy.Total == 0 || constant.Accuracy.Total != all.Accuracy.Total || last.Accuracy.Total != all.Accuracy.Total || constant.Value < 0.5 || constant.Value > 0.85 {
+					t.Fatalf("%s, %s, %d: %v, %v, %v", c, name, k, all, constant, last)
+				}
+				switch name {
+				case "plural":
+					if all.Accuracy != constant.Accuracy || balanced != 0.5 {
+						t.Errorf("%s, %s, %d: %v, %v", c, name, k, all, balanced)
+					}
+				case "subject":
+					if all.Value != 1 || balanced != 1 || last.Value != 0 {
+						t.Errorf("%s, %s, %d: %v, %v, last word %v", c, name, k, all, balanced, last)
+					}
+				case "last":
+					if all.Accuracy != last.Accuracy || balanced != 0 {
+						t.Errorf("%s, %s, %d: %v, %v", c, name, k, all, balanced)
+					}
+				}
+			}
+			if _, is := by["0 attractors"]; is || by["total"].Accuracy.Total != len(result.Answers) || len(by) != 4*6 {
+				t.Errorf("%v", by)
+			}
+			if notes := strings.Join(result.Notes, "\n"); strings.Contains(notes, "not to be compared") != strings.HasSuffix(c.String(), string(Enriched)) {
+				t.Errorf("%s: %s", c, notes)
+			}
+		}
+	}
+	equal := &known{logProb: func([]string, int) float64 { return -1 }}
+	if by, _ := measured(t, Number{Path: dir, Regime: Natural}, equal); by["total"].Accuracy.Correct != 0 {
+		t.Errorf("of equal probabilities %v", by["total"])
+	}
+}
+
+// The balanced share is the mean of two shares, whatever their sizes.
+func TestBalanced(t *testing.T) {
+	c := tally{}
+	for i := range 10 {
+		c.add(row{text: "keys are", verb: 1, plural: true, attractors: 2}, i < 9)
+	}
+	for i := range 2 {
+		c.add(row{text: "keys is", verb: 1, attractors: 2}, i < 1)
+	}
+	for _, m := range c.metrics() {
+		want := map[string]float64{"2 attractors": 10. / 12, "2 balanced": 0.7, "2 always plural": 10. / 12, "2 last word": 10. / 12}[strings.ReplaceAll(m.Name, "total balanced", "2 balanced")]
+		if want != 0 && math.Abs(m.Value-want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", m.Name, m, want)
+		}
+	}
+}
+
+// Verbs are ranked at their place, whatever stands behind them; rows whose forms are not both known are left out and counted; mixed
+// rows count in the total only.
+// Caught when planted: a probability of the whole sentence, unknown forms that are ranked, a group of mixed rows.
+func TestVerbsAreRanked(t *testing.T) {
+	path := verbs(t, 3000)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const odd = 40
+	for i := range odd {
+		content = append(content, dependency(fmt.Sprintf("the key number%d zigs here .", 1_000_000+i), "zigs", singular, 4, 0, 0)...)
+	}
+	c := Verbs{Path: write(t, t.TempDir(), "agr.tsv", string(content))}
+	right := &known{logProb: func(text []string, at int) float64 {
+		switch {
+		case text[at] == "are" || text[at] == "is":
+			if (text[at] == "are") == (subject(text) == plural) {
+				return -0.1
+			}
+			return -1
+		case at > 0 && (text[at-1] == "are") == (subject(text) == plural): // a trap: what follows the verb finds it unlikely
+			return -50
+		}
+		return -2
+	}}
+	by, result := measured(t, c, right)
+	for _, group := range []string{"0 attractors", "1 attractors", "2 attractors", "3 attractors", "homogeneous", "total"} {
+		if by[group].Accuracy.Total == 0 || by[group].Value != 1 {
+			t.Errorf("%s: %v", group, by[group])
+		}
+	}
+	if by["homogeneous"].Accuracy.Total*3 > by["total"].Accuracy.Total*2 {
+		t.Errorf("%v of %v are homogeneous", by["homogeneous"], by["total"])
+	}
+	notes := strings.Join(result.Notes, "\n")
+	if left := len(result.Answers) - by["total"].Accuracy.Total; left < 25 || !strings.Contains(notes, fmt.Sprintf("%d of %d examples are not counted", left, len(result.Answers))) || !strings.Contains(notes, "count in the total only") {
+		t.Errorf("%d left out: %s", left, notes)
+	}
+	if right.examples != 2*by["total"].Accuracy.Total {
+		t.Errorf("%d texts were scored for %d rows", right.examples, by["total"].Accuracy.Total)
+	}
+}
+
+// Sentences are ranked by all of their words: one that follows the verb may decide.
+// Caught when planted: the verb's probability alone, forms of capitals.
+func TestPairsAreRanked(t *testing.T) {
+	for want, behind := range map[float64]float64{1: -1, 0: -9} {
+		by, _ := measured(t, pairs(t), &known{logProb: func(text []string, at int) float64 {
+			switch {
+			case text[at] == "are":
+				return -1
+			case at > 0 && text[at-1] == "are":
+				return behind
+			}
+			return -3
+		}})
+		if by["total"].Value != want || by["total"].Accuracy.Total != 30 || by["3 attractors"].Accuracy.Total != 6 || by["4 balanced"].Value == by["4 balanced"].Value { // no singular verbs: NaN
+			t.Errorf("%v", by)
+		}
+	}
+}
+
+// Rows of other files count: known ones in their group, others in the total.
+func TestOtherFiles(t *testing.T) {
+	dir := numpred(t, 300)
+	for _, c := range []task.Definition{Number{Path: dir, Regime: Natural}, Classes{Path: dir, Regime: Natural}} {
+		tk := opened(t, c)
+		third, err := os.ReadFile(filepath.Join(dir, "numpred.test.3"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples, _, err := c.Reader(tk.Vocabularies()).File(write(t, t.TempDir(), "x", string(third)+"VBP\tmany of the keys\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := &known{v: tk.Vocabularies(), logProb: likes(plural), classes: func([]string) string { return plural }}
+		result, err := c.Measure(tk.Vocabularies()).Measure(t.Context(), k, examples)
+		if err != nil || len(result.Metrics) < 4 || result.Metrics[0].Name != "3 attractors" && result.Metrics[0].Name != "1 attractors" {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		total := result.Metrics[len(result.Metrics)-4]
+		if total.Name != "total" || total.Accuracy.Total != 101 || !strings.Contains(strings.Join(result.Notes, "\n"), "1 of 101 rows count in the total only") {
+			t.Errorf("%s: %+v, %q", c, total, result.Notes)
+		}
+	}
+}
+
+// An example that tells no verb is not counted.
+func TestNoVerb(t *testing.T) {
+	dir := numpred(t, 100)
+	c := Number{Path: dir, Regime: Natural}
+	v := opened(t, c).Vocabularies()
+	id, _ := v.Target.ID("the")
+	result, err := c.Measure(v).Measure(t.Context(), &known{v: v, logProb: likes("x")}, []task.Example{{Target: []vocab.ID{id}}, {Target: []vocab.ID{id, id}}})
+	if err != nil || len(result.Metrics) != 0 || len(result.Answers) != 2 || !strings.Contains(strings.Join(result.Notes, "\n"), "2 of 2 examples are not counted") {
+		t.Errorf("%+v, %v", result, err)
+	}
+}

@@ -1,0 +1,167 @@
+package agreement
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"universal-transformer/task"
+)
+
+// Pairs ranks sentences: a language model that learned a text of one's own should find a sentence more probable than the same
+// sentence with the other form of its verb. The pairs are for the test only. A text of other words than theirs, which are lower case
+// and split as the Penn Treebank splits, is measured by what it lacks.
+type Pairs struct {
+	Path     string `json:"path" file:"any"` // a sentence a line, each ending in <eos>: NAME.text; NAME.gold beside it has the verbs
+	Text     string `json:"text" file:"any"` // what to learn: a sentence a line, words with spaces between
+	MinCount int    `json:"min_count"`       // rarer words of the training part become <unknown>; 0 means 1
+}
+
+const (
+	textFile = ".text"
+	goldFile = ".gold"
+	ending   = "<eos>"
+)
+
+// Kind is task.LanguageModeling.
+func (Pairs) Kind() task.Kind { return task.LanguageModeling }
+
+// String says what is measured.
+func (Pairs) String() string { return "agreement, ranking of sentence pairs" }
+
+// Validate names the field that is missing or out of range.
+func (c Pairs) Validate() error {
+	switch {
+	case !strings.HasSuffix(c.Path, textFile):
+		return fmt.Errorf("path is %q: name a file of sentences that ends in %s, with a file that ends in %s beside it", c.Path, textFile, goldFile)
+	case c.Text == "":
+		return errors.New("text is empty: name a file to learn from, a sentence a line")
+	case c.MinCount < 0:
+		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
+	}
+	return nil
+}
+
+var pairForm = form{whole: true, ranked: true}
+
+// Open reads the files.
+func (c Pairs) Open() (task.Task, error) { return open(c, pairForm, c.MinCount, c.read) }
+
+// Measure compares the probabilities of sentences.
+func (c Pairs) Measure(v task.Vocabularies) task.Measure {
+	return &Measure{coding: coding{pairForm, v}, Rows: testOf(c.read)}
+}
+
+// Reader reads prompts, and sentences to score; files are files of sentences with their verbs beside them.
+func (Pairs) Reader(v task.Vocabularies) task.Reader {
+	return task.LineReader{Vocabularies: v, Name: task.Prompt, FileOf: coding{pairForm, v}.file(func(path string) ([]row, error) {
+		rows, _, err := readPairs(path)
+		return rows, err
+	})}
+}
+
+// read holds out a twentieth of the text to validate with. Sentences of pairs, and what is too long, are not learned.
+func (c Pairs) read() (d division, err error) {
+	var irregular int
+	if d.test, irregular, err = readPairs(c.Path); err != nil {
+		return d, err
+	}
+	lines, err := readFile(c.Text, parseSentences)
+	if err != nil {
+		return d, err
+	}
+	test, long, shared := map[string]bool{}, 0, 0
+	for _, r := range d.test {
+		test[r.text] = true
+	}
+	for _, words := range lines {
+		r := row{text: strings.Join(words, " "), attractors: unlabelled}
+		switch {
+		case len(words) > longestSentence:
+			long++
+		case test[r.text]:
+			shared++
+		case bucket(r.text, 20) == 0:
+			d.validation = append(d.validation, r)
+		default:
+			d.training = append(d.training, r)
+		}
+	}
+	d.notes = append(d.notes,
+		fmt.Sprintf("%d pairs are left out: neither form is the regular counterpart of the other", irregular),
+		fmt.Sprintf("%d sentences of the text are left out: %d have more than %d words, %d are pairs", long+shared, long, longestSentence, shared))
+	return d, nil
+}
+
+// readPairs reads a file of sentences and the one of verbs beside it. Irregular counts pairs that are left out.
+func readPairs(path string) (rows []row, irregular int, err error) {
+	sentences, err := readFile(path, parseSentences)
+	if err != nil {
+		return nil, 0, err
+	}
+	gold := strings.TrimSuffix(path, textFile) + goldFile
+	all, err := readFile(gold, func(name string, r io.Reader) ([]row, error) { return parseGold(name, r, sentences) })
+	for _, r := range all {
+		if r.other == "" {
+			irregular++
+		} else {
+			rows = append(rows, r)
+		}
+	}
+	return rows, irregular, err
+}
+
+// parseSentences reads a sentence a line, without its ending. Empty lines of a text are no sentences.
+func parseSentences(name string, r io.Reader) (sentences [][]string, err error) {
+	err = eachLine(name, r, func(line string) error {
+		line = strings.TrimSuffix(strings.TrimSpace(line), ending)
+		if strings.TrimSpace(line) == "" {
+			return nil
+		}
+		words, err := tokens(line)
+		sentences = append(sentences, words)
+		return err
+	})
+	return sentences, err
+}
+
+// parseGold reads a line for every sentence: the verb's place from 0, its right and its wrong form, the number of attractors. Forms
+// are read as lower case. Where neither form is the counterpart of the other, the row has no other form.
+func parseGold(name string, r io.Reader, sentences [][]string) (rows []row, err error) {
+	err = eachLine(name, r, func(line string) error {
+		if len(rows) == len(sentences) {
+			return fmt.Errorf("there are only %d sentences", len(sentences))
+		}
+		words := sentences[len(rows)]
+		parts := strings.Split(strings.ToLower(line), "\t")
+		if len(parts) != 4 {
+			return fmt.Errorf("%d fields: want 4, place, right form, wrong form, attractors", len(parts))
+		}
+		at, err := strconv.Atoi(parts[0])
+		if err != nil || at < 0 || at >= len(words) {
+			return fmt.Errorf("the verb's place is %.40q: the sentence has %d words, from 0", parts[0], len(words))
+		}
+		attractors, err := strconv.Atoi(parts[3])
+		if err != nil || attractors < 0 {
+			return fmt.Errorf("attractors are %.40q: want a number", parts[3])
+		}
+		right, wrong := parts[1], parts[2]
+		if words[at] != right {
+			return fmt.Errorf("the right form is %.40q, but word %d of the sentence is %.40q", right, at, words[at])
+		}
+		r := row{text: strings.Join(words, " "), verb: at, attractors: attractors}
+		if form, is := Plural(right); is && form == wrong {
+			r.other = wrong
+		} else if form, is := Plural(wrong); is && form == right {
+			r.plural, r.other = true, wrong
+		}
+		rows = append(rows, r)
+		return nil
+	})
+	if err == nil && len(rows) < len(sentences) {
+		err = fmt.Errorf("%s:%d: %d sentences have no line here", name, len(rows)+1, len(sentences)-len(rows))
+	}
+	return rows, err
+}

@@ -1,0 +1,141 @@
+package agreement
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// A Task is the rows of one definition. It does not change, so it may be shared.
+type Task struct {
+	division
+	coding
+	name    string
+	longest [2]int // source and target
+}
+
+var _ task.Task = (*Task)(nil)
+
+// open reads and encodes what a definition names.
+func open(c task.Definition, f form, minCount int, read func() (division, error)) (task.Task, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	d, err := read()
+	if err != nil {
+		return nil, err
+	}
+	if len(d.training) == 0 || len(d.validation) == 0 || len(d.test) == 0 {
+		return nil, fmt.Errorf("%s: %d rows to train on, %d to validate, %d for the test: there must be some of each",
+			c, len(d.training), len(d.validation), len(d.test))
+	}
+	t := &Task{division: d, name: c.String(), coding: coding{form: f}}
+	if t.v, err = vocabularies(f, d.training, minCount); err != nil {
+		return nil, err
+	}
+	for _, e := range t.examples(slices.Concat(d.training, d.validation)) {
+		t.longest = [2]int{max(t.longest[0], len(e.Source)), max(t.longest[1], len(e.Target))}
+	}
+	t.notes = append(t.notes, t.counts(), "the test: "+t.unknown(t.test))
+	return t, nil
+}
+
+// vocabularies are the words of what is trained on, and the two classes.
+func vocabularies(f form, training []row, minCount int) (v task.Vocabularies, err error) {
+	v.Tokenizer = vocab.Whitespace
+	words := func(yield func([]string) bool) {
+		for _, r := range training {
+			all := r.words()
+			if f.classes {
+				all = all[:r.verb]
+			}
+			if !yield(all) {
+				return
+			}
+		}
+	}
+	built, err := vocab.Build(words, minCount, vocab.WithUnknown())
+	if err != nil || !f.classes {
+		v.Target = built
+		return v, err
+	}
+	v.Source = built
+	v.Target, err = vocab.New([]string{singular, plural})
+	return v, err
+}
+
+// counts says how many rows there are, and of the test how many with how many attractors.
+func (t *Task) counts() string {
+	var with []string
+	for k := 0; k <= mostAttractors; k++ {
+		n := 0
+		for _, r := range t.test {
+			if r.attractors == k {
+				n++
+			}
+		}
+		if n > 0 {
+			with = append(with, fmt.Sprintf("%d with %d", n, k))
+		}
+	}
+	return fmt.Sprintf("%d rows to train on, %d to validate, %d for the test; of these by attractors: %s",
+		len(t.training), len(t.validation), len(t.test), strings.Join(with, ", "))
+}
+
+// unknown says how many words of rows the vocabulary does not have.
+func (c coding) unknown(rows []row) string {
+	all, unknown := 0, 0
+	for _, r := range rows {
+		words := r.words()
+		if !c.whole {
+			words = words[:r.verb]
+		}
+		_, n := c.reads().EncodeLossy(words)
+		all, unknown = all+len(words), unknown+n
+	}
+	return fmt.Sprintf("%d of %d words are <unknown>: training does not have them", unknown, all)
+}
+
+// Name says which rows, and in what form.
+func (t *Task) Name() string { return t.name }
+
+// Vocabularies are the words of the training part and <unknown>.
+func (t *Task) Vocabularies() task.Vocabularies { return t.v }
+
+// Notes says what is trained on, what was left out, and how many words of the test are unknown.
+func (t *Task) Notes() []string { return t.notes }
+
+// MaxLengths is the longest source and target of training and validation.
+func (t *Task) MaxLengths() (source, target int) { return t.longest[0], t.longest[1] }
+
+// Training goes through the rows again and again, every time in another order.
+func (t *Task) Training(seedValue uint64, i int64) task.Example {
+	n := int64(len(t.training))
+	order := seed.NewPermutation(seedValue, "agreement/epoch", i/n, len(t.training))
+	return t.example(t.training[order.At(int(i%n))])
+}
+
+// HeldOut is the test, fewest attractors first, or what validates; with a Count below its size, that many of it, picked by the seed.
+// Length and Mix are ignored.
+func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	rows := t.test
+	if s.Validation {
+		rows = t.validation
+	}
+	if s.Count == 0 {
+		return t.examples(rows), nil
+	}
+	order := seed.NewPermutation(seedValue, "agreement/held-out", 0, len(rows))
+	picked := make([]row, min(s.Count, len(rows)))
+	for i := range picked {
+		picked[i] = rows[order.At(i)]
+	}
+	return t.examples(picked), nil
+}
