@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"math"
 	"os"
+
+	"universal-transformer/internal/atomicfile"
 )
 
 // A Row is one line of metrics.jsonl: "step", and whatever was measured.
@@ -219,5 +221,5 @@ func (r *Run) Truncate(afterStep int64) error {
 		return err
 	}
 	r.size, r.last = size, last
-	return r.metrics.Sync()
+	return atomicfile.Sync(r.metrics)
 }

@@ -169,7 +169,7 @@ func (r *Run) sweep() error {
 func (r *Run) Close() error {
 	var err error
 	if r.metrics != nil {
-		err = errors.Join(r.metrics.Sync(), r.metrics.Close())
+		err = errors.Join(atomicfile.Sync(r.metrics), r.metrics.Close())
 	}
 	if r.lock != nil {
 		err = errors.Join(err, release(r.lock))

@@ -152,3 +152,22 @@ func TestMissingMetricsAreNoted(t *testing.T) {
 		}
 	}
 }
+
+// Validation drops nothing out: weights that do not change give the same numbers at every look.
+// Caught when planted: dropout left on in validation.
+func TestValidationDropsNothing(t *testing.T) {
+	c := config(10)
+	c.Schedule = unchecked(0)
+	tr := trainer(t, c)
+	run(t, tr)
+	var entropies []float64
+	for _, row := range metrics(t, tr) {
+		if row["split"] == "validation" {
+			entropy, _ := row.Number("cross_entropy")
+			entropies = append(entropies, entropy)
+		}
+	}
+	if len(entropies) != 2 || entropies[0] != entropies[1] {
+		t.Errorf("cross entropies are %v", entropies)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -66,11 +67,14 @@ https://research.facebook.com/downloads/babi/. Places that are tried:
 func findBabi(c *cobra.Command, dir, from string) (string, error) {
 	path := filepath.Join(dir, babi.Archive)
 	if from == "" {
-		if _, err := babi.Open(dir); err == nil {
+		_, err := babi.Open(dir)
+		if err == nil {
 			return dir, nil
 		}
-		if _, err := os.Stat(path); err == nil {
-			return path, nil // it cannot be opened, and the check will say why
+		info, missing := os.Stat(dir)
+		empty := missing == nil && info.IsDir() && errors.Is(err, babi.ErrNone)
+		if !empty && !errors.Is(missing, fs.ErrNotExist) {
+			return "", err // what is there is damaged, or something else: fetching would not say so
 		}
 	}
 	places := babiPlaces
@@ -94,9 +98,25 @@ func findBabi(c *cobra.Command, dir, from string) (string, error) {
 // mostFetched is far above the size of any distribution.
 const mostFetched = 256 << 20
 
+// longestFetch is how long a transfer may take.
+const longestFetch = 10 * time.Minute
+
+// fetched is what a file is called until all of it is here.
+const fetched = "." + babi.Archive + ".*.tmp"
+
+// removeStale removes what a transfer that was killed has left; one that may still be going on is left alone.
+func removeStale(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, fetched))
+	for _, path := range left {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > longestFetch {
+			_ = os.Remove(path)
+		}
+	}
+}
+
 // fetch brings a file here, whole or not at all.
 func fetch(ctx context.Context, from, path string) (err error) {
-	ctx, stop := context.WithTimeout(ctx, 10*time.Minute)
+	ctx, stop := context.WithTimeout(ctx, longestFetch)
 	defer stop()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
@@ -113,7 +133,8 @@ func fetch(ctx context.Context, from, path string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".*.tmp")
+	removeStale(filepath.Dir(path))
+	f, err := os.CreateTemp(filepath.Dir(path), fetched)
 	if err != nil {
 		return err
 	}

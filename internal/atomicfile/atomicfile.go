@@ -14,6 +14,9 @@ import (
 // Temporary files are named .NAME.NUMBER.tmp and stand beside the file they become.
 const temporarySuffix = ".tmp"
 
+// Sync brings a file, or the names in a directory, to the disk. It is a variable so that tests can see it done.
+var Sync = (*os.File).Sync
+
 // Temporary tells whether a file of this name was being written when its process was killed.
 func Temporary(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, temporarySuffix)
@@ -44,7 +47,7 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if err = errors.Join(write(f), f.Chmod(0o644), f.Sync()); err != nil {
+	if err = errors.Join(write(f), f.Chmod(0o644), Sync(f)); err != nil {
 		f.Close()
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -64,7 +67,7 @@ func syncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
+	if err := Sync(d); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
 		return err
 	}
 	return nil

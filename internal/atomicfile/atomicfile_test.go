@@ -2,9 +2,11 @@ package atomicfile_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -69,5 +71,33 @@ func TestDevice(t *testing.T) {
 	}
 	if info, err := os.Stat(device); err != nil || info.Mode().IsRegular() {
 		t.Errorf("the device is a file now: %v", err)
+	}
+}
+
+// A file is on the disk before it gets its name, and then its name is.
+// Caught when planted: either sync left out, or after the rename.
+func TestSyncs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "checkpoint")
+	var synced []string
+	defer func(before func(*os.File) error) { atomicfile.Sync = before }(atomicfile.Sync)
+	atomicfile.Sync = func(f *os.File) error {
+		content, _ := os.ReadFile(f.Name())
+		_, err := os.Stat(path)
+		synced = append(synced, fmt.Sprintf("%s %q %v", filepath.Ext(f.Name()), content, err == nil))
+		return nil
+	}
+	if err := atomicfile.Write(path, []byte("all")); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`.tmp "all" false`, fmt.Sprintf("%s %q %v", filepath.Ext(filepath.Dir(path)), "", true)}
+	if !slices.Equal(synced, want) {
+		t.Errorf("synced %q, want %q", synced, want)
+	}
+	atomicfile.Sync = func(*os.File) error { return syscall.EIO }
+	if err := atomicfile.Write(path, []byte("more")); !errors.Is(err, syscall.EIO) {
+		t.Errorf("a disk that fails: %v", err)
+	}
+	if content, err := os.ReadFile(path); err != nil || string(content) != "all" {
+		t.Errorf("then the file holds %q, %v", content, err)
 	}
 }

@@ -18,13 +18,6 @@ const (
 	maxHeader   = 100_000_000 // as the format's own implementation has it
 )
 
-// entry is one tensor in the header.
-type entry struct {
-	DType   *string `json:"dtype"`
-	Shape   *[]int  `json:"shape"`
-	Offsets *[]int  `json:"data_offsets"` // begin and end, counted from the end of the header
-}
-
 // Read reads r to its end and decodes it.
 func Read(r io.Reader) (*File, error) {
 	data, err := io.ReadAll(r)
@@ -109,27 +102,64 @@ func parseHeader(header, body []byte) (*File, int, error) {
 }
 
 func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, error) {
-	var e entry
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&e); err != nil {
+	fields, names, err := object(raw)
+	if err != nil {
 		return Tensor{}, 0, err
 	}
-	if e.DType == nil || e.Shape == nil || e.Offsets == nil || len(*e.Offsets) != 2 {
+	for _, key := range names {
+		if !slices.Contains([]string{"dtype", "shape", "data_offsets"}, key) {
+			return Tensor{}, 0, fmt.Errorf("key %q is not known", key)
+		}
+	}
+	if len(names) != 3 {
 		return Tensor{}, 0, errors.New("it must have dtype, shape and two data_offsets")
 	}
-	begin, end := (*e.Offsets)[0], (*e.Offsets)[1]
+	var dtype *string
+	if err := json.Unmarshal(fields["dtype"], &dtype); err != nil || dtype == nil {
+		return Tensor{}, 0, errors.New("dtype is no text")
+	}
+	shape, err := whole(fields["shape"])
+	if err != nil {
+		return Tensor{}, 0, fmt.Errorf("shape %w", err)
+	}
+	offsets, err := whole(fields["data_offsets"]) // begin and end, counted from the end of the header
+	if err != nil {
+		return Tensor{}, 0, fmt.Errorf("data_offsets %w", err)
+	}
+	if len(offsets) != 2 {
+		return Tensor{}, 0, fmt.Errorf("it must have two data_offsets, not %d", len(offsets))
+	}
+	begin, end := offsets[0], offsets[1]
 	if begin < 0 || end < begin || end > len(body) {
 		return Tensor{}, 0, fmt.Errorf("bytes %d to %d are outside the %d there are", begin, end, len(body))
 	}
-	size, err := byteSize(*e.DType, *e.Shape)
+	size, err := byteSize(*dtype, shape)
 	if err != nil {
 		return Tensor{}, 0, err
 	}
 	if size != end-begin {
-		return Tensor{}, 0, fmt.Errorf("%s of shape %v takes %d bytes, not %d", *e.DType, *e.Shape, size, end-begin)
+		return Tensor{}, 0, fmt.Errorf("%s of shape %v takes %d bytes, not %d", *dtype, shape, size, end-begin)
 	}
-	return Tensor{Name: name, DType: *e.DType, Shape: *e.Shape, Data: body[begin:end:end]}, begin, nil
+	return Tensor{Name: name, DType: *dtype, Shape: shape, Data: body[begin:end:end]}, begin, nil
+}
+
+// whole is a list of whole numbers; null is neither a list nor a number.
+func whole(raw json.RawMessage) ([]int, error) {
+	var list *[]*int
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("is no list of whole numbers: %w", err)
+	}
+	if list == nil {
+		return nil, errors.New("is null")
+	}
+	numbers := make([]int, len(*list))
+	for i, n := range *list {
+		if n == nil {
+			return nil, errors.New("holds null")
+		}
+		numbers[i] = *n
+	}
+	return numbers, nil
 }
 
 // metadata is a JSON object of strings.

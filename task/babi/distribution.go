@@ -29,8 +29,11 @@ const Tasks = 20
 // No file of the distribution comes near these; what does is no bAbI, or was made to fill the memory.
 const (
 	largestFile    = 64 << 20
-	largestArchive = 1 << 30 // unpacked
+	largestArchive = 1 << 30 // unpacked, and of the files that are kept
 )
+
+// ErrNone means that a folder, or an archive that is whole, has no file of the distribution, or is not there.
+var ErrNone = errors.New("no files of bAbI (such as en-10k/qa1_single-supporting-fact_train.txt) are in it")
 
 // file is what a file of the distribution holds, as its place and name say.
 type file struct {
@@ -68,7 +71,7 @@ func Open(path string) (*Distribution, error) {
 			return open(filepath.Join(path, name))
 		}
 	}
-	return nil, fmt.Errorf("%s: no files of bAbI (such as en-10k/qa1_single-supporting-fact_train.txt) are in it", path)
+	return nil, fmt.Errorf("%s: %w", path, ErrNone)
 }
 
 func open(path string) (*Distribution, error) {
@@ -147,7 +150,7 @@ func (d *Distribution) readArchive() error {
 	if err != nil {
 		return fmt.Errorf("cannot be unpacked: %w: get it again", err)
 	}
-	return d.readTar(&io.LimitedReader{R: unpacked, N: largestArchive})
+	return d.readTar(&io.LimitedReader{R: unpacked, N: largestArchive}, largestFile, largestArchive)
 }
 
 // decompress goes by the first bytes, not by the name.
@@ -167,8 +170,9 @@ func decompress(r *bufio.Reader, name string) (io.Reader, error) {
 	return nil, errors.New("neither gzip nor xz, nor named .tar")
 }
 
-// readTar keeps the files of ours in memory. Paths only tell which file is which, so none can lead anywhere.
-func (d *Distribution) readTar(r *io.LimitedReader) error {
+// readTar keeps the files of ours in memory. Paths only tell which file is which, so none can lead anywhere. What a header says of
+// sizes is not believed: holes of sparse files are few bytes in an archive and many in memory.
+func (d *Distribution) readTar(r *io.LimitedReader, mostOfFile, most int64) error {
 	for archive := tar.NewReader(r); ; {
 		header, err := archive.Next()
 		if err == io.EOF {
@@ -181,12 +185,16 @@ func (d *Distribution) readTar(r *io.LimitedReader) error {
 		if !ok || header.Typeflag != tar.TypeReg {
 			continue
 		}
-		if header.Size > largestFile {
-			return fmt.Errorf("%s has %d bytes, more than any file of bAbI", header.Name, header.Size)
-		}
-		data, err := io.ReadAll(archive)
-		if err != nil {
+		data, err := io.ReadAll(io.LimitReader(archive, min(mostOfFile, most)+1))
+		switch n := int64(len(data)); {
+		case err != nil:
 			return d.damaged(r, fmt.Errorf("%s: %w", header.Name, err))
+		case n > mostOfFile:
+			return fmt.Errorf("%s has more than %d bytes, more than any file of bAbI", header.Name, mostOfFile)
+		case n > most:
+			return fmt.Errorf("its files have more bytes than all of bAbI: %s is one too many", header.Name)
+		default:
+			most -= n
 		}
 		if err := d.add(f, content{name: header.Name, data: data}); err != nil {
 			return err
