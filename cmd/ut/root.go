@@ -43,6 +43,11 @@ exports. Most commands take such a directory as RUN.`,
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
+			var wrong *pflag.InvalidValueError
+			if errors.As(err, &wrong) {
+				f := wrong.GetFlag()
+				return usagef("--%s is %q: it must be %s", f.Name, wrong.GetValue(), kindOf(f.Value.Type()))
+			}
 			return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 		}
 		return nil
@@ -86,7 +91,27 @@ func flagError(c *cobra.Command, err error) error {
 			return usageError{fmt.Errorf("%w: did you mean --%s?", err, near)}
 		}
 	}
+	var wrong *pflag.InvalidValueError
+	if errors.As(err, &wrong) {
+		f := wrong.GetFlag()
+		return usagef("--%s is %q: it must be %s", f.Name, wrong.GetValue(), kindOf(f.Value.Type()))
+	}
 	return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
+}
+
+// kindOf is the type of a flag in words.
+func kindOf(name string) string {
+	switch name {
+	case "int", "int64":
+		return "a whole number"
+	case "uint64":
+		return "a whole number, not negative"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	}
+	return "a " + name
 }
 
 // unknownCommand offers the nearest subcommand if the arguments name none, and is nil if they name one.
