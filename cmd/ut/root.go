@@ -46,7 +46,10 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 			var wrong *pflag.InvalidValueError
 			if errors.As(err, &wrong) {
 				f := wrong.GetFlag()
-				return usagef("--%s is %q: it must be %s", f.Name, wrong.GetValue(), kindOf(f.Value.Type()))
+				if kind := kindOf(f.Value.Type()); kind != "" {
+			return usagef("--%s is %q: it must be %s", f.Name, wrong.GetValue(), kind)
+		}
+		return usagef("--%s is %q: %w", f.Name, wrong.GetValue(), wrong.Unwrap())
 			}
 			return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 		}
@@ -94,12 +97,15 @@ func flagError(c *cobra.Command, err error) error {
 	var wrong *pflag.InvalidValueError
 	if errors.As(err, &wrong) {
 		f := wrong.GetFlag()
-		return usagef("--%s is %q: it must be %s", f.Name, wrong.GetValue(), kindOf(f.Value.Type()))
+		if kind := kindOf(f.Value.Type()); kind != "" {
+			return usagef("--%s is %q: it must be %s", f.Name, wrong.GetValue(), kind)
+		}
+		return usagef("--%s is %q: %w", f.Name, wrong.GetValue(), wrong.Unwrap())
 	}
 	return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 }
 
-// kindOf is the type of a flag in words.
+// kindOf is the type of a flag in words, empty for one of our own, which says itself what is wrong.
 func kindOf(name string) string {
 	switch name {
 	case "int", "int64":
@@ -111,7 +117,7 @@ func kindOf(name string) string {
 	case "bool":
 		return "true or false"
 	}
-	return "a " + name
+	return ""
 }
 
 // unknownCommand offers the nearest subcommand if the arguments name none, and is nil if they name one.
