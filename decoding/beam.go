@@ -19,10 +19,13 @@ type Beam struct {
 	Alpha float64 // length penalty, 0 for none; the authors use 0.6
 }
 
+// mostWidth is far above any beam that helps.
+const mostWidth = 1000
+
 // Validate names the first invalid field and its value.
 func (b Beam) Validate() error {
-	if b.Width < 1 {
-		return fmt.Errorf("beam width is %d: at least 1 is needed", b.Width)
+	if b.Width < 1 || b.Width > mostWidth {
+		return fmt.Errorf("beam width is %d: it must be from 1 to %d", b.Width, mostWidth)
 	}
 	if !(b.Alpha >= 0 && b.Alpha < 100) {
 		return fmt.Errorf("alpha is %v: it must be at least 0", b.Alpha)

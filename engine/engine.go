@@ -3,6 +3,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gomlx/compute"
@@ -20,13 +21,15 @@ func New(name string) (compute.Backend, error) {
 	if name == "" {
 		name = Default
 	}
+	if kind, _, _ := strings.Cut(name, ":"); !slices.Contains(compute.List(), kind) {
+		return nil, fmt.Errorf("backend %q is not known: there are %s", name, strings.Join(slices.Sorted(slices.Values(compute.List())), ", "))
+	}
 	if name == "go" {
 		name = "go:ops_sequential"
 	}
 	backend, err := compute.NewWithConfig(name)
 	if err != nil {
-		known := strings.Join(compute.List(), ", ")
-		return nil, fmt.Errorf("backend %q cannot be had: %w (built in: %s)", name, err, known)
+		return nil, fmt.Errorf("backend %q cannot be had: %w", name, err)
 	}
 	return backend, nil
 }

@@ -92,7 +92,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"task": {"copy": {}}, "sed": 3}`:               `did you mean "seed"?`,
 		`{"task": {"copi": {}}}`:                         `task "copi" is not known: did you mean "copy"?`,
 		`{"task": {"copy": {"bse": 10}}}`:                `unknown key "bse" in task.copy: did you mean "base"?`,
-		`{"task": {"copy": {"base": "ten"}}}`:            "task.copy: base cannot be a string",
+		`{"task": {"copy": {"base": "ten"}}}`:            "task.copy: base cannot be text",
 		`{"task": {}}`:                                   "task is missing: name one",
 		`{"task": []}`:                                   "task must be an object that names one of copy, reverse, addition, table",
 		`{"task": {"copy": {}, "reverse": {}}}`:          "task names copy and reverse: choose one",

@@ -57,7 +57,7 @@ func TestReadAll(t *testing.T) {
 		"measured.validation.wrong is 1 of 0":                                   {"\"questions\": 1000,\n      \"wrong\": 1", "\"questions\": 0,\n      \"wrong\": 1"},
 		"must be " + filepath.Join(root, "babi-1k-single", "task02-seed5.json"): {`"seed": 1`, `"seed": 5`},
 		`no table has an experiment "babi-2k-single"`:                           {"babi-1k-single", "babi-2k-single"},
-		"wrong cannot be a string":                                              {`"wrong": 2,`, `"wrong": "2",`},
+		"wrong cannot be text":                                                  {`"wrong": 2,`, `"wrong": "2",`},
 		"config is missing":                                                     {",\n  \"config\": {}", ""},
 	} {
 		bad := strings.Replace(string(good), change[0], change[1], 1)

@@ -92,6 +92,9 @@ func (m *Model) choose() error {
 	if err == nil && latest.Step == 0 { // the run was interrupted before its first update
 		err = fmt.Errorf("%s: %w was saved yet", m.log.Dir(), runlog.ErrNoCheckpoint)
 	}
+	if errors.Is(err, runlog.ErrNoCheckpoint) && len(refused) > 0 {
+		return fmt.Errorf("%s: no checkpoint can be used: %s; train anew", m.log.Dir(), refused[0])
+	}
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
 		return fmt.Errorf("%w: train longer, or resume the run", err)
 	}

@@ -123,6 +123,9 @@ type Options struct {
 	ReturnAttention bool
 }
 
+// mostChannels is far above any width or filter that can be computed with.
+const mostChannels = 1 << 20
+
 // Validate names the first invalid field by its JSON name, its value, and what would be valid.
 func (c Config) Validate() error {
 	switch {
@@ -134,6 +137,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("shared_embedding needs one token a position, but tokens_per_position is %d", c.TokensPerPosition)
 	case c.Width < 1:
 		return fmt.Errorf("width is %d: it must be positive", c.Width)
+	case c.Width > mostChannels:
+		return fmt.Errorf("width is %d: it must be at most %d", c.Width, mostChannels)
 	case c.Heads < 1:
 		return fmt.Errorf("heads is %d: it must be positive", c.Heads)
 	case c.Width%c.Heads != 0:

@@ -71,8 +71,13 @@ and cache_bytes (of decoding, when it ends).`,
 }
 
 func (f benchFlags) run(c *cobra.Command, what string) error {
-	if f.repeat < 1 || f.warmup < 0 || f.threads < 0 {
-		return usageError{fmt.Errorf("--repeat must be positive, --warmup and --threads not negative")}
+	for _, name := range []string{"width", "filter", "heads", "steps", "max-steps", "batch", "length", "vocabulary", "repeat"} {
+		if err := between(c, name, 1<<20); err != nil {
+			return err
+		}
+	}
+	if f.warmup < 0 || f.threads < 0 {
+		return usagef("--warmup is %d and --threads %d: they must not be negative", f.warmup, f.threads)
 	}
 	if f.threads > 0 {
 		runtime.GOMAXPROCS(f.threads)

@@ -43,6 +43,14 @@ exports. Most commands take such a directory as RUN.`,
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
+			var wrong *pflag.InvalidValueError
+			if errors.As(err, &wrong) {
+				f := wrong.GetFlag()
+				if kind := kindOf(f.Value.Type()); kind != "" {
+			return usagef("--%s is %q: it must be %s", f.Name, wrong.GetValue(), kind)
+		}
+		return usagef("--%s is %q: %w", f.Name, wrong.GetValue(), wrong.Unwrap())
+			}
 			return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 		}
 		return nil
@@ -86,7 +94,30 @@ func flagError(c *cobra.Command, err error) error {
 			return usageError{fmt.Errorf("%w: did you mean --%s?", err, near)}
 		}
 	}
+	var wrong *pflag.InvalidValueError
+	if errors.As(err, &wrong) {
+		f := wrong.GetFlag()
+		if kind := kindOf(f.Value.Type()); kind != "" {
+			return usagef("--%s is %q: it must be %s", f.Name, wrong.GetValue(), kind)
+		}
+		return usagef("--%s is %q: %w", f.Name, wrong.GetValue(), wrong.Unwrap())
+	}
 	return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
+}
+
+// kindOf is the type of a flag in words, empty for one of our own, which says itself what is wrong.
+func kindOf(name string) string {
+	switch name {
+	case "int", "int64":
+		return "a whole number"
+	case "uint64":
+		return "a whole number, not negative"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	}
+	return ""
 }
 
 // unknownCommand offers the nearest subcommand if the arguments name none, and is nil if they name one.

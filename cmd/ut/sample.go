@@ -64,6 +64,9 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := r.Validate(); err != nil {
+		return err
+	}
 	switch {
 	case c.Flags().Changed("seed"):
 		r.Seed = f.seed

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,10 +38,13 @@ func Write(path string, content []byte) error {
 // Replace lets write fill a new file, brings it to the disk and only then gives it its name. After an error the
 // old file is as it was and the new one is gone. The name is on the disk too when Replace returns.
 func Replace(path string, write func(io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder: name a file", path)
+	}
 	dir, name := filepath.Split(path)
 	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+".*"+temporarySuffix)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s cannot be written: %w", path, cause(err))
 	}
 	defer func() {
 		if err != nil {
@@ -55,9 +59,22 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	if err = os.Rename(f.Name(), path); err != nil {
-		return err
+		return fmt.Errorf("%s cannot be written: %w", path, cause(err))
 	}
 	return syncDir(filepath.Clean(dir))
+}
+
+// cause is an error without the name of the temporary file, which is gone.
+func cause(err error) error {
+	var place *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &place):
+		return place.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
 }
 
 // syncDir brings a directory's names to the disk. File systems that cannot are taken to need no such thing.

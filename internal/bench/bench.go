@@ -110,11 +110,11 @@ func (s Shape) validate(what string) error {
 		return fmt.Errorf("nothing named %q can be measured; there are %v", what, Names)
 	}
 	for _, n := range []struct {
-		name  string
-		value int
-	}{{"batch", s.Batch}, {"length", s.Length}, {"vocabulary", s.Vocabulary - 2}} {
-		if n.value < 1 {
-			return fmt.Errorf("%s is too small", n.name)
+		name         string
+		value, least int
+	}{{"batch", s.Batch, 1}, {"length", s.Length, 1}, {"vocabulary", s.Vocabulary, 3}} {
+		if n.value < n.least {
+			return fmt.Errorf("%s is %d: it must be at least %d", n.name, n.value, n.least)
 		}
 	}
 	return s.model().Validate()

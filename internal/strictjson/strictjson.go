@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -45,6 +46,10 @@ func Decode(data []byte, v any) error {
 	if target.Kind() != reflect.Pointer || target.IsNil() {
 		return fmt.Errorf("strictjson: Decode into %T, which is no pointer to a value", v)
 	}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return errors.New("JSON: it is UTF-16: convert it to UTF-8")
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) {
 		return errors.New("JSON: not valid UTF-8")
 	}
@@ -87,13 +92,50 @@ func located(data []byte, err error) error {
 	case errors.As(err, &syntaxError):
 		return fmt.Errorf("JSON: %s: %w", place(data, syntaxError.Offset-1), err)
 	case errors.As(err, &typeError):
-		at := place(data, typeError.Offset-1)
-		if typeError.Field != "" {
-			return fmt.Errorf("JSON: %s: %s cannot be a %s: it wants %s", at, typeError.Field, typeError.Value, typeError.Type)
+		at, what := place(data, typeError.Offset-1), fmt.Sprintf("cannot be %s: it must be %s", given(typeError.Value), wanted(typeError.Type))
+		if field := keysOnly(typeError.Field); field != "" {
+			what = field + " " + what
 		}
-		return fmt.Errorf("JSON: %s: cannot be a %s: wants %s", at, typeError.Value, typeError.Type)
+		return fmt.Errorf("JSON: %s: %s", at, what)
 	}
 	return err
+}
+
+// given is a value in words: encoding/json says "number 1.5", "string", "array".
+func given(value string) string {
+	if number, ok := strings.CutPrefix(value, "number "); ok {
+		return number
+	}
+	if words := map[string]string{"string": "text", "array": "a list", "object": "an object", "bool": "true or false"}[value]; words != "" {
+		return words
+	}
+	return "a " + value
+}
+
+// wanted is a type in words.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return wanted(t.Elem())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return "a whole number, not negative"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	}
+	return "an object"
+}
+
+// keysOnly is the path of a field without the names of embedded structs, which encoding/json puts into it.
+func keysOnly(path string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(path, "."), func(part string) bool { return part != "" && part[0] >= 'A' && part[0] <= 'Z' }), ".")
 }
 
 // place is "line 3, column 7" for a byte offset, both counted from 1, the column in characters.

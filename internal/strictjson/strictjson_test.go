@@ -90,15 +90,15 @@ func TestErrorsAreOneLineThatNamesThePlace(t *testing.T) {
 		`{"free": {"a": 1, "a": 2}}`:           `key "a" is given twice in free`,
 		"{\n  \"model\": {\"width\": null}}":   `line 2, column 25: model.width cannot be null`,
 		"{\n  \"model\": {\"width\": \"ö\"}}":  `line 2, column`,
-		`{"model": {"width": 1.5}}`:            `model.width cannot be a number 1.5: it wants int`,
+		`{"model": {"width": 1.5}}`:            `model.width cannot be 1.5: it must be a whole number`,
 		"{\n  \"seed\": NaN}":                  `line 2, column 11: invalid character 'N'`,
 		"{\n\n \"name\": \"öö\" x}":            `line 3, column 15: invalid character 'x'`,
 		`{} {}`:                                `line 1, column 4: there is more after the value's end`,
 		`{"seed": 1`:                           `ends before the value does`,
 		``:                                     `there is no value`,
 		"{\"name\": \"\xff\"}":                 `not valid UTF-8`,
-		`{"seed": -1}`:                         `seed cannot be a number -1`,
-		`[]`:                                   `cannot be a array`,
+		`{"seed": -1}`:                         `seed cannot be -1: it must be a whole number, not negative`,
+		`[]`:                                   `cannot be a list: it must be an object`,
 		`{"model": {"width": 1, "width": 1},}`: `line 1, column 36`,
 	} {
 		var c config
