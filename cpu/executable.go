@@ -105,6 +105,7 @@ func (bd *builder) compile() (compute.Executable, error) {
 		e.names[i] = p.Attr.(*ir.ParamAttr).Name
 	}
 	e.inputs, e.outputs = shapesOf(f.Params), shapesOf(f.Results)
+	bd.module.Forget()
 	bd.backend.adopt(e)
 	return e, nil
 }

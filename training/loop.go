@@ -208,6 +208,9 @@ func (t *Trainer) prepare() error {
 	}
 	if !t.Config.ComputeHalted {
 		t.state.CapacityPlan = capacity.NewPlanner(t.Model)
+		if t.plansFree && t.state.CapacityPlan != nil {
+			t.state.CapacityPlan.CompileCost = 0
+		}
 	}
 	t.build()
 	c, refused, err := t.Log.Latest()

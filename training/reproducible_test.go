@@ -2,8 +2,11 @@ package training_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"testing"
 
 	"universal-transformer/training"
@@ -105,6 +108,64 @@ func TestResumeIsExact(t *testing.T) {
 		}
 	}
 }
+
+// A run that leaves positions out comes to the same plans, and so to the same bits, after it was stopped: what decides on a plan is counted, kept in
+// checkpoints, and never measured by a clock.
+// Caught when planted: a plan that is made smaller when this process has run for 16 batches.
+func TestResumePlansTheSame(t *testing.T) {
+	const steps = 40
+	freely := func(tr *training.Trainer) *training.Trainer {
+		tr.PlanFreely()
+		return tr
+	}
+	plans := func(tr *training.Trainer) string {
+		t.Helper()
+		c, _, err := tr.Log.Latest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var state struct {
+			Plan json.RawMessage `json:"capacity_plan"`
+		}
+		if err := json.Unmarshal([]byte(c.Meta["training"]), &state); err != nil {
+			t.Fatal(err)
+		}
+		return string(state.Plan)
+	}
+	alone := freely(trainer(t, config(steps)))
+	want := finish(t, alone)
+	if !regexp.MustCompile(`"units":\[\[`).MatchString(plans(alone)) {
+		t.Fatalf("nothing was planned: %s", plans(alone))
+	}
+	for _, stops := range [][]int64{{7}, {21, 33}} {
+		tr := freely(trainer(t, config(steps)))
+		for _, step := range stops {
+			interrupt(t, tr, step)
+			tr = freely(resumed(t, tr))
+		}
+		if err := want.equal(finish(t, tr)); err != nil {
+			t.Errorf("stopped in steps %v: %v", stops, err)
+		}
+		if got := plans(tr); got != plans(alone) {
+			t.Errorf("stopped in steps %v: the plans are %s, alone %s", stops, got, plans(alone))
+		}
+	}
+}
+
+// A backend that has too little memory gives one line that says what to lower; other errors stay as they are.
+func TestTooLittleMemoryIsSaidOnce(t *testing.T) {
+	short := tooMuch{errors.New("needs 3 GiB")}
+	if got := training.Affordable(fmt.Errorf("compilation failed: %w", short)); got.Error() != "needs 3 GiB; lower training.batch.tokens or training.batch.rows, model.width or the length of sequences" {
+		t.Errorf("%v", got)
+	}
+	if other := errors.New("another"); training.Affordable(other) != other {
+		t.Error("another error was changed")
+	}
+}
+
+type tooMuch struct{ error }
+
+func (tooMuch) Memory() (need, have int) { return 3, 2 }
 
 // die ends a run as a kill would, right after an update, with nothing more written.
 func die(t *testing.T, tr *training.Trainer, after int64) {

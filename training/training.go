@@ -119,6 +119,7 @@ type Trainer struct {
 	accumulate *capacity.Runner // all but the last batch of an update
 	evaluate   *capacity.Runner
 	step       int64
+	plansFree  bool      // smaller plans are made as if compiling cost nothing, for tests
 	started    time.Time // when this process began to train
 	state      state
 }

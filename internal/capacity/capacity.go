@@ -88,7 +88,9 @@ func finalize(out []*tensors.Tensor) {
 }
 
 // key tells graphs of a runner apart.
-func key(shape Shape, c Capacities) string { return fmt.Sprint(shape, c.Source, c.Target) }
+func key(shape Shape, c Capacities) string {
+	return fmt.Sprintf("of %d rows, %d and %d positions, capacities %v and %v", shape.Rows, shape.Source, shape.Target, c.Source, c.Target)
+}
 
 // call runs the graph and, unless it overflows, records the demand in the plan.
 func (r *Runner) call(plan *ShapePlan, c Capacities, inputs []any) ([]*tensors.Tensor, needed, error) {

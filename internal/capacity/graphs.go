@@ -91,6 +91,7 @@ func (s *Graphs) call(r *Runner, key string, c Capacities, inputs []any) ([]*ten
 	if err != nil {
 		return nil, err
 	}
+	exec.WithName("batches " + key)
 	p, err := compile(exec, s.store, inputs)
 	if err != nil {
 		return nil, err

@@ -50,6 +50,21 @@ func (f *Function) Add(op compute.OpType, shape shapes.Shape, attr any, inputs .
 	return n
 }
 
+// Forget drops all operations, once a module is compiled: a caller that keeps a node, as GoMLX's graphs keep all of theirs, keeps
+// its shape and no more.
+func (m *Module) Forget() { m.Main.forget() }
+
+func (f *Function) forget() {
+	nodes := f.Nodes
+	f.Nodes, f.Params, f.Results, f.Parent = nil, nil, nil, nil
+	for _, n := range nodes {
+		for _, g := range functionsOf(n) {
+			g.forget()
+		}
+		n.Inputs, n.Outputs, n.Attr = nil, nil, nil
+	}
+}
+
 // Sees tells whether values of g may be used in f.
 func (f *Function) Sees(g *Function) bool {
 	for s := f; s != nil; s = s.Parent {

@@ -39,6 +39,14 @@ func ClosuresOf(n *Node) []*Function {
 	return nil
 }
 
+// functionsOf returns all functions that an operation runs.
+func functionsOf(n *Node) []*Function {
+	if a, ok := n.Attr.(*CallAttr); ok {
+		return a.Functions
+	}
+	return ClosuresOf(n)
+}
+
 // Captures are the values of enclosing functions that a closure uses, in the order of first use.
 func Captures(f *Function) []*Node {
 	seen := make(map[*Node]bool)
