@@ -12,6 +12,7 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
 	"universal-transformer/pipeline"
+	"universal-transformer/runlog"
 	"universal-transformer/task/table"
 	"universal-transformer/training"
 )
@@ -144,5 +145,37 @@ func TestBestThatIsGone(t *testing.T) {
 	}
 	if _, err := pipeline.Load(dir, enginetest.Backend(t)); err == nil || !strings.Contains(err.Error(), "best.json") {
 		t.Errorf("a mark that cannot be read: %v", err)
+	}
+}
+
+// A checkpoint of a version without these seals is used, with a note, and goes on.
+// Caught when planted: a missing seal that is taken for another one, or passed over in silence.
+func TestUnsealedCheckpoint(t *testing.T) {
+	dir, _ := briefly(t)
+	log, err := runlog.Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := log.Latest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{training.VocabularyKey, training.ConfigurationKey, training.EngineKey} {
+		delete(c.Meta, key)
+	}
+	if err := errors.Join(log.SaveCheckpoint(c.Step, c, 0), log.MarkBest(c.Step), log.Close()); err != nil {
+		t.Fatal(err)
+	}
+	m, err := pipeline.Load(dir, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if len(m.Notes) != 1 || !strings.Contains(m.Notes[0], "does not say with which vocabulary") {
+		t.Errorf("notes %q", m.Notes)
+	}
+	said := ""
+	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{Log: func(line string) { said += line }}); err != nil || !strings.Contains(said, "does not say") {
+		t.Errorf("%q, %v", said, err)
 	}
 }

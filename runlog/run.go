@@ -3,6 +3,7 @@
 //	config.json                        the complete configuration
 //	metrics.jsonl                      one JSON object a line, rising steps, each line with a checksum
 //	checkpoints/step-000001000.safetensors   weights and everything else a resume needs
+//	checkpoints/*.damaged              what a resume refused and set aside
 //	best.json                          which checkpoint is the best one
 //	traces/                            what ut trace writes
 //	export/                            model.safetensors and config.json, for other programs

@@ -226,6 +226,11 @@ func (t *Trainer) prepare() error {
 	if err != nil {
 		return err
 	}
+	return t.goOn(c)
+}
+
+// goOn takes the run back to a checkpoint, and says what of it is not as it was.
+func (t *Trainer) goOn(c *runlog.Checkpoint) error {
 	t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
 	if err := t.restore(c); err != nil {
 		return err

@@ -4,7 +4,8 @@
 // Everything random is drawn from streams named by the run's seed: initial weights by parameter, examples and their order by
 // index, positions by update, dropout by a state that checkpoints keep. Two runs with the same seed give the same bits, and so does
 // one that was interrupted, if all of it is computed by the same build of this program on the same backend, with the same kernels and
-// as many threads: sums of floats depend on their order. Checkpoints say what computed them, and Run notes where that changes.
+// as many threads: sums of floats depend on their order. Checkpoints say which kernels and how
+// many threads computed them, and Run notes where those change.
 package training
 
 import (
