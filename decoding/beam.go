@@ -24,8 +24,11 @@ const mostWidth = 1000
 
 // Validate names the first invalid field and its value.
 func (b Beam) Validate() error {
-	if b.Width < 1 || b.Width > mostWidth {
-		return fmt.Errorf("beam width is %d: it must be from 1 to %d", b.Width, mostWidth)
+	if b.Width < 1 {
+		return fmt.Errorf("beam width is %d: at least 1 is needed", b.Width)
+	}
+	if b.Width > mostWidth {
+		return fmt.Errorf("beam width is %d: it must be at most %d", b.Width, mostWidth)
 	}
 	if !(b.Alpha >= 0 && b.Alpha < 100) {
 		return fmt.Errorf("alpha is %v: it must be at least 0", b.Alpha)

@@ -1,9 +1,13 @@
 package viewer
 
 import (
+	"bytes"
+	"compress/flate"
 	_ "embed"
 	"html/template"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 )
@@ -79,11 +83,15 @@ type attentionFigure struct {
 	Queries []string  `json:"queries"`
 	Keys    []string  `json:"keys"`
 	Updates []float64 `json:"updates"` // per query: from which step on its rows are dimmed
-	Weights matrices  `json:"weights"`
+	Weights matrices  `json:"weights,omitempty"`
+	Packed  []byte    `json:"packed,omitempty"` // Weights, where they are many
+	Shape   []int     `json:"shape,omitempty"`  // of what is packed: steps, heads, queries, keys
+	Levels  int       `json:"levels,omitempty"` // of shades in what is packed; 0: it is in parts of 10,000
 }
 
 // WriteHTML writes t as one self-contained page: no network, no other file, works offline and without any
-// explanation beside it. Attention is rounded to four decimals; the exact numbers are in the JSON.
+// explanation beside it. Attention is rounded to four decimals, or, of long inputs, to the shades that are drawn; the exact numbers
+// are in the JSON.
 func WriteHTML(w io.Writer, t *Trace) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -118,9 +126,65 @@ func WriteHTML(w io.Writer, t *Trace) error {
 }
 
 func (p *page) addAttention(f attentionFigure) {
-	if len(f.Weights) > 0 {
-		p.Attention = append(p.Attention, f)
+	if len(f.Weights) == 0 {
+		return
 	}
+	f.Shape = []int{len(f.Weights), len(f.Weights[0]), len(f.Queries), len(f.Keys)}
+	if f.Shape[0]*f.Shape[1]*f.Shape[2]*f.Shape[3] > mostPlain {
+		f.pack()
+	} else {
+		f.Shape = nil
+	}
+	p.Attention = append(p.Attention, f)
+}
+
+// mostPlain is how many numbers of a figure stand in the page as text.
+const mostPlain = 20_000
+
+// mostPacked is how many bytes the numbers of a figure may take, so that a page of 200 tokens stays below a megabyte.
+const mostPacked = 190_000
+
+// pack compresses the numbers, which page.js undoes: in units of one part in 10,000, the low bytes of all and then the high bytes;
+// or, where that is too large, as the shades that are drawn, of which it takes as many as fit.
+func (f *attentionFigure) pack() {
+	flat := f.Weights.flat()
+	low, high := make([]byte, len(flat)), make([]byte, len(flat))
+	for i, v := range flat {
+		parts := uint16(math.Round(10_000 * v))
+		low[i], high[i] = byte(parts), byte(parts>>8)
+	}
+	f.Packed, f.Weights = deflate(slices.Concat(low, high)), nil
+	for _, levels := range []int{100, 30, 10} {
+		if len(f.Packed) <= mostPacked {
+			return
+		}
+		for i, v := range flat {
+			low[i] = byte(math.Round(float64(levels) * math.Sqrt(v)))
+		}
+		f.Packed, f.Levels = deflate(low), levels
+	}
+}
+
+// flat is all numbers one after the other, none outside [0, 1].
+func (m matrices) flat() (list []float64) {
+	for _, step := range m {
+		for _, head := range step {
+			for _, row := range head {
+				for _, v := range row {
+					list = append(list, min(1, max(0, v)))
+				}
+			}
+		}
+	}
+	return list
+}
+
+func deflate(data []byte) []byte {
+	var packed bytes.Buffer
+	w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // the level is one that there is
+	_, _ = w.Write(data)                                       // a buffer takes everything
+	_ = w.Close()
+	return packed.Bytes()
 }
 
 func quoted(tokens []string) quote {

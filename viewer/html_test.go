@@ -2,10 +2,14 @@ package viewer
 
 import (
 	"bytes"
+	"compress/flate"
 	"encoding/json"
 	"fmt"
 	"html"
+	"io"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -162,6 +166,59 @@ func TestHTMLData(t *testing.T) {
 		}
 		if figure.Causal != (n == 1) || len(figure.Updates) != 6 {
 			t.Errorf("figure %d: causal %v, updates %v", n+1, figure.Causal, figure.Updates)
+		}
+	}
+}
+
+// A page of 200 tokens stays below a megabyte.
+func TestHTMLOfLongInputIsSmall(t *testing.T) {
+	if page := render(t, sample(strings.Repeat("31415", 40), 6, 4)); len(page) > 1e6 {
+		t.Errorf("%d bytes", len(page))
+	}
+}
+
+// A figure of many numbers holds them compressed: to four decimals, or to a shade where they are too many.
+// Caught when planted: bytes in another order; a share where its square root belongs.
+func TestHTMLPacksManyNumbers(t *testing.T) {
+	for _, size := range []struct{ repeat, steps, heads int }{{12, 3, 2}, {40, 6, 2}} {
+		trace := sample(strings.Repeat("31415", size.repeat), size.steps, size.heads)
+		packed(t, trace, render(t, trace), []int{size.steps, size.heads, 5 * size.repeat, 5 * size.repeat})
+	}
+}
+
+// packed compares what is packed in a page with its trace.
+func packed(t *testing.T, trace *Trace, page string, shape []int) {
+	t.Helper()
+	want := [][][][][]float64{trace.Encoder.Attention, trace.Decoder.Attention, trace.Decoder.CrossAttention}
+	for n, block := range regexp.MustCompile(`(?s)<script type="application/json">(.*?)</script>`).FindAllStringSubmatch(page, -1) {
+		var figure struct {
+			Packed []byte
+			Shape  []int
+			Levels float64
+		}
+		if err := json.Unmarshal([]byte(block[1]), &figure); err != nil {
+			t.Fatal(err)
+		}
+		bytes, err := io.ReadAll(flate.NewReader(strings.NewReader(string(figure.Packed))))
+		total := shape[0] * shape[1] * shape[2] * shape[3]
+		if err != nil || len(bytes) < total || !slices.Equal(figure.Shape, shape) || figure.Levels > 0 && shape[2] < 200 {
+			t.Fatalf("figure %d: %d bytes, %v, shape %v, %v levels", n+1, len(bytes), err, figure.Shape, figure.Levels)
+		}
+		at := 0
+		for _, row := range slices.Concat(slices.Concat(want[n]...)...) {
+			for _, v := range row {
+				got, near := 0.0, 0.0
+				if figure.Levels > 0 {
+					got, near = float64(bytes[at])/figure.Levels, 0.5001/figure.Levels
+					v = math.Sqrt(v)
+				} else {
+					got = float64(int(bytes[at])+256*int(bytes[total+at])) / 10_000
+				}
+				if math.Abs(got-v) > near {
+					t.Fatalf("figure %d: number %d is %v, want %v", n+1, at, got, v)
+				}
+				at++
+			}
 		}
 	}
 }

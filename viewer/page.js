@@ -33,8 +33,8 @@
   }
 
   class Figure {
-    constructor(figure) {
-      this.data = JSON.parse(figure.querySelector("script").textContent);
+    constructor(figure, data) {
+      this.data = data;
       this.root = figure.querySelector(".explorer");
       this.name = figure.querySelector("h3").textContent;
       this.id = figure.id;
@@ -98,7 +98,8 @@
         for (let step = 0; step < this.steps; step++) row.append(this.thumb(step, head));
       });
       this.table = element("table", "", element("thead", "", titles), body);
-      return element("div", "scroll overview", this.table);
+      this.scroller = element("div", "scroll overview", this.table);
+      return this.scroller;
     }
 
     radios(kind, count, name, chosen) {
@@ -169,6 +170,8 @@
       this.status.replaceChildren(element("strong", "", `Step ${this.step + 1} of ${this.steps}, ${this.headName(head)}`));
       this.halts.textContent = this.haltedSentence();
       this.layout();
+      const chosen = this.thumbs.find(t => t.step === this.step && t.head === head).box;
+      reveal(this.scroller, chosen.offsetLeft, chosen.offsetWidth, "Left", "Width", 0);
       this.at ? this.show(...this.at) : this.readout.textContent =
         "Point at a cell, or choose the matrix and move with the arrow keys, to read its number.";
     }
@@ -279,17 +282,26 @@
         width: `${this.cell + 3}px`, height: `${this.cell + 3}px` });
       this.left.childNodes.forEach((label, n) => label.classList.toggle("on", n === i));
       this.top.childNodes.forEach((label, n) => label.classList.toggle("on", n === j));
+      reveal(this.box, this.left.offsetWidth + j * this.cell, this.cell, "Left", "Width", this.left.offsetWidth);
+      reveal(this.box, this.top.offsetHeight + i * this.cell, this.cell, "Top", "Height", this.top.offsetHeight);
       const query = ["query ", token(queries[i]), ` (position ${i + 1}) `];
       const key = [token(keys[j]), ` (position ${j + 1})`];
       const share = this.rows(this.step, this.head)[i][j];
       this.readout.replaceChildren(...query, ...(this.hidden(i, j)
         ? ["cannot see ", ...key, ", which comes later."]
-        : [`gives ${share >= 0.01 || share === 0 ? share.toFixed(2) : share.toFixed(4)} of its attention to `, ...key,
+        : [`gives ${this.data.levels ? "about " : ""}${share >= 0.01 || share === 0 ? share.toFixed(2) : share.toFixed(4)} of its attention to `, ...key,
           this.halted(this.step, i) ? `; it had halted after step ${this.data.updates[i]}.` : "."]));
     }
   }
 
   const token = text => element("span", "token", `‘${text}’`);
+
+  // reveal scrolls a box, and nothing around it, until what is selected in it is in view, not below its sticky labels.
+  function reveal(box, start, size, side, extent, labels) {
+    const scroll = `scroll${side}`, seen = box[`client${extent}`];
+    if (start - box[scroll] < labels) box[scroll] = start - labels;
+    else if (start + size - box[scroll] > seen) box[scroll] = start + size - seen;
+  }
 
   // span is the range of cells that pixel at of total covers, at least one.
   function span(at, total, cells) {
@@ -302,7 +314,25 @@
     return heads[0].map((row, i) => row.map((_, j) => heads.reduce((sum, head) => sum + head[i][j], 0) / heads.length));
   }
 
-  const figures = Array.from(document.querySelectorAll("figure.attention"), figure => new Figure(figure));
+  // unpack reads the numbers of a large figure: compressed, their low bytes and then their high bytes, or their shades.
+  async function unpack(data) {
+    if (!data.packed) return data;
+    const packed = Uint8Array.from(atob(data.packed), c => c.charCodeAt(0));
+    const unpacked = new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
+    const bytes = new Uint8Array(await unpacked.arrayBuffer()), total = bytes.length / 2;
+    const number = at => data.levels ? (bytes[at] / data.levels) ** 2 : (bytes[at] + 256 * bytes[total + at]) / 10000;
+    let next = 0;
+    const list = ([length, ...inner]) => Array.from({ length }, () => inner.length ? list(inner) : number(next++));
+    data.weights = list(data.shape);
+    return data;
+  }
+
+  const figures = [];
+  (async () => {
+    for (const figure of document.querySelectorAll("figure.attention")) {
+      figures.push(new Figure(figure, await unpack(JSON.parse(figure.querySelector("script").textContent))));
+    }
+  })();
   const again = paper => {
     document.documentElement.classList.toggle("printing", paper);
     if (paper) document.querySelectorAll("details").forEach(d => { d.open = true; });

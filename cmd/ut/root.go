@@ -47,9 +47,9 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 			if errors.As(err, &wrong) {
 				f := wrong.GetFlag()
 				if kind := kindOf(f.Value.Type()); kind != "" {
-			return usagef("--%s is %q: it must be %s", f.Name, wrong.GetValue(), kind)
-		}
-		return usagef("--%s is %q: %w", f.Name, wrong.GetValue(), wrong.Unwrap())
+					return usagef("--%s is %q: it must be %s", f.Name, wrong.GetValue(), kind)
+				}
+				return usagef("--%s is %q: %w", f.Name, wrong.GetValue(), wrong.Unwrap())
 			}
 			return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 		}
