@@ -11,8 +11,9 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Budget is how much memory the compiled graphs of a set of runners may take, in bytes, as [Graphs] counts them.
-const Budget = 384 << 20
+// Budget is how much memory the compiled graphs of a set of runners may take, in bytes, as [Graphs] counts them: some hundred. The heap may be
+// twice that between collections.
+const Budget = 256 << 20
 
 // Graphs is the compiled graphs of runners that share variables, within one budget: whatever its shape, plan or runner, the graph
 // that was not used for longest is freed for a new one. What is compiled decides how long a run takes, never what it computes. Not safe for

@@ -27,8 +27,9 @@ type binding struct {
 	changes  bool // its memory is given away, for its new value
 }
 
-// bytesPerNode is about what the instructions of a backend take for a node: TODO
-const bytesPerNode = 320
+// bytesPerNode is about what a compiled graph keeps for a node: 1.47 MB for 9,000, of an adaptive encoder-decoder and its gradient on the
+// cpu backend. The nodes that GoMLX records take three times as much again.
+const bytesPerNode = 164
 
 // compile compiles the graph for inputs, and notes what running it needs.
 func compile(exec *model.Exec, store *model.Store, inputs []any) (*program, error) {
