@@ -265,3 +265,32 @@ func TestNoVerb(t *testing.T) {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
+
+// A sentence that no row tells of is not counted, though it ends like a preamble and its tag.
+func TestSentenceThatEndsInATag(t *testing.T) {
+	c := Verbs{Path: verbs(t, 400)}
+	v := opened(t, c).Vocabularies()
+	the, _ := v.Target.ID("the")
+	grown, err := vocab.New(append(v.Target.Tokens(), singular, plural), vocab.WithUnknown())
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Target = grown
+	tag, _ := grown.ID(plural)
+	result, err := c.Measure(v).Measure(t.Context(), &known{v: v, logProb: likes("x")}, []task.Example{{Target: []vocab.ID{the, tag, vocab.End}}})
+	if err != nil || len(result.Metrics) != 0 {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// What the last word says.
+func TestLastWord(t *testing.T) {
+	for word, want := range map[string]bool{"keys": true, "key": false, "glass": false, "NNS": true, "NNPS": true, "NN": false, ",": false} {
+		if got := numberRow([]string{"the", word, plural}).lastWord(); got != want {
+			t.Errorf("%s: plural is %v", word, got)
+		}
+	}
+	if (row{text: "are there"}).lastWord() {
+		t.Error("there is no word before the verb")
+	}
+}
