@@ -151,15 +151,23 @@ func located(name string, err error) error {
 	return fmt.Errorf("%s:1: %w", name, err)
 }
 
-// add reads a row.
-func (d *dependencies) add(record []string, at map[string]int) error {
-	var numbers [3]int
+// numbersOf reads the last three of the fields.
+func numbersOf(record []string, at map[string]int) (numbers [3]int, err error) {
 	for i, field := range fields[3:] {
 		n, err := strconv.Atoi(record[at[field]])
 		if err != nil || n < 0 {
-			return fmt.Errorf("%s is %.40q: it must be a number", field, record[at[field]])
+			return numbers, fmt.Errorf("%s is %.40q: it must be a number", field, record[at[field]])
 		}
 		numbers[i] = n
+	}
+	return numbers, nil
+}
+
+// add reads a row.
+func (d *dependencies) add(record []string, at map[string]int) error {
+	numbers, err := numbersOf(record, at)
+	if err != nil {
+		return err
 	}
 	index, between, attractors := numbers[0], numbers[1], numbers[2]
 	verb, tag, sentence := strings.Clone(record[at["verb"]]), record[at["verb_pos"]], record[at["sentence"]]
