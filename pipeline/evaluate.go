@@ -14,12 +14,12 @@ import (
 // Protocol says how to measure a model: on which examples, and how to predict.
 type Protocol struct {
 	Selection     task.Selection
-	File          string        // measure on the examples of this file, of the task's format, instead
-	TeacherForced bool          // predict every token from the true ones before it, where the task would decode
-	ComputeHalted bool          // compute halted positions too, where nothing is decoded
-	Beam          decoding.Beam // Width 0: greedy
-	Progress      func(done, total int)
-	Log           func(line string) // what there is to know of a File; may be nil
+	File          string                // measure on the examples of this file, of the task's format, instead
+	TeacherForced bool                  // predict every token from the true ones before it, where the task would decode
+	ComputeHalted bool                  // compute halted positions too, where nothing is decoded
+	Beam          decoding.Beam         // Width 0: greedy
+	Progress      func(done, total int) // must not use the model, which is busy; may be nil
+	Log           func(line string)     // what there is to know of a File; may be nil
 }
 
 // Evaluation is a measurement and what it is of.
@@ -96,16 +96,24 @@ func openTask(ctx context.Context, r experiment.Run) (task.Task, error) {
 // unlessDone does what may wait for a file. If ctx ends first it is left alone.
 func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type outcome struct {
-		value T
-		err   error
+		value    T
+		err      error
+		panicked any
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		value, err := work()
-		done <- outcome{value, err}
+		var o outcome
+		defer func() {
+			o.panicked = recover()
+			done <- o
+		}()
+		o.value, o.err = work()
 	}()
 	select {
 	case o := <-done:
+		if o.panicked != nil {
+			panic(o.panicked)
+		}
 		return o.value, o.err
 	case <-ctx.Done():
 		var none T
