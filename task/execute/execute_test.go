@@ -79,8 +79,7 @@ func truth(d task.Definition, source string) (string, error) {
 }
 
 // Every pair is what the evaluator makes of its text, and no longer than MaxLengths says. UT_EXECUTE_PAIRS asks for more of each
-// task than 4000. Caught when planted: k+1 for k in a loop, a comparator turned around, the modulus of the largest length, an
-// operand changed in place.
+// task than 4000. Caught when planted: k+1 for k in a loop, a comparator turned around, the modulus of the largest length.
 func TestPairsAreRight(t *testing.T) {
 	n := 4000
 	if given, err := strconv.Atoi(os.Getenv("UT_EXECUTE_PAIRS")); err == nil {
@@ -143,8 +142,8 @@ func TestMaxLengths(t *testing.T) {
 	}
 }
 
-// No source that there are many of is in two of training, validation and test. Caught when planted: a split by the seed, a draw
-// without a split, a count without loops.
+// No source that there are many of is in two of training, validation and test. Caught when planted: scripts drawn without a
+// split, a count that leaves out numbers of four digits.
 func TestSplitBySource(t *testing.T) {
 	for _, c := range []struct {
 		d   task.Definition
@@ -212,8 +211,8 @@ func (s student) Decode(_ context.Context, examples []task.Example) ([]task.Deco
 func (student) Method() string { return "a student" }
 
 // The mix: lengths and nestings are uniform, together, and so are operations; k and the comparators too. Every count of 40,000
-// stays within six deviations: of less than 60 counts one is outside in 10^7 seeds. Caught when planted: a nesting drawn first
-// for the length, k of 0..8, operations drawn again with the numbers of short programs.
+// stays within six deviations: of less than 60 counts one is outside in 10^7 seeds. Caught when planted: a nesting of at
+// most the length, k of 1..8.
 func TestMixIsUniform(t *testing.T) {
 	const n = 40_000
 	tk := opened(execute.Program{Operations: "program", Nesting: 2, Length: 5})
