@@ -23,8 +23,10 @@ package execute
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"universal-transformer/internal/strictjson"
 	"universal-transformer/task"
 	"universal-transformer/vocab"
 )
@@ -67,40 +69,13 @@ func within(field string, value, most int) error {
 
 // oneOf is an error unless a field's value is one of the names; it offers the nearest.
 func oneOf(field, value string, names ...string) error {
-	near, least := "", max(2, len(value)/2+1)
-	for _, name := range names {
-		if name == value {
-			return nil
-		}
-		if d := edits(value, name); d < least {
-			near, least = name, d
-		}
+	if slices.Contains(names, value) {
+		return nil
 	}
-	if near != "" {
+	if near, ok := strictjson.Nearest(value, names); ok {
 		return fmt.Errorf("%s %q is not known: did you mean %q?", field, value, near)
 	}
 	return fmt.Errorf("%s %q is not known; there are %s", field, value, strings.Join(names, ", "))
-}
-
-// edits counts the insertions, deletions and replacements that make a into b (Levenshtein).
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := corner
-			if a[i] != b[j] {
-				replace++
-			}
-			corner = row[j+1]
-			row[j+1] = min(replace, row[j]+1, corner+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // backwards is a text from its end.
