@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -116,7 +118,24 @@ func (f *evalFlags) check(c *cobra.Command, args []string) error {
 	if f.errors != "" && len(args) > 1 {
 		return usagef("--errors is for one run: name one")
 	}
+	if err := writable(f.errors); err != nil {
+		return err
+	}
 	return checkBeam(c, &f.Beam)
+}
+
+// writable is an error if a file, where one is named, cannot be written for want of a folder: better now than after all work.
+func writable(path string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder: name a file", path)
+	}
+	if folder, err := os.Stat(filepath.Dir(path)); err != nil || !folder.IsDir() {
+		return fmt.Errorf("%s cannot be written: there is no folder %s", path, filepath.Dir(path))
+	}
+	return nil
 }
 
 // run measures every run.
