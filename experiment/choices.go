@@ -26,10 +26,11 @@ type (
 	Schedule   = Variant[training.Schedule, schedules]
 
 	Coordinates = Variant[universal.Coordinates, coordinates]
+	Counting    = Variant[universal.Counting, countings]
 )
 
 // parts is all of them.
-var parts = []variantPart{Task{}, Model{}, Transition{}, Halting{}, Coordinates{}, Positions{}, Schedule{}}
+var parts = []variantPart{Task{}, Model{}, Transition{}, Halting{}, Coordinates{}, Counting{}, Positions{}, Schedule{}}
 
 type tasks struct{}
 
@@ -97,6 +98,19 @@ func (coordinates) rows() []row[universal.Coordinates] {
 	}
 }
 
+type countings struct{}
+
+func (countings) part() part { return part{path: "model.counting"} }
+func (countings) rows() []row[universal.Counting] {
+	plus := universal.Segments{Separators: []string{"+"}}
+	return []row[universal.Counting]{
+		{"from_start", universal.FromStart{}},
+		{"from_end", universal.FromEnd{}},
+		{"restarting", universal.Restarting{Segments: plus}},
+		{"both_ends", universal.BothEnds{Segments: plus}},
+	}
+}
+
 type positionings struct{}
 
 func (positionings) part() part { return part{path: "model.positions"} }
@@ -105,6 +119,7 @@ func (positionings) rows() []row[universal.Positions] {
 		{"from_one", universal.FromOne{}},
 		{"random_offset", universal.RandomOffset{Max: 512}},
 		{"random_subset", universal.RandomSubset{Max: 512}},
+		{"random_mix", universal.RandomMix{Max: 512}},
 	}
 }
 

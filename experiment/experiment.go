@@ -20,8 +20,11 @@ import (
 
 // Run is one experiment, complete: nothing that influences its result is missing.
 type Run struct {
-	Name     string   `json:"name"`
-	Task     Task     `json:"task"`
+	Name string `json:"name"`
+	Task Task   `json:"task"`
+
+	SourceEnd bool `json:"source_end,omitempty"` // sources end in End, as in the authors' code; lengths do not count it
+
 	Model    Model    `json:"model"`
 	Training Training `json:"training"`
 	Seed     uint64   `json:"seed"`
@@ -99,6 +102,9 @@ func (r Run) Validate() error {
 // fits is an error unless the model is of a kind that can learn the task.
 func (r Run) fits() error {
 	want, have := r.Task.Value.Kind(), r.Model.Value.Kind()
+	if r.SourceEnd && want == task.LanguageModeling {
+		return fmt.Errorf("source_end is true, but task.%s has no sources: leave it out", r.Task.key())
+	}
 	if want == have {
 		return nil
 	}
@@ -123,6 +129,27 @@ func (b Batch) validate() error {
 	return nil
 }
 
+// OpenTask reads the data of the run's task.
+func (r Run) OpenTask() (task.Task, error) {
+	opened, err := r.Task.Value.Open()
+	switch {
+	case err != nil || !r.SourceEnd:
+		return opened, err
+	case opened.Vocabularies().Positions() > 1:
+		return nil, fmt.Errorf("source_end is true, but the sources of task.%s have several tokens a position: leave it out", r.Task.key())
+	}
+	return task.WithSourceEnd(opened), nil
+}
+
+// Reader reads what people write for a model that was trained by the run.
+func (r Run) Reader(v task.Vocabularies) task.Reader {
+	reader := r.Task.Value.Reader(v)
+	if r.SourceEnd {
+		return task.ReaderWithSourceEnd(reader)
+	}
+	return reader
+}
+
 // TrainingConfig is how to train, with the schedule, the width and the seed filled in.
 func (r Run) TrainingConfig() training.Config {
 	c := r.Training.Config
@@ -142,7 +169,10 @@ func (r Run) Plan(opened task.Task) batch.Plan {
 
 // CheckPositions is an error if training draws positions from a range that its longest sequences do not fit.
 func (r Run) CheckPositions(opened task.Task) error {
-	most := r.Model.Value.TrainingPositions().Limit()
+	most := 0
+	if draws := r.Model.Value.TrainingPositions(opened.Vocabularies()); draws.Random() {
+		most = draws.Positions.Limit()
+	}
 	source, target := opened.MaxLengths()
 	if longest := max(source/opened.Vocabularies().Positions(), target); most > 0 && most < longest {
 		return fmt.Errorf("model.positions.max is %d, but training sequences have up to %d positions: choose at least that", most, longest)

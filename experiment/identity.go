@@ -12,7 +12,7 @@ import (
 // Fingerprint stands for what weights depend on and a resumed run may not change: task, model, seed. Where a task's files lie
 // does not matter; what is in them shows in the vocabulary.
 func (r Run) Fingerprint() string {
-	sum := sha256.Sum256(Run{Task: r.Task, Model: r.Model, Seed: r.Seed}.Identity().JSON())
+	sum := sha256.Sum256(Run{Task: r.Task, SourceEnd: r.SourceEnd, Model: r.Model, Seed: r.Seed}.Identity().JSON())
 	return hex.EncodeToString(sum[:])
 }
 

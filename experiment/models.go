@@ -22,8 +22,8 @@ type ModelKind interface {
 	Describe() string
 	// Channels is D, which learning rates may scale with.
 	Channels() int
-	// TrainingPositions says where training sequences start counting.
-	TrainingPositions() universal.Positions
+	// TrainingPositions says where the places of training sequences stand.
+	TrainingPositions(v task.Vocabularies) universal.Draws
 }
 
 // Universal is what the kinds that are made of the paper's recurrent step have in common: a Universal Transformer, or, with untied
@@ -33,6 +33,7 @@ type Universal struct {
 	Transition  Transition  `json:"transition"`
 	Halting     Halting     `json:"halting"`
 	Coordinates Coordinates `json:"coordinates,omitzero"` // not chosen: sinusoidal, as in the paper
+	Counting    Counting    `json:"counting,omitzero"`    // not chosen: from the start, as in the paper
 	Positions   Positions   `json:"positions"`
 }
 
@@ -73,7 +74,7 @@ func small() Universal {
 func (u Universal) config(v task.Vocabularies, seed uint64) universal.Config {
 	c := u.Config
 	c.Transition, c.Halting, c.Coordinates, c.Positions = u.Transition.Value, u.Halting.Value, u.Coordinates.Value, u.Positions.Value
-	c.Seed = seed
+	c.Counting, c.Seed = u.counting(v), seed
 	c.TargetVocabulary = v.Target.Size()
 	if v.Source != nil {
 		c.SourceVocabulary = v.Source.Size()
@@ -95,8 +96,21 @@ func (u Universal) validate() error {
 // Channels is the width.
 func (u Universal) Channels() int { return u.Width }
 
-// TrainingPositions is the choice of positions.
-func (u Universal) TrainingPositions() universal.Positions { return u.Positions.Value }
+// TrainingPositions is the choice of positions and counting.
+func (u Universal) TrainingPositions(v task.Vocabularies) universal.Draws {
+	return universal.Draws{Counting: u.counting(v), Positions: u.Positions.Value}
+}
+
+// counting is how sources are counted, with the ids of separators.
+func (u Universal) counting(v task.Vocabularies) universal.Counting {
+	switch {
+	case u.Counting.IsZero():
+		return universal.FromStart{}
+	case v.Source == nil:
+		return u.Counting.Value
+	}
+	return u.Counting.Value.Resolve(v.Source.ID)
+}
 
 // Describe says what the model is, how deep and how wide.
 func (u Universal) Describe() string {

@@ -90,7 +90,7 @@ func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string,
 
 // openTask reads the data of a run's task.
 func openTask(ctx context.Context, r experiment.Run) (task.Task, error) {
-	return unlessDone(ctx, r.Task.Value.Open)
+	return unlessDone(ctx, r.OpenTask)
 }
 
 // unlessDone does what may wait for a file. If ctx ends first it is left alone.

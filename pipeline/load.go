@@ -57,7 +57,7 @@ func Load(dir string, backend compute.Backend) (*Model, error) {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	m.Graph = m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)
-	m.reader = m.Run.Task.Value.Reader(m.Vocabularies)
+	m.reader = m.Run.Reader(m.Vocabularies)
 	if err := m.choose(); err != nil {
 		return nil, err
 	}

@@ -179,7 +179,7 @@ func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *ru
 	config := r.TrainingConfig()
 	config.Objective.Unknown, _ = opened.Vocabularies().Target.Unknown()
 	trainer := training.Trainer{
-		Config: config, Backend: backend, Model: r.Model.Value.Build(opened.Vocabularies(), r.Seed), Positions: r.Model.Value.TrainingPositions(),
+		Config: config, Backend: backend, Model: r.Model.Value.Build(opened.Vocabularies(), r.Seed), Positions: r.Model.Value.TrainingPositions(opened.Vocabularies()),
 		Stream: stream, Validation: batch.Chunk(validation, plan), Log: log, OnProgress: c.Progress, Notify: c.Log, Seals: seals(backend, r, opened.Vocabularies()),
 	}
 	return trainer.Run(ctx)

@@ -55,7 +55,7 @@ func (v Vocabularies) Positions() int { return max(v.TokensPerPosition, 1) }
 // Text is an example as people read it: source and target in one line each.
 func (v Vocabularies) Text(e Example) (source, target string) {
 	if v.Source != nil {
-		source = v.Tokenizer.Join(v.Source.Decode(e.Source))
+		source = v.Tokenizer.Join(v.Source.Decode(WithoutEnd(e.Source)))
 	}
 	return source, v.Tokenizer.Join(v.Target.Decode(e.Target))
 }

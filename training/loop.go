@@ -125,28 +125,27 @@ func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64,
 }
 
 // arguments lists what forward reads. Batches of one run all have a source, or none has.
-func (t *Trainer) arguments(b batch.Batch, positions *feed.Positions) []any {
+func (t *Trainer) arguments(b batch.Batch, positions []int32) []any {
 	t.hasSource = b.SourceLength > 0
 	return append(feed.Tensors(b, positions), float32(t.Config.Ponder.At(t.step)))
 }
 
-// random tells whether positions are drawn at all.
-func (t *Trainer) random() bool { return t.Positions != nil && t.Positions.Limit() > 0 }
-
-// drawPositions draws where the sequences of a batch start, nil if they start at 1. Rows draw from one stream, in order; source and target of a row
-// share their draw.
-func (t *Trainer) drawPositions(b batch.Batch, index int64) *feed.Positions {
-	if !t.random() {
+// drawPositions draws the positions [rows, R] of a batch, nil if they are not drawn. Rows draw from one stream, in order.
+func (t *Trainer) drawPositions(b batch.Batch, index int64) []int32 {
+	if !t.Positions.Random() {
 		return nil
 	}
 	rng := seed.Rand(t.Config.Seed, "positions", index)
-	p := &feed.Positions{}
-	for range b.Rows {
-		drawn := t.Positions.Draw(rng, max(b.SourcePositions(), b.TargetLength))
-		p.Source = append(p.Source, drawn[:b.SourcePositions()]...)
-		p.Target = append(p.Target, drawn[:b.TargetLength]...)
+	length := max(b.SourcePositions(), b.TargetLength)
+	list := make([]int32, 0, b.Rows*length)
+	for i := range b.Rows {
+		row := t.Positions.Draw(rng, b.SourceRow(i), b.TokensPerPosition, b.TargetRow(i))
+		for len(row) < length {
+			row = append(row, 1) // of padding
+		}
+		list = append(list, row...)
 	}
-	return p
+	return list
 }
 
 // sane is an error if a loss or gradient is not a number, or so large that training has come apart.

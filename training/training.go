@@ -103,7 +103,7 @@ type Trainer struct {
 	Config     Config
 	Backend    compute.Backend
 	Model      universal.Model
-	Positions  universal.Positions // where sequences start in training
+	Positions  universal.Draws // where places stand in training
 	Stream     *batch.Stream
 	Validation []batch.Batch
 	Log        *runlog.Run

@@ -107,13 +107,12 @@ func (m Decoder) DecodeStep(scope *model.Scope, tokens *Node, cache *KVCache) *N
 func (c Config) newCachedStack(scope *model.Scope, tokens *Node, cache *KVCache) *stack {
 	inner, g, n := scope.At("decoder"), tokens.Graph(), tokens.Shape().Dimensions[1]
 	capacity := cache.Tensors[0].Shape().Dimensions[3]
-	table := Reshape(c.signals(g, 1, capacity), capacity, c.Width)
 	index := Add(Iota(g, shapes.Make(int32Type, 1, n), 1), cache.Length) // [1, N], from 0
 	keys := Iota(g, shapes.Make(int32Type, 1, n, 1, capacity), 3)
 	return &stack{
 		Config: c, scope: inner, layer: inner, causal: true, pass: &Pass{}, mask: Equal(tokens, tokens), // all count as real
 
-		coordinates: coordinates{position: Gather(table, InsertAxes(index, -1)), step: c.stepCoordinates(inner, g)},
+		coordinates: c.targetCoordinates(inner, AddScalar(index, 1), capacity, nil),
 		state:       c.embed(scope, c.targetTable(scope), tokens),
 		cache:       &stepCache{KVCache: cache, perStep: c.cachedPerStep(), mask: LessOrEqual(keys, Reshape(index, 1, n, 1, 1))},
 	}

@@ -98,17 +98,49 @@ func (c coordinates) selected(s *halting.Selection) coordinates {
 	return c
 }
 
-// newCoordinates prepares both summands for tokens [B, M] at the given positions [B, M], or at 1 .. M if nil.
-func (c Config) newCoordinates(scope *model.Scope, tokens, positions *Node) coordinates {
-	g, length := tokens.Graph(), tokens.Shape().Dimensions[1]
-	result := coordinates{step: c.stepCoordinates(scope, g)}
-	if positions == nil {
-		result.position = c.signals(g, 1, length)
-		return result
+// sourceCoordinates prepares both summands for the tokens [B, M] of a source; positions as in [Inputs].
+func (c Config) sourceCoordinates(scope *model.Scope, tokens, positions *Node) coordinates {
+	return c.newCoordinates(scope, c.counting().numbers(tokens), tokens.Shape().Dimensions[1], positions)
+}
+
+// targetCoordinates prepares both summands for places [1 or B, N], from 1, of targets up to the given length.
+func (c Config) targetCoordinates(scope *model.Scope, places *Node, longest int, positions *Node) coordinates {
+	var numbers []*Node
+	for _, s := range c.counting().shares(c.Width) {
+		if s.place {
+			numbers = append(numbers, places)
+		} else {
+			numbers = append(numbers, ZerosLike(places))
+		}
 	}
-	table := Reshape(c.signals(g, 1, max(c.positionLimit(), length)), -1, c.Width)
-	result.position = Gather(table, InsertAxes(AddScalar(positions, -1), -1))
-	return result
+	return c.newCoordinates(scope, numbers, longest, positions)
+}
+
+// newCoordinates prepares both summands from the numbers of tokens, [1 or B, M] each, none above highest.
+func (c Config) newCoordinates(scope *model.Scope, numbers []*Node, highest int, positions *Node) coordinates {
+	g := numbers[0].Graph()
+	var parts []*Node
+	for i, s := range c.counting().shares(c.Width) {
+		at, limit := numbers[i], highest
+		switch {
+		case positions == nil:
+		case s.place:
+			at, limit = lookUp(positions, at), max(c.positionLimit(), highest)
+		default:
+			at = BroadcastToDims(at, positions.Shape().Dimensions[0], at.Shape().Dimensions[1])
+		}
+		table := Reshape(c.signals(g, 0, limit, s.channels), -1, s.channels)
+		parts = append(parts, Gather(table, InsertAxes(at, -1))) // [1 or B, M, channels]
+	}
+	return coordinates{position: Concatenate(parts, -1), step: c.stepCoordinates(scope, g)}
+}
+
+// lookUp gives the positions [B, R] of places [1 or B, M], which count from 1.
+func lookUp(positions, places *Node) *Node {
+	batch, length := positions.Shape().Dimensions[0], places.Shape().Dimensions[1]
+	row := Iota(positions.Graph(), shapes.Make(int32Type, batch, length), 0)
+	column := BroadcastToDims(AddScalar(places, -1), batch, length)
+	return Gather(positions, Stack([]*Node{row, column}, -1))
 }
 
 // stepCoordinates is the summand in t, nil if layers are untied.
@@ -117,7 +149,7 @@ func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node 
 	case c.UntiedLayers:
 		return nil
 	case !c.LearnedSteps:
-		return func(t int) *Node { return c.signals(g, t, t) }
+		return func(t int) *Node { return c.signals(g, t, t, c.Width) }
 	}
 	deviation := 1.0
 	if c.ScaleSteps {
@@ -130,19 +162,19 @@ func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node 
 	return func(t int) *Node { return Reshape(Slice(table, AxisElem(t-1)), 1, 1, c.Width) }
 }
 
-// signals is a constant [1, to-from+1, D]: the coordinates of the integers from .. to, computed in float64.
-func (c Config) signals(g *Graph, from, to int) *Node {
+// signals is a constant [1, to-from+1, width]: the coordinates of the integers from .. to, computed in float64.
+func (c Config) signals(g *Graph, from, to, width int) *Node {
 	kind := c.Coordinates
 	if kind == nil {
 		kind = Sinusoidal{}
 	}
-	values := make([]float64, 0, (to-from+1)*c.Width)
+	values := make([]float64, 0, (to-from+1)*width)
 	for n := from; n <= to; n++ {
-		for channel := range c.Width {
-			values = append(values, kind.At(n, channel, c.Width))
+		for channel := range width {
+			values = append(values, kind.At(n, channel, width))
 		}
 	}
-	return constant(g, precision(c.Precision), values, 1, to-from+1, c.Width)
+	return constant(g, precision(c.Precision), values, 1, to-from+1, width)
 }
 
 // constant makes a constant of float64 values at a precision.

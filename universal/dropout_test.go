@@ -98,12 +98,12 @@ func TestDropoutRates(t *testing.T) {
 		exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, ids *Node) []*Node {
 			scope.Store().SetTraining(ids.Graph(), true)
 			ones := BroadcastToDims(Const(ids.Graph(), float32(1)), rows, length, width)
-			s := c.newStack(scope, ids, nil, nil, Options{})
+			s := c.newStack(scope, ids, coordinates{}, nil, Options{})
 			switch place.name {
 			case "embedding":
 				return []*Node{c.encode(scope, Inputs{Source: ids}, Options{}).State} // of no step
 			case "attention": // each position alone in its row sees itself with weight 1
-				s = c.newStack(scope, Reshape(ids, rows*length, 1), nil, nil, Options{})
+				s = c.newStack(scope, Reshape(ids, rows*length, 1), coordinates{}, nil, Options{})
 				return []*Node{s.selfAttention(1, Reshape(ones, rows*length, 1, width))}
 			case "transition":
 				c := TransitionContext{Mask: s.mask, Drop: func(x *Node) *Node { return s.masks.drop(x, s.Dropout.Transition) }}
@@ -164,7 +164,7 @@ func TestDropoutMasksAreIndependent(t *testing.T) {
 	}
 	exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, ids *Node) []*Node {
 		scope.Store().SetTraining(ids.Graph(), true)
-		s := c.newStack(scope, ids, nil, nil, Options{})
+		s := c.newStack(scope, ids, coordinates{}, nil, Options{})
 		ones := BroadcastToDims(Const(ids.Graph(), float32(1)), rows, length, width)
 		return []*Node{s.drop(ones), s.drop(ones)}
 	})

@@ -34,8 +34,8 @@ func (m EncoderDecoder) Encode(scope *model.Scope, in Inputs, options Options) (
 // Decode runs the decoder over in.Target, shifted right by one, against an encoded source. Logits at position i depend on
 // tokens before i only.
 func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, options Options) Result {
-	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, in.TargetCapacities, options)
-	s.causal, s.memory, s.source = true, &memory, memory.Mask
+	s := m.newTargetStack(scope, in, options)
+	s.memory, s.source = &memory, memory.Mask
 	s.state = shift(s.masks.drop(m.embed(scope, m.targetTable(scope), in.Target), m.Dropout.Embedding))
 	pass := s.run()
 	return Result{Logits: m.readout(scope, pass.State), Decoder: pass}
@@ -69,8 +69,8 @@ type Decoder struct{ Config }
 
 // Forward gives the logits of every token of in.Target from those before it. in.Source is not read.
 func (m Decoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
-	s := m.newStack(scope.At("decoder"), in.Target, in.TargetPositions, in.TargetCapacities, options)
-	s.causal, s.source = true, s.mask
+	s := m.newTargetStack(scope, in, options)
+	s.source = s.mask
 	s.state = shift(s.masks.drop(m.embed(scope, m.targetTable(scope), in.Target), m.Dropout.Embedding))
 	pass := s.run()
 	return Result{Logits: m.readout(scope, pass.State), Decoder: pass}
@@ -93,7 +93,8 @@ func (c Config) validateWithSource() error {
 
 // encode runs an encoder stack over in.Source.
 func (c Config) encode(scope *model.Scope, in Inputs, options Options) *Pass {
-	s := c.newStack(scope.At("encoder"), c.largestTokens(in.Source), in.SourcePositions, in.SourceCapacities, options)
+	tokens, inner := c.largestTokens(in.Source), scope.At("encoder")
+	s := c.newStack(inner, tokens, c.sourceCoordinates(inner, tokens, in.Positions), in.SourceCapacities, options)
 	s.source = s.mask
 	s.state = s.masks.drop(c.embedSource(scope, in.Source), c.Dropout.Embedding)
 	return s.run()

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Positions says at which positions the tokens of a training sequence stand. The paper trains its algorithmic tasks
+// Positions says at which positions the places of a training sequence stand. The paper trains its algorithmic tasks
 // with "positions starting with randomized offsets" (section 3.4), so that longer sequences meet no position that was
 // never seen. Source and target of one example get the same draw. Tests always count from 1.
 //
-// Its implementations are [FromOne], [RandomOffset] and [RandomSubset].
+// Its implementations are [FromOne], [RandomOffset], [RandomSubset] and [RandomMix].
 type Positions interface {
 	// Limit is the largest position ever drawn; 0 if none is drawn and positions count from 1.
 	Limit() int
@@ -75,6 +75,56 @@ func (p RandomSubset) Draw(rng *rand.Rand, length int) []int32 {
 
 // Validate rejects a maximum below 1.
 func (p RandomSubset) Validate() error { return validMax(p.Max) }
+
+// RandomMix draws as [RandomOffset] for half of the sequences and as [RandomSubset] for the others: of the first, a model learns
+// neighbours, as a test has them, and of the second, that distances may be as large as Max.
+type RandomMix struct {
+	Max int `json:"max"` // the largest position
+}
+
+// Limit is p.Max.
+func (p RandomMix) Limit() int { return p.Max }
+
+// Draw tosses a coin and draws.
+func (p RandomMix) Draw(rng *rand.Rand, length int) []int32 {
+	if rng.IntN(2) == 0 {
+		return RandomOffset(p).Draw(rng, length)
+	}
+	return RandomSubset(p).Draw(rng, length)
+}
+
+// Validate rejects a maximum below 1.
+func (p RandomMix) Validate() error { return validMax(p.Max) }
+
+// Draws is how positions are drawn for the places that a counting numbers. Its zero value draws none.
+type Draws struct {
+	Counting  Counting
+	Positions Positions
+}
+
+// Random tells whether any are drawn.
+func (d Draws) Random() bool { return d.Positions != nil && d.Positions.Limit() > 0 }
+
+// Draw gives the position of each place of an example, at least one: source has words ids a position (0 counts as 1) and, like
+// target, may have padding behind.
+func (d Draws) Draw(rng *rand.Rand, source []int32, words int, target []int32) []int32 {
+	words = max(words, 1)
+	real := (tokens(source) + words - 1) / words
+	places := real
+	if words == 1 {
+		places = Config{Counting: d.Counting}.counting().Highest(source[:real])
+	}
+	return d.Positions.Draw(rng, max(places, tokens(target), 1))
+}
+
+// tokens is the length of a sequence without the padding behind it.
+func tokens(ids []int32) int {
+	n := len(ids)
+	for n > 0 && ids[n-1] == 0 {
+		n--
+	}
+	return n
+}
 
 func validMax(most int) error {
 	if most < 1 {

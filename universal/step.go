@@ -29,14 +29,23 @@ type stack struct {
 	halted     *haltedCache       // nil until positions are selected
 }
 
-func (c Config) newStack(scope *model.Scope, tokens, positions *Node, capacities halting.Capacities, options Options) *stack {
+func (c Config) newStack(scope *model.Scope, tokens *Node, at coordinates, capacities halting.Capacities, options Options) *stack {
 	if err := capacities.Validate(tokens.Shape().Dimensions[0], tokens.Shape().Dimensions[1]); err != nil {
 		panic(err)
 	}
 	return &stack{
 		Config: c, scope: scope, layer: scope, mask: isToken(tokens), options: options, pass: &Pass{}, capacities: capacities,
-		coordinates: c.newCoordinates(scope, tokens, positions), masks: c.newMasks(scope, tokens),
+		coordinates: at, masks: c.newMasks(scope, tokens),
 	}
+}
+
+// newTargetStack is the causal stack over in.Target.
+func (c Config) newTargetStack(scope *model.Scope, in Inputs, options Options) *stack {
+	inner := scope.At("decoder")
+	at := c.targetCoordinates(inner, ranks(in.Target), in.Target.Shape().Dimensions[1], in.Positions)
+	s := c.newStack(inner, in.Target, at, in.TargetCapacities, options)
+	s.causal = true
+	return s
 }
 
 // run repeats the step as the halting policy says.

@@ -71,7 +71,8 @@ type Config struct {
 	SharedEmbedding bool      `json:"shared_embedding"` // one table for source and target
 	TiedReadout     bool      `json:"tied_readout"`     // logits from the target embedding, transposed, instead of a matrix of their own
 	Dropout         Dropout   `json:"dropout"`
-	Positions       Positions `json:"-"` // where a training sequence starts counting; nil is FromOne
+	Counting        Counting  `json:"-"` // by which numbers the tokens of a source are known; nil is FromStart
+	Positions       Positions `json:"-"` // at which positions places stand in training; nil is FromOne
 
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
@@ -84,8 +85,9 @@ type Inputs struct {
 	Source *Node // [B, M] int32, or [B, M*W] with Config.TokensPerPosition; nil for a Decoder
 	Target *Node // [B, N] int32: what is to be predicted; the model itself shifts it right by one. nil for an Encoder
 
-	// SourcePositions [B, M] and TargetPositions [B, N] say where positions stand, int32 counted from 1. nil: 1, 2, 3, ...
-	SourcePositions, TargetPositions *Node
+	// Positions [B, R], int32 from 1, is the position at which each place of a source and of its target stands, where Config.Counting
+	// numbers places from 1 to at most R = max(M, N). nil: 1, 2, 3, ...
+	Positions *Node
 
 	// Capacities of the encoder and the decoder; nil: all positions in all steps. With them, a result counts only if no [Pass] has an
 	// Overflow.
@@ -156,7 +158,7 @@ func (c Config) Validate() error {
 	for _, part := range []struct {
 		name string
 		err  error
-	}{{"transition", c.Transition.Validate()}, {"halting", c.Halting.Validate()}, {"dropout", c.Dropout.Validate()}, {"positions", c.positions().Validate()}} {
+	}{{"transition", c.Transition.Validate()}, {"halting", c.Halting.Validate()}, {"dropout", c.Dropout.Validate()}, {"counting", c.counting().Validate()}, {"positions", c.positions().Validate()}} {
 		if part.err != nil {
 			return fmt.Errorf("%s.%w", part.name, part.err)
 		}
@@ -169,6 +171,13 @@ func (c Config) positions() Positions {
 		return FromOne{}
 	}
 	return c.Positions
+}
+
+func (c Config) counting() Counting {
+	if c.Counting == nil {
+		return FromStart{}
+	}
+	return c.Counting
 }
 
 // positionLimit is the largest position that training draws; 0: it counts from 1.

@@ -73,7 +73,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	case f.split == "test":
 		r.Seed = task.TestSeed
 	}
-	opened, err := r.Task.Value.Open()
+	opened, err := r.OpenTask()
 	if err != nil {
 		return err
 	}

@@ -13,26 +13,19 @@ import (
 // Integer is the type of tokens and positions in graphs.
 const Integer = dtypes.Int32
 
-// Positions says where the positions of a batch stand, one number each, in the order of the batch's rectangles.
-type Positions struct {
-	Source, Target []int32
-}
-
-// Tensors lists what a graph reads of a batch: source, if it has one, and target, each followed by its positions if
-// positions is not nil.
-func Tensors(b batch.Batch, positions *Positions) []any {
+// Tensors lists what a graph reads of a batch: source, if it has one, target, and positions [rows, R] if they are not nil.
+func Tensors(b batch.Batch, positions []int32) []any {
 	var list []any
-	add := func(ids []int32, at func(*Positions) []int32, length, positionsLength int) {
-		if length == 0 {
-			return
-		}
-		list = append(list, tensors.FromFlatDataAndDimensions(ids, b.Rows, length))
-		if positions != nil {
-			list = append(list, tensors.FromFlatDataAndDimensions(at(positions), b.Rows, positionsLength))
+	add := func(ids []int32, length int) {
+		if length > 0 {
+			list = append(list, tensors.FromFlatDataAndDimensions(ids, b.Rows, length))
 		}
 	}
-	add(b.Source, func(p *Positions) []int32 { return p.Source }, b.SourceLength, b.SourcePositions())
-	add(b.Target, func(p *Positions) []int32 { return p.Target }, b.TargetLength, b.TargetLength)
+	add(b.Source, b.SourceLength)
+	add(b.Target, b.TargetLength)
+	if positions != nil {
+		add(positions, len(positions)/b.Rows)
+	}
 	return list
 }
 
@@ -45,13 +38,10 @@ func Inputs(nodes []*Node, source, positions bool) (in universal.Inputs, rest []
 	}
 	if source {
 		in.Source = take()
-		if positions {
-			in.SourcePositions = take()
-		}
 	}
 	in.Target = take()
 	if positions {
-		in.TargetPositions = take()
+		in.Positions = take()
 	}
 	return in, nodes
 }

@@ -32,7 +32,7 @@ func shared(v task.Vocabularies, examples []task.Example) []string {
 		base, plus = int(at-digit0), 1
 	}
 	for _, e := range examples {
-		if few(base, len(e.Source)-plus) {
+		if few(base, len(task.WithoutEnd(e.Source))-plus) {
 			n++
 		}
 	}
