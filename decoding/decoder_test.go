@@ -48,6 +48,12 @@ func models(precision dtypes.DType) map[string]universal.Config {
 			}
 		}
 	}
+	counted := list["halting.Frozen, universal.SeparableConvolution, pre-norm false"]
+	if counted.Width == 0 {
+		panic("the model that sources are counted for is not there")
+	}
+	counted.Counting = universal.BothEnds{Segments: universal.Segments{Separators: []string{"3"}}}.Resolve(func(string) (int32, bool) { return 3, true })
+	list["both ends"] = counted
 	return list
 }
 
