@@ -9,10 +9,10 @@ import (
 )
 
 // learningToExecute is tables 5 and 6 at the size of a laptop. The paper says neither the size nor the training of its models, so
-// this is table 4's model with a schedule for fewer updates: positions from one, because tests are no longer than training; no
+// this is the model of table 4 in the paper's setting with a schedule for fewer updates: positions from one, because tests are no longer than training; no
 // dropout, because no sample of the mix is seen often; and updates with a warm-up and a floor in place of the long one.
 func learningToExecute(name string, depth halting.Policy, of task.Definition) Run {
-	r := table4("execute-"+name, depth, of)
+	r := asThePaper("execute-"+name, depth, of)
 	m := r.Model.Value.(EncoderDecoder)
 	m.Dropout, m.PreNorm = universal.Dropout{}, true
 	m.Positions = Positions{universal.FromOne{}}

@@ -3,7 +3,6 @@ package experiment
 import (
 	"universal-transformer/halting"
 	"universal-transformer/objective"
-	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/text"
 	"universal-transformer/training"
@@ -20,12 +19,15 @@ type Entry struct {
 // List is every named experiment, in the order in which they are worth trying.
 var List = []Entry{
 	{"demo", "adaptive model on decimal reversal of 1..16 tokens; minutes on a laptop", Demo},
-	{"copy", "table 4, copy: decimal strings up to 40, positions with random offsets", Copy},
-	{"reverse", "table 4, reverse", Reverse},
-	{"addition", "table 4, addition", Addition},
-	{"copy-adaptive", "copy with adaptive halting", CopyAdaptive},
-	{"reverse-adaptive", "reverse with adaptive halting", ReverseAdaptive},
-	{"addition-adaptive", "addition with adaptive halting", AdditionAdaptive},
+	{"copy", "table 4, copy: trained to 40 digits, right at 400; counted from both ends", Copy},
+	{"reverse", "table 4, reverse, likewise", Reverse},
+	{"addition", "table 4, addition, likewise", Addition},
+	{"copy-paper", "copy as the paper trains it, as far as it says: positions with random offsets", CopyPaper},
+	{"reverse-paper", "reverse as the paper trains it", ReversePaper},
+	{"addition-paper", "addition as the paper trains it", AdditionPaper},
+	{"copy-paper-adaptive", "copy-paper with adaptive halting", CopyPaperAdaptive},
+	{"reverse-paper-adaptive", "reverse-paper with adaptive halting", ReversePaperAdaptive},
+	{"addition-paper-adaptive", "addition-paper with adaptive halting", AdditionPaperAdaptive},
 	{"babi", "one task of bAbI, section 3.1: fill in task.path; ut experiment runs all of table 1", Babi},
 	{"execute-copy", "table 5, copy: the digits of numbers up to 55", ExecuteCopy},
 	{"execute-copy-adaptive", "execute-copy with adaptive halting", ExecuteCopyAdaptive},
@@ -112,62 +114,6 @@ func LanguageModelOfText() Run {
 	r.Training.Validation = 64
 	return r
 }
-
-// table4 is what the paper's table 4 is trained with, as far as paper and code tell: the authors' "tiny" set (width 128,
-// filter 512, 4 heads, 8 steps), learning rate 2 d^-0.5 min(s/8000, 1) / sqrt(max(s, 8000)), batches of 4096 positions, dropout and label smoothing of
-// 0.1, and positions that start anywhere as long as they end by 400, the length of the test.
-//
-//	positions: sequences of up to 41 tokens start at 1 .. 361
-func table4(name string, depth halting.Policy, of task.Definition) Run {
-	r := Base()
-	r.Name = name
-	r.Task = Task{of}
-	r.Model = Model{EncoderDecoder{Universal{
-		Config: universal.Config{
-			Width: 128, Heads: 4, ScaleEmbedding: true,
-			Dropout: universal.Dropout{Embedding: 0.1, Attention: 0.1, Transition: 0.1, Residual: 0.1},
-		},
-		Transition: Transition{universal.FeedForward{Filter: 512}},
-		Halting:    Halting{depth},
-		Positions:  Positions{universal.RandomOffset{Max: 401}},
-	}}}
-	r.Training.Schedule = Schedule{training.InverseSquareRoot{Factor: 2, Warmup: 8000}}
-	r.Training.Steps = 50_000
-	r.Training.LabelSmoothing = 0.1
-	r.Training.ClipNorm = 0
-	r.Training.Batch = Batch{Tokens: 4096}
-	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 1000, 500
-	return r
-}
-
-// The depths of table 4: the authors' "tiny" set has 8 steps; adaptive models have up to 12, and the authors' epsilon, bias and
-// ponder weight.
-var (
-	eightSteps    = halting.Fixed{Steps: 8}
-	adaptiveDepth = halting.Frozen{ACT: halting.ACT{MaxSteps: 12, Epsilon: 0.01, Bias: 1}}
-)
-
-// The tasks of table 4, with the training sets of the authors' code.
-var (
-	copying   = algorithmic.Copy{Base: 10, MaxLength: 40, Examples: 100_000}
-	reversing = algorithmic.Reverse{Base: 10, MaxLength: 40, Examples: 100_000}
-	adding    = algorithmic.Addition{Base: 10, MaxLength: 40, Examples: 100_000}
-)
-
-// Copy is table 4's copy: trained on lengths up to 40, to be evaluated at 400. Paper: character accuracy 0.91, sequence accuracy 0.35.
-func Copy() Run { return table4("copy", eightSteps, copying) }
-
-// Reverse is table 4's reverse. Paper: character accuracy 0.96, sequence accuracy 0.46.
-func Reverse() Run { return table4("reverse", eightSteps, reversing) }
-
-// Addition is table 4's addition, lengths counting both operands and the separator. Paper: character accuracy 0.34,
-// sequence accuracy 0.02.
-func Addition() Run { return table4("addition", eightSteps, adding) }
-
-// CopyAdaptive, ReverseAdaptive and AdditionAdaptive are the same with adaptive halting.
-func CopyAdaptive() Run     { return table4("copy-adaptive", adaptiveDepth, copying) }
-func ReverseAdaptive() Run  { return table4("reverse-adaptive", adaptiveDepth, reversing) }
-func AdditionAdaptive() Run { return table4("addition-adaptive", adaptiveDepth, adding) }
 
 func cosine(peak float64, warmup int64) Schedule {
 	return Schedule{training.Cosine{Peak: peak, Floor: peak / 20, Warmup: warmup}}

@@ -134,7 +134,7 @@ func TestParseRefuses(t *testing.T) {
 
 // Positions are drawn from a range that training sequences must fit.
 func TestCheckPositions(t *testing.T) {
-	r, err := experiment.Copy().Set("model.positions.max=20")
+	r, err := experiment.CopyPaper().Set("model.positions.max=20")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestCheckPositions(t *testing.T) {
 	if err := r.CheckPositions(opened); err == nil || !strings.Contains(err.Error(), "model.positions.max is 20, but training sequences have up to 41") {
 		t.Error(err)
 	}
-	if err := experiment.Copy().CheckPositions(opened); err != nil {
+	if err := experiment.CopyPaper().CheckPositions(opened); err != nil {
 		t.Error(err)
 	}
 }

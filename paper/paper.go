@@ -63,9 +63,9 @@ var Tables = []*Table{
 	table1,
 	notMeasured("table2", "Subject-verb agreement: accuracy; on sentences with 5 attractors", "UT with dynamic halting 0.992; 0.907. Transformer 0.962; 0.883"),
 	notMeasured("table3", "LAMBADA, test: perplexity (accuracy); accuracy in reading comprehension", "UT with dynamic halting 142 (0.19); 0.5625. Transformer 7321 (0.0); 0.3988"),
-	notMeasured("table4", "Copy, reverse, addition at length 400: character (sequence) accuracy", "UT 0.91 (0.35), 0.96 (0.46), 0.34 (0.02)"),
-	notMeasured("table5", "Learning to execute, copy, double, reverse: character (sequence) accuracy", "UT 1.0 (1.0), 1.0 (1.0), 1.0 (1.0)"),
-	notMeasured("table6", "Learning to execute, program, control, addition: character (sequence) accuracy", "UT 0.89 (0.63), 1.0 (1.0), 1.0 (1.0)"),
+	lengthGeneralization.Table(),
+	memorization.Table(),
+	evaluatedPrograms.Table(),
 	notMeasured("table7", "Translation, WMT 2014 English to German: BLEU", "UT base 28.9, Transformer base 28.0"),
 }
 

@@ -41,7 +41,7 @@ compare() {
 
 compare demo
 compare copy training.batch.tokens=512
-compare reverse-adaptive training.batch.tokens=512
+compare reverse-paper-adaptive training.batch.tokens=512
 compare addition training.batch.tokens=512
 awk 'BEGIN { srand(1); for (i = 0; i < 3000; i++) { s = t = ""; n = 1 + int(rand() * 6); while (n--) { d = int(rand() * 10); s = s d; t = d t } print s "\t" t } }' >"$dir/pairs.tsv"
 compare base "task.table.path=$dir/pairs.tsv"

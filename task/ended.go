@@ -20,7 +20,7 @@ func (t sourceEnded) Training(seed uint64, i int64) Example {
 // HeldOut is examples, with End.
 func (t sourceEnded) HeldOut(seed uint64, s Selection) ([]Example, error) {
 	examples, err := t.Task.HeldOut(seed, s)
-	return allWithEnd(examples), err
+	return WithEnds(examples), err
 }
 
 // MaxLengths counts the End of sources.
@@ -47,14 +47,15 @@ func (r sourceEndedReader) Read(text string) (Input, error) {
 // File reads examples, with End.
 func (r sourceEndedReader) File(path string) ([]Example, []string, error) {
 	examples, notes, err := r.Reader.File(path)
-	return allWithEnd(examples), notes, err
+	return WithEnds(examples), notes, err
 }
 
 func withEnd(e Example) Example {
 	return Example{Source: append(slices.Clip(e.Source), vocab.End), Target: e.Target}
 }
 
-func allWithEnd(examples []Example) []Example {
+// WithEnds is examples whose sources end in End, as those of [WithSourceEnd] do.
+func WithEnds(examples []Example) []Example {
 	ended := make([]Example, len(examples))
 	for i, e := range examples {
 		ended[i] = withEnd(e)

@@ -114,3 +114,9 @@ func (s Selection) String() string {
 	}
 	return "lengths as in training"
 }
+
+// A Case is examples of one kind that a task finds hard, and what they are.
+type Case struct {
+	Name     string
+	Examples []Example
+}

@@ -73,7 +73,7 @@ func trainerOf(t *testing.T, c training.Config, m universal.Model, source func(i
 	t.Cleanup(func() { _ = log.Close() })
 	tr := &training.Trainer{Config: c, Backend: enginetest.Backend(t), Model: m, Log: log}
 	if e, ok := m.(universal.EncoderDecoder); ok {
-		tr.Positions = e.Positions
+		tr.Positions = universal.Draws{Counting: e.Counting, Positions: e.Positions}
 	}
 	feedWith(t, tr, source, plan)
 	return tr

@@ -56,7 +56,12 @@ func twoNumbers(rng *rand.Rand, length int, exact bool) (s shape) {
 
 func (a Addition) fill(rng *rand.Rand, s shape) task.Example {
 	base := or(a.Base, defaultBase)
-	x, y := number(rng, base, s.first), number(rng, base, s.second)
+	return a.answer(number(rng, base, s.first), number(rng, base, s.second))
+}
+
+// answer is the sum of two numbers.
+func (a Addition) answer(x, y []vocab.ID) task.Example {
+	base := or(a.Base, defaultBase)
 	source := slices.Concat(x, []vocab.ID{digit0 + vocab.ID(base)}, y)
 	return task.Example{Source: source, Target: append(sum(x, y, base), vocab.End)}
 }

@@ -41,9 +41,11 @@ func (c Copy) stream() stream {
 }
 
 func (c Copy) fill(rng *rand.Rand, s shape) task.Example {
-	source := randomDigits(rng, or(c.Base, defaultBase), s.first)
-	target := append(slices.Clone(source), vocab.End)
-	return task.Example{Source: source, Target: target}
+	return c.answer(randomDigits(rng, or(c.Base, defaultBase), s.first))
+}
+
+func (Copy) answer(source []vocab.ID) task.Example {
+	return task.Example{Source: source, Target: append(slices.Clone(source), vocab.End)}
 }
 
 // oneNumber is the shape of copy and reverse: lengths are uniform in 1..length.

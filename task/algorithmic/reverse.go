@@ -41,8 +41,11 @@ func (r Reverse) stream() stream {
 }
 
 func (r Reverse) fill(rng *rand.Rand, s shape) task.Example {
-	source := randomDigits(rng, or(r.Base, defaultBase), s.first)
+	return r.answer(randomDigits(rng, or(r.Base, defaultBase), s.first))
+}
+
+func (Reverse) answer(source []vocab.ID) task.Example {
 	target := append(slices.Clone(source), vocab.End)
-	slices.Reverse(target[:s.first])
+	slices.Reverse(target[:len(source)])
 	return task.Example{Source: source, Target: target}
 }

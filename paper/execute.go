@@ -1,0 +1,54 @@
+package paper
+
+import (
+	"universal-transformer/experiment"
+	"universal-transformer/halting"
+	"universal-transformer/task"
+)
+
+// executePreface is what readers of tables 5 and 6 should know.
+const executePreface = "Accuracy by tokens, and by whole sequences in parentheses, of the seed that is best; all seeds are below. Answers are decoded greedily, each token after the model's own, and have to end by " +
+	"themselves: End counts as a token. Programs and numbers are drawn as the generator of DeepMind's Sonnet draws them, mixed lengths and nestings in training (its mix strategy, no curriculum); the paper names the tasks " +
+	"but has published neither its generator nor its sizes, nor says whether its tests are all of the greatest length and nesting or mixed as in training. So both are here. A hash of the source keeps training, validation and test apart, and " +
+	"the checkpoint with the lowest cross entropy on validation examples is measured. "
+
+// executeSets are all at the greatest length and nesting, and mixed as in training.
+func executeSets(length int) []sequenceSet {
+	return []sequenceSet{
+		{name: "maximum", choice: task.Selection{Length: length, Count: 5000}, forced: true, shown: true},
+		{name: "mix", choice: task.Selection{Count: 5000}, forced: true, shown: true},
+	}
+}
+
+// executeRows are the models of tables 5 and 6; the paper's figures are of the LSTM, the Transformer and the Universal Transformer.
+func executeRows(transformer, universal []string) []sequenceRow {
+	return []sequenceRow{
+		{name: "transformer", title: "Transformer", paper: transformer, configure: func(r *experiment.Run) {
+			m := r.Model.Value.(experiment.EncoderDecoder)
+			m.UntiedLayers = true
+			r.Model.Value = m
+		}},
+		{name: "", title: "Universal Transformer", paper: universal, configure: func(*experiment.Run) {}},
+		{name: "adaptive", title: "UT with dynamic halting", configure: func(r *experiment.Run) {
+			m := r.Model.Value.(experiment.EncoderDecoder)
+			m.Halting.Value = halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
+			r.Model.Value = m
+		}},
+	}
+}
+
+// memorization is table 5, section 3.5: strings of up to 55 digits.
+var memorization = &sequences{
+	table: "table5", prefix: "memory", title: "Learning to execute: copy, double and reverse numbers of up to 55 digits (section 3.5)",
+	preface: executePreface, sets: executeSets(55),
+	rows:    executeRows([]string{"0.98 (0.63)", "0.94 (0.55)", "0.81 (0.26)"}, []string{"1.0 (1.0)", "1.0 (1.0)", "1.0 (1.0)"}),
+	columns: []sequenceColumn{{"copy", experiment.ExecuteCopy}, {"double", experiment.ExecuteDouble}, {"reverse", experiment.ExecuteReverse}},
+}
+
+// evaluatedPrograms is table 6, section 3.5: programs of nesting 2 on numbers of up to 5 digits.
+var evaluatedPrograms = &sequences{
+	table: "table6", prefix: "programs", title: "Learning to execute: results of programs, nesting 2, numbers of up to 5 digits (section 3.5)",
+	preface: executePreface + "Answers are modulo 10 to the number of digits plus one, as in that generator. ", sets: executeSets(5),
+	rows:    executeRows([]string{"0.71 (0.29)", "0.93 (0.66)", "1.0 (1.0)"}, []string{"0.89 (0.63)", "1.0 (1.0)", "1.0 (1.0)"}),
+	columns: []sequenceColumn{{"program", experiment.ExecuteProgram}, {"control", experiment.ExecuteControl}, {"addition", experiment.ExecuteAddition}},
+}

@@ -1,0 +1,91 @@
+package algorithmic
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// HardCases is sources of exactly length symbols that random digits hardly ever make, count of each kind: strings of one digit and of
+// short periods, where neighbours cannot be told apart by their digits, and for sums carries through all digits and operands of
+// very different lengths. d is one of this package's tasks; others have none.
+func HardCases(d task.Definition, length, count int) []task.Case {
+	switch d := d.(type) {
+	case Copy:
+		return periodic(or(d.Base, defaultBase), length, count, d.answer)
+	case Reverse:
+		return periodic(or(d.Base, defaultBase), length, count, d.answer)
+	case Addition:
+		return d.hard(length, count)
+	}
+	return nil
+}
+
+// drawn is a case of examples that are drawn one by one.
+func drawn(name string, length, count int, draw func(rng *rand.Rand) task.Example) task.Case {
+	c := task.Case{Name: fmt.Sprintf("%s, length %d", name, length)}
+	for i := range count {
+		c.Examples = append(c.Examples, draw(seed.Rand(task.TestSeed, "hard/"+name, int64(i))))
+	}
+	return c
+}
+
+// periodic is strings of short periods, and their answers.
+func periodic(base, length, count int, answer func(source []vocab.ID) task.Example) (cases []task.Case) {
+	for _, k := range []struct {
+		name   string
+		period int
+	}{{"one digit repeated", 1}, {"period 2", 2}, {"period 7", 7}} {
+		cases = append(cases, drawn(k.name, length, count, func(rng *rand.Rand) task.Example {
+			pattern, source := randomDigits(rng, base, k.period), make([]vocab.ID, length)
+			for i := range source {
+				source[i] = pattern[i%k.period]
+			}
+			return answer(source)
+		}))
+	}
+	return cases
+}
+
+// hard is sums: of digits that make base-1 at every place with one carry at the start, so that it runs through all of them; of one
+// digit and a long number, either way round; and of two numbers of one repeated digit each.
+func (a Addition) hard(length, count int) []task.Case {
+	base := or(a.Base, defaultBase)
+	half := (length - 1) / 2
+	repeated := func(digit vocab.ID, n int) []vocab.ID {
+		list := make([]vocab.ID, n)
+		for i := range list {
+			list[i] = digit
+		}
+		return list
+	}
+	return []task.Case{
+		drawn("a carry through all digits", length, count, func(rng *rand.Rand) task.Example {
+			x := number(rng, base, half)
+			y := make([]vocab.ID, length-1-half)
+			for i := range y {
+				y[i] = digit0 + vocab.ID(base-1) // beyond the end of x
+				if i < half {
+					y[i] -= x[i] - digit0 // x and y make base-1
+				}
+			}
+			first := rng.IntN(base-1) + 1
+			x[0], y[0] = digit0+vocab.ID(first), digit0+vocab.ID(base-first) // but base at the first place
+			return a.answer(x, y)
+		}),
+		drawn("one digit and a long number", length, count, func(rng *rand.Rand) task.Example {
+			x, y := number(rng, base, 1), number(rng, base, length-2)
+			if rng.IntN(2) == 0 {
+				x, y = y, x
+			}
+			return a.answer(x, y)
+		}),
+		drawn("one repeated digit in each number", length, count, func(rng *rand.Rand) task.Example {
+			digit := func() vocab.ID { return digit0 + vocab.ID(1+rng.IntN(base-1)) }
+			return a.answer(repeated(digit(), half), repeated(digit(), length-1-half))
+		}),
+	}
+}
