@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"universal-transformer/experiment"
 	"universal-transformer/score"
@@ -104,12 +105,13 @@ func accuracies(s score.Score) string {
 	return fmt.Sprintf("%s (%s)", decimals(s.Tokens), decimals(s.Sequences))
 }
 
-// decimals writes a share with three decimals, and 1 only if nothing was wrong.
+// decimals writes a share with three decimals, or as many as it takes not to be 1 if anything was wrong.
 func decimals(a score.Accuracy) string {
-	if text := fmt.Sprintf("%.3f", a.Value()); text != "1.000" || a.Correct == a.Total {
-		return text
+	digits := 3
+	for a.Correct < a.Total && strings.HasPrefix(fmt.Sprintf("%.*f", digits, a.Value()), "1") {
+		digits++
 	}
-	return fmt.Sprintf("%.5f", a.Value())
+	return fmt.Sprintf("%.*f", digits, a.Value())
 }
 
 // Validate names what cannot be.

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -163,6 +164,7 @@ func (s *sequences) writeFigures(p *Page, results []Result) {
 						line.points = append(line.points, [2]float64{float64(set.length), m.Decoded.Sequences.Value()})
 					}
 				}
+				slices.SortFunc(line.points, func(a, b [2]float64) int { return cmp.Compare(a[0], b[0]) })
 				lines = append(lines, line)
 			}
 		}
