@@ -26,6 +26,8 @@ var List = []Entry{
 	{"copy-adaptive", "copy with adaptive halting", CopyAdaptive},
 	{"reverse-adaptive", "reverse with adaptive halting", ReverseAdaptive},
 	{"addition-adaptive", "addition with adaptive halting", AdditionAdaptive},
+	{"copy-transformer", "copy with a Transformer, whose layers have weights of their own", CopyTransformer},
+	{"copy-lstm", "copy with an LSTM with attention", CopyLSTM},
 	{"babi", "one task of bAbI, section 3.1: fill in task.path; ut experiment runs all of table 1", Babi},
 	{"execute-copy", "table 5, copy: the digits of numbers up to 55", ExecuteCopy},
 	{"execute-copy-adaptive", "execute-copy with adaptive halting", ExecuteCopyAdaptive},
@@ -168,6 +170,10 @@ func Addition() Run { return table4("addition", eightSteps, adding) }
 func CopyAdaptive() Run     { return table4("copy-adaptive", adaptiveDepth, copying) }
 func ReverseAdaptive() Run  { return table4("reverse-adaptive", adaptiveDepth, reversing) }
 func AdditionAdaptive() Run { return table4("addition-adaptive", adaptiveDepth, adding) }
+
+// CopyTransformer and CopyLSTM are the baselines of copy; those of other runs are made by [Transformer] and [LSTM] in the same way.
+func CopyTransformer() Run { return Transformer(Copy()) }
+func CopyLSTM() Run        { return LSTM(Copy()) }
 
 func cosine(peak float64, warmup int64) Schedule {
 	return Schedule{training.Cosine{Peak: peak, Floor: peak / 20, Warmup: warmup}}
