@@ -10,14 +10,17 @@ import . "github.com/gomlx/gomlx/core/graph"
 // entries are added to what run gave, and taken off again: nothing is changed, and the gradient of the result arrives at the vector.
 func withGradient(z, u *Node, start state) state {
 	s := run(z, u, start)
-	result := pack(Stack(s.hidden, 0), Stack(s.cell, 0))
+	all := s.states()
+	result := pack(all.hidden, all.cell)
 	size := result.Shape().Size()
+	both := append([]int{2, len(s.hidden)}, start.hidden.Shape().Dimensions...) // [2, M, B, D]
 	read := IdentityWithCustomGradient(pack(z, u, start.hidden, start.cell), func(_, v *Node) *Node {
-		return s.gradient(unpack(Slice(v, AxisRange(0, size)), z.Shape().Dimensions[:1], start.hidden.Shape().Dimensions))
+		of := Reshape(Slice(v, AxisRange(0, size)), both...)
+		return s.gradient(state{at(of, 0), at(of, 1)})
 	})
 	carrier := Slice(read, AxisRange(0, size)) // z alone is twice as large
-	result = Add(StopGradient(result), Sub(carrier, StopGradient(carrier)))
-	return unpack(result, z.Shape().Dimensions[:1], start.hidden.Shape().Dimensions)
+	result = Reshape(Add(StopGradient(result), Sub(carrier, StopGradient(carrier))), both...)
+	return state{at(result, 0), at(result, 1)}
 }
 
 // pack is all entries of nodes in one vector.
@@ -27,12 +30,6 @@ func pack(list ...*Node) *Node {
 		flat[i] = Reshape(x, x.Shape().Size())
 	}
 	return Concatenate(flat, 0)
-}
-
-// unpack is the states and the cells of M positions, [M, B, D], in a vector.
-func unpack(flat *Node, positions, row []int) state {
-	both := Reshape(flat, append(append([]int{2}, positions...), row...)...)
-	return state{at(both, 0), at(both, 1)}
 }
 
 // gradient is that of z, U, and the state and the cell before the first position, packed, from that of the states and cells of all
@@ -48,7 +45,7 @@ func (s *steps) gradient(of state) *Node {
 	hidden, cell := at(of.hidden, positions-1), at(of.cell, positions-1)
 	for t := positions - 1; t >= 0; t-- {
 		i, f, g, o := s.gate[input][t], s.gate[forget][t], s.gate[candidate][t], s.gate[output][t]
-		before := s.firstCell
+		before := s.start.cell
 		if t > 0 {
 			before = s.cell[t-1]
 		}
@@ -65,7 +62,7 @@ func (s *steps) gradient(of state) *Node {
 			hidden, cell = Add(hidden, at(of.hidden, t-1)), Add(cell, at(of.cell, t-1))
 		}
 	}
-	all, read := Stack(z, 0), Stack(append([]*Node{s.firstHidden}, s.hidden[:positions-1]...), 0)
+	all, read := Stack(z, 0), Stack(append([]*Node{s.start.hidden}, s.hidden[:positions-1]...), 0)
 	u := EinsumAxes(flatRows(read), flatRows(all), [][2]int{{0, 0}}, nil) // [D, 4D]
 	return pack(all, u, hidden, cell)
 }

@@ -3,7 +3,9 @@ package recurrent
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers"
 	"github.com/gomlx/gomlx/ml/model"
@@ -14,25 +16,20 @@ type state struct{ hidden, cell *Node }
 
 // stack applies the layers to x [B, M, D] one after the other, each from its state in start, and gives the states of the last layer at
 // every position, [B, M, D], and the states and cells of every layer at every position, [M, B, D].
-func (c Config) stack(scope *model.Scope, x *Node, start []state) (top *Node, layersAll []state) {
+func (c Config) stack(scope *model.Scope, x *Node, start []state) (top *Node, all []state) {
 	x = TransposeAllAxes(x, 1, 0, 2) // [M, B, D]
 	for i := range c.Layers {
-		all := c.layer(scope.At("layer_%d", i+1), c.drop(scope, x), start[i])
-		layersAll = append(layersAll, all)
-		x = all.hidden
+		layer := c.layer(scope.At("layer_%d", i+1), c.drop(scope, x), start[i])
+		all = append(all, layer)
+		x = layer.hidden
 	}
-	return TransposeAllAxes(x, 1, 0, 2), layersAll
+	return TransposeAllAxes(x, 1, 0, 2), all
 }
 
-// zero is the state before the first position, of every layer.
-func (c Config) zero(like *Node) []state {
-	zeros := Zeros(like.Graph(), like.Shape().Clone())
-	zeros = Reshape(SliceAxis(zeros, 1, AxisElem(0)), like.Shape().Dimensions[0], c.Width) // [B, D]
-	list := make([]state, c.Layers)
-	for i := range list {
-		list[i] = state{zeros, zeros}
-	}
-	return list
+// zero is the state of every layer before the first position of x [B, M, D].
+func (c Config) zero(x *Node) []state {
+	zeros := Zeros(x.Graph(), shapes.Make(x.DType(), x.Shape().Dimensions[0], c.Width))
+	return slices.Repeat([]state{{zeros, zeros}}, c.Layers)
 }
 
 // layer applies one layer to x [M, B, D] and gives its states and cells at every position, [M, B, D] each. Weights start uniform within
@@ -73,11 +70,11 @@ func (c Config) drop(scope *model.Scope, x *Node) *Node {
 
 // steps is what a layer computed, position by position: [B, D] each.
 type steps struct {
-	gate             [gates][]*Node // sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)
-	hidden, cell     []*Node
-	squashed         []*Node // tanh(c')
-	firstHidden, u   *Node
-	firstCell, input *Node
+	start        state
+	u            *Node
+	gate         [gates][]*Node // sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)
+	hidden, cell []*Node
+	squashed     []*Node // tanh(c')
 }
 
 // states are those of all positions, [M, B, D].
@@ -85,7 +82,7 @@ func (s *steps) states() state { return state{Stack(s.hidden, 0), Stack(s.cell, 
 
 // run applies the equations of the package comment position by position. z is x W + b, [M, B, 4D]; u is U, [D, 4D].
 func run(z, u *Node, start state) *steps {
-	s := &steps{firstHidden: start.hidden, firstCell: start.cell, u: u, input: z}
+	s := &steps{start: start, u: u}
 	h, c, width := start.hidden, start.cell, u.Shape().Dimensions[0]
 	for t := range z.Shape().Dimensions[0] {
 		a := Add(at(z, t), Dot(h, u).Product()) // [B, 4D]
