@@ -3,6 +3,7 @@ package decoding
 import (
 	"context"
 	"runtime/debug"
+	"slices"
 
 	"universal-transformer/vocab"
 )
@@ -98,37 +99,16 @@ func (d *Decoder) fitting(queries []Query, beam int, memory float64) int {
 // bytes estimates the memory of rows with sources and answers of at most so many tokens: the cache, and the logits of a token.
 func (d *Decoder) bytes(rows, source, limit int) float64 {
 	width, tokens := roundUp(source), limit
-	if d.language != nil {
-		tokens += source
+	if d.language {
+		width, tokens = 0, source+limit
 	}
-	per := 0.0
-	shapes := d.config.CacheShapes(1, 1, 1)
-	capacity := float64(capacityFor(tokens))
-	for i, shape := range shapes {
-		if bytes := float64(shape.ByteSize()); d.config.CacheCapacityAxis(i) >= 0 {
-			per += bytes * capacity
-		} else {
-			per += bytes
-		}
-	}
-	per *= float64(d.steps(width))
-	if d.model != nil {
-		layers := 1
-		if d.config.UntiedLayers {
-			layers = d.config.Halting.Limit(0)
-		}
-		per += float64(layers) * float64(width) * float64(shapes[0].ByteSize()+shapes[1].ByteSize())
+	bytes := 0.0
+	for _, shape := range slices.Concat(d.model.CacheShapes(1, capacityFor(tokens), width), d.model.SourceCacheShapes(1, width)) {
+		bytes += float64(shape.ByteSize())
 	}
 	const logit = 4 + 8 // as the backend gives it, and as the searches read it
-	return float64(rows) * (per + logit*float64(d.config.TargetVocabulary))
-}
-
-// steps is how many the decoder runs for a source that is padded to so many positions.
-func (d *Decoder) steps(source int) int {
-	if d.language != nil {
-		source = 0
-	}
-	return d.config.Halting.Limit(source)
+	_, vocabulary := d.model.Vocabularies()
+	return float64(rows) * (bytes + logit*float64(vocabulary))
 }
 
 // DefaultMemory is the bytes that queries may take together where nobody says: 1 GiB, or a quarter of GOMEMLIMIT if that is less.

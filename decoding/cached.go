@@ -20,9 +20,9 @@ type Cached struct {
 	cache    []*tensors.Tensor // of the model
 	slots    []int             // the row of the tensors that holds each row
 	sources  []int             // the source of each row of the tensors
+	width    int               // positions of a source, padding included
 	capacity int               // tokens that the cache can hold
 	length   int               // tokens that it holds
-	steps    int
 }
 
 // Start encodes sources and prepares their decoding. Close the result.
@@ -30,13 +30,16 @@ func (d *Decoder) Start(sources [][]vocab.ID) (*Cached, error) {
 	if err := d.check(sources); err != nil || len(sources) == 0 {
 		return &Cached{d: d}, err
 	}
-	c := &Cached{d: d, prompts: sources, steps: d.config.Halting.Limit(0)}
-	if d.model != nil {
+	c := &Cached{d: d, prompts: sources}
+	if !d.language {
+		ids, rows, width := pad(sources)
+		input := tensors.FromFlatDataAndDimensions(ids, rows, width)
+		defer free(input)
 		var err error
-		if c.source, err = d.encodeSources(d.crossCache, sources); err != nil {
+		if c.source, err = d.cacheSource.Call(input); err != nil {
 			return nil, err
 		}
-		c.steps, c.prompts = d.config.Halting.Limit(c.source[0].Shape().Dimensions[1]), nil
+		c.width, c.prompts = width, nil
 	}
 	c.sources = make([]int, rowsFor(len(sources)))
 	for r := range c.sources {
@@ -113,7 +116,7 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 	if err := c.reorder(sources); err != nil {
 		return nil, err
 	}
-	for _, shape := range c.d.config.CacheShapes(len(c.sources), c.capacity, c.steps) {
+	for _, shape := range c.d.model.CacheShapes(len(c.sources), c.capacity, c.width) {
 		c.cache = append(c.cache, tensors.FromShape(shape))
 	}
 	var logits [][]float64
@@ -240,24 +243,20 @@ func (c *Cached) gatherRows(slots []int, size int) error {
 	return nil
 }
 
-// crossCacheGraph encodes sources [B, M] and gives their cross-attention cache.
-func (d *Decoder) crossCacheGraph(scope *model.Scope, nodes []*Node) []*Node {
-	return d.model.CacheCrossAttention(scope, d.encoded(scope, nodes[0])).Tensors()
+// cacheSourceGraph gives what all tokens read of sources [R, M].
+func (d *Decoder) cacheSourceGraph(scope *model.Scope, nodes []*Node) []*Node {
+	scope.Store().SetTraining(nodes[0].Graph(), false)
+	return d.model.CacheSource(scope, nodes[0])
 }
 
 // nextGraph gives the logits [R, V] after tokens [R, N], and the updated cache. Its inputs are the tokens, how many were read before, a
-// scalar, the cross-attention cache if there is a source, and the cache.
+// scalar, what cacheSourceGraph gave, and the cache.
 func (d *Decoder) nextGraph(scope *model.Scope, nodes []*Node) []*Node {
 	tokens, length, rest := nodes[0], nodes[1], nodes[2:]
 	scope.Store().SetTraining(tokens.Graph(), false)
-	if d.language != nil {
-		cache := &universal.KVCache{Length: length, Tensors: slices.Clone(rest)}
-		logits := d.language.DecodeStep(scope, tokens, cache)
-		return append([]*Node{logits}, cache.Tensors...)
-	}
-	source, rest := d.config.CrossAttentionCacheOf(rest)
-	cache := &universal.KVCache{Length: length, Tensors: slices.Clone(rest)}
-	logits := d.model.DecodeStep(scope, source, tokens, cache)
+	source := len(d.model.SourceCacheShapes(1, 1))
+	cache := &universal.Cache{Length: length, Source: rest[:source], Tensors: slices.Clone(rest[source:])}
+	logits := d.model.DecodeStep(scope, tokens, cache)
 	return append([]*Node{logits}, cache.Tensors...)
 }
 
@@ -265,7 +264,7 @@ func (d *Decoder) nextGraph(scope *model.Scope, nodes []*Node) []*Node {
 func gatherGraph(nodes []*Node) []*Node {
 	gathered := make([]*Node, len(nodes)-1)
 	for i, x := range nodes[1:] {
-		gathered[i] = rowsOf(x, nodes[0])
+		gathered[i] = Gather(x, InsertAxes(nodes[0], -1))
 	}
 	return gathered
 }
@@ -275,7 +274,7 @@ func (d *Decoder) growGraph(cache []*Node) []*Node {
 	grown := make([]*Node, len(cache))
 	for i, x := range cache {
 		grown[i] = Identity(x)
-		if axis := d.config.CacheCapacityAxis(i); axis >= 0 {
+		if axis := d.model.CacheCapacityAxis(i); axis >= 0 {
 			size := x.Shape().Dimensions[axis]
 			grown[i] = GrowRight(x, axis, nextCapacity(size)-size, 0)
 		}

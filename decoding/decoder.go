@@ -5,10 +5,10 @@ import (
 	"slices"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-	"universal-transformer/halting"
 	"universal-transformer/universal"
 	"universal-transformer/vocab"
 )
@@ -17,32 +17,44 @@ import (
 // use.
 type Decoder struct {
 	backend  compute.Backend
-	config   universal.Config
-	language *universal.Decoder        // nil if the model has a source
-	model    *universal.EncoderDecoder // nil if it has none
+	model    Model
+	language bool // there are no sources but prompts
 
-	encode, crossCache, next, uncached *model.Exec
-	gather, grow                       *Exec
+	cacheSource, next, uncached *model.Exec
+	gather, grow                *Exec
 }
 
-// New makes a decoder of a model whose variables are in store.
-func New(backend compute.Backend, store *model.Store, m universal.EncoderDecoder) (*Decoder, error) {
+// Model is what a Decoder decodes with: a model that reads a sequence token by token and keeps what the next one needs. It is an
+// interface because attention keeps keys and values, and a recurrent network its state.
+type Model interface {
+	universal.Model
+	// Vocabularies is how many ids sources and targets are made of; no source: 0. That is a language model, whose sources are prompts.
+	Vocabularies() (source, target int)
+	// CheckSource is an error if a source of so many positions is more than can be computed.
+	CheckSource(positions int) error
+	// SourceCacheShapes lists what CacheSource gives, and so what it takes.
+	SourceCacheShapes(rows, positions int) []shapes.Shape
+	// CacheSource gives what all tokens of an answer read of sources [R, M]: nodes [R, ...].
+	CacheSource(scope *model.Scope, source *Node) []*Node
+	// CacheShapes lists the tensors [R, ...] that are kept for rows sequences of at most capacity tokens, over sources of so many
+	// positions. They start as zeros.
+	CacheShapes(rows, capacity, source int) []shapes.Shape
+	// CacheCapacityAxis is the axis of the i-th of CacheShapes that is as long as the capacity, -1 if it has none.
+	CacheCapacityAxis(i int) int
+	// DecodeStep reads the next tokens [R, N], the first of all being 0, and gives the logits [R, V] of the one after them.
+	DecodeStep(scope *model.Scope, tokens *Node, cache *universal.Cache) *Node
+}
+
+// New makes a decoder of a model whose variables are in store. The sources of a language model are prompts, which its answers continue.
+// A prompt may be empty.
+func New(backend compute.Backend, store *model.Store, m Model) (*Decoder, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Decoder{backend: backend, config: m.Config, model: &m}
+	source, _ := m.Vocabularies()
+	d := &Decoder{backend: backend, model: m, language: source == 0}
 	return d, d.prepare(store)
 }
-
-// NewLanguage makes a decoder of a language model, whose sources are prompts: an answer continues its prompt. A prompt may be empty.
-func NewLanguage(backend compute.Backend, store *model.Store, m universal.Decoder) (*Decoder, error) {
-	if err := m.Validate(); err != nil {
-		return nil, err
-	}
-	d := &Decoder{backend: backend, config: m.Config, language: &m}
-	return d, d.prepare(store)
-}
-
 func (d *Decoder) prepare(store *model.Store) (err error) {
 	if d.gather, err = NewExec(d.backend, gatherGraph); err != nil {
 		return err
@@ -55,7 +67,7 @@ func (d *Decoder) prepare(store *model.Store) (err error) {
 	for _, e := range []struct {
 		exec  **model.Exec
 		graph func(*model.Scope, []*Node) []*Node
-	}{{&d.encode, d.encodeGraph}, {&d.crossCache, d.crossCacheGraph}, {&d.next, d.nextGraph}, {&d.uncached, d.uncachedGraph}} {
+	}{{&d.cacheSource, d.cacheSourceGraph}, {&d.next, d.nextGraph}, {&d.uncached, d.uncachedGraph}} {
 		if *e.exec, err = model.NewExec(d.backend, store, e.graph); err != nil {
 			return err
 		}
@@ -66,51 +78,36 @@ func (d *Decoder) prepare(store *model.Store) (err error) {
 
 // Close frees what the decoder compiled.
 func (d *Decoder) Close() {
-	for _, e := range []*model.Exec{d.encode, d.crossCache, d.next, d.uncached} {
+	for _, e := range []*model.Exec{d.cacheSource, d.next, d.uncached} {
 		e.Finalize()
 	}
 	d.gather.Finalize()
 	d.grow.Finalize()
 }
 
-// encodeGraph gives the encoded sources [B, M, D] and their mask [B, M].
-func (d *Decoder) encodeGraph(scope *model.Scope, nodes []*Node) []*Node {
-	memory := d.encoded(scope, nodes[0])
-	return []*Node{memory.State, memory.Mask}
-}
-
-func (d *Decoder) encoded(scope *model.Scope, source *Node) universal.Memory {
-	scope.Store().SetTraining(source.Graph(), false)
-	memory, _ := d.model.Encode(scope, universal.Inputs{Source: source}, universal.Options{})
-	return memory
-}
-
-// encodeSources pads sources to a batch, the last repeated until there are as many rows as rowsFor says, and calls a graph of the encoder
-// with it.
-func (d *Decoder) encodeSources(exec *model.Exec, sources [][]vocab.ID) ([]*tensors.Tensor, error) {
+// pad makes a rectangle of sources, the last repeated until there are as many rows as rowsFor says.
+func pad(sources [][]vocab.ID) (ids []vocab.ID, rows, width int) {
 	longest := 1
 	for _, s := range sources {
 		longest = max(longest, len(s))
 	}
-	rows, width := rowsFor(len(sources)), roundUp(longest)
-	flat := make([]vocab.ID, rows*width)
+	rows, width = rowsFor(len(sources)), roundUp(longest)
+	ids = make([]vocab.ID, rows*width)
 	for i := range rows {
-		copy(flat[i*width:], sources[min(i, len(sources)-1)])
+		copy(ids[i*width:], sources[min(i, len(sources)-1)])
 	}
-	input := tensors.FromFlatDataAndDimensions(flat, rows, width)
-	defer free(input)
-	return exec.Call(input)
+	return ids, rows, width
 }
 
 // check rejects ids that the model does not have.
 func (d *Decoder) check(sources [][]vocab.ID) error {
-	size := d.config.SourceVocabulary
-	if d.language != nil {
-		size = d.config.TargetVocabulary
+	size, target := d.model.Vocabularies()
+	if d.language {
+		size = target
 	}
 	for i, s := range sources {
-		if steps := d.steps(roundUp(len(s))); steps > halting.MostSteps {
-			return fmt.Errorf("source %d has %d tokens, and the model would run as many steps: at most %d can be run", i+1, len(s), halting.MostSteps)
+		if err := d.model.CheckSource(roundUp(len(s))); err != nil {
+			return fmt.Errorf("source %d has %d tokens, and %w", i+1, len(s), err)
 		}
 		for _, id := range s {
 			if id < 1 || int(id) >= size {
@@ -154,6 +151,3 @@ func integers(values []int) *tensors.Tensor {
 	}
 	return tensors.FromFlatDataAndDimensions(flat, len(values))
 }
-
-// rowsOf gathers rows of a node.
-func rowsOf(x, rows *Node) *Node { return Gather(x, InsertAxes(rows, -1)) }

@@ -241,7 +241,7 @@ func decoder(t *testing.T, config universal.Config, language bool) *decoding.Dec
 	var err error
 	if language {
 		m := universal.Decoder{Config: config}
-		d, err = decoding.NewLanguage(enginetest.Backend(t), randomWeights(t, m), m)
+		d, err = decoding.New(enginetest.Backend(t), randomWeights(t, m), m)
 	} else {
 		m := universal.EncoderDecoder{Config: config}
 		d, err = decoding.New(enginetest.Backend(t), randomWeights(t, m), m)

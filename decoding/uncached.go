@@ -12,40 +12,33 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Uncached is a batch that is being decoded without a cache: sources are encoded once, but for every token the decoder runs over
-// the whole prefix. [Cached] is tested against it.
+// Uncached is a batch that is being decoded without a cache: for every token the model runs over the source and the whole prefix, as
+// in training. [Cached] is tested against it.
 type Uncached struct {
 	d        *Decoder
-	prompts  [][]vocab.ID
-	source   []*tensors.Tensor
-	rows     []int // the source of each row
+	sources  [][]vocab.ID // prompts of a language model
+	rows     []int        // the source of each row
 	prefixes [][]vocab.ID
 }
 
 // StartUncached is Start without a cache.
 func (d *Decoder) StartUncached(sources [][]vocab.ID) (*Uncached, error) {
-	if err := d.check(sources); err != nil || len(sources) == 0 {
-		return &Uncached{d: d}, err
-	}
-	u := &Uncached{d: d, prompts: sources}
-	if d.model != nil {
-		var err error
-		if u.source, err = d.encodeSources(d.encode, sources); err != nil {
-			return nil, err
-		}
-		u.prompts = nil
-	}
-	return u, nil
+	return &Uncached{d: d, sources: sources}, d.check(sources)
 }
 
-// Close frees the tensors.
-func (u *Uncached) Close() {
-	free(u.source...)
-	u.source = nil
+// Close is that of [Cached]; there is nothing to free.
+func (u *Uncached) Close() {}
+
+// prompts is what prefixes begin with.
+func (u *Uncached) prompts() [][]vocab.ID {
+	if u.d.language {
+		return u.sources
+	}
+	return nil
 }
 
 // Rest is that of [Cached].
-func (u *Uncached) Rest() [][]vocab.ID { return rest(u.prompts) }
+func (u *Uncached) Rest() [][]vocab.ID { return rest(u.prompts()) }
 
 // Next is the function that the searches call.
 func (u *Uncached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
@@ -55,8 +48,8 @@ func (u *Uncached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
 		case tokens != nil:
 			rows[r] = u.rows[parent]
 			prefixes[r] = append(slices.Clone(u.prefixes[parent]), tokens[r])
-		case u.prompts != nil:
-			prefixes[r] = u.prompts[parent][:shortest(u.prompts)]
+		case u.d.language:
+			prefixes[r] = u.sources[parent][:shortest(u.sources)]
 			fallthrough
 		default:
 			rows[r] = parent
@@ -66,41 +59,36 @@ func (u *Uncached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
 	return u.logits()
 }
 
-// logits runs the model over all prefixes.
+// logits runs the model over all sources and prefixes.
 func (u *Uncached) logits() ([][]float64, error) {
 	n := len(u.prefixes[0])
 	width := roundUp(n + 1)
 	ids := make([]vocab.ID, 0, len(u.rows)*width)
-	for _, prefix := range u.prefixes {
+	sources := make([][]vocab.ID, len(u.rows))
+	for r, prefix := range u.prefixes {
+		sources[r] = u.sources[u.rows[r]]
 		ids = append(ids, prefix...)
 		for range width - n { // not read, but not padding either: adaptive models halt at padding
 			ids = append(ids, vocab.End)
 		}
 	}
-	args := []any{tensors.FromFlatDataAndDimensions(ids, len(u.rows), width), int32(n), integers(u.rows)}
-	for _, t := range u.source {
-		args = append(args, t)
-	}
-	out, err := u.d.uncached.Call(args...)
+	source, rows, positions := pad(sources)
+	out, err := u.d.uncached.Call(
+		tensors.FromFlatDataAndDimensions(ids, len(u.rows), width), int32(n),
+		tensors.FromFlatDataAndDimensions(source[:len(source)/rows*len(u.rows)], len(u.rows), positions))
 	if err != nil {
 		return nil, err
 	}
 	return logitRows(out[0]), nil
 }
 
-// uncachedGraph gives the logits [R, V] at one position of the decoder, from the rows' tokens [R, N], the position, counted from 0, the
-// source that each row belongs to [R], and, if there are sources, what encodeGraph gives.
+// uncachedGraph gives the logits [R, V] at one position of the decoder, from the rows' tokens [R, N], the position, counted from 0, and
+// the rows' sources [R, M], which a language model does not read.
 func (d *Decoder) uncachedGraph(scope *model.Scope, nodes []*Node) []*Node {
-	tokens, position, rows := nodes[0], nodes[1], nodes[2]
-	g, in := tokens.Graph(), universal.Inputs{Target: tokens}
+	tokens, position, source := nodes[0], nodes[1], nodes[2]
+	g := tokens.Graph()
 	scope.Store().SetTraining(g, false)
-	var logits *Node // [R, N, V]
-	if d.language != nil {
-		logits = d.language.Forward(scope, in, universal.Options{}).Logits
-	} else {
-		memory := universal.Memory{State: rowsOf(nodes[3], rows), Mask: rowsOf(nodes[4], rows)}
-		logits = d.model.Decode(scope, memory, in, universal.Options{}).Logits
-	}
+	logits := d.model.Forward(scope, universal.Inputs{Source: source, Target: tokens}, universal.Options{}).Logits // [R, N, V]
 	here := Equal(Iota(g, shapes.Make(dtypes.Int32, logits.Shape().Dimensions...), 1), position)
 	return []*Node{ReduceSum(Where(here, logits, ZerosLike(logits)), 1)} // GoMLX's portable backend has no DynamicSlice
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
+	"universal-transformer/decoding"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
 	"universal-transformer/objective"
@@ -20,7 +21,7 @@ var none = shapes.Make(feed.Integer, 1)
 
 // Classify answers every example with its most probable class.
 func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]task.Classified, error) {
-	if _, ok := e.Model.(universal.EncoderDecoder); ok {
+	if _, decodes := e.Model.(decoding.Model); decodes {
 		return nil, fmt.Errorf("a model of type %T has no classes", e.Model)
 	}
 	classified := make([]task.Classified, len(examples))

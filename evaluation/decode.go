@@ -7,17 +7,13 @@ import (
 	"universal-transformer/batch"
 	"universal-transformer/decoding"
 	"universal-transformer/task"
-	"universal-transformer/universal"
 	"universal-transformer/vocab"
 )
 
 // Decode decodes every example's source: greedily, or by beam search. A sequence may become as long as [Limit] says.
 func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task.Decoded, error) {
-	m, ok := e.Model.(universal.EncoderDecoder)
-	if !ok {
-		return nil, fmt.Errorf("a model of type %T decodes no answers to sources", e.Model)
-	}
-	d, err := decoding.New(e.Backend, e.Store, m)
+	d, err := e.decoder()
+
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +35,17 @@ func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task
 		e.report(&done, b.Examples, len(examples))
 	}
 	return answers, nil
+}
+
+// decoder makes a decoder of the model, if it answers sources.
+func (e *Evaluator) decoder() (*decoding.Decoder, error) {
+	m, decodes := e.Model.(decoding.Model)
+	if decodes {
+		if source, _ := m.Vocabularies(); source > 0 {
+			return decoding.New(e.Backend, e.Store, m)
+		}
+	}
+	return nil, fmt.Errorf("a model of type %T decodes no answers to sources", e.Model)
 }
 
 // Limit is how long a sequence may become whose reference has the given length: a quarter longer, and 10 tokens more.

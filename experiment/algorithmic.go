@@ -121,3 +121,7 @@ func ReversePaperAdaptive() Run {
 func AdditionPaperAdaptive() Run {
 	return asThePaper("addition-paper-adaptive", adaptiveDepth, adding)
 }
+
+// CopyTransformer and CopyLSTM are the baselines of copy; those of other runs are made by [Transformer] and [LSTM] in the same way.
+func CopyTransformer() Run { return Transformer(Copy()) }
+func CopyLSTM() Run        { return LSTM(Copy()) }

@@ -61,6 +61,9 @@ func (models) rows() []row[ModelKind] {
 		{"encoder_decoder", EncoderDecoder{small()}},
 		{"classifier", Classifier{Universal: small(), Pool: MeanPool}},
 		{"language_model", LanguageModel{small()}},
+		{"lstm_encoder_decoder", LSTMEncoderDecoder{Recurrent: lstm(), Attention: true}},
+		{"lstm_classifier", LSTMClassifier{Recurrent: lstm(), Pool: LastPool}},
+		{"lstm_language_model", LSTMLanguageModel{lstm()}},
 	}
 }
 

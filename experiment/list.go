@@ -28,6 +28,8 @@ var List = []Entry{
 	{"copy-paper-adaptive", "copy-paper with adaptive halting", CopyPaperAdaptive},
 	{"reverse-paper-adaptive", "reverse-paper with adaptive halting", ReversePaperAdaptive},
 	{"addition-paper-adaptive", "addition-paper with adaptive halting", AdditionPaperAdaptive},
+	{"copy-transformer", "copy with a Transformer, whose layers have weights of their own", CopyTransformer},
+	{"copy-lstm", "copy with an LSTM with attention", CopyLSTM},
 	{"babi", "one task of bAbI, section 3.1: fill in task.path; ut experiment runs all of table 1", Babi},
 	{"execute-copy", "table 5, copy: the digits of numbers up to 55", ExecuteCopy},
 	{"execute-copy-adaptive", "execute-copy with adaptive halting", ExecuteCopyAdaptive},

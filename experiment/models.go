@@ -24,6 +24,8 @@ type ModelKind interface {
 	Channels() int
 	// TrainingPositions says where the places of training sequences stand.
 	TrainingPositions(v task.Vocabularies) universal.Draws
+	// Conventions is what parameters and configuration do not say of how the model computes, for programs that read an export.
+	Conventions() map[string]string
 }
 
 // Universal is what the kinds that are made of the paper's recurrent step have in common: a Universal Transformer, or, with untied
@@ -59,6 +61,13 @@ const (
 )
 
 var pools = map[Pool]universal.Pool{LastPool: universal.Last, MeanPool: universal.Mean}
+
+func (p Pool) validate() error {
+	if _, known := pools[p]; !known {
+		return unknown("pool", string(p), []string{string(LastPool), string(MeanPool)})
+	}
+	return nil
+}
 
 // small is the defaults of every kind: a small adaptive model.
 func small() Universal {
@@ -112,6 +121,9 @@ func (u Universal) counting(v task.Vocabularies) universal.Counting {
 	return u.Counting.Value.Resolve(v.Source.ID)
 }
 
+// Conventions says how the layers are to be computed.
+func (Universal) Conventions() map[string]string { return universal.Conventions() }
+
 // Describe says what the model is, how deep and how wide.
 func (u Universal) Describe() string {
 	name, depth := "Universal Transformer", ""
@@ -149,8 +161,8 @@ func (Classifier) Kind() task.Kind { return task.Classification }
 
 // Validate checks all fields.
 func (m Classifier) Validate() error {
-	if _, known := pools[m.Pool]; !known {
-		return unknown("pool", string(m.Pool), []string{string(LastPool), string(MeanPool)})
+	if err := m.Pool.validate(); err != nil {
+		return err
 	}
 	return valid(m, m.Universal)
 }

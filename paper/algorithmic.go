@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"universal-transformer/experiment"
-	"universal-transformer/halting"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
 )
@@ -18,6 +17,11 @@ var lengthGeneralization = &sequences{
 		"authors' code: of a sum, both numbers and the plus sign. Numbers are written from their last digit to their first. No model was trained on more than 40 symbols, and nothing above that length chose a checkpoint, a seed or " +
 		"a number: training has a fixed number of updates and the checkpoint with the lowest cross entropy on validation examples of up to 40 symbols is measured. ",
 	rows: []sequenceRow{
+		{
+			name: "lstm", title: "LSTM with attention", paper: []string{"0.45 (0.09)", "0.66 (0.11)", "0.08 (0.0)"},
+			told: "nothing: it reads one token after the other; the paper does not say whether its LSTM had attention", configure: lstm(true),
+		},
+		{name: "lstm-plain", title: "LSTM without attention", told: "nothing", configure: lstm(false)},
 		{
 			name: "transformer", title: "Transformer", paper: []string{"0.53 (0.03)", "0.13 (0.06)", "0.07 (0.0)"},
 			told: "one count from a random offset, as the Universal Transformer in the paper's setting", configure: paperTransformer,
@@ -74,8 +78,16 @@ func inThePaper(copying, reversing, adding func() experiment.Run) func(*experime
 // paperTransformer is the paper's setting with weights of its own for every layer, as many layers as the Universal Transformer has steps.
 func paperTransformer(r *experiment.Run) {
 	inThePaper(experiment.CopyPaper, experiment.ReversePaper, experiment.AdditionPaper)(r)
-	m := r.Model.Value.(experiment.EncoderDecoder)
-	m.UntiedLayers = true
-	m.Halting.Value = halting.Fixed{Steps: 8}
-	r.Model.Value = m
+	*r = experiment.Transformer(*r)
+}
+
+// lstm is a run with an LSTM of 128 channels, trained on the same fresh examples for longer.
+func lstm(attention bool) func(*experiment.Run) {
+	return func(r *experiment.Run) {
+		*r = experiment.LSTM(*r)
+		m := r.Model.Value.(experiment.LSTMEncoderDecoder)
+		m.Width, m.Attention = 128, attention
+		r.Model.Value = m
+		r.Training.Steps = 8000
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"universal-transformer/pipeline"
 	"universal-transformer/task"
 	"universal-transformer/task/babi"
+	"universal-transformer/universal"
 	"universal-transformer/viewer"
 )
 
@@ -45,7 +46,7 @@ func measureBabi(ctx context.Context, m *pipeline.Model, c Cell, log func(string
 	if err != nil {
 		return nil, err
 	}
-	r.Tests = babiTests(test, attention, m.Graph.Adaptive())
+	r.Tests = babiTests(test, attention, universal.Adaptive(m.Graph))
 	return r, drawStories(ctx, m, c, log)
 }
 
@@ -136,7 +137,7 @@ func drawStories(ctx context.Context, m *pipeline.Model, c Cell, log func(string
 		if err := c.Draw(storyFigure(s.Figure), func(w io.Writer) error { return viewer.WriteAttentionSVG(w, trace) }); err != nil {
 			return err
 		}
-		if s.Task == 3 && m.Graph.Adaptive() {
+		if s.Task == 3 && universal.Adaptive(m.Graph) {
 			if err := c.Draw(storyFigure(3), func(w io.Writer) error { return viewer.WritePonderSVG(w, trace) }); err != nil {
 				return err
 			}

@@ -16,7 +16,7 @@ type Classification struct {
 	Input       task.Input // the text as it was understood
 	Answer      string
 	Probability float64 // that the model gives the answer
-	Attention   []Share // of the last position, the most attended one first
+	Attention   []Share // of the last position, the most attended one first; none if the model has no attention
 	Trace       *viewer.Trace
 }
 
@@ -75,6 +75,9 @@ func shares(s *viewer.Stack) []Share {
 	last := len(s.Tokens) - 1
 	list := make([]Share, last+1)
 	ran := min(int(s.Updates[last]), len(s.Attention))
+	if ran == 0 {
+		return nil
+	}
 	for i := range list {
 		list[i].Position = i
 	}

@@ -8,7 +8,6 @@ import (
 
 	"universal-transformer/decoding"
 	"universal-transformer/task"
-	"universal-transformer/universal"
 	"universal-transformer/vocab"
 )
 
@@ -130,12 +129,11 @@ func (m *Model) decoding() (d *decoding.Decoder, err error) {
 	if m.decoder != nil {
 		return m.decoder, nil
 	}
-	switch graph := m.Graph.(type) {
-	case universal.EncoderDecoder:
-		m.decoder, err = decoding.New(m.Backend, m.Store, graph)
-	case universal.Decoder:
-		m.decoder, err = decoding.NewLanguage(m.Backend, m.Store, graph)
+	graph, decodes := m.Graph.(decoding.Model)
+	if !decodes {
+		return nil, fmt.Errorf("a model of type %T decodes nothing", m.Graph)
 	}
+	m.decoder, err = decoding.New(m.Backend, m.Store, graph)
 	return m.decoder, err
 }
 

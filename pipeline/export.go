@@ -7,12 +7,10 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/internal/safetensors"
 	"universal-transformer/task"
-	"universal-transformer/universal"
 )
 
 // Export writes the model's parameters and configuration to the run directory's export/, for other programs, and gives its path.
-// The metadata say what parameters and configuration do not: the epsilon of norms, how scores are scaled, what the decoder reads
-// first. Row 0 of an embedding, which is padding, is zero there, as models read it, unless a table makes the logits, too.
+// The metadata say what parameters and configuration do not: how scores are scaled, say, or what the decoder reads first. Row 0 of an embedding, which is padding, is zero there, as models read it, unless a table makes the logits, too.
 func (m *Model) Export() (string, error) {
 	tensors := slices.Clone(parameters(m.checkpoint))
 	for i, t := range tensors {
@@ -21,14 +19,9 @@ func (m *Model) Export() (string, error) {
 			clear(tensors[i].Data[:len(t.Data)/t.Shape[0]])
 		}
 	}
-	file := &safetensors.File{Tensors: tensors, Metadata: map[string]string{
-		"step": fmt.Sprint(m.Step), "format": "universal-transformer",
-		"norm_epsilon":        fmt.Sprint(universal.NormEpsilon) + ", inside the root, of the biased variance",
-		"attention_scale":     "scores are divided by sqrt(width / heads)",
-		"embedding_scale":     "with scale_embedding, embeddings are multiplied by sqrt(width)",
-		"decoder_first_input": "a zero vector; position i reads token i-1",
-		"ids":                 "0 padding, 1 end, tokens of the vocabularies from 2",
-	}}
+	file := &safetensors.File{Tensors: tensors, Metadata: m.Run.Model.Value.Conventions()}
+	file.Metadata["step"], file.Metadata["format"] = fmt.Sprint(m.Step), "universal-transformer"
+	file.Metadata["ids"] = "0 padding, 1 end, tokens of the vocabularies from 2"
 	return m.log.WriteExport(file, struct {
 		experiment.Run
 		Vocabulary task.Vocabularies `json:"vocabulary"`
@@ -41,6 +34,10 @@ func (m *Model) tiedReadout() bool {
 	case experiment.EncoderDecoder:
 		return kind.TiedReadout
 	case experiment.LanguageModel:
+		return kind.TiedReadout
+	case experiment.LSTMEncoderDecoder:
+		return kind.TiedReadout
+	case experiment.LSTMLanguageModel:
 		return kind.TiedReadout
 	}
 	return false

@@ -124,7 +124,14 @@ func (m *Model) Dir() string { return m.log.Dir() }
 func (m *Model) Exit(e halting.Exit) error {
 	_ = m.turn.take(context.Background())
 	defer m.turn.give()
-	changed, err := m.Graph.WithExit(e)
+	if e == (halting.Exit{}) {
+		return nil
+	}
+	deep, is := m.Graph.(universal.Deep)
+	if !is {
+		return fmt.Errorf("an exit leaves out steps, but a model of this kind reads every position once: run it without one (%s)", m.Describe())
+	}
+	changed, err := deep.WithExit(e)
 	if err != nil {
 		return err
 	}

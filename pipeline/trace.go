@@ -17,14 +17,14 @@ import (
 )
 
 // Trace answers one text and records what the model did on the way: steps and weights of every position, attention of
-// every step and head.
+// every step and head. A model that neither attends nor halts has nothing to show, which is an error.
 func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 	if m.Run.Task.Value.Kind() == task.Classification {
 		answer, err := m.Classify(ctx, text)
 		if err != nil {
 			return nil, err
 		}
-		return answer.Trace, nil
+		return answer.Trace, m.shown(answer.Trace)
 	}
 	in, err := m.readToTrace(text)
 	if err != nil {
@@ -49,8 +49,20 @@ func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 	}
 	trace.Target = spell(m.Vocabularies.Target, target)
 	trace.Decoder.Tokens = trace.Target
-	_, err = m.record(ctx, trace, inputs)
-	return trace, err
+	if _, err = m.record(ctx, trace, inputs); err != nil {
+		return nil, err
+	}
+	return trace, m.shown(trace)
+}
+
+// shown is an error if a trace shows neither attention nor halting.
+func (m *Model) shown(trace *viewer.Trace) error {
+	for _, s := range []*viewer.Stack{trace.Encoder, trace.Decoder} {
+		if s != nil && len(s.Weights)+len(s.Attention)+len(s.CrossAttention) > 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("there is nothing to trace: a model without attention reads every position once (%s)", m.Describe())
 }
 
 // mostTraced is how many positions a source may have whose trace is wanted: attention grows with its square.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"universal-transformer/objective"
+	"universal-transformer/universal"
 )
 
 // How close to one step, or to the limit, a mean ponder time is that says nothing about the input any more.
@@ -15,10 +16,11 @@ const (
 // ponderProblem says what is wrong with a validation's ponder times: a stack that halts at once everywhere, or never before the
 // limit. Empty if nothing is, or depth is not adaptive.
 func (t *Trainer) ponderProblem(tally objective.Tally) string {
-	limit := float64(t.Model.StepLimit())
-	if !t.Model.Adaptive() || limit < 2 {
+	deep, is := t.Model.(universal.Deep)
+	if !is || !deep.Adaptive() || deep.StepLimit() < 2 {
 		return ""
 	}
+	limit := float64(deep.StepLimit())
 	for _, stack := range []struct {
 		name      string
 		positions float64

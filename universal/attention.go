@@ -13,7 +13,7 @@ func (s *stack) selfAttention(t int, x *Node) *Node {
 	var options attention.CoreOptions
 	switch { // padding stands at the right, where causality hides it from real positions anyway
 	case !s.causal:
-		options.AttentionMask = s.selection.Rows(keyMask(s.mask))
+		options.AttentionMask = s.selection.Rows(KeyMask(s.mask))
 	case s.selection.IsAll():
 		options.UseCausalMask = true
 	default:
@@ -40,7 +40,7 @@ func (s *stack) crossAttention(t int, x *Node) *Node {
 	if layer == len(s.memoryContexts) {
 		s.memoryContexts = append(s.memoryContexts, s.newContext("cross_attention", s.memory.State))
 	}
-	options := attention.CoreOptions{AttentionMask: s.selection.Rows(keyMask(s.memory.Mask))}
+	options := attention.CoreOptions{AttentionMask: s.selection.Rows(KeyMask(s.memory.Mask))}
 	y, weights := s.multiHead("cross_attention", x, s.memoryContexts[layer], options)
 	if s.options.ReturnAttention {
 		s.pass.CrossAttention = append(s.pass.CrossAttention, weights)
@@ -108,9 +108,9 @@ func (s *stack) attentionWithDropout(query, key, value *Node, options attention.
 	return Einsum("bqhk,bkhd->bqhd", weights, value), weights
 }
 
-// keyMask makes the mask of keys [B, 1, 1, N] from that of positions [B, N]. In a row of nothing but padding the first position
+// KeyMask makes the mask of keys, [B, 1, 1, N], from that of positions [B, N]. In a row of nothing but padding the first position
 // counts as a key, so that its softmax is defined; the result is not used.
-func keyMask(mask *Node) *Node {
+func KeyMask(mask *Node) *Node {
 	first := LessThan(Iota(mask.Graph(), shapeAs(mask, int32Type), 1), Scalar(mask.Graph(), int32Type, 1))
 	return InsertAxes(LogicalOr(mask, first), 1, 1)
 }

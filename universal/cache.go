@@ -1,28 +1,61 @@
 package universal
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
 )
 
-// KVCache holds the keys and values of the tokens that a causal stack has read, so that one more token costs the work of one position.
+// Cache is what a model keeps of the tokens that it has read, so that one more token costs the work of one position.
 //
-// A causal position never depends on later ones, and halting does not change the keys and values of a step, so they are final
-// once their token was read; so is what a separable convolution needs of earlier positions. Weights are shared by all
-// steps but states are not: each step has its own part of the cache. Positions are cached in steps after they halted too,
+// Here that is keys and values. A causal position never depends on later ones, and halting does not change the keys and values of a
+// step, so they are final once their token was read; so is what a separable convolution needs of earlier positions. Weights are shared
+// by all steps but states are not: each step has its own part of the cache. Positions are cached in steps after they halted too,
 // because later positions may run those steps.
-type KVCache struct {
+type Cache struct {
 	Length  *Node   // how many tokens were read, an int32 scalar
-	Tensors []*Node // of the shapes that Config.CacheShapes lists; DecodeStep replaces them by the updated ones
+	Source  []*Node // what CacheSource gave; the same for all tokens
+	Tensors []*Node // of the shapes that CacheShapes lists; DecodeStep replaces them by the updated ones
 }
 
-// CacheShapes lists the tensors of the cache of a decoder for rows sequences of at most capacity tokens: for each step the keys
-// [R, K, D/K, S], the values [R, K, S, D/K], and the windows of its transition. They start as zeros. S is the capacity.
-func (c Config) CacheShapes(rows, capacity, steps int) []shapes.Shape {
+// Vocabularies is how many ids sources and targets are made of.
+func (m EncoderDecoder) Vocabularies() (source, target int) {
+	return m.SourceVocabulary, m.TargetVocabulary
+}
+
+// Vocabularies is how many ids a text is made of; there is no source.
+func (m Decoder) Vocabularies() (source, target int) { return 0, m.TargetVocabulary }
+
+// CheckSource is an error if depth grows with the source and this one is too long.
+func (m EncoderDecoder) CheckSource(positions int) error {
+	if m.Halting.Limit(positions) > halting.MostSteps {
+		return fmt.Errorf("the model would run as many steps: at most %d can be run", halting.MostSteps)
+	}
+	return nil
+}
+
+// CheckSource accepts any prompt.
+func (m Decoder) CheckSource(int) error { return nil }
+
+// CacheShapes lists the tensors of the cache for rows sequences of at most capacity tokens, over sources of so many positions.
+func (m EncoderDecoder) CacheShapes(rows, capacity, source int) []shapes.Shape {
+	return m.cacheShapes(rows, capacity, m.Halting.Limit(source))
+}
+
+// CacheShapes is that of [EncoderDecoder] without a source.
+func (m Decoder) CacheShapes(rows, capacity, _ int) []shapes.Shape {
+	return m.cacheShapes(rows, capacity, m.Halting.Limit(0))
+}
+
+// cacheShapes lists the tensors of the cache: for each step the keys [R, K, D/K, S], the values [R, K, S, D/K], and the windows of its
+// transition. They start as zeros. S is the capacity.
+func (c Config) cacheShapes(rows, capacity, steps int) []shapes.Shape {
 	var list []shapes.Shape
 	add := func(dims ...int) { list = append(list, shapes.Make(precision(c.Precision), dims...)) }
 	for range steps {
@@ -49,62 +82,66 @@ func (c Config) CacheCapacityAxis(i int) int {
 // cachedPerStep is how many tensors a step has in the cache: keys, values, and the windows of its transition.
 func (c Config) cachedPerStep() int { return 2 + len(c.Transition.CacheWindows(c.Width)) }
 
-// CrossAttentionCache is what the decoder attends to of an encoded source, the same for all tokens: keys and values, one of each for
-// all steps, or one a layer if layers are untied.
-type CrossAttentionCache struct {
-	Mask   *Node   // [B, M] bool, true at real positions
-	Keys   []*Node // [B, K, D/K, M]
-	Values []*Node // [B, K, M, D/K]
-}
-
-// Tensors lists what the cache holds, as [Config.CrossAttentionCacheOf] takes it.
-func (c CrossAttentionCache) Tensors() []*Node {
-	return slices.Concat([]*Node{c.Mask}, c.Keys, c.Values)
-}
-
-// CrossAttentionCacheOf is the cache of the given tensors, and the rest of the list.
-func (c Config) CrossAttentionCacheOf(list []*Node) (cache CrossAttentionCache, rest []*Node) {
-	layers := 1
-	if c.UntiedLayers {
-		layers = c.Halting.Limit(0)
+// SourceCacheShapes lists what CacheSource gives of sources of so many positions: the mask of real positions [R, M], and keys
+// [R, K, D/K, M] and values [R, K, M, D/K], one of each for all steps, or one a layer if layers are untied.
+func (m EncoderDecoder) SourceCacheShapes(rows, positions int) []shapes.Shape {
+	list, dtype := []shapes.Shape{shapes.Make(dtypes.Bool, rows, positions)}, precision(m.Precision)
+	for range m.memoryLayers() {
+		list = append(list, shapes.Make(dtype, rows, m.Heads, m.Width/m.Heads, positions), shapes.Make(dtype, rows, m.Heads, positions, m.Width/m.Heads))
 	}
-	return CrossAttentionCache{Mask: list[0], Keys: list[1 : 1+layers], Values: list[1+layers : 1+2*layers]}, list[1+2*layers:]
+	return list
 }
 
-// CacheCrossAttention projects an encoded source to keys and values, once.
-func (m EncoderDecoder) CacheCrossAttention(scope *model.Scope, memory Memory) CrossAttentionCache {
+// SourceCacheShapes lists nothing: there is no source.
+func (m Decoder) SourceCacheShapes(int, int) []shapes.Shape { return nil }
+
+// memoryLayers is how many keys and values an encoded source has.
+func (c Config) memoryLayers() int {
+	if c.UntiedLayers {
+		return c.Halting.Limit(0)
+	}
+	return 1
+}
+
+// CacheSource encodes sources [R, M] and projects them to the keys and values that all tokens attend to.
+func (m EncoderDecoder) CacheSource(scope *model.Scope, source *Node) []*Node {
+	memory, _ := m.Encode(scope, Inputs{Source: source}, Options{})
 	s := &stack{Config: m.Config, scope: scope.At("decoder"), memory: &memory}
 	s.layer = s.scope
-	cache := CrossAttentionCache{Mask: memory.Mask}
-	for t := 1; t == 1 || m.UntiedLayers && t <= m.Halting.Limit(0); t++ {
+	cache := []*Node{memory.Mask}
+	for t := 1; t <= m.memoryLayers(); t++ {
 		s.begin(t)
 		context := s.newContext("cross_attention", memory.State)
-		cache.Keys, cache.Values = append(cache.Keys, channelsFirst(context.key)), append(cache.Values, headsFirst(context.value))
+		cache = append(cache, channelsFirst(context.key), headsFirst(context.value))
 	}
 	return cache
 }
 
+// CacheSource gives nothing: there is no source.
+func (m Decoder) CacheSource(*model.Scope, *Node) []*Node { return nil }
+
 // DecodeStep reads the next tokens of R sequences and gives the logits [R, V] of the one after them. Position i of the decoder
 // reads token i-1, so a sequence begins with padding: tokens [R, N] are 0 and the first N-1 tokens at the start, and one
 // token a row later on.
-func (m EncoderDecoder) DecodeStep(scope *model.Scope, source CrossAttentionCache, tokens *Node, cache *KVCache) *Node {
+func (m EncoderDecoder) DecodeStep(scope *model.Scope, tokens *Node, cache *Cache) *Node {
 	s := m.newCachedStack(scope, tokens, cache)
-	s.memory, s.source = &Memory{Mask: source.Mask}, source.Mask
-	for i, keys := range source.Keys {
-		s.memoryContexts = append(s.memoryContexts, &attentionContext{key: positionsFirst(keys), value: headsFirst(source.Values[i])})
+	s.source = cache.Source[0]
+	s.memory = &Memory{Mask: s.source}
+	for pair := range slices.Chunk(cache.Source[1:], 2) {
+		s.memoryContexts = append(s.memoryContexts, &attentionContext{key: positionsFirst(pair[0]), value: headsFirst(pair[1])})
 	}
 	return m.lastLogits(scope, s.run())
 }
 
 // DecodeStep is that of [EncoderDecoder] without a source.
-func (m Decoder) DecodeStep(scope *model.Scope, tokens *Node, cache *KVCache) *Node {
+func (m Decoder) DecodeStep(scope *model.Scope, tokens *Node, cache *Cache) *Node {
 	s := m.newCachedStack(scope, tokens, cache)
 	s.source = s.mask
 	return m.lastLogits(scope, s.run())
 }
 
 // newCachedStack is a causal stack over positions that follow those in the cache. Padding stands in front of the first token only.
-func (c Config) newCachedStack(scope *model.Scope, tokens *Node, cache *KVCache) *stack {
+func (c Config) newCachedStack(scope *model.Scope, tokens *Node, cache *Cache) *stack {
 	inner, g, n := scope.At("decoder"), tokens.Graph(), tokens.Shape().Dimensions[1]
 	capacity := cache.Tensors[0].Shape().Dimensions[3]
 	index := Add(Iota(g, shapes.Make(int32Type, 1, n), 1), cache.Length) // [1, N], from 0
@@ -113,20 +150,20 @@ func (c Config) newCachedStack(scope *model.Scope, tokens *Node, cache *KVCache)
 		Config: c, scope: inner, layer: inner, causal: true, pass: &Pass{}, mask: Equal(tokens, tokens), // all count as real
 
 		coordinates: c.targetCoordinates(inner, AddScalar(index, 1), capacity, nil),
-		state:       c.embed(scope, c.targetTable(scope), tokens),
-		cache:       &stepCache{KVCache: cache, perStep: c.cachedPerStep(), mask: LessOrEqual(keys, Reshape(index, 1, n, 1, 1))},
+		state:       c.embedding().Target(scope, tokens),
+		cache:       &stepCache{Cache: cache, perStep: c.cachedPerStep(), mask: LessOrEqual(keys, Reshape(index, 1, n, 1, 1))},
 	}
 }
 
 // lastLogits gives the logits of the last position.
 func (c Config) lastLogits(scope *model.Scope, pass *Pass) *Node {
 	last := SliceAxis(pass.State, 1, AxisElem(-1))
-	return Squeeze(c.readout(scope, last), 1)
+	return Squeeze(c.embedding().Readout(scope, last), 1)
 }
 
 // stepCache is a cache in the step that is being computed.
 type stepCache struct {
-	*KVCache
+	*Cache
 	perStep int   // tensors of a step
 	t       int   // the step
 	windows int   // windows of this step's transition used so far

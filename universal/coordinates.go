@@ -153,9 +153,9 @@ func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node 
 	}
 	deviation := 1.0
 	if c.ScaleSteps {
-		deviation = c.embeddingDeviation()
+		deviation = c.embedding().deviation()
 	}
-	table := c.weights().parameter(scope, "step", normal(deviation), c.trainedSteps(), c.Width).NodeValue(g)
+	table := c.weights().Parameter(scope, "step", normal(deviation), c.trainedSteps(), c.Width).NodeValue(g)
 	if c.ScaleSteps {
 		table = MulScalar(table, math.Sqrt(float64(c.Width)))
 	}
@@ -189,8 +189,8 @@ func constant(g *Graph, dtype dtypes.DType, values []float64, dims ...int) *Node
 	return ConvertDType(ConstTensor(g, tensors.FromFlatDataAndDimensions(single, dims...)), dtype)
 }
 
-// isToken is the mask [B, M] of positions that hold a token: true at real positions, false at padding.
-func isToken(tokens *Node) *Node {
+// Mask is the mask [B, M] of positions that hold a token: true at real positions, false at padding.
+func Mask(tokens *Node) *Node {
 	return NotEqual(tokens, ScalarZero(tokens.Graph(), tokens.DType()))
 }
 

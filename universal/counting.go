@@ -177,9 +177,9 @@ func countSegments(tokens *Node, separators []int32) (fromStart, fromEnd, segmen
 	start := ReduceMax(pairs(before, j, number(0)), 2) // tokens in front of the segment, [B, M]
 	fromStart = Sub(own, start)
 	segment = AddScalar(ReduceSum(pairs(before, number(1), number(0)), 2), 1)
-	real := ReduceAndKeep(ConvertDType(isToken(tokens), int32Type), ReduceSum, -1) // [B, 1]
-	beyond := InsertAxes(AddScalar(real, 1), -1)                                   // [B, 1, 1]
-	stop := ReduceMin(pairs(GreaterOrEqual(j, i), j, beyond), 2)                   // where the segment ends
+	real := ReduceAndKeep(ConvertDType(Mask(tokens), int32Type), ReduceSum, -1) // [B, 1]
+	beyond := InsertAxes(AddScalar(real, 1), -1)                                // [B, 1, 1]
+	stop := ReduceMin(pairs(GreaterOrEqual(j, i), j, beyond), 2)                // where the segment ends
 	fromEnd = MaxScalar(Where(ends, fromStart, Sub(stop, own)), 1)
 	return fromStart, fromEnd, segment
 }

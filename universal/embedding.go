@@ -7,45 +7,78 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
+// Embedding is what stands between tokens and vectors of D channels, of any model: a table of source tokens, one of target tokens, and
+// the matrix that makes logits.
+type Embedding struct {
+	SourceVocabulary, TargetVocabulary int
+	TokensPerPosition                  int // W, tokens at one position of the source, whose embeddings are summed; 0 counts as 1
+	Width                              int // D
+
+	Scale       bool // multiply embeddings by sqrt(D)
+	Shared      bool // one table for source and target
+	TiedReadout bool // logits from the target embedding, transposed, instead of a matrix of their own
+
+	Weights Weights
+}
+
+func (c Config) embedding() Embedding {
+	return Embedding{
+		SourceVocabulary: c.SourceVocabulary, TargetVocabulary: c.TargetVocabulary, TokensPerPosition: c.TokensPerPosition, Width: c.Width,
+		Scale: c.ScaleEmbedding, Shared: c.SharedEmbedding, TiedReadout: c.TiedReadout, Weights: c.weights(),
+	}
+}
+
 // sourceTable is the source embedding [V, D].
-func (c Config) sourceTable(scope *model.Scope) *model.Variable {
-	return c.weights().parameter(scope.At("embedding"), "source", normal(c.embeddingDeviation()), c.SourceVocabulary, c.Width)
+func (e Embedding) sourceTable(scope *model.Scope) *model.Variable {
+	return e.Weights.Parameter(scope.At("embedding"), "source", normal(e.deviation()), e.SourceVocabulary, e.Width)
 }
 
 // targetTable is the target embedding [V, D]; the source's if they share one.
-func (c Config) targetTable(scope *model.Scope) *model.Variable {
-	if c.SharedEmbedding && c.SourceVocabulary > 0 {
-		return c.sourceTable(scope)
+func (e Embedding) targetTable(scope *model.Scope) *model.Variable {
+	if e.Shared && e.SourceVocabulary > 0 {
+		return e.sourceTable(scope)
 	}
-	return c.weights().parameter(scope.At("embedding"), "target", normal(c.embeddingDeviation()), c.TargetVocabulary, c.Width)
+	return e.Weights.Parameter(scope.At("embedding"), "target", normal(e.deviation()), e.TargetVocabulary, e.Width)
 }
 
-func (c Config) embeddingDeviation() float64 { return 1 / math.Sqrt(float64(c.Width)) }
+func (e Embedding) deviation() float64 { return 1 / math.Sqrt(float64(e.Width)) }
 
-// embed gives the embeddings of tokens [B, M], H^0 [B, M, D], zero at padding.
-func (c Config) embed(scope *model.Scope, table *model.Variable, tokens *Node) *Node {
+// Target gives the embeddings of target tokens [B, N], H^0 [B, N, D], zero at padding.
+func (e Embedding) Target(scope *model.Scope, tokens *Node) *Node {
+	return e.embed(e.targetTable(scope), tokens)
+}
+
+// Source is Target of the source, or, where a position holds several tokens, embedSum: tokens [B, M*W] become [B, M, D].
+func (e Embedding) Source(scope *model.Scope, tokens *Node) *Node {
+	if e.TokensPerPosition > 1 {
+		return e.embedSum(scope, e.sourceTable(scope), tokens)
+	}
+	return e.embed(e.sourceTable(scope), tokens)
+}
+
+func (e Embedding) embed(table *model.Variable, tokens *Node) *Node {
 	h := Gather(table.NodeValue(tokens), InsertAxes(tokens, -1))
-	if c.ScaleEmbedding {
-		h = MulScalar(h, math.Sqrt(float64(c.Width)))
+	if e.Scale {
+		h = MulScalar(h, math.Sqrt(float64(e.Width)))
 	}
-	return Mul(h, InsertAxes(ConvertDType(isToken(tokens), h.DType()), -1))
+	return Mul(h, InsertAxes(ConvertDType(Mask(tokens), h.DType()), -1))
 }
 
-// shift moves embedded targets one position to the right and puts a zero vector in front: position i reads token i-1.
-func shift(h *Node) *Node {
+// ShiftTargets moves embedded targets one position to the right and puts a zero vector in front: position i reads token i-1.
+func ShiftTargets(h *Node) *Node {
 	if h.Shape().Dimensions[1] == 1 {
 		return ZerosLike(h)
 	}
 	return ShiftWithScalar(h, 1, ShiftDirRight, 1, 0)
 }
 
-// readout maps states to logits over the target vocabulary, whose softmax is the distribution of the next token.
-func (c Config) readout(scope *model.Scope, h *Node) *Node {
+// Readout maps states to logits over the target vocabulary, whose softmax is the distribution of the next token.
+func (e Embedding) Readout(scope *model.Scope, h *Node) *Node {
 	var o *Node // [D, V]
-	if c.TiedReadout {
-		o = Transpose(c.targetTable(scope).NodeValue(h), 0, 1)
+	if e.TiedReadout {
+		o = Transpose(e.targetTable(scope).NodeValue(h), 0, 1)
 	} else {
-		o = c.weights().parameter(scope.At("readout"), "weight", glorot, c.Width, c.TargetVocabulary).NodeValue(h)
+		o = e.Weights.Parameter(scope.At("readout"), "weight", glorot, e.Width, e.TargetVocabulary).NodeValue(h)
 	}
 	return times(h, o) // (eq. 8)
 }

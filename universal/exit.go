@@ -7,21 +7,21 @@ import (
 )
 
 // WithExit is the same model, weights included, that stops by another criterion.
-func (m EncoderDecoder) WithExit(e halting.Exit) (Model, error) {
+func (m EncoderDecoder) WithExit(e halting.Exit) (Deep, error) {
 	config, err := m.withExit(e)
 	m.Config = config
 	return m, err
 }
 
 // WithExit is the same model, weights included, that stops by another criterion.
-func (m Encoder) WithExit(e halting.Exit) (Model, error) {
+func (m Encoder) WithExit(e halting.Exit) (Deep, error) {
 	config, err := m.withExit(e)
 	m.Config = config
 	return m, err
 }
 
 // WithExit is the same model, weights included, that stops by another criterion.
-func (m Decoder) WithExit(e halting.Exit) (Model, error) {
+func (m Decoder) WithExit(e halting.Exit) (Deep, error) {
 	config, err := m.withExit(e)
 	return Decoder{config}, err
 }

@@ -42,7 +42,7 @@ func TestExitKeepsLearnedSteps(t *testing.T) {
 func TestModelsWithExit(t *testing.T) {
 	c := small()
 	c.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 5, Epsilon: 0.01}}
-	for _, m := range []universal.Model{universal.EncoderDecoder{Config: c}, universal.Encoder{Config: c, Pool: universal.Last}, universal.Decoder{Config: c}} {
+	for _, m := range []universal.Deep{universal.EncoderDecoder{Config: c}, universal.Encoder{Config: c, Pool: universal.Last}, universal.Decoder{Config: c}} {
 		exited, err := m.WithExit(halting.Exit{Fixed: 2})
 		if err != nil {
 			t.Fatal(err)

@@ -36,9 +36,9 @@ func (m EncoderDecoder) Encode(scope *model.Scope, in Inputs, options Options) (
 func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, options Options) Result {
 	s := m.newTargetStack(scope, in, options)
 	s.memory, s.source = &memory, memory.Mask
-	s.state = shift(s.masks.drop(m.embed(scope, m.targetTable(scope), in.Target), m.Dropout.Embedding))
+	s.state = ShiftTargets(s.masks.drop(m.embedding().Target(scope, in.Target), m.Dropout.Embedding))
 	pass := s.run()
-	return Result{Logits: m.readout(scope, pass.State), Decoder: pass}
+	return Result{Logits: m.embedding().Readout(scope, pass.State), Decoder: pass}
 }
 
 // Validate checks the fields that this model reads.
@@ -53,7 +53,7 @@ type Encoder struct {
 // Forward gives one row of logits a source, [B, 1, V]. in.Target is not read.
 func (m Encoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
 	pass := m.encode(scope, in, options)
-	return Result{Logits: m.readout(scope, m.Pool.of(pass.State, pass.Mask)), Encoder: pass} // [B, 1, V]
+	return Result{Logits: m.embedding().Readout(scope, m.Pool.of(pass.State, pass.Mask)), Encoder: pass} // [B, 1, V]
 }
 
 // Validate checks the fields that this model reads.
@@ -71,9 +71,9 @@ type Decoder struct{ Config }
 func (m Decoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
 	s := m.newTargetStack(scope, in, options)
 	s.source = s.mask
-	s.state = shift(s.masks.drop(m.embed(scope, m.targetTable(scope), in.Target), m.Dropout.Embedding))
+	s.state = ShiftTargets(s.masks.drop(m.embedding().Target(scope, in.Target), m.Dropout.Embedding))
 	pass := s.run()
-	return Result{Logits: m.readout(scope, pass.State), Decoder: pass}
+	return Result{Logits: m.embedding().Readout(scope, pass.State), Decoder: pass}
 }
 
 // Validate checks the fields that this model reads. Depth by the length of the text would depend on later tokens.
@@ -93,17 +93,25 @@ func (c Config) validateWithSource() error {
 
 // encode runs an encoder stack over in.Source.
 func (c Config) encode(scope *model.Scope, in Inputs, options Options) *Pass {
-	tokens, inner := c.largestTokens(in.Source), scope.At("encoder")
+	tokens, inner := c.embedding().LargestTokens(in.Source), scope.At("encoder")
 	s := c.newStack(inner, tokens, c.sourceCoordinates(inner, tokens, in.Positions), in.SourceCapacities, options)
 	s.source = s.mask
-	s.state = s.masks.drop(c.embedSource(scope, in.Source), c.Dropout.Embedding)
+	s.state = s.masks.drop(c.embedding().Source(scope, in.Source), c.Dropout.Embedding)
 	return s.run()
 }
 
-// Model is one of [EncoderDecoder], [Encoder] and [Decoder].
+// Model maps tokens to logits. It is one of [EncoderDecoder], [Encoder] and [Decoder], or of their counterparts in package recurrent.
 type Model interface {
 	// Forward gives logits for in.Target; see the models for what they read.
 	Forward(scope *model.Scope, in Inputs, options Options) Result
+	// Validate names the first invalid field, its value, and what would be valid.
+	Validate() error
+}
+
+// Deep is a model whose depth is a number of steps, which a halting policy decides. It is an interface of its own because a recurrent
+// network, which is a Model too, reads every position once.
+type Deep interface {
+	Model
 	// Adaptive tells whether every position has its own depth.
 	Adaptive() bool
 	// StepLimit is the most steps that a position may run, 0 if that depends on the source.
@@ -111,7 +119,11 @@ type Model interface {
 	// SelectsPositions tells whether positions that have halted can be left out, see halting.Capacities.
 	SelectsPositions() bool
 	// WithExit is the same model, weights included, that stops as e says.
-	WithExit(e halting.Exit) (Model, error)
-	// Validate names the first invalid field, its value, and what would be valid.
-	Validate() error
+	WithExit(e halting.Exit) (Deep, error)
+}
+
+// Adaptive tells whether every position of a model has its own depth.
+func Adaptive(m Model) bool {
+	deep, is := m.(Deep)
+	return is && deep.Adaptive()
 }

@@ -12,8 +12,8 @@ import (
 	"universal-transformer/internal/seed"
 )
 
-// initial draws entry i of a parameter of the given shape.
-type initial func(rng *rand.Rand, i int, dims []int) float64
+// Initial draws entry i of a parameter of the given shape.
+type Initial func(rng *rand.Rand, i int, dims []int) float64
 
 func zeros(*rand.Rand, int, []int) float64 { return 0 }
 func ones(*rand.Rand, int, []int) float64  { return 1 }
@@ -27,7 +27,7 @@ func glorot(rng *rand.Rand, _ int, dims []int) float64 {
 func normalAroundOne(rng *rand.Rand, _ int, _ []int) float64 { return 1 + rng.NormFloat64() }
 
 // nearIdentity is for kernels [width, C] of depthwise convolutions: near one in the row of the position itself, and near zero elsewhere.
-func nearIdentity(own int) initial {
+func nearIdentity(own int) Initial {
 	return func(rng *rand.Rand, i int, dims []int) float64 {
 		noise := 0.2*rng.Float64() - 0.1
 		if i/dims[1] == own {
@@ -37,7 +37,7 @@ func nearIdentity(own int) initial {
 	}
 }
 
-func normal(deviation float64) initial {
+func normal(deviation float64) Initial {
 	return func(rng *rand.Rand, _ int, _ []int) float64 { return rng.NormFloat64() * deviation }
 }
 
@@ -49,15 +49,15 @@ type Weights struct {
 
 func (c Config) weights() Weights { return Weights{Seed: c.Seed, Precision: c.Precision} }
 
-// parameter declares a variable, or finds it if an earlier step declared it. Its initial value depends on the seed and its
+// Parameter declares a variable, or finds it if an earlier step declared it. Its initial value depends on the seed and its
 // name only, not on the order of declaration or the backend.
-func (w Weights) parameter(scope *model.Scope, name string, draw initial, dims ...int) *model.Variable {
+func (w Weights) Parameter(scope *model.Scope, name string, draw Initial, dims ...int) *model.Variable {
 	start := w.initializer(Name(model.JoinPath(scope.Scope(), name)), draw, dims...)
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(precision(w.Precision), dims...))
 }
 
 // initializer draws the parameter of a public name, taken as one of the given dimensions.
-func (w Weights) initializer(name string, draw initial, dims ...int) model.VariableInitializer {
+func (w Weights) initializer(name string, draw Initial, dims ...int) model.VariableInitializer {
 	return func(g *Graph, shape shapes.Shape) *Node {
 		rng := seed.Rand(w.Seed, "parameter "+name, 0)
 		values := make([]float64, shape.Size())
@@ -71,7 +71,7 @@ func (w Weights) initializer(name string, draw initial, dims ...int) model.Varia
 // Dense is x W without bias, the matrix [inputs, outputs] being the parameter name.
 func (w Weights) Dense(scope *model.Scope, name string, x *Node, outputs int) *Node {
 	inputs := x.Shape().Dimensions[x.Rank()-1]
-	return times(x, w.parameter(scope, name, glorot, inputs, outputs).NodeValue(x))
+	return times(x, w.Parameter(scope, name, glorot, inputs, outputs).NodeValue(x))
 }
 
 // times is x W: the last axis of x against the first of W [inputs, outputs].
@@ -80,7 +80,7 @@ func times(x, w *Node) *Node { return EinsumAxes(x, w, [][2]int{{x.Rank() - 1, 0
 // Affine is x W + b, with b the parameter bias.
 func (w Weights) Affine(scope *model.Scope, name string, x *Node, outputs int) *Node {
 	y := w.Dense(scope, name, x, outputs)
-	return Add(y, expandTo(w.parameter(scope, "bias", zeros, outputs).NodeValue(x), y))
+	return Add(y, expandTo(w.Parameter(scope, "bias", zeros, outputs).NodeValue(x), y))
 }
 
 // Name is the public name of the parameter at a variable's path: "/encoder/transition/inner/weight" is

@@ -34,7 +34,7 @@ func (c Config) newStack(scope *model.Scope, tokens *Node, at coordinates, capac
 		panic(err)
 	}
 	return &stack{
-		Config: c, scope: scope, layer: scope, mask: isToken(tokens), options: options, pass: &Pass{}, capacities: capacities,
+		Config: c, scope: scope, layer: scope, mask: Mask(tokens), options: options, pass: &Pass{}, capacities: capacities,
 		coordinates: at, masks: c.newMasks(scope, tokens),
 	}
 }
@@ -123,8 +123,8 @@ const NormEpsilon = 1e-6
 // norm is layer normalisation over channels (Ba et al., 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias, biased variance.
 func (s *stack) norm(name string, x *Node) *Node {
 	scope, width := s.layer.At("%s", name), x.Shape().Dimensions[x.Rank()-1]
-	gain := s.weights().parameter(scope, "gain", ones, width)
-	bias := s.weights().parameter(scope, "bias", zeros, width)
+	gain := s.weights().Parameter(scope, "gain", ones, width)
+	bias := s.weights().Parameter(scope, "bias", zeros, width)
 	centred := Sub(x, ReduceAndKeep(x, ReduceMean, -1))
 	variance := ReduceAndKeep(Square(centred), ReduceMean, -1)
 	normal := Div(centred, Sqrt(AddScalar(variance, NormEpsilon)))

@@ -8,14 +8,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// embedSource is embed of the source, or, where a position holds several tokens, embedSum.
-func (c Config) embedSource(scope *model.Scope, tokens *Node) *Node {
-	if c.TokensPerPosition > 1 {
-		return c.embedSum(scope, c.sourceTable(scope), tokens)
-	}
-	return c.embed(scope, c.sourceTable(scope), tokens)
-}
-
 // embedSum gives every position the sum of the embeddings of its tokens, each times a learned mask for its place in the position
 // (section 3.1, after Henaff et al., 2016):
 //
@@ -23,30 +15,30 @@ func (c Config) embedSource(scope *model.Scope, tokens *Node) *Node {
 //
 // tokens [B, M*W] become H^0 [B, M, D]. Padding adds nothing. The masks start at random around one. If they all start at one, as in
 // the authors' code, positions with the same tokens in another order start equal, and training has to break the tie (LOG.md).
-func (c Config) embedSum(scope *model.Scope, table *model.Variable, tokens *Node) *Node {
-	tokens = c.byPosition(tokens)                                // [B, M, W]
+func (e Embedding) embedSum(scope *model.Scope, table *model.Variable, tokens *Node) *Node {
+	tokens = e.byPosition(tokens)                                // [B, M, W]
 	h := Gather(table.NodeValue(tokens), InsertAxes(tokens, -1)) // [B, M, W, D]
-	h = Mul(h, InsertAxes(ConvertDType(isToken(tokens), h.DType()), -1))
-	if c.ScaleEmbedding {
-		h = MulScalar(h, math.Sqrt(float64(c.Width)))
+	h = Mul(h, InsertAxes(ConvertDType(Mask(tokens), h.DType()), -1))
+	if e.Scale {
+		h = MulScalar(h, math.Sqrt(float64(e.Width)))
 	}
-	mask := c.weights().parameter(scope.At("embedding"), "mask", normalAroundOne, c.TokensPerPosition, c.Width).NodeValue(h)
+	mask := e.Weights.Parameter(scope.At("embedding"), "mask", normalAroundOne, e.TokensPerPosition, e.Width).NodeValue(h)
 	return ReduceSum(Mul(h, InsertAxes(mask, 0, 0)), 2) // [B, M, D]
 }
 
-// largestTokens is one token a position, [B, M]: the source itself, or, where positions hold several, the largest: 0 if all are padding.
-func (c Config) largestTokens(tokens *Node) *Node {
-	if c.TokensPerPosition <= 1 {
+// LargestTokens is one token a position, [B, M]: the source itself, or, where positions hold several, the largest: 0 if all are padding.
+func (e Embedding) LargestTokens(tokens *Node) *Node {
+	if e.TokensPerPosition <= 1 {
 		return tokens
 	}
-	return ReduceMax(c.byPosition(tokens), -1)
+	return ReduceMax(e.byPosition(tokens), -1)
 }
 
 // byPosition is tokens [B, M*W] as [B, M, W].
-func (c Config) byPosition(tokens *Node) *Node {
+func (e Embedding) byPosition(tokens *Node) *Node {
 	dims := tokens.Shape().Dimensions
-	if dims[1]%c.TokensPerPosition != 0 {
-		panic(fmt.Errorf("universal: a source of %d tokens cannot be cut into positions of %d", dims[1], c.TokensPerPosition))
+	if dims[1]%e.TokensPerPosition != 0 {
+		panic(fmt.Errorf("universal: a source of %d tokens cannot be cut into positions of %d", dims[1], e.TokensPerPosition))
 	}
-	return Reshape(tokens, dims[0], dims[1]/c.TokensPerPosition, c.TokensPerPosition)
+	return Reshape(tokens, dims[0], dims[1]/e.TokensPerPosition, e.TokensPerPosition)
 }

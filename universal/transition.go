@@ -127,7 +127,7 @@ func separable(scope *model.Scope, x *Node, c TransitionContext, width, channels
 		own = (width - 1) / 2
 		x = GrowRight(GrowLeft(x, 1, own, 0), 1, width-1-own, 0)
 	}
-	kernel := c.Weights.parameter(scope, "depthwise", nearIdentity(own), width, x.Shape().Dimensions[2]).NodeValue(x)
+	kernel := c.Weights.Parameter(scope, "depthwise", nearIdentity(own), width, x.Shape().Dimensions[2]).NodeValue(x)
 	return c.Weights.Affine(scope, "pointwise", depthwiseConvolution(x, kernel), channels)
 }
 

@@ -30,7 +30,7 @@
 // step, as in the authors' code.
 //
 // Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models). Those with a decoder
-// decode token by token with a [KVCache]. With [Config].UntiedLayers each of them is the Transformer that the paper compares with.
+// decode token by token with a [Cache]. With [Config].UntiedLayers each of them is the Transformer that the paper compares with.
 //
 // Letters: B batch, M source positions, W tokens a position, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
 // Graph functions panic on shapes that do not fit, as GoMLX's do; the packages that run them turn that into errors.
@@ -218,4 +218,14 @@ func precision(asked dtypes.DType) dtypes.DType {
 		return dtypes.Float32
 	}
 	return asked
+}
+
+// Conventions is what parameters and configuration do not say of how the models compute, for programs that read an export.
+func Conventions() map[string]string {
+	return map[string]string{
+		"norm_epsilon":        fmt.Sprint(NormEpsilon) + ", inside the root, of the biased variance",
+		"attention_scale":     "scores are divided by sqrt(width / heads)",
+		"embedding_scale":     "with scale_embedding, embeddings are multiplied by sqrt(width)",
+		"decoder_first_input": "a zero vector; position i reads token i-1",
+	}
 }

@@ -225,8 +225,9 @@ func TestExitOfUntiedLayers(t *testing.T) {
 	for _, preNorm := range []bool{false, true} {
 		c := small()
 		c.UntiedLayers, c.PreNorm = true, preNorm
-		x := newMachine(t, universal.Encoder{Config: c})
-		exited, err := x.model.WithExit(halting.Exit{Steps: 2})
+		m := universal.Encoder{Config: c}
+		x := newMachine(t, m)
+		exited, err := m.WithExit(halting.Exit{Steps: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +245,7 @@ func TestExitOfUntiedLayers(t *testing.T) {
 		if d := distance(got["logits"], want["logits"]); preNorm && !(d <= 1e-12) {
 			t.Errorf("two layers of three are off by %.2g", d)
 		}
-		if _, err := x.model.WithExit(halting.Exit{Fixed: 4}); err == nil || !strings.Contains(err.Error(), "give at most 3") {
+		if _, err := m.WithExit(halting.Exit{Fixed: 4}); err == nil || !strings.Contains(err.Error(), "give at most 3") {
 			t.Errorf("more layers than there are: %v", err)
 		}
 	}

@@ -30,8 +30,8 @@ func newBench() *cobra.Command {
   act      the same with adaptive halting, at most --max-steps
   encode   encoder inference
   decode   greedy decoding of --length tokens, with the cache of keys and values that decoding
-           always uses; with --uncached without it: the source is encoded once, but the decoder
-           runs over the whole prefix for every token (as published, the encoder would, too)
+           always uses; with --uncached without it: the model runs over the source and the whole
+           prefix for every token, as published
   gemm     the product of two matrices of 1024 by 1024
 
 Source and target have --length tokens each; there is no dropout; numbers are float32. The
@@ -62,7 +62,7 @@ and cache_bytes (of decoding, when it ends).`,
 	c.Flags().Float64Var(&f.shape.HaltingBias, "halting-bias", 0, "initial bias of the halting unit")
 	c.Flags().BoolVar(&f.shape.Adaptive, "adaptive", false, "encode at adaptive depth")
 	c.Flags().BoolVar(&f.shape.Masked, "masked", false, "at adaptive depth, compute halted positions too")
-	c.Flags().BoolVar(&f.shape.Uncached, "uncached", false, "decode without a cache: encode once, but run the decoder over the whole prefix for every token")
+	c.Flags().BoolVar(&f.shape.Uncached, "uncached", false, "decode without a cache: run the model over the source and the whole prefix for every token")
 	c.Flags().IntVar(&f.repeat, "repeat", 10, "runs that are timed")
 	c.Flags().IntVar(&f.warmup, "warmup", 3, "runs before that")
 	c.Flags().IntVar(&f.threads, "threads", 0, "processors to use; 0: all")

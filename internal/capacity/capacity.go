@@ -13,7 +13,7 @@
 // All runners of a model share one budget of memory ([Graphs]), whatever the number of shapes. What was not used for longest is freed, and
 // compiled again if it comes again; that takes time but changes nothing.
 //
-// Positions are left out only where [universal.Model].SelectsPositions; elsewhere the plan is how many steps are run.
+// Positions are left out only where [universal.Deep].SelectsPositions; elsewhere the plan is how many steps are run.
 //
 // What it saves: a step of training and an encoding, relative to the same model forced to all 12 steps, against the share of the 12 that
 // positions ran on average (both stacks). Two cores of a Zen 3 server, float32, frozen halting, halting bias set for the mean:

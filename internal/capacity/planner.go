@@ -28,10 +28,11 @@ const worthwhile = 0.9
 
 // NewPlanner makes a planner for an adaptive model, nil for others: how many positions they update is known.
 func NewPlanner(m universal.Model) *Planner {
-	if !m.Adaptive() {
+	deep, is := m.(universal.Deep)
+	if !is || !deep.Adaptive() {
 		return nil
 	}
-	return &Planner{StepsOnly: !m.SelectsPositions(), CompileCost: compileCost}
+	return &Planner{StepsOnly: !deep.SelectsPositions(), CompileCost: compileCost}
 }
 
 // ShapePlan is the plan of both stacks for batches of one shape.

@@ -1,0 +1,74 @@
+package decoding_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	"universal-transformer/decoding"
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/recurrent"
+	"universal-transformer/vocab"
+)
+
+// Recurrent networks decoded token by token, from a state, give the logits of running over source and prefix again: rows in another
+// order, twice, and given up on the way, prompts of unequal lengths, and beam searches.
+// Caught when planted: a decoder that always starts from the source, or never; cells and states mixed up; the source of another row.
+func TestRecurrentStateAgreesWithoutIt(t *testing.T) {
+	sources := [][]vocab.ID{{3, 5, 2}, {4, 2, 5, 5, 4, 3, 2, 2, 4}, {5, 4}}
+	config := recurrent.Config{SourceVocabulary: 7, TargetVocabulary: 6, Width: 5, Layers: 2, Seed: 1, Precision: dtypes.Float64}
+	for _, m := range []decoding.Model{
+		recurrent.EncoderDecoder{Config: config}, recurrent.EncoderDecoder{Config: config, Attention: true}, recurrent.Decoder{Config: config},
+	} {
+		name := fmt.Sprintf("%+v", m)
+		d, err := decoding.New(enginetest.Backend(t), randomWeights(t, m), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		cached, uncached := start(t, d, sources)
+		parents := []int{2, 0, 1}
+		var tokens []vocab.ID
+		for n := range 20 {
+			got, err := cached.Next(parents, tokens)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := uncached.Next(parents, tokens)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for r := range got {
+				compare(t, fmt.Sprintf("%s: row %d, position %d", name, r, n), got[r], want[r], 1e-9)
+			}
+			parents = []int{0, 1, 2, 3}[:len(got)]
+			switch n {
+			case 3: // another order
+				parents = []int{1, 2, 0}
+			case 5: // two rows of a source
+				parents = []int{0, 0, 2, 1}
+			case 9: // one is given up
+				parents = []int{1, 2, 3}
+			}
+			tokens = nil
+			for r := range parents {
+				tokens = append(tokens, vocab.ID(2+(n*n+r)%4))
+			}
+		}
+		beam := decoding.Method{Beam: decoding.Beam{Width: 3, Alpha: 0.6}}
+		found, err := d.Decode(t.Context(), sources, limits(3, 14), beam, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, again := start(t, d, sources)
+		want, err := beam.Search(t.Context(), decoding.Request{Limits: limits(3, 14), Next: again.Next, Rest: again.Rest()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range found {
+			if fmt.Sprint(found[i].Tokens) != fmt.Sprint(want[i].Tokens) {
+				t.Errorf("%s: source %d is decoded to %v, without a state to %v", name, i, found[i].Tokens, want[i].Tokens)
+			}
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package experiment
+
+import (
+	"fmt"
+
+	"universal-transformer/halting"
+)
+
+// Transformer is a run with a Transformer in place of its Universal Transformer: layers with weights of their own, as many as the
+// Universal Transformer has steps at most, all of them at every position. Its name ends in "-transformer".
+func Transformer(r Run) Run {
+	untied := func(u Universal) Universal {
+		u.UntiedLayers, u.LearnedSteps, u.ScaleSteps = true, false, false
+		u.Halting = Halting{halting.Fixed{Steps: u.Halting.Value.Limit(0)}}
+		return u
+	}
+	switch m := r.Model.Value.(type) {
+	case EncoderDecoder:
+		m.Universal = untied(m.Universal)
+		r.Model.Value = m
+	case Classifier:
+		m.Universal = untied(m.Universal)
+		r.Model.Value = m
+	case LanguageModel:
+		m.Universal = untied(m.Universal)
+		r.Model.Value = m
+	default:
+		panic(fmt.Sprintf("experiment: %s has no Universal Transformer that could have untied layers", r.Name)) // named runs have one
+	}
+	r.Name += "-transformer"
+	return r
+}
+
+// LSTM is a run with an LSTM of as many channels, with attention if its answers are sequences, in place of its Universal Transformer.
+// Gradients are clipped to norm 1, without which LSTMs come apart now and then. Its name ends in "-lstm".
+func LSTM(r Run) Run {
+	l := lstm()
+	l.Width = r.Model.Value.Channels()
+	switch m := r.Model.Value.(type) {
+	case EncoderDecoder:
+		l.SharedEmbedding, l.TiedReadout, l.Dropout = m.SharedEmbedding, m.TiedReadout, m.Dropout.Residual
+		r.Model.Value = LSTMEncoderDecoder{Recurrent: l, Attention: true}
+	case Classifier:
+		l.SharedEmbedding, l.Dropout = m.SharedEmbedding, m.Dropout.Residual
+		r.Model.Value = LSTMClassifier{Recurrent: l, Pool: m.Pool}
+	case LanguageModel:
+		l.SharedEmbedding, l.TiedReadout, l.Dropout = m.SharedEmbedding, m.TiedReadout, m.Dropout.Residual
+		r.Model.Value = LSTMLanguageModel{l}
+	default:
+		panic(fmt.Sprintf("experiment: %s has no Universal Transformer that an LSTM could replace", r.Name)) // named runs have one
+	}
+	r.Training.ClipNorm = 1
+	r.Name += "-lstm"
+	return r
+}

@@ -1,0 +1,47 @@
+package experiment_test
+
+import (
+	"reflect"
+	"testing"
+
+	"universal-transformer/experiment"
+	"universal-transformer/halting"
+)
+
+// Every named run of a Universal Transformer has its two baselines: they learn the same task from the same data with the same updates,
+// but for clipping, are valid, and are themselves again after being written and read.
+// Caught when planted: an adaptive Transformer; label smoothing changed along with clipping.
+func TestBaselines(t *testing.T) {
+	for _, e := range experiment.List {
+		r := e.Run()
+		switch r.Model.Value.(type) {
+		case experiment.EncoderDecoder, experiment.Classifier, experiment.LanguageModel:
+		default:
+			continue // a baseline itself
+		}
+		if e.Name == "base" { // is completed by its user
+			r.Task = experiment.Copy().Task
+		}
+		for suffix, baseline := range map[string]experiment.Run{"-transformer": experiment.Transformer(r), "-lstm": experiment.LSTM(r)} {
+			if err := baseline.Validate(); err != nil {
+				t.Errorf("%s: %v", baseline.Name, err)
+			}
+			if baseline.Name != e.Name+suffix {
+				t.Errorf("%s of %s", baseline.Name, e.Name)
+			}
+			if again, err := experiment.Parse(baseline.JSON()); err != nil || !reflect.DeepEqual(again, baseline) {
+				t.Errorf("%s: written and read again it is %+v, %v", baseline.Name, again, err)
+			}
+			same := baseline
+			same.Name, same.Model, same.Training.ClipNorm = r.Name, r.Model, r.Training.ClipNorm
+			if !reflect.DeepEqual(same, r) {
+				t.Errorf("%s differs from %s in more than its model", baseline.Name, e.Name)
+			}
+			if m, is := baseline.Model.Value.(experiment.EncoderDecoder); is {
+				if fixed, is := m.Halting.Value.(halting.Fixed); !is || !m.UntiedLayers || fixed.Steps < 2 {
+					t.Errorf("%s: %+v", baseline.Name, m)
+				}
+			}
+		}
+	}
+}
