@@ -59,10 +59,10 @@ const (
 
 var pools = map[Pool]universal.Pool{LastPool: universal.Last, MeanPool: universal.Mean}
 
-// small is the defaults of every kind: a small adaptive model.
+// small is the defaults of every kind: a small adaptive model, with the norms in front of the sub-layers.
 func small() Universal {
 	return Universal{
-		Config:     universal.Config{Width: 64, Heads: 4, ScaleEmbedding: true},
+		Config:     universal.Config{Width: 64, Heads: 4, ScaleEmbedding: true, PreNorm: true},
 		Transition: Transition{universal.FeedForward{Filter: 256}},
 		Halting:    Halting{halting.Frozen{ACT: halting.ACT{MaxSteps: 4, Epsilon: 0.01}}},
 		Positions:  Positions{universal.FromOne{}},
