@@ -60,6 +60,7 @@ func agreementRun(name string) Run {
 	r := Base()
 	r.Name = name
 	r.Training.Steps = 4000
+	r.Training.Ponder = authorsPonder
 	r.Training.LabelSmoothing = 0.1
 	r.Training.WeightDecay, r.Training.DecayVectors = 0.1, true
 	r.Training.Schedule = cosine(1e-3, 200)

@@ -26,6 +26,7 @@ func longerThanTrained(name string, of task.Definition) Run {
 	}}}
 	r.Training.Schedule = Schedule{training.Cosine{Peak: 1e-3, Floor: 1e-5, Warmup: 200}}
 	r.Training.Steps = 3000
+	r.Training.Ponder = authorsPonder // of no effect at fixed depth
 	r.Training.Batch = Batch{Tokens: 2048}
 	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 50, 500, 500
 	return r
@@ -83,6 +84,7 @@ func asThePaper(name string, depth halting.Policy, of task.Definition) Run {
 	}}}
 	r.Training.Schedule = Schedule{training.InverseSquareRoot{Factor: 2, Warmup: 8000}}
 	r.Training.Steps = 50_000
+	r.Training.Ponder = authorsPonder
 	r.Training.LabelSmoothing = 0.1
 	r.Training.ClipNorm = 0
 	r.Training.Batch = Batch{Tokens: 4096}

@@ -38,6 +38,7 @@ func Babi() Run {
 		Pool: LastPool,
 	}}
 	r.Training.Steps = 40_000
+	r.Training.Ponder = authorsPonder
 	r.Training.LabelSmoothing = 0.1
 	r.Training.WeightDecay, r.Training.DecayVectors = 0.1, true
 	r.Training.Schedule = cosine(2e-3, 300)

@@ -69,10 +69,10 @@ func (p Pool) validate() error {
 	return nil
 }
 
-// small is the defaults of every kind: a small adaptive model.
+// small is the defaults of every kind: a small adaptive model, with the norms in front of the sub-layers.
 func small() Universal {
 	return Universal{
-		Config:     universal.Config{Width: 64, Heads: 4, ScaleEmbedding: true},
+		Config:     universal.Config{Width: 64, Heads: 4, ScaleEmbedding: true, PreNorm: true},
 		Transition: Transition{universal.FeedForward{Filter: 256}},
 		Halting:    Halting{halting.Frozen{ACT: halting.ACT{MaxSteps: 4, Epsilon: 0.01}}},
 		Positions:  Positions{universal.FromOne{}},

@@ -29,8 +29,8 @@ func (t *Trainer) ponderProblem(tally objective.Tally) string {
 		switch {
 		case stack.positions == 0:
 		case stack.ponder < shallow:
-			return fmt.Sprintf("the %s runs %.2f steps a position: the ponder cost leaves it one layer; lower training.ponder.weight, warm it up (training.ponder.warmup), "+
-				"or start deeper (model.halting.bias=-1)", stack.name, stack.ponder)
+			return fmt.Sprintf("the %s runs %.2f steps a position, as one layer does: lower training.ponder.weight, warm it up (training.ponder.warmup), "+
+				"or put the norms in front (model.pre_norm=true)", stack.name, stack.ponder)
 		case stack.ponder > limit-atLimit:
 			return fmt.Sprintf("the %s runs %.2f of %.0f steps a position: it does not halt by itself; raise training.ponder.weight, or model.halting.max_steps", stack.name, stack.ponder, limit)
 		}

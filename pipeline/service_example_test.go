@@ -1,0 +1,58 @@
+package pipeline_test
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+
+	"universal-transformer/engine"
+	"universal-transformer/pipeline"
+)
+
+// service answers the lines of a request's body, each with a line. Requests that arrive together are decoded together.
+func service(model *pipeline.Model) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		lines := strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
+		answers, err := model.Decode(r.Context(), lines, pipeline.DecodeOptions{MaxSource: 1000})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			return
+		}
+		fmt.Fprintln(w, strings.Join(answers, "\n"))
+	})
+}
+
+// A model behind a web server. One that stays up has http.ListenAndServe in place of the test server.
+func Example_service() {
+	backend, err := engine.New("")
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := pipeline.Load("testdata/copier", backend)
+	if err != nil {
+		log.Fatal(err)
+	}
+	server := httptest.NewServer(service(model))
+	defer server.Close()
+
+	response, err := http.Post(server.URL, "text/plain", strings.NewReader("31\n2026\n"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(os.Stdout, response.Body); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 31
+	// 2026
+}

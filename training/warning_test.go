@@ -1,0 +1,30 @@
+package training_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/halting"
+	"universal-transformer/universal"
+)
+
+// Training says once, after its second validation, that all positions halt at once, or that none does before the limit.
+// Caught when planted: a validation that warns of nothing.
+func TestTrainingWarnsOfPonderTimes(t *testing.T) {
+	for bias, want := range map[float64]string{9: "warning: the encoder runs 1.00 steps a position", -9: "warning: the encoder runs 3.00 of 3 steps a position"} {
+		model := universal.EncoderDecoder{Config: tiny()}
+		model.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 3, Epsilon: 0.01, Bias: bias}}
+		c := config(15)
+		tr := trainerOf(t, c, model, copying(c.Seed), copyingPlan)
+		var said []string
+		tr.Notify = func(line string) { said = append(said, line) }
+		run(t, tr)
+		said = slices.DeleteFunc(said, func(line string) bool {
+			return !strings.HasPrefix(line, "validation at ") && !strings.HasPrefix(line, "warning: ")
+		})
+		if len(said) != 4 || !strings.HasPrefix(said[2], want) {
+			t.Errorf("bias %v: training says %q, want %q behind the second of three validations", bias, said, want)
+		}
+	}
+}
