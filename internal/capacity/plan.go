@@ -31,7 +31,7 @@ const (
 	firstPlan   = 3   // batches before there is a plan
 	leastMargin = 0.5 // doubled whenever a plan was too small, up to
 	mostMargin  = 4
-	fewUnits    = 4 // what a step gets that is made larger, if that is enough; otherwise it gets everything
+	fewUnits    = 4 // see larger
 )
 
 // observe records what a batch of rows [batch, length] needed ([halting.Outcome.Demand] of a run that did not overflow). Where that was
@@ -115,7 +115,7 @@ func (p *StackPlan) raise(batch, length int, stepsOnly bool) {
 }
 
 // larger is a plan at least as large as this one and its peaks, with head room from a step on: demand that rises goes on rising, and
-// every plan on its way would be a graph. Steps that the plan did not have are followed by one more.
+// every plan on its way would be a graph. Such a step gets few units or everything, and the plan ends with two steps of few.
 func (p *StackPlan) larger(from int, stepsOnly bool) [][3]int {
 	plan := p.tight()
 	for t, old := range p.Units {
@@ -126,18 +126,24 @@ func (p *StackPlan) larger(from int, stepsOnly bool) [][3]int {
 			plan[t][i] = max(plan[t][i], old[i])
 		}
 	}
-	if from >= len(p.Units) && p.Units != nil && len(plan)+1 < len(p.Peaks) {
-		plan = append(plan, [3]int{})
+	before, further := [3]int{units, units, units}, 2 // no field may rise from step to step
+	if stepsOnly {
+		further = 1 // which is as much as any other
 	}
-	before := [3]int{units, units, units} // no field may rise from step to step
 	for t := range plan {
+		if plan[t][0] <= fewUnits {
+			before[0], further = min(before[0], fewUnits), further-1
+		}
 		if t >= from {
-			if plan[t][0] <= fewUnits && !stepsOnly {
-				before[0] = min(before[0], fewUnits)
-			}
 			plan[t] = before
 		}
 		before = plan[t]
+	}
+	for ; further > 0 && p.Units != nil && len(plan)+1 < len(p.Peaks); further-- {
+		if !stepsOnly {
+			before[0] = min(before[0], fewUnits)
+		}
+		plan = append(plan, before)
 	}
 	return plan
 }

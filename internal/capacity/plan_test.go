@@ -275,8 +275,8 @@ func TestSimilarLengthsGrowTogether(t *testing.T) {
 }
 
 // A plan that was too small gets head room: a step that needs more than an eighth has room for all, so demand that goes on rising
-// stays within the plan, and steps that were not planned are followed by one more, an eighth.
-// Caught when planted: the least plan that is enough; no further step; room for all in every step.
+// stays within the plan, and there are two steps of an eighth at the end.
+// Caught when planted: the least plan that is enough; no further steps; room for all in every step.
 func TestLargerPlansHaveHeadRoom(t *testing.T) {
 	const e, all = fewUnits, units
 	for _, c := range []struct {
@@ -290,11 +290,13 @@ func TestLargerPlansHaveHeadRoom(t *testing.T) {
 		{"a step more", [][3]int{{all, all, all}, {all, all, all}}, [][3]int32{{160, 8, 20}, {160, 8, 20}, {3, 2, 1}, {}, {}, {}, {}}, 2,
 			[][3]int{{all, all, all}, {all, all, all}, {e, all, all}, {e, all, all}}, [][3]int{{all, all, all}, {all, all, all}, {all, all, all}, {all, all, all}}},
 		{"a large step more", [][3]int{{all, all, all}}, [][3]int32{{160, 8, 20}, {60, 6, 10}, {}, {}, {}, {}, {}}, 1,
-			[][3]int{{all, all, all}, {all, all, all}, {e, all, all}}, [][3]int{{all, all, all}, {all, all, all}, {all, all, all}}},
+			[][3]int{{all, all, all}, {all, all, all}, {e, all, all}, {e, all, all}}, [][3]int{{all, all, all}, {all, all, all}, {all, all, all}}},
 		{"a step that is known", [][3]int{{all, all, all}, {8, 16, 16}, {2, 16, 8}}, [][3]int32{{160, 8, 20}, {44, 5, 8}, {9, 2, 2}, {}, {}, {}, {}}, 1,
-			[][3]int{{all, all, all}, {all, all, all}, {e, all, all}}, [][3]int{{all, all, all}, {all, all, all}, {all, all, all}}},
+			[][3]int{{all, all, all}, {all, all, all}, {e, all, all}, {e, all, all}}, nil},
 		{"never more than in the step before", [][3]int{{20, 18, 22}, {3, 8, 8}}, [][3]int32{{90, 4, 13}, {20, 3, 6}, {}, {}, {}, {}, {}}, 1,
-			[][3]int{{20, 18, 22}, {20, 18, 22}}, nil},
+			[][3]int{{20, 18, 22}, {20, 18, 22}, {e, 18, 22}, {e, 18, 22}}, nil},
+		{"two steps of an eighth are enough", [][3]int{{all, all, all}, {9, 12, 9}, {4, 8, 8}, {2, 7, 8}}, [][3]int32{{160, 8, 20}, {46, 5, 7}, {9, 2, 2}, {3, 1, 1}, {}, {}, {}}, 1,
+			[][3]int{{all, all, all}, {all, all, all}, {e, all, all}, {e, all, all}}, nil},
 		{"no more steps than there are", [][3]int{{all, all, all}}, [][3]int32{{160, 8, 20}, {60, 6, 10}, {}}, 1,
 			[][3]int{{all, all, all}, {all, all, all}}, [][3]int{{all, all, all}, {all, all, all}}},
 	} {

@@ -21,7 +21,7 @@ type Planner struct {
 
 // compileCost is about what compiling a step of a graph takes on the cpu backend, as updates of positions times parameters that could be
 // computed in that time, and some times that: graphs are compiled for validation too, and a plan may not last.
-const compileCost = 6e8
+const compileCost = 9e8
 
 // worthwhile is the share of the old plan's work that a smaller plan has at most.
 const worthwhile = 0.95
