@@ -3,12 +3,14 @@
 // they were more: an overflow. It has then changed no variable, and the batch is run again with more. Results do not depend on
 // the plan beyond rounding, in training with dropout neither.
 //
-// A graph is made for one shape of batch and one plan, and making it takes as long as some updates. So plans are few: capacity comes in eight
-// levels, and a smaller plan is made only once it would have saved what compiling its graph costs (the rule of renting skis: at worst
-// that doubles the cost). A larger plan is made at once if full capacity costs as much soon. What is saved and what compiling costs is
-// counted, in updates of positions times parameters, and kept in checkpoints: which plan a batch gets decides the last bits of what it gives, so a clock, or what
-// happens to be compiled, must not decide it, or a resumed run would not be the run that was left alone. The cost of compiling is a constant
-// a step, measured once; on a slower machine plans come somewhat early or late, and no result changes.
+// A graph is made for one shape of batch and one plan, and making it takes about as long as an update. So plans are few. One that is too
+// small gets head room when it is made larger, because the demand of a model that comes to think longer goes on rising; and it is made larger
+// before a batch overflows, if one of similar lengths needed more. A smaller plan is fine, but is made only once it would have saved
+// some times what compiling its graph costs (as skis are bought once renting them has cost as much). A shape that comes for the first time
+// starts with what the nearest shape needed. What is saved and what compiling costs is counted, in updates of positions times parameters,
+// and kept in checkpoints: which plan a batch gets decides the last bits of what it gives, so a clock, or what happens to be compiled,
+// must not decide it, or a resumed run would not be the run that was left alone. The cost of compiling is a constant a step, measured once;
+// on a slower machine plans come somewhat early or late, and no result changes.
 //
 // All runners of a model share one budget of memory ([Graphs]), whatever the number of shapes. What was not used for longest is freed, and
 // compiled again if it comes again; that takes time but changes nothing.

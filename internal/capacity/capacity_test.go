@@ -21,13 +21,13 @@ import (
 
 // learner descends the gradient of small batches, in float64.
 type learner struct {
-	t      *testing.T
+	t      testing.TB
 	model  universal.EncoderDecoder
 	store  *model.Store
 	runner *capacity.Runner
 }
 
-func newLearner(t *testing.T, policy halting.Policy, transition universal.Transition, planner *capacity.Planner) *learner {
+func newLearner(t testing.TB, policy halting.Policy, transition universal.Transition, planner *capacity.Planner) *learner {
 	l := &learner{t: t, store: model.NewStore(), model: universal.EncoderDecoder{Config: universal.Config{
 		SourceVocabulary: 7, TargetVocabulary: 6, Width: 8, Heads: 2, Seed: 1, Precision: dtypes.Float64,
 		Transition: transition, Halting: policy,

@@ -7,9 +7,9 @@ import (
 )
 
 // StackPlan is how many positions one stack is given capacity for in each step, and the demand of earlier batches that this was
-// planned from. Capacity comes in few levels, so that plans come again. The zero value has full capacity.
+// planned from. The zero value has full capacity.
 type StackPlan struct {
-	Batches int      `json:"batches"` // observed so far
+	Batches int      `json:"batches"` // observed so far, those of similar shapes included
 	Peaks   []Peak   `json:"peaks"`   // step by step
 	Margin  float64  `json:"margin"`  // units beyond the peak
 	Units   [][3]int `json:"units"`   // the plan: in each step, units of the batch's positions, of its rows, and of the positions of a row; nil: full capacity
@@ -22,20 +22,32 @@ type Peak struct {
 	Previous [3]float64 `json:"previous"`
 }
 
+// most is the larger of both blocks.
+func (p Peak) most(i int) float64 { return max(p.Current[i], p.Previous[i]) }
+
 const (
 	units       = 32  // of a batch
-	blockSize   = 16  // batches that a peak is of
+	blockSize   = 32  // batches that a peak is of
 	firstPlan   = 3   // batches before there is a plan
 	leastMargin = 0.5 // doubled whenever a plan was too small, up to
 	mostMargin  = 4
+	fewUnits    = 4 // see larger
 )
-
-// levels are the units that are planned.
-var levels = [...]int{0, 1, 2, 4, 8, 12, 16, 24, units}
 
 // observe records what a batch of rows [batch, length] needed ([halting.Outcome.Demand] of a run that did not overflow). Where that was
 // more than planned there is full capacity from then on, which needs no graph that was not there before.
 func (p *StackPlan) observe(demand [][3]int32, batch, length int, stepsOnly bool) {
+	p.note(demand, batch, length, stepsOnly)
+	for t, d := range demand {
+		if p.exceeds(t, d, batch, length, stepsOnly) {
+			p.Margin, p.Units = min(2*p.Margin, mostMargin), nil
+			return
+		}
+	}
+}
+
+// note records what a batch of rows [batch, length] needed, of this shape or of a similar one.
+func (p *StackPlan) note(demand [][3]int32, batch, length int, stepsOnly bool) {
 	p.Margin = max(p.Margin, leastMargin)
 	if p.Batches > 0 && p.Batches%blockSize == 0 {
 		for t := range p.Peaks {
@@ -44,13 +56,8 @@ func (p *StackPlan) observe(demand [][3]int32, batch, length int, stepsOnly bool
 		p.Margin = max(p.Margin/2, leastMargin)
 	}
 	p.Batches++
-	overflow := false
 	for t, d := range demand {
 		p.peak(t, d, batch, length, stepsOnly)
-		overflow = overflow || p.exceeds(t, d, batch, length, stepsOnly)
-	}
-	if overflow {
-		p.Margin, p.Units = min(2*p.Margin, mostMargin), nil
 	}
 }
 
@@ -82,27 +89,61 @@ func (p *StackPlan) exceeds(t int, d [3]int32, batch, length int, stepsOnly bool
 	return false
 }
 
-// grown is a plan that is large enough for what an overflowed batch is known to have needed, and has a step more than is known.
+// grown is a plan that is large enough for what an overflowed batch is known to have needed.
 func (p *StackPlan) grown(demand [][3]int32, batch, length int, stepsOnly bool) [][3]int {
-	plan := p.Units
 	for t, d := range demand {
-		if p.peak(t, d, batch, length, stepsOnly); !p.exceeds(t, d, batch, length, stepsOnly) {
-			continue
+		if p.peak(t, d, batch, length, stepsOnly); p.exceeds(t, d, batch, length, stepsOnly) {
+			p.Margin = min(2*p.Margin, mostMargin)
+			return p.larger(t, stepsOnly)
 		}
-		p.Margin = min(2*p.Margin, mostMargin)
-		plan = p.tight()
-		for t, old := range p.Units {
-			if t == len(plan) {
-				plan = append(plan, old)
-			}
-			for i := range old {
-				plan[t][i] = max(plan[t][i], old[i])
-			}
+	}
+	return p.Units
+}
+
+// raise makes the plan larger before a batch of rows [batch, length] overflows, if one of a similar shape lately needed more.
+func (p *StackPlan) raise(batch, length int, stepsOnly bool) {
+	for t, peak := range p.Peaks {
+		var need [3]int32
+		for i, size := range [3]int{batch * length, batch, length} {
+			need[i] = int32(math.Round(peak.most(i) * float64(size)))
 		}
-		if len(plan) == t+1 && t+2 < len(p.Peaks) {
-			plan = append(plan, plan[t])
+		if p.exceeds(t, need, batch, length, stepsOnly) {
+			p.Units = p.larger(t, stepsOnly)
+			return
 		}
-		break
+	}
+}
+
+// larger is a plan at least as large as this one and its peaks, with head room from a step on: demand that rises goes on rising, and
+// every plan on its way would be a graph. Such a step gets few units or everything, and the plan ends with two steps of few.
+func (p *StackPlan) larger(from int, stepsOnly bool) [][3]int {
+	plan := p.tight()
+	for t, old := range p.Units {
+		if t == len(plan) {
+			plan = append(plan, old)
+		}
+		for i := range old {
+			plan[t][i] = max(plan[t][i], old[i])
+		}
+	}
+	before, further := [3]int{units, units, units}, 2 // no field may rise from step to step
+	if stepsOnly {
+		further = 1 // which is as much as any other
+	}
+	for t := range plan {
+		if plan[t][0] <= fewUnits {
+			before[0], further = min(before[0], fewUnits), further-1
+		}
+		if t >= from {
+			plan[t] = before
+		}
+		before = plan[t]
+	}
+	for ; further > 0 && p.Units != nil && len(plan)+1 < len(p.Peaks); further-- {
+		if !stepsOnly {
+			before[0] = min(before[0], fewUnits)
+		}
+		plan = append(plan, before)
 	}
 	return plan
 }
@@ -124,7 +165,7 @@ func (p *StackPlan) tight() [][3]int {
 	steps := 0
 	for t := len(p.Peaks) - 1; t >= 0; t-- {
 		for i := range plan[t] {
-			if peak := max(p.Peaks[t].Current[i], p.Peaks[t].Previous[i]); peak > 0 {
+			if peak := p.Peaks[t].most(i); peak > 0 {
 				plan[t][i] = level(units*peak + p.Margin)
 			}
 			if t+1 < len(plan) {
@@ -138,14 +179,13 @@ func (p *StackPlan) tight() [][3]int {
 	return plan[:steps]
 }
 
-// level is the least level of at least so many units, or all.
+// level rounds up to a unit, large shares to two, so that plans come again.
 func level(least float64) int {
-	for _, l := range levels {
-		if float64(l) >= least {
-			return l
-		}
+	u := int(math.Ceil(least))
+	if u > units/4 {
+		u += u % 2
 	}
-	return units
+	return min(u, units)
 }
 
 // total is how many units of a batch's positions a plan transforms.

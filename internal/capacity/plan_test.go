@@ -126,6 +126,7 @@ func TestPlanFollowsTheDemand(t *testing.T) {
 func TestPlanIsKept(t *testing.T) {
 	shape := Shape{Rows: 8, Source: 20}
 	p := Planner{CompileCost: 5000}
+	wasted := 0
 	for i := range 60 {
 		written, err := json.Marshal(p)
 		if err != nil {
@@ -141,8 +142,11 @@ func TestPlanIsKept(t *testing.T) {
 		if !reflect.DeepEqual(p, q) {
 			t.Fatalf("after %d batches: %+v, read again %+v", i, p.Shapes[0], q.Shapes[0])
 		}
+		if p.Shapes[0].Wasted > 0 {
+			wasted++
+		}
 	}
-	if p.Shapes[0].Encoder.Units == nil || p.Shapes[0].Wasted == 0 {
+	if p.Shapes[0].Encoder.Units == nil || wasted == 0 {
 		t.Errorf("the case shows nothing: %+v", p.Shapes[0])
 	}
 }
@@ -179,6 +183,15 @@ func TestStepsOnlyPlan(t *testing.T) {
 	}
 }
 
+// needs is the demand of a batch whose positions all run so many steps, of at most 8.
+func needs(s Shape, steps int) [][3]int32 {
+	demand := make([][3]int32, 9)
+	for t := range steps {
+		demand[t] = [3]int32{int32(s.Rows * s.Source), int32(s.Rows), int32(s.Source)}
+	}
+	return demand
+}
+
 // Short sequences that stop early are planned beside long ones that do not, and a length between them starts from the nearest.
 // Caught when planted: one plan for all shapes; plans of two shapes that share their peaks.
 func TestEveryShapeHasItsOwnPlan(t *testing.T) {
@@ -187,7 +200,7 @@ func TestEveryShapeHasItsOwnPlan(t *testing.T) {
 	observe := func(s Shape, demand [][3]int32) { planner.observe(planner.For(s), 1, needed{encoder: demand}) }
 	for range 20 {
 		observe(short, [][3]int32{{320, 32, 10}, {32, 32, 1}, {0, 0, 0}})
-		observe(long, [][3]int32{{1280, 32, 40}, {1280, 32, 40}, {1280, 32, 40}, {0, 0, 0}})
+		observe(long, needs(long, 3))
 	}
 	for _, c := range []struct {
 		source int
@@ -198,19 +211,162 @@ func TestEveryShapeHasItsOwnPlan(t *testing.T) {
 			t.Errorf("length %d: capacity for %v updates a position, %v are needed", c.source, got, c.least)
 		}
 	}
-	known, err := json.Marshal(planner)
-	if err != nil {
-		t.Fatal(err)
+	before := planner.For(short).Encoder
+	before.Peaks = append([]Peak{}, before.Peaks...)
+	observe(Shape{Rows: 31, Source: 13}, needs(Shape{Rows: 31, Source: 13}, 3))
+	if got := planner.For(short).Encoder; !reflect.DeepEqual(got, before) {
+		t.Errorf("the plan of length 10 changed with length 13: %+v, before %+v", got, before)
 	}
-	observe(Shape{Rows: 31, Source: 10}, [][3]int32{{310, 31, 10}, {310, 31, 10}, {310, 31, 10}, {0, 0, 0}})
-	var before Planner
-	if err := json.Unmarshal(known, &before); err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range before.Shapes {
-		if got := planner.Shapes[i]; got.Rows == 32 && !reflect.DeepEqual(got, want) {
-			t.Errorf("the plan of %+v changed with another shape: %+v, before %+v", want.Shape, got, want)
+}
+
+// What batches of one length need is planned for similar lengths before they overflow, and for others it is not.
+// Caught when planted: what others needed not noted, or not looked at before a batch; shares taken of the wrong shape; noted for all lengths; peaks
+// that were no more than planned taken for more.
+func TestSimilarLengthsGrowTogether(t *testing.T) {
+	var planner Planner
+	a, b, c := Shape{Rows: 40, Source: 25, Target: 1}, Shape{Rows: 32, Source: 31, Target: 1}, Shape{Rows: 31, Source: 32, Target: 1}
+	run := func(s Shape, steps int) (overflow bool) {
+		plan, demand := planner.For(s), needs(s, steps)
+		if units := plan.Encoder.Units; units != nil && !enough(plan.Encoder.Capacities(s.Rows, s.Source), demand) {
+			overflow = true
+			planner.grow(plan, 1, needed{overflow: true, encoder: demand[:len(units)+1]})
 		}
+		planner.observe(plan, 1, needed{encoder: demand})
+		return overflow
+	}
+	for range 5 {
+		for _, s := range []Shape{a, b, c} {
+			if run(s, 2) {
+				t.Fatalf("%+v overflows where nothing changes", s)
+			}
+		}
+	}
+	was := planner.For(b).Encoder.Units
+	if len(was) != 2 {
+		t.Fatalf("the plan is %v, not two steps", was)
+	}
+	if run(a, 2) || !reflect.DeepEqual(planner.For(b).Encoder.Units, was) {
+		t.Errorf("the plan became %v although a batch of a similar length needed no more", planner.For(b).Encoder.Units)
+	}
+	for i, step := range []struct {
+		shape    Shape
+		steps    int
+		overflow bool
+	}{{a, 3, true}, {b, 3, false}, {c, 2, false}} {
+		if got := run(step.shape, step.steps); got != step.overflow {
+			t.Errorf("batch %d of %+v overflows: %v", i, step.shape, got)
+		}
+	}
+	for step, peak := range planner.For(b).Encoder.Peaks {
+		if peak.Current != [3]float64{} && peak.Current != [3]float64{1, 1, 1} {
+			t.Errorf("step %d: shares of %v of batches that all ran", step+1, peak.Current)
+		}
+	}
+	fresh := Planner{}
+	for i, s := range []Shape{a, c} {
+		planner := &fresh
+		for range 5 {
+			planner.observe(planner.For(s), 1, needed{encoder: needs(s, 2+i)})
+		}
+	}
+	if got := len(fresh.For(a).Encoder.Units); got != 2 {
+		t.Errorf("length 25 has %d steps planned, like length 32", got)
+	}
+}
+
+// A plan that was too small gets head room: a step that needs more than an eighth has room for all, so demand that goes on rising
+// stays within the plan, and there are two steps of an eighth at the end.
+// Caught when planted: the least plan that is enough; no further steps; room for all in every step.
+func TestLargerPlansHaveHeadRoom(t *testing.T) {
+	const e, all = fewUnits, units
+	for _, c := range []struct {
+		name    string
+		units   [][3]int
+		demand  [][3]int32 // of [8, 20]
+		from    int
+		want    [][3]int
+		wantAll [][3]int // where positions cannot be left out
+	}{
+		{"a step more", [][3]int{{all, all, all}, {all, all, all}}, [][3]int32{{160, 8, 20}, {160, 8, 20}, {3, 2, 1}, {}, {}, {}, {}}, 2,
+			[][3]int{{all, all, all}, {all, all, all}, {e, all, all}, {e, all, all}}, [][3]int{{all, all, all}, {all, all, all}, {all, all, all}, {all, all, all}}},
+		{"a large step more", [][3]int{{all, all, all}}, [][3]int32{{160, 8, 20}, {60, 6, 10}, {}, {}, {}, {}, {}}, 1,
+			[][3]int{{all, all, all}, {all, all, all}, {e, all, all}, {e, all, all}}, [][3]int{{all, all, all}, {all, all, all}, {all, all, all}}},
+		{"a step that is known", [][3]int{{all, all, all}, {8, 16, 16}, {2, 16, 8}}, [][3]int32{{160, 8, 20}, {44, 5, 8}, {9, 2, 2}, {}, {}, {}, {}}, 1,
+			[][3]int{{all, all, all}, {all, all, all}, {e, all, all}, {e, all, all}}, nil},
+		{"never more than in the step before", [][3]int{{20, 18, 22}, {3, 8, 8}}, [][3]int32{{90, 4, 13}, {20, 3, 6}, {}, {}, {}, {}, {}}, 1,
+			[][3]int{{20, 18, 22}, {20, 18, 22}, {e, 18, 22}, {e, 18, 22}}, nil},
+		{"two steps of an eighth are enough", [][3]int{{all, all, all}, {9, 12, 9}, {4, 8, 8}, {2, 7, 8}}, [][3]int32{{160, 8, 20}, {46, 5, 7}, {9, 2, 2}, {3, 1, 1}, {}, {}, {}}, 1,
+			[][3]int{{all, all, all}, {all, all, all}, {e, all, all}, {e, all, all}}, nil},
+		{"no more steps than there are", [][3]int{{all, all, all}}, [][3]int32{{160, 8, 20}, {60, 6, 10}, {}}, 1,
+			[][3]int{{all, all, all}, {all, all, all}}, [][3]int{{all, all, all}, {all, all, all}}},
+	} {
+		for _, stepsOnly := range []bool{false, true} {
+			want := c.want
+			if stepsOnly {
+				want = c.wantAll
+			}
+			if want == nil {
+				continue
+			}
+			p := StackPlan{Units: c.units}
+			p.note(c.demand, 8, 20, stepsOnly)
+			if got := p.larger(c.from, stepsOnly); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, steps only %v: %v, want %v", c.name, stepsOnly, got, want)
+			}
+		}
+	}
+}
+
+// Whatever was needed, and however plans grew and shrank, they are capacities that a model accepts.
+// Caught when planted: rows that rise from one step to the next.
+func TestPlansAreValid(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	planner := &Planner{CompileCost: 500}
+	overflows := 0
+	for i := range 2000 {
+		s := Shape{Rows: 8, Source: 20}
+		if i%3 == 0 {
+			s.Rows = 7 // the demand of 8 rows is that of 7 and of one more, roughly
+		}
+		demand := drawn(rng, 0.2+0.7*rng.Float64())
+		for t := range demand {
+			demand[t][0], demand[t][1] = min(demand[t][0], int32(s.Rows*s.Source)), min(demand[t][1], int32(s.Rows))
+		}
+		plan := planner.For(s)
+		if units := plan.Encoder.Units; units != nil {
+			c := plan.Encoder.Capacities(s.Rows, s.Source)
+			if err := c.Validate(s.Rows, s.Source); err != nil {
+				t.Fatalf("batch %d: %v, planned %v", i, err, units)
+			}
+			if !enough(c, demand) {
+				overflows++
+				planner.grow(plan, 1, needed{overflow: true, encoder: demand[:min(len(demand), len(units)+1)]})
+			}
+		}
+		planner.observe(plan, 1, needed{encoder: demand})
+	}
+	if overflows < 10 {
+		t.Errorf("%d overflows: the case shows nothing", overflows)
+	}
+}
+
+// A shape that comes for the first time has no graph, so it gets a small plan at once from what the nearest needed, although that one's
+// own has not paid yet.
+// Caught when planted: the nearest shape's plan copied; a plan before anything was observed.
+func TestNewShapesStartSmall(t *testing.T) {
+	planner := &Planner{CompileCost: 1e12}
+	first := Shape{Rows: 8, Source: 20}
+	for i := range 5 {
+		plan := planner.For(first)
+		if plan.Encoder.Units != nil {
+			t.Fatalf("there is a plan after %d batches that has not paid", i)
+		}
+		planner.observe(plan, 1, needed{encoder: needs(first, 2)})
+		next := planner.For(Shape{Rows: 8, Source: 30 + i})
+		if got := len(next.Encoder.Units); i+1 < firstPlan && got != 0 || i+1 >= firstPlan && got != 2 {
+			t.Errorf("after %d batches a new shape gets %d steps", i+1, got)
+		}
+		planner.Shapes = planner.Shapes[:1]
 	}
 }
 
@@ -219,8 +375,8 @@ func TestEveryShapeHasItsOwnPlan(t *testing.T) {
 // Caught when planted: a plan after firstPlan batches whatever it saves; the cost of one step for that of all.
 func TestPlansPayForTheirGraphs(t *testing.T) {
 	need := [][3]int32{{160, 8, 20}, {80, 4, 20}, {80, 4, 20}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}}
-	// Full capacity is 8 steps of 160; the least level above a half and a margin is 24 of 32: 160 + 120 + 120, so a batch wastes 880 positions.
-	const wasted, steps, parameters = 880 * 1000, 3, 1000
+	// Full capacity is 8 steps of 160; the least level above a half and a margin is 18 of 32: 160 + 90 + 90, so a batch wastes 940 positions.
+	const wasted, steps, parameters = 940 * 1000, 3, 1000
 	for _, batches := range []int{1, 3, 10, 200} {
 		planner := &Planner{CompileCost: wasted * float64(max(batches, firstPlan)) / steps}
 		plan := planner.For(Shape{Rows: 8, Source: 20})
@@ -230,23 +386,28 @@ func TestPlansPayForTheirGraphs(t *testing.T) {
 			}
 			planner.observe(plan, parameters, needed{encoder: need})
 		}
-		if len(plan.Encoder.Units) != steps || plan.Encoder.MeanUpdates() != 80./32 || plan.Wasted != 0 {
+		if len(plan.Encoder.Units) != steps || plan.Encoder.MeanUpdates() != 68./32 || plan.Wasted != 0 {
 			t.Errorf("%d batches pay for a graph, but after them there is the plan %v", batches, plan.Encoder.Units)
 		}
 	}
 }
 
-// Demand that varies comes back to the same few plans.
-// Caught when planted: capacity in units of 1.
+// Demand that goes up and down comes back to few plans, if a plan has to pay for its graph.
+// Caught when planted: plans that pay nothing; plans raised where shares are compared in units, not in positions.
 func TestPlansAreFew(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	p, observe := planned(false)
+	planner := &Planner{CompileCost: 1000}
+	s := Shape{Rows: 8, Source: 20}
 	plans := map[string]bool{}
 	for i := range 3000 {
-		observe(drawn(rng, 0.5+0.3*float64(i/100%2)))
-		plans[fmt.Sprint(p.Units)] = true
+		plan, demand := planner.For(s), drawn(rng, 0.5+0.3*float64(i/100%2))
+		if units := plan.Encoder.Units; units != nil && !enough(plan.Encoder.Capacities(8, 20), demand) {
+			planner.grow(plan, 1, needed{overflow: true, encoder: demand[:min(len(demand), len(units)+1)]})
+		}
+		planner.observe(plan, 1, needed{encoder: demand})
+		plans[fmt.Sprint(plan.Encoder.Units)] = true
 	}
-	if len(plans) > 100 {
+	if len(plans) > 55 {
 		t.Errorf("%d plans of 3000 batches", len(plans))
 	}
 }

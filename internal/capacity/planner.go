@@ -8,8 +8,8 @@ import (
 	"universal-transformer/universal"
 )
 
-// Planner plans capacities, for every shape of batch by itself: long sequences may need other shares of their positions than short
-// ones. It outlives a runner: checkpoints keep it, so that a resumed run plans what it would have planned.
+// Planner plans capacities, for every shape of batch by itself, from batches of similar lengths: long sequences may need other shares of
+// their positions than short ones. It outlives a runner: checkpoints keep it, so that a resumed run plans what it would have planned.
 type Planner struct {
 	// StepsOnly plans how many steps are run, and full capacity in each: for models that cannot leave positions out.
 	StepsOnly bool         `json:"steps_only,omitempty"`
@@ -20,11 +20,14 @@ type Planner struct {
 }
 
 // compileCost is about what compiling a step of a graph takes on the cpu backend, as updates of positions times parameters that could be
-// computed in that time, and three times that: graphs are compiled for validation too, and a plan may not last.
-const compileCost = 1.2e9
+// computed in that time, and some times that: graphs are compiled for validation too, and a plan may not last.
+const compileCost = 9e8
 
 // worthwhile is the share of the old plan's work that a smaller plan has at most.
-const worthwhile = 0.9
+const worthwhile = 0.95
+
+// similar is the ratio of lengths up to which what a batch needed counts for the plan of another shape.
+const similar = 1.25
 
 // NewPlanner makes a planner for an adaptive model, nil for others: how many positions they update is known.
 func NewPlanner(m universal.Model) *Planner {
@@ -44,11 +47,13 @@ type ShapePlan struct {
 	Wasted float64 `json:"wasted,omitempty"`
 }
 
-// For gives the plan for a shape. That of a new shape starts as a copy of the nearest shape's.
+// For gives the plan for the next batch of a shape. That of a new shape starts with what the nearest shape needed.
 func (p *Planner) For(s Shape) *ShapePlan {
 	plan := &ShapePlan{}
 	for i, known := range p.Shapes {
 		if known.Shape == s {
+			known.Encoder.raise(s.Rows, s.Source, p.StepsOnly)
+			known.Decoder.raise(s.Rows, s.Target, p.StepsOnly)
 			return known
 		}
 		if i == 0 || s.distance(known.Shape) < s.distance(plan.Shape) {
@@ -56,18 +61,30 @@ func (p *Planner) For(s Shape) *ShapePlan {
 		}
 	}
 	plan.Shape, plan.Wasted = s, 0
-	plan.Encoder.Peaks, plan.Decoder.Peaks = slices.Clone(plan.Encoder.Peaks), slices.Clone(plan.Decoder.Peaks)
+	for _, s := range []*StackPlan{&plan.Encoder, &plan.Decoder} {
+		s.Peaks = slices.Clone(s.Peaks)
+		if s.Units = nil; s.Batches >= firstPlan { // it has no graph yet, and a small one takes less to compile
+			s.Units = s.larger(0, p.StepsOnly)
+		}
+	}
 	p.Shapes = append(p.Shapes, plan)
 	return plan
 }
 
-// observe records what both stacks needed for a batch of the plan's shape. A plan is made smaller once it has wasted as much as
-// compiling a graph for the tighter one costs.
+// observe records what both stacks needed for a batch of the plan's shape, for this shape and those of similar lengths. A plan is made
+// smaller once it has wasted as much as compiling a graph for the tighter one costs.
 func (p *Planner) observe(plan *ShapePlan, parameters int, n needed) {
+	for _, other := range p.Shapes {
+		if other != plan && other.similar(plan.Shape) {
+			for s := range other.stacks(n, plan.Shape) {
+				s.note(s.demand, plan.Rows, s.length, p.StepsOnly)
+			}
+		}
+	}
 	var before, after, steps float64
 	planned := true
 	tight := map[*StackPlan][][3]int{}
-	for s := range plan.stacks(n) {
+	for s := range plan.stacks(n, plan.Shape) {
 		s.observe(s.demand, plan.Rows, s.length, p.StepsOnly)
 		positions := float64(plan.Rows * s.length)
 		tight[s.StackPlan] = s.tight()
@@ -90,7 +107,7 @@ func (p *Planner) observe(plan *ShapePlan, parameters int, n needed) {
 func (p *Planner) grow(plan *ShapePlan, parameters int, n needed) bool {
 	var saved, steps float64
 	grown := map[*StackPlan][][3]int{}
-	for s := range plan.stacks(n) {
+	for s := range plan.stacks(n, plan.Shape) {
 		larger := s.Units
 		if s.Units != nil {
 			larger = s.grown(s.demand, plan.Rows, s.length, p.StepsOnly)
@@ -119,10 +136,10 @@ type stack struct {
 	length int
 }
 
-// stacks are the adaptive stacks of a batch.
-func (s *ShapePlan) stacks(n needed) iter.Seq[stack] {
+// stacks are the adaptive stacks of a batch of some shape.
+func (s *ShapePlan) stacks(n needed, of Shape) iter.Seq[stack] {
 	return func(yield func(stack) bool) {
-		for _, s := range []stack{{&s.Encoder, n.encoder, s.Source}, {&s.Decoder, n.decoder, s.Target}} {
+		for _, s := range []stack{{&s.Encoder, n.encoder, of.Source}, {&s.Decoder, n.decoder, of.Target}} {
 			if len(s.demand) > 1 && !yield(s) {
 				return
 			}
@@ -145,6 +162,12 @@ type Shape struct {
 // distance is how much two shapes differ.
 func (s Shape) distance(t Shape) int {
 	return max(s.Rows-t.Rows, t.Rows-s.Rows) + max(s.Source-t.Source, t.Source-s.Source) + max(s.Target-t.Target, t.Target-s.Target)
+}
+
+// similar tells whether lengths differ little.
+func (s Shape) similar(t Shape) bool {
+	near := func(a, b int) bool { return float64(max(a, b)) <= similar*float64(min(a, b)) }
+	return near(s.Source, t.Source) && near(s.Target, t.Target)
 }
 
 // ShapeOf is the shape of b.

@@ -21,19 +21,17 @@ func (em *emitter) plan() {
 			s.First, s.Last = em.span(s.First, s.Last, i)
 		}
 	}
+	last := make([]int, len(slots)) // of the slots of each host
+	for i, s := range slots {
+		last[host[i]] = max(last[host[i]], s.Last)
+	}
 	type span struct{ slot, first, last, bytes int }
 	var spans []span
 	for i, s := range slots {
 		if s.Kind != exec.SlotArena || host[i] != i || s.First < 0 {
 			continue
 		}
-		sp := span{i, s.First, s.Last, kernel.RoundUp(s.Bytes, exec.CacheLine) + exec.CacheLine}
-		for j := range slots {
-			if host[j] == i {
-				sp.last = max(sp.last, slots[j].Last)
-			}
-		}
-		spans = append(spans, sp)
+		spans = append(spans, span{i, s.First, last[i], kernel.RoundUp(s.Bytes, exec.CacheLine) + exec.CacheLine})
 	}
 	slices.SortStableFunc(spans, func(a, b span) int { return a.first - b.first })
 	var pool freeList

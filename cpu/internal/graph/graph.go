@@ -10,7 +10,7 @@ package graph
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -96,22 +96,36 @@ func (g *Graph) key(op compute.OpType, dtype dtypes.DType, dims []int, attr any,
 		compute.OpTypeRNGBitGenerator:
 		return ""
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d %d %v", op, dtype, dims)
+	b := make([]byte, 0, 64)
+	b = strconv.AppendInt(b, int64(op), 10)
+	b = strconv.AppendInt(append(b, ' '), int64(dtype), 10)
+	b = appendInts(b, dims)
 	for _, x := range in {
-		fmt.Fprintf(&b, " %d", x.ID)
+		b = strconv.AppendInt(append(b, ' '), int64(x.ID), 10)
 	}
-	if c, ok := attr.(*ir.ConstAttr); ok {
-		data := constBytes(c)
+	switch a := attr.(type) {
+	case nil:
+	case []int:
+		b = appendInts(b, a)
+	case *ir.ConstAttr:
+		data := constBytes(a)
 		if len(data) > 1<<16 {
 			return ""
 		}
-		b.WriteByte(' ')
-		b.Write(data)
-		return b.String()
+		b = append(append(b, ' '), data...)
+	default:
+		b = fmt.Appendf(b, " %+v", attr)
 	}
-	fmt.Fprintf(&b, " %+v", attr)
-	return b.String()
+	return string(b)
+}
+
+// appendInts writes a list.
+func appendInts(b []byte, list []int) []byte {
+	b = append(b, " ["...)
+	for _, n := range list {
+		b = strconv.AppendInt(append(b, ' '), int64(n), 10)
+	}
+	return append(b, ']')
 }
 
 // constBytes are the raw bytes of a constant.

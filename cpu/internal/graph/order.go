@@ -25,10 +25,7 @@ func (p *partitioner) order() []*Group {
 		}
 		group.stamp = p.stamp
 		open[group] = true
-		deps := make([]*Group, 0, len(group.deps))
-		for d := range group.deps {
-			deps = append(deps, d)
-		}
+		deps := slices.Clone(group.deps)
 		slices.SortFunc(deps, func(a, b *Group) int { return last(a) - last(b) })
 		for _, d := range deps {
 			visit(d)
