@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 
@@ -58,6 +59,24 @@ func (p *Planner) For(s Shape) *ShapePlan {
 	plan.Encoder.Peaks, plan.Decoder.Peaks = slices.Clone(plan.Encoder.Peaks), slices.Clone(plan.Decoder.Peaks)
 	p.Shapes = append(p.Shapes, plan)
 	return plan
+}
+
+// Validate rejects plans that no planner makes, as a file may hold them. A nil planner has none.
+func (p *Planner) Validate() error {
+	if p == nil {
+		return nil
+	}
+	for i, shape := range p.Shapes {
+		if shape == nil {
+			return fmt.Errorf("shape %d is null", i+1)
+		}
+		for stack, plan := range map[string]StackPlan{"encoder": shape.Encoder, "decoder": shape.Decoder} {
+			if err := plan.validate(); err != nil {
+				return fmt.Errorf("%s of shape %d: %w", stack, i+1, err)
+			}
+		}
+	}
+	return nil
 }
 
 // observe records what both stacks needed for a batch of the plan's shape. A plan is made smaller once it has wasted as much as
