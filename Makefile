@@ -7,8 +7,10 @@ GOLDEN  ?= internal/golden/testdata
 PEER    ?=
 PYTHON  ?= python3
 PACKAGES ?= ./...
+FUZZ     ?= 1000000x
+FUZZ_ARCHIVES ?= 100000x
 
-.PHONY: help build demo test race race-all check cross golden bench report generate clean
+.PHONY: help build demo test fuzz race race-all check cross golden bench report generate clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +23,9 @@ demo: build ## train a small model, test it, show what it does
 
 test: ## all tests, within 10 minutes on 2 cores
 	$(GO) test -timeout 10m $(PACKAGES)
+
+fuzz: ## FUZZ=1000000x executions of the fuzz target of every parser, FUZZ_ARCHIVES=100000x of archives
+	FUZZ="$(FUZZ)" FUZZ_ARCHIVES="$(FUZZ_ARCHIVES)" GO="$(GO)" scripts/fuzz.sh
 
 race: ## the race detector over what runs in some minutes
 	$(GO) test -race -timeout 10m ./pipeline ./batch ./runlog ./subword ./bleu ./score ./viewer ./vocab ./task/... ./evaluation ./experiment ./internal/...

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,36 +47,50 @@ var warnScalarOnce sync.Once
 //	threads=N             use N cores; the default is GOMAXPROCS
 //	share=N               share work between threads from N elements on; the default is 8192
 func New(config string) (compute.Backend, error) {
-	threads, share := runtime.GOMAXPROCS(0), 8192
-	kernels, forced := kernel.Best(), false
-	for _, option := range strings.Split(config, ",") {
-		key, value, _ := strings.Cut(strings.TrimSpace(option), "=")
-		switch key {
-		case "":
-		case "avx512", "avx2", "scalar":
-			set, err := kernel.Named(key)
-			if err != nil {
-				return nil, fmt.Errorf("backend %q: %w", BackendName, err)
-			}
-			kernels, forced = set, true
-		case "threads", "share":
-			n, err := strconv.Atoi(value)
-			if err != nil || n < 1 {
-				return nil, fmt.Errorf("backend %q: %s must be a positive integer, got %q", BackendName, key, value)
-			}
-			if key == "threads" {
-				threads = n
-			} else {
-				share = n
-			}
-		default:
-			return nil, fmt.Errorf("backend %q: unknown option %q; valid are avx512, avx2, scalar, threads=N, share=N", BackendName, key)
+	o, err := parseOptions(config)
+	if err != nil {
+		return nil, fmt.Errorf("backend %q: %w", BackendName, err)
+	}
+	if o.kernels == nil {
+		if o.kernels = kernel.Best(); o.kernels.Level == kernel.LevelScalar {
+			warnScalarOnce.Do(func() { log.Printf("cpu: %s", kernel.ScalarReason) })
 		}
 	}
-	if kernels.Level == kernel.LevelScalar && !forced {
-		warnScalarOnce.Do(func() { log.Printf("cpu: %s", kernel.ScalarReason) })
+	return &Backend{machine: exec.NewMachine(o.kernels, o.threads, o.share), executables: make(map[*executable]struct{})}, nil
+}
+
+// options is a configuration taken apart.
+type options struct {
+	kernels        *kernel.Set // nil: the best there are
+	threads, share int
+}
+
+// mostThreads is more than any machine has cores.
+const mostThreads = 4096
+
+func parseOptions(config string) (o options, err error) {
+	o = options{threads: runtime.GOMAXPROCS(0), share: 8192}
+	for option := range strings.SplitSeq(config, ",") {
+		key, value, valued := strings.Cut(strings.TrimSpace(option), "=")
+		switch {
+		case key == "" && !valued:
+		case slices.Contains([]string{"avx512", "avx2", "scalar"}, key) && !valued:
+			if o.kernels, err = kernel.Named(key); err != nil {
+				return o, err
+			}
+		case key == "threads" && valued:
+			if o.threads, err = strconv.Atoi(value); err != nil || o.threads < 1 || o.threads > mostThreads {
+				return o, fmt.Errorf("threads is %q: it must be a whole number from 1 to %d", value, mostThreads)
+			}
+		case key == "share" && valued:
+			if o.share, err = strconv.Atoi(value); err != nil || o.share < 1 {
+				return o, fmt.Errorf("share is %q: it must be a whole number of at least 1", value)
+			}
+		default:
+			return o, fmt.Errorf("option %q is not known: there are avx512, avx2, scalar, threads=N, share=N", option)
+		}
 	}
-	return &Backend{machine: exec.NewMachine(kernels, threads, share), executables: make(map[*executable]struct{})}, nil
+	return o, nil
 }
 
 // Name returns "cpu".

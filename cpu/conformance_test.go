@@ -11,14 +11,21 @@ import (
 	"github.com/gomlx/compute/support/backendtest"
 
 	_ "universal-transformer/cpu"
+	"universal-transformer/cpu/internal/kernel"
 )
 
-// newBackend makes a backend and releases it at the end of the test.
+// newBackend makes a backend and releases it at the end of the test. One whose kernels this build or processor lacks skips the test;
+// that any other cannot be made is a failure.
 func newBackend(t testing.TB, config string) compute.Backend {
 	t.Helper()
+	if _, level, _ := strings.Cut(config, ":"); level == "avx512" || level == "avx2" {
+		if _, err := kernel.Named(level); err != nil {
+			t.Skip(err)
+		}
+	}
 	b, err := compute.NewWithConfig(config)
 	if err != nil {
-		t.Skipf("%s: %v", config, err)
+		t.Fatalf("%s: %v", config, err)
 	}
 	t.Cleanup(b.Finalize)
 	return b

@@ -2,7 +2,6 @@ package experiment_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -249,27 +248,4 @@ func TestSet(t *testing.T) {
 			t.Errorf("%v changes the run it was asked of", test.set)
 		}
 	}
-}
-
-// Whatever the text, Parse gives an error or a run that is valid, complete, and stable under writing and reading.
-func FuzzParse(f *testing.F) {
-	for _, e := range experiment.List {
-		f.Add(e.Run().JSON())
-	}
-	f.Add([]byte(`{"task": {"table": {"path": "x.tsv"}}, "model": {"encoder_decoder": {"positions": {"random_subset": {"max": 3}}}}}`))
-	f.Add([]byte(`{"task": {"copy": null}, "training": {"schedule": null}}`))
-	f.Add([]byte(`{"task": {"addition": {"base": 2}}, "model": null, "training": {"batch": {"rows": 1}}}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := experiment.Parse(data)
-		if err != nil {
-			return
-		}
-		if !json.Valid(r.JSON()) {
-			t.Fatalf("%s", r.JSON())
-		}
-		again, err := experiment.Parse(r.JSON())
-		if err != nil || !bytes.Equal(again.JSON(), r.JSON()) {
-			t.Errorf("%s\nread again: %v\n%s", r.JSON(), err, again.JSON())
-		}
-	})
 }

@@ -215,31 +215,3 @@ func TestTruncateRepeatsExactly(t *testing.T) {
 		r = reopen(t, r)
 	}
 }
-
-func FuzzMetrics(f *testing.F) {
-	f.Add([]byte("{\"version\":\"1\"}\n{\"step\":1}\n{\"step\":2,\"lo"))
-	f.Add([]byte("{\"step\":1e300}\n"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := runlog.Create(filepath.Join(t.TempDir(), "run"), example)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		if err := os.WriteFile(metricsPath(r), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		rows, err := r.Metrics()
-		if err != nil {
-			return
-		}
-		r.Close()
-		again, err := runlog.Resume(r.Dir())
-		if err != nil {
-			t.Fatalf("what can be read cannot be resumed: %v", err)
-		}
-		defer again.Close()
-		if after, err := again.Metrics(); err != nil || len(after) != len(rows) {
-			t.Fatalf("%d rows before Resume, %d after, %v", len(rows), len(after), err)
-		}
-	})
-}

@@ -83,8 +83,8 @@ func (t *Trainer) restore(c *runlog.Checkpoint) error {
 	if err := json.Unmarshal([]byte(c.Meta[stateKey]), &t.state); err != nil {
 		return fmt.Errorf("checkpoint of step %d: its metadata %q cannot be read: %w", c.Step, stateKey, err)
 	}
-	if err := t.state.validate(); err != nil {
-		return fmt.Errorf("checkpoint of step %d: its metadata %q: %w", c.Step, stateKey, err)
+	if err := t.state.CapacityPlan.Validate(); err != nil {
+		return fmt.Errorf("checkpoint of step %d: its metadata %q: capacity_plan: %w", c.Step, stateKey, err)
 	}
 	if before := c.Meta[ConfigurationKey]; before != "" && before != t.Seals.Configuration {
 		t.state.Stopped, t.state.Waited = "", 0
@@ -94,41 +94,6 @@ func (t *Trainer) restore(c *runlog.Checkpoint) error {
 		return fmt.Errorf("checkpoint of step %d: %w", c.Step, err)
 	}
 	return Load(t.Store, c.Tensors)
-}
-
-// validate rejects a state that no training has.
-func (s state) validate() error {
-	if s.CapacityPlan == nil {
-		return nil
-	}
-	for i, shape := range s.CapacityPlan.Shapes {
-		if shape == nil {
-			return fmt.Errorf("capacity_plan: shape %d is null", i+1)
-		}
-		for stack, plan := range map[string]capacity.StackPlan{"encoder": shape.Encoder, "decoder": shape.Decoder} {
-			if err := plausible(plan); err != nil {
-				return fmt.Errorf("capacity_plan: %s of shape %d: %w", stack, i+1, err)
-			}
-		}
-	}
-	return nil
-}
-
-// mostSteps is more steps than any plan has.
-const mostSteps = 1 << 20
-
-func plausible(plan capacity.StackPlan) error {
-	if plan.Batches < 0 || !(plan.Margin >= 0) || len(plan.Peaks) > mostSteps || len(plan.Units) > len(plan.Peaks) {
-		return fmt.Errorf("%d batches with a margin of %v, %d steps planned after %d", plan.Batches, plan.Margin, len(plan.Units), len(plan.Peaks))
-	}
-	for t, step := range plan.Units {
-		for _, n := range step {
-			if n < 0 || n > mostSteps {
-				return fmt.Errorf("step %d is planned with %d units", t+1, n)
-			}
-		}
-	}
-	return nil
 }
 
 // export copies a variable out of the store under its public name.

@@ -193,8 +193,8 @@ func parseSeeds(text string) (seeds []uint64, err error) {
 		if err != nil || err2 != nil || first > last || last-first >= mostSeeds {
 			return nil, fmt.Errorf("%q is no number of seeds (3), range (4-6) or list (1,3)", text)
 		}
-		for s := first; s <= last; s++ {
-			if !slices.Contains(seeds, s) {
+		for i := range last - first + 1 { // not up to last, after which there may be none
+			if s := first + i; !slices.Contains(seeds, s) {
 				seeds = append(seeds, s)
 			}
 		}

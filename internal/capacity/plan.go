@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"fmt"
 	"math"
 
 	"universal-transformer/halting"
@@ -215,4 +216,21 @@ func (p *StackPlan) Capacities(batch, length int) halting.Capacities {
 		c[t].Positions = min(c[t].Positions, c[t].Rows*c[t].Longest)
 	}
 	return c
+}
+
+// validate rejects a plan without the number of units that every step must have: from 1 to all, and never more than the step before.
+func (p *StackPlan) validate() error {
+	if p.Batches < 0 || !(p.Margin >= 0) || len(p.Units) > len(p.Peaks) {
+		return fmt.Errorf("%d batches with a margin of %v, %d steps planned after %d", p.Batches, p.Margin, len(p.Units), len(p.Peaks))
+	}
+	last := [3]int{units, units, units}
+	for t, step := range p.Units {
+		for i, n := range step {
+			if n < 1 || n > last[i] {
+				return fmt.Errorf("step %d is planned with %d units: it must be from 1 to %d", t+1, n, last[i])
+			}
+		}
+		last = step
+	}
+	return nil
 }

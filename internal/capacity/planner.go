@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 
@@ -69,6 +70,24 @@ func (p *Planner) For(s Shape) *ShapePlan {
 	}
 	p.Shapes = append(p.Shapes, plan)
 	return plan
+}
+
+// Validate rejects plans that no planner makes, as a file may hold them. A nil planner has none.
+func (p *Planner) Validate() error {
+	if p == nil {
+		return nil
+	}
+	for i, shape := range p.Shapes {
+		if shape == nil {
+			return fmt.Errorf("shape %d is null", i+1)
+		}
+		for stack, plan := range map[string]StackPlan{"encoder": shape.Encoder, "decoder": shape.Decoder} {
+			if err := plan.validate(); err != nil {
+				return fmt.Errorf("%s of shape %d: %w", stack, i+1, err)
+			}
+		}
+	}
+	return nil
 }
 
 // observe records what both stacks needed for a batch of the plan's shape, for this shape and those of similar lengths. A plan is made

@@ -85,27 +85,33 @@ func Read(path string) (*Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := safetensors.Decode(data)
+	result, err := parse(strings.TrimSuffix(filepath.Base(path), ".safetensors"), data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return result, nil
+}
+
+// parse reads the case of a file.
+func parse(name string, data []byte) (*Case, error) {
+	file, err := safetensors.Decode(data)
+	if err != nil {
+		return nil, err
 	}
 	var c config
 	decoder := json.NewDecoder(strings.NewReader(file.Metadata["config"]))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&c); err != nil {
-		return nil, fmt.Errorf("%s: its config cannot be read: %w", path, err)
+		return nil, fmt.Errorf("its config cannot be read: %w", err)
 	}
-	result := &Case{Name: strings.TrimSuffix(filepath.Base(path), ".safetensors"), PonderWeight: c.PonderWeight, tensors: map[string]safetensors.Tensor{}}
+	result := &Case{Name: name, PonderWeight: c.PonderWeight, tensors: map[string]safetensors.Tensor{}}
 	for _, t := range file.Tensors {
 		result.tensors[t.Name] = t
 	}
 	if err := c.describe(result); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	if err := result.model().Validate(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return result, nil
+	return result, result.model().Validate()
 }
 
 // describe puts a config into its case.

@@ -1,6 +1,7 @@
 package textfile_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,4 +41,24 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %v", place, err)
 		}
 	}
+}
+
+// What is read is the text without its mark, however it comes, or is refused in one line.
+func FuzzReader(f *testing.F) {
+	for _, text := range []string{"", "ab\n", "\xef\xbb\xbfa", "\xef\xbb", "\xff\xfea\x00", "\xfe\xff", "123456789"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		const most = 8
+		got, err := io.ReadAll(textfile.NewReader(strings.NewReader(text), most))
+		slow, slowErr := io.ReadAll(textfile.NewReader(iotest.OneByteReader(strings.NewReader(text)), most))
+		want := strings.TrimPrefix(text, "\xef\xbb\xbf")
+		wide := strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff")
+		if refused := wide || len(want) > most; (err != nil) != refused || (slowErr != nil) != refused {
+			t.Fatalf("%q: %v, byte by byte %v", text, err, slowErr)
+		}
+		if err == nil && (string(got) != want || string(slow) != want) {
+			t.Fatalf("%q is read as %q, byte by byte as %q", text, got, slow)
+		}
+	})
 }

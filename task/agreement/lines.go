@@ -6,19 +6,21 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"unicode/utf8"
 
+	"universal-transformer/internal/textfile"
 	"universal-transformer/vocab"
 )
 
-// longestLine is more than any line of these files has.
-const longestLine = 1 << 20
+const (
+	longestLine = 1 << 20 // more than any line of these files has
+	largestFile = 4 << 30 // more than a laptop can train on
+)
 
 // eachLine hands out the lines of a text, from 1. An error names the text and the line.
 func eachLine(name string, r io.Reader, do func(line string) error) error {
-	lines := bufio.NewScanner(r)
+	lines := bufio.NewScanner(textfile.NewReader(r, largestFile))
 	lines.Buffer(nil, longestLine)
 	at := 0
 	for lines.Scan() {
@@ -31,7 +33,10 @@ func eachLine(name string, r io.Reader, do func(line string) error) error {
 			return fmt.Errorf("%s:%d: %w", name, at, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fmt.Errorf("%s:%d: the line is longer than %d bytes: this is no file of sentences", name, at+1, longestLine)
+	case err != nil:
 		return fmt.Errorf("%s:%d: %w", name, at+1, err)
 	}
 	if at == 0 {
@@ -56,7 +61,7 @@ func tokens(text string) ([]string, error) {
 
 // readFile opens a file and parses it.
 func readFile[T any](path string, parse func(name string, r io.Reader) (T, error)) (parsed T, err error) {
-	f, err := os.Open(path)
+	f, err := textfile.Open(path)
 	if err != nil {
 		return parsed, err
 	}

@@ -42,7 +42,8 @@ func TestRefusesNumpred(t *testing.T) {
 		"VBP\t ":                          "f:1: there are no words",
 		"VBP\ta <end> b":                  "f:1: the reserved token <end>",
 		"VBP\ta\nVBP\t\xff":               "f:2: not valid UTF-8",
-		strings.Repeat("x", 1<<20+1):      "f:1: bufio.Scanner: token too long",
+		strings.Repeat("x", 1<<20+1):      "f:1: the line is longer than 1048576 bytes",
+		"\xff\xfeV\x00":                   "f:1: it is UTF-16",
 		"VBP\tgirls\r\nVBZ\t\r\nVBZ\tx\n": "f:2: there are no words",
 	} {
 		if _, err := parseNumpred("f", strings.NewReader(content)); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -69,7 +70,7 @@ func TestDependencies(t *testing.T) {
 	w := gzip.NewWriter(&z)
 	_, _ = io.WriteString(w, table)
 	_ = w.Close()
-	for name, content := range map[string]string{"plain": table, "gzip": z.String()} {
+	for name, content := range map[string]string{"plain": table, "gzip": z.String(), "with a mark": "\ufeff" + table} {
 		d, err := parseDependencies("f", strings.NewReader(content))
 		if err != nil {
 			t.Fatal(err)
@@ -94,8 +95,9 @@ func TestDependencies(t *testing.T) {
 		good + dependency("a b", "b", "VBP", 2, 1, -1):    `f:3: n_diff_intervening is "-1"`,
 		good + dependency("a <pad>", "b", "VBP", 2, 0, 0): "f:3: the reserved token <pad>",
 		good + dependency("a \xff", "b", "VBP", 2, 0, 0):  "f:3: the sentence is not valid UTF-8",
-		"\x1f\x8bxx":           "f:1: ",
-		z.String()[:z.Len()-9]: "f:1: unexpected EOF",
+		"\x1f\x8bxx":           "f: it is compressed and cut short",
+		z.String()[:z.Len()-9]: "f: it is compressed and cut short",
+		"\xff\xfes\x00":        "f: it is UTF-16",
 	} {
 		if _, err := parseDependencies("f", strings.NewReader(content)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", content, err, want)

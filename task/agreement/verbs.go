@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"universal-transformer/internal/textfile"
 	"universal-transformer/task"
 )
 
@@ -97,11 +98,11 @@ func parseDependencies(name string, r io.Reader) (d dependencies, err error) {
 	if magic, _ := plain.Peek(2); string(magic) == "\x1f\x8b" {
 		z, err := gzip.NewReader(plain)
 		if err != nil {
-			return d, fmt.Errorf("%s:1: %w", name, err)
+			return d, located(name, err)
 		}
 		plain = bufio.NewReader(z)
 	}
-	table := csv.NewReader(plain)
+	table := csv.NewReader(textfile.NewReader(plain, largestFile))
 	table.Comma, table.ReuseRecord = '\t', true
 	at, err := header(name, table)
 	for err == nil {
@@ -148,7 +149,10 @@ func located(name string, err error) error {
 	if strings.HasPrefix(err.Error(), name+":") {
 		return err
 	}
-	return fmt.Errorf("%s:1: %w", name, err)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("it is compressed and cut short: get it again")
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 // numbersOf reads the last three of the fields.

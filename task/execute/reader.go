@@ -2,9 +2,9 @@ package execute
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
+	"universal-transformer/internal/textfile"
 	"universal-transformer/task"
 	"universal-transformer/vocab"
 )
@@ -32,9 +32,12 @@ func (r reader) Read(text string) (task.Input, error) {
 	return r.LineReader.Read(text)
 }
 
+// largestFile is more programs than anybody tests with.
+const largestFile = 1 << 30
+
 // file reads a program a line. Behind a tab there may be its answer, which must be the right one.
 func (r reader) file(path string) (examples []task.Example, notes []string, err error) {
-	data, err := os.ReadFile(path)
+	data, err := textfile.Read(path, largestFile)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
+	"universal-transformer/internal/textfile"
 	"universal-transformer/vocab"
 )
 
@@ -115,11 +116,13 @@ func FuzzParse(f *testing.F) {
 			c.Tokenizer = vocab.Whitespace
 		}
 		var report, slow FileReport
-		pairs, err := parse(strings.NewReader(content), c, &report)
-		if err != nil {
-			t.Fatal(err)
+		pairs, err := parse(textfile.NewReader(strings.NewReader(content), largestFile), c, &report)
+		if wide := strings.HasPrefix(content, "\xff\xfe") || strings.HasPrefix(content, "\xfe\xff"); wide != (err != nil) {
+			t.Fatalf("%q: %v", content, err)
+		} else if wide {
+			return
 		}
-		again, err := parse(iotest.OneByteReader(strings.NewReader(content)), c, &slow)
+		again, err := parse(textfile.NewReader(iotest.OneByteReader(strings.NewReader(content)), largestFile), c, &slow)
 		if err != nil || fmt.Sprint(pairs, report) != fmt.Sprint(again, slow) {
 			t.Fatalf("read byte by byte: %v %+v, at once: %v %+v", again, slow, pairs, report)
 		}

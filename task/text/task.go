@@ -30,7 +30,16 @@ func (c Text) Open() (task.Task, error) {
 		return nil, err
 	}
 	c = c.resolved()
-	parts, notes, err := c.read()
+	content, err := textfile.Read(c.Path, largestFile)
+	if err != nil {
+		return nil, err
+	}
+	return c.open(string(content))
+}
+
+// open makes the task of what the file holds.
+func (c Text) open(content string) (task.Task, error) {
+	parts, notes, err := c.split(content)
 	if err != nil {
 		return nil, err
 	}
@@ -51,13 +60,8 @@ func (c Text) Open() (task.Task, error) {
 // largestFile is more than a laptop can train on; what is larger was not meant.
 const largestFile = 4 << 30
 
-// read splits the file into tokens: those of every line, or all of them as one part.
-func (c Text) read() (parts [][]string, notes []string, err error) {
-	data, err := textfile.Read(c.Path, largestFile)
-	if err != nil {
-		return nil, nil, err
-	}
-	content := string(data)
+// split gives the tokens of what the file holds: those of every line, or all of them as one part.
+func (c Text) split(content string) (parts [][]string, notes []string, err error) {
 	texts := []string{content}
 	if c.Lines {
 		texts = strings.Split(strings.TrimSuffix(content, "\n"), "\n")

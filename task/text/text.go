@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"universal-transformer/internal/textfile"
 	"universal-transformer/task"
 	"universal-transformer/vocab"
 )
@@ -65,7 +66,11 @@ func (c Text) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Prompt, Open: !c.Lines, FileOf: func(path string) ([]task.Example, []string, error) {
 		c := c.resolved()
 		c.Path, c.Tokenizer = path, v.Tokenizer
-		pieces, notes, err := c.read()
+		content, err := textfile.Read(path, largestFile)
+		if err != nil {
+			return nil, nil, err
+		}
+		pieces, notes, err := c.split(string(content))
 		if err != nil {
 			return nil, nil, err
 		}

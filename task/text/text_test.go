@@ -200,12 +200,15 @@ func FuzzOpen(f *testing.F) {
 		f.Add(content, false, uint8(9))
 	}
 	f.Fuzz(func(t *testing.T, content string, lines bool, length uint8) {
-		path := filepath.Join(t.TempDir(), "x")
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
+		c := Text{Path: "x", Lines: lines, Length: int(length), HeldOut: 0.4}
+		if c.Validate() != nil {
+			return
 		}
-		tk, err := Text{Path: path, Lines: lines, Length: int(length), HeldOut: 0.4}.Open()
+		tk, err := c.resolved().open(content)
 		if err != nil {
+			if !strings.HasPrefix(err.Error(), "x") || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("the error %q does not name the file, or is no line", err)
+			}
 			return
 		}
 		for i := range int64(5) {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/gomlx/compute"
@@ -87,10 +88,12 @@ func Best() *Set { return sets[0] }
 
 // Named returns the kernels of a level: avx512, avx2 or scalar.
 func Named(name string) (*Set, error) {
+	var there []string
 	for _, s := range sets {
 		if string(s.Level) == name {
 			return s, nil
 		}
+		there = append(there, string(s.Level))
 	}
-	return nil, fmt.Errorf("no %s kernels here: %s", name, ScalarReason)
+	return nil, fmt.Errorf("this build has no %s kernels for this processor: there are %s", name, strings.Join(there, ", "))
 }

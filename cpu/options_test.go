@@ -1,0 +1,50 @@
+package cpu
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Options are as they were given, and one that is wrong is named with what is valid.
+// Caught when planted: a number that is not looked at, an option that is passed over.
+func TestOptions(t *testing.T) {
+	for config, want := range map[string]options{
+		"": {threads: runtime.GOMAXPROCS(0), share: 8192}, "threads=3": {threads: 3, share: 8192},
+		" share=32 ,threads=2,": {threads: 2, share: 32},
+	} {
+		if got, err := parseOptions(config); err != nil || got != want {
+			t.Errorf("%q is %+v, %v, want %+v", config, got, err, want)
+		}
+	}
+	if got, err := parseOptions("scalar"); err != nil || got.kernels == nil || got.kernels.Level != "scalar" {
+		t.Errorf("scalar is %+v, %v", got, err)
+	}
+	for config, want := range map[string]string{
+		"threads=0": `threads is "0": it must be a whole number from 1`, "threads=1000000": `threads is "1000000"`, "threads": `option "threads" is not known`,
+		"share=x": `share is "x"`, "scalar=2": `option "scalar=2" is not known`, "sse": `option "sse" is not known: there are avx512, avx2, scalar, threads=N, share=N`, "=1": `option "=1"`,
+	} {
+		if got, err := parseOptions(config); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is %+v, %v, want %q", config, got, err, want)
+		}
+	}
+}
+
+// Whatever the configuration is, it is refused in one line or has numbers that a machine can be made with.
+func FuzzOptions(f *testing.F) {
+	for _, config := range []string{"", "avx512", "avx2,threads=2", "scalar,share=1", "threads=99999999999999999999", "threads=0x3", ",,=", "share=-1"} {
+		f.Add(config)
+	}
+	f.Fuzz(func(t *testing.T, config string) {
+		o, err := parseOptions(config)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\r") {
+				t.Fatalf("an error of more than one line: %q", err)
+			}
+			return
+		}
+		if o.threads < 1 || o.threads > mostThreads || o.share < 1 {
+			t.Fatalf("%q is %+v", config, o)
+		}
+	})
+}
