@@ -76,9 +76,15 @@ func (p RandomSubset) Draw(rng *rand.Rand, length int) []int32 {
 // Validate rejects a maximum below 1.
 func (p RandomSubset) Validate() error { return validMax(p.Max) }
 
+// mostPositions bounds the table of coordinates that a graph holds.
+const mostPositions = 100_000
+
 func validMax(most int) error {
 	if most < 1 {
 		return fmt.Errorf("max is %d: give the largest position to draw", most)
+	}
+	if most > mostPositions {
+		return fmt.Errorf("max is %d: it must be at most %d", most, mostPositions)
 	}
 	return nil
 }
