@@ -93,8 +93,8 @@ func (r Run) Validate() error {
 	if err := r.TrainingConfig().Validate(); err != nil {
 		return fmt.Errorf("training.%w", err)
 	}
-	if r.Training.Validation < 0 {
-		return fmt.Errorf("training.validation is %d: it must be positive, or 0 for the task's own number", r.Training.Validation)
+	if n := r.Training.Validation; n < 0 || n > task.MostExamples {
+		return fmt.Errorf("training.validation is %d: it must be positive and at most %d, or 0 for the task's own number", n, task.MostExamples)
 	}
 	return r.Training.Batch.validate()
 }

@@ -52,8 +52,10 @@ func knownChange(log *runlog.Run, r experiment.Run, c *runlog.Checkpoint) error 
 	if led[r.Digest()] {
 		return nil
 	}
-	return fmt.Errorf("checkpoint of step %d was trained under another config.json, which has been edited since: restore it; what may change is changed with ut train --resume %s --set", c.Step, log.Dir())
+	return fmt.Errorf("checkpoint of step %d was trained under another config.json, %w: restore it; what may change is changed with ut train --resume %s --set", c.Step, errEdited, log.Dir())
 }
+
+var errEdited = errors.New("which has been edited since")
 
 // changeable are the parts of a configuration that a run may get while it is trained; fixed says why others may not.
 var (

@@ -68,6 +68,11 @@ func Load(dir string, backend compute.Backend) (*Model, error) {
 	if note := unsealed(m.checkpoint); note != "" {
 		m.Notes = append(m.Notes, note)
 	}
+	if err := knownChange(log, m.Run, m.checkpoint); errors.Is(err, errEdited) {
+		m.Notes = append(m.Notes, err.Error()) // how it was trained is not what it is
+	} else if err != nil {
+		return nil, err
+	}
 	return m, training.Load(m.Store, parameters(m.checkpoint))
 }
 

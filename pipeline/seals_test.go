@@ -179,3 +179,31 @@ func TestUnsealedCheckpoint(t *testing.T) {
 		t.Errorf("%q, %v", said, err)
 	}
 }
+
+// A model whose run has a part of its configuration edited that answers do not depend on is used, and that is said: its export has that
+// part, too.
+// Caught when planted: an edit that is passed over in silence, one that a resume made which is complained of.
+func TestEditedTrainingIsNoted(t *testing.T) {
+	dir, _ := briefly(t)
+	notes := func() []string {
+		m, err := pipeline.Load(dir, enginetest.Backend(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Close()
+		return m.Notes
+	}
+	if got := notes(); len(got) > 0 {
+		t.Errorf("as it was trained: %q", got)
+	}
+	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, "training.steps=8"); err != nil {
+		t.Fatal(err)
+	}
+	if got := notes(); len(got) > 0 {
+		t.Errorf("trained further: %q", got)
+	}
+	rewrite(t, dir+"/config.json", `"beta2": 0.997`, `"beta2": 0.998`)
+	if got := notes(); len(got) != 1 || !strings.Contains(got[0], "another config.json, which has been edited since") {
+		t.Errorf("edited: %q", got)
+	}
+}

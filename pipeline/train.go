@@ -80,7 +80,7 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 	}
 	step, err := continues(backend, r, log, opened, c)
 	if err != nil {
-		return training.Summary{}, fmt.Errorf("%s: %w", dir, err)
+		return training.Summary{}, err
 	}
 	if err := sameVocabulary(log, opened); err != nil {
 		return training.Summary{}, err
@@ -106,20 +106,23 @@ func open(ctx context.Context, r experiment.Run, c Callbacks) (task.Task, error)
 func continues(backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task, callbacks Callbacks) (step int64, err error) {
 	c, _, err := log.Latest()
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
-		return 0, nil
+		return 0, training.Fresh(log, err)
 	}
 	if err != nil {
 		return 0, err
 	}
 	if c.Step > 0 { // else nothing is trained yet, and there are no parameters
 		if err := fits(backend, r, opened.Vocabularies(), c); err != nil {
-			return 0, err
+			return 0, fmt.Errorf("%s: %w", log.Dir(), err)
 		}
 		if note := unsealed(c); note != "" {
 			callbacks.log(note)
 		}
 	}
-	return c.Step, knownChange(log, r, c)
+	if err := knownChange(log, r, c); err != nil {
+		return 0, fmt.Errorf("%s: %w", log.Dir(), err)
+	}
+	return c.Step, nil
 }
 
 // ReadRun gives the experiment that a run directory is of.

@@ -3,13 +3,20 @@ package runlog
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 )
 
-// best is best.json.
+// best is best.json. Earlier versions wrote no checksum.
 type best struct {
-	Step *int64 `json:"step"`
+	Step     *int64 `json:"step"`
+	Checksum string `json:"crc32,omitempty"`
+}
+
+// markChecksum is that of a mark: without it another digit would be another checkpoint.
+func markChecksum(step int64) string {
+	return fmt.Sprintf("%08x", crc32.ChecksumIEEE(fmt.Appendf(nil, "best step %d", step)))
 }
 
 // MarkBest says that the checkpoint of a step is the best so far. It is kept until another one is marked.
@@ -21,7 +28,7 @@ func (r *Run) MarkBest(step int64) error {
 	if _, err := os.Stat(r.checkpointPath(step)); err != nil {
 		return fmt.Errorf("cannot mark step %d as best: %w", step, err)
 	}
-	return r.WriteJSON(bestFile, best{Step: &step})
+	return r.WriteJSON(bestFile, best{Step: &step, Checksum: markChecksum(step)})
 }
 
 // ErrNotMarked means that no checkpoint was marked as best. It is an ErrNoCheckpoint, too.
@@ -30,7 +37,7 @@ var ErrNotMarked = fmt.Errorf("%w is marked as best", ErrNoCheckpoint)
 // Best is the checkpoint that was marked as best. If none was, it is ErrNotMarked; if that one is gone, ErrNoCheckpoint; if it or
 // the mark is damaged, ErrDamaged.
 func (r *Run) Best() (*Checkpoint, error) {
-	step, marked, err := r.bestStep()
+	step, marked, err := r.Marked()
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +51,8 @@ func (r *Run) Best() (*Checkpoint, error) {
 	return c, err
 }
 
-func (r *Run) bestStep() (step int64, marked bool, err error) {
+// Marked is the step whose checkpoint was marked as best, if one was. A mark that is not as it was written is ErrDamaged.
+func (r *Run) Marked() (step int64, marked bool, err error) {
 	data, err := os.ReadFile(r.path(bestFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
@@ -55,6 +63,9 @@ func (r *Run) bestStep() (step int64, marked bool, err error) {
 	var b best
 	if err = DecodeConfig(data, &b); err == nil && b.Step == nil {
 		err = errors.New(`key "step" is missing`)
+	}
+	if err == nil && b.Checksum != "" && b.Checksum != markChecksum(*b.Step) {
+		err = errors.New("its content has another checksum than it was written with")
 	}
 	if err != nil {
 		return 0, false, fmt.Errorf("%s: %w: %w", r.path(bestFile), ErrDamaged, err)

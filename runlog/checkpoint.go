@@ -80,7 +80,7 @@ func (r *Run) prune(step int64, keep int) error {
 		return err
 	}
 	steps = slices.DeleteFunc(steps, func(s int64) bool { return s > step })
-	best, hasBest, err := r.bestStep()
+	best, hasBest, err := r.Marked()
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,8 @@ func (r *Run) Load(step int64) (*Checkpoint, error) {
 }
 
 // Latest is the newest checkpoint that is whole, and the newer ones that are not, newest first. If there is none, it is
-// ErrNoCheckpoint. One that cannot be read, for whatever reason but its content, is an error.
+// ErrNoCheckpoint; if all that there are have been damaged, that and ErrDamaged. One that cannot be read, for whatever reason but its
+// content, is an error.
 func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 	steps, err := r.Steps()
 	if err != nil {
@@ -154,7 +155,7 @@ func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 		}
 	}
 	if len(refused) > 0 {
-		return nil, refused, fmt.Errorf("%s: %w can be used: all %d are damaged", r.dir, ErrNoCheckpoint, len(refused))
+		return nil, refused, fmt.Errorf("%s: %w can be used, all %d are %w; the newest is %s", r.dir, ErrNoCheckpoint, len(refused), ErrDamaged, refused[0])
 	}
 	return nil, nil, fmt.Errorf("%s: %w was saved yet", r.dir, ErrNoCheckpoint)
 }
@@ -175,7 +176,7 @@ func (r *Run) clearAfter(step int64) error {
 			return err
 		}
 	}
-	best, hasBest, err := r.bestStep()
+	best, hasBest, err := r.Marked()
 	if err == nil && hasBest && best > step {
 		err = os.Remove(r.path(bestFile))
 	}

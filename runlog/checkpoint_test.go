@@ -294,3 +294,33 @@ func TestBestIsMissing(t *testing.T) {
 		t.Errorf("the mark is damaged: %v", err)
 	}
 }
+
+// A mark with another digit never names another checkpoint; one of an earlier version, which has no checksum, counts.
+// Caught when planted: a checksum that is not compared.
+func TestBestWithAnotherDigit(t *testing.T) {
+	r := create(t)
+	save(t, r, 0, 10, 11, 12, 20, 70)
+	if err := r.MarkBest(10); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(r.Dir(), "best.json")
+	whole := content(t, path)
+	for i, was := range []byte(whole) {
+		for digit := byte('0'); was >= '0' && was <= '9' && digit <= '9'; digit++ {
+			edited := []byte(whole)
+			edited[i] = digit
+			if err := os.WriteFile(path, edited, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if c, err := r.Best(); err == nil && c.Step != 10 || err != nil && !errors.Is(err, runlog.ErrDamaged) {
+				t.Errorf("%s: %v, %v", edited, c, err)
+			}
+		}
+	}
+	if err := os.WriteFile(path, []byte(`{"version": "0.1.0", "step": 20}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := r.Best(); err != nil || c.Step != 20 {
+		t.Errorf("an earlier version's mark: %v, %v", c, err)
+	}
+}

@@ -60,6 +60,9 @@ func (v Vocabularies) Text(e Example) (source, target string) {
 	return source, v.Tokenizer.Join(v.Target.Decode(e.Target))
 }
 
+// MostExamples is more than a measurement needs; they are all in memory.
+const MostExamples = 1_000_000
+
 // A Selection says which held-out examples. At most one of Length and Mix is set; with neither, lengths are as in
 // training. A task that is read from files has the lengths it has, and refuses both: [Selection.ValidateOfFile].
 type Selection struct {
@@ -80,6 +83,8 @@ func (s Selection) Validate() error {
 		return fmt.Errorf("mix is %d: it must be positive, or 0 for lengths as in training", s.Mix)
 	case s.Count < 0:
 		return fmt.Errorf("count is %d: it must be positive, or 0 for all", s.Count)
+	case s.Count > MostExamples:
+		return fmt.Errorf("count is %d: it must be at most %d", s.Count, MostExamples)
 	case s.Length > 0 && s.Mix > 0:
 		return fmt.Errorf("length is %d and mix is %d: give one of them", s.Length, s.Mix)
 	}

@@ -9,13 +9,11 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
 	"universal-transformer/internal/seed"
 	"universal-transformer/objective"
-	"universal-transformer/runlog"
 )
 
 // Run trains until the last update, until Stop says so, or until ctx is cancelled, whichever comes first; in each case a
@@ -191,67 +189,6 @@ func metrics(split string, step int64, t objective.Tally) map[string]any {
 		"tokens": t.Tokens, "sequences": t.Sequences,
 		"encoder_ponder": t.EncoderPonder(), "decoder_ponder": t.DecoderPonder(),
 	}
-}
-
-// prepare builds what Run needs and goes back to the newest checkpoint.
-func (t *Trainer) prepare() error {
-	if err := t.Config.Validate(); err != nil {
-		return err
-	}
-	if err := t.Model.Validate(); err != nil {
-		return err
-	}
-	t.Store = model.NewStore()
-	if err := t.Store.SetRNGStateFromSeed(int64(seed.Derive(t.Config.Seed, "dropout", 0) >> 1)); err != nil {
-		return err
-	}
-	if !t.Config.ComputeHalted {
-		t.state.CapacityPlan = capacity.NewPlanner(t.Model)
-		if t.plansFree && t.state.CapacityPlan != nil {
-			t.state.CapacityPlan.CompileCost = 0
-		}
-	}
-	t.build()
-	c, refused, err := t.Log.Latest()
-	for _, r := range refused {
-		t.notify(r.String() + ": it is set aside")
-	}
-	if errors.Is(err, runlog.ErrNoCheckpoint) {
-		if len(refused) > 0 {
-			t.notify("no checkpoint is left that can be used: training starts again")
-		}
-		return t.Log.Truncate(0)
-	}
-	if err != nil {
-		return err
-	}
-	return t.goOn(c)
-}
-
-// goOn takes the run back to a checkpoint, and says what of it is not as it was.
-func (t *Trainer) goOn(c *runlog.Checkpoint) error {
-	t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
-	if err := t.restore(c); err != nil {
-		return err
-	}
-	if t.step > t.Config.Steps {
-		return fmt.Errorf("the checkpoint of step %d is beyond the %d steps that training.steps asks for", c.Step, t.Config.Steps)
-	}
-	if was := c.Meta[EngineKey]; was != "" && was != t.Seals.Engine {
-		t.notify(fmt.Sprintf("that checkpoint was computed by %s, this is %s: the rest may differ in the last bits from a run without interruption", was, t.Seals.Engine))
-	}
-	if t.state.BestStep == c.Step { // the run may have been killed between writing its best checkpoint and saying so
-		if err := t.Log.MarkBest(c.Step); err != nil {
-			return err
-		}
-	}
-	if err := t.Log.Truncate(c.Step); err != nil {
-		return err
-	}
-	if had, has := t.state.Metrics, t.Log.MetricsSize(); had != 0 && has != had {
-		t.notify(fmt.Sprintf("metrics.jsonl has %d bytes up to that step, but had %d when it was saved: lines are missing or have been added", has, had))
-	}
-	return nil
 }
 
 func (t *Trainer) notify(line string) {

@@ -3,9 +3,12 @@ package training_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +100,7 @@ func TestForgedState(t *testing.T) {
 		`{"capacity_plan": {"shapes": [{"encoder": {"batches": -1}}]}}`:                             "-1 batches",
 		`{"capacity_plan": {"shapes": [{"encoder": {"peaks": [{}], "units": [[1, 1, 9999999]]}}]}}`: "planned with 9999999 units",
 		`{"capacity_plan": [}`:                      "cannot be read",
+		`null`:                                      "is null",
 		`{"data": {"window": -1}}`:                  "negative",
 		`{"data": {"window": 0, "batch": 1000}}`:    "no batch 1000",
 		`{"data": {"window": 9223372036854775807}}`: "window",
@@ -169,5 +173,75 @@ func TestValidationDropsNothing(t *testing.T) {
 	}
 	if len(entropies) != 2 || entropies[0] != entropies[1] {
 		t.Errorf("cross entropies are %v", entropies)
+	}
+}
+
+// A run all of whose checkpoints are damaged, or gone, is not begun again over what is left of it.
+// Caught when planted: training that starts again; metrics or checkpoints that are removed before it is refused.
+func TestNoCheckpointLeftIsRefused(t *testing.T) {
+	for name, spoil := range map[string]func(path string) error{
+		"damaged": func(path string) error { return os.WriteFile(path, []byte("rubbish"), 0o600) },
+		"gone":    os.Remove,
+	} {
+		tr := trainer(t, config(4))
+		run(t, tr)
+		paths, err := filepath.Glob(filepath.Join(tr.Log.Dir(), "checkpoints", "*"))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(paths, err)
+		}
+		for _, path := range paths {
+			if err := spoil(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := everything(t, tr.Log.Dir())
+		tr = resumed(t, tr)
+		_, err = tr.Run(context.Background())
+		if err == nil || !strings.Contains(err.Error(), name) && name == "damaged" || !strings.Contains(err.Error(), "nothing is changed") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after := everything(t, tr.Log.Dir()); !maps.Equal(before, after) {
+			t.Errorf("%s: there were %v, there are %v", name, slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
+		}
+	}
+}
+
+// everything is what is in the files of a directory but its lock.
+func everything(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || e.Name() == "lock" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[path] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// A damaged mark of the best is written anew from the newest checkpoint, which knows it, and that is said.
+// Caught when planted: a mark that is passed over; one that is written without a word.
+func TestDamagedMarkIsWrittenAnew(t *testing.T) {
+	tr := trainer(t, config(10))
+	best := run(t, tr).BestStep
+	mark := filepath.Join(tr.Log.Dir(), "best.json")
+	whole, err := os.ReadFile(mark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(mark, []byte(strings.Replace(string(whole), `"step": `, `"step": 1`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	tr = resumed(t, tr)
+	tr.Notify = func(line string) { said += line + "\n" }
+	run(t, tr)
+	if again, err := os.ReadFile(mark); err != nil || string(again) != string(whole) || !strings.Contains(said, fmt.Sprint("best.json: damaged: its content has another checksum than it was written with: it is written anew, and marks step ", best)) {
+		t.Errorf("%s, %v; it says %q", again, err, said)
 	}
 }

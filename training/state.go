@@ -1,6 +1,7 @@
 package training
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -80,7 +81,11 @@ func finite(t safetensors.Tensor) bool {
 
 // restore puts a checkpoint's variables and state back.
 func (t *Trainer) restore(c *runlog.Checkpoint) error {
-	if err := json.Unmarshal([]byte(c.Meta[stateKey]), &t.state); err != nil {
+	kept := []byte(c.Meta[stateKey])
+	if bytes.Equal(kept, []byte("null")) { // which would leave the state of a run that begins
+		return fmt.Errorf("checkpoint of step %d: its metadata %q is null", c.Step, stateKey)
+	}
+	if err := json.Unmarshal(kept, &t.state); err != nil { // into the plan that the graphs have
 		return fmt.Errorf("checkpoint of step %d: its metadata %q cannot be read: %w", c.Step, stateKey, err)
 	}
 	if err := t.state.CapacityPlan.Validate(); err != nil {

@@ -125,10 +125,15 @@ func tokens(ids []int32) int {
 	}
 	return n
 }
+// mostPositions bounds the table of coordinates that a graph holds.
+const mostPositions = 100_000
 
 func validMax(most int) error {
 	if most < 1 {
 		return fmt.Errorf("max is %d: give the largest position to draw", most)
+	}
+	if most > mostPositions {
+		return fmt.Errorf("max is %d: it must be at most %d", most, mostPositions)
 	}
 	return nil
 }

@@ -50,13 +50,13 @@ https://research.facebook.com/downloads/babi/. Places that are tried:
 		Example: `  ut data babi --dir data
   ut data babi --dir ~/downloads/tasks_1-20_v1-2`,
 		Args: arguments(),
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: prompt(func(c *cobra.Command, _ []string) error {
 			path, err := findBabi(c, dir, from)
 			if err != nil {
 				return err
 			}
 			return checkBabi(c, path)
-		},
+		}),
 	}
 	c.Flags().StringVar(&dir, "dir", "data", "`folder` that has the distribution, or shall have it")
 	c.Flags().StringVar(&from, "from", "", "fetch from this `address` instead")

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // A usageError is a command that makes no sense as it was typed.
@@ -61,6 +63,13 @@ func promptly(ctx context.Context, work func() error) error {
 		case <-late:
 			return errInterrupted
 		}
+	}
+}
+
+// prompt makes a command one that is ended promptly.
+func prompt(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		return promptly(c.Context(), func() error { return run(c, args) })
 	}
 }
 

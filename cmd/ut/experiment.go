@@ -130,7 +130,12 @@ func (f *experimentFlags) run(c *cobra.Command, name string) (err error) {
 			f.request.Data[need] = *path
 		}
 	}
-	cells, leftOut, err := f.request.Cells()
+	var cells []paper.Cell
+	var leftOut []error
+	err = promptly(c.Context(), func() (err error) {
+		cells, leftOut, err = f.request.Cells()
+		return err
+	})
 	var wrong paper.RequestError
 	if errors.As(err, &wrong) {
 		return usageError{fmt.Errorf("%w (ut experiment list shows all)", err)}
@@ -152,6 +157,7 @@ func (f *experimentFlags) run(c *cobra.Command, name string) (err error) {
 
 // all does the cells.
 func (f *experimentFlags) all(c *cobra.Command, cells []paper.Cell) error {
+	defer unheard()()
 	backend, threads := jobBackend(f.backend, f.jobs)
 	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr())
 	stop := context.AfterFunc(c.Context(), func() {

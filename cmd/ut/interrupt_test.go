@@ -187,6 +187,9 @@ func TestInterruptWaiting(t *testing.T) {
 		{data, []string{"data", "sample", "base", "--set", "task.table.path=" + data}},
 		{data, []string{"train", "base", "--set", "task.table.path=" + data, "--out", filepath.Join(t.TempDir(), "run")}},
 		{data, []string{"train", "--config", data}},
+		{data, []string{"experiment", "run", "babi-1k-single", "--data", data, "--runs", filepath.Join(t.TempDir(), "runs")}},
+		{data, []string{"bleu", data, data}},
+		{data, []string{"tokenizer", "encode", data}},
 	} {
 		for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			command := exec.Command(program, c.args...)
@@ -211,6 +214,32 @@ func TestInterruptWaiting(t *testing.T) {
 			if code != 130 || took > 2*time.Second || !strings.Contains("\n"+said.String(), "\nut: interrupted") {
 				t.Errorf("%v, %v: exit code %d after %v, %q", c.args, signal, code, took, said.String())
 			}
+		}
+	}
+}
+
+// A grid of runs whose results nobody reads any more, as behind head, is done to its end.
+// Caught when planted: a broken pipe that ends it.
+func TestNobodyReadsExperiment(t *testing.T) {
+	data := stories(t)
+	for name, shell := range map[string]string{"output": `"$@" | true`, "errors": `"$@" 2>&1 >/dev/null | true`} {
+		out := t.TempDir()
+		if said, err := exec.Command("sh", append([]string{"-c", shell, "sh", program}, gridded(data, out)...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", name, err, said)
+		}
+		if results, _ := filepath.Glob(filepath.Join(out, "runs", "results", "*", "*.json")); len(results) != 2 {
+			t.Errorf("%s: the results are %q", name, results)
+		}
+	}
+}
+
+// Where fewer files may be open than the program and Go need, that is said, in place of a stack trace.
+// Caught when planted: a limit that is not looked at.
+func TestFewFiles(t *testing.T) {
+	for _, limit := range []string{"4", "6", "7", "15"} {
+		said, err := exec.Command("sh", "-c", `ulimit -n `+limit+`; exec "$@"`, "sh", program, "list").CombinedOutput()
+		if want := "ut: at most " + limit + " files may be open here, and 16 are needed: raise the limit (ulimit -n)\n"; err == nil || string(said) != want {
+			t.Errorf("%v, %q, want %q", err, said, want)
 		}
 	}
 }

@@ -19,6 +19,10 @@ func main() {
 
 // run is the whole program: it gives the exit code.
 func run(args []string, stdout, stderr io.Writer) (code int) {
+	if err := enoughFiles(); err != nil {
+		fmt.Fprintln(stderr, "ut:", err)
+		return 1
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends the program at once

@@ -22,7 +22,7 @@ missing is named. Figures go beside the results.`,
   ut report --results results    (the published ones)
   ut report --out page.md`,
 		Args: arguments(),
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: prompt(func(c *cobra.Command, _ []string) error {
 			if out == "" {
 				out = filepath.Join(filepath.Dir(root), "RESULTS.md")
 			}
@@ -30,7 +30,7 @@ missing is named. Figures go beside the results.`,
 				return fmt.Errorf("--results: %w: ut experiment run makes results", err)
 			}
 			return report(c, root, out)
-		},
+		}),
 	}
 	c.Flags().StringVar(&root, "results", filepath.Join("runs", "results"), "`folder` of results")
 	c.Flags().StringVar(&out, "out", "", "`file` to write (default RESULTS.md beside the folder of results)")

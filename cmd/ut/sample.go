@@ -100,6 +100,9 @@ func (f *sampleFlags) configured(name string) (experiment.Run, error) {
 func (f *sampleFlags) examples(opened task.Task, seed uint64) ([]task.Example, error) {
 	switch f.split {
 	case "training":
+		if f.count > task.MostExamples {
+			return nil, usagef("--count is %d: it must be at most %d", f.count, task.MostExamples)
+		}
 		list := make([]task.Example, f.count)
 		for i := range list {
 			list[i] = opened.Training(seed, int64(i))

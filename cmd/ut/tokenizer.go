@@ -53,12 +53,12 @@ file. Padding has id 0, the end of a sequence id 1.`,
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: prompt(func(c *cobra.Command, args []string) error {
 			if err := trainer.Validate(); err != nil {
 				return usageError{fmt.Errorf("--%w", err)}
 			}
 			return trainTokenizer(c, &trainer, args, out)
-		},
+		}),
 	}
 	c.Flags().IntVar(&trainer.Size, "size", 8000, "`tokens` of the vocabulary, 256 bytes and 2 special ones included")
 	c.Flags().IntVar(&trainer.MinCount, "min-count", 1, "`times` that two pieces must stand together to be merged")
@@ -171,7 +171,7 @@ With --tokens it writes the pieces, a blank in them as "Ġ" (BPE) or "␣" (tens
 		Example: `  ut tokenizer encode tokenizer.json < text > ids
   echo "A dog runs." | ut tokenizer encode tokenizer.json --tokens`,
 		Args: arguments("TOKENIZER"),
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: prompt(func(c *cobra.Command, args []string) error {
 			t, err := subword.Open(args[0])
 			if err != nil {
 				return err
@@ -180,7 +180,7 @@ With --tokens it writes the pieces, a blank in them as "Ġ" (BPE) or "␣" (tens
 				ids, err := t.Encode(line)
 				return spelled(t, ids, tokens), err
 			})
-		},
+		}),
 	}
 	c.Flags().BoolVar(&tokens, "tokens", false, "write pieces, not their ids")
 	return c
@@ -207,7 +207,7 @@ func newTokenizerDecode() *cobra.Command {
 Special tokens are left out.`,
 		Example: `  ut tokenizer decode tokenizer.json < ids > text`,
 		Args:    arguments("TOKENIZER"),
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: prompt(func(c *cobra.Command, args []string) error {
 			t, err := subword.Open(args[0])
 			if err != nil {
 				return err
@@ -223,7 +223,7 @@ Special tokens are left out.`,
 				}
 				return t.Decode(ids)
 			})
-		},
+		}),
 	}
 }
 

@@ -28,8 +28,7 @@ func watched(c *cobra.Command, dir string, train func(context.Context, pipeline.
 
 // trainWatched trains with progress on the standard error. An interrupted run is an error that says how to go on.
 func trainWatched(c *cobra.Command, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) (training.Summary, error) {
-	signal.Ignore(syscall.SIGPIPE) // that nobody reads how it goes any more must not end it unsaved
-	defer signal.Reset(syscall.SIGPIPE)
+	defer unheard()()
 	watch := &trainingWatch{w: c.ErrOrStderr()}
 	stop := context.AfterFunc(c.Context(), func() {
 		c.PrintErrln("\ninterrupted: finishing this update; again to stop at once, without saving")
@@ -41,6 +40,12 @@ func trainWatched(c *cobra.Command, dir string, train func(context.Context, pipe
 		err = fmt.Errorf("%w after step %d, which is saved; go on with: %s train --resume %s", errInterrupted, report.Step, os.Args[0], dir)
 	}
 	return report, err
+}
+
+// unheard makes training go on when nobody reads any more how it goes, as behind head: it would end unsaved. What it gives takes that back.
+func unheard() (back func()) {
+	signal.Ignore(syscall.SIGPIPE)
+	return func() { signal.Reset(syscall.SIGPIPE) }
 }
 
 // trainingWatch shows how training goes.

@@ -53,10 +53,10 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 	}()
 	if err = errors.Join(write(f), f.Chmod(0o644), Sync(f)); err != nil {
 		f.Close()
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, cause(err))
 	}
 	if err = f.Close(); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", path, cause(err))
 	}
 	if err = os.Rename(f.Name(), path); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, cause(err))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,9 +24,9 @@ func TestReplaceOnAFullDisk(t *testing.T) {
 		if _, err := w.Write([]byte("aft")); err != nil {
 			t.Fatal(err)
 		}
-		return syscall.ENOSPC
+		return &fs.PathError{Op: "write", Path: path + ".tmp", Err: syscall.ENOSPC}
 	})
-	if !errors.Is(err, syscall.ENOSPC) {
+	if !errors.Is(err, syscall.ENOSPC) || err.Error() != path+": "+syscall.ENOSPC.Error() { // the other name says nothing to anybody
 		t.Errorf("the error is %v", err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != "before" {

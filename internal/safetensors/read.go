@@ -101,6 +101,9 @@ func parseHeader(header, body []byte) (*File, int, error) {
 	return f, end, nil
 }
 
+// mostDimensions is more than any tensor has.
+const mostDimensions = 32
+
 func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, error) {
 	fields, names, err := object(raw)
 	if err != nil {
@@ -121,6 +124,9 @@ func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, er
 	shape, err := whole(fields["shape"])
 	if err != nil {
 		return Tensor{}, 0, fmt.Errorf("shape %w", err)
+	}
+	if len(shape) > mostDimensions {
+		return Tensor{}, 0, fmt.Errorf("shape has %d dimensions: there may be %d", len(shape), mostDimensions)
 	}
 	offsets, err := whole(fields["data_offsets"]) // begin and end, counted from the end of the header
 	if err != nil {
@@ -147,7 +153,7 @@ func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, er
 func whole(raw json.RawMessage) ([]int, error) {
 	var list *[]*int
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("is no list of whole numbers: %w", err)
+		return nil, fmt.Errorf("is no list of whole numbers: %.40s", raw)
 	}
 	if list == nil {
 		return nil, errors.New("is null")

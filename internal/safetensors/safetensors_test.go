@@ -132,6 +132,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"unknown member":     {file(`{"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1],"strides":[1]}}`, "1"), "strides"},
 		"null size":          {file(one(`"U8"`, "[null]", "[0,0]"), ""), "shape holds null"},
 		"null offset":        {file(one(`"U8"`, "[1]", "[null,1]"), "1"), "data_offsets holds null"},
+		"shape of text":      {file(one(`"U8"`, `"1"`, "[0,1]"), "1"), "shape is no list of whole numbers"},
+		"many dimensions":    {file(one(`"U8"`, "["+strings.Repeat("1,", 32)+"1]", "[0,1]"), "1"), "33 dimensions: there may be 32"},
 		"null shape":         {file(one(`"U8"`, "null", "[0,1]"), "1"), "shape is null"},
 		"null type":          {file(one(`null`, "[1]", "[0,1]"), "1"), "dtype is no text"},
 		"null tensor":        {file(`{"x":null}`, ""), "not a JSON object"},

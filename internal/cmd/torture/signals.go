@@ -1,0 +1,95 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	ossignal "os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// signals interrupts commands that would go on for long, at random moments.
+func signals(w *world) part {
+	p := part{alone: true}
+	long := []struct {
+		asked
+		after func(*scene, result) class
+	}{
+		{asked{"train", small("run", "training.steps=1000000", "training.schedule.cosine.warmup=0", "training.stop.accuracy=0"), ""}, (*scene).saved},
+		{asked{"decode", []string{"decode", "run", "--sample", "--temperature", "100", "--max-length", "1000000"}, strings.Repeat("1234\n", 100_000)}, nil},
+		{asked{"eval", []string{"eval", "run", "--length", "2000", "--count", "100000"}, ""}, nil},
+		{asked{"trace", []string{"trace", "run", "--input", strings.Repeat("12345", 200)}, ""}, nil},
+		{asked{"experiment run", nil, ""}, (*scene).savedExperiment},
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		for _, l := range long {
+			for i := range w.some(4) {
+				name := fmt.Sprintf("signal %v, %s %d", signal, l.name, i+1)
+				p.trials = append(p.trials, trial{"signal: " + name, func(s *scene) { s.signalled(l.asked, signal, l.after) }})
+			}
+		}
+	}
+	return p
+}
+
+func (s *scene) signalled(a asked, signal os.Signal, after func(*scene, result) class) {
+	if signal == syscall.SIGHUP && ossignal.Ignored(signal) {
+		s.note(a.name, skipped, fmt.Sprintf("%v is ignored here, as under nohup, and so it is by what this starts", signal))
+		return
+	}
+	if a.args == nil {
+		a.args = s.experiment("out", 1_000_000)
+	}
+	if a.name != "train" && a.name != "experiment run" {
+		s.copyOf(s.base, "run")
+	}
+	wait := time.Duration(s.rng.IntN(1500)) * time.Millisecond
+	r := s.run(call{args: a.args, stdin: strings.NewReader(a.stdin), limit: wait, ending: signal})
+	c := obeyed
+	switch {
+	case r.fault() == death && r.signal == signal && wait < 500*time.Millisecond: // it had not begun to listen
+	case r.fault() != "":
+		c = r.fault()
+	case r.code == 0: // it was done
+		c = harmless
+	case r.code != 130:
+		c = unclear
+	case r.took > obeys:
+		c = late
+	case after != nil:
+		c = after(s, r)
+	}
+	s.note(a.name, c, fmt.Sprintf("after %v, in %v: %s", wait, r.took, r.says()))
+}
+
+// saved is obeyed if the checkpoint is there that the message speaks of.
+func (s *scene) saved(r result) class {
+	_, said, found := strings.Cut(r.stderr, "interrupted after step ")
+	if !found {
+		if strings.Contains(r.stderr, "ut: interrupted") { // before there was a run
+			return obeyed
+		}
+		return unclear
+	}
+	var step int
+	if _, err := fmt.Sscanf(said, "%d, which is saved", &step); err != nil {
+		return unclear
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "run", "checkpoints", fmt.Sprintf("step-%09d.safetensors", step))); err != nil {
+		return loss
+	}
+	return obeyed
+}
+
+// savedExperiment is obeyed if a run that was begun has a checkpoint.
+func (s *scene) savedExperiment(r result) class {
+	run := filepath.Join(s.dir, "out", "runs", "babi-1k-single-adaptive", "task01-seed1")
+	if strings.Contains(r.stderr, "interrupted, saved") && names(filepath.Join(run, "checkpoints"), "step-") == "" {
+		return loss
+	}
+	return obeyed
+}

@@ -1,0 +1,104 @@
+package training
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/internal/capacity"
+	"universal-transformer/internal/seed"
+	"universal-transformer/runlog"
+)
+
+// prepare builds what Run needs and goes back to the newest checkpoint.
+func (t *Trainer) prepare() error {
+	if err := t.Config.Validate(); err != nil {
+		return err
+	}
+	if err := t.Model.Validate(); err != nil {
+		return err
+	}
+	t.Store = model.NewStore()
+	if err := t.Store.SetRNGStateFromSeed(int64(seed.Derive(t.Config.Seed, "dropout", 0) >> 1)); err != nil {
+		return err
+	}
+	if !t.Config.ComputeHalted {
+		t.state.CapacityPlan = capacity.NewPlanner(t.Model)
+		if t.plansFree && t.state.CapacityPlan != nil {
+			t.state.CapacityPlan.CompileCost = 0
+		}
+	}
+	t.build()
+	c, refused, err := t.Log.Latest()
+	if errors.Is(err, runlog.ErrNoCheckpoint) {
+		if err := Fresh(t.Log, err); err != nil {
+			return err
+		}
+		return t.Log.Truncate(0)
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range refused {
+		t.notify(r.String() + ": it is set aside")
+	}
+	return t.goOn(c)
+}
+
+// Fresh is nil if a run directory without a checkpoint to go on from, as none says, is one that training may begin in. It is an error
+// if there were checkpoints, and they have been damaged or are gone: to begin again would replace what is left of the run.
+func Fresh(log *runlog.Run, none error) error {
+	if !errors.Is(none, runlog.ErrDamaged) {
+		step, marked, err := log.Marked()
+		if err != nil || !marked {
+			return err
+		}
+		none = fmt.Errorf("%w, but there was one: step %d is marked as best", none, step)
+	}
+	return fmt.Errorf("%w; nothing is changed: restore a checkpoint, or train again elsewhere: ut train --config %s --out DIRECTORY",
+		none, filepath.Join(log.Dir(), "config.json"))
+}
+
+// goOn takes the run back to a checkpoint, and says what of it is not as it was.
+func (t *Trainer) goOn(c *runlog.Checkpoint) error {
+	t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
+	if err := t.restore(c); err != nil {
+		return err
+	}
+	if t.step > t.Config.Steps {
+		return fmt.Errorf("the checkpoint of step %d is beyond the %d steps that training.steps asks for", c.Step, t.Config.Steps)
+	}
+	if was := c.Meta[EngineKey]; was != "" && was != t.Seals.Engine {
+		t.notify(fmt.Sprintf("that checkpoint was computed by %s, this is %s: the rest may differ in the last bits from a run without interruption", was, t.Seals.Engine))
+	}
+	if err := t.markAgain(); err != nil {
+		return err
+	}
+	if err := t.Log.Truncate(c.Step); err != nil {
+		return err
+	}
+	if had, has := t.state.Metrics, t.Log.MetricsSize(); had != 0 && has != had {
+		t.notify(fmt.Sprintf("metrics.jsonl has %d bytes up to that step, but had %d when it was saved: lines are missing or have been added", has, had))
+	}
+	return nil
+}
+
+// markAgain marks the best checkpoint if the mark is missing, as after a kill between the two, or damaged. One that is gone, because
+// a later one was the best, is not marked: training comes to that one again.
+func (t *Trainer) markAgain() error {
+	step, marked, err := t.Log.Marked()
+	switch {
+	case t.state.BestStep == 0 || err == nil && marked && step == t.state.BestStep:
+		return nil
+	case errors.Is(err, runlog.ErrDamaged):
+		t.notify(fmt.Sprintf("%v: it is written anew, and marks step %d", err, t.state.BestStep))
+	case err != nil:
+		return err
+	}
+	if err := t.Log.MarkBest(t.state.BestStep); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
