@@ -125,6 +125,7 @@ func tokens(ids []int32) int {
 	}
 	return n
 }
+
 // mostPositions bounds the table of coordinates that a graph holds.
 const mostPositions = 100_000
 
