@@ -45,8 +45,12 @@ func Copy() Run { return longerThanTrained("copy", freshCopying) }
 // Reverse is table 4's reverse.
 func Reverse() Run { return longerThanTrained("reverse", freshReversing) }
 
-// Addition is table 4's addition, lengths counting both operands and the separator.
-func Addition() Run { return longerThanTrained("addition", freshAdding) }
+// Addition is table 4's addition, lengths counting both operands and the separator. It takes longer to learn.
+func Addition() Run {
+	r := longerThanTrained("addition", freshAdding)
+	r.Training.Steps = 8000
+	return r
+}
 
 // Coupled is one of Copy, Reverse and Addition whose positions are coupled (Cho et al., 2024): every source token has the one number of
 // the target token that it belongs to. That is another rule for each task, which hands the model the alignment of the answer.
