@@ -9,7 +9,9 @@ package experiment
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 
 	"universal-transformer/batch"
@@ -90,8 +92,8 @@ func (r Run) Validate() error {
 	if err := r.TrainingConfig().Validate(); err != nil {
 		return fmt.Errorf("training.%w", err)
 	}
-	if r.Training.Validation < 0 {
-		return fmt.Errorf("training.validation is %d: it must be positive, or 0 for the task's own number", r.Training.Validation)
+	if n := r.Training.Validation; n < 0 || n > task.MostExamples {
+		return fmt.Errorf("training.validation is %d: it must be from 1 to %d, or 0 for the task's own number", n, task.MostExamples)
 	}
 	return r.Training.Batch.validate()
 }
@@ -121,6 +123,15 @@ func (b Batch) validate() error {
 		return fmt.Errorf("training.batch: %w", err)
 	}
 	return nil
+}
+
+// OpenTask reads the data of the run's task.
+func (r Run) OpenTask() (task.Task, error) {
+	opened, err := r.Task.Value.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: task.%s.path says where the data is, as in --set task.%[2]s.path=data", err, r.Task.key())
+	}
+	return opened, err
 }
 
 // TrainingConfig is how to train, with the schedule, the width and the seed filled in.

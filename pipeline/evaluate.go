@@ -37,7 +37,7 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 		return Evaluation{}, err
 	}
 	if definition.Kind() != task.Transduction && p.Beam.Width > 0 {
-		return Evaluation{}, fmt.Errorf("%s: there is nothing to search where answers are %s", m.Dir(), definition.Kind())
+		return Evaluation{}, fmt.Errorf("%s: it is measured by probabilities, where there is nothing to search: leave out --beam", m.Dir())
 	}
 	measure := definition.Measure(m.Vocabularies)
 	if decodes, is := measure.(task.DecodedAccuracy); is && p.TeacherForced {
@@ -90,7 +90,7 @@ func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string,
 
 // openTask reads the data of a run's task.
 func openTask(ctx context.Context, r experiment.Run) (task.Task, error) {
-	return unlessDone(ctx, r.Task.Value.Open)
+	return unlessDone(ctx, r.OpenTask)
 }
 
 // unlessDone does what may wait for a file. If ctx ends first it is left alone.

@@ -51,13 +51,10 @@ validate; or those of the test.`,
 }
 
 func (f *sampleFlags) run(c *cobra.Command, name string) error {
-	switch {
-	case f.count < 1:
-		return usagef("--count is %d: it must be at least 1", f.count)
-	case f.length != 0 && f.split == "training":
+	if f.length != 0 && f.split == "training" {
 		return usagef("--length is for --split test or validation: training has its own mix of lengths")
 	}
-	if err := atLeastOne(c, "length"); err != nil {
+	if err := errors.Join(between(c, "count", task.MostExamples), atLeastOne(c, "length")); err != nil {
 		return err
 	}
 	r, err := f.configured(name)
@@ -73,7 +70,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	case f.split == "test":
 		r.Seed = task.TestSeed
 	}
-	opened, err := r.Task.Value.Open()
+	opened, err := r.OpenTask()
 	if err != nil {
 		return err
 	}
