@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"universal-transformer/internal/strictjson"
 )
@@ -124,7 +125,7 @@ func (s *setter) assignField(node map[string]any, place string, keys, variants [
 	}
 	fields, isObject := next.(map[string]any)
 	if !isObject {
-		return fmt.Errorf("%s: %q has no fields", s.path, keys[0])
+		return fmt.Errorf("%s: %q has no fields", printable(s.path), keys[0])
 	}
 	return s.assign(fields, strings.TrimPrefix(place+"."+keys[0], "."), keys[1:])
 }
@@ -133,7 +134,7 @@ func (s *setter) assignField(node map[string]any, place string, keys, variants [
 func (s *setter) explain(assignment string, err error) error {
 	var key *strictjson.UnknownKeyError
 	if !errors.As(err, &key) || len(s.missing) == 0 || key.Key != s.missing[0] {
-		return fmt.Errorf("%s: %s", assignment, position.ReplaceAllString(err.Error(), ""))
+		return fmt.Errorf("%s: %s", printable(assignment), position.ReplaceAllString(err.Error(), ""))
 	}
 	before := strings.TrimSuffix(s.path, strings.Join(s.missing, "."))
 	if near, ok := strictjson.Nearest(key.Key, slices.Concat(key.Valid, s.variants)); ok {
@@ -151,6 +152,16 @@ func (s *setter) explain(assignment string, err error) error {
 		has += "; or it is another of " + list(s.variants)
 	}
 	return fmt.Errorf("key %q is not known: %s has %s", s.path, place, has)
+}
+
+// printable is a text in one line.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // position is where in a tree that was written out for decoding something is wrong: nobody has seen that text.
