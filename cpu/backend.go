@@ -49,7 +49,7 @@ var warnScalarOnce sync.Once
 func New(config string) (compute.Backend, error) {
 	o, err := parseOptions(config)
 	if err != nil {
-		return nil, fmt.Errorf("backend %q: %w", BackendName, err)
+		return nil, err
 	}
 	if o.kernels == nil {
 		if o.kernels = kernel.Best(); o.kernels.Level == kernel.LevelScalar {

@@ -29,7 +29,7 @@ func New(name string) (compute.Backend, error) {
 	}
 	backend, err := compute.NewWithConfig(name)
 	if err != nil {
-		return nil, fmt.Errorf("backend %q cannot be had: %w", name, err)
+		return nil, fmt.Errorf("backend %q: %s", name, strings.TrimSuffix(err.Error(), ", ; see code for documentation"))
 	}
 	return backend, nil
 }

@@ -9,7 +9,9 @@ package experiment
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 
 	"universal-transformer/batch"
@@ -94,7 +96,7 @@ func (r Run) Validate() error {
 		return fmt.Errorf("training.%w", err)
 	}
 	if n := r.Training.Validation; n < 0 || n > task.MostExamples {
-		return fmt.Errorf("training.validation is %d: it must be positive and at most %d, or 0 for the task's own number", n, task.MostExamples)
+		return fmt.Errorf("training.validation is %d: it must be from 1 to %d, or 0 for the task's own number", n, task.MostExamples)
 	}
 	return r.Training.Batch.validate()
 }
@@ -133,6 +135,8 @@ func (b Batch) validate() error {
 func (r Run) OpenTask() (task.Task, error) {
 	opened, err := r.Task.Value.Open()
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w: task.%s.path says where the data is, as in --set task.%[2]s.path=data", err, r.Task.key())
 	case err != nil || !r.SourceEnd:
 		return opened, err
 	case opened.Vocabularies().Positions() > 1:

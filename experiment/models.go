@@ -94,8 +94,12 @@ func (u Universal) config(v task.Vocabularies, seed uint64) universal.Config {
 
 // validate checks the parts that are in tables; the rest is Build's model's to check.
 func (u Universal) validate() error {
-	for _, err := range []error{u.Transition.validate(), u.Halting.validate(), u.Positions.validate()} {
-		if err != nil {
+	checks := []func() error{u.Transition.validate, u.Halting.validate, u.Positions.validate}
+	if !u.Counting.IsZero() {
+		checks = append(checks, u.Counting.validate)
+	}
+	for _, check := range checks {
+		if err := check(); err != nil {
 			return err
 		}
 	}

@@ -119,7 +119,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"task": {"copy": {}}, "training": {"batch": {"tokens": 0}}}`:                          "training.batch.tokens is 0",
 		`{"task": {"copy": {}}, "training": {"batch": {"boundaries": [4, 3]}}}`:                 "boundaries are [4 3]: they must be positive and rise",
 		`{"task": {"copy": {}}, "training": {"schedule": {"constant": {"rate": 0}}}}`:           "training.schedule.constant.rate is 0: it must be positive",
-		`{"task": {"copy": {}}, "training": {"schedule": {"cosine": {"peak": 1, "floor": 2}}}}`: "the floor between 0 and the peak",
+		`{"task": {"copy": {}}, "training": {"schedule": {"cosine": {"peak": 1, "floor": 2}}}}`: "training.schedule.cosine.floor is 2: it must be from 0 to the peak, 1",
 	} {
 		_, err := experiment.Parse([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
@@ -226,6 +226,19 @@ func TestSet(t *testing.T) {
 		{[]string{"mdel.width=128"}, `did you mean "model.width"?`, nil, nil},
 		{[]string{"task.reverse.maxlength=3"}, `did you mean "task.reverse.max_length"?`, nil, nil},
 		{[]string{"model.width.x=3"}, `"width" has no fields`, nil, nil},
+		{[]string{"model.halting.fixd.steps=3"}, `did you mean "model.halting.fixed.steps"?`, nil, nil},
+		{[]string{"training.schedule.linear=3"}, "training.schedule has peak, floor, warmup; or it is another of cosine, inverse_square_root, constant", nil, nil},
+		{[]string{"training.schedule.cosine.linear=3"}, "training.schedule.cosine has peak, floor, warmup", nil, nil},
+		{[]string{"model.positions.learned.max=3"}, "or it is another of from_one, random_offset, random_subset", nil, nil},
+		{[]string{"model.positions.from_one={}", "model.positions.from_one.max=3"}, "model.positions.from_one has no fields", nil, nil},
+		{[]string{"training.best_by_accuracy=yes"}, "training.best_by_accuracy cannot be text: it must be true or false", nil, nil}, // absent while it is false
+		{[]string{"model.coordinates=sinusoidal"}, "model.coordinates must be an object that names one of sinusoidal", nil, nil},
+		{[]string{"model.transition.separable_convolution.widths=3"}, "widths cannot be a number: it must be a list", nil, nil},
+		{[]string{"task.table.path=x", "task.table=y"}, "task.table cannot be text: it must be an object", nil, nil},
+		{[]string{"seed=18446744073709551616"}, "seed cannot be 18446744073709551616: it must be a whole number of at most 18446744073709551615", nil, nil},
+		{[]string{"model.width=-9223372036854775809"}, "it must be a whole number of at least -9223372036854775808", nil, nil},
+		{[]string{"model.dropout.residual=1e999"}, "it must be a number of at most 1.7e308", nil, nil},
+		{[]string{"version=5"}, `key "version" is not known`, nil, nil},
 		{[]string{"model.width"}, "write path=value", nil, nil},
 		{[]string{"model.width=wide"}, "width", nil, nil},
 		{[]string{"model.width=-1"}, "width is -1", nil, nil},

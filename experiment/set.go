@@ -2,11 +2,12 @@ package experiment
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"universal-transformer/internal/strictjson"
 )
@@ -28,15 +29,12 @@ func (r Run) Set(assignments ...string) (Run, error) {
 		if !ok {
 			return r, fmt.Errorf("%q does not set anything: write path=value, as in model.width=128", assignment)
 		}
-		unknown := setter{path: path, value: jsonOrText(text)}.assign(tree, "", strings.Split(path, "."))
-		if _, tried := unknown.(absent); unknown != nil && !tried {
-			return r, unknown
+		s := setter{path: path, value: jsonOrText(text)}
+		if err := s.assign(tree, "", strings.Split(path, ".")); err != nil {
+			return r, err
 		}
 		if _, err := decode(tree); err != nil {
-			if unknown != nil {
-				return r, unknown
-			}
-			return r, fmt.Errorf("%s: %s", assignment, position.ReplaceAllString(err.Error(), ""))
+			return r, s.explain(assignment, err)
 		}
 	}
 	changed, err := decode(tree)
@@ -46,13 +44,17 @@ func (r Run) Set(assignments ...string) (Run, error) {
 	return changed, changed.Validate()
 }
 
-// decode is Decode of a tree of JSON values.
+// decode is Decode of a tree of JSON values, where "version" means nothing.
 func decode(tree map[string]any) (Run, error) {
 	data, err := json.Marshal(tree)
 	if err != nil {
 		return Run{}, err
 	}
-	return Decode(data)
+	run := Base()
+	if err := strictjson.Decode(data, &run); err != nil {
+		return Run{}, err
+	}
+	return run, nil
 }
 
 // jsonOrText is JSON where text is, and otherwise text.
@@ -65,28 +67,29 @@ func jsonOrText(text string) (v any) {
 	return v
 }
 
-// absent is the error of a field that is not there and was set all the same: it may be one that JSON leaves out while it is zero.
-type absent struct{ error }
-
 // setter is one assignment.
 type setter struct {
 	path  string
 	value any
+
+	missing  []string // the keys of the path from the first that was not there: a field that JSON leaves out while it is zero, or none at all
+	variants []string // what could have stood there besides fields
 }
 
 // assign puts the value at the keys below node, which stands at place: the path without the keys that name variants.
-func (s setter) assign(node map[string]any, place string, keys []string) error {
+func (s *setter) assign(node map[string]any, place string, keys []string) error {
 	for _, p := range parts {
 		if p.place() == place {
 			return s.assignVariant(node, p, keys)
 		}
 	}
-	return s.assignField(node, place, keys)
+	return s.assignField(node, place, keys, nil)
 }
 
 // assignVariant is assign where node names a variant: its key may be left out, and another one replaces it.
-func (s setter) assignVariant(node map[string]any, p variantPart, keys []string) error {
-	if slices.Contains(p.keys(), keys[0]) {
+func (s *setter) assignVariant(node map[string]any, p variantPart, keys []string) error {
+	variants := p.keys()
+	if slices.Contains(variants, keys[0]) {
 		if len(keys) == 1 {
 			clear(node)
 			node[keys[0]] = s.value
@@ -96,53 +99,69 @@ func (s setter) assignVariant(node map[string]any, p variantPart, keys []string)
 			clear(node)
 			node[keys[0]] = p.fields(keys[0])
 		}
-		keys = keys[1:]
+		keys, variants = keys[1:], nil
 	}
 	for _, chosen := range node {
 		if fields, ok := chosen.(map[string]any); ok {
-			return s.assignField(fields, p.place(), keys)
+			return s.assignField(fields, p.place(), keys, variants)
 		}
 	}
 	return fmt.Errorf("key %q is not known: %s names nothing yet; it is one of %s", s.path, p.place(), list(p.keys()))
 }
 
-// assignField is assign where node holds fields.
-func (s setter) assignField(node map[string]any, place string, keys []string) error {
-	next, ok := node[keys[0]]
+// assignField is assign where node holds fields, or is a variant that could be another of variants.
+func (s *setter) assignField(node map[string]any, place string, keys, variants []string) error {
+	next, there := node[keys[0]]
+	if !there && s.missing == nil {
+		s.missing, s.variants = keys, variants
+	}
 	if len(keys) == 1 {
-		problem := s.missing(keys, node)
-		if node[keys[0]] = s.value; !ok {
-			return absent{problem}
-		}
+		node[keys[0]] = s.value
 		return nil
 	}
-	below := strings.TrimPrefix(place+"."+keys[0], ".")
-	if !ok && slices.ContainsFunc(parts, func(p variantPart) bool { return p.place() == below }) { // JSON leaves it out while nothing is chosen
-		next, ok = map[string]any{}, true
+	if !there {
+		next = map[string]any{}
 		node[keys[0]] = next
-	}
-	if !ok {
-		return s.missing(keys, node)
 	}
 	fields, isObject := next.(map[string]any)
 	if !isObject {
-		return fmt.Errorf("%s: %q has no fields", s.path, keys[0])
+		return fmt.Errorf("%s: %q has no fields", printable(s.path), keys[0])
 	}
-	return s.assign(fields, below, keys[1:])
+	return s.assign(fields, strings.TrimPrefix(place+"."+keys[0], "."), keys[1:])
 }
 
-// missing says that keys[0] is not among the keys of node, and offers the nearest.
-func (s setter) missing(keys []string, node map[string]any) error {
-	names := slices.Sorted(maps.Keys(node))
-	before := strings.TrimSuffix(s.path, strings.Join(keys, "."))
-	if near, ok := strictjson.Nearest(keys[0], names); ok {
-		return fmt.Errorf("key %q is not known: did you mean %q?", s.path, before+strings.Join(append([]string{near}, keys[1:]...), "."))
+// explain says what is wrong with the assignment, given what is wrong with the tree it leads to.
+func (s *setter) explain(assignment string, err error) error {
+	var key *strictjson.UnknownKeyError
+	if !errors.As(err, &key) || len(s.missing) == 0 || key.Key != s.missing[0] {
+		return fmt.Errorf("%s: %s", printable(assignment), position.ReplaceAllString(err.Error(), ""))
+	}
+	before := strings.TrimSuffix(s.path, strings.Join(s.missing, "."))
+	if near, ok := strictjson.Nearest(key.Key, slices.Concat(key.Valid, s.variants)); ok {
+		return fmt.Errorf("key %q is not known: did you mean %q?", s.path, before+strings.Join(append([]string{near}, s.missing[1:]...), "."))
 	}
 	place := strings.TrimSuffix(before, ".")
 	if place == "" {
-		return fmt.Errorf("key %q is not known; there are %s", s.path, list(names))
+		return fmt.Errorf("key %q is not known; there are %s", s.path, list(key.Valid))
 	}
-	return fmt.Errorf("key %q is not known: %s has %s", s.path, place, list(names))
+	has := "no fields"
+	if len(key.Valid) > 0 {
+		has = list(key.Valid)
+	}
+	if len(s.variants) > 0 {
+		has += "; or it is another of " + list(s.variants)
+	}
+	return fmt.Errorf("key %q is not known: %s has %s", s.path, place, has)
+}
+
+// printable is a text in one line.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // position is where in a tree that was written out for decoding something is wrong: nobody has seen that text.

@@ -172,6 +172,9 @@ func below(path string, err error) error {
 	if complete(text) {
 		return errors.New(text)
 	}
+	if strings.HasPrefix(text, "cannot ") { // the part itself
+		return fmt.Errorf("%s %s", path, text)
+	}
 	return fmt.Errorf("%s: %s", path, text)
 }
 

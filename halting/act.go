@@ -2,6 +2,7 @@ package halting
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -29,6 +30,9 @@ func (a ACT) Limit(int) int { return a.MaxSteps }
 
 // Validate rejects fewer than one step and an epsilon outside [0, 1).
 func (a ACT) Validate() error {
+	if math.IsNaN(a.Bias) || math.IsInf(a.Bias, 0) {
+		return fmt.Errorf("bias is %v: it must be a finite number", a.Bias)
+	}
 	if a.MaxSteps < 1 {
 		return fmt.Errorf("max_steps is %d: at least 1 step is needed", a.MaxSteps)
 	}

@@ -37,7 +37,7 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 		return Evaluation{}, err
 	}
 	if definition.Kind() != task.Transduction && p.Beam.Width > 0 {
-		return Evaluation{}, fmt.Errorf("%s: there is nothing to search where answers are %s", m.Dir(), definition.Kind())
+		return Evaluation{}, fmt.Errorf("%s: it is measured by probabilities, where there is nothing to search: leave out --beam", m.Dir())
 	}
 	measure := definition.Measure(m.Vocabularies)
 	if decodes, is := measure.(task.DecodedAccuracy); is && p.TeacherForced {

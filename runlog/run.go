@@ -126,6 +126,9 @@ func Open(dir string) (*Run, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s is %w: it has no %s", dir, ErrNotRun, configFile)
 		}
+		if info, wrong := os.Stat(dir); wrong == nil && !info.IsDir() {
+			return nil, fmt.Errorf("%s is %w: it is a file", dir, ErrNotRun)
+		}
 		return nil, err
 	}
 	return r, nil

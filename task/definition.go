@@ -34,7 +34,7 @@ const (
 )
 
 func (k Kind) String() string {
-	return [...]string{"sequences from sequences", "classes", "language modelling"}[k]
+	return [...]string{"sequences from sequences", "classes", "how a text goes on"}[k]
 }
 
 // A Reader reads what people write.

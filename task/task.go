@@ -60,9 +60,6 @@ func (v Vocabularies) Text(e Example) (source, target string) {
 	return source, v.Tokenizer.Join(v.Target.Decode(e.Target))
 }
 
-// MostExamples is more than a measurement needs; they are all in memory.
-const MostExamples = 1_000_000
-
 // A Selection says which held-out examples. At most one of Length and Mix is set; with neither, lengths are as in
 // training. A task that is read from files has the lengths it has, and refuses both: [Selection.ValidateOfFile].
 type Selection struct {
@@ -74,9 +71,20 @@ type Selection struct {
 	Count  int `json:"count,omitempty"`  // how many examples; 0 means all the task has, or its own default
 }
 
+// Bounds of what can be drawn at once, far above any measurement.
+const (
+	MostExamples = 1_000_000
+	mostLength   = 1_000_000
+	mostTokens   = 100_000_000 // of all examples together
+)
+
 // Validate names the field that is out of range.
 func (s Selection) Validate() error {
 	switch {
+	case s.Length > mostLength:
+		return fmt.Errorf("length is %d: it must be at most %d", s.Length, mostLength)
+	case s.Mix > mostLength:
+		return fmt.Errorf("mix is %d: it must be at most %d", s.Mix, mostLength)
 	case s.Length < 0:
 		return fmt.Errorf("length is %d: it must be positive, or 0 for lengths as in training", s.Length)
 	case s.Mix < 0:
@@ -87,6 +95,17 @@ func (s Selection) Validate() error {
 		return fmt.Errorf("count is %d: it must be at most %d", s.Count, MostExamples)
 	case s.Length > 0 && s.Mix > 0:
 		return fmt.Errorf("length is %d and mix is %d: give one of them", s.Length, s.Mix)
+	}
+	return nil
+}
+
+// ValidateSize rejects examples to draw that are too many to be held in memory at their length.
+func ValidateSize(count, length int) error {
+	switch {
+	case count > MostExamples:
+		return fmt.Errorf("count is %d: it must be at most %d", count, MostExamples)
+	case count > mostTokens/max(length, 1):
+		return fmt.Errorf("%d examples of up to %d tokens are more than %d tokens: ask for fewer, or for shorter ones", count, length, mostTokens)
 	}
 	return nil
 }

@@ -55,8 +55,11 @@ func (i InverseSquareRoot) Halved() (string, float64) { return "factor", i.Facto
 
 // Validate rejects numbers that are not positive.
 func (i InverseSquareRoot) Validate() error {
-	if !(i.Factor > 0) || i.Warmup < 1 {
-		return fmt.Errorf("factor is %v and warmup %d: both must be positive", i.Factor, i.Warmup)
+	switch {
+	case !(i.Factor > 0):
+		return fmt.Errorf("factor is %v: it must be positive", i.Factor)
+	case i.Warmup < 1:
+		return fmt.Errorf("warmup is %d: it must be positive", i.Warmup)
 	}
 	return nil
 }
@@ -82,8 +85,13 @@ func (c Cosine) Halved() (string, float64) { return "peak", max(c.Peak/2, c.Floo
 
 // Validate rejects a floor above the peak, and negative numbers.
 func (c Cosine) Validate() error {
-	if !(c.Peak > 0) || !(c.Floor >= 0 && c.Floor <= c.Peak) || c.Warmup < 0 {
-		return fmt.Errorf("peak is %v, floor %v and warmup %d: the peak must be positive, the floor between 0 and the peak, the warm-up not negative", c.Peak, c.Floor, c.Warmup)
+	switch {
+	case !(c.Peak > 0):
+		return fmt.Errorf("peak is %v: it must be positive", c.Peak)
+	case !(c.Floor >= 0 && c.Floor <= c.Peak):
+		return fmt.Errorf("floor is %v: it must be from 0 to the peak, %v", c.Floor, c.Peak)
+	case c.Warmup < 0:
+		return fmt.Errorf("warmup is %d: it must not be negative", c.Warmup)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ package training
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/gomlx/compute"
@@ -61,7 +62,7 @@ type Stop struct {
 func (c Config) Validate() error {
 	rate := func(name string, v, below float64) error {
 		if !(v >= 0 && v < below) {
-			return fmt.Errorf("%s is %v: it must be at least 0 and below %v", name, v, below)
+			return fmt.Errorf("%s is %s: it must be at least 0 and below %s", name, plain(v), plain(below))
 		}
 		return nil
 	}
@@ -97,6 +98,9 @@ func (c Config) Validate() error {
 	}
 	return nil
 }
+
+// plain is a number as people write it: a million is no 1e+06.
+func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Trainer is a run in progress. Fill it and call Run.
 type Trainer struct {

@@ -49,7 +49,7 @@ func (p RandomOffset) Draw(rng *rand.Rand, length int) []int32 {
 	return consecutive(offset, length)
 }
 
-// Validate rejects a maximum below 1.
+// Validate rejects a maximum that is not from 1 to what can be drawn from.
 func (p RandomOffset) Validate() error { return validMax(p.Max) }
 
 // RandomSubset gives a sorted random subset of 1..Max, every one equally likely (Ruoss et al., 2023: randomised positions).
@@ -73,7 +73,7 @@ func (p RandomSubset) Draw(rng *rand.Rand, length int) []int32 {
 	return drawn
 }
 
-// Validate rejects a maximum below 1.
+// Validate rejects a maximum that is not from 1 to what can be drawn from.
 func (p RandomSubset) Validate() error { return validMax(p.Max) }
 
 // RandomMix draws as [RandomOffset] for half of the sequences and as [RandomSubset] for the others: of the first, a model learns
@@ -130,11 +130,8 @@ func tokens(ids []int32) int {
 const mostPositions = 100_000
 
 func validMax(most int) error {
-	if most < 1 {
-		return fmt.Errorf("max is %d: give the largest position to draw", most)
-	}
-	if most > mostPositions {
-		return fmt.Errorf("max is %d: it must be at most %d", most, mostPositions)
+	if most < 1 || most > mostPositions {
+		return fmt.Errorf("max is %d: it is the largest position to draw, and must be from 1 to %d", most, mostPositions)
 	}
 	return nil
 }

@@ -195,7 +195,7 @@ func (c Config) validateSteps() error {
 	case c.ScaleSteps && !c.LearnedSteps:
 		return fmt.Errorf("scale_steps is true, but learned_steps is not: set both, or neither")
 	case byLength && c.LearnedSteps:
-		return fmt.Errorf("learned_steps needs a known number of steps, which halting.Length has not: use sinusoidal steps")
+		return fmt.Errorf("learned_steps needs a known number of steps, which a depth that follows the length has not: use sinusoidal steps")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/engine"
+	"universal-transformer/halting"
 	"universal-transformer/internal/bench"
 )
 
@@ -76,12 +77,24 @@ func (f benchFlags) run(c *cobra.Command, what string) error {
 			return err
 		}
 	}
-	if f.warmup < 0 || f.threads < 0 {
-		return usagef("--warmup is %d and --threads %d: they must not be negative", f.warmup, f.threads)
+	for _, name := range []string{"steps", "max-steps"} {
+		if err := between(c, name, halting.MostSteps); err != nil {
+			return err
+		}
+	}
+	for name, n := range map[string]int{"warmup": f.warmup, "threads": f.threads} {
+		if n < 0 {
+			return usagef("--%s is %d: it must not be negative", name, n)
+		}
 	}
 	if f.threads > 0 {
 		runtime.GOMAXPROCS(f.threads)
 	}
+	return promptly(c.Context(), func() error { return f.time(c, what) })
+}
+
+// time does the work and prints how long it took.
+func (f benchFlags) time(c *cobra.Command, what string) error {
 	return using(f.backend, func(backend compute.Backend) error {
 		result, err := bench.Run(what, backend, f.shape, f.warmup, f.repeat)
 		if err != nil {

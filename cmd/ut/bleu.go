@@ -193,6 +193,9 @@ func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	done := make(chan result, 1)
 	go func() {
 		text, err := io.ReadAll(textfile.NewReader(r, textfile.Most))
+		if err != nil {
+			err = fmt.Errorf("%s: %w", textName("-"), err)
+		}
 		done <- result{text, err}
 	}()
 	select {

@@ -77,6 +77,9 @@ func findBabi(c *cobra.Command, dir, from string) (string, error) {
 			return "", err // what is there is damaged, or something else: fetching would not say so
 		}
 	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return "", fmt.Errorf("--dir %s is a file: name a folder", dir)
+	}
 	places := babiPlaces
 	if from != "" {
 		places = []string{from}

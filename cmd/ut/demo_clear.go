@@ -23,6 +23,9 @@ func clearDemo(dir string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if info, wrong := os.Stat(dir); wrong != nil || !info.IsDir() {
+		return nil // nor is it a directory
+	}
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (f *evalFlags) check(c *cobra.Command, args []string) error {
 		}
 	}
 	if err := f.Selection.Validate(); err != nil {
-		return usageError{err}
+		return usagef("--%w", err)
 	}
 	if f.File != "" && !c.Flags().Changed("count") {
 		f.Selection.Count = 0

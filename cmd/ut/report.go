@@ -26,8 +26,11 @@ missing is named. Figures go beside the results.`,
 			if out == "" {
 				out = filepath.Join(filepath.Dir(root), "RESULTS.md")
 			}
-			if _, err := os.Stat(root); err != nil {
+			switch info, err := os.Stat(root); {
+			case err != nil:
 				return fmt.Errorf("--results: %w: ut experiment run makes results", err)
+			case !info.IsDir():
+				return fmt.Errorf("--results: %s is a file: name a folder of results", root)
 			}
 			return report(c, root, out)
 		}),
@@ -42,6 +45,9 @@ func report(c *cobra.Command, root, out string) error {
 	results, err := paper.ReadAll(root)
 	if err != nil {
 		return err
+	}
+	if len(results) == 0 {
+		return fmt.Errorf("%s has no results: ut experiment run makes them", root)
 	}
 	page := paper.Render(results, root, filepath.Dir(out))
 	for file, drawing := range page.Figures {

@@ -42,19 +42,27 @@ exports. Most commands take such a directory as RUN.`,
 // usage marks complaints about arguments as the user's.
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			var wrong *pflag.InvalidValueError
-			if errors.As(err, &wrong) {
-				f := wrong.GetFlag()
-				if kind := kindOf(f.Value.Type()); kind != "" {
-					return usagef("--%s is %q: it must be %s", f.Name, wrong.GetValue(), kind)
-				}
-				return usagef("--%s is %q: %w", f.Name, wrong.GetValue(), wrong.Unwrap())
-			}
-			return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
+		if err := errors.Join(check(c, args), noneEmpty(c, args)); err != nil {
+			return usageError{fmt.Errorf("%s: see %s --help", oneLine(err), c.CommandPath())}
 		}
 		return nil
 	}
+}
+
+// noneEmpty rejects what was given and is empty, as by a script that has not set its variable: it would pass for not given. An empty source
+// is for the model to judge.
+func noneEmpty(c *cobra.Command, args []string) (err error) {
+	for i, arg := range args {
+		if arg == "" {
+			return fmt.Errorf("argument %d is empty", i+1)
+		}
+	}
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if s := f.Value.String(); f.Value.Type() == "string" && s == "" && f.Name != "input" || f.Value.Type() == "stringSlice" && s == "[]" {
+			err = fmt.Errorf("--%s is empty: give it a value, or leave it out", f.Name)
+		}
+	})
+	return err
 }
 
 // arguments asks for as many arguments as there are names.
@@ -100,7 +108,7 @@ func flagError(c *cobra.Command, err error) error {
 		if kind := kindOf(f.Value.Type()); kind != "" {
 			return usagef("--%s is %q: it must be %s", f.Name, wrong.GetValue(), kind)
 		}
-		return usagef("--%s is %q: %w", f.Name, wrong.GetValue(), wrong.Unwrap())
+		return usagef("--%s: %w", f.Name, wrong.Unwrap())
 	}
 	return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 }

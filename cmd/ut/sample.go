@@ -51,13 +51,10 @@ validate; or those of the test.`,
 }
 
 func (f *sampleFlags) run(c *cobra.Command, name string) error {
-	switch {
-	case f.count < 1:
-		return usagef("--count is %d: it must be at least 1", f.count)
-	case f.length != 0 && f.split == "training":
+	if f.length != 0 && f.split == "training" {
 		return usagef("--length is for --split test or validation: training has its own mix of lengths")
 	}
-	if err := atLeastOne(c, "length"); err != nil {
+	if err := errors.Join(between(c, "count", task.MostExamples), atLeastOne(c, "length")); err != nil {
 		return err
 	}
 	r, err := f.configured(name)
@@ -100,9 +97,6 @@ func (f *sampleFlags) configured(name string) (experiment.Run, error) {
 func (f *sampleFlags) examples(opened task.Task, seed uint64) ([]task.Example, error) {
 	switch f.split {
 	case "training":
-		if f.count > task.MostExamples {
-			return nil, usagef("--count is %d: it must be at most %d", f.count, task.MostExamples)
-		}
 		list := make([]task.Example, f.count)
 		for i := range list {
 			list[i] = opened.Training(seed, int64(i))

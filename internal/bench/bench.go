@@ -7,8 +7,10 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gomlx/compute"
@@ -107,7 +109,10 @@ func median(once func() error, warmup, repeat int) (float64, error) {
 
 func (s Shape) validate(what string) error {
 	if !slices.Contains(Names, what) {
-		return fmt.Errorf("nothing named %q can be measured; there are %v", what, Names)
+		return fmt.Errorf("nothing named %q can be measured; there are %s", what, strings.Join(Names, ", "))
+	}
+	if math.IsNaN(s.HaltingBias) || math.IsInf(s.HaltingBias, 0) {
+		return fmt.Errorf("halting bias is %v: it must be a finite number", s.HaltingBias)
 	}
 	for _, n := range []struct {
 		name         string
@@ -117,8 +122,14 @@ func (s Shape) validate(what string) error {
 			return fmt.Errorf("%s is %d: it must be at least %d", n.name, n.value, n.least)
 		}
 	}
+	if s.Batch > mostTokens/s.Length {
+		return fmt.Errorf("batch %d and length %d are more than %d tokens together: lower one of them", s.Batch, s.Length, mostTokens)
+	}
 	return s.model().Validate()
 }
+
+// mostTokens is far more than any machine takes at once.
+const mostTokens = 100_000_000
 
 // model is what is measured.
 func (s Shape) model() universal.EncoderDecoder {

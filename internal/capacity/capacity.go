@@ -101,6 +101,9 @@ func finalize(out []*tensors.Tensor) {
 
 // key tells graphs of a runner apart.
 func key(shape Shape, c Capacities) string {
+	if c.Source == nil && c.Target == nil {
+		return fmt.Sprintf("of %d rows, %d and %d positions", shape.Rows, shape.Source, shape.Target)
+	}
 	return fmt.Sprintf("of %d rows, %d and %d positions, capacities %v and %v", shape.Rows, shape.Source, shape.Target, c.Source, c.Target)
 }
 

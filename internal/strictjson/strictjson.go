@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"math/big"
 	"reflect"
 	"slices"
 	"strings"
@@ -92,13 +94,34 @@ func located(data []byte, err error) error {
 	case errors.As(err, &syntaxError):
 		return fmt.Errorf("JSON: %s: %w", place(data, syntaxError.Offset-1), err)
 	case errors.As(err, &typeError):
-		at, what := place(data, typeError.Offset-1), fmt.Sprintf("cannot be %s: it must be %s", given(typeError.Value), wanted(typeError.Type))
+		at, what := place(data, typeError.Offset-1), fmt.Sprintf("cannot be %s: it must be %s", given(typeError.Value), wantedInstead(typeError))
 		if field := keysOnly(typeError.Field); field != "" {
 			what = field + " " + what
 		}
 		return fmt.Errorf("JSON: %s: %s", at, what)
 	}
 	return err
+}
+
+// wantedInstead is what is wanted in place of the value: of a number that is too large, the bound.
+func wantedInstead(err *json.UnmarshalTypeError) string {
+	number, isNumber := strings.CutPrefix(err.Value, "number ")
+	if !isNumber {
+		return wanted(err.Type)
+	}
+	kind := err.Type.Kind()
+	_, whole := new(big.Int).SetString(number, 10)
+	switch {
+	case kind == reflect.Float64:
+		return "a number of at most 1.7e308"
+	case whole && kind >= reflect.Int && kind <= reflect.Int64 && number[0] == '-':
+		return fmt.Sprintf("a whole number of at least %d", int64(math.MinInt64>>(64-err.Type.Bits())))
+	case whole && kind >= reflect.Int && kind <= reflect.Int64:
+		return fmt.Sprintf("a whole number of at most %d", int64(math.MaxInt64>>(64-err.Type.Bits())))
+	case whole && kind >= reflect.Uint && kind <= reflect.Uint64 && number[0] != '-':
+		return fmt.Sprintf("a whole number of at most %d", uint64(math.MaxUint64>>(64-err.Type.Bits())))
+	}
+	return wanted(err.Type)
 }
 
 // given is a value in words: encoding/json says "number 1.5", "string", "array".

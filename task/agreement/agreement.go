@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"universal-transformer/task"
 	"universal-transformer/vocab"
@@ -39,8 +38,8 @@ const (
 
 // Validate is an error for a regime that there is not.
 func (r Regime) Validate() error {
-	if all := []Regime{Natural, Enriched}; !slices.Contains(all, r) {
-		return fmt.Errorf("regime is %q: it must be one of %v", string(r), all)
+	if r != Natural && r != Enriched {
+		return fmt.Errorf("regime is %q: it must be one of %s, %s", string(r), Natural, Enriched)
 	}
 	return nil
 }

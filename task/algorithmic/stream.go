@@ -67,10 +67,14 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 	if length < s.shortest {
 		return nil, fmt.Errorf("%s is %d: the shortest source of %s has %d tokens", field, length, s.name, s.shortest)
 	}
-	examples := make([]task.Example, sel.Count)
-	if sel.Count == 0 {
-		examples = make([]task.Example, defaultHeldOut)
+	count := sel.Count
+	if count == 0 {
+		count = defaultHeldOut
 	}
+	if err := task.ValidateSize(count, length); err != nil {
+		return nil, err
+	}
+	examples := make([]task.Example, count)
 	name, use := s.name+"/held-out", forTest
 	if sel.Validation {
 		name, use = s.name+"/validation", forValidation

@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"universal-transformer/task"
 )
@@ -50,7 +51,7 @@ func (c Babi) Validate() error {
 	case c.Path == "":
 		return errors.New("path is empty: name the folder tasks_1-20_v1-2 or its archive; ut data babi gets it")
 	case !slices.Contains(Sets, c.Set):
-		return fmt.Errorf("set is %q: it must be one of %v", c.Set, Sets)
+		return fmt.Errorf("set is %q: it must be one of %s", c.Set, strings.Join(Sets, ", "))
 	case c.Task < 0 || c.Task > Tasks:
 		return fmt.Errorf("task is %d: it must be 1 to %d, or 0 for all", c.Task, Tasks)
 	}

@@ -76,6 +76,9 @@ func Open(path string) (*Distribution, error) {
 
 func open(path string) (*Distribution, error) {
 	info, err := os.Stat(path)
+	if err == nil && info.Mode()&os.ModeDevice != 0 {
+		return nil, fmt.Errorf("%s is a device: name a folder or an archive", path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: name the folder tasks_1-20_v1-2 or its archive; ut data babi gets it", err)
 	}

@@ -47,16 +47,11 @@ func (p *programParser) operation(depth int) (*big.Int, error) {
 		return nil, err
 	}
 	at := p.at
-	compute := (*big.Int).Add
-	switch {
-	case p.took("if"):
+	if p.took("if") {
 		return p.conditional(a, at, depth)
-	case p.took(add):
-	case p.took(subtract):
-		compute = (*big.Int).Sub
-	case p.took(multiply):
-		compute = (*big.Int).Mul
-	default:
+	}
+	compute, ok := p.arithmetic()
+	if !ok {
 		return nil, p.wanted(`"+", "-", "*" or "if"`)
 	}
 	b, err := p.operand(depth)

@@ -92,6 +92,19 @@ func (s *scanner) literal() (string, error) {
 	return numeral, nil
 }
 
+// arithmetic reads +, - or *, and gives the computation.
+func (s *scanner) arithmetic() (compute func(z, a, b *big.Int) *big.Int, ok bool) {
+	switch {
+	case s.took(add):
+		return (*big.Int).Add, true
+	case s.took(subtract):
+		return (*big.Int).Sub, true
+	case s.took(multiply):
+		return (*big.Int).Mul, true
+	}
+	return nil, false
+}
+
 // comparator reads < or >, and tells of two numbers whether they compare so.
 func (s *scanner) comparator() (func(a, b *big.Int) bool, error) {
 	switch {

@@ -54,10 +54,14 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 	if exact || sel.Mix > 0 {
 		length = max(sel.Length, sel.Mix)
 	}
-	examples := make([]task.Example, sel.Count)
-	if sel.Count == 0 {
-		examples = make([]task.Example, defaultHeldOut)
+	count := sel.Count
+	if count == 0 {
+		count = defaultHeldOut
 	}
+	if err := task.ValidateSize(count, length); err != nil {
+		return nil, err
+	}
+	examples := make([]task.Example, count)
 	name, wanted := s.name+"/held-out", forTest
 	if sel.Validation {
 		name, wanted = s.name+"/validation", forValidation

@@ -83,8 +83,11 @@ func (c Text) split(content string) (parts [][]string, notes []string, err error
 			parts = append(parts, tokens)
 		}
 	}
+	if content == "" {
+		return nil, nil, fmt.Errorf("%s is empty: there is nothing to learn from", c.Path)
+	}
 	if len(parts) == 0 {
-		return nil, nil, fmt.Errorf("%s has no text that can be used: %d lines are empty, %d longer than length %d", c.Path, empty, long, c.Length)
+		return nil, nil, fmt.Errorf("%s has no text that can be used: of its lines %d are empty and %d longer than length %d", c.Path, empty, long, c.Length)
 	}
 	if empty+long > 0 && c.Lines {
 		notes = append(notes, fmt.Sprintf("%s: %d lines are left out: %d empty, %d longer than length %d", c.Path, empty+long, empty, long, c.Length))
