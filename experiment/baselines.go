@@ -53,7 +53,3 @@ func LSTM(r Run) Run {
 	r.Name += "-lstm"
 	return r
 }
-
-// CopyTransformer and CopyLSTM are the baselines of copy; those of other runs are made in the same way.
-func CopyTransformer() Run { return Transformer(Copy()) }
-func CopyLSTM() Run        { return LSTM(Copy()) }

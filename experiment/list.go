@@ -171,6 +171,10 @@ func CopyAdaptive() Run     { return table4("copy-adaptive", adaptiveDepth, copy
 func ReverseAdaptive() Run  { return table4("reverse-adaptive", adaptiveDepth, reversing) }
 func AdditionAdaptive() Run { return table4("addition-adaptive", adaptiveDepth, adding) }
 
+// CopyTransformer and CopyLSTM are the baselines of copy; those of other runs are made by [Transformer] and [LSTM] in the same way.
+func CopyTransformer() Run { return Transformer(Copy()) }
+func CopyLSTM() Run        { return LSTM(Copy()) }
+
 func cosine(peak float64, warmup int64) Schedule {
 	return Schedule{training.Cosine{Peak: peak, Floor: peak / 20, Warmup: warmup}}
 }
