@@ -18,8 +18,8 @@ func (m EncoderDecoder) Vocabularies() (source, target int) {
 // Vocabularies is how many ids a text is made of; there is no source.
 func (m Decoder) Vocabularies() (source, target int) { return 0, m.TargetVocabulary }
 
-// mostPositions is the longest source: making a graph of so many takes some ten seconds.
-const mostPositions = 4096
+// mostPositions is the longest source: making a graph of so many takes some ten seconds, and of more, more than in proportion.
+const mostPositions = 2048
 
 // CheckSource is an error if a graph of so many positions takes too long to make.
 func (m EncoderDecoder) CheckSource(positions int) error {
