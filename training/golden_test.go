@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"universal-transformer/engine"
+	"universal-transformer/engine/enginetest"
 	"universal-transformer/universal"
 )
 
@@ -23,11 +23,7 @@ func TestTenLosses(t *testing.T) {
 	m := universal.EncoderDecoder{Config: tiny()}
 	m.Dropout = universal.Dropout{}
 	tr := trainerOf(t, c, m, copying(c.Seed), copyingPlan)
-	backend, err := engine.New("go:ops_sequential")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr.Backend = backend
+	tr.Backend = enginetest.Portable(t)
 	run(t, tr)
 	keys := []string{"loss", "cross_entropy", "gradient_norm"}
 	got := map[string][]float64{}

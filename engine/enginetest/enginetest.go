@@ -25,3 +25,18 @@ func Backend(t testing.TB) compute.Backend {
 	}
 	return backend
 }
+
+// Portable is the portable backend, with one operation after another. Under the race detector the test is skipped: that backend
+// (github.com/gomlx/compute v0.1.2, internal/gobackend/dot/matmul, smallNoSIMDGeneric) advances a pointer past the last row of a
+// matrix, which checkptr, a part of the detector, does not let pass.
+func Portable(t testing.TB) compute.Backend {
+	t.Helper()
+	if race {
+		t.Skip("the portable backend leaves its allocations, which checkptr ends the process for")
+	}
+	backend, err := engine.New("go:ops_sequential")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return backend
+}
