@@ -43,7 +43,7 @@ type Model struct {
 }
 
 // Load reads a run directory: its best checkpoint by validation, or the newest intact one if none was marked best
-// or that is missing or damaged, which is noted. Close what it gives.
+// or that is missing or damaged, which is noted, as is a configuration edited in what answers do not depend on. Close what it gives.
 func Load(dir string, backend compute.Backend) (*Model, error) {
 	log, err := runlog.Open(dir)
 	if err != nil {

@@ -99,6 +99,8 @@ func TestSealsAreChecked(t *testing.T) {
 		"heads": {func(dir string, _ experiment.Run) { rewrite(t, dir+"/config.json", `"heads": 2`, `"heads": 4`) }, "another config.json", "another config.json"},
 		"seed":  {func(dir string, _ experiment.Run) { rewrite(t, dir+"/config.json", `"seed": 1`, `"seed": 2`) }, "another config.json", "another config.json"},
 		"beta2": {func(dir string, _ experiment.Run) { rewrite(t, dir+"/config.json", `"beta2": 0.997`, `"beta2": 0.998`) }, "", "has been edited since"},
+		"invalid": {func(dir string, _ experiment.Run) { rewrite(t, dir+"/config.json", `"heads": 2`, `"heads": 3`) }, "config.json: model.encoder_decoder.heads is 3",
+			"config.json: model.encoder_decoder.heads is 3"},
 		"steps": {func(dir string, _ experiment.Run) { rewrite(t, dir+"/config.json", `"steps": 6`, `"steps": 8`) }, "", "has been edited since"},
 	} {
 		dir, r := briefly(t)

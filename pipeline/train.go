@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/gomlx/compute"
 	"universal-transformer/batch"
@@ -141,7 +142,7 @@ func readRun(log *runlog.Run) (r experiment.Run, err error) {
 		return r, fmt.Errorf("%w (a run of another version of this program is read by that version)", err)
 	}
 	if err := r.Validate(); err != nil {
-		return r, fmt.Errorf("%s: %w", log.Dir(), err)
+		return r, fmt.Errorf("%s: %w", filepath.Join(log.Dir(), "config.json"), err)
 	}
 	return r, nil
 }

@@ -4,7 +4,7 @@
 //	metrics.jsonl                      one JSON object a line, rising steps, each line with a checksum
 //	checkpoints/step-000001000.safetensors   weights and everything else a resume needs
 //	checkpoints/*.damaged              what a resume refused and set aside
-//	best.json                          which checkpoint is the best one
+//	best.json                          which checkpoint is the best one, with a checksum
 //	traces/                            what ut trace writes
 //	export/                            model.safetensors and config.json, for other programs
 //	lock                               held while a process writes

@@ -17,7 +17,8 @@ import (
 )
 
 // Run trains until the last update, until Stop says so, or until ctx is cancelled, whichever comes first; in each case a
-// checkpoint is written last. It goes on from the newest intact checkpoint of the run directory, or starts afresh.
+// checkpoint is written last. It goes on from the newest intact checkpoint of the run directory, or starts afresh; where there were
+// checkpoints, and none is left that can be used, it is an error, and nothing changes.
 func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 	if err := t.prepare(); err != nil {
 		return Summary{}, err

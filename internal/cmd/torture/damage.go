@@ -83,6 +83,9 @@ func (s *scene) damaged(file string, d damage) {
 		if lost := before.missing(after); len(lost) > 0 {
 			c, where = loss, fmt.Sprint(where, "; lost: ", lost)
 		}
+		if !same {
+			where += fmt.Sprintf("; it answers %.60q, not %.60q", r.stdout, s.answers[a.name])
+		}
 		s.note(a.name, c, where+": "+r.says())
 	}
 	s.resumed(run, file, where)

@@ -56,7 +56,7 @@ func (s *scene) run(c call) result {
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.dir, c.stdin, &stdout, &stderr
 	cmd.Env = append(os.Environ(), c.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: c.user}
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 10 * time.Second // for what it said, on a busy machine
 	must(cmd.Start())
 	if c.during != nil {
 		go c.during(cmd)
