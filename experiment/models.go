@@ -146,7 +146,20 @@ func (u Universal) Describe() string {
 	if u.UntiedLayers {
 		name, depth = "Transformer", strings.Replace(depth, "steps", "layers", 1)
 	}
-	return fmt.Sprintf("%s, %s, width %d, %d heads", name, depth, u.Width, u.Heads)
+	return fmt.Sprintf("%s, %s, width %d, %d heads", name, depth, u.Width, u.Heads) + u.counted()
+}
+
+// counted says how sources are counted, where that is not as in the paper.
+func (u Universal) counted() string {
+	switch u.Counting.Value.(type) {
+	case universal.FromEnd:
+		return ", sources counted from their end"
+	case universal.Restarting:
+		return ", sources counted anew after separators"
+	case universal.BothEnds:
+		return ", sources counted from both ends"
+	}
+	return ""
 }
 
 // Kind is task.Transduction.
