@@ -8,7 +8,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// longerThanTrained is what learns the tasks of table 4 so that it is right at ten times the length: a small Universal Transformer of
+// longerThanTrained is what learns the tasks of table 4 for sequences ten times as long: a small Universal Transformer of
 // fixed depth whose sources are counted from both ends and end in End, whose positions are a random offset or a random subset of
 // 1..512, and whose transition is a separable convolution, by which neighbours meet whatever positions were drawn. The same for all
 // three tasks. Counting from both ends, and anew after a plus sign, is an extension of the paper's coordinates: it tells the model what

@@ -16,8 +16,8 @@ func TestPublishedPage(t *testing.T) {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
 	page := Render(results, root, "..")
-	if len(page.Figures) != 3 {
-		t.Errorf("%d figures are drawn, want one for each adaptive experiment, 3", len(page.Figures))
+	if len(page.Figures) != 6 {
+		t.Errorf("%d figures are drawn, want one for each of 3 adaptive experiments and of 3 tasks of table 4", len(page.Figures))
 	}
 	for file, want := range page.Figures {
 		if have, err := os.ReadFile(filepath.Join(root, file)); err != nil || !bytes.Equal(have, want) {
@@ -30,5 +30,28 @@ func TestPublishedPage(t *testing.T) {
 	}
 	if !bytes.Equal(have, page.Bytes()) {
 		t.Error("RESULTS.md is not what make report writes")
+	}
+}
+
+// The figures of table 4 that README prints are those of the results.
+func TestReadmeHasTheResults(t *testing.T) {
+	results, err := ReadAll(filepath.Join("..", "results"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := "|"
+	for _, label := range []string{"copy", "reverse", "addition"} {
+		for _, r := range of(results, "algorithmic") {
+			if r.Task == label && r.Seed == 1 {
+				row += " " + decimals(r.Measured.(*sequencesMeasured).set("length 400").Decoded.Sequences) + " |"
+			}
+		}
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(readme, []byte("parameters "+row)) {
+		t.Errorf("README lacks the row of table 4 that ends in %q", row)
 	}
 }

@@ -67,17 +67,17 @@ type work struct {
 }
 
 // pending is the cells that have no result; the others are reported.
-func (w *work) pending(cells []Cell) (todo []Cell) {
+func (w *work) pending(cells []Cell) (left []Cell) {
 	for _, c := range cells {
 		result, done, err := c.Done()
 		if err == nil && !done {
-			todo = append(todo, c)
+			left = append(left, c)
 			w.estimate.add(c.Name(), c.Run.Training.Steps)
 			continue
 		}
 		w.finished(Outcome{Cell: c, Result: result, Before: done, Err: err})
 	}
-	return todo
+	return left
 }
 
 // job does cells of the queue, one after the other, with a backend of its own.
