@@ -21,7 +21,7 @@ func signals(w *world) part {
 	}{
 		{asked{"train", small("run", "training.steps=1000000", "training.schedule.cosine.warmup=0", "training.stop.accuracy=0"), ""}, (*scene).saved},
 		{asked{"decode", []string{"decode", "run", "--sample", "--temperature", "100", "--max-length", "1000000"}, strings.Repeat("1234\n", 100_000)}, nil},
-		{asked{"eval", []string{"eval", "run", "--length", "2000", "--count", "100000"}, ""}, nil},
+		{asked{"eval", []string{"eval", "run", "--length", "2000", "--count", "40000"}, ""}, nil},
 		{asked{"trace", []string{"trace", "run", "--input", strings.Repeat("12345", 200)}, ""}, nil},
 		{asked{"experiment run", nil, ""}, (*scene).savedExperiment},
 	}
