@@ -6,4 +6,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 GOEXPERIMENT=simd exec go test ./cmd/ut -count 1 -v -timeout 30m \
-	-run '^(TestKillAndResume|TestDamagedCheckpoints|TestInterrupt)$' -kills "${1:-20}" -backend "${2:-}"
+	-run '^(TestKillAndResume|TestDamagedCheckpoints|TestInterrupt)$' -kills "${1:-20}" -backend "${2:-cpu}"

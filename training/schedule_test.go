@@ -69,14 +69,14 @@ func TestValidate(t *testing.T) {
 		"beta2 is -0.5: it must be at least 0 and below 1":                                                    func(c *training.Config) { c.Beta2 = -0.5 },
 		"label_smoothing is NaN: it must be at least 0 and below 1":                                           func(c *training.Config) { c.LabelSmoothing = math.NaN() },
 		"weight_decay is -0.1: it must be at least 0 and below 1000":                                          func(c *training.Config) { c.WeightDecay = -0.1 },
-		"clip_norm is -1: it must be at least 0 and below 1e+09":                                              func(c *training.Config) { c.ClipNorm = -1 },
-		"ponder.weight is -1: it must be at least 0 and below 1e+09":                                          func(c *training.Config) { c.Ponder.Weight = -1 },
-		"accumulate is -1: it must be at least 0 and below 1e+06":                                             func(c *training.Config) { c.Accumulate = -1 },
-		"stop.patience is -1: it must be at least 0 and below 1e+09":                                          func(c *training.Config) { c.Stop.Patience = -1 },
+		"clip_norm is -1: it must be at least 0 and below 1000000000":                                         func(c *training.Config) { c.ClipNorm = -1 },
+		"ponder.weight is -1: it must be at least 0 and below 1000000000":                                     func(c *training.Config) { c.Ponder.Weight = -1 },
+		"accumulate is -1: it must be at least 0 and below 1000000":                                           func(c *training.Config) { c.Accumulate = -1 },
+		"stop.patience is -1: it must be at least 0 and below 1000000000":                                     func(c *training.Config) { c.Stop.Patience = -1 },
 		"stop.accuracy is 1.5: it must be at least 0 and below 1.0001":                                        func(c *training.Config) { c.Stop.Accuracy = 1.5 },
 		"epsilon is 0: it must be positive; the authors use 1e-9":                                             func(c *training.Config) { c.Epsilon = 0 },
 		"schedule is missing: choose Constant, InverseSquareRoot or Cosine":                                   func(c *training.Config) { c.Schedule = nil },
-		"ponder.warmup is -1: it must be at least 0 and below 1e+15":                                          func(c *training.Config) { c.Ponder.Steps = -1 },
+		"ponder.warmup is -1: it must be at least 0 and below 1000000000000000":                               func(c *training.Config) { c.Ponder.Steps = -1 },
 	} {
 		c := config(1)
 		change(&c)

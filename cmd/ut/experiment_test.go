@@ -182,8 +182,14 @@ func TestExperimentFailure(t *testing.T) {
 
 func TestExperimentList(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(succeeds(t, "experiment", "list")), "\n")
-	if len(lines) != 13 || !strings.HasPrefix(lines[0], "table1 ") || !strings.HasPrefix(lines[2], "  babi-10k-single ") {
-		t.Errorf("%q", lines)
+	text := strings.Join(lines, "\n")
+	for _, want := range []string{"table1 ", "  babi-10k-single ", "table4 ", "  algorithmic-coupled ", "table5 ", "  memory-lstm ", "table6 ", "  programs-adaptive "} {
+		if !strings.Contains("\n"+text, "\n"+want) {
+			t.Errorf("the list lacks %q: %s", want, text)
+		}
+	}
+	if len(lines) != 4+12+7+4+4 {
+		t.Errorf("%d lines", len(lines))
 	}
 }
 

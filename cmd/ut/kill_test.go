@@ -13,12 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"universal-transformer/engine"
 	"universal-transformer/internal/safetensors"
 )
 
 var (
 	kills    = flag.Int("kills", 3, "how often TestKillAndResume kills training")
-	trainOn  = flag.String("backend", "", "backend of TestKillAndResume")
+	trainOn  = flag.String("backend", engine.Default, "backend of TestKillAndResume")
 	killSeed = flag.Uint64("kill-seed", 0, "seed of its moments; 0 takes the time")
 )
 
