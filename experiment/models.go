@@ -95,9 +95,6 @@ func (u Universal) config(v task.Vocabularies, seed uint64) universal.Config {
 // validate checks the parts that are in tables; the rest is Build's model's to check.
 func (u Universal) validate() error {
 	checks := []func() error{u.Transition.validate, u.Halting.validate, u.Positions.validate}
-	if !u.Coordinates.IsZero() {
-		checks = append(checks, u.Coordinates.validate)
-	}
 	if !u.Counting.IsZero() {
 		checks = append(checks, u.Counting.validate)
 	}

@@ -1,7 +1,6 @@
 package universal
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/gomlx/compute/dtypes"
@@ -27,35 +26,19 @@ type Coordinates interface {
 //
 //	P^t_{i,2j}   = sin(i / 10000^(2j/d)) + sin(t / 10000^(2j/d))
 //	P^t_{i,2j+1} = cos(i / 10000^(2j/d)) + cos(t / 10000^(2j/d))
-type Sinusoidal struct {
-	// Base is what stands in place of 10000; 0 is 10000, the paper's. With a smaller one fewer channels are spent on wavelengths that
-	// are longer than any sequence, and neighbours and far positions are easier to tell apart.
-	Base float64 `json:"base,omitempty"`
-}
+type Sinusoidal struct{}
 
 // At is one summand of P.
-func (c Sinusoidal) At(n, channel, width int) float64 {
-	base := c.Base
-	if base == 0 {
-		base = 10000
-	}
-	angle := float64(n) / math.Pow(base, float64(channel-channel%2)/float64(width))
+func (Sinusoidal) At(n, channel, width int) float64 {
+	angle := float64(n) / math.Pow(10000, float64(channel-channel%2)/float64(width))
 	if channel%2 == 0 {
 		return math.Sin(angle) // (eq. 6)
 	}
 	return math.Cos(angle) // (eq. 7)
 }
 
-// Validate rejects a base that is not above 1.
-func (c Sinusoidal) Validate() error {
-	if c.Base != 0 && !(c.Base > 1 && c.Base <= mostBase) {
-		return fmt.Errorf("base is %v: it must be above 1 and at most %.0e, or 0 for 10000", c.Base, mostBase)
-	}
-	return nil
-}
-
-// mostBase is far above any use.
-const mostBase = 1e9
+// Validate finds nothing wrong.
+func (Sinusoidal) Validate() error { return nil }
 
 // Tensor2Tensor is the choice of the authors' code. Positions and steps count from 0 there, and exponents go to 1 in full:
 //
@@ -181,7 +164,10 @@ func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node 
 
 // signals is a constant [1, to-from+1, width]: the coordinates of the integers from .. to, computed in float64.
 func (c Config) signals(g *Graph, from, to, width int) *Node {
-	kind := c.coordinates()
+	kind := c.Coordinates
+	if kind == nil {
+		kind = Sinusoidal{}
+	}
 	values := make([]float64, 0, (to-from+1)*width)
 	for n := from; n <= to; n++ {
 		for channel := range width {

@@ -64,21 +64,6 @@ func TestCoordinatesByHand(t *testing.T) {
 	}
 }
 
-// Another base, d = 4: channels 2 and 3 turn by 1/sqrt(25) a position.
-// Caught when planted: a base that is not read, or not rooted.
-func TestBaseByHand(t *testing.T) {
-	for channel, want := range []float64{math.Sin(3), math.Cos(3), math.Sin(0.6), math.Cos(0.6)} {
-		if got := (Sinusoidal{Base: 25}).At(3, channel, 4); math.Abs(got-want) > 1e-15 {
-			t.Errorf("channel %d: %v, want %v", channel, got, want)
-		}
-	}
-	for _, base := range []float64{1, -2, math.NaN(), math.Inf(1)} {
-		if err := (Sinusoidal{Base: base}).Validate(); err == nil {
-			t.Errorf("base %v is accepted", base)
-		}
-	}
-}
-
 // The coordinates of the authors' code, d = 4: channels 0 and 2 turn by 1 radian a position, 1 and 3 by 1/10000; all numbers count from 0.
 // d = 7: half is 3, so exponents are 0, 1/2 and 1, and the last channel is empty.
 // Caught when planted: counting from 1; exponents that end before 1; sines and cosines that alternate.

@@ -158,7 +158,7 @@ func (c Config) Validate() error {
 	for _, part := range []struct {
 		name string
 		err  error
-	}{{"transition", c.Transition.Validate()}, {"halting", c.Halting.Validate()}, {"dropout", c.Dropout.Validate()}, {"coordinates", c.coordinates().Validate()}, {"counting", c.counting().Validate()}, {"positions", c.positions().Validate()}} {
+	}{{"transition", c.Transition.Validate()}, {"halting", c.Halting.Validate()}, {"dropout", c.Dropout.Validate()}, {"counting", c.counting().Validate()}, {"positions", c.positions().Validate()}} {
 		if part.err != nil {
 			return fmt.Errorf("%s.%w", part.name, part.err)
 		}
@@ -171,13 +171,6 @@ func (c Config) positions() Positions {
 		return FromOne{}
 	}
 	return c.Positions
-}
-
-func (c Config) coordinates() Coordinates {
-	if c.Coordinates == nil {
-		return Sinusoidal{}
-	}
-	return c.Coordinates
 }
 
 func (c Config) counting() Counting {

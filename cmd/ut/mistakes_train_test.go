@@ -2,7 +2,6 @@ package main
 
 // configurationMistakes are those of train and show: what an experiment is made of.
 var configurationMistakes = []mistake{
-	{`train copy --set model.coordinates={"sinusoidal":{"base":1}}`, 1, "model.coordinates.sinusoidal.base is 1: it must be above 1", ""},
 	{`train copy --set model.counting.both_ends.separators=["+","+"]`, 1, "model.counting.both_ends.separators are", ""},
 	{"train copy --set model.counting=sideways", 1, "model.counting", ""},
 	{"train text --set source_end=true", 1, "source_end is true, but task.text has no sources", ""},
