@@ -74,7 +74,7 @@ func variants(precision dtypes.DType) (list []variant) {
 	counted := small() // a source of segments that end in 3
 	counted.Width, counted.Precision, counted.Transition = 8, precision, universal.SeparableConvolution{Filter: 5}
 	counted.Counting = universal.BothEnds{Segments: universal.Segments{Separators: []string{"3"}}}.Resolve(func(string) (int32, bool) { return 3, true })
-	return append(list, variant{"EncoderDecoder/both ends", universal.EncoderDecoder{Config: counted}})
+	return append(list, variant{"EncoderDecoder/fixed/both ends", universal.EncoderDecoder{Config: counted}})
 }
 
 func isUntied(m universal.Model) bool {
