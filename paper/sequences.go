@@ -84,11 +84,11 @@ func (s *sequences) run(r sequenceRow, label string) experiment.Run {
 
 // sequencesMeasured is what one run came to.
 type sequencesMeasured struct {
-	Sets []sequencesSet `json:"sets"`
+	Sets []measuredSet `json:"sets"`
 }
 
-// sequencesSet is one set of examples, decoded, and with teacher forcing where that was asked for.
-type sequencesSet struct {
+// measuredSet is one set of examples, decoded, and with teacher forcing where that was asked for.
+type measuredSet struct {
 	Name     string       `json:"name"`
 	Examples int          `json:"examples"`
 	Decoded  score.Score  `json:"decoded"`
@@ -145,8 +145,8 @@ func (m *sequencesMeasured) Summary() string {
 }
 
 // set is the set of a name, nil if it was not measured.
-func (m *sequencesMeasured) set(name string) *sequencesSet {
-	if at := slices.IndexFunc(m.Sets, func(s sequencesSet) bool { return s.Name == name }); at >= 0 {
+func (m *sequencesMeasured) set(name string) *measuredSet {
+	if at := slices.IndexFunc(m.Sets, func(s measuredSet) bool { return s.Name == name }); at >= 0 {
 		return &m.Sets[at]
 	}
 	return nil

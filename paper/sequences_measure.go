@@ -51,8 +51,8 @@ func (s *sequences) measure(ctx context.Context, m *pipeline.Model, _ Cell, log 
 }
 
 // measureSequences decodes examples and, if forced, predicts their tokens from the true ones before them.
-func measureSequences(ctx context.Context, e *evaluation.Evaluator, examples []task.Example, forced bool) (sequencesSet, error) {
-	set := sequencesSet{Examples: len(examples)}
+func measureSequences(ctx context.Context, e *evaluation.Evaluator, examples []task.Example, forced bool) (measuredSet, error) {
+	set := measuredSet{Examples: len(examples)}
 	answers, err := e.Decode(ctx, examples)
 	if err != nil {
 		return set, err

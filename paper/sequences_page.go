@@ -30,7 +30,7 @@ func (s *sequences) of(results []Result, r sequenceRow, task string) (list []Res
 
 // best is the accuracies of the seed that has most sequences right in a set, "" if none was measured.
 func best(results []Result, set string) string {
-	var found *sequencesSet
+	var found *measuredSet
 	for _, r := range results {
 		m := r.Measured.(*sequencesMeasured).set(set)
 		if m != nil && (found == nil || m.Decoded.Sequences.Value() > found.Decoded.Sequences.Value() ||
@@ -193,21 +193,21 @@ func (s *sequences) writeSets(p *Page, results []Result) {
 	p.Printf("\n")
 }
 
-func (s sequencesSet) accuracy() string {
+func (s measuredSet) accuracy() string {
 	if s.Forced == nil {
 		return accuracies(s.Decoded)
 	}
 	return accuracies(s.Decoded) + " / " + accuracies(*s.Forced)
 }
 
-func (s sequencesSet) firstWrong() string {
+func (s measuredSet) firstWrong() string {
 	if s.Decoded.Sequences.Correct == s.Examples {
 		return ""
 	}
 	return fmt.Sprintf("%.2f", s.FirstWrong)
 }
 
-func (s sequencesSet) ponder() string {
+func (s measuredSet) ponder() string {
 	if s.Encoder == 0 {
 		return ""
 	}

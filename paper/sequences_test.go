@@ -15,13 +15,13 @@ import (
 
 // decoded is a result of table 4: so many of 1,000 sequences of 401 tokens right at length 400, one token wrong in each of the others.
 func decoded(experiment, label string, seed uint64, right int) Result {
-	set := func(name string, wrong int) sequencesSet {
-		return sequencesSet{Name: name, Examples: 1000, FirstWrong: 0.25, Decoded: score.Score{
+	set := func(name string, wrong int) measuredSet {
+		return measuredSet{Name: name, Examples: 1000, FirstWrong: 0.25, Decoded: score.Score{
 			Tokens: score.Accuracy{Correct: 401_000 - wrong, Total: 401_000}, Sequences: score.Accuracy{Correct: 1000 - wrong, Total: 1000},
 		}}
 	}
 	forced := set("length 400", (1000-right)/2)
-	sets := []sequencesSet{set("length 400", 1000-right), set("length 40", 0)}
+	sets := []measuredSet{set("length 400", 1000-right), set("length 40", 0)}
 	sets[0].Forced = &forced.Decoded
 	return Result{
 		Header:   Header{Version: "0.3.0+abc", Experiment: experiment, Model: "a model", Task: label, Seed: seed, Data: "d", Parameters: 12345, Step: 3000, Seconds: 600, Threads: 1},
