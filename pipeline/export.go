@@ -7,12 +7,13 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/internal/safetensors"
 	"universal-transformer/task"
+	"universal-transformer/training"
 )
 
 // Export writes the model's parameters and configuration to the run directory's export/, for other programs, and gives its path.
 // The metadata say what parameters and configuration do not: how scores are scaled, say, or what the decoder reads first. Row 0 of an embedding, which is padding, is zero there, as models read it, unless a table makes the logits, too.
 func (m *Model) Export() (string, error) {
-	tensors := slices.Clone(parameters(m.checkpoint))
+	tensors := training.Parameters(m.checkpoint.Tensors)
 	for i, t := range tensors {
 		if (t.Name == "embedding.source" || t.Name == "embedding.target") && !m.tiedReadout() {
 			tensors[i].Data = slices.Clone(t.Data)

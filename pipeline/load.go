@@ -14,7 +14,6 @@ import (
 	"universal-transformer/decoding"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
-	"universal-transformer/internal/safetensors"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/training"
@@ -73,7 +72,7 @@ func Load(dir string, backend compute.Backend) (*Model, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return m, training.Load(m.Store, parameters(m.checkpoint))
+	return m, training.Load(m.Store, training.Parameters(m.checkpoint.Tensors))
 }
 
 // choose finds the checkpoint to use.
@@ -158,7 +157,7 @@ func fits(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *run
 	if err != nil {
 		return err
 	}
-	for _, have := range parameters(c) {
+	for _, have := range training.Parameters(c.Tensors) {
 		shape, ok := want[have.Name]
 		switch {
 		case !ok:
@@ -172,16 +171,6 @@ func fits(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *run
 		return fmt.Errorf("checkpoint of step %d: parameter %s of the model that config.json describes is missing", c.Step, name)
 	}
 	return sealed(r, v, c)
-}
-
-// parameters are a checkpoint's tensors that belong to the model.
-func parameters(c *runlog.Checkpoint) (kept []safetensors.Tensor) {
-	for _, tensor := range c.Tensors {
-		if training.Trained(universal.Path(tensor.Name)) {
-			kept = append(kept, tensor)
-		}
-	}
-	return kept
 }
 
 // declared builds a model once, without running it, to learn its parameters' names and shapes. perPosition is the ids of a source

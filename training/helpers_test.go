@@ -19,12 +19,12 @@ import (
 	"universal-transformer/vocab"
 )
 
-// config is a short training that uses everything: smoothing, warm-up of the ponder cost, clipping, accumulation.
+// config is a short training that uses everything: smoothing, warm-up of the ponder cost, clipping, accumulation, means of the weights.
 func config(steps int64) training.Config {
 	return training.Config{
 		Steps: steps, Schedule: training.Constant{LearningRate: 3e-3}, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9,
 		Objective: objective.Objective{LabelSmoothing: 0.1}, Ponder: objective.PonderSchedule{Weight: 0.01, Steps: 10},
-		ClipNorm: 0.5, Accumulate: 2, LogEvery: 3, EvaluateEvery: 5, CheckpointEvery: 4, Keep: 2, Seed: 11,
+		Average: 0.9, ClipNorm: 0.5, Accumulate: 2, LogEvery: 3, EvaluateEvery: 5, CheckpointEvery: 4, Keep: 2, Seed: 11,
 	}
 }
 

@@ -112,7 +112,11 @@ func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64,
 		if i < n-1 {
 			exec = t.accumulate
 		}
-		out, err := exec.Call(capacity.ShapeOf(b), append(t.arguments(b, positions), rate)...)
+		arguments := append(t.arguments(b, positions), rate)
+		if t.Config.Average > 0 {
+			arguments = append(arguments, t.Config.keep(t.step))
+		}
+		out, err := exec.Call(capacity.ShapeOf(b), arguments...)
 		if err != nil {
 			return tally, 0, err
 		}

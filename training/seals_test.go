@@ -161,6 +161,7 @@ func TestMissingMetricsAreNoted(t *testing.T) {
 // Caught when planted: dropout left on in validation.
 func TestValidationDropsNothing(t *testing.T) {
 	c := config(10)
+	c.Average = 0
 	c.Schedule = unchecked(0)
 	tr := trainer(t, c)
 	run(t, tr)

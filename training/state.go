@@ -125,11 +125,11 @@ var dtypeNames = map[string]dtypes.DType{
 	"U32": dtypes.Uint32, "U64": dtypes.Uint64, "U8": dtypes.Uint8, "BOOL": dtypes.Bool,
 }
 
-// Trained tells whether the variable at a path is a parameter of the model, and not the optimiser's or a random state.
+// Trained tells whether the variable at a path is a parameter of the model, and not the optimiser's, a mean or a random state.
 func Trained(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, model.ScopeSeparator), model.ScopeSeparator)
 	switch first {
-	case optimizer.Scope, optimizer.AdamDefaultScope, strings.TrimPrefix(accumulated, "/"), optimizer.GlobalStepVariableName, model.RNGStateVariableName:
+	case optimizer.Scope, optimizer.AdamDefaultScope, strings.TrimPrefix(accumulated, "/"), strings.TrimPrefix(averaged, "/"), optimizer.GlobalStepVariableName, model.RNGStateVariableName:
 		return false
 	}
 	return true

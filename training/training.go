@@ -34,9 +34,10 @@ type Config struct {
 	WeightDecay         float64                  `json:"weight_decay,omitempty"`  // an update takes this times the learning rate from every matrix, beside Adam (Loshchilov and Hutter, 2019); the authors have none
 	DecayVectors        bool                     `json:"decay_vectors,omitempty"` // weight decay also of gains, biases and the halting unit
 	objective.Objective                          // label smoothing
-	Ponder              objective.PonderSchedule `json:"ponder"`     // weight of the ponder cost; the authors use 0.01
-	ClipNorm            float64                  `json:"clip_norm"`  // gradients of a larger global norm are scaled down to it; 0: never
-	Accumulate          int                      `json:"accumulate"` // batches an update; 0 counts as 1
+	Ponder              objective.PonderSchedule `json:"ponder"`            // weight of the ponder cost; the authors use 0.01
+	Average             float64                  `json:"average,omitempty"` // an exponential mean of the weights keeps this share of itself in every update, as 0.999; validation and everything after training use the mean (Polyak and Juditsky, 1992); 0: the weights themselves
+	ClipNorm            float64                  `json:"clip_norm"`         // gradients of a larger global norm are scaled down to it; 0: never
+	Accumulate          int                      `json:"accumulate"`        // batches an update; 0 counts as 1
 
 	ComputeHalted bool `json:"compute_halted,omitempty"` // compute halted positions too, instead of leaving them out
 
@@ -77,7 +78,7 @@ func (c Config) Validate() error {
 		positive("checkpoint_every", c.CheckpointEvery),
 		rate("beta1", c.Beta1, 1), rate("beta2", c.Beta2, 1), rate("label_smoothing", c.LabelSmoothing, 1),
 		rate("weight_decay", c.WeightDecay, 1e3),
-		rate("clip_norm", c.ClipNorm, 1e9), rate("ponder.weight", c.Ponder.Weight, 1e9), rate("ponder.warmup", float64(c.Ponder.Steps), 1e15),
+		rate("average", c.Average, 1), rate("clip_norm", c.ClipNorm, 1e9), rate("ponder.weight", c.Ponder.Weight, 1e9), rate("ponder.warmup", float64(c.Ponder.Steps), 1e15),
 		rate("accumulate", float64(c.Accumulate), 1e6), rate("stop.patience", float64(c.Stop.Patience), 1e9), rate("stop.accuracy", c.Stop.Accuracy, 1.0001),
 	} {
 		if err != nil {

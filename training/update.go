@@ -46,10 +46,11 @@ type forward struct {
 	result      universal.Result
 	loss, tally *Node
 	rate        *Node // the learning rate; nil where nothing is learned
+	keep        *Node // what the means of the weights keep of themselves; nil where there are none
 }
 
 // forward builds the model and the loss of one batch. The nodes are those of feed.Tensors, the ponder weight, and in training the
-// learning rate.
+// learning rate and, where there are means of the weights, what they keep.
 func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capacities, training bool) (f forward) {
 	in, rest := feed.Inputs(nodes, t.hasSource, training && t.Positions.Random())
 	in.SourceCapacities, in.TargetCapacities = c.Source, c.Target
@@ -59,6 +60,9 @@ func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capaciti
 	if training {
 		f.rate = rest[1]
 	}
+	if training && t.Config.Average > 0 {
+		f.keep = rest[2]
+	}
 	return f
 }
 
@@ -66,7 +70,7 @@ func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capaciti
 func (t *Trainer) updateGraph(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 	f := t.forward(scope, nodes, c, true)
 	gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
-	return []*Node{f.tally, t.apply(scope, gradients, f.rate)}, f.result
+	return []*Node{f.tally, t.apply(scope, gradients, f)}, f.result
 }
 
 // accumulateGraph adds the gradients of one batch to what earlier batches of the same update gave. The last batch of an update
@@ -75,7 +79,7 @@ func (t *Trainer) accumulateGraph(last bool) capacity.GraphBuilder {
 	return func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 		f := t.forward(scope, nodes, c, true)
 		gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
-		sums := t.sums(scope, f.loss.Graph())
+		sums := t.beside(scope, f.loss.Graph(), accumulated)
 		for i, sum := range sums {
 			gradients[i] = Add(sum.NodeValue(f.loss), gradients[i])
 			sum.SetNodeValue(gradients[i])
@@ -87,7 +91,7 @@ func (t *Trainer) accumulateGraph(last bool) capacity.GraphBuilder {
 			gradients[i] = DivScalar(gradients[i], float64(t.Config.Accumulate))
 			sum.SetNodeValue(ZerosLike(gradients[i]))
 		}
-		return []*Node{f.tally, t.apply(scope, gradients, f.rate)}, f.result
+		return []*Node{f.tally, t.apply(scope, gradients, f)}, f.result
 	}
 }
 
@@ -102,22 +106,22 @@ func trainable(scope *model.Scope, g *Graph) []*model.Variable {
 	return list
 }
 
-// sums are the variables that gradients are accumulated in, in the order of the trainable variables.
-func (t *Trainer) sums(scope *model.Scope, g *Graph) []*model.Variable {
-	var sums []*model.Variable
+// beside gives, in the order of the trainable variables, a variable of the same shape for each in a scope of its own, zero at first.
+func (t *Trainer) beside(scope *model.Scope, g *Graph, in string) []*model.Variable {
+	var list []*model.Variable
 	for _, v := range trainable(scope, g) {
-		at := scope.Store().Scope(model.JoinPath(accumulated, v.Scope())).WithInitializer(initializer.Zero)
-		sums = append(sums, at.VariableWithShape(v.Name(), v.Shape()).SetTrainable(false))
+		at := scope.Store().Scope(model.JoinPath(in, v.Scope())).WithInitializer(initializer.Zero)
+		list = append(list, at.VariableWithShape(v.Name(), v.Shape()).SetTrainable(false))
 	}
-	return sums
+	return list
 }
 
 // accumulated is the scope of gradient sums.
 const accumulated = "/accumulated"
 
-// apply clips the gradients to a global norm (Pascanu et al., 2013) and lets Adam update the variables. It returns the norm
-// before clipping.
-func (t *Trainer) apply(scope *model.Scope, gradients []*Node, learningRate *Node) *Node {
+// apply clips the gradients to a global norm (Pascanu et al., 2013) and lets Adam update the variables, and their means follow. It
+// returns the norm before clipping.
+func (t *Trainer) apply(scope *model.Scope, gradients []*Node, f forward) *Node {
 	norm := globalNorm(trainable(scope, gradients[0].Graph()), gradients)
 	if limit := t.Config.ClipNorm; limit > 0 {
 		scale := MinScalar(Div(Scalar(norm.Graph(), norm.DType(), limit), MaxScalar(norm, 1e-12)), 1.0)
@@ -125,11 +129,14 @@ func (t *Trainer) apply(scope *model.Scope, gradients []*Node, learningRate *Nod
 			gradients[i] = Mul(gradients[i], scale)
 		}
 	}
-	optimizer.LearningRateVar(scope, norm.DType(), 0).SetNodeValue(learningRate)
-	matrices, decays := t.decayed(scope, learningRate)
+	optimizer.LearningRateVar(scope, norm.DType(), 0).SetNodeValue(f.rate)
+	matrices, decays := t.decayed(scope, f.rate)
 	t.Config.adam().Done().(withGradients).UpdateGraphWithGradients(scope, gradients, norm.DType())
 	for i, v := range matrices {
 		v.SetNodeValue(Sub(v.NodeValue(norm), decays[i]))
+	}
+	if f.keep != nil {
+		t.average(scope, f.keep)
 	}
 	return norm
 }

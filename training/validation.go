@@ -13,7 +13,11 @@ import (
 // validate measures the validation set with teacher forcing, remembers the best checkpoint, and decides whether to stop.
 func (t *Trainer) validate() error {
 	start := time.Now()
-	tally, err := t.measure(t.Validation)
+	var tally objective.Tally
+	err := t.withMeans(func() (err error) {
+		tally, err = t.measure(t.Validation)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("validation at step %d: %w", t.step, err)
 	}

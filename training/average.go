@@ -1,0 +1,86 @@
+package training
+
+import (
+	"errors"
+	"strings"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/internal/safetensors"
+	"universal-transformer/universal"
+)
+
+// averaged is the scope of the exponential means of the weights.
+const averaged = "/averaged"
+
+// keep is the share of the mean that the update of a step leaves in it, less than Average in the beginning, so that the mean forgets
+// the weights it began with:
+//
+//	mean_s = keep_s mean_(s-1) + (1 - keep_s) weights_s,  keep_s = min(Average, (s-1) / (s+9))
+func (c Config) keep(step int64) float32 {
+	return float32(min(c.Average, float64(step-1)/float64(step+9)))
+}
+
+// average moves the means to the weights that the update has just made; keep is a scalar.
+func (t *Trainer) average(scope *model.Scope, keep *Node) {
+	g := keep.Graph()
+	weights := trainable(scope, g)
+	for i, mean := range t.beside(scope, g, averaged) {
+		weight := weights[i].NodeValue(g)
+		mean.SetNodeValue(Add(Mul(keep, mean.NodeValue(g)), Mul(OneMinus(keep), weight)))
+	}
+}
+
+// withMeans runs a function while the parameters are their means, if there are any.
+func (t *Trainer) withMeans(do func() error) error {
+	if t.Config.Average == 0 {
+		return do()
+	}
+	if err := t.exchange(); err != nil {
+		return err
+	}
+	err := do()
+	return errors.Join(err, t.exchange())
+}
+
+// exchange gives the parameters the values of their means, and the means those of the parameters.
+func (t *Trainer) exchange() error {
+	for v := range t.Store.IterVariables() {
+		mean := t.Store.GetVariable(averaged + v.Path())
+		if !Trained(v.Path()) || mean == nil {
+			continue
+		}
+		a, err := v.Value()
+		if err != nil {
+			return err
+		}
+		b, err := mean.Value()
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(v.SetValuePreservingOld(b), mean.SetValuePreservingOld(a)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Parameters are those of a checkpoint's tensors that a model is used with: its parameters, or their means where training kept them.
+func Parameters(stored []safetensors.Tensor) (kept []safetensors.Tensor) {
+	means := map[string]safetensors.Tensor{}
+	for _, s := range stored {
+		if path, is := strings.CutPrefix(universal.Path(s.Name), averaged); is {
+			means[universal.Name(path)] = s
+		}
+	}
+	for _, s := range stored {
+		if !Trained(universal.Path(s.Name)) {
+			continue
+		}
+		if mean, has := means[s.Name]; has {
+			s.Shape, s.DType, s.Data = mean.Shape, mean.DType, mean.Data
+		}
+		kept = append(kept, s)
+	}
+	return kept
+}
