@@ -7,11 +7,12 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"universal-transformer/decoding"
 	"universal-transformer/engine/enginetest"
+	"universal-transformer/neuralgpu"
 	"universal-transformer/recurrent"
 	"universal-transformer/vocab"
 )
 
-// Recurrent networks decoded token by token, from a state, give the logits of running over source and prefix again: rows in another
+// Recurrent networks, and a Neural GPU, whose state is all of its answer, decoded token by token, from a state, give the logits of running over source and prefix again: rows in another
 // order, twice, and given up on the way, prompts of unequal lengths, and beam searches.
 // Caught when planted: a decoder that always starts from the source, or never; cells and states mixed up; the source of another row.
 func TestRecurrentStateAgreesWithoutIt(t *testing.T) {
@@ -19,6 +20,7 @@ func TestRecurrentStateAgreesWithoutIt(t *testing.T) {
 	config := recurrent.Config{SourceVocabulary: 7, TargetVocabulary: 6, Width: 5, Layers: 2, Seed: 1, Precision: dtypes.Float64}
 	for _, m := range []decoding.Model{
 		recurrent.EncoderDecoder{Config: config}, recurrent.EncoderDecoder{Config: config, Attention: true}, recurrent.Decoder{Config: config},
+		neuralgpu.Model{SourceVocabulary: 7, TargetVocabulary: 6, Width: 6, Seed: 1, Precision: dtypes.Float64},
 	} {
 		name := fmt.Sprintf("%+v", m)
 		d, err := decoding.New(enginetest.Backend(t), randomWeights(t, m), m)

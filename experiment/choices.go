@@ -64,6 +64,7 @@ func (models) rows() []row[ModelKind] {
 		{"lstm_encoder_decoder", LSTMEncoderDecoder{Recurrent: lstm(), Attention: true}},
 		{"lstm_classifier", LSTMClassifier{Recurrent: lstm(), Pool: LastPool}},
 		{"lstm_language_model", LSTMLanguageModel{lstm()}},
+		{"neural_gpu", neuralGPU()},
 	}
 }
 

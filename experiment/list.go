@@ -30,6 +30,7 @@ var List = []Entry{
 	{"addition-paper-adaptive", "addition-paper with adaptive halting", AdditionPaperAdaptive},
 	{"copy-transformer", "copy with a Transformer, whose layers have weights of their own", CopyTransformer},
 	{"copy-lstm", "copy with an LSTM with attention", CopyLSTM},
+	{"copy-neural-gpu", "copy with a Neural GPU, section 4", CopyNeuralGPU},
 	{"babi", "one task of bAbI, section 3.1: fill in task.path; ut experiment runs all of table 1", Babi},
 	{"execute-copy", "table 5, copy: the digits of numbers up to 55", ExecuteCopy},
 	{"execute-copy-adaptive", "execute-copy with adaptive halting", ExecuteCopyAdaptive},

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/internal/gradcheck"
+	"universal-transformer/internal/modeltest"
 	"universal-transformer/objective"
 	"universal-transformer/recurrent"
 	"universal-transformer/universal"
@@ -36,13 +37,13 @@ func loss(m universal.Model, training bool) gradcheck.Loss {
 // for the candidate; a start without gradient.
 func TestGradientsAgreeWithCentralDifferences(t *testing.T) {
 	for name, m := range models() {
-		source, target := rectangle(sources, 4), rectangle(targets, 5)
+		source, target := modeltest.Rectangle(sources, 4), modeltest.Rectangle(targets, 5)
 		if classifies(m) {
 			target = [][]int32{{2}, {4}, {1}}
 		}
 		for _, training := range []bool{true, false} {
 			x := newMachine(t, m, training)
-			for path, gradient := range gradcheck.Check(t, enginetest.Backend(t), x.store, loss(m, training), []any{source, target}, 1e-7) {
+			for path, gradient := range gradcheck.Check(t, enginetest.Backend(t), x.Store, loss(m, training), []any{source, target}, 1e-7) {
 				if gradient < 1e-6 {
 					t.Errorf("%s, training %v: the largest gradient of %s is %v: nothing was compared", name, training, path, gradient)
 				}
@@ -62,14 +63,14 @@ func TestPaddingChangesNothing(t *testing.T) {
 		}
 		for _, b := range []struct{ rows, source, target int }{{3, 4, 5}, {4, 8, 7}} {
 			empty := make([][]int32, b.rows-3)
-			logits, _ := x.run(rectangle(slices.Concat(sources, empty), b.source), rectangle(slices.Concat(targets, empty), b.target))
-			if apart(logits, logits) != 0 {
+			logits, _ := x.Run(modeltest.Rectangle(slices.Concat(sources, empty), b.source), modeltest.Rectangle(slices.Concat(targets, empty), b.target))
+			if modeltest.Apart(logits, logits) != 0 {
 				t.Errorf("%s: logits are no numbers", name)
 			}
 			for i := range sources {
-				want, _ := x.run(sources[i:i+1], targets[i:i+1])
+				want, _ := x.Run(sources[i:i+1], targets[i:i+1])
 				row := len(logits) / b.rows
-				if d := apart(logits[i*row:][:len(want)], want); len(want)%vocabulary != 0 || !(d < 1e-12) {
+				if d := modeltest.Apart(logits[i*row:][:len(want)], want); len(want)%vocabulary != 0 || !(d < 1e-12) {
 					t.Errorf("%s: example %d in a batch of %d is off by %v", name, i, b.rows, d)
 				}
 			}
@@ -87,14 +88,14 @@ func TestDecoderIsCausal(t *testing.T) {
 			continue
 		}
 		x := newMachine(t, m, false)
-		before, _ := x.run(source, [][]int32{target})
+		before, _ := x.Run(source, [][]int32{target})
 		vocabulary := len(before) / len(target)
 		for i := range target[:4] {
 			changed := slices.Clone(target)
 			for j := i; j < len(changed); j++ {
 				changed[j] = changed[j]%4 + 1
 			}
-			after, _ := x.run(source, [][]int32{changed})
+			after, _ := x.Run(source, [][]int32{changed})
 			for j := range target {
 				same := slices.Equal(after[j*vocabulary:][:vocabulary], before[j*vocabulary:][:vocabulary])
 				if same != (j <= i) {
@@ -112,15 +113,15 @@ func TestDropoutActsInTrainingOnly(t *testing.T) {
 	c.Dropout = 0.5
 	source, target := [][]int32{{3, 6, 2, 5}}, [][]int32{{2, 4, 3, 1}}
 	with, without := recurrent.EncoderDecoder{Config: c, Attention: true}, recurrent.EncoderDecoder{Config: small(), Attention: true}
-	want, _ := newMachine(t, without, true).run(source, target)
-	still, _ := newMachine(t, with, false).run(source, target)
-	if apart(still, want) != 0 {
+	want, _ := newMachine(t, without, true).Run(source, target)
+	still, _ := newMachine(t, with, false).Run(source, target)
+	if modeltest.Apart(still, want) != 0 {
 		t.Error("dropout changes logits outside of training")
 	}
 	x := newMachine(t, with, true)
-	first, _ := x.run(source, target)
-	second, _ := x.run(source, target)
-	if apart(first, want) == 0 || apart(first, second) == 0 {
+	first, _ := x.Run(source, target)
+	second, _ := x.Run(source, target)
+	if modeltest.Apart(first, want) == 0 || modeltest.Apart(first, second) == 0 {
 		t.Error("dropout changes nothing in training, or always the same")
 	}
 }
@@ -140,7 +141,7 @@ func TestForgetGatesStartOpen(t *testing.T) {
 	if _, err := exec.Call([][]int32{{2, 3}}); err != nil {
 		t.Fatal(err)
 	}
-	got := reference{&machine{t: t, store: store}, 3}.parameter("decoder.layer_2.bias")
+	got := modeltest.Parameter(t, store, "decoder.layer_2.bias")
 	if want := []float64{0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0}; !slices.Equal(got, want) {
 		t.Errorf("biases of input, forget, candidate and output start as %v, want %v", got, want)
 	}

@@ -5,30 +5,21 @@ import (
 	"math"
 	"testing"
 
-	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/internal/modeltest"
 	"universal-transformer/recurrent"
 	"universal-transformer/universal"
 )
 
 // reference computes the models by plain loops over float64, number by number.
 type reference struct {
-	x     *machine
+	t     *testing.T
+	store *model.Store
 	width int
 }
 
 // parameter is the entries of a parameter, row by row.
-func (r reference) parameter(name string) []float64 {
-	r.x.t.Helper()
-	v := r.x.store.GetVariable(universal.Path(name))
-	if v == nil {
-		r.x.t.Fatalf("there is no parameter %s", name)
-	}
-	value, err := v.Value()
-	if err != nil {
-		r.x.t.Fatal(err)
-	}
-	return tensors.MustCopyFlatData[float64](value)
-}
+func (r reference) parameter(name string) []float64 { return modeltest.Parameter(r.t, r.store, name) }
 
 func (r reference) embed(name string, token int32) []float64 {
 	if token == 0 {
@@ -170,12 +161,12 @@ func TestAgreesWithPlainLoops(t *testing.T) {
 		}
 		for _, training := range []bool{false, true} {
 			x := newMachine(t, m, training)
-			logits, shares := x.run([][]int32{source}, [][]int32{target})
-			wantLogits, wantShares := reference{x, 3}.run(m, source, target)
-			if d := apart(logits, wantLogits); !(d < 1e-12) {
+			logits, shares := x.Run([][]int32{source}, [][]int32{target})
+			wantLogits, wantShares := reference{t, x.Store, 3}.run(m, source, target)
+			if d := modeltest.Apart(logits, wantLogits); !(d < 1e-12) {
 				t.Errorf("%s, training %v: logits are off by %v", name, training, d)
 			}
-			if d := apart(shares, wantShares); !(d < 1e-12) {
+			if d := modeltest.Apart(shares, wantShares); !(d < 1e-12) {
 				t.Errorf("%s, training %v: attention is off by %v", name, training, d)
 			}
 		}

@@ -1,0 +1,56 @@
+package experiment
+
+import (
+	"fmt"
+
+	"universal-transformer/neuralgpu"
+	"universal-transformer/task"
+	"universal-transformer/universal"
+)
+
+// NeuralGPU is the Neural GPU that the paper's table 4 quotes, as its section 4 reduces it to a Universal Transformer.
+type NeuralGPU struct{ neuralgpu.Model }
+
+// neuralGPU is the defaults.
+func neuralGPU() NeuralGPU { return NeuralGPU{neuralgpu.Model{Width: 96}} }
+
+// Kind is task.Transduction.
+func (NeuralGPU) Kind() task.Kind { return task.Transduction }
+
+// Validate checks all fields.
+func (m NeuralGPU) Validate() error { return m.Build(smallest, 1).Validate() }
+
+// Build makes the model.
+func (m NeuralGPU) Build(v task.Vocabularies, seed uint64) universal.Model {
+	model := m.Model
+	model.Seed, model.TargetVocabulary = seed, v.Target.Size()
+	if v.Source != nil {
+		model.SourceVocabulary = v.Source.Size()
+	}
+	return model
+}
+
+// Channels is the width.
+func (m NeuralGPU) Channels() int { return m.Width }
+
+// TrainingPositions draws none: a convolution is not told where it stands.
+func (NeuralGPU) TrainingPositions(task.Vocabularies) universal.Draws { return universal.Draws{} }
+
+// Conventions says how the layers are to be computed.
+func (NeuralGPU) Conventions() map[string]string { return neuralgpu.Conventions() }
+
+// Describe says what the model is and how large.
+func (m NeuralGPU) Describe() string {
+	return fmt.Sprintf("Neural GPU, as many steps as source tokens, width %d", m.Width)
+}
+
+// Convolved is a run with a Neural GPU in place of its Universal Transformer. Its name ends in "-neural-gpu".
+func Convolved(r Run) Run {
+	r.Model.Value = neuralGPU()
+	r.Training.ClipNorm = 1
+	r.Name += "-neural-gpu"
+	return r
+}
+
+// CopyNeuralGPU is copy with a Neural GPU; other tasks are made by [Convolved] in the same way.
+func CopyNeuralGPU() Run { return Convolved(Copy()) }
