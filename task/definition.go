@@ -23,6 +23,18 @@ type Definition interface {
 	String() string
 }
 
+// Aligned is a Definition that knows which source tokens the tokens of an answer are made of.
+type Aligned interface {
+	// Align says so of a right answer with so many places, End included.
+	Align(source []string, places int) []Alignment
+}
+
+// An Alignment is one thing that every token of an answer is made of.
+type Alignment struct {
+	Name   string // "the digit of the first number"
+	Source []int  // its place in the source, from 0, for each place of the answer; -1: nothing is needed there
+}
+
 // A Kind says what a task's answers are.
 type Kind int
 

@@ -38,6 +38,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"negative count", []string{"eval", "run", "--count", "-3"}, 2, []string{"count is -3"}},
 		{"beam of no width", []string{"decode", "run", "--beam", "0"}, 2, []string{"beam width is 0"}},
 		{"alpha without beam", []string{"decode", "run", "--alpha", "1"}, 2, []string{"--beam"}},
+		{"teacher-forced diagnosis", []string{"eval", "run", "--teacher-forced", "--diagnose"}, 2, []string{"--diagnose"}},
 		{"teacher-forced beam", []string{"eval", "run", "--teacher-forced", "--beam", "2"}, 2, []string{"--beam"}},
 		{"trace without input", []string{"trace", "run"}, 2, []string{"--input"}},
 		{"trace as two things", []string{"trace", "run", "--input", "1", "--json", "--text"}, 2, []string{"--json", "--text"}},

@@ -24,7 +24,8 @@ type measured struct {
 	Experiment string `json:"experiment"`
 	Checkpoint int64  `json:"checkpoint"`
 	pipeline.Evaluation
-	Seconds float64 `json:"seconds"`
+	Diagnosis *pipeline.Diagnosis `json:"diagnosis,omitempty"`
+	Seconds   float64             `json:"seconds"`
 }
 
 const evalHelp = `eval measures the best checkpoint of one or more runs on examples that their task holds out, as the
@@ -38,6 +39,10 @@ seed that it was trained with.
 
 --data measures on another file of the task's format: pairs with a tab between them, a file of
 bAbI, or a text. --errors writes every wrong answer, one a line: source, right answer, the model's.
+
+--diagnose says how wrong answers are wrong: whether they end too early or too late, and where the first
+wrong token stands; and, for copy, reverse and addition, which head of the decoder attends to the source's
+right token, and how much.
 
 With --json: an object, or an array of them if there are several runs, with the fields
   version      of the program
@@ -54,12 +59,16 @@ With --json: an object, or an array of them if there are several runs, with the 
   notes        an array of lines: what else is to be known
   encoder_updates, decoder_updates
                steps of a position on average at adaptive depth, where nothing is decoded; else 0
+  diagnosis    with --diagnose: wrong, early, late, substitute (answers), first_wrong (an array of
+               ten), attention (an array of objects with right, step, head, mean, least, place) and
+               over_answers (how many attention is of)
   seconds      that all of it took, compiling included`
 
 // evalFlags is what eval is told.
 type evalFlags struct {
 	pipeline.Protocol
 	backend, errors string
+	diagnose        bool
 	asJSON          bool
 }
 
@@ -72,6 +81,7 @@ func newEval() *cobra.Command {
 		Example: `  ut eval runs/reverse
   ut eval runs/reverse --length 40 --count 200
   ut eval runs/reverse --mix 16 --beam 4 --json
+  ut eval runs/copy --length 400 --diagnose
   ut eval runs/one runs/two runs/three
   ut eval runs/pairs --data other.tsv --errors wrong.tsv
   ut eval runs/reverse --teacher-forced          (and --compute-halted, to see what leaving halted positions out saves)`,
@@ -90,6 +100,7 @@ func newEval() *cobra.Command {
 	c.Flags().StringVar(&f.errors, "errors", "", "write wrong answers to this `file`")
 	c.Flags().BoolVar(&f.TeacherForced, "teacher-forced", false, "predict every token from the true ones before it")
 	c.Flags().BoolVar(&f.ComputeHalted, "compute-halted", false, "compute halted positions too: the same results, more work; not where answers are decoded")
+	c.Flags().BoolVar(&f.diagnose, "diagnose", false, "say where answers go wrong, and whether attention finds the right token")
 	beamFlags(c, &f.Beam)
 	jsonFlag(c, &f.asJSON)
 	backendFlag(c, &f.backend)
@@ -114,6 +125,9 @@ func (f *evalFlags) check(c *cobra.Command, args []string) error {
 	}
 	if f.TeacherForced && c.Flags().Changed("beam") {
 		return usagef("--teacher-forced and --beam are both given: with teacher forcing nothing is searched")
+	}
+	if f.TeacherForced && f.diagnose {
+		return usagef("--teacher-forced and --diagnose are both given: only answers that were decoded are diagnosed")
 	}
 	if f.errors != "" && len(args) > 1 {
 		return usagef("--errors is for one run: name one")
@@ -148,7 +162,13 @@ func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 			if err != nil {
 				return err
 			}
-			list = append(list, measured{runlog.Version(), dir, m.Run.Name, m.Step, e, time.Since(start).Seconds()})
+			var d *pipeline.Diagnosis
+			if f.diagnose {
+				if d, err = m.Diagnose(c.Context(), e); err != nil {
+					return err
+				}
+			}
+			list = append(list, measured{runlog.Version(), dir, m.Run.Name, m.Step, e, d, time.Since(start).Seconds()})
 			return f.writeErrors(m, e)
 		})
 		if err != nil {
@@ -224,6 +244,9 @@ func (m measured) print(w io.Writer) error {
 		lines = append(lines, fmt.Sprintf("steps of a position on average: encoder %.2f, decoder %.2f", m.EncoderUpdates, m.DecoderUpdates))
 	}
 	lines = append(lines, m.Notes...)
+	if m.Diagnosis != nil {
+		lines = append(lines, m.Diagnosis.Lines()...)
+	}
 	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
 	return err
 }

@@ -1,0 +1,165 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"universal-transformer/task"
+	"universal-transformer/viewer"
+	"universal-transformer/vocab"
+)
+
+// A Diagnosis says where wrong answers go wrong, and whether the decoder attends to the source tokens that answers are made of.
+type Diagnosis struct {
+	Wrong      int         `json:"wrong"`        // answers
+	Early      int         `json:"early"`        // of these, that end too early
+	Late       int         `json:"late"`         // of these, that end too late, or not at all
+	Substitute int         `json:"substitute"`   // of these, that have the right length
+	FirstWrong [10]int     `json:"first_wrong"`  // wrong answers by the tenth of the right answer that the first wrong token stands in
+	Attention  []Attention `json:"attention"`    // where the task knows what tokens are made of, and the model attends; else none
+	OverTraced int         `json:"over_answers"` // right answers, given to the model, that Attention is of
+}
+
+// Attention is how the head of the decoder that attends to the right source tokens most does so.
+type Attention struct {
+	Right string  `json:"right"` // what is attended to: "the digit of the first number"
+	Step  int     `json:"step"`  // from 1
+	Head  int     `json:"head"`  // from 1
+	Mean  float64 `json:"mean"`  // weight on the right token, over all tokens of the answers that have one
+	Least float64 `json:"least"` // the smallest such weight
+	Place int     `json:"place"` // of the token, from 1, that has it
+}
+
+// mostDiagnosed is how many answers attention is recorded of: a graph is compiled for each.
+const mostDiagnosed = 4
+
+// Diagnose looks into an evaluation whose answers were decoded.
+func (m *Model) Diagnose(ctx context.Context, e Evaluation) (*Diagnosis, error) {
+	if m.Run.Task.Value.Kind() != task.Transduction || len(e.Answers) != len(e.Examples) {
+		return nil, fmt.Errorf("%s: only answers that were decoded can be diagnosed", m.Dir())
+	}
+	d := &Diagnosis{}
+	for i, a := range e.Answers {
+		d.add(a.Tokens, e.Examples[i].Target)
+	}
+	aligned, is := m.Run.Task.Value.(task.Aligned)
+	if !is {
+		return d, nil
+	}
+	var heads []*headTally
+	for _, example := range e.Examples {
+		if len(example.Source) > mostTraced || d.OverTraced == mostDiagnosed {
+			continue
+		}
+		trace := m.newTrace()
+		trace.Source, trace.Target = spell(m.Vocabularies.Source, example.Source), spell(m.Vocabularies.Target, example.Target)
+		trace.Encoder, trace.Decoder = &viewer.Stack{Tokens: trace.Source}, &viewer.Stack{Tokens: trace.Target}
+		inputs := []any{[][]int32{example.Source}, [][]int32{example.Target}}
+		if _, err := m.record(ctx, trace, inputs); err != nil {
+			return nil, err
+		}
+		if len(trace.Decoder.CrossAttention) == 0 {
+			return d, nil
+		}
+		d.OverTraced++
+		heads = tally(heads, trace.Decoder.CrossAttention, aligned.Align(trace.Source, len(trace.Target)))
+	}
+	d.Attention = best(heads)
+	return d, nil
+}
+
+// add counts an answer, if it is wrong.
+func (d *Diagnosis) add(answer, right []vocab.ID) {
+	if slices.Equal(answer, right) {
+		return
+	}
+	d.Wrong++
+	switch {
+	case len(answer) < len(right):
+		d.Early++
+	case len(answer) > len(right):
+		d.Late++
+	default:
+		d.Substitute++
+	}
+	first := 0
+	for first < min(len(answer), len(right)-1) && answer[first] == right[first] {
+		first++
+	}
+	d.FirstWrong[first*10/len(right)]++
+}
+
+// headTally is what one head in one step attends to of one alignment.
+type headTally struct {
+	Attention
+	sum   float64
+	count int
+}
+
+// tally adds the attention of one answer, [step][head][place][source], to that of others.
+func tally(heads []*headTally, attention [][][][]float64, alignments []task.Alignment) []*headTally {
+	at := 0
+	for _, a := range alignments {
+		for step := range attention {
+			for head, weights := range attention[step] {
+				if at == len(heads) {
+					heads = append(heads, &headTally{Attention: Attention{Right: a.Name, Step: step + 1, Head: head + 1, Least: 1}})
+				}
+				for place, source := range a.Source {
+					if source >= 0 {
+						heads[at].add(weights[place][source], place)
+					}
+				}
+				at++
+			}
+		}
+	}
+	return heads
+}
+
+func (h *headTally) add(weight float64, place int) {
+	h.sum += weight
+	h.count++
+	if weight < h.Least {
+		h.Least, h.Place = weight, place+1
+	}
+}
+
+// best is, for every alignment, the head with the highest mean.
+func best(heads []*headTally) (list []Attention) {
+	for _, h := range heads {
+		if h.count == 0 {
+			continue
+		}
+		h.Mean = h.sum / float64(h.count)
+		switch last := len(list) - 1; {
+		case last < 0 || list[last].Right != h.Right:
+			list = append(list, h.Attention)
+		case h.Mean > list[last].Mean:
+			list[last] = h.Attention
+		}
+	}
+	return list
+}
+
+// Lines is the diagnosis in words.
+func (d *Diagnosis) Lines() []string {
+	if d.Wrong == 0 && len(d.Attention) == 0 {
+		return []string{"no answer is wrong"}
+	}
+	lines := []string{
+		fmt.Sprintf("%d answers are wrong: %d end too early, %d too late or not at all, %d have the right length", d.Wrong, d.Early, d.Late, d.Substitute),
+	}
+	if d.Wrong > 0 {
+		lines = append(lines, fmt.Sprintf("first wrong token, by tenths of the right answer: %v", d.FirstWrong))
+	}
+	for _, a := range d.Attention {
+		line := fmt.Sprintf("attention on %s, over %d right answers: mean %.4f by head %d in step %d", a.Right, d.OverTraced, a.Mean, a.Head, a.Step)
+		if a.Place > 0 {
+			line += fmt.Sprintf(", least %.4f at token %d", a.Least, a.Place)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

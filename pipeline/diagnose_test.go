@@ -1,0 +1,61 @@
+package pipeline
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// Wrong answers are counted by how they end and by where they first go wrong; right ones are not.
+// Caught when planted: a first wrong token behind the right End, tenths of the answer's own length, right answers counted.
+func TestWrongAnswersAreCounted(t *testing.T) {
+	right := []vocab.ID{2, 3, 4, 5, 6, 7, 8, 9, 10, vocab.End}
+	d := &Diagnosis{}
+	for _, answer := range [][]vocab.ID{
+		right,
+		{2, 3, 4, vocab.End},                    // wrong at token 4
+		{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},    // at End
+		{2, 2, 4, 5, 6, 7, 8, 9, 10, vocab.End}, // at token 2
+		{3, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 100}, // at token 1
+	} {
+		d.add(answer, right)
+	}
+	if got := fmt.Sprintf("%+v", *d); got != "{Wrong:4 Early:1 Late:2 Substitute:1 FirstWrong:[1 1 0 1 0 0 0 0 0 1] Attention:[] OverTraced:0}" {
+		t.Errorf("counted %s", got)
+	}
+}
+
+// Of every alignment the head with the highest mean over all answers is given, with its smallest weight; places that need nothing do not count.
+// Caught when planted: places that need nothing counted as 0, the head with the highest single weight, steps and heads exchanged.
+func TestAttentionIsOfTheBestHead(t *testing.T) {
+	alignments := []task.Alignment{{Name: "one", Source: []int{0, 1, -1}}, {Name: "two", Source: []int{-1, -1, 0}}}
+	// [step][head][place][source]
+	first := [][][][]float64{
+		{{{1, 0}, {0.9, 0.1}, {0.3, 0.7}}, {{0.5, 0.5}, {0.5, 0.5}, {0.5, 0.5}}},
+		{{{0, 1}, {1, 0}, {0.8, 0.2}}, {{0.7, 0.3}, {0.1, 0.9}, {0, 1}}},
+	}
+	second := [][][][]float64{
+		{{{0.2, 0.8}, {0.2, 0.8}, {1, 0}}, {{0, 1}, {0, 1}, {0, 1}}},
+		{{{0, 1}, {0, 1}, {0.6, 0.4}}, {{0.6, 0.4}, {0.4, 0.6}, {0, 1}}},
+	}
+	got := best(tally(tally(nil, first, alignments), second, alignments))
+	want := []Attention{
+		{Right: "one", Step: 2, Head: 2, Mean: (0.7 + 0.9 + 0.6 + 0.6) / 4, Least: 0.6, Place: 1},
+		{Right: "two", Step: 2, Head: 1, Mean: 0.7, Least: 0.6, Place: 3},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d heads, want %d: %+v", len(got), len(want), got)
+	}
+	for i, a := range got {
+		if math.Abs(a.Mean-want[i].Mean) > 1e-12 {
+			t.Errorf("%s: mean %v, want %v", a.Right, a.Mean, want[i].Mean)
+		}
+		a.Mean = want[i].Mean
+		if a != want[i] {
+			t.Errorf("got %+v, want %+v", a, want[i])
+		}
+	}
+}
