@@ -123,7 +123,7 @@ func TestTrainFurther(t *testing.T) {
 func TestEval(t *testing.T) {
 	for want, args := range map[string][]string{
 		"reverse, lengths as in training, 5 examples, greedy decoding":                 {},
-		"attention on its token, over 4 right answers: mean 0.":                       {"--diagnose"},
+		"attention on its token, over 4 right answers: mean 0.":                        {"--diagnose"},
 		"reverse, length 7, 5 examples, teacher forcing":                               {"--length", "7", "--teacher-forced"},
 		"reverse, lengths 1..3, 5 examples, beam search of width 2, alpha 0.6":         {"--mix", "3", "--beam", "2"},
 		"reverse, lengths as in training, 5 examples, beam search of width 3, alpha 1": {"--beam", "3", "--alpha", "1"},
