@@ -11,7 +11,7 @@ import (
 // lengthGeneralization is table 4, section 3.4: trained on up to 40 symbols, tested at 400.
 var lengthGeneralization = &sequences{
 	table: "table4", prefix: "algorithmic", title: "Copy, reverse and addition, trained to length 40, tested at 400 (section 3.4)",
-	preface: "Accuracy by tokens, and by whole sequences in parentheses, of the seed that is best in this very test, where there are several; all seeds are below. Answers are decoded greedily, each token after the model's own, " +
+	preface: "Accuracy by tokens, and by whole sequences in parentheses, of the seed with the lowest validation cross entropy, where there are several; all seeds are below. Answers are decoded greedily, each token after the model's own, " +
 		"and have to end by themselves: End counts as a token. The paper says neither whether its tests have exactly 400 symbols or up to 400, nor whether they were decoded; its authors' " +
 		"code draws lengths of 1 to 400 and predicts every token from the true ones. So both kinds of lengths are here, and teacher forcing among all measurements. Lengths are of the whole source, as in the " +
 		"authors' code: of a sum, both numbers and the plus sign. Numbers are written from their last digit to their first. No model was trained on more than 40 symbols, and nothing above that length chose a checkpoint: " +

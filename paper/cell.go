@@ -118,7 +118,7 @@ func (c Cell) finished(m *pipeline.Model, trained training.Summary) Header {
 	h := c.header()
 	h.Version, h.Model, h.Data = runlog.Version(), m.Describe(), m.Run.Task.Value.String()
 	h.Parameters, h.Step, h.BestStep, h.Stopped, h.Seconds = trained.Parameters, trained.Step, m.Step, trained.Stopped, trained.Seconds
-	h.ChosenBy = byEntropy
+	h.Validation, h.ChosenBy = trained.BestNats, byEntropy
 	if m.Run.Training.BestByAccuracy {
 		h.ChosenBy = byAccuracy
 	}

@@ -32,11 +32,12 @@ type Header struct {
 	Seed               uint64  `json:"seed"`
 	Data               string  `json:"data"` // in words
 	Parameters         int     `json:"parameters"`
-	Step               int64   `json:"step"`      // updates made
-	BestStep           int64   `json:"best_step"` // of the checkpoint that was chosen
-	ChosenBy           string  `json:"chosen_by"` // how checkpoints were compared; of several criteria, the later ones break ties
-	Stopped            string  `json:"stopped"`   // why training ended: "done", "accuracy", "patience"
-	Seconds            float64 `json:"seconds"`   // of training, validations included
+	Step               int64   `json:"step"`                 // updates made
+	BestStep           int64   `json:"best_step"`            // of the checkpoint that was chosen
+	Validation         float64 `json:"validation,omitempty"` // cross entropy of that checkpoint, nats a token
+	ChosenBy           string  `json:"chosen_by"`            // how checkpoints were compared; of several criteria, the later ones break ties
+	Stopped            string  `json:"stopped"`              // why training ended: "done", "accuracy", "patience"
+	Seconds            float64 `json:"seconds"`              // of training, validations included
 	ExamplesPerSecond  float64 `json:"examples_per_second"`
 	PositionsPerSecond float64 `json:"positions_per_second"`
 	Threads            int     `json:"threads"` // that the run could use

@@ -28,20 +28,25 @@ func (s *sequences) of(results []Result, r sequenceRow, task string) (list []Res
 	return list
 }
 
-// best is the accuracies of the seed that has most sequences right in a set, "" if none was measured.
-func best(results []Result, set string) string {
-	var found *measuredSet
-	for _, r := range results {
-		m := r.Measured.(*sequencesMeasured).set(set)
-		if m != nil && (found == nil || m.Decoded.Sequences.Value() > found.Decoded.Sequences.Value() ||
-			m.Decoded.Sequences.Value() == found.Decoded.Sequences.Value() && m.Decoded.Tokens.Value() > found.Decoded.Tokens.Value()) {
-			found = m
-		}
-	}
-	if found == nil {
+// nats is a cross entropy of validation, "" of results that do not have it.
+func nats(v float64) string {
+	if v == 0 {
 		return ""
 	}
-	return accuracies(found.Decoded)
+	return fmt.Sprintf("%.2g", v)
+}
+
+// best is the accuracies of the seed with the lowest validation cross entropy in a set, "" if none was measured.
+func best(results []Result, set string) string {
+	if len(results) == 0 {
+		return ""
+	}
+	chosen := slices.MinFunc(results, func(a, b Result) int { return cmp.Compare(a.Validation, b.Validation) })
+	m := chosen.Measured.(*sequencesMeasured).set(set)
+	if m == nil {
+		return ""
+	}
+	return accuracies(m.Decoded)
 }
 
 // spreads is the sequence accuracies of all seeds: each, the median, and mean ± deviation; "" for fewer than two.
@@ -217,11 +222,11 @@ func (s measuredSet) ponder() string {
 // writeRuns says how everything was trained, and what the seeds came to.
 func (s *sequences) writeRuns(p *Page, results []Result) {
 	p.Printf("### Training\n\n")
-	p.Head("experiment", "task", "seed", "model", "parameters", "updates", "minutes", "threads", "version")
+	p.Head("experiment", "task", "seed", "model", "parameters", "updates", "validation, nats a token", "minutes", "threads", "version")
 	for _, r := range s.rows {
 		for _, c := range s.columns {
 			for _, result := range s.of(results, r, c.task) {
-				p.Row(s.experiment(r), c.task, fmt.Sprint(result.Seed), result.Model, thousands(result.Parameters), thousands(int(result.Step)),
+				p.Row(s.experiment(r), c.task, fmt.Sprint(result.Seed), result.Model, thousands(result.Parameters), thousands(int(result.Step)), nats(result.Validation),
 					fmt.Sprintf("%.0f", result.Seconds/60), fmt.Sprint(result.Threads), result.Version)
 			}
 		}

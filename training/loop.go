@@ -107,7 +107,7 @@ func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64,
 		if err != nil {
 			return tally, 0, err
 		}
-		positions := t.drawPositions(b, (t.step-1)*int64(n)+int64(i))
+		positions := t.drawPositions(b, "positions", (t.step-1)*int64(n)+int64(i))
 		exec := t.update
 		if i < n-1 {
 			exec = t.accumulate
@@ -133,12 +133,13 @@ func (t *Trainer) arguments(b batch.Batch, positions []int32) []any {
 	return append(feed.Tensors(b, positions), float32(t.Config.Ponder.At(t.step)))
 }
 
-// drawPositions draws the positions [rows, R] of a batch, nil if they are not drawn. Rows draw from one stream, in order.
-func (t *Trainer) drawPositions(b batch.Batch, index int64) []int32 {
+// drawPositions draws the positions [rows, R] of a batch from the stream of a purpose and an index, nil if they are not drawn. Rows draw
+// from one stream, in order.
+func (t *Trainer) drawPositions(b batch.Batch, purpose string, index int64) []int32 {
 	if !t.Positions.Random() {
 		return nil
 	}
-	rng := seed.Rand(t.Config.Seed, "positions", index)
+	rng := seed.Rand(t.Config.Seed, purpose, index)
 	length := max(b.SourcePositions(), b.TargetLength)
 	list := make([]int32, 0, b.Rows*length)
 	for i := range b.Rows {

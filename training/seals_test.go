@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"universal-transformer/training"
+	"universal-transformer/universal"
 )
 
 // A checkpoint says what it belongs to. A resume says so if something else computes it now, and only then.
@@ -49,6 +50,7 @@ func TestSeals(t *testing.T) {
 // Caught when planted: an end that outlives a change, one that does not outlive a resume.
 func TestChangedConfigurationGoesOn(t *testing.T) {
 	c := config(30)
+	c.Average = 0 // so that nothing changes while nothing is learned
 	c.Schedule, c.Stop, c.Accumulate = unchecked(0), training.Stop{Patience: 3}, 0
 	tr := trainer(t, c)
 	tr.Seals.Configuration = "before"
@@ -157,8 +159,8 @@ func TestMissingMetricsAreNoted(t *testing.T) {
 	}
 }
 
-// Validation drops nothing out: weights that do not change give the same numbers at every look.
-// Caught when planted: dropout left on in validation.
+// Validation drops nothing out, and draws positions as training does, always the same: weights that do not change give the same numbers
+// at every look. Caught when planted: dropout left on in validation; new positions at every look; positions from one.
 func TestValidationDropsNothing(t *testing.T) {
 	c := config(10)
 	c.Average = 0
@@ -174,6 +176,12 @@ func TestValidationDropsNothing(t *testing.T) {
 	}
 	if len(entropies) != 2 || entropies[0] != entropies[1] {
 		t.Errorf("cross entropies are %v", entropies)
+	}
+	fromOne := trainer(t, c)
+	fromOne.Positions = universal.Draws{}
+	run(t, fromOne)
+	if got := validated(t, fromOne); got == entropies[0] {
+		t.Errorf("validation gives %v at drawn positions and at those from one", got)
 	}
 }
 

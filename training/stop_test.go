@@ -63,6 +63,7 @@ func TestEarlyStop(t *testing.T) {
 		{"patience, always better", training.Stop{Patience: 3}, 1e-3, "done", 30, 30},
 	} {
 		c := config(30)
+		c.Average = 0 // so that nothing changes while nothing is learned
 		c.Schedule, c.Stop, c.Accumulate = unchecked(test.rate), test.stop, 0
 		tr := trainer(t, c)
 		report := run(t, tr)

@@ -52,7 +52,7 @@ type forward struct {
 // forward builds the model and the loss of one batch. The nodes are those of feed.Tensors, the ponder weight, and in training the
 // learning rate and, where there are means of the weights, what they keep.
 func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capacities, training bool) (f forward) {
-	in, rest := feed.Inputs(nodes, t.hasSource, training && t.Positions.Random())
+	in, rest := feed.Inputs(nodes, t.hasSource, t.Positions.Random())
 	in.SourceCapacities, in.TargetCapacities = c.Source, c.Target
 	scope.Store().SetTraining(in.Target.Graph(), training)
 	f.result = t.Model.Forward(scope, in, universal.Options{})

@@ -64,10 +64,12 @@ func (t *Trainer) better(tally objective.Tally) bool {
 	return tally.CrossEntropy() < t.state.BestNats
 }
 
-// measure runs batches without learning.
+// measure runs batches without learning. Positions are drawn, as in training, but the same in every validation: a model that is to work
+// at positions beyond the longest sequence is chosen at all of them.
 func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, err error) {
-	for _, b := range batches {
-		out, err := t.evaluate.Call(capacity.ShapeOf(b), t.arguments(b, nil)...)
+	for i, b := range batches {
+		positions := t.drawPositions(b, "validation positions", int64(i))
+		out, err := t.evaluate.Call(capacity.ShapeOf(b), t.arguments(b, positions)...)
 		if err != nil {
 			return tally, err
 		}
