@@ -88,6 +88,7 @@ func (policies) rows() []row[halting.Policy] {
 		{"graves", halting.Graves{ACT: act}},
 		{"listing", halting.Listing{ACT: act}},
 		{"fixed", halting.Fixed{Steps: 4}},
+		{"random", halting.Random{MinSteps: 2, MaxSteps: 4}},
 		{"length", halting.Length{}},
 	}
 }

@@ -134,6 +134,8 @@ func (u Universal) Describe() string {
 	switch p := u.Halting.Value.(type) {
 	case halting.Fixed:
 		depth = fmt.Sprintf("%d steps", p.Steps)
+	case halting.Random:
+		depth = fmt.Sprintf("%d steps, in training drawn from %d", p.MaxSteps, p.MinSteps)
 	case halting.Length:
 		depth = "as many steps as source tokens"
 	case halting.Listing:

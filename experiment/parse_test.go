@@ -107,7 +107,7 @@ func TestParseRefuses(t *testing.T) {
 		copying(`"width": 10`): "model.encoder_decoder.heads is 4, which does not divide width 10",
 		copying(`"widht": 16`): `unknown key "widht" in model.encoder_decoder: did you mean "width"?`,
 		copying(`"halting": {"fixed": {"steps": 3}, "graves": {"max_steps": 3}}`): "model.halting names fixed and graves: choose one",
-		copying(`"halting": {}`):                                                                "model.halting is missing: name one of frozen, graves, listing, fixed, length",
+		copying(`"halting": {}`):                                                                "model.halting is missing: name one of frozen, graves, listing, fixed, random, length",
 		copying(`"halting": {"fixed": {"steps": -2}}`):                                          "model.halting.fixed.steps is -2",
 		copying(`"halting": {"fixed": {"stesp": 2}}`):                                           `unknown key "stesp" in model.halting.fixed: did you mean "steps"?`,
 		copying(`"transition": {"feedforward": {"filter": 0}}`):                                 "model.transition.feedforward.filter is 0",

@@ -49,6 +49,13 @@ func (f Fixed) WithExit(e Exit) (Policy, error) {
 	})
 }
 
+// WithExit gives the policy of fewer steps, all of them always.
+func (f Random) WithExit(e Exit) (Policy, error) {
+	return e.of(f, func() (Policy, error) {
+		return Fixed{Steps: min(f.MaxSteps, e.Steps)}, e.withoutThreshold("fixed depth")
+	})
+}
+
 // WithExit gives the same policy with a lower bound.
 func (l Length) WithExit(e Exit) (Policy, error) {
 	return e.of(l, func() (Policy, error) {

@@ -20,6 +20,7 @@ func TestExits(t *testing.T) {
 		{halting.Exit{Steps: 2}, halting.Fixed{Steps: 5}, halting.Fixed{Steps: 2}},
 		{halting.Exit{Steps: 9}, halting.Fixed{Steps: 5}, halting.Fixed{Steps: 5}},
 		{halting.Exit{Fixed: 9}, halting.Fixed{Steps: 5}, halting.Fixed{Steps: 9}},
+		{halting.Exit{Steps: 2}, halting.Random{MinSteps: 1, MaxSteps: 3}, halting.Fixed{Steps: 2}},
 		{halting.Exit{Steps: 4}, halting.Length{}, halting.Length{Max: 4}},
 		{halting.Exit{Steps: 4}, halting.Length{Max: 3}, halting.Length{Max: 3}},
 		{halting.Exit{Steps: 4}, halting.Frozen{ACT: act}, halting.Frozen{ACT: halting.ACT{MaxSteps: 4, Epsilon: 0.01, Bias: -1}}},

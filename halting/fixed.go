@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 )
@@ -51,10 +52,14 @@ type Length struct {
 
 // Unroll applies the step as often as the longest source of the batch has positions, to each example as often as its own.
 func (l Length) Unroll(_ *model.Scope, r Recurrence) Outcome {
-	state := r.State
 	limit := l.Limit(r.Source.Shape().Dimensions[1])
 	depth := ReduceSum(ConvertDType(r.Source, dtypes.Int32), -1) // [B]
-	depth = InsertAxes(MinScalar(depth, limit), -1)              // [B, 1]
+	return toDepth(r, InsertAxes(MinScalar(depth, limit), -1), limit)
+}
+
+// toDepth applies the step up to limit times, to each example of the batch as often as depth [B, 1] says; then its state is copied.
+func toDepth(r Recurrence, depth *Node, limit int) Outcome {
+	state := r.State
 	for t := 1; t <= limit; t++ {
 		revised := r.Revise(t, r.AddCoordinates(t, state))
 		running := GreaterOrEqual(depth, Scalar(state.Graph(), dtypes.Int32, t)) // [B, 1]
@@ -85,6 +90,48 @@ func (l Length) Validate() error {
 	}
 	if l.Max > MostSteps {
 		return fmt.Errorf("max is %d: it must be at most %d", l.Max, MostSteps)
+	}
+	return nil
+}
+
+// Random is fixed depth that varies in training: every example of every update runs a number of steps of its own, drawn evenly from
+// MinSteps to MaxSteps, after which its state is copied. Encoder and decoder draw apart. Outside of training all run MaxSteps, or as many as an
+// [Exit] says. What is learned cannot rely on a certain number of steps (Schwarzschild et al., 2021, have the like).
+type Random struct {
+	MinSteps int `json:"min_steps"`
+	MaxSteps int `json:"max_steps"`
+}
+
+// Unroll applies the step f.MaxSteps times, or in training as often as is drawn.
+func (f Random) Unroll(scope *model.Scope, r Recurrence) Outcome {
+	g := r.State.Graph()
+	if !scope.IsTraining(g) || f.MinSteps == f.MaxSteps {
+		return Fixed{Steps: f.MaxSteps}.Unroll(scope, r)
+	}
+	rows := r.Mask.Shape().Dimensions[0]
+	drawn := MulScalar(scope.RandomUniform(g, shapes.Make(dtypes.Float64, rows, 1)), float64(f.MaxSteps-f.MinSteps+1)) // below 1 times the number
+	depth := MinScalar(AddScalar(ConvertDType(Floor(drawn), dtypes.Int32), f.MinSteps), f.MaxSteps)
+	return toDepth(r, depth, f.MaxSteps)
+}
+
+// Adaptive is false.
+func (f Random) Adaptive() bool { return false }
+
+// SkipsHalted is false: all positions of an example halt together.
+func (f Random) SkipsHalted() bool { return false }
+
+// Limit is f.MaxSteps.
+func (f Random) Limit(int) int { return f.MaxSteps }
+
+// Validate rejects bounds in the wrong order.
+func (f Random) Validate() error {
+	switch {
+	case f.MinSteps < 1:
+		return fmt.Errorf("min_steps is %d: at least 1 step is needed", f.MinSteps)
+	case f.MaxSteps < f.MinSteps:
+		return fmt.Errorf("max_steps is %d: it must be at least min_steps, %d", f.MaxSteps, f.MinSteps)
+	case f.MaxSteps > MostSteps:
+		return fmt.Errorf("max_steps is %d: it must be at most %d", f.MaxSteps, MostSteps)
 	}
 	return nil
 }

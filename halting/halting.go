@@ -2,9 +2,9 @@
 // Dehghani et al., "Universal Transformers" (ICLR 2019), and Graves, "Adaptive Computation Time for Recurrent Neural
 // Networks" (2016). It owns the loop over steps and knows nothing of attention.
 //
-// Every position of a sequence has its own ponder time. [Fixed] gives all of them the same number of steps, [Length] as
-// many as the source has tokens (section 4 of the paper needs it). The adaptive policies compute a halting probability for each
-// position before every step t, from its state with the step's coordinates added:
+// Every position of a sequence has its own ponder time. [Fixed] gives all of them the same number of steps, [Random] in training a
+// number that is drawn for each example, [Length] as many as the source has tokens (section 4 of the paper needs it). The adaptive
+// policies compute a halting probability for each position before every step t, from its state with the step's coordinates added:
 //
 //	p = sigmoid(X w + b)
 //
@@ -43,8 +43,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Policy decides how often the step is applied at each position. Its implementations are [Fixed], [Length], [Listing],
-// [Graves] and [Frozen].
+// Policy decides how often the step is applied at each position. Its implementations are [Fixed], [Random], [Length],
+// [Listing], [Graves] and [Frozen].
 type Policy interface {
 	// Unroll applies the step until every position has halted or the limit is reached, and panics, as GoMLX's graph
 	// functions do, if a shape is wrong. Variables of its own it keeps below scope, under "halting".

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/halting"
 )
 
@@ -68,6 +69,50 @@ func TestLengthStopsEachExampleAtItsOwn(t *testing.T) {
 	}
 }
 
+// inTraining unrolls a policy as in training, with random numbers of a seed.
+type inTraining struct {
+	halting.Policy
+	seed int64
+}
+
+func (p inTraining) Unroll(scope *model.Scope, r halting.Recurrence) halting.Outcome {
+	if err := scope.Store().SetRNGStateFromSeed(p.seed); err != nil {
+		panic(err)
+	}
+	scope.Store().SetTraining(r.State.Graph(), true)
+	return p.Policy.Unroll(scope, r)
+}
+
+// In training every example is what the number of steps that it was given makes of it, every number comes up, and examples of a batch
+// differ; outside of it all run to the end.
+// Caught when planted: one draw for the whole batch, a largest number that never comes up, draws outside of training.
+func TestRandomDrawsStepsInTraining(t *testing.T) {
+	l := randomSequence(rand.New(rand.NewPCG(2, 3)), 4)
+	_, length, width := l.dims()
+	policy := halting.Random{MinSteps: 2, MaxSteps: 4}
+	seen, apart := map[float64]int{}, 0
+	for seed := range int64(12) {
+		got := unroll(t, inTraining{policy, seed}, l)
+		for b := range 3 {
+			n := got.updates[b*length]
+			seen[n]++
+			want := unroll(t, halting.Fixed{Steps: int(n)}, l)
+			if part := got.state[b*length*width:][:length*width]; !slices.Equal(part, want.state[b*length*width:][:length*width]) {
+				t.Errorf("seed %d: example %d is not what %v steps make of it", seed, b, n)
+			}
+		}
+		if got.updates[0] != got.updates[length] || got.updates[0] != got.updates[2*length] {
+			apart++
+		}
+	}
+	if len(seen) != 3 || seen[2]*seen[3]*seen[4] == 0 || apart == 0 {
+		t.Errorf("numbers of steps came up %v times, and differed in %d batches of 12", seen, apart)
+	}
+	if got, want := unroll(t, policy, l), unroll(t, halting.Fixed{Steps: 4}, l); !slices.Equal(got.state, want.state) {
+		t.Error("outside of training it is not what all steps make of it")
+	}
+}
+
 // Caught when planted: a step more or fewer than T.
 func TestFixedAppliesTheStepAsOftenAsItSays(t *testing.T) {
 	l := randomSequence(rand.New(rand.NewPCG(2, 3)), 6)
@@ -100,6 +145,8 @@ func TestValidate(t *testing.T) {
 		want   string // "" is valid
 	}{
 		{halting.Fixed{Steps: 1}, ""}, {halting.Fixed{}, "steps is 0: at least 1 step is needed"},
+		{halting.Random{MinSteps: 2, MaxSteps: 2}, ""}, {halting.Random{MaxSteps: 2}, "min_steps is 0: at least 1 step is needed"},
+		{halting.Random{MinSteps: 3, MaxSteps: 2}, "max_steps is 2: it must be at least min_steps, 3"},
 		{halting.Length{}, ""}, {halting.Length{Max: -1}, "max is -1: use 0 for no bound, or a positive number of steps"},
 		{halting.Listing{ACT: halting.ACT{MaxSteps: 1}}, ""},
 		{halting.Graves{}, "max_steps is 0: at least 1 step is needed"},
