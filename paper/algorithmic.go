@@ -35,6 +35,11 @@ var lengthGeneralization = &sequences{
 			told: "the same", configure: inThePaper(experiment.CopyPaperAdaptive, experiment.ReversePaperAdaptive, experiment.AdditionPaperAdaptive),
 		},
 		{
+			name: "neural-gpu", title: "Neural GPU", paper: []string{"1.0 (1.0)", "1.0 (1.0)", "1.0 (1.0)"},
+			told: "nothing: it is a gated convolution, applied as often as the source has tokens, whose answer is read at the end, all tokens at once. The paper's figures are of Kaiser and Sutskever's training by a curriculum; " +
+				"here it is trained as all others", configure: func(r *experiment.Run) { *r = experiment.Convolved(*r) },
+		},
+		{
 			name: "", title: "Universal Transformer, counted from both ends",
 			told: "two counts of every source token, from the start and from the end, anew after a plus sign, and which number it belongs to; the target is counted from its start. One rule for all tasks, " +
 				"beyond the paper's coordinates; positions are a random offset or a sorted random subset of 1 to 512; sources end in End", configure: func(*experiment.Run) {},
