@@ -147,7 +147,7 @@ const longestChunk = 64
 
 // read reads n more tokens of each row of the tensors and gives the logits of the rows.
 func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
-	for c.length+n > c.capacity {
+	for c.length+n > c.capacity && len(c.cache) > 0 {
 		grown, err := callDonating(c.d, c.d.grow.Call, nil, c.cache)
 		if err != nil {
 			return nil, err

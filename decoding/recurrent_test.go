@@ -31,7 +31,7 @@ func TestRecurrentStateAgreesWithoutIt(t *testing.T) {
 		cached, uncached := start(t, d, sources)
 		parents := []int{2, 0, 1}
 		var tokens []vocab.ID
-		for n := range 20 {
+		for n := range 70 { // longer than the first capacity
 			got, err := cached.Next(parents, tokens)
 			if err != nil {
 				t.Fatal(err)

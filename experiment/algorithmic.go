@@ -9,8 +9,8 @@ import (
 )
 
 // longerThanTrained is what learns the tasks of table 4 for sequences ten times as long: a small Universal Transformer of
-// fixed depth whose sources are counted from both ends and end in End, whose positions are a random offset or a random subset of
-// 1..512, and whose transition is a separable convolution, by which neighbours meet whatever positions were drawn. The same for all
+// fixed depth whose sources are counted from both ends and end in End, whose positions are runs of 1..512 with random gaps between
+// them, and whose transition is a separable convolution, by which neighbours meet whatever positions were drawn. The same for all
 // three tasks. Counting from both ends, and anew after a plus sign, is an extension of the paper's coordinates: it tells the model what
 // stands at the same place, seen from either end.
 func longerThanTrained(name string, of task.Definition) Run {
@@ -22,7 +22,7 @@ func longerThanTrained(name string, of task.Definition) Run {
 		Transition: Transition{universal.SeparableConvolution{Filter: 256}},
 		Halting:    Halting{halting.Fixed{Steps: 4}},
 		Counting:   Counting{universal.BothEnds{Segments: universal.Segments{Separators: []string{"+"}}}},
-		Positions:  Positions{universal.RandomMix{Max: 512}},
+		Positions:  Positions{universal.RandomRuns{Max: 512}},
 	}}}
 	r.Training.Schedule = Schedule{training.Cosine{Peak: 1e-3, Floor: 1e-5, Warmup: 200}}
 	r.Training.Steps = 3000

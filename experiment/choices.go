@@ -124,7 +124,7 @@ func (positionings) rows() []row[universal.Positions] {
 		{"from_one", universal.FromOne{}},
 		{"random_offset", universal.RandomOffset{Max: 512}},
 		{"random_subset", universal.RandomSubset{Max: 512}},
-		{"random_mix", universal.RandomMix{Max: 512}},
+		{"random_runs", universal.RandomRuns{Max: 512}},
 	}
 }
 

@@ -42,7 +42,7 @@ var lengthGeneralization = &sequences{
 		{
 			name: "", title: "Universal Transformer, counted from both ends",
 			told: "two counts of every source token, from the start and from the end, anew after a plus sign, and which number it belongs to; the target is counted from its start. One rule for all tasks, " +
-				"beyond the paper's coordinates; positions are a random offset or a sorted random subset of 1 to 512; sources end in End", configure: func(*experiment.Run) {},
+				"beyond the paper's coordinates; positions are runs of consecutive numbers of 1 to 512 with random gaps between them; sources end in End", configure: func(*experiment.Run) {},
 		},
 		{
 			name: "coupled", title: "Universal Transformer, coupled positions",

@@ -191,7 +191,7 @@ func TestDrawsAreUniform(t *testing.T) {
 
 // What does not fit is counted from 1, as in a test.
 func TestDrawOfALongSequence(t *testing.T) {
-	for _, positions := range []Positions{RandomOffset{Max: 3}, RandomSubset{Max: 3}, RandomMix{Max: 3}} {
+	for _, positions := range []Positions{RandomOffset{Max: 3}, RandomSubset{Max: 3}, RandomRuns{Max: 3}} {
 		drawn := positions.Draw(rand.New(rand.NewPCG(1, 2)), 5)
 		if !slices.Equal(drawn, []int32{1, 2, 3, 4, 5}) {
 			t.Errorf("%T: %v", positions, drawn)

@@ -129,7 +129,7 @@ func oneTo(n int) []int32 { return consecutive(0, n) }
 // Caught when planted: shares in another order, a draw that the count from the end does not get, a segment that is drawn.
 func TestCoordinatesOfBothEnds(t *testing.T) {
 	const width, step = 16, 2
-	c := Config{Width: width, Precision: dtypes.Float64, Counting: BothEnds{twoSeparators()}, Positions: RandomMix{Max: 50}}
+	c := Config{Width: width, Precision: dtypes.Float64, Counting: BothEnds{twoSeparators()}, Positions: RandomRuns{Max: 50}}
 	sinusoids := func(n, width int) (list []float64) {
 		for j := range width {
 			list = append(list, Sinusoidal{}.At(n, j, width))
@@ -203,23 +203,55 @@ func TestDraws(t *testing.T) {
 			}
 		})
 	}
-	if (Draws{}).Random() || (Draws{Positions: FromOne{}}).Random() || !(Draws{Positions: RandomMix{Max: 5}}).Random() {
+	if (Draws{}).Random() || (Draws{Positions: FromOne{}}).Random() || !(Draws{Positions: RandomRuns{Max: 5}}).Random() {
 		t.Error("FromOne draws nothing, the others do")
 	}
 }
 
-// Half of the draws of a mix are consecutive; 3 of 20 are so by themselves once in 63.
-// Caught when planted: one kind only.
-func TestRandomMix(t *testing.T) {
+// Runs of consecutive positions, by the definition: their number n has probability log((n+1)/n) / log(length+1), half of the sequences begin
+// at 1 (and those others that do so by chance), and every position up to Max comes up.
+// Caught when planted: runs that always begin where the sequence does, one run only, sequences that all begin at 1, a last position that
+// is never drawn.
+func TestRandomRuns(t *testing.T) {
+	const length, most, draws = 6, 1000, 40_000
 	rng := rand.New(rand.NewPCG(3, 4))
-	offsets := 0
-	for range 2000 {
-		drawn := RandomMix{Max: 20}.Draw(rng, 3)
-		if drawn[2]-drawn[0] == 2 {
-			offsets++
+	runs, fromOne, low, high := make([]float64, length+1), 0.0, 0.0, int32(0)
+	starts := make([]float64, length)
+	for range draws {
+		drawn := RandomRuns{Max: most}.Draw(rng, length)
+		n := 1
+		for i, p := range drawn {
+			if i == 0 {
+				continue
+			}
+			if p <= drawn[i-1] {
+				t.Fatalf("positions do not increase: %v", drawn)
+			}
+			if p != drawn[i-1]+1 {
+				n++
+				starts[i]++
+			}
+		}
+		runs[n]++
+		if drawn[0] == 1 {
+			fromOne++
+		}
+		if n > 1 && drawn[0] > 1 {
+			low++
+		}
+		high = max(high, drawn[length-1])
+	}
+	for n := 1; n <= length; n++ { // two runs meet once in a thousand
+		if got, want := runs[n]/draws, math.Log(float64(n+1)/float64(n))/math.Log(length+1); math.Abs(got-want) > 0.01 {
+			t.Errorf("%d runs come up with %.3f, want %.3f", n, got, want)
 		}
 	}
-	if share := float64(offsets) / 2000; math.Abs(share-(0.5+0.5*18/1140)) > 0.06 { // 18 of the 1,140 subsets
-		t.Errorf("%v of the draws are consecutive", share)
+	if share := fromOne / draws; math.Abs(share-0.5) > 0.01 || low == 0 || high != most {
+		t.Errorf("%.3f of the sequences begin at 1, %v of several runs do not, and the highest position is %d", share, low, high)
+	}
+	for i := 2; i < length; i++ { // runs begin anywhere alike
+		if math.Abs(starts[i]/starts[1]-1) > 0.05 {
+			t.Errorf("runs begin at %d %v times, at 1 %v times", i, starts[i], starts[1])
+		}
 	}
 }

@@ -2,6 +2,7 @@ package universal
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -10,7 +11,7 @@ import (
 // with "positions starting with randomized offsets" (section 3.4), so that longer sequences meet no position that was
 // never seen. Source and target of one example get the same draw. Tests always count from 1.
 //
-// Its implementations are [FromOne], [RandomOffset], [RandomSubset] and [RandomMix].
+// Its implementations are [FromOne], [RandomOffset], [RandomSubset] and [RandomRuns].
 type Positions interface {
 	// Limit is the largest position ever drawn; 0 if none is drawn and positions count from 1.
 	Limit() int
@@ -76,25 +77,48 @@ func (p RandomSubset) Draw(rng *rand.Rand, length int) []int32 {
 // Validate rejects a maximum that is not from 1 to what can be drawn from.
 func (p RandomSubset) Validate() error { return validMax(p.Max) }
 
-// RandomMix draws as [RandomOffset] for half of the sequences and as [RandomSubset] for the others: of the first, a model learns
-// neighbours, as a test has them, and of the second, that distances may be as large as Max.
-type RandomMix struct {
+// RandomRuns cuts a sequence into runs of consecutive positions and skips a random number of positions between them, altogether up to
+// Max: few long runs are neighbours, as a test has them, many short ones are distances as large as Max, and between these lie neighbours at
+// both ends of a long sequence. The number of runs is drawn with probabilities that fall as 1/number, from one (a [RandomOffset]) to one a
+// token (a [RandomSubset]). Half of the sequences begin at 1, as all do in a test; otherwise the first positions would hardly ever be drawn.
+type RandomRuns struct {
 	Max int `json:"max"` // the largest position
 }
 
 // Limit is p.Max.
-func (p RandomMix) Limit() int { return p.Max }
+func (p RandomRuns) Limit() int { return p.Max }
 
-// Draw tosses a coin and draws.
-func (p RandomMix) Draw(rng *rand.Rand, length int) []int32 {
-	if rng.IntN(2) == 0 {
-		return RandomOffset(p).Draw(rng, length)
+// Draw draws how many runs there are, where they begin, and what is skipped before each.
+func (p RandomRuns) Draw(rng *rand.Rand, length int) []int32 {
+	spare := p.Max - length
+	if spare <= 0 || length == 0 {
+		return consecutive(0, length)
 	}
-	return RandomSubset(p).Draw(rng, length)
+	runs := int(math.Pow(float64(length+1), rng.Float64())) // exp of uniform from 0 to log(length+1)
+	skipped := make([]int32, runs)                          // before each run, in all
+	for i := range skipped {
+		skipped[i] = int32(rng.IntN(spare + 1))
+	}
+	slices.Sort(skipped)
+	if rng.IntN(2) == 0 {
+		skipped[0] = 0
+	}
+	begins := make([]bool, length)
+	for _, at := range rng.Perm(length - 1)[:runs-1] {
+		begins[at+1] = true
+	}
+	drawn, run := consecutive(0, length), 0
+	for i := range drawn {
+		if begins[i] {
+			run++
+		}
+		drawn[i] += skipped[run]
+	}
+	return drawn
 }
 
-// Validate rejects a maximum below 1.
-func (p RandomMix) Validate() error { return validMax(p.Max) }
+// Validate rejects a maximum that is not from 1 to what can be drawn from.
+func (p RandomRuns) Validate() error { return validMax(p.Max) }
 
 // Draws is how positions are drawn for the places that a counting numbers. Its zero value draws none.
 type Draws struct {

@@ -188,7 +188,7 @@ func TestExperimentList(t *testing.T) {
 			t.Errorf("the list lacks %q: %s", want, text)
 		}
 	}
-	if len(lines) != 4+12+7+4+4 {
+	if len(lines) != 4+12+8+4+4 {
 		t.Errorf("%d lines", len(lines))
 	}
 }
