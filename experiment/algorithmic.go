@@ -24,10 +24,11 @@ func longerThanTrained(name string, of task.Definition) Run {
 		Counting:   Counting{universal.BothEnds{Segments: universal.Segments{Separators: []string{"+"}}}},
 		Positions:  Positions{universal.RandomRuns{Max: 512}},
 	}}}
-	r.Training.Schedule = Schedule{training.Cosine{Peak: 1e-3, Floor: 1e-5, Warmup: 200}}
-	r.Training.Steps = 3000
+	r.Training.Schedule = Schedule{training.Cosine{Peak: 3e-3, Floor: 1e-5, Warmup: 200}}
+	r.Training.Steps = 10_000
 	r.Training.Ponder = authorsPonder // of no effect at fixed depth
 	r.Training.Batch = Batch{Tokens: 2048}
+	r.Training.Validation = 4096 // one wrong token of fewer would decide which checkpoint is the best
 	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 50, 500, 500
 	return r
 }
@@ -45,12 +46,8 @@ func Copy() Run { return longerThanTrained("copy", freshCopying) }
 // Reverse is table 4's reverse.
 func Reverse() Run { return longerThanTrained("reverse", freshReversing) }
 
-// Addition is table 4's addition, lengths counting both operands and the separator. It takes longer to learn.
-func Addition() Run {
-	r := longerThanTrained("addition", freshAdding)
-	r.Training.Steps = 8000
-	return r
-}
+// Addition is table 4's addition, lengths counting both operands and the separator.
+func Addition() Run { return longerThanTrained("addition", freshAdding) }
 
 // Coupled is one of Copy, Reverse and Addition whose positions are coupled (Cho et al., 2024): every source token has the one number of
 // the target token that it belongs to. That is another rule for each task, which hands the model the alignment of the answer.

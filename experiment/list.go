@@ -19,7 +19,7 @@ type Entry struct {
 // List is every named experiment, in the order in which they are worth trying.
 var List = []Entry{
 	{"demo", "adaptive model on decimal reversal of 1..16 tokens; minutes on a laptop", Demo},
-	{"copy", "table 4, copy: trained to 40 digits, tested at 400; sources counted from both ends; 10 to 20 minutes", Copy},
+	{"copy", "table 4, copy: trained to 40 digits, tested at 400; sources counted from both ends; 20 to 40 minutes", Copy},
 	{"reverse", "table 4, reverse, likewise", Reverse},
 	{"addition", "table 4, addition, likewise", Addition},
 	{"copy-paper", "copy as the paper trains it, as far as it says: positions with random offsets", CopyPaper},

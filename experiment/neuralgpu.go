@@ -5,6 +5,7 @@ import (
 
 	"universal-transformer/neuralgpu"
 	"universal-transformer/task"
+	"universal-transformer/training"
 	"universal-transformer/universal"
 )
 
@@ -48,6 +49,7 @@ func (m NeuralGPU) Describe() string {
 func Convolved(r Run) Run {
 	r.Model.Value = neuralGPU()
 	r.Training.ClipNorm = 1
+	r.Training.Schedule = Schedule{training.Cosine{Peak: 1e-3, Floor: 1e-5, Warmup: 200}}
 	r.Name += "-neural-gpu"
 	return r
 }

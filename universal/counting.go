@@ -117,14 +117,14 @@ func (s Segments) Validate() error {
 }
 
 // Restarting counts every segment from its start, and numbers the segments: digits of the same place value have the same number, as with
-// Abacus embeddings (McLeish et al., 2024) and position coupling. A quarter of the channels has the number of the segment.
+// Abacus embeddings (McLeish et al., 2024) and position coupling. An eighth of the channels has the number of the segment.
 type Restarting struct{ Segments }
 
 // Resolve looks separators up.
 func (c Restarting) Resolve(id func(string) (int32, bool)) Counting { return Restarting{c.resolve(id)} }
 
 func (Restarting) shares(width int) []share {
-	return []share{{width - quarter(width), true}, {quarter(width), false}}
+	return []share{{width - eighth(width), true}, {eighth(width), false}}
 }
 
 func (c Restarting) numbers(tokens *Node) []*Node {
@@ -133,7 +133,7 @@ func (c Restarting) numbers(tokens *Node) []*Node {
 }
 
 // BothEnds gives every token two counts, from the start and from the end of its segment, and the number of the segment: one rule for
-// copying, reversing and adding, which leaves it to the model which of the counts matters. A quarter of the channels has the
+// copying, reversing and adding, which leaves it to the model which of the counts matters. An eighth of the channels has the
 // number of the segment, the counts share the rest.
 type BothEnds struct{ Segments }
 
@@ -141,9 +141,9 @@ type BothEnds struct{ Segments }
 func (c BothEnds) Resolve(id func(string) (int32, bool)) Counting { return BothEnds{c.resolve(id)} }
 
 func (BothEnds) shares(width int) []share {
-	rest := width - quarter(width)
+	rest := width - eighth(width)
 	second := rest / 4 * 2
-	return []share{{rest - second, true}, {second, true}, {quarter(width), false}}
+	return []share{{rest - second, true}, {second, true}, {eighth(width), false}}
 }
 
 func (c BothEnds) numbers(tokens *Node) []*Node {
@@ -151,8 +151,8 @@ func (c BothEnds) numbers(tokens *Node) []*Node {
 	return []*Node{fromStart, fromEnd, segment}
 }
 
-// quarter is about a quarter of the width, and even, since sines and cosines come in pairs.
-func quarter(width int) int { return width / 8 * 2 }
+// eighth is about an eighth of the width, and even, since sines and cosines come in pairs.
+func eighth(width int) int { return max(2, width/16*2) }
 
 // endToken is the id of End in all vocabularies; 0 is padding.
 const endToken = 1

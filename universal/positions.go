@@ -80,7 +80,7 @@ func (p RandomSubset) Validate() error { return validMax(p.Max) }
 // RandomRuns cuts a sequence into runs of consecutive positions and skips a random number of positions between them, altogether up to
 // Max: few long runs are neighbours, as a test has them, many short ones are distances as large as Max, and between these lie neighbours at
 // both ends of a long sequence. The number of runs is drawn with probabilities that fall as 1/number, from one (a [RandomOffset]) to one a
-// token (a [RandomSubset]). Half of the sequences begin at 1, as all do in a test; otherwise the first positions would hardly ever be drawn.
+// token (a [RandomSubset]). A quarter of the sequences begin at 1, as all do in a test; otherwise the first positions would hardly ever be drawn.
 type RandomRuns struct {
 	Max int `json:"max"` // the largest position
 }
@@ -100,7 +100,7 @@ func (p RandomRuns) Draw(rng *rand.Rand, length int) []int32 {
 		skipped[i] = int32(rng.IntN(spare + 1))
 	}
 	slices.Sort(skipped)
-	if rng.IntN(2) == 0 {
+	if rng.IntN(4) == 0 {
 		skipped[0] = 0
 	}
 	begins := make([]bool, length)
