@@ -21,6 +21,9 @@ func Transformer(r Run) Run {
 	case Classifier:
 		m.Universal = untied(m.Universal)
 		r.Model.Value = m
+	case Pointer:
+		m.Universal = untied(m.Universal)
+		r.Model.Value = m
 	case LanguageModel:
 		m.Universal = untied(m.Universal)
 		r.Model.Value = m
@@ -43,6 +46,9 @@ func LSTM(r Run) Run {
 	case Classifier:
 		l.SharedEmbedding, l.Dropout = m.SharedEmbedding, m.Dropout.Residual
 		r.Model.Value = LSTMClassifier{Recurrent: l, Pool: m.Pool}
+	case Pointer:
+		l.Dropout = m.Dropout.Residual
+		r.Model.Value = LSTMPointer{l}
 	case LanguageModel:
 		l.SharedEmbedding, l.TiedReadout, l.Dropout = m.SharedEmbedding, m.TiedReadout, m.Dropout.Residual
 		r.Model.Value = LSTMLanguageModel{l}
