@@ -90,7 +90,7 @@ func (m Answers) Measure(ctx context.Context, model task.Model, examples []task.
 	}
 	result.Metrics = append(result.Metrics, b.metrics()...)
 	if outside > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d answers stand nowhere in their contexts", outside, len(examples)))
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of the model's %d answers stand nowhere in their contexts", outside, len(examples)))
 	}
 	if n := b.ceiling.Total - b.ceiling.Correct; n > 0 {
 		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d answers stand nowhere in their contexts: they are errors by construction", n, b.ceiling.Total))
