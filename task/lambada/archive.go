@@ -85,3 +85,33 @@ func parseWordList(name string, r io.Reader, minCount int) (words []string, err 
 	}
 	return words, nil
 }
+
+// Count is how many passages a file of the version has.
+func (v Version) Count(path string) (int, error) {
+	passages, err := v.readFile(path)
+	return len(passages), err
+}
+
+// CountWords is how many words a list has.
+func CountWords(path string) (int, error) {
+	words, err := readWordList(path, 0)
+	return len(words), err
+}
+
+// CountBooks is how many books a folder has.
+func CountBooks(folder string) (int, error) {
+	files, err := books(folder)
+	return len(files), err
+}
+
+// CountProse is how many words and marks a book has.
+func CountProse(path string) (n int, err error) {
+	sentences, err := readBook(path)
+	for _, words := range sentences {
+		n += len(words)
+	}
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%s has no words", path)
+	}
+	return n, err
+}
