@@ -14,22 +14,11 @@ func Transformer(r Run) Run {
 		u.Halting = Halting{halting.Fixed{Steps: u.Halting.Value.Limit(0)}}
 		return u
 	}
-	switch m := r.Model.Value.(type) {
-	case EncoderDecoder:
-		m.Universal = untied(m.Universal)
-		r.Model.Value = m
-	case Classifier:
-		m.Universal = untied(m.Universal)
-		r.Model.Value = m
-	case Pointer:
-		m.Universal = untied(m.Universal)
-		r.Model.Value = m
-	case LanguageModel:
-		m.Universal = untied(m.Universal)
-		r.Model.Value = m
-	default:
+	u := r.universal()
+	if u == nil {
 		panic(fmt.Sprintf("experiment: %s has no Universal Transformer that could have untied layers", r.Name)) // named runs have one
 	}
+	r.Model.Value = r.with(untied(*u))
 	r.Name += "-transformer"
 	return r
 }

@@ -19,8 +19,8 @@ func byName(files []dataFile) func(string) (string, bool) {
 	}
 }
 
-const linzenHelp = `linzen checks the files of subject-verb agreement (Linzen, Dupoux and Goldberg, 2016) in a folder, and
-fetches them if there are none. There are three kinds:
+const linzenHelp = `linzen checks the files of subject-verb agreement (Linzen, Dupoux and Goldberg, 2016) in a folder,
+and fetches them if there are none. There are three kinds:
 
   numpred.val, numpred.test.1 to 5   words before a verb and its tag: ut train agreement
   agr_50_mostcommon_10K.tsv.gz       the authors' table of whole sentences: task agreement_verbs
@@ -41,10 +41,10 @@ func newDataLinzen() *cobra.Command {
 		d.files = append(d.files, dataFile{name, what, expected, optional, count})
 	}
 	add("numpred.train", "rows", 0, true, agreement.CountNumpred)
-	add("numpred.val", "rows", 15_772, false, agreement.CountNumpred)
+	add("numpred.val", "rows", 15_772, true, agreement.CountNumpred)
 	add("numpred.test.0", "rows", 0, true, agreement.CountNumpred)
 	for k, n := range []int{52_599, 9380, 2051, 561, 159} {
-		add(fmt.Sprintf("numpred.test.%d", k+1), "rows", n, false, agreement.CountNumpred)
+		add(fmt.Sprintf("numpred.test.%d", k+1), "rows", n, true, agreement.CountNumpred)
 	}
 	add("agr_50_mostcommon_10K.tsv.gz", "rows", 0, true, agreement.CountDependencies)
 	add("agr_50_mostcommon_10K.tsv", "rows", 0, true, agreement.CountDependencies)
@@ -92,10 +92,10 @@ func newDataLambada() *cobra.Command {
   ut data lambada --archive lambada-dataset.tar.gz`)
 }
 
-const gutenbergHelp = `gutenberg checks a folder of novels of Project Gutenberg, which language models learn from, and fetches
-them if there are none: seven by Jane Austen, G. K. Chesterton and Herman Melville, 5 MB, as NLTK
-distributes them. They are in the public domain in the USA. They stand in for LAMBADA's training
-novels, which are 160 times as much. Other books (.txt) in the folder are learned too.`
+const gutenbergHelp = `gutenberg checks a folder of novels of Project Gutenberg, which language models learn from, and
+fetches them if there are none: seven by Jane Austen, G. K. Chesterton and Herman Melville, 5 MB,
+as NLTK distributes them. They are in the public domain in the USA, and stand in for LAMBADA's
+training novels, which are 160 times as much. Other books (.txt) in the folder are learned too.`
 
 func newDataGutenberg() *cobra.Command {
 	d := dataSet{name: "gutenberg", what: "the novels", places: []string{

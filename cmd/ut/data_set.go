@@ -121,12 +121,12 @@ func (d dataSet) check(c *cobra.Command, dir string) error {
 		n, err := f.count(filepath.Join(dir, f.name))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			if line := fmt.Sprintf("%s is not there", filepath.Join(dir, f.name)); f.optional {
-				c.PrintErrln(line)
-			} else {
-				c.PrintErrln("ut:", line)
-				bad++
+			if f.optional {
+				c.PrintErrf("%s is not there, which the rest does not need\n", filepath.Join(dir, f.name))
+				continue
 			}
+			c.PrintErrf("ut: %s is missing\n", filepath.Join(dir, f.name))
+			bad++
 			continue
 		case err != nil:
 			c.PrintErrln("ut:", oneLine(err))

@@ -42,8 +42,8 @@ func TestWordsAgain(t *testing.T) {
 // Sentences end at marks with the quotes behind them, and at empty lines, not at abbreviations.
 // Caught when planted: the quote left to the next sentence, paragraphs run together.
 func TestSentences(t *testing.T) {
-	got := Sentences("CHAPTER I\r\n\r\nMr. Bell\nwent home. \"Why?\" she said... He told\n\n\nnobody")
-	want := []string{"chapter i", "mr. bell went home .", "`` why ? ''", "she said ...", "he told", "nobody"}
+	got := Sentences("CHAPTER I\r\n\r\nMr. Bell\nwent home. \"Why?\" she said... He told 5. It\n\n\nnobody")
+	want := []string{"chapter i", "mr. bell went home .", "`` why ? ''", "she said ...", "he told 5 .", "it", "nobody"}
 	if len(got) != len(want) {
 		t.Fatalf("%q", got)
 	}

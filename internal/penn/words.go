@@ -40,7 +40,8 @@ func clitic(word string) int {
 
 // abbreviates tells whether a word takes the full stop behind it.
 func abbreviates(word string) bool {
-	return abbreviations[word] || utf8.RuneCountInString(word) == 1 && IsWord(word) || strings.Contains(word, ".")
+	first, size := utf8.DecodeRuneInString(word)
+	return abbreviations[word] || size == len(word) && unicode.IsLetter(first) || strings.Contains(word, ".")
 }
 
 // IsWord tells whether a token is a word or a number, not a mark or a bracket.
