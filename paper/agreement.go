@@ -13,7 +13,7 @@ import (
 
 // agreementTable is table 2, section 3.2: accuracy by attractors.
 var agreementTable = &metricTable{
-	table: "table2", prefix: "agreement", title: "Subject-verb agreement, by attractors (section 3.2)",
+	table: "table2", prefix: "agreement", name: "Agreement", title: "Subject-verb agreement, by attractors (section 3.2)",
 	preface: "Accuracy, and in parentheses balanced accuracy, the mean of the shares of singular and of plural verbs that are right; mean ± deviation over seeds. Attractors are nouns between subject and verb of the other " +
 		"number. Read every figure beside those that need no model: with four attractors nearly all verbs are plural. The paper trains on 9 % of the authors' table and ranks forms of verbs (task verbs, for who has it); what is " +
 		"published elsewhere has the words before a verb and its number only, and a tenth of the rows. The checkpoint is chosen on a tenth of what is trained on; nothing above one attractor chose anything.",

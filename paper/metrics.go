@@ -19,6 +19,7 @@ import (
 type metricTable struct {
 	table   string // "table2"
 	prefix  string // of experiments: "agreement"
+	name    string // in the overview: "LAMBADA"
 	title   string
 	preface string // what a reader should know before comparing
 	needs   []Need

@@ -73,7 +73,7 @@ func (f figure) rows(results []Result) string {
 // overview is one row of RESULTS.md a task.
 func (t *metricTable) overview(_ *Page, results []Result) (rows []Row) {
 	for _, c := range t.columns {
-		row := Row{Part: "table " + t.table[len("table"):], What: c.title + ": " + c.last().title}
+		row := Row{Part: "table " + t.table[len("table"):], What: t.name + ". " + c.title + ": " + c.last().title}
 		var paper, ours, missing []string
 		for _, r := range t.rows {
 			if published := r.paper[c.task]; published != nil {

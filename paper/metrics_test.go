@@ -42,7 +42,7 @@ func TestAgreementPage(t *testing.T) {
 		"| always plural | no model |  |  |  | 0.930 |  |  |", "| number of the last word | no model |  |  |  | 0.040 |  |  |",
 		"| UT with dynamic halting | paper | 0.994 | 0.969 | 0.967 | 0.944 | 0.932 | 0.907 | 0.992 |",
 		"**Not to be compared with the paper's table.**", "- test: a note.", "| agreement | natural-text | 2 | a model | 12,345 | 3,000 | 10 |",
-		"| table 2 | Ranking of verb forms, the paper's measure: total | Transformer 0.962; Universal Transformer 0.992; UT with dynamic halting 0.992 | not measured yet | everything |",
+		"| table 2 | Agreement. Ranking of verb forms, the paper's measure: total | Transformer 0.962; Universal Transformer 0.992; UT with dynamic halting 0.992 | not measured yet | everything |",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)

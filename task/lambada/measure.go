@@ -25,41 +25,60 @@ func (m LastWord) Measure(ctx context.Context, model task.Model, examples []task
 		return task.Measurement{}, err
 	}
 	unknown, _ := m.Target.Unknown()
-	var last, covered, tokens score.Perplexity
-	var all, ofCovered score.Accuracy
-	undecided := 0
-	result := task.Measurement{Method: task.TeacherForcing}
+	result, words := task.Measurement{Method: task.TeacherForcing}, lastWords{}
 	for i, s := range scored {
-		for _, p := range s.LogProbs {
-			tokens = tokens.Plus(score.Perplexity{Nats: -p, Tokens: 1})
-		}
 		end := len(s.LogProbs) - 1
-		word := score.Perplexity{Nats: -s.LogProbs[end], Tokens: 1}
-		truth, best := examples[i].Target[end], s.Best[end]
-		known := truth != unknown
-		right := score.Of(known && best == truth)
-		last, all = last.Plus(word), all.Plus(right)
-		if known {
-			covered, ofCovered = covered.Plus(word), ofCovered.Plus(right)
-		}
-		if best == unknown {
-			undecided++
-		}
-		result.Answers = append(result.Answers, task.Answer{Tokens: answered(examples[i].Target, best), Correct: right.Correct == 1})
+		best := s.Best[end]
+		right := words.add(s, examples[i].Target[end], unknown)
+		result.Answers = append(result.Answers, task.Answer{Tokens: answered(examples[i].Target, best), Correct: right})
 	}
-	result.Metrics = []score.Metric{
-		score.Share("last word accuracy", all), score.Share("accuracy of covered", ofCovered),
-		score.Share("covered", score.Accuracy{Correct: ofCovered.Total, Total: all.Total}),
-		score.Figure("last word perplexity", last.Value()), score.Figure("perplexity of covered", covered.Value()),
-		score.Figure("all tokens perplexity", tokens.Value()),
-	}
-	if n := all.Total - ofCovered.Total; n > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d last words are not known: they count as errors, and as <unknown> in perplexity", n, all.Total))
-	}
-	if undecided > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("of %d passages the most probable last word is <unknown>, which is never right", undecided))
-	}
+	result.Metrics, result.Notes = words.metrics(), words.notes()
 	return result, nil
+}
+
+// lastWords counts them.
+type lastWords struct {
+	last, covered, tokens score.Perplexity
+	all, ofCovered        score.Accuracy
+	undecided             int // whose most probable word is <unknown>
+}
+
+// add counts a passage and tells whether its last word was found.
+func (w *lastWords) add(s task.Scored, truth, unknown vocab.ID) (right bool) {
+	for _, p := range s.LogProbs {
+		w.tokens = w.tokens.Plus(score.Perplexity{Nats: -p, Tokens: 1})
+	}
+	end := len(s.LogProbs) - 1
+	word := score.Perplexity{Nats: -s.LogProbs[end], Tokens: 1}
+	known, best := truth != unknown, s.Best[end]
+	right = known && best == truth
+	w.last, w.all = w.last.Plus(word), w.all.Plus(score.Of(right))
+	if known {
+		w.covered, w.ofCovered = w.covered.Plus(word), w.ofCovered.Plus(score.Of(right))
+	}
+	if best == unknown {
+		w.undecided++
+	}
+	return right
+}
+
+func (w *lastWords) metrics() []score.Metric {
+	return []score.Metric{
+		score.Share("last word accuracy", w.all), score.Share("accuracy of covered", w.ofCovered),
+		score.Share("covered", score.Accuracy{Correct: w.ofCovered.Total, Total: w.all.Total}),
+		score.Figure("last word perplexity", w.last.Value()), score.Figure("perplexity of covered", w.covered.Value()),
+		score.Figure("all tokens perplexity", w.tokens.Value()),
+	}
+}
+
+func (w *lastWords) notes() (notes []string) {
+	if n := w.all.Total - w.ofCovered.Total; n > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d last words are not known: they count as errors, and as <unknown> in perplexity", n, w.all.Total))
+	}
+	if w.undecided > 0 {
+		notes = append(notes, fmt.Sprintf("of %d passages the most probable last word is <unknown>, which is never right", w.undecided))
+	}
+	return notes
 }
 
 // answered is a passage with another last word.

@@ -2,10 +2,8 @@ package lambada
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"sort"
 
 	"universal-transformer/internal/seed"
 	"universal-transformer/task"
@@ -75,27 +73,11 @@ func (c Reading) Open() (task.Task, error) {
 	}
 	t.coding = coding{task.Vocabularies{Tokenizer: vocab.Whitespace, Source: v, Target: v}}
 	t.example = t.coding.question
-	q := questions{t.corpus, t.coding, nil, c.Hidden}
-	all := t.corpus.candidates(c.LastOnly)
-	var held []candidate
-	for i, candidate := range all {
-		if c.Version == OpenAI && i/100%50 == 0 { // neighbours together
-			held = append(held, candidate)
-		} else {
-			q.list = append(q.list, candidate)
-		}
-	}
+	q := newQuestions(t, c)
 	if len(q.list) == 0 {
 		return nil, fmt.Errorf("the books have no passage whose answer stands in its context: add books")
 	}
-	t.train = q.training
-	t.held = func() []task.Example {
-		examples := make([]task.Example, len(held))
-		for i, candidate := range held {
-			examples[i] = t.coding.question(t.corpus.passage(candidate))
-		}
-		return examples
-	}
+	t.train, t.held = q.training, q.examples
 	t.longest = [2]int{longestContext + longestSentence + 2, 1}
 	what := "any content word of a sentence that stands in the context; the sentence ends there"
 	if c.LastOnly {
@@ -237,65 +219,3 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 	}
 	return picked, nil
 }
-
-// pieces is the training text of Language.
-type pieces struct {
-	*corpus
-	length  int
-	learned int // tokens; those behind them validate
-}
-
-// count is how many pieces an epoch has.
-func (p pieces) count() int { return p.learned / p.length }
-
-// training is a piece that begins with the sentence at an offset of its epoch, and ends with its book at the latest.
-func (p pieces) training(seedValue uint64, i int64) task.Example {
-	n := int64(p.count())
-	order := seed.NewPermutation(seedValue, "lambada/epoch", i/n, int(n))
-	offset := seed.Rand(seedValue, "lambada/offset", i/n).IntN(p.length)
-	at := min(order.At(int(i%n))*p.length+offset, p.learned-1)
-	s := sort.SearchInts(p.sentences, at+1) - 1
-	book := sort.SearchInts(p.books, s+1) // the next one
-	return p.piece(p.sentences[s], min(p.sentences[p.books[book]], p.learned))
-}
-
-// piece begins at a place of the text and ends at another at the latest.
-func (p pieces) piece(start, end int) task.Example {
-	unknown, _ := p.known.Unknown()
-	var target []vocab.ID
-	for _, id := range p.ids[start:min(start+p.length, end)] {
-		if int(id) >= p.known.Size() {
-			id = unknown
-		}
-		target = append(target, id)
-	}
-	return task.Example{Target: target}
-}
-
-// held is the pieces that are not learned.
-func (p pieces) held() (examples []task.Example) {
-	for at := p.learned; at < len(p.ids); at += p.length {
-		examples = append(examples, p.piece(at, len(p.ids)))
-	}
-	return examples
-}
-
-// questions is the training text of Reading.
-type questions struct {
-	*corpus
-	coding
-	list   []candidate
-	hidden float64
-}
-
-// training is a passage with a share of its content words hidden, and markers whose numbers are drawn.
-func (q questions) training(seedValue uint64, i int64) task.Example {
-	n := int64(len(q.list))
-	order := seed.NewPermutation(seedValue, "lambada/epoch", i/n, len(q.list))
-	rng := seed.Rand(seedValue, "lambada/markers", i)
-	hide := func(word string) bool { return isContent(word) && rng.Float64() < q.hidden }
-	return q.coding.hidden(q.passage(q.list[order.At(int(i%n))]), hide, drawn(rng))
-}
-
-// drawn is the markers in an order that is drawn.
-func drawn(rng *rand.Rand) []int { return rng.Perm(markers) }
