@@ -7,8 +7,8 @@ var fileMistakes = []mistake{
 	{"list more", 2, `"more" is one argument too many`, ""},
 	{"list --jsn", 2, "did you mean --json?", ""},
 
-	{"data", 2, "what to do is missing: one of babi, sample", ""},
-	{"data list", 2, `"list" is none of babi, sample`, ""},
+	{"data", 2, "what to do is missing: one of babi, linzen, lambada, gutenberg, sample", ""},
+	{"data list", 2, `"list" is none of babi, linzen, lambada, gutenberg, sample`, ""},
 	{"data sample", 2, "EXPERIMENT or RUN is missing", ""},
 	{"data sample nowhere", 1, `"nowhere" is not known`, ""},
 	{"data sample demo more", 2, `"more" is one argument too many`, ""},
