@@ -13,7 +13,7 @@ var (
 )
 
 // Agreement is section 3.2 as a language model: the words before a verb go on with the verb's number. Fill in task.agreement.path. It
-// trains on a tenth of the rows that the paper trains on: numpred.train is not read. The size is for that. Task.agreement_verbs is
+// trains on a tenth of the rows that the paper trains on; regime "full" reads numpred.train. The size is for a tenth. Task.agreement_verbs is
 // the paper's own measure, for those who have the authors' table. Measure with --count 0: few rows of the test have many attractors.
 func Agreement() Run { return agreementText("agreement", fourSteps) }
 

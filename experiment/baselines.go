@@ -14,19 +14,11 @@ func Transformer(r Run) Run {
 		u.Halting = Halting{halting.Fixed{Steps: u.Halting.Value.Limit(0)}}
 		return u
 	}
-	switch m := r.Model.Value.(type) {
-	case EncoderDecoder:
-		m.Universal = untied(m.Universal)
-		r.Model.Value = m
-	case Classifier:
-		m.Universal = untied(m.Universal)
-		r.Model.Value = m
-	case LanguageModel:
-		m.Universal = untied(m.Universal)
-		r.Model.Value = m
-	default:
+	u := r.universal()
+	if u == nil {
 		panic(fmt.Sprintf("experiment: %s has no Universal Transformer that could have untied layers", r.Name)) // named runs have one
 	}
+	r.Model.Value = r.with(untied(*u))
 	r.Name += "-transformer"
 	return r
 }
@@ -43,6 +35,9 @@ func LSTM(r Run) Run {
 	case Classifier:
 		l.SharedEmbedding, l.Dropout = m.SharedEmbedding, m.Dropout.Residual
 		r.Model.Value = LSTMClassifier{Recurrent: l, Pool: m.Pool}
+	case Pointer:
+		l.Dropout = m.Dropout.Residual
+		r.Model.Value = LSTMPointer{l}
 	case LanguageModel:
 		l.SharedEmbedding, l.TiedReadout, l.Dropout = m.SharedEmbedding, m.TiedReadout, m.Dropout.Residual
 		r.Model.Value = LSTMLanguageModel{l}

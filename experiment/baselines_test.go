@@ -15,7 +15,7 @@ func TestBaselines(t *testing.T) {
 	for _, e := range experiment.List {
 		r := e.Run()
 		switch r.Model.Value.(type) {
-		case experiment.EncoderDecoder, experiment.Classifier, experiment.LanguageModel:
+		case experiment.EncoderDecoder, experiment.Classifier, experiment.Pointer, experiment.LanguageModel:
 		default:
 			continue // a baseline itself
 		}

@@ -10,6 +10,7 @@ import (
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/babi"
 	"universal-transformer/task/execute"
+	"universal-transformer/task/lambada"
 	"universal-transformer/task/table"
 	"universal-transformer/task/text"
 	"universal-transformer/training"
@@ -50,6 +51,8 @@ func (tasks) rows() []row[task.Definition] {
 		{"agreement_classes", agreement.Classes{Regime: agreement.Natural}},
 		{"agreement_verbs", agreement.Verbs{}},
 		{"agreement_pairs", agreement.Pairs{}},
+		{"lambada", lambada.Language{Data: lambada.Data{Version: lambada.Plain}}},
+		{"lambada_reading", lambada.Reading{Data: lambada.Data{Version: lambada.Plain}}},
 	}
 }
 
@@ -60,9 +63,11 @@ func (models) rows() []row[ModelKind] {
 	return []row[ModelKind]{
 		{"encoder_decoder", EncoderDecoder{small()}},
 		{"classifier", Classifier{Universal: small(), Pool: MeanPool}},
+		{"pointer", Pointer{small()}},
 		{"language_model", LanguageModel{small()}},
 		{"lstm_encoder_decoder", LSTMEncoderDecoder{Recurrent: lstm(), Attention: true}},
 		{"lstm_classifier", LSTMClassifier{Recurrent: lstm(), Pool: LastPool}},
+		{"lstm_pointer", LSTMPointer{lstm()}},
 		{"lstm_language_model", LSTMLanguageModel{lstm()}},
 		{"neural_gpu", neuralGPU()},
 	}

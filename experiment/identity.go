@@ -51,9 +51,10 @@ func renamed(d task.Definition, rename func(tag, path string) string) task.Defin
 	}
 	changed := reflect.New(reflect.TypeOf(d)).Elem()
 	changed.Set(reflect.ValueOf(d))
-	for i := range changed.NumField() {
-		if tag, is := changed.Type().Field(i).Tag.Lookup("file"); is {
-			changed.Field(i).SetString(rename(tag, changed.Field(i).String()))
+	for _, f := range reflect.VisibleFields(changed.Type()) {
+		if tag, is := f.Tag.Lookup("file"); is {
+			field := changed.FieldByIndex(f.Index)
+			field.SetString(rename(tag, field.String()))
 		}
 	}
 	return changed.Interface().(task.Definition)

@@ -48,6 +48,12 @@ var List = []Entry{
 	{"agreement-adaptive", "agreement with adaptive halting", AgreementAdaptive},
 	{"agreement-classes", "subject-verb agreement as two classes: fill in task.path", AgreementClasses},
 	{"agreement-classes-adaptive", "agreement as two classes with adaptive halting", AgreementClassesAdaptive},
+	{"lambada", "LAMBADA, section 3.3, as a language model of books: fill in task.path and task.prose", Lambada},
+	{"lambada-adaptive", "lambada with adaptive halting", LambadaAdaptive},
+	{"lambada-reading", "LAMBADA as reading comprehension: answers are words of the passage; fill in task.path and task.prose", LambadaReading},
+	{"lambada-reading-adaptive", "lambada-reading with adaptive halting", LambadaReadingAdaptive},
+	{"lambada-paper", "lambada on the authors' novels, at the size of their base model", LambadaPaper},
+	{"lambada-reading-paper", "lambada-reading likewise", LambadaReadingPaper},
 	{"text", "a language model on your own text, character by character: fill in task.path", LanguageModelOfText},
 	{"base", "what files of your own start from: fill in task.table.path", Base},
 }

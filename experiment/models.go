@@ -6,6 +6,7 @@ import (
 
 	"universal-transformer/halting"
 	"universal-transformer/task"
+	"universal-transformer/task/lambada"
 	"universal-transformer/universal"
 	"universal-transformer/vocab"
 )
@@ -47,6 +48,9 @@ type Classifier struct {
 	Universal
 	Pool Pool `json:"pool"` // what is read out
 }
+
+// Pointer is an encoder that answers with a word of the context that it has read.
+type Pointer struct{ Universal }
 
 // LanguageModel is a decoder without a source.
 type LanguageModel struct{ Universal }
@@ -189,6 +193,30 @@ func (m Classifier) Validate() error {
 // Build makes the model.
 func (m Classifier) Build(v task.Vocabularies, seed uint64) universal.Model {
 	return universal.Encoder{Config: m.config(v, seed), Pool: pools[m.Pool]}
+}
+
+// Kind is task.Classification: the classes are words.
+func (Pointer) Kind() task.Kind { return task.Classification }
+
+// Validate checks all fields.
+func (m Pointer) Validate() error {
+	if err := m.validate(); err != nil {
+		return err
+	}
+	return universal.Pointer{Config: m.config(smallest, 1), Separator: anySeparator}.Validate()
+}
+
+// Build makes the model. Its separator is that of questions; 0, which no model takes, where the task has none.
+func (m Pointer) Build(v task.Vocabularies, seed uint64) universal.Model {
+	return universal.Pointer{Config: m.config(v, seed), Separator: separator(v)}
+}
+
+// anySeparator stands for that of a vocabulary which is not known yet.
+const anySeparator = vocab.End
+
+func separator(v task.Vocabularies) vocab.ID {
+	id, _ := v.Source.ID(lambada.Question)
+	return id
 }
 
 // Kind is task.LanguageModeling.

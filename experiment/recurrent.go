@@ -23,6 +23,9 @@ type LSTMClassifier struct {
 	Pool Pool `json:"pool"` // what is read out
 }
 
+// LSTMPointer is an LSTM that answers with a word of the context that it has read.
+type LSTMPointer struct{ Recurrent }
+
 // LSTMLanguageModel is an LSTM without a source.
 type LSTMLanguageModel struct{ Recurrent }
 
@@ -94,6 +97,19 @@ func (m LSTMClassifier) Validate() error {
 // Build makes the model.
 func (m LSTMClassifier) Build(v task.Vocabularies, seed uint64) universal.Model {
 	return recurrent.Encoder{Config: m.config(v, seed), Pool: pools[m.Pool]}
+}
+
+// Kind is task.Classification: the classes are words.
+func (LSTMPointer) Kind() task.Kind { return task.Classification }
+
+// Validate checks all fields.
+func (m LSTMPointer) Validate() error {
+	return recurrent.Pointer{Config: m.config(smallest, 1), Separator: anySeparator}.Validate()
+}
+
+// Build makes the model.
+func (m LSTMPointer) Build(v task.Vocabularies, seed uint64) universal.Model {
+	return recurrent.Pointer{Config: m.config(v, seed), Separator: separator(v)}
 }
 
 // Kind is task.LanguageModeling.

@@ -64,10 +64,20 @@ func (m *Model) Classify(ctx context.Context, text string) (*Classification, err
 			best = vocab.ID(id)
 		}
 	}
-	c := &Classification{Input: in, Answer: m.Vocabularies.Target.Token(best), Probability: probabilities[best], Trace: trace}
+	c := &Classification{Input: in, Answer: m.spell(in, best), Probability: probabilities[best], Trace: trace}
 	trace.Output = []string{c.Answer}
 	c.Attention = shares(trace.Encoder)
 	return c, nil
+}
+
+// spell is a class as people read it. Where classes are words of the source, it is the word that was read as the class.
+func (m *Model) spell(in task.Input, class vocab.ID) string {
+	if v := m.Vocabularies; v.Source.Equal(v.Target) {
+		if at := slices.Index(in.Source, class); at >= 0 {
+			return in.Labels[at]
+		}
+	}
+	return m.Vocabularies.Target.Token(class)
 }
 
 // shares sums up the attention of the last position.

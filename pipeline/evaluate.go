@@ -135,9 +135,16 @@ const evaluationTokens = 4096
 // Pair is a text to score: an answer and its source; a language model reads the target alone.
 type Pair struct{ Source, Target string }
 
+// Scored is a text with the probability of each of its tokens.
+type Scored struct {
+	task.Scored
+	Tokens  []string // as the vocabulary spells them, with an End where texts have one
+	Unknown int      // of them, those that it does not have
+}
+
 // Score gives the log-probability of every token of targets, from the true tokens before it: of answers to sources, or, for a
 // language model, of texts.
-func (m *Model) Score(ctx context.Context, pairs []Pair) ([]task.Scored, error) {
+func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 	examples := make([]task.Example, len(pairs))
 	for i, p := range pairs {
 		var err error
@@ -157,5 +164,25 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]task.Scored, error) 
 		return nil, err
 	}
 	defer m.turn.give()
-	return m.Evaluator().Score(ctx, examples)
+	found, err := m.Evaluator().Score(ctx, examples)
+	if err != nil {
+		return nil, err
+	}
+	scored := make([]Scored, len(found))
+	for i := range found {
+		scored[i] = m.spelled(found[i], examples[i])
+	}
+	return scored, nil
+}
+
+// spelled is what was found of an example, with its tokens.
+func (m *Model) spelled(found task.Scored, e task.Example) Scored {
+	s, v := Scored{Scored: found}, m.Vocabularies.Target
+	unknown, has := v.Unknown()
+	for _, id := range e.Target {
+		if s.Tokens = append(s.Tokens, v.Token(id)); has && id == unknown {
+			s.Unknown++
+		}
+	}
+	return s
 }

@@ -87,6 +87,30 @@ func (m Encoder) Validate() error {
 	return m.validateWithSource()
 }
 
+// Pointer answers a question about a context with a word of the context: see [universal.Pointer].
+type Pointer struct {
+	Config
+	Separator int32 `json:"-"` // the token behind the context
+}
+
+// Forward gives ln p(w) as the logits of one class, [B, 1, V]. in.Target is not read.
+func (m Pointer) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
+	_, pass, _ := m.encoder(scope, in.Source)
+	pass.State = m.drop(scope, pass.State)
+	return universal.Result{Logits: universal.PointerSum(scope, m.weights(), pass, in.Source, m.Separator, m.TargetVocabulary), Encoder: pass}
+}
+
+// Validate checks the fields that this model reads.
+func (m Pointer) Validate() error {
+	if m.TiedReadout {
+		return fmt.Errorf("tied_readout needs a readout, which a pointer has not")
+	}
+	if err := universal.ValidatePointer(m.SourceVocabulary, m.TargetVocabulary, m.TokensPerPosition, m.Separator); err != nil {
+		return err
+	}
+	return m.validateWithSource()
+}
+
 // Decoder is a language model.
 type Decoder struct{ Config }
 

@@ -21,6 +21,13 @@ func (m Encoder) WithExit(e halting.Exit) (Deep, error) {
 }
 
 // WithExit is the same model, weights included, that stops by another criterion.
+func (m Pointer) WithExit(e halting.Exit) (Deep, error) {
+	config, err := m.withExit(e)
+	m.Config = config
+	return m, err
+}
+
+// WithExit is the same model, weights included, that stops by another criterion.
 func (m Decoder) WithExit(e halting.Exit) (Deep, error) {
 	config, err := m.withExit(e)
 	return Decoder{config}, err

@@ -100,7 +100,7 @@ func (c Config) encode(scope *model.Scope, in Inputs, options Options) *Pass {
 	return s.run()
 }
 
-// Model maps tokens to logits. It is one of [EncoderDecoder], [Encoder] and [Decoder], or of their counterparts in package recurrent.
+// Model maps tokens to logits. It is one of [EncoderDecoder], [Encoder], [Pointer] and [Decoder], or of their counterparts in package recurrent.
 type Model interface {
 	// Forward gives logits for in.Target; see the models for what they read.
 	Forward(scope *model.Scope, in Inputs, options Options) Result

@@ -29,8 +29,8 @@
 // With [Config].PreNorm the layer norms stand in front of attention and transition instead, and one more behind the last
 // step, as in the authors' code.
 //
-// Three models are made of it: [EncoderDecoder], [Encoder] (classification) and [Decoder] (language models). Those with a decoder
-// decode token by token with a [Cache]. With [Config].UntiedLayers each of them is the Transformer that the paper compares with.
+// Four models are made of it: [EncoderDecoder], [Encoder] (classification), [Pointer] (reading comprehension) and [Decoder] (language
+// models). Those with a decoder decode token by token with a [Cache]. With [Config].UntiedLayers each of them is the Transformer that the paper compares with.
 //
 // Letters: B batch, M source positions, W tokens a position, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
 // Graph functions panic on shapes that do not fit, as GoMLX's do; the packages that run them turn that into errors.

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 	"universal-transformer/task/babi"
@@ -22,9 +18,10 @@ func newData() *cobra.Command {
 		Long: `data says where a data set comes from, fetches it where there is a network, and checks every file;
 ut data sample shows what a task looks like.`,
 		Example: `  ut data babi --dir data
+  ut data lambada --archive lambada-dataset.tar.gz
   ut data sample reverse --count 5`,
 	}
-	parent(c, newDataBabi(), newDataSample())
+	parent(c, newDataBabi(), newDataLinzen(), newDataLambada(), newDataGutenberg(), newDataSample())
 	return c
 }
 
@@ -86,7 +83,7 @@ func findBabi(c *cobra.Command, dir, from string) (string, error) {
 	}
 	for _, place := range places {
 		c.PrintErrln("fetching", place)
-		err := fetch(c.Context(), place, path)
+		err := fetch(c.Context(), place, path, isBabi)
 		if err == nil {
 			return path, nil
 		}
@@ -98,64 +95,12 @@ func findBabi(c *cobra.Command, dir, from string) (string, error) {
 	return "", fmt.Errorf("the distribution could not be fetched: get %s by other means, and put it into %s", babi.Archive, dir)
 }
 
-// mostFetched is far above the size of any distribution.
-const mostFetched = 256 << 20
-
-// longestFetch is how long a transfer may take.
-const longestFetch = 10 * time.Minute
-
-// fetched is what a file is called until all of it is here.
-const fetched = "." + babi.Archive + ".*.tmp"
-
-// removeStale removes what a transfer that was killed has left; one that may still be going on is left alone.
-func removeStale(dir string) {
-	left, _ := filepath.Glob(filepath.Join(dir, fetched))
-	for _, path := range left {
-		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > longestFetch {
-			_ = os.Remove(path)
-		}
-	}
-}
-
-// fetch brings a file here, whole or not at all.
-func fetch(ctx context.Context, from, path string) (err error) {
-	ctx, stop := context.WithTimeout(ctx, longestFetch)
-	defer stop()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
-	if err != nil {
-		return err
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", from, answer.Status)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	removeStale(filepath.Dir(path))
-	f, err := os.CreateTemp(filepath.Dir(path), fetched)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	n, err := io.Copy(f, io.LimitReader(answer.Body, mostFetched+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if n > mostFetched {
-		return fmt.Errorf("%s is larger than %d bytes: this is not bAbI", from, mostFetched)
-	}
-	if err := os.Chmod(f.Name(), 0o644); err != nil {
-		return err
-	}
-	if _, err := babi.Open(f.Name()); err != nil {
+// isBabi is an error if what came is something else.
+func isBabi(from, path string) error {
+	if _, err := babi.Open(path); err != nil {
 		return fmt.Errorf("%s: what came is not bAbI: %w", from, errors.Unwrap(err))
 	}
-	return os.Rename(f.Name(), path)
+	return nil
 }
 
 // checkBabi reads every file and says what is not as it should be.

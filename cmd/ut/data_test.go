@@ -1,7 +1,11 @@
 package main
 
 import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,9 +38,60 @@ func TestStaleTransfers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	removeStale(dir)
+	removeStale(filepath.Join(dir, "tasks_1-20_v1-2.tar.gz"))
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	if err != nil || len(left) != 2 || strings.Contains(strings.Join(left, " "), "gz.1.tmp") {
 		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// The files of an archive are unpacked and checked, wherever they lie in it; what is not as published is said; damaged ones are named
+// with their line; what is fetched is kept whole, and the archive it came in is not.
+// Caught when planted: files unpacked with their folders, a file with a bad line taken for good.
+func TestDataSets(t *testing.T) {
+	root := t.TempDir()
+	for name, content := range map[string]string{
+		"set/numpred.val": "VBZ\tthe key\nVBP\tthe keys\n", "set/numpred.test.1": "VBP\tthe keys of it\n", "set/README": "x",
+		"set/lambada_test_plain_text.txt": "he saw . then anna\n", "set/lambada_development_plain_text.txt": "he saw . then anna\n",
+		"set/train-novels/Romance/1.txt": "He saw Anna.",
+	} {
+		path := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	archive := filepath.Join(t.TempDir(), "all.tar.gz")
+	if text, err := exec.Command("tar", "-czf", archive, "-C", root, "set").CombinedOutput(); err != nil {
+		t.Skipf("no tar: %s", text)
+	}
+	dir := filepath.Join(t.TempDir(), "new")
+	r := ut(t, "data", "linzen", "--archive", archive, "--dir", dir)
+	if r.code != 0 || !strings.Contains(r.stdout, "numpred.val: 2 rows, not the published file, which has 15772") {
+		t.Errorf("%+v", r)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {
+		t.Errorf("unpacked: %q", left)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(archive))))
+	defer server.Close()
+	lambada := filepath.Join(t.TempDir(), "lambada")
+	r = ut(t, "data", "lambada", "--from", server.URL+"/all.tar.gz", "--dir", lambada)
+	if r.code != 0 || !strings.Contains(r.stdout, "train-novels: 1 novels") || !strings.Contains(r.stderr, "fetching") {
+		t.Errorf("%+v", r)
+	}
+	if _, err := os.Stat(filepath.Join(lambada, "all.tar.gz")); err == nil {
+		t.Error("the archive is kept")
+	}
+	if err := os.WriteFile(filepath.Join(lambada, "lambada_test_plain_text.txt"), []byte("he saw . then anna\nanna\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := ut(t, "data", "lambada", "--dir", lambada); r.code != 1 || !strings.Contains(r.stderr, "lambada_test_plain_text.txt:2: a passage has two words") {
+		t.Errorf("%+v", r)
+	}
+	if r := ut(t, "data", "gutenberg", "--archive", archive, "--dir", dir); r.code != 1 || !strings.Contains(r.stderr, "no file of the data set is in it") {
+		t.Errorf("%+v", r)
+	}
+	if r := ut(t, "data", "gutenberg", "--archive", archive, "--from", server.URL); r.code != 2 || !strings.Contains(r.stderr, "give one of them") {
+		t.Errorf("%+v", r)
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+	"universal-transformer/decoding"
 	"universal-transformer/pipeline"
+	"universal-transformer/task"
+	"universal-transformer/task/babi"
 )
 
 const decodeHelp = `decode reads one source a line and writes one answer a line, in the same order, token by token as
@@ -20,6 +23,9 @@ Without --beam and --sample the most probable token is taken each time. With --s
 --seed gives the same answer to a line of the same number and content, whatever other lines there
 are. Keys and values of what was read are kept, so a token costs one position's work; the kept
 memory is go doc universal-transformer/decoding's to tell.
+
+A model that answers a line with a class (agreement_classes, lambada_reading) writes the class, and
+has nothing to search or to draw.
 
 --exit-steps, --exit-threshold and --fixed-steps make the model, its encoder included, stop
 earlier than it was trained to, or run on: faster or deeper answers of the same weights.`
@@ -43,11 +49,14 @@ func newDecode() *cobra.Command {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
-				if err := m.CanDecode(); err != nil {
-					return err
-				}
 				if err := m.Exit(f.exit); err != nil {
 					return usageError{err}
+				}
+				if answersLines(m) {
+					return classifyLines(c, m, f.DecodeOptions)
+				}
+				if err := m.CanDecode(); err != nil {
+					return err
 				}
 				return decodeLines(c, m, f.DecodeOptions)
 			})
@@ -119,4 +128,48 @@ func understood(told *complaints, m *pipeline.Model, line input, how pipeline.De
 		told.c.PrintErrf("ut: line %d: %d unknown tokens are read as <unknown>\n", told.lines+1, unknown)
 	}
 	return how.Check(in)
+}
+
+// answersLines tells whether a model answers a line with a class. What answers stories is ut answer's.
+func answersLines(m *pipeline.Model) bool {
+	_, stories := m.Run.Task.Value.(babi.Babi)
+	return m.Run.Task.Value.Kind() == task.Classification && !stories
+}
+
+// classifyLines answers the standard input with classes.
+func classifyLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
+	if how.Sampling != (decoding.Sampling{}) || how.Beam.Width > 0 {
+		return usagef("%s answers with a class: leave out --beam and --sample", m.Dir())
+	}
+	lines, told := readLines(c.InOrStdin()), newComplaints(c)
+	for {
+		batch, err := lines.next(c.Context())
+		for _, line := range batch {
+			problem := understood(&told, m, line, how)
+			var a *pipeline.Classification
+			if problem == nil {
+				a, problem = m.Classify(c.Context(), line.text)
+			}
+			if c.Context().Err() != nil {
+				return c.Context().Err()
+			}
+			told.lines++
+			if problem != nil {
+				told.complain(told.lines, problem)
+				if err := told.skip(); err != nil {
+					return err
+				}
+				continue
+			}
+			if _, err := io.WriteString(c.OutOrStdout(), a.Answer+"\n"); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return told.end()
+		}
+		if err != nil {
+			return err
+		}
+	}
 }

@@ -4,6 +4,10 @@ import "strings"
 
 // modelMistakes are those of what uses a trained model: eval, decode, answer, trace, export, demo.
 var modelMistakes = []mistake{
+	{"score", 2, "RUN is missing: see ut score --help", ""},
+	{"score nowhere", 1, "nowhere is not a run directory", ""},
+	{"score {run} --seed 1", 2, "--seed", ""},
+	{"score {run}", 1, "want a source and an answer, with a tab between", "1"},
 	{"eval", 2, "RUN is missing: see ut eval --help", ""},
 	{"eval {nothing}", 2, "argument 1 is empty", ""},
 	{"eval nowhere", 1, "nowhere is not a run directory: it has no config.json", ""},

@@ -107,7 +107,7 @@ var configurationMistakes = []mistake{
 	{"show demo --set training.schedule.inverse_square_root.factor=0", 1, "factor is 0: it must be positive", ""},
 	{"show demo --set training.schedule.inverse_square_root.warmup=1.5", 1, "warmup cannot be 1.5: it must be a whole number", ""},
 
-	{"show demo --set model=big", 1, "model must be an object that names one of encoder_decoder, classifier, language_model", ""},
+	{"show demo --set model=big", 1, "model must be an object that names one of encoder_decoder, classifier, pointer, language_model", ""},
 	{"show demo --set model={\"transformer\":{}}", 1, `model "transformer" is not known; there are encoder_decoder`, ""},
 	{"show demo --set model.width=9000000000000000000", 1, "width is 9000000000000000000: it must be at most", ""},
 	{"show demo --set model.width=99999999999999999999", 1, "it must be a whole number of at most 9223372036854775807", ""},

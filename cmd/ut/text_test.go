@@ -1,8 +1,11 @@
 package main
 
 import (
+	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -124,5 +127,68 @@ func TestDataSample(t *testing.T) {
 	}
 	if got := succeeds(t, "data", "sample", "addition", "--split", "test", "--length", "9", "--count", "3"); strings.Count(got, "+") != 3 || len(strings.Split(strings.Split(got, "\n")[0], "\t")[0]) != 9 {
 		t.Errorf("%q", got)
+	}
+}
+
+// Texts are scored line by line, with alternatives side by side; log-probabilities are those that ut eval's perplexity is made of, to
+// 1e-9 where both sum in the same order; bad lines are named and keep their places.
+// Caught when planted: alternatives in another order, a sum over all alternatives, the perplexity of bits.
+func TestScore(t *testing.T) {
+	path := write(t, "t.txt", strings.Repeat("the keys are here\nthe key is here\nthe old keys are there\nthe red key is there\n", 40))
+	run := filepath.Join(t.TempDir(), "run")
+	succeeds(t, "train", "text", "--out", run, "--set", "task.path="+path, "--set", "task.lines=true", "--set", "task.tokenizer=whitespace", "--set", "model.width=16",
+		"--set", "model.heads=2", "--set", "model.transition.filter=16", "--set", "model.halting.steps=1", "--set", "training.steps=60", "--set", "training.evaluate_every=30",
+		"--set", "training.schedule.cosine.warmup=5")
+	text := "the old keys are there\nthe key is here\nthe red keys wobble here\n"
+	r := utReading(t, text, "score", run, "--json")
+	if r.code != 0 || !strings.Contains(r.stderr, "line 3: 1 unknown tokens are read as <unknown>") {
+		t.Fatalf("%+v", r)
+	}
+	nats, tokens := 0.0, 0
+	for i, line := range strings.Split(strings.TrimSpace(r.stdout), "\n") {
+		var got scored
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatal(err)
+		}
+		a := got.Alternatives[0]
+		if got.Line != i+1 || got.Best != 1 || len(a.Tokens) != len(a.LogProbs) || a.Tokens[len(a.Tokens)-1] != "<end>" || strings.Count(a.Text, " ") != len(a.Tokens)-2 {
+			t.Errorf("%s", line)
+		}
+		sum := 0.0
+		for _, p := range a.LogProbs {
+			nats, tokens, sum = nats-p, tokens+1, sum+p
+		}
+		if sum != a.LogProb || sum >= 0 {
+			t.Errorf("the sum is %v, not %v", a.LogProb, sum)
+		}
+	}
+	var measured struct {
+		Metrics []struct {
+			Name  string
+			Value float64
+		}
+	}
+	if err := json.Unmarshal([]byte(succeeds(t, "eval", run, "--json", "--data", write(t, "other.txt", text))), &measured); err != nil {
+		t.Fatal(err)
+	}
+	if want := math.Exp(nats / float64(tokens)); measured.Metrics[0].Name != "perplexity per token" || math.Abs(measured.Metrics[0].Value-want) > 1e-5*want {
+		t.Errorf("ut eval says %+v, ut score %v", measured.Metrics[0], want)
+	}
+	r = utReading(t, "the keys are here\tthe keys is here\n\tx\nthe key is here\n", "score", run)
+	lines := strings.Split(r.stdout, "\n")
+	if r.code != 1 || len(lines) != 4 || lines[1] != "" || !strings.Contains(r.stderr, "line 2: alternative 1 is empty") {
+		t.Fatalf("%+v", r)
+	}
+	right, wrong, _ := strings.Cut(lines[0], "\t")
+	a, err := strconv.ParseFloat(right, 64)
+	b, err2 := strconv.ParseFloat(wrong, 64)
+	if err != nil || err2 != nil || a <= b {
+		t.Errorf("%q: what the text has is less probable than what it has not", lines[0])
+	}
+	if r := utReading(t, "1234\n", "score", trained(t)); r.code != 1 || !strings.Contains(r.stderr, "want a source and an answer") {
+		t.Errorf("%+v", r)
+	}
+	if r := utReading(t, "12\t21\t12\n", "score", trained(t)); r.code != 0 || strings.Count(r.stdout, "\t") != 1 {
+		t.Errorf("answers to a source: %+v", r)
 	}
 }

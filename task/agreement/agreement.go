@@ -34,19 +34,23 @@ type Regime string
 const (
 	Natural  Regime = "natural"  // nine tenths of numpred.val, with as many attractors as sentences have
 	Enriched Regime = "enriched" // and four fifths of numpred.test.1: not to be compared with the paper's table 2
+	Full     Regime = "full"     // numpred.train, for who has it; numpred.val validates
 )
 
 // Validate is an error for a regime that there is not.
 func (r Regime) Validate() error {
-	if r != Natural && r != Enriched {
-		return fmt.Errorf("regime is %q: it must be one of %s, %s", string(r), Natural, Enriched)
+	if r != Natural && r != Enriched && r != Full {
+		return fmt.Errorf("regime is %q: it must be one of %s, %s, %s", string(r), Natural, Enriched, Full)
 	}
 	return nil
 }
 
 // note is what a reader of figures must know of a regime.
 func (r Regime) note() string {
-	if r == Enriched {
+	switch r {
+	case Full:
+		return "full: trained on the published training part"
+	case Enriched:
 		return "enriched: most rows trained on have an attractor, which is so of about one sentence in twenty: not to be compared with table 2"
 	}
 	return "natural: trained on about a tenth of the rows that the paper trains on"
@@ -56,7 +60,7 @@ func (r Regime) note() string {
 // the preamble too. It is not the ranking of verb forms: the files have no verbs.
 type Number struct {
 	Path     string `json:"path" file:"any"` // the folder with numpred.val, numpred.test.1 ... numpred.test.5, and, if there, numpred.test.0
-	Regime   Regime `json:"regime"`          // "natural" or "enriched"
+	Regime   Regime `json:"regime"`          // "natural", "enriched" or "full"
 	MinCount int    `json:"min_count"`       // rarer words of the training part become <unknown>; 0 means 1
 }
 
@@ -136,6 +140,14 @@ func (c Number) read() (d division, err error) {
 	if err != nil {
 		return d, err
 	}
+	known := preambles(rows)
+	if c.Regime == Full {
+		d.validation = rows
+		if d.training, err = readNumpred(filepath.Join(c.Path, "numpred.train")); err != nil {
+			return d, err
+		}
+		rows = nil
+	}
 	for _, r := range rows {
 		if r.bucket(10) == 0 {
 			d.validation = append(d.validation, r)
@@ -143,7 +155,6 @@ func (c Number) read() (d division, err error) {
 			d.training = append(d.training, r)
 		}
 	}
-	known := preambles(rows)
 	var test []row
 	for attractors := 0; attractors <= mostAttractors; attractors++ {
 		path := filepath.Join(c.Path, fmt.Sprintf("numpred.test.%d", attractors))
@@ -157,7 +168,7 @@ func (c Number) read() (d division, err error) {
 		for _, r := range rows {
 			r.attractors = attractors
 			switch part := r.bucket(10); {
-			case known[r.preamble()] || c.Regime == Natural || attractors != 1 || part == 9:
+			case known[r.preamble()] || c.Regime != Enriched || attractors != 1 || part == 9:
 				test = append(test, r)
 			case part == 0:
 				d.validation = append(d.validation, r)

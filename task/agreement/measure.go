@@ -12,7 +12,8 @@ import (
 
 // A Measure is the share of verbs whose number was found, by attractors: "3 attractors". Beside each stand "3 balanced", the mean of
 // the shares of singular and of plural verbs; "3 always plural", what that answer would have; and "3 last word", what the number of
-// the word before the verb would have, plural if it is a plural tag or ends in one s. "total" is of all rows, "homogeneous" of
+// the word before the verb would have, plural if it is a plural tag or ends in one s; where forms of verbs are ranked, "3 more
+// frequent" is what the form that training has more often would have. "total" is of all rows, "homogeneous" of
 // those whose attractors are known, where that is less. Of two equally probable forms none was found.
 //
 // Examples are ids, which do not tell attractors: those of the task's test are known again by their ids, others are counted in the
@@ -45,9 +46,9 @@ func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task
 			left++
 			continue
 		}
-		counts.add(*r, result.Answers[i].Correct)
+		counts.add(*r, result.Answers[i].Correct, m.moreFrequent(*r))
 	}
-	result.Metrics, result.Notes = counts.metrics(), slices.Clone(m.Notes)
+	result.Metrics, result.Notes = counts.metrics(m.whole), slices.Clone(m.Notes)
 	if left > 0 {
 		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d examples are not counted: their verb is not known, or the vocabulary does not have both its forms", left, len(examples)))
 	}
@@ -101,6 +102,16 @@ func (m *Measure) knows(r row) bool {
 	_, known := m.v.Target.ID(r.words()[r.verb])
 	_, other := m.v.Target.ID(r.other)
 	return known && other
+}
+
+// moreFrequent tells whether the verb that stands there is more frequent in training than its other form: ids follow frequency.
+func (m *Measure) moreFrequent(r row) bool {
+	if !m.whole {
+		return false
+	}
+	verb, _ := m.v.Target.ID(r.words()[r.verb])
+	other, _ := m.v.Target.ID(r.other)
+	return verb < other
 }
 
 // rank scores examples as they are and with the other form of their verb.
@@ -158,9 +169,9 @@ const (
 	homogeneous = -2
 )
 
-// A count is of answers: of singular and of plural verbs, and those of the last word.
+// A count is of answers: of singular and of plural verbs, those of the last word, and those of the more frequent form.
 type count struct {
-	singular, plural, lastWord score.Accuracy
+	singular, plural, lastWord, frequent score.Accuracy
 }
 
 func (c *count) rows() int {
@@ -171,7 +182,7 @@ func (c *count) rows() int {
 }
 
 // add counts an answer.
-func (t tally) add(r row, correct bool) {
+func (t tally) add(r row, correct, moreFrequent bool) {
 	groups := []int{everything}
 	if r.attractors != unlabelled {
 		groups = append(groups, homogeneous, r.attractors)
@@ -186,31 +197,36 @@ func (t tally) add(r row, correct bool) {
 		}
 		*of = of.Plus(score.Of(correct))
 		t[g].lastWord = t[g].lastWord.Plus(score.Of(r.lastWord() == r.plural))
+		t[g].frequent = t[g].frequent.Plus(score.Of(moreFrequent))
 	}
 }
 
-// metrics are four figures of every group that has rows.
-func (t tally) metrics() (list []score.Metric) {
+// metrics are four figures of every group that has rows, five where forms are ranked.
+func (t tally) metrics(ranked bool) (list []score.Metric) {
 	for k := 0; k <= mostAttractors; k++ {
 		name := fmt.Sprint(k)
-		list = append(list, t[k].metrics(name+" attractors", name)...)
+		list = append(list, t[k].metrics(name+" attractors", name, ranked)...)
 	}
 	if n := t[homogeneous].rows(); n < t[everything].rows() {
-		list = append(list, t[homogeneous].metrics("homogeneous", "homogeneous")...)
+		list = append(list, t[homogeneous].metrics("homogeneous", "homogeneous", ranked)...)
 	}
-	return append(list, t[everything].metrics("total", "total")...)
+	return append(list, t[everything].metrics("total", "total", ranked)...)
 }
 
 // metrics are the share itself, and what to read it by.
-func (c *count) metrics(name, short string) []score.Metric {
+func (c *count) metrics(name, short string, ranked bool) []score.Metric {
 	if c == nil {
 		return nil
 	}
 	all := c.singular.Plus(c.plural)
-	return []score.Metric{
+	list := []score.Metric{
 		score.Share(name, all),
 		score.Figure(short+" balanced", (c.singular.Value()+c.plural.Value())/2),
 		score.Share(short+" always plural", score.Accuracy{Correct: c.plural.Total, Total: all.Total}),
 		score.Share(short+" last word", c.lastWord),
 	}
+	if ranked {
+		list = append(list, score.Share(short+" more frequent", c.frequent))
+	}
+	return list
 }

@@ -153,13 +153,13 @@ func TestNumberByAttractors(t *testing.T) {
 func TestBalanced(t *testing.T) {
 	c := tally{}
 	for i := range 10 {
-		c.add(row{text: "keys are", verb: 1, plural: true, attractors: 2}, i < 9)
+		c.add(row{text: "keys are", verb: 1, plural: true, attractors: 2}, i < 9, i < 4)
 	}
 	for i := range 2 {
-		c.add(row{text: "keys is", verb: 1, attractors: 2}, i < 1)
+		c.add(row{text: "keys is", verb: 1, attractors: 2}, i < 1, false)
 	}
-	for _, m := range c.metrics() {
-		want := map[string]float64{"2 attractors": 10. / 12, "2 balanced": 0.7, "2 always plural": 10. / 12, "2 last word": 10. / 12}[strings.ReplaceAll(m.Name, "total balanced", "2 balanced")]
+	for _, m := range c.metrics(true) {
+		want := map[string]float64{"2 attractors": 10. / 12, "2 balanced": 0.7, "2 always plural": 10. / 12, "2 last word": 10. / 12, "2 more frequent": 4. / 12}[strings.ReplaceAll(m.Name, "total balanced", "2 balanced")]
 		if want != 0 && math.Abs(m.Value-want) > 1e-12 {
 			t.Errorf("%s is %v, want %v", m.Name, m, want)
 		}
@@ -292,5 +292,71 @@ func TestLastWord(t *testing.T) {
 	}
 	if (row{text: "are there"}).lastWord() {
 		t.Error("there is no word before the verb")
+	}
+}
+
+// Of ranked forms, what always takes the form that training has more often is beside; of tags it is not. Here "are" is the more
+// frequent one of the text, and every pair has it.
+// Caught when planted: the frequency of the test, forms taken for each other.
+func TestMoreFrequentForm(t *testing.T) {
+	likely := &known{logProb: func([]string, int) float64 { return -1 }}
+	for _, more := range []string{"are", "is"} {
+		c := pairs(t)
+		text, err := os.ReadFile(c.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Text = write(t, t.TempDir(), "learn.txt", string(text)+strings.Repeat("they "+more+" lost once more .\n", 40))
+		by, _ := measured(t, c, likely)
+		if want := map[string]float64{"are": 1, "is": 0}[more]; by["total more frequent"].Value != want || by["3 more frequent"].Accuracy.Total != 6 {
+			t.Errorf("%q is more frequent: %v", more, by["total more frequent"])
+		}
+	}
+	if by, _ := measured(t, Number{Path: numpred(t, 200), Regime: Natural}, &known{logProb: likely.logProb}); by["total more frequent"].Accuracy.Total != 0 {
+		t.Error("tags have a more frequent form")
+	}
+}
+
+// Who has numpred.train trains on it, and numpred.val validates; rows of the tests that stand in either are left out.
+// Caught when planted: a tenth of numpred.val learned, the first test among what is learned.
+func TestFullRegime(t *testing.T) {
+	dir := numpred(t, 200)
+	write(t, dir, "numpred.train", "VBP\tthe keys to my room\nVBZ\tthe lock\nVBP\tthe keys of all doors\n")
+	tk := opened(t, Classes{Path: dir, Regime: Full})
+	if len(tk.training) != 3 || len(tk.validation) != 220 {
+		t.Errorf("%d rows to train on, %d to validate", len(tk.training), len(tk.validation))
+	}
+	if notes := strings.Join(tk.Notes(), "\n"); !strings.Contains(notes, "20 rows are left out of the test") || !strings.Contains(notes, "the published training part") {
+		t.Errorf("notes: %s", notes)
+	}
+	if _, err := (Number{Path: numpred(t, 20), Regime: Full}).Open(); err == nil || !strings.Contains(err.Error(), "numpred.train") {
+		t.Error(err)
+	}
+}
+
+// A folder of books is prose: sentences in lower case, split as the pairs are. No sentence of a pair is learned.
+func TestPairsLearnFromBooks(t *testing.T) {
+	c, books := pairs(t), t.TempDir()
+	write(t, books, "a.txt", "\"The keys, the Keys are here,\" said Mr. Bell.\nHe didn't\nsee it. The keys to cabinet 7 are lost.\n\n"+strings.Repeat("He saw it on day 1. ", 30))
+	var numbered strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&numbered, "A key is lost on day %d. ", i)
+	}
+	write(t, books, "b.txt", numbered.String())
+	write(t, books, "README", "nobody reads this")
+	c.Text = books
+	tk := opened(t, c)
+	words := strings.Join(tk.Vocabularies().Target.Tokens(), " ")
+	for word, want := range map[string]bool{"``": true, "mr.": true, "n't": true, "keys": true, "nobody": false, "cabinet": false, "He": false} {
+		if got := slices.Contains(strings.Fields(words), word); got != want {
+			t.Errorf("%q is known: %v", word, got)
+		}
+	}
+	if notes := strings.Join(tk.Notes(), "\n"); !strings.Contains(notes, "1 are pairs") {
+		t.Errorf("notes: %s", notes)
+	}
+	c.Text = t.TempDir()
+	if _, err := c.Open(); err == nil || !strings.Contains(err.Error(), "there is no book (.txt)") {
+		t.Error(err)
 	}
 }

@@ -4,9 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
+	"universal-transformer/internal/penn"
+	"universal-transformer/internal/textfile"
 	"universal-transformer/task"
 )
 
@@ -15,7 +19,7 @@ import (
 // and split as the Penn Treebank splits, is measured by what it lacks.
 type Pairs struct {
 	Path     string `json:"path" file:"any"` // a sentence a line, each ending in <eos>: NAME.text; NAME.gold beside it has the verbs
-	Text     string `json:"text" file:"any"` // what to learn: a sentence a line, words with spaces between
+	Text     string `json:"text" file:"any"` // what to learn: a file, a sentence a line, words with spaces between; or a folder of books, .txt files
 	MinCount int    `json:"min_count"`       // rarer words of the training part become <unknown>; 0 means 1
 }
 
@@ -68,7 +72,7 @@ func (c Pairs) read() (d division, err error) {
 	if d.test, irregular, err = readPairs(c.Path); err != nil {
 		return d, err
 	}
-	lines, err := readFile(c.Text, parseSentences)
+	lines, err := readText(c.Text)
 	if err != nil {
 		return d, err
 	}
@@ -111,6 +115,26 @@ func readPairs(path string) (rows []row, irregular int, err error) {
 		}
 	}
 	return rows, irregular, err
+}
+
+// readText is the sentences of a file, one a line, or of all books of a folder, whose prose is split as the pairs are.
+func readText(path string) (sentences [][]string, err error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return readFile(path, parseSentences)
+	}
+	books, err := filepath.Glob(filepath.Join(path, "*.txt"))
+	if err == nil && len(books) == 0 {
+		err = fmt.Errorf("%s: there is no book (.txt) to learn from", path)
+	}
+	for _, book := range books {
+		text, err := textfile.Read(book, largestFile)
+		if err != nil {
+			return nil, err
+		}
+		sentences = append(sentences, penn.Sentences(strings.ToValidUTF8(string(text), " "))...)
+	}
+	return sentences, err
 }
 
 // parseSentences reads a sentence a line, without its ending. Empty lines of a text are no sentences.

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// mostFetched is far above the size of any distribution.
+const mostFetched = 1 << 30
+
+// longestFetch is how long a transfer may take.
+const longestFetch = 10 * time.Minute
+
+// fetched is what a file is called until all of it is here.
+func fetched(path string) string { return "." + filepath.Base(path) + ".*.tmp" }
+
+// removeStale removes what a transfer that was killed has left; one that may still be going on is left alone.
+func removeStale(path string) {
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), fetched(path)))
+	for _, part := range left {
+		if info, err := os.Stat(part); err == nil && time.Since(info.ModTime()) > longestFetch {
+			_ = os.Remove(part)
+		}
+	}
+}
+
+// fetch brings a file here, whole and checked or not at all.
+func fetch(ctx context.Context, from, path string, check func(from, path string) error) (err error) {
+	ctx, stop := context.WithTimeout(ctx, longestFetch)
+	defer stop()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", from, answer.Status)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	removeStale(path)
+	f, err := os.CreateTemp(filepath.Dir(path), fetched(path))
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	n, err := io.Copy(f, io.LimitReader(answer.Body, mostFetched+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if n > mostFetched {
+		return fmt.Errorf("%s is larger than %d bytes: this is no data set of a table", from, mostFetched)
+	}
+	if err := os.Chmod(f.Name(), 0o644); err != nil {
+		return err
+	}
+	if err := check(from, f.Name()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

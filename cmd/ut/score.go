@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"universal-transformer/pipeline"
+	"universal-transformer/task"
+)
+
+const scoreHelp = `score reads one text a line and writes how probable the model finds it, in the same order: the
+natural logarithm of its probability, the sum over its tokens. Of a language model a line is the
+text; of a model that answers sequences it is a source and an answer, with a tab between.
+
+More texts on the line, with tabs between, are alternatives: answers to the same source, or other
+texts. Their log-probabilities stand with tabs between, too.
+
+A line that cannot be scored is named on the standard error; in a pipe its place stays empty, and
+the exit code is 1 in the end. Tokens that the vocabulary does not have are read as <unknown> where
+it has one, which makes a text more probable than it is, and said on the standard error.
+
+With --json: an object a line with the fields
+  line          its number, from 1
+  alternatives  an array of objects with "text", "log_prob", and for each of its tokens "tokens", as
+                the vocabulary spells them, and "log_probs"
+  best          the number of the most probable alternative, from 1`
+
+// scored is the JSON of a line.
+type scored struct {
+	Line         int           `json:"line"`
+	Alternatives []alternative `json:"alternatives"`
+	Best         int           `json:"best"`
+}
+
+// alternative is one text of a line.
+type alternative struct {
+	Text     string    `json:"text"`
+	LogProb  float64   `json:"log_prob"`
+	Tokens   []string  `json:"tokens"`
+	LogProbs []float64 `json:"log_probs"`
+}
+
+func newScore() *cobra.Command {
+	backend, asJSON := "", false
+	c := &cobra.Command{
+		Use:   "score RUN",
+		Short: "Say how probable a model finds lines from the standard input",
+		Long:  scoreHelp,
+		Example: `  echo 'the keys to the cabinet are here' | ut score runs/text
+  printf 'the keys are here\tthe keys is here\n' | ut score runs/text
+  printf '31415\t51413\n' | ut score runs/reverse --json`,
+		Args: arguments("RUN"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
+				if m.Run.Task.Value.Kind() == task.Classification {
+					return fmt.Errorf("%s answers with a class, and has no probability for a text", m.Dir())
+				}
+				return scoreLines(c, m, asJSON)
+			})
+		},
+	}
+	jsonFlag(c, &asJSON)
+	backendFlag(c, &backend)
+	return c
+}
+
+// scoreLines scores the standard input.
+func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool) error {
+	lines, told := readLines(c.InOrStdin()), newComplaints(c)
+	for {
+		batch, err := lines.next(c.Context())
+		for _, line := range batch {
+			told.lines++
+			text, problem := scoreLine(c.Context(), &told, m, line, asJSON)
+			if c.Context().Err() != nil {
+				return c.Context().Err()
+			}
+			if problem != nil {
+				told.complain(told.lines, problem)
+				if err := told.skip(); err != nil {
+					return err
+				}
+				continue
+			}
+			if _, err := io.WriteString(c.OutOrStdout(), text+"\n"); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			return told.end()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// scoreLine is what is written of a line.
+func scoreLine(ctx context.Context, told *complaints, m *pipeline.Model, line input, asJSON bool) (string, error) {
+	if line.err != nil {
+		return "", line.err
+	}
+	pairs, err := alternatives(m, line.text)
+	if err != nil {
+		return "", err
+	}
+	all, err := m.Score(ctx, pairs)
+	if err != nil {
+		return "", err
+	}
+	result := scored{Line: told.lines, Best: 1}
+	sums, unknown := make([]string, len(all)), 0
+	for i, s := range all {
+		a := alternative{Text: pairs[i].Target, Tokens: s.Tokens, LogProbs: s.LogProbs}
+		for _, p := range s.LogProbs {
+			a.LogProb += p
+		}
+		unknown += s.Unknown
+		sums[i] = fmt.Sprintf("%.6f", a.LogProb)
+		result.Alternatives = append(result.Alternatives, a)
+		if a.LogProb > result.Alternatives[result.Best-1].LogProb {
+			result.Best = i + 1
+		}
+	}
+	if unknown > 0 {
+		told.c.PrintErrf("ut: line %d: %d unknown tokens are read as <unknown>\n", told.lines, unknown)
+	}
+	if !asJSON {
+		return strings.Join(sums, "\t"), nil
+	}
+	text, err := json.Marshal(result)
+	return string(text), err
+}
+
+// alternatives are the texts of a line, with the source that they share.
+func alternatives(m *pipeline.Model, line string) (pairs []pipeline.Pair, err error) {
+	texts, source := strings.Split(line, "\t"), ""
+	if m.Run.Task.Value.Kind() == task.Transduction {
+		if len(texts) < 2 {
+			return nil, fmt.Errorf("want a source and an answer, with a tab between")
+		}
+		source, texts = texts[0], texts[1:]
+	}
+	for i, text := range texts {
+		if strings.TrimSpace(text) == "" && len(texts) > 1 {
+			return nil, fmt.Errorf("alternative %d is empty", i+1)
+		}
+		pairs = append(pairs, pipeline.Pair{Source: source, Target: text})
+	}
+	return pairs, nil
+}

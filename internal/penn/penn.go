@@ -1,0 +1,154 @@
+// Package penn splits English prose into words and sentences as the Penn Treebank does, in lower case: the form of LAMBADA's passages and
+// of the agreement sentences.
+//
+//	"I don't know," said Mr. Bell.  ->  `` i do n't know , '' said mr. bell .
+//
+// Round, square and curly brackets become -lrb-, -rrb- and so on. Italics of Project Gutenberg (_very_) lose their marks. What is
+// split already stays as it is.
+package penn
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Typographic marks, as they are typed. Quotes that tell their side keep it.
+var typed = strings.NewReplacer("“", " `` ", "”", " '' ", "„", " `` ", "‘", " ` ", "’", "'", "—", " -- ", "–", " -- ", "…", " ... ", "\u00a0", " ")
+
+// Words are the words and marks of a text, lower case.
+func Words(text string) (words []string) {
+	for _, chunk := range strings.Fields(typed.Replace(strings.ToLower(text))) {
+		words = appendChunk(words, chunk)
+	}
+	return words
+}
+
+// brackets as the treebank writes them.
+var brackets = map[byte]string{'(': "-lrb-", ')': "-rrb-", '[': "-lsb-", ']': "-rsb-", '{': "-lcb-", '}': "-rcb-"}
+
+// whole is chunks that stay as they are: marks and clitics that were split before, and words that begin with an apostrophe.
+var whole = []string{"``", "''", "`", "'", "n't", "'s", "'m", "'d", "'ll", "'re", "'ve", "'em", "'til", "'till", "'cause", "'n", "'n'", "'bout"}
+
+// appendChunk splits what stands between white space.
+func appendChunk(words []string, chunk string) []string {
+	if strings.Trim(chunk, "_") != "" {
+		chunk = strings.ReplaceAll(chunk, "_", "")
+	}
+	for chunk != "" {
+		if slices.Contains(whole, chunk) {
+			return append(words, chunk)
+		}
+		if mark, spelled := leadingMark(chunk); mark != "" {
+			words, chunk = append(words, spelled), chunk[len(mark):]
+			continue
+		}
+		end := wordEnd(chunk)
+		if strings.HasPrefix(chunk[end:], ".") && !strings.HasPrefix(chunk[end:], "..") && abbreviates(chunk[:end]) {
+			end++
+		}
+		words, chunk = appendWord(words, chunk[:end]), chunk[end:]
+		words, chunk = appendClosing(words, chunk)
+	}
+	return words
+}
+
+// leadingMark is the mark that a chunk begins with, and how it is spelled: quotes here are opening ones.
+func leadingMark(chunk string) (mark, spelled string) {
+	switch c := chunk[0]; {
+	case c == '"':
+		return chunk[:1], "``"
+	case strings.HasPrefix(chunk, "``"), strings.HasPrefix(chunk, "''"):
+		return chunk[:2], chunk[:2]
+	case c == '\'' || c == '`':
+		return chunk[:1], "`"
+	case brackets[c] != "":
+		return chunk[:1], brackets[c]
+	case strings.IndexByte(",;:", c) >= 0:
+		return chunk[:1], chunk[:1]
+	case c == '.':
+		return dots(chunk)
+	case strings.IndexByte("?!", c) >= 0:
+		n := run(chunk, "?!")
+		return chunk[:n], chunk[:n]
+	case c == '-' && !strings.HasPrefix(chunk, "--"):
+		if slices.Contains([]string{"-lrb-", "-rrb-", "-lsb-", "-rsb-", "-lcb-", "-rcb-"}, chunk) {
+			return chunk, chunk
+		}
+		return chunk[:1], chunk[:1]
+	case strings.IndexByte("-*#$%&<>~@=+/|\\^", c) >= 0:
+		n := run(chunk, chunk[:1])
+		if c == '-' {
+			return chunk[:n], "--"
+		}
+		return chunk[:n], chunk[:n]
+	}
+	return "", ""
+}
+
+// dots is one full stop, or an ellipsis of two or three.
+func dots(chunk string) (mark, spelled string) {
+	if n := min(run(chunk, "."), 3); n > 1 {
+		return chunk[:n], "..."
+	}
+	return chunk[:1], "."
+}
+
+// run is how many bytes at the start are of a set.
+func run(text, set string) int { return len(text) - len(strings.TrimLeft(text, set)) }
+
+// wordEnd is where the word at the start of a chunk ends: before a mark that cannot stand inside of one.
+func wordEnd(chunk string) int {
+	for i, r := range chunk {
+		rest := chunk[i:]
+		switch {
+		case i == 0:
+		case strings.ContainsRune("\";?!()[]{}*#$%&<>~@=+/|\\^`", r), strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "''"):
+			return i
+		case strings.HasPrefix(rest, "..") || r == '.' && onlyMarks(rest):
+			return i
+		case (r == ',' || r == ':') && !between(chunk, i):
+			return i
+		case (r == '\'' || r == '-') && onlyMarks(rest):
+			return i
+		}
+	}
+	return len(chunk)
+}
+
+// onlyMarks tells that nothing of a word follows.
+func onlyMarks(rest string) bool {
+	return !strings.ContainsFunc(rest, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
+
+// between tells whether a mark stands between two digits, as in 1,000 and 10:30.
+func between(chunk string, i int) bool {
+	after, _ := utf8.DecodeRuneInString(chunk[i+1:])
+	before, _ := utf8.DecodeLastRuneInString(chunk[:i])
+	return unicode.IsDigit(before) && unicode.IsDigit(after)
+}
+
+// appendClosing takes the marks behind a word: quotes here are closing ones.
+func appendClosing(words []string, chunk string) ([]string, string) {
+	for chunk != "" {
+		switch {
+		case chunk[0] == '"':
+			words, chunk = append(words, "''"), chunk[1:]
+		case strings.HasPrefix(chunk, "''"):
+			words, chunk = append(words, "''"), chunk[2:]
+		case chunk[0] == '\'':
+			words, chunk = append(words, "'"), chunk[1:]
+		default:
+			mark, spelled := leadingMark(chunk)
+			if mark == "" {
+				return words, chunk
+			}
+			words, chunk = append(words, spelled), chunk[len(mark):]
+			if spelled == "--" && !onlyMarks(chunk) || strings.Contains("([{", mark) {
+				return words, chunk // what follows is another word
+			}
+		}
+	}
+	return words, chunk
+}

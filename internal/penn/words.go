@@ -1,0 +1,105 @@
+package penn
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// abbreviations keep their full stop, as single letters (j.) and words with one inside (u.s., a.m.) do.
+var abbreviations = map[string]bool{
+	"mr": true, "mrs": true, "ms": true, "messrs": true, "dr": true, "st": true, "jr": true, "sr": true, "prof": true, "vs": true, "etc": true,
+	"rev": true, "hon": true, "esq": true, "gov": true, "gen": true, "col": true, "capt": true, "lt": true, "sgt": true, "maj": true, "det": true,
+	"brig": true, "vol": true, "viz": true, "mt": true,
+}
+
+// two is words that the treebank takes for two.
+var two = map[string]int{"cannot": 3, "gonna": 3, "gotta": 3, "wanna": 3, "gimme": 3, "lemme": 3}
+
+// appendWord splits clitics off a word.
+func appendWord(words []string, word string) []string {
+	if at, is := two[word]; is {
+		return append(words, word[:at], word[at:])
+	}
+	if at := clitic(word); at > 0 {
+		return append(words, word[:at], word[at:])
+	}
+	return append(words, word)
+}
+
+// clitic is where one begins, 0 if the word has none.
+func clitic(word string) int {
+	for _, end := range []string{"n't", "'s", "'m", "'d", "'ll", "'re", "'ve"} {
+		if len(word) > len(end) && strings.HasSuffix(word, end) {
+			return len(word) - len(end)
+		}
+	}
+	return 0
+}
+
+// abbreviates tells whether a word takes the full stop behind it.
+func abbreviates(word string) bool {
+	first, size := utf8.DecodeRuneInString(word)
+	return abbreviations[word] || size == len(word) && unicode.IsLetter(first) || strings.Contains(word, ".")
+}
+
+// IsWord tells whether a token is a word or a number, not a mark or a bracket.
+func IsWord(token string) bool {
+	if len(token) == 5 && token[0] == '-' && token[4] == '-' {
+		return false
+	}
+	return strings.ContainsFunc(token, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
+
+// closers may follow the mark that ends a sentence.
+var closers = []string{"''", "'", "-rrb-", ")"}
+
+// Sentences are the sentences of a text, in words. An empty line ends one.
+func Sentences(text string) (sentences [][]string) {
+	for paragraph := range paragraphs(text) {
+		words := Words(paragraph)
+		for len(words) > 0 {
+			end := SentenceEnd(words)
+			sentences, words = append(sentences, words[:end:end]), words[end:]
+		}
+	}
+	return sentences
+}
+
+// SentenceEnd is the number of words of the first sentence, its marks included; all of them if none ends. A quotation's end is one:
+// case, which would tell, is gone.
+func SentenceEnd(words []string) int {
+	for i, w := range words {
+		if !ends(w) {
+			continue
+		}
+		for i++; i < len(words) && slices.Contains(closers, words[i]); i++ {
+		}
+		return i
+	}
+	return len(words)
+}
+
+// ends tells whether a mark ends a sentence.
+func ends(mark string) bool { return mark != "" && strings.Trim(mark, ".?!") == "" }
+
+// paragraphs are what stands between empty lines.
+func paragraphs(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		var lines []string
+		for line := range strings.Lines(text) {
+			if strings.TrimSpace(line) != "" {
+				lines = append(lines, line)
+				continue
+			}
+			if len(lines) > 0 && !yield(strings.Join(lines, "")) {
+				return
+			}
+			lines = nil
+		}
+		if len(lines) > 0 {
+			yield(strings.Join(lines, ""))
+		}
+	}
+}

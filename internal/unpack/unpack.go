@@ -1,0 +1,151 @@
+// Package unpack takes files out of the archives in which data sets are published: .tar, .tar.gz, .tar.xz and .zip.
+package unpack
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ulikunitz/xz"
+	"universal-transformer/internal/atomicfile"
+	"universal-transformer/internal/textfile"
+)
+
+// Limits that no data set here comes near: what does was made to fill a disk.
+const (
+	mostOfFile    = 1 << 30
+	mostOfArchive = 16 << 30
+	mostFiles     = 100_000
+)
+
+// Into writes the files of an archive that wanted names below folder, each whole or not at all, and lists them. Wanted gives the place
+// of a file below the folder by its path in the archive. Archives (.tar) in an archive are read too. An archive without any such file
+// is an error.
+func Into(folder, archive string, wanted func(path string) (place string, ok bool)) (written []string, err error) {
+	u := unpacker{folder: folder, wanted: wanted, left: mostOfArchive}
+	f, err := textfile.Open(archive)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	err = u.read(f)
+	if err == nil && len(u.written) == 0 {
+		err = errors.New("no file of the data set is in it")
+	}
+	if err != nil {
+		return u.written, fmt.Errorf("%s: %w", archive, err)
+	}
+	return u.written, nil
+}
+
+type unpacker struct {
+	folder  string
+	wanted  func(string) (string, bool)
+	left    int64 // bytes that may still be unpacked
+	written []string
+}
+
+// read goes by the first bytes, not by the name.
+func (u *unpacker) read(f *os.File) error {
+	r := bufio.NewReaderSize(f, 1<<20)
+	head, _ := r.Peek(6)
+	var plain io.Reader = r
+	var err error
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return u.zip(f)
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		plain, err = gzip.NewReader(r)
+	case bytes.Equal(head, []byte{0xfd, '7', 'z', 'X', 'Z', 0}):
+		plain, err = xz.NewReader(r)
+	case !strings.HasSuffix(f.Name(), ".tar"):
+		return errors.New("it is neither gzip, xz nor zip, nor named .tar")
+	}
+	if err != nil {
+		return damaged(err)
+	}
+	return u.tar(plain)
+}
+
+func damaged(err error) error { return fmt.Errorf("damaged or cut short: %w: get it again", err) }
+
+func (u *unpacker) tar(r io.Reader) error {
+	for archive := tar.NewReader(r); ; {
+		header, err := archive.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return damaged(err)
+		case header.Typeflag != tar.TypeReg:
+			continue
+		case strings.HasSuffix(header.Name, ".tar"):
+			err = u.tar(archive)
+		default:
+			err = u.file(header.Name, archive)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (u *unpacker) zip(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	archive, err := zip.NewReader(f, info.Size())
+	if err != nil {
+		return damaged(err)
+	}
+	for _, entry := range archive.File {
+		if !entry.Mode().IsRegular() {
+			continue
+		}
+		r, err := entry.Open()
+		if err == nil {
+			err = errors.Join(u.file(entry.Name, r), r.Close())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file writes one file, if it is wanted. What a header says of sizes is not believed.
+func (u *unpacker) file(name string, r io.Reader) error {
+	place, ok := u.wanted(filepath.ToSlash(name))
+	if !ok {
+		return nil
+	}
+	if !filepath.IsLocal(place) {
+		return fmt.Errorf("%.80q leads out of the folder", name)
+	}
+	most := min(int64(mostOfFile), u.left)
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	switch {
+	case err != nil:
+		return damaged(fmt.Errorf("%.80q: %w", name, err))
+	case int64(len(data)) > most:
+		return fmt.Errorf("%.80q has more than %d bytes: no file of a data set has", name, most)
+	case len(u.written) == mostFiles:
+		return fmt.Errorf("it has more than %d files", mostFiles)
+	}
+	u.left -= int64(len(data))
+	path := filepath.Join(u.folder, place)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	u.written = append(u.written, path)
+	return atomicfile.Write(path, data)
+}

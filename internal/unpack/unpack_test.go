@@ -1,0 +1,139 @@
+package unpack
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ulikunitz/xz"
+)
+
+// files is what archives of tests hold, in this order.
+var files = [][2]string{{"set/one.txt", "one"}, {"set/deep/two.txt", "two"}, {"set/other.bin", "x"}}
+
+func tarOf(t *testing.T, files [][2]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, f := range files {
+		if err := w.WriteHeader(&tar.Header{Name: f[0], Size: int64(len(f[1])), Mode: 0o600, Typeflag: tar.TypeReg}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(f[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// packed is the same files in every kind of archive.
+func packed(t *testing.T) map[string]string {
+	t.Helper()
+	plain := tarOf(t, files)
+	var gz, x, z bytes.Buffer
+	g := gzip.NewWriter(&gz)
+	_, _ = g.Write([]byte(plain))
+	_ = g.Close()
+	w, err := xz.NewWriter(&x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = w.Write([]byte(plain))
+	_ = w.Close()
+	zw := zip.NewWriter(&z)
+	for _, f := range files {
+		entry, err := zw.Create(f[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = entry.Write([]byte(f[1]))
+	}
+	_ = zw.Close()
+	return map[string]string{"a.tar": plain, "a.tar.gz": gz.String(), "a.tar.xz": x.String(), "a.zip": z.String(),
+		"nested.tar": tarOf(t, [][2]string{files[0], {"set/inner.tar", tarOf(t, files[1:])}})}
+}
+
+func texts(name string) (string, bool) {
+	return strings.TrimPrefix(name, "set/"), path.Ext(name) == ".txt"
+}
+
+func archive(t *testing.T, name, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Every kind of archive gives the files that are wanted, in their places, and no others.
+// Caught when planted: an archive within an archive passed over, all files written.
+func TestInto(t *testing.T) {
+	for name, content := range packed(t) {
+		folder := t.TempDir()
+		written, err := Into(folder, archive(t, name, content), texts)
+		if err != nil || len(written) != 2 {
+			t.Errorf("%s: %q, %v", name, written, err)
+		}
+		for place, want := range map[string]string{"one.txt": "one", "deep/two.txt": "two"} {
+			if got, err := os.ReadFile(filepath.Join(folder, place)); err != nil || string(got) != want {
+				t.Errorf("%s: %s is %q, %v", name, place, got, err)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(folder, "other.bin")); err == nil {
+			t.Errorf("%s: what nobody wanted is written", name)
+		}
+	}
+}
+
+// What cannot be used is named, and nothing is written outside of the folder.
+func TestRefuses(t *testing.T) {
+	all := packed(t)
+	for want, content := range map[string][2]string{
+		"get it again":                     {"a.tar.gz", all["a.tar.gz"][:20]},
+		"damaged":                          {"b.tar.gz", all["a.tar.gz"][:len(all["a.tar.gz"])-30]},
+		"neither gzip":                     {"a.txt", "one"},
+		"leads out of the folder":          {"a.tar", tarOf(t, [][2]string{{"set/../../x.txt", "x"}})},
+		"no file of the data set is in it": {"a.tar", tarOf(t, files[2:])},
+	} {
+		folder := filepath.Join(t.TempDir(), "below", "folder")
+		if _, err := Into(folder, archive(t, content[0], content[1]), texts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if _, err := os.Stat(filepath.Join(folder, "..", "..", "x.txt")); err == nil {
+			t.Error("a file is written outside of the folder")
+		}
+	}
+}
+
+// Whatever an archive holds, it is refused or written below the folder.
+func FuzzInto(f *testing.F) {
+	f.Add([]byte("PK\x03\x04"), "a.zip")
+	f.Add([]byte{0x1f, 0x8b, 8, 0}, "a.tar.gz")
+	f.Add(make([]byte, 1024), "a.tar")
+	f.Fuzz(func(t *testing.T, content []byte, name string) {
+		if name != filepath.Base(name) || strings.ContainsRune(name, 0) || len(name) > 50 || name == "." || name == ".." {
+			return
+		}
+		root := t.TempDir()
+		file := filepath.Join(root, "archive-"+name)
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		written, _ := Into(filepath.Join(root, "out"), file, func(name string) (string, bool) { return name, true })
+		for _, path := range written {
+			if !strings.HasPrefix(path, filepath.Join(root, "out")+string(filepath.Separator)) {
+				t.Fatalf("%q is written", path)
+			}
+		}
+	})
+}

@@ -1,0 +1,175 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"universal-transformer/evaluation"
+	"universal-transformer/experiment"
+	"universal-transformer/pipeline"
+	"universal-transformer/score"
+	"universal-transformer/task"
+)
+
+// metricTable is a table of models by tasks that are measured by named metrics: tables 2 and 3. A model is an experiment, named by the
+// table's prefix and the row's name, and trained on every task.
+type metricTable struct {
+	table   string // "table2"
+	prefix  string // of experiments: "agreement"
+	name    string // in the overview: "LAMBADA"
+	title   string
+	preface string // what a reader should know before comparing
+	needs   []Need
+	rows    []metricRow
+	columns []metricColumn
+	cases   func(task.Task) ([]task.Case, error) // what is measured
+	missing func(experiment.Run) error           // an error if a file that a run reads is not there
+}
+
+// metricRow is a model.
+type metricRow struct {
+	name      string // in names of experiments: "lstm"; "" is the table's own model
+	title     string
+	paper     map[string][]string // the paper's figures, by the columns that have them, one a figure
+	configure func(*experiment.Run)
+}
+
+// metricColumn is a task, and a table of figures on the page.
+type metricColumn struct {
+	task      string // its label: "natural-text"
+	title     string
+	note      string // what to know of its figures
+	run       func(Data) experiment.Run
+	figures   []figure
+	baselines []baseline // what needs no model
+}
+
+// figure is a column of the page: a metric of a set, and others in parentheses behind it.
+type figure struct {
+	title   string
+	set     string   // "test"
+	metrics []string // "3 attractors", "3 balanced"
+	key     string   // in names of baselines: "3"
+}
+
+// baseline is a row of the page that comes with the data.
+type baseline struct {
+	title  string
+	metric func(figure) string
+}
+
+// experiment is the name of a row's experiment.
+func (t *metricTable) experiment(r metricRow) string {
+	if r.name == "" {
+		return t.prefix
+	}
+	return t.prefix + "-" + r.name
+}
+
+// Table is the table of the paper.
+func (t *metricTable) Table() *Table {
+	table := &Table{
+		Name: t.table, Title: t.title, Needs: t.needs, Measure: t.measure, New: func() Measured { return new(metricsMeasured) },
+		Open:     func(Data) (func(experiment.Run) error, error) { return t.missing, nil },
+		Overview: t.overview, Write: t.write,
+	}
+	for _, r := range t.rows {
+		e := Experiment{Name: t.experiment(r), Summary: r.title, Run: func(label string, data Data) experiment.Run { return t.run(r, label, data) }}
+		for _, c := range t.columns {
+			e.Tasks = append(e.Tasks, c.task)
+		}
+		table.Experiments = append(table.Experiments, e)
+	}
+	return table
+}
+
+// run is the run of a row on a task.
+func (t *metricTable) run(r metricRow, label string, data Data) experiment.Run {
+	at := slices.IndexFunc(t.columns, func(c metricColumn) bool { return c.task == label })
+	run := t.columns[at].run(data)
+	r.configure(&run)
+	return run
+}
+
+// metricsMeasured is what one run came to.
+type metricsMeasured struct {
+	Sets []metricSet `json:"sets"`
+}
+
+// metricSet is what was measured of a set of examples.
+type metricSet struct {
+	Name     string         `json:"name"` // "test"
+	Examples int            `json:"examples"`
+	Method   string         `json:"method"`
+	Metrics  []score.Metric `json:"metrics"`
+	Notes    []string       `json:"notes,omitempty"`
+	Encoder  float64        `json:"encoder_ponder,omitempty"` // mean steps of a position, at adaptive depth
+	Decoder  float64        `json:"decoder_ponder,omitempty"`
+}
+
+// Validate names what cannot be.
+func (m *metricsMeasured) Validate() error {
+	if len(m.Sets) == 0 {
+		return errors.New("sets are missing")
+	}
+	for i, s := range m.Sets {
+		switch {
+		case s.Name == "":
+			return fmt.Errorf("sets[%d].name is empty", i)
+		case s.Examples < 1:
+			return fmt.Errorf("sets[%d].examples is %d", i, s.Examples)
+		case len(s.Metrics) == 0:
+			return fmt.Errorf("sets[%d].metrics are missing", i)
+		}
+	}
+	return nil
+}
+
+// Summary is the first metric of every set.
+func (m *metricsMeasured) Summary() string {
+	var texts []string
+	for _, s := range m.Sets {
+		texts = append(texts, fmt.Sprintf("%s: %s %s", s.Name, s.Metrics[0].Name, s.Metrics[0]))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// metric is one of a set; false if it was not measured.
+func (m *metricsMeasured) metric(set, name string) (score.Metric, bool) {
+	for _, s := range m.Sets {
+		if s.Name != set {
+			continue
+		}
+		if at := slices.IndexFunc(s.Metrics, func(m score.Metric) bool { return m.Name == name }); at >= 0 {
+			return s.Metrics[at], true
+		}
+	}
+	return score.Metric{}, false
+}
+
+// measure measures all sets of the task by the task's own measure.
+func (t *metricTable) measure(ctx context.Context, m *pipeline.Model, _ Cell, log func(string)) (Measured, error) {
+	opened, err := m.Run.OpenTask()
+	if err != nil {
+		return nil, err
+	}
+	cases, err := t.cases(opened)
+	if err != nil {
+		return nil, err
+	}
+	by, found := m.Run.Task.Value.Measure(m.Vocabularies), &metricsMeasured{}
+	for _, c := range cases {
+		log(fmt.Sprintf("measuring %s, %s", c.Name, count(len(c.Examples), "example")))
+		var row evaluation.Row
+		if row, err = m.Evaluator().Measure(ctx, by, c.Examples); err != nil {
+			return nil, err
+		}
+		found.Sets = append(found.Sets, metricSet{
+			Name: c.Name, Examples: row.Examples, Method: row.Method, Metrics: row.Metrics, Notes: row.Notes, Encoder: row.EncoderUpdates, Decoder: row.DecoderUpdates,
+		})
+	}
+	return found, nil
+}

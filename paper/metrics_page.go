@@ -1,0 +1,181 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"universal-transformer/score"
+)
+
+// of gives the results of a row on a task, by seed.
+func (t *metricTable) of(results []Result, r metricRow, task string) (list []Result) {
+	for _, result := range of(results, t.experiment(r)) {
+		if result.Task == task {
+			list = append(list, result)
+		}
+	}
+	return list
+}
+
+// cell is a figure of some seeds: "0.912 ± 0.004 (0.890)", mean and deviation of the first metric and means of the others; "" if
+// nothing was measured.
+func (f figure) cell(results []Result) string {
+	var texts []string
+	for i, name := range f.metrics {
+		var values []float64
+		var last score.Metric
+		for _, r := range results {
+			if m, is := r.Measured.(*metricsMeasured).metric(f.set, name); is && !math.IsNaN(m.Value) {
+				values, last = append(values, m.Value), m
+			}
+		}
+		if len(values) == 0 {
+			continue
+		}
+		mean, deviation := moments(values)
+		text := figures(mean, last.Accuracy.Total > 0 || last.Value <= 1)
+		if i == 0 && !math.IsNaN(deviation) {
+			text += " ± " + figures(deviation, last.Accuracy.Total > 0 || last.Value <= 1)
+		}
+		texts = append(texts, text)
+	}
+	switch len(texts) {
+	case 0:
+		return ""
+	case 1:
+		return texts[0]
+	}
+	return fmt.Sprintf("%s (%s)", texts[0], strings.Join(texts[1:], ", "))
+}
+
+// figures is a share with three decimals, and another number with four digits.
+func figures(value float64, share bool) string {
+	if share {
+		return fmt.Sprintf("%.3f", value)
+	}
+	if value >= 1000 {
+		return fmt.Sprintf("%.0f", value)
+	}
+	return fmt.Sprintf("%.4g", value)
+}
+
+// rows is how many examples a figure is of, "" if it is no share.
+func (f figure) rows(results []Result) string {
+	for _, r := range results {
+		if m, is := r.Measured.(*metricsMeasured).metric(f.set, f.metrics[0]); is && m.Accuracy.Total > 0 {
+			return thousands(m.Accuracy.Total)
+		}
+	}
+	return ""
+}
+
+// overview is one row of RESULTS.md a task.
+func (t *metricTable) overview(_ *Page, results []Result) (rows []Row) {
+	for _, c := range t.columns {
+		row := Row{Part: "table " + t.table[len("table"):], What: t.name + ". " + c.title + ": " + c.last().title}
+		var paper, ours, missing []string
+		for _, r := range t.rows {
+			if published := r.paper[c.task]; published != nil {
+				paper = append(paper, r.title+" "+published[len(published)-1])
+			}
+			if cell := c.last().cell(t.of(results, r, c.task)); cell != "" {
+				ours = append(ours, r.title+" "+cell)
+			} else {
+				missing = append(missing, r.title)
+			}
+		}
+		row.Paper, row.Ours, row.Missing = strings.Join(paper, "; "), strings.Join(ours, "; "), strings.Join(missing, ", ")
+		if row.Paper == "" {
+			row.Paper = "-"
+		}
+		if len(ours) == 0 {
+			row.Ours, row.Missing = "not measured yet", "everything"
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// last is the figure that the overview has.
+func (c metricColumn) last() figure { return c.figures[len(c.figures)-1] }
+
+// write is the section of the table: a table of figures for every task that has results.
+func (t *metricTable) write(p *Page, results []Result) {
+	p.Printf("%s\n\n", t.preface)
+	for _, c := range t.columns {
+		var own []Result
+		for _, r := range t.rows {
+			own = append(own, t.of(results, r, c.task)...)
+		}
+		if len(own) > 0 {
+			t.writeColumn(p, c, own)
+		}
+	}
+	t.writeRuns(p, results)
+}
+
+// writeColumn is the figures of a task: the paper's, ours, and what needs no model.
+func (t *metricTable) writeColumn(p *Page, c metricColumn, results []Result) {
+	p.Printf("### %s\n\n%s\n\n", c.title, c.note)
+	head, examples := []string{"model", ""}, []string{"examples", ""}
+	for _, f := range c.figures {
+		head, examples = append(head, f.title), append(examples, f.rows(results))
+	}
+	p.Head(head...)
+	p.Row(examples...)
+	for _, r := range t.rows {
+		title := r.title
+		if published := r.paper[c.task]; published != nil {
+			p.Row(append([]string{title, "paper"}, published...)...)
+			title = ""
+		}
+		own := t.of(results, r, c.task)
+		cells := []string{title, count(len(own), "seed")}
+		for _, f := range c.figures {
+			cells = append(cells, orMissing(f.cell(own)))
+		}
+		p.Row(cells...)
+	}
+	for _, b := range c.baselines {
+		cells := []string{b.title, "no model"}
+		for _, f := range c.figures {
+			f.metrics = []string{b.metric(f)}
+			cells = append(cells, f.cell(results[:1]))
+		}
+		p.Row(cells...)
+	}
+	p.Printf("\n")
+	for _, s := range results[0].Measured.(*metricsMeasured).Sets {
+		for _, note := range s.Notes {
+			p.Printf("- %s: %s.\n", s.Name, note)
+		}
+	}
+	p.Printf("\n")
+}
+
+func orMissing(cell string) string {
+	if cell == "" {
+		return "missing"
+	}
+	return cell
+}
+
+// writeRuns says how everything was trained.
+func (t *metricTable) writeRuns(p *Page, results []Result) {
+	p.Printf("### Training\n\n")
+	p.Head("experiment", "task", "seed", "model", "parameters", "updates", "minutes", "ponder time", "version")
+	for _, r := range t.rows {
+		for _, c := range t.columns {
+			for _, result := range t.of(results, r, c.task) {
+				sets, ponder := result.Measured.(*metricsMeasured).Sets, ""
+				if s := sets[len(sets)-1]; s.Encoder+s.Decoder > 0 {
+					ponder = fmt.Sprintf("%.2f", s.Encoder+s.Decoder)
+				}
+				p.Row(t.experiment(r), c.task, fmt.Sprint(result.Seed), result.Model, thousands(result.Parameters), thousands(int(result.Step)),
+					fmt.Sprintf("%.0f", result.Seconds/60), ponder, result.Version)
+			}
+		}
+	}
+	p.Printf("\nPonder time: steps of a position on average over the last set, of encoder or decoder.\n\nCommand: `ut experiment run %s`, or the name of an experiment.\n", t.table)
+}

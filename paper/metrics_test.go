@@ -1,0 +1,146 @@
+package paper
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"universal-transformer/score"
+)
+
+// measuredSets is a result of table 2 or 3.
+func measuredSets(experiment, task string, seed uint64, sets ...metricSet) Result {
+	return Result{
+		Header:   Header{Version: "0.3.0+abc", Experiment: experiment, Model: "a model", Task: task, Seed: seed, Data: "d", Parameters: 12345, Step: 3000, Seconds: 600, Threads: 1},
+		Measured: &metricsMeasured{Sets: sets},
+		Config:   []byte("{}"),
+	}
+}
+
+// byAttractors is the test of table 2: so many of 100 right with k attractors.
+func byAttractors(k, right int) metricSet {
+	return metricSet{Name: "test", Examples: 100, Method: "teacher forcing", Metrics: []score.Metric{
+		score.Share(fmt.Sprintf("%d attractors", k), score.Accuracy{Correct: right, Total: 100}), score.Figure(fmt.Sprintf("%d balanced", k), float64(right)/200),
+		score.Share(fmt.Sprintf("%d always plural", k), score.Accuracy{Correct: 93, Total: 100}), score.Share(fmt.Sprintf("%d last word", k), score.Accuracy{Correct: 4, Total: 100}),
+	}, Notes: []string{"a note"}}
+}
+
+// The page has means and deviations of seeds, balanced accuracy and what needs no model beside, how many rows there are, the paper's
+// figures where the measure is the paper's and nowhere else, and says that the enriched regime compares with nothing.
+// Caught when planted: a baseline of another column, figures of the first seed, the paper's row in every column.
+func TestAgreementPage(t *testing.T) {
+	results := []Result{
+		measuredSets("agreement", "natural-text", 1, byAttractors(4, 80)), measuredSets("agreement", "natural-text", 2, byAttractors(4, 90)),
+		measuredSets("agreement-lstm", "enriched-classes", 1, byAttractors(2, 70)), measuredSets("agreement-adaptive", "verbs", 1, byAttractors(5, 60)),
+	}
+	text := string(Render(results, t.TempDir(), ".").Bytes())
+	for _, want := range []string{
+		"| examples |  |  |  |  | 100 |  |  |",
+		"| Universal Transformer | 2 seeds | missing | missing | missing | 0.850 ± 0.071 (0.425) | missing | missing |",
+		"| always plural | no model |  |  |  | 0.930 |  |  |", "| number of the last word | no model |  |  |  | 0.040 |  |  |",
+		"| UT with dynamic halting | paper | 0.994 | 0.969 | 0.967 | 0.944 | 0.932 | 0.907 | 0.992 |",
+		"**Not to be compared with the paper's table.**", "- test: a note.", "| agreement | natural-text | 2 | a model | 12,345 | 3,000 | 10 |",
+		"| table 2 | Agreement. Ranking of verb forms, the paper's measure: total | Transformer 0.962; Universal Transformer 0.992; UT with dynamic halting 0.992 | not measured yet | everything |",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if n := strings.Count(text, "| UT with dynamic halting | paper | 0.994"); n != 1 {
+		t.Errorf("the paper's figures stand in %d tables", n)
+	}
+}
+
+// Perplexities stand with accuracies, and both over what is covered; the paper's beside; the ceiling and the words that need no model
+// below reading; training text and control set are said.
+func TestLambadaPage(t *testing.T) {
+	language := metricSet{Name: "test", Examples: 5153, Metrics: []score.Metric{
+		score.Share("last word accuracy", score.Accuracy{Correct: 100, Total: 5153}), score.Share("accuracy of covered", score.Accuracy{Correct: 100, Total: 2277}),
+		score.Share("covered", score.Accuracy{Correct: 2277, Total: 5153}), score.Figure("last word perplexity", 345.678), score.Figure("perplexity of covered", 12345.6),
+	}, Decoder: 4.25}
+	reading := metricSet{Name: "test", Examples: 100, Metrics: []score.Metric{
+		score.Share("accuracy", score.Accuracy{Correct: 40, Total: 100}), score.Share("ceiling", score.Accuracy{Correct: 83, Total: 100}),
+		score.Share("most frequent content word", score.Accuracy{Correct: 14, Total: 100}), score.Figure("random content word", 0.044),
+	}}
+	text := string(Render([]Result{measuredSets("lambada-adaptive", "language", 1, language), measuredSets("lambada", "reading", 1, reading)}, t.TempDir(), ".").Bytes())
+	for _, want := range []string{
+		"|  | 1 seed | missing | missing | 345.7 (0.019, 12346, 0.044) |", "| UT with dynamic halting | paper | 130 (0.32) | 134 (0.22) | 142 (0.19) |",
+		"| covered by the vocabulary | no model |  |  | 0.442 |", "|  | 1 seed | missing | missing | 0.400 |",
+		"| ceiling: the answer stands in the context | no model |  |  | 0.830 |", "| most frequent content word | no model |  |  | 0.140 |", "| a random content word | no model |  |  | 0.044 |",
+		"| Universal Transformer, 9 steps | paper | 129 (0.33) | 214 (0.21) | 239 (0.17) |", "six novels of Project Gutenberg", "**our own**", "| 4.25 |",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// Cells whose files are not there are left out and named; those that are there train, are measured on all sets, and say so.
+// Caught when planted: a regime or a model for another's; sets that are not measured.
+func TestTables2And3Train(t *testing.T) {
+	linzen, passages, prose := t.TempDir(), t.TempDir(), t.TempDir()
+	write := func(folder, name, content string) {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var rows, lines, book strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&rows, "VBP\tthe keys %d\nVBZ\tthe key %d\n", i, i)
+		fmt.Fprintf(&lines, "%s anna has the lantern . then in room %d boris saw anna\n", strings.Repeat("he said it . ", 14), i)
+		fmt.Fprintf(&book, "Anna has the old lantern of Boris in room %d. ", i%9)
+	}
+	write(linzen, "numpred.val", rows.String())
+	for k := 1; k <= 5; k++ {
+		write(linzen, fmt.Sprintf("numpred.test.%d", k), strings.ReplaceAll(rows.String(), "the", fmt.Sprintf("some %d", k)))
+	}
+	write(passages, "lambada_development_plain_text.txt", lines.String())
+	write(passages, "lambada_test_plain_text.txt", lines.String())
+	for _, name := range []string{"one.txt", "chesterton-thursday.txt"} {
+		write(prose, name, book.String())
+	}
+	root := t.TempDir()
+	set := []string{"model.width=8", "training.steps=4", "training.evaluate_every=4", "training.checkpoint_every=4", "training.schedule.cosine.warmup=1", "training.validation=8", "training.log_every=2"}
+	r, outcomes := runner(1)
+	for _, want := range []struct {
+		name  string
+		cells int
+	}{{"agreement-adaptive", 4}, {"agreement-lstm", 4}, {"lambada", 2}, {"lambada-transformer", 2}} {
+		request := Request{Name: want.name, Seeds: []uint64{1}, Set: set, Data: Data{"linzen": linzen, "lambada": passages, "prose": prose},
+			Runs: filepath.Join(root, "runs"), Results: filepath.Join(root, "results")}
+		if want.name != "agreement-lstm" {
+			request.Set = append([]string{"model.heads=2", "model.transition.filter=8"}, set...)
+		}
+		cells, leftOut, err := request.Cells()
+		if err != nil || len(cells) != want.cells || len(cells)+len(leftOut) != map[bool]int{true: 6, false: 2}[strings.HasPrefix(want.name, "agreement")] {
+			t.Fatalf("%s: %d cells, left out %v, %v", want.name, len(cells), leftOut, err)
+		}
+		if err := r.Run(t.Context(), cells); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, o := range outcomes {
+		if o.Err != nil {
+			t.Fatalf("%s: %v", name, o.Err)
+		}
+		sets := o.Result.Measured.(*metricsMeasured).Sets
+		names := ""
+		for _, s := range sets {
+			names += s.Name + " "
+		}
+		if want := map[bool]string{true: "test ", false: "control development test "}[strings.HasPrefix(name, "agreement")]; names != want {
+			t.Errorf("%s: sets %q", name, names)
+		}
+		if adaptive := strings.Contains(name, "adaptive"); adaptive != (sets[0].Encoder+sets[0].Decoder > 0) || strings.Contains(name, "lstm") != strings.Contains(o.Result.Model, "LSTM") {
+			t.Errorf("%s: %s, ponder %v", name, o.Result.Model, sets[0].Encoder+sets[0].Decoder)
+		}
+		if enriched := strings.Contains(name, "enriched"); enriched != strings.Contains(o.Result.Data, "enriched") {
+			t.Errorf("%s learned from %s", name, o.Result.Data)
+		}
+	}
+	if len(outcomes) != 12 {
+		t.Errorf("%d outcomes", len(outcomes))
+	}
+}

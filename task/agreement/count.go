@@ -1,0 +1,19 @@
+package agreement
+
+// CountNumpred is how many rows a numpred file has.
+func CountNumpred(path string) (int, error) {
+	rows, err := readNumpred(path)
+	return len(rows), err
+}
+
+// CountDependencies is how many rows the authors' table has, those that are left out included.
+func CountDependencies(path string) (int, error) {
+	all, err := readFile(path, parseDependencies)
+	return len(all.rows) + all.long + all.replaced + all.misplaced, err
+}
+
+// CountPairs is how many pairs a file of sentences and the one of verbs beside it have, those that are left out included.
+func CountPairs(path string) (int, error) {
+	rows, irregular, err := readPairs(path)
+	return len(rows) + irregular, err
+}

@@ -1,0 +1,117 @@
+package lambada
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"universal-transformer/internal/textfile"
+)
+
+// The files of the authors' archive, unpacked, and the one of the other version.
+const (
+	Development = "lambada_development_plain_text.txt"
+	Test        = "lambada_test_plain_text.txt"
+	Control     = "lambada_control_test_data_plain_text.txt"
+	WordList    = "lambada-vocab-2.txt" // words of the novels and how often each occurs, most frequent first
+	Novels      = "train-novels"        // a folder of folders of .txt files
+	OpenAITest  = "lambada_test.jsonl"
+)
+
+// sets are the passages of a version that are there.
+type sets struct{ development, test, control []passage }
+
+// readSets reads the passages of the version. The test must be there.
+func (d Data) readSets() (s sets, err error) {
+	if d.Version == OpenAI {
+		s.test, err = d.Version.readFile(filepath.Join(d.Path, OpenAITest))
+		return s, err
+	}
+	for name, of := range map[string]*[]passage{Development: &s.development, Test: &s.test, Control: &s.control} {
+		found, err := d.Version.readFile(filepath.Join(d.Path, name))
+		if errors.Is(err, fs.ErrNotExist) && name == Control {
+			continue
+		}
+		if err != nil {
+			return s, err
+		}
+		*of = found
+	}
+	return s, nil
+}
+
+// readWordList reads the words of the list that occur at least minCount times.
+func readWordList(path string, minCount int) (words []string, err error) {
+	f, err := textfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return parseWordList(path, f, minCount)
+}
+
+// parseWordList reads lines of a word, and, behind a tab, how often it occurs, or of a word alone.
+func parseWordList(name string, r io.Reader, minCount int) (words []string, err error) {
+	lines, seen := bufio.NewScanner(textfile.NewReader(r, largestFile)), map[string]bool{}
+	for at := 1; lines.Scan(); at++ {
+		word, number, counted := strings.Cut(lines.Text(), "\t")
+		n, err := strconv.Atoi(number)
+		switch {
+		case !utf8.ValidString(word):
+			return nil, fmt.Errorf("%s:%d: not valid UTF-8", name, at)
+		case counted && (err != nil || n < 0):
+			return nil, fmt.Errorf("%s:%d: the count is %.40q: it must be a number", name, at, number)
+		case word == "" || strings.ContainsAny(word, " \v\f\r\u0085\u00a0"):
+			return nil, fmt.Errorf("%s:%d: %.40q is no word", name, at, word)
+		case seen[word]:
+			return nil, fmt.Errorf("%s:%d: the word %.40q stands here a second time", name, at, word)
+		}
+		seen[word] = true
+		if noneReserved([]string{word}) == nil && (!counted || n >= minCount) {
+			words = append(words, word)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(words) == 0 {
+		return nil, fmt.Errorf("%s has no words", name)
+	}
+	return words, nil
+}
+
+// Count is how many passages a file of the version has.
+func (v Version) Count(path string) (int, error) {
+	passages, err := v.readFile(path)
+	return len(passages), err
+}
+
+// CountWords is how many words a list has.
+func CountWords(path string) (int, error) {
+	words, err := readWordList(path, 0)
+	return len(words), err
+}
+
+// CountBooks is how many books a folder has.
+func CountBooks(folder string) (int, error) {
+	files, err := books(folder)
+	return len(files), err
+}
+
+// CountProse is how many words and marks a book has.
+func CountProse(path string) (n int, err error) {
+	sentences, err := readBook(path)
+	for _, words := range sentences {
+		n += len(words)
+	}
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%s has no words", path)
+	}
+	return n, err
+}

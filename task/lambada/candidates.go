@@ -1,0 +1,106 @@
+package lambada
+
+import (
+	"universal-transformer/internal/penn"
+	"universal-transformer/vocab"
+)
+
+// The shape of passages that are made of prose.
+const (
+	shortestContext = 50  // tokens in the sentences before the last, the fewest sentences that have as many
+	longestContext  = 150 // of contexts with longer sentences there is no passage
+	longestSentence = 54  // tokens of the last one up to its last word: no passage of LAMBADA has more than 204
+	shortestClause  = 4   // words before an answer that is not the last word of its sentence
+)
+
+// A candidate is a passage in the text: the answer stands at answer, its sentence begins at question, the context at start.
+type candidate struct{ start, question, answer int }
+
+// each calls found with every sentence that has enough context before it in its book.
+func (c *corpus) each(found func(start, question, end int)) {
+	for b, first := range c.books[:len(c.books)-1] {
+		start := first
+		for s := first; s < c.books[b+1]; s++ {
+			question := c.sentences[s]
+			for start < s && question-c.sentences[start+1] >= shortestContext {
+				start++
+			}
+			if n := question - c.sentences[start]; n >= shortestContext && n <= longestContext {
+				found(c.sentences[start], question, c.sentences[s+1])
+			}
+		}
+	}
+}
+
+// candidates are the passages of Reading: those whose answer is a content word that stands in the context.
+func (c *corpus) candidates(lastOnly bool) (list []candidate) {
+	content := make([]bool, c.known.Size()+len(c.rare))
+	for id := range content {
+		content[id] = isContent(c.word(vocab.ID(id)))
+	}
+	c.each(func(start, question, end int) {
+		last := c.lastWord(question, end)
+		there := map[vocab.ID]bool{}
+		for _, id := range c.ids[start:question] {
+			there[id] = true
+		}
+		for at := question; at <= last && at-question <= longestSentence; at++ {
+			if at != last && (lastOnly || at-question < shortestClause) {
+				continue
+			}
+			if id := c.ids[at]; content[id] && there[id] {
+				list = append(list, candidate{start, question, at})
+			}
+		}
+	})
+	return list
+}
+
+// lastWord is the place of the last word of a sentence, before the marks that end it; -1 if there is no word.
+func (c *corpus) lastWord(question, end int) int {
+	for at := end - 1; at >= question; at-- {
+		if penn.IsWord(c.word(c.ids[at])) {
+			return at
+		}
+	}
+	return -1
+}
+
+// passage is a candidate in words.
+func (c *corpus) passage(of candidate) passage {
+	return passage{words: c.words(of.start, of.answer+1), question: of.question - of.start}
+}
+
+// mostControl is about as many passages as the authors' control set has.
+const mostControl = 5000
+
+// OwnControl makes passages of a book in the shape of LAMBADA's that nobody has chosen: every sentence with enough context before it,
+// up to its last word. Of more than mostControl, those are taken that stand at equal distances.
+func ownControl(path string) (passages []passage, err error) {
+	sentences, err := readBook(path)
+	if err != nil {
+		return nil, err
+	}
+	c := &corpus{known: &vocab.Vocabulary{}, books: []int{0, len(sentences)}}
+	rare := map[string]vocab.ID{}
+	for _, words := range sentences {
+		c.sentences = append(c.sentences, len(c.ids))
+		for _, w := range words {
+			c.ids = append(c.ids, c.id(w, rare))
+		}
+	}
+	c.sentences = append(c.sentences, len(c.ids))
+	c.each(func(start, question, end int) {
+		if last := c.lastWord(question, end); last > question && last-question <= longestSentence {
+			passages = append(passages, c.passage(candidate{start, question, last}))
+		}
+	})
+	if n := len(passages); n > mostControl {
+		spread := make([]passage, mostControl)
+		for i := range spread {
+			spread[i] = passages[i*n/mostControl]
+		}
+		passages = spread
+	}
+	return passages, nil
+}

@@ -1,0 +1,181 @@
+package lambada
+
+import (
+	"fmt"
+	"strings"
+
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// A coding is how passages become ids.
+type coding struct{ task.Vocabularies }
+
+// Tokens of the sources of [Reading]: context, Question, the last sentence up to its last word, Blank.
+const (
+	Question = "<question>"
+	Blank    = "<blank>"
+)
+
+// markers is how many words that the vocabulary does not have a passage can have. Each is read as a marker, the same throughout the
+// passage, so that it can be the answer. What is beyond them is <unknown>.
+const markers = 64
+
+func marker(n int) string { return fmt.Sprintf("<word-%d>", n+1) }
+
+func isMarker(token string) bool { return strings.HasPrefix(token, "<word-") }
+
+// readingVocabulary adds the tokens of Reading to the words that are known.
+func readingVocabulary(words []string) (*vocab.Vocabulary, error) {
+	tokens := []string{Question, Blank}
+	for n := range markers {
+		tokens = append(tokens, marker(n))
+	}
+	return vocab.New(append(tokens, words...), vocab.WithUnknown())
+}
+
+// text is a passage of a language model.
+func (c coding) text(p passage) task.Example {
+	ids, _ := c.Target.EncodeLossy(p.words)
+	return task.Example{Target: ids}
+}
+
+// question is a passage of Reading, with markers in the order in which they are needed.
+func (c coding) question(p passage) task.Example {
+	order := make([]int, markers)
+	for i := range order {
+		order[i] = i
+	}
+	return c.hidden(p, func(string) bool { return false }, order)
+}
+
+// hidden is question with words of known spelling hidden behind markers too, and with markers in another order.
+func (c coding) hidden(p passage, hide func(word string) bool, order []int) task.Example {
+	unknown, _ := c.Source.Unknown()
+	given := map[string]vocab.ID{}
+	id := func(word string) vocab.ID {
+		if known, is := given[word]; is {
+			return known
+		}
+		known, is := c.Source.ID(word)
+		if !is || hide(word) {
+			known = unknown
+			if len(order) > 0 {
+				known, _ = c.Source.ID(marker(order[0]))
+				order = order[1:]
+			}
+		}
+		given[word] = known
+		return known
+	}
+	source := make([]vocab.ID, 0, len(p.words)+1)
+	for _, w := range p.context() {
+		source = append(source, id(w))
+	}
+	question, _ := c.Source.ID(Question)
+	source = append(source, question)
+	for _, w := range p.sentence() {
+		source = append(source, id(w))
+	}
+	blank, _ := c.Source.ID(Blank)
+	return task.Example{Source: append(source, blank), Target: []vocab.ID{c.class(p, id, unknown)}}
+}
+
+// class is the id of the answer. One that is not known, and stands nowhere in the passage, cannot be answered: it is <unknown>.
+func (c coding) class(p passage, id func(string) vocab.ID, unknown vocab.ID) vocab.ID {
+	for _, w := range p.words[:len(p.words)-1] {
+		if w == p.answer() {
+			return id(w)
+		}
+	}
+	if known, is := c.Target.ID(p.answer()); is {
+		return known
+	}
+	return unknown
+}
+
+// context is the part of a source that answers are taken from.
+func (c coding) context(source []vocab.ID) []vocab.ID {
+	question, _ := c.Source.ID(Question)
+	for i, id := range source {
+		if id == question {
+			return source[:i]
+		}
+	}
+	return nil
+}
+
+// file reads the passages of a file of the version and says how many of their last words are not known.
+func (c coding) file(v Version, example func(coding, passage) task.Example) func(string) ([]task.Example, []string, error) {
+	return func(path string) ([]task.Example, []string, error) {
+		passages, err := v.readFile(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return c.encode(passages, example), []string{path + ": " + c.coverage(passages)}, nil
+	}
+}
+
+func (c coding) encode(passages []passage, example func(coding, passage) task.Example) []task.Example {
+	examples := make([]task.Example, len(passages))
+	for i, p := range passages {
+		examples[i] = example(c, p)
+	}
+	return examples
+}
+
+// coverage says how many last words and how many words at all the vocabulary has.
+func (c coding) coverage(passages []passage) string {
+	last, words, known := 0, 0, 0
+	for _, p := range passages {
+		ids, unknown := c.Target.EncodeLossy(p.words)
+		words, known = words+len(ids), known+len(ids)-unknown
+		if _, is := c.Target.ID(p.answer()); is {
+			last++
+		}
+	}
+	return fmt.Sprintf("of %d last words %d are known (%.1f %%), of %d words %d (%.1f %%)",
+		len(passages), last, 100*float64(last)/float64(max(len(passages), 1)), words, known, 100*float64(known)/float64(max(words, 1)))
+}
+
+// reader reads passages for Reading.
+type reader struct {
+	coding
+	version Version
+}
+
+// Read reads a passage without its last word.
+func (r reader) Read(text string) (in task.Input, err error) {
+	words, err := plainWords(text)
+	if err != nil {
+		return in, err
+	}
+	if len(words) == 0 {
+		return in, fmt.Errorf("the passage is empty")
+	}
+	if err := noneReserved(words); err != nil {
+		return in, err
+	}
+	p := newPassage(append(words[:len(words):len(words)], "")) // no word is spelled like this
+	in.Source = r.question(p).Source
+	in.Labels = append(append(append([]string{}, p.context()...), Question), append(p.sentence(), Blank)...)
+	for _, w := range words {
+		if _, is := r.Source.ID(w); !is {
+			in.Unknown = append(in.Unknown, w)
+		}
+	}
+	if len(p.context()) == 0 {
+		return in, fmt.Errorf("the passage has one sentence: the answer is taken from those before the last")
+	}
+	return in, nil
+}
+
+// Target is the class of a word.
+func (r reader) Target(word string) ([]vocab.ID, error) {
+	return r.Vocabularies.Target.Encode([]string{strings.TrimSpace(word)})
+}
+
+// File reads whole passages of the version.
+func (r reader) File(path string) ([]task.Example, []string, error) {
+	return r.file(r.version, coding.question)(path)
+}

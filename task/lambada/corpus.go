@@ -1,0 +1,183 @@
+package lambada
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/penn"
+	"universal-transformer/internal/textfile"
+	"universal-transformer/vocab"
+)
+
+// A corpus is the training text as ids. Words that the vocabulary does not have get ids beyond its size, so that one can be told from
+// another.
+type corpus struct {
+	known     *vocab.Vocabulary
+	rare      []string   // words of the ids from known.Size() on
+	ids       []vocab.ID // of all books
+	sentences []int      // where each begins; len(ids) behind the last
+	books     []int      // where each begins, in sentences; len(sentences)-1 behind the last
+}
+
+// word is the spelling of an id.
+func (c *corpus) word(id vocab.ID) string {
+	if beyond := int(id) - c.known.Size(); beyond >= 0 {
+		return c.rare[beyond]
+	}
+	return c.known.Token(id)
+}
+
+// words spells a part of the text.
+func (c *corpus) words(from, to int) []string {
+	words := make([]string, to-from)
+	for i := range words {
+		words[i] = c.word(c.ids[from+i])
+	}
+	return words
+}
+
+// prose is the books to learn from: those of d.Prose but the one that is kept out, or the authors' novels.
+func (d Data) prose() (files []string, err error) {
+	folder := d.Prose
+	if folder == "" {
+		folder = filepath.Join(d.Path, Novels)
+	}
+	all, err := books(folder)
+	if errors.Is(err, fs.ErrNotExist) && d.Prose == "" {
+		return nil, fmt.Errorf("%s is missing: name a folder of books to learn from, as in --set task.prose=books", folder)
+	}
+	if err != nil {
+		return nil, err
+	}
+	kept := false
+	for _, path := range all {
+		if filepath.Base(path) == d.KeptOut {
+			kept = true
+			continue
+		}
+		files = append(files, path)
+	}
+	switch {
+	case d.KeptOut != "" && !kept:
+		return nil, fmt.Errorf("%s: there is no book %s to keep out", folder, d.KeptOut)
+	case len(files) == 0:
+		return nil, fmt.Errorf("%s: there is no book (.txt) to learn from", folder)
+	}
+	return files, nil
+}
+
+// books are the .txt files of a folder and those below, in the order of their paths.
+func books(folder string) (files []string, err error) {
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		if err == nil {
+			err = fmt.Errorf("%s is a file: name a folder of books", folder)
+		}
+		return nil, err
+	}
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && filepath.Ext(path) == ".txt" && !strings.HasPrefix(entry.Name(), ".") {
+			files = append(files, path)
+		}
+		return err
+	})
+	slices.Sort(files)
+	return files, err
+}
+
+// readBook is the sentences of a book. None of their words is spelled like a reserved token: < and > are tokens of their own.
+func readBook(path string) ([][]string, error) {
+	text, err := textfile.Read(path, largestFile)
+	if err != nil {
+		return nil, err
+	}
+	return penn.Sentences(strings.ToValidUTF8(string(text), " ")), nil // of some scans not every byte is UTF-8
+}
+
+// readCorpus reads all books twice: to count words, and to give them ids. No more than one is held as text.
+func (d Data) readCorpus() (*corpus, error) {
+	files, err := d.prose()
+	if err != nil {
+		return nil, err
+	}
+	c := &corpus{}
+	if c.known, err = d.vocabulary(files); err != nil {
+		return nil, err
+	}
+	rare := map[string]vocab.ID{}
+	for _, path := range files {
+		sentences, err := readBook(path)
+		if err != nil {
+			return nil, err
+		}
+		c.books = append(c.books, len(c.sentences))
+		for _, words := range sentences {
+			c.sentences = append(c.sentences, len(c.ids))
+			for _, w := range words {
+				c.ids = append(c.ids, c.id(w, rare))
+			}
+		}
+	}
+	c.books, c.sentences = append(c.books, len(c.sentences)), append(c.sentences, len(c.ids))
+	if len(c.ids) == 0 {
+		return nil, fmt.Errorf("%s has no words to learn from", filepath.Dir(files[0]))
+	}
+	return c, nil
+}
+
+// id is that of a word, a new one if it is rare and has none yet.
+func (c *corpus) id(word string, rare map[string]vocab.ID) vocab.ID {
+	if id, is := c.known.ID(word); is {
+		return id
+	}
+	id, is := rare[word]
+	if !is {
+		word = strings.Clone(word) // not the book it stands in
+		id = vocab.ID(c.known.Size() + len(c.rare))
+		rare[word], c.rare = id, append(c.rare, word)
+	}
+	return id
+}
+
+// vocabulary is the words of the books that are frequent enough; of the authors' novels, those of the authors' list.
+func (d Data) vocabulary(files []string) (*vocab.Vocabulary, error) {
+	list := filepath.Join(d.Path, WordList)
+	if _, err := os.Stat(list); err == nil && d.Prose == "" {
+		words, err := readWordList(list, d.MinCount)
+		if err != nil {
+			return nil, err
+		}
+		return vocab.New(d.most(words), vocab.WithUnknown())
+	}
+	var failed error
+	v, err := vocab.Build(func(yield func([]string) bool) {
+		for _, path := range files {
+			sentences, err := readBook(path)
+			if err != nil {
+				failed = err
+				return
+			}
+			for _, words := range sentences {
+				if !yield(words) {
+					return
+				}
+			}
+		}
+	}, d.MinCount, vocab.WithUnknown())
+	if err = errors.Join(failed, err); err != nil {
+		return nil, err
+	}
+	return vocab.New(d.most(v.Tokens()), vocab.WithUnknown())
+}
+
+// most is the most frequent words, as many as are wanted.
+func (d Data) most(words []string) []string {
+	if d.Vocabulary > 0 && d.Vocabulary < len(words) {
+		return words[:d.Vocabulary]
+	}
+	return words
+}

@@ -1,0 +1,121 @@
+// Package lambada is LAMBADA (Paperno et al., "The LAMBADA dataset: Word prediction requiring a broad discourse context", 2016), section
+// 3.3 of the paper: the last word of a passage, which people can guess from the passage but not from its last sentence alone.
+//
+//	... tony went to the restroom to freshen up . `` where is everybody ? '' he asked , and got up to look for  ->  tony
+//
+// There are two tasks. [Language] is a language model of novels, which goes on with the word. [Reading] is reading comprehension (Chu et
+// al., "Broad Context Language Modeling as Reading Comprehension", 2017): all sentences but the last are the context, the last one
+// without its last word is the question, and a word of the context is the answer.
+//
+// Nothing of LAMBADA is trained on, and words are known from the training text alone. The passages come in two versions, plain text and
+// JSON lines, which are named and never mixed: figures on the one do not compare with figures on the other.
+package lambada
+
+import (
+	"errors"
+	"fmt"
+
+	"universal-transformer/task"
+)
+
+// A Version is an edition of the passages.
+type Version string
+
+// The versions there are.
+const (
+	Plain  Version = "plain"  // the authors': lower case, split as the Penn Treebank splits
+	OpenAI Version = "openai" // JSON lines with case, quotes and line breaks as printed; read here in lower case and split likewise
+)
+
+// Validate is an error for a version that there is not.
+func (v Version) Validate() error {
+	if v != Plain && v != OpenAI {
+		return fmt.Errorf("version is %q: it must be one of %s, %s", string(v), Plain, OpenAI)
+	}
+	return nil
+}
+
+// Data says where passages and the text to learn from are, and which words are known.
+type Data struct {
+	Path       string  `json:"path" file:"any"`                // the folder with the passages: the authors' archive, unpacked
+	Version    Version `json:"version"`                        // "plain" or "openai"
+	Prose      string  `json:"prose,omitempty" file:"name"`    // a folder of books to learn from, .txt files; empty: the authors' novels in Path
+	KeptOut    string  `json:"kept_out,omitempty" file:"name"` // a book of Prose that is not learned: passages of it are the own control set
+	MinCount   int     `json:"min_count"`                      // rarer words of the training text are unknown; 0 means 1
+	Vocabulary int     `json:"vocabulary"`                     // of the others, this many of the most frequent are known; 0 means all
+}
+
+// Validate names the field that is missing or out of range.
+func (d Data) Validate() error {
+	switch {
+	case d.Path == "":
+		return errors.New("path is empty: name the folder with LAMBADA's passages; ut data lambada gets it")
+	case d.KeptOut != "" && d.Prose == "":
+		return fmt.Errorf("kept_out is %q, but prose is empty: name the folder of books that has it", d.KeptOut)
+	case d.MinCount < 0:
+		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", d.MinCount)
+	case d.Vocabulary < 0:
+		return fmt.Errorf("vocabulary is %d: it must be positive, or 0 for all words", d.Vocabulary)
+	}
+	return d.Version.Validate()
+}
+
+// Language is the language model: it learns pieces of the training text, which begin where sentences do, and reads passages up to their
+// last word.
+type Language struct {
+	Data
+	Length int `json:"length"` // tokens of a piece; 0 means 128
+}
+
+// Reading is reading comprehension. It learns passages of the training text in the shape of LAMBADA's whose answer stands in the context:
+// any content word of a sentence that stands in the 50 to 150 tokens before the sentence, which ends there; see [Task] for how words
+// that the vocabulary does not have are read.
+type Reading struct {
+	Data
+	LastOnly bool    `json:"last_only"` // the answers learned are last words of sentences only, as in LAMBADA: a seventh of the passages
+	Hidden   float64 `json:"hidden"`    // share of the content words of a training passage that are read as if they were unknown
+}
+
+const defaultLength = 128
+
+// Validate names the field that is missing or out of range.
+func (c Language) Validate() error {
+	if c.Length != 0 && c.Length < 2 {
+		return fmt.Errorf("length is %d: it must be at least 2, or 0 for %d", c.Length, defaultLength)
+	}
+	return c.Data.Validate()
+}
+
+// Validate names the field that is missing or out of range.
+func (c Reading) Validate() error {
+	if !(c.Hidden >= 0 && c.Hidden < 1) {
+		return fmt.Errorf("hidden is %v: it must be a share, at least 0 and below 1", c.Hidden)
+	}
+	return c.Data.Validate()
+}
+
+// Kind is task.LanguageModeling.
+func (Language) Kind() task.Kind { return task.LanguageModeling }
+
+// Kind is task.Classification: the classes are the words.
+func (Reading) Kind() task.Kind { return task.Classification }
+
+// String says which version, and in what set-up.
+func (c Language) String() string { return fmt.Sprintf("LAMBADA %s, language model", c.Version) }
+
+// String says which version, and in what set-up.
+func (c Reading) String() string { return fmt.Sprintf("LAMBADA %s, reading comprehension", c.Version) }
+
+// Measure looks at last words.
+func (Language) Measure(v task.Vocabularies) task.Measure { return LastWord{coding{v}} }
+
+// Measure looks at answers.
+func (Reading) Measure(v task.Vocabularies) task.Measure { return Answers{coding{v}} }
+
+// Reader reads prompts, and texts to score; files are passages of the version.
+func (c Language) Reader(v task.Vocabularies) task.Reader {
+	return task.LineReader{Vocabularies: v, Name: task.Prompt, Open: true, FileOf: coding{v}.file(c.Version, coding.text)}
+}
+
+// Reader reads passages without their last word; files are whole passages of the version.
+func (c Reading) Reader(v task.Vocabularies) task.Reader { return reader{coding{v}, c.Version} }

@@ -1,0 +1,164 @@
+package lambada
+
+import (
+	"context"
+	"fmt"
+
+	"universal-transformer/score"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// LastWord measures a language model by the last words of passages, from all words before:
+//
+//	accuracy   = share of passages whose last word is the most probable next word
+//	perplexity = exp(mean of -ln p(last word | the words before it)), section 3.3's
+//
+// over all passages, and over those whose last word the vocabulary has ("covered"): another cannot be right, and counts as <unknown> in
+// perplexity. "all tokens" is the perplexity of every token.
+type LastWord struct{ coding }
+
+// Measure scores every passage.
+func (m LastWord) Measure(ctx context.Context, model task.Model, examples []task.Example) (task.Measurement, error) {
+	scored, err := model.Score(ctx, examples)
+	if err != nil {
+		return task.Measurement{}, err
+	}
+	unknown, _ := m.Target.Unknown()
+	result, words := task.Measurement{Method: task.TeacherForcing}, lastWords{}
+	for i, s := range scored {
+		end := len(s.LogProbs) - 1
+		best := s.Best[end]
+		right := words.add(s, examples[i].Target[end], unknown)
+		result.Answers = append(result.Answers, task.Answer{Tokens: answered(examples[i].Target, best), Correct: right})
+	}
+	result.Metrics, result.Notes = words.metrics(), words.notes()
+	return result, nil
+}
+
+// lastWords counts them.
+type lastWords struct {
+	last, covered, tokens score.Perplexity
+	all, ofCovered        score.Accuracy
+	undecided             int // whose most probable word is <unknown>
+}
+
+// add counts a passage and tells whether its last word was found.
+func (w *lastWords) add(s task.Scored, truth, unknown vocab.ID) (right bool) {
+	for _, p := range s.LogProbs {
+		w.tokens = w.tokens.Plus(score.Perplexity{Nats: -p, Tokens: 1})
+	}
+	end := len(s.LogProbs) - 1
+	word := score.Perplexity{Nats: -s.LogProbs[end], Tokens: 1}
+	known, best := truth != unknown, s.Best[end]
+	right = known && best == truth
+	w.last, w.all = w.last.Plus(word), w.all.Plus(score.Of(right))
+	if known {
+		w.covered, w.ofCovered = w.covered.Plus(word), w.ofCovered.Plus(score.Of(right))
+	}
+	if best == unknown {
+		w.undecided++
+	}
+	return right
+}
+
+func (w *lastWords) metrics() []score.Metric {
+	return []score.Metric{
+		score.Share("last word accuracy", w.all), score.Share("accuracy of covered", w.ofCovered),
+		score.Share("covered", score.Accuracy{Correct: w.ofCovered.Total, Total: w.all.Total}),
+		score.Figure("last word perplexity", w.last.Value()), score.Figure("perplexity of covered", w.covered.Value()),
+		score.Figure("all tokens perplexity", w.tokens.Value()),
+	}
+}
+
+func (w *lastWords) notes() (notes []string) {
+	if n := w.all.Total - w.ofCovered.Total; n > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d last words are not known: they count as errors, and as <unknown> in perplexity", n, w.all.Total))
+	}
+	if w.undecided > 0 {
+		notes = append(notes, fmt.Sprintf("of %d passages the most probable last word is <unknown>, which is never right", w.undecided))
+	}
+	return notes
+}
+
+// answered is a passage with another last word.
+func answered(passage []vocab.ID, word vocab.ID) []vocab.ID {
+	end := len(passage) - 1
+	return append(passage[:end:end], word)
+}
+
+// Answers measures reading comprehension: the share of right answers, over all passages; the ceiling, which is the share of passages
+// whose answer stands in the context; and three answers that need no model: the content word that is the most frequent in the context
+// (of equals the last), the last one, and the expected share of one drawn at random.
+type Answers struct{ coding }
+
+// Measure classifies every passage.
+func (m Answers) Measure(ctx context.Context, model task.Model, examples []task.Example) (task.Measurement, error) {
+	unknown, _ := m.Target.Unknown()
+	result, err := task.ClassAccuracy{Unknown: unknown}.Measure(ctx, model, examples)
+	if err != nil {
+		return task.Measurement{}, err
+	}
+	var b baselines
+	outside := 0
+	for i, e := range examples {
+		there := b.add(m.content(e.Source), m.context(e.Source), e.Target[0], unknown)
+		if !there[result.Answers[i].Tokens[0]] {
+			outside++
+		}
+	}
+	result.Metrics = append(result.Metrics, b.metrics()...)
+	if outside > 0 {
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of the model's %d answers stand nowhere in their contexts", outside, len(examples)))
+	}
+	if n := b.ceiling.Total - b.ceiling.Correct; n > 0 {
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d answers stand nowhere in their contexts: they are errors by construction", n, b.ceiling.Total))
+	}
+	return result, nil
+}
+
+// content is the content words of a context. A marker is one: it stands for a word that is not frequent.
+func (m Answers) content(source []vocab.ID) (words []vocab.ID) {
+	for _, id := range m.context(source) {
+		if token := m.Source.Token(id); isMarker(token) || isContent(token) {
+			words = append(words, id)
+		}
+	}
+	return words
+}
+
+// baselines counts answers that need no model.
+type baselines struct {
+	ceiling, frequent, last score.Accuracy
+	random                  float64
+}
+
+// add counts a passage, and gives the words of its context.
+func (b *baselines) add(content, context []vocab.ID, truth, unknown vocab.ID) map[vocab.ID]bool {
+	there, counts := map[vocab.ID]bool{}, map[vocab.ID]int{}
+	for _, id := range context {
+		there[id] = true
+	}
+	frequent, last := unknown, unknown
+	for _, id := range content {
+		if counts[id]++; counts[id] >= counts[frequent] {
+			frequent = id
+		}
+		last = id
+	}
+	known := truth != unknown
+	b.ceiling = b.ceiling.Plus(score.Of(known && there[truth]))
+	b.frequent = b.frequent.Plus(score.Of(known && frequent == truth))
+	b.last = b.last.Plus(score.Of(known && last == truth))
+	if known && counts[truth] > 0 {
+		b.random += 1 / float64(len(counts))
+	}
+	return there
+}
+
+func (b *baselines) metrics() []score.Metric {
+	return []score.Metric{
+		score.Share("ceiling", b.ceiling), score.Share("most frequent content word", b.frequent), score.Share("last content word", b.last),
+		score.Figure("random content word", b.random/float64(max(b.ceiling.Total, 1))),
+	}
+}

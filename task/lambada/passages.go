@@ -1,0 +1,126 @@
+package lambada
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"universal-transformer/internal/penn"
+	"universal-transformer/internal/textfile"
+	"universal-transformer/vocab"
+)
+
+// A passage is its words, the last of which is to be found.
+type passage struct {
+	words    []string
+	question int // where the last sentence begins
+}
+
+// newPassage finds the last sentence of words. A passage has two words at least.
+func newPassage(words []string) passage {
+	p := passage{words: words}
+	for at := 0; at < len(words)-1; { // the last word is of the last sentence, even if the sentence has no other
+		p.question = at
+		at += penn.SentenceEnd(words[at:])
+	}
+	return p
+}
+
+func (p passage) answer() string     { return p.words[len(p.words)-1] }
+func (p passage) context() []string  { return p.words[:p.question] }
+func (p passage) sentence() []string { return p.words[p.question : len(p.words)-1] } // without the answer
+
+const (
+	longestLine = 1 << 20 // more than any line of these files has
+	largestFile = 4 << 30
+)
+
+// parse reads a file of passages of the version, one a line. An error names the file and the line.
+func (v Version) parse(name string, r io.Reader) (passages []passage, err error) {
+	words := plainWords
+	if v == OpenAI {
+		words = jsonWords
+	}
+	lines, at := bufio.NewScanner(textfile.NewReader(r, largestFile)), 0
+	lines.Buffer(nil, longestLine)
+	for lines.Scan() {
+		at++
+		found, err := words(lines.Text())
+		if err == nil {
+			err = valid(found)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, at, err)
+		}
+		passages = append(passages, newPassage(found))
+	}
+	err = lines.Err()
+	switch {
+	case errors.Is(err, bufio.ErrTooLong):
+		err = fmt.Errorf("the line is longer than %d bytes: this is no file of passages", longestLine)
+	case err == nil && at == 0:
+		err = errors.New("the file is empty")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", name, at+1, err)
+	}
+	return passages, nil
+}
+
+// valid is an error unless the words are a passage.
+func valid(words []string) error {
+	if len(words) < 2 {
+		return errors.New("a passage has two words at least: some to read, and the last to be found")
+	}
+	if last := words[len(words)-1]; !penn.IsWord(last) {
+		return fmt.Errorf("the passage ends in %.40q, which is no word", last)
+	}
+	return noneReserved(words)
+}
+
+// noneReserved is an error if a word is spelled like a token with a meaning of its own.
+func noneReserved(words []string) error {
+	for _, w := range words {
+		if vocab.Reserved(w) || isMarker(w) || w == Question || w == Blank {
+			return fmt.Errorf("the reserved token %s", w)
+		}
+	}
+	return nil
+}
+
+// plainWords splits a line at its spaces.
+func plainWords(line string) ([]string, error) {
+	if !utf8.ValidString(line) {
+		return nil, errors.New("not valid UTF-8")
+	}
+	if strings.HasPrefix(line, "{") && json.Valid([]byte(line)) {
+		return nil, fmt.Errorf("this is the version %s: a run that is trained for one version is not measured on another", OpenAI)
+	}
+	return strings.Fields(line), nil
+}
+
+// jsonWords splits the text of an object {"text": "..."} as the plain version is split.
+func jsonWords(line string) ([]string, error) {
+	if !utf8.ValidString(line) {
+		return nil, errors.New("not valid UTF-8")
+	}
+	var object struct{ Text *string }
+	if err := json.Unmarshal([]byte(line), &object); err != nil || object.Text == nil {
+		return nil, fmt.Errorf(`want an object {"text": "..."}: this is not the version %s`, OpenAI)
+	}
+	return penn.Words(*object.Text), nil
+}
+
+// readFile opens a file and parses it.
+func (v Version) readFile(path string) ([]passage, error) {
+	f, err := textfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return v.parse(path, f)
+}

@@ -1,0 +1,90 @@
+package lambada
+
+import (
+	"sort"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// pieces is the training text of Language.
+type pieces struct {
+	*corpus
+	length  int
+	learned int // tokens; those behind them validate
+}
+
+// count is how many pieces an epoch has.
+func (p pieces) count() int { return p.learned / p.length }
+
+// training is a piece that begins with the sentence at an offset of its epoch, and ends with its book at the latest.
+func (p pieces) training(seedValue uint64, i int64) task.Example {
+	n := int64(p.count())
+	order := seed.NewPermutation(seedValue, "lambada/epoch", i/n, int(n))
+	offset := seed.Rand(seedValue, "lambada/offset", i/n).IntN(p.length)
+	at := min(order.At(int(i%n))*p.length+offset, p.learned-1)
+	s := sort.SearchInts(p.sentences, at+1) - 1
+	book := sort.SearchInts(p.books, s+1) // the next one
+	return p.piece(p.sentences[s], min(p.sentences[p.books[book]], p.learned))
+}
+
+// piece begins at a place of the text and ends at another at the latest.
+func (p pieces) piece(start, end int) task.Example {
+	unknown, _ := p.known.Unknown()
+	var target []vocab.ID
+	for _, id := range p.ids[start:min(start+p.length, end)] {
+		if int(id) >= p.known.Size() {
+			id = unknown
+		}
+		target = append(target, id)
+	}
+	return task.Example{Target: target}
+}
+
+// held is the pieces that are not learned.
+func (p pieces) held() (examples []task.Example) {
+	for at := p.learned; at < len(p.ids); at += p.length {
+		examples = append(examples, p.piece(at, len(p.ids)))
+	}
+	return examples
+}
+
+// questions is the training text of Reading.
+type questions struct {
+	*corpus
+	coding
+	list   []candidate // learned
+	held   []candidate // that validate, where the version has no development set: a fiftieth, neighbours together
+	hidden float64
+}
+
+func newQuestions(t *Task, c Reading) questions {
+	q := questions{corpus: t.corpus, coding: t.coding, hidden: c.Hidden}
+	for i, candidate := range t.corpus.candidates(c.LastOnly) {
+		if len(t.sets.development) == 0 && i/100%50 == 0 {
+			q.held = append(q.held, candidate)
+		} else {
+			q.list = append(q.list, candidate)
+		}
+	}
+	return q
+}
+
+// examples are the passages that are not learned.
+func (q questions) examples() []task.Example {
+	examples := make([]task.Example, len(q.held))
+	for i, candidate := range q.held {
+		examples[i] = q.question(q.passage(candidate))
+	}
+	return examples
+}
+
+// training is a passage with a share of its content words hidden, and markers whose numbers are drawn.
+func (q questions) training(seedValue uint64, i int64) task.Example {
+	n := int64(len(q.list))
+	order := seed.NewPermutation(seedValue, "lambada/epoch", i/n, len(q.list))
+	rng := seed.Rand(seedValue, "lambada/markers", i)
+	hide := func(word string) bool { return isContent(word) && rng.Float64() < q.hidden }
+	return q.coding.hidden(q.passage(q.list[order.At(int(i%n))]), hide, rng.Perm(markers))
+}

@@ -1,0 +1,221 @@
+package lambada
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// A Task is the passages and the training text of one definition. It does not change, so it may be shared.
+//
+// Examples of [Reading] have a source "context <question> last sentence <blank>". Words that the vocabulary does not have are read as
+// markers, <word-1> and so on, equal words as equal markers, so that names can be answers: fewer than two thirds of LAMBADA's are
+// known from a small text. In training their numbers are drawn, so that none means more than another; elsewhere they follow the text.
+type Task struct {
+	corpus *corpus
+	coding coding
+	name   string
+	sets   sets
+	notes  []string
+
+	held    func() []task.Example      // to validate with, where the version has no development set
+	example func(passage) task.Example // of passages that are held out
+	train   func(seedValue uint64, i int64) task.Example
+	longest [2]int // source and target
+}
+
+var _ task.Task = (*Task)(nil)
+
+// Open reads passages and books.
+func (c Language) Open() (task.Task, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if c.Length == 0 {
+		c.Length = defaultLength
+	}
+	t, err := c.Data.open(c.String())
+	if err != nil {
+		return nil, err
+	}
+	t.coding = coding{task.Vocabularies{Tokenizer: vocab.Whitespace, Target: t.corpus.known}}
+	t.example = t.coding.text
+	p := pieces{t.corpus, c.Length, len(t.corpus.ids)}
+	if len(t.sets.development) == 0 {
+		p.learned -= p.learned / 50
+	}
+	if p.count() < 2 {
+		return nil, fmt.Errorf("%d tokens are too few to learn from in pieces of %d: add books, or set length lower", len(t.corpus.ids), c.Length)
+	}
+	t.train = func(seedValue uint64, i int64) task.Example { return p.training(seedValue, i) }
+	t.held = p.held
+	t.longest = [2]int{0, c.Length}
+	t.describe(fmt.Sprintf("%d pieces of up to %d tokens", p.count(), c.Length))
+	return t, nil
+}
+
+// Open reads passages and books.
+func (c Reading) Open() (task.Task, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	t, err := c.Data.open(c.String())
+	if err != nil {
+		return nil, err
+	}
+	v, err := readingVocabulary(t.corpus.known.Tokens())
+	if err != nil {
+		return nil, err
+	}
+	t.coding = coding{task.Vocabularies{Tokenizer: vocab.Whitespace, Source: v, Target: v}}
+	t.example = t.coding.question
+	q := newQuestions(t, c)
+	if len(q.list) == 0 {
+		return nil, fmt.Errorf("the books have no passage whose answer stands in its context: add books")
+	}
+	t.train, t.held = q.training, q.examples
+	t.longest = [2]int{longestContext + longestSentence + 2, 1}
+	what := "any content word of a sentence that stands in the context; the sentence ends there"
+	if c.LastOnly {
+		what = "last words of sentences"
+	}
+	t.describe(fmt.Sprintf("%d passages; answers: %s", len(q.list), what))
+	return t, nil
+}
+
+// open reads what both set-ups read.
+func (d Data) open(name string) (t *Task, err error) {
+	t = &Task{name: name}
+	if t.sets, err = d.readSets(); err != nil {
+		return nil, err
+	}
+	if t.corpus, err = d.readCorpus(); err != nil {
+		return nil, err
+	}
+	if d.KeptOut != "" {
+		path, err := find(d.Prose, d.KeptOut)
+		if err != nil {
+			return nil, err
+		}
+		if t.sets.control, err = ownControl(path); err != nil {
+			return nil, err
+		}
+		t.notes = append(t.notes, fmt.Sprintf("control: own, passages of %s as they come, which is not learned", d.KeptOut))
+	}
+	return t, nil
+}
+
+// find is the path of a book by its name.
+func find(folder, name string) (string, error) {
+	all, err := books(folder)
+	if err != nil {
+		return "", err
+	}
+	at := slices.IndexFunc(all, func(path string) bool { return filepath.Base(path) == name })
+	return all[at], nil // prose has found it
+}
+
+// describe writes the notes.
+func (t *Task) describe(training string) {
+	t.notes = append(t.notes, fmt.Sprintf("training text: %d books, %d tokens, a vocabulary of %d words; %s",
+		len(t.corpus.books)-1, len(t.corpus.ids), len(t.corpus.known.Tokens()), training))
+	for _, s := range t.named() {
+		if len(s.Passages) > 0 {
+			t.notes = append(t.notes, s.Name+": "+t.coding.coverage(s.Passages))
+		}
+	}
+	if n := shared(t.sets.development, t.sets.test); n > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("%d lines of the development set stand in the test too", n))
+	}
+	for _, p := range slices.Concat(t.sets.development, t.sets.control) {
+		e := t.example(p)
+		t.longest = [2]int{max(t.longest[0], len(e.Source)), max(t.longest[1], len(e.Target))}
+	}
+}
+
+// shared counts the passages of one set that stand in another.
+func shared(of, in []passage) (n int) {
+	there := map[string]bool{}
+	for _, p := range in {
+		there[fmt.Sprint(p.words)] = true
+	}
+	for _, p := range of {
+		if there[fmt.Sprint(p.words)] {
+			n++
+		}
+	}
+	return n
+}
+
+// set is passages and what they are called.
+type set struct {
+	Name     string
+	Passages []passage
+}
+
+func (t *Task) named() []set {
+	return []set{{"control", t.sets.control}, {"development", t.sets.development}, {"test", t.sets.test}}
+}
+
+// Cases are all passages: control, development, test, those that are there.
+func (t *Task) Cases() (cases []task.Case) {
+	for _, s := range t.named() {
+		if len(s.Passages) > 0 {
+			cases = append(cases, task.Case{Name: s.Name, Examples: t.examples(s.Passages)})
+		}
+	}
+	return cases
+}
+
+func (t *Task) examples(passages []passage) []task.Example {
+	examples := make([]task.Example, len(passages))
+	for i, p := range passages {
+		examples[i] = t.example(p)
+	}
+	return examples
+}
+
+// Name is the version and the set-up.
+func (t *Task) Name() string { return t.name }
+
+// Vocabularies are the words of the training text and <unknown>; of Reading, the markers too, and its classes are its words.
+func (t *Task) Vocabularies() task.Vocabularies { return t.coding.Vocabularies }
+
+// Notes says what is learned, and how many of the words to be found are known.
+func (t *Task) Notes() []string { return t.notes }
+
+// MaxLengths is the longest source and target of training and validation.
+func (t *Task) MaxLengths() (source, target int) { return t.longest[0], t.longest[1] }
+
+// Training goes through the training text again and again, every time in another order.
+func (t *Task) Training(seedValue uint64, i int64) task.Example { return t.train(seedValue, i) }
+
+// HeldOut is the test, or the development set to validate with; where the version has none, a fiftieth of the training text. With a
+// Count below their number, that many of them, picked by the seed.
+func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
+	if err := s.ValidateOfFile(); err != nil {
+		return nil, err
+	}
+	var examples []task.Example
+	switch {
+	case !s.Validation:
+		examples = t.examples(t.sets.test)
+	case len(t.sets.development) > 0:
+		examples = t.examples(t.sets.development)
+	default:
+		examples = t.held()
+	}
+	if s.Count == 0 {
+		return examples, nil
+	}
+	order := seed.NewPermutation(seedValue, "lambada/held-out", 0, len(examples))
+	picked := make([]task.Example, min(s.Count, len(examples)))
+	for i := range picked {
+		picked[i] = examples[order.At(i)]
+	}
+	return picked, nil
+}
