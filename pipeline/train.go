@@ -21,8 +21,6 @@ import (
 	"universal-transformer/training"
 )
 
-const vocabularyFile = "vocabulary.json"
-
 // Callbacks are told how training goes; any of them may be nil.
 type Callbacks struct {
 	Progress func(training.Progress) // after every update
@@ -52,7 +50,7 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 		return training.Summary{}, err
 	}
 	defer log.Close()
-	if err := log.WriteJSON(vocabularyFile, opened.Vocabularies()); err != nil {
+	if err := writeVocabularies(log, opened.Vocabularies()); err != nil {
 		return training.Summary{}, err
 	}
 	return run(ctx, backend, r, log, opened, c)
@@ -150,10 +148,9 @@ func readRun(log *runlog.Run) (r experiment.Run, err error) {
 // sameVocabulary is an error if the task's files have changed since the run began. A run that was killed before it wrote its
 // vocabulary writes it now.
 func sameVocabulary(log *runlog.Run, opened task.Task) error {
-	var known task.Vocabularies
-	err := log.ReadJSON(vocabularyFile, &known)
+	known, err := readVocabularies(log)
 	if errors.Is(err, os.ErrNotExist) {
-		return log.WriteJSON(vocabularyFile, opened.Vocabularies())
+		return writeVocabularies(log, opened.Vocabularies())
 	}
 	if err != nil {
 		return err
