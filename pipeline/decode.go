@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"universal-transformer/decoding"
+	"universal-transformer/evaluation"
 	"universal-transformer/task"
 	"universal-transformer/vocab"
 )
@@ -56,7 +57,7 @@ func (m *Model) limit(o DecodeOptions, source []vocab.ID) int {
 	case m.Run.Task.Value.Kind() == task.LanguageModeling:
 		return 200
 	}
-	return 4*len(source) + 50
+	return evaluation.SourceLimit(len(source))
 }
 
 // Decode answers lines of text: sources are answered, and prompts of a language model go on.

@@ -14,9 +14,11 @@ import (
 	"path/filepath"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
 	"universal-transformer/experiment"
 	"universal-transformer/runlog"
+	"universal-transformer/score"
 	"universal-transformer/task"
 	"universal-transformer/training"
 )
@@ -182,6 +184,17 @@ func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *ru
 	trainer := training.Trainer{
 		Config: config, Backend: backend, Model: r.Model.Value.Build(opened.Vocabularies(), r.Seed), Positions: r.Model.Value.TrainingPositions(opened.Vocabularies()),
 		Stream: stream, Validation: batch.Chunk(validation, plan), Log: log, OnProgress: c.Progress, Notify: c.Log, Seals: seals(backend, r, opened.Vocabularies()),
+	}
+	if n := r.Training.Decoded; n > 0 {
+		examples, err := opened.HeldOut(r.Seed, task.Selection{Validation: true, Count: n})
+		if err != nil {
+			return training.Summary{}, err
+		}
+		trainer.Decoded = func(store *model.Store) ([]score.Metric, error) {
+			e := evaluator(backend, store, trainer.Model, opened.Vocabularies())
+			found, err := e.Measure(context.WithoutCancel(ctx), r.Task.Value.Measure(opened.Vocabularies()), examples)
+			return found.Metrics, err
+		}
 	}
 	return trainer.Run(ctx)
 }

@@ -23,12 +23,12 @@ func TestBetter(t *testing.T) {
 		best := state{BestStep: 10, BestNats: 0.5, BestCorrect: 7}
 		for byAccuracy, want := range map[bool]bool{false: c.byNats, true: c.byAccuracy} {
 			tr := &Trainer{Config: Config{BestByAccuracy: byAccuracy}, state: best}
-			if got := tr.better(tally(c.nats, c.right, c.ponder)); got != want {
+			if got := tr.better(tally(c.nats, c.right, c.ponder), nil); got != want {
 				t.Errorf("%v nats, %v right, %v steps, by accuracy %v: better is %v", c.nats, c.right, c.ponder, byAccuracy, got)
 			}
 		}
 	}
-	if !(&Trainer{}).better(tally(9, 0, 1)) {
+	if !(&Trainer{}).better(tally(9, 0, 1), nil) {
 		t.Error("the first validation is not the best so far")
 	}
 }
