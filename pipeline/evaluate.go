@@ -60,6 +60,12 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	return Evaluation{row, examples}, err
 }
 
+// MeasuredWhole tells whether answers are scored all together, as by BLEU, and not one by one: a share of them has another score.
+func (m *Model) MeasuredWhole() bool {
+	_, is := m.Run.Task.Value.Measure(m.Vocabularies).(task.DecodedBLEU)
+	return is
+}
+
 // forced is a measure with teacher forcing, where it would decode.
 func forced(m task.Measure) task.Measure {
 	switch decodes := m.(type) {

@@ -62,7 +62,7 @@ func newDecode() *cobra.Command {
 func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {
-		batch, err := lines.next(c.Context())
+		batch, err := lines.next(c.Context(), mostLines)
 		if problem := decodeBatch(&told, m, batch, how); problem != nil {
 			return problem
 		}
