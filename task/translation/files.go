@@ -187,7 +187,7 @@ func (l *lines) pair() (source, target string, err error) {
 	return source, target, err
 }
 
-// next reads a line without its end.
+// next reads a line, without its line feed.
 func (l *lines) next() (string, error) {
 	var text []byte
 	long := false
@@ -209,7 +209,7 @@ func (l *lines) next() (string, error) {
 		if long {
 			return "", errLong
 		}
-		return string(bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))), nil
+		return string(bytes.TrimSuffix(text, []byte("\n"))), nil
 	}
 }
 
