@@ -124,6 +124,9 @@ func openTranslation(Data) (missing func(experiment.Run) error, err error) {
 	}, nil
 }
 
+// beam is the authors'.
+var beam = decoding.Beam{Width: 4, Alpha: 0.6}
+
 // translationMeasured is what one run came to.
 type translationMeasured struct {
 	Sets []translatedSet `json:"sets"`
@@ -181,7 +184,7 @@ func (m *translationMeasured) set(name string) *translatedSet {
 func measureTranslation(ctx context.Context, m *pipeline.Model, c Cell, log func(string)) (Measured, error) {
 	definition := m.Run.Task.Value.(translation.Translation)
 	evaluator := m.Evaluator()
-	evaluator.Beam = decoding.Beam{Width: 4, Alpha: 0.6}
+	evaluator.Beam = beam
 	found := &translationMeasured{}
 	for _, s := range dataOf(c.Task).sets {
 		examples, notes, err := definition.Examples(m.Vocabularies, s.corpus)

@@ -109,8 +109,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// FuzzOpen: whatever an archive holds, it opens, or says why not in one line.
-func FuzzOpen(f *testing.F) {
+// FuzzArchive: whatever an archive holds, it opens, or says why not in one line.
+func FuzzArchive(f *testing.F) {
 	f.Add(tarred(f, "a.en", "one\n"))
 	f.Add(zipped(f, tarred(f, "x/a.en.gz", "one\n")))
 	f.Fuzz(func(t *testing.T, content []byte) {
