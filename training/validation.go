@@ -39,11 +39,8 @@ func (t *Trainer) validate() error {
 		t.state.Stopped = "patience"
 	}
 	t.state.Seconds += time.Since(start).Seconds()
-	row, shown := metrics("validation", t.step, tally), ""
-	for _, f := range figures {
-		row["decoded_"+strings.ReplaceAll(strings.ToLower(f.Name), " ", "_")] = f.Value
-		shown += fmt.Sprintf(", %s %.2f", f.Name, f.Value)
-	}
+	row := metrics("validation", t.step, tally)
+	shown := addFigures(row, figures)
 	if err := t.Log.AppendMetrics(row); err != nil {
 		return err
 	}
@@ -73,6 +70,15 @@ func (t *Trainer) decoded() ([]score.Metric, error) {
 		}
 	}
 	return figures, err
+}
+
+// addFigures adds what was decoded to a line of metrics, and says it.
+func addFigures(row map[string]any, figures []score.Metric) (shown string) {
+	for _, f := range figures {
+		row["decoded_"+strings.ReplaceAll(strings.ToLower(f.Name), " ", "_")] = f.Value
+		shown += fmt.Sprintf(", %s %.2f", f.Name, f.Value)
+	}
+	return shown
 }
 
 // first is the value of the first figure, 0 if there is none.
