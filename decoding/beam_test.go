@@ -10,7 +10,7 @@ import (
 )
 
 // The best candidates are those that a stable sort of all puts first, ties and infinities included.
-// Caught when planted: equal candidates in reverse, one too many kept.
+// Caught when planted: equal candidates in reverse.
 func TestBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for most := range 9 {

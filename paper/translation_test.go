@@ -27,7 +27,6 @@ func translated(experiment, label string, seed uint64, score float64) Result {
 
 // The page has mean and deviation of all seeds on the test, never the validation set's figure, the paper's rows with what they cost, and
 // what is missing. 40, 41 and 42 have mean 41 and deviation 1.
-// Caught when planted: seeds of another experiment; the best seed for the mean.
 func TestTranslationPage(t *testing.T) {
 	results := []Result{
 		translated("translation", "multi30k", 1, 40), translated("translation", "multi30k", 2, 41), translated("translation", "multi30k", 3, 42),
@@ -59,7 +58,6 @@ func TestTranslationPage(t *testing.T) {
 
 // A cell of Multi30k, from the files to the result: every set that is there is measured as ut eval measures it with the same beam, a set that is
 // not is left out with a line, and so is data that is not there.
-// Caught when planted: the first set measured for all, greedy decoding.
 func TestTranslationCell(t *testing.T) {
 	root := t.TempDir()
 	data := filepath.Join(root, "multi30k", "tok")

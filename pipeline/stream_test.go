@@ -13,7 +13,7 @@ import (
 
 // Sub-words are written word by word: at no time is there anything that the whole text does not begin with, also where a character is
 // cut into several sub-words, and in the end it is all there, of lines that end and of one that is cut off.
-// Caught when planted: every token written at once, the last word left out, the second line begun where the first ended.
+// Caught when planted: the last word left out, the second line begun where the first ended.
 func TestStreamOfSubwords(t *testing.T) {
 	pieces, err := subword.Choice{TokenizerSize: 262}.Pieces(slices.Values([]string{"the cat"}))
 	if err != nil {

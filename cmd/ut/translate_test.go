@@ -49,7 +49,7 @@ func translator(t *testing.T) (run, dir string) {
 
 // From two files to translations: every line has its answer in its place, empty and bad lines too, whatever is translated beside it, and BLEU of what
 // was written is that of ut eval.
-// Caught when planted: answers in the order of lengths, a bad line left out, limits of eval by the reference.
+// Caught when planted: a bad line left out.
 func TestTranslate(t *testing.T) {
 	run, dir := translator(t)
 	var sources, references strings.Builder

@@ -13,7 +13,7 @@ import (
 )
 
 // The three parts of a text put together are the text; its end is spelled in small pieces, because they were found before it.
-// Caught when planted: sub-words of the whole text, a boundary that cuts a character.
+// Caught when planted: sub-words of the whole text.
 func TestSubwordsOfAText(t *testing.T) {
 	content := strings.Repeat("änderung über alles\n", 90) + strings.Repeat("quetzalcoatl☃\n", 14)
 	c := Text{Tokenizer: vocab.Subwords, Length: 8, Choice: subword.Choice{TokenizerSize: 300}}.resolved()
@@ -58,7 +58,6 @@ func TestSubwordsOfLines(t *testing.T) {
 }
 
 // Words are counted as people count them, whatever pieces they are cut into: an end at white space ends a word once.
-// Caught when planted: pieces counted as words.
 func TestWordsOfPieces(t *testing.T) {
 	for text, want := range map[string]int{"one two": 2, " one  two ": 3, "": 1, "one\ntwo\n": 2} {
 		if got := wordsOf(text, true); got != want {
