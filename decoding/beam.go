@@ -77,26 +77,40 @@ func (s *beam) over() bool {
 	return len(s.finished) > 0 && s.finished[0].Score >= s.running[0].LogProb/s.penalty(s.limit)
 }
 
+// candidate is a continuation of a running hypothesis.
+type candidate struct {
+	from    int
+	token   vocab.ID
+	logProb float64
+}
+
+// best adds a candidate to the most probable ones so far, which are sorted, if it is one of them. Of equal ones the earlier are better.
+func best(list []candidate, most int, c candidate) []candidate {
+	at := len(list)
+	if at == most && !(c.logProb > list[at-1].logProb) {
+		return list
+	}
+	for list = append(list, c); at > 0 && c.logProb > list[at-1].logProb; at-- {
+		list[at] = list[at-1]
+	}
+	list[at] = c
+	return list[:min(len(list), most)]
+}
+
 // advance extends the running hypotheses by one token each; logits [Width][V] belong to them in order.
 func (s *beam) advance(logits [][]float64) (parents []int, tokens []vocab.ID, err error) {
-	type candidate struct {
-		from    int
-		token   vocab.ID
-		logProb float64
-	}
-	var candidates []candidate
+	candidates := make([]candidate, 0, 2*s.Width+1)
 	for w, h := range s.running {
 		logP, err := logSoftmax(logits[w])
 		if err != nil {
 			return nil, nil, err
 		}
 		for id := int(vocab.End); id < len(logP); id++ {
-			candidates = append(candidates, candidate{w, vocab.ID(id), h.LogProb + logP[id]})
+			candidates = best(candidates, 2*s.Width, candidate{w, vocab.ID(id), h.LogProb + logP[id]})
 		}
 	}
-	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(b.logProb, a.logProb) })
 	var running []Hypothesis
-	for _, c := range candidates[:min(2*s.Width, len(candidates))] {
+	for _, c := range candidates {
 		sequence := append(slices.Clone(s.running[c.from].Tokens), c.token)
 		h := Hypothesis{Tokens: sequence, LogProb: c.logProb, Score: c.logProb / s.penalty(len(sequence)), Finished: c.token == vocab.End}
 		if h.Finished {

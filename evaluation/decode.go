@@ -10,7 +10,8 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Decode decodes every example's source: greedily, or by beam search. A sequence may become as long as [Limit] says.
+// Decode decodes every example's source: greedily, or by beam search. A sequence may become as long as [Limit] says, or,
+// without a reference, [SourceLimit].
 func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task.Decoded, error) {
 	d, err := e.decoder()
 
@@ -24,6 +25,9 @@ func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task
 		for i := range sources {
 			example := examples[b.Index[i]]
 			sources[i], limits[i] = example.Source, Limit(len(example.Target))
+			if len(example.Target) == 0 {
+				limits[i] = SourceLimit(len(example.Source))
+			}
 		}
 		found, err := d.Decode(ctx, sources, limits, decoding.Method{Beam: e.Beam}, nil)
 		if err != nil {
@@ -47,6 +51,9 @@ func (e *Evaluator) decoder() (*decoding.Decoder, error) {
 	}
 	return nil, fmt.Errorf("a model of type %T decodes no answers to sources", e.Model)
 }
+
+// SourceLimit is how long an answer may become where there is no reference: four times its source, and 50 tokens more.
+func SourceLimit(source int) int { return 4*source + 50 }
 
 // Limit is how long a sequence may become whose reference has the given length: a quarter longer, and 10 tokens more.
 func Limit(reference int) int { return reference + reference/4 + 10 }

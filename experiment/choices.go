@@ -13,6 +13,7 @@ import (
 	"universal-transformer/task/lambada"
 	"universal-transformer/task/table"
 	"universal-transformer/task/text"
+	"universal-transformer/task/translation"
 	"universal-transformer/training"
 	"universal-transformer/universal"
 )
@@ -43,6 +44,7 @@ func (tasks) rows() []row[task.Definition] {
 		{"addition", algorithmic.Addition{}},
 		{"table", table.Table{}},
 		{"text", text.Text{}},
+		{"translation", translation.Translation{}},
 		{"babi", babi.Babi{Set: "en-10k"}},
 		{"execute_memory", execute.Memory{Operation: execute.Copy, Length: 55}},
 		{"execute_program", execute.Program{Operations: execute.AllOperations, Nesting: 2, Length: 5}},

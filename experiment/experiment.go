@@ -38,6 +38,8 @@ type Training struct {
 	Schedule   Schedule `json:"schedule"`
 	Batch      Batch    `json:"batch"`
 	Validation int      `json:"validation"` // examples to validate with; 0: all that the task has for it, or its default
+	// Decoded is how many of them are answered greedily at every validation, and measured as the task is, by BLEU for one; 0: none.
+	Decoded int `json:"decoded,omitempty"`
 }
 
 // Batch says how large batches are.
@@ -98,7 +100,24 @@ func (r Run) Validate() error {
 	if n := r.Training.Validation; n < 0 || n > task.MostExamples {
 		return fmt.Errorf("training.validation is %d: it must be from 1 to %d, or 0 for the task's own number", n, task.MostExamples)
 	}
+	if err := r.validateDecoded(); err != nil {
+		return err
+	}
 	return r.Training.Batch.validate()
+}
+
+// validateDecoded is an error if answers are to be decoded where there are none, or the best is to be chosen by answers that are not.
+func (r Run) validateDecoded() error {
+	n := r.Training.Decoded
+	switch {
+	case n < 0 || n > task.MostExamples:
+		return fmt.Errorf("training.decoded is %d: it must be from 1 to %d, or 0 for none", n, task.MostExamples)
+	case n > 0 && r.Task.Value.Kind() != task.Transduction:
+		return fmt.Errorf("training.decoded is %d, but the answers of task.%s are %s, which nothing decodes: leave it out", n, r.Task.key(), r.Task.Value.Kind())
+	case n == 0 && r.Training.BestByMeasure:
+		return fmt.Errorf("training.best_by_measure is true, but nothing is measured: say in training.decoded how many answers are")
+	}
+	return nil
 }
 
 // fits is an error unless the model is of a kind that can learn the task.

@@ -51,11 +51,29 @@ func renamed(d task.Definition, rename func(tag, path string) string) task.Defin
 	}
 	changed := reflect.New(reflect.TypeOf(d)).Elem()
 	changed.Set(reflect.ValueOf(d))
-	for _, f := range reflect.VisibleFields(changed.Type()) {
-		if tag, is := f.Tag.Lookup("file"); is {
-			field := changed.FieldByIndex(f.Index)
+	renameFields(changed, rename)
+	return changed.Interface().(task.Definition)
+}
+
+// renameFields changes the fields of a struct that name files, and those of structs in it and in its lists, which are copied.
+func renameFields(v reflect.Value, rename func(tag, path string) string) {
+	for i := range v.NumField() {
+		field := v.Field(i)
+		tag, named := v.Type().Field(i).Tag.Lookup("file")
+		switch {
+		case named:
 			field.SetString(rename(tag, field.String()))
+		case field.Kind() == reflect.Struct:
+			renameFields(field, rename)
+		case field.Kind() == reflect.Slice && field.Type().Elem().Kind() == reflect.Struct:
+			list := reflect.MakeSlice(field.Type(), field.Len(), field.Len())
+			reflect.Copy(list, field)
+			for k := range list.Len() {
+				renameFields(list.Index(k), rename)
+			}
+			if !field.IsNil() {
+				field.Set(list)
+			}
 		}
 	}
-	return changed.Interface().(task.Definition)
 }

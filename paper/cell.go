@@ -119,8 +119,11 @@ func (c Cell) finished(m *pipeline.Model, trained training.Summary) Header {
 	h.Version, h.Model, h.Data = runlog.Version(), m.Describe(), m.Run.Task.Value.String()
 	h.Parameters, h.Step, h.BestStep, h.Stopped, h.Seconds = trained.Parameters, trained.Step, m.Step, trained.Stopped, trained.Seconds
 	h.Validation, h.ChosenBy = trained.BestNats, byEntropy
-	if m.Run.Training.BestByAccuracy {
+	switch {
+	case m.Run.Training.BestByAccuracy:
 		h.ChosenBy = byAccuracy
+	case m.Run.Training.BestByMeasure:
+		h.ChosenBy = byMeasure
 	}
 	return h
 }
@@ -129,6 +132,7 @@ func (c Cell) finished(m *pipeline.Model, trained training.Summary) Header {
 const (
 	byEntropy  = "validation cross entropy"
 	byAccuracy = "validation accuracy, then cross entropy"
+	byMeasure  = "validation answers, decoded and measured as the task is, then cross entropy"
 	byPonder   = "validation accuracy, then the lowest ponder time, then cross entropy" // in results of versions before 0.2
 )
 

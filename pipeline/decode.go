@@ -5,8 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
+	"unicode"
 
 	"universal-transformer/decoding"
+	"universal-transformer/evaluation"
 	"universal-transformer/task"
 	"universal-transformer/vocab"
 )
@@ -54,7 +57,7 @@ func (m *Model) limit(o DecodeOptions, source []vocab.ID) int {
 	case m.Run.Task.Value.Kind() == task.LanguageModeling:
 		return 200
 	}
-	return 4*len(source) + 50
+	return evaluation.SourceLimit(len(source))
 }
 
 // Decode answers lines of text: sources are answered, and prompts of a language model go on.
@@ -84,7 +87,7 @@ func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o Decod
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := stream{w: w, text: m.text, found: make([][]vocab.ID, len(lines)), limits: make([]int, len(lines)), cancel: cancel}
+	s := stream{w: w, text: m.text, whole: m.Vocabularies.Subwords != nil, found: make([][]vocab.ID, len(lines)), limits: make([]int, len(lines)), cancel: cancel}
 	for i, q := range queries {
 		s.limits[i] = q.Limit
 	}
@@ -139,17 +142,19 @@ func (m *Model) decoding() (d *decoding.Decoder, err error) {
 
 // text turns decoded ids into a line.
 func (m *Model) text(ids []vocab.ID) string {
-	return m.Vocabularies.Tokenizer.Join(m.Vocabularies.Target.Decode(ids))
+	return m.Vocabularies.TargetText(ids)
 }
 
 // stream writes answers in order while they are found.
 type stream struct {
 	w      io.Writer
 	text   func([]vocab.ID) string
+	whole  bool         // what a token adds to a text depends on all tokens before it
 	found  [][]vocab.ID // of each line, so far
 	limits []int
 	at     int // the line that is being written
 	done   int // tokens of it that are
+	shown  int // bytes of it that are, of a text that depends on all tokens
 	err    error
 	cancel func() // called when w fails: nobody reads on
 }
@@ -166,6 +171,9 @@ func (s *stream) chosen(line int, token vocab.ID) {
 // before it only: there may be space in between.
 func (s *stream) write() bool {
 	tokens := s.found[s.at]
+	if s.whole {
+		s.writeWhole(tokens)
+	}
 	for ; s.done < len(tokens); s.done++ {
 		before := tokens[max(0, s.done-1):s.done]
 		s.print(s.text(tokens[s.done-len(before) : s.done+1])[len(s.text(before)):])
@@ -173,10 +181,24 @@ func (s *stream) write() bool {
 	return s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.limits[s.at])
 }
 
+// writeWhole writes the words of a text that are complete: what comes may still change the last one.
+func (s *stream) writeWhole(tokens []vocab.ID) {
+	text := s.text(tokens)
+	s.done = len(tokens)
+	complete := strings.LastIndexFunc(text, unicode.IsSpace) + 1
+	if s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.limits[s.at]) {
+		complete = len(text)
+	}
+	if complete > s.shown {
+		s.print(text[s.shown:complete])
+		s.shown = complete
+	}
+}
+
 // end ends the present line.
 func (s *stream) end() {
 	s.print("\n")
-	s.at, s.done = s.at+1, 0
+	s.at, s.done, s.shown = s.at+1, 0, 0
 }
 
 // rest writes all that is not written yet.

@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
 	"universal-transformer/decoding"
 	"universal-transformer/evaluation"
 	"universal-transformer/experiment"
 	"universal-transformer/task"
+	"universal-transformer/universal"
 )
 
 // Protocol says how to measure a model: on which examples, and how to predict.
@@ -40,10 +43,11 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 		return Evaluation{}, fmt.Errorf("%s: it is measured by probabilities, where there is nothing to search: leave out --beam", m.Dir())
 	}
 	measure := definition.Measure(m.Vocabularies)
-	if decodes, is := measure.(task.DecodedAccuracy); is && p.TeacherForced {
-		measure = task.ForcedAccuracy(decodes)
-	} else if is && p.ComputeHalted {
+	if definition.Kind() == task.Transduction && !p.TeacherForced && p.ComputeHalted {
 		return Evaluation{}, fmt.Errorf("halted positions are always computed where answers are decoded: ask for that with teacher forcing only")
+	}
+	if p.TeacherForced {
+		measure = forced(measure)
 	}
 	if err := m.turn.take(ctx); err != nil {
 		return Evaluation{}, err
@@ -54,6 +58,23 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	row, err := e.Measure(ctx, measure, examples)
 	row.Task, row.Lengths = name, lengths
 	return Evaluation{row, examples}, err
+}
+
+// MeasuredWhole tells whether answers are scored all together, as by BLEU, and not one by one: a share of them has another score.
+func (m *Model) MeasuredWhole() bool {
+	_, is := m.Run.Task.Value.Measure(m.Vocabularies).(task.DecodedBLEU)
+	return is
+}
+
+// forced is a measure with teacher forcing, where it would decode.
+func forced(m task.Measure) task.Measure {
+	switch decodes := m.(type) {
+	case task.DecodedAccuracy:
+		return task.ForcedAccuracy(decodes)
+	case task.DecodedBLEU:
+		return task.ForcedAccuracy{}
+	}
+	return m
 }
 
 // examples are those to measure on.
@@ -123,9 +144,13 @@ func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
 
 // Evaluator is the model at work on examples, for measures of one's own. While it works nothing else may use the model.
 func (m *Model) Evaluator() *evaluation.Evaluator {
+	return evaluator(m.Backend, m.Store, m.Graph, m.Vocabularies)
+}
+
+func evaluator(backend compute.Backend, store *model.Store, graph universal.Model, v task.Vocabularies) *evaluation.Evaluator {
 	return &evaluation.Evaluator{
-		Backend: m.Backend, Store: m.Store, Model: m.Graph,
-		Plan: batch.Plan{Tokens: evaluationTokens, TokensPerPosition: m.Vocabularies.TokensPerPosition},
+		Backend: backend, Store: store, Model: graph,
+		Plan: batch.Plan{Tokens: evaluationTokens, TokensPerPosition: v.TokensPerPosition},
 	}
 }
 

@@ -52,7 +52,7 @@ func Load(dir string, backend compute.Backend) (*Model, error) {
 	if m.Run, err = readRun(log); err != nil {
 		return nil, err
 	}
-	if err := log.ReadJSON(vocabularyFile, &m.Vocabularies); err != nil {
+	if m.Vocabularies, err = readVocabularies(log); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	m.Graph = m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)

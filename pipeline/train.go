@@ -14,14 +14,14 @@ import (
 	"path/filepath"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
 	"universal-transformer/experiment"
 	"universal-transformer/runlog"
+	"universal-transformer/score"
 	"universal-transformer/task"
 	"universal-transformer/training"
 )
-
-const vocabularyFile = "vocabulary.json"
 
 // Callbacks are told how training goes; any of them may be nil.
 type Callbacks struct {
@@ -52,7 +52,7 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 		return training.Summary{}, err
 	}
 	defer log.Close()
-	if err := log.WriteJSON(vocabularyFile, opened.Vocabularies()); err != nil {
+	if err := writeVocabularies(log, opened.Vocabularies()); err != nil {
 		return training.Summary{}, err
 	}
 	return run(ctx, backend, r, log, opened, c)
@@ -150,10 +150,9 @@ func readRun(log *runlog.Run) (r experiment.Run, err error) {
 // sameVocabulary is an error if the task's files have changed since the run began. A run that was killed before it wrote its
 // vocabulary writes it now.
 func sameVocabulary(log *runlog.Run, opened task.Task) error {
-	var known task.Vocabularies
-	err := log.ReadJSON(vocabularyFile, &known)
+	known, err := readVocabularies(log)
 	if errors.Is(err, os.ErrNotExist) {
-		return log.WriteJSON(vocabularyFile, opened.Vocabularies())
+		return writeVocabularies(log, opened.Vocabularies())
 	}
 	if err != nil {
 		return err
@@ -185,6 +184,17 @@ func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *ru
 	trainer := training.Trainer{
 		Config: config, Backend: backend, Model: r.Model.Value.Build(opened.Vocabularies(), r.Seed), Positions: r.Model.Value.TrainingPositions(opened.Vocabularies()),
 		Stream: stream, Validation: batch.Chunk(validation, plan), Log: log, OnProgress: c.Progress, Notify: c.Log, Seals: seals(backend, r, opened.Vocabularies()),
+	}
+	if n := r.Training.Decoded; n > 0 {
+		examples, err := opened.HeldOut(r.Seed, task.Selection{Validation: true, Count: n})
+		if err != nil {
+			return training.Summary{}, err
+		}
+		trainer.Decoded = func(store *model.Store) ([]score.Metric, error) {
+			e := evaluator(backend, store, trainer.Model, opened.Vocabularies())
+			found, err := e.Measure(context.WithoutCancel(ctx), r.Task.Value.Measure(opened.Vocabularies()), examples)
+			return found.Metrics, err
+		}
 	}
 	return trainer.Run(ctx)
 }

@@ -36,6 +36,17 @@ func (r *Run) WriteJSON(name string, v any) error {
 	return atomicfile.Write(r.path(name), content)
 }
 
+// WriteFile keeps a file of another kind in the run directory, such as "tokenizer.json".
+func (r *Run) WriteFile(name string, content []byte) error {
+	if r.lock == nil {
+		return errReader
+	}
+	return atomicfile.Write(r.path(name), content)
+}
+
+// ReadFile is what such a file holds. A file that is not there is fs.ErrNotExist.
+func (r *Run) ReadFile(name string) ([]byte, error) { return os.ReadFile(r.path(name)) }
+
 // ReadJSON reads such a file, strictly. A file that is not there is fs.ErrNotExist.
 func (r *Run) ReadJSON(name string, v any) error { return readStamped(r.path(name), v) }
 

@@ -68,7 +68,7 @@ func (b *BPE) merge(rank int, p pair, ids map[string]vocab.ID) (merge, error) {
 
 // Encode gives the ids of a text.
 func (b *BPE) Encode(text string) ([]vocab.ID, error) {
-	if err := checkText(text); err != nil {
+	if err := CheckText(text); err != nil {
 		return nil, err
 	}
 	ids := make([]vocab.ID, 0, len(text)/3)

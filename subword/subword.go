@@ -73,8 +73,8 @@ func Read(r io.Reader) (Tokenizer, error) {
 	return readT2T(data)
 }
 
-// checkText reports text that is not valid UTF-8 and where it is not.
-func checkText(text string) error {
+// CheckText reports text that is not valid UTF-8 and where it is not.
+func CheckText(text string) error {
 	if utf8.ValidString(text) {
 		return nil
 	}

@@ -60,7 +60,7 @@ func readT2T(data []byte) (*T2T, error) {
 
 // Encode gives the ids of a text.
 func (t *T2T) Encode(text string) ([]vocab.ID, error) {
-	if err := checkText(text); err != nil {
+	if err := CheckText(text); err != nil {
 		return nil, err
 	}
 	var ids []vocab.ID

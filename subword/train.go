@@ -48,30 +48,37 @@ func (t *Trainer) Lines() int { return t.lines }
 
 // Count counts the words of a text's lines, without what ends them. Its errors name the line.
 func (t *Trainer) Count(text io.Reader) error {
-	if t.counts == nil {
-		t.counts = map[string]int64{}
-	}
 	scanner := bufio.NewScanner(textfile.NewReader(text, math.MaxInt64))
 	scanner.Buffer(nil, longestLine)
 	number := 0
 	for scanner.Scan() {
 		number++
-		line := scanner.Text()
-		if err := checkText(line); err != nil {
+		if err := t.Add(scanner.Text()); err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
 		}
-		for len(line) > 0 {
-			n := firstWord(line)
-			t.counts[line[:n]]++
-			line = line[n:]
-		}
 	}
-	t.lines += number
 	err := scanner.Err()
 	if errors.Is(err, bufio.ErrTooLong) {
 		return fmt.Errorf("line %d is longer than %d bytes", number+1, longestLine)
 	}
 	return err
+}
+
+// Add counts the words of one line, which must be valid UTF-8.
+func (t *Trainer) Add(line string) error {
+	if err := CheckText(line); err != nil {
+		return err
+	}
+	if t.counts == nil {
+		t.counts = map[string]int64{}
+	}
+	for len(line) > 0 {
+		n := firstWord(line)
+		t.counts[line[:n]]++
+		line = line[n:]
+	}
+	t.lines++
+	return nil
 }
 
 // Train merges pairs until the vocabulary has the size that is wanted, or no pair is left.

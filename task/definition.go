@@ -83,7 +83,7 @@ func (r LineReader) Read(line string) (in Input, err error) {
 	if r.Name == Prompt {
 		v = r.Vocabularies.Target
 	}
-	if in.Labels, err = r.Tokenizer.Split(line); err != nil {
+	if in.Labels, err = r.Split(line); err != nil {
 		return in, err
 	}
 	if len(in.Labels) == 0 && r.Name != Prompt {
@@ -104,7 +104,7 @@ func (r LineReader) Read(line string) (in Input, err error) {
 
 // Target splits a line into tokens, and adds an End.
 func (r LineReader) Target(line string) ([]vocab.ID, error) {
-	tokens, err := r.Tokenizer.Split(line)
+	tokens, err := r.Split(line)
 	if err != nil {
 		return nil, err
 	}

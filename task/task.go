@@ -10,6 +10,7 @@ package task
 import (
 	"fmt"
 
+	"universal-transformer/subword"
 	"universal-transformer/vocab"
 )
 
@@ -38,7 +39,9 @@ type Task interface {
 
 // Vocabularies says what ids mean. It is a run directory's vocabulary.json.
 type Vocabularies struct {
-	Tokenizer         vocab.Tokenizer   `json:"tokenizer"` // how a line of text is split into tokens
+	Tokenizer         vocab.Tokenizer   `json:"tokenizer"`                  // how a line of text is split into tokens
+	Subwords          *subword.Pieces   `json:"-"`                          // by what, where that is Subwords. A run directory keeps its file as tokenizer.json
+	TokenizerDigest   string            `json:"tokenizer_sha256,omitempty"` // of that file
 	Source            *vocab.Vocabulary `json:"source"`
 	Target            *vocab.Vocabulary `json:"target"`
 	TokensPerPosition int               `json:"tokens_per_position,omitempty"` // ids at one position of a source; 0 counts as 1
@@ -46,7 +49,7 @@ type Vocabularies struct {
 
 // Equal reports whether both give every token the same id.
 func (v Vocabularies) Equal(other Vocabularies) bool {
-	return v.Tokenizer == other.Tokenizer && v.Source.Equal(other.Source) && v.Target.Equal(other.Target) && v.Positions() == other.Positions()
+	return v.Tokenizer == other.Tokenizer && v.TokenizerDigest == other.TokenizerDigest && v.Source.Equal(other.Source) && v.Target.Equal(other.Target) && v.Positions() == other.Positions()
 }
 
 // Positions is TokensPerPosition, at least 1.
@@ -55,9 +58,32 @@ func (v Vocabularies) Positions() int { return max(v.TokensPerPosition, 1) }
 // Text is an example as people read it: source and target in one line each.
 func (v Vocabularies) Text(e Example) (source, target string) {
 	if v.Source != nil {
-		source = v.Tokenizer.Join(v.Source.Decode(WithoutEnd(e.Source)))
+		source = v.join(v.Source, WithoutEnd(e.Source))
 	}
-	return source, v.Tokenizer.Join(v.Target.Decode(e.Target))
+	return source, v.TargetText(e.Target)
+}
+
+// OfPieces are the vocabularies of sources and targets that are cut into the same pieces of words.
+func OfPieces(p *subword.Pieces) Vocabularies {
+	return Vocabularies{Tokenizer: vocab.Subwords, Subwords: p, TokenizerDigest: p.Digest(), Source: p.Vocabulary(), Target: p.Vocabulary()}
+}
+
+// Split cuts a line of text into tokens.
+func (v Vocabularies) Split(line string) ([]string, error) {
+	if v.Subwords != nil {
+		return v.Subwords.Split(line)
+	}
+	return v.Tokenizer.Split(line)
+}
+
+// TargetText is the text of a target, up to its End.
+func (v Vocabularies) TargetText(ids []vocab.ID) string { return v.join(v.Target, ids) }
+
+func (v Vocabularies) join(of *vocab.Vocabulary, ids []vocab.ID) string {
+	if v.Subwords != nil {
+		return v.Subwords.Text(ids)
+	}
+	return v.Tokenizer.Join(of.Decode(ids))
 }
 
 // A Selection says which held-out examples. At most one of Length and Mix is set; with neither, lengths are as in

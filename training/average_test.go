@@ -3,15 +3,20 @@ package training_test
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/internal/safetensors"
+	"universal-transformer/score"
 	"universal-transformer/training"
+	"universal-transformer/universal"
 )
 
 // The mean of the weights is what a plain loop over the weights of all updates gives, mean = keep mean + (1 - keep) weights with
 // keep = min(average, (s-1) / (s+9)); validation is of the mean; and the weights themselves go their way as if there were none.
-// Caught when planted: a mean of the weights before the update, a constant keep, validation of the weights, means that stay exchanged after validation.
+// Caught when planted: a mean of the weights before the update, a constant keep, validation of the weights, answers decoded with them, means that stay exchanged after validation.
 func TestMeansOfWeights(t *testing.T) {
 	const average, steps = 0.5, 20
 	c := config(steps)
@@ -20,6 +25,11 @@ func TestMeansOfWeights(t *testing.T) {
 	run(t, plain)
 	c.Average = average
 	averaging := trainer(t, c)
+	var decodedWith []float32 // the entries of a weight when answers were last decoded
+	averaging.Decoded = func(store *model.Store) ([]score.Metric, error) {
+		decodedWith = tensors.MustCopyFlatData[float32](store.GetVariable(universal.Path("readout.weight")).MustValue())
+		return []score.Metric{score.Figure("BLEU", 1)}, nil
+	}
 	run(t, averaging)
 
 	want := map[string][]float64{}
@@ -45,6 +55,9 @@ func TestMeansOfWeights(t *testing.T) {
 	differ, seen := false, 0
 	for _, tensor := range training.Parameters(last.Tensors) {
 		seen++
+		if tensor.Name == "readout.weight" && !slices.Equal(floats(tensor), decodedWith) {
+			t.Errorf("answers were not decoded with the means")
+		}
 		for i, w := range floats(tensor) {
 			differ = differ || math.Abs(want[tensor.Name][i]-float64(weights(plain)[tensor.Name][i])) > 1e-4
 			if d := math.Abs(float64(w) - want[tensor.Name][i]); d > 1e-6 {

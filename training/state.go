@@ -28,6 +28,7 @@ type state struct {
 	BestStep       int64           `json:"best_step"` // of the best validation so far; 0: none yet
 	BestNats       float64         `json:"best_nats"`
 	BestCorrect    float64         `json:"best_correct,omitempty"`    // sequences that were correct then
+	BestMeasure    float64         `json:"best_measure,omitempty"`    // the task's own figure then
 	Waited         int             `json:"waited"`                    // validations since
 	Validation     objective.Tally `json:"validation"`                // the last one
 	Stopped        string          `json:"stopped"`                   // why training ended before its last update, if it did

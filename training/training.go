@@ -19,6 +19,7 @@ import (
 	"universal-transformer/internal/capacity"
 	"universal-transformer/objective"
 	"universal-transformer/runlog"
+	"universal-transformer/score"
 	"universal-transformer/universal"
 )
 
@@ -49,6 +50,9 @@ type Config struct {
 	// BestByAccuracy calls best the checkpoint with the most correct validation sequences, and among equals the one with the lowest
 	// cross entropy. Otherwise cross entropy alone decides.
 	BestByAccuracy bool `json:"best_by_accuracy,omitempty"`
+	// BestByMeasure calls best the checkpoint whose decoded answers to validation examples are the best by the task's own measure,
+	// such as BLEU; among equals the one with the lowest cross entropy.
+	BestByMeasure bool `json:"best_by_measure,omitempty"`
 
 	Seed uint64 `json:"-"`
 }
@@ -85,6 +89,9 @@ func (c Config) Validate() error {
 			return err
 		}
 	}
+	if c.BestByAccuracy && c.BestByMeasure {
+		return fmt.Errorf("best_by_accuracy and best_by_measure are both true: choose one")
+	}
 	if c.Keep < 2 {
 		return fmt.Errorf("keep is %d: keep at least 2 checkpoints, so that there is one to go back to if the newest is damaged", c.Keep)
 	}
@@ -112,6 +119,9 @@ type Trainer struct {
 	Stream     *batch.Stream
 	Validation []batch.Batch
 	Log        *runlog.Run
+	// Decoded measures answers that the model decodes, at every validation, with the variables of store. Its figures go to the metrics as
+	// "decoded_" and their names; BestByMeasure goes by the first, of which more is better. May be nil.
+	Decoded    func(store *model.Store) ([]score.Metric, error)
 	OnProgress func(Progress) // called after every update; may be nil
 	Notify     func(string)   // called with one line for the person who trains; may be nil
 

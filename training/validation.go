@@ -2,20 +2,26 @@ package training
 
 import (
 	"fmt"
+	"math"
+	"strings"
 	"time"
 
 	"github.com/gomlx/gomlx/core/tensors"
 	"universal-transformer/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/objective"
+	"universal-transformer/score"
 )
 
 // validate measures the validation set with teacher forcing, remembers the best checkpoint, and decides whether to stop.
 func (t *Trainer) validate() error {
 	start := time.Now()
 	var tally objective.Tally
+	var figures []score.Metric
 	err := t.withMeans(func() (err error) {
-		tally, err = t.measure(t.Validation)
+		if tally, err = t.measure(t.Validation); err == nil {
+			figures, err = t.decoded()
+		}
 		return err
 	})
 	if err != nil {
@@ -23,8 +29,9 @@ func (t *Trainer) validate() error {
 	}
 	t.state.Validation = tally
 	t.state.Waited++
-	best := t.better(tally)
+	best := t.better(tally, figures)
 	if best {
+		t.state.BestMeasure = first(figures)
 		t.state.BestStep, t.state.BestNats, t.state.Waited = t.step, tally.CrossEntropy(), 0
 		t.state.BestCorrect = tally.CorrectSequences
 	}
@@ -35,7 +42,9 @@ func (t *Trainer) validate() error {
 		t.state.Stopped = "patience"
 	}
 	t.state.Seconds += time.Since(start).Seconds()
-	if err := t.Log.AppendMetrics(metrics("validation", t.step, tally)); err != nil {
+	row := metrics("validation", t.step, tally)
+	shown := addFigures(row, figures)
+	if err := t.Log.AppendMetrics(row); err != nil {
 		return err
 	}
 	if best {
@@ -46,17 +55,51 @@ func (t *Trainer) validate() error {
 			return err
 		}
 	}
-	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences), ponder %.2f",
-		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, tally.Ponder()))
+	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences), ponder %.2f%s",
+		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, tally.Ponder(), shown))
 	t.warnOfPonder(tally)
 	return nil
 }
 
-// better tells whether a validation is the best so far: by correct sequences if the configuration says so, and then, or else, by
-// cross entropy.
-func (t *Trainer) better(tally objective.Tally) bool {
+// decoded measures decoded answers, if that is wanted. A figure that is no number, as of no answers, counts as 0.
+func (t *Trainer) decoded() ([]score.Metric, error) {
+	if t.Decoded == nil {
+		return nil, nil
+	}
+	figures, err := t.Decoded(t.Store)
+	for i := range figures {
+		if math.IsNaN(figures[i].Value) {
+			figures[i].Value = 0
+		}
+	}
+	return figures, err
+}
+
+// addFigures adds what was decoded to a line of metrics, and says it.
+func addFigures(row map[string]any, figures []score.Metric) (shown string) {
+	for _, f := range figures {
+		row["decoded_"+strings.ReplaceAll(strings.ToLower(f.Name), " ", "_")] = f.Value
+		shown += fmt.Sprintf(", %s %.2f", f.Name, f.Value)
+	}
+	return shown
+}
+
+// first is the value of the first figure, 0 if there is none.
+func first(figures []score.Metric) float64 {
+	if len(figures) == 0 {
+		return 0
+	}
+	return figures[0].Value
+}
+
+// better tells whether a validation is the best so far: by correct sequences, or by what was decoded, if the configuration says so,
+// and then, or else, by cross entropy.
+func (t *Trainer) better(tally objective.Tally, figures []score.Metric) bool {
 	if t.state.BestStep == 0 {
 		return true
+	}
+	if now := first(figures); t.Config.BestByMeasure && now != t.state.BestMeasure {
+		return now > t.state.BestMeasure
 	}
 	if t.Config.BestByAccuracy && tally.CorrectSequences != t.state.BestCorrect {
 		return tally.CorrectSequences > t.state.BestCorrect

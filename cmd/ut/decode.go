@@ -71,7 +71,7 @@ func newDecode() *cobra.Command {
 func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {
-		batch, err := lines.next(c.Context())
+		batch, err := lines.next(c.Context(), mostLines)
 		if problem := decodeBatch(&told, m, batch, how); problem != nil {
 			return problem
 		}
@@ -143,7 +143,7 @@ func classifyLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptio
 	}
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {
-		batch, err := lines.next(c.Context())
+		batch, err := lines.next(c.Context(), mostLines)
 		for _, line := range batch {
 			problem := understood(&told, m, line, how)
 			var a *pipeline.Classification

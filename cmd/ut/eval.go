@@ -30,7 +30,8 @@ type measured struct {
 
 const evalHelp = `eval measures the best checkpoint of one or more runs on examples that their task holds out, as the
 task is measured: answers that are sequences are decoded, token after token from the model's own
-output; classes are compared; texts are scored by perplexity. Shares have 95 % intervals (Wilson).
+output; classes are compared; texts are scored by perplexity; translations by BLEU and chrF, with
+sacreBLEU's signatures. Shares have 95 % intervals (Wilson).
 
 With --teacher-forced, every token of an answer is predicted from the true ones before it.
 Without --length and --mix, lengths are as in training. Tasks that are read from files have the
@@ -38,7 +39,7 @@ lengths they have, and refuse both. The examples are the same for every run of a
 seed that it was trained with.
 
 --data measures on another file of the task's format: pairs with a tab between them, a file of
-bAbI, or a text. --errors writes every wrong answer, one a line: source, right answer, the model's.
+bAbI, or a text; for translation also two files, with a comma between their names. --errors writes every wrong answer, one a line: source, right answer, the model's.
 
 --diagnose says how wrong answers are wrong: whether they end too early or too late, and where the first
 wrong token stands; and, for copy, reverse and addition, which head of the decoder attends to the source's
@@ -83,6 +84,7 @@ func newEval() *cobra.Command {
   ut eval runs/reverse --mix 16 --beam 4 --json
   ut eval runs/copy --length 400 --diagnose
   ut eval runs/one runs/two runs/three
+  ut eval runs/multi30k --beam 4 --data test.en,test.de
   ut eval runs/pairs --data other.tsv --errors wrong.tsv
   ut eval runs/reverse --teacher-forced          (and --compute-halted, to see what leaving halted positions out saves)`,
 		Args: atLeast("RUN"),
@@ -95,7 +97,7 @@ func newEval() *cobra.Command {
 	}
 	c.Flags().IntVar(&f.Selection.Length, "length", 0, "sources of exactly `N` tokens")
 	c.Flags().IntVar(&f.Selection.Mix, "mix", 0, "sources of 1 to `N` tokens, every length equally often")
-	c.Flags().IntVar(&f.Selection.Count, "count", 1000, "examples; 0 for all that the task has")
+	c.Flags().IntVar(&f.Selection.Count, "count", 1000, "examples; 0 for all that the task has, as without it where all answers are scored together (BLEU)")
 	c.Flags().StringVar(&f.File, "data", "", "measure on the examples in this `file` instead")
 	c.Flags().StringVar(&f.errors, "errors", "", "write wrong answers to this `file`")
 	c.Flags().BoolVar(&f.TeacherForced, "teacher-forced", false, "predict every token from the true ones before it")
@@ -158,7 +160,11 @@ func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 	for _, dir := range runs {
 		err := usingModel(c, dir, f.backend, func(m *pipeline.Model) error {
 			start := time.Now()
-			e, err := evaluate(c, m, f.Protocol)
+			p := f.Protocol
+			if m.MeasuredWhole() && !c.Flags().Changed("count") {
+				p.Selection.Count = 0
+			}
+			e, err := evaluate(c, m, p)
 			if err != nil {
 				return err
 			}

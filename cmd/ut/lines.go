@@ -84,10 +84,10 @@ func (l *lineReader) read(r *bufio.Reader) error {
 	}
 }
 
-// next waits for a line and takes those that follow without delay. What ends the input comes with its last lines.
-func (l *lineReader) next(ctx context.Context) (lines []input, err error) {
+// next waits for a line and takes those that follow without delay, at most so many. What ends the input comes with its last lines.
+func (l *lineReader) next(ctx context.Context, most int) (lines []input, err error) {
 	var late <-chan time.Time // never, before there is a line
-	for len(lines) < mostLines {
+	for len(lines) < most {
 		select {
 		case line, ok := <-l.lines:
 			if !ok {

@@ -72,7 +72,7 @@ func newScore() *cobra.Command {
 func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool) error {
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {
-		batch, err := lines.next(c.Context())
+		batch, err := lines.next(c.Context(), mostLines)
 		for _, line := range batch {
 			told.lines++
 			text, problem := scoreLine(c.Context(), &told, m, line, asJSON)

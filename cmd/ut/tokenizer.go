@@ -237,7 +237,7 @@ func eachLine(c *cobra.Command, change func(string) (string, error)) (err error)
 	}()
 	lines := readLines(c.InOrStdin())
 	for number := 1; ; {
-		batch, end := lines.next(c.Context())
+		batch, end := lines.next(c.Context(), mostLines)
 		for _, line := range batch {
 			changed, err := "", line.err
 			if err == nil {

@@ -19,6 +19,11 @@ func Reader(v task.Vocabularies) func(path string) ([]task.Example, []string, er
 		if err != nil {
 			return nil, nil, err
 		}
+		if v.Subwords != nil {
+			if pairs, err = cutInto(v.Subwords, pairs, math.MaxInt, &report.Files[0]); err != nil {
+				return nil, nil, err
+			}
+		}
 		examples := make([]task.Example, len(pairs))
 		for i, p := range pairs {
 			if examples[i], err = encode(v, p, &report.Source, &report.Target); err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"universal-transformer/internal/textfile"
+	"universal-transformer/subword"
 	"universal-transformer/vocab"
 )
 
@@ -23,8 +24,9 @@ const largestFile = 4 << 30
 
 // A pair is one usable line.
 type pair struct {
-	hash           uint64 // of the source's text
-	source, target []string
+	hash           uint64   // of the source's text
+	line           int      // of its file
+	source, target []string // a whole side is one token where it is still to be cut into sub-words
 }
 
 // held says on which side of the split the pair is.
@@ -46,15 +48,7 @@ func readFile(c Table, path string, report *Report) ([]pair, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	switch {
-	case part.Lines == 0:
-		return nil, fmt.Errorf("%s is empty: it must have one source TAB target a line", path)
-	case part.Usable == 0:
-		return nil, fmt.Errorf("%s: none of %d lines can be used: %s", path, part.Lines, part.Malformed[0])
-	case part.Skipped > part.Usable:
-		return nil, fmt.Errorf("%s: %d of %d lines are malformed, more than half: first %s", path, part.Skipped, part.Lines, part.Malformed[0])
-	}
-	return pairs, nil
+	return pairs, part.check()
 }
 
 // parse reads lines to the end of r, as the resolved table c says. Malformed ones go to the report; an error is
@@ -81,6 +75,7 @@ func parse(r io.Reader, c Table, report *FileReport) ([]pair, error) {
 			continue
 		}
 		report.Usable++
+		p.line = report.Lines
 		pairs = append(pairs, p)
 	}
 }
@@ -134,7 +129,7 @@ func parseLine(line string, c Table) (pair, error) {
 }
 
 func tokens(side, text string, c Table) ([]string, error) {
-	split, err := c.Tokenizer.Split(text)
+	split, err := c.split(text)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", side, err)
@@ -144,9 +139,20 @@ func tokens(side, text string, c Table) ([]string, error) {
 		return nil, fmt.Errorf("the %s has %d tokens, more than max_length %d", side, len(split), c.MaxLength)
 	}
 	for _, s := range split {
-		if vocab.Reserved(s) {
+		if vocab.Reserved(s) && c.Tokenizer != vocab.Subwords {
 			return nil, fmt.Errorf("the %s has the reserved token %s", side, s)
 		}
 	}
 	return split, nil
+}
+
+// split cuts one side of a line. What is to be cut into sub-words, once they are known, stays whole.
+func (c Table) split(text string) ([]string, error) {
+	switch {
+	case c.Tokenizer != vocab.Subwords:
+		return c.Tokenizer.Split(text)
+	case text == "":
+		return nil, nil
+	}
+	return []string{text}, subword.CheckText(text)
 }

@@ -54,11 +54,26 @@ func (u *UnknownTokens) add(token string) {
 }
 
 // malformed counts the line just read as skipped.
-func (f *FileReport) malformed(reason string) {
+func (f *FileReport) malformed(reason string) { f.skipped(f.Lines, reason) }
+
+func (f *FileReport) skipped(line int, reason string) {
 	f.Skipped++
 	if len(f.Malformed) < mostListed {
-		f.Malformed = append(f.Malformed, Malformed{File: f.Path, Line: f.Lines, Reason: reason})
+		f.Malformed = append(f.Malformed, Malformed{File: f.Path, Line: line, Reason: reason})
 	}
+}
+
+// check is an error if the file is empty, or if none or fewer than half of its lines can be used.
+func (f *FileReport) check() error {
+	switch {
+	case f.Lines == 0:
+		return fmt.Errorf("%s is empty: it must have one source TAB target a line", f.Path)
+	case f.Usable == 0:
+		return fmt.Errorf("%s: none of %d lines can be used: %s", f.Path, f.Lines, f.Malformed[0])
+	case f.Skipped > f.Usable:
+		return fmt.Errorf("%s: %d of %d lines are malformed, more than half: first %s", f.Path, f.Skipped, f.Lines, f.Malformed[0])
+	}
+	return nil
 }
 
 // String is the report for people, a few lines without a newline at the end.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"strings"
 
+	"universal-transformer/subword"
 	"universal-transformer/task"
 	"universal-transformer/vocab"
 )
@@ -24,13 +25,14 @@ const (
 
 // Table says what file to read and how. Only Path is needed.
 type Table struct {
-	Path             string          `json:"path" file:"any"`          // the file
-	Tokenizer        vocab.Tokenizer `json:"tokenizer"`                // "characters" (the default) or "whitespace"
-	HeldOut          float64         `json:"held_out"`                 // share of the sources held out, half to choose a checkpoint by, half to evaluate it; 0 means 0.1
-	HeldOutPath      string          `json:"held_out_path" file:"any"` // evaluate with this file instead; a tenth of the sources of the other chooses the checkpoint
-	MinCount         int             `json:"min_count"`                // rarer tokens of the training part become <unknown>; 0 means 1
-	MaxLength        int             `json:"max_length"`               // tokens a source or target may have; 0 means 1000
-	SharedVocabulary bool            `json:"shared_vocabulary"`        // one vocabulary for sources and targets
+	Path      string          `json:"path" file:"any"` // the file
+	Tokenizer vocab.Tokenizer `json:"tokenizer"`       // "characters" (the default), "whitespace" or "subwords"
+	subword.Choice
+	HeldOut          float64 `json:"held_out"`                 // share of the sources held out, half to choose a checkpoint by, half to evaluate it; 0 means 0.1
+	HeldOutPath      string  `json:"held_out_path" file:"any"` // evaluate with this file instead; a tenth of the sources of the other chooses the checkpoint
+	MinCount         int     `json:"min_count"`                // rarer tokens of the training part become <unknown>; 0 means 1. Not of subwords
+	MaxLength        int     `json:"max_length"`               // tokens a source or target may have; 0 means 1000
+	SharedVocabulary bool    `json:"shared_vocabulary"`        // one vocabulary for sources and targets, as subwords always have
 }
 
 // Validate names the field that is missing or out of range.
@@ -42,15 +44,14 @@ func (c Table) Validate() error {
 		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
 	case c.HeldOut != 0 && c.HeldOutPath != "":
 		return fmt.Errorf("held_out is %v and held_out_path is %q: give one of them", c.HeldOut, c.HeldOutPath)
+	case c.MinCount > 1 && c.Tokenizer == vocab.Subwords:
+		return fmt.Errorf("min_count is %d, but every text can be written in subwords: leave it out", c.MinCount)
 	case c.MinCount < 0:
 		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
 	case c.MaxLength < 0:
 		return fmt.Errorf("max_length is %d: it must be at least 1, or 0 for %d", c.MaxLength, defaultMaxLength)
 	}
-	if err := c.Tokenizer.Validate(); err != nil {
-		return err
-	}
-	return nil
+	return c.Check(c.Tokenizer)
 }
 
 // Resolved is the same table with its defaults spelled out.
@@ -104,12 +105,30 @@ func Open(c Table) (*Task, *Report, error) {
 	if err != nil {
 		return nil, report, err
 	}
-	t, err := build(c, parts, report)
-	return t, report, err
+	t := &Task{config: c}
+	if c.Tokenizer == vocab.Subwords {
+		if err := t.cut(&parts, report); err != nil {
+			return nil, report, err
+		}
+	}
+	return t, report, t.build(parts, report)
 }
 
 // parts is what the lines are used for.
 type parts struct{ training, validation, evaluation []pair }
+
+// check is an error if a part has nothing in it.
+func (p parts) check(c Table) error {
+	if len(p.training) == 0 || len(p.evaluation) == 0 || c.HeldOutPath == "" && len(p.validation) == 0 {
+		usable := len(p.training) + len(p.validation)
+		if c.HeldOutPath == "" {
+			usable += len(p.evaluation)
+		}
+		return fmt.Errorf("%s: of %d usable lines %d fall to training, %d to the choice of a checkpoint and %d to evaluation, at held_out %v: "+
+			"each needs some; add lines, change held_out or name a held_out_path", c.Path, usable, len(p.training), len(p.validation), len(p.evaluation), c.HeldOut)
+	}
+	return nil
+}
 
 // read divides the pairs: by the hash of the source, unless the evaluation has a file of its own.
 func (c Table) read(report *Report) (p parts, err error) {
@@ -135,9 +154,5 @@ func (c Table) read(report *Report) (p parts, err error) {
 			p.training = append(p.training, line)
 		}
 	}
-	if len(p.training) == 0 || len(p.evaluation) == 0 || c.HeldOutPath == "" && len(p.validation) == 0 {
-		return p, fmt.Errorf("%s: of %d usable lines %d fall to training, %d to the choice of a checkpoint and %d to evaluation, at held_out %v: "+
-			"each needs some; add lines, change held_out or name a held_out_path", c.Path, len(pairs), len(p.training), len(p.validation), len(p.evaluation), c.HeldOut)
-	}
-	return p, nil
+	return p, p.check(c)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"universal-transformer/internal/seed"
+	"universal-transformer/subword"
 	"universal-transformer/task"
 	"universal-transformer/vocab"
 )
@@ -12,6 +13,7 @@ import (
 // A Task is the examples of a table; Open makes it. It does not change, so it may be shared.
 type Task struct {
 	config               Table
+	subwords             *subword.Pieces
 	source, target       *vocab.Vocabulary // may be the same one
 	training             []task.Example
 	validation, heldOut  []task.Example
@@ -21,10 +23,10 @@ type Task struct {
 
 var _ task.Task = (*Task)(nil)
 
-func build(c Table, p parts, report *Report) (*Task, error) {
-	t := &Task{config: c}
+// build makes examples of pairs.
+func (t *Task) build(p parts, report *Report) error {
 	if err := t.buildVocabularies(p.training); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Path, err)
+		return fmt.Errorf("%s: %w", t.config.Path, err)
 	}
 	trained := map[uint64]bool{}
 	for _, line := range p.training {
@@ -44,7 +46,7 @@ func build(c Table, p parts, report *Report) (*Task, error) {
 	}
 	report.Ambiguous = ambiguous(p.training) + ambiguous(p.validation) + ambiguous(p.evaluation)
 	report.Training, report.Validation, report.HeldOut = len(t.training), len(t.validation), len(t.heldOut)
-	return t, nil
+	return nil
 }
 
 // ambiguous counts the pairs whose source occurs with more than one target. Equal sources are in one part of the split.
@@ -66,6 +68,10 @@ func ambiguous(pairs []pair) (n int) {
 
 // buildVocabularies sees the training part only.
 func (t *Task) buildVocabularies(training []pair) (err error) {
+	if t.subwords != nil {
+		t.source, t.target = t.subwords.Vocabulary(), t.subwords.Vocabulary()
+		return nil
+	}
 	sources := func(yield func([]string) bool) {
 		for _, p := range training {
 			if !yield(p.source) {
@@ -101,12 +107,10 @@ func (t *Task) buildVocabularies(training []pair) (err error) {
 
 // encode makes ids of a pair, and notes unknown tokens where there is something to note them in.
 func (t *Task) encode(p pair, source, target *UnknownTokens) task.Example {
-	note(t.source, p.source, source)
-	note(t.target, p.target, target)
-	e := task.Example{}
-	e.Source, _ = t.source.EncodeLossy(p.source)
-	e.Target, _ = t.target.EncodeLossy(p.target)
-	e.Target = append(e.Target, vocab.End)
+	e, err := encode(t.Vocabularies(), p, source, target)
+	if err != nil {
+		panic(err) // every sub-word is in the vocabulary, and where there are others, so is <unknown>
+	}
 	return e
 }
 
@@ -124,8 +128,11 @@ func note(v *vocab.Vocabulary, tokens []string, unknown *UnknownTokens) {
 // Name is "table".
 func (t *Task) Name() string { return "table" }
 
-// Vocabularies are of the training sources and targets, the frequent tokens first, and <unknown>.
+// Vocabularies are of the training sources and targets, the frequent tokens first, and <unknown>; or sub-words.
 func (t *Task) Vocabularies() task.Vocabularies {
+	if t.subwords != nil {
+		return task.OfPieces(t.subwords)
+	}
 	return task.Vocabularies{Tokenizer: t.config.Tokenizer, Source: t.source, Target: t.target}
 }
 

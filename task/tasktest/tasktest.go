@@ -236,8 +236,11 @@ func roundTrip(tk task.Task) error {
 		if of == nil {
 			ids, of = e.Target, v.Target
 		}
-		text := v.Tokenizer.Join(of.Decode(ids))
-		tokens, err := v.Tokenizer.Split(text)
+		text, other := v.Text(e)
+		if v.Source == nil {
+			text = other
+		}
+		tokens, err := v.Split(text)
 		if err != nil {
 			return err
 		}

@@ -39,15 +39,18 @@ func (c Text) Open() (task.Task, error) {
 
 // open makes the task of what the file holds.
 func (c Text) open(content string) (task.Task, error) {
-	parts, notes, err := c.split(content)
-	if err != nil {
-		return nil, err
+	if content == "" {
+		return nil, fmt.Errorf("%s is empty: there is nothing to learn from", c.Path)
 	}
-	t := &Task{config: c, notes: notes}
-	if c.Lines {
-		err = t.divideLines(parts)
-	} else {
-		err = t.divideText(parts[0])
+	t := &Task{config: c}
+	var err error
+	switch {
+	case c.Tokenizer == vocab.Subwords:
+		err = t.divideIntoSubwords(c.lines(content))
+	case c.Lines:
+		err = t.divideLines(c.lines(content))
+	default:
+		err = t.divideText(c.lines(content))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
@@ -60,34 +63,43 @@ func (c Text) open(content string) (task.Task, error) {
 // largestFile is more than a laptop can train on; what is larger was not meant.
 const largestFile = 4 << 30
 
-// split gives the tokens of what the file holds: those of every line, or all of them as one part.
-func (c Text) split(content string) (parts [][]string, notes []string, err error) {
-	texts := []string{content}
-	if c.Lines {
-		texts = strings.Split(strings.TrimSuffix(content, "\n"), "\n")
+// A line of the file, or all of it as one.
+type line struct {
+	number int // from 1
+	text   string
+}
+
+func (c Text) lines(content string) (list []line) {
+	if !c.Lines {
+		return []line{{1, strings.TrimSuffix(content, "\r")}}
 	}
+	for i, text := range strings.Split(strings.TrimSuffix(content, "\n"), "\n") {
+		list = append(list, line{i + 1, strings.TrimSuffix(text, "\r")})
+	}
+	return list
+}
+
+// split cuts every line into tokens. Those that are empty or too long are left out, and a note says how many.
+func (c Text) split(lines []line, cut func(string) ([]string, error)) (parts [][]string, notes []string, err error) {
 	empty, long := 0, 0
-	for i, text := range texts {
-		tokens, err := c.Tokenizer.Split(strings.TrimSuffix(text, "\r"))
+	for _, l := range lines {
+		tokens, err := cut(l.text)
 		switch {
 		case err != nil:
-			return nil, nil, fmt.Errorf("%s: line %d: %w", c.Path, i+1, err)
+			return nil, nil, fmt.Errorf("line %d: %w", l.number, err)
 		case len(tokens) == 0:
 			empty++
 		case c.Lines && len(tokens) > c.Length:
 			long++
 		default:
 			if at := slices.IndexFunc(tokens, vocab.Reserved); at >= 0 {
-				return nil, nil, fmt.Errorf("%s: line %d has the reserved token %s", c.Path, i+1, tokens[at])
+				return nil, nil, fmt.Errorf("line %d has the reserved token %s", l.number, tokens[at])
 			}
 			parts = append(parts, tokens)
 		}
 	}
-	if content == "" {
-		return nil, nil, fmt.Errorf("%s is empty: there is nothing to learn from", c.Path)
-	}
 	if len(parts) == 0 {
-		return nil, nil, fmt.Errorf("%s has no text that can be used: of its lines %d are empty and %d longer than length %d", c.Path, empty, long, c.Length)
+		return nil, nil, fmt.Errorf("it has no text that can be used: of its lines %d are empty and %d longer than length %d", empty, long, c.Length)
 	}
 	if empty+long > 0 && c.Lines {
 		notes = append(notes, fmt.Sprintf("%s: %d lines are left out: %d empty, %d longer than length %d", c.Path, empty+long, empty, long, c.Length))
@@ -96,16 +108,27 @@ func (c Text) split(content string) (parts [][]string, notes []string, err error
 }
 
 // divideText holds out the end of a text that goes on.
-func (t *Task) divideText(tokens []string) error {
+func (t *Task) divideText(lines []line) error {
+	parts, _, err := t.config.split(lines, t.config.Tokenizer.Split)
+	if err != nil {
+		return err
+	}
+	tokens := parts[0]
 	held := int(t.config.HeldOut * float64(len(tokens)))
 	training, validation, test := tokens[:len(tokens)-held], tokens[len(tokens)-held:len(tokens)-held/2], tokens[len(tokens)-held/2:]
-	if len(training) < t.config.Length || len(validation) < 2 || len(test) < 2 {
-		return fmt.Errorf("%d tokens are too few for pieces of %d with %v held out: add text, or set length lower", len(tokens), t.config.Length, t.config.HeldOut)
-	}
 	if err := t.build([][]string{training}); err != nil {
 		return err
 	}
-	t.training, _ = t.ids.Target.EncodeLossy(training)
+	return t.takeText(training, validation, test)
+}
+
+// takeText makes examples of the parts of a text that goes on.
+func (t *Task) takeText(training, validation, test []string) (err error) {
+	if len(training) < t.config.Length || len(validation) < 2 || len(test) < 2 {
+		return fmt.Errorf("%d tokens are too few for pieces of %d with %v held out: add text, or set length lower",
+			len(training)+len(validation)+len(test), t.config.Length, t.config.HeldOut)
+	}
+	t.training = encode(t.ids.Target, training)
 	t.longest = t.config.Length
 	t.validation = t.config.examples(t.ids.Target, cut(validation, t.config.Length))
 	t.test = t.config.examples(t.ids.Target, cut(test, t.config.Length))
@@ -113,31 +136,58 @@ func (t *Task) divideText(tokens []string) error {
 }
 
 // divideLines holds lines out by their number, the same in every run.
-func (t *Task) divideLines(lines [][]string) error {
-	var training, validation, test [][]string
-	order := seed.NewPermutation(0, "text/held-out", 0, len(lines))
-	held := int(t.config.HeldOut * float64(len(lines)))
-	for i, line := range lines {
-		switch at := order.At(i); {
-		case at < held/2:
-			validation = append(validation, line)
-		case at < held:
-			test = append(test, line)
-		default:
-			training = append(training, line)
-		}
+func (t *Task) divideLines(lines []line) (err error) {
+	var parts [][]string
+	if parts, t.notes, err = t.config.split(lines, t.config.Tokenizer.Split); err != nil {
+		return err
 	}
-	if len(training) == 0 || len(validation) == 0 || len(test) == 0 {
-		return fmt.Errorf("%d lines are too few with %v held out: add lines, or set held_out higher", len(lines), t.config.HeldOut)
-	}
+	training, validation, test := divide(parts, t.config.HeldOut)
 	if err := t.build(training); err != nil {
 		return err
+	}
+	return t.takeLines(training, validation, test)
+}
+
+// divide holds a share of a list out, half of it to validate with.
+func divide[T any](list []T, share float64) (training, validation, test []T) {
+	order := seed.NewPermutation(0, "text/held-out", 0, len(list))
+	held := int(share * float64(len(list)))
+	for i, item := range list {
+		switch at := order.At(i); {
+		case at < held/2:
+			validation = append(validation, item)
+		case at < held:
+			test = append(test, item)
+		default:
+			training = append(training, item)
+		}
+	}
+	return training, validation, test
+}
+
+// takeLines makes examples of lines.
+func (t *Task) takeLines(training, validation, test [][]string) error {
+	if len(training) == 0 || len(validation) == 0 || len(test) == 0 {
+		return fmt.Errorf("%d lines are too few with %v held out: add lines, or set held_out higher", len(training)+len(validation)+len(test), t.config.HeldOut)
 	}
 	t.lines, t.validation, t.test = t.config.examples(t.ids.Target, training), t.config.examples(t.ids.Target, validation), t.config.examples(t.ids.Target, test)
 	for _, e := range t.lines {
 		t.longest = max(t.longest, len(e.Target))
 	}
 	return nil
+}
+
+// encode makes ids; what the vocabulary does not have is <unknown>, if it has that.
+func encode(v *vocab.Vocabulary, tokens []string) []vocab.ID {
+	if v.HasUnknown() {
+		ids, _ := v.EncodeLossy(tokens)
+		return ids
+	}
+	ids, err := v.Encode(tokens)
+	if err != nil {
+		panic(err) // every sub-word is in the vocabulary
+	}
+	return ids
 }
 
 // build makes the vocabulary of the training part.
@@ -154,7 +204,7 @@ func cut(tokens []string, length int) [][]string { return slices.Collect(slices.
 func (c Text) examples(v *vocab.Vocabulary, parts [][]string) []task.Example {
 	examples := make([]task.Example, len(parts))
 	for i, part := range parts {
-		examples[i].Target, _ = v.EncodeLossy(part)
+		examples[i].Target = encode(v, part)
 		if c.Lines {
 			examples[i].Target = append(examples[i].Target, vocab.End)
 		}

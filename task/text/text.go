@@ -8,8 +8,10 @@ package text
 import (
 	"errors"
 	"fmt"
+	"unicode"
 
 	"universal-transformer/internal/textfile"
+	"universal-transformer/subword"
 	"universal-transformer/task"
 	"universal-transformer/vocab"
 )
@@ -22,11 +24,12 @@ const (
 // Text says what file to read and how. Only Path is needed.
 type Text struct {
 	Path      string          `json:"path" file:"any"` // a file of UTF-8 text
-	Tokenizer vocab.Tokenizer `json:"tokenizer"`       // "characters" (the default) or "whitespace"
-	Lines     bool            `json:"lines"`           // every line is a text of its own
-	Length    int             `json:"length"`          // tokens of a piece, or the most that a line may have; 0 means 128
-	HeldOut   float64         `json:"held_out"`        // share held out, half to validate with, half for the test; 0 means 0.1
-	MinCount  int             `json:"min_count"`       // rarer tokens of the training part become <unknown>; 0 means 1
+	Tokenizer vocab.Tokenizer `json:"tokenizer"`       // "characters" (the default), "whitespace" or "subwords"
+	subword.Choice
+	Lines    bool    `json:"lines"`     // every line is a text of its own
+	Length   int     `json:"length"`    // tokens of a piece, or the most that a line may have; 0 means 128
+	HeldOut  float64 `json:"held_out"`  // share held out, half to validate with, half for the test; 0 means 0.1
+	MinCount int     `json:"min_count"` // rarer tokens of the training part become <unknown>; 0 means 1. Not of subwords
 }
 
 // Kind is task.LanguageModeling.
@@ -44,10 +47,12 @@ func (c Text) Validate() error {
 		return fmt.Errorf("length is %d: it must be at least 2, or 0 for %d", c.Length, defaultLength)
 	case !(c.HeldOut >= 0 && c.HeldOut < 1):
 		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
+	case c.MinCount > 1 && c.Tokenizer == vocab.Subwords:
+		return fmt.Errorf("min_count is %d, but every text can be written in subwords: leave it out", c.MinCount)
 	case c.MinCount < 0:
 		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
 	}
-	return c.Tokenizer.Validate()
+	return c.Check(c.Tokenizer)
 }
 
 // resolved is the same text with its defaults spelled out.
@@ -70,9 +75,12 @@ func (c Text) Reader(v task.Vocabularies) task.Reader {
 		if err != nil {
 			return nil, nil, err
 		}
-		pieces, notes, err := c.split(string(content))
+		if len(content) == 0 {
+			return nil, nil, fmt.Errorf("%s is empty", path)
+		}
+		pieces, notes, err := c.split(c.lines(string(content)), v.Split)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
 		if !c.Lines {
 			pieces = cut(pieces[0], c.Length)
@@ -90,6 +98,9 @@ func (c Text) Measure(v task.Vocabularies) task.Measure {
 // words counts the words of a target: tokens, or, of characters, the places where a word ends, at white space or at the end of a
 // line. In pieces of a text that goes on, a word that is cut in two is counted once.
 func words(v task.Vocabularies) func([]vocab.ID) int {
+	if v.Subwords != nil {
+		return func(target []vocab.ID) int { return wordsOf(v.TargetText(target), target[len(target)-1] == vocab.End) }
+	}
 	if v.Tokenizer == vocab.Whitespace {
 		return func(target []vocab.ID) (n int) {
 			for _, id := range target {
@@ -114,4 +125,20 @@ func words(v task.Vocabularies) func([]vocab.ID) int {
 		}
 		return n
 	}
+}
+
+// wordsOf counts the places of a text where a word ends: at white space, or, if the text does, at its end.
+func wordsOf(text string, ends bool) (n int) {
+	inside := true
+	for _, r := range text {
+		if space := unicode.IsSpace(r); space == inside {
+			if inside = !space; space {
+				n++
+			}
+		}
+	}
+	if ends && inside {
+		n++
+	}
+	return n
 }

@@ -1,0 +1,151 @@
+// Package archive reads files by their names, out of a folder or out of an archive, which is not unpacked to the disk.
+package archive
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ulikunitz/xz"
+	"universal-transformer/internal/textfile"
+)
+
+// most is how many bytes of an archive's files are held in memory, and how many it may unpack to.
+const most = 8 << 30
+
+// An Archive is a folder, or the files of an archive that were asked for.
+type Archive struct {
+	path  string
+	files map[string][]byte // by the names that were asked for; nil of a folder
+}
+
+// Open opens a folder, or reads the named files of an archive: .tar.gz, .tgz, .tar.xz or .tar, by what is in it. An empty path is the
+// folder that the program was started in.
+func Open(path string, names ...string) (*Archive, error) {
+	if path == "" {
+		return &Archive{}, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return &Archive{path: path}, nil
+	}
+	raw, err := textfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer raw.Close()
+	unpacked, packed, err := decompress(bufio.NewReaderSize(raw, 1<<20))
+	if err == nil && !packed && !strings.HasSuffix(path, ".tar") {
+		err = errors.New("it is neither a folder nor an archive (.tar.gz, .tar.xz, .tar)")
+	}
+	a := &Archive{path: path, files: map[string][]byte{}}
+	if err == nil {
+		err = a.read(io.LimitReader(unpacked, most), names)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return a, nil
+}
+
+// decompress goes by the first bytes.
+func decompress(r *bufio.Reader) (unpacked io.Reader, packed bool, err error) {
+	head, _ := r.Peek(6)
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		unpacked, err = gzip.NewReader(r)
+	case bytes.Equal(head, []byte{0xfd, '7', 'z', 'X', 'Z', 0}):
+		unpacked, err = xz.NewReader(r)
+	default:
+		return r, false, nil
+	}
+	return unpacked, true, err
+}
+
+// read keeps the files that are asked for. Paths only tell which file is which, so none can lead anywhere; what a header says of
+// sizes is not believed.
+func (a *Archive) read(r io.Reader, names []string) error {
+	for t := tar.NewReader(r); ; {
+		header, err := t.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("damaged or cut short: %w", err)
+		}
+		at := slices.IndexFunc(names, func(name string) bool { return is(header.Name, name) })
+		if at < 0 || header.Typeflag != tar.TypeReg {
+			continue
+		}
+		if _, twice := a.files[names[at]]; twice {
+			return fmt.Errorf("%s is in it twice: say more of its path", names[at])
+		}
+		if a.files[names[at]], err = io.ReadAll(t); err != nil {
+			return fmt.Errorf("damaged or cut short: %s: %w", header.Name, err)
+		}
+	}
+}
+
+// is tells whether a path ends in a name, or in that of the same file compressed.
+func is(path, name string) bool {
+	path = "/" + strings.TrimPrefix(path, "./")
+	return strings.HasSuffix(path, "/"+name) || strings.HasSuffix(path, "/"+name+".gz")
+}
+
+// Open opens a file, or, if there is none of the name, the one of the same name and .gz. Close the result.
+func (a *Archive) Open(name string) (io.ReadCloser, error) {
+	if a.files != nil {
+		data, there := a.files[name]
+		if !there {
+			return nil, fmt.Errorf("%s has no file %s: %w", a.path, name, fs.ErrNotExist)
+		}
+		return plain(bytes.NewReader(data), closer(func() error { return nil }), name)
+	}
+	path := a.Path(name)
+	f, err := textfile.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if f, zipped := textfile.Open(path + ".gz"); zipped == nil {
+			return plain(f, f, path+".gz")
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return plain(f, f, path)
+}
+
+// Path is what to call a file in messages.
+func (a *Archive) Path(name string) string {
+	if a.path == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(a.path, name)
+}
+
+// plain is a file's content without compression.
+func plain(r io.Reader, c io.Closer, name string) (io.ReadCloser, error) {
+	unpacked, _, err := decompress(bufio.NewReaderSize(r, 64<<10))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), c.Close())
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{unpacked, c}, nil
+}
+
+type closer func() error
+
+func (c closer) Close() error { return c() }

@@ -1,0 +1,49 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"universal-transformer/runlog"
+	"universal-transformer/subword"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// Files of a run directory that say what ids mean. The second is there where text is cut into sub-words.
+const (
+	vocabularyFile = "vocabulary.json"
+	tokenizerFile  = "tokenizer.json"
+)
+
+// writeVocabularies keeps what ids mean. The tokenizer is written first: a vocabulary is never without it.
+func writeVocabularies(log *runlog.Run, v task.Vocabularies) error {
+	if v.Subwords != nil {
+		if err := log.WriteFile(tokenizerFile, v.Subwords.File()); err != nil {
+			return err
+		}
+	}
+	return log.WriteJSON(vocabularyFile, v)
+}
+
+// readVocabularies reads what writeVocabularies wrote. Another tokenizer than the one that was written is an error.
+func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
+	if err := log.ReadJSON(vocabularyFile, &v); err != nil || v.Tokenizer != vocab.Subwords {
+		return v, err
+	}
+	file, err := log.ReadFile(tokenizerFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return v, errors.New("tokenizer.json is missing: restore it")
+	}
+	if err != nil {
+		return v, err
+	}
+	if v.Subwords, err = subword.ReadPieces(file); err != nil {
+		return v, fmt.Errorf("tokenizer.json: %w", err)
+	}
+	if v.Subwords.Digest() != v.TokenizerDigest {
+		return v, errors.New("tokenizer.json is not the one that the run was trained with: restore it")
+	}
+	return v, nil
+}

@@ -1,0 +1,101 @@
+package subword_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/subword"
+	"universal-transformer/vocab"
+)
+
+// Pieces that are found in a text have the ids of the tokenizer that they are kept as: the file that is written is read to the same
+// ids, text comes back to the last byte, and the vocabulary spells what Split gives.
+// Caught when planted: a vocabulary that begins at 0, Text that goes on behind the end.
+func TestPieces(t *testing.T) {
+	text := []string{"the cat, the dog\nthe end", "naïve ☃ cat"}
+	p, err := subword.Choice{TokenizerSize: 270}.Pieces(slices.Values(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct, err := subword.Read(strings.NewReader(string(p.File())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if direct.Size() != 270 || p.Vocabulary().Size() != 270 {
+		t.Fatalf("%d and %d ids, want 270", direct.Size(), p.Vocabulary().Size())
+	}
+	sum := sha256.Sum256(p.File())
+	if p.Digest() != hex.EncodeToString(sum[:]) {
+		t.Error("the digest is not the file's SHA-256")
+	}
+	for _, line := range []string{"the cat", " two  blanks ", "🙂 ☃", "<pad>", ""} {
+		tokens, err := p.Split(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, err := p.Vocabulary().Encode(tokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := direct.Encode(line)
+		if !slices.Equal(ids, want) || slices.Contains(ids, vocab.End) {
+			t.Errorf("%q: %v, want %v", line, ids, want)
+		}
+		if got := p.Text(append(slices.Clone(ids), vocab.End, 5, 6)); got != line {
+			t.Errorf("%q comes back as %q", line, got)
+		}
+	}
+	if tokens, _ := p.Split("the"); !slices.Equal(tokens, []string{"the"}) {
+		t.Errorf("the most frequent words are cut: %q", tokens)
+	}
+}
+
+// What is no tokenizer, or cannot be a model's, is named in one line.
+func TestChoiceRefuses(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for name, c := range map[string]struct {
+		choice subword.Choice
+		want   string
+	}{
+		"missing":  {subword.Choice{TokenizerFile: filepath.Join(dir, "none.json")}, "is not there: make one with ut tokenizer train"},
+		"folder":   {subword.Choice{TokenizerFile: dir}, "is a folder"},
+		"empty":    {subword.Choice{TokenizerFile: file("empty", "")}, "tokenizer_file " + filepath.Join(dir, "empty")},
+		"no ids":   {subword.Choice{TokenizerFile: file("t2t", "'<pad>_'\n'<EOS>_'\n'a_'\n'a_'\n")}, "is already token"},
+		"no text":  {subword.Choice{}, "there is no text"},
+		"too few":  {subword.Choice{TokenizerSize: 9}, "tokenizer_size is 9"},
+		"not UTF8": {subword.Choice{TokenizerFile: file("latin1", "{\"a\": \"\xff\"}")}, "not valid UTF-8"},
+	} {
+		_, err := c.choice.Pieces(func(func(string) bool) {})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	for want, c := range map[string]struct {
+		choice subword.Choice
+		kind   vocab.Tokenizer
+	}{
+		`tokenizer_file is "x", but tokenizer is characters`: {subword.Choice{TokenizerFile: "x"}, vocab.Characters},
+		"tokenizer_size is 300, but tokenizer is whitespace": {subword.Choice{TokenizerSize: 300}, vocab.Whitespace},
+		`tokenizer_file is "x" and tokenizer_size is 300`:    {subword.Choice{TokenizerFile: "x", TokenizerSize: 300}, vocab.Subwords},
+		"tokenizer_size is 100: it must be at least 258":     {subword.Choice{TokenizerSize: 100}, vocab.Subwords},
+	} {
+		if err := c.choice.Check(c.kind); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := (subword.Choice{TokenizerFile: "x"}).Check(vocab.Subwords); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,48 @@
+package task
+
+import (
+	"context"
+	"fmt"
+
+	"universal-transformer/bleu"
+	"universal-transformer/score"
+	"universal-transformer/vocab"
+)
+
+// DecodedBLEU decodes and scores the text of all answers together: BLEU, and chrF beside it, as sacreBLEU computes them. An answer is
+// correct if its text is the reference.
+type DecodedBLEU struct {
+	Config bleu.Config
+	Text   func(ids []vocab.ID) string // of a target, up to its End
+}
+
+// Measure decodes every example, from its source alone: the model is not told how long its reference is.
+func (d DecodedBLEU) Measure(ctx context.Context, m Model, examples []Example) (Measurement, error) {
+	sources := make([]Example, len(examples))
+	for i, e := range examples {
+		sources[i].Source = e.Source
+	}
+	decoded, err := m.Decode(ctx, sources)
+	if err != nil {
+		return Measurement{}, err
+	}
+	result, unfinished := Measurement{Method: m.Method()}, 0
+	var sum bleu.Statistics
+	var characters bleu.ChrFStatistics
+	for i, answer := range decoded {
+		text, reference := d.Text(answer.Tokens), d.Text(examples[i].Target)
+		sum = sum.Plus(d.Config.Statistics(text, reference))
+		characters = characters.Plus(bleu.ChrF{}.Statistics(text, reference))
+		result.Answers = append(result.Answers, Answer{answer.Tokens, text == reference})
+		if !answer.Finished {
+			unfinished++
+		}
+	}
+	words, chrF := d.Config.Score(sum), bleu.ChrF{}.Score(characters)
+	result.Metrics = []score.Metric{score.Figure("BLEU", words.Value), score.Figure(chrF.Name, chrF.Value)}
+	result.Notes = []string{words.String(), chrF.String()}
+	if unfinished > 0 {
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d answers did not end and were cut off", unfinished, len(examples)))
+	}
+	return result, nil
+}

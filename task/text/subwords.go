@@ -1,0 +1,56 @@
+package text
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"universal-transformer/task"
+)
+
+// divideIntoSubwords holds text out before it is cut, so that sub-words are found in the training part alone: the end of a text that
+// goes on, by its bytes, or lines by their number, those that are left out included.
+func (t *Task) divideIntoSubwords(lines []line) error {
+	var training, validation, test []line
+	if t.config.Lines {
+		training, validation, test = divide(lines, t.config.HeldOut)
+	} else {
+		training, validation, test = t.config.divideBytes(lines[0].text)
+	}
+	pieces, err := t.config.Pieces(func(yield func(string) bool) {
+		for _, l := range training {
+			if !yield(l.text) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	t.ids = task.OfPieces(pieces)
+	t.ids.Source = nil
+	var parts [3][][]string
+	for i, of := range [][]line{training, validation, test} {
+		var notes []string
+		if parts[i], notes, err = t.config.split(of, pieces.Split); err != nil {
+			return fmt.Errorf("%s: %w", [...]string{"to train with", "to validate with", "for the test"}[i], err)
+		}
+		t.notes = append(t.notes, notes...)
+	}
+	if t.config.Lines {
+		return t.takeLines(parts[0], parts[1], parts[2])
+	}
+	return t.takeText(parts[0][0], parts[1][0], parts[2][0])
+}
+
+// divideBytes cuts a text in three, between characters.
+func (c Text) divideBytes(text string) (training, validation, test []line) {
+	at := func(share float64) int {
+		n := int(share * float64(len(text)))
+		for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		return n
+	}
+	first, second := at(1-c.HeldOut), at(1-c.HeldOut/2)
+	return []line{{1, text[:first]}}, []line{{1, text[first:second]}}, []line{{1, text[second:]}}
+}

@@ -1,0 +1,163 @@
+// Package translation learns to translate, section 3.6 of the paper: parallel text in files, a line of the source for a line of the
+// target, cut into sub-words that both languages share, and scored by BLEU.
+package translation
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"universal-transformer/bleu"
+	"universal-transformer/subword"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+const (
+	defaultMaxLength = 256 // sub-words, as in the authors' code
+	defaultHeldOut   = 0.02
+	longestHeldOut   = 1000 // sub-words of a line that is not trained on
+)
+
+// Translation says what files to read and how. Only Training is needed.
+type Translation struct {
+	Path       string   `json:"path,omitempty" file:"any"` // a folder or an archive that the files are in; empty: their names are paths
+	Training   []Corpus `json:"training"`
+	Validation []Corpus `json:"validation,omitempty"` // to choose a checkpoint by; none: pairs of Training, held out by their source
+	Test       []Corpus `json:"test,omitempty"`       // to measure it with; none: likewise
+	HeldOut    float64  `json:"held_out,omitempty"`   // share held out where one of them has no files, half for each; 0 means 0.02
+	subword.Choice
+	MaxLength int            `json:"max_length,omitempty"` // sub-words that a side may have in training; 0 means 256
+	BLEU      bleu.Tokenizer `json:"bleu"`                 // how BLEU splits into words: "13a" (the default), "intl", "char", or "none" for text that is tokenized already
+}
+
+// A Corpus is text in two languages: two files whose lines belong together, or one file with a tab between source and target. Files
+// may be compressed (.gz).
+type Corpus struct {
+	Source string `json:"source,omitempty" file:"name"`
+	Target string `json:"target,omitempty" file:"name"`
+	Pairs  string `json:"pairs,omitempty" file:"name"` // the one file
+}
+
+func (c Corpus) validate() error {
+	switch {
+	case c == Corpus{}:
+		return errors.New(`names no file: write {"source": "train.en", "target": "train.de"} or {"pairs": "train.tsv"}`)
+	case c.Pairs != "" && c.Source+c.Target != "":
+		return fmt.Errorf("names %s with pairs, and %s: give either pairs or source and target", c.Pairs, c.Source+c.Target)
+	case c.Pairs == "" && (c.Source == "" || c.Target == ""):
+		return fmt.Errorf("names only %s: give source and target", c.Source+c.Target)
+	}
+	return nil
+}
+
+// names is the files of a corpus.
+func (c Corpus) names() []string {
+	if c.Pairs != "" {
+		return []string{c.Pairs}
+	}
+	return []string{c.Source, c.Target}
+}
+
+func (c Corpus) String() string { return strings.Join(c.names(), ", ") }
+
+// Kind is task.Transduction.
+func (Translation) Kind() task.Kind { return task.Transduction }
+
+// String names the first file to train with.
+func (c Translation) String() string {
+	if len(c.Training) == 0 {
+		return "translation"
+	}
+	return c.Training[0].String()
+}
+
+// Validate names the field that is missing or out of range.
+func (c Translation) Validate() error {
+	if len(c.Training) == 0 {
+		return errors.New(`training is empty: name files, as in [{"source": "train.en", "target": "train.de"}]`)
+	}
+	for name, list := range map[string][]Corpus{"training": c.Training, "validation": c.Validation, "test": c.Test} {
+		for i, corpus := range list {
+			if err := corpus.validate(); err != nil {
+				return fmt.Errorf("%s[%d] %w", name, i, err)
+			}
+		}
+	}
+	switch {
+	case !(c.HeldOut >= 0 && c.HeldOut < 1):
+		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
+	case c.HeldOut > 0 && len(c.Validation) > 0 && len(c.Test) > 0:
+		return fmt.Errorf("held_out is %v, but validation and test have files: leave it out", c.HeldOut)
+	case c.MaxLength < 0 || c.MaxLength > longestHeldOut:
+		return fmt.Errorf("max_length is %d: it must be from 1 to %d, or 0 for %d", c.MaxLength, longestHeldOut, defaultMaxLength)
+	}
+	if err := c.BLEU.Validate(); err != nil {
+		return fmt.Errorf("bleu: %w", err)
+	}
+	return c.Check(vocab.Subwords)
+}
+
+func (c Translation) resolved() Translation {
+	if c.MaxLength == 0 {
+		c.MaxLength = defaultMaxLength
+	}
+	if c.HeldOut == 0 {
+		c.HeldOut = defaultHeldOut
+	}
+	return c
+}
+
+// Measure decodes and computes BLEU.
+func (c Translation) Measure(v task.Vocabularies) task.Measure {
+	return task.DecodedBLEU{Config: bleu.Config{Tokenizer: c.BLEU}, Text: v.TargetText}
+}
+
+// Reader reads lines, and files of pairs: with a tab, or two files with a comma between their names.
+func (c Translation) Reader(v task.Vocabularies) task.Reader {
+	r := reader{task.LineReader{Vocabularies: v, Name: task.Source}}
+	r.FileOf = func(path string) ([]task.Example, []string, error) {
+		corpus := Corpus{Pairs: path}
+		if source, target, two := strings.Cut(path, ","); two {
+			corpus = Corpus{Source: source, Target: target}
+		}
+		return Translation{}.Examples(v, corpus)
+	}
+	return r
+}
+
+// Examples reads the pairs of a corpus, for a model of the given vocabularies. Notes say what was left out.
+func (c Translation) Examples(v task.Vocabularies, corpus Corpus) ([]task.Example, []string, error) {
+	if err := corpus.validate(); err != nil {
+		return nil, nil, err
+	}
+	files, err := c.open(corpus)
+	if err != nil {
+		return nil, nil, err
+	}
+	report := &report{}
+	var examples []task.Example
+	err = files.pairs(corpus, report, func(p pair) error {
+		if e, ok := encode(v.Subwords, p, longestHeldOut, report); ok {
+			examples = append(examples, e)
+		}
+		return nil
+	})
+	if err == nil {
+		err = report.check()
+	}
+	return examples, report.lines(), err
+}
+
+// reader leaves out blanks around a line, as the files are read.
+type reader struct{ task.LineReader }
+
+// Read makes a source of a line.
+func (r reader) Read(line string) (task.Input, error) {
+	return r.LineReader.Read(strings.TrimSpace(line))
+}
+
+// Target makes a target of a line.
+func (r reader) Target(line string) ([]vocab.ID, error) {
+	return r.LineReader.Target(strings.TrimSpace(line))
+}

@@ -1,0 +1,221 @@
+package translation
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/subword"
+	"universal-transformer/task"
+	"universal-transformer/task/tasktest"
+)
+
+// folder makes files by their names.
+func folder(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// counted is n lines of numbers in words, and of their digits.
+func counted(n int) (words, digits string) {
+	names := strings.Fields("zero one two three four five six seven eight nine")
+	var source, target strings.Builder
+	for i := range n {
+		for _, d := range fmt.Sprint(i) {
+			source.WriteString(names[d-'0'] + " ")
+		}
+		source.WriteString("\n")
+		fmt.Fprintf(&target, "%d.\r\n", i)
+	}
+	return source.String(), target.String()
+}
+
+func two(name string) Corpus { return Corpus{Source: name + ".en", Target: name + ".de"} }
+
+func open(t *testing.T, c Translation) *Task {
+	t.Helper()
+	opened, err := c.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened.(*Task)
+}
+
+func TestConformance(t *testing.T) {
+	source, target := counted(2000)
+	dir := folder(t, map[string]string{"train.en": source, "train.de": target})
+	tasktest.Run(t, open(t, Translation{Path: dir, Training: []Corpus{two("train")}, HeldOut: 0.2, Choice: subword.Choice{TokenizerSize: 300}}))
+}
+
+// Two files and one file with tabs give the same pairs, without the blanks around them; several are put together; the text comes back
+// as it was.
+// Caught when planted: the second corpus forgotten, sides exchanged, blanks kept in what people write.
+func TestPairs(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"a.en": "\ufeff  A dog.\nTwo cats!\n", "a.de": "Ein Hund. \r\nZwei Katzen!", "b.tsv": "Red\tRot\n", "val.en": "A cat\n", "val.de": "Eine Katze\n",
+		"test.en": "Red\nnaïve ☃\n", "test.de": "Rot\nnaiv ☃\n",
+	})
+	tk := open(t, Translation{
+		Path: dir, Training: []Corpus{two("a"), {Pairs: "b.tsv"}}, Validation: []Corpus{two("val")}, Test: []Corpus{two("test")},
+		Choice: subword.Choice{TokenizerSize: 280},
+	})
+	texts := func(examples []task.Example) (list []string) {
+		for _, e := range examples {
+			source, target := tk.Vocabularies().Text(e)
+			list = append(list, source+"|"+target)
+		}
+		return list
+	}
+	var training []task.Example
+	for i := range int64(3) {
+		training = append(training, tk.Training(1, i))
+	}
+	trained := texts(training)
+	slices.Sort(trained)
+	if want := []string{"A dog.|Ein Hund.", "Red|Rot", "Two cats!|Zwei Katzen!"}; !slices.Equal(trained, want) {
+		t.Errorf("training has %q, want %q", trained, want)
+	}
+	for validation, want := range map[bool][]string{true: {"A cat|Eine Katze"}, false: {"Red|Rot", "naïve ☃|naiv ☃"}} {
+		held, err := tk.HeldOut(1, task.Selection{Validation: validation})
+		if err != nil || !slices.Equal(texts(held), want) {
+			t.Errorf("validation %v: %q, %v", validation, texts(held), err)
+		}
+	}
+	if notes := strings.Join(tk.Notes(), "\n"); !strings.Contains(notes, "3 pairs to train with, 1 to validate with, 2 for the test, in 280 sub-words") ||
+		!strings.Contains(notes, "1 sources of the test are trained on, too") {
+		t.Errorf("%s", notes)
+	}
+	examples, _, err := Translation{}.Reader(tk.Vocabularies()).File(filepath.Join(dir, "test.en") + "," + filepath.Join(dir, "test.de"))
+	if err != nil || !slices.Equal(texts(examples), []string{"Red|Rot", "naïve ☃|naiv ☃"}) {
+		t.Errorf("%q, %v", texts(examples), err)
+	}
+	in, err := Translation{}.Reader(tk.Vocabularies()).Read("  A dog. ")
+	if err != nil || strings.Join(in.Labels, "") != "AĠdog." {
+		t.Errorf("%q, %v", in.Labels, err)
+	}
+}
+
+// What cannot be used is left out and counted, with the first place; lines behind it keep their partners.
+// Caught when planted: a reason counted as another.
+func TestLeftOut(t *testing.T) {
+	source, target := counted(20)
+	source += "\nlatin \xff\nends\n" + strings.Repeat("word ", 10_000) + "\n" + strings.Repeat("y", longestLine+1) + "\nlast\n"
+	target += "empty\nlatin\n\n" + "long\nlonger\nthe last\n"
+	dir := folder(t, map[string]string{"train.en": source, "train.de": target})
+	tk := open(t, Translation{Path: dir, Training: []Corpus{two("train")}, Validation: []Corpus{two("train")}, Test: []Corpus{two("train")}})
+	notes := strings.Join(tk.Notes(), "\n")
+	if want := "5 are left out: 2 with an empty side or no tab, 1 not UTF-8, 2 too long; the first is " + filepath.Join(dir, "train.en") + ":21: a side is empty"; !strings.Contains(notes, want) {
+		t.Errorf("%s, want %s", notes, want)
+	}
+	held, err := tk.HeldOut(1, task.Selection{})
+	if err != nil || len(held) != 21 {
+		t.Fatalf("%d, %v", len(held), err)
+	}
+	if source, target := tk.Vocabularies().Text(held[20]); source != "last" || target != "the last" {
+		t.Errorf("%q is the partner of %q", target, source)
+	}
+}
+
+// Held out by the source: the same source never is on both sides, and the shares are what was asked for.
+// Caught when planted: the hash of the target, a part without its share.
+func TestHeldOutBySource(t *testing.T) {
+	source, target := counted(3000)
+	dir := folder(t, map[string]string{"train.en": source + source, "train.de": target + strings.ReplaceAll(target, ".", "!")})
+	tk := open(t, Translation{Path: dir, Training: []Corpus{two("train")}, HeldOut: 0.2, Choice: subword.Choice{TokenizerSize: 300}})
+	parts := map[string]int{}
+	for i, list := range [][]task.Example{tk.training, tk.validation, tk.test} {
+		for _, e := range list {
+			parts[fmt.Sprint(e.Source)] |= 1 << i
+		}
+		if want := []float64{4800, 600, 600}[i]; float64(len(list)) < want-140 || float64(len(list)) > want+140 { // deviation 33 pairs of twos: beyond 4
+			t.Errorf("part %d has %d pairs, want about %v", i, len(list), want)
+		}
+	}
+	for text, in := range parts {
+		if in != 1 && in != 2 && in != 4 {
+			t.Fatalf("%s is in several parts: %b", text, in)
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	source, target := counted(300)
+	dir := folder(t, map[string]string{
+		"a.en": source, "a.de": target, "short.de": "1\n2\n", "empty.en": "", "empty.de": "", "bad.en": "\xff\n\xff\n", "bad.de": "a\nb\n",
+		"no.tsv": "no tab\nneither\n", "most.en": "\n\nx\n", "most.de": "a\nb\nc\n", "wide.en": "\xff\xfea\x00\n\x00", "wide.de": "a\n",
+	})
+	list := func(c ...Corpus) []Corpus { return c }
+	for name, c := range map[string]struct {
+		task Translation
+		want string
+	}{
+		"nothing":        {Translation{}, "training is empty"},
+		"no name":        {Translation{Training: list(Corpus{})}, "training[0] names no file"},
+		"one name":       {Translation{Training: list(Corpus{Source: "a.en"})}, "training[0] names only a.en"},
+		"too many names": {Translation{Training: list(Corpus{Source: "a.en", Pairs: "b"})}, "give either pairs or source and target"},
+		"share":          {Translation{Training: list(two("a")), HeldOut: 1}, "held_out is 1"},
+		"useless share":  {Translation{Training: list(two("a")), Validation: list(two("a")), Test: list(two("a")), HeldOut: 0.1}, "held_out is 0.1, but"},
+		"length":         {Translation{Training: list(two("a")), MaxLength: -3}, "max_length is -3"},
+		"missing":        {Translation{Training: list(two("none"))}, "none.en: no such file"},
+		"missing target": {Translation{Training: list(Corpus{Source: "a.en", Target: "none"})}, "none: no such file"},
+		"shorter":        {Translation{Training: list(Corpus{Source: "a.en", Target: "short.de"})}, "a.en has more lines than " + filepath.Join(dir, "short.de") + ", which ends after 2"},
+		"longer":         {Translation{Training: list(Corpus{Source: "short.de", Target: "a.de"})}, "a.de has more lines than " + filepath.Join(dir, "short.de")},
+		"empty":          {Translation{Training: list(two("empty"))}, "there is no text to train on"},
+		"not UTF-8":      {Translation{Training: list(two("bad"), two("a"))}, "none of 2 pairs can be used"},
+		"no tabs":        {Translation{Training: list(two("a"), Corpus{Pairs: "no.tsv"})}, "no.tsv: none of 2 pairs can be used: " + filepath.Join(dir, "no.tsv") + ":1: no tab"},
+		"most left out":  {Translation{Training: list(two("a"), two("most"))}, "2 of 3 pairs cannot be used, more than half"},
+		"UTF-16":         {Translation{Training: list(two("wide"))}, "it is UTF-16"},
+		"a folder":       {Translation{Training: list(Corpus{Source: ".", Target: "a.de"})}, "is a folder"},
+		"no test":        {Translation{Training: list(two("a")), HeldOut: 1e-9}, "0 to validate with"},
+	} {
+		c.task.Path, c.task.TokenizerSize = dir, 300
+		_, err := c.task.Open()
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if err := (Translation{Training: list(two("a")), Choice: subword.Choice{TokenizerFile: "x", TokenizerSize: 300}}).Validate(); err == nil {
+		t.Error("a file and a size are accepted")
+	}
+}
+
+// FuzzPairs: of any two files every line is either used or counted, or the files do not belong together; what is used is text of the files.
+func FuzzPairs(f *testing.F) {
+	f.Add("a\nb\r\n", "c\n\n")
+	f.Add("\ufeffa \x00\n\xff", "x\ty\nz")
+	f.Fuzz(func(t *testing.T, source, target string) {
+		dir := folder(t, map[string]string{"a.en": source, "a.de": target, "both.tsv": source})
+		for _, corpus := range []Corpus{two("a"), {Pairs: "both.tsv"}} {
+			where, err := Translation{Path: dir}.open(corpus)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := &report{}
+			err = where.pairs(corpus, r, func(p pair) error {
+				r.used++
+				if p.source == "" || p.target == "" || p.source != strings.TrimSpace(p.source) || !strings.Contains(source, p.source) {
+					t.Errorf("%+v", p)
+				}
+				return nil
+			})
+			lines := strings.Count(source, "\n")
+			if text := strings.TrimPrefix(source, "\ufeff"); text != "" && !strings.HasSuffix(text, "\n") {
+				lines++
+			}
+			if all := r.used + r.empty + r.bytes + r.long; err == nil && all != lines {
+				t.Errorf("%d pairs of %d lines", all, lines)
+			} else if err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q", err)
+			}
+		}
+	})
+}
