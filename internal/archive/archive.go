@@ -19,8 +19,11 @@ import (
 	"universal-transformer/internal/textfile"
 )
 
-// most is how many bytes of an archive's files are held in memory, and how many it may unpack to.
-const most = 8 << 30
+// Limits that no data set here comes near: what does was made to fill memory.
+const (
+	mostOfFile = 1 << 30 // bytes of a file that is held in memory
+	most       = 8 << 30 // bytes that an archive may unpack to
+)
 
 // An Archive is a folder, or the files of an archive that were asked for.
 type Archive struct {
@@ -46,7 +49,7 @@ func Open(path string, names ...string) (*Archive, error) {
 		return nil, err
 	}
 	defer raw.Close()
-	unpacked, packed, err := decompress(bufio.NewReaderSize(raw, 1<<20))
+	unpacked, packed, err := Decompress(bufio.NewReaderSize(raw, 1<<20))
 	if err == nil && !packed && !strings.HasSuffix(path, ".tar") {
 		err = errors.New("it is neither a folder nor an archive (.tar.gz, .tar.xz, .tar)")
 	}
@@ -60,8 +63,8 @@ func Open(path string, names ...string) (*Archive, error) {
 	return a, nil
 }
 
-// decompress goes by the first bytes.
-func decompress(r *bufio.Reader) (unpacked io.Reader, packed bool, err error) {
+// Decompress reads what is compressed by gzip or xz, by its first bytes, and everything else as it is; packed says which.
+func Decompress(r *bufio.Reader) (unpacked io.Reader, packed bool, err error) {
 	head, _ := r.Peek(6)
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
@@ -92,8 +95,11 @@ func (a *Archive) read(r io.Reader, names []string) error {
 		if _, twice := a.files[names[at]]; twice {
 			return fmt.Errorf("%s is in it twice: say more of its path", names[at])
 		}
-		if a.files[names[at]], err = io.ReadAll(t); err != nil {
+		if a.files[names[at]], err = io.ReadAll(io.LimitReader(t, mostOfFile+1)); err != nil {
 			return fmt.Errorf("damaged or cut short: %s: %w", header.Name, err)
+		}
+		if len(a.files[names[at]]) > mostOfFile {
+			return fmt.Errorf("%s has more than %d bytes: unpack the archive and name the folder", header.Name, mostOfFile)
 		}
 	}
 }
@@ -136,7 +142,7 @@ func (a *Archive) Path(name string) string {
 
 // plain is a file's content without compression.
 func plain(r io.Reader, c io.Closer, name string) (io.ReadCloser, error) {
-	unpacked, _, err := decompress(bufio.NewReaderSize(r, 64<<10))
+	unpacked, _, err := Decompress(bufio.NewReaderSize(r, 64<<10))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), c.Close())
 	}

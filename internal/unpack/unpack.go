@@ -6,7 +6,6 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ulikunitz/xz"
+	"universal-transformer/internal/archive"
 	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/textfile"
 )
@@ -29,9 +28,9 @@ const (
 // Into writes the files of an archive that wanted names below folder, each whole or not at all, and lists them. Wanted gives the place
 // of a file below the folder by its path in the archive. Archives (.tar) in an archive are read too. An archive without any such file
 // is an error.
-func Into(folder, archive string, wanted func(path string) (place string, ok bool)) (written []string, err error) {
+func Into(folder, from string, wanted func(path string) (place string, ok bool)) (written []string, err error) {
 	u := unpacker{folder: folder, wanted: wanted, left: mostOfArchive}
-	f, err := textfile.Open(archive)
+	f, err := textfile.Open(from)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +40,7 @@ func Into(folder, archive string, wanted func(path string) (place string, ok boo
 		err = errors.New("no file of the data set is in it")
 	}
 	if err != nil {
-		return u.written, fmt.Errorf("%s: %w", archive, err)
+		return u.written, fmt.Errorf("%s: %w", from, err)
 	}
 	return u.written, nil
 }
@@ -56,21 +55,15 @@ type unpacker struct {
 // read goes by the first bytes, not by the name.
 func (u *unpacker) read(f *os.File) error {
 	r := bufio.NewReaderSize(f, 1<<20)
-	head, _ := r.Peek(6)
-	var plain io.Reader = r
-	var err error
-	switch {
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+	if head, _ := r.Peek(4); bytes.Equal(head, []byte("PK\x03\x04")) {
 		return u.zip(f)
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		plain, err = gzip.NewReader(r)
-	case bytes.Equal(head, []byte{0xfd, '7', 'z', 'X', 'Z', 0}):
-		plain, err = xz.NewReader(r)
-	case !strings.HasSuffix(f.Name(), ".tar"):
-		return errors.New("it is neither gzip, xz nor zip, nor named .tar")
 	}
-	if err != nil {
+	plain, packed, err := archive.Decompress(r)
+	switch {
+	case err != nil:
 		return damaged(err)
+	case !packed && !strings.HasSuffix(f.Name(), ".tar"):
+		return errors.New("it is neither gzip, xz nor zip, nor named .tar")
 	}
 	return u.tar(plain)
 }
@@ -78,8 +71,8 @@ func (u *unpacker) read(f *os.File) error {
 func damaged(err error) error { return fmt.Errorf("damaged or cut short: %w: get it again", err) }
 
 func (u *unpacker) tar(r io.Reader) error {
-	for archive := tar.NewReader(r); ; {
-		header, err := archive.Next()
+	for files := tar.NewReader(r); ; {
+		header, err := files.Next()
 		switch {
 		case err == io.EOF:
 			return nil
@@ -88,9 +81,9 @@ func (u *unpacker) tar(r io.Reader) error {
 		case header.Typeflag != tar.TypeReg:
 			continue
 		case strings.HasSuffix(header.Name, ".tar"):
-			err = u.tar(archive)
+			err = u.tar(files)
 		default:
-			err = u.file(header.Name, archive)
+			err = u.file(header.Name, files)
 		}
 		if err != nil {
 			return err
@@ -103,11 +96,11 @@ func (u *unpacker) zip(f *os.File) error {
 	if err != nil {
 		return err
 	}
-	archive, err := zip.NewReader(f, info.Size())
+	files, err := zip.NewReader(f, info.Size())
 	if err != nil {
 		return damaged(err)
 	}
-	for _, entry := range archive.File {
+	for _, entry := range files.File {
 		if !entry.Mode().IsRegular() {
 			continue
 		}

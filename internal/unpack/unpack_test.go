@@ -66,7 +66,7 @@ func texts(name string) (string, bool) {
 	return strings.TrimPrefix(name, "set/"), path.Ext(name) == ".txt"
 }
 
-func archive(t *testing.T, name, content string) string {
+func archived(t *testing.T, name, content string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
@@ -80,7 +80,7 @@ func archive(t *testing.T, name, content string) string {
 func TestInto(t *testing.T) {
 	for name, content := range packed(t) {
 		folder := t.TempDir()
-		written, err := Into(folder, archive(t, name, content), texts)
+		written, err := Into(folder, archived(t, name, content), texts)
 		if err != nil || len(written) != 2 {
 			t.Errorf("%s: %q, %v", name, written, err)
 		}
@@ -106,7 +106,7 @@ func TestRefuses(t *testing.T) {
 		"no file of the data set is in it": {"a.tar", tarOf(t, files[2:])},
 	} {
 		folder := filepath.Join(t.TempDir(), "below", "folder")
-		if _, err := Into(folder, archive(t, content[0], content[1]), texts); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Into(folder, archived(t, content[0], content[1]), texts); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		if _, err := os.Stat(filepath.Join(folder, "..", "..", "x.txt")); err == nil {
