@@ -69,12 +69,6 @@ var Tables = []*Table{
 	table7,
 }
 
-// notMeasured is a table that nobody has started: what it measures, and the paper's figures.
-func notMeasured(name, what, figures string) *Table {
-	r := Row{Part: "table " + name[len("table"):], What: what, Paper: figures, Ours: "not measured yet", Missing: "everything"}
-	return &Table{Name: name, Title: what, Overview: func(*Page, []Result) []Row { return []Row{r} }}
-}
-
 // find gives the table and its experiments that a name stands for: those of the whole table, or one.
 func find(name string) (*Table, []Experiment, error) {
 	var names []string
