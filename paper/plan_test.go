@@ -42,7 +42,7 @@ func TestCellsRefuse(t *testing.T) {
 	data := distribution(t)
 	for want, change := range map[string]func(*Request){
 		`did you mean "babi-1k-single"`:             func(r *Request) { r.Name = "babi-1k-singel" },
-		"table2 has no experiments yet":             func(r *Request) { r.Name = "table2" },
+		`"1" is no task of table2, which has`:       func(r *Request) { r.Name = "table2" },
 		`"21" is no task of babi-1k-single`:         func(r *Request) { r.Tasks = []string{"1", "21"} },
 		`"1" is no task of babi-1k-joint, which ha`: func(r *Request) { r.Name = "babi-1k-joint" },
 		"en/qa3_train.txt is missing":               func(r *Request) { r.Tasks = []string{"1", "3"} },

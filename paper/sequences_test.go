@@ -84,7 +84,7 @@ func TestMeasureSequences(t *testing.T) {
 	s.hard = func(task.Definition) []task.Case {
 		return []task.Case{{Name: "hard", Examples: []task.Example{{Source: []vocab.ID{2, 3, 4}, Target: []vocab.ID{2, 3, 4, vocab.End}}}}}
 	}
-	run, err := experiment.Copy().Set("model.width=16", "training.steps=40", "training.evaluate_every=40", "training.schedule.cosine.warmup=5",
+	run, err := experiment.Copy().Set("model.width=16", "training.steps=40", "training.evaluate_every=40", "training.schedule.cosine.warmup=5", "training.schedule.cosine.peak=0.01", `model.positions={"random_runs": {"max": 16}}`,
 		"task.copy.max_length=8", "training.batch.tokens=256", "training.validation=16")
 	if err != nil {
 		t.Fatal(err)

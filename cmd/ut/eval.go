@@ -39,11 +39,12 @@ lengths they have, and refuse both. The examples are the same for every run of a
 seed that it was trained with.
 
 --data measures on another file of the task's format: pairs with a tab between them, a file of
-bAbI, or a text; for translation also two files, with a comma between their names. --errors writes every wrong answer, one a line: source, right answer, the model's.
+bAbI, or a text; for translation also two files, with a comma between their names. --errors writes
+every wrong answer, one a line: source, right answer, the model's.
 
---diagnose says how wrong answers are wrong: whether they end too early or too late, and where the first
-wrong token stands; and, for copy, reverse and addition, which head of the decoder attends to the source's
-right token, and how much.
+--diagnose says how wrong answers are wrong: whether they end too early or too late, and where the
+first wrong token stands; and, for copy, reverse and addition, which head of the decoder attends to
+the source's right token, and how much.
 
 With --json: an object, or an array of them if there are several runs, with the fields
   version      of the program

@@ -188,7 +188,7 @@ func TestExperimentList(t *testing.T) {
 			t.Errorf("the list lacks %q: %s", want, text)
 		}
 	}
-	if len(lines) != 4+12+8+4+4 {
+	if len(lines) != 7+12+4+6+8+4+4+4 {
 		t.Errorf("%d lines", len(lines))
 	}
 }
@@ -203,8 +203,8 @@ func TestExperimentErrors(t *testing.T) {
 		`"21" is no task of babi-1k-single, which has`:  {"experiment", "run", "babi-1k-single", "--tasks", "21"},
 		`"1" is no task of babi-1k-joint, which has`:    {"experiment", "run", "babi-1k-joint", "--tasks", "1"},
 		`--seeds: "0" is no number of seeds (3), range`: {"experiment", "run", "babi-1k-single", "--seeds", "0"},
-		"--jobs is 0":                                       {"experiment", "run", "babi-1k-single", "--jobs", "0"},
-		"table3 has no experiments yet":                     {"experiment", "run", "table3"},
+		"--jobs is 0": {"experiment", "run", "babi-1k-single", "--jobs", "0"},
+		"lambada_test_plain_text.txt: no such file":         {"experiment", "run", "table3"},
 		"--data: stat data: no such file":                   {"experiment", "run", "babi-1k-single"},
 		"en/qa3_train.txt is missing: get the whole":        {"experiment", "run", "babi-1k-single", "--data", data, "--tasks", "3"},
 		"did you mean \"task.babi.set\"":                    {"train", "babi", "--set", "task.babi.sett=en"},

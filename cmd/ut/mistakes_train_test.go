@@ -166,7 +166,7 @@ var configurationMistakes = []mistake{
 	{"show base --set task.table.path=x --set task.held_out=2", 1, "task.table.held_out is 2", ""},
 	{"show base --set task.table.path=x --set task.held_out=0.1 --set task.held_out_path=y", 1, "give one of them", ""},
 	{"show base --set task.table.path=x --set task.max_length=-1", 1, "task.table.max_length is -1", ""},
-	{"show base --set task.table.path=x --set task.tokenizer=bpe", 1, `tokenizer is "bpe": use "characters" or "whitespace"`, ""},
+	{"show base --set task.table.path=x --set task.tokenizer=bpe", 1, `tokenizer is "bpe": use "characters", "whitespace" or "subwords"`, ""},
 	{"show text --set task.length=1", 1, "task.text.length is 1: it must be at least 2, or 0 for 128", ""},
 	{"show text --set task.held_out=1", 1, "task.text.held_out is 1", ""},
 	{"show text --set task.lines=2", 1, "lines cannot be a number: it must be true or false", ""},

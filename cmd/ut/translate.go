@@ -12,10 +12,10 @@ import (
 )
 
 const translateHelp = `translate reads one line of text after the other from the standard input and writes the translation
-of each on a line, in the same order: beam search of width 4 with the authors' length penalty, unless
---beam and --alpha say otherwise. Lines that come fast are taken together, and those of similar
-length are decoded together. It is decode for models that were trained on pairs of texts, for whole
-files: an empty line gives an empty line.
+of each on a line, in the same order: beam search of width 4 with the authors' length penalty,
+unless --beam and --alpha say otherwise. Lines that come fast are taken together, and those of
+similar length are decoded together. It is decode for models that were trained on pairs of texts,
+for whole files: an empty line gives an empty line.
 
 A line that is too long or not UTF-8 is named on the standard error, its translation is an
 empty line, and the exit code is 1 in the end. --max-source refuses lines of more sub-words.`
