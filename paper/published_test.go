@@ -41,11 +41,13 @@ func TestReadmeHasTheResults(t *testing.T) {
 	}
 	row := "|"
 	for _, label := range []string{"copy", "reverse", "addition"} {
+		cell := "not measured"
 		for _, r := range of(results, "algorithmic") {
 			if r.Task == label && r.Seed == 1 {
-				row += " " + decimals(r.Measured.(*sequencesMeasured).set("length 400").Decoded.Sequences) + " |"
+				cell = decimals(r.Measured.(*sequencesMeasured).set("length 400").Decoded.Sequences)
 			}
 		}
+		row += " " + cell + " |"
 	}
 	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
 	if err != nil {
