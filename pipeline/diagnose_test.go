@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"universal-transformer/task"
@@ -19,11 +20,12 @@ func TestWrongAnswersAreCounted(t *testing.T) {
 		{2, 3, 4, vocab.End},                    // wrong at token 4
 		{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},    // at End
 		{2, 2, 4, 5, 6, 7, 8, 9, 10, vocab.End}, // at token 2
+		append(slices.Clone(right), 5),          // goes on behind End
 		{3, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 100}, // at token 1
 	} {
 		d.add(answer, right)
 	}
-	if got := fmt.Sprintf("%+v", *d); got != "{Wrong:4 Early:1 Late:2 Substitute:1 FirstWrong:[1 1 0 1 0 0 0 0 0 1] Attention:[] OverTraced:0}" {
+	if got := fmt.Sprintf("%+v", *d); got != "{Wrong:5 Early:1 Late:3 Substitute:1 FirstWrong:[1 1 0 1 0 0 0 0 0 2] Attention:[] OverTraced:0}" {
 		t.Errorf("counted %s", got)
 	}
 }
