@@ -1,11 +1,13 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,21 +51,12 @@ func TestStaleTransfers(t *testing.T) {
 // with their line; what is fetched is kept whole, and the archive it came in is not.
 // Caught when planted: files unpacked with their folders, a file with a bad line taken for good.
 func TestDataSets(t *testing.T) {
-	root := t.TempDir()
-	for name, content := range map[string]string{
+	archive := filepath.Join(t.TempDir(), "all.tar.gz")
+	writeTar(t, archive, map[string]string{
 		"set/numpred.val": "VBZ\tthe key\nVBP\tthe keys\n", "set/numpred.test.1": "VBP\tthe keys of it\n", "set/README": "x",
 		"set/lambada_test_plain_text.txt": "he saw . then anna\n", "set/lambada_development_plain_text.txt": "he saw . then anna\n",
 		"set/train-novels/Romance/1.txt": "He saw Anna.",
-	} {
-		path := filepath.Join(root, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	archive := filepath.Join(t.TempDir(), "all.tar.gz")
-	if text, err := exec.Command("tar", "-czf", archive, "-C", root, "set").CombinedOutput(); err != nil {
-		t.Skipf("no tar: %s", text)
-	}
+	})
 	dir := filepath.Join(t.TempDir(), "new")
 	r := ut(t, "data", "linzen", "--archive", archive, "--dir", dir)
 	if r.code != 0 || !strings.Contains(r.stdout, "numpred.val: 2 rows, not the published file, which has 15772") {
@@ -93,5 +86,22 @@ func TestDataSets(t *testing.T) {
 	}
 	if r := ut(t, "data", "gutenberg", "--archive", archive, "--from", server.URL); r.code != 2 || !strings.Contains(r.stderr, "give one of them") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// writeTar writes a compressed archive of files by their names.
+func writeTar(t *testing.T, path string, files map[string]string) {
+	t.Helper()
+	var content bytes.Buffer
+	compressed := gzip.NewWriter(&content)
+	archive := tar.NewWriter(compressed)
+	for name, text := range files {
+		err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(text))})
+		if _, writing := archive.Write([]byte(text)); err != nil || writing != nil {
+			t.Fatal(err, writing)
+		}
+	}
+	if err := errors.Join(archive.Close(), compressed.Close(), os.WriteFile(path, content.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
 	}
 }
