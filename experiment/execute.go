@@ -8,19 +8,21 @@ import (
 	"universal-transformer/universal"
 )
 
-// learningToExecute is tables 5 and 6 at the size of a laptop. The paper says neither the size nor the training of its models, so
-// this is the model of table 4 in the paper's setting with a schedule for fewer updates: positions from one, because tests are no longer than training; no
-// dropout, because no sample of the mix is seen often; and updates with a warm-up and a floor in place of the long one.
+// learningToExecute is tables 5 and 6 at the size of a laptop; the paper says neither the size nor the training of its models. Positions
+// count from one, because tests are no longer than training; there is no dropout, because no sample of the mix is seen often.
 func learningToExecute(name string, depth halting.Policy, of task.Definition) Run {
-	r := asThePaper("execute-"+name, depth, of)
-	m := r.Model.Value.(EncoderDecoder)
-	m.Dropout, m.PreNorm = universal.Dropout{}, true
-	m.Positions = Positions{universal.FromOne{}}
-	r.Model = Model{m}
+	r := Base()
+	r.Name = "execute-" + name
+	r.Task = Task{of}
+	r.Model = Model{EncoderDecoder{Universal{
+		Config:     universal.Config{Width: 128, Heads: 4, ScaleEmbedding: true, PreNorm: true},
+		Transition: Transition{universal.FeedForward{Filter: 512}},
+		Halting:    Halting{depth},
+		Positions:  Positions{universal.FromOne{}},
+	}}}
 	r.Training.Schedule = Schedule{training.Cosine{Peak: 1e-3, Floor: 5e-5, Warmup: 500}}
 	r.Training.Steps = 20_000
-	r.Training.LabelSmoothing = 0
-	r.Training.ClipNorm = 1
+	r.Training.Ponder = authorsPonder
 	r.Training.Batch = Batch{Tokens: 2048}
 	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 50, 500, 500
 	return r
