@@ -61,8 +61,8 @@ var lengthGeneralization = &sequences{
 		{name: "length 200", choice: task.Selection{Length: 200, Count: 1000}, length: 200},
 		{name: "length 800", choice: task.Selection{Length: 800, Count: 200}, length: 800},
 	},
-	hard: func(d task.Definition) []task.Case { return algorithmic.HardCases(d, 400, 200) },
-	axis: "symbols of the source", trained: 40,
+	kinds: func(d task.Definition) []task.Case { return algorithmic.HardCases(d, 400, 200) },
+	axis:  "symbols of the source", trained: 40,
 }
 
 // inThePaper gives the run of the same task in the paper's setting.

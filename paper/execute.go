@@ -4,6 +4,7 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
 	"universal-transformer/task"
+	"universal-transformer/task/execute"
 )
 
 // executePreface is what readers of tables 5 and 6 should know.
@@ -19,6 +20,9 @@ func executeSets(length int) []sequenceSet {
 		{name: "mix", choice: task.Selection{Count: 5000}, forced: true, shown: true},
 	}
 }
+
+// executeKinds are of the greatest length: 1,000 samples of every kind.
+func executeKinds(d task.Definition) []task.Case { return execute.Kinds(d, 1000) }
 
 // executeRows are the models of tables 5 and 6; the paper's figures are of the LSTM, the Transformer and the Universal Transformer.
 func executeRows(lstms, transformer, universal []string) []sequenceRow {
@@ -37,7 +41,7 @@ func executeRows(lstms, transformer, universal []string) []sequenceRow {
 // memorization is table 5, section 3.5: strings of up to 55 digits.
 var memorization = &sequences{
 	table: "table5", prefix: "memory", title: "Learning to execute: copy, double and reverse numbers of up to 55 digits (section 3.5)",
-	preface: executePreface, sets: executeSets(55),
+	preface: executePreface, sets: executeSets(55), kinds: executeKinds,
 	rows:    executeRows([]string{"0.78 (0.11)", "0.51 (0.047)", "0.91 (0.32)"}, []string{"0.98 (0.63)", "0.94 (0.55)", "0.81 (0.26)"}, []string{"1.0 (1.0)", "1.0 (1.0)", "1.0 (1.0)"}),
 	columns: []sequenceColumn{{"copy", experiment.ExecuteCopy}, {"double", experiment.ExecuteDouble}, {"reverse", experiment.ExecuteReverse}},
 }
@@ -46,6 +50,7 @@ var memorization = &sequences{
 var evaluatedPrograms = &sequences{
 	table: "table6", prefix: "programs", title: "Learning to execute: results of programs, nesting 2, numbers of up to 5 digits (section 3.5)",
 	preface: executePreface + "Answers are modulo 10 to the number of digits plus one, as in that generator. ", sets: executeSets(5),
+	kinds:   executeKinds,
 	rows:    executeRows([]string{"0.53 (0.12)", "0.68 (0.21)", "0.83 (0.11)"}, []string{"0.71 (0.29)", "0.93 (0.66)", "1.0 (1.0)"}, []string{"0.89 (0.63)", "1.0 (1.0)", "1.0 (1.0)"}),
 	columns: []sequenceColumn{{"program", experiment.ExecuteProgram}, {"control", experiment.ExecuteControl}, {"addition", experiment.ExecuteAddition}},
 }

@@ -20,10 +20,10 @@ type sequences struct {
 	preface string // what a reader should know before comparing
 	rows    []sequenceRow
 	columns []sequenceColumn
-	sets    []sequenceSet // what is measured; the table has the first ones, as Shown says
-	hard    func(task.Definition) []task.Case
-	axis    string // of the figure of accuracy by length: "symbols"; "" for none
-	trained int    // longest length of training, shaded in the figure
+	sets    []sequenceSet                     // what is measured; the table has the first ones, as Shown says
+	kinds   func(task.Definition) []task.Case // sets of one kind each, which show what is hard
+	axis    string                            // of the figure of accuracy by length: "symbols"; "" for none
+	trained int                               // longest length of training, shaded in the figure
 }
 
 // sequenceRow is a model.

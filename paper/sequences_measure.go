@@ -6,13 +6,16 @@ import (
 	"slices"
 
 	"universal-transformer/evaluation"
+	"universal-transformer/experiment"
+	"universal-transformer/halting"
 	"universal-transformer/pipeline"
 	"universal-transformer/score"
 	"universal-transformer/task"
 	"universal-transformer/vocab"
 )
 
-// measure decodes every set of the table, and the hard cases of the task.
+// measure decodes every set of the table, and the kinds of the task. Ponder times are of teacher forcing, so models of adaptive depth
+// have it for all sets.
 func (s *sequences) measure(ctx context.Context, m *pipeline.Model, _ Cell, log func(string)) (Measured, error) {
 	opened, err := m.Run.OpenTask()
 	if err != nil {
@@ -21,7 +24,7 @@ func (s *sequences) measure(ctx context.Context, m *pipeline.Model, _ Cell, log 
 	found := &sequencesMeasured{}
 	add := func(name string, examples []task.Example, forced bool) error {
 		log(fmt.Sprintf("measuring %s, %s", name, count(len(examples), "example")))
-		set, err := measureSequences(ctx, m.Evaluator(), examples, forced)
+		set, err := measureSequences(ctx, m.Evaluator(), examples, forced || adaptive(m.Run))
 		set.Name = name
 		found.Sets = append(found.Sets, set)
 		return err
@@ -35,10 +38,10 @@ func (s *sequences) measure(ctx context.Context, m *pipeline.Model, _ Cell, log 
 			return nil, err
 		}
 	}
-	if s.hard == nil {
+	if s.kinds == nil {
 		return found, nil
 	}
-	for _, c := range s.hard(m.Run.Task.Value) {
+	for _, c := range s.kinds(m.Run.Task.Value) {
 		examples := c.Examples
 		if m.Run.SourceEnd {
 			examples = task.WithEnds(examples)
@@ -48,6 +51,12 @@ func (s *sequences) measure(ctx context.Context, m *pipeline.Model, _ Cell, log 
 		}
 	}
 	return found, nil
+}
+
+// adaptive tells whether a run's model has a Universal Transformer whose depth is not fixed.
+func adaptive(r experiment.Run) bool {
+	_, fixed := r.Policy().(halting.Fixed)
+	return r.Policy() != nil && !fixed
 }
 
 // measureSequences decodes examples and, if forced, predicts their tokens from the true ones before them.

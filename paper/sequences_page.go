@@ -36,13 +36,17 @@ func nats(v float64) string {
 	return fmt.Sprintf("%.2g", v)
 }
 
-// best is the accuracies of the seed with the lowest validation cross entropy in a set, "" if none was measured.
-func best(results []Result, set string) string {
+// chosen is what the seed with the lowest validation cross entropy came to; nothing if there are no results.
+func chosen(results []Result) *sequencesMeasured {
 	if len(results) == 0 {
-		return ""
+		return &sequencesMeasured{}
 	}
-	chosen := slices.MinFunc(results, func(a, b Result) int { return cmp.Compare(a.Validation, b.Validation) })
-	m := chosen.Measured.(*sequencesMeasured).set(set)
+	return slices.MinFunc(results, func(a, b Result) int { return cmp.Compare(a.Validation, b.Validation) }).Measured.(*sequencesMeasured)
+}
+
+// best is the accuracies of the chosen seed in a set, "" if it was not measured.
+func best(results []Result, set string) string {
+	m := chosen(results).set(set)
 	if m == nil {
 		return ""
 	}
@@ -108,6 +112,7 @@ func (s *sequences) write(p *Page, results []Result) {
 	s.writeTable(p, results)
 	s.writeRules(p, results)
 	s.writeFigures(p, results)
+	s.writeKinds(p, results)
 	s.writeSets(p, results)
 	s.writeRuns(p, results)
 }

@@ -75,13 +75,51 @@ func TestSequencesPage(t *testing.T) {
 	}
 }
 
+// Sets of one kind are a table of the seeds that validation chose, one column a model that has results; where the depth is adaptive, ponder
+// times stand beside and in a figure. Lengths of bars are worked out by hand.
+// Caught when planted: the first seed for the chosen one; ordinary sets among the kinds; bars as long as the largest of their group.
+func TestKindsPage(t *testing.T) {
+	kind := func(name string, right int, encoder, decoder float64) measuredSet {
+		return measuredSet{Name: name, Examples: 100, Encoder: encoder, Decoder: decoder, Decoded: score.Score{
+			Tokens: score.Accuracy{Correct: 700, Total: 700}, Sequences: score.Accuracy{Correct: right, Total: 100},
+		}}
+	}
+	result := func(experiment string, seed uint64, sets ...measuredSet) Result {
+		r := decoded(experiment, "program", seed, 1000)
+		r.Measured = &sequencesMeasured{Sets: append([]measuredSet{kind("mix", 50, sets[0].Encoder, sets[0].Decoder)}, sets...)}
+		return r
+	}
+	page := Render([]Result{
+		result("programs", 1, kind("nesting 1: +", 11, 0, 0)), result("programs", 2, kind("nesting 1: +", 97, 0, 0)),
+		result("programs-adaptive", 1, kind("nesting 1: +", 98, 2, 1.5), kind("nesting 1: *", 3, 4, 3)),
+	}, t.TempDir(), ".")
+	text := string(page.Bytes())
+	for _, want := range []string{
+		"| program | Universal Transformer | UT with dynamic halting |\n", "\n| nesting 1: + | 0.970 | 0.980 (2.0, 1.5) |\n| nesting 1: * |  | 0.030 (4.0, 3.0) |\n",
+		"/programs-adaptive-program-ponder.svg)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	figure := string(page.Figures["programs-adaptive-program-ponder.svg"])
+	for _, want := range []string{`width="150.0"`, `width="112.5"`, `width="300.0"`, `width="225.0"`, ">nesting 1: *<", ">mix<", ">4.00<"} {
+		if !strings.Contains(figure, want) {
+			t.Errorf("the figure lacks %q: %s", want, figure)
+		}
+	}
+	if _, is := page.Figures["programs-program-ponder.svg"]; is {
+		t.Error("a model of fixed depth has a figure of ponder times")
+	}
+}
+
 // What a cell measures is what the program measures with the same model on the same examples; hard cases are measured, too, and a
 // configuration of a table is right for all of its rows and tasks.
 // Caught when planted: sources of hard cases without End; sets of another seed.
 func TestMeasureSequences(t *testing.T) {
 	s := *lengthGeneralization
 	s.sets = []sequenceSet{{name: "length 9", choice: task.Selection{Length: 9, Count: 30}, forced: true}, {name: "mix", choice: task.Selection{Mix: 12, Count: 30}}}
-	s.hard = func(task.Definition) []task.Case {
+	s.kinds = func(task.Definition) []task.Case {
 		return []task.Case{{Name: "hard", Examples: []task.Example{{Source: []vocab.ID{2, 3, 4}, Target: []vocab.ID{2, 3, 4, vocab.End}}}}}
 	}
 	run, err := experiment.Copy().Set("model.width=16", "training.steps=40", "training.evaluate_every=40", "training.schedule.cosine.warmup=5", "training.schedule.cosine.peak=0.01", `model.positions={"random_runs": {"max": 16}}`,

@@ -40,11 +40,13 @@ func (m Memory) Validate() error {
 }
 
 // Open makes the task; there is nothing to read.
-func (m Memory) Open() (task.Task, error) {
+func (m Memory) Open() (task.Task, error) { return m.stream(), nil }
+
+func (m Memory) stream() stream {
 	return stream{
 		name: m.String(), ids: characters(digits), length: m.Length, draw: m.draw,
 		source: m.Length, target: len(m.answer(strings.Repeat("1", m.Length))) + 1,
-	}, nil
+	}
 }
 
 // draw is one number: digits are drawn until they are for the use.

@@ -72,12 +72,14 @@ func (p Program) Validate() error {
 }
 
 // Open makes the task; there is nothing to read.
-func (p Program) Open() (task.Task, error) {
+func (p Program) Open() (task.Task, error) { return p.stream(), nil }
+
+func (p Program) stream() stream {
 	notes := []string{"answers are modulo 10^(L+1), L the digits of a sample's numbers, as in Sonnet's generator; the paper does not say"}
 	return stream{
 		name: p.String(), ids: characters(digits + "+-*=()<>[]x" + "if" + "else" + "for"), length: p.Length, draw: p.draw,
 		source: p.longest(), target: p.Length + 1 + 1, notes: append(notes, turned(p.LittleEndFirst)...),
-	}, nil
+	}
 }
 
 // turned is the note about answers that are turned around.
@@ -110,11 +112,20 @@ func (p Program) draw(rng *rand.Rand, length int, exact bool, wanted use) sample
 	if !exact {
 		length, nesting = 1+rng.IntN(length), 1+rng.IntN(nesting)
 	}
-	set := operationSets[p.Operations]
-	operations := make([]string, nesting)
+	return p.drawChain(rng, randomOperations(rng, operationSets[p.Operations], nesting), length, wanted)
+}
+
+// randomOperations draws n operations of a set.
+func randomOperations(rng *rand.Rand, set []string, n int) []string {
+	operations := make([]string, n)
 	for i := range operations {
 		operations[i] = set[rng.IntN(len(set))]
 	}
+	return operations
+}
+
+// drawChain draws numbers for operations until the program is for the use.
+func (p Program) drawChain(rng *rand.Rand, operations []string, length int, wanted use) sample {
 	few := fewPrograms(operations, length)
 	for {
 		source, value := chain(rng, operations, length)

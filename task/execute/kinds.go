@@ -1,0 +1,131 @@
+package execute
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/task"
+)
+
+// Kinds is samples of the test of one kind each, count of a kind, to see what is hard for a model: programs of the greatest length with
+// one operation, and of the greatest nesting with one operation at least; additions by their carries; numbers of a quarter, a half and
+// three quarters of the greatest length. d is a Program or a Memory; others have none.
+func Kinds(d task.Definition, count int) (cases []task.Case) {
+	var kinds []kind
+	var s stream
+	switch d := d.(type) {
+	case Program:
+		kinds, s = d.kinds(), d.stream()
+	case Memory:
+		kinds, s = d.kinds(), d.stream()
+	}
+	for _, k := range kinds {
+		c := task.Case{Name: k.name}
+		for i := range count {
+			c.Examples = append(c.Examples, s.example(k.draw(seed.Rand(task.TestSeed, s.name+"/kinds/"+k.name, int64(i)))))
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// A kind is a way of drawing samples.
+type kind struct {
+	name string
+	draw func(rng *rand.Rand) sample
+}
+
+func (m Memory) kinds() (kinds []kind) {
+	for _, quarters := range []int{1, 2, 3} {
+		if n := m.Length * quarters / 4; n > 0 {
+			kinds = append(kinds, kind{fmt.Sprintf("%d digits", n), func(rng *rand.Rand) sample { return m.draw(rng, n, true, forTest) }})
+		}
+	}
+	return kinds
+}
+
+func (p Program) kinds() []kind {
+	if set := operationSets[p.Operations]; len(set) > 1 {
+		return append(p.single(set), p.nested(set)...)
+	}
+	return p.carrying()
+}
+
+// single is programs of one operation.
+func (p Program) single(set []string) (kinds []kind) {
+	for _, op := range set {
+		kinds = append(kinds, kind{"nesting 1: " + op, func(rng *rand.Rand) sample {
+			return p.drawChain(rng, []string{op}, p.Length, forTest)
+		}})
+	}
+	return kinds
+}
+
+// nested is programs of the greatest nesting with an operation, and without products, but for those with a product.
+func (p Program) nested(set []string) (kinds []kind) {
+	if p.Nesting == 1 {
+		return nil
+	}
+	for _, op := range set {
+		name := fmt.Sprintf("nesting %d: %s", p.Nesting, op)
+		if op != multiply && slices.Contains(set, multiply) {
+			name += ", no *"
+		}
+		kinds = append(kinds, kind{name, func(rng *rand.Rand) sample {
+			for {
+				operations := randomOperations(rng, set, p.Nesting)
+				if slices.Contains(operations, op) && (op == multiply || !slices.Contains(operations, multiply)) {
+					return p.drawChain(rng, operations, p.Length, forTest)
+				}
+			}
+		}})
+	}
+	return kinds
+}
+
+// mostCarried bounds the sums that carrying draws: of long ones hardly any carries little.
+const mostCarried = 20
+
+// carrying is additions of the greatest length and nesting that carry up to a third of what can be carried, up to half of it, or more.
+func (p Program) carrying() (kinds []kind) {
+	most := p.Length * p.Nesting // a digit carries at most as much as there are additions
+	if most > mostCarried {
+		return nil
+	}
+	for _, k := range []struct{ least, most int }{{0, most / 3}, {most/3 + 1, most / 2}, {most/2 + 1, most}} {
+		if k.least > k.most {
+			continue
+		}
+		kinds = append(kinds, kind{fmt.Sprintf("carries %d to %d", k.least, k.most), func(rng *rand.Rand) sample {
+			for {
+				s := p.draw(rng, p.Length, true, forTest)
+				if n := carries(s.source); n >= k.least && n <= k.most {
+					return s
+				}
+			}
+		}})
+	}
+	return kinds
+}
+
+// carries is the sum of what is carried from digit to digit when the numbers of a sum are added at once: every ten that is carried as
+// one takes nine from the sum of the digits.
+func carries(source string) int {
+	total, digitsBefore := new(big.Int), 0
+	for _, n := range strings.FieldsFunc(source, func(r rune) bool { return !strings.ContainsRune(digits, r) }) {
+		total.Add(total, integer(n))
+		digitsBefore += digitSum(n)
+	}
+	return (digitsBefore - digitSum(total.String())) / 9
+}
+
+func digitSum(numeral string) (sum int) {
+	for _, d := range numeral {
+		sum += int(d - '0')
+	}
+	return sum
+}
