@@ -102,6 +102,9 @@ func TestKindsPage(t *testing.T) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
+	if strings.Contains(text, "\n| mix | 0.500") {
+		t.Error("an ordinary set is among the kinds")
+	}
 	figure := string(page.Figures["programs-adaptive-program-ponder.svg"])
 	for _, want := range []string{`width="150.0"`, `width="112.5"`, `width="300.0"`, `width="225.0"`, ">nesting 1: *<", ">mix<", ">4.00<"} {
 		if !strings.Contains(figure, want) {
