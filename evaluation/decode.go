@@ -14,7 +14,6 @@ import (
 // without a reference, [SourceLimit].
 func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task.Decoded, error) {
 	d, err := e.decoder()
-
 	if err != nil {
 		return nil, err
 	}
