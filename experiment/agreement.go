@@ -6,7 +6,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// The depths of agreement; the fixed one is that of table 4 in the paper's setting too.
+// The depths of agreement; the fixed one is that of tables 4 and 5 too.
 var (
 	fourSteps     = halting.Fixed{Steps: 4}
 	adaptiveSteps = halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
