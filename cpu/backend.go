@@ -46,6 +46,7 @@ var warnScalarOnce sync.Once
 //	avx512, avx2, scalar  force a set of kernels (an error if this processor or build lacks it)
 //	threads=N             use N cores; the default is GOMAXPROCS
 //	share=N               share work between threads from N elements on; the default is 8192
+//	products=bf16         round the operands of float32 products to bfloat16, and add up in float32
 func New(config string) (compute.Backend, error) {
 	o, err := parseOptions(config)
 	if err != nil {
@@ -56,13 +57,20 @@ func New(config string) (compute.Backend, error) {
 			warnScalarOnce.Do(func() { log.Printf("cpu: %s", kernel.ScalarReason) })
 		}
 	}
+	if o.bfloat16 {
+		if o.kernels, err = o.kernels.WithBFloat16(o.named); err != nil {
+			return nil, err
+		}
+	}
 	return &Backend{machine: exec.NewMachine(o.kernels, o.threads, o.share), executables: make(map[*executable]struct{})}, nil
 }
 
 // options is a configuration taken apart.
 type options struct {
-	kernels        *kernel.Set // nil: the best there are
+	kernels        *kernel.Set // the best there are, if none is named
+	named          bool        // the kernels are
 	threads, share int
+	bfloat16       bool // products of rounded operands
 }
 
 // mostThreads is more than any machine has cores.
@@ -75,8 +83,13 @@ func parseOptions(config string) (o options, err error) {
 		switch {
 		case key == "" && !valued:
 		case slices.Contains([]string{"avx512", "avx2", "scalar"}, key) && !valued:
+			o.named = true
 			if o.kernels, err = kernel.Named(key); err != nil {
 				return o, err
+			}
+		case key == "products" && valued:
+			if o.bfloat16 = value == "bf16"; !o.bfloat16 {
+				return o, fmt.Errorf("products is %q: it must be bf16; leave it out for float32", value)
 			}
 		case key == "threads" && valued:
 			if o.threads, err = strconv.Atoi(value); err != nil || o.threads < 1 || o.threads > mostThreads {
@@ -87,7 +100,7 @@ func parseOptions(config string) (o options, err error) {
 				return o, fmt.Errorf("share is %q: it must be a whole number of at least 1", value)
 			}
 		default:
-			return o, fmt.Errorf("option %q is not known: there are avx512, avx2, scalar, threads=N, share=N", option)
+			return o, fmt.Errorf("option %q is not known: there are avx512, avx2, scalar, threads=N, share=N, products=bf16", option)
 		}
 	}
 	return o, nil
@@ -101,7 +114,11 @@ func (b *Backend) String() string { return BackendName }
 
 // Description tells which kernels run on how many cores.
 func (b *Backend) Description() string {
-	return fmt.Sprintf("SIMD CPU backend (%s, %d threads)", b.machine.Kernels.Level, b.machine.Threads)
+	kernels := string(b.machine.Kernels.Level)
+	if rounded := b.machine.Kernels.Rounded; rounded != nil {
+		kernels += ", products in " + rounded.Name
+	}
+	return fmt.Sprintf("SIMD CPU backend (%s, %d threads)", kernels, b.machine.Threads)
 }
 
 // NumDevices is always 1: the host.

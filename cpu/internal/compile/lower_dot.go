@@ -3,6 +3,7 @@ package compile
 import (
 	"slices"
 
+	"github.com/gomlx/compute/dtypes"
 	"universal-transformer/cpu/internal/exec"
 	"universal-transformer/cpu/internal/graph"
 	"universal-transformer/cpu/internal/ir"
@@ -65,12 +66,12 @@ func dotAxes(e *graph.Expr) (batch, left, right, inner []exec.DotAxis) {
 
 // lowerDot emits a product of tensors: loops around a matrix product on the operands as they lie in memory.
 func (em *emitter) lowerDot(e *graph.Expr) {
-	gemm := em.kernels().Gemm[e.DType]
-	if gemm == nil {
+	if em.kernels().Gemm[e.DType] == nil {
 		panic(ir.Unsupported{What: "DotGeneral of " + e.DType.String()})
 	}
 	batch, left, right, inner := dotAxes(e)
 	m, n, k := popAxis(&left), popAxis(&right), popAxis(&inner)
+	gemm := em.gemmFor(e.DType, m.Size, n.Size, k.Size)
 	size := e.DType.Size()
 	l, r := e.Operands[0].View, e.Operands[1].View
 	d := &exec.Dot{
@@ -105,6 +106,15 @@ func (em *emitter) lowerDot(e *graph.Expr) {
 	}
 	list := []access{whole(d.A.Slot, d.A.Offset, d.ARow), {slot: d.B.Slot}, whole(d.C, 0, d.CRow), {slot: d.Packed}}
 	em.emitAccess(d, list)
+}
+
+// gemmFor chooses the kernel of a product: one that rounds its operands if that is asked for and the product is large enough.
+func (em *emitter) gemmFor(dtype dtypes.DType, m, n, k int) *kernel.Gemm {
+	least := em.prog.Machine.LeastRounded
+	if rounding := em.kernels().Rounded; rounding != nil && dtype == dtypes.Float32 && min(m, n, k) >= least {
+		return rounding
+	}
+	return em.kernels().Gemm[dtype]
 }
 
 // planDot chooses how the threads share a product, and where its right operand is packed.

@@ -4,17 +4,21 @@ import "universal-transformer/cpu/internal/kernel"
 
 // Machine is what programs run on: the kernels of one level, a number of threads, and memory that executions share.
 type Machine struct {
-	Kernels *kernel.Set
-	Threads int
-	Share   int           // elements from which work is shared between threads
-	Memory  func() Memory // what there is
-	pool    *pool
-	arenas  arenas
+	Kernels      *kernel.Set
+	Threads      int
+	Share        int           // elements from which work is shared between threads
+	LeastRounded int           // rows, columns and terms of a product from which its operands are rounded, if they are
+	Memory       func() Memory // what there is
+	pool         *pool
+	arenas       arenas
 }
+
+// leastRounded is where a product begins to gain by rounding its operands.
+const leastRounded = 32
 
 // NewMachine describes a machine; its threads start with the first execution.
 func NewMachine(kernels *kernel.Set, threads, share int) *Machine {
-	return &Machine{Kernels: kernels, Threads: threads, Share: share, Memory: func() Memory { return ReadMemory("/") }, pool: newPool(threads)}
+	return &Machine{Kernels: kernels, Threads: threads, Share: share, LeastRounded: leastRounded, Memory: func() Memory { return ReadMemory("/") }, pool: newPool(threads)}
 }
 
 // Close frees idle memory and stops the threads. What is running still finishes.
