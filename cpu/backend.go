@@ -47,6 +47,7 @@ var warnScalarOnce sync.Once
 //	threads=N             use N cores; the default is GOMAXPROCS
 //	share=N               share work between threads from N elements on; the default is 8192
 //	products=bf16         round the operands of float32 products to bfloat16, and add up in float32
+//	least=N               ... in products of at least N rows, columns and terms; the default is 32
 func New(config string) (compute.Backend, error) {
 	o, err := parseOptions(config)
 	if err != nil {
@@ -62,7 +63,9 @@ func New(config string) (compute.Backend, error) {
 			return nil, err
 		}
 	}
-	return &Backend{machine: exec.NewMachine(o.kernels, o.threads, o.share), executables: make(map[*executable]struct{})}, nil
+	machine := exec.NewMachine(o.kernels, o.threads, o.share)
+	machine.LeastRounded = o.least
+	return &Backend{machine: machine, executables: make(map[*executable]struct{})}, nil
 }
 
 // options is a configuration taken apart.
@@ -71,13 +74,17 @@ type options struct {
 	named          bool        // the kernels are
 	threads, share int
 	bfloat16       bool // products of rounded operands
+	least          int  // rows, columns and terms from which they are
 }
+
+// leastRounded is where products begin to gain by rounding their operands.
+const leastRounded = 32
 
 // mostThreads is more than any machine has cores.
 const mostThreads = 4096
 
 func parseOptions(config string) (o options, err error) {
-	o = options{threads: runtime.GOMAXPROCS(0), share: 8192}
+	o = options{threads: runtime.GOMAXPROCS(0), share: 8192, least: leastRounded}
 	for option := range strings.SplitSeq(config, ",") {
 		key, value, valued := strings.Cut(strings.TrimSpace(option), "=")
 		switch {
@@ -99,9 +106,16 @@ func parseOptions(config string) (o options, err error) {
 			if o.share, err = strconv.Atoi(value); err != nil || o.share < 1 {
 				return o, fmt.Errorf("share is %q: it must be a whole number of at least 1", value)
 			}
+		case key == "least" && valued:
+			if o.least, err = strconv.Atoi(value); err != nil || o.least < 1 {
+				return o, fmt.Errorf("least is %q: it must be a whole number of at least 1", value)
+			}
 		default:
-			return o, fmt.Errorf("option %q is not known: there are avx512, avx2, scalar, threads=N, share=N, products=bf16", option)
+			return o, fmt.Errorf("option %q is not known: there are avx512, avx2, scalar, threads=N, share=N, products=bf16, least=N", option)
 		}
+	}
+	if o.least != leastRounded && !o.bfloat16 {
+		return o, fmt.Errorf("least is %d without products=bf16: it says which products are rounded", o.least)
 	}
 	return o, nil
 }

@@ -13,12 +13,9 @@ type Machine struct {
 	arenas       arenas
 }
 
-// leastRounded is where a product begins to gain by rounding its operands.
-const leastRounded = 32
-
 // NewMachine describes a machine; its threads start with the first execution.
 func NewMachine(kernels *kernel.Set, threads, share int) *Machine {
-	return &Machine{Kernels: kernels, Threads: threads, Share: share, LeastRounded: leastRounded, Memory: func() Memory { return ReadMemory("/") }, pool: newPool(threads)}
+	return &Machine{Kernels: kernels, Threads: threads, Share: share, Memory: func() Memory { return ReadMemory("/") }, pool: newPool(threads)}
 }
 
 // Close frees idle memory and stops the threads. What is running still finishes.

@@ -37,8 +37,10 @@ type rounded struct {
 // WithBFloat16 returns the kernels with products that round their operands to bfloat16: with tiles of AMX where processor and
 // system have them, else with AVX-512. If the level was asked for by name, only its own instructions are used, and plain
 // loops count as kernels.
-func (s *Set) WithBFloat16(named bool) (*Set, error) {
-	products := bestRounded(s.Level, named, detect())
+func (s *Set) WithBFloat16(named bool) (*Set, error) { return s.withBFloat16(named, detect()) }
+
+func (s *Set) withBFloat16(named bool, f features) (*Set, error) {
+	products := bestRounded(s.Level, named, f)
 	if s.Level == LevelScalar && named {
 		products = portableRounded()
 	}

@@ -3,6 +3,7 @@ package kernel
 import (
 	"math"
 	"math/rand"
+	"strings"
 	"testing"
 )
 
@@ -159,6 +160,27 @@ func TestRoundedRowsAreIndependent(t *testing.T) {
 					t.Fatalf("%s: column %d of the row is %v at row %d, %v at row 0", name, j, got[j], at, first[j])
 				}
 			}
+		}
+	}
+}
+
+// TestWithBFloat16: without the instructions there is one line that says what is missing; tiles are taken where there are some, unless
+// the level was asked for; plain loops only where they were.
+func TestWithBFloat16(t *testing.T) {
+	for _, set := range sets {
+		for _, named := range []bool{false, true} {
+			got, err := set.withBFloat16(named, features{})
+			switch {
+			case set.Level == LevelScalar && named:
+				if err != nil || got.Rounded == nil || !got.Rounded.Rounds() {
+					t.Errorf("scalar: %+v, %v", got, err)
+				}
+			case err == nil || !strings.Contains(err.Error(), "products=bf16 needs a processor with AVX512_BF16") || strings.Contains(err.Error(), "\n"):
+				t.Errorf("%s, named %t: %v", set.Level, named, err)
+			}
+		}
+		if set.Rounded != nil {
+			t.Errorf("%s rounds by itself", set.Level)
 		}
 	}
 }
