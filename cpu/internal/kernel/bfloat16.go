@@ -15,6 +15,7 @@ const (
 	roundedColumns = 32 // of a panel
 	roundedStrip   = 32 // rows that are packed at least: of two tiles
 	roundedBytes   = 2
+	roundedBlockM  = 768 // rows of the left operand that are multiplied with one panel after the other
 )
 
 // roundedRow is the distance of rows of the left operand. A cache line more than they need keeps the rows of a tile in different
@@ -62,8 +63,8 @@ func (g *Matmul) multiplyRounded(call *GemmCall, a, b, c, strips unsafe.Pointer,
 		kn := min(BlockK, g.K-k0)
 		call.k = RoundUp(kn, roundedDepth) / 2
 		call.aRow, call.aK = roundedRow(kn), 2*roundedBytes
-		for m0 := w.R0; m0 < w.R1; m0 += blockM {
-			m1 := min(m0+blockM, w.R1)
+		for m0 := w.R0; m0 < w.R1; m0 += roundedBlockM {
+			m1 := min(m0+roundedBlockM, w.R1)
 			kr.rounded.packLeft(strips, unsafe.Add(a, m0*g.ARow+k0*g.AK), kn, m1-m0, g.ARow, g.AK)
 			for p := w.P0; p < w.P1; p++ {
 				call.a, call.panel, call.add = strips, g.panel(b, k0, kn, p), add

@@ -28,7 +28,7 @@ func bestRounded(level Level, named bool, f features) *Gemm {
 
 // tileGemm multiplies tiles of AMX.
 func tileGemm() *Gemm {
-	return &Gemm{Name: "bf16 amx", MR: roundedStrip, NR: roundedColumns, size: 4, lanes: 16, pack: packRoundedPanel,
+	return &Gemm{Name: "bf16 amx", MR: roundedStrip, NR: roundedColumns, size: 4, lanes: 16, pack: packRoundedPanel, packRows: packRoundedPanels,
 		rounded: &rounded{packLeft: packRoundedRows, run: func(call *GemmCall, rows, cols int, edge unsafe.Pointer) {
 			tiles := *call
 			tiles.k = call.k * 2 / roundedDepth
@@ -61,7 +61,7 @@ func copyCorner(dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
 // pairsGemm adds up products of pairs with AVX512_BF16.
 func pairsGemm() *Gemm {
 	strip := simdGemm[float32](gemmPairsTable[:], 16, true)
-	return &Gemm{Name: "bf16 avx512", MR: strip.MR, NR: roundedColumns, size: 4, lanes: 16, pack: packRoundedPanel,
+	return &Gemm{Name: "bf16 avx512", MR: strip.MR, NR: roundedColumns, size: 4, lanes: 16, pack: packRoundedPanel, packRows: packRoundedPanels,
 		rounded: &rounded{packLeft: packRoundedRows, run: func(call *GemmCall, rows, cols int, _ unsafe.Pointer) {
 			for r := 0; r < rows; r += strip.MR {
 				part := *call
@@ -72,49 +72,74 @@ func pairsGemm() *Gemm {
 		}}}
 }
 
-// packRoundedPanel is Gemm.pack. Blocks that are not whole go through a buffer that is.
+// panelRow is the distance of pairs of terms in a packed panel.
+const panelRow = 2 * roundedBytes * roundedColumns
+
+// packRoundedPanel is Gemm.pack.
 func packRoundedPanel(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
-	const panelRow = 2 * roundedBytes * roundedColumns
 	blocks, done := k/roundedDepth, 0
-	if cols == roundedColumns && blocks > 0 {
-		switch {
-		case nStride == 4:
-			roundPairs(dst, b, blocks, panelRow, kStride)
-			done = blocks
-		case kStride == 4:
-			roundPairsTurned(dst, b, blocks, panelRow, nStride)
-			roundPairsTurned(unsafe.Add(dst, panelRow/2), unsafe.Add(b, roundedColumns/2*nStride), blocks, panelRow, nStride)
-			done = blocks
-		}
+	if cols == roundedColumns && kStride == 4 && blocks > 0 {
+		roundPairsTurned(dst, b, blocks, panelRow, nStride)
+		roundPairsTurned(unsafe.Add(dst, panelRow/2), unsafe.Add(b, roundedColumns/2*nStride), blocks, panelRow, nStride)
+		done = blocks
 	}
 	for k0 := done * roundedDepth; k0 < k; k0 += roundedDepth {
-		var block [roundedDepth * roundedColumns]float32
-		gatherBlock(block[:], unsafe.Add(b, k0*kStride), roundedColumns, min(roundedDepth, k-k0), cols, kStride, nStride)
-		roundPairs(unsafe.Add(dst, k0/2*panelRow), unsafe.Pointer(&block), 1, panelRow, 4*roundedColumns)
+		packPairs(unsafe.Add(dst, k0/2*panelRow), unsafe.Add(b, k0*kStride), min(roundedDepth, k-k0), cols, kStride, nStride)
 	}
 }
 
+// packRoundedPanels is Gemm.packRows. It reads b in order, some rows at a time.
+func packRoundedPanels(dst, b unsafe.Pointer, k, panels, kStride, panelBytes int) {
+	for k0 := 0; k0 < k; k0 += roundedDepth {
+		to, from := unsafe.Add(dst, k0/2*panelRow), unsafe.Add(b, k0*kStride)
+		for p := range panels {
+			packPairs(unsafe.Add(to, p*panelBytes), unsafe.Add(from, p*4*roundedColumns), min(roundedDepth, k-k0), roundedColumns, kStride, 4)
+		}
+	}
+}
+
+// packPairs packs at most 32 terms of at most 32 columns. What is not whole goes through a block that is.
+func packPairs(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
+	if k == roundedDepth && cols == roundedColumns && nStride == 4 {
+		roundPairs(dst, b, 1, panelRow, kStride)
+		return
+	}
+	var block [roundedDepth * roundedColumns]float32
+	gatherBlock(block[:], b, roundedColumns, k, cols, kStride, nStride)
+	roundPairs(dst, unsafe.Pointer(&block), 1, panelRow, 4*roundedColumns)
+}
+
+// tileRows are the rows of a tile, which are packed together.
+const tileRows = 16
+
 // packRoundedRows is rounded.packLeft.
 func packRoundedRows(dst, a unsafe.Pointer, k, rows, rowStride, kStride int) {
-	const each = 16 // rows of a tile
 	stride := roundedRow(k)
-	for r := 0; r < rows; r += each {
-		to, from := unsafe.Add(dst, r*stride), unsafe.Add(a, r*rowStride)
-		blocks, done := k/roundedDepth, 0
-		if r+each <= rows && blocks > 0 {
-			switch {
-			case kStride == 4:
-				roundRows(to, from, blocks, stride, rowStride)
-				done = blocks
-			case rowStride == 4:
-				roundRowsTurned(to, from, blocks, stride, kStride)
-				done = blocks
+	whole, blocks := rows/tileRows*tileRows, k/roundedDepth
+	switch {
+	case kStride == 4 && blocks > 0:
+		for r := 0; r < whole; r += tileRows {
+			roundRows(unsafe.Add(dst, r*stride), unsafe.Add(a, r*rowStride), blocks, stride, rowStride)
+		}
+	case rowStride == 4: // reads a in order, some of its columns at a time
+		for i := range blocks {
+			to, from := unsafe.Add(dst, i*2*roundedDepth), unsafe.Add(a, i*roundedDepth*kStride)
+			for r := 0; r < whole; r += tileRows {
+				roundRowsTurned(unsafe.Add(to, r*stride), unsafe.Add(from, r*4), 1, stride, kStride)
 			}
 		}
-		for k0 := done * roundedDepth; k0 < k; k0 += roundedDepth {
-			var block [each * roundedDepth]float32
-			gatherBlock(block[:], unsafe.Add(from, k0*kStride), roundedDepth, min(each, rows-r), min(roundedDepth, k-k0), rowStride, kStride)
-			roundRows(unsafe.Add(to, k0*roundedBytes), unsafe.Pointer(&block), 1, stride, 4*roundedDepth)
+	default:
+		whole = 0
+	}
+	for r := 0; r < rows; r += tileRows {
+		k0 := 0
+		if r < whole {
+			k0 = blocks * roundedDepth
+		}
+		for ; k0 < k; k0 += roundedDepth {
+			var block [tileRows * roundedDepth]float32
+			gatherBlock(block[:], unsafe.Add(a, r*rowStride+k0*kStride), roundedDepth, min(tileRows, rows-r), min(roundedDepth, k-k0), rowStride, kStride)
+			roundRows(unsafe.Add(dst, r*stride+k0*roundedBytes), unsafe.Pointer(&block), 1, stride, 4*roundedDepth)
 		}
 	}
 }

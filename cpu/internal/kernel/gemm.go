@@ -26,7 +26,7 @@ type Gemm struct {
 	// nil if run does as well.
 	gemvSplitK func(call *GemmCall)
 
-	rounded *rounded // not nil: operands are rounded to bfloat16, and of the functions above only pack is there
+	rounded *rounded // not nil: operands are rounded to bfloat16, and of the functions above only those that pack are there
 }
 
 // Rounds tells whether operands are rounded to bfloat16.
@@ -105,7 +105,7 @@ func (g *Matmul) PackedBytes() int {
 // StripBytes is the memory for a packed block of a.
 func (g *Matmul) StripBytes() int {
 	if g.Kernel.Rounds() {
-		return RoundUp(min(g.M, blockM), roundedStrip)*roundedRow(min(g.K, BlockK)) + roundedEdge
+		return RoundUp(min(g.M, roundedBlockM), roundedStrip)*roundedRow(min(g.K, BlockK)) + roundedEdge
 	}
 	if !g.PackA {
 		return 0
@@ -128,7 +128,7 @@ func (g *Matmul) Pack(packed, b unsafe.Pointer, lo, hi int) {
 		kn := min(BlockK, g.K-k0)
 		lo := lo
 		if whole := min(hi, g.N/nr); g.Kernel.packRows != nil && g.BN == g.Kernel.size && whole > lo {
-			g.Kernel.packRows(g.panel(packed, k0, kn, lo), unsafe.Add(b, k0*g.BK+lo*nr*g.BN), kn, whole-lo, g.BK, kn*nr*g.Kernel.size)
+			g.Kernel.packRows(g.panel(packed, k0, kn, lo), unsafe.Add(b, k0*g.BK+lo*nr*g.BN), kn, whole-lo, g.BK, g.Kernel.panelBytes(kn))
 			lo = whole
 		}
 		for p := lo; p < hi; p++ {
