@@ -134,10 +134,55 @@ func (em *emitter) planDot(d *exec.Dot) {
 	}
 	if !d.Shared {
 		d.Direct = d.Direct || d.CanReadDirectly() && d.M <= kernel.BlockK
-		em.needScratch(kernel.RoundUp(d.StripBytes(), exec.CacheLine) + d.PackedBytes() + exec.CacheLine)
+		if d.Packed = em.packedBefore(d); d.Packed < 0 {
+			em.needScratch(kernel.RoundUp(d.StripBytes(), exec.CacheLine) + d.PackedBytes() + exec.CacheLine)
+		}
 		return
 	}
-	d.Packed = em.temp(d.PackedBytes())
+	if d.Packed = em.packedBefore(d); d.Packed < 0 {
+		d.Packed = em.temp(d.PackedBytes())
+	}
 	strips := (d.M + d.Kernel.MR - 1) / d.Kernel.MR
 	d.ByColumn = d.Panels() >= 2*d.Threads && (strips < 2*d.Threads || d.N >= 2*d.M)
+}
+
+// packing says how an operand is packed.
+type packing struct {
+	exec.Operand
+	n, k, row, col int
+}
+
+// packedBefore is the slot of a right operand that is rounded when it is packed, the same for all products with it: weights are
+// those of every step. It is -1 for others, which are packed for each product.
+func (em *emitter) packedBefore(d *exec.Dot) int {
+	if !d.Kernel.Rounds() || d.Batches > 1 || len(d.Sums) > 0 {
+		return -1
+	}
+	key := packing{d.B, d.N, d.K, d.BK, d.BN}
+	slot, ok := em.packed[key]
+	if !ok {
+		slot = em.temp(d.PackedBytes())
+		em.packed[key], em.shared[slot] = slot, true
+	}
+	return slot
+}
+
+// packOnce lets products use what is packed before them.
+func (em *emitter) packOnce() {
+	done := make(map[int]bool)
+	visit := func(in exec.Instruction) {
+		if d, ok := in.(*exec.Dot); ok && d.Packed >= 0 && d.Kernel.Rounds() {
+			d.Reuse = done[d.Packed]
+			done[d.Packed] = true
+		}
+	}
+	for _, in := range em.prog.Instructions {
+		if c, ok := in.(*exec.Chain); ok {
+			for _, m := range c.Members {
+				visit(m)
+			}
+			continue
+		}
+		visit(in)
+	}
 }
