@@ -74,7 +74,7 @@ var productForms = []productForm{
 
 // Products are those of rounded operands in float64, within what sums of k terms in float32 may be off, whatever their shape and however many threads
 // there are; and threads change no bit.
-// Caught when planted: rounding down; terms k and k+1 exchanged in one operand; a strip less; an epilogue before the last block of terms.
+// Caught when planted: a packed operand used before it is packed; rows behind the last whole strip left out; rows of another strip packed.
 func TestRoundedProducts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	sizes := []productSize{{1, 33, 35, 37}, {2, 67, 129, 64}, {1, 32, 32, 1025}, {3, 40, 96, 515}, {5, 90, 200, 33}}
@@ -137,7 +137,7 @@ func drawValues(rng *rand.Rand, dims []int) []float32 {
 }
 
 // Products with fewer rows, columns or terms than the least are float32's to the last bit, and so are those of float64; one that has as many is not.
-// Caught when planted: the least compared with two of the three; float64 rounded.
+// Caught when planted: the least not compared with the terms; float64 rounded.
 func TestSmallProductsAreNotRounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	run := func(config string, x, w []float32, m int, dtype dtypes.DType) []float64 {
@@ -168,7 +168,7 @@ func TestSmallProductsAreNotRounded(t *testing.T) {
 }
 
 // The gradients of a transformer all of whose products are rounded point where they point in float32: each within a tenth of its length, and not at it.
-// Caught when planted: the operands of the gradient by weights exchanged.
+// Caught when planted: a weight and its transpose packed as if they were the same.
 func TestRoundedGradients(t *testing.T) {
 	c := middle
 	c.dtype = dtypes.Float32

@@ -36,6 +36,8 @@ func asBFloat16(x float32) float64 {
 
 // TestRoundedMatmul compares products with those, in float64, of operands that the test rounds: within the bound for n
 // additions in float32 in any order, n 2^-24 times the sum of what is added, without its sign.
+// Caught when planted: terms of a pair exchanged; operands cut off instead of rounded; c not added, or not from the second block
+// of terms on; a strip that is not whole left out; the sums of one column added to another's.
 func TestRoundedMatmul(t *testing.T) {
 	for name, kernel := range roundedKernels() {
 		t.Run(name, func(t *testing.T) { compareRounded(t, kernel) })
@@ -101,6 +103,7 @@ func drawStrided(rng *rand.Rand, rows, cols int) (values []float32, row, col int
 
 // TestRoundedSpecial: what is not finite stays in its row and column, padding spoils nothing, denormals count as zero, ties go
 // to even, and what is beyond the largest bfloat16 becomes infinite.
+// Caught when planted: ties rounded up; what is no number becoming infinite; denormals kept.
 func TestRoundedSpecial(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	tie := math.Float32frombits
@@ -141,6 +144,7 @@ func TestRoundedSpecial(t *testing.T) {
 }
 
 // TestRoundedRowsAreIndependent: a row has the same bits whatever the other rows hold and wherever it stands.
+// Caught: blocks that are not whole added up before what was there.
 func TestRoundedRowsAreIndependent(t *testing.T) {
 	for name, kernel := range roundedKernels() {
 		rng := rand.New(rand.NewSource(3))
@@ -166,6 +170,7 @@ func TestRoundedRowsAreIndependent(t *testing.T) {
 
 // TestWithBFloat16: without the instructions there is one line that says what is missing; tiles are taken where there are some, unless
 // the level was asked for; plain loops only where they were.
+// Caught when planted: plain loops that were not asked for.
 func TestWithBFloat16(t *testing.T) {
 	for _, set := range sets {
 		for _, named := range []bool{false, true} {
