@@ -22,6 +22,7 @@ var external = map[string]string{
 	"GoMLX":       "github.com/gomlx/gomlx/... github.com/gomlx/compute/...",
 	"compute":     "github.com/gomlx/compute/...",
 	"cobra":       "github.com/spf13/cobra github.com/spf13/pflag",
+	"x/sys":       "golang.org/x/sys/cpu",
 	"x/term":      "golang.org/x/term",
 	"x/text":      "golang.org/x/text/...",
 	"pkg/errors":  "github.com/pkg/errors",

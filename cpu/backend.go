@@ -46,6 +46,8 @@ var warnScalarOnce sync.Once
 //	avx512, avx2, scalar  force a set of kernels (an error if this processor or build lacks it)
 //	threads=N             use N cores; the default is GOMAXPROCS
 //	share=N               share work between threads from N elements on; the default is 8192
+//	products=bf16         round the operands of float32 products to bfloat16, and add up in float32
+//	least=N               ... in products of at least N rows, columns and terms; the default is 32
 func New(config string) (compute.Backend, error) {
 	o, err := parseOptions(config)
 	if err != nil {
@@ -56,27 +58,45 @@ func New(config string) (compute.Backend, error) {
 			warnScalarOnce.Do(func() { log.Printf("cpu: %s", kernel.ScalarReason) })
 		}
 	}
-	return &Backend{machine: exec.NewMachine(o.kernels, o.threads, o.share), executables: make(map[*executable]struct{})}, nil
+	if o.bfloat16 {
+		if o.kernels, err = o.kernels.WithBFloat16(o.named); err != nil {
+			return nil, err
+		}
+	}
+	machine := exec.NewMachine(o.kernels, o.threads, o.share)
+	machine.LeastRounded = o.least
+	return &Backend{machine: machine, executables: make(map[*executable]struct{})}, nil
 }
 
 // options is a configuration taken apart.
 type options struct {
-	kernels        *kernel.Set // nil: the best there are
+	kernels        *kernel.Set // the best there are, if none is named
+	named          bool        // the kernels are
 	threads, share int
+	bfloat16       bool // products of rounded operands
+	least          int  // rows, columns and terms from which they are
 }
+
+// leastRounded is where products begin to gain by rounding their operands.
+const leastRounded = 32
 
 // mostThreads is more than any machine has cores.
 const mostThreads = 4096
 
 func parseOptions(config string) (o options, err error) {
-	o = options{threads: runtime.GOMAXPROCS(0), share: 8192}
+	o = options{threads: runtime.GOMAXPROCS(0), share: 8192, least: leastRounded}
 	for option := range strings.SplitSeq(config, ",") {
 		key, value, valued := strings.Cut(strings.TrimSpace(option), "=")
 		switch {
 		case key == "" && !valued:
 		case slices.Contains([]string{"avx512", "avx2", "scalar"}, key) && !valued:
+			o.named = true
 			if o.kernels, err = kernel.Named(key); err != nil {
 				return o, err
+			}
+		case key == "products" && valued:
+			if o.bfloat16 = value == "bf16"; !o.bfloat16 {
+				return o, fmt.Errorf("products is %q: it must be bf16; leave it out for float32", value)
 			}
 		case key == "threads" && valued:
 			if o.threads, err = strconv.Atoi(value); err != nil || o.threads < 1 || o.threads > mostThreads {
@@ -86,9 +106,16 @@ func parseOptions(config string) (o options, err error) {
 			if o.share, err = strconv.Atoi(value); err != nil || o.share < 1 {
 				return o, fmt.Errorf("share is %q: it must be a whole number of at least 1", value)
 			}
+		case key == "least" && valued:
+			if o.least, err = strconv.Atoi(value); err != nil || o.least < 1 {
+				return o, fmt.Errorf("least is %q: it must be a whole number of at least 1", value)
+			}
 		default:
-			return o, fmt.Errorf("option %q is not known: there are avx512, avx2, scalar, threads=N, share=N", option)
+			return o, fmt.Errorf("option %q is not known: there are avx512, avx2, scalar, threads=N, share=N, products=bf16, least=N", option)
 		}
+	}
+	if o.least != leastRounded && !o.bfloat16 {
+		return o, fmt.Errorf("least is %d without products=bf16: it says which products are rounded", o.least)
 	}
 	return o, nil
 }
@@ -101,7 +128,11 @@ func (b *Backend) String() string { return BackendName }
 
 // Description tells which kernels run on how many cores.
 func (b *Backend) Description() string {
-	return fmt.Sprintf("SIMD CPU backend (%s, %d threads)", b.machine.Kernels.Level, b.machine.Threads)
+	kernels := string(b.machine.Kernels.Level)
+	if rounded := b.machine.Kernels.Rounded; rounded != nil {
+		kernels += ", products in " + rounded.Name
+	}
+	return fmt.Sprintf("SIMD CPU backend (%s, %d threads)", kernels, b.machine.Threads)
 }
 
 // NumDevices is always 1: the host.

@@ -79,3 +79,12 @@ var internalOps = map[compute.OpType]bool{
 	compute.OpTypeSelectAndScatterMax:  false,
 	compute.OpTypeDynamicDimensionSize: false,
 }
+
+// BFloat16 names the kernels that products=bf16 uses on this processor; empty if it has none.
+func BFloat16() string {
+	set, err := kernel.Best().WithBFloat16(false)
+	if err != nil {
+		return ""
+	}
+	return set.Rounded.Name
+}

@@ -23,6 +23,18 @@
 // indices of gathers and slices are moved inside, scatters drop updates outside; random bits are those of the portable
 // backend; optimization barriers keep nothing from being computed once instead of twice.
 //
+// # Products in bfloat16
+//
+// With products=bf16 the operands of float32 products are rounded to bfloat16, to nearest, ties to even, when they are packed;
+// the sums stay float32, and so does everything else: weights, activations, gradients, what an optimizer keeps, softmax, norms.
+// No graph changes. It is for training: products of fewer than 32 rows, columns or terms (least=N) stay float32, among them
+// those of decoding one token after the other and a unit that halts, and so does attention. Numbers below the normal range
+// count as zero. A row among others is then rounded while alone it is not; rows still do not depend on each other.
+//
+// AMX does such products where the processor has it and Linux grants it: 16 times the multiply-adds of float32. Otherwise
+// AVX512_BF16 does, which on a Zen 4 core has twice those of float32, on a Sapphire Rapids core half of them; to use it
+// where there is AMX, name avx512. Description names the kernels. Other processors refuse the option.
+//
 // # What it does not do
 //
 // Unsupported lists it. Half precision and packed integers have no kernels: a graph that holds one runs whole on the

@@ -269,6 +269,14 @@ func TestOptions(t *testing.T) {
 	if d := b.Description(); !strings.Contains(d, "scalar") || !strings.Contains(d, "3 threads") {
 		t.Errorf("description %q", d)
 	}
+	rounding, err := cpu.New("scalar,products=bf16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rounding.Finalize()
+	if d := rounding.Description(); !strings.Contains(d, "products in bf16") { // checkpoints hold it
+		t.Errorf("description %q", d)
+	}
 }
 
 // TestUnsupported: the list of what is missing is short, and what is on it is not in the capabilities.

@@ -29,7 +29,7 @@ func cpuTime() int64 {
 
 func BenchmarkTraining(b *testing.B) {
 	for name, c := range map[string]transformer{"128": base, "512": wide} {
-		for _, config := range []string{"cpu", "cpu:threads=1", "go:ops_sequential"} {
+		for _, config := range []string{"cpu", "cpu:threads=1", "cpu:products=bf16", "cpu:threads=1,products=bf16", "go:ops_sequential"} {
 			b.Run(name+"/"+config, func(b *testing.B) { benchmarkTraining(b, c, config) })
 		}
 	}

@@ -71,7 +71,7 @@ func (t *Trainer) goOn(c *runlog.Checkpoint) error {
 		return fmt.Errorf("the checkpoint of step %d is beyond the %d steps that training.steps asks for", c.Step, t.Config.Steps)
 	}
 	if was := c.Meta[EngineKey]; was != "" && was != t.Seals.Engine {
-		t.notify(fmt.Sprintf("that checkpoint was computed by %s, this is %s: the rest may differ in the last bits from a run without interruption", was, t.Seals.Engine))
+		t.notify(fmt.Sprintf("that checkpoint was computed by %s, this is %s: the rest may differ from a run without interruption", was, t.Seals.Engine))
 	}
 	if err := t.markAgain(); err != nil {
 		return err

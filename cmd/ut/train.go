@@ -28,7 +28,7 @@ func newTrain() *cobra.Command {
 		Long: `train runs an experiment of ut list, or one from a file (ut show prints what it may say), in a
 new run directory. --resume goes on with a run that was interrupted or killed, from its newest
 checkpoint, as if nothing had happened: with the same build, backend, kernels and number of threads
-every bit is as without the interruption. Where kernels or threads differ, a line says so.
+every bit is as without the interruption. Where kernels, products or threads differ, a line says so.
 
 --resume with --set trains a run further, also one that has ended: more training.steps, another
 training.schedule (a lower rate, after a loss that is no number), other intervals between lines,

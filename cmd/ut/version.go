@@ -22,6 +22,7 @@ type versions struct {
 	Backends []string `json:"backends"`
 	Default  string   `json:"default_backend"`
 	SIMD     bool     `json:"simd"`
+	BFloat16 string   `json:"cpu_bfloat16"`
 	Refused  []string `json:"cpu_refuses"`
 	Replayed []string `json:"cpu_replays"`
 }
@@ -39,6 +40,7 @@ With --json: an object with the fields
   backends         names for --backend
   default_backend  the one that is taken without --backend
   simd             true if vector instructions were compiled in (GOEXPERIMENT=simd)
+  cpu_bfloat16     kernels of --backend cpu:products=bf16 on this processor; empty if it has none
   cpu_refuses      operations that the backend cpu does not do
   cpu_replays      number types whose graphs it hands to the backend go`,
 		Example: `  ut version
@@ -53,8 +55,12 @@ With --json: an object with the fields
 			if v.SIMD {
 				simd = "compiled in"
 			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "ut %s\n%s, %s\nbackends: %s (default %s)\nSIMD: %s\ncpu does not do: %s\ncpu hands graphs of these types to go: %s\n",
-				v.Version, v.Go, v.Platform, strings.Join(v.Backends, ", "), v.Default, simd, strings.Join(v.Refused, ", "), strings.Join(v.Replayed, ", "))
+			rounded := v.BFloat16
+			if rounded == "" {
+				rounded = "not on this processor, or not compiled in"
+			}
+			_, err := fmt.Fprintf(c.OutOrStdout(), "ut %s\n%s, %s\nbackends: %s (default %s)\nSIMD: %s\ncpu:products=bf16: %s\ncpu does not do: %s\ncpu hands graphs of these types to go: %s\n",
+				v.Version, v.Go, v.Platform, strings.Join(v.Backends, ", "), v.Default, simd, rounded, strings.Join(v.Refused, ", "), strings.Join(v.Replayed, ", "))
 			return err
 		},
 	}
@@ -65,7 +71,7 @@ With --json: an object with the fields
 func thisVersion() versions {
 	v := versions{
 		Version: runlog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Backends: slices.Sorted(slices.Values(compute.List())), Default: engine.Default,
+		Backends: slices.Sorted(slices.Values(compute.List())), Default: engine.Default, BFloat16: cpu.BFloat16(),
 	}
 	operations, types := cpu.Unsupported()
 	for _, op := range operations {

@@ -17,13 +17,13 @@ import (
 	"universal-transformer/universal"
 )
 
-// Check runs the case on a backend at a precision and returns one line for everything that differs; none if all agrees.
-func (c *Case) Check(backend compute.Backend, precision dtypes.DType) (differences []string, err error) {
+// Check runs the case on a backend at a precision and returns one line for everything that is off by more than tolerance; none
+// if all agrees.
+func (c *Case) Check(backend compute.Backend, precision dtypes.DType, tolerance Tolerance) (differences []string, err error) {
 	got, err := c.run(backend, precision)
 	if err != nil {
 		return nil, err
 	}
-	tolerance := ToleranceOf(precision)
 	for name, want := range c.tensors {
 		limit := tolerance.Value
 		switch {

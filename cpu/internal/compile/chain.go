@@ -118,7 +118,7 @@ func (em *emitter) stacks(j, unit int) bool {
 // written by a member in step with the rows.
 func (em *emitter) allowed(j int, writer []int, aligned, skipped map[int]bool) bool {
 	for _, a := range em.accesses[j] {
-		if a.slot < 0 || writer[a.slot] == j {
+		if a.slot < 0 || writer[a.slot] == j || em.shared[a.slot] {
 			continue
 		}
 		if inStep, written := aligned[a.slot]; written && !(inStep && a.aligned) {

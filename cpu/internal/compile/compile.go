@@ -81,7 +81,7 @@ func foreignAccumulator(n *ir.Node) string {
 
 // compileGraph turns a graph into a program.
 func compileGraph(g *graph.Graph, m *exec.Machine) *exec.Program {
-	em := &emitter{g: g, prog: &exec.Program{Machine: m}, slotOfExpr: make(map[*graph.Expr]int)}
+	em := &emitter{g: g, prog: &exec.Program{Machine: m}, slotOfExpr: make(map[*graph.Expr]int), packed: make(map[packing]int), shared: make(map[int]bool)}
 	em.claimResults()
 	g.Prune()
 	for _, p := range g.Params {

@@ -16,9 +16,11 @@ type emitter struct {
 	g          *graph.Graph
 	prog       *exec.Program
 	slotOfExpr map[*graph.Expr]int
-	inPlace    [][2]int   // slots: the first may take over the memory of the second
-	accesses   [][]access // of each instruction
-	position   []int      // of each instruction in the final order, once chains are formed
+	inPlace    [][2]int        // slots: the first may take over the memory of the second
+	accesses   [][]access      // of each instruction
+	position   []int           // of each instruction in the final order, once chains are formed
+	packed     map[packing]int // slots of operands that are packed once
+	shared     map[int]bool    // those slots: whichever instruction comes first writes them
 }
 
 func (em *emitter) kernels() *kernel.Set { return em.prog.Machine.Kernels }

@@ -3,6 +3,7 @@ package compile
 import (
 	"slices"
 
+	"github.com/gomlx/compute/dtypes"
 	"universal-transformer/cpu/internal/exec"
 	"universal-transformer/cpu/internal/graph"
 	"universal-transformer/cpu/internal/ir"
@@ -65,12 +66,12 @@ func dotAxes(e *graph.Expr) (batch, left, right, inner []exec.DotAxis) {
 
 // lowerDot emits a product of tensors: loops around a matrix product on the operands as they lie in memory.
 func (em *emitter) lowerDot(e *graph.Expr) {
-	gemm := em.kernels().Gemm[e.DType]
-	if gemm == nil {
+	if em.kernels().Gemm[e.DType] == nil {
 		panic(ir.Unsupported{What: "DotGeneral of " + e.DType.String()})
 	}
 	batch, left, right, inner := dotAxes(e)
 	m, n, k := popAxis(&left), popAxis(&right), popAxis(&inner)
+	gemm := em.gemmFor(e.DType, m.Size, n.Size, k.Size)
 	size := e.DType.Size()
 	l, r := e.Operands[0].View, e.Operands[1].View
 	d := &exec.Dot{
@@ -107,6 +108,15 @@ func (em *emitter) lowerDot(e *graph.Expr) {
 	em.emitAccess(d, list)
 }
 
+// gemmFor chooses the kernel of a product: one that rounds its operands if that is asked for and the product is large enough.
+func (em *emitter) gemmFor(dtype dtypes.DType, m, n, k int) *kernel.Gemm {
+	least := em.prog.Machine.LeastRounded
+	if rounding := em.kernels().Rounded; rounding != nil && dtype == dtypes.Float32 && min(m, n, k) >= least {
+		return rounding
+	}
+	return em.kernels().Gemm[dtype]
+}
+
 // planDot chooses how the threads share a product, and where its right operand is packed.
 func (em *emitter) planDot(d *exec.Dot) {
 	d.Packed = -1
@@ -124,10 +134,55 @@ func (em *emitter) planDot(d *exec.Dot) {
 	}
 	if !d.Shared {
 		d.Direct = d.Direct || d.CanReadDirectly() && d.M <= kernel.BlockK
-		em.needScratch(kernel.RoundUp(d.StripBytes(), exec.CacheLine) + d.PackedBytes() + exec.CacheLine)
+		if d.Packed = em.packedBefore(d); d.Packed < 0 {
+			em.needScratch(kernel.RoundUp(d.StripBytes(), exec.CacheLine) + d.PackedBytes() + exec.CacheLine)
+		}
 		return
 	}
-	d.Packed = em.temp(d.PackedBytes())
+	if d.Packed = em.packedBefore(d); d.Packed < 0 {
+		d.Packed = em.temp(d.PackedBytes())
+	}
 	strips := (d.M + d.Kernel.MR - 1) / d.Kernel.MR
 	d.ByColumn = d.Panels() >= 2*d.Threads && (strips < 2*d.Threads || d.N >= 2*d.M)
+}
+
+// packing says how an operand is packed.
+type packing struct {
+	exec.Operand
+	n, k, row, col int
+}
+
+// packedBefore is the slot of a right operand that is rounded when it is packed, the same for all products with it: weights are
+// those of every step. It is -1 for others, which are packed for each product.
+func (em *emitter) packedBefore(d *exec.Dot) int {
+	if !d.Kernel.Rounds() || d.Batches > 1 || len(d.Sums) > 0 {
+		return -1
+	}
+	key := packing{d.B, d.N, d.K, d.BK, d.BN}
+	slot, ok := em.packed[key]
+	if !ok {
+		slot = em.temp(d.PackedBytes())
+		em.packed[key], em.shared[slot] = slot, true
+	}
+	return slot
+}
+
+// packOnce lets products use what is packed before them.
+func (em *emitter) packOnce() {
+	done := make(map[int]bool)
+	visit := func(in exec.Instruction) {
+		if d, ok := in.(*exec.Dot); ok && d.Packed >= 0 && d.Kernel.Rounds() {
+			d.Reuse = done[d.Packed]
+			done[d.Packed] = true
+		}
+	}
+	for _, in := range em.prog.Instructions {
+		if c, ok := in.(*exec.Chain); ok {
+			for _, m := range c.Members {
+				visit(m)
+			}
+			continue
+		}
+		visit(in)
+	}
 }

@@ -14,6 +14,7 @@ func (em *emitter) plan() {
 	defer ir.Blame("the plan of the memory")
 	slots := em.prog.Slots
 	em.chains()
+	em.packOnce()
 	em.donors()
 	host := em.hosts()
 	for i := range slots {

@@ -19,6 +19,7 @@ type Dot struct {
 	Empty   bool // nothing to add up: zero
 
 	Packed    int  // slot for all of b, -1 if each part packs into its scratch
+	Reuse     bool // Packed holds b since an instruction before
 	Shared    bool // the threads share each product; otherwise each takes some of the batches
 	ByColumn  bool // ... panels instead of rows
 	Serial    bool // too little work to share
@@ -41,7 +42,7 @@ func (d *Dot) run(fr *frame) {
 	case d.Shared:
 		fr.dotBatch = 0
 		for ; fr.dotBatch < d.Batches; fr.dotBatch++ {
-			if !d.ByColumn && !d.Direct {
+			if !d.ByColumn && !d.Direct && !d.Reuse {
 				fr.do((*dotPack)(d))
 			}
 			fr.do((*dotProduct)(d))
@@ -77,6 +78,9 @@ func (t *dotPack) part(fr *frame, part, parts int) {
 
 // packShare packs the share of one part: for products that run in a chain.
 func (d *Dot) packShare(fr *frame, part, parts int) {
+	if d.Reuse {
+		return
+	}
 	lo, hi := split(d.Panels(), part, parts)
 	d.Pack(fr.ptrs[d.Packed], d.B.at(fr), lo, hi)
 }
@@ -101,7 +105,7 @@ func (t *dotProduct) part(fr *frame, part, parts int) {
 	if d.ByColumn {
 		w := d.All()
 		w.P0, w.P1 = split(d.Panels(), part, parts)
-		if !d.Direct {
+		if !d.Direct && !d.Reuse {
 			d.Pack(right, b, w.P0, w.P1)
 		}
 		d.Multiply(&fr.calls[part].GemmCall, a, right, c, fr.scratch[part], w, false)
@@ -117,6 +121,9 @@ func (t *dotProduct) part(fr *frame, part, parts int) {
 func (d *Dot) part(fr *frame, part, parts int) {
 	lo, hi := split(d.Batches, part, parts)
 	packed := unsafe.Add(fr.scratch[part], kernel.RoundUp(d.StripBytes(), CacheLine))
+	if d.Packed >= 0 {
+		packed = fr.ptrs[d.Packed]
+	}
 	var last unsafe.Pointer
 	for batch := lo; batch < hi; batch++ {
 		a, b, c := d.operands(fr, batch)
@@ -130,7 +137,7 @@ func (d *Dot) part(fr *frame, part, parts int) {
 			right := packed
 			if d.Direct {
 				right = y
-			} else if y != last {
+			} else if y != last && !d.Reuse {
 				d.Pack(packed, y, 0, d.Panels())
 				last = y
 			}

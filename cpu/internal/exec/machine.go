@@ -4,12 +4,13 @@ import "universal-transformer/cpu/internal/kernel"
 
 // Machine is what programs run on: the kernels of one level, a number of threads, and memory that executions share.
 type Machine struct {
-	Kernels *kernel.Set
-	Threads int
-	Share   int           // elements from which work is shared between threads
-	Memory  func() Memory // what there is
-	pool    *pool
-	arenas  arenas
+	Kernels      *kernel.Set
+	Threads      int
+	Share        int           // elements from which work is shared between threads
+	LeastRounded int           // rows, columns and terms of a product from which its operands are rounded, if they are
+	Memory       func() Memory // what there is
+	pool         *pool
+	arenas       arenas
 }
 
 // NewMachine describes a machine; its threads start with the first execution.

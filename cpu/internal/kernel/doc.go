@@ -8,8 +8,9 @@
 //
 // Plain loops for every type are in portable.go, attention.go and gemm.go. On amd64 with GOEXPERIMENT=simd, generated files
 // replace those of float32 and float64: kernels_*.go, with simd/archsimd, and gemm_amd64.s, in assembly, since from Go the
-// compiler reaches about 55 % of the multiply-add rate of a processor with two 512-bit units. Their sources are in gen; after
-// a change there,
+// compiler reaches about 55 % of the multiply-add rate of a processor with two 512-bit units. Products whose operands are
+// rounded to bfloat16 (bfloat16.go) have assembly of their own, bfloat16_amd64.s. The sources of all that are in gen; after a
+// change there,
 //
 //	go generate ./cpu/...
 //

@@ -4,6 +4,7 @@ import "unsafe"
 
 // Gemm multiplies a strip of at most MR rows with a panel of at most NR columns: the register block.
 type Gemm struct {
+	Name         string // of kernels that round their operands
 	MR, NR, size int
 	lanes        int // columns that are loaded at once, even where fewer are wanted
 
@@ -24,6 +25,19 @@ type Gemm struct {
 	// gemvSplitK computes one row of c in splitKBytes of columns, which lie side by side, each from several partial sums;
 	// nil if run does as well.
 	gemvSplitK func(call *GemmCall)
+
+	rounded *rounded // not nil: operands are rounded to bfloat16, and of the functions above only those that pack are there
+}
+
+// Rounds tells whether operands are rounded to bfloat16.
+func (kr *Gemm) Rounds() bool { return kr.rounded != nil }
+
+// panelBytes is the memory for k rows of a packed panel.
+func (kr *Gemm) panelBytes(k int) int {
+	if kr.rounded != nil {
+		return RoundUp(k, roundedDepth) * kr.NR * roundedBytes
+	}
+	return k * kr.NR * kr.size
 }
 
 const (
@@ -47,7 +61,8 @@ type GemmCall struct {
 	add      int // not 0: add to c
 	panelRow int
 
-	next uintptr // where the next call's a begins: fetched into the cache, 64 bytes for each k; never read
+	next   uintptr // where the next call's a begins: fetched into the cache, 64 bytes for each k; never read
+	strips int     // of gemmTiles
 }
 
 const (
@@ -76,7 +91,7 @@ func (g *Matmul) Panels() int { return (g.N + g.Kernel.NR - 1) / g.Kernel.NR }
 
 // CanReadDirectly tells whether rows of b are made of whole vectors.
 func (g *Matmul) CanReadDirectly() bool {
-	return g.BN == g.Kernel.size && g.N%g.Kernel.lanes == 0
+	return g.BN == g.Kernel.size && g.N%g.Kernel.lanes == 0 && !g.Kernel.Rounds()
 }
 
 // PackedBytes is the memory for all of b, packed.
@@ -84,11 +99,14 @@ func (g *Matmul) PackedBytes() int {
 	if g.Direct {
 		return 0
 	}
-	return g.K * g.Panels() * g.Kernel.NR * g.Kernel.size
+	return g.Panels() * g.Kernel.panelBytes(g.K)
 }
 
 // StripBytes is the memory for a packed block of a.
 func (g *Matmul) StripBytes() int {
+	if g.Kernel.Rounds() {
+		return RoundUp(min(g.M, roundedBlockM), roundedStrip)*roundedRow(min(g.K, BlockK)) + roundedEdge
+	}
 	if !g.PackA {
 		return 0
 	}
@@ -100,7 +118,7 @@ func (g *Matmul) panel(b unsafe.Pointer, k0, kn, p int) unsafe.Pointer {
 	if g.Direct {
 		return unsafe.Add(b, k0*g.BK+p*g.Kernel.NR*g.BN)
 	}
-	return unsafe.Add(b, (k0*g.Panels()+p*kn)*g.Kernel.NR*g.Kernel.size)
+	return unsafe.Add(b, g.Panels()*g.Kernel.panelBytes(k0)+p*g.Kernel.panelBytes(kn))
 }
 
 // Pack copies panels lo to hi of b.
@@ -110,7 +128,7 @@ func (g *Matmul) Pack(packed, b unsafe.Pointer, lo, hi int) {
 		kn := min(BlockK, g.K-k0)
 		lo := lo
 		if whole := min(hi, g.N/nr); g.Kernel.packRows != nil && g.BN == g.Kernel.size && whole > lo {
-			g.Kernel.packRows(g.panel(packed, k0, kn, lo), unsafe.Add(b, k0*g.BK+lo*nr*g.BN), kn, whole-lo, g.BK, kn*nr*g.Kernel.size)
+			g.Kernel.packRows(g.panel(packed, k0, kn, lo), unsafe.Add(b, k0*g.BK+lo*nr*g.BN), kn, whole-lo, g.BK, g.Kernel.panelBytes(kn))
 			lo = whole
 		}
 		for p := lo; p < hi; p++ {
@@ -137,6 +155,10 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 	call.add = 0
 	if accumulate {
 		call.add = 1
+	}
+	if kr.Rounds() {
+		g.multiplyRounded(call, a, b, c, strips, w)
+		return
 	}
 	for k0 := w.K0; k0 < w.K1; k0 += BlockK {
 		block := min(BlockK, g.K-k0) // rows of a packed panel

@@ -29,37 +29,46 @@ func BenchmarkMatmul(b *testing.B) {
 		{2048, 128, 128, "nn"}, {2048, 128, 512, "nn"}, {2048, 512, 128, "nn"}, {1024, 512, 2048, "nn"},
 		{2048, 128, 512, "nt"}, {128, 2048, 512, "tn"}, {512, 1024, 2048, "tn"}, {128, 2048, 512, "td"}, {128, 2048, 512, "dd"}, {128, 2048, 128, "dd"}, {512, 1024, 2048, "dd"}, {512, 1024, 2048, "td"}, {512, 2048, 128, "tn"}, {512, 2048, 128, "td"}, {128, 2048, 128, "tn"}, {128, 2048, 128, "td"}, {2048, 128, 512, "nd"}, {64, 16, 64, "nt"}, {64, 64, 16, "nn"},
 	} {
-		b.Run(fmt.Sprintf("%s/%dx%dx%d", c.form, c.m, c.k, c.n), func(b *testing.B) {
-			kernel := Best().Gemm[dtypes.Float32]
-			x, y, z := make([]float32, c.m*c.k), make([]float32, c.k*c.n), make([]float32, c.m*c.n)
-			g := &Matmul{M: c.m, N: c.n, K: c.k, ARow: 4 * c.k, AK: 4, BK: 4 * c.n, BN: 4, CRow: 4 * c.n, Kernel: kernel}
-			if c.form == "tn" {
-				g.ARow, g.AK, g.PackA = 4, 4*c.m, true
+		for _, kernel := range []*Gemm{Best().Gemm[dtypes.Float32], bestRounded(Best().Level, false, detect())} {
+			if kernel == nil || kernel.Rounds() && c.form[1] == 'd' {
+				continue
 			}
-			if c.form == "td" {
-				g.ARow, g.AK, g.PackA, g.Direct = 4, 4*c.m, true, true
-			}
-			if c.form == "dd" {
-				g.ARow, g.AK, g.PackA, g.Direct = 4, 4*c.m, false, true
-			}
-			if c.form == "nd" {
-				g.Direct = true
-			}
-			if c.form == "nt" {
-				g.BK, g.BN = 4, 4*c.k
-			}
-			packed, strips := make([]float32, g.PackedBytes()/4+1), make([]float32, g.StripBytes()/4+16)
-			var call GemmCall
-			before := threadTime()
-			for b.Loop() {
-				right := unsafe.Pointer(&y[0])
-				if !g.Direct {
-					g.Pack(unsafe.Pointer(&packed[0]), right, 0, g.Panels())
-					right = unsafe.Pointer(&packed[0])
-				}
-				g.Multiply(&call, unsafe.Pointer(&x[0]), right, unsafe.Pointer(&z[0]), unsafe.Pointer(&strips[0]), g.All(), false)
-			}
-			b.ReportMetric(2*float64(c.m*c.k*c.n)*float64(b.N)/float64(threadTime()-before), "GF")
-		})
+			benchmarkMatmul(b, kernel, c.form, c.m, c.k, c.n)
+		}
 	}
+}
+
+func benchmarkMatmul(b *testing.B, kernel *Gemm, form string, m, k, n int) {
+	b.Run(fmt.Sprintf("%s/%dx%dx%d/%s", form, m, k, n, kernel.Name), func(b *testing.B) {
+		x, y, z := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n)
+		g := &Matmul{M: m, N: n, K: k, ARow: 4 * k, AK: 4, BK: 4 * n, BN: 4, CRow: 4 * n, Kernel: kernel}
+		if form == "tn" {
+			g.ARow, g.AK, g.PackA = 4, 4*m, true
+		}
+		if form == "td" {
+			g.ARow, g.AK, g.PackA, g.Direct = 4, 4*m, true, true
+		}
+		if form == "dd" {
+			g.ARow, g.AK, g.PackA, g.Direct = 4, 4*m, false, true
+		}
+		if form == "nd" {
+			g.Direct = true
+		}
+		if form == "nt" {
+			g.BK, g.BN = 4, 4*k
+		}
+		packed, strips := make([]float32, g.PackedBytes()/4+1), make([]float32, g.StripBytes()/4+16)
+		clear(strips)
+		var call GemmCall
+		before := threadTime()
+		for b.Loop() {
+			right := unsafe.Pointer(&y[0])
+			if !g.Direct {
+				g.Pack(unsafe.Pointer(&packed[0]), right, 0, g.Panels())
+				right = unsafe.Pointer(&packed[0])
+			}
+			g.Multiply(&call, unsafe.Pointer(&x[0]), right, unsafe.Pointer(&z[0]), unsafe.Pointer(&strips[0]), g.All(), false)
+		}
+		b.ReportMetric(2*float64(m*k*n)*float64(b.N)/float64(threadTime()-before), "GF")
+	})
 }

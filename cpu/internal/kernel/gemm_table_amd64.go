@@ -180,6 +180,94 @@ func gemmZ64_12x1(call *GemmCall)
 //go:noescape
 func gemmZ64_12x2(call *GemmCall)
 
+// gemmPairsTable holds the functions by rows-1 and vectors-1.
+var gemmPairsTable = [12][2]func(*GemmCall){
+	{gemmPairs_1x1, gemmPairs_1x2},
+	{gemmPairs_2x1, gemmPairs_2x2},
+	{gemmPairs_3x1, gemmPairs_3x2},
+	{gemmPairs_4x1, gemmPairs_4x2},
+	{gemmPairs_5x1, gemmPairs_5x2},
+	{gemmPairs_6x1, gemmPairs_6x2},
+	{gemmPairs_7x1, gemmPairs_7x2},
+	{gemmPairs_8x1, gemmPairs_8x2},
+	{gemmPairs_9x1, gemmPairs_9x2},
+	{gemmPairs_10x1, gemmPairs_10x2},
+	{gemmPairs_11x1, gemmPairs_11x2},
+	{gemmPairs_12x1, gemmPairs_12x2},
+}
+
+//go:noescape
+func gemmPairs_1x1(call *GemmCall)
+
+//go:noescape
+func gemmPairs_1x2(call *GemmCall)
+
+//go:noescape
+func gemmPairs_2x1(call *GemmCall)
+
+//go:noescape
+func gemmPairs_2x2(call *GemmCall)
+
+//go:noescape
+func gemmPairs_3x1(call *GemmCall)
+
+//go:noescape
+func gemmPairs_3x2(call *GemmCall)
+
+//go:noescape
+func gemmPairs_4x1(call *GemmCall)
+
+//go:noescape
+func gemmPairs_4x2(call *GemmCall)
+
+//go:noescape
+func gemmPairs_5x1(call *GemmCall)
+
+//go:noescape
+func gemmPairs_5x2(call *GemmCall)
+
+//go:noescape
+func gemmPairs_6x1(call *GemmCall)
+
+//go:noescape
+func gemmPairs_6x2(call *GemmCall)
+
+//go:noescape
+func gemmPairs_7x1(call *GemmCall)
+
+//go:noescape
+func gemmPairs_7x2(call *GemmCall)
+
+//go:noescape
+func gemmPairs_8x1(call *GemmCall)
+
+//go:noescape
+func gemmPairs_8x2(call *GemmCall)
+
+//go:noescape
+func gemmPairs_9x1(call *GemmCall)
+
+//go:noescape
+func gemmPairs_9x2(call *GemmCall)
+
+//go:noescape
+func gemmPairs_10x1(call *GemmCall)
+
+//go:noescape
+func gemmPairs_10x2(call *GemmCall)
+
+//go:noescape
+func gemmPairs_11x1(call *GemmCall)
+
+//go:noescape
+func gemmPairs_11x2(call *GemmCall)
+
+//go:noescape
+func gemmPairs_12x1(call *GemmCall)
+
+//go:noescape
+func gemmPairs_12x2(call *GemmCall)
+
 // gemmY32Table holds the functions by rows-1 and vectors-1.
 var gemmY32Table = [6][2]func(*GemmCall){
 	{gemmY32_1x1, gemmY32_1x2},

@@ -50,6 +50,7 @@ type Set struct {
 	Where       map[int]Func // by element size
 	Fill        map[int]Func // dst[r,j] = a[r]
 	Gemm        map[dtypes.DType]*Gemm
+	Rounded     *Gemm // of float32, with operands rounded to bfloat16: WithBFloat16
 	Attention   map[dtypes.DType]*Attention
 }
 

@@ -46,7 +46,7 @@ func check(backendName, dir string) (passed, failed int, err error) {
 			c, err := golden.Read(path)
 			var differences []string
 			if err == nil {
-				differences, err = c.Check(backend, precision)
+				differences, err = c.Check(backend, precision, golden.ToleranceOf(precision))
 			}
 			if err != nil {
 				differences = append(differences, fmt.Sprintf("%s: %v", path, err))

@@ -28,6 +28,7 @@ func generate() (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(files, bfloat16())
 	others, err := kernels()
 	maps.Copy(files, others)
 	return files, err

@@ -1,0 +1,6 @@
+//go:build !linux && amd64 && goexperiment.simd
+
+package kernel
+
+// tilesPermitted says no: only Linux is known to hand out AMX's tiles on request.
+func tilesPermitted() bool { return false }

@@ -1,0 +1,193 @@
+package cpu_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// rounding are the configurations that round the operands of products; those that this processor lacks are skipped.
+var rounding = []string{"scalar,products=bf16", "avx512,products=bf16", "products=bf16"}
+
+// eachRounding runs a test for every kernel that rounds, with one thread and more.
+func eachRounding(t *testing.T, options string, f func(t *testing.T, backend compute.Backend)) {
+	for _, config := range rounding {
+		for _, threads := range []int{1, 2, 3} {
+			name := fmt.Sprintf("cpu:%s,threads=%d%s", config, threads, options)
+			backend, err := compute.NewWithConfig(name)
+			if err != nil {
+				continue
+			}
+			t.Run(name, func(t *testing.T) { f(t, backend) })
+			backend.Finalize()
+		}
+	}
+}
+
+// bfloat16Of rounds a normal number to eight bits, ties to even.
+func bfloat16Of(x float32) float64 {
+	fraction, exponent := math.Frexp(float64(x))
+	return math.Ldexp(math.RoundToEven(fraction*256), exponent-8)
+}
+
+// productForm is a way in which products occur: graph computes it of x and w, and term gives the operands of term l of element r, j.
+type productForm struct {
+	name  string
+	graph func(x, w *Node) *Node
+	x, w  func(s productSize) []int // shapes
+	at    func(s productSize, batch, r, j, l int) (x, w int)
+	relu  bool // with a bias of 1 and a rectifier behind
+}
+
+type productSize struct{ batch, m, n, k int }
+
+var productForms = []productForm{
+	{
+		"dense", func(x, w *Node) *Node { return MaxScalar(AddScalar(Dot(x, w).Product(), 1), 0) },
+		func(s productSize) []int { return []int{s.batch * s.m, s.k} }, func(s productSize) []int { return []int{s.k, s.n} },
+		func(s productSize, b, r, j, l int) (int, int) { return (b*s.m+r)*s.k + l, l*s.n + j }, true,
+	},
+	{
+		"gradient by input", func(x, w *Node) *Node { return DotGeneral(x, []int{1}, nil, w, []int{1}, nil) },
+		func(s productSize) []int { return []int{s.batch * s.m, s.k} }, func(s productSize) []int { return []int{s.n, s.k} },
+		func(s productSize, b, r, j, l int) (int, int) { return (b*s.m+r)*s.k + l, j*s.k + l }, false,
+	},
+	{
+		"gradient by weights", func(x, w *Node) *Node { return DotGeneral(x, []int{0}, nil, w, []int{0}, nil) },
+		func(s productSize) []int { return []int{s.k, s.batch * s.m} }, func(s productSize) []int { return []int{s.k, s.n} },
+		func(s productSize, b, r, j, l int) (int, int) { return l*s.batch*s.m + b*s.m + r, l*s.n + j }, false,
+	},
+	{
+		"batches", func(x, w *Node) *Node { return DotGeneral(x, []int{2}, []int{0}, w, []int{2}, []int{0}) },
+		func(s productSize) []int { return []int{s.batch, s.m, s.k} }, func(s productSize) []int { return []int{s.batch, s.n, s.k} },
+		func(s productSize, b, r, j, l int) (int, int) { return (b*s.m+r)*s.k + l, (b*s.n+j)*s.k + l }, false,
+	},
+}
+
+// Products are those of rounded operands in float64, within what sums of k terms in float32 may be off, whatever their shape and however many threads
+// there are; and threads change no bit.
+// Caught when planted: a packed operand used before it is packed; rows behind the last whole strip left out; rows of another strip packed.
+func TestRoundedProducts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	sizes := []productSize{{1, 33, 35, 37}, {2, 67, 129, 64}, {1, 32, 32, 1025}, {3, 40, 96, 515}, {5, 90, 200, 33}}
+	first := map[string][]float32{}
+	for _, form := range productForms {
+		for _, size := range sizes {
+			x, w := drawValues(rng, form.x(size)), drawValues(rng, form.w(size))
+			want, bound := form.reference(size, x, w)
+			eachRounding(t, ",share=64", func(t *testing.T, backend compute.Backend) {
+				exec := MustNewExec(backend, form.graph)
+				got := tensors.MustCopyFlatData[float32](exec.MustCall1(tensors.FromFlatDataAndDimensions(x, form.x(size)...), tensors.FromFlatDataAndDimensions(w, form.w(size)...)))
+				for i, v := range got {
+					if !(math.Abs(float64(v)-want[i]) <= bound[i]) {
+						t.Fatalf("%s, %+v: element %d is %v, want %v +- %.2g", form.name, size, i, v, want[i], bound[i])
+					}
+				}
+				kernel, _, _ := strings.Cut(t.Name(), ",threads")
+				key := fmt.Sprint(kernel, form.name, size)
+				if one := first[key]; one == nil {
+					first[key] = got
+				} else if !slices.Equal(got, one) {
+					t.Errorf("%s, %+v: not the bits of one thread", form.name, size)
+				}
+			})
+		}
+	}
+}
+
+// reference computes a product of rounded operands in float64, and how far each element may be off.
+func (f productForm) reference(s productSize, x, w []float32) (want, bound []float64) {
+	for b := range s.batch {
+		for r := range s.m {
+			for j := range s.n {
+				sum, size := 0.0, 0.0
+				for l := range s.k {
+					xi, wi := f.at(s, b, r, j, l)
+					term := bfloat16Of(x[xi]) * bfloat16Of(w[wi])
+					sum, size = sum+term, size+math.Abs(term)
+				}
+				if f.relu {
+					sum, size = max(sum+1, 0), size+2
+				}
+				want, bound = append(want, sum), append(bound, float64(s.k+1)*0x1p-24*size)
+			}
+		}
+	}
+	return want, bound
+}
+
+func drawValues(rng *rand.Rand, dims []int) []float32 {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	values := make([]float32, n)
+	for i := range values {
+		values[i] = float32(rng.NormFloat64())
+	}
+	return values
+}
+
+// Products with fewer rows, columns or terms than the least are float32's to the last bit, and so are those of float64; one that has as many is not.
+// Caught when planted: the least not compared with the terms; float64 rounded.
+func TestSmallProductsAreNotRounded(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 2))
+	run := func(config string, x, w []float32, m int, dtype dtypes.DType) []float64 {
+		backend, err := compute.NewWithConfig(config)
+		if err != nil {
+			t.Skip(err)
+		}
+		defer backend.Finalize()
+		exec := MustNewExec(backend, func(x, w *Node) *Node { return Dot(ConvertDType(x, dtype), ConvertDType(w, dtype)).Product() })
+		return numbers(exec.MustCall1(tensors.FromFlatDataAndDimensions(x, m, len(x)/m), tensors.FromFlatDataAndDimensions(w, len(x)/m, len(w)*m/len(x))))
+	}
+	for _, config := range []string{"cpu:scalar", "cpu:avx512"} {
+		for _, c := range []struct {
+			m, k, n int
+			dtype   dtypes.DType
+			rounded bool
+		}{
+			{32, 32, 32, dtypes.Float32, true}, {31, 64, 64, dtypes.Float32, false}, {64, 31, 64, dtypes.Float32, false},
+			{64, 64, 31, dtypes.Float32, false}, {64, 64, 64, dtypes.Float64, false},
+		} {
+			x, w := drawValues(rng, []int{c.m, c.k}), drawValues(rng, []int{c.k, c.n})
+			plain, got := run(config, x, w, c.m, c.dtype), run(config+",products=bf16", x, w, c.m, c.dtype)
+			if slices.Equal(plain, got) == c.rounded {
+				t.Errorf("%s, %+v: rounded is %t", config, c, !c.rounded)
+			}
+		}
+	}
+}
+
+// The gradients of a transformer all of whose products are rounded point where they point in float32: each within a tenth of its length, and not at it.
+// Caught when planted: a weight and its transpose packed as if they were the same.
+func TestRoundedGradients(t *testing.T) {
+	c := middle
+	c.dtype = dtypes.Float32
+	want := c.gradients(newBackend(t, "cpu:threads=1"))
+	eachRounding(t, ",least=2", func(t *testing.T, backend compute.Backend) {
+		off, whole := 0.0, 0.0
+		for i, got := range c.gradients(backend) {
+			a, b := numbers(got), numbers(want[i])
+			var d, length float64
+			for j := range a {
+				d, length = d+(a[j]-b[j])*(a[j]-b[j]), length+b[j]*b[j]
+			}
+			off, whole = off+d, whole+length
+			if !(d <= 0.01*length) {
+				t.Errorf("gradient %d %s is off by %.2g of its length", i, got.Shape(), math.Sqrt(d/length))
+			}
+		}
+		if !(off >= 0x1p-20*whole) {
+			t.Errorf("off by %.2g only: nothing is rounded", math.Sqrt(off/whole))
+		}
+	})
+}
