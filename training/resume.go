@@ -30,7 +30,9 @@ func (t *Trainer) prepare() error {
 			t.state.CapacityPlan.CompileCost = 0
 		}
 	}
-	t.build()
+	if err := t.build(); err != nil {
+		return err
+	}
 	c, refused, err := t.Log.Latest()
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
 		if err := Fresh(t.Log, err); err != nil {

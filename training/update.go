@@ -14,8 +14,8 @@ import (
 	"universal-transformer/universal"
 )
 
-// build makes the executors. Graphs are built when the first batch of a shape comes.
-func (t *Trainer) build() {
+// build makes the executors. Graphs are built when the first batch of a shape comes. Rows are split over all devices of the backend.
+func (t *Trainer) build() error {
 	last := t.updateGraph
 	if t.Config.Accumulate > 1 {
 		last = t.accumulateGraph(true)
@@ -29,6 +29,10 @@ func (t *Trainer) build() {
 		f := t.forward(scope, nodes, c, false)
 		return []*Node{f.tally}, f.result
 	})
+	if t.state.CapacityPlan != nil && !t.update.Plans() {
+		t.notify("halted positions are computed too, as with training.compute_halted: " + t.Backend.Name() + " compiles so slowly that leaving them out would take longer")
+	}
+	return t.graphs.SplitRows()
 }
 
 // adam is Adam (Kingma and Ba, 2015), with weight decay AdamW (Loshchilov and Hutter, 2019), as GoMLX computes it; its

@@ -1,0 +1,106 @@
+package capacity
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/distributed"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/core/tensors/dtensor"
+	"github.com/gomlx/gomlx/ml/model"
+)
+
+// rowsAxis is the only axis of the mesh of devices.
+const rowsAxis = "rows"
+
+// SplitRows splits the rows of what the graphs are called with over all devices of the backend; the variables are on every one of them.
+// Results are those of one device, but for rounding. Rows must be a multiple of [Graphs.Devices]. It must be called before anything is
+// compiled, and once for a store: variables remember the mesh that they were spread over.
+func (s *Graphs) SplitRows() error {
+	n := s.backend.NumDevices()
+	if n < 2 {
+		return nil
+	}
+	mesh, err := distributed.NewDeviceMesh([]int{n}, []string{rowsAxis})
+	if err != nil {
+		return fmt.Errorf("%d devices: %w", n, err)
+	}
+	s.mesh = mesh
+	return nil
+}
+
+// Devices is how many devices compute.
+func (s *Graphs) Devices() int {
+	if s.mesh == nil {
+		return 1
+	}
+	return s.mesh.NumDevices()
+}
+
+// split is a graph that XLA has divided among the devices of a mesh.
+type split struct {
+	exec  *model.Exec
+	mesh  *distributed.DeviceMesh
+	bytes int
+}
+
+// compileSplit is compile for several devices. GoMLX compiles such a graph when it is called.
+func (s *Graphs) compileSplit(exec *model.Exec, inputs []any) (executable, []*tensors.Tensor, error) {
+	e := split{exec: exec, mesh: s.mesh}
+	specs := make([]*distributed.ShardingSpec, len(inputs))
+	for i, x := range inputs {
+		t, err := tensors.FromAnyValue(x)
+		if err != nil {
+			return nil, nil, fmt.Errorf("input %d: %w", i, err)
+		}
+		specs[i] = e.spec(t)
+	}
+	exec.AutoSharding(s.mesh).WithInputShardingSpecs(specs...).WithOutputShardingSpecs(distributed.NewReplicatedShardingSpec(s.mesh))
+	out, g, err := e.call(inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	e.bytes = sizeOf(g)
+	return e, out, nil
+}
+
+// spec is how an input lies on the devices: ids [B, ...] split by rows, a scalar on all.
+func (e split) spec(t *tensors.Tensor) *distributed.ShardingSpec {
+	spec := distributed.NewReplicatedShardingSpec(e.mesh)
+	if t.Rank() > 0 {
+		spec.Axes = []distributed.AxisSpec{{rowsAxis}}
+	}
+	return spec
+}
+
+func (e split) run(inputs []any) ([]*tensors.Tensor, error) {
+	out, _, err := e.call(inputs)
+	return out, err
+}
+
+// call calls the graph. All devices have all results: those of the first are given.
+func (e split) call(inputs []any) ([]*tensors.Tensor, *Graph, error) {
+	arguments := make([]any, len(inputs))
+	for i, x := range inputs {
+		t, err := tensors.FromAnyValue(x)
+		if err != nil {
+			return nil, nil, fmt.Errorf("input %d: %w", i, err)
+		}
+		spread, err := dtensor.ShardTensor(e.spec(t), t)
+		if err != nil {
+			return nil, nil, fmt.Errorf("input %d: %w", i, err)
+		}
+		defer func() { _ = spread.FinalizeAll() }()
+		arguments[i] = spread
+	}
+	out, g, err := e.exec.CallWithGraph(arguments...)
+	if err != nil {
+		return nil, nil, err
+	}
+	n := len(out) / e.mesh.NumDevices()
+	finalize(out[n:])
+	return out[:n], g, nil
+}
+
+func (e split) size() int { return e.bytes }
+func (e split) free()     { e.exec.Finalize() }
