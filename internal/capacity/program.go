@@ -34,13 +34,9 @@ const bytesPerNode = 164
 
 // compile compiles the graph for inputs, and notes what running it needs.
 func compile(exec *model.Exec, backend compute.Backend, store *model.Store, inputs []any) (*program, error) {
-	list := make([]shapes.Shape, len(inputs))
-	for i, x := range inputs {
-		t, err := tensors.FromAnyValue(x)
-		if err != nil {
-			return nil, fmt.Errorf("input %d: %w", i, err)
-		}
-		list[i] = t.Shape()
+	list, err := InputShapes(inputs)
+	if err != nil {
+		return nil, err
 	}
 	g, err := exec.Compile(list...)
 	if err != nil {
@@ -58,6 +54,19 @@ func compile(exec *model.Exec, backend compute.Backend, store *model.Store, inpu
 		}
 	}
 	return p, nil
+}
+
+// InputShapes are the shapes of a graph's inputs.
+func InputShapes(inputs []any) ([]shapes.Shape, error) {
+	list := make([]shapes.Shape, len(inputs))
+	for i, x := range inputs {
+		t, err := tensors.FromAnyValue(x)
+		if err != nil {
+			return nil, fmt.Errorf("input %d: %w", i, err)
+		}
+		list[i] = t.Shape()
+	}
+	return list, nil
 }
 
 // sizeOf is about what a compiled graph takes, in bytes.
