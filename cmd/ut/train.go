@@ -88,15 +88,7 @@ func (f *trainFlags) check(c *cobra.Command, args []string) error {
 		}
 		return nil
 	}
-	switch {
-	case len(args) == 0 && f.config == "":
-		return usagef("what to train is missing: name an EXPERIMENT (ut list shows them), a --config file, or a run to --resume")
-	case len(args) > 0 && f.config != "":
-		return usagef("%q and --config %s are both given: choose one", args[0], f.config)
-	case len(args) > 1:
-		return usagef("%q is one argument too many", args[1])
-	}
-	return nil
+	return oneExperiment(args, f.config, "what to train is missing: name an EXPERIMENT (ut list shows them), a --config file, or a run to --resume")
 }
 
 // start trains in a new run directory.
