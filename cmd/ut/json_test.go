@@ -74,6 +74,10 @@ func TestJSON(t *testing.T) {
 func TestJSONOfTheProgram(t *testing.T) {
 	for name, args := range map[string][]string{
 		"eval": {"eval", trained(t), "--count", "3"}, "version": {"version"}, "list": {"list"},
+		"plan": {
+			"plan", "translation", "--vocabulary", "20", "--length", "8", "--flops", "1e9", "--seconds", "0.01", "--set", "model.width=8", "--set", "model.heads=2",
+			"--set", "model.transition.feedforward.filter=8", "--set", `training.batch={"rows": 2}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := fields(t, []byte(succeeds(t, append(args, "--json")...)))
