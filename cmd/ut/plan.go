@@ -12,8 +12,8 @@ import (
 	"universal-transformer/pipeline"
 )
 
-const planHelp = `plan tells what training an experiment takes before it is trained: parameters, memory, operations, and
-the time of all its updates here and elsewhere. Nothing is written.
+const planHelp = `plan tells what training an experiment takes before it is trained: parameters, memory,
+operations, and the time of all its updates here and elsewhere. Nothing is written.
 
 Operations are the multiplications and additions of matrix products, forward and backward, of the
 typical batch: of 32 from the beginning, the one in the middle by its positions. At adaptive depth
@@ -21,16 +21,16 @@ they are those of positions that run all steps, which is the most there can be. 
 largest of them, its activations as the backend cpu plans them.
 
 Updates are measured for --seconds on this machine, of fewer rows if a whole batch would take too
-long (the time is then rather too long than too short). --flops asks for the same on a machine that sustains so many operations a second: 2e11 are two
-cores of a server, 5e12 64 of them, 1e14 and more a GPU. --ranks shares the batches of an update
-(training.accumulate) among so many machines, which send gradients at --network bits a second
-without computing meanwhile. Validation is not counted.
+long (the time is then rather too long than too short). --flops asks for the same on a machine that
+sustains so many operations a second: 2e11 are two cores of a server, 5e12 64 of them, 1e14 and more
+a GPU. --ranks shares the batches of an update (training.accumulate) among so many machines, which
+send gradients at --network bits a second without computing meanwhile. Validation is not counted.
 
 Without data, --vocabulary and --length say what they are like; translation has its number of
 sub-words from the configuration.
 
-With --json: an object with the fields experiment, model, adaptive, assumed (vocabulary, length; where
-the data were not read), rows, source_positions, target_positions (of the typical batch),
+With --json: an object with the fields experiment, model, adaptive, assumed (vocabulary, length;
+where the data were not read), rows, source_positions, target_positions (of the typical batch),
 batches_per_update, updates, parameters, model_bytes, optimizer_bytes, work_bytes,
 operations_per_update, ranks, exchange_seconds (of an update), and measured and stated, each with
 machine, operations_per_second, updates_per_second, seconds (of all updates), and measured_updates,

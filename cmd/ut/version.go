@@ -41,8 +41,8 @@ With --json: an object with the fields
   simd             true if vector instructions were compiled in (GOEXPERIMENT=simd)
   cpu_refuses      operations that the backend cpu does not do
   cpu_replays      number types whose graphs it hands to the backend go
-  xla_plugins      where XLA is compiled in (docs/accelerators.md): name, path, platform and devices of
-                   each plugin that is found, and what is wrong with it if it cannot be used`,
+  xla_plugins      where XLA is compiled in (docs/accelerators.md): name, path, platform and
+                   devices of each plugin that is found, and the problem if it cannot be used`,
 		Example: `  ut version
   ut version --json`,
 		Args: arguments(),
