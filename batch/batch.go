@@ -7,7 +7,6 @@ package batch
 
 import (
 	"fmt"
-	"slices"
 
 	"universal-transformer/task"
 	"universal-transformer/vocab"
@@ -48,18 +47,6 @@ func Pad(examples []task.Example, rows, sourceLength, targetLength int) (Batch, 
 		copy(b.Target[i*targetLength:], e.Target)
 	}
 	return b, nil
-}
-
-// WithRowsMultipleOf is the batch with as many empty rows more, at the bottom, as make the number of rows a multiple of n.
-func (b Batch) WithRowsMultipleOf(n int) Batch {
-	rows := (b.Rows + n - 1) / n * n
-	if rows == b.Rows {
-		return b
-	}
-	b.Source = append(slices.Clone(b.Source), make([]vocab.ID, (rows-b.Rows)*b.SourceLength)...)
-	b.Target = append(slices.Clone(b.Target), make([]vocab.ID, (rows-b.Rows)*b.TargetLength)...)
-	b.Rows = rows
-	return b
 }
 
 // SourcePositions is how many positions a source row has: SourceLength, unless positions hold several ids.

@@ -108,7 +108,8 @@ check "... with the losses of cpu to 6 digits" agree cpu crossed-back 6
 "$dir/ut-xla" train demo --out "$dir/killed" --backend "$backend" "${sets[@]}" --set training.steps=100 >"$dir/killed.log" 2>&1 &
 victim=$!
 until [ -n "$(find "$dir/killed" -name '*00000030*' 2>/dev/null)" ] || ! kill -0 "$victim" 2>/dev/null; do sleep 0.05; done
-kill -9 "$victim" 2>/dev/null && wait "$victim" 2>/dev/null
+kill -9 "$victim" 2>/dev/null || fail "the run to kill has ended before"
+wait "$victim" 2>/dev/null || true
 check "kill -9 and resume on $backend" resume "$backend" killed killed-resumed
 check "... resumed from a checkpoint" grep -q '^resuming from the checkpoint of step' "$dir/killed-resumed.log"
 check "... bit for bit" cmp -s "$dir/xla/metrics.jsonl" "$dir/killed-resumed/metrics.jsonl"

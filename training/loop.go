@@ -107,7 +107,6 @@ func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64,
 		if err != nil {
 			return tally, 0, err
 		}
-		b = b.WithRowsMultipleOf(t.graphs.Devices())
 		positions := t.drawPositions(b, "positions", (t.step-1)*int64(n)+int64(i))
 		exec := t.update
 		if i < n-1 {

@@ -30,9 +30,7 @@ func (t *Trainer) prepare() error {
 			t.state.CapacityPlan.CompileCost = 0
 		}
 	}
-	if err := t.build(); err != nil {
-		return err
-	}
+	t.build()
 	c, refused, err := t.Log.Latest()
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
 		if err := Fresh(t.Log, err); err != nil {

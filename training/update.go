@@ -15,12 +15,13 @@ import (
 )
 
 // build makes the executors. Graphs are built when the first batch of a shape comes. Rows are split over all devices of the backend.
-func (t *Trainer) build() error {
+func (t *Trainer) build() {
 	last := t.updateGraph
 	if t.Config.Accumulate > 1 {
 		last = t.accumulateGraph(true)
 	}
 	t.graphs = capacity.NewGraphs(t.Backend, t.Store, capacity.Budget)
+	t.graphs.SplitRows()
 	run := func(graph capacity.GraphBuilder) *capacity.Runner {
 		return t.graphs.Runner(graph, t.state.CapacityPlan)
 	}
@@ -32,7 +33,6 @@ func (t *Trainer) build() error {
 	if t.state.CapacityPlan != nil && !t.update.Plans() {
 		t.notify("halted positions are computed too, as with training.compute_halted: " + t.Backend.Name() + " compiles so slowly that leaving them out would take longer")
 	}
-	return t.graphs.SplitRows()
 }
 
 // adam is Adam (Kingma and Ba, 2015), with weight decay AdamW (Loshchilov and Hutter, 2019), as GoMLX computes it; its

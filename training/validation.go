@@ -111,7 +111,6 @@ func (t *Trainer) better(tally objective.Tally, figures []score.Metric) bool {
 // at positions beyond the longest sequence is chosen at all of them.
 func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, err error) {
 	for i, b := range batches {
-		b = b.WithRowsMultipleOf(t.graphs.Devices())
 		positions := t.drawPositions(b, "validation positions", int64(i))
 		out, err := t.evaluate.Call(capacity.ShapeOf(b), t.arguments(b, positions)...)
 		if err != nil {

@@ -1,9 +1,11 @@
 package capacity
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gomlx/compute/distributed"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/core/tensors/dtensor"
@@ -13,20 +15,20 @@ import (
 // rowsAxis is the only axis of the mesh of devices.
 const rowsAxis = "rows"
 
-// SplitRows splits the rows of what the graphs are called with over all devices of the backend; the variables are on every one of them.
-// Results are those of one device, but for rounding. Rows must be a multiple of [Graphs.Devices]. It must be called before anything is
-// compiled, and once for a store: variables remember the mesh that they were spread over.
-func (s *Graphs) SplitRows() error {
+// SplitRows splits the rows of what the graphs are called with over all devices of the backend, if it has several; the variables are on every
+// one of them. Results are those of one device, but for rounding. Where rows are no multiple of the devices, rows of zeros follow, which
+// stand for padding: a graph must take no notice of them. It must be called before anything is compiled, and once for a store, because
+// variables remember the mesh that they were spread over.
+func (s *Graphs) SplitRows() {
 	n := s.backend.NumDevices()
 	if n < 2 {
-		return nil
+		return
 	}
 	mesh, err := distributed.NewDeviceMesh([]int{n}, []string{rowsAxis})
 	if err != nil {
-		return fmt.Errorf("%d devices: %w", n, err)
+		panic(err) // an axis with a name is no mistake
 	}
 	s.mesh = mesh
-	return nil
 }
 
 // Devices is how many devices compute.
@@ -53,7 +55,7 @@ func (s *Graphs) compileSplit(exec *model.Exec, inputs []any) (executable, []*te
 		if err != nil {
 			return nil, nil, fmt.Errorf("input %d: %w", i, err)
 		}
-		specs[i] = e.spec(t)
+		specs[i] = e.spec(t.Shape())
 	}
 	exec.AutoSharding(s.mesh).WithInputShardingSpecs(specs...).WithOutputShardingSpecs(distributed.NewReplicatedShardingSpec(s.mesh))
 	out, g, err := e.call(inputs)
@@ -65,12 +67,30 @@ func (s *Graphs) compileSplit(exec *model.Exec, inputs []any) (executable, []*te
 }
 
 // spec is how an input lies on the devices: ids [B, ...] split by rows, a scalar on all.
-func (e split) spec(t *tensors.Tensor) *distributed.ShardingSpec {
+func (e split) spec(shape shapes.Shape) *distributed.ShardingSpec {
 	spec := distributed.NewReplicatedShardingSpec(e.mesh)
-	if t.Rank() > 0 {
+	if shape.Rank() > 0 {
 		spec.Axes = []distributed.AxisSpec{{rowsAxis}}
 	}
 	return spec
+}
+
+// spread puts an input on the devices, with rows of zeros to make their number a multiple of them.
+func (e split) spread(t *tensors.Tensor) (*dtensor.Tensor, error) {
+	shape, n := t.Shape().Clone(), e.mesh.NumDevices()
+	if shape.Rank() > 0 && shape.Dimensions[0]%n != 0 {
+		shape.Dimensions[0] += n - shape.Dimensions[0]%n
+		filled := tensors.FromShape(shape)
+		var inner error
+		err := t.ConstBytes(func(rows []byte) {
+			inner = filled.MutableBytes(func(all []byte) { copy(all, rows) })
+		})
+		if err := errors.Join(err, inner); err != nil {
+			return nil, err
+		}
+		t = filled
+	}
+	return dtensor.ShardTensor(e.spec(shape), t)
 }
 
 func (e split) run(inputs []any) ([]*tensors.Tensor, error) {
@@ -86,7 +106,7 @@ func (e split) call(inputs []any) ([]*tensors.Tensor, *Graph, error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("input %d: %w", i, err)
 		}
-		spread, err := dtensor.ShardTensor(e.spec(t), t)
+		spread, err := e.spread(t)
 		if err != nil {
 			return nil, nil, fmt.Errorf("input %d: %w", i, err)
 		}

@@ -34,8 +34,11 @@ func onDevices(t *testing.T, devices int) (losses []float64, weights []float64) 
 	descend := graphs.Runner(func(scope *model.Scope, nodes []*Node, _ capacity.Capacities) ([]*Node, universal.Result) {
 		x, rate := ConvertDType(nodes[0], dtypes.Float64), nodes[1]
 		w := scope.VariableWithShape("w", shapes.Make(dtypes.Float64, 3))
-		distance := Sub(Dot(x, w.NodeValue(x)).Product(), ReduceMax(x, 1))
-		loss := ReduceAllMean(Square(distance))
+		if rows := nodes[0].Shape().Dimensions[0]; rows%devices != 0 {
+			t.Errorf("%d rows on %d devices", rows, devices)
+		}
+		distance := Sub(Dot(x, w.NodeValue(x)).Product(), ReduceMax(x, 1)) // 0 of rows of zeros
+		loss := ReduceAllSum(Square(distance))
 		w.SetNodeValue(Sub(w.NodeValue(x), Mul(rate, Gradient(loss, w.NodeValue(x))[0])))
 		return []*Node{loss, ReduceAllSum(x)}, universal.Result{}
 	}, capacity.NewPlanner(universal.Encoder{Config: universal.Config{Halting: halting.Frozen{}, Transition: universal.FeedForward{}}}))
@@ -43,13 +46,13 @@ func onDevices(t *testing.T, devices int) (losses []float64, weights []float64) 
 		t.Error("plans capacities, of which each would be a graph")
 	}
 	for i := range 10 {
-		rows := 8 + 4*(i%2)
+		rows := 8 + 3*(i%2) // the second is no multiple of four
 		ids, sum := make([]int32, rows*3), 0.0
 		for j := range ids {
 			ids[j] = int32((j*7 + i) % 5)
 			sum += float64(ids[j])
 		}
-		out, err := descend.Call(capacity.Shape{Rows: rows, Source: 3}, tensors.FromFlatDataAndDimensions(ids, rows, 3), float64(0.01))
+		out, err := descend.Call(capacity.Shape{Rows: rows, Source: 3}, tensors.FromFlatDataAndDimensions(ids, rows, 3), float64(0.001))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,9 +63,6 @@ func onDevices(t *testing.T, devices int) (losses []float64, weights []float64) 
 	}
 	if s := graphs.Stats(); s.Compiled != 2 || s.Bytes <= 0 {
 		t.Errorf("%+v, want two graphs", s)
-	}
-	if _, err := descend.Call(capacity.Shape{Rows: devices + 1, Source: 3}, tensors.FromShape(shapes.Make(dtypes.Int32, devices+1, 3)), float64(0)); devices > 1 && err == nil {
-		t.Errorf("%d rows are not split over %d devices", devices+1, devices)
 	}
 	value, err := store.GetVariable("/w").Value()
 	if err != nil {
@@ -78,9 +78,7 @@ func newSplit(t *testing.T, backend compute.Backend, store *model.Store) *capaci
 	}
 	graphs := capacity.NewGraphs(backend, store, capacity.Budget)
 	t.Cleanup(graphs.Close)
-	if err := graphs.SplitRows(); err != nil {
-		t.Fatal(err)
-	}
+	graphs.SplitRows()
 	return graphs
 }
 
