@@ -58,6 +58,13 @@ func (s *Graphs) compileSplit(exec *model.Exec, inputs []any) (executable, []*te
 		specs[i] = e.spec(t.Shape())
 	}
 	exec.AutoSharding(s.mesh).WithInputShardingSpecs(specs...).WithOutputShardingSpecs(distributed.NewReplicatedShardingSpec(s.mesh))
+	for v := range s.store.IterVariables() { // GoMLX's random state does not know its store, and so not the store's own spec
+		if v.ShardingSpec() == nil {
+			if err := v.SetShardingSpec(distributed.NewReplicatedShardingSpec(s.mesh)); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
 	out, g, err := e.call(inputs)
 	if err != nil {
 		return nil, nil, err

@@ -39,7 +39,9 @@ func onDevices(t *testing.T, devices int) (losses []float64, weights []float64) 
 		}
 		distance := Sub(Dot(x, w.NodeValue(x)).Product(), ReduceMax(x, 1)) // 0 of rows of zeros
 		loss := ReduceAllSum(Square(distance))
-		w.SetNodeValue(Sub(w.NodeValue(x), Mul(rate, Gradient(loss, w.NodeValue(x))[0])))
+		noise := scope.Store().RandomUniform(x.Graph(), shapes.Make(dtypes.Float64, 3))
+		step := Sub(Gradient(loss, w.NodeValue(x))[0], noise)
+		w.SetNodeValue(Sub(w.NodeValue(x), Mul(rate, step)))
 		return []*Node{loss, ReduceAllSum(x)}, universal.Result{}
 	}, capacity.NewPlanner(universal.Encoder{Config: universal.Config{Halting: halting.Frozen{}, Transition: universal.FeedForward{}}}))
 	if descend.Plans() {
