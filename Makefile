@@ -10,7 +10,7 @@ PACKAGES ?= ./...
 FUZZ     ?= 1000000x
 FUZZ_ARCHIVES ?= 100000x
 
-.PHONY: help build demo test fuzz race race-all check cross golden bench report generate clean
+.PHONY: help build demo test fuzz race race-all check cross golden check-xla bench report generate clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,7 +48,10 @@ generate: ## the generated kernels, again
 	$(GO) generate ./cpu/...
 
 golden: ## compare the model with GOLDEN=dir of reference vectors, on BACKEND=name
-	$(GO) run ./internal/cmd/golden -backend "$(BACKEND)" "$(GOLDEN)"
+	$(if $(filter xla%,$(BACKEND)),CGO_ENABLED=1) $(GO) run $(if $(filter xla%,$(BACKEND)),-tags xla) ./internal/cmd/golden -backend "$(BACKEND)" "$(GOLDEN)"
+
+check-xla: ## hold XLA (BACKEND=xla:cpu) to the backend cpu; one line where there is no plugin
+	GO="$(GO)" scripts/xla.sh $(or $(BACKEND),xla:cpu)
 
 bench: build ## compare engines at the model's work; PEER=script and PYTHON=python add a peer
 	$(GO) run ./internal/cmd/bench -peer "$(PEER)" -python "$(PYTHON)" -out bin/bench.md

@@ -21,6 +21,8 @@ type rule struct {
 var external = map[string]string{
 	"GoMLX":       "github.com/gomlx/gomlx/... github.com/gomlx/compute/...",
 	"compute":     "github.com/gomlx/compute/...",
+	"go-xla":      "github.com/gomlx/go-xla/...",
+	"klog":        "k8s.io/klog/v2",
 	"cobra":       "github.com/spf13/cobra github.com/spf13/pflag",
 	"x/sys":       "golang.org/x/sys/cpu",
 	"x/term":      "golang.org/x/term",

@@ -18,6 +18,7 @@ type executable struct {
 	main            *exec.Program
 	names           []string
 	inputs, outputs []shapes.Shape
+	operations      float64 // see Cost
 }
 
 var _ compute.Executable = (*executable)(nil)
@@ -100,7 +101,7 @@ func (bd *builder) compile() (compute.Executable, error) {
 		return nil, err
 	}
 	f := bd.module.Main
-	e := &executable{backend: bd.backend, main: main, names: make([]string, len(f.Params))}
+	e := &executable{backend: bd.backend, main: main, names: make([]string, len(f.Params)), operations: operationsOf(f)}
 	for i, p := range f.Params {
 		e.names[i] = p.Attr.(*ir.ParamAttr).Name
 	}

@@ -121,10 +121,7 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 	}
 	var logits [][]float64
 	for at := 0; at <= common; {
-		n := 1 // the largest power of two that is left, so that few shapes occur
-		for at+2*n <= common+1 && n < longestChunk {
-			n *= 2
-		}
+		n := c.d.chunk(common + 1 - at)
 		chunk := make([]vocab.ID, len(c.sources)*n)
 		for r, source := range c.sources {
 			for i := range n {
@@ -140,6 +137,19 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 		at += n
 	}
 	return logits, nil
+}
+
+// chunk is how many of the tokens of a prompt that are left are read at once: the largest power of two that there are, or, where graphs
+// should be few, of eight, so that few shapes occur.
+func (d *Decoder) chunk(left int) int {
+	n, factor := 1, 2
+	if d.few {
+		factor = 8
+	}
+	for n*factor <= min(left, longestChunk) {
+		n *= factor
+	}
+	return n
 }
 
 // longestChunk is how many tokens of a prompt are read at once, at most.
@@ -190,6 +200,9 @@ func callDonating(d *Decoder, call func(...any) ([]*tensors.Tensor, error), args
 // the tensors are gathered anew.
 func (c *Cached) reorder(parents []int) error {
 	size := rowsFor(len(parents))
+	if c.d.few { // rows of no use cost less than a graph without them
+		size = max(size, len(c.sources))
+	}
 	slots := make([]int, len(parents))
 	taken := make([]bool, len(c.sources))
 	gather := size != len(c.sources)

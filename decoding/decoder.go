@@ -9,6 +9,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine"
 	"universal-transformer/universal"
 	"universal-transformer/vocab"
 )
@@ -19,6 +20,7 @@ type Decoder struct {
 	backend  compute.Backend
 	model    Model
 	language bool // there are no sources but prompts
+	few      bool // compiling a graph takes so long that there should be few: see engine.CompilesSlowly
 
 	cacheSource, next, uncached *model.Exec
 	gather, grow                *Exec
@@ -52,9 +54,10 @@ func New(backend compute.Backend, store *model.Store, m Model) (*Decoder, error)
 		return nil, err
 	}
 	source, _ := m.Vocabularies()
-	d := &Decoder{backend: backend, model: m, language: source == 0}
+	d := &Decoder{backend: backend, model: m, language: source == 0, few: engine.CompilesSlowly(backend)}
 	return d, d.prepare(store)
 }
+
 func (d *Decoder) prepare(store *model.Store) (err error) {
 	if d.gather, err = NewExec(d.backend, gatherGraph); err != nil {
 		return err

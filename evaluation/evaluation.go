@@ -31,6 +31,8 @@ type Evaluator struct {
 	Beam          decoding.Beam               // Width 0: greedy decoding
 	Progress      func(done, total int)       // examples; may be nil
 	Updates       func(encoder, decoder Mean) // after every batch: steps that positions ran, where depth is adaptive; may be nil
+
+	computedHalted bool // the backend has made it so, whatever ComputeHalted says
 }
 
 var _ task.Model = (*Evaluator)(nil)
@@ -70,6 +72,7 @@ func (e *Evaluator) each(ctx context.Context, examples []task.Example, graph cap
 	}
 	runner := capacity.NewRunner(e.Backend, e.Store, graph, planner)
 	defer runner.Close()
+	e.computedHalted = e.computedHalted || planner != nil && !runner.Plans()
 	done := 0
 	for _, b := range batch.Chunk(examples, e.Plan) {
 		if err := ctx.Err(); err != nil {

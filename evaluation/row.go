@@ -29,6 +29,9 @@ func (e *Evaluator) Measure(ctx context.Context, by task.Measure, examples []tas
 	}
 	var err error
 	row.Measurement, err = by.Measure(ctx, &watched, examples)
+	if watched.computedHalted {
+		row.Notes = append(row.Notes, "halted positions were computed too: "+e.Backend.Name()+" compiles so slowly that leaving them out would take longer")
+	}
 	return row, err
 }
 

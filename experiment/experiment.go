@@ -17,6 +17,7 @@ import (
 	"universal-transformer/batch"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
+	"universal-transformer/task/translation"
 	"universal-transformer/training"
 )
 
@@ -188,6 +189,14 @@ func (r Run) Plan(opened task.Task) batch.Plan {
 		Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: source, MaxTarget: target,
 		TokensPerPosition: opened.Vocabularies().TokensPerPosition,
 	}
+}
+
+// Subwords is how many pieces of words the task's text is cut into, as far as the configuration says it; else 0.
+func (r Run) Subwords() int {
+	if d, is := r.Task.Value.(translation.Translation); is {
+		return d.TokenizerSize
+	}
+	return 0
 }
 
 // CheckPositions is an error if training draws positions from a range that its longest sequences do not fit.

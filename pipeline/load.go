@@ -12,6 +12,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/decoding"
+	"universal-transformer/engine"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
 	"universal-transformer/runlog"
@@ -173,9 +174,17 @@ func fits(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *run
 	return sealed(r, v, c)
 }
 
-// declared builds a model once, without running it, to learn its parameters' names and shapes. perPosition is the ids of a source
-// position.
+// declared builds a model once, without running it, to learn its parameters' names and shapes, which are the same on every backend.
+// perPosition is the ids of a source position.
 func declared(backend compute.Backend, m universal.Model, perPosition int) (map[string][]int, error) {
+	if engine.CompilesSlowly(backend) {
+		quick, err := engine.New("")
+		if err != nil {
+			return nil, err
+		}
+		defer quick.Finalize()
+		backend = quick
+	}
 	store := model.NewStore()
 	exec, err := model.NewExec(backend, store, func(scope *model.Scope, ids *graph.Node) *graph.Node {
 		return m.Forward(scope, universal.Inputs{Source: ids, Target: ids}, universal.Options{}).Logits

@@ -14,13 +14,14 @@ import (
 	"universal-transformer/universal"
 )
 
-// build makes the executors. Graphs are built when the first batch of a shape comes.
+// build makes the executors. Graphs are built when the first batch of a shape comes. Rows are split over all devices of the backend.
 func (t *Trainer) build() {
 	last := t.updateGraph
 	if t.Config.Accumulate > 1 {
 		last = t.accumulateGraph(true)
 	}
 	t.graphs = capacity.NewGraphs(t.Backend, t.Store, capacity.Budget)
+	t.graphs.SplitRows()
 	run := func(graph capacity.GraphBuilder) *capacity.Runner {
 		return t.graphs.Runner(graph, t.state.CapacityPlan)
 	}
@@ -29,6 +30,9 @@ func (t *Trainer) build() {
 		f := t.forward(scope, nodes, c, false)
 		return []*Node{f.tally}, f.result
 	})
+	if t.state.CapacityPlan != nil && !t.update.Plans() {
+		t.notify("halted positions are computed too, as with training.compute_halted: " + t.Backend.Name() + " compiles so slowly that leaving them out would take longer")
+	}
 }
 
 // adam is Adam (Kingma and Ba, 2015), with weight decay AdamW (Loshchilov and Hutter, 2019), as GoMLX computes it; its

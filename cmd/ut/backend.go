@@ -14,7 +14,12 @@ func backendFlag(c *cobra.Command, name *string) {
 
 // using makes a backend and closes it when work is done.
 func using(name string, work func(compute.Backend) error) error {
-	backend, err := engine.New(name)
+	return usingDevices(name, 1, work)
+}
+
+// usingDevices is using, with several devices of a backend.
+func usingDevices(name string, devices int, work func(compute.Backend) error) error {
+	backend, err := engine.NewWithDevices(name, devices)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -73,6 +74,28 @@ func TestVersion(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q does not say %q", got, want)
 		}
+	}
+}
+
+// A plan says what an experiment takes, and leaves nothing behind.
+func TestPlan(t *testing.T) {
+	dir := t.TempDir()
+	c := exec.Command(program, append([]string{"plan", "demo", "--flops", "1e6", "--seconds", "0.01"}, tiny()...)...)
+	c.Dir = dir
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"experiment  demo: Universal Transformer, 1 steps, width 8, 2 heads\n", "1 batch an update, 20 updates\n", "parameters  1,", "memory      ", "operations  ",
+		"here        ", "measured with ", "there       ", " at 1e+06 operations a second\n",
+	} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("does not say %q:\n%s", want, out)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left %v behind (%v)", left, err)
 	}
 }
 

@@ -14,6 +14,19 @@ func setFlag(c *cobra.Command, sets *[]string) {
 	c.Flags().StringArrayVar(sets, "set", nil, "change a field, as in model.width=128; may be given again and again (`path=value`)")
 }
 
+// oneExperiment asks for an experiment's name, or a file that has one.
+func oneExperiment(args []string, file, missing string) error {
+	switch {
+	case len(args) == 0 && file == "":
+		return usagef("%s", missing)
+	case len(args) > 0 && file != "":
+		return usagef("%q and --config %s are both given: choose one", args[0], file)
+	case len(args) > 1:
+		return usagef("%q is one argument too many", args[1])
+	}
+	return nil
+}
+
 // largestConfiguration is far above the size of any, in bytes.
 const largestConfiguration = 1 << 20
 

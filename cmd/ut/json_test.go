@@ -38,6 +38,14 @@ func TestJSON(t *testing.T) {
 			Version: "1.2.3", Go: "go1.26.5", Platform: "linux/amd64", Backends: []string{"cpu", "go"}, Default: "cpu", SIMD: true,
 			Refused: []string{"FFT"}, Replayed: []string{"Float16"},
 		},
+		"plan": pipeline.Estimate{
+			Experiment: "base", Model: "Universal Transformer, 6 steps", Assumed: &pipeline.Assumed{Vocabulary: 5000, Length: 32}, Rows: 128, Source: 32, Target: 33,
+			Batches: 8, Updates: 1000, Parameters: 2595840, ModelBytes: 10383360, OptimizerBytes: 20766728, WorkBytes: 1288490189, Operations: 2.16e11, Ranks: 2,
+			ExchangeSeconds: 0.25, Stated: &pipeline.Speed{Machine: "stated", OperationsPerSecond: 5e12, UpdatesPerSecond: 3.5, Seconds: 285.7},
+			Measured: &pipeline.Speed{
+				Machine: "SIMD CPU backend", OperationsPerSecond: 1.5e11, UpdatesPerSecond: 0.5, Seconds: 2000, MeasuredUpdates: 7, MeasuredRows: 16, MeasuredSeconds: 5.1,
+			},
+		},
 		"list": []listedEntry{{"demo", "first light"}, {"a<b", "no escapes & such"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -66,6 +74,10 @@ func TestJSON(t *testing.T) {
 func TestJSONOfTheProgram(t *testing.T) {
 	for name, args := range map[string][]string{
 		"eval": {"eval", trained(t), "--count", "3"}, "version": {"version"}, "list": {"list"},
+		"plan": {
+			"plan", "translation", "--vocabulary", "20", "--length", "8", "--flops", "1e9", "--seconds", "0.01", "--set", "model.width=8", "--set", "model.heads=2",
+			"--set", "model.transition.feedforward.filter=8", "--set", `training.batch={"rows": 2}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := fields(t, []byte(succeeds(t, append(args, "--json")...)))

@@ -27,7 +27,7 @@ exports. Most commands take such a directory as RUN.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newDemo(), newList(), newShow(), newTrain(), newEval(), newDecode(), newScore(), newTranslate(), newTrace(), newExport(),
+	root.AddCommand(newDemo(), newList(), newShow(), newPlan(), newTrain(), newEval(), newDecode(), newScore(), newTranslate(), newTrace(), newExport(),
 		newAnswer(), newExperiment(), newReport(), newData(), newTokenizer(), newBleu(), newBench(), newVersion())
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range root.Commands() {

@@ -17,6 +17,7 @@ import (
 type trainFlags struct {
 	config, out, resume, backend string
 	seed                         uint64
+	devices                      int
 	sets                         []string
 }
 
@@ -34,6 +35,10 @@ every bit is as without the interruption. Where kernels, products or threads dif
 training.schedule (a lower rate, after a loss that is no number), other intervals between lines,
 validations and checkpoints, training.keep and training.stop. Nothing else of a run can change.
 
+--devices N splits the rows of every batch over N devices of the backend, which XLA has (see
+docs/accelerators.md): the losses are those of one device, but for rounding. Rows that are no
+multiple of N are filled up with empty ones, which count for nothing.
+
 Ctrl-C, SIGTERM and the end of the terminal end training after the update at hand, with a
 checkpoint; a second one at once.`,
 		Example: `  ut train reverse
@@ -41,6 +46,7 @@ checkpoint; a second one at once.`,
   ut train --config mine.json --out runs/mine
   ut train base --set task.table.path=pairs.tsv --out runs/pairs
   ut train --resume runs/mine
+  ut train translation --backend xla:cuda --devices 4 --out runs/de
   ut train --resume runs/mine --set training.steps=50000`,
 		Args: func(*cobra.Command, []string) error { return nil },
 		RunE: func(c *cobra.Command, args []string) error {
@@ -57,13 +63,20 @@ checkpoint; a second one at once.`,
 	c.Flags().StringVar(&f.out, "out", "", "run `directory` (default runs/ and the experiment's name)")
 	c.Flags().StringVar(&f.resume, "resume", "", "go on with the run in this `directory`")
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that everything random comes from (default the experiment's)")
+	c.Flags().IntVar(&f.devices, "devices", 1, "split the rows of batches over so many `devices`")
 	setFlag(c, &f.sets)
 	backendFlag(c, &f.backend)
 	return c
 }
 
+// mostDevices is far more than a host has.
+const mostDevices = 1024
+
 // check rejects what cannot be meant together.
 func (f *trainFlags) check(c *cobra.Command, args []string) error {
+	if err := between(c, "devices", mostDevices); err != nil {
+		return err
+	}
 	if f.resume != "" {
 		for _, name := range []string{"config", "out", "seed"} {
 			if c.Flags().Changed(name) {
@@ -75,15 +88,7 @@ func (f *trainFlags) check(c *cobra.Command, args []string) error {
 		}
 		return nil
 	}
-	switch {
-	case len(args) == 0 && f.config == "":
-		return usagef("what to train is missing: name an EXPERIMENT (ut list shows them), a --config file, or a run to --resume")
-	case len(args) > 0 && f.config != "":
-		return usagef("%q and --config %s are both given: choose one", args[0], f.config)
-	case len(args) > 1:
-		return usagef("%q is one argument too many", args[1])
-	}
-	return nil
+	return oneExperiment(args, f.config, "what to train is missing: name an EXPERIMENT (ut list shows them), a --config file, or a run to --resume")
 }
 
 // start trains in a new run directory.
@@ -103,7 +108,7 @@ func (f *trainFlags) start(c *cobra.Command, args []string) error {
 	if dir == "" {
 		dir = filepath.Join("runs", filepath.Base(r.Name))
 	}
-	return using(f.backend, func(backend compute.Backend) error {
+	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
 		err := watched(c, dir, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
 			return pipeline.Train(ctx, backend, r, dir, w)
 		})
@@ -116,7 +121,7 @@ func (f *trainFlags) start(c *cobra.Command, args []string) error {
 
 // goOn trains in a run directory that is there.
 func (f *trainFlags) goOn(c *cobra.Command) error {
-	return using(f.backend, func(backend compute.Backend) error {
+	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
 		return watched(c, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
 			return pipeline.Resume(ctx, backend, f.resume, w, f.sets...)
 		})

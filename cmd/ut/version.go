@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/cpu"
 	"universal-transformer/engine"
@@ -16,15 +15,16 @@ import (
 
 // versions is the JSON of version.
 type versions struct {
-	Version  string   `json:"version"`
-	Go       string   `json:"go"`
-	Platform string   `json:"platform"`
-	Backends []string `json:"backends"`
-	Default  string   `json:"default_backend"`
-	SIMD     bool     `json:"simd"`
-	BFloat16 string   `json:"cpu_bfloat16"`
-	Refused  []string `json:"cpu_refuses"`
-	Replayed []string `json:"cpu_replays"`
+	Version  string          `json:"version"`
+	Go       string          `json:"go"`
+	Platform string          `json:"platform"`
+	Backends []string        `json:"backends"`
+	Default  string          `json:"default_backend"`
+	SIMD     bool            `json:"simd"`
+	BFloat16 string          `json:"cpu_bfloat16"`
+	Refused  []string        `json:"cpu_refuses"`
+	Replayed []string        `json:"cpu_replays"`
+	Plugins  []engine.Plugin `json:"xla_plugins,omitempty"`
 }
 
 func newVersion() *cobra.Command {
@@ -42,7 +42,9 @@ With --json: an object with the fields
   simd             true if vector instructions were compiled in (GOEXPERIMENT=simd)
   cpu_bfloat16     kernels of --backend cpu:products=bf16 on this processor; empty if it has none
   cpu_refuses      operations that the backend cpu does not do
-  cpu_replays      number types whose graphs it hands to the backend go`,
+  cpu_replays      number types whose graphs it hands to the backend go
+  xla_plugins      where XLA is compiled in (docs/accelerators.md): name, path, platform and
+                   devices of each plugin that is found, and the problem if it cannot be used`,
 		Example: `  ut version
   ut version --json`,
 		Args: arguments(),
@@ -61,6 +63,9 @@ With --json: an object with the fields
 			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "ut %s\n%s, %s\nbackends: %s (default %s)\nSIMD: %s\ncpu:products=bf16: %s\ncpu does not do: %s\ncpu hands graphs of these types to go: %s\n",
 				v.Version, v.Go, v.Platform, strings.Join(v.Backends, ", "), v.Default, simd, rounded, strings.Join(v.Refused, ", "), strings.Join(v.Replayed, ", "))
+			for _, p := range v.Plugins {
+				fmt.Fprintln(c.OutOrStdout(), pluginLine(p))
+			}
 			return err
 		},
 	}
@@ -68,10 +73,18 @@ With --json: an object with the fields
 	return c
 }
 
+// pluginLine says what a plugin of XLA has.
+func pluginLine(p engine.Plugin) string {
+	if p.Problem != "" {
+		return fmt.Sprintf("xla:%s: %s cannot be used: %s", p.Name, p.Path, p.Problem)
+	}
+	return fmt.Sprintf("xla:%s: %s, platform %s, devices: %s", p.Name, p.Path, p.Platform, strings.Join(p.Devices, ", "))
+}
+
 func thisVersion() versions {
 	v := versions{
 		Version: runlog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Backends: slices.Sorted(slices.Values(compute.List())), Default: engine.Default, BFloat16: cpu.BFloat16(),
+		Backends: engine.Names(), Default: engine.Default, BFloat16: cpu.BFloat16(), Plugins: engine.Plugins(),
 	}
 	operations, types := cpu.Unsupported()
 	for _, op := range operations {

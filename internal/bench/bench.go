@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gomlx/compute"
+	"universal-transformer/engine"
 	"universal-transformer/halting"
 	"universal-transformer/universal"
 	"universal-transformer/vocab"
@@ -67,6 +68,7 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 		return Result{}, err
 	}
 	s.Adaptive = s.Adaptive || what == "act"
+	s.Masked = s.Masked || s.Adaptive && engine.CompilesSlowly(backend)
 	w := work{backend: backend, shape: s, model: s.model()}
 	result := Result{What: what, Shape: s}
 	once, err := w.prepare(what)

@@ -67,6 +67,9 @@ func NewRunner(backend compute.Backend, store *model.Store, graph GraphBuilder, 
 // Close frees what was compiled for the runner.
 func (r *Runner) Close() { r.graphs.free(func(c *compiled) bool { return c.runner == r }) }
 
+// Plans tells whether there may be less than full capacity.
+func (r *Runner) Plans() bool { return r.planner != nil }
+
 // Stats is what was compiled for all runners that share their graphs with this one.
 func (r *Runner) Stats() Stats { return r.graphs.Stats() }
 

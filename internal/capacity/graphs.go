@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/compute/distributed"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine"
 )
 
 // Budget is how much memory the compiled graphs of a set of runners may take, in bytes, as [Graphs] counts them: some hundred. The heap may be
@@ -21,6 +23,7 @@ const Budget = 256 << 20
 type Graphs struct {
 	backend compute.Backend
 	store   *model.Store
+	mesh    *distributed.DeviceMesh // rows of inputs are split over its devices; nil: one device does everything
 	budget  int
 	used    []*compiled // the last used stands last
 	stats   Stats
@@ -42,9 +45,16 @@ func (s Stats) Line(elapsed time.Duration) string {
 
 // compiled is a graph of one runner, for inputs of some shapes and one plan.
 type compiled struct {
-	runner  *Runner
-	key     string
-	program *program
+	runner *Runner
+	key    string
+	executable
+}
+
+// executable is what remains of a graph that was compiled.
+type executable interface {
+	run(inputs []any) ([]*tensors.Tensor, error)
+	size() int // about, in bytes
+	free()
 }
 
 // NewGraphs makes an empty set over the variables of store.
@@ -52,8 +62,12 @@ func NewGraphs(backend compute.Backend, store *model.Store, budget int) *Graphs 
 	return &Graphs{backend: backend, store: store, budget: budget}
 }
 
-// Runner makes a runner whose graphs are in the set. Without a planner there is always full capacity.
+// Runner makes a runner whose graphs are in the set. Without a planner there is always full capacity, and with one too on a backend where
+// graphs of smaller capacity would take more time to compile than they save.
 func (s *Graphs) Runner(graph GraphBuilder, planner *Planner) *Runner {
+	if engine.CompilesSlowly(s.backend) {
+		planner = nil
+	}
 	return &Runner{graphs: s, graph: graph, planner: planner}
 }
 
@@ -73,8 +87,8 @@ func (s *Graphs) free(which func(*compiled) bool) {
 		if !which(c) {
 			return false
 		}
-		s.stats.Bytes -= c.program.bytes
-		c.program.executable.Finalize()
+		s.stats.Bytes -= c.size()
+		c.free()
 		return true
 	})
 }
@@ -85,25 +99,44 @@ func (s *Graphs) call(r *Runner, key string, c Capacities, inputs []any) ([]*ten
 	if at >= 0 {
 		found := s.used[at]
 		s.used = append(slices.Delete(s.used, at, at+1), found)
-		return found.program.run(s.backend, inputs)
+		return found.run(inputs)
 	}
-	started := time.Now()
 	exec, err := model.NewExec(s.backend, s.store, func(scope *model.Scope, nodes []*Node) []*Node { return r.build(scope, nodes, c) })
 	if err != nil {
 		return nil, err
 	}
 	exec.WithName("batches " + key)
-	p, err := compile(exec, s.store, inputs)
+	e, out, err := s.compile(exec, inputs)
 	if err != nil {
 		return nil, err
 	}
-	s.stats.Compiled++
-	s.stats.Compiling += time.Since(started)
-	for len(s.used) > 0 && s.stats.Bytes+p.bytes > s.budget {
+	for len(s.used) > 0 && s.stats.Bytes+e.size() > s.budget {
 		oldest := s.used[0]
 		s.free(func(c *compiled) bool { return c == oldest })
 	}
-	s.used = append(s.used, &compiled{r, key, p})
-	s.stats.Bytes += p.bytes
-	return exec.Call(inputs...) // initializes the variables that the graph has made
+	s.used = append(s.used, &compiled{r, key, e})
+	s.stats.Bytes += e.size()
+	return out, nil
+}
+
+// compile compiles a graph and calls it once, which initializes the variables that the graph has made.
+func (s *Graphs) compile(exec *model.Exec, inputs []any) (executable, []*tensors.Tensor, error) {
+	started := time.Now()
+	if s.mesh != nil {
+		e, out, err := s.compileSplit(exec, inputs)
+		s.compiled(started)
+		return e, out, err
+	}
+	p, err := compile(exec, s.backend, s.store, inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.compiled(started)
+	out, err := exec.Call(inputs...)
+	return p, out, err
+}
+
+func (s *Graphs) compiled(started time.Time) {
+	s.stats.Compiled++
+	s.stats.Compiling += time.Since(started)
 }

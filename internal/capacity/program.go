@@ -13,6 +13,7 @@ import (
 // program is what remains of a compiled graph: what the backend made of it, and which variables it reads and writes. GoMLX's executor
 // keeps the nodes besides, which take several times the memory.
 type program struct {
+	backend    compute.Backend
 	executable compute.Executable
 	parameters int
 	variables  []binding
@@ -32,25 +33,16 @@ type binding struct {
 const bytesPerNode = 164
 
 // compile compiles the graph for inputs, and notes what running it needs.
-func compile(exec *model.Exec, store *model.Store, inputs []any) (*program, error) {
-	list := make([]shapes.Shape, len(inputs))
-	for i, x := range inputs {
-		t, err := tensors.FromAnyValue(x)
-		if err != nil {
-			return nil, fmt.Errorf("input %d: %w", i, err)
-		}
-		list[i] = t.Shape()
+func compile(exec *model.Exec, backend compute.Backend, store *model.Store, inputs []any) (*program, error) {
+	list, err := InputShapes(inputs)
+	if err != nil {
+		return nil, err
 	}
 	g, err := exec.Compile(list...)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{executable: g.Executable(), parameters: g.NumParameters(), bytes: bytesPerNode * len(g.Nodes())}
-	for _, n := range g.Nodes() {
-		if n.Type() == NodeTypeConstant {
-			p.bytes += int(n.Shape().ByteSize())
-		}
-	}
+	p := &program{backend: backend, executable: g.Executable(), parameters: g.NumParameters(), bytes: sizeOf(g)}
 	for v := range store.IterVariables() {
 		if !v.InUseByGraph(g) {
 			continue
@@ -64,21 +56,48 @@ func compile(exec *model.Exec, store *model.Store, inputs []any) (*program, erro
 	return p, nil
 }
 
+// InputShapes are the shapes of a graph's inputs.
+func InputShapes(inputs []any) ([]shapes.Shape, error) {
+	list := make([]shapes.Shape, len(inputs))
+	for i, x := range inputs {
+		t, err := tensors.FromAnyValue(x)
+		if err != nil {
+			return nil, fmt.Errorf("input %d: %w", i, err)
+		}
+		list[i] = t.Shape()
+	}
+	return list, nil
+}
+
+// sizeOf is about what a compiled graph takes, in bytes.
+func sizeOf(g *Graph) int {
+	bytes := bytesPerNode * len(g.Nodes())
+	for _, n := range g.Nodes() {
+		if n.Type() == NodeTypeConstant {
+			bytes += int(n.Shape().ByteSize())
+		}
+	}
+	return bytes
+}
+
+func (p *program) size() int { return p.bytes }
+func (p *program) free()     { p.executable.Finalize() }
+
 // run is [model.Exec.Call] of the graph.
-func (p *program) run(backend compute.Backend, inputs []any) ([]*tensors.Tensor, error) {
+func (p *program) run(inputs []any) ([]*tensors.Tensor, error) {
 	buffers, donated := make([]compute.Buffer, p.parameters), make([]bool, p.parameters)
 	for i, x := range inputs {
 		t, err := tensors.FromAnyValue(x)
 		if err != nil {
 			return nil, fmt.Errorf("input %d: %w", i, err)
 		}
-		if buffers[i], err = t.Buffer(backend, 0); err != nil {
+		if buffers[i], err = t.Buffer(p.backend, 0); err != nil {
 			return nil, fmt.Errorf("input %d: %w", i, err)
 		}
 	}
 	for _, b := range p.variables {
 		var err error
-		if buffers[b.at], err = b.buffer(backend); err != nil {
+		if buffers[b.at], err = b.buffer(p.backend); err != nil {
 			return nil, fmt.Errorf("variable %s: %w", b.variable.Path(), err)
 		}
 		donated[b.at] = b.changes

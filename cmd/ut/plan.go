@@ -1,0 +1,201 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gomlx/compute"
+	"github.com/spf13/cobra"
+	"universal-transformer/experiment"
+	"universal-transformer/internal/progress"
+	"universal-transformer/pipeline"
+)
+
+const planHelp = `plan tells what training an experiment takes before it is trained: parameters, memory,
+operations, and the time of all its updates here and elsewhere. Nothing is written.
+
+Operations are the multiplications and additions of matrix products, forward and backward, of the
+typical batch: of 32 from the beginning, the one in the middle by its positions. At adaptive depth
+they are those of positions that run all steps, which is the most there can be. Memory is for the
+largest of them, its activations as the backend cpu plans them.
+
+Updates are measured for --seconds on this machine, of fewer rows if a whole batch would take too
+long (the time is then rather too long than too short). --flops asks for the same on a machine that
+sustains so many operations a second: 2e11 are two cores of a server, 5e12 64 of them, 1e14 and more
+a GPU. --ranks shares the batches of an update (training.accumulate) among so many machines, which
+send gradients at --network bits a second without computing meanwhile. Validation is not counted.
+
+Without data, --vocabulary and --length say what they are like; translation has its number of
+sub-words from the configuration.
+
+With --json: an object with the fields experiment, model, adaptive, assumed (vocabulary, length;
+where the data were not read), rows, source_positions, target_positions (of the typical batch),
+batches_per_update, updates, parameters, model_bytes, optimizer_bytes, work_bytes,
+operations_per_update, ranks, exchange_seconds (of an update), and measured and stated, each with
+machine, operations_per_second, updates_per_second, seconds (of all updates), and measured_updates,
+measured_rows, measured_seconds, which it comes from.`
+
+// planFlags is what plan is told.
+type planFlags struct {
+	pipeline.EstimateOptions
+	config, backend string
+	sets            []string
+	seconds         float64
+	asJSON          bool
+}
+
+func newPlan() *cobra.Command {
+	var f planFlags
+	c := &cobra.Command{
+		Use:   "plan EXPERIMENT",
+		Short: "Tell what training an experiment takes: parameters, memory, operations, time",
+		Long:  planHelp,
+		Example: `  ut plan demo
+  ut plan translate_wmt14 --flops 5e12
+  ut plan translation --set task.training='[{"pairs": "mine.tsv"}]'
+  ut plan base --set task.table.path=pairs.tsv --vocabulary 8000 --length 24 --set model.width=512
+  ut plan translate_wmt14 --flops 5e12 --ranks 8 --network 1e10 --seconds 0
+  ut plan demo --backend xla:cpu`,
+		Args: func(*cobra.Command, []string) error { return nil },
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(c, args); err != nil {
+				return err
+			}
+			return promptly(c.Context(), func() error { return f.run(c, append(args, "")[0]) })
+		},
+	}
+	c.Flags().StringVar(&f.config, "config", "", "plan the experiment in this `file` instead of a named one")
+	c.Flags().Float64Var(&f.seconds, "seconds", 5, "how long to measure; 0: not at all")
+	c.Flags().Float64Var(&f.FLOPS, "flops", 0, "operations that another machine sustains a second, as 5e12")
+	c.Flags().IntVar(&f.Ranks, "ranks", 1, "machines that share the batches of an update")
+	c.Flags().Float64Var(&f.Network, "network", 1e10, "bits a second between ranks")
+	c.Flags().IntVar(&f.Vocabulary, "vocabulary", 0, "do not read data: they have so many `tokens`")
+	c.Flags().IntVar(&f.Length, "length", 0, "do not read data: sources and targets have so many `tokens`")
+	setFlag(c, &f.sets)
+	backendFlag(c, &f.backend)
+	jsonFlag(c, &f.asJSON)
+	return c
+}
+
+// longestMeasurement is more than anybody waits for.
+const longestMeasurement = 3600
+
+// check rejects what cannot be meant.
+func (f *planFlags) check(c *cobra.Command, args []string) error {
+	if err := oneExperiment(args, f.config, "what to plan is missing: name an EXPERIMENT (ut list shows them), or a --config file"); err != nil {
+		return err
+	}
+	if !(f.seconds >= 0 && f.seconds <= longestMeasurement) {
+		return usagef("--seconds is %v: it must be from 0 to %d", f.seconds, longestMeasurement)
+	}
+	for _, name := range []string{"flops", "network"} {
+		if v, _ := c.Flags().GetFloat64(name); c.Flags().Changed(name) && !(v > 0) {
+			return usagef("--%s is %v: it must be positive", name, v)
+		}
+	}
+	for _, name := range []string{"ranks", "vocabulary", "length"} {
+		if err := atLeastOne(c, name); err != nil {
+			return err
+		}
+	}
+	f.Measure = time.Duration(f.seconds * float64(time.Second))
+	return nil
+}
+
+// run estimates and prints.
+func (f *planFlags) run(c *cobra.Command, name string) error {
+	r, err := configured(name, f.config, f.sets)
+	if err != nil {
+		return err
+	}
+	return using(f.backend, func(backend compute.Backend) error {
+		e, err := f.estimate(c, backend, r)
+		switch {
+		case err != nil:
+			return err
+		case f.asJSON:
+			return writeJSON(c.OutOrStdout(), e)
+		}
+		return printPlan(c.OutOrStdout(), e)
+	})
+}
+
+// estimate measures with progress on the standard error.
+func (f *planFlags) estimate(c *cobra.Command, backend compute.Backend, r experiment.Run) (pipeline.Estimate, error) {
+	var line *progress.Progress
+	f.Progress = func(elapsed, whole time.Duration) {
+		if line == nil {
+			line = progress.New(c.ErrOrStderr(), int64(whole.Seconds()), "second")
+		}
+		line.Update(int64(min(elapsed, whole).Seconds()))
+	}
+	e, err := pipeline.NewEstimate(c.Context(), backend, r, f.EstimateOptions)
+	if line != nil {
+		line.Done()
+	}
+	return e, err
+}
+
+// printPlan says it in words.
+func printPlan(w io.Writer, e pipeline.Estimate) error {
+	say := func(what, format string, args ...any) error {
+		_, err := fmt.Fprintf(w, "%-11s %s\n", what, fmt.Sprintf(format, args...))
+		return err
+	}
+	depth := ""
+	if e.Adaptive {
+		depth = ", if all positions run all steps"
+	}
+	_ = say("experiment", "%s: %s", e.Experiment, e.Model)
+	if e.Assumed != nil {
+		_ = say("data", "not read; assumed: %s tokens, sequences of %d (--vocabulary, --length)", thousands(e.Assumed.Vocabulary), e.Assumed.Length)
+	}
+	_ = say("a batch", "%d rows of %d source and %d target positions; %s an update, %s updates", e.Rows, e.Source, e.Target, counted(e.Batches, "batch", "batches"), thousands(int(e.Updates)))
+	_ = say("parameters", "%s", thousands(e.Parameters))
+	_ = say("memory", "%s: parameters %s, optimizer %s, activations and gradients %s", bytesOf(e.ModelBytes+e.OptimizerBytes+e.WorkBytes), bytesOf(e.ModelBytes), bytesOf(e.OptimizerBytes), bytesOf(e.WorkBytes))
+	err := say("operations", "%.3g an update, %.3g in all%s", e.Operations, e.Operations*float64(e.Updates), depth)
+	ranks := ""
+	if e.Ranks > 1 {
+		ranks = fmt.Sprintf(", %d ranks of which each sends for %.2g s an update", e.Ranks, e.ExchangeSeconds)
+	}
+	if s := e.Measured; s != nil {
+		err = say("here", "%s, %s; measured with %d updates of %d rows in %.1f s%s", speedOf(s), s.Machine, s.MeasuredUpdates, s.MeasuredRows, s.MeasuredSeconds, ranks)
+	}
+	if s := e.Stated; s != nil {
+		err = say("there", "%s%s", speedOf(s), ranks)
+	}
+	return err
+}
+
+// speedOf is a speed in words.
+func speedOf(s *pipeline.Speed) string {
+	return fmt.Sprintf("%s in all: %.3g updates a second at %.3g operations a second", longTime(s.Seconds), s.UpdatesPerSecond, s.OperationsPerSecond)
+}
+
+// counted is a number of things.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return thousands(n) + " " + many
+}
+
+// bytesOf is a size in the unit that suits it.
+func bytesOf(n int) string {
+	if n >= 1<<30 {
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}
+
+// longTime is a time in the unit that suits it, up to days.
+func longTime(seconds float64) string {
+	switch hours := seconds / 3600; {
+	case hours >= 48:
+		return fmt.Sprintf("%.1f days", hours/24)
+	case hours >= 2:
+		return fmt.Sprintf("%.1f hours", hours)
+	}
+	return minutes(seconds)
+}

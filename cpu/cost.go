@@ -1,0 +1,59 @@
+package cpu
+
+import (
+	"github.com/gomlx/compute"
+	"universal-transformer/cpu/internal/ir"
+)
+
+// Cost is what an execution takes: operations, the multiplications and additions of matrix products and convolutions, of a loop those of
+// one turn; and bytes, the memory beside parameters. Callers that do not know the backend find it by this method.
+func (e *executable) Cost() (operations float64, bytes int) {
+	own, _ := e.main.Need()
+	return e.operations, own
+}
+
+// operationsOf counts those of what the results of a function depend on. Causal attention counts in full.
+func operationsOf(f *ir.Function) (sum float64) {
+	live := ir.Live(f)
+	for _, n := range f.Nodes {
+		if !live[n] {
+			continue
+		}
+		for _, g := range ir.ClosuresOf(n) {
+			sum += operationsOf(g)
+		}
+		switch n.Op {
+		case compute.OpTypeDotGeneral:
+			sum += 2 * float64(n.Shape.Size()) * contracted(n)
+		case compute.OpTypeConvGeneral:
+			sum += 2 * float64(n.Shape.Size()) * window(n)
+		case compute.OpTypeFusedScaledDotProductAttention:
+			sum += 2 * 2 * attentionProduct(n) // scores, and what they weigh
+		case compute.OpTypeFusedScaledDotProductAttentionVJP:
+			sum += 4 * 2 * attentionProduct(n) // gradients of both factors of both
+		}
+	}
+	return sum
+}
+
+// contracted is how many products are summed for an entry of a matrix product.
+func contracted(n *ir.Node) float64 {
+	terms := 1.0
+	for _, axis := range n.Attr.(*ir.DotAttr).LHSContract {
+		terms *= float64(n.Inputs[0].Shape.Dim(axis))
+	}
+	return terms
+}
+
+// window is how many products are summed for an entry of a convolution.
+func window(n *ir.Node) float64 {
+	kernel, outputs := n.Inputs[1].Shape, n.Attr.(*ir.ConvAttr).Axes.KernelOutputChannels
+	return float64(kernel.Size()) / float64(kernel.Dim(outputs))
+}
+
+// attentionProduct is the multiplications of queries and keys of all heads.
+func attentionProduct(n *ir.Node) float64 {
+	seq := n.Attr.(*ir.AttentionAttr).Layout.SeqAxis()
+	query, key := n.Inputs[0].Shape, n.Inputs[1].Shape
+	return float64(query.Size()) * float64(key.Dim(seq))
+}

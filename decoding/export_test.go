@@ -1,0 +1,10 @@
+package decoding
+
+// FewGraphs makes a decoder compile few graphs, as it does where that takes long.
+func (d *Decoder) FewGraphs() { d.few = true }
+
+// Rows is how many rows the tensors have.
+func (c *Cached) Rows() int { return len(c.sources) }
+
+// Chunk is how many of the tokens that are left of a prompt are read at once.
+func (d *Decoder) Chunk(left int) int { return d.chunk(left) }

@@ -1,0 +1,73 @@
+package decoding_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+	"universal-transformer/decoding"
+	"universal-transformer/vocab"
+)
+
+// Where graphs are to be few, rows that are not needed any more stay, and prompts are read in other pieces: answers are the same.
+func TestFewGraphs(t *testing.T) {
+	config := models(dtypes.Float64)["halting.Frozen, universal.FeedForward, pre-norm true"]
+	for name, language := range map[string]bool{"sources": false, "prompts": true} {
+		t.Run(name, func(t *testing.T) {
+			sources := [][]vocab.ID{repeated(11, 2), repeated(20, 3), repeated(13, 1), repeated(12, 4), repeated(17, 2)}
+			if !language {
+				sources[1] = repeated(3, 2)
+			}
+			answers := func(few bool) (found [][]decoding.Hypothesis, rows []int) {
+				d := decoder(t, config, language)
+				if few {
+					d.FewGraphs()
+				}
+				c, _ := start(t, d, sources)
+				next := func(parents []int, tokens []vocab.ID) ([][]float64, error) {
+					logits, err := c.Next(parents, tokens)
+					rows = append(rows, c.Rows())
+					return logits, err
+				}
+				limits := []int{2, 9, 4, 1, 6} // so that rows become fewer
+				beams, err := decoding.Beam{Width: 2, Alpha: 0.6}.Search(context.Background(), decoding.Request{Limits: limits, Next: next, Rest: c.Rest()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return beams, rows
+			}
+			want, wide := answers(false)
+			got, few := answers(true)
+			if len(got) != len(want) {
+				t.Fatalf("%d answers, want %d", len(got), len(want))
+			}
+			for i := range want {
+				for j := range want[i] {
+					if !slices.Equal(got[i][j].Tokens, want[i][j].Tokens) || math.Abs(got[i][j].LogProb-want[i][j].LogProb) > 1e-9 {
+						t.Errorf("source %d: %v with few graphs, %v without", i, got[i][j], want[i][j])
+					}
+				}
+			}
+			if last := len(wide) - 1; wide[last] >= slices.Max(wide) {
+				t.Errorf("rows do not become fewer: %v", wide)
+			}
+			if !slices.IsSorted(few) {
+				t.Errorf("rows become fewer, which takes another graph: %v", few)
+			}
+		})
+	}
+}
+
+// Pieces of prompts are powers of two, or of eight.
+func TestChunks(t *testing.T) {
+	config := models(dtypes.Float32)["halting.Frozen, universal.FeedForward, pre-norm true"]
+	many, few := decoder(t, config, true), decoder(t, config, true)
+	few.FewGraphs()
+	for left, want := range map[int][2]int{1: {1, 1}, 3: {2, 1}, 7: {4, 1}, 8: {8, 8}, 63: {32, 8}, 64: {64, 64}, 1000: {64, 64}} {
+		if got := [2]int{many.Chunk(left), few.Chunk(left)}; got != want {
+			t.Errorf("of %d tokens %v are read at once, want %v", left, got, want)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+//go:build xla
+
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/go-xla/compute/xla"
+	"github.com/gomlx/go-xla/pjrt"
+	"k8s.io/klog/v2"
+)
+
+const xlaCompiled = true
+
+func init() {
+	xla.EnableAutoInstall(false) // nothing is downloaded unasked
+	klog.LogToStderr(false)      // what go-xla logs, it also returns as an error
+	klog.SetOutput(io.Discard)
+}
+
+// openXLA makes the backend of a plugin, "PLUGIN" or "/ABSOLUTE/PATH.so", and go-xla's options after a comma. An empty one is the cpu's.
+func openXLA(config string, devices int) (compute.Backend, error) {
+	if config == "" {
+		config = "cpu"
+	}
+	plugin, options, _ := strings.Cut(config, ",")
+	if err := found(plugin); err != nil {
+		return nil, err
+	}
+	backend, err := xla.NewWithOptions(config, clientOptions(plugin, options, devices))
+	if err != nil {
+		return nil, firstLine(err)
+	}
+	if have := backend.NumDevices(); have != devices && (devices > 1 || have == 0) {
+		backend.Finalize()
+		return nil, fmt.Errorf("it has %d devices, and not the %d that are asked for", have, devices)
+	}
+	return backend, nil
+}
+
+// found is an error that says how to get a plugin, if it is not there.
+func found(plugin string) error {
+	if filepath.IsAbs(plugin) {
+		if _, err := os.Stat(plugin); err != nil {
+			return fmt.Errorf("there is no library %s: docs/accelerators.md says which to get", plugin)
+		}
+		return nil
+	}
+	have := slices.Sorted(maps.Keys(pjrt.AvailablePlugins()))
+	for _, name := range have {
+		if name == plugin || strings.HasPrefix(name, plugin+"_v") {
+			return nil
+		}
+	}
+	get := "docs/accelerators.md says how to get one"
+	if plugin == "cpu" {
+		get = "python3 -m pip download --no-deps xla-cpu-pjrt==0.0.1, then as docs/accelerators.md says"
+	}
+	where, set := os.LookupEnv(pjrt.PJRTPluginPathsEnv)
+	if !set {
+		where = "not set"
+	}
+	return fmt.Errorf("no plugin pjrt_c_api_%s_plugin.so is found (%s is %s; there: %s): %s", plugin, pjrt.PJRTPluginPathsEnv, where,
+		strings.Join(append(have, "none")[:max(1, len(have))], ", "), get)
+}
+
+// clientOptions makes the plugin show so many devices, as far as its kind can be told. Devices that the options name stay as they are.
+func clientOptions(plugin, options string, devices int) pjrt.NamedValuesMap {
+	switch {
+	case pjrt.IsCUDAName(plugin) && !strings.Contains(options, "visible_devices"):
+		visible := make([]int64, devices)
+		for i := range visible {
+			visible[i] = int64(i)
+		}
+		return pjrt.NamedValuesMap{"visible_devices": visible}
+	case strings.Contains(strings.ToLower(filepath.Base(plugin)), "cpu"):
+		return pjrt.NamedValuesMap{"cpu_device_count": int64(devices)}
+	}
+	return nil
+}
+
+// firstLine is an error without the stack that goes with it.
+func firstLine(err error) error {
+	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+	if strings.Contains(line, "undefined symbol: "+pjrt.GetPJRTApiFunctionName) {
+		return fmt.Errorf("the library is no PJRT plugin: it has no function %s", pjrt.GetPJRTApiFunctionName)
+	}
+	return errors.New(strings.TrimPrefix(line, `backend "xla": `))
+}
+
+// Plugins lists the plugins of XLA that are found, each with the devices that it shows.
+func Plugins() (list []Plugin) {
+	available := pjrt.AvailablePlugins()
+	for _, name := range slices.Sorted(maps.Keys(available)) {
+		p := Plugin{Name: name, Path: available[name], Devices: []string{}}
+		if err := p.look(); err != nil {
+			p.Problem = firstLine(err).Error()
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// look starts a plugin to see what it has.
+func (p *Plugin) look() error {
+	plugin, err := pjrt.GetPlugin(p.Name)
+	if err != nil {
+		return err
+	}
+	client, err := plugin.NewClient(nil)
+	if err != nil {
+		return err
+	}
+	p.Platform = client.Platform()
+	for _, device := range client.AddressableDevices() {
+		description, err := device.GetDescription()
+		if err != nil {
+			return err
+		}
+		p.Devices = append(p.Devices, description.DebugString())
+	}
+	return client.Destroy()
+}

@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+
+	"universal-transformer/batch"
+	"universal-transformer/experiment"
+	"universal-transformer/task"
+	"universal-transformer/vocab"
+)
+
+// Assumed stands for data that are not there, or are not to be read.
+type Assumed struct {
+	Vocabulary int `json:"vocabulary"` // tokens of source and target each
+	Length     int `json:"length"`     // tokens of every source and target
+}
+
+// Bounds of what may be assumed.
+const (
+	assumedLength  = 32 // where nothing is said
+	mostAssumed    = 1 << 20
+	mostVocabulary = 1 << 24
+)
+
+func (a Assumed) validate() error {
+	switch {
+	case a.Vocabulary != 0 && (a.Vocabulary < 4 || a.Vocabulary > mostVocabulary):
+		return fmt.Errorf("vocabulary is %d: it must be from 4 to %d", a.Vocabulary, mostVocabulary)
+	case a.Length != 0 && (a.Length < 2 || a.Length > mostAssumed):
+		return fmt.Errorf("length is %d: it must be from 2 to %d", a.Length, mostAssumed)
+	}
+	return nil
+}
+
+// sampled are batches of a run and the vocabularies that its model is made for.
+type sampled struct {
+	batches      []batch.Batch
+	vocabularies task.Vocabularies
+	assumed      *Assumed // nil: the data were read
+}
+
+// samples is how many batches of a run's beginning are looked at.
+const samples = 32
+
+// sample gives batches of a run: of its data, or of what is assumed where that is said or the data are not there.
+func sample(ctx context.Context, r experiment.Run, a Assumed) (sampled, error) {
+	var s sampled
+	if a == (Assumed{}) {
+		opened, err := openTask(ctx, r)
+		if err == nil {
+			s.vocabularies = opened.Vocabularies()
+			return s, s.draw(r, r.Plan(opened), func(i int64) task.Example { return opened.Training(r.Seed, i) })
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return s, err
+		}
+		if a.Vocabulary = r.Subwords(); a.Vocabulary == 0 {
+			return s, fmt.Errorf("%w; to plan without data, say what they are like: --vocabulary 10000 --length 32", err)
+		}
+	}
+	if a.Vocabulary == 0 {
+		if a.Vocabulary = r.Subwords(); a.Vocabulary == 0 {
+			return s, errors.New("--length is given without --vocabulary: say how many tokens there are, too")
+		}
+	}
+	if a.Length == 0 {
+		a.Length = assumedLength
+	}
+	s.assumed = &a
+	return s.assume(r, a)
+}
+
+// draw takes the first batches.
+func (s *sampled) draw(r experiment.Run, plan batch.Plan, source func(i int64) task.Example) error {
+	plan.Window = samples * max(1, plan.Rows, plan.Tokens/max(plan.MaxSource, plan.MaxTarget, 1))
+	stream, err := batch.NewStream(source, plan, r.Seed)
+	if err != nil {
+		return err
+	}
+	for range samples {
+		b, err := stream.Next()
+		if err != nil {
+			return err
+		}
+		s.batches = append(s.batches, b)
+	}
+	return nil
+}
+
+// assume fills batches with examples of one length.
+func (s sampled) assume(r experiment.Run, a Assumed) (sampled, error) {
+	tokens := make([]string, a.Vocabulary-2) // padding and end are there
+	for i := range tokens {
+		tokens[i] = strconv.Itoa(i)
+	}
+	v, err := vocab.New(tokens)
+	if err != nil {
+		return s, err
+	}
+	ids := make([]vocab.ID, a.Length)
+	for i := range ids {
+		ids[i] = vocab.ID(2 + i%len(tokens))
+	}
+	example := task.Example{Source: ids, Target: append(slices.Clone(ids[1:]), vocab.End)}
+	s.vocabularies = task.Vocabularies{Source: v, Target: v}
+	switch r.Task.Value.Kind() {
+	case task.LanguageModeling:
+		example.Source, s.vocabularies.Source = nil, nil
+	case task.Classification:
+		example.Target = example.Source[:1]
+	}
+	b := r.Training.Batch
+	plan := batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: len(example.Source), MaxTarget: len(example.Target)}
+	return s, s.draw(r, plan, func(int64) task.Example { return example })
+}
+
+// typical is the batch in the middle of all by positions, largest the last.
+func (s sampled) typical() (typical, largest batch.Batch) {
+	positions := func(b batch.Batch) int { return b.Rows * (b.SourcePositions() + b.TargetLength) }
+	sorted := slices.Clone(s.batches)
+	slices.SortStableFunc(sorted, func(a, b batch.Batch) int {
+		if d := positions(a) - positions(b); d != 0 {
+			return d
+		}
+		return a.TargetLength - b.TargetLength
+	})
+	return sorted[len(sorted)/2], sorted[len(sorted)-1]
+}

@@ -1,0 +1,190 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/batch"
+	"universal-transformer/engine"
+	"universal-transformer/experiment"
+	"universal-transformer/training"
+	"universal-transformer/universal"
+)
+
+// EstimateOptions says what to estimate for. The zero value estimates for the machine at hand.
+type EstimateOptions struct {
+	Assumed
+	Ranks    int                                // machines that share the batches of an update; 0 counts as 1
+	Network  float64                            // bits a second that a rank sends
+	FLOPS    float64                            // sustained operations a second of another machine; 0: no other
+	Measure  time.Duration                      // how long to measure here; 0: not at all
+	Progress func(elapsed, whole time.Duration) // of the measurement; may be nil
+}
+
+// Estimate is what training a run takes, validation not included.
+type Estimate struct {
+	Experiment string   `json:"experiment"`
+	Model      string   `json:"model"`
+	Adaptive   bool     `json:"adaptive"`          // operations are those of positions that run all steps
+	Assumed    *Assumed `json:"assumed,omitempty"` // the data were not read
+	Rows       int      `json:"rows"`              // of a batch, the middle one by positions of 32
+	Source     int      `json:"source_positions"`
+	Target     int      `json:"target_positions"`
+	Batches    int      `json:"batches_per_update"`
+	Updates    int64    `json:"updates"`
+	Parameters int      `json:"parameters"`
+
+	ModelBytes     int `json:"model_bytes"`     // parameters
+	OptimizerBytes int `json:"optimizer_bytes"` // Adam's moments, sums of gradients, means of weights
+	WorkBytes      int `json:"work_bytes"`      // activations and gradients of the largest batch, as the backend cpu plans them
+
+	Operations float64 `json:"operations_per_update"` // multiplications and additions of matrix products, forward and backward
+
+	Ranks           int     `json:"ranks"`
+	ExchangeSeconds float64 `json:"exchange_seconds"` // of an update, between ranks
+
+	Measured *Speed `json:"measured,omitempty"` // on this machine
+	Stated   *Speed `json:"stated,omitempty"`   // on one that does so many operations a second
+}
+
+// Speed is how long training takes on a machine, or on several of the kind.
+type Speed struct {
+	Machine             string  `json:"machine"`
+	OperationsPerSecond float64 `json:"operations_per_second"` // of one
+	UpdatesPerSecond    float64 `json:"updates_per_second"`
+	Seconds             float64 `json:"seconds"`                    // all updates
+	MeasuredUpdates     int     `json:"measured_updates,omitempty"` // that it was measured by,
+	MeasuredRows        int     `json:"measured_rows,omitempty"`    // of so many rows
+	MeasuredSeconds     float64 `json:"measured_seconds,omitempty"`
+}
+
+// NewEstimate tells what training a run takes, and measures how fast the backend is at it. Nothing is written.
+func NewEstimate(ctx context.Context, backend compute.Backend, r experiment.Run, o EstimateOptions) (Estimate, error) {
+	e := Estimate{
+		Experiment: r.Name, Model: r.Model.Value.Describe(), Updates: r.Training.Steps, Batches: max(1, r.Training.Accumulate), Ranks: max(1, o.Ranks),
+	}
+	if err := r.Validate(); err != nil {
+		return e, err
+	}
+	if err := o.validate(e.Batches); err != nil {
+		return e, err
+	}
+	s, err := sample(ctx, r, o.Assumed)
+	if err != nil {
+		return e, err
+	}
+	e.Assumed = s.assumed
+	typical, largest := s.typical()
+	e.Rows, e.Source, e.Target = typical.Rows, typical.SourcePositions(), typical.TargetLength
+	m := r.Model.Value.Build(s.vocabularies, r.Seed)
+	e.Adaptive = universal.Adaptive(m)
+	cost, err := e.count(r, m, typical, largest)
+	if err != nil {
+		return e, err
+	}
+	e.exchange(o.Network)
+	if o.FLOPS > 0 {
+		e.Stated = e.at(o.FLOPS, "stated")
+	}
+	if o.Measure > 0 {
+		e.Measured, err = e.measure(ctx, backend, r, m, cost, typical, o)
+	}
+	return e, err
+}
+
+func (o EstimateOptions) validate(batches int) error {
+	switch {
+	case o.Ranks < 0 || o.Ranks > 1<<20:
+		return fmt.Errorf("--ranks is %d: it must be positive", o.Ranks)
+	case o.Ranks > 1 && batches%o.Ranks != 0:
+		return fmt.Errorf("--ranks is %d, which does not divide training.accumulate, %d: ranks share the batches of an update", o.Ranks, batches)
+	case !(o.FLOPS >= 0) || math.IsInf(o.FLOPS, 0):
+		return fmt.Errorf("--flops is %v: it must be positive and finite", o.FLOPS)
+	case o.Ranks > 1 && (!(o.Network > 0) || math.IsInf(o.Network, 0)):
+		return fmt.Errorf("--network is %v: it must be positive and finite", o.Network)
+	}
+	if err := o.Assumed.validate(); err != nil {
+		return fmt.Errorf("--%w", err)
+	}
+	return nil
+}
+
+// count fills in parameters, memory and operations, and gives the cost of the typical batch.
+func (e *Estimate) count(r experiment.Run, m universal.Model, typical, largest batch.Batch) (training.Cost, error) {
+	counting, err := engine.New("") // which tells what a graph takes
+	if err != nil {
+		return training.Cost{}, err
+	}
+	defer counting.Finalize()
+	probe, err := training.NewProbe(r.TrainingConfig(), counting, m)
+	if err != nil {
+		return training.Cost{}, err
+	}
+	defer probe.Close()
+	cost, err := probe.Cost(typical)
+	if err != nil {
+		return cost, err
+	}
+	most := cost
+	if largest.Rows != typical.Rows || largest.SourceLength != typical.SourceLength || largest.TargetLength != typical.TargetLength {
+		if most, err = probe.Cost(largest); err != nil {
+			return cost, err
+		}
+	}
+	e.Parameters, e.ModelBytes, e.OptimizerBytes, e.WorkBytes = cost.Parameters, cost.Model, cost.Optimizer, max(cost.Work, most.Work)
+	e.Operations = cost.Operations * float64(e.Batches)
+	return cost, nil
+}
+
+// exchange is how long ranks send: in every round of an update a part of the gradients to each owner, at the end the sums to all, nothing
+// overlapped with computation.
+func (e *Estimate) exchange(bits float64) {
+	if e.Ranks > 1 {
+		n, rounds := float64(e.Ranks), float64(e.Batches/e.Ranks)
+		e.ExchangeSeconds = (rounds + 1) * (n - 1) / n * float64(e.ModelBytes) * 8 / bits
+	}
+}
+
+// at is the speed of machines that do so many operations a second.
+func (e *Estimate) at(operations float64, machine string) *Speed {
+	seconds := e.Operations/operations/float64(e.Ranks) + e.ExchangeSeconds
+	return &Speed{Machine: machine, OperationsPerSecond: operations, UpdatesPerSecond: 1 / seconds, Seconds: seconds * float64(e.Updates)}
+}
+
+// affordableRate is how many operations an update that is measured may have, for each second that it is measured for: those of a third of
+// that time on two cores. Of larger batches some rows are taken; the optimizer's share of the time is then larger than it will be.
+const affordableRate = 4e10
+
+// measure makes updates for some time.
+func (e *Estimate) measure(ctx context.Context, backend compute.Backend, r experiment.Run, m universal.Model, cost training.Cost, b batch.Batch, o EstimateOptions) (*Speed, error) {
+	probe, err := training.NewProbe(r.TrainingConfig(), backend, m)
+	if err != nil {
+		return nil, err
+	}
+	defer probe.Close()
+	perRow := cost.Operations / float64(b.Rows)
+	rows := min(b.Rows, max(1, int(affordableRate*o.Measure.Seconds()/perRow)))
+	b.Rows, b.Examples, b.Source, b.Target = rows, rows, b.Source[:rows*b.SourceLength], b.Target[:rows*b.TargetLength]
+	if err := probe.Update(b); err != nil { // which compiles
+		return nil, err
+	}
+	start, done := time.Now(), 0
+	for done < 2 || time.Since(start) < o.Measure {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := probe.Update(b); err != nil {
+			return nil, err
+		}
+		if done++; o.Progress != nil {
+			o.Progress(time.Since(start), o.Measure)
+		}
+	}
+	elapsed := time.Since(start).Seconds()
+	speed := e.at(perRow*float64(rows*done)/elapsed, backend.Description())
+	speed.MeasuredUpdates, speed.MeasuredRows, speed.MeasuredSeconds = done, rows, elapsed
+	return speed, nil
+}

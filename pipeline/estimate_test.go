@@ -1,0 +1,113 @@
+package pipeline_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/experiment"
+	"universal-transformer/pipeline"
+)
+
+// assumedRun is an experiment whose data are not there: 8 rows of 10 tokens, 3 batches an update.
+func assumedRun(t *testing.T, sets ...string) experiment.Run {
+	t.Helper()
+	r, err := experiment.Translation().Set(append([]string{
+		"model.width=12", "model.heads=3", "model.transition.feedforward.filter=20", "model.halting.fixed.steps=4", "model.shared_embedding=false",
+		"model.tied_readout=false", "model.pre_norm=false", `training.batch={"rows": 8, "boundaries": [10, 20]}`, "training.accumulate=3", "training.steps=50",
+	}, sets...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func estimate(t *testing.T, r experiment.Run, o pipeline.EstimateOptions) pipeline.Estimate {
+	t.Helper()
+	e, err := pipeline.NewEstimate(context.Background(), enginetest.Backend(t), r, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// Sizes by hand: two tables of 50 tokens, an encoder, a decoder, a readout, and the products of each.
+func TestEstimate(t *testing.T) {
+	const d, f, steps, v, rows, m, n = 12, 20, 4, 50, 8, 10, 10
+	o := pipeline.EstimateOptions{Assumed: pipeline.Assumed{Vocabulary: v, Length: 10}, FLOPS: 1e9}
+	e := estimate(t, assumedRun(t), o)
+	if e.Rows != rows || e.Source != m || e.Target != n || e.Batches != 3 || e.Updates != 50 {
+		t.Fatalf("%d rows of %d and %d positions, %d batches, %d updates", e.Rows, e.Source, e.Target, e.Batches, e.Updates)
+	}
+	const transition = d*f + f + f*d + d
+	if want := 2*v*d + (4*d*d + transition + 4*d) + (8*d*d + transition + 6*d) + d*v; e.Parameters != want || e.ModelBytes != 4*want {
+		t.Errorf("%d parameters of %d bytes, want %d", e.Parameters, e.ModelBytes, want)
+	}
+	forward := rows * (steps*m*(4*d*d+2*m*d+2*d*f) + 2*m*d*d + steps*n*(6*d*d+2*n*d+2*m*d+2*d*f) + n*d*v)
+	if want := 3. * 3 * 2 * float64(forward); e.Operations != want {
+		t.Errorf("%v operations an update, want %v", e.Operations, want)
+	}
+	if s := e.Stated; s == nil || !near(s.Seconds, e.Operations*50/1e9) || !near(s.UpdatesPerSecond, 1e9/e.Operations) || e.Measured != nil {
+		t.Errorf("at 1e9 operations a second: %+v; measured %+v", s, e.Measured)
+	}
+
+	// Three ranks take a batch each: two thirds of the gradients go out once, the sums of a third once more to two others.
+	o.Ranks, o.Network = 3, 1e6
+	shared := estimate(t, assumedRun(t), o)
+	if want := 2 * 2. / 3 * float64(e.ModelBytes) * 8 / 1e6; !near(shared.ExchangeSeconds, want) {
+		t.Errorf("three ranks exchange for %v s, want %v", shared.ExchangeSeconds, want)
+	}
+	if want := 50 * (e.Operations/3/1e9 + shared.ExchangeSeconds); !near(shared.Stated.Seconds, want) {
+		t.Errorf("three ranks take %v s, want %v", shared.Stated.Seconds, want)
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
+
+// A measurement says what it is of, and time follows from it.
+func TestEstimateMeasures(t *testing.T) {
+	said := 0
+	o := pipeline.EstimateOptions{Assumed: pipeline.Assumed{Vocabulary: 50, Length: 10}, Measure: time.Millisecond, Progress: func(_, _ time.Duration) { said++ }}
+	e := estimate(t, assumedRun(t), o)
+	s := e.Measured
+	if s == nil || s.MeasuredUpdates < 2 || s.MeasuredUpdates != said || s.MeasuredRows < 1 || s.MeasuredRows > 8 {
+		t.Fatalf("measured %+v, said %d times", s, said)
+	}
+	perRow := e.Operations / 3 / 8
+	if rate := perRow * float64(s.MeasuredRows*s.MeasuredUpdates) / s.MeasuredSeconds; !near(s.OperationsPerSecond, rate) || !near(s.Seconds, 50*e.Operations/rate) {
+		t.Errorf("%+v, want %v operations a second", s, rate)
+	}
+}
+
+// Without data the configuration says how many sub-words there are; what cannot be shared or assumed is refused by its flag.
+func TestEstimateWithoutData(t *testing.T) {
+	e := estimate(t, assumedRun(t, "task.tokenizer_size=300"), pipeline.EstimateOptions{})
+	if e.Assumed == nil || e.Assumed.Vocabulary != 300 || e.Source != 32 {
+		t.Errorf("assumed %+v, %d positions", e.Assumed, e.Source)
+	}
+	read := estimate(t, experiment.Demo(), pipeline.EstimateOptions{})
+	if read.Assumed != nil || read.Rows != 64 || read.Source != 16 || !read.Adaptive {
+		t.Errorf("the demo's data are made, not assumed: %+v", read)
+	}
+	pairs, err := experiment.Base().Set("task.table.path=nothing.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		run  experiment.Run
+		o    pipeline.EstimateOptions
+		says string
+	}{
+		{assumedRun(t), pipeline.EstimateOptions{Ranks: 2, Network: 1}, "--ranks is 2, which does not divide training.accumulate, 3"},
+		{pairs, pipeline.EstimateOptions{}, "--vocabulary 10000 --length 32"},
+		{pairs, pipeline.EstimateOptions{Assumed: pipeline.Assumed{Length: 9}}, "--length is given without --vocabulary"},
+		{pairs, pipeline.EstimateOptions{Assumed: pipeline.Assumed{Vocabulary: 3}}, "--vocabulary is 3"},
+	} {
+		if _, err := pipeline.NewEstimate(context.Background(), enginetest.Backend(t), c.run, c.o); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v, want it to say %q", err, c.says)
+		}
+	}
+}
