@@ -2,6 +2,11 @@
 
 package parallel
 
+import (
+	"os"
+	"strconv"
+)
+
 // WithMPI tells whether this build can be one of several ranks: it was built with the tag mpi (Open MPI) or mpich.
 const WithMPI = false
 
@@ -11,4 +16,15 @@ func Join() (*Group, error) {
 		return nil, err
 	}
 	return Local(1)[0], nil
+}
+
+// launched is a LaunchError if the environment says that this is one of several processes.
+func launched() error {
+	for _, launcher := range []struct{ rank, size string }{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}} {
+		if size, err := strconv.Atoi(os.Getenv(launcher.size)); err == nil && size > 1 {
+			rank, _ := strconv.Atoi(os.Getenv(launcher.rank))
+			return &LaunchError{rank, size}
+		}
+	}
+	return nil
 }
