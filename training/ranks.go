@@ -21,7 +21,7 @@ import (
 // CheckRanks is an error unless so many ranks can share the batches of an update.
 func (c Config) CheckRanks(n int) error {
 	if c.batches()%n != 0 {
-		return fmt.Errorf("training.accumulate is %d, and there are %d ranks: it must be a multiple of that, so that each computes as many batches of an update", c.Accumulate, n)
+		return fmt.Errorf("training.accumulate is %d, and there are %d ranks: it must be a multiple of %d, so that each computes as many batches of an update", c.Accumulate, n, n)
 	}
 	return nil
 }

@@ -205,7 +205,7 @@ func TestOneRanksErrorIsEverybodys(t *testing.T) {
 		prepare func(rank int, tr *training.Trainer)
 		want    string
 	}{
-		"three ranks for four batches": {3, nil, "training.accumulate is 4, and there are 3 ranks: it must be a multiple of that"},
+		"three ranks for four batches": {3, nil, "training.accumulate is 4, and there are 3 ranks: it must be a multiple of 3,"},
 		"a stream that fails": {4, func(rank int, tr *training.Trainer) {
 			if rank == 2 {
 				feedWith(t, tr, broken, copyingPlan)

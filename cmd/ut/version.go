@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"universal-transformer/cpu"
 	"universal-transformer/engine"
+	"universal-transformer/parallel"
 	"universal-transformer/runlog"
 )
 
@@ -22,6 +23,8 @@ type versions struct {
 	Backends []string `json:"backends"`
 	Default  string   `json:"default_backend"`
 	SIMD     bool     `json:"simd"`
+	MPI      bool     `json:"mpi"`
+	Ranks    int      `json:"ranks"`
 	Refused  []string `json:"cpu_refuses"`
 	Replayed []string `json:"cpu_replays"`
 }
@@ -39,6 +42,8 @@ With --json: an object with the fields
   backends         names for --backend
   default_backend  the one that is taken without --backend
   simd             true if vector instructions were compiled in (GOEXPERIMENT=simd)
+  mpi              true if MPI was compiled in (-tags mpi or mpich)
+  ranks            processes that mpirun or the like has launched together
   cpu_refuses      operations that the backend cpu does not do
   cpu_replays      number types whose graphs it hands to the backend go`,
 		Example: `  ut version
@@ -46,6 +51,10 @@ With --json: an object with the fields
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := thisVersion()
+			rank, size, err := ranks()
+			if v.Ranks = size; err != nil || rank != 0 {
+				return err
+			}
 			if asJSON {
 				return writeJSON(c.OutOrStdout(), v)
 			}
@@ -53,8 +62,12 @@ With --json: an object with the fields
 			if v.SIMD {
 				simd = "compiled in"
 			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "ut %s\n%s, %s\nbackends: %s (default %s)\nSIMD: %s\ncpu does not do: %s\ncpu hands graphs of these types to go: %s\n",
-				v.Version, v.Go, v.Platform, strings.Join(v.Backends, ", "), v.Default, simd, strings.Join(v.Refused, ", "), strings.Join(v.Replayed, ", "))
+			mpi := "not compiled in: build with -tags mpi"
+			if v.MPI {
+				mpi = "compiled in"
+			}
+			_, err = fmt.Fprintf(c.OutOrStdout(), "ut %s\n%s, %s\nbackends: %s (default %s)\nSIMD: %s\nMPI: %s; ranks: %d\ncpu does not do: %s\ncpu hands graphs of these types to go: %s\n",
+				v.Version, v.Go, v.Platform, strings.Join(v.Backends, ", "), v.Default, simd, mpi, v.Ranks, strings.Join(v.Refused, ", "), strings.Join(v.Replayed, ", "))
 			return err
 		},
 	}
@@ -65,7 +78,7 @@ With --json: an object with the fields
 func thisVersion() versions {
 	v := versions{
 		Version: runlog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Backends: slices.Sorted(slices.Values(compute.List())), Default: engine.Default,
+		Backends: slices.Sorted(slices.Values(compute.List())), Default: engine.Default, MPI: parallel.WithMPI,
 	}
 	operations, types := cpu.Unsupported()
 	for _, op := range operations {
