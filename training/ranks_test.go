@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -73,7 +74,8 @@ func together(t *testing.T, lead *training.Trainer, n int, prepare func(rank int
 // finishTogether is finish on n ranks, with the state that the last checkpoint keeps.
 func finishTogether(t *testing.T, lead *training.Trainer, n int) (f finished, kept string) {
 	t.Helper()
-	reports, errs := together(t, lead, n, nil)
+	trainers := make([]*training.Trainer, n)
+	reports, errs := together(t, lead, n, func(rank int, tr *training.Trainer, _ func()) { trainers[rank] = tr })
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +84,9 @@ func finishTogether(t *testing.T, lead *training.Trainer, n int) (f finished, ke
 	for rank := range reports {
 		if reports[rank].Seconds = 0; reports[rank].Step != reports[0].Step || reports[rank].BestStep != reports[0].BestStep {
 			t.Errorf("rank %d says %+v, rank 0 %+v", rank, reports[rank], reports[0])
+		}
+		if !reflect.DeepEqual(trainers[rank].Planned(), lead.Planned()) {
+			t.Errorf("rank %d of %d plans other capacities than rank 0", rank, n)
 		}
 	}
 	f.report.Seconds = 0
