@@ -47,15 +47,7 @@ With mpirun or srun, and a build with -tags mpi, several processes share the bat
   ut train --resume runs/mine
   ut train --resume runs/mine --set training.steps=50000`,
 		Args: func(*cobra.Command, []string) error { return nil },
-		RunE: onRanks(&f.backend, func(c *cobra.Command, args []string, group *parallel.Group) error {
-			if err := f.check(c, args); err != nil {
-				return err
-			}
-			if f.resume != "" {
-				return f.goOn(c, group)
-			}
-			return f.start(c, group, args)
-		}),
+		RunE: onRanks(&f.backend, f.run),
 	}
 	c.Flags().StringVar(&f.config, "config", "", "train the experiment in this `file` instead of a named one")
 	c.Flags().StringVar(&f.out, "out", "", "run `directory` (default runs/ and the experiment's name)")
@@ -64,6 +56,17 @@ With mpirun or srun, and a build with -tags mpi, several processes share the bat
 	setFlag(c, &f.sets)
 	backendFlag(c, &f.backend)
 	return c
+}
+
+// run trains, in a new run directory or in one that is there.
+func (f *trainFlags) run(c *cobra.Command, args []string, group *parallel.Group) error {
+	if err := f.check(c, args); err != nil {
+		return err
+	}
+	if f.resume != "" {
+		return f.goOn(c, group)
+	}
+	return f.start(c, group, args)
 }
 
 // check rejects what cannot be meant together.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -58,21 +59,25 @@ With --json: an object with the fields
 			if asJSON {
 				return writeJSON(c.OutOrStdout(), v)
 			}
-			simd := "not compiled in: build with GOEXPERIMENT=simd"
-			if v.SIMD {
-				simd = "compiled in"
-			}
-			mpi := "not compiled in: build with -tags mpi"
-			if v.MPI {
-				mpi = "compiled in"
-			}
-			_, err = fmt.Fprintf(c.OutOrStdout(), "ut %s\n%s, %s\nbackends: %s (default %s)\nSIMD: %s\nMPI: %s; ranks: %d\ncpu does not do: %s\ncpu hands graphs of these types to go: %s\n",
-				v.Version, v.Go, v.Platform, strings.Join(v.Backends, ", "), v.Default, simd, mpi, v.Ranks, strings.Join(v.Refused, ", "), strings.Join(v.Replayed, ", "))
-			return err
+			return v.print(c.OutOrStdout())
 		},
 	}
 	jsonFlag(c, &asJSON)
 	return c
+}
+
+// print writes what it is for people.
+func (v versions) print(w io.Writer) error {
+	compiled := func(is bool, how string) string {
+		if is {
+			return "compiled in"
+		}
+		return "not compiled in: build with " + how
+	}
+	_, err := fmt.Fprintf(w, "ut %s\n%s, %s\nbackends: %s (default %s)\nSIMD: %s\nMPI: %s; ranks: %d\ncpu does not do: %s\ncpu hands graphs of these types to go: %s\n",
+		v.Version, v.Go, v.Platform, strings.Join(v.Backends, ", "), v.Default, compiled(v.SIMD, "GOEXPERIMENT=simd"), compiled(v.MPI, "-tags mpi"), v.Ranks,
+		strings.Join(v.Refused, ", "), strings.Join(v.Replayed, ", "))
+	return err
 }
 
 func thisVersion() versions {
