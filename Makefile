@@ -10,7 +10,7 @@ PACKAGES ?= ./...
 FUZZ     ?= 1000000x
 FUZZ_ARCHIVES ?= 100000x
 
-.PHONY: help build demo test fuzz race race-all check cross golden check-xla bench report generate clean
+.PHONY: help build demo test fuzz race race-all check cross golden check-xla check-mpi bench report generate clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ check: cross ## formatting, vet, staticcheck, builds for other systems, size bud
 	$(GO) vet $(PACKAGES)
 	$(GO) tool staticcheck $(PACKAGES)
 	$(GO) run ./internal/cmd/budget
+
+check-mpi: ## several ranks by mpirun, of which some are killed: the bits of one process (needs Open MPI)
+	scripts/ranks.sh
 
 cross: ## vet and build for other systems and processors, and without SIMD
 	@for target in linux/arm64 darwin/arm64 windows/amd64; do echo "vet $$target"; \

@@ -19,17 +19,18 @@ type rule struct {
 
 // external is what the last column of the table means.
 var external = map[string]string{
-	"GoMLX":       "github.com/gomlx/gomlx/... github.com/gomlx/compute/...",
-	"compute":     "github.com/gomlx/compute/...",
-	"go-xla":      "github.com/gomlx/go-xla/...",
-	"klog":        "k8s.io/klog/v2",
-	"cobra":       "github.com/spf13/cobra github.com/spf13/pflag",
-	"x/sys":       "golang.org/x/sys/cpu",
-	"x/term":      "golang.org/x/term",
-	"x/text":      "golang.org/x/text/...",
-	"pkg/errors":  "github.com/pkg/errors",
-	"xz":          "github.com/ulikunitz/xz",
-	"progressbar": "github.com/schollz/progressbar/v3",
+	"GoMLX":              "github.com/gomlx/gomlx/... github.com/gomlx/compute/...",
+	"compute":            "github.com/gomlx/compute/...",
+	"go-xla":             "github.com/gomlx/go-xla/...",
+	"klog":               "k8s.io/klog/v2",
+	"cobra":              "github.com/spf13/cobra github.com/spf13/pflag",
+	"x/sys":              "golang.org/x/sys/cpu",
+	"x/term":             "golang.org/x/term",
+	"x/text":             "golang.org/x/text/...",
+	"pkg/errors":         "github.com/pkg/errors",
+	"xz":                 "github.com/ulikunitz/xz",
+	"progressbar":        "github.com/schollz/progressbar/v3",
+	"cogentcore.org/lab": "cogentcore.org/lab/base/mpi",
 }
 
 // layers reads the table of CONTRIBUTING.md: package | one line | may import | of others.
@@ -95,7 +96,7 @@ func TestArrowsPointDown(t *testing.T) {
 }
 
 // withoutTensors never see a tensor, not even through a package between: their tests run in milliseconds.
-var withoutTensors = []string{"vocab", "task", "task/*", "batch", "score", "bleu", "subword", "runlog", "viewer"}
+var withoutTensors = []string{"vocab", "task", "task/*", "batch", "score", "bleu", "subword", "runlog", "viewer", "parallel"}
 
 func TestImports(t *testing.T) {
 	table := layers(t)

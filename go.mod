@@ -3,6 +3,7 @@ module universal-transformer
 go 1.26.5
 
 require (
+	cogentcore.org/lab v0.1.18
 	github.com/gomlx/compute v0.1.2
 	github.com/gomlx/go-xla v0.4.1
 	github.com/gomlx/gomlx v0.28.2

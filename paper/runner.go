@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gomlx/compute"
+	"universal-transformer/parallel"
 	"universal-transformer/pipeline"
 	"universal-transformer/training"
 )
@@ -18,6 +19,7 @@ type Runner struct {
 	Jobs     int                             // cells at a time; 0 counts as 1
 	Threads  int                             // of one backend, as results say it
 	Backend  func() (compute.Backend, error) // makes one for each job
+	Group    *parallel.Group                 // ranks that train every cell together, see [pipeline.Callbacks]; there is one job then
 	Now      func() time.Time
 	Log      func(line string)
 	Progress func(Progress)
@@ -99,12 +101,16 @@ func (w *work) job(ctx context.Context, queue <-chan Cell) {
 // do does one cell. A panic is an error of the cell: the others are to be saved.
 func (w *work) do(ctx context.Context, backend compute.Backend, c Cell) (r Result, err error) {
 	defer func() {
+		if w.Group != nil && w.Group.Size() > 1 {
+			return // other ranks wait: the panic ends them too
+		}
 		if problem := recover(); problem != nil {
 			err = fmt.Errorf("internal error: %v", problem)
 		}
 	}()
 	return c.do(ctx, backend, w.Threads, pipeline.Callbacks{
-		Log: func(line string) { w.log(c, line) },
+		Group: w.Group,
+		Log:   func(line string) { w.log(c, line) },
 		Progress: func(p training.Progress) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

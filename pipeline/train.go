@@ -17,6 +17,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/batch"
 	"universal-transformer/experiment"
+	"universal-transformer/parallel"
 	"universal-transformer/runlog"
 	"universal-transformer/score"
 	"universal-transformer/task"
@@ -27,6 +28,9 @@ import (
 type Callbacks struct {
 	Progress func(training.Progress) // after every update
 	Log      func(line string)       // one line for the person who trains
+
+	// Group is the ranks that train together; nil is this process alone. This one is rank 0, and the others are in [Assist].
+	Group *parallel.Group
 }
 
 func (c Callbacks) log(lines ...string) {
@@ -41,6 +45,9 @@ func (c Callbacks) log(lines ...string) {
 // Train trains a run in a new run directory.
 func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir string, c Callbacks) (training.Summary, error) {
 	if err := r.Validate(); err != nil {
+		return training.Summary{}, err
+	}
+	if err := c.checkRanks(r); err != nil {
 		return training.Summary{}, err
 	}
 	opened, err := open(ctx, r, c)
@@ -73,6 +80,9 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 		return training.Summary{}, err
 	}
 	if _, err := extended(r, sets); err != nil {
+		return training.Summary{}, err
+	}
+	if err := c.checkRanks(r); err != nil {
 		return training.Summary{}, err
 	}
 	opened, err := open(ctx, r, c)
@@ -167,8 +177,7 @@ var errVocabulary = errors.New("the task's data give another vocabulary than the
 
 // run trains in an open run directory.
 func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task, c Callbacks) (training.Summary, error) {
-	plan := r.Plan(opened)
-	stream, err := batch.NewStream(func(i int64) task.Example { return opened.Training(r.Seed, i) }, plan, r.Seed)
+	trainer, err := newTrainer(backend, r, opened)
 	if err != nil {
 		return training.Summary{}, err
 	}
@@ -179,12 +188,7 @@ func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *ru
 	if len(validation) == 0 {
 		return training.Summary{}, fmt.Errorf("%s: there is nothing to validate with: add data", r.Task.Value)
 	}
-	config := r.TrainingConfig()
-	config.Objective.Unknown, _ = opened.Vocabularies().Target.Unknown()
-	trainer := training.Trainer{
-		Config: config, Backend: backend, Model: r.Model.Value.Build(opened.Vocabularies(), r.Seed), Positions: r.Model.Value.TrainingPositions(opened.Vocabularies()),
-		Stream: stream, Validation: batch.Chunk(validation, plan), Log: log, OnProgress: c.Progress, Notify: c.Log, Seals: seals(backend, r, opened.Vocabularies()),
-	}
+	trainer.Validation, trainer.Log, trainer.OnProgress, trainer.Notify = batch.Chunk(validation, r.Plan(opened)), log, c.Progress, c.Log
 	if n := r.Training.Decoded; n > 0 {
 		examples, err := opened.HeldOut(r.Seed, task.Selection{Validation: true, Count: n})
 		if err != nil {
@@ -196,5 +200,25 @@ func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *ru
 			return found.Metrics, err
 		}
 	}
+	if trainer.Group = c.Group; c.Group != nil {
+		if err := assign(c.Group, backend, r, opened); err != nil {
+			return training.Summary{}, err
+		}
+	}
 	return trainer.Run(ctx)
+}
+
+// newTrainer is a trainer with all that every rank needs.
+func newTrainer(backend compute.Backend, r experiment.Run, opened task.Task) (*training.Trainer, error) {
+	v := opened.Vocabularies()
+	stream, err := batch.NewStream(func(i int64) task.Example { return opened.Training(r.Seed, i) }, r.Plan(opened), r.Seed)
+	if err != nil {
+		return nil, err
+	}
+	config := r.TrainingConfig()
+	config.Objective.Unknown, _ = v.Target.Unknown()
+	return &training.Trainer{
+		Config: config, Backend: backend, Model: r.Model.Value.Build(v, r.Seed), Positions: r.Model.Value.TrainingPositions(v),
+		Stream: stream, Seals: seals(backend, r, v),
+	}, nil
 }

@@ -5,3 +5,6 @@ func (t *Trainer) PlanFreely() { t.plansFree = true }
 
 // Affordable says what to lower.
 var Affordable = affordable
+
+// Planned is what the trainer plans the next update with: its place in the stream, and capacities.
+func (t *Trainer) Planned() any { return []any{t.state.Data, t.state.CapacityPlan} }

@@ -1,6 +1,7 @@
 package training
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
 	"universal-transformer/batch"
-	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
 	"universal-transformer/internal/seed"
 	"universal-transformer/objective"
@@ -19,50 +19,61 @@ import (
 // Run trains until the last update, until Stop says so, or until ctx is cancelled, whichever comes first; in each case a
 // checkpoint is written last. It goes on from the newest intact checkpoint of the run directory, or starts afresh; where there were
 // checkpoints, and none is left that can be used, it is an error, and nothing changes.
+//
+// In a group of several ranks all call Run, and all stop after the same update if the context of one is cancelled. An error is a
+// [parallel.RankError], the same on all, unless a rank has left.
 func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 	if err := t.prepare(); err != nil {
 		return Summary{}, err
 	}
 	defer t.graphs.Close()
 	t.started = time.Now()
-	stopped := t.state.Stopped
-	for stopped == "" && t.step < t.Config.Steps {
-		if ctx.Err() != nil {
-			return t.summary("interrupted"), t.save()
+	for t.state.Stopped == "" && t.step < t.Config.Steps {
+		if t.interrupted || t.alone() && ctx.Err() != nil {
+			return t.summary("interrupted"), t.lead(t.save)
 		}
-		if err := t.advance(); err != nil {
+		if err := t.advance(ctx); err != nil {
 			return Summary{}, err
 		}
-		if t.due(t.Config.EvaluateEvery) {
-			if err := t.validate(); err != nil {
-				return Summary{}, err
-			}
-			t.notify(t.graphs.Stats().Line(time.Since(t.started)))
-			stopped = t.state.Stopped
-		}
-		if t.due(t.Config.CheckpointEvery) || stopped != "" {
-			if err := t.save(); err != nil {
-				return Summary{}, err
-			}
+		if err := t.lookAndSave(); err != nil {
+			return Summary{}, err
 		}
 	}
-	if stopped == "" {
-		stopped = "done"
+	return t.summary(cmp.Or(t.state.Stopped, "done")), nil
+}
+
+// lookAndSave validates and writes a checkpoint after updates that are followed by that.
+func (t *Trainer) lookAndSave() error {
+	if t.due(t.Config.EvaluateEvery) {
+		if err := t.lead(t.validate); err != nil {
+			return err
+		}
+		if err := t.shareState(); err != nil {
+			return err
+		}
 	}
-	return t.summary(stopped), nil
+	if t.due(t.Config.CheckpointEvery) || t.state.Stopped != "" {
+		return t.lead(t.save)
+	}
+	return nil
 }
 
 // due tells whether the update just made is one of every so many, or the last.
 func (t *Trainer) due(every int64) bool { return t.step%every == 0 || t.step == t.Config.Steps }
 
 // advance makes one update and adds it to the metrics.
-func (t *Trainer) advance() error {
+func (t *Trainer) advance(ctx context.Context) error {
 	start := time.Now()
 	t.step++
 	rate := t.Config.Schedule.Rate(t.step, t.Config.Steps, t.Config.Width)
-	tally, norm, err := t.updateOnce(float32(rate))
+	own, norm, err := t.updateOnce(float32(rate))
 	if err != nil {
-		return fmt.Errorf("step %d: %w", t.step, affordable(err))
+		return fmt.Errorf("step %d: %w", t.step, err)
+	}
+	own.interrupted = ctx.Err() != nil
+	tally, err := t.collect(own)
+	if err != nil {
+		return err
 	}
 	if err := t.sane(tally, norm); err != nil {
 		return err
@@ -84,7 +95,7 @@ func (t *Trainer) advance() error {
 	row := metrics("training", t.step, t.state.Window)
 	row["learning_rate"], row["gradient_norm"] = rate, norm
 	t.state.Window = objective.Tally{}
-	return t.Log.AppendMetrics(row)
+	return t.lead(func() error { return t.Log.AppendMetrics(row) })
 }
 
 // affordable says what to lower where err is a backend's that there is not enough memory.
@@ -97,34 +108,6 @@ func affordable(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w; lower training.batch.tokens or training.batch.rows, model.width or the length of sequences", short)
-}
-
-// updateOnce draws the batches of one update and applies them.
-func (t *Trainer) updateOnce(rate float32) (tally objective.Tally, norm float64, err error) {
-	n := max(t.Config.Accumulate, 1)
-	for i := range n {
-		b, err := t.Stream.Next()
-		if err != nil {
-			return tally, 0, err
-		}
-		positions := t.drawPositions(b, "positions", (t.step-1)*int64(n)+int64(i))
-		exec := t.update
-		if i < n-1 {
-			exec = t.accumulate
-		}
-		arguments := append(t.arguments(b, positions), rate)
-		if t.Config.Average > 0 {
-			arguments = append(arguments, t.Config.keep(t.step))
-		}
-		out, err := exec.Call(capacity.ShapeOf(b), arguments...)
-		if err != nil {
-			return tally, 0, err
-		}
-		tally = tally.Plus(objective.Unpack(tensors.MustCopyFlatData[float32](out[0])))
-		norm = float64(tensors.ToScalar[float32](out[1]))
-		finalize(out)
-	}
-	return tally, norm, nil
 }
 
 // arguments lists what forward reads. Batches of one run all have a source, or none has.
@@ -152,7 +135,7 @@ func (t *Trainer) drawPositions(b batch.Batch, purpose string, index int64) []in
 	return list
 }
 
-// sane is an error if a loss or gradient is not a number, or so large that training has come apart.
+// sane is an error if a loss or gradient is not a number, or so large that training has come apart: the same on all ranks.
 func (t *Trainer) sane(tally objective.Tally, norm float64) error {
 	what := ""
 	switch {
@@ -165,6 +148,11 @@ func (t *Trainer) sane(tally objective.Tally, norm float64) error {
 	default:
 		return nil
 	}
+	return t.lead(func() error { return t.apart(what) })
+}
+
+// apart is the error of training that has come apart: what is wrong, and how to go on.
+func (t *Trainer) apart(what string) error {
 	kept := "no checkpoint had been written: start again"
 	if c, _, err := t.Log.Latest(); err == nil {
 		kept = fmt.Sprintf("the checkpoint of step %d is kept: go on from it", c.Step)

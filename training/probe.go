@@ -99,9 +99,7 @@ func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 			c.Optimizer += int(v.Shape().ByteSize())
 		}
 	}
-	if p.config.Accumulate > 1 {
-		c.Optimizer += c.Model
-	}
+	c.Optimizer += c.Model // the sums of gradients
 	if p.config.Average > 0 {
 		c.Optimizer += c.Model
 	}

@@ -8,22 +8,44 @@ import (
 
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/internal/capacity"
-	"universal-transformer/internal/seed"
+	"universal-transformer/parallel"
 	"universal-transformer/runlog"
 )
 
-// prepare builds what Run needs and goes back to the newest checkpoint.
+// prepare builds what Run needs and goes back to the newest checkpoint of rank 0.
 func (t *Trainer) prepare() error {
+	if t.group = t.Group; t.group == nil {
+		t.group = parallel.Local(1)[0]
+	}
+	if err := t.group.Agree(t.start()); err != nil {
+		return err
+	}
+	var c *runlog.Checkpoint
+	err := t.lead(func() (err error) {
+		c, err = t.latest()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c, err = t.shareCheckpoint(c); err == nil && c != nil {
+		err = t.goOn(c)
+	}
+	return t.group.Agree(err)
+}
+
+// start checks what is to be trained, and builds it.
+func (t *Trainer) start() error {
 	if err := t.Config.Validate(); err != nil {
+		return err
+	}
+	if err := t.Config.CheckRanks(t.group.Size()); err != nil {
 		return err
 	}
 	if err := t.Model.Validate(); err != nil {
 		return err
 	}
 	t.Store = model.NewStore()
-	if err := t.Store.SetRNGStateFromSeed(int64(seed.Derive(t.Config.Seed, "dropout", 0) >> 1)); err != nil {
-		return err
-	}
 	if !t.Config.ComputeHalted {
 		t.state.CapacityPlan = capacity.NewPlanner(t.Model)
 		if t.plansFree && t.state.CapacityPlan != nil {
@@ -31,20 +53,22 @@ func (t *Trainer) prepare() error {
 		}
 	}
 	t.build()
+	return nil
+}
+
+// latest is the checkpoint to go on from, nil if the run begins.
+func (t *Trainer) latest() (*runlog.Checkpoint, error) {
 	c, refused, err := t.Log.Latest()
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
 		if err := Fresh(t.Log, err); err != nil {
-			return err
+			return nil, err
 		}
-		return t.Log.Truncate(0)
-	}
-	if err != nil {
-		return err
+		return nil, t.Log.Truncate(0)
 	}
 	for _, r := range refused {
 		t.notify(r.String() + ": it is set aside")
 	}
-	return t.goOn(c)
+	return c, err
 }
 
 // Fresh is nil if a run directory without a checkpoint to go on from, as none says, is one that training may begin in. It is an error
@@ -69,6 +93,9 @@ func (t *Trainer) goOn(c *runlog.Checkpoint) error {
 	}
 	if t.step > t.Config.Steps {
 		return fmt.Errorf("the checkpoint of step %d is beyond the %d steps that training.steps asks for", c.Step, t.Config.Steps)
+	}
+	if t.group.Rank() != 0 {
+		return nil
 	}
 	if was := c.Meta[EngineKey]; was != "" && was != t.Seals.Engine {
 		t.notify(fmt.Sprintf("that checkpoint was computed by %s, this is %s: the rest may differ from a run without interruption", was, t.Seals.Engine))

@@ -42,7 +42,7 @@ type state struct {
 // stateKey is where a checkpoint's metadata keeps the state.
 const stateKey = "training"
 
-// checkpoint gathers all variables, the optimiser's and the random state included.
+// checkpoint gathers all variables that outlive an update, the optimiser's included.
 func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
 	t.state.Metrics = t.Log.MetricsSize()
 	kept, err := json.Marshal(t.state)
@@ -54,6 +54,9 @@ func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
 		ConfigurationKey: t.Seals.Configuration, EngineKey: t.Seals.Engine,
 	}}
 	for v := range t.Store.IterVariables() {
+		if v.Name() == model.RNGStateVariableName || strings.HasPrefix(v.Path(), accumulated) {
+			continue
+		}
 		tensor, err := export(v)
 		if err != nil {
 			return nil, err

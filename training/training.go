@@ -2,10 +2,13 @@
 // moment and resumed as if it had not been.
 //
 // Everything random is drawn from streams named by the run's seed: initial weights by parameter, examples and their order by
-// index, positions by update, dropout by a state that checkpoints keep. Two runs with the same seed give the same bits, and so does
+// index, positions and dropout by batch. Two runs with the same seed give the same bits, and so does
 // one that was interrupted, if all of it is computed by the same build of this program on the same backend, with the same kernels and
 // as many threads: sums of floats depend on their order. Checkpoints say which kernels and how
 // many threads computed them, and Run notes where those change.
+//
+// The batches of an update may be dealt to several ranks ([Trainer].Group), batch i to rank i mod N. Gradients are added in the order of batches, so
+// that N ranks come to the bits of one, for every N; nothing of a run says how many there were, and it may go on with another number.
 package training
 
 import (
@@ -18,6 +21,7 @@ import (
 	"universal-transformer/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/objective"
+	"universal-transformer/parallel"
 	"universal-transformer/runlog"
 	"universal-transformer/score"
 	"universal-transformer/universal"
@@ -127,17 +131,26 @@ type Trainer struct {
 
 	Seals Seals // what the run's checkpoints belong to
 
+	// Group is the ranks that train together, nil for this process alone. Their trainers are the same but for Log, Validation, Decoded,
+	// OnProgress and Notify, which rank 0 alone needs.
+	Group *parallel.Group
+
 	Store *model.Store // variables, filled by Run
 
-	hasSource  bool             // the batches have sources
-	graphs     *capacity.Graphs // those of all runners
-	update     *capacity.Runner // one update from one batch
-	accumulate *capacity.Runner // all but the last batch of an update
-	evaluate   *capacity.Runner
-	step       int64
-	plansFree  bool      // smaller plans are made as if compiling cost nothing, for tests
-	started    time.Time // when this process began to train
-	state      state
+	hasSource   bool             // the batches have sources
+	graphs      *capacity.Graphs // those of all runners
+	gradients   *capacity.Runner // of one batch
+	apply       *capacity.Runner // the rest of an update
+	evaluate    *capacity.Runner
+	group       *parallel.Group // Group, or this process alone
+	step        int64
+	drawn       []batch.Batch // of the update at hand
+	interrupted bool          // a rank's context has ended
+	plansFree   bool          // smaller plans are made as if compiling cost nothing, for tests
+	started     time.Time     // when this process began to train
+	state       state
+
+	gradientBuffer, gradientTotal []float32 // of foldSums: one batch, and the part of all that this rank adds up
 }
 
 // Seals say what a checkpoint belongs to; it holds them in its metadata, and whoever reads one can tell whether it is of the

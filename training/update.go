@@ -6,33 +6,91 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/model/initializer"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
+	"universal-transformer/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
+	"universal-transformer/internal/seed"
 	"universal-transformer/universal"
 )
 
 // build makes the executors. Graphs are built when the first batch of a shape comes. Rows are split over all devices of the backend.
 func (t *Trainer) build() {
-	last := t.updateGraph
-	if t.Config.Accumulate > 1 {
-		last = t.accumulateGraph(true)
-	}
 	t.graphs = capacity.NewGraphs(t.Backend, t.Store, capacity.Budget)
 	t.graphs.SplitRows()
-	run := func(graph capacity.GraphBuilder) *capacity.Runner {
-		return t.graphs.Runner(graph, t.state.CapacityPlan)
-	}
-	t.update, t.accumulate = run(last), run(t.accumulateGraph(false))
-	t.evaluate = run(func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+	t.gradients = t.graphs.Runner(t.gradientGraph, t.state.CapacityPlan)
+	t.apply = t.graphs.Runner(t.applyGraph, nil)
+	t.evaluate = t.graphs.Runner(func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 		f := t.forward(scope, nodes, c, false)
 		return []*Node{f.tally}, f.result
-	})
-	if t.state.CapacityPlan != nil && !t.update.Plans() {
+	}, t.state.CapacityPlan)
+	if t.state.CapacityPlan != nil && !t.gradients.Plans() {
 		t.notify("halted positions are computed too, as with training.compute_halted: " + t.Backend.Name() + " compiles so slowly that leaving them out would take longer")
 	}
+}
+
+// updateOnce computes the gradients of this rank's batches of an update, of all together their mean, and applies that. Which batches there are,
+// and what is random in them, follows from their index in the run: not from how many ranks there are.
+func (t *Trainer) updateOnce(rate float32) (own report, norm float64, err error) {
+	n := t.Config.batches()
+	batches, plans, err := t.draw(n)
+	own.data = t.digest(batches)
+	for i := t.group.Rank(); i < n; i += t.group.Size() {
+		if err == nil {
+			err = affordable(t.gradient(&own, batches[i], plans[i], (t.step-1)*int64(n)+int64(i)))
+		}
+		if err = t.group.Agree(err); err == nil {
+			err = t.foldSums()
+		}
+		if err != nil {
+			return own, 0, err
+		}
+	}
+	if err := t.shareSums(); err != nil {
+		return own, 0, err
+	}
+	arguments := []any{rate}
+	if t.Config.Average > 0 {
+		arguments = append(arguments, t.Config.keep(t.step))
+	}
+	out, err := t.apply.Call(capacity.Shape{}, arguments...)
+	if err = t.group.Agree(affordable(err)); err != nil {
+		return own, 0, err
+	}
+	norm = float64(tensors.ToScalar[float32](out[0]))
+	finalize(out)
+	own.parameters, err = t.checksum()
+	return own, norm, err
+}
+
+// draw draws the batches of an update, and plans them: all before any is run, so that what one needs does not change how the next is computed.
+func (t *Trainer) draw(n int) (batches []batch.Batch, plans []*capacity.ShapePlan, err error) {
+	for range n {
+		b, err := t.Stream.Next()
+		if err != nil {
+			return nil, nil, err
+		}
+		batches, plans = append(batches, b), append(plans, t.gradients.Plan(capacity.ShapeOf(b)))
+	}
+	t.drawn = batches
+	return batches, plans, nil
+}
+
+// gradient adds the gradients of a batch to the sums. Everything random in it is drawn from the batch's index.
+func (t *Trainer) gradient(own *report, b batch.Batch, plan *capacity.ShapePlan, index int64) error {
+	if err := t.Store.SetRNGStateFromSeed(int64(seed.Derive(t.Config.Seed, "dropout", index) >> 1)); err != nil {
+		return err
+	}
+	out, demand, err := t.gradients.Run(plan, t.arguments(b, t.drawPositions(b, "positions", index))...)
+	if err != nil {
+		return err
+	}
+	own.batches = append(own.batches, computed{tensors.MustCopyFlatData[float32](out[0]), demand})
+	finalize(out)
+	return nil
 }
 
 // adam is Adam (Kingma and Ba, 2015), with weight decay AdamW (Loshchilov and Hutter, 2019), as GoMLX computes it; its
@@ -49,54 +107,58 @@ func (c Config) adam() *optimizer.AdamConfig {
 type forward struct {
 	result      universal.Result
 	loss, tally *Node
-	rate        *Node // the learning rate; nil where nothing is learned
-	keep        *Node // what the means of the weights keep of themselves; nil where there are none
 }
 
-// forward builds the model and the loss of one batch. The nodes are those of feed.Tensors, the ponder weight, and in training the
-// learning rate and, where there are means of the weights, what they keep.
+// forward builds the model and the loss of one batch. The nodes are those of feed.Tensors and the ponder weight.
 func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capacities, training bool) (f forward) {
 	in, rest := feed.Inputs(nodes, t.hasSource, t.Positions.Random())
 	in.SourceCapacities, in.TargetCapacities = c.Source, c.Target
 	scope.Store().SetTraining(in.Target.Graph(), training)
 	f.result = t.Model.Forward(scope, in, universal.Options{})
 	f.loss, f.tally = t.Config.Objective.Of(f.result, in.Target, rest[0])
-	if training {
-		f.rate = rest[1]
-	}
-	if training && t.Config.Average > 0 {
-		f.keep = rest[2]
-	}
 	return f
 }
 
-// updateGraph is one update from one batch: gradients, clipped, to Adam. It puts out tally and gradient norm.
-func (t *Trainer) updateGraph(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+// gradientGraph adds the gradients of one batch to the sums. It puts out the tally.
+func (t *Trainer) gradientGraph(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 	f := t.forward(scope, nodes, c, true)
 	gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
-	return []*Node{f.tally, t.apply(scope, gradients, f)}, f.result
+	for i, sum := range t.beside(scope, f.loss.Graph(), accumulated) {
+		sum.SetNodeValue(Add(sum.NodeValue(f.loss), gradients[i]))
+	}
+	return []*Node{f.tally}, f.result
 }
 
-// accumulateGraph adds the gradients of one batch to what earlier batches of the same update gave. The last batch of an update
-// applies their mean and clears the sums.
-func (t *Trainer) accumulateGraph(last bool) capacity.GraphBuilder {
-	return func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
-		f := t.forward(scope, nodes, c, true)
-		gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
-		sums := t.beside(scope, f.loss.Graph(), accumulated)
-		for i, sum := range sums {
-			gradients[i] = Add(sum.NodeValue(f.loss), gradients[i])
-			sum.SetNodeValue(gradients[i])
+// applyGraph is the rest of an update: the mean of the gradients, clipped to a global norm (Pascanu et al., 2013), to Adam; the means of the weights
+// follow, and the sums are cleared. It reads the learning rate and, where there are means of the weights, what they keep, and puts out
+// the norm before clipping.
+func (t *Trainer) applyGraph(scope *model.Scope, nodes []*Node, _ capacity.Capacities) ([]*Node, universal.Result) {
+	g, rate := nodes[0].Graph(), nodes[0]
+	var gradients []*Node
+	for v := range scope.IterVariables() {
+		if sum := scope.Store().GetVariable(accumulated + v.Path()); v.Trainable && sum != nil {
+			v.NodeValue(g) // from here on trainable lists it
+			gradients = append(gradients, DivScalar(sum.NodeValue(g), float64(t.Config.batches())))
+			sum.SetNodeValue(ZerosLike(gradients[len(gradients)-1]))
 		}
-		if !last {
-			return []*Node{f.tally, ScalarZero(f.loss.Graph(), f.loss.DType())}, f.result
-		}
-		for i, sum := range sums {
-			gradients[i] = DivScalar(gradients[i], float64(t.Config.Accumulate))
-			sum.SetNodeValue(ZerosLike(gradients[i]))
-		}
-		return []*Node{f.tally, t.apply(scope, gradients, f)}, f.result
 	}
+	norm := globalNorm(trainable(scope, g), gradients)
+	if limit := t.Config.ClipNorm; limit > 0 {
+		scale := MinScalar(Div(Scalar(g, norm.DType(), limit), MaxScalar(norm, 1e-12)), 1.0)
+		for i := range gradients {
+			gradients[i] = Mul(gradients[i], scale)
+		}
+	}
+	optimizer.LearningRateVar(scope, norm.DType(), 0).SetNodeValue(rate)
+	matrices, decays := t.decayed(scope, rate)
+	t.Config.adam().Done().(withGradients).UpdateGraphWithGradients(scope, gradients, norm.DType())
+	for i, v := range matrices {
+		v.SetNodeValue(Sub(v.NodeValue(norm), decays[i]))
+	}
+	if t.Config.Average > 0 {
+		t.average(scope, nodes[1])
+	}
+	return []*Node{norm}, universal.Result{}
 }
 
 // trainable lists the variables that gradients are taken of, in the order of scope.BuildTrainableVariablesGradientsGraph.
@@ -122,28 +184,6 @@ func (t *Trainer) beside(scope *model.Scope, g *Graph, in string) []*model.Varia
 
 // accumulated is the scope of gradient sums.
 const accumulated = "/accumulated"
-
-// apply clips the gradients to a global norm (Pascanu et al., 2013) and lets Adam update the variables, and their means follow. It
-// returns the norm before clipping.
-func (t *Trainer) apply(scope *model.Scope, gradients []*Node, f forward) *Node {
-	norm := globalNorm(trainable(scope, gradients[0].Graph()), gradients)
-	if limit := t.Config.ClipNorm; limit > 0 {
-		scale := MinScalar(Div(Scalar(norm.Graph(), norm.DType(), limit), MaxScalar(norm, 1e-12)), 1.0)
-		for i := range gradients {
-			gradients[i] = Mul(gradients[i], scale)
-		}
-	}
-	optimizer.LearningRateVar(scope, norm.DType(), 0).SetNodeValue(f.rate)
-	matrices, decays := t.decayed(scope, f.rate)
-	t.Config.adam().Done().(withGradients).UpdateGraphWithGradients(scope, gradients, norm.DType())
-	for i, v := range matrices {
-		v.SetNodeValue(Sub(v.NodeValue(norm), decays[i]))
-	}
-	if f.keep != nil {
-		t.average(scope, f.keep)
-	}
-	return norm
-}
 
 // decayed gives what AdamW takes from every matrix besides Adam's step, learning rate times decay times weight, from the
 // weights before the update; nothing where Adam decays all parameters itself, or none are decayed.

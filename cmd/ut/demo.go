@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"universal-transformer/evaluation"
 	"universal-transformer/experiment"
+	"universal-transformer/parallel"
 	"universal-transformer/pipeline"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
@@ -48,6 +49,9 @@ A demo run that is in the directory already is replaced; anything else there is 
 }
 
 func (f demoFlags) demo(c *cobra.Command, start time.Time) error {
+	if _, n := parallel.Launched(); n > 1 {
+		return usagef("%d ranks were launched, but the demo is of one process: ut train demo is what several can train", n)
+	}
 	r, err := experiment.Demo().Set(f.sets...)
 	if err != nil {
 		return err
@@ -58,7 +62,7 @@ func (f demoFlags) demo(c *cobra.Command, start time.Time) error {
 	return using(f.backend, func(backend compute.Backend) error {
 		digits := r.Task.Value.(algorithmic.Reverse).MaxLength
 		c.PrintErrf("training %q in %s: reversal of up to %d digits\n", r.Name, f.out, digits)
-		report, err := trainWatched(c, f.out, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
+		report, err := trainWatched(c, nil, f.out, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
 			return pipeline.Train(ctx, backend, r, f.out, w)
 		})
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"universal-transformer/engine"
 	"universal-transformer/paper"
+	"universal-transformer/parallel"
 )
 
 func newExperiment() *cobra.Command {
@@ -81,7 +82,7 @@ Tasks whose files are missing are named and left out.`,
   ut experiment run babi-1k-joint --data ~/babi/tasks_1-20_v1-2
   ut experiment run table1 --results results`,
 		Args: arguments("EXPERIMENT"),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
+		RunE: onRanks(&f.backend, f.run),
 	}
 	f.needFlags(c)
 	c.Flags().StringVar(&f.runs, "runs", "runs", "`folder` of run directories")
@@ -114,17 +115,20 @@ func (f *experimentFlags) needFlags(c *cobra.Command) {
 	}
 }
 
-func (f *experimentFlags) run(c *cobra.Command, name string) (err error) {
+func (f *experimentFlags) run(c *cobra.Command, args []string, group *parallel.Group) (err error) {
 	if f.request.Seeds, err = parseSeeds(f.seeds); err != nil {
 		return usageError{fmt.Errorf("--seeds: %w", err)}
 	}
 	if f.jobs < 1 {
 		return usagef("--jobs is %d: it must be at least 1", f.jobs)
 	}
+	if n := group.Size(); f.jobs > 1 && n > 1 {
+		return usagef("--jobs is %d: %d ranks train one run after another, all together", f.jobs, n)
+	}
 	if f.results == "" {
 		f.results = filepath.Join(f.runs, "results")
 	}
-	f.request.Name, f.request.Runs, f.request.Results, f.request.Data = name, f.runs, f.results, paper.Data{}
+	f.request.Name, f.request.Runs, f.request.Results, f.request.Data = args[0], f.runs, f.results, paper.Data{}
 	for need, path := range f.needs {
 		if c.Flags().Changed(need) {
 			f.request.Data[need] = *path
@@ -146,7 +150,7 @@ func (f *experimentFlags) run(c *cobra.Command, name string) (err error) {
 	for _, problem := range leftOut {
 		c.PrintErrln("ut: left out:", oneLine(problem))
 	}
-	if err := f.all(c, cells); err != nil {
+	if err := f.all(c, group, cells); err != nil {
 		return err
 	}
 	if len(leftOut) > 0 {
@@ -156,15 +160,17 @@ func (f *experimentFlags) run(c *cobra.Command, name string) (err error) {
 }
 
 // all does the cells.
-func (f *experimentFlags) all(c *cobra.Command, cells []paper.Cell) error {
+func (f *experimentFlags) all(c *cobra.Command, group *parallel.Group, cells []paper.Cell) error {
 	defer unheard()()
 	backend, threads := jobBackend(f.backend, f.jobs)
 	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr())
 	stop := context.AfterFunc(c.Context(), func() {
-		c.PrintErrln("\ninterrupted: finishing these updates; again to stop at once, without saving")
+		if group.Size() == 1 {
+			c.PrintErrln("\ninterrupted: finishing these updates; again to stop at once, without saving")
+		}
 	})
 	runner := paper.Runner{
-		Jobs: f.jobs, Threads: threads, Now: time.Now,
+		Jobs: f.jobs, Threads: threads, Now: time.Now, Group: group,
 		Backend: func() (compute.Backend, error) { return engine.New(backend) },
 		Log:     watch.log, Progress: watch.progress, Finished: watch.finished,
 	}

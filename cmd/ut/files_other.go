@@ -2,4 +2,8 @@
 
 package main
 
+import "os"
+
+var passedOn []os.Signal
+
 func enoughFiles() error { return nil }

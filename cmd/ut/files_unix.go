@@ -4,8 +4,12 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"syscall"
 )
+
+// passedOn are signals that mpirun and schedulers pass on to all processes of a job.
+var passedOn = []os.Signal{syscall.SIGUSR1}
 
 // fewestFiles is how many files must be allowed to be open: some for the run and its data, and some that Go itself needs to wait for
 // signals, without which it ends with a stack trace.

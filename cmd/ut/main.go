@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"universal-transformer/parallel"
 )
 
 func main() {
@@ -42,14 +44,21 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	if unknown := unknownCommand(root, args); unknown != nil {
 		err = unknown
 	}
-	fmt.Fprintln(stderr, "ut:", oneLine(err))
+	if unsaid(err) {
+		return 0
+	}
+	name := "ut:"
+	if rank, _ := parallel.Launched(); rank != 0 {
+		name = fmt.Sprintf("ut: rank %d:", rank)
+	}
+	fmt.Fprintln(stderr, name, oneLine(err))
 	return exitCode(err)
 }
 
 // endings are the signals that end the program politely. The end of a terminal is one unless nohup, or whoever started the program,
-// has it ignored.
+// has it ignored. Launchers pass on a signal of the user's, and kill soon after one of their own.
 func endings() []os.Signal {
-	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	all := append([]os.Signal{os.Interrupt, syscall.SIGTERM}, passedOn...)
 	if !signal.Ignored(syscall.SIGHUP) {
 		all = append(all, syscall.SIGHUP)
 	}

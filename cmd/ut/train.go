@@ -8,6 +8,7 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment"
+	"universal-transformer/parallel"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 	"universal-transformer/training"
@@ -40,7 +41,10 @@ docs/accelerators.md): the losses are those of one device, but for rounding. Row
 multiple of N are filled up with empty ones, which count for nothing.
 
 Ctrl-C, SIGTERM and the end of the terminal end training after the update at hand, with a
-checkpoint; a second one at once.`,
+checkpoint; a second one at once.
+
+With mpirun or srun, and a build with -tags mpi, several processes share the batches of an update
+(training.accumulate, a multiple of their number) and come to the bits of one: see docs/hosts.md.`,
 		Example: `  ut train reverse
   ut train reverse --out runs/small --seed 7 --set model.width=64 --set training.steps=5000
   ut train --config mine.json --out runs/mine
@@ -49,15 +53,7 @@ checkpoint; a second one at once.`,
   ut train translation --backend xla:cuda --devices 4 --out runs/de
   ut train --resume runs/mine --set training.steps=50000`,
 		Args: func(*cobra.Command, []string) error { return nil },
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.check(c, args); err != nil {
-				return err
-			}
-			if f.resume != "" {
-				return f.goOn(c)
-			}
-			return f.start(c, args)
-		},
+		RunE: onRanks(&f.backend, f.run),
 	}
 	c.Flags().StringVar(&f.config, "config", "", "train the experiment in this `file` instead of a named one")
 	c.Flags().StringVar(&f.out, "out", "", "run `directory` (default runs/ and the experiment's name)")
@@ -71,6 +67,17 @@ checkpoint; a second one at once.`,
 
 // mostDevices is far more than a host has.
 const mostDevices = 1024
+
+// run trains, in a new run directory or in one that is there.
+func (f *trainFlags) run(c *cobra.Command, args []string, group *parallel.Group) error {
+	if err := f.check(c, args); err != nil {
+		return err
+	}
+	if f.resume != "" {
+		return f.goOn(c, group)
+	}
+	return f.start(c, group, args)
+}
 
 // check rejects what cannot be meant together.
 func (f *trainFlags) check(c *cobra.Command, args []string) error {
@@ -92,7 +99,7 @@ func (f *trainFlags) check(c *cobra.Command, args []string) error {
 }
 
 // start trains in a new run directory.
-func (f *trainFlags) start(c *cobra.Command, args []string) error {
+func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []string) error {
 	var r experiment.Run
 	err := promptly(c.Context(), func() (err error) {
 		r, err = configured(append(args, "")[0], f.config, f.sets)
@@ -109,7 +116,7 @@ func (f *trainFlags) start(c *cobra.Command, args []string) error {
 		dir = filepath.Join("runs", filepath.Base(r.Name))
 	}
 	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
-		err := watched(c, dir, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
+		err := watched(c, group, dir, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
 			return pipeline.Train(ctx, backend, r, dir, w)
 		})
 		if errors.Is(err, runlog.ErrExists) {
@@ -120,9 +127,9 @@ func (f *trainFlags) start(c *cobra.Command, args []string) error {
 }
 
 // goOn trains in a run directory that is there.
-func (f *trainFlags) goOn(c *cobra.Command) error {
+func (f *trainFlags) goOn(c *cobra.Command, group *parallel.Group) error {
 	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
-		return watched(c, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
+		return watched(c, group, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
 			return pipeline.Resume(ctx, backend, f.resume, w, f.sets...)
 		})
 	})

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"universal-transformer/cpu"
 	"universal-transformer/engine"
+	"universal-transformer/parallel"
 	"universal-transformer/runlog"
 )
 
@@ -21,6 +24,8 @@ type versions struct {
 	Backends []string        `json:"backends"`
 	Default  string          `json:"default_backend"`
 	SIMD     bool            `json:"simd"`
+	MPI      bool            `json:"mpi"`
+	Ranks    int             `json:"ranks"`
 	BFloat16 string          `json:"cpu_bfloat16"`
 	Refused  []string        `json:"cpu_refuses"`
 	Replayed []string        `json:"cpu_replays"`
@@ -40,6 +45,8 @@ With --json: an object with the fields
   backends         names for --backend
   default_backend  the one that is taken without --backend
   simd             true if vector instructions were compiled in (GOEXPERIMENT=simd)
+  mpi              true if MPI was compiled in (-tags mpi or mpich)
+  ranks            processes that mpirun or the like has launched together
   cpu_bfloat16     kernels of --backend cpu:products=bf16 on this processor; empty if it has none
   cpu_refuses      operations that the backend cpu does not do
   cpu_replays      number types whose graphs it hands to the backend go
@@ -50,27 +57,47 @@ With --json: an object with the fields
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := thisVersion()
+			rank, size, err := ranks()
+			if v.Ranks = size; err != nil || rank != 0 {
+				return err
+			}
 			if asJSON {
 				return writeJSON(c.OutOrStdout(), v)
 			}
-			simd := "not compiled in: build with GOEXPERIMENT=simd"
-			if v.SIMD {
-				simd = "compiled in"
-			}
-			rounded := v.BFloat16
-			if rounded == "" {
-				rounded = "not on this processor, or not compiled in"
-			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "ut %s\n%s, %s\nbackends: %s (default %s)\nSIMD: %s\ncpu:products=bf16: %s\ncpu does not do: %s\ncpu hands graphs of these types to go: %s\n",
-				v.Version, v.Go, v.Platform, strings.Join(v.Backends, ", "), v.Default, simd, rounded, strings.Join(v.Refused, ", "), strings.Join(v.Replayed, ", "))
-			for _, p := range v.Plugins {
-				fmt.Fprintln(c.OutOrStdout(), pluginLine(p))
-			}
-			return err
+			return v.print(c.OutOrStdout())
 		},
 	}
 	jsonFlag(c, &asJSON)
 	return c
+}
+
+// print writes what it is for people.
+func (v versions) print(w io.Writer) error {
+	compiled := func(is bool, how string) string {
+		if is {
+			return "compiled in"
+		}
+		return "not compiled in: build with " + how
+	}
+	for _, line := range []string{
+		"ut " + v.Version, v.Go + ", " + v.Platform,
+		fmt.Sprintf("backends: %s (default %s)", strings.Join(v.Backends, ", "), v.Default),
+		"SIMD: " + compiled(v.SIMD, "GOEXPERIMENT=simd"),
+		"cpu:products=bf16: " + cmp.Or(v.BFloat16, "not on this processor, or not compiled in"),
+		fmt.Sprintf("MPI: %s; ranks: %d", compiled(v.MPI, "-tags mpi"), v.Ranks),
+		"cpu does not do: " + strings.Join(v.Refused, ", "),
+		"cpu hands graphs of these types to go: " + strings.Join(v.Replayed, ", "),
+	} {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	for _, p := range v.Plugins {
+		if _, err := fmt.Fprintln(w, pluginLine(p)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pluginLine says what a plugin of XLA has.
@@ -84,7 +111,7 @@ func pluginLine(p engine.Plugin) string {
 func thisVersion() versions {
 	v := versions{
 		Version: runlog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Backends: engine.Names(), Default: engine.Default, BFloat16: cpu.BFloat16(), Plugins: engine.Plugins(),
+		Backends: engine.Names(), Default: engine.Default, BFloat16: cpu.BFloat16(), MPI: parallel.WithMPI, Plugins: engine.Plugins(),
 	}
 	operations, types := cpu.Unsupported()
 	for _, op := range operations {

@@ -12,14 +12,15 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 	"universal-transformer/internal/progress"
+	"universal-transformer/parallel"
 	"universal-transformer/pipeline"
 	"universal-transformer/score"
 	"universal-transformer/training"
 )
 
 // watched trains with progress on the standard error, and prints a summary on the standard output.
-func watched(c *cobra.Command, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) error {
-	report, err := trainWatched(c, dir, train)
+func watched(c *cobra.Command, group *parallel.Group, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) error {
+	report, err := trainWatched(c, group, dir, train)
 	if err != nil {
 		return err
 	}
@@ -27,14 +28,16 @@ func watched(c *cobra.Command, dir string, train func(context.Context, pipeline.
 }
 
 // trainWatched trains with progress on the standard error. An interrupted run is an error that says how to go on.
-func trainWatched(c *cobra.Command, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) (training.Summary, error) {
+func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) (training.Summary, error) {
 	defer unheard()()
 	watch := &trainingWatch{w: c.ErrOrStderr()}
-	stop := context.AfterFunc(c.Context(), func() {
-		c.PrintErrln("\ninterrupted: finishing this update; again to stop at once, without saving")
-	})
-	defer stop()
-	report, err := train(c.Context(), pipeline.Callbacks{Progress: watch.progress, Log: watch.say})
+	if group == nil || group.Size() == 1 { // else it may be that another rank has died, and that there will be no more updates
+		stop := context.AfterFunc(c.Context(), func() {
+			c.PrintErrln("\ninterrupted: finishing this update; again to stop at once, without saving")
+		})
+		defer stop()
+	}
+	report, err := train(c.Context(), pipeline.Callbacks{Progress: watch.progress, Log: watch.say, Group: group})
 	watch.done()
 	if err == nil && report.Stopped == "interrupted" {
 		err = fmt.Errorf("%w after step %d, which is saved; go on with: %s train --resume %s", errInterrupted, report.Step, os.Args[0], dir)

@@ -75,25 +75,61 @@ func (r *Runner) Stats() Stats { return r.graphs.Stats() }
 
 // Call runs the graph on a batch of the given shape.
 func (r *Runner) Call(shape Shape, inputs ...any) ([]*tensors.Tensor, error) {
-	if r.planner == nil {
-		return r.graphs.call(r, key(shape, Capacities{}), Capacities{}, inputs)
+	out, demand, err := r.Run(r.Plan(shape), inputs...)
+	if err == nil {
+		r.Learn(shape, demand)
 	}
-	plan := r.planner.For(shape)
-	out, needed, err := r.call(plan, plan.capacities(), inputs)
-	if err != nil || !needed.overflow {
-		return out, err
+	return out, err
+}
+
+// Plan is the plan for the next batch of a shape. Call is Plan, Run and Learn; apart they let several batches be planned before any of them
+// is run, and what was learned of them come in another order than they were run in, or from another process.
+func (r *Runner) Plan(shape Shape) *ShapePlan {
+	if r.planner == nil {
+		return &ShapePlan{Shape: shape}
+	}
+	return r.planner.For(shape).clone()
+}
+
+// Run runs the graph with the capacities of a plan, or with more if they are too small. What the batch needed is for Learn; until then
+// nothing is planned differently.
+func (r *Runner) Run(plan *ShapePlan, inputs ...any) ([]*tensors.Tensor, Demand, error) {
+	if r.planner == nil {
+		out, err := r.graphs.call(r, key(plan.Shape, Capacities{}), Capacities{}, inputs)
+		return out, nil, err
+	}
+	plan = plan.clone()
+	out, first, err := r.call(plan, plan.capacities(), inputs)
+	if err != nil || !first.overflow {
+		return out, Demand{first}, err
 	}
 	r.Overflows++
-	if r.planner.grow(plan, parameters(r.graphs.store), needed) {
+	if r.planner.grow(plan, parameters(r.graphs.store), first) {
 		finalize(out)
-		if out, needed, err = r.call(plan, plan.capacities(), inputs); err != nil || !needed.overflow {
-			return out, err
+		second, err := needed{}, error(nil)
+		if out, second, err = r.call(plan, plan.capacities(), inputs); err != nil || !second.overflow {
+			return out, Demand{first, second}, err
 		}
 		r.Overflows++
 	}
 	finalize(out)
-	out, _, err = r.call(plan, Capacities{}, inputs)
-	return out, err
+	out, last, err := r.call(plan, Capacities{}, inputs)
+	return out, Demand{first, last}, err
+}
+
+// Learn plans from what a batch needed.
+func (r *Runner) Learn(shape Shape, demand Demand) {
+	if r.planner == nil || len(demand) == 0 {
+		return
+	}
+	plan := r.planner.known(shape)
+	if plan == nil {
+		plan = r.planner.For(shape)
+	}
+	if len(demand) > 1 {
+		r.planner.grow(plan, parameters(r.graphs.store), demand[0])
+	}
+	r.planner.observe(plan, parameters(r.graphs.store), demand[len(demand)-1])
 }
 
 func finalize(out []*tensors.Tensor) {
@@ -110,7 +146,7 @@ func key(shape Shape, c Capacities) string {
 	return fmt.Sprintf("of %d rows, %d and %d positions, capacities %v and %v", shape.Rows, shape.Source, shape.Target, c.Source, c.Target)
 }
 
-// call runs the graph and, unless it overflows, records the demand in the plan.
+// call runs the graph with some capacities.
 func (r *Runner) call(plan *ShapePlan, c Capacities, inputs []any) ([]*tensors.Tensor, needed, error) {
 	out, err := r.graphs.call(r, key(plan.Shape, c), c, inputs)
 	if err != nil {
@@ -118,18 +154,8 @@ func (r *Runner) call(plan *ShapePlan, c Capacities, inputs []any) ([]*tensors.T
 	}
 	outputs := len(out) - 3
 	n := needed{tensors.ToScalar[bool](out[outputs]), demandOf(out[outputs+1]), demandOf(out[outputs+2])}
-	if !n.overflow {
-		r.planner.observe(plan, parameters(r.graphs.store), n)
-	}
 	finalize(out[outputs:])
 	return out[:outputs], n, nil
-}
-
-// needed is what both stacks needed for a batch, [steps+1] positions, rows, and longest row of each; a stack that is not adaptive has one row
-// or none. Where there was an overflow it is true up to the step that had too little.
-type needed struct {
-	overflow         bool
-	encoder, decoder [][3]int32
 }
 
 // parameters counts the numbers that are trained.

@@ -48,6 +48,23 @@ type ShapePlan struct {
 	Wasted float64 `json:"wasted,omitempty"`
 }
 
+// known is the plan for a shape, nil if no batch of it has come yet.
+func (p *Planner) known(s Shape) *ShapePlan {
+	if i := slices.IndexFunc(p.Shapes, func(plan *ShapePlan) bool { return plan.Shape == s }); i >= 0 {
+		return p.Shapes[i]
+	}
+	return nil
+}
+
+// clone is a plan of its own.
+func (s *ShapePlan) clone() *ShapePlan {
+	c := *s
+	for _, stack := range []*StackPlan{&c.Encoder, &c.Decoder} {
+		stack.Peaks, stack.Units = slices.Clone(stack.Peaks), slices.Clone(stack.Units)
+	}
+	return &c
+}
+
 // For gives the plan for the next batch of a shape. That of a new shape starts with what the nearest shape needed.
 func (p *Planner) For(s Shape) *ShapePlan {
 	plan := &ShapePlan{}

@@ -1,0 +1,43 @@
+//go:build !mpi && !mpich
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A build without MPI that is launched as one of several ranks says so in one line, that of rank 0, and trains nothing.
+// Caught when planted: a rank that trains; a line from every rank; a wrong command that every rank complains of.
+func TestLaunchedWithoutMPI(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{append([]string{"train", "demo"}, tiny()...), "3 ranks were launched, but this program was built without MPI: build it with -tags mpi"},
+		{[]string{"experiment", "run", "algorithmic"}, "3 ranks were launched"},
+		{[]string{"demo"}, "3 ranks were launched, but the demo is of one process"},
+		{[]string{"train", "demo", "--ouut", "x"}, "unknown flag"},
+	} {
+		for rank, want := range []string{c.want, "", ""} {
+			dir := t.TempDir()
+			cmd := exec.Command(program, c.args...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "OMPI_COMM_WORLD_SIZE=3", "OMPI_COMM_WORLD_RANK="+string('0'+rune(rank)))
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			err := cmd.Run()
+			lines := strings.Count(stderr.String(), "\n")
+			if want != "" && (err == nil || lines != 1 || !strings.Contains(stderr.String(), want)) || want == "" && (err != nil || lines != 0) {
+				t.Errorf("ut %s, rank %d: %v, %q, want %q", c.args[0], rank, err, &stderr, want)
+			}
+			if left, _ := filepath.Glob(dir + "/*"); len(left) > 0 {
+				t.Errorf("ut %s, rank %d leaves %v", c.args[0], rank, left)
+			}
+		}
+	}
+}

@@ -1,0 +1,167 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const backend = "cpu:threads=1"
+
+// begin is the command that trains a small model with all that the bits depend on: adaptive depth with foreseen capacity, dropout, random
+// positions, four batches an update, means of the weights, and a best checkpoint that is not the last.
+func begin(dir string) []string {
+	arguments := []string{"train", "demo", "--out", dir, "--backend", backend}
+	for _, set := range []string{
+		`task={"reverse": {"max_length": 6}}`, "model.width=16", "model.heads=2",
+		`model.halting={"frozen": {"max_steps": 3, "epsilon": 0.01}}`,
+		`model.dropout={"embedding": 0.1, "attention": 0.1, "transition": 0.1, "residual": 0.1}`,
+		`model.positions={"random_offset": {"max": 12}}`, "training.accumulate=4", "training.average=0.9", "training.ponder.warmup=30",
+		"training.steps=60", `training.batch={"tokens": 96}`, "training.log_every=3", "training.evaluate_every=7", "training.checkpoint_every=5", "training.validation=30",
+	} {
+		arguments = append(arguments, "--set", set)
+	}
+	return arguments
+}
+
+// outcome is how a job ended.
+type outcome struct {
+	err    error
+	stderr string
+	took   time.Duration // since it began, or since the kill
+	killed bool          // it was at work when the moment came
+	moment time.Duration // of the kill
+}
+
+// longest is how long a job may take after it has lost a rank.
+const longest = 10 * time.Second
+
+// command is a job of n ranks; of the program without MPI if n is 0.
+func (t *trial) command(n int, arguments ...string) (*exec.Cmd, *bytes.Buffer) {
+	line := append([]string{t.alone}, arguments...)
+	if n > 0 {
+		line = slices.Concat(t.launcher, []string{"-n", strconv.Itoa(n), t.mpi}, arguments)
+	}
+	c := exec.Command(line[0], line[1:]...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return c, &stderr
+}
+
+// run runs a job to its end.
+func (t *trial) run(n int, arguments ...string) outcome {
+	c, stderr := t.command(n, arguments...)
+	start := time.Now()
+	err := c.Run()
+	return outcome{err: err, stderr: stderr.String(), took: time.Since(start)}
+}
+
+// killed runs a job and kills one of its ranks after a while.
+func (t *trial) killed(n, rank int, moment time.Duration, arguments ...string) outcome {
+	c, stderr := t.command(n, arguments...)
+	if err := c.Start(); err != nil {
+		return outcome{err: err, killed: true}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	select {
+	case err := <-ended:
+		return outcome{err: err, stderr: stderr.String()}
+	case <-time.After(moment):
+	}
+	for { // until the launcher has started it
+		if pid := rankProcess(t.mpi, rank, c.Process.Pid); pid != 0 {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			break
+		}
+		select {
+		case err := <-ended:
+			return outcome{err: err, stderr: stderr.String()}
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	start := time.Now()
+	o := outcome{killed: true, moment: moment}
+	select {
+	case o.err = <-ended:
+	case <-time.After(longest):
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+		<-ended
+		o.err = errors.New("it had to be ended")
+	}
+	o.took, o.stderr = time.Since(start), stderr.String()
+	return o
+}
+
+// rankProcess is the process of a rank below a launcher, 0 if it is not there.
+func rankProcess(program string, rank, launcher int) int {
+	found, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range found {
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if exe, err := os.Readlink(filepath.Join(filepath.Dir(path), "exe")); err != nil || exe != program {
+			continue
+		}
+		environment, err := os.ReadFile(path)
+		group, err2 := syscall.Getpgid(pid)
+		if err == nil && err2 == nil && descends(pid, launcher, group) && slices.Contains(strings.Split(string(environment), "\x00"), fmt.Sprint("OMPI_COMM_WORLD_RANK=", rank)) {
+			return pid
+		}
+	}
+	return 0
+}
+
+// descends tells whether a process is of a launcher's group or a child of the launcher.
+func descends(pid, launcher, group int) bool {
+	if group == launcher {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	return len(fields) > 1 && fields[1] == strconv.Itoa(launcher)
+}
+
+// says is an error unless the job failed with one line of the program's, which says what.
+func (o outcome) says(what string) error {
+	var lines []string
+	for line := range strings.Lines(o.stderr) {
+		if strings.HasPrefix(line, "ut: ") {
+			lines = append(lines, line)
+		}
+	}
+	if o.err == nil || len(lines) != 1 || !strings.Contains(lines[0], what) {
+		return fmt.Errorf("it ended with %v and said %q", o.err, lines)
+	}
+	return nil
+}
+
+// namesKilled is an error unless the job ended in time, with an error, one line that names the rank, and none of the program's.
+func (o outcome) namesKilled(rank int) error {
+	named := 0
+	for line := range strings.Lines(o.stderr) {
+		if strings.Contains(line, fmt.Sprintf("rank %d ", rank)) && strings.Contains(line, "signal 9") {
+			named++
+		}
+		if strings.HasPrefix(line, "ut: ") || strings.Contains(line, "interrupted") {
+			return fmt.Errorf("it says %q", line)
+		}
+	}
+	if o.err == nil || named != 1 {
+		return fmt.Errorf("it ended with %v, and named the rank %d times:\n%s", o.err, named, o.stderr)
+	}
+	return nil
+}

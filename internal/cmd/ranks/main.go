@@ -1,0 +1,128 @@
+//go:build unix
+
+// Command ranks trains a small model in one process and on 1, 2 and 4 ranks, and compares what they leave, byte for byte. Then it kills ranks at random
+// moments, looks how the job ends, and lets it go on with every number of ranks. scripts/ranks.sh runs it.
+//
+// Usage: ranks --alone FILE --mpi FILE [--kills N] [--seed N] [--launcher COMMAND]
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// counts are the numbers of ranks.
+var counts = []int{1, 2, 4}
+
+// trial is what all checks share.
+type trial struct {
+	alone, mpi     string // programs, built without MPI and with it
+	launcher       []string
+	dir            string // scratch
+	whole          string // run directory of one process
+	passed, failed int
+}
+
+func main() {
+	var t trial
+	kills := flag.Int("kills", 10, "`number` of jobs that lose a rank")
+	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "`number` that the moments come from")
+	launcher := flag.String("launcher", "mpirun --oversubscribe --bind-to none", "`command` that -n RANKS PROGRAM is added to")
+	flag.StringVar(&t.alone, "alone", "", "the program built without MPI, a `file`")
+	flag.StringVar(&t.mpi, "mpi", "", "the program built with MPI, a `file`")
+	flag.Parse()
+	if flag.NArg() > 0 || t.alone == "" || t.mpi == "" {
+		fmt.Fprintln(os.Stderr, "ranks: --alone FILE and --mpi FILE are needed, and nothing else: see --help")
+		os.Exit(2)
+	}
+	t.launcher = strings.Fields(*launcher)
+	var err error
+	if t.mpi, err = filepath.Abs(t.mpi); err == nil {
+		t.mpi, err = filepath.EvalSymlinks(t.mpi) // as the system names what runs
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "ranks: --mpi:", err)
+		os.Exit(2)
+	}
+	if err := t.all(*kills, *seed); err != nil {
+		fmt.Fprintln(os.Stderr, "ranks:", err)
+		os.Exit(2)
+	}
+	fmt.Printf("%d passed, %d failed\n", t.passed, t.failed)
+	if t.failed > 0 {
+		os.Exit(1)
+	}
+}
+
+// check counts and prints what came of one check.
+func (t *trial) check(name string, err error) {
+	if err != nil {
+		t.failed++
+		fmt.Printf("FAILED  %s: %v\n", name, err)
+		return
+	}
+	t.passed++
+	fmt.Printf("passed  %s\n", name)
+}
+
+// all does all checks.
+func (t *trial) all(kills int, seed uint64) (err error) {
+	if t.dir, err = os.MkdirTemp("", "ranks-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(t.dir)
+	t.whole = filepath.Join(t.dir, "whole")
+	fmt.Printf("seed %d\n", seed)
+	if out := t.run(0, begin(t.whole)...); out.err != nil {
+		return fmt.Errorf("one process: %w\n%s", out.err, out.stderr)
+	}
+	took := map[int]time.Duration{}
+	for _, n := range counts {
+		dir := filepath.Join(t.dir, fmt.Sprint("ranks", n))
+		out := t.run(n, begin(dir)...)
+		took[n] = out.took
+		t.check(fmt.Sprintf("%d ranks come to the bits of one process, in %.1f s", n, out.took.Seconds()), out.sameAs(t.whole, dir))
+	}
+	out := t.run(2, append([]string{"train", "demo", "--out", filepath.Join(t.dir, "odd")}, "--set", "training.accumulate=3")...)
+	t.check("2 ranks refuse 3 batches in one line", out.says("training.accumulate is 3"))
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for i := range kills {
+		n := counts[1+i%2]
+		t.kill(rng, n, took[n], filepath.Join(t.dir, fmt.Sprint("killed", i)))
+	}
+	return nil
+}
+
+// kill kills one rank of a job at a random moment and lets the job go on with every number of ranks.
+func (t *trial) kill(rng *rand.Rand, n int, took time.Duration, dir string) {
+	var out outcome
+	var rank int
+	for {
+		rank = rng.IntN(n)
+		moment := time.Duration(rng.Int64N(int64(took)))
+		if out = t.killed(n, rank, moment, begin(dir)...); out.killed {
+			break
+		}
+		_ = os.RemoveAll(dir) // it was done before
+	}
+	t.check(fmt.Sprintf("rank %d of %d, killed after %.1f s: the job ends %.1f s later, in one line that names it", rank, n, out.moment.Seconds(), out.took.Seconds()), out.namesKilled(rank))
+	for _, again := range counts {
+		own := dir + "-" + strconv.Itoa(again)
+		if err := copyDir(own, dir); err != nil {
+			t.check("copy", err)
+			return
+		}
+		arguments := begin(own)
+		if _, err := os.Stat(filepath.Join(own, "config.json")); err == nil { // else it was too early for a run to be there
+			arguments = []string{"train", "--resume", own, "--backend", backend}
+		}
+		out := t.run(again, arguments...)
+		t.check(fmt.Sprintf("  it goes on with %d ranks to the same bits", again), out.sameAs(t.whole, own))
+	}
+}

@@ -1,0 +1,109 @@
+package parallel
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Local makes a group of n ranks in one process, one for each goroutine that is a rank. It computes what n processes would. n below 1 counts as 1.
+func Local(n int) []*Group {
+	n = max(n, 1)
+	mail, left := make([][]chan any, n), make([]chan struct{}, n)
+	for i := range n {
+		left[i] = make(chan struct{})
+		for range n {
+			mail[i] = append(mail[i], make(chan any, 1))
+		}
+	}
+	groups := make([]*Group, n)
+	for i := range n {
+		groups[i] = &Group{transport: &local{rank: i, mail: mail, left: left}}
+	}
+	return groups
+}
+
+// local is a rank of Local.
+type local struct {
+	rank  int
+	mail  [][]chan any    // mail[i][j] is from rank i to rank j
+	left  []chan struct{} // closed when a rank has left
+	leave sync.Once
+}
+
+func (l *local) Rank() int { return l.rank }
+
+func (l *local) Size() int { return len(l.mail) }
+
+// Close leaves the group: whoever waits for this rank gets an error that names it.
+func (l *local) Close() error {
+	l.leave.Do(func() { close(l.left[l.rank]) })
+	return nil
+}
+
+// send puts a copy of numbers into the mail.
+func send[T any](l *local, to int, numbers []T) error {
+	select {
+	case l.mail[l.rank][to] <- slices.Clone(numbers):
+		return nil
+	case <-l.left[to]:
+		return fmt.Errorf("parallel: rank %d has left", to)
+	}
+}
+
+// receive takes as many numbers as there is room for out of the mail.
+func receive[T any](l *local, from int, room []T) error {
+	var content any
+	select {
+	case content = <-l.mail[from][l.rank]:
+	case <-l.left[from]:
+		select {
+		case content = <-l.mail[from][l.rank]: // sent before it left
+		default:
+			return fmt.Errorf("parallel: rank %d has left", from)
+		}
+	}
+	numbers, ok := content.([]T)
+	if !ok || len(numbers) != len(room) {
+		return fmt.Errorf("parallel: rank %d expects %d of %T from rank %d, which sent %T: they are not in the same function", l.rank, len(room), room, from, content)
+	}
+	copy(room, numbers)
+	return nil
+}
+
+func (l *local) swap(peer int, out, in []float32) error {
+	if err := send(l, peer, out); err != nil {
+		return err
+	}
+	return receive(l, peer, in)
+}
+
+func (l *local) gather(all, own []float64) error { return gatherLocally(l, all, own) }
+
+func (l *local) gather32(all, own []float32) error { return gatherLocally(l, all, own) }
+
+func gatherLocally[T any](l *local, all, own []T) error {
+	for to := range l.Size() {
+		if err := send(l, to, own); err != nil {
+			return err
+		}
+	}
+	for from := range l.Size() {
+		if err := receive(l, from, all[from*len(own):][:len(own)]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *local) broadcast(data []byte) error {
+	if l.rank != 0 {
+		return receive(l, 0, data)
+	}
+	for to := 1; to < l.Size(); to++ {
+		if err := send(l, to, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+//go:build mpi || mpich
+
+package parallel
+
+import (
+	"fmt"
+
+	"cogentcore.org/lab/base/mpi"
+)
+
+// WithMPI tells whether this build can be one of several ranks: it was built with the tag mpi (Open MPI) or mpich.
+const WithMPI = true
+
+// Join makes this process a rank of the job that mpirun, srun or the like has launched; alone, if none has.
+func Join() (*Group, error) {
+	mpi.LogErrors = false
+	if !mpi.IsOn() {
+		if err := mpi.InitThreadSafe(); err != nil { // goroutines move between threads
+			return nil, fmt.Errorf("parallel: this MPI cannot be called from several threads: %w", err)
+		}
+	}
+	world, err := mpi.NewComm(nil)
+	if err != nil {
+		return nil, fmt.Errorf("parallel: %w", err)
+	}
+	return &Group{transport: &remote{world, world.Rank(), world.Size()}}, nil
+}
+
+// remote is a rank of MPI. By MPI's own choice, what goes wrong in it ends the job.
+type remote struct {
+	comm       *mpi.Comm
+	rank, size int
+}
+
+func (r *remote) Rank() int { return r.rank }
+
+func (r *remote) Size() int { return r.size }
+
+// Close waits for all ranks. Whoever cannot wait, because another does not come, exits without it, and the launcher ends the job.
+func (r *remote) Close() error {
+	mpi.Finalize()
+	return nil
+}
+
+// tag is that of all messages: their order is known.
+const tag = 1
+
+// swap lets the lower rank send first, so that neither waits for ever.
+func (r *remote) swap(peer int, out, in []float32) (err error) {
+	sending := func() {
+		if err == nil && len(out) > 0 {
+			err = r.comm.SendF32(peer, tag, out)
+		}
+	}
+	if r.rank < peer {
+		sending()
+	}
+	if err == nil && len(in) > 0 {
+		err = r.comm.RecvF32(peer, tag, in)
+	}
+	if r.rank > peer {
+		sending()
+	}
+	return err
+}
+
+func (r *remote) gather(all, own []float64) error { return r.comm.AllGatherF64(all, own) }
+
+func (r *remote) gather32(all, own []float32) error {
+	if len(own) == 0 {
+		return nil
+	}
+	return r.comm.AllGatherF32(all, own)
+}
+
+func (r *remote) broadcast(data []byte) error { return r.comm.BcastU8(0, data) }

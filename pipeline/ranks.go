@@ -1,0 +1,110 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/experiment"
+	"universal-transformer/parallel"
+	"universal-transformer/task"
+	"universal-transformer/training"
+)
+
+// An assignment is what rank 0 tells the others to train.
+type assignment struct {
+	Run        json.RawMessage `json:"run"`
+	Vocabulary string          `json:"vocabulary"` // its digest
+	Backend    string          `json:"backend"`    // of rank 0, in words
+}
+
+// checkRanks is an error unless the ranks can share an update of a run.
+func (c Callbacks) checkRanks(r experiment.Run) error {
+	if c.Group == nil {
+		return nil
+	}
+	return r.TrainingConfig().CheckRanks(c.Group.Size())
+}
+
+// assign tells the other ranks what to train, and waits until all are ready.
+func assign(group *parallel.Group, backend compute.Backend, r experiment.Run, opened task.Task) error {
+	message, err := json.Marshal(assignment{r.JSON(), vocabularyDigest(opened.Vocabularies()), backend.Description()})
+	if err != nil {
+		return err
+	}
+	if _, err := group.Broadcast(message); err != nil {
+		return err
+	}
+	return group.Agree(nil)
+}
+
+// Assist trains what rank 0 of the group trains with [Train] or [Resume], one run after another, until rank 0 calls [Release]. It reads the
+// task's files, but no run directory. An error of training is rank 0's to tell, and not returned; one that is means that this rank cannot go on.
+func Assist(ctx context.Context, newBackend func() (compute.Backend, error), group *parallel.Group) error {
+	var backend compute.Backend
+	defer func() {
+		if backend != nil {
+			backend.Finalize()
+		}
+	}()
+	for {
+		message, err := group.Broadcast(nil)
+		if err != nil || len(message) == 0 {
+			return err
+		}
+		if backend == nil {
+			backend, err = newBackend()
+		}
+		if err = assist(ctx, backend, group, message, err); err != nil {
+			var known *parallel.RankError
+			if !errors.As(err, &known) {
+				return err
+			}
+		}
+	}
+}
+
+// assist trains one run, unless there is no backend.
+func assist(ctx context.Context, backend compute.Backend, group *parallel.Group, message []byte, err error) error {
+	var trainer *training.Trainer
+	if err == nil {
+		trainer, err = accept(ctx, backend, message)
+	}
+	if err = group.Agree(err); err != nil {
+		return err
+	}
+	trainer.Group = group
+	_, err = trainer.Run(ctx)
+	return err
+}
+
+// accept makes the trainer of an assignment.
+func accept(ctx context.Context, backend compute.Backend, message []byte) (*training.Trainer, error) {
+	var a assignment
+	if err := json.Unmarshal(message, &a); err != nil {
+		return nil, err
+	}
+	r, err := experiment.Parse(a.Run)
+	if err != nil {
+		return nil, err
+	}
+	if here := backend.Description(); here != a.Backend {
+		return nil, fmt.Errorf("it computes with %s, rank 0 with %s: give all the same --backend, with as many threads", here, a.Backend)
+	}
+	opened, err := open(ctx, r, Callbacks{})
+	if err != nil {
+		return nil, err
+	}
+	if vocabularyDigest(opened.Vocabularies()) != a.Vocabulary {
+		return nil, fmt.Errorf("%s: other files than those of rank 0: their vocabulary differs", r.Task.Value)
+	}
+	return newTrainer(backend, r, opened)
+}
+
+// Release ends [Assist] on all other ranks.
+func Release(group *parallel.Group) error {
+	_, err := group.Broadcast(nil)
+	return err
+}
