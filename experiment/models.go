@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"universal-transformer/halting"
@@ -217,6 +218,18 @@ const anySeparator = vocab.End
 func separator(v task.Vocabularies) vocab.ID {
 	id, _ := v.Source.ID(lambada.Question)
 	return id
+}
+
+// AssumedVocabularies stand for those of a task whose data are not read: so many tokens for source and target each, at least 4. The last is the
+// separator of a Pointer.
+func AssumedVocabularies(size int) (task.Vocabularies, error) {
+	tokens := make([]string, size-2) // padding and end are there
+	for i := range tokens {
+		tokens[i] = strconv.Itoa(i)
+	}
+	tokens[len(tokens)-1] = lambada.Question
+	v, err := vocab.New(tokens)
+	return task.Vocabularies{Source: v, Target: v}, err
 }
 
 // Kind is task.LanguageModeling.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 
 	"universal-transformer/batch"
 	"universal-transformer/experiment"
@@ -94,20 +93,16 @@ func (s *sampled) draw(r experiment.Run, plan batch.Plan, source func(i int64) t
 
 // assume fills batches with examples of one length.
 func (s sampled) assume(r experiment.Run, a Assumed) (sampled, error) {
-	tokens := make([]string, a.Vocabulary-2) // padding and end are there
-	for i := range tokens {
-		tokens[i] = strconv.Itoa(i)
-	}
-	v, err := vocab.New(tokens)
+	v, err := experiment.AssumedVocabularies(a.Vocabulary)
 	if err != nil {
 		return s, err
 	}
 	ids := make([]vocab.ID, a.Length)
 	for i := range ids {
-		ids[i] = vocab.ID(2 + i%len(tokens))
+		ids[i] = vocab.ID(2 + i%(a.Vocabulary-2))
 	}
 	example := task.Example{Source: ids, Target: append(slices.Clone(ids[1:]), vocab.End)}
-	s.vocabularies = task.Vocabularies{Source: v, Target: v}
+	s.vocabularies = v
 	switch r.Task.Value.Kind() {
 	case task.LanguageModeling:
 		example.Source, s.vocabularies.Source = nil, nil

@@ -92,6 +92,16 @@ func TestEstimateWithoutData(t *testing.T) {
 	if read.Assumed != nil || read.Rows != 64 || read.Source != 16 || !read.Adaptive {
 		t.Errorf("the demo's data are made, not assumed: %+v", read)
 	}
+	for _, name := range []string{"lambada-reading", "agreement-classes", "text", "babi"} { // of every kind
+		r, err := experiment.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := estimate(t, r, pipeline.EstimateOptions{Assumed: pipeline.Assumed{Vocabulary: 30, Length: 8}})
+		if e.Assumed == nil || e.Parameters < 30*r.Model.Value.Channels() || !(e.Operations > 0) {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
 	pairs, err := experiment.Base().Set("task.table.path=nothing.tsv")
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 // backendFlag adds --backend.
 func backendFlag(c *cobra.Command, name *string) {
-	c.Flags().StringVar(name, "backend", "", "compute `name`, one of those that ut version lists (default \""+engine.Default+"\")")
+	c.Flags().StringVar(name, "backend", "", "compute `name`, one of those that ut version lists; XLA with a plugin, as xla:cpu (default \""+engine.Default+"\")")
 }
 
 // using makes a backend and closes it when work is done.

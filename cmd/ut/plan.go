@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
+	"universal-transformer/engine"
 	"universal-transformer/experiment"
 	"universal-transformer/internal/progress"
 	"universal-transformer/pipeline"
@@ -123,6 +124,9 @@ func (f *planFlags) run(c *cobra.Command, name string) error {
 
 // estimate measures with progress on the standard error.
 func (f *planFlags) estimate(c *cobra.Command, backend compute.Backend, r experiment.Run) (pipeline.Estimate, error) {
+	if f.Measure > 0 && engine.CompilesSlowly(backend) {
+		c.PrintErrf("compiling on %s, which may take minutes\n", backend.Name())
+	}
 	var line *progress.Progress
 	f.Progress = func(elapsed, whole time.Duration) {
 		if line == nil {
