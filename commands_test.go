@@ -10,7 +10,7 @@ import (
 )
 
 // documents are what people copy commands from.
-var documents = []string{"README.md", "PAPER.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/accelerators.md"}
+var documents = []string{"README.md", "PAPER.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/accelerators.md", "docs/hosts.md"}
 
 var (
 	fenced      = regexp.MustCompile("(?ms)^```.*?^```")
