@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/tensors"
 	"universal-transformer/batch"
 	"universal-transformer/halting"
@@ -243,5 +244,19 @@ func TestOneRanksErrorIsEverybodys(t *testing.T) {
 				t.Errorf("%s: rank %d: %v, want %q", name, rank, err, test.want)
 			}
 		}
+	}
+}
+
+// severalDevices is a backend that says it has two.
+type severalDevices struct{ compute.Backend }
+
+func (severalDevices) NumDevices() int { return 2 }
+
+// Ranks whose backends split rows over several devices are refused: their sums are not in one place.
+func TestRanksHaveOneDevice(t *testing.T) {
+	lead := leader(t, universal.EncoderDecoder{Config: tiny()})
+	lead.Backend = severalDevices{lead.Backend}
+	if _, errs := together(t, lead, 2, nil); errs[0] == nil || !strings.Contains(errs[0].Error(), "2 ranks with 2 devices each") || errs[1] == nil {
+		t.Errorf("%v", errs)
 	}
 }

@@ -42,6 +42,9 @@ func (t *Trainer) start() error {
 	if err := t.Config.CheckRanks(t.group.Size()); err != nil {
 		return err
 	}
+	if n := t.Backend.NumDevices(); n > 1 && !t.alone() { // sums of gradients are added up in the memory of the host
+		return fmt.Errorf("%d ranks with %d devices each: give each rank one device", t.group.Size(), n)
+	}
 	if err := t.Model.Validate(); err != nil {
 		return err
 	}

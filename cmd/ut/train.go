@@ -73,6 +73,9 @@ func (f *trainFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	if err := f.check(c, args); err != nil {
 		return err
 	}
+	if n := group.Size(); n > 1 && f.devices > 1 {
+		return usagef("--devices is %d: each of %d ranks has one device", f.devices, n)
+	}
 	if f.resume != "" {
 		return f.goOn(c, group)
 	}
