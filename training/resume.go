@@ -49,6 +49,7 @@ func (t *Trainer) start() error {
 		return err
 	}
 	t.Store = model.NewStore()
+	t.interrupted, t.gradientTotal = false, nil // of an earlier Run
 	if !t.Config.ComputeHalted {
 		t.state.CapacityPlan = capacity.NewPlanner(t.Model)
 		if t.plansFree && t.state.CapacityPlan != nil {

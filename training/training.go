@@ -42,7 +42,7 @@ type Config struct {
 	Ponder              objective.PonderSchedule `json:"ponder"`            // weight of the ponder cost; the authors use 0.01
 	Average             float64                  `json:"average,omitempty"` // an exponential mean of the weights keeps this share of itself in every update, as 0.999; validation and everything after training use the mean (Polyak and Juditsky, 1992); 0: the weights themselves
 	ClipNorm            float64                  `json:"clip_norm"`         // gradients of a larger global norm are scaled down to it; 0: never
-	Accumulate          int                      `json:"accumulate"`        // batches an update; 0 counts as 1
+	Accumulate          int                      `json:"accumulate"`        // batches an update, which several ranks may share; 0 counts as 1
 
 	ComputeHalted bool `json:"compute_halted,omitempty"` // compute halted positions too, instead of leaving them out
 
