@@ -23,6 +23,9 @@ func Join() (*Group, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parallel: %w", err)
 	}
+	if _, size := Launched(); size != world.Size() && world.Size() == 1 {
+		return nil, fmt.Errorf("parallel: %d ranks were launched, but by another MPI than this program was built with: use that one's mpirun", size)
+	}
 	return &Group{transport: &remote{world, world.Rank(), world.Size()}}, nil
 }
 
