@@ -35,15 +35,15 @@ func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 		if err := t.advance(ctx); err != nil {
 			return Summary{}, err
 		}
-		if err := t.lookAndSave(); err != nil {
+		if err := t.validateAndSave(); err != nil {
 			return Summary{}, err
 		}
 	}
 	return t.summary(cmp.Or(t.state.Stopped, "done")), nil
 }
 
-// lookAndSave validates and writes a checkpoint after updates that are followed by that.
-func (t *Trainer) lookAndSave() error {
+// validateAndSave validates and writes a checkpoint after updates that are followed by that.
+func (t *Trainer) validateAndSave() error {
 	if t.due(t.Config.EvaluateEvery) {
 		if err := t.lead(t.validate); err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 
 const backend = "cpu:threads=1"
 
-// begin is the command that trains a small model with all that the bits depend on: adaptive depth with foreseen capacity, dropout, random
+// begin is the command that trains a small model with all that the bits depend on: adaptive depth with planned capacity, dropout, random
 // positions, four batches an update, means of the weights, and a best checkpoint that is not the last.
 func begin(dir string) []string {
 	arguments := []string{"train", "demo", "--out", dir, "--backend", backend}
