@@ -22,19 +22,32 @@ func storeY32(p unsafe.Pointer, at int, x vecY32) {
 	x.Store((*[8]float32)(unsafe.Add(p, at)))
 }
 
-// loadPartY32 loads the elements between byte offsets at and end, fewer than a register holds, and zeros.
+// loadPartY32 loads the elements between byte offsets at and end, fewer than a register holds, and zeros. The elements behind them are
+// not touched, whether there is memory or not, which checkptr cannot know.
+//
+//go:nocheckptr
 func loadPartY32(p unsafe.Pointer, at, end int) vecY32 {
-	var part [8]float32
-	copy(part[:], unsafe.Slice((*float32)(unsafe.Add(p, at)), (end-at)/4))
-	return archsimd.LoadFloat32x8(&part)
+	return archsimd.LoadMaskedFloat32x8((*[8]float32)(unsafe.Add(p, at)), firstLanesY32((end-at)/4))
 }
 
 // storePartY32 stores only the elements between byte offsets at and end.
+//
+//go:nocheckptr
 func storePartY32(p unsafe.Pointer, at, end int, x vecY32) {
-	var part [8]float32
-	x.Store(&part)
-	copy(unsafe.Slice((*float32)(unsafe.Add(p, at)), (end-at)/4), part[:])
+	x.StoreMasked((*[8]float32)(unsafe.Add(p, at)), firstLanesY32((end-at)/4))
 }
+
+// firstLanesY32 selects the first n elements, 1 to 8.
+func firstLanesY32(n int) archsimd.Mask32x8 {
+	return archsimd.LoadInt32x8((*[8]int32)(unsafe.Pointer(&lanesY32[8-n]))).ToMask()
+}
+
+var lanesY32 = func() (m [8 * 2]int32) {
+	for i := range 8 {
+		m[i] = -1
+	}
+	return m
+}()
 
 func spreadY32(p unsafe.Pointer, row int) vecY32 {
 	return archsimd.BroadcastFloat32x8(*(*float32)(unsafe.Add(p, row*4)))
@@ -815,18 +828,6 @@ func fillY32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	}
 	archsimd.ClearAVXUpperBits()
 }
-
-// firstLanesY32 selects the first n elements.
-func firstLanesY32(n int) archsimd.Mask32x8 {
-	return archsimd.LoadInt32x8((*[8]int32)(unsafe.Pointer(&lanesY32[8-n]))).ToMask()
-}
-
-var lanesY32 = func() (m [8 * 2]int32) {
-	for i := range 8 {
-		m[i] = -1
-	}
-	return m
-}()
 
 // uint32ToY32 converts random bits, which dropout is made of. AVX2 converts signed numbers: both halves are exact, and
 // their sum is rounded once.

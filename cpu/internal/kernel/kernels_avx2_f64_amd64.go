@@ -22,19 +22,32 @@ func storeY64(p unsafe.Pointer, at int, x vecY64) {
 	x.Store((*[4]float64)(unsafe.Add(p, at)))
 }
 
-// loadPartY64 loads the elements between byte offsets at and end, fewer than a register holds, and zeros.
+// loadPartY64 loads the elements between byte offsets at and end, fewer than a register holds, and zeros. The elements behind them are
+// not touched, whether there is memory or not, which checkptr cannot know.
+//
+//go:nocheckptr
 func loadPartY64(p unsafe.Pointer, at, end int) vecY64 {
-	var part [4]float64
-	copy(part[:], unsafe.Slice((*float64)(unsafe.Add(p, at)), (end-at)/8))
-	return archsimd.LoadFloat64x4(&part)
+	return archsimd.LoadMaskedFloat64x4((*[4]float64)(unsafe.Add(p, at)), firstLanesY64((end-at)/8))
 }
 
 // storePartY64 stores only the elements between byte offsets at and end.
+//
+//go:nocheckptr
 func storePartY64(p unsafe.Pointer, at, end int, x vecY64) {
-	var part [4]float64
-	x.Store(&part)
-	copy(unsafe.Slice((*float64)(unsafe.Add(p, at)), (end-at)/8), part[:])
+	x.StoreMasked((*[4]float64)(unsafe.Add(p, at)), firstLanesY64((end-at)/8))
 }
+
+// firstLanesY64 selects the first n elements, 1 to 4.
+func firstLanesY64(n int) archsimd.Mask64x4 {
+	return archsimd.LoadInt64x4((*[4]int64)(unsafe.Pointer(&lanesY64[4-n]))).ToMask()
+}
+
+var lanesY64 = func() (m [4 * 2]int64) {
+	for i := range 4 {
+		m[i] = -1
+	}
+	return m
+}()
 
 func spreadY64(p unsafe.Pointer, row int) vecY64 {
 	return archsimd.BroadcastFloat64x4(*(*float64)(unsafe.Add(p, row*8)))
@@ -815,18 +828,6 @@ func fillY64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	}
 	archsimd.ClearAVXUpperBits()
 }
-
-// firstLanesY64 selects the first n elements.
-func firstLanesY64(n int) archsimd.Mask64x4 {
-	return archsimd.LoadInt64x4((*[4]int64)(unsafe.Pointer(&lanesY64[4-n]))).ToMask()
-}
-
-var lanesY64 = func() (m [4 * 2]int64) {
-	for i := range 4 {
-		m[i] = -1
-	}
-	return m
-}()
 
 // softmaxY64 is Attention.Softmax.
 func softmaxY64(c *AttentionCall) {

@@ -22,18 +22,24 @@ func storeZ32(p unsafe.Pointer, at int, x vecZ32) {
 	x.Store((*[16]float32)(unsafe.Add(p, at)))
 }
 
-// loadPartZ32 loads the elements between byte offsets at and end, fewer than a register holds, and zeros.
+// loadPartZ32 loads the elements between byte offsets at and end, fewer than a register holds, and zeros. The elements behind them are
+// not touched, whether there is memory or not, which checkptr cannot know.
+//
+//go:nocheckptr
 func loadPartZ32(p unsafe.Pointer, at, end int) vecZ32 {
-	var part [16]float32
-	copy(part[:], unsafe.Slice((*float32)(unsafe.Add(p, at)), (end-at)/4))
-	return archsimd.LoadFloat32x16(&part)
+	return archsimd.LoadMaskedFloat32x16((*[16]float32)(unsafe.Add(p, at)), firstLanesZ32((end-at)/4))
 }
 
 // storePartZ32 stores only the elements between byte offsets at and end.
+//
+//go:nocheckptr
 func storePartZ32(p unsafe.Pointer, at, end int, x vecZ32) {
-	var part [16]float32
-	x.Store(&part)
-	copy(unsafe.Slice((*float32)(unsafe.Add(p, at)), (end-at)/4), part[:])
+	x.StoreMasked((*[16]float32)(unsafe.Add(p, at)), firstLanesZ32((end-at)/4))
+}
+
+// firstLanesZ32 selects the first n elements, 1 to 16.
+func firstLanesZ32(n int) archsimd.Mask32x16 {
+	return archsimd.Mask32x16FromBits(1<<uint(n) - 1)
 }
 
 func spreadZ32(p unsafe.Pointer, row int) vecZ32 {
@@ -807,18 +813,6 @@ func fillZ32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	}
 	archsimd.ClearAVXUpperBits()
 }
-
-// firstLanesZ32 selects the first n elements.
-func firstLanesZ32(n int) archsimd.Mask32x16 {
-	return archsimd.LoadInt32x16((*[16]int32)(unsafe.Pointer(&lanesZ32[16-n]))).ToMask()
-}
-
-var lanesZ32 = func() (m [16 * 2]int32) {
-	for i := range 16 {
-		m[i] = -1
-	}
-	return m
-}()
 
 func whereZ32(dst, cond, a, b unsafe.Pointer, rows, cols int) {
 	n := rows * cols

@@ -22,18 +22,24 @@ func storeZ64(p unsafe.Pointer, at int, x vecZ64) {
 	x.Store((*[8]float64)(unsafe.Add(p, at)))
 }
 
-// loadPartZ64 loads the elements between byte offsets at and end, fewer than a register holds, and zeros.
+// loadPartZ64 loads the elements between byte offsets at and end, fewer than a register holds, and zeros. The elements behind them are
+// not touched, whether there is memory or not, which checkptr cannot know.
+//
+//go:nocheckptr
 func loadPartZ64(p unsafe.Pointer, at, end int) vecZ64 {
-	var part [8]float64
-	copy(part[:], unsafe.Slice((*float64)(unsafe.Add(p, at)), (end-at)/8))
-	return archsimd.LoadFloat64x8(&part)
+	return archsimd.LoadMaskedFloat64x8((*[8]float64)(unsafe.Add(p, at)), firstLanesZ64((end-at)/8))
 }
 
 // storePartZ64 stores only the elements between byte offsets at and end.
+//
+//go:nocheckptr
 func storePartZ64(p unsafe.Pointer, at, end int, x vecZ64) {
-	var part [8]float64
-	x.Store(&part)
-	copy(unsafe.Slice((*float64)(unsafe.Add(p, at)), (end-at)/8), part[:])
+	x.StoreMasked((*[8]float64)(unsafe.Add(p, at)), firstLanesZ64((end-at)/8))
+}
+
+// firstLanesZ64 selects the first n elements, 1 to 8.
+func firstLanesZ64(n int) archsimd.Mask64x8 {
+	return archsimd.Mask64x8FromBits(1<<uint(n) - 1)
 }
 
 func spreadZ64(p unsafe.Pointer, row int) vecZ64 {
@@ -807,18 +813,6 @@ func fillZ64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	}
 	archsimd.ClearAVXUpperBits()
 }
-
-// firstLanesZ64 selects the first n elements.
-func firstLanesZ64(n int) archsimd.Mask64x8 {
-	return archsimd.LoadInt64x8((*[8]int64)(unsafe.Pointer(&lanesZ64[8-n]))).ToMask()
-}
-
-var lanesZ64 = func() (m [8 * 2]int64) {
-	for i := range 8 {
-		m[i] = -1
-	}
-	return m
-}()
 
 func whereZ64(dst, cond, a, b unsafe.Pointer, rows, cols int) {
 	n := rows * cols
