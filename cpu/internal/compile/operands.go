@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 
 	"universal-transformer/cpu/internal/exec"
 	"universal-transformer/cpu/internal/graph"
@@ -88,7 +89,21 @@ func (f *fuser) external(x *graph.Expr, kind graph.MemberKind) fusedOperand {
 		}
 		return fusedOperand{f.loadStep(x, base, d, s, kind, true), modeFull}
 	}
+	if d, s := f.repeatedInRows(d, s, kind); d != nil {
+		return fusedOperand{f.loadStep(x, base, d, s, graph.KindRow, false), modeRow}
+	}
 	return fusedOperand{f.loadStep(x, base, d, s, kind, false), modeFull}
+}
+
+// repeatedInRows views an operand of a full operation as one element for each row, if all columns of a row read the same one; else nil.
+func (f *fuser) repeatedInRows(dims, strides []int, kind graph.MemberKind) (d, s []int) {
+	last := len(dims) - 1
+	if cols := f.prog.Cols; kind != graph.KindFull || cols == 1 || strides[last] != 0 || dims[last]%cols != 0 {
+		return nil, nil
+	}
+	d = slices.Clone(dims)
+	d[last] /= f.prog.Cols
+	return graph.Collapse(d, strides)
 }
 
 // loadStep gathers an operand into a register, for each tile or once.

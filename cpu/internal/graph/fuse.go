@@ -175,7 +175,7 @@ func (g *Group) noteHint(e *Expr) {
 		return
 	}
 	for _, x := range e.Operands {
-		if d, s := Collapse(x.Dims, x.View.Strides); len(d) == 2 && (s[0] == 0 && s[1] == 1 || s[0] == 1 && s[1] == 0) {
+		if d, s := Collapse(x.Dims, x.View.Strides); len(d) == 2 && (s[0] == 0 && s[1] == 1 || s[1] == 0) {
 			g.RowHint = d[1]
 		}
 	}
