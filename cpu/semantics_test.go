@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"math/rand"
 	"reflect"
 	"runtime"
 	"strings"
@@ -67,6 +68,44 @@ func TestBeyondPortable(t *testing.T) {
 	} {
 		if got := run(t, b, c.inputs, c.build); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestFirstExtreme: of equals the first, and what is not a number before all, in rows of any length. Caught when planted: the last of
+// equals; the largest for the smallest.
+func TestFirstExtreme(t *testing.T) {
+	b := newBackend(t, "cpu")
+	rng := rand.New(rand.NewSource(1))
+	for length := 1; length < 40; length++ {
+		rows := make([][]float32, 7)
+		want := map[bool][]int32{}
+		for r := range rows {
+			rows[r] = make([]float32, length)
+			for i := range rows[r] {
+				rows[r][i] = float32(rng.Intn(5) - 2)
+				if r == 6 && rng.Intn(length) == 0 {
+					rows[r][i] = float32(math.NaN())
+				}
+			}
+			for _, isMin := range []bool{false, true} {
+				best := 0
+				for i, v := range rows[r] {
+					old := rows[r][best]
+					if old == old && (v != v || isMin && v < old || !isMin && v > old) {
+						best = i
+					}
+				}
+				want[isMin] = append(want[isMin], int32(best))
+			}
+		}
+		for isMin, positions := range want {
+			got := run(t, b, []any{rows}, func(f compute.Function, in []compute.Value) (compute.Value, error) {
+				return f.ArgMinMax(in[0], 1, dtypes.Int32, isMin)
+			})
+			if !reflect.DeepEqual(got, positions) {
+				t.Errorf("%v, smallest %v: got %v, want %v", rows, isMin, got, positions)
+			}
 		}
 	}
 }

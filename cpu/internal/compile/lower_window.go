@@ -23,6 +23,13 @@ func (em *emitter) newArg(attr *ir.ArgAttr, e *graph.Expr, in []exec.Operand, ds
 	a := &exec.ArgMinMax{Src: in[0], Dst: dst, IsMin: attr.IsMin}
 	a.Outer, a.Length, a.Inner = graph.Product(x.Dims[:attr.Axis]), x.Dims[attr.Axis], graph.Product(x.Dims[attr.Axis+1:])
 	a.Find = perType(x.DType, exec.ArgFinders, e.Op.String())
+	if a.Inner == 1 {
+		op := compute.OpTypeMax
+		if attr.IsMin {
+			op = compute.OpTypeMin
+		}
+		a.Extreme = em.kernels().Reduce[kernel.Key{Op: op, DType: x.DType}]
+	}
 	if e.DType != dtypes.Int64 {
 		a.Convert = em.kernels().Convert[[2]dtypes.DType{dtypes.Int64, e.DType}]
 		if a.Convert == nil {

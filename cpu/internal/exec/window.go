@@ -17,6 +17,7 @@ type ArgMinMax struct {
 	Convert              kernel.Func
 	Positions            int // slot of int64 positions
 	IsMin                bool
+	Extreme              kernel.Func // of a row; nil unless the axis is the last
 }
 
 // ArgFinders are the loops of ArgMinMax by type.
@@ -40,6 +41,12 @@ func (a *ArgMinMax) run(fr *frame) {
 func findArg[T kernel.Number](a *ArgMinMax, src, dst unsafe.Pointer) {
 	x := slice[T](src, a.Outer*a.Length*a.Inner)
 	d := slice[int64](dst, a.Outer*a.Inner)
+	if a.Extreme != nil {
+		for o := range d {
+			d[o] = findExtreme(x[o*a.Length:(o+1)*a.Length], a.Extreme, unsafe.Pointer(&d[o]))
+		}
+		return
+	}
 	for o := range a.Outer {
 		for i := range a.Inner {
 			best, at := T(0), -1
@@ -55,6 +62,19 @@ func findArg[T kernel.Number](a *ArgMinMax, src, dst unsafe.Pointer) {
 			d[o*a.Inner+i] = int64(at)
 		}
 	}
+}
+
+// findExtreme takes the first element that equals the extreme one, or the first that is not a number. The extreme is kept in memory of the
+// caller's.
+func findExtreme[T kernel.Number](row []T, extreme kernel.Func, memory unsafe.Pointer) int64 {
+	extreme(memory, unsafe.Pointer(unsafe.SliceData(row)), nil, nil, 1, len(row))
+	best := *(*T)(memory)
+	for i, v := range row {
+		if v == best || v != v {
+			return int64(i)
+		}
+	}
+	return -1
 }
 
 // ReduceWindow reduces windows that move over the operand.

@@ -843,6 +843,21 @@ func EqualZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	}
 }
 
+func EqualIntegersZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
+	n := rows * cols
+	one := archsimd.BroadcastInt8x16(1)
+	i := 0
+	for ; i+16 <= n; i += 16 {
+		x, y := archsimd.LoadInt32x16((*[16]int32)(unsafe.Add(a, i*4))), archsimd.LoadInt32x16((*[16]int32)(unsafe.Add(b, i*4)))
+		x.Equal(y).ToInt32x16().TruncateToInt8().And(one).Store((*[16]int8)(unsafe.Add(dst, i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	for ; i < n; i++ {
+		x, y := *(*int32)(unsafe.Add(a, i*4)), *(*int32)(unsafe.Add(b, i*4))
+		*(*bool)(unsafe.Add(dst, i)) = x == y
+	}
+}
+
 func NotEqualZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	n := rows * cols
 	one := archsimd.BroadcastInt8x16(1)
@@ -854,6 +869,21 @@ func NotEqualZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	archsimd.ClearAVXUpperBits()
 	for ; i < n; i++ {
 		x, y := *(*float32)(unsafe.Add(a, i*4)), *(*float32)(unsafe.Add(b, i*4))
+		*(*bool)(unsafe.Add(dst, i)) = x != y
+	}
+}
+
+func NotEqualIntegersZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
+	n := rows * cols
+	one := archsimd.BroadcastInt8x16(1)
+	i := 0
+	for ; i+16 <= n; i += 16 {
+		x, y := archsimd.LoadInt32x16((*[16]int32)(unsafe.Add(a, i*4))), archsimd.LoadInt32x16((*[16]int32)(unsafe.Add(b, i*4)))
+		x.NotEqual(y).ToInt32x16().TruncateToInt8().And(one).Store((*[16]int8)(unsafe.Add(dst, i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	for ; i < n; i++ {
+		x, y := *(*int32)(unsafe.Add(a, i*4)), *(*int32)(unsafe.Add(b, i*4))
 		*(*bool)(unsafe.Add(dst, i)) = x != y
 	}
 }
@@ -873,6 +903,21 @@ func LessZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	}
 }
 
+func LessIntegersZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
+	n := rows * cols
+	one := archsimd.BroadcastInt8x16(1)
+	i := 0
+	for ; i+16 <= n; i += 16 {
+		x, y := archsimd.LoadInt32x16((*[16]int32)(unsafe.Add(a, i*4))), archsimd.LoadInt32x16((*[16]int32)(unsafe.Add(b, i*4)))
+		x.Less(y).ToInt32x16().TruncateToInt8().And(one).Store((*[16]int8)(unsafe.Add(dst, i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	for ; i < n; i++ {
+		x, y := *(*int32)(unsafe.Add(a, i*4)), *(*int32)(unsafe.Add(b, i*4))
+		*(*bool)(unsafe.Add(dst, i)) = x < y
+	}
+}
+
 func LessEqualZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	n := rows * cols
 	one := archsimd.BroadcastInt8x16(1)
@@ -884,6 +929,21 @@ func LessEqualZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	archsimd.ClearAVXUpperBits()
 	for ; i < n; i++ {
 		x, y := *(*float32)(unsafe.Add(a, i*4)), *(*float32)(unsafe.Add(b, i*4))
+		*(*bool)(unsafe.Add(dst, i)) = x <= y
+	}
+}
+
+func LessEqualIntegersZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
+	n := rows * cols
+	one := archsimd.BroadcastInt8x16(1)
+	i := 0
+	for ; i+16 <= n; i += 16 {
+		x, y := archsimd.LoadInt32x16((*[16]int32)(unsafe.Add(a, i*4))), archsimd.LoadInt32x16((*[16]int32)(unsafe.Add(b, i*4)))
+		x.LessEqual(y).ToInt32x16().TruncateToInt8().And(one).Store((*[16]int8)(unsafe.Add(dst, i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	for ; i < n; i++ {
+		x, y := *(*int32)(unsafe.Add(a, i*4)), *(*int32)(unsafe.Add(b, i*4))
 		*(*bool)(unsafe.Add(dst, i)) = x <= y
 	}
 }
@@ -903,6 +963,21 @@ func GreaterZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	}
 }
 
+func GreaterIntegersZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
+	n := rows * cols
+	one := archsimd.BroadcastInt8x16(1)
+	i := 0
+	for ; i+16 <= n; i += 16 {
+		x, y := archsimd.LoadInt32x16((*[16]int32)(unsafe.Add(a, i*4))), archsimd.LoadInt32x16((*[16]int32)(unsafe.Add(b, i*4)))
+		x.Greater(y).ToInt32x16().TruncateToInt8().And(one).Store((*[16]int8)(unsafe.Add(dst, i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	for ; i < n; i++ {
+		x, y := *(*int32)(unsafe.Add(a, i*4)), *(*int32)(unsafe.Add(b, i*4))
+		*(*bool)(unsafe.Add(dst, i)) = x > y
+	}
+}
+
 func GreaterEqualZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	n := rows * cols
 	one := archsimd.BroadcastInt8x16(1)
@@ -914,6 +989,21 @@ func GreaterEqualZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	archsimd.ClearAVXUpperBits()
 	for ; i < n; i++ {
 		x, y := *(*float32)(unsafe.Add(a, i*4)), *(*float32)(unsafe.Add(b, i*4))
+		*(*bool)(unsafe.Add(dst, i)) = x >= y
+	}
+}
+
+func GreaterEqualIntegersZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
+	n := rows * cols
+	one := archsimd.BroadcastInt8x16(1)
+	i := 0
+	for ; i+16 <= n; i += 16 {
+		x, y := archsimd.LoadInt32x16((*[16]int32)(unsafe.Add(a, i*4))), archsimd.LoadInt32x16((*[16]int32)(unsafe.Add(b, i*4)))
+		x.GreaterEqual(y).ToInt32x16().TruncateToInt8().And(one).Store((*[16]int8)(unsafe.Add(dst, i)))
+	}
+	archsimd.ClearAVXUpperBits()
+	for ; i < n; i++ {
+		x, y := *(*int32)(unsafe.Add(a, i*4)), *(*int32)(unsafe.Add(b, i*4))
 		*(*bool)(unsafe.Add(dst, i)) = x >= y
 	}
 }
@@ -1074,10 +1164,16 @@ func addKernelsZ32(s *Set) {
 	s.Convert[[2]dtypes.DType{dtypes.Uint32, dtype}] = uint32ToZ32
 	s.Where[4] = whereZ32
 	s.Elementwise[Key{compute.OpTypeEqual, dtype}] = EqualZ32
+	s.Elementwise[Key{compute.OpTypeEqual, dtypes.Int32}] = EqualIntegersZ32
 	s.Elementwise[Key{compute.OpTypeNotEqual, dtype}] = NotEqualZ32
+	s.Elementwise[Key{compute.OpTypeNotEqual, dtypes.Int32}] = NotEqualIntegersZ32
 	s.Elementwise[Key{compute.OpTypeLessThan, dtype}] = LessZ32
+	s.Elementwise[Key{compute.OpTypeLessThan, dtypes.Int32}] = LessIntegersZ32
 	s.Elementwise[Key{compute.OpTypeLessOrEqual, dtype}] = LessEqualZ32
+	s.Elementwise[Key{compute.OpTypeLessOrEqual, dtypes.Int32}] = LessEqualIntegersZ32
 	s.Elementwise[Key{compute.OpTypeGreaterThan, dtype}] = GreaterZ32
+	s.Elementwise[Key{compute.OpTypeGreaterThan, dtypes.Int32}] = GreaterIntegersZ32
 	s.Elementwise[Key{compute.OpTypeGreaterOrEqual, dtype}] = GreaterEqualZ32
+	s.Elementwise[Key{compute.OpTypeGreaterOrEqual, dtypes.Int32}] = GreaterEqualIntegersZ32
 	s.Convert[[2]dtypes.DType{dtypes.Bool, dtype}] = boolToZ32
 }

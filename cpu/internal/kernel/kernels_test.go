@@ -185,6 +185,15 @@ func compareMoves[T Float](t *testing.T, set *Set, x, y []T, rows, cols int) {
 			same(key.Op.String(), f, Portable.Elementwise[key], n, pointer(x), pointer(y), nil)
 		}
 	}
+	i, j := make([]int32, n), make([]int32, n)
+	for k := range i {
+		i[k], j[k] = int32(k%5-2), int32(k%3-1)
+	}
+	for key, f := range set.Elementwise {
+		if key.DType == dtypes.Int32 && isComparison(key.Op) {
+			same(key.Op.String()+" of integers", f, Portable.Elementwise[key], n, pointer(i), pointer(j), nil)
+		}
+	}
 	same("where", set.Where[size], Portable.Where[size], n*size, pointer(cond), pointer(x), pointer(y))
 	same("fill", set.Fill[size], Portable.Fill[size], n*size, pointer(x), nil, nil)
 	key := [2]dtypes.DType{dtypes.Bool, dtype}
