@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"universal-transformer/halting"
+	"universal-transformer/universal"
 )
 
 // Transformer is a run with a Transformer in place of its Universal Transformer: layers with weights of their own, as many as the
@@ -46,5 +47,41 @@ func LSTM(r Run) Run {
 	}
 	r.Training.ClipNorm = 1
 	r.Name += "-lstm"
+	return r
+}
+
+// Sized is a run whose model has another width, with a filter in proportion and half as many heads until they divide the width: a baseline
+// with as many parameters as the Universal Transformer it stands beside.
+func Sized(r Run, width int) Run {
+	if u := r.universal(); u != nil {
+		switch f := u.Transition.Value.(type) {
+		case universal.FeedForward:
+			u.Transition.Value = universal.FeedForward{Filter: f.Filter * width / u.Width}
+		case universal.SeparableConvolution:
+			f.Filter = f.Filter * width / u.Width
+			u.Transition.Value = f
+		}
+		for u.Width = width; width%u.Heads != 0; {
+			u.Heads /= 2
+		}
+		r.Model.Value = r.with(*u)
+		return r
+	}
+	switch m := r.Model.Value.(type) {
+	case LSTMEncoderDecoder:
+		m.Width = width
+		r.Model.Value = m
+	case LSTMClassifier:
+		m.Width = width
+		r.Model.Value = m
+	case LSTMPointer:
+		m.Width = width
+		r.Model.Value = m
+	case LSTMLanguageModel:
+		m.Width = width
+		r.Model.Value = m
+	default:
+		panic(fmt.Sprintf("experiment: %s has no width that could be another", r.Name)) // named runs have one
+	}
 	return r
 }

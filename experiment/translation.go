@@ -148,12 +148,7 @@ func translate(name string, of translation.Translation) Run {
 // TranslationTransformer is a translating run with a Transformer in place of its Universal Transformer: as many layers as that has
 // steps, and half as wide, so that both have as many parameters. Its name ends in "-transformer".
 func TranslationTransformer(r Run) Run {
-	r = Transformer(r)
-	m := r.Model.Value.(EncoderDecoder)
-	m.Width /= 2
-	m.Transition = Transition{universal.FeedForward{Filter: m.Transition.Value.(universal.FeedForward).Filter / 2}}
-	r.Model.Value = m
-	return r
+	return Sized(Transformer(r), r.Model.Value.Channels()/2)
 }
 
 // TranslateWMT14 is the paper's table 7 in its own sizes: the authors' universal_transformer_base on WMT 2014, English to German, with

@@ -25,7 +25,7 @@ var agreementTable = &metricTable{
 		"transformer": {"verbs": {"0.973", "0.941", "0.932", "0.917", "0.901", "0.883", "0.962"}},
 		"":            {"verbs": {"0.993", "0.971", "0.969", "0.940", "0.921", "0.892", "0.992"}},
 		"adaptive":    {"verbs": {"0.994", "0.969", "0.967", "0.944", "0.932", "0.907", "0.992"}},
-	}, experiment.AgreementAdaptive),
+	}, 100, experiment.AgreementAdaptive),
 	columns: []metricColumn{
 		numberColumn("natural-text", "Natural regime, next-token number prediction", agreement.Natural, experiment.Agreement),
 		numberColumn("natural-classes", "Natural regime, two classes", agreement.Natural, experiment.AgreementClasses),
@@ -135,12 +135,13 @@ func there(path string) error {
 	return err
 }
 
-// modelRows are the models of tables 2 and 3, with the paper's figures by model and task. Adaptive has the policy of its row.
-func modelRows(paper map[string]map[string][]string, adaptive func() experiment.Run) []metricRow {
+// modelRows are the models of tables 2 and 3, with the paper's figures by model and task. The LSTM is as wide as the Universal Transformer,
+// the Transformer has the given width: all have as many parameters, within a tenth. Adaptive has the policy of its row.
+func modelRows(paper map[string]map[string][]string, transformer int, adaptive func() experiment.Run) []metricRow {
 	policy := adaptive().Policy()
 	return []metricRow{
 		{name: "lstm", title: "LSTM", paper: paper["lstm"], configure: func(r *experiment.Run) { *r = experiment.LSTM(*r) }},
-		{name: "transformer", title: "Transformer", paper: paper["transformer"], configure: func(r *experiment.Run) { *r = experiment.Transformer(*r) }},
+		{name: "transformer", title: "Transformer", paper: paper["transformer"], configure: func(r *experiment.Run) { *r = experiment.Sized(experiment.Transformer(*r), transformer) }},
 		{name: "", title: "Universal Transformer", paper: paper[""], configure: func(*experiment.Run) {}},
 		{name: "adaptive", title: "UT with dynamic halting", paper: paper["adaptive"], configure: func(r *experiment.Run) { *r = r.WithPolicy(policy) }},
 	}

@@ -11,7 +11,7 @@ import (
 const executePreface = "Accuracy by tokens, and by whole sequences in parentheses, of the seed with the lowest validation cross entropy, where there are several; all seeds are below. Answers are decoded greedily, each token after the model's own, and have to end by " +
 	"themselves: End counts as a token. Programs and numbers are drawn as the generator of DeepMind's Sonnet draws them, mixed lengths and nestings in training (its mix strategy, no curriculum); the paper names the tasks " +
 	"but has published neither its generator nor its sizes, nor says whether its tests are all of the greatest length and nesting or mixed as in training. So both are here. A hash of the source keeps training, validation and test apart, and " +
-	"the checkpoint with the lowest cross entropy on validation examples is measured. "
+	"the checkpoint with the lowest cross entropy on validation examples is measured. All models have as many parameters, within 3 %. "
 
 // executeSets are all at the greatest length and nesting, and mixed as in training.
 func executeSets(length int) []sequenceSet {
@@ -24,11 +24,12 @@ func executeSets(length int) []sequenceSet {
 // executeKinds are of the greatest length: 1,000 samples of every kind.
 func executeKinds(d task.Definition) []task.Case { return execute.Kinds(d, 1000) }
 
-// executeRows are the models of tables 5 and 6; the paper's figures are of the LSTM, the Transformer and the Universal Transformer.
-func executeRows(lstms, transformer, universal []string) []sequenceRow {
+// executeRows are the models of tables 5 and 6, all of as many parameters: the baselines have these widths. The paper's figures are of the
+// LSTM, the Transformer and the Universal Transformer.
+func executeRows(lstmWidth, transformerWidth int, lstms, transformer, universal []string) []sequenceRow {
 	return []sequenceRow{
-		{name: "lstm", title: "LSTM with attention", paper: lstms, configure: func(r *experiment.Run) { *r = experiment.LSTM(*r) }},
-		{name: "transformer", title: "Transformer", paper: transformer, configure: func(r *experiment.Run) { *r = experiment.Transformer(*r) }},
+		{name: "lstm", title: "LSTM with attention", paper: lstms, configure: func(r *experiment.Run) { *r = experiment.Sized(experiment.LSTM(*r), lstmWidth) }},
+		{name: "transformer", title: "Transformer", paper: transformer, configure: func(r *experiment.Run) { *r = experiment.Sized(experiment.Transformer(*r), transformerWidth) }},
 		{name: "", title: "Universal Transformer", paper: universal, configure: func(*experiment.Run) {}},
 		{name: "adaptive", title: "UT with dynamic halting", configure: func(r *experiment.Run) {
 			m := r.Model.Value.(experiment.EncoderDecoder)
@@ -42,7 +43,7 @@ func executeRows(lstms, transformer, universal []string) []sequenceRow {
 var memorization = &sequences{
 	table: "table5", prefix: "memory", title: "Learning to execute: copy, double and reverse numbers of up to 55 digits (section 3.5)",
 	preface: executePreface, sets: executeSets(55), kinds: executeKinds,
-	rows:    executeRows([]string{"0.78 (0.11)", "0.51 (0.047)", "0.91 (0.32)"}, []string{"0.98 (0.63)", "0.94 (0.55)", "0.81 (0.26)"}, []string{"1.0 (1.0)", "1.0 (1.0)", "1.0 (1.0)"}),
+	rows:    executeRows(80, 32, []string{"0.78 (0.11)", "0.51 (0.047)", "0.91 (0.32)"}, []string{"0.98 (0.63)", "0.94 (0.55)", "0.81 (0.26)"}, []string{"1.0 (1.0)", "1.0 (1.0)", "1.0 (1.0)"}),
 	columns: []sequenceColumn{{"copy", experiment.ExecuteCopy}, {"double", experiment.ExecuteDouble}, {"reverse", experiment.ExecuteReverse}},
 }
 
@@ -51,6 +52,6 @@ var evaluatedPrograms = &sequences{
 	table: "table6", prefix: "programs", title: "Learning to execute: results of programs, nesting 2, numbers of up to 5 digits (section 3.5)",
 	preface: executePreface + "Answers are modulo 10 to the number of digits plus one, as in that generator. ", sets: executeSets(5),
 	kinds:   executeKinds,
-	rows:    executeRows([]string{"0.53 (0.12)", "0.68 (0.21)", "0.83 (0.11)"}, []string{"0.71 (0.29)", "0.93 (0.66)", "1.0 (1.0)"}, []string{"0.89 (0.63)", "1.0 (1.0)", "1.0 (1.0)"}),
+	rows:    executeRows(80, 26, []string{"0.53 (0.12)", "0.68 (0.21)", "0.83 (0.11)"}, []string{"0.71 (0.29)", "0.93 (0.66)", "1.0 (1.0)"}, []string{"0.89 (0.63)", "1.0 (1.0)", "1.0 (1.0)"}),
 	columns: []sequenceColumn{{"program", experiment.ExecuteProgram}, {"control", experiment.ExecuteControl}, {"addition", experiment.ExecuteAddition}},
 }
