@@ -54,6 +54,12 @@ var agreementTable = &metricTable{
 		examples, err := opened.HeldOut(task.TestSeed, task.Selection{})
 		return []task.Case{{Name: testSet, Examples: examples}}, err
 	},
+	kinds: func(opened task.Task) []task.Case {
+		if t, is := opened.(*agreement.Task); is {
+			return t.ByAttractors()
+		}
+		return nil
+	},
 	missing: agreementMissing,
 }
 

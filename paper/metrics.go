@@ -26,6 +26,7 @@ type metricTable struct {
 	rows    []metricRow
 	columns []metricColumn
 	cases   func(task.Task) ([]task.Case, error) // what is measured
+	kinds   func(task.Task) []task.Case          // parts of the test, easy to hard, of which ponder times are measured
 	missing func(experiment.Run) error           // an error if a file that a run reads is not there
 }
 
@@ -96,7 +97,16 @@ func (t *metricTable) run(r metricRow, label string, data Data) experiment.Run {
 
 // metricsMeasured is what one run came to.
 type metricsMeasured struct {
-	Sets []metricSet `json:"sets"`
+	Sets  []metricSet  `json:"sets"`
+	Kinds []ponderTime `json:"kinds,omitempty"` // at adaptive depth
+}
+
+// ponderTime is the mean steps of a position in examples of a kind.
+type ponderTime struct {
+	Name     string  `json:"name"`
+	Examples int     `json:"examples"`
+	Encoder  float64 `json:"encoder_ponder,omitempty"`
+	Decoder  float64 `json:"decoder_ponder,omitempty"`
 }
 
 // metricSet is what was measured of a set of examples.
@@ -123,6 +133,11 @@ func (m *metricsMeasured) Validate() error {
 			return fmt.Errorf("sets[%d].examples is %d", i, s.Examples)
 		case len(s.Metrics) == 0:
 			return fmt.Errorf("sets[%d].metrics are missing", i)
+		}
+	}
+	for i, k := range m.Kinds {
+		if k.Name == "" || k.Examples < 1 || !(k.Encoder >= 0 && k.Decoder >= 0) {
+			return fmt.Errorf("kinds[%d] is %+v: a name, examples and ponder times are needed", i, k)
 		}
 	}
 	return nil
@@ -170,6 +185,17 @@ func (t *metricTable) measure(ctx context.Context, m *pipeline.Model, _ Cell, lo
 		found.Sets = append(found.Sets, metricSet{
 			Name: c.Name, Examples: row.Examples, Method: row.Method, Metrics: row.Metrics, Notes: row.Notes, Encoder: row.EncoderUpdates, Decoder: row.DecoderUpdates,
 		})
+	}
+	if first := found.Sets[0]; t.kinds == nil || first.Encoder+first.Decoder == 0 {
+		return found, nil
+	}
+	for _, c := range t.kinds(opened) {
+		log(fmt.Sprintf("measuring ponder times, %s, %s", c.Name, count(len(c.Examples), "example")))
+		row, err := m.Evaluator().Measure(ctx, by, c.Examples)
+		if err != nil {
+			return nil, err
+		}
+		found.Kinds = append(found.Kinds, ponderTime{c.Name, row.Examples, row.EncoderUpdates, row.DecoderUpdates})
 	}
 	return found, nil
 }

@@ -152,6 +152,46 @@ func (t *metricTable) writeColumn(p *Page, c metricColumn, results []Result) {
 		}
 	}
 	p.Printf("\n")
+	t.writePonder(p, c, results)
+}
+
+// writePonder is the ponder times of the models of adaptive depth by kinds of examples, means of the seeds: a table, and bars a model.
+func (t *metricTable) writePonder(p *Page, c metricColumn, results []Result) {
+	for _, r := range t.rows {
+		own := t.of(results, r, c.task)
+		b := bars{title: fmt.Sprintf("%s: mean steps of a position, %s", c.title, r.title), names: []string{"steps"}}
+		for _, first := range kindsOf(own) {
+			sum, n := 0.0, 0
+			for _, result := range own {
+				for _, k := range result.Measured.(*metricsMeasured).Kinds {
+					if k.Name == first.Name {
+						sum, n = sum+k.Encoder+k.Decoder, n+1
+					}
+				}
+			}
+			b.groups = append(b.groups, barGroup{first.Name, []float64{sum / float64(n)}})
+		}
+		if len(b.groups) == 0 {
+			continue
+		}
+		p.Head(r.title, "examples", "mean steps of a position, "+count(len(own), "seed"))
+		for i, k := range kindsOf(own) {
+			p.Row(k.Name, thousands(k.Examples), fmt.Sprintf("%.2f", b.groups[i].values[0]))
+		}
+		file := t.experiment(r) + "-" + c.task + "-ponder.svg"
+		p.Figures[file] = b.draw()
+		p.Printf("\n![%s: ponder times of %s](%s)\n\n", c.title, t.experiment(r), p.Link(file))
+	}
+}
+
+// kindsOf is the kinds that the first result with any has.
+func kindsOf(results []Result) []ponderTime {
+	for _, r := range results {
+		if kinds := r.Measured.(*metricsMeasured).Kinds; len(kinds) > 0 {
+			return kinds
+		}
+	}
+	return nil
 }
 
 func orMissing(cell string) string {

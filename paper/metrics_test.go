@@ -69,11 +69,30 @@ func TestLambadaPage(t *testing.T) {
 		"|  | 1 seed | missing | missing | 345.7 (0.019, 12346, 0.044) |", "| UT with dynamic halting | paper | 130 (0.32) | 134 (0.22) | 142 (0.19) |",
 		"| covered by the vocabulary | no model |  |  | 0.442 |", "|  | 1 seed | missing | missing | 0.400 |",
 		"| ceiling: the answer stands in the context | no model |  |  | 0.830 |", "| most frequent content word | no model |  |  | 0.140 |", "| a random content word | no model |  |  | 0.044 |",
-		"| Universal Transformer, 9 steps | paper | 129 (0.33) | 214 (0.21) | 239 (0.17) |", "six novels of Project Gutenberg", "**our own**", "| 4.25 |",
+		"| Universal Transformer, 9 steps | paper | 129 (0.33) | 214 (0.21) | 239 (0.17) |", "six novels of 870,000 words", "**our own**", "| 4.25 |",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+}
+
+// Ponder times by kind are means of the seeds that have them, for the models that have any. Caught when planted: those of the first seed.
+func TestPonderTimesOfKinds(t *testing.T) {
+	with := func(seed uint64, hard float64) Result {
+		r := measuredSets("agreement-adaptive", "natural-text", seed, byAttractors(4, 80))
+		r.Measured.(*metricsMeasured).Kinds = []ponderTime{{Name: "1 attractors", Examples: 70, Decoder: 2}, {Name: "2 attractors", Examples: 30, Decoder: hard}}
+		return r
+	}
+	page := Render([]Result{with(1, 3), with(2, 4), measuredSets("agreement", "natural-text", 1, byAttractors(4, 80))}, t.TempDir(), ".")
+	text := string(page.Bytes())
+	for _, want := range []string{"| 1 attractors | 70 | 2.00 |", "| 2 attractors | 30 | 3.50 |", "agreement-adaptive-natural-text-ponder.svg"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Count(text, "-ponder.svg") != 1 || !strings.Contains(string(page.Figures["agreement-adaptive-natural-text-ponder.svg"]), ">3.50<") {
+		t.Error("not one figure with the mean of the seeds")
 	}
 }
 
@@ -132,6 +151,17 @@ func TestTables2And3Train(t *testing.T) {
 		}
 		if want := map[bool]string{true: "test ", false: "control development test "}[strings.HasPrefix(name, "agreement")]; names != want {
 			t.Errorf("%s: sets %q", name, names)
+		}
+		kinds := ""
+		for _, k := range o.Result.Measured.(*metricsMeasured).Kinds {
+			kinds += fmt.Sprintf("%s of %d; ", k.Name, k.Examples)
+			if k.Encoder+k.Decoder < 1 {
+				t.Errorf("%s: ponder time of %+v", name, k)
+			}
+		}
+		if want := map[bool]string{true: "1 attractors of 400; 2 attractors of 400; 3 attractors of 400; 4 attractors of 400; 5 attractors of 400; "}[strings.Contains(name, "adaptive/natural")]; kinds != want &&
+			!strings.Contains(name, "enriched") {
+			t.Errorf("%s: kinds %q, want %q", name, kinds, want)
 		}
 		if adaptive := strings.Contains(name, "adaptive"); adaptive != (sets[0].Encoder+sets[0].Decoder > 0) || strings.Contains(name, "lstm") != strings.Contains(o.Result.Model, "LSTM") {
 			t.Errorf("%s: %s, ponder %v", name, o.Result.Model, sets[0].Encoder+sets[0].Decoder)

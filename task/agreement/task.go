@@ -139,3 +139,19 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 	}
 	return t.examples(picked), nil
 }
+
+// ByAttractors is the rows of the test in groups with as many attractors, without those of which that is not known.
+func (t *Task) ByAttractors() (groups []task.Case) {
+	for k := 0; k <= mostAttractors; k++ {
+		var rows []row
+		for _, r := range t.test {
+			if r.attractors == k {
+				rows = append(rows, r)
+			}
+		}
+		if len(rows) > 0 {
+			groups = append(groups, task.Case{Name: fmt.Sprintf("%d attractors", k), Examples: t.examples(rows)})
+		}
+	}
+	return groups
+}

@@ -171,6 +171,27 @@ func (t *Task) Cases() (cases []task.Case) {
 	return cases
 }
 
+// ByOccurrence is the passages of the test in groups by how often the word to be found stands in the sentences before the last.
+func (t *Task) ByOccurrence() (groups []task.Case) {
+	names := []string{"answer not in the context", "answer once in the context", "answer twice or more"}
+	passages := make([][]passage, len(names))
+	for _, p := range t.sets.test {
+		n := 0
+		for _, word := range p.context() {
+			if word == p.answer() {
+				n++
+			}
+		}
+		passages[min(n, 2)] = append(passages[min(n, 2)], p)
+	}
+	for i, name := range names {
+		if len(passages[i]) > 0 {
+			groups = append(groups, task.Case{Name: name, Examples: t.examples(passages[i])})
+		}
+	}
+	return groups
+}
+
 func (t *Task) examples(passages []passage) []task.Example {
 	examples := make([]task.Example, len(passages))
 	for i, p := range passages {

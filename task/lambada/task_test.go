@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -159,6 +160,23 @@ func TestMarkers(t *testing.T) {
 	// of 300 answers each is hidden with probability 0.6: outside of these bounds once in 10^9 (six deviations of 8.5)
 	if hiddenAnswers < 129 || hiddenAnswers > 231 || len(numbers) < 40 {
 		t.Errorf("%d of 300 answers are hidden, behind %d markers", hiddenAnswers, len(numbers))
+	}
+}
+
+// Passages are told apart by how often the answer stands before the last sentence; that it stands in the last sentence does not count.
+// Caught when planted: the whole passage counted.
+func TestByOccurrence(t *testing.T) {
+	tk := opened(t, Language{Data: data(t)})
+	tk.sets.test = nil
+	for _, text := range []string{"he saw a lamp . she had the key", "a key lay there . she had the key", "the key , a key . she had the key", "key key key . she had the key", "a lamp . the key was the key"} {
+		tk.sets.test = append(tk.sets.test, newPassage(strings.Fields(text)))
+	}
+	got := map[string]int{}
+	for _, c := range tk.ByOccurrence() {
+		got[c.Name] = len(c.Examples)
+	}
+	if want := map[string]int{"answer not in the context": 2, "answer once in the context": 1, "answer twice or more": 2}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
