@@ -14,6 +14,7 @@ import (
 	"universal-transformer/internal/feed"
 	"universal-transformer/internal/seed"
 	"universal-transformer/objective"
+	"universal-transformer/universal"
 )
 
 // Run trains until the last update, until Stop says so, or until ctx is cancelled, whichever comes first; in each case a
@@ -85,7 +86,8 @@ func (t *Trainer) advance(ctx context.Context) error {
 	if t.OnProgress != nil {
 		compiled := t.graphs.Stats()
 		t.OnProgress(Progress{
-			Step: t.step, Steps: t.Config.Steps, Tally: tally, Rate: rate, TokensPerSecond: tally.Tokens / seconds,
+			Adaptive: universal.Adaptive(t.Model),
+			Step:     t.step, Steps: t.Config.Steps, Tally: tally, Rate: rate, TokensPerSecond: tally.Tokens / seconds,
 			Graphs: compiled.Alive, Compiled: compiled.Compiled, Compiling: compiled.Compiling.Seconds() / time.Since(t.started).Seconds(),
 		})
 	}

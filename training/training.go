@@ -174,6 +174,7 @@ const (
 type Progress struct {
 	Step, Steps     int64
 	Tally           objective.Tally // of this update
+	Adaptive        bool            // the model's depth is: the ponder time of Tally tells something
 	Rate            float64         // learning rate
 	TokensPerSecond float64         // target tokens since the last call
 	Graphs          int             // that are compiled now

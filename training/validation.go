@@ -11,6 +11,7 @@ import (
 	"universal-transformer/internal/capacity"
 	"universal-transformer/objective"
 	"universal-transformer/score"
+	"universal-transformer/universal"
 )
 
 // validate measures the validation set with teacher forcing, remembers the best checkpoint, and decides whether to stop.
@@ -55,8 +56,11 @@ func (t *Trainer) validate() error {
 			return err
 		}
 	}
-	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences), ponder %.2f%s",
-		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, tally.Ponder(), shown))
+	if universal.Adaptive(t.Model) {
+		shown = fmt.Sprintf(", ponder %.2f%s", tally.Ponder(), shown)
+	}
+	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences)%s",
+		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, shown))
 	t.warnOfPonder(tally)
 	return nil
 }

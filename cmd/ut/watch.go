@@ -82,8 +82,11 @@ func (t *trainingWatch) progress(p training.Progress) {
 		t.mean.add(p, 1)
 	}
 	t.mean.add(p, newest)
-	t.line.Update(p.Step, progress.Number("loss", t.mean.loss), progress.Number("accuracy", t.mean.accuracy),
-		progress.Number("ponder", t.mean.ponder), progress.Rate(t.mean.tokens, "tokens/s"))
+	fields := []progress.Field{progress.Number("loss", t.mean.loss), progress.Number("accuracy", t.mean.accuracy)}
+	if p.Adaptive {
+		fields = append(fields, progress.Number("ponder", t.mean.ponder))
+	}
+	t.line.Update(p.Step, append(fields, progress.Rate(t.mean.tokens, "tokens/s"))...)
 }
 
 // say puts a line above the progress line.

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ulikunitz/xz"
+	"universal-transformer/internal/archive"
 	"universal-transformer/internal/textfile"
 )
 
@@ -149,35 +148,21 @@ func (d *Distribution) readArchive() error {
 		return err
 	}
 	defer raw.Close()
-	unpacked, err := decompress(bufio.NewReaderSize(raw, 1<<20), d.path) // the readers of archives ask for single bytes
+	unpacked, packed, err := archive.Decompress(bufio.NewReaderSize(raw, 1<<20)) // the readers of archives ask for single bytes
+	if err == nil && !packed && !strings.HasSuffix(d.path, ".tar") {
+		err = errors.New("neither gzip nor xz, nor named .tar")
+	}
 	if err != nil {
 		return fmt.Errorf("cannot be unpacked: %w: get it again", err)
 	}
 	return d.readTar(&io.LimitedReader{R: unpacked, N: largestArchive}, largestFile, largestArchive)
 }
 
-// decompress goes by the first bytes, not by the name.
-func decompress(r *bufio.Reader, name string) (io.Reader, error) {
-	head, err := r.Peek(6)
-	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("%w after %d bytes", err, len(head))
-	}
-	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		return gzip.NewReader(r)
-	case bytes.Equal(head, []byte{0xfd, '7', 'z', 'X', 'Z', 0}):
-		return xz.NewReader(r)
-	case strings.HasSuffix(name, ".tar"):
-		return r, nil
-	}
-	return nil, errors.New("neither gzip nor xz, nor named .tar")
-}
-
 // readTar keeps the files of ours in memory. Paths only tell which file is which, so none can lead anywhere. What a header says of
 // sizes is not believed: holes of sparse files are few bytes in an archive and many in memory.
 func (d *Distribution) readTar(r *io.LimitedReader, mostOfFile, most int64) error {
-	for archive := tar.NewReader(r); ; {
-		header, err := archive.Next()
+	for entries := tar.NewReader(r); ; {
+		header, err := entries.Next()
 		if err == io.EOF {
 			return nil
 		}
@@ -188,7 +173,7 @@ func (d *Distribution) readTar(r *io.LimitedReader, mostOfFile, most int64) erro
 		if !ok || header.Typeflag != tar.TypeReg {
 			continue
 		}
-		data, err := io.ReadAll(io.LimitReader(archive, min(mostOfFile, most)+1))
+		data, err := io.ReadAll(io.LimitReader(entries, min(mostOfFile, most)+1))
 		switch n := int64(len(data)); {
 		case err != nil:
 			return d.damaged(r, fmt.Errorf("%s: %w", header.Name, err))
