@@ -194,7 +194,7 @@ func TestObjectiveAddsThePonderCostOfEveryStack(t *testing.T) {
 		{"loss", tally.MeanLoss(), float64(loss)}, {"cross entropy", tally.CrossEntropy(), (2*math.Log(3) + nine) / 3},
 		{"tokens", tally.Tokens, 3}, {"token accuracy", tally.TokenAccuracy(), 1. / 3}, {"sequences", tally.Sequences, 2},
 		{"sequence accuracy", tally.SequenceAccuracy(), 0.5}, {"encoder ponder", tally.EncoderPonder(), 2}, {"decoder ponder", tally.DecoderPonder(), 4},
-		{"ponder", tally.Ponder(), 3}, {"ponder without decoder", fixedTally.Ponder(), 2}, {"decoder ponder without decoder", fixedTally.DecoderPonder(), 0},
+		{"smoothed cross entropy", fixedTally.SmoothedEntropy(), float64(fixed)}, {"ponder", tally.Ponder(), 3}, {"ponder without decoder", fixedTally.Ponder(), 2}, {"decoder ponder without decoder", fixedTally.DecoderPonder(), 0},
 	} {
 		if math.Abs(test.got-test.want) > 1e-5 {
 			t.Errorf("%s is %v, want %v", test.what, test.got, test.want)
@@ -205,9 +205,9 @@ func TestObjectiveAddsThePonderCostOfEveryStack(t *testing.T) {
 // Sums of tallies are sums of all fields, so that means are over everything seen.
 // Caught when planted: a field left out of the sum.
 func TestTalliesAdd(t *testing.T) {
-	a := objective.Unpack([]float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
-	b := objective.Unpack([]float32{10, 20, 30, 40, 50, 60, 70, 80, 90, 100})
-	want := objective.Unpack([]float32{11, 22, 33, 44, 55, 66, 77, 88, 99, 110})
+	a := objective.Unpack([]float32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
+	b := objective.Unpack([]float32{10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110})
+	want := objective.Unpack([]float32{11, 22, 33, 44, 55, 66, 77, 88, 99, 110, 121})
 	want.Batches = 2
 	if got := a.Plus(b); got != want {
 		t.Errorf("%+v, want %+v", got, want)
@@ -219,12 +219,12 @@ func TestTalliesAdd(t *testing.T) {
 
 // Caught when planted: a field that Finite does not look at.
 func TestFinite(t *testing.T) {
-	if !objective.Unpack(make([]float32, 10)).Finite() {
+	if !objective.Unpack(make([]float32, 11)).Finite() {
 		t.Error("zeros are finite")
 	}
 	for _, field := range []int{0, 1, 6, 8} {
 		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-			v := make([]float32, 10)
+			v := make([]float32, 11)
 			v[field] = float32(bad)
 			if objective.Unpack(v).Finite() {
 				t.Errorf("%v in field %d is taken for finite", bad, field)

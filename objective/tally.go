@@ -29,7 +29,7 @@ func (o Objective) Of(result universal.Result, target, ponderWeight *Node) (loss
 			loss = Add(loss, Mul(ponderWeight, pass.Ponder(pass.Mask)))
 		}
 	}
-	return loss, Stack(append([]*Node{loss}, sums...), 0)
+	return loss, Stack(append(append([]*Node{loss}, sums...), m.Smoothed), 0)
 }
 
 // Tally holds sums over their real tokens and positions.
@@ -41,20 +41,22 @@ type Tally struct {
 	Sequences, CorrectSequences      float64
 	EncoderUpdates, EncoderPositions float64 // n, summed over real positions, and those positions
 	DecoderUpdates, DecoderPositions float64
+	Smoothed                         float64 // of cross entropy against smoothed targets, less their entropy; Nats if nothing is smoothed
 }
 
 // Unpack reads what Objective.Of packed.
 func Unpack(v []float32) Tally {
 	f := func(i int) float64 { return float64(v[i]) }
 	return Tally{Loss: f(0), Batches: 1, Nats: f(1), Tokens: f(2), CorrectTokens: f(3), Sequences: f(4), CorrectSequences: f(5),
-		EncoderUpdates: f(6), EncoderPositions: f(7), DecoderUpdates: f(8), DecoderPositions: f(9)}
+		EncoderUpdates: f(6), EncoderPositions: f(7), DecoderUpdates: f(8), DecoderPositions: f(9), Smoothed: f(10)}
 }
 
 // Plus adds two tallies.
 func (t Tally) Plus(u Tally) Tally {
 	return Tally{t.Loss + u.Loss, t.Batches + u.Batches, t.Nats + u.Nats, t.Tokens + u.Tokens, t.CorrectTokens + u.CorrectTokens,
 		t.Sequences + u.Sequences, t.CorrectSequences + u.CorrectSequences, t.EncoderUpdates + u.EncoderUpdates,
-		t.EncoderPositions + u.EncoderPositions, t.DecoderUpdates + u.DecoderUpdates, t.DecoderPositions + u.DecoderPositions}
+		t.EncoderPositions + u.EncoderPositions, t.DecoderUpdates + u.DecoderUpdates, t.DecoderPositions + u.DecoderPositions,
+		t.Smoothed + u.Smoothed}
 }
 
 // Finite is false if anything in it is not a number or without bound.
@@ -65,7 +67,8 @@ func (t Tally) Finite() bool {
 
 // Means of a tally, 0 where nothing was counted.
 func (t Tally) MeanLoss() float64         { return ratio(t.Loss, t.Batches) }
-func (t Tally) CrossEntropy() float64     { return ratio(t.Nats, t.Tokens) } // nats a token
+func (t Tally) CrossEntropy() float64     { return ratio(t.Nats, t.Tokens) }     // nats a token
+func (t Tally) SmoothedEntropy() float64  { return ratio(t.Smoothed, t.Tokens) } // nats a token
 func (t Tally) TokenAccuracy() float64    { return ratio(t.CorrectTokens, t.Tokens) }
 func (t Tally) SequenceAccuracy() float64 { return ratio(t.CorrectSequences, t.Sequences) }
 func (t Tally) EncoderPonder() float64    { return ratio(t.EncoderUpdates, t.EncoderPositions) } // steps a position

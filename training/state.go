@@ -27,6 +27,7 @@ type state struct {
 	Seconds        float64         `json:"seconds"`   // training time so far
 	BestStep       int64           `json:"best_step"` // of the best validation so far; 0: none yet
 	BestNats       float64         `json:"best_nats"`
+	BestSmoothed   float64         `json:"best_smoothed"`
 	BestCorrect    float64         `json:"best_correct,omitempty"`    // sequences that were correct then
 	BestMeasure    float64         `json:"best_measure,omitempty"`    // the task's own figure then
 	Waited         int             `json:"waited"`                    // validations since
@@ -97,6 +98,9 @@ func (t *Trainer) restore(c *runlog.Checkpoint) error {
 	}
 	if before := c.Meta[ConfigurationKey]; before != "" && before != t.Seals.Configuration {
 		t.state.Stopped, t.state.Waited = "", 0
+	}
+	if t.state.BestSmoothed == 0 { // a checkpoint of version 0.2.0
+		t.state.BestSmoothed = t.state.BestNats
 	}
 	t.step = c.Step
 	if err := t.Stream.Seek(t.state.Data); err != nil {

@@ -34,7 +34,7 @@ func (t *Trainer) validate() error {
 	if best {
 		t.state.BestMeasure = first(figures)
 		t.state.BestStep, t.state.BestNats, t.state.Waited = t.step, tally.CrossEntropy(), 0
-		t.state.BestCorrect = tally.CorrectSequences
+		t.state.BestSmoothed, t.state.BestCorrect = tally.SmoothedEntropy(), tally.CorrectSequences
 	}
 	switch stop := t.Config.Stop; {
 	case stop.Accuracy > 0 && tally.SequenceAccuracy() >= stop.Accuracy:
@@ -97,7 +97,8 @@ func first(figures []score.Metric) float64 {
 }
 
 // better tells whether a validation is the best so far: by correct sequences, or by what was decoded, if the configuration says so,
-// and then, or else, by cross entropy.
+// and then, or else, by cross entropy. If targets are smoothed in training, so they are here: the better a model learns them, the higher
+// rises its cross entropy against the true tokens alone, which is lowest early on.
 func (t *Trainer) better(tally objective.Tally, figures []score.Metric) bool {
 	if t.state.BestStep == 0 {
 		return true
@@ -108,7 +109,7 @@ func (t *Trainer) better(tally objective.Tally, figures []score.Metric) bool {
 	if t.Config.BestByAccuracy && tally.CorrectSequences != t.state.BestCorrect {
 		return tally.CorrectSequences > t.state.BestCorrect
 	}
-	return tally.CrossEntropy() < t.state.BestNats
+	return tally.SmoothedEntropy() < t.state.BestSmoothed
 }
 
 // measure runs batches without learning. Positions are drawn, as in training, but the same in every validation: a model that is to work
