@@ -40,6 +40,8 @@ func TestBaselinesHaveAsManyParameters(t *testing.T) {
 	}{
 		{memorization, experiment.ExecuteCopy, pipeline.Assumed{}, 0.03},
 		{evaluatedPrograms, experiment.ExecuteProgram, pipeline.Assumed{}, 0.03},
+		{evaluatedPrograms, experiment.ExecuteControl, pipeline.Assumed{}, 0.03},
+		{evaluatedPrograms, experiment.ExecuteAddition, pipeline.Assumed{}, 0.03},
 		{agreementTable, experiment.Agreement, numpred, 0.1},
 		{agreementTable, experiment.AgreementClasses, numpred, 0.1},
 		{lambadaTable, experiment.Lambada, words, 0.1},

@@ -159,8 +159,9 @@ func (t *metricTable) writeColumn(p *Page, c metricColumn, results []Result) {
 func (t *metricTable) writePonder(p *Page, c metricColumn, results []Result) {
 	for _, r := range t.rows {
 		own := t.of(results, r, c.task)
+		kinds := kindsOf(own)
 		b := bars{title: fmt.Sprintf("%s: mean steps of a position, %s", c.title, r.title), names: []string{"steps"}}
-		for _, first := range kindsOf(own) {
+		for _, first := range kinds {
 			sum, n := 0.0, 0
 			for _, result := range own {
 				for _, k := range result.Measured.(*metricsMeasured).Kinds {
@@ -175,7 +176,7 @@ func (t *metricTable) writePonder(p *Page, c metricColumn, results []Result) {
 			continue
 		}
 		p.Head(r.title, "examples", "mean steps of a position, "+count(len(own), "seed"))
-		for i, k := range kindsOf(own) {
+		for i, k := range kinds {
 			p.Row(k.Name, thousands(k.Examples), fmt.Sprintf("%.2f", b.groups[i].values[0]))
 		}
 		file := t.experiment(r) + "-" + c.task + "-ponder.svg"

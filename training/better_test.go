@@ -7,10 +7,10 @@ import (
 	"universal-transformer/score"
 )
 
-// What is best: by cross entropy alone, against the targets of training, not the unsmoothed ones, to which better is worse here, or by correct sequences and among equals by cross entropy. Ponder times have no say: they are
-// published as a finding.
-// Caught when planted: the two rules exchanged, equals that replace each other, the shorter ponder time preferred, unsmoothed
-// cross entropy.
+// What is best: by cross entropy alone, or by correct sequences and among equals by cross entropy, against the targets of training:
+// against the true tokens what is better is worse here. Ponder times have no say: they are published as a finding.
+// Caught when planted: the two rules exchanged, equals that replace each other, the shorter ponder time preferred, cross entropy
+// against the true tokens.
 func TestBetter(t *testing.T) {
 	tally := func(nats, right, ponder float64) objective.Tally {
 		return objective.Tally{Smoothed: nats, Nats: 1 - nats, Tokens: 1, CorrectSequences: right, Sequences: 10, EncoderUpdates: 8 * ponder, EncoderPositions: 8}

@@ -86,8 +86,7 @@ func (t *Trainer) advance(ctx context.Context) error {
 	if t.OnProgress != nil {
 		compiled := t.graphs.Stats()
 		t.OnProgress(Progress{
-			Adaptive: universal.Adaptive(t.Model),
-			Step:     t.step, Steps: t.Config.Steps, Tally: tally, Rate: rate, TokensPerSecond: tally.Tokens / seconds,
+			Step: t.step, Steps: t.Config.Steps, Tally: tally, Adaptive: universal.Adaptive(t.Model), Rate: rate, TokensPerSecond: tally.Tokens / seconds,
 			Graphs: compiled.Alive, Compiled: compiled.Compiled, Compiling: compiled.Compiling.Seconds() / time.Since(t.started).Seconds(),
 		})
 	}

@@ -199,10 +199,6 @@ func (l *StridedLoad) copyRun(dst, src unsafe.Pointer, n int) {
 		copyBytes(dst, src, n*l.Size)
 		return
 	}
-	if stride == 0 {
-		kernel.Portable.Fill[l.Size](dst, src, nil, nil, 1, n)
-		return
-	}
 	switch l.Size {
 	case 1:
 		gather[uint8](dst, src, n, stride)
