@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
@@ -28,14 +29,12 @@ func Measure(logits, target *Node, smoothing float64, unknown int32) CrossEntrop
 	g, dtype, vocabulary := logits.Graph(), logits.DType(), logits.Shape().Dimensions[2]
 	isReal := NotEqual(target, ScalarZero(g, target.DType()))
 	mask := ConvertDType(isReal, dtype)
-	logP := LogSoftmax(logits, -1)
-	truth := chosen(logP, target) // [B, N]
+	truth, others := logProbs(logits, target) // [B, N]
 	m := CrossEntropy{Nats: Neg(ReduceAllSum(Mul(truth, mask))), Tokens: ReduceAllSum(mask)}
 	m.Smoothed = m.Nats
 	if smoothing > 0 && vocabulary > 1 {
 		rest := smoothing / float64(vocabulary-1)
-		others := Sub(ReduceSum(logP, -1), truth)
-		expected := Add(MulScalar(truth, 1-smoothing), MulScalar(others, rest))
+		expected := Add(MulScalar(truth, 1-smoothing), MulScalar(others(), rest))
 		entropy := -(1-smoothing)*math.Log(1-smoothing) - smoothing*math.Log(rest)
 		m.Smoothed = Neg(ReduceAllSum(Mul(AddScalar(expected, entropy), mask)))
 	}
@@ -52,11 +51,24 @@ func Measure(logits, target *Node, smoothing float64, unknown int32) CrossEntrop
 }
 
 // TargetLogProbs is the natural logarithm of the probability that logits [B, N, V] give to target [B, N]: [B, N].
-func TargetLogProbs(logits, target *Node) *Node { return chosen(LogSoftmax(logits, -1), target) }
+func TargetLogProbs(logits, target *Node) *Node {
+	truth, _ := logProbs(logits, target)
+	return truth
+}
 
-// chosen picks the entries of target [B, N] out of logP [B, N, V].
-func chosen(logP, target *Node) *Node {
-	return ReduceSum(Mul(OneHot(target, logP.Shape().Dimensions[2], logP.DType()), logP), -1)
+// logProbs is, of logits z [B, N, V], ln p of the target [B, N] and the sum of ln p of all other tokens, [B, N]. Only the target's
+// ln p is ever formed, because work of size V is what large vocabularies cost:
+//
+//	ln p(t) = z_t - max z - ln sum_v exp(z_v - max z)
+//	sum over v of ln p(v) = sum_v z_v - V (max z + ln sum_v exp(z_v - max z))
+func logProbs(logits, target *Node) (truth *Node, others func() *Node) {
+	tokens := logits.Shape().Dimensions[2]
+	largest := StopGradient(ReduceAndKeep(logits, ReduceMax, -1)) // [B, N, 1]
+	shifted := Sub(logits, largest)
+	logSum := Log(ReduceSum(Exp(shifted), -1)) // [B, N]
+	isTarget := Equal(ExpandAxes(target, -1), Iota(logits.Graph(), shapes.Make(target.DType(), 1, 1, tokens), 2))
+	truth = Sub(ReduceSum(Where(isTarget, shifted, ScalarZero(logits.Graph(), logits.DType())), -1), logSum)
+	return truth, func() *Node { return Sub(Sub(ReduceSum(shifted, -1), MulScalar(logSum, float64(tokens))), truth) }
 }
 
 // Best is the most probable token at every position, [B, N], the one with the smaller id if two are equal.
