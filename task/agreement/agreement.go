@@ -62,6 +62,9 @@ type Number struct {
 	Path     string `json:"path" file:"any"` // the folder with numpred.val, numpred.test.1 ... numpred.test.5, and, if there, numpred.test.0
 	Regime   Regime `json:"regime"`          // "natural", "enriched" or "full"
 	MinCount int    `json:"min_count"`       // rarer words of the training part become <unknown>; 0 means 1
+	// Extended is the share of the rows trained on that are read with one to four prepositional phrases of other rows before the verb:
+	// more attractors than there are in training, and the same verb.
+	Extended float64 `json:"extended,omitzero"`
 }
 
 // Classes is the same with two classes: a model reads all of a preamble and answers VBZ or VBP.
@@ -81,6 +84,9 @@ func (c Number) Validate() error {
 	if c.MinCount < 0 {
 		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
 	}
+	if !(c.Extended >= 0 && c.Extended <= 1) {
+		return fmt.Errorf("extended is %v: it must be a share, from 0 to 1", c.Extended)
+	}
 	return c.Regime.Validate()
 }
 
@@ -97,12 +103,12 @@ func (c Classes) String() string { return fmt.Sprintf("agreement, two classes, %
 
 // Open reads the files.
 func (c Number) Open() (task.Task, error) {
-	return open(c, form{}, c.MinCount, c.read)
+	return open(c, form{}, c.MinCount, c.Extended, c.read)
 }
 
 // Open reads the files.
 func (c Classes) Open() (task.Task, error) {
-	return open(c, form{classes: true}, c.MinCount, Number(c).read)
+	return open(c, form{classes: true}, c.MinCount, c.Extended, Number(c).read)
 }
 
 // Measure compares the probabilities of the two tags after a preamble.

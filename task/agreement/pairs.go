@@ -51,7 +51,7 @@ func (c Pairs) Validate() error {
 var pairForm = form{whole: true, ranked: true}
 
 // Open reads the files.
-func (c Pairs) Open() (task.Task, error) { return open(c, pairForm, c.MinCount, c.read) }
+func (c Pairs) Open() (task.Task, error) { return open(c, pairForm, c.MinCount, 0, c.read) }
 
 // Measure compares the probabilities of sentences.
 func (c Pairs) Measure(v task.Vocabularies) task.Measure {

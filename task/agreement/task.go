@@ -14,14 +14,16 @@ import (
 type Task struct {
 	division
 	coding
-	name    string
-	longest [2]int // source and target
+	name     string
+	longest  [2]int // source and target
+	extended float64
+	phrases  [][]string // that rows are extended by
 }
 
 var _ task.Task = (*Task)(nil)
 
 // open reads and encodes what a definition names.
-func open(c task.Definition, f form, minCount int, read func() (division, error)) (task.Task, error) {
+func open(c task.Definition, f form, minCount int, share float64, read func() (division, error)) (task.Task, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -39,6 +41,12 @@ func open(c task.Definition, f form, minCount int, read func() (division, error)
 	}
 	for _, e := range t.examples(slices.Concat(d.training, d.validation)) {
 		t.longest = [2]int{max(t.longest[0], len(e.Source)), max(t.longest[1], len(e.Target))}
+	}
+	if share > 0 {
+		if t.extended, t.phrases = share, phrases(t.training); len(t.phrases) == 0 {
+			return nil, fmt.Errorf("%s: extended is %v, but no row that is trained on ends in a prepositional phrase", c, share)
+		}
+		t.notes = append(t.notes, fmt.Sprintf("%g of the rows trained on are extended by prepositional phrases of others, before their verb", share))
 	}
 	t.notes = append(t.notes, t.counts(), "the test: "+t.unknown(t.test))
 	return t, nil
@@ -116,7 +124,21 @@ func (t *Task) MaxLengths() (source, target int) { return t.longest[0], t.longes
 func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	n := int64(len(t.training))
 	order := seed.NewPermutation(seedValue, "agreement/epoch", i/n, len(t.training))
-	return t.example(t.training[order.At(int(i%n))])
+	r := t.training[order.At(int(i%n))]
+	if t.extended > 0 {
+		if rng := seed.Rand(seedValue, "agreement/extended", i); rng.Float64() < t.extended {
+			r = extended(r, t.phrases, t.longestPreamble(), rng)
+		}
+	}
+	return t.example(r)
+}
+
+// longestPreamble is how many words the longest one of training and validation has.
+func (t *Task) longestPreamble() int {
+	if t.classes {
+		return t.longest[0]
+	}
+	return t.longest[1] - 1
 }
 
 // HeldOut is the test, fewest attractors first, or what validates; with a Count below its size, that many of it, picked by the seed.

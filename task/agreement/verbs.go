@@ -48,7 +48,7 @@ func (c Verbs) Validate() error {
 }
 
 // Open reads the file.
-func (c Verbs) Open() (task.Task, error) { return open(c, form{whole: true}, c.MinCount, c.read) }
+func (c Verbs) Open() (task.Task, error) { return open(c, form{whole: true}, c.MinCount, 0, c.read) }
 
 // Measure compares the probabilities of the two forms of a verb.
 func (c Verbs) Measure(v task.Vocabularies) task.Measure {

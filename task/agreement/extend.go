@@ -1,0 +1,53 @@
+package agreement
+
+import (
+	"math/rand/v2"
+	"strings"
+)
+
+const (
+	mostPhrases   = 4 // that a row is extended by
+	longestPhrase = 6 // words
+)
+
+// prepositions begin the phrases that rows are extended by.
+var prepositions = func() map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields("about against among at behind between by during for from in near of on over to under with within") {
+		set[w] = true
+	}
+	return set
+}()
+
+// phrases are the ends of preambles that begin with a preposition, of two words at least, as often as they occur.
+func phrases(rows []row) (list [][]string) {
+	for _, r := range rows {
+		words := r.words()[:r.verb]
+		for at := max(1, len(words)-longestPhrase); at < len(words)-1; at++ {
+			if prepositions[words[at]] {
+				list = append(list, words[at:])
+			}
+		}
+	}
+	return list
+}
+
+// extended is r with one to four phrases of other rows between its preamble and its verb, as long as its preamble has no more than
+// longest words. The number of the verb stays, and there may be more attractors than any row has:
+//
+//	the keys + to the cabinet + of the house -> VBP
+func extended(r row, with [][]string, longest int, rng *rand.Rand) row {
+	words := r.words()
+	preamble, after := words[:r.verb:r.verb], words[r.verb:]
+	for range 1 + rng.IntN(mostPhrases) {
+		phrase := with[rng.IntN(len(with))]
+		if len(preamble)+len(phrase) > longest {
+			break
+		}
+		preamble = append(preamble, phrase...)
+	}
+	r.text = strings.Join(append(preamble, after...), " ")
+	r.verb = len(preamble)
+	r.attractors = unlabelled
+	return r
+}
