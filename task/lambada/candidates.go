@@ -1,6 +1,8 @@
 package lambada
 
 import (
+	"slices"
+
 	"universal-transformer/internal/penn"
 	"universal-transformer/vocab"
 )
@@ -33,7 +35,11 @@ func (c *corpus) each(found func(start, question, end int)) {
 }
 
 // candidates are the passages of Reading: those whose answer is a content word that stands in the context.
-func (c *corpus) candidates(lastOnly bool) (list []candidate) {
+func (c *corpus) candidates(of Reading) (list []candidate) {
+	follows := func(vocab.ID, vocab.ID) bool { return false }
+	if of.Withheld {
+		follows = c.follows()
+	}
 	content := make([]bool, c.known.Size()+len(c.rare))
 	for id := range content {
 		content[id] = isContent(c.word(vocab.ID(id)))
@@ -45,15 +51,37 @@ func (c *corpus) candidates(lastOnly bool) (list []candidate) {
 			there[id] = true
 		}
 		for at := question; at <= last && at-question <= longestSentence; at++ {
-			if at != last && (lastOnly || at-question < shortestClause) {
+			if at != last && (of.LastOnly || at-question < shortestClause) {
 				continue
 			}
-			if id := c.ids[at]; content[id] && there[id] {
-				list = append(list, candidate{start, question, at})
+			id := c.ids[at]
+			if !content[id] || !there[id] {
+				continue
 			}
+			if of.Withheld && (slices.Contains(c.ids[question:at], id) || at > question && follows(c.ids[at-1], id)) {
+				continue
+			}
+			list = append(list, candidate{start, question, at})
 		}
 	})
 	return list
+}
+
+// tellingShare of the places of a word that go on with another tell the other, one place not counted.
+const tellingShare = 0.02
+
+// follows tells of two words whether the first tells the second, by how often they stand side by side in the text.
+func (c *corpus) follows() func(first, second vocab.ID) bool {
+	single, pair := map[vocab.ID]int{}, map[[2]vocab.ID]int{}
+	for i, id := range c.ids {
+		single[id]++
+		if i > 0 {
+			pair[[2]vocab.ID{c.ids[i-1], id}]++
+		}
+	}
+	return func(first, second vocab.ID) bool {
+		return float64(pair[[2]vocab.ID{first, second}]-1) >= tellingShare*float64(single[first])
+	}
 }
 
 // lastWord is the place of the last word of a sentence, before the marks that end it; -1 if there is no word.

@@ -61,7 +61,7 @@ type questions struct {
 
 func newQuestions(t *Task, c Reading) questions {
 	q := questions{corpus: t.corpus, coding: t.coding, hidden: c.Hidden}
-	for i, candidate := range t.corpus.candidates(c.LastOnly) {
+	for i, candidate := range t.corpus.candidates(c) {
 		if len(t.sets.development) == 0 && i/100%50 == 0 {
 			q.held = append(q.held, candidate)
 		} else {

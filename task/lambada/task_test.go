@@ -90,7 +90,7 @@ func TestPieces(t *testing.T) {
 func TestTrainingPassages(t *testing.T) {
 	for _, c := range []Reading{{Data: data(t)}, {Data: data(t), LastOnly: true}} {
 		tk := opened(t, c)
-		list := tk.corpus.candidates(c.LastOnly)
+		list := tk.corpus.candidates(c)
 		if len(list) < 50 {
 			t.Fatalf("%d passages", len(list))
 		}
@@ -114,6 +114,52 @@ func TestTrainingPassages(t *testing.T) {
 		if c.LastOnly != (last == len(list)) {
 			t.Errorf("last only is %v, and %d of %d answers are last words", c.LastOnly, last, len(list))
 		}
+	}
+}
+
+// What is withheld is no more and no less than the answers that stand in their sentence already, and those that the word before them
+// goes on with at more than a fiftieth of its other places, all counted on the text as it stands. A book of words drawn at random has
+// answers that pass.
+// Caught when planted: the answer looked for in the context too, the place itself counted, a share of the answer's places.
+func TestWithheld(t *testing.T) {
+	d, rng := data(t), rand.New(rand.NewPCG(3, 4))
+	var book strings.Builder
+	for range 80 {
+		for range 10 + rng.IntN(10) {
+			n := int(40 * rng.Float64() * rng.Float64()) // some words are frequent
+			fmt.Fprintf(&book, "%c%c ", 'a'+n/6, 'p'+n%6)
+		}
+		book.WriteString(". ")
+	}
+	write(t, d.Prose, "random.txt", book.String())
+	tk := opened(t, Reading{Data: d})
+	text, withheld := tk.corpus.words(0, len(tk.corpus.ids)), tk.corpus.candidates(Reading{Withheld: true})
+	told := map[string]int{}
+	for _, of := range tk.corpus.candidates(Reading{}) {
+		p := tk.corpus.passage(of)
+		before, places, together := text[of.answer-1], 0, -1
+		for i, w := range text {
+			if w == before {
+				places++
+				if i+1 < len(text) && text[i+1] == p.answer() {
+					together++
+				}
+			}
+		}
+		why := "kept"
+		switch {
+		case slices.Contains(p.sentence(), p.answer()):
+			why = "in its sentence"
+		case 50*together >= places:
+			why = "told by the word before"
+		}
+		told[why]++
+		if kept := slices.Contains(withheld, of); kept != (why == "kept") {
+			t.Fatalf("%q after %q, %d of %d places, %s: kept is %v", p.answer(), before, together, places, why, kept)
+		}
+	}
+	if told["kept"] < 3 || told["in its sentence"] < 3 || told["told by the word before"] < 3 {
+		t.Errorf("shows nothing: %v", told)
 	}
 }
 
