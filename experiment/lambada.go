@@ -76,7 +76,7 @@ func lambadaModel(depth halting.Policy) Universal {
 			Width: 128, Heads: 4, ScaleEmbedding: true, PreNorm: true,
 			Dropout: universal.Dropout{Embedding: 0.1, Transition: 0.1, Residual: 0.1},
 		},
-		Transition: Transition{universal.FeedForward{Filter: 512}},
+		Transition: Transition{universal.SeparableConvolution{Filter: 256}},
 		Halting:    Halting{depth},
 		Positions:  Positions{universal.FromOne{}},
 	}
