@@ -61,7 +61,7 @@ func agreementModel(depth halting.Policy) Universal {
 func agreementRun(name string) Run {
 	r := Base()
 	r.Name = name
-	r.Training.Steps = 4000
+	r.Training.Steps = 5000
 	r.Training.Ponder = authorsPonder
 	r.Training.LabelSmoothing = 0.1
 	r.Training.WeightDecay, r.Training.DecayVectors = 0.1, true
