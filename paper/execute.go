@@ -11,7 +11,8 @@ import (
 const executePreface = "Accuracy by tokens, and by whole sequences in parentheses, of the seed with the lowest validation cross entropy, where there are several; all seeds are below. Answers are decoded greedily, each token after the model's own, and have to end by " +
 	"themselves: End counts as a token. Programs and numbers are drawn as the generator of DeepMind's Sonnet draws them, mixed lengths and nestings in training (its mix strategy, no curriculum); the paper names the tasks " +
 	"but has published neither its generator nor its sizes, nor says whether its tests are all of the greatest length and nesting or mixed as in training. So both are here. A hash of the source keeps training, validation and test apart, and " +
-	"the checkpoint with the lowest cross entropy on validation examples is measured. All models have as many parameters, within 3 %. "
+	"the checkpoint with the lowest cross entropy on validation examples is measured. All models have as many parameters, within 3 %. The Transformers count sources from both ends, every number for itself, " +
+	"which is an extension of the paper's coordinates, and have separable convolutions as transitions. "
 
 // executeSets are all at the greatest length and nesting, and mixed as in training.
 func executeSets(length int) []sequenceSet {

@@ -114,25 +114,29 @@ func rankProcess(program string, rank, launcher int) int {
 		}
 		environment, err := os.ReadFile(path)
 		group, err2 := syscall.Getpgid(pid)
-		if err == nil && err2 == nil && descends(pid, launcher, group) && slices.Contains(strings.Split(string(environment), "\x00"), fmt.Sprint("OMPI_COMM_WORLD_RANK=", rank)) {
+		variables := strings.Split(string(environment), "\x00")
+		isRank := slices.Contains(variables, fmt.Sprint("OMPI_COMM_WORLD_RANK=", rank)) || slices.Contains(variables, fmt.Sprint("PMI_RANK=", rank))
+		if err == nil && err2 == nil && isRank && (group == launcher || descends(pid, launcher)) {
 			return pid
 		}
 	}
 	return 0
 }
 
-// descends tells whether a process is of a launcher's group or a child of the launcher.
-func descends(pid, launcher, group int) bool {
-	if group == launcher {
-		return true
+// descends tells whether a process is a child of the launcher, or of one that descends from it.
+func descends(pid, launcher int) bool {
+	for pid > 1 && pid != launcher {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			return false
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		var state string
+		if _, err := fmt.Sscan(rest, &state, &pid); err != nil {
+			return false
+		}
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(rest)
-	return len(fields) > 1 && fields[1] == strconv.Itoa(launcher)
+	return pid == launcher
 }
 
 // says is an error unless the job failed with one line of the program's, which says what.
