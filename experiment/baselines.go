@@ -38,7 +38,7 @@ func LSTM(r Run) Run {
 		r.Model.Value = LSTMClassifier{Recurrent: l, Pool: m.Pool}
 	case Pointer:
 		l.Dropout = m.Dropout.Residual
-		r.Model.Value = LSTMPointer{l}
+		r.Model.Value = LSTMPointer{Recurrent: l, Evidence: m.Evidence}
 	case LanguageModel:
 		l.SharedEmbedding, l.TiedReadout, l.Dropout = m.SharedEmbedding, m.TiedReadout, m.Dropout.Residual
 		r.Model.Value = LSTMLanguageModel{l}

@@ -65,11 +65,11 @@ func (models) rows() []row[ModelKind] {
 	return []row[ModelKind]{
 		{"encoder_decoder", EncoderDecoder{small()}},
 		{"classifier", Classifier{Universal: small(), Pool: MeanPool}},
-		{"pointer", Pointer{small()}},
+		{"pointer", Pointer{Universal: small()}},
 		{"language_model", LanguageModel{small()}},
 		{"lstm_encoder_decoder", LSTMEncoderDecoder{Recurrent: lstm(), Attention: true}},
 		{"lstm_classifier", LSTMClassifier{Recurrent: lstm(), Pool: LastPool}},
-		{"lstm_pointer", LSTMPointer{lstm()}},
+		{"lstm_pointer", LSTMPointer{Recurrent: lstm()}},
 		{"lstm_language_model", LSTMLanguageModel{lstm()}},
 		{"neural_gpu", neuralGPU()},
 	}

@@ -64,7 +64,7 @@ func lambadaText(name string, depth halting.Policy) Run {
 // lambadaReading learns to answer with words that it does not know, too: as many content words are hidden as are unknown in LAMBADA.
 func lambadaReading(name string, depth halting.Policy) Run {
 	r := lambadaRun(name, lambada.Reading{Data: books, Hidden: 0.3})
-	r.Model = Model{Pointer{lambadaModel(depth)}}
+	r.Model = Model{Pointer{Universal: lambadaModel(depth), Evidence: true}}
 	r.Training.Batch = Batch{Rows: 32, Boundaries: []int{64, 80, 96, 112, 128, 160}}
 	r.Training.BestByAccuracy = true
 	return r
@@ -107,7 +107,7 @@ func authorsLambada(r Run) Run {
 	case LanguageModel:
 		r.Model.Value = LanguageModel{base(m.Universal)}
 	case Pointer:
-		r.Model.Value = Pointer{base(m.Universal)}
+		r.Model.Value = Pointer{Universal: base(m.Universal), Evidence: m.Evidence}
 	}
 	r.Training.Schedule = Schedule{training.InverseSquareRoot{Factor: 2, Warmup: 8000}}
 	r.Training.WeightDecay, r.Training.DecayVectors = 0, false

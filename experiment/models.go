@@ -51,7 +51,10 @@ type Classifier struct {
 }
 
 // Pointer is an encoder that answers with a word of the context that it has read.
-type Pointer struct{ Universal }
+type Pointer struct {
+	Universal
+	Evidence bool `json:"evidence,omitzero"` // positions are told how often their token stands in the context, whether in the question, and more
+}
 
 // LanguageModel is a decoder without a source.
 type LanguageModel struct{ Universal }
@@ -209,7 +212,7 @@ func (m Pointer) Validate() error {
 
 // Build makes the model. Its separator is that of questions; 0, which no model takes, where the task has none.
 func (m Pointer) Build(v task.Vocabularies, seed uint64) universal.Model {
-	return universal.Pointer{Config: m.config(v, seed), Separator: separator(v)}
+	return universal.Pointer{Config: m.config(v, seed), Separator: separator(v), Evidence: m.Evidence}
 }
 
 // anySeparator stands for that of a vocabulary which is not known yet.

@@ -24,7 +24,10 @@ type LSTMClassifier struct {
 }
 
 // LSTMPointer is an LSTM that answers with a word of the context that it has read.
-type LSTMPointer struct{ Recurrent }
+type LSTMPointer struct {
+	Recurrent
+	Evidence bool `json:"evidence,omitzero"` // as of [Pointer]
+}
 
 // LSTMLanguageModel is an LSTM without a source.
 type LSTMLanguageModel struct{ Recurrent }
@@ -109,7 +112,7 @@ func (m LSTMPointer) Validate() error {
 
 // Build makes the model.
 func (m LSTMPointer) Build(v task.Vocabularies, seed uint64) universal.Model {
-	return recurrent.Pointer{Config: m.config(v, seed), Separator: separator(v)}
+	return recurrent.Pointer{Config: m.config(v, seed), Separator: separator(v), Evidence: m.Evidence}
 }
 
 // Kind is task.LanguageModeling.

@@ -91,11 +91,14 @@ func (m Encoder) Validate() error {
 type Pointer struct {
 	Config
 	Separator int32 `json:"-"` // the token behind the context
+	Evidence  bool  `json:"-"` // as of [universal.Pointer]
 }
 
 // Forward gives ln p(w) as the logits of one class, [B, 1, V]. in.Target is not read.
 func (m Pointer) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
-	_, pass, _ := m.encoder(scope, in.Source)
+	c := m.Config
+	c.evidence, c.separator = m.Evidence, m.Separator
+	_, pass, _ := c.encoder(scope, in.Source)
 	pass.State = m.drop(scope, pass.State)
 	return universal.Result{Logits: universal.PointerSum(scope, m.weights(), pass, in.Source, m.Separator, m.TargetVocabulary), Encoder: pass}
 }

@@ -49,6 +49,9 @@ type Config struct {
 
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
+
+	evidence  bool // of a [Pointer], whose context ends in separator
+	separator int32
 }
 
 const (
@@ -91,7 +94,8 @@ func (c Config) weights() universal.Weights {
 func (c Config) embedding() universal.Embedding {
 	return universal.Embedding{
 		SourceVocabulary: c.SourceVocabulary, TargetVocabulary: c.TargetVocabulary, TokensPerPosition: c.TokensPerPosition, Width: c.Width,
-		Scale: c.ScaleEmbedding, Shared: c.SharedEmbedding, TiedReadout: c.TiedReadout, Weights: c.weights(),
+		Scale: c.ScaleEmbedding, Shared: c.SharedEmbedding, TiedReadout: c.TiedReadout, Evidence: c.evidence, Separator: c.separator,
+		Weights: c.weights(),
 	}
 }
 

@@ -18,13 +18,18 @@ type Embedding struct {
 	Shared      bool // one table for source and target
 	TiedReadout bool // logits from the target embedding, transposed, instead of a matrix of their own
 
+	// Evidence adds what tokens have in common with others to the source of a [Pointer], whose context ends in Separator.
+	Evidence  bool
+	Separator int32
+
 	Weights Weights
 }
 
 func (c Config) embedding() Embedding {
 	return Embedding{
 		SourceVocabulary: c.SourceVocabulary, TargetVocabulary: c.TargetVocabulary, TokensPerPosition: c.TokensPerPosition, Width: c.Width,
-		Scale: c.ScaleEmbedding, Shared: c.SharedEmbedding, TiedReadout: c.TiedReadout, Weights: c.weights(),
+		Scale: c.ScaleEmbedding, Shared: c.SharedEmbedding, TiedReadout: c.TiedReadout, Evidence: c.evidence, Separator: c.separator,
+		Weights: c.weights(),
 	}
 }
 
@@ -53,7 +58,11 @@ func (e Embedding) Source(scope *model.Scope, tokens *Node) *Node {
 	if e.TokensPerPosition > 1 {
 		return e.embedSum(scope, e.sourceTable(scope), tokens)
 	}
-	return e.embed(e.sourceTable(scope), tokens)
+	h := e.embed(e.sourceTable(scope), tokens)
+	if e.Evidence {
+		h = Add(h, e.evidence(scope, tokens))
+	}
+	return h
 }
 
 func (e Embedding) embed(table *model.Variable, tokens *Node) *Node {

@@ -19,11 +19,14 @@ import (
 type Pointer struct {
 	Config
 	Separator int32 // the token behind the context
+	Evidence  bool  // tells every position how often its token stands in the context, and more: see Embedding.evidence
 }
 
 // Forward gives ln p(w) as the logits of one class, [B, 1, V]: V is the vocabulary of the source. in.Target is not read.
 func (m Pointer) Forward(scope *model.Scope, in Inputs, options Options) Result {
-	pass := m.encode(scope, in, options)
+	c := m.Config
+	c.evidence, c.separator = m.Evidence, m.Separator
+	pass := c.encode(scope, in, options)
 	return Result{Logits: PointerSum(scope, m.weights(), pass, in.Source, m.Separator, m.TargetVocabulary), Encoder: pass}
 }
 

@@ -2,10 +2,12 @@ package universal_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
@@ -55,7 +57,14 @@ func pointed(t *testing.T, m universal.Pointer, source [][]int32) (logits, state
 // Caught when planted: the last share of a word in place of their sum, shares of the question, the query of the first position, no
 // division by the root.
 func TestPointerSum(t *testing.T) {
-	m := pointer()
+	for _, evidence := range []bool{false, true} {
+		m := pointer()
+		m.Evidence = evidence
+		testPointerSum(t, m)
+	}
+}
+
+func testPointerSum(t *testing.T, m universal.Pointer) {
 	const length = 9
 	logits, states, store := pointed(t, m, rectangle(questions, length))
 	var w []float64
@@ -100,10 +109,11 @@ func TestPointerSum(t *testing.T) {
 	}
 }
 
-// Central differences agree, with rows of nothing in the batch.
+// Central differences agree, with rows of nothing in the batch, and evidence.
 // Caught when planted: shares that carry no gradient.
 func TestPointerGradient(t *testing.T) {
 	m := pointer()
+	m.Evidence = true
 	source, target := rectangle(questions, 9), [][]int32{{3}, {4}, {6}, {0}}
 	_, _, store := pointed(t, m, source)
 	loss := func(scope *model.Scope, nodes []*Node) *Node {
@@ -114,6 +124,53 @@ func TestPointerGradient(t *testing.T) {
 	for path, largest := range gradcheck.Check(t, enginetest.Backend(t), store, loss, []any{source, target}, gradientTolerance) {
 		if largest < 1e-6 {
 			t.Errorf("the largest gradient of %s is %v: nothing was compared", universal.Name(path), largest)
+		}
+	}
+}
+
+// Every row of the table of evidence that the questions have use of changes the answers, and no other does.
+// Caught when planted: marks that are not added, counts that begin at one.
+func TestEvidenceIsRead(t *testing.T) {
+	m := pointer()
+	m.Evidence = true
+	store := model.NewStore()
+	exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, source *Node) *Node {
+		return m.Forward(scope, universal.Inputs{Source: source}, universal.Options{}).Logits
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	call := func() []float64 {
+		out, err := exec.Call([][]int32{{3, 6, 3, 5, 4, separator, 4, 1}, {3, 6, 3, 3, separator, 3, 5, 0}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return flat(out[0])
+	}
+	call()
+	scramble(t, store)
+	before := call()
+	var table *model.Variable
+	for v := range store.IterVariables() {
+		if strings.HasSuffix(universal.Name(v.Path()), "embedding.evidence") {
+			table = v
+		}
+	}
+	kept := flat(table.MustValue())
+	rows := len(kept) / m.Width
+	for row := range rows {
+		values := make([][]float64, rows)
+		for i := range values {
+			values[i] = slices.Clone(kept[i*m.Width : (i+1)*m.Width])
+		}
+		for j := range values[row] {
+			values[row][j] += float64(1 + j%3)
+		}
+		table.MustSetValue(tensors.FromValue(values))
+		used := map[int]bool{0: true, 1: true, 2: true, 3: true, 8: true, 9: true}[row]
+		if far := distance(call(), before); (far > 1e-6) != used {
+			t.Errorf("row %d changes answers by %v", row, far)
 		}
 	}
 }

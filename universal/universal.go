@@ -77,6 +77,9 @@ type Config struct {
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
 
+	evidence  bool // of a [Pointer], whose context ends in separator
+	separator int32
+
 	trained int // steps that the model was trained with, where an Exit has changed the policy since; 0: as the policy says
 }
 
