@@ -22,8 +22,8 @@ func TestJudgement(t *testing.T) {
 		{outcome{stderr: noticed}, 1, false},
 		{outcome{err: failed}, 1, false},
 		{outcome{err: failed, stderr: noticed + noticed}, 1, false},
-		{outcome{err: failed, pid: 567, stderr: "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID 567 RUNNING AT host\n"}, 1, true},
-		{outcome{err: failed, pid: 56, stderr: "=   PID 567 RUNNING AT host\n"}, 1, false},
+		{outcome{err: failed, stderr: "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n=   PID 567 RUNNING AT host\n"}, 1, true},
+		{outcome{err: failed, stderr: "=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES\n"}, 1, false},
 		{outcome{err: failed, stderr: "ut: internal error\n" + noticed}, 1, false},
 		{outcome{err: failed, stderr: "interrupted: finishing this update\n" + noticed}, 1, false},
 	} {
