@@ -50,7 +50,7 @@ func agreementModel(depth halting.Policy) Universal {
 	return Universal{
 		Config: universal.Config{
 			Width: 128, Heads: 4, ScaleEmbedding: true, PreNorm: true,
-			Dropout: universal.Dropout{Embedding: 0.1, Transition: 0.1, Residual: 0.1},
+			Dropout: universal.Dropout{Embedding: 0.2, Transition: 0.2, Residual: 0.2},
 		},
 		Transition: Transition{universal.SeparableConvolution{Filter: 256}},
 		Halting:    Halting{depth},
@@ -61,13 +61,13 @@ func agreementModel(depth halting.Policy) Universal {
 func agreementRun(name string) Run {
 	r := Base()
 	r.Name = name
-	r.Training.Steps = 5000
+	r.Training.Steps, r.Training.Average = 8000, 0.999
 	r.Training.Ponder = authorsPonder
 	r.Training.LabelSmoothing = 0.1
 	r.Training.WeightDecay, r.Training.DecayVectors = 0.1, true
 	r.Training.Schedule = cosine(1e-3, 200)
 	r.Training.Batch = Batch{Rows: 64, Boundaries: []int{8, 16, 32}}
 	r.Training.Validation = 0
-	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 50, 200, 200
+	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 50, 400, 400
 	return r
 }
