@@ -45,7 +45,9 @@ var (
 )
 
 func memory(operation string, depth halting.Policy, suffix string) Run {
-	return learningToExecute(operation+suffix, depth, execute.Memory{Operation: operation, Length: 55})
+	r := learningToExecute(operation+suffix, depth, execute.Memory{Operation: operation, Length: 55})
+	r.Training.Steps = 3000
+	return r
 }
 
 func program(operations string, depth halting.Policy, suffix string) Run {
