@@ -36,7 +36,8 @@ var lambadaTable = &metricTable{
 			baselines: []baseline{{"covered by the vocabulary", func(figure) string { return "covered" }}},
 		},
 		{
-			task: "reading", title: "Reading comprehension, 6 steps unless said otherwise", note: "Accuracy over all passages; answers are words of the context. Learned from passages of the novels that end in any content word which stands in the context.",
+			task: "reading", title: "Reading comprehension, 6 steps unless said otherwise", note: "Accuracy over all passages; answers are words of the context. Learned from passages of the novels that end in any content word which stands in the context and which the last sentence does not give away, most content words hidden behind markers. " +
+				"Positions are told how often their token stands in the context, whether in the question, and whether it follows what the blank follows; the paper does not say what its models were told. The development set chose checkpoints and configuration.",
 			figures: lambadaFigures("accuracy"), run: lambadaRun(experiment.LambadaReading),
 			baselines: []baseline{
 				{"ceiling: the answer stands in the context", func(figure) string { return "ceiling" }},

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,10 +107,15 @@ func TestTables2And3Train(t *testing.T) {
 		}
 	}
 	var rows, lines, book strings.Builder
+	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 200 {
-		fmt.Fprintf(&rows, "VBP\tthe keys %d\nVBZ\tthe key %d\n", i, i)
+		fmt.Fprintf(&rows, "VBP\tthe keys in room %d\nVBZ\tthe key in room %d\n", i, i)
 		fmt.Fprintf(&lines, "%s anna has the lantern . then in room %d boris saw anna\n", strings.Repeat("he said it . ", 14), i)
-		fmt.Fprintf(&book, "Anna has the old lantern of Boris in room %d. ", i%9)
+		fmt.Fprintf(&book, "Anna saw the old ") // and words at random, which do not give each other away
+		for range 5 {
+			fmt.Fprintf(&book, "%c%c ", 'b'+rng.IntN(8), 'o'+rng.IntN(8))
+		}
+		fmt.Fprintf(&book, "in room %d. ", i%9)
 	}
 	write(linzen, "numpred.val", rows.String())
 	for k := 1; k <= 5; k++ {
