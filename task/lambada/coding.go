@@ -159,9 +159,10 @@ func (r reader) Read(text string) (in task.Input, err error) {
 	p := newPassage(append(words[:len(words):len(words)], "")) // no word is spelled like this
 	in.Source = r.question(p).Source
 	in.Labels = append(append(append([]string{}, p.context()...), Question), append(p.sentence(), Blank)...)
-	for _, w := range words {
-		if _, is := r.Source.ID(w); !is {
-			in.Unknown = append(in.Unknown, w)
+	unknown, _ := r.Source.Unknown()
+	for i, id := range in.Source {
+		if id == unknown { // all markers are used up
+			in.Unknown = append(in.Unknown, in.Labels[i])
 		}
 	}
 	if len(p.context()) == 0 {
