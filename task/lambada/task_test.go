@@ -302,7 +302,7 @@ func TestReader(t *testing.T) {
 	for i := range markers + 2 {
 		names = append(names, fmt.Sprintf("name%d", i))
 	}
-	in, err = c.Reader(tk.Vocabularies()).Read(strings.Join(names, " ") + " . then came")
+	in, err = c.Reader(tk.Vocabularies()).Read(strings.Join(names, " ") + " . then went")
 	if want := names[markers:]; err != nil || !slices.Equal(in.Unknown, want) {
 		t.Errorf("unknown are %q, %v, want %q", in.Unknown, err, want)
 	}
