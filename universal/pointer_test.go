@@ -167,7 +167,9 @@ func TestEvidenceIsRead(t *testing.T) {
 		for j := range values[row] {
 			values[row][j] += float64(1 + j%3)
 		}
-		table.MustSetValue(tensors.FromValue(values))
+		if err := table.SetValue(tensors.FromValue(values)); err != nil {
+			t.Fatal(err)
+		}
 		used := map[int]bool{0: true, 1: true, 2: true, 3: true, 8: true, 9: true}[row]
 		if far := distance(call(), before); (far > 1e-6) != used {
 			t.Errorf("row %d changes answers by %v", row, far)
