@@ -62,13 +62,13 @@ func TargetLogProbs(logits, target *Node) *Node {
 //	ln p(t) = z_t - max z - ln sum_v exp(z_v - max z)
 //	sum over v of ln p(v) = sum_v z_v - V (max z + ln sum_v exp(z_v - max z))
 func logProbs(logits, target *Node) (truth *Node, others func() *Node) {
-	tokens := logits.Shape().Dimensions[2]
+	vocabulary := logits.Shape().Dimensions[2]
 	largest := StopGradient(ReduceAndKeep(logits, ReduceMax, -1)) // [B, N, 1]
 	shifted := Sub(logits, largest)
 	logSum := Log(ReduceSum(Exp(shifted), -1)) // [B, N]
-	isTarget := Equal(ExpandAxes(target, -1), Iota(logits.Graph(), shapes.Make(target.DType(), 1, 1, tokens), 2))
+	isTarget := Equal(ExpandAxes(target, -1), Iota(logits.Graph(), shapes.Make(target.DType(), 1, 1, vocabulary), 2))
 	truth = Sub(ReduceSum(Where(isTarget, shifted, ScalarZero(logits.Graph(), logits.DType())), -1), logSum)
-	return truth, func() *Node { return Sub(Sub(ReduceSum(shifted, -1), MulScalar(logSum, float64(tokens))), truth) }
+	return truth, func() *Node { return Sub(Sub(ReduceSum(shifted, -1), MulScalar(logSum, float64(vocabulary))), truth) }
 }
 
 // Best is the most probable token at every position, [B, N], the one with the smaller id if two are equal.

@@ -3,7 +3,6 @@ package universal
 import (
 	"math"
 
-	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 )
@@ -17,17 +16,16 @@ const (
 )
 
 // evidence tells every position of a source [B, M] of a [Pointer] what its token has in common with others, as a sum of embeddings
-// [B, M, D], zero at padding: how often the token stands in the context; whether it stands in the question (the qe-comm feature of Li et
-// al., 2016, with which Chu et al., 2017, read LAMBADA); and whether the token before it is the one before the position that asks. A
+// [B, M, D], zero at padding: how often the token stands in the context; whether it stands in the question (the qe-comm feature of
+// Dhingra et al., 2017); and whether the token before it is the one before the position that asks. A
 // model can learn all three from the tokens alone, but with little text it does not.
 func (e Embedding) evidence(scope *model.Scope, tokens *Node) *Node {
 	table := e.Weights.Parameter(scope.At("embedding"), "evidence", normal(e.deviation()), evidenceRows, e.Width).NodeValue(tokens)
 	times, asked, follows := evidenceOf(tokens, e.Separator)
-	h := Gather(table, InsertAxes(times, -1)) // [B, M, D]
-	for row, mark := range map[int]*Node{inQuestion: asked, followsAlike: follows} {
-		marked := InsertAxes(ConvertDType(mark, h.DType()), -1)
-		h = Add(h, Mul(marked, InsertAxes(Slice(table, AxisElem(row)), 0)))
+	marked := func(mark *Node, row int) *Node {
+		return Mul(InsertAxes(ConvertDType(mark, table.DType()), -1), InsertAxes(Slice(table, AxisElem(row)), 0))
 	}
+	h := Add(Add(Gather(table, InsertAxes(times, -1)), marked(asked, inQuestion)), marked(follows, followsAlike)) // [B, M, D]
 	if e.Scale {
 		h = MulScalar(h, math.Sqrt(float64(e.Width)))
 	}
@@ -38,7 +36,6 @@ func (e Embedding) evidence(scope *model.Scope, tokens *Node) *Node {
 // stands in the question, behind it; and whether the token before it is the token before the last: all [B, M], int32, of any value at padding.
 func evidenceOf(tokens *Node, separator int32) (times, asked, follows *Node) {
 	g, dtype := tokens.Graph(), tokens.DType()
-	rows, length := tokens.Shape().Dimensions[0], tokens.Shape().Dimensions[1]
 	number := func(is *Node) *Node { return ConvertDType(is, dtype) }
 	context := before(tokens, separator)
 	question := LogicalAnd(LogicalAnd(LogicalNot(context), Mask(tokens)), NotEqual(tokens, Scalar(g, dtype, separator)))
@@ -47,14 +44,7 @@ func evidenceOf(tokens *Node, separator int32) (times, asked, follows *Node) {
 	times = MinScalar(count(context), mostCounted-1)
 	asked = MinScalar(count(question), 1)
 
-	previous := Zeros(g, shapes.Make(dtype, rows, length)) // the token before each, 0 before the first
-	if length > 1 {
-		previous = ShiftWithScalar(tokens, 1, ShiftDirRight, 1, 0)
-	}
-	last := number(Mask(tokens)) // 1 at the last token
-	if length > 1 {
-		last = Sub(last, ShiftWithScalar(last, 1, ShiftDirLeft, 1, 0))
-	}
-	beforeLast := ReduceAndKeep(Mul(previous, last), ReduceSum, 1) // [B, 1]
+	previous := ShiftTargets(tokens)                                        // the token before each, 0 before the first
+	beforeLast := Squeeze(Last(InsertAxes(previous, -1), Mask(tokens)), -1) // [B, 1]
 	return times, asked, number(Equal(previous, beforeLast))
 }

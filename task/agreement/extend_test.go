@@ -85,4 +85,15 @@ func TestExtendedRefusals(t *testing.T) {
 			t.Errorf("%v: %v", share, err)
 		}
 	}
+	dir := numpred(t, 40)
+	for _, name := range []string{"numpred.val", "numpred.test.1"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, name, strings.ReplaceAll(string(text), " of ", " and "))
+	}
+	if _, err := (Number{Path: dir, Regime: Enriched, Extended: 0.5}).Open(); err == nil || !strings.Contains(err.Error(), "no row that is trained on ends in a prepositional phrase") {
+		t.Errorf("rows without a phrase: %v", err)
+	}
 }

@@ -74,8 +74,8 @@ type Reading struct {
 	Data
 	LastOnly bool    `json:"last_only"` // the answers learned are last words of sentences only, as in LAMBADA: a seventh of the passages
 	Hidden   float64 `json:"hidden"`    // share of the content words of a training passage that are read as if they were unknown
-	// Withheld learns no answer that the last sentence gives away: one that stands in it already, or that more than a fiftieth of the
-	// places of the word before it in the training text go on with. LAMBADA's passages were chosen so, by language models and by people.
+	// Withheld learns no answer that the last sentence gives away: one that stands in it already, or that at least a fiftieth of the
+	// places of the word before it in the training text go on with, its own not counted. LAMBADA's passages were chosen so, by language models and by people.
 	Withheld bool `json:"withheld,omitzero"`
 }
 
