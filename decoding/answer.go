@@ -31,7 +31,7 @@ func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int
 }
 
 // Answer answers queries with a cache, as many at once as memory allows, in bytes; 0: [DefaultMemory]. What is estimated is the cache
-// of answers as long as their limits, and the logits. A query that needs more by itself is answered alone.
+// of answers as long as their limits, and the log-probabilities. A query that needs more by itself is answered alone.
 func (d *Decoder) Answer(ctx context.Context, queries []Query, m Method, memory int64) ([]Hypothesis, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -96,19 +96,19 @@ func (d *Decoder) fitting(queries []Query, beam int, memory float64) int {
 	return len(queries)
 }
 
-// bytes estimates the memory of rows with sources and answers of at most so many tokens: the cache, and the logits of a token.
+// bytes estimates the memory of rows with sources and answers of at most so many tokens: the cache, and the log-probabilities of a token.
 func (d *Decoder) bytes(rows, source, limit int) float64 {
 	width, tokens := roundUp(source), limit
 	if d.language {
 		width, tokens = 0, source+limit
 	}
 	bytes := 0.0
-	for _, shape := range slices.Concat(d.model.CacheShapes(1, capacityFor(tokens), width), d.model.SourceCacheShapes(1, width)) {
+	for _, shape := range slices.Concat(d.model.CacheShapes(1, d.capacityFor(tokens), width), d.model.SourceCacheShapes(1, width)) {
 		bytes += float64(shape.ByteSize())
 	}
-	const logit = 4 + 8 // as the backend gives it, and as the searches read it
+	const logP = 4 + 8 // as the backend gives it, and as the searches read it
 	_, vocabulary := d.model.Vocabularies()
-	return float64(rows) * (bytes + logit*float64(vocabulary))
+	return float64(rows) * (bytes + logP*float64(vocabulary))
 }
 
 // DefaultMemory is the bytes that queries may take together where nobody says: 1 GiB, or a quarter of GOMEMLIMIT if that is less.

@@ -10,14 +10,14 @@ import (
 )
 
 // What is decoded together fits in memory by the formula of the package comment, for as many rows as are computed; what needs more by
-// itself is taken alone. Here a row has 2 T S D = 2 * 3 * 64 * 8 numbers of 4 bytes for its tokens, 2 M D = 2 * 12 * 8 and a mask of 12 bytes for
-// its source, and 10 logits of 4 + 8 bytes: 13,188 bytes.
+// itself is taken alone. Here a row has 2 T S D = 2 * 3 * 80 * 8 numbers (80 being the room for 64 tokens) of 4 bytes for its tokens, 2 M D = 2 * 12 * 8 and a mask of 12 bytes for
+// its source, and 10 log-probabilities of 4 + 8 bytes: 16,260 bytes.
 // Caught when planted: an estimate without the steps, or for the rows that are asked for.
 func TestFitting(t *testing.T) {
 	d := &Decoder{model: universal.EncoderDecoder{Config: universal.Config{
 		SourceVocabulary: 10, TargetVocabulary: 10, Width: 8, Heads: 2, Transition: universal.FeedForward{Filter: 16}, Halting: halting.Fixed{Steps: 3},
 	}}}
-	const row = 4*2*3*64*8 + 4*2*12*8 + 12 + 12*10
+	const row = 4*2*3*80*8 + 4*2*12*8 + 12 + 12*10
 	if got := d.bytes(1, 9, 64); got != row { // sources are padded from 9 to 12
 		t.Fatalf("a row has %v bytes, want %d", got, row)
 	}

@@ -97,16 +97,20 @@ func best(list []candidate, most int, c candidate) []candidate {
 	return list[:min(len(list), most)]
 }
 
-// advance extends the running hypotheses by one token each; logits [Width][V] belong to them in order.
-func (s *beam) advance(logits [][]float64) (parents []int, tokens []vocab.ID, err error) {
+// advance extends the running hypotheses by one token each; logP [Width][V] belong to them in order.
+func (s *beam) advance(logP [][]float64) (parents []int, tokens []vocab.ID, err error) {
 	candidates := make([]candidate, 0, 2*s.Width+1)
 	for w, h := range s.running {
-		logP, err := logSoftmax(logits[w])
-		if err != nil {
+		if err := check(logP[w]); err != nil {
 			return nil, nil, err
 		}
-		for id := int(vocab.End); id < len(logP); id++ {
-			candidates = best(candidates, 2*s.Width, candidate{w, vocab.ID(id), h.LogProb + logP[id]})
+		least := math.Inf(-1) // of the candidates, once there are enough
+		for id := int(vocab.End); id < len(logP[w]); id++ {
+			if p := h.LogProb + logP[w][id]; p > least || len(candidates) < 2*s.Width {
+				if candidates = best(candidates, 2*s.Width, candidate{w, vocab.ID(id), p}); len(candidates) == 2*s.Width {
+					least = candidates[2*s.Width-1].logProb
+				}
+			}
 		}
 	}
 	var running []Hypothesis

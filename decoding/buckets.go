@@ -16,9 +16,13 @@ func roundUp(length int) int {
 	return size
 }
 
-// capacityFor is the capacity of a cache for so many tokens: 64, 96, 144, ..., half as much again each time, in multiples of 16.
-func capacityFor(tokens int) int {
-	capacity := 64
+// capacityFor is the capacity of a cache for so many tokens: 16, 32, 48, 80, 128, ..., half as much again each time, in multiples of 16;
+// where graphs should be few, from 64.
+func (d *Decoder) capacityFor(tokens int) int {
+	capacity := 16
+	if d.few {
+		capacity = 64
+	}
 	for capacity < tokens {
 		capacity = nextCapacity(capacity)
 	}

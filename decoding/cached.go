@@ -1,7 +1,6 @@
 package decoding
 
 import (
-	"fmt"
 	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -11,8 +10,8 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Cached is a batch that is being decoded with a cache. The tensors are reordered where a row continues in two ways, or where a
-// smaller size of rowsFor holds the rows that are left.
+// Cached is a batch that is being decoded with a cache. Where a row continues in two ways, it is copied into the place of one that does
+// not continue. The tensors are made anew where there is no such place, and where a smaller size of rowsFor holds the rows that are left.
 type Cached struct {
 	d        *Decoder
 	prompts  [][]vocab.ID // of a language model
@@ -23,6 +22,7 @@ type Cached struct {
 	width    int               // positions of a source, padding included
 	capacity int               // tokens that the cache can hold
 	length   int               // tokens that it holds
+	logP     []float64         // of the last tokens, [R][V]
 }
 
 // Start encodes sources and prepares their decoding. Close the result.
@@ -110,7 +110,7 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 		c.slots[i] = i
 	}
 	common := shortest(c.prompts)
-	c.capacity = capacityFor(common + 1)
+	c.capacity = c.d.capacityFor(common + 1)
 	c.cache = nil
 	c.length = 0
 	if err := c.reorder(sources); err != nil {
@@ -119,7 +119,7 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 	for _, shape := range c.d.model.CacheShapes(len(c.sources), c.capacity, c.width) {
 		c.cache = append(c.cache, tensors.FromShape(shape))
 	}
-	var logits [][]float64
+	var logP [][]float64
 	for at := 0; at <= common; {
 		n := c.d.chunk(common + 1 - at)
 		chunk := make([]vocab.ID, len(c.sources)*n)
@@ -131,12 +131,12 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 			}
 		}
 		var err error
-		if logits, err = c.read(chunk, n); err != nil {
+		if logP, err = c.read(chunk, n); err != nil {
 			return nil, err
 		}
 		at += n
 	}
-	return logits, nil
+	return logP, nil
 }
 
 // chunk is how many of the tokens of a prompt that are left are read at once: the largest power of two that there are, or, where graphs
@@ -155,7 +155,7 @@ func (d *Decoder) chunk(left int) int {
 // longestChunk is how many tokens of a prompt are read at once, at most.
 const longestChunk = 64
 
-// read reads n more tokens of each row of the tensors and gives the logits of the rows.
+// read reads n more tokens of each row of the tensors and gives the log-probabilities after them.
 func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 	for c.length+n > c.capacity && len(c.cache) > 0 {
 		grown, err := callDonating(c.d, c.d.grow.Call, nil, c.cache)
@@ -176,12 +176,15 @@ func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 	}
 	c.cache = out[1:]
 	c.length += n
-	all := logitRows(out[0])
-	logits := make([][]float64, len(c.slots))
-	for r, slot := range c.slots {
-		logits[r] = all[slot]
+	all, err := c.d.rows(out[0], &c.logP)
+	if err != nil {
+		return nil, err
 	}
-	return logits, nil
+	logP := make([][]float64, len(c.slots))
+	for r, slot := range c.slots {
+		logP[r] = all[slot]
+	}
+	return logP, nil
 }
 
 // callDonating calls a graph with arguments and with tensors whose memory it may use for its results.
@@ -196,90 +199,21 @@ func callDonating(d *Decoder, call func(...any) ([]*tensors.Tensor, error), args
 	return call(args...)
 }
 
-// reorder gives each new row a slot: that of its parent, unless two rows have the same parent or fewer rows are enough by now. Then
-// the tensors are gathered anew.
-func (c *Cached) reorder(parents []int) error {
-	size := rowsFor(len(parents))
-	if c.d.few { // rows of no use cost less than a graph without them
-		size = max(size, len(c.sources))
-	}
-	slots := make([]int, len(parents))
-	taken := make([]bool, len(c.sources))
-	gather := size != len(c.sources)
-	for r, parent := range parents {
-		if parent < 0 || parent >= len(c.slots) {
-			return fmt.Errorf("decoding: row %d continues row %d of %d", r, parent, len(c.slots))
-		}
-		slots[r] = c.slots[parent]
-		gather = gather || taken[slots[r]]
-		taken[slots[r]] = true
-	}
-	if !gather {
-		c.slots = slots
-		return nil
-	}
-	if err := c.gatherRows(slots, size); err != nil {
-		return err
-	}
-	c.slots = make([]int, len(parents))
-	for r := range c.slots {
-		c.slots[r] = r
-	}
-	return nil
-}
-
-// gatherRows makes new tensors of the given number of rows from those in slots, the last repeated.
-func (c *Cached) gatherRows(slots []int, size int) error {
-	from, sources := make([]int, size), make([]int, size)
-	for i := range from {
-		from[i] = slots[min(i, len(slots)-1)]
-		sources[i] = c.sources[from[i]]
-	}
-	index := integers(from)
-	defer free(index)
-	for _, list := range []*[]*tensors.Tensor{&c.cache, &c.source} {
-		if len(*list) == 0 || list == &c.source && slices.Equal(sources, c.sources) {
-			continue
-		}
-		args := []any{index}
-		for _, t := range *list {
-			args = append(args, t)
-		}
-		gathered, err := c.d.gather.Call(args...)
-		if err != nil {
-			return err
-		}
-		free(*list...)
-		*list = gathered
-	}
-	c.sources = sources
-	return nil
-}
-
 // cacheSourceGraph gives what all tokens read of sources [R, M].
 func (d *Decoder) cacheSourceGraph(scope *model.Scope, nodes []*Node) []*Node {
 	scope.Store().SetTraining(nodes[0].Graph(), false)
 	return d.model.CacheSource(scope, nodes[0])
 }
 
-// nextGraph gives the logits [R, V] after tokens [R, N], and the updated cache. Its inputs are the tokens, how many were read before, a
+// nextGraph gives the log-probabilities [R, V] after tokens [R, N], and the updated cache. Its inputs are the tokens, how many were read before, a
 // scalar, what cacheSourceGraph gave, and the cache.
 func (d *Decoder) nextGraph(scope *model.Scope, nodes []*Node) []*Node {
 	tokens, length, rest := nodes[0], nodes[1], nodes[2:]
 	scope.Store().SetTraining(tokens.Graph(), false)
 	source := len(d.model.SourceCacheShapes(1, 1))
 	cache := &universal.Cache{Length: length, Source: rest[:source], Tensors: slices.Clone(rest[source:])}
-	logits := d.model.DecodeStep(scope, tokens, cache)
-	return append([]*Node{logits}, cache.Tensors...)
-}
-
-// gatherGraph gathers the rows that the first node lists from all others.
-func gatherGraph(nodes []*Node) []*Node {
-	gathered := make([]*Node, len(nodes)-1)
-	for i, x := range nodes[1:] {
-		gathered[i] = Gather(x, InsertAxes(nodes[0], -1))
-	}
-	return gathered
+	logP := LogSoftmax(d.model.DecodeStep(scope, tokens, cache))
+	return append([]*Node{logP}, cache.Tensors...)
 }
 
 // growGraph extends a cache to the next capacity.

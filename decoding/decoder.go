@@ -20,6 +20,7 @@ type Decoder struct {
 	backend  compute.Backend
 	model    Model
 	language bool // there are no sources but prompts
+	shared   bool // tensors are plain memory, so that rows can be copied in place
 	few      bool // compiling a graph takes so long that there should be few: see engine.CompilesSlowly
 
 	cacheSource, next, uncached *model.Exec
@@ -54,7 +55,7 @@ func New(backend compute.Backend, store *model.Store, m Model) (*Decoder, error)
 		return nil, err
 	}
 	source, _ := m.Vocabularies()
-	d := &Decoder{backend: backend, model: m, language: source == 0, few: engine.CompilesSlowly(backend)}
+	d := &Decoder{backend: backend, model: m, language: source == 0, shared: backend.HasSharedBuffers(), few: engine.CompilesSlowly(backend)}
 	return d, d.prepare(store)
 }
 
@@ -121,22 +122,40 @@ func (d *Decoder) check(sources [][]vocab.ID) error {
 	return nil
 }
 
-// logitRows takes the logits [R, V] out of a tensor, which is freed.
-func logitRows(t *tensors.Tensor) [][]float64 {
-	flat := make([]float64, t.Shape().Size())
-	t.MustConstFlatData(func(data any) {
-		switch values := data.(type) {
+// rows takes log-probabilities [R, V] out of a tensor, which is freed, into a buffer.
+func (d *Decoder) rows(t *tensors.Tensor, buffer *[]float64) ([][]float64, error) {
+	defer free(t)
+	read := func(flat any) {
+		switch values := flat.(type) {
 		case []float64:
-			copy(flat, values)
+			*buffer = append((*buffer)[:0], values...)
 		case []float32:
+			logP := slices.Grow((*buffer)[:0], len(values))[:len(values)]
 			for i, v := range values {
-				flat[i] = float64(v)
+				logP[i] = float64(v)
 			}
+			*buffer = logP
 		}
-	})
-	size := t.Shape().Dimensions[1]
-	free(t)
-	return slices.Collect(slices.Chunk(flat, size))
+	}
+	if d.shared {
+		flat, err := d.memory(t)
+		if err != nil {
+			return nil, err
+		}
+		read(flat)
+	} else if err := t.ConstFlatData(read); err != nil {
+		return nil, err
+	}
+	return slices.Collect(slices.Chunk(*buffer, t.Shape().Dimensions[1])), nil
+}
+
+// memory is the elements of a tensor themselves, where the backend shares them.
+func (d *Decoder) memory(t *tensors.Tensor) (flat any, err error) {
+	buffer, err := t.Buffer(d.backend, 0)
+	if err != nil {
+		return nil, err
+	}
+	return buffer.Data()
 }
 
 // free releases tensors.

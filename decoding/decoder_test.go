@@ -92,13 +92,13 @@ func randomWeights(t *testing.T, m universal.Model) *model.Store {
 	return store
 }
 
-// teacherForced gives the logits [B][N][V] after the true tokens.
+// teacherForced gives the log-probabilities [B][N][V] after the true tokens.
 func teacherForced(t *testing.T, m universal.Model, store *model.Store, sources, targets [][]int32) []float64 {
 	t.Helper()
 	exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, source, target *Node) *Node {
 		logits := m.Forward(scope, universal.Inputs{Source: source, Target: target}, universal.Options{}).Logits
 		scope.Store().SetTraining(source.Graph(), false)
-		return ConvertDType(logits, dtypes.Float64)
+		return LogSoftmax(ConvertDType(logits, dtypes.Float64))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func teacherForced(t *testing.T, m universal.Model, store *model.Store, sources,
 	return tensors.MustCopyFlatData[float64](out[0])
 }
 
-// tolerance is how far logits may be apart, for the largest of them.
+// tolerance is how far log-probabilities may be apart, for the largest of them.
 func tolerance(precision dtypes.DType) float64 {
 	if precision == dtypes.Float64 {
 		return 1e-9
@@ -123,7 +123,7 @@ func compare(t *testing.T, name string, got, want []float64, tolerance float64) 
 	t.Helper()
 	for v, l := range got {
 		if d := math.Abs(l - want[v]); !(d <= tolerance*max(1, math.Abs(want[v]))) {
-			t.Errorf("%s: logit %d is off by %.2g", name, v, d)
+			t.Errorf("%s: log-probability %d is off by %.2g", name, v, d)
 			return
 		}
 	}
@@ -138,7 +138,7 @@ func repeated(length, first int) []vocab.ID {
 	return ids
 }
 
-// Decoding token by token with a cache, each source encoded once and padded as the decoder pads, gives the logits of teacher forcing and
+// Decoding token by token with a cache, each source encoded once and padded as the decoder pads, gives the log-probabilities of teacher forcing and
 // those of decoding without a cache: position by position, sources of unequal lengths, rows in another order, twice, or given up on the
 // way; both precisions, all policies and transitions.
 // Caught when planted: keys of one step used in all; a cache written one position off; positions behind the present one seen; coordinates
@@ -199,7 +199,7 @@ func TestDecoderAgreesWithTeacherForcing(t *testing.T) {
 	}
 }
 
-// A cache and no cache give the same logits at every position, of language models with prompts too, whose common part is read at once.
+// A cache and no cache give the same log-probabilities at every position, of language models with prompts too, whose common part is read at once.
 // Caught when planted: what TestDecoderAgreesWithTeacherForcing says; room that is not made when a sequence grows; tokens of a prompt
 // that are not counted; a prompt read one token off.
 func TestCacheAgreesWithoutIt(t *testing.T) {
@@ -214,7 +214,7 @@ func TestCacheAgreesWithoutIt(t *testing.T) {
 			cached, uncached := start(t, d, sources)
 			parents := []int{0, 1}
 			var tokens []vocab.ID
-			for n := range 200 { // a cache begins with room for 64 positions
+			for n := range 200 { // a cache begins with room for 16 positions
 				if testing.Short() && n > 70 {
 					break
 				}
@@ -328,7 +328,7 @@ func TestSearchesAgree(t *testing.T) {
 	}
 }
 
-// What is sampled for a source in single precision does not depend on the rest of the batch either: its logits are the same to the last bit.
+// What is sampled for a source in single precision does not depend on the rest of the batch either: its log-probabilities are the same to the last bit.
 func TestBatchesHaveTheLogitsOfTheirSources(t *testing.T) {
 	config := models(dtypes.Float32)["halting.Frozen, universal.FeedForward, pre-norm true"]
 	config.Width, config.Heads, config.Transition = 32, 2, universal.FeedForward{Filter: 96}
@@ -337,13 +337,17 @@ func TestBatchesHaveTheLogitsOfTheirSources(t *testing.T) {
 	sources := [][]vocab.ID{repeated(20, 1), repeated(17, 2), repeated(24, 3)}
 	batch, _ := start(t, d, sources)
 	parents, tokens := []int{0, 1, 2}, []vocab.ID(nil)
-	var logits [][][]float64
+	var together [][][]float64
 	for range 70 {
 		got, err := batch.Next(parents, tokens)
 		if err != nil {
 			t.Fatal(err)
 		}
-		logits, tokens = append(logits, got), []vocab.ID{2, 3, 4}
+		kept := make([][]float64, len(got)) // they are valid until the next call
+		for r := range got {
+			kept[r] = slices.Clone(got[r])
+		}
+		together, tokens = append(together, kept), []vocab.ID{2, 3, 4}
 	}
 	for i := range sources {
 		alone, _ := start(t, d, sources[i:i+1])
@@ -353,8 +357,8 @@ func TestBatchesHaveTheLogitsOfTheirSources(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(got[0], logits[n][i]) {
-				t.Fatalf("source %d, position %d: %v alone, %v in a batch", i, n, got[0], logits[n][i])
+			if !slices.Equal(got[0], together[n][i]) {
+				t.Fatalf("source %d, position %d: %v alone, %v in a batch", i, n, got[0], together[n][i])
 			}
 			tokens = []vocab.ID{vocab.ID(2 + i)}
 		}
@@ -374,12 +378,11 @@ func TestCacheSize(t *testing.T) {
 				t.Fatal(err)
 			}
 			tokens = []vocab.ID{2, 3}
-			room := 64
-			switch {
-			case n >= 96:
-				room = 144
-			case n >= 64:
-				room = 96
+			room := 16
+			for _, next := range []int{32, 48, 80, 128} {
+				if n >= room {
+					room = next
+				}
 			}
 			const rows, masks = 2, 2 * 8
 			if want := rows*8*(2*3*room*8+windows+2*8*8) + masks; batch.Bytes() != want {

@@ -1,11 +1,11 @@
 // Package decoding turns the distributions of a model into sequences: greedily, by sampling, or by beam search. The
-// searches depend on one function only, which gives the logits of the next token: [Next]. [Decoder] makes such functions of
+// searches depend on one function only, which gives the log-probabilities of the next token: [Next]. [Decoder] makes such functions of
 // an encoder-decoder or a language model, in two ways: with a cache, where a token costs the work of one position, and by running
 // the decoder over the whole prefix again, as the authors' code does, which the tests compare with the first.
 //
 // The cache holds, for each row, keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with
 // separable convolutions of F channels T (2 D + 4 F) more; besides, once for all steps, keys and values of the source's M
-// positions, 2 M D, or, with untied layers, 2 T M D. S starts at 64 and grows by half when it is reached, so that there are few shapes.
+// positions, 2 M D, or, with untied layers, 2 T M D. S starts at 16 and grows by half when it is reached, so that there are few shapes.
 // That of a recurrent network holds the state and the cell of each layer, 2 D numbers, whatever S; besides, with attention, M D for the source.
 //
 // Letters: B sources, R rows (hypotheses that are extended together), N tokens so far, V vocabulary.
@@ -15,15 +15,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 
 	"universal-transformer/vocab"
 )
 
-// Next extends sequences by one token each and gives the logits of the tokens after, [R][V]. Row r of the new rows continues
-// row parents[r] of the call before with tokens[r]; rows that are no parent are dropped. In the first call tokens is
-// nil and parents[r] is the source of row r. All rows have the same number of tokens.
-type Next func(parents []int, tokens []vocab.ID) (logits [][]float64, err error)
+// Next extends sequences by one token each and gives the natural log-probabilities of the tokens after, [R][V], which are valid until
+// the next call. Row r of the new rows continues row parents[r] of the call before with tokens[r]; rows that are no parent are dropped.
+// In the first call tokens is nil and parents[r] is the source of row r. All rows have the same number of tokens.
+type Next func(parents []int, tokens []vocab.ID) (logP [][]float64, err error)
 
 // Request is what is to be decoded, of B sources.
 type Request struct {
@@ -52,9 +51,9 @@ type Hypothesis struct {
 	Finished bool       // false: cut off at the limit
 }
 
-// extend takes the logits of a source's rows and returns its new rows, given by parents among these rows and tokens. No rows: the
+// extend takes the log-probabilities of a source's rows and returns its new rows, given by parents among these rows and tokens. No rows: the
 // search of this source is over.
-type extend func(logits [][]float64) (parents []int, tokens []vocab.ID, err error)
+type extend func(logP [][]float64) (parents []int, tokens []vocab.ID, err error)
 
 // run runs the searches of all sources together until the last is over. Each begins with one row.
 func (r Request) run(ctx context.Context, searches []extend) error {
@@ -70,7 +69,7 @@ func (r Request) run(ctx context.Context, searches []extend) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		logits, err := r.Next(parents, tokens)
+		logP, err := r.Next(parents, tokens)
 		if err = cmp.Or(err, ctx.Err()); err != nil { // the first call of a size compiles, which takes its time
 			return err
 		}
@@ -85,7 +84,7 @@ func (r Request) run(ctx context.Context, searches []extend) error {
 				from, next = nil, nil
 			} else if i < len(r.Rest) && n < len(r.Rest[i]) {
 				next[0] = r.Rest[i][n]
-			} else if from, next, err = search(logits[first : first+rows[i]]); err != nil {
+			} else if from, next, err = search(logP[first : first+rows[i]]); err != nil {
 				return err
 			}
 			for _, p := range from {
@@ -105,13 +104,12 @@ func (r Request) single(ctx context.Context, pick func(source int, logP []float6
 	searches := make([]extend, len(result))
 	for i := range searches {
 		h := &result[i]
-		searches[i] = func(logits [][]float64) ([]int, []vocab.ID, error) {
-			logP, err := logSoftmax(logits[0])
-			if err != nil {
+		searches[i] = func(logP [][]float64) ([]int, []vocab.ID, error) {
+			if err := check(logP[0]); err != nil {
 				return nil, nil, err
 			}
-			token := pick(i, logP)
-			h.Tokens, h.LogProb = append(h.Tokens, token), h.LogProb+logP[token]
+			token := pick(i, logP[0])
+			h.Tokens, h.LogProb = append(h.Tokens, token), h.LogProb+logP[0][token]
 			h.Score, h.Finished = h.LogProb, token == vocab.End
 			if r.OnToken != nil {
 				r.OnToken(i, token)
@@ -142,25 +140,15 @@ func mostProbable(logP []float64) vocab.ID {
 	return best
 }
 
-// logSoftmax is the logarithm of the softmax of logits. Logits that are not numbers are an error.
-func logSoftmax(logits []float64) ([]float64, error) {
-	if len(logits) < 2 {
-		return nil, fmt.Errorf("decoding: %d logits, but there are at least padding and end", len(logits))
+// check rejects log-probabilities that are not numbers.
+func check(logP []float64) error {
+	if len(logP) < 2 {
+		return fmt.Errorf("decoding: %d log-probabilities, but there are at least padding and end", len(logP))
 	}
-	largest := math.Inf(-1)
-	for _, v := range logits {
-		if v != v {
-			return nil, fmt.Errorf("decoding: a logit is not a number; the model's weights are damaged")
+	for _, p := range logP {
+		if p != p {
+			return fmt.Errorf("decoding: a log-probability is not a number; the model's weights are damaged")
 		}
-		largest = max(largest, v)
 	}
-	sum := 0.0
-	for _, v := range logits {
-		sum += math.Exp(v - largest)
-	}
-	logP, total := make([]float64, len(logits)), math.Log(sum)
-	for i, v := range logits {
-		logP[i] = v - largest - total
-	}
-	return logP, nil
+	return nil
 }

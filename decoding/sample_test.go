@@ -12,11 +12,11 @@ import (
 )
 
 // first samples the first token often and counts.
-func first(t *testing.T, s decoding.Sampling, logits []float64, draws int) []int {
+func first(t *testing.T, s decoding.Sampling, logP []float64, draws int) []int {
 	t.Helper()
-	counts := make([]int, len(logits))
+	counts := make([]int, len(logP))
 	rng := rand.New(rand.NewPCG(8, 1))
-	request := decoding.Request{Limits: limits(1, 1), Next: func([]int, []vocab.ID) ([][]float64, error) { return [][]float64{logits}, nil }}
+	request := decoding.Request{Limits: limits(1, 1), Next: func([]int, []vocab.ID) ([][]float64, error) { return [][]float64{logP}, nil }}
 	for range draws {
 		found, err := s.Search(t.Context(), request, []*rand.Rand{rng})
 		if err != nil {
@@ -32,11 +32,11 @@ func first(t *testing.T, s decoding.Sampling, logits []float64, draws int) []int
 // Caught when planted: a temperature that multiplies; one token too few or too many kept by TopP; TopP of what TopK cut off, too; padding drawn.
 func TestSamplingDistribution(t *testing.T) {
 	ln := func(p ...float64) []float64 {
-		logits := []float64{9} // padding, which is never drawn
+		logP := []float64{9} // padding, which is never drawn
 		for _, x := range p {
-			logits = append(logits, 3+math.Log(x))
+			logP = append(logP, math.Log(x))
 		}
-		return logits
+		return logP
 	}
 	const draws = 20_000
 	for name, c := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A chain is a language in which the next token depends on the last one only: logits[source][last token][token].
+// A chain is a language in which the next token depends on the last one only: its logarithms [source][last token][token] are normalized when they are read.
 type chain [][][]float64
 
 // randomChain has padding, end and 3 tokens; sharpness says how much the most probable token stands out.
@@ -33,7 +33,7 @@ func randomChain(rng *rand.Rand, sources int, sharpness float64) chain {
 // request asks for sequences of the chain. The first token follows padding.
 func (c chain) request(limit int) decoding.Request {
 	var sources []int
-	next := func(parents []int, tokens []vocab.ID) (logits [][]float64, err error) {
+	next := func(parents []int, tokens []vocab.ID) (logP [][]float64, err error) {
 		now, chosen := []int{}, []vocab.ID{}
 		for r, parent := range parents {
 			if tokens == nil {
@@ -41,10 +41,10 @@ func (c chain) request(limit int) decoding.Request {
 			} else {
 				now, chosen = append(now, sources[parent]), append(chosen, tokens[r])
 			}
-			logits = append(logits, c[now[r]][chosen[r]])
+			logP = append(logP, normalized(c[now[r]][chosen[r]]))
 		}
 		sources = now
-		return logits, nil
+		return logP, nil
 	}
 	limits := make([]int, len(c))
 	for i := range limits {
@@ -62,11 +62,20 @@ func (c chain) row(source int, prefix []vocab.ID) []float64 {
 
 // logP is log p(token | prefix).
 func (c chain) logP(source int, prefix []vocab.ID, token vocab.ID) float64 {
+	return normalized(c.row(source, prefix))[token]
+}
+
+// normalized is the logarithm of the softmax of a row.
+func normalized(row []float64) []float64 {
 	sum := 0.0
-	for _, l := range c.row(source, prefix) {
+	for _, l := range row {
 		sum += math.Exp(l)
 	}
-	return c.row(source, prefix)[token] - math.Log(sum)
+	logP := make([]float64, len(row))
+	for i, l := range row {
+		logP[i] = l - math.Log(sum)
+	}
+	return logP
 }
 
 // penalty is the length penalty of Wu et al. (2016).
@@ -273,7 +282,7 @@ func TestBeamOfOneAndGreedy(t *testing.T) {
 	}
 }
 
-// Logits that are not numbers, an error of the model and parameters out of range are errors.
+// Log-probabilities that are not numbers, an error of the model and parameters out of range are errors.
 func TestSearchErrors(t *testing.T) {
 	broken := func([]int, []vocab.ID) ([][]float64, error) { return [][]float64{{0, 0, math.NaN()}}, nil }
 	failing := func([]int, []vocab.ID) ([][]float64, error) { return nil, fmt.Errorf("no power") }
@@ -284,7 +293,7 @@ func TestSearchErrors(t *testing.T) {
 	}
 	greedy := func(next decoding.Next) error { _, err := decoding.Greedy(t.Context(), request(next)); return err }
 	for want, err := range map[string]error{
-		"a logit is not a number":               search(decoding.Beam{Width: 1}, broken),
+		"a log-probability is not a number":     search(decoding.Beam{Width: 1}, broken),
 		"not a number; the model's weights":     greedy(broken),
 		"no power":                              search(decoding.Beam{Width: 1}, failing),
 		"power":                                 greedy(failing),

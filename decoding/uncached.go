@@ -19,6 +19,7 @@ type Uncached struct {
 	sources  [][]vocab.ID // prompts of a language model
 	rows     []int        // the source of each row
 	prefixes [][]vocab.ID
+	last     []float64 // log-probabilities, [R][V]
 }
 
 // StartUncached is Start without a cache.
@@ -56,11 +57,11 @@ func (u *Uncached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
 		}
 	}
 	u.rows, u.prefixes = rows, prefixes
-	return u.logits()
+	return u.logP()
 }
 
-// logits runs the model over all sources and prefixes.
-func (u *Uncached) logits() ([][]float64, error) {
+// logP runs the model over all sources and prefixes.
+func (u *Uncached) logP() ([][]float64, error) {
 	n := len(u.prefixes[0])
 	width := roundUp(n + 1)
 	ids := make([]vocab.ID, 0, len(u.rows)*width)
@@ -79,10 +80,10 @@ func (u *Uncached) logits() ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return logitRows(out[0]), nil
+	return u.d.rows(out[0], &u.last)
 }
 
-// uncachedGraph gives the logits [R, V] at one position of the decoder, from the rows' tokens [R, N], the position, counted from 0, and
+// uncachedGraph gives the log-probabilities [R, V] at one position of the decoder, from the rows' tokens [R, N], the position, counted from 0, and
 // the rows' sources [R, M], which a language model does not read.
 func (d *Decoder) uncachedGraph(scope *model.Scope, nodes []*Node) []*Node {
 	tokens, position, source := nodes[0], nodes[1], nodes[2]
@@ -90,5 +91,5 @@ func (d *Decoder) uncachedGraph(scope *model.Scope, nodes []*Node) []*Node {
 	scope.Store().SetTraining(g, false)
 	logits := d.model.Forward(scope, universal.Inputs{Source: source, Target: tokens}, universal.Options{}).Logits // [R, N, V]
 	here := Equal(Iota(g, shapes.Make(dtypes.Int32, logits.Shape().Dimensions...), 1), position)
-	return []*Node{ReduceSum(Where(here, logits, ZerosLike(logits)), 1)} // GoMLX's portable backend has no DynamicSlice
+	return []*Node{LogSoftmax(ReduceSum(Where(here, logits, ZerosLike(logits)), 1))} // GoMLX's portable backend has no DynamicSlice
 }

@@ -30,9 +30,9 @@ func newBench() *cobra.Command {
   train    one step of training: forward, backward, Adam; encoder-decoder of fixed depth
   act      the same with adaptive halting, at most --max-steps
   encode   encoder inference
-  decode   greedy decoding of --length tokens, with the cache of keys and values that decoding
-           always uses; with --uncached without it: the model runs over the source and the whole
-           prefix for every token, as published
+  decode   decoding of --length tokens, greedy or with --beam, with the cache of keys and values
+           that decoding always uses; with --uncached without it: the model runs over the source and
+           the whole prefix for every token, as published
   gemm     the product of two matrices of 1024 by 1024
 
 Source and target have --length tokens each; there is no dropout; numbers are float32. The
@@ -45,6 +45,7 @@ and cache_bytes (of decoding, when it ends).`,
 		Example: `  ut bench train
   ut bench train --width 512 --filter 2048 --batch 8 --length 128
   ut bench decode --batch 1 --length 400
+  ut bench decode --beam 4 --width 256 --heads 4 --vocabulary 5000 --length 30
   ut bench gemm --backend go`,
 		Args: arguments("WHAT"),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0]) },
@@ -64,6 +65,7 @@ and cache_bytes (of decoding, when it ends).`,
 	c.Flags().BoolVar(&f.shape.Adaptive, "adaptive", false, "encode at adaptive depth")
 	c.Flags().BoolVar(&f.shape.Masked, "masked", false, "at adaptive depth, compute halted positions too")
 	c.Flags().BoolVar(&f.shape.Uncached, "uncached", false, "decode without a cache: run the model over the source and the whole prefix for every token")
+	c.Flags().IntVar(&f.shape.Beam, "beam", 0, "decode by beam search of this `width`; without it, greedily")
 	c.Flags().IntVar(&f.repeat, "repeat", 10, "runs that are timed")
 	c.Flags().IntVar(&f.warmup, "warmup", 3, "runs before that")
 	c.Flags().IntVar(&f.threads, "threads", 0, "processors to use; 0: all")

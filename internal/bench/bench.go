@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gomlx/compute"
+	"universal-transformer/decoding"
 	"universal-transformer/engine"
 	"universal-transformer/halting"
 	"universal-transformer/universal"
@@ -34,6 +35,7 @@ type Shape struct {
 	Adaptive    bool    `json:"adaptive"` // encode at adaptive depth
 	Masked      bool    `json:"masked"`   // at adaptive depth, compute halted positions too
 	Uncached    bool    `json:"uncached"` // decode without a cache
+	Beam        int     `json:"beam"`     // decode by beam search of this width; 0: greedily
 }
 
 // Default is the smaller of the two shapes that published figures have.
@@ -122,6 +124,11 @@ func (s Shape) validate(what string) error {
 	}{{"batch", s.Batch, 1}, {"length", s.Length, 1}, {"vocabulary", s.Vocabulary, 3}} {
 		if n.value < n.least {
 			return fmt.Errorf("%s is %d: it must be at least %d", n.name, n.value, n.least)
+		}
+	}
+	if s.Beam != 0 {
+		if err := (decoding.Beam{Width: s.Beam}).Validate(); err != nil {
+			return err
 		}
 	}
 	if s.Batch > mostTokens/s.Length {

@@ -164,7 +164,7 @@ func (w *work) gemm(rng *rand.Rand) (func() error, error) {
 	}, matrix(), matrix())
 }
 
-// decode is greedy decoding of as many tokens as a source has.
+// decode is decoding of as many tokens as a source has, greedy or with a beam.
 func (w *work) decode(rng *rand.Rand) (func() error, error) {
 	store := model.NewStore()
 	d, err := decoding.New(w.backend, store, w.model)
@@ -180,8 +180,9 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 	for i := range limits {
 		limits[i] = w.shape.Length
 	}
-	greedy := func(next decoding.Next) error {
-		_, err := decoding.Greedy(context.Background(), decoding.Request{Limits: limits, Next: endless(next)})
+	method := decoding.Method{Beam: decoding.Beam{Width: w.shape.Beam, Alpha: 0.6}}
+	search := func(next decoding.Next) error {
+		_, err := method.Search(context.Background(), decoding.Request{Limits: limits, Next: endless(next)})
 		return err
 	}
 	if w.shape.Uncached {
@@ -191,7 +192,7 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 				return err
 			}
 			defer batch.Close()
-			return greedy(batch.Next)
+			return search(batch.Next)
 		}, nil
 	}
 	return func() error {
@@ -200,7 +201,7 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 			return err
 		}
 		defer batch.Close()
-		err = greedy(batch.Next)
+		err = search(batch.Next)
 		w.cacheBytes = batch.Bytes()
 		return err
 	}, nil
@@ -209,10 +210,10 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 // endless makes the end token the least probable, so that no sequence ends before its limit.
 func endless(next decoding.Next) decoding.Next {
 	return func(parents []int, tokens []vocab.ID) ([][]float64, error) {
-		logits, err := next(parents, tokens)
-		for _, row := range logits {
+		logP, err := next(parents, tokens)
+		for _, row := range logP {
 			row[vocab.End] = -1e9
 		}
-		return logits, err
+		return logP, err
 	}
 }
