@@ -20,7 +20,7 @@ type Decoder struct {
 	backend  compute.Backend
 	model    Model
 	language bool // there are no sources but prompts
-	shared   bool // tensors are plain memory, so that rows can be copied in place
+	shared   bool // tensors are plain memory, row by row, so that rows can be copied in place
 	few      bool // compiling a graph takes so long that there should be few: see engine.CompilesSlowly
 
 	cacheSource, next, uncached *model.Exec
@@ -55,7 +55,9 @@ func New(backend compute.Backend, store *model.Store, m Model) (*Decoder, error)
 		return nil, err
 	}
 	source, _ := m.Vocabularies()
-	d := &Decoder{backend: backend, model: m, language: source == 0, shared: backend.HasSharedBuffers(), few: engine.CompilesSlowly(backend)}
+	few := engine.CompilesSlowly(backend)
+	// XLA shares memory, too, but chooses how results are laid out.
+	d := &Decoder{backend: backend, model: m, language: source == 0, shared: !few && backend.HasSharedBuffers(), few: few}
 	return d, d.prepare(store)
 }
 
