@@ -38,7 +38,7 @@ var lengthGeneralization = &sequences{
 		{
 			name: "neural-gpu", title: "Neural GPU", paper: []string{"1.0 (1.0)", "1.0 (1.0)", "1.0 (1.0)"},
 			told: "nothing: it is a gated convolution, applied as often as the source has tokens, whose answer is read at the end, all tokens at once. The paper's figures are of Kaiser and Sutskever's training by a curriculum; " +
-				"here it is trained as all others", configure: func(r *experiment.Run) { *r = experiment.Convolved(*r) },
+				"here it is trained as all others, for 4,000 updates, each of which takes five times as long", configure: func(r *experiment.Run) { *r = experiment.Convolved(*r) },
 		},
 		{
 			name: "", title: "Universal Transformer, counted from both ends",
