@@ -10,8 +10,8 @@ import (
 )
 
 // What is decoded together fits in memory by the formula of the package comment, for as many rows as are computed; what needs more by
-// itself is taken alone. Here a row has 2 T S D = 2 * 3 * 80 * 8 numbers (80 being the room for 64 tokens) of 4 bytes for its tokens, 2 M D = 2 * 12 * 8 and a mask of 12 bytes for
-// its source, and 10 log-probabilities of 4 + 8 bytes: 16,260 bytes.
+// itself is taken alone. Here a row has 2 T S D = 2 * 3 * 80 * 8 numbers of 4 bytes for its tokens, 80 being the room for 64, 2 M D = 2 * 12 * 8
+// and a mask of 12 bytes for its source, and 10 log-probabilities of 4 + 8 bytes: 16,260 bytes.
 // Caught when planted: an estimate without the steps, or for the rows that are asked for.
 func TestFitting(t *testing.T) {
 	d := &Decoder{model: universal.EncoderDecoder{Config: universal.Config{

@@ -104,13 +104,8 @@ func (s *beam) advance(logP [][]float64) (parents []int, tokens []vocab.ID, err 
 		if err := check(logP[w]); err != nil {
 			return nil, nil, err
 		}
-		least := math.Inf(-1) // of the candidates, once there are enough
 		for id := int(vocab.End); id < len(logP[w]); id++ {
-			if p := h.LogProb + logP[w][id]; p > least || len(candidates) < 2*s.Width {
-				if candidates = best(candidates, 2*s.Width, candidate{w, vocab.ID(id), p}); len(candidates) == 2*s.Width {
-					least = candidates[2*s.Width-1].logProb
-				}
-			}
+			candidates = best(candidates, 2*s.Width, candidate{w, vocab.ID(id), h.LogProb + logP[w][id]})
 		}
 	}
 	var running []Hypothesis

@@ -176,7 +176,7 @@ func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 	}
 	c.cache = out[1:]
 	c.length += n
-	all, err := c.d.rows(out[0], &c.logP)
+	all, err := readRows(out[0], &c.logP)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func New(backend compute.Backend, store *model.Store, m Model) (*Decoder, error)
 	}
 	source, _ := m.Vocabularies()
 	few := engine.CompilesSlowly(backend)
-	// XLA shares memory, too, but chooses how results are laid out.
+	// XLA may share memory, too, but is not held to keep tensors row by row, nor to let its results be changed.
 	d := &Decoder{backend: backend, model: m, language: source == 0, shared: !few && backend.HasSharedBuffers(), few: few}
 	return d, d.prepare(store)
 }
@@ -124,8 +124,8 @@ func (d *Decoder) check(sources [][]vocab.ID) error {
 	return nil
 }
 
-// rows takes log-probabilities [R, V] out of a tensor, which is freed, into a buffer.
-func (d *Decoder) rows(t *tensors.Tensor, buffer *[]float64) ([][]float64, error) {
+// readRows takes log-probabilities [R, V] out of a tensor, which is freed, into a buffer.
+func readRows(t *tensors.Tensor, buffer *[]float64) ([][]float64, error) {
 	defer free(t)
 	read := func(flat any) {
 		switch values := flat.(type) {
@@ -139,25 +139,10 @@ func (d *Decoder) rows(t *tensors.Tensor, buffer *[]float64) ([][]float64, error
 			*buffer = logP
 		}
 	}
-	if d.shared {
-		flat, err := d.memory(t)
-		if err != nil {
-			return nil, err
-		}
-		read(flat)
-	} else if err := t.ConstFlatData(read); err != nil {
+	if err := t.ConstFlatData(read); err != nil {
 		return nil, err
 	}
 	return slices.Collect(slices.Chunk(*buffer, t.Shape().Dimensions[1])), nil
-}
-
-// memory is the elements of a tensor themselves, where the backend shares them.
-func (d *Decoder) memory(t *tensors.Tensor) (flat any, err error) {
-	buffer, err := t.Buffer(d.backend, 0)
-	if err != nil {
-		return nil, err
-	}
-	return buffer.Data()
 }
 
 // free releases tensors.

@@ -5,7 +5,8 @@
 //
 // The cache holds, for each row, keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with
 // separable convolutions of F channels T (2 D + 4 F) more; besides, once for all steps, keys and values of the source's M
-// positions, 2 M D, or, with untied layers, 2 T M D. S starts at 16 and grows by half when it is reached, so that there are few shapes.
+// positions, 2 M D, or, with untied layers, 2 T M D. S starts at 16, or at 64 where compiling takes long, and grows by half when it is
+// reached, so that there are few shapes.
 // That of a recurrent network holds the state and the cell of each layer, 2 D numbers, whatever S; besides, with attention, M D for the source.
 //
 // Letters: B sources, R rows (hypotheses that are extended together), N tokens so far, V vocabulary.
@@ -51,8 +52,8 @@ type Hypothesis struct {
 	Finished bool       // false: cut off at the limit
 }
 
-// extend takes the log-probabilities of a source's rows and returns its new rows, given by parents among these rows and tokens. No rows: the
-// search of this source is over.
+// extend takes the log-probabilities of a source's rows and returns its new rows, given by parents among these rows and tokens. No rows:
+// the search of this source is over.
 type extend func(logP [][]float64) (parents []int, tokens []vocab.ID, err error)
 
 // run runs the searches of all sources together until the last is over. Each begins with one row.

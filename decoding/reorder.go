@@ -30,11 +30,14 @@ func (c *Cached) reorder(parents []int) error {
 		c.slots = slots
 		return c.copyRows(from, slots)
 	}
-	c.slots = slots
-	for r := range c.slots {
-		c.slots[r] = r
+	if err := c.gatherRows(from, size); err != nil {
+		return err
 	}
-	return c.gatherRows(from, size)
+	for r := range slots {
+		slots[r] = r
+	}
+	c.slots = slots
+	return nil
 }
 
 // place chooses a slot for each new row: that which it comes from if it is the first that does, or else the first slot of the same
@@ -65,7 +68,11 @@ func (c *Cached) copyRows(from, to []int) error {
 		return nil
 	}
 	for _, t := range c.cache {
-		flat, err := c.d.memory(t)
+		buffer, err := t.Buffer(c.d.backend, 0)
+		if err != nil {
+			return err
+		}
+		flat, err := buffer.Data() // the tensor's own memory; MutableBytes would copy it there and back
 		if err != nil {
 			return err
 		}

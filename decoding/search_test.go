@@ -12,7 +12,8 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A chain is a language in which the next token depends on the last one only: its logarithms [source][last token][token] are normalized when they are read.
+// A chain is a language in which the next token depends on the last one only: unnormalized
+// log-probabilities [source][last token][token].
 type chain [][][]float64
 
 // randomChain has padding, end and 3 tokens; sharpness says how much the most probable token stands out.

@@ -80,11 +80,11 @@ func (u *Uncached) logP() ([][]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return u.d.rows(out[0], &u.last)
+	return readRows(out[0], &u.last)
 }
 
-// uncachedGraph gives the log-probabilities [R, V] at one position of the decoder, from the rows' tokens [R, N], the position, counted from 0, and
-// the rows' sources [R, M], which a language model does not read.
+// uncachedGraph gives the log-probabilities [R, V] at one position of the decoder, from the rows' tokens [R, N], the position, counted
+// from 0, and the rows' sources [R, M], which a language model does not read.
 func (d *Decoder) uncachedGraph(scope *model.Scope, nodes []*Node) []*Node {
 	tokens, position, source := nodes[0], nodes[1], nodes[2]
 	g := tokens.Graph()
