@@ -3,8 +3,8 @@ package decoding
 import (
 	"context"
 	"runtime/debug"
-	"slices"
 
+	"github.com/gomlx/compute/shapes"
 	"universal-transformer/vocab"
 )
 
@@ -89,26 +89,30 @@ func (d *Decoder) fitting(queries []Query, beam int, memory float64) int {
 	longest, limit := 0, 0
 	for i, q := range queries {
 		longest, limit = max(longest, len(q.Source)), max(limit, q.Limit)
-		if i > 0 && d.bytes(rowsFor((i+1)*beam), longest, limit) > memory {
+		if i > 0 && d.bytes(rowsFor(i+1), beam, longest, limit) > memory {
 			return i
 		}
 	}
 	return len(queries)
 }
 
-// bytes estimates the memory of rows with sources and answers of at most so many tokens: the cache, and the log-probabilities of a token.
-func (d *Decoder) bytes(rows, source, limit int) float64 {
+// bytes estimates the memory of sources, of at most so many tokens, and of rows for each, whose answers have at most limit: the cache, and
+// the log-probabilities of a token.
+func (d *Decoder) bytes(sources, perSource, source, limit int) float64 {
 	width, tokens := roundUp(source), limit
 	if d.language {
 		width, tokens = 0, source+limit
 	}
-	bytes := 0.0
-	for _, shape := range slices.Concat(d.model.CacheShapes(1, d.capacityFor(tokens), width), d.model.SourceCacheShapes(1, width)) {
-		bytes += float64(shape.ByteSize())
+	size := func(list []shapes.Shape) (bytes float64) {
+		for _, shape := range list {
+			bytes += float64(shape.ByteSize())
+		}
+		return bytes
 	}
 	const logP = 4 + 8 // as the backend gives it, and as the searches read it
 	_, vocabulary := d.model.Vocabularies()
-	return float64(rows) * (bytes + logP*float64(vocabulary))
+	row := size(d.model.CacheShapes(1, d.capacityFor(tokens), width)) + logP*float64(vocabulary)
+	return float64(sources) * (size(d.model.SourceCacheShapes(1, width)) + float64(perSource)*row)
 }
 
 // DefaultMemory is the bytes that queries may take together where nobody says: 1 GiB, or a quarter of GOMEMLIMIT if that is less.

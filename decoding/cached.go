@@ -10,20 +10,25 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Cached is a batch that is being decoded with a cache. Where a row continues in two ways, it is copied into the place of one that does
-// not continue. The tensors are made anew where there is no such place, and where a smaller size of rowsFor holds the rows that are left.
+// Cached is a batch that is being decoded with a cache. The rows of a source stand together, so that they read the same keys and values
+// of it. Where a row continues in two ways, it is copied into the place of one that does not continue. The tensors are made anew where
+// there is no such place, and where a smaller size of rowsFor holds the sources that are left.
 type Cached struct {
-	d        *Decoder
-	prompts  [][]vocab.ID // of a language model
-	source   []*tensors.Tensor
-	cache    []*tensors.Tensor // of the model
-	slots    []int             // the row of the tensors that holds each row
-	sources  []int             // the source of each row of the tensors
-	width    int               // positions of a source, padding included
-	capacity int               // tokens that the cache can hold
-	length   int               // tokens that it holds
-	logP     []float64         // of the last tokens, [R][V]
+	d         *Decoder
+	prompts   [][]vocab.ID      // of a language model
+	source    []*tensors.Tensor // of the model, [B, ...]
+	cache     []*tensors.Tensor // of the model, [R, ...], R = B perSource
+	sources   []int             // which of the sources is at each of the B places
+	perSource int               // rows of the cache that each source has
+	slots     []int             // the row of the cache that holds each row
+	width     int               // positions of a source, padding included
+	capacity  int               // tokens that the cache can hold
+	length    int               // tokens that it holds
+	logP      []float64         // of the last tokens, [R][V]
 }
+
+// rows is how many rows the cache has, in use or not.
+func (c *Cached) rows() int { return len(c.sources) * c.perSource }
 
 // Start encodes sources and prepares their decoding. Close the result.
 func (d *Decoder) Start(sources [][]vocab.ID) (*Cached, error) {
@@ -41,7 +46,7 @@ func (d *Decoder) Start(sources [][]vocab.ID) (*Cached, error) {
 		}
 		c.width, c.prompts = width, nil
 	}
-	c.sources = make([]int, rowsFor(len(sources)))
+	c.sources, c.perSource = make([]int, rowsFor(len(sources))), 1
 	for r := range c.sources {
 		c.sources[r] = min(r, len(sources)-1)
 	}
@@ -93,7 +98,7 @@ func (c *Cached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
 	if err := c.reorder(parents); err != nil {
 		return nil, err
 	}
-	last := make([]vocab.ID, len(c.sources))
+	last := make([]vocab.ID, c.rows())
 	for i := range last {
 		last[i] = vocab.End // of unused rows
 	}
@@ -116,17 +121,17 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 	if err := c.reorder(sources); err != nil {
 		return nil, err
 	}
-	for _, shape := range c.d.model.CacheShapes(len(c.sources), c.capacity, c.width) {
+	for _, shape := range c.d.model.CacheShapes(c.rows(), c.capacity, c.width) {
 		c.cache = append(c.cache, tensors.FromShape(shape))
 	}
 	var logP [][]float64
 	for at := 0; at <= common; {
 		n := c.d.chunk(common + 1 - at)
-		chunk := make([]vocab.ID, len(c.sources)*n)
-		for r, source := range c.sources {
+		chunk := make([]vocab.ID, c.rows()*n)
+		for r := range c.rows() {
 			for i := range n {
 				if at+i > 0 {
-					chunk[r*n+i] = c.prompts[source][at+i-1]
+					chunk[r*n+i] = c.prompts[c.sources[r/c.perSource]][at+i-1]
 				}
 			}
 		}
@@ -164,7 +169,7 @@ func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 		}
 		c.cache, c.capacity = grown, nextCapacity(c.capacity)
 	}
-	input := tensors.FromFlatDataAndDimensions(tokens, len(c.sources), n)
+	input := tensors.FromFlatDataAndDimensions(tokens, c.rows(), n)
 	defer free(input)
 	args := []any{input, int32(c.length)}
 	for _, t := range c.source {

@@ -36,15 +36,16 @@ type Model interface {
 	// CheckSource is an error if a source of so many positions is more than can be computed.
 	CheckSource(positions int) error
 	// SourceCacheShapes lists what CacheSource gives, and so what it takes.
-	SourceCacheShapes(rows, positions int) []shapes.Shape
-	// CacheSource gives what all tokens of an answer read of sources [R, M]: nodes [R, ...].
+	SourceCacheShapes(sources, positions int) []shapes.Shape
+	// CacheSource gives what all tokens of an answer read of sources [B, M]: nodes [B, ...].
 	CacheSource(scope *model.Scope, source *Node) []*Node
 	// CacheShapes lists the tensors [R, ...] that are kept for rows sequences of at most capacity tokens, over sources of so many
 	// positions. They start as zeros.
 	CacheShapes(rows, capacity, source int) []shapes.Shape
 	// CacheCapacityAxis is the axis of the i-th of CacheShapes that is as long as the capacity, -1 if it has none.
 	CacheCapacityAxis(i int) int
-	// DecodeStep reads the next tokens [R, N], the first of all being 0, and gives the logits [R, V] of the one after them.
+	// DecodeStep reads the next tokens [R, N], the first of all being 0, and gives the logits [R, V] of the one after them. Every source
+	// has R/B rows, which follow one another.
 	DecodeStep(scope *model.Scope, tokens *Node, cache *universal.Cache) *Node
 }
 

@@ -4,7 +4,7 @@ package decoding
 func (d *Decoder) FewGraphs() { d.few = true }
 
 // Rows is how many rows the tensors have.
-func (c *Cached) Rows() int { return len(c.sources) }
+func (c *Cached) Rows() int { return c.rows() }
 
 // Chunk is how many of the tokens that are left of a prompt are read at once.
 func (d *Decoder) Chunk(left int) int { return d.chunk(left) }

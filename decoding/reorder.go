@@ -10,56 +10,55 @@ import (
 )
 
 // reorder gives each new row a slot: that of its parent, or, where an earlier row has that already, a free one of the same source, into
-// which the parent's row is copied. Where there is none, or fewer rows are enough by now, all tensors are gathered anew.
+// which the parent's row is copied. Where a source has too few slots, or fewer sources are enough by now, all tensors are gathered anew.
 func (c *Cached) reorder(parents []int) error {
-	size := rowsFor(len(parents))
-	if c.d.few { // rows of no use cost less than a graph without them
-		size = max(size, len(c.sources))
-	}
 	from := make([]int, len(parents))
-	used := make([]bool, len(c.sources))
+	var live []int // the places of the sources that rows belong to
+	rows := make([]int, len(c.sources))
 	for r, parent := range parents {
 		if parent < 0 || parent >= len(c.slots) {
 			return fmt.Errorf("decoding: row %d continues row %d of %d", r, parent, len(c.slots))
 		}
 		from[r] = c.slots[parent]
-		used[from[r]] = true
+		place := from[r] / c.perSource
+		if rows[place] == 0 {
+			live = append(live, place)
+		}
+		rows[place]++
 	}
-	slots, enough := c.place(from, used)
-	if size == len(c.sources) && enough && (c.d.shared || slices.Equal(slots, from)) {
-		c.slots = slots
-		return c.copyRows(from, slots)
+	size, most := rowsFor(len(live)), slices.Max(rows)
+	if c.d.few { // rows of no use cost less than a graph without them
+		size, most = max(size, len(c.sources)), max(most, c.perSource)
 	}
-	if err := c.gatherRows(from, size); err != nil {
-		return err
+	if size == len(c.sources) && most <= c.perSource {
+		if slots := c.place(from); c.d.shared || slices.Equal(slots, from) {
+			c.slots = slots
+			return c.copyRows(from, slots)
+		}
 	}
-	for r := range slots {
-		slots[r] = r
-	}
-	c.slots = slots
-	return nil
+	return c.gatherRows(from, live, size, most)
 }
 
 // place chooses a slot for each new row: that which it comes from if it is the first that does, or else the first slot of the same
-// source that no row comes from. It tells whether there was one for each.
-func (c *Cached) place(from []int, used []bool) (slots []int, enough bool) {
-	slots = slices.Clone(from)
-	taken := make([]bool, len(used))
+// source that no row comes from.
+func (c *Cached) place(from []int) []int {
+	slots := slices.Clone(from)
+	used, taken := make([]bool, c.rows()), make([]bool, c.rows())
+	for _, slot := range from {
+		used[slot] = true
+	}
 	for r, slot := range from {
 		if !taken[slot] {
 			taken[slot] = true
 			continue
 		}
-		free := 0
-		for free < len(used) && (used[free] || c.sources[free] != c.sources[slot]) {
+		free := slot / c.perSource * c.perSource
+		for used[free] {
 			free++
-		}
-		if free == len(used) {
-			return slots, false
 		}
 		slots[r], used[free] = free, true
 	}
-	return slots, true
+	return slots
 }
 
 // copyRows copies rows of the cache from slots to slots, in memory. None that is written is read.
@@ -77,7 +76,7 @@ func (c *Cached) copyRows(from, to []int) error {
 			return err
 		}
 		data := dtypes.UnsafeByteSliceFromAny(flat)
-		row := len(data) / len(c.sources)
+		row := len(data) / c.rows()
 		for r, slot := range to {
 			if slot != from[r] {
 				copy(data[slot*row:(slot+1)*row], data[from[r]*row:])
@@ -87,31 +86,56 @@ func (c *Cached) copyRows(from, to []int) error {
 	return nil
 }
 
-// gatherRows makes new tensors of the given number of rows from those in slots, the last repeated.
-func (c *Cached) gatherRows(slots []int, size int) error {
-	from, sources := make([]int, size), make([]int, size)
-	for i := range from {
-		from[i] = slots[min(i, len(slots)-1)]
-		sources[i] = c.sources[from[i]]
+// gatherRows makes new tensors of the rows in slots, for the sources at the given places, the last repeated until there are size of them,
+// with room for perSource rows of each. Slots of no row get the first of their source.
+func (c *Cached) gatherRows(slots, places []int, size, perSource int) error {
+	kept, sources := make([]int, size), make([]int, size)
+	rows := make([]int, size*perSource)
+	for i := range size {
+		kept[i] = places[min(i, len(places)-1)]
+		sources[i] = c.sources[kept[i]]
+		for k := range perSource {
+			rows[i*perSource+k] = kept[i] * c.perSource
+		}
 	}
-	index := integers(from)
+	moved, count := make([]int, len(slots)), make([]int, size)
+	for r, slot := range slots {
+		i := slices.Index(places, slot/c.perSource)
+		moved[r] = i*perSource + count[i]
+		rows[moved[r]] = slot
+		count[i]++
+	}
+	if err := c.d.gatherAll(&c.cache, rows, c.rows()); err != nil {
+		return err
+	}
+	if err := c.d.gatherAll(&c.source, kept, len(c.sources)); err != nil {
+		return err
+	}
+	c.sources, c.perSource, c.slots = sources, perSource, moved
+	return nil
+}
+
+// gatherAll replaces tensors of n rows by the listed rows of them.
+func (d *Decoder) gatherAll(list *[]*tensors.Tensor, rows []int, n int) error {
+	same := len(rows) == n
+	for i, row := range rows {
+		same = same && row == i
+	}
+	if same || len(*list) == 0 {
+		return nil
+	}
+	index := integers(rows)
 	defer free(index)
-	for _, list := range []*[]*tensors.Tensor{&c.cache, &c.source} {
-		if len(*list) == 0 || list == &c.source && slices.Equal(sources, c.sources) {
-			continue
-		}
-		args := []any{index}
-		for _, t := range *list {
-			args = append(args, t)
-		}
-		gathered, err := c.d.gather.Call(args...)
-		if err != nil {
-			return err
-		}
-		free(*list...)
-		*list = gathered
+	args := []any{index}
+	for _, t := range *list {
+		args = append(args, t)
 	}
-	c.sources = sources
+	gathered, err := d.gather.Call(args...)
+	if err != nil {
+		return err
+	}
+	free(*list...)
+	*list = gathered
 	return nil
 }
 

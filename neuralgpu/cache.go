@@ -27,16 +27,16 @@ func (m Model) CacheShapes(int, int, int) []shapes.Shape { return nil }
 // CacheCapacityAxis is -1: nothing grows with the number of tokens.
 func (m Model) CacheCapacityAxis(int) int { return -1 }
 
-// SourceCacheShapes lists what CacheSource gives: the logits of all slots, [R, M+1, V].
-func (m Model) SourceCacheShapes(rows, positions int) []shapes.Shape {
+// SourceCacheShapes lists what CacheSource gives: the logits of all slots, [B, M+1, V].
+func (m Model) SourceCacheShapes(sources, positions int) []shapes.Shape {
 	precision := m.Precision
 	if precision == dtypes.InvalidDType {
 		precision = dtypes.Float32
 	}
-	return []shapes.Shape{shapes.Make(precision, rows, positions+1, m.TargetVocabulary)}
+	return []shapes.Shape{shapes.Make(precision, sources, positions+1, m.TargetVocabulary)}
 }
 
-// CacheSource answers sources [R, M]: the logits of all slots.
+// CacheSource answers sources [B, M]: the logits of all slots.
 func (m Model) CacheSource(scope *model.Scope, source *Node) []*Node {
 	state, _ := m.run(scope, source)
 	return []*Node{m.embedding().Readout(scope, state)}
@@ -44,7 +44,7 @@ func (m Model) CacheSource(scope *model.Scope, source *Node) []*Node {
 
 // DecodeStep gives the logits [R, V] of the slot after tokens [R, N] and those before them, none of which it reads.
 func (m Model) DecodeStep(_ *model.Scope, tokens *Node, cache *universal.Cache) *Node {
-	logits := cache.Source[0]
+	logits := universal.PerRow(cache.Source[0], tokens.Shape().Dimensions[0])
 	slots := logits.Shape().Dimensions[1]
 	at := AddScalar(cache.Length, float64(tokens.Shape().Dimensions[1]-1)) // the first token is the start
 	chosen := ReduceSum(Mul(logits, InsertAxes(OneHot(at, slots, logits.DType()), 0, -1)), 1)

@@ -43,12 +43,12 @@ func (c Config) CacheShapes(rows, _, _ int) (list []shapes.Shape) {
 // CacheCapacityAxis is -1: nothing grows with the number of tokens.
 func (c Config) CacheCapacityAxis(int) int { return -1 }
 
-// SourceCacheShapes lists what CacheSource gives of sources of so many positions: where the decoder starts, shaped as CacheShapes says,
-// and, with attention, the mask of real positions [R, M] and the encoder's states [R, M, D].
-func (m EncoderDecoder) SourceCacheShapes(rows, positions int) []shapes.Shape {
-	list := m.CacheShapes(rows, 0, 0)
+// SourceCacheShapes lists what CacheSource gives of so many sources and positions: where the decoder starts, shaped as CacheShapes
+// says, and, with attention, the mask of real positions [B, M] and the encoder's states [B, M, D].
+func (m EncoderDecoder) SourceCacheShapes(sources, positions int) []shapes.Shape {
+	list := m.CacheShapes(sources, 0, 0)
 	if m.Attention {
-		list = append(list, shapes.Make(dtypes.Bool, rows, positions), shapes.Make(m.precision(), rows, positions, m.Width))
+		list = append(list, shapes.Make(dtypes.Bool, sources, positions), shapes.Make(m.precision(), sources, positions, m.Width))
 	}
 	return list
 }
@@ -56,7 +56,7 @@ func (m EncoderDecoder) SourceCacheShapes(rows, positions int) []shapes.Shape {
 // SourceCacheShapes lists nothing: there is no source.
 func (m Decoder) SourceCacheShapes(int, int) []shapes.Shape { return nil }
 
-// CacheSource encodes sources [R, M].
+// CacheSource encodes sources [B, M].
 func (m EncoderDecoder) CacheSource(scope *model.Scope, source *Node) []*Node {
 	encoded, _ := m.encode(scope, source)
 	list := listed(encoded.start)
@@ -75,14 +75,15 @@ func (m EncoderDecoder) DecodeStep(scope *model.Scope, tokens *Node, cache *univ
 	first := Equal(cache.Length, ScalarZero(tokens.Graph(), cache.Length.DType()))
 	from := make([]*Node, len(kept))
 	for i := range kept {
-		from[i] = Where(first, start[i], kept[i])
+		from[i] = Where(first, universal.PerRow(start[i], tokens.Shape().Dimensions[0]), kept[i])
 	}
 	last := m.read(scope, tokens, from, cache) // [R, 1, D]
-	encoded := memory{}
 	if m.Attention {
-		encoded.mask, encoded.states = cache.Source[2*m.Layers], cache.Source[2*m.Layers+1]
+		encoded := memory{mask: cache.Source[2*m.Layers], states: cache.Source[2*m.Layers+1]}
+		queries := Reshape(last, encoded.states.Shape().Dimensions[0], -1, m.Width) // of rows that have one source
+		queries, _ = m.attend(scope.At("decoder"), queries, encoded)
+		last = Reshape(queries, last.Shape().Dimensions...)
 	}
-	last, _ = m.attend(scope.At("decoder"), last, encoded)
 	return Squeeze(m.readout(scope, last), 1)
 }
 

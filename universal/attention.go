@@ -31,7 +31,8 @@ func (s *stack) selfAttention(t int, x *Node) *Node {
 }
 
 // crossAttention lets every target position attend to the encoded source: queries from the decoder, keys and values from
-// the encoder's output. Where all steps have the same weights they have the same keys and values, which are made once.
+// the encoder's output. Where all steps have the same weights they have the same keys and values, which are made once. Rows of
+// hypotheses that have one source are queries of one sequence, since no query depends on the others.
 func (s *stack) crossAttention(t int, x *Node) *Node {
 	layer := 0
 	if s.UntiedLayers {
@@ -41,11 +42,15 @@ func (s *stack) crossAttention(t int, x *Node) *Node {
 		s.memoryContexts = append(s.memoryContexts, s.newContext("cross_attention", s.memory.State))
 	}
 	options := attention.CoreOptions{AttentionMask: s.selection.Rows(KeyMask(s.memory.Mask))}
+	shape := x.Shape()
+	if sources := s.memory.Mask.Shape().Dimensions[0]; sources < shape.Dimensions[0] {
+		x = Reshape(x, sources, -1, s.Width)
+	}
 	y, weights := s.multiHead("cross_attention", x, s.memoryContexts[layer], options)
 	if s.options.ReturnAttention {
 		s.pass.CrossAttention = append(s.pass.CrossAttention, weights)
 	}
-	return y
+	return Reshape(y, shape.Dimensions...)
 }
 
 // attentionContext is the keys and values of the positions that are attended to, both [B, N, K, D/K].

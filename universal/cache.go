@@ -82,12 +82,12 @@ func (c Config) CacheCapacityAxis(i int) int {
 // cachedPerStep is how many tensors a step has in the cache: keys, values, and the windows of its transition.
 func (c Config) cachedPerStep() int { return 2 + len(c.Transition.CacheWindows(c.Width)) }
 
-// SourceCacheShapes lists what CacheSource gives of sources of so many positions: the mask of real positions [R, M], and keys
-// [R, K, D/K, M] and values [R, K, M, D/K], one of each for all steps, or one a layer if layers are untied.
-func (m EncoderDecoder) SourceCacheShapes(rows, positions int) []shapes.Shape {
-	list, dtype := []shapes.Shape{shapes.Make(dtypes.Bool, rows, positions)}, precision(m.Precision)
+// SourceCacheShapes lists what CacheSource gives of so many sources and positions: the mask of real positions [B, M], and keys
+// [B, K, D/K, M] and values [B, K, M, D/K], one of each for all steps, or one a layer if layers are untied.
+func (m EncoderDecoder) SourceCacheShapes(sources, positions int) []shapes.Shape {
+	list, dtype := []shapes.Shape{shapes.Make(dtypes.Bool, sources, positions)}, precision(m.Precision)
 	for range m.memoryLayers() {
-		list = append(list, shapes.Make(dtype, rows, m.Heads, m.Width/m.Heads, positions), shapes.Make(dtype, rows, m.Heads, positions, m.Width/m.Heads))
+		list = append(list, shapes.Make(dtype, sources, m.Heads, m.Width/m.Heads, positions), shapes.Make(dtype, sources, m.Heads, positions, m.Width/m.Heads))
 	}
 	return list
 }
@@ -103,7 +103,7 @@ func (c Config) memoryLayers() int {
 	return 1
 }
 
-// CacheSource encodes sources [R, M] and projects them to the keys and values that all tokens attend to.
+// CacheSource encodes sources [B, M] and projects them to the keys and values that all tokens attend to.
 func (m EncoderDecoder) CacheSource(scope *model.Scope, source *Node) []*Node {
 	memory, _ := m.Encode(scope, Inputs{Source: source}, Options{})
 	s := &stack{Config: m.Config, scope: scope.At("decoder"), memory: &memory}
@@ -122,15 +122,25 @@ func (m Decoder) CacheSource(*model.Scope, *Node) []*Node { return nil }
 
 // DecodeStep reads the next tokens of R sequences and gives the logits [R, V] of the one after them. Position i of the decoder
 // reads token i-1, so a sequence begins with padding: tokens [R, N] are 0 and the first N-1 tokens at the start, and one
-// token a row later on.
+// token a row later on. Every source has R/B rows, which follow one another.
 func (m EncoderDecoder) DecodeStep(scope *model.Scope, tokens *Node, cache *Cache) *Node {
 	s := m.newCachedStack(scope, tokens, cache)
-	s.source = cache.Source[0]
-	s.memory = &Memory{Mask: s.source}
+	s.source = PerRow(cache.Source[0], tokens.Shape().Dimensions[0])
+	s.memory = &Memory{Mask: cache.Source[0]}
 	for pair := range slices.Chunk(cache.Source[1:], 2) {
 		s.memoryContexts = append(s.memoryContexts, &attentionContext{key: positionsFirst(pair[0]), value: headsFirst(pair[1])})
 	}
 	return m.lastLogits(scope, s.run())
+}
+
+// PerRow repeats each row of x [B, ...], one a source, for all rows of the source: [R, ...].
+func PerRow(x *Node, rows int) *Node {
+	dims := x.Shape().Dimensions
+	if dims[0] == rows {
+		return x
+	}
+	repeated := slices.Insert(slices.Clone(dims), 1, rows/dims[0])
+	return Reshape(BroadcastToDims(InsertAxes(x, 1), repeated...), append([]int{rows}, dims[1:]...)...)
 }
 
 // DecodeStep is that of [EncoderDecoder] without a source.
