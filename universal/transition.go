@@ -2,7 +2,9 @@ package universal
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 )
@@ -141,18 +143,25 @@ func separable(scope *model.Scope, x *Node, c TransitionContext, width, channels
 // takes a sixth of the time of an update.
 func depthwiseConvolution(x, kernel *Node, own int) *Node {
 	after := kernel.Shape().Dimensions[0] - 1 - own
-	surround := func(x *Node, before, after int) *Node {
-		if before > 0 {
-			x = GrowLeft(x, 1, before, 0)
-		}
-		if after > 0 {
-			x = GrowRight(x, 1, after, 0)
-		}
-		return x
-	}
 	y := windowed(surround(StopGradient(x), own, after), kernel)
 	carrier := IdentityWithCustomGradient(x, func(_, v *Node) *Node { return windowed(surround(v, after, own), Reverse(kernel, 0)) })
 	return Add(y, Sub(carrier, StopGradient(x)))
+}
+
+// surround puts zeros before and after the positions of x [B, M, C].
+func surround(x *Node, before, after int) *Node {
+	parts := []*Node{x}
+	zeros := func(positions int) *Node {
+		dims := x.Shape().Dimensions
+		return Zeros(x.Graph(), shapes.Make(x.DType(), dims[0], positions, dims[2]))
+	}
+	if before > 0 {
+		parts = slices.Insert(parts, 0, zeros(before))
+	}
+	if after > 0 {
+		parts = append(parts, zeros(after))
+	}
+	return Concatenate(parts, 1)
 }
 
 // windowed computes y_i = sum over r of kernel_r * x_{i+r}, channel by channel.

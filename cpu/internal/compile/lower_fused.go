@@ -14,6 +14,9 @@ import (
 // tileElements is the aim for the elements of a tile: 8 KB of float32, a sixth of the nearest cache.
 const tileElements = 2048
 
+// shortestRun is how many rows must be consecutive for tiles to end where they do.
+const shortestRun = 8
+
 // fuser turns a fused group into a row program.
 type fuser struct {
 	em       *emitter
@@ -29,6 +32,7 @@ type virtualRegister struct {
 	full  bool // tile x cols elements, else one for each row
 	size  int
 	fixed bool // set in the prologue, lives for all tiles
+	view  int  // Step.View of the load that fills it
 }
 
 // lowerFused emits the instruction of a fused group.
@@ -53,6 +57,9 @@ func (em *emitter) lowerFused(group *graph.Group) {
 	f := &fuser{em: em, group: group, prog: p, where: make(map[*graph.Expr]exec.Address), loaded: make(map[*graph.Expr]fusedOperand)}
 	for _, e := range group.Members {
 		f.member(e)
+	}
+	if p.Run < min(p.Tile, shortestRun) {
+		p.Run = 0
 	}
 	f.assignRegisters()
 	em.emitAccess(p, f.accesses())

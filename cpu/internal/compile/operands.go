@@ -25,7 +25,7 @@ const (
 
 // newRegister makes a register.
 func (f *fuser) newRegister(full bool, size int, fixed bool) exec.Address {
-	f.virtuals = append(f.virtuals, virtualRegister{full, size, fixed})
+	f.virtuals = append(f.virtuals, virtualRegister{full: full, size: size, fixed: fixed})
 	return exec.Address{Slot: exec.SlotScratch, Offset: len(f.virtuals) - 1}
 }
 
@@ -113,7 +113,20 @@ func (f *fuser) loadStep(x *graph.Expr, from exec.Address, dims, strides []int, 
 	}
 	reg := f.newRegister(kind == graph.KindFull, x.DType.Size(), once)
 	f.addLoad(reg, from, x.DType.Size(), dims, strides, kind, once)
+	if last := len(dims) - 1; kind == graph.KindFull && !once && strides[last] == 1 && dims[last] > f.prog.Cols && dims[last]%f.prog.Cols == 0 {
+		f.prog.Views++
+		f.prog.Steps[len(f.prog.Steps)-1].View, f.virtuals[reg.Offset].view = f.prog.Views, f.prog.Views
+		f.prog.Run = common(f.prog.Run, dims[last]/f.prog.Cols)
+	}
 	return reg
+}
+
+// common is the greatest common divisor, of 0 and n: n.
+func common(m, n int) int {
+	for n > 0 {
+		m, n = n, m%n
+	}
+	return m
 }
 
 func (f *fuser) addLoad(dst, from exec.Address, size int, dims, strides []int, kind graph.MemberKind, once bool) {

@@ -51,12 +51,22 @@ func (f *fuser) assignRegisters() {
 		for i := range list {
 			for _, pl := range list[i].Places() {
 				if pl.Slot == exec.SlotScratch {
-					pl.Offset = a.address[pl.Offset]
+					f.place(pl, a.address[pl.Offset], pl == &list[i].Dst)
 				}
 			}
 		}
 	}
 	f.em.needScratch(a.bytes)
+	f.em.prog.Views = max(f.em.prog.Views, p.Views)
+}
+
+// place turns a virtual register into its address, or, where it is read and need not have been filled, into what its load has found.
+func (f *fuser) place(pl *exec.Address, address int, written bool) {
+	if view := f.virtuals[pl.Offset].view; view > 0 && !written {
+		*pl = exec.Address{Slot: exec.SlotView, Offset: view - 1}
+		return
+	}
+	pl.Offset = address
 }
 
 // widest is the size of the largest element among the full registers.

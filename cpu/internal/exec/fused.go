@@ -15,6 +15,8 @@ type Fused struct {
 	Prologue   []Step
 	Steps      []Step
 	Partials   []Partial
+	Views      int // operands that may be read where they are
+	Run        int // rows that are consecutive in all of these: no tile is on both sides of a multiple; 0: tiles end anywhere
 }
 
 // Address says where an operand of a step is: at Offset + row*RowStep + part*PartStep bytes from the slot.
@@ -26,6 +28,7 @@ type Address struct {
 const (
 	slotNone    = -1
 	SlotScratch = -2 // registers of the part
+	SlotView    = -3 // what a load has found: the register, or the memory itself
 )
 
 // Nowhere is the address of an operand that a kernel does not have.
@@ -35,8 +38,11 @@ func (a *Address) at(fr *frame, part, row int) unsafe.Pointer {
 	if a.Slot >= 0 {
 		return unsafe.Add(fr.ptrs[a.Slot], a.Offset+row*a.RowStep+part*a.PartStep)
 	}
-	if a.Slot == SlotScratch {
+	switch a.Slot {
+	case SlotScratch:
 		return unsafe.Add(fr.scratch[part], a.Offset)
+	case SlotView:
+		return fr.views[part][a.Offset]
 	}
 	return nil
 }
@@ -58,6 +64,7 @@ type Step struct {
 	Dst, A, B, C Address
 	Extent       Extent
 	Load         *StridedLoad
+	View         int // of a load, from 1: which one it is; 0: what it loads is always read in the register
 }
 
 // Partial is a reduction over all rows: each part accumulates its own, and they are combined in order.
@@ -115,11 +122,15 @@ func (p *Fused) runRows(fr *frame, part, lo, hi int) {
 	for i := range p.Prologue {
 		p.Prologue[i].exec(fr, part, 0, p.Tile, p.Cols)
 	}
-	for row := lo; row < hi; row += p.Tile {
+	for row := lo; row < hi; {
 		n := min(p.Tile, hi-row)
+		if p.Run > 0 {
+			n = min(n, p.Run-row%p.Run)
+		}
 		for i := range p.Steps {
 			p.Steps[i].exec(fr, part, row, n, p.Cols)
 		}
+		row += n
 	}
 }
 
@@ -138,7 +149,10 @@ func (s *Step) exec(fr *frame, part, row, n, cols int) {
 		rows, cols = 1, 1
 	}
 	if s.Load != nil {
-		s.Load.run(dst, s.A.at(fr, part, 0), row*cols, rows*cols)
+		at := s.Load.run(dst, s.A.at(fr, part, 0), row*cols, rows*cols, s.View > 0)
+		if s.View > 0 {
+			fr.views[part][s.View-1] = at
+		}
 		return
 	}
 	s.Kernel(dst, s.A.at(fr, part, row), s.B.at(fr, part, row), s.C.at(fr, part, row), rows, cols)
@@ -155,10 +169,11 @@ type StridedLoad struct {
 	Dims, Strides []int
 }
 
-// run copies count elements from position start of the view on.
-func (l *StridedLoad) run(dst, src unsafe.Pointer, start, count int) {
+// run copies count elements from position start of the view on, and tells where they are: in dst, or, if they need not be copied and
+// are consecutive in memory, there.
+func (l *StridedLoad) run(dst, src unsafe.Pointer, start, count int, direct bool) unsafe.Pointer {
 	if count == 0 {
-		return
+		return dst
 	}
 	last := len(l.Dims) - 1
 	var index [MaxRank]int
@@ -168,13 +183,17 @@ func (l *StridedLoad) run(dst, src unsafe.Pointer, start, count int) {
 		rest /= l.Dims[i]
 		offset += index[i] * l.Strides[i]
 	}
+	if direct && l.Strides[last] == 1 && index[last]+count <= l.Dims[last] {
+		return unsafe.Add(src, offset*l.Size)
+	}
+	to := dst
 	for {
 		n := min(count, l.Dims[last]-index[last])
-		l.copyRun(dst, unsafe.Add(src, offset*l.Size), n)
+		l.copyRun(to, unsafe.Add(src, offset*l.Size), n)
 		if count -= n; count == 0 {
-			return
+			return dst
 		}
-		dst = unsafe.Add(dst, n*l.Size)
+		to = unsafe.Add(to, n*l.Size)
 		offset -= index[last] * l.Strides[last]
 		index[last] = 0
 		for i := last - 1; i >= 0; i-- {

@@ -39,6 +39,7 @@ type Program struct {
 
 	ArenaBytes   int        // of an execution, besides scratch
 	ScratchBytes int        // for each part of a task
+	Views        int        // the most of a Fused
 	Children     []*Program // closures
 	Donors       []int      // for each result: the parameter whose memory it may take over, or -1
 
@@ -77,8 +78,9 @@ type frame struct {
 	prog     *Program
 	ptrs     []unsafe.Pointer // by slot
 	arena    *arena
-	scratch  []unsafe.Pointer // by part
-	calls    []kernelCall     // by part
+	scratch  []unsafe.Pointer   // by part
+	views    [][]unsafe.Pointer // by part: what SlotView means
+	calls    []kernelCall       // by part
 	parallel bool
 	dotBatch int // the batch that a shared product is at
 }
@@ -114,6 +116,9 @@ func (p *Program) take() *frame {
 	p.mu.Unlock()
 	if fr == nil {
 		fr = &frame{prog: p, ptrs: make([]unsafe.Pointer, len(p.Slots)), scratch: make([]unsafe.Pointer, threads), calls: make([]kernelCall, threads)}
+		for range threads {
+			fr.views = append(fr.views, make([]unsafe.Pointer, kernel.RoundUp(p.Views, CacheLine/8))) // on a cache line of its own
+		}
 		for i := range p.Slots {
 			if s := &p.Slots[i]; s.Kind == SlotConst {
 				fr.ptrs[i] = s.Constant
@@ -152,6 +157,9 @@ func (p *Program) give(fr *frame) {
 		}
 	}
 	clear(fr.scratch)
+	for _, views := range fr.views {
+		clear(views)
+	}
 	p.Machine.arenas.give(fr.arena)
 	fr.arena = nil
 	p.mu.Lock()
