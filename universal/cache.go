@@ -53,13 +53,13 @@ func (m Decoder) CacheShapes(rows, capacity, _ int) []shapes.Shape {
 	return m.cacheShapes(rows, capacity, m.Halting.Limit(0))
 }
 
-// cacheShapes lists the tensors of the cache: for each step the keys [R, K, D/K, S], the values [R, K, S, D/K], and the windows of its
+// cacheShapes lists the tensors of the cache: for each step the keys and the values, both [R, K, S, D/K], and the windows of its
 // transition. They start as zeros. S is the capacity.
 func (c Config) cacheShapes(rows, capacity, steps int) []shapes.Shape {
 	var list []shapes.Shape
 	add := func(dims ...int) { list = append(list, shapes.Make(precision(c.Precision), dims...)) }
 	for range steps {
-		add(rows, c.Heads, c.Width/c.Heads, capacity)
+		add(rows, c.Heads, capacity, c.Width/c.Heads)
 		add(rows, c.Heads, capacity, c.Width/c.Heads)
 		for _, w := range c.Transition.CacheWindows(c.Width) {
 			add(rows, w.Positions, w.Channels)
@@ -70,10 +70,7 @@ func (c Config) cacheShapes(rows, capacity, steps int) []shapes.Shape {
 
 // CacheCapacityAxis is the axis of the i-th of CacheShapes that is as long as the capacity, -1 if it has none.
 func (c Config) CacheCapacityAxis(i int) int {
-	switch i % c.cachedPerStep() {
-	case 0:
-		return 3
-	case 1:
+	if i%c.cachedPerStep() < 2 { // keys and values
 		return 2
 	}
 	return -1
@@ -153,7 +150,7 @@ func (m Decoder) DecodeStep(scope *model.Scope, tokens *Node, cache *Cache) *Nod
 // newCachedStack is a causal stack over positions that follow those in the cache. Padding stands in front of the first token only.
 func (c Config) newCachedStack(scope *model.Scope, tokens *Node, cache *Cache) *stack {
 	inner, g, n := scope.At("decoder"), tokens.Graph(), tokens.Shape().Dimensions[1]
-	capacity := cache.Tensors[0].Shape().Dimensions[3]
+	capacity := cache.Tensors[0].Shape().Dimensions[2]
 	index := Add(Iota(g, shapes.Make(int32Type, 1, n), 1), cache.Length) // [1, N], from 0
 	keys := Iota(g, shapes.Make(int32Type, 1, n, 1, capacity), 3)
 	return &stack{
@@ -186,9 +183,9 @@ func (c *stepCache) begin(t int) { c.t, c.windows = t, 0 }
 // extend adds the keys and values of the new positions to the cache and gives those of all.
 func (c *stepCache) extend(context *attentionContext) *attentionContext {
 	keys, values := &c.Tensors[(c.t-1)*c.perStep], &c.Tensors[(c.t-1)*c.perStep+1]
-	*keys = write(*keys, channelsFirst(context.key), c.Length, 3)
+	*keys = write(*keys, headsFirst(context.key), c.Length, 2)
 	*values = write(*values, headsFirst(context.value), c.Length, 2)
-	return &attentionContext{key: positionsFirst(*keys), value: headsFirst(*values)}
+	return &attentionContext{key: headsFirst(*keys), value: headsFirst(*values)}
 }
 
 // previous puts the cached window of positions in front of x [R, N, C], and caches the last positions of both.

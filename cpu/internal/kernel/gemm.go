@@ -26,6 +26,10 @@ type Gemm struct {
 	// nil if run does as well.
 	gemvSplitK func(call *GemmCall)
 
+	// gemvDots computes one row of c in call.strips times dotsColumns columns, where the terms of a sum lie side by side in both operands
+	// and fill whole vectors of dotsBytes, each from several partial sums; nil if run does as well.
+	gemvDots func(call *GemmCall)
+
 	rounded *rounded // not nil: operands are rounded to bfloat16, and of the functions above only those that pack are there
 }
 
@@ -43,6 +47,8 @@ func (kr *Gemm) panelBytes(k int) int {
 const (
 	gemvBytes   = 256 // of the columns of Gemm.gemv
 	splitKBytes = 64  // of Gemm.gemvSplitK
+	dotsColumns = 8   // of Gemm.gemvDots
+	dotsBytes   = 32
 )
 
 // GemmCall holds the arguments of an inner loop: c[r, j] (+)= sum over i < k of a[r*aRow + i*aK] * panel[i*panelRow + j].
@@ -62,7 +68,7 @@ type GemmCall struct {
 	panelRow int
 
 	next   uintptr // where the next call's a begins: fetched into the cache, 64 bytes for each k; never read
-	strips int     // of gemmTiles
+	strips int     // of gemmTiles, and of columns of gemvDots
 }
 
 const (
@@ -84,6 +90,13 @@ type Matmul struct {
 	PackA    bool // elements along k are far apart: copy strips of a first
 	Direct   bool // b is read where it is
 	SplitK   bool // a single row may be computed from partial sums: not what it is among other rows, to the last bit
+	Dots     bool // b is read where it is, column by column: only with SplitK and CanDot
+}
+
+// CanDot tells whether a single row can be computed by Gemm.gemvDots.
+func (g *Matmul) CanDot() bool {
+	size := g.Kernel.size
+	return g.M == 1 && g.Kernel.gemvDots != nil && !g.Kernel.Rounds() && g.AK == size && g.BK == size && g.K > 0 && g.K*size%dotsBytes == 0 && g.N > 0 && g.N%dotsColumns == 0
 }
 
 // Panels is the number of panels of b.
@@ -96,7 +109,7 @@ func (g *Matmul) CanReadDirectly() bool {
 
 // PackedBytes is the memory for all of b, packed.
 func (g *Matmul) PackedBytes() int {
-	if g.Direct {
+	if g.Direct || g.Dots {
 		return 0
 	}
 	return g.Panels() * g.Kernel.panelBytes(g.K)
@@ -151,6 +164,11 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 	call.panelRow = kr.NR * kr.size
 	if g.Direct {
 		call.panelRow = g.BK
+	}
+	if g.Dots {
+		call.k, call.a, call.panel, call.c, call.panelRow, call.strips = g.K, a, b, c, g.BN, g.N/dotsColumns
+		kr.gemvDots(call)
+		return
 	}
 	call.add = 0
 	if accumulate {

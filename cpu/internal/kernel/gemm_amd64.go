@@ -40,12 +40,12 @@ func simdGemm[T Float](table [][2]func(*GemmCall), lanes int, bits bool) *Gemm {
 	if bits {
 		rows = packRows512
 	}
-	gemv, splitK := gemvY32, gemvSplitKY32
+	gemv, splitK, dots := gemvY32, gemvSplitKY32, gemvDotsY32
 	if size == 8 {
-		gemv, splitK = gemvY64, gemvSplitKY64
+		gemv, splitK, dots = gemvY64, gemvSplitKY64, gemvDotsY64
 	}
 	return &Gemm{
-		packRows: rows, gemv: gemv, gemvSplitK: splitK,
+		packRows: rows, gemv: gemv, gemvSplitK: splitK, gemvDots: dots,
 		MR: len(table), NR: nr, lanes: lanes, size: size,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			if size == 4 && kStride == 4 && nStride != 4 {

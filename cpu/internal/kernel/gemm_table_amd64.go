@@ -367,7 +367,13 @@ func gemvY32(call *GemmCall)
 func gemvSplitKY32(call *GemmCall)
 
 //go:noescape
+func gemvDotsY32(call *GemmCall)
+
+//go:noescape
 func gemvY64(call *GemmCall)
 
 //go:noescape
 func gemvSplitKY64(call *GemmCall)
+
+//go:noescape
+func gemvDotsY64(call *GemmCall)

@@ -201,7 +201,8 @@ func compareMoves[T Float](t *testing.T, set *Set, x, y []T, rows, cols int) {
 }
 
 // TestMatmul compares matrix products of every level with plain loops: whole and partial tiles, operands stored by
-// rows and columns, packed and read in place, sums longer than a block.
+// rows and columns, packed and read in place, sums longer than a block, single rows.
+// Caught when planted: sums of gemvDots in another order; one eight of columns too few.
 func TestMatmul(t *testing.T) {
 	for _, set := range sets {
 		t.Run(string(set.Level)+"/float32", func(t *testing.T) { compareMatmul[float32](t, set.Gemm[dtypes.Float32]) })
@@ -211,7 +212,7 @@ func TestMatmul(t *testing.T) {
 
 func compareMatmul[T Float](t *testing.T, kernel *Gemm) {
 	rng := rand.New(rand.NewSource(2))
-	size := kernel.size
+	size, dots := kernel.size, 0
 	for i := range 120 {
 		m, n, k := 1+rng.Intn(40), 1+rng.Intn(80), 1+rng.Intn(40)
 		switch i % 10 {
@@ -221,9 +222,11 @@ func compareMatmul[T Float](t *testing.T, kernel *Gemm) {
 			m = 380 + rng.Intn(30)
 		case 2:
 			n = kernel.NR * (1 + rng.Intn(4))
+		case 3, 4: // a single row
+			m, n, k = 1, 8*(1+rng.Intn(8)), 8*(1+rng.Intn(20))
 		}
 		a, b := draw[T](rng, m*k, false), draw[T](rng, k*n, false)
-		g := Matmul{M: m, N: n, K: k, ARow: k * size, AK: size, BK: n * size, BN: size, CRow: n * size, Kernel: kernel}
+		g := Matmul{M: m, N: n, K: k, ARow: k * size, AK: size, BK: n * size, BN: size, CRow: n * size, Kernel: kernel, SplitK: m == 1}
 		aAt, bAt := func(r, c int) T { return a[r*k+c] }, func(r, c int) T { return b[r*n+c] }
 		if rng.Intn(2) == 0 {
 			g.ARow, g.AK, g.PackA = size, m*size, rng.Intn(2) == 0
@@ -236,6 +239,9 @@ func compareMatmul[T Float](t *testing.T, kernel *Gemm) {
 		g.Direct = g.CanReadDirectly() && rng.Intn(2) == 0
 		c, start := make([]T, m*n), T(0)
 		accumulate := rng.Intn(2) == 0
+		if g.Dots = g.CanDot(); g.Dots {
+			dots, accumulate = dots+1, false
+		}
 		if accumulate {
 			start = 2
 			for j := range c {
@@ -255,12 +261,15 @@ func compareMatmul[T Float](t *testing.T, kernel *Gemm) {
 			}
 		}
 	}
+	if kernel.gemvDots != nil && dots < 4 {
+		t.Errorf("gemvDots was used %d times of 120", dots)
+	}
 }
 
 func multiplyOnce[T Float](g *Matmul, a, b, c []T, accumulate bool) {
 	packed, strips := make([]T, g.PackedBytes()/g.Kernel.size+1), make([]T, g.StripBytes()/g.Kernel.size+1)
 	right := pointer(b)
-	if !g.Direct {
+	if !g.Direct && !g.Dots {
 		g.Pack(pointer(packed), right, 0, g.Panels())
 		right = pointer(packed)
 	}

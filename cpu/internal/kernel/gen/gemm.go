@@ -61,6 +61,8 @@ func gemm() (map[string][]byte, error) {
 		v.gemv(&asm)
 		declare("gemvSplitK" + v.element())
 		v.gemvSplitK(&asm)
+		declare("gemvDots" + v.element())
+		v.gemvDots(&asm)
 	}
 	source, err := format.Source(table.Bytes())
 	return map[string][]byte{"gemm_amd64.s": asm.Bytes(), "gemm_table_amd64.go": source}, err

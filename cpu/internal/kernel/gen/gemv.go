@@ -75,6 +75,72 @@ func (v *variant) gemvSplitK(w *bytes.Buffer) {
 	p("RET")
 }
 
+// gemvDots writes Gemm.gemvDots: eight sums of products at a time, each over the lanes of one vector, which are added up at the end.
+// Registers beyond those of beginRow: BX eights that are left, R8 the first of their rows, R10 three distances of rows, R11 and R12 rows
+// 0 and 4 at the term, R9 where the left row begins.
+func (v *variant) gemvDots(w *bytes.Buffer) {
+	p := v.beginRow(w, "gemvDots")
+	p("MOVQ 96(DI), BX")
+	p("MOVQ AX, R9")
+	p("MOVQ SI, R8")
+	p("LEAQ (R13)(R13*2), R10")
+	fmt.Fprintln(w, "eight:")
+	for i := range 8 {
+		p("VXORPS Y%d, Y%d, Y%d", i, i, i)
+	}
+	p("MOVQ 0(DI), CX")
+	p("MOVQ R9, AX")
+	p("MOVQ R8, R11")
+	p("LEAQ (R8)(R13*4), R12")
+	fmt.Fprintln(w, "loop:")
+	p("%s (AX), Y8", v.move)
+	for i, base := range []string{"R11", "R12"} {
+		for j, distance := range []string{"", "(R13*1)", "(R13*2)", "(R10*1)"} {
+			p("VFMADD231%s (%s)%s, Y8, Y%d", v.suffix, base, distance, 4*i+j)
+		}
+	}
+	for _, pointer := range []string{"AX", "R11", "R12"} {
+		p("ADDQ $%d, %s", v.width, pointer)
+	}
+	p("SUBQ $%d, CX", v.lanes())
+	p("JNE loop")
+	add := func(a, b int) { p("VHADD%s Y%d, Y%d, Y%d", v.suffix, b, a, a) }
+	halves := func(a, b int) { // [low a, low b] + [high a, high b]
+		p("VPERM2F128 $0x20, Y%d, Y%d, Y8", b, a)
+		p("VPERM2F128 $0x31, Y%d, Y%d, Y9", b, a)
+		p("VADD%s Y9, Y8, Y%d", v.suffix, a)
+	}
+	for i := 0; i < 8; i += 2 {
+		add(i, i+1)
+	}
+	if v.suffix == "PS" {
+		add(0, 2)
+		add(4, 6)
+		halves(0, 4)
+		p("%s Y0, (DX)", v.move)
+		p("ADDQ $%d, DX", v.width)
+	} else {
+		halves(0, 2)
+		halves(4, 6)
+		p("%s Y0, (DX)", v.move)
+		p("%s Y4, %d(DX)", v.move, v.width)
+		p("ADDQ $%d, DX", 2*v.width)
+	}
+	p("LEAQ (R8)(R13*8), R8")
+	p("DECQ BX")
+	p("JNE eight")
+	p("VZEROUPPER")
+	p("RET")
+}
+
+// lanes is how many elements a register holds.
+func (v *variant) lanes() int {
+	if v.suffix == "PS" {
+		return v.width / 4
+	}
+	return v.width / 8
+}
+
 // beginRow writes the beginning of a function on one row: registers as in block, vectors 0 to 7 zero.
 func (v *variant) beginRow(w *bytes.Buffer, form string) (p func(format string, args ...any)) {
 	p = func(format string, args ...any) { fmt.Fprintf(w, "\t"+format+"\n", args...) }
