@@ -52,6 +52,7 @@ var List = []Entry{
 	{"lambada-adaptive", "lambada with adaptive halting", LambadaAdaptive},
 	{"lambada-reading", "LAMBADA as reading comprehension: answers are words of the passage; fill in task.path and task.prose", LambadaReading},
 	{"lambada-reading-adaptive", "lambada-reading with adaptive halting", LambadaReadingAdaptive},
+	{"lambada-reading-annotated", "lambada-reading that learns most of the development set too", LambadaReadingAnnotated},
 	{"lambada-paper", "lambada on the authors' novels, at the size of their base model", LambadaPaper},
 	{"lambada-reading-paper", "lambada-reading likewise", LambadaReadingPaper},
 	{"multi30k", "translation of captions, English to German, lower-cased and tokenized: fill in task.path; hours on a thread", Multi30k},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -44,6 +45,26 @@ func (d Data) readSets() (s sets, err error) {
 		*of = found
 	}
 	return s, nil
+}
+
+// keptOfTen is every which passage of the development set is not learned.
+const keptOfTen = 10
+
+// annotated takes the passages to learn out of the development set: nine of ten, of them those whose answer stands in the context and that
+// do not stand in the test.
+func (s *sets) annotated() (learned []passage) {
+	test := texts(s.test)
+	var kept []passage
+	for i, p := range s.development {
+		switch {
+		case i%keptOfTen == 0:
+			kept = append(kept, p)
+		case slices.Contains(p.context(), p.answer()) && !test[p.text()]:
+			learned = append(learned, p)
+		}
+	}
+	s.development = kept
+	return learned
 }
 
 // readWordList reads the words of the list that occur at least minCount times.

@@ -7,7 +7,7 @@
 // al., "Broad Context Language Modeling as Reading Comprehension", 2017): all sentences but the last are the context, the last one
 // without its last word is the question, and a word of the context is the answer.
 //
-// Nothing of LAMBADA is trained on, and words are known from the training text alone. The passages come in two versions, plain text and
+// Nothing of LAMBADA is trained on, unless [Reading.Annotated] says so, and words are known from the training text alone. The passages come in two versions, plain text and
 // JSON lines, which are named and never mixed: figures on the one do not compare with figures on the other.
 package lambada
 
@@ -77,6 +77,9 @@ type Reading struct {
 	// Withheld learns no answer that the last sentence gives away: one that stands in it already, or that at least a fiftieth of the
 	// places of the word before it in the training text go on with, its own not counted. LAMBADA's passages were chosen so, by language models and by people.
 	Withheld bool `json:"withheld,omitzero"`
+	// Annotated is the share of the passages learned that are of the development set, with the words that people found. A tenth of that
+	// set is not learned and is the development set then. 0, as in the paper: nothing of LAMBADA is learned.
+	Annotated float64 `json:"annotated,omitzero"`
 }
 
 const defaultLength = 128
@@ -93,6 +96,12 @@ func (c Language) Validate() error {
 func (c Reading) Validate() error {
 	if !(c.Hidden >= 0 && c.Hidden < 1) {
 		return fmt.Errorf("hidden is %v: it must be a share, at least 0 and below 1", c.Hidden)
+	}
+	if !(c.Annotated >= 0 && c.Annotated <= 1) {
+		return fmt.Errorf("annotated is %v: it must be a share, from 0 to 1", c.Annotated)
+	}
+	if c.Annotated > 0 && c.Version == OpenAI {
+		return fmt.Errorf("annotated is %v: the version %s has no development set to learn from; set it to 0, or choose %s", c.Annotated, OpenAI, Plain)
 	}
 	return c.Data.Validate()
 }

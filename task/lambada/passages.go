@@ -30,6 +30,7 @@ func newPassage(words []string) passage {
 	return p
 }
 
+func (p passage) text() string       { return strings.Join(p.words, " ") }
 func (p passage) answer() string     { return p.words[len(p.words)-1] }
 func (p passage) context() []string  { return p.words[:p.question] }
 func (p passage) sentence() []string { return p.words[p.question : len(p.words)-1] } // without the answer

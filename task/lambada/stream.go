@@ -57,10 +57,13 @@ type questions struct {
 	list   []candidate // learned
 	held   []candidate // that validate, where the version has no development set: a fiftieth, neighbours together
 	hidden float64
+
+	annotated []passage // of the development set, learned
+	share     float64   // of them
 }
 
-func newQuestions(t *Task, c Reading) questions {
-	q := questions{corpus: t.corpus, coding: t.coding, hidden: c.Hidden}
+func newQuestions(t *Task, c Reading, annotated []passage) questions {
+	q := questions{corpus: t.corpus, coding: t.coding, hidden: c.Hidden, annotated: annotated, share: c.Annotated}
 	for i, candidate := range t.corpus.candidates(c) {
 		if len(t.sets.development) == 0 && i/100%50 == 0 {
 			q.held = append(q.held, candidate)
@@ -82,9 +85,19 @@ func (q questions) examples() []task.Example {
 
 // training is a passage with a share of its content words hidden, and markers whose numbers are drawn.
 func (q questions) training(seedValue uint64, i int64) task.Example {
-	n := int64(len(q.list))
-	order := seed.NewPermutation(seedValue, "lambada/epoch", i/n, len(q.list))
 	rng := seed.Rand(seedValue, "lambada/markers", i)
 	hide := func(word string) bool { return isContent(word) && rng.Float64() < q.hidden }
-	return q.coding.hidden(q.passage(q.list[order.At(int(i%n))]), hide, rng.Perm(markers))
+	return q.coding.hidden(q.learned(seedValue, i), hide, rng.Perm(markers))
+}
+
+// learned is the i-th passage: one of the development set, drawn, or the next of the books.
+func (q questions) learned(seedValue uint64, i int64) passage {
+	if q.share > 0 {
+		if rng := seed.Rand(seedValue, "lambada/annotated", i); rng.Float64() < q.share {
+			return q.annotated[rng.IntN(len(q.annotated))]
+		}
+	}
+	n := int64(len(q.list))
+	order := seed.NewPermutation(seedValue, "lambada/epoch", i/n, len(q.list))
+	return q.passage(q.list[order.At(int(i%n))])
 }

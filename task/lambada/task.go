@@ -73,7 +73,13 @@ func (c Reading) Open() (task.Task, error) {
 	}
 	t.coding = coding{task.Vocabularies{Tokenizer: vocab.Whitespace, Source: v, Target: v}}
 	t.example = t.coding.question
-	q := newQuestions(t, c)
+	var annotated []passage
+	if c.Annotated > 0 {
+		if annotated = t.sets.annotated(); len(annotated) == 0 {
+			return nil, fmt.Errorf("annotated is %v, but the development set has no passage whose answer stands in its context", c.Annotated)
+		}
+	}
+	q := newQuestions(t, c, annotated)
 	if len(q.list) == 0 {
 		return nil, fmt.Errorf("the books have no passage whose answer stands in its context: add books")
 	}
@@ -84,6 +90,10 @@ func (c Reading) Open() (task.Task, error) {
 		what = "last words of sentences"
 	}
 	t.describe(fmt.Sprintf("%d passages; answers: %s", len(q.list), what))
+	if c.Annotated > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("%d passages of the development set are learned, %v of the examples; %d are not", len(annotated), c.Annotated, len(t.sets.development)))
+		t.reaches(annotated)
+	}
 	return t, nil
 }
 
@@ -131,7 +141,13 @@ func (t *Task) describe(training string) {
 	if n := shared(t.sets.development, t.sets.test); n > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d lines of the development set stand in the test too", n))
 	}
-	for _, p := range slices.Concat(t.sets.development, t.sets.control) {
+	t.reaches(t.sets.development)
+	t.reaches(t.sets.control)
+}
+
+// reaches extends the longest source and target to those of passages.
+func (t *Task) reaches(passages []passage) {
+	for _, p := range passages {
 		e := t.example(p)
 		t.longest = [2]int{max(t.longest[0], len(e.Source)), max(t.longest[1], len(e.Target))}
 	}
@@ -139,16 +155,22 @@ func (t *Task) describe(training string) {
 
 // shared counts the passages of one set that stand in another.
 func shared(of, in []passage) (n int) {
-	there := map[string]bool{}
-	for _, p := range in {
-		there[fmt.Sprint(p.words)] = true
-	}
+	there := texts(in)
 	for _, p := range of {
-		if there[fmt.Sprint(p.words)] {
+		if there[p.text()] {
 			n++
 		}
 	}
 	return n
+}
+
+// texts is the set of the passages' texts.
+func texts(passages []passage) map[string]bool {
+	there := map[string]bool{}
+	for _, p := range passages {
+		there[p.text()] = true
+	}
+	return there
 }
 
 // set is passages and what they are called.

@@ -2,6 +2,7 @@ package lambada
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"reflect"
@@ -24,6 +25,7 @@ func TestConformance(t *testing.T) {
 		"reading":                         Reading{Data: plain},
 		"reading, hidden":                 Reading{Data: plain, Hidden: 0.5},
 		"reading, last":                   Reading{Data: plain, LastOnly: true},
+		"reading, annotated":              Reading{Data: plain, Hidden: 0.2, Annotated: 0.6},
 		"reading, other version, hundred": Reading{Data: Data{Path: openAI.Path, Prose: openAI.Prose, Version: OpenAI, Vocabulary: 12}},
 	} {
 		t.Run(name, func(t *testing.T) { tasktest.Run(t, opened(t, c)) })
@@ -161,6 +163,60 @@ func TestWithheld(t *testing.T) {
 	if told["kept"] < 3 || told["in its sentence"] < 3 || told["told by the word before"] < 3 {
 		t.Errorf("shows nothing: %v", told)
 	}
+}
+
+// Annotated learns nine of ten passages of the development set, but for those that the test has and those whose answer does not stand in
+// the context, as often as it says; the tenth passages are the development set then. Other passages are of the books as before.
+// Caught when planted: the tenth learned too; a passage of the test learned; the share of the books.
+func TestAnnotated(t *testing.T) {
+	d, rng := data(t), rand.New(rand.NewPCG(7, 1))
+	lines := strings.Split(strings.TrimSpace(passages(rng, 40)), "\n")
+	lines[13] = strings.Split(string(read(t, d.Path, Test)), "\n")[5]
+	lines[24] = strings.ReplaceAll(lines[24], "xantippe has", "anna has")
+	lines[24] = lines[24][:strings.LastIndex(lines[24], " ")] + " harbours"
+	write(t, d.Path, Development, strings.Join(lines, "\n")+"\n")
+	const n, share = 4000, 0.3
+	tk := opened(t, Reading{Data: d, Annotated: share})
+	kept := texts(tk.sets.development)
+	if len(kept) != 4 {
+		t.Errorf("%d passages are left, want 4", len(kept))
+	}
+	sources := map[string]int{} // with the number of the passage, which no other has
+	for i, line := range lines {
+		if kept[line] != (i%10 == 0) {
+			t.Errorf("passage %d is left: %v", i, kept[line])
+		}
+		sources[number(strings.Fields(line))] = i
+	}
+	learned := map[int]int{}
+	q := newQuestions(tk, Reading{Data: d, Annotated: share}, mustAnnotated(t, d))
+	for i := range n {
+		if p := q.learned(1, int64(i)); p.words[0] == "``" {
+			learned[sources[number(p.words)]]++
+		}
+	}
+	total := 0
+	for i := range lines {
+		if want := i%10 != 0 && i != 13 && i != 24; want != (learned[i] > 0) {
+			t.Errorf("passage %d is learned %d times", i, learned[i])
+		}
+		total += learned[i]
+	}
+	if got := float64(total) / n; math.Abs(got-share) > 0.03 {
+		t.Errorf("%.3f of the passages learned are annotated, want %v", got, share)
+	}
+}
+
+// number is the number in a passage.
+func number(words []string) string { return words[slices.Index(words, "at")+1] }
+
+func mustAnnotated(t *testing.T, d Data) []passage {
+	t.Helper()
+	s, err := d.readSets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.annotated()
 }
 
 // penEnd is where the second sentence begins.
