@@ -5,8 +5,8 @@
 //
 // The cache holds, for each row, keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with
 // separable convolutions of F channels T (2 D + 4 F) more; besides, for each source, whatever the beam, and once for all steps, keys and
-// values of its M positions, 2 M D, or, with untied layers, 2 T M D. S starts at 16, or at 64 where compiling takes long, and grows by half when it is
-// reached, so that there are few shapes.
+// values of its M positions, 2 M D, or, with untied layers, 2 T M D. S starts at 16, or at 64 where compiling takes long, and grows by
+// half when it is reached, so that there are few shapes.
 // That of a recurrent network holds the state and the cell of each layer, 2 D numbers, whatever S; besides, for each source, as much again
 // and, with attention, M D.
 //
