@@ -52,8 +52,15 @@ func memory(operation string, depth halting.Policy, suffix string) Run {
 	return r
 }
 
+// program learns additions in large batches, and what has comparisons and products, which are learned late, in many small ones (LOG.md).
 func program(operations string, depth halting.Policy, suffix string) Run {
-	return learningToExecute(operations+suffix, depth, execute.Program{Operations: operations, Nesting: 2, Length: 5})
+	r := learningToExecute(operations+suffix, depth, execute.Program{Operations: operations, Nesting: 2, Length: 5})
+	if operations != execute.Addition {
+		r.Training.Schedule = Schedule{training.Cosine{Peak: 2e-3, Floor: 1e-5, Warmup: 200}}
+		r.Training.Steps, r.Training.Batch = 200_000, Batch{Tokens: 512}
+		r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 500, 5000, 5000
+	}
+	return r
 }
 
 const adaptive = "-adaptive"
