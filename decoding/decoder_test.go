@@ -365,27 +365,36 @@ func TestBatchesHaveTheLogitsOfTheirSources(t *testing.T) {
 	}
 }
 
-// The cache has the size that the package comment states: 2 T S D numbers a row, T (2 D + 4 F) more with convolutions, and 2 M D for the source.
-// Caught when planted: room doubled in place of half as much more; keys of the source kept for every step.
+// The cache has the size that the package comment states: 2 T S D numbers a row, T (2 D + 4 F) more with convolutions, and 2 M D for the
+// source, whatever the rows that it has.
+// Caught when planted: room doubled in place of half as much more; keys of the source kept for every step, or for every row.
 func TestCacheSize(t *testing.T) {
 	for name, windows := range map[string]int{"FeedForward": 0, "SeparableConvolution": 3 * (2*8 + 4*8)} {
 		d := decoder(t, models(dtypes.Float64)["halting.Fixed, universal."+name+", pre-norm false"], false)
 		defer d.Close()
 		batch, _ := start(t, d, [][]vocab.ID{{2, 3, 4}, {2}})
-		tokens := []vocab.ID(nil)
+		parents, tokens, rows := []int{0, 1}, []vocab.ID(nil), 2
 		for n := range 100 {
-			if _, err := batch.Next([]int{0, 1}, tokens); err != nil {
+			if n == 60 {
+				parents, rows = []int{0, 0, 1}, 4 // each source has room for as many
+			}
+			if n == 61 {
+				parents = []int{0, 1, 2}
+			}
+			if _, err := batch.Next(parents, tokens); err != nil {
 				t.Fatal(err)
 			}
-			tokens = []vocab.ID{2, 3}
+			if tokens = []vocab.ID{2, 3}; n >= 59 {
+				tokens = []vocab.ID{2, 3, 4}
+			}
 			room := 16
 			for _, next := range []int{32, 48, 80, 128} {
 				if n >= room {
 					room = next
 				}
 			}
-			const rows, masks = 2, 2 * 8
-			if want := rows*8*(2*3*room*8+windows+2*8*8) + masks; batch.Bytes() != want {
+			const sources = 2 * (8*2*8*8 + 8) // keys and values, and masks
+			if want := rows*8*(2*3*room*8+windows) + sources; batch.Bytes() != want {
 				t.Fatalf("%s: %d bytes after %d tokens, want %d", name, batch.Bytes(), n+1, want)
 			}
 		}

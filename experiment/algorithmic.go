@@ -68,8 +68,8 @@ func Coupled(r Run) Run {
 // asThePaper is the paper's model at the size of [Copy] and of its updates: norms in front, as in the authors' code, the separable
 // convolution that section 2.1 offers as a transition, positions that start anywhere as long as they end by 400, the length of the test,
 // and the dropout and label smoothing of the authors' code. Neither the paper nor its code tells size, transition or rate for table 4; the
-// code's smallest set of parameters has width 128, filter 512 and 8 steps. With a feed-forward transition hardly more is reversed than what
-// is no longer than in training, and with norms behind addition is not learned in as many updates (LOG.md).
+// code's smallest set of parameters has width 128, filter 512 and 8 steps. LOG.md has what feed-forward
+// transitions and norms behind come to.
 //
 //	positions: sequences of up to 41 tokens start at 1 .. 361
 func asThePaper(name string, depth halting.Policy, of task.Definition) Run {

@@ -52,7 +52,8 @@ func memory(operation string, depth halting.Policy, suffix string) Run {
 	return r
 }
 
-// program learns additions in large batches, and what has comparisons and products, which are learned late, in many small ones (LOG.md).
+// program learns additions in large batches, and what has comparisons, which are learned late, in many small ones: measured with control
+// (LOG.md).
 func program(operations string, depth halting.Policy, suffix string) Run {
 	r := learningToExecute(operations+suffix, depth, execute.Program{Operations: operations, Nesting: 2, Length: 5})
 	if operations != execute.Addition {

@@ -32,7 +32,7 @@ func LambadaReading() Run { return lambadaReading("lambada-reading", lambadaStep
 func LambadaReadingAdaptive() Run { return lambadaReading("lambada-reading-adaptive", lambadaDepth) }
 
 // LambadaReadingAnnotated is LambadaReading that learns nine tenths of the development set too, half of the examples: of the text that
-// LAMBADA was made of, with the words that people found, where the books at hand are a century older.
+// LAMBADA was made of, with the words that people found, where the books at hand are a century or two older.
 func LambadaReadingAnnotated() Run {
 	r := LambadaReading()
 	r.Name = "lambada-reading-annotated"

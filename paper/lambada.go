@@ -48,7 +48,7 @@ var lambadaTable = &metricTable{
 		},
 		{
 			task: "annotated", title: "Reading comprehension, most of the development set learned too, 6 steps unless said otherwise", note: "As above, but half of the passages learned are of the development set, nine of ten of which are learned with the words that people found; those " +
-				"that stand in the test are not. So the development column is the tenth that is left, which chose checkpoints. The paper does not do so: its models learn 2,662 novels of the kind that LAMBADA was taken from, ours six that are a century older.",
+				"that stand in the test are not. So the development column is the tenth that is left, which chose checkpoints and the number of updates. The paper does not do so: its models learn 2,662 novels of the kind that LAMBADA was taken from, ours six that are a century or two older.",
 			figures: lambadaFigures("accuracy"), run: lambadaRun(experiment.LambadaReadingAnnotated),
 		},
 	},

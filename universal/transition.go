@@ -2,9 +2,8 @@ package universal
 
 import (
 	"fmt"
-	"slices"
 
-	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 )
@@ -150,18 +149,7 @@ func depthwiseConvolution(x, kernel *Node, own int) *Node {
 
 // surround puts zeros before and after the positions of x [B, M, C].
 func surround(x *Node, before, after int) *Node {
-	parts := []*Node{x}
-	zeros := func(positions int) *Node {
-		dims := x.Shape().Dimensions
-		return Zeros(x.Graph(), shapes.Make(x.DType(), dims[0], positions, dims[2]))
-	}
-	if before > 0 {
-		parts = slices.Insert(parts, 0, zeros(before))
-	}
-	if after > 0 {
-		parts = append(parts, zeros(after))
-	}
-	return Concatenate(parts, 1)
+	return Pad(x, ScalarZero(x.Graph(), x.DType()), compute.PadAxis{}, compute.PadAxis{Start: before, End: after})
 }
 
 // windowed computes y_i = sum over r of kernel_r * x_{i+r}, channel by channel.

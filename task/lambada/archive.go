@@ -47,8 +47,8 @@ func (d Data) readSets() (s sets, err error) {
 	return s, nil
 }
 
-// keptOfTen is every which passage of the development set is not learned.
-const keptOfTen = 10
+// Every keptEvery-th passage of the development set is not learned.
+const keptEvery = 10
 
 // annotated takes the passages to learn out of the development set: nine of ten, of them those whose answer stands in the context and that
 // do not stand in the test.
@@ -57,7 +57,7 @@ func (s *sets) annotated() (learned []passage) {
 	var kept []passage
 	for i, p := range s.development {
 		switch {
-		case i%keptOfTen == 0:
+		case i%keptEvery == 0:
 			kept = append(kept, p)
 		case slices.Contains(p.context(), p.answer()) && !test[p.text()]:
 			learned = append(learned, p)

@@ -7,8 +7,9 @@
 // al., "Broad Context Language Modeling as Reading Comprehension", 2017): all sentences but the last are the context, the last one
 // without its last word is the question, and a word of the context is the answer.
 //
-// Nothing of LAMBADA is trained on, unless [Reading.Annotated] says so, and words are known from the training text alone. The passages come in two versions, plain text and
-// JSON lines, which are named and never mixed: figures on the one do not compare with figures on the other.
+// Nothing of LAMBADA is trained on, unless [Reading.Annotated] says so, and words are known from the training text alone. The passages
+// come in two versions, plain text and JSON lines, which are named and never mixed: figures on the one do not compare with figures on the
+// other.
 package lambada
 
 import (

@@ -111,7 +111,9 @@ func planAttention(x *exec.Attention, gemm *kernel.Gemm) {
 		x.PackBytes[1] = kernel.RoundUp(max(x.ProductDV.PackedBytes(), x.ProductDQ.PackedBytes(), x.ProductDK.PackedBytes()), exec.CacheLine)
 		x.Limited = x.Causal && x.ProductDV.Direct && x.ProductDK.Direct
 	} else {
-		x.ProductQK.Dots = x.ProductQK.CanDot() // as PV below
+		if x.ProductQK.CanDot() { // as PV below
+			x.ProductQK.Direct, x.ProductQK.Dots = true, true
+		}
 		x.ProductPV = multiply(x.M, x.D, x.N, row, x.Size, x.V.Row, x.Size, x.Out.Row)
 		x.ProductPV.SplitK = true // with one query, each head and batch is a product of its own: none has other rows
 		x.PackBytes[0] = kernel.RoundUp(x.ProductQK.PackedBytes(), exec.CacheLine)

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -116,17 +117,9 @@ func (f *fuser) loadStep(x *graph.Expr, from exec.Address, dims, strides []int, 
 	if last := len(dims) - 1; kind == graph.KindFull && !once && strides[last] == 1 && dims[last] > f.prog.Cols && dims[last]%f.prog.Cols == 0 {
 		f.prog.Views++
 		f.prog.Steps[len(f.prog.Steps)-1].View, f.virtuals[reg.Offset].view = f.prog.Views, f.prog.Views
-		f.prog.Run = common(f.prog.Run, dims[last]/f.prog.Cols)
+		f.prog.Run = cmp.Or(f.prog.Run, dims[last]/f.prog.Cols)
 	}
 	return reg
-}
-
-// common is the greatest common divisor, of 0 and n: n.
-func common(m, n int) int {
-	for n > 0 {
-		m, n = n, m%n
-	}
-	return m
 }
 
 func (f *fuser) addLoad(dst, from exec.Address, size int, dims, strides []int, kind graph.MemberKind, once bool) {

@@ -163,7 +163,7 @@ func (p *attentionPart) strips(f func(r0, r1, keys int)) {
 
 // packed makes the right operand of a product ready in one of the two packing areas.
 func (p *attentionPart) packed(g *kernel.Matmul, b unsafe.Pointer, area int) unsafe.Pointer {
-	if g.Direct || g.Dots {
+	if g.Direct {
 		return b
 	}
 	g.Pack(p.packs[area], b, 0, g.Panels())

@@ -16,7 +16,7 @@ type Fused struct {
 	Steps      []Step
 	Partials   []Partial
 	Views      int // operands that may be read where they are
-	Run        int // rows that are consecutive in all of these: no tile is on both sides of a multiple; 0: tiles end anywhere
+	Run        int // rows that are consecutive in the first of these: no tile is on both sides of a multiple; 0: tiles end anywhere
 }
 
 // Address says where an operand of a step is: at Offset + row*RowStep + part*PartStep bytes from the slot.

@@ -90,13 +90,14 @@ type Matmul struct {
 	PackA    bool // elements along k are far apart: copy strips of a first
 	Direct   bool // b is read where it is
 	SplitK   bool // a single row may be computed from partial sums: not what it is among other rows, to the last bit
-	Dots     bool // b is read where it is, column by column: only with SplitK and CanDot
+	Dots     bool // b is Direct, and read column by column: only if CanDot, with partial sums as by SplitK
 }
 
 // CanDot tells whether a single row can be computed by Gemm.gemvDots.
 func (g *Matmul) CanDot() bool {
 	size := g.Kernel.size
-	return g.M == 1 && g.Kernel.gemvDots != nil && !g.Kernel.Rounds() && g.AK == size && g.BK == size && g.K > 0 && g.K*size%dotsBytes == 0 && g.N > 0 && g.N%dotsColumns == 0
+	whole := g.K > 0 && g.K*size%dotsBytes == 0 && g.N > 0 && g.N%dotsColumns == 0
+	return whole && g.M == 1 && g.AK == size && g.BK == size && g.Kernel.gemvDots != nil && !g.Kernel.Rounds()
 }
 
 // Panels is the number of panels of b.
@@ -109,7 +110,7 @@ func (g *Matmul) CanReadDirectly() bool {
 
 // PackedBytes is the memory for all of b, packed.
 func (g *Matmul) PackedBytes() int {
-	if g.Direct || g.Dots {
+	if g.Direct {
 		return 0
 	}
 	return g.Panels() * g.Kernel.panelBytes(g.K)

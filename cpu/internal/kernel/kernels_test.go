@@ -239,8 +239,9 @@ func compareMatmul[T Float](t *testing.T, kernel *Gemm) {
 		g.Direct = g.CanReadDirectly() && rng.Intn(2) == 0
 		c, start := make([]T, m*n), T(0)
 		accumulate := rng.Intn(2) == 0
-		if g.Dots = g.CanDot(); g.Dots {
-			dots, accumulate = dots+1, false
+		if g.CanDot() {
+			g.Direct, g.Dots, accumulate = true, true, false
+			dots++
 		}
 		if accumulate {
 			start = 2
@@ -269,7 +270,7 @@ func compareMatmul[T Float](t *testing.T, kernel *Gemm) {
 func multiplyOnce[T Float](g *Matmul, a, b, c []T, accumulate bool) {
 	packed, strips := make([]T, g.PackedBytes()/g.Kernel.size+1), make([]T, g.StripBytes()/g.Kernel.size+1)
 	right := pointer(b)
-	if !g.Direct && !g.Dots {
+	if !g.Direct {
 		g.Pack(pointer(packed), right, 0, g.Panels())
 		right = pointer(packed)
 	}

@@ -85,9 +85,6 @@ func (v *variant) gemvDots(w *bytes.Buffer) {
 	p("MOVQ SI, R8")
 	p("LEAQ (R13)(R13*2), R10")
 	fmt.Fprintln(w, "eight:")
-	for i := range 8 {
-		p("VXORPS Y%d, Y%d, Y%d", i, i, i)
-	}
 	p("MOVQ 0(DI), CX")
 	p("MOVQ R9, AX")
 	p("MOVQ R8, R11")
@@ -126,11 +123,19 @@ func (v *variant) gemvDots(w *bytes.Buffer) {
 		p("%s Y4, %d(DX)", v.move, v.width)
 		p("ADDQ $%d, DX", 2*v.width)
 	}
+	zero(p)
 	p("LEAQ (R8)(R13*8), R8")
 	p("DECQ BX")
 	p("JNE eight")
 	p("VZEROUPPER")
 	p("RET")
+}
+
+// zero clears vectors 0 to 7.
+func zero(p func(format string, args ...any)) {
+	for i := range 8 {
+		p("VXORPS Y%d, Y%d, Y%d", i, i, i)
+	}
 }
 
 // lanes is how many elements a register holds.
@@ -152,8 +157,6 @@ func (v *variant) beginRow(w *bytes.Buffer, form string) (p func(format string, 
 	p("MOVQ 32(DI), SI")
 	p("MOVQ 40(DI), DX")
 	p("MOVQ 80(DI), R13")
-	for i := range 8 {
-		p("VXORPS Y%d, Y%d, Y%d", i, i, i)
-	}
+	zero(p)
 	return p
 }
