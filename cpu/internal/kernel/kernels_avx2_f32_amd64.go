@@ -484,6 +484,76 @@ func logisticY32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+func tangentY32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	one, two := archsimd.BroadcastFloat32x8(1), archsimd.BroadcastFloat32x8(2)
+	sign := archsimd.BroadcastInt32x8(-1 << 31)
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x := loadY32(a, i)
+		minus := x.AsInt32x8().And(sign)
+		x = x.AsInt32x8().AndNot(sign).AsFloat32x8()
+		z := x.Mul(x)
+		y := z.MulAdd(archsimd.BroadcastFloat32x8(-5.70498872745e-3), archsimd.BroadcastFloat32x8(2.06390887954e-2))
+		y = y.MulAdd(z, archsimd.BroadcastFloat32x8(-5.37397155531e-2))
+		y = y.MulAdd(z, archsimd.BroadcastFloat32x8(1.33314422036e-1))
+		y = y.MulAdd(z, archsimd.BroadcastFloat32x8(-3.33332819422e-1))
+		y = y.Mul(z).MulAdd(x, x)
+		near := x.Less(archsimd.BroadcastFloat32x8(0.625))
+		x = x.Add(x)
+		x = archsimd.BroadcastFloat32x8(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x8(100)))
+		x = archsimd.BroadcastFloat32x8(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x8(-110)))
+		n := x.Mul(archsimd.BroadcastFloat32x8(1.44269504088896341)).RoundToEven()
+		r := n.MulAdd(archsimd.BroadcastFloat32x8(-0.693359375), x)
+		r = n.MulAdd(archsimd.BroadcastFloat32x8(2.12194440e-4), r)
+		p := r.MulAdd(archsimd.BroadcastFloat32x8(1.9875691500e-4), archsimd.BroadcastFloat32x8(1.3981999507e-3))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x8(8.3334519073e-3))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x8(4.1665795894e-2))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x8(1.6666665459e-1))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x8(5.0000001201e-1))
+		p = p.MulAdd(r.Mul(r), r).Add(archsimd.BroadcastFloat32x8(1))
+		h := n.Mul(archsimd.BroadcastFloat32x8(0.5)).RoundToEven()
+		x = p.Mul(h.Add(archsimd.BroadcastFloat32x8(8388608 + 127)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
+		x = x.Mul(n.Sub(h).Add(archsimd.BroadcastFloat32x8(8388608 + 127)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
+
+		x = one.Sub(two.Div(x.Add(one)))
+		x = y.Merge(x, near).AsInt32x8().Or(minus).AsFloat32x8()
+		storeY32(dst, i, x)
+	}
+	if i < end {
+		x := loadPartY32(a, i, end)
+		minus := x.AsInt32x8().And(sign)
+		x = x.AsInt32x8().AndNot(sign).AsFloat32x8()
+		z := x.Mul(x)
+		y := z.MulAdd(archsimd.BroadcastFloat32x8(-5.70498872745e-3), archsimd.BroadcastFloat32x8(2.06390887954e-2))
+		y = y.MulAdd(z, archsimd.BroadcastFloat32x8(-5.37397155531e-2))
+		y = y.MulAdd(z, archsimd.BroadcastFloat32x8(1.33314422036e-1))
+		y = y.MulAdd(z, archsimd.BroadcastFloat32x8(-3.33332819422e-1))
+		y = y.Mul(z).MulAdd(x, x)
+		near := x.Less(archsimd.BroadcastFloat32x8(0.625))
+		x = x.Add(x)
+		x = archsimd.BroadcastFloat32x8(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x8(100)))
+		x = archsimd.BroadcastFloat32x8(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x8(-110)))
+		n := x.Mul(archsimd.BroadcastFloat32x8(1.44269504088896341)).RoundToEven()
+		r := n.MulAdd(archsimd.BroadcastFloat32x8(-0.693359375), x)
+		r = n.MulAdd(archsimd.BroadcastFloat32x8(2.12194440e-4), r)
+		p := r.MulAdd(archsimd.BroadcastFloat32x8(1.9875691500e-4), archsimd.BroadcastFloat32x8(1.3981999507e-3))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x8(8.3334519073e-3))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x8(4.1665795894e-2))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x8(1.6666665459e-1))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x8(5.0000001201e-1))
+		p = p.MulAdd(r.Mul(r), r).Add(archsimd.BroadcastFloat32x8(1))
+		h := n.Mul(archsimd.BroadcastFloat32x8(0.5)).RoundToEven()
+		x = p.Mul(h.Add(archsimd.BroadcastFloat32x8(8388608 + 127)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
+		x = x.Mul(n.Sub(h).Add(archsimd.BroadcastFloat32x8(8388608 + 127)).AsInt32x8().ShiftAllLeft(23).AsFloat32x8())
+
+		x = one.Sub(two.Div(x.Add(one)))
+		x = y.Merge(x, near).AsInt32x8().Or(minus).AsFloat32x8()
+		storePartY32(dst, i, end, x)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func sqrtY32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	end := rows * cols * 4
 
@@ -959,6 +1029,7 @@ func addKernelsY32(s *Set) {
 	s.RowLeft[Key{compute.OpTypeMin, dtype}] = smallerLeftY32
 	s.Elementwise[Key{compute.OpTypeExp, dtype}] = expY32
 	s.Elementwise[Key{compute.OpTypeLogistic, dtype}] = logisticY32
+	s.Elementwise[Key{compute.OpTypeTanh, dtype}] = tangentY32
 	s.Elementwise[Key{compute.OpTypeSqrt, dtype}] = sqrtY32
 	s.Elementwise[Key{compute.OpTypeRsqrt, dtype}] = rsqrtY32
 	s.Elementwise[Key{compute.OpTypeNeg, dtype}] = negativeY32

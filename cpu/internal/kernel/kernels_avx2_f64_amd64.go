@@ -484,6 +484,78 @@ func logisticY64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+func tangentY64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	one, two := archsimd.BroadcastFloat64x4(1), archsimd.BroadcastFloat64x4(2)
+	sign := archsimd.BroadcastInt64x4(-1 << 63)
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x := loadY64(a, i)
+		minus := x.AsInt64x4().And(sign)
+		x = x.AsInt64x4().AndNot(sign).AsFloat64x4()
+		z := x.Mul(x)
+		y := z.MulAdd(archsimd.BroadcastFloat64x4(-9.64399179425052238628e-1), archsimd.BroadcastFloat64x4(-9.92877231001918586564e1))
+		y = y.MulAdd(z, archsimd.BroadcastFloat64x4(-1.61468768441708447952e3))
+		w := z.Add(archsimd.BroadcastFloat64x4(1.12811678491632931402e2)).MulAdd(z, archsimd.BroadcastFloat64x4(2.23548839060100448583e3))
+		y = y.Div(w.MulAdd(z, archsimd.BroadcastFloat64x4(4.84406305325125486048e3)))
+		y = y.Mul(z).MulAdd(x, x)
+		near := x.Less(archsimd.BroadcastFloat64x4(0.625))
+		x = x.Add(x)
+		x = archsimd.BroadcastFloat64x4(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x4(800)))
+		x = archsimd.BroadcastFloat64x4(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x4(-800)))
+		n := x.Mul(archsimd.BroadcastFloat64x4(1.44269504088896341)).RoundToEven()
+		r := n.MulAdd(archsimd.BroadcastFloat64x4(-6.93145751953125e-1), x)
+		r = n.MulAdd(archsimd.BroadcastFloat64x4(-1.42860682030941723212e-6), r)
+		q := r.Mul(r)
+		p := q.MulAdd(archsimd.BroadcastFloat64x4(1.26177193074810590878e-4), archsimd.BroadcastFloat64x4(3.02994407707441961300e-2))
+		p = p.MulAdd(q, archsimd.BroadcastFloat64x4(9.99999999999999999910e-1)).Mul(r)
+		d := q.MulAdd(archsimd.BroadcastFloat64x4(3.00198505138664455042e-6), archsimd.BroadcastFloat64x4(2.52448340349684104192e-3))
+		d = d.MulAdd(q, archsimd.BroadcastFloat64x4(2.27265548208155028766e-1)).MulAdd(q, archsimd.BroadcastFloat64x4(2))
+		p = p.Div(d.Sub(p))
+		p = p.Add(p).Add(archsimd.BroadcastFloat64x4(1))
+		h := n.Mul(archsimd.BroadcastFloat64x4(0.5)).RoundToEven()
+		x = p.Mul(h.Add(archsimd.BroadcastFloat64x4(4503599627370496 + 1023)).AsInt64x4().ShiftAllLeft(52).AsFloat64x4())
+		x = x.Mul(n.Sub(h).Add(archsimd.BroadcastFloat64x4(4503599627370496 + 1023)).AsInt64x4().ShiftAllLeft(52).AsFloat64x4())
+
+		x = one.Sub(two.Div(x.Add(one)))
+		x = y.Merge(x, near).AsInt64x4().Or(minus).AsFloat64x4()
+		storeY64(dst, i, x)
+	}
+	if i < end {
+		x := loadPartY64(a, i, end)
+		minus := x.AsInt64x4().And(sign)
+		x = x.AsInt64x4().AndNot(sign).AsFloat64x4()
+		z := x.Mul(x)
+		y := z.MulAdd(archsimd.BroadcastFloat64x4(-9.64399179425052238628e-1), archsimd.BroadcastFloat64x4(-9.92877231001918586564e1))
+		y = y.MulAdd(z, archsimd.BroadcastFloat64x4(-1.61468768441708447952e3))
+		w := z.Add(archsimd.BroadcastFloat64x4(1.12811678491632931402e2)).MulAdd(z, archsimd.BroadcastFloat64x4(2.23548839060100448583e3))
+		y = y.Div(w.MulAdd(z, archsimd.BroadcastFloat64x4(4.84406305325125486048e3)))
+		y = y.Mul(z).MulAdd(x, x)
+		near := x.Less(archsimd.BroadcastFloat64x4(0.625))
+		x = x.Add(x)
+		x = archsimd.BroadcastFloat64x4(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x4(800)))
+		x = archsimd.BroadcastFloat64x4(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x4(-800)))
+		n := x.Mul(archsimd.BroadcastFloat64x4(1.44269504088896341)).RoundToEven()
+		r := n.MulAdd(archsimd.BroadcastFloat64x4(-6.93145751953125e-1), x)
+		r = n.MulAdd(archsimd.BroadcastFloat64x4(-1.42860682030941723212e-6), r)
+		q := r.Mul(r)
+		p := q.MulAdd(archsimd.BroadcastFloat64x4(1.26177193074810590878e-4), archsimd.BroadcastFloat64x4(3.02994407707441961300e-2))
+		p = p.MulAdd(q, archsimd.BroadcastFloat64x4(9.99999999999999999910e-1)).Mul(r)
+		d := q.MulAdd(archsimd.BroadcastFloat64x4(3.00198505138664455042e-6), archsimd.BroadcastFloat64x4(2.52448340349684104192e-3))
+		d = d.MulAdd(q, archsimd.BroadcastFloat64x4(2.27265548208155028766e-1)).MulAdd(q, archsimd.BroadcastFloat64x4(2))
+		p = p.Div(d.Sub(p))
+		p = p.Add(p).Add(archsimd.BroadcastFloat64x4(1))
+		h := n.Mul(archsimd.BroadcastFloat64x4(0.5)).RoundToEven()
+		x = p.Mul(h.Add(archsimd.BroadcastFloat64x4(4503599627370496 + 1023)).AsInt64x4().ShiftAllLeft(52).AsFloat64x4())
+		x = x.Mul(n.Sub(h).Add(archsimd.BroadcastFloat64x4(4503599627370496 + 1023)).AsInt64x4().ShiftAllLeft(52).AsFloat64x4())
+
+		x = one.Sub(two.Div(x.Add(one)))
+		x = y.Merge(x, near).AsInt64x4().Or(minus).AsFloat64x4()
+		storePartY64(dst, i, end, x)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func sqrtY64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	end := rows * cols * 8
 
@@ -945,6 +1017,7 @@ func addKernelsY64(s *Set) {
 	s.RowLeft[Key{compute.OpTypeMin, dtype}] = smallerLeftY64
 	s.Elementwise[Key{compute.OpTypeExp, dtype}] = expY64
 	s.Elementwise[Key{compute.OpTypeLogistic, dtype}] = logisticY64
+	s.Elementwise[Key{compute.OpTypeTanh, dtype}] = tangentY64
 	s.Elementwise[Key{compute.OpTypeSqrt, dtype}] = sqrtY64
 	s.Elementwise[Key{compute.OpTypeRsqrt, dtype}] = rsqrtY64
 	s.Elementwise[Key{compute.OpTypeNeg, dtype}] = negativeY64

@@ -469,6 +469,72 @@ func logisticZ32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+func tangentZ32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	one, two := archsimd.BroadcastFloat32x16(1), archsimd.BroadcastFloat32x16(2)
+	sign := archsimd.BroadcastInt32x16(-1 << 31)
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x := loadZ32(a, i)
+		minus := x.AsInt32x16().And(sign)
+		x = x.AsInt32x16().AndNot(sign).AsFloat32x16()
+		z := x.Mul(x)
+		y := z.MulAdd(archsimd.BroadcastFloat32x16(-5.70498872745e-3), archsimd.BroadcastFloat32x16(2.06390887954e-2))
+		y = y.MulAdd(z, archsimd.BroadcastFloat32x16(-5.37397155531e-2))
+		y = y.MulAdd(z, archsimd.BroadcastFloat32x16(1.33314422036e-1))
+		y = y.MulAdd(z, archsimd.BroadcastFloat32x16(-3.33332819422e-1))
+		y = y.Mul(z).MulAdd(x, x)
+		near := x.Less(archsimd.BroadcastFloat32x16(0.625))
+		x = x.Add(x)
+		x = archsimd.BroadcastFloat32x16(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x16(100)))
+		x = archsimd.BroadcastFloat32x16(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x16(-110)))
+		n := x.Mul(archsimd.BroadcastFloat32x16(1.44269504088896341)).RoundToEvenScaled(0)
+		r := n.MulAdd(archsimd.BroadcastFloat32x16(-0.693359375), x)
+		r = n.MulAdd(archsimd.BroadcastFloat32x16(2.12194440e-4), r)
+		p := r.MulAdd(archsimd.BroadcastFloat32x16(1.9875691500e-4), archsimd.BroadcastFloat32x16(1.3981999507e-3))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x16(8.3334519073e-3))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x16(4.1665795894e-2))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x16(1.6666665459e-1))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x16(5.0000001201e-1))
+		p = p.MulAdd(r.Mul(r), r).Add(archsimd.BroadcastFloat32x16(1))
+		x = p.Scale(n)
+
+		x = one.Sub(two.Div(x.Add(one)))
+		x = y.Merge(x, near).AsInt32x16().Or(minus).AsFloat32x16()
+		storeZ32(dst, i, x)
+	}
+	if i < end {
+		x := loadPartZ32(a, i, end)
+		minus := x.AsInt32x16().And(sign)
+		x = x.AsInt32x16().AndNot(sign).AsFloat32x16()
+		z := x.Mul(x)
+		y := z.MulAdd(archsimd.BroadcastFloat32x16(-5.70498872745e-3), archsimd.BroadcastFloat32x16(2.06390887954e-2))
+		y = y.MulAdd(z, archsimd.BroadcastFloat32x16(-5.37397155531e-2))
+		y = y.MulAdd(z, archsimd.BroadcastFloat32x16(1.33314422036e-1))
+		y = y.MulAdd(z, archsimd.BroadcastFloat32x16(-3.33332819422e-1))
+		y = y.Mul(z).MulAdd(x, x)
+		near := x.Less(archsimd.BroadcastFloat32x16(0.625))
+		x = x.Add(x)
+		x = archsimd.BroadcastFloat32x16(100).Merge(x, x.Greater(archsimd.BroadcastFloat32x16(100)))
+		x = archsimd.BroadcastFloat32x16(-110).Merge(x, x.Less(archsimd.BroadcastFloat32x16(-110)))
+		n := x.Mul(archsimd.BroadcastFloat32x16(1.44269504088896341)).RoundToEvenScaled(0)
+		r := n.MulAdd(archsimd.BroadcastFloat32x16(-0.693359375), x)
+		r = n.MulAdd(archsimd.BroadcastFloat32x16(2.12194440e-4), r)
+		p := r.MulAdd(archsimd.BroadcastFloat32x16(1.9875691500e-4), archsimd.BroadcastFloat32x16(1.3981999507e-3))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x16(8.3334519073e-3))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x16(4.1665795894e-2))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x16(1.6666665459e-1))
+		p = p.MulAdd(r, archsimd.BroadcastFloat32x16(5.0000001201e-1))
+		p = p.MulAdd(r.Mul(r), r).Add(archsimd.BroadcastFloat32x16(1))
+		x = p.Scale(n)
+
+		x = one.Sub(two.Div(x.Add(one)))
+		x = y.Merge(x, near).AsInt32x16().Or(minus).AsFloat32x16()
+		storePartZ32(dst, i, end, x)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func sqrtZ32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	end := rows * cols * 4
 
@@ -1145,6 +1211,7 @@ func addKernelsZ32(s *Set) {
 	s.RowLeft[Key{compute.OpTypeMin, dtype}] = smallerLeftZ32
 	s.Elementwise[Key{compute.OpTypeExp, dtype}] = expZ32
 	s.Elementwise[Key{compute.OpTypeLogistic, dtype}] = logisticZ32
+	s.Elementwise[Key{compute.OpTypeTanh, dtype}] = tangentZ32
 	s.Elementwise[Key{compute.OpTypeSqrt, dtype}] = sqrtZ32
 	s.Elementwise[Key{compute.OpTypeRsqrt, dtype}] = rsqrtZ32
 	s.Elementwise[Key{compute.OpTypeNeg, dtype}] = negativeZ32

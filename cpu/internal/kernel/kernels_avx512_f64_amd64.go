@@ -469,6 +469,74 @@ func logisticZ64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+func tangentZ64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	one, two := archsimd.BroadcastFloat64x8(1), archsimd.BroadcastFloat64x8(2)
+	sign := archsimd.BroadcastInt64x8(-1 << 63)
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x := loadZ64(a, i)
+		minus := x.AsInt64x8().And(sign)
+		x = x.AsInt64x8().AndNot(sign).AsFloat64x8()
+		z := x.Mul(x)
+		y := z.MulAdd(archsimd.BroadcastFloat64x8(-9.64399179425052238628e-1), archsimd.BroadcastFloat64x8(-9.92877231001918586564e1))
+		y = y.MulAdd(z, archsimd.BroadcastFloat64x8(-1.61468768441708447952e3))
+		w := z.Add(archsimd.BroadcastFloat64x8(1.12811678491632931402e2)).MulAdd(z, archsimd.BroadcastFloat64x8(2.23548839060100448583e3))
+		y = y.Div(w.MulAdd(z, archsimd.BroadcastFloat64x8(4.84406305325125486048e3)))
+		y = y.Mul(z).MulAdd(x, x)
+		near := x.Less(archsimd.BroadcastFloat64x8(0.625))
+		x = x.Add(x)
+		x = archsimd.BroadcastFloat64x8(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x8(800)))
+		x = archsimd.BroadcastFloat64x8(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x8(-800)))
+		n := x.Mul(archsimd.BroadcastFloat64x8(1.44269504088896341)).RoundToEvenScaled(0)
+		r := n.MulAdd(archsimd.BroadcastFloat64x8(-6.93145751953125e-1), x)
+		r = n.MulAdd(archsimd.BroadcastFloat64x8(-1.42860682030941723212e-6), r)
+		q := r.Mul(r)
+		p := q.MulAdd(archsimd.BroadcastFloat64x8(1.26177193074810590878e-4), archsimd.BroadcastFloat64x8(3.02994407707441961300e-2))
+		p = p.MulAdd(q, archsimd.BroadcastFloat64x8(9.99999999999999999910e-1)).Mul(r)
+		d := q.MulAdd(archsimd.BroadcastFloat64x8(3.00198505138664455042e-6), archsimd.BroadcastFloat64x8(2.52448340349684104192e-3))
+		d = d.MulAdd(q, archsimd.BroadcastFloat64x8(2.27265548208155028766e-1)).MulAdd(q, archsimd.BroadcastFloat64x8(2))
+		p = p.Div(d.Sub(p))
+		p = p.Add(p).Add(archsimd.BroadcastFloat64x8(1))
+		x = p.Scale(n)
+
+		x = one.Sub(two.Div(x.Add(one)))
+		x = y.Merge(x, near).AsInt64x8().Or(minus).AsFloat64x8()
+		storeZ64(dst, i, x)
+	}
+	if i < end {
+		x := loadPartZ64(a, i, end)
+		minus := x.AsInt64x8().And(sign)
+		x = x.AsInt64x8().AndNot(sign).AsFloat64x8()
+		z := x.Mul(x)
+		y := z.MulAdd(archsimd.BroadcastFloat64x8(-9.64399179425052238628e-1), archsimd.BroadcastFloat64x8(-9.92877231001918586564e1))
+		y = y.MulAdd(z, archsimd.BroadcastFloat64x8(-1.61468768441708447952e3))
+		w := z.Add(archsimd.BroadcastFloat64x8(1.12811678491632931402e2)).MulAdd(z, archsimd.BroadcastFloat64x8(2.23548839060100448583e3))
+		y = y.Div(w.MulAdd(z, archsimd.BroadcastFloat64x8(4.84406305325125486048e3)))
+		y = y.Mul(z).MulAdd(x, x)
+		near := x.Less(archsimd.BroadcastFloat64x8(0.625))
+		x = x.Add(x)
+		x = archsimd.BroadcastFloat64x8(800).Merge(x, x.Greater(archsimd.BroadcastFloat64x8(800)))
+		x = archsimd.BroadcastFloat64x8(-800).Merge(x, x.Less(archsimd.BroadcastFloat64x8(-800)))
+		n := x.Mul(archsimd.BroadcastFloat64x8(1.44269504088896341)).RoundToEvenScaled(0)
+		r := n.MulAdd(archsimd.BroadcastFloat64x8(-6.93145751953125e-1), x)
+		r = n.MulAdd(archsimd.BroadcastFloat64x8(-1.42860682030941723212e-6), r)
+		q := r.Mul(r)
+		p := q.MulAdd(archsimd.BroadcastFloat64x8(1.26177193074810590878e-4), archsimd.BroadcastFloat64x8(3.02994407707441961300e-2))
+		p = p.MulAdd(q, archsimd.BroadcastFloat64x8(9.99999999999999999910e-1)).Mul(r)
+		d := q.MulAdd(archsimd.BroadcastFloat64x8(3.00198505138664455042e-6), archsimd.BroadcastFloat64x8(2.52448340349684104192e-3))
+		d = d.MulAdd(q, archsimd.BroadcastFloat64x8(2.27265548208155028766e-1)).MulAdd(q, archsimd.BroadcastFloat64x8(2))
+		p = p.Div(d.Sub(p))
+		p = p.Add(p).Add(archsimd.BroadcastFloat64x8(1))
+		x = p.Scale(n)
+
+		x = one.Sub(two.Div(x.Add(one)))
+		x = y.Merge(x, near).AsInt64x8().Or(minus).AsFloat64x8()
+		storePartZ64(dst, i, end, x)
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func sqrtZ64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	end := rows * cols * 8
 
@@ -944,6 +1012,7 @@ func addKernelsZ64(s *Set) {
 	s.RowLeft[Key{compute.OpTypeMin, dtype}] = smallerLeftZ64
 	s.Elementwise[Key{compute.OpTypeExp, dtype}] = expZ64
 	s.Elementwise[Key{compute.OpTypeLogistic, dtype}] = logisticZ64
+	s.Elementwise[Key{compute.OpTypeTanh, dtype}] = tangentZ64
 	s.Elementwise[Key{compute.OpTypeSqrt, dtype}] = sqrtZ64
 	s.Elementwise[Key{compute.OpTypeRsqrt, dtype}] = rsqrtZ64
 	s.Elementwise[Key{compute.OpTypeNeg, dtype}] = negativeZ64

@@ -328,3 +328,28 @@ func TestExponential(t *testing.T) {
 		})
 	}
 }
+
+// TestTangent bounds the error of the approximations, near 0 and where both meet.
+func TestTangent(t *testing.T) {
+	for _, set := range sets {
+		t.Run(fmt.Sprint(set.Level), func(t *testing.T) {
+			const n = 20000
+			x32, y32 := make([]float32, n), make([]float32, n)
+			x64, y64 := make([]float64, n), make([]float64, n)
+			for i := range n {
+				x64[i] = math.Copysign(math.Pow(float64(i-n/2)/(n/2), 4)*25, float64(i-n/2)) // dense near 0
+				x32[i] = float32(x64[i])
+			}
+			set.Elementwise[Key{compute.OpTypeTanh, dtypes.Float32}](pointer(y32), pointer(x32), nil, nil, 1, n)
+			set.Elementwise[Key{compute.OpTypeTanh, dtypes.Float64}](pointer(y64), pointer(x64), nil, nil, 1, n)
+			for i := range n {
+				if want := float32(math.Tanh(float64(x32[i]))); !near(y32[i], want, 2) {
+					t.Fatalf("tanh(%v) = %v, want %v", x32[i], y32[i], want)
+				}
+				if want := math.Tanh(x64[i]); !near(y64[i], want, 4) {
+					t.Fatalf("tanh(%v) = %v, want %v", x64[i], y64[i], want)
+				}
+			}
+		})
+	}
+}

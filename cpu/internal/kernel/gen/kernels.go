@@ -60,7 +60,9 @@ type unary struct{ Name, Type, constants, code string }
 
 func (u unary) Before(s set) string { return s.expand(u.constants) }
 
-func (u unary) Code(s set) string { return s.expand(strings.ReplaceAll(u.code, "EXP", exponential(s))) }
+func (u unary) Code(s set) string {
+	return s.expand(strings.NewReplacer("EXP", exponential(s), "NEAR", tangentNear(s)).Replace(u.code))
+}
 
 // expand replaces V! by the vector type and I! by the integer one.
 func (s set) expand(code string) string {
@@ -137,9 +139,33 @@ func (s set) exponential(low, high string) string {
 		"x = x.Mul(n.Sub(h).Add(" + c(magic) + ").AsI!().ShiftAllLeft(" + shift + ").AsV!())\n"
 }
 
+// tangentNear is code that makes y the hyperbolic tangent of x from 0 to 5/8: x + x^3 p(x^2), with the polynomial of degree 4 (float32) and the
+// fraction of degree 2 over 3 (float64) of the Cephes library.
+func tangentNear(s set) string {
+	c := func(v string) string { return "archsimd.BroadcastV!(" + v + ")" }
+	code := "z := x.Mul(x)\n"
+	if s.Single {
+		code += "y := z.MulAdd(" + c("-5.70498872745e-3") + ", " + c("2.06390887954e-2") + ")\n"
+		for _, k := range []string{"-5.37397155531e-2", "1.33314422036e-1", "-3.33332819422e-1"} {
+			code += "y = y.MulAdd(z, " + c(k) + ")\n"
+		}
+	} else {
+		code += "y := z.MulAdd(" + c("-9.64399179425052238628e-1") + ", " + c("-9.92877231001918586564e1") + ")\n" +
+			"y = y.MulAdd(z, " + c("-1.61468768441708447952e3") + ")\n" +
+			"w := z.Add(" + c("1.12811678491632931402e2") + ").MulAdd(z, " + c("2.23548839060100448583e3") + ")\n" +
+			"y = y.Div(w.MulAdd(z, " + c("4.84406305325125486048e3") + "))\n"
+	}
+	return code + "y = y.Mul(z).MulAdd(x, x)\n"
+}
+
 var unaries = []unary{
 	{"exp", "Exp", "", "EXP"},
 	{"logistic", "Logistic", "one := archsimd.BroadcastV!(1)\nvar zero archsimd.V!", "x = zero.Sub(x)\nEXP\nx = one.Div(one.Add(x))"},
+	// tanh |x| = 1 - 2 / (exp 2|x| + 1), which would lose the digits of small x.
+	{"tangent", "Tanh", "one, two := archsimd.BroadcastV!(1), archsimd.BroadcastV!(2)\nsign := archsimd.BroadcastI!(SIGN)",
+		"minus := x.AsI!().And(sign)\nx = x.AsI!().AndNot(sign).AsV!()\nNEAR" +
+			"near := x.Less(archsimd.BroadcastV!(0.625))\nx = x.Add(x)\nEXP\n" +
+			"x = one.Sub(two.Div(x.Add(one)))\nx = y.Merge(x, near).AsI!().Or(minus).AsV!()"},
 	{"sqrt", "Sqrt", "", "x = x.Sqrt()"},
 	{"rsqrt", "Rsqrt", "one := archsimd.BroadcastV!(1)", "x = one.Div(x.Sqrt())"},
 	{"negative", "Neg", "sign := archsimd.BroadcastI!(SIGN)", "x = x.AsI!().Xor(sign).AsV!()"},
