@@ -25,6 +25,7 @@ type fuser struct {
 	where    map[*graph.Expr]exec.Address // members
 	loaded   map[*graph.Expr]fusedOperand
 	virtuals []virtualRegister
+	whole    map[int]kernel.Key // steps that are one operation on two operands of their own size
 }
 
 // virtualRegister is a register before it has an address: place.offset holds its index until then.
@@ -54,13 +55,14 @@ func (em *emitter) lowerFused(group *graph.Group) {
 	if threads := em.prog.Machine.Threads; group.Size >= em.prog.Machine.Share && p.Rows >= p.Tile*threads {
 		p.Parts = threads
 	}
-	f := &fuser{em: em, group: group, prog: p, where: make(map[*graph.Expr]exec.Address), loaded: make(map[*graph.Expr]fusedOperand)}
+	f := &fuser{em: em, group: group, prog: p, where: make(map[*graph.Expr]exec.Address), loaded: make(map[*graph.Expr]fusedOperand), whole: make(map[int]kernel.Key)}
 	for _, e := range group.Members {
 		f.member(e)
 	}
 	if p.Run < min(p.Tile, shortestRun) {
 		p.Run = 0
 	}
+	f.pairSteps()
 	f.assignRegisters()
 	em.emitAccess(p, f.accesses())
 	f.noteInPlace()
@@ -116,6 +118,9 @@ func (f *fuser) elementwise(e *graph.Expr) {
 		operands := [3]*exec.Address{&s.A, &s.B, &s.C}
 		for i, o := range in {
 			*operands[i] = f.widen(o, e.Operands[i].DType.Size(), e.Kind)
+		}
+		if len(in) == 2 {
+			f.whole[len(f.prog.Steps)] = key
 		}
 	}
 	s.Dst = f.target(e)

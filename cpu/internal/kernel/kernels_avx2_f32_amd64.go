@@ -389,6 +389,150 @@ func smallerLeftY32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+func sumThenAddY32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY32(a, i), loadY32(b, i)
+		x, y = x.Add(y), loadY32(c, i)
+		storeY32(dst, i, x.Add(y))
+	}
+	if i < end {
+		x, y := loadPartY32(a, i, end), loadPartY32(b, i, end)
+		x, y = x.Add(y), loadPartY32(c, i, end)
+		storePartY32(dst, i, end, x.Add(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func sumThenSubY32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY32(a, i), loadY32(b, i)
+		x, y = x.Add(y), loadY32(c, i)
+		storeY32(dst, i, x.Sub(y))
+	}
+	if i < end {
+		x, y := loadPartY32(a, i, end), loadPartY32(b, i, end)
+		x, y = x.Add(y), loadPartY32(c, i, end)
+		storePartY32(dst, i, end, x.Sub(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func sumThenMulY32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY32(a, i), loadY32(b, i)
+		x, y = x.Add(y), loadY32(c, i)
+		storeY32(dst, i, x.Mul(y))
+	}
+	if i < end {
+		x, y := loadPartY32(a, i, end), loadPartY32(b, i, end)
+		x, y = x.Add(y), loadPartY32(c, i, end)
+		storePartY32(dst, i, end, x.Mul(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func differenceThenAddY32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY32(a, i), loadY32(b, i)
+		x, y = x.Sub(y), loadY32(c, i)
+		storeY32(dst, i, x.Add(y))
+	}
+	if i < end {
+		x, y := loadPartY32(a, i, end), loadPartY32(b, i, end)
+		x, y = x.Sub(y), loadPartY32(c, i, end)
+		storePartY32(dst, i, end, x.Add(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func differenceThenSubY32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY32(a, i), loadY32(b, i)
+		x, y = x.Sub(y), loadY32(c, i)
+		storeY32(dst, i, x.Sub(y))
+	}
+	if i < end {
+		x, y := loadPartY32(a, i, end), loadPartY32(b, i, end)
+		x, y = x.Sub(y), loadPartY32(c, i, end)
+		storePartY32(dst, i, end, x.Sub(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func differenceThenMulY32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY32(a, i), loadY32(b, i)
+		x, y = x.Sub(y), loadY32(c, i)
+		storeY32(dst, i, x.Mul(y))
+	}
+	if i < end {
+		x, y := loadPartY32(a, i, end), loadPartY32(b, i, end)
+		x, y = x.Sub(y), loadPartY32(c, i, end)
+		storePartY32(dst, i, end, x.Mul(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func productThenAddY32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY32(a, i), loadY32(b, i)
+		x, y = x.Mul(y), loadY32(c, i)
+		storeY32(dst, i, x.Add(y))
+	}
+	if i < end {
+		x, y := loadPartY32(a, i, end), loadPartY32(b, i, end)
+		x, y = x.Mul(y), loadPartY32(c, i, end)
+		storePartY32(dst, i, end, x.Add(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func productThenSubY32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY32(a, i), loadY32(b, i)
+		x, y = x.Mul(y), loadY32(c, i)
+		storeY32(dst, i, x.Sub(y))
+	}
+	if i < end {
+		x, y := loadPartY32(a, i, end), loadPartY32(b, i, end)
+		x, y = x.Mul(y), loadPartY32(c, i, end)
+		storePartY32(dst, i, end, x.Sub(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func productThenMulY32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY32(a, i), loadY32(b, i)
+		x, y = x.Mul(y), loadY32(c, i)
+		storeY32(dst, i, x.Mul(y))
+	}
+	if i < end {
+		x, y := loadPartY32(a, i, end), loadPartY32(b, i, end)
+		x, y = x.Mul(y), loadPartY32(c, i, end)
+		storePartY32(dst, i, end, x.Mul(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func expY32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	end := rows * cols * 4
 
@@ -1009,6 +1153,15 @@ func softmaxGradientY32(c *AttentionCall) {
 
 func addKernelsY32(s *Set) {
 	dtype := dtypes.Float32
+	s.Pairs[Pair{compute.OpTypeAdd, compute.OpTypeAdd, dtype}] = sumThenAddY32
+	s.Pairs[Pair{compute.OpTypeAdd, compute.OpTypeSub, dtype}] = sumThenSubY32
+	s.Pairs[Pair{compute.OpTypeAdd, compute.OpTypeMul, dtype}] = sumThenMulY32
+	s.Pairs[Pair{compute.OpTypeSub, compute.OpTypeAdd, dtype}] = differenceThenAddY32
+	s.Pairs[Pair{compute.OpTypeSub, compute.OpTypeSub, dtype}] = differenceThenSubY32
+	s.Pairs[Pair{compute.OpTypeSub, compute.OpTypeMul, dtype}] = differenceThenMulY32
+	s.Pairs[Pair{compute.OpTypeMul, compute.OpTypeAdd, dtype}] = productThenAddY32
+	s.Pairs[Pair{compute.OpTypeMul, compute.OpTypeSub, dtype}] = productThenSubY32
+	s.Pairs[Pair{compute.OpTypeMul, compute.OpTypeMul, dtype}] = productThenMulY32
 	s.Elementwise[Key{compute.OpTypeAdd, dtype}] = sumY32
 	s.RowRight[Key{compute.OpTypeAdd, dtype}] = sumRightY32
 	s.RowLeft[Key{compute.OpTypeAdd, dtype}] = sumLeftY32

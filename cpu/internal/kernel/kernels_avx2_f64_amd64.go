@@ -385,6 +385,150 @@ func smallerLeftY64(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+func sumThenAddY64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY64(a, i), loadY64(b, i)
+		x, y = x.Add(y), loadY64(c, i)
+		storeY64(dst, i, x.Add(y))
+	}
+	if i < end {
+		x, y := loadPartY64(a, i, end), loadPartY64(b, i, end)
+		x, y = x.Add(y), loadPartY64(c, i, end)
+		storePartY64(dst, i, end, x.Add(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func sumThenSubY64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY64(a, i), loadY64(b, i)
+		x, y = x.Add(y), loadY64(c, i)
+		storeY64(dst, i, x.Sub(y))
+	}
+	if i < end {
+		x, y := loadPartY64(a, i, end), loadPartY64(b, i, end)
+		x, y = x.Add(y), loadPartY64(c, i, end)
+		storePartY64(dst, i, end, x.Sub(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func sumThenMulY64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY64(a, i), loadY64(b, i)
+		x, y = x.Add(y), loadY64(c, i)
+		storeY64(dst, i, x.Mul(y))
+	}
+	if i < end {
+		x, y := loadPartY64(a, i, end), loadPartY64(b, i, end)
+		x, y = x.Add(y), loadPartY64(c, i, end)
+		storePartY64(dst, i, end, x.Mul(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func differenceThenAddY64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY64(a, i), loadY64(b, i)
+		x, y = x.Sub(y), loadY64(c, i)
+		storeY64(dst, i, x.Add(y))
+	}
+	if i < end {
+		x, y := loadPartY64(a, i, end), loadPartY64(b, i, end)
+		x, y = x.Sub(y), loadPartY64(c, i, end)
+		storePartY64(dst, i, end, x.Add(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func differenceThenSubY64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY64(a, i), loadY64(b, i)
+		x, y = x.Sub(y), loadY64(c, i)
+		storeY64(dst, i, x.Sub(y))
+	}
+	if i < end {
+		x, y := loadPartY64(a, i, end), loadPartY64(b, i, end)
+		x, y = x.Sub(y), loadPartY64(c, i, end)
+		storePartY64(dst, i, end, x.Sub(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func differenceThenMulY64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY64(a, i), loadY64(b, i)
+		x, y = x.Sub(y), loadY64(c, i)
+		storeY64(dst, i, x.Mul(y))
+	}
+	if i < end {
+		x, y := loadPartY64(a, i, end), loadPartY64(b, i, end)
+		x, y = x.Sub(y), loadPartY64(c, i, end)
+		storePartY64(dst, i, end, x.Mul(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func productThenAddY64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY64(a, i), loadY64(b, i)
+		x, y = x.Mul(y), loadY64(c, i)
+		storeY64(dst, i, x.Add(y))
+	}
+	if i < end {
+		x, y := loadPartY64(a, i, end), loadPartY64(b, i, end)
+		x, y = x.Mul(y), loadPartY64(c, i, end)
+		storePartY64(dst, i, end, x.Add(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func productThenSubY64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY64(a, i), loadY64(b, i)
+		x, y = x.Mul(y), loadY64(c, i)
+		storeY64(dst, i, x.Sub(y))
+	}
+	if i < end {
+		x, y := loadPartY64(a, i, end), loadPartY64(b, i, end)
+		x, y = x.Mul(y), loadPartY64(c, i, end)
+		storePartY64(dst, i, end, x.Sub(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func productThenMulY64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+32 <= end; i += 32 {
+		x, y := loadY64(a, i), loadY64(b, i)
+		x, y = x.Mul(y), loadY64(c, i)
+		storeY64(dst, i, x.Mul(y))
+	}
+	if i < end {
+		x, y := loadPartY64(a, i, end), loadPartY64(b, i, end)
+		x, y = x.Mul(y), loadPartY64(c, i, end)
+		storePartY64(dst, i, end, x.Mul(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func expY64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	end := rows * cols * 8
 
@@ -997,6 +1141,15 @@ func softmaxGradientY64(c *AttentionCall) {
 
 func addKernelsY64(s *Set) {
 	dtype := dtypes.Float64
+	s.Pairs[Pair{compute.OpTypeAdd, compute.OpTypeAdd, dtype}] = sumThenAddY64
+	s.Pairs[Pair{compute.OpTypeAdd, compute.OpTypeSub, dtype}] = sumThenSubY64
+	s.Pairs[Pair{compute.OpTypeAdd, compute.OpTypeMul, dtype}] = sumThenMulY64
+	s.Pairs[Pair{compute.OpTypeSub, compute.OpTypeAdd, dtype}] = differenceThenAddY64
+	s.Pairs[Pair{compute.OpTypeSub, compute.OpTypeSub, dtype}] = differenceThenSubY64
+	s.Pairs[Pair{compute.OpTypeSub, compute.OpTypeMul, dtype}] = differenceThenMulY64
+	s.Pairs[Pair{compute.OpTypeMul, compute.OpTypeAdd, dtype}] = productThenAddY64
+	s.Pairs[Pair{compute.OpTypeMul, compute.OpTypeSub, dtype}] = productThenSubY64
+	s.Pairs[Pair{compute.OpTypeMul, compute.OpTypeMul, dtype}] = productThenMulY64
 	s.Elementwise[Key{compute.OpTypeAdd, dtype}] = sumY64
 	s.RowRight[Key{compute.OpTypeAdd, dtype}] = sumRightY64
 	s.RowLeft[Key{compute.OpTypeAdd, dtype}] = sumLeftY64

@@ -382,6 +382,150 @@ func smallerLeftZ32(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+func sumThenAddZ32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ32(a, i), loadZ32(b, i)
+		x, y = x.Add(y), loadZ32(c, i)
+		storeZ32(dst, i, x.Add(y))
+	}
+	if i < end {
+		x, y := loadPartZ32(a, i, end), loadPartZ32(b, i, end)
+		x, y = x.Add(y), loadPartZ32(c, i, end)
+		storePartZ32(dst, i, end, x.Add(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func sumThenSubZ32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ32(a, i), loadZ32(b, i)
+		x, y = x.Add(y), loadZ32(c, i)
+		storeZ32(dst, i, x.Sub(y))
+	}
+	if i < end {
+		x, y := loadPartZ32(a, i, end), loadPartZ32(b, i, end)
+		x, y = x.Add(y), loadPartZ32(c, i, end)
+		storePartZ32(dst, i, end, x.Sub(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func sumThenMulZ32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ32(a, i), loadZ32(b, i)
+		x, y = x.Add(y), loadZ32(c, i)
+		storeZ32(dst, i, x.Mul(y))
+	}
+	if i < end {
+		x, y := loadPartZ32(a, i, end), loadPartZ32(b, i, end)
+		x, y = x.Add(y), loadPartZ32(c, i, end)
+		storePartZ32(dst, i, end, x.Mul(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func differenceThenAddZ32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ32(a, i), loadZ32(b, i)
+		x, y = x.Sub(y), loadZ32(c, i)
+		storeZ32(dst, i, x.Add(y))
+	}
+	if i < end {
+		x, y := loadPartZ32(a, i, end), loadPartZ32(b, i, end)
+		x, y = x.Sub(y), loadPartZ32(c, i, end)
+		storePartZ32(dst, i, end, x.Add(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func differenceThenSubZ32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ32(a, i), loadZ32(b, i)
+		x, y = x.Sub(y), loadZ32(c, i)
+		storeZ32(dst, i, x.Sub(y))
+	}
+	if i < end {
+		x, y := loadPartZ32(a, i, end), loadPartZ32(b, i, end)
+		x, y = x.Sub(y), loadPartZ32(c, i, end)
+		storePartZ32(dst, i, end, x.Sub(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func differenceThenMulZ32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ32(a, i), loadZ32(b, i)
+		x, y = x.Sub(y), loadZ32(c, i)
+		storeZ32(dst, i, x.Mul(y))
+	}
+	if i < end {
+		x, y := loadPartZ32(a, i, end), loadPartZ32(b, i, end)
+		x, y = x.Sub(y), loadPartZ32(c, i, end)
+		storePartZ32(dst, i, end, x.Mul(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func productThenAddZ32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ32(a, i), loadZ32(b, i)
+		x, y = x.Mul(y), loadZ32(c, i)
+		storeZ32(dst, i, x.Add(y))
+	}
+	if i < end {
+		x, y := loadPartZ32(a, i, end), loadPartZ32(b, i, end)
+		x, y = x.Mul(y), loadPartZ32(c, i, end)
+		storePartZ32(dst, i, end, x.Add(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func productThenSubZ32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ32(a, i), loadZ32(b, i)
+		x, y = x.Mul(y), loadZ32(c, i)
+		storeZ32(dst, i, x.Sub(y))
+	}
+	if i < end {
+		x, y := loadPartZ32(a, i, end), loadPartZ32(b, i, end)
+		x, y = x.Mul(y), loadPartZ32(c, i, end)
+		storePartZ32(dst, i, end, x.Sub(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func productThenMulZ32(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 4
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ32(a, i), loadZ32(b, i)
+		x, y = x.Mul(y), loadZ32(c, i)
+		storeZ32(dst, i, x.Mul(y))
+	}
+	if i < end {
+		x, y := loadPartZ32(a, i, end), loadPartZ32(b, i, end)
+		x, y = x.Mul(y), loadPartZ32(c, i, end)
+		storePartZ32(dst, i, end, x.Mul(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func expZ32(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	end := rows * cols * 4
 
@@ -1191,6 +1335,15 @@ func softmaxGradientZ32(c *AttentionCall) {
 
 func addKernelsZ32(s *Set) {
 	dtype := dtypes.Float32
+	s.Pairs[Pair{compute.OpTypeAdd, compute.OpTypeAdd, dtype}] = sumThenAddZ32
+	s.Pairs[Pair{compute.OpTypeAdd, compute.OpTypeSub, dtype}] = sumThenSubZ32
+	s.Pairs[Pair{compute.OpTypeAdd, compute.OpTypeMul, dtype}] = sumThenMulZ32
+	s.Pairs[Pair{compute.OpTypeSub, compute.OpTypeAdd, dtype}] = differenceThenAddZ32
+	s.Pairs[Pair{compute.OpTypeSub, compute.OpTypeSub, dtype}] = differenceThenSubZ32
+	s.Pairs[Pair{compute.OpTypeSub, compute.OpTypeMul, dtype}] = differenceThenMulZ32
+	s.Pairs[Pair{compute.OpTypeMul, compute.OpTypeAdd, dtype}] = productThenAddZ32
+	s.Pairs[Pair{compute.OpTypeMul, compute.OpTypeSub, dtype}] = productThenSubZ32
+	s.Pairs[Pair{compute.OpTypeMul, compute.OpTypeMul, dtype}] = productThenMulZ32
 	s.Elementwise[Key{compute.OpTypeAdd, dtype}] = sumZ32
 	s.RowRight[Key{compute.OpTypeAdd, dtype}] = sumRightZ32
 	s.RowLeft[Key{compute.OpTypeAdd, dtype}] = sumLeftZ32

@@ -378,6 +378,150 @@ func smallerLeftZ64(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 	archsimd.ClearAVXUpperBits()
 }
 
+func sumThenAddZ64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ64(a, i), loadZ64(b, i)
+		x, y = x.Add(y), loadZ64(c, i)
+		storeZ64(dst, i, x.Add(y))
+	}
+	if i < end {
+		x, y := loadPartZ64(a, i, end), loadPartZ64(b, i, end)
+		x, y = x.Add(y), loadPartZ64(c, i, end)
+		storePartZ64(dst, i, end, x.Add(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func sumThenSubZ64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ64(a, i), loadZ64(b, i)
+		x, y = x.Add(y), loadZ64(c, i)
+		storeZ64(dst, i, x.Sub(y))
+	}
+	if i < end {
+		x, y := loadPartZ64(a, i, end), loadPartZ64(b, i, end)
+		x, y = x.Add(y), loadPartZ64(c, i, end)
+		storePartZ64(dst, i, end, x.Sub(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func sumThenMulZ64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ64(a, i), loadZ64(b, i)
+		x, y = x.Add(y), loadZ64(c, i)
+		storeZ64(dst, i, x.Mul(y))
+	}
+	if i < end {
+		x, y := loadPartZ64(a, i, end), loadPartZ64(b, i, end)
+		x, y = x.Add(y), loadPartZ64(c, i, end)
+		storePartZ64(dst, i, end, x.Mul(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func differenceThenAddZ64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ64(a, i), loadZ64(b, i)
+		x, y = x.Sub(y), loadZ64(c, i)
+		storeZ64(dst, i, x.Add(y))
+	}
+	if i < end {
+		x, y := loadPartZ64(a, i, end), loadPartZ64(b, i, end)
+		x, y = x.Sub(y), loadPartZ64(c, i, end)
+		storePartZ64(dst, i, end, x.Add(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func differenceThenSubZ64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ64(a, i), loadZ64(b, i)
+		x, y = x.Sub(y), loadZ64(c, i)
+		storeZ64(dst, i, x.Sub(y))
+	}
+	if i < end {
+		x, y := loadPartZ64(a, i, end), loadPartZ64(b, i, end)
+		x, y = x.Sub(y), loadPartZ64(c, i, end)
+		storePartZ64(dst, i, end, x.Sub(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func differenceThenMulZ64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ64(a, i), loadZ64(b, i)
+		x, y = x.Sub(y), loadZ64(c, i)
+		storeZ64(dst, i, x.Mul(y))
+	}
+	if i < end {
+		x, y := loadPartZ64(a, i, end), loadPartZ64(b, i, end)
+		x, y = x.Sub(y), loadPartZ64(c, i, end)
+		storePartZ64(dst, i, end, x.Mul(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func productThenAddZ64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ64(a, i), loadZ64(b, i)
+		x, y = x.Mul(y), loadZ64(c, i)
+		storeZ64(dst, i, x.Add(y))
+	}
+	if i < end {
+		x, y := loadPartZ64(a, i, end), loadPartZ64(b, i, end)
+		x, y = x.Mul(y), loadPartZ64(c, i, end)
+		storePartZ64(dst, i, end, x.Add(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func productThenSubZ64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ64(a, i), loadZ64(b, i)
+		x, y = x.Mul(y), loadZ64(c, i)
+		storeZ64(dst, i, x.Sub(y))
+	}
+	if i < end {
+		x, y := loadPartZ64(a, i, end), loadPartZ64(b, i, end)
+		x, y = x.Mul(y), loadPartZ64(c, i, end)
+		storePartZ64(dst, i, end, x.Sub(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
+func productThenMulZ64(dst, a, b, c unsafe.Pointer, rows, cols int) {
+	end := rows * cols * 8
+	i := 0
+	for ; i+64 <= end; i += 64 {
+		x, y := loadZ64(a, i), loadZ64(b, i)
+		x, y = x.Mul(y), loadZ64(c, i)
+		storeZ64(dst, i, x.Mul(y))
+	}
+	if i < end {
+		x, y := loadPartZ64(a, i, end), loadPartZ64(b, i, end)
+		x, y = x.Mul(y), loadPartZ64(c, i, end)
+		storePartZ64(dst, i, end, x.Mul(y))
+	}
+	archsimd.ClearAVXUpperBits()
+}
+
 func expZ64(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 	end := rows * cols * 8
 
@@ -992,6 +1136,15 @@ func softmaxGradientZ64(c *AttentionCall) {
 
 func addKernelsZ64(s *Set) {
 	dtype := dtypes.Float64
+	s.Pairs[Pair{compute.OpTypeAdd, compute.OpTypeAdd, dtype}] = sumThenAddZ64
+	s.Pairs[Pair{compute.OpTypeAdd, compute.OpTypeSub, dtype}] = sumThenSubZ64
+	s.Pairs[Pair{compute.OpTypeAdd, compute.OpTypeMul, dtype}] = sumThenMulZ64
+	s.Pairs[Pair{compute.OpTypeSub, compute.OpTypeAdd, dtype}] = differenceThenAddZ64
+	s.Pairs[Pair{compute.OpTypeSub, compute.OpTypeSub, dtype}] = differenceThenSubZ64
+	s.Pairs[Pair{compute.OpTypeSub, compute.OpTypeMul, dtype}] = differenceThenMulZ64
+	s.Pairs[Pair{compute.OpTypeMul, compute.OpTypeAdd, dtype}] = productThenAddZ64
+	s.Pairs[Pair{compute.OpTypeMul, compute.OpTypeSub, dtype}] = productThenSubZ64
+	s.Pairs[Pair{compute.OpTypeMul, compute.OpTypeMul, dtype}] = productThenMulZ64
 	s.Elementwise[Key{compute.OpTypeAdd, dtype}] = sumZ64
 	s.RowRight[Key{compute.OpTypeAdd, dtype}] = sumRightZ64
 	s.RowLeft[Key{compute.OpTypeAdd, dtype}] = sumLeftZ64

@@ -97,7 +97,28 @@ func compareKernels[T Float](t *testing.T, set *Set, dtype dtypes.DType) {
 			}
 			each("accumulate", map[Key]Func{key: set.Accumulate[key]}, Portable.Accumulate, func(Key) int { return cols }, tame, nil, 1e5)
 		}
+		comparePairs(t, set, dtype, x, y, draw[T](rng, n, true), rows, cols)
 		compareMoves(t, set, x, y, rows, cols)
+	}
+}
+
+// comparePairs holds kernels of two operations to the two kernels one after the other, to the last bit.
+func comparePairs[T Float](t *testing.T, set *Set, dtype dtypes.DType, a, b, c []T, rows, cols int) {
+	n := rows * cols
+	for pair, f := range set.Pairs {
+		if pair.DType != dtype {
+			continue
+		}
+		got, want := make([]T, n+1), make([]T, n+1)
+		f(pointer(got), pointer(a), pointer(b), pointer(c), rows, cols)
+		set.Elementwise[Key{pair.First, dtype}](pointer(want), pointer(a), pointer(b), nil, rows, cols)
+		set.Elementwise[Key{pair.Second, dtype}](pointer(want), pointer(want), pointer(c), nil, rows, cols)
+		for i := range got {
+			if got[i] != want[i] && (got[i] == got[i] || want[i] == want[i]) {
+				t.Errorf("%s then %s %dx%d: element %d is %v, want %v", pair.First, pair.Second, rows, cols, i, got[i], want[i])
+				break
+			}
+		}
 	}
 }
 

@@ -28,6 +28,12 @@ type Key struct {
 	DType dtypes.DType
 }
 
+// Pair selects a kernel of two operations, the second on what the first gives and another operand.
+type Pair struct {
+	First, Second compute.OpType
+	DType         dtypes.DType
+}
+
 // Level is a set of instructions.
 type Level string
 
@@ -41,11 +47,12 @@ const (
 type Set struct {
 	Level Level
 
-	Elementwise map[Key]Func // all operands full
-	RowRight    map[Key]Func // second operand: one element a row
-	RowLeft     map[Key]Func // first operand: one element a row
-	Reduce      map[Key]Func // key is the repeated operation: dst[r] = a[r,0] op a[r,1] ...
-	Accumulate  map[Key]Func // dst[j] = dst[j] op a[0,j] op a[1,j] ...
+	Elementwise map[Key]Func  // all operands full
+	Pairs       map[Pair]Func // (a First b) Second c, each rounded by itself; none in the portable set
+	RowRight    map[Key]Func  // second operand: one element a row
+	RowLeft     map[Key]Func  // first operand: one element a row
+	Reduce      map[Key]Func  // key is the repeated operation: dst[r] = a[r,0] op a[r,1] ...
+	Accumulate  map[Key]Func  // dst[j] = dst[j] op a[0,j] op a[1,j] ...
 	Convert     map[[2]dtypes.DType]Func
 	Where       map[int]Func // by element size
 	Fill        map[int]Func // dst[r,j] = a[r]
@@ -58,6 +65,7 @@ type Set struct {
 func (s *Set) over(base *Set) *Set {
 	out := &Set{Level: s.Level}
 	out.Elementwise = override(base.Elementwise, s.Elementwise)
+	out.Pairs = override(base.Pairs, s.Pairs)
 	out.RowRight = override(base.RowRight, s.RowRight)
 	out.RowLeft = override(base.RowLeft, s.RowLeft)
 	out.Reduce = override(base.Reduce, s.Reduce)

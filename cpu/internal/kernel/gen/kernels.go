@@ -186,6 +186,7 @@ func kernels() (map[string][]byte, error) {
 	tmpl, err := template.New("kernels.tmpl").Funcs(template.FuncMap{
 		"list":        func(s ...string) []string { return s },
 		"binaries":    func() []binary { return binaries },
+		"paired":      func() []binary { return binaries[:3] },
 		"unaries":     func() []unary { return unaries },
 		"compares":    func() []string { return []string{"Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"} },
 		"expcode":     func(s set) string { return s.expand(probability(s)) },
