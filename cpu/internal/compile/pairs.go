@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"github.com/gomlx/compute"
 	"universal-transformer/cpu/internal/exec"
 	"universal-transformer/cpu/internal/kernel"
@@ -9,15 +11,12 @@ import (
 // pairSteps makes one step of two, where nothing else needs what the first computes and there is a kernel for both: the tile is read and
 // written once less. Every operation is rounded as before.
 func (f *fuser) pairSteps() {
-	pairs := f.em.kernels().Pairs
-	if len(pairs) == 0 {
+	if len(f.em.kernels().Pairs) == 0 {
 		return
 	}
+	writer := slices.Repeat([]int{-1}, len(f.virtuals)) // the step that fills a register, -1 in the prologue
+	reads := make([]int, len(f.virtuals))
 	steps := f.prog.Steps
-	writer, reads := make([]int, len(f.virtuals)), make([]int, len(f.virtuals))
-	for i := range writer {
-		writer[i] = -1 // the prologue
-	}
 	for i := range steps {
 		for _, pl := range steps[i].Places() {
 			switch {
@@ -29,29 +28,19 @@ func (f *fuser) pairSteps() {
 			}
 		}
 	}
+	onlyHere := func(made exec.Address) int { // the step that makes it, -1 if another reads it too
+		if made.Slot != exec.SlotScratch || reads[made.Offset] != 1 {
+			return -1
+		}
+		return writer[made.Offset]
+	}
 	gone := make([]bool, len(steps))
 	for i := range steps {
-		then, ok := f.whole[i]
-		if !ok {
-			continue
-		}
-		s := &steps[i]
-		for _, order := range [][2]exec.Address{{s.A, s.B}, {s.B, s.A}} {
-			made, other := order[0], order[1]
-			if made != s.A && then.Op == compute.OpTypeSub || made.Slot != exec.SlotScratch || reads[made.Offset] != 1 {
-				continue
-			}
-			at := writer[made.Offset]
-			first, ok := f.whole[at]
-			both := pairs[kernel.Pair{First: first.Op, Second: then.Op, DType: then.DType}]
-			if !ok || both == nil || first.DType != then.DType || steps[at].Extent != s.Extent {
-				continue
-			}
-			s.Kernel, s.A, s.B, s.C = both, steps[at].A, steps[at].B, other
+		a, b := steps[i].A, steps[i].B
+		if at := onlyHere(a); f.pair(at, i, b) {
 			gone[at] = true
-			delete(f.whole, at)
-			delete(f.whole, i)
-			break
+		} else if at := onlyHere(b); f.whole[i].Op != compute.OpTypeSub && f.pair(at, i, a) {
+			gone[at] = true
 		}
 	}
 	kept := steps[:0]
@@ -61,4 +50,19 @@ func (f *fuser) pairSteps() {
 		}
 	}
 	f.prog.Steps = kept
+}
+
+// pair lets step i compute what step at does and then its own operation on that and another operand, if there is a kernel for both.
+func (f *fuser) pair(at, i int, other exec.Address) bool {
+	first, ok := f.whole[at]
+	then, also := f.whole[i]
+	both := f.em.kernels().Pairs[kernel.Pair{First: first.Op, Second: then.Op, DType: then.DType}]
+	s, before := &f.prog.Steps[i], &f.prog.Steps[max(at, 0)]
+	if !ok || !also || both == nil || first.DType != then.DType || before.Extent != s.Extent {
+		return false
+	}
+	s.Kernel, s.A, s.B, s.C = both, before.A, before.B, other
+	delete(f.whole, at)
+	delete(f.whole, i)
+	return true
 }
