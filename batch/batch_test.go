@@ -167,6 +167,22 @@ func TestLeftoversMoveUp(t *testing.T) {
 	}
 }
 
+// TestRoundUp: batches of ten rows become batches of sixteen where sixteen are computed for ten.
+func TestRoundUp(t *testing.T) {
+	var examples []task.Example
+	for i := range 40 {
+		examples = append(examples, sized(i, 10, 9))
+	}
+	plan := batch.Plan{Tokens: 100, MaxSource: 10, MaxTarget: 10, RoundUp: func(n int) int { return (n + 7) / 8 * 8 }}
+	var sizes []int
+	for _, b := range batch.Chunk(examples, plan) {
+		sizes = append(sizes, b.Examples)
+	}
+	if want := []int{16, 16, 8}; !slices.Equal(sizes, want) {
+		t.Errorf("batches of %v examples, want %v", sizes, want)
+	}
+}
+
 func TestPlanValidate(t *testing.T) {
 	for want, p := range map[string]batch.Plan{
 		"rows is -1":               {Rows: -1},

@@ -30,6 +30,9 @@ type Plan struct {
 	MaxTarget         int   `json:"max_target,omitempty"`          // longest target, End included
 	TokensPerPosition int   `json:"tokens_per_position,omitempty"` // ids at one position of a source; 0 counts as 1. Lengths above are of positions, MaxSource is of ids
 	Window            int   `json:"window,omitempty"`              // examples that are sorted by length at a time; 0: 256 of the longest batches
+
+	// RoundUp is how many rows a batch has that would have n by Tokens, at least n: where as many are computed anyway. Nil: n.
+	RoundUp func(n int) int `json:"-"`
 }
 
 // Validate names the field that is out of range.
@@ -102,7 +105,11 @@ func (p Plan) rows(s shape) int {
 	if p.Rows > 0 {
 		return p.Rows
 	}
-	return max(1, p.Tokens/max(s.source/p.words(), s.target, 1))
+	n := max(1, p.Tokens/max(s.source/p.words(), s.target, 1))
+	if p.RoundUp != nil {
+		return p.RoundUp(n)
+	}
+	return n
 }
 
 // window is how many examples are sorted at a time.

@@ -89,7 +89,7 @@ func (d *Decoder) fitting(queries []Query, beam int, memory float64) int {
 	longest, limit := 0, 0
 	for i, q := range queries {
 		longest, limit = max(longest, len(q.Source)), max(limit, q.Limit)
-		if i > 0 && d.bytes(rowsFor(i+1), beam, longest, limit) > memory {
+		if i > 0 && d.bytes(Rows(i+1), beam, longest, limit) > memory {
 			return i
 		}
 	}

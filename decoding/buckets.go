@@ -32,8 +32,8 @@ func (d *Decoder) capacityFor(tokens int) int {
 // nextCapacity is the capacity after the given one.
 func nextCapacity(capacity int) int { return (capacity*3/2 + 15) / 16 * 16 }
 
-// rowsFor is how many rows are computed for so many rows that are needed: 1, 2, 4, 8, 16, 24, 32, 48, 64, ...
-func rowsFor(rows int) int {
+// Rows is how many rows are computed for so many rows that are needed, sources or continuations of one: 1, 2, 4, 8, 16, 24, 32, 48, 64, ...
+func Rows(rows int) int {
 	n := 1
 	for n < rows {
 		n *= 2

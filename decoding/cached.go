@@ -12,7 +12,7 @@ import (
 
 // Cached is a batch that is being decoded with a cache. The rows of a source stand together, so that they read the same keys and values
 // of it. Where a row continues in two ways, it is copied into the place of one that does not continue. The tensors are made anew where
-// there is no such place, and where a smaller size of rowsFor holds the sources that are left.
+// there is no such place, and where a smaller size of Rows holds the sources that are left.
 type Cached struct {
 	d         *Decoder
 	prompts   [][]vocab.ID      // of a language model
@@ -46,7 +46,7 @@ func (d *Decoder) Start(sources [][]vocab.ID) (*Cached, error) {
 		}
 		c.width, c.prompts = width, nil
 	}
-	c.sources, c.perSource = make([]int, rowsFor(len(sources))), 1
+	c.sources, c.perSource = make([]int, Rows(len(sources))), 1
 	for r := range c.sources {
 		c.sources[r] = min(r, len(sources)-1)
 	}

@@ -92,13 +92,13 @@ func (d *Decoder) Close() {
 	d.grow.Finalize()
 }
 
-// pad makes a rectangle of sources, the last repeated until there are as many rows as rowsFor says.
+// pad makes a rectangle of sources, the last repeated until there are as many rows as Rows says.
 func pad(sources [][]vocab.ID) (ids []vocab.ID, rows, width int) {
 	longest := 1
 	for _, s := range sources {
 		longest = max(longest, len(s))
 	}
-	rows, width = rowsFor(len(sources)), roundUp(longest)
+	rows, width = Rows(len(sources)), roundUp(longest)
 	ids = make([]vocab.ID, rows*width)
 	for i := range rows {
 		copy(ids[i*width:], sources[min(i, len(sources)-1)])

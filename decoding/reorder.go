@@ -26,7 +26,7 @@ func (c *Cached) reorder(parents []int) error {
 		}
 		rows[place]++
 	}
-	size, most := rowsFor(len(live)), slices.Max(rows)
+	size, most := Rows(len(live)), slices.Max(rows)
 	if c.d.few { // rows of no use cost less than a graph without them
 		size, most = max(size, len(c.sources)), max(most, c.perSource)
 	}

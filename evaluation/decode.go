@@ -19,7 +19,9 @@ func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task
 	}
 	defer d.Close()
 	answers, done := make([]task.Decoded, len(examples)), 0
-	for _, b := range batch.Chunk(examples, e.Plan) {
+	plan := e.Plan
+	plan.RoundUp = decoding.Rows
+	for _, b := range batch.Chunk(examples, plan) {
 		sources, limits := make([][]vocab.ID, b.Examples), make([]int, b.Examples)
 		for i := range sources {
 			example := examples[b.Index[i]]
