@@ -43,13 +43,12 @@ func (f *fuser) pairSteps() {
 			gone[at] = true
 		}
 	}
-	kept := steps[:0]
-	for i := range steps {
+	f.prog.Steps = nil
+	for i, s := range steps {
 		if !gone[i] {
-			kept = append(kept, steps[i])
+			f.prog.Steps = append(f.prog.Steps, s)
 		}
 	}
-	f.prog.Steps = kept
 }
 
 // pair lets step i compute what step at does and then its own operation on that and another operand, if there is a kernel for both.
