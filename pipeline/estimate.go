@@ -38,7 +38,7 @@ type Estimate struct {
 	Parameters int      `json:"parameters"`
 
 	ModelBytes     int `json:"model_bytes"`     // parameters
-	OptimizerBytes int `json:"optimizer_bytes"` // Adam's moments, sums of gradients, means of weights
+	OptimizerBytes int `json:"optimizer_bytes"` // the moments of Adam and Muon, sums of gradients, means of weights
 	WorkBytes      int `json:"work_bytes"`      // activations and gradients of the largest batch, as the backend cpu plans them
 
 	Operations float64 `json:"operations_per_update"` // multiplications and additions of matrix products, forward and backward

@@ -24,9 +24,8 @@ func (c Config) keep(step int64) float32 {
 // average moves the means to the weights that the update has just made; keep is a scalar.
 func (t *Trainer) average(scope *model.Scope, keep *Node) {
 	g := keep.Graph()
-	weights := trainable(scope, g)
-	for i, mean := range t.beside(scope, g, averaged) {
-		weight := weights[i].NodeValue(g)
+	for _, v := range trainable(scope, g) {
+		weight, mean := v.NodeValue(g), beside(scope, v, averaged)
 		mean.SetNodeValue(Add(Mul(keep, mean.NodeValue(g)), Mul(OneMinus(keep), weight)))
 	}
 }

@@ -8,3 +8,6 @@ var Affordable = affordable
 
 // Planned is what the trainer plans the next update with: its place in the stream, and capacities.
 func (t *Trainer) Planned() any { return []any{t.state.Data, t.state.CapacityPlan} }
+
+// Orthogonal is what Muon makes of a matrix.
+var Orthogonal = orthogonal

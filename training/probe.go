@@ -39,7 +39,7 @@ func NewProbe(c Config, backend compute.Backend, m universal.Model) (*Probe, err
 // Close frees what was compiled.
 func (p *Probe) Close() { p.graphs.Close() }
 
-// graph is the gradients of a batch and what Adam makes of them.
+// graph is the gradients of a batch and what the optimizer makes of them.
 func (p *Probe) graph(scope *model.Scope, nodes []*Node, _ capacity.Capacities) ([]*Node, universal.Result) {
 	in, rest := feed.Inputs(nodes, len(nodes) == 3, false)
 	g := in.Target.Graph()
@@ -47,7 +47,7 @@ func (p *Probe) graph(scope *model.Scope, nodes []*Node, _ capacity.Capacities) 
 	result := p.model.Forward(scope, in, universal.Options{})
 	loss, tally := p.config.Objective.Of(result, in.Target, rest[0])
 	gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
-	p.config.adam().Done().(withGradients).UpdateGraphWithGradients(scope, gradients, loss.DType())
+	p.config.optimize(scope, gradients, ScalarZero(g, loss.DType()))
 	return []*Node{tally}, result
 }
 
@@ -72,7 +72,7 @@ type Cost struct {
 	Parameters int     // trained numbers
 	Operations float64 // multiplications and additions of matrix products and convolutions, forward and backward
 	Model      int     // bytes of the parameters
-	Optimizer  int     // bytes of what else is kept from update to update: Adam's moments, sums of gradients, means of weights
+	Optimizer  int     // bytes of what else is kept from update to update: the moments of Adam and Muon, sums of gradients, means of weights
 	Work       int     // bytes of activations, gradients and everything else that an update needs for a while
 }
 

@@ -85,26 +85,30 @@ func TestSeedReachesDropoutAndPositions(t *testing.T) {
 }
 
 // A run that is interrupted, or dies between checkpoints, and goes on comes to the same bits as one that was left alone: with dropout,
-// random positions, accumulation, clipping, and looks at held-out data in between.
+// random positions, accumulation, clipping, and looks at held-out data in between; with Muon too.
 // Caught when planted: a resume that draws the first batches again, keeps lines of metrics from after its checkpoint, or loses the random
-// state, the optimiser's moments or the window of metrics; a norm summed in the order of the store; an interruption without checkpoint.
+// state, the optimiser's moments, Muon's momenta or the window of metrics; a norm summed in the order of the store; an interruption without checkpoint.
 func TestResumeIsExact(t *testing.T) {
-	const steps = 17
-	want := finish(t, trainer(t, config(steps)))
+	c := config(17)
+	withMuon := c
+	withMuon.Muon = 0.9
+	want := map[float64]finished{0: finish(t, trainer(t, c)), 0.9: finish(t, trainer(t, withMuon))}
 	for _, test := range []struct {
-		stop  func(*testing.T, *training.Trainer, int64)
-		steps []int64 // some runs are stopped twice
+		config training.Config
+		stop   func(*testing.T, *training.Trainer, int64)
+		steps  []int64 // some runs are stopped twice
 	}{
 		// Checkpoints are written at 4, 8, ... and with each best look at 5, 10, ...; lines of metrics at 3, 6, 9, ...
-		{die, []int64{1}}, {die, []int64{7}}, {die, []int64{10, 11}}, {die, []int64{15, 17}}, {interrupt, []int64{2}}, {interrupt, []int64{9, 13}},
+		{c, die, []int64{1}}, {c, die, []int64{7}}, {c, die, []int64{10, 11}}, {c, die, []int64{15, 17}},
+		{c, interrupt, []int64{2}}, {c, interrupt, []int64{9, 13}}, {withMuon, die, []int64{7}},
 	} {
-		tr := trainer(t, config(steps))
+		tr := trainer(t, test.config)
 		for _, step := range test.steps {
 			test.stop(t, tr, step)
 			tr = resumed(t, tr)
 		}
-		if err := want.equal(finish(t, tr)); err != nil {
-			t.Errorf("stopped in steps %v: %v", test.steps, err)
+		if err := want[test.config.Muon].equal(finish(t, tr)); err != nil {
+			t.Errorf("muon %v, stopped in steps %v: %v", test.config.Muon, test.steps, err)
 		}
 	}
 }

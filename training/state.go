@@ -137,7 +137,7 @@ var dtypeNames = map[string]dtypes.DType{
 func Trained(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, model.ScopeSeparator), model.ScopeSeparator)
 	switch first {
-	case optimizer.Scope, optimizer.AdamDefaultScope, strings.TrimPrefix(accumulated, "/"), strings.TrimPrefix(averaged, "/"), optimizer.GlobalStepVariableName, model.RNGStateVariableName:
+	case optimizer.Scope, optimizer.AdamDefaultScope, strings.TrimPrefix(accumulated, "/"), strings.TrimPrefix(averaged, "/"), strings.TrimPrefix(muonMomenta, "/"), optimizer.GlobalStepVariableName, model.RNGStateVariableName:
 		return false
 	}
 	return true

@@ -93,6 +93,30 @@ func (t *Trainer) gradient(own *report, b batch.Batch, plan *capacity.ShapePlan,
 	return nil
 }
 
+// optimize changes the trainable variables by their gradients, with this learning rate.
+func (c Config) optimize(scope *model.Scope, gradients []*Node, rate *Node) {
+	optimizer.LearningRateVar(scope, rate.DType(), 0).SetNodeValue(rate)
+	matrices, decays := c.decayed(scope, rate)
+	all := trainable(scope, rate.Graph())
+	if c.Muon > 0 {
+		var rest []*model.Variable
+		rest, gradients = c.muon(scope, gradients, rate)
+		only(all, rest)
+	}
+	c.adam().Done().(withGradients).UpdateGraphWithGradients(scope, gradients, rate.DType())
+	only(all, all)
+	for i, v := range matrices {
+		v.SetNodeValue(Sub(v.NodeValue(rate), decays[i]))
+	}
+}
+
+// only makes some of the variables trainable, and the others not: GoMLX's Adam updates all that are.
+func only(all, some []*model.Variable) {
+	for _, v := range all {
+		v.SetTrainable(slices.Contains(some, v))
+	}
+}
+
 // adam is Adam (Kingma and Ba, 2015), with weight decay AdamW (Loshchilov and Hutter, 2019), as GoMLX computes it; its
 // learning rate is a variable that every update sets. GoMLX decays all variables; where matrices alone decay, decayed does it.
 func (c Config) adam() *optimizer.AdamConfig {
@@ -123,13 +147,14 @@ func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capaciti
 func (t *Trainer) gradientGraph(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 	f := t.forward(scope, nodes, c, true)
 	gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
-	for i, sum := range t.beside(scope, f.loss.Graph(), accumulated) {
+	for i, v := range trainable(scope, f.loss.Graph()) {
+		sum := beside(scope, v, accumulated)
 		sum.SetNodeValue(Add(sum.NodeValue(f.loss), gradients[i]))
 	}
 	return []*Node{f.tally}, f.result
 }
 
-// applyGraph is the rest of an update: the mean of the gradients, clipped to a global norm (Pascanu et al., 2013), to Adam; the means of the weights
+// applyGraph is the rest of an update: the mean of the gradients, clipped to a global norm (Pascanu et al., 2013), to the optimizer; the means of the weights
 // follow, and the sums are cleared. It reads the learning rate and, where there are means of the weights, what they keep, and puts out
 // the norm before clipping.
 func (t *Trainer) applyGraph(scope *model.Scope, nodes []*Node, _ capacity.Capacities) ([]*Node, universal.Result) {
@@ -149,12 +174,7 @@ func (t *Trainer) applyGraph(scope *model.Scope, nodes []*Node, _ capacity.Capac
 			gradients[i] = Mul(gradients[i], scale)
 		}
 	}
-	optimizer.LearningRateVar(scope, norm.DType(), 0).SetNodeValue(rate)
-	matrices, decays := t.decayed(scope, rate)
-	t.Config.adam().Done().(withGradients).UpdateGraphWithGradients(scope, gradients, norm.DType())
-	for i, v := range matrices {
-		v.SetNodeValue(Sub(v.NodeValue(norm), decays[i]))
-	}
+	t.Config.optimize(scope, gradients, rate)
 	if t.Config.Average > 0 {
 		t.average(scope, nodes[1])
 	}
@@ -172,29 +192,26 @@ func trainable(scope *model.Scope, g *Graph) []*model.Variable {
 	return list
 }
 
-// beside gives, in the order of the trainable variables, a variable of the same shape for each in a scope of its own, zero at first.
-func (t *Trainer) beside(scope *model.Scope, g *Graph, in string) []*model.Variable {
-	var list []*model.Variable
-	for _, v := range trainable(scope, g) {
-		at := scope.Store().Scope(model.JoinPath(in, v.Scope())).WithInitializer(initializer.Zero)
-		list = append(list, at.VariableWithShape(v.Name(), v.Shape()).SetTrainable(false))
-	}
-	return list
+// beside is a variable of the shape of another, in a scope of its own, zero at first.
+func beside(scope *model.Scope, v *model.Variable, in string) *model.Variable {
+	at := scope.Store().Scope(model.JoinPath(in, v.Scope())).WithInitializer(initializer.Zero)
+	return at.VariableWithShape(v.Name(), v.Shape()).SetTrainable(false)
 }
 
 // accumulated is the scope of gradient sums.
 const accumulated = "/accumulated"
 
-// decayed gives what AdamW takes from every matrix besides Adam's step, learning rate times decay times weight, from the
-// weights before the update; nothing where Adam decays all parameters itself, or none are decayed.
-func (t *Trainer) decayed(scope *model.Scope, learningRate *Node) (matrices []*model.Variable, decays []*Node) {
-	if t.Config.WeightDecay == 0 || t.Config.DecayVectors {
+// decayed gives what weight decay takes from matrices besides the optimizer's step, learning rate times decay times weight, from the
+// weights before the update; of those alone that Adam does not decay itself.
+func (c Config) decayed(scope *model.Scope, learningRate *Node) (matrices []*model.Variable, decays []*Node) {
+	if c.WeightDecay == 0 {
 		return nil, nil
 	}
 	for _, v := range trainable(scope, learningRate.Graph()) {
-		if v.Shape().Rank() >= 2 {
+		byAdam := c.DecayVectors && !(c.Muon > 0 && withinModel(v))
+		if v.Shape().Rank() >= 2 && !byAdam {
 			matrices = append(matrices, v)
-			decays = append(decays, Mul(learningRate, MulScalar(v.NodeValue(learningRate), t.Config.WeightDecay)))
+			decays = append(decays, Mul(learningRate, MulScalar(v.NodeValue(learningRate), c.WeightDecay)))
 		}
 	}
 	return matrices, decays
