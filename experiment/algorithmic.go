@@ -71,6 +71,8 @@ func Coupled(r Run) Run {
 // code's smallest set of parameters has width 128, filter 512 and 8 steps. LOG.md has what feed-forward
 // transitions and norms behind come to.
 //
+// With Adam sums are not learned within the range in these updates; with Muon for the matrices they are (LOG.md).
+//
 //	positions: sequences of up to 41 tokens start at 1 .. 361
 func asThePaper(name string, depth halting.Policy, of task.Definition) Run {
 	r := longerThanTrained(name, of)
@@ -85,6 +87,9 @@ func asThePaper(name string, depth halting.Policy, of task.Definition) Run {
 		Positions:  Positions{universal.RandomOffset{Max: 401}},
 	}}}
 	r.Training.LabelSmoothing = 0.1
+	if _, sums := of.(algorithmic.Addition); sums {
+		r.Training.Muon = 0.95
+	}
 	return r
 }
 
