@@ -52,13 +52,13 @@ func memory(operation string, depth halting.Policy, suffix string) Run {
 	return r
 }
 
-// program learns additions in large batches, and what has comparisons, which are learned late, in many small ones: measured with control
-// (LOG.md).
+// program learns additions in large batches, and what has comparisons and products, which are learned late, in many small ones, with Muon for
+// the matrices: measured with control (LOG.md).
 func program(operations string, depth halting.Policy, suffix string) Run {
 	r := learningToExecute(operations+suffix, depth, execute.Program{Operations: operations, Nesting: 2, Length: 5})
 	if operations != execute.Addition {
-		r.Training.Schedule = Schedule{training.Cosine{Peak: 2e-3, Floor: 1e-5, Warmup: 200}}
-		r.Training.Steps, r.Training.Batch = 200_000, Batch{Tokens: 512}
+		r.Training.Schedule = Schedule{training.Cosine{Peak: 3e-3, Floor: 1e-5, Warmup: 200}}
+		r.Training.Steps, r.Training.Batch, r.Training.Muon = 200_000, Batch{Tokens: 512}, 0.95
 		r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 500, 5000, 5000
 	}
 	return r
