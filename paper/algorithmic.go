@@ -29,7 +29,7 @@ var lengthGeneralization = &sequences{
 		},
 		{
 			name: "paper", title: "Universal Transformer, the paper's positions", paper: []string{"0.91 (0.35)", "0.96 (0.46)", "0.34 (0.02)"},
-			told: "one count from a random offset for source and target; sums are trained with Muon, as in the rows of the Transformer and of dynamic halting", configure: inThePaper(experiment.CopyPaper, experiment.ReversePaper, experiment.AdditionPaper),
+			told: "one count from a random offset for source and target; sums are trained with Muon, also at adaptive depth", configure: inThePaper(experiment.CopyPaper, experiment.ReversePaper, experiment.AdditionPaper),
 		},
 		{
 			name: "paper-adaptive", title: "UT with dynamic halting, the paper's positions",
