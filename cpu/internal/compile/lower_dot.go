@@ -126,14 +126,8 @@ func (em *emitter) planDot(d *exec.Dot) {
 	d.Serial = work < serialWork || d.Threads == 1
 	d.Shared = !d.Serial && len(d.Sums) == 0 && d.Batches < 4*d.Threads && d.M*d.N*d.K >= serialWork
 	em.needScratch(d.StripBytes() + exec.CacheLine)
-	if d.PackA && d.CanReadDirectly() {
-		d.Direct = true // sums are long and rows few: packing would cost more than it saves
-	}
-	if d.M <= d.Kernel.MR && d.CanReadDirectly() {
-		d.Direct = true // every panel is used once
-	}
+	d.Direct = (d.PackA || !d.Shared || d.M <= d.Kernel.MR) && d.PaysToReadDirectly()
 	if !d.Shared {
-		d.Direct = d.Direct || d.CanReadDirectly() && d.M <= kernel.BlockK
 		if d.Packed = em.packedBefore(d); d.Packed < 0 {
 			em.needScratch(kernel.RoundUp(d.StripBytes(), exec.CacheLine) + d.PackedBytes() + exec.CacheLine)
 		}

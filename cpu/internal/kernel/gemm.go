@@ -7,6 +7,7 @@ type Gemm struct {
 	Name         string // of kernels that round their operands
 	MR, NR, size int
 	lanes        int // columns that are loaded at once, even where fewer are wanted
+	directRows   int // of a product, at most, for which reading b where it lies costs less than packing it first
 
 	// pack copies k x cols elements (cols <= nr), strided in bytes, to [k][nr], with zeros behind cols.
 	pack func(dst, b unsafe.Pointer, k, cols, kStride, nStride int)
@@ -102,6 +103,9 @@ func (g *Matmul) CanDot() bool {
 
 // Panels is the number of panels of b.
 func (g *Matmul) Panels() int { return (g.N + g.Kernel.NR - 1) / g.Kernel.NR }
+
+// PaysToReadDirectly tells whether b need not be packed, and rows are so few that packing would cost more than it saves.
+func (g *Matmul) PaysToReadDirectly() bool { return g.CanReadDirectly() && g.M <= g.Kernel.directRows }
 
 // CanReadDirectly tells whether rows of b are made of whole vectors.
 func (g *Matmul) CanReadDirectly() bool {
@@ -245,7 +249,7 @@ func (g *Matmul) gemvSplitK(call *GemmCall, left, b, c unsafe.Pointer, m0, k0 in
 func portableGemm[T Number]() *Gemm {
 	const mr, nr = 4, 16
 	return &Gemm{
-		MR: mr, NR: nr, lanes: 1, size: int(unsafe.Sizeof(T(0))),
+		MR: mr, NR: nr, lanes: 1, directRows: BlockK, size: int(unsafe.Sizeof(T(0))),
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			packPanel[T](dst, b, k, cols, nr, kStride, nStride)
 		},

@@ -36,9 +36,9 @@ func simdGemm[T Float](table [][2]func(*GemmCall), lanes int, bits bool) *Gemm {
 			masks = append(masks, [2]uintptr{laneMask(size, lanes-first), laneMask(size, lanes-second)})
 		}
 	}
-	rows := packRows256
+	rows, directRows := packRows256, 96
 	if bits {
-		rows = packRows512
+		rows, directRows = packRows512, BlockK
 	}
 	gemv, splitK, dots := gemvY32, gemvSplitKY32, gemvDotsY32
 	if size == 8 {
@@ -46,7 +46,7 @@ func simdGemm[T Float](table [][2]func(*GemmCall), lanes int, bits bool) *Gemm {
 	}
 	return &Gemm{
 		packRows: rows, gemv: gemv, gemvSplitK: splitK, gemvDots: dots,
-		MR: len(table), NR: nr, lanes: lanes, size: size,
+		MR: len(table), NR: nr, lanes: lanes, size: size, directRows: directRows,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			if size == 4 && kStride == 4 && nStride != 4 {
 				packTransposed32(dst, b, k, cols, nr, nStride)

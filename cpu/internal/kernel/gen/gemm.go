@@ -172,27 +172,48 @@ func (b *block) loop() {
 	b.p("JNE loop")
 }
 
-// store adds c if that is asked for, and writes it.
+// store adds c if that is asked for, and writes it. Without mask registers it masks only where the last vector is no whole one: on some
+// processors a VMASKMOV that stores takes longer than ten terms of a sum.
 func (b *block) store() {
 	b.label("store")
-	b.loadMasks()
+	if !b.masked {
+		b.p("MOVQ %d(DI), R13", 56+8*(b.vectors-1))
+		b.p("CMPL %d(R13), $0", b.width-4)
+		b.p("JE part")
+		b.put("whole", b.vectors)
+		b.label("part")
+		b.loadMask()
+	}
+	b.put("masked", b.vectors-1)
+}
+
+// put is one way to store: the first vectors of a row are whole ones.
+func (b *block) put(way string, whole int) {
 	b.p("CMPQ 72(DI), $0")
-	b.p("JE put")
+	b.p("JE %s", way)
 	b.each("R14", func(r, j int) {
-		if b.masked {
+		sum := b.sum(r, j)
+		switch {
+		case b.masked:
 			b.p("%s.Z %d(R14), K%d, %c%d", b.move, j*b.width, j+1, b.reg, 2+j)
-		} else {
-			b.p("%s %d(R14), Y%d, Y%d", b.maskLoad, j*b.width, j, 2+j)
+		case j < whole:
+			b.p("VADD%s %d(R14), %s, %s", b.suffix, j*b.width, sum, sum)
+			return
+		default:
+			b.p("%s %d(R14), Y0, Y%d", b.maskLoad, j*b.width, 2+j)
 		}
-		b.p("VADD%s %c%d, %s, %s", b.suffix, b.reg, 2+j, b.sum(r, j), b.sum(r, j))
+		b.p("VADD%s %c%d, %s, %s", b.suffix, b.reg, 2+j, sum, sum)
 	})
-	b.label("put")
+	b.label(way)
 	for r := range b.rows {
 		for j := range b.vectors {
-			if b.masked {
+			switch {
+			case b.masked:
 				b.p("%s %s, K%d, %d(DX)", b.move, b.sum(r, j), j+1, j*b.width)
-			} else {
-				b.p("%s %s, Y%d, %d(DX)", b.maskLoad, b.sum(r, j), j, j*b.width)
+			case j < whole:
+				b.p("%s %s, %d(DX)", b.move, b.sum(r, j), j*b.width)
+			default:
+				b.p("%s %s, Y0, %d(DX)", b.maskLoad, b.sum(r, j), j*b.width)
 			}
 		}
 		b.p("ADDQ R12, DX")
@@ -201,13 +222,5 @@ func (b *block) store() {
 	b.p("RET")
 }
 
-// loadMasks puts the masks of the columns into vectors 0 and 1, where there are no mask registers.
-func (b *block) loadMasks() {
-	if b.masked {
-		return
-	}
-	for j := range b.vectors {
-		b.p("MOVQ %d(DI), R13", 56+8*j)
-		b.p("VMOVDQU (R13), Y%d", j)
-	}
-}
+// loadMask puts the mask at R13, that of the last vector of a row, into vector 0.
+func (b *block) loadMask() { b.p("VMOVDQU (R13), Y0") }
