@@ -25,7 +25,7 @@ var lengthGeneralization = &sequences{
 		{name: "lstm-plain", title: "LSTM without attention", told: "nothing", configure: lstm(false)},
 		{
 			name: "transformer", title: "Transformer", paper: []string{"0.53 (0.03)", "0.13 (0.06)", "0.07 (0.0)"},
-			told: "one count from a random offset, as the Universal Transformer in the paper's setting", configure: paperTransformer,
+			told: "one count from a random offset, as the Universal Transformer in the paper's setting; sums are trained with Muon", configure: paperTransformer,
 		},
 		{
 			name: "paper", title: "Universal Transformer, the paper's positions", paper: []string{"0.91 (0.35)", "0.96 (0.46)", "0.34 (0.02)"},
