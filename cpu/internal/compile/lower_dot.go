@@ -126,7 +126,8 @@ func (em *emitter) planDot(d *exec.Dot) {
 	d.Serial = work < serialWork || d.Threads == 1
 	d.Shared = !d.Serial && len(d.Sums) == 0 && d.Batches < 4*d.Threads && d.M*d.N*d.K >= serialWork
 	em.needScratch(d.StripBytes() + exec.CacheLine)
-	d.Direct = (d.PackA || !d.Shared || d.M <= d.Kernel.MR) && d.PaysToReadDirectly()
+	few := d.M <= d.Kernel.MR || !d.Shared && d.M <= kernel.BlockK // rows: every panel is used once, or some times by one thread
+	d.Direct = (few || d.PackA) && d.PaysToReadDirectly()          // PackA: sums are long and rows few, as of gradients of weights
 	if !d.Shared {
 		if d.Packed = em.packedBefore(d); d.Packed < 0 {
 			em.needScratch(kernel.RoundUp(d.StripBytes(), exec.CacheLine) + d.PackedBytes() + exec.CacheLine)

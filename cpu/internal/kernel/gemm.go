@@ -1,6 +1,9 @@
 package kernel
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // Gemm multiplies a strip of at most MR rows with a panel of at most NR columns: the register block.
 type Gemm struct {
@@ -63,7 +66,8 @@ type GemmCall struct {
 	c     unsafe.Pointer
 	cRow  int
 
-	// Columns to load and store, of the first and second vector of a row: bits, or the address of a mask vector.
+	// Columns to load and store, of the first and second vector of a row: bits, or the address of a mask vector, of which only the last
+	// one of a row is read, since those before it are whole.
 	masks    [2]uintptr
 	add      int // not 0: add to c
 	panelRow int
@@ -249,7 +253,7 @@ func (g *Matmul) gemvSplitK(call *GemmCall, left, b, c unsafe.Pointer, m0, k0 in
 func portableGemm[T Number]() *Gemm {
 	const mr, nr = 4, 16
 	return &Gemm{
-		MR: mr, NR: nr, lanes: 1, directRows: BlockK, size: int(unsafe.Sizeof(T(0))),
+		MR: mr, NR: nr, lanes: 1, directRows: math.MaxInt, size: int(unsafe.Sizeof(T(0))),
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			packPanel[T](dst, b, k, cols, nr, kStride, nStride)
 		},

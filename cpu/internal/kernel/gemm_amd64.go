@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/gomlx/compute/dtypes"
@@ -36,9 +37,10 @@ func simdGemm[T Float](table [][2]func(*GemmCall), lanes int, bits bool) *Gemm {
 			masks = append(masks, [2]uintptr{laneMask(size, lanes-first), laneMask(size, lanes-second)})
 		}
 	}
+	// A row of a panel is one cache line with 256 bits, and two with 512, where packing was not seen to pay (LOG.md).
 	rows, directRows := packRows256, 96
 	if bits {
-		rows, directRows = packRows512, BlockK
+		rows, directRows = packRows512, math.MaxInt
 	}
 	gemv, splitK, dots := gemvY32, gemvSplitKY32, gemvDotsY32
 	if size == 8 {

@@ -172,8 +172,8 @@ func (b *block) loop() {
 	b.p("JNE loop")
 }
 
-// store adds c if that is asked for, and writes it. Without mask registers it masks only where the last vector is no whole one: on some
-// processors a VMASKMOV that stores takes longer than ten terms of a sum.
+// store adds c if that is asked for, and writes it. Without mask registers it masks only the last vector of a row, and only if that is not
+// a whole one, which the last lane of its mask tells: a VMASKMOV that stores is slow on AMD's processors (LOG.md).
 func (b *block) store() {
 	b.label("store")
 	if !b.masked {
@@ -182,12 +182,12 @@ func (b *block) store() {
 		b.p("JE part")
 		b.put("whole", b.vectors)
 		b.label("part")
-		b.loadMask()
+		b.p("VMOVDQU (R13), Y0") // the mask
 	}
 	b.put("masked", b.vectors-1)
 }
 
-// put is one way to store: the first vectors of a row are whole ones.
+// put stores, the first so many vectors of a row without a mask, and returns.
 func (b *block) put(way string, whole int) {
 	b.p("CMPQ 72(DI), $0")
 	b.p("JE %s", way)
@@ -221,6 +221,3 @@ func (b *block) put(way string, whole int) {
 	b.p("VZEROUPPER")
 	b.p("RET")
 }
-
-// loadMask puts the mask at R13, that of the last vector of a row, into vector 0.
-func (b *block) loadMask() { b.p("VMOVDQU (R13), Y0") }
