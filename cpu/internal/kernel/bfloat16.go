@@ -31,7 +31,7 @@ type rounded struct {
 	packLeft func(dst, a unsafe.Pointer, k, rows, rowStride, kStride int)
 
 	// run computes rows x cols of c, both up to any number of rows and one panel, from rows of pairs of terms: call has
-	// everything but masks. edge is room for roundedEdge bytes.
+	// everything but masks; it may change a and c. edge is room for roundedEdge bytes.
 	run func(call *GemmCall, rows, cols int, edge unsafe.Pointer)
 }
 
