@@ -40,7 +40,7 @@ func translationOverview(_ *Page, results []Result) []Row {
 	for _, t := range translationTasks {
 		for _, m := range translationModels {
 			for _, s := range t.sets {
-				if figure := translationFigure(results, "translation"+m.suffix, t.label, s.name); s.shown && figure != "" {
+				if figure := translationFigure(results, "translation"+m.suffix, t.label, s.name); !s.validation && figure != "" {
 					ours = append(ours, fmt.Sprintf("%s, %s: %s %s", t.label, s.name, m.title, figure))
 					break
 				}
@@ -71,11 +71,11 @@ func writeTranslation(p *Page, results []Result) {
 
 // writeTranslationData is the table of one data set.
 func writeTranslationData(p *Page, results []Result, t translationData) {
-	p.Printf("\n### %s\n\n%s Beam search of width 4, alpha 0.6; mean and deviation of seeds; the checkpoint with the best BLEU on validation sentences, decoded greedily.\n\n",
+	p.Printf("\n### %s\n\n%s Beam search of width 4; mean and deviation of seeds. Validation sentences chose the checkpoint, decoded greedily, and the length penalty.\n\n",
 		t.label, t.note)
 	head := []string{"model"}
 	for _, s := range t.sets {
-		if s.shown {
+		if !s.validation {
 			head = append(head, s.name)
 		}
 	}
@@ -86,7 +86,7 @@ func writeTranslationData(p *Page, results []Result, t translationData) {
 	for _, m := range translationModels {
 		cells := []string{m.title}
 		for _, s := range t.sets {
-			if !s.shown {
+			if s.validation {
 				continue
 			}
 			figure := translationFigure(results, "translation"+m.suffix, t.label, s.name)
@@ -102,7 +102,7 @@ func writeTranslationData(p *Page, results []Result, t translationData) {
 // writeTranslationRuns lists every measurement, and how it was trained.
 func writeTranslationRuns(p *Page, results []Result) {
 	p.Printf("\n### All measurements\n\n")
-	p.Head("experiment", "data", "seed", "parameters", "updates", "minutes", "threads", "set", "BLEU and its signature", "chrF", "sentences a second", "version")
+	p.Head("experiment", "data", "seed", "parameters", "updates", "minutes", "threads", "set", "length penalty", "BLEU and its signature", "chrF", "sentences a second", "version")
 	for _, r := range results {
 		for _, s := range r.Measured.(*translationMeasured).Sets {
 			line := fmt.Sprintf("%.2f", s.BLEU)
@@ -110,7 +110,7 @@ func writeTranslationRuns(p *Page, results []Result) {
 				line = strings.ReplaceAll(s.Notes[0], "|", " ")
 			}
 			p.Row(r.Experiment, r.Task, fmt.Sprint(r.Seed), thousands(r.Parameters), thousands(int(r.Step)), fmt.Sprintf("%.0f", r.Seconds/60), fmt.Sprint(r.Threads),
-				s.Name, line, fmt.Sprintf("%.1f", s.ChrF), fmt.Sprintf("%.1f", float64(s.Sentences)/max(s.Seconds, 1e-9)), r.Version)
+				s.Name, fmt.Sprint(s.Alpha), line, fmt.Sprintf("%.1f", s.ChrF), fmt.Sprintf("%.1f", float64(s.Sentences)/max(s.Seconds, 1e-9)), r.Version)
 		}
 	}
 	p.Printf("\nCommand: `ut experiment run table7 --multi30k multi30k.tar.xz --news wmt_news.tar.xz`, or the name of an experiment and `--tasks multi30k`.\n")

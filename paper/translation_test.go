@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"universal-transformer/bleu"
+	"universal-transformer/decoding"
 	"universal-transformer/pipeline"
 	"universal-transformer/task/translation"
 )
@@ -16,7 +17,7 @@ import (
 // translated is a result of table 7.
 func translated(experiment, label string, seed uint64, score float64) Result {
 	set := func(name string, score float64) translatedSet {
-		return translatedSet{Name: name, Sentences: 1000, BLEU: score, ChrF: 55, Notes: []string{"BLEU|tok:none = 40.0"}, Seconds: 8}
+		return translatedSet{Name: name, Sentences: 1000, Alpha: 0.8, BLEU: score, ChrF: 55, Notes: []string{"BLEU|tok:none = 40.0"}, Seconds: 8}
 	}
 	return Result{
 		Header:   Header{Version: "0.3.0+abc", Experiment: experiment, Task: label, Seed: seed, Parameters: 2_595_840, Step: 8000, Seconds: 3600, Threads: 1},
@@ -39,7 +40,7 @@ func TestTranslationPage(t *testing.T) {
 		"| Transformer, the smallest published: 4 layers, width 128 | 20.00 | missing | missing |",
 		"| Transformer of as many parameters: 6 layers, width 128 | missing | missing | missing |",
 		"beam 5 | 41.02 |", "| Universal Transformer: 6 steps, width 256 | 5.50 |",
-		"| translation | multi30k | 2 | 2,595,840 | 8,000 | 60 | 1 | val | BLEU tok:none = 40.0 | 55.0 | 125.0 | 0.3.0+abc |",
+		"| translation | multi30k | 2 | 2,595,840 | 8,000 | 60 | 1 | val | 0.8 | BLEU tok:none = 40.0 | 55.0 | 125.0 | 0.3.0+abc |",
 		"multi30k, test_2016_flickr: Universal Transformer: 6 steps, width 256 41.00 ± 1.00 of 3 seeds", "news, newstest2014: Universal Transformer",
 	} {
 		if !strings.Contains(text, want) {
@@ -56,8 +57,8 @@ func TestTranslationPage(t *testing.T) {
 	}
 }
 
-// A cell of Multi30k, from the files to the result: every set that is there is measured as ut eval measures it with the same beam, a set that is
-// not is left out with a line, and so is data that is not there.
+// A cell of Multi30k, from the files to the result: every set that is there is measured as ut eval measures it with the same beam, whose length
+// penalty has the best BLEU of the validation sentences; a set that is not there is left out with a line, and so is data that is not.
 func TestTranslationCell(t *testing.T) {
 	root := t.TempDir()
 	data := filepath.Join(root, "multi30k", "tok")
@@ -109,16 +110,27 @@ func TestTranslationCell(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer model.Close()
+	measure := func(set string, alpha float64) pipeline.Evaluation {
+		file := filepath.Join(data, set+".lc.norm.tok.")
+		e, err := model.Evaluate(t.Context(), pipeline.Protocol{File: file + "en," + file + "de", Beam: decoding.Beam{Width: 4, Alpha: alpha}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	chosen := m.set("val")
+	for _, alpha := range []float64{0.6, 0.8, 1, 1.2} {
+		e := measure("val", alpha)
+		if better := e.Metrics[0].Value > chosen.BLEU; better || alpha < chosen.Alpha && e.Metrics[0].Value == chosen.BLEU {
+			t.Errorf("length penalty %v has %v BLEU, %v was chosen: %v", alpha, e.Metrics[0].Value, chosen.Alpha, chosen.BLEU)
+		}
+	}
 	for set, n := range lines {
 		if set == "train" {
 			continue
 		}
-		file := filepath.Join(data, set+".lc.norm.tok.")
-		e, err := model.Evaluate(t.Context(), pipeline.Protocol{File: file + "en," + file + "de", Beam: beam})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := m.set(set); got.Sentences != n || got.BLEU != e.Metrics[0].Value || got.ChrF != e.Metrics[1].Value || got.Method != e.Method {
+		e := measure(set, chosen.Alpha)
+		if got := m.set(set); got.Sentences != n || got.Alpha != chosen.Alpha || got.BLEU != e.Metrics[0].Value || got.ChrF != e.Metrics[1].Value || got.Method != e.Method {
 			t.Errorf("%s: %+v, but %+v", set, got, e)
 		}
 	}
