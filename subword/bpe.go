@@ -2,6 +2,7 @@ package subword
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	"universal-transformer/vocab"
@@ -67,14 +68,24 @@ func (b *BPE) merge(rank int, p pair, ids map[string]vocab.ID) (merge, error) {
 }
 
 // Encode gives the ids of a text.
-func (b *BPE) Encode(text string) ([]vocab.ID, error) {
+func (b *BPE) Encode(text string) ([]vocab.ID, error) { return encodeWords(text, b.word) }
+
+// EncodeWithDropout is Encode that leaves merges out with a probability, from 0 to below 1, so that a text is cut in many ways: BPE-dropout
+// (Provilkov, Emelianenko and Voita, ACL 2020, algorithm 1), which is for training. Decode gives the same text.
+func (b *BPE) EncodeWithDropout(text string, rate float64, rng *rand.Rand) ([]vocab.ID, error) {
+	drop := func() bool { return rng.Float64() < rate }
+	return encodeWords(text, func(word string) []vocab.ID { return mergeWord(b.byteIDs(word), b.merges, drop) })
+}
+
+// encodeWords splits a text into words and joins their ids.
+func encodeWords(text string, encode func(word string) []vocab.ID) ([]vocab.ID, error) {
 	if err := CheckText(text); err != nil {
 		return nil, err
 	}
 	ids := make([]vocab.ID, 0, len(text)/3)
 	for len(text) > 0 {
 		n := firstWord(text)
-		ids = append(ids, b.word(text[:n])...)
+		ids = append(ids, encode(text[:n])...)
 		text = text[n:]
 	}
 	return ids, nil
@@ -85,12 +96,17 @@ func (b *BPE) word(word string) []vocab.ID {
 	if ids, ok := b.words.get(word); ok {
 		return ids
 	}
+	ids := mergeWord(b.byteIDs(word), b.merges, nil)
+	b.words.put(word, ids)
+	return ids
+}
+
+// byteIDs is a word before any merge.
+func (b *BPE) byteIDs(word string) []vocab.ID {
 	ids := make([]vocab.ID, len(word))
 	for i := range len(word) {
 		ids[i] = b.bytes[word[i]]
 	}
-	ids = mergeWord(ids, b.merges)
-	b.words.put(word, ids)
 	return ids
 }
 

@@ -29,8 +29,9 @@ func (c candidate) before(d candidate) bool {
 	return c.rank < d.rank || c.rank == d.rank && c.at < d.at
 }
 
-// mergeWord merges the ids of a word until no pair of them has a merge, in place, and gives what is left of them.
-func mergeWord(ids []vocab.ID, merges map[pair]merge) []vocab.ID {
+// mergeWord merges the ids of a word until no pair of them has a merge, in place, and gives what is left of them. With dropout, unless drop is
+// nil, every merge that can be done is left out before each merge if drop says so, and the word is done when all are.
+func mergeWord(ids []vocab.ID, merges map[pair]merge, drop func() bool) []vocab.ID {
 	if len(ids) < 2 {
 		return ids
 	}
@@ -52,11 +53,20 @@ func mergeWord(ids []vocab.ID, merges map[pair]merge) []vocab.ID {
 	for at := range symbols {
 		consider(at)
 	}
+	var dropped []candidate // since the last merge
 	for c, ok := candidates.pop(); ok; c, ok = candidates.pop() {
 		left := &symbols[c.at]
 		if left.id != c.left || left.next < 0 || symbols[left.next].id != c.right {
 			continue // another merge was there first
 		}
+		if drop != nil && drop() {
+			dropped = append(dropped, c)
+			continue
+		}
+		for _, d := range dropped {
+			candidates.push(d)
+		}
+		dropped = dropped[:0]
 		gone := &symbols[left.next]
 		left.id, left.next, gone.id = c.id, gone.next, -1
 		if left.next >= 0 {

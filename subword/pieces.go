@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"universal-transformer/vocab"
@@ -64,6 +65,17 @@ func (p *Pieces) Split(text string) ([]string, error) {
 
 // Encode gives the ids of a text's pieces.
 func (p *Pieces) Encode(text string) ([]vocab.ID, error) { return p.tokenizer.Encode(text) }
+
+// HasMerges reports whether [Pieces.EncodeWithDropout] can be used: of byte-pair encoding it can.
+func (p *Pieces) HasMerges() bool {
+	_, is := p.tokenizer.(*BPE)
+	return is
+}
+
+// EncodeWithDropout is [BPE.EncodeWithDropout]. It panics without merges.
+func (p *Pieces) EncodeWithDropout(text string, rate float64, rng *rand.Rand) ([]vocab.ID, error) {
+	return p.tokenizer.(*BPE).EncodeWithDropout(text, rate, rng)
+}
 
 // Text is the text of ids up to the first End. Ids that are none are left out.
 func (p *Pieces) Text(ids []vocab.ID) string {

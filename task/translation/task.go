@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"universal-transformer/internal/seed"
 	"universal-transformer/subword"
 	"universal-transformer/task"
+	"universal-transformer/vocab"
 )
 
 // A Task is the pairs of the files. It does not change, so it may be shared.
@@ -46,6 +48,9 @@ func (c Translation) Open() (task.Task, error) {
 	t := &Task{config: c}
 	if t.pieces, err = c.findPieces(f); err != nil {
 		return nil, err
+	}
+	if c.BPEDropout > 0 && !t.pieces.HasMerges() {
+		return nil, fmt.Errorf("bpe_dropout is %v, but the sub-words of tokenizer_file %s have no merges: leave one of them out", c.BPEDropout, c.TokenizerFile)
 	}
 	for _, group := range []struct {
 		corpora []Corpus
@@ -174,11 +179,26 @@ func (t *Task) Notes() []string { return t.notes }
 // MaxLengths is the longest source and target to train with, End included.
 func (t *Task) MaxLengths() (source, target int) { return t.maxSource, t.maxTarget }
 
-// Training goes through the pairs again and again, every time in another order.
+// Training goes through the pairs again and again, every time in another order, and with dropout of merges cut in another way.
 func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	n := int64(len(t.training))
 	order := seed.NewPermutation(seedValue, "translation/epoch", i/n, int(n))
-	return clone(t.training[order.At(int(i%n))])
+	e := clone(t.training[order.At(int(i%n))])
+	if t.config.BPEDropout > 0 {
+		rng := seed.Rand(seedValue, "translation/bpe dropout", i)
+		e.Source = t.withDropout(e.Source, t.maxSource, rng)
+		e.Target = append(t.withDropout(task.WithoutEnd(e.Target), t.maxTarget-1, rng), vocab.End)
+	}
+	return e
+}
+
+// withDropout cuts the text of ids with dropout of merges. A text that is then longer than any without stays as it was.
+func (t *Task) withDropout(ids []vocab.ID, longest int, rng *rand.Rand) []vocab.ID {
+	cut, err := t.pieces.EncodeWithDropout(t.pieces.Text(ids), t.config.BPEDropout, rng)
+	if err != nil || len(cut) > longest { // no error: the text was encoded before
+		return ids
+	}
+	return cut
 }
 
 // HeldOut is the pairs of the test, or those to validate with, in the order of their files; with a Count below their number, that many

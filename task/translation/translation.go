@@ -27,8 +27,9 @@ type Translation struct {
 	Test       []Corpus `json:"test,omitempty"`       // to measure it with; none: likewise
 	HeldOut    float64  `json:"held_out,omitempty"`   // share held out where one of them has no files, half for each; 0 means 0.02
 	subword.Choice
-	MaxLength int            `json:"max_length,omitempty"` // sub-words that a side may have in training; 0 means 256
-	BLEU      bleu.Tokenizer `json:"bleu"`                 // how BLEU splits into words: "13a" (the default), "intl", "char", or "none" for text that is tokenized already
+	BPEDropout float64        `json:"bpe_dropout,omitempty"` // probability that a merge is left out when a pair to train with is cut into sub-words, every time anew
+	MaxLength  int            `json:"max_length,omitempty"`  // sub-words that a side may have in training; 0 means 256
+	BLEU       bleu.Tokenizer `json:"bleu"`                  // how BLEU splits into words: "13a" (the default), "intl", "char", or "none" for text that is tokenized already
 }
 
 // A Corpus is text in two languages: two files whose lines belong together, or one file with a tab between source and target. Files
@@ -89,6 +90,8 @@ func (c Translation) Validate() error {
 		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
 	case c.HeldOut > 0 && len(c.Validation) > 0 && len(c.Test) > 0:
 		return fmt.Errorf("held_out is %v, but validation and test have files: leave it out", c.HeldOut)
+	case !(c.BPEDropout >= 0 && c.BPEDropout < 1):
+		return fmt.Errorf("bpe_dropout is %v: it must be at least 0 and below 1", c.BPEDropout)
 	case c.MaxLength < 0 || c.MaxLength > longestHeldOut:
 		return fmt.Errorf("max_length is %d: it must be from 1 to %d, or 0 for %d", c.MaxLength, longestHeldOut, defaultMaxLength)
 	}

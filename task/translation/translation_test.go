@@ -2,6 +2,7 @@ package translation
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,6 +55,60 @@ func TestConformance(t *testing.T) {
 	source, target := counted(2000)
 	dir := folder(t, map[string]string{"train.en": source, "train.de": target})
 	tasktest.Run(t, open(t, Translation{Path: dir, Training: []Corpus{two("train")}, HeldOut: 0.2, Choice: subword.Choice{TokenizerSize: 300}}))
+}
+
+// With dropout of merges a pair is cut in another way every time it comes, into the same text, never longer than the longest pair without; pairs
+// held out are cut as ever. Caught when planted: draws that do not depend on the index, no bound.
+func TestBPEDropout(t *testing.T) {
+	source, target := counted(2000)
+	for n := 60; n < 70; n++ { // some long pairs, for the bound
+		source, target = source+strings.Repeat("one ", n)+"\n", target+strings.Repeat("1", n)+".\n"
+	}
+	dir := folder(t, map[string]string{"train.en": source, "train.de": target, "t2t": "'<pad>_'\n'<EOS>_'\n'a_'\n'\\\\'\n'_'\n';'\n'u'\n'0'\n'1'\n'2'\n'3'\n'4'\n'5'\n'6'\n'7'\n'8'\n'9'\n"})
+	plain := Translation{Path: dir, Training: []Corpus{two("train")}, HeldOut: 0.2, Choice: subword.Choice{TokenizerSize: 300}}
+	dropping := plain
+	dropping.BPEDropout = 0.3
+	whole, cut := open(t, plain), open(t, dropping)
+	v, n := cut.Vocabularies(), int64(len(cut.training))
+	if longest, _ := whole.MaxLengths(); longest != cut.maxSource {
+		t.Errorf("the longest source has %d sub-words, %d with dropout", longest, cut.maxSource)
+	}
+	ways, longer := map[string]map[string]bool{}, 0
+	for i := range 8 * n {
+		e, other := cut.Training(5, i), whole.Training(5, i)
+		s, text := v.Text(e)
+		if ws, wt := v.Text(other); s != ws || text != wt || len(e.Source) > cut.maxSource || len(e.Target) > cut.maxTarget {
+			t.Fatalf("example %d is %q and %q, without dropout %q and %q", i, s, text, ws, wt)
+		}
+		if ways[s] == nil {
+			ways[s] = map[string]bool{}
+		}
+		ways[s][fmt.Sprint(e.Source, e.Target)] = true
+		longer += len(e.Source) - len(other.Source)
+	}
+	different := 0
+	for _, w := range ways {
+		different += len(w)
+	}
+	if mean := float64(different) / float64(n); mean < 5 || longer <= 0 {
+		t.Errorf("in eight times a pair is cut in %.1f ways, %d sub-words more", mean, longer)
+	}
+	for _, s := range []task.Selection{{}, {Validation: true}} {
+		a, _ := whole.HeldOut(1, s)
+		b, _ := cut.HeldOut(1, s)
+		if fmt.Sprint(a) != fmt.Sprint(b) {
+			t.Errorf("%+v has dropout", s)
+		}
+	}
+	for want, c := range map[string]Translation{
+		"bpe_dropout is 1: it must":                  {Path: dir, Training: plain.Training, BPEDropout: 1},
+		"bpe_dropout is NaN":                         {Path: dir, Training: plain.Training, BPEDropout: math.NaN()},
+		"bpe_dropout is 0.1, but the sub-words of t": {Path: dir, Training: plain.Training, BPEDropout: 0.1, Choice: subword.Choice{TokenizerFile: filepath.Join(dir, "t2t")}},
+	} {
+		if _, err := c.Open(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 }
 
 // Two files and one file with tabs give the same pairs, without the blanks around them; several are put together; the text comes back
