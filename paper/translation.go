@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"universal-transformer/decoding"
+	"universal-transformer/evaluation"
 	"universal-transformer/experiment"
 	"universal-transformer/pipeline"
 	"universal-transformer/task"
@@ -210,24 +211,33 @@ func measureTranslation(ctx context.Context, m *pipeline.Model, c Cell, log func
 		if s.validation {
 			penalties = lengthPenalties
 		}
-		var best translatedSet
-		for i, alpha := range penalties {
-			evaluator.Beam.Alpha = alpha
-			start := time.Now()
-			row, err := evaluator.Measure(ctx, definition.Measure(m.Vocabularies), examples)
-			if err != nil {
-				return nil, err
-			}
-			if i > 0 && row.Metrics[0].Value <= best.BLEU {
-				continue
-			}
-			best = translatedSet{
-				Name: s.name, Sentences: len(examples), Method: row.Method, Alpha: alpha, BLEU: row.Metrics[0].Value, ChrF: row.Metrics[1].Value,
-				Notes: row.Notes, Seconds: time.Since(start).Seconds(),
-			}
+		best, err := translateSet(ctx, evaluator, definition.Measure(m.Vocabularies), examples, penalties)
+		if err != nil {
+			return nil, err
 		}
+		best.Name = s.name
 		evaluator.Beam.Alpha = best.Alpha
 		found.Sets = append(found.Sets, best)
 	}
 	return found, nil
+}
+
+// translateSet is the measurement with the length penalty that has the best BLEU.
+func translateSet(ctx context.Context, e *evaluation.Evaluator, measure task.Measure, examples []task.Example, penalties []float64) (best translatedSet, err error) {
+	for i, alpha := range penalties {
+		e.Beam.Alpha = alpha
+		start := time.Now()
+		row, err := e.Measure(ctx, measure, examples)
+		if err != nil {
+			return best, err
+		}
+		if i > 0 && row.Metrics[0].Value <= best.BLEU {
+			continue
+		}
+		best = translatedSet{
+			Sentences: len(examples), Method: row.Method, Alpha: alpha, BLEU: row.Metrics[0].Value, ChrF: row.Metrics[1].Value,
+			Notes: row.Notes, Seconds: time.Since(start).Seconds(),
+		}
+	}
+	return best, nil
 }
