@@ -6,6 +6,7 @@ import (
 
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
+	"universal-transformer/training"
 )
 
 // Every named run of a Universal Transformer has its two baselines: they learn the same task from the same data with the same updates,
@@ -42,6 +43,20 @@ func TestBaselines(t *testing.T) {
 					t.Errorf("%s: %+v", baseline.Name, m)
 				}
 			}
+		}
+	}
+}
+
+// Published recipes of translation keep their optimizer and their tokens an update, whatever ours are: eight and two GPUs with 4,096 each. Caught
+// when planted: ours for WMT14.
+func TestPublishedTranslation(t *testing.T) {
+	for r, gpus := range map[*experiment.Run]int{new(experiment.TranslateWMT14()): 8, new(experiment.Multi30kTiny()): 2} {
+		tr := r.Training
+		if tr.Muon != 0 || tr.Batch.Tokens != 4096 || tr.Accumulate != gpus {
+			t.Errorf("%s: muon %v, %d times %d tokens", r.Name, tr.Muon, tr.Accumulate, tr.Batch.Tokens)
+		}
+		if _, is := tr.Schedule.Value.(training.InverseSquareRoot); !is {
+			t.Errorf("%s: schedule %v", r.Name, tr.Schedule)
 		}
 	}
 }

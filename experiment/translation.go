@@ -173,7 +173,7 @@ func TranslateWMT14() Run {
 	m.Transition = Transition{universal.FeedForward{Filter: 4096}}
 	m.Dropout = universal.Dropout{Attention: 0.1, Transition: 0.1, Residual: 0.3}
 	r.Model.Value = m
-	r.Training.Steps, r.Training.Accumulate, r.Training.Average = 100_000, 8, 0
+	r.Training.Steps, r.Training.Accumulate, r.Training.Average, r.Training.Muon = 100_000, 8, 0, 0
 	r.Training.Schedule = Schedule{training.InverseSquareRoot{Factor: 2, Warmup: 8000}}
 	r.Training.Batch = Batch{Tokens: 4096}
 	r.Training.ClipNorm = 0
