@@ -80,7 +80,7 @@ func FuzzDropout(f *testing.F) {
 		if got, err := b.Decode(ids); err != nil || got != text {
 			t.Errorf("%q, %v", got, err)
 		}
-		if rate == 0 && !slices.Equal(ids, whole) || len(ids) < len(whole) {
+		if rate == 0 && !slices.Equal(ids, whole) || len(ids) > len(text) { // fewer than without dropout there may be: merges are greedy
 			t.Errorf("%v, without dropout %v", ids, whole)
 		}
 	})
