@@ -60,9 +60,9 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	return Evaluation{row, examples}, err
 }
 
-// MeasuredWhole tells whether answers are scored all together, as by BLEU, and not one by one: a share of them has another score.
-func (m *Model) MeasuredWhole() bool {
-	_, is := m.Run.Task.Value.Measure(m.Vocabularies).(task.DecodedBLEU)
+// MeasuresWholeSet tells whether the task's measure wants all examples of the test, as [task.WholeSetMeasure] says.
+func (m *Model) MeasuresWholeSet() bool {
+	_, is := m.Run.Task.Value.Measure(m.Vocabularies).(task.WholeSetMeasure)
 	return is
 }
 
@@ -174,14 +174,14 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 	for i, p := range pairs {
 		var err error
 		if examples[i].Target, err = m.reader.Target(p.Target); err != nil {
-			return nil, fmt.Errorf("target %d: %w", i+1, err)
+			return nil, fmt.Errorf("text %d: %w", i+1, err)
 		}
 		if m.Run.Task.Value.Kind() == task.LanguageModeling {
 			continue
 		}
 		in, err := m.Read(p.Source)
 		if err != nil {
-			return nil, fmt.Errorf("source %d: %w", i+1, err)
+			return nil, fmt.Errorf("the source of text %d: %w", i+1, err)
 		}
 		examples[i].Source = in.Source
 	}

@@ -16,6 +16,9 @@ type DecodedBLEU struct {
 	Text   func(ids []vocab.ID) string // of a target, up to its End
 }
 
+// WholeSet says that BLEU of a sample is another score.
+func (DecodedBLEU) WholeSet() {}
+
 // Measure decodes every example, from its source alone: the model is not told how long its reference is.
 func (d DecodedBLEU) Measure(ctx context.Context, m Model, examples []Example) (Measurement, error) {
 	sources := make([]Example, len(examples))
@@ -33,7 +36,7 @@ func (d DecodedBLEU) Measure(ctx context.Context, m Model, examples []Example) (
 		text, reference := d.Text(answer.Tokens), d.Text(examples[i].Target)
 		sum = sum.Plus(d.Config.Statistics(text, reference))
 		characters = characters.Plus(bleu.ChrF{}.Statistics(text, reference))
-		result.Answers = append(result.Answers, Answer{answer.Tokens, text == reference})
+		result.Answers = append(result.Answers, Answer{Tokens: answer.Tokens, Correct: text == reference})
 		if !answer.Finished {
 			unfinished++
 		}

@@ -51,7 +51,8 @@ func (r sourceEndedReader) File(path string) ([]Example, []string, error) {
 }
 
 func withEnd(e Example) Example {
-	return Example{Source: append(slices.Clip(e.Source), vocab.End), Target: e.Target}
+	e.Source = append(slices.Clip(e.Source), vocab.End)
+	return e
 }
 
 // WithEnds is examples whose sources end in End, as those of [WithSourceEnd] do.

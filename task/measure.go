@@ -12,6 +12,13 @@ type Measure interface {
 	Measure(ctx context.Context, m Model, examples []Example) (Measurement, error)
 }
 
+// A WholeSetMeasure is a Measure that wants all examples of a test: its metrics are of all answers together, as BLEU is, or of groups
+// of which a sample would have too few.
+type WholeSetMeasure interface {
+	Measure
+	WholeSet()
+}
+
 // A Model is what a measure may ask of a trained model: package evaluation has it. Results are in the order of the examples.
 type Model interface {
 	// Decode answers every source, token after token, each chosen after those before it.
@@ -54,6 +61,7 @@ type Measurement struct {
 // An Answer is one example's.
 type Answer struct {
 	Tokens  []vocab.ID
+	Text    string // as people read it, where ids do not tell; may be empty
 	Correct bool
 }
 

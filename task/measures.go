@@ -29,7 +29,7 @@ func (d DecodedAccuracy) Measure(ctx context.Context, m Model, examples []Exampl
 		one := score.Score{}
 		one.Add(answer.Tokens, without(examples[i].Target, d.Unknown))
 		total = total.Plus(one)
-		result.Answers = append(result.Answers, Answer{answer.Tokens, one.Sequences.Correct == 1})
+		result.Answers = append(result.Answers, Answer{Tokens: answer.Tokens, Correct: one.Sequences.Correct == 1})
 		if !answer.Finished {
 			unfinished++
 		}
@@ -56,7 +56,7 @@ func (f ForcedAccuracy) Measure(ctx context.Context, m Model, examples []Example
 	for i, s := range scored {
 		one := score.TeacherForced(s.Best, without(examples[i].Target, f.Unknown))
 		total = total.Plus(one)
-		result.Answers = append(result.Answers, Answer{s.Best, one.Sequences.Correct == 1})
+		result.Answers = append(result.Answers, Answer{Tokens: s.Best, Correct: one.Sequences.Correct == 1})
 	}
 	result.Metrics, result.Notes = total.Metrics(), f.notes(examples)
 	return result, nil
@@ -96,7 +96,7 @@ func (c ClassAccuracy) Measure(ctx context.Context, m Model, examples []Example)
 	for i, answer := range classified {
 		correct := c.Correct(answer, examples[i])
 		accuracy = accuracy.Plus(score.Of(correct))
-		result.Answers = append(result.Answers, Answer{[]vocab.ID{answer.Class}, correct})
+		result.Answers = append(result.Answers, Answer{Tokens: []vocab.ID{answer.Class}, Correct: correct})
 	}
 	result.Metrics = []score.Metric{score.Share("accuracy", accuracy)}
 	return result, nil

@@ -17,7 +17,15 @@ import (
 // An Example is one pair. Target ends with vocab.End where answers are sequences; where they are classes ([Classification]), it
 // is one id, and the pieces of a text that goes on need no end. Source does not end so, unless its task says so, and is empty for
 // language models. Where a position of the source has several tokens, as babi's have, shorter positions end in padding.
-type Example struct{ Source, Target []vocab.ID }
+type Example struct {
+	Source, Target []vocab.ID
+	Origin         any // what its task made it from, where that task's measure needs more than ids; models do not read it
+}
+
+// Readable is an Origin that has words for what the vocabulary does not have.
+type Readable interface {
+	Text() (source, target string)
+}
 
 // A Task is a source of examples. task/tasktest holds every implementation to what is said here.
 type Task interface {

@@ -113,22 +113,22 @@ func (c Classes) Open() (task.Task, error) {
 
 // Measure compares the probabilities of the two tags after a preamble.
 func (c Number) Measure(v task.Vocabularies) task.Measure {
-	return &Measure{coding: coding{form{}, v}, Rows: testOf(c.read), Notes: []string{c.Regime.note()}}
+	return &Measure{coding: coding{form{}, v}, Notes: []string{c.Regime.note()}}
 }
 
 // Measure compares classes.
 func (c Classes) Measure(v task.Vocabularies) task.Measure {
-	return &Measure{coding: coding{form{classes: true}, v}, Rows: testOf(Number(c).read), Notes: []string{c.Regime.note()}}
+	return &Measure{coding: coding{form{classes: true}, v}, Notes: []string{c.Regime.note()}}
 }
 
-// Reader reads preambles, and texts to score; files are numpred files.
+// Reader reads preambles, and texts to score; files are numpred files, whose rows have K attractors if the name is numpred.test.K.
 func (Number) Reader(v task.Vocabularies) task.Reader {
-	return task.LineReader{Vocabularies: v, Name: task.Prompt, Open: true, FileOf: coding{form{}, v}.file(readNumpred)}
+	return task.LineReader{Vocabularies: v, Name: task.Prompt, Open: true, FileOf: coding{form{}, v}.file(numpredFile)}
 }
 
-// Reader reads preambles; files are numpred files.
+// Reader reads preambles; files are those of [Number].
 func (Classes) Reader(v task.Vocabularies) task.Reader {
-	return classReader{task.LineReader{Vocabularies: v, Name: task.Source, FileOf: coding{form{classes: true}, v}.file(readNumpred)}}
+	return classReader{task.LineReader{Vocabularies: v, Name: task.Source, FileOf: coding{form{classes: true}, v}.file(numpredFile)}}
 }
 
 // classReader is a LineReader whose targets are classes.
@@ -172,7 +172,6 @@ func (c Number) read() (d division, err error) {
 			return d, err
 		}
 		for _, r := range rows {
-			r.attractors = attractors
 			switch part := r.bucket(10); {
 			case known[r.preamble()] || c.Regime != Enriched || attractors != 1 || part == 9:
 				test = append(test, r)

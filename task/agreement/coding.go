@@ -20,20 +20,20 @@ type coding struct {
 	v task.Vocabularies
 }
 
-// example makes ids of a row.
+// example makes ids of a row, which is their origin.
 func (c coding) example(r row) task.Example {
 	words := r.words()
 	switch {
 	case c.classes:
 		source, _ := c.v.Source.EncodeLossy(words[:r.verb])
 		class, _ := c.v.Target.ID(words[r.verb])
-		return task.Example{Source: source, Target: []vocab.ID{class}}
+		return task.Example{Source: source, Target: []vocab.ID{class}, Origin: r}
 	case c.whole:
 		target, _ := c.v.Target.EncodeLossy(words)
-		return task.Example{Target: append(target, vocab.End)}
+		return task.Example{Target: append(target, vocab.End), Origin: r}
 	}
 	target, _ := c.v.Target.EncodeLossy(words[:r.verb+1])
-	return task.Example{Target: target}
+	return task.Example{Target: target, Origin: r}
 }
 
 // examples makes ids of rows.
@@ -45,14 +45,20 @@ func (c coding) examples(rows []row) []task.Example {
 	return examples
 }
 
-// file reads the examples of a file and says how many of their words are unknown.
-func (c coding) file(read func(path string) ([]row, error)) func(string) ([]task.Example, []string, error) {
+// file reads the examples of a file, and says what was left out and how many of their words are unknown.
+func (c coding) file(read func(path string) (rows []row, leftOut string, err error)) func(string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
-		rows, err := read(path)
+		rows, leftOut, err := read(path)
 		if err != nil {
 			return nil, nil, err
 		}
-		return c.examples(rows), []string{path + ": " + c.unknown(rows)}, nil
+		var notes []string
+		for _, line := range []string{leftOut, c.unknown(rows)} {
+			if line != "" {
+				notes = append(notes, path+": "+line)
+			}
+		}
+		return c.examples(rows), notes, nil
 	}
 }
 
@@ -62,16 +68,6 @@ func (c coding) reads() *vocab.Vocabulary {
 		return c.v.Source
 	}
 	return c.v.Target
-}
-
-// guess is the row of an example of which no more is known than its ids; false if they do not tell.
-func (c coding) guess(e task.Example) (row, bool) {
-	words := append(c.reads().Decode(e.Source), c.v.Target.Decode(e.Target)...)
-	last := len(words) - 1
-	if c.whole || last < 1 || words[last] != singular && words[last] != plural {
-		return row{}, false
-	}
-	return numberRow(words), true
 }
 
 // numberRow is the row of a preamble and a tag.

@@ -2,8 +2,11 @@ package agreement
 
 import "strings"
 
-// irregular verbs, from singular to plural.
-var irregular = map[string]string{"is": "are", "has": "have", "does": "do", "goes": "go"}
+// irregular verbs, from singular to plural, and those in "ie", whose singular is spelled like that of verbs in "y".
+var irregular = map[string]string{
+	"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go",
+	"belies": "belie", "dies": "die", "lies": "lie", "ties": "tie", "underlies": "underlie", "vies": "vie",
+}
 
 // Plural is the plural form of a singular verb of the present tense: "is", "are"; "tries", "try"; "passes", "pass"; "keeps", "keep".
 // False if the word does not end like one.

@@ -2,7 +2,6 @@ package agreement
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -16,22 +15,20 @@ import (
 // frequent" is what the form that training has more often would have. "total" is of all rows, "homogeneous" of
 // those whose attractors are known, where that is less. Of two equally probable forms none was found.
 //
-// Examples are ids, which do not tell attractors: those of the task's test are known again by their ids, others are counted in the
-// total, if the ids tell the verb.
+// Ids do not tell verbs and attractors, the origin of an example does: one without is not counted.
 type Measure struct {
 	coding
-	Rows  func() ([]row, error) // of the test
 	Notes []string
 }
 
+// WholeSet says that a sample has too few rows with many attractors.
+func (*Measure) WholeSet() {}
+
 // Measure classifies, or scores every example in both of its forms.
 func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task.Example) (task.Measurement, error) {
-	test, err := m.Rows()
-	if err != nil {
-		return task.Measurement{}, err
-	}
-	rows := m.match(test, examples)
+	rows := m.rows(examples)
 	var result task.Measurement
+	var err error
 	if m.classes {
 		result, err = task.ClassAccuracy{}.Measure(ctx, model, examples)
 	} else {
@@ -50,7 +47,7 @@ func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task
 	}
 	result.Metrics, result.Notes = counts.metrics(m.whole), slices.Clone(m.Notes)
 	if left > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d examples are not counted: their verb is not known, or the vocabulary does not have both its forms", left, len(examples)))
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d examples are not counted: the vocabulary does not have both forms of their verb", left, len(examples)))
 	}
 	if n := counts[everything].rows() - counts[homogeneous].rows(); n > 0 {
 		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d rows count in the total only: their attractors are not known, or not all nouns between are attractors", n, counts[everything].rows()))
@@ -58,43 +55,15 @@ func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task
 	return result, nil
 }
 
-// match finds the row of every example; nil where it is not known, or where a model cannot rank it. Rows of the same ids are taken
-// in turn: to a model they are one.
-func (m *Measure) match(test []row, examples []task.Example) []*row {
-	wanted := map[string][]int{}
-	for _, e := range examples {
-		wanted[key(e)] = nil
-	}
-	for i, r := range test {
-		k := key(m.example(r))
-		if list, is := wanted[k]; is {
-			wanted[k] = append(list, i)
-		}
-	}
-	used, rows := map[string]int{}, make([]*row, len(examples))
+// rows are those that examples were made from; nil where that is not known, or where a model cannot rank the verb's two forms.
+func (m *Measure) rows(examples []task.Example) []*row {
+	rows := make([]*row, len(examples))
 	for i, e := range examples {
-		k := key(e)
-		if list := wanted[k]; len(list) > 0 {
-			rows[i] = &test[list[used[k]%len(list)]]
-			used[k]++
-		} else if r, is := m.guess(e); is {
+		if r, is := e.Origin.(row); is && (m.classes || m.knows(r)) {
 			rows[i] = &r
-		}
-		if rows[i] != nil && !m.classes && !m.knows(*rows[i]) {
-			rows[i] = nil
 		}
 	}
 	return rows
-}
-
-// key is an example as a key.
-func key(e task.Example) string {
-	ids := append(slices.Clone(e.Source), e.Target...)
-	bytes := make([]byte, 0, 4*len(ids))
-	for _, id := range ids {
-		bytes = binary.LittleEndian.AppendUint32(bytes, uint32(id))
-	}
-	return string(bytes)
 }
 
 // knows tells whether the vocabulary has both forms.

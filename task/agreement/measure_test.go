@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -229,32 +228,61 @@ func TestPairsAreRanked(t *testing.T) {
 	}
 }
 
-// Rows of other files count: known ones in their group, others in the total.
+// Rows of other files are measured as those of the task are, by what the files say: words that are unknown have their spelling, and the
+// attractors of numpred.test.K are K.
+// Caught when planted: rows known again by their ids, the last word read from ids.
 func TestOtherFiles(t *testing.T) {
 	dir := numpred(t, 300)
+	rows := "VBP\tmany of the blargs\nVBZ\tthe blarg near the zorgs\nVBP\tzorgs of the blarg\n"
 	for _, c := range []task.Definition{Number{Path: dir, Regime: Natural}, Classes{Path: dir, Regime: Natural}} {
-		tk := opened(t, c)
-		third, err := os.ReadFile(filepath.Join(dir, "numpred.test.3"))
-		if err != nil {
-			t.Fatal(err)
+		for name, group := range map[string]string{"numpred.test.4": "4 attractors", "mine.txt": "total"} {
+			by, result := measuredOn(t, c, write(t, t.TempDir(), name, rows))
+			if m := by[group]; m.Accuracy != (score.Accuracy{Correct: 2, Total: 3}) || by["total last word"].Accuracy.Correct != 1 {
+				t.Errorf("%s, %s: %+v", c, name, by)
+			}
+			if known := strings.Contains(strings.Join(result.Notes, "\n"), "3 of 3 rows count in the total only"); known != (group == "total") {
+				t.Errorf("%s, %s: %q", c, name, result.Notes)
+			}
 		}
-		examples, _, err := c.Reader(tk.Vocabularies()).File(write(t, t.TempDir(), "x", string(third)+"VBP\tmany of the keys\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		k := &known{v: tk.Vocabularies(), logProb: likes(plural), classes: func([]string) string { return plural }}
-		result, err := c.Measure(tk.Vocabularies()).Measure(t.Context(), k, examples)
-		if err != nil || len(result.Metrics) < 4 || result.Metrics[0].Name != "3 attractors" && result.Metrics[0].Name != "1 attractors" {
-			t.Fatalf("%+v, %v", result, err)
-		}
-		total := result.Metrics[len(result.Metrics)-4]
-		if total.Name != "total" || total.Accuracy.Total != 101 || !strings.Contains(strings.Join(result.Notes, "\n"), "1 of 101 rows count in the total only") {
-			t.Errorf("%s: %+v, %q", c, total, result.Notes)
-		}
+	}
+	table := head + dependency("the blarg of the cabinet is here .", "is", singular, 6, 1, 0) + dependency("keys of the cabinet are here .", "are", plural, 5, 1, 1)
+	if by, _ := measuredOn(t, Verbs{Path: verbs(t, 400)}, write(t, t.TempDir(), "other.tsv", table)); by["total"].Accuracy != (score.Accuracy{Correct: 1, Total: 2}) || by["1 attractors"].Value != 1 {
+		t.Errorf("a table: %+v", by)
+	}
+	other := t.TempDir()
+	write(t, other, "x.gold", "1\tare\tis\t0\n4\tIs\tare\t1\n1\tx\ty\t0\n")
+	by, result := measuredOn(t, pairs(t), write(t, other, "x.text", "blargs are lost .\nkey to the blargs Is lost .\nx x x\n"))
+	if by["total"].Accuracy != (score.Accuracy{Correct: 1, Total: 2}) || by["1 attractors"].Accuracy.Total != 1 || len(result.Answers) != 2 {
+		t.Errorf("pairs: %+v", by)
 	}
 }
 
-// An example that tells no verb is not counted.
+// measuredOn measures a model that always takes the plural on the rows of a file.
+func measuredOn(t *testing.T, c task.Definition, path string) (map[string]score.Metric, task.Measurement) {
+	t.Helper()
+	v := opened(t, c).Vocabularies()
+	examples, _, err := c.Reader(v).File(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &known{v: v, classes: func([]string) string { return plural }, logProb: func(text []string, at int) float64 {
+		if text[at] == plural || text[at] == "are" {
+			return -0.1
+		}
+		return -2
+	}}
+	result, err := c.Measure(v).Measure(t.Context(), k, examples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := map[string]score.Metric{}
+	for _, m := range result.Metrics {
+		by[m.Name] = m
+	}
+	return by, result
+}
+
+// An example that no row was made into is not counted.
 func TestNoVerb(t *testing.T) {
 	dir := numpred(t, 100)
 	c := Number{Path: dir, Regime: Natural}
@@ -262,23 +290,6 @@ func TestNoVerb(t *testing.T) {
 	id, _ := v.Target.ID("the")
 	result, err := c.Measure(v).Measure(t.Context(), &known{v: v, logProb: likes("x")}, []task.Example{{Target: []vocab.ID{id}}, {Target: []vocab.ID{id, id}}})
 	if err != nil || len(result.Metrics) != 0 || len(result.Answers) != 2 || !strings.Contains(strings.Join(result.Notes, "\n"), "2 of 2 examples are not counted") {
-		t.Errorf("%+v, %v", result, err)
-	}
-}
-
-// A sentence that no row tells of is not counted, though it ends like a preamble and its tag.
-func TestSentenceThatEndsInATag(t *testing.T) {
-	c := Verbs{Path: verbs(t, 400)}
-	v := opened(t, c).Vocabularies()
-	the, _ := v.Target.ID("the")
-	grown, err := vocab.New(append(v.Target.Tokens(), singular, plural), vocab.WithUnknown())
-	if err != nil {
-		t.Fatal(err)
-	}
-	v.Target = grown
-	tag, _ := grown.ID(plural)
-	result, err := c.Measure(v).Measure(t.Context(), &known{v: v, logProb: likes("x")}, []task.Example{{Target: []vocab.ID{the, tag, vocab.End}}})
-	if err != nil || len(result.Metrics) != 0 {
 		t.Errorf("%+v, %v", result, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,21 +56,18 @@ func (c Pairs) Open() (task.Task, error) { return open(c, pairForm, c.MinCount, 
 
 // Measure compares the probabilities of sentences.
 func (c Pairs) Measure(v task.Vocabularies) task.Measure {
-	return &Measure{coding: coding{pairForm, v}, Rows: testOf(c.read)}
+	return &Measure{coding: coding{pairForm, v}}
 }
 
 // Reader reads prompts, and sentences to score; files are files of sentences with their verbs beside them.
 func (Pairs) Reader(v task.Vocabularies) task.Reader {
-	return task.LineReader{Vocabularies: v, Name: task.Prompt, FileOf: coding{pairForm, v}.file(func(path string) ([]row, error) {
-		rows, _, err := readPairs(path)
-		return rows, err
-	})}
+	return task.LineReader{Vocabularies: v, Name: task.Prompt, FileOf: coding{pairForm, v}.file(readPairs)}
 }
 
 // read holds out a twentieth of the text to validate with. Sentences of pairs, and what is too long, are not learned.
 func (c Pairs) read() (d division, err error) {
-	var irregular int
-	if d.test, irregular, err = readPairs(c.Path); err != nil {
+	var leftOut string
+	if d.test, leftOut, err = readPairs(c.Path); err != nil {
 		return d, err
 	}
 	lines, err := readText(c.Text)
@@ -93,28 +91,35 @@ func (c Pairs) read() (d division, err error) {
 			d.training = append(d.training, r)
 		}
 	}
-	d.notes = append(d.notes,
-		fmt.Sprintf("%d pairs are left out: neither form is the regular counterpart of the other", irregular),
-		fmt.Sprintf("%d sentences of the text are left out: %d have more than %d words, %d are pairs", long+shared, long, longestSentence, shared))
+	if leftOut != "" {
+		d.notes = append(d.notes, leftOut)
+	}
+	d.notes = append(d.notes, fmt.Sprintf("%d sentences of the text are left out: %d have more than %d words, %d are pairs", long+shared, long, longestSentence, shared))
 	return d, nil
 }
 
-// readPairs reads a file of sentences and the one of verbs beside it. Irregular counts pairs that are left out.
-func readPairs(path string) (rows []row, irregular int, err error) {
-	sentences, err := readFile(path, parseSentences)
-	if err != nil {
-		return nil, 0, err
-	}
-	gold := strings.TrimSuffix(path, textFile) + goldFile
-	all, err := readFile(gold, func(name string, r io.Reader) ([]row, error) { return parseGold(name, r, sentences) })
+// readPairs reads a file of sentences and the one of verbs beside it. Pairs of which neither form is the other's plural are left out.
+func readPairs(path string) (rows []row, leftOut string, err error) {
+	all, err := readGold(path)
 	for _, r := range all {
-		if r.other == "" {
-			irregular++
-		} else {
+		if r.other != "" {
 			rows = append(rows, r)
 		}
 	}
-	return rows, irregular, err
+	if n := len(all) - len(rows); n > 0 {
+		leftOut = fmt.Sprintf("%d of %d pairs are left out: neither form is the plural of the other", n, len(all))
+	}
+	return rows, leftOut, err
+}
+
+// readGold reads all of them.
+func readGold(path string) ([]row, error) {
+	sentences, err := readFile(path, parseSentences)
+	if err != nil {
+		return nil, err
+	}
+	gold := strings.TrimSuffix(path, textFile) + goldFile
+	return readFile(gold, func(name string, r io.Reader) ([]row, error) { return parseGold(name, r, sentences) })
 }
 
 // readText is the sentences of a file, one a line, or of all books of a folder, whose prose is split as the pairs are.
@@ -152,7 +157,7 @@ func parseSentences(name string, r io.Reader) (sentences [][]string, err error) 
 }
 
 // parseGold reads a line for every sentence: the verb's place from 0, its right and its wrong form, the number of attractors. Forms
-// are read as lower case. Where neither form is the counterpart of the other, the row has no other form.
+// are read as lower case, in the sentence too. Where neither form is the plural of the other, the row has no other form.
 func parseGold(name string, r io.Reader, sentences [][]string) (rows []row, err error) {
 	err = eachLine(name, r, func(line string) error {
 		if len(rows) == len(sentences) {
@@ -172,9 +177,11 @@ func parseGold(name string, r io.Reader, sentences [][]string) (rows []row, err 
 			return fmt.Errorf("attractors are %.40q: want a number", parts[3])
 		}
 		right, wrong := parts[1], parts[2]
-		if words[at] != right {
+		if !strings.EqualFold(words[at], right) {
 			return fmt.Errorf("the right form is %.40q, but word %d of the sentence is %.40q", right, at, words[at])
 		}
+		words = slices.Clone(words)
+		words[at] = right
 		r := row{text: strings.Join(words, " "), verb: at, attractors: attractors}
 		if form, is := Plural(right); is && form == wrong {
 			r.other = wrong

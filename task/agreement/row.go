@@ -71,11 +71,3 @@ func (d *division) addTest(rows []row) {
 		d.notes = append(d.notes, fmt.Sprintf("%d rows are left out of the test: the words before their verb may be trained on or validate", shared))
 	}
 }
-
-// testOf is the rows of the test alone.
-func testOf(read func() (division, error)) func() ([]row, error) {
-	return func() ([]row, error) {
-		d, err := read()
-		return d.test, err
-	}
-}

@@ -142,9 +142,8 @@ func (t *Task) longestPreamble() int {
 }
 
 // HeldOut is the test, fewest attractors first, or what validates; with a Count below its size, that many of it, picked by the seed.
-// Length and Mix are ignored.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
-	if err := s.Validate(); err != nil {
+	if err := s.ValidateOfFile(); err != nil {
 		return nil, err
 	}
 	rows := t.test

@@ -3,16 +3,13 @@ package agreement
 import (
 	"bufio"
 	"compress/gzip"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"universal-transformer/internal/textfile"
 	"universal-transformer/task"
 )
 
@@ -52,14 +49,14 @@ func (c Verbs) Open() (task.Task, error) { return open(c, form{whole: true}, c.M
 
 // Measure compares the probabilities of the two forms of a verb.
 func (c Verbs) Measure(v task.Vocabularies) task.Measure {
-	return &Measure{coding: coding{form{whole: true}, v}, Rows: testOf(c.read)}
+	return &Measure{coding: coding{form{whole: true}, v}}
 }
 
 // Reader reads prompts, and sentences to score; files are tables as Path is.
 func (Verbs) Reader(v task.Vocabularies) task.Reader {
-	return task.LineReader{Vocabularies: v, Name: task.Prompt, FileOf: coding{form{whole: true}, v}.file(func(path string) ([]row, error) {
+	return task.LineReader{Vocabularies: v, Name: task.Prompt, FileOf: coding{form{whole: true}, v}.file(func(path string) ([]row, string, error) {
 		all, err := readFile(path, parseDependencies)
-		return all.rows, err
+		return all.rows, all.leftOut(), err
 	})}
 }
 
@@ -78,8 +75,7 @@ func (c Verbs) read() (d division, err error) {
 			d.test = append(d.test, r)
 		}
 	}
-	d.notes = append(d.notes, fmt.Sprintf("left out: %d sentences of more than %d tokens, %d whose verb is replaced by its tag, %d whose verb does not stand where the row says or has no regular other form",
-		all.long, longestSentence, all.replaced, all.misplaced))
+	d.notes = append(d.notes, all.leftOut())
 	return d, nil
 }
 
@@ -89,70 +85,70 @@ type dependencies struct {
 	long, replaced, misplaced int
 }
 
+func (d dependencies) leftOut() string {
+	return fmt.Sprintf("left out: %d sentences of more than %d tokens, %d whose verb is replaced by its tag, %d whose verb does not stand where the row says or has no regular other form",
+		d.long, longestSentence, d.replaced, d.misplaced)
+}
+
 // The fields that are read, by their names in the header.
 var fields = []string{"sentence", "verb", "verb_pos", "verb_index", "n_intervening", "n_diff_intervening"}
 
-// parseDependencies reads a table with a header, plain or compressed. Fields are quoted as CSV files quote them.
+// parseDependencies reads a table with a header, plain or compressed.
 func parseDependencies(name string, r io.Reader) (d dependencies, err error) {
 	plain := bufio.NewReader(r)
+	r = plain
 	if magic, _ := plain.Peek(2); string(magic) == "\x1f\x8b" {
-		z, err := gzip.NewReader(plain)
-		if err != nil {
-			return d, located(name, err)
-		}
-		plain = bufio.NewReader(z)
-	}
-	table := csv.NewReader(textfile.NewReader(plain, largestFile))
-	table.Comma, table.ReuseRecord = '\t', true
-	at, err := header(name, table)
-	for err == nil {
-		var record []string
-		if record, err = table.Read(); err == nil {
-			line, _ := table.FieldPos(0)
-			if err = d.add(record, at); err != nil {
-				return d, fmt.Errorf("%s:%d: %w", name, line, err)
-			}
+		if r, err = gzip.NewReader(plain); err != nil {
+			return d, fmt.Errorf("%s: %w", name, errCutShort)
 		}
 	}
-	if err == io.EOF {
-		return d, nil
+	var at map[string]int
+	columns := 0
+	err = eachLine(name, r, func(line string) (err error) {
+		record := split(line)
+		switch {
+		case at == nil:
+			columns = len(record)
+			at, err = header(record)
+			return err
+		case line == "":
+			return nil
+		case len(record) != columns:
+			return fmt.Errorf("%d fields: the header has %d", len(record), columns)
+		}
+		return d.add(record, at)
+	})
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("%s: %w", name, errCutShort)
 	}
-	return d, located(name, err)
+	return d, err
+}
+
+var errCutShort = errors.New("it is compressed and cut short: get it again")
+
+// split divides a line at its tabs. A field that begins and ends in quotes is without them, and has one for every two inside, as CSV files
+// quote; other quotes are text.
+func split(line string) []string {
+	record := strings.Split(line, "\t")
+	for i, field := range record {
+		if len(field) > 1 && field[0] == '"' && field[len(field)-1] == '"' {
+			record[i] = strings.ReplaceAll(field[1:len(field)-1], `""`, `"`)
+		}
+	}
+	return record
 }
 
 // header finds the fields.
-func header(name string, table *csv.Reader) (at map[string]int, err error) {
-	names, err := table.Read()
-	if err == io.EOF {
-		return nil, fmt.Errorf("%s:1: the file is empty", name)
-	}
-	if err != nil {
-		return nil, err
-	}
+func header(names []string) (at map[string]int, err error) {
 	at = map[string]int{}
 	for _, field := range fields {
 		i := slices.Index(names, field)
 		if i < 0 {
-			return nil, fmt.Errorf("%s:1: the header has no field %s", name, field)
+			return nil, fmt.Errorf("the header has no field %s", field)
 		}
 		at[field] = i
 	}
 	return at, nil
-}
-
-// located puts file and line in front of an error that has none yet.
-func located(name string, err error) error {
-	var parse *csv.ParseError
-	if errors.As(err, &parse) {
-		return fmt.Errorf("%s:%d: %w", name, parse.Line, parse.Err)
-	}
-	if strings.HasPrefix(err.Error(), name+":") {
-		return err
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("it is compressed and cut short: get it again")
-	}
-	return fmt.Errorf("%s: %w", name, err)
 }
 
 // numbersOf reads the last three of the fields.
@@ -175,9 +171,6 @@ func (d *dependencies) add(record []string, at map[string]int) error {
 	}
 	index, between, attractors := numbers[0], numbers[1], numbers[2]
 	verb, tag, sentence := strings.Clone(record[at["verb"]]), record[at["verb_pos"]], record[at["sentence"]]
-	if !utf8.ValidString(sentence) {
-		return errors.New("the sentence is not valid UTF-8")
-	}
 	words, err := tokens(sentence)
 	switch {
 	case err != nil:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,15 +35,20 @@ func (d Data) readSets() (s sets, err error) {
 		s.test, err = d.Version.readFile(filepath.Join(d.Path, OpenAITest))
 		return s, err
 	}
-	for name, of := range map[string]*[]passage{Development: &s.development, Test: &s.test, Control: &s.control} {
-		found, err := d.Version.readFile(filepath.Join(d.Path, name))
-		if errors.Is(err, fs.ErrNotExist) && name == Control {
+	for _, set := range []struct {
+		name string
+		of   *[]passage
+	}{{Test, &s.test}, {Development, &s.development}, {Control, &s.control}} {
+		*set.of, err = d.Version.readFile(filepath.Join(d.Path, set.name))
+		if errors.Is(err, fs.ErrNotExist) && set.name == Control {
 			continue
+		}
+		if _, other := os.Stat(filepath.Join(d.Path, OpenAITest)); errors.Is(err, fs.ErrNotExist) && set.name == Test && other == nil {
+			err = fmt.Errorf("%w; %s is there: it is read with --set task.version=%s", err, OpenAITest, OpenAI)
 		}
 		if err != nil {
 			return s, err
 		}
-		*of = found
 	}
 	return s, nil
 }
@@ -77,10 +83,11 @@ func readWordList(path string, minCount int) (words []string, err error) {
 	return parseWordList(path, f, minCount)
 }
 
-// parseWordList reads lines of a word, and, behind a tab, how often it occurs, or of a word alone.
+// parseWordList reads lines of a word, and, behind a tab, how often it occurs, or of a word alone. Words that are counted are given most
+// frequent first.
 func parseWordList(name string, r io.Reader, minCount int) (words []string, err error) {
-	lines, seen := bufio.NewScanner(textfile.NewReader(r, largestFile)), map[string]bool{}
-	for at := 1; lines.Scan(); at++ {
+	lines, seen, at := bufio.NewScanner(textfile.NewReader(r, largestFile)), map[string]int{}, 1
+	for ; lines.Scan(); at++ {
 		word, number, counted := strings.Cut(lines.Text(), "\t")
 		n, err := strconv.Atoi(number)
 		switch {
@@ -90,20 +97,21 @@ func parseWordList(name string, r io.Reader, minCount int) (words []string, err 
 			return nil, fmt.Errorf("%s:%d: the count is %.40q: it must be a number", name, at, number)
 		case word == "" || strings.ContainsAny(word, " \v\f\r\u0085\u00a0"):
 			return nil, fmt.Errorf("%s:%d: %.40q is no word", name, at, word)
-		case seen[word]:
+		case seen[word] > 0:
 			return nil, fmt.Errorf("%s:%d: the word %.40q stands here a second time", name, at, word)
 		}
-		seen[word] = true
+		seen[word] = 1 + n
 		if noneReserved([]string{word}) == nil && (!counted || n >= minCount) {
 			words = append(words, word)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s:%d: %w", name, at, err)
 	}
 	if len(words) == 0 {
 		return nil, fmt.Errorf("%s has no words", name)
 	}
+	slices.SortStableFunc(words, func(a, b string) int { return seen[b] - seen[a] })
 	return words, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"universal-transformer/internal/penn"
 	"universal-transformer/task"
 	"universal-transformer/vocab"
 )
@@ -37,7 +38,7 @@ func readingVocabulary(words []string) (*vocab.Vocabulary, error) {
 // text is a passage of a language model.
 func (c coding) text(p passage) task.Example {
 	ids, _ := c.Target.EncodeLossy(p.words)
-	return task.Example{Target: ids}
+	return task.Example{Target: ids, Origin: p}
 }
 
 // question is a passage of Reading, with markers in the order in which they are needed.
@@ -78,7 +79,7 @@ func (c coding) hidden(p passage, hide func(word string) bool, order []int) task
 		source = append(source, id(w))
 	}
 	blank, _ := c.Source.ID(Blank)
-	return task.Example{Source: append(source, blank), Target: []vocab.ID{c.class(p, id, unknown)}}
+	return task.Example{Source: append(source, blank), Target: []vocab.ID{c.class(p, id, unknown)}, Origin: p}
 }
 
 // class is the id of the answer. One that is not known, and stands nowhere in the passage, cannot be answered: it is <unknown>.
@@ -137,6 +138,25 @@ func (c coding) coverage(passages []passage) string {
 	return fmt.Sprintf("of %d last words %d are known (%.1f %%), of %d words %d (%.1f %%)",
 		len(passages), last, 100*float64(last)/float64(max(len(passages), 1)), words, known, 100*float64(known)/float64(max(words, 1)))
 }
+
+// typed is a reader of what people type: words with spaces between for the plain version, text as it is printed for the other.
+func (v Version) typed(r task.Reader) task.Reader {
+	if v == OpenAI {
+		return printed{r}
+	}
+	return r
+}
+
+// printed reads text as it is printed.
+type printed struct{ task.Reader }
+
+// Read splits a text as the passages are split.
+func (r printed) Read(text string) (task.Input, error) { return r.Reader.Read(words(text)) }
+
+// Target splits a text likewise.
+func (r printed) Target(text string) ([]vocab.ID, error) { return r.Reader.Target(words(text)) }
+
+func words(text string) string { return strings.Join(penn.Words(text), " ") }
 
 // reader reads passages for Reading.
 type reader struct {

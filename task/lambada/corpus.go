@@ -98,10 +98,14 @@ func readBook(path string) ([][]string, error) {
 	return penn.Sentences(strings.ToValidUTF8(string(text), " ")), nil // of some scans not every byte is UTF-8
 }
 
-// readCorpus reads all books twice: to count words, and to give them ids. No more than one is held as text.
-func (d Data) readCorpus() (*corpus, error) {
+// readCorpus reads all books: to see that none has a passage of LAMBADA, to count words, and to give them ids. No more than one is held as
+// text.
+func (d Data) readCorpus(measured sets) (*corpus, error) {
 	files, err := d.prose()
 	if err != nil {
+		return nil, err
+	}
+	if err := noneMeasured(files, measured); err != nil {
 		return nil, err
 	}
 	c := &corpus{}
@@ -127,6 +131,28 @@ func (d Data) readCorpus() (*corpus, error) {
 		return nil, fmt.Errorf("%s has no words to learn from", filepath.Dir(files[0]))
 	}
 	return c, nil
+}
+
+// noneMeasured is an error if a book is a file of LAMBADA, or has one of its passages as a line.
+func noneMeasured(files []string, measured sets) error {
+	passages := texts(slices.Concat(measured.development, measured.test, measured.control))
+	for _, path := range files {
+		const fix = "name a folder with nothing but books"
+		if slices.Contains([]string{Development, Test, Control, WordList}, filepath.Base(path)) {
+			return fmt.Errorf("%s is a file of LAMBADA, which is not to be learned: %s", path, fix)
+		}
+		text, err := textfile.Read(path, largestFile)
+		if err != nil {
+			return err
+		}
+		at := 0
+		for line := range strings.Lines(string(text)) {
+			if at++; passages[strings.TrimRight(line, " \r\n")] {
+				return fmt.Errorf("%s:%d: this line is a passage of LAMBADA, which is not to be learned: %s", path, at, fix)
+			}
+		}
+	}
+	return nil
 }
 
 // id is that of a word, a new one if it is rare and has none yet.

@@ -127,8 +127,10 @@ func (Reading) Measure(v task.Vocabularies) task.Measure { return Answers{coding
 
 // Reader reads prompts, and texts to score; files are passages of the version.
 func (c Language) Reader(v task.Vocabularies) task.Reader {
-	return task.LineReader{Vocabularies: v, Name: task.Prompt, Open: true, FileOf: coding{v}.file(c.Version, coding.text)}
+	return c.Version.typed(task.LineReader{Vocabularies: v, Name: task.Prompt, Open: true, FileOf: coding{v}.file(c.Version, coding.text)})
 }
 
 // Reader reads passages without their last word; files are whole passages of the version.
-func (c Reading) Reader(v task.Vocabularies) task.Reader { return reader{coding{v}, c.Version} }
+func (c Reading) Reader(v task.Vocabularies) task.Reader {
+	return c.Version.typed(reader{coding{v}, c.Version})
+}

@@ -3,6 +3,7 @@ package lambada
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"universal-transformer/score"
 	"universal-transformer/task"
@@ -103,7 +104,9 @@ func (m Answers) Measure(ctx context.Context, model task.Model, examples []task.
 	outside := 0
 	for i, e := range examples {
 		there := b.add(m.content(e.Source), m.context(e.Source), e.Target[0], unknown)
-		if !there[result.Answers[i].Tokens[0]] {
+		answer := &result.Answers[i]
+		answer.Text = m.spell(e, answer.Tokens[0])
+		if !there[answer.Tokens[0]] {
 			outside++
 		}
 	}
@@ -115,6 +118,19 @@ func (m Answers) Measure(ctx context.Context, model task.Model, examples []task.
 		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d answers stand nowhere in their contexts: they are errors by construction", n, b.ceiling.Total))
 	}
 	return result, nil
+}
+
+// spell is the word of a passage that was read as the class, or, if none was, the class's own; "" where the passage is not known.
+func (m Answers) spell(e task.Example, class vocab.ID) string {
+	p, is := e.Origin.(passage)
+	if !is {
+		return ""
+	}
+	read := slices.Concat(p.context(), []string{Question}, p.sentence(), []string{Blank})
+	if at := slices.Index(e.Source, class); at >= 0 {
+		return read[at]
+	}
+	return m.Target.Token(class)
 }
 
 // content is the content words of a context. A marker is one: it stands for a word that is not frequent.

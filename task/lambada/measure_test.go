@@ -131,6 +131,14 @@ func TestAnswersBaselines(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got[name].Accuracy, want)
 		}
 	}
+	for i, want := range []string{"anna", "lantern", "yorick", "yorick", "<unknown>"} { // the markers' words
+		if got := result.Answers[i].Text; got != want {
+			t.Errorf("answer %d reads %q, want %q", i, got, want)
+		}
+	}
+	if source, target := examples[2].Origin.(task.Readable).Text(); source != "yorick took the lantern . then came" || target != "yorick" {
+		t.Errorf("%q, %q", source, target)
+	}
 	// distinct content words: anna took lantern old; boris took lantern anna; yorick took lantern
 	if want := (1/4.0 + 1/4.0 + 1/3.0) / 5; math.Abs(got["random content word"].Value-want) > 1e-12 {
 		t.Errorf("random is %v, want %v", got["random content word"].Value, want)

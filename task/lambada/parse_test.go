@@ -64,6 +64,14 @@ func TestBadLines(t *testing.T) {
 	}
 }
 
+// Of a list that is in another order the most frequent words are first, of equals as they stand.
+func TestWordListByCount(t *testing.T) {
+	words, err := parseWordList("x", strings.NewReader("a\t3\nb\t9\nc\t3\nd\t1\n"), 2)
+	if want := []string{"b", "a", "c"}; err != nil || !slices.Equal(words, want) {
+		t.Errorf("%q, %v, want %q", words, err, want)
+	}
+}
+
 // What cannot be opened says why, and what to do.
 func TestRefuses(t *testing.T) {
 	good := data(t)

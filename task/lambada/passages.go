@@ -30,6 +30,11 @@ func newPassage(words []string) passage {
 	return p
 }
 
+// Text is what is read, and the word to be found.
+func (p passage) Text() (source, target string) {
+	return strings.Join(p.words[:len(p.words)-1], " "), p.answer()
+}
+
 func (p passage) text() string       { return strings.Join(p.words, " ") }
 func (p passage) answer() string     { return p.words[len(p.words)-1] }
 func (p passage) context() []string  { return p.words[:p.question] }

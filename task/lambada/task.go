@@ -103,13 +103,16 @@ func (d Data) open(name string) (t *Task, err error) {
 	if t.sets, err = d.readSets(); err != nil {
 		return nil, err
 	}
-	if t.corpus, err = d.readCorpus(); err != nil {
+	if t.corpus, err = d.readCorpus(t.sets); err != nil {
 		return nil, err
 	}
 	if d.KeptOut != "" {
 		path, err := find(d.Prose, d.KeptOut)
 		if err != nil {
 			return nil, err
+		}
+		if len(t.sets.control) > 0 {
+			t.notes = append(t.notes, fmt.Sprintf("the control set of %s is left out: kept_out makes another", Control))
 		}
 		if t.sets.control, err = ownControl(path); err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -375,5 +376,49 @@ func TestReader(t *testing.T) {
 		if _, _, err := definition.Reader(tk.Vocabularies()).File(filepath.Join(c.Path, OpenAITest)); err == nil || !strings.Contains(err.Error(), OpenAITest+":1: this is the version openai") {
 			t.Errorf("%s reads the other version: %v", definition, err)
 		}
+	}
+}
+
+// The version openai is typed as it is printed, and split as its passages are.
+// Caught when planted: words split at spaces.
+func TestReadsPrintedText(t *testing.T) {
+	d := data(t)
+	d.Version = OpenAI
+	reading, language := Reading{Data: d}, Language{Data: d}
+	in, err := reading.Reader(opened(t, reading).Vocabularies()).Read("\u201cAnna didn't see it,\u201d he said. Boris went on to")
+	if want := "`` anna did n't see it , '' he said . <question> boris went on to <blank>"; err != nil || strings.Join(in.Labels, " ") != want {
+		t.Errorf("%q, %v, want %q", in.Labels, err, want)
+	}
+	v := opened(t, language).Vocabularies()
+	ids, err := language.Reader(v).Target("Then Boris, and Anna.")
+	if got := strings.Join(v.Target.Decode(ids), " "); err != nil || got != "then boris , and anna ." {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// No file of LAMBADA is a book, and no book has a passage as a line, under whatever name. Caught before it was looked for: a vocabulary of
+// the test's words.
+func TestPassagesAreNotLearned(t *testing.T) {
+	d := data(t)
+	test := string(read(t, d.Path, Test))
+	for name, content := range map[string]string{
+		Development: "x", Control: "x", WordList: "the\t3\n", "below/" + Test: "x", "mine.txt": "A book.\n" + test[:strings.Index(test, "\n")] + " \r\nThe end.\n",
+	} {
+		d := data(t)
+		write(t, d.Prose, name, content)
+		if _, err := (Language{Data: d}).Open(); err == nil || !strings.Contains(err.Error(), "not to be learned") || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Who has the other version only is told how it is read.
+func TestOtherVersionIsThere(t *testing.T) {
+	d := data(t)
+	if err := os.Remove(filepath.Join(d.Path, Test)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (Language{Data: d}).Open(); err == nil || !strings.Contains(err.Error(), Test) || !strings.Contains(err.Error(), "task.version=openai") {
+		t.Error(err)
 	}
 }
