@@ -46,6 +46,7 @@ type metricColumn struct {
 	run       func(Data) experiment.Run
 	figures   []figure
 	baselines []baseline // what needs no model
+	compared  string     // the metric of the last figure's set by which models are compared, the more the better
 }
 
 // figure is a column of the page: a metric of a set, and others in parentheses behind it.

@@ -22,6 +22,7 @@ func (t *metricTable) of(results []Result, r metricRow, task string) (list []Res
 // nothing was measured.
 func (f figure) cell(results []Result) string {
 	var texts []string
+	measured := false
 	for i, name := range f.metrics {
 		var values []float64
 		var last score.Metric
@@ -31,8 +32,10 @@ func (f figure) cell(results []Result) string {
 			}
 		}
 		if len(values) == 0 {
+			texts = append(texts, "-")
 			continue
 		}
+		measured = true
 		mean, deviation := moments(values)
 		text := figures(mean, last.Accuracy.Total > 0 || last.Value <= 1)
 		if i == 0 && !math.IsNaN(deviation) {
@@ -40,10 +43,10 @@ func (f figure) cell(results []Result) string {
 		}
 		texts = append(texts, text)
 	}
-	switch len(texts) {
-	case 0:
+	switch {
+	case !measured:
 		return ""
-	case 1:
+	case len(texts) == 1:
 		return texts[0]
 	}
 	return fmt.Sprintf("%s (%s)", texts[0], strings.Join(texts[1:], ", "))
@@ -60,11 +63,18 @@ func figures(value float64, share bool) string {
 	return fmt.Sprintf("%.4g", value)
 }
 
-// rows is how many examples a figure is of, "" if it is no share.
+// rows is how many examples a figure is of: those of a share, or of its set.
 func (f figure) rows(results []Result) string {
 	for _, r := range results {
-		if m, is := r.Measured.(*metricsMeasured).metric(f.set, f.metrics[0]); is && m.Accuracy.Total > 0 {
+		measured := r.Measured.(*metricsMeasured)
+		m, is := measured.metric(f.set, f.metrics[0])
+		if is && m.Accuracy.Total > 0 {
 			return thousands(m.Accuracy.Total)
+		}
+		for _, s := range measured.Sets {
+			if is && s.Name == f.set {
+				return thousands(s.Examples)
+			}
 		}
 	}
 	return ""
@@ -146,6 +156,7 @@ func (t *metricTable) writeColumn(p *Page, c metricColumn, results []Result) {
 		p.Row(cells...)
 	}
 	p.Printf("\n")
+	t.compare(p, c, results)
 	for _, s := range results[0].Measured.(*metricsMeasured).Sets {
 		for _, note := range s.Notes {
 			p.Printf("- %s: %s.\n", s.Name, note)

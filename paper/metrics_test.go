@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,30 @@ func TestAgreementPage(t *testing.T) {
 	}
 	if n := strings.Count(text, "| UT with dynamic halting | paper | 0.994"); n != 1 {
 		t.Errorf("the paper's figures stand in %d tables", n)
+	}
+}
+
+// Beside every table stands whether the Universal Transformer is above the others, and by more than seeds differ.
+// Caught when planted: the deviation of one of the two, the difference of the first seeds.
+func TestComparesModels(t *testing.T) {
+	balanced := func(experiment string, values ...float64) (results []Result) {
+		for i, v := range values {
+			results = append(results, measuredSets(experiment, "enriched-text", uint64(i+1), metricSet{Name: "test", Examples: 10, Metrics: []score.Metric{score.Figure("total balanced", v)}}))
+		}
+		return results
+	}
+	text := string(Render(slices.Concat(balanced("agreement", 0.8, 0.9), balanced("agreement-lstm", 0.90, 0.91), balanced("agreement-transformer", 0.5, 0.9), balanced("agreement-adaptive", 0.8)), t.TempDir(), ".").Bytes())
+	for _, want := range []string{
+		"Universal Transformer 0.850 ± 0.071, LSTM 0.905 ± 0.007: below by 0.055, less than",
+		"Universal Transformer 0.850 ± 0.071, Transformer 0.700 ± 0.283: above by 0.150, less than",
+		"Universal Transformer 0.850 ± 0.071, UT with dynamic halting 0.800: above by 0.050; the spread of one seed is not known",
+	} {
+		if !strings.Contains(text, "- test, total balanced: "+want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if got := (sample{0.9, 0.01, 3}).against(sample{0.8, 0.02, 3}); got != "above by 0.100, more than the standard deviation over seeds" {
+		t.Error(got)
 	}
 }
 

@@ -22,9 +22,16 @@ func byName(files []dataFile) func(string) (string, bool) {
 const linzenHelp = `linzen checks the files of subject-verb agreement (Linzen, Dupoux and Goldberg, 2016) in a folder,
 and fetches them if there are none. There are three kinds:
 
-  numpred.val, numpred.test.1 to 5   words before a verb and its tag: ut train agreement
-  agr_50_mostcommon_10K.tsv.gz       the authors' table of whole sentences: task agreement_verbs
-  subj_agr_filtered.text and .gold   pairs of sentences: task agreement_pairs
+  numpred.val, numpred.test.1 to 5   words before a verb and its tag
+  agr_50_mostcommon_10K.tsv.gz       the authors' table of whole sentences
+  subj_agr_filtered.text and .gold   pairs of sentences
+
+They are read by
+
+  ut train agreement --set task.agreement.path=data/linzen
+  ut train agreement --set task.agreement_verbs.path=data/linzen/agr_50_mostcommon_10K.tsv.gz
+  ut train agreement --set task.agreement_pairs.path=data/linzen/subj_agr_filtered.text \
+      --set task.agreement_pairs.text=data/gutenberg
 
 Sentences are of Wikipedia. The first two are under the MIT licence, the pairs, from
 facebookresearch/colorlessgreenRNNs, under CC BY-NC 4.0. Their home is
@@ -37,24 +44,21 @@ func newDataLinzen() *cobra.Command {
 		"https://raw.githubusercontent.com/facebookresearch/colorlessgreenRNNs/main/data/linzen_testset/subj_agr_filtered.text",
 		"https://raw.githubusercontent.com/facebookresearch/colorlessgreenRNNs/main/data/linzen_testset/subj_agr_filtered.gold",
 	}}
-	add := func(name, what string, expected int, optional bool, count func(string) (int, error)) {
-		d.files = append(d.files, dataFile{name, what, expected, optional, count})
+	numpred := func(name string, expected int, group string) {
+		d.files = append(d.files, dataFile{name, "rows", expected, group, agreement.CountNumpred})
 	}
-	add("numpred.train", "rows", 0, true, agreement.CountNumpred)
-	add("numpred.val", "rows", 15_772, true, agreement.CountNumpred)
-	add("numpred.test.0", "rows", 0, true, agreement.CountNumpred)
+	numpred("numpred.train", 0, "train")
+	numpred("numpred.val", 15_772, "numpred")
+	numpred("numpred.test.0", 0, "test 0")
 	for k, n := range []int{52_599, 9380, 2051, 561, 159} {
-		add(fmt.Sprintf("numpred.test.%d", k+1), "rows", n, true, agreement.CountNumpred)
+		numpred(fmt.Sprintf("numpred.test.%d", k+1), n, "numpred")
 	}
-	add("agr_50_mostcommon_10K.tsv.gz", "rows", 0, true, agreement.CountDependencies)
-	add("agr_50_mostcommon_10K.tsv", "rows", 0, true, agreement.CountDependencies)
-	add("subj_agr_filtered.text", "pairs", 7489, true, agreement.CountPairs)
-	d.wanted = func(name string) (string, bool) {
-		if base := path.Base(name); base == "subj_agr_filtered.gold" {
-			return base, true
-		}
-		return byName(d.files)(name)
-	}
+	d.files = append(d.files,
+		dataFile{"agr_50_mostcommon_10K.tsv.gz", "rows", 0, "table.gz", agreement.CountDependencies},
+		dataFile{"agr_50_mostcommon_10K.tsv", "rows", 0, "table", agreement.CountDependencies},
+		dataFile{"subj_agr_filtered.text", "pairs", 7489, "pairs", agreement.CountPairs},
+		dataFile{"subj_agr_filtered.gold", "verbs", 7489, "pairs", agreement.CountGold})
+	d.wanted = byName(d.files)
 	return d.command(linzenHelp, `  ut data linzen --dir data/linzen
   ut data linzen --archive rnn_agr_simple.tar.gz`)
 }
@@ -62,7 +66,8 @@ func newDataLinzen() *cobra.Command {
 const lambadaHelp = `lambada checks the passages of LAMBADA (Paperno et al., 2016) in a folder, and fetches the authors'
 archive if there are none (about 330 MB with its novels; they are under CC BY 4.0). Its home is
 https://zenodo.org/record/2630551. The folder may also have OpenAI's version of the test,
-lambada_test.jsonl, which is another version: figures on it do not compare.
+lambada_test.jsonl, which is another version, read with --set task.version=openai: results on it do
+not compare.
 
 Without the novels, a language model can learn from books of one's own: see ut data gutenberg, and
 --set task.prose=FOLDER.`
@@ -75,12 +80,12 @@ func newDataLambada() *cobra.Command {
 		return func(path string) (int, error) { return v.Count(path) }
 	}
 	d.files = []dataFile{
-		{lambada.Development, "passages", 4869, false, count(lambada.Plain)},
-		{lambada.Test, "passages", 5153, false, count(lambada.Plain)},
-		{lambada.Control, "passages", 0, true, count(lambada.Plain)},
-		{lambada.OpenAITest, "passages", 5153, true, count(lambada.OpenAI)},
-		{lambada.WordList, "words", 112_745, true, lambada.CountWords},
-		{lambada.Novels, "novels", 2662, true, lambada.CountBooks},
+		{lambada.Development, "passages", 4869, "plain", count(lambada.Plain)},
+		{lambada.Test, "passages", 5153, "plain", count(lambada.Plain)},
+		{lambada.Control, "passages", 0, "control", count(lambada.Plain)},
+		{lambada.OpenAITest, "passages", 5153, "openai", count(lambada.OpenAI)},
+		{lambada.WordList, "words", 112_745, "words", lambada.CountWords},
+		{lambada.Novels, "novels", 2662, "novels", lambada.CountBooks},
 	}
 	d.wanted = func(name string) (string, bool) {
 		if _, novel, is := strings.Cut("/"+name, "/"+lambada.Novels+"/"); is && path.Ext(name) == ".txt" {
@@ -102,7 +107,7 @@ func newDataGutenberg() *cobra.Command {
 		"https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/gutenberg.zip",
 	}}
 	for _, name := range []string{"austen-emma", "austen-persuasion", "austen-sense", "chesterton-ball", "chesterton-brown", "chesterton-thursday", "melville-moby_dick"} {
-		d.files = append(d.files, dataFile{name + ".txt", "words", 0, false, lambada.CountProse})
+		d.files = append(d.files, dataFile{name + ".txt", "words", 0, "", lambada.CountProse})
 	}
 	d.wanted = byName(d.files)
 	return d.command(gutenbergHelp, `  ut data gutenberg --dir data/gutenberg

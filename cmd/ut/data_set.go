@@ -25,7 +25,7 @@ type dataFile struct {
 	name     string
 	what     string // "passages"
 	expected int    // how many there are in the published file
-	optional bool   // what can be done without it
+	group    string // files that are of use together only; "": the rest is of no use without it
 	count    func(path string) (int, error)
 }
 
@@ -71,11 +71,16 @@ func (d dataSet) run(c *cobra.Command, f dataSetFlags) error {
 // there tells whether the folder has any of the files.
 func (d dataSet) there(dir string) bool {
 	for _, f := range d.files {
-		if _, err := os.Stat(filepath.Join(dir, f.name)); !errors.Is(err, fs.ErrNotExist) {
+		if exists(filepath.Join(dir, f.name)) {
 			return true
 		}
 	}
 	return false
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // fetchAll fetches what is at the places. What cannot be fetched is named.
@@ -116,19 +121,23 @@ func (d dataSet) fetch(c *cobra.Command, dir, place string) error {
 
 // check reads every file and says what is not as it should be.
 func (d dataSet) check(c *cobra.Command, dir string) error {
-	bad, some := 0, false
+	bad, some, groups := 0, false, map[string]bool{"": true}
 	for _, f := range d.files {
-		n, err := f.count(filepath.Join(dir, f.name))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			if f.optional {
-				c.PrintErrf("%s is not there, which the rest does not need\n", filepath.Join(dir, f.name))
-				continue
+		groups[f.group] = groups[f.group] || exists(filepath.Join(dir, f.name))
+	}
+	for _, f := range d.files {
+		name := filepath.Join(dir, f.name)
+		if !exists(name) {
+			if groups[f.group] {
+				c.PrintErrf("ut: %s is missing\n", name)
+				bad++
+			} else {
+				c.PrintErrf("%s is not there, which the rest does not need\n", name)
 			}
-			c.PrintErrf("ut: %s is missing\n", filepath.Join(dir, f.name))
-			bad++
 			continue
-		case err != nil:
+		}
+		n, err := f.count(name)
+		if err != nil {
 			c.PrintErrln("ut:", oneLine(err))
 			bad++
 			continue
@@ -138,7 +147,7 @@ func (d dataSet) check(c *cobra.Command, dir string) error {
 		if f.expected > 0 && n != f.expected {
 			verdict = fmt.Sprintf("not the published file, which has %d", f.expected)
 		}
-		if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: %d %s, %s\n", filepath.Join(dir, f.name), n, f.what, verdict); err != nil {
+		if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: %d %s, %s\n", name, n, f.what, verdict); err != nil {
 			return err
 		}
 	}

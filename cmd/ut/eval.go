@@ -15,6 +15,7 @@ import (
 	"universal-transformer/internal/progress"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
+	"universal-transformer/task"
 )
 
 // measured is the JSON of eval.
@@ -39,8 +40,10 @@ lengths they have, and refuse both. The examples are the same for every run of a
 seed that it was trained with.
 
 --data measures on another file of the task's format: pairs with a tab between them, a file of
-bAbI, or a text; for translation also two files, with a comma between their names. --errors writes
-every wrong answer, one a line: source, right answer, the model's.
+bAbI, a text, passages of LAMBADA; of agreement a numpred file (the rows of numpred.test.K have K
+attractors), the authors' table, or NAME.text with NAME.gold beside it; for translation also two
+files, with a comma between their names. --errors writes every wrong answer, one per line: source,
+right answer, the model's.
 
 --diagnose says how wrong answers are wrong: whether they end too early or too late, and where the
 first wrong token stands; and, for copy, reverse and addition, which head of the decoder attends to
@@ -98,7 +101,7 @@ func newEval() *cobra.Command {
 	}
 	c.Flags().IntVar(&f.Selection.Length, "length", 0, "sources of exactly `N` tokens")
 	c.Flags().IntVar(&f.Selection.Mix, "mix", 0, "sources of 1 to `N` tokens, every length equally often")
-	c.Flags().IntVar(&f.Selection.Count, "count", 1000, "examples; 0 for all that the task has, as without it where all answers are scored together (BLEU)")
+	c.Flags().IntVar(&f.Selection.Count, "count", 1000, "examples; 0 for all that the task has, which is the default for BLEU and for agreement")
 	c.Flags().StringVar(&f.File, "data", "", "measure on the examples in this `file` instead")
 	c.Flags().StringVar(&f.errors, "errors", "", "write wrong answers to this `file`")
 	c.Flags().BoolVar(&f.TeacherForced, "teacher-forced", false, "predict every token from the true ones before it")
@@ -162,7 +165,7 @@ func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 		err := usingModel(c, dir, f.backend, func(m *pipeline.Model) error {
 			start := time.Now()
 			p := f.Protocol
-			if m.MeasuredWhole() && !c.Flags().Changed("count") {
+			if m.MeasuresWholeSet() && !c.Flags().Changed("count") {
 				p.Selection.Count = 0
 			}
 			e, err := evaluate(c, m, p)
@@ -225,9 +228,13 @@ func (f *evalFlags) writeErrors(m *pipeline.Model, e pipeline.Evaluation) error 
 			continue
 		}
 		source, target := m.Vocabularies.Text(e.Examples[i])
-		wrong := e.Examples[i]
-		wrong.Target = answer.Tokens
-		_, answered := m.Vocabularies.Text(wrong)
+		if of, is := e.Examples[i].Origin.(task.Readable); is {
+			source, target = of.Text()
+		}
+		answered := answer.Text
+		if answered == "" {
+			answered = m.Vocabularies.TargetText(answer.Tokens)
+		}
 		fmt.Fprintf(&lines, "%s\t%s\t%s\n", source, target, answered)
 	}
 	return atomicfile.Write(f.errors, lines.Bytes())

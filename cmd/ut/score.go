@@ -73,12 +73,12 @@ func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool) error {
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {
 		batch, err := lines.next(c.Context(), mostLines)
-		for _, line := range batch {
+		for _, line := range scoreBatch(c.Context(), m, batch) {
 			told.lines++
-			text, problem := scoreLine(c.Context(), &told, m, line, asJSON)
 			if c.Context().Err() != nil {
 				return c.Context().Err()
 			}
+			text, problem := line.write(&told, asJSON)
 			if problem != nil {
 				told.complain(told.lines, problem)
 				if err := told.skip(); err != nil {
@@ -99,23 +99,45 @@ func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool) error {
 	}
 }
 
-// scoreLine is what is written of a line.
-func scoreLine(ctx context.Context, told *complaints, m *pipeline.Model, line input, asJSON bool) (string, error) {
-	if line.err != nil {
-		return "", line.err
+// A scoredLine is the texts of a line with their probabilities, or why there are none.
+type scoredLine struct {
+	pairs  []pipeline.Pair
+	scored []pipeline.Scored
+	err    error
+}
+
+// scoreBatch scores the texts of all lines together, or, if one of them cannot be scored, line by line.
+func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input) []scoredLine {
+	lines := make([]scoredLine, len(batch))
+	var all []pipeline.Pair
+	for i, line := range batch {
+		if lines[i].err = line.err; line.err == nil {
+			lines[i].pairs, lines[i].err = alternatives(m, line.text)
+		}
+		all = append(all, lines[i].pairs...)
 	}
-	pairs, err := alternatives(m, line.text)
-	if err != nil {
-		return "", err
+	found, err := m.Score(ctx, all)
+	for i := range lines {
+		switch l := &lines[i]; {
+		case l.err != nil:
+		case err != nil:
+			l.scored, l.err = m.Score(ctx, l.pairs)
+		default:
+			l.scored, found = found[:len(l.pairs)], found[len(l.pairs):]
+		}
 	}
-	all, err := m.Score(ctx, pairs)
-	if err != nil {
-		return "", err
+	return lines
+}
+
+// write is what is written of a line.
+func (l scoredLine) write(told *complaints, asJSON bool) (string, error) {
+	if l.err != nil {
+		return "", l.err
 	}
 	result := scored{Line: told.lines, Best: 1}
-	sums, unknown := make([]string, len(all)), 0
-	for i, s := range all {
-		a := alternative{Text: pairs[i].Target, Tokens: s.Tokens, LogProbs: s.LogProbs}
+	sums, unknown := make([]string, len(l.scored)), 0
+	for i, s := range l.scored {
+		a := alternative{Text: l.pairs[i].Target, Tokens: s.Tokens, LogProbs: s.LogProbs}
 		for _, p := range s.LogProbs {
 			a.LogProb += p
 		}
