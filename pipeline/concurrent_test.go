@@ -104,7 +104,7 @@ func TestOneRequestIsGivenUp(t *testing.T) {
 	begun := &gate{reached: make(chan struct{}), open: make(chan struct{})}
 	close(begun.open)
 	given := make(chan error)
-	go func() { given <- m.Stream(ctx, begun, slices.Repeat([]string{"1"}, 30), long) }()
+	go func() { given <- m.Stream(ctx, begun, slices.Repeat([]string{"1"}, 2000), long) }()
 	<-begun.reached
 	cancel()
 	if err := <-given; !errors.Is(err, context.Canceled) {

@@ -38,7 +38,7 @@ facebookresearch/colorlessgreenRNNs, under CC BY-NC 4.0. Their home is
 https://github.com/TalLinzen/rnn_agreement.`
 
 func newDataLinzen() *cobra.Command {
-	d := dataSet{name: "linzen", what: "the agreement files", places: []string{
+	d := dataSet{name: "linzen", what: "the agreement data", places: []string{
 		"http://tallinzen.net/media/rnn_agreement/rnn_agr_simple.tar.gz",
 		"http://tallinzen.net/media/rnn_agreement/agr_50_mostcommon_10K.tsv.gz",
 		"https://raw.githubusercontent.com/facebookresearch/colorlessgreenRNNs/main/data/linzen_testset/subj_agr_filtered.text",

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -52,18 +53,28 @@ func TestStaleTransfers(t *testing.T) {
 // Caught when planted: files unpacked with their folders, a file with a bad line taken for good.
 func TestDataSets(t *testing.T) {
 	archive := filepath.Join(t.TempDir(), "all.tar.gz")
-	writeTar(t, archive, map[string]string{
-		"set/numpred.val": "VBZ\tthe key\nVBP\tthe keys\n", "set/numpred.test.1": "VBP\tthe keys of it\n", "set/README": "x",
+	files := map[string]string{
+		"set/numpred.val": "VBZ\tthe key\nVBP\tthe keys\n", "set/README": "x",
 		"set/lambada_test_plain_text.txt": "he saw . then anna\n", "set/lambada_development_plain_text.txt": "he saw . then anna\n",
 		"set/train-novels/Romance/1.txt": "He saw Anna.",
-	})
+	}
+	for k := 1; k <= 5; k++ {
+		files[fmt.Sprintf("set/numpred.test.%d", k)] = "VBP\tthe keys of it\n"
+	}
+	writeTar(t, archive, files)
 	dir := filepath.Join(t.TempDir(), "new")
 	r := ut(t, "data", "linzen", "--archive", archive, "--dir", dir)
 	if r.code != 0 || !strings.Contains(r.stdout, "numpred.val: 2 rows, not the published file, which has 15772") {
 		t.Errorf("%+v", r)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 {
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 6 {
 		t.Errorf("unpacked: %q", left)
+	}
+	if err := os.Remove(filepath.Join(dir, "numpred.test.4")); err != nil {
+		t.Fatal(err)
+	}
+	if r := ut(t, "data", "linzen", "--dir", dir); r.code != 1 || !strings.Contains(r.stderr, "numpred.test.4 is missing") {
+		t.Errorf("%+v", r)
 	}
 	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(archive))))
 	defer server.Close()

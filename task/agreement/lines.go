@@ -34,10 +34,11 @@ func eachLine(name string, r io.Reader, do func(line string) error) error {
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
 		return fmt.Errorf("%s:%d: the line is longer than %d bytes: this is no file of sentences", name, at+1, longestLine)
+	case err != nil && at == 0: // of the whole file
+		return fmt.Errorf("%s: %w", name, err)
 	case err != nil:
 		return fmt.Errorf("%s:%d: %w", name, at+1, err)
-	}
-	if at == 0 {
+	case at == 0:
 		return fmt.Errorf("%s:1: the file is empty", name)
 	}
 	return nil

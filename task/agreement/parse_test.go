@@ -43,7 +43,7 @@ func TestRefusesNumpred(t *testing.T) {
 		"VBP\ta <end> b":                  "f:1: the reserved token <end>",
 		"VBP\ta\nVBP\t\xff":               "f:2: not valid UTF-8",
 		strings.Repeat("x", 1<<20+1):      "f:1: the line is longer than 1048576 bytes",
-		"\xff\xfeV\x00":                   "f:1: it is UTF-16",
+		"\xff\xfeV\x00":                   "f: it is UTF-16",
 		"VBP\tgirls\r\nVBZ\t\r\nVBZ\tx\n": "f:2: there are no words",
 	} {
 		if _, err := parseNumpred("f", strings.NewReader(content)); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -97,7 +97,7 @@ func TestDependencies(t *testing.T) {
 		good + dependency("a \xff", "b", "VBP", 2, 0, 0):  "f:3: not valid UTF-8",
 		"\x1f\x8bxx":           "f: it is compressed and cut short",
 		z.String()[:z.Len()-9]: "f: it is compressed and cut short",
-		"\xff\xfes\x00":        "f:1: it is UTF-16",
+		"\xff\xfes\x00":        "f: it is UTF-16",
 	} {
 		if _, err := parseDependencies("f", strings.NewReader(content)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", content, err, want)
