@@ -37,11 +37,10 @@ func learningToExecute(name string, depth halting.Policy, of task.Definition) Ru
 // numbersEnd is what a number of a program can end in: all characters but digits. Numbers to be repeated have none of them.
 var numbersEnd = strings.Split("()+-*<>=[]xifelsor", "")
 
-// The depths: numbers are repeated in four steps, sums take six, for the carries of two operations. Programs with loops and products have
-// two, with which they learn as much from an update as with six, at two fifths of the time (LOG.md). Adaptive ones may take six.
+// The depths: numbers are repeated in four steps; programs take as many as the longest chain of two operations and their carries may need;
+// adaptive ones may take as many.
 var (
-	sumSteps     = halting.Fixed{Steps: 6}
-	programSteps = halting.Fixed{Steps: 2}
+	executeSteps = halting.Fixed{Steps: 6}
 	executeDepth = halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
 )
 
@@ -77,13 +76,13 @@ func ExecuteDouble() Run { return memory(execute.Double, fourSteps, "") }
 func ExecuteReverse() Run { return memory(execute.Reverse, fourSteps, "") }
 
 // ExecuteProgram is table 6's program, to be tested at length 5, which has nesting 2. Paper: 0.89 and 0.63.
-func ExecuteProgram() Run { return program(execute.AllOperations, programSteps, "") }
+func ExecuteProgram() Run { return program(execute.AllOperations, executeSteps, "") }
 
 // ExecuteControl is table 6's control. Paper: 1.0 and 1.0.
-func ExecuteControl() Run { return program(execute.Control, programSteps, "") }
+func ExecuteControl() Run { return program(execute.Control, executeSteps, "") }
 
 // ExecuteAddition is table 6's addition. Paper: 1.0 and 1.0.
-func ExecuteAddition() Run { return program(execute.Addition, sumSteps, "") }
+func ExecuteAddition() Run { return program(execute.Addition, executeSteps, "") }
 
 // The same with adaptive halting.
 func ExecuteCopyAdaptive() Run     { return memory(execute.Copy, executeDepth, adaptive) }
