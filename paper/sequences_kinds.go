@@ -32,7 +32,7 @@ func (s *sequences) writeKindsOf(p *Page, results []Result, task string, kinds [
 	for _, kind := range kinds {
 		cells := []string{kind}
 		for _, r := range models {
-			cells = append(cells, kindCell(chosen(s.of(results, r, task)).set(kind)))
+			cells = append(cells, kindCell(chosenMeasured(s.of(results, r, task)).set(kind)))
 		}
 		p.Row(cells...)
 	}
@@ -42,7 +42,7 @@ func (s *sequences) writeKindsOf(p *Page, results []Result, task string, kinds [
 // measuredKinds is the names of the kinds of a task that were measured.
 func (s *sequences) measuredKinds(results []Result, task string) (names []string) {
 	for _, r := range s.rows {
-		for _, set := range chosen(s.of(results, r, task)).Sets {
+		for _, set := range chosenMeasured(s.of(results, r, task)).Sets {
 			isSet := slices.ContainsFunc(s.sets, func(known sequenceSet) bool { return known.name == set.Name })
 			if !isSet && !slices.Contains(names, set.Name) {
 				names = append(names, set.Name)
@@ -66,7 +66,7 @@ func kindCell(m *measuredSet) string {
 func (s *sequences) writePonder(p *Page, results []Result, task string) {
 	for _, r := range s.rows {
 		b := bars{title: fmt.Sprintf("%s: mean steps of a position, %s", task, r.title), names: []string{"encoder", "decoder"}}
-		for _, set := range chosen(s.of(results, r, task)).Sets {
+		for _, set := range chosenMeasured(s.of(results, r, task)).Sets {
 			if set.Encoder > 0 {
 				b.groups = append(b.groups, barGroup{set.Name, []float64{set.Encoder, set.Decoder}})
 			}

@@ -36,17 +36,22 @@ func nats(v float64) string {
 	return fmt.Sprintf("%.2g", v)
 }
 
-// chosen is what the seed with the lowest validation cross entropy came to; nothing if there are no results.
-func chosen(results []Result) *sequencesMeasured {
+// chosen is the seed with the lowest validation cross entropy, of at least one result.
+func chosen(results []Result) Result {
+	return slices.MinFunc(results, func(a, b Result) int { return cmp.Compare(a.Validation, b.Validation) })
+}
+
+// chosenMeasured is what the chosen seed came to; nothing if there are no results.
+func chosenMeasured(results []Result) *sequencesMeasured {
 	if len(results) == 0 {
 		return &sequencesMeasured{}
 	}
-	return slices.MinFunc(results, func(a, b Result) int { return cmp.Compare(a.Validation, b.Validation) }).Measured.(*sequencesMeasured)
+	return chosen(results).Measured.(*sequencesMeasured)
 }
 
 // best is the accuracies of the chosen seed in a set, "" if it was not measured.
 func best(results []Result, set string) string {
-	m := chosen(results).set(set)
+	m := chosenMeasured(results).set(set)
 	if m == nil {
 		return ""
 	}
@@ -111,6 +116,7 @@ func (s *sequences) write(p *Page, results []Result) {
 	p.Printf("%s\n\n", s.preface)
 	s.writeTable(p, results)
 	s.writeRules(p, results)
+	s.writeComparison(p, results)
 	s.writeFigures(p, results)
 	s.writeKinds(p, results)
 	s.writeSets(p, results)

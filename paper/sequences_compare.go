@@ -1,0 +1,80 @@
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// writeComparison sets the table's own model beside every other: the difference of sequence accuracies in the first set, and the minutes
+// that both have trained. Below, it names the models that the own one is not above.
+func (s *sequences) writeComparison(p *Page, results []Result) {
+	own := s.rows[slices.IndexFunc(s.rows, func(r sequenceRow) bool { return r.name == "" })]
+	set := s.shown()[0]
+	head := []string{"minus"}
+	for _, c := range s.columns {
+		head = append(head, c.task)
+	}
+	var table [][]string
+	notAbove := make([][]string, len(s.columns))
+	for _, r := range s.rows {
+		if r.name == "" {
+			continue
+		}
+		cells, compared := []string{r.title}, false
+		for i, c := range s.columns {
+			cell := compareSeeds(s.of(results, own, c.task), s.of(results, r, c.task), set)
+			cells = append(cells, cell.text)
+			compared = compared || cell.text != ""
+			if cell.text != "" && !cell.above {
+				notAbove[i] = append(notAbove[i], r.title)
+			}
+		}
+		if compared {
+			table = append(table, cells)
+		}
+	}
+	if len(table) == 0 {
+		return
+	}
+	p.Printf("### Against the other models\n\n%s minus each other model: sequence accuracy (%s), of the seeds as above. In parentheses, the minutes of training of both, on machines that may differ (LOG.md). "+
+		"A tilde marks differences that the 95 %% intervals of the two do not exclude.\n\n", own.title, set)
+	p.Head(head...)
+	for _, cells := range table {
+		p.Row(cells...)
+	}
+	p.Printf("\n")
+	for i, c := range s.columns {
+		if len(notAbove[i]) > 0 {
+			p.Printf("- %s: no better than %s.\n", c.task, and(notAbove[i]))
+		}
+	}
+	if slices.ContainsFunc(notAbove, func(titles []string) bool { return len(titles) > 0 }) {
+		p.Printf("\n")
+	}
+}
+
+// comparison is a cell of writeComparison; no text where one of the two has no result.
+type comparison struct {
+	text  string
+	above bool // by more than the intervals
+}
+
+// compareSeeds compares what the chosen seeds of two models come to in a set.
+func compareSeeds(own, other []Result, set string) comparison {
+	a, b := chosenMeasured(own).set(set), chosenMeasured(other).set(set)
+	if a == nil || b == nil {
+		return comparison{}
+	}
+	x, y := a.Decoded.Sequences, b.Decoded.Sequences
+	lowX, highX := x.Interval95()
+	lowY, highY := y.Interval95()
+	difference := fmt.Sprintf("%+.3f", x.Value()-y.Value())
+	if lowX <= highY && lowY <= highX {
+		difference = "~" + strings.ReplaceAll(difference, "-0.000", "+0.000")
+	}
+	return comparison{
+		text:  fmt.Sprintf("%s (%.0f, %.0f)", difference, chosen(own).Seconds/60, chosen(other).Seconds/60),
+		above: lowX > highY,
+	}
+}
