@@ -9,28 +9,22 @@ import (
 // writeComparison sets the table's own model beside every other: the difference of sequence accuracies in the first set, and the minutes
 // that both have trained. Below, it names the models that the own one is not above.
 func (s *sequences) writeComparison(p *Page, results []Result) {
-	own := s.rows[slices.IndexFunc(s.rows, func(r sequenceRow) bool { return r.name == "" })]
-	set := s.shown()[0]
-	head := []string{"minus"}
+	own, set := s.rows[slices.IndexFunc(s.rows, func(r sequenceRow) bool { return r.name == "" })], s.shown()[0]
+	head, notAbove := []string{"minus"}, make([][]string, len(s.columns))
 	for _, c := range s.columns {
 		head = append(head, c.task)
 	}
 	var table [][]string
-	notAbove := make([][]string, len(s.columns))
 	for _, r := range s.rows {
-		if r.name == "" {
-			continue
-		}
-		cells, compared := []string{r.title}, false
+		cells, any := []string{r.title}, false
 		for i, c := range s.columns {
 			cell := compareSeeds(s.of(results, own, c.task), s.of(results, r, c.task), set)
-			cells = append(cells, cell.text)
-			compared = compared || cell.text != ""
-			if cell.text != "" && !cell.above {
+			cells, any = append(cells, cell.text), any || cell.text != ""
+			if cell.text != "" && !cell.above && r.name != "" {
 				notAbove[i] = append(notAbove[i], r.title)
 			}
 		}
-		if compared {
+		if any && r.name != "" {
 			table = append(table, cells)
 		}
 	}
@@ -44,14 +38,12 @@ func (s *sequences) writeComparison(p *Page, results []Result) {
 		p.Row(cells...)
 	}
 	p.Printf("\n")
-	for i, c := range s.columns {
-		if len(notAbove[i]) > 0 {
-			p.Printf("- %s: no better than %s.\n", c.task, and(notAbove[i]))
+	for i, titles := range notAbove {
+		if len(titles) > 0 {
+			p.Printf("- %s: no better than %s.\n", s.columns[i].task, and(titles))
 		}
 	}
-	if slices.ContainsFunc(notAbove, func(titles []string) bool { return len(titles) > 0 }) {
-		p.Printf("\n")
-	}
+	p.Printf("\n")
 }
 
 // comparison is a cell of writeComparison; no text where one of the two has no result.
