@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"universal-transformer/halting"
+	"universal-transformer/objective"
 	"universal-transformer/task"
 	"universal-transformer/task/execute"
 	"universal-transformer/training"
@@ -37,15 +38,17 @@ func learningToExecute(name string, depth halting.Policy, of task.Definition) Ru
 // numbersEnd is what a number of a program can end in: all characters but digits. Numbers to be repeated have none of them.
 var numbersEnd = strings.Split("()+-*<>=[]xifelsor", "")
 
-// The depths: numbers are repeated in four steps; programs take as many as the longest chain of two operations and their carries may need;
-// adaptive ones may take as many.
+// The depths: numbers are repeated in four steps; programs take as many as the longest chain of two operations and their carries may need.
+// Adaptive models may take six. Those of numbers begin near one step, which is enough; those of programs begin near six and pay little
+// for a step, or they end with one, which does not learn programs (LOG.md).
 var (
 	executeSteps = halting.Fixed{Steps: 6}
-	executeDepth = halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
+	memoryDepth  = halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
+	programDepth = halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: -2}}
 )
 
-func memory(operation string, depth halting.Policy, suffix string) Run {
-	r := learningToExecute(operation+suffix, depth, execute.Memory{Operation: operation, Length: 55})
+func memory(operation string) Run {
+	r := learningToExecute(operation, fourSteps, execute.Memory{Operation: operation, Length: 55})
 	if operation != execute.Double { // whose answers are twice as long
 		r.Training.Steps = 3000
 	}
@@ -54,8 +57,8 @@ func memory(operation string, depth halting.Policy, suffix string) Run {
 
 // program learns additions in large batches, and what has comparisons and products, which are learned late, in many small ones, with Muon for
 // the matrices: measured with control (LOG.md).
-func program(operations string, depth halting.Policy, suffix string) Run {
-	r := learningToExecute(operations+suffix, depth, execute.Program{Operations: operations, Nesting: 2, Length: 5})
+func program(operations string) Run {
+	r := learningToExecute(operations, executeSteps, execute.Program{Operations: operations, Nesting: 2, Length: 5})
 	if operations != execute.Addition {
 		r.Training.Schedule = Schedule{training.Cosine{Peak: 3e-3, Floor: 1e-5, Warmup: 200}}
 		r.Training.Steps, r.Training.Batch, r.Training.Muon = 200_000, Batch{Tokens: 512}, 0.95
@@ -64,30 +67,43 @@ func program(operations string, depth halting.Policy, suffix string) Run {
 	return r
 }
 
-const adaptive = "-adaptive"
+// AdaptiveMemory is a run of table 5 with adaptive halting.
+func AdaptiveMemory(r Run) Run { return adaptive(r, memoryDepth) }
+
+// AdaptiveProgram is a run of table 6 with adaptive halting.
+func AdaptiveProgram(r Run) Run {
+	r = adaptive(r, programDepth)
+	r.Training.Ponder = objective.PonderSchedule{Weight: 0.001}
+	return r
+}
+
+func adaptive(r Run, depth halting.Policy) Run {
+	r.Name += "-adaptive"
+	return r.WithPolicy(depth)
+}
 
 // ExecuteCopy is table 5's copy, to be tested at length 55. Paper: character accuracy 1.0, sequence accuracy 1.0.
-func ExecuteCopy() Run { return memory(execute.Copy, fourSteps, "") }
+func ExecuteCopy() Run { return memory(execute.Copy) }
 
 // ExecuteDouble is table 5's double. Paper: 1.0 and 1.0.
-func ExecuteDouble() Run { return memory(execute.Double, fourSteps, "") }
+func ExecuteDouble() Run { return memory(execute.Double) }
 
 // ExecuteReverse is table 5's reverse. Paper: 1.0 and 1.0.
-func ExecuteReverse() Run { return memory(execute.Reverse, fourSteps, "") }
+func ExecuteReverse() Run { return memory(execute.Reverse) }
 
 // ExecuteProgram is table 6's program, to be tested at length 5, which has nesting 2. Paper: 0.89 and 0.63.
-func ExecuteProgram() Run { return program(execute.AllOperations, executeSteps, "") }
+func ExecuteProgram() Run { return program(execute.AllOperations) }
 
 // ExecuteControl is table 6's control. Paper: 1.0 and 1.0.
-func ExecuteControl() Run { return program(execute.Control, executeSteps, "") }
+func ExecuteControl() Run { return program(execute.Control) }
 
 // ExecuteAddition is table 6's addition. Paper: 1.0 and 1.0.
-func ExecuteAddition() Run { return program(execute.Addition, executeSteps, "") }
+func ExecuteAddition() Run { return program(execute.Addition) }
 
 // The same with adaptive halting.
-func ExecuteCopyAdaptive() Run     { return memory(execute.Copy, executeDepth, adaptive) }
-func ExecuteDoubleAdaptive() Run   { return memory(execute.Double, executeDepth, adaptive) }
-func ExecuteReverseAdaptive() Run  { return memory(execute.Reverse, executeDepth, adaptive) }
-func ExecuteProgramAdaptive() Run  { return program(execute.AllOperations, executeDepth, adaptive) }
-func ExecuteControlAdaptive() Run  { return program(execute.Control, executeDepth, adaptive) }
-func ExecuteAdditionAdaptive() Run { return program(execute.Addition, executeDepth, adaptive) }
+func ExecuteCopyAdaptive() Run     { return AdaptiveMemory(ExecuteCopy()) }
+func ExecuteDoubleAdaptive() Run   { return AdaptiveMemory(ExecuteDouble()) }
+func ExecuteReverseAdaptive() Run  { return AdaptiveMemory(ExecuteReverse()) }
+func ExecuteProgramAdaptive() Run  { return AdaptiveProgram(ExecuteProgram()) }
+func ExecuteControlAdaptive() Run  { return AdaptiveProgram(ExecuteControl()) }
+func ExecuteAdditionAdaptive() Run { return AdaptiveProgram(ExecuteAddition()) }

@@ -68,11 +68,8 @@ func TinyTransformer(r Run) Run {
 // AdaptiveTranslation is a translating run with adaptive halting of at most as many steps. Pondering costs a tenth of what the authors'
 // code takes, as in Base: at their price a model that translates halted after one step.
 func AdaptiveTranslation(r Run) Run {
-	m := r.Model.Value.(EncoderDecoder)
-	m.Halting = Halting{halting.Frozen{ACT: halting.ACT{MaxSteps: m.Halting.Value.Limit(0), Epsilon: 0.01, Bias: 1}}}
-	r.Model.Value = m
+	r = adaptive(r, halting.Frozen{ACT: halting.ACT{MaxSteps: r.Policy().Limit(0), Epsilon: 0.01, Bias: 1}})
 	r.Training.Ponder = objective.PonderSchedule{Weight: 0.001}
-	r.Name += adaptive
 	return r
 }
 

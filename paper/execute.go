@@ -2,7 +2,6 @@ package paper
 
 import (
 	"universal-transformer/experiment"
-	"universal-transformer/halting"
 	"universal-transformer/task"
 	"universal-transformer/task/execute"
 )
@@ -27,16 +26,12 @@ func executeKinds(d task.Definition) []task.Case { return execute.Kinds(d, 1000)
 
 // executeRows are the models of tables 5 and 6, all of as many parameters: the baselines have these widths. The paper's figures are of the
 // LSTM, the Transformer and the Universal Transformer.
-func executeRows(lstmWidth, transformerWidth int, lstms, transformer, universal []string) []sequenceRow {
+func executeRows(lstmWidth, transformerWidth int, adaptive func(experiment.Run) experiment.Run, lstms, transformer, universal []string) []sequenceRow {
 	return []sequenceRow{
 		{name: "lstm", title: "LSTM with attention", paper: lstms, configure: func(r *experiment.Run) { *r = experiment.Sized(experiment.LSTM(*r), lstmWidth) }},
 		{name: "transformer", title: "Transformer", paper: transformer, configure: func(r *experiment.Run) { *r = experiment.Sized(experiment.Transformer(*r), transformerWidth) }},
 		{name: "", title: "Universal Transformer", paper: universal, configure: func(*experiment.Run) {}},
-		{name: "adaptive", title: "UT with dynamic halting", configure: func(r *experiment.Run) {
-			m := r.Model.Value.(experiment.EncoderDecoder)
-			m.Halting.Value = halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
-			r.Model.Value = m
-		}},
+		{name: "adaptive", title: "UT with dynamic halting", configure: func(r *experiment.Run) { *r = adaptive(*r) }},
 	}
 }
 
@@ -44,7 +39,7 @@ func executeRows(lstmWidth, transformerWidth int, lstms, transformer, universal 
 var memorization = &sequences{
 	table: "table5", prefix: "memory", title: "Learning to execute: copy, double and reverse numbers of up to 55 digits (section 3.5)",
 	preface: executePreface, sets: executeSets(55), kinds: executeKinds,
-	rows:    executeRows(80, 32, []string{"0.78 (0.11)", "0.51 (0.047)", "0.91 (0.32)"}, []string{"0.98 (0.63)", "0.94 (0.55)", "0.81 (0.26)"}, []string{"1.0 (1.0)", "1.0 (1.0)", "1.0 (1.0)"}),
+	rows:    executeRows(80, 32, experiment.AdaptiveMemory, []string{"0.78 (0.11)", "0.51 (0.047)", "0.91 (0.32)"}, []string{"0.98 (0.63)", "0.94 (0.55)", "0.81 (0.26)"}, []string{"1.0 (1.0)", "1.0 (1.0)", "1.0 (1.0)"}),
 	columns: []sequenceColumn{{"copy", experiment.ExecuteCopy}, {"double", experiment.ExecuteDouble}, {"reverse", experiment.ExecuteReverse}},
 }
 
@@ -53,6 +48,6 @@ var evaluatedPrograms = &sequences{
 	table: "table6", prefix: "programs", title: "Learning to execute: results of programs, nesting 2, numbers of up to 5 digits (section 3.5)",
 	preface: executePreface + "Answers are modulo 10 to the number of digits plus one, as in that generator. ", sets: executeSets(5),
 	kinds:   executeKinds,
-	rows:    executeRows(80, 26, []string{"0.53 (0.12)", "0.68 (0.21)", "0.83 (0.11)"}, []string{"0.71 (0.29)", "0.93 (0.66)", "1.0 (1.0)"}, []string{"0.89 (0.63)", "1.0 (1.0)", "1.0 (1.0)"}),
+	rows:    executeRows(80, 26, experiment.AdaptiveProgram, []string{"0.53 (0.12)", "0.68 (0.21)", "0.83 (0.11)"}, []string{"0.71 (0.29)", "0.93 (0.66)", "1.0 (1.0)"}, []string{"0.89 (0.63)", "1.0 (1.0)", "1.0 (1.0)"}),
 	columns: []sequenceColumn{{"program", experiment.ExecuteProgram}, {"control", experiment.ExecuteControl}, {"addition", experiment.ExecuteAddition}},
 }
