@@ -31,7 +31,7 @@ func newBench() *cobra.Command {
   act      the same with adaptive halting, at most --max-steps
   encode   encoder inference
   decode   decoding of --length tokens, greedy or with --beam, with a KV cache; with --uncached, the
-           model is rerun on the source and the whole prefix for every token, as in the authors' code
+           model reruns on the source and the whole prefix for every token, as published
   gemm     the product of two matrices of 1024 by 1024
 
 Source and target have --length tokens each; there is no dropout; the precision is float32. The
