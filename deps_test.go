@@ -33,7 +33,7 @@ var external = map[string]string{
 	"cogentcore.org/lab": "cogentcore.org/lab/base/mpi",
 }
 
-// layers reads the table of CONTRIBUTING.md: package | one line | may import | of others.
+// layers reads the table of CONTRIBUTING.md: package | purpose | may import | third party.
 func layers(t testing.TB) map[string]rule {
 	t.Helper()
 	_, text, found := strings.Cut(read(t, "CONTRIBUTING.md"), "\n## Layers\n")
@@ -57,7 +57,7 @@ func layers(t testing.TB) map[string]rule {
 		for _, name := range entries(cells[3]) {
 			paths, known := external[name]
 			if !known {
-				t.Errorf("CONTRIBUTING.md: %q is not known as a package of others", name)
+				t.Errorf("CONTRIBUTING.md: %q is not a known third-party package", name)
 			}
 			r.others = append(r.others, strings.Fields(paths)...)
 		}

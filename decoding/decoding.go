@@ -1,7 +1,7 @@
 // Package decoding turns the distributions of a model into sequences: greedily, by sampling, or by beam search. The
-// searches depend on one function only, which gives the log-probabilities of the next token: [Next]. [Decoder] makes such functions of
-// an encoder-decoder or a language model, in two ways: with a cache, where a token costs the work of one position, and by running
-// the decoder over the whole prefix again, as the authors' code does, which the tests compare with the first.
+// searches depend on a single function, [Next], which returns the log-probabilities of the next token. [Decoder] provides it for
+// encoder-decoders and language models in two ways: with a KV cache, where a token costs the work of one position, and by rerunning
+// the decoder over the whole prefix, as the authors' code does. The tests compare the two.
 //
 // The cache holds, for each row, keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with
 // separable convolutions of F channels T (2 D + 4 F) more; besides, for each source, whatever the beam, and once for all steps, keys and

@@ -1,4 +1,4 @@
-// Package engine chooses the compute backend by name. It is the only place that knows which there are, and what is peculiar to one.
+// Package engine chooses the compute backend by name. It is the only place that knows which backends exist and how they differ.
 package engine
 
 import (

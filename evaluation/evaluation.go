@@ -1,5 +1,5 @@
 // Package evaluation runs a trained model over examples: it decodes, scores given targets, or classifies. What comes out is
-// plain slices, which the measure of a task ([task.Measure]) turns into figures.
+// plain slices, from which the measure of a task ([task.Measure]) computes metrics.
 package evaluation
 
 import (

@@ -1,6 +1,6 @@
-// Package experiment holds complete runs: what task, which model, how it is trained, one JSON object each. It is the only
-// place where names become types. [List] names the experiments that the paper's tables need; a person's own are files of
-// the same form. Nothing runs here: package pipeline trains a Run, and uses what was trained.
+// Package experiment holds complete configurations of runs (task, model, training), one JSON object each. It is the only
+// place where names become types. [List] contains the named experiments; a user's own are files of the same form.
+// Nothing runs here: package pipeline trains a Run and uses the trained model.
 //
 // Where a part comes in variants, the JSON has one key that names the variant, and that variant's fields below it:
 //

@@ -1,4 +1,4 @@
-// Package objective is what training minimises: the mean cross entropy of the true tokens, and the price of pondering.
+// Package objective is what training minimises: the mean cross entropy of the true tokens plus the ponder cost.
 //
 // Letters: B batch, N target positions, V vocabulary.
 package objective

@@ -15,12 +15,13 @@ import (
 // agreementTable is table 2, section 3.2: accuracy by attractors.
 var agreementTable = &metricTable{
 	table: "table2", prefix: "agreement", name: "Agreement", title: "Subject-verb agreement, by attractors (section 3.2)",
-	preface: "Accuracy, and in parentheses balanced accuracy, the mean of the shares of singular and of plural verbs that are right; mean ± deviation over seeds. Attractors are nouns between subject and verb of the other " +
-		"number. Read every figure beside those that need no model: with four attractors nearly all verbs are plural. The paper trains on 9 % of the authors' table and ranks forms of verbs (task verbs, for who has it); what is " +
-		"published elsewhere has the words before a verb and its number only, and a tenth of the rows. The checkpoint is chosen on a tenth of what is trained on; no test chose anything in a run, but the configuration, the same for all models, was sought with the Universal Transformer's test figures of the enriched regime in view (LOG.md).",
+	preface: "Accuracy, with balanced accuracy (the mean of the accuracies on singular and on plural verbs) in parentheses; mean ± standard deviation over seeds. Attractors are nouns between subject and verb whose number differs from " +
+		"the subject's. Compare the results with the baselines that need no model: with four attractors nearly all verbs are plural. The paper trains on 9 % of the original authors' table of sentences and ranks verb forms (task verbs, which needs that table). " +
+		"The other published files contain only the words before a verb and its number, and a tenth of the rows. Checkpoints are selected on a validation set, a tenth of the training data. Test results played no part in a run, but the configuration, which all models share, " +
+		"was chosen with the Universal Transformer's test results in the enriched regime known (LOG.md).",
 	needs: []Need{
-		{"linzen", filepath.Join("data", "linzen"), "the folder of the agreement files, as ut data linzen gets them"},
-		{"prose", filepath.Join("data", "gutenberg"), "a folder of books to learn from, as ut data gutenberg gets them"},
+		{"linzen", filepath.Join("data", "linzen"), "the folder of the agreement files, from ut data linzen"},
+		{"prose", filepath.Join("data", "gutenberg"), "a folder of books to train on, from ut data gutenberg"},
 	},
 	rows: modelRows(map[string]map[string][]string{
 		"transformer": {"verbs": {"0.973", "0.941", "0.932", "0.917", "0.901", "0.883", "0.962"}},
@@ -46,7 +47,7 @@ var agreementTable = &metricTable{
 			},
 		},
 		{
-			task: "pairs", title: "Ranking of sentence pairs", note: "Language models of books that rank whole sentences of Wikipedia in both forms of their verb: not the paper's measure. The text stands in for more.",
+			task: "pairs", title: "Ranking of sentence pairs", note: "Language models trained on books rank whole sentences from Wikipedia with both forms of their verb. This is not the paper's measure, and the books are a small substitute for a larger corpus.",
 			figures: attractors(0), baselines: append(agreementBaselines(), moreFrequent), compared: totalBalanced,
 			run: func(d Data) experiment.Run {
 				r := experiment.Agreement()
@@ -75,17 +76,17 @@ const (
 	pairsFile     = "subj_agr_filtered.text"
 )
 
-// extendedRows is the share of the rows trained on that go on with phrases of others: without, models learn the number of the last word
+// extendedRows is the fraction of the training rows that are extended with phrases of others: without it, models learn the number of the last word
 // from natural rows, and of the only noun between from enriched ones (LOG.md).
 const extendedRows = 0.75
 
 // numberColumn is a regime and a form of the numpred files.
 func numberColumn(label, title string, regime agreement.Regime, base func() experiment.Run) metricColumn {
-	note := "Trained on nine tenths of numpred.val, about 14,200 rows with as many attractors as sentences have: a tenth of the paper's rows. Tests have all rows but those whose words may be trained on. "
+	note := "Trained on nine tenths of numpred.val, about 14,200 rows with the natural distribution of attractors: a tenth of the paper's training data. The test set contains all rows except those whose words may occur in training. "
 	if regime == agreement.Enriched {
-		note = "Trained on four fifths of numpred.test.1 too: three quarters of the rows have an attractor, which is so of about one sentence in twenty. **Not to be compared with the paper's table.** "
+		note = "Trained additionally on four fifths of numpred.test.1, so that three quarters of the rows have an attractor; in natural text about one sentence in twenty does. **Not comparable with the paper's table.** "
 	}
-	note += fmt.Sprintf("Of all models' training rows a share of %g goes on with one to four prepositional phrases of other training rows before the verb, whose number stays: more attractors than the rows have.", extendedRows)
+	note += fmt.Sprintf("For all models, one to four prepositional phrases from other training rows are inserted before the verb in a fraction %g of the training rows. The number of the verb stays the same, so these rows contain more attractors.", extendedRows)
 	return metricColumn{
 		task: label, title: title, note: note, figures: attractors(1), baselines: agreementBaselines(), compared: totalBalanced,
 		run: func(d Data) experiment.Run {
@@ -133,7 +134,7 @@ func agreementMissing(r experiment.Run) error {
 	case agreement.Pairs:
 		return errors.Join(there(d.Path), there(d.Text))
 	}
-	return fmt.Errorf("the task is %s, which is not of table 2", r.Task.Value)
+	return fmt.Errorf("the task is %s, which is not part of table 2", r.Task.Value)
 }
 
 func numpredThere(folder string) error {

@@ -12,43 +12,43 @@ import (
 // lengthGeneralization is table 4, section 3.4: trained on up to 40 symbols, tested at 400.
 var lengthGeneralization = &sequences{
 	table: "table4", prefix: "algorithmic", title: "Copy, reverse and addition, trained to length 40, tested at 400 (section 3.4)",
-	preface: "Accuracy by tokens, and by whole sequences in parentheses, of the seed with the lowest validation cross entropy, where there are several; all seeds are below. Answers are decoded greedily, each token after the model's own, " +
-		"and have to end by themselves: End counts as a token. The paper says neither whether its tests have exactly 400 symbols or up to 400, nor whether they were decoded; its authors' " +
-		"code draws lengths of 1 to 400 and predicts every token from the true ones. So both kinds of lengths are here, and teacher forcing among all measurements. Lengths are of the whole source, as in the " +
-		"authors' code: of a sum, both numbers and the plus sign. Numbers are written from their last digit to their first. No model was trained on more than 40 symbols, and nothing above that length chose a checkpoint: " +
-		"training has a fixed number of updates and the checkpoint with the lowest cross entropy on validation examples of up to 40 symbols is measured. ",
+	preface: "Token accuracy, with sequence accuracy in parentheses. Where there are several seeds, the one with the lowest validation cross entropy is shown; all seeds are listed below. Answers are decoded greedily from the model's own output " +
+		"and have to end with End, which counts as a token. The paper does not say whether its test sequences have exactly 400 symbols or up to 400, or whether they were decoded; the authors' " +
+		"code draws lengths of 1 to 400 and uses teacher forcing. We report both kinds of lengths, and teacher-forced results under all measurements. Lengths count the whole source, as in the " +
+		"authors' code: for addition, both numbers and the plus sign. Numbers are written with the last digit first. No model was trained on more than 40 symbols, and no longer sequence was used to select a checkpoint: " +
+		"the number of updates is fixed, and the checkpoint with the lowest cross entropy on validation examples of up to 40 symbols is evaluated. ",
 	rows: []sequenceRow{
 		{
 			name: "lstm", title: "LSTM with attention", paper: []string{"0.45 (0.09)", "0.66 (0.11)", "0.08 (0.0)"},
-			told: "nothing: it reads one token after the other; the paper does not say whether its LSTM had attention", configure: lstm(true),
+			told: "no position information, as it reads one token after the other; the paper does not say whether its LSTM had attention", configure: lstm(true),
 		},
-		{name: "lstm-plain", title: "LSTM without attention", told: "nothing", configure: lstm(false)},
+		{name: "lstm-plain", title: "LSTM without attention", told: "no position information", configure: lstm(false)},
 		{
 			name: "transformer", title: "Transformer", paper: []string{"0.53 (0.03)", "0.13 (0.06)", "0.07 (0.0)"},
-			told: "one count from a random offset, as the Universal Transformer in the paper's setting; sums are trained with Muon", configure: paperTransformer,
+			told: "positions counted from a random offset, as for the Universal Transformer in the paper's setting; addition is trained with Muon", configure: paperTransformer,
 		},
 		{
 			name: "paper", title: "Universal Transformer, the paper's positions", paper: []string{"0.91 (0.35)", "0.96 (0.46)", "0.34 (0.02)"},
-			told: "one count from a random offset for source and target; sums are trained with Muon, also at adaptive depth", configure: inThePaper(experiment.CopyPaper, experiment.ReversePaper, experiment.AdditionPaper),
+			told: "positions counted from a random offset, for source and target; addition is trained with Muon", configure: inThePaper(experiment.CopyPaper, experiment.ReversePaper, experiment.AdditionPaper),
 		},
 		{
 			name: "paper-adaptive", title: "UT with dynamic halting, the paper's positions",
-			told: "the same", configure: inThePaper(experiment.CopyPaperAdaptive, experiment.ReversePaperAdaptive, experiment.AdditionPaperAdaptive),
+			told: "as in the row above", configure: inThePaper(experiment.CopyPaperAdaptive, experiment.ReversePaperAdaptive, experiment.AdditionPaperAdaptive),
 		},
 		{
 			name: "neural-gpu", title: "Neural GPU", paper: []string{"1.0 (1.0)", "1.0 (1.0)", "1.0 (1.0)"},
-			told: "nothing: it is a gated convolution, applied as often as the source has tokens, whose answer is read at the end, all tokens at once. The paper's figures are of Kaiser and Sutskever's training by a curriculum; " +
-				"here it is trained as all others, for 4,000 updates, each of which takes five times as long", configure: func(r *experiment.Run) { *r = experiment.Convolved(*r) },
+			told: "no position information: it is a gated convolution, applied as many times as the source has tokens, and the whole answer is read from its final state. The paper's results are from Kaiser and Sutskever's training with a curriculum; " +
+				"here it is trained like the other models, for 4,000 updates, each of which takes five times as long", configure: func(r *experiment.Run) { *r = experiment.Convolved(*r) },
 		},
 		{
 			name: "", title: "Universal Transformer, counted from both ends",
-			told: "two counts of every source token, from the start and from the end, anew after a plus sign, and which number it belongs to; the target is counted from its start. One rule for all tasks, " +
-				"beyond the paper's coordinates; positions are runs of consecutive numbers of 1 to 512 with random gaps between them; sources end in End", configure: func(*experiment.Run) {},
+			told: "two positions for each source token, counted from the start and from the end of its number (the count restarts after a plus sign), and an index of the number it belongs to; the target is counted from its start. The same scheme is used for all tasks; " +
+				"it extends the paper's coordinates. In training, positions are runs of consecutive integers from 1 to 512 with random gaps between the runs; sources end with End", configure: func(*experiment.Run) {},
 		},
 		{
 			name: "coupled", title: "Universal Transformer, coupled positions",
-			told: "every source token has the number of the target token that it belongs to, which is another rule for each task: copy from the start, reverse from the end, digits of a sum by their place value. It hands " +
-				"the model the alignment of the answer; otherwise as the row above", configure: func(r *experiment.Run) { *r = experiment.Coupled(*r) },
+			told: "each source token gets the position of the target token it corresponds to, a different rule for each task: counted from the start for copy, from the end for reverse, by place value for addition. This gives " +
+				"the model the alignment of the answer; otherwise as in the row above", configure: func(r *experiment.Run) { *r = experiment.Coupled(*r) },
 		},
 	},
 	columns: []sequenceColumn{{"copy", experiment.Copy}, {"reverse", experiment.Reverse}, {"addition", experiment.Addition}},
@@ -76,7 +76,7 @@ func inThePaper(copying, reversing, adding func() experiment.Run) func(*experime
 		case algorithmic.Addition:
 			*r = adding()
 		default:
-			panic(fmt.Sprintf("paper: %s is no task of table 4", r.Task.Value))
+			panic(fmt.Sprintf("paper: %s is not a task of table 4", r.Task.Value))
 		}
 	}
 }

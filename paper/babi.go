@@ -17,8 +17,8 @@ var table1 = &Table{
 	Title:       "bAbI question answering (section 3.1, appendices C and D)",
 	Experiments: babiExperiments(),
 	Needs: []Need{
-		{"data", "data", "the bAbI distribution, folder or archive, as ut data babi gets it"},
-		{"stand-in", "", "a file qaN_... to train task N on in place of its own file; results name it"},
+		{"data", "data", "the bAbI distribution, folder or archive, from ut data babi"},
+		{"stand-in", "", "a file qaN_... to train task N on instead of its own file; recorded in the results"},
 	},
 	Open:     openBabi,
 	Measure:  measureBabi,
@@ -160,7 +160,7 @@ func openBabi(data Data) (missing func(experiment.Run) error, err error) {
 	return func(r experiment.Run) error {
 		definition, ok := r.Task.Value.(babi.Babi)
 		if !ok {
-			return fmt.Errorf("the task is %s, which is not of table 1", r.Task.Value)
+			return fmt.Errorf("the task is %s, which is not part of table 1", r.Task.Value)
 		}
 		return d.Missing(definition)
 	}, nil

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-const babiPreamble = `Error in percent of the test questions; a task with more than %d %% error has failed. A tenth of the training stories is kept for validation, which
-chooses the checkpoint of a run and the best of the seeds; the test set is measured once a run, after that. The paper takes the best of 10 seeds,
-and its authors' code trains models of width 128 for 100,000 updates; how ours were trained stands with each experiment. The paper calls its ± a
+const babiPreamble = `Test error in percent; a task with an error above %d %% has failed. A tenth of the training stories is used for validation, which
+selects the checkpoint of each run and the best seed; the test set is evaluated once per run, afterwards. The paper takes the best of 10 seeds,
+and its authors' code trains models of width 128 for 100,000 updates; our training is described with each experiment. The paper calls its ± a
 variance; ours is the standard deviation over seeds.
 
 Before comparing:
@@ -36,8 +36,8 @@ func writeBabi(p *Page, results []Result) {
 
 // babiCaveats is what a reader has to know before comparing our figures with the paper's.
 func babiCaveats(results []Result) (list []string) {
-	list = append(standInTexts(results), "In the files as published, some test questions stand word for word, with all their facts, in the 10k training file too: "+
-		"741 of the 1,000 of task 4, 203 of task 20, 152 of task 17, and at most 25 of any other task.")
+	list = append(standInTexts(results), "In the published files, some test questions also occur, word for word and with all their facts, in the 10k training file: "+
+		"741 of 1,000 for task 4, 203 for task 20, 152 for task 17, and at most 25 for any other task.")
 	var seen []string
 	for _, name := range table1Names() {
 		if len(of(results, name)) > 0 && babiSeen[name] != "" {
@@ -45,8 +45,8 @@ func babiCaveats(results []Result) (list []string) {
 		}
 	}
 	if len(seen) > 0 {
-		list = append(list, "Validation chose checkpoints and seeds, but the configurations were sought with test errors in view: "+
-			"other configurations had been measured on the same test sets. Test errors were known of: "+strings.Join(seen, "; ")+". LOG.md has the details.")
+		list = append(list, "Checkpoints and seeds were selected on validation data, but the configurations were developed with some test errors known: "+
+			"other configurations had been evaluated on the same test sets. Known test errors: "+strings.Join(seen, "; ")+". LOG.md has the details.")
 	}
 	return append(list, tiesText(results)...)
 }
@@ -59,7 +59,7 @@ func standInTexts(results []Result) (texts []string) {
 			if s.standIn == "" {
 				continue
 			}
-			file := fmt.Sprintf("task %d: the training file is missing in the copy of the data at hand, and another one, %s with %s, stands in for it",
+			file := fmt.Sprintf("Task %d: the training file was missing from our copy of the data, and another file, %s with %s, was used as a substitute",
 				s.task, s.standIn, count(s.standInQuestions, "question"))
 			if byFile[file] == nil {
 				files = append(files, file)
@@ -68,7 +68,7 @@ func standInTexts(results []Result) (texts []string) {
 		}
 	}
 	for _, file := range files {
-		texts = append(texts, fmt.Sprintf("The stand-in of %s, in %s. Their errors, ponder times and figures of that task, and averages with it, "+
+		texts = append(texts, fmt.Sprintf("%s, in %s. Errors, ponder times and figures for that task, and averages that include it, "+
 			"are not comparable with the paper's.", file, and(byFile[file])))
 	}
 	return texts
@@ -78,11 +78,11 @@ func standInTexts(results []Result) (texts []string) {
 var babiSeen = map[string]string{
 	"babi-10k-single":          "19 tasks without weight decay, 3.06 on average; task 2 with other batches and positions; task 17 with other convolutions",
 	"babi-10k-joint":           "without weight decay, 3.6 on average",
-	"babi-10k-single-adaptive": "tasks 1, 2, 7 and 8 without weight decay, the answer read from the question: 0.0, 2.6, 1.4 and 0.3",
-	"babi-10k-joint-adaptive":  "without weight decay, the answer read from the question: 7.2 on average",
-	"babi-1k-single":           "task 5 with weight decay, which was not kept: 3.8",
-	"babi-1k-single-adaptive":  "tasks 1 and 3, the answer read from the question: 0.0 and 76.1",
-	"babi-1k-joint":            "with weight decay, which was not kept: 12.9 on average, though its validation error is lower, 11.6 instead of 13.2",
+	"babi-10k-single-adaptive": "tasks 1, 2, 7 and 8 without weight decay, reading the answer from the question position: 0.0, 2.6, 1.4 and 0.3",
+	"babi-10k-joint-adaptive":  "without weight decay, reading the answer from the question position: 7.2 on average",
+	"babi-1k-single":           "task 5 with weight decay, later dropped: 3.8",
+	"babi-1k-single-adaptive":  "tasks 1 and 3, reading the answer from the question position: 0.0 and 76.1",
+	"babi-1k-joint":            "with weight decay, later dropped: 12.9 on average, although its validation error is lower, 11.6 instead of 13.2",
 }
 
 // tiesText says which published ponder times were chosen for being low.
@@ -97,14 +97,14 @@ func tiesText(results []Result) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Ponder times are biased downward in %s: of checkpoints with the same validation accuracy, the one with the lowest ponder time was chosen. "+
-		"Since version 0.2 it is the one with the lowest cross entropy.", and(names))}
+	return []string{fmt.Sprintf("Ponder times are biased downward in %s: among checkpoints with the same validation accuracy, the one with the lowest ponder time was selected. "+
+		"Since version 0.2, the one with the lowest cross entropy is selected.", and(names))}
 }
 
 // writeTable1 writes table 1, the paper's figures above ours.
 func writeTable1(p *Page, results []Result) {
 	p.Printf("### Average error (failed tasks)\n\nThe paper's averages are over all 20 tasks. Ours are over the tasks with a result; " +
-		"where some are missing, the cell says over how many.\n\n")
+		"where some are missing, the cell states how many there are.\n\n")
 	head := []string{"model", ""}
 	for _, c := range babiColumns {
 		head = append(head, c.title)
@@ -117,8 +117,8 @@ func writeTable1(p *Page, results []Result) {
 			paper = append(paper, fmt.Sprintf("%.2f (%d/20)", said.Average, said.Failed))
 			list := summaries(results, c.experiment(m))
 			cell := table1Cell(list)
-			if _, uses := standIn(list); uses {
-				cell += ", with the stand-in"
+			if s, uses := standIn(list); uses {
+				cell += fmt.Sprintf(", with a substitute for task %d", s.task)
 			}
 			ours = append(ours, cell)
 		}
@@ -147,7 +147,7 @@ func writeBabiExperiment(p *Page, c babiColumn, experiment string, results []Res
 		return
 	}
 	own := of(results, experiment)
-	p.Printf("### %s\n\n%s %s a model.", experiment, trainedHow(own), parameters(own))
+	p.Printf("### %s\n\n%s %s per model.", experiment, trainedHow(own), parameters(own))
 	if c.joint {
 		s := list[0]
 		p.Printf(" One model for all tasks, %s: %.1f minutes, %.0f questions/s.", count(len(own), "seed"), s.seconds/60, s.examples)
@@ -182,7 +182,7 @@ func babiRow(c babiColumn, said babiPaper, list []babiSummary, task int) []strin
 			best += " failed"
 		}
 		if s.standIn != "" {
-			row[1] += ", trained on the stand-in"
+			row[1] += ", trained on the substitute"
 		}
 	}
 	if said.Best != nil {

@@ -44,7 +44,7 @@ func TestPageSaysWhatIsMissing(t *testing.T) {
 		"|  | ours | 4.05 over 2 of 20 tasks (1/2) | missing | missing | missing |",
 		"| 1 | single supporting fact | 0.0 | missing | 0.0 ± 0.0 | missing | 0 |  |  |",
 		"Average 4.05 over 2 of 20 tasks, 1 failed; the paper: 1.40 over the same tasks; the paper over all 20: 0.21, 0 failed.",
-		"Missing: no run of tasks 1, 2 or 3 is done.")
+		"Missing: there are no runs of tasks 1, 2 or 3.")
 }
 
 // The best seed is that of the lowest validation error, whatever its test says; mean and deviation are over all seeds. The numbers
@@ -78,18 +78,18 @@ func TestJointPage(t *testing.T) {
 	}
 	text := page(t, root, []Result{r},
 		"| 20 | agents' motivations | 2.4 | 20.0 failed | 2.6 ± 2.8 | 20.0 |",
-		"| 3 | three supporting facts, trained on the stand-in | 5.4 | 3.0 | 14.3 ± 18.1 | 3.0 |",
-		"|  | ours | missing | missing | missing | 10.50 (15/20), with the stand-in |",
-		"a model, 2 threads, version 0.2.0. 36,000 parameters a model. One model for all tasks, 1 seed: 2.0 minutes, 500 questions/s.",
-		"UT with dynamic halting 10.50 (15/20) | Transformer; UT; the training file of task 3: another one, of 1,925 questions, stands in for it |",
-		"Figure 8, babi-1k-joint-adaptive, trained on the stand-in:", "Figure 5, babi-1k-joint-adaptive:",
+		"| 3 | three supporting facts, trained on the substitute | 5.4 | 3.0 | 14.3 ± 18.1 | 3.0 |",
+		"|  | ours | missing | missing | missing | 10.50 (15/20), with a substitute for task 3 |",
+		"a model, 2 threads, version 0.2.0. 36,000 parameters per model. One model for all tasks, 1 seed: 2.0 minutes, 500 questions/s.",
+		"UT with dynamic halting 10.50 (15/20) | Transformer; UT; the training file of task 3 (a file with 1,925 questions was used as a substitute) |",
+		"Figure 8, babi-1k-joint-adaptive, trained on the substitute:", "Figure 5, babi-1k-joint-adaptive:",
 		"![Figure 5](results/babi-1k-joint-adaptive/joint-seed1-figure5.svg)",
 		"| figure 3 | bAbI: ponder times of a story of task 3 | - | drawn: babi-1k-joint-adaptive |  |")
 	if n := strings.Count(text, "![Figure "); n != 5 || strings.Count(text, "500 questions/s") != 1 {
 		t.Errorf("%d figures are shown, want 5; or the speed is told again", n)
 	}
-	if first, explained := strings.Index(text, "stand-in"), strings.Index(text, "- The stand-in of task 3:"); first < explained {
-		t.Error("the stand-in is named before it is explained")
+	if first, explained := strings.Index(text, "substitute for task 3"), strings.Index(text, "- Task 3: the training file was missing"); first < explained {
+		t.Error("the substitute is mentioned before it is explained")
 	}
 }
 
@@ -106,7 +106,7 @@ func TestPonderTimesOnPage(t *testing.T) {
 		"| babi-10k-single-adaptive | 1 | 25 [20], 88 [12] |",
 		"| babi-10k-single-adaptive | tasks 1, 2, 3 | 1.5 ± 0.5 | missing | missing |",
 		"|  | questions of all tasks (2 of 20) | 4.0 ± 0.4 | missing | 1.0 ± 0.0 |",
-		"take the same number of steps in these tasks. babi-10k-single-adaptive: task 5 (4 steps).",
+		"take the same number of steps: babi-10k-single-adaptive: task 5 (4 steps).",
 		"| 2.3, 3.1, 3.8 | 10k, single: 1.5, missing, missing | 10k, joint; 1k, single; 1k, joint |",
 		"![Ponder times of babi-10k-single-adaptive, task by task](results/babi-10k-single-adaptive/ponder.svg)")
 	page(t, root, []Result{five}, "| 2.3, 3.1, 3.8 | missing | 10k, single; 10k, joint; 1k, single; 1k, joint |")
@@ -136,8 +136,8 @@ func TestHowModelsWereTrained(t *testing.T) {
 	results[4].ChosenBy = byPonder
 	text := page(t, t.TempDir(), results,
 		"task 1: a model, 2 threads, version 0.2.0; tasks 2 and 3: a model, at most 40,000 updates, weight decay 0.1, 2 threads, version 0.1.0 (task 2), version 0.2.0 (task 3)."+
-			" 35,000 to 36,000 parameters a model.",
-		"a model, at most 5,000 updates, 2 threads, version 0.2.0. 36,000 parameters a model.")
+			" 35,000 to 36,000 parameters per model.",
+		"a model, at most 5,000 updates, 2 threads, version 0.2.0. 36,000 parameters per model.")
 	if !strings.Contains(text, "Ponder times are biased downward in babi-10k-single-adaptive: ") {
 		t.Error("the page does not say which ponder times were chosen for being low, or says it of others")
 	}

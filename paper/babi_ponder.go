@@ -9,7 +9,7 @@ import (
 // writePonderTimes compares ponder times by the number of supporting facts.
 func writePonderTimes(p *Page, results []Result) {
 	p.Printf("### Ponder time by supporting facts (section 3.1)\n\n" +
-		"Mean ± deviation of the number of steps over all positions of the test stories, of the best seed of each task.\n\n")
+		"Mean ± standard deviation of the number of steps over all positions of the test stories, for the best seed of each task.\n\n")
 	p.Head("experiment", "of", "one fact", "two", "three")
 	row := []string{"paper", "tasks"}
 	for _, moments := range babiPonder {
@@ -31,7 +31,7 @@ func writePonderTimes(p *Page, results []Result) {
 		}
 	}
 	if p.Printf("\n"); len(equal) > 0 {
-		p.Printf("Depth often depends on the task alone: at least %.0f %% of all positions take the same number of steps in these tasks. %s.\n\n",
+		p.Printf("Depth often depends on the task rather than on the position. In the following tasks at least %.0f %% of all positions take the same number of steps: %s.\n\n",
 			100*nearlyAll, strings.Join(equal, "; "))
 	}
 	p.Printf("%s", strings.Join(figures, ""))
@@ -102,9 +102,9 @@ func ponderCells(by map[int]ponderTimes) (cells []string) {
 // writeAttention shows whether attention gets sharper from step to step, around the supporting facts.
 func writeAttention(p *Page, results []Result) {
 	p.Printf("### Attention share of the supporting facts, step by step (section 3.1)\n\n" +
-		"The share of the question's attention that is on its supporting facts, in percent: the mean over heads and test stories, of the best seed. In brackets the share\n" +
-		"that they would have if all positions got the same. Each step's mean is over the stories whose question ran that far. The paper: attention starts out very\n" +
-		"uniform, and gets sharper in later steps around the supporting facts.\n\n")
+		"The percentage of the question's attention that goes to its supporting facts, averaged over heads and test stories, for the best seed. Brackets give the percentage\n" +
+		"under uniform attention. The mean of a step covers the stories whose question ran that far. The paper reports that attention starts out very\n" +
+		"uniform and becomes sharper around the supporting facts in later steps.\n\n")
 	p.Head("experiment", "task", "steps 1, 2, ...")
 	found := false
 	for _, e := range table1Names() {

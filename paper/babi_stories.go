@@ -29,21 +29,21 @@ func drawn(p *Page, results []Result, f babi.Printed) (experiments, files []stri
 // writeStories shows the figures of single stories that runs left beside their results.
 func writeStories(p *Page, results []Result) {
 	p.Printf("### Single stories (figures 3 and 5 to 8)\n\n" +
-		"The stories that the paper prints, read by the best seed of their task. Figure 3 is the number of steps of each position, of the story of\n" +
-		"figure 8: the paper does not print its own. The others show the attention of the question to the facts, a colour for each head.\n\n")
+		"The stories shown in the paper, processed by the best seed of their task. Figure 3 shows the number of steps of each position for the story of\n" +
+		"figure 8, because the paper does not print the story of its figure 3. The others show the attention of the question to the facts, with one colour per head.\n\n")
 	found := false
 	for _, f := range babiFigures() {
 		experiments, files := drawn(p, results, f)
 		for i, e := range experiments {
 			found = true
 			if s, uses := standIn(summaries(results, e)); uses && s.task == f.Task {
-				e += ", trained on the stand-in"
+				e += ", trained on the substitute"
 			}
 			p.Printf("Figure %d, %s:\n\n![Figure %[1]d](%[3]s)\n\n", f.Figure, e, p.Link(files[i]))
 		}
 	}
 	if !found {
-		p.Printf("Missing: no run of tasks 1, 2 or 3 is done.\n")
+		p.Printf("Missing: there are no runs of tasks 1, 2 or 3.\n")
 	}
 }
 
@@ -66,7 +66,7 @@ func babiOverview(p *Page, results []Result) (rows []Row) {
 				missing = append(missing, title+": "+numbered(lacks))
 			}
 			if s, uses := standIn(list); uses {
-				files = append(files, fmt.Sprintf("the training file of task %d: another one, of %s, stands in for it", s.task, count(s.standInQuestions, "question")))
+				files = append(files, fmt.Sprintf("the training file of task %d (a file with %s was used as a substitute)", s.task, count(s.standInQuestions, "question")))
 			}
 		}
 		r.Paper, r.Ours, r.Missing = strings.Join(paper, "; "), strings.Join(ours, "; "), strings.Join(append(missing, slices.Compact(files)...), "; ")

@@ -48,7 +48,7 @@ func (c chart) draw() []byte {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n",
 		chartLeft+chartWidth+20, chartTop+chartHeight+50+chartLegend*len(c.lines))
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/>`+"\n"+`<text x="%d" y="18">%s</text>`+"\n", chartLeft, html.EscapeString(c.title))
-	fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="#eeeeee"><title>lengths of training</title></rect>`+"\n",
+	fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="#eeeeee"><title>training lengths</title></rect>`+"\n",
 		chartLeft, chartTop, x(c.shaded)-chartLeft, chartHeight)
 	for tick := range 5 {
 		v := float64(tick) / 4
@@ -58,7 +58,7 @@ func (c chart) draw() []byte {
 	for _, v := range slices.Compact(ticks) {
 		fmt.Fprintf(&b, `<text x="%.1f" y="%d" text-anchor="middle">%v</text>`+"\n", x(v), chartTop+chartHeight+16, v)
 	}
-	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s, logarithmic; grey: trained</text>`+"\n",
+	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s, logarithmic; grey: training lengths</text>`+"\n",
 		chartLeft+chartWidth/2, chartTop+chartHeight+34, html.EscapeString(c.axis))
 	for i, line := range c.lines {
 		line.draw(&b, chartColours[i%len(chartColours)], x, y, chartTop+chartHeight+38+chartLegend*(i+1))

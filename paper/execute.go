@@ -7,11 +7,11 @@ import (
 )
 
 // executePreface is what readers of tables 5 and 6 should know.
-const executePreface = "Accuracy by tokens, and by whole sequences in parentheses, of the seed with the lowest validation cross entropy, where there are several; all seeds are below. Answers are decoded greedily, each token after the model's own, and have to end by " +
-	"themselves: End counts as a token. Programs and numbers are drawn as the generator of DeepMind's Sonnet draws them, mixed lengths and nestings in training (its mix strategy, no curriculum); the paper names the tasks " +
-	"but has published neither its generator nor its sizes, nor says whether its tests are all of the greatest length and nesting or mixed as in training. So both are here. A hash of the source keeps training, validation and test apart, and " +
-	"the checkpoint with the lowest cross entropy on validation examples is measured. All models have as many parameters, within 3 %. The Transformers count sources from both ends, every number for itself, " +
-	"which is an extension of the paper's coordinates, and have separable convolutions as transitions. "
+const executePreface = "Token accuracy, with sequence accuracy in parentheses. Where there are several seeds, the one with the lowest validation cross entropy is shown; all seeds are listed below. Answers are decoded greedily from the model's own output and have to end with " +
+	"End, which counts as a token. Programs and numbers are generated as in DeepMind's Sonnet, with mixed lengths and nestings in training (its mix strategy, no curriculum). The paper names the tasks " +
+	"but gives neither its generator nor its model sizes, and does not say whether its tests have the maximum length and nesting or a mix as in training. We report both. A hash of the source separates training, validation and test, and " +
+	"the checkpoint with the lowest validation cross entropy is evaluated. All models have the same number of parameters within 3 %. The Transformers count source positions from both ends, separately for each number, " +
+	"which extends the paper's coordinates, and use separable convolutions as transitions. "
 
 // executeSets are all at the greatest length and nesting, and mixed as in training.
 func executeSets(length int) []sequenceSet {
@@ -46,7 +46,7 @@ var memorization = &sequences{
 // evaluatedPrograms is table 6, section 3.5: programs of nesting 2 on numbers of up to 5 digits.
 var evaluatedPrograms = &sequences{
 	table: "table6", prefix: "programs", title: "Learning to execute: results of programs, nesting 2, numbers of up to 5 digits (section 3.5)",
-	preface: executePreface + "Answers are modulo 10 to the number of digits plus one, as in that generator. ", sets: executeSets(5),
+	preface: executePreface + "Answers are taken modulo 10 to the power of the number of digits plus one, as in that generator. ", sets: executeSets(5),
 	kinds:   executeKinds,
 	rows:    executeRows(80, 26, experiment.AdaptiveProgram, []string{"0.53 (0.12)", "0.68 (0.21)", "0.83 (0.11)"}, []string{"0.71 (0.29)", "0.93 (0.66)", "1.0 (1.0)"}, []string{"0.89 (0.63)", "1.0 (1.0)", "1.0 (1.0)"}),
 	columns: []sequenceColumn{{"program", experiment.ExecuteProgram}, {"control", experiment.ExecuteControl}, {"addition", experiment.ExecuteAddition}},

@@ -14,12 +14,12 @@ import (
 // lambadaTable is table 3, section 3.3: LAMBADA as a language model and as reading comprehension.
 var lambadaTable = &metricTable{
 	table: "table3", prefix: "lambada", name: "LAMBADA", title: "LAMBADA: last words of passages (section 3.3)",
-	preface: "Trained on books of Project Gutenberg, six novels of 870,000 words and marks unless the configuration of a result names others, where the paper has 2,662 novels of 203 million words; words that occur less than three times there are unknown, of the six novels more than half of " +
-		"the words to be found. The control set is **our own**: passages of a seventh novel as they come. So no figure here compares with the paper's but among themselves. The version is the authors' plain text. " +
-		"Development chose checkpoints; the test was measured once for each run. Nine lines of the development set stand in the test too. Mean ± deviation over seeds.",
+	preface: "Trained on books from Project Gutenberg: six novels with 870,000 tokens, unless the configuration of a result names others. The paper trains on 2,662 novels with 203 million words. Words that occur fewer than three times in training are unknown; " +
+		"with the six novels, these include more than half of the target words. The control set is **our own**: unfiltered passages of a seventh novel. Our results are therefore comparable with each other, but not with the paper's. The data are the authors' plain text. " +
+		"The development set was used to select checkpoints; the test set was evaluated once per run. Nine lines of the development set also occur in the test set. Mean ± standard deviation over seeds.",
 	needs: []Need{
-		{"lambada", filepath.Join("data", "lambada"), "the folder of LAMBADA's passages, as ut data lambada gets them"},
-		{"prose", filepath.Join("data", "gutenberg"), "a folder of books to learn from, as ut data gutenberg gets them"},
+		{"lambada", filepath.Join("data", "lambada"), "the folder of the LAMBADA passages, from ut data lambada"},
+		{"prose", filepath.Join("data", "gutenberg"), "a folder of books to train on, from ut data gutenberg"},
 	},
 	rows: append(modelRows(map[string]map[string][]string{
 		"lstm":        {"language": {"138 (0.23)", "4966 (0.0)", "5174 (0.0)"}, "reading": {"0.1103", "0.2316", "0.2007"}},
@@ -30,32 +30,32 @@ var lambadaTable = &metricTable{
 		stepsRow(8, "129 (0.32)", "192 (0.21)", "202 (0.18)"), stepsRow(9, "129 (0.33)", "214 (0.21)", "239 (0.17)")),
 	columns: []metricColumn{
 		{
-			task: "language", title: "Language model, 6 steps unless said otherwise", note: "Perplexity of last words, in parentheses accuracy; then perplexity and accuracy over those last words that the vocabulary has. A word that it does not have is an " +
-				"error, and counts as the unknown word in perplexity, which makes that figure small: read the second with the share that is covered. The paper does not say which words its perplexities are over.",
+			task: "language", title: "Language model, 6 steps unless stated otherwise", note: "Perplexity and accuracy on last words, followed by the same on last words in the vocabulary. An out-of-vocabulary word counts as an error, " +
+				"and as the unknown token in the perplexity, which lowers it; the second pair should be read together with the coverage. The paper does not say which words its perplexities cover.",
 			figures: lambadaFigures("last word perplexity", "last word accuracy", "perplexity of covered", "accuracy of covered"), run: lambadaRun(experiment.Lambada), compared: "accuracy of covered",
-			baselines: []baseline{{"covered by the vocabulary", func(figure) string { return "covered" }}},
+			baselines: []baseline{{"coverage of the vocabulary", func(figure) string { return "covered" }}},
 		},
 		{
-			task: "reading", title: "Reading comprehension, 6 steps unless said otherwise", note: "Accuracy over all passages; answers are words of the context. Learned from passages of the novels that end in any content word which stands in the context and which the last sentence does not give away, most content words hidden behind markers. " +
-				"Positions are told how often their token stands in the context, whether in the question, and whether it follows what the blank follows; the paper does not say what its models were told. The development set chose checkpoints and configuration.",
+			task: "reading", title: "Reading comprehension, 6 steps unless stated otherwise", note: "Accuracy over all passages; answers are words of the context. Training examples are passages of the novels that end in a content word which occurs in the context and which the last sentence does not give away; most content words are replaced by markers. " +
+				"Additional input features tell each position how often its token occurs in the context, whether it occurs in the question, and whether it follows the same token as the blank does; the paper does not mention its features. The development set was used to select checkpoints and the configuration.",
 			figures: lambadaFigures("accuracy"), run: lambadaRun(experiment.LambadaReading), compared: "accuracy",
 			baselines: []baseline{
-				{"ceiling: the answer stands in the context", func(figure) string { return "ceiling" }},
+				{"upper bound: the answer occurs in the context", func(figure) string { return "ceiling" }},
 				{"most frequent content word", func(figure) string { return "most frequent content word" }},
 				{"last content word", func(figure) string { return "last content word" }},
 				{"a random content word", func(figure) string { return "random content word" }},
 			},
 		},
 		{
-			task: "annotated", title: "Reading comprehension, most of the development set learned too, 6 steps unless said otherwise", note: "As above, but half of the passages learned are of the development set, nine of ten of which are learned with the words that people found; those " +
-				"that stand in the test are not. So the development column is the tenth that is left, which chose checkpoints and the number of updates. The paper does not do so: its models learn 2,662 novels of the kind that LAMBADA was taken from, ours six that are a century or two older.",
+			task: "annotated", title: "Reading comprehension, also trained on most of the development set, 6 steps unless stated otherwise", note: "As above, but half of the training passages are taken from nine tenths of the development set, with their annotated answers; passages that " +
+				"also occur in the test set are excluded. The development column is the remaining tenth, which was used to select checkpoints and the number of updates. The paper does not do this: its models are trained on 2,662 novels of the kind that LAMBADA was taken from, ours on six that are one or two centuries older.",
 			figures: lambadaFigures("accuracy"), run: lambadaRun(experiment.LambadaReadingAnnotated), compared: "accuracy",
 		},
 	},
 	cases: func(opened task.Task) ([]task.Case, error) {
 		t, is := opened.(*lambada.Task)
 		if !is {
-			return nil, fmt.Errorf("the task is %s, which is not of table 3", opened.Name())
+			return nil, fmt.Errorf("the task is %s, which is not part of table 3", opened.Name())
 		}
 		return t.Cases(), nil
 	},
@@ -108,7 +108,7 @@ func lambadaMissing(r experiment.Run) error {
 	case lambada.Reading:
 		d = of.Data
 	default:
-		return fmt.Errorf("the task is %s, which is not of table 3", r.Task.Value)
+		return fmt.Errorf("the task is %s, which is not part of table 3", r.Task.Value)
 	}
 	return errors.Join(there(filepath.Join(d.Path, lambada.Test)), there(d.Prose))
 }

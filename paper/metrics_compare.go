@@ -40,11 +40,11 @@ func (s sample) against(other sample) string {
 	difference, spread := math.Abs(s.mean-other.mean), math.Max(s.deviation, other.deviation) // NaN if either is
 	switch {
 	case math.IsNaN(spread):
-		return fmt.Sprintf("%s by %.3f; the spread of one seed is not known", side, difference)
+		return fmt.Sprintf("%s by %.3f; with a single seed the standard deviation is unknown", side, difference)
 	case difference > spread:
-		return fmt.Sprintf("%s by %.3f, more than the standard deviation over seeds", side, difference)
+		return fmt.Sprintf("%s by %.3f, more than one standard deviation over seeds", side, difference)
 	}
-	return fmt.Sprintf("%s by %.3f, less than the standard deviation over seeds", side, difference)
+	return fmt.Sprintf("%s by %.3f, less than one standard deviation over seeds", side, difference)
 }
 
 // compare sets the table's own model beside every other.

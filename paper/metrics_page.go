@@ -171,7 +171,7 @@ func (t *metricTable) writePonder(p *Page, c metricColumn, results []Result) {
 	for _, r := range t.rows {
 		own := t.of(results, r, c.task)
 		kinds := kindsOf(own)
-		b := bars{title: fmt.Sprintf("%s: mean steps of a position, %s", c.title, r.title), names: []string{"steps"}}
+		b := bars{title: fmt.Sprintf("%s: mean steps per position, %s", c.title, r.title), names: []string{"steps"}}
 		for _, first := range kinds {
 			sum, n := 0.0, 0
 			for _, result := range own {
@@ -186,7 +186,7 @@ func (t *metricTable) writePonder(p *Page, c metricColumn, results []Result) {
 		if len(b.groups) == 0 {
 			continue
 		}
-		p.Head(r.title, "examples", "mean steps of a position, "+count(len(own), "seed"))
+		p.Head(r.title, "examples", "mean steps per position, "+count(len(own), "seed"))
 		for i, k := range kinds {
 			p.Row(k.Name, thousands(k.Examples), fmt.Sprintf("%.2f", b.groups[i].values[0]))
 		}
@@ -229,5 +229,5 @@ func (t *metricTable) writeRuns(p *Page, results []Result) {
 			}
 		}
 	}
-	p.Printf("\nPonder time: steps of a position on average over the last set, of encoder or decoder.\n\nCommand: `ut experiment run %s`, or the name of an experiment.\n", t.table)
+	p.Printf("\nPonder time: mean number of steps per position on the last set, in the encoder or decoder.\n\nCommand: `ut experiment run %s`, or the name of a single experiment.\n", t.table)
 }

@@ -43,7 +43,7 @@ func TestAgreementPage(t *testing.T) {
 		"| Universal Transformer | 2 seeds | missing | missing | missing | 0.850 ± 0.071 (0.425) | missing | missing |",
 		"| always plural | no model |  |  |  | 0.930 |  |  |", "| number of the last word | no model |  |  |  | 0.040 |  |  |",
 		"| UT with dynamic halting | paper | 0.994 | 0.969 | 0.967 | 0.944 | 0.932 | 0.907 | 0.992 |",
-		"**Not to be compared with the paper's table.**", "- test: a note.", "| agreement | natural-text | 2 | a model | 12,345 | 3,000 | 10 |",
+		"**Not comparable with the paper's table.**", "- test: a note.", "| agreement | natural-text | 2 | a model | 12,345 | 3,000 | 10 |",
 		"| table 2 | Agreement. Ranking of verb forms, the paper's measure: total | Transformer 0.962; Universal Transformer 0.992; UT with dynamic halting 0.992 | not measured yet | everything |",
 	} {
 		if !strings.Contains(text, want) {
@@ -68,13 +68,13 @@ func TestComparesModels(t *testing.T) {
 	for _, want := range []string{
 		"Universal Transformer 0.850 ± 0.071, LSTM 0.905 ± 0.007: below by 0.055, less than",
 		"Universal Transformer 0.850 ± 0.071, Transformer 0.700 ± 0.283: above by 0.150, less than",
-		"Universal Transformer 0.850 ± 0.071, UT with dynamic halting 0.800: above by 0.050; the spread of one seed is not known",
+		"Universal Transformer 0.850 ± 0.071, UT with dynamic halting 0.800: above by 0.050; with a single seed the standard deviation is unknown",
 	} {
 		if !strings.Contains(text, "- test, total balanced: "+want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if got := (sample{0.9, 0.01, 3}).against(sample{0.8, 0.02, 3}); got != "above by 0.100, more than the standard deviation over seeds" {
+	if got := (sample{0.9, 0.01, 3}).against(sample{0.8, 0.02, 3}); got != "above by 0.100, more than one standard deviation over seeds" {
 		t.Error(got)
 	}
 }
@@ -93,9 +93,9 @@ func TestLambadaPage(t *testing.T) {
 	text := string(Render([]Result{measuredSets("lambada-adaptive", "language", 1, language), measuredSets("lambada", "reading", 1, reading)}, t.TempDir(), ".").Bytes())
 	for _, want := range []string{
 		"|  | 1 seed | missing | missing | 345.7 (0.019, 12346, 0.044) |", "| UT with dynamic halting | paper | 130 (0.32) | 134 (0.22) | 142 (0.19) |",
-		"| covered by the vocabulary | no model |  |  | 0.442 |", "|  | 1 seed | missing | missing | 0.400 |",
-		"| ceiling: the answer stands in the context | no model |  |  | 0.830 |", "| most frequent content word | no model |  |  | 0.140 |", "| a random content word | no model |  |  | 0.044 |",
-		"| Universal Transformer, 9 steps | paper | 129 (0.33) | 214 (0.21) | 239 (0.17) |", "six novels of 870,000 words", "**our own**", "| 4.25 |",
+		"| coverage of the vocabulary | no model |  |  | 0.442 |", "|  | 1 seed | missing | missing | 0.400 |",
+		"| upper bound: the answer occurs in the context | no model |  |  | 0.830 |", "| most frequent content word | no model |  |  | 0.140 |", "| a random content word | no model |  |  | 0.044 |",
+		"| Universal Transformer, 9 steps | paper | 129 (0.33) | 214 (0.21) | 239 (0.17) |", "six novels with 870,000 tokens", "**our own**", "| 4.25 |",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)

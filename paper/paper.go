@@ -1,8 +1,8 @@
-// Package paper holds the paper's tables: what runs each one needs, what the paper printed, and how our results are measured and
-// shown. A table is made of cells, one training run each. A finished cell leaves one JSON file, a [Result]; RESULTS.md is
-// written from those files alone, and names what is missing.
+// Package paper defines the paper's tables: the runs each one needs, the published results, and how our results are measured and
+// presented. A table consists of cells, one training run each. A finished cell leaves one JSON file, a [Result]; RESULTS.md is
+// generated from those files alone and lists what is missing.
 //
-// To add a table, write a file with a [Table] value, as babi.go is, and put the value in the place of its line in [Tables].
+// To add a table, write a file with a [Table] value, like babi.go, and add the value to [Tables].
 package paper
 
 import (

@@ -51,7 +51,7 @@ func TestCellsRefuse(t *testing.T) {
 		"--stand-in: ":                              func(r *Request) { r.Data["stand-in"] = "partial.txt" },
 		"no such file":                              func(r *Request) { r.Data["stand-in"] = "qa3_gone.txt" },
 		"did you mean \"model.width\"":              func(r *Request) { r.Set = []string{"model.widht=3"} },
-		"which is not of table 1":                   func(r *Request) { r.Set = []string{`task={"copy": {}}`, `model={"encoder_decoder": {}}`} },
+		"which is not part of table 1":              func(r *Request) { r.Set = []string{`task={"copy": {}}`, `model={"encoder_decoder": {}}`} },
 	} {
 		r := request("babi-1k-single", data, t.TempDir())
 		change(&r)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -34,7 +35,7 @@ func TestPublishedPage(t *testing.T) {
 	}
 }
 
-// The figures of table 4 that README prints are those of the results.
+// README prints the results of table 4 of the seeds that validation chose.
 func TestReadmeHasTheResults(t *testing.T) {
 	results, err := ReadAll(filepath.Join("..", "results"))
 	if err != nil {
@@ -50,19 +51,14 @@ func TestReadmeHasTheResults(t *testing.T) {
 			lowest = min(lowest, r.Measured.(*sequencesMeasured).set("length 400").Decoded.Sequences.Value())
 		}
 	}
-	if want := fmt.Sprintf("another of `copy` has %.3f.", lowest); !bytes.Contains(readme, []byte(want)) {
+	if want := fmt.Sprintf("one of the three for `copy` reaches %.3f.", lowest); !bytes.Contains(readme, []byte(want)) {
 		t.Errorf("README lacks %q", want)
 	}
-	for experiment, title := range map[string]string{"algorithmic": "parameters ", "algorithmic-paper": "`addition-paper` "} {
+	for experiment, title := range map[string]string{"algorithmic": "loss of three ", "algorithmic-paper": "one seed "} {
 		row := title + "|"
 		for _, label := range []string{"copy", "reverse", "addition"} {
-			cell := "not measured"
-			for _, r := range of(results, experiment) {
-				if r.Task == label && r.Seed == 1 {
-					cell = decimals(r.Measured.(*sequencesMeasured).set("length 400").Decoded.Sequences)
-				}
-			}
-			row += " " + cell + " |"
+			seeds := slices.DeleteFunc(of(results, experiment), func(r Result) bool { return r.Task != label })
+			row += " " + decimals(chosenMeasured(seeds).set("length 400").Decoded.Sequences) + " |"
 		}
 		if !bytes.Contains(readme, []byte(row)) {
 			t.Errorf("README lacks the row of table 4 that ends in %q", row)

@@ -31,8 +31,8 @@ func (s *sequences) writeComparison(p *Page, results []Result) {
 	if len(table) == 0 {
 		return
 	}
-	p.Printf("### Against the other models\n\n%s minus each other model: sequence accuracy (%s), of the seeds as above. In parentheses, the minutes of training of both, on machines that may differ (LOG.md). "+
-		"A tilde marks differences that the 95 %% intervals of the two do not exclude.\n\n", own.title, set)
+	p.Printf("### Comparison with the other models\n\nSequence accuracy (%[2]s) of %[1]s minus that of each other model, for the same seeds as above. Parentheses give the training minutes of both, possibly on different machines (LOG.md). "+
+		"A tilde marks differences where the two 95 %% confidence intervals overlap.\n\n", own.title, set)
 	p.Head(head...)
 	for _, cells := range table {
 		p.Row(cells...)
@@ -40,7 +40,7 @@ func (s *sequences) writeComparison(p *Page, results []Result) {
 	p.Printf("\n")
 	for i, titles := range notAbove {
 		if len(titles) > 0 {
-			p.Printf("- %s: no better than %s.\n", s.columns[i].task, and(titles))
+			p.Printf("- %s: not better than %s.\n", s.columns[i].task, and(titles))
 		}
 	}
 	p.Printf("\n")

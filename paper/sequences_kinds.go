@@ -11,7 +11,7 @@ func (s *sequences) writeKinds(p *Page, results []Result) {
 	if s.kinds == nil {
 		return
 	}
-	p.Printf("### By kind\n\nShare of sequences right; in parentheses, at adaptive depth, the mean steps of encoder and decoder.\n\n")
+	p.Printf("### By kind\n\nSequence accuracy; for adaptive models, the mean number of encoder and decoder steps in parentheses.\n\n")
 	for _, c := range s.columns {
 		if kinds := s.measuredKinds(results, c.task); len(kinds) > 0 {
 			s.writeKindsOf(p, results, c.task, kinds)
@@ -65,7 +65,7 @@ func kindCell(m *measuredSet) string {
 // writePonder links a figure of ponder times for each model of adaptive depth.
 func (s *sequences) writePonder(p *Page, results []Result, task string) {
 	for _, r := range s.rows {
-		b := bars{title: fmt.Sprintf("%s: mean steps of a position, %s", task, r.title), names: []string{"encoder", "decoder"}}
+		b := bars{title: fmt.Sprintf("%s: mean steps per position, %s", task, r.title), names: []string{"encoder", "decoder"}}
 		for _, set := range chosenMeasured(s.of(results, r, task)).Sets {
 			if set.Encoder > 0 {
 				b.groups = append(b.groups, barGroup{set.Name, []float64{set.Encoder, set.Decoder}})

@@ -186,7 +186,7 @@ func (s *sequences) writeFigures(p *Page, results []Result) {
 		}
 		if len(lines) > 0 {
 			file := filepath.Join(s.prefix + "-" + c.task + "-length.svg")
-			p.Figures[file] = chart{title: c.task + ": sequences right, by length", axis: s.axis, shaded: float64(s.trained), lines: lines}.draw()
+			p.Figures[file] = chart{title: c.task + ": sequence accuracy by length", axis: s.axis, shaded: float64(s.trained), lines: lines}.draw()
 			p.Printf("![%s: accuracy by length](%s)\n\n", c.task, p.Link(file))
 		}
 	}
@@ -194,9 +194,9 @@ func (s *sequences) writeFigures(p *Page, results []Result) {
 
 // writeSets lists all that was measured.
 func (s *sequences) writeSets(p *Page, results []Result) {
-	p.Printf("### All measurements\n\nTokens (sequences), decoded greedily; with teacher forcing, where measured, behind a slash. " +
-		"First wrong: where wrong answers go wrong first, as a share of their length, on average.\n\n")
-	p.Head("task", "experiment", "seed", "examples", "", "accuracy", "first wrong", "not ended", "ponder time")
+	p.Printf("### All measurements\n\nToken accuracy (sequence accuracy) with greedy decoding and, after a slash, with teacher forcing where it was measured. " +
+		"First error: the mean position of the first wrong token in wrong answers, relative to the target length. Not ended: answers cut off at the length limit.\n\n")
+	p.Head("task", "experiment", "seed", "examples", "", "accuracy", "first error", "not ended", "ponder time")
 	for _, c := range s.columns {
 		for _, r := range s.rows {
 			for _, result := range s.of(results, r, c.task) {
@@ -233,7 +233,7 @@ func (s measuredSet) ponder() string {
 // writeRuns says how everything was trained, and what the seeds came to.
 func (s *sequences) writeRuns(p *Page, results []Result) {
 	p.Printf("### Training\n\n")
-	p.Head("experiment", "task", "seed", "model", "parameters", "updates", "validation, nats a token", "minutes", "threads", "version")
+	p.Head("experiment", "task", "seed", "model", "parameters", "updates", "validation, nats per token", "minutes", "threads", "version")
 	for _, r := range s.rows {
 		for _, c := range s.columns {
 			for _, result := range s.of(results, r, c.task) {
@@ -242,7 +242,7 @@ func (s *sequences) writeRuns(p *Page, results []Result) {
 			}
 		}
 	}
-	p.Printf("\nCommand: `ut experiment run %s`, or the name of an experiment.\n", s.table)
+	p.Printf("\nCommand: `ut experiment run %s`, or the name of a single experiment.\n", s.table)
 	for _, set := range s.shown() {
 		for _, r := range s.rows {
 			for _, c := range s.columns {

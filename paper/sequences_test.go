@@ -56,8 +56,8 @@ func TestSequencesPage(t *testing.T) {
 		"| algorithmic | copy | 1 | a model | 12,345 | 3,000 | 0.001 | 10 | 1 | 0.3.0+abc |",
 		"Universal Transformer, counted from both ends 0.99999 (0.996), 0.999995 (0.998), missing",
 		"Universal Transformer, counted from both ends: addition; Universal Transformer, coupled positions: copy and reverse",
-		"- Universal Transformer, coupled positions: every source token has the number",
-		"| LSTM with attention | +0.496 (10, 10) | ~+0.001 (10, 10) |  |\n", "| Transformer |  | ~-0.002 (10, 10) |  |\n", "- reverse: no better than LSTM with attention and Transformer.\n",
+		"- Universal Transformer, coupled positions: each source token gets the position",
+		"| LSTM with attention | +0.496 (10, 10) | ~+0.001 (10, 10) |  |\n", "| Transformer |  | ~-0.002 (10, 10) |  |\n", "- reverse: not better than LSTM with attention and Transformer.\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)

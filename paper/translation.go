@@ -24,7 +24,7 @@ var table7 = &Table{
 	Experiments: translationExperiments(),
 	Needs: []Need{
 		{"multi30k", "multi30k", "the Multi30k data set, folder or archive with tok/ and raw/"},
-		{"news", "wmt_news", "WMT's tests of news, folder or archive with newstest2014.en-de.en"},
+		{"news", "wmt_news", "the WMT news tests, folder or archive with newstest2014.en-de.en"},
 	},
 	Open:     openTranslation,
 	Measure:  measureTranslation,
@@ -42,7 +42,7 @@ type translationModel struct {
 
 var translationModels = []translationModel{
 	{"-tiny", "Transformer, the smallest published: 4 layers, width 128", experiment.TinyTransformer},
-	{"-transformer", "Transformer of as many parameters: 6 layers, width 128", experiment.TranslationTransformer},
+	{"-transformer", "Transformer with the same number of parameters: 6 layers, width 128", experiment.TranslationTransformer},
 	{"", "Universal Transformer: 6 steps, width 256", func(r experiment.Run) experiment.Run { return r }},
 	{"-adaptive", "UT with dynamic halting", experiment.AdaptiveTranslation},
 }
@@ -66,18 +66,18 @@ type translationSet struct {
 var translationTasks = []translationData{
 	{
 		label: "multi30k", need: "multi30k", run: experiment.Multi30k, sets: multi30kSets("tok/", ".lc.norm.tok"),
-		note: "29,000 captions, lower-cased and tokenized, and scored so: BLEU without further tokenization, the only one that compares with what is published.",
+		note: "29,000 captions, lower-cased and tokenized. BLEU is computed on this form without further tokenization, which makes it the only set here with a published result to compare with.",
 	},
 	{
 		label: "multi30k-raw", need: "multi30k", run: experiment.Multi30kRaw, sets: multi30kSets("raw/", ""),
-		note: "The same captions as they were written: sacreBLEU's default, 13a, with case.",
+		note: "The same captions in their original form: sacreBLEU's default, 13a, case-sensitive.",
 	},
 	{
 		label: "news", need: "news", run: experiment.TranslateNews, sets: []translationSet{
 			{name: "newstest2013", corpus: translation.Corpus{Source: "newstest2013.en-de.en", Target: "newstest2013.en-de.de"}, validation: true},
 			{name: "newstest2014", corpus: translation.Corpus{Source: "newstest2014.en-de.en", Target: "newstest2014.en-de.de"}},
 		},
-		note: "31,000 sentences of news, 1 % of what the paper trains on: sacreBLEU's default, low-resource, not to be held against the paper's.",
+		note: "31,000 sentences of news, 1 % of the paper's training data: a low-resource setting that is not comparable with the paper. BLEU is sacreBLEU's default.",
 	},
 }
 
@@ -116,7 +116,7 @@ func openTranslation(Data) (missing func(experiment.Run) error, err error) {
 	return func(r experiment.Run) error {
 		d, ok := r.Task.Value.(translation.Translation)
 		if !ok {
-			return fmt.Errorf("the task is %s, which is not of table 7", r.Task.Value)
+			return fmt.Errorf("the task is %s, which is not part of table 7", r.Task.Value)
 		}
 		if _, err := os.Stat(d.Path); err != nil {
 			return fmt.Errorf("%w: say where it is, with --multi30k or --news", err)

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// The paper's table 7, in the BLEU of its authors, which is about 1.5 above sacreBLEU's for the same translations.
+// The paper's table 7.
 const (
 	translationFigures = "Transformer base 28.0; Weighted Transformer base 28.4; UT small 26.8; UT base 28.9"
 	// 100,000 updates of 32,768 positions, each 6 operations for each of 211 million multiplications: 6 steps of 12 D^2 + 4 D F, and the readout.
-	translationCost = "WMT14 in the paper's sizes needs an accelerator: `ut train translate_wmt14`, about 4e18 operations: 2.5 years at the 50 GFLOP/s " +
-		"that training reached on one thread, a day at 50 TFLOP/s"
+	translationCost = "WMT14 in the paper's sizes needs an accelerator: `ut train translate_wmt14` takes about 4e18 operations, that is 2.5 years at the 50 GFLOP/s " +
+		"that training reached on one thread, or a day at 50 TFLOP/s"
 	// BLEU of the smallest published Transformer on the first set.
 	published, publishedData = "41.02", "multi30k"
 )
@@ -56,13 +56,13 @@ func translationOverview(_ *Page, results []Result) []Row {
 
 // writeTranslation is the section of the table: the paper's, and one table a small data set.
 func writeTranslation(p *Page, results []Result) {
-	p.Printf("### WMT 2014, as the paper has it\n\n")
+	p.Printf("### WMT 2014, the paper's setting\n\n")
 	p.Head("model", "paper", "ours")
 	for row := range strings.SplitSeq(translationFigures, "; ") {
 		at := strings.LastIndex(row, " ")
 		p.Row(row[:at], row[at+1:], "needs an accelerator")
 	}
-	p.Printf("\n%s. The paper's BLEU is of its authors' script, about 1.5 above sacreBLEU's.\n", translationCost)
+	p.Printf("\n%s.\n", translationCost)
 	for _, t := range translationTasks {
 		writeTranslationData(p, results, t)
 	}
@@ -71,7 +71,7 @@ func writeTranslation(p *Page, results []Result) {
 
 // writeTranslationData is the table of one data set.
 func writeTranslationData(p *Page, results []Result, t translationData) {
-	p.Printf("\n### %s\n\n%s Beam search of width 4; mean and deviation of seeds. Validation sentences chose the checkpoint, decoded greedily, and the length penalty.\n\n",
+	p.Printf("\n### %s\n\n%s Beam search of width 4; mean ± standard deviation over seeds. The checkpoint (by greedy decoding) and the length penalty were selected on validation sentences.\n\n",
 		t.label, t.note)
 	head := []string{"model"}
 	for _, s := range t.sets {
@@ -102,7 +102,7 @@ func writeTranslationData(p *Page, results []Result, t translationData) {
 // writeTranslationRuns lists every measurement, and how it was trained.
 func writeTranslationRuns(p *Page, results []Result) {
 	p.Printf("\n### All measurements\n\n")
-	p.Head("experiment", "data", "seed", "parameters", "updates", "minutes", "threads", "set", "length penalty", "BLEU and its signature", "chrF", "sentences a second", "version")
+	p.Head("experiment", "data", "seed", "parameters", "updates", "minutes", "threads", "set", "length penalty", "BLEU and its signature", "chrF", "sentences/s", "version")
 	for _, r := range results {
 		for _, s := range r.Measured.(*translationMeasured).Sets {
 			line := fmt.Sprintf("%.2f", s.BLEU)
@@ -113,5 +113,5 @@ func writeTranslationRuns(p *Page, results []Result) {
 				s.Name, fmt.Sprint(s.Alpha), line, fmt.Sprintf("%.1f", s.ChrF), fmt.Sprintf("%.1f", float64(s.Sentences)/max(s.Seconds, 1e-9)), r.Version)
 		}
 	}
-	p.Printf("\nCommand: `ut experiment run table7 --multi30k multi30k.tar.xz --news wmt_news.tar.xz`, or the name of an experiment and `--tasks multi30k`.\n")
+	p.Printf("\nCommand: `ut experiment run table7 --multi30k multi30k.tar.xz --news wmt_news.tar.xz`, or the name of a single experiment and `--tasks multi30k`.\n")
 }

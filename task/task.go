@@ -1,10 +1,17 @@
-// Package task says where examples come from and how answers are measured. A Task hands out pairs of id sequences, source and
-// target, as a pure function of a seed and an index: the i-th training example is always the same, so resuming a run means
-// asking for the next index. Tasks know tokens, never rectangles (batch) or tensors (training).
+// Package task defines where examples come from and how answers are measured.
 //
-// The tasks themselves are in packages below: algorithmic (copy, reverse, addition), table (a user's own pairs), text (a user's
-// own text, for language models), babi (questions about stories). Each has a [Definition], which a configuration names, and
-// which opens the task's data.
+// A [Definition] is a task as a configuration names it, and opens its data. The opened [Task] provides examples, pairs of source and
+// target ids, as a pure function of a seed and an index: the i-th training example is always the same, so resuming a run only
+// requires the next index. Held-out examples for validation and testing are chosen by a [Selection]. A [Reader] reads what
+// users type, and files of the task's format. An [Aligned] definition knows which source tokens each token of an answer depends on.
+//
+// A [Measure] evaluates a [Model] on examples: token and sequence accuracy ([DecodedAccuracy], [ForcedAccuracy]), class accuracy
+// ([ClassAccuracy]), [Perplexity], [DecodedBLEU], or one of a task's own. A [WholeSetMeasure] needs all examples of a test set.
+//
+// The tasks are in the packages below: algorithmic (copy, reverse, addition), babi (question answering), execute (learning to
+// execute), agreement (subject-verb agreement), lambada (last words of passages), translation (parallel files), table (a user's own
+// pairs) and text (a user's own text, for language models). Package tasktest tests every implementation of [Task].
+// Tasks know tokens, not batches (package batch) or tensors (package training).
 package task
 
 import (

@@ -1,12 +1,10 @@
 // Package universal is section 2 of Dehghani, Gouws, Vinyals, Uszkoreit and Kaiser, "Universal Transformers" (ICLR 2019).
 //
-// A Universal Transformer is one step, applied again and again to every position of a sequence. A step first lets each
-// position attend to all others (self-attention; attention and the separable convolution are the only layers that mix
-// positions), then revises each by itself (the [Transition]). The weights are the same in every step. How often the
-// step runs is not decided here but by a halting.Policy.
+// A Universal Transformer applies one step repeatedly to every position of a sequence. In a step, each position first attends
+// to all others (self-attention; attention and the separable convolution are the only layers that mix positions) and is then
+// revised by the [Transition]. All steps share their weights. The number of steps is determined by a halting.Policy, not here.
 //
-// The state starts as the embedded tokens, H^0. Step t adds coordinates, which say where a position stands and which step
-// this is, attends, and revises:
+// The state starts as the embedded tokens, H^0. Step t adds coordinates, which encode the position and the step, then attends and revises:
 //
 //	P^t_{i,2j}   = sin(i / 10000^(2j/d)) + sin(t / 10000^(2j/d))
 //	P^t_{i,2j+1} = cos(i / 10000^(2j/d)) + cos(t / 10000^(2j/d))
@@ -21,21 +19,26 @@
 //	MultiHeadSelfAttention(X) = concat(head_1 .. head_k) W^O,  head_i = Attention(X W_i^Q, X W_i^K, X W_i^V)
 //	Transition(A)             = max(0, A W + b) W' + b', or two separable convolutions
 //
-// The residual carries X, coordinates included, as in the camera-ready paper. A decoder attends to no later position, and,
-// between A and H^t, attends to the encoder's output too. Its last state gives the distribution of the next token:
+// The residual carries X, including the coordinates, as in the camera-ready paper. A decoder does not attend to later positions, and
+// between A and H^t it also attends to the encoder's output. Its last state gives the distribution of the next token:
 //
 //	p(y_i | y_1 .. y_{i-1}, source) = softmax(O H^T)
 //
-// With [Config].PreNorm the layer norms stand in front of attention and transition instead, and one more behind the last
+// With [Config].PreNorm, the layer norms are applied before attention and transition instead, and once more after the last
 // step, as in the authors' code.
 //
-// Four models are made of it: [EncoderDecoder], [Encoder] (classification), [Pointer] (reading comprehension) and [Decoder] (language
-// models). Those with a decoder decode token by token with a [Cache]. With [Config].UntiedLayers each of them is the Transformer that the paper compares with.
+// There are four models: [EncoderDecoder], [Encoder] (classification), [Pointer] (reading comprehension by pointer-sum attention) and
+// [Decoder] (language models). Those with a decoder generate token by token with a [Cache]. With [Config].UntiedLayers each of them is
+// the Transformer baseline. [Model] is what training needs of any model, [Deep] what depends on halting; [Adaptive] reports whether a model halts adaptively.
 //
-// Letters: B batch, M source positions, W tokens a position, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
-// Graph functions panic on shapes that do not fit, as GoMLX's do; the packages that run them turn that into errors.
+// Beyond the paper's coordinates, [Positions] choose the indices that training assigns to positions ([RandomOffset], [RandomSubset],
+// [RandomRuns]), [Counting] says from where source positions are counted ([FromEnd], [BothEnds], [Restarting]), and [Tensor2Tensor] are the
+// coordinates of the authors' code. A source position may hold several tokens, whose embeddings are summed.
 //
-// Parameter names are public: "encoder.self_attention.query" in a checkpoint is the variable query below the scopes
+// Notation: B batch, M source positions, W tokens per position, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
+// Graph functions panic on shapes that do not fit, as GoMLX's do; the packages that run them convert that into errors.
+//
+// Parameter names are part of the checkpoint format: "encoder.self_attention.query" is the variable query in the scopes
 // encoder and self_attention.
 package universal
 

@@ -14,16 +14,16 @@ func newAnswer() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "answer RUN",
 		Short: "Answer questions about stories from the standard input",
-		Long: `answer reads a story, sentence by sentence, and answers every question in it, a sentence that
-ends in a question mark: the answer, how probable the model finds it, and the facts it looked at,
-with the share of its attention that each got (the mean over heads and steps).
+		Long: `answer reads a story, one sentence per line, and answers every question in it (a sentence that
+ends with a question mark). It prints the answer with its probability, and the facts the question
+attended to, with their share of the attention (the mean over heads and steps).
 
-The story goes on after a question. An empty line, or a line with the number 1 in front as in the
-files of bAbI, begins a new one. Words that the model has never read are named on the standard
+The story continues after a question. An empty line, or a line that starts with the number 1 as in
+the bAbI files, begins a new one. Words that the model was not trained on are reported on standard
 error; such an answer is a guess.
 
-What cannot be read, and a story that nothing was asked about, is named there too, and the next line
-is read. In a pipe such a question's answer is an empty line, and the exit code is 1 in the end.`,
+Unreadable lines, and stories without a question, are reported there too and skipped. In a pipe the
+answer to such a question is an empty line, and the exit code is 1 at the end.`,
 		Example: `  printf 'Mary moved to the bathroom.\nJohn went to the hallway.\nWhere is Mary?\n' | ut answer runs/babi
   ut answer runs/babi < story.txt`,
 		Args: arguments("RUN"),

@@ -30,12 +30,11 @@ func newBench() *cobra.Command {
   train    one step of training: forward, backward, Adam; encoder-decoder of fixed depth
   act      the same with adaptive halting, at most --max-steps
   encode   encoder inference
-  decode   decoding of --length tokens, greedy or with --beam, with the cache of keys and values
-           that decoding always uses; with --uncached without it: the model runs over the source and
-           the whole prefix for every token, as published
+  decode   decoding of --length tokens, greedy or with --beam, with a KV cache; with --uncached, the
+           model reruns on the source and the whole prefix for every token, as published
   gemm     the product of two matrices of 1024 by 1024
 
-Source and target have --length tokens each; there is no dropout; numbers are float32. The
+Source and target have --length tokens each; there is no dropout; the precision is float32. The
 fields are what, backend, threads, args (the shape), seconds (median of --repeat runs),
 tokens_per_second (target tokens, or source tokens when encoding), gflops (what the
 mathematics needs in matrix products, where that is known), at adaptive depth

@@ -11,7 +11,7 @@ import (
 
 // setFlag adds --set.
 func setFlag(c *cobra.Command, sets *[]string) {
-	c.Flags().StringArrayVar(sets, "set", nil, "change a field, as in model.width=128; may be given again and again (`path=value`)")
+	c.Flags().StringArrayVar(sets, "set", nil, "change a field, as in model.width=128; may be repeated (`path=value`)")
 }
 
 // oneExperiment asks for an experiment's name, or a file that has one.

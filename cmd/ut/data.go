@@ -15,8 +15,8 @@ func newData() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "data",
 		Short: "Get and check the data of the paper's tasks, and see examples",
-		Long: `data says where a data set comes from, fetches it where there is a network, and checks every file;
-ut data sample shows what a task looks like.`,
+		Long: `data downloads the data sets of the paper's tasks and checks every file; ut data sample prints
+examples of a task.`,
 		Example: `  ut data babi --dir data
   ut data lambada --archive lambada-dataset.tar.gz
   ut data sample reverse --count 5`,
@@ -38,7 +38,7 @@ func newDataBabi() *cobra.Command {
 		Short: "Get and check the bAbI tasks",
 		Long: `babi checks the official distribution of the bAbI tasks in a folder: ` + babi.Archive + `,
 or the folder tasks_1-20_v1-2 itself, or an archive of it (.tar.gz, .tar.xz). If there is none, it
-is fetched (about 15 MB).
+is downloaded (about 15 MB).
 
 The tasks are by Weston et al., 2015, under the licence CC BY 3.0; their home is
 https://research.facebook.com/downloads/babi/. Places that are tried:

@@ -10,25 +10,24 @@ import (
 	"universal-transformer/task/babi"
 )
 
-const decodeHelp = `decode reads one source a line and writes one answer a line, in the same order, token by token as
-the model chooses them (with --beam, when the answer is complete). Lines are taken together
-where they come fast, and answered at once where they come slowly. Ctrl-C ends it.
+const decodeHelp = `decode reads one source per line and writes one answer per line, in the same order. Answers are
+streamed token by token (with --beam, when they are complete). Lines that arrive quickly are decoded
+in batches, others immediately. Ctrl-C ends it.
 
-A line that is empty, too long, or has tokens that the model was not trained with is named on the
-standard error, and the next one is read. In a pipe its answer is an empty line, so that answers
-stand where their sources do, and the exit code is 1 in the end. Where the vocabulary has a token
-for unknown ones (tables), that is used, and said on the standard error.
+A line that is empty, too long, or has tokens outside the vocabulary is reported on standard error
+and skipped. In a pipe its answer is an empty line, so that answers stay aligned with their sources,
+and the exit code is 1 at the end. If the vocabulary has an unknown token (tables), that is used
+instead, with a message on standard error.
 
-Without --beam and --sample the most probable token is taken each time. With --sample the same
---seed gives the same answer to a line of the same number and content, whatever other lines there
-are. Keys and values of what was read are kept, so a token costs one position's work; the kept
-memory is go doc universal-transformer/decoding's to tell.
+Without --beam and --sample, decoding is greedy. With --sample, the answer to a line depends only on
+--seed, the line's number and its content, not on the other lines. With the KV cache, a token costs
+the work of one position; go doc universal-transformer/decoding describes the memory it takes.
 
-A model that answers a line with a class (agreement_classes, lambada_reading) writes the class, and
-has nothing to search or to draw.
+A model that answers with a class (agreement_classes, lambada_reading) writes the class; sampling
+and beam search do not apply.
 
---exit-steps, --exit-threshold and --fixed-steps make the model, its encoder included, stop
-earlier than it was trained to, or run on: faster or deeper answers of the same weights.`
+--exit-steps, --exit-threshold and --fixed-steps make the encoder and decoder stop earlier than they
+were trained to, or run longer.`
 
 func newDecode() *cobra.Command {
 	var f answeringFlags

@@ -32,8 +32,8 @@ func newDemo() *cobra.Command {
 		Use:   "demo",
 		Short: "Train a small model, test it, show what it does",
 		Long: `demo trains a Universal Transformer with adaptive halting to reverse up to 16 decimal digits,
-measures it by real decoding at trained lengths and beyond, and writes a page that shows what it
-does with one input. It takes some minutes.
+evaluates it by greedy decoding at trained lengths and beyond, and writes a trace page for one
+input. It takes some minutes.
 
 A demo run that is in the directory already is replaced; anything else there is an error.`,
 		Example: `  ut demo

@@ -38,13 +38,13 @@ func (d demoReport) print(w io.Writer) error {
 	for _, note := range d.rows[0].Notes {
 		fmt.Fprintf(w, "  %s\n", note)
 	}
-	fmt.Fprintf(w, "\nThe paper's table 4, reverse, is another setting: trained on lengths up to 40, measured at length 400\n")
+	fmt.Fprintf(w, "\nFor comparison, table 4 of the paper (reverse) in a different setting: trained on lengths up to 40, tested at length 400\n")
 	for _, r := range table4Reverse {
 		row(r.model, "", r.tokens, r.sequences)
 	}
 	_, err := fmt.Fprintf(w, `
-what the model does with %s: %s
-%s in all; next:
+trace of %s: %s
+%s in total; next:
   echo 20182019 | %s decode %s
   %[4]s eval %[5]s --length 40 --count 200
 `, demoInput, d.page, minutes(d.took.Seconds()), os.Args[0], d.dir)

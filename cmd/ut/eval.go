@@ -29,25 +29,23 @@ type measured struct {
 	Seconds   float64             `json:"seconds"`
 }
 
-const evalHelp = `eval measures the best checkpoint of one or more runs on examples that their task holds out, as the
-task is measured: answers that are sequences are decoded, token after token from the model's own
-output; classes are compared; texts are scored by perplexity; translations by BLEU and chrF, with
-sacreBLEU's signatures. Shares have 95 % intervals (Wilson).
+const evalHelp = `eval evaluates the best checkpoint of one or more runs on held-out examples, with the metric of the
+task: sequences are decoded and compared with the target, classes are compared, texts are scored by
+perplexity, translations by BLEU and chrF with sacreBLEU's signatures. Accuracies have 95 %
+confidence intervals (Wilson).
 
-With --teacher-forced, every token of an answer is predicted from the true ones before it.
-Without --length and --mix, lengths are as in training. Tasks that are read from files have the
-lengths they have, and refuse both. The examples are the same for every run of a task, whatever the
-seed that it was trained with.
+With --teacher-forced, each token of an answer is predicted from the true tokens before it.
+Without --length and --mix, lengths are as in training; both are rejected for tasks that are read
+from files. The examples are the same for every run of a task, whatever its seed.
 
---data measures on another file of the task's format: pairs with a tab between them, a file of
-bAbI, a text, passages of LAMBADA; of agreement a numpred file (the rows of numpred.test.K have K
-attractors), the authors' table, or NAME.text with NAME.gold beside it; for translation also two
-files, with a comma between their names. --errors writes every wrong answer, one per line: source,
-right answer, the model's.
+--data evaluates on another file in the task's format: tab-separated pairs, a bAbI file, a text,
+LAMBADA passages; for agreement a numpred file (the rows of numpred.test.K have K attractors), the
+authors' table, or NAME.text with NAME.gold next to it; for translation also two comma-separated
+file names. --errors writes the wrong answers, one per line: source, correct answer, model's answer.
 
---diagnose says how wrong answers are wrong: whether they end too early or too late, and where the
-first wrong token stands; and, for copy, reverse and addition, which head of the decoder attends to
-the source's right token, and how much.
+--diagnose analyses wrong answers: whether they end too early or too late and where the first wrong
+token is; for copy, reverse and addition also which decoder head attends to the correct source
+token, and how much.
 
 With --json: an object, or an array of them if there are several runs, with the fields
   version      of the program
@@ -60,14 +58,14 @@ With --json: an object, or an array of them if there are several runs, with the 
   method       "greedy decoding", "beam search of width 4, alpha 0.6", "teacher forcing" or
                "classification"
   metrics      an array of objects with "name" and "value" (null if there was nothing to measure),
-               and for shares "correct", "total" and the interval's "low" and "high"
-  notes        an array of lines: what else is to be known
+               and for accuracies "correct", "total" and the interval's "low" and "high"
+  notes        an array of lines with remarks
   encoder_updates, decoder_updates
-               steps of a position on average at adaptive depth, where nothing is decoded; else 0
+               mean steps per position of adaptive models, where nothing is decoded; else 0
   diagnosis    with --diagnose: wrong, early, late, substitute (answers), first_wrong (an array of
                ten), attention (an array of objects with right, step, head, mean, least, place) and
                over_answers (how many attention is of)
-  seconds      that all of it took, compiling included`
+  seconds      total time, including compilation`
 
 // evalFlags is what eval is told.
 type evalFlags struct {

@@ -22,8 +22,8 @@ func newExperiment() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "experiment",
 		Short: "Run the paper's tables: many runs, one result each",
-		Long: `experiment runs what is behind a table of the paper: its experiments, which train every task with
-several seeds. Each finished run leaves one small JSON file; ut report makes a page of them.`,
+		Long: `experiment runs the experiments of the paper's tables 1 to 7, which train every task with several
+seeds. Each finished run writes one small JSON file; ut report generates a page from them.`,
 		Example: `  ut experiment list
   ut experiment run babi-10k-single --data tasks_1-20_v1-2.tar.gz --tasks 1,6 --seeds 1
   ut report`,
@@ -69,14 +69,14 @@ func newExperimentRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run EXPERIMENT",
 		Short: "Train and test all runs of an experiment or a table that are not done",
-		Long: `run trains every task of an experiment with every seed, and writes one result a run; the name of a
-table stands for all its experiments. Validation chooses a checkpoint of each run, and the test set
-is measured once, with that one.
+		Long: `run trains every task of an experiment with every seed and writes one result per run. The name of a
+table runs all of its experiments. The checkpoint of each run is selected on validation data, and
+the test set is evaluated once, with that checkpoint.
 
-Runs that have a result are skipped; one that was interrupted goes on where it stood. Ctrl-C saves
-all runs at work; the same command goes on. --jobs runs several side by side, on one thread each.
+Runs that have a result are skipped, and interrupted ones are resumed: Ctrl-C saves all active runs,
+and the same command continues. --jobs runs several at a time, on one thread each.
 
-Tasks whose files are missing are named and left out.`,
+Tasks whose files are missing are reported and skipped.`,
 		Example: `  ut experiment run babi-10k-single
   ut experiment run babi-10k-single-adaptive --tasks 1,2 --seeds 4-6 --jobs 2
   ut experiment run babi-1k-joint --data ~/babi/tasks_1-20_v1-2

@@ -13,8 +13,7 @@ func newList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the experiments",
-		Long: `list names the experiments that train and show know, in the order in which they are worth
-trying.
+		Long: `list prints the experiments that train and show accept, in a sensible order to try them.
 
 With --json: an array of objects with the fields "name" and "summary".`,
 		Example: `  ut list

@@ -13,22 +13,23 @@ import (
 	"universal-transformer/pipeline"
 )
 
-const planHelp = `plan tells what training an experiment takes before it is trained: parameters, memory,
-operations, and the time of all its updates here and elsewhere. Nothing is written.
+const planHelp = `plan estimates the cost of training an experiment in advance: parameters, memory, operations, and
+the time of all its updates on this machine and others. Nothing is written.
 
-Operations are the multiplications and additions of matrix products, forward and backward, of the
-typical batch: of 32 from the beginning, the one in the middle by its positions. At adaptive depth
-they are those of positions that run all steps, which is the most there can be. Memory is for the
-largest of them, its activations as the backend cpu plans them.
+Operations are the multiplications and additions of matrix products, forward and backward, for a
+typical batch (the median by positions of the first 32). For adaptive models they assume that every
+position runs all steps, which is an upper bound. Memory is for the largest of these batches, with
+activations as planned by the cpu backend.
 
-Updates are measured for --seconds on this machine, of fewer rows if a whole batch would take too
-long (the time is then rather too long than too short). --flops asks for the same on a machine that
-sustains so many operations a second: 2e11 are two cores of a server, 5e12 64 of them, 1e14 and more
-a GPU. --ranks shares the batches of an update (training.accumulate) among so many machines, which
-send gradients at --network bits a second without computing meanwhile. Validation is not counted.
+Updates are timed for --seconds on this machine, with fewer rows if a whole batch would take too
+long (the estimate is then rather too high). --flops gives the estimate for a machine that sustains
+that many operations per second: 2e11 is two server cores, 5e12 64 cores, 1e14 and more a GPU.
+--ranks divides the batches of an update (training.accumulate) among that many machines, which
+exchange gradients at --network bits per second without overlapping computation. Validation is not
+included.
 
-Without data, --vocabulary and --length say what they are like; translation has its number of
-sub-words from the configuration.
+Without data, --vocabulary and --length describe them; for translation the configuration gives the
+number of subwords.
 
 With --json: an object with the fields experiment, model, adaptive, assumed (vocabulary, length;
 where the data were not read), rows, source_positions, target_positions (of the typical batch),
@@ -68,9 +69,9 @@ func newPlan() *cobra.Command {
 	}
 	c.Flags().StringVar(&f.config, "config", "", "plan the experiment in this `file` instead of a named one")
 	c.Flags().Float64Var(&f.seconds, "seconds", 5, "how long to measure; 0: not at all")
-	c.Flags().Float64Var(&f.FLOPS, "flops", 0, "operations that another machine sustains a second, as 5e12")
+	c.Flags().Float64Var(&f.FLOPS, "flops", 0, "operations per second that another machine sustains, as in 5e12")
 	c.Flags().IntVar(&f.Ranks, "ranks", 1, "machines that share the batches of an update")
-	c.Flags().Float64Var(&f.Network, "network", 1e10, "bits a second between ranks")
+	c.Flags().Float64Var(&f.Network, "network", 1e10, "bits per second between ranks")
 	c.Flags().IntVar(&f.Vocabulary, "vocabulary", 0, "do not read data: they have so many `tokens`")
 	c.Flags().IntVar(&f.Length, "length", 0, "do not read data: sources and targets have so many `tokens`")
 	setFlag(c, &f.sets)

@@ -14,10 +14,10 @@ func newReport() *cobra.Command {
 	root, out := "", ""
 	c := &cobra.Command{
 		Use:   "report",
-		Short: "Write the page of results, the paper's figures beside ours",
-		Long: `report reads the results that ut experiment run left, and writes a page of them: one table of all
-of the paper's tables and figures, and a section for each table that there are results of. What is
-missing is named. Figures go beside the results.`,
+		Short: "Write a page of results, next to the paper's",
+		Long: `report reads the results of ut experiment run and writes a page: a summary of all of the paper's
+tables and figures, and a section for each table with results. Missing results are listed. Figures
+are written next to the results.`,
 		Example: `  ut report
   ut report --results results    (the published ones)
   ut report --out page.md`,

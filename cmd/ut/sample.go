@@ -27,12 +27,12 @@ func newDataSample() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sample EXPERIMENT|RUN",
 		Short: "Print examples of a task as text",
-		Long: `sample prints examples of an experiment's task, or of the task that a run was trained on: source,
-tab, target, one example a line. Language models have no source: the line is the text. What ut eval
---data reads has the same form.
+		Long: `sample prints examples of an experiment's task, or of the task that a run was trained on, one per
+line: source, tab, target. For language models, which have no source, the line is the text.
+ut eval --data reads the same format.
 
---split says which: those to train on, in the order in which training meets them; those that
-validate; or those of the test.`,
+--split selects training examples, in the order in which training uses them, validation examples,
+or test examples.`,
 		Example: `  ut data sample reverse --count 5
   ut data sample addition --split test --length 40
   ut data sample runs/pairs --split validation --count 100 > validation.tsv

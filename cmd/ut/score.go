@@ -12,16 +12,17 @@ import (
 	"universal-transformer/task"
 )
 
-const scoreHelp = `score reads one text a line and writes how probable the model finds it, in the same order: the
-natural logarithm of its probability, the sum over its tokens. Of a language model a line is the
-text; of a model that answers sequences it is a source and an answer, with a tab between.
+const scoreHelp = `score reads one text per line and writes its log-probability (natural logarithm, summed over its
+tokens), in the same order. For a language model a line is a text; for a model that generates
+sequences it is a source and an answer, separated by a tab.
 
-More texts on the line, with tabs between, are alternatives: answers to the same source, or other
-texts. Their log-probabilities stand with tabs between, too.
+Further tab-separated texts on a line are alternatives: other answers to the same source, or other
+texts. Their log-probabilities are tab-separated, too. Lines that arrive quickly are scored in
+batches.
 
-A line that cannot be scored is named on the standard error; in a pipe its place stays empty, and
-the exit code is 1 in the end. Tokens that the vocabulary does not have are read as <unknown> where
-it has one, which makes a text more probable than it is, and said on the standard error.
+A line that cannot be scored is reported on standard error; in a pipe its place stays empty, and
+the exit code is 1 at the end. Tokens outside the vocabulary are read as <unknown> if the vocabulary
+has such a token, with a message on standard error; this overstates the probability of the text.
 
 With --json: an object a line with the fields
   line          its number, from 1
@@ -48,7 +49,7 @@ func newScore() *cobra.Command {
 	backend, asJSON := "", false
 	c := &cobra.Command{
 		Use:   "score RUN",
-		Short: "Say how probable a model finds lines from the standard input",
+		Short: "Print the log-probabilities of lines from the standard input",
 		Long:  scoreHelp,
 		Example: `  echo 'the keys to the cabinet are here' | ut score runs/text
   printf 'the keys are here\tthe keys is here\n' | ut score runs/text

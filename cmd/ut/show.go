@@ -7,8 +7,8 @@ func newShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show EXPERIMENT",
 		Short: "Print the complete configuration of an experiment",
-		Long: `show prints an experiment as JSON, every field with its value: what train --config reads.
-Save it, change it, train it.`,
+		Long: `show prints the complete configuration of an experiment as JSON, in the form that train --config
+reads. Save it, edit it, train it.`,
 		Example: `  ut show reverse
   ut show reverse --set model.width=64 --set model.heads=2 > mine.json
   ut train --config mine.json`,

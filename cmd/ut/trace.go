@@ -29,20 +29,19 @@ func newTrace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace RUN --input SOURCE",
 		Short: "Show what the model does with one input",
-		Long: `trace answers one source and writes a page that shows how long the model pondered each token
-and what every head attended to in every step. The page needs nothing else, not even a network.
-Its path is printed; without --out it is in the run's directory, under traces.
+		Long: `trace answers one source and writes an HTML page that shows the ponder time of each token and the
+attention of every head in every step. The page is self-contained. Its path is printed; without
+--out it is in the run's directory, under traces.
 
 With --json: the same as JSON, one object. "format" is "universal-transformer/trace/2"; then
 come version, model, task, experiment, checkpoint, source, target, output, and the stacks
 "encoder" and "decoder", each with tokens, updates, remainders, weights, attention and
 cross_attention; go doc universal-transformer/viewer.Trace says what they hold.
-With --text: only the ponder times, drawn for a terminal.
-With --svg: only what the last position of the source looked at, as the paper's figures 5 to 8
-draw it.
+With --text: the ponder times only, as a chart for the terminal, without attention.
+With --svg: only the attention of the last source position, as in the paper's figures 5 to 8.
 
 A model that answers stories (ut answer) takes a story and its question as the source; --figure N
-takes the one that the paper prints with its figure N.`,
+uses the story of the paper's figure N.`,
 		Example: `  ut trace runs/reverse --input 31415
   ut trace runs/reverse --input 31415 --text
   ut trace runs/reverse --input 31415 --json --out -

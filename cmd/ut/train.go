@@ -27,24 +27,25 @@ func newTrain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train EXPERIMENT",
 		Short: "Train an experiment, or go on with a run",
-		Long: `train runs an experiment of ut list, or one from a file (ut show prints what it may say), in a
-new run directory. --resume goes on with a run that was interrupted or killed, from its newest
-checkpoint, as if nothing had happened: with the same build, backend, kernels and number of threads
-every bit is as without the interruption. Where kernels, products or threads differ, a line says so.
+		Long: `train trains an experiment of ut list, or one from a file (ut show prints the fields), in a
+new run directory. --resume continues a run that was interrupted or killed from its newest
+checkpoint. With the same build, backend, kernels and number of threads, the result is bit-identical
+to an uninterrupted run; if kernels, products or threads differ, a message says so.
 
---resume with --set trains a run further, also one that has ended: more training.steps, another
-training.schedule (a lower rate, after a loss that is no number), other intervals between lines,
-validations and checkpoints, training.keep and training.stop. Nothing else of a run can change.
+--resume with --set trains a run further, including one that has finished: more training.steps,
+another training.schedule (such as a lower learning rate after a loss of NaN), other intervals for
+logging, validation and checkpoints, training.keep and training.stop. No other field can change.
 
---devices N splits the rows of every batch over N devices of the backend, which XLA has (see
-docs/accelerators.md): the losses are those of one device, but for rounding. Rows that are no
-multiple of N are filled up with empty ones, which count for nothing.
+--devices N splits the rows of each batch over N devices of an XLA backend (see
+docs/accelerators.md). The losses equal those of one device up to rounding. If the number of rows is
+not a multiple of N, empty rows are added, which do not affect the result.
 
-Ctrl-C, SIGTERM and the end of the terminal end training after the update at hand, with a
-checkpoint; a second one at once.
+Ctrl-C, SIGTERM and closing the terminal end training after the current update and save a
+checkpoint; a second signal ends it immediately.
 
-With mpirun or srun, and a build with -tags mpi, several processes share the batches of an update
-(training.accumulate, a multiple of their number) and come to the bits of one: see docs/hosts.md.`,
+With mpirun or srun and a build with -tags mpi, several processes share the batches of an update
+(training.accumulate, a multiple of their number). The result is bit-identical to that of a single
+process: see docs/hosts.md.`,
 		Example: `  ut train reverse
   ut train reverse --out runs/small --seed 7 --set model.width=64 --set training.steps=5000
   ut train --config mine.json --out runs/mine

@@ -1,7 +1,7 @@
-// Package golden holds the model to vectors that independent float64 programs made: from the paper's equations in plain loops,
-// or by running the authors' code (raw_form and code_form: pre-norm, learned steps, one table for everything; raw_form with their
-// coordinates). One safetensors file is a case, with weights, a batch, and what must come out (outputs, halting, attention, every
-// gradient).
+// Package golden compares the model with reference vectors from independent float64 programs: from the paper's equations in plain loops,
+// or from the authors' code (raw_form and code_form: pre-norm, learned step embeddings, one shared embedding; raw_form with their
+// coordinates). Each safetensors file is a case with weights, a batch, and the expected results (outputs, halting, attention, all
+// gradients).
 //
 // The files follow one layout. "config" in the metadata is JSON; "weight.NAME" are parameters, "gradient.NAME" the loss's
 // gradient by each, "input.source" and "input.target" ids, "expect.*" results. Values at padding are not compared.

@@ -1,4 +1,4 @@
-// Package modeltest runs a model in float64 with weights that say nothing, for tests that compare what it computes with something else.
+// Package modeltest runs a model in float64 with arbitrary weights, for tests that compare what it computes with something else.
 package modeltest
 
 import (

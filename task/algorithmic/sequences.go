@@ -19,7 +19,7 @@ func (sequences) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Source, FileOf: table.Reader(v)}
 }
 
-// Measure decodes, and counts tokens and sequences. It says how many sources are so short that training has them too.
+// Measure decodes, and counts tokens and sequences. It says how many sources are so short that training contains them too.
 func (sequences) Measure(v task.Vocabularies) task.Measure {
 	return task.DecodedAccuracy{Accuracy: task.Accuracy{Notes: func(examples []task.Example) []string { return shared(v, examples) }}}
 }
@@ -39,7 +39,7 @@ func shared(v task.Vocabularies, examples []task.Example) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d sources are so short that training has them too: there are fewer than %d of their length", n, len(examples), enough)}
+	return []string{fmt.Sprintf("%d of %d sources are so short that training contains them too: there are fewer than %d of that length", n, len(examples), enough)}
 }
 
 // vocabularies is the same digits on both sides, so that they can share embeddings.

@@ -46,7 +46,7 @@ func (m measure) Measure(ctx context.Context, model task.Model, examples []task.
 		result.Metrics = append(result.Metrics, share)
 	}
 	if few > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d sources are so short that training has them too: there are fewer than %d of their kind", few, len(examples), enough))
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d sources are so short that training contains them too: there are fewer than %d of that kind", few, len(examples), enough))
 	}
 	result.Notes = append(result.Notes, products(summaries, result.Answers)...)
 	return result, nil
