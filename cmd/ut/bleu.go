@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"universal-transformer/bleu"
+	"universal-transformer/internal/archive"
 	"universal-transformer/internal/textfile"
 )
 
@@ -27,8 +28,10 @@ type scoredBLEU struct {
 
 const bleuHelp = `bleu scores the translations in the file HYP ("-" for the standard input) against one or several
 references, a file each: line i of every file translates the same sentence. The scores are those of
-sacreBLEU 2.6.0, and so are the names of tokenizers and smoothing; the signature says how a score
-came about. Lines end at U+000A; white space at their right ends does not count.
+sacreBLEU 2.6.0, and so are the names of tokenizers and smoothing and the signature, which says how a
+score came about: its version is that of the sacreBLEU whose scores are reproduced. Lines end at
+U+000A; white space at their right ends does not count, a byte order mark does. Files may be
+compressed (.gz).
 
 Tokenizers (--tokenize):
   13a    that of mteval-v13a, for Western languages: what is usually reported
@@ -49,8 +52,8 @@ With --json: an object with the fields
   score              0..100
   signature          how it came about
 and, of BLEU only,
-  counts             n-grams that match, of orders 1 to 4, before smoothing
-  totals             n-grams of HYP, of orders 1 to 4, before smoothing
+  counts             n-grams that match, of orders 1 to 4, with what add-k adds
+  totals             n-grams of HYP, of orders 1 to 4, with what add-k adds
   precisions         in percent, after smoothing
   brevity_penalty    what HYP is multiplied by for being shorter than REF
   hypothesis_length  tokens of HYP
@@ -113,8 +116,11 @@ func (f *bleuFlags) check(c *cobra.Command) error {
 		return usagef("--smooth-value is 0: it must be a positive number; --smooth none does not smooth")
 	}
 	f.chrF.Lowercase = f.bleu.Lowercase
-	if err := errors.Join(f.bleu.Validate(), f.chrF.Validate()); err != nil {
-		return usageError{err}
+	if err := f.bleu.Validate(); err != nil { // flags read the other fields
+		return usagef("--smooth-value: %w", err)
+	}
+	if err := f.chrF.Validate(); err != nil {
+		return usagef("--word-order: %w", err)
 	}
 	return nil
 }
@@ -156,15 +162,17 @@ func (f *bleuFlags) print(w io.Writer, line fmt.Stringer, object any, err error)
 
 // readText reads the lines of a file, or of the standard input if that is what it is called.
 func readText(c *cobra.Command, name string) ([]string, error) {
-	var text []byte
-	var err error
-	if name == "-" {
-		text, err = readAll(c.Context(), c.InOrStdin())
-	} else {
-		text, err = textfile.Read(name, textfile.Most)
+	file := io.NopCloser(c.InOrStdin())
+	if name != "-" {
+		var err error
+		if file, err = new(archive.Archive).Open(name); err != nil {
+			return nil, err
+		}
 	}
+	defer file.Close()
+	text, err := readAll(c.Context(), file)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", textName(name), err)
 	}
 	lines, err := bleu.Lines(string(text))
 	switch {
@@ -184,7 +192,7 @@ func textName(name string) string {
 	return name
 }
 
-// readAll reads everything there is, unless it is interrupted.
+// readAll reads everything there is, a byte order mark too, unless it is interrupted.
 func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	type result struct {
 		text []byte
@@ -192,10 +200,7 @@ func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		text, err := io.ReadAll(textfile.NewReader(r, textfile.Most))
-		if err != nil {
-			err = fmt.Errorf("%s: %w", textName("-"), err)
-		}
+		text, err := io.ReadAll(textfile.NewReaderWithMark(r, textfile.Most))
 		done <- result{text, err}
 	}()
 	select {
