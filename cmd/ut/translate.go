@@ -116,7 +116,7 @@ func translated(told *complaints, m *pipeline.Model, lines []input, how pipeline
 			return nil, err
 		}
 		for i, s := range together {
-			answers[s.at] = strings.NewReplacer("\n", " ", "\r", " ").Replace(found[i])
+			answers[s.at] = found[i]
 		}
 	}
 	return answers, nil
