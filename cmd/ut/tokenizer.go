@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"universal-transformer/internal/archive"
 	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/progress"
 	"universal-transformer/internal/textfile"
@@ -22,8 +23,16 @@ import (
 
 const tokenizerHelp = `tokenizer makes and uses vocabularies of pieces of words. train makes a byte-level BPE, as GPT-2's,
 in a tokenizer.json, which the libraries of Hugging Face read, too. encode and decode also read
-such files of others, and the sub-word vocabularies of tensor2tensor; what they would read
-differently than its makers meant, they refuse.`
+such files of others, and the sub-word vocabularies of tensor2tensor.
+
+Of tokenizer.json only byte-level BPE is read: it needs no rules of a language and loses nothing of
+a text, and its ids are compared with those of the Python library tokenizers. WordPiece, Unigram
+(SentencePiece) and BPE with other pre-tokenizers or normalizers depend on many such rules, and
+a model that is given slightly other ids is worse without anybody noticing, so they are refused
+by name. What to do with one: train a byte-level BPE on the same text; or let its own library cut
+the text, write the pieces with blanks between them, and train on those with tokenizer whitespace
+(tasks table and text). truncation and padding, if set, are to be set to null: they cut texts off
+and fill them up.`
 
 func newTokenizer() *cobra.Command {
 	c := &cobra.Command{
@@ -42,7 +51,7 @@ func newTokenizerTrain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train FILE...",
 		Short: "Make a vocabulary of the sub-words of a text",
-		Long: `train reads UTF-8 text, a sentence a line, and merges the pair of pieces that stand together most
+		Long: `train reads UTF-8 text (.gz, too), a sentence a line, and merges the pair of pieces that stand together most
 often, again and again, until there are as many tokens as wanted. The same text gives the same
 file. Padding has id 0, the end of a sequence id 1.`,
 		Example: `  ut tokenizer train train.en train.de
@@ -114,7 +123,7 @@ func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out 
 		if err != nil {
 			return err
 		}
-		err = trainer.Count(readerFunc(func(p []byte) (int, error) {
+		plain, _, err := archive.Decompress(bufio.NewReaderSize(readerFunc(func(p []byte) (int, error) {
 			if err := c.Context().Err(); err != nil {
 				return 0, err
 			}
@@ -122,7 +131,10 @@ func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out 
 			read += int64(n)
 			line.Update(read >> 20)
 			return n, err
-		}))
+		}), 64<<10))
+		if err == nil {
+			err = trainer.Count(plain)
+		}
 		f.Close()
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
