@@ -101,11 +101,10 @@ func (m *mergedPieces) UnmarshalJSON(data []byte) error {
 
 // Write writes a tokenizer.json, as the Python library tokenizers does and reads it.
 func (b *BPE) Write(w io.Writer) error {
-	m := model{Type: "BPE", Vocabulary: make(vocabulary, len(b.pieces)), Merges: make([]mergedPieces, len(b.pairs))}
+	m, f := model{Type: "BPE", Vocabulary: make(vocabulary, len(b.pieces)), Merges: make([]mergedPieces, len(b.pairs))}, file{Version: "1.0", AddedTokens: []addedToken{}}
 	if b.unknown.id != none {
 		m.UnknownToken, m.FuseUnknown = &b.pieces[b.unknown.id], b.unknown.fuse
 	}
-	f := file{Version: "1.0", AddedTokens: []addedToken{}}
 	for i, piece := range b.pieces {
 		id := vocab.ID(i)
 		m.Vocabulary[piece] = id
