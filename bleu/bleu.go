@@ -1,6 +1,6 @@
 // Package bleu scores translations against references: BLEU (Papineni et al., ACL 2002) and chrF (Popović, WMT 2015),
 // with the tokenizers, smoothing and signatures of sacreBLEU 2.6.0 (Post, WMT 2018), so that figures compare with
-// published ones.
+// published ones. The version in a signature is that of the sacreBLEU whose numbers these are.
 //
 // A corpus is scored at once, or line by line as translations come:
 //
@@ -12,8 +12,8 @@
 //	fmt.Println(config.Score(sum))
 //
 // White space, lower-casing and code points are Python's, which differ from Go's in a few characters. Text is taken to
-// be valid UTF-8, as Lines makes sure; a byte that is not counts as U+FFFD. The Unicode tables are Go's: a character
-// that they do not know yet is neither punctuation nor a letter.
+// be valid UTF-8, as Lines makes sure; a byte that is not counts as U+FFFD. What is punctuation, a symbol or a number is
+// what Python's newest regex says; a letter that Go's tables do not know yet is not lower-cased.
 package bleu
 
 import (
@@ -78,7 +78,7 @@ func (c Config) Sentence(hypothesis string, references ...string) (Score, error)
 }
 
 // Signature says how a score came about, so that it can be repeated: for one reference a line
-// nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0-compatible.
+// nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0.
 func (c Config) Signature(references int) string {
 	smoothing := c.Smoothing.String()
 	if usualValues[c.Smoothing] != 0 {
@@ -91,8 +91,8 @@ func (c Config) Signature(references int) string {
 type Score struct {
 	Value            float64           `json:"score"` // 0..100
 	Signature        string            `json:"signature"`
-	Counts           [MaxOrder]int     `json:"counts"`     // n-grams that match a reference, by order, before smoothing
-	Totals           [MaxOrder]int     `json:"totals"`     // n-grams of the hypotheses, by order, before smoothing
+	Counts           [MaxOrder]float64 `json:"counts"`     // n-grams that match a reference, by order, with what AddK adds
+	Totals           [MaxOrder]float64 `json:"totals"`     // n-grams of the hypotheses, by order, with what AddK adds
 	Precisions       [MaxOrder]float64 `json:"precisions"` // 0..100, after smoothing
 	BrevityPenalty   float64           `json:"brevity_penalty"`
 	HypothesisLength int               `json:"hypothesis_length"` // tokens
@@ -104,14 +104,21 @@ type Score struct {
 // It is 0 where nothing matches, or where there are no n-grams of an order and no EffectiveOrder.
 func (c Config) Score(s Statistics) Score {
 	score := Score{
-		Signature: c.Signature(s.References), Counts: s.Counts, Totals: s.Totals, BrevityPenalty: s.brevityPenalty(),
+		Signature: c.Signature(s.References), BrevityPenalty: s.brevityPenalty(),
 		HypothesisLength: s.HypothesisLength, ReferenceLength: s.ReferenceLength,
+	}
+	for n := range MaxOrder {
+		score.Counts[n], score.Totals[n] = float64(s.Counts[n]), float64(s.Totals[n])
+		if c.Smoothing == AddK && n > 0 && s.Counts != [MaxOrder]int{} {
+			score.Counts[n] += c.smoothingValue()
+			score.Totals[n] += c.smoothingValue()
+		}
 	}
 	if s.Counts == [MaxOrder]int{} {
 		return score
 	}
 	orders := MaxOrder
-	precisions, effective := c.precisions(s)
+	precisions, effective := c.precisions(score.Counts, score.Totals)
 	if c.EffectiveOrder {
 		orders = effective
 	}

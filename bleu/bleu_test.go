@@ -20,17 +20,17 @@ func TestPapineni(t *testing.T) {
 	for _, want := range []struct {
 		hypothesis     string
 		references     []string
-		counts, totals [2]int
+		counts, totals [2]float64
 	}{
-		{"the the the the the the the", []string{"the cat is on the mat", "there is a cat on the mat"}, [2]int{2, 0}, [2]int{7, 6}},
-		{"it is a guide to action which ensures that the military always obeys the commands of the party", three, [2]int{17, 10}, [2]int{18, 17}},
-		{"it is to insure the troops forever hearing the activity guidebook that party direct", three, [2]int{8, 1}, [2]int{14, 13}},
+		{"the the the the the the the", []string{"the cat is on the mat", "there is a cat on the mat"}, [2]float64{2, 0}, [2]float64{7, 6}},
+		{"it is a guide to action which ensures that the military always obeys the commands of the party", three, [2]float64{17, 10}, [2]float64{18, 17}},
+		{"it is to insure the troops forever hearing the activity guidebook that party direct", three, [2]float64{8, 1}, [2]float64{14, 13}},
 	} {
 		got, err := Config{Tokenizer: Whitespace}.Corpus([]string{want.hypothesis}, columns(want.references))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if [2]int(got.Counts[:2]) != want.counts || [2]int(got.Totals[:2]) != want.totals {
+		if [2]float64(got.Counts[:2]) != want.counts || [2]float64(got.Totals[:2]) != want.totals {
 			t.Errorf("%q: %v of %v, want %v of %v", want.hypothesis, got.Counts, got.Totals, want.counts, want.totals)
 		}
 	}

@@ -48,7 +48,7 @@ func (c ChrF) Sentence(hypothesis string, references ...string) (ChrFScore, erro
 	return c.Corpus([]string{hypothesis}, columns(references))
 }
 
-// Signature is nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0-compatible for one reference a line.
+// Signature is nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0 for one reference a line.
 func (c ChrF) Signature(references int) string {
 	space := "no"
 	if c.Whitespace {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// version is that of the signatures: scores are sacreBLEU's, the program is another.
-const version = "2.6.0-compatible"
+// version is that of the signatures: of the sacreBLEU whose scores these are.
+const version = "2.6.0"
 
 // Lines cuts a text into lines as sacreBLEU reads files: at U+000A only, without the white space at the right end of a
 // line, a carriage return included. A newline at the end of the text begins no further line.

@@ -14,7 +14,7 @@ func ExampleConfig_Corpus() {
 		panic(err)
 	}
 	fmt.Println(score)
-	// Output: BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0-compatible = 69.2 91.7/80.0/62.5/50.0 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len = 12)
+	// Output: BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 69.2 91.7/80.0/62.5/50.0 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len = 12)
 }
 
 // Lines are scored as they come, and shares of them added up.

@@ -23,14 +23,12 @@ var (
 	usualValues    = [...]float64{Exponential: 0, Floor: 0.1, AddK: 1, Unsmoothed: 0} // 0: takes no value
 )
 
-// precisions is p_n in percent, smoothed, and how many orders were reached: the first without an n-gram ends it.
-func (c Config) precisions(s Statistics) (precisions [MaxOrder]float64, reached int) {
+// precisions is p_n in percent, smoothed, and how many orders were reached: the first without an n-gram ends it. What AddK
+// adds is in the counts and totals.
+func (c Config) precisions(counts, totals [MaxOrder]float64) (precisions [MaxOrder]float64, reached int) {
 	unmatched := 0
 	for n := range MaxOrder {
-		count, total := float64(s.Counts[n]), float64(s.Totals[n])
-		if c.Smoothing == AddK && n > 0 {
-			count, total = count+c.smoothingValue(), total+c.smoothingValue()
-		}
+		count, total := counts[n], totals[n]
 		if total == 0 {
 			break
 		}

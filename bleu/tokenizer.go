@@ -57,9 +57,9 @@ func v13a(line string) []string {
 
 // international leaves a full stop after a number at the end of a line where it is: so does mteval.
 func international(line string) []string {
-	runes := aroundRight([]rune(line), notNumber, unicode.IsPunct)
-	runes = aroundLeft(runes, unicode.IsPunct, notNumber)
-	return fields(string(around(runes, unicode.IsSymbol)))
+	runes := aroundRight([]rune(line), notNumber, isPunctuation)
+	runes = aroundLeft(runes, isPunctuation, notNumber)
+	return fields(string(around(runes, isSymbol)))
 }
 
 func characters(line string) []string {
@@ -79,7 +79,6 @@ func isSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f 
 
 func digit(r rune) bool        { return '0' <= r && r <= '9' }
 func notDigit(r rune) bool     { return !digit(r) }
-func notNumber(r rune) bool    { return !unicode.IsNumber(r) }
 func pointOrComma(r rune) bool { return r == '.' || r == ',' }
 func hyphen(r rune) bool       { return r == '-' }
 

@@ -140,10 +140,12 @@ func (m *Model) decoding() (d *decoding.Decoder, err error) {
 	return m.decoder, err
 }
 
-// text turns decoded ids into a line.
+// text turns decoded ids into a line: a model of sub-words may answer with what would end it.
 func (m *Model) text(ids []vocab.ID) string {
-	return m.Vocabularies.TargetText(ids)
+	return oneLine.Replace(m.Vocabularies.TargetText(ids))
 }
+
+var oneLine = strings.NewReplacer("\n", " ", "\r", " ")
 
 // stream writes answers in order while they are found.
 type stream struct {

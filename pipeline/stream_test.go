@@ -12,20 +12,21 @@ import (
 )
 
 // Sub-words are written word by word: at no time is there anything that the whole text does not begin with, also where a character is
-// cut into several sub-words, and in the end it is all there, of lines that end and of one that is cut off.
-// Caught when planted: the last word left out, the second line begun where the first ended.
+// cut into several sub-words, and in the end it is all there, of lines that end and of one that is cut off, without the line breaks that a
+// model may answer with.
+// Caught when planted: line breaks that are written, the last word left out, the second line begun where the first ended.
 func TestStreamOfSubwords(t *testing.T) {
 	pieces, err := subword.Choice{TokenizerSize: 262}.Pieces(slices.Values([]string{"the cat"}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := task.OfPieces(pieces)
-	lines := []string{"the ☃ cat 🙂🙂 the", "", "überall"}
+	answers, lines := []string{"the ☃\ncat 🙂🙂\r\n the", "", "überall"}, []string{"the ☃ cat 🙂🙂   the", "", "überall"}
 	var written strings.Builder
-	s := stream{w: &written, text: v.TargetText, whole: true, found: make([][]vocab.ID, 3), limits: []int{99, 99, 0}, cancel: func() {}}
+	s := stream{w: &written, text: (&Model{Vocabularies: v}).text, whole: true, found: make([][]vocab.ID, 3), limits: []int{99, 99, 0}, cancel: func() {}}
 	parts := 0
-	for i, line := range lines {
-		ids, err := pieces.Encode(line)
+	for i, answer := range answers {
+		ids, err := pieces.Encode(answer)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,15 +14,25 @@ type BPE struct {
 	pieces  []string // pieces[id], as the file shows it
 	texts   []string // texts[id] is the bytes that a piece stands for, "" for special tokens
 	special map[vocab.ID]bool
-	bytes   [256]vocab.ID
-	pairs   []pair // in the order of their ranks
+	bytes   [256]vocab.ID // none where there is no token
+	unknown unknown       // what stands for bytes without a token
+	pairs   []pair        // in the order of their ranks
 	merges  map[pair]merge
 	words   cache
 }
 
+// none is no id.
+const none vocab.ID = -1
+
+// unknown is the token of bytes that have none, and whether one stands for several in a row. Without it they are left out.
+type unknown struct {
+	id   vocab.ID
+	fuse bool
+}
+
 // newBPE makes a BPE of pieces in the order of their ids and of pairs in the order of their ranks.
-func newBPE(pieces []string, special map[vocab.ID]bool, pairs []pair) (*BPE, error) {
-	b := &BPE{pieces: pieces, texts: make([]string, len(pieces)), special: special, pairs: pairs, merges: make(map[pair]merge, len(pairs))}
+func newBPE(pieces []string, special map[vocab.ID]bool, pairs []pair, unknown unknown) (*BPE, error) {
+	b := &BPE{pieces: pieces, texts: make([]string, len(pieces)), special: special, unknown: unknown, pairs: pairs, merges: make(map[pair]merge, len(pairs))}
 	ids := make(map[string]vocab.ID, len(pieces))
 	for i, piece := range pieces {
 		id := vocab.ID(i)
@@ -33,11 +43,10 @@ func newBPE(pieces []string, special map[vocab.ID]bool, pairs []pair) (*BPE, err
 	}
 	fromText := make(map[vocab.ID]bool, len(pieces))
 	for i, character := range byteCharacter {
-		id, ok := ids[string(character)]
-		if !ok {
-			return nil, fmt.Errorf("byte 0x%02X has no token: %q is not in the vocabulary", i, character)
+		b.bytes[i] = none
+		if id, ok := ids[string(character)]; ok {
+			b.bytes[i], fromText[id] = id, true
 		}
-		b.bytes[i], fromText[id] = id, true
 	}
 	for rank, p := range pairs {
 		m, err := b.merge(rank, p, ids)
@@ -103,9 +112,18 @@ func (b *BPE) word(word string) []vocab.ID {
 
 // byteIDs is a word before any merge.
 func (b *BPE) byteIDs(word string) []vocab.ID {
-	ids := make([]vocab.ID, len(word))
+	ids := make([]vocab.ID, 0, len(word))
+	before := false // a byte without a token
 	for i := range len(word) {
-		ids[i] = b.bytes[word[i]]
+		id := b.bytes[word[i]]
+		missing := id == none
+		if missing {
+			id = b.unknown.id
+		}
+		if id != none && !(missing && before && b.unknown.fuse) {
+			ids = append(ids, id)
+		}
+		before = missing
 	}
 	return ids
 }
@@ -136,7 +154,7 @@ func (b *BPE) Token(id vocab.ID) string {
 // ModelIDs wants special tokens at the ids of padding and end. What they are called does not matter.
 func (b *BPE) ModelIDs() error {
 	for id, role := range []string{vocab.Padding: "padding", vocab.End: "the end"} {
-		if !b.special[vocab.ID(id)] {
+		if !b.special[vocab.ID(id)] || b.unknown.id == vocab.ID(id) {
 			return fmt.Errorf("id %d is %q, which text can give; a model needs it for %s: train a tokenizer with ut tokenizer train",
 				id, b.Token(vocab.ID(id)), role)
 		}

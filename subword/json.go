@@ -44,16 +44,16 @@ type byteLevel struct {
 }
 
 type model struct {
-	Type                    string          `json:"type"`
-	Dropout                 json.RawMessage `json:"dropout"`
-	UnknownToken            json.RawMessage `json:"unk_token"`
-	ContinuingSubwordPrefix *string         `json:"continuing_subword_prefix"`
-	EndOfWordSuffix         *string         `json:"end_of_word_suffix"`
-	FuseUnknown             bool            `json:"fuse_unk"`
-	ByteFallback            bool            `json:"byte_fallback"`
-	IgnoreMerges            bool            `json:"ignore_merges"`
-	Vocabulary              vocabulary      `json:"vocab"`
-	Merges                  []mergedPieces  `json:"merges"`
+	Type                    string         `json:"type"`
+	Dropout                 *float64       `json:"dropout"`
+	UnknownToken            *string        `json:"unk_token"`
+	ContinuingSubwordPrefix *string        `json:"continuing_subword_prefix"`
+	EndOfWordSuffix         *string        `json:"end_of_word_suffix"`
+	FuseUnknown             bool           `json:"fuse_unk"`
+	ByteFallback            bool           `json:"byte_fallback"`
+	IgnoreMerges            bool           `json:"ignore_merges"`
+	Vocabulary              vocabulary     `json:"vocab"`
+	Merges                  []mergedPieces `json:"merges"`
 }
 
 // A vocabulary is pieces by their ids; it is written in the order of ids.
@@ -101,8 +101,10 @@ func (m *mergedPieces) UnmarshalJSON(data []byte) error {
 
 // Write writes a tokenizer.json, as the Python library tokenizers does and reads it.
 func (b *BPE) Write(w io.Writer) error {
-	m := model{Type: "BPE", Vocabulary: make(vocabulary, len(b.pieces)), Merges: make([]mergedPieces, len(b.pairs))}
-	f := file{Version: "1.0", AddedTokens: []addedToken{}}
+	m, f := model{Type: "BPE", Vocabulary: make(vocabulary, len(b.pieces)), Merges: make([]mergedPieces, len(b.pairs))}, file{Version: "1.0", AddedTokens: []addedToken{}}
+	if b.unknown.id != none {
+		m.UnknownToken, m.FuseUnknown = &b.pieces[b.unknown.id], b.unknown.fuse
+	}
 	for i, piece := range b.pieces {
 		id := vocab.ID(i)
 		m.Vocabulary[piece] = id

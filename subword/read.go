@@ -35,18 +35,22 @@ func readBPE(data []byte) (*BPE, error) {
 		}
 		pairs[i] = pair{left, right}
 	}
-	return newBPE(pieces, special, pairs)
+	unknown, err := m.unknown()
+	if err != nil {
+		return nil, err
+	}
+	return newBPE(pieces, special, pairs, unknown)
 }
 
 // check refuses what stands around the model and would change ids or text.
 func (f file) check() error {
-	for _, part := range []struct {
-		key  string
-		part json.RawMessage
-	}{{"truncation", f.Truncation}, {"padding", f.Padding}, {"normalizer", f.Normalizer}} {
-		if !null(part.part) {
-			return unsupported(part.key, kind(part.part))
-		}
+	switch {
+	case !null(f.Truncation):
+		return errors.New("truncation is set, which would cut texts off: set it to null in the file")
+	case !null(f.Padding):
+		return errors.New("padding is set, which would add tokens to texts: set it to null in the file")
+	case !null(f.Normalizer):
+		return unsupported("normalizer", kind(f.Normalizer))
 	}
 	for _, part := range []struct {
 		key      string
@@ -84,7 +88,7 @@ func readModel(data json.RawMessage) (*model, error) {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	switch {
-	case !null(m.Dropout):
+	case m.Dropout != nil && *m.Dropout != 0:
 		return nil, unsupported("model", "BPE with dropout")
 	case m.ContinuingSubwordPrefix != nil && *m.ContinuingSubwordPrefix != "":
 		return nil, unsupported("model", "BPE with continuing_subword_prefix")
@@ -96,6 +100,22 @@ func readModel(data json.RawMessage) (*model, error) {
 		return nil, unsupported("model", "BPE with ignore_merges")
 	}
 	return &m, nil
+}
+
+// unknown is what the bytes become that have no token, if there are any.
+func (m *model) unknown() (unknown, error) {
+	u := unknown{id: none, fuse: m.FuseUnknown}
+	for b, character := range byteCharacter {
+		if _, ok := m.Vocabulary[string(character)]; ok || m.UnknownToken == nil {
+			continue
+		}
+		id, ok := m.Vocabulary[*m.UnknownToken]
+		if !ok {
+			return u, fmt.Errorf("model: neither byte 0x%02X, %q, nor unk_token %q is in the vocabulary", b, character, *m.UnknownToken)
+		}
+		u.id = id
+	}
+	return u, nil
 }
 
 // pieces lists the pieces of a vocabulary and the special tokens beside it in the order of their ids, which must leave none out.

@@ -48,8 +48,8 @@ func TestReadRefuses(t *testing.T) {
 		text string
 	}{
 		{"normalizer NFC", tokenizerJSON(t, `"normalizer": null`, `"normalizer": {"type": "NFC"}`)},
-		{"truncation is set", tokenizerJSON(t, `"truncation": null`, `"truncation": {"max_length": 5}`)},
-		{"padding is set", tokenizerJSON(t, `"padding": null`, `"padding": {"pad_id": 5}`)},
+		{"truncation is set, which", tokenizerJSON(t, `"truncation": null`, `"truncation": {"max_length": 5}`)},
+		{"padding is set, which", tokenizerJSON(t, `"padding": null`, `"padding": {"pad_id": 5}`)},
 		{"pre_tokenizer Whitespace", tokenizerJSON(t, preTokenizer, `"pre_tokenizer": {"type": "Whitespace"}`)},
 		{"pre_tokenizer Sequence", tokenizerJSON(t, preTokenizer, `"pre_tokenizer": {"type": "Sequence", "pretokenizers": []}`)},
 		{"pre_tokenizer is missing", tokenizerJSON(t, preTokenizer, `"pre_tokenizer": null`)},
@@ -69,7 +69,7 @@ func TestReadRefuses(t *testing.T) {
 		{`"<end>" is not special`, tokenizerJSON(t, secondToken, strings.Replace(secondToken, `"special": true`, `"special": false`, 1))},
 		{`"<end>" has id 2`, tokenizerJSON(t, `"id": 1`, `"id": 2`)},
 		{`"abc" can come from text`, tokenizerJSON(t, `"<end>"`, `"abc"`, `"id": 1`, `"id": 259`)},
-		{`byte 0x21 has no token`, tokenizerJSON(t, `"!": 2,`, `"!!!!": 2,`)},
+		{`neither byte 0x21, '!', nor unk_token "?!"`, tokenizerJSON(t, `"!": 2,`, `"!!!!": 2,`, `"unk_token": null`, `"unk_token": "?!"`)},
 		{"has id 7777", tokenizerJSON(t, `"!": 2,`, `"!": 7777,`)},
 		{"has id -1", tokenizerJSON(t, `"!": 2,`, `"!": -1,`)},
 		{"each once", tokenizerJSON(t, `"!": 2,`, `"!": 3,`)},
@@ -97,7 +97,7 @@ func TestReadRefuses(t *testing.T) {
 func TestReadOthers(t *testing.T) {
 	text := tokenizerJSON(t, `"type": "BPE",`, ``, `"unk_token": null`, `"unk_token": ""`, `"end_of_word_suffix": null`, `"end_of_word_suffix": ""`,
 		"[\n        \"ab\",\n        \"c\"\n      ]", `"ab c"`, `"post_processor": null`, `"post_processor": {"type": "ByteLevel"}`,
-		`"<pad>": 0`, `"unused": 0`, `"content": "<pad>"`, `"content": "<|endoftext|>"`, `"id": 0`, `"id": 260`)
+		`"dropout": null`, `"dropout": 0.0`, `"<pad>": 0`, `"unused": 0`, `"content": "<pad>"`, `"content": "<|endoftext|>"`, `"id": 0`, `"id": 260`)
 	tokenizer, err := subword.Read(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
@@ -108,6 +108,13 @@ func TestReadOthers(t *testing.T) {
 	}
 	if err := tokenizer.ModelIDs(); err == nil || !strings.Contains(err.Error(), `id 0 is "unused"`) {
 		t.Errorf("ids without padding are a model's: %v", err)
+	}
+	padded, err := subword.Read(strings.NewReader(tokenizerJSON(t, `"!": 2,`, `"!!!!": 2,`, `"unk_token": null`, `"unk_token": "<end>"`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := padded.ModelIDs(); err == nil || !strings.Contains(err.Error(), `id 1 is "<end>", which text can give`) {
+		t.Errorf("an end that text gives is a model's: %v", err)
 	}
 }
 
@@ -157,6 +164,7 @@ func TestReadT2T(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(tokenizerJSON(f)))
 	f.Add([]byte(tokenizerJSON(f, `"id": 1`, `"id": 260`)))
+	f.Add([]byte(tokenizerJSON(f, `"a": `, `"unk": `, `"unk_token": null`, `"unk_token": "unk"`, `"merges": [`, `"unmerged": [`)))
 	f.Add([]byte("'<pad>_'\n'<EOS>_'\n'a_'\n'\\'\n';'\n'9'\n'7'\n'_'\n"))
 	f.Add([]byte(`{"model": {"type": "Unigram", "vocab": [["a", -1]]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -184,6 +192,12 @@ func FuzzRead(f *testing.F) {
 // checkRoundTrip0 is checkRoundTrip where ids 0 and 1 may be a text's.
 func checkRoundTrip0(t *testing.T, b *subword.BPE, text string, ids []int32) {
 	t.Helper()
+	for _, r := range text {
+		one, _ := b.Encode(string(r))
+		if back, err := b.Decode(one); err != nil || back != string(r) {
+			return // a vocabulary that lacks bytes loses them
+		}
+	}
 	if back, err := b.Decode(ids); err != nil || back != text {
 		t.Fatalf("%q comes back as %q, %v", text, back, err)
 	}

@@ -11,7 +11,8 @@
 //	text, err := tokenizer.Decode(ids)   // "A dog runs."
 //
 // What is trained here has padding and end at the ids that package vocab gives them. It needs no unknown token: every byte
-// is a piece, so that any text can be written and is read back exactly.
+// is a piece, so that any text can be written and is read back exactly. Files of others may lack bytes: those become the
+// unknown token of the file, or are left out if it names none, as the Python library tokenizers does.
 package subword
 
 import (
@@ -27,8 +28,8 @@ import (
 // A Tokenizer turns text into ids and back. It is an interface because a model is trained on ids and does not care whose
 // vocabulary they are of: BPE's or T2T's. Its methods may be called concurrently.
 type Tokenizer interface {
-	// Encode gives the ids of a text, which must be valid UTF-8. Special tokens are never among them: a text that
-	// spells one is cut into pieces like any other.
+	// Encode gives the ids of a text, which must be valid UTF-8. Special tokens are never among them but for an unknown
+	// token: a text that spells one is cut into pieces like any other.
 	Encode(text string) ([]vocab.ID, error)
 	// Decode gives the text of ids and leaves special tokens out. An id that is not below Size is an error.
 	Decode(ids []vocab.ID) (string, error)

@@ -109,7 +109,7 @@ func (t *Trainer) Train() (*BPE, error) {
 			}
 		}
 	}
-	return newBPE(pieces, specials(), pairs)
+	return newBPE(pieces, specials(), pairs, unknown{id: none})
 }
 
 // alphabet is what a vocabulary starts with: the special tokens, then all bytes, in the order of the characters that show

@@ -43,12 +43,18 @@ func (f *answeringFlags) check(c *cobra.Command) error {
 	} else if err := f.Sampling.Validate(); err != nil {
 		return usagef("--%w", err)
 	}
-	for _, name := range []string{"max-length", "max-source"} {
-		if err := between(c, name, pipeline.MostTokens); err != nil {
-			return err
-		}
+	if err := checkLengths(c, f.MaxLength); err != nil {
+		return err
 	}
 	return checkExit(c, f.exit)
+}
+
+// checkLengths rejects lengths that cannot be meant. --max-length 0 is the default.
+func checkLengths(c *cobra.Command, maxLength int) error {
+	if err := (pipeline.DecodeOptions{MaxLength: maxLength}).Validate(); err != nil {
+		return usagef("--%w", err)
+	}
+	return between(c, "max-source", pipeline.MostTokens)
 }
 
 // exitFlags adds the criteria of when to stop computing.

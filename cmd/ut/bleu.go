@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"universal-transformer/bleu"
+	"universal-transformer/internal/archive"
 	"universal-transformer/internal/textfile"
 )
 
@@ -26,35 +27,36 @@ type scoredBLEU struct {
 }
 
 const bleuHelp = `bleu scores the translations in the file HYP ("-" for the standard input) against one or several
-references, a file each: line i of every file translates the same sentence. The scores are those of
-sacreBLEU 2.6.0, and so are the names of tokenizers and smoothing; the signature says how a score
-came about. Lines end at U+000A; white space at their right ends does not count.
+references, one file each: line i of every file translates the same sentence. Scores, options and the
+signature are those of sacreBLEU 2.6.0; the version in the signature is the sacreBLEU release whose
+scores are reproduced. Lines end at U+000A; white space at the end of a line is ignored, a byte order
+mark is not. Files may be compressed (.gz).
 
 Tokenizers (--tokenize):
-  13a    that of mteval-v13a, for Western languages: what is usually reported
-  intl   that of mteval-v14, which knows the punctuation of all scripts
-  none   what stands between white space: for text that is tokenized already
+  13a    as in mteval-v13a, for Western languages; this is what is usually reported
+  intl   as in mteval-v14, with the punctuation of all scripts
+  none   split at white space only, for text that is already tokenized
   char   characters
 
-Where n-grams of an order match nowhere, --smooth says what they count:
-  exp    half a match, a quarter if it is the second such order, and so on
-  floor  --smooth-value matches (0.1)
-  add-k  --smooth-value (1) is added to matches and totals of all orders but the first
-  none   nothing, and the score is 0
+Smoothing (--smooth), for n-gram orders without a match:
+  exp    counts half a match, a quarter for the second such order, and so on
+  floor  counts --smooth-value matches (default 0.1)
+  add-k  adds --smooth-value (default 1) to matches and totals of all orders but the first
+  none   no smoothing: the score is 0
 
-With --chrf it is chrF2, over n-grams of 1 to 6 characters; with --word-order 2 as well, chrF2++.
+--chrf computes chrF2 over character n-grams of orders 1 to 6; with --word-order 2, chrF2++.
 
 With --json: an object with the fields
   name               BLEU, or chrF2 and a plus for every word order
   score              0..100
-  signature          how it came about
+  signature          the settings, in sacreBLEU's form
 and, of BLEU only,
-  counts             n-grams that match, of orders 1 to 4, before smoothing
-  totals             n-grams of HYP, of orders 1 to 4, before smoothing
+  counts             matching n-grams of orders 1 to 4, including what add-k adds
+  totals             n-grams of HYP of orders 1 to 4, including what add-k adds
   precisions         in percent, after smoothing
-  brevity_penalty    what HYP is multiplied by for being shorter than REF
+  brevity_penalty    factor for a HYP that is shorter than the references
   hypothesis_length  tokens of HYP
-  reference_length   tokens of the references nearest in length`
+  reference_length   tokens of the references closest in length`
 
 func newBleu() *cobra.Command {
 	var f bleuFlags
@@ -113,8 +115,11 @@ func (f *bleuFlags) check(c *cobra.Command) error {
 		return usagef("--smooth-value is 0: it must be a positive number; --smooth none does not smooth")
 	}
 	f.chrF.Lowercase = f.bleu.Lowercase
-	if err := errors.Join(f.bleu.Validate(), f.chrF.Validate()); err != nil {
-		return usageError{err}
+	if err := f.bleu.Validate(); err != nil { // flags read the other fields
+		return usagef("--smooth-value: %w", err)
+	}
+	if err := f.chrF.Validate(); err != nil {
+		return usagef("--word-order: %w", err)
 	}
 	return nil
 }
@@ -156,15 +161,17 @@ func (f *bleuFlags) print(w io.Writer, line fmt.Stringer, object any, err error)
 
 // readText reads the lines of a file, or of the standard input if that is what it is called.
 func readText(c *cobra.Command, name string) ([]string, error) {
-	var text []byte
-	var err error
-	if name == "-" {
-		text, err = readAll(c.Context(), c.InOrStdin())
-	} else {
-		text, err = textfile.Read(name, textfile.Most)
+	file := io.NopCloser(c.InOrStdin())
+	if name != "-" {
+		var err error
+		if file, err = new(archive.Archive).Open(name); err != nil {
+			return nil, err
+		}
 	}
+	defer file.Close()
+	text, err := readAll(c.Context(), file)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", textName(name), err)
 	}
 	lines, err := bleu.Lines(string(text))
 	switch {
@@ -184,7 +191,7 @@ func textName(name string) string {
 	return name
 }
 
-// readAll reads everything there is, unless it is interrupted.
+// readAll reads everything there is, a byte order mark too, unless it is interrupted.
 func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	type result struct {
 		text []byte
@@ -192,10 +199,7 @@ func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		text, err := io.ReadAll(textfile.NewReader(r, textfile.Most))
-		if err != nil {
-			err = fmt.Errorf("%s: %w", textName("-"), err)
-		}
+		text, err := io.ReadAll(textfile.NewReaderWithMark(r, textfile.Most))
 		done <- result{text, err}
 	}()
 	select {

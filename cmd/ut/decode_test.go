@@ -163,7 +163,7 @@ func TestDecodeLimits(t *testing.T) {
 		args []string
 		same bool
 	}{
-		{[]string{"--max-length", "1"}, false}, {[]string{"--max-length", "66"}, true}, // 4 * 4 + 50
+		{[]string{"--max-length", "1"}, false}, {[]string{"--max-length", "66"}, true}, {[]string{"--max-length", "0"}, true}, // 4 * 4 + 50
 		{[]string{"--fixed-steps", "9"}, false}, {[]string{"--exit-steps", "1000"}, true},
 	} {
 		r := utReading(t, "1234\n", append([]string{"decode", trained(t)}, c.args...)...)
@@ -181,7 +181,7 @@ func TestDecodeLimits(t *testing.T) {
 		"--temperature is 0":                 {"--sample", "--temperature", "0"},
 		"--top-k is -1":                      {"--sample", "--top-k", "-1"},
 		"--top-p is 2":                       {"--sample", "--top-p", "2"},
-		"--max-length is 0":                  {"--max-length", "0"},
+		"--max-length is -1: give 1 to":      {"--max-length", "-1"},
 		"--exit-steps is 0":                  {"--exit-steps", "0"},
 		"--exit-steps is 1001":               {"--exit-steps", "1001"},
 		"--fixed-steps is 1001":              {"--fixed-steps", "1001"},

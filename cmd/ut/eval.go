@@ -231,7 +231,7 @@ func (f *evalFlags) writeErrors(m *pipeline.Model, e pipeline.Evaluation) error 
 		}
 		answered := answer.Text
 		if answered == "" {
-			answered = m.Vocabularies.TargetText(answer.Tokens)
+			answered = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(m.Vocabularies.TargetText(answer.Tokens))
 		}
 		fmt.Fprintf(&lines, "%s\t%s\t%s\n", source, target, answered)
 	}

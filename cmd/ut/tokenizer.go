@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"universal-transformer/internal/archive"
 	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/progress"
 	"universal-transformer/internal/textfile"
@@ -20,10 +21,17 @@ import (
 	"universal-transformer/vocab"
 )
 
-const tokenizerHelp = `tokenizer makes and uses vocabularies of pieces of words. train makes a byte-level BPE, as GPT-2's,
-in a tokenizer.json, which the libraries of Hugging Face read, too. encode and decode also read
-such files of others, and the sub-word vocabularies of tensor2tensor; what they would read
-differently than its makers meant, they refuse.`
+const tokenizerHelp = `tokenizer trains and applies subword vocabularies. train learns a byte-level BPE, as in GPT-2, and
+writes a tokenizer.json that the Hugging Face libraries can read. encode and decode also read other
+people's tokenizer.json files and the subword vocabulary files of tensor2tensor.
+
+Of the models that tokenizer.json allows, only byte-level BPE is supported: it is language-independent
+and lossless, and its ids are tested to equal those of the Python library tokenizers. WordPiece,
+Unigram (SentencePiece), and BPE with other pre-tokenizers or normalizers are rejected by name,
+because slightly different ids would degrade a model silently. To use such a vocabulary, either train
+a byte-level BPE on the same text, or split the text into pieces with its own library, separate them
+with blanks, and use the tokenizer whitespace (tasks table and text). Set truncation and padding to
+null in the file: they would change the ids.`
 
 func newTokenizer() *cobra.Command {
 	c := &cobra.Command{
@@ -42,9 +50,9 @@ func newTokenizerTrain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "train FILE...",
 		Short: "Make a vocabulary of the sub-words of a text",
-		Long: `train reads UTF-8 text, a sentence a line, and merges the pair of pieces that stand together most
-often, again and again, until there are as many tokens as wanted. The same text gives the same
-file. Padding has id 0, the end of a sequence id 1.`,
+		Long: `train reads UTF-8 text (also .gz), one sentence per line, and repeatedly merges the most frequent
+pair of adjacent tokens until the vocabulary has the wanted size. The same text gives the same file.
+Padding has id 0, the end of a sequence id 1.`,
 		Example: `  ut tokenizer train train.en train.de
   ut tokenizer train train.en train.de --size 32000 --min-count 2 --out en-de.json`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -114,7 +122,7 @@ func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out 
 		if err != nil {
 			return err
 		}
-		err = trainer.Count(readerFunc(func(p []byte) (int, error) {
+		plain, _, err := archive.Decompress(bufio.NewReaderSize(readerFunc(func(p []byte) (int, error) {
 			if err := c.Context().Err(); err != nil {
 				return 0, err
 			}
@@ -122,7 +130,10 @@ func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out 
 			read += int64(n)
 			line.Update(read >> 20)
 			return n, err
-		}))
+		}), 64<<10))
+		if err == nil {
+			err = trainer.Count(plain)
+		}
 		f.Close()
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)

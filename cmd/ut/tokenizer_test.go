@@ -11,7 +11,7 @@ import (
 func tokenizer(t *testing.T) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "tokenizer.json")
-	got := succeeds(t, "tokenizer", "train", write(t, "a", "low lower lowest"), write(t, "b", "new newer newest\n\n"), "--size", "264", "--out", out)
+	got := succeeds(t, "tokenizer", "train", write(t, "a", "low lower lowest"), write(t, "b.gz", zipped(t, "new newer newest\n\n")), "--size", "264", "--out", out)
 	if want := out + ": 264 tokens from 3 lines\n"; got != want {
 		t.Fatalf("train says %q, want %q", got, want)
 	}
@@ -58,6 +58,7 @@ func TestTokenizerErrors(t *testing.T) {
 		{"size", "", train(path, "--size", "9"), 2, []string{"--size is 9", "258"}},
 		{"min-count", "", train(path, "--min-count", "-1"), 2, []string{"--min-count is -1"}},
 		{"out is a source", "", train(path, "--out", path), 2, []string{"--out " + path}},
+		{"cut short", "", train(write(t, "cut.gz", zipped(t, "new newer newest")[:25])), 1, []string{"cut.gz: ", "unexpected EOF"}},
 		{"nowhere", "", train("nowhere"), 1, []string{"nowhere"}},
 		{"folder", "", train(filepath.Dir(path)), 1, []string{filepath.Dir(path), "folder"}},
 		{"no folder to write to", "", train(path, "--out", path+"/x/y"), 1, []string{path + "/x"}},

@@ -38,10 +38,8 @@ func newTranslate() *cobra.Command {
 			if err := how.Beam.Validate(); err != nil {
 				return usageError{err}
 			}
-			for _, name := range []string{"max-length", "max-source"} {
-				if err := between(c, name, pipeline.MostTokens); err != nil {
-					return err
-				}
+			if err := checkLengths(c, how.MaxLength); err != nil {
+				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
 				if err := m.CanDecode(); err != nil {
@@ -116,7 +114,7 @@ func translated(told *complaints, m *pipeline.Model, lines []input, how pipeline
 			return nil, err
 		}
 		for i, s := range together {
-			answers[s.at] = strings.NewReplacer("\n", " ", "\r", " ").Replace(found[i])
+			answers[s.at] = found[i]
 		}
 	}
 	return answers, nil

@@ -136,7 +136,7 @@ func TestTranslationMistakes(t *testing.T) {
 		arguments []string
 		want      string
 	}{
-		{[]string{"train", "translation", "--set", training("a.en", "a.de")}, "a.en has more lines than"},
+		{[]string{"train", "translation", "--set", training("a.en", "a.de")}, "line 2 of "},
 		{[]string{"train", "translation", "--set", training("a.en", "none")}, "none: no such file"},
 		{[]string{"train", "translation", "--set", training("wide", "wide")}, "it is UTF-16"},
 		{[]string{"train", "translation", "--set", "task.training=[]"}, "task.translation.training is empty"},
@@ -154,6 +154,7 @@ func TestTranslationMistakes(t *testing.T) {
 		{[]string{"translate", dir}, "is not a run directory"},
 		{[]string{"translate", dir, "--beam", "0"}, "beam width is 0"},
 		{[]string{"translate", dir, "--max-source", "0"}, "--max-source is 0"},
+		{[]string{"translate", dir, "--max-length", "-2"}, "--max-length is -2: give 1 to"},
 	} {
 		r := ut(t, append(c.arguments, map[bool][]string{true: {"--out", filepath.Join(dir, "run")}}[c.arguments[0] == "train"]...)...)
 		if r.code == 0 || !strings.Contains(r.stderr, c.want) || strings.Count(r.stderr, "\n") != 1 {

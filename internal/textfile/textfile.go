@@ -20,10 +20,16 @@ func NewReader(r io.Reader, most int64) io.Reader {
 	return &reader{r: bufio.NewReader(r), left: most, most: most, first: true}
 }
 
+// NewReaderWithMark is NewReader that gives a byte order mark as the character that it is.
+func NewReaderWithMark(r io.Reader, most int64) io.Reader {
+	return &reader{r: bufio.NewReader(r), left: most, most: most, first: true, mark: true}
+}
+
 type reader struct {
 	r          *bufio.Reader
 	left, most int64
 	first      bool
+	mark       bool // is text, too
 }
 
 func (t *reader) Read(p []byte) (n int, err error) {
@@ -32,7 +38,7 @@ func (t *reader) Read(p []byte) (n int, err error) {
 		if start, _ := t.r.Peek(2); bytes.Equal(start, []byte("\xff\xfe")) || bytes.Equal(start, []byte("\xfe\xff")) {
 			return 0, errUTF16
 		}
-		if start, _ := t.r.Peek(3); bytes.Equal(start, []byte("\xef\xbb\xbf")) {
+		if start, _ := t.r.Peek(3); bytes.Equal(start, []byte("\xef\xbb\xbf")) && !t.mark {
 			_, _ = t.r.Discard(3)
 		}
 	}

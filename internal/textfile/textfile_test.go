@@ -27,6 +27,9 @@ func TestRead(t *testing.T) {
 		if err := iotest.TestReader(textfile.NewReader(strings.NewReader(content), 5), []byte(want)); err != nil {
 			t.Errorf("%q: %v", content, err)
 		}
+		if err := iotest.TestReader(textfile.NewReaderWithMark(strings.NewReader(content), 9), []byte(content)); err != nil {
+			t.Errorf("%q with its mark: %v", content, err)
+		}
 	}
 	for content, want := range map[string]string{"123456": "larger than 5 bytes", "\xff\xfea\x00": "UTF-16", "\xfe\xff\x00a": "UTF-16"} {
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {

@@ -1,4 +1,4 @@
-"""Makes corpus.txt, tokenizer.json and golden.json with the Python library: pip install tokenizers==0.23.3"""
+"""Makes corpus.txt, tokenizer.json, golden.json, lacking.tokenizer.json and lacking.json with the Python library: pip install tokenizers==0.23.3"""
 
 import hashlib
 import json
@@ -80,3 +80,22 @@ with open("golden.json", "w", encoding="utf8", newline="\n") as f:
     f.write('\n],\n"decoded": [\n')
     f.write(",\n".join(json.dumps(d, ensure_ascii=True) for d in decoded))
     f.write("\n]}\n")
+
+# A vocabulary that lacks bytes: they become unk_token, one for several if fuse_unk, or nothing.
+lacking = Tokenizer(models.BPE())
+lacking.pre_tokenizer, lacking.decoder = tokenizer.pre_tokenizer, tokenizer.decoder
+lacking.train_from_iterator(["a dog and a cat and the dogs", "die Hunde \u00fcben", "aaaa aaa <unk>"], trainers.BpeTrainer(
+    vocab_size=60, min_frequency=0, show_progress=False, special_tokens=["<pad>", "<end>", "<unk>"]))
+lacking.save("lacking.tokenizer.json", pretty=True)
+cases = []
+for unk, fuse in ((None, False), ("<unk>", False), ("<unk>", True), ("a", False), ("a", True)):
+    parts = json.loads(lacking.to_str())
+    parts["model"].update(unk_token=unk, fuse_unk=fuse)
+    variant = Tokenizer.from_str(json.dumps(parts))  # what is changed in place keeps words that it has seen
+    random.seed(3)
+    for line in ["a dog", "zz azaz zdogz", "z", "\u2603\u2603 \u00fc\u00e4\u00f6 \U0001f642", "q< unk>q", "Zoe and the doggs!", "xaxaxaxa azaza"] + [
+            "".join(random.choice("adogn zx\u00fc\u2603 ") for _ in range(random.randint(1, 20))) for _ in range(20)]:
+        ids = variant.encode(line).ids
+        cases.append({"unk": unk or "", "fuse": fuse, "text": line, "ids": ids, "back": variant.decode(ids)})
+with open("lacking.json", "w", encoding="utf8", newline="\n") as f:
+    f.write("[\n" + ",\n".join(json.dumps(c, ensure_ascii=True) for c in cases) + "\n]\n")

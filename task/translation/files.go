@@ -151,7 +151,7 @@ func both(a, b *lines) (source, target string, err error) {
 		if first == io.EOF {
 			a, b = b, a
 		}
-		return "", "", fmt.Errorf("%s has more lines than %s, which ends after %d: line for line they must belong together", a.name, b.name, b.count)
+		return "", "", fmt.Errorf("line %d of %s has no partner: %s ends after line %d, and line for line they must belong together", a.count, a.name, b.name, b.count)
 	}
 	for _, err := range []error{first, second} {
 		if err != nil && !errors.Is(err, errLong) {

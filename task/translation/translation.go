@@ -73,15 +73,18 @@ func (c Translation) String() string {
 	return c.Training[0].String()
 }
 
-// Validate names the field that is missing or out of range.
+// Validate names the first field that is missing or out of range.
 func (c Translation) Validate() error {
 	if len(c.Training) == 0 {
 		return errors.New(`training is empty: name files, as in [{"source": "train.en", "target": "train.de"}]`)
 	}
-	for name, list := range map[string][]Corpus{"training": c.Training, "validation": c.Validation, "test": c.Test} {
-		for i, corpus := range list {
+	for _, field := range []struct {
+		name string
+		list []Corpus
+	}{{"training", c.Training}, {"validation", c.Validation}, {"test", c.Test}} {
+		for i, corpus := range field.list {
 			if err := corpus.validate(); err != nil {
-				return fmt.Errorf("%s[%d] %w", name, i, err)
+				return fmt.Errorf("%s[%d] %w", field.name, i, err)
 			}
 		}
 	}
@@ -90,6 +93,11 @@ func (c Translation) Validate() error {
 		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
 	case c.HeldOut > 0 && len(c.Validation) > 0 && len(c.Test) > 0:
 		return fmt.Errorf("held_out is %v, but validation and test have files: leave it out", c.HeldOut)
+	}
+	if err := c.Check(vocab.Subwords); err != nil {
+		return err
+	}
+	switch {
 	case !(c.BPEDropout >= 0 && c.BPEDropout < 1):
 		return fmt.Errorf("bpe_dropout is %v: it must be at least 0 and below 1", c.BPEDropout)
 	case c.MaxLength < 0 || c.MaxLength > longestHeldOut:
@@ -98,7 +106,7 @@ func (c Translation) Validate() error {
 	if err := c.BLEU.Validate(); err != nil {
 		return fmt.Errorf("bleu: %w", err)
 	}
-	return c.Check(vocab.Subwords)
+	return nil
 }
 
 func (c Translation) resolved() Translation {
@@ -113,7 +121,8 @@ func (c Translation) resolved() Translation {
 
 // Measure decodes and computes BLEU.
 func (c Translation) Measure(v task.Vocabularies) task.Measure {
-	return task.DecodedBLEU{Config: bleu.Config{Tokenizer: c.BLEU}, Text: v.TargetText}
+	line := func(ids []vocab.ID) string { return strings.ReplaceAll(v.TargetText(ids), "\n", " ") } // as ut translate writes it
+	return task.DecodedBLEU{Config: bleu.Config{Tokenizer: c.BLEU}, Text: line}
 }
 
 // Reader reads lines, and files of pairs: with a tab, or two files with a comma between their names.
