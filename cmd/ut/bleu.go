@@ -27,10 +27,10 @@ type scoredBLEU struct {
 }
 
 const bleuHelp = `bleu scores the translations in the file HYP ("-" for the standard input) against one or several
-references, one file each: line i of every file translates the same sentence. Scores, options and the
-signature are those of sacreBLEU 2.6.0; the version in the signature is the sacreBLEU release whose
-scores are reproduced. Lines end at U+000A; white space at the end of a line is ignored, a byte order
-mark is not. Files may be compressed (.gz).
+references, one file each: line i of every file translates the same sentence. Scores, options and
+the signature are those of sacreBLEU 2.6.0; the version in the signature is the sacreBLEU release
+whose scores are reproduced. Lines end at U+000A; white space at the end of a line is ignored, a
+byte order mark is not. Files may be compressed (.gz).
 
 Tokenizers (--tokenize):
   13a    as in mteval-v13a, for Western languages; this is what is usually reported

@@ -25,13 +25,13 @@ const tokenizerHelp = `tokenizer trains and applies subword vocabularies. train 
 writes a tokenizer.json that the Hugging Face libraries can read. encode and decode also read other
 people's tokenizer.json files and the subword vocabulary files of tensor2tensor.
 
-Of the models that tokenizer.json allows, only byte-level BPE is supported: it is language-independent
-and lossless, and its ids are tested to equal those of the Python library tokenizers. WordPiece,
-Unigram (SentencePiece), and BPE with other pre-tokenizers or normalizers are rejected by name,
-because slightly different ids would degrade a model silently. To use such a vocabulary, either train
-a byte-level BPE on the same text, or split the text into pieces with its own library, separate them
-with blanks, and use the tokenizer whitespace (tasks table and text). Set truncation and padding to
-null in the file: they would change the ids.`
+Of the models that tokenizer.json allows, only byte-level BPE is supported: it is language-
+independent and lossless, and its ids are tested to equal those of the Python library tokenizers.
+WordPiece, Unigram (SentencePiece), and BPE with other pre-tokenizers or normalizers are rejected
+by name, because slightly different ids would degrade a model silently. To use such a vocabulary,
+either train a byte-level BPE on the same text, or split the text into pieces with its own
+library, separate them with blanks, and use the tokenizer whitespace (tasks table and text). Set
+truncation and padding to null in the file: they would change the ids.`
 
 func newTokenizer() *cobra.Command {
 	c := &cobra.Command{
