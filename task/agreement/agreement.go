@@ -1,14 +1,15 @@
-// Package agreement is subject-verb agreement (Linzen, Dupoux and Goldberg, "Assessing the Ability of LSTMs to Learn
-// Syntax-Sensitive Dependencies", 2016), section 3.2 of the paper: what number a verb has, whose subject stands far before it.
+// Package agreement is subject-verb agreement (Linzen, Dupoux and Goldberg, "Assessing the Ability of LSTMs to Learn Syntax-Sensitive
+// Dependencies", 2016), section 3.2 of the paper: predicting the number of a verb from its subject, which may be far away.
 //
 //	the keys to the old cabinet -> VBP, plural: "cabinet", the only noun between, is an attractor
 //
-// There are four tasks. [Number] and [Classes] read the files that hold the words before a verb, its preamble, and its tag, VBZ or
-// VBP, but not the verb; as a language model, which goes on with the tag, and as a classifier. [Verbs] reads the authors' own table
-// of whole sentences and ranks the two forms of a verb: the paper's measure. [Pairs] ranks whole sentences in both forms.
+// There are four tasks. [Number] and [Classes] read the files that contain the words before a verb, its preamble, and its tag, VBZ or
+// VBP, but not the verb: as a language model that continues with the tag, and as a classifier. [Verbs] reads the authors' own table of
+// whole sentences and ranks the two forms of a verb: the paper's measure. [Pairs] ranks whole sentences with both forms.
 //
-// Answers are counted by the number of attractors: nouns between subject and verb that have the other number. Beside every share
-// stand three figures to read it by: the mean over singular and plural verbs, what "always plural" would have, which at four
+// Accuracies are reported by the number of attractors: nouns between subject and verb that have the other number. Each accuracy comes
+// with three reference values: the balanced accuracy (mean over singular and plural verbs), the accuracy of always answering plural,
+// which at four attractors is close to that of the best models, and that of answering the number of the last word. See [Measure].
 // attractors is nearly what the best models have, and what the number of the last word would have. See [Measure].
 package agreement
 
@@ -27,17 +28,17 @@ const (
 	plural   = "VBP"
 )
 
-// A Regime says which rows of the numpred files are trained on.
+// A Regime determines which rows of the numpred files are used for training.
 type Regime string
 
-// The regimes there are.
+// The regimes.
 const (
 	Natural  Regime = "natural"  // nine tenths of numpred.val, with as many attractors as sentences have
 	Enriched Regime = "enriched" // and four fifths of numpred.test.1: not to be compared with the paper's table 2
 	Full     Regime = "full"     // numpred.train, for who has it; numpred.val validates
 )
 
-// Validate is an error for a regime that there is not.
+// Validate returns an error for an unknown regime.
 func (r Regime) Validate() error {
 	if r != Natural && r != Enriched && r != Full {
 		return fmt.Errorf("regime is %q: it must be one of %s, %s, %s", string(r), Natural, Enriched, Full)
@@ -45,7 +46,7 @@ func (r Regime) Validate() error {
 	return nil
 }
 
-// note is what a reader of figures must know of a regime.
+// note returns a remark on results in a regime.
 func (r Regime) note() string {
 	switch r {
 	case Full:
@@ -56,27 +57,27 @@ func (r Regime) note() string {
 	return "natural: trained on about a tenth of the rows that the paper trains on"
 }
 
-// Number is next-token number prediction: a language model reads a preamble and goes on with the tag of the verb. It learns all of
-// the preamble too. It is not the ranking of verb forms: the files have no verbs.
+// Number is next-token number prediction: a language model reads a preamble and predicts the tag of the verb. It is trained on the whole
+// preamble too. It does not rank verb forms, because the files contain no verbs.
 type Number struct {
 	Path     string `json:"path" file:"any"` // the folder with numpred.val, numpred.test.1 ... numpred.test.5, and, if there, numpred.test.0
 	Regime   Regime `json:"regime"`          // "natural", "enriched" or "full"
 	MinCount int    `json:"min_count"`       // rarer words of the training part become <unknown>; 0 means 1
-	// Extended is the share of the rows trained on that are read with one to four prepositional phrases of other rows before the verb:
-	// more attractors than there are in training, and the same verb.
+	// Extended is the fraction of training rows in which one to four prepositional phrases from other rows are inserted before the verb:
+	// this gives more attractors than the data contain, for the same verb.
 	Extended float64 `json:"extended,omitzero"`
 }
 
-// Classes is the same with two classes: a model reads all of a preamble and answers VBZ or VBP.
+// Classes is the same with two classes: a model reads the whole preamble and answers VBZ or VBP.
 type Classes Number
 
-// Kind is task.LanguageModeling.
+// Kind returns task.LanguageModeling.
 func (Number) Kind() task.Kind { return task.LanguageModeling }
 
-// Kind is task.Classification.
+// Kind returns task.Classification.
 func (Classes) Kind() task.Kind { return task.Classification }
 
-// Validate names the field that is missing or out of range.
+// Validate returns an error that names the first missing or invalid field.
 func (c Number) Validate() error {
 	if c.Path == "" {
 		return errors.New("path is empty: name the folder with numpred.val and numpred.test.1 to numpred.test.5")
@@ -90,15 +91,15 @@ func (c Number) Validate() error {
 	return c.Regime.Validate()
 }
 
-// Validate names the field that is missing or out of range.
+// Validate returns an error that names the first missing or invalid field.
 func (c Classes) Validate() error { return Number(c).Validate() }
 
-// String says what is learned, and in which regime.
+// String describes the task and its regime.
 func (c Number) String() string {
 	return fmt.Sprintf("agreement, next-token number prediction, %s", c.Regime)
 }
 
-// String says what is learned, and in which regime.
+// String describes the task and its regime.
 func (c Classes) String() string { return fmt.Sprintf("agreement, two classes, %s", c.Regime) }
 
 // Open reads the files.
@@ -121,7 +122,7 @@ func (c Classes) Measure(v task.Vocabularies) task.Measure {
 	return &Measure{coding: coding{form{classes: true}, v}, Notes: []string{c.Regime.note()}}
 }
 
-// Reader reads preambles, and texts to score; files are numpred files, whose rows have K attractors if the name is numpred.test.K.
+// Reader reads preambles, and texts to score; files are numpred files. The rows of a file named numpred.test.K have K attractors.
 func (Number) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Prompt, Open: true, FileOf: coding{form{}, v}.file(numpredFile)}
 }
@@ -134,13 +135,13 @@ func (Classes) Reader(v task.Vocabularies) task.Reader {
 // classReader is a LineReader whose targets are classes.
 type classReader struct{ task.LineReader }
 
-// Target is the class of a tag.
+// Target returns the class of a tag.
 func (r classReader) Target(tag string) ([]vocab.ID, error) {
 	return r.Vocabularies.Target.Encode([]string{tag})
 }
 
-// read divides the rows. Parts are chosen by a hash of the preamble, so that all rows of a preamble are in one part; of the files to
-// test with, rows whose preamble may be trained on are left out.
+// read splits the rows by a hash of the preamble, so that all rows with the same preamble are in one part. Rows of the test files whose
+// preamble may occur in training are left out.
 func (c Number) read() (d division, err error) {
 	rows, err := readNumpred(filepath.Join(c.Path, "numpred.val"))
 	if err != nil {

@@ -7,20 +7,20 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A form is what a model sees of a row. The zero value is for a language model that reads up to the verb.
+// A form determines what a model sees of a row. The zero value is for a language model that reads up to the verb.
 type form struct {
 	classes bool // a source, the preamble, and a class
 	whole   bool // a language model reads the whole sentence and its End
 	ranked  bool // by the probability of the whole sentence, not of the verb alone
 }
 
-// A coding is how rows become ids.
+// A coding converts rows to ids.
 type coding struct {
 	form
 	v task.Vocabularies
 }
 
-// example makes ids of a row, which is their origin.
+// example encodes a row, which becomes the example's origin.
 func (c coding) example(r row) task.Example {
 	words := r.words()
 	switch {
@@ -36,7 +36,7 @@ func (c coding) example(r row) task.Example {
 	return task.Example{Target: target, Origin: r}
 }
 
-// examples makes ids of rows.
+// examples encodes rows.
 func (c coding) examples(rows []row) []task.Example {
 	examples := make([]task.Example, len(rows))
 	for i, r := range rows {
@@ -45,7 +45,7 @@ func (c coding) examples(rows []row) []task.Example {
 	return examples
 }
 
-// file reads the examples of a file, and says what was left out and how many of their words are unknown.
+// file reads the examples of a file, and notes what was left out and how many of their words are unknown.
 func (c coding) file(read func(path string) (rows []row, leftOut string, err error)) func(string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
 		rows, leftOut, err := read(path)
@@ -62,7 +62,7 @@ func (c coding) file(read func(path string) (rows []row, leftOut string, err err
 	}
 }
 
-// reads is the vocabulary of what is read.
+// reads returns the vocabulary of the input.
 func (c coding) reads() *vocab.Vocabulary {
 	if c.classes {
 		return c.v.Source
@@ -70,7 +70,7 @@ func (c coding) reads() *vocab.Vocabulary {
 	return c.v.Target
 }
 
-// numberRow is the row of a preamble and a tag.
+// numberRow makes a row from a preamble and a tag.
 func numberRow(words []string) row {
 	r := row{text: strings.Join(words, " "), verb: len(words) - 1, other: plural, attractors: unlabelled}
 	if words[r.verb] == plural {

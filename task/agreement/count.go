@@ -2,19 +2,19 @@ package agreement
 
 import "io"
 
-// CountNumpred is how many rows a numpred file has.
+// CountNumpred returns the number of rows of a numpred file.
 func CountNumpred(path string) (int, error) {
 	rows, err := readNumpred(path)
 	return len(rows), err
 }
 
-// CountDependencies is how many rows the authors' table has, those that are left out included.
+// CountDependencies returns the number of rows of the authors' table, including those that are not used.
 func CountDependencies(path string) (int, error) {
 	all, err := readFile(path, parseDependencies)
 	return len(all.rows) + all.long + all.replaced + all.misplaced, err
 }
 
-// CountGold is how many verbs a file of them has.
+// CountGold returns the number of verbs in a .gold file.
 func CountGold(path string) (n int, err error) {
 	_, err = readFile(path, func(name string, r io.Reader) (none struct{}, err error) {
 		return none, eachLine(name, r, func(string) error { n++; return nil })
@@ -22,7 +22,7 @@ func CountGold(path string) (n int, err error) {
 	return n, err
 }
 
-// CountPairs is how many pairs a file of sentences and the one of verbs beside it have, those that are left out included.
+// CountPairs returns the number of pairs in a .text file and the .gold file next to it, including those that are not used.
 func CountPairs(path string) (int, error) {
 	all, err := readGold(path)
 	return len(all), err

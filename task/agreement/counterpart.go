@@ -2,14 +2,14 @@ package agreement
 
 import "strings"
 
-// irregular verbs, from singular to plural, and those in "ie", whose singular is spelled like that of verbs in "y".
+// irregular verbs, singular to plural, and those in "ie", whose singular is spelled like that of verbs in "y".
 var irregular = map[string]string{
 	"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go",
 	"belies": "belie", "dies": "die", "lies": "lie", "ties": "tie", "underlies": "underlie", "vies": "vie",
 }
 
-// Plural is the plural form of a singular verb of the present tense: "is", "are"; "tries", "try"; "passes", "pass"; "keeps", "keep".
-// False if the word does not end like one.
+// Plural returns the plural form of a singular verb in the present tense: "is", "are"; "tries", "try"; "passes", "pass"; "keeps", "keep".
+// It returns false if the word does not look like one.
 func Plural(verb string) (string, bool) {
 	if form, is := irregular[verb]; is {
 		return form, true
@@ -26,7 +26,7 @@ func Plural(verb string) (string, bool) {
 	return stem, is && stem != ""
 }
 
-// Singular is the singular form of a plural verb of the present tense, by the same rule read backwards.
+// Singular returns the singular form of a plural verb in the present tense, by the inverse rule.
 func Singular(verb string) string {
 	for singular, plural := range irregular {
 		if verb == plural {
@@ -44,7 +44,7 @@ func Singular(verb string) string {
 	return verb + "s"
 }
 
-// counterpart is the other form of a verb.
+// counterpart returns the other form of a verb.
 func counterpart(verb string, isPlural bool) (string, bool) {
 	if isPlural {
 		return Singular(verb), verb != ""

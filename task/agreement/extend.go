@@ -10,7 +10,7 @@ const (
 	longestPhrase = 6 // words
 )
 
-// prepositions begin the phrases that rows are extended by.
+// prepositions begin the inserted phrases.
 var prepositions = func() map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields("about against among at behind between by during for from in near of on over to under with within") {
@@ -19,7 +19,7 @@ var prepositions = func() map[string]bool {
 	return set
 }()
 
-// phrases are the ends of preambles that begin with a preposition, of two words at least, as often as they occur.
+// phrases lists the ends of preambles that begin with a preposition and have at least two words, with repetitions.
 func phrases(rows []row) (list [][]string) {
 	for _, r := range rows {
 		words := r.words()[:r.verb]
@@ -32,8 +32,8 @@ func phrases(rows []row) (list [][]string) {
 	return list
 }
 
-// extended is r with one to four phrases of other rows between its preamble and its verb, as long as its preamble has no more than
-// longest words. The number of the verb stays, and there may be more attractors than any row has:
+// extended returns r with one to four phrases of other rows inserted between its preamble and its verb, while the preamble has at most
+// longest words. The number of the verb stays the same, and there may be more attractors than in any row:
 //
 //	the keys + to the cabinet + of the house -> VBP
 func extended(r row, with [][]string, longest int, rng *rand.Rand) row {

@@ -20,7 +20,7 @@ const (
 	largestFile = 4 << 30 // more than a laptop can train on
 )
 
-// eachLine hands out the lines of a text, from 1. An error names the text and the line.
+// eachLine calls do with the lines of a text. Errors name the text and the line, from 1.
 func eachLine(name string, r io.Reader, do func(line string) error) error {
 	lines := bufio.NewScanner(textfile.NewReader(r, largestFile))
 	lines.Buffer(nil, longestLine)
@@ -44,7 +44,7 @@ func eachLine(name string, r io.Reader, do func(line string) error) error {
 	return nil
 }
 
-// tokens are the words of a text, none of which may be spelled like what a vocabulary reserves.
+// tokens returns the words of a text. A reserved spelling among them is an error.
 func tokens(text string) ([]string, error) {
 	if !utf8.ValidString(text) {
 		return nil, errors.New("not valid UTF-8")
@@ -73,7 +73,8 @@ func readFile[T any](path string, parse func(name string, r io.Reader) (T, error
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// readNumpred reads a numpred file. Rows of numpred.test.K have K attractors, no other noun stands between; of others that is not known.
+// readNumpred reads a numpred file. Rows of numpred.test.K have K attractors and no other nouns in between; for other files this is
+// unknown.
 func readNumpred(path string) ([]row, error) {
 	rows, err := readFile(path, parseNumpred)
 	if k, is := strings.CutPrefix(filepath.Base(path), "numpred.test."); is {

@@ -9,22 +9,22 @@ import (
 	"universal-transformer/task"
 )
 
-// A Measure is the share of verbs whose number was found, by attractors: "3 attractors". Beside each stand "3 balanced", the mean of
-// the shares of singular and of plural verbs; "3 always plural", what that answer would have; and "3 last word", what the number of
-// the word before the verb would have, plural if it is a plural tag or ends in one s; where forms of verbs are ranked, "3 more
-// frequent" is what the form that training has more often would have. "total" is of all rows, "homogeneous" of
-// those whose attractors are known, where that is less. Of two equally probable forms none was found.
+// A Measure is the accuracy of the predicted number of verbs, by attractors: "3 attractors". Each comes with "3 balanced", the mean of
+// the accuracies on singular and on plural verbs; "3 always plural", the accuracy of that answer; and "3 last word", the accuracy of the
+// number of the word before the verb, plural if it has a plural tag or ends in a single s. If verb forms are ranked, "3 more frequent" is
+// the accuracy of the form that is more frequent in training. "total" covers all rows, "homogeneous" those with known attractors, if
+// these are fewer. A tie between the two forms counts as wrong.
 //
-// Ids do not tell verbs and attractors, the origin of an example does: one without is not counted.
+// Verbs and attractors come from the origin of an example; examples without an origin are not counted.
 type Measure struct {
 	coding
 	Notes []string
 }
 
-// WholeSet says that a sample has too few rows with many attractors.
+// WholeSet marks the measure: a sample would have too few rows with many attractors.
 func (*Measure) WholeSet() {}
 
-// Measure classifies, or scores every example in both of its forms.
+// Measure classifies, or scores every example with both forms of its verb.
 func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task.Example) (task.Measurement, error) {
 	rows := m.rows(examples)
 	var result task.Measurement
@@ -55,7 +55,7 @@ func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task
 	return result, nil
 }
 
-// rows are those that examples were made from; nil where that is not known, or where a model cannot rank the verb's two forms.
+// rows returns the rows of examples; nil if a row is unknown, or if a model cannot rank the verb's two forms.
 func (m *Measure) rows(examples []task.Example) []*row {
 	rows := make([]*row, len(examples))
 	for i, e := range examples {
@@ -66,14 +66,14 @@ func (m *Measure) rows(examples []task.Example) []*row {
 	return rows
 }
 
-// knows tells whether the vocabulary has both forms.
+// knows reports whether the vocabulary contains both forms.
 func (m *Measure) knows(r row) bool {
 	_, known := m.v.Target.ID(r.words()[r.verb])
 	_, other := m.v.Target.ID(r.other)
 	return known && other
 }
 
-// moreFrequent tells whether the verb that stands there is more frequent in training than its other form: ids follow frequency.
+// moreFrequent reports whether a row's verb is more frequent in training than its other form: ids are ordered by frequency.
 func (m *Measure) moreFrequent(r row) bool {
 	if !m.whole {
 		return false
@@ -83,7 +83,7 @@ func (m *Measure) moreFrequent(r row) bool {
 	return verb < other
 }
 
-// rank scores examples as they are and with the other form of their verb.
+// rank scores examples as they are, and with the other form of their verb.
 func (m *Measure) rank(ctx context.Context, model task.Model, examples []task.Example, rows []*row) (task.Measurement, error) {
 	var both []task.Example
 	for i, r := range rows {
@@ -119,7 +119,7 @@ func (m *Measure) rank(ctx context.Context, model task.Model, examples []task.Ex
 	return result, nil
 }
 
-// logProb is what is compared: of the verb, or of the whole sentence.
+// logProb returns the log-probability to compare: of the verb, or of the whole sentence.
 func (m *Measure) logProb(s task.Scored, verb int) (sum float64) {
 	if !m.ranked {
 		return s.LogProbs[verb]
@@ -130,7 +130,7 @@ func (m *Measure) logProb(s task.Scored, verb int) (sum float64) {
 	return sum
 }
 
-// A tally is counts by attractors, of all rows, and of those whose attractors are known.
+// A tally holds counts by number of attractors, for all rows, and for those with known attractors.
 type tally map[int]*count
 
 const (
@@ -138,7 +138,7 @@ const (
 	homogeneous = -2
 )
 
-// A count is of answers: of singular and of plural verbs, those of the last word, and those of the more frequent form.
+// A count counts correct answers on singular and on plural verbs, and those of the last word and of the more frequent form.
 type count struct {
 	singular, plural, lastWord, frequent score.Accuracy
 }
@@ -170,7 +170,7 @@ func (t tally) add(r row, correct, moreFrequent bool) {
 	}
 }
 
-// metrics are four figures of every group that has rows, five where forms are ranked.
+// metrics returns four metrics of every group that has rows, five if forms are ranked.
 func (t tally) metrics(ranked bool) (list []score.Metric) {
 	for k := 0; k <= mostAttractors; k++ {
 		name := fmt.Sprint(k)
@@ -182,7 +182,7 @@ func (t tally) metrics(ranked bool) (list []score.Metric) {
 	return append(list, t[everything].metrics("total", "total", ranked)...)
 }
 
-// metrics are the share itself, and what to read it by.
+// metrics returns the accuracy itself and its reference values.
 func (c *count) metrics(name, short string, ranked bool) []score.Metric {
 	if c == nil {
 		return nil

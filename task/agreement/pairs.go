@@ -15,9 +15,9 @@ import (
 	"universal-transformer/task"
 )
 
-// Pairs ranks sentences: a language model that learned a text of one's own should find a sentence more probable than the same
-// sentence with the other form of its verb. The pairs are for the test only. A text of other words than theirs, which are lower case
-// and split as the Penn Treebank splits, is measured by what it lacks.
+// Pairs ranks sentences: a language model trained on the user's own text should assign a sentence a higher probability than the same
+// sentence with the other form of its verb. The pairs are used for testing only. They are lower-cased and tokenized as in the Penn
+// Treebank; a training text with other conventions or another vocabulary lowers the result.
 type Pairs struct {
 	Path     string `json:"path" file:"any"` // a sentence a line, each ending in <eos>: NAME.text; NAME.gold beside it has the verbs
 	Text     string `json:"text" file:"any"` // what to learn: a file, a sentence a line, words with spaces between; or a folder of books, .txt files
@@ -30,13 +30,13 @@ const (
 	ending   = "<eos>"
 )
 
-// Kind is task.LanguageModeling.
+// Kind returns task.LanguageModeling.
 func (Pairs) Kind() task.Kind { return task.LanguageModeling }
 
-// String says what is measured.
+// String names the task.
 func (Pairs) String() string { return "agreement, ranking of sentence pairs" }
 
-// Validate names the field that is missing or out of range.
+// Validate returns an error that names the first missing or invalid field.
 func (c Pairs) Validate() error {
 	switch {
 	case !strings.HasSuffix(c.Path, textFile):
@@ -59,12 +59,12 @@ func (c Pairs) Measure(v task.Vocabularies) task.Measure {
 	return &Measure{coding: coding{pairForm, v}}
 }
 
-// Reader reads prompts, and sentences to score; files are files of sentences with their verbs beside them.
+// Reader reads prompts, and sentences to score; files are .text files with their .gold files next to them.
 func (Pairs) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Prompt, FileOf: coding{pairForm, v}.file(readPairs)}
 }
 
-// read holds out a twentieth of the text to validate with. Sentences of pairs, and what is too long, are not learned.
+// read holds out a twentieth of the text for validation. Sentences that occur in pairs, or are too long, are not trained on.
 func (c Pairs) read() (d division, err error) {
 	var leftOut string
 	if d.test, leftOut, err = readPairs(c.Path); err != nil {
@@ -98,7 +98,7 @@ func (c Pairs) read() (d division, err error) {
 	return d, nil
 }
 
-// readPairs reads a file of sentences and the one of verbs beside it. Pairs of which neither form is the other's plural are left out.
+// readPairs reads a .text file and the .gold file next to it. Pairs in which neither form is the other's plural are left out.
 func readPairs(path string) (rows []row, leftOut string, err error) {
 	all, err := readGold(path)
 	for _, r := range all {
@@ -122,7 +122,7 @@ func readGold(path string) ([]row, error) {
 	return readFile(gold, func(name string, r io.Reader) ([]row, error) { return parseGold(name, r, sentences) })
 }
 
-// readText is the sentences of a file, one a line, or of all books of a folder, whose prose is split as the pairs are.
+// readText returns the sentences of a file, one per line, or of all books of a folder, tokenized like the pairs.
 func readText(path string) (sentences [][]string, err error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
@@ -142,7 +142,7 @@ func readText(path string) (sentences [][]string, err error) {
 	return sentences, err
 }
 
-// parseSentences reads a sentence a line, without its ending. Empty lines of a text are no sentences.
+// parseSentences reads one sentence per line, without its line ending. Empty lines of a text are skipped.
 func parseSentences(name string, r io.Reader) (sentences [][]string, err error) {
 	err = eachLine(name, r, func(line string) error {
 		line = strings.TrimSuffix(strings.TrimSpace(line), ending)
@@ -156,8 +156,8 @@ func parseSentences(name string, r io.Reader) (sentences [][]string, err error) 
 	return sentences, err
 }
 
-// parseGold reads a line for every sentence: the verb's place from 0, its right and its wrong form, the number of attractors. Forms
-// are read as lower case, in the sentence too. Where neither form is the plural of the other, the row has no other form.
+// parseGold reads one line per sentence: the verb's index from 0, its right and its wrong form, and the number of attractors. Forms are
+// lower-cased, in the sentence too. If neither form is the plural of the other, the row has no other form.
 func parseGold(name string, r io.Reader, sentences [][]string) (rows []row, err error) {
 	err = eachLine(name, r, func(line string) error {
 		if len(rows) == len(sentences) {

@@ -27,13 +27,13 @@ func (r row) words() []string { return strings.Split(r.text, " ") }
 // preamble is the words before the verb.
 func (r row) preamble() string { return strings.Join(r.words()[:r.verb], " ") }
 
-// bucket is one of n, the same for all rows of a preamble.
+// bucket returns one of n buckets, the same for all rows with the same preamble.
 func (r row) bucket(n uint64) uint64 { return bucket(r.preamble(), n) }
 
-// bucket is a number below n that only depends on the text.
+// bucket returns a number below n that depends only on the text.
 func bucket(text string, n uint64) uint64 { return seed.Derive(0, "agreement/split/"+text, 0) % n }
 
-// lastWord tells whether the word before the verb looks like a plural noun: a tag of one, or a word with a single s at its end.
+// lastWord reports whether the word before the verb looks like a plural noun: a tag of one, or a word that ends in a single s.
 func (r row) lastWord() bool {
 	if r.verb == 0 {
 		return false
@@ -51,13 +51,13 @@ func preambles(rows []row) map[string]bool {
 	return set
 }
 
-// A division is what a task trains on and what it holds out.
+// A division is the rows used for training and those held out.
 type division struct {
 	training, validation, test []row
 	notes                      []string
 }
 
-// addTest adds rows to the test but for those whose preamble stands in another part.
+// addTest adds rows to the test, except those whose preamble occurs in another part.
 func (d *division) addTest(rows []row) {
 	known, shared := preambles(append(d.training[:len(d.training):len(d.training)], d.validation...)), 0
 	for _, r := range rows {

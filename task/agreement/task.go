@@ -10,7 +10,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A Task is the rows of one definition. It does not change, so it may be shared.
+// A Task holds the rows of one definition. It is immutable and may be shared.
 type Task struct {
 	division
 	coding
@@ -22,7 +22,7 @@ type Task struct {
 
 var _ task.Task = (*Task)(nil)
 
-// open reads and encodes what a definition names.
+// open reads and encodes the files of a definition.
 func open(c task.Definition, f form, minCount int, share float64, read func() (division, error)) (task.Task, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func open(c task.Definition, f form, minCount int, share float64, read func() (d
 	return t, nil
 }
 
-// vocabularies are the words of what is trained on, and the two classes.
+// vocabularies returns the words of the training data, and the two classes.
 func vocabularies(f form, training []row, minCount int) (v task.Vocabularies, err error) {
 	v.Tokenizer = vocab.Whitespace
 	words := func(yield func([]string) bool) {
@@ -76,7 +76,7 @@ func vocabularies(f form, training []row, minCount int) (v task.Vocabularies, er
 	return v, err
 }
 
-// counts says how many rows there are, and of the test how many with how many attractors.
+// counts describes the number of rows, and for the test the number with each number of attractors.
 func (t *Task) counts() string {
 	var with []string
 	for k := 0; k <= mostAttractors; k++ {
@@ -94,7 +94,7 @@ func (t *Task) counts() string {
 		len(t.training), len(t.validation), len(t.test), strings.Join(with, ", "))
 }
 
-// unknown says how many words of rows the vocabulary does not have.
+// unknown describes how many words of the rows are not in the vocabulary.
 func (c coding) unknown(rows []row) string {
 	all, unknown := 0, 0
 	for _, r := range rows {
@@ -108,19 +108,19 @@ func (c coding) unknown(rows []row) string {
 	return fmt.Sprintf("%d of %d words are <unknown>: training does not have them", unknown, all)
 }
 
-// Name says which rows, and in what form.
+// Name describes the rows and their form.
 func (t *Task) Name() string { return t.name }
 
-// Vocabularies are the words of the training part and <unknown>.
+// Vocabularies returns the words of the training part and <unknown>.
 func (t *Task) Vocabularies() task.Vocabularies { return t.v }
 
-// Notes says what is trained on, what was left out, and how many words of the test are unknown.
+// Notes describes the training data, what was left out, and how many words of the test are unknown.
 func (t *Task) Notes() []string { return t.notes }
 
-// MaxLengths is the longest source and target of training and validation.
+// MaxLengths returns the longest source and target of training and validation.
 func (t *Task) MaxLengths() (source, target int) { return t.longest[0], t.longest[1] }
 
-// Training goes through the rows again and again, every time in another order.
+// Training iterates over the rows, in a new order in each epoch.
 func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	n := int64(len(t.training))
 	order := seed.NewPermutation(seedValue, "agreement/epoch", i/n, len(t.training))
@@ -133,7 +133,7 @@ func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	return t.example(r)
 }
 
-// longestPreamble is how many words the longest one of training and validation has.
+// longestPreamble returns the number of words of the longest preamble in training and validation.
 func (t *Task) longestPreamble() int {
 	if t.classes {
 		return t.longest[0]
@@ -141,7 +141,8 @@ func (t *Task) longestPreamble() int {
 	return t.longest[1] - 1
 }
 
-// HeldOut is the test, fewest attractors first, or what validates; with a Count below its size, that many of it, picked by the seed.
+// HeldOut returns the test rows, fewest attractors first, or the validation rows; with a Count below their number, that many of them,
+// selected by the seed.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
 	if err := s.ValidateOfFile(); err != nil {
 		return nil, err
@@ -161,7 +162,7 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 	return t.examples(picked), nil
 }
 
-// ByAttractors is the rows of the test in groups with as many attractors, without those of which that is not known.
+// ByAttractors groups the test rows by their number of attractors, without those for which it is unknown.
 func (t *Task) ByAttractors() (groups []task.Case) {
 	for k := 0; k <= mostAttractors; k++ {
 		var rows []row

@@ -14,26 +14,26 @@ import (
 )
 
 // Verbs ranks verb forms, the measure of the paper's table 2: a language model of whole sentences reads the words before a verb, and
-// the verb that stands there should be more probable than its other form.
+// should assign the actual verb a higher probability than its other form.
 //
-// The file is the authors' table of dependencies, agr_50_mostcommon_10K.tsv.gz. By a hash of the words before the verb 9 % are
-// trained on, 1 % validate, 90 % are the test. The test has all rows; those with nouns between subject and verb of which
-// not all are attractors count in the total only.
+// The file is the authors' table of dependencies, agr_50_mostcommon_10K.tsv.gz. By a hash of the words before the verb, 9 % are for
+// training, 1 % for validation and 90 % for testing. The test includes all rows; those with nouns between subject and verb that are not
+// all attractors count in the total only.
 type Verbs struct {
 	Path     string `json:"path" file:"any"` // tab-separated with a header; may be compressed by gzip
 	MinCount int    `json:"min_count"`       // rarer words of the training part become <unknown>; 0 means 1
 }
 
-// longestSentence is the most tokens that a sentence may have, as in the authors' code.
+// longestSentence is the largest number of tokens of a sentence, as in the authors' code.
 const longestSentence = 50
 
-// Kind is task.LanguageModeling.
+// Kind returns task.LanguageModeling.
 func (Verbs) Kind() task.Kind { return task.LanguageModeling }
 
-// String says what is measured.
+// String names the task.
 func (Verbs) String() string { return "agreement, ranking of verb forms" }
 
-// Validate names the field that is missing or out of range.
+// Validate returns an error that names the first missing or invalid field.
 func (c Verbs) Validate() error {
 	switch {
 	case c.Path == "":
@@ -52,7 +52,7 @@ func (c Verbs) Measure(v task.Vocabularies) task.Measure {
 	return &Measure{coding: coding{form{whole: true}, v}}
 }
 
-// Reader reads prompts, and sentences to score; files are tables as Path is.
+// Reader reads prompts, and sentences to score; files are tables like that of Path.
 func (Verbs) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Prompt, FileOf: coding{form{whole: true}, v}.file(func(path string) ([]row, string, error) {
 		all, err := readFile(path, parseDependencies)
@@ -79,7 +79,7 @@ func (c Verbs) read() (d division, err error) {
 	return d, nil
 }
 
-// dependencies are the rows of the authors' file, and how many were left out.
+// dependencies holds the rows of the authors' file, and the number that were left out.
 type dependencies struct {
 	rows                      []row
 	long, replaced, misplaced int
@@ -90,7 +90,7 @@ func (d dependencies) leftOut() string {
 		d.long, longestSentence, d.replaced, d.misplaced)
 }
 
-// The fields that are read, by their names in the header.
+// The fields that are used, by their names in the header.
 var fields = []string{"sentence", "verb", "verb_pos", "verb_index", "n_intervening", "n_diff_intervening"}
 
 // parseDependencies reads a table with a header, plain or compressed.
@@ -126,8 +126,8 @@ func parseDependencies(name string, r io.Reader) (d dependencies, err error) {
 
 var errCutShort = errors.New("it is compressed and cut short: get it again")
 
-// split divides a line at its tabs. A field that begins and ends in quotes is without them, and has one for every two inside, as CSV files
-// quote; other quotes are text.
+// split splits a line at its tabs. Quotes around a field are removed, and doubled quotes inside it become single ones, as in CSV files;
+// other quotes are text.
 func split(line string) []string {
 	record := strings.Split(line, "\t")
 	for i, field := range record {

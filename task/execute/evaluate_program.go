@@ -2,14 +2,14 @@ package execute
 
 import "math/big"
 
-// EvaluateProgram computes a [Program] from its text, modulo 10^(L+1), L the digits that all its numbers have:
+// EvaluateProgram computes a [Program] from its text, modulo 10^(L+1), where L is the number of digits of all its numbers:
 //
 //	operation = operand ("+" | "-" | "*") operand
 //	          | operand "if" operand ("<" | ">") operand "else" operand
 //	          | "x=" operand "for[" 1..9 "]x+=" operand
 //	operand   = number | "(" operation ")"
 //
-// Any operand may be in parentheses, where the generator has the first one only. What is no program is a [*SyntaxError].
+// Any operand may be parenthesized, while the generator parenthesizes only the first. Other text is a [*SyntaxError].
 func EvaluateProgram(text string) (answer string, of Summary, err error) {
 	if len(text) > maxText {
 		return "", of, errorf(maxText, "a program has at most %d characters", maxText)
@@ -34,7 +34,7 @@ type programParser struct {
 	of *Summary
 }
 
-// operation reads and computes one operation, depth operations deep.
+// operation parses and computes one operation at the given nesting depth.
 func (p *programParser) operation(depth int) (*big.Int, error) {
 	if depth > maxNesting {
 		return nil, errorf(p.at, "more than %d parentheses within each other", maxNesting)
@@ -63,7 +63,7 @@ func (p *programParser) operation(depth int) (*big.Int, error) {
 	return value, bounded(value, at)
 }
 
-// loop computes x=Afor[k]x+=B behind its "x=": A + kB.
+// loop computes x=Afor[k]x+=B after its "x=": A + kB.
 func (p *programParser) loop(depth int) (*big.Int, error) {
 	a, err := p.operand(depth)
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *programParser) loop(depth int) (*big.Int, error) {
 	return value, bounded(value, at)
 }
 
-// conditional computes AifB<CelseD behind its "if".
+// conditional computes AifB<CelseD after its "if".
 func (p *programParser) conditional(a *big.Int, at, depth int) (*big.Int, error) {
 	b, err := p.operand(depth)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 //	           | "(" expression " if " expression ("<" | ">") expression " else " expression ")"
 //	end        = "#" or a new line, and spaces
 //
-// Variables are a..j. The amount of a loop may not have the variable that the loop changes. An operation that does nothing, as
-// equality does, is not in the summary: it does not show. What is no script is a [*SyntaxError].
+// Variables are a..j. The increment of a loop must not contain the loop's variable. An operation that does nothing, such as equality,
+// leaves no trace in the text and is not in the summary. Other text is a [*SyntaxError].
 func EvaluateScript(text string) (answer string, of Summary, err error) {
 	if len(text) > maxText {
 		return "", of, errorf(maxText, "a program has at most %d characters", maxText)
@@ -59,7 +59,7 @@ func (p *scriptParser) line() bool {
 	return true
 }
 
-// variable reads the name of one, and gives its number.
+// variable parses the name of a variable and returns its number.
 func (p *scriptParser) variable() (int, error) {
 	if p.at < len(p.text) {
 		if v := strings.IndexByte(variables, p.text[p.at]); v >= 0 {
@@ -89,7 +89,7 @@ func (p *scriptParser) statement() error {
 	return err
 }
 
-// loop computes for x in range(c):v+=b behind its "for ": v + cb.
+// loop computes for x in range(c):v+=b after its "for ": v + cb.
 func (p *scriptParser) loop(start int) error {
 	if err := p.expect("x in range("); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (p *scriptParser) loop(start int) error {
 	return bounded(p.values[v], start)
 }
 
-// assigned reads a variable that has a value.
+// assigned parses a variable that has a value.
 func (p *scriptParser) assigned() (int, error) {
 	v, err := p.variable()
 	switch {
@@ -141,7 +141,7 @@ func (p *scriptParser) assigned() (int, error) {
 	return v, nil
 }
 
-// expression reads and computes, depth parentheses deep.
+// expression parses and computes an expression at the given depth of parentheses.
 func (p *scriptParser) expression(depth int) (*big.Int, error) {
 	if depth > maxNesting {
 		return nil, errorf(p.at, "more than %d parentheses within each other", maxNesting)
@@ -171,7 +171,7 @@ func (p *scriptParser) expression(depth int) (*big.Int, error) {
 	return n, nil
 }
 
-// inner reads what stands in parentheses.
+// inner parses the inside of parentheses.
 func (p *scriptParser) inner(depth int) (*big.Int, error) {
 	a, err := p.expression(depth + 1)
 	if err != nil {
@@ -194,7 +194,7 @@ func (p *scriptParser) inner(depth int) (*big.Int, error) {
 	return value, bounded(value, at)
 }
 
-// conditional computes (a if b<c else d) behind its " if ".
+// conditional computes (a if b<c else d) after its " if ".
 func (p *scriptParser) conditional(a *big.Int, at, depth int) (*big.Int, error) {
 	b, err := p.expression(depth + 1)
 	if err != nil {

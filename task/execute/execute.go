@@ -1,24 +1,24 @@
-// Package execute is the tasks of section 3.5 of the paper, learning to execute (Zaremba and Sutskever, 2014): a model reads a
-// program character by character and writes what it computes.
+// Package execute contains the tasks of section 3.5 of the paper, learning to execute (Zaremba and Sutskever, 2014): a model reads a
+// program character by character and writes its result.
 //
 // [Memory] and [Program] are the six tasks of tables 5 and 6, in the one-line grammar of DeepMind's Sonnet (version 1,
-// examples/learn_to_execute), the only public generator with tasks of these names and sizes. [Script] is the grammar of Zaremba
-// and Sutskever, lines of Python, of which the paper's appendix prints an example. The paper's own data are not public.
+// examples/learn_to_execute), the only public generator with tasks of these names and sizes. [Script] is the grammar of Zaremba and
+// Sutskever, lines of Python, of which the paper's appendix prints an example. The paper's own data are not public.
 //
-// A level is a length, the digits of a number, and a nesting, the number of operations. Training draws both uniformly from
-// 1..maximum for every sample, the "mix" of the literature; there is no curriculum. Held-out samples are, in the words of
+// A level is a length, the number of digits of each number, and a nesting, the number of operations. In training both are drawn uniformly
+// from 1..maximum for every sample (the "mix" strategy of the literature, without a curriculum). Held-out samples are selected by
 // [task.Selection]:
 //
-//	Length N  every number of length N, the maximum nesting (the paper's 55, or 5 and 2: "all at the maximum")
+//	Length N  every number has N digits, with maximum nesting (the paper's 55, or 5 and 2)
 //	Mix N     lengths 1..N and nestings 1..maximum mixed
 //	neither   the mix of training
 //
-// So Length and Mix count the digits of numbers, not the characters of a source, which for [Memory] are the same.
+// Length and Mix thus count the digits of numbers, not the characters of a source; for [Memory] both are the same.
 //
-// A hash of the source says whether it is for training, validation or the test. Where a kind of Program or Memory has fewer than
-// 10,000 sources, all of them are for everything; measurements say how many of their examples are such.
+// A hash of the source assigns it to training, validation or testing. If a kind of Program or Memory has fewer than 10,000 sources, all
+// splits share them; evaluations report how many of their examples are affected.
 //
-// [EvaluateProgram] and [EvaluateScript] compute programs from their text and know nothing of how they were drawn.
+// [EvaluateProgram] and [EvaluateScript] compute programs from their text, independently of the generators.
 package execute
 
 import (
@@ -38,13 +38,13 @@ const (
 	defaultHeldOut = 10_000 // samples; Santoro et al. (2018) test on 12,800
 )
 
-// transduction is what the definitions here have in common.
+// transduction holds what the definitions of this package have in common.
 type transduction struct{}
 
-// Kind is task.Transduction.
+// Kind returns task.Transduction.
 func (transduction) Kind() task.Kind { return task.Transduction }
 
-// characters is the vocabulary of all characters of a text, on both sides the same, so that they can share embeddings.
+// characters returns the vocabulary of all characters of a text, the same on both sides, so that they can share embeddings.
 func characters(text string) task.Vocabularies {
 	var tokens []string
 	for i := range len(text) {
@@ -59,7 +59,7 @@ func characters(text string) task.Vocabularies {
 	return task.Vocabularies{Tokenizer: vocab.Characters, Source: v, Target: v}
 }
 
-// within is an error unless a field is in 1..most.
+// within returns an error unless a field is in 1..most.
 func within(field string, value, most int) error {
 	if value < 1 || value > most {
 		return fmt.Errorf("%s is %d: it must be 1..%d", field, value, most)
@@ -67,7 +67,7 @@ func within(field string, value, most int) error {
 	return nil
 }
 
-// oneOf is an error unless a field's value is one of the names; it offers the nearest.
+// oneOf returns an error unless a field's value is one of the names; it suggests the nearest.
 func oneOf(field, value string, names ...string) error {
 	if slices.Contains(names, value) {
 		return nil
@@ -78,7 +78,7 @@ func oneOf(field, value string, names ...string) error {
 	return fmt.Errorf("%s %q is not known; there are %s", field, value, strings.Join(names, ", "))
 }
 
-// backwards is a text from its end.
+// backwards reverses a text.
 func backwards(text string) string {
 	var b strings.Builder
 	for i := len(text) - 1; i >= 0; i-- {

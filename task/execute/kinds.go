@@ -11,9 +11,9 @@ import (
 	"universal-transformer/task"
 )
 
-// Kinds is samples of the test of one kind each, count of a kind, to see what is hard for a model: programs of the greatest length with
-// one operation, and of the greatest nesting with one operation at least; additions by their carries; numbers of a quarter, a half and
-// three quarters of the greatest length. d is a Program or a Memory; others have none.
+// Kinds returns count test samples of each of several kinds, to see what a model finds hard: programs of the maximum length with one
+// operation, and of the maximum nesting containing each operation; additions by their carries; numbers of a quarter, a half and three
+// quarters of the maximum length. d must be a Program or a Memory; others have none.
 func Kinds(d task.Definition, count int) (cases []task.Case) {
 	var kinds []kind
 	var s stream
@@ -55,7 +55,7 @@ func (p Program) kinds() []kind {
 	return p.carrying()
 }
 
-// single is programs of one operation.
+// single returns kinds of programs with one operation.
 func (p Program) single(set []string) (kinds []kind) {
 	for _, op := range set {
 		kinds = append(kinds, kind{"nesting 1: " + op, func(rng *rand.Rand) sample {
@@ -65,7 +65,7 @@ func (p Program) single(set []string) (kinds []kind) {
 	return kinds
 }
 
-// nested is programs of the greatest nesting with an operation, and without products, but for those with a product.
+// nested returns kinds of programs with the maximum nesting that contain an operation; multiplications occur only in their own kind.
 func (p Program) nested(set []string) (kinds []kind) {
 	if p.Nesting == 1 {
 		return nil
@@ -87,10 +87,10 @@ func (p Program) nested(set []string) (kinds []kind) {
 	return kinds
 }
 
-// mostCarried bounds the sums that carrying draws: of long ones hardly any carries little.
+// mostCarried limits the additions of carrying: long ones hardly ever carry little.
 const mostCarried = 20
 
-// carrying is additions of the greatest length and nesting that carry up to a third of what can be carried, up to half of it, or more.
+// carrying returns additions of the maximum length and nesting with up to a third of the possible carries, up to half of them, or more.
 func (p Program) carrying() (kinds []kind) {
 	most := p.Length * p.Nesting // a digit carries at most as much as there are additions
 	if most > mostCarried {
@@ -112,8 +112,8 @@ func (p Program) carrying() (kinds []kind) {
 	return kinds
 }
 
-// carries is the sum of what is carried from digit to digit when the numbers of a sum are added at once: every ten that is carried as
-// one takes nine from the sum of the digits.
+// carries returns the total of all carries when the numbers are added at once: every carry replaces ten by one in the next place, which
+// reduces the digit sum by nine.
 func carries(source string) int {
 	total, digitsBefore := new(big.Int), 0
 	for _, n := range strings.FieldsFunc(source, func(r rune) bool { return !strings.ContainsRune(digits, r) }) {

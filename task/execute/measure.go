@@ -8,8 +8,8 @@ import (
 	"universal-transformer/task"
 )
 
-// A measure is the paper's accuracies of decoded characters and sequences, and sequences by the operations that programs have
-// and by how many they have.
+// A measure reports the paper's accuracies of decoded characters and sequences, and sequence accuracy by operation and by number of
+// operations.
 type measure struct {
 	ids       task.Vocabularies
 	summarize func(source string) (Summary, error)
@@ -58,7 +58,7 @@ type group struct {
 	at   []int
 }
 
-// groups are the examples with each operation, and those of each nesting, where there are several.
+// groups returns the examples with each operation, and those of each nesting if there are several.
 func groups(summaries []Summary) (all []group) {
 	operations, most := map[string][]int{}, 0
 	nestings := map[int][]int{}
@@ -85,7 +85,7 @@ func groups(summaries []Summary) (all []group) {
 	return all
 }
 
-// products is a note of how many wrong answers are to programs with a multiplication, where there are such programs.
+// products notes how many wrong answers are to programs with a multiplication, if there are such programs.
 func products(summaries []Summary, answers []task.Answer) []string {
 	programs, wrong, product := 0, 0, 0
 	for i, s := range summaries {
@@ -115,17 +115,17 @@ func pick[T any](all []T, at []int) []T {
 	return picked
 }
 
-// recorded is a model that has answered already.
+// recorded is a model whose answers are already known.
 type recorded struct {
 	task.Model // answers nothing else
 	method     string
 	decoded    []task.Decoded
 }
 
-// Decode is what was decoded.
+// Decode returns the recorded answers.
 func (r recorded) Decode(context.Context, []task.Example) ([]task.Decoded, error) {
 	return r.decoded, nil
 }
 
-// Method is how.
+// Method returns the recorded method.
 func (r recorded) Method() string { return r.method }

@@ -8,13 +8,13 @@ import (
 	"universal-transformer/task"
 )
 
-// Memory is the memorization tasks of table 5: copy, double or reverse the digits of a number.
+// Memory contains the memorization tasks of table 5: copy, double or reverse the digits of a number.
 //
 //	copy     90210 -> 90210
 //	double   90210 -> 9021090210
 //	reverse  90210 -> 01209
 //
-// Sources do not begin with 0; answers are texts and may.
+// Sources do not begin with 0; answers are strings and may.
 type Memory struct {
 	transduction
 	Operation string `json:"operation"` // copy, double or reverse
@@ -28,10 +28,10 @@ const (
 	Reverse = "reverse"
 )
 
-// String is "execute copy".
+// String returns, for example, "execute copy".
 func (m Memory) String() string { return "execute " + m.Operation }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (m Memory) Validate() error {
 	if err := oneOf("operation", m.Operation, Copy, Double, Reverse); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (m Memory) Validate() error {
 	return within("length", m.Length, maxLength)
 }
 
-// Open makes the task; there is nothing to read.
+// Open makes the task. It reads no files.
 func (m Memory) Open() (task.Task, error) { return m.stream(), nil }
 
 func (m Memory) stream() stream {
@@ -49,7 +49,7 @@ func (m Memory) stream() stream {
 	}
 }
 
-// draw is one number: digits are drawn until they are for the use.
+// draw draws one number: digits are drawn until the number belongs to the split.
 func (m Memory) draw(rng *rand.Rand, length int, exact bool, wanted use) sample {
 	if !exact {
 		length = 1 + rng.IntN(length)
@@ -61,7 +61,7 @@ func (m Memory) draw(rng *rand.Rand, length int, exact bool, wanted use) sample 
 	}
 }
 
-// fewNumbers tells whether there are too few numbers of a length, 9 * 10^(length-1), to be kept apart.
+// fewNumbers reports whether there are too few numbers of a length, 9 * 10^(length-1), to keep the splits apart.
 func fewNumbers(length int) bool { return length <= 4 }
 
 func (m Memory) answer(source string) string {
@@ -87,7 +87,7 @@ func (m Memory) Reader(v task.Vocabularies) task.Reader {
 	})
 }
 
-// Measure decodes, and counts characters and sequences.
+// Measure decodes and compares characters and sequences.
 func (m Memory) Measure(v task.Vocabularies) task.Measure {
 	return measure{ids: v, summarize: func(source string) (Summary, error) { return Summary{few: fewNumbers(len(source))}, nil }}
 }

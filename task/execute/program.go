@@ -10,15 +10,15 @@ import (
 	"universal-transformer/task"
 )
 
-// Program is the program evaluation tasks of table 6: chains of operations, each on the result of the one before it and on new
-// numbers of exactly as many digits as the sample's length L.
+// Program contains the program evaluation tasks of table 6: chains of operations, each applied to the result of the previous one and to
+// new numbers with exactly as many digits as the sample's length L.
 //
 //	addition  (57032+41187)+10009 -> 108228
 //	control   x=(57032if40404<39999else41187)for[9]x+=83004 -> 788223
 //	program   10007-99990 -> 910017
 //
-// Answers are modulo 10^(L+1), never negative; what is computed on the way is not reduced. A loop x=Afor[k]x+=B is A + kB, k of
-// 1..9; AifB<CelseD is A if B < C, and D otherwise.
+// Answers are modulo 10^(L+1) and never negative; intermediate results are not reduced. A loop x=Afor[k]x+=B is A + kB, with k in 1..9;
+// AifB<CelseD is A if B < C, and D otherwise.
 type Program struct {
 	transduction
 	Operations     string `json:"operations"`       // program (+ - * if for), control (if for) or addition (+)
@@ -49,10 +49,10 @@ var operationSets = map[string][]string{
 	Addition:      {add},
 }
 
-// String is "execute program".
+// String returns, for example, "execute program".
 func (p Program) String() string { return named(p.Operations, p.LittleEndFirst) }
 
-// named is the name of a task whose answers may be turned around.
+// named returns the name of a task, with a suffix if its answers are reversed.
 func named(what string, littleEndFirst bool) string {
 	if littleEndFirst {
 		what += ", little end first"
@@ -60,7 +60,7 @@ func named(what string, littleEndFirst bool) string {
 	return "execute " + what
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (p Program) Validate() error {
 	if err := oneOf("operations", p.Operations, AllOperations, Control, Addition); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (p Program) Validate() error {
 	return within("length", p.Length, maxLength)
 }
 
-// Open makes the task; there is nothing to read.
+// Open makes the task. It reads no files.
 func (p Program) Open() (task.Task, error) { return p.stream(), nil }
 
 func (p Program) stream() stream {
@@ -82,7 +82,7 @@ func (p Program) stream() stream {
 	}
 }
 
-// turned is the note about answers that are turned around.
+// turned is the note about reversed answers.
 func turned(littleEndFirst bool) []string {
 	if !littleEndFirst {
 		return nil
@@ -90,7 +90,7 @@ func turned(littleEndFirst bool) []string {
 	return []string{"answers are written from their last digit to their first, which is not the paper's task"}
 }
 
-// longest is how many characters a training source may have: a number, and for every operation what it adds.
+// longest returns the largest number of characters of a training source: a number, and what every operation adds.
 func (p Program) longest() int {
 	adds := 0
 	for _, op := range operationSets[p.Operations] {
@@ -106,7 +106,7 @@ func (p Program) longest() int {
 	return p.Length + p.Nesting*adds + (p.Nesting-1)*len("()")
 }
 
-// draw is one program: operations are drawn once, the rest until the program is for the use. So hashing favours no operation.
+// draw draws one program: the operations once, and the rest until the program belongs to the split, so that hashing favours no operation.
 func (p Program) draw(rng *rand.Rand, length int, exact bool, wanted use) sample {
 	nesting := p.Nesting
 	if !exact {
@@ -124,7 +124,7 @@ func randomOperations(rng *rand.Rand, set []string, n int) []string {
 	return operations
 }
 
-// drawChain draws numbers for operations until the program is for the use.
+// drawChain draws numbers for operations until the program belongs to the split.
 func (p Program) drawChain(rng *rand.Rand, operations []string, length int, wanted use) sample {
 	few := fewPrograms(operations, length)
 	for {
@@ -135,7 +135,7 @@ func (p Program) drawChain(rng *rand.Rand, operations []string, length int, want
 	}
 }
 
-// answer is a value modulo 10^(length+1).
+// answer returns a value modulo 10^(length+1).
 func (p Program) answer(value *big.Int, length int) string {
 	modulus := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(length+1)), nil)
 	return p.written(new(big.Int).Mod(value, modulus).String()) // Euclidean: never negative
@@ -191,7 +191,7 @@ func conditional(rng *rand.Rand, fresh func() (string, *big.Int), text string, v
 	return text + "if" + b + comparator + c + "else" + d, value
 }
 
-// fewPrograms tells whether there are too few programs of these operations to be kept apart.
+// fewPrograms reports whether there are too few programs with these operations to keep the splits apart.
 func fewPrograms(operations []string, length int) bool {
 	numbers := 9.0 // of this length
 	for range length - 1 {
@@ -236,7 +236,7 @@ func (p Program) Reader(v task.Vocabularies) task.Reader {
 	})
 }
 
-// Measure decodes, and counts characters and sequences; sequences also by operation and by nesting.
+// Measure decodes and compares characters and sequences; sequences also by operation and by nesting.
 func (p Program) Measure(v task.Vocabularies) task.Measure {
 	return measure{ids: v, summarize: func(source string) (Summary, error) {
 		_, of, err := EvaluateProgram(source)

@@ -9,7 +9,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A reader reads programs, one a line.
+// A reader reads programs, one per line.
 type reader struct {
 	task.LineReader
 	answer func(source string) (string, error) // what a program computes, as the task writes it
@@ -21,7 +21,7 @@ func newReader(v task.Vocabularies, what string, answer func(source string) (str
 	return r
 }
 
-// Read reads a program. A text that is none is an error that names the first character that cannot be.
+// Read reads a program. The error for other text names the first unexpected character.
 func (r reader) Read(text string) (task.Input, error) {
 	if text == "" {
 		return task.Input{}, fmt.Errorf("the %s is empty", r.Name)
@@ -32,10 +32,10 @@ func (r reader) Read(text string) (task.Input, error) {
 	return r.LineReader.Read(text)
 }
 
-// largestFile is more programs than anybody tests with.
+// largestFile is far above any test set.
 const largestFile = 1 << 30
 
-// file reads a program a line. Behind a tab there may be its answer, which must be the right one.
+// file reads one program per line. It may be followed by a tab and its answer, which must be correct.
 func (r reader) file(path string) (examples []task.Example, notes []string, err error) {
 	data, err := textfile.Read(path, largestFile)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r reader) pair(line string) (e task.Example, err error) {
 	return task.Example{Source: in.Source, Target: target}, err
 }
 
-// text is a source as people write it.
+// text is the readable form of a source.
 func text(v task.Vocabularies, source []vocab.ID) string {
 	return v.Tokenizer.Join(v.Source.Decode(source))
 }

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Limits of what is evaluated, so that no text takes long.
+// Limits on programs, so that none takes long to evaluate.
 const (
 	maxText  = 1 << 16 // bytes of a program
 	maxValue = 10_000  // digits of a number that is computed
 )
 
-// A SyntaxError is where a text is no program of the grammar, or leaves its limits.
+// A SyntaxError locates where a text violates the grammar or its limits.
 type SyntaxError struct {
 	Position int    // of the character, counted from 1
 	Problem  string // what is wrong there
@@ -20,7 +20,7 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("character %d: %s", e.Position, e.Problem) }
 
-// A Summary is what a program is made of.
+// A Summary describes the operations of a program.
 type Summary struct {
 	Operations []string // + - * if for, in the order in which they are computed
 	Digits     int      // of the first number
@@ -38,12 +38,12 @@ type scanner struct {
 	at   int // bytes read
 }
 
-// errorf is a problem at a position, counted from 0.
+// errorf returns an error at a position, counted from 0.
 func errorf(at int, format string, values ...any) error {
 	return &SyntaxError{at + 1, fmt.Sprintf(format, values...)}
 }
 
-// wanted is the error of something else than what stands there.
+// wanted is the error of an unexpected character.
 func (s *scanner) wanted(what string) error {
 	if s.at >= len(s.text) {
 		return errorf(s.at, "the program ends where %s should be", what)
@@ -92,7 +92,7 @@ func (s *scanner) literal() (string, error) {
 	return numeral, nil
 }
 
-// arithmetic reads +, - or *, and gives the computation.
+// arithmetic reads +, - or *, and returns the operation.
 func (s *scanner) arithmetic() (compute func(z, a, b *big.Int) *big.Int, ok bool) {
 	switch {
 	case s.took(add):
@@ -105,7 +105,7 @@ func (s *scanner) arithmetic() (compute func(z, a, b *big.Int) *big.Int, ok bool
 	return nil, false
 }
 
-// comparator reads < or >, and tells of two numbers whether they compare so.
+// comparator reads < or >, and returns the comparison.
 func (s *scanner) comparator() (func(a, b *big.Int) bool, error) {
 	switch {
 	case s.took("<"):
@@ -116,7 +116,7 @@ func (s *scanner) comparator() (func(a, b *big.Int) bool, error) {
 	return nil, s.wanted(`"<" or ">"`)
 }
 
-// end is an error unless all is read.
+// end returns an error unless the whole text has been read.
 func (s *scanner) end() error {
 	if s.at < len(s.text) {
 		return s.wanted("the end")
@@ -124,7 +124,7 @@ func (s *scanner) end() error {
 	return nil
 }
 
-// bounded is an error if a number that was computed is too large; the operation stands at a position.
+// bounded returns an error if a result is too large; at is the position of the operation.
 func bounded(n *big.Int, at int) error {
 	if n.BitLen() > maxValue*10/3 { // a digit has log2(10) = 3.32 bits
 		return errorf(at, "a result has more than %d digits", maxValue)

@@ -8,9 +8,8 @@ import (
 	"universal-transformer/task"
 )
 
-// Script is program evaluation in the grammar of Zaremba and Sutskever (2014): lines of Python with # between them, the last of
-// which prints. Every operation is one of six and works on the result before it, if there is one, and on new numbers, in random
-// order:
+// Script is program evaluation in the grammar of Zaremba and Sutskever (2014): lines of Python separated by #, the last of which prints.
+// Every operation is one of six and is applied to the previous result, if there is one, and to new numbers, in random order:
 //
 //	pair            (a+b), (a-b)
 //	multiplication  (a*c), (c*a)
@@ -19,11 +18,11 @@ import (
 //	loop            v=a#for x in range(c):v+=b#  or -=, and then v
 //	if              (a if b<c else d), or >
 //
-// Numbers are 1..10^L and c is 1..4L; the mix draws the length of every number anew. There is no modulus, and an answer may be
-// negative: a=305#for x in range(6):a+=48#print((a-77)) -> 516.
+// Numbers are in 1..10^L and c in 1..4L; the mix draws the length of every number independently. There is no modulus, and an answer may
+// be negative: a=305#for x in range(6):a+=48#print((a-77)) -> 516.
 //
-// As in the authors' generator a hash puts each program into training, validation or the test, a third of all programs each,
-// however few there are of its kind. Their marks of the end, @ and a dot, are left out: sources have lengths and targets an End.
+// As in the authors' generator, a hash assigns each program to training, validation or testing, a third of all programs each, however few
+// there are of its kind. The generator's end marks, @ and a dot, are left out: sources have lengths, and targets an End.
 type Script struct {
 	transduction
 	Nesting        int  `json:"nesting"`          // most operations, at most 10, as there are ten variables
@@ -33,10 +32,10 @@ type Script struct {
 
 const variables = "abcdefghij"
 
-// String is "execute script".
+// String returns "execute script".
 func (s Script) String() string { return named("script", s.LittleEndFirst) }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (s Script) Validate() error {
 	if err := within("nesting", s.Nesting, len(variables)); err != nil {
 		return err
@@ -44,7 +43,7 @@ func (s Script) Validate() error {
 	return within("length", s.Length, maxLength)
 }
 
-// Open makes the task; there is nothing to read.
+// Open makes the task. It reads no files.
 func (s Script) Open() (task.Task, error) {
 	source, target := s.longest()
 	return stream{
@@ -53,7 +52,7 @@ func (s Script) Open() (task.Task, error) {
 	}, nil
 }
 
-// longest bounds the characters of a training source, and of an answer with its sign and End.
+// longest bounds the number of characters of a training source, and of an answer with its sign and End.
 func (s Script) longest() (source, target int) {
 	literal, most := s.Length+1, 4*s.Length // digits of 10^L, and the largest c
 	constant := len(strconv.Itoa(most))
@@ -66,8 +65,8 @@ func (s Script) longest() (source, target int) {
 	return len("print()") + literal + s.Nesting*adds, len("-") + len(value.String()) + 1
 }
 
-// draw is one program of a use. All of it is drawn again until it is: that favours no operation by more than the hash of its
-// shortest programs does.
+// draw draws one program of a split. If it belongs to another split, it is drawn again as a whole; the hash of short programs may
+// therefore favour some operations slightly.
 func (s Script) draw(rng *rand.Rand, length int, exact bool, wanted use) sample {
 	for {
 		w := writer{rng: rng, length: length, exact: exact, free: rng.Perm(len(variables))}
@@ -106,7 +105,7 @@ func (s Script) Reader(v task.Vocabularies) task.Reader {
 	})
 }
 
-// Measure decodes, and counts characters and sequences; sequences also by operation and by how many a program shows.
+// Measure decodes and compares characters and sequences; sequences also by operation and by the number of visible operations.
 func (s Script) Measure(v task.Vocabularies) task.Measure {
 	return measure{ids: v, summarize: func(source string) (Summary, error) {
 		_, of, err := EvaluateScript(source)

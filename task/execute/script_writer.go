@@ -81,7 +81,7 @@ func (w *writer) conditional() {
 	w.waiting = &term{"(" + of[0].text + " if " + of[1].text + comparator + of[2].text + " else " + of[3].text + ")", value}
 }
 
-// operands are n terms in random order: the result that waits, if there is one, and new numbers.
+// operands returns n terms in random order: the pending result, if there is one, and new numbers.
 func (w *writer) operands(n int) []*term {
 	of := make([]*term, 0, n)
 	if w.waiting != nil {
@@ -94,7 +94,7 @@ func (w *writer) operands(n int) []*term {
 	return of
 }
 
-// digits is the length of the next number.
+// digits returns the length of the next number.
 func (w *writer) digits() int {
 	if w.exact {
 		return w.length
@@ -102,7 +102,7 @@ func (w *writer) digits() int {
 	return 1 + w.rng.IntN(w.length)
 }
 
-// literal is uniform in 1..10^L: L digits, of which none but zeros stands for 10^L.
+// literal is uniform in 1..10^L: L random digits, with all zeros standing for 10^L.
 func (w *writer) literal() *term {
 	n := w.digits()
 	text := make([]byte, n)
@@ -122,7 +122,7 @@ func (w *writer) constant() *term {
 	return &term{strconv.Itoa(c), big.NewInt(int64(c))}
 }
 
-// variable is one that is not taken yet.
+// variable returns an unused variable.
 func (w *writer) variable() string {
 	v := w.free[0]
 	w.free = w.free[1:]

@@ -11,33 +11,33 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A stream is a task made of one way of drawing a sample: the training and the held-out streams.
+// A stream is a task defined by a way to draw a sample; it provides training and held-out streams.
 type stream struct {
 	name           string
 	ids            task.Vocabularies
 	length         int // largest in training
 	source, target int // longest in training, End included
 	notes          []string
-	// draw draws a sample for a use: of exactly this length and the maximum nesting, or of the mix up to it.
+	// draw draws a sample for a split: of exactly this length and maximum nesting, or of the mix up to it.
 	draw func(rng *rand.Rand, length int, exact bool, wanted use) sample
 }
 
-// A sample is a program and what it computes.
+// A sample is a program and its result.
 type sample struct{ source, answer string }
 
-// Name is the task's: "execute copy".
+// Name returns the task's name, such as "execute copy".
 func (s stream) Name() string { return s.name }
 
-// Vocabularies is characters, on both sides the same.
+// Vocabularies returns the characters, the same on both sides.
 func (s stream) Vocabularies() task.Vocabularies { return s.ids }
 
-// MaxLengths is of training.
+// MaxLengths returns the longest source and target in training.
 func (s stream) MaxLengths() (source, target int) { return s.source, s.target }
 
-// Notes say what readers of a table should know of the answers.
+// Notes describes how answers are written, for tables of results.
 func (s stream) Notes() []string { return s.notes }
 
-// Training is the i-th sample of the mix.
+// Training returns the i-th sample of the mix.
 func (s stream) Training(seedValue uint64, i int64) task.Example {
 	return s.example(s.draw(seed.Rand(seedValue, s.name+"/training", i), s.length, false, forTraining))
 }
@@ -88,7 +88,7 @@ func (s stream) encode(text string) []vocab.ID {
 	return ids
 }
 
-// A use is what sources are for.
+// A use is the split a source belongs to.
 type use int
 
 const (
@@ -97,7 +97,7 @@ const (
 	forTest
 )
 
-// twentieths gives one source of twenty to validation and one to the test.
+// twentieths assigns one source in twenty to validation and one to the test.
 func twentieths(source string) use {
 	switch hash(source) % 20 {
 	case 0:
@@ -108,7 +108,7 @@ func twentieths(source string) use {
 	return forTraining
 }
 
-// thirds gives each use a third of the sources.
+// thirds assigns a third of the sources to each split.
 func thirds(source string) use { return use(hash(source) % 3) }
 
 func hash(source string) uint64 {
@@ -116,7 +116,7 @@ func hash(source string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// enough is how many sources of a kind there must be for uses to have their own.
+// enough is the number of sources of a kind from which on the splits are kept apart.
 const enough = 10_000
 
 // number draws a number of exactly n digits: its first is not 0.

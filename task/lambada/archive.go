@@ -16,7 +16,7 @@ import (
 	"universal-transformer/internal/textfile"
 )
 
-// The files of the authors' archive, unpacked, and the one of the other version.
+// The files of the authors' unpacked archive, and the file of the other version.
 const (
 	Development = "lambada_development_plain_text.txt"
 	Test        = "lambada_test_plain_text.txt"
@@ -26,10 +26,10 @@ const (
 	OpenAITest  = "lambada_test.jsonl"
 )
 
-// sets are the passages of a version that are there.
+// sets holds the passages of a version that are available.
 type sets struct{ development, test, control []passage }
 
-// readSets reads the passages of the version. The test must be there.
+// readSets reads the passages of the version. The test set is required.
 func (d Data) readSets() (s sets, err error) {
 	if d.Version == OpenAI {
 		s.test, err = d.Version.readFile(filepath.Join(d.Path, OpenAITest))
@@ -53,11 +53,11 @@ func (d Data) readSets() (s sets, err error) {
 	return s, nil
 }
 
-// Every keptEvery-th passage of the development set is not learned.
+// Every keptEvery-th passage of the development set is not trained on.
 const keptEvery = 10
 
-// annotated takes the passages to learn out of the development set: nine of ten, of them those whose answer stands in the context and that
-// do not stand in the test.
+// annotated removes the passages to train on from the development set: of nine in ten, those with the answer in the context that do not
+// occur in the test set.
 func (s *sets) annotated() (learned []passage) {
 	test := texts(s.test)
 	var kept []passage
@@ -83,8 +83,7 @@ func readWordList(path string, minCount int) (words []string, err error) {
 	return parseWordList(path, f, minCount)
 }
 
-// parseWordList reads lines of a word, and, behind a tab, how often it occurs, or of a word alone. Words that are counted are given most
-// frequent first.
+// parseWordList reads lines with a word, or a word, a tab and its count. Counted words are returned by decreasing frequency.
 func parseWordList(name string, r io.Reader, minCount int) (words []string, err error) {
 	lines, seen, at := bufio.NewScanner(textfile.NewReader(r, largestFile)), map[string]int{}, 1
 	for ; lines.Scan(); at++ {
@@ -115,25 +114,25 @@ func parseWordList(name string, r io.Reader, minCount int) (words []string, err 
 	return words, nil
 }
 
-// Count is how many passages a file of the version has.
+// Count returns the number of passages in a file of the version.
 func (v Version) Count(path string) (int, error) {
 	passages, err := v.readFile(path)
 	return len(passages), err
 }
 
-// CountWords is how many words a list has.
+// CountWords returns the number of words in a word list.
 func CountWords(path string) (int, error) {
 	words, err := readWordList(path, 0)
 	return len(words), err
 }
 
-// CountBooks is how many books a folder has.
+// CountBooks returns the number of books in a folder.
 func CountBooks(folder string) (int, error) {
 	files, err := books(folder)
 	return len(files), err
 }
 
-// CountProse is how many words and marks a book has.
+// CountProse returns the number of words and punctuation marks in a book.
 func CountProse(path string) (n int, err error) {
 	sentences, err := readBook(path)
 	for _, words := range sentences {

@@ -7,7 +7,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// The shape of passages that are made of prose.
+// The shape of passages that are made from prose.
 const (
 	shortestContext = 50  // tokens in the sentences before the last, the fewest sentences that have as many
 	longestContext  = 150 // of contexts with longer sentences there is no passage
@@ -15,7 +15,7 @@ const (
 	shortestClause  = 4   // words before an answer that is not the last word of its sentence
 )
 
-// A candidate is a passage in the text: the answer stands at answer, its sentence begins at question, the context at start.
+// A candidate is a passage in the text, by the indices of its context, its last sentence (question) and the answer.
 type candidate struct{ start, question, answer int }
 
 // each calls found with every sentence that has enough context before it in its book.
@@ -34,7 +34,7 @@ func (c *corpus) each(found func(start, question, end int)) {
 	}
 }
 
-// candidates are the passages of Reading: those whose answer is a content word that stands in the context.
+// candidates returns the passages of Reading: those whose answer is a content word that occurs in the context.
 func (c *corpus) candidates(of Reading) (list []candidate) {
 	follows := func(vocab.ID, vocab.ID) bool { return false }
 	if of.Withheld {
@@ -67,10 +67,11 @@ func (c *corpus) candidates(of Reading) (list []candidate) {
 	return list
 }
 
-// tellingShare of the places of a word that go on with another tell the other, one place not counted.
+// tellingShare is the fraction of a word's occurrences that must be followed by another word for the first to give it away, not counting
+// one occurrence.
 const tellingShare = 0.02
 
-// follows tells of two words whether the first tells the second, by how often they stand side by side in the text.
+// follows returns a function that reports whether one word gives away the next, by the frequency of the pair in the text.
 func (c *corpus) follows() func(first, second vocab.ID) bool {
 	single, pair := map[vocab.ID]int{}, map[[2]vocab.ID]int{}
 	for i, id := range c.ids {
@@ -84,7 +85,7 @@ func (c *corpus) follows() func(first, second vocab.ID) bool {
 	}
 }
 
-// lastWord is the place of the last word of a sentence, before the marks that end it; -1 if there is no word.
+// lastWord returns the index of the last word of a sentence, before its final punctuation; -1 if there is no word.
 func (c *corpus) lastWord(question, end int) int {
 	for at := end - 1; at >= question; at-- {
 		if penn.IsWord(c.word(c.ids[at])) {
@@ -94,16 +95,16 @@ func (c *corpus) lastWord(question, end int) int {
 	return -1
 }
 
-// passage is a candidate in words.
+// passage returns the words of a candidate.
 func (c *corpus) passage(of candidate) passage {
 	return passage{words: c.words(of.start, of.answer+1), question: of.question - of.start}
 }
 
-// mostControl is about as many passages as the authors' control set has.
+// mostControl is approximately the size of the authors' control set.
 const mostControl = 5000
 
-// OwnControl makes passages of a book in the shape of LAMBADA's that nobody has chosen: every sentence with enough context before it,
-// up to its last word. Of more than mostControl, those are taken that stand at equal distances.
+// ownControl makes passages from a book in the shape of LAMBADA's, without selection: every sentence with enough context before it, up to
+// its last word. If there are more than mostControl, it takes them at equal distances.
 func ownControl(path string) (passages []passage, err error) {
 	sentences, err := readBook(path)
 	if err != nil {

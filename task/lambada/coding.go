@@ -9,7 +9,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A coding is how passages become ids.
+// A coding converts passages to ids.
 type coding struct{ task.Vocabularies }
 
 // Tokens of the sources of [Reading]: context, Question, the last sentence up to its last word, Blank.
@@ -18,15 +18,15 @@ const (
 	Blank    = "<blank>"
 )
 
-// markers is how many words that the vocabulary does not have a passage can have. Each is read as a marker, the same throughout the
-// passage, so that it can be the answer. What is beyond them is <unknown>.
+// markers is the number of different out-of-vocabulary words of a passage that are kept apart. Each is read as a marker, the same
+// throughout the passage, so that it can be the answer. Further ones are <unknown>.
 const markers = 64
 
 func marker(n int) string { return fmt.Sprintf("<word-%d>", n+1) }
 
 func isMarker(token string) bool { return strings.HasPrefix(token, "<word-") }
 
-// readingVocabulary adds the tokens of Reading to the words that are known.
+// readingVocabulary adds the tokens of Reading to the known words.
 func readingVocabulary(words []string) (*vocab.Vocabulary, error) {
 	tokens := []string{Question, Blank}
 	for n := range markers {
@@ -35,13 +35,13 @@ func readingVocabulary(words []string) (*vocab.Vocabulary, error) {
 	return vocab.New(append(tokens, words...), vocab.WithUnknown())
 }
 
-// text is a passage of a language model.
+// text encodes a passage for a language model.
 func (c coding) text(p passage) task.Example {
 	ids, _ := c.Target.EncodeLossy(p.words)
 	return task.Example{Target: ids, Origin: p}
 }
 
-// question is a passage of Reading, with markers in the order in which they are needed.
+// question encodes a passage for Reading, with markers in order of occurrence.
 func (c coding) question(p passage) task.Example {
 	order := make([]int, markers)
 	for i := range order {
@@ -50,7 +50,7 @@ func (c coding) question(p passage) task.Example {
 	return c.hidden(p, func(string) bool { return false }, order)
 }
 
-// hidden is question with words of known spelling hidden behind markers too, and with markers in another order.
+// hidden is like question, but also replaces the known words selected by hide with markers, and takes markers in the given order.
 func (c coding) hidden(p passage, hide func(word string) bool, order []int) task.Example {
 	unknown, _ := c.Source.Unknown()
 	given := map[string]vocab.ID{}
@@ -82,7 +82,7 @@ func (c coding) hidden(p passage, hide func(word string) bool, order []int) task
 	return task.Example{Source: append(source, blank), Target: []vocab.ID{c.class(p, id, unknown)}, Origin: p}
 }
 
-// class is the id of the answer. One that is not known, and stands nowhere in the passage, cannot be answered: it is <unknown>.
+// class returns the id of the answer. An unknown word that does not occur in the passage cannot be answered: it is <unknown>.
 func (c coding) class(p passage, id func(string) vocab.ID, unknown vocab.ID) vocab.ID {
 	for _, w := range p.words[:len(p.words)-1] {
 		if w == p.answer() {
@@ -95,7 +95,7 @@ func (c coding) class(p passage, id func(string) vocab.ID, unknown vocab.ID) voc
 	return unknown
 }
 
-// context is the part of a source that answers are taken from.
+// context returns the part of a source from which answers are taken.
 func (c coding) context(source []vocab.ID) []vocab.ID {
 	question, _ := c.Source.ID(Question)
 	for i, id := range source {
@@ -106,7 +106,7 @@ func (c coding) context(source []vocab.ID) []vocab.ID {
 	return nil
 }
 
-// file reads the passages of a file of the version and says how many of their last words are not known.
+// file reads the passages of a file of the version, and notes how many of their last words are unknown.
 func (c coding) file(v Version, example func(coding, passage) task.Example) func(string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
 		passages, err := v.readFile(path)
@@ -125,7 +125,7 @@ func (c coding) encode(passages []passage, example func(coding, passage) task.Ex
 	return examples
 }
 
-// coverage says how many last words and how many words at all the vocabulary has.
+// coverage describes how many last words, and how many words overall, are in the vocabulary.
 func (c coding) coverage(passages []passage) string {
 	last, words, known := 0, 0, 0
 	for _, p := range passages {
@@ -139,7 +139,7 @@ func (c coding) coverage(passages []passage) string {
 		len(passages), last, 100*float64(last)/float64(max(len(passages), 1)), words, known, 100*float64(known)/float64(max(words, 1)))
 }
 
-// typed is a reader of what people type: words with spaces between for the plain version, text as it is printed for the other.
+// typed wraps a reader of user input: words separated by spaces for the plain version, ordinary text for the other.
 func (v Version) typed(r task.Reader) task.Reader {
 	if v == OpenAI {
 		return printed{r}
@@ -147,13 +147,13 @@ func (v Version) typed(r task.Reader) task.Reader {
 	return r
 }
 
-// printed reads text as it is printed.
+// printed reads ordinary text.
 type printed struct{ task.Reader }
 
-// Read splits a text as the passages are split.
+// Read tokenizes a text like the passages.
 func (r printed) Read(text string) (task.Input, error) { return r.Reader.Read(words(text)) }
 
-// Target splits a text likewise.
+// Target tokenizes a text like the passages.
 func (r printed) Target(text string) ([]vocab.ID, error) { return r.Reader.Target(words(text)) }
 
 func words(text string) string { return strings.Join(penn.Words(text), " ") }
@@ -191,7 +191,7 @@ func (r reader) Read(text string) (in task.Input, err error) {
 	return in, nil
 }
 
-// Target is the class of a word.
+// Target returns the class of a word.
 func (r reader) Target(word string) ([]vocab.ID, error) {
 	return r.Vocabularies.Target.Encode([]string{strings.TrimSpace(word)})
 }

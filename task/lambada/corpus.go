@@ -14,8 +14,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A corpus is the training text as ids. Words that the vocabulary does not have get ids beyond its size, so that one can be told from
-// another.
+// A corpus is the training text as ids. Out-of-vocabulary words get ids beyond the vocabulary's size, so that they can be distinguished.
 type corpus struct {
 	known     *vocab.Vocabulary
 	rare      []string   // words of the ids from known.Size() on
@@ -24,7 +23,7 @@ type corpus struct {
 	books     []int      // where each begins, in sentences; len(sentences)-1 behind the last
 }
 
-// word is the spelling of an id.
+// word returns the spelling of an id.
 func (c *corpus) word(id vocab.ID) string {
 	if beyond := int(id) - c.known.Size(); beyond >= 0 {
 		return c.rare[beyond]
@@ -32,7 +31,7 @@ func (c *corpus) word(id vocab.ID) string {
 	return c.known.Token(id)
 }
 
-// words spells a part of the text.
+// words returns the words of a part of the text.
 func (c *corpus) words(from, to int) []string {
 	words := make([]string, to-from)
 	for i := range words {
@@ -41,7 +40,7 @@ func (c *corpus) words(from, to int) []string {
 	return words
 }
 
-// prose is the books to learn from: those of d.Prose but the one that is kept out, or the authors' novels.
+// prose returns the books to train on: those of d.Prose except the one that is kept out, or LAMBADA's novels.
 func (d Data) prose() (files []string, err error) {
 	folder := d.Prose
 	if folder == "" {
@@ -71,7 +70,7 @@ func (d Data) prose() (files []string, err error) {
 	return files, nil
 }
 
-// books are the .txt files of a folder and those below, in the order of their paths.
+// books lists the .txt files of a folder and its subfolders, in the order of their paths.
 func books(folder string) (files []string, err error) {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		if err == nil {
@@ -89,7 +88,7 @@ func books(folder string) (files []string, err error) {
 	return files, err
 }
 
-// readBook is the sentences of a book. None of their words is spelled like a reserved token: < and > are tokens of their own.
+// readBook returns the sentences of a book. No word can have a reserved spelling: < and > are separate tokens.
 func readBook(path string) ([][]string, error) {
 	text, err := textfile.Read(path, largestFile)
 	if err != nil {
@@ -98,8 +97,8 @@ func readBook(path string) ([][]string, error) {
 	return penn.Sentences(strings.ToValidUTF8(string(text), " ")), nil // of some scans not every byte is UTF-8
 }
 
-// readCorpus reads all books: to see that none has a passage of LAMBADA, to count words, and to give them ids. No more than one is held as
-// text.
+// readCorpus reads all books: to check that none contains a passage of LAMBADA, to count words, and to encode them. Only one is held as
+// text at a time.
 func (d Data) readCorpus(measured sets) (*corpus, error) {
 	files, err := d.prose()
 	if err != nil {
@@ -133,7 +132,7 @@ func (d Data) readCorpus(measured sets) (*corpus, error) {
 	return c, nil
 }
 
-// noneMeasured is an error if a book is a file of LAMBADA, or has one of its passages as a line.
+// noneMeasured returns an error if a book is a file of LAMBADA, or contains one of its passages as a line.
 func noneMeasured(files []string, measured sets) error {
 	passages := texts(slices.Concat(measured.development, measured.test, measured.control))
 	for _, path := range files {
@@ -155,7 +154,7 @@ func noneMeasured(files []string, measured sets) error {
 	return nil
 }
 
-// id is that of a word, a new one if it is rare and has none yet.
+// id returns the id of a word, a new one for a rare word that has none yet.
 func (c *corpus) id(word string, rare map[string]vocab.ID) vocab.ID {
 	if id, is := c.known.ID(word); is {
 		return id
@@ -169,7 +168,7 @@ func (c *corpus) id(word string, rare map[string]vocab.ID) vocab.ID {
 	return id
 }
 
-// vocabulary is the words of the books that are frequent enough; of the authors' novels, those of the authors' list.
+// vocabulary returns the words of the books that are frequent enough; for LAMBADA's novels, those of its word list.
 func (d Data) vocabulary(files []string) (*vocab.Vocabulary, error) {
 	list := filepath.Join(d.Path, WordList)
 	if _, err := os.Stat(list); err == nil && d.Prose == "" {
@@ -200,7 +199,7 @@ func (d Data) vocabulary(files []string) (*vocab.Vocabulary, error) {
 	return vocab.New(d.most(v.Tokens()), vocab.WithUnknown())
 }
 
-// most is the most frequent words, as many as are wanted.
+// most returns the most frequent words, up to the configured number.
 func (d Data) most(words []string) []string {
 	if d.Vocabulary > 0 && d.Vocabulary < len(words) {
 		return words[:d.Vocabulary]

@@ -6,7 +6,8 @@ import (
 	"universal-transformer/internal/penn"
 )
 
-// functionWords are no content words: articles, pronouns, prepositions, conjunctions, auxiliaries and their clitics, particles.
+// functionWords are the words that are not content words: articles, pronouns, prepositions, conjunctions, auxiliaries, clitics,
+// particles.
 var functionWords = func() map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(`
@@ -27,7 +28,7 @@ var functionWords = func() map[string]bool {
 	return set
 }()
 
-// isContent tells whether a token is a content word.
+// isContent reports whether a token is a content word.
 func isContent(token string) bool {
 	return penn.IsWord(token) && !functionWords[token] && !strings.HasPrefix(token, "'")
 }

@@ -1,15 +1,14 @@
 // Package lambada is LAMBADA (Paperno et al., "The LAMBADA dataset: Word prediction requiring a broad discourse context", 2016), section
-// 3.3 of the paper: the last word of a passage, which people can guess from the passage but not from its last sentence alone.
+// 3.3 of the paper: predicting the last word of a passage, which people can guess from the passage but not from its last sentence alone.
 //
 //	... tony went to the restroom to freshen up . `` where is everybody ? '' he asked , and got up to look for  ->  tony
 //
-// There are two tasks. [Language] is a language model of novels, which goes on with the word. [Reading] is reading comprehension (Chu et
-// al., "Broad Context Language Modeling as Reading Comprehension", 2017): all sentences but the last are the context, the last one
-// without its last word is the question, and a word of the context is the answer.
+// There are two tasks. [Language] is a language model of novels that predicts the word. [Reading] is reading comprehension (Chu et al.,
+// "Broad Context Language Modeling as Reading Comprehension", 2017): all sentences but the last are the context, the last one without its
+// last word is the question, and the answer is a word of the context.
 //
-// Nothing of LAMBADA is trained on, unless [Reading.Annotated] says so, and words are known from the training text alone. The passages
-// come in two versions, plain text and JSON lines, which are named and never mixed: figures on the one do not compare with figures on the
-// other.
+// LAMBADA's passages are not used for training, unless [Reading.Annotated] is set, and the vocabulary is that of the training text alone.
+// The passages exist in two versions, plain text and JSON lines, which are named and never mixed: results on the two are not comparable.
 package lambada
 
 import (
@@ -22,13 +21,13 @@ import (
 // A Version is an edition of the passages.
 type Version string
 
-// The versions there are.
+// The versions.
 const (
 	Plain  Version = "plain"  // the authors': lower case, split as the Penn Treebank splits
 	OpenAI Version = "openai" // JSON lines with case, quotes and line breaks as printed; read here in lower case and split likewise
 )
 
-// Validate is an error for a version that there is not.
+// Validate returns an error for an unknown version.
 func (v Version) Validate() error {
 	if v != Plain && v != OpenAI {
 		return fmt.Errorf("version is %q: it must be one of %s, %s", string(v), Plain, OpenAI)
@@ -36,7 +35,7 @@ func (v Version) Validate() error {
 	return nil
 }
 
-// Data says where passages and the text to learn from are, and which words are known.
+// Data specifies the passages, the training text and the vocabulary.
 type Data struct {
 	Path       string  `json:"path" file:"any"`                // the folder with the passages: the authors' archive, unpacked
 	Version    Version `json:"version"`                        // "plain" or "openai"
@@ -46,7 +45,7 @@ type Data struct {
 	Vocabulary int     `json:"vocabulary"`                     // of the others, this many of the most frequent are known; 0 means all
 }
 
-// Validate names the field that is missing or out of range.
+// Validate returns an error that names the first missing or invalid field.
 func (d Data) Validate() error {
 	switch {
 	case d.Path == "":
@@ -61,31 +60,32 @@ func (d Data) Validate() error {
 	return d.Version.Validate()
 }
 
-// Language is the language model: it learns pieces of the training text, which begin where sentences do, and reads passages up to their
+// Language is the language model: it is trained on segments of the training text that begin at sentences, and reads passages up to their
 // last word.
 type Language struct {
 	Data
 	Length int `json:"length"` // tokens of a piece; 0 means 128
 }
 
-// Reading is reading comprehension. It learns passages of the training text in the shape of LAMBADA's whose answer stands in the context:
-// any content word of a sentence that stands in the 50 to 150 tokens before the sentence, which ends there; see [Task] for how words
-// that the vocabulary does not have are read.
+// Reading is reading comprehension. It is trained on passages of the training text in the shape of LAMBADA's: a sentence up to a content
+// word that also occurs in the 50 to 150 tokens of context before the sentence, and is the answer. [Task] describes how out-of-vocabulary
+// words are handled.
 type Reading struct {
 	Data
 	LastOnly bool    `json:"last_only"` // the answers learned are last words of sentences only, as in LAMBADA: a seventh of the passages
 	Hidden   float64 `json:"hidden"`    // share of the content words of a training passage that are read as if they were unknown
-	// Withheld learns no answer that the last sentence gives away: one that stands in it already, or that at least a fiftieth of the
-	// places of the word before it in the training text go on with, its own not counted. LAMBADA's passages were chosen so, by language models and by people.
+	// Withheld leaves out training passages whose last sentence gives the answer away: it contains the answer already, or the answer
+	// follows the word before it in at least a fiftieth of that word's other occurrences in the training text. LAMBADA's passages were
+	// filtered similarly, by language models and by people.
 	Withheld bool `json:"withheld,omitzero"`
-	// Annotated is the share of the passages learned that are of the development set, with the words that people found. A tenth of that
-	// set is not learned and is the development set then. 0, as in the paper: nothing of LAMBADA is learned.
+	// Annotated is the fraction of training passages taken from the development set, whose answers were verified by people. A tenth of
+	// that set is not trained on and remains the development set. 0, as in the paper, trains on nothing of LAMBADA.
 	Annotated float64 `json:"annotated,omitzero"`
 }
 
 const defaultLength = 128
 
-// Validate names the field that is missing or out of range.
+// Validate returns an error that names the first missing or invalid field.
 func (c Language) Validate() error {
 	if c.Length != 0 && c.Length < 2 {
 		return fmt.Errorf("length is %d: it must be at least 2, or 0 for %d", c.Length, defaultLength)
@@ -93,7 +93,7 @@ func (c Language) Validate() error {
 	return c.Data.Validate()
 }
 
-// Validate names the field that is missing or out of range.
+// Validate returns an error that names the first missing or invalid field.
 func (c Reading) Validate() error {
 	if !(c.Hidden >= 0 && c.Hidden < 1) {
 		return fmt.Errorf("hidden is %v: it must be a share, at least 0 and below 1", c.Hidden)
@@ -107,22 +107,22 @@ func (c Reading) Validate() error {
 	return c.Data.Validate()
 }
 
-// Kind is task.LanguageModeling.
+// Kind returns task.LanguageModeling.
 func (Language) Kind() task.Kind { return task.LanguageModeling }
 
-// Kind is task.Classification: the classes are the words.
+// Kind returns task.Classification: the classes are the words.
 func (Reading) Kind() task.Kind { return task.Classification }
 
-// String says which version, and in what set-up.
+// String names the version and the task.
 func (c Language) String() string { return fmt.Sprintf("LAMBADA %s, language model", c.Version) }
 
-// String says which version, and in what set-up.
+// String names the version and the task.
 func (c Reading) String() string { return fmt.Sprintf("LAMBADA %s, reading comprehension", c.Version) }
 
-// Measure looks at last words.
+// Measure returns the measure of last words.
 func (Language) Measure(v task.Vocabularies) task.Measure { return LastWord{coding{v}} }
 
-// Measure looks at answers.
+// Measure returns the measure of answers.
 func (Reading) Measure(v task.Vocabularies) task.Measure { return Answers{coding{v}} }
 
 // Reader reads prompts, and texts to score; files are passages of the version.

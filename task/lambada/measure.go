@@ -10,13 +10,13 @@ import (
 	"universal-transformer/vocab"
 )
 
-// LastWord measures a language model by the last words of passages, from all words before:
+// LastWord evaluates a language model on the last words of passages, given all words before:
 //
 //	accuracy   = share of passages whose last word is the most probable next word
 //	perplexity = exp(mean of -ln p(last word | the words before it)), section 3.3's
 //
-// over all passages, and over those whose last word the vocabulary has ("covered"): another cannot be right, and counts as <unknown> in
-// perplexity. "all tokens" is the perplexity of every token.
+// over all passages, and over those whose last word is in the vocabulary ("covered"). Other last words cannot be predicted correctly, and
+// count as <unknown> in the perplexity. "all tokens" is the perplexity of every token.
 type LastWord struct{ coding }
 
 // Measure scores every passage.
@@ -44,7 +44,7 @@ type lastWords struct {
 	undecided             int // whose most probable word is <unknown>
 }
 
-// add counts a passage and tells whether its last word was found.
+// add counts a passage and reports whether its last word was predicted.
 func (w *lastWords) add(s task.Scored, truth, unknown vocab.ID) (right bool) {
 	for _, p := range s.LogProbs {
 		w.tokens = w.tokens.Plus(score.Perplexity{Nats: -p, Tokens: 1})
@@ -82,15 +82,15 @@ func (w *lastWords) notes() (notes []string) {
 	return notes
 }
 
-// answered is a passage with another last word.
+// answered returns a passage with another last word.
 func answered(passage []vocab.ID, word vocab.ID) []vocab.ID {
 	end := len(passage) - 1
 	return append(passage[:end:end], word)
 }
 
-// Answers measures reading comprehension: the share of right answers, over all passages; the ceiling, which is the share of passages
-// whose answer stands in the context; and three answers that need no model: the content word that is the most frequent in the context
-// (of equals the last), the last one, and the expected share of one drawn at random.
+// Answers evaluates reading comprehension: the accuracy over all passages; the ceiling, which is the fraction of passages with the answer
+// in the context; and three baselines without a model: the most frequent content word of the context (the last of equally frequent ones),
+// its last content word, and the expected accuracy of a random one.
 type Answers struct{ coding }
 
 // Measure classifies every passage.
@@ -120,7 +120,7 @@ func (m Answers) Measure(ctx context.Context, model task.Model, examples []task.
 	return result, nil
 }
 
-// spell is the word of a passage that was read as the class, or, if none was, the class's own; "" where the passage is not known.
+// spell returns the word that was read as the class or, if there is none, the class's own spelling; "" for an unknown passage.
 func (m Answers) spell(e task.Example, class vocab.ID) string {
 	p, is := e.Origin.(passage)
 	if !is {
@@ -133,7 +133,7 @@ func (m Answers) spell(e task.Example, class vocab.ID) string {
 	return m.Target.Token(class)
 }
 
-// content is the content words of a context. A marker is one: it stands for a word that is not frequent.
+// content returns the content words of a context. Markers are included: they stand for rare words.
 func (m Answers) content(source []vocab.ID) (words []vocab.ID) {
 	for _, id := range m.context(source) {
 		if token := m.Source.Token(id); isMarker(token) || isContent(token) {
@@ -143,13 +143,13 @@ func (m Answers) content(source []vocab.ID) (words []vocab.ID) {
 	return words
 }
 
-// baselines counts answers that need no model.
+// baselines counts the correct answers of the baselines.
 type baselines struct {
 	ceiling, frequent, last score.Accuracy
 	random                  float64
 }
 
-// add counts a passage, and gives the words of its context.
+// add counts a passage, and returns the set of words of its context.
 func (b *baselines) add(content, context []vocab.ID, truth, unknown vocab.ID) map[vocab.ID]bool {
 	there, counts := map[vocab.ID]bool{}, map[vocab.ID]int{}
 	for _, id := range context {

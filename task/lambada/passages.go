@@ -14,13 +14,13 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A passage is its words, the last of which is to be found.
+// A passage is its words, the last of which is to be predicted.
 type passage struct {
 	words    []string
 	question int // where the last sentence begins
 }
 
-// newPassage finds the last sentence of words. A passage has two words at least.
+// newPassage finds the last sentence of words. A passage has at least two words.
 func newPassage(words []string) passage {
 	p := passage{words: words}
 	for at := 0; at < len(words)-1; { // the last word is of the last sentence, even if the sentence has no other
@@ -30,7 +30,7 @@ func newPassage(words []string) passage {
 	return p
 }
 
-// Text is what is read, and the word to be found.
+// Text returns the words to read, and the word to predict.
 func (p passage) Text() (source, target string) {
 	return strings.Join(p.words[:len(p.words)-1], " "), p.answer()
 }
@@ -45,7 +45,7 @@ const (
 	largestFile = 4 << 30
 )
 
-// parse reads a file of passages of the version, one a line. An error names the file and the line.
+// parse reads a file of passages of the version, one per line. Errors name the file and the line.
 func (v Version) parse(name string, r io.Reader) (passages []passage, err error) {
 	words := plainWords
 	if v == OpenAI {
@@ -77,7 +77,7 @@ func (v Version) parse(name string, r io.Reader) (passages []passage, err error)
 	return passages, nil
 }
 
-// valid is an error unless the words are a passage.
+// valid returns an error unless the words form a passage.
 func valid(words []string) error {
 	if len(words) < 2 {
 		return errors.New("a passage has two words at least: some to read, and the last to be found")
@@ -88,7 +88,7 @@ func valid(words []string) error {
 	return noneReserved(words)
 }
 
-// noneReserved is an error if a word is spelled like a token with a meaning of its own.
+// noneReserved returns an error if a word has a reserved spelling.
 func noneReserved(words []string) error {
 	for _, w := range words {
 		if vocab.Reserved(w) || isMarker(w) || w == Question || w == Blank {
@@ -109,7 +109,7 @@ func plainWords(line string) ([]string, error) {
 	return strings.Fields(line), nil
 }
 
-// jsonWords splits the text of an object {"text": "..."} as the plain version is split.
+// jsonWords tokenizes the text of an object {"text": "..."} like the plain version.
 func jsonWords(line string) ([]string, error) {
 	if !utf8.ValidString(line) {
 		return nil, errors.New("not valid UTF-8")

@@ -8,17 +8,18 @@ import (
 	"universal-transformer/vocab"
 )
 
-// pieces is the training text of Language.
+// pieces is the training text of Language, in segments.
 type pieces struct {
 	*corpus
 	length  int
 	learned int // tokens; those behind them validate
 }
 
-// count is how many pieces an epoch has.
+// count returns the number of segments of an epoch.
 func (p pieces) count() int { return p.learned / p.length }
 
-// training is a piece that begins with the sentence at an offset of its epoch, and ends with its book at the latest.
+// training returns a segment that begins with the sentence at an offset that changes with the epoch, and ends at the end of its book at
+// the latest.
 func (p pieces) training(seedValue uint64, i int64) task.Example {
 	n := int64(p.count())
 	order := seed.NewPermutation(seedValue, "lambada/epoch", i/n, int(n))
@@ -29,7 +30,7 @@ func (p pieces) training(seedValue uint64, i int64) task.Example {
 	return p.piece(p.sentences[s], min(p.sentences[p.books[book]], p.learned))
 }
 
-// piece begins at a place of the text and ends at another at the latest.
+// piece returns the segment from start, to end at the latest.
 func (p pieces) piece(start, end int) task.Example {
 	unknown, _ := p.known.Unknown()
 	var target []vocab.ID
@@ -42,7 +43,7 @@ func (p pieces) piece(start, end int) task.Example {
 	return task.Example{Target: target}
 }
 
-// held is the pieces that are not learned.
+// held returns the segments that are held out.
 func (p pieces) held() (examples []task.Example) {
 	for at := p.learned; at < len(p.ids); at += p.length {
 		examples = append(examples, p.piece(at, len(p.ids)))
@@ -74,7 +75,7 @@ func newQuestions(t *Task, c Reading, annotated []passage) questions {
 	return q
 }
 
-// examples are the passages that are not learned.
+// examples returns the passages that are held out.
 func (q questions) examples() []task.Example {
 	examples := make([]task.Example, len(q.held))
 	for i, candidate := range q.held {
@@ -83,14 +84,14 @@ func (q questions) examples() []task.Example {
 	return examples
 }
 
-// training is a passage with a share of its content words hidden, and markers whose numbers are drawn.
+// training returns a passage with a fraction of its content words hidden, and randomly numbered markers.
 func (q questions) training(seedValue uint64, i int64) task.Example {
 	rng := seed.Rand(seedValue, "lambada/markers", i)
 	hide := func(word string) bool { return isContent(word) && rng.Float64() < q.hidden }
 	return q.coding.hidden(q.learned(seedValue, i), hide, rng.Perm(markers))
 }
 
-// learned is the i-th passage: one of the development set, drawn, or the next of the books.
+// learned returns the i-th passage: a random one of the development set, or the next of the books.
 func (q questions) learned(seedValue uint64, i int64) passage {
 	if q.share > 0 {
 		if rng := seed.Rand(seedValue, "lambada/annotated", i); rng.Float64() < q.share {

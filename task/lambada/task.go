@@ -10,11 +10,12 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A Task is the passages and the training text of one definition. It does not change, so it may be shared.
+// A Task holds the passages and the training text of one definition. It is immutable and may be shared.
 //
-// Examples of [Reading] have a source "context <question> last sentence <blank>". Words that the vocabulary does not have are read as
-// markers, <word-1> and so on, equal words as equal markers, so that names can be answers: fewer than two thirds of LAMBADA's are
-// known from a small text. In training their numbers are drawn, so that none means more than another; elsewhere they follow the text.
+// Examples of [Reading] have a source "context <question> last sentence <blank>". Out-of-vocabulary words are read as markers, <word-1>
+// and so on, equal words as equal markers, so that names can be answers: with a small training text, fewer than two thirds of LAMBADA's
+// answers are in the vocabulary. In training markers are numbered randomly, so that all have the same meaning; otherwise in order of
+// occurrence.
 type Task struct {
 	corpus *corpus
 	coding coding
@@ -122,7 +123,7 @@ func (d Data) open(name string) (t *Task, err error) {
 	return t, nil
 }
 
-// find is the path of a book by its name.
+// find returns the path of a book with the given name.
 func find(folder, name string) (string, error) {
 	all, err := books(folder)
 	if err != nil {
@@ -156,7 +157,7 @@ func (t *Task) reaches(passages []passage) {
 	}
 }
 
-// shared counts the passages of one set that stand in another.
+// shared counts the passages of one set that occur in another.
 func shared(of, in []passage) (n int) {
 	there := texts(in)
 	for _, p := range of {
@@ -186,7 +187,7 @@ func (t *Task) named() []set {
 	return []set{{"control", t.sets.control}, {"development", t.sets.development}, {"test", t.sets.test}}
 }
 
-// Cases are all passages: control, development, test, those that are there.
+// Cases returns all available passages: control, development, test.
 func (t *Task) Cases() (cases []task.Case) {
 	for _, s := range t.named() {
 		if len(s.Passages) > 0 {
@@ -196,7 +197,7 @@ func (t *Task) Cases() (cases []task.Case) {
 	return cases
 }
 
-// ByOccurrence is the passages of the test in groups by how often the word to be found stands in the sentences before the last.
+// ByOccurrence groups the test passages by how often the answer occurs in the sentences before the last.
 func (t *Task) ByOccurrence() (groups []task.Case) {
 	names := []string{"answer not in the context", "answer once in the context", "answer twice or more"}
 	passages := make([][]passage, len(names))
@@ -225,23 +226,23 @@ func (t *Task) examples(passages []passage) []task.Example {
 	return examples
 }
 
-// Name is the version and the set-up.
+// Name names the version and the task.
 func (t *Task) Name() string { return t.name }
 
-// Vocabularies are the words of the training text and <unknown>; of Reading, the markers too, and its classes are its words.
+// Vocabularies returns the words of the training text and <unknown>; for Reading also the markers, and the words as classes.
 func (t *Task) Vocabularies() task.Vocabularies { return t.coding.Vocabularies }
 
-// Notes says what is learned, and how many of the words to be found are known.
+// Notes describes the training data, and how many of the words to predict are in the vocabulary.
 func (t *Task) Notes() []string { return t.notes }
 
-// MaxLengths is the longest source and target of training and validation.
+// MaxLengths returns the longest source and target of training and validation.
 func (t *Task) MaxLengths() (source, target int) { return t.longest[0], t.longest[1] }
 
-// Training goes through the training text again and again, every time in another order.
+// Training iterates over the training text, in a new order in each epoch.
 func (t *Task) Training(seedValue uint64, i int64) task.Example { return t.train(seedValue, i) }
 
-// HeldOut is the test, or the development set to validate with; where the version has none, a fiftieth of the training text. With a
-// Count below their number, that many of them, picked by the seed.
+// HeldOut returns the test set, or the development set for validation; if the version has none, a fiftieth of the training text. With a
+// Count below their number, it returns that many, selected by the seed.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
 	if err := s.ValidateOfFile(); err != nil {
 		return nil, err
