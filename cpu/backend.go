@@ -68,7 +68,7 @@ func New(config string) (compute.Backend, error) {
 	return &Backend{machine: machine, executables: make(map[*executable]struct{})}, nil
 }
 
-// options is a configuration taken apart.
+// options is a parsed configuration.
 type options struct {
 	kernels        *kernel.Set // the best there are, if none is named
 	named          bool        // the kernels are
@@ -77,7 +77,7 @@ type options struct {
 	least          int  // rows, columns and terms from which they are
 }
 
-// leastRounded is where products begin to gain by rounding their operands.
+// leastRounded is the size from which on rounding the operands makes products faster.
 const leastRounded = 32
 
 // mostThreads is more than any machine has cores.
@@ -126,7 +126,7 @@ func (b *Backend) Name() string { return BackendName }
 // String returns "cpu".
 func (b *Backend) String() string { return BackendName }
 
-// Description tells which kernels run on how many cores.
+// Description names the kernels and the number of threads.
 func (b *Backend) Description() string {
 	kernels := string(b.machine.Kernels.Level)
 	if rounded := b.machine.Kernels.Rounded; rounded != nil {

@@ -10,7 +10,7 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// replayedDTypes are accepted, and the graph that holds one is replayed whole on the portable backend.
+// replayedDTypes are accepted, but graphs that contain one are replayed as a whole on the portable backend.
 var replayedDTypes = []dtypes.DType{
 	dtypes.Float16, dtypes.BFloat16, dtypes.Int2, dtypes.Int4, dtypes.Uint2, dtypes.Uint4,
 }
@@ -54,13 +54,13 @@ var capabilities = func() compute.Capabilities {
 	return c
 }()
 
-// newPortable creates the backend that graphs with foreign types are replayed on.
+// newPortable creates the backend on which graphs with unsupported types are replayed.
 func newPortable() (compute.Backend, error) {
 	return gobackend.New("ops_sequential")
 }
 
-// Unsupported lists the operations of the compute interface that this backend does not do, and the
-// types whose graphs it hands to the portable backend.
+// Unsupported lists the operations of the compute interface that this backend does not support, and the types whose graphs it passes on
+// to the portable backend.
 func Unsupported() (ops []compute.OpType, replayed []dtypes.DType) {
 	for op := compute.OpTypeInvalid + 1; op < compute.OpTypeLast; op++ {
 		if !capabilities.Operations[op] && !internalOps[op] {
@@ -70,7 +70,7 @@ func Unsupported() (ops []compute.OpType, replayed []dtypes.DType) {
 	return ops, slices.Clone(replayedDTypes)
 }
 
-// internalOps are entries of the enumeration that no graph can ask for.
+// internalOps are entries of the enumeration that graphs cannot use.
 var internalOps = map[compute.OpType]bool{
 	compute.OpTypeCapturedValue:        true,
 	compute.OpTypeBlockForDotGeneral:   true,
@@ -80,7 +80,7 @@ var internalOps = map[compute.OpType]bool{
 	compute.OpTypeDynamicDimensionSize: false,
 }
 
-// BFloat16 names the kernels that products=bf16 uses on this processor; empty if it has none.
+// BFloat16 names the kernels used by products=bf16 on this processor; empty if there are none.
 func BFloat16() string {
 	set, err := kernel.Best().WithBFloat16(false)
 	if err != nil {

@@ -5,14 +5,15 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// Cost is what an execution takes: operations, the multiplications and additions of matrix products and convolutions, of a loop those of
-// one turn; and bytes, the memory beside parameters. Callers that do not know the backend find it by this method.
+// Cost returns the operations of an execution, that is, the multiplications and additions of matrix products and convolutions, with one
+// iteration of each loop; and its memory in bytes, without parameters. Callers that do not import this package use it through an
+// interface.
 func (e *executable) Cost() (operations float64, bytes int) {
 	own, _ := e.main.Need()
 	return e.operations, own
 }
 
-// operationsOf counts those of what the results of a function depend on. Causal attention counts in full.
+// operationsOf counts the operations that the results of a function depend on. Causal attention counts in full.
 func operationsOf(f *ir.Function) (sum float64) {
 	live := ir.Live(f)
 	for _, n := range f.Nodes {
@@ -36,7 +37,7 @@ func operationsOf(f *ir.Function) (sum float64) {
 	return sum
 }
 
-// contracted is how many products are summed for an entry of a matrix product.
+// contracted returns the number of products added up for an entry of a matrix product.
 func contracted(n *ir.Node) float64 {
 	terms := 1.0
 	for _, axis := range n.Attr.(*ir.DotAttr).LHSContract {
@@ -45,13 +46,13 @@ func contracted(n *ir.Node) float64 {
 	return terms
 }
 
-// window is how many products are summed for an entry of a convolution.
+// window returns the number of products added up for an entry of a convolution.
 func window(n *ir.Node) float64 {
 	kernel, outputs := n.Inputs[1].Shape, n.Attr.(*ir.ConvAttr).Axes.KernelOutputChannels
 	return float64(kernel.Size()) / float64(kernel.Dim(outputs))
 }
 
-// attentionProduct is the multiplications of queries and keys of all heads.
+// attentionProduct returns the number of multiplications of queries and keys, over all heads.
 func attentionProduct(n *ir.Node) float64 {
 	seq := n.Attr.(*ir.AttentionAttr).Layout.SeqAxis()
 	query, key := n.Inputs[0].Shape, n.Inputs[1].Shape

@@ -1,52 +1,51 @@
-// Package cpu is a compute backend for GoMLX that runs graphs on the cores of this machine at the speed of its vector
-// units: a compute.Backend named "cpu", registered on import, in Go and the Go toolchain's assembler, without cgo.
+// Package cpu is a compute backend for GoMLX that runs graphs on the CPU cores of this machine with vector kernels: a compute.Backend
+// named "cpu", registered on import, in Go and the Go toolchain's assembler, without cgo.
 //
 //	import _ "universal-transformer/cpu"
 //
 //	backend, err := compute.NewWithConfig("cpu")            // best kernels, GOMAXPROCS threads
 //	backend, err := compute.NewWithConfig("cpu:avx2,threads=1")
 //
-// The vector kernels need GOEXPERIMENT=simd when building for amd64; other builds run plain loops, with one line of
-// warning that says so. AVX-512 is used where the processor has it, AVX2 otherwise.
+// The vector kernels need GOEXPERIMENT=simd when building for amd64; other builds run plain loops and print a one-line warning. AVX-512
+// is used if the processor supports it, AVX2 otherwise.
 //
-// # What it does
+// # Supported operations
 //
-// All operations that GoMLX's portable backend has, but for the fused ones listed below, on booleans, integers, float32
-// and float64, forward and gradient; dynamic slices and their updates besides. Fused scaled dot-product attention and
-// its gradient without bias or lengths, with causality or a mask.
+// All operations of GoMLX's portable backend, except for the fused ones listed below, on booleans, integers, float32 and float64, forward
+// and gradient; also dynamic slices and their updates, and fused scaled dot-product attention and its gradient without bias or lengths,
+// with causality or a mask.
 //
-// The same graph, threads and inputs give the same bits, alone or while other graphs run. Sums run in an order that
-// depends on shapes and the number of threads only; a row of a product, or of attention, does not depend on what other
-// rows hold, so a causal model is causal to the last bit.
+// The same graph, threads and inputs give the same bits, also while other graphs run. The order of sums depends only on shapes and the
+// number of threads; a row of a product, or of attention, does not depend on other rows, so a causal model is causal to the last bit.
 //
-// Where the interface leaves a choice: integer division by zero gives all bits set and its remainder the dividend;
-// indices of gathers and slices are moved inside, scatters drop updates outside; random bits are those of the portable
-// backend; optimization barriers keep nothing from being computed once instead of twice.
+// Where the interface leaves a choice: integer division by zero returns all bits set, and its remainder the dividend; indices of gathers
+// and slices are clamped, scatters drop updates outside; random bits are those of the portable backend; optimization barriers do not
+// prevent common subexpressions from being computed only once.
 //
 // # Products in bfloat16
 //
 // With products=bf16 the operands of float32 products are rounded to bfloat16, to nearest, ties to even, when they are packed;
-// the sums stay float32, and so does everything else: weights, activations, gradients, what an optimizer keeps, softmax, norms.
-// No graph changes. It is for training: products of fewer than 32 rows, columns or terms (least=N) stay float32, among them
-// those of decoding one token after the other and a unit that halts, and so does attention. Numbers below the normal range
-// count as zero. A row among others is then rounded while alone it is not; rows still do not depend on each other.
+// accumulation stays in float32, and so does everything else: weights, activations, gradients, optimizer state, softmax, norms. Graphs
+// are unchanged. It is meant for training: products with fewer than 32 rows, columns or terms (least=N) stay in float32, including those
+// of token-by-token decoding and of halting units, and so does attention. Subnormal numbers count as zero. A row may thus be rounded in a
+// large product and not alone, but rows still do not depend on each other.
 //
-// AMX does such products where the processor has it and Linux grants it: 16 times the multiply-adds of float32. Otherwise
-// AVX512_BF16 does, which on a Zen 4 core has twice those of float32, on a Sapphire Rapids core half of them; to use it
-// where there is AMX, name avx512. Description names the kernels. Other processors refuse the option.
+// AMX computes such products if the processor has it and Linux permits it, with 16 times the multiply-adds of float32. Otherwise
+// AVX512_BF16 does, with twice those of float32 on a Zen 4 core, and half of them on a Sapphire Rapids core; to use it on a processor
+// with AMX, specify avx512. Description names the kernels. On other processors the option is an error.
 //
-// # What it does not do
+// # Unsupported operations
 //
-// Unsupported lists it. Half precision and packed integers have no kernels: a graph that holds one runs whole on the
-// portable backend, in its sequential mode (its parallel one can lock up), and one line says which type was the cause.
-// Fused softmax, layer normalisation, dense layers, GELU and projections are not offered: GoMLX differentiates the plain
-// form anyway, so a backend that offers them computes both; the plain forms are fused here after differentiation.
-// Quantized layers, complex numbers, FFT, batch normalisation as one operation, select-and-scatter, total-order
-// comparisons, symbolic dimensions and several devices are refused by name: nothing in this module asks for them.
+// See Unsupported. Half precision and packed integers have no kernels: a graph that contains one runs as a whole on the portable backend,
+// in its sequential mode (its parallel mode can deadlock), and a one-line message names the type. Fused softmax, layer normalisation,
+// dense layers, GELU and projections are not offered: GoMLX differentiates the plain form anyway, so a backend that offers them computes
+// both; here the plain forms are fused after differentiation. Quantized layers, complex numbers, FFT, batch normalisation as one
+// operation, select-and-scatter, total-order comparisons, symbolic dimensions and several devices are errors that name the operation:
+// nothing in this module uses them.
 //
-// # How it is layered
+// # Structure
 //
-// Arrows point one way: cpu -> compile -> graph -> ir, and compile -> exec -> kernel. Below each name, what leaves it for the
+// Dependencies point one way: cpu -> compile -> graph -> ir, and compile -> exec -> kernel. Below each name is what it passes on to the
 // next.
 //
 //	cpu                 what GoMLX sees: Backend, buffers, and a builder that checks operations and records them
@@ -61,18 +60,16 @@
 //	  | addresses and sizes
 //	internal/kernel     tiles, panels and rows of scores: plain loops, vector kernels, and their generators in gen
 //
-// Beside them, internal/replay records a module on the portable backend. Each package says in its comment which file does
-// what.
+// In addition, internal/replay replays a module on the portable backend. Each package comment describes its files.
 //
-// Some decisions go through all of them. A fused group is a little program of kernels on tiles of about 2048 elements, whose
-// intermediate values stay in the first cache. A product multiplies strips of the left operand where they lie with panels of
-// the right one, packed from any strides. Attention keeps the scores of one head in the cache and hands the maximum and the
-// sum of each row to the gradient, which computes the scores again. The threads spin while an execution lasts: waking a
-// goroutine takes longer than most instructions. A part that its thread has not begun, because another process has the core,
-// is done by the caller.
+// Some decisions concern all layers. A fused group is a small program of kernels on tiles of about 2048 elements, whose intermediate
+// values stay in the L1 cache. A matrix product multiplies strips of the left operand, in place, with panels of the right one, packed
+// from any strides. Attention keeps the scores of one head in the cache and passes the maximum and the sum of each row to the gradient,
+// which recomputes the scores. The threads spin during an execution, because waking a goroutine takes longer than most instructions. If a
+// thread has not begun its part because another process occupies its core, the caller computes that part.
 //
-// A graph is handed to the portable backend for one reason only: an operation or a type in it has no kernel. Whatever else
-// goes wrong while compiling is a mistake here, and Compile returns an error that says so.
+// A graph is passed on to the portable backend only if an operation or a type in it has no kernel. Any other failure of compilation is a
+// bug in this package, and Compile returns an error that says so.
 //
 // # Where the time of a training step goes
 //
@@ -81,8 +78,8 @@
 // GoMLX and everything else below 2 %. Width 512, filter 2048, 8 sequences of 128: products 86 %, groups 7 %,
 // attention 6 %. Inside products the inner loop takes 97 %; packing the rest.
 //
-// The inner loop alone, on operands in the first cache, does 97 % of the multiply-adds that the core's units can; products
-// as they occur in training do 75 to 95 % of that, because operands and results of a megabyte and more come from and go
-// to the last-level cache. Attention at width 128 is products of depth 16, for which the units are half idle, and
-// exponentials. The element-wise groups are bound by the bytes that the gradient needs to be kept.
+// The inner loop alone, on operands in the L1 cache, reaches 97 % of the core's peak multiply-adds; products as they occur in training
+// reach 75 to 95 %, because operands and results of a megabyte or more are read from and written to the last-level cache. Attention at
+// width 128 consists of products of depth 16, which use half of the vector units' capacity, and exponentials. The element-wise groups are
+// limited by the memory traffic of values kept for the gradient.
 package cpu

@@ -23,7 +23,7 @@ type executable struct {
 
 var _ compute.Executable = (*executable)(nil)
 
-// adopt remembers an executable until it is finalized, to release its memory with the backend's.
+// adopt registers an executable, so that finalizing the backend frees its memory.
 func (b *Backend) adopt(e *executable) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,7 +77,7 @@ func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device comp
 	return outs, nil
 }
 
-// distinct tells whether parameter d shares its memory with no other.
+// distinct reports whether parameter d shares its memory with no other.
 func distinct(params []unsafe.Pointer, d int) bool {
 	for i, p := range params {
 		if i != d && p == params[d] {
@@ -87,8 +87,7 @@ func distinct(params []unsafe.Pointer, d int) bool {
 	return true
 }
 
-// compile makes the main function executable: on the portable backend if it needs what no kernel does, and for no other
-// reason.
+// compile makes the main function executable, on the portable backend if and only if it contains something without a kernel.
 func (bd *builder) compile() (compute.Executable, error) {
 	main, err := compile.Module(bd.module, bd.backend.machine)
 	if missing := (ir.Unsupported{}); errors.As(err, &missing) {
@@ -132,7 +131,7 @@ func checkInputs(inputs []compute.Buffer, want []shapes.Shape) ([]*buffer, error
 	return in, nil
 }
 
-// releaseDonated drops the callers' hold on what they gave away.
+// releaseDonated drops the callers' references to donated buffers.
 func releaseDonated(inputs []*buffer, donate []bool) {
 	for i, buf := range inputs {
 		if i < len(donate) && donate[i] {

@@ -10,7 +10,7 @@ import (
 	"universal-transformer/cpu/internal/replay"
 )
 
-// replay builds the recorded graph again on the portable backend, and says why.
+// replay rebuilds the recorded graph on the portable backend, and prints the reason.
 func (bd *builder) replay(reason string) (compute.Executable, error) {
 	if _, said := bd.backend.replayReasons.LoadOrStore(reason, true); !said {
 		log.Printf("cpu: graphs like %q run on the portable backend: %s", bd.module.Name, reason)
@@ -30,7 +30,7 @@ func (bd *builder) replay(reason string) (compute.Executable, error) {
 	return &replayed{backend: bd.backend, portable: portable, exec: exec}, nil
 }
 
-// replayed runs a graph on the portable backend, with tensors copied in and taken over on the way out.
+// replayed runs a graph on the portable backend, copying inputs to it and taking over its outputs.
 type replayed struct {
 	backend  *Backend
 	portable compute.Backend

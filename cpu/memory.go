@@ -7,7 +7,7 @@ import (
 	"universal-transformer/cpu/internal/exec"
 )
 
-// MemoryError is the error of what is refused because it would need more memory than there is. Nothing was allocated for it.
+// MemoryError is the error of operations that would need more memory than is available. Nothing was allocated for them.
 type MemoryError struct {
 	What  string // that needs it
 	Need  int    // bytes
@@ -19,15 +19,15 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("backend %q: %s needs %.1f GiB of memory, and there are %.1f GiB (%s)", BackendName, e.What, gib(e.Need), gib(e.Have), e.Limit)
 }
 
-// Memory is what was asked for and what there is, for callers that do not know the backend.
+// Memory returns the requested and the available number of bytes, for callers that do not import this package.
 func (e *MemoryError) Memory() (need, have int) { return e.Need, e.Have }
 
 func gib(bytes int) float64 { return float64(bytes) / (1 << 30) }
 
-// unchecked is the size below which nobody asks whether there is memory.
+// unchecked is the size in bytes below which available memory is not checked.
 const unchecked = 64 << 20
 
-// fits is an error if there is no room for so many more bytes, or not for so many in all, with what there is already.
+// fits returns an error if there is no room for more bytes, or not for whole bytes including what is already allocated.
 func (b *Backend) fits(what string, more, whole int) error {
 	if max(more, whole) < unchecked {
 		return nil
@@ -52,7 +52,7 @@ func (b *Backend) fits(what string, more, whole int) error {
 	return nil
 }
 
-// fitsProgram is fits of what an execution takes.
+// fitsProgram is fits for the memory of an execution.
 func (b *Backend) fitsProgram(name string, p *exec.Program) error {
 	own, whole := p.Need()
 	return b.fits(fmt.Sprintf("the graph %q", name), own, whole)

@@ -8,7 +8,7 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/attention"
 )
 
-// selfAttention lets every position attend to all real positions, or to those up to itself in a causal stack.
+// selfAttention lets every position attend to all real positions, or in a causal stack to those up to itself.
 func (s *stack) selfAttention(t int, x *Node) *Node {
 	var options attention.CoreOptions
 	switch { // padding stands at the right, where causality hides it from real positions anyway
@@ -30,9 +30,9 @@ func (s *stack) selfAttention(t int, x *Node) *Node {
 	return y
 }
 
-// crossAttention lets every target position attend to the encoded source: queries from the decoder, keys and values from
-// the encoder's output. Where all steps have the same weights they have the same keys and values, which are made once. Rows of
-// hypotheses that have one source are queries of one sequence, since no query depends on the others.
+// crossAttention lets every target position attend to the encoded source: queries from the decoder, keys and values from the encoder's
+// output. If all steps share their weights, keys and values are the same in every step and computed once. Hypotheses of the same source
+// are treated as queries of one sequence, since queries do not depend on each other.
 func (s *stack) crossAttention(t int, x *Node) *Node {
 	layer := 0
 	if s.UntiedLayers {
@@ -53,7 +53,7 @@ func (s *stack) crossAttention(t int, x *Node) *Node {
 	return Reshape(y, shape.Dimensions...)
 }
 
-// attentionContext is the keys and values of the positions that are attended to, both [B, N, K, D/K].
+// attentionContext holds the keys and values of the attended positions, both [B, N, K, D/K].
 type attentionContext struct {
 	key, value *Node
 	valueShift *Node // [1, 1, D], to be added to all values; nil: nothing
@@ -67,7 +67,7 @@ func (s *stack) newContext(name string, states *Node) *attentionContext {
 	}
 }
 
-// heads gives every head its D/K channels: [B, M, D] to [B, M, K, D/K].
+// heads splits the channels among the heads: [B, M, D] to [B, M, K, D/K].
 func (s *stack) heads(x *Node) *Node {
 	dims := x.Shape().Dimensions
 	return Reshape(x, dims[0], dims[1], s.Heads, s.Width/s.Heads)
@@ -79,7 +79,7 @@ func (s *stack) heads(x *Node) *Node {
 //	head_i             = Attention(x W_i^Q, states W_i^K, states W_i^V)
 //	result             = concat(head_1 .. head_k) W^O
 //
-// d is a head's number of channels. There are no biases. weights [B, K, M, N] are nil unless options ask for them.
+// d is the number of channels per head. There are no biases. weights [B, K, M, N] are nil unless requested in options.
 func (s *stack) multiHead(name string, x *Node, context *attentionContext, options attention.CoreOptions) (y, weights *Node) {
 	scope := s.layer.At("%s", name)
 	query := s.heads(s.weights().Dense(scope, "query", x, s.Width)) // (eq. 3)
@@ -101,7 +101,7 @@ func (s *stack) multiHead(name string, x *Node, context *attentionContext, optio
 	return s.weights().Dense(scope, "output", y, s.Width), weights // (eq. 2)
 }
 
-// attentionWithDropout is attention.Core, which draws masks of its own, with dropout of the weights by the masks of the stack.
+// attentionWithDropout is attention.Core with dropout of the weights by the masks of the stack, instead of its own.
 func (s *stack) attentionWithDropout(query, key, value *Node, options attention.CoreOptions) (y, weights *Node) {
 	scores := MulScalar(Einsum("bqhd,bkhd->bqhk", query, key), options.Scale) // [B, M, K, N]
 	mask := options.AttentionMask
@@ -113,8 +113,8 @@ func (s *stack) attentionWithDropout(query, key, value *Node, options attention.
 	return Einsum("bqhk,bkhd->bqhd", weights, value), weights
 }
 
-// KeyMask makes the mask of keys, [B, 1, 1, N], from that of positions [B, N]. In a row of nothing but padding the first position
-// counts as a key, so that its softmax is defined; the result is not used.
+// KeyMask returns the mask of keys, [B, 1, 1, N], for a mask of positions [B, N]. In a row of padding only, the first position counts as
+// a key, so that its softmax is defined; the result is not used.
 func KeyMask(mask *Node) *Node {
 	first := LessThan(Iota(mask.Graph(), shapeAs(mask, int32Type), 1), Scalar(mask.Graph(), int32Type, 1))
 	return InsertAxes(LogicalOr(mask, first), 1, 1)

@@ -1,6 +1,6 @@
-// Package bench measures how fast a backend runs the model: a training step, encoding, decoding, a matrix product. The setting is
-// the one that other engines are measured in: encoder-decoder, post-norm, no dropout, Adam, source and target of equal length,
-// float32, the median of several runs after a warm-up. Compare figures within one run only: machines differ and are noisy.
+// Package bench measures how fast a backend runs the model: a training step, encoding, decoding, a matrix product. The setting is the one
+// used for other engines: encoder-decoder, post-norm, no dropout, Adam, source and target of equal length, float32, the median of several
+// runs after a warm-up. Compare numbers within one run only: machines differ and are noisy.
 //
 // Letters: B batch, M positions, D width, F filter, V vocabulary, T steps.
 package bench
@@ -21,7 +21,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Shape says how much work.
+// Shape is the size of the model and of its inputs.
 type Shape struct {
 	Width       int     `json:"width"`
 	Filter      int     `json:"filter"`
@@ -38,7 +38,7 @@ type Shape struct {
 	Beam        int     `json:"beam"`     // decode by beam search of this width; 0: greedily
 }
 
-// Default is the smaller of the two shapes that published figures have.
+// Default is the smaller of the two shapes for which results are published.
 var Default = Shape{Width: 128, Filter: 512, Heads: 8, Steps: 6, MaxSteps: 12, Batch: 32, Length: 64, Vocabulary: 32}
 
 // Result is one measurement.
@@ -52,19 +52,19 @@ type Result struct {
 	GFlops          float64 `json:"gflops,omitempty"`            // useful multiplications and additions of matrix products, 1e9 a second
 	CacheBytes      int     `json:"cache_bytes,omitempty"`       // of decoding, at the end
 
-	// Steps that a position ran on average, at adaptive depth.
+	// Mean number of steps per position, at adaptive depth.
 	EncoderMeanUpdates float64 `json:"encoder_mean_updates,omitempty"`
 	DecoderMeanUpdates float64 `json:"decoder_mean_updates,omitempty"`
-	// Steps that a position could have run on average with the capacity planned at the end.
+	// Mean number of steps per position that the capacity planned at the end permits.
 	EncoderPlannedUpdates float64 `json:"encoder_planned_updates,omitempty"`
 	DecoderPlannedUpdates float64 `json:"decoder_planned_updates,omitempty"`
 	Overflows             int     `json:"overflows,omitempty"` // executions that were repeated because more positions ran than planned
 }
 
-// Names lists what can be measured.
+// Names lists the benchmarks.
 var Names = []string{"train", "act", "encode", "decode", "gemm"}
 
-// Run measures one of Names.
+// Run runs the benchmark with that name.
 func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Result, error) {
 	if err := s.validate(what); err != nil {
 		return Result{}, err
@@ -95,7 +95,7 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 	return result, nil
 }
 
-// median times once repeat times after a warm-up.
+// median runs once repeat times after a warm-up, and returns the median time in seconds.
 func median(once func() error, warmup, repeat int) (float64, error) {
 	var times []float64
 	for i := range warmup + max(repeat, 1) {
@@ -137,10 +137,10 @@ func (s Shape) validate(what string) error {
 	return s.model().Validate()
 }
 
-// mostTokens is far more than any machine takes at once.
+// mostTokens is far above what any machine can process at once.
 const mostTokens = 100_000_000
 
-// model is what is measured.
+// model is the benchmarked model.
 func (s Shape) model() universal.EncoderDecoder {
 	var policy halting.Policy = halting.Fixed{Steps: s.Steps}
 	if s.Adaptive {

@@ -19,7 +19,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// work is a measurement in preparation.
+// work is a benchmark being prepared.
 type work struct {
 	backend    compute.Backend
 	shape      Shape
@@ -31,7 +31,7 @@ type work struct {
 	encoderUpdates, decoderUpdates float64
 }
 
-// prepare gives the function that is timed.
+// prepare returns the function to time.
 func (w *work) prepare(what string) (func() error, error) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	source := tensors.FromFlatDataAndDimensions(w.shape.ids(rng), w.shape.Batch, w.shape.Length)
@@ -52,7 +52,7 @@ func (w *work) batch() capacity.Shape {
 	return capacity.Shape{Rows: w.shape.Batch, Source: w.shape.Length, Target: w.shape.Length}
 }
 
-// call times one execution of a graph, its outputs waited for.
+// call returns a function that executes a graph and waits for its outputs.
 func (w *work) call(graph capacity.GraphBuilder, inputs ...any) (func() error, error) {
 	store := model.NewStore()
 	if w.shape.Adaptive && !w.shape.Masked {
@@ -82,8 +82,8 @@ func (w *work) call(graph capacity.GraphBuilder, inputs ...any) (func() error, e
 	}, nil
 }
 
-// start makes the variables, and draws the weights of the halting units as PyTorch initialises a linear layer: from zero, all positions
-// would halt in the same step.
+// start initializes the variables, with the weights of the halting units drawn as PyTorch initializes a linear layer: if they were zero,
+// all positions would halt in the same step.
 func (w *work) start(store *model.Store, graph capacity.GraphBuilder, inputs []any) error {
 	once := capacity.NewRunner(w.backend, store, graph, nil)
 	defer once.Close()
@@ -126,7 +126,7 @@ func (w *work) updateGraph(scope *model.Scope, nodes []*Node, c capacity.Capacit
 	return append([]*Node{loss}, meanUpdates(result)...), result
 }
 
-// learningRate is so low at adaptive depth that positions run as many steps at the end as at the beginning.
+// learningRate is so low at adaptive depth that the number of steps does not change during the benchmark.
 func (w *work) learningRate() float64 {
 	if w.shape.Adaptive {
 		return 1e-8
@@ -140,7 +140,7 @@ func (w *work) encodeGraph(scope *model.Scope, nodes []*Node, c capacity.Capacit
 	return append([]*Node{memory.State}, meanUpdates(result)...), result
 }
 
-// meanUpdates is how often positions were updated, of each adaptive stack.
+// meanUpdates returns the mean number of updates per position, for each adaptive stack.
 func meanUpdates(result universal.Result) (means []*Node) {
 	for _, pass := range result.Passes() {
 		if pass.Adaptive() {
@@ -150,7 +150,7 @@ func meanUpdates(result universal.Result) (means []*Node) {
 	return means
 }
 
-// gemm is the product of two square matrices.
+// gemm multiplies two square matrices.
 func (w *work) gemm(rng *rand.Rand) (func() error, error) {
 	matrix := func() *tensors.Tensor {
 		values := make([]float32, gemmSize*gemmSize)
@@ -164,7 +164,7 @@ func (w *work) gemm(rng *rand.Rand) (func() error, error) {
 	}, matrix(), matrix())
 }
 
-// decode is decoding of as many tokens as a source has, greedy or with a beam.
+// decode decodes as many tokens as a source has, greedily or with a beam.
 func (w *work) decode(rng *rand.Rand) (func() error, error) {
 	store := model.NewStore()
 	d, err := decoding.New(w.backend, store, w.model)

@@ -1,24 +1,25 @@
-// Package capacity runs the graphs of adaptive models with no more capacity than positions need. It plans, from the demand of
-// earlier batches, how many positions will still run in each step, and builds the graph for so many. The graph tells whether
-// they were more: an overflow. It has then changed no variable, and the batch is run again with more. Results do not depend on
-// the plan beyond rounding, in training with dropout neither.
+// Package capacity runs the graphs of adaptive models with no more capacity than their positions need. From the demand of earlier batches
+// it plans how many positions will still run in each step, and builds a graph for that many. The graph reports whether more were needed:
+// an overflow. In that case it has changed no variable, and the batch is run again with more capacity. Up to rounding, results do not
+// depend on the plan, not even in training with dropout.
 //
-// A graph is made for one shape of batch and one plan, and making it takes about as long as an update. So plans are few. One that is too
-// small gets head room when it is made larger, because the demand of a model that comes to think longer goes on rising; and it is made larger
-// before a batch overflows, if one of similar lengths needed more. A smaller plan is fine, but is made only once it would have saved
-// some times what compiling its graph costs (as skis are bought once renting them has cost as much). A shape that comes for the first time
-// starts with what the nearest shape needed. What is saved and what compiling costs is counted, in updates of positions times parameters,
-// and kept in checkpoints: which plan a batch gets decides the last bits of what it gives, so a clock, or what happens to be compiled,
-// must not decide it, or a resumed run would not be the run that was left alone. The cost of compiling is a constant a step, measured once;
-// on a slower machine plans come somewhat early or late, and no result changes.
+// A graph is compiled for one shape of batch and one plan, which takes about as long as an update, so there should be few plans. A plan
+// that is too small is enlarged with some head room, because the demand of a model that learns to think longer keeps rising; and it is
+// enlarged before a batch overflows if a batch of similar length needed more. A smaller plan is made only once it would have saved a
+// multiple of the cost of compiling its graph (as in the ski rental problem). A new shape starts with what the nearest shape needed.
+// Savings and compile costs are counted in updates of positions times parameters, and kept in checkpoints: the plan of a batch affects
+// the last bits of its results, so it must not depend on a clock, or on which graphs happen to be compiled; otherwise a resumed run would
+// differ from an uninterrupted one. The cost of compiling is a constant per step, measured once; on a slower machine plans change
+// somewhat early or late, but results stay the same.
 //
-// All runners of a model share one budget of memory ([Graphs]), whatever the number of shapes. What was not used for longest is freed, and
-// compiled again if it comes again; that takes time but changes nothing.
+// All runners of a model share one memory budget ([Graphs]), for any number of shapes. The graph that was unused for longest is freed,
+// and compiled again when needed; that takes time but changes nothing.
 //
-// Positions are left out only where [universal.Deep].SelectsPositions; elsewhere the plan is how many steps are run.
+// Positions are skipped only if [universal.Deep].SelectsPositions; otherwise only the number of steps is planned.
 //
-// What it saves: a step of training and an encoding, relative to the same model forced to all 12 steps, against the share of the 12 that
-// positions ran on average (both stacks). Two cores of a Zen 3 server, float32, frozen halting, halting bias set for the mean:
+// Savings: time of a training step and of an encoding, relative to the same model forced to run all 12 steps, against the fraction of the
+// 12 steps that positions ran on average (both stacks). Two cores of a Zen 3 server, float32, frozen halting, halting bias set for the
+// mean:
 //
 //	                 width 128, batch 32, length 64         width 512, batch 8, length 128
 //	training         0.22: 0.25   0.50: 0.48   0.81: 0.83   0.18: 0.20   0.32: 0.36   0.49: 0.59   0.80: 0.80 (Zen 4)
@@ -43,11 +44,11 @@ import (
 	"universal-transformer/universal"
 )
 
-// GraphBuilder builds a graph from its inputs. It hands the capacities to the model, in universal.Inputs, and returns the model's
-// result beside its outputs.
+// GraphBuilder builds a graph from its inputs. It passes the capacities to the model, in universal.Inputs, and returns the model's result
+// besides its outputs.
 type GraphBuilder func(scope *model.Scope, nodes []*Node, c Capacities) (outputs []*Node, result universal.Result)
 
-// Capacities is the capacities of encoder and decoder; nil is full capacity.
+// Capacities holds the capacities of encoder and decoder; nil is full capacity.
 type Capacities struct{ Source, Target halting.Capacities }
 
 // Runner calls a graph. Not safe for concurrent use.
@@ -59,18 +60,18 @@ type Runner struct {
 	Overflows int // batches that were run twice
 }
 
-// NewRunner makes a runner over the variables of store, with compiled graphs of its own. Without a planner there is always full capacity.
+// NewRunner makes a runner over the variables of store, with its own compiled graphs. Without a planner it always uses full capacity.
 func NewRunner(backend compute.Backend, store *model.Store, graph GraphBuilder, planner *Planner) *Runner {
 	return NewGraphs(backend, store, Budget).Runner(graph, planner)
 }
 
-// Close frees what was compiled for the runner.
+// Close frees the runner's compiled graphs.
 func (r *Runner) Close() { r.graphs.free(func(c *compiled) bool { return c.runner == r }) }
 
-// Plans tells whether there may be less than full capacity.
+// Plans reports whether there may be less than full capacity.
 func (r *Runner) Plans() bool { return r.planner != nil }
 
-// Stats is what was compiled for all runners that share their graphs with this one.
+// Stats returns statistics of compilation, for all runners that share their graphs with this one.
 func (r *Runner) Stats() Stats { return r.graphs.Stats() }
 
 // Call runs the graph on a batch of the given shape.
@@ -82,8 +83,8 @@ func (r *Runner) Call(shape Shape, inputs ...any) ([]*tensors.Tensor, error) {
 	return out, err
 }
 
-// Plan is the plan for the next batch of a shape. Call is Plan, Run and Learn; apart they let several batches be planned before any of them
-// is run, and what was learned of them come in another order than they were run in, or from another process.
+// Plan returns the plan for the next batch of a shape. Call consists of Plan, Run and Learn; separately, they allow several batches to be
+// planned before any of them runs, and demands to be learned in another order or from another process.
 func (r *Runner) Plan(shape Shape) *ShapePlan {
 	if r.planner == nil {
 		return &ShapePlan{Shape: shape}
@@ -91,8 +92,8 @@ func (r *Runner) Plan(shape Shape) *ShapePlan {
 	return r.planner.For(shape).clone()
 }
 
-// Run runs the graph with the capacities of a plan, or with more if they are too small. What the batch needed is for Learn; until then
-// nothing is planned differently.
+// Run runs the graph with the capacities of a plan, or with more if they are too small. It returns the demand of the batch, for Learn,
+// which alone changes plans.
 func (r *Runner) Run(plan *ShapePlan, inputs ...any) ([]*tensors.Tensor, Demand, error) {
 	if r.planner == nil {
 		out, err := r.graphs.call(r, key(plan.Shape, Capacities{}), Capacities{}, inputs)
@@ -117,7 +118,7 @@ func (r *Runner) Run(plan *ShapePlan, inputs ...any) ([]*tensors.Tensor, Demand,
 	return out, Demand{first, last}, err
 }
 
-// Learn plans from what a batch needed.
+// Learn updates the plans with the demand of a batch.
 func (r *Runner) Learn(shape Shape, demand Demand) {
 	if r.planner == nil || len(demand) == 0 {
 		return
@@ -138,7 +139,7 @@ func finalize(out []*tensors.Tensor) {
 	}
 }
 
-// key tells graphs of a runner apart.
+// key identifies a graph of a runner.
 func key(shape Shape, c Capacities) string {
 	if c.Source == nil && c.Target == nil {
 		return fmt.Sprintf("of %d rows, %d and %d positions", shape.Rows, shape.Source, shape.Target)
@@ -146,7 +147,7 @@ func key(shape Shape, c Capacities) string {
 	return fmt.Sprintf("of %d rows, %d and %d positions, capacities %v and %v", shape.Rows, shape.Source, shape.Target, c.Source, c.Target)
 }
 
-// call runs the graph with some capacities.
+// call runs the graph with the given capacities.
 func (r *Runner) call(plan *ShapePlan, c Capacities, inputs []any) ([]*tensors.Tensor, needed, error) {
 	out, err := r.graphs.call(r, key(plan.Shape, c), c, inputs)
 	if err != nil {
@@ -158,7 +159,7 @@ func (r *Runner) call(plan *ShapePlan, c Capacities, inputs []any) ([]*tensors.T
 	return out[:outputs], n, nil
 }
 
-// parameters counts the numbers that are trained.
+// parameters returns the number of trainable parameters.
 func parameters(store *model.Store) (n int) {
 	for v := range store.IterVariables() {
 		if v.Trainable {
@@ -176,7 +177,7 @@ func demandOf(t *tensors.Tensor) (demand [][3]int32) {
 	return demand
 }
 
-// build adds to the outputs what call reads: overflow, and the demand of both stacks.
+// build adds the outputs that call reads: overflow, and the demand of both stacks.
 func (r *Runner) build(scope *model.Scope, nodes []*Node, c Capacities) []*Node {
 	outputs, result := r.graph(scope, nodes, c)
 	if r.planner == nil {
@@ -195,7 +196,7 @@ func overflows(g *Graph, pass *universal.Pass, c halting.Capacities) *Node {
 	return pass.Overflow(c)
 }
 
-// demand is what a stack needed, [steps+1, 3]; one row of zeros of a stack that is not there or not adaptive.
+// demand returns what a stack needed, [steps+1, 3]; one row of zeros for a stack that is missing or not adaptive.
 func demand(g *Graph, pass *universal.Pass) *Node {
 	if pass == nil || !pass.Adaptive() {
 		return Zeros(g, shapes.Make(dtypes.Int32, 1, 3))
@@ -203,7 +204,7 @@ func demand(g *Graph, pass *universal.Pass) *Node {
 	return pass.Demand(len(pass.Weights))
 }
 
-// keepVariables leaves all variables as they were if there was an overflow.
+// keepVariables leaves all variables unchanged if there was an overflow.
 func keepVariables(scope *model.Scope, overflow *Node) {
 	g := overflow.Graph()
 	for v := range scope.Store().IterVariables() {

@@ -2,17 +2,17 @@ package capacity
 
 import "fmt"
 
-// Demand is what a batch needed: in the run that had enough, and before it, if there was one, in the first that had not.
+// Demand is what a batch needed: in the run with sufficient capacity and, if there was one, in the overflowing run before it.
 type Demand []needed
 
-// needed is what both stacks needed for a batch, [steps+1] positions, rows, and longest row of each; a stack that is not adaptive has one row
-// or none. Where there was an overflow it is true up to the step that had too little.
+// needed is what both stacks needed for a batch, [steps+1] positions, rows, and longest row of each; one row or none for a stack that is
+// not adaptive. After an overflow it is valid up to the step with too little capacity.
 type needed struct {
 	overflow         bool
 	encoder, decoder [][3]int32
 }
 
-// Numbers is the demand as numbers, which DemandOf reads.
+// Numbers encodes the demand as numbers, for DemandOf.
 func (d Demand) Numbers() (list []float64) {
 	for _, n := range d {
 		for _, stack := range [][][3]int32{n.encoder, n.decoder} {
@@ -25,7 +25,7 @@ func (d Demand) Numbers() (list []float64) {
 	return list
 }
 
-// DemandOf reads Numbers.
+// DemandOf decodes the result of Numbers.
 func DemandOf(numbers []float64) (d Demand, err error) {
 	stack := func() (list [][3]int32) {
 		if len(numbers) == 0 || !(numbers[0] >= 0 && numbers[0] <= float64(len(numbers)/3)) || len(numbers) < 1+3*int(numbers[0]) {

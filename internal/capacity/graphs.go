@@ -13,12 +13,12 @@ import (
 	"universal-transformer/engine"
 )
 
-// Budget is how much memory the compiled graphs of a set of runners may take, in bytes, as [Graphs] counts them: some hundred. The heap may be
-// twice that between collections.
+// Budget is the memory, in bytes, that the compiled graphs of a set of runners may take as counted by [Graphs]: a few hundred graphs. The
+// heap may grow to twice that between collections.
 const Budget = 256 << 20
 
-// Graphs is the compiled graphs of runners that share variables, within one budget: whatever its shape, plan or runner, the graph
-// that was not used for longest is freed for a new one. What is compiled decides how long a run takes, never what it computes. Not safe for
+// Graphs holds the compiled graphs of runners that share variables, within one memory budget: the graph that was unused for longest,
+// whatever its shape, plan or runner, is freed for a new one. This affects how long a run takes, never its results. Not safe for
 // concurrent use.
 type Graphs struct {
 	backend compute.Backend
@@ -29,7 +29,7 @@ type Graphs struct {
 	stats   Stats
 }
 
-// Stats counts what compiling takes.
+// Stats counts compilations and their time.
 type Stats struct {
 	Alive     int           // graphs that are compiled now
 	Bytes     int           // that they take, about
@@ -37,20 +37,20 @@ type Stats struct {
 	Compiling time.Duration // how long that took
 }
 
-// Line is a line for the person who waits, given how long everything took.
+// Line formats the statistics as one line, given the total time of the run.
 func (s Stats) Line(elapsed time.Duration) string {
 	return fmt.Sprintf("graphs: %d compiled, %d kept in about %d MiB; compiling took %.1f %% of the time", s.Compiled, s.Alive, s.Bytes>>20,
 		100*s.Compiling.Seconds()/elapsed.Seconds())
 }
 
-// compiled is a graph of one runner, for inputs of some shapes and one plan.
+// compiled is a graph of one runner, for given input shapes and one plan.
 type compiled struct {
 	runner *Runner
 	key    string
 	executable
 }
 
-// executable is what remains of a graph that was compiled.
+// executable is a compiled graph.
 type executable interface {
 	run(inputs []any) ([]*tensors.Tensor, error)
 	size() int // about, in bytes
@@ -62,8 +62,8 @@ func NewGraphs(backend compute.Backend, store *model.Store, budget int) *Graphs 
 	return &Graphs{backend: backend, store: store, budget: budget}
 }
 
-// Runner makes a runner whose graphs are in the set. Without a planner there is always full capacity, and with one too on a backend where
-// graphs of smaller capacity would take more time to compile than they save.
+// Runner makes a runner whose graphs are in the set. It always uses full capacity without a planner, and on backends on which compiling
+// graphs of smaller capacity takes more time than they save.
 func (s *Graphs) Runner(graph GraphBuilder, planner *Planner) *Runner {
 	if engine.CompilesSlowly(s.backend) {
 		planner = nil
@@ -71,7 +71,7 @@ func (s *Graphs) Runner(graph GraphBuilder, planner *Planner) *Runner {
 	return &Runner{graphs: s, graph: graph, planner: planner}
 }
 
-// Stats is what was compiled so far.
+// Stats returns the statistics so far.
 func (s *Graphs) Stats() Stats {
 	stats := s.stats
 	stats.Alive = len(s.used)
@@ -81,7 +81,7 @@ func (s *Graphs) Stats() Stats {
 // Close frees all graphs.
 func (s *Graphs) Close() { s.free(func(*compiled) bool { return true }) }
 
-// free frees some graphs.
+// free frees the selected graphs.
 func (s *Graphs) free(which func(*compiled) bool) {
 	s.used = slices.DeleteFunc(s.used, func(c *compiled) bool {
 		if !which(c) {
@@ -93,7 +93,7 @@ func (s *Graphs) free(which func(*compiled) bool) {
 	})
 }
 
-// call runs the graph of a runner for a key, which it compiles with the given capacities if it is not there.
+// call runs the graph of a runner with a key, after compiling it with the given capacities if necessary.
 func (s *Graphs) call(r *Runner, key string, c Capacities, inputs []any) ([]*tensors.Tensor, error) {
 	at := slices.IndexFunc(s.used, func(c *compiled) bool { return c.runner == r && c.key == key })
 	if at >= 0 {
@@ -119,7 +119,7 @@ func (s *Graphs) call(r *Runner, key string, c Capacities, inputs []any) ([]*ten
 	return out, nil
 }
 
-// compile compiles a graph and calls it once, which initializes the variables that the graph has made.
+// compile compiles a graph and calls it once, which initializes the variables created by the graph.
 func (s *Graphs) compile(exec *model.Exec, inputs []any) (executable, []*tensors.Tensor, error) {
 	started := time.Now()
 	if s.mesh != nil {

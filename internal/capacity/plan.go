@@ -7,8 +7,8 @@ import (
 	"universal-transformer/halting"
 )
 
-// StackPlan is how many positions one stack is given capacity for in each step, and the demand of earlier batches that this was
-// planned from. The zero value has full capacity.
+// StackPlan is the number of positions that one stack has capacity for in each step, and the demand of earlier batches from which this
+// was planned. The zero value has full capacity.
 type StackPlan struct {
 	Batches int      `json:"batches"` // observed so far, those of similar shapes included
 	Peaks   []Peak   `json:"peaks"`   // step by step
@@ -16,7 +16,7 @@ type StackPlan struct {
 	Units   [][3]int `json:"units"`   // the plan: in each step, units of the batch's positions, of its rows, and of the positions of a row; nil: full capacity
 }
 
-// Peak is the largest demand of a step, as shares of a batch, in the current block of batches and in the one before: positions,
+// Peak is the largest demand of a step, as fractions of a batch, in the current block of batches and in the previous one: positions,
 // rows, longest row.
 type Peak struct {
 	Current  [3]float64 `json:"current"`
@@ -35,8 +35,8 @@ const (
 	fewUnits    = 4 // see larger
 )
 
-// observe records what a batch of rows [batch, length] needed ([halting.Outcome.Demand] of a run that did not overflow). Where that was
-// more than planned there is full capacity from then on, which needs no graph that was not there before.
+// observe records what a batch of rows [batch, length] needed ([halting.Outcome.Demand] of a run that did not overflow). If that is more
+// than planned, the stack has full capacity from then on, which needs no new graph.
 func (p *StackPlan) observe(demand [][3]int32, batch, length int, stepsOnly bool) {
 	p.note(demand, batch, length, stepsOnly)
 	for t, d := range demand {
@@ -76,7 +76,7 @@ func (p *StackPlan) peak(t int, d [3]int32, batch, length int, stepsOnly bool) {
 	}
 }
 
-// exceeds tells whether a step needs more than was planned.
+// exceeds reports whether a step needs more than was planned.
 func (p *StackPlan) exceeds(t int, d [3]int32, batch, length int, stepsOnly bool) bool {
 	for i, size := range [3]int{batch * length, batch, length} {
 		need := float64(d[i])
@@ -90,7 +90,7 @@ func (p *StackPlan) exceeds(t int, d [3]int32, batch, length int, stepsOnly bool
 	return false
 }
 
-// grown is a plan that is large enough for what an overflowed batch is known to have needed.
+// grown returns a plan that is large enough for what an overflowed batch is known to have needed.
 func (p *StackPlan) grown(demand [][3]int32, batch, length int, stepsOnly bool) [][3]int {
 	for t, d := range demand {
 		if p.peak(t, d, batch, length, stepsOnly); p.exceeds(t, d, batch, length, stepsOnly) {
@@ -101,7 +101,7 @@ func (p *StackPlan) grown(demand [][3]int32, batch, length int, stepsOnly bool) 
 	return p.Units
 }
 
-// raise makes the plan larger before a batch of rows [batch, length] overflows, if one of a similar shape lately needed more.
+// raise enlarges the plan before a batch of rows [batch, length] overflows, if a batch of similar shape needed more recently.
 func (p *StackPlan) raise(batch, length int, stepsOnly bool) {
 	for t, peak := range p.Peaks {
 		var need [3]int32
@@ -115,8 +115,8 @@ func (p *StackPlan) raise(batch, length int, stepsOnly bool) {
 	}
 }
 
-// larger is a plan at least as large as this one and its peaks, with head room from a step on: demand that rises goes on rising, and
-// every plan on its way would be a graph. Such a step gets few units or everything, and the plan ends with two steps of few.
+// larger returns a plan at least as large as this one and its peaks, with head room from a step on: rising demand tends to keep rising,
+// and every intermediate plan would need a graph. Such a step gets few units or all of them, and the plan ends with two steps of few.
 func (p *StackPlan) larger(from int, stepsOnly bool) [][3]int {
 	plan := p.tight()
 	for t, old := range p.Units {
@@ -149,7 +149,7 @@ func (p *StackPlan) larger(from int, stepsOnly bool) [][3]int {
 	return plan
 }
 
-// total is how many units of a batch's positions the plan transforms.
+// total returns how many units of a batch's positions the plan computes.
 func (p *StackPlan) total() float64 {
 	if p.Units == nil {
 		return p.full()
@@ -157,10 +157,10 @@ func (p *StackPlan) total() float64 {
 	return total(p.Units)
 }
 
-// full is total at full capacity. The last of a demand is after the last step.
+// full is total at full capacity. The last entry of a demand is after the last step.
 func (p *StackPlan) full() float64 { return float64(units * max(0, len(p.Peaks)-1)) }
 
-// tight is the peaks and the margin, rounded up to a level. It has no more steps than any position ran lately.
+// tight returns the peaks plus a margin, rounded up to a level. It has no more steps than any position ran recently.
 func (p *StackPlan) tight() [][3]int {
 	plan := make([][3]int, len(p.Peaks))
 	steps := 0
@@ -180,7 +180,7 @@ func (p *StackPlan) tight() [][3]int {
 	return plan[:steps]
 }
 
-// level rounds up to a unit, large shares to two, so that plans come again.
+// level rounds up to a multiple of one unit, or of two for large fractions, so that plans recur.
 func level(least float64) int {
 	u := int(math.Ceil(least))
 	if u > units/4 {
@@ -189,7 +189,7 @@ func level(least float64) int {
 	return min(u, units)
 }
 
-// total is how many units of a batch's positions a plan transforms.
+// total returns how many units of a batch's positions a plan computes.
 func total(plan [][3]int) (sum float64) {
 	for _, u := range plan {
 		sum += float64(u[0])
@@ -197,13 +197,13 @@ func total(plan [][3]int) (sum float64) {
 	return sum
 }
 
-// fraction is how many things so many units of them are.
+// fraction converts units to a number of things out of size, rounded up.
 func fraction(u int, size float64) float64 { return math.Ceil(float64(u) * size / units) }
 
-// MeanUpdates is how often the plan can update a position on average: a little more than positions will be updated.
+// MeanUpdates returns the mean number of updates per position that the plan permits, slightly more than will be needed.
 func (p *StackPlan) MeanUpdates() float64 { return p.total() / units }
 
-// Capacities is the plan for a batch of rows [batch, length]; nil if there is none.
+// Capacities returns the plan for a batch of rows [batch, length]; nil if there is none.
 func (p *StackPlan) Capacities(batch, length int) halting.Capacities {
 	if p.Units == nil {
 		return nil
@@ -218,7 +218,7 @@ func (p *StackPlan) Capacities(batch, length int) halting.Capacities {
 	return c
 }
 
-// validate rejects a plan without the number of units that every step must have: from 1 to all, and never more than the step before.
+// validate rejects a plan in which a step has less than one unit, more than all, or more than the step before.
 func (p *StackPlan) validate() error {
 	if p.Batches < 0 || !(p.Margin >= 0) || len(p.Units) > len(p.Peaks) {
 		return fmt.Errorf("%d batches with a margin of %v, %d steps planned after %d", p.Batches, p.Margin, len(p.Units), len(p.Peaks))

@@ -9,28 +9,28 @@ import (
 	"universal-transformer/universal"
 )
 
-// Planner plans capacities, for every shape of batch by itself, from batches of similar lengths: long sequences may need other shares of
-// their positions than short ones. It outlives a runner: checkpoints keep it, so that a resumed run plans what it would have planned.
+// Planner plans capacities separately for every shape of batch, from batches of similar lengths, because long sequences may need another
+// fraction of their positions than short ones. It outlives a runner: checkpoints store it, so that a resumed run makes the same plans.
 type Planner struct {
-	// StepsOnly plans how many steps are run, and full capacity in each: for models that cannot leave positions out.
+	// StepsOnly plans only the number of steps, with full capacity in each: for models that cannot skip positions.
 	StepsOnly bool         `json:"steps_only,omitempty"`
 	Shapes    []*ShapePlan `json:"shapes"`
 
-	// CompileCost is what a step of a graph costs to compile, in the unit of ShapePlan.Wasted.
+	// CompileCost is the cost of compiling one step of a graph, in the unit of ShapePlan.Wasted.
 	CompileCost float64 `json:"compile_cost,omitempty"`
 }
 
-// compileCost is about what compiling a step of a graph takes on the cpu backend, as updates of positions times parameters that could be
-// computed in that time, and some times that: graphs are compiled for validation too, and a plan may not last.
+// compileCost is a multiple of the time of compiling a step of a graph on the cpu backend, expressed as the updates of positions times
+// parameters computed in that time; a multiple because graphs are compiled for validation too, and a plan may not last.
 const compileCost = 9e8
 
-// worthwhile is the share of the old plan's work that a smaller plan has at most.
+// worthwhile is the largest fraction of the old plan's work that a smaller plan may have.
 const worthwhile = 0.95
 
-// similar is the ratio of lengths up to which what a batch needed counts for the plan of another shape.
+// similar is the ratio of lengths up to which the demand of a batch counts for the plan of another shape.
 const similar = 1.25
 
-// NewPlanner makes a planner for an adaptive model, nil for others: how many positions they update is known.
+// NewPlanner makes a planner for an adaptive model; it returns nil for other models, whose work is known.
 func NewPlanner(m universal.Model) *Planner {
 	deep, is := m.(universal.Deep)
 	if !is || !deep.Adaptive() {
@@ -44,11 +44,11 @@ type ShapePlan struct {
 	Shape
 	Encoder StackPlan `json:"encoder"`
 	Decoder StackPlan `json:"decoder"`
-	// Wasted is the work that a tighter plan would have saved since this one was made: updates of positions times parameters.
+	// Wasted is the work that a tighter plan would have saved since this one was made, in updates of positions times parameters.
 	Wasted float64 `json:"wasted,omitempty"`
 }
 
-// known is the plan for a shape, nil if no batch of it has come yet.
+// known returns the plan for a shape, nil if there has been no batch of it yet.
 func (p *Planner) known(s Shape) *ShapePlan {
 	if i := slices.IndexFunc(p.Shapes, func(plan *ShapePlan) bool { return plan.Shape == s }); i >= 0 {
 		return p.Shapes[i]
@@ -56,7 +56,7 @@ func (p *Planner) known(s Shape) *ShapePlan {
 	return nil
 }
 
-// clone is a plan of its own.
+// clone returns an independent copy.
 func (s *ShapePlan) clone() *ShapePlan {
 	c := *s
 	for _, stack := range []*StackPlan{&c.Encoder, &c.Decoder} {
@@ -65,7 +65,7 @@ func (s *ShapePlan) clone() *ShapePlan {
 	return &c
 }
 
-// For gives the plan for the next batch of a shape. That of a new shape starts with what the nearest shape needed.
+// For returns the plan for the next batch of a shape. A new shape starts with what the nearest shape needed.
 func (p *Planner) For(s Shape) *ShapePlan {
 	plan := &ShapePlan{}
 	for i, known := range p.Shapes {
@@ -89,7 +89,7 @@ func (p *Planner) For(s Shape) *ShapePlan {
 	return plan
 }
 
-// Validate rejects plans that no planner makes, as a file may hold them. A nil planner has none.
+// Validate rejects plans that no planner makes, for planners read from a file. A nil planner is valid.
 func (p *Planner) Validate() error {
 	if p == nil {
 		return nil
@@ -138,8 +138,8 @@ func (p *Planner) observe(plan *ShapePlan, parameters int, n needed) {
 	}
 }
 
-// grow makes a plan larger that was too small, if full capacity, the other way out, is so much more that compiling another graph is soon
-// paid for. It tells whether it has.
+// grow enlarges a plan that was too small if the alternative, full capacity, would soon cost more than compiling another graph. It
+// reports whether it has enlarged the plan.
 func (p *Planner) grow(plan *ShapePlan, parameters int, n needed) bool {
 	var saved, steps float64
 	grown := map[*StackPlan][][3]int{}
@@ -162,17 +162,17 @@ func (p *Planner) grow(plan *ShapePlan, parameters int, n needed) bool {
 	return true
 }
 
-// soon is how many batches of a shape have to pay for a graph of a larger plan.
+// soon is the number of batches of a shape within which the graph of a larger plan must pay for itself.
 const soon = 8
 
-// stack is a plan of one stack, with what a batch needed of it and how long its rows are.
+// stack is a plan of one stack, with the demand of a batch and the length of its rows.
 type stack struct {
 	*StackPlan
 	demand [][3]int32
 	length int
 }
 
-// stacks are the adaptive stacks of a batch of some shape.
+// stacks iterates over the adaptive stacks of a batch of some shape.
 func (s *ShapePlan) stacks(n needed, of Shape) iter.Seq[stack] {
 	return func(yield func(stack) bool) {
 		for _, s := range []stack{{&s.Encoder, n.encoder, of.Source}, {&s.Decoder, n.decoder, of.Target}} {
@@ -183,30 +183,30 @@ func (s *ShapePlan) stacks(n needed, of Shape) iter.Seq[stack] {
 	}
 }
 
-// capacities is what the graph for a plan is built with.
+// capacities returns the capacities with which the graph of a plan is built.
 func (s *ShapePlan) capacities() Capacities {
 	return Capacities{s.Encoder.Capacities(s.Rows, s.Source), s.Decoder.Capacities(s.Rows, s.Target)}
 }
 
-// Shape is a batch's: B, M, N, counted in positions.
+// Shape is the shape of a batch, B, M, N, in positions.
 type Shape struct {
 	Rows   int `json:"rows"`
 	Source int `json:"source_length"`
 	Target int `json:"target_length"`
 }
 
-// distance is how much two shapes differ.
+// distance measures how much two shapes differ.
 func (s Shape) distance(t Shape) int {
 	return max(s.Rows-t.Rows, t.Rows-s.Rows) + max(s.Source-t.Source, t.Source-s.Source) + max(s.Target-t.Target, t.Target-s.Target)
 }
 
-// similar tells whether lengths differ little.
+// similar reports whether lengths differ little.
 func (s Shape) similar(t Shape) bool {
 	near := func(a, b int) bool { return float64(max(a, b)) <= similar*float64(min(a, b)) }
 	return near(s.Source, t.Source) && near(s.Target, t.Target)
 }
 
-// ShapeOf is the shape of b.
+// ShapeOf returns the shape of b.
 func ShapeOf(b batch.Batch) Shape {
 	return Shape{Rows: b.Rows, Source: b.SourcePositions(), Target: b.TargetLength}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// program is what remains of a compiled graph: what the backend made of it, and which variables it reads and writes. GoMLX's executor
-// keeps the nodes besides, which take several times the memory.
+// program is a compiled graph: the backend's executable, and the variables that it reads and writes. GoMLX's executor also keeps the
+// nodes, which take several times the memory.
 type program struct {
 	backend    compute.Backend
 	executable compute.Executable
@@ -21,18 +21,18 @@ type program struct {
 	bytes      int               // about
 }
 
-// binding is a variable that is a parameter.
+// binding binds a variable to a parameter of the graph.
 type binding struct {
 	variable *model.Variable
 	at       int
 	changes  bool // its memory is given away, for its new value
 }
 
-// bytesPerNode is about what a compiled graph keeps for a node: 1.47 MB for 9,000, of an adaptive encoder-decoder and its gradient on the
-// cpu backend. The nodes that GoMLX records take three times as much again.
+// bytesPerNode is the approximate memory of a compiled graph per node: 1.47 MB for 9,000 nodes, for an adaptive encoder-decoder with its
+// gradient on the cpu backend. The nodes recorded by GoMLX would take three times as much again.
 const bytesPerNode = 164
 
-// compile compiles the graph for inputs, and notes what running it needs.
+// compile compiles the graph for inputs, and records what running it needs.
 func compile(exec *model.Exec, backend compute.Backend, store *model.Store, inputs []any) (*program, error) {
 	list, err := InputShapes(inputs)
 	if err != nil {
@@ -56,7 +56,7 @@ func compile(exec *model.Exec, backend compute.Backend, store *model.Store, inpu
 	return p, nil
 }
 
-// InputShapes are the shapes of a graph's inputs.
+// InputShapes returns the shapes of a graph's inputs.
 func InputShapes(inputs []any) ([]shapes.Shape, error) {
 	list := make([]shapes.Shape, len(inputs))
 	for i, x := range inputs {
@@ -69,7 +69,7 @@ func InputShapes(inputs []any) ([]shapes.Shape, error) {
 	return list, nil
 }
 
-// sizeOf is about what a compiled graph takes, in bytes.
+// sizeOf returns the approximate memory of a compiled graph in bytes.
 func sizeOf(g *Graph) int {
 	bytes := bytesPerNode * len(g.Nodes())
 	for _, n := range g.Nodes() {
@@ -120,7 +120,7 @@ func (p *program) run(inputs []any) ([]*tensors.Tensor, error) {
 	return out[len(p.changed):], nil
 }
 
-// buffer is the memory of the variable; one that changes gives it away.
+// buffer returns the memory of the variable; a variable that is updated donates it.
 func (b binding) buffer(backend compute.Backend) (compute.Buffer, error) {
 	value, err := b.variable.Value()
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 // rowsAxis is the only axis of the mesh of devices.
 const rowsAxis = "rows"
 
-// SplitRows splits the rows of what the graphs are called with over all devices of the backend, if it has several; the variables are on every
-// one of them. Results are those of one device, but for rounding. Where rows are no multiple of the devices, rows of zeros follow, which
-// stand for padding: a graph must take no notice of them. It must be called before anything is compiled, and once for a store, because
-// variables remember the mesh that they were spread over.
+// SplitRows splits the rows of the graphs' inputs over all devices of the backend, if it has several; the variables are replicated on all
+// of them. Up to rounding, results equal those of one device. If the number of rows is not a multiple of the number of devices, rows of
+// zeros are appended as padding, which the graphs must ignore. It must be called once per store, before anything is compiled, because
+// variables keep the mesh over which they were distributed.
 func (s *Graphs) SplitRows() {
 	n := s.backend.NumDevices()
 	if n < 2 {
@@ -31,7 +31,7 @@ func (s *Graphs) SplitRows() {
 	s.mesh = mesh
 }
 
-// Devices is how many devices compute.
+// Devices returns the number of devices used.
 func (s *Graphs) Devices() int {
 	if s.mesh == nil {
 		return 1
@@ -46,7 +46,7 @@ type split struct {
 	bytes int
 }
 
-// compileSplit is compile for several devices. GoMLX compiles such a graph when it is called.
+// compileSplit is compile for several devices. GoMLX compiles such a graph on its first call.
 func (s *Graphs) compileSplit(exec *model.Exec, inputs []any) (executable, []*tensors.Tensor, error) {
 	e := split{exec: exec, mesh: s.mesh}
 	specs := make([]*distributed.ShardingSpec, len(inputs))
@@ -73,7 +73,7 @@ func (s *Graphs) compileSplit(exec *model.Exec, inputs []any) (executable, []*te
 	return e, out, nil
 }
 
-// spec is how an input lies on the devices: ids [B, ...] split by rows, a scalar on all.
+// spec returns how an input is distributed over the devices: ids [B, ...] by rows, scalars replicated.
 func (e split) spec(shape shapes.Shape) *distributed.ShardingSpec {
 	spec := distributed.NewReplicatedShardingSpec(e.mesh)
 	if shape.Rank() > 0 {
@@ -82,7 +82,7 @@ func (e split) spec(shape shapes.Shape) *distributed.ShardingSpec {
 	return spec
 }
 
-// spread puts an input on the devices, with rows of zeros to make their number a multiple of them.
+// spread distributes an input over the devices, padded with rows of zeros to a multiple of their number.
 func (e split) spread(t *tensors.Tensor) (*dtensor.Tensor, error) {
 	shape, n := t.Shape().Clone(), e.mesh.NumDevices()
 	if shape.Rank() > 0 && shape.Dimensions[0]%n != 0 {
@@ -105,7 +105,7 @@ func (e split) run(inputs []any) ([]*tensors.Tensor, error) {
 	return out, err
 }
 
-// call calls the graph. All devices have all results: those of the first are given.
+// call calls the graph. All devices have all results; those of the first are returned.
 func (e split) call(inputs []any) ([]*tensors.Tensor, *Graph, error) {
 	arguments := make([]any, len(inputs))
 	for i, x := range inputs {
