@@ -18,7 +18,7 @@ type Query struct {
 	OnToken func(vocab.ID)  // [Request].OnToken; may be nil
 }
 
-// Decode answers sources, limits[i] tokens at most for source i, with a cache. onToken, if not nil, is [Request].OnToken.
+// Decode answers sources with a cache, with at most limits[i] tokens for source i. onToken, if not nil, is [Request].OnToken.
 func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int, m Method, onToken func(source int, token vocab.ID)) ([]Hypothesis, error) {
 	queries := make([]Query, len(sources))
 	for i := range queries {
@@ -30,8 +30,8 @@ func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int
 	return d.Answer(ctx, queries, m, 0)
 }
 
-// Answer answers queries with a cache, as many at once as memory allows, in bytes; 0: [DefaultMemory]. What is estimated is the cache
-// of answers as long as their limits, and the log-probabilities. A query that needs more by itself is answered alone.
+// Answer answers queries with a cache, in groups whose estimated memory is at most that many bytes (0: [DefaultMemory]). The estimate
+// covers the cache of answers that reach their limits, and the log-probabilities. A query that needs more by itself is answered alone.
 func (d *Decoder) Answer(ctx context.Context, queries []Query, m Method, memory int64) ([]Hypothesis, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (d *Decoder) answer(ctx context.Context, queries []Query, m Method) ([]Hypo
 	})
 }
 
-// fitting is how many of the first queries are estimated to fit in memory together, at least 1.
+// fitting returns how many of the first queries are estimated to fit in memory together, at least 1.
 func (d *Decoder) fitting(queries []Query, beam int, memory float64) int {
 	longest, limit := 0, 0
 	for i, q := range queries {
@@ -96,8 +96,8 @@ func (d *Decoder) fitting(queries []Query, beam int, memory float64) int {
 	return len(queries)
 }
 
-// bytes estimates the memory of sources, of at most so many tokens, and of rows for each, whose answers have at most limit: the cache, and
-// the log-probabilities of a token.
+// bytes estimates the memory of a number of sources of a given length, with perSource rows each, whose answers have at most limit tokens:
+// the cache, and the log-probabilities of a token.
 func (d *Decoder) bytes(sources, perSource, source, limit int) float64 {
 	width, tokens := roundUp(source), limit
 	if d.language {
@@ -115,7 +115,7 @@ func (d *Decoder) bytes(sources, perSource, source, limit int) float64 {
 	return float64(sources) * (size(d.model.SourceCacheShapes(1, width)) + float64(perSource)*row)
 }
 
-// DefaultMemory is the bytes that queries may take together where nobody says: 1 GiB, or a quarter of GOMEMLIMIT if that is less.
+// DefaultMemory is the default limit in bytes for queries decoded together: 1 GiB, or a quarter of GOMEMLIMIT if that is less.
 func DefaultMemory() int64 {
 	const most = 1 << 30
 	return min(most, max(1, debug.SetMemoryLimit(-1)/4)) // a negative limit is not set, but read

@@ -10,19 +10,18 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Beam is beam search with the length penalty of Wu et al. (2016), as the authors' code searches: the score of a sequence
-// is log p / ((5 + length) / 6)^Alpha, where the length counts the end token. Of the 2 Width best continuations those that
-// end join the finished ones, the others continue. The search of a source stops once no running sequence can
-// beat its best finished one.
+// Beam is beam search with the length penalty of Wu et al. (2016), as in the authors' code: the score of a sequence is log p / ((5 +
+// length) / 6)^Alpha, where the length counts the end token. Of the 2 Width best continuations, those that end are added to the finished
+// ones; the others continue. The search for a source stops once no running sequence can beat its best finished one.
 type Beam struct {
 	Width int     // hypotheses kept, at least 1
 	Alpha float64 // length penalty, 0 for none; the authors use 0.6
 }
 
-// mostWidth is far above any beam that helps.
+// mostWidth is far above any useful width.
 const mostWidth = 1000
 
-// Validate names the first invalid field and its value.
+// Validate returns an error that names the first invalid field and its value.
 func (b Beam) Validate() error {
 	if b.Width < 1 {
 		return fmt.Errorf("beam width is %d: at least 1 is needed", b.Width)
@@ -39,8 +38,8 @@ func (b Beam) Validate() error {
 // penalty is ((5 + length) / 6)^Alpha.
 func (b Beam) penalty(length int) float64 { return math.Pow(float64(5+length)/6, b.Alpha) }
 
-// Search gives the best hypotheses of each source, best first, at most Width of them. If none of a source's ended within
-// its limit, they are its best running ones, scored the same way.
+// Search returns the best hypotheses of each source, best first, at most Width of them. If none ended within the limit, it returns the
+// best running ones, scored the same way.
 func (b Beam) Search(ctx context.Context, r Request) ([][]Hypothesis, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
@@ -68,8 +67,8 @@ type beam struct {
 	running, finished []Hypothesis // best first
 }
 
-// over tells whether no running hypothesis can beat the best finished one: log p only falls, and no penalty is larger
-// than that of the longest sequence.
+// over reports whether no running hypothesis can beat the best finished one: log p only decreases, and no penalty is larger than that of
+// the longest sequence.
 func (s *beam) over() bool {
 	if len(s.running) == 0 || len(s.running[0].Tokens) == s.limit {
 		return true
@@ -84,7 +83,7 @@ type candidate struct {
 	logProb float64
 }
 
-// best adds a candidate to the most probable ones so far, which are sorted, if it is one of them. Of equal ones the earlier are better.
+// best inserts a candidate into the sorted list of the most probable ones, if it is one of them. Among equal ones the earlier wins.
 func best(list []candidate, most int, c candidate) []candidate {
 	at := len(list)
 	if at == most && !(c.logProb > list[at-1].logProb) {
@@ -97,7 +96,7 @@ func best(list []candidate, most int, c candidate) []candidate {
 	return list[:min(len(list), most)]
 }
 
-// advance extends the running hypotheses by one token each; logP [Width][V] belong to them in order.
+// advance extends the running hypotheses by one token each; logP [Width][V] are their log-probabilities, in order.
 func (s *beam) advance(logP [][]float64) (parents []int, tokens []vocab.ID, err error) {
 	candidates := make([]candidate, 0, 2*s.Width+1)
 	for w, h := range s.running {
@@ -127,7 +126,7 @@ func (s *beam) advance(logP [][]float64) (parents []int, tokens []vocab.ID, err 
 	return parents, tokens, nil
 }
 
-// best is the result of the search.
+// best returns the result of the search.
 func (s *beam) best() []Hypothesis {
 	if len(s.finished) > 0 {
 		return s.finished

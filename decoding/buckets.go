@@ -1,7 +1,7 @@
 package decoding
 
-// roundUp pads lengths to few values, so that few graphs are compiled: 8, 12, 16, 24, 32, 48, 64, then four to a doubling: 80, 96,
-// 112, 128, 160, ... Every token attends to all of a source, padding included, so long ones are not padded by much.
+// roundUp rounds lengths up to a few values, so that few graphs are compiled: 8, 12, 16, 24, 32, 48, 64, then four per doubling: 80, 96,
+// 112, 128, 160, ... Every token attends to the whole source, including padding, so long sources get little padding.
 func roundUp(length int) int {
 	size, step := 8, 4
 	for size < length {
@@ -16,8 +16,8 @@ func roundUp(length int) int {
 	return size
 }
 
-// capacityFor is the capacity of a cache for so many tokens: 16, 32, 48, 80, 128, ..., half as much again each time, in multiples of 16;
-// where graphs should be few, from 64.
+// capacityFor returns the capacity of a cache for a number of tokens: 16, 32, 48, 80, 128, ..., growing by half each time, in multiples
+// of 16; it starts at 64 on backends that compile slowly.
 func (d *Decoder) capacityFor(tokens int) int {
 	capacity := 16
 	if d.few {
@@ -29,10 +29,10 @@ func (d *Decoder) capacityFor(tokens int) int {
 	return capacity
 }
 
-// nextCapacity is the capacity after the given one.
+// nextCapacity returns the capacity after the given one.
 func nextCapacity(capacity int) int { return (capacity*3/2 + 15) / 16 * 16 }
 
-// Rows is how many rows are computed for so many rows that are needed, sources or continuations of one: 1, 2, 4, 8, 16, 24, 32, 48, 64, ...
+// Rows rounds a number of rows (sources, or continuations of one) up to the number that is computed: 1, 2, 4, 8, 16, 24, 32, 48, 64, ...
 func Rows(rows int) int {
 	n := 1
 	for n < rows {

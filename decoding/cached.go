@@ -10,9 +10,9 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Cached is a batch that is being decoded with a cache. The rows of a source stand together, so that they read the same keys and values
-// of it. Where a row continues in two ways, it is copied into the place of one that does not continue. The tensors are made anew where
-// there is no such place, and where a smaller size of Rows holds the sources that are left.
+// Cached is a batch that is being decoded with a cache. The rows of a source are adjacent, so that they share its keys and values. If a
+// row has two continuations, it is copied into the place of a row that has none. The tensors are reallocated if there is no such place,
+// or if a smaller size of Rows suffices for the remaining sources.
 type Cached struct {
 	d         *Decoder
 	prompts   [][]vocab.ID      // of a language model
@@ -27,10 +27,10 @@ type Cached struct {
 	logP      []float64         // of the last tokens, [R][V]
 }
 
-// rows is how many rows the cache has, in use or not.
+// rows returns the number of rows of the cache, used or not.
 func (c *Cached) rows() int { return len(c.sources) * c.perSource }
 
-// Start encodes sources and prepares their decoding. Close the result.
+// Start encodes sources and prepares their decoding. The caller must close the result.
 func (d *Decoder) Start(sources [][]vocab.ID) (*Cached, error) {
 	if err := d.check(sources); err != nil || len(sources) == 0 {
 		return &Cached{d: d}, err
@@ -60,7 +60,7 @@ func (c *Cached) Close() {
 	c.source, c.cache = nil, nil
 }
 
-// Bytes is the memory of the cache.
+// Bytes returns the memory of the cache.
 func (c *Cached) Bytes() int {
 	bytes := 0
 	for _, t := range slices.Concat(c.source, c.cache) {
@@ -69,7 +69,7 @@ func (c *Cached) Bytes() int {
 	return bytes
 }
 
-// Rest is what is left of the prompts after the length of the shortest, up to which they are read together.
+// Rest returns the tokens of the prompts beyond the length of the shortest, up to which they are read together.
 func (c *Cached) Rest() [][]vocab.ID { return rest(c.prompts) }
 
 func rest(prompts [][]vocab.ID) [][]vocab.ID {
@@ -90,7 +90,7 @@ func shortest(prompts [][]vocab.ID) int {
 	return n
 }
 
-// Next is the function that the searches call.
+// Next implements [Next] for the searches.
 func (c *Cached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
 	if tokens == nil {
 		return c.start(parents)
@@ -144,8 +144,8 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 	return logP, nil
 }
 
-// chunk is how many of the tokens of a prompt that are left are read at once: the largest power of two that there are, or, where graphs
-// should be few, of eight, so that few shapes occur.
+// chunk returns how many of the remaining tokens of a prompt are read at once: the largest power of two that fits or, on backends that
+// compile slowly, of eight, so that there are few shapes.
 func (d *Decoder) chunk(left int) int {
 	n, factor := 1, 2
 	if d.few {
@@ -157,10 +157,10 @@ func (d *Decoder) chunk(left int) int {
 	return n
 }
 
-// longestChunk is how many tokens of a prompt are read at once, at most.
+// longestChunk is the largest number of prompt tokens that are read at once.
 const longestChunk = 64
 
-// read reads n more tokens of each row of the tensors and gives the log-probabilities after them.
+// read reads n more tokens of each row of the tensors and returns the log-probabilities after them.
 func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 	for c.length+n > c.capacity && len(c.cache) > 0 {
 		grown, err := callDonating(c.d, c.d.grow.Call, nil, c.cache)
@@ -192,7 +192,7 @@ func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 	return logP, nil
 }
 
-// callDonating calls a graph with arguments and with tensors whose memory it may use for its results.
+// callDonating calls a graph with arguments, and with tensors whose memory it may reuse for its results.
 func callDonating(d *Decoder, call func(...any) ([]*tensors.Tensor, error), args []any, give []*tensors.Tensor) ([]*tensors.Tensor, error) {
 	for _, t := range give {
 		given, err := DonateTensorBuffer(t, d.backend, 0)
@@ -204,14 +204,14 @@ func callDonating(d *Decoder, call func(...any) ([]*tensors.Tensor, error), args
 	return call(args...)
 }
 
-// cacheSourceGraph gives what all tokens read of sources [R, M].
+// cacheSourceGraph computes what all tokens read of sources [R, M].
 func (d *Decoder) cacheSourceGraph(scope *model.Scope, nodes []*Node) []*Node {
 	scope.Store().SetTraining(nodes[0].Graph(), false)
 	return d.model.CacheSource(scope, nodes[0])
 }
 
-// nextGraph gives the log-probabilities [R, V] after tokens [R, N], and the updated cache. Its inputs are the tokens, how many were read before, a
-// scalar, what cacheSourceGraph gave, and the cache.
+// nextGraph computes the log-probabilities [R, V] after tokens [R, N], and the updated cache. Its inputs are the tokens, the number of
+// tokens read before (a scalar), the results of cacheSourceGraph, and the cache.
 func (d *Decoder) nextGraph(scope *model.Scope, nodes []*Node) []*Node {
 	tokens, length, rest := nodes[0], nodes[1], nodes[2:]
 	scope.Store().SetTraining(tokens.Graph(), false)

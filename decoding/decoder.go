@@ -14,8 +14,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Decoder decodes with a model. It keeps the graphs that it compiles, so one decoder should serve all sources. Not safe for concurrent
-// use.
+// Decoder decodes with a model. It keeps its compiled graphs, so one decoder should be used for all sources. Not safe for concurrent use.
 type Decoder struct {
 	backend  compute.Backend
 	model    Model
@@ -27,30 +26,30 @@ type Decoder struct {
 	gather, grow                *Exec
 }
 
-// Model is what a Decoder decodes with: a model that reads a sequence token by token and keeps what the next one needs. It is an
-// interface because attention keeps keys and values, and a recurrent network its state.
+// Model is a model that can be decoded: it reads a sequence token by token and keeps a cache between tokens. It is an interface because
+// attention caches keys and values, and a recurrent network its state.
 type Model interface {
 	universal.Model
-	// Vocabularies is how many ids sources and targets are made of; no source: 0. That is a language model, whose sources are prompts.
+	// Vocabularies returns the number of ids of sources and targets; source is 0 for a language model, whose sources are prompts.
 	Vocabularies() (source, target int)
-	// CheckSource is an error if a source of so many positions is more than can be computed.
+	// CheckSource returns an error if a source with this number of positions is too long for the model.
 	CheckSource(positions int) error
-	// SourceCacheShapes lists what CacheSource gives, and so what it takes.
+	// SourceCacheShapes lists the shapes of CacheSource's results.
 	SourceCacheShapes(sources, positions int) []shapes.Shape
-	// CacheSource gives what all tokens of an answer read of sources [B, M]: nodes [B, ...].
+	// CacheSource computes what all tokens of an answer need of sources [B, M]: nodes [B, ...].
 	CacheSource(scope *model.Scope, source *Node) []*Node
-	// CacheShapes lists the tensors [R, ...] that are kept for rows sequences of at most capacity tokens, over sources of so many
-	// positions. They start as zeros.
+	// CacheShapes lists the tensors [R, ...] that are kept for a number of rows of at most capacity tokens, for sources with that many
+	// positions. Initially they are zero.
 	CacheShapes(rows, capacity, source int) []shapes.Shape
-	// CacheCapacityAxis is the axis of the i-th of CacheShapes that is as long as the capacity, -1 if it has none.
+	// CacheCapacityAxis returns the axis of the i-th of CacheShapes whose size is the capacity, or -1 if there is none.
 	CacheCapacityAxis(i int) int
-	// DecodeStep reads the next tokens [R, N], the first of all being 0, and gives the logits [R, V] of the one after them. Every source
-	// has R/B rows, which follow one another.
+	// DecodeStep reads the next tokens [R, N] (the first token of a sequence is 0) and returns the logits [R, V] of the token after them.
+	// Every source has R/B adjacent rows.
 	DecodeStep(scope *model.Scope, tokens *Node, cache *universal.Cache) *Node
 }
 
-// New makes a decoder of a model whose variables are in store. The sources of a language model are prompts, which its answers continue.
-// A prompt may be empty.
+// New makes a decoder for a model whose variables are in store. The sources of a language model are prompts, possibly empty, which its
+// answers continue.
 func New(backend compute.Backend, store *model.Store, m Model) (*Decoder, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -83,7 +82,7 @@ func (d *Decoder) prepare(store *model.Store) (err error) {
 	return nil
 }
 
-// Close frees what the decoder compiled.
+// Close frees the compiled graphs.
 func (d *Decoder) Close() {
 	for _, e := range []*model.Exec{d.cacheSource, d.next, d.uncached} {
 		e.Finalize()
@@ -92,7 +91,7 @@ func (d *Decoder) Close() {
 	d.grow.Finalize()
 }
 
-// pad makes a rectangle of sources, the last repeated until there are as many rows as Rows says.
+// pad makes a rectangle of sources, repeating the last one up to the number of rows given by Rows.
 func pad(sources [][]vocab.ID) (ids []vocab.ID, rows, width int) {
 	longest := 1
 	for _, s := range sources {
@@ -106,7 +105,7 @@ func pad(sources [][]vocab.ID) (ids []vocab.ID, rows, width int) {
 	return ids, rows, width
 }
 
-// check rejects ids that the model does not have.
+// check rejects ids outside the model's vocabulary.
 func (d *Decoder) check(sources [][]vocab.ID) error {
 	size, target := d.model.Vocabularies()
 	if d.language {
@@ -125,7 +124,7 @@ func (d *Decoder) check(sources [][]vocab.ID) error {
 	return nil
 }
 
-// readRows takes log-probabilities [R, V] out of a tensor, which is freed, into a buffer.
+// readRows copies log-probabilities [R, V] from a tensor, which it frees, into a buffer.
 func readRows(t *tensors.Tensor, buffer *[]float64) ([][]float64, error) {
 	defer free(t)
 	read := func(flat any) {

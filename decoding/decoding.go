@@ -3,14 +3,13 @@
 // encoder-decoders and language models in two ways: with a KV cache, where a token costs the work of one position, and by rerunning
 // the decoder over the whole prefix, as the authors' code does. The tests compare the two.
 //
-// The cache holds, for each row, keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with
-// separable convolutions of F channels T (2 D + 4 F) more; besides, for each source, whatever the beam, and once for all steps, keys and
-// values of its M positions, 2 M D, or, with untied layers, 2 T M D. S starts at 16, or at 64 where compiling takes long, and grows by
-// half when it is reached, so that there are few shapes.
-// That of a recurrent network holds the state and the cell of each layer, 2 D numbers, whatever S; besides, for each source, as much again
-// and, with attention, M D.
+// The cache holds, for each row, the keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with
+// separable convolutions of F channels another T (2 D + 4 F). For each source, independently of the beam and once for all steps, it holds
+// keys and values of its M positions, 2 M D numbers, or 2 T M D with untied layers. S starts at 16, or at 64 on backends that compile
+// slowly, and grows by half when it is reached, so that there are few shapes. The cache of a recurrent network holds the state and the
+// cell of each layer, 2 D numbers, for any S; and for each source as much again plus, with attention, M D.
 //
-// Letters: B sources, R rows (hypotheses that are extended together), N tokens so far, V vocabulary.
+// Letters: B sources, R rows (hypotheses extended together), N tokens so far, V vocabulary.
 package decoding
 
 import (
@@ -21,27 +20,27 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Next extends sequences by one token each and gives the natural log-probabilities of the tokens after, [R][V], which are valid until
-// the next call. Row r of the new rows continues row parents[r] of the call before with tokens[r]; rows that are no parent are dropped.
-// In the first call tokens is nil and parents[r] is the source of row r. All rows have the same number of tokens.
+// Next extends sequences by one token each and returns the natural log-probabilities of the tokens after them, [R][V], which are valid
+// until the next call. New row r continues row parents[r] of the previous call with tokens[r]; rows that are not a parent are dropped. In
+// the first call tokens is nil and parents[r] is the source of row r. All rows have the same number of tokens.
 type Next func(parents []int, tokens []vocab.ID) (logP [][]float64, err error)
 
-// Request is what is to be decoded, of B sources.
+// Request describes what is to be decoded, for B sources.
 type Request struct {
 	Limits []int // tokens that the answer to each source may have, end included
 	Next   Next
 
-	// Rest holds the tokens of each source that are given and not searched for, nor part of the answer: the ends of prompts that are
+	// Rest holds, for each source, tokens that are given rather than searched for and are not part of the answer: the ends of prompts
 	// longer than the shortest. May be nil.
 	Rest [][]vocab.ID
 
-	// OnToken is called with each token once it is final, for each source in order. May be nil. Beam search decides at
-	// its end only and never calls it.
+	// OnToken is called with each token once it is final, in order for each source. May be nil. Beam search decides only at its end and
+	// never calls it.
 	OnToken func(source int, token vocab.ID)
 
-	// Number is what sampling numbers a source by, to draw from a stream of its own. nil: [Method].First and those after it.
+	// Number returns the number that selects a source's random stream in sampling. nil: consecutive numbers from [Method].First.
 	Number func(source int) int64
-	// Stopped tells that a source is not to be searched any further; it is asked before each token. nil: none is.
+	// Stopped reports whether the search for a source should end; it is called before each token. nil: never.
 	Stopped func(source int) bool
 }
 
@@ -53,11 +52,11 @@ type Hypothesis struct {
 	Finished bool       // false: cut off at the limit
 }
 
-// extend takes the log-probabilities of a source's rows and returns its new rows, given by parents among these rows and tokens. No rows:
-// the search of this source is over.
+// extend takes the log-probabilities of a source's rows and returns its new rows, given by parents among these rows and tokens. If it
+// returns none, the search for this source is over.
 type extend func(logP [][]float64) (parents []int, tokens []vocab.ID, err error)
 
-// run runs the searches of all sources together until the last is over. Each begins with one row.
+// run runs the searches of all sources together until the last one is over. Each begins with one row.
 func (r Request) run(ctx context.Context, searches []extend) error {
 	var parents []int // of the rows of all running sources, source by source
 	var tokens []vocab.ID
@@ -100,7 +99,7 @@ func (r Request) run(ctx context.Context, searches []extend) error {
 	return nil
 }
 
-// single searches with one row a source: pick takes a token by its log-probabilities.
+// single searches with one row per source: pick chooses a token from its log-probabilities.
 func (r Request) single(ctx context.Context, pick func(source int, logP []float64) vocab.ID) ([]Hypothesis, error) {
 	result := make([]Hypothesis, len(r.Limits))
 	searches := make([]extend, len(result))
@@ -125,8 +124,8 @@ func (r Request) single(ctx context.Context, pick func(source int, logP []float6
 	return result, r.run(ctx, searches)
 }
 
-// Greedy takes the most probable token at every step, the one with the smaller id if two are equal, until every sequence
-// has ended or reached its limit. Padding is never generated.
+// Greedy takes the most probable token at every step, the smaller id in case of a tie, until every sequence has ended or reached its
+// limit. Padding is never generated.
 func Greedy(ctx context.Context, r Request) ([]Hypothesis, error) {
 	return r.single(ctx, func(_ int, logP []float64) vocab.ID { return mostProbable(logP) })
 }

@@ -8,7 +8,7 @@ import (
 	"universal-transformer/internal/seed"
 )
 
-// Method is how answers are searched: greedily, unless one of the others is asked for.
+// Method is how answers are searched for: greedily by default.
 type Method struct {
 	Beam     Beam     // beam search if its Width is not 0
 	Sampling Sampling // sampling if its Temperature is not 0
@@ -17,7 +17,7 @@ type Method struct {
 	First int64  // the number of the first source: source i draws from the stream of Seed and First + i, whatever batch it is in
 }
 
-// Validate names the first invalid field and its value.
+// Validate returns an error that names the first invalid field and its value.
 func (m Method) Validate() error {
 	sampling := m.Sampling != Sampling{}
 	switch {
@@ -31,7 +31,7 @@ func (m Method) Validate() error {
 	return nil
 }
 
-// Search gives the best answer to each source.
+// Search returns the best answer to each source.
 func (m Method) Search(ctx context.Context, r Request) ([]Hypothesis, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err

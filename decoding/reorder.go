@@ -9,8 +9,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// reorder gives each new row a slot: that of its parent, or, where an earlier row has that already, a free one of the same source, into
-// which the parent's row is copied. Where a source has too few slots, or fewer sources are enough by now, all tensors are gathered anew.
+// reorder gives each new row a slot: that of its parent or, if an earlier row has that already, a free one of the same source, into which
+// the parent's row is copied. If a source has too few slots, or fewer sources suffice by now, all tensors are gathered anew.
 func (c *Cached) reorder(parents []int) error {
 	from := make([]int, len(parents))
 	var live []int // the places of the sources that rows belong to
@@ -39,8 +39,8 @@ func (c *Cached) reorder(parents []int) error {
 	return c.gatherRows(from, live, size, most)
 }
 
-// place chooses a slot for each new row: that which it comes from if it is the first that does, or else the first slot of the same
-// source that no row comes from.
+// place chooses a slot for each new row: its parent's if it is the parent's first continuation, otherwise the first slot of the same
+// source that no row continues.
 func (c *Cached) place(from []int) []int {
 	slots := slices.Clone(from)
 	used, taken := make([]bool, c.rows()), make([]bool, c.rows())
@@ -61,7 +61,7 @@ func (c *Cached) place(from []int) []int {
 	return slots
 }
 
-// copyRows copies rows of the cache from slots to slots, in memory. None that is written is read.
+// copyRows copies rows of the cache between slots, in memory. No slot is both read and written.
 func (c *Cached) copyRows(from, to []int) error {
 	if slices.Equal(from, to) {
 		return nil
@@ -86,8 +86,8 @@ func (c *Cached) copyRows(from, to []int) error {
 	return nil
 }
 
-// gatherRows makes new tensors of the rows in slots, for the sources at the given places, the last repeated until there are size of them,
-// with room for perSource rows of each. Slots of no row get the first of their source.
+// gatherRows makes new tensors from the rows in slots, for the sources at the given places, the last one repeated up to size, with room
+// for perSource rows each. Unused slots get the first row of their source.
 func (c *Cached) gatherRows(slots, places []int, size, perSource int) error {
 	kept, sources := make([]int, size), make([]int, size)
 	rows := make([]int, size*perSource)

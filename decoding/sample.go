@@ -11,15 +11,15 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Sampling draws each token from the model's distribution, changed in this order: sharpened by the temperature, cut to the TopK
-// most probable tokens, cut to the fewest of those that together have at least TopP of the remaining probability.
+// Sampling draws each token from the model's distribution after these changes, in this order: the temperature is applied, only the TopK
+// most probable tokens are kept, and of those the smallest set with at least TopP of the remaining probability.
 type Sampling struct {
 	Temperature float64 // logits are divided by it; below 1 the probable becomes more so. Positive
 	TopK        int     // 0: all
 	TopP        float64 // more than 0; 1: all
 }
 
-// Validate names the first invalid field and its value.
+// Validate returns an error that names the first invalid field and its value.
 func (s Sampling) Validate() error {
 	switch {
 	case !(s.Temperature > 0 && !math.IsInf(s.Temperature, 1)):
@@ -32,8 +32,8 @@ func (s Sampling) Validate() error {
 	return nil
 }
 
-// Search draws an answer to each source, with one number of streams[source] a token: what is drawn for a source depends on
-// its stream alone, not on the others. LogProb is that of the model itself.
+// Search draws an answer to each source, using one number of streams[source] per token: the answer to a source depends on its stream
+// alone, not on the other sources. LogProb is that of the unchanged model.
 func (s Sampling) Search(ctx context.Context, r Request, streams []*rand.Rand) ([]Hypothesis, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (s Sampling) Search(ctx context.Context, r Request, streams []*rand.Rand) (
 	return r.single(ctx, func(source int, logP []float64) vocab.ID { return s.draw(logP, streams[source].Float64()) })
 }
 
-// draw takes the token at which the changed probabilities, the largest first, sum to more than u, 0 <= u < 1. Never padding.
+// draw returns the token at which the cumulative probability, largest first, exceeds u, 0 <= u < 1. Never padding.
 func (s Sampling) draw(logP []float64, u float64) vocab.ID {
 	order := make([]vocab.ID, 0, len(logP)-1)
 	for id := int(vocab.End); id < len(logP); id++ {

@@ -12,8 +12,8 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Uncached is a batch that is being decoded without a cache: for every token the model runs over the source and the whole prefix, as
-// in training. [Cached] is tested against it.
+// Uncached is a batch that is being decoded without a cache: for every token the model runs over the source and the whole prefix, as in
+// training. [Cached] is tested against it.
 type Uncached struct {
 	d        *Decoder
 	sources  [][]vocab.ID // prompts of a language model
@@ -22,15 +22,15 @@ type Uncached struct {
 	last     []float64 // log-probabilities, [R][V]
 }
 
-// StartUncached is Start without a cache.
+// StartUncached is like Start, without a cache.
 func (d *Decoder) StartUncached(sources [][]vocab.ID) (*Uncached, error) {
 	return &Uncached{d: d, sources: sources}, d.check(sources)
 }
 
-// Close is that of [Cached]; there is nothing to free.
+// Close does nothing.
 func (u *Uncached) Close() {}
 
-// prompts is what prefixes begin with.
+// prompts returns the beginnings of the prefixes.
 func (u *Uncached) prompts() [][]vocab.ID {
 	if u.d.language {
 		return u.sources
@@ -38,10 +38,10 @@ func (u *Uncached) prompts() [][]vocab.ID {
 	return nil
 }
 
-// Rest is that of [Cached].
+// Rest is like that of [Cached].
 func (u *Uncached) Rest() [][]vocab.ID { return rest(u.prompts()) }
 
-// Next is the function that the searches call.
+// Next implements [Next] for the searches.
 func (u *Uncached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
 	rows, prefixes := make([]int, len(parents)), make([][]vocab.ID, len(parents))
 	for r, parent := range parents {
@@ -83,7 +83,7 @@ func (u *Uncached) logP() ([][]float64, error) {
 	return readRows(out[0], &u.last)
 }
 
-// uncachedGraph gives the log-probabilities [R, V] at one position of the decoder, from the rows' tokens [R, N], the position, counted
+// uncachedGraph computes the log-probabilities [R, V] at one position of the decoder, from the rows' tokens [R, N], the position, counted
 // from 0, and the rows' sources [R, M], which a language model does not read.
 func (d *Decoder) uncachedGraph(scope *model.Scope, nodes []*Node) []*Node {
 	tokens, position, source := nodes[0], nodes[1], nodes[2]

@@ -19,7 +19,7 @@ import (
 
 var none = shapes.Make(feed.Integer, 1)
 
-// Classify answers every example with its most probable class.
+// Classify returns the most probable class of every example.
 func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]task.Classified, error) {
 	if _, decodes := e.Model.(decoding.Model); decodes {
 		return nil, fmt.Errorf("a model of type %T has no classes", e.Model)
@@ -46,7 +46,7 @@ func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]ta
 	return classified, err
 }
 
-// ran leaves out padding, which runs for no step.
+// ran leaves out padding, which runs no steps.
 func ran(updates []int32) (steps []int) {
 	for _, n := range updates {
 		if n > 0 {
@@ -56,8 +56,8 @@ func ran(updates []int32) (steps []int) {
 	return steps
 }
 
-// LastAttention is the attention of the last position of every example's source: for every step, a share for every position, the
-// mean over heads.
+// LastAttention returns the attention of the last source position of every example: for every step, a weight for every position, averaged
+// over heads.
 func (e *Evaluator) LastAttention(ctx context.Context, examples []task.Example) ([][][]float64, error) {
 	attention := make([][][]float64, len(examples))
 	whole := *e

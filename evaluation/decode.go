@@ -10,8 +10,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Decode decodes every example's source: greedily, or by beam search. A sequence may become as long as [Limit] says, or,
-// without a reference, [SourceLimit].
+// Decode decodes every example's source, greedily or by beam search, with at most [Limit] tokens or, without a reference, [SourceLimit].
 func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task.Decoded, error) {
 	d, err := e.decoder()
 	if err != nil {
@@ -42,7 +41,7 @@ func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task
 	return answers, nil
 }
 
-// decoder makes a decoder of the model, if it answers sources.
+// decoder makes a decoder of the model, or returns an error if it cannot decode answers.
 func (e *Evaluator) decoder() (*decoding.Decoder, error) {
 	m, decodes := e.Model.(decoding.Model)
 	if decodes {
@@ -53,8 +52,8 @@ func (e *Evaluator) decoder() (*decoding.Decoder, error) {
 	return nil, fmt.Errorf("a model of type %T decodes no answers to sources", e.Model)
 }
 
-// SourceLimit is how long an answer may become where there is no reference: four times its source, and 50 tokens more.
+// SourceLimit is the largest length of an answer without a reference: four times the source length plus 50.
 func SourceLimit(source int) int { return 4*source + 50 }
 
-// Limit is how long a sequence may become whose reference has the given length: a quarter longer, and 10 tokens more.
+// Limit is the largest length of an answer with a reference of the given length: five quarters of it plus 10.
 func Limit(reference int) int { return reference + reference/4 + 10 }

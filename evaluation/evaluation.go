@@ -1,5 +1,5 @@
-// Package evaluation runs a trained model over examples: it decodes, scores given targets, or classifies. What comes out is
-// plain slices, from which the measure of a task ([task.Measure]) computes metrics.
+// Package evaluation runs a trained model over examples: it decodes, scores given targets, or classifies. The results are plain slices,
+// from which the measure of a task ([task.Measure]) computes metrics.
 package evaluation
 
 import (
@@ -18,15 +18,15 @@ import (
 	"universal-transformer/universal"
 )
 
-// Evaluator is a model at work on examples: the [task.Model] of measures.
+// Evaluator applies a model to examples; it is the [task.Model] of measures.
 type Evaluator struct {
 	Backend compute.Backend
 	Store   *model.Store
 	Model   universal.Model
 	Plan    batch.Plan // how many positions a batch may have
 
-	// ComputeHalted computes halted positions too, instead of leaving them out, where targets are scored or classified; results
-	// are the same but for rounding. Decoding always computes them: an answer must not depend on what is decoded beside it.
+	// ComputeHalted computes halted positions too, instead of skipping them, when scoring and classifying; results are equal up to
+	// rounding. Decoding always computes them, so that an answer does not depend on the others of its batch.
 	ComputeHalted bool
 	Beam          decoding.Beam               // Width 0: greedy decoding
 	Progress      func(done, total int)       // examples; may be nil
@@ -37,10 +37,10 @@ type Evaluator struct {
 
 var _ task.Model = (*Evaluator)(nil)
 
-// Mean is a sum and how many numbers it is of.
+// Mean is a sum and the number of its terms.
 type Mean struct{ Sum, Count float64 }
 
-// Value is the mean; 0 of nothing.
+// Value returns the mean; 0 if there are no terms.
 func (m Mean) Value() float64 {
 	if m.Count == 0 {
 		return 0
@@ -56,7 +56,7 @@ func (m *Mean) add(steps []int32) {
 	}
 }
 
-// Method says how Decode decodes.
+// Method describes how Decode decodes.
 func (e *Evaluator) Method() string {
 	if e.Beam.Width > 0 {
 		return fmt.Sprintf("beam search of width %d, alpha %v", e.Beam.Width, e.Beam.Alpha)
@@ -64,7 +64,7 @@ func (e *Evaluator) Method() string {
 	return "greedy decoding"
 }
 
-// each runs a graph over all examples, batch by batch, and hands its outputs over, which are freed afterwards.
+// each runs a graph over all examples, batch by batch, and passes its outputs to read; they are freed afterwards.
 func (e *Evaluator) each(ctx context.Context, examples []task.Example, graph capacity.GraphBuilder, read func(b batch.Batch, out []*tensors.Tensor)) error {
 	var planner *capacity.Planner
 	if !e.ComputeHalted {
@@ -91,7 +91,7 @@ func (e *Evaluator) each(ctx context.Context, examples []task.Example, graph cap
 	return nil
 }
 
-// forward runs the model without learning over what feed.Tensors listed.
+// forward runs the model in inference mode on the inputs listed by feed.Tensors.
 func (e *Evaluator) forward(scope *model.Scope, nodes []*Node, c capacity.Capacities) (universal.Inputs, universal.Result) {
 	scope.Store().SetTraining(nodes[0].Graph(), false)
 	in, _ := feed.Inputs(nodes, len(nodes) == 2, false)

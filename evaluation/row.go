@@ -15,7 +15,7 @@ type Row struct {
 	Lengths  string `json:"lengths"` // which examples: "length 40", "lengths 1..40", ..., or the file they are from
 	task.Measurement
 
-	// Steps that a position ran on average, at adaptive depth; else, and where answers were decoded, 0.
+	// Mean number of steps per position for adaptive depth; 0 for fixed depth and for decoded answers.
 	EncoderUpdates float64 `json:"encoder_updates"`
 	DecoderUpdates float64 `json:"decoder_updates"`
 }
@@ -35,7 +35,7 @@ func (e *Evaluator) Measure(ctx context.Context, by task.Measure, examples []tas
 	return row, err
 }
 
-// String says what was measured, how, and what came out, in a line.
+// String describes in one line what was measured, how, and the result.
 func (r Row) String() string {
 	figures := make([]string, len(r.Metrics))
 	for i, m := range r.Metrics {

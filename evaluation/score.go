@@ -14,7 +14,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// Score gives the log-probability of every target token from the true tokens before it: teacher forcing.
+// Score returns the log-probability of every target token, given the true tokens before it (teacher forcing).
 func (e *Evaluator) Score(ctx context.Context, examples []task.Example) ([]task.Scored, error) {
 	scored := make([]task.Scored, len(examples))
 	var encoder, decoder Mean
@@ -37,8 +37,8 @@ func (e *Evaluator) Score(ctx context.Context, examples []task.Example) ([]task.
 	return scored, err
 }
 
-// updates gives for encoder and decoder the steps of every position, an empty tensor where there is no such stack or its depth
-// is not adaptive.
+// updates returns, for encoder and decoder, the steps of every position; an empty tensor if there is no such stack or its depth is not
+// adaptive.
 func updates(result universal.Result) []*Node {
 	var list []*Node
 	for _, pass := range []*universal.Pass{result.Encoder, result.Decoder} {

@@ -1,4 +1,4 @@
-// Package objective is what training minimises: the mean cross entropy of the true tokens plus the ponder cost.
+// Package objective computes the training loss: the mean cross entropy of the true tokens plus the ponder cost.
 //
 // Letters: B batch, N target positions, V vocabulary.
 package objective
@@ -11,8 +11,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// CrossEntropy holds sums over the real target positions of a batch, all scalars, and what was counted. A position is real
-// if its target is not 0.
+// CrossEntropy holds sums over the real target positions of a batch, and their counts, all scalars. A position is real if its target is
+// not 0.
 type CrossEntropy struct {
 	Nats             *Node // sum of -log p(true token), nothing smoothed
 	Smoothed         *Node // the same against smoothed targets, less their entropy: 0 is perfect
@@ -22,9 +22,9 @@ type CrossEntropy struct {
 	CorrectSequences *Node // of these, rows with all tokens right: teacher-forced sequence accuracy
 }
 
-// Measure compares logits [B, N, V] with target [B, N] (int32, 0 for padding). With label smoothing e, the true token has
-// probability 1-e and every other e/(V-1) (Szegedy et al., 2016). A target that is unknown, if that is not 0, stands for tokens
-// that the vocabulary does not have: it is learned like others, but never counts as correct.
+// Measure compares logits [B, N, V] with target [B, N] (int32, 0 for padding). With label smoothing e, the true token has probability 1-e
+// and every other e/(V-1) (Szegedy et al., 2016). If unknown is not 0, it is the target id of out-of-vocabulary tokens: it is learned
+// like others, but never counts as correct.
 func Measure(logits, target *Node, smoothing float64, unknown int32) CrossEntropy {
 	g, dtype, vocabulary := logits.Graph(), logits.DType(), logits.Shape().Dimensions[2]
 	isReal := NotEqual(target, ScalarZero(g, target.DType()))
@@ -50,14 +50,14 @@ func Measure(logits, target *Node, smoothing float64, unknown int32) CrossEntrop
 	return m
 }
 
-// TargetLogProbs is the natural logarithm of the probability that logits [B, N, V] give to target [B, N]: [B, N].
+// TargetLogProbs returns the natural log-probability of each target [B, N] under logits [B, N, V]: [B, N].
 func TargetLogProbs(logits, target *Node) *Node {
 	truth, _ := logProbs(logits, target)
 	return truth
 }
 
-// logProbs is, of logits z [B, N, V], ln p of the target [B, N] and the sum of ln p of all other tokens, [B, N]. Only the target's
-// ln p is ever formed, because work of size V is what large vocabularies cost:
+// logProbs returns, for logits z [B, N, V], ln p of the target [B, N] and the sum of ln p of all other tokens, [B, N]. It forms ln p of
+// the target only, because work of size V dominates with large vocabularies:
 //
 //	ln p(t) = z_t - max z - ln sum_v exp(z_v - max z)
 //	sum over v of ln p(v) = sum_v z_v - V (max z + ln sum_v exp(z_v - max z))

@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// LaunchError says that several processes were launched, of a build that cannot join them.
+// LaunchError reports that several processes were launched with a build that cannot join them.
 type LaunchError struct{ Size int }
 
 func (e *LaunchError) Error() string {
 	return fmt.Sprintf("%d ranks were launched, but this program was built without MPI: build it with -tags mpi (Open MPI) or -tags mpich", e.Size)
 }
 
-// Launched is what a launcher has left in the environment, Open MPI's mpirun or one that speaks PMI: which rank this process is, of how many. It is
-// 0 of 1 if there is none.
+// Launched returns this process's rank and the number of ranks from the environment, as set by Open MPI's mpirun or a launcher that
+// speaks PMI. It returns 0 and 1 if there was no launcher.
 func Launched() (rank, size int) {
 	for _, launcher := range []string{"OMPI_COMM_WORLD_", "PMI_"} {
 		rank, err := strconv.Atoi(os.Getenv(launcher + "RANK"))

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Local makes a group of n ranks in one process, one for each goroutine that is a rank. It computes what n processes would. n below 1 counts as 1.
+// Local returns a group of n ranks within one process, for n goroutines. It computes the same as n processes. n below 1 counts as 1.
 func Local(n int) []*Group {
 	n = max(n, 1)
 	mail, left := make([][]chan any, n), make([]chan struct{}, n)
@@ -23,7 +23,7 @@ func Local(n int) []*Group {
 	return groups
 }
 
-// local is a rank of Local.
+// local is a rank of a Local group.
 type local struct {
 	rank  int
 	mail  [][]chan any    // mail[i][j] is from rank i to rank j
@@ -35,7 +35,7 @@ func (l *local) Rank() int { return l.rank }
 
 func (l *local) Size() int { return len(l.mail) }
 
-// Close leaves the group: whoever waits for this rank gets an error that names it.
+// Close leaves the group: ranks that wait for this one get an error that names it.
 func (l *local) Close() error {
 	l.leave.Do(func() { close(l.left[l.rank]) })
 	return nil

@@ -8,10 +8,10 @@ import (
 	"cogentcore.org/lab/base/mpi"
 )
 
-// WithMPI tells whether this build can be one of several ranks: it was built with the tag mpi (Open MPI) or mpich.
+// WithMPI reports whether this build can be one of several ranks, that is, was built with the tag mpi (Open MPI) or mpich.
 const WithMPI = true
 
-// Join makes this process a rank of the job that mpirun, srun or the like has launched; alone, if none has.
+// Join makes this process a rank of the job launched by mpirun, srun or the like; without a launcher, the group has one rank.
 func Join() (*Group, error) {
 	mpi.LogErrors = false
 	if !mpi.IsOn() {
@@ -29,7 +29,7 @@ func Join() (*Group, error) {
 	return &Group{transport: &remote{world, world.Rank(), world.Size()}}, nil
 }
 
-// remote is a rank of MPI. By MPI's own choice, what goes wrong in it ends the job.
+// remote is a rank of an MPI job. MPI ends the whole job on its own errors.
 type remote struct {
 	comm       *mpi.Comm
 	rank, size int
@@ -39,16 +39,17 @@ func (r *remote) Rank() int { return r.rank }
 
 func (r *remote) Size() int { return r.size }
 
-// Close waits for all ranks. Whoever cannot wait, because another does not come, exits without it, and the launcher ends the job.
+// Close waits for all ranks. A rank that cannot wait, because another does not respond, exits without Close, and the launcher ends the
+// job.
 func (r *remote) Close() error {
 	mpi.Finalize()
 	return nil
 }
 
-// tag is that of all messages: their order is known.
+// tag is the tag of all messages; their order is fixed.
 const tag = 1
 
-// swap lets the lower rank send first, so that neither waits for ever.
+// swap lets the lower rank send first, so that the two ranks cannot deadlock.
 func (r *remote) swap(peer int, out, in []float32) (err error) {
 	sending := func() {
 		if err == nil && len(out) > 0 {

@@ -1,9 +1,9 @@
-// Package parallel lets the processes of a job, its ranks, add vectors up and tell each other numbers and bytes. It knows slices and ranks, no
-// tensors.
+// Package parallel adds vectors over the processes of a job, its ranks, and exchanges numbers and bytes between them. It works on slices,
+// not on tensors.
 //
-// Every function of a [Group] is collective: all ranks call the same functions in the same order, and each call waits for the others.
-// Sums are made in the order of ranks, so that they have the bits of a plain loop in one process, however many ranks share the work.
-// MPI_Allreduce promises no order; from four ranks on its sums differ.
+// All methods of a [Group] except Rank and Size are collective: all ranks call the same methods in the same order, and each call waits
+// for the others. Vectors are added in the order of ranks, so that the result has the same bits as a plain loop in one process, for any
+// number of ranks. MPI_Allreduce does not guarantee an order; from four ranks on its results differ.
 package parallel
 
 import (
@@ -13,13 +13,13 @@ import (
 	"slices"
 )
 
-// Group is the ranks of a job, as one of them sees it. Not safe for concurrent use.
+// Group is the ranks of a job, seen from one of them. Not safe for concurrent use.
 type Group struct {
 	transport
 	buffer []float32 // of Fold and Share
 }
 
-// transport moves numbers between ranks. It is an interface so that the sums of Fold are the same code, and are tested, without MPI.
+// transport moves numbers between ranks. It is an interface so that Fold can be tested without MPI.
 type transport interface {
 	Rank() int // of this process, from 0
 	Size() int // ranks
@@ -27,14 +27,14 @@ type transport interface {
 
 	// swap sends to a peer and receives from it.
 	swap(peer int, send, receive []float32) error
-	// gather makes all = own of rank 0, own of rank 1, ...; all ranks have as many.
+	// gather sets all to the concatenation of own over all ranks; own has the same length on all.
 	gather(all, own []float64) error
 	gather32(all, own []float32) error
-	// broadcast overwrites data with that of rank 0, which has as many.
+	// broadcast overwrites data with that of rank 0, which has the same length.
 	broadcast(data []byte) error
 }
 
-// part is the range of n numbers that a rank adds up.
+// part returns the range of n numbers that a rank adds up.
 func (g *Group) part(n, rank int) (from, to int) {
 	chunk := (n + g.Size() - 1) / g.Size()
 	return min(rank*chunk, n), min((rank+1)*chunk, n)
@@ -44,8 +44,8 @@ func (g *Group) part(n, rank int) (from, to int) {
 //
 //	total = ((total + x of rank 0) + x of rank 1) + ...
 //
-// but only in the part of total that this rank owns, one N-th. After the last Fold, [Group.Share] gives all ranks the whole. So a rank sends and
-// receives (N-1)/N of a vector for every Fold, and as much for Share. Lengths that are not equal on all ranks are an error.
+// but only in the part of total that this rank owns, one N-th. After the last Fold, [Group.Share] distributes the whole to all ranks. A
+// rank sends and receives (N-1)/N of a vector for every Fold, and as much for Share. Lengths that differ between ranks are an error.
 func (g *Group) Fold(total, x []float32) error {
 	if err := g.equal(len(total), len(x)); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (g *Group) Fold(total, x []float32) error {
 	return nil
 }
 
-// Share gives every rank the parts of total that the others own.
+// Share sends every rank the parts of total that the others own.
 func (g *Group) Share(total []float32) error {
 	if err := g.equal(len(total)); err != nil || g.Size() == 1 {
 		return err
@@ -89,13 +89,13 @@ func (g *Group) Share(total []float32) error {
 	return nil
 }
 
-// room is memory for n numbers, which the next call uses again.
+// room returns a buffer of n numbers, which the next call reuses.
 func (g *Group) room(n int) []float32 {
 	g.buffer = slices.Grow(g.buffer[:0], n)[:n]
 	return g.buffer
 }
 
-// equal is an error unless the lengths are equal, and the same on all ranks.
+// equal returns an error unless all lengths are equal, and the same on all ranks.
 func (g *Group) equal(lengths ...int) error {
 	all, err := g.each(float64(slices.Max(lengths)), float64(slices.Min(lengths)))
 	if err != nil {
@@ -115,7 +115,7 @@ func (g *Group) each(own ...float64) ([]float64, error) {
 	return all, g.gather(all, own)
 }
 
-// Gather gives all ranks the numbers of each, in the order of ranks. Ranks may have different lengths.
+// Gather returns the numbers of all ranks, in the order of ranks. Lengths may differ between ranks.
 func (g *Group) Gather(x []float64) ([][]float64, error) {
 	lengths, err := g.each(float64(len(x)))
 	if err != nil {
@@ -135,10 +135,10 @@ func (g *Group) Gather(x []float64) ([][]float64, error) {
 	return parts, nil
 }
 
-// mostBytes is what one call of a transport broadcasts: MPI counts in int32.
+// mostBytes is the largest message of one broadcast: MPI counts in int32.
 const mostBytes = 1 << 30
 
-// Broadcast gives all ranks the data of rank 0. That of others is not looked at.
+// Broadcast returns rank 0's data on all ranks. The argument of the other ranks is ignored.
 func (g *Group) Broadcast(data []byte) ([]byte, error) {
 	size := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
 	if err := g.broadcast(size); err != nil {
@@ -155,14 +155,14 @@ func (g *Group) Broadcast(data []byte) ([]byte, error) {
 	return data, nil
 }
 
-// A RankError is an error that all ranks know of, see [Group.Agree].
+// A RankError is an error known to all ranks; see [Group.Agree].
 type RankError struct {
 	Rank int    // that has it, the lowest if there are several
 	Text string // what it says
 	err  error  // the error itself, on that rank
 }
 
-// Error names the rank. Rank 0 speaks for the job.
+// Error names the rank, except on rank 0, which reports for the job.
 func (e *RankError) Error() string {
 	if e.Rank == 0 {
 		return e.Text
@@ -170,14 +170,14 @@ func (e *RankError) Error() string {
 	return fmt.Sprintf("rank %d: %s", e.Rank, e.Text)
 }
 
-// Unwrap is the error itself on the rank that has it, nil on others.
+// Unwrap returns the original error on the rank that has it, and nil on others.
 func (e *RankError) Unwrap() error { return e.err }
 
-// mostText is how much of an error other ranks are told.
+// mostText is the number of bytes of an error text that are sent to other ranks.
 const mostText = 4096
 
-// Agree is nil on all ranks if err is nil on all of them. Otherwise it is the same [RankError] on all, so that none goes on alone. One that
-// was agreed on before is given back at once. In a group of one rank it is err.
+// Agree returns nil on all ranks if err is nil on all of them. Otherwise it returns the same [RankError] on all, so that all stop
+// together. An error that was already agreed on is returned at once. In a group of one rank it returns err.
 func (g *Group) Agree(err error) error {
 	var known *RankError
 	if g.Size() == 1 || errors.As(err, &known) {

@@ -13,13 +13,13 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Assumed stands for data that are not there, or are not to be read.
+// Assumed describes data that are missing or not to be read.
 type Assumed struct {
 	Vocabulary int `json:"vocabulary"` // tokens of source and target each
 	Length     int `json:"length"`     // tokens of every source and target
 }
 
-// Bounds of what may be assumed.
+// Bounds of the assumptions.
 const (
 	assumedLength  = 32 // where nothing is said
 	mostAssumed    = 1 << 20
@@ -36,17 +36,17 @@ func (a Assumed) validate() error {
 	return nil
 }
 
-// sampled are batches of a run and the vocabularies that its model is made for.
+// sampled is some batches of a run, and the vocabularies of its model.
 type sampled struct {
 	batches      []batch.Batch
 	vocabularies task.Vocabularies
 	assumed      *Assumed // nil: the data were read
 }
 
-// samples is how many batches of a run's beginning are looked at.
+// samples is the number of batches that are sampled from a run's beginning.
 const samples = 32
 
-// sample gives batches of a run: of its data, or of what is assumed where that is said or the data are not there.
+// sample returns batches of a run: from its data, or as assumed if that is requested or the data are missing.
 func sample(ctx context.Context, r experiment.Run, a Assumed) (sampled, error) {
 	var s sampled
 	if a == (Assumed{}) {
@@ -114,7 +114,7 @@ func (s sampled) assume(r experiment.Run, a Assumed) (sampled, error) {
 	return s, s.draw(r, plan, func(int64) task.Example { return example })
 }
 
-// typical is the batch in the middle of all by positions, largest the last.
+// typical returns the batch with the median number of positions, and the largest.
 func (s sampled) typical() (typical, largest batch.Batch) {
 	positions := func(b batch.Batch) int { return b.Rows * (b.SourcePositions() + b.TargetLength) }
 	sorted := slices.Clone(s.batches)

@@ -20,13 +20,13 @@ type Classification struct {
 	Trace       *viewer.Trace
 }
 
-// Share is how much of its attention the last position gave to one position: the mean over heads, and over the steps that it ran.
+// Share is the attention of the last position to one position, averaged over heads and over the steps that it ran.
 type Share struct {
 	Position int // from 0
 	Share    float64
 }
 
-// CanClassify is an error unless the model answers with classes: Classify, or else Decode.
+// CanClassify returns an error unless the model predicts classes, with Classify.
 func (m *Model) CanClassify() error {
 	if m.Run.Task.Value.Kind() != task.Classification {
 		return fmt.Errorf("%s answers no questions: it was trained on %s; use ut decode", m.Dir(), m.Run.Task.Value)
@@ -34,7 +34,7 @@ func (m *Model) CanClassify() error {
 	return nil
 }
 
-// CanDecode is an error unless the model answers with sequences: Decode, Stream, or else Classify.
+// CanDecode returns an error unless the model generates sequences, with Decode and Stream.
 func (m *Model) CanDecode() error {
 	if m.Run.Task.Value.Kind() == task.Classification {
 		return fmt.Errorf("%s answers with a class and decodes nothing: use ut answer", m.Dir())
@@ -42,8 +42,8 @@ func (m *Model) CanDecode() error {
 	return nil
 }
 
-// Classify answers one text, a story with a question for bAbI. Tokens that training never showed are read as unknown, and listed in
-// Input.Unknown.
+// Classify answers one text, such as a bAbI story with a question. Tokens that did not occur in training are read as unknown, and listed
+// in Input.Unknown.
 func (m *Model) Classify(ctx context.Context, text string) (*Classification, error) {
 	if err := m.CanClassify(); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (m *Model) Classify(ctx context.Context, text string) (*Classification, err
 	return c, nil
 }
 
-// spell is a class as people read it. Where classes are words of the source, it is the word that was read as the class.
+// spell returns the readable form of a class. If classes are words of the source, it is the word that was read.
 func (m *Model) spell(in task.Input, class vocab.ID) string {
 	if v := m.Vocabularies; v.Source.Equal(v.Target) {
 		if at := slices.Index(in.Source, class); at >= 0 {
@@ -80,7 +80,7 @@ func (m *Model) spell(in task.Input, class vocab.ID) string {
 	return m.Vocabularies.Target.Token(class)
 }
 
-// shares sums up the attention of the last position.
+// shares averages the attention of the last position.
 func shares(s *viewer.Stack) []Share {
 	last := len(s.Tokens) - 1
 	list := make([]Share, last+1)

@@ -14,7 +14,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// DecodeOptions says how sources are answered. The zero value is greedy decoding.
+// DecodeOptions determines how sources are answered. The zero value is greedy decoding.
 type DecodeOptions struct {
 	decoding.Method
 	MaxLength int   // tokens of an answer; 0: four times as many as its source has, and 50 more, or 200 of a language model
@@ -28,7 +28,7 @@ const (
 	MostTokens       = 1_000_000 // that a source or an answer may be allowed to have
 )
 
-// Validate names the field that makes no sense.
+// Validate returns an error that names the first invalid field.
 func (o DecodeOptions) Validate() error {
 	switch {
 	case o.MaxLength < 0 || o.MaxLength > MostTokens:
@@ -41,7 +41,7 @@ func (o DecodeOptions) Validate() error {
 	return o.Method.Validate()
 }
 
-// Check is an error if a source is longer than MaxSource.
+// Check returns an error if a source is longer than MaxSource.
 func (o DecodeOptions) Check(in task.Input) error {
 	if n, most := len(in.Labels), cmp.Or(o.MaxSource, DefaultMaxSource); n > most {
 		return fmt.Errorf("%d tokens are more than max-source, %d: shorten the line, or allow more", n, most)
@@ -49,7 +49,7 @@ func (o DecodeOptions) Check(in task.Input) error {
 	return nil
 }
 
-// limit is how many tokens the answer to a source may have.
+// limit returns the largest number of tokens of the answer to a source.
 func (m *Model) limit(o DecodeOptions, source []vocab.ID) int {
 	switch {
 	case o.MaxLength > 0:
@@ -60,7 +60,7 @@ func (m *Model) limit(o DecodeOptions, source []vocab.ID) int {
 	return evaluation.SourceLimit(len(source))
 }
 
-// Decode answers lines of text: sources are answered, and prompts of a language model go on.
+// Decode answers lines of text; a language model continues them.
 func (m *Model) Decode(ctx context.Context, lines []string, o DecodeOptions) ([]string, error) {
 	queries, err := m.queries(lines, o)
 	if err != nil {
@@ -77,9 +77,9 @@ func (m *Model) Decode(ctx context.Context, lines []string, o DecodeOptions) ([]
 	return answers, nil
 }
 
-// Stream writes the answers to lines of text, each on a line of its own and in their order, token by token as the model chooses
-// them. Sequences are decoded together, so those behind the first unfinished one wait for it. If ctx ends, so does the answer.
-// Nothing is written after Stream has returned.
+// Stream writes the answers to lines of text, one per line and in order, token by token as the model generates them. Sequences are
+// decoded together, so answers behind the first unfinished one wait for it. If ctx ends, so does the output. Nothing is written after
+// Stream has returned.
 func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) error {
 	queries, err := m.queries(lines, o)
 	if err != nil {
@@ -127,7 +127,7 @@ func (m *Model) queries(lines []string, o DecodeOptions) ([]decoding.Query, erro
 	return queries, nil
 }
 
-// decoding gives the decoder, which keeps what it has compiled, to who has the turn.
+// decoding returns the decoder, which keeps its compiled graphs; the caller must have the turn.
 func (m *Model) decoding() (d *decoding.Decoder, err error) {
 	if m.decoder != nil {
 		return m.decoder, nil
@@ -140,14 +140,14 @@ func (m *Model) decoding() (d *decoding.Decoder, err error) {
 	return m.decoder, err
 }
 
-// text turns decoded ids into a line: a model of sub-words may answer with what would end it.
+// text turns decoded ids into a line; subwords may contain line breaks, which are replaced.
 func (m *Model) text(ids []vocab.ID) string {
 	return oneLine.Replace(m.Vocabularies.TargetText(ids))
 }
 
 var oneLine = strings.NewReplacer("\n", " ", "\r", " ")
 
-// stream writes answers in order while they are found.
+// stream writes answers in order while they are being decoded.
 type stream struct {
 	w      io.Writer
 	text   func([]vocab.ID) string
@@ -161,7 +161,7 @@ type stream struct {
 	cancel func() // called when w fails: nobody reads on
 }
 
-// chosen takes a token of a line and writes what can be written by now.
+// chosen records a token of a line and writes what can be written by now.
 func (s *stream) chosen(line int, token vocab.ID) {
 	s.found[line] = append(s.found[line], token)
 	for s.at < len(s.found) && s.write() {
@@ -169,8 +169,8 @@ func (s *stream) chosen(line int, token vocab.ID) {
 	}
 }
 
-// write brings the present line up to date and tells whether it is complete. What a token adds to a text depends on the token
-// before it only: there may be space in between.
+// write brings the current line up to date and reports whether it is complete. The text that a token adds depends only on the token
+// before it: there may be a space in between.
 func (s *stream) write() bool {
 	tokens := s.found[s.at]
 	if s.whole {
@@ -183,7 +183,7 @@ func (s *stream) write() bool {
 	return s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.limits[s.at])
 }
 
-// writeWhole writes the words of a text that are complete: what comes may still change the last one.
+// writeWhole writes the complete words of a text: later tokens may still change the last one.
 func (s *stream) writeWhole(tokens []vocab.ID) {
 	text := s.text(tokens)
 	s.done = len(tokens)
@@ -197,13 +197,13 @@ func (s *stream) writeWhole(tokens []vocab.ID) {
 	}
 }
 
-// end ends the present line.
+// end ends the current line.
 func (s *stream) end() {
 	s.print("\n")
 	s.at, s.done, s.shown = s.at+1, 0, 0
 }
 
-// rest writes all that is not written yet.
+// rest writes everything that is not written yet.
 func (s *stream) rest() error {
 	for s.at < len(s.found) {
 		s.write()

@@ -10,7 +10,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A Diagnosis says where wrong answers go wrong, and whether the decoder attends to the source tokens that answers are made of.
+// A Diagnosis analyses wrong answers: where they go wrong, and whether the decoder attends to the right source tokens.
 type Diagnosis struct {
 	Wrong      int         `json:"wrong"`        // answers
 	Early      int         `json:"early"`        // of these, that end too early
@@ -21,7 +21,7 @@ type Diagnosis struct {
 	OverTraced int         `json:"over_answers"` // right answers, given to the model, that Attention is of
 }
 
-// Attention is how the head of the decoder that attends to the right source tokens most does so.
+// Attention describes the decoder head that attends most to the right source tokens.
 type Attention struct {
 	Right string  `json:"right"` // what is attended to: "the digit of the first number"
 	Step  int     `json:"step"`  // from 1
@@ -31,10 +31,10 @@ type Attention struct {
 	Place int     `json:"place"` // of the token, from 1, that has it
 }
 
-// mostDiagnosed is how many answers attention is recorded of: a graph is compiled for each.
+// mostDiagnosed is the number of answers whose attention is recorded: a graph is compiled for each.
 const mostDiagnosed = 4
 
-// Diagnose looks into an evaluation whose answers were decoded.
+// Diagnose analyses an evaluation with decoded answers.
 func (m *Model) Diagnose(ctx context.Context, e Evaluation) (*Diagnosis, error) {
 	if m.Run.Task.Value.Kind() != task.Transduction || len(e.Answers) != len(e.Examples) {
 		return nil, fmt.Errorf("%s: only answers that were decoded can be diagnosed", m.Dir())
@@ -69,7 +69,7 @@ func (m *Model) Diagnose(ctx context.Context, e Evaluation) (*Diagnosis, error) 
 	return d, nil
 }
 
-// add counts an answer, if it is wrong.
+// add counts an answer if it is wrong.
 func (d *Diagnosis) add(answer, right []vocab.ID) {
 	if slices.Equal(answer, right) {
 		return
@@ -90,7 +90,7 @@ func (d *Diagnosis) add(answer, right []vocab.ID) {
 	d.FirstWrong[first*10/len(right)]++
 }
 
-// headTally is what one head in one step attends to of one alignment.
+// headTally accumulates the attention of one head in one step along one alignment.
 type headTally struct {
 	Attention
 	sum   float64
@@ -126,7 +126,7 @@ func (h *headTally) add(weight float64, place int) {
 	}
 }
 
-// best is, for every alignment, the head with the highest mean.
+// best returns, for every alignment, the head with the highest mean.
 func best(heads []*headTally) (list []Attention) {
 	for _, h := range heads {
 		if h.count == 0 {
@@ -143,7 +143,7 @@ func best(heads []*headTally) (list []Attention) {
 	return list
 }
 
-// Lines is the diagnosis in words.
+// Lines formats the diagnosis as text.
 func (d *Diagnosis) Lines() []string {
 	if d.Wrong == 0 && len(d.Attention) == 0 {
 		return []string{"no answer is wrong"}

@@ -14,7 +14,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// EstimateOptions says what to estimate for. The zero value estimates for the machine at hand.
+// EstimateOptions determines what to estimate. The zero value estimates for this machine.
 type EstimateOptions struct {
 	Assumed
 	Ranks    int                                // machines that share the batches of an update; 0 counts as 1
@@ -24,7 +24,7 @@ type EstimateOptions struct {
 	Progress func(elapsed, whole time.Duration) // of the measurement; may be nil
 }
 
-// Estimate is what training a run takes, validation not included.
+// Estimate is the cost of training a run, without validation.
 type Estimate struct {
 	Experiment string   `json:"experiment"`
 	Model      string   `json:"model"`
@@ -50,7 +50,7 @@ type Estimate struct {
 	Stated   *Speed `json:"stated,omitempty"`   // on one that does so many operations a second
 }
 
-// Speed is how long training takes on a machine, or on several of the kind.
+// Speed is the time training takes on one machine, or on several of the same kind.
 type Speed struct {
 	Machine             string  `json:"machine"`
 	OperationsPerSecond float64 `json:"operations_per_second"` // of one
@@ -61,7 +61,7 @@ type Speed struct {
 	MeasuredSeconds     float64 `json:"measured_seconds,omitempty"`
 }
 
-// NewEstimate tells what training a run takes, and measures how fast the backend is at it. Nothing is written.
+// NewEstimate computes the cost of training a run, and measures the backend's speed. Nothing is written.
 func NewEstimate(ctx context.Context, backend compute.Backend, r experiment.Run, o EstimateOptions) (Estimate, error) {
 	e := Estimate{
 		Experiment: r.Name, Model: r.Model.Value.Describe(), Updates: r.Training.Steps, Batches: max(1, r.Training.Accumulate), Ranks: max(1, o.Ranks),
@@ -112,7 +112,7 @@ func (o EstimateOptions) validate(batches int) error {
 	return nil
 }
 
-// count fills in parameters, memory and operations, and gives the cost of the typical batch.
+// count fills in parameters, memory and operations, and returns the cost of the typical batch.
 func (e *Estimate) count(r experiment.Run, m universal.Model, typical, largest batch.Batch) (training.Cost, error) {
 	counting, err := engine.New("") // which tells what a graph takes
 	if err != nil {
@@ -139,8 +139,8 @@ func (e *Estimate) count(r experiment.Run, m universal.Model, typical, largest b
 	return cost, nil
 }
 
-// exchange is how long ranks send: in every round of an update a part of the gradients to each owner, at the end the sums to all, nothing
-// overlapped with computation.
+// exchange computes the communication time of an update: in every round each rank sends a part of the gradients to each owner, and at the
+// end the totals to all, without overlapping computation.
 func (e *Estimate) exchange(bits float64) {
 	if e.Ranks > 1 {
 		n, rounds := float64(e.Ranks), float64(e.Batches/e.Ranks)
@@ -148,17 +148,17 @@ func (e *Estimate) exchange(bits float64) {
 	}
 }
 
-// at is the speed of machines that do so many operations a second.
+// at returns the speed of machines that perform that many operations per second.
 func (e *Estimate) at(operations float64, machine string) *Speed {
 	seconds := e.Operations/operations/float64(e.Ranks) + e.ExchangeSeconds
 	return &Speed{Machine: machine, OperationsPerSecond: operations, UpdatesPerSecond: 1 / seconds, Seconds: seconds * float64(e.Updates)}
 }
 
-// affordableRate is how many operations an update that is measured may have, for each second that it is measured for: those of a third of
-// that time on two cores. Of larger batches some rows are taken; the optimizer's share of the time is then larger than it will be.
+// affordableRate is the largest number of operations of a measured update, per second of measuring time: what two cores do in a third of
+// that time. Of larger batches only some rows are used; the optimizer then takes a larger fraction of the time than in training.
 const affordableRate = 4e10
 
-// measure makes updates for some time.
+// measure times updates for the given time.
 func (e *Estimate) measure(ctx context.Context, backend compute.Backend, r experiment.Run, m universal.Model, cost training.Cost, b batch.Batch, o EstimateOptions) (*Speed, error) {
 	probe, err := training.NewProbe(r.TrainingConfig(), backend, m)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// Protocol says how to measure a model: on which examples, and how to predict.
+// Protocol determines how a model is evaluated: on which examples, and how it predicts.
 type Protocol struct {
 	Selection     task.Selection
 	File          string                // measure on the examples of this file, of the task's format, instead
@@ -25,14 +25,14 @@ type Protocol struct {
 	Log           func(line string)     // what there is to know of a File; may be nil
 }
 
-// Evaluation is a measurement and what it is of.
+// Evaluation is the result of an evaluation and its examples.
 type Evaluation struct {
 	evaluation.Row
 	Examples []task.Example `json:"-"` // that Row.Answers answer
 }
 
-// Evaluate measures the model by its task's measure, on examples that the task holds out or on those of a file. Those of the test
-// are the same for every run of a task; those of validation are the run's own, by its seed.
+// Evaluate evaluates the model with its task's measure, on held-out examples or on those of a file. The test examples are the same for
+// every run of a task; validation examples depend on the run's seed.
 func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	definition := m.Run.Task.Value
 	name, lengths, examples, err := m.examples(ctx, p)
@@ -60,13 +60,13 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	return Evaluation{row, examples}, err
 }
 
-// MeasuresWholeSet tells whether the task's measure wants all examples of the test, as [task.WholeSetMeasure] says.
+// MeasuresWholeSet reports whether the task's measure needs all test examples; see [task.WholeSetMeasure].
 func (m *Model) MeasuresWholeSet() bool {
 	_, is := m.Run.Task.Value.Measure(m.Vocabularies).(task.WholeSetMeasure)
 	return is
 }
 
-// forced is a measure with teacher forcing, where it would decode.
+// forced replaces decoding in a measure by teacher forcing.
 func forced(m task.Measure) task.Measure {
 	switch decodes := m.(type) {
 	case task.DecodedAccuracy:
@@ -77,7 +77,7 @@ func forced(m task.Measure) task.Measure {
 	return m
 }
 
-// examples are those to measure on.
+// examples returns the examples to evaluate on.
 func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string, examples []task.Example, err error) {
 	if p.File != "" {
 		examples, err := unlessDone(ctx, func() ([]task.Example, error) {
@@ -114,7 +114,7 @@ func openTask(ctx context.Context, r experiment.Run) (task.Task, error) {
 	return unlessDone(ctx, r.OpenTask)
 }
 
-// unlessDone does what may wait for a file. If ctx ends first it is left alone.
+// unlessDone runs work that may wait for a file. If ctx ends first, it returns without waiting for it.
 func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type outcome struct {
 		value    T
@@ -142,7 +142,7 @@ func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	}
 }
 
-// Evaluator is the model at work on examples, for measures of one's own. While it works nothing else may use the model.
+// Evaluator applies the model to examples, for custom measures. While it is in use, nothing else may use the model.
 func (m *Model) Evaluator() *evaluation.Evaluator {
 	return evaluator(m.Backend, m.Store, m.Graph, m.Vocabularies)
 }
@@ -154,20 +154,20 @@ func evaluator(backend compute.Backend, store *model.Store, graph universal.Mode
 	}
 }
 
-// evaluationTokens is how many positions a batch has where nothing is learned.
+// evaluationTokens is the number of positions of a batch in evaluation.
 const evaluationTokens = 4096
 
-// Pair is a text to score: an answer and its source; a language model reads the target alone.
+// Pair is a text to score: a source and an answer; a language model reads only the target.
 type Pair struct{ Source, Target string }
 
-// Scored is a text with the probability of each of its tokens.
+// Scored is a text with the log-probability of each of its tokens.
 type Scored struct {
 	task.Scored
 	Tokens  []string // as the vocabulary spells them, with an End where texts have one
 	Unknown int      // of them, those that it does not have
 }
 
-// Score gives the log-probability of every token of targets, from the true tokens before it: of answers to sources, or, for a
+// Score returns the log-probability of every token of the targets, given the true tokens before it: of answers to sources or, for a
 // language model, of texts.
 func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 	examples := make([]task.Example, len(pairs))
@@ -200,7 +200,7 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 	return scored, nil
 }
 
-// spelled is what was found of an example, with its tokens.
+// spelled adds the tokens of an example to its scores.
 func (m *Model) spelled(found task.Scored, e task.Example) Scored {
 	s, v := Scored{Scored: found}, m.Vocabularies.Target
 	unknown, has := v.Unknown()

@@ -10,8 +10,9 @@ import (
 	"universal-transformer/training"
 )
 
-// Export writes the model's parameters and configuration to the run directory's export/, for other programs, and gives its path.
-// The metadata say what parameters and configuration do not: how scores are scaled, say, or what the decoder reads first. Row 0 of an embedding, which is padding, is zero there, as models read it, unless a table makes the logits, too.
+// Export writes the model's parameters and configuration to the run directory's export/, for other programs, and returns its path. The
+// metadata describe what parameters and configuration do not, such as the scaling of attention scores and the decoder's first input. Row
+// 0 of an embedding, padding, is exported as zero, as the models read it, unless the table is also used for the logits.
 func (m *Model) Export() (string, error) {
 	tensors := training.Parameters(m.checkpoint.Tensors)
 	for i, t := range tensors {
@@ -29,7 +30,7 @@ func (m *Model) Export() (string, error) {
 	}{m.Run, m.Vocabularies})
 }
 
-// tiedReadout tells whether an embedding also makes the logits: then its row of padding has a use.
+// tiedReadout reports whether an embedding is also used for the logits; then its row of padding is needed.
 func (m *Model) tiedReadout() bool {
 	switch kind := m.Run.Model.Value.(type) {
 	case experiment.EncoderDecoder:

@@ -12,7 +12,7 @@ import (
 	"universal-transformer/training"
 )
 
-// A change is one that a person made to the configuration of a run that is trained further.
+// A change is a change of the configuration of a run that is trained further.
 type change struct {
 	Step   int64    `json:"step"`   // of the checkpoint that training went on from
 	Set    []string `json:"set"`    // the assignments
@@ -20,8 +20,8 @@ type change struct {
 	After  string   `json:"after"`
 }
 
-// changesFile keeps all changes, in order. A change stands there before config.json has it, so a run that is killed in between, or
-// before its next checkpoint, can be resumed.
+// changesFile records all changes, in order. A change is written there before it is written to config.json, so that a run that is killed
+// in between, or before its next checkpoint, can be resumed.
 const changesFile = "changes.json"
 
 type changes struct {
@@ -35,7 +35,7 @@ func readChanges(log *runlog.Run) (all changes, err error) {
 	return all, err
 }
 
-// knownChange is an error if a checkpoint was trained under a configuration from which no recorded change led to this one.
+// knownChange returns an error if a checkpoint was trained under a configuration from which no recorded change leads to the present one.
 func knownChange(log *runlog.Run, r experiment.Run, c *runlog.Checkpoint) error {
 	known := c.Meta[training.ConfigurationKey]
 	if known == "" || known == r.Digest() { // earlier versions did not say
@@ -57,7 +57,7 @@ func knownChange(log *runlog.Run, r experiment.Run, c *runlog.Checkpoint) error 
 
 var errEdited = errors.New("which has been edited since")
 
-// changeable are the parts of a configuration that a run may get while it is trained; fixed says why others may not.
+// changeable are the fields that may change when a run is resumed; fixed gives the reasons why others may not.
 var (
 	changeable = []string{
 		"training.steps", "training.schedule", "training.log_every", "training.evaluate_every", "training.checkpoint_every", "training.keep", "training.stop",
@@ -69,7 +69,7 @@ var (
 	}
 )
 
-// extended is a run's configuration after a person's assignments. One of what a run cannot change is an error that says why.
+// extended applies assignments to a run's configuration. Assigning a field that must not change is an error that gives the reason.
 func extended(r experiment.Run, sets []string) (experiment.Run, error) {
 	changed, err := r.Set(sets...)
 	if err != nil {
@@ -90,7 +90,7 @@ func extended(r experiment.Run, sets []string) (experiment.Run, error) {
 	return changed, nil
 }
 
-// extend changes the configuration of a run that goes on from a step, records it, and writes it.
+// extend changes the configuration of a run that continues from a step, records the change, and writes both.
 func extend(log *runlog.Run, r experiment.Run, step int64, sets []string, c Callbacks) (experiment.Run, error) {
 	changed, err := extended(r, sets)
 	if err != nil || changed.Digest() == r.Digest() {

@@ -21,11 +21,11 @@ import (
 	"universal-transformer/universal"
 )
 
-// Model is a model that has been trained, with all that is needed to use it. Safe for concurrent use, all but [Model.Evaluator].
+// Model is a trained model that is ready to use. Safe for concurrent use, except for [Model.Evaluator].
 //
-// One computation runs at a time, on all processors, and the others wait, until their contexts end. What waits to be decoded in
-// the same way is then decoded together, and every answer is that which its request would get alone. A context that ends gives
-// up its own request only. A measurement keeps the model to itself until it is done.
+// Only one computation runs at a time, on all processors; other calls wait, until their contexts end. Waiting requests that decode with
+// the same options are decoded together, and every answer is the one that its request would get alone. A context that ends cancels only
+// its own request. An evaluation uses the model exclusively until it is done.
 type Model struct {
 	Run          experiment.Run
 	Vocabularies task.Vocabularies
@@ -42,8 +42,8 @@ type Model struct {
 	requests     queue             // to decode
 }
 
-// Load reads a run directory: its best checkpoint by validation, or the newest intact one if none was marked best
-// or that is missing or damaged, which is noted, as is a configuration edited in what answers do not depend on. Close what it gives.
+// Load reads a run directory: its best checkpoint by validation, or the newest intact one if none was marked best or that one is missing
+// or damaged. Notes record this, and edits of the configuration that do not affect answers. The caller must close the model.
 func Load(dir string, backend compute.Backend) (*Model, error) {
 	log, err := runlog.Open(dir)
 	if err != nil {
@@ -76,7 +76,7 @@ func Load(dir string, backend compute.Backend) (*Model, error) {
 	return m, training.Load(m.Store, training.Parameters(m.checkpoint.Tensors))
 }
 
-// choose finds the checkpoint to use.
+// choose selects the checkpoint to use.
 func (m *Model) choose() error {
 	best, err := m.log.Best()
 	if err == nil {
@@ -107,14 +107,14 @@ func (m *Model) choose() error {
 	return err
 }
 
-// Close frees what was compiled to decode, once what is being computed is done.
+// Close waits for the current computation and frees the compiled graphs.
 func (m *Model) Close() {
 	_ = m.turn.take(context.Background())
 	defer m.turn.give()
 	m.close()
 }
 
-// close is Close for who has the turn.
+// close does the work of Close; the caller must have the turn.
 func (m *Model) close() {
 	if m.decoder != nil {
 		m.decoder.Close()
@@ -122,10 +122,10 @@ func (m *Model) close() {
 	}
 }
 
-// Dir is the run directory.
+// Dir returns the run directory.
 func (m *Model) Dir() string { return m.log.Dir() }
 
-// Exit makes the model stop computing by another criterion from now on, in requests that wait too.
+// Exit changes when the model stops computing from now on, also for requests that are waiting.
 func (m *Model) Exit(e halting.Exit) error {
 	_ = m.turn.take(context.Background())
 	defer m.turn.give()
@@ -145,14 +145,14 @@ func (m *Model) Exit(e halting.Exit) error {
 	return nil
 }
 
-// Read makes a source of text as the run's task reads it: a line, or a story with a question.
+// Read converts a text, a line or a story with a question, to a source of the run's task.
 func (m *Model) Read(text string) (task.Input, error) { return m.reader.Read(text) }
 
-// Describe says in a line what the model is.
+// Describe describes the model in one line.
 func (m *Model) Describe() string { return m.Run.Model.Value.Describe() }
 
-// fits is an error if a checkpoint's parameters are not exactly those that a run's model has: another shape, one missing, one
-// too many; or if it was trained under another configuration, or with another vocabulary.
+// fits returns an error if a checkpoint's parameters are not exactly those of a run's model (another shape, a missing or an extra
+// parameter), or if it was trained under another configuration or with another vocabulary.
 func fits(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
 	want, err := declared(backend, r.Model.Value.Build(v, r.Seed), v.Positions())
 	if err != nil {
@@ -174,8 +174,8 @@ func fits(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *run
 	return sealed(r, v, c)
 }
 
-// declared builds a model once, without running it, to learn its parameters' names and shapes, which are the same on every backend.
-// perPosition is the ids of a source position.
+// declared builds a model once, without running it, to get its parameters' names and shapes, which are the same on every backend.
+// perPosition is the number of ids of a source position.
 func declared(backend compute.Backend, m universal.Model, perPosition int) (map[string][]int, error) {
 	if engine.CompilesSlowly(backend) {
 		quick, err := engine.New("")

@@ -9,7 +9,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// turn lets one computation at a time use a model, in the order in which they ask.
+// turn lets one computation at a time use a model, in the order of requests.
 type turn chan struct{}
 
 // take waits for the turn, unless ctx ends first.
@@ -27,17 +27,17 @@ func (t turn) take(ctx context.Context) error {
 
 func (t turn) give() { <-t }
 
-// mostTogether is how many sources of several requests are decoded together. One request may have more.
+// mostTogether is the largest number of sources of several requests that are decoded together. A single request may have more.
 const mostTogether = 64
 
-// queue is what waits to be decoded.
+// queue holds the requests that wait to be decoded.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*request
 	serving bool // somebody is decoding, and looks here again before it ends
 }
 
-// request is sources that are to be decoded.
+// request is some sources to be decoded.
 type request struct {
 	ctx     context.Context
 	way     way
@@ -53,19 +53,19 @@ type request struct {
 	tokens []choice // that nobody has seen yet
 }
 
-// way is how sources are decoded. What is the same for two requests can be decoded together.
+// way is how sources are decoded. Requests with equal ways can be decoded together.
 type way struct {
 	decoding.Method
 	memory int64
 }
 
-// choice is a token that is final.
+// choice is a final token of an answer.
 type choice struct {
 	source int
 	token  vocab.ID
 }
 
-// newRequest makes a request; watched, if its tokens are asked for.
+// newRequest makes a request; watched means that its tokens are delivered as they are chosen.
 func newRequest(ctx context.Context, m decoding.Method, memory int64, queries []decoding.Query, watched bool) *request {
 	r := &request{ctx: ctx, way: way{m, memory}, queries: queries, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	r.way.First = 0
@@ -81,7 +81,7 @@ func newRequest(ctx context.Context, m decoding.Method, memory int64, queries []
 	return r
 }
 
-// chose keeps a token for who waits: writing may take long, and others wait for the next token.
+// chose stores a token for the waiting caller: writing may be slow, and must not delay the other requests.
 func (r *request) chose(c choice) {
 	r.mu.Lock()
 	r.tokens = append(r.tokens, c)
@@ -92,7 +92,7 @@ func (r *request) chose(c choice) {
 	}
 }
 
-// deliver hands over the tokens that nobody has seen yet.
+// deliver passes on the tokens that have not been delivered yet.
 func (r *request) deliver(to func(source int, token vocab.ID)) {
 	r.mu.Lock()
 	tokens := r.tokens
@@ -103,7 +103,7 @@ func (r *request) deliver(to func(source int, token vocab.ID)) {
 	}
 }
 
-// answer has a request decoded, tells watch, if not nil, of its tokens, and waits until it is done or its context ends.
+// answer has a request decoded, passes its tokens to watch, if not nil, and waits until it is done or its context ends.
 func (m *Model) answer(r *request, watch func(source int, token vocab.ID)) ([]decoding.Hypothesis, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (m *Model) answer(r *request, watch func(source int, token vocab.ID)) ([]de
 	}
 }
 
-// enqueue adds a request, and starts decoding if nobody does.
+// enqueue adds a request, and starts decoding if it is not running.
 func (m *Model) enqueue(r *request) {
 	m.requests.mu.Lock()
 	defer m.requests.mu.Unlock()
@@ -142,14 +142,14 @@ func (m *Model) enqueue(r *request) {
 	}
 }
 
-// drop removes a request that nobody waits for.
+// drop removes a request whose caller has given up.
 func (q *queue) drop(r *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = slices.DeleteFunc(q.waiting, func(other *request) bool { return other == r })
 }
 
-// next takes the first request and those that can be decoded with it; none if nothing waits, and then nobody serves.
+// next removes and returns the first request and those that can be decoded with it; if there is none, decoding ends.
 func (q *queue) next() (together []*request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -165,7 +165,7 @@ func (q *queue) next() (together []*request) {
 	return together
 }
 
-// serve decodes until nothing waits.
+// serve decodes until the queue is empty.
 func (m *Model) serve() {
 	for {
 		_ = m.turn.take(context.Background())
@@ -181,7 +181,7 @@ func (m *Model) serve() {
 	}
 }
 
-// decodeTogether decodes requests in one batch. What goes wrong is the error of all of them.
+// decodeTogether decodes requests in one batch. An error is returned to all of them.
 func (m *Model) decodeTogether(together []*request) {
 	if len(together) == 0 {
 		return
@@ -211,7 +211,7 @@ func (m *Model) decodeTogether(together []*request) {
 	}
 }
 
-// whileWanted is a context that ends when all requests' contexts have ended.
+// whileWanted returns a context that ends when the contexts of all requests have ended.
 func whileWanted(together []*request) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var stops []func() bool

@@ -13,14 +13,14 @@ import (
 	"universal-transformer/training"
 )
 
-// An assignment is what rank 0 tells the others to train.
+// An assignment tells the other ranks what to train.
 type assignment struct {
 	Run        json.RawMessage `json:"run"`
 	Vocabulary string          `json:"vocabulary"` // its digest
 	Backend    string          `json:"backend"`    // of rank 0, in words
 }
 
-// checkRanks is an error unless the ranks can share an update of a run.
+// checkRanks returns an error unless the ranks can share an update of a run.
 func (c Callbacks) checkRanks(r experiment.Run) error {
 	if c.Group == nil {
 		return nil
@@ -28,7 +28,7 @@ func (c Callbacks) checkRanks(r experiment.Run) error {
 	return r.TrainingConfig().CheckRanks(c.Group.Size())
 }
 
-// assign tells the other ranks what to train, and waits until all are ready.
+// assign sends the other ranks an assignment, and waits until all are ready.
 func assign(group *parallel.Group, backend compute.Backend, r experiment.Run, opened task.Task) error {
 	message, err := json.Marshal(assignment{r.JSON(), vocabularyDigest(opened.Vocabularies()), backend.Description()})
 	if err != nil {
@@ -40,8 +40,9 @@ func assign(group *parallel.Group, backend compute.Backend, r experiment.Run, op
 	return group.Agree(nil)
 }
 
-// Assist trains what rank 0 of the group trains with [Train] or [Resume], one run after another, until rank 0 calls [Release]. It reads the
-// task's files, but no run directory. An error of training is rank 0's to tell, and not returned; one that is means that this rank cannot go on.
+// Assist takes part in the runs that rank 0 trains with [Train] or [Resume], one after another, until rank 0 calls [Release]. It reads
+// the task's files, but no run directory. Errors of training are reported by rank 0 and not returned here; an error that is returned
+// means that this rank cannot continue.
 func Assist(ctx context.Context, newBackend func() (compute.Backend, error), group *parallel.Group) error {
 	var backend compute.Backend
 	defer func() {

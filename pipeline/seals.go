@@ -14,7 +14,7 @@ import (
 	"universal-transformer/training"
 )
 
-// seals are what the checkpoints of a run belong to.
+// seals returns the identity of a run's configuration, vocabulary and machine, for its checkpoints.
 func seals(backend compute.Backend, r experiment.Run, v task.Vocabularies) training.Seals {
 	return training.Seals{
 		Fingerprint: r.Fingerprint(), Vocabulary: vocabularyDigest(v), Configuration: r.Digest(),
@@ -22,7 +22,7 @@ func seals(backend compute.Backend, r experiment.Run, v task.Vocabularies) train
 	}
 }
 
-// vocabularyDigest stands for what ids mean.
+// vocabularyDigest is a digest of the meaning of all ids.
 func vocabularyDigest(v task.Vocabularies) string {
 	v.TokensPerPosition = v.Positions()
 	data, err := json.Marshal(v)
@@ -33,7 +33,7 @@ func vocabularyDigest(v task.Vocabularies) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// sealed is an error if a checkpoint was trained under another task, model or seed, or with another vocabulary.
+// sealed returns an error if a checkpoint was trained under another task, model or seed, or with another vocabulary.
 func sealed(r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
 	if c.Meta[training.FingerprintKey] != r.Fingerprint() {
 		return fmt.Errorf("checkpoint of step %d was trained under another config.json: its task, model or seed has been changed since", c.Step)
@@ -44,7 +44,7 @@ func sealed(r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
 	return nil
 }
 
-// unsealed is a note on what a checkpoint does not say; empty if it says all.
+// unsealed returns a note about seals that are missing in a checkpoint, or an empty string.
 func unsealed(c *runlog.Checkpoint) string {
 	if c.Meta[training.VocabularyKey] != "" {
 		return ""

@@ -16,8 +16,8 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Trace answers one text and records what the model did on the way: steps and weights of every position, attention of
-// every step and head. A model that neither attends nor halts has nothing to show, which is an error.
+// Trace answers one text and records the steps and weights of every position and the attention of every step and head. It returns an
+// error for a model that has neither attention nor halting.
 func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 	if m.Run.Task.Value.Kind() == task.Classification {
 		answer, err := m.Classify(ctx, text)
@@ -55,7 +55,7 @@ func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 	return trace, m.shown(trace)
 }
 
-// shown is an error if a trace shows neither attention nor halting.
+// shown returns an error if a trace contains neither attention nor halting.
 func (m *Model) shown(trace *viewer.Trace) error {
 	for _, s := range []*viewer.Stack{trace.Encoder, trace.Decoder} {
 		if s != nil && len(s.Weights)+len(s.Attention)+len(s.CrossAttention) > 0 {
@@ -65,10 +65,10 @@ func (m *Model) shown(trace *viewer.Trace) error {
 	return fmt.Errorf("there is nothing to trace: a model without attention reads every position once (%s)", m.Describe())
 }
 
-// mostTraced is how many positions a source may have whose trace is wanted: attention grows with its square.
+// mostTraced is the largest number of positions of a trace: attention grows with its square.
 const mostTraced = 1000
 
-// readToTrace is Read of what shall be traced.
+// readToTrace is Read with the limit of traces.
 func (m *Model) readToTrace(text string) (task.Input, error) {
 	in, err := m.Read(text)
 	if n := len(in.Labels); err == nil && n > mostTraced {
@@ -77,7 +77,7 @@ func (m *Model) readToTrace(text string) (task.Input, error) {
 	return in, err
 }
 
-// newTrace is a trace that says which model it is of.
+// newTrace returns a trace with the description of the model.
 func (m *Model) newTrace() *viewer.Trace {
 	return &viewer.Trace{
 		Version: runlog.Version(), Model: m.Describe(), Task: m.Run.Task.Value.String(), Experiment: m.Run.Name, Checkpoint: m.Step,
@@ -91,8 +91,8 @@ func spell(v *vocab.Vocabulary, ids []vocab.ID) (tokens []string) {
 	return tokens
 }
 
-// record runs the model once over a source, a target, or both, copies what it did into the stacks of a trace, and gives the
-// probabilities of the last position, [V].
+// record runs the model once on a source, a target, or both, copies the results into the stacks of a trace, and returns the probabilities
+// at the last position, [V].
 func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any) (probabilities []float64, err error) {
 	if err := m.turn.take(ctx); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any) (
 	return probabilities, trace.Validate()
 }
 
-// copies lists what is to be known of a pass over one sequence, and how each value finds its place in the stack.
+// copies lists the values to record from a pass over one sequence, and functions that store each of them in the stack.
 func copies(s *viewer.Stack, pass *universal.Pass) (outputs []*graph.Node, readers []func(*tensors.Tensor)) {
 	want := func(node *graph.Node, place func([]float64)) {
 		outputs = append(outputs, node)
@@ -166,7 +166,7 @@ func copies(s *viewer.Stack, pass *universal.Pass) (outputs []*graph.Node, reade
 	return outputs, readers
 }
 
-// fold gives a flat [K * queries * keys] its axes.
+// fold reshapes a flat [K * queries * keys].
 func fold(flat []float64, heads, queries, keys int) [][][]float64 {
 	folded := make([][][]float64, heads)
 	for k := range folded {
@@ -178,7 +178,7 @@ func fold(flat []float64, heads, queries, keys int) [][][]float64 {
 	return folded
 }
 
-// crop drops the steps that no position ran: the graph always has all of them.
+// crop removes the steps that no position ran: the graph always contains all of them.
 func crop(s *viewer.Stack) {
 	ran := 0
 	for _, n := range s.Updates {

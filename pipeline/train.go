@@ -1,6 +1,5 @@
-// Package pipeline brings a run to life: it trains an experiment in a run directory, resumes it, and loads what was trained, to
-// decode, score, classify, measure and trace with it. It is what the command ut calls, and what a Go program that embeds a model
-// calls:
+// Package pipeline trains experiments in run directories, resumes them, and loads trained models to decode, score, classify, evaluate and
+// trace with them. The command ut is built on it, and Go programs that embed a model can use it too:
 //
 //	m, err := pipeline.Load("runs/pairs", backend)
 //	answers, err := m.Decode(ctx, []string{"two plus two"}, pipeline.DecodeOptions{})
@@ -24,12 +23,12 @@ import (
 	"universal-transformer/training"
 )
 
-// Callbacks are told how training goes; any of them may be nil.
+// Callbacks report the progress of training; any of them may be nil.
 type Callbacks struct {
 	Progress func(training.Progress) // after every update
 	Log      func(line string)       // one line for the person who trains
 
-	// Group is the ranks that train together; nil is this process alone. This one is rank 0, and the others are in [Assist].
+	// Group is the ranks that train together; nil is this process alone. This process is rank 0; the others run [Assist].
 	Group *parallel.Group
 }
 
@@ -65,10 +64,10 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 	return run(ctx, backend, r, log, opened, c)
 }
 
-// Resume goes on with the run in a directory, from its newest intact checkpoint. Assignments ("training.steps=2000", see
-// [experiment.Run.Set]) change the configuration from there on, and what ended training before no longer counts: more updates, another
-// schedule, other intervals, checkpoints kept and ends. config.json is written anew, and changes.json says what was changed at which
-// step. Anything else that is assigned is an error.
+// Resume continues the run in a directory from its newest intact checkpoint. Assignments ("training.steps=2000", see
+// [experiment.Run.Set]) change the configuration from there on, and a stop reached earlier no longer applies. They may change the number
+// of updates, the schedule, intervals, the number of checkpoints kept and the stopping criteria; any other assignment is an error.
+// config.json is rewritten, and changes.json records what was changed at which step.
 func Resume(ctx context.Context, backend compute.Backend, dir string, c Callbacks, sets ...string) (training.Summary, error) {
 	log, err := runlog.Resume(dir)
 	if err != nil {
@@ -102,7 +101,7 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 	return run(ctx, backend, r, log, opened, c)
 }
 
-// open reads the data of a run's task and tells what is in them.
+// open reads the data of a run's task and reports what it contains.
 func open(ctx context.Context, r experiment.Run, c Callbacks) (task.Task, error) {
 	opened, err := openTask(ctx, r)
 	if err != nil {
@@ -112,8 +111,8 @@ func open(ctx context.Context, r experiment.Run, c Callbacks) (task.Task, error)
 	return opened, r.CheckPositions(opened)
 }
 
-// continues is the step that training goes on from; an error if the newest intact checkpoint is of another model, configuration or
-// vocabulary.
+// continues returns the step that training continues from, or an error if the newest intact checkpoint is of another model, configuration
+// or vocabulary.
 func continues(backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task, callbacks Callbacks) (step int64, err error) {
 	c, _, err := log.Latest()
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
@@ -136,7 +135,7 @@ func continues(backend compute.Backend, r experiment.Run, log *runlog.Run, opene
 	return c.Step, nil
 }
 
-// ReadRun gives the experiment that a run directory is of.
+// ReadRun returns the experiment of a run directory.
 func ReadRun(dir string) (experiment.Run, error) {
 	log, err := runlog.Open(dir)
 	if err != nil {
@@ -145,7 +144,7 @@ func ReadRun(dir string) (experiment.Run, error) {
 	return readRun(log)
 }
 
-// readRun gives the experiment that a run directory is of.
+// readRun returns the experiment of a run directory.
 func readRun(log *runlog.Run) (r experiment.Run, err error) {
 	r = experiment.Base()
 	if err := log.Config(&r); err != nil {
@@ -157,7 +156,7 @@ func readRun(log *runlog.Run) (r experiment.Run, err error) {
 	return r, nil
 }
 
-// sameVocabulary is an error if the task's files have changed since the run began. A run that was killed before it wrote its
+// sameVocabulary returns an error if the task's files have changed since the run began. A run that was killed before it wrote its
 // vocabulary writes it now.
 func sameVocabulary(log *runlog.Run, opened task.Task) error {
 	known, err := readVocabularies(log)
@@ -208,7 +207,7 @@ func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *ru
 	return trainer.Run(ctx)
 }
 
-// newTrainer is a trainer with all that every rank needs.
+// newTrainer makes a trainer with everything that every rank needs.
 func newTrainer(backend compute.Backend, r experiment.Run, opened task.Task) (*training.Trainer, error) {
 	v := opened.Vocabularies()
 	stream, err := batch.NewStream(func(i int64) task.Example { return opened.Training(r.Seed, i) }, r.Plan(opened), r.Seed)

@@ -11,13 +11,13 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Files of a run directory that say what ids mean. The second is there where text is cut into sub-words.
+// Files of a run directory that define the ids. The second exists if text is split into subwords.
 const (
 	vocabularyFile = "vocabulary.json"
 	tokenizerFile  = "tokenizer.json"
 )
 
-// writeVocabularies keeps what ids mean. The tokenizer is written first: a vocabulary is never without it.
+// writeVocabularies writes both, the tokenizer first: a vocabulary never exists without its tokenizer.
 func writeVocabularies(log *runlog.Run, v task.Vocabularies) error {
 	if v.Subwords != nil {
 		if err := log.WriteFile(tokenizerFile, v.Subwords.File()); err != nil {
@@ -27,7 +27,7 @@ func writeVocabularies(log *runlog.Run, v task.Vocabularies) error {
 	return log.WriteJSON(vocabularyFile, v)
 }
 
-// readVocabularies reads what writeVocabularies wrote. Another tokenizer than the one that was written is an error.
+// readVocabularies reads the files of writeVocabularies. It is an error if the tokenizer has been replaced.
 func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
 	if err := log.ReadJSON(vocabularyFile, &v); err != nil || v.Tokenizer != vocab.Subwords {
 		return v, err

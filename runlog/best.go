@@ -8,19 +8,19 @@ import (
 	"os"
 )
 
-// best is best.json. Earlier versions wrote no checksum.
+// best is the content of best.json. Earlier versions wrote no checksum.
 type best struct {
 	Step     *int64 `json:"step"`
 	Checksum string `json:"crc32,omitempty"`
 }
 
-// markChecksum is that of a mark: without it another digit would be another checkpoint.
+// markChecksum is the checksum of a mark: without it, a changed digit would name another checkpoint.
 func markChecksum(step int64) string {
 	return fmt.Sprintf("%08x", crc32.ChecksumIEEE(fmt.Appendf(nil, "best step %d", step)))
 }
 
-// MarkBest says that the checkpoint of a step is the best so far. It is kept until another one is marked.
-// Marking it again, as after a resume, changes nothing.
+// MarkBest marks the checkpoint of a step as the best so far. It is kept until another one is marked. Marking the same step again, as
+// after a resume, changes nothing.
 func (r *Run) MarkBest(step int64) error {
 	if r.lock == nil {
 		return errReader
@@ -31,11 +31,11 @@ func (r *Run) MarkBest(step int64) error {
 	return r.WriteJSON(bestFile, best{Step: &step, Checksum: markChecksum(step)})
 }
 
-// ErrNotMarked means that no checkpoint was marked as best. It is an ErrNoCheckpoint, too.
+// ErrNotMarked means that no checkpoint is marked as best. It wraps ErrNoCheckpoint.
 var ErrNotMarked = fmt.Errorf("%w is marked as best", ErrNoCheckpoint)
 
-// Best is the checkpoint that was marked as best. If none was, it is ErrNotMarked; if that one is gone, ErrNoCheckpoint; if it or
-// the mark is damaged, ErrDamaged.
+// Best returns the checkpoint that is marked as best. The error is ErrNotMarked if there is no mark, ErrNoCheckpoint if the checkpoint is
+// missing, and ErrDamaged if it or the mark is damaged.
 func (r *Run) Best() (*Checkpoint, error) {
 	step, marked, err := r.Marked()
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *Run) Best() (*Checkpoint, error) {
 	return c, err
 }
 
-// Marked is the step whose checkpoint was marked as best, if one was. A mark that is not as it was written is ErrDamaged.
+// Marked returns the step that is marked as best, if any. The error is ErrDamaged if the mark does not match its checksum.
 func (r *Run) Marked() (step int64, marked bool, err error) {
 	data, err := os.ReadFile(r.path(bestFile))
 	if errors.Is(err, fs.ErrNotExist) {

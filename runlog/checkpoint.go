@@ -13,20 +13,20 @@ import (
 	"universal-transformer/internal/safetensors"
 )
 
-// A Checkpoint is all that is needed to go on from a step: tensors, and texts for what is no tensor.
+// A Checkpoint holds everything that is needed to continue from a step: tensors, and other state as text.
 type Checkpoint struct {
 	Step    int64
 	Meta    map[string]string // the keys "step", "version" and "sha256" are the file's own
 	Tensors []safetensors.Tensor
 }
 
-// Refused is a checkpoint that cannot be used.
+// Refused describes a checkpoint that cannot be used.
 type Refused struct{ Path, Reason string }
 
 func (r Refused) String() string { return r.Path + ": " + r.Reason }
 
-// What is wrong with checkpoints, for errors.Is. Any other error, such as a file that may not be read, says nothing about what is in
-// a checkpoint.
+// Errors of checkpoints, for errors.Is. Any other error, such as a file without read permission, says nothing about the content of a
+// checkpoint.
 var (
 	ErrNoCheckpoint = errors.New("no checkpoint") // there is none, or none that can be used
 	ErrDamaged      = errors.New("damaged")       // the content is not what was written
@@ -46,10 +46,9 @@ func (r *Run) checkpointPath(step int64) string {
 	return r.path(checkpointDir, checkpointName(step))
 }
 
-// SaveCheckpoint writes c as the checkpoint of a step, and the metrics written so far with it, to the disk.
-// Then, if keep is not 0, it removes older checkpoints but the best one, so that keep of them, this one
-// included, remain. After an error, such as a full disk, the checkpoints from before are all there. c.Step is
-// not looked at.
+// SaveCheckpoint writes c as the checkpoint of a step, and syncs it and the metrics written so far to disk. Then, unless keep is 0, it
+// removes the oldest checkpoints, except the best one, so that keep of them, including this one, remain. After an error, such as a full
+// disk, all earlier checkpoints are still there. c.Step is ignored.
 func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
 	if r.lock == nil {
 		return errReader
@@ -70,7 +69,7 @@ func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
 	return r.prune(step, keep)
 }
 
-// prune removes checkpoints before step. Later ones, which a resume passed over, are not its to count.
+// prune removes old checkpoints before step. Later ones, which a resume passed over, are not counted.
 func (r *Run) prune(step int64, keep int) error {
 	if keep == 0 {
 		return nil
@@ -94,7 +93,7 @@ func (r *Run) prune(step int64, keep int) error {
 	return nil
 }
 
-// Steps is the steps there are checkpoints of, rising. Nothing says yet that they can be used. Files of other names are none.
+// Steps lists the steps of all checkpoints in increasing order, without reading them. Files with other names are ignored.
 func (r *Run) Steps() ([]int64, error) {
 	entries, err := os.ReadDir(r.path(checkpointDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +112,8 @@ func (r *Run) Steps() ([]int64, error) {
 	return steps, nil
 }
 
-// Load is the checkpoint of a step. One that is missing is ErrNoCheckpoint; one whose bytes are not those that were written is
-// ErrDamaged and names the file.
+// Load reads the checkpoint of a step. The error is ErrNoCheckpoint if there is none, and ErrDamaged, naming the file, if its content is
+// not what was written.
 func (r *Run) Load(step int64) (*Checkpoint, error) {
 	path := r.checkpointPath(step)
 	data, err := os.ReadFile(path)
@@ -134,9 +133,8 @@ func (r *Run) Load(step int64) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Latest is the newest checkpoint that is whole, and the newer ones that are not, newest first. If there is none, it is
-// ErrNoCheckpoint; if all that there are have been damaged, that and ErrDamaged. One that cannot be read, for whatever reason but its
-// content, is an error.
+// Latest returns the newest intact checkpoint, and the damaged ones that are newer, newest first. The error is ErrNoCheckpoint if there
+// is none, and also ErrDamaged if all are damaged. A checkpoint that cannot be read for another reason is an error as well.
 func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 	steps, err := r.Steps()
 	if err != nil {
@@ -160,8 +158,8 @@ func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 	return nil, nil, fmt.Errorf("%s: %w was saved yet", r.dir, ErrNoCheckpoint)
 }
 
-// clearAfter removes the checkpoints of later steps, and the mark of the best if it is among them. Damaged ones are not removed but
-// set aside under another name; if one cannot be read, nothing changes.
+// clearAfter removes the checkpoints of later steps, and the mark of the best if it is one of them. Damaged ones are renamed instead of
+// removed; if one cannot be read, nothing changes.
 func (r *Run) clearAfter(step int64) error {
 	steps, err := r.Steps()
 	if err != nil {
@@ -193,7 +191,7 @@ func (r *Run) clearAfter(step int64) error {
 	return err
 }
 
-// setAside gives a file a name that nothing reads and nothing else has.
+// setAside renames a file to an unused name that nothing reads.
 func setAside(path string) error {
 	to := path + damagedSuffix
 	for i := 2; ; i++ {

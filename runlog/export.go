@@ -12,15 +12,14 @@ import (
 
 const modelFile = "model.safetensors"
 
-// WriteExport writes export/config.json, which must be a JSON object, and then export/model.safetensors, for
-// use outside the run directory. It gives the path of export. Readers may too. The metadata gets the key
-// "version".
+// WriteExport writes export/config.json, which must be a JSON object, and then export/model.safetensors, for use by other programs, and
+// returns the path of export. It also works on a run that is open for reading only. It adds the key "version" to the metadata.
 func (r *Run) WriteExport(model *safetensors.File, config any) (string, error) {
 	dir := r.path(exportDir)
 	return dir, WriteExport(dir, model, config)
 }
 
-// WriteExport does the same for any directory, which is made if it is not there.
+// WriteExport does the same for any directory, which is created if necessary.
 func WriteExport(dir string, model *safetensors.File, config any) error {
 	content, err := stamped(config)
 	if err != nil {
@@ -42,7 +41,7 @@ func WriteExport(dir string, model *safetensors.File, config any) error {
 	})
 }
 
-// ReadExport reads a directory that WriteExport wrote; config is read strictly, and may be nil to skip it.
+// ReadExport reads a directory written by WriteExport. config is decoded strictly; nil skips it.
 func ReadExport(dir string, config any) (*safetensors.File, error) {
 	if config != nil {
 		if err := readStamped(filepath.Join(dir, configFile), config); err != nil {

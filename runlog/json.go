@@ -13,18 +13,16 @@ import (
 
 const versionKey = "version"
 
-// Config reads config.json into v, strictly: a key that v does not have is an error that offers the nearest one.
+// Config reads config.json into v, strictly: an unknown key is an error that suggests the nearest one.
 func (r *Run) Config(v any) error { return readStamped(r.path(configFile), v) }
 
-// WriteConfig writes another configuration, for a run that goes on under it.
+// WriteConfig replaces the configuration, for a run that continues with a changed one.
 func (r *Run) WriteConfig(config any) error { return r.WriteJSON(configFile, config) }
 
-// DecodeConfig reads a configuration that a person or Create wrote: as strictjson.Decode, but "version" is let
-// through.
+// DecodeConfig decodes a configuration, written by hand or by Create, like strictjson.Decode, but accepts the key "version".
 func DecodeConfig(data []byte, v any) error { return strictjson.Decode(withoutVersion(data), v) }
 
-// WriteJSON writes v, which must be a JSON object, to a file of its own in the run directory, such as
-// "vocabulary.json".
+// WriteJSON writes v, which must be a JSON object, to a file in the run directory, such as "vocabulary.json".
 func (r *Run) WriteJSON(name string, v any) error {
 	if r.lock == nil {
 		return errReader
@@ -36,7 +34,7 @@ func (r *Run) WriteJSON(name string, v any) error {
 	return atomicfile.Write(r.path(name), content)
 }
 
-// WriteFile keeps a file of another kind in the run directory, such as "tokenizer.json".
+// WriteFile writes a file of any format to the run directory, such as "tokenizer.json".
 func (r *Run) WriteFile(name string, content []byte) error {
 	if r.lock == nil {
 		return errReader
@@ -44,10 +42,10 @@ func (r *Run) WriteFile(name string, content []byte) error {
 	return atomicfile.Write(r.path(name), content)
 }
 
-// ReadFile is what such a file holds. A file that is not there is fs.ErrNotExist.
+// ReadFile returns the content of such a file. The error is fs.ErrNotExist if there is none.
 func (r *Run) ReadFile(name string) ([]byte, error) { return os.ReadFile(r.path(name)) }
 
-// ReadJSON reads such a file, strictly. A file that is not there is fs.ErrNotExist.
+// ReadJSON reads a file of WriteJSON, strictly. The error is fs.ErrNotExist if there is none.
 func (r *Run) ReadJSON(name string, v any) error { return readStamped(r.path(name), v) }
 
 func readStamped(path string, v any) error {

@@ -13,16 +13,16 @@ import (
 	"universal-transformer/internal/atomicfile"
 )
 
-// A Row is one line of metrics.jsonl: "step", and whatever was measured.
+// A Row is one line of metrics.jsonl: "step" and the measured values.
 type Row map[string]any
 
-// Step is the row's step.
+// Step returns the row's step.
 func (r Row) Step() int64 {
 	step, _ := r.Number("step")
 	return int64(step)
 }
 
-// Number is the value of a key if it is a number.
+// Number returns the value of a key if it is a number.
 func (r Row) Number(key string) (float64, bool) {
 	n, ok := r[key].(float64)
 	return n, ok
@@ -36,13 +36,13 @@ const (
 
 var checksumBegin = []byte(`,"` + checksumKey + `":"`)
 
-// checked is a line: an object that is not empty, with its checksum.
+// checked returns a line: a non-empty object with its checksum added.
 func checked(object []byte) []byte {
 	bare := object[:len(object)-1] // without the brace
 	return fmt.Appendf(bytes.Clone(bare), "%s%08x%s\n", checksumBegin, crc32.ChecksumIEEE(object), checksumEnd)
 }
 
-// check tells whether a line has a checksum, and is an error if it has another one than its content.
+// check reports whether a line has a checksum, with an error if its content does not match.
 func check(line []byte) (has bool, err error) {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	at := len(line) - len(checksumEnd) - 2*crc32.Size - len(checksumBegin)
@@ -55,9 +55,8 @@ func check(line []byte) (has bool, err error) {
 	return true, nil
 }
 
-// Metrics is all rows in the order they were written. A last line that is cut short, because its writer was killed or
-// is still at it, is left out; any other line that is no row, or not the one that was written, is an error that names it. There
-// are none before the first was written.
+// Metrics returns all rows in the order they were written, none if the file does not exist yet. An incomplete last line, of a writer that
+// was killed or is still writing, is ignored; any other line that is damaged or not a row is an error that names the line.
 func (r *Run) Metrics() ([]Row, error) {
 	path := r.path(metricsFile)
 	data, err := os.ReadFile(path)
@@ -71,8 +70,7 @@ func (r *Run) Metrics() ([]Row, error) {
 	return rows, nil
 }
 
-// parseMetrics gives the rows, and for each the offset of the byte after its line. An error begins with the
-// line's number.
+// parseMetrics returns the rows, and for each the offset of the byte after its line. Errors begin with the line's number.
 func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
 	data = data[:bytes.LastIndexByte(data, '\n')+1]
 	at, last := int64(0), int64(0)
@@ -106,8 +104,7 @@ func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
 	return rows, ends, nil
 }
 
-// openMetrics opens metrics.jsonl for appending: a new one gets its first line, one that ends in the middle of a line
-// is cut back to the line before.
+// openMetrics opens metrics.jsonl for appending. A new file gets its first line; an incomplete last line is removed.
 func (r *Run) openMetrics() error {
 	path := r.path(metricsFile)
 	data, err := os.ReadFile(path)
@@ -135,9 +132,8 @@ func (r *Run) openMetrics() error {
 	return r.appendLine(checked(fmt.Appendf(nil, "{%q:%q}", versionKey, Version())))
 }
 
-// AppendMetrics adds a line: a struct or map that is a JSON object with a whole number "step", not below the
-// last line's. Numbers that JSON does not have (NaN, infinity) are an error. After an error no part of the line
-// is there.
+// AppendMetrics appends a line: a struct or map that encodes to a JSON object with an integer "step" that is not below the last line's.
+// NaN and infinity are errors, as JSON cannot represent them. After an error no part of the line is written.
 func (r *Run) AppendMetrics(values any) error {
 	if r.metrics == nil {
 		return errReader
@@ -168,7 +164,7 @@ func (r *Run) AppendMetrics(values any) error {
 	return nil
 }
 
-// appendLine writes the line in one piece and takes it back if that fails.
+// appendLine writes the line in one call and removes it again if that fails.
 func (r *Run) appendLine(line []byte) error {
 	if _, err := r.metrics.Write(line); err != nil {
 		return errors.Join(err, r.metrics.Truncate(r.size))
@@ -177,10 +173,10 @@ func (r *Run) appendLine(line []byte) error {
 	return nil
 }
 
-// MetricsSize is how many bytes of metrics there are.
+// MetricsSize returns the number of bytes of metrics.
 func (r *Run) MetricsSize() int64 { return r.size }
 
-// present is an error if the directory is no longer the one that was opened: what is written would be lost.
+// present returns an error if the directory was removed or replaced since it was opened: anything written would be lost.
 func (r *Run) present() error {
 	here, err := r.metrics.Stat()
 	if err != nil {
@@ -193,9 +189,8 @@ func (r *Run) present() error {
 	return err
 }
 
-// Truncate takes the run back to a step: rows of metrics and checkpoints of later steps are removed, and so is
-// the mark of the best checkpoint if that was one of them. Damaged checkpoints are set aside, under names that
-// end in .damaged. Going on from there repeats what a killed run had begun.
+// Truncate takes the run back to a step: it removes rows of metrics and checkpoints of later steps, and the mark of the best checkpoint
+// if that is one of them. Damaged checkpoints are renamed to names that end in .damaged. Training then repeats the removed steps.
 func (r *Run) Truncate(afterStep int64) error {
 	if r.metrics == nil {
 		return errReader

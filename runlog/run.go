@@ -1,16 +1,16 @@
-// Package runlog is the run directory: what a training run leaves on disk, written by one process and read by any.
+// Package runlog reads and writes run directories: what a training run leaves on disk, written by one process and readable by any.
 //
 //	config.json                        the complete configuration
-//	metrics.jsonl                      one JSON object a line, rising steps, each line with a checksum
+//	metrics.jsonl                      one JSON object per line, in order of steps, each line with a checksum
 //	checkpoints/step-000001000.safetensors   weights and everything else a resume needs
-//	checkpoints/*.damaged              what a resume refused and set aside
+//	checkpoints/*.damaged              damaged checkpoints that a resume set aside
 //	best.json                          which checkpoint is the best one, with a checksum
 //	traces/                            what ut trace writes
 //	export/                            model.safetensors and config.json, for other programs
 //	lock                               held while a process writes
 //
-// Files other than metrics.jsonl appear whole or not at all: they are written beside, synced and renamed. Every file
-// says in "version" which version of this program wrote it.
+// Files other than metrics.jsonl are written atomically: to a temporary file, which is synced and renamed. Every file records in
+// "version" which version of this program wrote it.
 package runlog
 
 import (
@@ -35,7 +35,7 @@ const (
 	exportDir     = "export"
 )
 
-// What Create, Open and Resume find wrong with a directory, for errors.Is.
+// Errors of Create, Open and Resume, for errors.Is.
 var (
 	ErrNotRun = errors.New("not a run directory")
 	ErrExists = errors.New("already holds a run")
@@ -45,8 +45,8 @@ var (
 // errReader is the answer to writing without having created or resumed the run.
 var errReader = errors.New("the run is open for reading: Resume it to write")
 
-// A Run is an open run directory. From Open it only reads; from Create and Resume it also writes, and no other
-// process can until Close, or until this one dies. Not safe for concurrent use.
+// A Run is an open run directory. Open returns one for reading; Create and Resume return one for writing, which excludes other writers
+// until Close or the end of the process. Not safe for concurrent use.
 type Run struct {
 	dir     string
 	lock    *os.File // nil: open for reading
@@ -55,9 +55,8 @@ type Run struct {
 	size    int64    // bytes of metrics
 }
 
-// Create makes a run directory, and its parents, and opens it for writing. The directory may exist if it is
-// empty; one that holds a run is ErrExists, one that holds anything else is an error too. config is written to
-// config.json and must be a JSON object.
+// Create makes a run directory, including its parents, and opens it for writing. The directory may exist if it is empty; it is ErrExists
+// if it holds a run, and another error if it holds anything else. config is written to config.json and must be a JSON object.
 func Create(dir string, config any) (*Run, error) {
 	content, err := stamped(config)
 	if err != nil {
@@ -81,7 +80,7 @@ func Create(dir string, config any) (*Run, error) {
 	return r, nil
 }
 
-// fill writes the first files of a directory that is locked. Another Create may have been faster.
+// fill writes the first files of a locked directory, unless another Create has written them meanwhile.
 func (r *Run) fill(config []byte) error {
 	if _, err := os.Stat(r.path(configFile)); err == nil {
 		return fmt.Errorf("%s %w", r.dir, ErrExists)
@@ -95,7 +94,7 @@ func (r *Run) fill(config []byte) error {
 	return r.openMetrics()
 }
 
-// vacant reports what stands in the way of a new run. A Create that was interrupted does not.
+// vacant returns an error if the directory cannot hold a new run. Leftovers of an interrupted Create are accepted.
 func vacant(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +118,7 @@ func vacant(dir string) error {
 	return nil
 }
 
-// Open opens a run directory for reading, also while another process writes it.
+// Open opens a run directory for reading. Another process may be writing it.
 func Open(dir string) (*Run, error) {
 	r := &Run{dir: dir}
 	if _, err := os.Stat(r.path(configFile)); err != nil {
@@ -134,8 +133,8 @@ func Open(dir string) (*Run, error) {
 	return r, nil
 }
 
-// Resume opens a run directory for writing, and clears away what a killed process left half-written. A
-// directory that another process writes is ErrInUse.
+// Resume opens a run directory for writing, and removes files that a killed process left half-written. The error is ErrInUse if another
+// process is writing it.
 func Resume(dir string) (*Run, error) {
 	r, err := Open(dir)
 	if err != nil {
@@ -157,8 +156,8 @@ func Resume(dir string) (*Run, error) {
 	return r, nil
 }
 
-// sweep clears away what killed processes left half-written. A process that writes a trace or an export at this very moment fails
-// with an error.
+// sweep removes files that killed processes left half-written. A process that is writing a trace or an export at this moment gets an
+// error.
 func (r *Run) sweep() error {
 	var failed error
 	for _, dir := range []string{r.dir, r.path(checkpointDir), r.path(traceDir), r.path(exportDir)} {
@@ -169,7 +168,7 @@ func (r *Run) sweep() error {
 	return failed
 }
 
-// Close ends writing and gives the lock back. Closing a reader, or twice, does nothing.
+// Close ends writing and releases the lock. Closing a reader, or closing twice, does nothing.
 func (r *Run) Close() error {
 	var err error
 	if r.metrics != nil {
@@ -182,14 +181,14 @@ func (r *Run) Close() error {
 	return err
 }
 
-// Dir is the directory's path, as given.
+// Dir returns the directory's path, as given.
 func (r *Run) Dir() string { return r.dir }
 
 func (r *Run) path(elements ...string) string {
 	return filepath.Join(append([]string{r.dir}, elements...)...)
 }
 
-// WriteTrace puts a file into traces/ and gives its path. Readers may too.
+// WriteTrace writes a file into traces/ and returns its path. It also works on a run that is open for reading only.
 func (r *Run) WriteTrace(name string, content []byte) (string, error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return "", fmt.Errorf("trace %q: the name must be that of a file", name)

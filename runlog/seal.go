@@ -15,8 +15,8 @@ import (
 	"universal-transformer/internal/safetensors"
 )
 
-// A checkpoint is one safetensors file that any reader of the format can open. Its metadata holds the SHA-256
-// of the whole file, in hexadecimal, taken while zeros stood in its place.
+// A checkpoint is one safetensors file, readable by any reader of the format. Its metadata holds the SHA-256 of the whole file, in
+// hexadecimal, computed with zeros in its place.
 const (
 	stepKey   = "step"
 	sha256Key = "sha256"
@@ -24,7 +24,7 @@ const (
 
 var noDigest = strings.Repeat("0", 2*sha256.Size)
 
-// seal is the bytes of a checkpoint.
+// seal encodes a checkpoint.
 func seal(step int64, c *Checkpoint) ([]byte, error) {
 	meta := map[string]string{
 		stepKey:    strconv.FormatInt(step, 10),
@@ -50,7 +50,7 @@ func seal(step int64, c *Checkpoint) ([]byte, error) {
 	return data, nil
 }
 
-// unseal reads a checkpoint and checks its digest. The tensors' bytes are parts of data.
+// unseal decodes a checkpoint and verifies its digest. The tensors' bytes are slices of data.
 func unseal(data []byte) (*Checkpoint, error) {
 	f, err := safetensors.Decode(data)
 	if err != nil {
@@ -81,8 +81,8 @@ func unseal(data []byte) (*Checkpoint, error) {
 	return &Checkpoint{Step: step, Meta: f.Metadata, Tensors: f.Tensors}, nil
 }
 
-// digestOffset is where the digest stands in the header. Nothing else there can look like it: inside a JSON
-// string the quotes would have backslashes.
+// digestOffset returns the offset of the digest in the header. Nothing else there can look like it: inside a JSON string the quotes would
+// be escaped.
 func digestOffset(data []byte, digest string) (int, error) {
 	key := []byte(`"` + sha256Key + `":"`)
 	header := data[8 : 8+binary.LittleEndian.Uint64(data)] // safe: the file was encoded or decoded

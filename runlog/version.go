@@ -2,10 +2,10 @@ package runlog
 
 import "runtime/debug"
 
-// release number of the program; the formats here change only with it.
+// number is the release of the program; the file formats of this package change only with it.
 const number = "0.2.0"
 
-// Version is what every written file says in "version": the release, and the commit where the build knows it.
+// Version is the value of "version" in every written file: the release, and the commit if known to the build.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -6,10 +6,10 @@ import (
 	"math"
 )
 
-// An Accuracy is a share that remembers what it is a share of.
+// An Accuracy is a number of correct trials and the number of trials.
 type Accuracy struct{ Correct, Total int }
 
-// Value is Right/Total, in 0..1; NaN if there was nothing to get right.
+// Value returns Correct/Total, between 0 and 1, or NaN if Total is 0.
 func (a Accuracy) Value() float64 {
 	if a.Total == 0 {
 		return math.NaN()
@@ -17,10 +17,10 @@ func (a Accuracy) Value() float64 {
 	return float64(a.Correct) / float64(a.Total)
 }
 
-// Interval95 is the 95 % interval of the share by E. B. Wilson, Probable Inference, the Law of Succession, and
-// Statistical Inference, JASA 22 (1927), 209-212: with n = Total, p = Right/n and z the normal distribution's
-// 97.5 % quantile, (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n). Of nothing one knows nothing: 0..1. It
-// takes the trials as independent, which tokens of one sequence are not; their interval is too narrow.
+// Interval95 returns the 95 % Wilson score interval (E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference,
+// JASA 22 (1927), 209-212): with n = Total, p = Correct/n and z the 97.5 % quantile of the normal distribution, (p + z²/2n ± z
+// sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n); 0 to 1 if there were no trials. It assumes independent trials. Tokens of one sequence are not
+// independent, so their interval is too narrow.
 func (a Accuracy) Interval95() (low, high float64) {
 	if a.Total == 0 {
 		return 0, 1
@@ -39,12 +39,12 @@ func (a Accuracy) Interval95() (low, high float64) {
 	return low, high
 }
 
-// Plus is the accuracy over both sets of trials.
+// Plus returns the accuracy over both sets of trials.
 func (a Accuracy) Plus(other Accuracy) Accuracy {
 	return Accuracy{Correct: a.Correct + other.Correct, Total: a.Total + other.Total}
 }
 
-// String is "0.9512 (0.9458..0.9561, 6659 of 7000)", "none" for nothing.
+// String returns "0.9512 (0.9458..0.9561, 6659 of 7000)", or "none" if there were no trials.
 func (a Accuracy) String() string {
 	if a.Total == 0 {
 		return "none"
@@ -71,7 +71,7 @@ func (a Accuracy) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads right and total; the rest follows from them.
+// UnmarshalJSON reads right and total; the other fields are ignored.
 func (a *Accuracy) UnmarshalJSON(data []byte) error {
 	var j accuracyJSON
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -84,7 +84,7 @@ func (a *Accuracy) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Of is the accuracy of one trial.
+// Of returns the accuracy of one trial.
 func Of(correct bool) Accuracy {
 	a := Accuracy{Total: 1}
 	if correct {

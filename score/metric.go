@@ -6,20 +6,20 @@ import (
 	"math"
 )
 
-// A Metric is one named figure of a measurement: a share of some trials, or another number.
+// A Metric is one named result of an evaluation: an accuracy or another number.
 type Metric struct {
 	Name     string
 	Value    float64  // NaN if there was nothing to measure
 	Accuracy Accuracy // what a share counts; the zero value for other figures
 }
 
-// Share is the metric of an accuracy.
+// Share returns the metric of an accuracy.
 func Share(name string, a Accuracy) Metric { return Metric{Name: name, Value: a.Value(), Accuracy: a} }
 
-// Figure is any other metric.
+// Figure returns a metric that is not an accuracy.
 func Figure(name string, value float64) Metric { return Metric{Name: name, Value: value} }
 
-// String is "0.9512 (0.9458..0.9561, 6659 of 7000)" for shares, "12.34" for other figures.
+// String returns "0.9512 (0.9458..0.9561, 6659 of 7000)" for accuracies, "12.34" for other metrics.
 func (m Metric) String() string {
 	switch {
 	case m.Accuracy.Total > 0:
@@ -30,7 +30,7 @@ func (m Metric) String() string {
 	return fmt.Sprintf("%.4g", m.Value)
 }
 
-// metricJSON is a metric as JSON; fields of shares are left out elsewhere.
+// metricJSON is a metric as JSON; the fields of accuracies are left out for other metrics.
 type metricJSON struct {
 	Name    string   `json:"name"`
 	Value   *float64 `json:"value"` // null if it is no finite number
@@ -40,8 +40,8 @@ type metricJSON struct {
 	High    *float64 `json:"high,omitempty"`
 }
 
-// MarshalJSON writes {"name": "accuracy", "value": 0.9, "correct": 9, "total": 10, "low": 0.59, "high": 0.98}, and for figures
-// that are no share {"name": "perplexity per token", "value": 12.3}.
+// MarshalJSON writes {"name": "accuracy", "value": 0.9, "correct": 9, "total": 10, "low": 0.59, "high": 0.98}, and for metrics that are
+// not accuracies {"name": "perplexity per token", "value": 12.3}.
 func (m Metric) MarshalJSON() ([]byte, error) {
 	j := metricJSON{Name: m.Name}
 	if !math.IsNaN(m.Value) && !math.IsInf(m.Value, 0) {
@@ -54,7 +54,7 @@ func (m Metric) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the output of MarshalJSON.
 func (m *Metric) UnmarshalJSON(data []byte) error {
 	var j metricJSON
 	if err := json.Unmarshal(data, &j); err != nil {

@@ -6,13 +6,13 @@ import (
 	"math"
 )
 
-// A Perplexity sums cross entropies: exp of their mean is how many equally likely tokens the model was torn between.
+// A Perplexity accumulates cross entropy, in nats; its value is exp of the mean over tokens.
 type Perplexity struct {
 	Nats   float64 // -log p(token), natural logarithm, summed over Tokens
 	Tokens int
 }
 
-// Value is exp(Nats/Tokens), at least 1 for a proper model; NaN if there were no tokens.
+// Value returns exp(Nats/Tokens), at least 1 for a valid model, or NaN if there were no tokens.
 func (p Perplexity) Value() float64 {
 	if p.Tokens == 0 {
 		return math.NaN()
@@ -20,7 +20,7 @@ func (p Perplexity) Value() float64 {
 	return math.Exp(p.Nats / float64(p.Tokens))
 }
 
-// Plus is the perplexity over both texts.
+// Plus returns the perplexity over both texts.
 func (p Perplexity) Plus(other Perplexity) Perplexity {
 	return Perplexity{Nats: p.Nats + other.Nats, Tokens: p.Tokens + other.Tokens}
 }
@@ -31,8 +31,8 @@ type perplexityJSON struct {
 	Value  *float64 `json:"value"` // null if it is no finite number
 }
 
-// MarshalJSON writes {"nats": 69.3, "tokens": 100, "value": 2}; value is null where it is no finite number.
-// Nats that are no finite number are an error: JSON has none.
+// MarshalJSON writes {"nats": 69.3, "tokens": 100, "value": 2}; value is null if it is not finite. Nats that are not finite are an error,
+// as JSON cannot represent them.
 func (p Perplexity) MarshalJSON() ([]byte, error) {
 	j := perplexityJSON{Nats: p.Nats, Tokens: p.Tokens}
 	if value := p.Value(); !math.IsNaN(value) && !math.IsInf(value, 0) {
@@ -41,7 +41,7 @@ func (p Perplexity) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads nats and tokens; the value follows from them.
+// UnmarshalJSON reads nats and tokens; the value is ignored.
 func (p *Perplexity) UnmarshalJSON(data []byte) error {
 	var j perplexityJSON
 	if err := json.Unmarshal(data, &j); err != nil {

@@ -1,11 +1,9 @@
-// Package score counts what a model got right, on plain slices of ids, and says how sure one may be.
+// Package score compares predictions with references, as slices of ids, and computes accuracies with confidence intervals.
 //
-// The protocol, which is tensor2tensor's ("accuracy", "accuracy_per_sequence") applied to the reference's
-// length: a sequence counts up to and including its first End, or up to its trailing padding where there is no
-// End. A token is right if the prediction has it at the same position; there are as many tokens as the
-// reference has, End included, so what a prediction adds beyond them costs no token. A sequence is right if it
-// is the reference, no more and no less. Whether predictions were made teacher-forced or by decoding is the
-// caller's to say.
+// The protocol is tensor2tensor's ("accuracy", "accuracy_per_sequence"), applied to the reference's length: a sequence ends with its
+// first End, included, or before its trailing padding if there is no End. A token is correct if the prediction has it at the same
+// position. The number of tokens is the reference's length, including End, so extra tokens of a prediction are not counted. A sequence is
+// correct if it equals the reference. The protocol is the same for teacher-forced and for decoded predictions.
 package score
 
 import "fmt"
@@ -15,13 +13,13 @@ const (
 	end     int32 = 1 // vocab.End
 )
 
-// A Score is the two accuracies of the paper's tables: "char-acc" and "seq-acc". The zero value has seen nothing.
+// A Score holds the two accuracies of the paper's tables, "char-acc" and "seq-acc". The zero value is empty.
 type Score struct {
 	Tokens    Accuracy `json:"tokens"`
 	Sequences Accuracy `json:"sequences"`
 }
 
-// Compare scores predictions against their references, one to one.
+// Compare scores predictions against their references, one by one. It is an error if their numbers differ.
 func Compare(predictions, references [][]int32) (Score, error) {
 	if len(predictions) != len(references) {
 		return Score{}, fmt.Errorf("%d predictions for %d references", len(predictions), len(references))
@@ -33,7 +31,7 @@ func Compare(predictions, references [][]int32) (Score, error) {
 	return s, nil
 }
 
-// Add scores one prediction. Two empty sequences are one right sequence of no tokens.
+// Add scores one prediction. Two empty sequences count as a correct sequence without tokens.
 func (s *Score) Add(prediction, reference []int32) {
 	prediction, reference = trim(prediction), trim(reference)
 	right := 0
@@ -50,12 +48,12 @@ func (s *Score) Add(prediction, reference []int32) {
 	s.Sequences.Total++
 }
 
-// Plus is the score of both sets of sequences together.
+// Plus returns the score over both sets of sequences.
 func (s Score) Plus(other Score) Score {
 	return Score{Tokens: s.Tokens.Plus(other.Tokens), Sequences: s.Sequences.Plus(other.Sequences)}
 }
 
-// trim is ids up to and including the first End; without one, without the padding at the right.
+// trim returns ids up to and including the first End; without End, it removes trailing padding.
 func trim(ids []int32) []int32 {
 	for i, id := range ids {
 		if id == end {
@@ -68,13 +66,13 @@ func trim(ids []int32) []int32 {
 	return ids
 }
 
-// Metrics are the two shares by name.
+// Metrics returns both accuracies as named metrics.
 func (s Score) Metrics() []Metric {
 	return []Metric{Share("token accuracy", s.Tokens), Share("sequence accuracy", s.Sequences)}
 }
 
-// TeacherForced scores predictions that were made one by one, each from the true tokens before it: as many as the reference has.
-// A wrong End among them ends nothing, as it would in a decoded sequence.
+// TeacherForced scores predictions each of which was made from the true tokens before it: as many as the reference has. A wrong End does
+// not end the sequence, as it would in a decoded one.
 func TeacherForced(predictions, reference []int32) (s Score) {
 	s.Tokens.Total, s.Sequences.Total = len(reference), 1
 	for i, id := range reference {

@@ -10,18 +10,18 @@ import (
 	"universal-transformer/universal"
 )
 
-// averaged is the scope of the exponential means of the weights.
+// averaged is the scope of the exponential moving averages of the weights.
 const averaged = "/averaged"
 
-// keep is the share of the mean that the update of a step leaves in it, less than Average in the beginning, so that the mean forgets
-// the weights it began with:
+// keep is the factor by which an update multiplies the moving average. It is smaller than Average at the beginning, so that the initial
+// weights are forgotten:
 //
 //	mean_s = keep_s mean_(s-1) + (1 - keep_s) weights_s,  keep_s = min(Average, (s-1) / (s+9))
 func (c Config) keep(step int64) float32 {
 	return float32(min(c.Average, float64(step-1)/float64(step+9)))
 }
 
-// average moves the means to the weights that the update has just made; keep is a scalar.
+// average updates the moving averages with the weights after an update; keep is a scalar.
 func (t *Trainer) average(scope *model.Scope, keep *Node) {
 	g := keep.Graph()
 	for _, v := range trainable(scope, g) {
@@ -30,7 +30,7 @@ func (t *Trainer) average(scope *model.Scope, keep *Node) {
 	}
 }
 
-// withMeans runs a function while the parameters are their means, if there are any.
+// withMeans runs a function while the parameters are replaced by their averages, if there are any.
 func (t *Trainer) withMeans(do func() error) error {
 	if t.Config.Average == 0 {
 		return do()
@@ -42,7 +42,7 @@ func (t *Trainer) withMeans(do func() error) error {
 	return errors.Join(err, t.exchange())
 }
 
-// exchange gives the parameters the values of their means, and the means those of the parameters.
+// exchange swaps the values of the parameters and of their averages.
 func (t *Trainer) exchange() error {
 	for v := range t.Store.IterVariables() {
 		mean := t.Store.GetVariable(averaged + v.Path())
@@ -64,7 +64,8 @@ func (t *Trainer) exchange() error {
 	return nil
 }
 
-// Parameters are those of a checkpoint's tensors that a model is used with: its parameters, or their means where training kept them.
+// Parameters returns the tensors of a checkpoint that a model is used with: its parameters, or their moving averages if training kept
+// them.
 func Parameters(stored []safetensors.Tensor) (kept []safetensors.Tensor) {
 	means := map[string]safetensors.Tensor{}
 	for _, s := range stored {

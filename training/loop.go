@@ -17,9 +17,9 @@ import (
 	"universal-transformer/universal"
 )
 
-// Run trains until the last update, until Stop says so, or until ctx is cancelled, whichever comes first; in each case a
-// checkpoint is written last. It goes on from the newest intact checkpoint of the run directory, or starts afresh; where there were
-// checkpoints, and none is left that can be used, it is an error, and nothing changes.
+// Run trains until the last update, until Stop applies, or until ctx is cancelled, whichever comes first; in each case a checkpoint is
+// written at the end. It continues from the newest intact checkpoint of the run directory, or begins a new run; if there were
+// checkpoints, and none is usable, it returns an error and changes nothing.
 //
 // In a group of several ranks all call Run, and all stop after the same update if the context of one is cancelled. An error is a
 // [parallel.RankError], the same on all, unless a rank has left.
@@ -43,7 +43,7 @@ func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 	return t.summary(cmp.Or(t.state.Stopped, "done")), nil
 }
 
-// validateAndSave validates and writes a checkpoint after updates that are followed by that.
+// validateAndSave validates and writes a checkpoint after the updates for which that is due.
 func (t *Trainer) validateAndSave() error {
 	if t.due(t.Config.EvaluateEvery) {
 		if err := t.lead(t.validate); err != nil {
@@ -59,7 +59,7 @@ func (t *Trainer) validateAndSave() error {
 	return nil
 }
 
-// due tells whether the update just made is one of every so many, or the last.
+// due reports whether the latest update is a multiple of every, or the last one.
 func (t *Trainer) due(every int64) bool { return t.step%every == 0 || t.step == t.Config.Steps }
 
 // advance makes one update and adds it to the metrics.
@@ -99,7 +99,7 @@ func (t *Trainer) advance(ctx context.Context) error {
 	return t.lead(func() error { return t.Log.AppendMetrics(row) })
 }
 
-// affordable says what to lower where err is a backend's that there is not enough memory.
+// affordable adds advice to a backend's error about insufficient memory.
 func affordable(err error) error {
 	var short interface {
 		error
@@ -111,13 +111,13 @@ func affordable(err error) error {
 	return fmt.Errorf("%w; lower training.batch.tokens or training.batch.rows, model.width or the length of sequences", short)
 }
 
-// arguments lists what forward reads. Batches of one run all have a source, or none has.
+// arguments lists the inputs of forward. Either all batches of a run have a source, or none.
 func (t *Trainer) arguments(b batch.Batch, positions []int32) []any {
 	t.hasSource = b.SourceLength > 0
 	return append(feed.Tensors(b, positions), float32(t.Config.Ponder.At(t.step)))
 }
 
-// drawPositions draws the positions [rows, R] of a batch from the stream of a purpose and an index, nil if they are not drawn. Rows draw
+// drawPositions draws the positions [rows, R] of a batch from the stream of a purpose and an index; nil if they are not random. Rows draw
 // from one stream, in order.
 func (t *Trainer) drawPositions(b batch.Batch, purpose string, index int64) []int32 {
 	if !t.Positions.Random() {
@@ -136,7 +136,7 @@ func (t *Trainer) drawPositions(b batch.Batch, purpose string, index int64) []in
 	return list
 }
 
-// sane is an error if a loss or gradient is not a number, or so large that training has come apart: the same on all ranks.
+// sane returns an error, the same on all ranks, if the loss or the gradient is not finite, or so large that training has diverged.
 func (t *Trainer) sane(tally objective.Tally, norm float64) error {
 	what := ""
 	switch {
@@ -152,7 +152,7 @@ func (t *Trainer) sane(tally objective.Tally, norm float64) error {
 	return t.lead(func() error { return t.apart(what) })
 }
 
-// apart is the error of training that has come apart: what is wrong, and how to go on.
+// apart is the error of diverged training: the problem, and how to continue.
 func (t *Trainer) apart(what string) error {
 	kept := "no checkpoint had been written: start again"
 	if c, _, err := t.Log.Latest(); err == nil {
@@ -163,10 +163,10 @@ func (t *Trainer) apart(what string) error {
 		t.step, what, kept, t.Log.Dir(), field, value)
 }
 
-// exploded is a cross entropy, in nats a token, that no vocabulary explains: guessing among a million costs 14.
+// exploded is a cross entropy, in nats per token, that no vocabulary explains: a uniform guess among a million costs 14.
 const exploded = 1000
 
-// save writes a checkpoint of the present step.
+// save writes a checkpoint of the current step.
 func (t *Trainer) save() error {
 	c, err := t.checkpoint()
 	if err != nil {

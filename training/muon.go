@@ -8,17 +8,17 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// muonMomenta is the scope of the momenta of Muon.
+// muonMomenta is the scope of Muon's momentum buffers.
 const muonMomenta = "/muon"
 
-// muon is one step of Muon (Jordan et al., "Muon: an optimizer for hidden layers in neural networks", 2024) for every matrix W within the
-// model. G is its gradient, mu the momentum and eta the learning rate:
+// muon is one step of Muon (Jordan et al., "Muon: an optimizer for hidden layers in neural networks", 2024) for every hidden matrix W of
+// the model. G is its gradient, mu the momentum and eta the learning rate:
 //
 //	M_t = mu M_(t-1) + G_t
 //	W_t = W_(t-1) - 0.2 sqrt(max(rows, columns)) eta orthogonal(G_t + mu M_t)
 //
-// The factor in front makes steps as large as Adam's, so that a schedule serves both (Liu et al., "Muon is scalable for LLM training",
-// 2025). It gives what is left for Adam: the other variables, and their gradients.
+// The factor 0.2 sqrt(...) makes updates as large as Adam's, so that one schedule fits both (Liu et al., "Muon is scalable for LLM
+// training", 2025). muon returns the remaining variables and their gradients, for Adam.
 func (c Config) muon(scope *model.Scope, gradients []*Node, rate *Node) (rest []*model.Variable, restGradients []*Node) {
 	variables := trainable(scope, rate.Graph())
 	for i, v := range variables {
@@ -36,8 +36,8 @@ func (c Config) muon(scope *model.Scope, gradients []*Node, rate *Node) (rest []
 	return rest, restGradients
 }
 
-// withinModel tells whether a parameter is a matrix that takes hidden states to hidden states. Embeddings, the readout, the signals of
-// steps and the kernels of depthwise convolutions, whose rows are no inputs, are none.
+// withinModel reports whether a parameter is a matrix that maps hidden states to hidden states: not embeddings, the readout, step
+// signals, or the kernels of depthwise convolutions, whose rows are not inputs.
 func withinModel(v *model.Variable) bool {
 	if v.Shape().Rank() != 2 || v.Name() == "step" || v.Name() == "depthwise" {
 		return false
@@ -45,12 +45,12 @@ func withinModel(v *model.Variable) bool {
 	return !strings.HasPrefix(v.Path(), "/embedding/") && !strings.HasPrefix(v.Path(), "/readout/")
 }
 
-// orthogonal is nearly the matrix U V' of m = U S V', with singular values of about 0.7 to 1.2 in place of S: five times, from m over its
-// norm,
+// orthogonal approximates the matrix U V' of m = U S V', with singular values of about 0.7 to 1.2 in place of S, by five iterations that
+// start from m divided by its norm:
 //
 //	X <- a X + b (X X') X + c (X X')^2 X,  a = 3.4445, b = -4.7750, c = 2.0315
 //
-// which is a polynomial of the singular values alone. The coefficients are Jordan's.
+// Each is a polynomial in the singular values alone. The coefficients are Jordan's.
 func orthogonal(m *Node) *Node {
 	x := m
 	tall := m.Shape().Dim(0) > m.Shape().Dim(1)

@@ -7,14 +7,14 @@ import (
 	"universal-transformer/universal"
 )
 
-// How close to one step, or to the limit, a mean ponder time is that says nothing about the input any more.
+// How close a mean ponder time may be to one step, or to the limit, before it no longer depends on the input.
 const (
 	shallow = 1.1
 	atLimit = 0.1
 )
 
-// ponderProblem says what is wrong with a validation's ponder times: a stack that halts at once everywhere, or never before the
-// limit. Empty if nothing is, or depth is not adaptive.
+// ponderProblem describes a problem with a validation's ponder times: a stack that halts at once everywhere, or never before the limit.
+// Empty if there is none, or if depth is not adaptive.
 func (t *Trainer) ponderProblem(tally objective.Tally) string {
 	deep, is := t.Model.(universal.Deep)
 	if !is || !deep.Adaptive() || deep.StepLimit() < 2 {
@@ -38,7 +38,7 @@ func (t *Trainer) ponderProblem(tally objective.Tally) string {
 	return ""
 }
 
-// warnOfPonder says once in a run what is wrong with its ponder times, when two validations in a row have the same kind of problem.
+// warnOfPonder warns once per run of a problem with its ponder times, when two consecutive validations have the same kind of problem.
 func (t *Trainer) warnOfPonder(tally objective.Tally) {
 	problem := t.ponderProblem(tally)
 	if problem == "" {

@@ -14,8 +14,8 @@ import (
 	"universal-transformer/universal"
 )
 
-// A Probe is the update of a run by one batch, outside of the run: what it costs, and how long it takes. Adaptive models run all steps at
-// all positions, which is the most that training takes. Close it.
+// A Probe makes single updates of a run with a given batch, outside of the run, to find their cost and time. Adaptive models run all
+// steps at all positions, the upper bound of training. The caller must close it.
 type Probe struct {
 	config  Config
 	backend compute.Backend
@@ -25,7 +25,7 @@ type Probe struct {
 	runner  *capacity.Runner
 }
 
-// NewProbe makes a probe of how a configuration trains a model. Nothing is compiled yet.
+// NewProbe makes a probe for training a model with a configuration. Nothing is compiled yet.
 func NewProbe(c Config, backend compute.Backend, m universal.Model) (*Probe, error) {
 	p := &Probe{config: c, backend: backend, model: m, store: model.NewStore()}
 	if err := errors.Join(c.Validate(), m.Validate(), p.store.SetRNGStateFromSeed(1)); err != nil {
@@ -36,10 +36,10 @@ func NewProbe(c Config, backend compute.Backend, m universal.Model) (*Probe, err
 	return p, nil
 }
 
-// Close frees what was compiled.
+// Close frees the compiled graphs.
 func (p *Probe) Close() { p.graphs.Close() }
 
-// graph is the gradients of a batch and what the optimizer makes of them.
+// graph computes the gradients of a batch and the optimizer's update.
 func (p *Probe) graph(scope *model.Scope, nodes []*Node, _ capacity.Capacities) ([]*Node, universal.Result) {
 	in, rest := feed.Inputs(nodes, len(nodes) == 3, false)
 	g := in.Target.Graph()
@@ -51,12 +51,12 @@ func (p *Probe) graph(scope *model.Scope, nodes []*Node, _ capacity.Capacities) 
 	return []*Node{tally}, result
 }
 
-// inputs lists what graph reads.
+// inputs lists the inputs of graph.
 func (p *Probe) inputs(b batch.Batch) []any {
 	return append(feed.Tensors(b, nil), float32(p.config.Ponder.Weight))
 }
 
-// Update makes one update and waits for it.
+// Update performs one update and waits for it.
 func (p *Probe) Update(b batch.Batch) error {
 	out, err := p.runner.Call(capacity.ShapeOf(b), p.inputs(b)...)
 	if err != nil {
@@ -67,7 +67,7 @@ func (p *Probe) Update(b batch.Batch) error {
 	return nil
 }
 
-// Cost is what the update by a batch takes.
+// Cost is the cost of the update by a batch.
 type Cost struct {
 	Parameters int     // trained numbers
 	Operations float64 // multiplications and additions of matrix products and convolutions, forward and backward
@@ -76,11 +76,11 @@ type Cost struct {
 	Work       int     // bytes of activations, gradients and everything else that an update needs for a while
 }
 
-// Memory is all of it, in bytes.
+// Memory returns the total in bytes.
 func (c Cost) Memory() int { return c.Model + c.Optimizer + c.Work }
 
-// Cost compiles the update by a batch of b's shape, without making it, and tells what it takes. The backend has to be one that can tell,
-// as cpu.
+// Cost compiles the update by a batch of b's shape, without running it, and returns its cost. The backend must be able to report it, as
+// cpu is.
 func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 	var c Cost
 	one := b
@@ -117,7 +117,7 @@ func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 	return c, err
 }
 
-// compile compiles the update by a batch and gives what the backend says that it takes.
+// compile compiles the update by a batch and returns the cost that the backend reports.
 func (p *Probe) compile(b batch.Batch) (operations float64, work int, err error) {
 	exec, err := model.NewExec(p.backend, p.store, func(scope *model.Scope, nodes []*Node) []*Node {
 		outputs, _ := p.graph(scope, nodes, capacity.Capacities{})

@@ -18,7 +18,7 @@ import (
 	"universal-transformer/runlog"
 )
 
-// CheckRanks is an error unless so many ranks can share the batches of an update.
+// CheckRanks returns an error unless n ranks can share the batches of an update.
 func (c Config) CheckRanks(n int) error {
 	if c.batches()%n != 0 {
 		return fmt.Errorf("training.accumulate is %d, and there are %d ranks: it must be a multiple of %d, so that each computes as many batches of an update", c.Accumulate, n, n)
@@ -26,13 +26,13 @@ func (c Config) CheckRanks(n int) error {
 	return nil
 }
 
-// batches is how many an update is of.
+// batches returns the number of batches of an update.
 func (c Config) batches() int { return max(c.Accumulate, 1) }
 
-// alone tells whether there are no other ranks.
+// alone reports whether there are no other ranks.
 func (t *Trainer) alone() bool { return t.group.Size() == 1 }
 
-// lead lets rank 0 do what one rank alone does: write, validate. An error is every rank's.
+// lead runs on rank 0 what only one rank does: writing and validating. An error is shared with every rank.
 func (t *Trainer) lead(do func() error) error {
 	var err error
 	if t.group.Rank() == 0 {
@@ -41,7 +41,7 @@ func (t *Trainer) lead(do func() error) error {
 	return t.group.Agree(err)
 }
 
-// shareState gives all ranks the state of rank 0.
+// shareState sends rank 0's state to all ranks.
 func (t *Trainer) shareState() error {
 	if t.alone() {
 		return nil
@@ -64,7 +64,7 @@ func (t *Trainer) shareState() error {
 	return nil
 }
 
-// shareCheckpoint gives all ranks the checkpoint of rank 0, nil if that has none.
+// shareCheckpoint sends rank 0's checkpoint to all ranks, nil if it has none.
 func (t *Trainer) shareCheckpoint(c *runlog.Checkpoint) (*runlog.Checkpoint, error) {
 	if t.alone() {
 		return c, nil
@@ -89,10 +89,10 @@ func (t *Trainer) shareCheckpoint(c *runlog.Checkpoint) (*runlog.Checkpoint, err
 	return &runlog.Checkpoint{Step: step, Meta: file.Metadata, Tensors: file.Tensors}, err
 }
 
-// stepKey is where shareCheckpoint keeps the step.
+// stepKey is the metadata key under which shareCheckpoint stores the step.
 const stepKey = "step"
 
-// sums are the gradient sums, in the order of their names.
+// sums lists the accumulated gradients, in the order of their names.
 func (t *Trainer) sums() []*model.Variable {
 	var list []*model.Variable
 	for v := range t.Store.IterVariables() {
@@ -104,7 +104,7 @@ func (t *Trainer) sums() []*model.Variable {
 	return list
 }
 
-// withSums calls do with every gradient sum and its place among all numbers, and gives how many numbers there are.
+// withSums calls do with every accumulated gradient and its offset among all numbers, and returns how many numbers there are.
 func (t *Trainer) withSums(do func(at int, sum []float32)) (n int, err error) {
 	for _, v := range t.sums() {
 		value, err := v.Value()
@@ -121,7 +121,7 @@ func (t *Trainer) withSums(do func(at int, sum []float32)) (n int, err error) {
 	return n, nil
 }
 
-// foldSums takes the gradients of one batch of every rank out of the sums, and adds them to the total in the order of ranks, which is that of batches.
+// foldSums takes the gradients of one batch per rank and adds them to the total in the order of ranks, which is that of batches.
 func (t *Trainer) foldSums() error {
 	if t.alone() {
 		return nil
@@ -140,7 +140,7 @@ func (t *Trainer) foldSums() error {
 	return t.group.Fold(t.gradientTotal, t.gradientBuffer)
 }
 
-// shareSums puts the total of all ranks into the sums.
+// shareSums stores the total over all ranks in the accumulated gradients.
 func (t *Trainer) shareSums() error {
 	if t.alone() {
 		return nil
@@ -153,20 +153,20 @@ func (t *Trainer) shareSums() error {
 	return err
 }
 
-// report is what a rank tells the others about an update.
+// report is what a rank sends the others about an update.
 type report struct {
 	interrupted      bool   // its context has ended
 	parameters, data uint32 // checksums: of the parameters, and of the batches of all ranks
 	batches          []computed
 }
 
-// computed is one batch: the tally as the graph packs it, and what it needed.
+// computed is the result of one batch: the packed tally, and the capacity it needed.
 type computed struct {
 	tally  []float32
 	demand capacity.Demand
 }
 
-// numbers is the report as numbers.
+// numbers encodes the report as numbers.
 func (r report) numbers() []float64 {
 	list := []float64{0, float64(r.parameters), float64(r.data)}
 	if r.interrupted {
@@ -186,7 +186,7 @@ func (r report) numbers() []float64 {
 // errShort is that of numbers that are no report.
 var errShort = errors.New("what a rank tells of an update ends too early: all ranks need the same build")
 
-// reportOf reads numbers.
+// reportOf decodes a report.
 func reportOf(list []float64) (r report, err error) {
 	take := func(n float64) (part []float64) {
 		if !(n >= 0 && n <= float64(len(list))) {
@@ -213,8 +213,8 @@ func reportOf(list []float64) (r report, err error) {
 	return r, err
 }
 
-// collect tells all ranks the reports of all, and takes what comes of them: the tally of the update, plans for the next, whether to stop. Ranks
-// that did not compute the same are an error that names them.
+// collect exchanges the reports of all ranks and applies them: the tally of the update, the plans for the next, whether to stop. It
+// returns an error that names the ranks that did not compute the same.
 func (t *Trainer) collect(own report) (tally objective.Tally, err error) {
 	lists, err := t.group.Gather(own.numbers())
 	if err != nil {
@@ -241,7 +241,7 @@ func (t *Trainer) collect(own report) (tally objective.Tally, err error) {
 	return tally, nil
 }
 
-// difference is an error if ranks have other data or parameters than rank 0.
+// difference returns an error if ranks have other data or parameters than rank 0.
 func (t *Trainer) difference(reports []report) error {
 	var data, parameters []string
 	for rank, r := range reports {
@@ -264,7 +264,7 @@ func (t *Trainer) difference(reports []report) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is that of all parameters, 0 if there is nobody to compare it with.
+// checksum is a checksum of all parameters, 0 if there are no other ranks.
 func (t *Trainer) checksum() (sum uint32, err error) {
 	if t.alone() {
 		return 0, nil
@@ -280,7 +280,7 @@ func (t *Trainer) checksum() (sum uint32, err error) {
 	return sum, err
 }
 
-// digest is a checksum of batches, 0 if there is nobody to compare it with.
+// digest is a checksum of batches, 0 if there are no other ranks.
 func (t *Trainer) digest(batches []batch.Batch) (sum uint32) {
 	if t.alone() {
 		return 0

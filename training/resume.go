@@ -12,7 +12,7 @@ import (
 	"universal-transformer/runlog"
 )
 
-// prepare builds what Run needs and goes back to the newest checkpoint of rank 0.
+// prepare builds what Run needs and loads the newest checkpoint of rank 0.
 func (t *Trainer) prepare() error {
 	if t.group = t.Group; t.group == nil {
 		t.group = parallel.Local(1)[0]
@@ -34,7 +34,7 @@ func (t *Trainer) prepare() error {
 	return t.group.Agree(err)
 }
 
-// start checks what is to be trained, and builds it.
+// start validates the configuration and builds the model.
 func (t *Trainer) start() error {
 	if err := t.Config.Validate(); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (t *Trainer) start() error {
 	return nil
 }
 
-// latest is the checkpoint to go on from, nil if the run begins.
+// latest returns the checkpoint to continue from, nil for a new run.
 func (t *Trainer) latest() (*runlog.Checkpoint, error) {
 	c, refused, err := t.Log.Latest()
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
@@ -75,8 +75,8 @@ func (t *Trainer) latest() (*runlog.Checkpoint, error) {
 	return c, err
 }
 
-// Fresh is nil if a run directory without a checkpoint to go on from, as none says, is one that training may begin in. It is an error
-// if there were checkpoints, and they have been damaged or are gone: to begin again would replace what is left of the run.
+// Fresh returns nil if training may begin in a run directory that has no usable checkpoint, for the reason given by none. It returns an
+// error if there were checkpoints that have been damaged or removed: beginning again would overwrite what is left of the run.
 func Fresh(log *runlog.Run, none error) error {
 	if !errors.Is(none, runlog.ErrDamaged) {
 		step, marked, err := log.Marked()
@@ -89,7 +89,7 @@ func Fresh(log *runlog.Run, none error) error {
 		none, filepath.Join(log.Dir(), "config.json"))
 }
 
-// goOn takes the run back to a checkpoint, and says what of it is not as it was.
+// goOn takes the run back to a checkpoint, and notes what has changed since.
 func (t *Trainer) goOn(c *runlog.Checkpoint) error {
 	t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
 	if err := t.restore(c); err != nil {
@@ -116,8 +116,8 @@ func (t *Trainer) goOn(c *runlog.Checkpoint) error {
 	return nil
 }
 
-// markAgain marks the best checkpoint if the mark is missing, as after a kill between the two, or damaged. One that is gone, because
-// a later one was the best, is not marked: training comes to that one again.
+// markAgain marks the best checkpoint if the mark is missing, as after a kill between the two writes, or damaged. A best checkpoint that
+// is gone, because a later one replaced it, is not marked: training will reach that one again.
 func (t *Trainer) markAgain() error {
 	step, marked, err := t.Log.Marked()
 	switch {

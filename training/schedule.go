@@ -5,25 +5,25 @@ import (
 	"math"
 )
 
-// Schedule is the learning rate of every step. Its implementations are [Constant], [InverseSquareRoot] and [Cosine].
+// Schedule determines the learning rate of every step. Its implementations are [Constant], [InverseSquareRoot] and [Cosine].
 type Schedule interface {
-	// Rate is the learning rate of a step, counted from 1, of so many, for a model of the given width.
+	// Rate returns the learning rate of a step, counted from 1, out of steps, for a model of the given width.
 	Rate(step, steps int64, width int) float64
-	// Validate names the first field that makes no sense, its value, and what would.
+	// Validate returns an error that names the first invalid field, its value, and valid values.
 	Validate() error
-	// Halved is a lower learning rate throughout: a field of the schedule's, and half its value.
+	// Halved returns a schedule field and half its value, to suggest a lower learning rate.
 	Halved() (field string, value float64)
 }
 
-// Constant is the same rate throughout.
+// Constant is a constant learning rate.
 type Constant struct {
 	LearningRate float64 `json:"rate"`
 }
 
-// Rate is c.LearningRate.
+// Rate returns c.LearningRate.
 func (c Constant) Rate(int64, int64, int) float64 { return c.LearningRate }
 
-// Halved is half the rate.
+// Halved returns half the rate.
 func (c Constant) Halved() (string, float64) { return "rate", c.LearningRate / 2 }
 
 // Validate rejects a rate that is not positive.
@@ -34,23 +34,23 @@ func (c Constant) Validate() error {
 	return nil
 }
 
-// InverseSquareRoot is the authors' schedule: a linear warm-up, then a fall with the root of the step,
+// InverseSquareRoot is the authors' schedule: a linear warm-up, followed by decay with the inverse square root of the step,
 //
 //	factor * min(1, s/warmup) / sqrt(max(s, warmup)) / sqrt(width)
 //
-// with factor 2 and warmup 8000 in their settings; s counts from 0 there, from 1 here, so that the first step learns.
+// with factor 2 and warmup 8000 in their settings; s counts from 0 there, from 1 here, so that the first update is not zero.
 type InverseSquareRoot struct {
 	Factor float64 `json:"factor"`
 	Warmup int64   `json:"warmup"`
 }
 
-// Rate is the formula above.
+// Rate returns the formula above.
 func (i InverseSquareRoot) Rate(step, _ int64, width int) float64 {
 	s, w := float64(step), float64(max(i.Warmup, 1))
 	return i.Factor * min(1, s/w) / math.Sqrt(max(s, w)) / math.Sqrt(float64(width))
 }
 
-// Halved is half the factor.
+// Halved returns half the factor.
 func (i InverseSquareRoot) Halved() (string, float64) { return "factor", i.Factor / 2 }
 
 // Validate rejects numbers that are not positive.
@@ -64,14 +64,14 @@ func (i InverseSquareRoot) Validate() error {
 	return nil
 }
 
-// Cosine warms up linearly to peak, then falls along half a cosine to floor at the last step (Loshchilov and Hutter, 2017).
+// Cosine warms up linearly to the peak, then decays along half a cosine to the floor at the last step (Loshchilov and Hutter, 2017).
 type Cosine struct {
 	Peak   float64 `json:"peak"`
 	Floor  float64 `json:"floor"`
 	Warmup int64   `json:"warmup"`
 }
 
-// Rate is the warm-up, or the cosine.
+// Rate returns the learning rate of the warm-up or of the cosine.
 func (c Cosine) Rate(step, steps int64, _ int) float64 {
 	if step <= c.Warmup {
 		return c.Peak * float64(step) / float64(c.Warmup)
@@ -80,7 +80,7 @@ func (c Cosine) Rate(step, steps int64, _ int) float64 {
 	return c.Floor + (c.Peak-c.Floor)*(1+math.Cos(math.Pi*done))/2
 }
 
-// Halved is half the peak, or the floor if that is higher.
+// Halved returns half the peak, or the floor if that is higher.
 func (c Cosine) Halved() (string, float64) { return "peak", max(c.Peak/2, c.Floor) }
 
 // Validate rejects a floor above the peak, and negative numbers.

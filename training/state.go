@@ -20,7 +20,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// state is what a checkpoint holds besides variables: enough to go on as if nothing had happened.
+// state is what a checkpoint holds besides variables, so that a resumed run continues exactly.
 type state struct {
 	Data           batch.Position  `json:"data"`      // the next batch
 	Window         objective.Tally `json:"window"`    // updates since the last line of metrics
@@ -40,10 +40,10 @@ type state struct {
 	CapacityPlan *capacity.Planner `json:"capacity_plan,omitempty"` // of how many positions will run
 }
 
-// stateKey is where a checkpoint's metadata keeps the state.
+// stateKey is the metadata key of the state.
 const stateKey = "training"
 
-// checkpoint gathers all variables that outlive an update, the optimiser's included.
+// checkpoint gathers all variables that persist between updates, including the optimizer's.
 func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
 	t.state.Metrics = t.Log.MetricsSize()
 	kept, err := json.Marshal(t.state)
@@ -70,7 +70,7 @@ func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
 	return c, nil
 }
 
-// finite is false if a tensor of float32 holds a number that is none, or without bound.
+// finite reports whether all numbers of a float32 tensor are finite.
 func finite(t safetensors.Tensor) bool {
 	if t.DType != "F32" {
 		return true
@@ -84,7 +84,7 @@ func finite(t safetensors.Tensor) bool {
 	return true
 }
 
-// restore puts a checkpoint's variables and state back.
+// restore loads a checkpoint's variables and state.
 func (t *Trainer) restore(c *runlog.Checkpoint) error {
 	kept := []byte(c.Meta[stateKey])
 	if bytes.Equal(kept, []byte("null")) { // which would leave the state of a run that begins
@@ -109,7 +109,7 @@ func (t *Trainer) restore(c *runlog.Checkpoint) error {
 	return Load(t.Store, c.Tensors)
 }
 
-// export copies a variable out of the store under its public name.
+// export copies a variable from the store under its public name.
 func export(v *model.Variable) (safetensors.Tensor, error) {
 	value, err := v.Value()
 	if err != nil {
@@ -133,7 +133,7 @@ var dtypeNames = map[string]dtypes.DType{
 	"U32": dtypes.Uint32, "U64": dtypes.Uint64, "U8": dtypes.Uint8, "BOOL": dtypes.Bool,
 }
 
-// Trained tells whether the variable at a path is a parameter of the model, and not the optimiser's, a mean or a random state.
+// Trained reports whether the variable at a path is a parameter of the model, not the optimizer's, an average or a random state.
 func Trained(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, model.ScopeSeparator), model.ScopeSeparator)
 	switch first {
@@ -143,8 +143,8 @@ func Trained(path string) bool {
 	return true
 }
 
-// Load sets variables from stored tensors, creating those that are not there yet. A variable of another shape or type is an
-// error that names it.
+// Load sets variables from stored tensors, creating those that do not exist yet. A variable with another shape or type is an error that
+// names it.
 func Load(store *model.Store, stored []safetensors.Tensor) error {
 	for _, s := range stored {
 		dtype, ok := dtypeNames[s.DType]

@@ -1,14 +1,13 @@
-// Package training trains a model: batches in, updates, validation, checkpoints, and a run that can be stopped at any
-// moment and resumed as if it had not been.
+// Package training trains a model: batches, updates, validation and checkpoints, in a run that can be interrupted at any moment and
+// resumed exactly.
 //
-// Everything random is drawn from streams named by the run's seed: initial weights by parameter, examples and their order by
-// index, positions and dropout by batch. Two runs with the same seed give the same bits, and so does
-// one that was interrupted, if all of it is computed by the same build of this program on the same backend, with the same kernels and
-// as many threads: sums of floats depend on their order. Checkpoints say which kernels and how
-// many threads computed them, and Run notes where those change.
+// Everything random is drawn from streams derived from the run's seed: initial weights by parameter, examples and their order by index,
+// positions and dropout by batch. Two runs with the same seed give the same bits, and so does one that was interrupted, provided they use
+// the same build of this program, the same backend, the same kernels and the same number of threads, because sums of floats depend on
+// their order. Checkpoints record kernels and number of threads, and Run notes changes.
 //
-// The batches of an update may be dealt to several ranks ([Trainer].Group), batch i to rank i mod N. Gradients are added in the order of batches, so
-// that N ranks come to the bits of one, for every N; nothing of a run says how many there were, and it may go on with another number.
+// The batches of an update may be divided among several ranks ([Trainer].Group), batch i to rank i mod N. Gradients are added in the
+// order of batches, so that N ranks compute the same bits as one; a run does not record their number and may continue with another one.
 package training
 
 import (
@@ -27,7 +26,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// Config says how to train. Fields that a zero makes no sense of are named by Validate.
+// Config determines how to train. Validate names the required fields.
 type Config struct {
 	Steps    int64    `json:"steps"` // updates in all
 	Schedule Schedule `json:"-"`     // learning rate
@@ -52,11 +51,11 @@ type Config struct {
 	CheckpointEvery int64 `json:"checkpoint_every"` // updates between checkpoints
 	Keep            int   `json:"keep"`             // checkpoints kept besides the best
 	Stop            Stop  `json:"stop"`
-	// BestByAccuracy calls best the checkpoint with the most correct validation sequences, and among equals the one with the lowest
-	// cross entropy. Otherwise cross entropy alone decides.
+	// BestByAccuracy selects the checkpoint with the most correct validation sequences, and among equals the one with the lowest cross
+	// entropy. Otherwise cross entropy alone decides.
 	BestByAccuracy bool `json:"best_by_accuracy,omitempty"`
-	// BestByMeasure calls best the checkpoint whose decoded answers to validation examples are the best by the task's own measure,
-	// such as BLEU; among equals the one with the lowest cross entropy.
+	// BestByMeasure selects the checkpoint whose decoded answers to validation examples are the best by the task's own measure, such as
+	// BLEU; among equals the one with the lowest cross entropy.
 	BestByMeasure bool `json:"best_by_measure,omitempty"`
 
 	Seed uint64 `json:"-"`
@@ -68,7 +67,7 @@ type Stop struct {
 	Accuracy float64 `json:"accuracy"` // teacher-forced sequence accuracy of the validation set
 }
 
-// Validate names the first field that makes no sense, its value, and what would.
+// Validate returns an error that names the first invalid field, its value, and valid values.
 func (c Config) Validate() error {
 	rate := func(name string, v, below float64) error {
 		if !(v >= 0 && v < below) {
@@ -112,7 +111,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// plain is a number as people write it: a million is no 1e+06.
+// plain formats a number without an exponent.
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Trainer is a run in progress. Fill it and call Run.
@@ -124,16 +123,16 @@ type Trainer struct {
 	Stream     *batch.Stream
 	Validation []batch.Batch
 	Log        *runlog.Run
-	// Decoded measures answers that the model decodes, at every validation, with the variables of store. Its figures go to the metrics as
-	// "decoded_" and their names; BestByMeasure goes by the first, of which more is better. May be nil.
+	// Decoded evaluates decoded answers at every validation, with the variables of store. The metrics are logged as "decoded_" and their
+	// names; BestByMeasure uses the first, of which more is better. May be nil.
 	Decoded    func(store *model.Store) ([]score.Metric, error)
 	OnProgress func(Progress) // called after every update; may be nil
 	Notify     func(string)   // called with one line for the person who trains; may be nil
 
 	Seals Seals // what the run's checkpoints belong to
 
-	// Group is the ranks that train together, nil for this process alone. Their trainers are the same but for Log, Validation, Decoded,
-	// OnProgress and Notify, which rank 0 alone needs.
+	// Group is the ranks that train together, nil for this process alone. Their trainers are equal except for Log, Validation, Decoded,
+	// OnProgress and Notify, which only rank 0 needs.
 	Group *parallel.Group
 
 	Store *model.Store // variables, filled by Run
@@ -154,8 +153,8 @@ type Trainer struct {
 	gradientBuffer, gradientTotal []float32 // of foldSums: one batch, and the part of all that this rank adds up
 }
 
-// Seals say what a checkpoint belongs to; it holds them in its metadata, and whoever reads one can tell whether it is of the
-// configuration, vocabulary and machine at hand.
+// Seals identify the configuration, vocabulary and machine that a checkpoint belongs to. They are stored in its metadata, so that readers
+// can detect a mismatch.
 type Seals struct {
 	Fingerprint   string // of the part of the configuration that weights cannot be used without
 	Vocabulary    string // of what ids mean
@@ -163,7 +162,7 @@ type Seals struct {
 	Engine        string // what computes, and with how many threads
 }
 
-// Where a checkpoint's metadata keeps its seals.
+// Metadata keys of the seals.
 const (
 	FingerprintKey   = "fingerprint"
 	VocabularyKey    = "vocabulary"
@@ -171,7 +170,7 @@ const (
 	EngineKey        = "engine"
 )
 
-// Progress is what the person who waits wants to know.
+// Progress is the state of training, for display.
 type Progress struct {
 	Step, Steps     int64
 	Tally           objective.Tally // of this update

@@ -17,7 +17,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// build makes the executors. Graphs are built when the first batch of a shape comes. Rows are split over all devices of the backend.
+// build makes the executors. Graphs are built when the first batch of a shape arrives. Rows are split over all devices of the backend.
 func (t *Trainer) build() {
 	t.graphs = capacity.NewGraphs(t.Backend, t.Store, capacity.Budget)
 	t.graphs.SplitRows()
@@ -32,8 +32,8 @@ func (t *Trainer) build() {
 	}
 }
 
-// updateOnce computes the gradients of this rank's batches of an update, of all together their mean, and applies that. Which batches there are,
-// and what is random in them, follows from their index in the run: not from how many ranks there are.
+// updateOnce computes the gradients of this rank's batches of an update, averages them over all ranks, and applies the result. The
+// batches and their randomness depend on their index in the run, not on the number of ranks.
 func (t *Trainer) updateOnce(rate float32) (own report, norm float64, err error) {
 	n := t.Config.batches()
 	batches, plans, err := t.draw(n)
@@ -66,7 +66,8 @@ func (t *Trainer) updateOnce(rate float32) (own report, norm float64, err error)
 	return own, norm, err
 }
 
-// draw draws the batches of an update, and plans them: all before any is run, so that what one needs does not change how the next is computed.
+// draw draws the batches of an update and plans their capacities before any of them runs, so that results do not affect plans within an
+// update.
 func (t *Trainer) draw(n int) (batches []batch.Batch, plans []*capacity.ShapePlan, err error) {
 	for range n {
 		b, err := t.Stream.Next()
@@ -79,7 +80,7 @@ func (t *Trainer) draw(n int) (batches []batch.Batch, plans []*capacity.ShapePla
 	return batches, plans, nil
 }
 
-// gradient adds the gradients of a batch to the sums. Everything random in it is drawn from the batch's index.
+// gradient adds the gradients of a batch to the sums. All its randomness is derived from the batch's index.
 func (t *Trainer) gradient(own *report, b batch.Batch, plan *capacity.ShapePlan, index int64) error {
 	if err := t.Store.SetRNGStateFromSeed(int64(seed.Derive(t.Config.Seed, "dropout", index) >> 1)); err != nil {
 		return err
@@ -93,7 +94,7 @@ func (t *Trainer) gradient(own *report, b batch.Batch, plan *capacity.ShapePlan,
 	return nil
 }
 
-// optimize changes the trainable variables by their gradients, with this learning rate.
+// optimize updates the trainable variables with their gradients, with this learning rate.
 func (c Config) optimize(scope *model.Scope, gradients []*Node, rate *Node) {
 	optimizer.LearningRateVar(scope, rate.DType(), 0).SetNodeValue(rate)
 	matrices, decays := c.decayed(scope, rate)
@@ -110,15 +111,15 @@ func (c Config) optimize(scope *model.Scope, gradients []*Node, rate *Node) {
 	}
 }
 
-// only makes some of the variables trainable, and the others not: GoMLX's Adam updates all that are.
+// only makes some of the variables trainable and the others not, because GoMLX's Adam updates all trainable ones.
 func only(all, some []*model.Variable) {
 	for _, v := range all {
 		v.SetTrainable(slices.Contains(some, v))
 	}
 }
 
-// adam is Adam (Kingma and Ba, 2015), with weight decay AdamW (Loshchilov and Hutter, 2019), as GoMLX computes it; its
-// learning rate is a variable that every update sets. GoMLX decays all variables; where matrices alone decay, decayed does it.
+// adam is Adam (Kingma and Ba, 2015), with weight decay AdamW (Loshchilov and Hutter, 2019), as GoMLX computes it; its learning rate is a
+// variable set by every update. GoMLX decays all variables; if only matrices decay, decayed does it.
 func (c Config) adam() *optimizer.AdamConfig {
 	decay := c.WeightDecay
 	if !c.DecayVectors {
@@ -127,7 +128,7 @@ func (c Config) adam() *optimizer.AdamConfig {
 	return optimizer.Adam().Betas(c.Beta1, c.Beta2).Epsilon(c.Epsilon).LearningRate(0).WeightDecay(decay)
 }
 
-// A forward is what became of one batch.
+// A forward is the result of one batch.
 type forward struct {
 	result      universal.Result
 	loss, tally *Node
@@ -143,7 +144,7 @@ func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capaciti
 	return f
 }
 
-// gradientGraph adds the gradients of one batch to the sums. It puts out the tally.
+// gradientGraph adds the gradients of one batch to the sums and outputs the tally.
 func (t *Trainer) gradientGraph(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 	f := t.forward(scope, nodes, c, true)
 	gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
@@ -154,9 +155,9 @@ func (t *Trainer) gradientGraph(scope *model.Scope, nodes []*Node, c capacity.Ca
 	return []*Node{f.tally}, f.result
 }
 
-// applyGraph is the rest of an update: the mean of the gradients, clipped to a global norm (Pascanu et al., 2013), to the optimizer; the means of the weights
-// follow, and the sums are cleared. It reads the learning rate and, where there are means of the weights, what they keep, and puts out
-// the norm before clipping.
+// applyGraph completes an update: it averages the gradients, clips them to a global norm (Pascanu et al., 2013), applies the optimizer,
+// updates the moving averages of the weights, and clears the sums. Its inputs are the learning rate and, with moving averages, the factor
+// of keep; it outputs the norm before clipping.
 func (t *Trainer) applyGraph(scope *model.Scope, nodes []*Node, _ capacity.Capacities) ([]*Node, universal.Result) {
 	g, rate := nodes[0].Graph(), nodes[0]
 	var gradients []*Node
@@ -181,7 +182,7 @@ func (t *Trainer) applyGraph(scope *model.Scope, nodes []*Node, _ capacity.Capac
 	return []*Node{norm}, universal.Result{}
 }
 
-// trainable lists the variables that gradients are taken of, in the order of scope.BuildTrainableVariablesGradientsGraph.
+// trainable lists the variables that are differentiated, in the order of scope.BuildTrainableVariablesGradientsGraph.
 func trainable(scope *model.Scope, g *Graph) []*model.Variable {
 	var list []*model.Variable
 	for v := range scope.IterVariables() {
@@ -192,7 +193,7 @@ func trainable(scope *model.Scope, g *Graph) []*model.Variable {
 	return list
 }
 
-// beside is a variable of the shape of another, in a scope of its own, zero at first.
+// beside returns a variable with the shape of another, in a separate scope, initially zero.
 func beside(scope *model.Scope, v *model.Variable, in string) *model.Variable {
 	at := scope.Store().Scope(model.JoinPath(in, v.Scope())).WithInitializer(initializer.Zero)
 	return at.VariableWithShape(v.Name(), v.Shape()).SetTrainable(false)
@@ -201,8 +202,8 @@ func beside(scope *model.Scope, v *model.Variable, in string) *model.Variable {
 // accumulated is the scope of gradient sums.
 const accumulated = "/accumulated"
 
-// decayed gives what weight decay takes from matrices besides the optimizer's step, learning rate times decay times weight, from the
-// weights before the update; of those alone that Adam does not decay itself.
+// decayed returns the matrices that Adam does not decay itself, and the weight decay to subtract from each besides the optimizer's step:
+// learning rate times decay times weight, with the weights before the update.
 func (c Config) decayed(scope *model.Scope, learningRate *Node) (matrices []*model.Variable, decays []*Node) {
 	if c.WeightDecay == 0 {
 		return nil, nil
@@ -217,8 +218,8 @@ func (c Config) decayed(scope *model.Scope, learningRate *Node) (matrices []*mod
 	return matrices, decays
 }
 
-// globalNorm is the norm of all gradients, variable by variable in the order of their names: a store that was read from a
-// checkpoint has another order than one that grew with the model, and the order of a sum shows in its last bit.
+// globalNorm is the norm of all gradients, added up in the order of the variables' names: a store that was read from a checkpoint has
+// another order than one built with the model, and the order of a sum affects its last bit.
 func globalNorm(variables []*model.Variable, gradients []*Node) *Node {
 	squares := map[string]*Node{}
 	for i, v := range variables {

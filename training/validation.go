@@ -14,7 +14,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// validate measures the validation set with teacher forcing, remembers the best checkpoint, and decides whether to stop.
+// validate evaluates the validation set with teacher forcing, records the best checkpoint, and decides whether to stop.
 func (t *Trainer) validate() error {
 	start := time.Now()
 	var tally objective.Tally
@@ -65,7 +65,7 @@ func (t *Trainer) validate() error {
 	return nil
 }
 
-// decoded measures decoded answers, if that is wanted. A figure that is no number, as of no answers, counts as 0.
+// decoded evaluates decoded answers, if configured. A metric that is not finite, as without answers, counts as 0.
 func (t *Trainer) decoded() ([]score.Metric, error) {
 	if t.Decoded == nil {
 		return nil, nil
@@ -79,7 +79,7 @@ func (t *Trainer) decoded() ([]score.Metric, error) {
 	return figures, err
 }
 
-// addFigures adds what was decoded to a line of metrics, and says it.
+// addFigures adds the metrics of decoded answers to a line of metrics, and returns them as text.
 func addFigures(row map[string]any, figures []score.Metric) (shown string) {
 	for _, f := range figures {
 		row["decoded_"+strings.ReplaceAll(strings.ToLower(f.Name), " ", "_")] = f.Value
@@ -88,7 +88,7 @@ func addFigures(row map[string]any, figures []score.Metric) (shown string) {
 	return shown
 }
 
-// first is the value of the first figure, 0 if there is none.
+// first returns the value of the first metric, 0 if there is none.
 func first(figures []score.Metric) float64 {
 	if len(figures) == 0 {
 		return 0
@@ -96,9 +96,9 @@ func first(figures []score.Metric) float64 {
 	return figures[0].Value
 }
 
-// better tells whether a validation is the best so far: by correct sequences, or by what was decoded, if the configuration says so,
-// and then, or else, by cross entropy. If targets are smoothed in training, so they are here: the better a model learns them, the higher
-// rises its cross entropy against the true tokens alone, which is lowest early on.
+// better reports whether a validation is the best so far: by correct sequences or by decoded answers, if so configured, and then by cross
+// entropy. If training smooths its targets, validation does too: cross entropy against the unsmoothed targets is lowest early on and
+// rises as the model fits the smoothed ones.
 func (t *Trainer) better(tally objective.Tally, figures []score.Metric) bool {
 	if t.state.BestStep == 0 {
 		return true
@@ -112,8 +112,8 @@ func (t *Trainer) better(tally objective.Tally, figures []score.Metric) bool {
 	return tally.SmoothedEntropy() < t.state.BestSmoothed
 }
 
-// measure runs batches without learning. Positions are drawn, as in training, but the same in every validation: a model that is to work
-// at positions beyond the longest sequence is chosen at all of them.
+// measure runs batches in inference mode. Positions are sampled as in training, but the same in every validation, so that a model that
+// must handle positions beyond the longest sequence is selected on all of them.
 func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, err error) {
 	for i, b := range batches {
 		positions := t.drawPositions(b, "validation positions", int64(i))

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// A mark is one token of the answer beside the reference's token at the same place.
+// A mark is one token of the answer, and whether it differs from the reference.
 type mark struct {
 	Token string
 	Wrong bool
 }
 
-// marks compares the output with the reference place by place; without a reference nothing is wrong.
+// marks compares the output with the reference position by position; without a reference nothing is wrong.
 func (t *Trace) marks() []mark {
 	out := make([]mark, len(t.Output))
 	for i, s := range t.Output {
@@ -21,7 +21,7 @@ func (t *Trace) marks() []mark {
 	return out
 }
 
-// verdict says in a sentence how the output compares with the reference, and nothing where there is none.
+// verdict describes how the output compares with the reference; empty if there is none.
 func (t *Trace) verdict() string {
 	if len(t.Reference) == 0 {
 		return ""
@@ -48,7 +48,7 @@ func (t *Trace) verdict() string {
 	return sentence + "."
 }
 
-// summary says in a sentence how long the positions of a stack ran.
+// summary describes how long the positions of a stack ran.
 func (s *Stack) summary() string {
 	least, most := slices.Min(s.Updates), slices.Max(s.Updates)
 	positions := count(len(s.Tokens), "position", "positions")
@@ -69,7 +69,7 @@ func steps(n float64) string {
 	return number(n) + " steps"
 }
 
-// number writes a step count: whole as it should be, one decimal where somebody averaged.
+// number formats a step count: an integer, or one decimal for means.
 func number(n float64) string {
 	if n == float64(int64(n)) {
 		return fmt.Sprintf("%d", int64(n))

@@ -23,10 +23,10 @@ var pageJS string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// clip is how many characters the heading quotes of each side; the table below it quotes all.
+// clip is the number of characters of each side in the heading; the list below shows all.
 const clip = 60
 
-// page is what page.html shows.
+// page is the data of page.html.
 type page struct {
 	CSS template.CSS
 	JS  template.JS
@@ -43,7 +43,7 @@ type quote struct {
 	Separator string
 }
 
-// Head is the part the heading has room for.
+// Head returns the part that fits the heading.
 func (q quote) Head() quote {
 	characters := 0
 	for i, m := range q.Marks {
@@ -55,10 +55,10 @@ func (q quote) Head() quote {
 	return q
 }
 
-// Cut is how many tokens Head leaves out.
+// Cut returns the number of tokens that Head leaves out.
 func (q quote) Cut() int { return len(q.Marks) - len(q.Head().Marks) }
 
-// Text is the head as plain text.
+// Text returns the head as plain text.
 func (q quote) Text() string {
 	text := ""
 	for i, m := range q.Head().Marks {
@@ -73,7 +73,7 @@ func (q quote) Text() string {
 	return text
 }
 
-// attentionFigure is one attention matrix per step and head. Its JSON is what page.js reads.
+// attentionFigure is one attention matrix per step and head. page.js reads its JSON.
 type attentionFigure struct {
 	ID      string    `json:"-"`
 	Title   string    `json:"-"`
@@ -89,9 +89,8 @@ type attentionFigure struct {
 	Levels  int       `json:"levels,omitempty"` // of shades in what is packed; 0: it is in parts of 10,000
 }
 
-// WriteHTML writes t as one self-contained page: no network, no other file, works offline and without any
-// explanation beside it. Attention is rounded to four decimals, or, of long inputs, to the shades that are drawn; the exact numbers
-// are in the JSON.
+// WriteHTML writes t as one self-contained page that needs no network and no other file. Attention is rounded to four decimals or, for
+// long inputs, to the shades that are drawn; WriteJSON writes the exact numbers.
 func WriteHTML(w io.Writer, t *Trace) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -138,14 +137,14 @@ func (p *page) addAttention(f attentionFigure) {
 	p.Attention = append(p.Attention, f)
 }
 
-// mostPlain is how many numbers of a figure stand in the page as text.
+// mostPlain is the number of values of a figure up to which they are written as text.
 const mostPlain = 20_000
 
-// mostPacked is how many bytes the numbers of a figure may take, so that a page of 200 tokens stays below a megabyte.
+// mostPacked is the largest size of a figure's values in bytes, so that a page of 200 tokens stays below a megabyte.
 const mostPacked = 190_000
 
-// pack compresses the numbers, which page.js undoes: in units of one part in 10,000, the low bytes of all and then the high bytes;
-// or, where that is too large, as the shades that are drawn, of which it takes as many as fit.
+// pack compresses the values; page.js decompresses them. They are stored in units of 1/10,000, first the low bytes of all and then the
+// high bytes; or, if that is too large, as the drawn shades, of which as many are used as fit.
 func (f *attentionFigure) pack() {
 	flat := f.Weights.flat()
 	low, high := make([]byte, len(flat)), make([]byte, len(flat))
@@ -165,7 +164,7 @@ func (f *attentionFigure) pack() {
 	}
 }
 
-// flat is all numbers one after the other, none outside [0, 1].
+// flat lists all values, clamped to [0, 1].
 func (m matrices) flat() (list []float64) {
 	for _, step := range m {
 		for _, head := range step {
@@ -195,7 +194,7 @@ func quoted(tokens []string) quote {
 	return quote{marks, separator(tokens)}
 }
 
-// shifted is what a decoder reads where it writes the given tokens: each one's predecessor, ∅ at the start.
+// shifted returns the tokens that a decoder reads at the positions of the given tokens: each one's predecessor, ∅ at the start.
 func shifted(tokens []string) []string {
 	return append([]string{"∅"}, tokens[:len(tokens)-1]...)
 }
@@ -203,7 +202,7 @@ func shifted(tokens []string) []string {
 // matrices is attention in the page: [T][K][queries][keys], four decimals.
 type matrices [][][][]float64
 
-// MarshalJSON writes shortest decimals; a page of long inputs holds millions of numbers.
+// MarshalJSON writes the shortest decimals; a page of long inputs holds millions of numbers.
 func (m matrices) MarshalJSON() ([]byte, error) {
 	return appendList(nil, m, func(b []byte, step [][][]float64) []byte {
 		return appendList(b, step, func(b []byte, head [][]float64) []byte {

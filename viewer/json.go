@@ -8,14 +8,13 @@ import (
 	"io"
 )
 
-// document is the JSON form: the format's name in front of the trace.
+// document is the JSON form: the format's name, then the trace.
 type document struct {
 	Format string `json:"format"`
 	*Trace
 }
 
-// WriteJSON writes t as one line of JSON. Numbers keep every bit; bytes of tokens that are not UTF-8 become
-// U+FFFD.
+// WriteJSON writes t as one line of JSON, with exact numbers. Bytes of tokens that are not valid UTF-8 become U+FFFD.
 func WriteJSON(w io.Writer, t *Trace) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -28,8 +27,8 @@ func WriteJSON(w io.Writer, t *Trace) error {
 	return err
 }
 
-// ReadJSON reads what [WriteJSON] wrote. It refuses another format, unknown fields, anything after the trace,
-// and numbers or shapes that no model can have produced.
+// ReadJSON reads the output of [WriteJSON]. It rejects another format, unknown fields, anything after the trace, and numbers or shapes
+// that no model can have produced.
 func ReadJSON(r io.Reader) (*Trace, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {

@@ -13,8 +13,7 @@ const (
 	longestLabel = 3   // characters; longer labels get a row each instead of a column
 )
 
-// ponderFigure is the ponder time of one stack, laid out: bands of columns for short tokens, one band of rows
-// for words.
+// ponderFigure is the layout of the ponder times of one stack: bands of columns for short tokens, one band of rows for words.
 type ponderFigure struct {
 	ID, Name, Summary string
 	Signs             string
@@ -31,7 +30,7 @@ type band struct {
 	Columns  []column
 }
 
-// column is one position: its bar, and the weight of every step.
+// column is one position: its bar and the weights of its steps.
 type column struct {
 	Position      int
 	Token, Number string
@@ -40,7 +39,7 @@ type column struct {
 	Weights       []cell
 }
 
-// cell is one number drawn as a shade; Level is in percent.
+// cell is a number drawn as a shade; Level is in percent.
 type cell struct {
 	Text, Title string
 	Level       int
@@ -100,18 +99,18 @@ func newCell(s *Stack, t, i int, u float64, token string) cell {
 	return cell{Text: fraction(u), Title: fmt.Sprintf("%s: u = %.4f", where, u), Level: level, Strong: level > 55}
 }
 
-// shade is how dark a share is drawn, in percent: its square root, so that the small shares of long inputs
-// can still be told apart. page.js draws attention by the same rule.
+// shade returns the darkness of a weight in percent. It is the square root of the weight, so that small weights in long inputs can be
+// told apart. page.js draws attention by the same rule.
 func shade(share float64) int {
 	return int(math.Round(100 * math.Sqrt(min(1, max(0, share)))))
 }
 
-// fraction writes a share in two decimals without the leading zero, as narrow columns need it.
+// fraction formats a weight with two decimals and without the leading zero, for narrow columns.
 func fraction(v float64) string {
 	return strings.TrimPrefix(fmt.Sprintf("%.2f", math.Abs(v)), "0")
 }
 
-// banded is one band inside its figure, as the templates of the page need it.
+// banded is one band and its figure, as the templates of the page need it.
 type banded struct {
 	band
 	Figure ponderFigure
@@ -123,7 +122,7 @@ func (b band) In(f ponderFigure) banded { return banded{b, f} }
 // tick is one mark of the axis; Bottom is its height in pixels.
 type tick struct{ Step, Bottom int }
 
-// Ticks marks the axis at so many steps that the numbers do not touch.
+// Ticks places so many ticks on the axis that their numbers do not overlap.
 func (b banded) Ticks() []tick {
 	total := len(b.Figure.Steps)
 	every := 1 + (total-1)/8
@@ -134,7 +133,7 @@ func (b banded) Ticks() []tick {
 	return ticks
 }
 
-// FoldedName says what unfolds.
+// FoldedName labels the folded part.
 func (f ponderFigure) FoldedName() string {
 	return fmt.Sprintf("Positions %d to %d", f.Folded[0].From, f.Folded[len(f.Folded)-1].To)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Measures of the drawings, in pixels.
+// Sizes of the drawings, in pixels.
 const (
 	svgRow       = 18 // a position
 	svgCharacter = 7  // of the widest label, about
@@ -18,11 +18,11 @@ const (
 	svgPonder    = 240 // the longest ponder time
 )
 
-// headColours tells heads apart; more heads begin again.
+// headColours distinguish the heads; with more heads, colours repeat.
 var headColours = []string{"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728"}
 
-// WriteAttentionSVG draws what the encoder's last position looked at: a row for every position, and for every step one bar a head,
-// as dark as its weight. It is the form of the paper's figures 5 to 8, where the last position is the question.
+// WriteAttentionSVG draws the attention of the encoder's last position: a row for every position and, for every step, one bar per head,
+// shaded by its weight. It has the form of the paper's figures 5 to 8, in which the last position is the question.
 func WriteAttentionSVG(w io.Writer, t *Trace) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -52,7 +52,7 @@ func WriteAttentionSVG(w io.Writer, t *Trace) error {
 	return d.end(w)
 }
 
-// WritePonderSVG draws how many steps every position of the encoder ran, one row each: the form of the paper's figure 3.
+// WritePonderSVG draws the number of steps of every position of the encoder, one row each, in the form of the paper's figure 3.
 func WritePonderSVG(w io.Writer, t *Trace) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -81,7 +81,7 @@ func labelWidth(labels []string) int {
 	return widest*svgCharacter + 16
 }
 
-// drawing is an SVG that grows.
+// drawing accumulates an SVG.
 type drawing struct{ strings.Builder }
 
 func newDrawing(width, height int) *drawing {

@@ -23,9 +23,8 @@ type textWriter struct {
 	colour bool
 }
 
-// WriteText writes the question, the answer and the ponder times for a terminal: one block per step a position
-// ran, darker the more weight the step's state got. Lines are at most width columns where tokens allow it;
-// colour switches terminal escapes on.
+// WriteText writes the question, the answer and the ponder times for a terminal: one block per step of a position, shaded by the weight
+// of the step's state in the output. Lines have at most width columns where tokens permit; colour enables terminal escapes.
 func WriteText(w io.Writer, t *Trace, width int, colour bool) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -65,7 +64,7 @@ func (o *textWriter) style(code, text string) string {
 	return code + text + plain
 }
 
-// heading writes what was asked, answered and expected, and which model it was.
+// heading writes the question, the answer, the reference and the model.
 func (o *textWriter) heading(t *Trace) {
 	var facts []string
 	for _, fact := range []string{t.Task, t.Model} {
@@ -88,7 +87,7 @@ func (o *textWriter) heading(t *Trace) {
 	}
 }
 
-// quote writes tokens as running text, folded at the width.
+// quote writes tokens as running text, wrapped at the width.
 func (o *textWriter) quote(label string, q quote) {
 	if len(q.Marks) == 0 {
 		return
@@ -114,7 +113,7 @@ func (o *textWriter) quote(label string, q quote) {
 	o.WriteByte('\n')
 }
 
-// chart draws columns where tokens are short, and a row for each position where they are words.
+// chart draws columns for short tokens, and a row per position for words.
 func (o *textWriter) chart(s *Stack) {
 	tokens := visibleAll(s.Tokens)
 	if wide := widest(tokens); wide > longestLabel {
@@ -124,7 +123,7 @@ func (o *textWriter) chart(s *Stack) {
 	}
 }
 
-// columns stacks blocks upwards over the tokens, in as many bands as the width asks for.
+// columns stacks blocks above the tokens, in as many bands as the width requires.
 func (o *textWriter) columns(s *Stack, tokens []string, each int) {
 	const axis = 5
 	size := max(1, (o.width-axis)/each)
@@ -162,7 +161,7 @@ func (o *textWriter) rows(s *Stack, tokens []string, wide int) {
 	}
 }
 
-// block is step t (from 0) of position i: empty once it has halted, otherwise as dark as its weight.
+// block is step t (from 0) of position i: empty once the position has halted, otherwise shaded by the step's weight.
 func block(s *Stack, t, i int) string {
 	if float64(t) >= s.Updates[i] {
 		return " "
@@ -186,7 +185,7 @@ func cut(token string, most int) string {
 	return string(runes) + "…"
 }
 
-// printable is text with everything a terminal could act on replaced, and its spaces kept.
+// printable replaces everything in a text that a terminal could act on, keeping its spaces.
 func printable(text string) string {
 	words := strings.Fields(text)
 	return strings.Join(visibleAll(words), " ")

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Tokens that mean something themselves, spelled as package vocab spells them, and the signs they are shown by: a
-// sign keeps a row of digits narrow. [signs] explains those that occur.
+// Special tokens, spelled as in package vocab, and the short signs that represent them, so that rows of digits stay narrow. [signs]
+// explains those that occur.
 const (
 	end, endSign         = "<end>", "∎"
 	unknown, unknownSign = "<unknown>", "⁇"
 )
 
-// signs is a sentence for every sign among the tokens.
+// signs explains every sign that occurs among the tokens, one sentence each.
 func signs(tokens []string) string {
 	text := ""
 	if slices.Contains(tokens, end) {
@@ -27,10 +27,9 @@ func signs(tokens []string) string {
 	return text
 }
 
-// visible makes a token readable and harmless wherever it is printed: spaces and control characters get their
-// pictures (␣, ␊), what has no shape of its own its number, and a token of nothing a name. Single spaces between
-// the words of one token (a fact of a story) stay. Terminal escapes and text-direction marks inside tokens
-// therefore never reach a terminal or a page.
+// visible makes a token readable and safe to print: spaces and control characters are shown by their pictures (␣, ␊), other characters
+// without a shape by their number, and an empty token by a name. Single spaces between the words of one token (a fact of a story) are
+// kept. Terminal escapes and text-direction marks inside tokens therefore never reach a terminal or a page.
 func visible(token string) string {
 	switch token {
 	case "":
@@ -63,7 +62,7 @@ func visible(token string) string {
 	return b.String()
 }
 
-// between reports whether the space at i stands alone between two words.
+// between reports whether the space at i is a single space between two words.
 func between(token string, i int) bool {
 	return i > 0 && i+1 < len(token) && token[i-1] > ' ' && token[i+1] > ' '
 }
@@ -76,8 +75,8 @@ func visibleAll(tokens []string) []string {
 	return out
 }
 
-// separator is what stands between tokens in running text: nothing where each is one character, as digits
-// are, a space where they are words, and a dot where they are phrases.
+// separator returns what is printed between tokens: nothing for single characters, such as digits, a space for words, and a dot for
+// phrases.
 func separator(tokens []string) string {
 	between := ""
 	for _, s := range visibleAll(tokens) {
@@ -116,7 +115,7 @@ func columns(s string) int {
 	return n
 }
 
-// widest is the largest number of columns any of the visible tokens takes.
+// widest returns the largest number of columns of the visible tokens.
 func widest(tokens []string) int {
 	n := 0
 	for _, s := range tokens {

@@ -1,21 +1,19 @@
-// Package viewer shows what one run of a Universal Transformer on one input did: how many steps each position
-// ran, how the weight of its result is spread over those steps, and where each head looked at each step.
+// Package viewer visualizes one run of a Universal Transformer on one input: the number of steps of each position, the weights of those
+// steps in its output, and the attention of each head in each step.
 //
-// It reads a [Trace], a plain value without tensors, and writes it as a self-contained page ([WriteHTML]), as
-// JSON ([WriteJSON], [ReadJSON]) and as text for a terminal ([WriteText]). It knows tokens, not ids, and
-// numbers, not models; whoever runs the model fills the Trace.
+// It takes a [Trace], a plain value without tensors, and writes it as a self-contained page ([WriteHTML]), as JSON ([WriteJSON],
+// [ReadJSON]) or as text for a terminal ([WriteText]). It works on tokens, not ids, and on numbers, not models; the program that runs the
+// model fills in the Trace.
 //
-// Letters: M positions, N target positions, K heads, T steps. Positions, steps and heads count from 1 wherever
-// a reader sees them and from 0 in the slices.
+// Letters: M positions, N target positions, K heads, T steps. Positions, steps and heads count from 1 in the output and from 0 in the
+// slices.
 package viewer
 
-// Format names the JSON layout of a [Trace]. It changes when a field changes its meaning or goes away;
-// [ReadJSON] refuses any other.
+// Format names the JSON layout of a [Trace]. It changes when a field changes its meaning or is removed; [ReadJSON] rejects any other.
 const Format = "universal-transformer/trace/2"
 
-// Trace is what one run of the model on one input did. Its JSON names are a written contract: empty lists and
-// absent stacks are left out, everything else is always there. Tokens are spelled as the vocabulary spells them,
-// "<end>" included; how they are shown is this package's concern.
+// Trace records one run of the model on one input. Its JSON names are stable: empty lists and absent stacks are omitted, everything else
+// is always present. Tokens are spelled as in the vocabulary, including "<end>"; this package decides how they are displayed.
 type Trace struct {
 	Version    string `json:"version"`    // the version of the program that ran the model
 	Model      string `json:"model"`      // one line: "adaptive (ACT, halted states copied), width 64, 4 heads, at most 6 steps"
@@ -24,8 +22,8 @@ type Trace struct {
 	Checkpoint int64  `json:"checkpoint"` // training steps behind the weights
 
 	Source []string `json:"source,omitempty"` // what the model was asked
-	// Target holds one token per decoder position: the one written there. What the decoder reads at
-	// position k is the token that stood before it, Target[k-1], and nothing at the first position.
+	// Target holds one token per decoder position: the one written there. The input of the decoder at position k is the token before it,
+	// Target[k-1], and nothing at the first position.
 	Target    []string `json:"target,omitempty"`
 	Output    []string `json:"output,omitempty"`    // what the model answered
 	Reference []string `json:"reference,omitempty"` // the right answer, where it is known
@@ -34,8 +32,8 @@ type Trace struct {
 	Decoder *Stack `json:"decoder,omitempty"` // nil for an encoder-only model
 }
 
-// Stack is what the recurrence of the encoder or of the decoder did. M below is len(Tokens); for a decoder
-// it is the number of target positions.
+// Stack records the recurrence of the encoder or of the decoder. M below is len(Tokens); for a decoder it is the number of target
+// positions.
 type Stack struct {
 	Tokens     []string    `json:"tokens"`               // [M] for a decoder the token written at the position
 	Updates    []float64   `json:"updates"`              // [M] n: the steps the position ran
@@ -46,7 +44,7 @@ type Stack struct {
 	CrossAttention [][][][]float64 `json:"cross_attention,omitempty"` // [T][K][M queries][encoder's M keys]
 }
 
-// steps is T: the number of steps recorded, and where only Updates is known the most that any position ran.
+// steps is T: the number of recorded steps or, if only Updates is known, the largest number of steps of a position.
 func (s *Stack) steps() int {
 	most := 0
 	for _, n := range s.Updates {
@@ -55,7 +53,7 @@ func (s *Stack) steps() int {
 	return max(most, len(s.Weights), len(s.Attention), len(s.CrossAttention))
 }
 
-// adaptive reports whether positions of this stack decide themselves when to halt.
+// adaptive reports whether the positions of this stack decide for themselves when to halt.
 func (s *Stack) adaptive() bool { return len(s.Weights) > 0 || s.Remainders != nil }
 
 // mean is the average ponder time over positions.

@@ -2,13 +2,13 @@ package viewer
 
 import "fmt"
 
-// tolerance is how far outside [0, 1] rounding in float32 may push a weight, and outside 0..T a step count.
+// tolerance is how far float32 rounding may push a weight outside [0, 1], and a step count outside 0..T.
 const tolerance = 1e-3
 
-// mostSteps bounds what a page could still show; models run tens of steps.
+// mostSteps is the largest number of steps that a page can show; models run tens of steps.
 const mostSteps = 4096
 
-// Validate reports the first field whose shape or value cannot be what a model did.
+// Validate reports the first field whose shape or value no model can have produced.
 func (t *Trace) Validate() error {
 	if t.Encoder == nil && t.Decoder == nil {
 		return fmt.Errorf("trace: neither encoder nor decoder")
@@ -31,8 +31,7 @@ func (t *Trace) Validate() error {
 	return nil
 }
 
-// validate checks one stack; sourceKeys is the number of encoder positions that cross attention looks at, 0
-// where there is nothing to look at.
+// validate checks one stack; sourceKeys is the number of encoder positions for cross attention, 0 if there are none.
 func (s *Stack) validate(sourceKeys int) error {
 	positions := len(s.Tokens)
 	if positions == 0 {
@@ -66,8 +65,7 @@ func (s *Stack) validate(sourceKeys int) error {
 	return s.validateSteps()
 }
 
-// validateSteps checks that everything recorded per step has the same number of steps, and that no position
-// ran more than that.
+// validateSteps checks that everything recorded per step has the same number of steps, and that no position ran more than that.
 func (s *Stack) validateSteps() error {
 	steps, from := 0, ""
 	for _, list := range []struct {

@@ -2,7 +2,7 @@ package vocab
 
 import "fmt"
 
-// An UnknownTokenError says which token of a sequence is not in the vocabulary.
+// An UnknownTokenError reports which token of a sequence is not in the vocabulary.
 type UnknownTokenError struct {
 	Token    string
 	Position int // counted from 0, in tokens
@@ -12,8 +12,8 @@ func (e *UnknownTokenError) Error() string {
 	return fmt.Sprintf("unknown token %q at position %d (counted from 1)", e.Token, e.Position+1)
 }
 
-// Encode gives the id of every token. The first one that is not in the vocabulary is an *UnknownTokenError, also
-// when the vocabulary has an unknown token: guessing is EncodeLossy's.
+// Encode returns the id of every token. The first token that is not in the vocabulary is an *UnknownTokenError, even if the vocabulary
+// has an unknown token; EncodeLossy uses that.
 func (v *Vocabulary) Encode(tokens []string) ([]ID, error) {
 	ids := make([]ID, len(tokens))
 	for i, s := range tokens {
@@ -26,8 +26,8 @@ func (v *Vocabulary) Encode(tokens []string) ([]ID, error) {
 	return ids, nil
 }
 
-// EncodeLossy gives the id of every token, the unknown token's for those not in the vocabulary, and how many those
-// are. It panics if the vocabulary has no unknown token; ask HasUnknown.
+// EncodeLossy returns the id of every token, the unknown token's for those not in the vocabulary, and the number of the latter. It panics
+// if the vocabulary has no unknown token; check HasUnknown.
 func (v *Vocabulary) EncodeLossy(tokens []string) (ids []ID, unknown int) {
 	if !v.HasUnknown() {
 		panic("vocab: EncodeLossy on a vocabulary without an unknown token")
@@ -44,7 +44,7 @@ func (v *Vocabulary) EncodeLossy(tokens []string) (ids []ID, unknown int) {
 	return ids, unknown
 }
 
-// Decode spells the ids up to the first End, leaving out padding. The result is never nil.
+// Decode returns the tokens of the ids before the first End, without padding. The result is never nil.
 func (v *Vocabulary) Decode(ids []ID) []string {
 	tokens := make([]string, 0, len(ids))
 	for _, id := range ids {

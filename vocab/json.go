@@ -22,7 +22,7 @@ func (v *Vocabulary) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes and holds it to the rules of New.
+// UnmarshalJSON reads the output of MarshalJSON and applies the checks of New.
 func (v *Vocabulary) UnmarshalJSON(data []byte) error {
 	if !utf8.Valid(data) {
 		return fmt.Errorf("vocabulary: not valid UTF-8")

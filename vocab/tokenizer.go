@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Tokenizer says what a token of a line of text is. The zero value is Characters.
+// Tokenizer determines how a line of text is split into tokens. The zero value is Characters.
 type Tokenizer uint8
 
 const (
@@ -18,7 +18,8 @@ const (
 
 var tokenizerNames = [...]string{Characters: "characters", Whitespace: "whitespace", Subwords: "subwords"}
 
-// Split cuts a line into tokens. Text that is not valid UTF-8 is an error that names the byte; so are Subwords, which take a file.
+// Split splits a line into tokens. It returns an error if the text is not valid UTF-8, naming the byte, and for Subwords, which need a
+// tokenizer file.
 func (s Tokenizer) Split(text string) ([]string, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -35,8 +36,7 @@ func (s Tokenizer) Split(text string) ([]string, error) {
 	return strings.Split(text, ""), nil // after every code point
 }
 
-// Join puts tokens together again: Split undoes it, and it undoes Split up to the amount of white space
-// between words.
+// Join is the inverse of Split, except for the amount of white space between words.
 func (s Tokenizer) Join(tokens []string) string {
 	if s == Whitespace {
 		return strings.Join(tokens, " ")
@@ -44,7 +44,7 @@ func (s Tokenizer) Join(tokens []string) string {
 	return strings.Join(tokens, "")
 }
 
-// Validate reports a value that is none of them.
+// Validate returns an error if the value is not one of the constants.
 func (s Tokenizer) Validate() error {
 	if int(s) >= len(tokenizerNames) {
 		return fmt.Errorf(`tokenizer is %d: use Characters ("characters"), Whitespace ("whitespace") or Subwords ("subwords")`, uint8(s))
@@ -52,7 +52,7 @@ func (s Tokenizer) Validate() error {
 	return nil
 }
 
-// String is "characters", "whitespace" or "subwords", which is also how configurations spell it.
+// String returns "characters", "whitespace" or "subwords", as in configurations.
 func (s Tokenizer) String() string {
 	if s.Validate() != nil {
 		return fmt.Sprintf("tokenizer(%d)", uint8(s))
@@ -63,7 +63,7 @@ func (s Tokenizer) String() string {
 // MarshalText writes "characters", "whitespace" or "subwords".
 func (s Tokenizer) MarshalText() ([]byte, error) { return []byte(s.String()), s.Validate() }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText reads the output of MarshalText.
 func (s *Tokenizer) UnmarshalText(text []byte) error {
 	for i, name := range tokenizerNames {
 		if name == string(text) {
@@ -74,7 +74,7 @@ func (s *Tokenizer) UnmarshalText(text []byte) error {
 	return fmt.Errorf(`tokenizer is %q: use "characters", "whitespace" or "subwords"`, text)
 }
 
-// invalidUTF8 is the offset of the first byte that is not UTF-8, -1 if there is none.
+// invalidUTF8 returns the offset of the first byte that is not valid UTF-8, or -1.
 func invalidUTF8(text string) int {
 	if utf8.ValidString(text) {
 		return -1

@@ -1,6 +1,5 @@
-// Package vocab turns tokens into ids and back. Two ids are the same in every vocabulary: Padding (0) fills
-// rectangles at the right and means "nothing here"; End (1) closes every target. A vocabulary's own tokens start
-// at id 2; the optional unknown token comes last.
+// Package vocab maps tokens to ids and back. Two ids are the same in every vocabulary: Padding (0) fills sequences at the right, and End
+// (1) ends every target. The vocabulary's own tokens start at id 2; the optional unknown token comes last.
 //
 //	v, _ := vocab.New([]string{"a", "b"}, vocab.WithUnknown())
 //	v.Size()                                  // 5: padding, end, a, b, unknown
@@ -16,39 +15,38 @@ import (
 	"unicode/utf8"
 )
 
-// ID is the number of a token: 0 padding, 1 end, from 2 on the tokens of a vocabulary.
+// ID is the id of a token: 0 for padding, 1 for End, and from 2 on the vocabulary's tokens.
 type ID = int32
 
-// The ids that mean the same in every vocabulary.
+// The ids common to all vocabularies.
 const (
 	Padding ID = 0
 	End     ID = 1
 	first   ID = 2 // id of the first token of a vocabulary's own
 )
 
-// How the special ids are written for people. No token of a vocabulary may be spelled like one of them.
+// How the special ids are printed. These spellings are reserved: no token may have them.
 const (
 	PaddingToken = "<pad>"
 	EndToken     = "<end>"
 	UnknownToken = "<unknown>"
 )
 
-// A Vocabulary maps tokens to ids and back. The zero value is an empty vocabulary: padding and end only.
-// It does not change once made, so it may be shared.
+// A Vocabulary maps tokens to ids and back. The zero value contains only padding and End. It is immutable and may be shared.
 type Vocabulary struct {
 	tokens  []string      // tokens[i] has id i+2; the unknown token, if any, is not among them
 	ids     map[string]ID // inverse of tokens
 	unknown ID            // 0: the vocabulary has no unknown token
 }
 
-// An Option changes how New and Build make a vocabulary.
+// An Option modifies the vocabularies that New and Build make.
 type Option func(*Vocabulary)
 
-// WithUnknown adds the token "<unknown>", after all others, to stand for everything not in the vocabulary.
+// WithUnknown adds the token "<unknown>" after all others; it stands for every token not in the vocabulary.
 func WithUnknown() Option { return func(v *Vocabulary) { v.unknown = -1 } } // New fills in the id
 
-// New makes a vocabulary of the given tokens, in this order, from id 2 on. An empty token, one that is not valid
-// UTF-8, one listed twice and the reserved spellings "<pad>", "<end>", "<unknown>" are errors.
+// New makes a vocabulary of the given tokens, in this order, from id 2 on. Empty, duplicate and invalid UTF-8 tokens are errors, and so
+// are the reserved spellings "<pad>", "<end>" and "<unknown>".
 func New(tokens []string, opts ...Option) (*Vocabulary, error) {
 	v := &Vocabulary{tokens: slices.Clone(tokens), ids: make(map[string]ID, len(tokens))}
 	for i, s := range tokens {
@@ -69,8 +67,8 @@ func New(tokens []string, opts ...Option) (*Vocabulary, error) {
 	return v, nil
 }
 
-// Build makes a vocabulary of the tokens that occur at least minCount times in the sequences (0 counts as 1): the
-// most frequent first, equally frequent ones in byte order, so that the order of the sequences does not matter.
+// Build makes a vocabulary of the tokens that occur at least minCount times in the sequences (0 means 1), sorted by decreasing frequency
+// and then by bytes, so that it does not depend on the order of the sequences.
 func Build(sequences iter.Seq[[]string], minCount int, opts ...Option) (*Vocabulary, error) {
 	counts := map[string]int{}
 	for sequence := range sequences {
@@ -108,7 +106,7 @@ func validToken(s string) error {
 	return nil
 }
 
-// Size is the number of ids: padding, end, the tokens, and the unknown token if there is one. Every id is below it.
+// Size returns the number of ids: padding, End, the tokens, and the unknown token if there is one. All ids are below it.
 func (v *Vocabulary) Size() int {
 	n := int(first) + len(v.tokens)
 	if v.unknown != 0 {
@@ -117,13 +115,14 @@ func (v *Vocabulary) Size() int {
 	return n
 }
 
-// HasUnknown reports whether the vocabulary has an unknown token, as EncodeLossy needs.
+// HasUnknown reports whether the vocabulary has an unknown token, which EncodeLossy needs.
 func (v *Vocabulary) HasUnknown() bool { return v.unknown != 0 }
 
-// Unknown is the id of the unknown token, or Padding and false if there is none.
+// Unknown returns the id of the unknown token, or Padding and false if there is none.
 func (v *Vocabulary) Unknown() (ID, bool) { return v.unknown, v.unknown != 0 }
 
-// ID is the id of a token. Padding and end are no tokens of a text and are not found; "<unknown>" is, if there.
+// ID returns the id of a token. It does not find padding and End, which are not tokens of a text, but it finds "<unknown>" if there is
+// one.
 func (v *Vocabulary) ID(token string) (ID, bool) {
 	if token == UnknownToken {
 		return v.Unknown()
@@ -132,8 +131,7 @@ func (v *Vocabulary) ID(token string) (ID, bool) {
 	return id, ok
 }
 
-// Token is the spelling of an id: "<pad>", "<end>" and "<unknown>" for the special ones, "<id n>" for an id that
-// is not of this vocabulary, so that it can always be shown.
+// Token returns the spelling of an id: "<pad>", "<end>" and "<unknown>" for the special ids, and "<id n>" for ids outside the vocabulary.
 func (v *Vocabulary) Token(id ID) string {
 	switch {
 	case id == Padding:
