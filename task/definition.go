@@ -6,36 +6,36 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A Definition is a task as a configuration names it. Its fields are JSON; those that name files have the tag `file:"..."`, by
-// which the identity of a configuration leaves out where they lie: "name" keeps the file's own name, "any" nothing.
+// A Definition is a task as specified in a configuration. Its fields are JSON; fields that name files have the tag `file:"..."`, which
+// determines how much of the path is part of the configuration's identity: "name" is the base name, "any" nothing.
 type Definition interface {
-	// Kind says what its answers are, and so which models can learn it.
+	// Kind returns the kind of answers, which determines the models that can be trained.
 	Kind() Kind
-	// Validate names the field that is missing or out of range, its value, and what would do. It opens no file.
+	// Validate returns an error that names the first missing or invalid field, its value, and valid values. It opens no file.
 	Validate() error
 	// Open reads the task's data.
 	Open() (Task, error)
-	// Reader reads what people write for a model that was trained with these vocabularies.
+	// Reader returns a reader of user input for a model that was trained with these vocabularies.
 	Reader(Vocabularies) Reader
-	// Measure says how its answers are scored.
+	// Measure returns how answers are scored.
 	Measure(Vocabularies) Measure
-	// String is what reports and traces call the task.
+	// String returns the task's name in reports and traces.
 	String() string
 }
 
-// Aligned is a Definition that knows which source tokens the tokens of an answer are made of.
+// Aligned is a Definition that knows which source tokens each token of an answer depends on.
 type Aligned interface {
-	// Align says so of a right answer with so many places, End included.
+	// Align returns the alignments of the correct answer, which has places tokens, including End.
 	Align(source []string, places int) []Alignment
 }
 
-// An Alignment is one thing that every token of an answer is made of.
+// An Alignment maps every token of an answer to one source token it depends on.
 type Alignment struct {
 	Name   string // "the digit of the first number"
 	Source []int  // its place in the source, from 0, for each place of the answer; -1: nothing is needed there
 }
 
-// A Kind says what a task's answers are.
+// A Kind is the kind of a task's answers.
 type Kind int
 
 // The kinds of tasks.
@@ -49,24 +49,24 @@ func (k Kind) String() string {
 	return [...]string{"sequences from sequences", "classes", "how a text goes on"}[k]
 }
 
-// A Reader reads what people write.
+// A Reader reads user input.
 type Reader interface {
-	// Read makes a source of one line, or one story, of text. What the model cannot read is an error.
+	// Read converts one line, or one story, of text to a source. Text that the model cannot read is an error.
 	Read(text string) (Input, error)
-	// Target makes a target of one line of text, which ends as targets of the task do.
+	// Target converts one line of text to a target, with End if the task's targets have it.
 	Target(text string) ([]vocab.ID, error)
-	// File reads the examples of a file of the task's format. Notes say what was left out.
+	// File reads the examples of a file in the task's format. Notes say what was skipped.
 	File(path string) (examples []Example, notes []string, err error)
 }
 
-// An Input is what was read.
+// An Input is a source and how it was read.
 type Input struct {
 	Source  []vocab.ID
 	Labels  []string // what stands at each position, for people
 	Unknown []string // tokens that the vocabulary does not have and that were read as <unknown>
 }
 
-// LineReader reads lines of text: one line is one source. FileOf reads files.
+// LineReader reads text in which one line is one source. FileOf reads files.
 type LineReader struct {
 	Vocabularies
 	Name   string // of what a line is, in messages: Source, or Prompt, which may be empty
@@ -74,10 +74,10 @@ type LineReader struct {
 	FileOf func(path string) ([]Example, []string, error)
 }
 
-// File is r.FileOf.
+// File calls r.FileOf.
 func (r LineReader) File(path string) ([]Example, []string, error) { return r.FileOf(path) }
 
-// Read splits a line into tokens. Those that the vocabulary does not have are an error, unless it has one for unknown ones.
+// Read splits a line into tokens. Tokens outside the vocabulary are an error unless it has an unknown token.
 func (r LineReader) Read(line string) (in Input, err error) {
 	v := r.Vocabularies.Source
 	if r.Name == Prompt {
@@ -102,7 +102,7 @@ func (r LineReader) Read(line string) (in Input, err error) {
 	return in, nil
 }
 
-// Target splits a line into tokens, and adds an End.
+// Target splits a line into tokens and adds End.
 func (r LineReader) Target(line string) ([]vocab.ID, error) {
 	tokens, err := r.Split(line)
 	if err != nil {
@@ -123,7 +123,7 @@ func (r LineReader) Target(line string) ([]vocab.ID, error) {
 	return ids, nil
 }
 
-// What a line of a LineReader is.
+// Names of a LineReader's lines.
 const (
 	Source = "source"
 	Prompt = "prompt" // of a language model: its ids are the target's

@@ -6,35 +6,35 @@ import (
 	"universal-transformer/vocab"
 )
 
-// WithSourceEnd is a task whose sources end in End, as in the authors' code: a token that tells where the source is over, which
-// lengths do not count.
+// WithSourceEnd returns a task whose sources end with End, as in the authors' code: a token that marks the end of the source, and does
+// not count in lengths.
 func WithSourceEnd(t Task) Task { return sourceEnded{t} }
 
 type sourceEnded struct{ Task }
 
-// Training is the i-th example, with End.
+// Training returns the i-th example, with End.
 func (t sourceEnded) Training(seed uint64, i int64) Example {
 	return withEnd(t.Task.Training(seed, i))
 }
 
-// HeldOut is examples, with End.
+// HeldOut returns examples with End.
 func (t sourceEnded) HeldOut(seed uint64, s Selection) ([]Example, error) {
 	examples, err := t.Task.HeldOut(seed, s)
 	return WithEnds(examples), err
 }
 
-// MaxLengths counts the End of sources.
+// MaxLengths includes the End of sources.
 func (t sourceEnded) MaxLengths() (source, target int) {
 	source, target = t.Task.MaxLengths()
 	return source + 1, target
 }
 
-// ReaderWithSourceEnd reads what r reads, and ends sources in End.
+// ReaderWithSourceEnd returns a reader that appends End to the sources of r.
 func ReaderWithSourceEnd(r Reader) Reader { return sourceEndedReader{r} }
 
 type sourceEndedReader struct{ Reader }
 
-// Read makes a source with End.
+// Read returns a source with End.
 func (r sourceEndedReader) Read(text string) (Input, error) {
 	in, err := r.Reader.Read(text)
 	if err != nil {
@@ -44,7 +44,7 @@ func (r sourceEndedReader) Read(text string) (Input, error) {
 	return in, nil
 }
 
-// File reads examples, with End.
+// File returns examples with End.
 func (r sourceEndedReader) File(path string) ([]Example, []string, error) {
 	examples, notes, err := r.Reader.File(path)
 	return WithEnds(examples), notes, err
@@ -55,7 +55,7 @@ func withEnd(e Example) Example {
 	return e
 }
 
-// WithEnds is examples whose sources end in End, as those of [WithSourceEnd] do.
+// WithEnds appends End to the sources of examples, as [WithSourceEnd] does.
 func WithEnds(examples []Example) []Example {
 	ended := make([]Example, len(examples))
 	for i, e := range examples {
@@ -64,7 +64,7 @@ func WithEnds(examples []Example) []Example {
 	return ended
 }
 
-// WithoutEnd is a source without its End, if it has one.
+// WithoutEnd returns a source without its End, if it has one.
 func WithoutEnd(source []vocab.ID) []vocab.ID {
 	if n := len(source); n > 0 && source[n-1] == vocab.End {
 		return source[:n-1]

@@ -7,27 +7,27 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A Measure says how good a model's answers are.
+// A Measure evaluates the quality of a model's answers.
 type Measure interface {
 	Measure(ctx context.Context, m Model, examples []Example) (Measurement, error)
 }
 
-// A WholeSetMeasure is a Measure that wants all examples of a test: its metrics are of all answers together, as BLEU is, or of groups
-// of which a sample would have too few.
+// A WholeSetMeasure is a Measure that needs all examples of a test set, because its metrics are computed from all answers together, as
+// BLEU is, or from groups that would be too small in a sample.
 type WholeSetMeasure interface {
 	Measure
 	WholeSet()
 }
 
-// A Model is what a measure may ask of a trained model: package evaluation has it. Results are in the order of the examples.
+// A Model is what a measure can use of a trained model; package evaluation implements it. Results are in the order of the examples.
 type Model interface {
-	// Decode answers every source, token after token, each chosen after those before it.
+	// Decode answers every source, token by token, each given the model's own tokens before it.
 	Decode(ctx context.Context, examples []Example) ([]Decoded, error)
-	// Score gives the probability of every target token, from the true tokens before it.
+	// Score returns the probability of every target token, given the true tokens before it.
 	Score(ctx context.Context, examples []Example) ([]Scored, error)
-	// Classify answers every source with its most probable class.
+	// Classify returns the most probable class of every source.
 	Classify(ctx context.Context, examples []Example) ([]Classified, error)
-	// Method says how Decode decodes: "greedy decoding", "beam search of width 4, alpha 0.6".
+	// Method describes how Decode decodes: "greedy decoding", "beam search of width 4, alpha 0.6".
 	Method() string
 }
 
@@ -37,20 +37,20 @@ type Decoded struct {
 	Finished bool       // false: cut off at the length limit
 }
 
-// Scored is what a model makes of a given target.
+// Scored is a given target and its scores.
 type Scored struct {
 	LogProbs []float64  // natural logarithm of the probability of each target token
 	Best     []vocab.ID // the most probable token in its place
 }
 
-// Classified is the class of a source.
+// Classified is the predicted class of a source.
 type Classified struct {
 	Class   vocab.ID
 	LogProb float64 // of the true class, natural
 	Updates []int   // steps that each position of the source ran
 }
 
-// Measurement is what a measure found.
+// Measurement is the result of a measure.
 type Measurement struct {
 	Method  string         `json:"method"` // how answers were got: "greedy decoding", "teacher forcing", "classification"
 	Metrics []score.Metric `json:"metrics"`
@@ -58,14 +58,14 @@ type Measurement struct {
 	Answers []Answer       `json:"-"`     // one an example; nil if the measure asks for probabilities only
 }
 
-// An Answer is one example's.
+// An Answer is the answer to one example.
 type Answer struct {
 	Tokens  []vocab.ID
 	Text    string // as people read it, where ids do not tell; may be empty
 	Correct bool
 }
 
-// Ways to predict that do not depend on the model.
+// Methods of prediction that do not depend on the model.
 const (
 	TeacherForcing = "teacher forcing"
 	Classes        = "classification"

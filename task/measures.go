@@ -9,7 +9,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Accuracy says how answers that are sequences are compared.
+// Accuracy determines how sequences are compared.
 type Accuracy struct {
 	Unknown vocab.ID                          // a reference that holds it cannot be answered right: <unknown> is no token; 0: there is none
 	Notes   func(examples []Example) []string // what is to be known of the examples; may be nil
@@ -41,9 +41,9 @@ func (d DecodedAccuracy) Measure(ctx context.Context, m Model, examples []Exampl
 	return result, nil
 }
 
-// ForcedAccuracy predicts every target token from the true tokens before it. For greedy decoding the two agree on whole sequences
-// (one is right exactly if each of its tokens is the most probable after the true ones before it) but not on tokens: one wrong
-// token may lead decoding astray. A wrong End among the predictions ends nothing.
+// ForcedAccuracy predicts every target token from the true tokens before it. It agrees with greedy decoding on whole sequences (a
+// sequence is correct if and only if each of its tokens is the most probable after the true ones before it) but not on tokens, because a
+// wrong token may change everything after it in decoding. A wrong End among the predictions does not end the sequence.
 type ForcedAccuracy struct{ Accuracy }
 
 // Measure scores every example.
@@ -69,7 +69,7 @@ func (a Accuracy) notes(examples []Example) []string {
 	return a.Notes(examples)
 }
 
-// without is a reference in which Unknown can not be matched.
+// without returns a reference in which Unknown cannot be matched.
 func without(reference []vocab.ID, unknown vocab.ID) []vocab.ID {
 	if unknown == vocab.Padding {
 		return reference
@@ -83,7 +83,8 @@ func without(reference []vocab.ID, unknown vocab.ID) []vocab.ID {
 	return kept
 }
 
-// ClassAccuracy is the share of right classes. A class that is Unknown, because training did not have it, cannot be right.
+// ClassAccuracy is the accuracy of predicted classes. The class Unknown, for answers that do not occur in training, always counts as
+// wrong.
 type ClassAccuracy struct{ Unknown vocab.ID }
 
 // Measure classifies every example.
@@ -102,14 +103,14 @@ func (c ClassAccuracy) Measure(ctx context.Context, m Model, examples []Example)
 	return result, nil
 }
 
-// Correct tells whether an example's class was found.
+// Correct reports whether the predicted class is an example's class.
 func (c ClassAccuracy) Correct(answer Classified, e Example) bool {
 	truth := e.Target[0]
 	return answer.Class == truth && (truth != c.Unknown || c.Unknown == vocab.Padding)
 }
 
-// Perplexity is exp of the mean cross entropy of the targets, per token and, if Words counts the words of a target, per word; and
-// the share of tokens that were the most probable ones. Targets that are Unknown are scored as that token, and counted in a note.
+// Perplexity is exp of the mean cross entropy of the targets, per token and, if Words counts the words of a target, per word, and the
+// accuracy of the most probable tokens. Unknown targets are scored as that token, and counted in a note.
 type Perplexity struct {
 	Words   func(target []vocab.ID) int // nil: no words are counted
 	Unknown vocab.ID

@@ -21,38 +21,38 @@ import (
 	"universal-transformer/vocab"
 )
 
-// An Example is one pair. Target ends with vocab.End where answers are sequences; where they are classes ([Classification]), it
-// is one id, and the pieces of a text that goes on need no end. Source does not end so, unless its task says so, and is empty for
-// language models. Where a position of the source has several tokens, as babi's have, shorter positions end in padding.
+// An Example is one pair. If answers are sequences, Target ends with vocab.End; if they are classes ([Classification]), it is one id;
+// segments of a continuous text have no End. Source has no End unless the task says so, and is empty for language models. If a position
+// of the source has several tokens, as in bAbI, shorter positions are padded at their end.
 type Example struct {
 	Source, Target []vocab.ID
 	Origin         any // what its task made it from, where that task's measure needs more than ids; models do not read it
 }
 
-// Readable is an Origin that has words for what the vocabulary does not have.
+// Readable is an Origin that can spell out words that are not in the vocabulary.
 type Readable interface {
 	Text() (source, target string)
 }
 
-// A Task is a source of examples. task/tasktest holds every implementation to what is said here.
+// A Task is a source of examples. Package task/tasktest checks implementations against this contract.
 type Task interface {
-	// Name is what reports call the task.
+	// Name returns the task's name in reports.
 	Name() string
-	// Vocabularies says what the ids of its examples mean.
+	// Vocabularies returns the meaning of the ids.
 	Vocabularies() Vocabularies
-	// Training is the i-th example, i >= 0, of the endless training stream of seed: same arguments, same example.
-	// The caller owns the example. Safe for concurrent use.
+	// Training returns the i-th example, i >= 0, of the endless training stream of seed: same arguments, same example. The caller owns
+	// the example. Safe for concurrent use.
 	Training(seed uint64, i int64) Example
-	// HeldOut is examples for validation or for the test, drawn apart from the training stream of every seed. A smaller Count
-	// gives a prefix of a larger one; the order of all, Count 0, may be another.
+	// HeldOut returns validation or test examples, drawn independently of all training streams. A smaller Count gives a prefix of a
+	// larger one; all examples, Count 0, may be in another order.
 	HeldOut(seed uint64, s Selection) ([]Example, error)
-	// MaxLengths is the longest source and target of any training example, End included.
+	// MaxLengths returns the longest source and target of any training example, including End.
 	MaxLengths() (source, target int)
-	// Notes are lines that a person should read before training: what the data hold, and what was left out.
+	// Notes returns lines to show before training: what the data contain, and what was left out.
 	Notes() []string
 }
 
-// Vocabularies says what ids mean. It is a run directory's vocabulary.json.
+// Vocabularies defines the meaning of ids. It is stored as vocabulary.json in a run directory.
 type Vocabularies struct {
 	Tokenizer         vocab.Tokenizer   `json:"tokenizer"`                  // how a line of text is split into tokens
 	Subwords          *subword.Pieces   `json:"-"`                          // by what, where that is Subwords. A run directory keeps its file as tokenizer.json
@@ -67,10 +67,10 @@ func (v Vocabularies) Equal(other Vocabularies) bool {
 	return v.Tokenizer == other.Tokenizer && v.TokenizerDigest == other.TokenizerDigest && v.Source.Equal(other.Source) && v.Target.Equal(other.Target) && v.Positions() == other.Positions()
 }
 
-// Positions is TokensPerPosition, at least 1.
+// Positions returns TokensPerPosition, at least 1.
 func (v Vocabularies) Positions() int { return max(v.TokensPerPosition, 1) }
 
-// Text is an example as people read it: source and target in one line each.
+// Text returns an example as text: source and target, one line each.
 func (v Vocabularies) Text(e Example) (source, target string) {
 	if v.Source != nil {
 		source = v.join(v.Source, WithoutEnd(e.Source))
@@ -78,12 +78,12 @@ func (v Vocabularies) Text(e Example) (source, target string) {
 	return source, v.TargetText(e.Target)
 }
 
-// OfPieces are the vocabularies of sources and targets that are cut into the same pieces of words.
+// OfPieces returns the vocabularies of sources and targets that are split into the same subwords.
 func OfPieces(p *subword.Pieces) Vocabularies {
 	return Vocabularies{Tokenizer: vocab.Subwords, Subwords: p, TokenizerDigest: p.Digest(), Source: p.Vocabulary(), Target: p.Vocabulary()}
 }
 
-// Split cuts a line of text into tokens.
+// Split splits a line of text into tokens.
 func (v Vocabularies) Split(line string) ([]string, error) {
 	if v.Subwords != nil {
 		return v.Subwords.Split(line)
@@ -91,7 +91,7 @@ func (v Vocabularies) Split(line string) ([]string, error) {
 	return v.Tokenizer.Split(line)
 }
 
-// TargetText is the text of a target, up to its End.
+// TargetText returns the text of a target up to its End.
 func (v Vocabularies) TargetText(ids []vocab.ID) string { return v.join(v.Target, ids) }
 
 func (v Vocabularies) join(of *vocab.Vocabulary, ids []vocab.ID) string {
@@ -101,10 +101,10 @@ func (v Vocabularies) join(of *vocab.Vocabulary, ids []vocab.ID) string {
 	return v.Tokenizer.Join(of.Decode(ids))
 }
 
-// A Selection says which held-out examples. At most one of Length and Mix is set; with neither, lengths are as in
-// training. A task that is read from files has the lengths it has, and refuses both: [Selection.ValidateOfFile].
+// A Selection specifies held-out examples. At most one of Length and Mix is set; with neither, lengths are as in training. Tasks that are
+// read from files reject both: [Selection.ValidateOfFile].
 type Selection struct {
-	// Validation asks for examples to choose a checkpoint by. They are others than those that measure what was chosen.
+	// Validation selects validation examples, which are disjoint from the test examples.
 	Validation bool `json:"validation,omitempty"`
 
 	Length int `json:"length,omitempty"` // source tokens: exactly this many
@@ -112,14 +112,14 @@ type Selection struct {
 	Count  int `json:"count,omitempty"`  // how many examples; 0 means all the task has, or its own default
 }
 
-// Bounds of what can be drawn at once, far above any measurement.
+// Limits of what can be drawn at once, far above any evaluation.
 const (
 	MostExamples = 1_000_000
 	mostLength   = 1_000_000
 	mostTokens   = 100_000_000 // of all examples together
 )
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (s Selection) Validate() error {
 	switch {
 	case s.Length > mostLength:
@@ -140,7 +140,7 @@ func (s Selection) Validate() error {
 	return nil
 }
 
-// ValidateSize rejects examples to draw that are too many to be held in memory at their length.
+// ValidateSize rejects numbers of examples that would need too much memory at their length.
 func ValidateSize(count, length int) error {
 	switch {
 	case count > MostExamples:
@@ -151,7 +151,7 @@ func ValidateSize(count, length int) error {
 	return nil
 }
 
-// ValidateOfFile is Validate where examples come from files, with the lengths they have.
+// ValidateOfFile is Validate for tasks whose examples, and lengths, come from files.
 func (s Selection) ValidateOfFile() error {
 	if err := s.Validate(); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (s Selection) ValidateOfFile() error {
 	return nil
 }
 
-// TestSeed draws the examples of the test, the same ones for every run of a task, whatever its own seed.
+// TestSeed is the seed of test examples, which are the same for every run of a task, whatever its own seed.
 const TestSeed = 1
 
 // String is "length 40", "lengths 1..40" or "lengths as in training".
@@ -180,7 +180,7 @@ func (s Selection) String() string {
 	return "lengths as in training"
 }
 
-// A Case is examples of one kind that a task finds hard, and what they are.
+// A Case is a named set of examples of one difficult kind.
 type Case struct {
 	Name     string
 	Examples []Example

@@ -10,10 +10,10 @@ import (
 
 const separator = "+" // one token after the digits (tensor2tensor's has an id outside its vocabulary)
 
-// Addition asks for the sum of two numbers, all least significant digit first: 9 9 + 4 1 -> 3 1 1 (99 + 14 = 113).
-// A length is the whole source's: both operands and the separator, so 3 is the shortest. Operand lengths up to M in
-// total are tensor2tensor's, first ~ U{1..M/2} and second ~ U{1..M-first-1}; for a length of exactly N the second
-// fills what the first leaves. The top digit is not 0 unless it is the only one. The zero value is base 10, M = 40.
+// Addition is the sum of two numbers, all written with the least significant digit first: 9 9 + 4 1 -> 3 1 1 (99 + 14 = 113). A length is
+// that of the whole source: both operands and the separator, so 3 is the shortest. As in tensor2tensor, for lengths up to M the first
+// operand has U{1..M/2} digits and the second U{1..M-first-1}; for a length of exactly N the second takes what the first leaves. The top
+// digit is not 0 unless it is the only one. The zero value is base 10, M = 40.
 type Addition struct {
 	sequences
 	Base      int `json:"base"`       // 2..36; 0 means 10
@@ -21,19 +21,19 @@ type Addition struct {
 	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
 }
 
-// String is "addition".
+// String returns "addition".
 func (Addition) String() string { return "addition" }
 
-// Validate names the field that is out of range; Open expects it to have been asked.
+// Validate returns an error that names the first field out of range. It must be called before Open.
 func (a Addition) Validate() error { return validate(a.Base, a.MaxLength, a.Examples, 3) }
 
-// Resolved is the same task with its defaults spelled out.
+// Resolved returns the task with its defaults filled in.
 func (a Addition) Resolved() Addition {
 	a.Base, a.MaxLength = or(a.Base, defaultBase), or(a.MaxLength, defaultMaxLength)
 	return a
 }
 
-// Open makes the task; there is nothing to read.
+// Open makes the task. It reads no files.
 func (a Addition) Open() (task.Task, error) { return a.stream(), nil }
 
 func (a Addition) stream() stream {
@@ -59,7 +59,7 @@ func (a Addition) fill(rng *rand.Rand, s shape) task.Example {
 	return a.answer(number(rng, base, s.first), number(rng, base, s.second))
 }
 
-// answer is the sum of two numbers.
+// answer is the example of the sum of two numbers.
 func (a Addition) answer(x, y []vocab.ID) task.Example {
 	base := or(a.Base, defaultBase)
 	source := slices.Concat(x, []vocab.ID{digit0 + vocab.ID(base)}, y)

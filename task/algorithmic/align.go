@@ -6,7 +6,7 @@ import (
 	"universal-transformer/task"
 )
 
-// Align says that every token comes from the source's token at the same place.
+// Align maps every token to the source token at the same place.
 func (Copy) Align(source []string, places int) []task.Alignment {
 	a := task.Alignment{Name: "its token", Source: make([]int, places)}
 	for i := range a.Source {
@@ -15,8 +15,8 @@ func (Copy) Align(source []string, places int) []task.Alignment {
 	return []task.Alignment{a}
 }
 
-// Align says that every token comes from the source's token at the same place from the end; End from what follows the last token, if
-// anything does.
+// Align maps every token to the source token at the same place from the end, and End to the token after the source's last, if there is
+// one.
 func (Reverse) Align(source []string, places int) []task.Alignment {
 	a := task.Alignment{Name: "its token", Source: make([]int, places)}
 	for i := range a.Source {
@@ -26,7 +26,7 @@ func (Reverse) Align(source []string, places int) []task.Alignment {
 	return []task.Alignment{a}
 }
 
-// Align says that every digit of a sum comes from the digits of both numbers that have its place value, where they have one.
+// Align maps every digit of a sum to the digits of both numbers with the same place value, if there are any.
 func (Addition) Align(source []string, places int) []task.Alignment {
 	plus, end := slices.Index(source, separator), len(source)
 	for end > plus+1 && len(source[end-1]) > 1 { // End
@@ -41,7 +41,7 @@ func (Addition) Align(source []string, places int) []task.Alignment {
 	return []task.Alignment{first, second}
 }
 
-// within is a place if there are so many, and -1 if not.
+// within returns a place if it is below length, and -1 otherwise.
 func within(place, length int) int {
 	if place >= length {
 		return -1

@@ -8,8 +8,8 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Copy asks for the source again: 3 1 4 -> 3 1 4.
-// Lengths are uniform in 1..MaxLength and digits uniform. The zero value is the paper's: base 10, lengths 1..40.
+// Copy repeats the source: 3 1 4 -> 3 1 4. Lengths are uniform in 1..MaxLength and digits uniform. The zero value is the paper's setting:
+// base 10, lengths 1..40.
 type Copy struct {
 	sequences
 	Base      int `json:"base"`       // 2..36; 0 means 10
@@ -17,19 +17,19 @@ type Copy struct {
 	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
 }
 
-// String is "copy".
+// String returns "copy".
 func (Copy) String() string { return "copy" }
 
-// Validate names the field that is out of range; Open expects it to have been asked.
+// Validate returns an error that names the first field out of range. It must be called before Open.
 func (c Copy) Validate() error { return validate(c.Base, c.MaxLength, c.Examples, 1) }
 
-// Resolved is the same task with its defaults spelled out.
+// Resolved returns the task with its defaults filled in.
 func (c Copy) Resolved() Copy {
 	c.Base, c.MaxLength = or(c.Base, defaultBase), or(c.MaxLength, defaultMaxLength)
 	return c
 }
 
-// Open makes the task; there is nothing to read.
+// Open makes the task. It reads no files.
 func (c Copy) Open() (task.Task, error) { return c.stream(), nil }
 
 func (c Copy) stream() stream {

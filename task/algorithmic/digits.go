@@ -1,11 +1,11 @@
-// Package algorithmic is the tasks of section 3.4 of the paper: Copy, Reverse and (integer) Addition on strings of
-// digits, by the protocol of the authors' tensor2tensor (algorithmic.py; problems algorithmic_*_decimal40 and
-// _binary40). Tokens are digits of base 2..36, written 0-9 and a-z; the paper's are base 10, trained on lengths
-// up to 40 and evaluated at up to 400.
+// Package algorithmic contains the tasks of section 3.4 of the paper: Copy, Reverse and (integer) Addition on strings of digits,
+// following the authors' tensor2tensor (algorithmic.py; problems algorithmic_*_decimal40 and _binary40). Tokens are digits of base 2..36,
+// written 0-9 and a-z; the paper uses base 10, trains on lengths up to 40 and evaluates at up to 400.
 //
-// Training examples are drawn online, without end, or from a fixed set of Examples (tensor2tensor has 100,000),
-// which every epoch goes through once in another order. Held-out examples have a random stream of their own, and sources of
-// their own: a hash of the source says whether it is for training, for validation or for the test. Only where there are few
+// Training examples are generated online without end, or come from a fixed set of Examples (tensor2tensor has 100,000), which every epoch
+// visits once in a new order. Held-out examples have their own random stream and their own sources: a hash of the source assigns it to
+// training, validation or testing. Only lengths with very few sources, such as the ten of length 1 in base 10, are shared by all;
+// evaluations report how many of their examples are affected.
 // sources, as the ten of length 1 in base 10, all are for everything; measurements say how many of their examples are such.
 package algorithmic
 
@@ -23,7 +23,7 @@ const (
 	alphabet         = "0123456789abcdefghijklmnopqrstuvwxyz"
 )
 
-// digits is the vocabulary of a base: digit d has id d+2; further tokens follow.
+// digits returns the vocabulary of a base: digit d has id d+2; further tokens follow.
 func digits(base int, more ...string) *vocab.Vocabulary {
 	tokens := make([]string, 0, base+len(more))
 	for d := range base {

@@ -9,9 +9,9 @@ import (
 	"universal-transformer/vocab"
 )
 
-// HardCases is sources of exactly length symbols that random digits hardly ever make, count of each kind: strings of one digit and of
-// short periods, where neighbours cannot be told apart by their digits, and for sums carries through all digits and operands of
-// very different lengths. d is one of this package's tasks; others have none.
+// HardCases returns count sources of each of several kinds, of exactly length symbols, that random digits hardly ever produce: strings of
+// one digit and of short periods, in which neighbours cannot be told apart by their digits, and for addition carries through all digits
+// and operands of very different lengths. d must be a task of this package; others have none.
 func HardCases(d task.Definition, length, count int) []task.Case {
 	switch d := d.(type) {
 	case Copy:
@@ -24,7 +24,7 @@ func HardCases(d task.Definition, length, count int) []task.Case {
 	return nil
 }
 
-// drawn is a case of examples that are drawn one by one.
+// drawn returns a case of examples that are drawn one by one.
 func drawn(name string, length, count int, draw func(rng *rand.Rand) task.Example) task.Case {
 	c := task.Case{Name: fmt.Sprintf("%s, length %d", name, length)}
 	for i := range count {
@@ -33,7 +33,7 @@ func drawn(name string, length, count int, draw func(rng *rand.Rand) task.Exampl
 	return c
 }
 
-// periodic is strings of short periods, and their answers.
+// periodic returns strings of short periods, with their answers.
 func periodic(base, length, count int, answer func(source []vocab.ID) task.Example) (cases []task.Case) {
 	for _, k := range []struct {
 		name   string
@@ -50,8 +50,8 @@ func periodic(base, length, count int, answer func(source []vocab.ID) task.Examp
 	return cases
 }
 
-// hard is sums: of digits that make base-1 at every place with one carry at the start, so that it runs through all of them; of one
-// digit and a long number, either way round; and of two numbers of one repeated digit each.
+// hard returns additions whose digits add up to base-1 at every place with one carry at the start, so that it runs through all of them;
+// of one digit and a long number, in either order; and of two numbers of one repeated digit each.
 func (a Addition) hard(length, count int) []task.Case {
 	base := or(a.Base, defaultBase)
 	half := (length - 1) / 2

@@ -8,8 +8,8 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Reverse asks for the source back to front: 3 1 4 -> 4 1 3.
-// Lengths are uniform in 1..MaxLength and digits uniform. The zero value is the paper's: base 10, lengths 1..40.
+// Reverse reverses the source: 3 1 4 -> 4 1 3. Lengths are uniform in 1..MaxLength and digits uniform. The zero value is the paper's
+// setting: base 10, lengths 1..40.
 type Reverse struct {
 	sequences
 	Base      int `json:"base"`       // 2..36; 0 means 10
@@ -17,19 +17,19 @@ type Reverse struct {
 	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
 }
 
-// String is "reverse".
+// String returns "reverse".
 func (Reverse) String() string { return "reverse" }
 
-// Validate names the field that is out of range; Open expects it to have been asked.
+// Validate returns an error that names the first field out of range. It must be called before Open.
 func (r Reverse) Validate() error { return validate(r.Base, r.MaxLength, r.Examples, 1) }
 
-// Resolved is the same task with its defaults spelled out.
+// Resolved returns the task with its defaults filled in.
 func (r Reverse) Resolved() Reverse {
 	r.Base, r.MaxLength = or(r.Base, defaultBase), or(r.MaxLength, defaultMaxLength)
 	return r
 }
 
-// Open makes the task; there is nothing to read.
+// Open makes the task. It reads no files.
 func (r Reverse) Open() (task.Task, error) { return r.stream(), nil }
 
 func (r Reverse) stream() stream {

@@ -8,23 +8,23 @@ import (
 	"universal-transformer/vocab"
 )
 
-// sequences is what the tasks here have in common as definitions: strings of characters are answered with strings.
+// sequences holds what the definitions of this package have in common: sources and targets are strings of characters.
 type sequences struct{}
 
-// Kind is task.Transduction.
+// Kind returns task.Transduction.
 func (sequences) Kind() task.Kind { return task.Transduction }
 
-// Reader reads strings, and files of pairs with a tab between them.
+// Reader reads strings, and files of tab-separated pairs.
 func (sequences) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Source, FileOf: table.Reader(v)}
 }
 
-// Measure decodes, and counts tokens and sequences. It says how many sources are so short that training contains them too.
+// Measure decodes and compares tokens and sequences. It notes how many sources are so short that training contains them too.
 func (sequences) Measure(v task.Vocabularies) task.Measure {
 	return task.DecodedAccuracy{Accuracy: task.Accuracy{Notes: func(examples []task.Example) []string { return shared(v, examples) }}}
 }
 
-// shared counts the sources that no split keeps apart.
+// shared notes how many sources occur in more than one split.
 func shared(v task.Vocabularies, examples []task.Example) []string {
 	n, plus := 0, 0
 	base := v.Source.Size() - int(digit0)
@@ -42,7 +42,7 @@ func shared(v task.Vocabularies, examples []task.Example) []string {
 	return []string{fmt.Sprintf("%d of %d sources are so short that training contains them too: there are fewer than %d of that length", n, len(examples), enough)}
 }
 
-// vocabularies is the same digits on both sides, so that they can share embeddings.
+// vocabularies returns the same digits for both sides, so that they can share embeddings.
 func vocabularies(base int, more ...string) task.Vocabularies {
 	v := digits(base, more...)
 	return task.Vocabularies{Tokenizer: vocab.Characters, Source: v, Target: v}
@@ -51,7 +51,7 @@ func vocabularies(base int, more ...string) task.Vocabularies {
 // mostLength is far above any experiment.
 const mostLength = 1_000_000
 
-// validate is what the fields of all the tasks here have in common.
+// validate checks the common fields.
 func validate(base, maxLength, examples, shortest int) error {
 	switch {
 	case base != 0 && (base < 2 || base > len(alphabet)):
@@ -66,7 +66,7 @@ func validate(base, maxLength, examples, shortest int) error {
 	return nil
 }
 
-// or is value, or what its zero stands for.
+// or returns value, or its default if it is zero.
 func or(value, zero int) int {
 	if value == 0 {
 		return zero

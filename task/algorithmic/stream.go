@@ -12,7 +12,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A stream is a task made of one way of drawing an example: the training and the held-out streams.
+// A stream is a task defined by a way to draw an example; it provides training and held-out streams.
 type stream struct {
 	name          string
 	base          int
@@ -27,22 +27,22 @@ type stream struct {
 	fill  func(rng *rand.Rand, s shape) task.Example // draws the digits
 }
 
-// shape is the digits of the numbers in a source; copy and reverse have no second one.
+// shape is the number of digits of each number in a source; copy and reverse have only one number.
 type shape struct{ first, second int }
 
-// Name is the task's: "copy".
+// Name returns the task's name, such as "copy".
 func (s stream) Name() string { return s.name }
 
-// Vocabularies is digits, on both sides the same.
+// Vocabularies returns the digits, the same on both sides.
 func (s stream) Vocabularies() task.Vocabularies { return s.ids }
 
-// MaxLengths is of training.
+// MaxLengths returns the longest source and target in training.
 func (s stream) MaxLengths() (source, target int) { return s.longest, s.longestTarget }
 
-// Notes has nothing to say.
+// Notes returns nil.
 func (s stream) Notes() []string { return nil }
 
-// Training is the i-th example of the training stream of seed.
+// Training returns the i-th example of the seed's training stream.
 func (s stream) Training(seedValue uint64, i int64) task.Example {
 	if s.examples > 0 {
 		n := int64(s.examples)
@@ -85,7 +85,7 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 	return examples, nil
 }
 
-// draw is one example of a use: of its shape, digits are drawn until the source is for that use.
+// draw returns one example of a split: it draws a shape, and then digits until the source belongs to that split.
 func (s stream) draw(rng *rand.Rand, length int, exact bool, wanted use) task.Example {
 	of := s.shape(rng, length, exact)
 	e := s.fill(rng, of)
@@ -95,7 +95,7 @@ func (s stream) draw(rng *rand.Rand, length int, exact bool, wanted use) task.Ex
 	return e
 }
 
-// A use is what sources are for.
+// A use is the split a source belongs to.
 type use int
 
 const (
@@ -104,7 +104,7 @@ const (
 	forTest                  // one of twenty
 )
 
-// useOf tells by a hash what a source is for.
+// useOf assigns a source to a split by a hash.
 func useOf(source []vocab.ID) use {
 	data := make([]byte, 0, 4*len(source))
 	for _, id := range source {
@@ -120,10 +120,10 @@ func useOf(source []vocab.ID) use {
 	return forTraining
 }
 
-// enough is how many sources there must be of a shape for uses to have their own.
+// enough is the number of sources of a shape from which on the splits are kept apart.
 const enough = 10_000
 
-// few tells whether sources with so many digits are too few to be kept apart.
+// few reports whether there are too few sources with that many digits to keep the splits apart.
 func few(base, digits int) bool {
 	return float64(digits)*math.Log(float64(base)) < math.Log(enough)-1e-9
 }

@@ -1,16 +1,16 @@
-// Package babi is the twenty bAbI tasks (Weston et al., "Towards AI-Complete Question Answering", 2015), section 3.1 of the paper:
-// a story of short facts, and a question about it that one or more of the facts answer.
+// Package babi contains the twenty bAbI tasks (Weston et al., "Towards AI-Complete Question Answering", 2015), section 3.1 of the paper:
+// a story of short facts, and a question that is answered by one or more of the facts.
 //
 //	Mary moved to the bathroom.
 //	John went to the hallway.
 //	Where is Mary?   bathroom, by the first fact
 //
-// A position of the source is a fact, not a word: Source holds [Task.TokensPerPosition] ids a fact, padding behind the words of a shorter one,
-// the question last. Target is one class, the answer; a list ("n,w") is one answer too. Models that read this set
-// universal.Config.Words to the same number, and sum the words of a position.
+// A position of the source is a fact, not a word: Source holds [Task.TokensPerPosition] ids per fact, with padding after the words of
+// shorter facts, and ends with the question. Target is one class, the answer; a list ("n,w") is also a single answer. Models for this
+// task set universal.Config.TokensPerPosition to the same number, and add up the embeddings of a position's words.
 //
-// Of a long story only the last 70 facts are kept, of task 3 the last 130, as the paper's authors do. Words are lower case; the
-// mark that ends a sentence is a word. What a fact's number is in the file, and which facts answer a question, is in [Question].
+// Of a long story only the last 70 facts are kept, in task 3 the last 130, as in the authors' code. Words are lower-cased; the
+// punctuation mark that ends a sentence is a word. [Question] records the line numbers of the facts, and which facts support the answer.
 package babi
 
 import (
@@ -28,7 +28,7 @@ import (
 // longestStories is the task whose stories are the longest.
 const longestStories = 3
 
-// mostFacts is how many facts of a story are kept, the last ones.
+// mostFacts returns how many facts of a story are kept, counted from its end.
 func mostFacts(task int) int {
 	if task == longestStories {
 		return 130
@@ -45,7 +45,7 @@ type Babi struct {
 	StandIn string `json:"stand_in,omitempty" file:"name"`
 }
 
-// Validate names the field that is missing or out of range.
+// Validate returns an error that names the first missing or invalid field.
 func (c Babi) Validate() error {
 	switch {
 	case c.Path == "":
@@ -69,7 +69,7 @@ func (c Babi) Validate() error {
 
 var standInName = regexp.MustCompile(`^qa(\d{1,2})_`)
 
-// standsFor is the task whose training file is replaced; 0: none.
+// standsFor returns the task whose training file is replaced, or 0.
 func (c Babi) standsFor() int {
 	m := standInName.FindStringSubmatch(filepath.Base(c.StandIn))
 	if m == nil {
@@ -94,7 +94,7 @@ func (c Babi) tasks() []int {
 	return all
 }
 
-// Kind is task.Classification.
+// Kind returns task.Classification.
 func (Babi) Kind() task.Kind { return task.Classification }
 
 // Open reads the questions.
@@ -106,16 +106,16 @@ func (c Babi) Open() (task.Task, error) {
 	return t, nil
 }
 
-// Measure is the share of right answers.
+// Measure returns the accuracy of answers.
 func (Babi) Measure(v task.Vocabularies) task.Measure {
 	unknown, _ := v.Target.Unknown()
 	return task.ClassAccuracy{Unknown: unknown}
 }
 
-// Reader reads stories that end in a question, of which as many facts are kept as of those that were trained on.
+// Reader reads stories that end in a question. It keeps as many facts as in training.
 func (c Babi) Reader(v task.Vocabularies) task.Reader { return reader{coding: Coding(v), task: c.Task} }
 
-// String is "bAbI en-10k task 2" or "bAbI en joint", and what stands in for what.
+// String returns "bAbI en-10k task 2" or "bAbI en joint", and names a stand-in file if there is one.
 func (c Babi) String() string {
 	what := "joint"
 	if c.Task != 0 {

@@ -2,7 +2,7 @@ package babi
 
 import "fmt"
 
-// A Finding is what Check says of one file.
+// A Finding is the result of Check for one file.
 type Finding struct {
 	Set, Part string
 	Task      int
@@ -22,10 +22,10 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s has %d questions", name, f.Questions)
 }
 
-// Bad tells that the file is not as it should be.
+// Bad reports whether the file is missing, damaged or incomplete.
 func (f Finding) Bad() bool { return f.Err != nil || f.Questions < f.Expected }
 
-// parts says what files a set has, and how many questions each has at least.
+// parts lists the files of a set, with the smallest number of questions of each.
 func parts(set string) map[string]int {
 	switch set {
 	case "en":
@@ -38,7 +38,7 @@ func parts(set string) map[string]int {
 	return map[string]int{"train": 8990, "valid": 990, "test": 1000}
 }
 
-// Check reads every file that the distribution should have.
+// Check reads every file that the distribution should contain.
 func (d *Distribution) Check() (found []Finding) {
 	for _, set := range Sets {
 		for task := 1; task <= Tasks; task++ {

@@ -7,10 +7,10 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Coding is how questions become ids, and answers words again: a sentence is TokensPerPosition ids.
+// Coding converts questions to ids and classes back to words. A sentence has TokensPerPosition ids.
 type Coding task.Vocabularies
 
-// Example makes ids of a question: every fact and then the question, Words ids each. Words beyond that are cut off.
+// Example encodes a question: every fact and then the question itself, TokensPerPosition ids each. Further words are cut off.
 func (c Coding) Example(q Question) task.Example {
 	e := task.Example{Source: make([]vocab.ID, (len(q.Facts)+1)*c.TokensPerPosition)}
 	for i, fact := range q.Facts {
@@ -22,7 +22,7 @@ func (c Coding) Example(q Question) task.Example {
 	return e
 }
 
-// place puts the ids of a sentence at the front of row.
+// place writes the ids of a sentence to the beginning of row.
 func (c Coding) place(row []vocab.ID, sentence string) {
 	at := 0
 	for word := range strings.SplitSeq(sentence, " ") {
@@ -38,7 +38,7 @@ func (c Coding) place(row []vocab.ID, sentence string) {
 	}
 }
 
-// Examples makes ids of questions.
+// Examples encodes questions.
 func (c Coding) Examples(questions []Question) []task.Example {
 	examples := make([]task.Example, len(questions))
 	for i, q := range questions {
@@ -47,8 +47,7 @@ func (c Coding) Examples(questions []Question) []task.Example {
 	return examples
 }
 
-// Unknown lists the words of a question that the vocabulary does not have, and says whether a sentence is longer than any that was
-// trained on.
+// Unknown lists the words of a question that are not in the vocabulary, and reports whether a sentence is longer than any in training.
 func (c Coding) Unknown(q Question) (words []string, long bool) {
 	for _, sentence := range append(q.Facts[:len(q.Facts):len(q.Facts)], q.Text) {
 		split := strings.Fields(sentence)

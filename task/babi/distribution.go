@@ -18,14 +18,14 @@ import (
 	"universal-transformer/internal/textfile"
 )
 
-// Sets are the parts of the distribution that are read: English, with 1,000 or 10,000 questions to train on, undivided or already
-// divided into training and validation.
+// Sets are the parts of the distribution that are used: English, with 1,000 or 10,000 training questions, with or without a given
+// validation split.
 var Sets = []string{"en", "en-10k", "en-valid", "en-valid-10k"}
 
-// Tasks is how many tasks there are.
+// Tasks is the number of tasks.
 const Tasks = 20
 
-// No file of the distribution comes near these; what does is no bAbI, or was made to fill the memory.
+// Limits far above any file of the distribution; larger files are not bAbI, or were made to exhaust memory.
 const (
 	largestFile    = 64 << 20
 	largestArchive = 1 << 30 // unpacked, and of the files that are kept
@@ -34,7 +34,7 @@ const (
 // ErrNone means that a folder, or an archive that is whole, has no file of the distribution, or is not there.
 var ErrNone = errors.New("no files of bAbI (such as en-10k/qa1_single-supporting-fact_train.txt) are in it")
 
-// file is what a file of the distribution holds, as its place and name say.
+// file identifies a file of the distribution by its folder and name.
 type file struct {
 	set  string // of Sets
 	task int    // 1 to Tasks
@@ -43,23 +43,23 @@ type file struct {
 
 func (f file) String() string { return fmt.Sprintf("%s/qa%d_%s.txt", f.set, f.task, f.part) }
 
-// A Distribution is the official files, a folder or an archive. It does not change, so it may be shared.
+// A Distribution is the official files, in a folder or an archive. It is immutable and may be shared.
 type Distribution struct {
 	path  string
 	found map[file]content
 }
 
-// content is where a file stands, or, in an archive, what it holds.
+// content is the path of a file or, in an archive, its content.
 type content struct {
 	name string
 	data []byte // nil: read the file
 }
 
-// Archive is the name under which the distribution is published. Folders may hold it, or the same with .tar.xz.
+// Archive is the published file name of the distribution. Folders may contain it, or the same with .tar.xz.
 const Archive = "tasks_1-20_v1-2.tar.gz"
 
-// Open finds the files of a folder (tasks_1-20_v1-2, or one above it, or one that holds the Archive) or of an archive (.tar.gz, .tgz,
-// .tar.xz, .tar) of the official distribution. Nothing is unpacked to the disk. Files that are missing are missed when they are asked for.
+// Open finds the files of the official distribution in a folder (tasks_1-20_v1-2, its parent, or one that contains the Archive) or in an
+// archive (.tar.gz, .tgz, .tar.xz, .tar). Nothing is unpacked to disk. Missing files are reported when they are needed.
 func Open(path string) (*Distribution, error) {
 	d, err := open(path)
 	if err != nil || len(d.found) > 0 {
@@ -95,7 +95,7 @@ func open(path string) (*Distribution, error) {
 
 var fileName = regexp.MustCompile(`(?:^|/)(en|en-10k|en-valid|en-valid-10k)/qa(\d{1,2})_(?:[a-z0-9-]+_)?(train|valid|test)\.txt$`)
 
-// identify tells what a file is by its path; ok is false if it is none of ours.
+// identify identifies a file by its path; ok is false if it is not part of the distribution.
 func identify(path string) (f file, ok bool) {
 	m := fileName.FindStringSubmatch(path)
 	if m == nil {
@@ -113,7 +113,7 @@ func (d *Distribution) add(f file, c content) error {
 	return nil
 }
 
-// deepest is how far below the folder files are looked for: parent/tasks_1-20_v1-2/en/file.
+// deepest is how deep folders are searched: parent/tasks_1-20_v1-2/en/file.
 const deepest = 4
 
 func (d *Distribution) readFolder() error {
@@ -158,8 +158,8 @@ func (d *Distribution) readArchive() error {
 	return d.readTar(&io.LimitedReader{R: unpacked, N: largestArchive}, largestFile, largestArchive)
 }
 
-// readTar keeps the files of ours in memory. Paths only tell which file is which, so none can lead anywhere. What a header says of
-// sizes is not believed: holes of sparse files are few bytes in an archive and many in memory.
+// readTar reads the distribution's files into memory. Paths are only used to identify files, so none can lead anywhere. Sizes in headers
+// are not trusted: holes of sparse files are few bytes in an archive and many in memory.
 func (d *Distribution) readTar(r *io.LimitedReader, mostOfFile, most int64) error {
 	for entries := tar.NewReader(r); ; {
 		header, err := entries.Next()
@@ -197,16 +197,16 @@ func (d *Distribution) damaged(r *io.LimitedReader, err error) error {
 	return fmt.Errorf("damaged or cut short: %w: get it again", err)
 }
 
-// Path is where the distribution is.
+// Path returns the path of the distribution.
 func (d *Distribution) Path() string { return d.path }
 
-// Has tells whether a file is there.
+// Has reports whether a file is present.
 func (d *Distribution) Has(set string, task int, part string) bool {
 	_, ok := d.found[file{set, task, part}]
 	return ok
 }
 
-// Questions reads one file. One that is missing, and the first line that is wrong, is an error that names it.
+// Questions reads one file. The error names a missing file, or the file and its first invalid line.
 func (d *Distribution) Questions(set string, task int, part string) ([]Question, error) {
 	f := file{set, task, part}
 	c, ok := d.found[f]
@@ -232,7 +232,7 @@ func parseFile(name string) ([]Question, error) {
 	return Parse(name, r)
 }
 
-// number writes the task into its questions.
+// number sets the task of its questions.
 func number(task int) func([]Question, error) ([]Question, error) {
 	return func(questions []Question, err error) ([]Question, error) {
 		for i := range questions {

@@ -14,7 +14,7 @@ import (
 	"universal-transformer/internal/textfile"
 )
 
-// A Question is one of those that a story asks, with everything that was told before it.
+// A Question is one question of a story, with all facts before it.
 type Question struct {
 	Task     int      // 1 to 20
 	Story    int      // in its file, from 0
@@ -25,10 +25,10 @@ type Question struct {
 	Supports []int    // the facts that answer it, numbers into Facts, in the order of the file
 }
 
-// longestLine is far above any line of the distribution; what is longer is not bAbI.
+// longestLine is far above any line of the distribution; longer lines are not bAbI.
 const longestLine = 1 << 12
 
-// Parse reads one file of the distribution. The first line that is not as the format says ends it with an error, "name:line: ...".
+// Parse reads one file of the distribution. It stops at the first invalid line with an error, "name:line: ...".
 func Parse(name string, r io.Reader) ([]Question, error) {
 	p := parser{}
 	lines := bufio.NewScanner(textfile.NewReader(r, largestFile))
@@ -50,7 +50,7 @@ func Parse(name string, r io.Reader) ([]Question, error) {
 	return p.questions, nil
 }
 
-// parser is a file, read up to some line.
+// parser is the state of reading a file.
 type parser struct {
 	line      int // of the file
 	number    int // the line's own, within its story
@@ -60,7 +60,7 @@ type parser struct {
 	questions []Question
 }
 
-// read takes one line: "NUMBER TEXT", and for a question a tab, the answer, a tab, and the numbers of the facts it needs.
+// read parses one line: "NUMBER TEXT", and for a question a tab, the answer, a tab, and the numbers of the supporting facts.
 func (p *parser) read(line string) error {
 	if at := strings.IndexFunc(line, func(r rune) bool { return r == utf8.RuneError || r != '\t' && unicode.IsControl(r) }); at >= 0 {
 		return fmt.Errorf("byte %d is no text", at+1)
@@ -92,7 +92,7 @@ func (p *parser) read(line string) error {
 	return fmt.Errorf("%d tabs: a fact has none, a question two (QUESTION tab ANSWER tab NUMBERS)", len(columns)-1)
 }
 
-// count follows the numbers of the lines; 1 begins a story.
+// count checks the numbering of lines; 1 begins a story.
 func (p *parser) count(number int) error {
 	switch {
 	case number == 1:
@@ -135,8 +135,8 @@ func (p *parser) ask(sentence, answer, supports string) error {
 	return nil
 }
 
-// Sentence is a sentence as models read it: lower case, words and marks with single spaces between them, "mary is here ." Where
-// the text ends in no mark, mark is put there, unless that is empty. Text without a word is an error.
+// Sentence normalizes a sentence: lower case, words and punctuation marks separated by single spaces, "mary is here ." If the text does
+// not end in a mark, mark is appended unless it is empty. Text without a word is an error.
 func Sentence(text, mark string) (string, error) {
 	var words []string
 	word := -1 // where the word began that is being read
@@ -167,7 +167,7 @@ func isWord(s string) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// clip shortens what an error quotes.
+// clip shortens a quotation in an error.
 func clip(text string) string {
 	const most = 60
 	if len(text) <= most {

@@ -1,6 +1,6 @@
 package babi
 
-// Printed is a story that the paper prints in appendix D, with what it drew of it.
+// Printed is a story printed in appendix D of the paper, and the figure that shows it.
 type Printed struct {
 	Figure int // of the paper
 	Task   int // whose form it has
@@ -8,8 +8,7 @@ type Printed struct {
 	Answer string
 }
 
-// Stories is the paper's four stories, in the order of their figures. Figure 3, ponder times, is of a story of task 3 that is not
-// printed.
+// Stories are the paper's four stories, in the order of their figures. The story of figure 3 (ponder times), of task 3, is not printed.
 var Stories = []Printed{
 	{5, 1, `John travelled to the hallway. Mary journeyed to the bathroom. Daniel went back to the bathroom. John moved to the bedroom.
 Where is Mary?`, "bathroom"},

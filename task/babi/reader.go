@@ -15,7 +15,7 @@ type reader struct {
 	task   int // 0: all
 }
 
-// Read reads a story and its question as [Story] does. Of a long story it keeps the facts that training would have kept.
+// Read reads a story and its question as [Story] does, and keeps only the facts that would be kept in training.
 func (r reader) Read(text string) (in task.Input, err error) {
 	q, err := Story(text)
 	if err != nil {
@@ -33,12 +33,12 @@ func (r reader) Read(text string) (in task.Input, err error) {
 	return task.Input{Source: r.coding.Example(q).Source, Labels: append(slices.Clone(q.Facts), q.Text), Unknown: unknown}, nil
 }
 
-// Target is the class of an answer.
+// Target returns the class of an answer.
 func (r reader) Target(answer string) ([]vocab.ID, error) {
 	return r.coding.Target.Encode([]string{strings.TrimSpace(answer)})
 }
 
-// File reads a file of the distribution, or one of the same format.
+// File reads a file of the distribution, or another one in the same format.
 func (r reader) File(path string) ([]task.Example, []string, error) {
 	questions, err := parseFile(path)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Story reads a story and its question as a person types them: sentences that end in a mark or with their line, the question
-// last. Numbers in front of lines, and what follows a tab, as in the files of bAbI, are passed over.
+// Story reads a story and its question in free form: sentences that end with a mark or at the end of their line, the question last.
+// Numbers at the start of lines, and text after a tab, as in the bAbI files, are ignored.
 func Story(text string) (Question, error) {
 	var sentences []string
 	for line := range strings.Lines(text) {
@@ -44,7 +44,7 @@ func Story(text string) (Question, error) {
 	return q, nil
 }
 
-// split cuts a line after every mark that ends a sentence.
+// split splits a line after every mark that ends a sentence.
 func split(line string) (sentences []string) {
 	for _, part := range strings.SplitAfter(strings.NewReplacer(".", ".\n", "?", "?\n", "!", "!\n").Replace(line), "\n") {
 		if part = strings.TrimSpace(part); part != "" {

@@ -10,7 +10,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A Task is the questions of one task, or of all. It does not change, so it may be shared.
+// A Task holds the questions of one task, or of all. It is immutable and may be shared.
 type Task struct {
 	config                     Babi
 	coding                     Coding
@@ -20,7 +20,7 @@ type Task struct {
 
 var _ task.Task = (*Task)(nil)
 
-// Task reads the questions of one configuration, whose Path is not looked at.
+// Task reads the questions of one configuration, ignoring its Path.
 func (d *Distribution) Task(c Babi) (*Task, error) {
 	c.Path = d.path
 	if err := c.Validate(); err != nil {
@@ -35,8 +35,7 @@ func (d *Distribution) Task(c Babi) (*Task, error) {
 	return t, t.encode()
 }
 
-// Missing is an error that names the first file that a configuration needs and that is not there, nil if there is none. Nothing is
-// read.
+// Missing returns an error that names the first file needed by a configuration that is not there, or nil. It reads no files.
 func (d *Distribution) Missing(c Babi) error {
 	for _, n := range c.tasks() {
 		for _, part := range []string{"train", "valid", "test"} {
@@ -63,8 +62,8 @@ func OpenTask(c Babi) (*Task, error) {
 	return d.Task(c)
 }
 
-// read adds the questions of task n. Where the distribution does not divide them, a tenth of the stories, the same in every run,
-// is for validation: stories, not questions, so that no half-told story is on both sides.
+// read adds the questions of task n. If the distribution has no validation split, a tenth of the stories, the same in every run, is used
+// for validation: whole stories, so that no story is on both sides.
 func (t *Task) read(d *Distribution, n int) error {
 	training, err := t.trainingFile(d, n)
 	if err != nil {
@@ -117,7 +116,7 @@ func divide(questions []Question, n int) (training, validation []Question, err e
 	return training, validation, nil
 }
 
-// encode makes the vocabularies, of what may be trained on, and finds the longest sentence, the test's included: it is a shape.
+// encode builds the vocabularies from the training data, and finds the longest sentence, also of the test, which determines the shape.
 func (t *Task) encode() error {
 	sentences, answers := map[string]bool{}, map[string]bool{}
 	for _, q := range slices.Concat(t.training, t.validation) {
@@ -153,7 +152,7 @@ func (t *Task) encode() error {
 	return nil
 }
 
-// recent drops the facts that are too long ago, and moves Supports with them. A supporting fact that is dropped is left out.
+// recent drops the oldest facts, and adjusts Supports. Dropped supporting facts are left out.
 func recent(q Question) Question {
 	drop := len(q.Facts) - mostFacts(q.Task)
 	if drop <= 0 {
@@ -170,28 +169,28 @@ func recent(q Question) Question {
 	return q
 }
 
-// Name says which questions.
+// Name identifies the configuration.
 func (t *Task) Name() string { return t.config.String() }
 
-// Vocabularies are the words and the answers of what may be trained on, lists of answers as a whole, and <unknown>: a test answer
-// that was never trained on is that, and can only be wrong.
+// Vocabularies returns the words and the answers of the training data (lists of answers as one entry), and <unknown>: a test answer that
+// does not occur in training is <unknown>, and always counts as wrong.
 func (t *Task) Vocabularies() task.Vocabularies { return task.Vocabularies(t.coding) }
 
-// Notes has nothing to say.
+// Notes returns nil.
 func (t *Task) Notes() []string { return nil }
 
-// Coding is how questions become ids.
+// Coding returns the conversion of questions to ids.
 func (t *Task) Coding() Coding { return t.coding }
 
-// Training goes through the questions to train on again and again, every time in another order.
+// Training iterates over the training questions, in a new order in each epoch.
 func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	n := int64(len(t.training))
 	order := seed.NewPermutation(seedValue, "babi/epoch", i/n, len(t.training))
 	return t.coding.Example(recent(t.training[order.At(int(i%n))]))
 }
 
-// HeldOut is the test, or the validation part of the training file, in the order of the files; with a Count below its size, that
-// many of it, picked by the seed.
+// HeldOut returns the test or the validation questions in the order of the files; with a Count below their number, that many, selected by
+// the seed.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
 	if err := s.ValidateOfFile(); err != nil {
 		return nil, err
@@ -212,10 +211,10 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 	return picked, nil
 }
 
-// Validation is the questions that choose a checkpoint, with the facts that models see.
+// Validation returns the validation questions, with the facts that models see.
 func (t *Task) Validation() []Question { return each(t.validation) }
 
-// Test is the questions of the test, with the facts that models see: those of task 1 first.
+// Test returns the test questions, with the facts that models see, in the order of tasks.
 func (t *Task) Test() []Question { return each(t.test) }
 
 func each(questions []Question) []Question {
@@ -226,8 +225,8 @@ func each(questions []Question) []Question {
 	return kept
 }
 
-// TrainedOn is how many questions there are to train on.
+// TrainedOn returns the number of training questions.
 func (t *Task) TrainedOn() int { return len(t.training) }
 
-// MaxLengths is the ids of the longest source, and 1: a class.
+// MaxLengths returns the number of ids of the longest source, and 1, for a class.
 func (t *Task) MaxLengths() (source, target int) { return t.most * t.coding.TokensPerPosition, 1 }

@@ -9,9 +9,9 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Reader gives the function that reads files of pairs, source TAB target, for models with given vocabularies. Its notes say which
-// lines are no pairs, and how many tokens the vocabularies do not have; where they have no token for unknown ones, that is an
-// error which names the line.
+// Reader returns a function that reads files of pairs, source TAB target, for models with the given vocabularies. Its notes list
+// malformed lines and the number of unknown tokens; if the vocabularies have no unknown token, an unknown token is an error that names
+// the line.
 func Reader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
 		report := &Report{}
@@ -35,7 +35,7 @@ func Reader(v task.Vocabularies) func(path string) ([]task.Example, []string, er
 	}
 }
 
-// encode makes ids of a pair, and notes unknown tokens.
+// encode encodes a pair, and records unknown tokens.
 func encode(v task.Vocabularies, p pair, source, target *UnknownTokens) (e task.Example, err error) {
 	if e.Source, err = ids(v.Source, p.source, source); err != nil {
 		return e, fmt.Errorf("source: %w", err)

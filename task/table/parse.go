@@ -16,10 +16,10 @@ import (
 	"universal-transformer/vocab"
 )
 
-// lineLimit is the most bytes a line may have; longer ones are skipped without being held in memory.
+// lineLimit is the largest length of a line in bytes; longer ones are skipped without reading them into memory.
 const lineLimit = 1 << 20
 
-// largestFile is more than a laptop can train on; what is larger was not meant.
+// largestFile is more than a laptop can train on; larger files are probably a mistake.
 const largestFile = 4 << 30
 
 // A pair is one usable line.
@@ -29,11 +29,10 @@ type pair struct {
 	source, target []string // a whole side is one token where it is still to be cut into sub-words
 }
 
-// held says on which side of the split the pair is.
+// held reports on which side of the split the pair is.
 func (p pair) held(share float64) bool { return float64(p.hash)/(1<<64) < share }
 
-// readFile reads all pairs of a file. That it is empty, and that none or fewer than half of its lines can be
-// used, are errors.
+// readFile reads all pairs of a file. It returns an error if the file is empty, or if none or fewer than half of its lines are usable.
 func readFile(c Table, path string, report *Report) ([]pair, error) {
 	f, err := textfile.Open(path)
 	if err != nil {
@@ -51,8 +50,7 @@ func readFile(c Table, path string, report *Report) ([]pair, error) {
 	return pairs, part.check()
 }
 
-// parse reads lines to the end of r, as the resolved table c says. Malformed ones go to the report; an error is
-// the reader's own.
+// parse reads lines to the end of r, according to the resolved table c. Malformed lines go to the report; the error is the reader's.
 func parse(r io.Reader, c Table, report *FileReport) ([]pair, error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	var pairs []pair
@@ -80,7 +78,7 @@ func parse(r io.Reader, c Table, report *FileReport) ([]pair, error) {
 	}
 }
 
-// readLine reads one line without its end, which is LF, CRLF or the end of the file. After the last one it is io.EOF.
+// readLine reads one line without its line ending (LF, CRLF or the end of the file). It returns io.EOF after the last one.
 func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
 	for some := false; ; some = true {
 		part, err := r.ReadSlice('\n')
@@ -100,7 +98,7 @@ func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
 	}
 }
 
-// parseLine takes one line apart; the error is the reason why it is no pair.
+// parseLine parses one line; the error says why it is malformed.
 func parseLine(line string, c Table) (pair, error) {
 	if line == "" {
 		return pair{}, errors.New("the line is empty")
@@ -146,7 +144,7 @@ func tokens(side, text string, c Table) ([]string, error) {
 	return split, nil
 }
 
-// split cuts one side of a line. What is to be cut into sub-words, once they are known, stays whole.
+// split splits one side of a line. Text for subwords, which are not known yet, is kept whole.
 func (c Table) split(text string) ([]string, error) {
 	switch {
 	case c.Tokenizer != vocab.Subwords:

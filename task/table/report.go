@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// mostListed is how many malformed lines, and how many unknown tokens, a report lists; it counts all.
+// mostListed is the number of malformed lines, and of unknown tokens, that a report lists; it counts all.
 const mostListed = 10
 
-// A Report says what Open found.
+// A Report describes what Open found.
 type Report struct {
 	Files      []FileReport  `json:"files"`      // the file, then the held-out one if there is one
 	Training   int           `json:"training"`   // examples
@@ -21,7 +21,7 @@ type Report struct {
 	Target     UnknownTokens `json:"unknown_target"`
 }
 
-// A FileReport is about one file.
+// A FileReport describes one file.
 type FileReport struct {
 	Path      string      `json:"path"`
 	Digest    string      `json:"sha256"` // of the whole file, in hexadecimal
@@ -31,7 +31,7 @@ type FileReport struct {
 	Malformed []Malformed `json:"malformed"` // the first ten of those skipped
 }
 
-// Malformed is a line that is no pair.
+// Malformed is a malformed line.
 type Malformed struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"` // counted from 1
@@ -40,7 +40,7 @@ type Malformed struct {
 
 func (m Malformed) String() string { return fmt.Sprintf("%s:%d: %s", m.File, m.Line, m.Reason) }
 
-// UnknownTokens are tokens of held-out examples that the vocabulary does not have.
+// UnknownTokens counts the tokens of held-out examples that are not in the vocabulary.
 type UnknownTokens struct {
 	Count  int      `json:"count"`  // occurrences
 	Tokens []string `json:"tokens"` // the first ten different ones
@@ -53,7 +53,7 @@ func (u *UnknownTokens) add(token string) {
 	}
 }
 
-// malformed counts the line just read as skipped.
+// malformed counts the latest line as skipped.
 func (f *FileReport) malformed(reason string) { f.skipped(f.Lines, reason) }
 
 func (f *FileReport) skipped(line int, reason string) {
@@ -63,7 +63,7 @@ func (f *FileReport) skipped(line int, reason string) {
 	}
 }
 
-// check is an error if the file is empty, or if none or fewer than half of its lines can be used.
+// check returns an error if the file is empty, or if none or fewer than half of its lines are usable.
 func (f *FileReport) check() error {
 	switch {
 	case f.Lines == 0:
@@ -76,7 +76,7 @@ func (f *FileReport) check() error {
 	return nil
 }
 
-// String is the report for people, a few lines without a newline at the end.
+// String formats the report as a few lines, without a newline at the end.
 func (r *Report) String() string {
 	var lines []string
 	for _, f := range r.Files {
@@ -94,7 +94,7 @@ func (r *Report) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// String counts the lines of the file, and names the first malformed ones.
+// String gives the number of lines of the file, and lists the first malformed ones.
 func (f FileReport) String() string {
 	lines := []string{fmt.Sprintf("%s: %d lines, %d usable, %d malformed", f.Path, f.Lines, f.Usable, f.Skipped)}
 	for _, m := range f.Malformed {

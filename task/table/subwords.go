@@ -6,7 +6,7 @@ import (
 	"universal-transformer/subword"
 )
 
-// cut cuts all pairs into sub-words, found in the training part or read from a file. Pairs that are too long count as malformed.
+// cut splits all pairs into subwords, learned from the training part or read from a file. Pairs that are too long count as malformed.
 func (t *Task) cut(p *parts, report *Report) (err error) {
 	t.subwords, err = t.config.Pieces(func(yield func(string) bool) {
 		for _, pair := range p.training {
@@ -35,7 +35,7 @@ func (t *Task) cut(p *parts, report *Report) (err error) {
 	return p.check(t.config)
 }
 
-// cutInto cuts pairs, and leaves out those with a side of more than longest pieces.
+// cutInto splits pairs, and leaves out those with more than longest subwords on a side.
 func cutInto(pieces *subword.Pieces, pairs []pair, longest int, report *FileReport) (kept []pair, err error) {
 	for _, p := range pairs {
 		whole := p

@@ -1,11 +1,11 @@
-// Package table is a task made of a user's own file: one pair a line, source TAB target, in UTF-8.
+// Package table is a task defined by a user's own file: one pair per line, source TAB target, in UTF-8.
 //
 //	three plus four	seven
 //	two plus two	four
 //
-// Part of the lines is held out, by a hash of the source: the same lines in every run, whatever else is in the
-// file, and no source on both sides. The vocabularies are built from what remains. Lines that are no pair are
-// reported with file and line, and skipped.
+// A part of the lines is held out, by a hash of the source: the same lines in every run, independently of the other lines of the file,
+// and no source occurs on both sides. The vocabularies are built from the rest. Malformed lines are reported with file and line number,
+// and skipped.
 package table
 
 import (
@@ -23,7 +23,7 @@ const (
 	defaultMaxLength = 1000
 )
 
-// Table says what file to read and how. Only Path is needed.
+// Table specifies the file and how to read it. Only Path is required.
 type Table struct {
 	Path      string          `json:"path" file:"any"` // the file
 	Tokenizer vocab.Tokenizer `json:"tokenizer"`       // "characters" (the default), "whitespace" or "subwords"
@@ -35,7 +35,7 @@ type Table struct {
 	SharedVocabulary bool    `json:"shared_vocabulary"`        // one vocabulary for sources and targets, as subwords always have
 }
 
-// Validate names the field that is missing or out of range.
+// Validate returns an error that names the first missing or invalid field.
 func (c Table) Validate() error {
 	switch {
 	case c.Path == "":
@@ -54,7 +54,7 @@ func (c Table) Validate() error {
 	return c.Check(c.Tokenizer)
 }
 
-// Resolved is the same table with its defaults spelled out.
+// Resolved returns the table with its defaults filled in.
 func (c Table) Resolved() Table {
 	if c.HeldOut == 0 && c.HeldOutPath == "" {
 		c.HeldOut = defaultHeldOut
@@ -66,10 +66,10 @@ func (c Table) Resolved() Table {
 	return c
 }
 
-// Kind is task.Transduction.
+// Kind returns task.Transduction.
 func (Table) Kind() task.Kind { return task.Transduction }
 
-// String is the file's path.
+// String returns the file's path.
 func (c Table) String() string { return c.Path }
 
 // Reader reads lines, and files of pairs.
@@ -77,13 +77,13 @@ func (Table) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Source, FileOf: Reader(v)}
 }
 
-// Measure decodes, and counts tokens and sequences. A reference with a token that the vocabulary does not have cannot be met.
+// Measure decodes and compares tokens and sequences. A reference with a token outside the vocabulary never counts as correct.
 func (Table) Measure(v task.Vocabularies) task.Measure {
 	unknown, _ := v.Target.Unknown()
 	return task.DecodedAccuracy{Accuracy: task.Accuracy{Unknown: unknown}}
 }
 
-// Open reads the files and makes the task. What is in them is the task's Notes.
+// Open reads the files and makes the task. The task's Notes describe what the files contain.
 func (c Table) Open() (task.Task, error) {
 	t, report, err := Open(c)
 	if err != nil {
@@ -93,8 +93,8 @@ func (c Table) Open() (task.Task, error) {
 	return t, nil
 }
 
-// Open reads the files and makes the task, and the report of what is in them. The report is there also when the error
-// says that too few lines can be used.
+// Open reads the files and returns the task, and a report of what the files contain. The report is also returned with the error that too
+// few lines are usable.
 func Open(c Table) (*Task, *Report, error) {
 	report := &Report{}
 	if err := c.Validate(); err != nil {
@@ -114,10 +114,10 @@ func Open(c Table) (*Task, *Report, error) {
 	return t, report, t.build(parts, report)
 }
 
-// parts is what the lines are used for.
+// parts holds the lines of each split.
 type parts struct{ training, validation, evaluation []pair }
 
-// check is an error if a part has nothing in it.
+// check returns an error if a part is empty.
 func (p parts) check(c Table) error {
 	if len(p.training) == 0 || len(p.evaluation) == 0 || c.HeldOutPath == "" && len(p.validation) == 0 {
 		usable := len(p.training) + len(p.validation)
@@ -130,7 +130,7 @@ func (p parts) check(c Table) error {
 	return nil
 }
 
-// read divides the pairs: by the hash of the source, unless the evaluation has a file of its own.
+// read splits the pairs by the hash of the source, unless held-out pairs have their own file.
 func (c Table) read(report *Report) (p parts, err error) {
 	pairs, err := readFile(c, c.Path, report)
 	if err != nil {

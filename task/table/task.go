@@ -10,7 +10,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A Task is the examples of a table; Open makes it. It does not change, so it may be shared.
+// A Task holds the examples of a table; Open makes it. It is immutable and may be shared.
 type Task struct {
 	config               Table
 	subwords             *subword.Pieces
@@ -23,7 +23,7 @@ type Task struct {
 
 var _ task.Task = (*Task)(nil)
 
-// build makes examples of pairs.
+// build encodes the pairs.
 func (t *Task) build(p parts, report *Report) error {
 	if err := t.buildVocabularies(p.training); err != nil {
 		return fmt.Errorf("%s: %w", t.config.Path, err)
@@ -49,7 +49,7 @@ func (t *Task) build(p parts, report *Report) error {
 	return nil
 }
 
-// ambiguous counts the pairs whose source occurs with more than one target. Equal sources are in one part of the split.
+// ambiguous counts the pairs whose source occurs with more than one target. Equal sources are in the same part.
 func ambiguous(pairs []pair) (n int) {
 	count, first, differ := map[uint64]int{}, map[uint64][]string{}, map[uint64]bool{}
 	for _, p := range pairs {
@@ -66,7 +66,7 @@ func ambiguous(pairs []pair) (n int) {
 	return n
 }
 
-// buildVocabularies sees the training part only.
+// buildVocabularies uses the training part only.
 func (t *Task) buildVocabularies(training []pair) (err error) {
 	if t.subwords != nil {
 		t.source, t.target = t.subwords.Vocabulary(), t.subwords.Vocabulary()
@@ -105,7 +105,7 @@ func (t *Task) buildVocabularies(training []pair) (err error) {
 	return err
 }
 
-// encode makes ids of a pair, and notes unknown tokens where there is something to note them in.
+// encode encodes a pair, and records unknown tokens unless source and target are nil.
 func (t *Task) encode(p pair, source, target *UnknownTokens) task.Example {
 	e, err := encode(t.Vocabularies(), p, source, target)
 	if err != nil {
@@ -125,10 +125,10 @@ func note(v *vocab.Vocabulary, tokens []string, unknown *UnknownTokens) {
 	}
 }
 
-// Name is "table".
+// Name returns "table".
 func (t *Task) Name() string { return "table" }
 
-// Vocabularies are of the training sources and targets, the frequent tokens first, and <unknown>; or sub-words.
+// Vocabularies returns the training tokens of sources and targets, frequent ones first, and <unknown>; or the subwords.
 func (t *Task) Vocabularies() task.Vocabularies {
 	if t.subwords != nil {
 		return task.OfPieces(t.subwords)
@@ -136,18 +136,18 @@ func (t *Task) Vocabularies() task.Vocabularies {
 	return task.Vocabularies{Tokenizer: t.config.Tokenizer, Source: t.source, Target: t.target}
 }
 
-// Notes is the report of what is in the files.
+// Notes returns the report of what the files contain.
 func (t *Task) Notes() []string { return t.notes }
 
-// Training goes through the training part again and again, every time in another order.
+// Training iterates over the training part, in a new order in each epoch.
 func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	n := int64(len(t.training))
 	order := seed.NewPermutation(seedValue, "table/epoch", i/n, len(t.training))
 	return clone(t.training[order.At(int(i%n))])
 }
 
-// HeldOut is the part for evaluation, or for validation, in the order of the file; with a Count below its size, that many of
-// it, picked by the seed.
+// HeldOut returns the test or the validation part in the order of the file; with a Count below its size, that many examples of it,
+// selected by the seed.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
 	if err := s.ValidateOfFile(); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 	return picked, nil
 }
 
-// MaxLengths is the longest source and target of the training part, End included.
+// MaxLengths returns the longest source and target of the training part, including End.
 func (t *Task) MaxLengths() (source, target int) { return t.maxSource, t.maxTarget }
 
 func clone(e task.Example) task.Example {

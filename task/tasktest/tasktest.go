@@ -1,4 +1,4 @@
-// Package tasktest holds a task.Task to the words of its interface. A new task calls Run in its own test:
+// Package tasktest checks that a task.Task fulfils the contract of its interface. A new task calls Run in its own test:
 //
 //	func TestTask(t *testing.T) { tasktest.Run(t, algorithmic.Copy{Base: 10, MaxLength: 40}) }
 package tasktest
@@ -12,11 +12,10 @@ import (
 	"universal-transformer/vocab"
 )
 
-// count is how many examples each check looks at: enough that a rule broken by one example in ten goes unseen less
-// than once in 10^13 (0.9^300).
+// count is the number of examples per check: a violation in one example of ten goes unnoticed less than once in 10^13 (0.9^300).
 const count = 300
 
-// checks is what every task is held to. A check gives the first thing it finds wrong.
+// checks lists the rules of every task. A check returns the first violation.
 var checks = []struct {
 	name  string
 	check func(task.Task) error
@@ -44,7 +43,7 @@ func Run(t *testing.T, tk task.Task) {
 	}
 }
 
-// Check is the error of an example that breaks a rule of task.Example or of the task's vocabularies.
+// Check returns an error if an example violates a rule of task.Example or of the task's vocabularies.
 func Check(tk task.Task, e task.Example) error {
 	v := tk.Vocabularies()
 	if err := inRange("target", e.Target, v.Target); err != nil {
@@ -68,7 +67,7 @@ func Check(tk task.Task, e task.Example) error {
 	return ends(e.Target)
 }
 
-// checkText is Check of language models: the source is empty, and a piece of text need not end.
+// checkText is Check for language models: the source is empty, and a segment of text need not end.
 func checkText(e task.Example) error {
 	switch {
 	case len(e.Source) > 0:
@@ -86,7 +85,7 @@ func ends(target []vocab.ID) error {
 	return nil
 }
 
-// filled is an error unless a source is whole positions, each of which begins with a token and has its padding at its end.
+// filled returns an error unless a source consists of whole positions, each beginning with a token and padded at its end.
 func filled(ids []vocab.ID, perPosition int) error {
 	if len(ids)%perPosition != 0 {
 		return fmt.Errorf("source of %d ids is no whole number of positions of %d", len(ids), perPosition)
@@ -99,7 +98,7 @@ func filled(ids []vocab.ID, perPosition int) error {
 	return nil
 }
 
-// unpadded leaves out the padding inside positions; a position of nothing but padding keeps one, for others to complain about.
+// unpadded removes the padding inside positions; a position of padding only keeps one, so that other checks find it.
 func unpadded(ids []vocab.ID, perPosition int) (kept []vocab.ID) {
 	for i, id := range ids {
 		if id != vocab.Padding || i%perPosition == 0 {
@@ -132,7 +131,7 @@ func validTraining(tk task.Task) error {
 	return nil
 }
 
-// pure asks once forwards and once backwards; state kept between calls would show.
+// pure requests examples forwards and backwards, to detect state kept between calls.
 func pure(tk task.Task) error {
 	forwards := training(tk, 2)
 	for i := int64(count) - 1; i >= 0; i-- {
@@ -182,7 +181,7 @@ func heldOut(tk task.Task) error {
 	return nil
 }
 
-// apart allows single collisions: of the sources of length 1 there are too few to keep any out of training.
+// apart tolerates single collisions: there are too few sources of length 1 to keep all of them out of training.
 func apart(tk task.Task) error {
 	held, err := tk.HeldOut(1, task.Selection{Count: count})
 	if err != nil {
@@ -228,7 +227,7 @@ func badSelections(tk task.Task) error {
 	return nil
 }
 
-// roundTrip reads back what people would be shown.
+// roundTrip reads back the text of examples.
 func roundTrip(tk task.Task) error {
 	v := tk.Vocabularies()
 	for i, e := range training(tk, 1)[:50] {

@@ -7,8 +7,8 @@ import (
 	"universal-transformer/task"
 )
 
-// divideIntoSubwords holds text out before it is cut, so that sub-words are found in the training part alone: the end of a text that
-// goes on, by its bytes, or lines by their number, those that are left out included.
+// divideIntoSubwords holds text out before it is tokenized, so that subwords are learned from the training part alone: of a continuous
+// text the end, by bytes; of lines some by number, counting those that are left out.
 func (t *Task) divideIntoSubwords(lines []line) error {
 	var training, validation, test []line
 	if t.config.Lines {
@@ -42,7 +42,7 @@ func (t *Task) divideIntoSubwords(lines []line) error {
 	return t.takeText(parts[0][0], parts[1][0], parts[2][0])
 }
 
-// divideBytes cuts a text in three, between characters.
+// divideBytes splits a text into three parts, between characters.
 func (c Text) divideBytes(text string) (training, validation, test []line) {
 	at := func(share float64) int {
 		n := int(share * float64(len(text)))

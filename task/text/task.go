@@ -11,7 +11,7 @@ import (
 	"universal-transformer/vocab"
 )
 
-// A Task is the pieces or lines of a text. It does not change, so it may be shared.
+// A Task holds the segments or lines of a text. It is immutable and may be shared.
 type Task struct {
 	config           Text
 	ids              task.Vocabularies
@@ -37,7 +37,7 @@ func (c Text) Open() (task.Task, error) {
 	return c.open(string(content))
 }
 
-// open makes the task of what the file holds.
+// open makes the task from the file's content.
 func (c Text) open(content string) (task.Task, error) {
 	if content == "" {
 		return nil, fmt.Errorf("%s is empty: there is nothing to learn from", c.Path)
@@ -60,10 +60,10 @@ func (c Text) open(content string) (task.Task, error) {
 	return t, nil
 }
 
-// largestFile is more than a laptop can train on; what is larger was not meant.
+// largestFile is more than a laptop can train on; larger files are probably a mistake.
 const largestFile = 4 << 30
 
-// A line of the file, or all of it as one.
+// A line is a line of the file, or the whole file.
 type line struct {
 	number int // from 1
 	text   string
@@ -79,7 +79,7 @@ func (c Text) lines(content string) (list []line) {
 	return list
 }
 
-// split cuts every line into tokens. Those that are empty or too long are left out, and a note says how many.
+// split tokenizes every line. Empty and overlong lines are left out, and counted in a note.
 func (c Text) split(lines []line, cut func(string) ([]string, error)) (parts [][]string, notes []string, err error) {
 	empty, long := 0, 0
 	for _, l := range lines {
@@ -107,7 +107,7 @@ func (c Text) split(lines []line, cut func(string) ([]string, error)) (parts [][
 	return parts, notes, nil
 }
 
-// divideText holds out the end of a text that goes on.
+// divideText holds out the end of a continuous text.
 func (t *Task) divideText(lines []line) error {
 	parts, _, err := t.config.split(lines, t.config.Tokenizer.Split)
 	if err != nil {
@@ -122,7 +122,7 @@ func (t *Task) divideText(lines []line) error {
 	return t.takeText(training, validation, test)
 }
 
-// takeText makes examples of the parts of a text that goes on.
+// takeText makes examples from the parts of a continuous text.
 func (t *Task) takeText(training, validation, test []string) (err error) {
 	if len(training) < t.config.Length || len(validation) < 2 || len(test) < 2 {
 		return fmt.Errorf("%d tokens are too few for pieces of %d with %v held out: add text, or set length lower",
@@ -135,7 +135,7 @@ func (t *Task) takeText(training, validation, test []string) (err error) {
 	return nil
 }
 
-// divideLines holds lines out by their number, the same in every run.
+// divideLines holds out lines by number, the same in every run.
 func (t *Task) divideLines(lines []line) (err error) {
 	var parts [][]string
 	if parts, t.notes, err = t.config.split(lines, t.config.Tokenizer.Split); err != nil {
@@ -148,7 +148,7 @@ func (t *Task) divideLines(lines []line) (err error) {
 	return t.takeLines(training, validation, test)
 }
 
-// divide holds a share of a list out, half of it to validate with.
+// divide holds out a fraction of a list, half of it for validation.
 func divide[T any](list []T, share float64) (training, validation, test []T) {
 	order := seed.NewPermutation(0, "text/held-out", 0, len(list))
 	held := int(share * float64(len(list)))
@@ -165,7 +165,7 @@ func divide[T any](list []T, share float64) (training, validation, test []T) {
 	return training, validation, test
 }
 
-// takeLines makes examples of lines.
+// takeLines makes examples from lines.
 func (t *Task) takeLines(training, validation, test [][]string) error {
 	if len(training) == 0 || len(validation) == 0 || len(test) == 0 {
 		return fmt.Errorf("%d lines are too few with %v held out: add lines, or set held_out higher", len(training)+len(validation)+len(test), t.config.HeldOut)
@@ -177,7 +177,7 @@ func (t *Task) takeLines(training, validation, test [][]string) error {
 	return nil
 }
 
-// encode makes ids; what the vocabulary does not have is <unknown>, if it has that.
+// encode returns the ids of tokens; unknown ones become <unknown>, if the vocabulary has that.
 func encode(v *vocab.Vocabulary, tokens []string) []vocab.ID {
 	if v.HasUnknown() {
 		ids, _ := v.EncodeLossy(tokens)
@@ -190,17 +190,17 @@ func encode(v *vocab.Vocabulary, tokens []string) []vocab.ID {
 	return ids
 }
 
-// build makes the vocabulary of the training part.
+// build builds the vocabulary from the training part.
 func (t *Task) build(training [][]string) error {
 	v, err := vocab.Build(slices.Values(training), t.config.MinCount, vocab.WithUnknown())
 	t.ids = task.Vocabularies{Tokenizer: t.config.Tokenizer, Target: v}
 	return err
 }
 
-// cut makes pieces of a text; the last one may be shorter.
+// cut splits a text into segments; the last one may be shorter.
 func cut(tokens []string, length int) [][]string { return slices.Collect(slices.Chunk(tokens, length)) }
 
-// examples makes ids of pieces or lines; lines end.
+// examples encodes segments or lines; lines get an End.
 func (c Text) examples(v *vocab.Vocabulary, parts [][]string) []task.Example {
 	examples := make([]task.Example, len(parts))
 	for i, part := range parts {
@@ -212,7 +212,7 @@ func (c Text) examples(v *vocab.Vocabulary, parts [][]string) []task.Example {
 	return examples
 }
 
-// tokens is how many there are to train with.
+// tokens returns the number of training tokens.
 func (t *Task) tokens() int {
 	n := len(t.training)
 	for _, e := range t.lines {
@@ -221,7 +221,7 @@ func (t *Task) tokens() int {
 	return n
 }
 
-// count is how many examples an epoch has. Pieces begin at another place in every epoch, so there is one less than fit.
+// count returns the number of examples of an epoch. Segments begin at another offset in every epoch, so there is one less than fit.
 func (t *Task) count() int {
 	if t.config.Lines {
 		return len(t.lines)
@@ -229,20 +229,19 @@ func (t *Task) count() int {
 	return max(1, len(t.training)/t.config.Length-1)
 }
 
-// Name is the file's path.
+// Name returns the file's path.
 func (t *Task) Name() string { return t.config.String() }
 
-// Vocabularies has no source: a language model reads what it writes.
+// Vocabularies returns no source vocabulary: a language model has no source.
 func (t *Task) Vocabularies() task.Vocabularies { return t.ids }
 
-// Notes says what was left out, and how much is left.
+// Notes says what was left out, and how much remains.
 func (t *Task) Notes() []string { return t.notes }
 
-// MaxLengths is 0 and the longest piece, or the longest line and its End.
+// MaxLengths returns 0 and the length of the longest segment, or of the longest line with End.
 func (t *Task) MaxLengths() (source, target int) { return 0, t.longest }
 
-// Training goes through the pieces or lines again and again, every time in another order; the pieces of an epoch begin where others
-// of another epoch do not.
+// Training iterates over the segments or lines, in a new order in each epoch; segments begin at another offset in each epoch.
 func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	n := int64(t.count())
 	order := seed.NewPermutation(seedValue, "text/epoch", i/n, int(n))
@@ -255,8 +254,8 @@ func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	return task.Example{Target: slices.Clone(t.training[start:min(start+t.config.Length, len(t.training))])}
 }
 
-// HeldOut is the pieces or lines of the test, or those to validate with, in the order of the file; with a Count below their number,
-// that many of them, picked by the seed.
+// HeldOut returns the segments or lines of the test or validation part in the order of the file; with a Count below their number, that
+// many of them, selected by the seed.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
 	if err := s.ValidateOfFile(); err != nil {
 		return nil, err

@@ -1,8 +1,8 @@
-// Package text is language modelling on a user's own file: every token from those before it.
+// Package text is language modelling on a user's own file: predicting every token from those before it.
 //
-// The file is one text that goes on, cut into pieces of equal length which are learned without what stood before them; or, with
-// Lines, every line is a text of its own, which ends. The last tenth of the file, or a tenth of its lines, is held out: half of it
-// validates, half is the test. The vocabulary is that of the rest.
+// The file is either one continuous text, split into segments of equal length that are learned independently, or, with Lines, every line
+// is a separate text with an End. The last tenth of the file, or a tenth of its lines, is held out, half of it for validation and half
+// for testing. The vocabulary is built from the rest.
 package text
 
 import (
@@ -21,7 +21,7 @@ const (
 	defaultHeldOut = 0.1
 )
 
-// Text says what file to read and how. Only Path is needed.
+// Text specifies the file and how to read it. Only Path is required.
 type Text struct {
 	Path      string          `json:"path" file:"any"` // a file of UTF-8 text
 	Tokenizer vocab.Tokenizer `json:"tokenizer"`       // "characters" (the default), "whitespace" or "subwords"
@@ -32,13 +32,13 @@ type Text struct {
 	MinCount int     `json:"min_count"` // rarer tokens of the training part become <unknown>; 0 means 1. Not of subwords
 }
 
-// Kind is task.LanguageModeling.
+// Kind returns task.LanguageModeling.
 func (Text) Kind() task.Kind { return task.LanguageModeling }
 
-// String is the file's path.
+// String returns the file's path.
 func (c Text) String() string { return c.Path }
 
-// Validate names the field that is missing or out of range.
+// Validate returns an error that names the first missing or invalid field.
 func (c Text) Validate() error {
 	switch {
 	case c.Path == "":
@@ -55,7 +55,7 @@ func (c Text) Validate() error {
 	return c.Check(c.Tokenizer)
 }
 
-// resolved is the same text with its defaults spelled out.
+// resolved returns the text with its defaults filled in.
 func (c Text) resolved() Text {
 	if c.Length == 0 {
 		c.Length = defaultLength
@@ -89,14 +89,14 @@ func (c Text) Reader(v task.Vocabularies) task.Reader {
 	}}
 }
 
-// Measure is perplexity, per token and per word.
+// Measure returns the perplexity per token and per word.
 func (c Text) Measure(v task.Vocabularies) task.Measure {
 	unknown, _ := v.Target.Unknown()
 	return task.Perplexity{Words: words(v), Unknown: unknown}
 }
 
-// words counts the words of a target: tokens, or, of characters, the places where a word ends, at white space or at the end of a
-// line. In pieces of a text that goes on, a word that is cut in two is counted once.
+// words counts the words of a target: tokens or, for characters, the ends of words, at white space or at the end of a line. In segments
+// of a continuous text, a word that is split by a boundary is counted once.
 func words(v task.Vocabularies) func([]vocab.ID) int {
 	if v.Subwords != nil {
 		return func(target []vocab.ID) int { return wordsOf(v.TargetText(target), target[len(target)-1] == vocab.End) }
@@ -127,7 +127,7 @@ func words(v task.Vocabularies) func([]vocab.ID) int {
 	}
 }
 
-// wordsOf counts the places of a text where a word ends: at white space, or, if the text does, at its end.
+// wordsOf counts the ends of words in a text: at white space and, if the text ends there, at its end.
 func wordsOf(text string, ends bool) (n int) {
 	inside := true
 	for _, r := range text {
