@@ -11,7 +11,7 @@ import (
 	"universal-transformer/task/lambada"
 )
 
-// byName wants files by their names, wherever they lie in an archive.
+// byName selects files by base name, in whatever folder of an archive they are.
 func byName(files []dataFile) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		base := path.Base(name)
@@ -19,12 +19,12 @@ func byName(files []dataFile) func(string) (string, bool) {
 	}
 }
 
-const linzenHelp = `linzen checks the files of subject-verb agreement (Linzen, Dupoux and Goldberg, 2016) in a folder,
-and fetches them if there are none. There are three kinds:
+const linzenHelp = `linzen checks the subject-verb agreement files (Linzen, Dupoux and Goldberg, 2016) in a folder and
+downloads them if there are none. There are three kinds:
 
-  numpred.val, numpred.test.1 to 5   words before a verb and its tag
+  numpred.val, numpred.test.1 to 5   the words before a verb, and the verb's tag
   agr_50_mostcommon_10K.tsv.gz       the authors' table of whole sentences
-  subj_agr_filtered.text and .gold   pairs of sentences
+  subj_agr_filtered.text and .gold   sentences with the right and the wrong verb form
 
 They are read by
 
@@ -33,9 +33,9 @@ They are read by
   ut train agreement --set task.agreement_pairs.path=data/linzen/subj_agr_filtered.text \
       --set task.agreement_pairs.text=data/gutenberg
 
-Sentences are of Wikipedia. The first two are under the MIT licence, the pairs, from
-facebookresearch/colorlessgreenRNNs, under CC BY-NC 4.0. Their home is
-https://github.com/TalLinzen/rnn_agreement.`
+All sentences are from Wikipedia. The first two kinds are published under the MIT licence at
+https://github.com/TalLinzen/rnn_agreement, the third, from facebookresearch/colorlessgreenRNNs,
+under CC BY-NC 4.0.`
 
 func newDataLinzen() *cobra.Command {
 	d := dataSet{name: "linzen", what: "the agreement data", places: []string{
@@ -63,13 +63,13 @@ func newDataLinzen() *cobra.Command {
   ut data linzen --archive rnn_agr_simple.tar.gz`)
 }
 
-const lambadaHelp = `lambada checks the passages of LAMBADA (Paperno et al., 2016) in a folder, and fetches the authors'
-archive if there are none (about 330 MB with its novels; they are under CC BY 4.0). Its home is
-https://zenodo.org/record/2630551. The folder may also have OpenAI's version of the test,
-lambada_test.jsonl, which is another version, read with --set task.version=openai: results on it do
-not compare.
+const lambadaHelp = `lambada checks the passages of LAMBADA (Paperno et al., 2016) in a folder and downloads the authors'
+archive if there are none (about 330 MB including its novels, CC BY 4.0). Its home is
+https://zenodo.org/record/2630551. The folder may also contain OpenAI's version of the test set,
+lambada_test.jsonl, which is read with --set task.version=openai. Results on the two versions are
+not comparable.
 
-Without the novels, a language model can learn from books of one's own: see ut data gutenberg, and
+Without LAMBADA's novels, a language model can be trained on other books: see ut data gutenberg and
 --set task.prose=FOLDER.`
 
 func newDataLambada() *cobra.Command {
@@ -97,10 +97,10 @@ func newDataLambada() *cobra.Command {
   ut data lambada --archive lambada-dataset.tar.gz`)
 }
 
-const gutenbergHelp = `gutenberg checks a folder of novels of Project Gutenberg, which language models learn from, and
-fetches them if there are none: seven by Jane Austen, G. K. Chesterton and Herman Melville, 5 MB,
-as NLTK distributes them. They are in the public domain in the USA, and stand in for LAMBADA's
-training novels, which are 160 times as much. Other books (.txt) in the folder are learned too.`
+const gutenbergHelp = `gutenberg checks a folder of novels from Project Gutenberg, for training language models, and
+downloads them if there are none: seven by Jane Austen, G. K. Chesterton and Herman Melville, 5 MB,
+as distributed by NLTK. They are in the public domain in the USA, and replace LAMBADA's training
+novels, which are 160 times as large. Other books (.txt) in the folder are used for training too.`
 
 func newDataGutenberg() *cobra.Command {
 	d := dataSet{name: "gutenberg", what: "the novels", places: []string{
