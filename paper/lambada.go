@@ -26,7 +26,7 @@ var lambadaTable = &metricTable{
 		"transformer": {"language": {"142 (0.19)", "5122 (0.0)", "7321 (0.0)"}, "reading": {"0.4102", "0.4401", "0.3988"}},
 		"":            {"language": {"131 (0.32)", "279 (0.18)", "319 (0.17)"}, "reading": {"0.4801", "0.5422", "0.5216"}},
 		"adaptive":    {"language": {"130 (0.32)", "134 (0.22)", "142 (0.19)"}, "reading": {"0.4603", "0.5831", "0.5625"}},
-	}, 96, experiment.LambadaAdaptive),
+	}, func(experiment.Run) int { return 96 }, experiment.LambadaAdaptive),
 		stepsRow(8, "129 (0.32)", "192 (0.21)", "202 (0.18)"), stepsRow(9, "129 (0.33)", "214 (0.21)", "239 (0.17)")),
 	columns: []metricColumn{
 		{
