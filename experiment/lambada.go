@@ -69,6 +69,8 @@ func lambadaText(name string, depth halting.Policy) Run {
 	u := lambadaModel(depth)
 	u.TiedReadout = true
 	r.Model = Model{LanguageModel{u}}
+	r.Training.Steps, r.Training.Muon = 3000, 0.95
+	r.Training.Schedule = cosine(8e-3, 100)
 	r.Training.Batch = Batch{Tokens: 1536, Boundaries: []int{32, 64, 95, 128}}
 	return r
 }
@@ -105,10 +107,8 @@ func lambadaRun(name string, of task.Definition) Run {
 	r := Base()
 	r.Name = name
 	r.Task = Task{of}
-	r.Training.Steps = 10_000
 	r.Training.Ponder = authorsPonder
 	r.Training.WeightDecay, r.Training.DecayVectors = 0.1, true
-	r.Training.Schedule = cosine(1e-3, 500)
 	r.Training.Validation = 500
 	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 50, 500, 500
 	return r
@@ -130,7 +130,7 @@ func authorsLambada(r Run) Run {
 	}
 	r.Training.Schedule = Schedule{training.InverseSquareRoot{Factor: 2, Warmup: 8000}}
 	r.Training.WeightDecay, r.Training.DecayVectors = 0, false
-	r.Training.Steps, r.Training.Average = 200_000, 0
+	r.Training.Steps, r.Training.Average, r.Training.Muon = 200_000, 0, 0
 	r.Training.Validation, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 500, 500, 500
 	r.Training.Batch = Batch{Tokens: 4096}
 	return r
