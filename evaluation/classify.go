@@ -25,7 +25,7 @@ func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]ta
 		return nil, fmt.Errorf("a model of type %T has no classes", e.Model)
 	}
 	classified := make([]task.Classified, len(examples))
-	var encoder, decoder Mean
+	var encoder, decoder counter
 	graph := func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 		in, result := e.forward(scope, nodes, c)
 		outputs := []*Node{
@@ -44,16 +44,6 @@ func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]ta
 		e.observe(out[3:], &encoder, &decoder)
 	})
 	return classified, err
-}
-
-// ran leaves out padding, which runs no steps.
-func ran(updates []int32) (steps []int) {
-	for _, n := range updates {
-		if n > 0 {
-			steps = append(steps, int(n))
-		}
-	}
-	return steps
 }
 
 // LastAttention returns the attention of the last source position of every example: for every step, a weight for every position, averaged

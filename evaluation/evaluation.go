@@ -28,33 +28,14 @@ type Evaluator struct {
 	// ComputeHalted computes halted positions too, instead of skipping them, when scoring and classifying; results are equal up to
 	// rounding. Decoding always computes them, so that an answer does not depend on the others of its batch.
 	ComputeHalted bool
-	Beam          decoding.Beam               // Width 0: greedy decoding
-	Progress      func(done, total int)       // examples; may be nil
-	Updates       func(encoder, decoder Mean) // after every batch: steps that positions ran, where depth is adaptive; may be nil
+	Beam          decoding.Beam                // Width 0: greedy decoding
+	Progress      func(done, total int)        // examples; may be nil
+	Steps         func(encoder, decoder Steps) // after every batch: steps that positions ran so far, where depth is adaptive; may be nil
 
 	computedHalted bool // the backend has made it so, whatever ComputeHalted says
 }
 
 var _ task.Model = (*Evaluator)(nil)
-
-// Mean is a sum and the number of its terms.
-type Mean struct{ Sum, Count float64 }
-
-// Value returns the mean; 0 if there are no terms.
-func (m Mean) Value() float64 {
-	if m.Count == 0 {
-		return 0
-	}
-	return m.Sum / m.Count
-}
-
-func (m *Mean) add(steps []int32) {
-	for _, n := range steps {
-		if n > 0 { // padding runs for no step
-			m.Sum, m.Count = m.Sum+float64(n), m.Count+1
-		}
-	}
-}
 
 // Method describes how Decode decodes.
 func (e *Evaluator) Method() string {

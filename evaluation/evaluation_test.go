@@ -109,14 +109,14 @@ func TestGreedyDecodingAndTeacherForcingAgreeOnSequences(t *testing.T) {
 		if want := []string{task.TeacherForcing, "greedy decoding"}[i%2]; row.Method != want || row.Examples != 100 {
 			t.Errorf("measurement %d is labelled %+v", i, row)
 		}
-		if forced := i%2 == 0; forced != (row.EncoderUpdates > 1 && row.DecoderUpdates > 1) {
-			t.Errorf("measurement %d: %v and %v steps", i, row.EncoderUpdates, row.DecoderUpdates)
+		if forced := i%2 == 0; forced != (row.Encoder.Mean > 1 && row.Decoder.Mean > 1) {
+			t.Errorf("measurement %d: %v and %v steps", i, row.Encoder, row.Decoder)
 		}
 	}
 	if tokens := rows[0].Metrics[0].Accuracy.Correct; tokens != int(validation.CorrectTokens) {
 		t.Errorf("teacher forcing: %d tokens right, training says %v", tokens, validation.CorrectTokens)
 	}
-	if got, want := rows[0].EncoderUpdates, validation.EncoderPonder(); math.Abs(got-want) > 1e-6 {
+	if got, want := rows[0].Encoder.Mean, validation.EncoderPonder(); math.Abs(got-want) > 1e-6 {
 		t.Errorf("%v encoder steps, training says %v", got, want)
 	}
 	e := &evaluation.Evaluator{Backend: tr.Backend, Store: tr.Store, Model: tr.Model, Plan: batch.Plan{Rows: 50}, Beam: decoding.Beam{Width: 2, Alpha: 0.6}}

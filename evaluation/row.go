@@ -15,18 +15,16 @@ type Row struct {
 	Lengths  string `json:"lengths"` // which examples: "length 40", "lengths 1..40", ..., or the file they are from
 	task.Measurement
 
-	// Mean number of steps per position for adaptive depth; 0 for fixed depth and for decoded answers.
-	EncoderUpdates float64 `json:"encoder_updates"`
-	DecoderUpdates float64 `json:"decoder_updates"`
+	// Steps of positions, for adaptive depth; zero for fixed depth and for decoded answers.
+	Encoder Steps `json:"encoder_steps,omitzero"`
+	Decoder Steps `json:"decoder_steps,omitzero"`
 }
 
 // Measure measures the evaluator's model.
 func (e *Evaluator) Measure(ctx context.Context, by task.Measure, examples []task.Example) (Row, error) {
 	row := Row{Examples: len(examples)}
 	watched := *e
-	watched.Updates = func(encoder, decoder Mean) {
-		row.EncoderUpdates, row.DecoderUpdates = encoder.Value(), decoder.Value()
-	}
+	watched.Steps = func(encoder, decoder Steps) { row.Encoder, row.Decoder = encoder, decoder }
 	var err error
 	row.Measurement, err = by.Measure(ctx, &watched, examples)
 	if watched.computedHalted {

@@ -17,7 +17,7 @@ import (
 // Score returns the log-probability of every target token, given the true tokens before it (teacher forcing).
 func (e *Evaluator) Score(ctx context.Context, examples []task.Example) ([]task.Scored, error) {
 	scored := make([]task.Scored, len(examples))
-	var encoder, decoder Mean
+	var encoder, decoder counter
 	graph := func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 		in, result := e.forward(scope, nodes, c)
 		outputs := []*Node{objective.TargetLogProbs(result.Logits, in.Target), objective.Best(result.Logits, feed.Integer)}
@@ -51,12 +51,11 @@ func updates(result universal.Result) []*Node {
 	return list
 }
 
-// observe adds the steps of a batch to the means.
-func (e *Evaluator) observe(out []*tensors.Tensor, means ...*Mean) {
-	for i, mean := range means {
-		mean.add(tensors.MustCopyFlatData[int32](out[i]))
-	}
-	if e.Updates != nil {
-		e.Updates(*means[0], *means[1])
+// observe adds the steps of a batch.
+func (e *Evaluator) observe(out []*tensors.Tensor, encoder, decoder *counter) {
+	encoder.add(out[0])
+	decoder.add(out[1])
+	if e.Steps != nil {
+		e.Steps(encoder.steps(), decoder.steps())
 	}
 }

@@ -102,12 +102,14 @@ type metricsMeasured struct {
 	Kinds []ponderTime `json:"kinds,omitempty"` // at adaptive depth
 }
 
-// ponderTime is the mean steps of a position in examples of a kind.
+// ponderTime is the steps of positions in examples of a kind: mean and standard deviation.
 type ponderTime struct {
 	Name     string  `json:"name"`
 	Examples int     `json:"examples"`
 	Encoder  float64 `json:"encoder_ponder,omitempty"`
 	Decoder  float64 `json:"decoder_ponder,omitempty"`
+
+	Deviation float64 `json:"ponder_deviation,omitempty"`
 }
 
 // metricSet is what was measured of a set of examples.
@@ -119,6 +121,9 @@ type metricSet struct {
 	Notes    []string       `json:"notes,omitempty"`
 	Encoder  float64        `json:"encoder_ponder,omitempty"` // mean steps of a position, at adaptive depth
 	Decoder  float64        `json:"decoder_ponder,omitempty"`
+
+	Deviation float64   `json:"ponder_deviation,omitempty"` // over positions
+	Tenths    []float64 `json:"ponder_tenths,omitempty"`    // mean steps of the first tenth of the positions of every sequence, of the second, ...
 }
 
 // Validate names what cannot be.
@@ -134,6 +139,8 @@ func (m *metricsMeasured) Validate() error {
 			return fmt.Errorf("sets[%d].examples is %d", i, s.Examples)
 		case len(s.Metrics) == 0:
 			return fmt.Errorf("sets[%d].metrics are missing", i)
+		case len(s.Tenths) != 0 && len(s.Tenths) != 10:
+			return fmt.Errorf("sets[%d].ponder_tenths has %d numbers: it must have 10", i, len(s.Tenths))
 		}
 	}
 	for i, k := range m.Kinds {
@@ -183,9 +190,13 @@ func (t *metricTable) measure(ctx context.Context, m *pipeline.Model, _ Cell, lo
 		if row, err = m.Evaluator().Measure(ctx, by, c.Examples); err != nil {
 			return nil, err
 		}
-		found.Sets = append(found.Sets, metricSet{
-			Name: c.Name, Examples: row.Examples, Method: row.Method, Metrics: row.Metrics, Notes: row.Notes, Encoder: row.EncoderUpdates, Decoder: row.DecoderUpdates,
-		})
+		set := metricSet{
+			Name: c.Name, Examples: row.Examples, Method: row.Method, Metrics: row.Metrics, Notes: row.Notes, Encoder: row.Encoder.Mean, Decoder: row.Decoder.Mean,
+		}
+		if s := onlyStack(row); s.Mean > 0 {
+			set.Deviation, set.Tenths = s.Deviation, s.Tenths[:]
+		}
+		found.Sets = append(found.Sets, set)
 	}
 	if first := found.Sets[0]; t.kinds == nil || first.Encoder+first.Decoder == 0 {
 		return found, nil
@@ -196,7 +207,15 @@ func (t *metricTable) measure(ctx context.Context, m *pipeline.Model, _ Cell, lo
 		if err != nil {
 			return nil, err
 		}
-		found.Kinds = append(found.Kinds, ponderTime{c.Name, row.Examples, row.EncoderUpdates, row.DecoderUpdates})
+		found.Kinds = append(found.Kinds, ponderTime{c.Name, row.Examples, row.Encoder.Mean, row.Decoder.Mean, onlyStack(row).Deviation})
 	}
 	return found, nil
+}
+
+// onlyStack is the steps of the encoder or the decoder: the models of these tables have one of them.
+func onlyStack(row evaluation.Row) evaluation.Steps {
+	if row.Encoder.Mean > 0 {
+		return row.Encoder
+	}
+	return row.Decoder
 }

@@ -166,34 +166,77 @@ func (t *metricTable) writeColumn(p *Page, c metricColumn, results []Result) {
 	t.writePonder(p, c, results)
 }
 
-// writePonder is the ponder times of the models of adaptive depth by kinds of examples, means of the seeds: a table, and bars a model.
+// writePonder is the ponder times of the models of adaptive depth: a table and bars by kinds of examples, bars by position.
 func (t *metricTable) writePonder(p *Page, c metricColumn, results []Result) {
 	for _, r := range t.rows {
 		own := t.of(results, r, c.task)
-		kinds := kindsOf(own)
-		b := bars{title: fmt.Sprintf("%s: mean steps per position, %s", c.title, r.title), names: []string{"steps"}}
-		for _, first := range kinds {
-			sum, n := 0.0, 0
-			for _, result := range own {
-				for _, k := range result.Measured.(*metricsMeasured).Kinds {
-					if k.Name == first.Name {
-						sum, n = sum+k.Encoder+k.Decoder, n+1
-					}
+		t.writePonderOfKinds(p, c, r, own)
+		t.writePonderOfPositions(p, c, r, own)
+	}
+}
+
+// writePonderOfKinds is means of the seeds: mean and, where it was measured, standard deviation over positions.
+func (t *metricTable) writePonderOfKinds(p *Page, c metricColumn, r metricRow, own []Result) {
+	kinds := kindsOf(own)
+	if len(kinds) == 0 {
+		return
+	}
+	b := bars{title: fmt.Sprintf("%s: mean steps per position, %s", c.title, r.title), names: []string{"steps"}}
+	p.Head(r.title, "examples", "steps per position, "+count(len(own), "seed"))
+	for _, first := range kinds {
+		var means, deviations []float64
+		for _, result := range own {
+			for _, k := range result.Measured.(*metricsMeasured).Kinds {
+				if k.Name == first.Name {
+					means, deviations = append(means, k.Encoder+k.Decoder), append(deviations, k.Deviation)
 				}
 			}
-			b.groups = append(b.groups, barGroup{first.Name, []float64{sum / float64(n)}})
 		}
-		if len(b.groups) == 0 {
-			continue
-		}
-		p.Head(r.title, "examples", "mean steps per position, "+count(len(own), "seed"))
-		for i, k := range kinds {
-			p.Row(k.Name, thousands(k.Examples), fmt.Sprintf("%.2f", b.groups[i].values[0]))
-		}
-		file := t.experiment(r) + "-" + c.task + "-ponder.svg"
-		p.Figures[file] = b.draw()
-		p.Printf("\n![%s: ponder times of %s](%s)\n\n", c.title, t.experiment(r), p.Link(file))
+		b.groups = append(b.groups, barGroup{first.Name, []float64{mean(means)}})
+		p.Row(first.Name, thousands(first.Examples), steps(mean(means), mean(deviations)))
 	}
+	t.figure(p, b, r, c, "-ponder.svg", fmt.Sprintf("%s: ponder times of %s", c.title, t.experiment(r)))
+}
+
+// writePonderOfPositions is means of the seeds by tenths of the positions of a sequence, of the last set.
+func (t *metricTable) writePonderOfPositions(p *Page, c metricColumn, r metricRow, own []Result) {
+	var tenths [10][]float64
+	set := ""
+	for _, result := range own {
+		sets := result.Measured.(*metricsMeasured).Sets
+		last := sets[len(sets)-1]
+		for i, steps := range last.Tenths {
+			tenths[i], set = append(tenths[i], steps), last.Name
+		}
+	}
+	if set == "" {
+		return
+	}
+	b := bars{title: fmt.Sprintf("%s: mean steps by position, %s, %s", c.title, r.title, set), names: []string{"steps"}}
+	for i, means := range tenths {
+		b.groups = append(b.groups, barGroup{fmt.Sprintf("%d to %d %% of the sequence", 10*i, 10*i+10), []float64{mean(means)}})
+	}
+	t.figure(p, b, r, c, "-ponder-positions.svg", fmt.Sprintf("%s: ponder times of %s by position", c.title, t.experiment(r)))
+}
+
+// figure adds a drawing to the page.
+func (t *metricTable) figure(p *Page, b bars, r metricRow, c metricColumn, suffix, title string) {
+	file := t.experiment(r) + "-" + c.task + suffix
+	p.Figures[file] = b.draw()
+	p.Printf("\n![%s](%s)\n\n", title, p.Link(file))
+}
+
+func mean(values []float64) float64 {
+	m, _ := moments(values)
+	return m
+}
+
+// steps is a ponder time and, unless it is 0, its standard deviation over positions.
+func steps(mean, deviation float64) string {
+	if deviation == 0 {
+		return fmt.Sprintf("%.2f", mean)
+	}
+	return fmt.Sprintf("%.2f ± %.2f", mean, deviation)
 }
 
 // kindsOf is the kinds that the first result with any has.
@@ -222,12 +265,12 @@ func (t *metricTable) writeRuns(p *Page, results []Result) {
 			for _, result := range t.of(results, r, c.task) {
 				sets, ponder := result.Measured.(*metricsMeasured).Sets, ""
 				if s := sets[len(sets)-1]; s.Encoder+s.Decoder > 0 {
-					ponder = fmt.Sprintf("%.2f", s.Encoder+s.Decoder)
+					ponder = steps(s.Encoder+s.Decoder, s.Deviation)
 				}
 				p.Row(t.experiment(r), c.task, fmt.Sprint(result.Seed), result.Model, thousands(result.Parameters), thousands(int(result.Step)),
 					fmt.Sprintf("%.0f", result.Seconds/60), ponder, result.Version)
 			}
 		}
 	}
-	p.Printf("\nPonder time: mean number of steps per position on the last set, in the encoder or decoder.\n\nCommand: `ut experiment run %s`, or the name of a single experiment.\n", t.table)
+	p.Printf("\nPonder time: mean number of steps per position on the last set, in the encoder or decoder, ± standard deviation over positions.\n\nCommand: `ut experiment run %s`, or the name of a single experiment.\n", t.table)
 }

@@ -107,18 +107,24 @@ func TestLambadaPage(t *testing.T) {
 func TestPonderTimesOfKinds(t *testing.T) {
 	with := func(seed uint64, hard float64) Result {
 		r := measuredSets("agreement-adaptive", "natural-text", seed, byAttractors(4, 80))
-		r.Measured.(*metricsMeasured).Kinds = []ponderTime{{Name: "1 attractors", Examples: 70, Decoder: 2}, {Name: "2 attractors", Examples: 30, Decoder: hard}}
+		m := r.Measured.(*metricsMeasured)
+		m.Kinds = []ponderTime{{Name: "1 attractors", Examples: 70, Decoder: 2}, {Name: "2 attractors", Examples: 30, Decoder: hard, Deviation: hard - 2}}
+		last := &m.Sets[len(m.Sets)-1]
+		last.Decoder, last.Deviation, last.Tenths = 2.5, 0.25, []float64{1, 2, 2, 2, 2, 2, 2, 2, 2, hard + 3}
 		return r
 	}
 	page := Render([]Result{with(1, 3), with(2, 4), measuredSets("agreement", "natural-text", 1, byAttractors(4, 80))}, t.TempDir(), ".")
 	text := string(page.Bytes())
-	for _, want := range []string{"| 1 attractors | 70 | 2.00 |", "| 2 attractors | 30 | 3.50 |", "agreement-adaptive-natural-text-ponder.svg"} {
+	for _, want := range []string{"| 1 attractors | 70 | 2.00 |", "| 2 attractors | 30 | 3.50 ± 1.50 |", "agreement-adaptive-natural-text-ponder.svg", "agreement-adaptive-natural-text-ponder-positions.svg", "| 2.50 ± 0.25 |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
 	if strings.Count(text, "-ponder.svg") != 1 || !strings.Contains(string(page.Figures["agreement-adaptive-natural-text-ponder.svg"]), ">3.50<") {
 		t.Error("not one figure with the mean of the seeds")
+	}
+	if byPosition := string(page.Figures["agreement-adaptive-natural-text-ponder-positions.svg"]); !strings.Contains(byPosition, ">90 to 100 % of the sequence<") || !strings.Contains(byPosition, ">6.50<") {
+		t.Error("no figure by position with the mean of the seeds")
 	}
 }
 

@@ -83,7 +83,7 @@ func measureSequences(ctx context.Context, e *evaluation.Evaluator, examples []t
 	if !forced {
 		return set, nil
 	}
-	e.Updates = func(encoder, decoder evaluation.Mean) { set.Encoder, set.Decoder = encoder.Value(), decoder.Value() }
+	e.Steps = func(encoder, decoder evaluation.Steps) { set.Encoder, set.Decoder = encoder.Mean, decoder.Mean }
 	scored, err := e.Score(ctx, examples)
 	if err != nil {
 		return set, err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"universal-transformer/evaluation"
 	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/progress"
 	"universal-transformer/pipeline"
@@ -60,8 +61,10 @@ With --json: an object, or an array of them if there are several runs, with the 
   metrics      an array of objects with "name" and "value" (null if there was nothing to measure),
                and for accuracies "correct", "total" and the interval's "low" and "high"
   notes        an array of lines with remarks
-  encoder_updates, decoder_updates
-               mean steps per position of adaptive models, where nothing is decoded; else 0
+  encoder_steps, decoder_steps
+               of adaptive models, where nothing is decoded: an object with mean and deviation of the
+               steps per position, and tenths, an array of ten means: of the first tenth of the
+               positions of every sequence, of the second, and so on
   diagnosis    with --diagnose: wrong, early, late, substitute (answers), first_wrong (an array of
                ten), attention (an array of objects with right, step, head, mean, least, place) and
                over_answers (how many attention is of)
@@ -252,8 +255,13 @@ func (m measured) print(w io.Writer) error {
 	if shares {
 		lines = append(lines, "in parentheses: 95 % interval, and counts")
 	}
-	if m.EncoderUpdates+m.DecoderUpdates > 0 {
-		lines = append(lines, fmt.Sprintf("steps of a position on average: encoder %.2f, decoder %.2f", m.EncoderUpdates, m.DecoderUpdates))
+	for _, stack := range []struct {
+		name  string
+		steps evaluation.Steps
+	}{{"encoder", m.Encoder}, {"decoder", m.Decoder}} {
+		if s := stack.steps; s.Mean > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %.2f ± %.2f steps per position; %.2f in the first tenth of the positions, %.2f in the last", stack.name, s.Mean, s.Deviation, s.Tenths[0], s.Tenths[9]))
+		}
 	}
 	lines = append(lines, m.Notes...)
 	if m.Diagnosis != nil {

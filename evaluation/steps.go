@@ -1,0 +1,69 @@
+package evaluation
+
+import (
+	"math"
+
+	"github.com/gomlx/gomlx/core/tensors"
+)
+
+// Steps summarizes how many steps positions ran, where depth is adaptive.
+type Steps struct {
+	Mean      float64     `json:"mean"`
+	Deviation float64     `json:"deviation"` // standard deviation over all positions
+	Tenths    [10]float64 `json:"tenths"`    // mean of the first tenth of the positions of every sequence, of the second, ...; 0 if no sequence is long enough
+}
+
+// moments are sums over positions.
+type moments struct{ count, sum, squares float64 }
+
+func (m moments) mean() float64 {
+	if m.count == 0 {
+		return 0
+	}
+	return m.sum / m.count
+}
+
+// counter collects the steps of positions.
+type counter struct {
+	all    moments
+	tenths [10]moments
+}
+
+// add adds a batch [B, N], or the empty tensor of a stack whose depth is not adaptive, or that there is not.
+func (c *counter) add(batch *tensors.Tensor) {
+	if batch.Shape().Rank() != 2 {
+		return
+	}
+	flat, n := tensors.MustCopyFlatData[int32](batch), batch.Shape().Dim(1)
+	for start := 0; start < len(flat); start += n {
+		steps := ran(flat[start : start+n])
+		for i, of := range steps {
+			for _, m := range []*moments{&c.all, &c.tenths[10*i/len(steps)]} {
+				m.count, m.sum, m.squares = m.count+1, m.sum+float64(of), m.squares+float64(of*of)
+			}
+		}
+	}
+}
+
+// steps returns the summary; the zero value if nothing was added.
+func (c *counter) steps() Steps {
+	mean := c.all.mean()
+	s := Steps{Mean: mean}
+	if c.all.count > 0 { // sqrt(E n^2 - (E n)^2)
+		s.Deviation = math.Sqrt(max(0, c.all.squares/c.all.count-mean*mean))
+	}
+	for i, tenth := range c.tenths {
+		s.Tenths[i] = tenth.mean()
+	}
+	return s
+}
+
+// ran leaves out padding, which runs no steps.
+func ran(updates []int32) (steps []int) {
+	for _, n := range updates {
+		if n > 0 {
+			steps = append(steps, int(n))
+		}
+	}
+	return steps
+}
