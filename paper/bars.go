@@ -23,6 +23,7 @@ type barGroup struct {
 const (
 	barLeft, barWidth = 230, 300
 	barHeight, barGap = 10, 8
+	barTitle          = 6 // a letter of the title
 )
 
 // draw draws them.
@@ -36,7 +37,7 @@ func (b bars) draw() []byte {
 	var w strings.Builder
 	height := chartTop + len(b.groups)*(barHeight*len(b.names)+barGap)
 	fmt.Fprintf(&w, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n",
-		barLeft+barWidth+50, height+chartLegend*(len(b.names)+1))
+		max(barLeft+barWidth+50, 20+barTitle*len([]rune(b.title))), height+chartLegend*(len(b.names)+1))
 	fmt.Fprintf(&w, `<rect width="100%%" height="100%%" fill="white"/>`+"\n"+`<text x="10" y="18">%s</text>`+"\n", html.EscapeString(b.title))
 	y := chartTop
 	for _, g := range b.groups {

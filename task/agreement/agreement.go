@@ -10,7 +10,6 @@
 // Accuracies are reported by the number of attractors: nouns between subject and verb that have the other number. Each accuracy comes
 // with three reference values: the balanced accuracy (mean over singular and plural verbs), the accuracy of always answering plural,
 // which at four attractors is close to that of the best models, and that of answering the number of the last word. See [Measure].
-// attractors is nearly what the best models have, and what the number of the last word would have. See [Measure].
 package agreement
 
 import (
