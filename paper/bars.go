@@ -23,7 +23,7 @@ type barGroup struct {
 const (
 	barLeft, barWidth = 230, 300
 	barHeight, barGap = 10, 8
-	barTitle          = 6 // a letter of the title
+	barTitle          = 7 // a letter of the title
 )
 
 // draw draws them.
