@@ -16,8 +16,8 @@ type Row struct {
 	task.Measurement
 
 	// Steps of positions, for adaptive depth; zero for fixed depth and for decoded answers.
-	Encoder Steps `json:"encoder_steps,omitzero"`
-	Decoder Steps `json:"decoder_steps,omitzero"`
+	Encoder Steps `json:"encoder_steps"`
+	Decoder Steps `json:"decoder_steps"`
 }
 
 // Measure measures the evaluator's model.

@@ -62,9 +62,9 @@ With --json: an object, or an array of them if there are several runs, with the 
                and for accuracies "correct", "total" and the interval's "low" and "high"
   notes        an array of lines with remarks
   encoder_steps, decoder_steps
-               of adaptive models, where nothing is decoded: an object with mean and deviation of the
-               steps per position, and tenths, an array of ten means: of the first tenth of the
-               positions of every sequence, of the second, and so on
+               an object with mean and deviation of the steps per position, and tenths, an array of
+               ten means: of the first tenth of the positions of every sequence, of the second, and
+               so on; all 0 for models of fixed depth and where answers are decoded
   diagnosis    with --diagnose: wrong, early, late, substitute (answers), first_wrong (an array of
                ten), attention (an array of objects with right, step, head, mean, least, place) and
                over_answers (how many attention is of)
