@@ -63,10 +63,10 @@ var lambadaTable = &metricTable{
 	missing: lambadaMissing,
 }
 
-// stepsRow is the Universal Transformer of another number of steps; the paper has figures of the language model only.
+// stepsRow is the Universal Transformer of another number of steps, which the paper has as a language model only.
 func stepsRow(steps int, paper ...string) metricRow {
 	return metricRow{
-		name: fmt.Sprintf("steps%d", steps), title: fmt.Sprintf("Universal Transformer, %d steps", steps), paper: map[string][]string{"language": paper},
+		name: fmt.Sprintf("steps%d", steps), title: fmt.Sprintf("Universal Transformer, %d steps", steps), paper: map[string][]string{"language": paper}, only: "language",
 		configure: func(r *experiment.Run) { *r = r.WithPolicy(halting.Fixed{Steps: steps}) },
 	}
 }

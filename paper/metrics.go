@@ -36,6 +36,17 @@ type metricRow struct {
 	title     string
 	paper     map[string][]string // the paper's figures, by the columns that have them, one a figure
 	configure func(*experiment.Run)
+	only      string // the one task that it is trained on; "": all
+}
+
+// rowsOf is the models that are trained on a task.
+func (t *metricTable) rowsOf(task string) (rows []metricRow) {
+	for _, r := range t.rows {
+		if r.only == "" || r.only == task {
+			rows = append(rows, r)
+		}
+	}
+	return rows
 }
 
 // metricColumn is a task, and a table of figures on the page.
@@ -81,7 +92,9 @@ func (t *metricTable) Table() *Table {
 	for _, r := range t.rows {
 		e := Experiment{Name: t.experiment(r), Summary: r.title, Run: func(label string, data Data) experiment.Run { return t.run(r, label, data) }}
 		for _, c := range t.columns {
-			e.Tasks = append(e.Tasks, c.task)
+			if r.only == "" || r.only == c.task {
+				e.Tasks = append(e.Tasks, c.task)
+			}
 		}
 		table.Experiments = append(table.Experiments, e)
 	}

@@ -85,7 +85,7 @@ func (t *metricTable) overview(_ *Page, results []Result) (rows []Row) {
 	for _, c := range t.columns {
 		row := Row{Part: "table " + t.table[len("table"):], What: t.name + ". " + c.title + ": " + c.last().title}
 		var paper, ours, missing []string
-		for _, r := range t.rows {
+		for _, r := range t.rowsOf(c.task) {
 			if published := r.paper[c.task]; published != nil {
 				paper = append(paper, r.title+" "+published[len(published)-1])
 			}
@@ -115,7 +115,7 @@ func (t *metricTable) write(p *Page, results []Result) {
 	p.Printf("%s\n\n", t.preface)
 	for _, c := range t.columns {
 		var own []Result
-		for _, r := range t.rows {
+		for _, r := range t.rowsOf(c.task) {
 			own = append(own, t.of(results, r, c.task)...)
 		}
 		if len(own) > 0 {
@@ -134,7 +134,7 @@ func (t *metricTable) writeColumn(p *Page, c metricColumn, results []Result) {
 	}
 	p.Head(head...)
 	p.Row(examples...)
-	for _, r := range t.rows {
+	for _, r := range t.rowsOf(c.task) {
 		title := r.title
 		if published := r.paper[c.task]; published != nil {
 			p.Row(append([]string{title, "paper"}, published...)...)

@@ -211,3 +211,16 @@ func TestTables2And3Train(t *testing.T) {
 		t.Errorf("%d outcomes", len(outcomes))
 	}
 }
+
+// The paper has its Universal Transformers of 8 and 9 steps as language models only. Caught when planted: rows that have every task.
+func TestDeeperModelsAreLanguageModels(t *testing.T) {
+	for _, e := range lambadaTable.Table().Experiments {
+		want := "language reading annotated"
+		if strings.HasPrefix(e.Name, "lambada-steps") {
+			want = "language"
+		}
+		if got := strings.Join(e.Tasks, " "); got != want {
+			t.Errorf("%s: %s, want %s", e.Name, got, want)
+		}
+	}
+}
