@@ -39,10 +39,13 @@ type metricRow struct {
 	only      string // the one task that it is trained on; "": all
 }
 
+// has says whether the model is trained on a task.
+func (r metricRow) has(task string) bool { return r.only == "" || r.only == task }
+
 // rowsOf is the models that are trained on a task.
 func (t *metricTable) rowsOf(task string) (rows []metricRow) {
 	for _, r := range t.rows {
-		if r.only == "" || r.only == task {
+		if r.has(task) {
 			rows = append(rows, r)
 		}
 	}
@@ -92,7 +95,7 @@ func (t *metricTable) Table() *Table {
 	for _, r := range t.rows {
 		e := Experiment{Name: t.experiment(r), Summary: r.title, Run: func(label string, data Data) experiment.Run { return t.run(r, label, data) }}
 		for _, c := range t.columns {
-			if r.only == "" || r.only == c.task {
+			if r.has(c.task) {
 				e.Tasks = append(e.Tasks, c.task)
 			}
 		}
