@@ -10,13 +10,17 @@ import (
 	"universal-transformer/vocab"
 )
 
-// Decode decodes every example's source, greedily or by beam search, with at most [Limit] tokens or, without a reference, [SourceLimit].
+// Decode decodes every example's source, greedily or by beam search, with at most [Limit] tokens or, without a reference, [Evaluator].Limit.
 func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task.Decoded, error) {
 	d, err := e.decoder()
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
+	sourceLimit := e.Limit
+	if sourceLimit == nil {
+		sourceLimit = SourceLimit
+	}
 	answers, done := make([]task.Decoded, len(examples)), 0
 	plan := e.Plan
 	plan.RoundUp = decoding.Rows
@@ -26,7 +30,7 @@ func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task
 			example := examples[b.Index[i]]
 			sources[i], limits[i] = example.Source, Limit(len(example.Target))
 			if len(example.Target) == 0 {
-				limits[i] = SourceLimit(len(example.Source))
+				limits[i] = sourceLimit(len(example.Source))
 			}
 		}
 		found, err := d.Decode(ctx, sources, limits, decoding.Method{Beam: e.Beam}, nil)
@@ -52,7 +56,8 @@ func (e *Evaluator) decoder() (*decoding.Decoder, error) {
 	return nil, fmt.Errorf("a model of type %T decodes no answers to sources", e.Model)
 }
 
-// SourceLimit is the largest length of an answer without a reference: four times the source length plus 50.
+// SourceLimit is the largest length of an answer without a reference where the task does not know better: four times the source length
+// plus 50.
 func SourceLimit(source int) int { return 4*source + 50 }
 
 // Limit is the largest length of an answer with a reference of the given length: five quarters of it plus 10.

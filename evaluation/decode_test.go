@@ -13,7 +13,7 @@ import (
 )
 
 // An answer that does not end becomes a quarter longer than its reference and 10 tokens more, or, without a reference, four times as long as its
-// source and 50 tokens more. The model is one of random weights that does not end these answers.
+// source and 50 tokens more, unless the evaluator has a limit of its own. The model is one of random weights that does not end these answers.
 // Caught when planted: the limit of a reference of no tokens for examples without one; the limit of the longest of a batch for all.
 func TestAnswersThatDoNotEnd(t *testing.T) {
 	e := &evaluation.Evaluator{
@@ -40,6 +40,19 @@ func TestAnswersThatDoNotEnd(t *testing.T) {
 	for i, a := range answers {
 		if a.Finished || len(a.Tokens) != want[i] {
 			t.Errorf("example %d: %d tokens, finished %v, want %d that do not end", i, len(a.Tokens), a.Finished, want[i])
+		}
+	}
+	e.Limit = func(source int) int { return 3*source + 1 }
+	if answers, err = e.Decode(t.Context(), examples); err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range answers {
+		limit := 3*(1+i) + 1
+		if i%2 == 0 {
+			limit = want[i]
+		}
+		if a.Finished || len(a.Tokens) != limit {
+			t.Errorf("example %d with a limit: %d tokens, finished %v, want %d that do not end", i, len(a.Tokens), a.Finished, limit)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type Evaluator struct {
 	// rounding. Decoding always computes them, so that an answer does not depend on the others of its batch.
 	ComputeHalted bool
 	Beam          decoding.Beam                // Width 0: greedy decoding
+	Limit         func(source int) int         // the largest length of an answer without a reference; nil: [SourceLimit]
 	Progress      func(done, total int)        // examples; may be nil
 	Steps         func(encoder, decoder Steps) // after every batch: steps that positions ran so far, where depth is adaptive; may be nil
 

@@ -129,7 +129,7 @@ func openTranslation(Data) (missing func(experiment.Run) error, err error) {
 // end their translations too early with it.
 const beamWidth = 4
 
-var lengthPenalties = []float64{0.6, 0.8, 1, 1.2}
+var lengthPenalties = []float64{0.6, 0.8, 1, 1.2, 1.35, 1.5}
 
 // translationMeasured is what one run came to.
 type translationMeasured struct {

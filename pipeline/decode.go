@@ -17,7 +17,7 @@ import (
 // DecodeOptions determines how sources are answered. The zero value is greedy decoding.
 type DecodeOptions struct {
 	decoding.Method
-	MaxLength int   // tokens of an answer; 0: four times as many as its source has, and 50 more, or 200 of a language model
+	MaxLength int   // tokens of an answer; 0: four times as many as its source has, and 50 more; 200 of a language model; twice as many and 10 more of a translation
 	MaxSource int   // tokens of a source, more are refused; 0: DefaultMaxSource
 	Memory    int64 // bytes that what is decoded together may take, by estimate; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
 }
@@ -57,7 +57,15 @@ func (m *Model) limit(o DecodeOptions, source []vocab.ID) int {
 	case m.Run.Task.Value.Kind() == task.LanguageModeling:
 		return 200
 	}
-	return evaluation.SourceLimit(len(source))
+	return answerLimit(m.Run.Task.Value)(len(source))
+}
+
+// answerLimit returns how long answers to a task's sources may get: where the task does not say, [evaluation.SourceLimit].
+func answerLimit(d task.Definition) func(source int) int {
+	if limited, is := d.(task.Limited); is {
+		return limited.AnswerLimit
+	}
+	return evaluation.SourceLimit
 }
 
 // Decode answers lines of text; a language model continues them.

@@ -144,12 +144,12 @@ func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
 
 // Evaluator applies the model to examples, for custom measures. While it is in use, nothing else may use the model.
 func (m *Model) Evaluator() *evaluation.Evaluator {
-	return evaluator(m.Backend, m.Store, m.Graph, m.Vocabularies)
+	return evaluator(m.Backend, m.Store, m.Graph, m.Run.Task.Value, m.Vocabularies)
 }
 
-func evaluator(backend compute.Backend, store *model.Store, graph universal.Model, v task.Vocabularies) *evaluation.Evaluator {
+func evaluator(backend compute.Backend, store *model.Store, graph universal.Model, d task.Definition, v task.Vocabularies) *evaluation.Evaluator {
 	return &evaluation.Evaluator{
-		Backend: backend, Store: store, Model: graph,
+		Backend: backend, Store: store, Model: graph, Limit: answerLimit(d),
 		Plan: batch.Plan{Tokens: evaluationTokens, TokensPerPosition: v.TokensPerPosition},
 	}
 }

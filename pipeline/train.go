@@ -194,7 +194,7 @@ func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *ru
 			return training.Summary{}, err
 		}
 		trainer.Decoded = func(store *model.Store) ([]score.Metric, error) {
-			e := evaluator(backend, store, trainer.Model, opened.Vocabularies())
+			e := evaluator(backend, store, trainer.Model, r.Task.Value, opened.Vocabularies())
 			found, err := e.Measure(context.WithoutCancel(ctx), r.Task.Value.Measure(opened.Vocabularies()), examples)
 			return found.Metrics, err
 		}

@@ -29,6 +29,12 @@ type Aligned interface {
 	Align(source []string, places int) []Alignment
 }
 
+// Limited is a Definition that knows how long an answer to a source may get.
+type Limited interface {
+	// AnswerLimit returns the largest number of tokens of an answer, End included, to a source of so many tokens.
+	AnswerLimit(source int) int
+}
+
 // An Alignment maps every token of an answer to one source token it depends on.
 type Alignment struct {
 	Name   string // "the digit of the first number"

@@ -21,7 +21,7 @@ func (f *answeringFlags) add(c *cobra.Command) {
 	c.Flags().IntVar(&f.Sampling.TopK, "top-k", 0, "of --sample: choose from the `K` most probable tokens; 0: all")
 	c.Flags().Float64Var(&f.Sampling.TopP, "top-p", 1, "of --sample: choose from the most probable tokens that have this probability together")
 	c.Flags().Uint64Var(&f.Seed, "seed", 1, "of --sample: the same seed gives the same text")
-	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "cut answers off after `N` tokens; 0: four times the source and 50 more")
+	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "cut answers off after `N` tokens; 0: four times the source and 50 more, or twice and 10 more of a translation")
 	c.Flags().IntVar(&f.MaxSource, "max-source", pipeline.DefaultMaxSource, "refuse sources of more than `N` tokens")
 	exitFlags(c, &f.exit)
 }

@@ -51,7 +51,7 @@ func newTranslate() *cobra.Command {
 	}
 	c.Flags().IntVar(&how.Beam.Width, "beam", 4, "`width` of beam search; 1 takes the most probable token each time")
 	c.Flags().Float64Var(&how.Beam.Alpha, "alpha", defaultAlpha, "length penalty of beam search, 0 for none")
-	c.Flags().IntVar(&how.MaxLength, "max-length", 0, "cut translations off after `N` tokens; 0: four times the source and 50 more")
+	c.Flags().IntVar(&how.MaxLength, "max-length", 0, "cut translations off after `N` tokens; 0: twice the source and 10 more, or four times and 50 more of a model of other pairs")
 	c.Flags().IntVar(&how.MaxSource, "max-source", 1000, "refuse lines of more than `N` tokens")
 	backendFlag(c, &backend)
 	return c

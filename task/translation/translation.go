@@ -65,6 +65,10 @@ func (c Corpus) String() string { return strings.Join(c.names(), ", ") }
 // Kind is task.Transduction.
 func (Translation) Kind() task.Kind { return task.Transduction }
 
+// AnswerLimit is twice the length of the source and 10 more. Beam search that may go on for longer finds translations that repeat
+// themselves, which a length penalty above 1.2 prefers.
+func (Translation) AnswerLimit(source int) int { return 2*source + 10 }
+
 // String names the first file to train with.
 func (c Translation) String() string {
 	if len(c.Training) == 0 {
