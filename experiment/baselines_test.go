@@ -52,8 +52,8 @@ func TestBaselines(t *testing.T) {
 func TestPublishedTranslation(t *testing.T) {
 	for r, gpus := range map[*experiment.Run]int{new(experiment.TranslateWMT14()): 8, new(experiment.Multi30kTiny()): 2} {
 		tr := r.Training
-		if tr.Muon != 0 || tr.Batch.Tokens != 4096 || tr.Accumulate != gpus {
-			t.Errorf("%s: muon %v, %d times %d tokens", r.Name, tr.Muon, tr.Accumulate, tr.Batch.Tokens)
+		if tr.Muon != 0 || tr.WeightDecay != 0 || tr.Batch.Tokens != 4096 || tr.Accumulate != gpus {
+			t.Errorf("%s: muon %v, weight decay %v, %d times %d tokens", r.Name, tr.Muon, tr.WeightDecay, tr.Accumulate, tr.Batch.Tokens)
 		}
 		if _, is := tr.Schedule.Value.(training.InverseSquareRoot); !is {
 			t.Errorf("%s: schedule %v", r.Name, tr.Schedule)

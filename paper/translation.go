@@ -42,8 +42,8 @@ type translationModel struct {
 
 var translationModels = []translationModel{
 	{"-tiny", "Transformer, the smallest published: 4 layers, width 128", experiment.TinyTransformer},
-	{"-transformer", "Transformer with the same number of parameters: 6 layers, width 128", experiment.TranslationTransformer},
-	{"", "Universal Transformer: 6 steps, width 256", func(r experiment.Run) experiment.Run { return r }},
+	{"-transformer", "Transformer with the same number of parameters: 6 layers, width 76", experiment.TranslationTransformer},
+	{"", "Universal Transformer: 6 steps, width 128", func(r experiment.Run) experiment.Run { return r }},
 	{"-adaptive", "UT with dynamic halting", experiment.AdaptiveTranslation},
 }
 
