@@ -49,6 +49,21 @@ func Pad(examples []task.Example, rows, sourceLength, targetLength int) (Batch, 
 	return b, nil
 }
 
+// Twice returns a batch in which rows 2i and 2i+1 are both row i. Index is dropped.
+func (b Batch) Twice() Batch {
+	double := func(ids []vocab.ID, length int) []vocab.ID {
+		list := make([]vocab.ID, 0, 2*len(ids))
+		for i := range b.Rows {
+			row := ids[i*length : (i+1)*length]
+			list = append(append(list, row...), row...)
+		}
+		return list
+	}
+	b.Source, b.Target = double(b.Source, b.SourceLength), double(b.Target, b.TargetLength)
+	b.Rows, b.Examples, b.Index = 2*b.Rows, 2*b.Examples, nil
+	return b
+}
+
 // SourcePositions is how many positions a source row has: SourceLength, unless positions hold several ids.
 func (b Batch) SourcePositions() int { return b.SourceLength / max(b.TokensPerPosition, 1) }
 

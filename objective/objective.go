@@ -4,6 +4,7 @@
 package objective
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/gomlx/compute/dtypes"
@@ -69,6 +70,30 @@ func logProbs(logits, target *Node) (truth *Node, others func() *Node) {
 	isTarget := Equal(ExpandAxes(target, -1), Iota(logits.Graph(), shapes.Make(target.DType(), 1, 1, vocabulary), 2))
 	truth = Sub(ReduceSum(Where(isTarget, shifted, ScalarZero(logits.Graph(), logits.DType())), -1), logSum)
 	return truth, func() *Node { return Sub(Sub(ReduceSum(shifted, -1), MulScalar(logSum, float64(vocabulary))), truth) }
+}
+
+// Divergence compares two predictions for every example: those for rows 2i and 2i+1 of logits [B, N, V], whose targets [B, N] are the
+// same. It is the mean, over the real positions of one of them, of the symmetric Kullback-Leibler divergence in nats, a scalar. As p and q
+// both sum to one, the logarithms of their normalizers cancel:
+//
+//	KL(p||q) + KL(q||p) = sum over v of (p_v - q_v) (ln p_v - ln q_v) = sum over v of (p_v - q_v) (a_v - b_v)
+//
+// where a and b are the logits of p and q.
+func Divergence(logits, target *Node) *Node {
+	g, dims := logits.Graph(), logits.Shape().Dimensions
+	if dims[0]%2 != 0 {
+		panic(fmt.Sprintf("objective: %d rows are not two of each example", dims[0]))
+	}
+	pairs := func(x *Node) (first, second *Node) { // rows 2i, rows 2i+1
+		x = Reshape(x, append([]int{dims[0] / 2, 2}, x.Shape().Dimensions[1:]...)...)
+		return Squeeze(Slice(x, AxisRange(), AxisElem(0)), 1), Squeeze(Slice(x, AxisRange(), AxisElem(1)), 1)
+	}
+	a, b := pairs(logits)
+	p, q := pairs(Softmax(logits))
+	targets, _ := pairs(target)
+	mask := ConvertDType(NotEqual(targets, ScalarZero(g, target.DType())), logits.DType())
+	divergence := ReduceSum(Mul(Sub(p, q), Sub(a, b)), -1) // [B/2, N]
+	return Div(ReduceAllSum(Mul(divergence, mask)), MaxScalar(ReduceAllSum(mask), 1.0))
 }
 
 // Best is the most probable token at every position, [B, N], the one with the smaller id if two are equal.

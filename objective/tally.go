@@ -10,14 +10,21 @@ import (
 // Objective is what training minimises, less the weight of pondering, which changes as training goes on.
 type Objective struct {
 	LabelSmoothing float64 `json:"label_smoothing"`
+	RDrop          float64 `json:"r_drop,omitempty"` // weight of the divergence between two predictions with different dropout, as 5 (Liang et al., "R-Drop", 2021): every batch is computed twice, which doubles the time of an update; 0: once
 	Unknown        int32   `json:"-"` // the target token that never counts as correct; 0: there is none
 }
 
 // Of gives, for one batch, the loss and the tally that [Unpack] reads. The loss is the smoothed cross entropy a real token
-// plus ponderWeight (a scalar) times the ponder cost of every adaptive stack.
+// plus ponderWeight (a scalar) times the ponder cost of every adaptive stack. With RDrop, rows 2i and 2i+1 of the batch must be the same
+// example ([batch.Batch.Twice]), and the loss is half of equation 4 of R-Drop, with its alpha:
+//
+//	L = mean of -log p and -log q  +  alpha/4 (KL(p||q) + KL(q||p))
 func (o Objective) Of(result universal.Result, target, ponderWeight *Node) (loss, tally *Node) {
 	m := Measure(result.Logits, target, o.LabelSmoothing, o.Unknown)
 	loss = m.Mean()
+	if o.RDrop > 0 {
+		loss = Add(loss, MulScalar(Divergence(result.Logits, target), o.RDrop/4))
+	}
 	sums := []*Node{m.Nats, m.Tokens, m.CorrectTokens, m.Sequences, m.CorrectSequences}
 	for _, pass := range []*universal.Pass{result.Encoder, result.Decoder} {
 		if pass == nil {

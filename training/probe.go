@@ -58,6 +58,7 @@ func (p *Probe) inputs(b batch.Batch) []any {
 
 // Update performs one update and waits for it.
 func (p *Probe) Update(b batch.Batch) error {
+	b = p.config.passes(b)
 	out, err := p.runner.Call(capacity.ShapeOf(b), p.inputs(b)...)
 	if err != nil {
 		return affordable(err)
@@ -85,7 +86,7 @@ func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 	var c Cost
 	one := b
 	one.Rows, one.Examples, one.Source, one.Target = 1, 1, b.Source[:b.SourceLength], b.Target[:b.TargetLength]
-	operations, work, err := p.compile(one)
+	operations, work, err := p.compile(p.config.passes(one))
 	if err != nil {
 		return c, err
 	}
@@ -104,7 +105,7 @@ func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 		c.Optimizer += c.Model
 	}
 	if c.Work = work; b.Rows > 1 {
-		_, c.Work, err = p.compile(b)
+		_, c.Work, err = p.compile(p.config.passes(b))
 	}
 	var short interface {
 		error

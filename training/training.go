@@ -38,7 +38,7 @@ type Config struct {
 	Muon                float64                  `json:"muon,omitempty"`          // matrices within the model are trained with Muon of this momentum, as 0.95, all else with Adam (Jordan et al., 2024); 0: all with Adam, as the authors do
 	WeightDecay         float64                  `json:"weight_decay,omitempty"`  // an update takes this times the learning rate from every matrix, beside the optimizer's step (Loshchilov and Hutter, 2019); the authors have none
 	DecayVectors        bool                     `json:"decay_vectors,omitempty"` // weight decay also of gains, biases and the halting unit
-	objective.Objective                          // label smoothing
+	objective.Objective                          // label smoothing, R-Drop
 	Ponder              objective.PonderSchedule `json:"ponder"`            // weight of the ponder cost; the authors use 0.01
 	Average             float64                  `json:"average,omitempty"` // an exponential mean of the weights keeps this share of itself in every update, as 0.999; validation and everything after training use the mean (Polyak and Juditsky, 1992); 0: the weights themselves
 	ClipNorm            float64                  `json:"clip_norm"`         // gradients of a larger global norm are scaled down to it; 0: never
@@ -84,7 +84,7 @@ func (c Config) Validate() error {
 	for _, err := range []error{
 		positive("steps", c.Steps), positive("log_every", c.LogEvery), positive("evaluate_every", c.EvaluateEvery),
 		positive("checkpoint_every", c.CheckpointEvery),
-		rate("beta1", c.Beta1, 1), rate("beta2", c.Beta2, 1), rate("label_smoothing", c.LabelSmoothing, 1),
+		rate("beta1", c.Beta1, 1), rate("beta2", c.Beta2, 1), rate("label_smoothing", c.LabelSmoothing, 1), rate("r_drop", c.RDrop, 1e3),
 		rate("muon", c.Muon, 1), rate("weight_decay", c.WeightDecay, 1e3),
 		rate("average", c.Average, 1), rate("clip_norm", c.ClipNorm, 1e9), rate("ponder.weight", c.Ponder.Weight, 1e9), rate("ponder.warmup", float64(c.Ponder.Steps), 1e15),
 		rate("accumulate", float64(c.Accumulate), 1e6), rate("stop.patience", float64(c.Stop.Patience), 1e9), rate("stop.accuracy", c.Stop.Accuracy, 1.0001),

@@ -74,10 +74,19 @@ func (t *Trainer) draw(n int) (batches []batch.Batch, plans []*capacity.ShapePla
 		if err != nil {
 			return nil, nil, err
 		}
+		b = t.Config.passes(b)
 		batches, plans = append(batches, b), append(plans, t.gradients.Plan(capacity.ShapeOf(b)))
 	}
 	t.drawn = batches
 	return batches, plans, nil
+}
+
+// passes returns what is computed of a batch: each row once, or twice with R-Drop.
+func (c Config) passes(b batch.Batch) batch.Batch {
+	if c.RDrop > 0 {
+		return b.Twice()
+	}
+	return b
 }
 
 // gradient adds the gradients of a batch to the sums. All its randomness is derived from the batch's index.
@@ -140,7 +149,11 @@ func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capaciti
 	in.SourceCapacities, in.TargetCapacities = c.Source, c.Target
 	scope.Store().SetTraining(in.Target.Graph(), training)
 	f.result = t.Model.Forward(scope, in, universal.Options{})
-	f.loss, f.tally = t.Config.Objective.Of(f.result, in.Target, rest[0])
+	o := t.Config.Objective
+	if !training {
+		o.RDrop = 0
+	}
+	f.loss, f.tally = o.Of(f.result, in.Target, rest[0])
 	return f
 }
 
