@@ -225,3 +225,21 @@ func TestPlanBounds(t *testing.T) {
 		t.Errorf("with the largest boundary: %+v, %v", b, err)
 	}
 }
+
+// Caught when planted: the batch behind itself; a source of one token a position for several; examples counted once.
+func TestTwice(t *testing.T) {
+	b, err := batch.Pad([]task.Example{{Source: []vocab.ID{5, 6}, Target: []vocab.ID{7, 1}}, {Source: []vocab.ID{8}, Target: []vocab.ID{9, 9, 1}}}, 3, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.TokensPerPosition = 2
+	twice := b.Twice()
+	if twice.Rows != 6 || twice.Examples != 4 || twice.TokensPerPosition != 2 || twice.SourceLength != 2 || twice.TargetLength != 3 {
+		t.Errorf("%+v", twice)
+	}
+	for i := range 6 {
+		if !slices.Equal(twice.SourceRow(i), b.SourceRow(i/2)) || !slices.Equal(twice.TargetRow(i), b.TargetRow(i/2)) {
+			t.Errorf("row %d is %v, %v, want %v, %v", i, twice.SourceRow(i), twice.TargetRow(i), b.SourceRow(i/2), b.TargetRow(i/2))
+		}
+	}
+}

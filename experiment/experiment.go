@@ -19,6 +19,7 @@ import (
 	"universal-transformer/task"
 	"universal-transformer/task/translation"
 	"universal-transformer/training"
+	"universal-transformer/universal"
 )
 
 // Run is one experiment, complete: nothing that influences its result is missing.
@@ -97,6 +98,9 @@ func (r Run) Validate() error {
 	}
 	if err := r.TrainingConfig().Validate(); err != nil {
 		return fmt.Errorf("training.%w", err)
+	}
+	if u := r.universal(); u != nil && r.Training.RDrop > 0 && u.Dropout == (universal.Dropout{}) {
+		return fmt.Errorf("training.r_drop is %v, but model.dropout is 0 everywhere, so that both passes over a batch would be the same: set a rate of dropout, or leave r_drop out", r.Training.RDrop)
 	}
 	if n := r.Training.Validation; n < 0 || n > task.MostExamples {
 		return fmt.Errorf("training.validation is %d: it must be from 1 to %d, or 0 for the task's own number", n, task.MostExamples)

@@ -248,3 +248,73 @@ func TestWarmup(t *testing.T) {
 		}
 	}
 }
+
+// divergence is objective.Divergence in loops.
+func divergence(logits [][][]float64, target [][]int32) float64 {
+	sum, places := 0.0, 0.0
+	softmax := func(row []float64) []float64 {
+		total, p := 0.0, make([]float64, len(row))
+		for _, l := range row {
+			total += math.Exp(l)
+		}
+		for v, l := range row {
+			p[v] = math.Exp(l) / total
+		}
+		return p
+	}
+	for b := 0; b < len(target); b += 2 {
+		for i := range target[b] {
+			if target[b][i] == 0 {
+				continue
+			}
+			places++
+			p, q := softmax(logits[b][i]), softmax(logits[b+1][i])
+			for v := range p {
+				sum += p[v]*math.Log(p[v]/q[v]) + q[v]*math.Log(q[v]/p[v])
+			}
+		}
+	}
+	return sum / places
+}
+
+// The loss of R-Drop is the cross entropy and a quarter of its weight times the divergence of neighbouring rows, from their definitions.
+// Caught when planted: rows i and i + B/2 compared; padding counted; KL(p||q) alone; a half in place of a quarter.
+func TestRDropAgreesWithPlainLoops(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	target := [][]int32{{3, 1, 0, 0}, {3, 1, 0, 0}, {2, 4, 5, 1}, {2, 4, 5, 1}, {1, 0, 0, 0}, {1, 0, 0, 0}}
+	logits := make([][][]float64, len(target))
+	for b := range logits {
+		for range target[b] {
+			row := make([]float64, 6)
+			for v := range row {
+				row[v] = 2 * rng.NormFloat64()
+			}
+			logits[b] = append(logits[b], row)
+		}
+	}
+	loss := func(o objective.Objective) float64 {
+		exec, err := model.NewExec(enginetest.Backend(t), model.NewStore(), func(_ *model.Scope, logits, target *Node) *Node {
+			loss, _ := o.Of(universal.Result{Logits: logits}, target, ScalarZero(logits.Graph(), logits.DType()))
+			return loss
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer exec.Finalize()
+		out, err := exec.Call(logits, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tensors.ToScalar[float64](out[0])
+	}
+	want := plain(logits, target, 0.1)[6] + 3.0/4*divergence(logits, target)
+	if got := loss(objective.Objective{LabelSmoothing: 0.1, RDrop: 3}); math.Abs(got-want) > 1e-12*want {
+		t.Errorf("loss %v, want %v", got, want)
+	}
+	for b := 0; b < len(logits); b += 2 {
+		logits[b+1] = logits[b]
+	}
+	if got, want := loss(objective.Objective{RDrop: 3}), loss(objective.Objective{}); got != want {
+		t.Errorf("equal predictions: loss %v, want %v", got, want)
+	}
+}

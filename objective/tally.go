@@ -11,7 +11,7 @@ import (
 type Objective struct {
 	LabelSmoothing float64 `json:"label_smoothing"`
 	RDrop          float64 `json:"r_drop,omitempty"` // weight of the divergence between two predictions with different dropout, as 5 (Liang et al., "R-Drop", 2021): every batch is computed twice, which doubles the time of an update; 0: once
-	Unknown        int32   `json:"-"` // the target token that never counts as correct; 0: there is none
+	Unknown        int32   `json:"-"`                // the target token that never counts as correct; 0: there is none
 }
 
 // Of gives, for one batch, the loss and the tally that [Unpack] reads. The loss is the smoothed cross entropy a real token

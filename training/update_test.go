@@ -180,3 +180,39 @@ func (o onlyFirst) Rate(step, _ int64, _ int) float64 { return map[int64]float64
 func (onlyFirst) Validate() error { return nil }
 
 func (o onlyFirst) Halved() (string, float64) { return "rate", float64(o) / 2 }
+
+// Without dropout both passes of R-Drop agree, and learn what one pass learns; with it they do not agree, which costs. Validation, whose rows
+// are all different, makes one pass. Caught when planted: validation with the divergence; one pass.
+func TestRDrop(t *testing.T) {
+	c := config(4)
+	c.ClipNorm, c.LogEvery, c.EvaluateEvery, c.LabelSmoothing, c.Ponder.Weight = 0, 1, 4, 0, 0
+	once, twice := plainTrainer(t, c, 4), plainTrainer(t, c, 4)
+	twice.Config.RDrop = 7
+	run(t, once)
+	run(t, twice)
+	want := weights(once)
+	for name, got := range weights(twice) {
+		for i := range got {
+			if d := math.Abs(float64(got[i] - want[name][i])); d > 2e-6 {
+				t.Errorf("%s[%d]: %v, but %v from one pass", name, i, got[i], want[name][i])
+				break
+			}
+		}
+	}
+	c.RDrop = 7
+	dropping := trainer(t, c)
+	run(t, dropping)
+	for _, row := range metrics(t, dropping) {
+		loss, _ := row.Number("loss")
+		entropy, _ := row.Number("cross_entropy")
+		sequences, _ := row.Number("sequences")
+		switch validation := row["split"] == "validation"; {
+		case validation && math.Abs(loss-entropy) > 0.02: // one is a mean of batches, the other of tokens
+			t.Errorf("validation: loss %v, cross entropy %v", loss, entropy)
+		case !validation && !(loss > entropy+1e-3):
+			t.Errorf("step %d: loss %v, cross entropy %v", row.Step(), loss, entropy)
+		case !validation && sequences != 2*2*4:
+			t.Errorf("step %d: %v sequences, want two batches of four, twice", row.Step(), sequences)
+		}
+	}
+}

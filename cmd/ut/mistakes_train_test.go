@@ -106,6 +106,7 @@ var configurationMistakes = []mistake{
 	{"show demo --set training.keep=1", 1, "training.keep is 1: keep at least 2", ""},
 	{"show demo --set training.clip_norm=-1", 1, "training.clip_norm is -1: it must be at least 0", ""},
 	{"show demo --set training.accumulate=-1", 1, "training.accumulate is -1: it must be at least 0 and below 1000000", ""},
+	{"show demo --set training.r_drop=5", 1, "training.r_drop is 5, but model.dropout is 0 everywhere", ""},
 	{"show demo --set training.label_smoothing=2", 1, "label_smoothing is 2: it must be at least 0 and below 1", ""},
 	{"show demo --set training.beta1=1.5", 1, "training.beta1 is 1.5", ""},
 	{"show demo --set training.epsilon=0", 1, "training.epsilon is 0: it must be positive", ""},
