@@ -38,13 +38,17 @@ type translationModel struct {
 	suffix string // in names of experiments
 	title  string
 	change func(experiment.Run) experiment.Run
+	only   string // the one data set that it is trained on; "": all
 }
 
+// has reports whether the model is trained on a data set.
+func (m translationModel) has(label string) bool { return m.only == "" || m.only == label }
+
 var translationModels = []translationModel{
-	{"-tiny", "Transformer, the smallest published: 4 layers, width 128", experiment.TinyTransformer},
-	{"-transformer", "Transformer with the same number of parameters: 6 layers, width 76", experiment.TranslationTransformer},
-	{"", "Universal Transformer: 6 steps, width 128", func(r experiment.Run) experiment.Run { return r }},
-	{"-adaptive", "UT with dynamic halting", experiment.AdaptiveTranslation},
+	{"-tiny", "Transformer, the smallest published: 4 layers, width 128", experiment.TinyTransformer, publishedData},
+	{"-transformer", "Transformer with the same number of parameters: 6 layers, width 76", experiment.TranslationTransformer, ""},
+	{"", "Universal Transformer: 6 steps, width 128", func(r experiment.Run) experiment.Run { return r }, ""},
+	{"-adaptive", "UT with dynamic halting", experiment.AdaptiveTranslation, ""},
 }
 
 // translationData is one of the small data sets: a task of every experiment.
@@ -100,7 +104,9 @@ func translationExperiments() (list []Experiment) {
 			return r
 		}}
 		for _, t := range translationTasks {
-			e.Tasks = append(e.Tasks, t.label)
+			if m.has(t.label) {
+				e.Tasks = append(e.Tasks, t.label)
+			}
 		}
 		list = append(list, e)
 	}

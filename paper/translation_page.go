@@ -84,6 +84,9 @@ func writeTranslationData(p *Page, results []Result, t translationData) {
 		p.Row("published, the smallest Transformer, averaged checkpoints, beam 5", published, "", "")
 	}
 	for _, m := range translationModels {
+		if !m.has(t.label) {
+			continue
+		}
 		cells := []string{m.title}
 		for _, s := range t.sets {
 			if s.validation {

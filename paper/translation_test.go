@@ -38,7 +38,7 @@ func TestTranslationPage(t *testing.T) {
 		"| UT base | 28.9 | needs an accelerator |", "| Weighted Transformer base | 28.4 | needs an accelerator |", "`ut train translate_wmt14`",
 		"| Universal Transformer: 6 steps, width 128 | 41.00 ± 1.00 of 3 seeds | missing | missing |",
 		"| Transformer, the smallest published: 4 layers, width 128 | 20.00 | missing | missing |",
-		"| Transformer with the same number of parameters: 6 layers, width 128 | missing | missing | missing |",
+		"| Transformer with the same number of parameters: 6 layers, width 76 | missing | missing | missing |",
 		"beam 5 | 41.02 |", "| Universal Transformer: 6 steps, width 128 | 5.50 |",
 		"| translation | multi30k | 2 | 2,595,840 | 8,000 | 60 | 1 | val | 0.8 | BLEU tok:none = 40.0 | 55.0 | 125.0 | 0.3.0+abc |",
 		"multi30k, test_2016_flickr: Universal Transformer: 6 steps, width 128 41.00 ± 1.00 of 3 seeds", "news, newstest2014: Universal Transformer",
@@ -46,6 +46,9 @@ func TestTranslationPage(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)
 		}
+	}
+	if n := strings.Count(text, "| Transformer, the smallest published"); n != 1 {
+		t.Errorf("the smallest published Transformer is in %d tables, want that of Multi30k only", n)
 	}
 	for want, m := range map[string]translationMeasured{
 		"sets are missing": {}, "sets[0].name": {Sets: []translatedSet{{Sentences: 1}}}, "sets[0].sentences": {Sets: []translatedSet{{Name: "a"}}},
