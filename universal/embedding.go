@@ -13,6 +13,7 @@ type Embedding struct {
 	SourceVocabulary, TargetVocabulary int
 	TokensPerPosition                  int // W, tokens at one position of the source, whose embeddings are summed; 0 counts as 1
 	Width                              int // D
+	Inner                              int // E: tables of E channels, and a matrix [E, D] from them to the model (Lan et al., 2020); 0: tables of D channels
 
 	Scale       bool // multiply embeddings by sqrt(D)
 	Shared      bool // one table for source and target
@@ -27,30 +28,43 @@ type Embedding struct {
 
 func (c Config) embedding() Embedding {
 	return Embedding{
-		SourceVocabulary: c.SourceVocabulary, TargetVocabulary: c.TargetVocabulary, TokensPerPosition: c.TokensPerPosition, Width: c.Width,
+		SourceVocabulary: c.SourceVocabulary, TargetVocabulary: c.TargetVocabulary, TokensPerPosition: c.TokensPerPosition, Width: c.Width, Inner: c.EmbeddingWidth,
 		Scale: c.ScaleEmbedding, Shared: c.SharedEmbedding, TiedReadout: c.TiedReadout, Evidence: c.evidence, Separator: c.separator,
 		Weights: c.weights(),
 	}
 }
 
-// sourceTable is the source embedding [V, D].
+// sourceTable is the source embedding [V, D], with a projection [V, E].
 func (e Embedding) sourceTable(scope *model.Scope) *model.Variable {
-	return e.Weights.Parameter(scope.At("embedding"), "source", normal(e.deviation()), e.SourceVocabulary, e.Width)
+	return e.table(scope, "source", e.SourceVocabulary)
 }
 
-// targetTable is the target embedding [V, D]; the source's if they share one.
+// targetTable is the target embedding, of the same shape; the source's if they share one.
 func (e Embedding) targetTable(scope *model.Scope) *model.Variable {
 	if e.Shared && e.SourceVocabulary > 0 {
 		return e.sourceTable(scope)
 	}
-	return e.Weights.Parameter(scope.At("embedding"), "target", normal(e.deviation()), e.TargetVocabulary, e.Width)
+	return e.table(scope, "target", e.TargetVocabulary)
+}
+
+func (e Embedding) table(scope *model.Scope, name string, vocabulary int) *model.Variable {
+	channels := e.Width
+	if e.Inner > 0 {
+		channels = e.Inner
+	}
+	return e.Weights.Parameter(scope.At("embedding"), name, normal(1/math.Sqrt(float64(channels))), vocabulary, channels)
+}
+
+// projection is the matrix [E, D] between the tables and the model. Embeddings and logits start as large with it as without.
+func (e Embedding) projection(scope *model.Scope, like *Node) *Node {
+	return e.Weights.Parameter(scope.At("embedding"), "projection", normal(e.deviation()), e.Inner, e.Width).NodeValue(like)
 }
 
 func (e Embedding) deviation() float64 { return 1 / math.Sqrt(float64(e.Width)) }
 
 // Target gives the embeddings of target tokens [B, N], H^0 [B, N, D], zero at padding.
 func (e Embedding) Target(scope *model.Scope, tokens *Node) *Node {
-	return e.embed(e.targetTable(scope), tokens)
+	return e.embed(scope, e.targetTable(scope), tokens)
 }
 
 // Source is Target of the source, or, where a position holds several tokens, embedSum: tokens [B, M*W] become [B, M, D].
@@ -58,15 +72,18 @@ func (e Embedding) Source(scope *model.Scope, tokens *Node) *Node {
 	if e.TokensPerPosition > 1 {
 		return e.embedSum(scope, e.sourceTable(scope), tokens)
 	}
-	h := e.embed(e.sourceTable(scope), tokens)
+	h := e.embed(scope, e.sourceTable(scope), tokens)
 	if e.Evidence {
 		h = Add(h, e.evidence(scope, tokens))
 	}
 	return h
 }
 
-func (e Embedding) embed(table *model.Variable, tokens *Node) *Node {
+func (e Embedding) embed(scope *model.Scope, table *model.Variable, tokens *Node) *Node {
 	h := Gather(table.NodeValue(tokens), InsertAxes(tokens, -1))
+	if e.Inner > 0 {
+		h = times(h, e.projection(scope, h))
+	}
 	if e.Scale {
 		h = MulScalar(h, math.Sqrt(float64(e.Width)))
 	}
@@ -83,11 +100,11 @@ func ShiftTargets(h *Node) *Node {
 
 // Readout maps states to logits over the target vocabulary, whose softmax is the distribution of the next token.
 func (e Embedding) Readout(scope *model.Scope, h *Node) *Node {
-	var o *Node // [D, V]
-	if e.TiedReadout {
-		o = Transpose(e.targetTable(scope).NodeValue(h), 0, 1)
-	} else {
-		o = e.Weights.Parameter(scope.At("readout"), "weight", glorot, e.Width, e.TargetVocabulary).NodeValue(h)
+	if !e.TiedReadout {
+		return times(h, e.Weights.Parameter(scope.At("readout"), "weight", glorot, e.Width, e.TargetVocabulary).NodeValue(h)) // (eq. 8)
 	}
-	return times(h, o) // (eq. 8)
+	if e.Inner > 0 {
+		h = times(h, Transpose(e.projection(scope, h), 0, 1))
+	}
+	return times(h, Transpose(e.targetTable(scope).NodeValue(h), 0, 1))
 }

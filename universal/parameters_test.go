@@ -101,6 +101,8 @@ func TestParametersOfOptions(t *testing.T) {
 		{"learned steps", func(c *universal.Config) { c.LearnedSteps = true }, map[string]string{"encoder.step": "[3 6]", "decoder.step": "[3 6]"}},
 		{"shared embedding", func(c *universal.Config) { c.SharedEmbedding, c.TargetVocabulary = true, 7 }, map[string]string{
 			"embedding.target": "", "readout.weight": "[6 7]"}},
+		{"factored embeddings", func(c *universal.Config) { c.EmbeddingWidth, c.TiedReadout = 4, true }, map[string]string{
+			"embedding.source": "[7 4]", "embedding.target": "[5 4]", "embedding.projection": "[4 6]", "readout.weight": ""}},
 		{"tied readout", func(c *universal.Config) { c.TiedReadout = true }, map[string]string{"readout.weight": ""}},
 		{"dropout, positions, scale", func(c *universal.Config) {
 			c.Dropout.Residual, c.Positions, c.ScaleEmbedding = 0.1, universal.RandomOffset{Max: 50}, true

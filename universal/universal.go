@@ -69,13 +69,16 @@ type Config struct {
 	LearnedSteps bool `json:"learned_steps"` // a learned vector a step instead of the sinusoid in t, as the authors' code does; forbids halting.Length
 	// ScaleSteps multiplies learned steps by sqrt(D), of initial deviation 1/sqrt(D), as the authors' code does, so that Adam moves
 	// the signal sqrt(D) times as fast. By default the table is the signal: it starts as large, and moves as slowly as other weights.
-	ScaleSteps      bool      `json:"scale_steps,omitempty"`
-	ScaleEmbedding  bool      `json:"scale_embedding"`  // multiply embeddings by sqrt(D), as the authors' code does
-	SharedEmbedding bool      `json:"shared_embedding"` // one table for source and target
-	TiedReadout     bool      `json:"tied_readout"`     // logits from the target embedding, transposed, instead of a matrix of their own
-	Dropout         Dropout   `json:"dropout"`
-	Counting        Counting  `json:"-"` // by which numbers the tokens of a source are known; nil is FromStart
-	Positions       Positions `json:"-"` // at which positions places stand in training; nil is FromOne
+	ScaleSteps      bool `json:"scale_steps,omitempty"`
+	ScaleEmbedding  bool `json:"scale_embedding"`  // multiply embeddings by sqrt(D), as the authors' code does
+	SharedEmbedding bool `json:"shared_embedding"` // one table for source and target
+	TiedReadout     bool `json:"tied_readout"`     // logits from the target embedding, transposed, instead of a matrix of their own
+	// EmbeddingWidth is E of factored embeddings (Lan et al., "ALBERT", 2020): tables have so many channels, and a matrix [E, D] stands
+	// between them and the model, so that width costs a model of many tokens few parameters. 0: tables have D channels, as in the paper.
+	EmbeddingWidth int       `json:"embedding_width,omitempty"`
+	Dropout        Dropout   `json:"dropout"`
+	Counting       Counting  `json:"-"` // by which numbers the tokens of a source are known; nil is FromStart
+	Positions      Positions `json:"-"` // at which positions places stand in training; nil is FromOne
 
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
@@ -143,6 +146,10 @@ func (c Config) Validate() error {
 		return fmt.Errorf("tokens_per_position is %d: it must be positive, or 0 for one token a position", c.TokensPerPosition)
 	case c.TokensPerPosition > 1 && c.SharedEmbedding:
 		return fmt.Errorf("shared_embedding needs one token a position, but tokens_per_position is %d", c.TokensPerPosition)
+	case c.EmbeddingWidth < 0 || c.EmbeddingWidth > mostChannels:
+		return fmt.Errorf("embedding_width is %d: it must be at most %d, or 0 for the width", c.EmbeddingWidth, mostChannels)
+	case c.TokensPerPosition > 1 && c.EmbeddingWidth > 0:
+		return fmt.Errorf("embedding_width needs one token a position, but tokens_per_position is %d", c.TokensPerPosition)
 	case c.Width < 1:
 		return fmt.Errorf("width is %d: it must be positive", c.Width)
 	case c.Width > mostChannels:

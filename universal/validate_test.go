@@ -14,6 +14,8 @@ func TestValidateNamesTheField(t *testing.T) {
 		"target_vocabulary is 1: ":              func(c *universal.Config) { c.TargetVocabulary = 1 },
 		"source_vocabulary is 0: ":              func(c *universal.Config) { c.SourceVocabulary = 0 },
 		"tokens_per_position is -2: ":           func(c *universal.Config) { c.TokensPerPosition = -2 },
+		"embedding_width is -1: ":               func(c *universal.Config) { c.EmbeddingWidth = -1 },
+		"embedding_width needs one token a pos": func(c *universal.Config) { c.EmbeddingWidth, c.TokensPerPosition = 4, 2 },
 		"width is 0: ":                          func(c *universal.Config) { c.Width = 0 },
 		"heads is -1: ":                         func(c *universal.Config) { c.Heads = -1 },
 		"heads is 4, which does not divide wid": func(c *universal.Config) { c.Heads = 4 },
