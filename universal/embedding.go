@@ -13,7 +13,7 @@ type Embedding struct {
 	SourceVocabulary, TargetVocabulary int
 	TokensPerPosition                  int // W, tokens at one position of the source, whose embeddings are summed; 0 counts as 1
 	Width                              int // D
-	Inner                              int // E: tables of E channels, and a matrix [E, D] from them to the model (Lan et al., 2020); 0: tables of D channels
+	TableWidth                         int // E: tables of E channels, and a matrix [E, D] from them to the model (Lan et al., 2020); 0: tables of D channels
 
 	Scale       bool // multiply embeddings by sqrt(D)
 	Shared      bool // one table for source and target
@@ -28,7 +28,7 @@ type Embedding struct {
 
 func (c Config) embedding() Embedding {
 	return Embedding{
-		SourceVocabulary: c.SourceVocabulary, TargetVocabulary: c.TargetVocabulary, TokensPerPosition: c.TokensPerPosition, Width: c.Width, Inner: c.EmbeddingWidth,
+		SourceVocabulary: c.SourceVocabulary, TargetVocabulary: c.TargetVocabulary, TokensPerPosition: c.TokensPerPosition, Width: c.Width, TableWidth: c.EmbeddingWidth,
 		Scale: c.ScaleEmbedding, Shared: c.SharedEmbedding, TiedReadout: c.TiedReadout, Evidence: c.evidence, Separator: c.separator,
 		Weights: c.weights(),
 	}
@@ -49,15 +49,15 @@ func (e Embedding) targetTable(scope *model.Scope) *model.Variable {
 
 func (e Embedding) table(scope *model.Scope, name string, vocabulary int) *model.Variable {
 	channels := e.Width
-	if e.Inner > 0 {
-		channels = e.Inner
+	if e.TableWidth > 0 {
+		channels = e.TableWidth
 	}
 	return e.Weights.Parameter(scope.At("embedding"), name, normal(1/math.Sqrt(float64(channels))), vocabulary, channels)
 }
 
 // projection is the matrix [E, D] between the tables and the model. Embeddings and logits start as large with it as without.
 func (e Embedding) projection(scope *model.Scope, like *Node) *Node {
-	return e.Weights.Parameter(scope.At("embedding"), "projection", normal(e.deviation()), e.Inner, e.Width).NodeValue(like)
+	return e.Weights.Parameter(scope.At("embedding"), "projection", normal(e.deviation()), e.TableWidth, e.Width).NodeValue(like)
 }
 
 func (e Embedding) deviation() float64 { return 1 / math.Sqrt(float64(e.Width)) }
@@ -81,7 +81,7 @@ func (e Embedding) Source(scope *model.Scope, tokens *Node) *Node {
 
 func (e Embedding) embed(scope *model.Scope, table *model.Variable, tokens *Node) *Node {
 	h := Gather(table.NodeValue(tokens), InsertAxes(tokens, -1))
-	if e.Inner > 0 {
+	if e.TableWidth > 0 {
 		h = times(h, e.projection(scope, h))
 	}
 	if e.Scale {
@@ -103,8 +103,8 @@ func (e Embedding) Readout(scope *model.Scope, h *Node) *Node {
 	if !e.TiedReadout {
 		return times(h, e.Weights.Parameter(scope.At("readout"), "weight", glorot, e.Width, e.TargetVocabulary).NodeValue(h)) // (eq. 8)
 	}
-	if e.Inner > 0 {
+	if e.TableWidth > 0 {
 		h = times(h, Transpose(e.projection(scope, h), 0, 1))
 	}
-	return times(h, Transpose(e.targetTable(scope).NodeValue(h), 0, 1))
+	return times(h, Transpose(e.targetTable(scope).NodeValue(h), 0, 1)) // (eq. 8)
 }
