@@ -100,11 +100,14 @@ func ShiftTargets(h *Node) *Node {
 
 // Readout maps states to logits over the target vocabulary, whose softmax is the distribution of the next token.
 func (e Embedding) Readout(scope *model.Scope, h *Node) *Node {
-	if !e.TiedReadout {
-		return times(h, e.Weights.Parameter(scope.At("readout"), "weight", glorot, e.Width, e.TargetVocabulary).NodeValue(h)) // (eq. 8)
+	if e.TiedReadout && e.TableWidth > 0 {
+		h = times(h, Transpose(e.projection(scope, h), 0, 1)) // [B, N, E]
 	}
-	if e.TableWidth > 0 {
-		h = times(h, Transpose(e.projection(scope, h), 0, 1))
+	var o *Node // [D, V], or [E, V]
+	if e.TiedReadout {
+		o = Transpose(e.targetTable(scope).NodeValue(h), 0, 1)
+	} else {
+		o = e.Weights.Parameter(scope.At("readout"), "weight", glorot, e.Width, e.TargetVocabulary).NodeValue(h)
 	}
-	return times(h, Transpose(e.targetTable(scope).NodeValue(h), 0, 1)) // (eq. 8)
+	return times(h, o) // (eq. 8)
 }
