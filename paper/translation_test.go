@@ -36,12 +36,12 @@ func TestTranslationPage(t *testing.T) {
 	text := string(Render(results, t.TempDir(), ".").Bytes())
 	for _, want := range []string{
 		"| UT base | 28.9 | needs an accelerator |", "| Weighted Transformer base | 28.4 | needs an accelerator |", "`ut train translate_wmt14`",
-		"| Universal Transformer: 6 steps, width 128 | 41.00 ± 1.00 of 3 seeds | missing | missing |",
+		"| Universal Transformer: 6 steps, width 192 | 41.00 ± 1.00 of 3 seeds | missing | missing |",
 		"| Transformer, the smallest published: 4 layers, width 128 | 20.00 | missing | missing |",
 		"| Transformer with the same number of parameters: 6 layers, width 76 | missing | missing | missing |",
-		"beam 5 | 41.02 |", "| Universal Transformer: 6 steps, width 128 | 5.50 |",
+		"beam 5 | 41.02 |", "| Universal Transformer: 6 steps, width 192 | 5.50 |",
 		"| translation | multi30k | 2 | 2,595,840 | 8,000 | 60 | 1 | val | 0.8 | BLEU tok:none = 40.0 | 55.0 | 125.0 | 0.3.0+abc |",
-		"multi30k, test_2016_flickr: Universal Transformer: 6 steps, width 128 41.00 ± 1.00 of 3 seeds", "news, newstest2014: Universal Transformer",
+		"multi30k, test_2016_flickr: Universal Transformer: 6 steps, width 192 41.00 ± 1.00 of 3 seeds", "news, newstest2014: Universal Transformer",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)
@@ -85,7 +85,7 @@ func TestTranslationCell(t *testing.T) {
 		Name: "translation", Seeds: []uint64{1}, Data: Data{"multi30k": filepath.Dir(data), "news": filepath.Join(root, "none")},
 		Runs: filepath.Join(root, "runs"), Results: filepath.Join(root, "results"),
 		Set: []string{
-			"task.tokenizer_size=280", "model.width=16", "model.transition.filter=16", "model.halting.fixed.steps=1", "training.steps=60", "training.evaluate_every=30",
+			"task.tokenizer_size=280", "model.width=16", "model.embedding_width=0", "model.heads=4", "model.transition.filter=16", "model.halting.fixed.steps=1", "training.steps=60", "training.evaluate_every=30",
 			"training.batch.tokens=512", "training.batch.boundaries=[32]", "training.schedule.cosine.peak=0.02", "training.schedule.cosine.warmup=5", "training.decoded=10",
 		},
 	}
