@@ -2,6 +2,7 @@ package experiment_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -44,6 +45,48 @@ func TestEveryExperimentIsWhatItsJSONSays(t *testing.T) {
 		}
 		if !bytes.Equal(again.JSON(), r.JSON()) {
 			t.Errorf("%s: its JSON differs from that of the same read again", e.Name)
+		}
+	}
+}
+
+// The complete form of a run is read as the run, and says fields at zero too, which the short form leaves out: in embedded configurations, in
+// choices and in lists. Caught when planted: choices written short; elements of lists written short; fields of embedded structs left out.
+func TestComplete(t *testing.T) {
+	for _, e := range experiment.List {
+		r := e.Run()
+		again, err := experiment.Decode(r.Complete())
+		if err != nil || !reflect.DeepEqual(again, r) {
+			t.Errorf("%s: read again it is %+v, %v", e.Name, again, err)
+		}
+	}
+	var complete, short struct {
+		Task struct {
+			Translation struct{ Training []map[string]any }
+		}
+		Model struct {
+			Kind map[string]any `json:"encoder_decoder"`
+		}
+		Training map[string]any
+	}
+	for data, into := range map[string]any{string(experiment.Multi30kTiny().Complete()): &complete, string(experiment.Multi30kTiny().JSON()): &short} {
+		if err := json.Unmarshal([]byte(data), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		complete, short map[string]any
+		field           string
+		want            any
+	}{
+		{complete.Training, short.Training, "muon", 0.0}, {complete.Training, short.Training, "best_by_accuracy", false},
+		{complete.Model.Kind, short.Model.Kind, "embedding_width", 0.0},
+		{complete.Task.Translation.Training[0], short.Task.Translation.Training[0], "pairs", ""},
+	} {
+		if have, there := test.complete[test.field]; !there || have != test.want {
+			t.Errorf("%s is %v, want %v", test.field, have, test.want)
+		}
+		if _, there := test.short[test.field]; there {
+			t.Errorf("the short form has %s", test.field)
 		}
 	}
 }

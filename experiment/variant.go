@@ -115,6 +115,9 @@ func (v Variant[T, C]) place() string {
 	return p.path
 }
 
+// choice is what was chosen, and its name.
+func (v Variant[T, C]) choice() (string, any) { return v.key(), v.Value }
+
 // fields is the JSON of a choice with all its defaults.
 func (v Variant[T, C]) fields(key string) map[string]any {
 	_, rows := v.table()
@@ -133,9 +136,10 @@ func (v Variant[T, C]) fields(key string) map[string]any {
 	return fields
 }
 
-// variantPart is what Set needs to know of a part that comes in variants.
+// variantPart is what Set and Complete need to know of a part that comes in variants.
 type variantPart interface {
 	place() string
+	choice() (key string, value any) // "" and nil if there is none
 	keys() []string
 	fields(key string) map[string]any
 }

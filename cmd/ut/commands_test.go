@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -53,8 +54,8 @@ func TestList(t *testing.T) {
 // What show prints is what train --config reads.
 func TestShow(t *testing.T) {
 	for _, e := range experiment.List {
-		if got := succeeds(t, "show", e.Name); got != string(e.Run().JSON()) {
-			t.Errorf("ut show %s is not the experiment", e.Name)
+		if r, err := experiment.Decode([]byte(succeeds(t, "show", e.Name))); err != nil || !reflect.DeepEqual(r, e.Run()) {
+			t.Errorf("ut show %s is not the experiment: %v", e.Name, err)
 		}
 	}
 	shown := succeeds(t, "show", "base", "--set", "model.width=6", "--set", "model.heads=3", "--set", "task.table.path=pairs.tsv")

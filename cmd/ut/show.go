@@ -7,8 +7,8 @@ func newShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show EXPERIMENT",
 		Short: "Print the complete configuration of an experiment",
-		Long: `show prints the complete configuration of an experiment as JSON, in the form that train --config
-reads. Save it, edit it, train it.`,
+		Long: `show prints every field of an experiment as JSON, in the form that train --config reads. Save it,
+edit it, train it.`,
 		Example: `  ut show reverse
   ut show reverse --set model.width=64 --set model.heads=2 > mine.json
   ut train --config mine.json`,
@@ -18,7 +18,7 @@ reads. Save it, edit it, train it.`,
 			if err != nil {
 				return err
 			}
-			_, err = c.OutOrStdout().Write(r.JSON())
+			_, err = c.OutOrStdout().Write(r.Complete())
 			return err
 		},
 	}
