@@ -45,6 +45,15 @@ type Model struct {
 // Load reads a run directory: its best checkpoint by validation, or the newest intact one if none was marked best or that one is missing
 // or damaged. Notes record this, and edits of the configuration that do not affect answers. The caller must close the model.
 func Load(dir string, backend compute.Backend) (*Model, error) {
+	return load(dir, backend, (*Model).chooseBest)
+}
+
+// LoadNewest is [Load] with the newest intact checkpoint, whatever validation selected.
+func LoadNewest(dir string, backend compute.Backend) (*Model, error) {
+	return load(dir, backend, (*Model).chooseNewest)
+}
+
+func load(dir string, backend compute.Backend, choose func(*Model) error) (*Model, error) {
 	log, err := runlog.Open(dir)
 	if err != nil {
 		return nil, err
@@ -58,7 +67,7 @@ func Load(dir string, backend compute.Backend) (*Model, error) {
 	}
 	m.Graph = m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)
 	m.reader = m.Run.Reader(m.Vocabularies)
-	if err := m.choose(); err != nil {
+	if err := choose(m); err != nil {
 		return nil, err
 	}
 	m.Step = m.checkpoint.Step
@@ -76,8 +85,8 @@ func Load(dir string, backend compute.Backend) (*Model, error) {
 	return m, training.Load(m.Store, training.Parameters(m.checkpoint.Tensors))
 }
 
-// choose selects the checkpoint to use.
-func (m *Model) choose() error {
+// chooseBest takes the checkpoint that is marked best, or else the newest.
+func (m *Model) chooseBest() error {
 	best, err := m.log.Best()
 	if err == nil {
 		m.checkpoint = best
@@ -90,6 +99,11 @@ func (m *Model) choose() error {
 	default:
 		return err
 	}
+	return m.chooseNewest()
+}
+
+// chooseNewest takes the newest checkpoint that is intact.
+func (m *Model) chooseNewest() error {
 	latest, refused, err := m.log.Latest()
 	for _, r := range refused {
 		m.Notes = append(m.Notes, r.String())

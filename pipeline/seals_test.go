@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gomlx/compute"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
@@ -147,6 +148,28 @@ func TestBestThatIsGone(t *testing.T) {
 	}
 	if _, err := pipeline.Load(dir, enginetest.Backend(t)); err == nil || !strings.Contains(err.Error(), "best.json") {
 		t.Errorf("a mark that cannot be read: %v", err)
+	}
+}
+
+// The newest checkpoint is used where it is asked for, whatever was marked best. Caught when planted: LoadNewest that takes the best.
+func TestLoadNewest(t *testing.T) {
+	dir, _ := briefly(t)
+	log, err := runlog.Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(log.MarkBest(4), log.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for step, load := range map[int64]func(string, compute.Backend) (*pipeline.Model, error){4: pipeline.Load, 6: pipeline.LoadNewest} {
+		m, err := load(dir, enginetest.Backend(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Step != step || len(m.Notes) > 0 {
+			t.Errorf("step %d with notes %q, want step %d", m.Step, m.Notes, step)
+		}
+		m.Close()
 	}
 }
 

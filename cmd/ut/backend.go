@@ -27,11 +27,16 @@ func usingDevices(name string, devices int, work func(compute.Backend) error) er
 	return work(backend)
 }
 
-// usingModel loads a run's model, and says what a reader should know about its checkpoints.
+// usingModel loads the best checkpoint of a run, and says what a reader should know about its checkpoints.
 func usingModel(c *cobra.Command, dir, backendName string, work func(*pipeline.Model) error) error {
+	return usingLoaded(c, pipeline.Load, dir, backendName, work)
+}
+
+// usingLoaded is usingModel, with the checkpoint that load takes.
+func usingLoaded(c *cobra.Command, load func(string, compute.Backend) (*pipeline.Model, error), dir, backendName string, work func(*pipeline.Model) error) error {
 	return promptly(c.Context(), func() error {
 		return using(backendName, func(backend compute.Backend) error {
-			m, err := pipeline.Load(dir, backend)
+			m, err := load(dir, backend)
 			if err != nil {
 				return err
 			}

@@ -75,6 +75,7 @@ type evalFlags struct {
 	pipeline.Protocol
 	backend, errors string
 	diagnose        bool
+	newest          bool
 	asJSON          bool
 }
 
@@ -108,6 +109,7 @@ func newEval() *cobra.Command {
 	c.Flags().BoolVar(&f.TeacherForced, "teacher-forced", false, "predict every token from the true ones before it")
 	c.Flags().BoolVar(&f.ComputeHalted, "compute-halted", false, "compute halted positions too: the same results, more work; not where answers are decoded")
 	c.Flags().BoolVar(&f.diagnose, "diagnose", false, "say where answers go wrong, and whether attention finds the right token")
+	c.Flags().BoolVar(&f.newest, "newest", false, "measure the newest checkpoint instead of the best")
 	beamFlags(c, &f.Beam)
 	jsonFlag(c, &f.asJSON)
 	backendFlag(c, &f.backend)
@@ -162,8 +164,12 @@ func writable(path string) error {
 // run measures every run.
 func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 	var list []measured
+	load := pipeline.Load
+	if f.newest {
+		load = pipeline.LoadNewest
+	}
 	for _, dir := range runs {
-		err := usingModel(c, dir, f.backend, func(m *pipeline.Model) error {
+		err := usingLoaded(c, load, dir, f.backend, func(m *pipeline.Model) error {
 			start := time.Now()
 			p := f.Protocol
 			if m.MeasuresWholeSet() && !c.Flags().Changed("count") {
