@@ -16,7 +16,7 @@ import (
 func assumedRun(t *testing.T, sets ...string) experiment.Run {
 	t.Helper()
 	r, err := experiment.Translation().Set(append([]string{
-		"model.width=12", "model.heads=3", "model.transition.feedforward.filter=20", "model.halting.fixed.steps=4", "model.shared_embedding=false",
+		"model.width=12", "model.embedding_width=0", "model.heads=3", "model.transition.feedforward.filter=20", "model.halting.fixed.steps=4", "model.shared_embedding=false",
 		"model.tied_readout=false", "model.pre_norm=false", `training.batch={"rows": 8, "boundaries": [10, 20]}`, "training.accumulate=3", "training.steps=50", "training.muon=0",
 	}, sets...)...)
 	if err != nil {
