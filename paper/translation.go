@@ -48,7 +48,7 @@ var translationModels = []translationModel{
 	{"-tiny", "Transformer, the smallest published: 4 layers, width 128", experiment.TinyTransformer, publishedData},
 	{"-transformer", "Transformer with the same number of parameters: 6 layers, width 76", experiment.TranslationTransformer, ""},
 	{"", "Universal Transformer: 6 steps, width 192", func(r experiment.Run) experiment.Run { return r }, ""},
-	{"-adaptive", "UT with dynamic halting", experiment.AdaptiveTranslation, ""},
+	{"-adaptive", "UT with dynamic halting", experiment.AdaptiveTranslation, publishedData},
 }
 
 // translationData is one of the small data sets: a task of every experiment.
