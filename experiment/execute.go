@@ -67,6 +67,15 @@ func program(operations string) Run {
 	return r
 }
 
+// TrainedWithSums is a run of control whose training programs have sums among their operations.
+func TrainedWithSums(r Run) Run {
+	p := r.Task.Value.(execute.Program)
+	p.TrainingOperations = execute.AdditionAndControl
+	r.Name += "-sums"
+	r.Task.Value = p
+	return r
+}
+
 // AdaptiveMemory is a run of table 5 with adaptive halting.
 func AdaptiveMemory(r Run) Run { return adaptive(r, memoryDepth) }
 
@@ -96,6 +105,9 @@ func ExecuteProgram() Run { return program(execute.AllOperations) }
 
 // ExecuteControl is table 6's control. Paper: 1.0 and 1.0.
 func ExecuteControl() Run { return program(execute.Control) }
+
+// ExecuteControlSums is control with sums among its training programs, which loops are learned from sooner (LOG.md).
+func ExecuteControlSums() Run { return TrainedWithSums(ExecuteControl()) }
 
 // ExecuteAddition is table 6's addition. Paper: 1.0 and 1.0.
 func ExecuteAddition() Run { return program(execute.Addition) }

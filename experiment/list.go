@@ -41,6 +41,7 @@ var List = []Entry{
 	{"execute-program", "table 6, program: chains of two operations on numbers of up to 5 digits", ExecuteProgram},
 	{"execute-program-adaptive", "execute-program with adaptive halting", ExecuteProgramAdaptive},
 	{"execute-control", "table 6, control: conditionals and loops", ExecuteControl},
+	{"execute-control-sums", "execute-control, trained with sums besides", ExecuteControlSums},
 	{"execute-control-adaptive", "execute-control with adaptive halting", ExecuteControlAdaptive},
 	{"execute-addition", "table 6, addition", ExecuteAddition},
 	{"execute-addition-adaptive", "execute-addition with adaptive halting", ExecuteAdditionAdaptive},

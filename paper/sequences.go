@@ -32,8 +32,12 @@ type sequenceRow struct {
 	title     string
 	told      string                // what its positions tell the model
 	paper     []string              // what the paper has for it, a figure a column; nil: the paper has no such row
+	only      []string              // the tasks it is trained on; nil: all
 	configure func(*experiment.Run) // changes the column's run into the row's
 }
+
+// has tells whether the row has a cell for a task.
+func (r sequenceRow) has(task string) bool { return r.only == nil || slices.Contains(r.only, task) }
 
 // sequenceColumn is a task.
 type sequenceColumn struct {
@@ -67,7 +71,9 @@ func (s *sequences) Table() *Table {
 	for _, r := range s.rows {
 		e := Experiment{Name: s.experiment(r), Summary: r.title, Run: func(label string, _ Data) experiment.Run { return s.run(r, label) }}
 		for _, c := range s.columns {
-			e.Tasks = append(e.Tasks, c.task)
+			if r.has(c.task) {
+				e.Tasks = append(e.Tasks, c.task)
+			}
 		}
 		t.Experiments = append(t.Experiments, e)
 	}

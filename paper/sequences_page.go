@@ -88,15 +88,21 @@ func (s *sequences) overview(_ *Page, results []Result) []Row {
 		}
 		var cells, without []string
 		for _, c := range s.columns {
+			if !r.has(c.task) {
+				continue
+			}
 			cell := best(s.of(results, r, c.task), set)
 			if cell == "" {
 				cell = "missing"
 				without = append(without, c.task)
 			}
+			if r.only != nil {
+				cell = c.task + " " + cell
+			}
 			cells = append(cells, cell)
 		}
 		switch {
-		case len(without) == len(s.columns):
+		case len(without) == len(cells):
 			missing = append(missing, r.title)
 			continue
 		case len(without) > 0:
@@ -141,7 +147,7 @@ func (s *sequences) writeTable(p *Page, results []Result) {
 			for _, c := range s.columns {
 				cell := best(s.of(results, r, c.task), set)
 				any = any || cell != ""
-				if cell == "" {
+				if cell == "" && r.has(c.task) {
 					cell = "missing"
 				}
 				cells = append(cells, cell)

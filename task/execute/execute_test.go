@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -506,6 +507,56 @@ func TestValidate(t *testing.T) {
 	}
 	if notes := opened(execute.Program{Operations: "addition", Nesting: 1, Length: 1, LittleEndFirst: true}).Notes(); len(notes) != 2 || !strings.Contains(notes[1], "last digit") {
 		t.Errorf("notes %q", notes)
+	}
+}
+
+// Training programs with operations of their own have these, equally often, within the longest source; validation and test programs are
+// those of the same task without. Caught when planted: the set of training for all splits; the task's own for training; the longest source
+// of training operations alone.
+func TestTrainingOperations(t *testing.T) {
+	plain := execute.Program{Operations: execute.Control, Nesting: 2, Length: 3}
+	wider := plain
+	wider.TrainingOperations = execute.AdditionAndControl
+	tk := opened(wider)
+	counts, total := map[string]int{}, 0
+	longest, _ := tk.MaxLengths()
+	for i := range int64(4000) {
+		e := tk.Training(1, i)
+		source, _ := tk.Vocabularies().Text(e)
+		_, of, err := execute.EvaluateProgram(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, op := range of.Operations {
+			counts[op]++
+			total++
+		}
+		if len(e.Source) > longest {
+			t.Fatalf("a source of %d characters, longer than %d", len(e.Source), longest)
+		}
+	}
+	for _, op := range []string{"+", "if", "for"} { // about 6,000 operations: a standard deviation of 0.006
+		if share := float64(counts[op]) / float64(total); share < 0.31 || share > 0.36 {
+			t.Errorf("%.3f of the operations are %s, want a third each: %v", share, op, counts)
+		}
+	}
+	for _, sel := range []task.Selection{{Count: 300}, {Count: 300, Length: 3}, {Count: 300, Validation: true}} {
+		want, err := opened(plain).HeldOut(task.TestSeed, sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := tk.HeldOut(task.TestSeed, sel)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v: other programs than those of control, %v", sel, err)
+		}
+	}
+	sums := execute.Program{Operations: execute.Addition, TrainingOperations: execute.Control, Nesting: 2, Length: 3}
+	if got, _ := opened(sums).MaxLengths(); got != longest {
+		t.Errorf("sums trained with control have sources of up to %d characters, want %d", got, longest)
+	}
+	sums = execute.Program{Operations: execute.Control, TrainingOperations: execute.Addition, Nesting: 2, Length: 3}
+	if got, _ := opened(sums).MaxLengths(); got != longest {
+		t.Errorf("control trained with sums has sources of up to %d characters, want %d", got, longest)
 	}
 }
 

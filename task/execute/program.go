@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 
 	"universal-transformer/task"
 )
@@ -21,17 +22,21 @@ import (
 // AifB<CelseD is A if B < C, and D otherwise.
 type Program struct {
 	transduction
-	Operations     string `json:"operations"`       // program (+ - * if for), control (if for) or addition (+)
+	Operations     string `json:"operations"`       // program (+ - * if for), control (if for), addition (+) or addition+control (+ if for)
 	Nesting        int    `json:"nesting"`          // most operations; the paper's is 2
 	Length         int    `json:"length"`           // most digits of a number; the paper's are 5
 	LittleEndFirst bool   `json:"little_end_first"` // answers begin with their last digit: an easier task than the paper's
+
+	// TrainingOperations is the set of operations of training programs, if they have others than those of validation and test.
+	TrainingOperations string `json:"training_operations,omitempty"`
 }
 
 // The sets of operations of Program.
 const (
-	AllOperations = "program"
-	Control       = "control"
-	Addition      = "addition"
+	AllOperations      = "program"
+	Control            = "control"
+	Addition           = "addition"
+	AdditionAndControl = "addition+control"
 )
 
 // The operations, as summaries and measurements name them.
@@ -44,9 +49,10 @@ const (
 )
 
 var operationSets = map[string][]string{
-	AllOperations: {add, subtract, multiply, choose, loop},
-	Control:       {choose, loop},
-	Addition:      {add},
+	AllOperations:      {add, subtract, multiply, choose, loop},
+	Control:            {choose, loop},
+	Addition:           {add},
+	AdditionAndControl: {add, choose, loop},
 }
 
 // String returns, for example, "execute program".
@@ -62,8 +68,13 @@ func named(what string, littleEndFirst bool) string {
 
 // Validate returns an error that names the first field out of range.
 func (p Program) Validate() error {
-	if err := oneOf("operations", p.Operations, AllOperations, Control, Addition); err != nil {
+	if err := oneOf("operations", p.Operations, AllOperations, Control, Addition, AdditionAndControl); err != nil {
 		return err
+	}
+	if p.TrainingOperations != "" {
+		if err := oneOf("training_operations", p.TrainingOperations, AllOperations, Control, Addition, AdditionAndControl); err != nil {
+			return err
+		}
 	}
 	if err := within("nesting", p.Nesting, maxNesting); err != nil {
 		return err
@@ -76,6 +87,10 @@ func (p Program) Open() (task.Task, error) { return p.stream(), nil }
 
 func (p Program) stream() stream {
 	notes := []string{"answers are modulo 10^(L+1), L the digits of a sample's numbers, as in Sonnet's generator; the paper does not say"}
+	if p.TrainingOperations != "" {
+		notes = append(notes, fmt.Sprintf("training programs have the operations %s, those of validation and test %s",
+			strings.Join(p.trainingSet(), " "), strings.Join(operationSets[p.Operations], " ")))
+	}
 	return stream{
 		name: p.String(), ids: characters(digits + "+-*=()<>[]x" + "if" + "else" + "for"), length: p.Length, draw: p.draw,
 		source: p.longest(), target: p.Length + 1 + 1, notes: append(notes, turned(p.LittleEndFirst)...),
@@ -90,10 +105,18 @@ func turned(littleEndFirst bool) []string {
 	return []string{"answers are written from their last digit to their first, which is not the paper's task"}
 }
 
-// longest returns the largest number of characters of a training source: a number, and what every operation adds.
+// trainingSet returns the operations of training programs.
+func (p Program) trainingSet() []string {
+	if p.TrainingOperations != "" {
+		return operationSets[p.TrainingOperations]
+	}
+	return operationSets[p.Operations]
+}
+
+// longest returns the largest number of characters of a source: a number, and what every operation adds.
 func (p Program) longest() int {
 	adds := 0
-	for _, op := range operationSets[p.Operations] {
+	for _, op := range slices.Concat(operationSets[p.Operations], p.trainingSet()) {
 		switch op {
 		case choose:
 			adds = max(adds, len("if<else")+3*p.Length)
@@ -108,11 +131,14 @@ func (p Program) longest() int {
 
 // draw draws one program: the operations once, and the rest until the program belongs to the split, so that hashing favours no operation.
 func (p Program) draw(rng *rand.Rand, length int, exact bool, wanted use) sample {
-	nesting := p.Nesting
+	nesting, set := p.Nesting, operationSets[p.Operations]
 	if !exact {
 		length, nesting = 1+rng.IntN(length), 1+rng.IntN(nesting)
 	}
-	return p.drawChain(rng, randomOperations(rng, operationSets[p.Operations], nesting), length, wanted)
+	if wanted == forTraining {
+		set = p.trainingSet()
+	}
+	return p.drawChain(rng, randomOperations(rng, set, nesting), length, wanted)
 }
 
 // randomOperations draws n operations of a set.
