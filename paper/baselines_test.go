@@ -3,6 +3,7 @@ package paper
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"universal-transformer/engine/enginetest"
@@ -26,7 +27,9 @@ func TestBaselinesHaveAsManyParameters(t *testing.T) {
 		switch table := table.(type) {
 		case *sequences:
 			for _, r := range table.rows {
-				list = append(list, row{r.name, r.configure})
+				if !strings.Contains(r.title, "width") { // tells that its size differs
+					list = append(list, row{r.name, r.configure})
+				}
 			}
 		case *metricTable:
 			for _, r := range table.rows {

@@ -125,22 +125,22 @@ func TestKindsPage(t *testing.T) {
 // A row of some tasks has no cells of the others: none is missing, and none is an experiment's task.
 // Caught when planted: "missing" in these cells, in the overview and in the table; all tasks for the row's experiment.
 func TestRowOfSomeTasks(t *testing.T) {
-	result := decoded("programs-sums", "control", 1, 900)
+	result := decoded("programs-wide", "control", 1, 900)
 	sets := result.Measured.(*sequencesMeasured).Sets
 	sets[0].Name, sets[1].Name = "maximum", "mix"
 	text := string(Render([]Result{result}, t.TempDir(), ".").Bytes())
 	for _, want := range []string{
-		"UT, control trained with sums besides control 0.9998 (0.900)", "\n| UT, control trained with sums besides | maximum |  | 0.9998 (0.900) |  |\n",
+		"(control: also trained on sums) program missing, control 0.9998 (0.900)", "(control: also trained on sums): program |", "\n| UT, width 128, 4 steps (control: also trained on sums) | maximum | missing | 0.9998 (0.900) |  |\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if strings.Contains(text, "besides: ") {
+	if strings.Contains(text, "sums): program and addition") {
 		t.Error("the overview says that tasks are missing that the row does not have")
 	}
 	for _, e := range evaluatedPrograms.Table().Experiments {
-		if want := []string{"control"}; e.Name == "programs-sums" && !slices.Equal(e.Tasks, want) {
+		if want := []string{"program", "control"}; e.Name == "programs-wide" && !slices.Equal(e.Tasks, want) {
 			t.Errorf("%s has the tasks %v, want %v", e.Name, e.Tasks, want)
 		}
 	}
