@@ -27,7 +27,7 @@ func TestBaselinesHaveAsManyParameters(t *testing.T) {
 		switch table := table.(type) {
 		case *sequences:
 			for _, r := range table.rows {
-				if !strings.Contains(r.title, "width") { // tells that its size differs
+				if !strings.Contains(r.title, "width") { // says that its size differs: TestWideRow
 					list = append(list, row{r.name, r.configure})
 				}
 			}

@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"universal-transformer/experiment"
+	"universal-transformer/halting"
 	"universal-transformer/pipeline"
 	"universal-transformer/score"
 	"universal-transformer/task"
+	"universal-transformer/task/execute"
 	"universal-transformer/vocab"
 )
 
@@ -144,6 +146,32 @@ func TestRowOfSomeTasks(t *testing.T) {
 			t.Errorf("%s has the tasks %v, want %v", e.Name, e.Tasks, want)
 		}
 	}
+}
+
+// The wide row is what its title says, for both of its tasks, and only control is trained on other operations than it is tested with.
+// Caught when planted: width 64; training operations of program.
+func TestWideRow(t *testing.T) {
+	for _, r := range evaluatedPrograms.rows {
+		if r.name != "wide" {
+			continue
+		}
+		for _, c := range []struct {
+			run     func() experiment.Run
+			trained string
+		}{{experiment.ExecuteControl, execute.AdditionAndControl}, {experiment.ExecuteProgram, ""}} {
+			run := c.run()
+			r.configure(&run)
+			u, p := run.Model.Value.(experiment.EncoderDecoder), run.Task.Value.(execute.Program)
+			if u.Width != 128 || u.Halting.Value != (halting.Fixed{Steps: 4}) {
+				t.Errorf("%s: width %d, halting %v; want 128 and 4 steps", run.Name, u.Width, u.Halting.Value)
+			}
+			if p.TrainingOperations != c.trained || p.Operations != c.run().Task.Value.(execute.Program).Operations {
+				t.Errorf("%s: operations %q, in training %q; want %q in training", run.Name, p.Operations, p.TrainingOperations, c.trained)
+			}
+		}
+		return
+	}
+	t.Fatal("no wide row")
 }
 
 // What a cell measures is what the program measures with the same model on the same examples; hard cases are measured, too, and a
