@@ -132,7 +132,7 @@ func TestRowOfSomeTasks(t *testing.T) {
 	sets[0].Name, sets[1].Name = "maximum", "mix"
 	text := string(Render([]Result{result}, t.TempDir(), ".").Bytes())
 	for _, want := range []string{
-		"(control: also trained on sums) program missing, control 0.9998 (0.900)", "(control: also trained on sums): program |", "\n| UT, width 128, 4 steps (control: also trained on sums) | maximum | missing | 0.9998 (0.900) |  |\n",
+		"(control: also trained on sums) program missing, control 0.9998 (0.900)", "4 steps (control: also trained on sums): program; ", "\n| UT, width 128, 4 steps (control: also trained on sums) | maximum | missing | 0.9998 (0.900) |  |\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
@@ -148,30 +148,34 @@ func TestRowOfSomeTasks(t *testing.T) {
 	}
 }
 
-// The wide row is what its title says, for both of its tasks, and only control is trained on other operations than it is tested with.
-// Caught when planted: width 64; training operations of program.
-func TestWideRow(t *testing.T) {
-	for _, r := range evaluatedPrograms.rows {
-		if r.name != "wide" {
-			continue
-		}
-		for _, c := range []struct {
-			run     func() experiment.Run
-			trained string
-		}{{experiment.ExecuteControl, execute.AdditionAndControl}, {experiment.ExecuteProgram, ""}} {
-			run := c.run()
-			r.configure(&run)
-			u, p := run.Model.Value.(experiment.EncoderDecoder), run.Task.Value.(execute.Program)
-			if u.Width != 128 || u.Halting.Value != (halting.Fixed{Steps: 4}) {
-				t.Errorf("%s: width %d, halting %v; want 128 and 4 steps", run.Name, u.Width, u.Halting.Value)
-			}
-			if p.TrainingOperations != c.trained || p.Operations != c.run().Task.Value.(execute.Program).Operations {
-				t.Errorf("%s: operations %q, in training %q; want %q in training", run.Name, p.Operations, p.TrainingOperations, c.trained)
-			}
-		}
-		return
+// The rows of width 128 are what their titles say. Only control is trained on other operations than it is tested with.
+// Caught when planted: width 64; training operations of program; little-end answers of the wide row, and none of the other.
+func TestWideRows(t *testing.T) {
+	type rowCase struct {
+		row       string
+		run       func() experiment.Run
+		trained   string
+		littleEnd bool
 	}
-	t.Fatal("no wide row")
+	for _, c := range []rowCase{
+		{"wide", experiment.ExecuteControl, execute.AdditionAndControl, false},
+		{"wide", experiment.ExecuteProgram, "", false},
+		{"little-end", experiment.ExecuteControl, execute.MoreLoops, true},
+	} {
+		i := slices.IndexFunc(evaluatedPrograms.rows, func(r sequenceRow) bool { return r.name == c.row })
+		run := c.run()
+		evaluatedPrograms.rows[i].configure(&run)
+		u, p := run.Model.Value.(experiment.EncoderDecoder), run.Task.Value.(execute.Program)
+		if u.Width != 128 || u.Halting.Value != (halting.Fixed{Steps: 4}) {
+			t.Errorf("%s: width %d, halting %v; want 128 and 4 steps", run.Name, u.Width, u.Halting.Value)
+		}
+		if p.TrainingOperations != c.trained || p.Operations != c.run().Task.Value.(execute.Program).Operations {
+			t.Errorf("%s: operations %q, in training %q; want %q in training", run.Name, p.Operations, p.TrainingOperations, c.trained)
+		}
+		if p.LittleEndFirst != c.littleEnd {
+			t.Errorf("%s: answers from their last digit: %v, want %v", run.Name, p.LittleEndFirst, c.littleEnd)
+		}
+	}
 }
 
 // What a cell measures is what the program measures with the same model on the same examples; hard cases are measured, too, and a

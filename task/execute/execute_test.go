@@ -510,13 +510,19 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Training programs with operations of their own have these, equally often, within the longest source; validation and test programs are
-// those of the same task without. Caught when planted: the set of training for all splits; the task's own for training; the longest source
-// of training operations alone.
+// Training programs with operations of their own have these, equally often or half of them loops, within the longest source; validation
+// and test programs are those of the same task without. Caught when planted: the set of training for all splits; the task's own for training;
+// the longest source of training operations alone; loops as often as the others.
 func TestTrainingOperations(t *testing.T) {
+	for set, loops := range map[string]float64{execute.AdditionAndControl: 1. / 3, execute.MoreLoops: 0.5} {
+		t.Run(set, func(t *testing.T) { testTrainingOperations(t, set, loops) })
+	}
+}
+
+func testTrainingOperations(t *testing.T, set string, loops float64) {
 	plain := execute.Program{Operations: execute.Control, Nesting: 2, Length: 3}
 	wider := plain
-	wider.TrainingOperations = execute.AdditionAndControl
+	wider.TrainingOperations = set
 	tk := opened(wider)
 	counts, total := map[string]int{}, 0
 	longest, _ := tk.MaxLengths()
@@ -535,9 +541,10 @@ func TestTrainingOperations(t *testing.T) {
 			t.Fatalf("a source of %d characters, longer than %d", len(e.Source), longest)
 		}
 	}
-	for _, op := range []string{"+", "if", "for"} { // about 6,000 operations: a standard deviation of 0.006
-		if share := float64(counts[op]) / float64(total); share < 0.31 || share > 0.36 {
-			t.Errorf("%.3f of the operations are %s, want a third each: %v", share, op, counts)
+	for op, want := range map[string]float64{"+": (1 - loops) / 2, "if": (1 - loops) / 2, "for": loops} {
+		// about 6,000 operations: a standard deviation of 0.006
+		if share := float64(counts[op]) / float64(total); math.Abs(share-want) > 0.025 {
+			t.Errorf("%.3f of the operations are %s, want %.3f: %v", share, op, want, counts)
 		}
 	}
 	for _, sel := range []task.Selection{{Count: 300}, {Count: 300, Length: 3}, {Count: 300, Validation: true}} {

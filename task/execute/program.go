@@ -27,7 +27,8 @@ type Program struct {
 	Length         int    `json:"length"`           // most digits of a number; the paper's are 5
 	LittleEndFirst bool   `json:"little_end_first"` // answers begin with their last digit: an easier task than the paper's
 
-	// TrainingOperations is the set of operations of training programs, if they have others than those of validation and test.
+	// TrainingOperations is the set of operations of training programs, if they have others than those of validation and test: one of those
+	// above, or addition+control+loops (+ if for, half of them for).
 	TrainingOperations string `json:"training_operations,omitempty"`
 }
 
@@ -37,6 +38,7 @@ const (
 	Control            = "control"
 	Addition           = "addition"
 	AdditionAndControl = "addition+control"
+	MoreLoops          = "addition+control+loops" // in training only: half of the operations are loops
 )
 
 // The operations, as summaries and measurements name them.
@@ -53,6 +55,7 @@ var operationSets = map[string][]string{
 	Control:            {choose, loop},
 	Addition:           {add},
 	AdditionAndControl: {add, choose, loop},
+	MoreLoops:          {add, choose, loop, loop},
 }
 
 // String returns, for example, "execute program".
@@ -72,7 +75,7 @@ func (p Program) Validate() error {
 		return err
 	}
 	if p.TrainingOperations != "" {
-		if err := oneOf("training_operations", p.TrainingOperations, AllOperations, Control, Addition, AdditionAndControl); err != nil {
+		if err := oneOf("training_operations", p.TrainingOperations, AllOperations, Control, Addition, AdditionAndControl, MoreLoops); err != nil {
 			return err
 		}
 	}
