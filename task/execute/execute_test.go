@@ -514,7 +514,7 @@ func TestValidate(t *testing.T) {
 // and test programs are those of the same task without. Caught when planted: the set of training for all splits; the task's own for training;
 // the longest source of training operations alone; loops as often as the others.
 func TestTrainingOperations(t *testing.T) {
-	for set, loops := range map[string]float64{execute.AdditionAndControl: 1. / 3, execute.MoreLoops: 0.5} {
+	for set, loops := range map[string]float64{execute.AdditionAndControl: 1. / 3, execute.AdditionAndLoops: 0.5} {
 		t.Run(set, func(t *testing.T) { testTrainingOperations(t, set, loops) })
 	}
 }

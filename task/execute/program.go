@@ -28,7 +28,7 @@ type Program struct {
 	LittleEndFirst bool   `json:"little_end_first"` // answers begin with their last digit: an easier task than the paper's
 
 	// TrainingOperations is the set of operations of training programs, if they have others than those of validation and test: one of those
-	// above, or addition+control+loops (+ if for, half of them for).
+	// above, addition+control+loops or program+loops, where half of the operations are loops.
 	TrainingOperations string `json:"training_operations,omitempty"`
 }
 
@@ -38,7 +38,10 @@ const (
 	Control            = "control"
 	Addition           = "addition"
 	AdditionAndControl = "addition+control"
-	MoreLoops          = "addition+control+loops" // in training only: half of the operations are loops
+
+	// In training only: half of the operations are loops.
+	AdditionAndLoops = "addition+control+loops"
+	ProgramAndLoops  = "program+loops"
 )
 
 // The operations, as summaries and measurements name them.
@@ -55,7 +58,8 @@ var operationSets = map[string][]string{
 	Control:            {choose, loop},
 	Addition:           {add},
 	AdditionAndControl: {add, choose, loop},
-	MoreLoops:          {add, choose, loop, loop},
+	AdditionAndLoops:   {add, choose, loop, loop},
+	ProgramAndLoops:    {add, subtract, multiply, choose, loop, loop, loop, loop},
 }
 
 // String returns, for example, "execute program".
@@ -75,7 +79,7 @@ func (p Program) Validate() error {
 		return err
 	}
 	if p.TrainingOperations != "" {
-		if err := oneOf("training_operations", p.TrainingOperations, AllOperations, Control, Addition, AdditionAndControl, MoreLoops); err != nil {
+		if err := oneOf("training_operations", p.TrainingOperations, AllOperations, Control, Addition, AdditionAndControl, AdditionAndLoops, ProgramAndLoops); err != nil {
 			return err
 		}
 	}
