@@ -68,8 +68,8 @@ func program(operations string) Run {
 }
 
 // Wide is a run of table 6 with twice the width and four steps, which learns loops in fewer updates (LOG.md). Training programs of control have
-// the operations of program, half of them loops: single products teach what a loop multiplies by, and loops after loops are learned last
-// (LOG.md).
+// the operations of program, half of them loops: loops after loops become better, conditionals worse than with sums, conditionals and loops
+// alike (LOG.md).
 func Wide(r Run) Run {
 	r.Name += "-wide"
 	u := r.universal()
