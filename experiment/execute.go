@@ -83,7 +83,7 @@ func Wide(r Run) Run {
 	return r
 }
 
-// LittleEnd is ExecuteControl of the width and depth of Wide with answers from their last digit to their first, which is an easier task than the
+// LittleEnd is control, as wide and deep as Wide has it, with answers from their last digit to their first, which is an easier task than the
 // paper's: a digit needs no carry from digits that are not written yet. Loops after loops are learned last, so half of the operations in
 // training are loops, the others sums and conditionals (LOG.md).
 func LittleEnd(r Run) Run {

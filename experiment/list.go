@@ -42,7 +42,7 @@ var List = []Entry{
 	{"execute-program-wide", "execute-program with width 128 and 4 steps", ExecuteProgramWide},
 	{"execute-program-adaptive", "execute-program with adaptive halting", ExecuteProgramAdaptive},
 	{"execute-control", "table 6, control: conditionals and loops", ExecuteControl},
-	{"execute-control-wide", "execute-control with width 128 and 4 steps, trained on all operations of program", ExecuteControlWide},
+	{"execute-control-wide", "execute-control with width 128 and 4 steps, trained on all operations of program, half of them loops", ExecuteControlWide},
 	{"execute-control-little-end", "execute-control of width 128 with answers from their last digit to their first", ExecuteControlLittleEnd},
 	{"execute-control-adaptive", "execute-control with adaptive halting", ExecuteControlAdaptive},
 	{"execute-addition", "table 6, addition", ExecuteAddition},

@@ -49,7 +49,7 @@ var evaluatedPrograms = &sequences{
 	preface: executePreface + "Answers are taken modulo 10 to the power of the number of digits plus one, as in that generator. ", sets: executeSets(5),
 	kinds: executeKinds,
 	rows: append(executeRows(80, 26, experiment.AdaptiveProgram, []string{"0.53 (0.12)", "0.68 (0.21)", "0.83 (0.11)"}, []string{"0.71 (0.29)", "0.93 (0.66)", "1.0 (1.0)"}, []string{"0.89 (0.63)", "1.0 (1.0)", "1.0 (1.0)"}),
-		sequenceRow{name: "wide", title: "UT, width 128, 4 steps (control: trained on all operations)", only: []string{"program", "control"}, configure: func(r *experiment.Run) { *r = experiment.Wide(*r) }},
-		sequenceRow{name: "little-end", title: "UT, width 128, 4 steps, answers from their last digit (an easier task; also trained on sums)", only: []string{"control"}, configure: func(r *experiment.Run) { *r = experiment.LittleEnd(*r) }}),
+		sequenceRow{name: "wide", title: "UT, width 128, 4 steps (control: trained on all operations, half of them loops)", only: []string{"program", "control"}, configure: func(r *experiment.Run) { *r = experiment.Wide(*r) }},
+		sequenceRow{name: "little-end", title: "UT, width 128, 4 steps, answers from their last digit (an easier task; also trained on sums, half of the operations loops)", only: []string{"control"}, configure: func(r *experiment.Run) { *r = experiment.LittleEnd(*r) }}),
 	columns: []sequenceColumn{{"program", experiment.ExecuteProgram}, {"control", experiment.ExecuteControl}, {"addition", experiment.ExecuteAddition}},
 }

@@ -132,13 +132,13 @@ func TestRowOfSomeTasks(t *testing.T) {
 	sets[0].Name, sets[1].Name = "maximum", "mix"
 	text := string(Render([]Result{result}, t.TempDir(), ".").Bytes())
 	for _, want := range []string{
-		"(control: trained on all operations) program missing, control 0.9998 (0.900)", "4 steps (control: trained on all operations): program; ", "\n| UT, width 128, 4 steps (control: trained on all operations) | maximum | missing | 0.9998 (0.900) |  |\n",
+		"(control: trained on all operations, half of them loops) program missing, control 0.9998 (0.900)", "4 steps (control: trained on all operations, half of them loops): program; ", "\n| UT, width 128, 4 steps (control: trained on all operations, half of them loops) | maximum | missing | 0.9998 (0.900) |  |\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if strings.Contains(text, "operations): program and addition") {
+	if strings.Contains(text, "loops): program and addition") {
 		t.Error("the overview says that tasks are missing that the row does not have")
 	}
 	for _, e := range evaluatedPrograms.Table().Experiments {
@@ -163,6 +163,9 @@ func TestWideRows(t *testing.T) {
 		{"little-end", experiment.ExecuteControl, execute.AdditionAndLoops, true},
 	} {
 		i := slices.IndexFunc(evaluatedPrograms.rows, func(r sequenceRow) bool { return r.name == c.row })
+		if i < 0 {
+			t.Fatalf("no row %q", c.row)
+		}
 		run := c.run()
 		evaluatedPrograms.rows[i].configure(&run)
 		u, p := run.Model.Value.(experiment.EncoderDecoder), run.Task.Value.(execute.Program)

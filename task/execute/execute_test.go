@@ -514,12 +514,17 @@ func TestValidate(t *testing.T) {
 // and test programs are those of the same task without. Caught when planted: the set of training for all splits; the task's own for training;
 // the longest source of training operations alone; loops as often as the others.
 func TestTrainingOperations(t *testing.T) {
-	for set, loops := range map[string]float64{execute.AdditionAndControl: 1. / 3, execute.AdditionAndLoops: 0.5} {
-		t.Run(set, func(t *testing.T) { testTrainingOperations(t, set, loops) })
+	const third, eighth = 1. / 3, 1. / 8
+	for set, shares := range map[string]map[string]float64{
+		execute.AdditionAndControl: {"+": third, "if": third, "for": third},
+		execute.AdditionAndLoops:   {"+": 0.25, "if": 0.25, "for": 0.5},
+		execute.ProgramAndLoops:    {"+": eighth, "-": eighth, "*": eighth, "if": eighth, "for": 0.5},
+	} {
+		t.Run(set, func(t *testing.T) { testTrainingOperations(t, set, shares) })
 	}
 }
 
-func testTrainingOperations(t *testing.T, set string, loops float64) {
+func testTrainingOperations(t *testing.T, set string, shares map[string]float64) {
 	plain := execute.Program{Operations: execute.Control, Nesting: 2, Length: 3}
 	wider := plain
 	wider.TrainingOperations = set
@@ -541,9 +546,9 @@ func testTrainingOperations(t *testing.T, set string, loops float64) {
 			t.Fatalf("a source of %d characters, longer than %d", len(e.Source), longest)
 		}
 	}
-	for op, want := range map[string]float64{"+": (1 - loops) / 2, "if": (1 - loops) / 2, "for": loops} {
+	for op, want := range shares {
 		// about 6,000 operations: a standard deviation of 0.006
-		if share := float64(counts[op]) / float64(total); math.Abs(share-want) > 0.025 {
+		if share := float64(counts[op]) / float64(total); math.Abs(share-want) > 0.023 {
 			t.Errorf("%.3f of the operations are %s, want %.3f: %v", share, op, want, counts)
 		}
 	}
