@@ -24,24 +24,29 @@ func (r Run) Digest() string {
 
 // Identity is the run without the names of its files, but for those that tell one run from another (the tag file:"name").
 func (r Run) Identity() Run {
+	r.Training.Pretrained = base(r.Training.Pretrained)
 	r.Task.Value = renamed(r.Task.Value, func(tag, path string) string {
-		if tag == "any" || path == "" {
+		if tag == "any" {
 			return ""
 		}
-		return filepath.Base(path)
+		return base(path)
 	})
 	return r
 }
 
 // WithoutDirectories is the run with the bare names of its files: where they lie is of no interest to others.
 func (r Run) WithoutDirectories() Run {
-	r.Task.Value = renamed(r.Task.Value, func(_, path string) string {
-		if path == "" {
-			return ""
-		}
-		return filepath.Base(path)
-	})
+	r.Training.Pretrained = base(r.Training.Pretrained)
+	r.Task.Value = renamed(r.Task.Value, func(_, path string) string { return base(path) })
 	return r
+}
+
+// base is the last element of a path, which may be empty.
+func base(path string) string {
+	if path == "" {
+		return ""
+	}
+	return filepath.Base(path)
 }
 
 // renamed changes the fields of a definition that name files; see [task.Definition].

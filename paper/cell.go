@@ -28,6 +28,7 @@ type Cell struct {
 	Run        experiment.Run
 	Runs       string // folder of run directories
 	Results    string // folder of results
+	From       *Cell  // whose weights training starts from; nil: random weights
 }
 
 // Name is the cell's name among all: "babi-10k-single/task01-seed1".
@@ -140,6 +141,9 @@ const (
 func (c Cell) train(ctx context.Context, backend compute.Backend, callbacks pipeline.Callbacks) (training.Summary, error) {
 	there, err := pipeline.ReadRun(c.Dir())
 	if errors.Is(err, runlog.ErrNotRun) {
+		if err := c.pretrained(); err != nil {
+			return training.Summary{}, err
+		}
 		return pipeline.Train(ctx, backend, c.Run, c.Dir(), callbacks)
 	}
 	if err != nil {
@@ -149,6 +153,19 @@ func (c Cell) train(ctx context.Context, backend compute.Backend, callbacks pipe
 		return training.Summary{}, fmt.Errorf("%s holds a run of another configuration: remove it, or choose another folder of runs", c.Dir())
 	}
 	return pipeline.Resume(ctx, backend, c.Dir(), callbacks)
+}
+
+// pretrained is an error if the run whose weights training starts from is not finished.
+func (c Cell) pretrained() error {
+	if c.From == nil {
+		return nil
+	}
+	_, done, err := c.From.Done()
+	if err == nil && !done {
+		err = fmt.Errorf("training starts from the weights of %s, which is not finished: first ut experiment run %s --tasks %s --seeds %d-%d",
+			c.From.Name(), c.From.Experiment, c.From.Task, c.From.Run.Seed, c.From.Run.Seed)
+	}
+	return err
 }
 
 // speed measures training, without the first updates, which compile.

@@ -42,7 +42,13 @@ type Experiment struct {
 
 	// Run is the complete run of one task, but for its name and seed.
 	Run func(task string, data Data) experiment.Run
+
+	// Pretrained is the run, of the same seed, whose weights training starts from; nil: random weights.
+	Pretrained *Pretrained
 }
+
+// Pretrained names runs of another experiment.
+type Pretrained struct{ Experiment, Task string }
 
 // Measured is what the test of one cell found. Tables measure different things; an interface lets all of them share one format of
 // results, one runner and one page.

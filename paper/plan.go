@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"universal-transformer/experiment"
 )
 
 // Request says which cells are wanted.
@@ -46,6 +48,10 @@ func (r Request) Cells() (cells []Cell, leftOut []error, err error) {
 				}
 				c := Cell{Table: t, Experiment: e.Name, Task: task, Run: e.Run(task, data), Runs: r.Runs, Results: r.Results}
 				c.Run.Name, c.Run.Seed = e.Name, seed
+				if p := e.Pretrained; p != nil {
+					c.From = &Cell{Experiment: p.Experiment, Task: p.Task, Run: experiment.Run{Seed: seed}, Runs: r.Runs, Results: r.Results}
+					c.Run.Training.Pretrained = c.From.Dir()
+				}
 				if c.Run, err = c.Run.Set(r.Set...); err != nil {
 					return nil, nil, err
 				}

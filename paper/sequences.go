@@ -33,6 +33,7 @@ type sequenceRow struct {
 	told      string                // what its positions tell the model
 	paper     []string              // what the paper has for it, a figure a column; nil: the paper has no such row
 	only      []string              // the tasks it is trained on; nil: all
+	from      *Pretrained           // the run whose weights training starts from; nil: random weights
 	configure func(*experiment.Run) // changes the column's run into the row's
 }
 
@@ -69,7 +70,7 @@ func (s *sequences) Table() *Table {
 		Overview: s.overview, Write: s.write,
 	}
 	for _, r := range s.rows {
-		e := Experiment{Name: s.experiment(r), Summary: r.title, Run: func(label string, _ Data) experiment.Run { return s.run(r, label) }}
+		e := Experiment{Name: s.experiment(r), Summary: r.title, Pretrained: r.from, Run: func(label string, _ Data) experiment.Run { return s.run(r, label) }}
 		for _, c := range s.columns {
 			if r.has(c.task) {
 				e.Tasks = append(e.Tasks, c.task)

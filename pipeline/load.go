@@ -168,6 +168,14 @@ func (m *Model) Describe() string { return m.Run.Model.Value.Describe() }
 // fits returns an error if a checkpoint's parameters are not exactly those of a run's model (another shape, a missing or an extra
 // parameter), or if it was trained under another configuration or with another vocabulary.
 func fits(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
+	if err := sameParameters(backend, r, v, c); err != nil {
+		return err
+	}
+	return sealed(r, v, c)
+}
+
+// sameParameters is the part of fits that concerns the parameters.
+func sameParameters(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
 	want, err := declared(backend, r.Model.Value.Build(v, r.Seed), v.Positions())
 	if err != nil {
 		return err
@@ -185,7 +193,7 @@ func fits(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *run
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		return fmt.Errorf("checkpoint of step %d: parameter %s of the model that config.json describes is missing", c.Step, name)
 	}
-	return sealed(r, v, c)
+	return nil
 }
 
 // declared builds a model once, without running it, to get its parameters' names and shapes, which are the same on every backend.

@@ -53,6 +53,11 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 	if err != nil {
 		return training.Summary{}, err
 	}
+	if r.Training.Pretrained != "" { // before anything is written
+		if _, err := pretrained(backend, r, opened.Vocabularies()); err != nil {
+			return training.Summary{}, err
+		}
+	}
 	log, err := runlog.Create(dir, r)
 	if err != nil {
 		return training.Summary{}, err
@@ -198,6 +203,9 @@ func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *ru
 			found, err := e.Measure(context.WithoutCancel(ctx), r.Task.Value.Measure(opened.Vocabularies()), examples)
 			return found.Metrics, err
 		}
+	}
+	if err := startPretrained(backend, r, log, opened, c); err != nil {
+		return training.Summary{}, err
 	}
 	if trainer.Group = c.Group; c.Group != nil {
 		if err := assign(c.Group, backend, r, opened); err != nil {

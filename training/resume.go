@@ -91,7 +91,9 @@ func Fresh(log *runlog.Run, none error) error {
 
 // goOn takes the run back to a checkpoint, and notes what has changed since.
 func (t *Trainer) goOn(c *runlog.Checkpoint) error {
-	t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
+	if c.Step > 0 {
+		t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
+	}
 	if err := t.restore(c); err != nil {
 		return err
 	}

@@ -50,10 +50,7 @@ func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &runlog.Checkpoint{Step: t.step, Meta: map[string]string{
-		stateKey: string(kept), FingerprintKey: t.Seals.Fingerprint, VocabularyKey: t.Seals.Vocabulary,
-		ConfigurationKey: t.Seals.Configuration, EngineKey: t.Seals.Engine,
-	}}
+	c := &runlog.Checkpoint{Step: t.step, Meta: t.Seals.metadata(string(kept))}
 	for v := range t.Store.IterVariables() {
 		if v.Name() == model.RNGStateVariableName || strings.HasPrefix(v.Path(), accumulated) {
 			continue
@@ -68,6 +65,22 @@ func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
 		c.Tensors = append(c.Tensors, tensor)
 	}
 	return c, nil
+}
+
+// Begin returns the checkpoint of step 0 of a run that starts from given parameters instead of random ones.
+func Begin(parameters []safetensors.Tensor, s Seals) (*runlog.Checkpoint, error) {
+	kept, err := json.Marshal(state{})
+	if err != nil {
+		return nil, err
+	}
+	return &runlog.Checkpoint{Tensors: parameters, Meta: s.metadata(string(kept))}, nil
+}
+
+// metadata is what a checkpoint says of itself.
+func (s Seals) metadata(state string) map[string]string {
+	return map[string]string{
+		stateKey: state, FingerprintKey: s.Fingerprint, VocabularyKey: s.Vocabulary, ConfigurationKey: s.Configuration, EngineKey: s.Engine,
+	}
 }
 
 // finite reports whether all numbers of a float32 tensor are finite.

@@ -17,6 +17,7 @@ import (
 // trainFlags is what train is told.
 type trainFlags struct {
 	config, out, resume, backend string
+	pretrained                   string
 	seed                         uint64
 	devices                      int
 	sets                         []string
@@ -36,6 +37,10 @@ to an uninterrupted run; if kernels, products or threads differ, a message says 
 another training.schedule (such as a lower learning rate after a loss of NaN), other intervals for
 logging, validation and checkpoints, training.keep and training.stop. No other field can change.
 
+--pretrained starts from the weights of another run, its best checkpoint, in a new run directory: to
+go on with other data, another task or another depth. The vocabulary and the shapes of all
+parameters must be the same; the optimizer, the schedule and the batches begin anew.
+
 --devices N splits the rows of each batch over N devices of an XLA backend (see
 docs/accelerators.md). The losses equal those of one device up to rounding. If the number of rows is
 not a multiple of N, empty rows are added, which do not affect the result.
@@ -51,6 +56,7 @@ process: see docs/hosts.md.`,
   ut train --config mine.json --out runs/mine
   ut train base --set task.table.path=pairs.tsv --out runs/pairs
   ut train --resume runs/mine
+  ut train execute-control --pretrained runs/execute-program --out runs/control
   ut train translation --backend xla:cuda --devices 4 --out runs/de
   ut train --resume runs/mine --set training.steps=50000`,
 		Args: func(*cobra.Command, []string) error { return nil },
@@ -59,6 +65,7 @@ process: see docs/hosts.md.`,
 	c.Flags().StringVar(&f.config, "config", "", "train the experiment in this `file` instead of a named one")
 	c.Flags().StringVar(&f.out, "out", "", "run `directory` (default runs/ and the experiment's name)")
 	c.Flags().StringVar(&f.resume, "resume", "", "go on with the run in this `directory`")
+	c.Flags().StringVar(&f.pretrained, "pretrained", "", "start from the weights of the run in this `directory`")
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that everything random comes from (default the experiment's)")
 	c.Flags().IntVar(&f.devices, "devices", 1, "split the rows of batches over so many `devices`")
 	setFlag(c, &f.sets)
@@ -89,7 +96,7 @@ func (f *trainFlags) check(c *cobra.Command, args []string) error {
 		return err
 	}
 	if f.resume != "" {
-		for _, name := range []string{"config", "out", "seed"} {
+		for _, name := range []string{"config", "out", "pretrained", "seed"} {
 			if c.Flags().Changed(name) {
 				return usagef("--%s cannot be given with --resume: a run keeps its configuration", name)
 			}
@@ -114,6 +121,9 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 	}
 	if c.Flags().Changed("seed") {
 		r.Seed = f.seed
+	}
+	if f.pretrained != "" {
+		r.Training.Pretrained = f.pretrained
 	}
 	dir := f.out
 	if dir == "" {

@@ -28,8 +28,11 @@ type Program struct {
 	LittleEndFirst bool   `json:"little_end_first"` // answers begin with their last digit: an easier task than the paper's
 
 	// TrainingOperations is the set of operations of training programs, if they have others than those of validation and test: one of those
-	// above, addition+control+loops or program+loops, where half of the operations are loops.
+	// above, addition+control+loops or program+loops, where half of the operations are loops, or control+loops, where three quarters are.
 	TrainingOperations string `json:"training_operations,omitempty"`
+
+	// TrainingLongest is the share of training programs that have the greatest nesting and length; those of the others are uniform.
+	TrainingLongest float64 `json:"training_longest,omitempty"`
 }
 
 // The sets of operations of Program.
@@ -39,9 +42,10 @@ const (
 	Addition           = "addition"
 	AdditionAndControl = "addition+control"
 
-	// In training only: half of the operations are loops.
+	// In training only: half of the operations are loops, or three quarters of those of control.
 	AdditionAndLoops = "addition+control+loops"
 	ProgramAndLoops  = "program+loops"
+	ControlAndLoops  = "control+loops"
 )
 
 // The operations, as summaries and measurements name them.
@@ -59,6 +63,7 @@ var operationSets = map[string][]string{
 	Addition:           {add},
 	AdditionAndControl: {add, choose, loop},
 	AdditionAndLoops:   {add, choose, loop, loop},
+	ControlAndLoops:    {choose, loop, loop, loop},
 	ProgramAndLoops:    {add, subtract, multiply, choose, loop, loop, loop, loop},
 }
 
@@ -79,9 +84,12 @@ func (p Program) Validate() error {
 		return err
 	}
 	if p.TrainingOperations != "" {
-		if err := oneOf("training_operations", p.TrainingOperations, AllOperations, Control, Addition, AdditionAndControl, AdditionAndLoops, ProgramAndLoops); err != nil {
+		if err := oneOf("training_operations", p.TrainingOperations, AllOperations, Control, Addition, AdditionAndControl, AdditionAndLoops, ControlAndLoops, ProgramAndLoops); err != nil {
 			return err
 		}
+	}
+	if !(p.TrainingLongest >= 0 && p.TrainingLongest <= 1) {
+		return fmt.Errorf("training_longest is %v: it must be from 0 to 1", p.TrainingLongest)
 	}
 	if err := within("nesting", p.Nesting, maxNesting); err != nil {
 		return err
@@ -97,6 +105,9 @@ func (p Program) stream() stream {
 	if p.TrainingOperations != "" {
 		notes = append(notes, fmt.Sprintf("training programs have the operations %s, those of validation and test %s",
 			strings.Join(p.trainingSet(), " "), strings.Join(operationSets[p.Operations], " ")))
+	}
+	if p.TrainingLongest > 0 {
+		notes = append(notes, fmt.Sprintf("of training programs, %g have the greatest length and nesting; those of the others are uniform", p.TrainingLongest))
 	}
 	return stream{
 		name: p.String(), ids: characters(digits + "+-*=()<>[]x" + "if" + "else" + "for"), length: p.Length, draw: p.draw,
@@ -139,11 +150,12 @@ func (p Program) longest() int {
 // draw draws one program: the operations once, and the rest until the program belongs to the split, so that hashing favours no operation.
 func (p Program) draw(rng *rand.Rand, length int, exact bool, wanted use) sample {
 	nesting, set := p.Nesting, operationSets[p.Operations]
-	if !exact {
-		length, nesting = 1+rng.IntN(length), 1+rng.IntN(nesting)
-	}
 	if wanted == forTraining {
 		set = p.trainingSet()
+		exact = exact || p.TrainingLongest > 0 && rng.Float64() < p.TrainingLongest
+	}
+	if !exact {
+		length, nesting = 1+rng.IntN(length), 1+rng.IntN(nesting)
 	}
 	return p.drawChain(rng, randomOperations(rng, set, nesting), length, wanted)
 }

@@ -1,0 +1,54 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/experiment"
+	"universal-transformer/runlog"
+	"universal-transformer/task"
+	"universal-transformer/training"
+)
+
+// pretrained returns the checkpoint whose weights training starts from: the one that [Load] reads from training.pretrained. It is an error
+// if its parameters are not those of r's model, or if its ids mean something else. Depth, halting and task may differ.
+func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies) (*runlog.Checkpoint, error) {
+	dir := r.Training.Pretrained
+	m, err := Load(dir, backend)
+	if err != nil {
+		return nil, fmt.Errorf("training.pretrained: %w", err)
+	}
+	defer m.Close()
+	if !m.Vocabularies.Equal(v) {
+		return nil, fmt.Errorf("training.pretrained: %s has another vocabulary than task.%s: choose a run on the same symbols, or train with its tokenizer", dir, r.Task.Value)
+	}
+	if err := sameParameters(backend, r, v, m.checkpoint); err != nil {
+		return nil, fmt.Errorf("training.pretrained: %s: %w; change model to that run's, or choose another run", dir, err)
+	}
+	return m.checkpoint, nil
+}
+
+// startPretrained writes a checkpoint of step 0 with the pretrained weights, from which the trainer begins, unless the run has a checkpoint.
+// The optimizer, the batches and the schedule begin anew.
+func startPretrained(backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task, callbacks Callbacks) error {
+	if r.Training.Pretrained == "" {
+		return nil
+	}
+	if _, _, err := log.Latest(); !errors.Is(err, runlog.ErrNoCheckpoint) {
+		return err
+	} else if err := training.Fresh(log, err); err != nil {
+		return err
+	}
+	v := opened.Vocabularies()
+	from, err := pretrained(backend, r, v)
+	if err != nil {
+		return err
+	}
+	start, err := training.Begin(training.Parameters(from.Tensors), seals(backend, r, v))
+	if err != nil {
+		return err
+	}
+	callbacks.log(fmt.Sprintf("starting from the weights of %s, step %d", r.Training.Pretrained, from.Step))
+	return log.SaveCheckpoint(0, start, r.Training.Keep)
+}
