@@ -226,7 +226,7 @@ func TestDigest(t *testing.T) {
 	base := experiment.Babi()
 	for set, same := range map[string]bool{
 		"task.path=elsewhere": true, "training.log_every=7": false, "training.beta2=0.998": false, "training.schedule.constant.rate=0.5": false,
-		"training.batch.rows=3": false, "task.set=en": false, "model.width=128": false, "seed=2": false,
+		"training.batch.rows=3": false, "training.pretrained=runs/a": false, "task.set=en": false, "model.width=128": false, "seed=2": false,
 	} {
 		changed, err := base.Set(set)
 		if err != nil {
@@ -235,6 +235,23 @@ func TestDigest(t *testing.T) {
 		if got := changed.Digest() == base.Digest(); got != same {
 			t.Errorf("%s: the same digest: %v, want %v", set, got, same)
 		}
+	}
+}
+
+// Where a pretrained run lies does not count, its name does; weights do not need it.
+// Caught when planted: the path in the digest, and in what others are shown.
+func TestPretrainedIdentity(t *testing.T) {
+	from := func(dir string) experiment.Run {
+		r := experiment.Babi()
+		r.Training.Pretrained = dir
+		return r
+	}
+	a, moved, other := from("runs/a"), from("/elsewhere/a"), from("runs/b")
+	if a.Digest() != moved.Digest() || a.Digest() == other.Digest() || a.Fingerprint() != other.Fingerprint() {
+		t.Error("a pretrained run counts by its name, in the digest alone")
+	}
+	if got := moved.WithoutDirectories().Training.Pretrained; got != "a" {
+		t.Errorf("without directories: %q, want a", got)
 	}
 }
 

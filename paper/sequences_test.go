@@ -2,6 +2,9 @@ package paper
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -156,11 +159,14 @@ func TestWideRows(t *testing.T) {
 		run       func() experiment.Run
 		trained   string
 		littleEnd bool
+		steps     int
+		longest   float64
 	}
 	for _, c := range []rowCase{
-		{"wide", experiment.ExecuteControl, execute.ProgramAndLoops, false},
-		{"wide", experiment.ExecuteProgram, "", false},
-		{"little-end", experiment.ExecuteControl, execute.AdditionAndLoops, true},
+		{"wide", experiment.ExecuteControl, execute.ProgramAndLoops, false, 4, 0},
+		{"wide", experiment.ExecuteProgram, "", false, 4, 0},
+		{"little-end", experiment.ExecuteControl, execute.AdditionAndLoops, true, 4, 0},
+		{"fine-tuned", experiment.ExecuteControl, execute.ControlAndLoops, false, 6, 0.6},
 	} {
 		i := slices.IndexFunc(evaluatedPrograms.rows, func(r sequenceRow) bool { return r.name == c.row })
 		if i < 0 {
@@ -169,15 +175,37 @@ func TestWideRows(t *testing.T) {
 		run := c.run()
 		evaluatedPrograms.rows[i].configure(&run)
 		u, p := run.Model.Value.(experiment.EncoderDecoder), run.Task.Value.(execute.Program)
-		if u.Width != 128 || u.Halting.Value != (halting.Fixed{Steps: 4}) {
-			t.Errorf("%s: width %d, halting %v; want 128 and 4 steps", run.Name, u.Width, u.Halting.Value)
+		if u.Width != 128 || u.Halting.Value != (halting.Fixed{Steps: c.steps}) {
+			t.Errorf("%s: width %d, halting %v; want 128 and %d steps", run.Name, u.Width, u.Halting.Value, c.steps)
 		}
 		if p.TrainingOperations != c.trained || p.Operations != c.run().Task.Value.(execute.Program).Operations {
 			t.Errorf("%s: operations %q, in training %q; want %q in training", run.Name, p.Operations, p.TrainingOperations, c.trained)
 		}
+		if p.TrainingLongest != c.longest {
+			t.Errorf("%s: %v of the training programs of the greatest length, want %v", run.Name, p.TrainingLongest, c.longest)
+		}
 		if p.LittleEndFirst != c.littleEnd {
 			t.Errorf("%s: answers from their last digit: %v, want %v", run.Name, p.LittleEndFirst, c.littleEnd)
 		}
+	}
+}
+
+// The fine-tuned control starts from the program model of the same seed, and not before that one is finished.
+// Caught when planted: another seed; a run that starts without it.
+func TestFineTunedNeedsPretrained(t *testing.T) {
+	r := request("programs-fine-tuned", "", t.TempDir())
+	r.Tasks, r.Seeds, r.Set = nil, []uint64{2}, nil
+	c := r.cells(t)[0]
+	if want := filepath.Join(r.Runs, "programs-wide", "program-seed2"); c.Run.Training.Pretrained != want {
+		t.Errorf("it starts from %q, want %q", c.Run.Training.Pretrained, want)
+	}
+	run, outcomes := runner(1)
+	err := run.Run(t.Context(), []Cell{c})
+	if want := "first ut experiment run programs-wide --tasks program --seeds 2-2"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	if _, err := os.Stat(c.Dir()); !errors.Is(err, fs.ErrNotExist) || outcomes[c.Name()].Err == nil {
+		t.Errorf("it began: %v", err)
 	}
 }
 

@@ -518,9 +518,41 @@ func TestTrainingOperations(t *testing.T) {
 	for set, shares := range map[string]map[string]float64{
 		execute.AdditionAndControl: {"+": third, "if": third, "for": third},
 		execute.AdditionAndLoops:   {"+": 0.25, "if": 0.25, "for": 0.5},
+		execute.ControlAndLoops:    {"if": 0.25, "for": 0.75},
 		execute.ProgramAndLoops:    {"+": eighth, "-": eighth, "*": eighth, "if": eighth, "for": 0.5},
 	} {
 		t.Run(set, func(t *testing.T) { testTrainingOperations(t, set, shares) })
+	}
+}
+
+// Of training programs, and only of these, the share that is asked for has the greatest nesting and length, besides those of the mix.
+// Caught when planted: the share in validation; length alone.
+func TestTrainingLongest(t *testing.T) {
+	plain := execute.Program{Operations: execute.Control, Nesting: 2, Length: 3}
+	long := plain
+	long.TrainingLongest = 0.6
+	longest := 0
+	for i := range int64(4000) {
+		source, _ := opened(long).Vocabularies().Text(opened(long).Training(1, i))
+		_, of, err := execute.EvaluateProgram(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if of.Digits == 3 && len(of.Operations) == 2 {
+			longest++
+		}
+	}
+	const want = 0.6 + 0.4/6 // a standard deviation of 0.0075
+	if share := float64(longest) / 4000; math.Abs(share-want) > 0.03 {
+		t.Errorf("%.3f are of the greatest nesting and length, want %.3f", share, want)
+	}
+	selection := task.Selection{Count: 300, Validation: true}
+	mixed, err := opened(plain).HeldOut(task.TestSeed, selection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := opened(long).HeldOut(task.TestSeed, selection); err != nil || !reflect.DeepEqual(got, mixed) {
+		t.Errorf("validation has other programs, %v", err)
 	}
 }
 
