@@ -21,7 +21,7 @@ func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies) 
 	}
 	defer m.Close()
 	if !m.Vocabularies.Equal(v) {
-		return nil, fmt.Errorf("training.pretrained: %s has another vocabulary than task.%s: choose a run on the same symbols, or train with its tokenizer", dir, r.Task.Value)
+		return nil, fmt.Errorf("training.pretrained: %s has another vocabulary than %s: choose a run on the same symbols, or train both with the same tokenizer file", dir, r.Task.Value)
 	}
 	if err := sameParameters(backend, r, v, m.checkpoint); err != nil {
 		return nil, fmt.Errorf("training.pretrained: %s: %w; change model to that run's, or choose another run", dir, err)
