@@ -145,7 +145,7 @@ func TestPretrainedErrors(t *testing.T) {
 	}
 	for want, change := range map[string]func(*experiment.Run){
 		"has shape [":                               func(r *experiment.Run) { *r = resized(*r) },
-		"has another vocabulary than ":         func(r *experiment.Run) { r.Task = experiment.Task{Value: table.Table{Path: letters, HeldOut: 0.3}} },
+		"has another vocabulary than ":              func(r *experiment.Run) { r.Task = experiment.Task{Value: table.Table{Path: letters, HeldOut: 0.3}} },
 		"nowhere is not a run":                      func(r *experiment.Run) { r.Training.Pretrained = "nowhere" },
 		filepath.Dir(from) + " is not a run direct": func(r *experiment.Run) { r.Training.Pretrained = filepath.Dir(from) },
 	} {
