@@ -50,7 +50,7 @@ var evaluatedPrograms = &sequences{
 	kinds: executeKinds,
 	rows: append(executeRows(80, 26, experiment.AdaptiveProgram, []string{"0.53 (0.12)", "0.68 (0.21)", "0.83 (0.11)"}, []string{"0.71 (0.29)", "0.93 (0.66)", "1.0 (1.0)"}, []string{"0.89 (0.63)", "1.0 (1.0)", "1.0 (1.0)"}),
 		sequenceRow{name: "wide", title: "UT, width 128, 4 steps (control: trained on all operations, half of them loops)", only: []string{"program", "control"}, configure: func(r *experiment.Run) { *r = experiment.Wide(*r) }},
-		sequenceRow{name: "fine-tuned", title: "UT, width 128, 6 steps, from the weights of program in the row above (three quarters of the operations loops, most programs of the greatest length)", only: []string{"control"}, from: &Pretrained{"programs-wide", "program"}, configure: func(r *experiment.Run) { *r = experiment.FineTuned(*r) }},
+		sequenceRow{name: "fine-tuned", title: "UT, width 128, 6 steps, fine-tuned", told: "starts from the weights of program in the row above, of the same seed, whose minutes come on top; it continues with six steps on control alone, three quarters of the operations loops, and 60 % of the training programs have the greatest length and nesting, the others are mixed", only: []string{"control"}, from: &Pretrained{"programs-wide", "program"}, configure: func(r *experiment.Run) { *r = experiment.FineTuned(*r) }},
 		sequenceRow{name: "little-end", title: "UT, width 128, 4 steps, answers from their last digit (an easier task; also trained on sums, half of the operations loops)", only: []string{"control"}, configure: func(r *experiment.Run) { *r = experiment.LittleEnd(*r) }}),
 	columns: []sequenceColumn{{"program", experiment.ExecuteProgram}, {"control", experiment.ExecuteControl}, {"addition", experiment.ExecuteAddition}},
 }

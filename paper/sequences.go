@@ -30,7 +30,7 @@ type sequences struct {
 type sequenceRow struct {
 	name      string // in names of experiments: "both-ends"; "" is the table's own model
 	title     string
-	told      string                // what its positions tell the model
+	told      string                // what its positions tell the model, or how else its training differs
 	paper     []string              // what the paper has for it, a figure a column; nil: the paper has no such row
 	only      []string              // the tasks it is trained on; nil: all
 	from      *Pretrained           // the run whose weights training starts from; nil: random weights
