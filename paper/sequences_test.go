@@ -135,13 +135,13 @@ func TestRowOfSomeTasks(t *testing.T) {
 	sets[0].Name, sets[1].Name = "maximum", "mix"
 	text := string(Render([]Result{result}, t.TempDir(), ".").Bytes())
 	for _, want := range []string{
-		"(control: trained on all operations, half of them loops) program missing, control 0.9998 (0.900)", "4 steps (control: trained on all operations, half of them loops): program; ", "\n| UT, width 128, 4 steps (control: trained on all operations, half of them loops) | maximum | missing | 0.9998 (0.900) |  |\n",
+		"UT, width 128, 4 steps program missing, control 0.9998 (0.900)", "4 steps: program; ", "\n| UT, width 128, 4 steps | maximum | missing | 0.9998 (0.900) |  |\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
-	if strings.Contains(text, "loops): program and addition") {
+	if strings.Contains(text, "4 steps: program and addition") {
 		t.Error("the overview says that tasks are missing that the row does not have")
 	}
 	for _, e := range evaluatedPrograms.Table().Experiments {
