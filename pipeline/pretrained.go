@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/gomlx/compute"
@@ -29,26 +28,24 @@ func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies) 
 	return m.checkpoint, nil
 }
 
-// startPretrained writes a checkpoint of step 0 with the pretrained weights, from which the trainer begins, unless the run has a checkpoint.
-// The optimizer, the batches and the schedule begin anew.
-func startPretrained(backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task, callbacks Callbacks) error {
+// start returns the checkpoint of step 0 with the pretrained weights, from which the trainer begins; nil if weights are random. The
+// optimizer, the batches and the schedule begin anew.
+func start(backend compute.Backend, r experiment.Run, v task.Vocabularies, callbacks Callbacks) (*runlog.Checkpoint, error) {
 	if r.Training.Pretrained == "" {
-		return nil
+		return nil, nil
 	}
-	if _, _, err := log.Latest(); !errors.Is(err, runlog.ErrNoCheckpoint) {
-		return err
-	} else if err := training.Fresh(log, err); err != nil {
-		return err
-	}
-	v := opened.Vocabularies()
 	from, err := pretrained(backend, r, v)
 	if err != nil {
-		return err
-	}
-	start, err := training.Begin(training.Parameters(from.Tensors), seals(backend, r, v))
-	if err != nil {
-		return err
+		return nil, err
 	}
 	callbacks.log(fmt.Sprintf("starting from the weights of %s, step %d", r.Training.Pretrained, from.Step))
-	return log.SaveCheckpoint(0, start, r.Training.Keep)
+	return training.Begin(training.Parameters(from.Tensors), seals(backend, r, v))
+}
+
+// saveStart saves what start returned.
+func saveStart(log *runlog.Run, r experiment.Run, c *runlog.Checkpoint) error {
+	if c == nil {
+		return nil
+	}
+	return log.SaveCheckpoint(0, c, r.Training.Keep)
 }

@@ -60,14 +60,8 @@ func difference(a, b map[string][]byte) float64 {
 // Caught when planted: random weights, in a new run and after the kill; the newest checkpoint.
 func TestPretrained(t *testing.T) {
 	from, r := briefly(t)
-	log, err := runlog.Resume(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(log.MarkBest(4), log.Close()); err != nil {
-		t.Fatal(err)
-	}
-	log, err = runlog.Open(from)
+	markBest(t, from, 4)
+	log, err := runlog.Open(from)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,6 +57,18 @@ func briefly(t *testing.T) (dir string, r experiment.Run) {
 	return dir, r
 }
 
+// markBest marks a checkpoint as the best.
+func markBest(t *testing.T, dir string, step int64) {
+	t.Helper()
+	log, err := runlog.Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(log.MarkBest(step), log.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // rewrite replaces pieces of a file, each all over.
 func rewrite(t *testing.T, path string, oldNew ...string) {
 	t.Helper()
@@ -154,13 +166,7 @@ func TestBestThatIsGone(t *testing.T) {
 // The newest checkpoint is used where it is asked for, whatever was marked best. Caught when planted: LoadNewest that takes the best.
 func TestLoadNewest(t *testing.T) {
 	dir, _ := briefly(t)
-	log, err := runlog.Resume(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(log.MarkBest(4), log.Close()); err != nil {
-		t.Fatal(err)
-	}
+	markBest(t, dir, 4)
 	for step, load := range map[int64]func(string, compute.Backend) (*pipeline.Model, error){4: pipeline.Load, 6: pipeline.LoadNewest} {
 		m, err := load(dir, enginetest.Backend(t))
 		if err != nil {

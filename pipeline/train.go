@@ -53,10 +53,9 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 	if err != nil {
 		return training.Summary{}, err
 	}
-	if r.Training.Pretrained != "" { // before anything is written
-		if _, err := pretrained(backend, r, opened.Vocabularies()); err != nil {
-			return training.Summary{}, err
-		}
+	first, err := start(backend, r, opened.Vocabularies(), c)
+	if err != nil {
+		return training.Summary{}, err
 	}
 	log, err := runlog.Create(dir, r)
 	if err != nil {
@@ -64,6 +63,9 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 	}
 	defer log.Close()
 	if err := writeVocabularies(log, opened.Vocabularies()); err != nil {
+		return training.Summary{}, err
+	}
+	if err := saveStart(log, r, first); err != nil {
 		return training.Summary{}, err
 	}
 	return run(ctx, backend, r, log, opened, c)
@@ -116,12 +118,19 @@ func open(ctx context.Context, r experiment.Run, c Callbacks) (task.Task, error)
 	return opened, r.CheckPositions(opened)
 }
 
-// continues returns the step that training continues from, or an error if the newest intact checkpoint is of another model, configuration
+// continues returns the step that training continues from, after it has saved the pretrained weights of a run without a checkpoint, or an error if the newest intact checkpoint is of another model, configuration
 // or vocabulary.
 func continues(backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task, callbacks Callbacks) (step int64, err error) {
 	c, _, err := log.Latest()
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
-		return 0, training.Fresh(log, err)
+		if err := training.Fresh(log, err); err != nil {
+			return 0, err
+		}
+		first, err := start(backend, r, opened.Vocabularies(), callbacks)
+		if err != nil {
+			return 0, err
+		}
+		return 0, saveStart(log, r, first)
 	}
 	if err != nil {
 		return 0, err
@@ -203,9 +212,6 @@ func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *ru
 			found, err := e.Measure(context.WithoutCancel(ctx), r.Task.Value.Measure(opened.Vocabularies()), examples)
 			return found.Metrics, err
 		}
-	}
-	if err := startPretrained(backend, r, log, opened, c); err != nil {
-		return training.Summary{}, err
 	}
 	if trainer.Group = c.Group; c.Group != nil {
 		if err := assign(c.Group, backend, r, opened); err != nil {
