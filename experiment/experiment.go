@@ -41,7 +41,7 @@ type Training struct {
 	Batch      Batch    `json:"batch"`
 	Validation int      `json:"validation"` // examples to validate with; 0: all that the task has for it, or its default
 	// Pretrained is a run directory whose weights training starts from: those of its best checkpoint, or of the newest if none is marked.
-	// Its model has the same parameters; its task, depth and halting may differ. Empty: random weights.
+	// Its model has the same parameters, those of adaptive halting included; its task and number of steps may differ. Empty: random weights.
 	Pretrained string `json:"pretrained,omitempty"`
 	// Decoded is how many of them are answered greedily at every validation, and measured as the task is, by BLEU for one; 0: none.
 	Decoded int `json:"decoded,omitempty"`
