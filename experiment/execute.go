@@ -55,14 +55,14 @@ func memory(operation string) Run {
 	return r
 }
 
-// program learns additions in large batches, and what has comparisons and products, which are learned late, in many small ones, with Muon for
-// the matrices: measured with control (LOG.md).
+// program learns in many small batches, with Muon for the matrices: comparisons and products are learned late, and of large batches too few
+// fit a laptop's time (LOG.md). Additions take a tenth of the updates of the others.
 func program(operations string) Run {
 	r := learningToExecute(operations, executeSteps, execute.Program{Operations: operations, Nesting: 2, Length: 5})
-	if operations != execute.Addition {
-		r.Training.Schedule = Schedule{training.Cosine{Peak: 3e-3, Floor: 1e-5, Warmup: 200}}
-		r.Training.Steps, r.Training.Batch, r.Training.Muon = 200_000, Batch{Tokens: 512}, 0.95
-		r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 500, 5000, 5000
+	r.Training.Steps, r.Training.Batch, r.Training.Muon = 200_000, Batch{Tokens: 512}, 0.95
+	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 500, 5000, 5000
+	if operations == execute.Addition {
+		r.Training.Steps, r.Training.EvaluateEvery = 20_000, 2500
 	}
 	return r
 }
