@@ -50,6 +50,14 @@ func LSTM(r Run) Run {
 	return r
 }
 
+// Longer is a run with so many times the updates: a baseline whose updates take less time than those of the Universal Transformer it stands
+// beside, and which is to train for as long. Its name ends in "-longer".
+func Longer(r Run, times int64) Run {
+	r.Training.Steps *= times
+	r.Name += "-longer"
+	return r
+}
+
 // Sized is a run whose model has another width, with a filter in proportion and half as many heads until they divide the width: a baseline
 // with as many parameters as the Universal Transformer it stands beside.
 func Sized(r Run, width int) Run {

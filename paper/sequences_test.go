@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -186,6 +187,28 @@ func TestWideRows(t *testing.T) {
 		}
 		if p.LittleEndFirst != c.littleEnd {
 			t.Errorf("%s: answers from their last digit: %v, want %v", run.Name, p.LittleEndFirst, c.littleEnd)
+		}
+	}
+}
+
+// The rows of longer training are their baselines with more updates, and with nothing else that is different.
+// Caught when planted: the Universal Transformer trained longer; a factor of 4.
+func TestLongerRows(t *testing.T) {
+	for _, s := range []*sequences{memorization, evaluatedPrograms} {
+		row := func(name string) sequenceRow {
+			return s.rows[slices.IndexFunc(s.rows, func(r sequenceRow) bool { return r.name == name })]
+		}
+		for baseline, times := range map[string]int64{"lstm": 5, "transformer": 2} {
+			for _, c := range s.columns {
+				want, longer := s.run(row(baseline), c.task), s.run(row(baseline+"-longer"), c.task)
+				if longer.Training.Steps != times*want.Training.Steps {
+					t.Errorf("%s: %d updates, its baseline has %d", longer.Name, longer.Training.Steps, want.Training.Steps)
+				}
+				longer.Name, longer.Training.Steps = want.Name, want.Training.Steps
+				if !reflect.DeepEqual(longer, want) {
+					t.Errorf("%s differs from its baseline: %+v, want %+v", c.task, longer, want)
+				}
+			}
 		}
 	}
 }
