@@ -155,15 +155,22 @@ func (c Cell) train(ctx context.Context, backend compute.Backend, callbacks pipe
 	return pipeline.Resume(ctx, backend, c.Dir(), callbacks)
 }
 
-// pretrained is an error if the run whose weights training starts from is not finished.
+// pretrained is an error if the run whose weights training starts from is not finished, or not there any more.
 func (c Cell) pretrained() error {
 	if c.From == nil {
 		return nil
 	}
 	_, done, err := c.From.Done()
-	if err == nil && !done {
-		err = fmt.Errorf("training starts from the weights of %s, which is not finished: first ut experiment run %s --tasks %s --seeds %d-%d",
+	if err != nil {
+		return err
+	}
+	if !done {
+		return fmt.Errorf("training starts from the weights of %s, which is not finished: first ut experiment run %s --tasks %s --seeds %d-%d",
 			c.From.Name(), c.From.Experiment, c.From.Task, c.From.Run.Seed, c.From.Run.Seed)
+	}
+	if _, err = pipeline.ReadRun(c.From.Dir()); errors.Is(err, runlog.ErrNotRun) {
+		return fmt.Errorf("training starts from the weights of %s, whose result is in %s, but not its run in %s: choose the folder of runs that has it, or train it again with another folder of results",
+			c.From.Name(), c.From.Results, c.From.Runs)
 	}
 	return err
 }

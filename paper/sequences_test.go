@@ -213,8 +213,8 @@ func TestLongerRows(t *testing.T) {
 	}
 }
 
-// The fine-tuned control starts from the program model of the same seed, and not before that one is finished.
-// Caught when planted: another seed; a run that starts without it.
+// The fine-tuned control starts from the program model of the same seed, and not before that one is finished, nor without its run.
+// Caught when planted: another seed; a run that starts without it; a result without its run that is not told apart.
 func TestFineTunedNeedsPretrained(t *testing.T) {
 	r := request("programs-fine-tuned", "", t.TempDir())
 	r.Tasks, r.Seeds, r.Set = nil, []uint64{2}, nil
@@ -229,6 +229,13 @@ func TestFineTunedNeedsPretrained(t *testing.T) {
 	}
 	if _, err := os.Stat(c.Dir()); !errors.Is(err, fs.ErrNotExist) || outcomes[c.Name()].Err == nil {
 		t.Errorf("it began: %v", err)
+	}
+	if err := decoded("programs-wide", "program", 2, 900).Save(c.Results); err != nil {
+		t.Fatal(err)
+	}
+	err = run.Run(t.Context(), []Cell{c})
+	if want := "not its run in " + r.Runs; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
 	}
 }
 
