@@ -26,7 +26,7 @@ func executeKinds(d task.Definition) []task.Case { return execute.Kinds(d, 1000)
 
 // executeRows are the models of tables 5 and 6, all of as many parameters: the baselines have these widths. The paper's figures are of the
 // LSTM, the Transformer and the Universal Transformer. The baselines' updates take less time, so each has a row with more of them, which trains
-// for about as long as the Universal Transformer.
+// for at least about as long as the Universal Transformer (LOG.md).
 func executeRows(lstmWidth, transformerWidth int, adaptive func(experiment.Run) experiment.Run, lstms, transformer, universal []string) []sequenceRow {
 	lstm := func(r *experiment.Run) { *r = experiment.Sized(experiment.LSTM(*r), lstmWidth) }
 	layers := func(r *experiment.Run) { *r = experiment.Sized(experiment.Transformer(*r), transformerWidth) }

@@ -11,7 +11,8 @@ import (
 )
 
 // pretrained returns the checkpoint whose weights training starts from: the one that [Load] reads from training.pretrained. It is an error
-// if its parameters are not those of r's model, or if its ids mean something else. The task and the number of steps may differ; adaptive halting has parameters of its own.
+// if its parameters are not those of r's model, or if its ids mean something else. The task and the number
+// of steps may differ; adaptive halting has parameters of its own.
 func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies) (*runlog.Checkpoint, error) {
 	dir := r.Training.Pretrained
 	m, err := Load(dir, backend)

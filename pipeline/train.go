@@ -118,8 +118,8 @@ func open(ctx context.Context, r experiment.Run, c Callbacks) (task.Task, error)
 	return opened, r.CheckPositions(opened)
 }
 
-// continues returns the step that training continues from, after it has saved the pretrained weights of a run without a checkpoint, or an error if the newest intact checkpoint is of another model, configuration
-// or vocabulary.
+// continues returns the step that training continues from, after it has saved the pretrained weights of a run without a checkpoint, or an
+// error if the newest intact checkpoint is of another model, configuration or vocabulary.
 func continues(backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task, callbacks Callbacks) (step int64, err error) {
 	c, _, err := log.Latest()
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
