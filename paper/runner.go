@@ -34,15 +34,22 @@ type Outcome struct {
 	Err    error // ErrInterrupted if the cell was; the result is then empty
 }
 
-// Run does the cells. A cell that fails does not keep others from being done; its error is among those returned. When ctx ends,
-// the cells at work are saved and Run returns ErrInterrupted.
+// Run does the cells. A cell that fails does not keep others from being done; its error is among those returned. Without a backend none
+// begins. When ctx ends, the cells at work are saved and Run returns ErrInterrupted.
 func (r Runner) Run(ctx context.Context, cells []Cell) error {
 	w := &work{Runner: r, estimate: newEstimate(r.Now(), len(cells))}
 	pending := w.pending(cells)
+	backends, err := r.backends(min(max(r.Jobs, 1), len(pending)))
+	for _, backend := range backends {
+		defer backend.Finalize()
+	}
+	if err != nil {
+		return errors.Join(append(w.errs, err)...)
+	}
 	queue := make(chan Cell)
 	var jobs sync.WaitGroup
-	for range min(max(r.Jobs, 1), len(pending)) {
-		jobs.Go(func() { w.job(ctx, queue) })
+	for _, backend := range backends {
+		jobs.Go(func() { w.job(ctx, backend, queue) })
 	}
 	for _, c := range pending {
 		select {
@@ -82,18 +89,24 @@ func (w *work) pending(cells []Cell) (left []Cell) {
 	return left
 }
 
-// job does cells of the queue, one after the other, with a backend of its own.
-func (w *work) job(ctx context.Context, queue <-chan Cell) {
-	backend, err := w.Backend()
-	if err == nil {
-		defer backend.Finalize()
-	}
-	for c := range queue {
-		o := Outcome{Cell: c, Err: err}
-		if err == nil {
-			w.log(c, "begins, in "+c.Dir())
-			o.Result, o.Err = w.do(ctx, backend, c)
+// backends makes one for each of n jobs. If it fails, it returns those that are to be finalized beside the error.
+func (r Runner) backends(n int) (list []compute.Backend, err error) {
+	for range n {
+		backend, err := r.Backend()
+		if err != nil {
+			return list, err
 		}
+		list = append(list, backend)
+	}
+	return list, nil
+}
+
+// job does cells of the queue, one after the other, with a backend of its own.
+func (w *work) job(ctx context.Context, backend compute.Backend, queue <-chan Cell) {
+	for c := range queue {
+		w.log(c, "begins, in "+c.Dir())
+		o := Outcome{Cell: c}
+		o.Result, o.Err = w.do(ctx, backend, c)
 		w.finished(o)
 	}
 }

@@ -167,12 +167,31 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+// Without a backend no run begins, and the error is told once, not once a run. A backend that was made before is finalized.
+// Caught when planted: an error of each run; the first backend is not finalized.
 func TestBackendThatFails(t *testing.T) {
 	run, got := runner(2)
-	run.Backend = func() (compute.Backend, error) { return nil, fmt.Errorf("no such processor") }
+	first := &finalized{}
+	run.Backend = func() (compute.Backend, error) {
+		if first.Backend == nil {
+			var err error
+			first.Backend, err = backend()
+			return first, err
+		}
+		return nil, fmt.Errorf("no such processor")
+	}
+	run.Log = func(line string) { t.Error(line) }
 	r := request("babi-1k-single", distribution(t), t.TempDir())
 	r.Seeds = []uint64{1, 2, 3}
-	if err := run.Run(context.Background(), r.cells(t)); err == nil || !strings.Contains(err.Error(), "no such processor") || len(got) != 3 {
-		t.Errorf("%v, %d outcomes", err, len(got))
+	if err := run.Run(context.Background(), r.cells(t)); fmt.Sprint(err) != "no such processor" || len(got) != 0 || first.times != 1 {
+		t.Errorf("%v, %d outcomes, finalized %d times", err, len(got), first.times)
 	}
 }
+
+// finalized is a backend that counts how often it was finalized.
+type finalized struct {
+	compute.Backend
+	times int
+}
+
+func (f *finalized) Finalize() { f.times++ }

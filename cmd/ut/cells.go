@@ -38,6 +38,7 @@ func jobBackend(name string, jobs int) (job string, threads int) {
 // cellWatch shows how the runs of an experiment go: a result each on out, and on errs what they log and one line of overall progress.
 type cellWatch struct {
 	out, errs io.Writer
+	cells     int  // of the experiment
 	terminal  bool // errs is one: its last line is the progress line
 	line      *progress.Progress
 	said      time.Time // when line was last renewed
@@ -45,9 +46,9 @@ type cellWatch struct {
 	err       error // of writing to out
 }
 
-func newCellWatch(out, errs io.Writer) *cellWatch {
+func newCellWatch(out, errs io.Writer, cells int) *cellWatch {
 	file, ok := errs.(*os.File)
-	return &cellWatch{out: out, errs: errs, terminal: ok && term.IsTerminal(int(file.Fd())), line: progress.New(errs, 0, "update")}
+	return &cellWatch{out: out, errs: errs, cells: cells, terminal: ok && term.IsTerminal(int(file.Fd())), line: progress.New(errs, 0, "update")}
 }
 
 // logEvery is how often a log is told of progress: runs of a table take hours.
@@ -97,7 +98,9 @@ func (w *cellWatch) finished(o paper.Outcome) {
 	}
 	if o.Err != nil {
 		w.failed++
-		w.log("ut: " + name + ": " + oneLine(o.Err))
+		if w.cells > 1 { // of a single one it is the error of the command
+			w.log("ut: " + name + ": " + oneLine(o.Err))
+		}
 		return
 	}
 	how := fmt.Sprintf("%d updates in %s", o.Result.Step, minutes(o.Result.Seconds))

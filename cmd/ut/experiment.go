@@ -163,7 +163,7 @@ func (f *experimentFlags) run(c *cobra.Command, args []string, group *parallel.G
 func (f *experimentFlags) all(c *cobra.Command, group *parallel.Group, cells []paper.Cell) error {
 	defer unheard()()
 	backend, threads := jobBackend(f.backend, f.jobs)
-	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr())
+	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr(), len(cells))
 	stop := context.AfterFunc(c.Context(), func() {
 		if group.Size() == 1 {
 			c.PrintErrln("\ninterrupted: finishing these updates; again to stop at once, without saving")

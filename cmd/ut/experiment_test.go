@@ -164,7 +164,8 @@ func TestExperimentRunWithoutSomeFiles(t *testing.T) {
 	}
 }
 
-// A run that fails is named, and the others are done.
+// A run that fails is named, and the others are done. The error of a single run, or of the backend of all, is told once.
+// Caught when planted: a failure that is told when it happens and at the end.
 func TestExperimentFailure(t *testing.T) {
 	data, out := stories(t), t.TempDir()
 	damaged := filepath.Join(out, "runs", "results", "babi-1k-single-adaptive", "task01-seed1.json")
@@ -176,6 +177,14 @@ func TestExperimentFailure(t *testing.T) {
 	}
 	r := ut(t, gridded(data, out)...)
 	if r.code != 1 || !strings.Contains(r.stderr, "ut: babi-1k-single-adaptive/task01-seed1: "+damaged) || !strings.Contains(r.stderr, "ut: 1 of 2 runs failed; the first: ") || strings.Count(r.stdout, "\n") != 1 {
+		t.Errorf("%+v", r)
+	}
+	r = ut(t, append(everyTask(gridded(data, out)), "--tasks", "1")...)
+	if want := "ut: babi-1k-single-adaptive/task01-seed1: " + damaged; r.code != 1 || strings.Count(r.stderr, want) != 1 {
+		t.Errorf("%+v", r)
+	}
+	r = ut(t, append(gridded(data, t.TempDir()), "--backend", "cpu:threads=none", "--jobs", "2")...)
+	if r.code != 1 || strings.Count(r.stderr, "threads=none") != 1 || strings.Contains(r.stderr, "seed1") || r.stdout != "" {
 		t.Errorf("%+v", r)
 	}
 }
