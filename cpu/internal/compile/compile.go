@@ -81,9 +81,10 @@ func foreignAccumulator(n *ir.Node) string {
 
 // compileGraph turns a graph into a program.
 func compileGraph(g *graph.Graph, m *exec.Machine) *exec.Program {
-	em := &emitter{g: g, prog: &exec.Program{Machine: m}, slotOfExpr: make(map[*graph.Expr]int), packed: make(map[packing]int), shared: make(map[int]bool)}
+	em := &emitter{g: g, prog: &exec.Program{Machine: m}, slotOfExpr: make(map[*graph.Expr]int), packings: make(map[packing]int), packed: make(map[packing]int), shared: make(map[int]bool)}
 	em.claimResults()
 	g.Prune()
+	em.countPackings()
 	for _, p := range g.Params {
 		em.prog.Params = append(em.prog.Params, em.slotOf(p))
 	}

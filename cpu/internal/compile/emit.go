@@ -19,6 +19,7 @@ type emitter struct {
 	inPlace    [][2]int        // slots: the first may take over the memory of the second
 	accesses   [][]access      // of each instruction
 	position   []int           // of each instruction in the final order, once chains are formed
+	packings   map[packing]int // products with the same right operand
 	packed     map[packing]int // slots of operands that are packed once
 	shared     map[int]bool    // those slots: whichever instruction comes first writes them
 }

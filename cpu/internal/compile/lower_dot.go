@@ -3,6 +3,7 @@ package compile
 import (
 	"slices"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"universal-transformer/cpu/internal/exec"
 	"universal-transformer/cpu/internal/graph"
@@ -100,7 +101,7 @@ func (em *emitter) lowerDot(e *graph.Expr) {
 		d.Empty = d.Empty || x.Size == 0
 	}
 	d.Empty = d.Empty || d.K == 0
-	em.planDot(d)
+	em.planDot(d, em.packingOf(e))
 	whole := func(slot, offset, row int) access {
 		return access{slot, offset == 0 && row*d.M == em.prog.Slots[slot].Bytes}
 	}
@@ -118,7 +119,7 @@ func (em *emitter) gemmFor(dtype dtypes.DType, m, n, k int) *kernel.Gemm {
 }
 
 // planDot chooses how the threads share a product, and where its right operand is packed.
-func (em *emitter) planDot(d *exec.Dot) {
+func (em *emitter) planDot(d *exec.Dot, right packing) {
 	d.Packed = -1
 	work := d.M * d.N * d.K * d.Batches
 	serialWork := 4 * em.prog.Machine.Share // multiplications below which a product is not worth sharing
@@ -129,35 +130,53 @@ func (em *emitter) planDot(d *exec.Dot) {
 	few := d.M <= d.Kernel.MR || !d.Shared && d.M <= kernel.BlockK // rows: every panel is used once, or some times by one thread
 	d.Direct = (few || d.PackA) && d.PaysToReadDirectly()          // PackA: sums are long and rows few, as of gradients of weights
 	if !d.Shared {
-		if d.Packed = em.packedBefore(d); d.Packed < 0 {
+		if d.Packed = em.packedBefore(d, right); d.Packed < 0 {
 			em.needScratch(kernel.RoundUp(d.StripBytes(), exec.CacheLine) + d.PackedBytes() + exec.CacheLine)
 		}
 		return
 	}
-	if d.Packed = em.packedBefore(d); d.Packed < 0 {
+	if d.Packed = em.packedBefore(d, right); d.Packed < 0 {
 		d.Packed = em.temp(d.PackedBytes())
 	}
 	strips := (d.M + d.Kernel.MR - 1) / d.Kernel.MR
 	d.ByColumn = d.Panels() >= 2*d.Threads && (strips < 2*d.Threads || d.N >= 2*d.M)
 }
 
-// packing says how an operand is packed.
+// packing says how a right operand is packed.
 type packing struct {
-	exec.Operand
-	n, k, row, col int
+	base                   *graph.Expr
+	offset, n, k, row, col int
+	kernel                 *kernel.Gemm
 }
 
-// packedBefore is the slot of a right operand that is rounded when it is packed, the same for all products with it: weights are
-// those of every step. It is -1 for others, which are packed for each product.
-func (em *emitter) packedBefore(d *exec.Dot) int {
-	if !d.Kernel.Rounds() || d.Batches > 1 || len(d.Sums) > 0 {
+// packingOf is that of a product.
+func (em *emitter) packingOf(e *graph.Expr) packing {
+	defer ir.Blame(e.Name())
+	_, left, right, inner := dotAxes(e)
+	m, n, k := popAxis(&left), popAxis(&right), popAxis(&inner)
+	r := e.Operands[1].View
+	return packing{r.Base, r.Offset, n.Size, k.Size, k.B, n.B, em.gemmFor(e.DType, m.Size, n.Size, k.Size)}
+}
+
+// countPackings counts the products that have the same right operand.
+func (em *emitter) countPackings() {
+	for _, e := range em.g.Exprs {
+		if e.Op == compute.OpTypeDotGeneral {
+			em.packings[em.packingOf(e)]++
+		}
+	}
+}
+
+// packedBefore is the slot of a right operand that several products have, such as weights of every step: the first of them packs it. It is
+// -1 for others, which are packed for each product.
+func (em *emitter) packedBefore(d *exec.Dot, right packing) int {
+	if d.Direct || d.Batches > 1 || len(d.Sums) > 0 || em.packings[right] < 2 && !d.Kernel.Rounds() {
 		return -1
 	}
-	key := packing{d.B, d.N, d.K, d.BK, d.BN}
-	slot, ok := em.packed[key]
+	slot, ok := em.packed[right]
 	if !ok {
 		slot = em.temp(d.PackedBytes())
-		em.packed[key], em.shared[slot] = slot, true
+		em.packed[right], em.shared[slot] = slot, true
 	}
 	return slot
 }
@@ -166,7 +185,7 @@ func (em *emitter) packedBefore(d *exec.Dot) int {
 func (em *emitter) packOnce() {
 	done := make(map[int]bool)
 	visit := func(in exec.Instruction) {
-		if d, ok := in.(*exec.Dot); ok && d.Packed >= 0 && d.Kernel.Rounds() {
+		if d, ok := in.(*exec.Dot); ok && em.shared[d.Packed] {
 			d.Reuse = done[d.Packed]
 			done[d.Packed] = true
 		}
