@@ -17,16 +17,28 @@ type Position struct {
 // A Stream is the endless batches of a run. Examples are taken a window at a time, sorted by length into
 // rectangles, and the rectangles of a window come in random order. Everything follows from the source, the plan
 // and the seed, so Seek continues bit for bit where another stream stopped. Not safe for concurrent use.
+//
+// The second half of a window's batches is served while the next window is drawn in the background: a GPU takes no longer
+// for a batch than a processor for drawing its examples.
 type Stream struct {
 	source   func(i int64) task.Example
 	plan     Plan
 	seed     uint64
 	position Position
-	examples []task.Example // of the window that is loaded
-	groups   []group        // of it, in the order they come; nil: none is loaded
+	window   *window        // the one of the position; nil: it is not loaded
+	ahead    <-chan *window // gives the one after it once it is drawn; nil: that has not begun
 }
 
-// NewStream makes the stream of batches of the examples source(0), source(1), ...
+// A window is the examples that are sorted at a time, and the batches they make.
+type window struct {
+	index    int64
+	examples []task.Example
+	groups   []group // in the order they come
+	err      error
+}
+
+// NewStream makes the stream of batches of the examples source(0), source(1), ... The source is called by one goroutine at a time, but not
+// always by the caller's.
 func NewStream(source func(i int64) task.Example, plan Plan, seed uint64) (*Stream, error) {
 	if err := plan.Validate(); err != nil {
 		return nil, fmt.Errorf("batch: %w", err)
@@ -46,18 +58,21 @@ func (s *Stream) Next() (Batch, error) {
 	if err := s.load(); err != nil {
 		return Batch{}, err
 	}
-	g := s.groups[s.position.Batch]
+	g := s.window.groups[s.position.Batch]
 	members := make([]task.Example, len(g.members))
 	for i, m := range g.members {
-		members[i] = s.examples[m]
+		members[i] = s.window.examples[m]
 	}
 	b, err := Pad(members, s.plan.rows(g.shape), g.shape.source, g.shape.target)
 	if err != nil {
 		return Batch{}, err
 	}
 	b.TokensPerPosition = s.plan.TokensPerPosition
-	if s.position.Batch++; int(s.position.Batch) == len(s.groups) {
-		s.moveTo(Position{Window: s.position.Window + 1})
+	n := int64(len(s.window.groups))
+	if s.position.Batch++; s.position.Batch == n {
+		s.position = Position{Window: s.position.Window + 1}
+	} else if s.position.Batch >= n/2 && s.ahead == nil {
+		s.ahead = s.drawAhead(s.position.Window + 1)
 	}
 	return b, nil
 }
@@ -74,46 +89,63 @@ func (s *Stream) Seek(p Position) error {
 	if most := math.MaxInt64/int64(s.plan.window()) - 1; p.Window > most {
 		return fmt.Errorf("batch: there is no window %d: the last is %d", p.Window, most)
 	}
-	before := *s
-	s.moveTo(p)
+	position, loaded := s.position, s.window
+	s.position = p
 	if err := s.load(); err != nil {
-		*s = before
+		s.position = position
 		return err
 	}
-	if n := len(s.groups); p.Batch >= int64(n) {
-		*s = before
+	if n := len(s.window.groups); p.Batch >= int64(n) {
+		s.position, s.window = position, loaded
 		return fmt.Errorf("batch: window %d has %d batches, there is no batch %d", p.Window, n, p.Batch)
 	}
 	return nil
 }
 
-func (s *Stream) moveTo(p Position) {
-	if p.Window != s.position.Window {
-		s.groups = nil
-	}
-	s.position = p
-}
-
-// load draws and sorts the window of the position, unless it is there already.
+// load makes the window of the position the loaded one. An error leaves the one that was.
 func (s *Stream) load() error {
-	if s.groups != nil {
+	index := s.position.Window
+	if s.window != nil && s.window.index == index {
 		return nil
 	}
-	n := s.plan.window()
-	examples, lengths := make([]task.Example, n), make([]shape, n)
-	for j := range n {
-		i := s.position.Window*int64(n) + int64(j)
-		e := s.source(i)
-		if err := s.check(i, e); err != nil {
-			return err
-		}
-		examples[j], lengths[j] = e, shape{len(e.Source), len(e.Target)}
+	var w *window
+	if s.ahead != nil { // it is taken also where another window is wanted: one goroutine at a time calls the source
+		w, s.ahead = <-s.ahead, nil
 	}
-	groups := s.plan.groups(lengths)
-	rng := seed.Rand(s.seed, "batch/order", s.position.Window)
-	rng.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
-	s.examples, s.groups = examples, groups
+	if w == nil || w.index != index {
+		w = s.draw(index)
+	}
+	if w.err != nil {
+		return w.err
+	}
+	s.window = w
 	return nil
+}
+
+// drawAhead draws a window in the background.
+func (s *Stream) drawAhead(index int64) <-chan *window {
+	drawn := make(chan *window, 1)
+	go func() { drawn <- s.draw(index) }()
+	return drawn
+}
+
+// draw draws and sorts the examples of a window. It depends only on what NewStream has set.
+func (s *Stream) draw(index int64) *window {
+	n := s.plan.window()
+	w := &window{index: index, examples: make([]task.Example, n)}
+	lengths := make([]shape, n)
+	for j := range n {
+		i := index*int64(n) + int64(j)
+		e := s.source(i)
+		if w.err = s.check(i, e); w.err != nil {
+			return w
+		}
+		w.examples[j], lengths[j] = e, shape{len(e.Source), len(e.Target)}
+	}
+	w.groups = s.plan.groups(lengths)
+	rng := seed.Rand(s.seed, "batch/order", index)
+	rng.Shuffle(len(w.groups), func(i, j int) { w.groups[i], w.groups[j] = w.groups[j], w.groups[i] })
+	return w
 }
 
 func (s *Stream) check(i int64, e task.Example) error {

@@ -7,7 +7,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"universal-transformer/batch"
 	"universal-transformer/task"
@@ -102,19 +104,95 @@ func TestSeekContinuesBitForBit(t *testing.T) {
 }
 
 func TestSeekRefuses(t *testing.T) {
-	s := stream(t, 1)
-	next(t, s)
+	s, want := stream(t, 1), stream(t, 1)
+	for range secondHalf(t) { // the next window is being drawn
+		next(t, s)
+		next(t, want)
+	}
 	before := s.Position()
 	for _, p := range []batch.Position{{Window: -1}, {Batch: -1}, {Window: 2, Batch: 1000}, {Batch: 1000}, {Window: math.MaxInt64}, {Window: math.MaxInt64 / 100}} {
 		if err := s.Seek(p); err == nil || s.Position() != before {
 			t.Errorf("Seek(%+v): %v, now at %+v", p, err, s.Position())
 		}
 	}
-	want := stream(t, 1)
-	next(t, want)
-	if !reflect.DeepEqual(next(t, s), next(t, want)) {
-		t.Error("a refused Seek changes what comes next")
+	for range 40 {
+		if !reflect.DeepEqual(next(t, s), next(t, want)) {
+			t.Fatal("a refused Seek changes what comes next")
+		}
 	}
+}
+
+// secondHalf is a number of batches after which a stream is in the second half of its first window.
+func secondHalf(t *testing.T) int {
+	t.Helper()
+	s, n := stream(t, 1), 0
+	for s.Position().Window == 0 {
+		next(t, s)
+		n++
+	}
+	return n - 2
+}
+
+// The next window is drawn before it is asked for, and never by two goroutines at a time. Each example is drawn once.
+func TestNextWindowIsDrawnAhead(t *testing.T) {
+	var calling, calls atomic.Int64
+	drawn := make(chan struct{})
+	s, err := batch.NewStream(func(i int64) task.Example {
+		if calling.Add(1) > 1 {
+			t.Error("two goroutines draw")
+		}
+		defer calling.Add(-1)
+		calls.Add(1)
+		if i == 199 {
+			close(drawn)
+		}
+		return numbered(i)
+	}, plan, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range secondHalf(t) {
+		next(t, s)
+	}
+	select {
+	case <-drawn:
+	case <-time.After(time.Minute):
+		t.Fatal("the second window is not drawn")
+	}
+	if p := s.Position(); p.Window != 0 {
+		t.Fatalf("the test went on to %+v", p)
+	}
+	for s.Position().Window < 5 {
+		next(t, s)
+	}
+	if n := calls.Load(); n > 600 {
+		t.Errorf("%d examples are drawn for 5 windows of 100", n)
+	}
+}
+
+// A window with an example that does not fit is an error when its first batch is asked for, each time, and not before.
+func TestErrorOfTheNextWindow(t *testing.T) {
+	s, err := batch.NewStream(func(i int64) task.Example {
+		if i == 150 {
+			return sized(1, 31, 3)
+		}
+		return numbered(i)
+	}, plan, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s.Position().Window == 0 {
+		next(t, s)
+	}
+	for range 3 {
+		if _, err := s.Next(); err == nil || !strings.Contains(err.Error(), "example 150") || s.Position() != (batch.Position{Window: 1}) {
+			t.Fatalf("%v, at %+v", err, s.Position())
+		}
+	}
+	if err := s.Seek(batch.Position{}); err != nil {
+		t.Fatal(err)
+	}
+	next(t, s)
 }
 
 // The order of batches is random: not by length, and another one for another seed and in another window.
