@@ -40,6 +40,7 @@ var List = []Entry{
 	{"execute-reverse-adaptive", "execute-reverse with adaptive halting", ExecuteReverseAdaptive},
 	{"execute-program", "table 6, program: chains of two operations on numbers of up to 5 digits", ExecuteProgram},
 	{"execute-program-wide", "execute-program with width 128 and 4 steps", ExecuteProgramWide},
+	{"execute-program-large", "execute-program with width 256, answers from their last digit, for a GPU", ExecuteProgramLarge},
 	{"execute-program-adaptive", "execute-program with adaptive halting", ExecuteProgramAdaptive},
 	{"execute-control", "table 6, control: conditionals and loops", ExecuteControl},
 	{"execute-control-wide", "execute-control with width 128 and 4 steps, trained on all operations of program, half of them loops", ExecuteControlWide},

@@ -520,6 +520,7 @@ func TestTrainingOperations(t *testing.T) {
 		execute.AdditionAndLoops:   {"+": 0.25, "if": 0.25, "for": 0.5},
 		execute.ControlAndLoops:    {"if": 0.25, "for": 0.75},
 		execute.ProgramAndLoops:    {"+": eighth, "-": eighth, "*": eighth, "if": eighth, "for": 0.5},
+		execute.ProgramAndProducts: {"+": eighth, "-": eighth, "*": 0.5, "if": eighth, "for": eighth},
 	} {
 		t.Run(set, func(t *testing.T) { testTrainingOperations(t, set, shares) })
 	}
@@ -552,6 +553,57 @@ func TestTrainingLongest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := opened(long).HeldOut(task.TestSeed, selection); err != nil || !reflect.DeepEqual(got, mixed) {
+		t.Errorf("validation has other programs, %v", err)
+	}
+}
+
+// Second factors of training programs, and only of these, have their first digit and 0 to L-1 of the last ones, equally often, and zeros in
+// between. Caught when planted: other numbers with zeros; validation with zeros; zeros in front; more than the last digits.
+func TestTrainingSparseFactors(t *testing.T) {
+	plain := execute.Program{Operations: execute.AllOperations, Nesting: 1, Length: 4, TrainingLongest: 1}
+	sparse := plain
+	sparse.TrainingSparseFactors = true
+	tk := opened(sparse)
+	zeros, products, others, inOthers := [3]int{}, 0, 0, 0
+	for i := range int64(20_000) {
+		e := tk.Training(1, i)
+		source, target := tk.Vocabularies().Text(e)
+		want, _, err := execute.EvaluateProgram(source)
+		if err != nil || want != target {
+			t.Fatalf("%s is %s, not %s: %v", source, want, target, err)
+		}
+		for j, number := range strings.FieldsFunc(source, func(r rune) bool { return r < '0' || r > '9' }) {
+			if len(number) == 1 { // the count of a loop
+				continue
+			}
+			if !strings.Contains(source, "*") || j != 1 {
+				others++
+				inOthers += strings.Count(number[1:], "0")
+				continue
+			}
+			products++
+			for place := range zeros {
+				if number[1+place] == '0' {
+					zeros[place]++
+				}
+			}
+		}
+	}
+	for place, n := range zeros { // of about 4,000: a standard deviation of 0.008
+		want := float64(3-place)/4 + 0.1*float64(1+place)/4 // the digits drawn are zero in a tenth of the numbers
+		if share := float64(n) / float64(products); math.Abs(share-want) > 0.03 {
+			t.Errorf("digit %d of second factors is zero in %.3f, want %.3f", place+1, share, want)
+		}
+	}
+	if share := float64(inOthers) / float64(3*others); math.Abs(share-0.1) > 0.01 {
+		t.Errorf("other numbers have %.3f zeros, want a tenth", share)
+	}
+	selection := task.Selection{Count: 300, Validation: true}
+	want, err := opened(plain).HeldOut(task.TestSeed, selection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := tk.HeldOut(task.TestSeed, selection); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("validation has other programs, %v", err)
 	}
 }

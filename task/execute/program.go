@@ -28,8 +28,13 @@ type Program struct {
 	LittleEndFirst bool   `json:"little_end_first"` // answers begin with their last digit: an easier task than the paper's
 
 	// TrainingOperations is the set of operations of training programs, if they have others than those of validation and test: one of those
-	// above, addition+control+loops or program+loops, where half of the operations are loops, or control+loops, where three quarters are.
+	// above, addition+control+loops or program+loops, where half of the operations are loops, control+loops, where three quarters are, or
+	// program+products, where half are products.
 	TrainingOperations string `json:"training_operations,omitempty"`
+
+	// TrainingSparseFactors is whether the number that a training program multiplies by has zeros in the middle: its first digit and the
+	// last 0 to L-1, equally often, are drawn, as in 12345*40067. A digit of a product is a sum with a term for each digit that is not zero.
+	TrainingSparseFactors bool `json:"training_sparse_factors,omitempty"`
 
 	// TrainingLongest is the share of training programs that have the greatest nesting and length; those of the others are uniform.
 	TrainingLongest float64 `json:"training_longest,omitempty"`
@@ -42,10 +47,11 @@ const (
 	Addition           = "addition"
 	AdditionAndControl = "addition+control"
 
-	// In training only: half of the operations are loops, or three quarters of those of control.
-	AdditionAndLoops = "addition+control+loops"
-	ProgramAndLoops  = "program+loops"
-	ControlAndLoops  = "control+loops"
+	// In training only: half of the operations are loops, or three quarters of those of control, or half are products.
+	AdditionAndLoops   = "addition+control+loops"
+	ProgramAndLoops    = "program+loops"
+	ControlAndLoops    = "control+loops"
+	ProgramAndProducts = "program+products"
 )
 
 // The operations, as summaries and measurements name them.
@@ -65,6 +71,7 @@ var operationSets = map[string][]string{
 	AdditionAndLoops:   {add, choose, loop, loop},
 	ControlAndLoops:    {choose, loop, loop, loop},
 	ProgramAndLoops:    {add, subtract, multiply, choose, loop, loop, loop, loop},
+	ProgramAndProducts: {add, subtract, choose, loop, multiply, multiply, multiply, multiply},
 }
 
 // String returns, for example, "execute program".
@@ -84,7 +91,7 @@ func (p Program) Validate() error {
 		return err
 	}
 	if p.TrainingOperations != "" {
-		if err := oneOf("training_operations", p.TrainingOperations, AllOperations, Control, Addition, AdditionAndControl, AdditionAndLoops, ControlAndLoops, ProgramAndLoops); err != nil {
+		if err := oneOf("training_operations", p.TrainingOperations, AllOperations, Control, Addition, AdditionAndControl, AdditionAndLoops, ControlAndLoops, ProgramAndLoops, ProgramAndProducts); err != nil {
 			return err
 		}
 	}
@@ -105,6 +112,9 @@ func (p Program) stream() stream {
 	if p.TrainingOperations != "" {
 		notes = append(notes, fmt.Sprintf("training programs have the operations %s, those of validation and test %s",
 			strings.Join(p.trainingSet(), " "), strings.Join(operationSets[p.Operations], " ")))
+	}
+	if p.TrainingSparseFactors {
+		notes = append(notes, "training programs multiply by numbers of which the first digit and the last 0 to L-1, equally often, are drawn; the others are zeros")
 	}
 	if p.TrainingLongest > 0 {
 		notes = append(notes, fmt.Sprintf("of training programs, %g have the greatest length and nesting; those of the others are uniform", p.TrainingLongest))
@@ -173,7 +183,7 @@ func randomOperations(rng *rand.Rand, set []string, n int) []string {
 func (p Program) drawChain(rng *rand.Rand, operations []string, length int, wanted use) sample {
 	few := fewPrograms(operations, length)
 	for {
-		source, value := chain(rng, operations, length)
+		source, value := chain(rng, operations, length, wanted == forTraining && p.TrainingSparseFactors)
 		if few || twentieths(source) == wanted {
 			return sample{source, p.answer(value, length)}
 		}
@@ -193,11 +203,19 @@ func (p Program) written(answer string) string {
 	return answer
 }
 
-// chain draws numbers, comparators and loop counts for operations.
-func chain(rng *rand.Rand, operations []string, length int) (text string, value *big.Int) {
+// chain draws numbers, comparators and loop counts for operations. Second factors may have zeros in the middle.
+func chain(rng *rand.Rand, operations []string, length int, sparseFactors bool) (text string, value *big.Int) {
 	fresh := func() (string, *big.Int) {
 		n := number(rng, length)
 		return n, integer(n)
+	}
+	sparse := func() (string, *big.Int) {
+		n := []byte(number(rng, length))
+		middle := length - rng.IntN(length)
+		for i := 1; i < middle; i++ {
+			n[i] = '0'
+		}
+		return string(n), integer(string(n))
 	}
 	text, value = fresh()
 	for i, op := range operations {
@@ -213,7 +231,11 @@ func chain(rng *rand.Rand, operations []string, length int) (text string, value 
 			text = "x=" + text + "for[" + strconv.Itoa(k) + "]x+=" + b
 			value.Add(value, n.Mul(n, big.NewInt(int64(k))))
 		default:
-			b, n := fresh()
+			draw := fresh
+			if op == multiply && sparseFactors {
+				draw = sparse
+			}
+			b, n := draw()
 			text += op + b
 			map[string]func(x, y *big.Int) *big.Int{add: value.Add, subtract: value.Sub, multiply: value.Mul}[op](value, n)
 		}
