@@ -129,21 +129,6 @@ func Large(r Run) Run {
 	return r
 }
 
-// LargeFineTuned is a run that starts from the weights of Large, in batches for a processor. What Large gets wrong are the last digits of
-// products of five digits, so most training programs are of the greatest length and nesting.
-func LargeFineTuned(r Run) Run {
-	r = Large(r)
-	r.Name += "-fine-tuned"
-	p := r.Task.Value.(execute.Program)
-	p.TrainingLongest = 0.6
-	r.Task.Value = p
-	r.Training.Batch = Batch{Tokens: 1024}
-	r.Training.Schedule = Schedule{training.Cosine{Peak: 1e-3, Floor: 1e-5, Warmup: 200}}
-	r.Training.Steps = 8500
-	r.Training.EvaluateEvery, r.Training.CheckpointEvery = 1000, 500
-	return r
-}
-
 // AdaptiveMemory is a run of table 5 with adaptive halting.
 func AdaptiveMemory(r Run) Run { return adaptive(r, memoryDepth) }
 

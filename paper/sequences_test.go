@@ -152,22 +152,25 @@ func TestRowOfSomeTasks(t *testing.T) {
 	}
 }
 
-// The rows of width 128 are what their titles say. Only control is trained on other operations than it is tested with.
-// Caught when planted: width 64; training operations of program; little-end answers of the wide row, and none of the other.
+// The rows of width 128 and 256 are what their titles say, and are trained on the operations that are told.
+// Caught when planted: width 64; training operations of program; little-end answers of the wide row, and none of the other; factors that
+// are not sparse.
 func TestWideRows(t *testing.T) {
 	type rowCase struct {
 		row       string
 		run       func() experiment.Run
 		trained   string
 		littleEnd bool
+		width     int
 		steps     int
 		longest   float64
 	}
 	for _, c := range []rowCase{
-		{"wide", experiment.ExecuteControl, execute.ProgramAndLoops, false, 4, 0},
-		{"wide", experiment.ExecuteProgram, "", false, 4, 0},
-		{"little-end", experiment.ExecuteControl, execute.AdditionAndLoops, true, 4, 0},
-		{"fine-tuned", experiment.ExecuteControl, execute.ControlAndLoops, false, 6, 0.6},
+		{"wide", experiment.ExecuteControl, execute.ProgramAndLoops, false, 128, 4, 0},
+		{"wide", experiment.ExecuteProgram, "", false, 128, 4, 0},
+		{"little-end", experiment.ExecuteControl, execute.AdditionAndLoops, true, 128, 4, 0},
+		{"fine-tuned", experiment.ExecuteControl, execute.ControlAndLoops, false, 128, 6, 0.6},
+		{"large", experiment.ExecuteProgram, execute.ProgramAndProducts, true, 256, 6, 0.3},
 	} {
 		i := slices.IndexFunc(evaluatedPrograms.rows, func(r sequenceRow) bool { return r.name == c.row })
 		if i < 0 {
@@ -176,8 +179,11 @@ func TestWideRows(t *testing.T) {
 		run := c.run()
 		evaluatedPrograms.rows[i].configure(&run)
 		u, p := run.Model.Value.(experiment.EncoderDecoder), run.Task.Value.(execute.Program)
-		if u.Width != 128 || u.Halting.Value != (halting.Fixed{Steps: c.steps}) {
-			t.Errorf("%s: width %d, halting %v; want 128 and %d steps", run.Name, u.Width, u.Halting.Value, c.steps)
+		if u.Width != c.width || u.Halting.Value != (halting.Fixed{Steps: c.steps}) {
+			t.Errorf("%s: width %d, halting %v; want %d and %d steps", run.Name, u.Width, u.Halting.Value, c.width, c.steps)
+		}
+		if p.TrainingSparseFactors != (c.row == "large") {
+			t.Errorf("%s: sparse factors: %v", run.Name, p.TrainingSparseFactors)
 		}
 		if p.TrainingOperations != c.trained || p.Operations != c.run().Task.Value.(execute.Program).Operations {
 			t.Errorf("%s: operations %q, in training %q; want %q in training", run.Name, p.Operations, p.TrainingOperations, c.trained)

@@ -30,8 +30,8 @@ func newTrain() *cobra.Command {
 		Short: "Train an experiment, or go on with a run",
 		Long: `train trains an experiment of ut list, or one from a file (ut show prints the fields), in a
 new run directory. --resume continues a run that was interrupted or killed from its newest
-checkpoint. With the same build, backend, kernels and number of threads, the result is bit-identical
-to an uninterrupted run; if kernels, products or threads differ, a message says so.
+checkpoint. On a CPU, with the same build, backend, kernels and number of threads, the result is
+bit-identical to an uninterrupted run; if kernels, products or threads differ, a message says so.
 
 --resume with --set trains a run further, including one that has finished: more training.steps,
 another training.schedule (such as a lower learning rate after a loss of NaN), other intervals for
