@@ -197,7 +197,7 @@ func TestExperimentList(t *testing.T) {
 			t.Errorf("the list lacks %q: %s", want, text)
 		}
 	}
-	if len(lines) != 7+12+4+6+8+6+9+4 { // tables, and the experiments of each
+	if len(lines) != 7+12+4+6+8+6+10+4 { // tables, and the experiments of each
 		t.Errorf("%d lines", len(lines))
 	}
 }
