@@ -18,8 +18,8 @@ type Position struct {
 // rectangles, and the rectangles of a window come in random order. Everything follows from the source, the plan
 // and the seed, so Seek continues bit for bit where another stream stopped. Not safe for concurrent use.
 //
-// The second half of a window's batches is served while the next window is drawn in the background: a GPU takes no longer
-// for a batch than a processor for drawing its examples.
+// The next window is drawn in the background while the second half of a window's batches is served, so that training on a
+// GPU does not stand still meanwhile.
 type Stream struct {
 	source   func(i int64) task.Example
 	plan     Plan

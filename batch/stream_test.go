@@ -2,6 +2,7 @@ package batch_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -131,6 +132,43 @@ func secondHalf(t *testing.T) int {
 		n++
 	}
 	return n - 2
+}
+
+// A Seek away from a window whose successor is being drawn goes to the window it names, and no other: its last batch is there, and none
+// after it. Caught when planted: the window that is drawn taken for the one that is named.
+func TestSeekWhileTheNextWindowIsDrawn(t *testing.T) {
+	counts := map[int64]int64{}
+	for s := stream(t, 1); s.Position().Window < 8; next(t, s) {
+		counts[s.Position().Window]++
+	}
+	different := 0
+	for window := int64(2); window < 8; window++ {
+		if counts[window] != counts[1] {
+			different++
+		}
+		s := stream(t, 1)
+		for range secondHalf(t) {
+			next(t, s)
+		}
+		if err := s.Seek(batch.Position{Window: window, Batch: counts[window]}); err == nil {
+			t.Errorf("window %d has more than its %d batches", window, counts[window])
+		}
+		s = stream(t, 1)
+		for range secondHalf(t) {
+			next(t, s)
+		}
+		last := batch.Position{Window: window, Batch: counts[window] - 1}
+		want := stream(t, 1)
+		if err := errors.Join(s.Seek(last), want.Seek(last)); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(next(t, s), next(t, want)) {
+			t.Errorf("window %d ends with another batch", window)
+		}
+	}
+	if different == 0 {
+		t.Fatal("all windows have as many batches as the one that is drawn")
+	}
 }
 
 // The next window is drawn before it is asked for, and never by two goroutines at a time. Each example is drawn once.
