@@ -4,9 +4,9 @@ go 1.26.5
 
 require (
 	cogentcore.org/lab v0.1.18
-	github.com/gomlx/compute v0.1.2
-	github.com/gomlx/go-xla v0.4.1
-	github.com/gomlx/gomlx v0.28.2
+	github.com/gomlx/compute v0.1.3
+	github.com/gomlx/go-xla v0.4.2
+	github.com/gomlx/gomlx v0.28.3
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9

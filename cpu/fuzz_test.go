@@ -531,7 +531,7 @@ func (w *writer) dot(x *Node) *Node {
 		}
 	}
 	if size > 50000 || y.Rank() == 0 || x.Shape().IsZeroSize() || y.Shape().IsZeroSize() {
-		return x // sums over no terms: TestEmptySums; the portable backend (v0.1.2) reads memory there that it has not cleared
+		return x // sums over no terms: TestEmptySums; the portable backend (v0.1.3) reads memory there that it has not cleared
 	}
 	w.tell("dot %s %s %v %v", x.Shape(), y.Shape(), contract, batch)
 	return MulScalar(EinsumAxes(x, y, contract, batch), 0.3)

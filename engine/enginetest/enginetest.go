@@ -27,7 +27,7 @@ func Backend(t testing.TB) compute.Backend {
 }
 
 // Portable is the portable backend, with one operation after another. Under the race detector the test is skipped: that backend
-// (github.com/gomlx/compute v0.1.2, internal/gobackend/dot/matmul, smallNoSIMDGeneric) advances a pointer past the last row of a
+// (github.com/gomlx/compute v0.1.3, internal/gobackend/dot/matmul, smallNoSIMDGeneric) advances a pointer past the last row of a
 // matrix, which checkptr, a part of the detector, does not let pass.
 func Portable(t testing.TB) compute.Backend {
 	t.Helper()
