@@ -80,8 +80,8 @@ type options struct {
 // leastRounded is the size from which on rounding the operands makes products faster.
 const leastRounded = 32
 
-// mostThreads is more than any machine has cores.
-const mostThreads = 4096
+// maxThreads is more than any machine has cores.
+const maxThreads = 4096
 
 func parseOptions(config string) (o options, err error) {
 	o = options{threads: runtime.GOMAXPROCS(0), share: 8192, least: leastRounded}
@@ -99,8 +99,8 @@ func parseOptions(config string) (o options, err error) {
 				return o, fmt.Errorf("products is %q: it must be bf16; leave it out for float32", value)
 			}
 		case key == "threads" && valued:
-			if o.threads, err = strconv.Atoi(value); err != nil || o.threads < 1 || o.threads > mostThreads {
-				return o, fmt.Errorf("threads is %q: it must be a whole number from 1 to %d", value, mostThreads)
+			if o.threads, err = strconv.Atoi(value); err != nil || o.threads < 1 || o.threads > maxThreads {
+				return o, fmt.Errorf("threads is %q: it must be a whole number from 1 to %d", value, maxThreads)
 			}
 		case key == "share" && valued:
 			if o.share, err = strconv.Atoi(value); err != nil || o.share < 1 {

@@ -46,7 +46,7 @@ func FuzzOptions(f *testing.F) {
 			}
 			return
 		}
-		if o.threads < 1 || o.threads > mostThreads || o.share < 1 || o.least < 1 {
+		if o.threads < 1 || o.threads > maxThreads || o.share < 1 || o.least < 1 {
 			t.Fatalf("%q is %+v", config, o)
 		}
 	})

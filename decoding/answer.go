@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 
 	"github.com/gomlx/compute/shapes"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // Query is a source to be answered.

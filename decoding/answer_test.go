@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"universal-transformer/halting"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/universal"
-	"universal-transformer/vocab"
 )
 
 // What is decoded together fits in memory by the formula of the package comment, for as many rows as are computed; what needs more by

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // Beam is beam search with the length penalty of Wu et al. (2016), as in the authors' code: the score of a sequence is log p / ((5 +
@@ -18,16 +18,16 @@ type Beam struct {
 	Alpha float64 // length penalty, 0 for none; the authors use 0.6
 }
 
-// mostWidth is far above any useful width.
-const mostWidth = 1000
+// maxWidth is far above any useful width.
+const maxWidth = 1000
 
 // Validate returns an error that names the first invalid field and its value.
 func (b Beam) Validate() error {
 	if b.Width < 1 {
 		return fmt.Errorf("beam width is %d: at least 1 is needed", b.Width)
 	}
-	if b.Width > mostWidth {
-		return fmt.Errorf("beam width is %d: it must be at most %d", b.Width, mostWidth)
+	if b.Width > maxWidth {
+		return fmt.Errorf("beam width is %d: it must be at most %d", b.Width, maxWidth)
 	}
 	if !(b.Alpha >= 0 && b.Alpha < 100) {
 		return fmt.Errorf("alpha is %v: it must be at least 0", b.Alpha)

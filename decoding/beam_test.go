@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // The best candidates are those that a stable sort of all puts first, ties and infinities included.

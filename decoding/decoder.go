@@ -10,8 +10,8 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/engine"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/universal"
-	"universal-transformer/vocab"
 )
 
 // Decoder decodes with a model. It keeps its compiled graphs, so one decoder should be used for all sources. Not safe for concurrent use.

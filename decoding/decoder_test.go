@@ -17,8 +17,8 @@ import (
 	"universal-transformer/decoding"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/universal"
-	"universal-transformer/vocab"
 )
 
 // models is every halting policy with every transition, both places of the norms, and all random weights.

@@ -17,7 +17,7 @@ import (
 	"context"
 	"fmt"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // Next extends sequences by one token each and returns the natural log-probabilities of the tokens after them, [R][V], which are valid
@@ -127,11 +127,11 @@ func (r Request) single(ctx context.Context, pick func(source int, logP []float6
 // Greedy takes the most probable token at every step, the smaller id in case of a tie, until every sequence has ended or reached its
 // limit. Padding is never generated.
 func Greedy(ctx context.Context, r Request) ([]Hypothesis, error) {
-	return r.single(ctx, func(_ int, logP []float64) vocab.ID { return mostProbable(logP) })
+	return r.single(ctx, func(_ int, logP []float64) vocab.ID { return likeliest(logP) })
 }
 
-// mostProbable is the most probable token other than padding.
-func mostProbable(logP []float64) vocab.ID {
+// likeliest is the most probable token other than padding.
+func likeliest(logP []float64) vocab.ID {
 	best := vocab.End
 	for id := int(vocab.End); id < len(logP); id++ {
 		if logP[id] > logP[best] {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"universal-transformer/decoding"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // Where graphs are to be few, rows that are not needed any more stay, and prompts are read in other pieces; where tensors are not plain

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
+	"universal-transformer/baseline/lstm"
+	"universal-transformer/baseline/neuralgpu"
 	"universal-transformer/decoding"
 	"universal-transformer/engine/enginetest"
-	"universal-transformer/neuralgpu"
-	"universal-transformer/recurrent"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // Recurrent networks, and a Neural GPU, whose state is all of its answer, decoded token by token, from a state, give the logits of running over source and prefix again: rows in another
@@ -17,9 +17,9 @@ import (
 // Caught when planted: a decoder that always starts from the source, or never; cells and states mixed up; the source of another row.
 func TestRecurrentStateAgreesWithoutIt(t *testing.T) {
 	sources := [][]vocab.ID{{3, 5, 2}, {4, 2, 5, 5, 4, 3, 2, 2, 4}, {5, 4}}
-	config := recurrent.Config{SourceVocabulary: 7, TargetVocabulary: 6, Width: 5, Layers: 2, Seed: 1, Precision: dtypes.Float64}
+	config := lstm.Config{SourceVocabulary: 7, TargetVocabulary: 6, Width: 5, Layers: 2, Seed: 1, Precision: dtypes.Float64}
 	for _, m := range []decoding.Model{
-		recurrent.EncoderDecoder{Config: config}, recurrent.EncoderDecoder{Config: config, Attention: true}, recurrent.Decoder{Config: config},
+		lstm.EncoderDecoder{Config: config}, lstm.EncoderDecoder{Config: config, Attention: true}, lstm.Decoder{Config: config},
 		neuralgpu.Model{SourceVocabulary: 7, TargetVocabulary: 6, Width: 6, Seed: 1, Precision: dtypes.Float64},
 	} {
 		name := fmt.Sprintf("%+v", m)

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // Sampling draws each token from the model's distribution after these changes, in this order: the temperature is applied, only the TopK

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"universal-transformer/decoding"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // first samples the first token often and counts.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"universal-transformer/decoding"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // A chain is a language in which the next token depends on the last one only: unnormalized

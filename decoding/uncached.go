@@ -8,8 +8,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/universal"
-	"universal-transformer/vocab"
 )
 
 // Uncached is a batch that is being decoded without a cache: for every token the model runs over the source and the whole prefix, as in

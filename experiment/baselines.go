@@ -27,7 +27,7 @@ func Transformer(r Run) Run {
 // LSTM is a run with an LSTM of as many channels, with attention if its answers are sequences, in place of its Universal Transformer.
 // Gradients are clipped to norm 1, without which LSTMs come apart now and then. Its name ends in "-lstm".
 func LSTM(r Run) Run {
-	l := lstm()
+	l := smallLSTM()
 	l.Width = r.Model.Value.Channels()
 	switch m := r.Model.Value.(type) {
 	case EncoderDecoder:

@@ -38,8 +38,8 @@ func TestBaselines(t *testing.T) {
 			if !reflect.DeepEqual(same, r) {
 				t.Errorf("%s differs from %s in more than its model", baseline.Name, e.Name)
 			}
-			if m, is := baseline.Model.Value.(experiment.EncoderDecoder); is {
-				if fixed, is := m.Halting.Value.(halting.Fixed); !is || !m.UntiedLayers || fixed.Steps < 2 {
+			if m, ok := baseline.Model.Value.(experiment.EncoderDecoder); ok {
+				if fixed, ok := m.Halting.Value.(halting.Fixed); !ok || !m.UntiedLayers || fixed.Steps < 2 {
 					t.Errorf("%s: %+v", baseline.Name, m)
 				}
 			}
@@ -55,7 +55,7 @@ func TestPublishedTranslation(t *testing.T) {
 		if tr.Muon != 0 || tr.WeightDecay != 0 || tr.Batch.Tokens != 4096 || tr.Accumulate != gpus {
 			t.Errorf("%s: muon %v, weight decay %v, %d times %d tokens", r.Name, tr.Muon, tr.WeightDecay, tr.Accumulate, tr.Batch.Tokens)
 		}
-		if _, is := tr.Schedule.Value.(training.InverseSquareRoot); !is {
+		if _, ok := tr.Schedule.Value.(training.InverseSquareRoot); !ok {
 			t.Errorf("%s: schedule %v", r.Name, tr.Schedule)
 		}
 	}

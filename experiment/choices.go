@@ -67,10 +67,10 @@ func (models) rows() []row[ModelKind] {
 		{"classifier", Classifier{Universal: small(), Pool: MeanPool}},
 		{"pointer", Pointer{Universal: small()}},
 		{"language_model", LanguageModel{small()}},
-		{"lstm_encoder_decoder", LSTMEncoderDecoder{Recurrent: lstm(), Attention: true}},
-		{"lstm_classifier", LSTMClassifier{Recurrent: lstm(), Pool: LastPool}},
-		{"lstm_pointer", LSTMPointer{Recurrent: lstm()}},
-		{"lstm_language_model", LSTMLanguageModel{lstm()}},
+		{"lstm_encoder_decoder", LSTMEncoderDecoder{Recurrent: smallLSTM(), Attention: true}},
+		{"lstm_classifier", LSTMClassifier{Recurrent: smallLSTM(), Pool: LastPool}},
+		{"lstm_pointer", LSTMPointer{Recurrent: smallLSTM()}},
+		{"lstm_language_model", LSTMLanguageModel{smallLSTM()}},
 		{"neural_gpu", neuralGPU()},
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"universal-transformer/halting"
-	"universal-transformer/objective"
+	"universal-transformer/internal/objective"
 	"universal-transformer/task"
 	"universal-transformer/task/execute"
 	"universal-transformer/training"

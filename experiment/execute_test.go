@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // Numbers end in every symbol of a program that is no digit, and in nothing else. Caught when planted: a symbol left out.

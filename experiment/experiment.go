@@ -14,7 +14,7 @@ import (
 	"io/fs"
 	"math"
 
-	"universal-transformer/batch"
+	"universal-transformer/internal/batch"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/task/translation"
@@ -105,8 +105,8 @@ func (r Run) Validate() error {
 	if u := r.universal(); u != nil && r.Training.RDrop > 0 && u.Dropout == (universal.Dropout{}) {
 		return fmt.Errorf("training.r_drop is %v, but model.dropout is 0 everywhere, so that both passes over a batch would be the same: set a rate of dropout, or leave r_drop out", r.Training.RDrop)
 	}
-	if n := r.Training.Validation; n < 0 || n > task.MostExamples {
-		return fmt.Errorf("training.validation is %d: it must be from 1 to %d, or 0 for the task's own number", n, task.MostExamples)
+	if n := r.Training.Validation; n < 0 || n > task.MaxExamples {
+		return fmt.Errorf("training.validation is %d: it must be from 1 to %d, or 0 for the task's own number", n, task.MaxExamples)
 	}
 	if err := r.validateDecoded(); err != nil {
 		return err
@@ -118,8 +118,8 @@ func (r Run) Validate() error {
 func (r Run) validateDecoded() error {
 	n := r.Training.Decoded
 	switch {
-	case n < 0 || n > task.MostExamples:
-		return fmt.Errorf("training.decoded is %d: it must be from 1 to %d, or 0 for none", n, task.MostExamples)
+	case n < 0 || n > task.MaxExamples:
+		return fmt.Errorf("training.decoded is %d: it must be from 1 to %d, or 0 for none", n, task.MaxExamples)
 	case n > 0 && r.Task.Value.Kind() != task.Transduction:
 		return fmt.Errorf("training.decoded is %d, but the answers of task.%s are %s, which nothing decodes: leave it out", n, r.Task.key(), r.Task.Value.Kind())
 	case n == 0 && r.Training.BestByMeasure:
@@ -200,7 +200,7 @@ func (r Run) Plan(opened task.Task) batch.Plan {
 
 // Subwords is how many pieces of words the task's text is cut into, as far as the configuration says it; else 0.
 func (r Run) Subwords() int {
-	if d, is := r.Task.Value.(translation.Translation); is {
+	if d, ok := r.Task.Value.(translation.Translation); ok {
 		return d.TokenizerSize
 	}
 	return 0

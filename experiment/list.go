@@ -2,7 +2,7 @@ package experiment
 
 import (
 	"universal-transformer/halting"
-	"universal-transformer/objective"
+	"universal-transformer/internal/objective"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/text"
 	"universal-transformer/training"

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"universal-transformer/experiment"
-	"universal-transformer/objective"
+	"universal-transformer/internal/objective"
 )
 
 // Runs of the paper's tables pay for pondering what the authors' code does (its act_loss_weight), and so does the demo, whatever a person's own

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"universal-transformer/halting"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/task/lambada"
 	"universal-transformer/universal"
-	"universal-transformer/vocab"
 )
 
 // A ModelKind is a kind of model as a configuration describes it.

@@ -3,7 +3,7 @@ package experiment
 import (
 	"fmt"
 
-	"universal-transformer/neuralgpu"
+	"universal-transformer/baseline/neuralgpu"
 	"universal-transformer/task"
 	"universal-transformer/training"
 	"universal-transformer/universal"

@@ -5,7 +5,7 @@ import (
 
 	"universal-transformer/bleu"
 	"universal-transformer/halting"
-	"universal-transformer/objective"
+	"universal-transformer/internal/objective"
 	"universal-transformer/subword"
 	"universal-transformer/task/translation"
 	"universal-transformer/training"

@@ -36,8 +36,8 @@ func (a ACT) Validate() error {
 	if a.MaxSteps < 1 {
 		return fmt.Errorf("max_steps is %d: at least 1 step is needed", a.MaxSteps)
 	}
-	if a.MaxSteps > MostSteps {
-		return fmt.Errorf("max_steps is %d: it must be at most %d", a.MaxSteps, MostSteps)
+	if a.MaxSteps > MaxSteps {
+		return fmt.Errorf("max_steps is %d: it must be at most %d", a.MaxSteps, MaxSteps)
 	}
 	if !(a.Epsilon >= 0 && a.Epsilon < 1) {
 		return fmt.Errorf("epsilon is %v: it must be at least 0 and below 1; the paper's authors use 0.01", a.Epsilon)

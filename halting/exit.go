@@ -2,8 +2,8 @@ package halting
 
 import "fmt"
 
-// MostSteps bounds the steps of every policy: a graph has each step of its own.
-const MostSteps = 1000
+// MaxSteps bounds the steps of every policy: a graph has each step of its own.
+const MaxSteps = 1000
 
 // Exit changes when a trained model stops computing, call by call and without training: a step limit, a lower threshold, or
 // exactly so many steps. The zero value changes nothing.
@@ -22,8 +22,8 @@ func (e Exit) of(p Policy, changed func() (Policy, error)) (Policy, error) {
 		return nil, fmt.Errorf("exit fixed is %d: give at least 1, or 0 to run as trained", e.Fixed)
 	case e.Threshold < 0 || e.Threshold != e.Threshold:
 		return nil, fmt.Errorf("exit threshold is %v: give a number above 0, or 0 to halt as trained", e.Threshold)
-	case max(e.Steps, e.Fixed) > MostSteps:
-		return nil, fmt.Errorf("exit steps is %d: at most %d steps can be run", max(e.Steps, e.Fixed), MostSteps)
+	case max(e.Steps, e.Fixed) > MaxSteps:
+		return nil, fmt.Errorf("exit steps is %d: at most %d steps can be run", max(e.Steps, e.Fixed), MaxSteps)
 	case e.Fixed > 0 && (e.Steps > 0 || e.Threshold > 0):
 		return nil, fmt.Errorf("exit fixed is %d, which leaves no choice to a limit or a threshold: give only one of them", e.Fixed)
 	case e.Fixed > 0:

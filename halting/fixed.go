@@ -37,8 +37,8 @@ func (f Fixed) Validate() error {
 	if f.Steps < 1 {
 		return fmt.Errorf("steps is %d: at least 1 step is needed", f.Steps)
 	}
-	if f.Steps > MostSteps {
-		return fmt.Errorf("steps is %d: it must be at most %d", f.Steps, MostSteps)
+	if f.Steps > MaxSteps {
+		return fmt.Errorf("steps is %d: it must be at most %d", f.Steps, MaxSteps)
 	}
 	return nil
 }
@@ -88,8 +88,8 @@ func (l Length) Validate() error {
 	if l.Max < 0 {
 		return fmt.Errorf("max is %d: use 0 for no bound, or a positive number of steps", l.Max)
 	}
-	if l.Max > MostSteps {
-		return fmt.Errorf("max is %d: it must be at most %d", l.Max, MostSteps)
+	if l.Max > MaxSteps {
+		return fmt.Errorf("max is %d: it must be at most %d", l.Max, MaxSteps)
 	}
 	return nil
 }
@@ -130,8 +130,8 @@ func (f Random) Validate() error {
 		return fmt.Errorf("min_steps is %d: at least 1 step is needed", f.MinSteps)
 	case f.MaxSteps < f.MinSteps:
 		return fmt.Errorf("max_steps is %d: it must be at least min_steps, %d", f.MaxSteps, f.MinSteps)
-	case f.MaxSteps > MostSteps:
-		return fmt.Errorf("max_steps is %d: it must be at most %d", f.MaxSteps, MostSteps)
+	case f.MaxSteps > MaxSteps:
+		return fmt.Errorf("max_steps is %d: it must be at most %d", f.MaxSteps, MaxSteps)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ var agreementTable = &metricTable{
 		return []task.Case{{Name: testSet, Examples: examples}}, err
 	},
 	kinds: func(opened task.Task) []task.Case {
-		if t, is := opened.(*agreement.Task); is {
+		if t, ok := opened.(*agreement.Task); ok {
 			return t.ByAttractors()
 		}
 		return nil
@@ -79,7 +79,7 @@ const (
 
 // agreementTransformer is the width of the Transformer: the larger the vocabulary, the smaller the part of the parameters in its layers.
 func agreementTransformer(r experiment.Run) int {
-	if _, is := r.Task.Value.(agreement.Pairs); is {
+	if _, ok := r.Task.Value.(agreement.Pairs); ok {
 		return 108
 	}
 	return 100

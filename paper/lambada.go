@@ -53,8 +53,8 @@ var lambadaTable = &metricTable{
 		},
 	},
 	cases: func(opened task.Task) ([]task.Case, error) {
-		t, is := opened.(*lambada.Task)
-		if !is {
+		t, ok := opened.(*lambada.Task)
+		if !ok {
 			return nil, fmt.Errorf("the task is %s, which is not part of table 3", opened.Name())
 		}
 		return t.Cases(), nil

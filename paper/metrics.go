@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"universal-transformer/evaluation"
 	"universal-transformer/experiment"
+	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/score"
 	"universal-transformer/pipeline"
-	"universal-transformer/score"
 	"universal-transformer/task"
 )
 

@@ -15,7 +15,7 @@ type sample struct {
 func (c metricColumn) sampleOf(results []Result) (s sample) {
 	var values []float64
 	for _, r := range results {
-		if m, is := r.Measured.(*metricsMeasured).metric(c.last().set, c.compared); is && !math.IsNaN(m.Value) {
+		if m, ok := r.Measured.(*metricsMeasured).metric(c.last().set, c.compared); ok && !math.IsNaN(m.Value) {
 			values = append(values, m.Value)
 		}
 	}

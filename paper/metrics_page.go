@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"universal-transformer/score"
+	"universal-transformer/internal/score"
 )
 
 // of gives the results of a row on a task, by seed.
@@ -27,7 +27,7 @@ func (f figure) cell(results []Result) string {
 		var values []float64
 		var last score.Metric
 		for _, r := range results {
-			if m, is := r.Measured.(*metricsMeasured).metric(f.set, name); is && !math.IsNaN(m.Value) {
+			if m, ok := r.Measured.(*metricsMeasured).metric(f.set, name); ok && !math.IsNaN(m.Value) {
 				values, last = append(values, m.Value), m
 			}
 		}
@@ -67,12 +67,12 @@ func figures(value float64, share bool) string {
 func (f figure) rows(results []Result) string {
 	for _, r := range results {
 		measured := r.Measured.(*metricsMeasured)
-		m, is := measured.metric(f.set, f.metrics[0])
-		if is && m.Accuracy.Total > 0 {
+		m, ok := measured.metric(f.set, f.metrics[0])
+		if ok && m.Accuracy.Total > 0 {
 			return thousands(m.Accuracy.Total)
 		}
 		for _, s := range measured.Sets {
-			if is && s.Name == f.set {
+			if ok && s.Name == f.set {
 				return thousands(s.Examples)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"universal-transformer/score"
+	"universal-transformer/internal/score"
 )
 
 // measuredSets is a result of table 2 or 3.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/gomlx/compute"
-	"universal-transformer/parallel"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/pipeline"
 	"universal-transformer/training"
 )

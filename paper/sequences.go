@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"universal-transformer/experiment"
-	"universal-transformer/score"
+	"universal-transformer/internal/score"
 	"universal-transformer/task"
 )
 

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"universal-transformer/evaluation"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
+	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/pipeline"
-	"universal-transformer/score"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // measure decodes every set of the table, and the kinds of the task. Ponder times are of teacher forcing, so models of adaptive depth

@@ -13,11 +13,11 @@ import (
 
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/pipeline"
-	"universal-transformer/score"
 	"universal-transformer/task"
 	"universal-transformer/task/execute"
-	"universal-transformer/vocab"
 )
 
 // decoded is a result of table 4: so many of 1,000 sequences of 401 tokens right at length 400, one token wrong in each of the others.
@@ -123,7 +123,7 @@ func TestKindsPage(t *testing.T) {
 			t.Errorf("the figure lacks %q: %s", want, figure)
 		}
 	}
-	if _, is := page.Figures["programs-program-ponder.svg"]; is {
+	if _, ok := page.Figures["programs-program-ponder.svg"]; ok {
 		t.Error("a model of fixed depth has a figure of ponder times")
 	}
 }

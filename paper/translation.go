@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"universal-transformer/decoding"
-	"universal-transformer/evaluation"
 	"universal-transformer/experiment"
+	"universal-transformer/internal/evaluation"
 	"universal-transformer/pipeline"
 	"universal-transformer/task"
 	"universal-transformer/task/translation"

@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"slices"
 
-	"universal-transformer/batch"
 	"universal-transformer/experiment"
+	"universal-transformer/internal/batch"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // Assumed describes data that are missing or not to be read.
@@ -21,17 +21,17 @@ type Assumed struct {
 
 // Bounds of the assumptions.
 const (
-	assumedLength  = 32 // where nothing is said
-	mostAssumed    = 1 << 20
-	mostVocabulary = 1 << 24
+	assumedLength = 32 // where nothing is said
+	maxAssumed    = 1 << 20
+	maxVocabulary = 1 << 24
 )
 
 func (a Assumed) validate() error {
 	switch {
-	case a.Vocabulary != 0 && (a.Vocabulary < 4 || a.Vocabulary > mostVocabulary):
-		return fmt.Errorf("vocabulary is %d: it must be from 4 to %d", a.Vocabulary, mostVocabulary)
-	case a.Length != 0 && (a.Length < 2 || a.Length > mostAssumed):
-		return fmt.Errorf("length is %d: it must be from 2 to %d", a.Length, mostAssumed)
+	case a.Vocabulary != 0 && (a.Vocabulary < 4 || a.Vocabulary > maxVocabulary):
+		return fmt.Errorf("vocabulary is %d: it must be from 4 to %d", a.Vocabulary, maxVocabulary)
+	case a.Length != 0 && (a.Length < 2 || a.Length > maxAssumed):
+		return fmt.Errorf("length is %d: it must be from 2 to %d", a.Length, maxAssumed)
 	}
 	return nil
 }

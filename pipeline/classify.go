@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/viewer"
-	"universal-transformer/vocab"
 )
 
 // Classification is the answer of a classifier to one text.

@@ -9,9 +9,9 @@ import (
 	"unicode"
 
 	"universal-transformer/decoding"
-	"universal-transformer/evaluation"
+	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // DecodeOptions determines how sources are answered. The zero value is greedy decoding.
@@ -25,16 +25,16 @@ type DecodeOptions struct {
 // Limits of decoding.
 const (
 	DefaultMaxSource = 10_000    // tokens
-	MostTokens       = 1_000_000 // that a source or an answer may be allowed to have
+	MaxTokens        = 1_000_000 // that a source or an answer may be allowed to have
 )
 
 // Validate returns an error that names the first invalid field.
 func (o DecodeOptions) Validate() error {
 	switch {
-	case o.MaxLength < 0 || o.MaxLength > MostTokens:
-		return fmt.Errorf("max-length is %d: give 1 to %d, or 0 for four times the source and 50 more", o.MaxLength, MostTokens)
-	case o.MaxSource < 0 || o.MaxSource > MostTokens:
-		return fmt.Errorf("max-source is %d: give 1 to %d, or 0 for %d", o.MaxSource, MostTokens, DefaultMaxSource)
+	case o.MaxLength < 0 || o.MaxLength > MaxTokens:
+		return fmt.Errorf("max-length is %d: give 1 to %d, or 0 for four times the source and 50 more", o.MaxLength, MaxTokens)
+	case o.MaxSource < 0 || o.MaxSource > MaxTokens:
+		return fmt.Errorf("max-source is %d: give 1 to %d, or 0 for %d", o.MaxSource, MaxTokens, DefaultMaxSource)
 	case o.Memory < 0:
 		return fmt.Errorf("memory is %d: give at least 1 byte, or 0 for the default", o.Memory)
 	}
@@ -62,7 +62,7 @@ func (m *Model) limit(o DecodeOptions, source []vocab.ID) int {
 
 // answerLimit returns how long answers to a task's sources may get: where the task does not say, [evaluation.SourceLimit].
 func answerLimit(d task.Definition) func(source int) int {
-	if limited, is := d.(task.Limited); is {
+	if limited, ok := d.(task.Limited); ok {
 		return limited.AnswerLimit
 	}
 	return evaluation.SourceLimit
@@ -135,7 +135,7 @@ func (m *Model) queries(lines []string, o DecodeOptions) ([]decoding.Query, erro
 	return queries, nil
 }
 
-// decoding returns the decoder, which keeps its compiled graphs; the caller must have the turn.
+// decoding returns the decoder, which keeps its compiled graphs; the caller must hold busy.
 func (m *Model) decoding() (d *decoding.Decoder, err error) {
 	if m.decoder != nil {
 		return m.decoder, nil

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/viewer"
-	"universal-transformer/vocab"
 )
 
 // A Diagnosis analyses wrong answers: where they go wrong, and whether the decoder attends to the right source tokens.
@@ -31,8 +31,8 @@ type Attention struct {
 	Place int     `json:"place"` // of the token, from 1, that has it
 }
 
-// mostDiagnosed is the number of answers whose attention is recorded: a graph is compiled for each.
-const mostDiagnosed = 4
+// maxDiagnosed is the number of answers whose attention is recorded: a graph is compiled for each.
+const maxDiagnosed = 4
 
 // Diagnose analyses an evaluation with decoded answers.
 func (m *Model) Diagnose(ctx context.Context, e Evaluation) (*Diagnosis, error) {
@@ -43,13 +43,13 @@ func (m *Model) Diagnose(ctx context.Context, e Evaluation) (*Diagnosis, error) 
 	for i, a := range e.Answers {
 		d.add(a.Tokens, e.Examples[i].Target)
 	}
-	aligned, is := m.Run.Task.Value.(task.Aligned)
-	if !is {
+	aligned, ok := m.Run.Task.Value.(task.Aligned)
+	if !ok {
 		return d, nil
 	}
 	var heads []*headTally
 	for _, example := range e.Examples {
-		if len(example.Source) > mostTraced || d.OverTraced == mostDiagnosed {
+		if len(example.Source) > maxTraced || d.OverTraced == maxDiagnosed {
 			continue
 		}
 		trace := m.newTrace()

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // Wrong answers are counted by how they end and by where they first go wrong; right ones are not.

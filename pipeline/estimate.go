@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/gomlx/compute"
-	"universal-transformer/batch"
 	"universal-transformer/engine"
 	"universal-transformer/experiment"
+	"universal-transformer/internal/batch"
 	"universal-transformer/training"
 	"universal-transformer/universal"
 )

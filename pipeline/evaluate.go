@@ -6,10 +6,10 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
-	"universal-transformer/batch"
 	"universal-transformer/decoding"
-	"universal-transformer/evaluation"
 	"universal-transformer/experiment"
+	"universal-transformer/internal/batch"
+	"universal-transformer/internal/evaluation"
 	"universal-transformer/task"
 	"universal-transformer/universal"
 )
@@ -49,10 +49,10 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	if p.TeacherForced {
 		measure = forced(measure)
 	}
-	if err := m.turn.take(ctx); err != nil {
+	if err := m.busy.acquire(ctx); err != nil {
 		return Evaluation{}, err
 	}
-	defer m.turn.give()
+	defer m.busy.release()
 	e := m.Evaluator()
 	e.Beam, e.ComputeHalted, e.Progress = p.Beam, p.ComputeHalted, p.Progress
 	row, err := e.Measure(ctx, measure, examples)
@@ -62,8 +62,8 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 
 // MeasuresWholeSet reports whether the task's measure needs all test examples; see [task.WholeSetMeasure].
 func (m *Model) MeasuresWholeSet() bool {
-	_, is := m.Run.Task.Value.Measure(m.Vocabularies).(task.WholeSetMeasure)
-	return is
+	_, ok := m.Run.Task.Value.Measure(m.Vocabularies).(task.WholeSetMeasure)
+	return ok
 }
 
 // forced replaces decoding in a measure by teacher forcing.
@@ -185,10 +185,10 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 		}
 		examples[i].Source = in.Source
 	}
-	if err := m.turn.take(ctx); err != nil {
+	if err := m.busy.acquire(ctx); err != nil {
 		return nil, err
 	}
-	defer m.turn.give()
+	defer m.busy.release()
 	found, err := m.Evaluator().Score(ctx, examples)
 	if err != nil {
 		return nil, err

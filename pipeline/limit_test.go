@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"universal-transformer/experiment"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // Answers of decoding and of evaluation may be as long as the task says: translations twice as long as their sources and 10 tokens more,

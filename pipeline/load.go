@@ -38,7 +38,7 @@ type Model struct {
 	checkpoint   *runlog.Checkpoint
 	log          *runlog.Run
 	decoder      *decoding.Decoder // made when first used
-	turn         turn              // held by who computes: it guards Graph, Store and decoder
+	busy         semaphore         // held by who computes: it guards Graph, Store and decoder
 	requests     queue             // to decode
 }
 
@@ -58,7 +58,7 @@ func load(dir string, backend compute.Backend, choose func(*Model) error) (*Mode
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Backend: backend, Store: model.NewStore(), log: log, turn: make(turn, 1)}
+	m := &Model{Backend: backend, Store: model.NewStore(), log: log, busy: make(semaphore, 1)}
 	if m.Run, err = readRun(log); err != nil {
 		return nil, err
 	}
@@ -123,12 +123,12 @@ func (m *Model) chooseNewest() error {
 
 // Close waits for the current computation and frees the compiled graphs.
 func (m *Model) Close() {
-	_ = m.turn.take(context.Background())
-	defer m.turn.give()
+	_ = m.busy.acquire(context.Background())
+	defer m.busy.release()
 	m.close()
 }
 
-// close does the work of Close; the caller must have the turn.
+// close does the work of Close; the caller must hold busy.
 func (m *Model) close() {
 	if m.decoder != nil {
 		m.decoder.Close()
@@ -141,13 +141,13 @@ func (m *Model) Dir() string { return m.log.Dir() }
 
 // Exit changes when the model stops computing from now on, also for requests that are waiting.
 func (m *Model) Exit(e halting.Exit) error {
-	_ = m.turn.take(context.Background())
-	defer m.turn.give()
+	_ = m.busy.acquire(context.Background())
+	defer m.busy.release()
 	if e == (halting.Exit{}) {
 		return nil
 	}
-	deep, is := m.Graph.(universal.Deep)
-	if !is {
+	deep, ok := m.Graph.(universal.Deep)
+	if !ok {
 		return fmt.Errorf("an exit leaves out steps, but a model of this kind reads every position once: run it without one (%s)", m.Describe())
 	}
 	changed, err := deep.WithExit(e)

@@ -6,29 +6,29 @@ import (
 	"sync"
 
 	"universal-transformer/decoding"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
-// turn lets one computation at a time use a model, in the order of requests.
-type turn chan struct{}
+// semaphore lets one computation at a time use a model, in the order of requests.
+type semaphore chan struct{}
 
-// take waits for the turn, unless ctx ends first.
-func (t turn) take(ctx context.Context) error {
+// acquire waits until the model is free, unless ctx ends first.
+func (s semaphore) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	select {
-	case t <- struct{}{}:
+	case s <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (t turn) give() { <-t }
+func (s semaphore) release() { <-s }
 
-// mostTogether is the largest number of sources of several requests that are decoded together. A single request may have more.
-const mostTogether = 64
+// maxBatch is the largest number of sources of several requests that are decoded together. A single request may have more.
+const maxBatch = 64
 
 // queue holds the requests that wait to be decoded.
 type queue struct {
@@ -155,7 +155,7 @@ func (q *queue) next() (together []*request) {
 	defer q.mu.Unlock()
 	sources := 0
 	q.waiting = slices.DeleteFunc(q.waiting, func(r *request) bool {
-		if len(together) > 0 && (r.way != together[0].way || sources+len(r.queries) > mostTogether) {
+		if len(together) > 0 && (r.way != together[0].way || sources+len(r.queries) > maxBatch) {
 			return false
 		}
 		together, sources = append(together, r), sources+len(r.queries)
@@ -168,10 +168,10 @@ func (q *queue) next() (together []*request) {
 // serve decodes until the queue is empty.
 func (m *Model) serve() {
 	for {
-		_ = m.turn.take(context.Background())
+		_ = m.busy.acquire(context.Background())
 		together := m.requests.next()
 		m.decodeTogether(together)
-		m.turn.give()
+		m.busy.release()
 		for _, r := range together {
 			close(r.done)
 		}
@@ -193,7 +193,7 @@ func (m *Model) decodeTogether(together []*request) {
 			}
 		}
 	}()
-	ctx, stop := whileWanted(together)
+	ctx, stop := untilAllCancelled(together)
 	defer stop()
 	var queries []decoding.Query
 	for _, r := range together {
@@ -211,8 +211,8 @@ func (m *Model) decodeTogether(together []*request) {
 	}
 }
 
-// whileWanted returns a context that ends when the contexts of all requests have ended.
-func whileWanted(together []*request) (context.Context, func()) {
+// untilAllCancelled returns a context that ends when the contexts of all requests have ended.
+func untilAllCancelled(together []*request) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var stops []func() bool
 	var mu sync.Mutex

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"universal-transformer/experiment"
-	"universal-transformer/parallel"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/task"
 	"universal-transformer/training"
 )

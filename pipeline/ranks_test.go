@@ -12,7 +12,7 @@ import (
 	"universal-transformer/engine"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
-	"universal-transformer/parallel"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/pipeline"
 	"universal-transformer/training"
 )

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // Sub-words are written word by word: at no time is there anything that the whole text does not begin with, also where a character is

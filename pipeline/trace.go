@@ -9,11 +9,11 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/decoding"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/universal"
 	"universal-transformer/viewer"
-	"universal-transformer/vocab"
 )
 
 // Trace answers one text and records the steps and weights of every position and the attention of every step and head. It returns an
@@ -30,7 +30,7 @@ func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries := []decoding.Query{{Source: in.Source, Limit: min(mostTraced, m.limit(DecodeOptions{}, in.Source))}}
+	queries := []decoding.Query{{Source: in.Source, Limit: min(maxTraced, m.limit(DecodeOptions{}, in.Source))}}
 	found, err := m.answer(newRequest(ctx, decoding.Method{}, 0, queries, false), nil)
 	if err != nil {
 		return nil, err
@@ -65,14 +65,14 @@ func (m *Model) shown(trace *viewer.Trace) error {
 	return fmt.Errorf("there is nothing to trace: a model without attention reads every position once (%s)", m.Describe())
 }
 
-// mostTraced is the largest number of positions of a trace: attention grows with its square.
-const mostTraced = 1000
+// maxTraced is the largest number of positions of a trace: attention grows with its square.
+const maxTraced = 1000
 
 // readToTrace is Read with the limit of traces.
 func (m *Model) readToTrace(text string) (task.Input, error) {
 	in, err := m.Read(text)
-	if n := len(in.Labels); err == nil && n > mostTraced {
-		err = fmt.Errorf("%d positions are more than a trace can have, %d", n, mostTraced)
+	if n := len(in.Labels); err == nil && n > maxTraced {
+		err = fmt.Errorf("%d positions are more than a trace can have, %d", n, maxTraced)
 	}
 	return in, err
 }
@@ -94,10 +94,10 @@ func spell(v *vocab.Vocabulary, ids []vocab.ID) (tokens []string) {
 // record runs the model once on a source, a target, or both, copies the results into the stacks of a trace, and returns the probabilities
 // at the last position, [V].
 func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any) (probabilities []float64, err error) {
-	if err := m.turn.take(ctx); err != nil {
+	if err := m.busy.acquire(ctx); err != nil {
 		return nil, err
 	}
-	defer m.turn.give()
+	defer m.busy.release()
 	var readers []func(*tensors.Tensor)
 	exec, err := model.NewExec(m.Backend, m.Store, func(scope *model.Scope, nodes []*graph.Node) []*graph.Node {
 		scope.Store().SetTraining(nodes[0].Graph(), false)

@@ -14,11 +14,11 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
-	"universal-transformer/batch"
 	"universal-transformer/experiment"
-	"universal-transformer/parallel"
+	"universal-transformer/internal/batch"
+	"universal-transformer/internal/parallel"
+	"universal-transformer/internal/score"
 	"universal-transformer/runlog"
-	"universal-transformer/score"
 	"universal-transformer/task"
 	"universal-transformer/training"
 )

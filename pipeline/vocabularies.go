@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/runlog"
 	"universal-transformer/subword"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // Files of a run directory that define the ids. The second exists if text is split into subwords.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // BPE is byte-level byte-pair encoding: text is split into words as GPT-2 does it, a word is a sequence of bytes, and pairs of

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"sync"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"universal-transformer/internal/textfile"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // A Choice says by which tokenizer a task of text is cut, where its tokens are [vocab.Subwords]. Configurations of tasks embed it.
@@ -66,7 +66,7 @@ func readPieces(path string) (*Pieces, error) {
 		return nil, fmt.Errorf("tokenizer_file: %w", err)
 	}
 	defer f.Close()
-	file, err := io.ReadAll(io.LimitReader(f, mostBytes+1))
+	file, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer_file: %w", err)
 	}

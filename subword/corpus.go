@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // A corpus is the distinct words of a text as ids, with the counts of the pairs in them.
@@ -71,8 +71,8 @@ func (c *corpus) enqueue(where map[pair][]int32) {
 	}
 }
 
-// mostFrequent takes the next pair from the queue, with the words to merge it in. It is false if none occurs often enough.
-func (c *corpus) mostFrequent(least int64) (pair, []int32, bool) {
+// nextPair takes the next pair from the queue, with the words to merge it in. It is false if none occurs often enough.
+func (c *corpus) nextPair(least int64) (pair, []int32, bool) {
 	for e, ok := c.queue.pop(); ok; e, ok = c.queue.pop() {
 		if count := c.pairs[e.pair]; e.count != count {
 			e.count = count

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
-	"universal-transformer/vocab"
 )
 
 // A golden is what the Python library tokenizers 0.23.3 (testdata/golden.py) or the authors' tensor2tensor 1.15.7 gives.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // file is a tokenizer.json, with the keys in the order in which the Python library tokenizers writes them.

@@ -1,6 +1,6 @@
 package subword
 
-import "universal-transformer/vocab"
+import "universal-transformer/internal/vocab"
 
 // A pair is two adjacent ids.
 type pair struct{ left, right vocab.ID }

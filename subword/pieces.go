@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // Pieces are a tokenizer's, as the tokens of a model: their ids are the tokenizer's, 0 is padding and 1 the end. They keep the file
@@ -68,8 +68,8 @@ func (p *Pieces) Encode(text string) ([]vocab.ID, error) { return p.tokenizer.En
 
 // HasMerges reports whether [Pieces.EncodeWithDropout] can be used: of byte-pair encoding it can.
 func (p *Pieces) HasMerges() bool {
-	_, is := p.tokenizer.(*BPE)
-	return is
+	_, ok := p.tokenizer.(*BPE)
+	return ok
 }
 
 // EncodeWithDropout is [BPE.EncodeWithDropout]. It panics without merges.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
-	"universal-transformer/vocab"
 )
 
 // Pieces that are found in a text have the ids of the tokenizer that they are kept as: the file that is written is read to the same

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"universal-transformer/internal/strictjson"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // readBPE reads a tokenizer.json and refuses by name what this package would do differently.

@@ -22,7 +22,7 @@ import (
 	"unicode/utf8"
 
 	"universal-transformer/internal/textfile"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // A Tokenizer turns text into ids and back. It is an interface because a model is trained on ids and does not care whose
@@ -41,8 +41,8 @@ type Tokenizer interface {
 	ModelIDs() error
 }
 
-// mostBytes is far above the size of any tokenizer's file.
-const mostBytes = 64 << 20
+// maxBytes is far above the size of any tokenizer's file.
+const maxBytes = 64 << 20
 
 // Open reads a tokenizer from a file, as Read does. The errors name the file.
 func Open(path string) (Tokenizer, error) {
@@ -61,7 +61,7 @@ func Open(path string) (Tokenizer, error) {
 // Read reads a tokenizer.json with byte-level BPE or a sub-word vocabulary of tensor2tensor, whichever it is. Anything that would
 // be tokenized in another way than its makers meant is an error that names what is not supported.
 func Read(r io.Reader) (Tokenizer, error) {
-	data, err := io.ReadAll(textfile.NewReader(r, mostBytes))
+	data, err := io.ReadAll(textfile.NewReader(r, maxBytes))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("this is no tokenizer: %w", err)

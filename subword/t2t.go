@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // T2T is a sub-word vocabulary of tensor2tensor, as the paper's translation models use it. Text is split at every boundary

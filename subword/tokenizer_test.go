@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
-	"universal-transformer/vocab"
 )
 
 var paths = []string{"testdata/tokenizer.json", "testdata/t2t.subwords"}

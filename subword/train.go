@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"universal-transformer/internal/textfile"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 const (
@@ -97,7 +97,7 @@ func (t *Trainer) Train() (*BPE, error) {
 	}
 	var pairs []pair
 	for len(pieces) < size {
-		p, words, ok := c.mostFrequent(max(int64(t.MinCount), 1))
+		p, words, ok := c.nextPair(max(int64(t.MinCount), 1))
 		if !ok {
 			break
 		}

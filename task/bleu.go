@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"universal-transformer/bleu"
-	"universal-transformer/score"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/vocab"
 )
 
 // DecodedBLEU decodes and scores the text of all answers together: BLEU, and chrF beside it, as sacreBLEU computes them. An answer is

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"universal-transformer/bleu"
-	"universal-transformer/score"
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // blind is a model that sees whether it is shown references.

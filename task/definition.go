@@ -3,7 +3,7 @@ package task
 import (
 	"fmt"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // A Definition is a task as specified in a configuration. Its fields are JSON; fields that name files have the tag `file:"..."`, which

@@ -3,7 +3,7 @@ package task
 import (
 	"slices"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // WithSourceEnd returns a task whose sources end with End, as in the authors' code: a token that marks the end of the source, and does

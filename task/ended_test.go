@@ -4,10 +4,10 @@ import (
 	"slices"
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/tasktest"
-	"universal-transformer/vocab"
 )
 
 // A task with End behind its sources is a task by all rules, and its examples are those without, longer by End; what people write gets

@@ -3,8 +3,8 @@ package task
 import (
 	"context"
 
-	"universal-transformer/score"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/vocab"
 )
 
 // A Measure evaluates the quality of a model's answers.

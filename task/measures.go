@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"universal-transformer/score"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/vocab"
 )
 
 // Accuracy determines how sequences are compared.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"universal-transformer/score"
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // given is a model whose answers are known.

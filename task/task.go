@@ -17,8 +17,8 @@ package task
 import (
 	"fmt"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
-	"universal-transformer/vocab"
 )
 
 // An Example is one pair. If answers are sequences, Target ends with vocab.End; if they are classes ([Classification]), it is one id;
@@ -114,26 +114,26 @@ type Selection struct {
 
 // Limits of what can be drawn at once, far above any evaluation.
 const (
-	MostExamples = 1_000_000
-	mostLength   = 1_000_000
-	mostTokens   = 100_000_000 // of all examples together
+	MaxExamples = 1_000_000
+	maxLength   = 1_000_000
+	maxTokens   = 100_000_000 // of all examples together
 )
 
 // Validate returns an error that names the first field out of range.
 func (s Selection) Validate() error {
 	switch {
-	case s.Length > mostLength:
-		return fmt.Errorf("length is %d: it must be at most %d", s.Length, mostLength)
-	case s.Mix > mostLength:
-		return fmt.Errorf("mix is %d: it must be at most %d", s.Mix, mostLength)
+	case s.Length > maxLength:
+		return fmt.Errorf("length is %d: it must be at most %d", s.Length, maxLength)
+	case s.Mix > maxLength:
+		return fmt.Errorf("mix is %d: it must be at most %d", s.Mix, maxLength)
 	case s.Length < 0:
 		return fmt.Errorf("length is %d: it must be positive, or 0 for lengths as in training", s.Length)
 	case s.Mix < 0:
 		return fmt.Errorf("mix is %d: it must be positive, or 0 for lengths as in training", s.Mix)
 	case s.Count < 0:
 		return fmt.Errorf("count is %d: it must be positive, or 0 for all", s.Count)
-	case s.Count > MostExamples:
-		return fmt.Errorf("count is %d: it must be at most %d", s.Count, MostExamples)
+	case s.Count > MaxExamples:
+		return fmt.Errorf("count is %d: it must be at most %d", s.Count, MaxExamples)
 	case s.Length > 0 && s.Mix > 0:
 		return fmt.Errorf("length is %d and mix is %d: give one of them", s.Length, s.Mix)
 	}
@@ -143,10 +143,10 @@ func (s Selection) Validate() error {
 // ValidateSize rejects numbers of examples that would need too much memory at their length.
 func ValidateSize(count, length int) error {
 	switch {
-	case count > MostExamples:
-		return fmt.Errorf("count is %d: it must be at most %d", count, MostExamples)
-	case count > mostTokens/max(length, 1):
-		return fmt.Errorf("%d examples of up to %d tokens are more than %d tokens: ask for fewer, or for shorter ones", count, length, mostTokens)
+	case count > MaxExamples:
+		return fmt.Errorf("count is %d: it must be at most %d", count, MaxExamples)
+	case count > maxTokens/max(length, 1):
+		return fmt.Errorf("%d examples of up to %d tokens are more than %d tokens: ask for fewer, or for shorter ones", count, length, maxTokens)
 	}
 	return nil
 }

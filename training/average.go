@@ -25,7 +25,7 @@ func (c Config) keep(step int64) float32 {
 func (t *Trainer) average(scope *model.Scope, keep *Node) {
 	g := keep.Graph()
 	for _, v := range trainable(scope, g) {
-		weight, mean := v.NodeValue(g), beside(scope, v, averaged)
+		weight, mean := v.NodeValue(g), companionVariable(scope, v, averaged)
 		mean.SetNodeValue(Add(Mul(keep, mean.NodeValue(g)), Mul(OneMinus(keep), weight)))
 	}
 }
@@ -69,7 +69,7 @@ func (t *Trainer) exchange() error {
 func Parameters(stored []safetensors.Tensor) (kept []safetensors.Tensor) {
 	means := map[string]safetensors.Tensor{}
 	for _, s := range stored {
-		if path, is := strings.CutPrefix(universal.Path(s.Name), averaged); is {
+		if path, ok := strings.CutPrefix(universal.Path(s.Name), averaged); ok {
 			means[universal.Name(path)] = s
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/internal/safetensors"
-	"universal-transformer/score"
+	"universal-transformer/internal/score"
 	"universal-transformer/training"
 	"universal-transformer/universal"
 )
@@ -86,7 +86,7 @@ func TestMeansOfWeights(t *testing.T) {
 		means[tensor.Name] = tensor
 	}
 	for i, tensor := range start.Tensors {
-		if mean, is := means[tensor.Name]; is {
+		if mean, ok := means[tensor.Name]; ok {
 			start.Tensors[i].Data = mean.Data
 		}
 	}

@@ -3,8 +3,8 @@ package training
 import (
 	"testing"
 
-	"universal-transformer/objective"
-	"universal-transformer/score"
+	"universal-transformer/internal/objective"
+	"universal-transformer/internal/score"
 )
 
 // What is best: by cross entropy alone, or by correct sequences and among equals by cross entropy, against the targets of training:

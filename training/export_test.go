@@ -4,7 +4,7 @@ package training
 func (t *Trainer) PlanFreely() { t.plansFree = true }
 
 // Affordable says what to lower.
-var Affordable = affordable
+var Affordable = withMemoryHint
 
 // Planned is what the trainer plans the next update with: its place in the stream, and capacities.
 func (t *Trainer) Planned() any { return []any{t.state.Data, t.state.CapacityPlan} }

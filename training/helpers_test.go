@@ -7,16 +7,16 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/tensors"
-	"universal-transformer/batch"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
+	"universal-transformer/internal/batch"
+	"universal-transformer/internal/objective"
 	"universal-transformer/internal/seed"
-	"universal-transformer/objective"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/training"
 	"universal-transformer/universal"
-	"universal-transformer/vocab"
 )
 
 // config is a short training that uses everything: smoothing, warm-up of the ponder cost, clipping, accumulation, means of the weights.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
-	"universal-transformer/batch"
+	"universal-transformer/internal/batch"
 	"universal-transformer/internal/feed"
+	"universal-transformer/internal/objective"
 	"universal-transformer/internal/seed"
-	"universal-transformer/objective"
 	"universal-transformer/universal"
 )
 
@@ -31,7 +31,7 @@ func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 	t.started = time.Now()
 	for t.state.Stopped == "" && t.step < t.Config.Steps {
 		if t.interrupted || t.alone() && ctx.Err() != nil {
-			return t.summary("interrupted"), t.lead(t.save)
+			return t.summary("interrupted"), t.onRankZero(t.save)
 		}
 		if err := t.advance(ctx); err != nil {
 			return Summary{}, err
@@ -46,7 +46,7 @@ func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 // validateAndSave validates and writes a checkpoint after the updates for which that is due.
 func (t *Trainer) validateAndSave() error {
 	if t.due(t.Config.EvaluateEvery) {
-		if err := t.lead(t.validate); err != nil {
+		if err := t.onRankZero(t.validate); err != nil {
 			return err
 		}
 		if err := t.shareState(); err != nil {
@@ -54,7 +54,7 @@ func (t *Trainer) validateAndSave() error {
 		}
 	}
 	if t.due(t.Config.CheckpointEvery) || t.state.Stopped != "" {
-		return t.lead(t.save)
+		return t.onRankZero(t.save)
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func (t *Trainer) advance(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := t.sane(tally, norm); err != nil {
+	if err := t.checkFinite(tally, norm); err != nil {
 		return err
 	}
 	t.state.Data = t.Stream.Position()
@@ -96,11 +96,11 @@ func (t *Trainer) advance(ctx context.Context) error {
 	row := metrics("training", t.step, t.state.Window)
 	row["learning_rate"], row["gradient_norm"] = rate, norm
 	t.state.Window = objective.Tally{}
-	return t.lead(func() error { return t.Log.AppendMetrics(row) })
+	return t.onRankZero(func() error { return t.Log.AppendMetrics(row) })
 }
 
-// affordable adds advice to a backend's error about insufficient memory.
-func affordable(err error) error {
+// withMemoryHint adds advice to a backend's error about insufficient memory.
+func withMemoryHint(err error) error {
 	var short interface {
 		error
 		Memory() (need, have int)
@@ -136,8 +136,8 @@ func (t *Trainer) drawPositions(b batch.Batch, purpose string, index int64) []in
 	return list
 }
 
-// sane returns an error, the same on all ranks, if the loss or the gradient is not finite, or so large that training has diverged.
-func (t *Trainer) sane(tally objective.Tally, norm float64) error {
+// checkFinite returns an error, the same on all ranks, if the loss or the gradient is not finite, or so large that training has diverged.
+func (t *Trainer) checkFinite(tally objective.Tally, norm float64) error {
 	what := ""
 	switch {
 	case !tally.Finite():
@@ -149,11 +149,11 @@ func (t *Trainer) sane(tally objective.Tally, norm float64) error {
 	default:
 		return nil
 	}
-	return t.lead(func() error { return t.apart(what) })
+	return t.onRankZero(func() error { return t.divergenceError(what) })
 }
 
-// apart is the error of diverged training: the problem, and how to continue.
-func (t *Trainer) apart(what string) error {
+// divergenceError is the error of diverged training: the problem, and how to continue.
+func (t *Trainer) divergenceError(what string) error {
 	kept := "no checkpoint had been written: start again"
 	if c, _, err := t.Log.Latest(); err == nil {
 		kept = fmt.Sprintf("the checkpoint of step %d is kept: go on from it", c.Step)

@@ -5,13 +5,13 @@ import (
 	"slices"
 	"testing"
 
-	"universal-transformer/batch"
 	"universal-transformer/halting"
+	"universal-transformer/internal/batch"
 	"universal-transformer/internal/seed"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/training"
 	"universal-transformer/universal"
-	"universal-transformer/vocab"
 )
 
 // learner is a model that learns toys in some hundred steps.

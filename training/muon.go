@@ -26,7 +26,7 @@ func (c Config) muon(scope *model.Scope, gradients []*Node, rate *Node) (rest []
 			rest, restGradients = append(rest, v), append(restGradients, gradients[i])
 			continue
 		}
-		gradient, momentum := gradients[i], beside(scope, v, muonMomenta)
+		gradient, momentum := gradients[i], companionVariable(scope, v, muonMomenta)
 		m := Add(MulScalar(momentum.NodeValue(rate), c.Muon), gradient)
 		momentum.SetNodeValue(m)
 		longest := max(v.Shape().Dim(0), v.Shape().Dim(1))

@@ -3,7 +3,7 @@ package training
 import (
 	"fmt"
 
-	"universal-transformer/objective"
+	"universal-transformer/internal/objective"
 	"universal-transformer/universal"
 )
 
@@ -16,8 +16,8 @@ const (
 // ponderProblem describes a problem with a validation's ponder times: a stack that halts at once everywhere, or never before the limit.
 // Empty if there is none, or if depth is not adaptive.
 func (t *Trainer) ponderProblem(tally objective.Tally) string {
-	deep, is := t.Model.(universal.Deep)
-	if !is || !deep.Adaptive() || deep.StepLimit() < 2 {
+	deep, ok := t.Model.(universal.Deep)
+	if !ok || !deep.Adaptive() || deep.StepLimit() < 2 {
 		return ""
 	}
 	limit := float64(deep.StepLimit())

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"universal-transformer/halting"
-	"universal-transformer/objective"
+	"universal-transformer/internal/objective"
 	"universal-transformer/universal"
 )
 

@@ -8,7 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-	"universal-transformer/batch"
+	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
 	"universal-transformer/universal"
@@ -61,7 +61,7 @@ func (p *Probe) Update(b batch.Batch) error {
 	b = p.config.passes(b)
 	out, err := p.runner.Call(capacity.ShapeOf(b), p.inputs(b)...)
 	if err != nil {
-		return affordable(err)
+		return withMemoryHint(err)
 	}
 	tensors.MustCopyFlatData[float32](out[0])
 	finalize(out)

@@ -3,12 +3,12 @@ package training_test
 import (
 	"testing"
 
-	"universal-transformer/batch"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
+	"universal-transformer/internal/batch"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/training"
 	"universal-transformer/universal"
-	"universal-transformer/vocab"
 )
 
 // rectangle is a batch full of token 2.

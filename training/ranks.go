@@ -11,10 +11,10 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
-	"universal-transformer/batch"
+	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
+	"universal-transformer/internal/objective"
 	"universal-transformer/internal/safetensors"
-	"universal-transformer/objective"
 	"universal-transformer/runlog"
 )
 
@@ -32,8 +32,8 @@ func (c Config) batches() int { return max(c.Accumulate, 1) }
 // alone reports whether there are no other ranks.
 func (t *Trainer) alone() bool { return t.group.Size() == 1 }
 
-// lead runs on rank 0 what only one rank does: writing and validating. An error is shared with every rank.
-func (t *Trainer) lead(do func() error) error {
+// onRankZero runs on rank 0 what only one rank does: writing and validating. An error is shared with every rank.
+func (t *Trainer) onRankZero(do func() error) error {
 	var err error
 	if t.group.Rank() == 0 {
 		err = do()

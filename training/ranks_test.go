@@ -13,9 +13,9 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/tensors"
-	"universal-transformer/batch"
 	"universal-transformer/halting"
-	"universal-transformer/parallel"
+	"universal-transformer/internal/batch"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/training"

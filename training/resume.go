@@ -8,7 +8,7 @@ import (
 
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/internal/capacity"
-	"universal-transformer/parallel"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/runlog"
 )
 
@@ -21,7 +21,7 @@ func (t *Trainer) prepare() error {
 		return err
 	}
 	var c *runlog.Checkpoint
-	err := t.lead(func() (err error) {
+	err := t.onRankZero(func() (err error) {
 		c, err = t.latest()
 		return err
 	})
@@ -29,7 +29,7 @@ func (t *Trainer) prepare() error {
 		return err
 	}
 	if c, err = t.shareCheckpoint(c); err == nil && c != nil {
-		err = t.goOn(c)
+		err = t.resumeFrom(c)
 	}
 	return t.group.Agree(err)
 }
@@ -89,8 +89,8 @@ func Fresh(log *runlog.Run, none error) error {
 		none, filepath.Join(log.Dir(), "config.json"))
 }
 
-// goOn takes the run back to a checkpoint, and notes what has changed since.
-func (t *Trainer) goOn(c *runlog.Checkpoint) error {
+// resumeFrom takes the run back to a checkpoint, and notes what has changed since.
+func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 	if c.Step > 0 {
 		t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
 	}

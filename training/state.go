@@ -12,10 +12,10 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
-	"universal-transformer/batch"
+	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
+	"universal-transformer/internal/objective"
 	"universal-transformer/internal/safetensors"
-	"universal-transformer/objective"
 	"universal-transformer/runlog"
 	"universal-transformer/universal"
 )

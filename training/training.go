@@ -17,12 +17,12 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
-	"universal-transformer/batch"
+	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
-	"universal-transformer/objective"
-	"universal-transformer/parallel"
+	"universal-transformer/internal/objective"
+	"universal-transformer/internal/parallel"
+	"universal-transformer/internal/score"
 	"universal-transformer/runlog"
-	"universal-transformer/score"
 	"universal-transformer/universal"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/model/initializer"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
-	"universal-transformer/batch"
+	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
 	"universal-transformer/internal/seed"
@@ -40,7 +40,7 @@ func (t *Trainer) updateOnce(rate float32) (own report, norm float64, err error)
 	own.data = t.digest(batches)
 	for i := t.group.Rank(); i < n; i += t.group.Size() {
 		if err == nil {
-			err = affordable(t.gradient(&own, batches[i], plans[i], (t.step-1)*int64(n)+int64(i)))
+			err = withMemoryHint(t.gradient(&own, batches[i], plans[i], (t.step-1)*int64(n)+int64(i)))
 		}
 		if err = t.group.Agree(err); err == nil {
 			err = t.foldSums()
@@ -57,7 +57,7 @@ func (t *Trainer) updateOnce(rate float32) (own report, norm float64, err error)
 		arguments = append(arguments, t.Config.keep(t.step))
 	}
 	out, err := t.apply.Call(capacity.Shape{}, arguments...)
-	if err = t.group.Agree(affordable(err)); err != nil {
+	if err = t.group.Agree(withMemoryHint(err)); err != nil {
 		return own, 0, err
 	}
 	norm = float64(tensors.ToScalar[float32](out[0]))
@@ -162,7 +162,7 @@ func (t *Trainer) gradientGraph(scope *model.Scope, nodes []*Node, c capacity.Ca
 	f := t.forward(scope, nodes, c, true)
 	gradients := scope.BuildTrainableVariablesGradientsGraph(f.loss)
 	for i, v := range trainable(scope, f.loss.Graph()) {
-		sum := beside(scope, v, accumulated)
+		sum := companionVariable(scope, v, accumulated)
 		sum.SetNodeValue(Add(sum.NodeValue(f.loss), gradients[i]))
 	}
 	return []*Node{f.tally}, f.result
@@ -206,8 +206,8 @@ func trainable(scope *model.Scope, g *Graph) []*model.Variable {
 	return list
 }
 
-// beside returns a variable with the shape of another, in a separate scope, initially zero.
-func beside(scope *model.Scope, v *model.Variable, in string) *model.Variable {
+// companionVariable returns a variable with the shape of another, in a separate scope, initially zero.
+func companionVariable(scope *model.Scope, v *model.Variable, in string) *model.Variable {
 	at := scope.Store().Scope(model.JoinPath(in, v.Scope())).WithInitializer(initializer.Zero)
 	return at.VariableWithShape(v.Name(), v.Shape()).SetTrainable(false)
 }

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/gomlx/gomlx/core/tensors"
-	"universal-transformer/batch"
+	"universal-transformer/internal/batch"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/training"
 	"universal-transformer/universal"
-	"universal-transformer/vocab"
 )
 
 // evenly has examples of one length only.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/gomlx/gomlx/core/tensors"
-	"universal-transformer/batch"
+	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
-	"universal-transformer/objective"
-	"universal-transformer/score"
+	"universal-transformer/internal/objective"
+	"universal-transformer/internal/score"
 	"universal-transformer/universal"
 )
 

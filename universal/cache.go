@@ -34,8 +34,8 @@ func (m Decoder) Vocabularies() (source, target int) { return 0, m.TargetVocabul
 
 // CheckSource is an error if depth grows with the source and this one is too long.
 func (m EncoderDecoder) CheckSource(positions int) error {
-	if m.Halting.Limit(positions) > halting.MostSteps {
-		return fmt.Errorf("the model would run as many steps: at most %d can be run", halting.MostSteps)
+	if m.Halting.Limit(positions) > halting.MaxSteps {
+		return fmt.Errorf("the model would run as many steps: at most %d can be run", halting.MaxSteps)
 	}
 	return nil
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Rows of the table of evidence: how often a token stands in the context, up to mostCounted-1 times or more, and two marks.
+// Rows of the table of evidence: how often a token stands in the context, up to maxCounted-1 times or more, and two marks.
 const (
-	mostCounted  = 8
-	inQuestion   = mostCounted
-	followsAlike = mostCounted + 1
-	evidenceRows = mostCounted + 2
+	maxCounted   = 8
+	inQuestion   = maxCounted
+	followsAlike = maxCounted + 1
+	evidenceRows = maxCounted + 2
 )
 
 // evidence tells every position of a source [B, M] of a [Pointer] what its token has in common with others, as a sum of embeddings
@@ -32,7 +32,7 @@ func (e Embedding) evidence(scope *model.Scope, tokens *Node) *Node {
 	return Mul(h, InsertAxes(ConvertDType(Mask(tokens), h.DType()), -1))
 }
 
-// evidenceOf is, of tokens [B, M], how often each stands in the context, in front of the separator, at most mostCounted-1; whether it
+// evidenceOf is, of tokens [B, M], how often each stands in the context, in front of the separator, at most maxCounted-1; whether it
 // stands in the question, behind it; and whether the token before it is the token before the last: all [B, M], int32, of any value at padding.
 func evidenceOf(tokens *Node, separator int32) (times, asked, follows *Node) {
 	g, dtype := tokens.Graph(), tokens.DType()
@@ -41,7 +41,7 @@ func evidenceOf(tokens *Node, separator int32) (times, asked, follows *Node) {
 	question := LogicalAnd(LogicalAnd(LogicalNot(context), Mask(tokens)), NotEqual(tokens, Scalar(g, dtype, separator)))
 	same := number(Equal(InsertAxes(tokens, -1), InsertAxes(tokens, 1))) // [B, M, M]
 	count := func(of *Node) *Node { return ReduceSum(Mul(same, InsertAxes(number(of), 1)), -1) }
-	times = MinScalar(count(context), mostCounted-1)
+	times = MinScalar(count(context), maxCounted-1)
 	asked = MinScalar(count(question), 1)
 
 	previous := ShiftTargets(tokens)                                        // the token before each, 0 before the first

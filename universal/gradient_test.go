@@ -10,7 +10,7 @@ import (
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
 	"universal-transformer/internal/gradcheck"
-	"universal-transformer/objective"
+	"universal-transformer/internal/objective"
 	"universal-transformer/universal"
 )
 

@@ -124,6 +124,6 @@ type Deep interface {
 
 // Adaptive tells whether every position of a model has its own depth.
 func Adaptive(m Model) bool {
-	deep, is := m.(Deep)
-	return is && deep.Adaptive()
+	deep, ok := m.(Deep)
+	return ok && deep.Adaptive()
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
-	"universal-transformer/objective"
+	"universal-transformer/internal/objective"
 	"universal-transformer/universal"
 )
 

@@ -150,12 +150,12 @@ func tokens(ids []int32) int {
 	return n
 }
 
-// mostPositions bounds the table of coordinates that a graph holds.
-const mostPositions = 100_000
+// maxPositions bounds the table of coordinates that a graph holds.
+const maxPositions = 100_000
 
 func validMax(most int) error {
-	if most < 1 || most > mostPositions {
-		return fmt.Errorf("max is %d: it is the largest position to draw, and must be from 1 to %d", most, mostPositions)
+	if most < 1 || most > maxPositions {
+		return fmt.Errorf("max is %d: it is the largest position to draw, and must be from 1 to %d", most, maxPositions)
 	}
 	return nil
 }

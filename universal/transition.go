@@ -63,8 +63,8 @@ func (f FeedForward) Validate() error {
 	if f.Filter < 1 {
 		return fmt.Errorf("filter is %d: it must be positive", f.Filter)
 	}
-	if f.Filter > mostChannels {
-		return fmt.Errorf("filter is %d: it must be at most %d", f.Filter, mostChannels)
+	if f.Filter > maxChannels {
+		return fmt.Errorf("filter is %d: it must be at most %d", f.Filter, maxChannels)
 	}
 	return nil
 }

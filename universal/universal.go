@@ -134,8 +134,8 @@ type Options struct {
 	ReturnAttention bool
 }
 
-// mostChannels is far above any width or filter that can be computed with.
-const mostChannels = 1 << 20
+// maxChannels is far above any width or filter that can be computed with.
+const maxChannels = 1 << 20
 
 // Validate names the first invalid field by its JSON name, its value, and what would be valid.
 func (c Config) Validate() error {
@@ -146,14 +146,14 @@ func (c Config) Validate() error {
 		return fmt.Errorf("tokens_per_position is %d: it must be positive, or 0 for one token a position", c.TokensPerPosition)
 	case c.TokensPerPosition > 1 && c.SharedEmbedding:
 		return fmt.Errorf("shared_embedding needs one token a position, but tokens_per_position is %d", c.TokensPerPosition)
-	case c.EmbeddingWidth < 0 || c.EmbeddingWidth > mostChannels:
-		return fmt.Errorf("embedding_width is %d: it must be at most %d, or 0 for the width", c.EmbeddingWidth, mostChannels)
+	case c.EmbeddingWidth < 0 || c.EmbeddingWidth > maxChannels:
+		return fmt.Errorf("embedding_width is %d: it must be at most %d, or 0 for the width", c.EmbeddingWidth, maxChannels)
 	case c.TokensPerPosition > 1 && c.EmbeddingWidth > 0:
 		return fmt.Errorf("embedding_width needs one token a position, but tokens_per_position is %d", c.TokensPerPosition)
 	case c.Width < 1:
 		return fmt.Errorf("width is %d: it must be positive", c.Width)
-	case c.Width > mostChannels:
-		return fmt.Errorf("width is %d: it must be at most %d", c.Width, mostChannels)
+	case c.Width > maxChannels:
+		return fmt.Errorf("width is %d: it must be at most %d", c.Width, maxChannels)
 	case c.Heads < 1:
 		return fmt.Errorf("heads is %d: it must be positive", c.Heads)
 	case c.Width%c.Heads != 0:

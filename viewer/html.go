@@ -129,7 +129,7 @@ func (p *page) addAttention(f attentionFigure) {
 		return
 	}
 	f.Shape = []int{len(f.Weights), len(f.Weights[0]), len(f.Queries), len(f.Keys)}
-	if f.Shape[0]*f.Shape[1]*f.Shape[2]*f.Shape[3] > mostPlain {
+	if f.Shape[0]*f.Shape[1]*f.Shape[2]*f.Shape[3] > maxPlain {
 		f.pack()
 	} else {
 		f.Shape = nil
@@ -137,11 +137,11 @@ func (p *page) addAttention(f attentionFigure) {
 	p.Attention = append(p.Attention, f)
 }
 
-// mostPlain is the number of values of a figure up to which they are written as text.
-const mostPlain = 20_000
+// maxPlain is the number of values of a figure up to which they are written as text.
+const maxPlain = 20_000
 
-// mostPacked is the largest size of a figure's values in bytes, so that a page of 200 tokens stays below a megabyte.
-const mostPacked = 190_000
+// maxPacked is the largest size of a figure's values in bytes, so that a page of 200 tokens stays below a megabyte.
+const maxPacked = 190_000
 
 // pack compresses the values; page.js decompresses them. They are stored in units of 1/10,000, first the low bytes of all and then the
 // high bytes; or, if that is too large, as the drawn shades, of which as many are used as fit.
@@ -154,7 +154,7 @@ func (f *attentionFigure) pack() {
 	}
 	f.Packed, f.Weights = deflate(slices.Concat(low, high)), nil
 	for _, levels := range []int{100, 30, 10} {
-		if len(f.Packed) <= mostPacked {
+		if len(f.Packed) <= maxPacked {
 			return
 		}
 		for i, v := range flat {

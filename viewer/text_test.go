@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")

@@ -5,8 +5,8 @@ import "fmt"
 // tolerance is how far float32 rounding may push a weight outside [0, 1], and a step count outside 0..T.
 const tolerance = 1e-3
 
-// mostSteps is the largest number of steps that a page can show; models run tens of steps.
-const mostSteps = 4096
+// maxSteps is the largest number of steps that a page can show; models run tens of steps.
+const maxSteps = 4096
 
 // Validate reports the first field whose shape or value no model can have produced.
 func (t *Trace) Validate() error {
@@ -37,7 +37,7 @@ func (s *Stack) validate(sourceKeys int) error {
 	if positions == 0 {
 		return fmt.Errorf("tokens: no position")
 	}
-	if err := numbers("updates", s.Updates, positions, mostSteps); err != nil {
+	if err := numbers("updates", s.Updates, positions, maxSteps); err != nil {
 		return err
 	}
 	if s.Remainders != nil {
@@ -59,8 +59,8 @@ func (s *Stack) validate(sourceKeys int) error {
 	if err := heads("cross_attention", s.CrossAttention, positions, sourceKeys); err != nil {
 		return err
 	}
-	if len(s.Weights) > mostSteps {
-		return fmt.Errorf("weights: %d steps, at most %d", len(s.Weights), mostSteps)
+	if len(s.Weights) > maxSteps {
+		return fmt.Errorf("weights: %d steps, at most %d", len(s.Weights), maxSteps)
 	}
 	return s.validateSteps()
 }

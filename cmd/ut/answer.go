@@ -52,7 +52,7 @@ func answerStories(c *cobra.Command, m *pipeline.Model, most int) error {
 	}
 	lines := readLines(c.InOrStdin())
 	for {
-		batch, err := lines.next(c.Context(), mostLines)
+		batch, err := lines.next(c.Context(), maxLines)
 		for _, line := range batch {
 			s.lines++
 			if err := s.line(line); err != nil {

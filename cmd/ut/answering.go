@@ -54,7 +54,7 @@ func checkLengths(c *cobra.Command, maxLength int) error {
 	if err := (pipeline.DecodeOptions{MaxLength: maxLength}).Validate(); err != nil {
 		return usagef("--%w", err)
 	}
-	return between(c, "max-source", pipeline.MostTokens)
+	return between(c, "max-source", pipeline.MaxTokens)
 }
 
 // exitFlags adds the criteria of when to stop computing.
@@ -67,7 +67,7 @@ func exitFlags(c *cobra.Command, e *halting.Exit) {
 // checkExit rejects what no model can do.
 func checkExit(c *cobra.Command, e halting.Exit) error {
 	for _, name := range []string{"exit-steps", "fixed-steps"} {
-		if err := between(c, name, halting.MostSteps); err != nil {
+		if err := between(c, name, halting.MaxSteps); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func usingModel(c *cobra.Command, dir, backendName string, work func(*pipeline.M
 
 // usingLoaded is usingModel, with the checkpoint that load takes.
 func usingLoaded(c *cobra.Command, load func(string, compute.Backend) (*pipeline.Model, error), dir, backendName string, work func(*pipeline.Model) error) error {
-	return promptly(c.Context(), func() error {
+	return interruptible(c.Context(), func() error {
 		return using(backendName, func(backend compute.Backend) error {
 			m, err := load(dir, backend)
 			if err != nil {

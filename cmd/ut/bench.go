@@ -79,7 +79,7 @@ func (f benchFlags) run(c *cobra.Command, what string) error {
 		}
 	}
 	for _, name := range []string{"steps", "max-steps"} {
-		if err := between(c, name, halting.MostSteps); err != nil {
+		if err := between(c, name, halting.MaxSteps); err != nil {
 			return err
 		}
 	}
@@ -91,7 +91,7 @@ func (f benchFlags) run(c *cobra.Command, what string) error {
 	if f.threads > 0 {
 		runtime.GOMAXPROCS(f.threads)
 	}
-	return promptly(c.Context(), func() error { return f.time(c, what) })
+	return interruptible(c.Context(), func() error { return f.time(c, what) })
 }
 
 // time does the work and prints how long it took.

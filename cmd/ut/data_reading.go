@@ -88,7 +88,7 @@ func newDataLambada() *cobra.Command {
 		{lambada.Novels, "novels", 2662, "novels", lambada.CountBooks},
 	}
 	d.wanted = func(name string) (string, bool) {
-		if _, novel, is := strings.Cut("/"+name, "/"+lambada.Novels+"/"); is && path.Ext(name) == ".txt" {
+		if _, novel, ok := strings.Cut("/"+name, "/"+lambada.Novels+"/"); ok && path.Ext(name) == ".txt" {
 			return lambada.Novels + "/" + novel, true
 		}
 		return byName(d.files)(name)

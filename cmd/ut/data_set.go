@@ -107,7 +107,7 @@ func (d dataSet) fetchAll(c *cobra.Command, dir string) error {
 func (d dataSet) fetch(c *cobra.Command, dir, place string) error {
 	c.PrintErrln("fetching", place)
 	name := path.Base(place)
-	if own, is := d.wanted(name); is {
+	if own, ok := d.wanted(name); ok {
 		return fetch(c.Context(), place, filepath.Join(dir, own), func(string, string) error { return nil })
 	}
 	archive := filepath.Join(dir, name)

@@ -70,7 +70,7 @@ func newDecode() *cobra.Command {
 func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {
-		batch, err := lines.next(c.Context(), mostLines)
+		batch, err := lines.next(c.Context(), maxLines)
 		if problem := decodeBatch(&told, m, batch, how); problem != nil {
 			return problem
 		}
@@ -93,7 +93,7 @@ func decodeBatch(told *complaints, m *pipeline.Model, batch []input, how pipelin
 		return err
 	}
 	for _, line := range batch {
-		problem := understood(told, m, line, how)
+		problem := validLine(told, m, line, how)
 		if problem == nil {
 			good = append(good, line.text)
 			told.lines++
@@ -111,8 +111,8 @@ func decodeBatch(told *complaints, m *pipeline.Model, batch []input, how pipelin
 	return flush()
 }
 
-// understood tells why a line cannot be a source, and says how many of its tokens are unknown to the model.
-func understood(told *complaints, m *pipeline.Model, line input, how pipeline.DecodeOptions) error {
+// validLine tells why a line cannot be a source, and says how many of its tokens are unknown to the model.
+func validLine(told *complaints, m *pipeline.Model, line input, how pipeline.DecodeOptions) error {
 	if line.err != nil {
 		return line.err
 	}
@@ -142,9 +142,9 @@ func classifyLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptio
 	}
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {
-		batch, err := lines.next(c.Context(), mostLines)
+		batch, err := lines.next(c.Context(), maxLines)
 		for _, line := range batch {
-			problem := understood(&told, m, line, how)
+			problem := validLine(&told, m, line, how)
 			var a *pipeline.Classification
 			if problem == nil {
 				a, problem = m.Classify(c.Context(), line.text)

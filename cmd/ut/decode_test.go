@@ -12,7 +12,7 @@ import (
 )
 
 func TestDecode(t *testing.T) {
-	for lines, more := range map[int][]string{mostLines + 6: nil, 3: {"--beam", "2"}} {
+	for lines, more := range map[int][]string{maxLines + 6: nil, 3: {"--beam", "2"}} {
 		var input strings.Builder
 		for i := range lines {
 			fmt.Fprintln(&input, 1+i%2)
@@ -133,7 +133,7 @@ func TestDecodeSamples(t *testing.T) {
 		}
 		return strings.Split(r.stdout, "\n")
 	}
-	input := strings.Repeat("123\n", mostLines+3)
+	input := strings.Repeat("123\n", maxLines+3)
 	all := hot(input, "--seed", "3")
 	if again := hot(input, "--seed", "3"); !slices.Equal(all, again) {
 		t.Error("the same seed gives something else")
@@ -144,10 +144,10 @@ func TestDecodeSamples(t *testing.T) {
 	if few := hot(strings.Repeat("123\n", 2), "--seed", "3"); !slices.Equal(few[:2], all[:2]) {
 		t.Errorf("lines 1 and 2 are answered %q alone, %q with others", few[:2], all[:2])
 	}
-	if others := hot(strings.Repeat("4\n", mostLines+2)+"123\n", "--seed", "3"); others[mostLines+2] != all[mostLines+2] {
-		t.Errorf("line %d is answered %q after others, %q before", mostLines+3, others[mostLines+2], all[mostLines+2])
+	if others := hot(strings.Repeat("4\n", maxLines+2)+"123\n", "--seed", "3"); others[maxLines+2] != all[maxLines+2] {
+		t.Errorf("line %d is answered %q after others, %q before", maxLines+3, others[maxLines+2], all[maxLines+2])
 	}
-	if slices.Equal(all[:3], all[mostLines:mostLines+3]) {
+	if slices.Equal(all[:3], all[maxLines:maxLines+3]) {
 		t.Error("lines are answered by their place among those that are decoded together")
 	}
 	greedy := utReading(t, "123\n", "decode", trained(t)).stdout

@@ -7,9 +7,9 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
-	"universal-transformer/evaluation"
 	"universal-transformer/experiment"
-	"universal-transformer/parallel"
+	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/pipeline"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"

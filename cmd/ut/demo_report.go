@@ -6,8 +6,8 @@ import (
 	"os"
 	"time"
 
-	"universal-transformer/evaluation"
-	"universal-transformer/score"
+	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/score"
 	"universal-transformer/training"
 )
 

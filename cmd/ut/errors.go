@@ -38,9 +38,9 @@ func exitCode(err error) int {
 // grace is how long an interrupted command may take to end by itself.
 const grace = time.Second
 
-// promptly does work that has nothing to save: if it has not ended by itself soon after it was interrupted, as when it waits for a
+// interruptible does work that has nothing to save: if it has not ended by itself soon after it was interrupted, as when it waits for a
 // file or compiles a large model, the program ends without it.
-func promptly(ctx context.Context, work func() error) error {
+func interruptible(ctx context.Context, work func() error) error {
 	done, crashed := make(chan error, 1), make(chan crash, 1)
 	go func() {
 		defer func() {
@@ -69,7 +69,7 @@ func promptly(ctx context.Context, work func() error) error {
 // prompt makes a command one that is ended promptly.
 func prompt(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
-		return promptly(c.Context(), func() error { return run(c, args) })
+		return interruptible(c.Context(), func() error { return run(c, args) })
 	}
 }
 

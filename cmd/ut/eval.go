@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"universal-transformer/evaluation"
 	"universal-transformer/internal/atomicfile"
+	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/progress"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
@@ -235,7 +235,7 @@ func (f *evalFlags) writeErrors(m *pipeline.Model, e pipeline.Evaluation) error 
 			continue
 		}
 		source, target := m.Vocabularies.Text(e.Examples[i])
-		if of, is := e.Examples[i].Origin.(task.Readable); is {
+		if of, ok := e.Examples[i].Origin.(task.Readable); ok {
 			source, target = of.Text()
 		}
 		answered := answer.Text

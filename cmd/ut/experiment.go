@@ -14,8 +14,8 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/engine"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/paper"
-	"universal-transformer/parallel"
 )
 
 func newExperiment() *cobra.Command {
@@ -136,7 +136,7 @@ func (f *experimentFlags) run(c *cobra.Command, args []string, group *parallel.G
 	}
 	var cells []paper.Cell
 	var leftOut []error
-	err = promptly(c.Context(), func() (err error) {
+	err = interruptible(c.Context(), func() (err error) {
 		cells, leftOut, err = f.request.Cells()
 		return err
 	})
@@ -161,7 +161,7 @@ func (f *experimentFlags) run(c *cobra.Command, args []string, group *parallel.G
 
 // all does the cells.
 func (f *experimentFlags) all(c *cobra.Command, group *parallel.Group, cells []paper.Cell) error {
-	defer unheard()()
+	defer ignoreHangup()()
 	backend, threads := jobBackend(f.backend, f.jobs)
 	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr(), len(cells))
 	stop := context.AfterFunc(c.Context(), func() {
@@ -186,8 +186,8 @@ func (f *experimentFlags) all(c *cobra.Command, group *parallel.Group, cells []p
 	return errors.Join(watch.err, err)
 }
 
-// mostSeeds is more than anybody means.
-const mostSeeds = 1000
+// maxSeeds is more than anybody means.
+const maxSeeds = 1000
 
 // parseSeeds reads "3", the seeds 1 to 3, "4-6" or "1,3".
 func parseSeeds(text string) (seeds []uint64, err error) {
@@ -202,7 +202,7 @@ func parseSeeds(text string) (seeds []uint64, err error) {
 		}
 		first, err := strconv.ParseUint(from, 10, 64)
 		last, err2 := strconv.ParseUint(to, 10, 64)
-		if err != nil || err2 != nil || first > last || last-first >= mostSeeds {
+		if err != nil || err2 != nil || first > last || last-first >= maxSeeds {
 			return nil, fmt.Errorf("%q is no number of seeds (3), range (4-6) or list (1,3)", text)
 		}
 		for i := range last - first + 1 { // not up to last, after which there may be none

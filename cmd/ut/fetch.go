@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// mostFetched is far above the size of any distribution.
-const mostFetched = 1 << 30
+// maxDownload is far above the size of any distribution.
+const maxDownload = 1 << 30
 
 // longestFetch is how long a transfer may take.
 const longestFetch = 10 * time.Minute
@@ -55,12 +55,12 @@ func fetch(ctx context.Context, from, path string, check func(from, path string)
 		return err
 	}
 	defer os.Remove(f.Name())
-	n, err := io.Copy(f, io.LimitReader(answer.Body, mostFetched+1))
+	n, err := io.Copy(f, io.LimitReader(answer.Body, maxDownload+1))
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if n > mostFetched {
-		return fmt.Errorf("%s is larger than %d bytes: this is no data set of a table", from, mostFetched)
+	if n > maxDownload {
+		return fmt.Errorf("%s is larger than %d bytes: this is no data set of a table", from, maxDownload)
 	}
 	if err := os.Chmod(f.Name(), 0o644); err != nil {
 		return err

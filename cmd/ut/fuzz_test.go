@@ -45,7 +45,7 @@ func FuzzReadLines(f *testing.F) {
 		var err error
 		for err == nil {
 			var some []input
-			some, err = lines.next(context.Background(), mostLines)
+			some, err = lines.next(context.Background(), maxLines)
 			for _, line := range some {
 				if line.err != nil {
 					t.Fatalf("%q: %v", text, line.err)

@@ -120,7 +120,7 @@ func TestNobodyReads(t *testing.T) {
 // Caught when planted: a context that is not looked at while decoding; a line that is not ended.
 func TestInterruptDecode(t *testing.T) {
 	c := exec.Command(program, "decode", trained(t), "--sample", "--temperature", "100", "--max-length", "1000000")
-	c.Stdin = strings.NewReader(strings.Repeat("1234\n", mostLines))
+	c.Stdin = strings.NewReader(strings.Repeat("1234\n", maxLines))
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"universal-transformer/evaluation"
+	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/score"
 	"universal-transformer/pipeline"
-	"universal-transformer/score"
 	"universal-transformer/task"
 )
 

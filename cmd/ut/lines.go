@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	mostLines   = 64                    // decoded together
+	maxLines    = 64                    // decoded together
 	longestLine = 1 << 20               // bytes
 	patience    = 50 * time.Millisecond // before lines that are there are answered without waiting for more
 )
@@ -33,7 +33,7 @@ type lineReader struct {
 }
 
 func readLines(r io.Reader) *lineReader {
-	l := &lineReader{lines: make(chan input, mostLines)}
+	l := &lineReader{lines: make(chan input, maxLines)}
 	go func() {
 		defer close(l.lines)
 		buffered := bufio.NewReaderSize(r, 64<<10)

@@ -12,7 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"universal-transformer/parallel"
+	"universal-transformer/internal/parallel"
 )
 
 func main() {

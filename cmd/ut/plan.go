@@ -64,7 +64,7 @@ func newPlan() *cobra.Command {
 			if err := f.check(c, args); err != nil {
 				return err
 			}
-			return promptly(c.Context(), func() error { return f.run(c, append(args, "")[0]) })
+			return interruptible(c.Context(), func() error { return f.run(c, append(args, "")[0]) })
 		},
 	}
 	c.Flags().StringVar(&f.config, "config", "", "plan the experiment in this `file` instead of a named one")

@@ -7,7 +7,7 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/engine"
-	"universal-transformer/parallel"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/pipeline"
 )
 

@@ -42,16 +42,16 @@ exports. Most commands take such a directory as RUN.`,
 // usage marks complaints about arguments as the user's.
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if err := errors.Join(check(c, args), noneEmpty(c, args)); err != nil {
+		if err := errors.Join(check(c, args), rejectEmpty(c, args)); err != nil {
 			return usageError{fmt.Errorf("%s: see %s --help", oneLine(err), c.CommandPath())}
 		}
 		return nil
 	}
 }
 
-// noneEmpty rejects what was given and is empty, as by a script that has not set its variable: it would pass for not given. An empty source
+// rejectEmpty rejects what was given and is empty, as by a script that has not set its variable: it would pass for not given. An empty source
 // is for the model to judge.
-func noneEmpty(c *cobra.Command, args []string) (err error) {
+func rejectEmpty(c *cobra.Command, args []string) (err error) {
 	for i, arg := range args {
 		if arg == "" {
 			return fmt.Errorf("argument %d is empty", i+1)

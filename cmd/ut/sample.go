@@ -39,7 +39,7 @@ or test examples.`,
   ut data sample base --set task.table.path=pairs.tsv`,
 		Args: arguments("EXPERIMENT or RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return promptly(c.Context(), func() error { return f.run(c, args[0]) })
+			return interruptible(c.Context(), func() error { return f.run(c, args[0]) })
 		},
 	}
 	c.Flags().StringVar(&f.split, "split", f.split, "training, validation or test")
@@ -54,7 +54,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	if f.length != 0 && f.split == "training" {
 		return usagef("--length is for --split test or validation: training has its own mix of lengths")
 	}
-	if err := errors.Join(between(c, "count", task.MostExamples), atLeastOne(c, "length")); err != nil {
+	if err := errors.Join(between(c, "count", task.MaxExamples), atLeastOne(c, "length")); err != nil {
 		return err
 	}
 	r, err := f.configured(name)

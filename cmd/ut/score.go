@@ -73,7 +73,7 @@ func newScore() *cobra.Command {
 func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool) error {
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {
-		batch, err := lines.next(c.Context(), mostLines)
+		batch, err := lines.next(c.Context(), maxLines)
 		for _, line := range scoreBatch(c.Context(), m, batch) {
 			told.lines++
 			if c.Context().Err() != nil {

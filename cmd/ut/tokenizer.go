@@ -17,8 +17,8 @@ import (
 	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/progress"
 	"universal-transformer/internal/textfile"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
-	"universal-transformer/vocab"
 )
 
 const tokenizerHelp = `tokenizer trains and applies subword vocabularies. train learns a byte-level BPE, as in GPT-2, and
@@ -248,7 +248,7 @@ func eachLine(c *cobra.Command, change func(string) (string, error)) (err error)
 	}()
 	lines := readLines(c.InOrStdin())
 	for number := 1; ; {
-		batch, end := lines.next(c.Context(), mostLines)
+		batch, end := lines.next(c.Context(), maxLines)
 		for _, line := range batch {
 			changed, err := "", line.err
 			if err == nil {

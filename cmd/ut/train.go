@@ -8,7 +8,7 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment"
-	"universal-transformer/parallel"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 	"universal-transformer/training"
@@ -73,8 +73,8 @@ process: see docs/hosts.md.`,
 	return c
 }
 
-// mostDevices is far more than a host has.
-const mostDevices = 1024
+// maxDevices is far more than a host has.
+const maxDevices = 1024
 
 // run trains, in a new run directory or in one that is there.
 func (f *trainFlags) run(c *cobra.Command, args []string, group *parallel.Group) error {
@@ -85,14 +85,14 @@ func (f *trainFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 		return usagef("--devices is %d: each of %d ranks has one device", f.devices, n)
 	}
 	if f.resume != "" {
-		return f.goOn(c, group)
+		return f.resumeRun(c, group)
 	}
 	return f.start(c, group, args)
 }
 
 // check rejects what cannot be meant together.
 func (f *trainFlags) check(c *cobra.Command, args []string) error {
-	if err := between(c, "devices", mostDevices); err != nil {
+	if err := between(c, "devices", maxDevices); err != nil {
 		return err
 	}
 	if f.resume != "" {
@@ -112,7 +112,7 @@ func (f *trainFlags) check(c *cobra.Command, args []string) error {
 // start trains in a new run directory.
 func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []string) error {
 	var r experiment.Run
-	err := promptly(c.Context(), func() (err error) {
+	err := interruptible(c.Context(), func() (err error) {
 		r, err = configured(append(args, "")[0], f.config, f.sets)
 		return err
 	})
@@ -140,8 +140,8 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 	})
 }
 
-// goOn trains in a run directory that is there.
-func (f *trainFlags) goOn(c *cobra.Command, group *parallel.Group) error {
+// resumeRun trains in a run directory that is there.
+func (f *trainFlags) resumeRun(c *cobra.Command, group *parallel.Group) error {
 	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
 		return watched(c, group, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
 			return pipeline.Resume(ctx, backend, f.resume, w, f.sets...)

@@ -21,7 +21,7 @@ A line that is too long or not UTF-8 is named on the standard error, its transla
 empty line, and the exit code is 1 in the end. --max-source refuses lines of more sub-words.`
 
 // translateBatch is how many lines are sorted by their length at a time.
-const translateBatch = 4 * mostLines
+const translateBatch = 4 * maxLines
 
 func newTranslate() *cobra.Command {
 	var how pipeline.DecodeOptions
@@ -104,7 +104,7 @@ func translated(told *complaints, m *pipeline.Model, lines []input, how pipeline
 		good = append(good, source{i, len(in.Source)})
 	}
 	slices.SortStableFunc(good, func(a, b source) int { return cmp.Compare(a.tokens, b.tokens) })
-	for together := range slices.Chunk(good, mostLines) {
+	for together := range slices.Chunk(good, maxLines) {
 		texts := make([]string, len(together))
 		for i, s := range together {
 			texts[i] = lines[s.at].text

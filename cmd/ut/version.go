@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"universal-transformer/cpu"
 	"universal-transformer/engine"
-	"universal-transformer/parallel"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/runlog"
 )
 
@@ -73,8 +73,8 @@ With --json: an object with the fields
 
 // print writes what it is for people.
 func (v versions) print(w io.Writer) error {
-	compiled := func(is bool, how string) string {
-		if is {
+	compiled := func(ok bool, how string) string {
+		if ok {
 			return "compiled in"
 		}
 		return "not compiled in: build with " + how

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/internal/progress"
-	"universal-transformer/parallel"
+	"universal-transformer/internal/score"
 	"universal-transformer/pipeline"
-	"universal-transformer/score"
 	"universal-transformer/training"
 )
 
@@ -29,7 +29,7 @@ func watched(c *cobra.Command, group *parallel.Group, dir string, train func(con
 
 // trainWatched trains with progress on the standard error. An interrupted run is an error that says how to go on.
 func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) (training.Summary, error) {
-	defer unheard()()
+	defer ignoreHangup()()
 	watch := &trainingWatch{w: c.ErrOrStderr()}
 	if group == nil || group.Size() == 1 { // else it may be that another rank has died, and that there will be no more updates
 		stop := context.AfterFunc(c.Context(), func() {
@@ -45,8 +45,8 @@ func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train fun
 	return report, err
 }
 
-// unheard makes training go on when nobody reads any more how it goes, as behind head: it would end unsaved. What it gives takes that back.
-func unheard() (back func()) {
+// ignoreHangup makes training go on when nobody reads any more how it goes, as behind head: it would end unsaved. What it gives takes that back.
+func ignoreHangup() (back func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	return func() { signal.Reset(syscall.SIGPIPE) }
 }

@@ -21,8 +21,8 @@ import (
 
 // Limits that no data set here comes near: what does was made to fill memory.
 const (
-	mostOfFile = 1 << 30 // bytes of a file that is held in memory
-	most       = 8 << 30 // bytes that an archive may unpack to
+	maxFileSize = 1 << 30 // bytes of a file that is held in memory
+	most        = 8 << 30 // bytes that an archive may unpack to
 )
 
 // An Archive is a folder, or the files of an archive that were asked for.
@@ -88,24 +88,24 @@ func (a *Archive) read(r io.Reader, names []string) error {
 		if err != nil {
 			return fmt.Errorf("damaged or cut short: %w", err)
 		}
-		at := slices.IndexFunc(names, func(name string) bool { return is(header.Name, name) })
+		at := slices.IndexFunc(names, func(name string) bool { return sameName(header.Name, name) })
 		if at < 0 || header.Typeflag != tar.TypeReg {
 			continue
 		}
 		if _, twice := a.files[names[at]]; twice {
 			return fmt.Errorf("%s is in it twice: say more of its path", names[at])
 		}
-		if a.files[names[at]], err = io.ReadAll(io.LimitReader(t, mostOfFile+1)); err != nil {
+		if a.files[names[at]], err = io.ReadAll(io.LimitReader(t, maxFileSize+1)); err != nil {
 			return fmt.Errorf("damaged or cut short: %s: %w", header.Name, err)
 		}
-		if len(a.files[names[at]]) > mostOfFile {
-			return fmt.Errorf("%s has more than %d bytes: unpack the archive and name the folder", header.Name, mostOfFile)
+		if len(a.files[names[at]]) > maxFileSize {
+			return fmt.Errorf("%s has more than %d bytes: unpack the archive and name the folder", header.Name, maxFileSize)
 		}
 	}
 }
 
-// is tells whether a path ends in a name, or in that of the same file compressed.
-func is(path, name string) bool {
+// sameName reports whether a path ends in a name, or in that of the same file compressed.
+func sameName(path, name string) bool {
 	path = "/" + strings.TrimPrefix(path, "./")
 	return strings.HasSuffix(path, "/"+name) || strings.HasSuffix(path, "/"+name+".gz")
 }

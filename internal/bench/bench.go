@@ -17,8 +17,8 @@ import (
 	"universal-transformer/decoding"
 	"universal-transformer/engine"
 	"universal-transformer/halting"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/universal"
-	"universal-transformer/vocab"
 )
 
 // Shape is the size of the model and of its inputs.
@@ -131,14 +131,14 @@ func (s Shape) validate(what string) error {
 			return err
 		}
 	}
-	if s.Batch > mostTokens/s.Length {
-		return fmt.Errorf("batch %d and length %d are more than %d tokens together: lower one of them", s.Batch, s.Length, mostTokens)
+	if s.Batch > maxTokens/s.Length {
+		return fmt.Errorf("batch %d and length %d are more than %d tokens together: lower one of them", s.Batch, s.Length, maxTokens)
 	}
 	return s.model().Validate()
 }
 
-// mostTokens is far above what any machine can process at once.
-const mostTokens = 100_000_000
+// maxTokens is far above what any machine can process at once.
+const maxTokens = 100_000_000
 
 // model is the benchmarked model.
 func (s Shape) model() universal.EncoderDecoder {

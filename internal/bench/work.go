@@ -14,9 +14,9 @@ import (
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 	"universal-transformer/decoding"
 	"universal-transformer/internal/capacity"
-	"universal-transformer/objective"
+	"universal-transformer/internal/objective"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/universal"
-	"universal-transformer/vocab"
 )
 
 // work is a benchmark being prepared.

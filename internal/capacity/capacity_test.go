@@ -15,7 +15,7 @@ import (
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
 	"universal-transformer/internal/capacity"
-	"universal-transformer/objective"
+	"universal-transformer/internal/objective"
 	"universal-transformer/universal"
 )
 

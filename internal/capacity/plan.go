@@ -31,7 +31,7 @@ const (
 	blockSize   = 32  // batches that a peak is of
 	firstPlan   = 3   // batches before there is a plan
 	leastMargin = 0.5 // doubled whenever a plan was too small, up to
-	mostMargin  = 4
+	maxMargin   = 4
 	fewUnits    = 4 // see larger
 )
 
@@ -41,7 +41,7 @@ func (p *StackPlan) observe(demand [][3]int32, batch, length int, stepsOnly bool
 	p.note(demand, batch, length, stepsOnly)
 	for t, d := range demand {
 		if p.exceeds(t, d, batch, length, stepsOnly) {
-			p.Margin, p.Units = min(2*p.Margin, mostMargin), nil
+			p.Margin, p.Units = min(2*p.Margin, maxMargin), nil
 			return
 		}
 	}
@@ -94,7 +94,7 @@ func (p *StackPlan) exceeds(t int, d [3]int32, batch, length int, stepsOnly bool
 func (p *StackPlan) grown(demand [][3]int32, batch, length int, stepsOnly bool) [][3]int {
 	for t, d := range demand {
 		if p.peak(t, d, batch, length, stepsOnly); p.exceeds(t, d, batch, length, stepsOnly) {
-			p.Margin = min(2*p.Margin, mostMargin)
+			p.Margin = min(2*p.Margin, maxMargin)
 			return p.larger(t, stepsOnly)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"universal-transformer/batch"
+	"universal-transformer/internal/batch"
 	"universal-transformer/universal"
 )
 
@@ -32,8 +32,8 @@ const similar = 1.25
 
 // NewPlanner makes a planner for an adaptive model; it returns nil for other models, whose work is known.
 func NewPlanner(m universal.Model) *Planner {
-	deep, is := m.(universal.Deep)
-	if !is || !deep.Adaptive() {
+	deep, ok := m.(universal.Deep)
+	if !ok || !deep.Adaptive() {
 		return nil
 	}
 	return &Planner{StepsOnly: !deep.SelectsPositions(), CompileCost: compileCost}

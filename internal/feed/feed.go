@@ -6,7 +6,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
-	"universal-transformer/batch"
+	"universal-transformer/internal/batch"
 	"universal-transformer/universal"
 )
 

@@ -12,8 +12,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/internal/objective"
 	"universal-transformer/internal/safetensors"
-	"universal-transformer/objective"
 	"universal-transformer/universal"
 )
 

@@ -19,7 +19,7 @@ var two = map[string]int{"cannot": 3, "gonna": 3, "gotta": 3, "wanna": 3, "gimme
 
 // appendWord splits clitics off a word.
 func appendWord(words []string, word string) []string {
-	if at, is := two[word]; is {
+	if at, ok := two[word]; ok {
 		return append(words, word[:at], word[at:])
 	}
 	if at := clitic(word); at > 0 {

@@ -101,8 +101,8 @@ func parseHeader(header, body []byte) (*File, int, error) {
 	return f, end, nil
 }
 
-// mostDimensions is more than any tensor has.
-const mostDimensions = 32
+// maxDimensions is more than any tensor has.
+const maxDimensions = 32
 
 func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, error) {
 	fields, names, err := object(raw)
@@ -125,8 +125,8 @@ func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, er
 	if err != nil {
 		return Tensor{}, 0, fmt.Errorf("shape %w", err)
 	}
-	if len(shape) > mostDimensions {
-		return Tensor{}, 0, fmt.Errorf("shape has %d dimensions: there may be %d", len(shape), mostDimensions)
+	if len(shape) > maxDimensions {
+		return Tensor{}, 0, fmt.Errorf("shape has %d dimensions: there may be %d", len(shape), maxDimensions)
 	}
 	offsets, err := whole(fields["data_offsets"]) // begin and end, counted from the end of the header
 	if err != nil {

@@ -20,16 +20,16 @@ import (
 
 // Limits that no data set here comes near: what does was made to fill a disk.
 const (
-	mostOfFile    = 1 << 30
-	mostOfArchive = 16 << 30
-	mostFiles     = 100_000
+	maxFileSize    = 1 << 30
+	maxArchiveSize = 16 << 30
+	maxFiles       = 100_000
 )
 
 // Into writes the files of an archive that wanted names below folder, each whole or not at all, and lists them. Wanted gives the place
 // of a file below the folder by its path in the archive. Archives (.tar) in an archive are read too. An archive without any such file
 // is an error.
 func Into(folder, from string, wanted func(path string) (place string, ok bool)) (written []string, err error) {
-	u := unpacker{folder: folder, wanted: wanted, left: mostOfArchive}
+	u := unpacker{folder: folder, wanted: wanted, left: maxArchiveSize}
 	f, err := textfile.Open(from)
 	if err != nil {
 		return nil, err
@@ -124,15 +124,15 @@ func (u *unpacker) file(name string, r io.Reader) error {
 	if !filepath.IsLocal(place) {
 		return fmt.Errorf("%.80q leads out of the folder", name)
 	}
-	most := min(int64(mostOfFile), u.left)
+	most := min(int64(maxFileSize), u.left)
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	switch {
 	case err != nil:
 		return damaged(fmt.Errorf("%.80q: %w", name, err))
 	case int64(len(data)) > most:
 		return fmt.Errorf("%.80q has more than %d bytes: no file of a data set has", name, most)
-	case len(u.written) == mostFiles:
-		return fmt.Errorf("it has more than %d files", mostFiles)
+	case len(u.written) == maxFiles:
+		return fmt.Errorf("it has more than %d files", maxFiles)
 	}
 	u.left -= int64(len(data))
 	path := filepath.Join(u.folder, place)

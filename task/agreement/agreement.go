@@ -17,8 +17,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // The tags of verbs.
@@ -162,7 +162,7 @@ func (c Number) read() (d division, err error) {
 		}
 	}
 	var test []row
-	for attractors := 0; attractors <= mostAttractors; attractors++ {
+	for attractors := 0; attractors <= maxAttractors; attractors++ {
 		path := filepath.Join(c.Path, fmt.Sprintf("numpred.test.%d", attractors))
 		rows, err := readNumpred(path)
 		if attractors == 0 && missing(err) {

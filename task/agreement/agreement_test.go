@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/task/tasktest"
-	"universal-transformer/vocab"
 )
 
 func TestConformance(t *testing.T) {
@@ -37,7 +37,7 @@ func TestRegimes(t *testing.T) {
 		for name, rows := range map[string][]row{"training": tk.training, "validation": tk.validation, "test": tk.test} {
 			with[name] = map[int]int{}
 			for _, r := range rows {
-				if other, is := part[r.preamble()]; is && other != name {
+				if other, ok := part[r.preamble()]; ok && other != name {
 					t.Fatalf("%s: %q is in %s and in %s", regime, r.text, name, other)
 				}
 				part[r.preamble()] = name
@@ -47,7 +47,7 @@ func TestRegimes(t *testing.T) {
 		if with["training"][unlabelled]+with["validation"][unlabelled] != lines[0] || with["validation"][unlabelled] < 30 || with["validation"][unlabelled] > 110 { // 66 expected, about 8 standard deviations of 5.6 with repeats
 			t.Errorf("%s: of numpred.val %v, %v", regime, with["training"], with["validation"])
 		}
-		for k := 2; k <= mostAttractors; k++ {
+		for k := 2; k <= maxAttractors; k++ {
 			if with["test"][k] != lines[k] || with["training"][k]+with["validation"][k] != 0 {
 				t.Errorf("%s: of %d attractors %v", regime, k, with)
 			}

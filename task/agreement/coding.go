@@ -3,8 +3,8 @@ package agreement
 import (
 	"strings"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // A form determines what a model sees of a row. The zero value is for a language model that reads up to the verb.

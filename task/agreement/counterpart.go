@@ -11,19 +11,19 @@ var irregular = map[string]string{
 // Plural returns the plural form of a singular verb in the present tense: "is", "are"; "tries", "try"; "passes", "pass"; "keeps", "keep".
 // It returns false if the word does not look like one.
 func Plural(verb string) (string, bool) {
-	if form, is := irregular[verb]; is {
+	if form, ok := irregular[verb]; ok {
 		return form, true
 	}
-	if stem, is := strings.CutSuffix(verb, "ies"); is && stem != "" {
+	if stem, ok := strings.CutSuffix(verb, "ies"); ok && stem != "" {
 		return stem + "y", true
 	}
 	for _, end := range []string{"ss", "sh", "ch", "x", "zz", "o"} {
-		if stem, is := strings.CutSuffix(verb, end+"es"); is {
+		if stem, ok := strings.CutSuffix(verb, end+"es"); ok {
 			return stem + end, true
 		}
 	}
-	stem, is := strings.CutSuffix(verb, "s")
-	return stem, is && stem != ""
+	stem, ok := strings.CutSuffix(verb, "s")
+	return stem, ok && stem != ""
 }
 
 // Singular returns the singular form of a plural verb in the present tense, by the inverse rule.
@@ -33,7 +33,7 @@ func Singular(verb string) string {
 			return singular
 		}
 	}
-	if stem, is := strings.CutSuffix(verb, "y"); is && stem != "" && !strings.ContainsRune("aeiou", rune(stem[len(stem)-1])) {
+	if stem, ok := strings.CutSuffix(verb, "y"); ok && stem != "" && !strings.ContainsRune("aeiou", rune(stem[len(stem)-1])) {
 		return stem + "ies"
 	}
 	for _, end := range []string{"ss", "sh", "ch", "x", "zz", "o"} {

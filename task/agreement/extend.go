@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	mostPhrases   = 4 // that a row is extended by
+	maxPhrases    = 4 // that a row is extended by
 	longestPhrase = 6 // words
 )
 
@@ -39,7 +39,7 @@ func phrases(rows []row) (list [][]string) {
 func extended(r row, with [][]string, longest int, rng *rand.Rand) row {
 	words := r.words()
 	preamble, after := words[:r.verb:r.verb], words[r.verb:]
-	for range 1 + rng.IntN(mostPhrases) {
+	for range 1 + rng.IntN(maxPhrases) {
 		phrase := with[rng.IntN(len(with))]
 		if len(preamble)+len(phrase) > longest {
 			break

@@ -53,7 +53,7 @@ func TestExtended(t *testing.T) {
 			whole := slices.ContainsFunc(tk.training, func(r row) bool {
 				own := r.words()
 				at := r.verb
-				return own[at] == tag && at < len(preamble) && slices.Equal(own[:at], preamble[:at]) && phrasesOf(preamble[at:], ends, mostPhrases)
+				return own[at] == tag && at < len(preamble) && slices.Equal(own[:at], preamble[:at]) && phrasesOf(preamble[at:], ends, maxPhrases)
 			})
 			if !whole {
 				t.Fatalf("%s: %q is no row of training with phrases of others", name, words)

@@ -50,7 +50,7 @@ func numpred(t testing.TB, rows int) string {
 		}
 	}
 	write(t, dir, "numpred.val", val.String())
-	for k := 1; k <= mostAttractors; k++ {
+	for k := 1; k <= maxAttractors; k++ {
 		var b strings.Builder
 		for range rows / k {
 			b.WriteString(preamble(rng, k))

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"universal-transformer/internal/textfile"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 const (
@@ -77,7 +77,7 @@ func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 // unknown.
 func readNumpred(path string) ([]row, error) {
 	rows, err := readFile(path, parseNumpred)
-	if k, is := strings.CutPrefix(filepath.Base(path), "numpred.test."); is {
+	if k, ok := strings.CutPrefix(filepath.Base(path), "numpred.test."); ok {
 		if attractors, err := strconv.ParseUint(k, 10, 16); err == nil {
 			for i := range rows {
 				rows[i].attractors = int(attractors)

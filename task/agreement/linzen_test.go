@@ -71,7 +71,7 @@ func publishedNumpred(t *testing.T, dir string) {
 					t.Errorf("%s: always plural has %s of %s, want %s", d, got, group, want)
 				}
 			}
-			if _, is := by["homogeneous"]; is {
+			if _, ok := by["homogeneous"]; ok {
 				t.Errorf("%s: rows of the test were not known again", d)
 			}
 			t.Log(d, by["1 last word"], by["2 last word"], by["3 last word"], by["4 last word"], by["5 last word"])

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"universal-transformer/score"
+	"universal-transformer/internal/score"
 	"universal-transformer/task"
 )
 
@@ -59,7 +59,7 @@ func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task
 func (m *Measure) rows(examples []task.Example) []*row {
 	rows := make([]*row, len(examples))
 	for i, e := range examples {
-		if r, is := e.Origin.(row); is && (m.classes || m.knows(r)) {
+		if r, ok := e.Origin.(row); ok && (m.classes || m.knows(r)) {
 			rows[i] = &r
 		}
 	}
@@ -172,7 +172,7 @@ func (t tally) add(r row, correct, moreFrequent bool) {
 
 // metrics returns four metrics of every group that has rows, five if forms are ranked.
 func (t tally) metrics(ranked bool) (list []score.Metric) {
-	for k := 0; k <= mostAttractors; k++ {
+	for k := 0; k <= maxAttractors; k++ {
 		name := fmt.Sprint(k)
 		list = append(list, t[k].metrics(name+" attractors", name, ranked)...)
 	}

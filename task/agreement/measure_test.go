@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"universal-transformer/score"
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // known is a model whose answer to a row is a function of its words: the log-probability of a whole text, all of it at one token.
@@ -113,7 +113,7 @@ func TestNumberByAttractors(t *testing.T) {
 				return -2
 			}
 			by, result := measured(t, c, &known{classes: answer, logProb: logProb})
-			for k := 1; k <= mostAttractors; k++ {
+			for k := 1; k <= maxAttractors; k++ {
 				group := fmt.Sprint(k)
 				all, constant, last, balanced := by[group+" attractors"], by[group+" always plural"], by[group+" last word"], by[group+" balanced"].Value
 				if all.Accuracy.Total == 0 || constant.Accuracy.Total != all.Accuracy.Total || last.Accuracy.Total != all.Accuracy.Total || constant.Value < 0.5 || constant.Value > 0.85 {
@@ -134,7 +134,7 @@ func TestNumberByAttractors(t *testing.T) {
 					}
 				}
 			}
-			if _, is := by["0 attractors"]; is || by["total"].Accuracy.Total != len(result.Answers) || len(by) != 4*6 {
+			if _, ok := by["0 attractors"]; ok || by["total"].Accuracy.Total != len(result.Answers) || len(by) != 4*6 {
 				t.Errorf("%v", by)
 			}
 			if notes := strings.Join(result.Notes, "\n"); strings.Contains(notes, "not to be compared") != strings.HasSuffix(c.String(), string(Enriched)) {

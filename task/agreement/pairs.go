@@ -183,9 +183,9 @@ func parseGold(name string, r io.Reader, sentences [][]string) (rows []row, err 
 		words = slices.Clone(words)
 		words[at] = right
 		r := row{text: strings.Join(words, " "), verb: at, attractors: attractors}
-		if form, is := Plural(right); is && form == wrong {
+		if form, ok := Plural(right); ok && form == wrong {
 			r.other = wrong
-		} else if form, is := Plural(wrong); is && form == right {
+		} else if form, ok := Plural(wrong); ok && form == right {
 			r.plural, r.other = true, wrong
 		}
 		rows = append(rows, r)

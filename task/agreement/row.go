@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	mostAttractors = 5  // that are counted apart
-	unlabelled     = -1 // attractors of a row of which they are not known, or whose nouns between are not all attractors
+	maxAttractors = 5  // that are counted apart
+	unlabelled    = -1 // attractors of a row of which they are not known, or whose nouns between are not all attractors
 )
 
 // A row is a verb in its sentence.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"universal-transformer/internal/seed"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // A Task holds the rows of one definition. It is immutable and may be shared.
@@ -79,7 +79,7 @@ func vocabularies(f form, training []row, minCount int) (v task.Vocabularies, er
 // counts describes the number of rows, and for the test the number with each number of attractors.
 func (t *Task) counts() string {
 	var with []string
-	for k := 0; k <= mostAttractors; k++ {
+	for k := 0; k <= maxAttractors; k++ {
 		n := 0
 		for _, r := range t.test {
 			if r.attractors == k {
@@ -164,7 +164,7 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 
 // ByAttractors groups the test rows by their number of attractors, without those for which it is unknown.
 func (t *Task) ByAttractors() (groups []task.Case) {
-	for k := 0; k <= mostAttractors; k++ {
+	for k := 0; k <= maxAttractors; k++ {
 		var rows []row
 		for _, r := range t.test {
 			if r.attractors == k {

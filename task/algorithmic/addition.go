@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 const separator = "+" // one token after the digits (tensor2tensor's has an id outside its vocabulary)

@@ -12,7 +12,7 @@ package algorithmic
 import (
 	"math/rand/v2"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 
 	"universal-transformer/internal/seed"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // HardCases returns count sources of each of several kinds, of exactly length symbols, that random digits hardly ever produce: strings of

@@ -3,7 +3,7 @@ package algorithmic
 import (
 	"math/rand/v2"
 
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // number draws n digits of which the last, the most significant, is not 0 unless n is 1.

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // Reverse reverses the source: 3 1 4 -> 4 1 3. Lengths are uniform in 1..MaxLength and digits uniform. The zero value is the paper's

@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 
 	"universal-transformer/internal/seed"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // A stream is a task defined by a way to draw an example; it provides training and held-out streams.

@@ -28,8 +28,8 @@ import (
 // longestStories is the task whose stories are the longest.
 const longestStories = 3
 
-// mostFacts returns how many facts of a story are kept, counted from its end.
-func mostFacts(task int) int {
+// maxFacts returns how many facts of a story are kept, counted from its end.
+func maxFacts(task int) int {
 	if task == longestStories {
 		return 130
 	}

@@ -3,8 +3,8 @@ package babi
 import (
 	"strings"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // Coding converts questions to ids and classes back to words. A sentence has TokensPerPosition ids.

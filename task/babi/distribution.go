@@ -160,7 +160,7 @@ func (d *Distribution) readArchive() error {
 
 // readTar reads the distribution's files into memory. Paths are only used to identify files, so none can lead anywhere. Sizes in headers
 // are not trusted: holes of sparse files are few bytes in an archive and many in memory.
-func (d *Distribution) readTar(r *io.LimitedReader, mostOfFile, most int64) error {
+func (d *Distribution) readTar(r *io.LimitedReader, maxFileSize, most int64) error {
 	for entries := tar.NewReader(r); ; {
 		header, err := entries.Next()
 		if err == io.EOF {
@@ -173,12 +173,12 @@ func (d *Distribution) readTar(r *io.LimitedReader, mostOfFile, most int64) erro
 		if !ok || header.Typeflag != tar.TypeReg {
 			continue
 		}
-		data, err := io.ReadAll(io.LimitReader(entries, min(mostOfFile, most)+1))
+		data, err := io.ReadAll(io.LimitReader(entries, min(maxFileSize, most)+1))
 		switch n := int64(len(data)); {
 		case err != nil:
 			return d.damaged(r, fmt.Errorf("%s: %w", header.Name, err))
-		case n > mostOfFile:
-			return fmt.Errorf("%s has more than %d bytes, more than any file of bAbI", header.Name, mostOfFile)
+		case n > maxFileSize:
+			return fmt.Errorf("%s has more than %d bytes, more than any file of bAbI", header.Name, maxFileSize)
 		case n > most:
 			return fmt.Errorf("its files have more bytes than all of bAbI: %s is one too many", header.Name)
 		default:

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // reader reads stories for a trained model.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"universal-transformer/internal/seed"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // A Task holds the questions of one task, or of all. It is immutable and may be shared.
@@ -154,7 +154,7 @@ func (t *Task) encode() error {
 
 // recent drops the oldest facts, and adjusts Supports. Dropped supporting facts are left out.
 func recent(q Question) Question {
-	drop := len(q.Facts) - mostFacts(q.Task)
+	drop := len(q.Facts) - maxFacts(q.Task)
 	if drop <= 0 {
 		return q
 	}

@@ -27,8 +27,8 @@ import (
 	"strings"
 
 	"universal-transformer/internal/strictjson"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 const (

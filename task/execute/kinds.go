@@ -87,13 +87,13 @@ func (p Program) nested(set []string) (kinds []kind) {
 	return kinds
 }
 
-// mostCarried limits the additions of carrying: long ones hardly ever carry little.
-const mostCarried = 20
+// maxCarried limits the additions of carrying: long ones hardly ever carry little.
+const maxCarried = 20
 
 // carrying returns additions of the maximum length and nesting with up to a third of the possible carries, up to half of them, or more.
 func (p Program) carrying() (kinds []kind) {
 	most := p.Length * p.Nesting // a digit carries at most as much as there are additions
-	if most > mostCarried {
+	if most > maxCarried {
 		return nil
 	}
 	for _, k := range []struct{ least, most int }{{0, most / 3}, {most/3 + 1, most / 2}, {most/2 + 1, most}} {

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"universal-transformer/internal/textfile"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // A reader reads programs, one per line.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"universal-transformer/internal/penn"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // The shape of passages that are made from prose.
@@ -100,11 +100,11 @@ func (c *corpus) passage(of candidate) passage {
 	return passage{words: c.words(of.start, of.answer+1), question: of.question - of.start}
 }
 
-// mostControl is approximately the size of the authors' control set.
-const mostControl = 5000
+// maxControl is approximately the size of the authors' control set.
+const maxControl = 5000
 
 // ownControl makes passages from a book in the shape of LAMBADA's, without selection: every sentence with enough context before it, up to
-// its last word. If there are more than mostControl, it takes them at equal distances.
+// its last word. If there are more than maxControl, it takes them at equal distances.
 func ownControl(path string) (passages []passage, err error) {
 	sentences, err := readBook(path)
 	if err != nil {
@@ -124,10 +124,10 @@ func ownControl(path string) (passages []passage, err error) {
 			passages = append(passages, c.passage(candidate{start, question, last}))
 		}
 	})
-	if n := len(passages); n > mostControl {
-		spread := make([]passage, mostControl)
+	if n := len(passages); n > maxControl {
+		spread := make([]passage, maxControl)
 		for i := range spread {
-			spread[i] = passages[i*n/mostControl]
+			spread[i] = passages[i*n/maxControl]
 		}
 		passages = spread
 	}

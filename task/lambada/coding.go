@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"universal-transformer/internal/penn"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // A coding converts passages to ids.
@@ -55,11 +55,11 @@ func (c coding) hidden(p passage, hide func(word string) bool, order []int) task
 	unknown, _ := c.Source.Unknown()
 	given := map[string]vocab.ID{}
 	id := func(word string) vocab.ID {
-		if known, is := given[word]; is {
+		if known, ok := given[word]; ok {
 			return known
 		}
-		known, is := c.Source.ID(word)
-		if !is || hide(word) {
+		known, ok := c.Source.ID(word)
+		if !ok || hide(word) {
 			known = unknown
 			if len(order) > 0 {
 				known, _ = c.Source.ID(marker(order[0]))
@@ -89,7 +89,7 @@ func (c coding) class(p passage, id func(string) vocab.ID, unknown vocab.ID) voc
 			return id(w)
 		}
 	}
-	if known, is := c.Target.ID(p.answer()); is {
+	if known, ok := c.Target.ID(p.answer()); ok {
 		return known
 	}
 	return unknown
@@ -131,7 +131,7 @@ func (c coding) coverage(passages []passage) string {
 	for _, p := range passages {
 		ids, unknown := c.Target.EncodeLossy(p.words)
 		words, known = words+len(ids), known+len(ids)-unknown
-		if _, is := c.Target.ID(p.answer()); is {
+		if _, ok := c.Target.ID(p.answer()); ok {
 			last++
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"universal-transformer/internal/penn"
 	"universal-transformer/internal/textfile"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // A corpus is the training text as ids. Out-of-vocabulary words get ids beyond the vocabulary's size, so that they can be distinguished.
@@ -156,11 +156,11 @@ func noneMeasured(files []string, measured sets) error {
 
 // id returns the id of a word, a new one for a rare word that has none yet.
 func (c *corpus) id(word string, rare map[string]vocab.ID) vocab.ID {
-	if id, is := c.known.ID(word); is {
+	if id, ok := c.known.ID(word); ok {
 		return id
 	}
-	id, is := rare[word]
-	if !is {
+	id, ok := rare[word]
+	if !ok {
 		word = strings.Clone(word) // not the book it stands in
 		id = vocab.ID(c.known.Size() + len(c.rare))
 		rare[word], c.rare = id, append(c.rare, word)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"universal-transformer/score"
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // LastWord evaluates a language model on the last words of passages, given all words before:
@@ -122,8 +122,8 @@ func (m Answers) Measure(ctx context.Context, model task.Model, examples []task.
 
 // spell returns the word that was read as the class or, if there is none, the class's own spelling; "" for an unknown passage.
 func (m Answers) spell(e task.Example, class vocab.ID) string {
-	p, is := e.Origin.(passage)
-	if !is {
+	p, ok := e.Origin.(passage)
+	if !ok {
 		return ""
 	}
 	read := slices.Concat(p.context(), []string{Question}, p.sentence(), []string{Blank})

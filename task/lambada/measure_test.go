@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"universal-transformer/score"
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // known is a model whose answers are given.
@@ -112,8 +112,8 @@ func TestAnswersBaselines(t *testing.T) {
 		{"the lantern of anna . then came zacharias", "<unknown>"},                   // nowhere: never right
 	} {
 		examples = append(examples, tk.coding.question(newPassage(strings.Fields(c.passage))))
-		id, is := tk.Vocabularies().Target.ID(c.answer)
-		if !is {
+		id, ok := tk.Vocabularies().Target.ID(c.answer)
+		if !ok {
 			t.Fatal(c.answer)
 		}
 		classes = append(classes, id)

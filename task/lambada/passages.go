@@ -11,7 +11,7 @@ import (
 
 	"universal-transformer/internal/penn"
 	"universal-transformer/internal/textfile"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 // A passage is its words, the last of which is to be predicted.

@@ -4,8 +4,8 @@ import (
 	"sort"
 
 	"universal-transformer/internal/seed"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // pieces is the training text of Language, in segments.

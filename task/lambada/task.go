@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"universal-transformer/internal/seed"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // A Task holds the passages and the training text of one definition. It is immutable and may be shared.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/task/tasktest"
-	"universal-transformer/vocab"
 )
 
 func TestConformance(t *testing.T) {
@@ -41,11 +41,11 @@ func TestVocabularyIsOfTrainingTextOnly(t *testing.T) {
 	for _, c := range []task.Definition{Language{Data: d}, Reading{Data: d}} {
 		v := opened(t, c).Vocabularies().Target
 		for word, want := range map[string]bool{"anna": true, "dora": true, "of": true, "xantippe": false, "saw": false, "gudrun": false, "number3-400": false} {
-			if id, is := v.ID(word); is != want || is && id <= vocab.End {
-				t.Errorf("%s: %q is known: %v, with id %d", c, word, is, id)
+			if id, ok := v.ID(word); ok != want || ok && id <= vocab.End {
+				t.Errorf("%s: %q is known: %v, with id %d", c, word, ok, id)
 			}
 		}
-		if unknown, is := v.Unknown(); !is || int(unknown) != v.Size()-1 {
+		if unknown, ok := v.Unknown(); !ok || int(unknown) != v.Size()-1 {
 			t.Errorf("%s: <unknown> has id %d of %d", c, unknown, v.Size())
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // Reader returns a function that reads files of pairs, source TAB target, for models with the given vocabularies. Its notes list

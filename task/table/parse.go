@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"universal-transformer/internal/textfile"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
-	"universal-transformer/vocab"
 )
 
 // lineLimit is the largest length of a line in bytes; longer ones are skipped without reading them into memory.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"universal-transformer/internal/textfile"
-	"universal-transformer/vocab"
+	"universal-transformer/internal/vocab"
 )
 
 func TestMalformedLinesAreReportedWithFileAndLine(t *testing.T) {

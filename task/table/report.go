@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// mostListed is the number of malformed lines, and of unknown tokens, that a report lists; it counts all.
-const mostListed = 10
+// maxListed is the number of malformed lines, and of unknown tokens, that a report lists; it counts all.
+const maxListed = 10
 
 // A Report describes what Open found.
 type Report struct {
@@ -48,7 +48,7 @@ type UnknownTokens struct {
 
 func (u *UnknownTokens) add(token string) {
 	u.Count++
-	if len(u.Tokens) < mostListed && !slices.Contains(u.Tokens, token) {
+	if len(u.Tokens) < maxListed && !slices.Contains(u.Tokens, token) {
 		u.Tokens = append(u.Tokens, token)
 	}
 }
@@ -58,7 +58,7 @@ func (f *FileReport) malformed(reason string) { f.skipped(f.Lines, reason) }
 
 func (f *FileReport) skipped(line int, reason string) {
 	f.Skipped++
-	if len(f.Malformed) < mostListed {
+	if len(f.Malformed) < maxListed {
 		f.Malformed = append(f.Malformed, Malformed{File: f.Path, Line: line, Reason: reason})
 	}
 }

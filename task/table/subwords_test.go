@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
 	"universal-transformer/task/tasktest"
-	"universal-transformer/vocab"
 )
 
 func TestSubwordsConform(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"fmt"
 	"strings"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 const (

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/task/tasktest"
-	"universal-transformer/vocab"
 )
 
 // write makes a file of the given content.
@@ -174,7 +174,7 @@ func TestHeldOutCountIsAPickBySeed(t *testing.T) {
 	if pick(1) == pick(2) {
 		t.Error("seeds 1 and 2 pick the same ten")
 	}
-	if held, err := tk.HeldOut(1, task.Selection{Count: task.MostExamples}); err != nil || len(held) == 0 {
+	if held, err := tk.HeldOut(1, task.Selection{Count: task.MaxExamples}); err != nil || len(held) == 0 {
 		t.Errorf("more than there are: %d, %v", len(held), err)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"universal-transformer/internal/seed"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // A Task holds the examples of a table; Open makes it. It is immutable and may be shared.

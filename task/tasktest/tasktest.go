@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // count is the number of examples per check: a violation in one example of ten goes unnoticed less than once in 10^13 (0.9^300).

@@ -3,9 +3,9 @@ package tasktest
 import (
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
-	"universal-transformer/vocab"
 )
 
 // spoilt is a good task with some of its answers changed.

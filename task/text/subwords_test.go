@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
 	"universal-transformer/task/tasktest"
-	"universal-transformer/vocab"
 )
 
 // The three parts of a text put together are the text; its end is spelled in small pieces, because they were found before it.

@@ -7,8 +7,8 @@ import (
 
 	"universal-transformer/internal/seed"
 	"universal-transformer/internal/textfile"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // A Task holds the segments or lines of a text. It is immutable and may be shared.

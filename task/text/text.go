@@ -11,9 +11,9 @@ import (
 	"unicode"
 
 	"universal-transformer/internal/textfile"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 const (

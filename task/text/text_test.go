@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/task/tasktest"
-	"universal-transformer/vocab"
 )
 
 // file writes a text of its own directory.

@@ -11,9 +11,9 @@ import (
 
 	"universal-transformer/internal/archive"
 	"universal-transformer/internal/textfile"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // longestLine is the most bytes a line may have; longer ones are left out without being held in memory.

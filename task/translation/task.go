@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"universal-transformer/internal/seed"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 // A Task is the pairs of the files. It does not change, so it may be shared.

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"universal-transformer/bleu"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
-	"universal-transformer/vocab"
 )
 
 const (

@@ -25,8 +25,8 @@ func kills(w *world) part {
 	return p
 }
 
-// mostKills of one run; then it may come to its end.
-const mostKills = 3
+// maxKills of one run; then it may come to its end.
+const maxKills = 3
 
 func (s *scene) killAtRandom() {
 	s.killedAndResumed(func(cmd *exec.Cmd) {
@@ -40,7 +40,7 @@ func (s *scene) killedAndResumed(kill func(*exec.Cmd)) {
 	run, args, killed := filepath.Join(s.dir, "run"), small("run"), 0
 	for attempts := 0; ; attempts++ {
 		var during func(*exec.Cmd)
-		if attempts < 20 && (killed == 0 || killed < mostKills && s.rng.IntN(2) == 0) {
+		if attempts < 20 && (killed == 0 || killed < maxKills && s.rng.IntN(2) == 0) {
 			during = kill
 		}
 		r := s.run(call{args: args, during: during})

@@ -1,0 +1,147 @@
+package lstm
+
+import (
+	"fmt"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/halting"
+	"universal-transformer/universal"
+)
+
+// EncoderDecoder maps a source to a target token by token.
+type EncoderDecoder struct {
+	Config
+	Attention bool `json:"attention"` // the decoder attends to the encoder's states
+}
+
+// memory is an encoded source: where the decoder starts, and, with attention, what it attends to.
+type memory struct {
+	start  []state
+	states *Node // [B, M, D]; nil without attention
+	mask   *Node // [B, M] bool, true at real positions
+}
+
+// Forward gives the logits of every target token from the source and the true tokens before it: teacher forcing.
+func (m EncoderDecoder) Forward(scope *model.Scope, in universal.Inputs, options universal.Options) universal.Result {
+	encoded, encoder := m.encode(scope, in.Source)
+	x := universal.ShiftTargets(m.embedding().Target(scope, in.Target))
+	top, _ := m.stack(scope.At("decoder"), x, encoded.start)
+	decoder := passOf(top, universal.Mask(in.Target))
+	top, shares := m.attend(scope.At("decoder"), top, encoded)
+	if shares != nil && options.ReturnAttention {
+		decoder.CrossAttention = []*Node{InsertAxes(shares, 1)} // [B, 1, N, M]
+	}
+	return universal.Result{Logits: m.readout(scope, top), Encoder: encoder, Decoder: decoder}
+}
+
+// encode runs the encoder over a source.
+func (m EncoderDecoder) encode(scope *model.Scope, source *Node) (memory, *universal.Pass) {
+	top, pass, all := m.encoder(scope, source)
+	encoded := memory{mask: pass.Mask}
+	for _, layer := range all {
+		encoded.start = append(encoded.start, state{atEnd(layer.hidden, pass.Mask), atEnd(layer.cell, pass.Mask)})
+	}
+	if m.Attention {
+		encoded.states = top
+	}
+	return encoded, pass
+}
+
+// attend gives what is read out of the decoder's states [B, N, D], and, with attention, the shares [B, N, M] of the source's positions.
+func (m EncoderDecoder) attend(scope *model.Scope, h *Node, encoded memory) (read, shares *Node) {
+	if !m.Attention {
+		return h, nil
+	}
+	scores := Einsum("bnd,bmd->bnm", h, encoded.states)
+	mask := Squeeze(universal.KeyMask(encoded.mask), 1) // [B, 1, M]
+	shares = MaskedSoftmax(scores, BroadcastToDims(mask, scores.Shape().Dimensions...), -1)
+	context := Einsum("bnm,bmd->bnd", shares, encoded.states)
+	return Tanh(m.weights().Dense(scope.At("attention"), "output", Concatenate([]*Node{context, h}, -1), m.Width)), shares
+}
+
+// Validate checks the fields that this model reads.
+func (m EncoderDecoder) Validate() error { return m.validateWithSource() }
+
+// Encoder classifies a sequence: its states are pooled to one vector, which is read out once.
+type Encoder struct {
+	Config
+	Pool universal.Pool // nil is universal.Mean
+}
+
+// Forward gives one row of logits a source, [B, 1, V]. in.Target is not read.
+func (m Encoder) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
+	top, pass, _ := m.encoder(scope, in.Source)
+	pool := m.Pool
+	if pool == nil {
+		pool = universal.Mean
+	}
+	return universal.Result{Logits: m.readout(scope, pool(top, pass.Mask)), Encoder: pass}
+}
+
+// Validate checks the fields that this model reads.
+func (m Encoder) Validate() error {
+	if m.TiedReadout {
+		return fmt.Errorf("tied_readout needs a target embedding, which an encoder has not")
+	}
+	return m.validateWithSource()
+}
+
+// Pointer answers a question about a context with a word of the context: see [universal.Pointer].
+type Pointer struct {
+	Config
+	Separator int32 `json:"-"` // the token behind the context
+	Evidence  bool  `json:"-"` // as of [universal.Pointer]
+}
+
+// Forward gives ln p(w) as the logits of one class, [B, 1, V]. in.Target is not read.
+func (m Pointer) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
+	c := m.Config
+	c.evidence, c.separator = m.Evidence, m.Separator
+	_, pass, _ := c.encoder(scope, in.Source)
+	pass.State = m.drop(scope, pass.State)
+	return universal.Result{Logits: universal.PointerSum(scope, m.weights(), pass, in.Source, m.Separator, m.TargetVocabulary), Encoder: pass}
+}
+
+// Validate checks the fields that this model reads.
+func (m Pointer) Validate() error {
+	if m.TiedReadout {
+		return fmt.Errorf("tied_readout needs a readout, which a pointer has not")
+	}
+	if err := universal.ValidatePointer(m.SourceVocabulary, m.TargetVocabulary, m.TokensPerPosition, m.Separator); err != nil {
+		return err
+	}
+	return m.validateWithSource()
+}
+
+// Decoder is a language model.
+type Decoder struct{ Config }
+
+// Forward gives the logits of every token of in.Target from those before it. in.Source is not read.
+func (m Decoder) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
+	x := universal.ShiftTargets(m.embedding().Target(scope, in.Target))
+	top, _ := m.stack(scope.At("decoder"), x, m.zero(x))
+	return universal.Result{Logits: m.readout(scope, top), Decoder: passOf(top, universal.Mask(in.Target))}
+}
+
+// encoder runs the layers over a source [B, M].
+func (c Config) encoder(scope *model.Scope, source *Node) (top *Node, pass *universal.Pass, all []state) {
+	x, mask := c.embedding().Source(scope, source), universal.Mask(c.embedding().LargestTokens(source))
+	top, all = c.stack(scope.At("encoder"), x, c.zero(x))
+	return top, passOf(top, mask), all
+}
+
+// readout gives the logits of states, dropped out in training.
+func (c Config) readout(scope *model.Scope, h *Node) *Node {
+	return c.embedding().Readout(scope, c.drop(scope, h))
+}
+
+// passOf says that every real position was read once.
+func passOf(top, mask *Node) *universal.Pass {
+	return &universal.Pass{Outcome: halting.Outcome{State: top, Updates: ConvertDType(mask, top.DType())}, Mask: mask}
+}
+
+// atEnd is the last real position's row [B, D] of states [M, B, D], zero where a row is nothing but padding.
+func atEnd(states, mask *Node) *Node {
+	return Squeeze(universal.Last(TransposeAllAxes(states, 1, 0, 2), mask), 1)
+}

@@ -1,0 +1,119 @@
+// Package lstm is the recurrent networks that the paper compares the Universal Transformer with: LSTMs (Hochreiter and
+// Schmidhuber, 1997) with forget gates (Gers, Schmidhuber and Cummins, 2000), as a sequence-to-sequence model (Sutskever, Vinyals and
+// Le, 2014) with and without attention, as a classifier, and as a language model. The paper says no more of its baselines than "LSTM".
+//
+// An LSTM reads a sequence from left to right. A layer has a state h and a cell c, both of D channels, which start as zeros, and of the
+// input x of a position makes
+//
+//	i, f, g, o = x W + h U + b         four vectors of D channels
+//	c' = sigmoid(f) c + sigmoid(i) tanh(g)
+//	h' = sigmoid(o) tanh(c')
+//
+// h' is the input of the next layer at the position, and what the last one hands on. Networks read from left to right only.
+//
+// The decoder of [EncoderDecoder] starts from the state and the cell that the encoder has after the last real position, layer by layer.
+// With attention (Luong, Pham and Manning, 2015: global, by dot product, on the last layer, not fed back) its state h_n looks at the
+// encoder's states s_m,
+//
+//	a_nm = softmax over m of h_n s_m,  h~_n = tanh([sum of a_nm s_m; h_n] W_a)
+//
+// and h~_n is read out in place of h_n. Dropout is that of Zaremba, Sutskever and Vinyals (2014): of what enters a layer and of what is
+// read out, not of what goes from position to position.
+//
+// Padding changes nothing: it stands at the right, so no real position comes after it, and what is taken of a sequence's end is taken at
+// its last real position.
+//
+// The graph has every position: a graph of M positions is made anew for each M. Letters: B batch, M source positions, N target
+// positions, D width, V vocabulary, R rows that are decoded together.
+package lstm
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	"universal-transformer/universal"
+)
+
+// Config is what the three models have in common.
+type Config struct {
+	SourceVocabulary  int `json:"-"` // V of the source; not read by a Decoder
+	TargetVocabulary  int `json:"-"` // V of the target, or the number of classes of an Encoder
+	TokensPerPosition int `json:"-"` // tokens at one position of the source, whose embeddings are summed; 0 counts as 1
+
+	Width           int     `json:"width"`            // D, of embeddings, states and cells
+	Layers          int     `json:"layers"`           // on each side
+	ScaleEmbedding  bool    `json:"scale_embedding"`  // multiply embeddings by sqrt(D), so that their channels have deviation 1
+	SharedEmbedding bool    `json:"shared_embedding"` // one table for source and target
+	TiedReadout     bool    `json:"tied_readout"`     // logits from the target embedding, transposed, instead of a matrix of their own
+	Dropout         float64 `json:"dropout"`          // rate
+
+	Seed      uint64       `json:"-"` // of the initial weights
+	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
+
+	evidence  bool // of a [Pointer], whose context ends in separator
+	separator int32
+}
+
+const (
+	maxChannels = 1 << 20 // far above any width that can be computed with
+	maxLayers   = 100
+)
+
+// Validate names the first invalid field by its JSON name, its value, and what would be valid.
+func (c Config) Validate() error {
+	switch {
+	case c.TargetVocabulary < 2:
+		return fmt.Errorf("target_vocabulary is %d: at least 2 are needed", c.TargetVocabulary)
+	case c.TokensPerPosition < 0:
+		return fmt.Errorf("tokens_per_position is %d: it must be positive, or 0 for one token a position", c.TokensPerPosition)
+	case c.TokensPerPosition > 1 && c.SharedEmbedding:
+		return fmt.Errorf("shared_embedding needs one token a position, but tokens_per_position is %d", c.TokensPerPosition)
+	case c.Width < 1 || c.Width > maxChannels:
+		return fmt.Errorf("width is %d: it must be from 1 to %d", c.Width, maxChannels)
+	case c.Layers < 1 || c.Layers > maxLayers:
+		return fmt.Errorf("layers is %d: it must be from 1 to %d", c.Layers, maxLayers)
+	case c.SharedEmbedding && c.SourceVocabulary != 0 && c.SourceVocabulary != c.TargetVocabulary:
+		return fmt.Errorf("shared_embedding needs one vocabulary, but the source has %d tokens and the target %d", c.SourceVocabulary, c.TargetVocabulary)
+	case !(c.Dropout >= 0 && c.Dropout < 1):
+		return fmt.Errorf("dropout is %v: it must be at least 0 and below 1", c.Dropout)
+	}
+	return nil
+}
+
+func (c Config) validateWithSource() error {
+	if c.SourceVocabulary < 2 {
+		return fmt.Errorf("source_vocabulary is %d: at least 2 are needed", c.SourceVocabulary)
+	}
+	return c.Validate()
+}
+
+func (c Config) weights() universal.Weights {
+	return universal.Weights{Seed: c.Seed, Precision: c.Precision}
+}
+
+func (c Config) embedding() universal.Embedding {
+	return universal.Embedding{
+		SourceVocabulary: c.SourceVocabulary, TargetVocabulary: c.TargetVocabulary, TokensPerPosition: c.TokensPerPosition, Width: c.Width,
+		Scale: c.ScaleEmbedding, Shared: c.SharedEmbedding, TiedReadout: c.TiedReadout, Evidence: c.evidence, Separator: c.separator,
+		Weights: c.weights(),
+	}
+}
+
+// precision is Float32 unless something else is asked for.
+func (c Config) precision() dtypes.DType {
+	if c.Precision == dtypes.InvalidDType {
+		return dtypes.Float32
+	}
+	return c.Precision
+}
+
+// Conventions is what parameters and configuration do not say of how the models compute, for programs that read an export.
+func Conventions() map[string]string {
+	return map[string]string{
+		"lstm_gates":          "input, forget, candidate, output, side by side: x input + h recurrent + bias",
+		"decoder_start":       "state and cell of the encoder after the last real position, layer by layer",
+		"attention":           "tanh([context; state] output), context by softmax of dot products, not divided",
+		"embedding_scale":     "with scale_embedding, embeddings are multiplied by sqrt(width)",
+		"decoder_first_input": "a zero vector; position i reads token i-1",
+	}
+}

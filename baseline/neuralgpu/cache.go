@@ -1,0 +1,53 @@
+package neuralgpu
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/universal"
+)
+
+// Vocabularies is how many ids sources and targets are made of.
+func (m Model) Vocabularies() (source, target int) { return m.SourceVocabulary, m.TargetVocabulary }
+
+// CheckSource is an error if a graph of so many steps takes too long to make.
+func (m Model) CheckSource(positions int) error {
+	if positions > maxPositions {
+		return fmt.Errorf("the graph has as many steps as the source has tokens: at most %d can be read", maxPositions)
+	}
+	return nil
+}
+
+// CacheShapes lists nothing: what was answered so far changes nothing.
+func (m Model) CacheShapes(int, int, int) []shapes.Shape { return nil }
+
+// CacheCapacityAxis is -1: nothing grows with the number of tokens.
+func (m Model) CacheCapacityAxis(int) int { return -1 }
+
+// SourceCacheShapes lists what CacheSource gives: the logits of all slots, [B, M+1, V].
+func (m Model) SourceCacheShapes(sources, positions int) []shapes.Shape {
+	precision := m.Precision
+	if precision == dtypes.InvalidDType {
+		precision = dtypes.Float32
+	}
+	return []shapes.Shape{shapes.Make(precision, sources, positions+1, m.TargetVocabulary)}
+}
+
+// CacheSource answers sources [B, M]: the logits of all slots.
+func (m Model) CacheSource(scope *model.Scope, source *Node) []*Node {
+	state, _ := m.run(scope, source)
+	return []*Node{m.embedding().Readout(scope, state)}
+}
+
+// DecodeStep gives the logits [R, V] of the slot after tokens [R, N] and those before them, none of which it reads.
+func (m Model) DecodeStep(_ *model.Scope, tokens *Node, cache *universal.Cache) *Node {
+	logits := universal.PerRow(cache.Source[0], tokens.Shape().Dimensions[0])
+	slots := logits.Shape().Dimensions[1]
+	at := AddScalar(cache.Length, float64(tokens.Shape().Dimensions[1]-1)) // the first token is the start
+	chosen := ReduceSum(Mul(logits, InsertAxes(OneHot(at, slots, logits.DType()), 0, -1)), 1)
+	past := BroadcastToDims(GreaterOrEqual(at, Scalar(at.Graph(), at.DType(), slots)), chosen.Shape().Dimensions...)
+	return Where(past, BroadcastToDims(certainEnd(logits), chosen.Shape().Dimensions...), chosen)
+}

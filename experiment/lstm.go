@@ -1,0 +1,127 @@
+package experiment
+
+import (
+	"fmt"
+
+	"universal-transformer/baseline/lstm"
+	"universal-transformer/task"
+	"universal-transformer/universal"
+)
+
+// Recurrent is what the LSTMs that the paper compares with have in common.
+type Recurrent struct{ lstm.Config }
+
+// LSTMEncoderDecoder answers sequences with sequences.
+type LSTMEncoderDecoder struct {
+	Recurrent
+	Attention bool `json:"attention"` // the decoder attends to the source
+}
+
+// LSTMClassifier is an LSTM that answers with a class.
+type LSTMClassifier struct {
+	Recurrent
+	Pool Pool `json:"pool"` // what is read out
+}
+
+// LSTMPointer is an LSTM that answers with a word of the context that it has read.
+type LSTMPointer struct {
+	Recurrent
+	Evidence bool `json:"evidence,omitzero"` // as of [Pointer]
+}
+
+// LSTMLanguageModel is an LSTM without a source.
+type LSTMLanguageModel struct{ Recurrent }
+
+// smallLSTM is the defaults of every kind.
+func smallLSTM() Recurrent {
+	return Recurrent{lstm.Config{Width: 128, Layers: 1, ScaleEmbedding: true}}
+}
+
+// config is the model's configuration, complete but for its weights' seed.
+func (r Recurrent) config(v task.Vocabularies, seed uint64) lstm.Config {
+	c := r.Config
+	c.Seed, c.TargetVocabulary, c.TokensPerPosition = seed, v.Target.Size(), v.TokensPerPosition
+	if v.Source != nil {
+		c.SourceVocabulary = v.Source.Size()
+	}
+	return c
+}
+
+// Channels is the width.
+func (r Recurrent) Channels() int { return r.Width }
+
+// TrainingPositions draws none: an LSTM is not told where it stands.
+func (Recurrent) TrainingPositions(task.Vocabularies) universal.Draws { return universal.Draws{} }
+
+// Conventions says how the layers are to be computed.
+func (Recurrent) Conventions() map[string]string { return lstm.Conventions() }
+
+// Describe says what the model is and how large.
+func (r Recurrent) Describe() string { return r.describe("LSTM") }
+
+func (r Recurrent) describe(name string) string {
+	plural := "s"
+	if r.Layers == 1 {
+		plural = ""
+	}
+	return fmt.Sprintf("%s, %d layer%s, width %d", name, r.Layers, plural, r.Width)
+}
+
+// Describe says whether there is attention too.
+func (m LSTMEncoderDecoder) Describe() string {
+	if m.Attention {
+		return m.describe("LSTM with attention")
+	}
+	return m.describe("LSTM without attention")
+}
+
+// Kind is task.Transduction.
+func (LSTMEncoderDecoder) Kind() task.Kind { return task.Transduction }
+
+// Validate checks all fields.
+func (m LSTMEncoderDecoder) Validate() error { return m.Build(smallest, 1).Validate() }
+
+// Build makes the model.
+func (m LSTMEncoderDecoder) Build(v task.Vocabularies, seed uint64) universal.Model {
+	return lstm.EncoderDecoder{Config: m.config(v, seed), Attention: m.Attention}
+}
+
+// Kind is task.Classification.
+func (LSTMClassifier) Kind() task.Kind { return task.Classification }
+
+// Validate checks all fields.
+func (m LSTMClassifier) Validate() error {
+	if err := m.Pool.validate(); err != nil {
+		return err
+	}
+	return m.Build(smallest, 1).Validate()
+}
+
+// Build makes the model.
+func (m LSTMClassifier) Build(v task.Vocabularies, seed uint64) universal.Model {
+	return lstm.Encoder{Config: m.config(v, seed), Pool: pools[m.Pool]}
+}
+
+// Kind is task.Classification: the classes are words.
+func (LSTMPointer) Kind() task.Kind { return task.Classification }
+
+// Validate checks all fields.
+func (m LSTMPointer) Validate() error {
+	return lstm.Pointer{Config: m.config(smallest, 1), Separator: anySeparator}.Validate()
+}
+
+// Build makes the model.
+func (m LSTMPointer) Build(v task.Vocabularies, seed uint64) universal.Model {
+	return lstm.Pointer{Config: m.config(v, seed), Separator: separator(v), Evidence: m.Evidence}
+}
+
+// Kind is task.LanguageModeling.
+func (LSTMLanguageModel) Kind() task.Kind { return task.LanguageModeling }
+
+// Validate checks all fields.
+func (m LSTMLanguageModel) Validate() error { return m.Build(smallest, 1).Validate() }
+
+// Build makes the model.
+func (m LSTMLanguageModel) Build(v task.Vocabularies, seed uint64) universal.Model {
+	return lstm.Decoder{Config: m.config(v, seed)}
+}

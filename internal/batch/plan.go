@@ -1,0 +1,173 @@
+package batch
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+)
+
+// The lengths that rectangles have unless a Plan says otherwise: the first, then each a quarter more than the one
+// before. From 8 on at most a fifth of a row is then padding of this kind, and lengths up to 400 need 20 shapes.
+const (
+	firstBoundary = 8
+	growth        = 1.25
+)
+
+// Bounds far beyond any use: numbers within them can be added and multiplied, and windows fit a memory.
+const (
+	maxTokens = 1 << 30 // positions of a batch, or of a row
+	maxRows   = 1 << 20 // rows of a batch
+	maxWindow = 1 << 24 // examples that are sorted at a time
+)
+
+// A Plan says which rectangles there may be. Shapes are few on purpose: every one costs a compiled graph.
+type Plan struct {
+	Tokens            int   `json:"tokens,omitempty"`              // most positions of the longer rectangle: rows = max(1, Tokens/max(M, N))
+	Rows              int   `json:"rows,omitempty"`                // this many rows instead, whatever the lengths
+	Boundaries        []int `json:"boundaries,omitempty"`          // lengths of rows before the target's End, rising; none: 8, 10, 12, 15, 18, ...
+	MaxSource         int   `json:"max_source,omitempty"`          // longest source; 0: no sources at all
+	MaxTarget         int   `json:"max_target,omitempty"`          // longest target, End included
+	TokensPerPosition int   `json:"tokens_per_position,omitempty"` // ids at one position of a source; 0 counts as 1. Lengths above are of positions, MaxSource is of ids
+	Window            int   `json:"window,omitempty"`              // examples that are sorted by length at a time; 0: 256 of the longest batches
+
+	// RoundUp is how many rows a batch has that would have n by Tokens, at least n: where as many are computed anyway. Nil: n.
+	RoundUp func(n int) int `json:"-"`
+}
+
+// Validate names the field that is out of range.
+func (p Plan) Validate() error {
+	switch {
+	case p.Rows < 0:
+		return fmt.Errorf("rows is %d: it must be positive, or 0 to go by tokens", p.Rows)
+	case p.Tokens < 0:
+		return fmt.Errorf("tokens is %d: it must be positive", p.Tokens)
+	case p.Rows > maxRows:
+		return fmt.Errorf("rows is %d: it must be at most %d", p.Rows, maxRows)
+	case p.Tokens > maxTokens:
+		return fmt.Errorf("tokens is %d: it must be at most %d", p.Tokens, maxTokens)
+	case p.Rows == 0 && p.Tokens == 0:
+		return fmt.Errorf("rows and tokens are both 0: give one of them")
+	case p.MaxSource < 0:
+		return fmt.Errorf("max_source is %d: it must not be negative", p.MaxSource)
+	case p.MaxTarget < 0:
+		return fmt.Errorf("max_target is %d: it must not be negative", p.MaxTarget)
+	case p.TokensPerPosition < 0:
+		return fmt.Errorf("words is %d: it must be positive, or 0 for 1", p.TokensPerPosition)
+	case p.MaxSource%p.words() != 0:
+		return fmt.Errorf("max_source is %d: it must be whole positions of %d ids", p.MaxSource, p.TokensPerPosition)
+	case p.Window > maxWindow:
+		return fmt.Errorf("window is %d: it must be at most %d", p.Window, maxWindow)
+	case p.Window < 0:
+		return fmt.Errorf("window is %d: it must be positive, or 0 for 256 of the longest batches", p.Window)
+	}
+	for i, b := range p.Boundaries {
+		if b <= 0 || i > 0 && b <= p.Boundaries[i-1] {
+			return fmt.Errorf("boundaries are %v: they must be positive and rise", p.Boundaries)
+		}
+		if b > maxTokens {
+			return fmt.Errorf("boundaries are %v: they must be at most %d", p.Boundaries, maxTokens)
+		}
+	}
+	return nil
+}
+
+func (p Plan) words() int { return max(p.TokensPerPosition, 1) }
+
+// A shape is the size of a source and a target row.
+type shape struct{ source, target int }
+
+// shape is the smallest rows for an example of these lengths. Target rows are a boundary and one for End:
+// targets as long as their sources then share the source's boundary, where End would push half of them to the
+// next one and double the shapes.
+func (p Plan) shape(source, target int) shape {
+	positions := min(p.round((source+p.words()-1)/p.words()), p.MaxSource/p.words())
+	return shape{positions * p.words(), min(p.round(target-1)+1, p.MaxTarget)}
+}
+
+// round is the first boundary a length fits, and beyond the last one given a length above all.
+func (p Plan) round(length int) int {
+	if n := len(p.Boundaries); n > 0 {
+		if i := sort.SearchInts(p.Boundaries, length); i < n {
+			return p.Boundaries[i]
+		}
+		return math.MaxInt - 1
+	}
+	boundary := firstBoundary
+	for boundary < length {
+		boundary = int(float64(boundary) * growth)
+	}
+	return boundary
+}
+
+// rows is how many rows a rectangle of this shape has.
+func (p Plan) rows(s shape) int {
+	if p.Rows > 0 {
+		return p.Rows
+	}
+	n := max(1, p.Tokens/max(s.source/p.words(), s.target, 1))
+	if p.RoundUp != nil {
+		return p.RoundUp(n)
+	}
+	return n
+}
+
+// window is how many examples are sorted at a time.
+func (p Plan) window() int {
+	if p.Window > 0 {
+		return p.Window
+	}
+	return 256 * p.rows(shape{p.MaxSource, p.MaxTarget})
+}
+
+// A group is the examples, by number, that make one rectangle.
+type group struct {
+	shape   shape
+	members []int
+}
+
+// groups cuts examples of the given lengths into groups: sorted by shape, then cut into full ones. What is left over
+// of a shape moves up to the next one that holds it, so that few groups are short. Members stay in their order.
+func (p Plan) groups(lengths []shape) []group {
+	buckets := map[shape][]int{}
+	for i, l := range lengths {
+		s := p.shape(l.source, l.target)
+		buckets[s] = append(buckets[s], i)
+	}
+	var groups []group
+	shapes := sortedShapes(buckets)
+	for k, s := range shapes {
+		members, rows := buckets[s], p.rows(s)
+		for len(members) >= rows {
+			groups = append(groups, group{s, members[:rows]})
+			members = members[rows:]
+		}
+		if len(members) == 0 {
+			continue
+		}
+		up := slices.IndexFunc(shapes[k+1:], func(larger shape) bool {
+			return larger.source >= s.source && larger.target >= s.target
+		})
+		if up < 0 {
+			groups = append(groups, group{s, members})
+			continue
+		}
+		larger := shapes[k+1+up]
+		buckets[larger] = slices.Concat(members, buckets[larger])
+	}
+	return groups
+}
+
+func sortedShapes(buckets map[shape][]int) []shape {
+	shapes := make([]shape, 0, len(buckets))
+	for s := range buckets {
+		shapes = append(shapes, s)
+	}
+	slices.SortFunc(shapes, func(a, b shape) int {
+		if a.source != b.source {
+			return a.source - b.source
+		}
+		return a.target - b.target
+	})
+	return shapes
+}

@@ -1,0 +1,161 @@
+package batch
+
+import (
+	"fmt"
+	"math"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/task"
+)
+
+// A Position is a place in a stream of batches: the batch that comes next.
+type Position struct {
+	Window int64 `json:"window"` // counted from 0
+	Batch  int64 `json:"batch"`  // within the window, counted from 0
+}
+
+// A Stream is the endless batches of a run. Examples are taken a window at a time, sorted by length into
+// rectangles, and the rectangles of a window come in random order. Everything follows from the source, the plan
+// and the seed, so Seek continues bit for bit where another stream stopped. Not safe for concurrent use.
+//
+// The next window is drawn in the background while the second half of a window's batches is served, so that training on a
+// GPU does not stand still meanwhile.
+type Stream struct {
+	source   func(i int64) task.Example
+	plan     Plan
+	seed     uint64
+	position Position
+	window   *window        // the one of the position; nil: it is not loaded
+	ahead    <-chan *window // gives the one after it once it is drawn; nil: that has not begun
+}
+
+// A window is the examples that are sorted at a time, and the batches they make.
+type window struct {
+	index    int64
+	examples []task.Example
+	groups   []group // in the order they come
+	err      error
+}
+
+// NewStream makes the stream of batches of the examples source(0), source(1), ... The source is called by one goroutine at a time, but not
+// always by the caller's.
+func NewStream(source func(i int64) task.Example, plan Plan, seed uint64) (*Stream, error) {
+	if err := plan.Validate(); err != nil {
+		return nil, fmt.Errorf("batch: %w", err)
+	}
+	if plan.MaxTarget == 0 {
+		return nil, fmt.Errorf("batch: max_target is 0: it must be the longest target of the task")
+	}
+	if n := plan.window(); n > maxWindow {
+		return nil, fmt.Errorf("batch: windows of %d examples are more than %d: choose fewer rows or tokens", n, maxWindow)
+	}
+	return &Stream{source: source, plan: plan, seed: seed}, nil
+}
+
+// Next is the batch at Position, and moves on. An example that is longer than the plan says, or has no target, is an
+// error that names it; the stream then stays where it is.
+func (s *Stream) Next() (Batch, error) {
+	if err := s.load(); err != nil {
+		return Batch{}, err
+	}
+	g := s.window.groups[s.position.Batch]
+	members := make([]task.Example, len(g.members))
+	for i, m := range g.members {
+		members[i] = s.window.examples[m]
+	}
+	b, err := Pad(members, s.plan.rows(g.shape), g.shape.source, g.shape.target)
+	if err != nil {
+		return Batch{}, err
+	}
+	b.TokensPerPosition = s.plan.TokensPerPosition
+	n := int64(len(s.window.groups))
+	if s.position.Batch++; s.position.Batch == n {
+		s.position = Position{Window: s.position.Window + 1}
+	} else if s.position.Batch >= n/2 && s.ahead == nil {
+		s.ahead = s.drawAhead(s.position.Window + 1)
+	}
+	return b, nil
+}
+
+// Position is where the stream stands.
+func (s *Stream) Position() Position { return s.position }
+
+// Seek moves the stream to a position of a stream of the same source, plan and seed. A position that such a
+// stream never has is an error; the stream then stays where it was.
+func (s *Stream) Seek(p Position) error {
+	if p.Window < 0 || p.Batch < 0 {
+		return fmt.Errorf("batch: position %+v has a negative number", p)
+	}
+	if most := math.MaxInt64/int64(s.plan.window()) - 1; p.Window > most {
+		return fmt.Errorf("batch: there is no window %d: the last is %d", p.Window, most)
+	}
+	position, loaded := s.position, s.window
+	s.position = p
+	if err := s.load(); err != nil {
+		s.position = position
+		return err
+	}
+	if n := len(s.window.groups); p.Batch >= int64(n) {
+		s.position, s.window = position, loaded
+		return fmt.Errorf("batch: window %d has %d batches, there is no batch %d", p.Window, n, p.Batch)
+	}
+	return nil
+}
+
+// load makes the window of the position the loaded one. An error leaves the one that was.
+func (s *Stream) load() error {
+	index := s.position.Window
+	if s.window != nil && s.window.index == index {
+		return nil
+	}
+	var w *window
+	if s.ahead != nil { // it is taken also where another window is wanted: one goroutine at a time calls the source
+		w, s.ahead = <-s.ahead, nil
+	}
+	if w == nil || w.index != index {
+		w = s.draw(index)
+	}
+	if w.err != nil {
+		return w.err
+	}
+	s.window = w
+	return nil
+}
+
+// drawAhead draws a window in the background.
+func (s *Stream) drawAhead(index int64) <-chan *window {
+	drawn := make(chan *window, 1)
+	go func() { drawn <- s.draw(index) }()
+	return drawn
+}
+
+// draw draws and sorts the examples of a window. It depends only on what NewStream has set.
+func (s *Stream) draw(index int64) *window {
+	n := s.plan.window()
+	w := &window{index: index, examples: make([]task.Example, n)}
+	lengths := make([]shape, n)
+	for j := range n {
+		i := index*int64(n) + int64(j)
+		e := s.source(i)
+		if w.err = s.check(i, e); w.err != nil {
+			return w
+		}
+		w.examples[j], lengths[j] = e, shape{len(e.Source), len(e.Target)}
+	}
+	w.groups = s.plan.groups(lengths)
+	rng := seed.Rand(s.seed, "batch/order", index)
+	rng.Shuffle(len(w.groups), func(i, j int) { w.groups[i], w.groups[j] = w.groups[j], w.groups[i] })
+	return w
+}
+
+func (s *Stream) check(i int64, e task.Example) error {
+	switch {
+	case len(e.Source) > s.plan.MaxSource:
+		return fmt.Errorf("batch: example %d has a source of %d tokens, the longest may have %d", i, len(e.Source), s.plan.MaxSource)
+	case len(e.Target) > s.plan.MaxTarget:
+		return fmt.Errorf("batch: example %d has a target of %d tokens, the longest may have %d", i, len(e.Target), s.plan.MaxTarget)
+	case len(e.Target) == 0:
+		return fmt.Errorf("batch: example %d has an empty target: it must at least have an end", i)
+	}
+	return nil
+}

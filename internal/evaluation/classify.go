@@ -1,0 +1,81 @@
+package evaluation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gomlx/compute/shapes"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/decoding"
+	"universal-transformer/internal/batch"
+	"universal-transformer/internal/capacity"
+	"universal-transformer/internal/feed"
+	"universal-transformer/internal/objective"
+	"universal-transformer/task"
+	"universal-transformer/universal"
+)
+
+var none = shapes.Make(feed.Integer, 1)
+
+// Classify returns the most probable class of every example.
+func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]task.Classified, error) {
+	if _, decodes := e.Model.(decoding.Model); decodes {
+		return nil, fmt.Errorf("a model of type %T has no classes", e.Model)
+	}
+	classified := make([]task.Classified, len(examples))
+	var encoder, decoder counter
+	graph := func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+		in, result := e.forward(scope, nodes, c)
+		outputs := []*Node{
+			objective.Best(result.Logits, feed.Integer), objective.TargetLogProbs(result.Logits, in.Target),
+			ConvertDType(result.Encoder.Updates, feed.Integer),
+		}
+		return append(outputs, updates(result)...), result
+	}
+	err := e.each(ctx, examples, graph, func(b batch.Batch, out []*tensors.Tensor) {
+		class, logProb := tensors.MustCopyFlatData[int32](out[0]), tensors.MustCopyFlatData[float32](out[1])
+		steps := tensors.MustCopyFlatData[int32](out[2])
+		for i, at := range b.Index {
+			row := steps[i*b.SourcePositions() : (i+1)*b.SourcePositions()]
+			classified[at] = task.Classified{Class: class[i], LogProb: float64(logProb[i]), Updates: ran(row)}
+		}
+		e.observe(out[3:], &encoder, &decoder)
+	})
+	return classified, err
+}
+
+// LastAttention returns the attention of the last source position of every example: for every step, a weight for every position, averaged
+// over heads.
+func (e *Evaluator) LastAttention(ctx context.Context, examples []task.Example) ([][][]float64, error) {
+	attention := make([][][]float64, len(examples))
+	whole := *e
+	whole.ComputeHalted = true
+	err := whole.each(ctx, examples, func(scope *model.Scope, nodes []*Node, _ capacity.Capacities) ([]*Node, universal.Result) {
+		scope.Store().SetTraining(nodes[0].Graph(), false)
+		in, _ := feed.Inputs(nodes, true, false)
+		result := e.Model.Forward(scope, in, universal.Options{ReturnAttention: true})
+		steps := make([]*Node, len(result.Encoder.Attention))
+		for t, shares := range result.Encoder.Attention { // [B, K, M, M]
+			steps[t] = universal.Last(ReduceMean(shares, 1), result.Encoder.Mask) // [B, 1, M]
+		}
+		return append(steps, result.Logits), result // the logits are not read; an engine may want every parameter used before its last output
+	}, func(b batch.Batch, out []*tensors.Tensor) {
+		for _, tensor := range out[:len(out)-1] {
+			appendStep(attention, b, examples, tensors.MustCopyFlatData[float32](tensor))
+		}
+	})
+	return attention, err
+}
+
+// appendStep adds one step of a batch to its examples.
+func appendStep(attention [][][]float64, b batch.Batch, examples []task.Example, shares []float32) {
+	for i, at := range b.Index {
+		row := make([]float64, len(examples[at].Source)/max(b.TokensPerPosition, 1))
+		for p := range row {
+			row[p] = float64(shares[i*b.SourcePositions()+p])
+		}
+		attention[at] = append(attention[at], row)
+	}
+}

@@ -1,0 +1,89 @@
+// Package evaluation runs a trained model over examples: it decodes, scores given targets, or classifies. The results are plain slices,
+// from which the measure of a task ([task.Measure]) computes metrics.
+package evaluation
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gomlx/compute"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/decoding"
+	"universal-transformer/internal/batch"
+	"universal-transformer/internal/capacity"
+	"universal-transformer/internal/feed"
+	"universal-transformer/task"
+	"universal-transformer/universal"
+)
+
+// Evaluator applies a model to examples; it is the [task.Model] of measures.
+type Evaluator struct {
+	Backend compute.Backend
+	Store   *model.Store
+	Model   universal.Model
+	Plan    batch.Plan // how many positions a batch may have
+
+	// ComputeHalted computes halted positions too, instead of skipping them, when scoring and classifying; results are equal up to
+	// rounding. Decoding always computes them, so that an answer does not depend on the others of its batch.
+	ComputeHalted bool
+	Beam          decoding.Beam                // Width 0: greedy decoding
+	Limit         func(source int) int         // the largest length of an answer without a reference; nil: [SourceLimit]
+	Progress      func(done, total int)        // examples; may be nil
+	Steps         func(encoder, decoder Steps) // after every batch: steps that positions ran so far, where depth is adaptive; may be nil
+
+	computedHalted bool // the backend has made it so, whatever ComputeHalted says
+}
+
+var _ task.Model = (*Evaluator)(nil)
+
+// Method describes how Decode decodes.
+func (e *Evaluator) Method() string {
+	if e.Beam.Width > 0 {
+		return fmt.Sprintf("beam search of width %d, alpha %v", e.Beam.Width, e.Beam.Alpha)
+	}
+	return "greedy decoding"
+}
+
+// each runs a graph over all examples, batch by batch, and passes its outputs to read; they are freed afterwards.
+func (e *Evaluator) each(ctx context.Context, examples []task.Example, graph capacity.GraphBuilder, read func(b batch.Batch, out []*tensors.Tensor)) error {
+	var planner *capacity.Planner
+	if !e.ComputeHalted {
+		planner = capacity.NewPlanner(e.Model)
+	}
+	runner := capacity.NewRunner(e.Backend, e.Store, graph, planner)
+	defer runner.Close()
+	e.computedHalted = e.computedHalted || planner != nil && !runner.Plans()
+	done := 0
+	for _, b := range batch.Chunk(examples, e.Plan) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		out, err := runner.Call(capacity.ShapeOf(b), feed.Tensors(b, nil)...)
+		if err != nil {
+			return err
+		}
+		read(b, out)
+		for _, tensor := range out {
+			_ = tensor.FinalizeAll()
+		}
+		e.report(&done, b.Examples, len(examples))
+	}
+	return nil
+}
+
+// forward runs the model in inference mode on the inputs listed by feed.Tensors.
+func (e *Evaluator) forward(scope *model.Scope, nodes []*Node, c capacity.Capacities) (universal.Inputs, universal.Result) {
+	scope.Store().SetTraining(nodes[0].Graph(), false)
+	in, _ := feed.Inputs(nodes, len(nodes) == 2, false)
+	in.SourceCapacities, in.TargetCapacities = c.Source, c.Target
+	return in, e.Model.Forward(scope, in, universal.Options{})
+}
+
+func (e *Evaluator) report(done *int, more, total int) {
+	*done += more
+	if e.Progress != nil {
+		e.Progress(*done, total)
+	}
+}

@@ -1,0 +1,210 @@
+// Package parallel adds vectors over the processes of a job, its ranks, and exchanges numbers and bytes between them. It works on slices,
+// not on tensors.
+//
+// All methods of a [Group] except Rank and Size are collective: all ranks call the same methods in the same order, and each call waits
+// for the others. Vectors are added in the order of ranks, so that the result has the same bits as a plain loop in one process, for any
+// number of ranks. MPI_Allreduce does not guarantee an order; from four ranks on its results differ.
+package parallel
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Group is the ranks of a job, seen from one of them. Not safe for concurrent use.
+type Group struct {
+	transport
+	buffer []float32 // of Fold and Share
+}
+
+// transport moves numbers between ranks. It is an interface so that Fold can be tested without MPI.
+type transport interface {
+	Rank() int // of this process, from 0
+	Size() int // ranks
+	Close() error
+
+	// swap sends to a peer and receives from it.
+	swap(peer int, send, receive []float32) error
+	// gather sets all to the concatenation of own over all ranks; own has the same length on all.
+	gather(all, own []float64) error
+	gather32(all, own []float32) error
+	// broadcast overwrites data with that of rank 0, which has the same length.
+	broadcast(data []byte) error
+}
+
+// part returns the range of n numbers that a rank adds up.
+func (g *Group) part(n, rank int) (from, to int) {
+	chunk := (n + g.Size() - 1) / g.Size()
+	return min(rank*chunk, n), min((rank+1)*chunk, n)
+}
+
+// Fold adds x of every rank to total,
+//
+//	total = ((total + x of rank 0) + x of rank 1) + ...
+//
+// but only in the part of total that this rank owns, one N-th. After the last Fold, [Group.Share] distributes the whole to all ranks. A
+// rank sends and receives (N-1)/N of a vector for every Fold, and as much for Share. Lengths that differ between ranks are an error.
+func (g *Group) Fold(total, x []float32) error {
+	if err := g.equal(len(total), len(x)); err != nil {
+		return err
+	}
+	n, me := len(total), g.Rank()
+	from, to := g.part(n, me)
+	pieces := g.room((to - from) * g.Size())
+	for round := range g.Size() {
+		peer := (round - me + g.Size()) % g.Size()
+		theirs, end := g.part(n, peer)
+		piece := pieces[peer*(to-from):][:to-from]
+		if peer == me {
+			copy(piece, x[from:to])
+		} else if err := g.swap(peer, x[theirs:end], piece); err != nil {
+			return err
+		}
+	}
+	own := total[from:to]
+	for rank := range g.Size() {
+		for i, v := range pieces[rank*len(own):][:len(own)] {
+			own[i] += v
+		}
+	}
+	return nil
+}
+
+// Share sends every rank the parts of total that the others own.
+func (g *Group) Share(total []float32) error {
+	if err := g.equal(len(total)); err != nil || g.Size() == 1 {
+		return err
+	}
+	chunk := (len(total) + g.Size() - 1) / g.Size()
+	room := g.room(chunk * (g.Size() + 1))
+	own, all := room[:chunk], room[chunk:]
+	from, to := g.part(len(total), g.Rank())
+	copy(own, total[from:to])
+	if err := g.gather32(all, own); err != nil {
+		return err
+	}
+	copy(total, all) // what is too much stands at the end
+	return nil
+}
+
+// room returns a buffer of n numbers, which the next call reuses.
+func (g *Group) room(n int) []float32 {
+	g.buffer = slices.Grow(g.buffer[:0], n)[:n]
+	return g.buffer
+}
+
+// equal returns an error unless all lengths are equal, and the same on all ranks.
+func (g *Group) equal(lengths ...int) error {
+	all, err := g.each(float64(slices.Max(lengths)), float64(slices.Min(lengths)))
+	if err != nil {
+		return err
+	}
+	for i, n := range all {
+		if n != all[0] {
+			return fmt.Errorf("parallel: rank %d has %v numbers, rank 0 has %v", i/2, n, all[0])
+		}
+	}
+	return nil
+}
+
+// each gathers the same few numbers of every rank.
+func (g *Group) each(own ...float64) ([]float64, error) {
+	all := make([]float64, len(own)*g.Size())
+	return all, g.gather(all, own)
+}
+
+// Gather returns the numbers of all ranks, in the order of ranks. Lengths may differ between ranks.
+func (g *Group) Gather(x []float64) ([][]float64, error) {
+	lengths, err := g.each(float64(len(x)))
+	if err != nil {
+		return nil, err
+	}
+	longest := int(slices.Max(lengths))
+	all := make([]float64, longest*g.Size())
+	if longest > 0 {
+		if err := g.gather(all, append(slices.Clone(x), make([]float64, longest-len(x))...)); err != nil {
+			return nil, err
+		}
+	}
+	parts := make([][]float64, g.Size())
+	for rank, n := range lengths {
+		parts[rank] = all[rank*longest:][:int(n)]
+	}
+	return parts, nil
+}
+
+// maxBytes is the largest message of one broadcast: MPI counts in int32.
+const maxBytes = 1 << 30
+
+// Broadcast returns rank 0's data on all ranks. The argument of the other ranks is ignored.
+func (g *Group) Broadcast(data []byte) ([]byte, error) {
+	size := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
+	if err := g.broadcast(size); err != nil {
+		return nil, err
+	}
+	if g.Rank() != 0 {
+		data = make([]byte, binary.LittleEndian.Uint64(size))
+	}
+	for chunk := range slices.Chunk(data, maxBytes) {
+		if err := g.broadcast(chunk); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+// A RankError is an error known to all ranks; see [Group.Agree].
+type RankError struct {
+	Rank int    // that has it, the lowest if there are several
+	Text string // what it says
+	err  error  // the error itself, on that rank
+}
+
+// Error names the rank, except on rank 0, which reports for the job.
+func (e *RankError) Error() string {
+	if e.Rank == 0 {
+		return e.Text
+	}
+	return fmt.Sprintf("rank %d: %s", e.Rank, e.Text)
+}
+
+// Unwrap returns the original error on the rank that has it, and nil on others.
+func (e *RankError) Unwrap() error { return e.err }
+
+// maxText is the number of bytes of an error text that are sent to other ranks.
+const maxText = 4096
+
+// Agree returns nil on all ranks if err is nil on all of them. Otherwise it returns the same [RankError] on all, so that all stop
+// together. An error that was already agreed on is returned at once. In a group of one rank it returns err.
+func (g *Group) Agree(err error) error {
+	var known *RankError
+	if g.Size() == 1 || errors.As(err, &known) {
+		return err
+	}
+	var text []float64
+	if err != nil {
+		said := err.Error() + " " // which tells an empty text from none
+		for _, b := range []byte(said[:min(len(said), maxText)]) {
+			text = append(text, float64(b))
+		}
+	}
+	texts, broken := g.Gather(text)
+	if broken != nil {
+		return errors.Join(err, broken)
+	}
+	rank := slices.IndexFunc(texts, func(text []float64) bool { return len(text) > 0 })
+	if rank < 0 {
+		return nil
+	}
+	var said []byte
+	for _, b := range texts[rank][:len(texts[rank])-1] {
+		said = append(said, byte(b))
+	}
+	e := &RankError{Rank: rank, Text: string(said)}
+	if rank == g.Rank() {
+		e.err = err
+	}
+	return e
+}
