@@ -212,8 +212,8 @@ func TestRulesBite(t *testing.T) {
 		allowed          bool
 	}{
 		{"internal/vocab", "fmt", true}, {"internal/vocab", module + "/task", false}, {"internal/vocab", "github.com/gomlx/gomlx/core/graph", false},
-		{"task/algorithmic", module + "/vocab", true}, {"task/algorithmic", module + "/universal", false},
-		{"batch", module + "/universal", false}, {"universal", module + "/task", false}, {"universal", module + "/training", false},
+		{"task/algorithmic", module + "/internal/vocab", true}, {"task/algorithmic", module + "/universal", false},
+		{"internal/batch", module + "/universal", false}, {"universal", module + "/task", false}, {"universal", module + "/training", false},
 		{"universal", module + "/halting", true}, {"halting", module + "/universal", false},
 		{"halting", "github.com/gomlx/gomlx/core/graph", true}, {"cpu", "github.com/gomlx/gomlx/core/graph", false},
 		{"cpu", "github.com/gomlx/compute", true}, {"cpu", "github.com/gomlx/computer", false}, {"cpu", module + "/universal", false},
