@@ -48,8 +48,8 @@ func vocabularies(base int, more ...string) task.Vocabularies {
 	return task.Vocabularies{Tokenizer: vocab.Characters, Source: v, Target: v}
 }
 
-// maxLength is far above any experiment.
-const maxLength = 1_000_000
+// limitLength is far above any experiment.
+const limitLength = 1_000_000
 
 // validate checks the common fields.
 func validate(base, maxLength, examples, shortest int) error {
@@ -58,8 +58,8 @@ func validate(base, maxLength, examples, shortest int) error {
 		return fmt.Errorf("base is %d: it must be 2..%d, or 0 for %d", base, len(alphabet), defaultBase)
 	case maxLength != 0 && maxLength < shortest:
 		return fmt.Errorf("max_length is %d: it must be at least %d, or 0 for %d", maxLength, shortest, defaultMaxLength)
-	case maxLength > maxLength:
-		return fmt.Errorf("max_length is %d: it must be at most %d", maxLength, maxLength)
+	case maxLength > limitLength:
+		return fmt.Errorf("max_length is %d: it must be at most %d", maxLength, limitLength)
 	case examples < 0:
 		return fmt.Errorf("examples is %d: it must be the size of the training set, or 0 to draw without end", examples)
 	}

@@ -138,15 +138,15 @@ func equationHomes(files []sourceFile, n int) []string {
 
 // The checks above, on rows and lines that must be refused.
 func TestPaperChecksBite(t *testing.T) {
-	files := []sourceFile{parse(t, "tree_test.go")}
+	files := []sourceFile{parse(t, "internal/repository/tree_test.go")}
 	for where, want := range map[string]string{
-		"`tree_test.go`":                             "",
-		"`tree_test.go:parse`":                       "",
-		"`tree_test.go:sourceFile.declares`":         "",
-		"`tree_test.go:declares`":                    "tree_test.go declares no declares",
-		"`tree_test.go:sourceFile`, `gone.go:parse`": "no file gone.go",
+		"`internal/repository/tree_test.go`":                             "",
+		"`internal/repository/tree_test.go:parse`":                       "",
+		"`internal/repository/tree_test.go:sourceFile.declares`":         "",
+		"`internal/repository/tree_test.go:declares`":                    "internal/repository/tree_test.go declares no declares",
+		"`internal/repository/tree_test.go:sourceFile`, `gone.go:parse`": "no file gone.go",
 		"not yet":                 "",
-		"not yet: `tree_test.go`": "says not yet, but names tree_test.go",
+		"not yet: `internal/repository/tree_test.go`": "says not yet, but names internal/repository/tree_test.go",
 		"somewhere":               "names no file and does not say not yet",
 	} {
 		if got := problem(where, files); got != want {

@@ -1,4 +1,4 @@
-// Package repository_test holds the repository to what its documents say: who may import whom (deps_test.go), where
+// Package repository_test checks that the repository is as its documents say: who may import whom (deps_test.go), where
 // the paper's equations, tables and figures are (paper_test.go), and that every command the documents name exists
 // (commands_test.go). Everything is read from source, so that a broken rule names its place.
 package repository_test
@@ -15,6 +15,14 @@ import (
 	"strings"
 	"testing"
 )
+
+// The tests read files by their paths from the root of the module.
+func TestMain(m *testing.M) {
+	if err := os.Chdir("../.."); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // A sourceFile is one Go file of the tree, parsed. Files of every build tag and platform are there.
 type sourceFile struct {
@@ -36,7 +44,7 @@ func sources(t *testing.T) []sourceFile {
 			return err
 		}
 		if entry.IsDir() {
-			if name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains([]string{"testdata", "bin", "runs"}, entry.Name())) {
+			if name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains([]string{"testdata", "bin", "runs"}, entry.Name()) || isModule(name)) {
 				return fs.SkipDir
 			}
 			return nil
@@ -53,6 +61,12 @@ func sources(t *testing.T) []sourceFile {
 		t.Fatal("no Go files: the test does not run in the repository")
 	}
 	return files
+}
+
+// isModule reports whether a folder is a module of its own, as the examples are.
+func isModule(folder string) bool {
+	_, err := os.Stat(filepath.Join(folder, "go.mod"))
+	return err == nil
 }
 
 func parse(t *testing.T, name string) sourceFile {
