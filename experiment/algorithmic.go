@@ -4,7 +4,7 @@ import (
 	"universal-transformer/halting"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -24,7 +24,7 @@ func longerThanTrained(name string, of task.Definition) Run {
 		Counting:   Counting{universal.BothEnds{Segments: universal.Segments{Separators: []string{"+"}}}},
 		Positions:  Positions{universal.RandomRuns{Max: 512}},
 	}}}
-	r.Training.Schedule = Schedule{training.Cosine{Peak: 3e-3, Floor: 1e-5, Warmup: 200}}
+	r.Training.Schedule = Schedule{schedule.Cosine{Peak: 3e-3, Floor: 1e-5, Warmup: 200}}
 	r.Training.Steps = 10_000
 	r.Training.Ponder = authorsPonder // of no effect at fixed depth
 	r.Training.Batch = Batch{Tokens: 2048}

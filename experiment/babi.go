@@ -3,7 +3,7 @@ package experiment
 import (
 	"universal-transformer/halting"
 	"universal-transformer/task/babi"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -45,7 +45,7 @@ func Babi() Run {
 	r.Training.Batch = Batch{Rows: 32}
 	r.Training.Validation = 0
 	r.Training.BestByAccuracy = true
-	r.Training.Stop = training.Stop{Accuracy: 1, Patience: 24} // no error in the validation set, or no new best in a third of the updates
+	r.Training.Stop = schedule.Stop{Accuracy: 1, Patience: 24} // no error in the validation set, or no new best in a third of the updates
 	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 500, 500
 	return r
 }

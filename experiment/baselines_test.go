@@ -6,7 +6,7 @@ import (
 
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 )
 
 // Every named run of a Universal Transformer has its two baselines: they learn the same task from the same data with the same updates,
@@ -55,7 +55,7 @@ func TestPublishedTranslation(t *testing.T) {
 		if tr.Muon != 0 || tr.WeightDecay != 0 || tr.Batch.Tokens != 4096 || tr.Accumulate != gpus {
 			t.Errorf("%s: muon %v, weight decay %v, %d times %d tokens", r.Name, tr.Muon, tr.WeightDecay, tr.Accumulate, tr.Batch.Tokens)
 		}
-		if _, ok := tr.Schedule.Value.(training.InverseSquareRoot); !ok {
+		if _, ok := tr.Schedule.Value.(schedule.InverseSquareRoot); !ok {
 			t.Errorf("%s: schedule %v", r.Name, tr.Schedule)
 		}
 	}

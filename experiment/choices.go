@@ -14,7 +14,7 @@ import (
 	"universal-transformer/task/table"
 	"universal-transformer/task/text"
 	"universal-transformer/task/translation"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -25,7 +25,7 @@ type (
 	Transition = Variant[universal.Transition, transitions]
 	Halting    = Variant[halting.Policy, policies]
 	Positions  = Variant[universal.Positions, positionings]
-	Schedule   = Variant[training.Schedule, schedules]
+	Schedule   = Variant[schedule.Schedule, schedules]
 
 	Coordinates = Variant[universal.Coordinates, coordinates]
 	Counting    = Variant[universal.Counting, countings]
@@ -138,11 +138,11 @@ func (positionings) rows() []row[universal.Positions] {
 type schedules struct{}
 
 func (schedules) part() part { return part{path: "training.schedule"} }
-func (schedules) rows() []row[training.Schedule] {
-	return []row[training.Schedule]{
-		{"cosine", training.Cosine{Peak: 1e-3, Floor: 5e-5, Warmup: 200}},
-		{"inverse_square_root", training.InverseSquareRoot{Factor: 2, Warmup: 8000}},
-		{"constant", training.Constant{LearningRate: 1e-3}},
+func (schedules) rows() []row[schedule.Schedule] {
+	return []row[schedule.Schedule]{
+		{"cosine", schedule.Cosine{Peak: 1e-3, Floor: 5e-5, Warmup: 200}},
+		{"inverse_square_root", schedule.InverseSquareRoot{Factor: 2, Warmup: 8000}},
+		{"constant", schedule.Constant{LearningRate: 1e-3}},
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"universal-transformer/internal/objective"
 	"universal-transformer/task"
 	"universal-transformer/task/execute"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -26,7 +26,7 @@ func learningToExecute(name string, depth halting.Policy, of task.Definition) Ru
 		Counting:   Counting{universal.BothEnds{Segments: universal.Segments{Separators: numbersEnd}}},
 		Positions:  Positions{universal.FromOne{}},
 	}}}
-	r.Training.Schedule = Schedule{training.Cosine{Peak: 3e-3, Floor: 1e-5, Warmup: 200}}
+	r.Training.Schedule = Schedule{schedule.Cosine{Peak: 3e-3, Floor: 1e-5, Warmup: 200}}
 	r.Training.Steps = 6000
 	r.Training.Ponder = authorsPonder
 	r.Training.Batch = Batch{Tokens: 2048}
@@ -93,7 +93,7 @@ func FineTuned(r Run) Run {
 	p := r.Task.Value.(execute.Program)
 	p.TrainingOperations, p.TrainingLongest = execute.ControlAndLoops, 0.6
 	r.Task.Value = p
-	r.Training.Schedule = Schedule{training.Cosine{Peak: 2e-3, Floor: 1e-5, Warmup: 200}}
+	r.Training.Schedule = Schedule{schedule.Cosine{Peak: 2e-3, Floor: 1e-5, Warmup: 200}}
 	r.Training.Steps = 230_000
 	return r
 }

@@ -18,7 +18,7 @@ import (
 	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/task/translation"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -36,7 +36,7 @@ type Run struct {
 
 // Training says how to train, and with which batches.
 type Training struct {
-	training.Config
+	schedule.Config
 	Schedule   Schedule `json:"schedule"`
 	Batch      Batch    `json:"batch"`
 	Validation int      `json:"validation"` // examples to validate with; 0: all that the task has for it, or its default
@@ -182,7 +182,7 @@ func (r Run) Reader(v task.Vocabularies) task.Reader {
 }
 
 // TrainingConfig is how to train, with the schedule, the width and the seed filled in.
-func (r Run) TrainingConfig() training.Config {
+func (r Run) TrainingConfig() schedule.Config {
 	c := r.Training.Config
 	c.Schedule, c.Width, c.Seed = r.Training.Schedule.Value, r.Model.Value.Channels(), r.Seed
 	return c

@@ -4,7 +4,7 @@ import (
 	"universal-transformer/halting"
 	"universal-transformer/task"
 	"universal-transformer/task/lambada"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -128,7 +128,7 @@ func authorsLambada(r Run) Run {
 	case Pointer:
 		r.Model.Value = Pointer{Universal: base(m.Universal)}
 	}
-	r.Training.Schedule = Schedule{training.InverseSquareRoot{Factor: 2, Warmup: 8000}}
+	r.Training.Schedule = Schedule{schedule.InverseSquareRoot{Factor: 2, Warmup: 8000}}
 	r.Training.WeightDecay, r.Training.DecayVectors = 0, false
 	r.Training.Steps, r.Training.Average, r.Training.Muon = 200_000, 0, 0
 	r.Training.Validation, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 500, 500, 500

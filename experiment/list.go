@@ -5,7 +5,7 @@ import (
 	"universal-transformer/internal/objective"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/text"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -95,7 +95,7 @@ func Base() Run {
 		Seed:  1,
 		Model: Model{EncoderDecoder{small()}},
 		Training: Training{
-			Config: training.Config{
+			Config: schedule.Config{
 				Steps: 3000, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1,
 				Ponder:   objective.PonderSchedule{Weight: 0.001},
 				LogEvery: 20, EvaluateEvery: 200, CheckpointEvery: 200, Keep: 2,
@@ -120,7 +120,7 @@ func Demo() Run {
 	r.Model = Model{EncoderDecoder{model}}
 	r.Training.Ponder = authorsPonder
 	r.Training.Batch = Batch{Rows: 64, Boundaries: []int{16}} // one shape: at this size compiling costs more than padding
-	r.Training.Stop = training.Stop{Accuracy: 0.99}
+	r.Training.Stop = schedule.Stop{Accuracy: 0.99}
 	r.Training.EvaluateEvery, r.Training.CheckpointEvery = 100, 100
 	return r
 }
@@ -147,5 +147,5 @@ func LanguageModelOfText() Run {
 }
 
 func cosine(peak float64, warmup int64) Schedule {
-	return Schedule{training.Cosine{Peak: peak, Floor: peak / 20, Warmup: warmup}}
+	return Schedule{schedule.Cosine{Peak: peak, Floor: peak / 20, Warmup: warmup}}
 }

@@ -5,7 +5,7 @@ import (
 
 	"universal-transformer/baseline/neuralgpu"
 	"universal-transformer/task"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -50,7 +50,7 @@ func (m NeuralGPU) Describe() string {
 func Convolved(r Run) Run {
 	r.Model.Value = neuralGPU()
 	r.Training.ClipNorm, r.Training.Steps = 1, 4000
-	r.Training.Schedule = Schedule{training.Cosine{Peak: 1e-3, Floor: 1e-5, Warmup: 200}}
+	r.Training.Schedule = Schedule{schedule.Cosine{Peak: 1e-3, Floor: 1e-5, Warmup: 200}}
 	r.Name += "-neural-gpu"
 	return r
 }

@@ -10,7 +10,7 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
 	"universal-transformer/task/algorithmic"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -108,7 +108,7 @@ func TestParseCompletes(t *testing.T) {
 	if got := kind(r).Halting.Value; got != (halting.Graves{ACT: halting.ACT{MaxSteps: 7, Epsilon: 0.01}}) {
 		t.Errorf("halting is %+v", got)
 	}
-	if got := r.Training.Schedule.Value; got != (training.Cosine{Peak: 0.002, Floor: 5e-5, Warmup: 200}) {
+	if got := r.Training.Schedule.Value; got != (schedule.Cosine{Peak: 0.002, Floor: 5e-5, Warmup: 200}) {
 		t.Errorf("schedule is %+v", got)
 	}
 	if kind(r).Width != 8 || !reflect.DeepEqual(kind(r).Transition, kind(want).Transition) || r.Training.Beta2 != want.Training.Beta2 {
@@ -116,7 +116,7 @@ func TestParseCompletes(t *testing.T) {
 	}
 	other := want
 	other.Task = r.Task
-	other.Training.Schedule = experiment.Schedule{Value: training.Constant{LearningRate: 3}}
+	other.Training.Schedule = experiment.Schedule{Value: schedule.Constant{LearningRate: 3}}
 	set, err := other.Set(`model={"encoder_decoder": {"halting": {"graves": {"max_steps": 7}}, "width": 8, "heads": 2}}`, `training.schedule={"cosine": {"peak": 0.002}}`)
 	if err != nil || !reflect.DeepEqual(set, r) {
 		t.Errorf("set: %s, %v", set.JSON(), err)

@@ -8,7 +8,7 @@ import (
 	"universal-transformer/internal/objective"
 	"universal-transformer/subword"
 	"universal-transformer/task/translation"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -58,7 +58,7 @@ func TinyTransformer(r Run) Run {
 	m.Transition = Transition{universal.FeedForward{Filter: 256}}
 	r.Model.Value = m
 	r.Training.Steps, r.Training.Accumulate, r.Training.Batch.Tokens = 8000, 2, 4096
-	r.Training.Schedule = Schedule{training.InverseSquareRoot{Factor: 2.53, Warmup: 2000}} // 0.005 * sqrt(2000 * 128)
+	r.Training.Schedule = Schedule{schedule.InverseSquareRoot{Factor: 2.53, Warmup: 2000}} // 0.005 * sqrt(2000 * 128)
 	r.Training.Muon, r.Training.WeightDecay, r.Training.Beta2 = 0, 0, 0.98
 	return r
 }
@@ -137,11 +137,11 @@ func translate(name string, of translation.Translation) Run {
 	r.Training.Steps, r.Training.Muon, r.Training.WeightDecay, r.Training.Average = 8000, 0.95, 0.1, 0.999
 	r.Training.LabelSmoothing = 0.1
 	r.Training.Ponder = authorsPonder
-	r.Training.Schedule = Schedule{training.Cosine{Peak: 8e-3, Floor: 2e-5, Warmup: 200}}
+	r.Training.Schedule = Schedule{schedule.Cosine{Peak: 8e-3, Floor: 2e-5, Warmup: 200}}
 	r.Training.Batch = Batch{Tokens: 2048, Boundaries: []int{10, 14, 18, 24, 32, 48, 72, 100}}
 	r.Training.Validation, r.Training.Decoded, r.Training.BestByMeasure = 0, 500, true
 	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 20, 800, 400
-	r.Training.Stop = training.Stop{Patience: 10}
+	r.Training.Stop = schedule.Stop{Patience: 10}
 	return r
 }
 
@@ -176,10 +176,10 @@ func TranslateWMT14() Run {
 	m.Dropout = universal.Dropout{Attention: 0.1, Transition: 0.1, Residual: 0.3}
 	r.Model.Value = m
 	r.Training.Steps, r.Training.Accumulate, r.Training.Average, r.Training.Muon, r.Training.WeightDecay = 100_000, 8, 0, 0, 0
-	r.Training.Schedule = Schedule{training.InverseSquareRoot{Factor: 2, Warmup: 8000}}
+	r.Training.Schedule = Schedule{schedule.InverseSquareRoot{Factor: 2, Warmup: 8000}}
 	r.Training.Batch = Batch{Tokens: 4096}
 	r.Training.ClipNorm = 0
 	r.Training.EvaluateEvery, r.Training.CheckpointEvery = 2000, 2000
-	r.Training.Stop = training.Stop{}
+	r.Training.Stop = schedule.Stop{}
 	return r
 }

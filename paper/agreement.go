@@ -10,7 +10,7 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/task"
 	"universal-transformer/task/agreement"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 )
 
 // agreementTable is table 2, section 3.2: accuracy by attractors.
@@ -87,8 +87,8 @@ func agreementTransformer(r experiment.Run) int {
 
 // peak is a cosine schedule with another peak.
 func peak(s experiment.Schedule, rate float64) experiment.Schedule {
-	c := s.Value.(training.Cosine)
-	return experiment.Schedule{Value: training.Cosine{Peak: rate, Floor: rate / 20, Warmup: c.Warmup}}
+	c := s.Value.(schedule.Cosine)
+	return experiment.Schedule{Value: schedule.Cosine{Peak: rate, Floor: rate / 20, Warmup: c.Warmup}}
 }
 
 // extendedRows is the fraction of the training rows that are extended with phrases of others: without it, models learn the number of the last word

@@ -6,7 +6,7 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 )
 
 // lengthGeneralization is table 4, section 3.4: trained on up to 40 symbols, tested at 400.
@@ -95,6 +95,6 @@ func lstm(attention bool) func(*experiment.Run) {
 		m.Width, m.Attention = 128, attention
 		r.Model.Value = m
 		r.Training.Steps = 8000
-		r.Training.Schedule = experiment.Schedule{Value: training.Cosine{Peak: 1e-3, Floor: 1e-5, Warmup: 200}}
+		r.Training.Schedule = experiment.Schedule{Value: schedule.Cosine{Peak: 1e-3, Floor: 1e-5, Warmup: 200}}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
 	"universal-transformer/task/babi"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -131,7 +131,7 @@ func babiSmall(r *experiment.Run, m *experiment.Classifier) {
 func babiJoint(r *experiment.Run, m *experiment.Classifier) {
 	m.Width, m.Heads = 128, 8
 	convolution(m, func(t *universal.SeparableConvolution) { t.Filter = 256 })
-	r.Training.Schedule.Value = training.Cosine{Peak: 1e-3, Floor: 1e-3 / 20, Warmup: 1000}
+	r.Training.Schedule.Value = schedule.Cosine{Peak: 1e-3, Floor: 1e-3 / 20, Warmup: 1000}
 	r.Training.Steps = min(10*r.Training.Steps, 150_000)
 	r.Training.EvaluateEvery, r.Training.CheckpointEvery = r.Training.Steps/75, 2000
 }

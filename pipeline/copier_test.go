@@ -16,7 +16,7 @@ import (
 	"universal-transformer/pipeline"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -35,9 +35,9 @@ func copier() experiment.Run {
 		Halting:    experiment.Halting{Value: halting.Frozen{ACT: halting.ACT{MaxSteps: 3, Epsilon: 0.01, Bias: 1}}},
 		Positions:  experiment.Positions{Value: universal.FromOne{}},
 	}}}
-	r.Training.Steps, r.Training.Schedule = 4000, experiment.Schedule{Value: training.Cosine{Peak: 1e-2, Floor: 1e-4, Warmup: 200}}
+	r.Training.Steps, r.Training.Schedule = 4000, experiment.Schedule{Value: schedule.Cosine{Peak: 1e-2, Floor: 1e-4, Warmup: 200}}
 	r.Training.Batch = experiment.Batch{Rows: 32, Boundaries: []int{4}}
-	r.Training.Keep, r.Training.Stop = 2, training.Stop{Accuracy: 1}
+	r.Training.Keep, r.Training.Stop = 2, schedule.Stop{Accuracy: 1}
 	return r
 }
 

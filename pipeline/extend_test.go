@@ -10,6 +10,7 @@ import (
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 )
 
 // lastCheckpoint is the newest checkpoint of a run.
@@ -118,7 +119,7 @@ func TestResumeRefusesChanges(t *testing.T) {
 // Caught when planted: a command that does not work.
 func TestGoOnAfterABrokenLoss(t *testing.T) {
 	r := brief(t, pairs())
-	r.Training.Schedule.Value = training.Constant{LearningRate: 1e30}
+	r.Training.Schedule.Value = schedule.Constant{LearningRate: 1e30}
 	dir := filepath.Join(t.TempDir(), "run")
 	_, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{})
 	if err == nil {

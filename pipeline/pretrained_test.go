@@ -20,6 +20,7 @@ import (
 	"universal-transformer/runlog"
 	"universal-transformer/task/table"
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 )
 
 // fineTuned is a run that starts from the weights of another one and takes two steps instead of one.
@@ -74,7 +75,7 @@ func TestPretrained(t *testing.T) {
 		t.Fatal("the best and the newest checkpoint are the same")
 	}
 	r = fineTuned(r, from)
-	r.Training.Schedule.Value = training.Constant{LearningRate: 1e-30}
+	r.Training.Schedule.Value = schedule.Constant{LearningRate: 1e-30}
 	var lines []string
 	note := pipeline.Callbacks{Log: func(line string) { lines = append(lines, line) }}
 	dir := filepath.Join(t.TempDir(), "tuned")

@@ -16,6 +16,7 @@ import (
 	"universal-transformer/runlog"
 	"universal-transformer/task/table"
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 )
 
 // brief is a run of a few updates on a table of the given lines.
@@ -31,9 +32,9 @@ func brief(t *testing.T, lines string) experiment.Run {
 	model.Halting = experiment.Halting{Value: halting.Fixed{Steps: 1}}
 	model.Width = 8
 	r.Model.Value = model
-	r.Training.Steps, r.Training.Schedule = 6, experiment.Schedule{Value: training.Constant{LearningRate: 1e-3}}
+	r.Training.Steps, r.Training.Schedule = 6, experiment.Schedule{Value: schedule.Constant{LearningRate: 1e-3}}
 	r.Training.LogEvery, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 2, 2, 2
-	r.Training.Batch, r.Training.Stop = experiment.Batch{Rows: 4}, training.Stop{}
+	r.Training.Batch, r.Training.Stop = experiment.Batch{Rows: 4}, schedule.Stop{}
 	return r
 }
 

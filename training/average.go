@@ -7,26 +7,27 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/internal/safetensors"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
 // averaged is the scope of the exponential moving averages of the weights.
 const averaged = "/averaged"
 
-// keep is the factor by which an update multiplies the moving average. It is smaller than Average at the beginning, so that the initial
+// averageShare is the factor by which an update multiplies the moving average. It is smaller than Average at the beginning, so that the initial
 // weights are forgotten:
 //
-//	mean_s = keep_s mean_(s-1) + (1 - keep_s) weights_s,  keep_s = min(Average, (s-1) / (s+9))
-func (c Config) keep(step int64) float32 {
+//	mean_s = share_s mean_(s-1) + (1 - share_s) weights_s,  share_s = min(Average, (s-1) / (s+9))
+func averageShare(c schedule.Config, step int64) float32 {
 	return float32(min(c.Average, float64(step-1)/float64(step+9)))
 }
 
-// average updates the moving averages with the weights after an update; keep is a scalar.
-func (t *Trainer) average(scope *model.Scope, keep *Node) {
-	g := keep.Graph()
+// average updates the moving averages with the weights after an update; share is the scalar of averageShare.
+func (t *Trainer) average(scope *model.Scope, share *Node) {
+	g := share.Graph()
 	for _, v := range trainable(scope, g) {
 		weight, mean := v.NodeValue(g), companionVariable(scope, v, averaged)
-		mean.SetNodeValue(Add(Mul(keep, mean.NodeValue(g)), Mul(OneMinus(keep), weight)))
+		mean.SetNodeValue(Add(Mul(share, mean.NodeValue(g)), Mul(OneMinus(share), weight)))
 	}
 }
 

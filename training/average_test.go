@@ -11,6 +11,7 @@ import (
 	"universal-transformer/internal/safetensors"
 	"universal-transformer/internal/score"
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -90,7 +91,7 @@ func TestMeansOfWeights(t *testing.T) {
 			start.Tensors[i].Data = mean.Data
 		}
 	}
-	c.Average, c.Steps, c.Schedule = 0, steps+1, training.Constant{LearningRate: 1e-30}
+	c.Average, c.Steps, c.Schedule = 0, steps+1, schedule.Constant{LearningRate: 1e-30}
 	still := trainer(t, c)
 	if err := still.Log.SaveCheckpoint(steps, start, 2); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 
 	"universal-transformer/internal/objective"
 	"universal-transformer/internal/score"
+	"universal-transformer/training/schedule"
 )
 
 // What is best: by cross entropy alone, or by correct sequences and among equals by cross entropy, against the targets of training:
@@ -24,7 +25,7 @@ func TestBetter(t *testing.T) {
 	} {
 		best := state{BestStep: 10, BestSmoothed: 0.5, BestCorrect: 7}
 		for byAccuracy, want := range map[bool]bool{false: c.byNats, true: c.byAccuracy} {
-			tr := &Trainer{Config: Config{BestByAccuracy: byAccuracy}, state: best}
+			tr := &Trainer{Config: schedule.Config{BestByAccuracy: byAccuracy}, state: best}
 			if got := tr.better(tally(c.nats, c.right, c.ponder), nil); got != want {
 				t.Errorf("%v nats, %v right, %v steps, by accuracy %v: better is %v", c.nats, c.right, c.ponder, byAccuracy, got)
 			}
@@ -34,7 +35,7 @@ func TestBetter(t *testing.T) {
 		measure, nats float64
 		want          bool
 	}{{31, 0.6, true}, {30, 0.4, true}, {30, 0.6, false}, {29, 0.1, false}} {
-		tr := &Trainer{Config: Config{BestByMeasure: true}, state: state{BestStep: 10, BestSmoothed: 0.5, BestMeasure: 30}}
+		tr := &Trainer{Config: schedule.Config{BestByMeasure: true}, state: state{BestStep: 10, BestSmoothed: 0.5, BestMeasure: 30}}
 		if got := tr.better(tally(c.nats, 9, 1), []score.Metric{score.Figure("BLEU", c.measure), score.Figure("chrF2", 99)}); got != c.want {
 			t.Errorf("%v BLEU and %v nats after 30 and 0.5: better is %v", c.measure, c.nats, got)
 		}

@@ -16,13 +16,14 @@ import (
 	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
 // config is a short training that uses everything: smoothing, warm-up of the ponder cost, clipping, accumulation, means of the weights.
-func config(steps int64) training.Config {
-	return training.Config{
-		Steps: steps, Schedule: training.Constant{LearningRate: 3e-3}, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9,
+func config(steps int64) schedule.Config {
+	return schedule.Config{
+		Steps: steps, Schedule: schedule.Constant{LearningRate: 3e-3}, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9,
 		Objective: objective.Objective{LabelSmoothing: 0.1}, Ponder: objective.PonderSchedule{Weight: 0.01, Steps: 10},
 		Average: 0.9, ClipNorm: 0.5, Accumulate: 2, LogEvery: 3, EvaluateEvery: 5, CheckpointEvery: 4, Keep: 2, Seed: 11,
 	}
@@ -57,14 +58,14 @@ func tokens(rng *rand.Rand, length int) (ids []vocab.ID) {
 var copyingPlan = batch.Plan{Rows: 4, MaxSource: 5, MaxTarget: 6, Window: 40}
 
 // trainer is a new training of an encoder-decoder, to copy, in a new run directory.
-func trainer(t *testing.T, c training.Config) *training.Trainer {
+func trainer(t *testing.T, c schedule.Config) *training.Trainer {
 	t.Helper()
 	model := universal.EncoderDecoder{Config: tiny()}
 	model.Seed = c.Seed
 	return trainerOf(t, c, model, copying(c.Seed), copyingPlan)
 }
 
-func trainerOf(t *testing.T, c training.Config, m universal.Model, source func(int64) task.Example, plan batch.Plan) *training.Trainer {
+func trainerOf(t *testing.T, c schedule.Config, m universal.Model, source func(int64) task.Example, plan batch.Plan) *training.Trainer {
 	t.Helper()
 	log, err := runlog.Create(t.TempDir()+"/run", map[string]any{"test": t.Name()})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"universal-transformer/internal/seed"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -23,9 +23,9 @@ func learner() universal.Config {
 }
 
 // fast trains without smoothing, and validates often.
-func fast(steps int64) training.Config {
+func fast(steps int64) schedule.Config {
 	c := config(steps)
-	c.Schedule = training.Cosine{Peak: 1e-2, Floor: 1e-3, Warmup: 20}
+	c.Schedule = schedule.Cosine{Peak: 1e-2, Floor: 1e-3, Warmup: 20}
 	c.LabelSmoothing, c.Accumulate, c.ClipNorm = 0, 0, 1
 	c.LogEvery, c.EvaluateEvery, c.CheckpointEvery = 50, 20, 1000
 	return c

@@ -6,20 +6,21 @@ import (
 
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/training/schedule"
 )
 
 // muonMomenta is the scope of Muon's momentum buffers.
 const muonMomenta = "/muon"
 
-// muon is one step of Muon (Jordan et al., "Muon: an optimizer for hidden layers in neural networks", 2024) for every hidden matrix W of
+// muonStep is one step of Muon (Jordan et al., "Muon: an optimizer for hidden layers in neural networks", 2024) for every hidden matrix W of
 // the model. G is its gradient, mu the momentum and eta the learning rate:
 //
 //	M_t = mu M_(t-1) + G_t
 //	W_t = W_(t-1) - 0.2 sqrt(max(rows, columns)) eta orthogonal(G_t + mu M_t)
 //
 // The factor 0.2 sqrt(...) makes updates as large as Adam's, so that one schedule fits both (Liu et al., "Muon is scalable for LLM
-// training", 2025). muon returns the remaining variables and their gradients, for Adam.
-func (c Config) muon(scope *model.Scope, gradients []*Node, rate *Node) (rest []*model.Variable, restGradients []*Node) {
+// training", 2025). muonStep returns the remaining variables and their gradients, for Adam.
+func muonStep(c schedule.Config, scope *model.Scope, gradients []*Node, rate *Node) (rest []*model.Variable, restGradients []*Node) {
 	variables := trainable(scope, rate.Graph())
 	for i, v := range variables {
 		if !withinModel(v) {

@@ -11,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 )
 
 // A matrix U S V' becomes U p(S) V', p five times 3.4445 s - 4.7750 s^3 + 2.0315 s^5 from s over the norm of S: computed here from the
@@ -90,7 +91,7 @@ func TestMuon(t *testing.T) {
 	for _, vectors := range []bool{false, true} {
 		after := func(steps int64, rate, mu float64) *training.Trainer {
 			c := config(steps)
-			c.Schedule, c.WeightDecay, c.DecayVectors, c.Accumulate = training.Constant{LearningRate: rate}, decay, vectors, 0
+			c.Schedule, c.WeightDecay, c.DecayVectors, c.Accumulate = schedule.Constant{LearningRate: rate}, decay, vectors, 0
 			c.ClipNorm, c.Average, c.Muon = 0, 0, mu
 			x := plainTrainer(t, c, 8)
 			run(t, x)

@@ -11,13 +11,14 @@ import (
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
 // A Probe makes single updates of a run with a given batch, outside of the run, to find their cost and time. Adaptive models run all
 // steps at all positions, the upper bound of training. The caller must close it.
 type Probe struct {
-	config  Config
+	config  schedule.Config
 	backend compute.Backend
 	model   universal.Model
 	store   *model.Store
@@ -26,7 +27,7 @@ type Probe struct {
 }
 
 // NewProbe makes a probe for training a model with a configuration. Nothing is compiled yet.
-func NewProbe(c Config, backend compute.Backend, m universal.Model) (*Probe, error) {
+func NewProbe(c schedule.Config, backend compute.Backend, m universal.Model) (*Probe, error) {
 	p := &Probe{config: c, backend: backend, model: m, store: model.NewStore()}
 	if err := errors.Join(c.Validate(), m.Validate(), p.store.SetRNGStateFromSeed(1)); err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (p *Probe) graph(scope *model.Scope, nodes []*Node, _ capacity.Capacities) 
 	result := p.model.Forward(scope, in, universal.Options{})
 	loss, tally := p.config.Objective.Of(result, in.Target, rest[0])
 	gradients := scope.BuildTrainableVariablesGradientsGraph(loss)
-	p.config.optimize(scope, gradients, ScalarZero(g, loss.DType()))
+	optimize(p.config, scope, gradients, ScalarZero(g, loss.DType()))
 	return []*Node{tally}, result
 }
 
@@ -58,7 +59,7 @@ func (p *Probe) inputs(b batch.Batch) []any {
 
 // Update performs one update and waits for it.
 func (p *Probe) Update(b batch.Batch) error {
-	b = p.config.passes(b)
+	b = passes(p.config, b)
 	out, err := p.runner.Call(capacity.ShapeOf(b), p.inputs(b)...)
 	if err != nil {
 		return withMemoryHint(err)
@@ -86,7 +87,7 @@ func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 	var c Cost
 	one := b
 	one.Rows, one.Examples, one.Source, one.Target = 1, 1, b.Source[:b.SourceLength], b.Target[:b.TargetLength]
-	operations, work, err := p.compile(p.config.passes(one))
+	operations, work, err := p.compile(passes(p.config, one))
 	if err != nil {
 		return c, err
 	}
@@ -105,7 +106,7 @@ func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 		c.Optimizer += c.Model
 	}
 	if c.Work = work; b.Rows > 1 {
-		_, c.Work, err = p.compile(p.config.passes(b))
+		_, c.Work, err = p.compile(passes(p.config, b))
 	}
 	var short interface {
 		error

@@ -8,6 +8,7 @@ import (
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -23,7 +24,7 @@ func rectangle(rows, source, target int) batch.Batch {
 	return batch.Batch{Rows: rows, SourceLength: source, TargetLength: target, Source: fill(rows * source), Target: fill(rows * target), Examples: rows}
 }
 
-func costOf(t *testing.T, c training.Config, m universal.Model, b batch.Batch) training.Cost {
+func costOf(t *testing.T, c schedule.Config, m universal.Model, b batch.Batch) training.Cost {
 	t.Helper()
 	p, err := training.NewProbe(c, enginetest.Backend(t), m)
 	if err != nil {
@@ -109,7 +110,7 @@ func TestCostOfMemory(t *testing.T) {
 }
 
 // config2 is config without means.
-func config2() training.Config {
+func config2() schedule.Config {
 	c := config(10)
 	c.Accumulate, c.Average = 1, 0
 	return c

@@ -18,17 +18,6 @@ import (
 	"universal-transformer/runlog"
 )
 
-// CheckRanks returns an error unless n ranks can share the batches of an update.
-func (c Config) CheckRanks(n int) error {
-	if c.batches()%n != 0 {
-		return fmt.Errorf("training.accumulate is %d, and there are %d ranks: it must be a multiple of %d, so that each computes as many batches of an update", c.Accumulate, n, n)
-	}
-	return nil
-}
-
-// batches returns the number of batches of an update.
-func (c Config) batches() int { return max(c.Accumulate, 1) }
-
 // alone reports whether there are no other ranks.
 func (t *Trainer) alone() bool { return t.group.Size() == 1 }
 

@@ -19,11 +19,12 @@ import (
 	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
 // shared is config with four batches an update.
-func shared(steps int64) training.Config {
+func shared(steps int64) schedule.Config {
 	c := config(steps)
 	c.Accumulate = 4
 	return c

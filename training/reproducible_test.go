@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -94,7 +95,7 @@ func TestResumeIsExact(t *testing.T) {
 	withMuon.Muon = 0.9
 	want := map[float64]finished{0: finish(t, trainer(t, c)), 0.9: finish(t, trainer(t, withMuon))}
 	for _, test := range []struct {
-		config training.Config
+		config schedule.Config
 		stop   func(*testing.T, *training.Trainer, int64)
 		steps  []int64 // some runs are stopped twice
 	}{

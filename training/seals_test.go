@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -51,7 +52,7 @@ func TestSeals(t *testing.T) {
 func TestChangedConfigurationGoesOn(t *testing.T) {
 	c := config(30)
 	c.Average = 0 // so that nothing changes while nothing is learned
-	c.Schedule, c.Stop, c.Accumulate = unchecked(0), training.Stop{Patience: 3}, 0
+	c.Schedule, c.Stop, c.Accumulate = unchecked(0), schedule.Stop{Patience: 3}, 0
 	tr := trainer(t, c)
 	tr.Seals.Configuration = "before"
 	for _, test := range []struct {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 )
 
 // A learning rate that throws the weights away ends the run in one line that names step, cause, remedy, and the checkpoint that is kept; that
@@ -52,15 +52,15 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 func TestEarlyStop(t *testing.T) {
 	for _, test := range []struct {
 		name     string
-		stop     training.Stop
+		stop     schedule.Stop
 		rate     float64
 		stopped  string
 		step     int64
 		bestStep int64
 	}{
-		{"accuracy that any model has", training.Stop{Accuracy: 1e-9}, 0, "done", 30, 5},
-		{"patience, nothing learned", training.Stop{Patience: 3}, 0, "patience", 20, 5},
-		{"patience, always better", training.Stop{Patience: 3}, 1e-3, "done", 30, 30},
+		{"accuracy that any model has", schedule.Stop{Accuracy: 1e-9}, 0, "done", 30, 5},
+		{"patience, nothing learned", schedule.Stop{Patience: 3}, 0, "patience", 20, 5},
+		{"patience, always better", schedule.Stop{Patience: 3}, 1e-3, "done", 30, 30},
 	} {
 		c := config(30)
 		c.Average = 0 // so that nothing changes while nothing is learned

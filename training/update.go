@@ -14,6 +14,7 @@ import (
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
 	"universal-transformer/internal/seed"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -35,7 +36,7 @@ func (t *Trainer) build() {
 // updateOnce computes the gradients of this rank's batches of an update, averages them over all ranks, and applies the result. The
 // batches and their randomness depend on their index in the run, not on the number of ranks.
 func (t *Trainer) updateOnce(rate float32) (own report, norm float64, err error) {
-	n := t.Config.batches()
+	n := t.Config.Batches()
 	batches, plans, err := t.draw(n)
 	own.data = t.digest(batches)
 	for i := t.group.Rank(); i < n; i += t.group.Size() {
@@ -54,7 +55,7 @@ func (t *Trainer) updateOnce(rate float32) (own report, norm float64, err error)
 	}
 	arguments := []any{rate}
 	if t.Config.Average > 0 {
-		arguments = append(arguments, t.Config.keep(t.step))
+		arguments = append(arguments, averageShare(t.Config, t.step))
 	}
 	out, err := t.apply.Call(capacity.Shape{}, arguments...)
 	if err = t.group.Agree(withMemoryHint(err)); err != nil {
@@ -74,7 +75,7 @@ func (t *Trainer) draw(n int) (batches []batch.Batch, plans []*capacity.ShapePla
 		if err != nil {
 			return nil, nil, err
 		}
-		b = t.Config.passes(b)
+		b = passes(t.Config, b)
 		batches, plans = append(batches, b), append(plans, t.gradients.Plan(capacity.ShapeOf(b)))
 	}
 	t.drawn = batches
@@ -82,7 +83,7 @@ func (t *Trainer) draw(n int) (batches []batch.Batch, plans []*capacity.ShapePla
 }
 
 // passes returns what is computed of a batch: each row once, or twice with R-Drop.
-func (c Config) passes(b batch.Batch) batch.Batch {
+func passes(c schedule.Config, b batch.Batch) batch.Batch {
 	if c.RDrop > 0 {
 		return b.Twice()
 	}
@@ -104,16 +105,16 @@ func (t *Trainer) gradient(own *report, b batch.Batch, plan *capacity.ShapePlan,
 }
 
 // optimize updates the trainable variables with their gradients, with this learning rate.
-func (c Config) optimize(scope *model.Scope, gradients []*Node, rate *Node) {
+func optimize(c schedule.Config, scope *model.Scope, gradients []*Node, rate *Node) {
 	optimizer.LearningRateVar(scope, rate.DType(), 0).SetNodeValue(rate)
-	matrices, decays := c.decayed(scope, rate)
+	matrices, decays := decayed(c, scope, rate)
 	all := trainable(scope, rate.Graph())
 	if c.Muon > 0 {
 		var rest []*model.Variable
-		rest, gradients = c.muon(scope, gradients, rate)
+		rest, gradients = muonStep(c, scope, gradients, rate)
 		only(all, rest)
 	}
-	c.adam().Done().(withGradients).UpdateGraphWithGradients(scope, gradients, rate.DType())
+	adam(c).Done().(withGradients).UpdateGraphWithGradients(scope, gradients, rate.DType())
 	only(all, all)
 	for i, v := range matrices {
 		v.SetNodeValue(Sub(v.NodeValue(rate), decays[i]))
@@ -129,7 +130,7 @@ func only(all, some []*model.Variable) {
 
 // adam is Adam (Kingma and Ba, 2015), with weight decay AdamW (Loshchilov and Hutter, 2019), as GoMLX computes it; its learning rate is a
 // variable set by every update. GoMLX decays all variables; if only matrices decay, decayed does it.
-func (c Config) adam() *optimizer.AdamConfig {
+func adam(c schedule.Config) *optimizer.AdamConfig {
 	decay := c.WeightDecay
 	if !c.DecayVectors {
 		decay = 0
@@ -170,14 +171,14 @@ func (t *Trainer) gradientGraph(scope *model.Scope, nodes []*Node, c capacity.Ca
 
 // applyGraph completes an update: it averages the gradients, clips them to a global norm (Pascanu et al., 2013), applies the optimizer,
 // updates the moving averages of the weights, and clears the sums. Its inputs are the learning rate and, with moving averages, the factor
-// of keep; it outputs the norm before clipping.
+// averageShare; it outputs the norm before clipping.
 func (t *Trainer) applyGraph(scope *model.Scope, nodes []*Node, _ capacity.Capacities) ([]*Node, universal.Result) {
 	g, rate := nodes[0].Graph(), nodes[0]
 	var gradients []*Node
 	for v := range scope.IterVariables() {
 		if sum := scope.Store().GetVariable(accumulated + v.Path()); v.Trainable && sum != nil {
 			v.NodeValue(g) // from here on trainable lists it
-			gradients = append(gradients, DivScalar(sum.NodeValue(g), float64(t.Config.batches())))
+			gradients = append(gradients, DivScalar(sum.NodeValue(g), float64(t.Config.Batches())))
 			sum.SetNodeValue(ZerosLike(gradients[len(gradients)-1]))
 		}
 	}
@@ -188,7 +189,7 @@ func (t *Trainer) applyGraph(scope *model.Scope, nodes []*Node, _ capacity.Capac
 			gradients[i] = Mul(gradients[i], scale)
 		}
 	}
-	t.Config.optimize(scope, gradients, rate)
+	optimize(t.Config, scope, gradients, rate)
 	if t.Config.Average > 0 {
 		t.average(scope, nodes[1])
 	}
@@ -217,7 +218,7 @@ const accumulated = "/accumulated"
 
 // decayed returns the matrices that Adam does not decay itself, and the weight decay to subtract from each besides the optimizer's step:
 // learning rate times decay times weight, with the weights before the update.
-func (c Config) decayed(scope *model.Scope, learningRate *Node) (matrices []*model.Variable, decays []*Node) {
+func decayed(c schedule.Config, scope *model.Scope, learningRate *Node) (matrices []*model.Variable, decays []*Node) {
 	if c.WeightDecay == 0 {
 		return nil, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -24,7 +25,7 @@ func evenly(i int64) task.Example {
 
 // plainTrainer has neither dropout nor drawn positions, so that only the rows matter, and an Adam that is smooth where gradients are
 // small, so that rounding stays rounding.
-func plainTrainer(t *testing.T, c training.Config, rows int) *training.Trainer {
+func plainTrainer(t *testing.T, c schedule.Config, rows int) *training.Trainer {
 	t.Helper()
 	m := universal.EncoderDecoder{Config: tiny()}
 	m.Dropout, m.Positions = universal.Dropout{}, nil
@@ -39,7 +40,7 @@ func TestWeightDecay(t *testing.T) {
 	const rate, decay = 0.01, 0.5
 	after := func(rate, decay float64, vectors bool) map[string][]float32 {
 		c := config(1)
-		c.Schedule, c.WeightDecay, c.DecayVectors, c.Accumulate = training.Constant{LearningRate: rate}, decay, vectors, 0
+		c.Schedule, c.WeightDecay, c.DecayVectors, c.Accumulate = schedule.Constant{LearningRate: rate}, decay, vectors, 0
 		x := plainTrainer(t, c, 8)
 		run(t, x)
 		return weights(x)

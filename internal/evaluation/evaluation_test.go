@@ -19,6 +19,7 @@ import (
 	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -53,8 +54,8 @@ func halfTrained(t *testing.T) (*training.Trainer, training.Summary, []task.Exam
 		examples = append(examples, copying(1_000_000+i))
 	}
 	tr := &training.Trainer{
-		Config: training.Config{
-			Steps: 80, Schedule: training.Constant{LearningRate: 5e-3}, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1, Ponder: objective.PonderSchedule{Weight: 0.01},
+		Config: schedule.Config{
+			Steps: 80, Schedule: schedule.Constant{LearningRate: 5e-3}, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1, Ponder: objective.PonderSchedule{Weight: 0.01},
 			LogEvery: 100, EvaluateEvery: 80, CheckpointEvery: 1000, Keep: 2, Seed: 1,
 		},
 		Backend: enginetest.Backend(t), Model: m, Stream: stream, Log: log, Validation: batch.Chunk(examples, batch.Plan{Rows: 32}),

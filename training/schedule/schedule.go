@@ -1,4 +1,6 @@
-package training
+// Package schedule holds the configuration of training: the number of updates, the optimizer, learning-rate schedules, intervals, and
+// criteria for stopping. It runs nothing, so that a configuration can be read and checked without the training loop.
+package schedule
 
 import (
 	"fmt"

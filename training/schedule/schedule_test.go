@@ -1,0 +1,95 @@
+package schedule_test
+
+import (
+	"math"
+	"testing"
+
+	"universal-transformer/training/schedule"
+)
+
+// Closed forms at steps that can be worked out by hand.
+// Caught when planted: a warm-up that starts at 0, a cosine that is not at its floor in the last step, a width that is left out.
+func TestSchedules(t *testing.T) {
+	authors := func(step int64) float64 {
+		return schedule.InverseSquareRoot{Factor: 2, Warmup: 8000}.Rate(step, 1, 128)
+	}
+	cosine := func(step int64) float64 {
+		return schedule.Cosine{Peak: 1e-3, Floor: 1e-4, Warmup: 100}.Rate(step, 1100, 1)
+	}
+	for _, test := range []struct {
+		name string
+		got  float64
+		want float64
+	}{
+		{"constant", schedule.Constant{LearningRate: 0.25}.Rate(7, 9, 9), 0.25},
+		{"inverse square root, first step", authors(1), 2 / 8000. / math.Sqrt(8000*128)},
+		{"half of the warm-up", authors(4000), 1 / math.Sqrt(8000*128)},
+		{"peak", authors(8000), 2 / math.Sqrt(8000*128)},
+		{"four times as long, half the rate", authors(32000), 1 / math.Sqrt(8000*128)},
+		{"cosine, first step", cosine(1), 1e-5}, {"cosine, half of the warm-up", cosine(50), 5e-4}, {"cosine, peak", cosine(100), 1e-3},
+		{"cosine, a quarter down", cosine(350), 1e-4 + 9e-4*(1+math.Sqrt(0.5))/2}, {"cosine, half way", cosine(600), 5.5e-4},
+		{"cosine, last step", cosine(1100), 1e-4}, {"cosine, beyond", cosine(2000), 1e-4},
+		{"cosine without warm-up", schedule.Cosine{Peak: 1}.Rate(1, 2, 9), 0.5},
+	} {
+		if math.Abs(test.got-test.want) > 1e-15 {
+			t.Errorf("%s: %v, want %v", test.name, test.got, test.want)
+		}
+	}
+}
+
+// Halving the field that a schedule names halves its rate, but never below its floor.
+func TestHalved(t *testing.T) {
+	for _, test := range []struct {
+		schedule schedule.Schedule
+		field    string
+		value    float64
+	}{
+		{schedule.Constant{LearningRate: 0.5}, "rate", 0.25}, {schedule.InverseSquareRoot{Factor: 2, Warmup: 10}, "factor", 1},
+		{schedule.Cosine{Peak: 1, Floor: 0.1}, "peak", 0.5}, {schedule.Cosine{Peak: 1, Floor: 0.75}, "peak", 0.75},
+	} {
+		if field, value := test.schedule.Halved(); field != test.field || value != test.value {
+			t.Errorf("%+v: %s %v, want %s %v", test.schedule, field, value, test.field, test.value)
+		}
+	}
+}
+
+// Every refusal names the field and its value.
+// Caught when planted: a check left out.
+func TestValidate(t *testing.T) {
+	if err := config(1).Validate(); err != nil {
+		t.Error(err)
+	}
+	for want, change := range map[string]func(*schedule.Config){
+		"steps is 0: it must be positive":            func(c *schedule.Config) { c.Steps = 0 },
+		"log_every is -1: it must be positive":       func(c *schedule.Config) { c.LogEvery = -1 },
+		"evaluate_every is 0: it must be positive":   func(c *schedule.Config) { c.EvaluateEvery = 0 },
+		"checkpoint_every is 0: it must be positive": func(c *schedule.Config) { c.CheckpointEvery = 0 },
+		"keep is 0: keep at least 2 checkpoints, so that there is one to go back to if the newest is damaged": func(c *schedule.Config) { c.Keep = 0 },
+		"beta1 is 1: it must be at least 0 and below 1":                                                       func(c *schedule.Config) { c.Beta1 = 1 },
+		"beta2 is -0.5: it must be at least 0 and below 1":                                                    func(c *schedule.Config) { c.Beta2 = -0.5 },
+		"label_smoothing is NaN: it must be at least 0 and below 1":                                           func(c *schedule.Config) { c.LabelSmoothing = math.NaN() },
+		"weight_decay is -0.1: it must be at least 0 and below 1000":                                          func(c *schedule.Config) { c.WeightDecay = -0.1 },
+		"clip_norm is -1: it must be at least 0 and below 1000000000":                                         func(c *schedule.Config) { c.ClipNorm = -1 },
+		"ponder.weight is -1: it must be at least 0 and below 1000000000":                                     func(c *schedule.Config) { c.Ponder.Weight = -1 },
+		"accumulate is -1: it must be at least 0 and below 1000000":                                           func(c *schedule.Config) { c.Accumulate = -1 },
+		"stop.patience is -1: it must be at least 0 and below 1000000000":                                     func(c *schedule.Config) { c.Stop.Patience = -1 },
+		"stop.accuracy is 1.5: it must be at least 0 and below 1.0001":                                        func(c *schedule.Config) { c.Stop.Accuracy = 1.5 },
+		"epsilon is 0: it must be positive; the authors use 1e-9":                                             func(c *schedule.Config) { c.Epsilon = 0 },
+		"schedule is missing: choose Constant, InverseSquareRoot or Cosine":                                   func(c *schedule.Config) { c.Schedule = nil },
+		"ponder.warmup is -1: it must be at least 0 and below 1000000000000000":                               func(c *schedule.Config) { c.Ponder.Steps = -1 },
+	} {
+		c := config(1)
+		change(&c)
+		if err := c.Validate(); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// config is valid.
+func config(steps int64) schedule.Config {
+	return schedule.Config{
+		Steps: steps, Schedule: schedule.Constant{LearningRate: 3e-3}, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9,
+		LogEvery: 1, EvaluateEvery: 1, CheckpointEvery: 1, Keep: 2,
+	}
+}
