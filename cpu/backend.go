@@ -135,6 +135,22 @@ func (b *Backend) Description() string {
 	return fmt.Sprintf("SIMD CPU backend (%s, %d threads)", kernels, b.machine.Threads)
 }
 
+// Options returns the configuration of the backend as New reads it: "avx512,threads=2,products=bf16".
+func (b *Backend) Options() string {
+	text := fmt.Sprintf("%s,threads=%d", b.machine.Kernels.Level, b.machine.Threads)
+	if b.machine.Kernels.Rounded == nil {
+		return text
+	}
+	text += ",products=bf16"
+	if b.machine.LeastRounded != leastRounded {
+		text += fmt.Sprintf(",least=%d", b.machine.LeastRounded)
+	}
+	return text
+}
+
+// Threads returns the number of threads.
+func (b *Backend) Threads() int { return b.machine.Threads }
+
 // NumDevices is always 1: the host.
 func (b *Backend) NumDevices() int { return 1 }
 

@@ -6,6 +6,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -218,7 +219,10 @@ func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *ru
 			return training.Summary{}, err
 		}
 	}
-	return trainer.Run(ctx)
+	session := beginSession(log, backend, c)
+	trainer.OnProgress = session.counted(c.Progress)
+	summary, err := trainer.Run(ctx)
+	return summary, cmp.Or(err, session.end())
 }
 
 // newTrainer makes a trainer with everything that every rank needs.

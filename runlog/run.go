@@ -4,6 +4,7 @@
 //	metrics.jsonl                      one JSON object per line, in order of steps, each line with a checksum
 //	checkpoints/step-000001000.safetensors   weights and everything else a resume needs
 //	checkpoints/*.damaged              damaged checkpoints that a resume set aside
+//	sessions.json                      which builds, backends and processors trained it, and for how long
 //	best.json                          which checkpoint is the best one, with a checksum
 //	traces/                            what ut trace writes
 //	export/                            model.safetensors and config.json, for other programs

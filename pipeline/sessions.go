@@ -1,0 +1,98 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/internal/provenance"
+	"universal-transformer/runlog"
+	"universal-transformer/training"
+)
+
+// sessionsFile records every process that trained the run, in order.
+const sessionsFile = "sessions.json"
+
+type sessions struct {
+	Sessions []provenance.Provenance `json:"sessions"`
+}
+
+// saveSession is the time between two writes of the session at work, so that a killed process leaves a record too.
+const saveSession = 10 * time.Second
+
+// session is the record of this process in the run directory.
+type session struct {
+	log    *runlog.Run
+	before []provenance.Provenance
+	own    provenance.Provenance
+	meter  *provenance.Meter
+	saved  time.Time
+	err    error // of writing
+}
+
+// beginSession starts the record of this process.
+func beginSession(log *runlog.Run, backend compute.Backend, c Callbacks) *session {
+	before, err := readSessions(log)
+	if err != nil {
+		c.log(fmt.Sprintf("%v: who trained the run so far is not recorded any more", err))
+	}
+	return &session{log: log, before: before, own: Provenance(backend), meter: provenance.Start()}
+}
+
+// Provenance describes this process and the backend it computes with, without times.
+func Provenance(backend compute.Backend) provenance.Provenance {
+	return provenance.Of(backend, backend.DeviceDescription(0))
+}
+
+// counted is a progress callback that counts updates, and saves the record from time to time.
+func (s *session) counted(progress func(training.Progress)) func(training.Progress) {
+	return func(p training.Progress) {
+		s.own.Updates++
+		if now := time.Now(); now.Sub(s.saved) > saveSession {
+			s.save()
+			s.saved = now
+		}
+		if progress != nil {
+			progress(p)
+		}
+	}
+}
+
+func (s *session) save() {
+	s.own.WallSeconds, s.own.CPUSeconds = s.meter.Seconds()
+	all := append(s.before[:len(s.before):len(s.before)], s.own)
+	s.err = s.log.WriteJSON(sessionsFile, sessions{all})
+}
+
+// end saves the record, if there were updates, and stops the meter.
+func (s *session) end() error {
+	defer s.meter.Stop()
+	if s.own.Updates > 0 {
+		s.save()
+	}
+	return s.err
+}
+
+func readSessions(log *runlog.Run) ([]provenance.Provenance, error) {
+	var all sessions
+	if err := log.ReadJSON(sessionsFile, &all); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for i, s := range all.Sessions {
+		if err := s.Validate(); err != nil {
+			return nil, fmt.Errorf("%s: sessions[%d].%w", sessionsFile, i, err)
+		}
+	}
+	return all.Sessions, nil
+}
+
+// ReadSessions returns who trained the run in a directory, in order. Runs of versions that did not record it have none.
+func ReadSessions(dir string) ([]provenance.Provenance, error) {
+	log, err := runlog.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	return readSessions(log)
+}
