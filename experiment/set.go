@@ -33,19 +33,19 @@ func (r Run) Set(assignments ...string) (Run, error) {
 		if err := s.assign(tree, "", strings.Split(path, ".")); err != nil {
 			return r, err
 		}
-		if _, err := decode(tree); err != nil {
+		if _, err := r.decode(tree); err != nil {
 			return r, s.explain(assignment, err)
 		}
 	}
-	changed, err := decode(tree)
+	changed, err := r.decode(tree)
 	if err != nil {
 		return r, err
 	}
 	return changed, changed.Validate()
 }
 
-// decode is Decode of a tree of JSON values, where "version" means nothing.
-func decode(tree map[string]any) (Run, error) {
+// decode is Decode of a tree of JSON values, where "version" means nothing. The types of r that other modules define are known.
+func (r Run) decode(tree map[string]any) (Run, error) {
 	data, err := json.Marshal(tree)
 	if err != nil {
 		return Run{}, err
@@ -54,7 +54,7 @@ func decode(tree map[string]any) (Run, error) {
 	if err := strictjson.Decode(data, &run); err != nil {
 		return Run{}, err
 	}
-	return run, nil
+	return run.Extend(r.Extensions())
 }
 
 // jsonOrText is JSON where text is, and otherwise text.
@@ -89,7 +89,7 @@ func (s *setter) assign(node map[string]any, place string, keys []string) error 
 // assignVariant is assign where node names a variant: its key may be left out, and another one replaces it.
 func (s *setter) assignVariant(node map[string]any, p variantPart, keys []string) error {
 	variants := p.keys()
-	if slices.Contains(variants, keys[0]) {
+	if _, chosen := node[keys[0]]; chosen || slices.Contains(variants, keys[0]) {
 		if len(keys) == 1 {
 			clear(node)
 			node[keys[0]] = s.value

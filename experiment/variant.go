@@ -59,13 +59,21 @@ func (v Variant[T, C]) keys() (names []string) {
 	return names
 }
 
-// key is the name of what was chosen; empty if nothing was.
+// row returns the index of the row that was chosen, or -1 if the value's type has none.
+func (v Variant[T, C]) row() int {
+	_, rows := v.table()
+	return slices.IndexFunc(rows, func(r row[T]) bool { return reflect.TypeOf(r.defaults) == reflect.TypeOf(v.Value) })
+}
+
+// key is the name of what was chosen; empty if nothing was. A type that has no row is named by [Extensions].
 func (v Variant[T, C]) key() string {
 	_, rows := v.table()
-	for _, r := range rows {
-		if reflect.TypeOf(r.defaults) == reflect.TypeOf(v.Value) {
-			return r.key
-		}
+	if i := v.row(); i >= 0 {
+		return rows[i].key
+	}
+	var c C
+	if _, ok := any(c).(extensible[T]); ok && !v.IsZero() {
+		return extensionKey(v.Value)
 	}
 	return ""
 }
@@ -78,7 +86,7 @@ func (v Variant[T, C]) MarshalJSON() ([]byte, error) {
 	p, _ := v.table()
 	key := v.key()
 	if key == "" {
-		return nil, fmt.Errorf("%s: a value of type %T is not in its table", p.path, v.Value)
+		return nil, fmt.Errorf("%s: a value of type %T cannot be recorded: its type must be a named struct, or one of this module's own", p.path, v.Value)
 	}
 	return json.Marshal(map[string]T{key: v.Value})
 }
@@ -93,6 +101,9 @@ func (v *Variant[T, C]) UnmarshalJSON(data []byte) error {
 	var none T
 	v.Value = none
 	for key := range members {
+		if v.decodeExtension(key, members) {
+			return nil
+		}
 		at := slices.IndexFunc(rows, func(r row[T]) bool { return r.key == key })
 		if at < 0 {
 			return fmt.Errorf("%w; write it as in %s", unknown(p.path, key, v.keys()), v.sample())
@@ -107,6 +118,18 @@ func (v *Variant[T, C]) UnmarshalJSON(data []byte) error {
 		v.Value = value
 	}
 	return nil
+}
+
+// decodeExtension keeps the JSON of a type that another module defines until [Run.Extend], and reports whether it did.
+func (v *Variant[T, C]) decodeExtension(key string, members map[string]json.RawMessage) bool {
+	var c C
+	table, ok := any(c).(extensible[T])
+	name, prefixed := strings.CutPrefix(key, extensionPrefix)
+	if !ok || !prefixed || name == "" || len(members) != 1 {
+		return false
+	}
+	v.Value = table.unresolved(missing{error: MissingTypeError{Path: c.part().path, Type: name}, fields: members[key]})
+	return true
 }
 
 // place is where the part stands in the JSON of a run, without the keys that name variants.

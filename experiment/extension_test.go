@@ -1,0 +1,144 @@
+package experiment_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"universal-transformer/experiment"
+	"universal-transformer/halting"
+	"universal-transformer/task"
+	"universal-transformer/task/algorithmic"
+	"universal-transformer/universal"
+)
+
+// Types as another module could define them.
+type (
+	Shuffle struct {
+		algorithmic.Copy
+		Seed  int    `json:"shuffle_seed"`
+		Order func() `json:"-"`
+	}
+	Doubled struct {
+		halting.Fixed
+		Factor int `json:"factor"`
+	}
+	Gated  struct{ universal.FeedForward }
+	Spread struct{ universal.FromOne }
+	Alias  struct {
+		halting.Fixed
+		Name string `json:"-"`
+	}
+)
+
+func (a Alias) ExtensionName() string { return a.Name }
+
+// foreign is a run whose task, policy, transition and positions are of types of this file.
+func foreign() experiment.Run {
+	r := experiment.Base()
+	r.Name = "foreign"
+	r.Task = experiment.Task{Value: Shuffle{Copy: algorithmic.Copy{Base: 4, MaxLength: 5}, Seed: 3}}
+	m := r.Model.Value.(experiment.EncoderDecoder)
+	m.Halting = experiment.Halting{Value: Doubled{halting.Fixed{Steps: 2}, 7}}
+	m.Transition = experiment.Transition{Value: Gated{universal.FeedForward{Filter: 12}}}
+	m.Positions = experiment.Positions{Value: Spread{}}
+	r.Model.Value = m
+	return r
+}
+
+// A run with types of another module is itself again after it was written and read with values of these types, whatever their fields.
+func TestExtensionsSurviveJSON(t *testing.T) {
+	r := foreign()
+	if err := r.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	text := string(r.JSON())
+	if complete, err := experiment.Decode(r.Complete()); err != nil || complete.Fingerprint() != r.Fingerprint() {
+		t.Errorf("complete: %v", err)
+	}
+	for _, part := range []string{`"go:Shuffle"`, `"shuffle_seed": 3`, `"go:Doubled"`, `"factor": 7`, `"go:Gated"`, `"filter": 12`, `"go:Spread"`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s is not in %s", part, text)
+		}
+	}
+	read, err := experiment.Decode([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := string(read.JSON()); again != text {
+		t.Errorf("before Extend: %s, want %s", again, text)
+	}
+	read, err = read.Extend(experiment.Extensions{
+		Tasks: []task.Definition{Shuffle{Seed: 9}}, Halting: []halting.Policy{Alias{Name: "other"}, Doubled{}},
+		Transitions: []universal.Transition{Gated{}}, Positions: []universal.Positions{Spread{}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := read.Validate(); err != nil {
+		t.Error(err)
+	}
+	if again := string(read.JSON()); again != text || read.Policy() != r.Policy() || read.Digest() != r.Digest() {
+		t.Errorf("%s, want %s", again, text)
+	}
+}
+
+// Fields of such types are set like others, and stay of these types.
+func TestExtensionsAreSet(t *testing.T) {
+	for _, set := range []string{"model.halting.factor=8", "model.halting.go:Doubled.factor=8", "halting.factor=8"} {
+		changed, err := foreign().Set(set)
+		if set == "halting.factor=8" {
+			if err == nil {
+				t.Errorf("%s: no error", set)
+			}
+			continue
+		}
+		if err != nil || changed.Policy() != (Doubled{halting.Fixed{Steps: 2}, 8}) {
+			t.Errorf("%s: %v, %v", set, changed.Policy(), err)
+		}
+	}
+	changed, err := foreign().Set("model.halting.fixed.steps=3")
+	if err != nil || changed.Policy() != (halting.Fixed{Steps: 3}) {
+		t.Errorf("replaced: %v, %v", changed.Policy(), err)
+	}
+}
+
+func TestMissingExtensions(t *testing.T) {
+	read, err := experiment.Decode(foreign().JSON())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var missing *experiment.MissingTypeError
+	if err := read.Validate(); !errors.As(err, &missing) || *missing != (experiment.MissingTypeError{Path: "task", Type: "Shuffle", List: "Tasks"}) {
+		t.Errorf("%v", err)
+	}
+	read, err = read.Extend(experiment.Extensions{Tasks: []task.Definition{Shuffle{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := read.Validate(); !errors.As(err, &missing) || missing.Path != "model.transition" {
+		t.Errorf("%v", err)
+	} else if want := "model.transition.go:Gated is a Go type of the program that made this run: pass a value of type Gated in Extensions.Transitions"; err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
+	}
+	if _, err := read.Extend(experiment.Extensions{Halting: []halting.Policy{Alias{Name: "a"}, Doubled{}, Alias{Name: "a"}}}); err == nil {
+		t.Error("two values of one name: no error")
+	}
+	for text, says := range map[string]string{
+		`{"task": {"go:": {}}}`:                       "not known",
+		`{"task": {"go:A": {}, "go:B": {}}}`:          "not known",
+		`{"model": {"go:Kind": {}}}`:                  "not known",
+		`{"training": {"schedule": {"go:Rate": {}}}}`: "not known",
+	} {
+		if _, err := experiment.Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	bad, err := experiment.Decode([]byte(strings.Replace(string(foreign().JSON()), `"factor"`, `"factors"`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bad.Extend(experiment.Extensions{Halting: []halting.Policy{Doubled{}}}); err == nil || !strings.Contains(err.Error(), `did you mean "factor"`) {
+		t.Errorf("a field that the type does not have: %v", err)
+	}
+}
