@@ -3,6 +3,7 @@ package repository_test
 import (
 	"go/ast"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -77,7 +78,7 @@ func subcommands(t *testing.T) map[string]bool {
 func TestDocumentedCommandsExist(t *testing.T) {
 	have, offered := targets(read(t, "Makefile")), subcommands(t)
 	for _, name := range documents {
-		if _, err := os.Stat(name); os.IsNotExist(err) && name == "README.md" {
+		if _, err := os.Stat(filepath.Join(root, name)); os.IsNotExist(err) && name == "README.md" {
 			t.Logf("no README.md to check")
 			continue
 		}

@@ -145,9 +145,9 @@ func TestPaperChecksBite(t *testing.T) {
 		"`internal/repository/tree_test.go:sourceFile.declares`":         "",
 		"`internal/repository/tree_test.go:declares`":                    "internal/repository/tree_test.go declares no declares",
 		"`internal/repository/tree_test.go:sourceFile`, `gone.go:parse`": "no file gone.go",
-		"not yet":                 "",
+		"not yet": "",
 		"not yet: `internal/repository/tree_test.go`": "says not yet, but names internal/repository/tree_test.go",
-		"somewhere":               "names no file and does not say not yet",
+		"somewhere": "names no file and does not say not yet",
 	} {
 		if got := problem(where, files); got != want {
 			t.Errorf("%s: %q, want %q", where, got, want)

@@ -16,13 +16,8 @@ import (
 	"testing"
 )
 
-// The tests read files by their paths from the root of the module.
-func TestMain(m *testing.M) {
-	if err := os.Chdir("../.."); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
+// root is the folder of the module. Tests name files by their paths in it.
+const root = "../.."
 
 // A sourceFile is one Go file of the tree, parsed. Files of every build tag and platform are there.
 type sourceFile struct {
@@ -39,7 +34,11 @@ func (f sourceFile) folder() string { return path.Dir(f.path) }
 func sources(t *testing.T) []sourceFile {
 	t.Helper()
 	var files []sourceFile
-	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
 		if err != nil {
 			return err
 		}
@@ -65,7 +64,7 @@ func sources(t *testing.T) []sourceFile {
 
 // isModule reports whether a folder is a module of its own, as the examples are.
 func isModule(folder string) bool {
-	_, err := os.Stat(filepath.Join(folder, "go.mod"))
+	_, err := os.Stat(filepath.Join(root, folder, "go.mod"))
 	return err == nil
 }
 
@@ -85,7 +84,7 @@ func parse(t *testing.T, name string) sourceFile {
 
 func read(t testing.TB, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(name)
+	text, err := os.ReadFile(filepath.Join(root, name))
 	if err != nil {
 		t.Fatal(err)
 	}
