@@ -9,17 +9,17 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// DecodedBLEU decodes and scores the text of all answers together: BLEU, and chrF beside it, as sacreBLEU computes them. An answer is
-// correct if its text is the reference.
+// DecodedBLEU decodes all examples and computes the corpus BLEU and chrF of their texts, as sacreBLEU computes them. An answer is
+// correct if its text equals the reference.
 type DecodedBLEU struct {
 	Config bleu.Config
 	Text   func(ids []vocab.ID) string // of a target, up to its End
 }
 
-// WholeSet says that BLEU of a sample is another score.
+// WholeSet marks the measure: BLEU of a sample is not comparable with BLEU of the test set.
 func (DecodedBLEU) WholeSet() {}
 
-// Measure decodes every example, from its source alone: the model is not told how long its reference is.
+// Measure decodes every example from its source alone. The length of the reference is not known to the model.
 func (d DecodedBLEU) Measure(ctx context.Context, m Model, examples []Example) (Measurement, error) {
 	sources := make([]Example, len(examples))
 	for i, e := range examples {

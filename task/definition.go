@@ -25,20 +25,20 @@ type Definition interface {
 
 // Aligned is a Definition that knows which source tokens each token of an answer depends on.
 type Aligned interface {
-	// Align returns the alignments of the correct answer, which has places tokens, including End.
+	// Align returns the alignments of the correct answer, which has the given number of tokens, including End.
 	Align(source []string, places int) []Alignment
 }
 
 // Limited is a Definition that knows how long an answer to a source may get.
 type Limited interface {
-	// AnswerLimit returns the largest number of tokens of an answer, End included, to a source of so many tokens.
+	// AnswerLimit returns the maximum number of tokens of an answer, End included, to a source with the given number of tokens.
 	AnswerLimit(source int) int
 }
 
 // An Alignment maps every token of an answer to one source token it depends on.
 type Alignment struct {
-	Name   string // "the digit of the first number"
-	Source []int  // its place in the source, from 0, for each place of the answer; -1: nothing is needed there
+	Name   string // what the token depends on, such as "the digit of the first number"
+	Source []int  // position in the source, from 0, for each position of the answer; -1 if the token depends on none
 }
 
 // A Kind is the kind of a task's answers.
@@ -46,13 +46,13 @@ type Kind int
 
 // The kinds of tasks.
 const (
-	Transduction     Kind = iota // a source gives a target, token by token
-	Classification               // a source gives one of some classes
-	LanguageModeling             // a text goes on: there is no source
+	Transduction     Kind = iota // a source is mapped to a target, token by token
+	Classification               // a source is mapped to one of several classes
+	LanguageModeling             // a text is continued; there is no source
 )
 
 func (k Kind) String() string {
-	return [...]string{"sequences from sequences", "classes", "how a text goes on"}[k]
+	return [...]string{"transduction of sequences", "classes", "language modelling"}[k]
 }
 
 // A Reader reads user input.
@@ -68,15 +68,15 @@ type Reader interface {
 // An Input is a source and how it was read.
 type Input struct {
 	Source  []vocab.ID
-	Labels  []string // what stands at each position, for people
-	Unknown []string // tokens that the vocabulary does not have and that were read as <unknown>
+	Labels  []string // label of each position for display
+	Unknown []string // tokens that are not in the vocabulary and were read as <unknown>
 }
 
-// LineReader reads text in which one line is one source. FileOf reads files.
+// LineReader reads text in which every line is one source. FileOf reads files.
 type LineReader struct {
 	Vocabularies
-	Name   string // of what a line is, in messages: Source, or Prompt, which may be empty
-	Open   bool   // targets have no End: pieces of a text that goes on
+	Name   string // what messages call a line: Source, or Prompt, which may be empty
+	Open   bool   // targets have no End: they are segments of a longer text
 	FileOf func(path string) ([]Example, []string, error)
 }
 
@@ -129,8 +129,8 @@ func (r LineReader) Target(line string) ([]vocab.ID, error) {
 	return ids, nil
 }
 
-// Names of a LineReader's lines.
+// Values of LineReader.Name.
 const (
 	Source = "source"
-	Prompt = "prompt" // of a language model: its ids are the target's
+	Prompt = "prompt" // of a language model: its ids belong to the target
 )

@@ -6,8 +6,7 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// WithSourceEnd returns a task whose sources end with End, as in the authors' code: a token that marks the end of the source, and does
-// not count in lengths.
+// WithSourceEnd returns a task whose sources end with the token End, as in the authors' code. End does not count in lengths.
 func WithSourceEnd(t Task) Task { return sourceEnded{t} }
 
 type sourceEnded struct{ Task }

@@ -12,18 +12,19 @@ type Measure interface {
 	Measure(ctx context.Context, m Model, examples []Example) (Measurement, error)
 }
 
-// A WholeSetMeasure is a Measure that needs all examples of a test set, because its metrics are computed from all answers together, as
-// BLEU is, or from groups that would be too small in a sample.
+// A WholeSetMeasure is a Measure that needs the whole test set: its metrics are computed from all answers together, as BLEU is, or
+// from groups that would be too small in a sample.
 type WholeSetMeasure interface {
 	Measure
 	WholeSet()
 }
 
-// A Model is what a measure can use of a trained model; package evaluation implements it. Results are in the order of the examples.
+// A Model is the part of a trained model that measures use; package evaluation implements it. Results are in the order of the
+// examples.
 type Model interface {
-	// Decode answers every source, token by token, each given the model's own tokens before it.
+	// Decode answers every source token by token; each token depends on the model's own previous tokens.
 	Decode(ctx context.Context, examples []Example) ([]Decoded, error)
-	// Score returns the probability of every target token, given the true tokens before it.
+	// Score returns the probability of every target token, given the true previous tokens.
 	Score(ctx context.Context, examples []Example) ([]Scored, error)
 	// Classify returns the most probable class of every source.
 	Classify(ctx context.Context, examples []Example) ([]Classified, error)
@@ -33,35 +34,35 @@ type Model interface {
 
 // Decoded is a decoded answer.
 type Decoded struct {
-	Tokens   []vocab.ID // up to its End, if it has ended
+	Tokens   []vocab.ID // up to End, if the answer ended
 	Finished bool       // false: cut off at the length limit
 }
 
 // Scored is a given target and its scores.
 type Scored struct {
 	LogProbs []float64  // natural logarithm of the probability of each target token
-	Best     []vocab.ID // the most probable token in its place
+	Best     []vocab.ID // the most probable token at each position
 }
 
 // Classified is the predicted class of a source.
 type Classified struct {
 	Class   vocab.ID
 	LogProb float64 // of the true class, natural
-	Updates []int   // steps that each position of the source ran
+	Updates []int   // number of steps at each position of the source
 }
 
 // Measurement is the result of a measure.
 type Measurement struct {
-	Method  string         `json:"method"` // how answers were got: "greedy decoding", "teacher forcing", "classification"
+	Method  string         `json:"method"` // how answers were obtained: "greedy decoding", "teacher forcing", "classification"
 	Metrics []score.Metric `json:"metrics"`
-	Notes   []string       `json:"notes"` // what a reader of the figures should know
-	Answers []Answer       `json:"-"`     // one an example; nil if the measure asks for probabilities only
+	Notes   []string       `json:"notes"` // remarks on the metrics
+	Answers []Answer       `json:"-"`     // one per example; nil if the measure computes probabilities only
 }
 
 // An Answer is the answer to one example.
 type Answer struct {
 	Tokens  []vocab.ID
-	Text    string // as people read it, where ids do not tell; may be empty
+	Text    string // readable form, for measures whose answers are texts; may be empty
 	Correct bool
 }
 

@@ -11,11 +11,11 @@ import (
 
 // Accuracy determines how sequences are compared.
 type Accuracy struct {
-	Unknown vocab.ID                          // a reference that holds it cannot be answered right: <unknown> is no token; 0: there is none
-	Notes   func(examples []Example) []string // what is to be known of the examples; may be nil
+	Unknown vocab.ID                          // id of <unknown>: a reference that contains it never counts as correct; 0 if there is none
+	Notes   func(examples []Example) []string // remarks on the examples; may be nil
 }
 
-// DecodedAccuracy decodes and compares: the paper's "char-acc" and "seq-acc".
+// DecodedAccuracy decodes the examples and compares tokens and sequences: the paper's "char-acc" and "seq-acc".
 type DecodedAccuracy struct{ Accuracy }
 
 // Measure decodes every example.
@@ -41,9 +41,9 @@ func (d DecodedAccuracy) Measure(ctx context.Context, m Model, examples []Exampl
 	return result, nil
 }
 
-// ForcedAccuracy predicts every target token from the true tokens before it. It agrees with greedy decoding on whole sequences (a
-// sequence is correct if and only if each of its tokens is the most probable after the true ones before it) but not on tokens, because a
-// wrong token may change everything after it in decoding. A wrong End among the predictions does not end the sequence.
+// ForcedAccuracy predicts every target token from the true previous tokens. It agrees with greedy decoding on whole sequences: a
+// sequence is correct if and only if each of its tokens is the most probable one after the true tokens before it. It differs on
+// single tokens, because in decoding a wrong token may change everything after it. A wrongly predicted End does not end the sequence.
 type ForcedAccuracy struct{ Accuracy }
 
 // Measure scores every example.
@@ -109,10 +109,10 @@ func (c ClassAccuracy) Correct(answer Classified, e Example) bool {
 	return answer.Class == truth && (truth != c.Unknown || c.Unknown == vocab.Padding)
 }
 
-// Perplexity is exp of the mean cross entropy of the targets, per token and, if Words counts the words of a target, per word, and the
-// accuracy of the most probable tokens. Unknown targets are scored as that token, and counted in a note.
+// Perplexity is exp of the mean cross entropy of the targets, per token and, if Words counts the words of a target, per word. It also
+// reports the accuracy of the most probable tokens. Unknown targets are scored as the token <unknown>, and counted in a note.
 type Perplexity struct {
-	Words   func(target []vocab.ID) int // nil: no words are counted
+	Words   func(target []vocab.ID) int // if nil, perplexity per word is not computed
 	Unknown vocab.ID
 }
 
@@ -145,7 +145,7 @@ func (p Perplexity) Measure(ctx context.Context, m Model, examples []Example) (M
 	}
 	result.Metrics = append(result.Metrics, score.Figure("bits per token", sum.Nats/float64(max(sum.Tokens, 1))/math.Ln2), score.Share("token accuracy", best))
 	if unknown > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d tokens are <unknown>: perplexities count them as that token", unknown, sum.Tokens))
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d tokens are <unknown> and scored as that token", unknown, sum.Tokens))
 	}
 	return result, nil
 }

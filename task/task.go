@@ -1,17 +1,18 @@
 // Package task defines where examples come from and how answers are measured.
 //
-// A [Definition] is a task as a configuration names it, and opens its data. The opened [Task] provides examples, pairs of source and
-// target ids, as a pure function of a seed and an index: the i-th training example is always the same, so resuming a run only
-// requires the next index. Held-out examples for validation and testing are chosen by a [Selection]. A [Reader] reads what
-// users type, and files of the task's format. An [Aligned] definition knows which source tokens each token of an answer depends on.
+// A [Definition] is a task as a configuration specifies it; its method Open reads the data. The opened [Task] provides examples,
+// which are pairs of source and target ids. They are a pure function of a seed and an index: the i-th training example is always the
+// same, so resuming a run only requires the next index. A [Selection] chooses held-out examples for validation and testing. A
+// [Reader] reads user input and files of the task's format. An [Aligned] definition knows which source tokens each token of an answer
+// depends on.
 //
 // A [Measure] evaluates a [Model] on examples: token and sequence accuracy ([DecodedAccuracy], [ForcedAccuracy]), class accuracy
-// ([ClassAccuracy]), [Perplexity], [DecodedBLEU], or one of a task's own. A [WholeSetMeasure] needs all examples of a test set.
+// ([ClassAccuracy]), [Perplexity], [DecodedBLEU], or a task's own. A [WholeSetMeasure] needs all examples of a test set.
 //
 // The tasks are in the packages below: algorithmic (copy, reverse, addition), babi (question answering), execute (learning to
 // execute), agreement (subject-verb agreement), lambada (last words of passages), translation (parallel files), table (a user's own
-// pairs) and text (a user's own text, for language models). Package tasktest tests every implementation of [Task].
-// Tasks know tokens, not batches (package batch) or tensors (package training).
+// pairs) and text (a user's own text, for language models). Package tasktest tests every implementation of [Task]. Tasks know tokens,
+// not batches (package batch) or tensors (package training).
 package task
 
 import (
@@ -26,7 +27,7 @@ import (
 // of the source has several tokens, as in bAbI, shorter positions are padded at their end.
 type Example struct {
 	Source, Target []vocab.ID
-	Origin         any // what its task made it from, where that task's measure needs more than ids; models do not read it
+	Origin         any // what the task made the example from, for measures that need more than ids; models do not read it
 }
 
 // Readable is an Origin that can spell out words that are not in the vocabulary.
@@ -48,18 +49,18 @@ type Task interface {
 	HeldOut(seed uint64, s Selection) ([]Example, error)
 	// MaxLengths returns the longest source and target of any training example, including End.
 	MaxLengths() (source, target int)
-	// Notes returns lines to show before training: what the data contain, and what was left out.
+	// Notes returns lines to show before training: what the data contain and what was skipped.
 	Notes() []string
 }
 
 // Vocabularies defines the meaning of ids. It is stored as vocabulary.json in a run directory.
 type Vocabularies struct {
 	Tokenizer         vocab.Tokenizer   `json:"tokenizer"`                  // how a line of text is split into tokens
-	Subwords          *subword.Pieces   `json:"-"`                          // by what, where that is Subwords. A run directory keeps its file as tokenizer.json
-	TokenizerDigest   string            `json:"tokenizer_sha256,omitempty"` // of that file
+	Subwords          *subword.Pieces   `json:"-"`                          // the subwords, if Tokenizer is Subwords; a run directory keeps their file as tokenizer.json
+	TokenizerDigest   string            `json:"tokenizer_sha256,omitempty"` // SHA-256 of that file
 	Source            *vocab.Vocabulary `json:"source"`
 	Target            *vocab.Vocabulary `json:"target"`
-	TokensPerPosition int               `json:"tokens_per_position,omitempty"` // ids at one position of a source; 0 counts as 1
+	TokensPerPosition int               `json:"tokens_per_position,omitempty"` // ids at each position of a source; 0 means 1
 }
 
 // Equal reports whether both give every token the same id.
@@ -78,7 +79,7 @@ func (v Vocabularies) Text(e Example) (source, target string) {
 	return source, v.TargetText(e.Target)
 }
 
-// OfPieces returns the vocabularies of sources and targets that are split into the same subwords.
+// OfPieces returns vocabularies in which sources and targets are split into the same subwords.
 func OfPieces(p *subword.Pieces) Vocabularies {
 	return Vocabularies{Tokenizer: vocab.Subwords, Subwords: p, TokenizerDigest: p.Digest(), Source: p.Vocabulary(), Target: p.Vocabulary()}
 }
@@ -109,7 +110,7 @@ type Selection struct {
 
 	Length int `json:"length,omitempty"` // source tokens: exactly this many
 	Mix    int `json:"mix,omitempty"`    // source tokens: a uniform mix of 1..Mix
-	Count  int `json:"count,omitempty"`  // how many examples; 0 means all the task has, or its own default
+	Count  int `json:"count,omitempty"`  // number of examples; 0 means all, or the task's default
 }
 
 // Limits of what can be drawn at once, far above any evaluation.
@@ -146,17 +147,17 @@ func ValidateSize(count, length int) error {
 	case count > MaxExamples:
 		return fmt.Errorf("count is %d: it must be at most %d", count, MaxExamples)
 	case count > maxTokens/max(length, 1):
-		return fmt.Errorf("%d examples of up to %d tokens are more than %d tokens: ask for fewer, or for shorter ones", count, length, maxTokens)
+		return fmt.Errorf("%d examples of up to %d tokens are more than %d tokens: lower count or the length", count, length, maxTokens)
 	}
 	return nil
 }
 
-// ValidateOfFile is Validate for tasks whose examples, and lengths, come from files.
+// ValidateOfFile is like Validate, for tasks that read their examples from files and therefore have no choice of lengths.
 func (s Selection) ValidateOfFile() error {
 	if err := s.Validate(); err != nil {
 		return err
 	}
-	const why = "this task is read from files and has the lengths it has: leave it out"
+	const why = "the lengths of this task are those of its files: leave it out"
 	switch {
 	case s.Length > 0:
 		return fmt.Errorf("length is %d, but %s", s.Length, why)
@@ -166,10 +167,10 @@ func (s Selection) ValidateOfFile() error {
 	return nil
 }
 
-// TestSeed is the seed of test examples, which are the same for every run of a task, whatever its own seed.
+// TestSeed is the seed of test examples. They are the same in every run of a task, whatever the seed of the run.
 const TestSeed = 1
 
-// String is "length 40", "lengths 1..40" or "lengths as in training".
+// String returns "length 40", "lengths 1..40" or "lengths as in training".
 func (s Selection) String() string {
 	switch {
 	case s.Length > 0:
@@ -180,7 +181,7 @@ func (s Selection) String() string {
 	return "lengths as in training"
 }
 
-// A Case is a named set of examples of one difficult kind.
+// A Case is a named set of examples that test one difficulty.
 type Case struct {
 	Name     string
 	Examples []Example

@@ -22,7 +22,7 @@ var fileMistakes = []mistake{
 	{"data sample demo --seed -1", 2, `--seed is "-1"`, ""},
 	{"data sample demo --set task.base=1", 1, "task.reverse.base is 1", ""},
 	{"data sample base", 1, "--set task.table.path=pairs.tsv", ""},
-	{"data sample {lm} --split test --length 5", 1, "has the lengths it has: leave it out", ""},
+	{"data sample {lm} --split test --length 5", 1, "are those of its files: leave it out", ""},
 	{"data linzen --dir {file}", 1, "--dir {file} is a file: name a folder", ""},
 	{"data lambada --archive {file} --dir {folder}/c", 1, "{file}: it is neither gzip, xz nor zip", ""},
 	{"data gutenberg --archive nowhere.zip --dir {folder}/d", 1, "nowhere.zip", ""},

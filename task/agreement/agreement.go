@@ -32,9 +32,9 @@ type Regime string
 
 // The regimes.
 const (
-	Natural  Regime = "natural"  // nine tenths of numpred.val, with as many attractors as sentences have
-	Enriched Regime = "enriched" // and four fifths of numpred.test.1: not to be compared with the paper's table 2
-	Full     Regime = "full"     // numpred.train, for who has it; numpred.val validates
+	Natural  Regime = "natural"  // nine tenths of numpred.val, with the natural distribution of attractors
+	Enriched Regime = "enriched" // also four fifths of numpred.test.1; not comparable with the paper's table 2
+	Full     Regime = "full"     // numpred.train, which must be available; numpred.val is for validation
 )
 
 // Validate returns an error for an unknown regime.
@@ -51,23 +51,23 @@ func (r Regime) note() string {
 	case Full:
 		return "full: trained on the published training part"
 	case Enriched:
-		return "enriched: most rows trained on have an attractor, which is so of about one sentence in twenty: not to be compared with table 2"
+		return "enriched: most training rows have an attractor, unlike natural sentences: not comparable with table 2"
 	}
-	return "natural: trained on about a tenth of the rows that the paper trains on"
+	return "natural: trained on about a tenth of the paper's training rows"
 }
 
-// Number is next-token number prediction: a language model reads a preamble and predicts the tag of the verb. It is trained on the whole
-// preamble too. It does not rank verb forms, because the files contain no verbs.
+// Number is next-token number prediction: a language model reads a preamble and predicts the tag of the verb. Training includes the
+// words of the preamble. The task does not rank verb forms, because the files contain no verbs.
 type Number struct {
-	Path     string `json:"path" file:"any"` // the folder with numpred.val, numpred.test.1 ... numpred.test.5, and, if there, numpred.test.0
+	Path     string `json:"path" file:"any"` // the folder with numpred.val, numpred.test.1 ... numpred.test.5 and, optionally, numpred.test.0
 	Regime   Regime `json:"regime"`          // "natural", "enriched" or "full"
-	MinCount int    `json:"min_count"`       // rarer words of the training part become <unknown>; 0 means 1
-	// Extended is the fraction of training rows in which one to four prepositional phrases from other rows are inserted before the verb:
-	// this gives more attractors than the data contain, for the same verb.
+	MinCount int    `json:"min_count"`       // training words that occur less often become <unknown>; 0 means 1
+	// Extended is the share of training rows that are extended: one to four prepositional phrases from other rows are inserted before
+	// the verb. This gives more attractors than the data contain, without changing the verb.
 	Extended float64 `json:"extended,omitzero"`
 }
 
-// Classes is the same with two classes: a model reads the whole preamble and answers VBZ or VBP.
+// Classes is like [Number] with two classes: a model reads the whole preamble and answers VBZ or VBP.
 type Classes Number
 
 // Kind returns task.LanguageModeling.
@@ -139,8 +139,8 @@ func (r classReader) Target(tag string) ([]vocab.ID, error) {
 	return r.Vocabularies.Target.Encode([]string{tag})
 }
 
-// read splits the rows by a hash of the preamble, so that all rows with the same preamble are in one part. Rows of the test files whose
-// preamble may occur in training are left out.
+// read splits the rows by a hash of the preamble, so that all rows with the same preamble are in one part. Rows of the test files
+// whose preamble may occur in training are skipped.
 func (c Number) read() (d division, err error) {
 	rows, err := readNumpred(filepath.Join(c.Path, "numpred.val"))
 	if err != nil {

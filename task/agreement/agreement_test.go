@@ -57,12 +57,12 @@ func TestRegimes(t *testing.T) {
 			t.Errorf("%s: of 1 attractor %v", regime, with)
 		}
 		notes := strings.Join(tk.Notes(), "\n")
-		for _, want := range []string{"60 rows are left out of the test", string(regime) + ": ", "120 with 5", "words are <unknown>"} {
+		for _, want := range []string{"skipped 60 test rows", string(regime) + ": ", "120 with 5", "words are <unknown>"} {
 			if !strings.Contains(notes, want) {
 				t.Errorf("%s: the notes do not say %q: %s", regime, want, notes)
 			}
 		}
-		if not := strings.Contains(notes, "not to be compared"); not != (regime == Enriched) || !strings.HasSuffix(tk.Name(), string(regime)) {
+		if not := strings.Contains(notes, "not comparable"); not != (regime == Enriched) || !strings.HasSuffix(tk.Name(), string(regime)) {
 			t.Errorf("%s: %q, %s", regime, tk.Name(), notes)
 		}
 	}
@@ -134,7 +134,7 @@ func TestReaders(t *testing.T) {
 		t.Error("a third class")
 	}
 	examples, notes, err := r.File(write(t, dir, "own", "VBZ\tthe moon\nVBP\tthe keys\n"))
-	if err != nil || len(examples) != 2 || len(notes) != 1 || !strings.HasSuffix(notes[0], "1 of 4 words are <unknown>: training does not have them") {
+	if err != nil || len(examples) != 2 || len(notes) != 1 || !strings.HasSuffix(notes[0], "1 of 4 words are <unknown>: they do not occur in training") {
 		t.Errorf("%v, %q, %v", examples, notes, err)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"universal-transformer/task"
 )
 
-// A form determines what a model sees of a row. The zero value is for a language model that reads up to the verb.
+// A form determines what a model sees of a row. The zero value is that of a language model that reads up to the verb.
 type form struct {
-	classes bool // a source, the preamble, and a class
-	whole   bool // a language model reads the whole sentence and its End
-	ranked  bool // by the probability of the whole sentence, not of the verb alone
+	classes bool // classification: the source is the preamble
+	whole   bool // the language model reads the whole sentence and its End
+	ranked  bool // compare the probabilities of whole sentences, not of the verbs
 }
 
 // A coding converts rows to ids.
@@ -45,7 +45,7 @@ func (c coding) examples(rows []row) []task.Example {
 	return examples
 }
 
-// file reads the examples of a file, and notes what was left out and how many of their words are unknown.
+// file returns a function that reads the examples of a file. It notes what was skipped and how many words are unknown.
 func (c coding) file(read func(path string) (rows []row, leftOut string, err error)) func(string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
 		rows, leftOut, err := read(path)
@@ -62,7 +62,7 @@ func (c coding) file(read func(path string) (rows []row, leftOut string, err err
 	}
 }
 
-// reads returns the vocabulary of the input.
+// reads returns the vocabulary of the words that the model reads.
 func (c coding) reads() *vocab.Vocabulary {
 	if c.classes {
 		return c.v.Source

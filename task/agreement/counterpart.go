@@ -2,7 +2,8 @@ package agreement
 
 import "strings"
 
-// irregular verbs, singular to plural, and those in "ie", whose singular is spelled like that of verbs in "y".
+// irregular maps irregular verbs from singular to plural. It includes verbs in "ie", whose singular is spelled like that of verbs in
+// "y".
 var irregular = map[string]string{
 	"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go",
 	"belies": "belie", "dies": "die", "lies": "lie", "ties": "tie", "underlies": "underlie", "vies": "vie",

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	maxPhrases    = 4 // that a row is extended by
-	longestPhrase = 6 // words
+	maxPhrases    = 4 // maximum number of inserted phrases
+	longestPhrase = 6 // maximum number of words of a phrase
 )
 
 // prepositions begin the inserted phrases.
@@ -32,8 +32,8 @@ func phrases(rows []row) (list [][]string) {
 	return list
 }
 
-// extended returns r with one to four phrases of other rows inserted between its preamble and its verb, while the preamble has at most
-// longest words. The number of the verb stays the same, and there may be more attractors than in any row:
+// extended returns r with one to four phrases of other rows inserted between its preamble and its verb, as long as the preamble has
+// at most longest words. The number of the verb does not change, and there may be more attractors than in any row:
 //
 //	the keys + to the cabinet + of the house -> VBP
 func extended(r row, with [][]string, longest int, rng *rand.Rand) row {

@@ -93,7 +93,7 @@ func TestExtendedRefusals(t *testing.T) {
 		}
 		write(t, dir, name, strings.ReplaceAll(string(text), " of ", " and "))
 	}
-	if _, err := (Number{Path: dir, Regime: Enriched, Extended: 0.5}).Open(); err == nil || !strings.Contains(err.Error(), "no row that is trained on ends in a prepositional phrase") {
+	if _, err := (Number{Path: dir, Regime: Enriched, Extended: 0.5}).Open(); err == nil || !strings.Contains(err.Error(), "no training row ends in a prepositional phrase") {
 		t.Errorf("rows without a phrase: %v", err)
 	}
 }

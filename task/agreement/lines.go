@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	longestLine = 1 << 20 // more than any line of these files has
-	largestFile = 4 << 30 // more than a laptop can train on
+	longestLine = 1 << 20 // bytes; far above any line of these files
+	largestFile = 4 << 30 // bytes; far above any of these files
 )
 
-// eachLine calls do with the lines of a text. Errors name the text and the line, from 1.
+// eachLine calls do with every line of a text. Errors name the text and the line, from 1.
 func eachLine(name string, r io.Reader, do func(line string) error) error {
 	lines := bufio.NewScanner(textfile.NewReader(r, largestFile))
 	lines.Buffer(nil, longestLine)
 	at := 0
 	for lines.Scan() {
 		at++
-		if err := do(lines.Text()); err != nil { // without its line end
+		if err := do(lines.Text()); err != nil { // without its line ending
 			return fmt.Errorf("%s:%d: %w", name, at, err)
 		}
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return fmt.Errorf("%s:%d: the line is longer than %d bytes: this is no file of sentences", name, at+1, longestLine)
-	case err != nil && at == 0: // of the whole file
+		return fmt.Errorf("%s:%d: the line is longer than %d bytes: this is not a file of sentences", name, at+1, longestLine)
+	case err != nil && at == 0: // the file is not compressed, or not readable at all
 		return fmt.Errorf("%s: %w", name, err)
 	case err != nil:
 		return fmt.Errorf("%s:%d: %w", name, at+1, err)
@@ -73,8 +73,8 @@ func readFile[T any](path string, parse func(name string, r io.Reader) (T, error
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
-// readNumpred reads a numpred file. Rows of numpred.test.K have K attractors and no other nouns in between; for other files this is
-// unknown.
+// readNumpred reads a numpred file. Rows of numpred.test.K have K attractors and no other nouns in between; for other files the
+// number of attractors is unknown.
 func readNumpred(path string) ([]row, error) {
 	rows, err := readFile(path, parseNumpred)
 	if k, ok := strings.CutPrefix(filepath.Base(path), "numpred.test."); ok {

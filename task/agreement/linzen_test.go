@@ -58,7 +58,7 @@ func publishedNumpred(t *testing.T, dir string) {
 		c := Classes{Path: dir, Regime: regime}
 		tk := opened(t, c)
 		t.Log(tk.Name(), "\n", strings.Join(tk.Notes(), "\n "))
-		if notes := strings.Join(tk.Notes(), "\n"); !strings.Contains(notes, "498 rows are left out of the test") || !strings.Contains(notes, "9380 with 2, 2051 with 3, 561 with 4, 159 with 5") {
+		if notes := strings.Join(tk.Notes(), "\n"); !strings.Contains(notes, "skipped 498 test rows") || !strings.Contains(notes, "9380 with 2, 2051 with 3, 561 with 4, 159 with 5") {
 			t.Errorf("%s: %s", c, notes)
 		}
 		if all := len(tk.training) + len(tk.validation) + len(tk.test); all != 15772+52599-498+9380+2051+561+159 {

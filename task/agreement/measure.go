@@ -9,11 +9,11 @@ import (
 	"universal-transformer/task"
 )
 
-// A Measure is the accuracy of the predicted number of verbs, by attractors: "3 attractors". Each comes with "3 balanced", the mean of
-// the accuracies on singular and on plural verbs; "3 always plural", the accuracy of that answer; and "3 last word", the accuracy of the
-// number of the word before the verb, plural if it has a plural tag or ends in a single s. If verb forms are ranked, "3 more frequent" is
-// the accuracy of the form that is more frequent in training. "total" covers all rows, "homogeneous" those with known attractors, if
-// these are fewer. A tie between the two forms counts as wrong.
+// A Measure reports the accuracy of the predicted number of verbs by attractors: "3 attractors". Each accuracy comes with reference
+// values. "3 balanced" is the mean of the accuracies on singular and on plural verbs. "3 always plural" is the accuracy of that
+// answer. "3 last word" is the accuracy of the number of the word before the verb, which is plural if it has a plural tag or ends in
+// a single s. If verb forms are ranked, "3 more frequent" is the accuracy of the form that is more frequent in training. "total"
+// covers all rows; "homogeneous" covers those with known attractors, if these are fewer. A tie between the two forms counts as wrong.
 //
 // Verbs and attractors come from the origin of an example; examples without an origin are not counted.
 type Measure struct {
@@ -21,7 +21,7 @@ type Measure struct {
 	Notes []string
 }
 
-// WholeSet marks the measure: a sample would have too few rows with many attractors.
+// WholeSet marks the measure: a sample has too few rows with many attractors.
 func (*Measure) WholeSet() {}
 
 // Measure classifies, or scores every example with both forms of its verb.
@@ -47,10 +47,10 @@ func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task
 	}
 	result.Metrics, result.Notes = counts.metrics(m.whole), slices.Clone(m.Notes)
 	if left > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d examples are not counted: the vocabulary does not have both forms of their verb", left, len(examples)))
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d examples are not counted: a form of their verb is not in the vocabulary", left, len(examples)))
 	}
 	if n := counts[everything].rows() - counts[homogeneous].rows(); n > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d rows count in the total only: their attractors are not known, or not all nouns between are attractors", n, counts[everything].rows()))
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d rows count in the total only: their attractors are unknown, or some nouns in between are not attractors", n, counts[everything].rows()))
 	}
 	return result, nil
 }
@@ -83,14 +83,14 @@ func (m *Measure) moreFrequent(r row) bool {
 	return verb < other
 }
 
-// rank scores examples as they are, and with the other form of their verb.
+// rank scores every example with its verb and with the other form of the verb.
 func (m *Measure) rank(ctx context.Context, model task.Model, examples []task.Example, rows []*row) (task.Measurement, error) {
 	var both []task.Example
 	for i, r := range rows {
 		if r == nil {
 			continue
 		}
-		end := r.verb + 1 // what follows the verb does not matter to its probability
+		end := r.verb + 1 // the words after the verb do not change its probability
 		if m.ranked {
 			end = len(examples[i].Target)
 		}
@@ -107,7 +107,7 @@ func (m *Measure) rank(ctx context.Context, model task.Model, examples []task.Ex
 	at := 0
 	for i, r := range rows {
 		if r == nil {
-			continue // nothing is answered
+			continue // the verb is unknown to the model
 		}
 		answer := task.Answer{Tokens: both[at].Target, Correct: m.logProb(scored[at], r.verb) > m.logProb(scored[at+1], r.verb)}
 		if !answer.Correct {

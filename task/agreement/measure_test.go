@@ -137,7 +137,7 @@ func TestNumberByAttractors(t *testing.T) {
 			if _, ok := by["0 attractors"]; ok || by["total"].Accuracy.Total != len(result.Answers) || len(by) != 4*6 {
 				t.Errorf("%v", by)
 			}
-			if notes := strings.Join(result.Notes, "\n"); strings.Contains(notes, "not to be compared") != strings.HasSuffix(c.String(), string(Enriched)) {
+			if notes := strings.Join(result.Notes, "\n"); strings.Contains(notes, "not comparable") != strings.HasSuffix(c.String(), string(Enriched)) {
 				t.Errorf("%s: %s", c, notes)
 			}
 		}
@@ -337,7 +337,7 @@ func TestFullRegime(t *testing.T) {
 	if len(tk.training) != 3 || len(tk.validation) != 220 {
 		t.Errorf("%d rows to train on, %d to validate", len(tk.training), len(tk.validation))
 	}
-	if notes := strings.Join(tk.Notes(), "\n"); !strings.Contains(notes, "20 rows are left out of the test") || !strings.Contains(notes, "the published training part") {
+	if notes := strings.Join(tk.Notes(), "\n"); !strings.Contains(notes, "skipped 20 test rows") || !strings.Contains(notes, "the published training part") {
 		t.Errorf("notes: %s", notes)
 	}
 	if _, err := (Number{Path: numpred(t, 20), Regime: Full}).Open(); err == nil || !strings.Contains(err.Error(), "numpred.train") {
@@ -367,7 +367,7 @@ func TestPairsLearnFromBooks(t *testing.T) {
 		t.Errorf("notes: %s", notes)
 	}
 	c.Text = t.TempDir()
-	if _, err := c.Open(); err == nil || !strings.Contains(err.Error(), "there is no book (.txt)") {
+	if _, err := c.Open(); err == nil || !strings.Contains(err.Error(), "has no book (.txt)") {
 		t.Error(err)
 	}
 }

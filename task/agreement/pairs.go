@@ -19,9 +19,9 @@ import (
 // sentence with the other form of its verb. The pairs are used for testing only. They are lower-cased and tokenized as in the Penn
 // Treebank; a training text with other conventions or another vocabulary lowers the result.
 type Pairs struct {
-	Path     string `json:"path" file:"any"` // a sentence a line, each ending in <eos>: NAME.text; NAME.gold beside it has the verbs
-	Text     string `json:"text" file:"any"` // what to learn: a file, a sentence a line, words with spaces between; or a folder of books, .txt files
-	MinCount int    `json:"min_count"`       // rarer words of the training part become <unknown>; 0 means 1
+	Path     string `json:"path" file:"any"` // NAME.text, one sentence per line, each ending in <eos>; NAME.gold in the same folder lists the verbs
+	Text     string `json:"text" file:"any"` // training text: a file with one tokenized sentence per line, or a folder of books, .txt files
+	MinCount int    `json:"min_count"`       // training words that occur less often become <unknown>; 0 means 1
 }
 
 const (
@@ -40,9 +40,9 @@ func (Pairs) String() string { return "agreement, ranking of sentence pairs" }
 func (c Pairs) Validate() error {
 	switch {
 	case !strings.HasSuffix(c.Path, textFile):
-		return fmt.Errorf("path is %q: name a file of sentences that ends in %s, with a file that ends in %s beside it", c.Path, textFile, goldFile)
+		return fmt.Errorf("path is %q: name a file of sentences that ends in %s, with a file that ends in %s in the same folder", c.Path, textFile, goldFile)
 	case c.Text == "":
-		return errors.New("text is empty: name a file to learn from, a sentence a line")
+		return errors.New("text is empty: name a training text with one sentence per line")
 	case c.MinCount < 0:
 		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
 	}
@@ -94,11 +94,11 @@ func (c Pairs) read() (d division, err error) {
 	if leftOut != "" {
 		d.notes = append(d.notes, leftOut)
 	}
-	d.notes = append(d.notes, fmt.Sprintf("%d sentences of the text are left out: %d have more than %d words, %d are pairs", long+shared, long, longestSentence, shared))
+	d.notes = append(d.notes, fmt.Sprintf("skipped %d sentences of the text: %d have more than %d words, %d are pairs", long+shared, long, longestSentence, shared))
 	return d, nil
 }
 
-// readPairs reads a .text file and the .gold file next to it. Pairs in which neither form is the other's plural are left out.
+// readPairs reads a .text file and its .gold file. Pairs in which neither form is the other's plural are skipped.
 func readPairs(path string) (rows []row, leftOut string, err error) {
 	all, err := readGold(path)
 	for _, r := range all {
@@ -107,12 +107,12 @@ func readPairs(path string) (rows []row, leftOut string, err error) {
 		}
 	}
 	if n := len(all) - len(rows); n > 0 {
-		leftOut = fmt.Sprintf("%d of %d pairs are left out: neither form is the plural of the other", n, len(all))
+		leftOut = fmt.Sprintf("skipped %d of %d pairs: neither form is the plural of the other", n, len(all))
 	}
 	return rows, leftOut, err
 }
 
-// readGold reads all of them.
+// readGold reads all pairs of a .text file and its .gold file.
 func readGold(path string) ([]row, error) {
 	sentences, err := readFile(path, parseSentences)
 	if err != nil {
@@ -130,7 +130,7 @@ func readText(path string) (sentences [][]string, err error) {
 	}
 	books, err := filepath.Glob(filepath.Join(path, "*.txt"))
 	if err == nil && len(books) == 0 {
-		err = fmt.Errorf("%s: there is no book (.txt) to learn from", path)
+		err = fmt.Errorf("%s: the folder has no book (.txt)", path)
 	}
 	for _, book := range books {
 		text, err := textfile.Read(book, largestFile)
@@ -170,7 +170,7 @@ func parseGold(name string, r io.Reader, sentences [][]string) (rows []row, err 
 		}
 		at, err := strconv.Atoi(parts[0])
 		if err != nil || at < 0 || at >= len(words) {
-			return fmt.Errorf("the verb's place is %.40q: the sentence has %d words, from 0", parts[0], len(words))
+			return fmt.Errorf("the verb's place is %.40q: want a number from 0, the sentence has %d words", parts[0], len(words))
 		}
 		attractors, err := strconv.Atoi(parts[3])
 		if err != nil || attractors < 0 {
@@ -192,7 +192,7 @@ func parseGold(name string, r io.Reader, sentences [][]string) (rows []row, err 
 		return nil
 	})
 	if err == nil && len(rows) < len(sentences) {
-		err = fmt.Errorf("%s:%d: %d sentences have no line here", name, len(rows)+1, len(sentences)-len(rows))
+		err = fmt.Errorf("%s:%d: lines of %d sentences are missing", name, len(rows)+1, len(sentences)-len(rows))
 	}
 	return rows, err
 }

@@ -95,8 +95,8 @@ func TestDependencies(t *testing.T) {
 		good + dependency("a b", "b", "VBP", 2, 1, -1):    `f:3: n_diff_intervening is "-1"`,
 		good + dependency("a <pad>", "b", "VBP", 2, 0, 0): "f:3: the reserved token <pad>",
 		good + dependency("a \xff", "b", "VBP", 2, 0, 0):  "f:3: not valid UTF-8",
-		"\x1f\x8bxx":           "f: it is compressed and cut short",
-		z.String()[:z.Len()-9]: "f: it is compressed and cut short",
+		"\x1f\x8bxx":           "f: the compressed file is cut short",
+		z.String()[:z.Len()-9]: "f: the compressed file is cut short",
 		"\xff\xfes\x00":        "f: it is UTF-16",
 	} {
 		if _, err := parseDependencies("f", strings.NewReader(content)); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -115,7 +115,7 @@ func TestGold(t *testing.T) {
 		t.Errorf("%+v, %v", rows, err)
 	}
 	for content, want := range map[string]string{
-		"1\tare\tis\t2\n":                    "g:2: 2 sentences have no line here",
+		"1\tare\tis\t2\n":                    "g:2: lines of 2 sentences are missing",
 		"0\tare\tis\t2\n":                    `g:1: the right form is "are", but word 0 of the sentence is "keys"`,
 		"3\tare\tis\t2\n":                    `g:1: the verb's place is "3"`,
 		"1\tare\tis\n":                       "g:1: 3 fields",

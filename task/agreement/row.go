@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	maxAttractors = 5  // that are counted apart
-	unlabelled    = -1 // attractors of a row of which they are not known, or whose nouns between are not all attractors
+	maxAttractors = 5  // rows with more are not grouped
+	unlabelled    = -1 // attractors of a row in which they are unknown, or in which some nouns between subject and verb are not attractors
 )
 
 // A row is a verb in its sentence.
 type row struct {
-	text       string // tokens with a space between, the verb or its tag among them
-	verb       int    // its place, from 0
-	other      string // what would stand there if the subject had the other number
+	text       string // tokens separated by spaces, including the verb or its tag
+	verb       int    // index of the verb in the tokens, from 0
+	other      string // form of the verb for a subject of the other number
 	plural     bool
 	attractors int
 }
 
-// words are the tokens.
+// words returns the tokens.
 func (r row) words() []string { return strings.Split(r.text, " ") }
 
-// preamble is the words before the verb.
+// preamble returns the words before the verb.
 func (r row) preamble() string { return strings.Join(r.words()[:r.verb], " ") }
 
 // bucket returns one of n buckets, the same for all rows with the same preamble.
@@ -42,7 +42,7 @@ func (r row) lastWord() bool {
 	return w == "NNS" || w == "NNPS" || strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss")
 }
 
-// preambles is the set of them.
+// preambles returns the set of preambles.
 func preambles(rows []row) map[string]bool {
 	set := make(map[string]bool, len(rows))
 	for _, r := range rows {
@@ -51,7 +51,7 @@ func preambles(rows []row) map[string]bool {
 	return set
 }
 
-// A division is the rows used for training and those held out.
+// A division holds the rows of training, validation and test.
 type division struct {
 	training, validation, test []row
 	notes                      []string
@@ -68,6 +68,6 @@ func (d *division) addTest(rows []row) {
 		d.test = append(d.test, r)
 	}
 	if shared > 0 {
-		d.notes = append(d.notes, fmt.Sprintf("%d rows are left out of the test: the words before their verb may be trained on or validate", shared))
+		d.notes = append(d.notes, fmt.Sprintf("skipped %d test rows: the words before their verb may occur in training or validation", shared))
 	}
 }

@@ -15,9 +15,9 @@ type Task struct {
 	division
 	coding
 	name     string
-	longest  [2]int // source and target
+	longest  [2]int // lengths of the longest source and target
 	extended float64
-	phrases  [][]string // that rows are extended by
+	phrases  [][]string // inserted into extended rows
 }
 
 var _ task.Task = (*Task)(nil)
@@ -32,7 +32,7 @@ func open(c task.Definition, f form, minCount int, share float64, read func() (d
 		return nil, err
 	}
 	if len(d.training) == 0 || len(d.validation) == 0 || len(d.test) == 0 {
-		return nil, fmt.Errorf("%s: %d rows to train on, %d to validate, %d for the test: there must be some of each",
+		return nil, fmt.Errorf("%s: %d rows for training, %d for validation, %d for testing: there must be some of each",
 			c, len(d.training), len(d.validation), len(d.test))
 	}
 	t := &Task{division: d, name: c.String(), coding: coding{form: f}}
@@ -44,9 +44,9 @@ func open(c task.Definition, f form, minCount int, share float64, read func() (d
 	}
 	if share > 0 {
 		if t.extended, t.phrases = share, phrases(t.training); len(t.phrases) == 0 {
-			return nil, fmt.Errorf("%s: extended is %v, but no row that is trained on ends in a prepositional phrase", c, share)
+			return nil, fmt.Errorf("%s: extended is %v, but no training row ends in a prepositional phrase", c, share)
 		}
-		t.notes = append(t.notes, fmt.Sprintf("%g of the rows trained on are extended by prepositional phrases of others, before their verb", share))
+		t.notes = append(t.notes, fmt.Sprintf("%g of the training rows have prepositional phrases of others inserted before the verb", share))
 	}
 	t.notes = append(t.notes, t.counts(), "the test: "+t.unknown(t.test))
 	return t, nil
@@ -76,7 +76,7 @@ func vocabularies(f form, training []row, minCount int) (v task.Vocabularies, er
 	return v, err
 }
 
-// counts describes the number of rows, and for the test the number with each number of attractors.
+// counts describes the number of rows, and how many test rows have each number of attractors.
 func (t *Task) counts() string {
 	var with []string
 	for k := 0; k <= maxAttractors; k++ {
@@ -90,7 +90,7 @@ func (t *Task) counts() string {
 			with = append(with, fmt.Sprintf("%d with %d", n, k))
 		}
 	}
-	return fmt.Sprintf("%d rows to train on, %d to validate, %d for the test; of these by attractors: %s",
+	return fmt.Sprintf("%d rows for training, %d for validation, %d for testing; of these by attractors: %s",
 		len(t.training), len(t.validation), len(t.test), strings.Join(with, ", "))
 }
 
@@ -105,7 +105,7 @@ func (c coding) unknown(rows []row) string {
 		_, n := c.reads().EncodeLossy(words)
 		all, unknown = all+len(words), unknown+n
 	}
-	return fmt.Sprintf("%d of %d words are <unknown>: training does not have them", unknown, all)
+	return fmt.Sprintf("%d of %d words are <unknown>: they do not occur in training", unknown, all)
 }
 
 // Name describes the rows and their form.
@@ -114,7 +114,7 @@ func (t *Task) Name() string { return t.name }
 // Vocabularies returns the words of the training part and <unknown>.
 func (t *Task) Vocabularies() task.Vocabularies { return t.v }
 
-// Notes describes the training data, what was left out, and how many words of the test are unknown.
+// Notes describes the training data, what was skipped, and how many words of the test are unknown.
 func (t *Task) Notes() []string { return t.notes }
 
 // MaxLengths returns the longest source and target of training and validation.
@@ -162,7 +162,7 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 	return t.examples(picked), nil
 }
 
-// ByAttractors groups the test rows by their number of attractors, without those for which it is unknown.
+// ByAttractors groups the test rows by their number of attractors; rows with an unknown number are not included.
 func (t *Task) ByAttractors() (groups []task.Case) {
 	for k := 0; k <= maxAttractors; k++ {
 		var rows []row

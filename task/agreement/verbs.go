@@ -17,11 +17,11 @@ import (
 // should assign the actual verb a higher probability than its other form.
 //
 // The file is the authors' table of dependencies, agr_50_mostcommon_10K.tsv.gz. By a hash of the words before the verb, 9 % are for
-// training, 1 % for validation and 90 % for testing. The test includes all rows; those with nouns between subject and verb that are not
-// all attractors count in the total only.
+// training, 1 % for validation and 90 % for testing. The test includes all rows; rows in which some nouns between subject and verb
+// are not attractors count in the total only.
 type Verbs struct {
 	Path     string `json:"path" file:"any"` // tab-separated with a header; may be compressed by gzip
-	MinCount int    `json:"min_count"`       // rarer words of the training part become <unknown>; 0 means 1
+	MinCount int    `json:"min_count"`       // training words that occur less often become <unknown>; 0 means 1
 }
 
 // longestSentence is the largest number of tokens of a sentence, as in the authors' code.
@@ -79,18 +79,18 @@ func (c Verbs) read() (d division, err error) {
 	return d, nil
 }
 
-// dependencies holds the rows of the authors' file, and the number that were left out.
+// dependencies holds the usable rows of the authors' file and counts the others.
 type dependencies struct {
 	rows                      []row
 	long, replaced, misplaced int
 }
 
 func (d dependencies) leftOut() string {
-	return fmt.Sprintf("left out: %d sentences of more than %d tokens, %d whose verb is replaced by its tag, %d whose verb does not stand where the row says or has no regular other form",
+	return fmt.Sprintf("skipped: %d sentences of more than %d tokens, %d whose verb is replaced by its tag, %d whose verb is not at the position given or has no regular other form",
 		d.long, longestSentence, d.replaced, d.misplaced)
 }
 
-// The fields that are used, by their names in the header.
+// fields are the names of the columns that are read.
 var fields = []string{"sentence", "verb", "verb_pos", "verb_index", "n_intervening", "n_diff_intervening"}
 
 // parseDependencies reads a table with a header, plain or compressed.
@@ -124,7 +124,7 @@ func parseDependencies(name string, r io.Reader) (d dependencies, err error) {
 	return d, err
 }
 
-var errCutShort = errors.New("it is compressed and cut short: get it again")
+var errCutShort = errors.New("the compressed file is cut short: download it again")
 
 // split splits a line at its tabs. Quotes around a field are removed, and doubled quotes inside it become single ones, as in CSV files;
 // other quotes are text.
@@ -138,7 +138,7 @@ func split(line string) []string {
 	return record
 }
 
-// header finds the fields.
+// header returns the index of each field.
 func header(names []string) (at map[string]int, err error) {
 	at = map[string]int{}
 	for _, field := range fields {
@@ -151,7 +151,7 @@ func header(names []string) (at map[string]int, err error) {
 	return at, nil
 }
 
-// numbersOf reads the last three of the fields.
+// numbersOf parses the last three fields.
 func numbersOf(record []string, at map[string]int) (numbers [3]int, err error) {
 	for i, field := range fields[3:] {
 		n, err := strconv.Atoi(record[at[field]])
@@ -163,7 +163,7 @@ func numbersOf(record []string, at map[string]int) (numbers [3]int, err error) {
 	return numbers, nil
 }
 
-// add reads a row.
+// add adds a row.
 func (d *dependencies) add(record []string, at map[string]int) error {
 	numbers, err := numbersOf(record, at)
 	if err != nil {

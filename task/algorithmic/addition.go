@@ -8,17 +8,17 @@ import (
 	"universal-transformer/task"
 )
 
-const separator = "+" // one token after the digits (tensor2tensor's has an id outside its vocabulary)
+const separator = "+" // one token after the digits (in tensor2tensor its id is outside the vocabulary)
 
-// Addition is the sum of two numbers, all written with the least significant digit first: 9 9 + 4 1 -> 3 1 1 (99 + 14 = 113). A length is
-// that of the whole source: both operands and the separator, so 3 is the shortest. As in tensor2tensor, for lengths up to M the first
-// operand has U{1..M/2} digits and the second U{1..M-first-1}; for a length of exactly N the second takes what the first leaves. The top
-// digit is not 0 unless it is the only one. The zero value is base 10, M = 40.
+// Addition is the sum of two numbers, all written with the least significant digit first: 9 9 + 4 1 -> 3 1 1 (99 + 14 = 113). The
+// length of an example is that of its source: both operands and the separator, so 3 is the minimum. As in tensor2tensor, for lengths
+// up to M the first operand has U{1..M/2} digits and the second U{1..M-first-1}; for a length of exactly N the second has the
+// remaining digits. The most significant digit is not 0 unless it is the only one. The zero value is base 10, M = 40.
 type Addition struct {
 	sequences
 	Base      int `json:"base"`       // 2..36; 0 means 10
-	MaxLength int `json:"max_length"` // M of training, in tokens, at least 3; 0 means 40
-	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
+	MaxLength int `json:"max_length"` // maximum training length M in tokens, at least 3; 0 means 40
+	Examples  int `json:"examples"`   // size of the training set; 0 means unlimited (tensor2tensor: 100,000)
 }
 
 // String returns "addition".
@@ -59,7 +59,7 @@ func (a Addition) fill(rng *rand.Rand, s shape) task.Example {
 	return a.answer(number(rng, base, s.first), number(rng, base, s.second))
 }
 
-// answer is the example of the sum of two numbers.
+// answer returns the example for the sum of two numbers.
 func (a Addition) answer(x, y []vocab.ID) task.Example {
 	base := or(a.Base, defaultBase)
 	source := slices.Concat(x, []vocab.ID{digit0 + vocab.ID(base)}, y)

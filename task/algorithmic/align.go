@@ -29,7 +29,7 @@ func (Reverse) Align(source []string, places int) []task.Alignment {
 // Align maps every digit of a sum to the digits of both numbers with the same place value, if there are any.
 func (Addition) Align(source []string, places int) []task.Alignment {
 	plus, end := slices.Index(source, separator), len(source)
-	for end > plus+1 && len(source[end-1]) > 1 { // End
+	for end > plus+1 && len(source[end-1]) > 1 { // the source ends with End
 		end--
 	}
 	first := task.Alignment{Name: "the digit of the first number", Source: make([]int, places)}
@@ -41,7 +41,7 @@ func (Addition) Align(source []string, places int) []task.Alignment {
 	return []task.Alignment{first, second}
 }
 
-// within returns a place if it is below length, and -1 otherwise.
+// within returns place if it is below length, and -1 otherwise.
 func within(place, length int) int {
 	if place >= length {
 		return -1

@@ -13,8 +13,8 @@ import (
 type Copy struct {
 	sequences
 	Base      int `json:"base"`       // 2..36; 0 means 10
-	MaxLength int `json:"max_length"` // longest training source, in tokens; 0 means 40
-	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
+	MaxLength int `json:"max_length"` // maximum length of a training source in tokens; 0 means 40
+	Examples  int `json:"examples"`   // size of the training set; 0 means unlimited (tensor2tensor: 100,000)
 }
 
 // String returns "copy".
@@ -48,7 +48,7 @@ func (Copy) answer(source []vocab.ID) task.Example {
 	return task.Example{Source: source, Target: append(slices.Clone(source), vocab.End)}
 }
 
-// oneNumber is the shape of copy and reverse: lengths are uniform in 1..length.
+// oneNumber draws the shape of copy and reverse: lengths are uniform in 1..length.
 func oneNumber(rng *rand.Rand, length int, exact bool) shape {
 	if !exact {
 		length = 1 + rng.IntN(length)

@@ -1,12 +1,11 @@
 // Package algorithmic contains the tasks of section 3.4 of the paper: Copy, Reverse and (integer) Addition on strings of digits,
-// following the authors' tensor2tensor (algorithmic.py; problems algorithmic_*_decimal40 and _binary40). Tokens are digits of base 2..36,
-// written 0-9 and a-z; the paper uses base 10, trains on lengths up to 40 and evaluates at up to 400.
+// following the authors' tensor2tensor (algorithmic.py; problems algorithmic_*_decimal40 and _binary40). Tokens are digits of base
+// 2..36, written 0-9 and a-z; the paper uses base 10, trains on lengths up to 40 and evaluates at up to 400.
 //
-// Training examples are generated online without end, or come from a fixed set of Examples (tensor2tensor has 100,000), which every epoch
-// visits once in a new order. Held-out examples have their own random stream and their own sources: a hash of the source assigns it to
-// training, validation or testing. Only lengths with very few sources, such as the ten of length 1 in base 10, are shared by all;
-// evaluations report how many of their examples are affected.
-// sources, as the ten of length 1 in base 10, all are for everything; measurements say how many of their examples are such.
+// Training examples are generated online without end, or come from a fixed set of Examples (tensor2tensor has 100,000), which every
+// epoch visits once in a new order. Held-out examples have their own random stream and their own sources: a hash of the source
+// assigns it to training, validation or testing. Lengths with very few sources, such as the ten of length 1 in base 10, are shared by
+// all parts; evaluations report how many of their examples are affected.
 package algorithmic
 
 import (
@@ -31,7 +30,7 @@ func digits(base int, more ...string) *vocab.Vocabulary {
 	}
 	v, err := vocab.New(append(tokens, more...))
 	if err != nil {
-		panic(err) // the alphabet has no token twice
+		panic(err) // cannot happen: the digits differ
 	}
 	return v
 }

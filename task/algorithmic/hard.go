@@ -9,9 +9,9 @@ import (
 	"universal-transformer/task"
 )
 
-// HardCases returns count sources of each of several kinds, of exactly length symbols, that random digits hardly ever produce: strings of
-// one digit and of short periods, in which neighbours cannot be told apart by their digits, and for addition carries through all digits
-// and operands of very different lengths. d must be a task of this package; others have none.
+// HardCases returns count sources of each of several kinds, of exactly length symbols, that random digits almost never produce:
+// strings of one digit and of short periods, in which neighbours cannot be distinguished by their digits; and for addition carries
+// through all digits and operands of very different lengths. d must be a task of this package; other definitions have no hard cases.
 func HardCases(d task.Definition, length, count int) []task.Case {
 	switch d := d.(type) {
 	case Copy:
@@ -24,7 +24,7 @@ func HardCases(d task.Definition, length, count int) []task.Case {
 	return nil
 }
 
-// drawn returns a case of examples that are drawn one by one.
+// drawn returns a case whose examples are drawn one by one.
 func drawn(name string, length, count int, draw func(rng *rand.Rand) task.Example) task.Case {
 	c := task.Case{Name: fmt.Sprintf("%s, length %d", name, length)}
 	for i := range count {
@@ -50,8 +50,9 @@ func periodic(base, length, count int, answer func(source []vocab.ID) task.Examp
 	return cases
 }
 
-// hard returns additions whose digits add up to base-1 at every place with one carry at the start, so that it runs through all of them;
-// of one digit and a long number, in either order; and of two numbers of one repeated digit each.
+// hard returns three kinds of additions: those whose digits sum to base-1 at every position except the first, where a carry starts
+// and runs through all of them; those of one digit and a long number, in either order; and those of two numbers with one repeated
+// digit each.
 func (a Addition) hard(length, count int) []task.Case {
 	base := or(a.Base, defaultBase)
 	half := (length - 1) / 2
@@ -69,11 +70,11 @@ func (a Addition) hard(length, count int) []task.Case {
 			for i := range y {
 				y[i] = digit0 + vocab.ID(base-1) // beyond the end of x
 				if i < half {
-					y[i] -= x[i] - digit0 // x and y make base-1
+					y[i] -= x[i] - digit0 // x and y sum to base-1
 				}
 			}
 			first := rng.IntN(base-1) + 1
-			x[0], y[0] = digit0+vocab.ID(first), digit0+vocab.ID(base-first) // but base at the first place
+			x[0], y[0] = digit0+vocab.ID(first), digit0+vocab.ID(base-first) // and to base at the first position
 			return a.answer(x, y)
 		}),
 		drawn("one digit and a long number", length, count, func(rng *rand.Rand) task.Example {

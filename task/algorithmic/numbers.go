@@ -6,7 +6,7 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// number draws n digits of which the last, the most significant, is not 0 unless n is 1.
+// number draws n digits. The last and most significant one is not 0 unless n is 1.
 func number(rng *rand.Rand, base, n int) []vocab.ID {
 	ids := randomDigits(rng, base, n)
 	if n > 1 {

@@ -13,8 +13,8 @@ import (
 type Reverse struct {
 	sequences
 	Base      int `json:"base"`       // 2..36; 0 means 10
-	MaxLength int `json:"max_length"` // longest training source, in tokens; 0 means 40
-	Examples  int `json:"examples"`   // size of the training set; 0 draws without end (tensor2tensor: 100,000)
+	MaxLength int `json:"max_length"` // maximum length of a training source in tokens; 0 means 40
+	Examples  int `json:"examples"`   // size of the training set; 0 means unlimited (tensor2tensor: 100,000)
 }
 
 // String returns "reverse".

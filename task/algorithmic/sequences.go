@@ -48,8 +48,8 @@ func vocabularies(base int, more ...string) task.Vocabularies {
 	return task.Vocabularies{Tokenizer: vocab.Characters, Source: v, Target: v}
 }
 
-// limitLength is far above any experiment.
-const limitLength = 1_000_000
+// lengthLimit is the maximum of max_length, far above any experiment.
+const lengthLimit = 1_000_000
 
 // validate checks the common fields.
 func validate(base, maxLength, examples, shortest int) error {
@@ -58,15 +58,15 @@ func validate(base, maxLength, examples, shortest int) error {
 		return fmt.Errorf("base is %d: it must be 2..%d, or 0 for %d", base, len(alphabet), defaultBase)
 	case maxLength != 0 && maxLength < shortest:
 		return fmt.Errorf("max_length is %d: it must be at least %d, or 0 for %d", maxLength, shortest, defaultMaxLength)
-	case maxLength > limitLength:
-		return fmt.Errorf("max_length is %d: it must be at most %d", maxLength, limitLength)
+	case maxLength > lengthLimit:
+		return fmt.Errorf("max_length is %d: it must be at most %d", maxLength, lengthLimit)
 	case examples < 0:
 		return fmt.Errorf("examples is %d: it must be the size of the training set, or 0 to draw without end", examples)
 	}
 	return nil
 }
 
-// or returns value, or its default if it is zero.
+// or returns value, or the default zero if value is 0.
 func or(value, zero int) int {
 	if value == 0 {
 		return zero

@@ -17,12 +17,12 @@ type stream struct {
 	name          string
 	base          int
 	ids           task.Vocabularies
-	shortest      int // smallest total source length there is
-	longest       int // largest in training
-	longestTarget int // in training, End included
-	examples      int // 0: online; else the size of the fixed training set
-	// shape draws the lengths of the one or two numbers of an example of exactly length source tokens (exact), or of the task's mix
-	// of lengths up to length.
+	shortest      int // minimum length of a source
+	longest       int // maximum length of a training source
+	longestTarget int // maximum length of a training target, including End
+	examples      int // size of the training set; 0: generated online
+	// shape draws the lengths of the one or two numbers of an example. If exact, its source has exactly length tokens; otherwise
+	// lengths are mixed up to length.
 	shape func(rng *rand.Rand, length int, exact bool) shape
 	fill  func(rng *rand.Rand, s shape) task.Example // draws the digits
 }
@@ -52,7 +52,7 @@ func (s stream) Training(seedValue uint64, i int64) task.Example {
 	return s.draw(seed.Rand(seedValue, s.name+"/training", i), s.longest, false, forTraining)
 }
 
-// HeldOut draws sel.Count examples, 10,000 if that is 0. A Length or Mix below the shortest source is an error.
+// HeldOut draws sel.Count examples, 10,000 if Count is 0. A Length or Mix below the minimum length of a source is an error.
 func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, error) {
 	if err := sel.Validate(); err != nil {
 		return nil, err
@@ -120,10 +120,10 @@ func useOf(source []vocab.ID) use {
 	return forTraining
 }
 
-// enough is the number of sources of a shape from which on the splits are kept apart.
+// enough is the number of sources of a shape from which on the parts are disjoint.
 const enough = 10_000
 
-// few reports whether there are too few sources with that many digits to keep the splits apart.
+// few reports whether there are too few sources with that many digits for disjoint parts.
 func few(base, digits int) bool {
 	return float64(digits)*math.Log(float64(base)) < math.Log(enough)-1e-9
 }

@@ -25,7 +25,7 @@ import (
 	"universal-transformer/task"
 )
 
-// longestStories is the task whose stories are the longest.
+// longestStories is the task with the longest stories.
 const longestStories = 3
 
 // maxFacts returns how many facts of a story are kept, counted from its end.
@@ -36,12 +36,12 @@ func maxFacts(task int) int {
 	return 70
 }
 
-// Babi says which questions. Only Path and Set are needed.
+// Babi specifies the questions. Only Path and Set are required.
 type Babi struct {
 	Path string `json:"path" file:"any"` // the official distribution: the folder tasks_1-20_v1-2, or its archive
-	Set  string `json:"set"`             // "en" (1,000 questions to train on), "en-10k", "en-valid" or "en-valid-10k"
-	Task int    `json:"task"`            // 1 to 20; 0: all twenty, one model for all
-	// StandIn is a file qaN_... to train task N on in place of the distribution's, which is then not looked for. Results say so.
+	Set  string `json:"set"`             // "en" (1,000 training questions), "en-10k", "en-valid" or "en-valid-10k"
+	Task int    `json:"task"`            // 1 to 20; 0 means all twenty in one model
+	// StandIn is a file qaN_... that replaces the training file of task N, which may then be missing. Results mention it.
 	StandIn string `json:"stand_in,omitempty" file:"name"`
 }
 
@@ -60,7 +60,7 @@ func (c Babi) Validate() error {
 	}
 	switch n := c.standsFor(); {
 	case n == 0:
-		return fmt.Errorf("stand_in is %q: the name of the file must begin with the task it stands in for, as qa3_partial.txt does", c.StandIn)
+		return fmt.Errorf("stand_in is %q: the name of the file must begin with the task whose training file it replaces, as in qa3_partial.txt", c.StandIn)
 	case c.Task != 0 && c.Task != n:
 		return fmt.Errorf("stand_in %q is for task %d, but the task is %d", c.StandIn, n, c.Task)
 	}

@@ -2,12 +2,12 @@ package babi
 
 import "fmt"
 
-// A Finding is the result of Check for one file.
+// A Finding is what Check found about one file.
 type Finding struct {
 	Set, Part string
 	Task      int
-	Questions int   // read
-	Expected  int   // as the distribution's README says; the divided sets divide by story, so that some tasks differ by a few
+	Questions int   // number of questions read
+	Expected  int   // number of questions according to the distribution's README; in the divided sets, which are split by story, the minimum
 	Err       error // why the file cannot be used; nil if it can
 }
 
@@ -17,7 +17,7 @@ func (f Finding) String() string {
 	case f.Err != nil:
 		return f.Err.Error()
 	case f.Questions < f.Expected:
-		return fmt.Sprintf("%s has %d questions, fewer than the %d there should be", name, f.Questions, f.Expected)
+		return fmt.Sprintf("%s has %d questions, fewer than the expected %d", name, f.Questions, f.Expected)
 	}
 	return fmt.Sprintf("%s has %d questions", name, f.Questions)
 }

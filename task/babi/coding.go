@@ -10,7 +10,7 @@ import (
 // Coding converts questions to ids and classes back to words. A sentence has TokensPerPosition ids.
 type Coding task.Vocabularies
 
-// Example encodes a question: every fact and then the question itself, TokensPerPosition ids each. Further words are cut off.
+// Example encodes a question: every fact, and then the question itself, as TokensPerPosition ids each. Excess words are cut off.
 func (c Coding) Example(q Question) task.Example {
 	e := task.Example{Source: make([]vocab.ID, (len(q.Facts)+1)*c.TokensPerPosition)}
 	for i, fact := range q.Facts {

@@ -25,14 +25,14 @@ var Sets = []string{"en", "en-10k", "en-valid", "en-valid-10k"}
 // Tasks is the number of tasks.
 const Tasks = 20
 
-// Limits far above any file of the distribution; larger files are not bAbI, or were made to exhaust memory.
+// Limits, far above any file of the distribution. A larger file is not bAbI, or was made to exhaust memory.
 const (
 	largestFile    = 64 << 20
-	largestArchive = 1 << 30 // unpacked, and of the files that are kept
+	largestArchive = 1 << 30 // unpacked, for all files that are kept
 )
 
-// ErrNone means that a folder, or an archive that is whole, has no file of the distribution, or is not there.
-var ErrNone = errors.New("no files of bAbI (such as en-10k/qa1_single-supporting-fact_train.txt) are in it")
+// ErrNone means that a path does not exist, or that the folder or intact archive at the path contains no file of the distribution.
+var ErrNone = errors.New("no files of bAbI found, such as en-10k/qa1_single-supporting-fact_train.txt")
 
 // file identifies a file of the distribution by its folder and name.
 type file struct {
@@ -43,7 +43,7 @@ type file struct {
 
 func (f file) String() string { return fmt.Sprintf("%s/qa%d_%s.txt", f.set, f.task, f.part) }
 
-// A Distribution is the official files, in a folder or an archive. It is immutable and may be shared.
+// A Distribution holds the official files, in a folder or an archive. It is immutable and may be shared.
 type Distribution struct {
 	path  string
 	found map[file]content
@@ -55,11 +55,11 @@ type content struct {
 	data []byte // nil: read the file
 }
 
-// Archive is the published file name of the distribution. Folders may contain it, or the same with .tar.xz.
+// Archive is the published file name of the distribution. A folder may contain the archive, also as .tar.xz.
 const Archive = "tasks_1-20_v1-2.tar.gz"
 
-// Open finds the files of the official distribution in a folder (tasks_1-20_v1-2, its parent, or one that contains the Archive) or in an
-// archive (.tar.gz, .tgz, .tar.xz, .tar). Nothing is unpacked to disk. Missing files are reported when they are needed.
+// Open finds the files of the official distribution in a folder (tasks_1-20_v1-2, its parent, or one that contains the Archive) or in
+// an archive (.tar.gz, .tgz, .tar.xz, .tar). Nothing is unpacked to disk. Missing files are reported when they are read.
 func Open(path string) (*Distribution, error) {
 	d, err := open(path)
 	if err != nil || len(d.found) > 0 {
@@ -113,7 +113,7 @@ func (d *Distribution) add(f file, c content) error {
 	return nil
 }
 
-// deepest is how deep folders are searched: parent/tasks_1-20_v1-2/en/file.
+// deepest is the maximum depth at which folders are searched: parent/tasks_1-20_v1-2/en/file.
 const deepest = 4
 
 func (d *Distribution) readFolder() error {
@@ -148,7 +148,7 @@ func (d *Distribution) readArchive() error {
 		return err
 	}
 	defer raw.Close()
-	unpacked, packed, err := archive.Decompress(bufio.NewReaderSize(raw, 1<<20)) // the readers of archives ask for single bytes
+	unpacked, packed, err := archive.Decompress(bufio.NewReaderSize(raw, 1<<20)) // archive readers ask for single bytes
 	if err == nil && !packed && !strings.HasSuffix(d.path, ".tar") {
 		err = errors.New("neither gzip nor xz, nor named .tar")
 	}
@@ -158,8 +158,8 @@ func (d *Distribution) readArchive() error {
 	return d.readTar(&io.LimitedReader{R: unpacked, N: largestArchive}, largestFile, largestArchive)
 }
 
-// readTar reads the distribution's files into memory. Paths are only used to identify files, so none can lead anywhere. Sizes in headers
-// are not trusted: holes of sparse files are few bytes in an archive and many in memory.
+// readTar reads the distribution's files into memory. Paths are only used to identify files, so none can escape. Sizes in headers are
+// not trusted: the holes of sparse files take few bytes in an archive and many in memory.
 func (d *Distribution) readTar(r *io.LimitedReader, maxFileSize, most int64) error {
 	for entries := tar.NewReader(r); ; {
 		header, err := entries.Next()
@@ -180,7 +180,7 @@ func (d *Distribution) readTar(r *io.LimitedReader, maxFileSize, most int64) err
 		case n > maxFileSize:
 			return fmt.Errorf("%s has more than %d bytes, more than any file of bAbI", header.Name, maxFileSize)
 		case n > most:
-			return fmt.Errorf("its files have more bytes than all of bAbI: %s is one too many", header.Name)
+			return fmt.Errorf("its files have more bytes than all of bAbI, at %s", header.Name)
 		default:
 			most -= n
 		}

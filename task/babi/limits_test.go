@@ -52,8 +52,8 @@ func TestSparseArchive(t *testing.T) {
 		file, most int64
 		want       string
 	}{
-		{one, 600, 600, ""}, {one, 599, 1 << 20, "en/qa1_a_train.txt has more than 599 bytes"}, {one, 1 << 20, 599, "qa1_a_train.txt is one too many"},
-		{many, 600, 1800, ""}, {many, 600, 1799, "en/qa3_a_train.txt is one too many"}, {many[:len(many)-600], 600, 1800, "damaged or cut short"},
+		{one, 600, 600, ""}, {one, 599, 1 << 20, "en/qa1_a_train.txt has more than 599 bytes"}, {one, 1 << 20, 599, "more bytes than all of bAbI, at en/qa1_a_train.txt"},
+		{many, 600, 1800, ""}, {many, 600, 1799, "more bytes than all of bAbI, at en/qa3_a_train.txt"}, {many[:len(many)-600], 600, 1800, "damaged or cut short"},
 	} {
 		d := &Distribution{path: "a.tar", found: map[file]content{}}
 		err := d.readTar(&io.LimitedReader{R: bytes.NewReader(test.archive), N: 1 << 20}, test.file, test.most)

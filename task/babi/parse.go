@@ -19,13 +19,13 @@ type Question struct {
 	Task     int      // 1 to 20
 	Story    int      // in its file, from 0
 	Line     int      // in its file, from 1
-	Facts    []string // what was told, in order, each as Sentence gives it
-	Text     string   // the question itself, as Sentence gives it
-	Answer   string   // as it is written; commas divide a list: "n,w"
-	Supports []int    // the facts that answer it, numbers into Facts, in the order of the file
+	Facts    []string // the facts before it, in order, as normalized by Sentence
+	Text     string   // the question itself, as normalized by Sentence
+	Answer   string   // as written; commas separate a list: "n,w"
+	Supports []int    // indices in Facts of the facts that answer it, in the order of the file
 }
 
-// longestLine is far above any line of the distribution; longer lines are not bAbI.
+// longestLine is in bytes, far above any line of the distribution.
 const longestLine = 1 << 12
 
 // Parse reads one file of the distribution. It stops at the first invalid line with an error, "name:line: ...".
@@ -41,11 +41,11 @@ func Parse(name string, r io.Reader) ([]Question, error) {
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("%s:%d: the line is longer than %d bytes: this is no file of bAbI", name, p.line+1, longestLine)
+		return nil, fmt.Errorf("%s:%d: the line is longer than %d bytes: this is not a file of bAbI", name, p.line+1, longestLine)
 	case err != nil:
 		return nil, fmt.Errorf("%s:%d: %w", name, p.line+1, err)
 	case len(p.questions) == 0:
-		return nil, fmt.Errorf("%s: no questions in %d lines: this is no file of bAbI, or it was cut short", name, p.line)
+		return nil, fmt.Errorf("%s: no questions in %d lines: this is not a file of bAbI, or it was cut short", name, p.line)
 	}
 	return p.questions, nil
 }
@@ -53,17 +53,17 @@ func Parse(name string, r io.Reader) ([]Question, error) {
 // parser is the state of reading a file.
 type parser struct {
 	line      int // of the file
-	number    int // the line's own, within its story
+	number    int // the number at the start of the line
 	story     int // from 1
 	facts     []string
-	factAt    map[int]int // a fact's number in the story -> its place in facts
+	factAt    map[int]int // number of a fact in the story -> its index in facts
 	questions []Question
 }
 
 // read parses one line: "NUMBER TEXT", and for a question a tab, the answer, a tab, and the numbers of the supporting facts.
 func (p *parser) read(line string) error {
 	if at := strings.IndexFunc(line, func(r rune) bool { return r == utf8.RuneError || r != '\t' && unicode.IsControl(r) }); at >= 0 {
-		return fmt.Errorf("byte %d is no text", at+1)
+		return fmt.Errorf("byte %d is not text", at+1)
 	}
 	digits, text, ok := strings.Cut(line, " ")
 	number, err := strconv.Atoi(digits)
@@ -116,7 +116,7 @@ func (p *parser) ask(sentence, answer, supports string) error {
 	}
 	for member := range strings.SplitSeq(answer, ",") {
 		if member == "" || strings.ContainsFunc(member, func(r rune) bool { return !unicode.IsLetter(r) }) {
-			return fmt.Errorf("the answer %q is no word, or words with commas between them", clip(answer))
+			return fmt.Errorf("the answer %q is not a word, or words separated by commas", clip(answer))
 		}
 	}
 	q := Question{Story: p.story - 1, Line: p.line, Facts: slices.Clip(p.facts), Text: sentence, Answer: answer}
@@ -124,7 +124,7 @@ func (p *parser) ask(sentence, answer, supports string) error {
 		number, err := strconv.Atoi(word)
 		fact, isFact := p.factAt[number]
 		if err != nil || !isFact {
-			return fmt.Errorf("the supporting fact %q is no fact of the story before line number %d", clip(word), p.number)
+			return fmt.Errorf("the supporting fact %q is not a fact of the story before line number %d", clip(word), p.number)
 		}
 		q.Supports = append(q.Supports, fact)
 	}
@@ -139,7 +139,7 @@ func (p *parser) ask(sentence, answer, supports string) error {
 // not end in a mark, mark is appended unless it is empty. Text without a word is an error.
 func Sentence(text, mark string) (string, error) {
 	var words []string
-	word := -1 // where the word began that is being read
+	word := -1 // start of the word being read; -1: none
 	for at, r := range text + " " {
 		inWord := unicode.IsLetter(r) || unicode.IsDigit(r)
 		switch {

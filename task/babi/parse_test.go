@@ -59,8 +59,8 @@ func TestParseNamesTheLineThatIsWrong(t *testing.T) {
 		{"1 A b.\n2 Where is A?\tb\t\n", "f:2: the question \"where is a ?\" names no supporting fact"},
 		{"1 A b.\n1 C d.\n2 Where is C?\td\t1 3\n", `f:3: the supporting fact "3"`},
 		{"1 .\n", "f:1: \".\" has no words"},
-		{"1 A \xff.\n", "f:1: byte 5 is no text"},
-		{"1 A \x00.\n", "f:1: byte 5 is no text"},
+		{"1 A \xff.\n", "f:1: byte 5 is not text"},
+		{"1 A \x00.\n", "f:1: byte 5 is not text"},
 		{"1 A b.\n2 " + strings.Repeat("a", 1<<13), "f:2: the line is longer than 4096 bytes"},
 	} {
 		got, err := babi.Parse("f", strings.NewReader(c.text))
@@ -87,7 +87,7 @@ func TestStory(t *testing.T) {
 		"":                          "needs at least one fact",
 		"Where is Mary?":            "needs at least one fact",
 		"Where is Mary? She is in.": "is a question, but more follows",
-		"Mary is in. John is out.":  "the last sentence is no question",
+		"Mary is in. John is out.":  "the last sentence is not a question",
 		"Mary is in. ...\nWhere?":   "has no words",
 	} {
 		if q, err := babi.Story(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -2,13 +2,14 @@ package babi
 
 // Printed is a story printed in appendix D of the paper, and the figure that shows it.
 type Printed struct {
-	Figure int // of the paper
-	Task   int // whose form it has
+	Figure int // number of the figure in the paper
+	Task   int // number of the task whose form it has
 	Text   string
 	Answer string
 }
 
-// Stories are the paper's four stories, in the order of their figures. The story of figure 3 (ponder times), of task 3, is not printed.
+// Stories are the four stories that the paper prints, in the order of their figures. That of figure 3 (ponder times of task 3) is not
+// printed.
 var Stories = []Printed{
 	{5, 1, `John travelled to the hallway. Mary journeyed to the bathroom. Daniel went back to the bathroom. John moved to the bedroom.
 Where is Mary?`, "bathroom"},

@@ -22,13 +22,13 @@ func (r reader) Read(text string) (in task.Input, err error) {
 		return in, err
 	}
 	q.Task = r.task
-	if r.task == 0 { // one model of all tasks has seen the longest stories of any
+	if r.task == 0 { // a model of all tasks was trained on the longest stories of any task
 		q.Task = longestStories
 	}
 	q = recent(q)
 	unknown, long := r.coding.Unknown(q)
 	if long {
-		return in, fmt.Errorf("a sentence has more than the %d words, marks included, that the model reads: make it shorter", r.coding.TokensPerPosition)
+		return in, fmt.Errorf("a sentence has more than %d words, punctuation included, which is the model's maximum: make it shorter", r.coding.TokensPerPosition)
 	}
 	return task.Input{Source: r.coding.Example(q).Source, Labels: append(slices.Clone(q.Facts), q.Text), Unknown: unknown}, nil
 }
@@ -54,7 +54,7 @@ func (r reader) File(path string) ([]task.Example, []string, error) {
 		q.Task = n
 		words, long := r.coding.Unknown(q)
 		if long {
-			return nil, nil, fmt.Errorf("%s:%d: a sentence has more than the %d words that the model reads", path, q.Line, r.coding.TokensPerPosition)
+			return nil, nil, fmt.Errorf("%s:%d: a sentence has more than %d words, which is the model's maximum", path, q.Line, r.coding.TokensPerPosition)
 		}
 		if len(words) > 0 {
 			unknown++
@@ -62,7 +62,7 @@ func (r reader) File(path string) ([]task.Example, []string, error) {
 		examples[i] = r.coding.Example(recent(q))
 	}
 	if unknown > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d questions have words that the model has never read", unknown, len(questions)))
+		notes = append(notes, fmt.Sprintf("%d of %d questions have words that do not occur in training", unknown, len(questions)))
 	}
 	return examples, notes, nil
 }

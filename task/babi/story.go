@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Story reads a story and its question in free form: sentences that end with a mark or at the end of their line, the question last.
-// Numbers at the start of lines, and text after a tab, as in the bAbI files, are ignored.
+// Story reads a story and its question in free form. Sentences end with a punctuation mark or at the end of their line; the question
+// comes last. Numbers at the start of lines, and text after a tab, as in the bAbI files, are ignored.
 func Story(text string) (Question, error) {
 	var sentences []string
 	for line := range strings.Lines(text) {
@@ -33,7 +33,7 @@ func Story(text string) (Question, error) {
 		case asks && !last:
 			return Question{}, fmt.Errorf("sentence %d, %q, is a question, but more follows: put the question last", i+1, clip(s))
 		case !asks && last:
-			return Question{}, errors.New("the last sentence is no question: end it with a question mark")
+			return Question{}, errors.New("the last sentence is not a question: end it with a question mark")
 		}
 		if last {
 			q.Text = sentence

@@ -10,7 +10,7 @@ import (
 	"universal-transformer/task"
 )
 
-// A Task holds the questions of one task, or of all. It is immutable and may be shared.
+// A Task holds the questions of one task, or of all tasks. It is immutable and may be shared.
 type Task struct {
 	config                     Babi
 	coding                     Coding
@@ -35,7 +35,7 @@ func (d *Distribution) Task(c Babi) (*Task, error) {
 	return t, t.encode()
 }
 
-// Missing returns an error that names the first file needed by a configuration that is not there, or nil. It reads no files.
+// Missing returns an error that names the first missing file that a configuration needs, or nil. It reads no files.
 func (d *Distribution) Missing(c Babi) error {
 	for _, n := range c.tasks() {
 		for _, part := range []string{"train", "valid", "test"} {
@@ -62,8 +62,8 @@ func OpenTask(c Babi) (*Task, error) {
 	return d.Task(c)
 }
 
-// read adds the questions of task n. If the distribution has no validation split, a tenth of the stories, the same in every run, is used
-// for validation: whole stories, so that no story is on both sides.
+// read adds the questions of task n. If the distribution has no validation split, a tenth of the stories is used for validation, the
+// same in every run. No story is in both parts.
 func (t *Task) read(d *Distribution, n int) error {
 	training, err := t.trainingFile(d, n)
 	if err != nil {
@@ -96,7 +96,7 @@ func (t *Task) trainingFile(d *Distribution, n int) ([]Question, error) {
 func divide(questions []Question, n int) (training, validation []Question, err error) {
 	stories := questions[len(questions)-1].Story + 1
 	if stories < 2 {
-		return nil, nil, fmt.Errorf("task %d has %d story to train on: at least 2 are needed, one of them to choose a checkpoint by", n, stories)
+		return nil, nil, fmt.Errorf("task %d has %d training story: at least 2 are needed, one of them for choosing a checkpoint", n, stories)
 	}
 	order := seed.NewPermutation(0, "babi/validation", int64(n), stories)
 	held := make([]bool, stories)
@@ -116,7 +116,8 @@ func divide(questions []Question, n int) (training, validation []Question, err e
 	return training, validation, nil
 }
 
-// encode builds the vocabularies from the training data, and finds the longest sentence, also of the test, which determines the shape.
+// encode builds the vocabularies from the training data. It finds the longest sentence of all parts, test included, which determines
+// the shape.
 func (t *Task) encode() error {
 	sentences, answers := map[string]bool{}, map[string]bool{}
 	for _, q := range slices.Concat(t.training, t.validation) {
@@ -152,7 +153,7 @@ func (t *Task) encode() error {
 	return nil
 }
 
-// recent drops the oldest facts, and adjusts Supports. Dropped supporting facts are left out.
+// recent drops the oldest facts, and adjusts Supports. Supporting facts that are dropped are removed from it.
 func recent(q Question) Question {
 	drop := len(q.Facts) - maxFacts(q.Task)
 	if drop <= 0 {
@@ -172,8 +173,8 @@ func recent(q Question) Question {
 // Name identifies the configuration.
 func (t *Task) Name() string { return t.config.String() }
 
-// Vocabularies returns the words and the answers of the training data (lists of answers as one entry), and <unknown>: a test answer that
-// does not occur in training is <unknown>, and always counts as wrong.
+// Vocabularies returns the words and the answers of the training data (a list of answers is one entry), and <unknown>. A test answer
+// that does not occur in training is <unknown>, and always counts as wrong.
 func (t *Task) Vocabularies() task.Vocabularies { return task.Vocabularies(t.coding) }
 
 // Notes returns nil.

@@ -9,7 +9,7 @@ import "math/big"
 //	          | "x=" operand "for[" 1..9 "]x+=" operand
 //	operand   = number | "(" operation ")"
 //
-// Any operand may be parenthesized, while the generator parenthesizes only the first. Other text is a [*SyntaxError].
+// Any operand may be parenthesized; the generator only parenthesizes the first. Other text is a [*SyntaxError].
 func EvaluateProgram(text string) (answer string, of Summary, err error) {
 	if len(text) > maxText {
 		return "", of, errorf(maxText, "a program has at most %d characters", maxText)
@@ -37,7 +37,7 @@ type programParser struct {
 // operation parses and computes one operation at the given nesting depth.
 func (p *programParser) operation(depth int) (*big.Int, error) {
 	if depth > maxNesting {
-		return nil, errorf(p.at, "more than %d parentheses within each other", maxNesting)
+		return nil, errorf(p.at, "more than %d nested parentheses", maxNesting)
 	}
 	if p.took("x=") {
 		return p.loop(depth)
@@ -136,8 +136,8 @@ func (p *programParser) operand(depth int) (*big.Int, error) {
 		p.of.Digits = len(numeral)
 	}
 	if len(numeral) != p.of.Digits {
-		return nil, errorf(start, "a number of %d digits after one of %d: all must have as many, the answer is modulo 10^(digits+1)", len(numeral), p.of.Digits)
+		return nil, errorf(start, "a number of %d digits after one of %d: all numbers must have the same length, as the answer is modulo 10^(digits+1)", len(numeral), p.of.Digits)
 	}
-	n, _ := new(big.Int).SetString(numeral, 10) // digits only
+	n, _ := new(big.Int).SetString(numeral, 10) // the numeral consists of digits, so there is no error
 	return n, nil
 }

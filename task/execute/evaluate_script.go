@@ -45,8 +45,8 @@ func EvaluateScript(text string) (answer string, of Summary, err error) {
 type scriptParser struct {
 	scanner
 	of       *Summary
-	values   [len(variables)]*big.Int // nil: not assigned yet
-	changing int                      // the variable that a loop changes, counted from 1
+	values   [len(variables)]*big.Int // nil: not assigned
+	changing int                      // the variable that the current loop changes, counted from 1; 0: none
 }
 
 // line reads the end of a line.
@@ -122,7 +122,7 @@ func (p *scriptParser) loop(start int) error {
 	}
 	p.changing = 0
 	p.of.saw(loop, start+1)
-	times, _ := new(big.Int).SetString(numeral, 10) // digits only
+	times, _ := new(big.Int).SetString(numeral, 10) // the numeral consists of digits, so there is no error
 	p.values[v] = compute(new(big.Int), p.values[v], times.Mul(times, amount))
 	return bounded(p.values[v], start)
 }
@@ -136,7 +136,7 @@ func (p *scriptParser) assigned() (int, error) {
 	case p.values[v] == nil:
 		return 0, errorf(p.at-1, "%c has no value yet", variables[v])
 	case v+1 == p.changing:
-		return 0, errorf(p.at-1, "%c is what the loop changes", variables[v])
+		return 0, errorf(p.at-1, "%c is the variable that the loop changes", variables[v])
 	}
 	return v, nil
 }
@@ -144,7 +144,7 @@ func (p *scriptParser) assigned() (int, error) {
 // expression parses and computes an expression at the given depth of parentheses.
 func (p *scriptParser) expression(depth int) (*big.Int, error) {
 	if depth > maxNesting {
-		return nil, errorf(p.at, "more than %d parentheses within each other", maxNesting)
+		return nil, errorf(p.at, "more than %d nested parentheses", maxNesting)
 	}
 	switch {
 	case p.took("("):
@@ -167,7 +167,7 @@ func (p *scriptParser) expression(depth int) (*big.Int, error) {
 	if p.of.Digits == 0 {
 		p.of.Digits = len(numeral)
 	}
-	n, _ := new(big.Int).SetString(numeral, 10) // digits only
+	n, _ := new(big.Int).SetString(numeral, 10) // the numeral consists of digits, so there is no error
 	return n, nil
 }
 

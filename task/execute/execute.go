@@ -5,9 +5,9 @@
 // examples/learn_to_execute), the only public generator with tasks of these names and sizes. [Script] is the grammar of Zaremba and
 // Sutskever, lines of Python, of which the paper's appendix prints an example. The paper's own data are not public.
 //
-// A level is a length, the number of digits of each number, and a nesting, the number of operations. In training both are drawn uniformly
-// from 1..maximum for every sample (the "mix" strategy of the literature, without a curriculum). Held-out samples are selected by
-// [task.Selection]:
+// A level consists of a length, the number of digits of each number, and a nesting, the number of operations. In training both are
+// drawn uniformly from 1..maximum for every sample (the "mix" strategy of the literature, without a curriculum). [task.Selection]
+// selects held-out samples:
 //
 //	Length N  every number has N digits, with maximum nesting (the paper's 55, or 5 and 2)
 //	Mix N     lengths 1..N and nestings 1..maximum mixed
@@ -15,8 +15,8 @@
 //
 // Length and Mix thus count the digits of numbers, not the characters of a source; for [Memory] both are the same.
 //
-// A hash of the source assigns it to training, validation or testing. If a kind of Program or Memory has fewer than 10,000 sources, all
-// splits share them; evaluations report how many of their examples are affected.
+// A hash of the source assigns it to training, validation or testing. If a kind of Program or Memory has fewer than 10,000 sources,
+// all splits share them; evaluations report how many of their examples are affected.
 //
 // [EvaluateProgram] and [EvaluateScript] compute programs from their text, independently of the generators.
 package execute
@@ -54,12 +54,12 @@ func characters(text string) task.Vocabularies {
 	}
 	v, err := vocab.New(tokens)
 	if err != nil {
-		panic(err) // no token is there twice
+		panic(err) // cannot happen: the characters differ
 	}
 	return task.Vocabularies{Tokenizer: vocab.Characters, Source: v, Target: v}
 }
 
-// within returns an error unless a field is in 1..most.
+// within returns an error unless the value of a field is in 1..most.
 func within(field string, value, most int) error {
 	if value < 1 || value > most {
 		return fmt.Errorf("%s is %d: it must be 1..%d", field, value, most)

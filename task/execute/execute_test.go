@@ -411,16 +411,16 @@ func TestReaderSaysWhere(t *testing.T) {
 		{program, "x=12for[0]x+=34", "character 9: '0' where one of 1..9 should be"},
 		{program, "12+ö", "character 4: 'ö'"},
 		{program, "12+\xff", "character 4"},
-		{control, "x=(12+34)for[5]x+=67", `character 6: "+" is no operation of the task control`},
+		{control, "x=(12+34)for[5]x+=67", `character 6: "+" is not an operation of the task control`},
 		{execute.Memory{Operation: "copy", Length: 5}, "12a", "character 3: 'a' where the end should be"},
 		{execute.Memory{Operation: "copy", Length: 5}, "0", "character 1"},
 		{script, "k=3#print(k)", "character 1: 'k' where a variable of a..j"},
 		{script, "a=3#print(b)", "character 11: b has no value yet"},
-		{script, "a=3#for x in range(4):a+=a#print(a)", "character 26: a is what the loop changes"},
+		{script, "a=3#for x in range(4):a+=a#print(a)", "character 26: a is the variable that the loop changes"},
 		{script, "a=3;print(a)", `character 5: 'p' where "#" should be`},
 		{script, "a=3#", "character 5: the program ends where"},
 		{script, "print(3+4)", `character 8: '+' where ")" should be`},
-		{program, strings.Repeat("(", 200), "character 101: more than 100 parentheses"},
+		{program, strings.Repeat("(", 200), "character 101: more than 100 nested parentheses"},
 		{program, strings.Repeat("1", 1001) + "+1", "character 1: a number of 1001 digits"},
 		{program, strings.Repeat("1", 1<<17), "at most 65536 characters"},
 		{script, "a=" + strings.Repeat("9", 900) + "#" + strings.Repeat("a=(a*a)#", 30) + "print(a)", "more than 10000 digits"},
@@ -476,7 +476,7 @@ func TestMeasure(t *testing.T) {
 		}
 		delete(want, m.Name)
 	}
-	if note := "2 of 2 wrong answers (100.0 %) are to programs with a product, as are 2 of all 4 programs"; len(want) > 0 || !slices.Contains(got.Notes, note) {
+	if note := "2 of 2 wrong answers (100.0 %) are to programs with a product; 2 of all 4 programs have one"; len(want) > 0 || !slices.Contains(got.Notes, note) {
 		t.Errorf("missing %v; notes %q", want, got.Notes)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"universal-transformer/task"
 )
 
-// Kinds returns count test samples of each of several kinds, to see what a model finds hard: programs of the maximum length with one
-// operation, and of the maximum nesting containing each operation; additions by their carries; numbers of a quarter, a half and three
-// quarters of the maximum length. d must be a Program or a Memory; others have none.
+// Kinds returns count test samples of each of several kinds, to show what a model finds hard: programs of the maximum length with one
+// operation, and of the maximum nesting that contain each operation; additions by their carries; numbers of a quarter, a half and
+// three quarters of the maximum length. d must be a Program or a Memory; other definitions have no kinds.
 func Kinds(d task.Definition, count int) (cases []task.Case) {
 	var kinds []kind
 	var s stream
@@ -65,7 +65,7 @@ func (p Program) single(set []string) (kinds []kind) {
 	return kinds
 }
 
-// nested returns kinds of programs with the maximum nesting that contain an operation; multiplications occur only in their own kind.
+// nested returns kinds of programs with the maximum nesting that contain an operation. Multiplications occur only in their own kind.
 func (p Program) nested(set []string) (kinds []kind) {
 	if p.Nesting == 1 {
 		return nil
@@ -87,12 +87,12 @@ func (p Program) nested(set []string) (kinds []kind) {
 	return kinds
 }
 
-// maxCarried limits the additions of carrying: long ones hardly ever carry little.
+// maxCarried limits the size of the additions that carrying draws: long ones almost never have few carries.
 const maxCarried = 20
 
 // carrying returns additions of the maximum length and nesting with up to a third of the possible carries, up to half of them, or more.
 func (p Program) carrying() (kinds []kind) {
-	most := p.Length * p.Nesting // a digit carries at most as much as there are additions
+	most := p.Length * p.Nesting // a digit produces at most as many carries as there are additions
 	if most > maxCarried {
 		return nil
 	}

@@ -67,7 +67,7 @@ func groups(summaries []Summary) (all []group) {
 		most = max(most, n)
 		nestings[n] = append(nestings[n], i)
 		for j, op := range s.Operations {
-			if slices.Index(s.Operations, op) == j { // once an example
+			if slices.Index(s.Operations, op) == j { // count an operation once per example
 				operations[op] = append(operations[op], i)
 			}
 		}
@@ -103,7 +103,7 @@ func products(summaries []Summary, answers []task.Answer) []string {
 	if programs == 0 || wrong == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d wrong answers (%.1f %%) are to programs with a product, as are %d of all %d programs",
+	return []string{fmt.Sprintf("%d of %d wrong answers (%.1f %%) are to programs with a product; %d of all %d programs have one",
 		product, wrong, 100*float64(product)/float64(wrong), programs, len(summaries))}
 }
 
@@ -115,9 +115,9 @@ func pick[T any](all []T, at []int) []T {
 	return picked
 }
 
-// recorded is a model whose answers are already known.
+// recorded is a model whose answers have been computed before.
 type recorded struct {
-	task.Model // answers nothing else
+	task.Model // no other method is called
 	method     string
 	decoded    []task.Decoded
 }

@@ -14,11 +14,11 @@ import (
 //	double   90210 -> 9021090210
 //	reverse  90210 -> 01209
 //
-// Sources do not begin with 0; answers are strings and may.
+// Sources do not begin with 0. Answers are strings and may begin with 0.
 type Memory struct {
 	transduction
 	Operation string `json:"operation"` // copy, double or reverse
-	Length    int    `json:"length"`    // most digits of a source; the paper's are 55
+	Length    int    `json:"length"`    // maximum number of digits of a source; 55 in the paper
 }
 
 // The operations of Memory.
@@ -61,7 +61,7 @@ func (m Memory) draw(rng *rand.Rand, length int, exact bool, wanted use) sample 
 	}
 }
 
-// fewNumbers reports whether there are too few numbers of a length, 9 * 10^(length-1), to keep the splits apart.
+// fewNumbers reports whether there are too few numbers of a length, 9 * 10^(length-1), for disjoint splits.
 func fewNumbers(length int) bool { return length <= 4 }
 
 func (m Memory) answer(source string) string {
@@ -73,10 +73,10 @@ func (m Memory) answer(source string) string {
 	case Reverse:
 		return backwards(source)
 	}
-	panic(fmt.Sprintf("execute: operation %q", m.Operation)) // Validate refuses it
+	panic(fmt.Sprintf("execute: operation %q", m.Operation)) // Validate rejects it
 }
 
-// Reader reads numbers, and files of them.
+// Reader reads numbers, one per line.
 func (m Memory) Reader(v task.Vocabularies) task.Reader {
 	return newReader(v, "number", func(text string) (string, error) {
 		s := scanner{text: text}

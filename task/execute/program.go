@@ -21,20 +21,21 @@ import (
 type Program struct {
 	transduction
 	Operations     string `json:"operations"`       // program (+ - * if for), control (if for), addition (+) or addition+control (+ if for)
-	Nesting        int    `json:"nesting"`          // most operations; the paper's is 2
-	Length         int    `json:"length"`           // most digits of a number; the paper's are 5
-	LittleEndFirst bool   `json:"little_end_first"` // answers begin with their last digit: an easier task than the paper's
+	Nesting        int    `json:"nesting"`          // maximum number of operations; 2 in the paper
+	Length         int    `json:"length"`           // maximum number of digits of a number; 5 in the paper
+	LittleEndFirst bool   `json:"little_end_first"` // answers begin with their last digit: easier than the paper's task
 
-	// TrainingOperations is the set of operations of training programs, if they have others than those of validation and test: one of those
-	// above, addition+control+loops or program+loops, where half of the operations are loops, control+loops, where three quarters are, or
-	// program+products, where half are products.
+	// TrainingOperations is the set of operations of training programs, if it differs from that of validation and test. It is one of
+	// the sets above; addition+control+loops or program+loops, where half of the operations are loops; control+loops, where three
+	// quarters are loops; or program+products, where half are products.
 	TrainingOperations string `json:"training_operations,omitempty"`
 
-	// TrainingSparseFactors is whether the number that a training program multiplies by has zeros in the middle: its first digit and the
-	// last 0 to L-1, equally often, are drawn, as in 12345*40067. A digit of a product is a sum with a term for each digit that is not zero.
+	// TrainingSparseFactors makes the second factor of a product in training have zeros in the middle: its first digit and its last k
+	// digits are drawn, with k uniform in 0..L-1, as in 12345*40067. A digit of a product is a sum with a term for each nonzero digit
+	// of the factor.
 	TrainingSparseFactors bool `json:"training_sparse_factors,omitempty"`
 
-	// TrainingLongest is the share of training programs that have the greatest nesting and length; those of the others are uniform.
+	// TrainingLongest is the share of training programs with the maximum nesting and length. Those of the other programs are uniform.
 	TrainingLongest float64 `json:"training_longest,omitempty"`
 }
 
@@ -45,7 +46,7 @@ const (
 	Addition           = "addition"
 	AdditionAndControl = "addition+control"
 
-	// In training only: half of the operations are loops, or three quarters of those of control, or half are products.
+	// Sets for training only: half of the operations are loops, or three quarters of those of control, or half are products.
 	AdditionAndLoops   = "addition+control+loops"
 	ProgramAndLoops    = "program+loops"
 	ControlAndLoops    = "control+loops"
@@ -106,16 +107,16 @@ func (p Program) Validate() error {
 func (p Program) Open() (task.Task, error) { return p.stream(), nil }
 
 func (p Program) stream() stream {
-	notes := []string{"answers are modulo 10^(L+1), L the digits of a sample's numbers, as in Sonnet's generator; the paper does not say"}
+	notes := []string{"answers are modulo 10^(L+1), where L is the number of digits of a sample's numbers, as in Sonnet's generator; the paper does not say"}
 	if p.TrainingOperations != "" {
-		notes = append(notes, fmt.Sprintf("training programs have the operations %s, those of validation and test %s",
+		notes = append(notes, fmt.Sprintf("training programs have the operations %s, programs of validation and test %s",
 			strings.Join(p.trainingSet(), " "), strings.Join(operationSets[p.Operations], " ")))
 	}
 	if p.TrainingSparseFactors {
-		notes = append(notes, "training programs multiply by numbers of which the first digit and the last 0 to L-1, equally often, are drawn; the others are zeros")
+		notes = append(notes, "in training, the second factor of a product has a random first digit and k random last digits, k uniform in 0..L-1; the others are zeros")
 	}
 	if p.TrainingLongest > 0 {
-		notes = append(notes, fmt.Sprintf("of training programs, %g have the greatest length and nesting; those of the others are uniform", p.TrainingLongest))
+		notes = append(notes, fmt.Sprintf("%g of the training programs have the maximum length and nesting; those of the others are uniform", p.TrainingLongest))
 	}
 	return stream{
 		name: p.String(), ids: characters(digits + "+-*=()<>[]x" + "if" + "else" + "for"), length: p.Length, draw: p.draw,
@@ -123,12 +124,12 @@ func (p Program) stream() stream {
 	}
 }
 
-// turned is the note about reversed answers.
+// turned returns the note about reversed answers.
 func turned(littleEndFirst bool) []string {
 	if !littleEndFirst {
 		return nil
 	}
-	return []string{"answers are written from their last digit to their first, which is not the paper's task"}
+	return []string{"answers are written from their last digit to their first, unlike in the paper"}
 }
 
 // trainingSet returns the operations of training programs.
@@ -139,7 +140,7 @@ func (p Program) trainingSet() []string {
 	return operationSets[p.Operations]
 }
 
-// longest returns the largest number of characters of a source: a number, and what every operation adds.
+// longest returns the maximum number of characters of a source: a number, and what every operation adds.
 func (p Program) longest() int {
 	adds := 0
 	for _, op := range slices.Concat(operationSets[p.Operations], p.trainingSet()) {
@@ -158,7 +159,7 @@ func (p Program) longest() int {
 // answer returns a value modulo 10^(length+1).
 func (p Program) answer(value *big.Int, length int) string {
 	modulus := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(length+1)), nil)
-	return p.written(new(big.Int).Mod(value, modulus).String()) // Euclidean: never negative
+	return p.written(new(big.Int).Mod(value, modulus).String()) // Euclidean modulus: never negative
 }
 
 func (p Program) written(answer string) string {
@@ -177,7 +178,7 @@ func (p Program) Reader(v task.Vocabularies) task.Reader {
 		}
 		for i, op := range of.Operations {
 			if !slices.Contains(operationSets[p.Operations], op) {
-				return "", &SyntaxError{of.places[i], fmt.Sprintf("%q is no operation of the task %s", op, p.Operations)}
+				return "", &SyntaxError{of.places[i], fmt.Sprintf("%q is not an operation of the task %s", op, p.Operations)}
 			}
 		}
 		return p.written(answer), nil

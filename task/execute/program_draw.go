@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// draw draws one program: the operations once, and the rest until the program belongs to the split, so that hashing favours no operation.
+// draw draws one program: the operations once, and the numbers until the program belongs to the split, so that hashing favours no
+// operation.
 func (p Program) draw(rng *rand.Rand, length int, exact bool, wanted use) sample {
 	nesting, set := p.Nesting, operationSets[p.Operations]
 	if wanted == forTraining {
@@ -95,9 +96,9 @@ func conditional(rng *rand.Rand, fresh func() (string, *big.Int), text string, v
 	return text + "if" + b + comparator + c + "else" + d, value
 }
 
-// fewPrograms reports whether there are too few programs with these operations to keep the splits apart.
+// fewPrograms reports whether there are too few programs with these operations for disjoint splits.
 func fewPrograms(operations []string, length int) bool {
-	numbers := 9.0 // of this length
+	numbers := 9.0 // count of numbers with this length
 	for range length - 1 {
 		numbers *= 10
 	}
@@ -115,11 +116,11 @@ func fewPrograms(operations []string, length int) bool {
 	return count < enough
 }
 
-// integer is a decimal numeral's value.
+// integer returns the value of a decimal numeral.
 func integer(numeral string) *big.Int {
 	n, ok := new(big.Int).SetString(numeral, 10)
 	if !ok {
-		panic(fmt.Sprintf("execute: %q is no number", numeral)) // callers have digits only
+		panic(fmt.Sprintf("execute: %q is not a number", numeral)) // callers pass digits only
 	}
 	return n
 }

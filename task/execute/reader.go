@@ -12,7 +12,7 @@ import (
 // A reader reads programs, one per line.
 type reader struct {
 	task.LineReader
-	answer func(source string) (string, error) // what a program computes, as the task writes it
+	answer func(source string) (string, error) // computes a program and returns its answer in the task's form
 }
 
 func newReader(v task.Vocabularies, what string, answer func(source string) (string, error)) task.Reader {
@@ -35,7 +35,7 @@ func (r reader) Read(text string) (task.Input, error) {
 // largestFile is far above any test set.
 const largestFile = 1 << 30
 
-// file reads one program per line. It may be followed by a tab and its answer, which must be correct.
+// file reads one program per line. A tab and the answer may follow; the answer must then be correct.
 func (r reader) file(path string) (examples []task.Example, notes []string, err error) {
 	data, err := textfile.Read(path, largestFile)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r reader) file(path string) (examples []task.Example, notes []string, err 
 		examples = append(examples, e)
 	}
 	if n == 0 {
-		return nil, nil, fmt.Errorf("%s is empty: it must have one %s a line", path, r.Name)
+		return nil, nil, fmt.Errorf("%s is empty: it must have one %s per line", path, r.Name)
 	}
 	return examples, nil, nil
 }

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Limits on programs, so that none takes long to evaluate.
+// Limits on programs, which bound the time to evaluate one.
 const (
 	maxText  = 1 << 16 // bytes of a program
-	maxValue = 10_000  // digits of a number that is computed
+	maxValue = 10_000  // digits of a computed number
 )
 
 // A SyntaxError locates where a text violates the grammar or its limits.
 type SyntaxError struct {
 	Position int    // of the character, counted from 1
-	Problem  string // what is wrong there
+	Problem  string // what is wrong at the position
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("character %d: %s", e.Position, e.Problem) }
@@ -24,8 +24,8 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("character %d: %s", e.
 type Summary struct {
 	Operations []string // + - * if for, in the order in which they are computed
 	Digits     int      // of the first number
-	places     []int    // of the operations, counted from 1
-	few        bool     // there are too few such programs to be kept out of training
+	places     []int    // positions of the operations, counted from 1
+	few        bool     // there are too few such programs for disjoint splits
 }
 
 func (s *Summary) saw(operation string, at int) {
@@ -52,7 +52,7 @@ func (s *scanner) wanted(what string) error {
 	return errorf(s.at, "%q where %s should be", found, what)
 }
 
-// took reads a word if it is next.
+// took reads the given word if it is next, and reports whether it was.
 func (s *scanner) took(word string) bool {
 	if !strings.HasPrefix(s.text[s.at:], word) {
 		return false
@@ -61,12 +61,12 @@ func (s *scanner) took(word string) bool {
 	return true
 }
 
-// expect reads a word.
+// expect reads the given word, or returns an error.
 func (s *scanner) expect(word string) error {
 	if s.took(word) {
 		return nil
 	}
-	common := 0 // the error stands at the first character that differs
+	common := 0 // the error is at the first character that differs
 	for s.at+common < len(s.text) && s.text[s.at+common] == word[common] {
 		common++
 	}
@@ -87,7 +87,7 @@ func (s *scanner) literal() (string, error) {
 	case numeral[0] == '0':
 		return "", errorf(start, "a number does not begin with 0")
 	case len(numeral) > maxLength:
-		return "", errorf(start, "a number of %d digits: at most %d are read", len(numeral), maxLength)
+		return "", errorf(start, "a number of %d digits: the maximum is %d", len(numeral), maxLength)
 	}
 	return numeral, nil
 }

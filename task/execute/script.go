@@ -25,9 +25,9 @@ import (
 // there are of its kind. The generator's end marks, @ and a dot, are left out: sources have lengths, and targets an End.
 type Script struct {
 	transduction
-	Nesting        int  `json:"nesting"`          // most operations, at most 10, as there are ten variables
+	Nesting        int  `json:"nesting"`          // maximum number of operations, at most 10, as there are ten variables
 	Length         int  `json:"length"`           // L: numbers are up to 10^L
-	LittleEndFirst bool `json:"little_end_first"` // answers begin with their last digit, and end with their sign
+	LittleEndFirst bool `json:"little_end_first"` // answers begin with their last digit and end with their sign
 }
 
 const variables = "abcdefghij"
@@ -52,9 +52,9 @@ func (s Script) Open() (task.Task, error) {
 	}, nil
 }
 
-// longest bounds the number of characters of a training source, and of an answer with its sign and End.
+// longest returns upper bounds of the numbers of characters of a training source, and of an answer with its sign and End.
 func (s Script) longest() (source, target int) {
-	literal, most := s.Length+1, 4*s.Length // digits of 10^L, and the largest c
+	literal, most := s.Length+1, 4*s.Length // digits of 10^L, and the maximum of c
 	constant := len(strconv.Itoa(most))
 	adds := max(len("a=;#(a+)")+literal, len("a=#for x in range():a+=#a")+constant+literal, len("( if < else )")+3*literal, len("(*)")+constant)
 	number := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(s.Length)), nil)
@@ -65,8 +65,8 @@ func (s Script) longest() (source, target int) {
 	return len("print()") + literal + s.Nesting*adds, len("-") + len(value.String()) + 1
 }
 
-// draw draws one program of a split. If it belongs to another split, it is drawn again as a whole; the hash of short programs may
-// therefore favour some operations slightly.
+// draw draws one program of a split. A program of another split is drawn again as a whole, so the hash of short programs may slightly
+// favour some operations.
 func (s Script) draw(rng *rand.Rand, length int, exact bool, wanted use) sample {
 	for {
 		w := writer{rng: rng, length: length, exact: exact, free: rng.Perm(len(variables))}

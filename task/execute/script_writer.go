@@ -11,14 +11,14 @@ type writer struct {
 	rng     *rand.Rand
 	length  int
 	exact   bool
-	free    []int  // variables that are left
-	lines   string // before the last
-	waiting *term  // the result of the operation before; nil: there is none
+	free    []int  // unused variables
+	lines   string // all lines except the last
+	waiting *term  // the result of the previous operation; nil: none
 }
 
 const operationKinds = 6
 
-// operation draws one of the six.
+// operation draws one of the six operations.
 func (w *writer) operation(kind int) {
 	switch kind {
 	case 0:
@@ -44,7 +44,7 @@ func (w *writer) pair(of []*term) {
 	w.waiting = &term{"(" + of[0].text + sign + of[1].text + ")", value}
 }
 
-// sign draws plus or minus, and computes.
+// sign draws plus or minus, and computes the result.
 func (w *writer) sign(a, b *big.Int) (string, *big.Int) {
 	if w.rng.IntN(2) == 0 {
 		return "+", new(big.Int).Add(a, b)
@@ -102,7 +102,7 @@ func (w *writer) digits() int {
 	return 1 + w.rng.IntN(w.length)
 }
 
-// literal is uniform in 1..10^L: L random digits, with all zeros standing for 10^L.
+// literal draws a number uniformly from 1..10^L: L random digits, where all zeros stand for 10^L.
 func (w *writer) literal() *term {
 	n := w.digits()
 	text := make([]byte, n)
@@ -116,7 +116,7 @@ func (w *writer) literal() *term {
 	return &term{value.String(), value}
 }
 
-// constant is uniform in 1..4L.
+// constant draws a number uniformly from 1..4L.
 func (w *writer) constant() *term {
 	c := 1 + w.rng.IntN(4*w.digits())
 	return &term{strconv.Itoa(c), big.NewInt(int64(c))}

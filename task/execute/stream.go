@@ -15,10 +15,10 @@ import (
 type stream struct {
 	name           string
 	ids            task.Vocabularies
-	length         int // largest in training
-	source, target int // longest in training, End included
+	length         int // maximum length in training
+	source, target int // maximum lengths in training, End included
 	notes          []string
-	// draw draws a sample for a split: of exactly this length and maximum nesting, or of the mix up to it.
+	// draw draws a sample for a split: of exactly this length and the maximum nesting, or of the mix up to it.
 	draw func(rng *rand.Rand, length int, exact bool, wanted use) sample
 }
 
@@ -79,11 +79,11 @@ func (s stream) example(drawn sample) task.Example {
 func (s stream) encode(text string) []vocab.ID {
 	tokens, err := s.ids.Tokenizer.Split(text)
 	if err != nil {
-		panic(err) // programs are ASCII
+		panic(err) // cannot happen: programs are ASCII
 	}
 	ids, err := s.ids.Source.Encode(tokens)
 	if err != nil {
-		panic(err) // vocabularies have all characters of their grammar
+		panic(err) // cannot happen: vocabularies have all characters of their grammar
 	}
 	return ids
 }
@@ -116,7 +116,7 @@ func hash(source string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// enough is the number of sources of a kind from which on the splits are kept apart.
+// enough is the number of sources of a kind from which on the splits are disjoint.
 const enough = 10_000
 
 // number draws a number of exactly n digits: its first is not 0.

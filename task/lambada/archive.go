@@ -16,7 +16,7 @@ import (
 	"universal-transformer/internal/textfile"
 )
 
-// The files of the authors' unpacked archive, and the file of the other version.
+// Names of the files in the authors' unpacked archive, and of the file of the other version.
 const (
 	Development = "lambada_development_plain_text.txt"
 	Test        = "lambada_test_plain_text.txt"
@@ -53,11 +53,11 @@ func (d Data) readSets() (s sets, err error) {
 	return s, nil
 }
 
-// Every keptEvery-th passage of the development set is not trained on.
+// keptEvery: every keptEvery-th passage of the development set is not used for training.
 const keptEvery = 10
 
-// annotated removes the passages to train on from the development set: of nine in ten, those with the answer in the context that do not
-// occur in the test set.
+// annotated removes the training passages from the development set and returns them: of nine in ten, those whose answer is in the
+// context and which do not occur in the test set.
 func (s *sets) annotated() (learned []passage) {
 	test := texts(s.test)
 	var kept []passage
@@ -95,9 +95,9 @@ func parseWordList(name string, r io.Reader, minCount int) (words []string, err 
 		case counted && (err != nil || n < 0):
 			return nil, fmt.Errorf("%s:%d: the count is %.40q: it must be a number", name, at, number)
 		case word == "" || strings.ContainsAny(word, " \v\f\r\u0085\u00a0"):
-			return nil, fmt.Errorf("%s:%d: %.40q is no word", name, at, word)
+			return nil, fmt.Errorf("%s:%d: %.40q is not a word", name, at, word)
 		case seen[word] > 0:
-			return nil, fmt.Errorf("%s:%d: the word %.40q stands here a second time", name, at, word)
+			return nil, fmt.Errorf("%s:%d: the word %.40q occurs a second time", name, at, word)
 		}
 		seen[word] = 1 + n
 		if noneReserved([]string{word}) == nil && (!counted || n >= minCount) {

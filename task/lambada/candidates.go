@@ -9,9 +9,9 @@ import (
 
 // The shape of passages that are made from prose.
 const (
-	shortestContext = 50  // tokens in the sentences before the last, the fewest sentences that have as many
-	longestContext  = 150 // of contexts with longer sentences there is no passage
-	longestSentence = 54  // tokens of the last one up to its last word: no passage of LAMBADA has more than 204
+	shortestContext = 50  // minimum number of tokens of the context, which consists of as few sentences as possible
+	longestContext  = 150 // maximum number of tokens of the context
+	longestSentence = 54  // tokens of the last sentence up to its last word; the total is at most that of LAMBADA's passages
 	shortestClause  = 4   // words before an answer that is not the last word of its sentence
 )
 

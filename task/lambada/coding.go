@@ -181,12 +181,12 @@ func (r reader) Read(text string) (in task.Input, err error) {
 	in.Labels = append(append(append([]string{}, p.context()...), Question), append(p.sentence(), Blank)...)
 	unknown, _ := r.Source.Unknown()
 	for i, id := range in.Source {
-		if id == unknown { // all markers are used up
+		if id == unknown { // all markers are in use
 			in.Unknown = append(in.Unknown, in.Labels[i])
 		}
 	}
 	if len(p.context()) == 0 {
-		return in, fmt.Errorf("the passage has one sentence: the answer is taken from those before the last")
+		return in, fmt.Errorf("the passage has one sentence: the answer must be a word of the sentences before the last")
 	}
 	return in, nil
 }

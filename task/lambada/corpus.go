@@ -19,8 +19,8 @@ type corpus struct {
 	known     *vocab.Vocabulary
 	rare      []string   // words of the ids from known.Size() on
 	ids       []vocab.ID // of all books
-	sentences []int      // where each begins; len(ids) behind the last
-	books     []int      // where each begins, in sentences; len(sentences)-1 behind the last
+	sentences []int      // start of each sentence in ids; len(ids) at the end
+	books     []int      // start of each book in sentences; len(sentences)-1 at the end
 }
 
 // word returns the spelling of an id.
@@ -40,7 +40,7 @@ func (c *corpus) words(from, to int) []string {
 	return words
 }
 
-// prose returns the books to train on: those of d.Prose except the one that is kept out, or LAMBADA's novels.
+// prose returns the training books: the authors' novels, or the books of d.Prose except d.KeptOut.
 func (d Data) prose() (files []string, err error) {
 	folder := d.Prose
 	if folder == "" {
@@ -63,9 +63,9 @@ func (d Data) prose() (files []string, err error) {
 	}
 	switch {
 	case d.KeptOut != "" && !kept:
-		return nil, fmt.Errorf("%s: there is no book %s to keep out", folder, d.KeptOut)
+		return nil, fmt.Errorf("%s: the folder has no book %s, which kept_out names", folder, d.KeptOut)
 	case len(files) == 0:
-		return nil, fmt.Errorf("%s: there is no book (.txt) to learn from", folder)
+		return nil, fmt.Errorf("%s: the folder has no book (.txt)", folder)
 	}
 	return files, nil
 }
@@ -94,11 +94,11 @@ func readBook(path string) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return penn.Sentences(strings.ToValidUTF8(string(text), " ")), nil // of some scans not every byte is UTF-8
+	return penn.Sentences(strings.ToValidUTF8(string(text), " ")), nil // some scans contain invalid UTF-8
 }
 
-// readCorpus reads all books: to check that none contains a passage of LAMBADA, to count words, and to encode them. Only one is held as
-// text at a time.
+// readCorpus reads all books. It checks that none contains a passage of LAMBADA, counts words, and encodes the books. Only one book
+// at a time is held as text.
 func (d Data) readCorpus(measured sets) (*corpus, error) {
 	files, err := d.prose()
 	if err != nil {
@@ -127,7 +127,7 @@ func (d Data) readCorpus(measured sets) (*corpus, error) {
 	}
 	c.books, c.sentences = append(c.books, len(c.sentences)), append(c.sentences, len(c.ids))
 	if len(c.ids) == 0 {
-		return nil, fmt.Errorf("%s has no words to learn from", filepath.Dir(files[0]))
+		return nil, fmt.Errorf("%s has no words", filepath.Dir(files[0]))
 	}
 	return c, nil
 }
@@ -136,9 +136,9 @@ func (d Data) readCorpus(measured sets) (*corpus, error) {
 func noneMeasured(files []string, measured sets) error {
 	passages := texts(slices.Concat(measured.development, measured.test, measured.control))
 	for _, path := range files {
-		const fix = "name a folder with nothing but books"
+		const fix = "name a folder that contains only books"
 		if slices.Contains([]string{Development, Test, Control, WordList}, filepath.Base(path)) {
-			return fmt.Errorf("%s is a file of LAMBADA, which is not to be learned: %s", path, fix)
+			return fmt.Errorf("%s is a file of LAMBADA, which must not be in the training text: %s", path, fix)
 		}
 		text, err := textfile.Read(path, largestFile)
 		if err != nil {
@@ -147,7 +147,7 @@ func noneMeasured(files []string, measured sets) error {
 		at := 0
 		for line := range strings.Lines(string(text)) {
 			if at++; passages[strings.TrimRight(line, " \r\n")] {
-				return fmt.Errorf("%s:%d: this line is a passage of LAMBADA, which is not to be learned: %s", path, at, fix)
+				return fmt.Errorf("%s:%d: this line is a passage of LAMBADA, which must not be in the training text: %s", path, at, fix)
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func (c *corpus) id(word string, rare map[string]vocab.ID) vocab.ID {
 	}
 	id, ok := rare[word]
 	if !ok {
-		word = strings.Clone(word) // not the book it stands in
+		word = strings.Clone(word) // do not keep the whole book in memory
 		id = vocab.ID(c.known.Size() + len(c.rare))
 		rare[word], c.rare = id, append(c.rare, word)
 	}

@@ -23,8 +23,8 @@ type Version string
 
 // The versions.
 const (
-	Plain  Version = "plain"  // the authors': lower case, split as the Penn Treebank splits
-	OpenAI Version = "openai" // JSON lines with case, quotes and line breaks as printed; read here in lower case and split likewise
+	Plain  Version = "plain"  // the authors' edition: lower case, tokenized as in the Penn Treebank
+	OpenAI Version = "openai" // JSON lines with the printed case, quotes and line breaks; read in lower case and tokenized as the other
 )
 
 // Validate returns an error for an unknown version.
@@ -39,10 +39,10 @@ func (v Version) Validate() error {
 type Data struct {
 	Path       string  `json:"path" file:"any"`                // the folder with the passages: the authors' archive, unpacked
 	Version    Version `json:"version"`                        // "plain" or "openai"
-	Prose      string  `json:"prose,omitempty" file:"name"`    // a folder of books to learn from, .txt files; empty: the authors' novels in Path
-	KeptOut    string  `json:"kept_out,omitempty" file:"name"` // a book of Prose that is not learned: passages of it are the own control set
-	MinCount   int     `json:"min_count"`                      // rarer words of the training text are unknown; 0 means 1
-	Vocabulary int     `json:"vocabulary"`                     // of the others, this many of the most frequent are known; 0 means all
+	Prose      string  `json:"prose,omitempty" file:"name"`    // a folder of books to train on, .txt files; if empty, the authors' novels in Path
+	KeptOut    string  `json:"kept_out,omitempty" file:"name"` // a book of Prose that is not trained on; its passages are the control set
+	MinCount   int     `json:"min_count"`                      // training words that occur less often are unknown; 0 means 1
+	Vocabulary int     `json:"vocabulary"`                     // number of most frequent words that are known; 0 means all
 }
 
 // Validate returns an error that names the first missing or invalid field.
@@ -64,7 +64,7 @@ func (d Data) Validate() error {
 // last word.
 type Language struct {
 	Data
-	Length int `json:"length"` // tokens of a piece; 0 means 128
+	Length int `json:"length"` // tokens of a segment; 0 means 128
 }
 
 // Reading is reading comprehension. It is trained on passages of the training text in the shape of LAMBADA's: a sentence up to a content
@@ -72,8 +72,8 @@ type Language struct {
 // words are handled.
 type Reading struct {
 	Data
-	LastOnly bool    `json:"last_only"` // the answers learned are last words of sentences only, as in LAMBADA: a seventh of the passages
-	Hidden   float64 `json:"hidden"`    // share of the content words of a training passage that are read as if they were unknown
+	LastOnly bool    `json:"last_only"` // train only on answers that are last words of sentences, as in LAMBADA: far fewer passages
+	Hidden   float64 `json:"hidden"`    // share of the content words of a training passage that are read as unknown words
 	// Withheld leaves out training passages whose last sentence gives the answer away: it contains the answer already, or the answer
 	// follows the word before it in at least a fiftieth of that word's other occurrences in the training text. LAMBADA's passages were
 	// filtered similarly, by language models and by people.

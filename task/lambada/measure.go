@@ -37,11 +37,11 @@ func (m LastWord) Measure(ctx context.Context, model task.Model, examples []task
 	return result, nil
 }
 
-// lastWords counts them.
+// lastWords counts correct predictions and sums log-probabilities.
 type lastWords struct {
 	last, covered, tokens score.Perplexity
 	all, ofCovered        score.Accuracy
-	undecided             int // whose most probable word is <unknown>
+	undecided             int // passages whose most probable word is <unknown>
 }
 
 // add counts a passage and reports whether its last word was predicted.
@@ -74,10 +74,10 @@ func (w *lastWords) metrics() []score.Metric {
 
 func (w *lastWords) notes() (notes []string) {
 	if n := w.all.Total - w.ofCovered.Total; n > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d last words are not known: they count as errors, and as <unknown> in perplexity", n, w.all.Total))
+		notes = append(notes, fmt.Sprintf("%d of %d last words are unknown: they count as errors, and as <unknown> in perplexity", n, w.all.Total))
 	}
 	if w.undecided > 0 {
-		notes = append(notes, fmt.Sprintf("of %d passages the most probable last word is <unknown>, which is never right", w.undecided))
+		notes = append(notes, fmt.Sprintf("for %d passages the most probable last word is <unknown>, which is never correct", w.undecided))
 	}
 	return notes
 }
@@ -112,10 +112,10 @@ func (m Answers) Measure(ctx context.Context, model task.Model, examples []task.
 	}
 	result.Metrics = append(result.Metrics, b.metrics()...)
 	if outside > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("%d of the model's %d answers stand nowhere in their contexts", outside, len(examples)))
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of the model's %d answers do not occur in their contexts", outside, len(examples)))
 	}
 	if n := b.ceiling.Total - b.ceiling.Correct; n > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d answers stand nowhere in their contexts: they are errors by construction", n, b.ceiling.Total))
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d correct answers do not occur in their contexts: they always count as errors", n, b.ceiling.Total))
 	}
 	return result, nil
 }

@@ -34,20 +34,20 @@ func TestBadLines(t *testing.T) {
 		text, want string
 	}{
 		{Plain, "", "x:1: the file is empty"},
-		{Plain, "he saw anna\nanna\n", "x:2: a passage has two words"},
-		{Plain, "he saw anna\n\n", "x:2: a passage has two words"},
-		{Plain, "he saw anna .\n", `x:1: the passage ends in ".", which is no word`},
+		{Plain, "he saw anna\nanna\n", "x:2: a passage has at least two words"},
+		{Plain, "he saw anna\n\n", "x:2: a passage has at least two words"},
+		{Plain, "he saw anna .\n", `x:1: the passage ends in ".", which is not a word`},
 		{Plain, "he <blank> anna\n", "x:1: the reserved token <blank>"},
 		{Plain, "he <word-3> anna\n", "x:1: the reserved token <word-3>"},
 		{Plain, "he <unknown> anna\n", "x:1: the reserved token <unknown>"},
 		{Plain, "he saw\xff anna\n", "x:1: not valid UTF-8"},
 		{Plain, "he saw anna\n" + strings.Repeat("a ", longestLine) + "\n", "x:2: the line is longer"},
-		{Plain, "he saw anna\n{\"text\": \"He saw Anna\"}\n", "x:2: this is the version openai"},
+		{Plain, "he saw anna\n{\"text\": \"He saw Anna\"}\n", "x:2: the file has the version openai"},
 		{OpenAI, "he saw anna\n", `x:1: want an object {"text": "..."}`},
 		{OpenAI, "{\"text\": \"He saw Anna\"}\n{\"word\": \"a\"}\n", `x:2: want an object`},
 		{OpenAI, "{\"text\": 3}\n", `x:1: want an object`},
-		{OpenAI, "{\"text\": \"Anna\"}\n", "x:1: a passage has two words"},
-		{OpenAI, "{\"text\": \"He saw Anna.\"}\n", "which is no word"},
+		{OpenAI, "{\"text\": \"Anna\"}\n", "x:1: a passage has at least two words"},
+		{OpenAI, "{\"text\": \"He saw Anna.\"}\n", "which is not a word"},
 		{OpenAI, "", "x:1: the file is empty"},
 	} {
 		if _, err := c.version.parse("x", strings.NewReader(c.text)); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -55,7 +55,7 @@ func TestBadLines(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"a\t3\nb\tmany\n": "x:2: the count", "a\t3\n\t2\n": "x:2: \"\" is no word", "a b\t3\n": "x:1: \"a b\" is no word", "a\t2\na\t1\n": "x:2: the word \"a\" stands here a second time",
+		"a\t3\nb\tmany\n": "x:2: the count", "a\t3\n\t2\n": "x:2: \"\" is not a word", "a b\t3\n": "x:1: \"a b\" is not a word", "a\t2\na\t1\n": "x:2: the word \"a\" occurs a second time",
 		"": "x has no words", "a\xff\t2\n": "x:1: not valid UTF-8", "<unknown>\t2\n": "x has no words",
 	} {
 		if _, err := parseWordList("x", strings.NewReader(text), 1); err == nil || !strings.Contains(err.Error(), want) {
@@ -82,19 +82,19 @@ func TestRefuses(t *testing.T) {
 	}
 	empty := t.TempDir()
 	for want, c := range map[string]task.Definition{
-		"path is empty":                Language{},
-		`version is "both"`:            Reading{Data: with(func(d *Data) { d.Version = "both" })},
-		"min_count is -1":              Language{Data: with(func(d *Data) { d.MinCount = -1 })},
-		"vocabulary is -2":             Language{Data: with(func(d *Data) { d.Vocabulary = -2 })},
-		"length is 1":                  Language{Data: good, Length: 1},
-		"hidden is 1":                  Reading{Data: good, Hidden: 1},
-		"there is no book other.txt":   Language{Data: with(func(d *Data) { d.KeptOut = "other.txt" })},
-		"there is no book (.txt)":      Language{Data: with(func(d *Data) { d.Prose, d.KeptOut = empty, "" })},
-		"train-novels is missing":      Language{Data: with(func(d *Data) { d.Prose, d.KeptOut = "", "" })},
-		"is a file: name a folder":     Language{Data: with(func(d *Data) { d.Prose = filepath.Join(d.Path, Test) })},
-		"too few to learn from":        Language{Data: good, Length: 100_000},
-		Development + ": no such file": Language{Data: Data{Path: empty, Version: Plain, Prose: good.Prose}},
-		OpenAITest + ": no such file":  Language{Data: Data{Path: empty, Version: OpenAI, Prose: good.Prose}},
+		"path is empty":                         Language{},
+		`version is "both"`:                     Reading{Data: with(func(d *Data) { d.Version = "both" })},
+		"min_count is -1":                       Language{Data: with(func(d *Data) { d.MinCount = -1 })},
+		"vocabulary is -2":                      Language{Data: with(func(d *Data) { d.Vocabulary = -2 })},
+		"length is 1":                           Language{Data: good, Length: 1},
+		"hidden is 1":                           Reading{Data: good, Hidden: 1},
+		"the folder has no book other.txt":      Language{Data: with(func(d *Data) { d.KeptOut = "other.txt" })},
+		"the folder has no book (.txt)":         Language{Data: with(func(d *Data) { d.Prose, d.KeptOut = empty, "" })},
+		"train-novels is missing":               Language{Data: with(func(d *Data) { d.Prose, d.KeptOut = "", "" })},
+		"is a file: name a folder":              Language{Data: with(func(d *Data) { d.Prose = filepath.Join(d.Path, Test) })},
+		"too few for segments of length 100000": Language{Data: good, Length: 100_000},
+		Development + ": no such file":          Language{Data: Data{Path: empty, Version: Plain, Prose: good.Prose}},
+		OpenAITest + ": no such file":           Language{Data: Data{Path: empty, Version: OpenAI, Prose: good.Prose}},
 	} {
 		if strings.HasPrefix(want, Development) {
 			write(t, empty, Test, "he saw . then anna\n")

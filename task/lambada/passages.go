@@ -14,23 +14,23 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// A passage is its words, the last of which is to be predicted.
+// A passage is a list of words, of which the last is to be predicted.
 type passage struct {
 	words    []string
-	question int // where the last sentence begins
+	question int // index of the first word of the last sentence
 }
 
 // newPassage finds the last sentence of words. A passage has at least two words.
 func newPassage(words []string) passage {
 	p := passage{words: words}
-	for at := 0; at < len(words)-1; { // the last word is of the last sentence, even if the sentence has no other
+	for at := 0; at < len(words)-1; { // the last word belongs to the last sentence, even if it is its only word
 		p.question = at
 		at += penn.SentenceEnd(words[at:])
 	}
 	return p
 }
 
-// Text returns the words to read, and the word to predict.
+// Text returns the words to read and the word to predict.
 func (p passage) Text() (source, target string) {
 	return strings.Join(p.words[:len(p.words)-1], " "), p.answer()
 }
@@ -41,7 +41,7 @@ func (p passage) context() []string  { return p.words[:p.question] }
 func (p passage) sentence() []string { return p.words[p.question : len(p.words)-1] } // without the answer
 
 const (
-	longestLine = 1 << 20 // more than any line of these files has
+	longestLine = 1 << 20 // far above any line of these files
 	largestFile = 4 << 30
 )
 
@@ -80,10 +80,10 @@ func (v Version) parse(name string, r io.Reader) (passages []passage, err error)
 // valid returns an error unless the words form a passage.
 func valid(words []string) error {
 	if len(words) < 2 {
-		return errors.New("a passage has two words at least: some to read, and the last to be found")
+		return errors.New("a passage has at least two words: the last is predicted from the others")
 	}
 	if last := words[len(words)-1]; !penn.IsWord(last) {
-		return fmt.Errorf("the passage ends in %.40q, which is no word", last)
+		return fmt.Errorf("the passage ends in %.40q, which is not a word", last)
 	}
 	return noneReserved(words)
 }
@@ -104,7 +104,7 @@ func plainWords(line string) ([]string, error) {
 		return nil, errors.New("not valid UTF-8")
 	}
 	if strings.HasPrefix(line, "{") && json.Valid([]byte(line)) {
-		return nil, fmt.Errorf("this is the version %s: a run that is trained for one version is not measured on another", OpenAI)
+		return nil, fmt.Errorf("the file has the version %s: the run's version is another, and results on the two are not comparable", OpenAI)
 	}
 	return strings.Fields(line), nil
 }

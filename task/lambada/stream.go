@@ -12,25 +12,25 @@ import (
 type pieces struct {
 	*corpus
 	length  int
-	learned int // tokens; those behind them validate
+	learned int // number of training tokens; the tokens after them are for validation
 }
 
 // count returns the number of segments of an epoch.
 func (p pieces) count() int { return p.learned / p.length }
 
-// training returns a segment that begins with the sentence at an offset that changes with the epoch, and ends at the end of its book at
-// the latest.
+// training returns a segment that begins with the sentence at an offset that changes with the epoch. It ends at the end of its book
+// or before.
 func (p pieces) training(seedValue uint64, i int64) task.Example {
 	n := int64(p.count())
 	order := seed.NewPermutation(seedValue, "lambada/epoch", i/n, int(n))
 	offset := seed.Rand(seedValue, "lambada/offset", i/n).IntN(p.length)
 	at := min(order.At(int(i%n))*p.length+offset, p.learned-1)
 	s := sort.SearchInts(p.sentences, at+1) - 1
-	book := sort.SearchInts(p.books, s+1) // the next one
+	book := sort.SearchInts(p.books, s+1) // the next book
 	return p.piece(p.sentences[s], min(p.sentences[p.books[book]], p.learned))
 }
 
-// piece returns the segment from start, to end at the latest.
+// piece returns the segment from start, up to end.
 func (p pieces) piece(start, end int) task.Example {
 	unknown, _ := p.known.Unknown()
 	var target []vocab.ID
@@ -55,12 +55,12 @@ func (p pieces) held() (examples []task.Example) {
 type questions struct {
 	*corpus
 	coding
-	list   []candidate // learned
-	held   []candidate // that validate, where the version has no development set: a fiftieth, neighbours together
+	list   []candidate // training passages
+	held   []candidate // validation passages if the version has no development set: a fiftieth of all, in contiguous groups
 	hidden float64
 
-	annotated []passage // of the development set, learned
-	share     float64   // of them
+	annotated []passage // training passages of the development set
+	share     float64   // share of them among the examples
 }
 
 func newQuestions(t *Task, c Reading, annotated []passage) questions {

@@ -23,10 +23,10 @@ type Task struct {
 	sets   sets
 	notes  []string
 
-	held    func() []task.Example      // to validate with, where the version has no development set
-	example func(passage) task.Example // of passages that are held out
+	held    func() []task.Example      // validation examples if the version has no development set
+	example func(passage) task.Example // encodes a held-out passage
 	train   func(seedValue uint64, i int64) task.Example
-	longest [2]int // source and target
+	longest [2]int // lengths of the longest source and target
 }
 
 var _ task.Task = (*Task)(nil)
@@ -50,12 +50,12 @@ func (c Language) Open() (task.Task, error) {
 		p.learned -= p.learned / 50
 	}
 	if p.count() < 2 {
-		return nil, fmt.Errorf("%d tokens are too few to learn from in pieces of %d: add books, or set length lower", len(t.corpus.ids), c.Length)
+		return nil, fmt.Errorf("%d tokens are too few for segments of length %d: add books or lower length", len(t.corpus.ids), c.Length)
 	}
 	t.train = func(seedValue uint64, i int64) task.Example { return p.training(seedValue, i) }
 	t.held = p.held
 	t.longest = [2]int{0, c.Length}
-	t.describe(fmt.Sprintf("%d pieces of up to %d tokens", p.count(), c.Length))
+	t.describe(fmt.Sprintf("%d segments of up to %d tokens", p.count(), c.Length))
 	return t, nil
 }
 
@@ -77,28 +77,28 @@ func (c Reading) Open() (task.Task, error) {
 	var annotated []passage
 	if c.Annotated > 0 {
 		if annotated = t.sets.annotated(); len(annotated) == 0 {
-			return nil, fmt.Errorf("annotated is %v, but the development set has no passage whose answer stands in its context", c.Annotated)
+			return nil, fmt.Errorf("annotated is %v, but the development set has no passage whose answer occurs in its context", c.Annotated)
 		}
 	}
 	q := newQuestions(t, c, annotated)
 	if len(q.list) == 0 {
-		return nil, fmt.Errorf("the books have no passage whose answer stands in its context: add books")
+		return nil, fmt.Errorf("the books have no passage whose answer occurs in its context: add books")
 	}
 	t.train, t.held = q.training, q.examples
 	t.longest = [2]int{longestContext + longestSentence + 2, 1}
-	what := "any content word of a sentence that stands in the context; the sentence ends there"
+	what := "content words of a sentence that occur in the context; the sentence ends there"
 	if c.LastOnly {
 		what = "last words of sentences"
 	}
 	t.describe(fmt.Sprintf("%d passages; answers: %s", len(q.list), what))
 	if c.Annotated > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("%d passages of the development set are learned, %v of the examples; %d are not", len(annotated), c.Annotated, len(t.sets.development)))
+		t.notes = append(t.notes, fmt.Sprintf("%d passages of the development set are trained on, as %v of the examples; %d are not", len(annotated), c.Annotated, len(t.sets.development)))
 		t.reaches(annotated)
 	}
 	return t, nil
 }
 
-// open reads what both set-ups read.
+// open reads the data of both tasks.
 func (d Data) open(name string) (t *Task, err error) {
 	t = &Task{name: name}
 	if t.sets, err = d.readSets(); err != nil {
@@ -113,12 +113,12 @@ func (d Data) open(name string) (t *Task, err error) {
 			return nil, err
 		}
 		if len(t.sets.control) > 0 {
-			t.notes = append(t.notes, fmt.Sprintf("the control set of %s is left out: kept_out makes another", Control))
+			t.notes = append(t.notes, fmt.Sprintf("the control set of %s is not used: kept_out replaces it", Control))
 		}
 		if t.sets.control, err = ownControl(path); err != nil {
 			return nil, err
 		}
-		t.notes = append(t.notes, fmt.Sprintf("control: own, passages of %s as they come, which is not learned", d.KeptOut))
+		t.notes = append(t.notes, fmt.Sprintf("control: own, unselected passages of %s, which is not trained on", d.KeptOut))
 	}
 	return t, nil
 }
@@ -130,7 +130,7 @@ func find(folder, name string) (string, error) {
 		return "", err
 	}
 	at := slices.IndexFunc(all, func(path string) bool { return filepath.Base(path) == name })
-	return all[at], nil // prose has found it
+	return all[at], nil // prose has checked that it exists
 }
 
 // describe writes the notes.
@@ -143,13 +143,13 @@ func (t *Task) describe(training string) {
 		}
 	}
 	if n := shared(t.sets.development, t.sets.test); n > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("%d lines of the development set stand in the test too", n))
+		t.notes = append(t.notes, fmt.Sprintf("%d lines of the development set are also in the test set", n))
 	}
 	t.reaches(t.sets.development)
 	t.reaches(t.sets.control)
 }
 
-// reaches extends the longest source and target to those of passages.
+// reaches raises the maximum source and target lengths to those of passages.
 func (t *Task) reaches(passages []passage) {
 	for _, p := range passages {
 		e := t.example(p)
@@ -168,7 +168,7 @@ func shared(of, in []passage) (n int) {
 	return n
 }
 
-// texts is the set of the passages' texts.
+// texts returns the set of the passages' texts.
 func texts(passages []passage) map[string]bool {
 	there := map[string]bool{}
 	for _, p := range passages {
@@ -177,7 +177,7 @@ func texts(passages []passage) map[string]bool {
 	return there
 }
 
-// set is passages and what they are called.
+// A set is a list of passages and its name.
 type set struct {
 	Name     string
 	Passages []passage

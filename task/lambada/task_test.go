@@ -339,7 +339,7 @@ func TestNotes(t *testing.T) {
 	write(t, d.Path, Development, shared+"anna came . then boris saw xantippe\n")
 	write(t, d.Path, Test, "boris came . then anna saw nobody\n"+shared)
 	notes := strings.Join(opened(t, Language{Data: d}).Notes(), "\n")
-	for _, want := range []string{"development: of 2 last words 1 are known (50.0 %)", "test: of 2 last words 1 are known", "1 lines of the development set stand in the test too", "own, passages of kept.txt"} {
+	for _, want := range []string{"development: of 2 last words 1 are known (50.0 %)", "test: of 2 last words 1 are known", "1 lines of the development set are also in the test set", "own, unselected passages of kept.txt"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes lack %q:\n%s", want, notes)
 		}
@@ -373,7 +373,7 @@ func TestReader(t *testing.T) {
 		if err != nil || len(examples) != 60 || !strings.Contains(strings.Join(notes, " "), "of 60 last words 40 are known") {
 			t.Errorf("%s: %d examples, %q, %v", definition, len(examples), notes, err)
 		}
-		if _, _, err := definition.Reader(tk.Vocabularies()).File(filepath.Join(c.Path, OpenAITest)); err == nil || !strings.Contains(err.Error(), OpenAITest+":1: this is the version openai") {
+		if _, _, err := definition.Reader(tk.Vocabularies()).File(filepath.Join(c.Path, OpenAITest)); err == nil || !strings.Contains(err.Error(), OpenAITest+":1: the file has the version openai") {
 			t.Errorf("%s reads the other version: %v", definition, err)
 		}
 	}
@@ -406,7 +406,7 @@ func TestPassagesAreNotLearned(t *testing.T) {
 	} {
 		d := data(t)
 		write(t, d.Prose, name, content)
-		if _, err := (Language{Data: d}).Open(); err == nil || !strings.Contains(err.Error(), "not to be learned") || !strings.Contains(err.Error(), name) {
+		if _, err := (Language{Data: d}).Open(); err == nil || !strings.Contains(err.Error(), "must not be in the training text") || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -19,17 +19,17 @@ import (
 // lineLimit is the largest length of a line in bytes; longer ones are skipped without reading them into memory.
 const lineLimit = 1 << 20
 
-// largestFile is more than a laptop can train on; larger files are probably a mistake.
+// largestFile is far above any file of this task; a larger file is probably a mistake.
 const largestFile = 4 << 30
 
 // A pair is one usable line.
 type pair struct {
 	hash           uint64   // of the source's text
-	line           int      // of its file
-	source, target []string // a whole side is one token where it is still to be cut into sub-words
+	line           int      // in its file, from 1
+	source, target []string // tokens; a side that will be split into subwords is one token
 }
 
-// held reports on which side of the split the pair is.
+// held reports whether the pair is held out, if the given share of the sources is.
 func (p pair) held(share float64) bool { return float64(p.hash)/(1<<64) < share }
 
 // readFile reads all pairs of a file. It returns an error if the file is empty, or if none or fewer than half of its lines are usable.
@@ -50,7 +50,8 @@ func readFile(c Table, path string, report *Report) ([]pair, error) {
 	return pairs, part.check()
 }
 
-// parse reads lines to the end of r, according to the resolved table c. Malformed lines go to the report; the error is the reader's.
+// parse reads lines to the end of r, as specified by the resolved table c. Malformed lines go to the report; the error is that of the
+// reader.
 func parse(r io.Reader, c Table, report *FileReport) ([]pair, error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	var pairs []pair
@@ -144,7 +145,7 @@ func tokens(side, text string, c Table) ([]string, error) {
 	return split, nil
 }
 
-// split splits one side of a line. Text for subwords, which are not known yet, is kept whole.
+// split splits one side of a line into tokens. With subwords, which are learned later, the whole side is one token.
 func (c Table) split(text string) ([]string, error) {
 	switch {
 	case c.Tokenizer != vocab.Subwords:

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// maxListed is the number of malformed lines, and of unknown tokens, that a report lists; it counts all.
+// maxListed is the number of malformed lines, and of unknown tokens, that a report lists. Its counts include all.
 const maxListed = 10
 
 // A Report describes what Open found.
 type Report struct {
-	Files      []FileReport  `json:"files"`      // the file, then the held-out one if there is one
-	Training   int           `json:"training"`   // examples
-	Validation int           `json:"validation"` // examples to choose a checkpoint by
-	HeldOut    int           `json:"held_out"`   // examples to evaluate with
-	Repeated   int           `json:"repeated"`   // held-out examples whose source is also in training: only from a file of their own
-	Ambiguous  int           `json:"ambiguous"`  // lines whose source stands in the same file with another target too: no model can answer all of them right
+	Files      []FileReport  `json:"files"`      // the file, and the held-out file if there is one
+	Training   int           `json:"training"`   // number of training examples
+	Validation int           `json:"validation"` // number of examples for choosing a checkpoint
+	HeldOut    int           `json:"held_out"`   // number of examples for evaluation
+	Repeated   int           `json:"repeated"`   // held-out examples whose source is also a training source; possible only with a held-out file
+	Ambiguous  int           `json:"ambiguous"`  // lines whose source also occurs with another target in the same file; no model can answer all of them correctly
 	Source     UnknownTokens `json:"unknown_source"`
 	Target     UnknownTokens `json:"unknown_target"`
 }
@@ -28,7 +28,7 @@ type FileReport struct {
 	Lines     int         `json:"lines"`
 	Usable    int         `json:"usable"`
 	Skipped   int         `json:"skipped"`
-	Malformed []Malformed `json:"malformed"` // the first ten of those skipped
+	Malformed []Malformed `json:"malformed"` // the first ten malformed lines, which are skipped
 }
 
 // Malformed is a malformed line.
@@ -82,12 +82,12 @@ func (r *Report) String() string {
 	for _, f := range r.Files {
 		lines = append(lines, f.String())
 	}
-	lines = append(lines, fmt.Sprintf("%d examples to train with, %d to choose a checkpoint by, %d to evaluate it with", r.Training, r.Validation, r.HeldOut))
+	lines = append(lines, fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", r.Training, r.Validation, r.HeldOut))
 	if r.Ambiguous > 0 {
-		lines = append(lines, fmt.Sprintf("%d examples have a source that stands there with another target, too: not all of them can be answered right", r.Ambiguous))
+		lines = append(lines, fmt.Sprintf("%d examples have a source that also occurs with another target: not all of them can be answered correctly", r.Ambiguous))
 	}
 	if r.Repeated > 0 {
-		lines = append(lines, fmt.Sprintf("%d held-out examples have a source that is trained on", r.Repeated))
+		lines = append(lines, fmt.Sprintf("%d held-out examples have a source that is also in the training part", r.Repeated))
 	}
 	lines = append(lines, r.Source.lines("sources")...)
 	lines = append(lines, r.Target.lines("targets")...)

@@ -28,11 +28,11 @@ type Table struct {
 	Path      string          `json:"path" file:"any"` // the file
 	Tokenizer vocab.Tokenizer `json:"tokenizer"`       // "characters" (the default), "whitespace" or "subwords"
 	subword.Choice
-	HeldOut          float64 `json:"held_out"`                 // share of the sources held out, half to choose a checkpoint by, half to evaluate it; 0 means 0.1
-	HeldOutPath      string  `json:"held_out_path" file:"any"` // evaluate with this file instead; a tenth of the sources of the other chooses the checkpoint
-	MinCount         int     `json:"min_count"`                // rarer tokens of the training part become <unknown>; 0 means 1. Not of subwords
-	MaxLength        int     `json:"max_length"`               // tokens a source or target may have; 0 means 1000
-	SharedVocabulary bool    `json:"shared_vocabulary"`        // one vocabulary for sources and targets, as subwords always have
+	HeldOut          float64 `json:"held_out"`                 // share of the sources that is held out, half for choosing a checkpoint, half for evaluation; 0 means 0.1
+	HeldOutPath      string  `json:"held_out_path" file:"any"` // file for evaluation; a tenth of the sources of Path chooses the checkpoint
+	MinCount         int     `json:"min_count"`                // training tokens that occur less often become <unknown>; 0 means 1; not with subwords
+	MaxLength        int     `json:"max_length"`               // maximum number of tokens of a source or target; 0 means 1000
+	SharedVocabulary bool    `json:"shared_vocabulary"`        // one vocabulary for sources and targets; always the case with subwords
 }
 
 // Validate returns an error that names the first missing or invalid field.
@@ -93,8 +93,8 @@ func (c Table) Open() (task.Task, error) {
 	return t, nil
 }
 
-// Open reads the files and returns the task, and a report of what the files contain. The report is also returned with the error that too
-// few lines are usable.
+// Open reads the files and returns the task and a report of what the files contain. The report is also returned if the error is that
+// too few lines are usable.
 func Open(c Table) (*Task, *Report, error) {
 	report := &Report{}
 	if err := c.Validate(); err != nil {
@@ -124,8 +124,8 @@ func (p parts) check(c Table) error {
 		if c.HeldOutPath == "" {
 			usable += len(p.evaluation)
 		}
-		return fmt.Errorf("%s: of %d usable lines %d fall to training, %d to the choice of a checkpoint and %d to evaluation, at held_out %v: "+
-			"each needs some; add lines, change held_out or name a held_out_path", c.Path, usable, len(p.training), len(p.validation), len(p.evaluation), c.HeldOut)
+		return fmt.Errorf("%s: of %d usable lines, %d are for training, %d for choosing a checkpoint and %d for evaluation, at held_out %v: "+
+			"each part needs some; add lines, change held_out or name a held_out_path", c.Path, usable, len(p.training), len(p.validation), len(p.evaluation), c.HeldOut)
 	}
 	return nil
 }

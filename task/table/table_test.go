@@ -109,7 +109,7 @@ func TestAmbiguousSources(t *testing.T) {
 	if report.Ambiguous != 5 {
 		t.Errorf("%d lines are ambiguous, want 5", report.Ambiguous)
 	}
-	if text := report.String(); !strings.Contains(text, "5 examples have a source that stands there with another target") {
+	if text := report.String(); !strings.Contains(text, "5 examples have a source that also occurs with another target") {
 		t.Errorf("%s", text)
 	}
 	if _, plain := open(t, Table{Path: write(t, numbers(200))}); plain.Ambiguous != 0 || strings.Contains(plain.String(), "another target") {

@@ -14,7 +14,7 @@ import (
 type Task struct {
 	config               Table
 	subwords             *subword.Pieces
-	source, target       *vocab.Vocabulary // may be the same one
+	source, target       *vocab.Vocabulary // may be the same vocabulary
 	training             []task.Example
 	validation, heldOut  []task.Example
 	maxSource, maxTarget int
@@ -66,7 +66,7 @@ func ambiguous(pairs []pair) (n int) {
 	return n
 }
 
-// buildVocabularies uses the training part only.
+// buildVocabularies builds the vocabularies from the training part only.
 func (t *Task) buildVocabularies(training []pair) (err error) {
 	if t.subwords != nil {
 		t.source, t.target = t.subwords.Vocabulary(), t.subwords.Vocabulary()
@@ -109,7 +109,7 @@ func (t *Task) buildVocabularies(training []pair) (err error) {
 func (t *Task) encode(p pair, source, target *UnknownTokens) task.Example {
 	e, err := encode(t.Vocabularies(), p, source, target)
 	if err != nil {
-		panic(err) // every sub-word is in the vocabulary, and where there are others, so is <unknown>
+		panic(err) // cannot happen: the vocabulary has all subwords, or <unknown>
 	}
 	return e
 }

@@ -7,8 +7,8 @@ import (
 	"universal-transformer/task"
 )
 
-// divideIntoSubwords holds text out before it is tokenized, so that subwords are learned from the training part alone: of a continuous
-// text the end, by bytes; of lines some by number, counting those that are left out.
+// divideIntoSubwords holds text out before it is tokenized, so that subwords are learned from the training part alone. It holds out
+// the last bytes of a continuous text, and lines by their number, including lines that are skipped later.
 func (t *Task) divideIntoSubwords(lines []line) error {
 	var training, validation, test []line
 	if t.config.Lines {
@@ -32,7 +32,7 @@ func (t *Task) divideIntoSubwords(lines []line) error {
 	for i, of := range [][]line{training, validation, test} {
 		var notes []string
 		if parts[i], notes, err = t.config.split(of, pieces.Split); err != nil {
-			return fmt.Errorf("%s: %w", [...]string{"to train with", "to validate with", "for the test"}[i], err)
+			return fmt.Errorf("%s: %w", [...]string{"for training", "for validation", "for the test"}[i], err)
 		}
 		t.notes = append(t.notes, notes...)
 	}

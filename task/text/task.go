@@ -15,8 +15,8 @@ import (
 type Task struct {
 	config           Text
 	ids              task.Vocabularies
-	training         []vocab.ID     // of a text that goes on
-	lines            []task.Example // to train on, where every line is a text
+	training         []vocab.ID     // tokens of a continuous text
+	lines            []task.Example // training examples if every line is a text
 	validation, test []task.Example
 	longest          int
 	notes            []string
@@ -40,7 +40,7 @@ func (c Text) Open() (task.Task, error) {
 // open makes the task from the file's content.
 func (c Text) open(content string) (task.Task, error) {
 	if content == "" {
-		return nil, fmt.Errorf("%s is empty: there is nothing to learn from", c.Path)
+		return nil, fmt.Errorf("%s is empty: it must contain text", c.Path)
 	}
 	t := &Task{config: c}
 	var err error
@@ -55,12 +55,12 @@ func (c Text) open(content string) (task.Task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
-	t.notes = append(t.notes, fmt.Sprintf("%d tokens of a vocabulary of %d; %d examples to train with, %d to validate, %d for the test",
+	t.notes = append(t.notes, fmt.Sprintf("%d tokens, a vocabulary of %d; %d examples for training, %d for validation, %d for testing",
 		t.tokens(), t.ids.Target.Size(), t.count(), len(t.validation), len(t.test)))
 	return t, nil
 }
 
-// largestFile is more than a laptop can train on; larger files are probably a mistake.
+// largestFile is far above any file of this task; a larger file is probably a mistake.
 const largestFile = 4 << 30
 
 // A line is a line of the file, or the whole file.
@@ -99,10 +99,10 @@ func (c Text) split(lines []line, cut func(string) ([]string, error)) (parts [][
 		}
 	}
 	if len(parts) == 0 {
-		return nil, nil, fmt.Errorf("it has no text that can be used: of its lines %d are empty and %d longer than length %d", empty, long, c.Length)
+		return nil, nil, fmt.Errorf("no line is usable: %d are empty, %d have more than length %d tokens", empty, long, c.Length)
 	}
 	if empty+long > 0 && c.Lines {
-		notes = append(notes, fmt.Sprintf("%s: %d lines are left out: %d empty, %d longer than length %d", c.Path, empty+long, empty, long, c.Length))
+		notes = append(notes, fmt.Sprintf("%s: skipped %d lines: %d empty, %d of more than length %d tokens", c.Path, empty+long, empty, long, c.Length))
 	}
 	return parts, notes, nil
 }
@@ -125,7 +125,7 @@ func (t *Task) divideText(lines []line) error {
 // takeText makes examples from the parts of a continuous text.
 func (t *Task) takeText(training, validation, test []string) (err error) {
 	if len(training) < t.config.Length || len(validation) < 2 || len(test) < 2 {
-		return fmt.Errorf("%d tokens are too few for pieces of %d with %v held out: add text, or set length lower",
+		return fmt.Errorf("%d tokens are too few for segments of length %d with held_out %v: add text or lower length",
 			len(training)+len(validation)+len(test), t.config.Length, t.config.HeldOut)
 	}
 	t.training = encode(t.ids.Target, training)
@@ -168,7 +168,7 @@ func divide[T any](list []T, share float64) (training, validation, test []T) {
 // takeLines makes examples from lines.
 func (t *Task) takeLines(training, validation, test [][]string) error {
 	if len(training) == 0 || len(validation) == 0 || len(test) == 0 {
-		return fmt.Errorf("%d lines are too few with %v held out: add lines, or set held_out higher", len(training)+len(validation)+len(test), t.config.HeldOut)
+		return fmt.Errorf("%d lines are too few with held_out %v: add lines or raise held_out", len(training)+len(validation)+len(test), t.config.HeldOut)
 	}
 	t.lines, t.validation, t.test = t.config.examples(t.ids.Target, training), t.config.examples(t.ids.Target, validation), t.config.examples(t.ids.Target, test)
 	for _, e := range t.lines {
@@ -177,7 +177,7 @@ func (t *Task) takeLines(training, validation, test [][]string) error {
 	return nil
 }
 
-// encode returns the ids of tokens; unknown ones become <unknown>, if the vocabulary has that.
+// encode returns the ids of tokens. A token that is not in the vocabulary becomes <unknown>, if the vocabulary has one.
 func encode(v *vocab.Vocabulary, tokens []string) []vocab.ID {
 	if v.HasUnknown() {
 		ids, _ := v.EncodeLossy(tokens)
@@ -185,7 +185,7 @@ func encode(v *vocab.Vocabulary, tokens []string) []vocab.ID {
 	}
 	ids, err := v.Encode(tokens)
 	if err != nil {
-		panic(err) // every sub-word is in the vocabulary
+		panic(err) // cannot happen: the vocabulary has all subwords
 	}
 	return ids
 }
@@ -200,7 +200,7 @@ func (t *Task) build(training [][]string) error {
 // cut splits a text into segments; the last one may be shorter.
 func cut(tokens []string, length int) [][]string { return slices.Collect(slices.Chunk(tokens, length)) }
 
-// examples encodes segments or lines; lines get an End.
+// examples encodes segments or lines; a line ends with End.
 func (c Text) examples(v *vocab.Vocabulary, parts [][]string) []task.Example {
 	examples := make([]task.Example, len(parts))
 	for i, part := range parts {
@@ -221,7 +221,8 @@ func (t *Task) tokens() int {
 	return n
 }
 
-// count returns the number of examples of an epoch. Segments begin at another offset in every epoch, so there is one less than fit.
+// count returns the number of examples of an epoch. Segments begin at another offset in every epoch, so there is one fewer than the
+// text holds.
 func (t *Task) count() int {
 	if t.config.Lines {
 		return len(t.lines)
@@ -235,7 +236,7 @@ func (t *Task) Name() string { return t.config.String() }
 // Vocabularies returns no source vocabulary: a language model has no source.
 func (t *Task) Vocabularies() task.Vocabularies { return t.ids }
 
-// Notes says what was left out, and how much remains.
+// Notes describes the sizes of the parts and what was skipped.
 func (t *Task) Notes() []string { return t.notes }
 
 // MaxLengths returns 0 and the length of the longest segment, or of the longest line with End.

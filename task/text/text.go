@@ -1,8 +1,8 @@
 // Package text is language modelling on a user's own file: predicting every token from those before it.
 //
-// The file is either one continuous text, split into segments of equal length that are learned independently, or, with Lines, every line
-// is a separate text with an End. The last tenth of the file, or a tenth of its lines, is held out, half of it for validation and half
-// for testing. The vocabulary is built from the rest.
+// The file is a continuous text, which is split into segments of equal length that are learned independently. With Lines, every line
+// of the file is a separate text that ends with End. The last tenth of the text, or a tenth of the lines, is held out: half of it for
+// validation and half for testing. The vocabulary is built from the rest.
 package text
 
 import (
@@ -26,10 +26,10 @@ type Text struct {
 	Path      string          `json:"path" file:"any"` // a file of UTF-8 text
 	Tokenizer vocab.Tokenizer `json:"tokenizer"`       // "characters" (the default), "whitespace" or "subwords"
 	subword.Choice
-	Lines    bool    `json:"lines"`     // every line is a text of its own
-	Length   int     `json:"length"`    // tokens of a piece, or the most that a line may have; 0 means 128
-	HeldOut  float64 `json:"held_out"`  // share held out, half to validate with, half for the test; 0 means 0.1
-	MinCount int     `json:"min_count"` // rarer tokens of the training part become <unknown>; 0 means 1. Not of subwords
+	Lines    bool    `json:"lines"`     // every line is a separate text
+	Length   int     `json:"length"`    // tokens of a segment, or the maximum of a line; 0 means 128
+	HeldOut  float64 `json:"held_out"`  // share held out, half for validation, half for testing; 0 means 0.1
+	MinCount int     `json:"min_count"` // training tokens that occur less often become <unknown>; 0 means 1; not with subwords
 }
 
 // Kind returns task.LanguageModeling.
@@ -66,7 +66,7 @@ func (c Text) resolved() Text {
 	return c
 }
 
-// Reader reads prompts, and texts to score.
+// Reader reads prompts and texts to score.
 func (c Text) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Prompt, Open: !c.Lines, FileOf: func(path string) ([]task.Example, []string, error) {
 		c := c.resolved()

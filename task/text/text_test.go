@@ -111,7 +111,7 @@ func TestLines(t *testing.T) {
 	if tk.count() != 40 || len(tk.validation) != 5 || len(tk.test) != 5 || tk.longest != 11 {
 		t.Errorf("%d, %d, %d lines, the longest of %d", tk.count(), len(tk.validation), len(tk.test), tk.longest)
 	}
-	if got := tk.Notes()[0]; !strings.Contains(got, "2 lines are left out: 1 empty, 1 longer than length 20") {
+	if got := tk.Notes()[0]; !strings.Contains(got, "skipped 2 lines: 1 empty, 1 of more than length 20 tokens") {
 		t.Error(got)
 	}
 	for i := range int64(40) {
@@ -176,16 +176,16 @@ func TestReader(t *testing.T) {
 // What cannot be read says why, and what to do.
 func TestRefuses(t *testing.T) {
 	for want, c := range map[string]Text{
-		"path is empty":                     {},
-		"length is 1":                       {Path: "x", Length: 1},
-		"held_out is 1":                     {Path: "x", HeldOut: 1},
-		"min_count is -1":                   {Path: "x", MinCount: -1},
-		"no such file":                      {Path: "nowhere.txt"},
-		"line 1: not valid UTF-8 at byte 2": {Path: file(t, "a\xff")},
-		"too few for pieces of 128":         {Path: file(t, "short")},
-		"has no text that can be used":      {Path: file(t, "\n\n"), Lines: true},
-		"2 lines are too few":               {Path: file(t, "a\nb\n"), Lines: true},
-		"has the reserved token <end>":      {Path: file(t, "a <end> b"), Tokenizer: vocab.Whitespace},
+		"path is empty":                      {},
+		"length is 1":                        {Path: "x", Length: 1},
+		"held_out is 1":                      {Path: "x", HeldOut: 1},
+		"min_count is -1":                    {Path: "x", MinCount: -1},
+		"no such file":                       {Path: "nowhere.txt"},
+		"line 1: not valid UTF-8 at byte 2":  {Path: file(t, "a\xff")},
+		"too few for segments of length 128": {Path: file(t, "short")},
+		"no line is usable":                  {Path: file(t, "\n\n"), Lines: true},
+		"2 lines are too few":                {Path: file(t, "a\nb\n"), Lines: true},
+		"has the reserved token <end>":       {Path: file(t, "a <end> b"), Tokenizer: vocab.Whitespace},
 	} {
 		if _, err := c.Open(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", c, err, want)

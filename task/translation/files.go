@@ -16,13 +16,13 @@ import (
 	"universal-transformer/task"
 )
 
-// longestLine is the most bytes a line may have; longer ones are left out without being held in memory.
+// longestLine is the maximum length of a line in bytes; longer lines are skipped without reading them into memory.
 const longestLine = 1 << 20
 
-// files are where the text is.
+// files opens the files of corpora, in an archive, a folder or by path.
 type files struct{ *archive.Archive }
 
-// open finds the files of corpora.
+// open returns the files of the given corpora.
 func (c Translation) open(corpora ...Corpus) (files, error) {
 	var names []string
 	for _, corpus := range corpora {
@@ -32,21 +32,21 @@ func (c Translation) open(corpora ...Corpus) (files, error) {
 	return files{a}, err
 }
 
-// A pair is one line in two languages.
+// A pair is a sentence in two languages.
 type pair struct {
-	line           int // from 1
+	line           int // line number in its file, from 1
 	source, target string
 }
 
-// report counts the pairs of a corpus, and what was left out, by the reason.
+// A report counts the pairs of a corpus and the skipped pairs by reason.
 type report struct {
 	corpus, where      string
 	used               int
-	empty, bytes, long int    // one side is empty or missing, is no UTF-8, is too long
-	first              string // what was left out first
+	empty, bytes, long int    // a side is empty or missing; is not UTF-8; is too long
+	first              string // describes the first skipped pair
 }
 
-// skip counts a line that is left out.
+// skip counts a pair as skipped.
 func (r *report) skip(counter *int, line int, why string) {
 	*counter++
 	if r.first == "" {
@@ -54,30 +54,30 @@ func (r *report) skip(counter *int, line int, why string) {
 	}
 }
 
-// lines says it for people.
+// lines formats the report.
 func (r *report) lines() []string {
 	list := []string{fmt.Sprintf("%s: %d pairs", r.corpus, r.used)}
 	if left := r.empty + r.bytes + r.long; left > 0 {
-		list = append(list, fmt.Sprintf("  %d are left out: %d with an empty side or no tab, %d not UTF-8, %d too long; the first is %s", left, r.empty, r.bytes, r.long, r.first))
+		list = append(list, fmt.Sprintf("  skipped %d: %d with an empty side or no tab, %d not UTF-8, %d too long; the first is %s", left, r.empty, r.bytes, r.long, r.first))
 	}
 	return list
 }
 
-// check is an error if there is nothing, or less than half of what there is can be used.
+// check returns an error if the corpus is empty, or if fewer than half of its pairs are usable.
 func (r *report) check() error {
 	switch left := r.empty + r.bytes + r.long; {
 	case r.used+left == 0:
-		return fmt.Errorf("%s is empty: it must have a line for every pair", r.where)
+		return fmt.Errorf("%s is empty: it must have one pair per line", r.where)
 	case r.used == 0:
-		return fmt.Errorf("%s: none of %d pairs can be used: %s", r.where, left, r.first)
+		return fmt.Errorf("%s: none of %d pairs is usable: %s", r.where, left, r.first)
 	case left > r.used:
-		return fmt.Errorf("%s: %d of %d pairs cannot be used, more than half: the first is %s", r.where, left, left+r.used, r.first)
+		return fmt.Errorf("%s: %d of %d pairs are unusable, more than half: the first is %s", r.where, left, left+r.used, r.first)
 	}
 	return nil
 }
 
-// pairs gives every pair of a corpus to use, without the blanks around its sides. Those that are empty on a side, not UTF-8 or
-// longer than any text go to the report; that one file has more lines than the other is an error.
+// pairs calls use with every pair of a corpus, without the blanks around its sides. A pair with an empty side, invalid UTF-8 or a
+// line that is too long is counted in the report. Two files of different numbers of lines are an error.
 func (f files) pairs(corpus Corpus, r *report, use func(pair) error) error {
 	r.corpus, r.where = corpus.String(), f.Path(corpus.names()[0])
 	next, stop, err := f.reader(corpus)
@@ -114,14 +114,14 @@ func (f files) pairs(corpus Corpus, r *report, use func(pair) error) error {
 	}
 }
 
-// malformed is a line of a file of pairs that is none.
+// malformed is the error of a malformed line in a file of pairs.
 type malformed string
 
 func (m malformed) Error() string { return string(m) }
 
 var errLong = fmt.Errorf("it is longer than %d bytes", longestLine)
 
-// reader gives one pair after the other, as it stands in the files, io.EOF at their end.
+// reader returns a function that reads the next pair of a corpus; at the end it returns io.EOF.
 func (f files) reader(corpus Corpus) (next func() (source, target string, err error), stop func(), err error) {
 	var sides []*lines
 	stop = func() {
@@ -143,7 +143,7 @@ func (f files) reader(corpus Corpus) (next func() (source, target string, err er
 	return func() (string, string, error) { return both(sides[0], sides[1]) }, stop, nil
 }
 
-// both reads a line of each side.
+// both reads the next line of both files.
 func both(a, b *lines) (source, target string, err error) {
 	source, first := a.next()
 	target, second := b.next()
@@ -151,7 +151,7 @@ func both(a, b *lines) (source, target string, err error) {
 		if first == io.EOF {
 			a, b = b, a
 		}
-		return "", "", fmt.Errorf("line %d of %s has no partner: %s ends after line %d, and line for line they must belong together", a.count, a.name, b.name, b.count)
+		return "", "", fmt.Errorf("line %d of %s has no partner: %s ends after line %d; the two files must have the same number of lines", a.count, a.name, b.name, b.count)
 	}
 	for _, err := range []error{first, second} {
 		if err != nil && !errors.Is(err, errLong) {
@@ -161,7 +161,7 @@ func both(a, b *lines) (source, target string, err error) {
 	return source, target, errors.Join(first, second)
 }
 
-// lines reads a file.
+// lines reads the lines of a file.
 type lines struct {
 	io.Closer
 	name  string
@@ -169,7 +169,7 @@ type lines struct {
 	count int
 }
 
-// pair reads a line of a file of pairs.
+// pair reads a line, source TAB target.
 func (l *lines) pair() (source, target string, err error) {
 	text, err := l.next()
 	if err != nil {
@@ -187,7 +187,7 @@ func (l *lines) pair() (source, target string, err error) {
 	return source, target, err
 }
 
-// next reads a line, without its line feed.
+// next reads a line without its line feed.
 func (l *lines) next() (string, error) {
 	var text []byte
 	long := false
@@ -213,7 +213,8 @@ func (l *lines) next() (string, error) {
 	}
 }
 
-// encode makes an example of a pair, unless a side has too many sub-words, or cannot be written in them.
+// encode encodes a pair. It reports false, and counts the pair as skipped, if a side has more than longest subwords or cannot be
+// encoded.
 func encode(pieces *subword.Pieces, p pair, longest int, r *report) (e task.Example, ok bool) {
 	var err error
 	if e.Source, err = pieces.Encode(p.source); err == nil {
@@ -224,7 +225,7 @@ func encode(pieces *subword.Pieces, p pair, longest int, r *report) (e task.Exam
 		return e, false
 	}
 	if n := max(len(e.Source), len(e.Target)); n > longest {
-		r.skip(&r.long, p.line, fmt.Sprintf("%d sub-words, more than %d", n, longest))
+		r.skip(&r.long, p.line, fmt.Sprintf("%d subwords, more than %d", n, longest))
 		return e, false
 	}
 	r.used++

@@ -14,7 +14,7 @@ import (
 	"universal-transformer/task"
 )
 
-// A Task is the pairs of the files. It does not change, so it may be shared.
+// A Task holds the pairs of the files. It is immutable and may be shared.
 type Task struct {
 	config               Translation
 	pieces               *subword.Pieces
@@ -26,7 +26,7 @@ type Task struct {
 
 var _ task.Task = (*Task)(nil)
 
-// A part is what pairs are for.
+// A part is one of training, validation and test.
 type part int
 
 const (
@@ -35,7 +35,7 @@ const (
 	forTest
 )
 
-// Open reads the files: once for sub-words, unless they are given, and once for pairs.
+// Open reads the files: once to learn subwords, unless a file of subwords is given, and once to encode the pairs.
 func (c Translation) Open() (task.Task, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (c Translation) Open() (task.Task, error) {
 		return nil, err
 	}
 	if c.BPEDropout > 0 && !t.pieces.HasMerges() {
-		return nil, fmt.Errorf("bpe_dropout is %v, but the sub-words of tokenizer_file %s have no merges: leave one of them out", c.BPEDropout, c.TokenizerFile)
+		return nil, fmt.Errorf("bpe_dropout is %v, but the subwords of tokenizer_file %s have no merges: leave one of them out", c.BPEDropout, c.TokenizerFile)
 	}
 	for _, group := range []struct {
 		corpora []Corpus
@@ -65,7 +65,7 @@ func (c Translation) Open() (task.Task, error) {
 	return t, t.finish()
 }
 
-// findPieces reads the text to train on, if sub-words are to be found in it.
+// findPieces returns the subwords, learned from the training text unless a file of subwords is given.
 func (c Translation) findPieces(f files) (*subword.Pieces, error) {
 	var failed error
 	pieces, err := c.Pieces(func(yield func(string) bool) {
@@ -88,7 +88,7 @@ func (c Translation) findPieces(f files) (*subword.Pieces, error) {
 	return pieces, err
 }
 
-// part says what a pair of the text to train on is for: a hash of its source decides where there are no files of another part.
+// part returns the part that a pair of the training corpora belongs to. A hash of its source holds pairs out for parts without files.
 func (c Translation) part(p pair) part {
 	if len(c.Validation) > 0 && len(c.Test) > 0 {
 		return forTraining
@@ -103,7 +103,7 @@ func (c Translation) part(p pair) part {
 	return forTraining
 }
 
-// read adds the pairs of a corpus.
+// read adds the pairs of a corpus to a part, or to the parts that part chooses.
 func (t *Task) read(f files, corpus Corpus, of part) error {
 	r := &report{}
 	err := f.pairs(corpus, r, func(p pair) error {
@@ -136,13 +136,13 @@ func (t *Task) read(f files, corpus Corpus, of part) error {
 	return err
 }
 
-// finish says what there is, and is an error if a part has nothing.
+// finish writes the notes. It returns an error if a part is empty.
 func (t *Task) finish() error {
-	counts := fmt.Sprintf("%d pairs to train with, %d to validate with, %d for the test", len(t.training), len(t.validation), len(t.test))
+	counts := fmt.Sprintf("%d pairs for training, %d for validation, %d for testing", len(t.training), len(t.validation), len(t.test))
 	if len(t.training) == 0 || len(t.validation) == 0 || len(t.test) == 0 {
-		return fmt.Errorf("%s: %s: each needs some; add lines, name files, or set held_out higher", t.config, counts)
+		return fmt.Errorf("%s: %s: each part needs some; add lines, name files or raise held_out", t.config, counts)
 	}
-	t.notes = append(t.notes, fmt.Sprintf("%s, in %d sub-words", counts, t.pieces.Vocabulary().Size()))
+	t.notes = append(t.notes, fmt.Sprintf("%s, in %d subwords", counts, t.pieces.Vocabulary().Size()))
 	trained := map[[32]byte]bool{}
 	for _, e := range t.training {
 		trained[hash(e)] = true
@@ -154,7 +154,7 @@ func (t *Task) finish() error {
 		}
 	}
 	if repeated > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("%d sources of the test are trained on, too", repeated))
+		t.notes = append(t.notes, fmt.Sprintf("%d test sources are also training sources", repeated))
 	}
 	return nil
 }
@@ -167,19 +167,20 @@ func hash(e task.Example) [32]byte {
 	return sha256.Sum256(bytes)
 }
 
-// Name is "translation".
+// Name returns "translation".
 func (t *Task) Name() string { return "translation" }
 
-// Vocabularies are the sub-words, which both languages share.
+// Vocabularies returns the subwords, which both languages share.
 func (t *Task) Vocabularies() task.Vocabularies { return task.OfPieces(t.pieces) }
 
-// Notes says what is in the files, and what was left out.
+// Notes describes what the files contain and what was skipped.
 func (t *Task) Notes() []string { return t.notes }
 
-// MaxLengths is the longest source and target to train with, End included.
+// MaxLengths returns the lengths of the longest training source and target, including End.
 func (t *Task) MaxLengths() (source, target int) { return t.maxSource, t.maxTarget }
 
-// Training goes through the pairs again and again, every time in another order, and with dropout of merges cut in another way.
+// Training iterates over the training pairs, in a new order in each epoch. With BPEDropout, every visit splits a pair into subwords
+// anew.
 func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	n := int64(len(t.training))
 	order := seed.NewPermutation(seedValue, "translation/epoch", i/n, int(n))
@@ -192,17 +193,17 @@ func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	return e
 }
 
-// withDropout cuts the text of ids with dropout of merges. A text that is then longer than any without stays as it was.
+// withDropout splits the text of ids into subwords with BPE dropout. It returns ids if the new split has more than longest subwords.
 func (t *Task) withDropout(ids []vocab.ID, longest int, rng *rand.Rand) []vocab.ID {
 	cut, err := t.pieces.EncodeWithDropout(t.pieces.Text(ids), t.config.BPEDropout, rng)
-	if err != nil || len(cut) > longest { // no error: the text was encoded before
+	if err != nil || len(cut) > longest { // the text was encoded before, so there is no error
 		return ids
 	}
 	return cut
 }
 
-// HeldOut is the pairs of the test, or those to validate with, in the order of their files; with a Count below their number, that many
-// of them, picked by the seed.
+// HeldOut returns the test or the validation pairs in the order of their files; with a Count below their number, that many, selected
+// by the seed.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
 	if err := s.ValidateOfFile(); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package translation learns to translate, section 3.6 of the paper: parallel text in files, a line of the source for a line of the
-// target, cut into sub-words that both languages share, and scored by BLEU.
+// Package translation is machine translation, section 3.6 of the paper. Parallel text is read from files, split into subwords that
+// both languages share, and scored by BLEU.
 package translation
 
 import (
@@ -14,30 +14,30 @@ import (
 )
 
 const (
-	defaultMaxLength = 256 // sub-words, as in the authors' code
+	defaultMaxLength = 256 // subwords, as in the authors' code
 	defaultHeldOut   = 0.02
-	longestHeldOut   = 1000 // sub-words of a line that is not trained on
+	longestHeldOut   = 1000 // subwords of a pair that is not trained on
 )
 
-// Translation says what files to read and how. Only Training is needed.
+// Translation specifies the files and how to read them. Only Training is required.
 type Translation struct {
-	Path       string   `json:"path,omitempty" file:"any"` // a folder or an archive that the files are in; empty: their names are paths
+	Path       string   `json:"path,omitempty" file:"any"` // a folder or an archive that contains the files; if empty, names of files are paths
 	Training   []Corpus `json:"training"`
-	Validation []Corpus `json:"validation,omitempty"` // to choose a checkpoint by; none: pairs of Training, held out by their source
-	Test       []Corpus `json:"test,omitempty"`       // to measure it with; none: likewise
-	HeldOut    float64  `json:"held_out,omitempty"`   // share held out where one of them has no files, half for each; 0 means 0.02
+	Validation []Corpus `json:"validation,omitempty"` // for choosing a checkpoint; if empty, held-out pairs of Training
+	Test       []Corpus `json:"test,omitempty"`       // for evaluation; if empty, held-out pairs of Training
+	HeldOut    float64  `json:"held_out,omitempty"`   // share of the sources held out for each of Validation and Test that is empty, in halves; 0 means 0.02
 	subword.Choice
-	BPEDropout float64        `json:"bpe_dropout,omitempty"` // probability that a merge is left out when a pair to train with is cut into sub-words, every time anew
-	MaxLength  int            `json:"max_length,omitempty"`  // sub-words that a side may have in training; 0 means 256
-	BLEU       bleu.Tokenizer `json:"bleu"`                  // how BLEU splits into words: "13a" (the default), "intl", "char", or "none" for text that is tokenized already
+	BPEDropout float64        `json:"bpe_dropout,omitempty"` // probability that a merge is skipped when a training pair is split into subwords, drawn anew at each visit
+	MaxLength  int            `json:"max_length,omitempty"`  // maximum number of subwords of a training source or target; 0 means 256
+	BLEU       bleu.Tokenizer `json:"bleu"`                  // tokenizer of BLEU: "13a" (the default), "intl", "char", or "none" for tokenized text
 }
 
-// A Corpus is text in two languages: two files whose lines belong together, or one file with a tab between source and target. Files
-// may be compressed (.gz).
+// A Corpus is parallel text: two files in which equal line numbers correspond, or one file with a tab between source and target.
+// Files may be compressed (.gz).
 type Corpus struct {
 	Source string `json:"source,omitempty" file:"name"`
 	Target string `json:"target,omitempty" file:"name"`
-	Pairs  string `json:"pairs,omitempty" file:"name"` // the one file
+	Pairs  string `json:"pairs,omitempty" file:"name"` // a single file of both sides
 }
 
 func (c Corpus) validate() error {
@@ -52,7 +52,7 @@ func (c Corpus) validate() error {
 	return nil
 }
 
-// names is the files of a corpus.
+// names lists the files of the corpus.
 func (c Corpus) names() []string {
 	if c.Pairs != "" {
 		return []string{c.Pairs}
@@ -62,14 +62,14 @@ func (c Corpus) names() []string {
 
 func (c Corpus) String() string { return strings.Join(c.names(), ", ") }
 
-// Kind is task.Transduction.
+// Kind returns task.Transduction.
 func (Translation) Kind() task.Kind { return task.Transduction }
 
-// AnswerLimit is twice the length of the source and 10 more. Beam search that may go on for longer finds translations that repeat
-// themselves, which a length penalty above 1.2 prefers.
+// AnswerLimit returns twice the length of the source plus 10. Without a limit, beam search with a large length penalty prefers
+// translations that repeat themselves.
 func (Translation) AnswerLimit(source int) int { return 2*source + 10 }
 
-// String names the first file to train with.
+// String returns the name of the first training file.
 func (c Translation) String() string {
 	if len(c.Training) == 0 {
 		return "translation"
@@ -77,7 +77,7 @@ func (c Translation) String() string {
 	return c.Training[0].String()
 }
 
-// Validate names the first field that is missing or out of range.
+// Validate returns an error that names the first missing or invalid field.
 func (c Translation) Validate() error {
 	if len(c.Training) == 0 {
 		return errors.New(`training is empty: name files, as in [{"source": "train.en", "target": "train.de"}]`)
@@ -123,13 +123,13 @@ func (c Translation) resolved() Translation {
 	return c
 }
 
-// Measure decodes and computes BLEU.
+// Measure decodes and computes BLEU and chrF.
 func (c Translation) Measure(v task.Vocabularies) task.Measure {
-	line := func(ids []vocab.ID) string { return strings.ReplaceAll(v.TargetText(ids), "\n", " ") } // as ut translate writes it
+	line := func(ids []vocab.ID) string { return strings.ReplaceAll(v.TargetText(ids), "\n", " ") } // one line per translation
 	return task.DecodedBLEU{Config: bleu.Config{Tokenizer: c.BLEU}, Text: line}
 }
 
-// Reader reads lines, and files of pairs: with a tab, or two files with a comma between their names.
+// Reader reads lines and files of pairs: one file with tabs, or two files whose names are separated by a comma.
 func (c Translation) Reader(v task.Vocabularies) task.Reader {
 	r := reader{task.LineReader{Vocabularies: v, Name: task.Source}}
 	r.FileOf = func(path string) ([]task.Example, []string, error) {
@@ -142,7 +142,7 @@ func (c Translation) Reader(v task.Vocabularies) task.Reader {
 	return r
 }
 
-// Examples reads the pairs of a corpus, for a model of the given vocabularies. Notes say what was left out.
+// Examples reads the pairs of a corpus for a model with the given vocabularies. Notes describe what was skipped.
 func (c Translation) Examples(v task.Vocabularies, corpus Corpus) ([]task.Example, []string, error) {
 	if err := corpus.validate(); err != nil {
 		return nil, nil, err
@@ -165,15 +165,15 @@ func (c Translation) Examples(v task.Vocabularies, corpus Corpus) ([]task.Exampl
 	return examples, report.lines(), err
 }
 
-// reader leaves out blanks around a line, as the files are read.
+// reader removes the blanks around a line, as reading a corpus does.
 type reader struct{ task.LineReader }
 
-// Read makes a source of a line.
+// Read converts a line to a source.
 func (r reader) Read(line string) (task.Input, error) {
 	return r.LineReader.Read(strings.TrimSpace(line))
 }
 
-// Target makes a target of a line.
+// Target converts a line to a target.
 func (r reader) Target(line string) ([]vocab.ID, error) {
 	return r.LineReader.Target(strings.TrimSpace(line))
 }

@@ -101,9 +101,9 @@ func TestBPEDropout(t *testing.T) {
 		}
 	}
 	for want, c := range map[string]Translation{
-		"bpe_dropout is 1: it must":                  {Path: dir, Training: plain.Training, BPEDropout: 1},
-		"bpe_dropout is NaN":                         {Path: dir, Training: plain.Training, BPEDropout: math.NaN()},
-		"bpe_dropout is 0.1, but the sub-words of t": {Path: dir, Training: plain.Training, BPEDropout: 0.1, Choice: subword.Choice{TokenizerFile: filepath.Join(dir, "t2t")}},
+		"bpe_dropout is 1: it must":                 {Path: dir, Training: plain.Training, BPEDropout: 1},
+		"bpe_dropout is NaN":                        {Path: dir, Training: plain.Training, BPEDropout: math.NaN()},
+		"bpe_dropout is 0.1, but the subwords of t": {Path: dir, Training: plain.Training, BPEDropout: 0.1, Choice: subword.Choice{TokenizerFile: filepath.Join(dir, "t2t")}},
 	} {
 		if _, err := c.Open(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -145,8 +145,8 @@ func TestPairs(t *testing.T) {
 			t.Errorf("validation %v: %q, %v", validation, texts(held), err)
 		}
 	}
-	if notes := strings.Join(tk.Notes(), "\n"); !strings.Contains(notes, "3 pairs to train with, 1 to validate with, 2 for the test, in 280 sub-words") ||
-		!strings.Contains(notes, "1 sources of the test are trained on, too") {
+	if notes := strings.Join(tk.Notes(), "\n"); !strings.Contains(notes, "3 pairs for training, 1 for validation, 2 for testing, in 280 subwords") ||
+		!strings.Contains(notes, "1 test sources are also training sources") {
 		t.Errorf("%s", notes)
 	}
 	examples, _, err := Translation{}.Reader(tk.Vocabularies()).File(filepath.Join(dir, "test.en") + "," + filepath.Join(dir, "test.de"))
@@ -168,7 +168,7 @@ func TestLeftOut(t *testing.T) {
 	dir := folder(t, map[string]string{"train.en": source, "train.de": target})
 	tk := open(t, Translation{Path: dir, Training: []Corpus{two("train")}, Validation: []Corpus{two("train")}, Test: []Corpus{two("train")}})
 	notes := strings.Join(tk.Notes(), "\n")
-	if want := "5 are left out: 2 with an empty side or no tab, 1 not UTF-8, 2 too long; the first is " + filepath.Join(dir, "train.en") + ":21: a side is empty"; !strings.Contains(notes, want) {
+	if want := "skipped 5: 2 with an empty side or no tab, 1 not UTF-8, 2 too long; the first is " + filepath.Join(dir, "train.en") + ":21: a side is empty"; !strings.Contains(notes, want) {
 		t.Errorf("%s, want %s", notes, want)
 	}
 	held, err := tk.HeldOut(1, task.Selection{})
@@ -225,12 +225,12 @@ func TestOpenRefuses(t *testing.T) {
 		"shorter":        {Translation{Training: list(Corpus{Source: "a.en", Target: "short.de"})}, "line 3 of " + filepath.Join(dir, "a.en") + " has no partner: " + filepath.Join(dir, "short.de") + " ends after line 2"},
 		"longer":         {Translation{Training: list(Corpus{Source: "short.de", Target: "a.de"})}, "line 3 of " + filepath.Join(dir, "a.de") + " has no partner: " + filepath.Join(dir, "short.de") + " ends after line 2"},
 		"empty":          {Translation{Training: list(two("empty"))}, "there is no text to train on"},
-		"not UTF-8":      {Translation{Training: list(two("bad"), two("a"))}, "none of 2 pairs can be used"},
-		"no tabs":        {Translation{Training: list(two("a"), Corpus{Pairs: "no.tsv"})}, "no.tsv: none of 2 pairs can be used: " + filepath.Join(dir, "no.tsv") + ":1: no tab"},
-		"most left out":  {Translation{Training: list(two("a"), two("most"))}, "2 of 3 pairs cannot be used, more than half"},
+		"not UTF-8":      {Translation{Training: list(two("bad"), two("a"))}, "none of 2 pairs is usable"},
+		"no tabs":        {Translation{Training: list(two("a"), Corpus{Pairs: "no.tsv"})}, "no.tsv: none of 2 pairs is usable: " + filepath.Join(dir, "no.tsv") + ":1: no tab"},
+		"most left out":  {Translation{Training: list(two("a"), two("most"))}, "2 of 3 pairs are unusable, more than half"},
 		"UTF-16":         {Translation{Training: list(two("wide"))}, "it is UTF-16"},
 		"a folder":       {Translation{Training: list(Corpus{Source: ".", Target: "a.de"})}, "is a folder"},
-		"no test":        {Translation{Training: list(two("a")), HeldOut: 1e-9}, "0 to validate with"},
+		"no test":        {Translation{Training: list(two("a")), HeldOut: 1e-9}, "0 for validation"},
 	} {
 		c.task.Path, c.task.TokenizerSize = dir, 300
 		_, err := c.task.Open()
