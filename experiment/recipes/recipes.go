@@ -1,12 +1,16 @@
 // Package recipes is the catalogue of trainable configurations: those of the cells of the paper's tables, and starting points for your own
-// data. Every recipe is defined once, with all of its training fields, in the file of its table or family.
+// data. Every recipe is defined once, with all of its training fields, in the file of its table or family. None derives from
+// [experiment.Defaults], so that a change of the defaults changes no published number.
 //
-// The name of a recipe is family[-variant]/column for the cells of tables, as in "algorithmic-lstm/copy", and otherwise plain lower-case words
-// with hyphens, as in "own-pairs".
+// The name of a recipe is family[-variant]/column for the cells of tables, as in "algorithmic-lstm/copy", and otherwise lower-case words with
+// hyphens, as in "own-pairs".
 package recipes
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"universal-transformer/experiment"
 	"universal-transformer/internal/strictjson"
@@ -27,15 +31,35 @@ type Recipe struct {
 type Need struct {
 	Name    string // short name, as in "prose"
 	Field   string // field of the run that holds the path, as in "task.prose"
-	File    string // file below the path that must exist; empty: the path itself
-	Default string // default path
-	Usage   string // what it is, and where it comes from
+	File    string // the field names this file below the path; empty: the path itself
+	Default string // default path; empty: none is needed
+	Usage   string // what it is
+}
+
+// Family is the part of the name that the recipes of a table's row share: "algorithmic-lstm".
+func (r Recipe) Family() string {
+	family, _, _ := strings.Cut(r.Name, "/")
+	return family
 }
 
 // All returns every recipe, grouped, in the order in which to list them.
-func All() []Recipe { return nil }
+func All() []Recipe {
+	list := slices.Concat(start(), ownData(), table1(), table2(), table3(), table4(), table5(), table6(), table7())
+	for i, r := range list {
+		list[i].Run = func() experiment.Run {
+			run := r.Run()
+			run.Name = r.Name
+			if r.From != "" {
+				run.Training.Pretrained = filepath.Join("runs", filepath.FromSlash(r.From))
+			}
+			return run
+		}
+	}
+	return list
+}
 
-// Named returns the recipe of a name. The error for an unknown name offers the nearest one.
+// Named returns the recipe of a name. The error for an unknown name offers the nearest one, and that for a name of an earlier version the
+// present one.
 func Named(name string) (Recipe, error) {
 	var names []string
 	for _, r := range All() {
@@ -44,8 +68,57 @@ func Named(name string) (Recipe, error) {
 		}
 		names = append(names, r.Name)
 	}
+	if now, ok := renamed[name]; ok {
+		return Recipe{}, fmt.Errorf("recipe %s is now called %s", name, now)
+	}
+	if columns := familyColumns(name); columns != "" {
+		return Recipe{}, fmt.Errorf("recipe %q is incomplete: there are %s", name, columns)
+	}
 	if near, ok := strictjson.Nearest(name, names); ok {
 		return Recipe{}, fmt.Errorf("recipe %q is not known: did you mean %q?", name, near)
 	}
 	return Recipe{}, fmt.Errorf("recipe %q is not known", name)
+}
+
+// familyColumns lists the recipes of a family; it is empty if there is none of that name.
+func familyColumns(family string) string {
+	var names []string
+	for _, r := range All() {
+		if r.Family() == family {
+			names = append(names, r.Name)
+		}
+	}
+	if len(names) > 6 {
+		return names[0] + " to " + names[len(names)-1]
+	}
+	return strings.Join(names, ", ")
+}
+
+// renamed maps names of version 0.2 to the present ones. Those whose configuration no table uses are mapped to the recipe that has taken
+// their place: agreement, agreement-classes and the same with dynamic halting lacked the inserted phrases of table 2; copy-lstm and
+// copy-transformer were not the baselines of table 4.
+var renamed = map[string]string{
+	"base": "own-pairs", "text": "own-text", "translation": "own-translation",
+	"copy": "algorithmic/copy", "reverse": "algorithmic/reverse", "addition": "algorithmic/addition",
+	"copy-paper": "algorithmic-paper/copy", "reverse-paper": "algorithmic-paper/reverse", "addition-paper": "algorithmic-paper/addition",
+	"copy-paper-adaptive": "algorithmic-paper-adaptive/copy", "reverse-paper-adaptive": "algorithmic-paper-adaptive/reverse",
+	"addition-paper-adaptive": "algorithmic-paper-adaptive/addition",
+	"copy-transformer":        "algorithmic-transformer/copy", "copy-lstm": "algorithmic-lstm/copy", "copy-neural-gpu": "algorithmic-neural-gpu/copy",
+	"babi":         "babi-10k-single/task01",
+	"execute-copy": "memory/copy", "execute-copy-adaptive": "memory-adaptive/copy",
+	"execute-double": "memory/double", "execute-double-adaptive": "memory-adaptive/double",
+	"execute-reverse": "memory/reverse", "execute-reverse-adaptive": "memory-adaptive/reverse",
+	"execute-program": "programs/program", "execute-program-wide": "programs-wide/program", "execute-program-large": "programs-large/program",
+	"execute-program-adaptive": "programs-adaptive/program",
+	"execute-control":          "programs/control", "execute-control-wide": "programs-wide/control", "execute-control-little-end": "programs-little-end/control",
+	"execute-control-adaptive": "programs-adaptive/control",
+	"execute-addition":         "programs/addition", "execute-addition-adaptive": "programs-adaptive/addition",
+	"agreement": "agreement/natural-text", "agreement-adaptive": "agreement-adaptive/natural-text",
+	"agreement-classes": "agreement/natural-classes", "agreement-classes-adaptive": "agreement-adaptive/natural-classes",
+	"lambada": "lambada/language", "lambada-adaptive": "lambada-adaptive/language",
+	"lambada-reading": "lambada/reading", "lambada-reading-adaptive": "lambada-adaptive/reading", "lambada-reading-annotated": "lambada/annotated",
+	"lambada-paper": "lambada-paper/language", "lambada-reading-paper": "lambada-paper/reading",
+	"multi30k": "translation/multi30k", "multi30k-adaptive": "translation-adaptive/multi30k", "multi30k-tiny": "translation-tiny/multi30k",
+	"multi30k-raw": "translation/multi30k-raw", "translate-news": "translation/news", "translate-tatoeba": "translation/tatoeba",
+	"translate_wmt14": "translation-paper/wmt14",
 }

@@ -1,0 +1,129 @@
+package recipes
+
+import (
+	"path/filepath"
+
+	"universal-transformer/experiment"
+	"universal-transformer/task"
+	"universal-transformer/task/agreement"
+	"universal-transformer/universal"
+)
+
+// table2 is subject-verb agreement (section 3.2): the number of a verb from the words before it. All models have the same number of
+// parameters within a tenth.
+func table2() []Recipe {
+	return cells("table 2", []model{
+		{family: "agreement-lstm", summary: "LSTM", configure: func(r experiment.Run) experiment.Run { return slower(withLSTM(r, 128)) }},
+		{family: "agreement-transformer", summary: "Transformer", configure: func(r experiment.Run) experiment.Run {
+			if _, ok := r.Task.Value.(agreement.Pairs); ok { // the larger the vocabulary, the smaller the part of the parameters in its layers
+				return withTransformer(r, 108)
+			}
+			return withTransformer(r, 100)
+		}},
+		{family: "agreement", summary: "Universal Transformer", configure: unchanged},
+		{family: "agreement-adaptive", summary: "UT with dynamic halting", configure: func(r experiment.Run) experiment.Run { return withHalting(r, adaptive(6, 1)) }},
+	}, []column{
+		{name: "natural-text", needs: []Need{linzen("")}, run: func() experiment.Run { return fewRows(agreementText(numbers(agreement.Natural))) }},
+		{name: "natural-classes", needs: []Need{linzen("")}, run: func() experiment.Run { return fewRows(agreementClasses(agreement.Natural)) }},
+		{name: "enriched-text", needs: []Need{linzen("")}, run: enrichedText},
+		{name: "enriched-classes", needs: []Need{linzen("")}, run: func() experiment.Run { return agreementClasses(agreement.Enriched) }},
+		{name: "verbs", needs: []Need{linzen(verbsFile)}, run: func() experiment.Run {
+			return agreementText(agreement.Verbs{Path: filepath.Join(linzenFolder, verbsFile)})
+		}},
+		{name: "pairs", needs: []Need{linzen(pairsFile), prose("task.text")}, run: func() experiment.Run {
+			return agreementText(agreement.Pairs{Path: filepath.Join(linzenFolder, pairsFile), Text: proseFolder, MinCount: 2})
+		}},
+	})
+}
+
+// The data of tables 2 and 3 by default.
+var (
+	linzenFolder = filepath.Join("data", "linzen")
+	proseFolder  = filepath.Join("data", "gutenberg")
+)
+
+const (
+	verbsFile = "agr_50_mostcommon_10K.tsv.gz" // the authors' table of sentences
+	pairsFile = "subj_agr_filtered.text"
+)
+
+func linzen(file string) Need {
+	return Need{Name: "linzen", Field: "task.path", File: file, Default: linzenFolder, Usage: "the folder of the agreement files"}
+}
+
+func prose(field string) Need {
+	return Need{Name: "prose", Field: field, Default: proseFolder, Usage: "a folder of books to train on"}
+}
+
+// numbers is the words before a verb followed by the verb's number. One to four prepositional phrases of other rows are inserted before the
+// verb in three quarters of the training rows: without them, models learn the number of the last word from natural rows, and of the
+// only noun between from enriched ones.
+func numbers(regime agreement.Regime) agreement.Number {
+	return agreement.Number{Path: linzenFolder, Regime: regime, MinCount: 2, Extended: 0.75}
+}
+
+// agreementText is a language model of the words before a verb and of what follows. It trains on a tenth of the rows that the paper trains on.
+func agreementText(of task.Definition) experiment.Run {
+	r := agreementRun(of)
+	u := agreementModel()
+	u.TiedReadout = true
+	r.Model.Value = experiment.LanguageModel{Universal: u}
+	return r
+}
+
+// enrichedText has fewer updates than a classifier on the same rows, because rows of all words take longer.
+func enrichedText() experiment.Run {
+	r := agreementText(numbers(agreement.Enriched))
+	r.Training.Steps = 1200
+	return r
+}
+
+// agreementClasses is a classifier, which reads all words before a verb and answers with its number. Checkpoints are selected by
+// validation accuracy.
+func agreementClasses(regime agreement.Regime) experiment.Run {
+	r := agreementRun(agreement.Classes{Path: linzenFolder, Regime: regime, MinCount: 2, Extended: 0.75})
+	r.Model.Value = experiment.Classifier{Universal: agreementModel(), Pool: experiment.LastPool}
+	r.Training.BestByAccuracy = true
+	r.Training.LabelSmoothing = 0.1
+	return r
+}
+
+// fewRows is for the natural regime, which has a quarter of the enriched one's rows.
+func fewRows(r experiment.Run) experiment.Run {
+	r.Training.Steps, r.Training.Schedule = 1200, cosine(0.02, 100)
+	return r
+}
+
+// slower has the rate that LSTMs need where Muon trains their matrices: the rates that suit attention are too high for them.
+func slower(r experiment.Run) experiment.Run {
+	r.Training.Schedule = cosine(0.003, 100)
+	return r
+}
+
+// agreementModel has a separable convolution, which sees the phrases that nouns stand in: with a feed-forward transition, accuracy with an
+// attractor is lower by three points.
+func agreementModel() experiment.Universal {
+	return experiment.Universal{
+		Config: universal.Config{
+			Width: 128, Heads: 4, ScaleEmbedding: true, PreNorm: true,
+			Dropout: universal.Dropout{Embedding: 0.2, Transition: 0.2, Residual: 0.2},
+		},
+		Transition: experiment.Transition{Value: universal.SeparableConvolution{Filter: 256}},
+		Halting:    experiment.Halting{Value: fourSteps},
+		Positions:  experiment.Positions{Value: universal.FromOne{}},
+	}
+}
+
+// agreementRun trains with Muon: with Adam, models overfit the few rows before they find the subjects.
+func agreementRun(of task.Definition) experiment.Run {
+	r := experiment.Run{
+		Seed: 1, Task: experiment.Task{Value: of},
+		Training: experiment.Training{
+			Config: updates(3000, 50, 400, 400), Schedule: cosine(8e-3, 100),
+			Batch: experiment.Batch{Rows: 64, Boundaries: []int{8, 16, 32}},
+		},
+	}
+	r.Training.Muon, r.Training.Average = 0.95, 0.999
+	r.Training.WeightDecay, r.Training.DecayVectors = 0.1, true
+	return r
+}

@@ -1,0 +1,107 @@
+package recipes
+
+import (
+	"universal-transformer/experiment"
+	"universal-transformer/halting"
+	"universal-transformer/subword"
+	"universal-transformer/task/algorithmic"
+	"universal-transformer/task/table"
+	"universal-transformer/task/text"
+	"universal-transformer/task/translation"
+	"universal-transformer/training/schedule"
+	"universal-transformer/universal"
+)
+
+// start is the first recipe to try.
+func start() []Recipe {
+	return []Recipe{{
+		Name: "demo", Group: "start", Summary: "adaptive model that reverses 1 to 16 decimal digits", Expect: "minutes on a laptop", Run: demo,
+	}}
+}
+
+// demo reverses up to 16 decimal digits with dynamic halting; halted states are copied, as in section 2.2. Norms stand behind the
+// sub-layers, as the paper prints them. Training ends as soon as 99 % of the validation sequences are correct, after about 2000 updates.
+func demo() experiment.Run {
+	model := smallAdaptive()
+	model.PreNorm = false
+	r := experiment.Run{
+		Seed: 1, Task: experiment.Task{Value: algorithmic.Reverse{Base: 10, MaxLength: 16}},
+		Model: experiment.Model{Value: experiment.EncoderDecoder{Universal: model}},
+		Training: experiment.Training{
+			Config: updates(3000, 20, 100, 100), Schedule: cosine(1e-3, 200), Validation: 512,
+			Batch: experiment.Batch{Rows: 64, Boundaries: []int{16}}, // one shape: at this size compiling costs more than padding
+		},
+	}
+	r.Training.Stop = schedule.Stop{Accuracy: 0.99}
+	return r
+}
+
+// smallAdaptive is a small model with dynamic halting and norms in front of the sub-layers.
+func smallAdaptive() experiment.Universal {
+	return experiment.Universal{
+		Config:     universal.Config{Width: 64, Heads: 4, ScaleEmbedding: true, PreNorm: true},
+		Transition: experiment.Transition{Value: universal.FeedForward{Filter: 256}},
+		Halting:    experiment.Halting{Value: adaptive(4, 0)},
+		Positions:  experiment.Positions{Value: universal.FromOne{}},
+	}
+}
+
+// ownData are starting points for your own data.
+func ownData() []Recipe {
+	return []Recipe{
+		{
+			Name: "own-pairs", Group: "own data", Summary: "pairs of input and output, one a line, separated by a tab", Run: ownPairs,
+			Needs: []Need{{Name: "pairs", Field: "task.path", Default: "pairs.tsv", Usage: "your file of pairs"}},
+		},
+		{
+			Name: "own-text", Group: "own data", Summary: "a character-level language model of your own text", Run: ownText,
+			Needs: []Need{{Name: "text", Field: "task.path", Default: "text.txt", Usage: "your text"}},
+		},
+		{
+			Name: "own-translation", Group: "own data", Summary: "translation, trained on your own parallel files: set task.training", Run: ownTranslation,
+		},
+	}
+}
+
+// ownPairs trains what a configuration file that only names its pairs trains: a small adaptive model for some thousand updates, with a
+// low weight of the ponder cost.
+func ownPairs() experiment.Run {
+	r := experiment.Run{
+		Seed: 1, Task: experiment.Task{Value: table.Table{Path: "pairs.tsv"}},
+		Model: experiment.Model{Value: experiment.EncoderDecoder{Universal: smallAdaptive()}},
+		Training: experiment.Training{
+			Config: updates(3000, 20, 200, 200), Schedule: cosine(1e-3, 200), Batch: experiment.Batch{Tokens: 1088}, Validation: 512,
+		},
+	}
+	r.Training.Ponder = lowPonder
+	return r
+}
+
+// ownText learns a text character by character. A book takes some minutes on a laptop.
+func ownText() experiment.Run {
+	r := experiment.Run{
+		Seed: 1, Task: experiment.Task{Value: text.Text{Path: "text.txt", Length: 128}},
+		Model: experiment.Model{Value: experiment.LanguageModel{Universal: experiment.Universal{
+			Config: universal.Config{
+				Width: 128, Heads: 4, ScaleEmbedding: true, PreNorm: true,
+				Dropout: universal.Dropout{Transition: 0.1, Residual: 0.1},
+			},
+			Transition: experiment.Transition{Value: universal.FeedForward{Filter: 512}},
+			Halting:    experiment.Halting{Value: halting.Fixed{Steps: 4}},
+			Positions:  experiment.Positions{Value: universal.FromOne{}},
+		}}},
+		Training: experiment.Training{
+			Config: updates(3000, 20, 200, 200), Schedule: cosine(2e-3, 200),
+			Batch: experiment.Batch{Rows: 16, Boundaries: []int{127}}, Validation: 64,
+		},
+	}
+	r.Training.Ponder = lowPonder
+	return r
+}
+
+// ownTranslation translates with the model and the training of translation/multi30k.
+func ownTranslation() experiment.Run {
+	return translate(translation.Translation{
+		Training: []translation.Corpus{{Source: "train.en", Target: "train.de"}}, Choice: subword.Choice{TokenizerSize: translationSubwords}, MaxLength: 100,
+	})
+}
