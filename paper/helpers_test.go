@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/gomlx/compute"
 	"universal-transformer/engine"
 	"universal-transformer/engine/enginetest"
+	"universal-transformer/sweep"
 )
 
 // distribution is a folder with tasks 1 and 2 of en, whose stories say in two facts where two people are.
@@ -68,11 +70,41 @@ func backend() (compute.Backend, error) {
 	return engine.New("cpu:threads=1")
 }
 
+// outcome is an outcome whose result is decoded.
+type outcome struct {
+	Result Result
+	Before bool
+	Err    error
+}
+
 // runner keeps the outcomes of its cells by name.
-func runner(jobs int) (Runner, map[string]Outcome) {
-	outcomes := map[string]Outcome{}
-	return Runner{
+func runner(jobs int) (sweep.Runner, map[string]outcome) {
+	outcomes := map[string]outcome{}
+	return sweep.Runner{
 		Jobs: jobs, Threads: 1, Backend: backend, Now: time.Now,
-		Finished: func(o Outcome) { outcomes[o.Cell.Name()] = o },
+		Finished: func(o sweep.Outcome) {
+			kept := outcome{Before: o.Before, Err: o.Err}
+			if o.Err == nil {
+				kept.Result, kept.Err = Decode(o.Result)
+			}
+			outcomes[o.Cell.Name()] = kept
+		},
 	}, outcomes
+}
+
+// save writes a result as the runner does.
+func save(r Result, root string) error {
+	measured, err := json.Marshal(r.Measured)
+	if err != nil {
+		return err
+	}
+	version, commit, _ := strings.Cut(r.Version, "+")
+	return sweep.Result{
+		Header: sweep.Header{
+			Recipe: r.Experiment + "/" + r.Task, Model: r.Model, Seed: r.Seed, Data: r.Data, Parameters: r.Parameters, Step: r.Step, BestStep: r.BestStep,
+			Validation: r.Validation, ChosenBy: r.ChosenBy, Stopped: r.Stopped, Seconds: r.Seconds, ExamplesPerSecond: r.ExamplesPerSecond,
+			PositionsPerSecond: r.PositionsPerSecond, Threads: r.Threads, MeasuredBy: sweep.Provenance{Version: version, Commit: commit},
+		},
+		Measured: measured, Config: r.Config,
+	}.Save(root)
 }

@@ -50,14 +50,6 @@ type Experiment struct {
 // Pretrained names runs of another experiment.
 type Pretrained struct{ Experiment, Task string }
 
-// Measured is what the test of one cell found. Tables measure different things; an interface lets all of them share one format of
-// results, one runner and one page.
-type Measured interface {
-	Validate() error
-	// Summary is one line: "test error 0.4 % of 1000 questions".
-	Summary() string
-}
-
 // A Need is a file or folder that a table's runs read. The command line has a flag of its name.
 type Need struct{ Name, Default, Usage string }
 

@@ -46,10 +46,10 @@ func (r Request) Cells() (cells []Cell, leftOut []error, err error) {
 				if !r.wants(task) {
 					continue
 				}
-				c := Cell{Table: t, Experiment: e.Name, Task: task, Run: e.Run(task, data), Runs: r.Runs, Results: r.Results}
+				c := Cell{Recipe: e.Name + "/" + task, Run: e.Run(task, data), Runs: r.Runs, Results: r.Results, Measure: t.Measure, New: t.New}
 				c.Run.Name, c.Run.Seed = e.Name, seed
 				if p := e.Pretrained; p != nil {
-					c.From = &Cell{Experiment: p.Experiment, Task: p.Task, Run: experiment.Run{Seed: seed}, Runs: r.Runs, Results: r.Results}
+					c.From = &Cell{Recipe: p.Experiment + "/" + p.Task, Run: experiment.Run{Seed: seed}, Runs: r.Runs, Results: r.Results}
 					c.Run.Training.Pretrained = c.From.Dir()
 				}
 				if c.Run, err = c.Run.Set(r.Set...); err != nil {
@@ -99,7 +99,7 @@ func (r Request) present(t *Table, data Data, cells []Cell) (there []Cell, leftO
 		case len(r.Tasks) > 0:
 			return nil, nil, problem
 		case c.Run.Seed == r.Seeds[0]:
-			leftOut = append(leftOut, fmt.Errorf("%s/%s: %w", c.Experiment, c.Task, problem))
+			leftOut = append(leftOut, fmt.Errorf("%s: %w", c.Recipe, problem))
 		}
 	}
 	if len(there) == 0 && len(leftOut) > 0 {

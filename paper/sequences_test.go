@@ -236,7 +236,7 @@ func TestFineTunedNeedsPretrained(t *testing.T) {
 	if _, err := os.Stat(c.Dir()); !errors.Is(err, fs.ErrNotExist) || outcomes[c.Name()].Err == nil {
 		t.Errorf("it began: %v", err)
 	}
-	if err := decoded("programs-wide", "program", 2, 900).Save(c.Results); err != nil {
+	if err := save(decoded("programs-wide", "program", 2, 900), c.Results); err != nil {
 		t.Fatal(err)
 	}
 	err = run.Run(t.Context(), []Cell{c})

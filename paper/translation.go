@@ -13,6 +13,7 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/pipeline"
+	"universal-transformer/sweep"
 	"universal-transformer/task"
 	"universal-transformer/task/translation"
 )
@@ -198,7 +199,7 @@ func measureTranslation(ctx context.Context, m *pipeline.Model, c Cell, log func
 	evaluator := m.Evaluator()
 	evaluator.Beam = decoding.Beam{Width: beamWidth, Alpha: lengthPenalties[0]}
 	found := &translationMeasured{}
-	for _, s := range dataOf(c.Task).sets {
+	for _, s := range dataOf(sweep.Column(c.Recipe)).sets {
 		examples, notes, err := definition.Examples(m.Vocabularies, s.corpus)
 		if errors.Is(err, os.ErrNotExist) {
 			log(fmt.Sprintf("%s is not measured: %v", s.name, err))

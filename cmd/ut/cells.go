@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 	"universal-transformer/engine"
 	"universal-transformer/internal/progress"
-	"universal-transformer/paper"
+	"universal-transformer/sweep"
 )
 
 // jobBackend is the backend of each of several jobs: with one thread, unless the name says otherwise or the backend has no
@@ -54,7 +54,7 @@ func newCellWatch(out, errs io.Writer, cells int) *cellWatch {
 // logEvery is how often a log is told of progress: runs of a table take hours.
 const logEvery = time.Minute
 
-func (w *cellWatch) progress(p paper.Progress) {
+func (w *cellWatch) progress(p sweep.Progress) {
 	if now := time.Now(); !w.terminal && now.Sub(w.said) < logEvery {
 		return
 	} else {
@@ -90,9 +90,9 @@ func (w *cellWatch) log(line string) {
 	fmt.Fprintln(w.errs, line)
 }
 
-func (w *cellWatch) finished(o paper.Outcome) {
+func (w *cellWatch) finished(o sweep.Outcome) {
 	name := o.Cell.Name()
-	if errors.Is(o.Err, paper.ErrInterrupted) {
+	if errors.Is(o.Err, sweep.ErrInterrupted) {
 		w.log(name + ": interrupted, saved")
 		return
 	}
@@ -111,7 +111,7 @@ func (w *cellWatch) finished(o paper.Outcome) {
 		}
 	}
 	w.clear()
-	_, err := fmt.Fprintf(w.out, "%s: %s (%s)\n", name, o.Result.Measured.Summary(), how)
+	_, err := fmt.Fprintf(w.out, "%s: %s (%s)\n", name, o.Measured.Summary(), how)
 	w.err = errors.Join(w.err, err)
 }
 

@@ -16,6 +16,7 @@ import (
 	"universal-transformer/engine"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/paper"
+	"universal-transformer/sweep"
 )
 
 func newExperiment() *cobra.Command {
@@ -134,7 +135,7 @@ func (f *experimentFlags) run(c *cobra.Command, args []string, group *parallel.G
 			f.request.Data[need] = *path
 		}
 	}
-	var cells []paper.Cell
+	var cells []sweep.Cell
 	var leftOut []error
 	err = interruptible(c.Context(), func() (err error) {
 		cells, leftOut, err = f.request.Cells()
@@ -160,7 +161,7 @@ func (f *experimentFlags) run(c *cobra.Command, args []string, group *parallel.G
 }
 
 // all does the cells.
-func (f *experimentFlags) all(c *cobra.Command, group *parallel.Group, cells []paper.Cell) error {
+func (f *experimentFlags) all(c *cobra.Command, group *parallel.Group, cells []sweep.Cell) error {
 	defer ignoreHangup()()
 	backend, threads := jobBackend(f.backend, f.jobs)
 	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr(), len(cells))
@@ -169,7 +170,7 @@ func (f *experimentFlags) all(c *cobra.Command, group *parallel.Group, cells []p
 			c.PrintErrln("\ninterrupted: finishing these updates; again to stop at once, without saving")
 		}
 	})
-	runner := paper.Runner{
+	runner := sweep.Runner{
 		Jobs: f.jobs, Threads: threads, Now: time.Now, Group: group,
 		Backend: func() (compute.Backend, error) { return engine.New(backend) },
 		Log:     watch.log, Progress: watch.progress, Finished: watch.finished,
@@ -178,7 +179,7 @@ func (f *experimentFlags) all(c *cobra.Command, group *parallel.Group, cells []p
 	stop()
 	watch.done()
 	switch {
-	case errors.Is(err, paper.ErrInterrupted):
+	case errors.Is(err, sweep.ErrInterrupted):
 		return fmt.Errorf("%w: what is done is saved; the same command goes on", errInterrupted)
 	case watch.failed > 0 && len(cells) > 1:
 		return fmt.Errorf("%d of %d runs failed; the first: %s", watch.failed, len(cells), oneLine(err))

@@ -2,34 +2,39 @@ package provenance
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// A Meter measures the wall time and the CPU time of this process from Start to Stop. It leaves out the time in which the process was
-// suspended, as by SIGSTOP.
+// A Meter measures the wall time and the CPU time of some work in this process. It leaves out the time in which the process was suspended,
+// as by SIGSTOP. Works that are measured at the same time share the CPU time of the process equally.
 type Meter struct {
-	mu        sync.Mutex
-	now       func() time.Time
-	cpu       func() time.Duration
-	begin     time.Duration // CPU time at the start
+	mu      sync.Mutex
+	now     func() time.Time
+	cpu     func() time.Duration // of the process, so far
+	sharing func() int           // meters that run
+
 	last      time.Time     // of the newest sample
-	lastCPU   time.Duration
-	wall      time.Duration
+	lastCPU   time.Duration // of the process
+	wall, own time.Duration
 	stop      chan struct{}
-	suspended time.Duration
 }
 
-// interval is the time between samples. A gap counts as suspension if it is longer than longGap, although a sample was due, and the process
-// used less than one part in idle of it: a process that runs at all takes its samples.
+// A gap between samples counts as suspension if it is far longer than the interval and the process used less than one part in idle of it:
+// a process that runs takes its samples.
 const (
 	interval = time.Second
 	longGap  = 5 * interval
 	idle     = 100
 )
 
-// Start starts a meter that samples every second until Stop.
+// running is the number of meters that run.
+var running atomic.Int64
+
+// Start starts a meter, which samples every second until Stop.
 func Start() *Meter {
-	m := newMeter(time.Now, cpuTime)
+	running.Add(1)
+	m := newMeter(time.Now, cpuTime, func() int { return int(running.Load()) })
 	ticker := time.NewTicker(interval)
 	go func() {
 		defer ticker.Stop()
@@ -45,10 +50,8 @@ func Start() *Meter {
 	return m
 }
 
-func newMeter(now func() time.Time, cpu func() time.Duration) *Meter {
-	m := &Meter{now: now, cpu: cpu, last: now(), lastCPU: cpu(), stop: make(chan struct{})}
-	m.begin = m.lastCPU
-	return m
+func newMeter(now func() time.Time, cpu func() time.Duration, sharing func() int) *Meter {
+	return &Meter{now: now, cpu: cpu, sharing: sharing, last: now(), lastCPU: cpu(), stop: make(chan struct{})}
 }
 
 // sample adds the time since the previous sample.
@@ -56,11 +59,11 @@ func (m *Meter) sample() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now, cpu := m.now(), m.cpu()
-	if gap := now.Sub(m.last); gap > longGap && (cpu-m.lastCPU)*idle < gap {
-		m.suspended += gap
-	} else {
+	gap, used := now.Sub(m.last), cpu-m.lastCPU
+	if suspended := gap > longGap && used*idle < gap; !suspended {
 		m.wall += gap
 	}
+	m.own += used / time.Duration(max(m.sharing(), 1))
 	m.last, m.lastCPU = now, cpu
 }
 
@@ -69,8 +72,11 @@ func (m *Meter) Seconds() (wall, cpu float64) {
 	m.sample()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.wall.Seconds(), (m.lastCPU - m.begin).Seconds()
+	return m.wall.Seconds(), m.own.Seconds()
 }
 
-// Stop ends sampling. The meter must not be stopped twice.
-func (m *Meter) Stop() { close(m.stop) }
+// Stop ends sampling. It must be called once.
+func (m *Meter) Stop() {
+	close(m.stop)
+	running.Add(-1)
+}

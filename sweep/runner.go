@@ -1,4 +1,4 @@
-package paper
+package sweep
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"universal-transformer/training"
 )
 
-// A Runner does cells, several at a time. It skips those that have a result, and goes on with those that were interrupted. Its
-// callbacks may be nil; no two of them run at the same time.
+// A Runner runs cells, several at a time. It skips those that have a result and resumes those that were interrupted. Its callbacks may be
+// nil; no two of them run at the same time.
 type Runner struct {
 	Jobs     int                             // cells at a time; 0 counts as 1
 	Threads  int                             // of one backend, as results say it
@@ -28,14 +28,15 @@ type Runner struct {
 
 // Outcome is how one cell ended.
 type Outcome struct {
-	Cell   Cell
-	Result Result
-	Before bool  // the result was there before
-	Err    error // ErrInterrupted if the cell was; the result is then empty
+	Cell     Cell
+	Result   Result
+	Measured Measured // decoded; nil after an error, and for a result from before if the cell has no New
+	Before   bool     // the result was there before
+	Err      error    // ErrInterrupted if the cell was interrupted; the result is then empty
 }
 
-// Run does the cells. A cell that fails does not keep others from being done; its error is among those returned. Without a backend none
-// begins. When ctx ends, the cells at work are saved and Run returns ErrInterrupted.
+// Run runs the cells. A cell that fails does not keep others from running; its error is among those returned. If no backend can be made, no
+// cell begins. When ctx ends, the cells at work are saved and Run returns ErrInterrupted.
 func (r Runner) Run(ctx context.Context, cells []Cell) error {
 	w := &work{Runner: r, estimate: newEstimate(r.Now(), len(cells))}
 	pending := w.pending(cells)
@@ -78,13 +79,13 @@ type work struct {
 // pending is the cells that have no result; the others are reported.
 func (w *work) pending(cells []Cell) (left []Cell) {
 	for _, c := range cells {
-		result, done, err := c.Done()
+		result, measured, done, err := c.Done()
 		if err == nil && !done {
 			left = append(left, c)
 			w.estimate.add(c.Name(), c.Run.Training.Steps)
 			continue
 		}
-		w.finished(Outcome{Cell: c, Result: result, Before: done, Err: err})
+		w.finished(Outcome{Cell: c, Result: result, Measured: measured, Before: done, Err: err})
 	}
 	return left
 }
@@ -106,13 +107,13 @@ func (w *work) job(ctx context.Context, backend compute.Backend, queue <-chan Ce
 	for c := range queue {
 		w.log(c, "begins, in "+c.Dir())
 		o := Outcome{Cell: c}
-		o.Result, o.Err = w.do(ctx, backend, c)
+		o.Result, o.Measured, o.Err = w.do(ctx, backend, c)
 		w.finished(o)
 	}
 }
 
 // do does one cell. A panic is an error of the cell: the others are to be saved.
-func (w *work) do(ctx context.Context, backend compute.Backend, c Cell) (r Result, err error) {
+func (w *work) do(ctx context.Context, backend compute.Backend, c Cell) (r Result, m Measured, err error) {
 	defer func() {
 		if w.Group != nil && w.Group.Size() > 1 {
 			return // other ranks wait: the panic ends them too

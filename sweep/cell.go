@@ -1,0 +1,227 @@
+package sweep
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/experiment"
+	"universal-transformer/internal/atomicfile"
+	"universal-transformer/internal/provenance"
+	"universal-transformer/pipeline"
+	"universal-transformer/runlog"
+	"universal-transformer/training"
+)
+
+// A Cell is one training run of a grid, and where its files are.
+type Cell struct {
+	Recipe  string         // names the cell together with the seed of Run
+	Run     experiment.Run // complete
+	Runs    string         // folder of run directories
+	Results string         // folder of results
+	From    *Cell          // whose weights training starts from; nil: random weights
+
+	// Measure measures the trained model.
+	Measure func(ctx context.Context, m *pipeline.Model, c Cell, log func(line string)) (Measured, error)
+	// New returns an empty value of the type that Measure returns. Results that exist already are decoded into it; nil: they are not decoded.
+	New func() Measured
+}
+
+// Name is the cell's name in its grid: "babi-10k-single/task01-seed1".
+func (c Cell) Name() string { return c.header().Name() }
+
+// Dir is the run directory.
+func (c Cell) Dir() string { return filepath.Join(c.Runs, filepath.FromSlash(c.Name())) }
+
+// header is what is known of the result before anything is trained.
+func (c Cell) header() Header { return Header{Recipe: c.Recipe, Seed: c.Run.Seed} }
+
+// Done reads the result if there is one already.
+func (c Cell) Done() (r Result, m Measured, done bool, err error) {
+	path := filepath.Join(c.Results, c.header().File())
+	r, err = Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil, false, nil
+	}
+	if err != nil || c.New == nil {
+		return r, nil, err == nil, err
+	}
+	m = c.New()
+	if err := r.Decode(m); err != nil {
+		return r, nil, false, fmt.Errorf("%s: %w: remove the file to repeat the run", path, err)
+	}
+	return r, m, true, nil
+}
+
+// Changed reports whether a result is of another configuration than the cell's, wherever its data were. It is false where another
+// version wrote the configuration in a form that this one does not read: the two cannot be compared.
+func (c Cell) Changed(r Result) bool {
+	run, err := experiment.Decode(r.Config)
+	return err == nil && !same(c.Run, run)
+}
+
+func same(a, b experiment.Run) bool { return slices.Equal(a.Identity().JSON(), b.Identity().JSON()) }
+
+// Draw writes a figure beside the cell's result.
+func (c Cell) Draw(suffix string, draw func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := draw(&b); err != nil {
+		return err
+	}
+	path := filepath.Join(c.Results, c.header().Beside(suffix))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, b.Bytes())
+}
+
+// ErrInterrupted is the error of cells that were interrupted. Everything is saved; running them again continues.
+var ErrInterrupted = errors.New("interrupted")
+
+// do trains the cell's run or resumes it, measures the checkpoint that validation chose, and saves the result.
+func (c Cell) do(ctx context.Context, backend compute.Backend, threads int, callbacks pipeline.Callbacks) (r Result, m Measured, err error) {
+	var speed speed
+	progress := callbacks.Progress
+	callbacks.Progress = func(p training.Progress) {
+		speed.add(p)
+		progress(p)
+	}
+	trained, err := c.train(ctx, backend, callbacks)
+	if err != nil {
+		return r, nil, err
+	}
+	if trained.Stopped == "interrupted" {
+		return r, nil, ErrInterrupted
+	}
+	model, err := pipeline.Load(c.Dir(), backend)
+	if err != nil {
+		return r, nil, err
+	}
+	defer model.Close()
+	m, measuredBy, err := c.measure(ctx, model, backend, callbacks.Log)
+	if err != nil {
+		return r, nil, err
+	}
+	r.Header = c.finished(model, trained)
+	r.MeasuredBy = measuredBy
+	r.ExamplesPerSecond, r.PositionsPerSecond = speed.rates()
+	r.Threads = threads
+	sessions, err := pipeline.ReadSessions(c.Dir())
+	if err != nil {
+		return r, nil, err
+	}
+	r.TrainedBy = provenance.Merge(sessions)
+	if r.Measured, err = json.Marshal(m); err != nil {
+		return r, nil, err
+	}
+	if r.Config, err = json.Marshal(model.Run.WithoutDirectories()); err != nil {
+		return r, nil, err
+	}
+	return r, m, r.Save(c.Results)
+}
+
+// measure measures a trained model, and records what measured it.
+func (c Cell) measure(ctx context.Context, m *pipeline.Model, backend compute.Backend, log func(string)) (Measured, Provenance, error) {
+	by, meter := pipeline.Provenance(backend), provenance.Start()
+	defer meter.Stop()
+	found, err := c.Measure(ctx, m, c, log)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = ErrInterrupted
+		}
+		return nil, by, err
+	}
+	by.WallSeconds, by.CPUSeconds = meter.Seconds()
+	return found, by, found.Validate()
+}
+
+// finished is the header of the result without speed and provenance.
+func (c Cell) finished(m *pipeline.Model, trained training.Summary) Header {
+	h := c.header()
+	h.Model, h.Data = m.Describe(), m.Run.Task.Value.String()
+	h.Parameters, h.Step, h.BestStep, h.Stopped, h.Seconds = trained.Parameters, trained.Step, m.Step, trained.Stopped, trained.Seconds
+	h.Validation, h.ChosenBy = trained.BestNats, ByEntropy
+	switch {
+	case m.Run.Training.BestByAccuracy:
+		h.ChosenBy = ByAccuracy
+	case m.Run.Training.BestByMeasure:
+		h.ChosenBy = ByMeasure
+	}
+	return h
+}
+
+// How checkpoints are compared.
+const (
+	ByEntropy  = "validation cross entropy"
+	ByAccuracy = "validation accuracy, then cross entropy"
+	ByMeasure  = "validation answers, decoded and measured as the task is, then cross entropy"
+	ByPonder   = "validation accuracy, then the lowest ponder time, then cross entropy" // in results of versions before 0.2
+)
+
+// train starts the run or resumes it.
+func (c Cell) train(ctx context.Context, backend compute.Backend, callbacks pipeline.Callbacks) (training.Summary, error) {
+	there, err := pipeline.ReadRun(c.Dir())
+	if errors.Is(err, runlog.ErrNotRun) {
+		if err := c.pretrained(); err != nil {
+			return training.Summary{}, err
+		}
+		return pipeline.Train(ctx, backend, c.Run, c.Dir(), callbacks)
+	}
+	if err != nil {
+		return training.Summary{}, err
+	}
+	if !same(c.Run, there) {
+		return training.Summary{}, fmt.Errorf("%s holds a run of another configuration: remove it, or choose another folder of runs", c.Dir())
+	}
+	return pipeline.Resume(ctx, backend, c.Dir(), callbacks)
+}
+
+// pretrained is an error if the run whose weights training starts from is not finished, or is no longer there.
+func (c Cell) pretrained() error {
+	if c.From == nil {
+		return nil
+	}
+	_, _, done, err := c.From.Done()
+	if err != nil {
+		return err
+	}
+	if !done {
+		return fmt.Errorf("training starts from the weights of %s, which is not finished: run that cell first", c.From.Name())
+	}
+	if _, err = pipeline.ReadRun(c.From.Dir()); errors.Is(err, runlog.ErrNotRun) {
+		return fmt.Errorf("training starts from the weights of %s, whose result is in %s, but whose run is not in %s: choose the folder of runs that has it, or train it again with another folder of results",
+			c.From.Name(), c.From.Results, c.From.Runs)
+	}
+	return err
+}
+
+// speed measures training without the first updates, which compile.
+type speed struct {
+	updates                      int
+	examples, positions, seconds float64
+}
+
+const compiling = 50 // updates
+
+func (s *speed) add(p training.Progress) {
+	if s.updates++; s.updates > compiling && p.TokensPerSecond > 0 {
+		s.examples += p.Tally.Sequences
+		s.positions += p.Tally.EncoderPositions + p.Tally.DecoderPositions
+		s.seconds += p.Tally.Tokens / p.TokensPerSecond
+	}
+}
+
+func (s *speed) rates() (examples, positions float64) {
+	if s.seconds == 0 {
+		return 0, 0
+	}
+	return s.examples / s.seconds, s.positions / s.seconds
+}

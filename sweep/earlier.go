@@ -1,0 +1,58 @@
+package sweep
+
+import (
+	"encoding/json"
+
+	"universal-transformer/internal/provenance"
+	"universal-transformer/internal/strictjson"
+)
+
+// earlierResult is the form of results up to version 0.2: an experiment and a task instead of a recipe, and only the build that measured.
+type earlierResult struct {
+	Version            string          `json:"version"`
+	Experiment         string          `json:"experiment"`
+	Model              string          `json:"model"`
+	Task               string          `json:"task"`
+	Seed               uint64          `json:"seed"`
+	Data               string          `json:"data"`
+	Parameters         int             `json:"parameters"`
+	Step               int64           `json:"step"`
+	BestStep           int64           `json:"best_step"`
+	Validation         float64         `json:"validation,omitempty"`
+	ChosenBy           string          `json:"chosen_by"`
+	Stopped            string          `json:"stopped"`
+	Seconds            float64         `json:"seconds"`
+	ExamplesPerSecond  float64         `json:"examples_per_second"`
+	PositionsPerSecond float64         `json:"positions_per_second"`
+	Threads            int             `json:"threads"`
+	Measured           json.RawMessage `json:"measured"`
+	Config             json.RawMessage `json:"config"`
+}
+
+// earlier returns a reader of data if it is of the earlier form.
+func earlier(data []byte) (read func() (Result, error), ok bool) {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(data, &keys) != nil || keys["experiment"] == nil {
+		return nil, false
+	}
+	return func() (Result, error) {
+		var old earlierResult
+		if err := strictjson.Decode(data, &old); err != nil {
+			return Result{}, err
+		}
+		return old.result(), strictjson.Complete(data, old)
+	}, true
+}
+
+// result is the result in the present form. The recipe is named after the experiment and the task.
+func (r earlierResult) result() Result {
+	version, commit := provenance.SplitVersion(r.Version)
+	return Result{
+		Header: Header{
+			Recipe: r.Experiment + "/" + r.Task, Seed: r.Seed, Model: r.Model, Data: r.Data, Parameters: r.Parameters, Step: r.Step, BestStep: r.BestStep,
+			Validation: r.Validation, ChosenBy: r.ChosenBy, Stopped: r.Stopped, Seconds: r.Seconds, ExamplesPerSecond: r.ExamplesPerSecond,
+			PositionsPerSecond: r.PositionsPerSecond, Threads: r.Threads, MeasuredBy: Provenance{Version: version, Commit: commit},
+		},
+		Measured: r.Measured, Config: r.Config,
+	}
+}

@@ -1,0 +1,217 @@
+// Package sweep runs grids of training runs: it trains every cell, several at a time, resumes those that were interrupted, skips those that are
+// done, and writes one JSON file per cell with its measurement, its configuration and its provenance.
+package sweep
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/atomicfile"
+	"universal-transformer/internal/provenance"
+	"universal-transformer/internal/strictjson"
+)
+
+// Provenance is who trained or measured: build, backend, device, processor, times. Empty strings and zeros are not recorded.
+type Provenance = provenance.Provenance
+
+// Measured is what was measured of a trained model. Grids measure different things; an interface lets them share one runner and one format of
+// results.
+type Measured interface {
+	// Validate names the first field without a sensible value.
+	Validate() error
+	// Summary is one line: "test error 0.4 % of 1000 questions".
+	Summary() string
+}
+
+// Result is one finished cell. What was measured stays JSON until a reader decodes it into its own type.
+type Result struct {
+	Header
+	Measured json.RawMessage `json:"measured"`
+	Config   json.RawMessage `json:"config"` // the run, as the version that wrote it writes runs
+}
+
+// Header is what all results have.
+type Header struct {
+	Recipe             string     `json:"recipe"` // "algorithmic-lstm/copy"; of a user's sweep, its name and the cell's: "widths/lstm"
+	Seed               uint64     `json:"seed"`
+	Model              string     `json:"model"` // in words
+	Data               string     `json:"data"`  // in words
+	Parameters         int        `json:"parameters"`
+	Step               int64      `json:"step"`                 // updates made
+	BestStep           int64      `json:"best_step"`            // of the checkpoint that was chosen
+	Validation         float64    `json:"validation,omitempty"` // cross entropy of that checkpoint, nats a token
+	ChosenBy           string     `json:"chosen_by"`            // how checkpoints were compared; of several criteria, the later ones break ties
+	Stopped            string     `json:"stopped"`              // why training ended: "done", "accuracy", "patience"
+	Seconds            float64    `json:"seconds"`              // of training, validations included
+	ExamplesPerSecond  float64    `json:"examples_per_second"`
+	PositionsPerSecond float64    `json:"positions_per_second"`
+	Threads            int        `json:"threads"` // that the run could use
+	TrainedBy          Provenance `json:"trained_by,omitzero"`
+	MeasuredBy         Provenance `json:"measured_by,omitzero"`
+}
+
+// Name is the name of the cell whose result it is, and where its files are below a folder of runs or results: "babi-10k-single/task01-seed1".
+func (h Header) Name() string { return fmt.Sprintf("%s-seed%d", h.Recipe, h.Seed) }
+
+// File is where the result is below a folder of results.
+func (h Header) File() string { return filepath.FromSlash(h.Name()) + ".json" }
+
+// Beside is where a figure of the result is, below the same folder.
+func (h Header) Beside(suffix string) string { return filepath.FromSlash(h.Name()) + "-" + suffix }
+
+// Family and Column are the parts of the recipe's name before and after the slash.
+func (h Header) Family() string { return Family(h.Recipe) }
+
+// Column is the part of the recipe's name after the slash; empty if there is none.
+func (h Header) Column() string { return Column(h.Recipe) }
+
+// Family is the part of a recipe's name before the slash: "algorithmic-lstm".
+func Family(recipe string) string { family, _, _ := strings.Cut(recipe, "/"); return family }
+
+// Column is the part of a recipe's name after the slash: "copy"; empty if there is none.
+func Column(recipe string) string { _, column, _ := strings.Cut(recipe, "/"); return column }
+
+// Validate names the first field without a sensible value.
+func (h Header) Validate() error {
+	if err := checkName(h.Recipe); err != nil {
+		return fmt.Errorf("recipe is %q: %w", h.Recipe, err)
+	}
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{
+		{"parameters", float64(h.Parameters)}, {"step", float64(h.Step)}, {"best_step", float64(h.BestStep)}, {"validation", h.Validation},
+		{"seconds", h.Seconds}, {"examples_per_second", h.ExamplesPerSecond}, {"positions_per_second", h.PositionsPerSecond}, {"threads", float64(h.Threads)},
+	} {
+		if !(f.value >= 0) || math.IsInf(f.value, 0) {
+			return fmt.Errorf("%s is %v: it must not be negative", f.name, f.value)
+		}
+	}
+	if h.BestStep > h.Step {
+		return fmt.Errorf("best_step is %d: it must be at most step, %d", h.BestStep, h.Step)
+	}
+	if err := h.TrainedBy.Validate(); err != nil {
+		return fmt.Errorf("trained_by.%w", err)
+	}
+	if err := h.MeasuredBy.Validate(); err != nil {
+		return fmt.Errorf("measured_by.%w", err)
+	}
+	return nil
+}
+
+// checkName is an error unless a name can be that of files on every system. A slash separates folders.
+func checkName(name string) error {
+	for part := range strings.SplitSeq(name, "/") {
+		if !nameForm.MatchString(part) {
+			return errors.New("a name consists of letters, digits and _ = , . + -, and begins with a letter or digit; one slash may stand between two names")
+		}
+	}
+	return nil
+}
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_=,.+-]{0,199}$`)
+
+// Decode reads what was measured into a value of the type that the reader expects, strictly, and validates it.
+func (r Result) Decode(into Measured) error {
+	err := strictjson.Decode(r.Measured, into)
+	if err == nil {
+		err = strictjson.Complete(r.Measured, into)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: measured: %s", r.Name(), position.ReplaceAllString(err.Error(), ""))
+	}
+	if err := into.Validate(); err != nil {
+		return fmt.Errorf("%s: measured.%w", r.Name(), err)
+	}
+	return nil
+}
+
+// position is a place within a part of a file, which nobody can look up.
+var position = regexp.MustCompile(`line \d+, column \d+: `)
+
+// Read reads one result strictly, also one that an earlier version wrote. It does not decode what was measured.
+func Read(path string) (r Result, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return r, err
+	}
+	if r, err = Parse(data); err != nil {
+		return r, fmt.Errorf("%s: %w: remove the file to repeat the run", path, err)
+	}
+	return r, nil
+}
+
+// Parse reads the content of a result file, strictly.
+func Parse(data []byte) (r Result, err error) {
+	if old, ok := earlier(data); ok {
+		if r, err = old(); err != nil {
+			return r, err
+		}
+	} else {
+		if err := strictjson.Decode(data, &r); err != nil {
+			return r, err
+		}
+		if err := strictjson.Complete(data, r); err != nil {
+			return r, err
+		}
+	}
+	for _, part := range []struct {
+		name string
+		data json.RawMessage
+	}{{"measured", r.Measured}, {"config", r.Config}} {
+		if text := strings.TrimSpace(string(part.data)); !strings.HasPrefix(text, "{") {
+			return r, fmt.Errorf("%s is %s: it must be an object", part.name, cmp.Or(text[:min(20, len(text))], "missing"))
+		}
+	}
+	return r, r.Header.Validate()
+}
+
+// Save writes a result below a folder, whole or not at all.
+func (r Result) Save(root string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(root, r.File())
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, append(data, '\n'))
+}
+
+// ErrRuns is the error of a folder that holds run directories where results are expected.
+var ErrRuns = errors.New("is a folder of run directories, not of results")
+
+// ReadAll reads every result below a folder, in the order of family, column and seed. There may be none. A folder of run directories is refused.
+func ReadAll(root string) (results []Result, err error) {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if _, missing := os.Stat(filepath.Join(path, "config.json")); missing == nil && entry.IsDir() {
+			return fmt.Errorf("%s %w: name the folder of results", root, ErrRuns)
+		}
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".json" {
+			return err
+		}
+		r, err := Read(path)
+		if want := filepath.Join(root, r.File()); err == nil && filepath.Clean(path) != want {
+			err = fmt.Errorf("%s is the result of %s: its name must be %s", path, r.Name(), want)
+		}
+		results = append(results, r)
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	slices.SortStableFunc(results, func(a, b Result) int {
+		return cmp.Or(cmp.Compare(a.Family(), b.Family()), cmp.Compare(a.Column(), b.Column()), cmp.Compare(a.Seed, b.Seed))
+	})
+	return results, err
+}
