@@ -1,4 +1,4 @@
-// Package engine chooses the compute backend by name. It is the only place that knows which backends exist and how they differ.
+// Package engine opens compute backends by name. Only this package knows which backends exist and how they differ.
 package engine
 
 import (
@@ -11,10 +11,10 @@ import (
 	_ "universal-transformer/cpu"          // registers "cpu"
 )
 
-// Default is the backend of a command that is not told which to use.
+// Default is the name of the default backend.
 const Default = "cpu"
 
-// Names are the backends there are, without those that are not compiled in.
+// Names returns the names of the backends that are compiled in.
 func Names() []string {
 	names := []string{"cpu", "go"}
 	if xlaCompiled {
@@ -23,12 +23,12 @@ func Names() []string {
 	return names
 }
 
-// New makes a backend from a name and optional configuration, "NAME:CONFIG"; an empty name means Default. "go" is GoMLX's
-// portable backend; it runs its operations one after the other unless its configuration says otherwise, because its parallel
-// mode can deadlock. "xla:PLUGIN" is XLA with a plugin of that name, or with the library at an absolute path.
+// New opens a backend by name and optional configuration, "NAME:CONFIG"; an empty name means Default. "go" is GoMLX's portable
+// backend. It runs operations sequentially unless its configuration says otherwise, because its parallel mode can deadlock.
+// "xla:PLUGIN" is XLA with the plugin of that name, or with the library at an absolute path.
 func New(name string) (compute.Backend, error) { return NewWithDevices(name, 1) }
 
-// NewWithDevices is New with so many devices. Training splits the rows of its batches over all that a backend has
+// NewWithDevices is like New with the given number of devices. Training splits the rows of its batches over all devices of a backend
 // ([compute.Backend].NumDevices). Only XLA has more than one.
 func NewWithDevices(name string, devices int) (compute.Backend, error) {
 	if name == "" {
@@ -57,14 +57,14 @@ func NewWithDevices(name string, devices int) (compute.Backend, error) {
 	return backend, nil
 }
 
-// CompilesSlowly tells whether compiling a graph on the backend takes so long that there should be few: what saves work by a graph of its
-// own, such as one for every plan of capacities, costs more than it saves there.
+// CompilesSlowly reports whether the backend takes so long to compile a graph that a separate graph, such as one for every plan of
+// capacities, costs more time than it saves.
 func CompilesSlowly(backend compute.Backend) bool { return backend.Name() == xlaName }
 
-// xlaName is the backend of XLA, and what it calls itself.
+// xlaName is the name of the XLA backend, also in GoMLX.
 const xlaName = "xla"
 
-// Plugin is a PJRT plugin that XLA can be run with.
+// A Plugin is an installed PJRT plugin, a library that XLA runs on.
 type Plugin struct {
 	Name     string   `json:"name"` // as in --backend xla:NAME
 	Path     string   `json:"path"`

@@ -21,12 +21,13 @@ import (
 const xlaCompiled = true
 
 func init() {
-	xla.EnableAutoInstall(false) // nothing is downloaded unasked
-	klog.LogToStderr(false)      // what go-xla logs, it also returns as an error
+	xla.EnableAutoInstall(false) // nothing is downloaded implicitly
+	klog.LogToStderr(false)      // go-xla returns what it logs as errors, too
 	klog.SetOutput(io.Discard)
 }
 
-// openXLA makes the backend of a plugin, "PLUGIN" or "/ABSOLUTE/PATH.so", and go-xla's options after a comma. An empty one is the cpu's.
+// openXLA opens a plugin, "PLUGIN" or "/ABSOLUTE/PATH.so", followed by a comma and go-xla's options. An empty configuration means the
+// cpu plugin.
 func openXLA(config string, devices int) (compute.Backend, error) {
 	if config == "" {
 		config = "cpu"
@@ -41,12 +42,12 @@ func openXLA(config string, devices int) (compute.Backend, error) {
 	}
 	if have := backend.NumDevices(); have != devices && (devices > 1 || have == 0) {
 		backend.Finalize()
-		return nil, fmt.Errorf("it has %d devices, and not the %d that are asked for", have, devices)
+		return nil, fmt.Errorf("it has %d devices, not the requested %d", have, devices)
 	}
 	return backend, nil
 }
 
-// found is an error that says how to get a plugin, if it is not there.
+// found returns an error that says how to install a plugin if it is not installed.
 func found(plugin string) error {
 	if filepath.IsAbs(plugin) {
 		if _, err := os.Stat(plugin); err != nil {
@@ -72,7 +73,8 @@ func found(plugin string) error {
 		strings.Join(append(have, "none")[:max(1, len(have))], ", "), get)
 }
 
-// clientOptions makes the plugin show so many devices, as far as its kind can be told. Devices that the options name stay as they are.
+// clientOptions returns the options that make the plugin show the given number of devices, as far as its kind is known. Options that
+// the user gives take precedence.
 func clientOptions(plugin, options string, devices int) pjrt.NamedValuesMap {
 	switch {
 	case pjrt.IsCUDAName(plugin) && !strings.Contains(options, "visible_devices"):
@@ -87,16 +89,16 @@ func clientOptions(plugin, options string, devices int) pjrt.NamedValuesMap {
 	return nil
 }
 
-// firstLine is an error without the stack that goes with it.
+// firstLine returns an error without its stack trace.
 func firstLine(err error) error {
 	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
 	if strings.Contains(line, "undefined symbol: "+pjrt.GetPJRTApiFunctionName) {
-		return fmt.Errorf("the library is no PJRT plugin: it has no function %s", pjrt.GetPJRTApiFunctionName)
+		return fmt.Errorf("the library is not a PJRT plugin: it has no function %s", pjrt.GetPJRTApiFunctionName)
 	}
 	return errors.New(strings.TrimPrefix(line, `backend "xla": `))
 }
 
-// Plugins lists the plugins of XLA that are found, each with the devices that it shows.
+// Plugins lists the installed plugins of XLA with their devices.
 func Plugins() (list []Plugin) {
 	available := pjrt.AvailablePlugins()
 	for _, name := range slices.Sorted(maps.Keys(available)) {
@@ -109,7 +111,7 @@ func Plugins() (list []Plugin) {
 	return list
 }
 
-// look starts a plugin to see what it has.
+// look starts the plugin and records its devices.
 func (p *Plugin) look() error {
 	plugin, err := pjrt.GetPlugin(p.Name)
 	if err != nil {

@@ -14,5 +14,5 @@ func openXLA(string, int) (compute.Backend, error) {
 	return nil, errors.New("this program was built without XLA; with it: CGO_ENABLED=1 GOEXPERIMENT=simd go build -tags xla -o bin/ut-xla ./cmd/ut (docs/accelerators.md)")
 }
 
-// Plugins lists the plugins of XLA that are found.
+// Plugins lists the installed plugins of XLA.
 func Plugins() []Plugin { return nil }

@@ -14,13 +14,13 @@ type best struct {
 	Checksum string `json:"crc32,omitempty"`
 }
 
-// markChecksum is the checksum of a mark: without it, a changed digit would name another checkpoint.
+// markChecksum returns the checksum of a mark. It prevents that a changed digit names another checkpoint.
 func markChecksum(step int64) string {
 	return fmt.Sprintf("%08x", crc32.ChecksumIEEE(fmt.Appendf(nil, "best step %d", step)))
 }
 
-// MarkBest marks the checkpoint of a step as the best so far. It is kept until another one is marked. Marking the same step again, as
-// after a resume, changes nothing.
+// MarkBest marks the checkpoint of a step as the best. It is kept until another one is marked. Marking the same step again, as after
+// a resume, changes nothing.
 func (r *Run) MarkBest(step int64) error {
 	if r.lock == nil {
 		return errReader
@@ -65,7 +65,7 @@ func (r *Run) Marked() (step int64, marked bool, err error) {
 		err = errors.New(`key "step" is missing`)
 	}
 	if err == nil && b.Checksum != "" && b.Checksum != markChecksum(*b.Step) {
-		err = errors.New("its content has another checksum than it was written with")
+		err = errors.New("its content does not match its checksum")
 	}
 	if err != nil {
 		return 0, false, fmt.Errorf("%s: %w: %w", r.path(bestFile), ErrDamaged, err)

@@ -13,10 +13,10 @@ import (
 	"universal-transformer/internal/safetensors"
 )
 
-// A Checkpoint holds everything that is needed to continue from a step: tensors, and other state as text.
+// A Checkpoint holds everything needed to continue from a step: tensors, and other state as text.
 type Checkpoint struct {
 	Step    int64
-	Meta    map[string]string // the keys "step", "version" and "sha256" are the file's own
+	Meta    map[string]string // the keys "step", "version" and "sha256" are reserved
 	Tensors []safetensors.Tensor
 }
 
@@ -25,17 +25,17 @@ type Refused struct{ Path, Reason string }
 
 func (r Refused) String() string { return r.Path + ": " + r.Reason }
 
-// Errors of checkpoints, for errors.Is. Any other error, such as a file without read permission, says nothing about the content of a
+// Errors of checkpoints, for errors.Is. Other errors, such as a file without read permission, say nothing about the content of a
 // checkpoint.
 var (
-	ErrNoCheckpoint = errors.New("no checkpoint") // there is none, or none that can be used
-	ErrDamaged      = errors.New("damaged")       // the content is not what was written
+	ErrNoCheckpoint = errors.New("no checkpoint") // there is no checkpoint, or none is usable
+	ErrDamaged      = errors.New("damaged")       // the content differs from what was written
 )
 
 const (
 	checkpointPrefix = "step-"
 	checkpointSuffix = ".safetensors"
-	damagedSuffix    = ".damaged" // of what was set aside
+	damagedSuffix    = ".damaged" // suffix of damaged files that were renamed
 )
 
 func checkpointName(step int64) string {
@@ -46,15 +46,15 @@ func (r *Run) checkpointPath(step int64) string {
 	return r.path(checkpointDir, checkpointName(step))
 }
 
-// SaveCheckpoint writes c as the checkpoint of a step, and syncs it and the metrics written so far to disk. Then, unless keep is 0, it
-// removes the oldest checkpoints, except the best one, so that keep of them, including this one, remain. After an error, such as a full
-// disk, all earlier checkpoints are still there. c.Step is ignored.
+// SaveCheckpoint writes c as the checkpoint of a step, and syncs it and the metrics written so far to disk. Unless keep is 0, it then
+// removes the oldest checkpoints, except the best one, so that keep of them remain, including the new one. After an error, such as a
+// full disk, all earlier checkpoints still exist. c.Step is ignored.
 func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
 	if r.lock == nil {
 		return errReader
 	}
 	if step < 0 || keep < 0 {
-		return fmt.Errorf("checkpoint of step %d, keeping %d: neither may be negative", step, keep)
+		return fmt.Errorf("checkpoint of step %d, keeping %d: neither must be negative", step, keep)
 	}
 	content, err := seal(step, c)
 	if err != nil {
@@ -64,12 +64,12 @@ func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
 		return err
 	}
 	if err := atomicfile.Write(r.checkpointPath(step), content); err != nil {
-		return fmt.Errorf("checkpoint of step %d was not saved, those before it are untouched: %w", step, err)
+		return fmt.Errorf("checkpoint of step %d was not saved, earlier ones are unchanged: %w", step, err)
 	}
 	return r.prune(step, keep)
 }
 
-// prune removes old checkpoints before step. Later ones, which a resume passed over, are not counted.
+// prune removes old checkpoints before step. Later ones, which a resume skipped because they were damaged, are not counted.
 func (r *Run) prune(step int64, keep int) error {
 	if keep == 0 {
 		return nil
@@ -112,8 +112,8 @@ func (r *Run) Steps() ([]int64, error) {
 	return steps, nil
 }
 
-// Load reads the checkpoint of a step. The error is ErrNoCheckpoint if there is none, and ErrDamaged, naming the file, if its content is
-// not what was written.
+// Load reads the checkpoint of a step. The error is ErrNoCheckpoint if there is none, and ErrDamaged, naming the file, if its content
+// differs from what was written.
 func (r *Run) Load(step int64) (*Checkpoint, error) {
 	path := r.checkpointPath(step)
 	data, err := os.ReadFile(path)
@@ -133,8 +133,8 @@ func (r *Run) Load(step int64) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Latest returns the newest intact checkpoint, and the damaged ones that are newer, newest first. The error is ErrNoCheckpoint if there
-// is none, and also ErrDamaged if all are damaged. A checkpoint that cannot be read for another reason is an error as well.
+// Latest returns the newest intact checkpoint, and the damaged ones that are newer, newest first. The error is ErrNoCheckpoint if
+// there is none, and also ErrDamaged if all are damaged. A checkpoint that cannot be read for another reason is an error as well.
 func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 	steps, err := r.Steps()
 	if err != nil {
@@ -148,18 +148,18 @@ func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 			return c, refused, nil
 		case errors.Is(err, ErrDamaged):
 			refused = append(refused, Refused{Path: path, Reason: strings.TrimPrefix(err.Error(), path+": ")})
-		case !errors.Is(err, ErrNoCheckpoint): // else its writer has just removed it
+		case !errors.Is(err, ErrNoCheckpoint): // otherwise its writer has just removed it
 			return nil, nil, err
 		}
 	}
 	if len(refused) > 0 {
 		return nil, refused, fmt.Errorf("%s: %w can be used, all %d are %w; the newest is %s", r.dir, ErrNoCheckpoint, len(refused), ErrDamaged, refused[0])
 	}
-	return nil, nil, fmt.Errorf("%s: %w was saved yet", r.dir, ErrNoCheckpoint)
+	return nil, nil, fmt.Errorf("%s: %w has been saved yet", r.dir, ErrNoCheckpoint)
 }
 
-// clearAfter removes the checkpoints of later steps, and the mark of the best if it is one of them. Damaged ones are renamed instead of
-// removed; if one cannot be read, nothing changes.
+// clearAfter removes the checkpoints of later steps, and the mark of the best checkpoint if it is one of them. It renames damaged
+// ones instead. If a checkpoint cannot be read, nothing changes.
 func (r *Run) clearAfter(step int64) error {
 	steps, err := r.Steps()
 	if err != nil {
@@ -191,7 +191,7 @@ func (r *Run) clearAfter(step int64) error {
 	return err
 }
 
-// setAside renames a file to an unused name that nothing reads.
+// setAside renames a damaged file to an unused name that is never read.
 func setAside(path string) error {
 	to := path + damagedSuffix
 	for i := 2; ; i++ {

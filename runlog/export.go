@@ -12,14 +12,14 @@ import (
 
 const modelFile = "model.safetensors"
 
-// WriteExport writes export/config.json, which must be a JSON object, and then export/model.safetensors, for use by other programs, and
-// returns the path of export. It also works on a run that is open for reading only. It adds the key "version" to the metadata.
+// WriteExport writes export/config.json and then export/model.safetensors, for other programs, and returns the path of export. config
+// must encode to a JSON object. The key "version" is added to the metadata. WriteExport also works on a run that is open for reading.
 func (r *Run) WriteExport(model *safetensors.File, config any) (string, error) {
 	dir := r.path(exportDir)
 	return dir, WriteExport(dir, model, config)
 }
 
-// WriteExport does the same for any directory, which is created if necessary.
+// WriteExport is like [Run.WriteExport] for any directory, which is created if necessary.
 func WriteExport(dir string, model *safetensors.File, config any) error {
 	content, err := stamped(config)
 	if err != nil {
@@ -41,7 +41,7 @@ func WriteExport(dir string, model *safetensors.File, config any) error {
 	})
 }
 
-// ReadExport reads a directory written by WriteExport. config is decoded strictly; nil skips it.
+// ReadExport reads a directory written by WriteExport. config is decoded strictly; if it is nil, it is not read.
 func ReadExport(dir string, config any) (*safetensors.File, error) {
 	if config != nil {
 		if err := readStamped(filepath.Join(dir, configFile), config); err != nil {

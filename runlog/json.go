@@ -13,16 +13,16 @@ import (
 
 const versionKey = "version"
 
-// Config reads config.json into v, strictly: an unknown key is an error that suggests the nearest one.
+// Config decodes config.json into v. An unknown key is an error that suggests the nearest one.
 func (r *Run) Config(v any) error { return readStamped(r.path(configFile), v) }
 
-// WriteConfig replaces the configuration, for a run that continues with a changed one.
+// WriteConfig replaces the configuration of a run that continues with another one.
 func (r *Run) WriteConfig(config any) error { return r.WriteJSON(configFile, config) }
 
-// DecodeConfig decodes a configuration, written by hand or by Create, like strictjson.Decode, but accepts the key "version".
+// DecodeConfig decodes a configuration, written by hand or by Create, like strictjson.Decode, and ignores the key "version".
 func DecodeConfig(data []byte, v any) error { return strictjson.Decode(withoutVersion(data), v) }
 
-// WriteJSON writes v, which must be a JSON object, to a file in the run directory, such as "vocabulary.json".
+// WriteJSON writes v, which must encode to a JSON object, to a file in the run directory, such as "vocabulary.json".
 func (r *Run) WriteJSON(name string, v any) error {
 	if r.lock == nil {
 		return errReader
@@ -42,10 +42,10 @@ func (r *Run) WriteFile(name string, content []byte) error {
 	return atomicfile.Write(r.path(name), content)
 }
 
-// ReadFile returns the content of such a file. The error is fs.ErrNotExist if there is none.
+// ReadFile reads a file of the run directory. The error is fs.ErrNotExist if there is none.
 func (r *Run) ReadFile(name string) ([]byte, error) { return os.ReadFile(r.path(name)) }
 
-// ReadJSON reads a file of WriteJSON, strictly. The error is fs.ErrNotExist if there is none.
+// ReadJSON strictly decodes a file written by WriteJSON. The error is fs.ErrNotExist if there is none.
 func (r *Run) ReadJSON(name string, v any) error { return readStamped(r.path(name), v) }
 
 func readStamped(path string, v any) error {
@@ -59,7 +59,7 @@ func readStamped(path string, v any) error {
 	return nil
 }
 
-// stamped is v as indented JSON, with "version" first.
+// stamped returns v as indented JSON, with "version" first.
 func stamped(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -67,10 +67,10 @@ func stamped(v any) ([]byte, error) {
 	}
 	var members map[string]json.RawMessage
 	if !bytes.HasPrefix(data, []byte("{")) || json.Unmarshal(data, &members) != nil {
-		return nil, fmt.Errorf("%T is no JSON object", v)
+		return nil, fmt.Errorf("%T does not encode to a JSON object", v)
 	}
 	if _, taken := members[versionKey]; taken {
-		return nil, fmt.Errorf("the key %q is taken by the version that writes the file", versionKey)
+		return nil, fmt.Errorf("the key %q is reserved for the version that writes the file", versionKey)
 	}
 	all := fmt.Appendf(nil, "{%q:%q", versionKey, Version())
 	if len(members) > 0 {
@@ -83,8 +83,8 @@ func stamped(v any) ([]byte, error) {
 	return append(indented.Bytes(), '\n'), nil
 }
 
-// withoutVersion blanks the member "version" of an object, so that every other byte keeps its line and column.
-// What is no JSON object stays as it is, for others to complain about.
+// withoutVersion replaces the member "version" of an object by blanks, so that all other bytes keep their line and column. Data that
+// are not a JSON object are returned unchanged, and rejected when they are decoded.
 func withoutVersion(data []byte) []byte {
 	begin, end, err := member(data, versionKey)
 	if err != nil || !json.Valid(data) {
@@ -92,7 +92,7 @@ func withoutVersion(data []byte) []byte {
 	}
 	blanked := bytes.Clone(data)
 	if after := bytes.TrimLeft(data[end:], " \t\r\n"); bytes.HasPrefix(after, []byte(",")) {
-		end = len(data) - len(after) + 1 // with the comma behind it
+		end = len(data) - len(after) + 1 // with the comma after it
 	} else if before := bytes.TrimRight(data[:begin], " \t\r\n"); bytes.HasSuffix(before, []byte(",")) {
 		begin = len(before) - 1 // the last member: with the comma before it
 	}
@@ -106,7 +106,7 @@ func withoutVersion(data []byte) []byte {
 
 var errNoMember = errors.New("no such member")
 
-// member is the first and last offset of "key": value at the top of a JSON object.
+// member returns the start and end offsets of "key": value in a JSON object.
 func member(data []byte, key string) (begin, end int, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {

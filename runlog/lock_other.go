@@ -10,8 +10,7 @@ import (
 	"path/filepath"
 )
 
-// acquire takes the lock at path: the file's existence is the lock. Where a process was killed, a person has to
-// remove it.
+// acquire takes the lock at path: the existence of the file is the lock. If a process was killed, its lock must be removed by hand.
 func acquire(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {

@@ -11,9 +11,8 @@ import (
 	"syscall"
 )
 
-// acquire takes the lock at path. The kernel holds it (flock), so it goes when its process does, however that ends: a
-// lock file that is left over locks nothing, and a process number that is used again cannot mislead. The number in
-// the file is for people.
+// acquire takes the lock at path. The kernel holds it (flock) and releases it when the process ends, however it ends: a leftover lock
+// file locks nothing, and a reused process number cannot mislead. The process number in the file is for messages only.
 func acquire(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -37,7 +36,7 @@ func acquire(path string) (*os.File, error) {
 	return f, nil
 }
 
-// holder is the process number in a lock file.
+// holder returns the process number in a lock file.
 func holder(path string) string {
 	content, err := os.ReadFile(path)
 	if number := strings.TrimSpace(string(content)); err == nil && number != "" {
@@ -46,5 +45,5 @@ func holder(path string) string {
 	return "unknown"
 }
 
-// release leaves the file: removing it could remove the one that the next process has just locked.
+// release closes the file but does not remove it, because another process may have locked it already.
 func release(f *os.File) error { return f.Close() }

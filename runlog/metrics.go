@@ -13,7 +13,7 @@ import (
 	"universal-transformer/internal/atomicfile"
 )
 
-// A Row is one line of metrics.jsonl: "step" and the measured values.
+// A Row is a line of metrics.jsonl: "step" and the measured values.
 type Row map[string]any
 
 // Step returns the row's step.
@@ -22,13 +22,14 @@ func (r Row) Step() int64 {
 	return int64(step)
 }
 
-// Number returns the value of a key if it is a number.
+// Number returns the value of a key, and whether it is a number.
 func (r Row) Number(key string) (float64, bool) {
 	n, ok := r[key].(float64)
 	return n, ok
 }
 
-// Every line ends in its checksum, the CRC-32 (IEEE) of the object without it, in hexadecimal: {"step":1,"loss":2,"crc32":"89abcdef"}.
+// Every line ends with its checksum, the CRC-32 (IEEE) of the object without it, in hexadecimal:
+// {"step":1,"loss":2,"crc32":"89abcdef"}.
 const (
 	checksumKey = "crc32"
 	checksumEnd = `"}`
@@ -36,27 +37,27 @@ const (
 
 var checksumBegin = []byte(`,"` + checksumKey + `":"`)
 
-// checked returns a line: a non-empty object with its checksum added.
+// checked returns a line: a non-empty JSON object with its checksum.
 func checked(object []byte) []byte {
-	bare := object[:len(object)-1] // without the brace
+	bare := object[:len(object)-1] // without the closing brace
 	return fmt.Appendf(bytes.Clone(bare), "%s%08x%s\n", checksumBegin, crc32.ChecksumIEEE(object), checksumEnd)
 }
 
-// check reports whether a line has a checksum, with an error if its content does not match.
-func check(line []byte) (has bool, err error) {
+// check reports whether a line has a checksum, and returns an error if its content does not match.
+func check(line []byte) (checksummed bool, err error) {
 	line = bytes.TrimSuffix(line, []byte("\n"))
 	at := len(line) - len(checksumEnd) - 2*crc32.Size - len(checksumBegin)
 	if at < 0 || !bytes.HasPrefix(line[at:], checksumBegin) {
 		return false, nil
 	}
 	if want := checked(append(bytes.Clone(line[:at]), '}')); !bytes.Equal(line, want[:len(want)-1]) {
-		return true, fmt.Errorf("damaged: its content has another checksum than it was written with")
+		return true, fmt.Errorf("damaged: its content does not match its checksum")
 	}
 	return true, nil
 }
 
-// Metrics returns all rows in the order they were written, none if the file does not exist yet. An incomplete last line, of a writer that
-// was killed or is still writing, is ignored; any other line that is damaged or not a row is an error that names the line.
+// Metrics returns all rows in the order in which they were written, and none if the file does not exist. An incomplete last line, of
+// a writer that was killed or is still writing, is ignored. Any other damaged or invalid line is an error that names the line.
 func (r *Run) Metrics() ([]Row, error) {
 	path := r.path(metricsFile)
 	data, err := os.ReadFile(path)
@@ -70,7 +71,7 @@ func (r *Run) Metrics() ([]Row, error) {
 	return rows, nil
 }
 
-// parseMetrics returns the rows, and for each the offset of the byte after its line. Errors begin with the line's number.
+// parseMetrics returns the rows, and the offset of the end of each line. Errors begin with the number of the line.
 func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
 	data = data[:bytes.LastIndexByte(data, '\n')+1]
 	at, last := int64(0), int64(0)
@@ -83,8 +84,8 @@ func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
 			return nil, nil, fmt.Errorf("%d: not a JSON object: %w", number, err)
 		}
 		has, err := check(line)
-		if _, broken := row[checksumKey]; err == nil && !has && (checksums || broken) { // earlier versions wrote none in any line
-			err = errors.New("damaged: it has no checksum as this program writes it")
+		if _, broken := row[checksumKey]; err == nil && !has && (checksums || broken) { // earlier versions wrote no checksums at all
+			err = errors.New("damaged: it has no valid checksum")
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("%d: %w", number, err)
@@ -92,11 +93,11 @@ func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
 		checksums = has
 		delete(row, checksumKey)
 		if _, ok := row[versionKey]; ok && number == 1 && len(row) == 1 {
-			continue // the first line says which version writes
+			continue // the first line names the version that wrote it
 		}
 		step, ok := row.Number("step")
 		if !ok || step != math.Trunc(step) || step > 1<<53 || int64(step) < last {
-			return nil, nil, fmt.Errorf("%d: step %v is no whole number from %d on", number, row["step"], last)
+			return nil, nil, fmt.Errorf("%d: step %v is not an integer of at least %d", number, row["step"], last)
 		}
 		last = int64(step)
 		rows, ends = append(rows, row), append(ends, at)
@@ -104,7 +105,7 @@ func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
 	return rows, ends, nil
 }
 
-// openMetrics opens metrics.jsonl for appending. A new file gets its first line; an incomplete last line is removed.
+// openMetrics opens metrics.jsonl for appending. It writes the first line of a new file, and removes an incomplete last line.
 func (r *Run) openMetrics() error {
 	path := r.path(metricsFile)
 	data, err := os.ReadFile(path)
@@ -132,8 +133,9 @@ func (r *Run) openMetrics() error {
 	return r.appendLine(checked(fmt.Appendf(nil, "{%q:%q}", versionKey, Version())))
 }
 
-// AppendMetrics appends a line: a struct or map that encodes to a JSON object with an integer "step" that is not below the last line's.
-// NaN and infinity are errors, as JSON cannot represent them. After an error no part of the line is written.
+// AppendMetrics appends a line. values is a struct or map that encodes to a JSON object with an integer "step", which must not be
+// below that of the last line. NaN and infinity are errors, as JSON cannot represent them. After an error no part of the line remains
+// in the file.
 func (r *Run) AppendMetrics(values any) error {
 	if r.metrics == nil {
 		return errReader
@@ -146,10 +148,10 @@ func (r *Run) AppendMetrics(values any) error {
 		Step *int64 `json:"step"`
 	}
 	if err := json.Unmarshal(line, &has); err != nil || has.Step == nil {
-		return fmt.Errorf(`metrics: %T has no whole number "step"`, values)
+		return fmt.Errorf(`metrics: %T has no integer "step"`, values)
 	}
 	if bytes.Contains(line, checksumBegin) {
-		return fmt.Errorf("metrics: the key %q is the file's own", checksumKey)
+		return fmt.Errorf("metrics: the key %q is reserved", checksumKey)
 	}
 	if *has.Step < r.last {
 		return fmt.Errorf("metrics: step %d comes after step %d: Truncate first", *has.Step, r.last)
@@ -164,7 +166,7 @@ func (r *Run) AppendMetrics(values any) error {
 	return nil
 }
 
-// appendLine writes the line in one call and removes it again if that fails.
+// appendLine writes the line in one call, and removes it again if that fails.
 func (r *Run) appendLine(line []byte) error {
 	if _, err := r.metrics.Write(line); err != nil {
 		return errors.Join(err, r.metrics.Truncate(r.size))
@@ -173,10 +175,11 @@ func (r *Run) appendLine(line []byte) error {
 	return nil
 }
 
-// MetricsSize returns the number of bytes of metrics.
+// MetricsSize returns the size of metrics.jsonl in bytes.
 func (r *Run) MetricsSize() int64 { return r.size }
 
-// present returns an error if the directory was removed or replaced since it was opened: anything written would be lost.
+// present returns an error if the directory was removed or replaced since it was opened, so that nothing is written into a deleted
+// directory.
 func (r *Run) present() error {
 	here, err := r.metrics.Stat()
 	if err != nil {
@@ -189,8 +192,8 @@ func (r *Run) present() error {
 	return err
 }
 
-// Truncate takes the run back to a step: it removes rows of metrics and checkpoints of later steps, and the mark of the best checkpoint
-// if that is one of them. Damaged checkpoints are renamed to names that end in .damaged. Training then repeats the removed steps.
+// Truncate resets the run to a step. It removes later rows of metrics and later checkpoints, and the mark of the best checkpoint if
+// that is one of them. Damaged checkpoints are renamed to names that end in .damaged. Training then repeats the removed steps.
 func (r *Run) Truncate(afterStep int64) error {
 	if r.metrics == nil {
 		return errReader

@@ -123,13 +123,13 @@ func TestDamagedLineIsNamed(t *testing.T) {
 	r.Close()
 	for damaged, want := range map[string]string{
 		"rubbish\n":             "metrics.jsonl:4: not a JSON object",
-		line(`{"step":1}`):      "metrics.jsonl:4: step 1 is no whole number from 2 on",
+		line(`{"step":1}`):      "metrics.jsonl:4: step 1 is not an integer of at least 2",
 		line(`{"loss":1}`):      "metrics.jsonl:4: step <nil>",
 		"[]\n":                  "metrics.jsonl:4: not a JSON object",
 		"\x00\x00\n":            "metrics.jsonl:4: not a JSON object",
 		line(`{"step":-1}`):     "metrics.jsonl:4: step -1",
 		line(`{"step":1e300}`):  "metrics.jsonl:4: step 1e+300",
-		"{\"step\":3}\n":        "metrics.jsonl:4: damaged: it has no checksum",
+		"{\"step\":3}\n":        "metrics.jsonl:4: damaged: it has no valid checksum",
 		line(`{"version":"1"}`): "metrics.jsonl:4: step <nil>",
 	} {
 		before := content(t, metricsPath(r))

@@ -1,14 +1,15 @@
-// Package runlog reads and writes run directories: what a training run leaves on disk, written by one process and readable by any.
+// Package runlog reads and writes run directories, which contain everything a training run stores. One process writes a run
+// directory; any process can read it.
 //
 //	config.json                        the complete configuration
 //	metrics.jsonl                      one JSON object per line, in order of steps, each line with a checksum
-//	checkpoints/step-000001000.safetensors   weights and everything else a resume needs
-//	checkpoints/*.damaged              damaged checkpoints that a resume set aside
+//	checkpoints/step-000001000.safetensors   weights and all other state that a resume needs
+//	checkpoints/*.damaged              damaged checkpoints that a resume renamed
 //	sessions.json                      which builds, backends and processors trained it, and for how long
-//	best.json                          which checkpoint is the best one, with a checksum
-//	traces/                            what ut trace writes
+//	best.json                          the step of the best checkpoint, with a checksum
+//	traces/                            traces of single inputs
 //	export/                            model.safetensors and config.json, for other programs
-//	lock                               held while a process writes
+//	lock                               locked while a process writes
 //
 // Files other than metrics.jsonl are written atomically: to a temporary file, which is synced and renamed. Every file records in
 // "version" which version of this program wrote it.
@@ -43,21 +44,22 @@ var (
 	ErrInUse  = errors.New("in use")
 )
 
-// errReader is the answer to writing without having created or resumed the run.
-var errReader = errors.New("the run is open for reading: Resume it to write")
+// errReader is the error of writing to a run that was opened with Open.
+var errReader = errors.New("the run is open for reading only: use Resume to write")
 
-// A Run is an open run directory. Open returns one for reading; Create and Resume return one for writing, which excludes other writers
-// until Close or the end of the process. Not safe for concurrent use.
+// A Run is an open run directory. Open returns one for reading; Create and Resume return one for writing, which excludes other
+// writers until Close or the end of the process. A Run is not safe for concurrent use.
 type Run struct {
 	dir     string
 	lock    *os.File // nil: open for reading
 	metrics *os.File // nil: open for reading
-	last    int64    // step of the last row of metrics
-	size    int64    // bytes of metrics
+	last    int64    // step of the last row of metrics.jsonl
+	size    int64    // size of metrics.jsonl in bytes
 }
 
-// Create makes a run directory, including its parents, and opens it for writing. The directory may exist if it is empty; it is ErrExists
-// if it holds a run, and another error if it holds anything else. config is written to config.json and must be a JSON object.
+// Create makes a run directory, including its parents, and opens it for writing. The directory may exist if it is empty. The error is
+// ErrExists if it holds a run, and another one if it holds anything else. config must encode to a JSON object and is written to
+// config.json.
 func Create(dir string, config any) (*Run, error) {
 	content, err := stamped(config)
 	if err != nil {
@@ -81,7 +83,7 @@ func Create(dir string, config any) (*Run, error) {
 	return r, nil
 }
 
-// fill writes the first files of a locked directory, unless another Create has written them meanwhile.
+// fill writes the first files of a locked directory, unless another Create has just written them.
 func (r *Run) fill(config []byte) error {
 	if _, err := os.Stat(r.path(configFile)); err == nil {
 		return fmt.Errorf("%s %w", r.dir, ErrExists)
@@ -95,7 +97,7 @@ func (r *Run) fill(config []byte) error {
 	return r.openMetrics()
 }
 
-// vacant returns an error if the directory cannot hold a new run. Leftovers of an interrupted Create are accepted.
+// vacant returns an error if the directory cannot hold a new run. Remains of an interrupted Create are accepted.
 func vacant(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -169,7 +171,7 @@ func (r *Run) sweep() error {
 	return failed
 }
 
-// Close ends writing and releases the lock. Closing a reader, or closing twice, does nothing.
+// Close ends writing and releases the lock. It does nothing on a reader and when called again.
 func (r *Run) Close() error {
 	var err error
 	if r.metrics != nil {
@@ -189,10 +191,10 @@ func (r *Run) path(elements ...string) string {
 	return filepath.Join(append([]string{r.dir}, elements...)...)
 }
 
-// WriteTrace writes a file into traces/ and returns its path. It also works on a run that is open for reading only.
+// WriteTrace writes a file to traces/ and returns its path. It also works on a run that is open for reading.
 func (r *Run) WriteTrace(name string, content []byte) (string, error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
-		return "", fmt.Errorf("trace %q: the name must be that of a file", name)
+		return "", fmt.Errorf("trace %q: the name must be a file name without folders", name)
 	}
 	if err := os.MkdirAll(r.path(traceDir), 0o755); err != nil {
 		return "", err

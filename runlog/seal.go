@@ -33,7 +33,7 @@ func seal(step int64, c *Checkpoint) ([]byte, error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Meta)) {
 		if _, taken := meta[key]; taken {
-			return nil, fmt.Errorf("meta key %q is the file's own", key)
+			return nil, fmt.Errorf("meta key %q is reserved", key)
 		}
 		meta[key] = c.Meta[key]
 	}
@@ -69,7 +69,7 @@ func unseal(data []byte) (*Checkpoint, error) {
 	h.Write([]byte(noDigest))
 	h.Write(data[at+len(digest):])
 	if got := hex.EncodeToString(h.Sum(nil)); got != digest {
-		return nil, fmt.Errorf("the content has the sha256 %.12s, it was written with %.12s", got, digest)
+		return nil, fmt.Errorf("the content has the sha256 %.12s, but was written with %.12s", got, digest)
 	}
 	step, err := strconv.ParseInt(f.Metadata[stepKey], 10, 64)
 	if err != nil {
@@ -81,14 +81,14 @@ func unseal(data []byte) (*Checkpoint, error) {
 	return &Checkpoint{Step: step, Meta: f.Metadata, Tensors: f.Tensors}, nil
 }
 
-// digestOffset returns the offset of the digest in the header. Nothing else there can look like it: inside a JSON string the quotes would
-// be escaped.
+// digestOffset returns the offset of the digest in the header. No other text in the header can look like it: quotes in a JSON string
+// are escaped.
 func digestOffset(data []byte, digest string) (int, error) {
 	key := []byte(`"` + sha256Key + `":"`)
-	header := data[8 : 8+binary.LittleEndian.Uint64(data)] // safe: the file was encoded or decoded
+	header := data[8 : 8+binary.LittleEndian.Uint64(data)] // the slice is valid: the file was just encoded or decoded
 	at := bytes.Index(header, append(key, digest+`"`...))
 	if at < 0 {
-		return 0, errors.New("the sha256 is not written as this program writes it")
+		return 0, errors.New("the sha256 is not in the expected form")
 	}
 	return 8 + at + len(key), nil
 }

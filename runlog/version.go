@@ -2,10 +2,10 @@ package runlog
 
 import "runtime/debug"
 
-// number is the release of the program; the file formats of this package change only with it.
+// number is the release of the program. The file formats of this package change only with it.
 const number = "0.2.0"
 
-// Version is the value of "version" in every written file: the release, and the commit if known to the build.
+// Version returns the value of "version" in every written file: the release, and the commit if the build knows it.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -11,7 +11,7 @@ type mark struct {
 	Wrong bool
 }
 
-// marks compares the output with the reference position by position; without a reference nothing is wrong.
+// marks compares the output with the reference position by position. Without a reference no token is marked as wrong.
 func (t *Trace) marks() []mark {
 	out := make([]mark, len(t.Output))
 	for i, s := range t.Output {
@@ -21,7 +21,7 @@ func (t *Trace) marks() []mark {
 	return out
 }
 
-// verdict describes how the output compares with the reference; empty if there is none.
+// verdict describes how the output compares with the reference. It returns "" if there is no reference.
 func (t *Trace) verdict() string {
 	if len(t.Reference) == 0 {
 		return ""
@@ -48,7 +48,7 @@ func (t *Trace) verdict() string {
 	return sentence + "."
 }
 
-// summary describes how long the positions of a stack ran.
+// summary describes how many steps the positions of a stack ran.
 func (s *Stack) summary() string {
 	least, most := slices.Min(s.Updates), slices.Max(s.Updates)
 	positions := count(len(s.Tokens), "position", "positions")

@@ -23,7 +23,7 @@ var pageJS string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// clip is the number of characters of each side in the heading; the list below shows all.
+// clip is the maximum number of characters of a side in the heading. The list below the heading shows all.
 const clip = 60
 
 // page is the data of page.html.
@@ -77,20 +77,20 @@ func (q quote) Text() string {
 type attentionFigure struct {
 	ID      string    `json:"-"`
 	Title   string    `json:"-"`
-	Causal  bool      `json:"causal"` // a query sees no later key
+	Causal  bool      `json:"causal"` // queries do not attend to later keys
 	Decoder bool      `json:"-"`
 	Cross   bool      `json:"-"`
 	Queries []string  `json:"queries"`
 	Keys    []string  `json:"keys"`
-	Updates []float64 `json:"updates"` // per query: from which step on its rows are dimmed
+	Updates []float64 `json:"updates"` // per query; its rows are dimmed after that many steps
 	Weights matrices  `json:"weights,omitempty"`
-	Packed  []byte    `json:"packed,omitempty"` // Weights, where they are many
-	Shape   []int     `json:"shape,omitempty"`  // of what is packed: steps, heads, queries, keys
-	Levels  int       `json:"levels,omitempty"` // of shades in what is packed; 0: it is in parts of 10,000
+	Packed  []byte    `json:"packed,omitempty"` // compressed Weights, if they are large
+	Shape   []int     `json:"shape,omitempty"`  // of the compressed weights: steps, heads, queries, keys
+	Levels  int       `json:"levels,omitempty"` // number of shades of the compressed weights; 0: in units of 1/10,000
 }
 
-// WriteHTML writes t as one self-contained page that needs no network and no other file. Attention is rounded to four decimals or, for
-// long inputs, to the shades that are drawn; WriteJSON writes the exact numbers.
+// WriteHTML writes t as one self-contained page that needs no network and no other file. Attention is rounded to four decimals or,
+// for long inputs, to the shades that are drawn. WriteJSON writes the exact numbers.
 func WriteHTML(w io.Writer, t *Trace) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -137,14 +137,14 @@ func (p *page) addAttention(f attentionFigure) {
 	p.Attention = append(p.Attention, f)
 }
 
-// maxPlain is the number of values of a figure up to which they are written as text.
+// maxPlain is the maximum number of values of a figure that are written as text.
 const maxPlain = 20_000
 
-// maxPacked is the largest size of a figure's values in bytes, so that a page of 200 tokens stays below a megabyte.
+// maxPacked is the maximum size of a figure's compressed values in bytes, so that a page of 200 tokens is smaller than a megabyte.
 const maxPacked = 190_000
 
-// pack compresses the values; page.js decompresses them. They are stored in units of 1/10,000, first the low bytes of all and then the
-// high bytes; or, if that is too large, as the drawn shades, of which as many are used as fit.
+// pack compresses the weights; page.js decompresses them. They are stored in units of 1/10,000, first all low bytes and then all high
+// bytes. If the result is too large, they are stored as shades, with the largest number of shades that fits.
 func (f *attentionFigure) pack() {
 	flat := f.Weights.flat()
 	low, high := make([]byte, len(flat)), make([]byte, len(flat))
@@ -164,7 +164,7 @@ func (f *attentionFigure) pack() {
 	}
 }
 
-// flat lists all values, clamped to [0, 1].
+// flat returns all values, clamped to [0, 1].
 func (m matrices) flat() (list []float64) {
 	for _, step := range m {
 		for _, head := range step {
@@ -180,8 +180,8 @@ func (m matrices) flat() (list []float64) {
 
 func deflate(data []byte) []byte {
 	var packed bytes.Buffer
-	w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // the level is one that there is
-	_, _ = w.Write(data)                                       // a buffer takes everything
+	w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // the level is valid
+	_, _ = w.Write(data)                                       // writes to a buffer do not fail
 	_ = w.Close()
 	return packed.Bytes()
 }
@@ -194,15 +194,15 @@ func quoted(tokens []string) quote {
 	return quote{marks, separator(tokens)}
 }
 
-// shifted returns the tokens that a decoder reads at the positions of the given tokens: each one's predecessor, ∅ at the start.
+// shifted returns the tokens that a decoder reads when it writes the given tokens: the previous token, ∅ at the first position.
 func shifted(tokens []string) []string {
 	return append([]string{"∅"}, tokens[:len(tokens)-1]...)
 }
 
-// matrices is attention in the page: [T][K][queries][keys], four decimals.
+// matrices is attention in the page: [T][K][queries][keys], rounded to four decimals.
 type matrices [][][][]float64
 
-// MarshalJSON writes the shortest decimals; a page of long inputs holds millions of numbers.
+// MarshalJSON writes the shortest decimals, because a page of long inputs holds millions of numbers.
 func (m matrices) MarshalJSON() ([]byte, error) {
 	return appendList(nil, m, func(b []byte, step [][][]float64) []byte {
 		return appendList(b, step, func(b []byte, head [][]float64) []byte {

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// document is the JSON form: the format's name, then the trace.
+// document is the JSON form: the name of the format, followed by the trace.
 type document struct {
 	Format string `json:"format"`
 	*Trace
@@ -27,8 +27,8 @@ func WriteJSON(w io.Writer, t *Trace) error {
 	return err
 }
 
-// ReadJSON reads the output of [WriteJSON]. It rejects another format, unknown fields, anything after the trace, and numbers or shapes
-// that no model can have produced.
+// ReadJSON reads the output of [WriteJSON]. It rejects other formats, unknown fields, data after the trace, and numbers or shapes
+// that no model can produce.
 func ReadJSON(r io.Reader) (*Trace, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -50,7 +50,7 @@ func ReadJSON(r io.Reader) (*Trace, error) {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("trace: something follows the trace")
+		return nil, errors.New("trace: data follows the trace")
 	}
 	if err := read.Trace.Validate(); err != nil {
 		return nil, err

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	bandColumns  = 32  // positions side by side before the figure goes on below
-	openBands    = 4   // bands shown at once; the others unfold
-	chartHeight  = 120 // pixels for the longest bar
-	longestLabel = 3   // characters; longer labels get a row each instead of a column
+	bandColumns  = 32  // positions per band
+	openBands    = 4   // bands that are shown unfolded
+	chartHeight  = 120 // height of the longest bar in pixels
+	longestLabel = 3   // characters; with longer labels, positions are rows instead of columns
 )
 
-// ponderFigure is the layout of the ponder times of one stack: bands of columns for short tokens, one band of rows for words.
+// ponderFigure is the layout of the ponder times of a stack: bands of columns for short tokens, one band of rows for words.
 type ponderFigure struct {
 	ID, Name, Summary string
 	Signs             string
@@ -34,16 +34,16 @@ type band struct {
 type column struct {
 	Position      int
 	Token, Number string
-	Height, Width int // of the bar, in pixels and in percent
+	Height, Width int // of the bar: height in pixels, width in percent
 	Remainder     string
 	Weights       []cell
 }
 
-// cell is a number drawn as a shade; Level is in percent.
+// cell is a number that is drawn as a shade; Level is in percent.
 type cell struct {
 	Text, Title string
 	Level       int
-	Strong      bool // dark enough that the text must turn
+	Strong      bool // dark, so that its text is light
 }
 
 func newPonderFigure(id, name string, s *Stack, decoder bool) ponderFigure {
@@ -99,8 +99,8 @@ func newCell(s *Stack, t, i int, u float64, token string) cell {
 	return cell{Text: fraction(u), Title: fmt.Sprintf("%s: u = %.4f", where, u), Level: level, Strong: level > 55}
 }
 
-// shade returns the darkness of a weight in percent. It is the square root of the weight, so that small weights in long inputs can be
-// told apart. page.js draws attention by the same rule.
+// shade returns the darkness of a weight in percent. It is proportional to the square root of the weight, so that small weights in
+// long inputs can be distinguished. page.js draws attention by the same rule.
 func shade(share float64) int {
 	return int(math.Round(100 * math.Sqrt(min(1, max(0, share)))))
 }
@@ -110,19 +110,19 @@ func fraction(v float64) string {
 	return strings.TrimPrefix(fmt.Sprintf("%.2f", math.Abs(v)), "0")
 }
 
-// banded is one band and its figure, as the templates of the page need it.
+// banded is a band with its figure, for the templates of the page.
 type banded struct {
 	band
 	Figure ponderFigure
 }
 
-// In joins a band with its figure.
+// In returns the band with its figure.
 func (b band) In(f ponderFigure) banded { return banded{b, f} }
 
-// tick is one mark of the axis; Bottom is its height in pixels.
+// tick is a mark of the axis; Bottom is its height in pixels.
 type tick struct{ Step, Bottom int }
 
-// Ticks places so many ticks on the axis that their numbers do not overlap.
+// Ticks returns the marks of the axis, few enough that their numbers do not overlap.
 func (b banded) Ticks() []tick {
 	total := len(b.Figure.Steps)
 	every := 1 + (total-1)/8
@@ -133,7 +133,7 @@ func (b banded) Ticks() []tick {
 	return ticks
 }
 
-// FoldedName labels the folded part.
+// FoldedName returns the label of the folded part.
 func (f ponderFigure) FoldedName() string {
 	return fmt.Sprintf("Positions %d to %d", f.Folded[0].From, f.Folded[len(f.Folded)-1].To)
 }

@@ -10,18 +10,18 @@ import (
 
 // Sizes of the drawings, in pixels.
 const (
-	svgRow       = 18 // a position
-	svgCharacter = 7  // of the widest label, about
-	svgBar       = 14 // one head's weight
-	svgGap       = 24 // between steps
+	svgRow       = 18 // height of a position
+	svgCharacter = 7  // approximate width of a character of a label
+	svgBar       = 14 // width of a head's weight
+	svgGap       = 24 // space between steps
 	svgTop       = 44
-	svgPonder    = 240 // the longest ponder time
+	svgPonder    = 240 // length of the largest ponder time
 )
 
-// headColours distinguish the heads; with more heads, colours repeat.
+// headColours distinguish the heads. With more heads, colours repeat.
 var headColours = []string{"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728"}
 
-// WriteAttentionSVG draws the attention of the encoder's last position: a row for every position and, for every step, one bar per head,
+// WriteAttentionSVG draws the attention of the encoder's last position: one row per position and, for every step, one bar per head,
 // shaded by its weight. It has the form of the paper's figures 5 to 8, in which the last position is the question.
 func WriteAttentionSVG(w io.Writer, t *Trace) error {
 	if err := t.Validate(); err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	narrowest = 40 // columns WriteText assumes at least
+	narrowest = 40 // minimum width in columns
 	bold      = "\x1b[1m"
 	faint     = "\x1b[2m"
 	red       = "\x1b[31m"
@@ -23,8 +23,8 @@ type textWriter struct {
 	colour bool
 }
 
-// WriteText writes the question, the answer and the ponder times for a terminal: one block per step of a position, shaded by the weight
-// of the step's state in the output. Lines have at most width columns where tokens permit; colour enables terminal escapes.
+// WriteText writes the question, the answer and the ponder times for a terminal. A step of a position is a block, shaded by the
+// weight of the step's state in the output. Lines have at most width columns where tokens permit; colour enables terminal escapes.
 func WriteText(w io.Writer, t *Trace, width int, colour bool) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (o *textWriter) heading(t *Trace) {
 	}
 	if len(facts) > 0 {
 		line := strings.Join(facts, " · ")
-		if columns(line) > o.width { // one below the other
+		if columns(line) > o.width { // write them on separate lines
 			line = strings.Join(facts, "\n")
 		}
 		fmt.Fprintln(o, o.style(faint, line))
@@ -123,7 +123,7 @@ func (o *textWriter) chart(s *Stack) {
 	}
 }
 
-// columns stacks blocks above the tokens, in as many bands as the width requires.
+// columns writes blocks above the tokens, in as many bands as the width requires.
 func (o *textWriter) columns(s *Stack, tokens []string, each int) {
 	const axis = 5
 	size := max(1, (o.width-axis)/each)
@@ -161,7 +161,7 @@ func (o *textWriter) rows(s *Stack, tokens []string, wide int) {
 	}
 }
 
-// block is step t (from 0) of position i: empty once the position has halted, otherwise shaded by the step's weight.
+// block returns step t (from 0) of position i: empty if the position has halted, otherwise shaded by the weight of the step.
 func block(s *Stack, t, i int) string {
 	if float64(t) >= s.Updates[i] {
 		return " "
@@ -185,7 +185,7 @@ func cut(token string, most int) string {
 	return string(runes) + "…"
 }
 
-// printable replaces everything in a text that a terminal could act on, keeping its spaces.
+// printable replaces everything in a text that a terminal could interpret. It keeps spaces.
 func printable(text string) string {
 	words := strings.Fields(text)
 	return strings.Join(visibleAll(words), " ")

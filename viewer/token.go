@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Special tokens, spelled as in package vocab, and the short signs that represent them, so that rows of digits stay narrow. [signs]
-// explains those that occur.
+// Special tokens, spelled as in package vocab, and the short signs that represent them, so that rows of digits stay narrow. The
+// function signs explains the signs that occur.
 const (
 	end, endSign         = "<end>", "∎"
 	unknown, unknownSign = "<unknown>", "⁇"
 )
 
-// signs explains every sign that occurs among the tokens, one sentence each.
+// signs returns a sentence for every sign that occurs among the tokens.
 func signs(tokens []string) string {
 	text := ""
 	if slices.Contains(tokens, end) {
@@ -27,9 +27,9 @@ func signs(tokens []string) string {
 	return text
 }
 
-// visible makes a token readable and safe to print: spaces and control characters are shown by their pictures (␣, ␊), other characters
-// without a shape by their number, and an empty token by a name. Single spaces between the words of one token (a fact of a story) are
-// kept. Terminal escapes and text-direction marks inside tokens therefore never reach a terminal or a page.
+// visible makes a token readable and safe to print. Spaces and control characters are shown as pictures (␣, ␊), other characters
+// without a shape as numbers, and an empty token as a name. Single spaces between the words of a token (a fact of a story) are kept.
+// Terminal escapes and text-direction marks in tokens therefore never reach a terminal or a page.
 func visible(token string) string {
 	switch token {
 	case "":
@@ -51,7 +51,7 @@ func visible(token string) string {
 			b.WriteRune('␀' + r)
 		case r == 0x7f:
 			b.WriteRune('␡')
-		case r == utf8.RuneError && size == 1: // a byte that is not UTF-8
+		case r == utf8.RuneError && size == 1: // invalid UTF-8
 			fmt.Fprintf(&b, `\x%02x`, token[i])
 		case !unicode.IsGraphic(r), unicode.IsSpace(r):
 			fmt.Fprintf(&b, "U+%04X", r)
@@ -75,8 +75,8 @@ func visibleAll(tokens []string) []string {
 	return out
 }
 
-// separator returns what is printed between tokens: nothing for single characters, such as digits, a space for words, and a dot for
-// phrases.
+// separator returns the text between printed tokens: nothing if all are single characters, such as digits; a space for words; a dot
+// for phrases.
 func separator(tokens []string) string {
 	between := ""
 	for _, s := range visibleAll(tokens) {
@@ -90,7 +90,7 @@ func separator(tokens []string) string {
 	return between
 }
 
-// wide holds the blocks whose characters take two columns of a terminal.
+// wide lists the blocks whose characters take two columns of a terminal.
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x1100, Hi: 0x115f, Stride: 1}, {Lo: 0x2e80, Hi: 0xa4cf, Stride: 1}, {Lo: 0xac00, Hi: 0xd7a3, Stride: 1},
@@ -100,7 +100,7 @@ var wide = &unicode.RangeTable{
 	R32: []unicode.Range32{{Lo: 0x1f300, Hi: 0x1faff, Stride: 1}, {Lo: 0x20000, Hi: 0x3fffd, Stride: 1}},
 }
 
-// columns is the number of terminal columns a visible token takes.
+// columns returns the number of terminal columns of a visible token.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {

@@ -9,42 +9,43 @@
 // slices.
 package viewer
 
-// Format names the JSON layout of a [Trace]. It changes when a field changes its meaning or is removed; [ReadJSON] rejects any other.
+// Format names the JSON layout of a [Trace]. It changes when the meaning of a field changes or a field is removed. [ReadJSON] rejects
+// other formats.
 const Format = "universal-transformer/trace/2"
 
-// Trace records one run of the model on one input. Its JSON names are stable: empty lists and absent stacks are omitted, everything else
-// is always present. Tokens are spelled as in the vocabulary, including "<end>"; this package decides how they are displayed.
+// A Trace records one run of the model on one input. Its JSON names are stable. Empty lists and nil stacks are omitted; all other
+// fields are always present. Tokens are spelled as in the vocabulary, including "<end>"; this package decides how they are displayed.
 type Trace struct {
-	Version    string `json:"version"`    // the version of the program that ran the model
+	Version    string `json:"version"`    // version of the program that ran the model
 	Model      string `json:"model"`      // one line: "adaptive (ACT, halted states copied), width 64, 4 heads, at most 6 steps"
 	Task       string `json:"task"`       // "reverse"
-	Experiment string `json:"experiment"` // the experiment the weights come from
-	Checkpoint int64  `json:"checkpoint"` // training steps behind the weights
+	Experiment string `json:"experiment"` // name of the run that trained the weights
+	Checkpoint int64  `json:"checkpoint"` // number of training steps of the weights
 
-	Source []string `json:"source,omitempty"` // what the model was asked
-	// Target holds one token per decoder position: the one written there. The input of the decoder at position k is the token before it,
+	Source []string `json:"source,omitempty"` // tokens of the input
+	// Target holds the token written at each decoder position. The input of the decoder at position k is the previous token,
 	// Target[k-1], and nothing at the first position.
 	Target    []string `json:"target,omitempty"`
-	Output    []string `json:"output,omitempty"`    // what the model answered
-	Reference []string `json:"reference,omitempty"` // the right answer, where it is known
+	Output    []string `json:"output,omitempty"`    // tokens of the model's answer
+	Reference []string `json:"reference,omitempty"` // tokens of the correct answer, if it is known
 
 	Encoder *Stack `json:"encoder,omitempty"` // nil for a decoder-only model
 	Decoder *Stack `json:"decoder,omitempty"` // nil for an encoder-only model
 }
 
-// Stack records the recurrence of the encoder or of the decoder. M below is len(Tokens); for a decoder it is the number of target
+// A Stack records the recurrence of the encoder or of the decoder. M below is len(Tokens); in a decoder it is the number of target
 // positions.
 type Stack struct {
-	Tokens     []string    `json:"tokens"`               // [M] for a decoder the token written at the position
-	Updates    []float64   `json:"updates"`              // [M] n: the steps the position ran
-	Remainders []float64   `json:"remainders,omitempty"` // [M] r; nil for a fixed depth
-	Weights    [][]float64 `json:"weights,omitempty"`    // [T][M] u per step; nil for a fixed depth
+	Tokens     []string    `json:"tokens"`               // [M]; in a decoder, the token written at the position
+	Updates    []float64   `json:"updates"`              // [M] n: number of steps of the position
+	Remainders []float64   `json:"remainders,omitempty"` // [M] r; nil if the depth is fixed
+	Weights    [][]float64 `json:"weights,omitempty"`    // [T][M] u of each step; nil if the depth is fixed
 
 	Attention      [][][][]float64 `json:"attention,omitempty"`       // [T][K][M queries][M keys], self attention
 	CrossAttention [][][][]float64 `json:"cross_attention,omitempty"` // [T][K][M queries][encoder's M keys]
 }
 
-// steps is T: the number of recorded steps or, if only Updates is known, the largest number of steps of a position.
+// steps returns T: the number of recorded steps or, if only Updates is known, the maximum number of steps of a position.
 func (s *Stack) steps() int {
 	most := 0
 	for _, n := range s.Updates {
@@ -53,10 +54,10 @@ func (s *Stack) steps() int {
 	return max(most, len(s.Weights), len(s.Attention), len(s.CrossAttention))
 }
 
-// adaptive reports whether the positions of this stack decide for themselves when to halt.
+// adaptive reports whether the positions of the stack halt individually.
 func (s *Stack) adaptive() bool { return len(s.Weights) > 0 || s.Remainders != nil }
 
-// mean is the average ponder time over positions.
+// mean returns the mean ponder time of the positions.
 func (s *Stack) mean() float64 {
 	sum := 0.0
 	for _, n := range s.Updates {

@@ -2,13 +2,13 @@ package viewer
 
 import "fmt"
 
-// tolerance is how far float32 rounding may push a weight outside [0, 1], and a step count outside 0..T.
+// tolerance is how far rounding in float32 may push a weight outside [0, 1], and a step count outside 0..T.
 const tolerance = 1e-3
 
-// maxSteps is the largest number of steps that a page can show; models run tens of steps.
+// maxSteps is the maximum number of steps of a page, far above that of any model.
 const maxSteps = 4096
 
-// Validate reports the first field whose shape or value no model can have produced.
+// Validate returns an error that names the first field whose shape or value no model can produce.
 func (t *Trace) Validate() error {
 	if t.Encoder == nil && t.Decoder == nil {
 		return fmt.Errorf("trace: neither encoder nor decoder")
@@ -108,13 +108,13 @@ func heads(name string, attention [][][][]float64, queries, keys int) error {
 	return nil
 }
 
-// numbers checks that there are want numbers, each finite and between 0 and most.
+// numbers returns an error unless the list has want numbers, each finite and between 0 and most.
 func numbers(name string, list []float64, want int, most float64) error {
 	if len(list) != want {
 		return fmt.Errorf("%s: %d numbers, want %d", name, len(list), want)
 	}
 	for i, v := range list {
-		if !(v >= -tolerance && v <= most+tolerance) { // also refuses NaN
+		if !(v >= -tolerance && v <= most+tolerance) { // false for NaN
 			return fmt.Errorf("%s[%d]: %g is not between 0 and %g", name, i, v, most)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package tasktest checks that a task.Task fulfils the contract of its interface. A new task calls Run in its own test:
+// Package tasktest checks that a task.Task fulfils the contract of its interface. The test of a task calls Run:
 //
 //	func TestTask(t *testing.T) { tasktest.Run(t, algorithmic.Copy{Base: 10, MaxLength: 40}) }
 package tasktest
@@ -67,7 +67,7 @@ func Check(tk task.Task, e task.Example) error {
 	return ends(e.Target)
 }
 
-// checkText is Check for language models: the source is empty, and a segment of text need not end.
+// checkText is like Check, for language models: the source is empty, and a segment of text does not need an End.
 func checkText(e task.Example) error {
 	switch {
 	case len(e.Source) > 0:
@@ -88,7 +88,7 @@ func ends(target []vocab.ID) error {
 // filled returns an error unless a source consists of whole positions, each beginning with a token and padded at its end.
 func filled(ids []vocab.ID, perPosition int) error {
 	if len(ids)%perPosition != 0 {
-		return fmt.Errorf("source of %d ids is no whole number of positions of %d", len(ids), perPosition)
+		return fmt.Errorf("source of %d ids does not consist of whole positions of %d ids", len(ids), perPosition)
 	}
 	for i, id := range ids {
 		if id != vocab.Padding && i%perPosition > 0 && ids[i-1] == vocab.Padding {
@@ -98,7 +98,8 @@ func filled(ids []vocab.ID, perPosition int) error {
 	return nil
 }
 
-// unpadded removes the padding inside positions; a position of padding only keeps one, so that other checks find it.
+// unpadded removes the padding inside positions. It keeps one id of a position that contains padding only, so that other checks find
+// it.
 func unpadded(ids []vocab.ID, perPosition int) (kept []vocab.ID) {
 	for i, id := range ids {
 		if id != vocab.Padding || i%perPosition == 0 {
@@ -131,7 +132,7 @@ func validTraining(tk task.Task) error {
 	return nil
 }
 
-// pure requests examples forwards and backwards, to detect state kept between calls.
+// pure requests examples in both directions, to detect state kept between calls.
 func pure(tk task.Task) error {
 	forwards := training(tk, 2)
 	for i := int64(count) - 1; i >= 0; i-- {
@@ -181,7 +182,8 @@ func heldOut(tk task.Task) error {
 	return nil
 }
 
-// apart tolerates single collisions: there are too few sources of length 1 to keep all of them out of training.
+// apart checks that held-out examples are not training examples. It tolerates single collisions, as there are too few sources of
+// length 1.
 func apart(tk task.Task) error {
 	held, err := tk.HeldOut(1, task.Selection{Count: count})
 	if err != nil {
