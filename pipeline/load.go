@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -15,7 +16,9 @@ import (
 	"universal-transformer/engine"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/runlog"
+	"universal-transformer/subword"
 	"universal-transformer/task"
 	"universal-transformer/training"
 	"universal-transformer/universal"
@@ -71,14 +74,16 @@ func load(dir string, backend compute.Backend, choose func(*Model) error) (*Mode
 		return nil, err
 	}
 	m.Step = m.checkpoint.Step
-	if err := fits(backend, m.Run, m.Vocabularies, m.checkpoint); err != nil {
+	note, err := checkCheckpoint(backend, m.Run, m.Vocabularies, m.checkpoint)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if note := unsealed(m.checkpoint); note != "" {
+	if note != "" {
 		m.Notes = append(m.Notes, note)
 	}
-	if err := knownChange(log, m.Run, m.checkpoint); errors.Is(err, errEdited) {
-		m.Notes = append(m.Notes, err.Error()) // how it was trained is not what it is
+	var edited *EditedError
+	if err := checkConfiguration(log, m.Run, m.checkpoint); errors.As(err, &edited) {
+		m.Notes = append(m.Notes, edited.Error()) // answers do not depend on how the model was trained
 	} else if err != nil {
 		return nil, err
 	}
@@ -165,17 +170,9 @@ func (m *Model) Read(text string) (task.Input, error) { return m.reader.Read(tex
 // Describe describes the model in one line.
 func (m *Model) Describe() string { return m.Run.Model.Value.Describe() }
 
-// fits returns an error if a checkpoint's parameters are not exactly those of a run's model (another shape, a missing or an extra
-// parameter), or if it was trained under another configuration or with another vocabulary.
-func fits(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
-	if err := sameParameters(backend, r, v, c); err != nil {
-		return err
-	}
-	return sealed(r, v, c)
-}
-
-// sameParameters is the part of fits that concerns the parameters.
-func sameParameters(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
+// checkParameters returns an error unless a checkpoint's parameters are exactly those of a run's model: none has another shape, none is
+// missing, and there are no others.
+func checkParameters(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
 	want, err := declared(backend, r.Model.Value.Build(v, r.Seed), v.Positions())
 	if err != nil {
 		return err
@@ -224,4 +221,41 @@ func declared(backend compute.Backend, m universal.Model, perPosition int) (map[
 		shapes[universal.Name(v.Path())] = v.Shape().Dimensions
 	}
 	return shapes, nil
+}
+
+// Files of a run directory that define the ids. The second exists if text is split into subwords.
+const (
+	vocabularyFile = "vocabulary.json"
+	tokenizerFile  = "tokenizer.json"
+)
+
+// writeVocabularies writes both, the tokenizer first: a vocabulary never exists without its tokenizer.
+func writeVocabularies(log *runlog.Run, v task.Vocabularies) error {
+	if v.Subwords != nil {
+		if err := log.WriteFile(tokenizerFile, v.Subwords.File()); err != nil {
+			return err
+		}
+	}
+	return log.WriteJSON(vocabularyFile, v)
+}
+
+// readVocabularies reads the files of writeVocabularies. It is an error if the tokenizer has been replaced.
+func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
+	if err := log.ReadJSON(vocabularyFile, &v); err != nil || v.Tokenizer != vocab.Subwords {
+		return v, err
+	}
+	file, err := log.ReadFile(tokenizerFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return v, errors.New("tokenizer.json is missing: restore it")
+	}
+	if err != nil {
+		return v, err
+	}
+	if v.Subwords, err = subword.ReadPieces(file); err != nil {
+		return v, fmt.Errorf("tokenizer.json: %w", err)
+	}
+	if v.Subwords.Digest() != v.TokenizerDigest {
+		return v, errors.New("tokenizer.json is not the one that the run was trained with: restore it")
+	}
+	return v, nil
 }

@@ -3,8 +3,11 @@ package pipeline_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -238,4 +241,51 @@ func TestEditedTrainingIsNoted(t *testing.T) {
 	if got := notes(); len(got) != 1 || !strings.Contains(got[0], "another config.json, which has been edited since") {
 		t.Errorf("edited: %q", got)
 	}
+}
+
+// A run all of whose checkpoints are damaged, or gone, is not begun again over what is left of it.
+// Caught when planted: training that starts again; metrics or checkpoints that are removed before it is refused.
+func TestNoCheckpointLeftIsRefused(t *testing.T) {
+	for name, spoil := range map[string]func(path string) error{
+		"damaged": func(path string) error { return os.WriteFile(path, []byte("rubbish"), 0o600) },
+		"gone":    os.Remove,
+	} {
+		dir, _ := briefly(t)
+		paths, err := filepath.Glob(filepath.Join(dir, "checkpoints", "*"))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(paths, err)
+		}
+		for _, path := range paths {
+			if err := spoil(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := everything(t, dir)
+		_, err = pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{})
+		var lost *pipeline.LostError
+		if !errors.As(err, &lost) || lost.Dir != dir || !strings.Contains(err.Error(), name) && name == "damaged" || !strings.Contains(err.Error(), "nothing is changed") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after := everything(t, dir); !maps.Equal(before, after) {
+			t.Errorf("%s: there were %v, there are %v", name, slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
+		}
+	}
+}
+
+// everything is what is in the files of a directory but its lock.
+func everything(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || e.Name() == "lock" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[path] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }

@@ -10,8 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
@@ -47,66 +47,78 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 	if err := r.Validate(); err != nil {
 		return training.Summary{}, err
 	}
-	if err := c.checkRanks(r); err != nil {
+	t := openRun{backend: backend, run: r, callbacks: c}
+	if err := t.readData(ctx); err != nil {
 		return training.Summary{}, err
 	}
-	opened, err := open(ctx, r, c)
-	if err != nil {
+	if err := t.initialize(); err != nil { // before there is a directory, which an error would leave behind
 		return training.Summary{}, err
 	}
-	first, err := start(backend, r, opened.Vocabularies(), c)
-	if err != nil {
+	var err error
+	if t.log, err = runlog.Create(dir, r); err != nil {
 		return training.Summary{}, err
 	}
-	log, err := runlog.Create(dir, r)
-	if err != nil {
+	defer t.log.Close()
+	if err := writeVocabularies(t.log, t.data.Vocabularies()); err != nil {
 		return training.Summary{}, err
 	}
-	defer log.Close()
-	if err := writeVocabularies(log, opened.Vocabularies()); err != nil {
+	if err := t.saveInitial(); err != nil {
 		return training.Summary{}, err
 	}
-	if err := saveStart(log, r, first); err != nil {
-		return training.Summary{}, err
-	}
-	return run(ctx, backend, r, log, opened, c)
+	return t.train(ctx)
 }
 
 // Resume continues the run in a directory from its newest intact checkpoint. Assignments ("training.steps=2000", see
 // [experiment.Run.Set]) change the configuration from there on, and a stop reached earlier no longer applies. They may change the number
 // of updates, the schedule, intervals, the number of checkpoints kept and the stopping criteria; any other assignment is an error.
-// config.json is rewritten, and changes.json records what was changed at which step.
-func Resume(ctx context.Context, backend compute.Backend, dir string, c Callbacks, sets ...string) (training.Summary, error) {
+// config.json is rewritten, and changes.json records what was changed at which step. If there were checkpoints, and none can be used, it
+// returns a [LostError] and changes nothing.
+func Resume(ctx context.Context, backend compute.Backend, dir string, c Callbacks, assignments ...string) (training.Summary, error) {
 	log, err := runlog.Resume(dir)
 	if err != nil {
 		return training.Summary{}, err
 	}
 	defer log.Close()
-	r, err := readRun(log)
+	t := openRun{backend: backend, log: log, callbacks: c}
+	if t.run, err = readRun(log); err != nil {
+		return training.Summary{}, err
+	}
+	changed, err := changedRun(t.run, assignments)
 	if err != nil {
 		return training.Summary{}, err
 	}
-	if _, err := extended(r, sets); err != nil {
+	if err := t.readData(ctx); err != nil {
 		return training.Summary{}, err
 	}
-	if err := c.checkRanks(r); err != nil {
+	if err := t.findCheckpoint(); err != nil {
 		return training.Summary{}, err
 	}
-	opened, err := open(ctx, r, c)
-	if err != nil {
+	if err := checkVocabulary(log, t.data); err != nil {
 		return training.Summary{}, err
 	}
-	step, err := continues(backend, r, log, opened, c)
-	if err != nil {
+	if err := t.change(changed, assignments); err != nil {
 		return training.Summary{}, err
 	}
-	if err := sameVocabulary(log, opened); err != nil {
-		return training.Summary{}, err
+	return t.train(ctx)
+}
+
+// An openRun is a run about to be trained: its configuration, data, directory, and the checkpoint that training starts from.
+type openRun struct {
+	backend   compute.Backend
+	run       experiment.Run
+	callbacks Callbacks
+	data      task.Task
+	log       *runlog.Run
+	from      *runlog.Checkpoint // nil: a new run with random weights
+}
+
+// readData checks that the ranks can share the run's updates, reads its data and reports what they contain.
+func (t *openRun) readData(ctx context.Context) (err error) {
+	if err := t.callbacks.checkRanks(t.run); err != nil {
+		return err
 	}
-	if r, err = extend(log, r, step, sets, c); err != nil {
-		return training.Summary{}, err
-	}
-	return run(ctx, backend, r, log, opened, c)
+	t.data, err = open(ctx, t.run, t.callbacks)
+	return err
 }
 
 // open reads the data of a run's task and reports what it contains.
@@ -119,35 +131,124 @@ func open(ctx context.Context, r experiment.Run, c Callbacks) (task.Task, error)
 	return opened, r.CheckPositions(opened)
 }
 
-// continues returns the step that training continues from, after it has saved the pretrained weights of a run without a checkpoint, or an
-// error if the newest intact checkpoint is of another model, configuration or vocabulary.
-func continues(backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task, callbacks Callbacks) (step int64, err error) {
-	c, _, err := log.Latest()
+// initialize makes the checkpoint of step 0 of a run that starts from pretrained weights. The optimizer, the batches and the schedule
+// begin anew. Random weights have no such checkpoint.
+func (t *openRun) initialize() error {
+	if t.run.Training.Pretrained == "" {
+		return nil
+	}
+	v := t.data.Vocabularies()
+	source, err := pretrained(t.backend, t.run, v)
+	if err != nil {
+		return err
+	}
+	t.callbacks.log(fmt.Sprintf("starting from the weights of %s, step %d", t.run.Training.Pretrained, source.Step))
+	t.from, err = training.Begin(training.Parameters(source.Tensors), seals(t.backend, t.run, v))
+	return err
+}
+
+// saveInitial saves the checkpoint of initialize.
+func (t *openRun) saveInitial() error {
+	if t.from == nil {
+		return nil
+	}
+	return t.log.SaveCheckpoint(0, t.from, t.run.Training.Keep)
+}
+
+// pretrained returns the checkpoint that [Load] reads from training.pretrained. It returns an error if its parameters are not those of r's
+// model, or if its ids have another meaning. The task and the number of steps may differ; adaptive halting has parameters of its own.
+func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies) (*runlog.Checkpoint, error) {
+	dir := r.Training.Pretrained
+	m, err := Load(dir, backend)
+	if err != nil {
+		return nil, fmt.Errorf("training.pretrained: %w", err)
+	}
+	defer m.Close()
+	if !m.Vocabularies.Equal(v) {
+		return nil, fmt.Errorf("training.pretrained: %s has another vocabulary than %s: choose a run on the same symbols, or train both with the same tokenizer file", dir, r.Task.Value)
+	}
+	if err := checkParameters(backend, r, v, m.checkpoint); err != nil {
+		return nil, fmt.Errorf("training.pretrained: %s: %w; change model to that run's, or choose another run", dir, err)
+	}
+	return m.checkpoint, nil
+}
+
+// findCheckpoint reads the newest intact checkpoint of a run and checks that it belongs to it. A run that was killed before its first
+// checkpoint begins again.
+func (t *openRun) findCheckpoint() error {
+	c, refused, err := t.log.Latest()
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
-		if err := training.Fresh(log, err); err != nil {
-			return 0, err
+		if err := lost(t.log, err); err != nil {
+			return err
 		}
-		first, err := start(backend, r, opened.Vocabularies(), callbacks)
-		if err != nil {
-			return 0, err
+		if err := t.initialize(); err != nil {
+			return err
 		}
-		return 0, saveStart(log, r, first)
+		return t.saveInitial()
 	}
 	if err != nil {
-		return 0, err
+		return err
 	}
-	if c.Step > 0 { // else nothing is trained yet, and there are no parameters
-		if err := fits(backend, r, opened.Vocabularies(), c); err != nil {
-			return 0, fmt.Errorf("%s: %w", log.Dir(), err)
+	if c.Step > 0 { // else nothing is trained yet
+		note, err := checkCheckpoint(t.backend, t.run, t.data.Vocabularies(), c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.log.Dir(), err)
 		}
-		if note := unsealed(c); note != "" {
-			callbacks.log(note)
+		if note != "" {
+			t.callbacks.log(note)
 		}
 	}
-	if err := knownChange(log, r, c); err != nil {
-		return 0, fmt.Errorf("%s: %w", log.Dir(), err)
+	if err := checkConfiguration(t.log, t.run, c); err != nil {
+		return err
 	}
-	return c.Step, nil
+	for _, r := range refused {
+		t.callbacks.log(r.String() + ": it is set aside")
+	}
+	t.from = c
+	return nil
+}
+
+// A LostError means that a run had checkpoints, and none can be used: training again in its directory would overwrite what is left of it.
+type LostError struct {
+	Dir string // of the run
+	Err error  // why no checkpoint can be used
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("%v; nothing is changed: restore a checkpoint, or train again in another directory", e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *LostError) Unwrap() error { return e.Err }
+
+// lost returns a [LostError] if a run without a usable checkpoint, for the given reason, has had one.
+func lost(log *runlog.Run, reason error) error {
+	if !errors.Is(reason, runlog.ErrDamaged) {
+		step, marked, err := log.Marked()
+		if err != nil || !marked {
+			return err
+		}
+		reason = fmt.Errorf("%w, but there was one: step %d is marked as best", reason, step)
+	}
+	return &LostError{log.Dir(), reason}
+}
+
+// change replaces the configuration from the checkpoint on, if it differs, and records the assignments that changed it.
+func (t *openRun) change(to experiment.Run, assignments []string) error {
+	if to.Digest() == t.run.Digest() {
+		t.run = to
+		return nil
+	}
+	step := int64(0)
+	if t.from != nil {
+		step = t.from.Step
+	}
+	if err := recordChange(t.log, t.run, to, step, assignments); err != nil {
+		return err
+	}
+	t.callbacks.log(fmt.Sprintf("config.json is changed from step %d on: %s", step, strings.Join(assignments, ", ")))
+	t.run = to
+	return nil
 }
 
 // ReadRun returns the experiment of a run directory.
@@ -171,58 +272,53 @@ func readRun(log *runlog.Run) (r experiment.Run, err error) {
 	return r, nil
 }
 
-// sameVocabulary returns an error if the task's files have changed since the run began. A run that was killed before it wrote its
-// vocabulary writes it now.
-func sameVocabulary(log *runlog.Run, opened task.Task) error {
-	known, err := readVocabularies(log)
-	if errors.Is(err, os.ErrNotExist) {
-		return writeVocabularies(log, opened.Vocabularies())
+// train trains an open run.
+func (t *openRun) train(ctx context.Context) (training.Summary, error) {
+	trainer, err := newTrainer(t.backend, t.run, t.data)
+	if err != nil {
+		return training.Summary{}, err
 	}
+	trainer.From, trainer.Log, trainer.Notify, trainer.Group = t.from, t.log, t.callbacks.Log, t.callbacks.Group
+	t.from = nil // the trainer frees it
+	if err := t.addValidation(ctx, trainer); err != nil {
+		return training.Summary{}, err
+	}
+	if t.callbacks.Group != nil {
+		if err := assign(t.callbacks.Group, t.backend, t.run, t.data); err != nil {
+			return training.Summary{}, err
+		}
+	}
+	session := beginSession(t.log, t.backend, t.callbacks)
+	trainer.OnProgress = session.counted(t.callbacks.Progress)
+	summary, err := trainer.Run(ctx)
+	return summary, cmp.Or(err, session.end())
+}
+
+// addValidation gives a trainer the examples to validate with, and those whose answers are decoded.
+func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) error {
+	validation, err := t.data.HeldOut(t.run.Seed, task.Selection{Validation: true, Count: t.run.Training.Validation})
 	if err != nil {
 		return err
 	}
-	if !known.Equal(opened.Vocabularies()) {
-		return fmt.Errorf("%s: %w, or vocabulary.json has been changed: restore the files, or start a new run", log.Dir(), errVocabulary)
+	if len(validation) == 0 {
+		return fmt.Errorf("%s: there is nothing to validate with: add data", t.run.Task.Value)
+	}
+	trainer.Validation = batch.Chunk(validation, t.run.Plan(t.data))
+	n := t.run.Training.Decoded
+	if n == 0 {
+		return nil
+	}
+	examples, err := t.data.HeldOut(t.run.Seed, task.Selection{Validation: true, Count: n})
+	if err != nil {
+		return err
+	}
+	definition, v := t.run.Task.Value, t.data.Vocabularies()
+	trainer.Decoded = func(store *model.Store) ([]score.Metric, error) {
+		e := evaluator(t.backend, store, trainer.Model, definition, v)
+		found, err := e.Measure(context.WithoutCancel(ctx), definition.Measure(v), examples)
+		return found.Metrics, err
 	}
 	return nil
-}
-
-var errVocabulary = errors.New("the task's data give another vocabulary than the one this run was trained with")
-
-// run trains in an open run directory.
-func run(ctx context.Context, backend compute.Backend, r experiment.Run, log *runlog.Run, opened task.Task, c Callbacks) (training.Summary, error) {
-	trainer, err := newTrainer(backend, r, opened)
-	if err != nil {
-		return training.Summary{}, err
-	}
-	validation, err := opened.HeldOut(r.Seed, task.Selection{Validation: true, Count: r.Training.Validation})
-	if err != nil {
-		return training.Summary{}, err
-	}
-	if len(validation) == 0 {
-		return training.Summary{}, fmt.Errorf("%s: there is nothing to validate with: add data", r.Task.Value)
-	}
-	trainer.Validation, trainer.Log, trainer.OnProgress, trainer.Notify = batch.Chunk(validation, r.Plan(opened)), log, c.Progress, c.Log
-	if n := r.Training.Decoded; n > 0 {
-		examples, err := opened.HeldOut(r.Seed, task.Selection{Validation: true, Count: n})
-		if err != nil {
-			return training.Summary{}, err
-		}
-		trainer.Decoded = func(store *model.Store) ([]score.Metric, error) {
-			e := evaluator(backend, store, trainer.Model, r.Task.Value, opened.Vocabularies())
-			found, err := e.Measure(context.WithoutCancel(ctx), r.Task.Value.Measure(opened.Vocabularies()), examples)
-			return found.Metrics, err
-		}
-	}
-	if trainer.Group = c.Group; c.Group != nil {
-		if err := assign(c.Group, backend, r, opened); err != nil {
-			return training.Summary{}, err
-		}
-	}
-	session := beginSession(log, backend, c)
-	trainer.OnProgress = session.counted(c.Progress)
-	summary, err := trainer.Run(ctx)
-	return summary, cmp.Or(err, session.end())
 }
 
 // newTrainer makes a trainer with everything that every rank needs.

@@ -2,6 +2,7 @@ package training_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -103,9 +104,19 @@ func resumed(t *testing.T, dead *training.Trainer) *training.Trainer {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = log.Close() })
-	tr := &training.Trainer{Config: dead.Config, Backend: dead.Backend, Model: dead.Model, Positions: dead.Positions, Log: log}
+	tr := &training.Trainer{Config: dead.Config, Backend: dead.Backend, Model: dead.Model, Positions: dead.Positions, Log: log, From: newest(t, log)}
 	feedWith(t, tr, copying(tr.Config.Seed), copyingPlan)
 	return tr
+}
+
+// newest is the newest checkpoint of a run, nil if there is none.
+func newest(t *testing.T, log *runlog.Run) *runlog.Checkpoint {
+	t.Helper()
+	c, _, err := log.Latest()
+	if err != nil && !errors.Is(err, runlog.ErrNoCheckpoint) {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func run(t *testing.T, tr *training.Trainer) training.Summary {

@@ -18,8 +18,8 @@ import (
 )
 
 // Run trains until the last update, until Stop applies, or until ctx is cancelled, whichever comes first; in each case a checkpoint is
-// written at the end. It continues from the newest intact checkpoint of the run directory, or begins a new run; if there were
-// checkpoints, and none is usable, it returns an error and changes nothing.
+// written at the end. It continues from the checkpoint From, or begins a new run if that is nil, and removes whatever the run directory
+// has of later steps.
 //
 // In a group of several ranks all call Run, and all stop after the same update if the context of one is cancelled. An error is a
 // [parallel.RankError], the same on all, unless a rank has left.
@@ -138,29 +138,39 @@ func (t *Trainer) drawPositions(b batch.Batch, purpose string, index int64) []in
 
 // checkFinite returns an error, the same on all ranks, if the loss or the gradient is not finite, or so large that training has diverged.
 func (t *Trainer) checkFinite(tally objective.Tally, norm float64) error {
-	what := ""
+	problem := ""
 	switch {
 	case !tally.Finite():
-		what = fmt.Sprintf("the loss is %v", tally.MeanLoss())
+		problem = fmt.Sprintf("the loss is %v", tally.MeanLoss())
 	case math.IsNaN(norm) || math.IsInf(norm, 0):
-		what = fmt.Sprintf("the gradient's norm is %v", norm)
+		problem = fmt.Sprintf("the gradient's norm is %v", norm)
 	case tally.CrossEntropy() > exploded:
-		what = fmt.Sprintf("the cross entropy has exploded to %.3g nats a token", tally.CrossEntropy())
+		problem = fmt.Sprintf("the cross entropy has exploded to %.3g nats a token", tally.CrossEntropy())
 	default:
 		return nil
 	}
-	return t.onRankZero(func() error { return t.divergenceError(what) })
+	return t.onRankZero(func() error {
+		field, value := t.Config.Schedule.Halved()
+		return &DivergedError{Step: t.step, Problem: problem, Dir: t.Log.Dir(), Saved: t.saved, Field: field, Value: value}
+	})
 }
 
-// divergenceError is the error of diverged training: the problem, and how to continue.
-func (t *Trainer) divergenceError(what string) error {
-	kept := "no checkpoint had been written: start again"
-	if c, _, err := t.Log.Latest(); err == nil {
-		kept = fmt.Sprintf("the checkpoint of step %d is kept: go on from it", c.Step)
+// A DivergedError means that training has diverged: the loss or the gradient is not finite, or far too large.
+type DivergedError struct {
+	Step    int64   // the update
+	Problem string  // "the loss is NaN"
+	Dir     string  // of the run
+	Saved   int64   // step of the newest checkpoint, from which training can continue; -1: there is none
+	Field   string  // the schedule's field to lower,
+	Value   float64 // and half its value
+}
+
+func (e *DivergedError) Error() string {
+	next := fmt.Sprintf("the checkpoint of step %d is kept: continue from it", e.Saved)
+	if e.Saved < 0 {
+		next = "no checkpoint had been written: start again"
 	}
-	field, value := t.Config.Schedule.Halved()
-	return fmt.Errorf("training stopped at step %d: %s; %s with a lower learning rate: ut train --resume %s --set training.schedule.%s=%.3g",
-		t.step, what, kept, t.Log.Dir(), field, value)
+	return fmt.Sprintf("training stopped at step %d: %s; %s with a lower learning rate, training.schedule.%s=%.3g", e.Step, e.Problem, next, e.Field, e.Value)
 }
 
 // exploded is a cross entropy, in nats per token, that no vocabulary explains: a uniform guess among a million costs 14.
@@ -172,7 +182,11 @@ func (t *Trainer) save() error {
 	if err != nil {
 		return err
 	}
-	return t.Log.SaveCheckpoint(t.step, c, t.Config.Keep)
+	if err := t.Log.SaveCheckpoint(t.step, c, t.Config.Keep); err != nil {
+		return err
+	}
+	t.saved = t.step
+	return nil
 }
 
 // metrics is a line of metrics.jsonl. It holds nothing that depends on the machine's speed: two runs of the same seed

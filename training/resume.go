@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/internal/capacity"
@@ -12,7 +11,7 @@ import (
 	"universal-transformer/runlog"
 )
 
-// prepare builds what Run needs and loads the newest checkpoint of rank 0.
+// prepare builds what Run needs and restores the checkpoint of rank 0.
 func (t *Trainer) prepare() error {
 	if t.group = t.Group; t.group == nil {
 		t.group = parallel.Local(1)[0]
@@ -20,18 +19,15 @@ func (t *Trainer) prepare() error {
 	if err := t.group.Agree(t.start()); err != nil {
 		return err
 	}
-	var c *runlog.Checkpoint
-	err := t.onRankZero(func() (err error) {
-		c, err = t.latest()
-		return err
-	})
+	c, err := t.shareCheckpoint(t.From)
+	t.From = nil // frees it once it is restored
 	if err != nil {
-		return err
+		return t.group.Agree(err)
 	}
-	if c, err = t.shareCheckpoint(c); err == nil && c != nil {
-		err = t.resumeFrom(c)
+	if c == nil {
+		return t.onRankZero(func() error { return t.Log.Truncate(0) })
 	}
-	return t.group.Agree(err)
+	return t.group.Agree(t.resumeFrom(c))
 }
 
 // start validates the configuration and builds the model.
@@ -49,7 +45,7 @@ func (t *Trainer) start() error {
 		return err
 	}
 	t.Store = model.NewStore()
-	t.interrupted, t.gradientTotal = false, nil // of an earlier Run
+	t.interrupted, t.gradientTotal, t.saved = false, nil, -1 // of an earlier Run
 	if !t.Config.ComputeHalted {
 		t.state.CapacityPlan = capacity.NewPlanner(t.Model)
 		if t.plansFree && t.state.CapacityPlan != nil {
@@ -58,35 +54,6 @@ func (t *Trainer) start() error {
 	}
 	t.build()
 	return nil
-}
-
-// latest returns the checkpoint to continue from, nil for a new run.
-func (t *Trainer) latest() (*runlog.Checkpoint, error) {
-	c, refused, err := t.Log.Latest()
-	if errors.Is(err, runlog.ErrNoCheckpoint) {
-		if err := Fresh(t.Log, err); err != nil {
-			return nil, err
-		}
-		return nil, t.Log.Truncate(0)
-	}
-	for _, r := range refused {
-		t.notify(r.String() + ": it is set aside")
-	}
-	return c, err
-}
-
-// Fresh returns nil if training may begin in a run directory that has no usable checkpoint, for the reason given by none. It returns an
-// error if there were checkpoints that have been damaged or removed: beginning again would overwrite what is left of the run.
-func Fresh(log *runlog.Run, none error) error {
-	if !errors.Is(none, runlog.ErrDamaged) {
-		step, marked, err := log.Marked()
-		if err != nil || !marked {
-			return err
-		}
-		none = fmt.Errorf("%w, but there was one: step %d is marked as best", none, step)
-	}
-	return fmt.Errorf("%w; nothing is changed: restore a checkpoint, or train again elsewhere: ut train --config %s --out DIRECTORY",
-		none, filepath.Join(log.Dir(), "config.json"))
 }
 
 // resumeFrom takes the run back to a checkpoint, and notes what has changed since.
@@ -103,6 +70,7 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 	if t.group.Rank() != 0 {
 		return nil
 	}
+	t.saved = c.Step
 	if was := c.Meta[EngineKey]; was != "" && was != t.Seals.Engine {
 		t.notify(fmt.Sprintf("that checkpoint was computed by %s, this is %s: the rest may differ from a run without interruption", was, t.Seals.Engine))
 	}

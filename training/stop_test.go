@@ -2,9 +2,11 @@ package training_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
+	"universal-transformer/training"
 	"universal-transformer/training/schedule"
 )
 
@@ -19,9 +21,9 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 		wantKept string
 		wantWhat string
 	}{
-		{"with a checkpoint", 7, 1e30, "the checkpoint of step 4 is kept: go on from it with a lower learning rate: ut train --resume ", "the loss is NaN"},
-		{"before the first checkpoint", 2, 1e30, "no checkpoint had been written: start again with a lower learning rate: ut train --resume ", "the loss is NaN"},
-		{"finite, but beyond all bounds", 7, 1e5, "the checkpoint of step 4 is kept: go on from it with a lower learning rate: ut train --resume ", "the cross entropy has exploded to "},
+		{"with a checkpoint", 7, 1e30, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
+		{"before the first checkpoint", 2, 1e30, "no checkpoint had been written: start again with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
+		{"finite, but beyond all bounds", 7, 1e5, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the cross entropy has exploded to "},
 	} {
 		c := config(40)
 		c.EvaluateEvery, c.Keep = 100, 2
@@ -32,8 +34,12 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 			t.Fatalf("%s: nothing happened", test.name)
 		}
 		line := err.Error()
+		var diverged *training.DivergedError
+		if !errors.As(err, &diverged) || diverged.Dir != tr.Log.Dir() || diverged.Saved >= 0 != (test.after == 7) {
+			t.Errorf("%s: %+v", test.name, diverged)
+		}
 		if strings.Contains(line, "\n") || !strings.HasPrefix(line, "training stopped at step ") || !strings.Contains(line, test.wantKept) ||
-			!strings.Contains(line, test.wantWhat) || !strings.HasSuffix(line, tr.Log.Dir()+" --set training.schedule.rate=0.0005") {
+			!strings.Contains(line, test.wantWhat) || !strings.HasSuffix(line, "training.schedule.rate=0.0005") {
 			t.Errorf("%s: %q", test.name, line)
 		}
 		c4, _, err := tr.Log.Latest()

@@ -34,6 +34,7 @@ type Trainer struct {
 	Stream     *batch.Stream
 	Validation []batch.Batch
 	Log        *runlog.Run
+	From       *runlog.Checkpoint // to continue from, nil for a new run; only rank 0 needs it. Run sets it to nil
 	// Decoded evaluates decoded answers at every validation, with the variables of store. The metrics are logged as "decoded_" and their
 	// names; BestByMeasure uses the first, of which more is better. May be nil.
 	Decoded    func(store *model.Store) ([]score.Metric, error)
@@ -55,6 +56,7 @@ type Trainer struct {
 	evaluate    *capacity.Runner
 	group       *parallel.Group // Group, or this process alone
 	step        int64
+	saved       int64         // step of the newest checkpoint, on rank 0; -1: none
 	drawn       []batch.Batch // of the update at hand
 	interrupted bool          // a rank's context has ended
 	plansFree   bool          // smaller plans are made as if compiling cost nothing, for tests

@@ -1,0 +1,181 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/experiment"
+	"universal-transformer/runlog"
+	"universal-transformer/task"
+	"universal-transformer/training"
+)
+
+// Everything that identifies a run is in this file: the digests that its checkpoints carry, the checks of a checkpoint against a
+// configuration and a vocabulary, and the changes of the configuration that a resumed run may make.
+
+// seals returns the identity of a run's configuration, vocabulary and machine, for its checkpoints.
+func seals(backend compute.Backend, r experiment.Run, v task.Vocabularies) training.Seals {
+	return training.Seals{
+		Fingerprint: r.Fingerprint(), Vocabulary: vocabularyDigest(v), Configuration: r.Digest(),
+		Engine: fmt.Sprintf("%s (GOMAXPROCS %d)", backend.Description(), runtime.GOMAXPROCS(0)),
+	}
+}
+
+// vocabularyDigest is a digest of the meaning of all ids.
+func vocabularyDigest(v task.Vocabularies) string {
+	v.TokensPerPosition = v.Positions()
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("pipeline: %v", err)) // lists of texts marshal
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// checkVocabulary returns an error if the task's files give another vocabulary than the one in the run directory. A run that was killed
+// before it wrote its vocabulary writes it now.
+func checkVocabulary(log *runlog.Run, opened task.Task) error {
+	known, err := readVocabularies(log)
+	if errors.Is(err, fs.ErrNotExist) {
+		return writeVocabularies(log, opened.Vocabularies())
+	}
+	if err != nil {
+		return err
+	}
+	if !known.Equal(opened.Vocabularies()) {
+		return fmt.Errorf("%s: %w, or vocabulary.json has been changed: restore the files, or start a new run", log.Dir(), errVocabulary)
+	}
+	return nil
+}
+
+var errVocabulary = errors.New("the task's data give another vocabulary than the one this run was trained with")
+
+// checkCheckpoint returns an error if a checkpoint's parameters are not exactly those of a run's model, or if it was trained under
+// another task, model or seed, or with another vocabulary. The note says which seals are missing, as in checkpoints of earlier versions.
+func checkCheckpoint(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) (note string, err error) {
+	if err := checkParameters(backend, r, v, c); err != nil {
+		return "", err
+	}
+	if c.Meta[training.FingerprintKey] != r.Fingerprint() {
+		return "", fmt.Errorf("checkpoint of step %d was trained under another config.json: its task, model or seed has been changed since", c.Step)
+	}
+	switch sealed := c.Meta[training.VocabularyKey]; sealed {
+	case vocabularyDigest(v):
+		return "", nil
+	case "":
+		return fmt.Sprintf("checkpoint of step %d: an earlier version wrote it, and it does not say with which vocabulary it was trained", c.Step), nil
+	}
+	return "", fmt.Errorf("checkpoint of step %d was trained with another vocabulary: vocabulary.json has been changed since, or the task's data: restore them", c.Step)
+}
+
+// A change is a change of the configuration of a resumed run.
+type change struct {
+	Step   int64    `json:"step"`   // of the checkpoint that training continued from
+	Set    []string `json:"set"`    // the assignments
+	Before string   `json:"before"` // digests of the configuration
+	After  string   `json:"after"`
+}
+
+// changesFile records all changes, in order. A change is written there before it is written to config.json, so that a run that is killed
+// in between, or before its next checkpoint, can be resumed.
+const changesFile = "changes.json"
+
+type changes struct {
+	Changes []change `json:"changes"`
+}
+
+func readChanges(log *runlog.Run) (all changes, err error) {
+	if err = log.ReadJSON(changesFile, &all); errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return all, err
+}
+
+// An EditedError means that a run's config.json has been edited since its checkpoint was written, other than by [Resume].
+type EditedError struct {
+	Dir  string // of the run
+	Step int64  // of the checkpoint
+}
+
+func (e *EditedError) Error() string {
+	return fmt.Sprintf("%s: checkpoint of step %d was trained under another config.json, which has been edited since: restore it; "+
+		"what may change can be set when the run is resumed", e.Dir, e.Step)
+}
+
+// checkConfiguration returns an [EditedError] if a checkpoint was trained under a configuration from which no recorded change leads to
+// the present one.
+func checkConfiguration(log *runlog.Run, r experiment.Run, c *runlog.Checkpoint) error {
+	trained := c.Meta[training.ConfigurationKey]
+	if trained == "" || trained == r.Digest() { // earlier versions did not record it
+		return nil
+	}
+	recorded, err := readChanges(log)
+	if err != nil {
+		return fmt.Errorf("%s: %w", log.Dir(), err)
+	}
+	reachable := map[string]bool{trained: true}
+	for _, change := range recorded.Changes {
+		reachable[change.After] = reachable[change.After] || reachable[change.Before]
+	}
+	if reachable[r.Digest()] {
+		return nil
+	}
+	return &EditedError{Dir: log.Dir(), Step: c.Step}
+}
+
+// changeable are the fields that may change when a run is resumed; fixed gives the reasons why others may not.
+var (
+	changeable = []string{
+		"training.steps", "training.schedule", "training.log_every", "training.evaluate_every", "training.checkpoint_every", "training.keep", "training.stop",
+	}
+	fixed = []struct{ path, reason string }{
+		{"task", "the weights have learned from its data"}, {"model", "the weights are those of this model"},
+		{"seed", "everything random so far depends on it"}, {"name", "a run keeps its name"},
+		{"training", "the updates so far were made with it"},
+	}
+)
+
+// changedRun applies assignments to a run's configuration. Assigning a field that must not change is an error that gives the reason.
+func changedRun(r experiment.Run, assignments []string) (experiment.Run, error) {
+	changed, err := r.Set(assignments...)
+	if err != nil {
+		return r, err
+	}
+	for _, assignment := range assignments {
+		path, _, _ := strings.Cut(assignment, "=")
+		within := func(field string) bool { return path == field || strings.HasPrefix(path, field+".") }
+		if slices.ContainsFunc(changeable, within) {
+			continue
+		}
+		for _, f := range fixed {
+			if within(f.path) {
+				return r, fmt.Errorf("%s cannot change in a run that is resumed: %s; start a new run, or change one of %s", path, f.reason, strings.Join(changeable, ", "))
+			}
+		}
+	}
+	return changed, nil
+}
+
+// recordChange writes a changed configuration of a run that continues from a step: first to changes.json, then to config.json.
+func recordChange(log *runlog.Run, before, after experiment.Run, step int64, assignments []string) error {
+	if after.Training.Steps < step {
+		return fmt.Errorf("training.steps is %d, but step %d is done already: ask for more", after.Training.Steps, step)
+	}
+	recorded, err := readChanges(log)
+	if err != nil {
+		return err
+	}
+	recorded.Changes = append(recorded.Changes, change{Step: step, Set: assignments, Before: before.Digest(), After: after.Digest()})
+	if err := log.WriteJSON(changesFile, recorded); err != nil {
+		return err
+	}
+	return log.WriteConfig(after)
+}
