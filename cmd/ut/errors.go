@@ -79,13 +79,16 @@ type crash struct {
 	stack   []byte
 }
 
-// oneLine is an error's first line that says something. GoMLX's errors go on with where they came from.
+// oneLine returns the first line of an error that is not empty, with advice. GoMLX's errors continue with a stack trace.
 func oneLine(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return errInterrupted.Error()
 	}
 	for line := range strings.Lines(err.Error()) {
 		if line = strings.TrimSpace(line); line != "" {
+			if next := advice(err); next != "" {
+				line += ": " + next
+			}
 			return line
 		}
 	}
