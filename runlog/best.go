@@ -25,6 +25,9 @@ func (r *Run) MarkBest(step int64) error {
 	if r.lock == nil {
 		return errReader
 	}
+	if err := r.present(); err != nil {
+		return err
+	}
 	if _, err := os.Stat(r.checkpointPath(step)); err != nil {
 		return fmt.Errorf("cannot mark step %d as best: %w", step, err)
 	}

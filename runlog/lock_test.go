@@ -92,3 +92,36 @@ func TestKilledWriterGivesTheLockBack(t *testing.T) {
 	}
 	r.Close()
 }
+
+// A writer whose lock file is removed writes nothing more: another writer may have taken the run. The other one goes on.
+// Caught when planted: a lock that is not looked at before a checkpoint, a row of metrics or the mark of the best is written.
+func TestLostLock(t *testing.T) {
+	r := create(t)
+	if err := errors.Join(r.AppendMetrics(map[string]int{"step": 1}), r.SaveCheckpoint(1, &runlog.Checkpoint{}, 1), os.Remove(filepath.Join(r.Dir(), "lock"))); err != nil {
+		t.Fatal(err)
+	}
+	attempts := func(r *runlog.Run) map[string]error {
+		return map[string]error{
+			"AppendMetrics": r.AppendMetrics(map[string]int{"step": 2}), "SaveCheckpoint": r.SaveCheckpoint(2, &runlog.Checkpoint{}, 2), "MarkBest": r.MarkBest(1),
+		}
+	}
+	check := func(when string) {
+		for name, err := range attempts(r) {
+			if !errors.Is(err, runlog.ErrLockLost) || !strings.Contains(err.Error(), filepath.Join(r.Dir(), "lock")) {
+				t.Errorf("%s, %s: %v", name, when, err)
+			}
+		}
+	}
+	check("without a lock")
+	other, err := runlog.Resume(r.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	check("with another writer")
+	for name, err := range attempts(other) {
+		if err != nil {
+			t.Errorf("%s of the other: %v", name, err)
+		}
+	}
+}

@@ -179,17 +179,32 @@ func (r *Run) appendLine(line []byte) error {
 func (r *Run) MetricsSize() int64 { return r.size }
 
 // present returns an error if the directory was removed or replaced since it was opened, so that nothing is written into a deleted
-// directory.
+// directory, and [ErrLockLost] if its lock file was, because another process may be writing the run by then.
 func (r *Run) present() error {
-	here, err := r.metrics.Stat()
-	if err != nil {
+	if same, err := r.stillNamed(r.metrics, metricsFile); err != nil {
 		return err
-	}
-	there, err := os.Stat(r.path(metricsFile))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(here, there) {
+	} else if !same {
 		return fmt.Errorf("%s was removed or replaced while it was written: nothing more can be saved in it", r.dir)
 	}
-	return err
+	if same, err := r.stillNamed(r.lock, lockFile); err != nil {
+		return err
+	} else if !same {
+		return fmt.Errorf("%s: %w: another process may be writing this run", r.path(lockFile), ErrLockLost)
+	}
+	return nil
+}
+
+// stillNamed reports whether an open file is still the one of that name in the directory.
+func (r *Run) stillNamed(f *os.File, name string) (bool, error) {
+	here, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := os.Stat(r.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(here, there), err
 }
 
 // Truncate resets the run to a step. It removes later rows of metrics and later checkpoints, and the mark of the best checkpoint if

@@ -44,6 +44,9 @@ var (
 	ErrInUse  = errors.New("in use")
 )
 
+// ErrLockLost is the error of writing to a run whose lock file was removed or replaced since it was opened.
+var ErrLockLost = errors.New("the lock was removed or replaced")
+
 // errReader is the error of writing to a run that was opened with Open.
 var errReader = errors.New("the run is open for reading only: use Resume to write")
 

@@ -1,5 +1,10 @@
 package training
 
+import (
+	"context"
+	"encoding/json"
+)
+
 // PlanFreely lets a trainer plan capacities as if compiling cost nothing: models as small as those of tests would have none.
 func (t *Trainer) PlanFreely() { t.plansFree = true }
 
@@ -11,3 +16,24 @@ func (t *Trainer) Planned() any { return []any{t.state.Data, t.state.CapacityPla
 
 // Orthogonal is what Muon makes of a matrix.
 var Orthogonal = orthogonal
+
+// RunWith is Run with a callback after every update and what is due after it.
+func (t *Trainer) RunWith(ctx context.Context, after func(step int64)) error {
+	if err := t.prepare(); err != nil {
+		return err
+	}
+	defer t.graphs.Close()
+	for t.state.Stopped == "" && t.step < t.Config.Steps {
+		if err := t.advance(ctx); err != nil {
+			return err
+		}
+		if err := t.validateAndSave(); err != nil {
+			return err
+		}
+		after(t.step)
+	}
+	return nil
+}
+
+// State is what a checkpoint of this moment would hold besides variables.
+func (t *Trainer) State() ([]byte, error) { return json.Marshal(t.state) }

@@ -28,9 +28,30 @@ func (t *Trainer) validate() error {
 	if err != nil {
 		return fmt.Errorf("validation at step %d: %w", t.step, err)
 	}
+	best := t.record(tally, figures)
+	t.state.Seconds += time.Since(start).Seconds()
+	row := metrics("validation", t.step, tally)
+	shown := addFigures(row, figures)
+	if universal.Adaptive(t.Model) {
+		shown = fmt.Sprintf(", ponder %.2f%s", tally.Ponder(), shown)
+	}
+	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences)%s",
+		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, shown))
+	t.warnOfPonder(tally)
+	if err := t.Log.AppendMetrics(row); err != nil || !best {
+		return err
+	}
+	if err := t.save(); err != nil { // last, so that it holds everything that this validation changed
+		return err
+	}
+	return t.Log.MarkBest(t.step)
+}
+
+// record updates the state with a validation, decides whether to stop, and reports whether the validation is the best so far.
+func (t *Trainer) record(tally objective.Tally, figures []score.Metric) (best bool) {
+	best = t.better(tally, figures)
 	t.state.Validation = tally
 	t.state.Waited++
-	best := t.better(tally, figures)
 	if best {
 		t.state.BestMeasure = first(figures)
 		t.state.BestStep, t.state.BestNats, t.state.Waited = t.step, tally.CrossEntropy(), 0
@@ -42,27 +63,7 @@ func (t *Trainer) validate() error {
 	case stop.Patience > 0 && t.state.Waited >= stop.Patience:
 		t.state.Stopped = "patience"
 	}
-	t.state.Seconds += time.Since(start).Seconds()
-	row := metrics("validation", t.step, tally)
-	shown := addFigures(row, figures)
-	if err := t.Log.AppendMetrics(row); err != nil {
-		return err
-	}
-	if best {
-		if err := t.save(); err != nil {
-			return err
-		}
-		if err := t.Log.MarkBest(t.step); err != nil {
-			return err
-		}
-	}
-	if universal.Adaptive(t.Model) {
-		shown = fmt.Sprintf(", ponder %.2f%s", tally.Ponder(), shown)
-	}
-	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences)%s",
-		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, shown))
-	t.warnOfPonder(tally)
-	return nil
+	return best
 }
 
 // decoded evaluates decoded answers, if configured. A metric that is not finite, as without answers, counts as 0.
