@@ -1,0 +1,209 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Lines is lines over a horizontal axis.
+type Lines struct {
+	Title  string
+	XLabel string
+	YLabel string
+	LogX   bool       // the horizontal axis is logarithmic; points with x <= 0 are left out
+	LogY   bool       // the vertical axis is logarithmic; points with y <= 0 are left out
+	Y      [2]float64 // range of the vertical axis; equal numbers: that of the points
+	Ticks  []float64  // marks of the horizontal axis; nil: chosen
+	Shaded float64    // the area up to here is grey, such as the lengths of training; 0: none
+	Note   string     // explains the grey area
+	Series []Series
+}
+
+// Series is one line.
+type Series struct {
+	Name   string
+	Points []Point // by rising X
+	Marked int     // the point with this index, from 1, has a larger mark; 0: none
+	Dots   bool    // every point has a dot with its value
+}
+
+// Point is a point with its deviation.
+type Point struct {
+	X, Y      float64
+	Deviation float64 // drawn as a bar up and down; 0: none
+}
+
+// Size of the area of lines, in pixels.
+const (
+	linesWidth, linesHeight = 460, 220
+	linesLeft               = 58
+)
+
+// axis maps values to pixels.
+type axis struct {
+	low, high, from, to float64
+	log                 bool
+}
+
+func (a axis) at(v float64) float64 {
+	low, high := a.low, a.high
+	if a.log {
+		v, low, high = math.Log(v), math.Log(low), math.Log(high)
+	}
+	if high == low {
+		return (a.from + a.to) / 2
+	}
+	return a.from + (a.to-a.from)*(v-low)/(high-low)
+}
+
+// SVG draws the lines. Points that are not finite are left out.
+func (l Lines) SVG() []byte {
+	l = l.finite()
+	x, y := l.axes()
+	names := make([]string, len(l.Series))
+	for i, s := range l.Series {
+		names[i] = s.Name
+	}
+	width := max(linesLeft+linesWidth+20, 10+letter*len([]rune(l.Title)), linesLeft+20+letter*longest(names))
+	var s svg
+	s.open(width, plotTop+linesHeight+50+legendLine*len(l.Series), l.Title)
+	s.text(10, titleTop, "start", l.Title)
+	l.drawAxes(&s, x, y)
+	for i, series := range l.Series {
+		series.draw(&s, colour(i), x, y)
+	}
+	s.legend(linesLeft, plotTop+linesHeight+46, names)
+	return s.close()
+}
+
+// finite is l without points that cannot be drawn.
+func (l Lines) finite() Lines {
+	series := slices.Clone(l.Series)
+	for i, s := range series {
+		var kept []Point
+		marked := 0
+		for k, p := range s.Points {
+			if math.IsNaN(p.X+p.Y) || math.IsInf(p.X, 0) || math.IsInf(p.Y, 0) || l.LogX && p.X <= 0 || l.LogY && p.Y <= 0 {
+				continue
+			}
+			if kept = append(kept, p); k+1 == s.Marked {
+				marked = len(kept)
+			}
+		}
+		series[i].Points, series[i].Marked = kept, marked
+	}
+	l.Series = series
+	return l
+}
+
+// axes are those that hold all points.
+func (l Lines) axes() (x, y axis) {
+	x = axis{low: math.Inf(1), high: math.Inf(-1), from: linesLeft, to: linesLeft + linesWidth, log: l.LogX}
+	y = axis{low: math.Inf(1), high: math.Inf(-1), from: plotTop + linesHeight, to: plotTop, log: l.LogY}
+	for _, s := range l.Series {
+		for _, p := range s.Points {
+			x.low, x.high = min(x.low, p.X), max(x.high, p.X)
+			y.low, y.high = min(y.low, p.Y-p.Deviation), max(y.high, p.Y+p.Deviation)
+		}
+	}
+	if l.LogY {
+		for _, s := range l.Series {
+			for _, p := range s.Points {
+				y.low = min(max(y.low, p.Y/10), p.Y)
+			}
+		}
+	}
+	if l.Shaded > 0 {
+		x.high = max(x.high, l.Shaded)
+	}
+	if l.Y[0] != l.Y[1] {
+		y.low, y.high = l.Y[0], l.Y[1]
+	}
+	for _, a := range []*axis{&x, &y} {
+		if a.low > a.high { // no points
+			a.low, a.high = 1, 2
+		}
+		if a.low == a.high {
+			a.low, a.high = a.low-math.Abs(a.low)/2, a.high+math.Abs(a.high)/2+1e-9
+		}
+	}
+	return x, y
+}
+
+// drawAxes draws the grid, the marks and the labels of both axes.
+func (l Lines) drawAxes(s *svg, x, y axis) {
+	if l.Shaded > 0 {
+		fmt.Fprintf(s, `<rect x="%d" y="%d" width="%s" height="%d" fill="#888888" fill-opacity="0.15"/>`+"\n", linesLeft, plotTop, coordinate(max(0, x.at(l.Shaded)-linesLeft)), linesHeight)
+	}
+	for _, v := range ticks(y, 4) {
+		fmt.Fprintf(s, `<path d="M%d %sh%d" stroke="#cccccc"/>`+"\n", linesLeft, coordinate(y.at(v)), linesWidth)
+		s.text(linesLeft-4, y.at(v)+4, "end", number(v))
+	}
+	marks := l.Ticks
+	if marks == nil {
+		marks = ticks(x, 6)
+	}
+	for _, v := range marks {
+		if v < x.low || v > x.high {
+			continue
+		}
+		s.text(x.at(v), plotTop+linesHeight+16, "middle", number(v))
+	}
+	label := l.XLabel
+	if l.LogX {
+		label += " (logarithmic)"
+	}
+	if l.Note != "" {
+		label += "; grey: " + l.Note
+	}
+	s.text(linesLeft+linesWidth/2, plotTop+linesHeight+34, "middle", label)
+	fmt.Fprintf(s, `<text x="12" y="%d" text-anchor="middle" transform="rotate(-90 12 %[1]d)">%s</text>`+"\n", plotTop+linesHeight/2, escaped(l.YLabel))
+}
+
+// ticks chooses about n round values within an axis.
+func ticks(a axis, n int) (list []float64) {
+	if a.log && a.low > 0 && a.high/a.low >= 10 {
+		for e := math.Floor(math.Log10(a.low)); e <= math.Log10(a.high); e++ {
+			for _, m := range []float64{1, 2, 5} {
+				if v := m * math.Pow(10, e); v >= a.low && v <= a.high && (m == 1 || a.high/a.low < 1e3) {
+					list = append(list, v)
+				}
+			}
+		}
+		return list
+	}
+	rough := (a.high - a.low) / float64(n)
+	step := math.Pow(10, math.Floor(math.Log10(rough)))
+	for _, m := range []float64{1, 2, 5, 10} {
+		if m*step >= rough {
+			step *= m
+			break
+		}
+	}
+	for i := math.Ceil(a.low/step - 1e-9); i*step <= a.high+step*1e-9; i++ {
+		list = append(list, i*step)
+	}
+	return list
+}
+
+// draw draws one line with its deviations, dots and mark.
+func (l Series) draw(s *svg, colour string, x, y axis) {
+	var path []string
+	for i, p := range l.Points {
+		px, py := x.at(p.X), min(max(y.at(p.Y), plotTop), plotTop+linesHeight)
+		path = append(path, coordinate(px)+","+coordinate(py))
+		if p.Deviation > 0 && !y.log {
+			fmt.Fprintf(s, `<path d="M%s %sV%s" stroke="%s" stroke-opacity="0.6"/>`+"\n", coordinate(px), coordinate(y.at(p.Y-p.Deviation)), coordinate(y.at(p.Y+p.Deviation)), colour)
+		}
+		if l.Dots {
+			fmt.Fprintf(s, `<circle cx="%s" cy="%s" r="3" fill="%s"><title>%s</title></circle>`+"\n", coordinate(px), coordinate(py), colour,
+				escaped(fmt.Sprintf("%s: %s at %s", l.Name, number(p.Y), number(p.X))))
+		}
+		if i+1 == l.Marked {
+			fmt.Fprintf(s, `<circle cx="%s" cy="%s" r="6" fill="none" stroke="%s" stroke-width="2"/>`+"\n", coordinate(px), coordinate(py), colour)
+		}
+	}
+	fmt.Fprintf(s, `<polyline points="%s" fill="none" stroke="%s" stroke-width="1.5"/>`+"\n", strings.Join(path, " "), colour)
+}

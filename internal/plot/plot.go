@@ -1,0 +1,69 @@
+// Package plot draws small charts as SVG: lines over a linear or logarithmic axis, bars and histograms. The same input gives the same bytes. Text is
+// escaped. The background is white, so that the charts can be read on a light and on a dark page.
+package plot
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// colours of series, in order.
+var colours = []string{"#1b6ca8", "#c8553d", "#3a7d44", "#8e5ea2", "#b08d1e", "#6b6b6b", "#008c8c", "#b0457b", "#7a8b00", "#a0522d"}
+
+func colour(i int) string { return colours[i%len(colours)] }
+
+// Measures shared by all charts, in pixels.
+const (
+	titleTop   = 18 // baseline of the title
+	plotTop    = 30
+	legendLine = 18
+	letter     = 7 // average width of a letter of 12 pixels
+)
+
+// svg collects an SVG.
+type svg struct{ strings.Builder }
+
+// open begins a picture of a size, with a title. It scales down to the width of the page.
+func (s *svg) open(width, height int, title string) {
+	fmt.Fprintf(s, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" style="max-width:100%%;height:auto" font-family="sans-serif" font-size="12" role="img" aria-label="%[3]s">`+"\n",
+		width, height, escaped(title))
+	s.WriteString(`<rect width="100%" height="100%" fill="white"/>` + "\n")
+}
+
+func (s *svg) close() []byte {
+	s.WriteString("</svg>\n")
+	return []byte(s.String())
+}
+
+// text writes a text. anchor is "start", "middle" or "end".
+func (s *svg) text(x, y float64, anchor, text string) {
+	fmt.Fprintf(s, `<text x="%s" y="%s" text-anchor="%s">%s</text>`+"\n", coordinate(x), coordinate(y), anchor, escaped(text))
+}
+
+// legend writes the names of series below a chart.
+func (s *svg) legend(x, y int, names []string) {
+	for i, name := range names {
+		fmt.Fprintf(s, `<rect x="%d" y="%d" width="14" height="6" fill="%s"/>`+"\n", x, y+legendLine*i, colour(i))
+		s.text(float64(x+20), float64(y+legendLine*i+7), "start", name)
+	}
+}
+
+// coordinate formats a coordinate with a tenth of a pixel.
+func coordinate(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
+
+// number formats a value in a few digits.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+
+// longest is the number of letters of the longest text.
+func longest(texts []string) int {
+	most := 0
+	for _, t := range texts {
+		most = max(most, len([]rune(t)))
+	}
+	return most
+}
+
+func escaped(text string) string { return html.EscapeString(text) }

@@ -1,0 +1,98 @@
+package plot
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// charts is one of each kind, with everything that a caller may ask for.
+func charts() map[string][]byte {
+	return map[string][]byte{
+		"lengths": Lines{
+			Title: "copy: sequence accuracy by length", XLabel: "symbols", YLabel: "accuracy", LogX: true, Y: [2]float64{0, 1}, Ticks: []float64{40, 100, 400},
+			Shaded: 40, Note: "training lengths",
+			Series: []Series{{Name: "UT <seed 1>", Dots: true, Points: []Point{{X: 40, Y: 1}, {X: 100, Y: 0.9}, {X: 400, Y: 0.5}}}},
+		}.SVG(),
+		"curves": Lines{
+			Title: "loss", XLabel: "updates", YLabel: "nats", LogY: true,
+			Series: []Series{
+				{Name: "seed 1", Points: []Point{{X: 100, Y: 3}, {X: 200, Y: 0.3}, {X: 300, Y: 0.01}, {X: 400, Y: math.NaN()}, {X: 500, Y: 0}}},
+				{Name: "seed 2", Points: []Point{{X: 100, Y: 2.5}, {X: 200, Y: 0.2}, {X: 300, Y: 0.02}}},
+			},
+		}.SVG(),
+		"depth": Lines{
+			Title: "accuracy by steps", XLabel: "steps", YLabel: "accuracy",
+			Series: []Series{{Name: "mean of 3 seeds", Dots: true, Marked: 2, Points: []Point{{X: 1, Y: 0.4, Deviation: 0.1}, {X: 2, Y: 0.8, Deviation: 0.02}, {X: 3, Y: 0.7}}}},
+		}.SVG(),
+		"bars":       Bars{Title: "steps & positions", Names: []string{"encoder", "decoder"}, Groups: []Group{{"if <a>", []float64{2, 1}}, {"for", []float64{4, 0}}}}.SVG(),
+		"histograms": Histograms{Title: "ponder times", Unit: "steps", Panels: []Panel{{"task 1", []int{1, 3}}, {"task 2", []int{0, 2, 2}}, {"none", nil}}}.SVG(),
+		"empty":      Lines{Title: "nothing", XLabel: "x", YLabel: "y", Series: []Series{{Name: "none"}}}.SVG(),
+	}
+}
+
+// The charts are those of the golden files, which were looked at in a browser.
+func TestGolden(t *testing.T) {
+	for name, got := range charts() {
+		path := filepath.Join("testdata", name+".svg")
+		if *update {
+			if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(path, got, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what is drawn (%v): run with -update and look at it", path, err)
+		}
+	}
+}
+
+// Every chart is well-formed, and holds no number that is not finite.
+func TestWellFormed(t *testing.T) {
+	for name, got := range charts() {
+		d := xml.NewDecoder(bytes.NewReader(got))
+		for {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		if text := string(got); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// Marks are round and lie within the axis.
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		a    axis
+		n    int
+		want []float64
+	}{
+		{axis{low: 0, high: 1}, 4, []float64{0, 0.5, 1}},
+		{axis{low: 3, high: 97}, 4, []float64{50}},
+		{axis{low: 0, high: 100}, 5, []float64{0, 20, 40, 60, 80, 100}},
+		{axis{low: 0.01, high: 1, log: true}, 4, []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1}},
+		{axis{low: 1, high: 10000, log: true}, 4, []float64{1, 10, 100, 1000, 10000}},
+	} {
+		got := ticks(c.a, c.n)
+		same := len(got) == len(c.want)
+		for i := range got {
+			same = same && math.Abs(got[i]-c.want[i]) < 1e-9
+		}
+		if !same {
+			t.Errorf("%+v: %v, want %v", c.a, got, c.want)
+		}
+	}
+}
