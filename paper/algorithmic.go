@@ -1,12 +1,8 @@
 package paper
 
 import (
-	"fmt"
-
-	"universal-transformer/experiment"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
-	"universal-transformer/training/schedule"
 )
 
 // lengthGeneralization is table 4, section 3.4: trained on up to 40 symbols, tested at 400.
@@ -20,38 +16,38 @@ var lengthGeneralization = &sequences{
 	rows: []sequenceRow{
 		{
 			name: "lstm", title: "LSTM with attention", paper: []string{"0.45 (0.09)", "0.66 (0.11)", "0.08 (0.0)"},
-			told: "no position information, as it reads one token after the other; the paper does not say whether its LSTM had attention", configure: lstm(true),
+			told: "no position information, as it reads one token after the other; the paper does not say whether its LSTM had attention",
 		},
-		{name: "lstm-plain", title: "LSTM without attention", told: "no position information", configure: lstm(false)},
+		{name: "lstm-plain", title: "LSTM without attention", told: "no position information"},
 		{
 			name: "transformer", title: "Transformer", paper: []string{"0.53 (0.03)", "0.13 (0.06)", "0.07 (0.0)"},
-			told: "positions counted from a random offset, as for the Universal Transformer in the paper's setting; addition is trained with Muon", configure: paperTransformer,
+			told: "positions counted from a random offset, as for the Universal Transformer in the paper's setting; addition is trained with Muon",
 		},
 		{
 			name: "paper", title: "Universal Transformer, the paper's positions", paper: []string{"0.91 (0.35)", "0.96 (0.46)", "0.34 (0.02)"},
-			told: "positions counted from a random offset, for source and target; addition is trained with Muon", configure: inThePaper(experiment.CopyPaper, experiment.ReversePaper, experiment.AdditionPaper),
+			told: "positions counted from a random offset, for source and target; addition is trained with Muon",
 		},
 		{
 			name: "paper-adaptive", title: "UT with dynamic halting, the paper's positions",
-			told: "as in the row above", configure: inThePaper(experiment.CopyPaperAdaptive, experiment.ReversePaperAdaptive, experiment.AdditionPaperAdaptive),
+			told: "as in the row above",
 		},
 		{
 			name: "neural-gpu", title: "Neural GPU", paper: []string{"1.0 (1.0)", "1.0 (1.0)", "1.0 (1.0)"},
 			told: "no position information: it is a gated convolution, applied as many times as the source has tokens, and the whole answer is read from its final state. The paper's results are from Kaiser and Sutskever's training with a curriculum; " +
-				"here it is trained like the other models, for 4,000 updates, each of which takes five times as long", configure: func(r *experiment.Run) { *r = experiment.Convolved(*r) },
+				"here it is trained like the other models, for 4,000 updates, each of which takes five times as long",
 		},
 		{
 			name: "", title: "Universal Transformer, counted from both ends",
 			told: "two positions for each source token, counted from the start and from the end of its number (the count restarts after a plus sign), and an index of the number it belongs to; the target is counted from its start. The same scheme is used for all tasks; " +
-				"it extends the paper's coordinates. In training, positions are runs of consecutive integers from 1 to 512 with random gaps between the runs; sources end with End", configure: func(*experiment.Run) {},
+				"it extends the paper's coordinates. In training, positions are runs of consecutive integers from 1 to 512 with random gaps between the runs; sources end with End",
 		},
 		{
 			name: "coupled", title: "Universal Transformer, coupled positions",
 			told: "each source token gets the position of the target token it corresponds to, a different rule for each task: counted from the start for copy, from the end for reverse, by place value for addition. This gives " +
-				"the model the alignment of the answer; otherwise as in the row above", configure: func(r *experiment.Run) { *r = experiment.Coupled(*r) },
+				"the model the alignment of the answer; otherwise as in the row above",
 		},
 	},
-	columns: []sequenceColumn{{"copy", experiment.Copy}, {"reverse", experiment.Reverse}, {"addition", experiment.Addition}},
+	columns: []sequenceColumn{{"copy"}, {"reverse"}, {"addition"}},
 	sets: []sequenceSet{
 		{name: "length 400", choice: task.Selection{Length: 400, Count: 1000}, forced: true, shown: true, length: 400},
 		{name: "lengths 1 to 400", choice: task.Selection{Mix: 400, Count: 1000}, forced: true, shown: true},
@@ -63,38 +59,4 @@ var lengthGeneralization = &sequences{
 	},
 	kinds: func(d task.Definition) []task.Case { return algorithmic.HardCases(d, 400, 200) },
 	axis:  "symbols of the source", trained: 40,
-}
-
-// inThePaper gives the run of the same task in the paper's setting.
-func inThePaper(copying, reversing, adding func() experiment.Run) func(*experiment.Run) {
-	return func(r *experiment.Run) {
-		switch r.Task.Value.(type) {
-		case algorithmic.Copy:
-			*r = copying()
-		case algorithmic.Reverse:
-			*r = reversing()
-		case algorithmic.Addition:
-			*r = adding()
-		default:
-			panic(fmt.Sprintf("paper: %s is not a task of table 4", r.Task.Value))
-		}
-	}
-}
-
-// paperTransformer is the paper's setting with weights of its own for every layer, as many layers as the Universal Transformer has steps.
-func paperTransformer(r *experiment.Run) {
-	inThePaper(experiment.CopyPaper, experiment.ReversePaper, experiment.AdditionPaper)(r)
-	*r = experiment.Transformer(*r)
-}
-
-// lstm is a run with an LSTM of 128 channels, trained on the same fresh examples for longer.
-func lstm(attention bool) func(*experiment.Run) {
-	return func(r *experiment.Run) {
-		*r = experiment.LSTM(*r)
-		m := r.Model.Value.(experiment.LSTMEncoderDecoder)
-		m.Width, m.Attention = 128, attention
-		r.Model.Value = m
-		r.Training.Steps = 8000
-		r.Training.Schedule = experiment.Schedule{Value: schedule.Cosine{Peak: 1e-3, Floor: 1e-5, Warmup: 200}}
-	}
 }

@@ -2,11 +2,9 @@ package paper
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,82 +13,6 @@ import (
 	"universal-transformer/task"
 	"universal-transformer/task/babi"
 )
-
-// asNow rewrites the configuration of a published run, of version 0.1, in the words of this version.
-func asNow(config map[string]any) map[string]any {
-	model := config["model"].(map[string]any)
-	for key, value := range model["classifier"].(map[string]any) {
-		model[map[string]string{"pool": "pool", "untied": "untied_layers"}[key]] = value
-	}
-	if untied := model["untied_layers"]; untied == false {
-		delete(model, "untied_layers")
-	}
-	delete(model, "classifier")
-	delete(model, "words")
-	if !reflect.DeepEqual(model["positions"], map[string]any{"max": 0., "gaps": false}) {
-		return nil
-	}
-	model["positions"] = map[string]any{"from_one": map[string]any{}}
-	config["model"] = map[string]any{"classifier": model}
-	training := config["training"].(map[string]any)
-	training["validation"], training["decay_vectors"] = training["held_out"], true
-	delete(training, "held_out")
-	return config
-}
-
-// Runs are configured as the published ones were, to the last field.
-func TestPublishedConfigurations(t *testing.T) {
-	results, err := ReadAll(filepath.Join("..", "results"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range results {
-		if _, ok := r.run(); ok {
-			continue // of this version
-		}
-		_, experiments, err := find(r.Experiment)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run := experiments[0].Run(r.Task, Data{"data": "babi.tar.xz", "stand-in": r.Measured.(*babiMeasured).StandIn})
-		run.Name, run.Seed = r.Experiment, r.Seed
-		var now, was map[string]any
-		if err := json.Unmarshal(run.JSON(), &now); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(r.Config, &was); err != nil {
-			t.Fatal(err)
-		}
-		if was = asNow(was); !reflect.DeepEqual(now, was) {
-			t.Errorf("%s would be trained with\n%v, was trained with\n%v", r.Name(), now, was)
-		}
-	}
-}
-
-// The Transformer has weights of its own in each layer, and the adaptive model halts; joint runs are of all tasks.
-func TestBabiRuns(t *testing.T) {
-	for name, want := range map[string]string{
-		"babi-10k-single-transformer": "Transformer, 4 layers, width 64, 4 heads; bAbI en-10k task 7; decay 0.1",
-		"babi-1k-joint-transformer":   "Transformer, 4 layers, width 128, 8 heads; bAbI en joint; decay 0",
-		"babi-1k-single-adaptive":     "Universal Transformer, adaptive (ACT, halted states copied), at most 6 steps, width 64, 4 heads; bAbI en task 7; decay 0",
-		"babi-10k-joint":              "Universal Transformer, 4 steps, width 128, 8 heads; bAbI en-10k joint; decay 0.1",
-	} {
-		_, experiments, err := find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		label := "task07"
-		if strings.Contains(name, "joint") {
-			label = "joint"
-		}
-		r := experiments[0].Run(label, Data{"data": "x"})
-		r.Name = name
-		decay, _ := json.Marshal(r.Training.WeightDecay)
-		if got := r.Model.Value.Describe() + "; " + r.Task.Value.String() + "; decay " + string(decay); got != want || r.Validate() != nil {
-			t.Errorf("%s: %s, %v; want %s", name, got, r.Validate(), want)
-		}
-	}
-}
 
 // trainedCell does a cell and gives its result and its model.
 func trainedCell(t *testing.T, r Request) (Cell, Result, *pipeline.Model) {

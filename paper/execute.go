@@ -1,7 +1,6 @@
 package paper
 
 import (
-	"universal-transformer/experiment"
 	"universal-transformer/task"
 	"universal-transformer/task/execute"
 )
@@ -27,16 +26,14 @@ func executeKinds(d task.Definition) []task.Case { return execute.Kinds(d, 1000)
 // executeRows are the models of tables 5 and 6, all of as many parameters: the baselines have these widths. The paper's figures are of the
 // LSTM, the Transformer and the Universal Transformer. The baselines' updates take less time, so each has a row with more of them, which trains
 // for at least about as long as the Universal Transformer (LOG.md).
-func executeRows(lstmWidth, transformerWidth int, adaptive func(experiment.Run) experiment.Run, lstms, transformer, universal []string) []sequenceRow {
-	lstm := func(r *experiment.Run) { *r = experiment.Sized(experiment.LSTM(*r), lstmWidth) }
-	layers := func(r *experiment.Run) { *r = experiment.Sized(experiment.Transformer(*r), transformerWidth) }
+func executeRows(lstms, transformer, universal []string) []sequenceRow {
 	return []sequenceRow{
-		{name: "lstm", title: "LSTM with attention", paper: lstms, configure: lstm},
-		{name: "lstm-longer", title: "LSTM with attention, five times the updates", configure: func(r *experiment.Run) { lstm(r); *r = experiment.Longer(*r, 5) }},
-		{name: "transformer", title: "Transformer", paper: transformer, configure: layers},
-		{name: "transformer-longer", title: "Transformer, twice the updates", configure: func(r *experiment.Run) { layers(r); *r = experiment.Longer(*r, 2) }},
-		{name: "", title: "Universal Transformer", paper: universal, configure: func(*experiment.Run) {}},
-		{name: "adaptive", title: "UT with dynamic halting", configure: func(r *experiment.Run) { *r = adaptive(*r) }},
+		{name: "lstm", title: "LSTM with attention", paper: lstms},
+		{name: "lstm-longer", title: "LSTM with attention, five times the updates"},
+		{name: "transformer", title: "Transformer", paper: transformer},
+		{name: "transformer-longer", title: "Transformer, twice the updates"},
+		{name: "", title: "Universal Transformer", paper: universal},
+		{name: "adaptive", title: "UT with dynamic halting"},
 	}
 }
 
@@ -44,8 +41,8 @@ func executeRows(lstmWidth, transformerWidth int, adaptive func(experiment.Run) 
 var memorization = &sequences{
 	table: "table5", prefix: "memory", title: "Learning to execute: copy, double and reverse numbers of up to 55 digits (section 3.5)",
 	preface: executePreface, sets: executeSets(55), kinds: executeKinds,
-	rows:    executeRows(80, 32, experiment.AdaptiveMemory, []string{"0.78 (0.11)", "0.51 (0.047)", "0.91 (0.32)"}, []string{"0.98 (0.63)", "0.94 (0.55)", "0.81 (0.26)"}, []string{"1.0 (1.0)", "1.0 (1.0)", "1.0 (1.0)"}),
-	columns: []sequenceColumn{{"copy", experiment.ExecuteCopy}, {"double", experiment.ExecuteDouble}, {"reverse", experiment.ExecuteReverse}},
+	rows:    executeRows([]string{"0.78 (0.11)", "0.51 (0.047)", "0.91 (0.32)"}, []string{"0.98 (0.63)", "0.94 (0.55)", "0.81 (0.26)"}, []string{"1.0 (1.0)", "1.0 (1.0)", "1.0 (1.0)"}),
+	columns: []sequenceColumn{{"copy"}, {"double"}, {"reverse"}},
 }
 
 // evaluatedPrograms is table 6, section 3.5: programs of nesting 2 on numbers of up to 5 digits.
@@ -53,10 +50,10 @@ var evaluatedPrograms = &sequences{
 	table: "table6", prefix: "programs", title: "Learning to execute: results of programs, nesting 2, numbers of up to 5 digits (section 3.5)",
 	preface: executePreface + "Answers are taken modulo 10 to the power of the number of digits plus one, as in that generator. ", sets: executeSets(5),
 	kinds: executeKinds,
-	rows: append(executeRows(80, 26, experiment.AdaptiveProgram, []string{"0.53 (0.12)", "0.68 (0.21)", "0.83 (0.11)"}, []string{"0.71 (0.29)", "0.93 (0.66)", "1.0 (1.0)"}, []string{"0.89 (0.63)", "1.0 (1.0)", "1.0 (1.0)"}),
-		sequenceRow{name: "wide", title: "UT, width 128, 4 steps", told: "control is trained on all operations, half of them loops", only: []string{"program", "control"}, configure: func(r *experiment.Run) { *r = experiment.Wide(*r) }},
-		sequenceRow{name: "fine-tuned", title: "UT, width 128, 6 steps, fine-tuned", told: "starts from the weights of program in the row of 4 steps, of the same seed, whose minutes come on top; it continues with six steps on control alone, three quarters of the operations loops, and 60 % of the training programs have the greatest length and nesting, the others are mixed", only: []string{"control"}, from: &Pretrained{"programs-wide", "program"}, configure: func(r *experiment.Run) { *r = experiment.FineTuned(*r) }},
-		sequenceRow{name: "little-end", title: "UT, width 128, 4 steps, answers from their last digit", told: "an easier task than the paper's; also trained on sums, half of the operations loops", only: []string{"control"}, configure: func(r *experiment.Run) { *r = experiment.LittleEnd(*r) }},
-		sequenceRow{name: "large", title: "UT, width 256, 6 steps, answers from their last digit", told: "an easier task than the paper's; trained on a GPU, where the first 2,604 of the 9,000 updates had the learning rates of a schedule of 36,000; half of the operations in training are products, whose second factors have zeros in the middle, and 30 % of the training programs have the greatest length and nesting, the others are mixed", only: []string{"program"}, configure: func(r *experiment.Run) { *r = experiment.Large(*r) }}),
-	columns: []sequenceColumn{{"program", experiment.ExecuteProgram}, {"control", experiment.ExecuteControl}, {"addition", experiment.ExecuteAddition}},
+	rows: append(executeRows([]string{"0.53 (0.12)", "0.68 (0.21)", "0.83 (0.11)"}, []string{"0.71 (0.29)", "0.93 (0.66)", "1.0 (1.0)"}, []string{"0.89 (0.63)", "1.0 (1.0)", "1.0 (1.0)"}),
+		sequenceRow{name: "wide", title: "UT, width 128, 4 steps", told: "control is trained on all operations, half of them loops", only: []string{"program", "control"}},
+		sequenceRow{name: "fine-tuned", title: "UT, width 128, 6 steps, fine-tuned", told: "starts from the weights of program in the row of 4 steps, of the same seed, whose minutes come on top; it continues with six steps on control alone, three quarters of the operations loops, and 60 % of the training programs have the greatest length and nesting, the others are mixed", only: []string{"control"}, from: &Pretrained{"programs-wide", "program"}},
+		sequenceRow{name: "little-end", title: "UT, width 128, 4 steps, answers from their last digit", told: "an easier task than the paper's; also trained on sums, half of the operations loops", only: []string{"control"}},
+		sequenceRow{name: "large", title: "UT, width 256, 6 steps, answers from their last digit", told: "an easier task than the paper's; trained on a GPU, where the first 2,604 of the 9,000 updates had the learning rates of a schedule of 36,000; half of the operations in training are products, whose second factors have zeros in the middle, and 30 % of the training programs have the greatest length and nesting, the others are mixed", only: []string{"program"}}),
+	columns: []sequenceColumn{{"program"}, {"control"}, {"addition"}},
 }

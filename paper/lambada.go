@@ -1,12 +1,9 @@
 package paper
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 
-	"universal-transformer/experiment"
-	"universal-transformer/halting"
 	"universal-transformer/task"
 	"universal-transformer/task/lambada"
 )
@@ -26,19 +23,19 @@ var lambadaTable = &metricTable{
 		"transformer": {"language": {"142 (0.19)", "5122 (0.0)", "7321 (0.0)"}, "reading": {"0.4102", "0.4401", "0.3988"}},
 		"":            {"language": {"131 (0.32)", "279 (0.18)", "319 (0.17)"}, "reading": {"0.4801", "0.5422", "0.5216"}},
 		"adaptive":    {"language": {"130 (0.32)", "134 (0.22)", "142 (0.19)"}, "reading": {"0.4603", "0.5831", "0.5625"}},
-	}, func(experiment.Run) int { return 96 }, experiment.LambadaAdaptive),
+	}),
 		stepsRow(8, "129 (0.32)", "192 (0.21)", "202 (0.18)"), stepsRow(9, "129 (0.33)", "214 (0.21)", "239 (0.17)")),
 	columns: []metricColumn{
 		{
 			task: "language", title: "Language model, 6 steps unless stated otherwise", note: "Perplexity and accuracy on last words, followed by the same on last words in the vocabulary. An out-of-vocabulary word counts as an error, " +
 				"and as the unknown token in the perplexity, which lowers it; the second pair should be read together with the coverage. The paper does not say which words its perplexities cover.",
-			figures: lambadaFigures("last word perplexity", "last word accuracy", "perplexity of covered", "accuracy of covered"), run: lambadaRun(experiment.Lambada), compared: "accuracy of covered",
+			figures: lambadaFigures("last word perplexity", "last word accuracy", "perplexity of covered", "accuracy of covered"), compared: "accuracy of covered",
 			baselines: []baseline{{"coverage of the vocabulary", func(figure) string { return "covered" }}},
 		},
 		{
 			task: "reading", title: "Reading comprehension, 6 steps unless stated otherwise", note: "Accuracy over all passages; answers are words of the context. Training examples are passages of the novels that end in a content word which occurs in the context and which the last sentence does not give away; most content words are replaced by markers. " +
 				"Additional input features tell each position how often its token occurs in the context, whether it occurs in the question, and whether it follows the same token as the blank does; the paper does not mention its features. The development set was used to select checkpoints and the configuration.",
-			figures: lambadaFigures("accuracy"), run: lambadaRun(experiment.LambadaReading), compared: "accuracy",
+			figures: lambadaFigures("accuracy"), compared: "accuracy",
 			baselines: []baseline{
 				{"upper bound: the answer occurs in the context", func(figure) string { return "ceiling" }},
 				{"most frequent content word", func(figure) string { return "most frequent content word" }},
@@ -49,7 +46,7 @@ var lambadaTable = &metricTable{
 		{
 			task: "annotated", title: "Reading comprehension, also trained on most of the development set, 6 steps unless stated otherwise", note: "As above, but half of the training passages are taken from nine tenths of the development set, with their annotated answers; passages that " +
 				"also occur in the test set are excluded. The development column is the remaining tenth, which was used to select checkpoints and the number of updates. The paper does not do this: its models are trained on 2,662 novels of the kind that LAMBADA was taken from, ours on six that are one or two centuries older.",
-			figures: lambadaFigures("accuracy"), run: lambadaRun(experiment.LambadaReadingAnnotated), compared: "accuracy",
+			figures: lambadaFigures("accuracy"), compared: "accuracy",
 		},
 	},
 	cases: func(opened task.Task) ([]task.Case, error) {
@@ -59,15 +56,13 @@ var lambadaTable = &metricTable{
 		}
 		return t.Cases(), nil
 	},
-	kinds:   func(opened task.Task) []task.Case { return opened.(*lambada.Task).ByOccurrence() },
-	missing: lambadaMissing,
+	kinds: func(opened task.Task) []task.Case { return opened.(*lambada.Task).ByOccurrence() },
 }
 
 // stepsRow is the Universal Transformer of another number of steps, which the paper has as a language model only.
 func stepsRow(steps int, paper ...string) metricRow {
 	return metricRow{
 		name: fmt.Sprintf("steps%d", steps), title: fmt.Sprintf("Universal Transformer, %d steps", steps), paper: map[string][]string{"language": paper}, only: "language",
-		configure: func(r *experiment.Run) { *r = r.WithPolicy(halting.Fixed{Steps: steps}) },
 	}
 }
 
@@ -81,34 +76,4 @@ func lambadaFigures(metrics ...string) (list []figure) {
 		list = append(list, figure{title: title, set: set, metrics: metrics})
 	}
 	return list
-}
-
-// lambadaRun is a run on the data.
-func lambadaRun(base func() experiment.Run) func(Data) experiment.Run {
-	return func(d Data) experiment.Run {
-		r := base()
-		switch of := r.Task.Value.(type) {
-		case lambada.Language:
-			of.Path, of.Prose = d["lambada"], d["prose"]
-			r.Task.Value = of
-		case lambada.Reading:
-			of.Path, of.Prose = d["lambada"], d["prose"]
-			r.Task.Value = of
-		}
-		return r
-	}
-}
-
-// lambadaMissing is an error if the passages or the books that a run reads are not there.
-func lambadaMissing(r experiment.Run) error {
-	var d lambada.Data
-	switch of := r.Task.Value.(type) {
-	case lambada.Language:
-		d = of.Data
-	case lambada.Reading:
-		d = of.Data
-	default:
-		return fmt.Errorf("the task is %s, which is not part of table 3", r.Task.Value)
-	}
-	return errors.Join(there(filepath.Join(d.Path, lambada.Test)), there(d.Prose))
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"universal-transformer/experiment"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/score"
 	"universal-transformer/pipeline"
@@ -27,16 +26,14 @@ type metricTable struct {
 	columns []metricColumn
 	cases   func(task.Task) ([]task.Case, error) // what is measured
 	kinds   func(task.Task) []task.Case          // parts of the test, easy to hard, of which ponder times are measured
-	missing func(experiment.Run) error           // an error if a file that a run reads is not there
 }
 
 // metricRow is a model.
 type metricRow struct {
-	name      string // in names of experiments: "lstm"; "" is the table's own model
-	title     string
-	paper     map[string][]string // the paper's figures, by the columns that have them, one a figure
-	configure func(*experiment.Run)
-	only      string // the one task that it is trained on; "": all
+	name  string // in names of experiments: "lstm"; "" is the table's own model
+	title string
+	paper map[string][]string // the paper's figures, by the columns that have them, one a figure
+	only  string              // the one task that it is trained on; "": all
 }
 
 // has says whether the model is trained on a task.
@@ -57,7 +54,6 @@ type metricColumn struct {
 	task      string // its label: "natural-text"
 	title     string
 	note      string // what to know of its figures
-	run       func(Data) experiment.Run
 	figures   []figure
 	baselines []baseline // what needs no model
 	compared  string     // the metric of the last figure's set by which models are compared, the more the better
@@ -89,11 +85,10 @@ func (t *metricTable) experiment(r metricRow) string {
 func (t *metricTable) Table() *Table {
 	table := &Table{
 		Name: t.table, Title: t.title, Needs: t.needs, Measure: t.measure, New: func() Measured { return new(metricsMeasured) },
-		Open:     func(Data) (func(experiment.Run) error, error) { return t.missing, nil },
 		Overview: t.overview, Write: t.write,
 	}
 	for _, r := range t.rows {
-		e := Experiment{Name: t.experiment(r), Summary: r.title, Run: func(label string, data Data) experiment.Run { return t.run(r, label, data) }}
+		e := Experiment{Name: t.experiment(r), Summary: r.title}
 		for _, c := range t.columns {
 			if r.has(c.task) {
 				e.Tasks = append(e.Tasks, c.task)
@@ -102,14 +97,6 @@ func (t *metricTable) Table() *Table {
 		table.Experiments = append(table.Experiments, e)
 	}
 	return table
-}
-
-// run is the run of a row on a task.
-func (t *metricTable) run(r metricRow, label string, data Data) experiment.Run {
-	at := slices.IndexFunc(t.columns, func(c metricColumn) bool { return c.task == label })
-	run := t.columns[at].run(data)
-	r.configure(&run)
-	return run
 }
 
 // metricsMeasured is what one run came to.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/strictjson"
 	"universal-transformer/pipeline"
 )
@@ -22,9 +23,6 @@ type Table struct {
 	Experiments []Experiment
 	Needs       []Need
 
-	// Open opens the files that runs read and gives a function that returns an error if one that a run needs is not there. nil: runs
-	// need no files.
-	Open func(Data) (missing func(experiment.Run) error, err error)
 	// Measure measures a trained model, on the test set once.
 	Measure func(ctx context.Context, m *pipeline.Model, c Cell, log func(line string)) (Measured, error)
 	// New gives an empty value of the type that Measure returns, to decode JSON into.
@@ -39,9 +37,6 @@ type Experiment struct {
 	Name    string // "babi-10k-single-adaptive"; the folder of its results
 	Summary string
 	Tasks   []string // labels, as in file names: "task01", or "joint" for one model of all tasks
-
-	// Run is the complete run of one task, but for its name and seed.
-	Run func(task string, data Data) experiment.Run
 
 	// Pretrained is the run, of the same seed, whose weights training starts from; nil: random weights.
 	Pretrained *Pretrained
@@ -97,4 +92,13 @@ func label(task string) string {
 		return fmt.Sprintf("task%02d", n)
 	}
 	return task
+}
+
+// run returns the run of an experiment's task: the recipe of that name, with the paths of its data.
+func run(experiment, task string, data Data) (experiment.Run, error) {
+	recipe, err := recipes.Named(experiment + "/" + task)
+	if err != nil {
+		panic(fmt.Sprintf("paper: %v", err)) // every cell names a recipe
+	}
+	return recipe.WithData(data)
 }

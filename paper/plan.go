@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
 )
 
 // Request says which cells are wanted.
@@ -46,8 +47,12 @@ func (r Request) Cells() (cells []Cell, leftOut []error, err error) {
 				if !r.wants(task) {
 					continue
 				}
-				c := Cell{Recipe: e.Name + "/" + task, Run: e.Run(task, data), Runs: r.Runs, Results: r.Results, Measure: t.Measure, New: t.New}
-				c.Run.Name, c.Run.Seed = e.Name, seed
+				complete, err := run(e.Name, task, data)
+				if err != nil {
+					return nil, nil, err
+				}
+				c := Cell{Recipe: e.Name + "/" + task, Run: complete, Runs: r.Runs, Results: r.Results, Measure: t.Measure, New: t.New}
+				c.Run.Seed = seed
 				if p := e.Pretrained; p != nil {
 					c.From = &Cell{Recipe: p.Experiment + "/" + p.Task, Run: experiment.Run{Seed: seed}, Runs: r.Runs, Results: r.Results}
 					c.Run.Training.Pretrained = c.From.Dir()
@@ -59,7 +64,7 @@ func (r Request) Cells() (cells []Cell, leftOut []error, err error) {
 			}
 		}
 	}
-	return r.present(t, data, cells)
+	return r.present(cells)
 }
 
 // wants tells whether a task was chosen.
@@ -83,16 +88,10 @@ func (r Request) checkTasks(experiments []Experiment) error {
 }
 
 // present leaves out cells whose files are missing.
-func (r Request) present(t *Table, data Data, cells []Cell) (there []Cell, leftOut []error, err error) {
-	if t.Open == nil {
-		return cells, nil, nil
-	}
-	missing, err := t.Open(data)
-	if err != nil {
-		return nil, nil, err
-	}
+func (r Request) present(cells []Cell) (there []Cell, leftOut []error, err error) {
+	var check recipes.DataCheck
 	for _, c := range cells {
-		problem := missing(c.Run)
+		problem := check.Missing(c.Run)
 		switch {
 		case problem == nil:
 			there = append(there, c)

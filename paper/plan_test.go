@@ -24,7 +24,7 @@ func TestCells(t *testing.T) {
 	want := "babi-1k-single/task01-seed7 babi-1k-single/task02-seed7 babi-1k-single/task01-seed3 babi-1k-single/task02-seed3"
 	if cells, leftOut, err := r.Cells(); err != nil || leftOut != nil || names(cells) != want {
 		t.Errorf("%s, %v, %v", names(cells), leftOut, err)
-	} else if c := cells[3]; c.Run.Seed != 3 || c.Run.Name != "babi-1k-single" || c.Run.Training.Steps != 60 || c.Dir() != filepath.Join(r.Runs, "babi-1k-single", "task02-seed3") {
+	} else if c := cells[3]; c.Run.Seed != 3 || c.Run.Name != "babi-1k-single/task02" || c.Run.Training.Steps != 60 || c.Dir() != filepath.Join(r.Runs, "babi-1k-single", "task02-seed3") {
 		t.Errorf("%+v in %s", c.Run, c.Dir())
 	}
 	r.Tasks, r.Seeds = nil, []uint64{1, 2}
@@ -47,11 +47,10 @@ func TestCellsRefuse(t *testing.T) {
 		`"1" is no task of babi-1k-joint, which ha`: func(r *Request) { r.Name = "babi-1k-joint" },
 		"en/qa3_train.txt is missing":               func(r *Request) { r.Tasks = []string{"1", "3"} },
 		"en-10k/qa1_train.txt is missing":           func(r *Request) { r.Name, r.Tasks = "babi-10k-joint", nil },
-		"--data: ":                                  func(r *Request) { r.Data["data"] = "nowhere" },
-		"--stand-in: ":                              func(r *Request) { r.Data["stand-in"] = "partial.txt" },
+		"stat nowhere":                              func(r *Request) { r.Data["data"] = "nowhere" },
+		"stand_in is ":                              func(r *Request) { r.Data["stand-in"] = "partial.txt" },
 		"no such file":                              func(r *Request) { r.Data["stand-in"] = "qa3_gone.txt" },
 		"did you mean \"model.width\"":              func(r *Request) { r.Set = []string{"model.widht=3"} },
-		"which is not part of table 1":              func(r *Request) { r.Set = []string{`task={"copy": {}}`, `model={"encoder_decoder": {}}`} },
 	} {
 		r := request("babi-1k-single", data, t.TempDir())
 		change(&r)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"universal-transformer/experiment"
 	"universal-transformer/internal/score"
 	"universal-transformer/task"
 )
@@ -28,13 +27,12 @@ type sequences struct {
 
 // sequenceRow is a model.
 type sequenceRow struct {
-	name      string // in names of experiments: "both-ends"; "" is the table's own model
-	title     string
-	told      string                // what its positions tell the model, or how else its training differs
-	paper     []string              // what the paper has for it, a figure a column; nil: the paper has no such row
-	only      []string              // the tasks it is trained on; nil: all
-	from      *Pretrained           // the run whose weights training starts from; nil: random weights
-	configure func(*experiment.Run) // changes the column's run into the row's
+	name  string // in names of experiments: "both-ends"; "" is the table's own model
+	title string
+	told  string      // what its positions tell the model, or how else its training differs
+	paper []string    // what the paper has for it, a figure a column; nil: the paper has no such row
+	only  []string    // the tasks it is trained on; nil: all
+	from  *Pretrained // the run whose weights training starts from; nil: random weights
 }
 
 // has tells whether the row has a cell for a task.
@@ -43,7 +41,6 @@ func (r sequenceRow) has(task string) bool { return r.only == nil || slices.Cont
 // sequenceColumn is a task.
 type sequenceColumn struct {
 	task string // its label
-	run  func() experiment.Run
 }
 
 // sequenceSet is one set of examples that a model is measured on.
@@ -70,7 +67,7 @@ func (s *sequences) Table() *Table {
 		Overview: s.overview, Write: s.write,
 	}
 	for _, r := range s.rows {
-		e := Experiment{Name: s.experiment(r), Summary: r.title, Pretrained: r.from, Run: func(label string, _ Data) experiment.Run { return s.run(r, label) }}
+		e := Experiment{Name: s.experiment(r), Summary: r.title, Pretrained: r.from}
 		for _, c := range s.columns {
 			if r.has(c.task) {
 				e.Tasks = append(e.Tasks, c.task)
@@ -79,14 +76,6 @@ func (s *sequences) Table() *Table {
 		t.Experiments = append(t.Experiments, e)
 	}
 	return t
-}
-
-// run is the run of a row on a task.
-func (s *sequences) run(r sequenceRow, label string) experiment.Run {
-	at := slices.IndexFunc(s.columns, func(c sequenceColumn) bool { return c.task == label })
-	run := s.columns[at].run()
-	r.configure(&run)
-	return run
 }
 
 // sequencesMeasured is what one run came to.

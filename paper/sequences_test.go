@@ -6,18 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"universal-transformer/experiment"
-	"universal-transformer/halting"
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/score"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/pipeline"
 	"universal-transformer/task"
-	"universal-transformer/task/execute"
 )
 
 // decoded is a result of table 4: so many of 1,000 sequences of 401 tokens right at length 400, one token wrong in each of the others.
@@ -152,73 +149,6 @@ func TestRowOfSomeTasks(t *testing.T) {
 	}
 }
 
-// The rows of width 128 and 256 are what their titles say, and are trained on the operations that are told.
-// Caught when planted: width 64; training operations of program; little-end answers of the wide row, and none of the other; factors that
-// are not sparse.
-func TestWideRows(t *testing.T) {
-	type rowCase struct {
-		row       string
-		run       func() experiment.Run
-		trained   string
-		littleEnd bool
-		width     int
-		steps     int
-		longest   float64
-	}
-	for _, c := range []rowCase{
-		{"wide", experiment.ExecuteControl, execute.ProgramAndLoops, false, 128, 4, 0},
-		{"wide", experiment.ExecuteProgram, "", false, 128, 4, 0},
-		{"little-end", experiment.ExecuteControl, execute.AdditionAndLoops, true, 128, 4, 0},
-		{"fine-tuned", experiment.ExecuteControl, execute.ControlAndLoops, false, 128, 6, 0.6},
-		{"large", experiment.ExecuteProgram, execute.ProgramAndProducts, true, 256, 6, 0.3},
-	} {
-		i := slices.IndexFunc(evaluatedPrograms.rows, func(r sequenceRow) bool { return r.name == c.row })
-		if i < 0 {
-			t.Fatalf("no row %q", c.row)
-		}
-		run := c.run()
-		evaluatedPrograms.rows[i].configure(&run)
-		u, p := run.Model.Value.(experiment.EncoderDecoder), run.Task.Value.(execute.Program)
-		if u.Width != c.width || u.Halting.Value != (halting.Fixed{Steps: c.steps}) {
-			t.Errorf("%s: width %d, halting %v; want %d and %d steps", run.Name, u.Width, u.Halting.Value, c.width, c.steps)
-		}
-		if p.TrainingSparseFactors != (c.row == "large") {
-			t.Errorf("%s: sparse factors: %v", run.Name, p.TrainingSparseFactors)
-		}
-		if p.TrainingOperations != c.trained || p.Operations != c.run().Task.Value.(execute.Program).Operations {
-			t.Errorf("%s: operations %q, in training %q; want %q in training", run.Name, p.Operations, p.TrainingOperations, c.trained)
-		}
-		if p.TrainingLongest != c.longest {
-			t.Errorf("%s: %v of the training programs of the greatest length, want %v", run.Name, p.TrainingLongest, c.longest)
-		}
-		if p.LittleEndFirst != c.littleEnd {
-			t.Errorf("%s: answers from their last digit: %v, want %v", run.Name, p.LittleEndFirst, c.littleEnd)
-		}
-	}
-}
-
-// The rows of longer training are their baselines with more updates, and with nothing else that is different.
-// Caught when planted: the Universal Transformer trained longer; a factor of 4.
-func TestLongerRows(t *testing.T) {
-	for _, s := range []*sequences{memorization, evaluatedPrograms} {
-		row := func(name string) sequenceRow {
-			return s.rows[slices.IndexFunc(s.rows, func(r sequenceRow) bool { return r.name == name })]
-		}
-		for baseline, times := range map[string]int64{"lstm": 5, "transformer": 2} {
-			for _, c := range s.columns {
-				want, longer := s.run(row(baseline), c.task), s.run(row(baseline+"-longer"), c.task)
-				if longer.Training.Steps != times*want.Training.Steps {
-					t.Errorf("%s: %d updates, its baseline has %d", longer.Name, longer.Training.Steps, want.Training.Steps)
-				}
-				longer.Name, longer.Training.Steps = want.Name, want.Training.Steps
-				if !reflect.DeepEqual(longer, want) {
-					t.Errorf("%s differs from its baseline: %+v, want %+v", c.task, longer, want)
-				}
-			}
-		}
-	}
-}
-
 // The fine-tuned control starts from the program model of the same seed, and not before that one is finished, nor without its run.
 // Caught when planted: another seed; a run that starts without it; a result without its run that is not told apart.
 func TestFineTunedNeedsPretrained(t *testing.T) {
@@ -230,7 +160,7 @@ func TestFineTunedNeedsPretrained(t *testing.T) {
 	}
 	run, outcomes := runner(1)
 	err := run.Run(t.Context(), []Cell{c})
-	if want := "first ut experiment run programs-wide --tasks program --seeds 2-2"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "programs-wide/program-seed2, which is not finished"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 	if _, err := os.Stat(c.Dir()); !errors.Is(err, fs.ErrNotExist) || outcomes[c.Name()].Err == nil {
@@ -240,7 +170,7 @@ func TestFineTunedNeedsPretrained(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = run.Run(t.Context(), []Cell{c})
-	if want := "not its run in " + r.Runs; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "whose run is not in " + r.Runs; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
@@ -254,7 +184,11 @@ func TestMeasureSequences(t *testing.T) {
 	s.kinds = func(task.Definition) []task.Case {
 		return []task.Case{{Name: "hard", Examples: []task.Example{{Source: []vocab.ID{2, 3, 4}, Target: []vocab.ID{2, 3, 4, vocab.End}}}}}
 	}
-	run, err := experiment.Copy().Set("model.width=16", "training.steps=40", "training.evaluate_every=40", "training.schedule.cosine.warmup=5", "training.schedule.cosine.peak=0.01", `model.positions={"random_runs": {"max": 16}}`,
+	recipe, err := recipes.Named("algorithmic/copy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := recipe.Run().Set("model.width=16", "training.steps=40", "training.evaluate_every=40", "training.schedule.cosine.warmup=5", "training.schedule.cosine.peak=0.01", `model.positions={"random_runs": {"max": 16}}`,
 		"task.copy.max_length=8", "training.batch.tokens=256", "training.validation=16")
 	if err != nil {
 		t.Fatal(err)
@@ -312,43 +246,6 @@ func TestDiffer(t *testing.T) {
 	}{{target, -1}, {[]vocab.ID{5, 9, 7, 1}, 1}, {[]vocab.ID{5, 6, 1}, 2}, {[]vocab.ID{5, 6}, 2}, {[]vocab.ID{5, 6, 7, 1, 1}, 3}, {nil, 0}} {
 		if got := differ(c.answer, target); got != c.want {
 			t.Errorf("%v differs at %d, want %d", c.answer, got, c.want)
-		}
-	}
-}
-
-// Every run of tables 4, 5 and 6 is valid, its positions fit, and no source that table 4 trains on has more than 40 symbols.
-// Caught when planted: a row whose task has max_length 41.
-func TestSequenceRuns(t *testing.T) {
-	for _, s := range []*sequences{lengthGeneralization, memorization, evaluatedPrograms} {
-		for _, r := range s.rows {
-			for _, c := range s.columns {
-				if !r.has(c.task) {
-					continue
-				}
-				run := s.run(r, c.task)
-				name := s.experiment(r) + "/" + c.task
-				if err := run.Validate(); err != nil {
-					t.Errorf("%s: %v", name, err)
-					continue
-				}
-				opened, err := run.OpenTask()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := run.CheckPositions(opened); err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
-				if s != lengthGeneralization {
-					continue
-				}
-				longest := 0
-				for i := range int64(3000) {
-					longest = max(longest, len(task.WithoutEnd(opened.Training(1, i).Source)))
-				}
-				if source, _ := opened.MaxLengths(); longest != s.trained || source > s.trained+1 {
-					t.Errorf("%s: trains on sources of up to %d symbols, and says %d", name, longest, source)
-				}
-			}
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"universal-transformer/decoding"
-	"universal-transformer/experiment"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/pipeline"
 	"universal-transformer/sweep"
@@ -27,7 +26,6 @@ var table7 = &Table{
 		{"multi30k", "multi30k", "the Multi30k data set, folder or archive with tok/ and raw/"},
 		{"news", "wmt_news", "the WMT news tests, folder or archive with newstest2014.en-de.en"},
 	},
-	Open:     openTranslation,
 	Measure:  measureTranslation,
 	New:      func() Measured { return new(translationMeasured) },
 	Overview: translationOverview,
@@ -38,7 +36,6 @@ var table7 = &Table{
 type translationModel struct {
 	suffix string // in names of experiments
 	title  string
-	change func(experiment.Run) experiment.Run
 	only   string // the one data set that it is trained on; "": all
 }
 
@@ -46,17 +43,15 @@ type translationModel struct {
 func (m translationModel) has(label string) bool { return m.only == "" || m.only == label }
 
 var translationModels = []translationModel{
-	{"-tiny", "Transformer, the smallest published: 4 layers, width 128", experiment.TinyTransformer, publishedData},
-	{"-transformer", "Transformer with the same number of parameters: 6 layers, width 76", experiment.TranslationTransformer, ""},
-	{"", "Universal Transformer: 6 steps, width 192", func(r experiment.Run) experiment.Run { return r }, ""},
-	{"-adaptive", "UT with dynamic halting", experiment.AdaptiveTranslation, publishedData},
+	{"-tiny", "Transformer, the smallest published: 4 layers, width 128", publishedData},
+	{"-transformer", "Transformer with the same number of parameters: 6 layers, width 76", ""},
+	{"", "Universal Transformer: 6 steps, width 192", ""},
+	{"-adaptive", "UT with dynamic halting", publishedData},
 }
 
 // translationData is one of the small data sets: a task of every experiment.
 type translationData struct {
 	label string
-	need  string
-	run   func() experiment.Run
 	note  string // what its BLEU is
 	sets  []translationSet
 }
@@ -70,15 +65,15 @@ type translationSet struct {
 
 var translationTasks = []translationData{
 	{
-		label: "multi30k", need: "multi30k", run: experiment.Multi30k, sets: multi30kSets("tok/", ".lc.norm.tok"),
+		label: "multi30k", sets: multi30kSets("tok/", ".lc.norm.tok"),
 		note: "29,000 captions, lower-cased and tokenized. BLEU is computed on this form without further tokenization, which makes it the only set here with a published result to compare with.",
 	},
 	{
-		label: "multi30k-raw", need: "multi30k", run: experiment.Multi30kRaw, sets: multi30kSets("raw/", ""),
+		label: "multi30k-raw", sets: multi30kSets("raw/", ""),
 		note: "The same captions in their original form: sacreBLEU's default, 13a, case-sensitive.",
 	},
 	{
-		label: "news", need: "news", run: experiment.TranslateNews, sets: []translationSet{
+		label: "news", sets: []translationSet{
 			{name: "newstest2013", corpus: translation.Corpus{Source: "newstest2013.en-de.en", Target: "newstest2013.en-de.de"}, validation: true},
 			{name: "newstest2014", corpus: translation.Corpus{Source: "newstest2014.en-de.en", Target: "newstest2014.en-de.de"}},
 		},
@@ -96,14 +91,7 @@ func multi30kSets(folder, suffix string) (sets []translationSet) {
 
 func translationExperiments() (list []Experiment) {
 	for _, m := range translationModels {
-		e := Experiment{Name: "translation" + m.suffix, Summary: m.title, Run: func(label string, data Data) experiment.Run {
-			t := dataOf(label)
-			r := m.change(t.run())
-			d := r.Task.Value.(translation.Translation)
-			d.Path = data[t.need]
-			r.Task.Value = d
-			return r
-		}}
+		e := Experiment{Name: "translation" + m.suffix, Summary: m.title}
 		for _, t := range translationTasks {
 			if m.has(t.label) {
 				e.Tasks = append(e.Tasks, t.label)
@@ -116,20 +104,6 @@ func translationExperiments() (list []Experiment) {
 
 func dataOf(label string) translationData {
 	return translationTasks[slices.IndexFunc(translationTasks, func(t translationData) bool { return t.label == label })]
-}
-
-// openTranslation leaves out what reads a folder or archive that is not there.
-func openTranslation(Data) (missing func(experiment.Run) error, err error) {
-	return func(r experiment.Run) error {
-		d, ok := r.Task.Value.(translation.Translation)
-		if !ok {
-			return fmt.Errorf("the task is %s, which is not part of table 7", r.Task.Value)
-		}
-		if _, err := os.Stat(d.Path); err != nil {
-			return fmt.Errorf("%w: say where it is, with --multi30k or --news", err)
-		}
-		return nil
-	}, nil
 }
 
 // Beam search is as wide as the authors'. The validation sentences choose its length penalty: the authors' is 0.6, but models of little data

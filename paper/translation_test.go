@@ -90,7 +90,7 @@ func TestTranslationCell(t *testing.T) {
 		},
 	}
 	cells, leftOut, err := request.Cells()
-	if err != nil || len(cells) != 2 || len(leftOut) != 1 || !strings.Contains(leftOut[0].Error(), "--news") {
+	if err != nil || len(cells) != 2 || len(leftOut) != 1 || !strings.Contains(leftOut[0].Error(), filepath.Join(root, "none")) {
 		t.Fatalf("%d cells, %v, %v", len(cells), leftOut, err)
 	}
 	r, outcomes := runner(1)

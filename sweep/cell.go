@@ -68,7 +68,11 @@ func (c Cell) Changed(r Result) bool {
 	return err == nil && !same(c.Run, run)
 }
 
-func same(a, b experiment.Run) bool { return slices.Equal(a.Identity().JSON(), b.Identity().JSON()) }
+// same compares runs apart from their names: earlier versions named the runs of a row alike.
+func same(a, b experiment.Run) bool {
+	a.Name = b.Name
+	return slices.Equal(a.Identity().JSON(), b.Identity().JSON())
+}
 
 // Draw writes a figure beside the cell's result.
 func (c Cell) Draw(suffix string, draw func(io.Writer) error) error {

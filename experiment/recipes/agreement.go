@@ -30,7 +30,7 @@ func table2() []Recipe {
 		{name: "verbs", needs: []Need{linzen(verbsFile)}, run: func() experiment.Run {
 			return agreementText(agreement.Verbs{Path: filepath.Join(linzenFolder, verbsFile)})
 		}},
-		{name: "pairs", needs: []Need{linzen(pairsFile), prose("task.text")}, run: func() experiment.Run {
+		{name: "pairs", needs: []Need{linzen(pairsFile), prose("task.agreement_pairs.text")}, run: func() experiment.Run {
 			return agreementText(agreement.Pairs{Path: filepath.Join(linzenFolder, pairsFile), Text: proseFolder, MinCount: 2})
 		}},
 	})
