@@ -8,17 +8,18 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// Query is a source to be answered.
+// A Query is a source to be answered.
 type Query struct {
 	Source []vocab.ID
-	Limit  int   // tokens that the answer may have, end included
-	Number int64 // of the stream that sampling draws from, whatever is decoded beside it
+	Limit  int   // maximum number of tokens of the answer, including End
+	Number int64 // number of its random stream in sampling, which does not depend on other queries
 
-	Done    <-chan struct{} // once it is closed this query alone is given up, and what was found is its answer; may be nil
+	Done    <-chan struct{} // closing it stops this query; its answer is what has been decoded; may be nil
 	OnToken func(vocab.ID)  // [Request].OnToken; may be nil
 }
 
-// Decode answers sources with a cache, with at most limits[i] tokens for source i. onToken, if not nil, is [Request].OnToken.
+// Decode answers sources with a cache, with at most limits[i] tokens for source i. If onToken is not nil, it is used as
+// [Request].OnToken.
 func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int, m Method, onToken func(source int, token vocab.ID)) ([]Hypothesis, error) {
 	queries := make([]Query, len(sources))
 	for i := range queries {
@@ -30,8 +31,9 @@ func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int
 	return d.Answer(ctx, queries, m, 0)
 }
 
-// Answer answers queries with a cache, in groups whose estimated memory is at most that many bytes (0: [DefaultMemory]). The estimate
-// covers the cache of answers that reach their limits, and the log-probabilities. A query that needs more by itself is answered alone.
+// Answer answers queries with a cache, in groups whose estimated memory is at most the given number of bytes; 0 means
+// [DefaultMemory]. The estimate covers the cache of answers that reach their limits, and the log-probabilities. A query that needs
+// more memory than that is answered alone.
 func (d *Decoder) Answer(ctx context.Context, queries []Query, m Method, memory int64) ([]Hypothesis, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
@@ -51,7 +53,7 @@ func (d *Decoder) Answer(ctx context.Context, queries []Query, m Method, memory 
 	return found, nil
 }
 
-// answer answers queries together.
+// answer answers queries in one batch.
 func (d *Decoder) answer(ctx context.Context, queries []Query, m Method) ([]Hypothesis, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -84,7 +86,7 @@ func (d *Decoder) answer(ctx context.Context, queries []Query, m Method) ([]Hypo
 	})
 }
 
-// fitting returns how many of the first queries are estimated to fit in memory together, at least 1.
+// fitting returns how many of the first queries fit into the memory together according to the estimate, at least 1.
 func (d *Decoder) fitting(queries []Query, beam int, memory float64) int {
 	longest, limit := 0, 0
 	for i, q := range queries {
@@ -96,8 +98,8 @@ func (d *Decoder) fitting(queries []Query, beam int, memory float64) int {
 	return len(queries)
 }
 
-// bytes estimates the memory of a number of sources of a given length, with perSource rows each, whose answers have at most limit tokens:
-// the cache, and the log-probabilities of a token.
+// bytes estimates the memory of sources of a given length, with perSource rows each and answers of at most limit tokens: the cache,
+// and the log-probabilities of a token.
 func (d *Decoder) bytes(sources, perSource, source, limit int) float64 {
 	width, tokens := roundUp(source), limit
 	if d.language {
@@ -109,14 +111,15 @@ func (d *Decoder) bytes(sources, perSource, source, limit int) float64 {
 		}
 		return bytes
 	}
-	const logP = 4 + 8 // as the backend gives it, and as the searches read it
+	const logP = 4 + 8 // bytes of a number from the backend, and of its copy for the searches
 	_, vocabulary := d.model.Vocabularies()
 	row := size(d.model.CacheShapes(1, d.capacityFor(tokens), width)) + logP*float64(vocabulary)
 	return float64(sources) * (size(d.model.SourceCacheShapes(1, width)) + float64(perSource)*row)
 }
 
-// DefaultMemory is the default limit in bytes for queries decoded together: 1 GiB, or a quarter of GOMEMLIMIT if that is less.
+// DefaultMemory returns the default memory limit in bytes for queries decoded together: 1 GiB, or a quarter of GOMEMLIMIT if that is
+// less.
 func DefaultMemory() int64 {
 	const most = 1 << 30
-	return min(most, max(1, debug.SetMemoryLimit(-1)/4)) // a negative limit is not set, but read
+	return min(most, max(1, debug.SetMemoryLimit(-1)/4)) // a negative argument only reads the limit
 }

@@ -11,10 +11,10 @@ import (
 )
 
 // Beam is beam search with the length penalty of Wu et al. (2016), as in the authors' code: the score of a sequence is log p / ((5 +
-// length) / 6)^Alpha, where the length counts the end token. Of the 2 Width best continuations, those that end are added to the finished
-// ones; the others continue. The search for a source stops once no running sequence can beat its best finished one.
+// length) / 6)^Alpha, where the length includes the end token. Of the 2 Width best continuations, those that end are added to the
+// finished ones; the others continue. The search for a source stops once no running sequence can beat its best finished one.
 type Beam struct {
-	Width int     // hypotheses kept, at least 1
+	Width int     // number of hypotheses kept, at least 1
 	Alpha float64 // length penalty, 0 for none; the authors use 0.6
 }
 
@@ -35,7 +35,7 @@ func (b Beam) Validate() error {
 	return nil
 }
 
-// penalty is ((5 + length) / 6)^Alpha.
+// penalty returns ((5 + length) / 6)^Alpha.
 func (b Beam) penalty(length int) float64 { return math.Pow(float64(5+length)/6, b.Alpha) }
 
 // Search returns the best hypotheses of each source, best first, at most Width of them. If none ended within the limit, it returns the
@@ -67,8 +67,8 @@ type beam struct {
 	running, finished []Hypothesis // best first
 }
 
-// over reports whether no running hypothesis can beat the best finished one: log p only decreases, and no penalty is larger than that of
-// the longest sequence.
+// over reports whether no running hypothesis can beat the best finished one: log p only decreases, and no penalty is larger than that
+// of the longest sequence.
 func (s *beam) over() bool {
 	if len(s.running) == 0 || len(s.running[0].Tokens) == s.limit {
 		return true
@@ -83,7 +83,8 @@ type candidate struct {
 	logProb float64
 }
 
-// best inserts a candidate into the sorted list of the most probable ones, if it is one of them. Among equal ones the earlier wins.
+// best inserts a candidate into the sorted list of the most probable ones, if it belongs there. Among equal ones the earlier one is
+// first.
 func best(list []candidate, most int, c candidate) []candidate {
 	at := len(list)
 	if at == most && !(c.logProb > list[at-1].logProb) {

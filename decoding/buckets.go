@@ -16,8 +16,8 @@ func roundUp(length int) int {
 	return size
 }
 
-// capacityFor returns the capacity of a cache for a number of tokens: 16, 32, 48, 80, 128, ..., growing by half each time, in multiples
-// of 16; it starts at 64 on backends that compile slowly.
+// capacityFor returns the capacity of a cache for a number of tokens: 16, 32, 48, 80, 128, ..., growing by half each time, in
+// multiples of 16. It starts at 64 on backends that compile slowly.
 func (d *Decoder) capacityFor(tokens int) int {
 	capacity := 16
 	if d.few {
@@ -32,7 +32,8 @@ func (d *Decoder) capacityFor(tokens int) int {
 // nextCapacity returns the capacity after the given one.
 func nextCapacity(capacity int) int { return (capacity*3/2 + 15) / 16 * 16 }
 
-// Rows rounds a number of rows (sources, or continuations of one) up to the number that is computed: 1, 2, 4, 8, 16, 24, 32, 48, 64, ...
+// Rows rounds a number of rows (sources, or continuations of one) up to the number that is computed: 1, 2, 4, 8, 16, 24, 32, 48, 64,
+// ...
 func Rows(rows int) int {
 	n := 1
 	for n < rows {

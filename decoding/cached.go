@@ -10,20 +10,20 @@ import (
 	"universal-transformer/universal"
 )
 
-// Cached is a batch that is being decoded with a cache. The rows of a source are adjacent, so that they share its keys and values. If a
-// row has two continuations, it is copied into the place of a row that has none. The tensors are reallocated if there is no such place,
-// or if a smaller size of Rows suffices for the remaining sources.
+// Cached is a batch that is decoded with a cache. The rows of a source are adjacent, so that they share its keys and values. If a row
+// has two continuations, it is copied over a row that has none. The tensors are reallocated if there is no such row, or if a smaller
+// size of Rows suffices for the remaining sources.
 type Cached struct {
 	d         *Decoder
 	prompts   [][]vocab.ID      // of a language model
 	source    []*tensors.Tensor // of the model, [B, ...]
 	cache     []*tensors.Tensor // of the model, [R, ...], R = B perSource
-	sources   []int             // which of the sources is at each of the B places
-	perSource int               // rows of the cache that each source has
-	slots     []int             // the row of the cache that holds each row
-	width     int               // positions of a source, padding included
-	capacity  int               // tokens that the cache can hold
-	length    int               // tokens that it holds
+	sources   []int             // index of the source at each of the B places
+	perSource int               // rows of the cache per source
+	slots     []int             // slots[r] is the row of the cache that holds row r
+	width     int               // positions of a source, including padding
+	capacity  int               // maximum number of tokens in the cache
+	length    int               // number of tokens in the cache
 	logP      []float64         // of the last tokens, [R][V]
 }
 
@@ -60,7 +60,7 @@ func (c *Cached) Close() {
 	c.source, c.cache = nil, nil
 }
 
-// Bytes returns the memory of the cache.
+// Bytes returns the size of the cache in bytes.
 func (c *Cached) Bytes() int {
 	bytes := 0
 	for _, t := range slices.Concat(c.source, c.cache) {
@@ -69,7 +69,7 @@ func (c *Cached) Bytes() int {
 	return bytes
 }
 
-// Rest returns the tokens of the prompts beyond the length of the shortest, up to which they are read together.
+// Rest returns the tokens of each prompt beyond the length of the shortest prompt, up to which all are read together.
 func (c *Cached) Rest() [][]vocab.ID { return rest(c.prompts) }
 
 func rest(prompts [][]vocab.ID) [][]vocab.ID {
@@ -108,7 +108,7 @@ func (c *Cached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
 	return c.read(last, 1)
 }
 
-// start reads the first tokens: the start, and prompts up to the length of the shortest.
+// start reads the first tokens: the start token, and prompts up to the length of the shortest.
 func (c *Cached) start(sources []int) ([][]float64, error) {
 	c.slots = make([]int, len(c.sources))
 	for i := range c.slots {
@@ -144,8 +144,8 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 	return logP, nil
 }
 
-// chunk returns how many of the remaining tokens of a prompt are read at once: the largest power of two that fits or, on backends that
-// compile slowly, of eight, so that there are few shapes.
+// chunk returns how many of the remaining tokens of a prompt are read at once: the largest power of two that fits, or power of eight
+// on backends that compile slowly, so that there are few shapes.
 func (d *Decoder) chunk(left int) int {
 	n, factor := 1, 2
 	if d.few {
@@ -157,7 +157,7 @@ func (d *Decoder) chunk(left int) int {
 	return n
 }
 
-// longestChunk is the largest number of prompt tokens that are read at once.
+// longestChunk is the maximum number of prompt tokens that are read at once.
 const longestChunk = 64
 
 // read reads n more tokens of each row of the tensors and returns the log-probabilities after them.
@@ -204,7 +204,7 @@ func callDonating(d *Decoder, call func(...any) ([]*tensors.Tensor, error), args
 	return call(args...)
 }
 
-// cacheSourceGraph computes what all tokens read of sources [R, M].
+// cacheSourceGraph computes the part of sources [R, M] that all tokens read.
 func (d *Decoder) cacheSourceGraph(scope *model.Scope, nodes []*Node) []*Node {
 	scope.Store().SetTraining(nodes[0].Graph(), false)
 	return d.model.CacheSource(scope, nodes[0])

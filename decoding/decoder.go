@@ -14,20 +14,21 @@ import (
 	"universal-transformer/universal"
 )
 
-// Decoder decodes with a model. It keeps its compiled graphs, so one decoder should be used for all sources. Not safe for concurrent use.
+// A Decoder decodes with a model. It keeps its compiled graphs, so one decoder should be used for all sources. It is not safe for
+// concurrent use.
 type Decoder struct {
 	backend  compute.Backend
 	model    Model
-	language bool // there are no sources but prompts
-	shared   bool // tensors are plain memory, row by row, so that rows can be copied in place
-	few      bool // compiling a graph takes so long that there should be few: see engine.CompilesSlowly
+	language bool // the model is a language model, whose sources are prompts
+	shared   bool // tensors are plain memory in row order, so rows can be copied in place
+	few      bool // compile few graphs; see engine.CompilesSlowly
 
 	cacheSource, next, uncached *model.Exec
 	gather, grow                *Exec
 }
 
-// Model is a model that can be decoded: it reads a sequence token by token and keeps a cache between tokens. It is an interface because
-// attention caches keys and values, and a recurrent network its state.
+// A Model can be decoded: it reads a sequence token by token and keeps a cache between tokens. It is an interface because attention
+// caches keys and values, and a recurrent network its state.
 type Model interface {
 	universal.Model
 	// Vocabularies returns the number of ids of sources and targets; source is 0 for a language model, whose sources are prompts.
@@ -36,27 +37,27 @@ type Model interface {
 	CheckSource(positions int) error
 	// SourceCacheShapes lists the shapes of CacheSource's results.
 	SourceCacheShapes(sources, positions int) []shapes.Shape
-	// CacheSource computes what all tokens of an answer need of sources [B, M]: nodes [B, ...].
+	// CacheSource computes the part of sources [B, M] that all tokens of an answer read: nodes [B, ...].
 	CacheSource(scope *model.Scope, source *Node) []*Node
-	// CacheShapes lists the tensors [R, ...] that are kept for a number of rows of at most capacity tokens, for sources with that many
-	// positions. Initially they are zero.
+	// CacheShapes lists the tensors [R, ...] of the cache for a number of rows of at most capacity tokens, whose sources have the
+	// given number of positions. The cache is initially zero.
 	CacheShapes(rows, capacity, source int) []shapes.Shape
-	// CacheCapacityAxis returns the axis of the i-th of CacheShapes whose size is the capacity, or -1 if there is none.
+	// CacheCapacityAxis returns the axis of the i-th tensor of CacheShapes whose size is the capacity, or -1 if there is none.
 	CacheCapacityAxis(i int) int
 	// DecodeStep reads the next tokens [R, N] (the first token of a sequence is 0) and returns the logits [R, V] of the token after them.
 	// Every source has R/B adjacent rows.
 	DecodeStep(scope *model.Scope, tokens *Node, cache *universal.Cache) *Node
 }
 
-// New makes a decoder for a model whose variables are in store. The sources of a language model are prompts, possibly empty, which its
-// answers continue.
+// New makes a decoder for a model whose variables are in store. The sources of a language model are prompts, possibly empty, which
+// its answers continue.
 func New(backend compute.Backend, store *model.Store, m Model) (*Decoder, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
 	source, _ := m.Vocabularies()
 	few := engine.CompilesSlowly(backend)
-	// XLA may share memory, too, but is not held to keep tensors row by row, nor to let its results be changed.
+	// XLA may share memory too, but does not guarantee the row order of tensors, nor that its results may be changed.
 	d := &Decoder{backend: backend, model: m, language: source == 0, shared: !few && backend.HasSharedBuffers(), few: few}
 	return d, d.prepare(store)
 }
@@ -91,7 +92,7 @@ func (d *Decoder) Close() {
 	d.grow.Finalize()
 }
 
-// pad makes a rectangle of sources, repeating the last one up to the number of rows given by Rows.
+// pad returns sources as a rectangle, with the last source repeated up to the number of rows given by Rows.
 func pad(sources [][]vocab.ID) (ids []vocab.ID, rows, width int) {
 	longest := 1
 	for _, s := range sources {
@@ -124,7 +125,7 @@ func (d *Decoder) check(sources [][]vocab.ID) error {
 	return nil
 }
 
-// readRows copies log-probabilities [R, V] from a tensor, which it frees, into a buffer.
+// readRows copies log-probabilities [R, V] from a tensor into a buffer, and frees the tensor.
 func readRows(t *tensors.Tensor, buffer *[]float64) ([][]float64, error) {
 	defer free(t)
 	read := func(flat any) {
@@ -152,7 +153,7 @@ func free(list ...*tensors.Tensor) {
 	}
 }
 
-// integers is a vector of rows.
+// integers returns values as a tensor [R, 1] of int32.
 func integers(values []int) *tensors.Tensor {
 	flat := make([]int32, len(values))
 	for i, v := range values {

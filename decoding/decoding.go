@@ -1,13 +1,13 @@
-// Package decoding turns the distributions of a model into sequences: greedily, by sampling, or by beam search. The
-// searches depend on a single function, [Next], which returns the log-probabilities of the next token. [Decoder] provides it for
-// encoder-decoders and language models in two ways: with a KV cache, where a token costs the work of one position, and by rerunning
-// the decoder over the whole prefix, as the authors' code does. The tests compare the two.
+// Package decoding turns the distributions of a model into sequences: greedily, by sampling, or by beam search. The searches depend
+// on a single function, [Next], which returns the log-probabilities of the next token. [Decoder] provides it for encoder-decoders and
+// language models in two ways: with a KV cache, where a token costs the work of one position, and by rerunning the decoder over the
+// whole prefix, as the authors' code does. The tests compare the two.
 //
-// The cache holds, for each row, the keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with
-// separable convolutions of F channels another T (2 D + 4 F). For each source, independently of the beam and once for all steps, it holds
-// keys and values of its M positions, 2 M D numbers, or 2 T M D with untied layers. S starts at 16, or at 64 on backends that compile
-// slowly, and grows by half when it is reached, so that there are few shapes. The cache of a recurrent network holds the state and the
-// cell of each layer, 2 D numbers, for any S; and for each source as much again plus, with attention, M D.
+// For each row, the cache holds the keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with
+// separable convolutions of F channels another T (2 D + 4 F). For each source, independently of the beam and once for all steps, it
+// holds keys and values of its M positions, 2 M D numbers, or 2 T M D with untied layers. S starts at 16, or at 64 on backends that
+// compile slowly, and grows by half when it is reached, so that there are few shapes. The cache of a recurrent network holds the
+// state and the cell of each layer, 2 D numbers, for any S; for each source it holds the same again and, with attention, M D more.
 //
 // Letters: B sources, R rows (hypotheses extended together), N tokens so far, V vocabulary.
 package decoding
@@ -25,30 +25,31 @@ import (
 // the first call tokens is nil and parents[r] is the source of row r. All rows have the same number of tokens.
 type Next func(parents []int, tokens []vocab.ID) (logP [][]float64, err error)
 
-// Request describes what is to be decoded, for B sources.
+// A Request describes what is to be decoded for B sources.
 type Request struct {
-	Limits []int // tokens that the answer to each source may have, end included
+	Limits []int // maximum number of tokens of the answer to each source, including End
 	Next   Next
 
-	// Rest holds, for each source, tokens that are given rather than searched for and are not part of the answer: the ends of prompts
-	// longer than the shortest. May be nil.
+	// Rest holds, for each source, tokens that are given instead of searched for and are not part of the answer: the ends of prompts
+	// that are longer than the shortest. It may be nil.
 	Rest [][]vocab.ID
 
-	// OnToken is called with each token once it is final, in order for each source. May be nil. Beam search decides only at its end and
-	// never calls it.
+	// OnToken is called with each token once it is final, in order for each source. It may be nil. Beam search never calls it,
+	// because it decides only at its end.
 	OnToken func(source int, token vocab.ID)
 
-	// Number returns the number that selects a source's random stream in sampling. nil: consecutive numbers from [Method].First.
+	// Number returns the number of a source's random stream in sampling. If it is nil, the numbers are consecutive from
+	// [Method].First.
 	Number func(source int) int64
-	// Stopped reports whether the search for a source should end; it is called before each token. nil: never.
+	// Stopped reports whether the search for a source should end. It is called before each token. nil means never.
 	Stopped func(source int) bool
 }
 
-// Hypothesis is a decoded sequence.
+// A Hypothesis is a decoded sequence.
 type Hypothesis struct {
 	Tokens   []vocab.ID // ends with vocab.End if Finished
 	LogProb  float64    // log p(tokens | source), natural
-	Score    float64    // what beam search ranks by: LogProb over the length penalty; LogProb itself elsewhere
+	Score    float64    // rank in beam search: LogProb divided by the length penalty; otherwise LogProb
 	Finished bool       // false: cut off at the limit
 }
 
@@ -58,9 +59,9 @@ type extend func(logP [][]float64) (parents []int, tokens []vocab.ID, err error)
 
 // run runs the searches of all sources together until the last one is over. Each begins with one row.
 func (r Request) run(ctx context.Context, searches []extend) error {
-	var parents []int // of the rows of all running sources, source by source
+	var parents []int // of the rows of all running sources, in order of sources
 	var tokens []vocab.ID
-	rows := make([]int, len(searches)) // of each source
+	rows := make([]int, len(searches)) // number of rows of each source
 	for i, limit := range r.Limits {
 		if limit > 0 {
 			parents, rows[i] = append(parents, i), 1
@@ -71,7 +72,7 @@ func (r Request) run(ctx context.Context, searches []extend) error {
 			return err
 		}
 		logP, err := r.Next(parents, tokens)
-		if err = cmp.Or(err, ctx.Err()); err != nil { // the first call of a size compiles, which takes its time
+		if err = cmp.Or(err, ctx.Err()); err != nil { // the first call of a size compiles, which takes time
 			return err
 		}
 		parents, tokens = nil, []vocab.ID{}
@@ -130,7 +131,7 @@ func Greedy(ctx context.Context, r Request) ([]Hypothesis, error) {
 	return r.single(ctx, func(_ int, logP []float64) vocab.ID { return likeliest(logP) })
 }
 
-// likeliest is the most probable token other than padding.
+// likeliest returns the most probable token other than padding.
 func likeliest(logP []float64) vocab.ID {
 	best := vocab.End
 	for id := int(vocab.End); id < len(logP); id++ {
@@ -141,10 +142,10 @@ func likeliest(logP []float64) vocab.ID {
 	return best
 }
 
-// check rejects log-probabilities that are not numbers.
+// check returns an error if a log-probability is not a number.
 func check(logP []float64) error {
 	if len(logP) < 2 {
-		return fmt.Errorf("decoding: %d log-probabilities, but there are at least padding and end", len(logP))
+		return fmt.Errorf("decoding: %d log-probabilities, but there must be at least those of padding and end", len(logP))
 	}
 	for _, p := range logP {
 		if p != p {

@@ -8,13 +8,13 @@ import (
 	"universal-transformer/internal/seed"
 )
 
-// Method is how answers are searched for: greedily by default.
+// A Method is the way in which answers are searched for. The zero value is greedy decoding.
 type Method struct {
 	Beam     Beam     // beam search if its Width is not 0
 	Sampling Sampling // sampling if its Temperature is not 0
 
 	Seed  uint64 // of sampling
-	First int64  // the number of the first source: source i draws from the stream of Seed and First + i, whatever batch it is in
+	First int64  // number of the first source: source i uses the stream of Seed and First + i, whatever batch it is in
 }
 
 // Validate returns an error that names the first invalid field and its value.
@@ -22,7 +22,7 @@ func (m Method) Validate() error {
 	sampling := m.Sampling != Sampling{}
 	switch {
 	case m.Beam.Width != 0 && sampling:
-		return fmt.Errorf("beam search and sampling are both asked for: choose one")
+		return fmt.Errorf("both beam search and sampling are requested: choose one")
 	case m.Beam.Width != 0:
 		return m.Beam.Validate()
 	case sampling:

@@ -9,11 +9,11 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// reorder gives each new row a slot: that of its parent or, if an earlier row has that already, a free one of the same source, into which
-// the parent's row is copied. If a source has too few slots, or fewer sources suffice by now, all tensors are gathered anew.
+// reorder gives each new row a slot: that of its parent or, if an earlier row already has that, a free one of the same source, into
+// which the parent's row is copied. If a source has too few slots, or fewer sources suffice now, all tensors are gathered anew.
 func (c *Cached) reorder(parents []int) error {
 	from := make([]int, len(parents))
-	var live []int // the places of the sources that rows belong to
+	var live []int // places of the sources that rows belong to
 	rows := make([]int, len(c.sources))
 	for r, parent := range parents {
 		if parent < 0 || parent >= len(c.slots) {
@@ -27,7 +27,7 @@ func (c *Cached) reorder(parents []int) error {
 		rows[place]++
 	}
 	size, most := Rows(len(live)), slices.Max(rows)
-	if c.d.few { // rows of no use cost less than a graph without them
+	if c.d.few { // unused rows cost less than another graph
 		size, most = max(size, len(c.sources)), max(most, c.perSource)
 	}
 	if size == len(c.sources) && most <= c.perSource {
@@ -71,7 +71,7 @@ func (c *Cached) copyRows(from, to []int) error {
 		if err != nil {
 			return err
 		}
-		flat, err := buffer.Data() // the tensor's own memory; MutableBytes would copy it there and back
+		flat, err := buffer.Data() // the tensor's own memory; MutableBytes would copy it twice
 		if err != nil {
 			return err
 		}

@@ -14,9 +14,9 @@ import (
 // Sampling draws each token from the model's distribution after these changes, in this order: the temperature is applied, only the TopK
 // most probable tokens are kept, and of those the smallest set with at least TopP of the remaining probability.
 type Sampling struct {
-	Temperature float64 // logits are divided by it; below 1 the probable becomes more so. Positive
-	TopK        int     // 0: all
-	TopP        float64 // more than 0; 1: all
+	Temperature float64 // divides the logits; values below 1 favour probable tokens; positive
+	TopK        int     // 0 means all
+	TopP        float64 // positive; 1 means all
 }
 
 // Validate returns an error that names the first invalid field and its value.
@@ -25,15 +25,15 @@ func (s Sampling) Validate() error {
 	case !(s.Temperature > 0 && !math.IsInf(s.Temperature, 1)):
 		return fmt.Errorf("temperature is %v: it must be positive; 1 is the model's own distribution", s.Temperature)
 	case s.TopK < 0:
-		return fmt.Errorf("top-k is %d: use 0 for all tokens, or how many to choose from", s.TopK)
+		return fmt.Errorf("top-k is %d: it must be the number of tokens to choose from, or 0 for all", s.TopK)
 	case !(s.TopP > 0 && s.TopP <= 1):
-		return fmt.Errorf("top-p is %v: it must be above 0 and at most 1, which is for all tokens", s.TopP)
+		return fmt.Errorf("top-p is %v: it must be above 0 and at most 1, which means all tokens", s.TopP)
 	}
 	return nil
 }
 
-// Search draws an answer to each source, using one number of streams[source] per token: the answer to a source depends on its stream
-// alone, not on the other sources. LogProb is that of the unchanged model.
+// Search draws an answer to each source, using one random number of streams[source] per token. The answer to a source depends on its
+// stream only, not on the other sources. LogProb is that of the unchanged model.
 func (s Sampling) Search(ctx context.Context, r Request, streams []*rand.Rand) ([]Hypothesis, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s Sampling) draw(logP []float64, u float64) vocab.ID {
 		p[i] = math.Exp((logP[id] - logP[order[0]]) / s.Temperature)
 		sum += p[i]
 	}
-	size, mass := 0, 0.0 // of the nucleus
+	size, mass := 0, 0.0 // of the smallest set
 	for size < len(p) && (size == 0 || mass < s.TopP*sum) {
 		mass += p[size]
 		size++
@@ -67,5 +67,5 @@ func (s Sampling) draw(logP []float64, u float64) vocab.ID {
 			return order[i]
 		}
 	}
-	return order[0] // rounding
+	return order[0] // reached only by rounding
 }

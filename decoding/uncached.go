@@ -12,8 +12,8 @@ import (
 	"universal-transformer/universal"
 )
 
-// Uncached is a batch that is being decoded without a cache: for every token the model runs over the source and the whole prefix, as in
-// training. [Cached] is tested against it.
+// Uncached is a batch that is decoded without a cache: for every token the model runs over the source and the whole prefix, as in
+// training. The tests compare [Cached] with it.
 type Uncached struct {
 	d        *Decoder
 	sources  [][]vocab.ID // prompts of a language model
@@ -30,7 +30,7 @@ func (d *Decoder) StartUncached(sources [][]vocab.ID) (*Uncached, error) {
 // Close does nothing.
 func (u *Uncached) Close() {}
 
-// prompts returns the beginnings of the prefixes.
+// prompts returns the prefixes' beginnings.
 func (u *Uncached) prompts() [][]vocab.ID {
 	if u.d.language {
 		return u.sources
@@ -69,7 +69,7 @@ func (u *Uncached) logP() ([][]float64, error) {
 	for r, prefix := range u.prefixes {
 		sources[r] = u.sources[u.rows[r]]
 		ids = append(ids, prefix...)
-		for range width - n { // not read, but not padding either: adaptive models halt at padding
+		for range width - n { // ignored, but not padding, at which adaptive models halt
 			ids = append(ids, vocab.End)
 		}
 	}

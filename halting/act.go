@@ -10,25 +10,25 @@ import (
 	"github.com/gomlx/gomlx/ml/model/initializer"
 )
 
-// ACT is what the adaptive policies have in common: the halting unit and its threshold.
+// ACT holds the halting unit and its threshold, which the adaptive policies have in common.
 type ACT struct {
-	MaxSteps int     `json:"max_steps"` // no position runs longer, at least 1
-	Epsilon  float64 `json:"epsilon"`   // a position halts once its p sum to more than 1 - Epsilon; the authors use 0.01
-	Bias     float64 `json:"bias"`      // initial bias of the halting unit: 1 as the authors' code starts (two steps at first), -3 starts deep
+	MaxSteps int     `json:"max_steps"` // maximum number of steps of a position, at least 1
+	Epsilon  float64 `json:"epsilon"`   // a position halts once its p sum to more than 1 - Epsilon; 0.01 in the authors' code
+	Bias     float64 `json:"bias"`      // initial bias of the halting unit: 1 in the authors' code (two steps at first); with -3 positions run many steps at first
 
-	// GlorotWeight draws the initial weight of the halting unit from Glorot's uniform distribution, as the authors' code does. By default it
-	// is zero: at first all positions then run the number of steps that the bias gives, and differ only as far as training makes
-	// them. Drawn, they differ from the first update on, by chance.
+	// GlorotWeight draws the initial weight of the halting unit from Glorot's uniform distribution, as the authors' code does. By
+	// default the weight is zero: initially all positions run the number of steps given by the bias, and differences between them are
+	// learned. With random weights they differ from the first update on, by chance.
 	GlorotWeight bool `json:"glorot_weight,omitempty"`
 }
 
-// Adaptive is true: every position decides when it halts.
+// Adaptive returns true: every position decides when it halts.
 func (a ACT) Adaptive() bool { return true }
 
-// Limit is a.MaxSteps.
+// Limit returns a.MaxSteps.
 func (a ACT) Limit(int) int { return a.MaxSteps }
 
-// Validate rejects fewer than one step and an epsilon outside [0, 1).
+// Validate returns an error if there is less than one step, or if epsilon is outside [0, 1).
 func (a ACT) Validate() error {
 	if math.IsNaN(a.Bias) || math.IsInf(a.Bias, 0) {
 		return fmt.Errorf("bias is %v: it must be a finite number", a.Bias)
@@ -45,7 +45,7 @@ func (a ACT) Validate() error {
 	return nil
 }
 
-// steps is how many steps are run: the limit, or as many as there are capacities.
+// steps returns the number of steps that are run: the limit, or the number of capacities.
 func (a ACT) steps(c Capacities) int {
 	if c == nil {
 		return a.MaxSteps
@@ -53,7 +53,7 @@ func (a ACT) steps(c Capacities) int {
 	return min(a.MaxSteps, len(c))
 }
 
-// probability is the halting unit: p = sigmoid(X w + b), one number a position, from X = H^{t-1} + P^t. [B, M]
+// probability returns the output of the halting unit: p = sigmoid(X w + b) for each position, from X = H^{t-1} + P^t. [B, M]
 func (a ACT) probability(scope *model.Scope, r Recurrence, x *Node) *Node {
 	g, width := x.Graph(), x.Shape().Dimensions[x.Rank()-1]
 	unit := scope.At("halting")
@@ -68,13 +68,13 @@ func (a ACT) probability(scope *model.Scope, r Recurrence, x *Node) *Node {
 	return Sigmoid(Add(logit, Reshape(bias.NodeValue(g), 1, 1)))
 }
 
-// haltingState is the quantities of the paper's listing 2, each [B, M].
+// haltingState holds the variables of the paper's listing 2, each [B, M].
 type haltingState struct {
 	threshold          float64
-	stillRunning       *Node // bool: has not halted yet; never true at padding
-	haltingProbability *Node // sum of p over the steps that a position ran without halting
-	remainders         *Node // 1 - haltingProbability in the step that halted it, 0 before
-	nUpdates           *Node // steps run
+	stillRunning       *Node // bool: has not halted; false at padding
+	haltingProbability *Node // sum of p over the steps in which the position ran and did not halt
+	remainders         *Node // 1 - haltingProbability from the step in which the position halted, 0 before
+	nUpdates           *Node // number of steps
 	weights            []*Node
 }
 
@@ -83,8 +83,8 @@ func (a ACT) newState(r Recurrence) *haltingState {
 	return &haltingState{threshold: 1 - a.Epsilon, stillRunning: r.Mask, haltingProbability: zeros, remainders: zeros, nUpdates: zeros}
 }
 
-// update takes p of one step and returns the weight u of the step's state, 0 where a position does not run, and the mask of
-// positions that ran. In the last step all positions that still run halt and take the remainder.
+// update takes p of one step. It returns the weight u of the step's state, which is 0 where a position does not run, and the mask of
+// positions that ran. In the last step all running positions halt and take the remainder.
 func (h *haltingState) update(p *Node, last bool) (updateWeights, ran *Node) {
 	zero := ZerosLike(p)
 	ran = h.stillRunning

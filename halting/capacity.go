@@ -8,19 +8,19 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Capacity is how many positions of a batch one step can compute. Graphs have fixed shapes, so it must be given before it is
-// known how many positions still run.
+// A Capacity is the number of positions of a batch that one step can compute. Graphs have fixed shapes, so it must be given before it
+// is known how many positions run.
 type Capacity struct {
-	Positions int // of the batch
-	Rows      int // sequences with any of them
-	Longest   int // of one sequence
+	Positions int // number of positions in the batch
+	Rows      int // number of sequences with such positions
+	Longest   int // maximum number of positions of one sequence
 }
 
-// Capacities is the capacity of each step, from the first; after the last, no position may still run. No field rises from step
-// to step. nil is full capacity in every step.
+// Capacities holds the capacity of each step, from the first; after the last step, no position may run. Fields never increase from
+// step to step. nil means full capacity in every step.
 type Capacities []Capacity
 
-// Validate rejects capacities that rise, or that a batch [B, M] cannot use.
+// Validate returns an error if capacities increase, or exceed a batch [B, M].
 func (c Capacities) Validate(batch, length int) error {
 	last := Capacity{batch * length, batch, length}
 	for t, now := range c {
@@ -37,12 +37,13 @@ func (c Capacities) Validate(batch, length int) error {
 	return nil
 }
 
-// Demand is what a batch needed: for every step that was taken, and for one more after the last, how many positions
-// ran, in how many rows, and most of one row: [steps+1, 3] int32. steps is how many were taken.
+// Demand returns what a batch needed in each of the steps that were run, and in the step after them: the number of positions that
+// ran, the number of sequences with such positions, and the maximum of one sequence, [steps+1, 3] int32. steps is the number of steps
+// that were run.
 func (o Outcome) Demand(steps int) *Node {
 	n := o.Updates
 	if o.Unfinished != nil {
-		n = Add(n, ConvertDType(o.Unfinished, n.DType())) // they would have run once more
+		n = Add(n, ConvertDType(o.Unfinished, n.DType())) // they would have run one more step
 	}
 	g, dims := n.Graph(), n.Shape().Dimensions
 	n = BroadcastToDims(InsertAxes(n, -1), dims[0], dims[1], steps+1) // [B, M, steps+1]
@@ -52,8 +53,8 @@ func (o Outcome) Demand(steps int) *Node {
 	return Stack([]*Node{ReduceSum(row, 0), ReduceSum(MinScalar(row, 1), 0), ReduceMax(row, 0)}, -1)
 }
 
-// Overflow is true if a batch needed more than the capacities, so that the outcome is wrong: a scalar. Never where depth is not
-// adaptive.
+// Overflow returns a scalar that is true if a batch needed more than the capacities, so that the outcome is wrong. It is false if the
+// depth is not adaptive.
 func (o Outcome) Overflow(c Capacities) *Node {
 	if c == nil || !o.Adaptive() {
 		return Const(o.State.Graph(), false)

@@ -9,7 +9,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Fixed applies the step the same number of times everywhere: T of section 2.1.
+// Fixed applies the step the same number of times at all positions: T of section 2.1.
 type Fixed struct {
 	Steps int `json:"steps"` // T, at least 1
 }
@@ -23,16 +23,16 @@ func (f Fixed) Unroll(_ *model.Scope, r Recurrence) Outcome {
 	return Outcome{State: state, Updates: updatesOf(r.Mask, Scalar(state.Graph(), state.DType(), float64(f.Steps)))}
 }
 
-// Adaptive is false.
+// Adaptive returns false.
 func (f Fixed) Adaptive() bool { return false }
 
-// SkipsHalted is false: all positions halt together.
+// SkipsHalted returns false: all positions halt together.
 func (f Fixed) SkipsHalted() bool { return false }
 
-// Limit is f.Steps.
+// Limit returns f.Steps.
 func (f Fixed) Limit(int) int { return f.Steps }
 
-// Validate rejects fewer than one step.
+// Validate returns an error if there is less than one step.
 func (f Fixed) Validate() error {
 	if f.Steps < 1 {
 		return fmt.Errorf("steps is %d: at least 1 step is needed", f.Steps)
@@ -43,21 +43,22 @@ func (f Fixed) Validate() error {
 	return nil
 }
 
-// Length is fixed depth with T equal to the length of the example's source, which makes the model's depth scale with
-// the input: the setting of section 4 that reduces to a Neural GPU. Shorter examples of a batch stop early, their state
-// is copied.
+// Length is fixed depth with T equal to the length of the example's source, so that the model's depth scales with the input. In
+// section 4 of the paper this setting reduces the model to a Neural GPU. Shorter examples of a batch stop earlier; their state is
+// copied.
 type Length struct {
-	Max int `json:"max"` // no more steps than this, however long the source; 0: no bound
+	Max int `json:"max"` // maximum number of steps, whatever the length of the source; 0: unlimited
 }
 
-// Unroll applies the step as often as the longest source of the batch has positions, to each example as often as its own.
+// Unroll applies the step to each example as often as its source has positions.
 func (l Length) Unroll(_ *model.Scope, r Recurrence) Outcome {
 	limit := l.Limit(r.Source.Shape().Dimensions[1])
 	depth := ReduceSum(ConvertDType(r.Source, dtypes.Int32), -1) // [B]
 	return toDepth(r, InsertAxes(MinScalar(depth, limit), -1), limit)
 }
 
-// toDepth applies the step up to limit times, to each example of the batch as often as depth [B, 1] says; then its state is copied.
+// toDepth applies the step up to limit times, and to each example of the batch as often as depth [B, 1] says. Afterwards the
+// example's state is copied.
 func toDepth(r Recurrence, depth *Node, limit int) Outcome {
 	state := r.State
 	for t := 1; t <= limit; t++ {
@@ -69,13 +70,13 @@ func toDepth(r Recurrence, depth *Node, limit int) Outcome {
 	return Outcome{State: state, Updates: updatesOf(r.Mask, ConvertDType(depth, state.DType()))}
 }
 
-// Adaptive is false.
+// Adaptive returns false.
 func (l Length) Adaptive() bool { return false }
 
-// SkipsHalted is false: positions of shorter examples are transformed, and what comes of it is not used.
+// SkipsHalted returns false: positions of shorter examples are transformed, and the result is ignored.
 func (l Length) SkipsHalted() bool { return false }
 
-// Limit is the number of source positions, or l.Max if that is smaller.
+// Limit returns the number of source positions, or l.Max if that is smaller.
 func (l Length) Limit(sourcePositions int) int {
 	if l.Max > 0 {
 		return min(l.Max, sourcePositions)
@@ -83,7 +84,7 @@ func (l Length) Limit(sourcePositions int) int {
 	return sourcePositions
 }
 
-// Validate rejects a negative bound.
+// Validate returns an error if the bound is negative.
 func (l Length) Validate() error {
 	if l.Max < 0 {
 		return fmt.Errorf("max is %d: use 0 for no bound, or a positive number of steps", l.Max)
@@ -94,15 +95,16 @@ func (l Length) Validate() error {
 	return nil
 }
 
-// Random is fixed depth that varies in training: every example of every update runs a number of steps of its own, drawn evenly from
-// MinSteps to MaxSteps, after which its state is copied. Encoder and decoder draw apart. Outside of training all run MaxSteps, or as many as an
-// [Exit] says. What is learned cannot rely on a certain number of steps (Schwarzschild et al., 2021, have the like).
+// Random is fixed depth that varies in training: in every update, each example runs its own number of steps, drawn uniformly from
+// MinSteps to MaxSteps; afterwards its state is copied. Encoder and decoder draw independently. Outside of training all run MaxSteps,
+// or the number of steps of an [Exit]. The model then cannot rely on a certain number of steps (Schwarzschild et al., 2021, use a
+// similar method).
 type Random struct {
 	MinSteps int `json:"min_steps"`
 	MaxSteps int `json:"max_steps"`
 }
 
-// Unroll applies the step f.MaxSteps times, or in training as often as is drawn.
+// Unroll applies the step f.MaxSteps times or, in training, a random number of times.
 func (f Random) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	g := r.State.Graph()
 	if !scope.IsTraining(g) || f.MinSteps == f.MaxSteps {
@@ -114,16 +116,16 @@ func (f Random) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	return toDepth(r, depth, f.MaxSteps)
 }
 
-// Adaptive is false.
+// Adaptive returns false.
 func (f Random) Adaptive() bool { return false }
 
-// SkipsHalted is false: all positions of an example halt together.
+// SkipsHalted returns false: all positions of an example halt together.
 func (f Random) SkipsHalted() bool { return false }
 
-// Limit is f.MaxSteps.
+// Limit returns f.MaxSteps.
 func (f Random) Limit(int) int { return f.MaxSteps }
 
-// Validate rejects bounds in the wrong order.
+// Validate returns an error if there is less than one step or the bounds are in the wrong order.
 func (f Random) Validate() error {
 	switch {
 	case f.MinSteps < 1:

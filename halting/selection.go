@@ -6,37 +6,37 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// Selection is the positions that a step computes: all of a batch, or a list of those that still run, in the order of the batch.
+// A Selection is the set of positions that a step computes: all of a batch, or a list of the running ones, in the order of the batch.
 // Values of all positions are [B, M, ...]. Those of a list are one row of A slots, [1, A, ...].
 //
-// Attention needs the positions of one sequence side by side. For it the slots are folded into a grid [R, C, ...] of R
-// sequences with C cells each. If all positions are selected, their values are that grid already.
+// Attention needs the positions of a sequence next to each other. For that, the slots are folded into a grid [R, C, ...] of R
+// sequences with C cells each. If all positions are selected, their values already are that grid.
 //
-// A list has a fixed number of slots, rows and cells. Slots that no position takes repeat another position, and what is computed
-// there is never added to anything.
+// A list has a fixed number of slots, rows and cells. Unused slots repeat another position, and their results are never added to
+// anything.
 type Selection struct {
 	batch, length int // B, M
 	capacity      Capacity
 
-	// nil if all positions are selected:
-	index *Node // [A, 1] int32: the position that a slot holds, counted through the batch
+	// The following are nil if all positions are selected:
+	index *Node // [A, 1] int32: the position in a slot, counted through the batch
 	used  *Node // [1, A] bool: the slot holds a position
-	slot  *Node // [B*M] int32: the slot that holds a position, if it is selected
-	cell  *Node // [A, 1] int32: the grid's cell that a slot goes to
-	grid  *Node // [R*C, 1] int32: the slot that a cell comes from
-	rows  *Node // [R, 1] int32: the sequence that a row of the grid belongs to
+	slot  *Node // [B*M] int32: the slot that holds a selected position
+	cell  *Node // [A, 1] int32: the cell of the grid that a slot goes to
+	grid  *Node // [R*C, 1] int32: the slot that goes to a cell
+	rows  *Node // [R, 1] int32: the sequence of a row of the grid
 }
 
-// selectAll selects all positions of a batch like mask [B, M].
+// selectAll selects all positions of a batch with the shape of mask [B, M].
 func selectAll(mask *Node) *Selection {
 	dims := mask.Shape().Dimensions
 	return &Selection{batch: dims[0], length: dims[1], capacity: Capacity{Positions: dims[0] * dims[1], Rows: dims[0], Longest: dims[1]}}
 }
 
-// IsAll tells whether all positions are selected, as they are by a nil selection.
+// IsAll reports whether all positions are selected. That is also the case for a nil selection.
 func (s *Selection) IsAll() bool { return s == nil || s.index == nil }
 
-// Pick takes the selected positions out of x [B, M, ...].
+// Pick returns the selected positions of x [B, M, ...].
 func (s *Selection) Pick(x *Node) *Node {
 	if s.IsAll() {
 		return x
@@ -44,7 +44,7 @@ func (s *Selection) Pick(x *Node) *Node {
 	return InsertAxes(Gather(s.flat(x), s.index), 0)
 }
 
-// PickColumns takes out of x [1, M, ...], which is the same for all sequences, what belongs to the selected positions.
+// PickColumns returns the selected positions of x [1, M, ...], which is the same for all sequences.
 func (s *Selection) PickColumns(x *Node) *Node {
 	if s.IsAll() {
 		return x
@@ -52,7 +52,7 @@ func (s *Selection) PickColumns(x *Node) *Node {
 	return InsertAxes(Gather(Squeeze(x, 0), ModScalar(s.index, s.length)), 0)
 }
 
-// Add adds values of the selected positions to those of all, x [B, M, ...]. Slots that hold no position must be zero.
+// Add adds values of the selected positions to x [B, M, ...], those of all positions. Slots that hold no position must be zero.
 func (s *Selection) Add(x, selected *Node) *Node {
 	if s.IsAll() {
 		return Add(x, selected)
@@ -60,7 +60,7 @@ func (s *Selection) Add(x, selected *Node) *Node {
 	return Reshape(ScatterSum(s.flat(x), s.index, Squeeze(selected, 0), false, false), x.Shape().Dimensions...)
 }
 
-// zeroUnused zeroes x, one number a slot, where the slot holds no position.
+// zeroUnused sets x, which has one number per slot, to zero in unused slots.
 func (s *Selection) zeroUnused(x *Node) *Node {
 	if s.IsAll() {
 		return x
@@ -68,7 +68,7 @@ func (s *Selection) zeroUnused(x *Node) *Node {
 	return Where(s.used, x, ZerosLike(x))
 }
 
-// Fold lays values of the selected positions out as a grid [R, C, ...].
+// Fold arranges values of the selected positions in a grid [R, C, ...].
 func (s *Selection) Fold(x *Node) *Node {
 	if s.IsAll() {
 		return x
@@ -87,7 +87,7 @@ func (s *Selection) Unfold(x *Node) *Node {
 	return InsertAxes(Gather(cells, s.cell), 0)
 }
 
-// Rows gives for every row of the grid the values of its sequence, x [B, ...]: [R, ...].
+// Rows returns, for every row of the grid, the values of its sequence in x [B, ...]: [R, ...].
 func (s *Selection) Rows(x *Node) *Node {
 	if s.IsAll() || s.capacity.Rows == s.batch {
 		return x
@@ -95,17 +95,17 @@ func (s *Selection) Rows(x *Node) *Node {
 	return Gather(x, s.rows)
 }
 
-// Columns gives for every cell of the grid the place of its position in its sequence, from 0: [R, C] int32.
+// Columns returns, for every cell of the grid, the index of its position in its sequence, from 0: [R, C] int32.
 func (s *Selection) Columns(g *Graph) *Node {
 	return s.Fold(s.Pick(Iota(g, shapes.Make(dtypes.Int32, s.batch, s.length), 1)))
 }
 
-// flat counts positions through the batch: [B, M, ...] to [B*M, ...].
+// flat reshapes [B, M, ...] to [B*M, ...], counting positions through the batch.
 func (s *Selection) flat(x *Node) *Node {
 	return Reshape(x, append([]int{s.batch * s.length}, x.Shape().Dimensions[2:]...)...)
 }
 
-// narrow selects the running positions [B, M] among those of s, up to the capacity, and picks their states. It gives s itself if
+// narrow selects the running positions [B, M] among those of s, up to the capacity, and picks their states. It returns s itself if
 // the capacity is that of s.
 func (s *Selection) narrow(running *Node, capacity Capacity, state *Node) (*Selection, *Node) {
 	if capacity == s.capacity {
@@ -118,18 +118,19 @@ func (s *Selection) narrow(running *Node, capacity Capacity, state *Node) (*Sele
 	return n, InsertAxes(Gather(Squeeze(state, 0), Gather(InsertAxes(s.slot, -1), n.index)), 0)
 }
 
-// selectRunning gives the running positions [B, M] slots, and cells of a grid. Sequences without any get no row.
+// selectRunning assigns the running positions [B, M] to slots, and to cells of a grid. Sequences without running positions get no
+// row.
 func selectRunning(running *Node, capacity Capacity) *Selection {
 	s := selectAll(running)
 	s.capacity = capacity
 	slots, rows, cells := capacity.Positions, capacity.Rows, capacity.Rows*capacity.Longest
-	one := ConvertDType(running, dtypes.Float32) // integers far below 2^24: exact
-	before := sumBefore(one)                     // [B, M]: earlier running positions of the sequence
+	one := ConvertDType(running, dtypes.Float32) // sums are far below 2^24 and thus exact
+	before := sumBefore(one)                     // [B, M]: number of earlier running positions of the sequence
 	count := ReduceSum(one, -1)                  // [B]
 	busy := GreaterThan(count, ZerosLike(count))
 	row := sumBefore1D(ConvertDType(busy, dtypes.Float32)) // [B]
 	if rows == s.batch {
-		row = Iota(row.Graph(), row.Shape(), 0) // every sequence keeps its place
+		row = Iota(row.Graph(), row.Shape(), 0) // every sequence keeps its row
 	}
 	fits := LogicalAnd(running, LessThan(before, Scalar(before.Graph(), before.DType(), capacity.Longest)))
 	slot := s.flat(places(fits, Add(before, InsertAxes(sumBefore1D(count), -1)), slots))
@@ -144,14 +145,14 @@ func selectRunning(running *Node, capacity Capacity) *Selection {
 	return s
 }
 
-// places is the place of those who fit, from 0; the others, and those beyond the number of places, get the number of places.
+// places returns place where fits is true and place is below size, and size elsewhere.
 func places(fits, place *Node, size int) *Node {
 	place = MinScalar(toInt32(place), size)
 	return Where(fits, place, Scalar(place.Graph(), place.DType(), size))
 }
 
-// inverse turns places [N], each from 0 to size, into the list [size, 1] of the index at each place: 0 where there is none. Those at
-// size are left out.
+// inverse returns the list [size, 1] of the index that has each place, given place [N] with values from 0 to size. It has 0 for
+// places that do not occur. Indices with place size are ignored.
 func inverse(place *Node, size int) *Node {
 	g := place.Graph()
 	index := Iota(g, place.Shape(), 0)
@@ -159,8 +160,8 @@ func inverse(place *Node, size int) *Node {
 	return InsertAxes(Slice(found, AxisRange(0, size)), -1)
 }
 
-// sumBefore sums what comes before along the last axis: y_i = sum over j < i of x_j. x: [B, M]. A product with a triangle
-// takes a hundredth of the time of GoMLX's CumSum, which sums windows (B = 32; M = 64, 400, 1600).
+// sumBefore returns y_i = sum over j < i of x_j along the last axis of x [B, M]. A product with a triangular matrix is much faster
+// than GoMLX's CumSum, which sums windows.
 func sumBefore(x *Node) *Node {
 	n := x.Shape().Dimensions[1]
 	square := shapes.Make(dtypes.Int32, n, n)

@@ -5,12 +5,12 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Listing is appendix B of the paper as printed, and the authors' code: the output is interpolated, halted positions
-// are computed like the others, and a position that reaches the limit without halting gets no remainder. The weights of a
-// position that takes more than one step do not sum to 1.
+// Listing is appendix B of the paper as printed, and the authors' code: the output is interpolated, halted positions are computed
+// like the others, and a position that reaches the limit without halting gets no remainder. The weights of a position with more than
+// one step do not sum to 1.
 type Listing struct{ ACT }
 
-// SkipsHalted is false: halted positions are computed like the others.
+// SkipsHalted returns false: halted positions are computed like the others.
 func (a Listing) SkipsHalted() bool { return false }
 
 // Unroll interpolates s = u y + (1-u) s.
@@ -25,11 +25,11 @@ func (a Listing) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	return h.outcome(output)
 }
 
-// Graves is the mean-field output of Graves (2016), equations 13 and 14: s = sum of u y with weights that sum to 1.
-// Halted positions are computed like the others, and attended to as they change.
+// Graves is the mean-field output of Graves (2016), equations 13 and 14: s = sum of u y with weights that sum to 1. Halted positions
+// are computed like the others, and their changing states are attended to.
 type Graves struct{ ACT }
 
-// SkipsHalted is false: halted positions are computed like the others.
+// SkipsHalted returns false: halted positions are computed like the others.
 func (a Graves) SkipsHalted() bool { return false }
 
 // Unroll sums s = s + u y.
@@ -44,15 +44,15 @@ func (a Graves) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	return h.outcome(output)
 }
 
-// Frozen is ACT with halted states copied, as section 2.2 of the paper says in words: once a position halts, its state is copied to
-// the next step, and later steps of other positions attend to the copy (with the coordinates of their own step). Only here does halting
-// save work.
+// Frozen is ACT with halted states copied, as the text of section 2.2 says: once a position halts, its state is copied to the next
+// step, and later steps of other positions attend to the copy (with the coordinates of their own step). Only with this policy does
+// halting save work.
 type Frozen struct{ ACT }
 
-// SkipsHalted is true: the state of a halted position no longer changes.
+// SkipsHalted returns true: the state of a halted position no longer changes.
 func (a Frozen) SkipsHalted() bool { return true }
 
-// Unroll sums s = s + u y and copies the state of halted positions, or leaves them out if there are capacities.
+// Unroll sums s = s + u y. It copies the state of halted positions, or skips them if there are capacities.
 func (a Frozen) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	if r.Capacities != nil && r.Select != nil {
 		return a.unrollSelected(scope, r)
@@ -67,8 +67,8 @@ func (a Frozen) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	return h.outcome(output)
 }
 
-// unrollSelected is the same with less work: every step computes the positions that still run only. Halted ones stay as they are in
-// the cache of the step.
+// unrollSelected is the same with less work: every step computes only the running positions. Halted ones stay unchanged in the cache
+// of the step.
 func (a Frozen) unrollSelected(scope *model.Scope, r Recurrence) Outcome {
 	h, state, output, selection := a.newState(r), r.State, ZerosLike(r.State), selectAll(r.Mask)
 	for t := 1; t <= a.steps(r.Capacities); t++ {

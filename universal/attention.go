@@ -8,10 +8,10 @@ import (
 	"github.com/gomlx/gomlx/ml/layers/attention"
 )
 
-// selfAttention lets every position attend to all real positions, or in a causal stack to those up to itself.
+// selfAttention lets every position attend to all real positions, or in a causal stack to itself and earlier ones.
 func (s *stack) selfAttention(t int, x *Node) *Node {
 	var options attention.CoreOptions
-	switch { // padding stands at the right, where causality hides it from real positions anyway
+	switch { // padding is at the end, where causality hides it from real positions
 	case !s.causal:
 		options.AttentionMask = s.selection.Rows(KeyMask(s.mask))
 	case s.selection.IsAll():
@@ -30,9 +30,9 @@ func (s *stack) selfAttention(t int, x *Node) *Node {
 	return y
 }
 
-// crossAttention lets every target position attend to the encoded source: queries from the decoder, keys and values from the encoder's
-// output. If all steps share their weights, keys and values are the same in every step and computed once. Hypotheses of the same source
-// are treated as queries of one sequence, since queries do not depend on each other.
+// crossAttention lets every target position attend to the encoded source: queries come from the decoder, keys and values from the
+// encoder's output. If all steps share their weights, keys and values are the same in every step and computed once. Hypotheses of the
+// same source are treated as queries of one sequence, as queries do not depend on each other.
 func (s *stack) crossAttention(t int, x *Node) *Node {
 	layer := 0
 	if s.UntiedLayers {
@@ -56,7 +56,7 @@ func (s *stack) crossAttention(t int, x *Node) *Node {
 // attentionContext holds the keys and values of the attended positions, both [B, N, K, D/K].
 type attentionContext struct {
 	key, value *Node
-	valueShift *Node // [1, 1, D], to be added to all values; nil: nothing
+	valueShift *Node // [1, 1, D], added to all values; may be nil
 }
 
 // newContext projects states [B, N, D] to keys and values.
@@ -101,7 +101,7 @@ func (s *stack) multiHead(name string, x *Node, context *attentionContext, optio
 	return s.weights().Dense(scope, "output", y, s.Width), weights // (eq. 2)
 }
 
-// attentionWithDropout is attention.Core with dropout of the weights by the masks of the stack, instead of its own.
+// attentionWithDropout is attention.Core with dropout of the weights by the masks of the stack.
 func (s *stack) attentionWithDropout(query, key, value *Node, options attention.CoreOptions) (y, weights *Node) {
 	scores := MulScalar(Einsum("bqhd,bkhd->bqhk", query, key), options.Scale) // [B, M, K, N]
 	mask := options.AttentionMask
@@ -113,8 +113,8 @@ func (s *stack) attentionWithDropout(query, key, value *Node, options attention.
 	return Einsum("bqhk,bkhd->bqhd", weights, value), weights
 }
 
-// KeyMask returns the mask of keys, [B, 1, 1, N], for a mask of positions [B, N]. In a row of padding only, the first position counts as
-// a key, so that its softmax is defined; the result is not used.
+// KeyMask returns the mask of keys, [B, 1, 1, N], for a mask of positions [B, N]. In a row that contains only padding, the first
+// position counts as a key, so that its softmax is defined; the result is not used.
 func KeyMask(mask *Node) *Node {
 	first := LessThan(Iota(mask.Graph(), shapeAs(mask, int32Type), 1), Scalar(mask.Graph(), int32Type, 1))
 	return InsertAxes(LogicalOr(mask, first), 1, 1)

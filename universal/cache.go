@@ -12,30 +12,30 @@ import (
 	"universal-transformer/halting"
 )
 
-// Cache is what a model keeps of the tokens that it has read, so that one more token costs the work of one position.
+// A Cache is what a model keeps of the tokens it has read, so that another token costs the work of one position.
 //
-// Here that is keys and values. A causal position never depends on later ones, and halting does not change the keys and values of a
-// step, so they are final once their token was read; so is what a separable convolution needs of earlier positions. Weights are shared
-// by all steps but states are not: each step has its own part of the cache. Positions are cached in steps after they halted too,
-// because later positions may run those steps.
+// Here it holds keys and values. A causal position never depends on later ones, and halting does not change the keys and values of a
+// step, so they are final once their token has been read. The same holds for the earlier positions that a separable convolution
+// reads. All steps share weights but not states, so each step has its own part of the cache. Positions are cached also in steps after
+// they halted, because later positions may run those steps.
 type Cache struct {
-	Length  *Node   // how many tokens were read, an int32 scalar
-	Source  []*Node // what CacheSource gave; the same for all tokens
-	Tensors []*Node // of the shapes that CacheShapes lists; DecodeStep replaces them by the updated ones
+	Length  *Node   // number of tokens read, an int32 scalar
+	Source  []*Node // results of CacheSource, the same for all tokens
+	Tensors []*Node // of the shapes of CacheShapes; DecodeStep replaces them
 }
 
-// Vocabularies is how many ids sources and targets are made of.
+// Vocabularies returns the numbers of ids of sources and targets.
 func (m EncoderDecoder) Vocabularies() (source, target int) {
 	return m.SourceVocabulary, m.TargetVocabulary
 }
 
-// Vocabularies is how many ids a text is made of; there is no source.
+// Vocabularies returns 0 for sources, which a language model does not have, and the number of ids of texts.
 func (m Decoder) Vocabularies() (source, target int) { return 0, m.TargetVocabulary }
 
-// CheckSource is an error if depth grows with the source and this one is too long.
+// CheckSource returns an error if the depth depends on the source and this one is too long.
 func (m EncoderDecoder) CheckSource(positions int) error {
 	if m.Halting.Limit(positions) > halting.MaxSteps {
-		return fmt.Errorf("the model would run as many steps: at most %d can be run", halting.MaxSteps)
+		return fmt.Errorf("the model runs one step per token: at most %d steps can be run", halting.MaxSteps)
 	}
 	return nil
 }
@@ -43,18 +43,19 @@ func (m EncoderDecoder) CheckSource(positions int) error {
 // CheckSource accepts any prompt.
 func (m Decoder) CheckSource(int) error { return nil }
 
-// CacheShapes lists the tensors of the cache for rows sequences of at most capacity tokens, over sources of so many positions.
+// CacheShapes lists the tensors of the cache for rows sequences of at most capacity tokens, for sources with the given number of
+// positions.
 func (m EncoderDecoder) CacheShapes(rows, capacity, source int) []shapes.Shape {
 	return m.cacheShapes(rows, capacity, m.Halting.Limit(source))
 }
 
-// CacheShapes is that of [EncoderDecoder] without a source.
+// CacheShapes is like that of [EncoderDecoder], without a source.
 func (m Decoder) CacheShapes(rows, capacity, _ int) []shapes.Shape {
 	return m.cacheShapes(rows, capacity, m.Halting.Limit(0))
 }
 
-// cacheShapes lists the tensors of the cache: for each step the keys and the values, both [R, K, S, D/K], and the windows of its
-// transition. They start as zeros. S is the capacity.
+// cacheShapes lists the tensors of the cache, which are initially zero: for each step the keys and the values, both [R, K, S, D/K],
+// and the windows of its transition. S is the capacity.
 func (c Config) cacheShapes(rows, capacity, steps int) []shapes.Shape {
 	var list []shapes.Shape
 	add := func(dims ...int) { list = append(list, shapes.Make(precision(c.Precision), dims...)) }
@@ -68,7 +69,7 @@ func (c Config) cacheShapes(rows, capacity, steps int) []shapes.Shape {
 	return list
 }
 
-// CacheCapacityAxis is the axis of the i-th of CacheShapes that is as long as the capacity, -1 if it has none.
+// CacheCapacityAxis returns the axis of the i-th tensor of CacheShapes whose size is the capacity, or -1 if there is none.
 func (c Config) CacheCapacityAxis(i int) int {
 	if i%c.cachedPerStep() < 2 { // keys and values
 		return 2
@@ -76,11 +77,11 @@ func (c Config) CacheCapacityAxis(i int) int {
 	return -1
 }
 
-// cachedPerStep is how many tensors a step has in the cache: keys, values, and the windows of its transition.
+// cachedPerStep returns the number of tensors of a step in the cache: keys, values, and the windows of its transition.
 func (c Config) cachedPerStep() int { return 2 + len(c.Transition.CacheWindows(c.Width)) }
 
-// SourceCacheShapes lists what CacheSource gives of so many sources and positions: the mask of real positions [B, M], and keys
-// [B, K, D/K, M] and values [B, K, M, D/K], one of each for all steps, or one a layer if layers are untied.
+// SourceCacheShapes lists the shapes of CacheSource's results: the mask of real positions [B, M], and keys [B, K, D/K, M] and values
+// [B, K, M, D/K], one of each for all steps, or one per layer if layers are untied.
 func (m EncoderDecoder) SourceCacheShapes(sources, positions int) []shapes.Shape {
 	list, dtype := []shapes.Shape{shapes.Make(dtypes.Bool, sources, positions)}, precision(m.Precision)
 	for range m.memoryLayers() {
@@ -89,10 +90,10 @@ func (m EncoderDecoder) SourceCacheShapes(sources, positions int) []shapes.Shape
 	return list
 }
 
-// SourceCacheShapes lists nothing: there is no source.
+// SourceCacheShapes returns nil, as there is no source.
 func (m Decoder) SourceCacheShapes(int, int) []shapes.Shape { return nil }
 
-// memoryLayers is how many keys and values an encoded source has.
+// memoryLayers returns how many pairs of keys and values an encoded source has.
 func (c Config) memoryLayers() int {
 	if c.UntiedLayers {
 		return c.Halting.Limit(0)
@@ -114,12 +115,12 @@ func (m EncoderDecoder) CacheSource(scope *model.Scope, source *Node) []*Node {
 	return cache
 }
 
-// CacheSource gives nothing: there is no source.
+// CacheSource returns nil, as there is no source.
 func (m Decoder) CacheSource(*model.Scope, *Node) []*Node { return nil }
 
-// DecodeStep reads the next tokens of R sequences and gives the logits [R, V] of the one after them. Position i of the decoder
-// reads token i-1, so a sequence begins with padding: tokens [R, N] are 0 and the first N-1 tokens at the start, and one
-// token a row later on. Every source has R/B rows, which follow one another.
+// DecodeStep reads the next tokens of R sequences and returns the logits [R, V] of the token after them. Position i of the decoder
+// reads token i-1, so a sequence begins with padding: in the first call, tokens [R, N] are 0 and the first N-1 tokens; in later
+// calls, one token per row. Every source has R/B adjacent rows.
 func (m EncoderDecoder) DecodeStep(scope *model.Scope, tokens *Node, cache *Cache) *Node {
 	s := m.newCachedStack(scope, tokens, cache)
 	s.source = PerRow(cache.Source[0], tokens.Shape().Dimensions[0])
@@ -130,7 +131,7 @@ func (m EncoderDecoder) DecodeStep(scope *model.Scope, tokens *Node, cache *Cach
 	return m.lastLogits(scope, s.run())
 }
 
-// PerRow repeats each row of x [B, ...], one a source, for all rows of the source: [R, ...].
+// PerRow repeats each row of x [B, ...], one per source, for all rows of its source: [R, ...].
 func PerRow(x *Node, rows int) *Node {
 	dims := x.Shape().Dimensions
 	if dims[0] == rows {
@@ -140,14 +141,14 @@ func PerRow(x *Node, rows int) *Node {
 	return Reshape(BroadcastToDims(InsertAxes(x, 1), repeated...), append([]int{rows}, dims[1:]...)...)
 }
 
-// DecodeStep is that of [EncoderDecoder] without a source.
+// DecodeStep is like that of [EncoderDecoder], without a source.
 func (m Decoder) DecodeStep(scope *model.Scope, tokens *Node, cache *Cache) *Node {
 	s := m.newCachedStack(scope, tokens, cache)
 	s.source = s.mask
 	return m.lastLogits(scope, s.run())
 }
 
-// newCachedStack is a causal stack over positions that follow those in the cache. Padding stands in front of the first token only.
+// newCachedStack returns a causal stack of the positions that follow those in the cache. Padding occurs only before the first token.
 func (c Config) newCachedStack(scope *model.Scope, tokens *Node, cache *Cache) *stack {
 	inner, g, n := scope.At("decoder"), tokens.Graph(), tokens.Shape().Dimensions[1]
 	capacity := cache.Tensors[0].Shape().Dimensions[2]
@@ -162,25 +163,25 @@ func (c Config) newCachedStack(scope *model.Scope, tokens *Node, cache *Cache) *
 	}
 }
 
-// lastLogits gives the logits of the last position.
+// lastLogits returns the logits of the last position.
 func (c Config) lastLogits(scope *model.Scope, pass *Pass) *Node {
 	last := SliceAxis(pass.State, 1, AxisElem(-1))
 	return Squeeze(c.embedding().Readout(scope, last), 1)
 }
 
-// stepCache is a cache in the step that is being computed.
+// stepCache is the part of a cache that belongs to the current step.
 type stepCache struct {
 	*Cache
-	perStep int   // tensors of a step
-	t       int   // the step
-	windows int   // windows of this step's transition used so far
+	perStep int   // number of tensors of a step
+	t       int   // the current step
+	windows int   // number of this step's windows used so far
 	mask    *Node // [1, N, 1, S] bool: the keys that each of the new positions attends to
 }
 
 // begin starts step t.
 func (c *stepCache) begin(t int) { c.t, c.windows = t, 0 }
 
-// extend adds the keys and values of the new positions to the cache and gives those of all.
+// extend adds the keys and values of the new positions to the cache, and returns those of all positions.
 func (c *stepCache) extend(context *attentionContext) *attentionContext {
 	keys, values := &c.Tensors[(c.t-1)*c.perStep], &c.Tensors[(c.t-1)*c.perStep+1]
 	*keys = write(*keys, headsFirst(context.key), c.Length, 2)
@@ -188,7 +189,7 @@ func (c *stepCache) extend(context *attentionContext) *attentionContext {
 	return &attentionContext{key: headsFirst(*keys), value: headsFirst(*values)}
 }
 
-// previous puts the cached window of positions in front of x [R, N, C], and caches the last positions of both.
+// previous prepends the cached window of positions to x [R, N, C], and caches the last positions of the result.
 func (c *stepCache) previous(x *Node) *Node {
 	window := &c.Tensors[(c.t-1)*c.perStep+2+c.windows]
 	c.windows++
@@ -198,7 +199,7 @@ func (c *stepCache) previous(x *Node) *Node {
 	return all
 }
 
-// write puts values into a tensor from an index on, along an axis.
+// write replaces a part of a tensor by values, from an index along an axis.
 func write(tensor, values, index *Node, axis int) *Node {
 	if tensor.Graph().Backend().Capabilities().Operations[compute.OpTypeDynamicUpdateSlice] {
 		start := make([]*Node, tensor.Rank())
@@ -222,10 +223,10 @@ func writeByComparing(tensor, values, index *Node, axis int) *Node {
 	return tensor
 }
 
-// headsFirst turns [B, M, K, C] into [B, K, M, C] and back: what one head reads is then contiguous.
+// headsFirst converts [B, M, K, C] to [B, K, M, C] and back. The values that a head reads are then contiguous.
 func headsFirst(x *Node) *Node { return TransposeAllAxes(x, 0, 2, 1, 3) }
 
-// channelsFirst turns [B, M, K, C] into [B, K, C, M]: a product with queries then runs along positions.
+// channelsFirst converts [B, M, K, C] to [B, K, C, M]. A product with queries then runs along positions.
 func channelsFirst(x *Node) *Node { return TransposeAllAxes(x, 0, 2, 3, 1) }
 
 // positionsFirst is the inverse of channelsFirst.

@@ -13,12 +13,12 @@ import (
 
 const int32Type = dtypes.Int32
 
-// Coordinates is the numbers that tell positions and steps apart. It is an interface because published models differ in it, and
-// each runs only with its own: [Sinusoidal] is the paper's, [Tensor2Tensor] that of the authors' code.
+// Coordinates encode positions and steps. It is an interface because published models use different ones, and a trained model needs
+// its own: [Sinusoidal] is the paper's choice, [Tensor2Tensor] that of the authors' code.
 type Coordinates interface {
-	// At is the summand of position n, or of step n, both counted from 1, in a channel from 0 to width-1.
+	// At returns the summand of position n, or of step n, both counted from 1, in a channel from 0 to width-1.
 	At(n, channel, width int) float64
-	// Validate names the first field that makes no sense, its value, and what would.
+	// Validate returns an error that names the first invalid field, its value, and valid values.
 	Validate() error
 }
 
@@ -28,7 +28,7 @@ type Coordinates interface {
 //	P^t_{i,2j+1} = cos(i / 10000^(2j/d)) + cos(t / 10000^(2j/d))
 type Sinusoidal struct{}
 
-// At is one summand of P.
+// At returns one summand of P.
 func (Sinusoidal) At(n, channel, width int) float64 {
 	angle := float64(n) / math.Pow(10000, float64(channel-channel%2)/float64(width))
 	if channel%2 == 0 {
@@ -37,21 +37,21 @@ func (Sinusoidal) At(n, channel, width int) float64 {
 	return math.Cos(angle) // (eq. 7)
 }
 
-// Validate finds nothing wrong.
+// Validate returns nil.
 func (Sinusoidal) Validate() error { return nil }
 
-// Tensor2Tensor is the choice of the authors' code. Positions and steps count from 0 there, and exponents go to 1 in full:
+// Tensor2Tensor is the choice of the authors' code. Positions and steps count from 0, and the largest exponent is 1:
 //
 //	P_{i,j}     = sin((i-1) / 10000^(j/(d/2-1)))  for j = 0 .. d/2-1
 //	P_{i,j+d/2} = cos((i-1) / 10000^(j/(d/2-1)))
 //
-// A last channel that is odd is 0. Weights trained with their code need just this order of channels; Alternate is the same model with
-// its channels in the paper's order, which does not matter to a model that is trained with it.
+// The last channel of an odd width is 0. Weights trained with the authors' code need this order of channels. Alternate changes to the
+// paper's order, which makes no difference for a model that is trained with it.
 type Tensor2Tensor struct {
 	Alternate bool `json:"alternate,omitempty"` // sines on even channels and cosines on odd ones, instead of two halves
 }
 
-// At is one summand of P.
+// At returns one summand of P.
 func (c Tensor2Tensor) At(n, channel, width int) float64 {
 	half := width / 2
 	if channel >= 2*half {
@@ -68,16 +68,16 @@ func (c Tensor2Tensor) At(n, channel, width int) float64 {
 	return math.Sin(angle)
 }
 
-// Validate finds nothing wrong: both orders of channels are possible.
+// Validate returns nil.
 func (Tensor2Tensor) Validate() error { return nil }
 
-// coordinates of a stack: the two summands of P^t as nodes.
+// coordinates holds the two summands of P^t of a stack as nodes.
 type coordinates struct {
 	position *Node           // [B or 1, M, D], the summand in i
-	step     func(int) *Node // [1, 1, D], the summand in t; nil if layers are untied, where positions are added once, below the first
+	step     func(int) *Node // [1, 1, D], the summand in t; nil if layers are untied, in which case positions are added once, before the first layer
 }
 
-// add is X = H^{t-1} + P^t.
+// add returns X = H^{t-1} + P^t.
 func (c coordinates) add(t int, state *Node) *Node {
 	switch {
 	case c.step != nil:
@@ -88,7 +88,7 @@ func (c coordinates) add(t int, state *Node) *Node {
 	return state
 }
 
-// selected gives the coordinates of selected positions.
+// selected returns the coordinates of selected positions.
 func (c coordinates) selected(s *halting.Selection) coordinates {
 	if c.position.Shape().Dimensions[0] == 1 {
 		c.position = s.PickColumns(c.position)
@@ -98,12 +98,12 @@ func (c coordinates) selected(s *halting.Selection) coordinates {
 	return c
 }
 
-// sourceCoordinates prepares both summands for the tokens [B, M] of a source; positions as in [Inputs].
+// sourceCoordinates returns both summands for the tokens [B, M] of a source; positions are as in [Inputs].
 func (c Config) sourceCoordinates(scope *model.Scope, tokens, positions *Node) coordinates {
 	return c.newCoordinates(scope, c.counting().numbers(tokens), tokens.Shape().Dimensions[1], positions)
 }
 
-// targetCoordinates prepares both summands for places [1 or B, N], from 1, of targets up to the given length.
+// targetCoordinates returns both summands for places [1 or B, N], from 1, of targets up to the given length.
 func (c Config) targetCoordinates(scope *model.Scope, places *Node, longest int, positions *Node) coordinates {
 	var numbers []*Node
 	for _, s := range c.counting().shares(c.Width) {
@@ -116,7 +116,7 @@ func (c Config) targetCoordinates(scope *model.Scope, places *Node, longest int,
 	return c.newCoordinates(scope, numbers, longest, positions)
 }
 
-// newCoordinates prepares both summands from the numbers of tokens, [1 or B, M] each, none above highest.
+// newCoordinates returns both summands for the numbers of tokens, [1 or B, M] each, which are at most highest.
 func (c Config) newCoordinates(scope *model.Scope, numbers []*Node, highest int, positions *Node) coordinates {
 	g := numbers[0].Graph()
 	var parts []*Node
@@ -135,7 +135,7 @@ func (c Config) newCoordinates(scope *model.Scope, numbers []*Node, highest int,
 	return coordinates{position: Concatenate(parts, -1), step: c.stepCoordinates(scope, g)}
 }
 
-// lookUp gives the positions [B, R] of places [1 or B, M], which count from 1.
+// lookUp returns the positions [B, R] of places [1 or B, M], which count from 1.
 func lookUp(positions, places *Node) *Node {
 	batch, length := positions.Shape().Dimensions[0], places.Shape().Dimensions[1]
 	row := Iota(positions.Graph(), shapes.Make(int32Type, batch, length), 0)
@@ -143,7 +143,7 @@ func lookUp(positions, places *Node) *Node {
 	return Gather(positions, Stack([]*Node{row, column}, -1))
 }
 
-// stepCoordinates is the summand in t, nil if layers are untied.
+// stepCoordinates returns the summand in t, or nil if layers are untied.
 func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node {
 	switch {
 	case c.UntiedLayers:
@@ -162,7 +162,7 @@ func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node 
 	return func(t int) *Node { return Reshape(Slice(table, AxisElem(t-1)), 1, 1, c.Width) }
 }
 
-// signals is a constant [1, to-from+1, width]: the coordinates of the integers from .. to, computed in float64.
+// signals returns a constant [1, to-from+1, width]: the coordinates of the integers from .. to, computed in float64.
 func (c Config) signals(g *Graph, from, to, width int) *Node {
 	kind := c.Coordinates
 	if kind == nil {
@@ -177,7 +177,7 @@ func (c Config) signals(g *Graph, from, to, width int) *Node {
 	return constant(g, precision(c.Precision), values, 1, to-from+1, width)
 }
 
-// constant makes a constant of float64 values at a precision.
+// constant returns a constant with the given float64 values and element type.
 func constant(g *Graph, dtype dtypes.DType, values []float64, dims ...int) *Node {
 	if dtype == dtypes.Float64 {
 		return ConstTensor(g, tensors.FromFlatDataAndDimensions(values, dims...))
@@ -189,7 +189,7 @@ func constant(g *Graph, dtype dtypes.DType, values []float64, dims ...int) *Node
 	return ConvertDType(ConstTensor(g, tensors.FromFlatDataAndDimensions(single, dims...)), dtype)
 }
 
-// Mask is the mask [B, M] of positions that hold a token: true at real positions, false at padding.
+// Mask returns the mask [B, M] of positions that hold a token: true at real positions, false at padding.
 func Mask(tokens *Node) *Node {
 	return NotEqual(tokens, ScalarZero(tokens.Graph(), tokens.DType()))
 }

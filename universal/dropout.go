@@ -12,15 +12,15 @@ import (
 	"universal-transformer/halting"
 )
 
-// Dropout holds rates, 0 to below 1, of values zeroed in training.
+// Dropout holds the rates, at least 0 and below 1, at which values are zeroed in training.
 type Dropout struct {
 	Embedding  float64 `json:"embedding"`  // of the embedded tokens, before coordinates are added
 	Attention  float64 `json:"attention"`  // of the attention weights
 	Transition float64 `json:"transition"` // of the transition's inner activations
-	Residual   float64 `json:"residual"`   // of what each sub-layer adds to the state
+	Residual   float64 `json:"residual"`   // of the change that each sub-layer adds to the state
 }
 
-// Validate rejects rates outside [0, 1).
+// Validate returns an error if a rate is outside [0, 1).
 func (d Dropout) Validate() error {
 	for _, rate := range []struct {
 		name  string
@@ -33,29 +33,29 @@ func (d Dropout) Validate() error {
 	return nil
 }
 
-// masks makes the dropout masks of one stack in one update. Whether a value is dropped is a function of the random state of the update,
-// the place in the network, the step, the position in the batch, and the channel. It does not depend on which other positions are
-// computed: a step over selected positions drops the same values as a step over all of them.
+// masks makes the dropout masks of one stack in one update. Whether a value is dropped is a function of the random state of the
+// update, the place in the network, the step, the position in the batch, and the channel. It does not depend on which other positions
+// are computed: a step over selected positions drops the same values as a step over all positions.
 //
-// To that end a mask is a hash of two random keys. Every position has the key (a, a') for the whole update, every channel the
-// key (b, b', c) for one mask, all of them uniform in 0 .. p-1, and a value is dropped where
+// For that, a mask is a hash of two random keys. Every position has a key (a, a') for the whole update, every channel a key (b, b',
+// c) for one mask, all uniform in 0 .. p-1. A value is dropped if
 //
 //	a b + a' b' + c  mod p
 //
-// falls into an interval whose share of p is the rate. Values of two positions whose keys differ, or of two channels, are
-// dropped independently of each other (Carter and Wegman, 1979). As 2 p^2 + p is below 2^24, every number is exact in
-// float32, and masks are the same on all backends. It takes a few vector instructions a value and random numbers only for the keys.
+// is in an interval whose share of p is the rate. Values of two positions with different keys, or of two channels, are dropped
+// independently of each other (Carter and Wegman, 1979). As 2 p^2 + p is below 2^24, all numbers are exact in float32, and masks are
+// the same on all backends. A value costs a few vector instructions; only the keys need random numbers.
 type masks struct {
-	state     *Node // of the random numbers, for the masks still to be made
+	state     *Node // random state for the next masks
 	all       *Node // [B, M, 2], the keys (a, a') of all positions
-	positions *Node // of the positions that are computed: all, or [1, A, 2]
+	positions *Node // keys of the positions that are computed: all, or [1, A, 2]
 }
 
 // prime is p.
 const prime = 2887
 
-// newMasks makes the masks of a stack over tokens [B, M], nil where nothing is dropped. It draws from the store's random state a fixed
-// number of times, so that the next stack does not depend on how many steps this one runs.
+// newMasks returns the masks of a stack over tokens [B, M], or nil if nothing is dropped. It draws from the store's random state a
+// fixed number of times, so that the next stack does not depend on how many steps this one runs.
 func (c Config) newMasks(scope *model.Scope, tokens *Node) *masks {
 	if c.Dropout == (Dropout{}) || !scope.IsTraining(tokens.Graph()) {
 		return nil
@@ -75,15 +75,15 @@ func (m *masks) keys(dtype dtypes.DType, dims ...int) *Node {
 	return Floor(MulScalar(keys, prime))
 }
 
-// selectPositions makes the next masks for selected positions.
+// selectPositions makes the following masks those of selected positions.
 func (m *masks) selectPositions(s *halting.Selection) {
 	if m != nil {
 		m.positions = s.Pick(m.all)
 	}
 }
 
-// drop zeroes values of x [B, M, ...], or [1, A, ...] if positions are selected, in training, at the rate, and divides the others by
-// the probability that they are kept.
+// drop zeroes values of x [B, M, ...], or [1, A, ...] if positions are selected, at the given rate in training. It divides the other
+// values by the probability that they are kept.
 func (m *masks) drop(x *Node, rate float64) *Node {
 	if m == nil {
 		return x
@@ -91,7 +91,7 @@ func (m *masks) drop(x *Node, rate float64) *Node {
 	return m.dropRows(x, m.positions, rate)
 }
 
-// dropRows is drop for values whose positions have the keys rows [.., .., 2].
+// dropRows is like drop, for values whose positions have the keys rows [.., .., 2].
 func (m *masks) dropRows(x, rows *Node, rate float64) *Node {
 	if m == nil || rate == 0 {
 		return x
@@ -107,8 +107,8 @@ func (m *masks) dropRows(x, rows *Node, rate float64) *Node {
 		return Reshape(Slice(columns, AxisElem(i)), append([]int{1, 1}, dims[2:]...)...)
 	}
 	hash := Add(Add(Mul(row(0), column(0)), Mul(row(1), column(1))), column(2))
-	residue := Abs(Sub(hash, MulScalar(Round(MulScalar(hash, 1.0/prime)), prime))) // 0 .. (p-1)/2: 0 once, the others twice
-	largest := min(max(0, math.Round((rate*prime-1)/2)), (prime-3)/2)              // of the residues that are dropped
+	residue := Abs(Sub(hash, MulScalar(Round(MulScalar(hash, 1.0/prime)), prime))) // 0 .. (p-1)/2; every value but 0 has two hashes
+	largest := min(max(0, math.Round((rate*prime-1)/2)), (prime-3)/2)              // largest residue that is dropped
 	kept := 1 - (2*largest+1)/prime
 	mask := MinScalar(MaxScalar(AddScalar(residue, -largest), 0.0), 1.0)
 	return Mul(x, StopGradient(MulScalar(mask, 1/kept)))

@@ -7,19 +7,19 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Embedding is what stands between tokens and vectors of D channels, of any model: a table of source tokens, one of target tokens, and
-// the matrix that makes logits.
+// An Embedding converts between tokens and vectors of D channels, for any model. It consists of a table of source tokens, a table of
+// target tokens, and the matrix that computes logits.
 type Embedding struct {
 	SourceVocabulary, TargetVocabulary int
-	TokensPerPosition                  int // W, tokens at one position of the source, whose embeddings are summed; 0 counts as 1
+	TokensPerPosition                  int // W, tokens at each position of the source, whose embeddings are summed; 0 means 1
 	Width                              int // D
-	TableWidth                         int // E: tables of E channels, and a matrix [E, D] from them to the model (Lan et al., 2020); 0: tables of D channels
+	TableWidth                         int // E: tables have E channels, and a matrix [E, D] projects them (Lan et al., 2020); 0: tables have D channels
 
 	Scale       bool // multiply embeddings by sqrt(D)
 	Shared      bool // one table for source and target
-	TiedReadout bool // logits from the target embedding, transposed, instead of a matrix of their own
+	TiedReadout bool // logits from the target embedding, transposed, instead of a separate matrix
 
-	// Evidence adds what tokens have in common with others to the source of a [Pointer], whose context ends in Separator.
+	// Evidence adds features of the tokens to the source of a [Pointer], whose context ends in Separator.
 	Evidence  bool
 	Separator int32
 
@@ -34,12 +34,12 @@ func (c Config) embedding() Embedding {
 	}
 }
 
-// sourceTable is the source embedding [V, D], with a projection [V, E].
+// sourceTable returns the source embedding, [V, D] or, with a projection, [V, E].
 func (e Embedding) sourceTable(scope *model.Scope) *model.Variable {
 	return e.table(scope, "source", e.SourceVocabulary)
 }
 
-// targetTable is the target embedding, of the same shape; the source's if they share one.
+// targetTable returns the target embedding, of the same shape; it is the source embedding if they are shared.
 func (e Embedding) targetTable(scope *model.Scope) *model.Variable {
 	if e.Shared && e.SourceVocabulary > 0 {
 		return e.sourceTable(scope)
@@ -55,19 +55,21 @@ func (e Embedding) table(scope *model.Scope, name string, vocabulary int) *model
 	return e.Weights.Parameter(scope.At("embedding"), name, normal(1/math.Sqrt(float64(channels))), vocabulary, channels)
 }
 
-// projection is the matrix [E, D] between the tables and the model. Embeddings and logits start as large with it as without.
+// projection returns the matrix [E, D] between the tables and the model. Embeddings and logits have the same initial scale as without
+// it.
 func (e Embedding) projection(scope *model.Scope, like *Node) *Node {
 	return e.Weights.Parameter(scope.At("embedding"), "projection", normal(e.deviation()), e.TableWidth, e.Width).NodeValue(like)
 }
 
 func (e Embedding) deviation() float64 { return 1 / math.Sqrt(float64(e.Width)) }
 
-// Target gives the embeddings of target tokens [B, N], H^0 [B, N, D], zero at padding.
+// Target returns the embeddings of target tokens [B, N]: H^0 [B, N, D], zero at padding.
 func (e Embedding) Target(scope *model.Scope, tokens *Node) *Node {
 	return e.embed(scope, e.targetTable(scope), tokens)
 }
 
-// Source is Target of the source, or, where a position holds several tokens, embedSum: tokens [B, M*W] become [B, M, D].
+// Source returns the embeddings of source tokens: of [B, M] as in Target or, if a position holds several tokens, of [B, M*W] as in
+// embedSum: [B, M, D].
 func (e Embedding) Source(scope *model.Scope, tokens *Node) *Node {
 	if e.TokensPerPosition > 1 {
 		return e.embedSum(scope, e.sourceTable(scope), tokens)
@@ -90,7 +92,8 @@ func (e Embedding) embed(scope *model.Scope, table *model.Variable, tokens *Node
 	return Mul(h, InsertAxes(ConvertDType(Mask(tokens), h.DType()), -1))
 }
 
-// ShiftTargets moves embedded targets one position to the right and puts a zero vector in front: position i reads token i-1.
+// ShiftTargets moves embedded targets one position to the right and inserts a zero vector at the first position: position i reads
+// token i-1.
 func ShiftTargets(h *Node) *Node {
 	if h.Shape().Dimensions[1] == 1 {
 		return ZerosLike(h)

@@ -7,7 +7,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Rows of the table of evidence: how often a token stands in the context, up to maxCounted-1 times or more, and two marks.
+// Rows of the table of evidence: the number of occurrences of a token in the context, up to maxCounted-1 or more, and two marks.
 const (
 	maxCounted   = 8
 	inQuestion   = maxCounted
@@ -15,10 +15,10 @@ const (
 	evidenceRows = maxCounted + 2
 )
 
-// evidence tells every position of a source [B, M] of a [Pointer] what its token has in common with others, as a sum of embeddings
-// [B, M, D], zero at padding: how often the token stands in the context; whether it stands in the question (the qe-comm feature of
-// Dhingra et al., 2017); and whether the token before it is the one before the position that asks. A
-// model can learn all three from the tokens alone, but with little text it does not.
+// evidence returns features of each token of a source [B, M] of a [Pointer], as a sum of embeddings [B, M, D], zero at padding. The
+// features are: how often the token occurs in the context; whether it occurs in the question (the qe-comm feature of Dhingra et al.,
+// 2017); and whether its previous token equals the one before the position of the answer. A model can learn all three from the tokens
+// alone, but does not with little text.
 func (e Embedding) evidence(scope *model.Scope, tokens *Node) *Node {
 	table := e.Weights.Parameter(scope.At("embedding"), "evidence", normal(e.deviation()), evidenceRows, e.Width).NodeValue(tokens)
 	times, asked, follows := evidenceOf(tokens, e.Separator)
@@ -32,8 +32,9 @@ func (e Embedding) evidence(scope *model.Scope, tokens *Node) *Node {
 	return Mul(h, InsertAxes(ConvertDType(Mask(tokens), h.DType()), -1))
 }
 
-// evidenceOf is, of tokens [B, M], how often each stands in the context, in front of the separator, at most maxCounted-1; whether it
-// stands in the question, behind it; and whether the token before it is the token before the last: all [B, M], int32, of any value at padding.
+// evidenceOf returns three features of tokens [B, M]: how often each occurs in the context, which is before the separator, at most
+// maxCounted-1; whether it occurs in the question, which is after it; and whether its previous token equals the one before the last
+// token. All are [B, M], int32, with arbitrary values at padding.
 func evidenceOf(tokens *Node, separator int32) (times, asked, follows *Node) {
 	g, dtype := tokens.Graph(), tokens.DType()
 	number := func(is *Node) *Node { return ConvertDType(is, dtype) }
@@ -44,7 +45,7 @@ func evidenceOf(tokens *Node, separator int32) (times, asked, follows *Node) {
 	times = MinScalar(count(context), maxCounted-1)
 	asked = MinScalar(count(question), 1)
 
-	previous := ShiftTargets(tokens)                                        // the token before each, 0 before the first
+	previous := ShiftTargets(tokens)                                        // the previous token, 0 for the first
 	beforeLast := Squeeze(Last(InsertAxes(previous, -1), Mask(tokens)), -1) // [B, 1]
 	return times, asked, number(Equal(previous, beforeLast))
 }

@@ -6,35 +6,35 @@ import (
 	"universal-transformer/halting"
 )
 
-// WithExit is the same model, weights included, that stops by another criterion.
+// WithExit returns the same model, including its weights, with another criterion for stopping.
 func (m EncoderDecoder) WithExit(e halting.Exit) (Deep, error) {
 	config, err := m.withExit(e)
 	m.Config = config
 	return m, err
 }
 
-// WithExit is the same model, weights included, that stops by another criterion.
+// WithExit returns the same model, including its weights, with another criterion for stopping.
 func (m Encoder) WithExit(e halting.Exit) (Deep, error) {
 	config, err := m.withExit(e)
 	m.Config = config
 	return m, err
 }
 
-// WithExit is the same model, weights included, that stops by another criterion.
+// WithExit returns the same model, including its weights, with another criterion for stopping.
 func (m Pointer) WithExit(e halting.Exit) (Deep, error) {
 	config, err := m.withExit(e)
 	m.Config = config
 	return m, err
 }
 
-// WithExit is the same model, weights included, that stops by another criterion.
+// WithExit returns the same model, including its weights, with another criterion for stopping.
 func (m Decoder) WithExit(e halting.Exit) (Deep, error) {
 	config, err := m.withExit(e)
 	return Decoder{config}, err
 }
 
-// withExit changes the policy. Where steps have weights of their own, learned step
-// signals or untied layers, it can take no more than it was trained with.
+// withExit changes the policy. If steps have their own weights (learned step signals or untied layers), the number of steps cannot
+// exceed that of training.
 func (c Config) withExit(e halting.Exit) (Config, error) {
 	policy, err := c.Halting.WithExit(e)
 	if err != nil {
@@ -49,7 +49,8 @@ func (c Config) withExit(e halting.Exit) (Config, error) {
 	return c, nil
 }
 
-// trainedSteps is how many steps have weights of their own, if they have: rows of the table of learned steps, or untied layers.
+// trainedSteps returns the number of steps with their own weights: rows of the table of learned steps, or untied layers; 0 if there
+// are none.
 func (c Config) trainedSteps() int {
 	if c.trained > 0 {
 		return c.trained

@@ -8,16 +8,16 @@ import (
 	"universal-transformer/halting"
 )
 
-// EncoderDecoder maps a source to a target token by token: figure 2 of the paper.
+// EncoderDecoder maps a source to a target, token by token: figure 2 of the paper.
 type EncoderDecoder struct{ Config }
 
-// Memory is an encoded source: all that a decoder needs of it.
+// A Memory is an encoded source, which a decoder attends to.
 type Memory struct {
 	State *Node // [B, M, D]
 	Mask  *Node // [B, M] bool, true at real positions
 }
 
-// Forward gives the logits of every target token from the source and the true tokens before it: teacher forcing.
+// Forward returns the logits of every target token given the source and the true tokens before it (teacher forcing).
 func (m EncoderDecoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
 	memory, encoder := m.Encode(scope, in, options)
 	result := m.Decode(scope, memory, in, options)
@@ -31,8 +31,8 @@ func (m EncoderDecoder) Encode(scope *model.Scope, in Inputs, options Options) (
 	return Memory{State: pass.State, Mask: pass.Mask}, pass
 }
 
-// Decode runs the decoder over in.Target, shifted right by one, against an encoded source. Logits at position i depend on
-// tokens before i only.
+// Decode runs the decoder over in.Target, shifted right by one, and an encoded source. Logits at position i depend only on tokens
+// before i.
 func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, options Options) Result {
 	s := m.newTargetStack(scope, in, options)
 	s.memory, s.source = &memory, memory.Mask
@@ -41,33 +41,33 @@ func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, opt
 	return Result{Logits: m.embedding().Readout(scope, pass.State), Decoder: pass}
 }
 
-// Validate checks the fields that this model reads.
+// Validate returns an error that names the first invalid field of those that this model reads.
 func (m EncoderDecoder) Validate() error { return m.validateWithSource() }
 
-// Encoder classifies a sequence: its output is pooled to one vector, which is read out once.
+// Encoder classifies a sequence: its output is pooled to one vector, which is read out.
 type Encoder struct {
 	Config
 	Pool Pool // nil is Mean
 }
 
-// Forward gives one row of logits a source, [B, 1, V]. in.Target is not read.
+// Forward returns the logits of each source, [B, 1, V]. It does not read in.Target.
 func (m Encoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
 	pass := m.encode(scope, in, options)
-	return Result{Logits: m.embedding().Readout(scope, m.Pool.of(pass.State, pass.Mask)), Encoder: pass} // [B, 1, V]
+	return Result{Logits: m.embedding().Readout(scope, m.Pool.apply(pass.State, pass.Mask)), Encoder: pass} // [B, 1, V]
 }
 
-// Validate checks the fields that this model reads.
+// Validate returns an error that names the first invalid field of those that this model reads.
 func (m Encoder) Validate() error {
 	if m.TiedReadout {
-		return fmt.Errorf("tied_readout needs a target embedding, which an encoder has not")
+		return fmt.Errorf("tied_readout needs a target embedding, which an encoder does not have")
 	}
 	return m.validateWithSource()
 }
 
-// Decoder is a language model: a causal stack that attends to nothing but earlier tokens.
+// Decoder is a language model: a causal stack without an encoder.
 type Decoder struct{ Config }
 
-// Forward gives the logits of every token of in.Target from those before it. in.Source is not read.
+// Forward returns the logits of every token of in.Target given those before it. It does not read in.Source.
 func (m Decoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
 	s := m.newTargetStack(scope, in, options)
 	s.source = s.mask
@@ -76,7 +76,8 @@ func (m Decoder) Forward(scope *model.Scope, in Inputs, options Options) Result 
 	return Result{Logits: m.embedding().Readout(scope, pass.State), Decoder: pass}
 }
 
-// Validate checks the fields that this model reads. Depth by the length of the text would depend on later tokens.
+// Validate returns an error that names the first invalid field of those that this model reads. Depth by length would depend on later
+// tokens and is rejected.
 func (m Decoder) Validate() error {
 	if _, tied := m.Halting.(halting.Length); tied {
 		return fmt.Errorf("halting: a language model has no source whose length could set its depth; choose another policy")
@@ -100,29 +101,29 @@ func (c Config) encode(scope *model.Scope, in Inputs, options Options) *Pass {
 	return s.run()
 }
 
-// Model maps tokens to logits. It is one of [EncoderDecoder], [Encoder], [Pointer] and [Decoder], or of their counterparts in package recurrent.
+// A Model maps tokens to logits. It is one of [EncoderDecoder], [Encoder], [Pointer] and [Decoder], or a baseline.
 type Model interface {
-	// Forward gives logits for in.Target; see the models for what they read.
+	// Forward returns logits for in.Target. What it reads depends on the model.
 	Forward(scope *model.Scope, in Inputs, options Options) Result
-	// Validate names the first invalid field, its value, and what would be valid.
+	// Validate returns an error that names the first invalid field, its value, and valid values.
 	Validate() error
 }
 
-// Deep is a model whose depth is a number of steps, which a halting policy decides. It is an interface of its own because a recurrent
-// network, which is a Model too, reads every position once.
+// A Deep model runs a number of steps that a halting policy decides. It is a separate interface because a recurrent network, which is
+// a Model too, reads every position once.
 type Deep interface {
 	Model
-	// Adaptive tells whether every position has its own depth.
+	// Adaptive reports whether every position has its own depth.
 	Adaptive() bool
-	// StepLimit is the most steps that a position may run, 0 if that depends on the source.
+	// StepLimit returns the maximum number of steps of a position, or 0 if that depends on the source.
 	StepLimit() int
-	// SelectsPositions tells whether positions that have halted can be left out, see halting.Capacities.
+	// SelectsPositions reports whether halted positions can be skipped; see halting.Capacities.
 	SelectsPositions() bool
-	// WithExit is the same model, weights included, that stops as e says.
+	// WithExit returns the same model, including its weights, that stops as e says.
 	WithExit(e halting.Exit) (Deep, error)
 }
 
-// Adaptive tells whether every position of a model has its own depth.
+// Adaptive reports whether every position of a model has its own depth.
 func Adaptive(m Model) bool {
 	deep, ok := m.(Deep)
 	return ok && deep.Adaptive()

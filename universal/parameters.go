@@ -12,21 +12,22 @@ import (
 	"universal-transformer/internal/seed"
 )
 
-// Initial draws entry i of a parameter of the given shape.
+// An Initial draws entry i of a parameter of the given shape.
 type Initial func(rng *rand.Rand, i int, dims []int) float64
 
 func zeros(*rand.Rand, int, []int) float64 { return 0 }
 func ones(*rand.Rand, int, []int) float64  { return 1 }
 
-// glorot is uniform within sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010), as the authors' code initialises.
+// glorot draws uniformly within sqrt(6 / (inputs + outputs)) (Glorot and Bengio, 2010), as the authors' code does.
 func glorot(rng *rand.Rand, _ int, dims []int) float64 {
 	return (2*rng.Float64() - 1) * math.Sqrt(6/float64(dims[0]+dims[1]))
 }
 
-// normalAroundOne has mean and deviation 1.
+// normalAroundOne draws from a normal distribution with mean and standard deviation 1.
 func normalAroundOne(rng *rand.Rand, _ int, _ []int) float64 { return 1 + rng.NormFloat64() }
 
-// nearIdentity is for kernels [width, C] of depthwise convolutions: near one in the row of the position itself, and near zero elsewhere.
+// nearIdentity draws kernels [width, C] of depthwise convolutions: near one in the row of the position itself, and near zero
+// elsewhere.
 func nearIdentity(own int) Initial {
 	return func(rng *rand.Rand, i int, dims []int) float64 {
 		noise := 0.2*rng.Float64() - 0.1
@@ -41,22 +42,22 @@ func normal(deviation float64) Initial {
 	return func(rng *rand.Rand, _ int, _ []int) float64 { return rng.NormFloat64() * deviation }
 }
 
-// Weights makes parameters: all of one precision, their initial values drawn from one seed.
+// Weights makes parameters of one precision, whose initial values are drawn from one seed.
 type Weights struct {
 	Seed      uint64
-	Precision dtypes.DType // Float32 if unset
+	Precision dtypes.DType // 0 means Float32
 }
 
 func (c Config) weights() Weights { return Weights{Seed: c.Seed, Precision: c.Precision} }
 
-// Parameter declares a variable, or finds it if an earlier step declared it. Its initial value depends on the seed and its
-// name only, not on the order of declaration or the backend.
+// Parameter returns a variable, declaring it unless an earlier step has done so. Its initial value depends only on the seed and its
+// name, not on the order of declaration or the backend.
 func (w Weights) Parameter(scope *model.Scope, name string, draw Initial, dims ...int) *model.Variable {
 	start := w.initializer(Name(model.JoinPath(scope.Scope(), name)), draw, dims...)
 	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(precision(w.Precision), dims...))
 }
 
-// initializer draws the parameter of a public name, taken as one of the given dimensions.
+// initializer draws the parameter with a public name, as if it had the given dimensions.
 func (w Weights) initializer(name string, draw Initial, dims ...int) model.VariableInitializer {
 	return func(g *Graph, shape shapes.Shape) *Node {
 		rng := seed.Rand(w.Seed, "parameter "+name, 0)
@@ -68,22 +69,22 @@ func (w Weights) initializer(name string, draw Initial, dims ...int) model.Varia
 	}
 }
 
-// Dense is x W without bias, the matrix [inputs, outputs] being the parameter name.
+// Dense computes x W without bias; the parameter called name is the matrix W [inputs, outputs].
 func (w Weights) Dense(scope *model.Scope, name string, x *Node, outputs int) *Node {
 	inputs := x.Shape().Dimensions[x.Rank()-1]
 	return times(x, w.Parameter(scope, name, glorot, inputs, outputs).NodeValue(x))
 }
 
-// times is x W: the last axis of x against the first of W [inputs, outputs].
+// times computes x W: the last axis of x with the first of W [inputs, outputs].
 func times(x, w *Node) *Node { return EinsumAxes(x, w, [][2]int{{x.Rank() - 1, 0}}, nil) }
 
-// Affine is x W + b, with b the parameter bias.
+// Affine computes x W + b, with b the parameter called bias.
 func (w Weights) Affine(scope *model.Scope, name string, x *Node, outputs int) *Node {
 	y := w.Dense(scope, name, x, outputs)
 	return Add(y, expandTo(w.Parameter(scope, "bias", zeros, outputs).NodeValue(x), y))
 }
 
-// Name is the public name of the parameter at a variable's path: "/encoder/transition/inner/weight" is
+// Name returns the public name of the parameter at a variable's path: "/encoder/transition/inner/weight" is
 // "encoder.transition.inner.weight".
 func Name(path string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(path, model.ScopeSeparator), model.ScopeSeparator, ".")

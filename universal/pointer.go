@@ -10,19 +10,20 @@ import (
 )
 
 // Pointer answers a question about a context with a word of the context (Kadlec et al., "Text Understanding with the Attention Sum
-// Reader Network", 2016). A source is the context, the token Separator, and the question, whose last position asks:
+// Reader Network", 2016). A source consists of the context, the token Separator, and the question, whose last position is that of the
+// answer:
 //
 //	a_i  = softmax over positions i of the context of h_i W q / sqrt(d)    with q the state of the last position
-//	p(w) = sum of a_i over the positions i at which w stands
+//	p(w) = sum of a_i over the positions i of w
 //
-// so a word that stands there often has all its places for it, and one that does not has none.
+// so the weights of all occurrences of a word add up, and a word that does not occur has probability 0.
 type Pointer struct {
 	Config
-	Separator int32 // the token behind the context
-	Evidence  bool  // tells every position how often its token stands in the context, and more: see Embedding.evidence
+	Separator int32 // the token after the context
+	Evidence  bool  // adds features, such as how often each token occurs in the context; see Embedding.evidence
 }
 
-// Forward gives ln p(w) as the logits of one class, [B, 1, V]: V is the vocabulary of the source. in.Target is not read.
+// Forward returns ln p(w) as the logits of one class, [B, 1, V], where V is the vocabulary of the source. It does not read in.Target.
 func (m Pointer) Forward(scope *model.Scope, in Inputs, options Options) Result {
 	c := m.Config
 	c.evidence, c.separator = m.Evidence, m.Separator
@@ -30,10 +31,10 @@ func (m Pointer) Forward(scope *model.Scope, in Inputs, options Options) Result 
 	return Result{Logits: PointerSum(scope, m.weights(), pass, in.Source, m.Separator, m.TargetVocabulary), Encoder: pass}
 }
 
-// Validate checks the fields that this model reads.
+// Validate returns an error that names the first invalid field of those that this model reads.
 func (m Pointer) Validate() error {
 	if m.TiedReadout {
-		return fmt.Errorf("tied_readout needs a readout, which a pointer has not")
+		return fmt.Errorf("tied_readout needs a readout, which a pointer does not have")
 	}
 	if err := ValidatePointer(m.SourceVocabulary, m.TargetVocabulary, m.TokensPerPosition, m.Separator); err != nil {
 		return err
@@ -41,7 +42,7 @@ func (m Pointer) Validate() error {
 	return m.validateWithSource()
 }
 
-// ValidatePointer names what does not let the answers of a model be words of its source.
+// ValidatePointer returns an error unless the answers of a model can be words of its source.
 func ValidatePointer(source, target, tokensPerPosition int, separator int32) error {
 	switch {
 	case source != target:
@@ -49,15 +50,16 @@ func ValidatePointer(source, target, tokensPerPosition int, separator int32) err
 	case tokensPerPosition > 1:
 		return fmt.Errorf("a pointer needs one token a position, but tokens_per_position is %d: choose a classifier", tokensPerPosition)
 	case separator < 1:
-		return fmt.Errorf("a pointer needs sources of a context and a question, which those of the task are not: choose a classifier")
+		return fmt.Errorf("a pointer needs sources that consist of a context and a question, unlike those of the task: choose a classifier")
 	}
 	return nil
 }
 
-// notThere is far below the probability of any word of a context, and keeps logarithms of words that are not there finite.
+// notThere is far below the probability of any word of a context. It keeps the logarithms for words that do not occur finite.
 const notThere = 1e-20
 
-// PointerSum gives ln p(w) of [Pointer], [B, 1, V], from the states of the tokens of a source [B, M] in front of the separator.
+// PointerSum returns ln p(w) of [Pointer], [B, 1, V], given the states of the tokens of a source [B, M]; it reads those before the
+// separator.
 func PointerSum(scope *model.Scope, weights Weights, pass *Pass, tokens *Node, separator int32, vocabulary int) *Node {
 	states := pass.State // [B, M, D]
 	width := states.Shape().Dimensions[2]
@@ -69,21 +71,21 @@ func PointerSum(scope *model.Scope, weights Weights, pass *Pass, tokens *Node, s
 	return InsertAxes(Log(AddScalar(sumByToken(shares, tokens, vocabulary), notThere)), 1)
 }
 
-// before is true at the places of tokens [B, M] in front of the first separator; everywhere where there is none.
+// before returns true for tokens [B, M] before the first separator, and for all tokens if there is no separator.
 func before(tokens *Node, separator int32) *Node {
 	g, length := tokens.Graph(), tokens.Shape().Dimensions[1]
 	is := ConvertDType(Equal(tokens, Scalar(g, tokens.DType(), separator)), tokens.DType())
 	row, column := Iota(g, shapes.Make(tokens.DType(), length, length), 0), Iota(g, shapes.Make(tokens.DType(), length, length), 1)
-	upTo := ConvertDType(LessOrEqual(row, column), tokens.DType()) // [M, M], 1 where the row's place is not behind the column's
+	upTo := ConvertDType(LessOrEqual(row, column), tokens.DType()) // [M, M], 1 where the row's index is at most the column's
 	passed := ReduceSum(Mul(InsertAxes(is, -1), InsertAxes(upTo, 0)), 1)
 	return LogicalAnd(Equal(passed, ZerosLike(passed)), Mask(tokens)) // [B, M]
 }
 
-// sumByToken adds up what stands at the places of the same token: shares [B, M] of tokens [B, M] become [B, V].
+// sumByToken sums the weights of equal tokens: shares [B, M] of tokens [B, M] become [B, V].
 func sumByToken(shares, tokens *Node, vocabulary int) *Node {
 	g, rows, length := shares.Graph(), shares.Shape().Dimensions[0], shares.Shape().Dimensions[1]
 	row := Iota(g, shapes.Make(tokens.DType(), rows, length), 0)
-	at := Add(MulScalar(row, vocabulary), tokens) // in [B*V]
+	at := Add(MulScalar(row, vocabulary), tokens) // index in [B*V]
 	flat := Scatter(Reshape(at, rows*length, 1), Reshape(shares, rows*length), shapes.Make(shares.DType(), rows*vocabulary), false, false)
 	return Reshape(flat, rows, vocabulary)
 }

@@ -2,18 +2,18 @@ package universal
 
 import . "github.com/gomlx/gomlx/core/graph"
 
-// Pool makes one vector [B, 1, D] of the states of a sequence [B, M, D]. mask [B, M] is true at its real positions. It is [Mean] or
-// [Last]; nil is Mean.
+// A Pool computes one vector [B, 1, D] from the states of a sequence [B, M, D]. mask [B, M] is true at its real positions. The pools
+// are [Mean] and [Last]; nil means Mean.
 type Pool func(state, mask *Node) *Node
 
-func (p Pool) of(state, mask *Node) *Node {
+func (p Pool) apply(state, mask *Node) *Node {
 	if p == nil {
 		return Mean(state, mask)
 	}
 	return p(state, mask)
 }
 
-// Mean is the mean over the real positions.
+// Mean returns the mean over the real positions.
 func Mean(state, mask *Node) *Node {
 	weights := ConvertDType(mask, state.DType())                            // [B, M]
 	count := MaxScalar(ReduceAndKeep(weights, ReduceSum, -1), 1.0)          // [B, 1]
@@ -21,7 +21,7 @@ func Mean(state, mask *Node) *Node {
 	return InsertAxes(pooled, 1)
 }
 
-// Last is the state of the last real position. Where a source ends in a question that is the question's.
+// Last returns the state of the last real position. If a source ends with a question, that is a state of the question.
 func Last(state, mask *Node) *Node {
 	ones := ConvertDType(mask, state.DType())                // [B, M], ones and then zeros
 	last := Sub(ones, shiftLeft(ones))                       // [B, M], one at the last real position
@@ -29,7 +29,7 @@ func Last(state, mask *Node) *Node {
 	return InsertAxes(pooled, 1)
 }
 
-// shiftLeft moves [B, M] one position to the left, a zero coming in at the right.
+// shiftLeft moves [B, M] one position to the left and inserts a zero at the right.
 func shiftLeft(x *Node) *Node {
 	if x.Shape().Dimensions[1] == 1 {
 		return ZerosLike(x)

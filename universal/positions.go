@@ -7,38 +7,38 @@ import (
 	"slices"
 )
 
-// Positions says at which positions the places of a training sequence stand. The paper trains its algorithmic tasks
-// with "positions starting with randomized offsets" (section 3.4), so that longer sequences meet no position that was
-// never seen. Source and target of one example get the same draw. Tests always count from 1.
+// Positions determines the positions of the places of a training sequence. The paper trains its algorithmic tasks with "positions
+// starting with randomized offsets" (section 3.4), so that longer sequences contain no position that was never seen. Source and
+// target of an example have the same positions. Tests always count from 1.
 //
-// Its implementations are [FromOne], [RandomOffset], [RandomSubset] and [RandomRuns].
+// The implementations are [FromOne], [RandomOffset], [RandomSubset] and [RandomRuns].
 type Positions interface {
-	// Limit is the largest position ever drawn; 0 if none is drawn and positions count from 1.
+	// Limit returns the largest position that is drawn, or 0 if positions always count from 1.
 	Limit() int
-	// Draw gives length increasing positions from 1 to Limit. A sequence longer than that is counted from 1.
+	// Draw returns length increasing positions from 1 to Limit. The positions of a sequence that is longer than Limit count from 1.
 	Draw(rng *rand.Rand, length int) []int32
-	// Validate names the first field that makes no sense, its value, and what would.
+	// Validate returns an error that names the first invalid field, its value, and valid values.
 	Validate() error
 }
 
 // FromOne counts 1, 2, 3, ... in training too.
 type FromOne struct{}
 
-// Limit is 0.
+// Limit returns 0.
 func (FromOne) Limit() int { return 0 }
 
-// Draw counts from 1.
+// Draw returns 1, 2, 3, ...
 func (FromOne) Draw(_ *rand.Rand, length int) []int32 { return consecutive(0, length) }
 
-// Validate finds nothing wrong.
+// Validate returns nil.
 func (FromOne) Validate() error { return nil }
 
-// RandomOffset gives consecutive positions from a start that makes every offset equally likely: the paper's.
+// RandomOffset draws consecutive positions; every offset is equally likely. It is the paper's choice.
 type RandomOffset struct {
-	Max int `json:"max"` // the largest position
+	Max int `json:"max"` // largest position
 }
 
-// Limit is p.Max.
+// Limit returns p.Max.
 func (p RandomOffset) Limit() int { return p.Max }
 
 // Draw draws the offset.
@@ -50,15 +50,16 @@ func (p RandomOffset) Draw(rng *rand.Rand, length int) []int32 {
 	return consecutive(offset, length)
 }
 
-// Validate rejects a maximum that is not from 1 to what can be drawn from.
+// Validate returns an error if Max is out of range.
 func (p RandomOffset) Validate() error { return validMax(p.Max) }
 
-// RandomSubset gives a sorted random subset of 1..Max, every one equally likely (Ruoss et al., 2023: randomised positions).
+// RandomSubset draws a sorted random subset of 1..Max; all subsets are equally likely (randomized positional encodings, Ruoss et al.,
+// 2023).
 type RandomSubset struct {
-	Max int `json:"max"` // the largest position
+	Max int `json:"max"` // largest position
 }
 
-// Limit is p.Max.
+// Limit returns p.Max.
 func (p RandomSubset) Limit() int { return p.Max }
 
 // Draw draws the subset.
@@ -74,28 +75,28 @@ func (p RandomSubset) Draw(rng *rand.Rand, length int) []int32 {
 	return drawn
 }
 
-// Validate rejects a maximum that is not from 1 to what can be drawn from.
+// Validate returns an error if Max is out of range.
 func (p RandomSubset) Validate() error { return validMax(p.Max) }
 
-// RandomRuns cuts a sequence into runs of consecutive positions and skips a random number of positions between them, altogether up to
-// Max: few long runs are neighbours, as a test has them, many short ones are distances as large as Max, and between these lie neighbours at
-// both ends of a long sequence. The number of runs is drawn with probabilities that fall as 1/number, from one (a [RandomOffset]) to one a
-// token (a [RandomSubset]). A quarter of the sequences begin at 1, as all do in a test; otherwise the first positions would hardly ever be drawn.
+// RandomRuns splits a sequence into runs of consecutive positions, with a random number of skipped positions before each run, such
+// that positions are at most Max. A few long runs preserve neighbours, as in tests; many short ones produce large distances. The
+// number of runs is drawn with probabilities proportional to 1/number, from one (a [RandomOffset]) to one per token (a
+// [RandomSubset]). A quarter of the sequences begin at 1, as in tests; otherwise the first positions would almost never be drawn.
 type RandomRuns struct {
-	Max int `json:"max"` // the largest position
+	Max int `json:"max"` // largest position
 }
 
-// Limit is p.Max.
+// Limit returns p.Max.
 func (p RandomRuns) Limit() int { return p.Max }
 
-// Draw draws how many runs there are, where they begin, and what is skipped before each.
+// Draw draws the number of runs, where they begin, and how many positions are skipped before each.
 func (p RandomRuns) Draw(rng *rand.Rand, length int) []int32 {
 	spare := p.Max - length
 	if spare <= 0 || length == 0 {
 		return consecutive(0, length)
 	}
-	runs := int(math.Pow(float64(length+1), rng.Float64())) // exp of uniform from 0 to log(length+1)
-	skipped := make([]int32, runs)                          // before each run, in all
+	runs := int(math.Pow(float64(length+1), rng.Float64())) // exp of a uniform number from 0 to log(length+1)
+	skipped := make([]int32, runs)                          // positions skipped before each run in total
 	for i := range skipped {
 		skipped[i] = int32(rng.IntN(spare + 1))
 	}
@@ -117,20 +118,20 @@ func (p RandomRuns) Draw(rng *rand.Rand, length int) []int32 {
 	return drawn
 }
 
-// Validate rejects a maximum that is not from 1 to what can be drawn from.
+// Validate returns an error if Max is out of range.
 func (p RandomRuns) Validate() error { return validMax(p.Max) }
 
-// Draws is how positions are drawn for the places that a counting numbers. Its zero value draws none.
+// Draws draws the positions of the places that a counting numbers. The zero value draws none.
 type Draws struct {
 	Counting  Counting
 	Positions Positions
 }
 
-// Random tells whether any are drawn.
+// Random reports whether positions are drawn.
 func (d Draws) Random() bool { return d.Positions != nil && d.Positions.Limit() > 0 }
 
-// Draw gives the position of each place of an example, at least one: source has words ids a position (0 counts as 1) and, like
-// target, may have padding behind.
+// Draw returns the position of each place of an example, at least one. source has words ids per position (0 means 1). source and
+// target may have padding at the end.
 func (d Draws) Draw(rng *rand.Rand, source []int32, words int, target []int32) []int32 {
 	words = max(words, 1)
 	real := (tokens(source) + words - 1) / words
@@ -141,7 +142,7 @@ func (d Draws) Draw(rng *rand.Rand, source []int32, words int, target []int32) [
 	return d.Positions.Draw(rng, max(places, tokens(target), 1))
 }
 
-// tokens is the length of a sequence without the padding behind it.
+// tokens returns the length of a sequence without padding at its end.
 func tokens(ids []int32) int {
 	n := len(ids)
 	for n > 0 && ids[n-1] == 0 {
@@ -150,17 +151,17 @@ func tokens(ids []int32) int {
 	return n
 }
 
-// maxPositions bounds the table of coordinates that a graph holds.
+// maxPositions bounds the table of coordinates in a graph.
 const maxPositions = 100_000
 
 func validMax(most int) error {
 	if most < 1 || most > maxPositions {
-		return fmt.Errorf("max is %d: it is the largest position to draw, and must be from 1 to %d", most, maxPositions)
+		return fmt.Errorf("max is %d: it must be from 1 to %d, the largest position to draw", most, maxPositions)
 	}
 	return nil
 }
 
-// consecutive is offset+1, offset+2, ...
+// consecutive returns offset+1, offset+2, ...
 func consecutive(offset, length int) []int32 {
 	list := make([]int32, length)
 	for i := range list {

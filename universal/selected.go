@@ -5,20 +5,20 @@ import (
 	"universal-transformer/halting"
 )
 
-// haltedCache is what later steps attend to while each step computes only selected positions: the keys and values of all positions,
-// halted ones included, updated where states change. A halted position is attended to with the coordinates of the current step.
+// haltedCache holds what later steps attend to if each step computes only selected positions: the keys and values of all positions,
+// including halted ones, updated when states change. A halted position is attended to with the coordinates of the current step.
 //
-// Post-norm, keys and values are linear in X = H + P^t, and P^t is a sum of one term in the position and one in the step. So
-// they are cached for H and the position's term, [B, M, D]. The step's term is the same for all positions: added to the keys it adds
-// the same number to all scores of a query, which the softmax ignores; added to the values it is added to the result, because
-// weights sum to one. Pre-norm, keys and values are not linear in X, and the states themselves are cached.
+// With post-norm, keys and values are linear in X = H + P^t, and P^t is the sum of a term in the position and one in the step. They
+// are therefore cached for H and the position's term, [B, M, D]. The step's term is the same for all positions. Added to the keys, it
+// adds the same number to all scores of a query, which the softmax ignores; added to the values, it is added to the result, because
+// weights sum to one. With pre-norm, keys and values are not linear in X, and the states themselves are cached.
 type haltedCache struct {
 	coordinates coordinates // of all positions
 	state       *Node       // H, [B, M, D]; pre-norm only
 	key, value  *Node       // of H + the position's coordinates, [B, M, D]; post-norm only
 }
 
-// selectPositions makes the next steps compute selected positions only.
+// selectPositions makes the following steps compute only selected positions.
 func (s *stack) selectPositions(selection *halting.Selection) {
 	if s.halted == nil {
 		s.halted = s.newHaltedCache()
@@ -28,7 +28,7 @@ func (s *stack) selectPositions(selection *halting.Selection) {
 	s.masks.selectPositions(selection)
 }
 
-// newHaltedCache is the cache before the first step.
+// newHaltedCache returns the cache before the first step.
 func (s *stack) newHaltedCache() *haltedCache {
 	cache := &haltedCache{coordinates: s.coordinates}
 	if s.PreNorm {
@@ -40,7 +40,7 @@ func (s *stack) newHaltedCache() *haltedCache {
 	return cache
 }
 
-// updateHalted adds to the cache what a step has added to the states of the selected positions.
+// updateHalted adds the change of the selected positions' states to the cache.
 func (s *stack) updateHalted(change *Node) {
 	if s.PreNorm {
 		s.halted.state = s.selection.Add(s.halted.state, change)
@@ -50,7 +50,8 @@ func (s *stack) updateHalted(change *Node) {
 	s.halted.value = s.selection.Add(s.halted.value, s.projectSelf("value", change))
 }
 
-// selfContext is the keys and values of self-attention in step t: of the states x, or, if positions are selected, of all in the cache.
+// selfContext returns the keys and values of self-attention in step t: those of the states x or, if positions are selected, of all
+// positions in the cache.
 func (s *stack) selfContext(t int, x *Node) *attentionContext {
 	cache := s.halted
 	switch {
@@ -66,12 +67,12 @@ func (s *stack) selfContext(t int, x *Node) *attentionContext {
 	return context
 }
 
-// projectSelf makes keys or values of self-attention.
+// projectSelf computes keys or values of self-attention.
 func (s *stack) projectSelf(name string, x *Node) *Node {
 	return s.weights().Dense(s.layer.At("self_attention"), name, x, s.Width)
 }
 
-// selectedCausalMask lets selected positions attend to themselves and those before them: [R, C, 1, M].
+// selectedCausalMask returns the mask [R, C, 1, M] with which selected positions attend to themselves and earlier positions.
 func (s *stack) selectedCausalMask() *Node {
 	columns := InsertAxes(s.selection.Columns(s.mask.Graph()), -1, -1) // [R, C, 1, 1]
 	dims := columns.Shape().Dimensions

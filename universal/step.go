@@ -6,26 +6,26 @@ import (
 	"universal-transformer/halting"
 )
 
-// stack is one recurrent block, encoder or decoder, applied to one batch.
+// A stack is one recurrent block, encoder or decoder, applied to one batch.
 type stack struct {
 	Config
 	scope       *model.Scope
-	layer       *model.Scope // of the current step's weights: scope itself, or, with untied layers, one below it
+	layer       *model.Scope // scope of the current step's weights: scope itself or, if layers are untied, a scope below it
 	state       *Node        // H^0, [B, M, D]
 	mask        *Node        // [B, M] bool, true at real positions
-	source      *Node        // [B, source positions] bool: the mask that depth may be tied to
+	source      *Node        // [B, source positions] bool: mask of the source, which depth may depend on
 	coordinates coordinates
-	masks       *masks // of dropout
-	causal      bool   // a position attends to itself and those before it only
+	masks       *masks // dropout masks
+	causal      bool   // a position attends only to itself and earlier ones
 	options     Options
 	pass        *Pass
 
 	memory         *Memory             // the encoded source; nil in encoders and language models
-	memoryContexts []*attentionContext // its keys and values: one for all steps, or, with untied layers, one a step
-	cache          *stepCache          // of earlier positions, where a causal stack is given the newest ones only; else nil
+	memoryContexts []*attentionContext // keys and values of memory: one for all steps or, if layers are untied, one per layer
+	cache          *stepCache          // of earlier positions, if a causal stack computes only the newest ones; otherwise nil
 
 	capacities halting.Capacities
-	selection  *halting.Selection // the positions that are computed; nil: all
+	selection  *halting.Selection // the positions that are computed; nil means all
 	halted     *haltedCache       // nil until positions are selected
 }
 
@@ -39,7 +39,7 @@ func (c Config) newStack(scope *model.Scope, tokens *Node, at coordinates, capac
 	}
 }
 
-// newTargetStack is the causal stack over in.Target.
+// newTargetStack returns the causal stack over in.Target.
 func (c Config) newTargetStack(scope *model.Scope, in Inputs, options Options) *stack {
 	inner := scope.At("decoder")
 	at := c.targetCoordinates(inner, ranks(in.Target), in.Target.Shape().Dimensions[1], in.Positions)
@@ -48,7 +48,7 @@ func (c Config) newTargetStack(scope *model.Scope, in Inputs, options Options) *
 	return s
 }
 
-// run repeats the step as the halting policy says.
+// run repeats the step as the halting policy decides.
 func (s *stack) run() *Pass {
 	r := halting.Recurrence{
 		State: s.state, Mask: s.mask, Source: s.source, Capacities: s.capacities,
@@ -64,7 +64,7 @@ func (s *stack) run() *Pass {
 	}
 	outcome := s.Halting.Unroll(s.scope, r)
 	if s.PreNorm {
-		if s.UntiedLayers { // the norm belongs to the last layer, even where an exit stops before it
+		if s.UntiedLayers { // the norm belongs to the last layer, even if an exit stops earlier
 			s.layer = s.scope.At("layer_%d", s.trainedSteps())
 		}
 		outcome.State = s.norm("output_norm", outcome.State)
@@ -83,7 +83,7 @@ func (s *stack) begin(t int) {
 	}
 }
 
-// revise is one step after coordinates have been added. Its weights are the same whatever the step, unless layers are untied. x: [B, M, D]
+// revise is the part of a step after adding coordinates. Its weights are the same in all steps unless layers are untied. x: [B, M, D]
 func (s *stack) revise(t int, x *Node) *Node {
 	if s.PreNorm {
 		return s.revisePreNorm(t, x)
@@ -95,8 +95,8 @@ func (s *stack) revise(t int, x *Node) *Node {
 	return s.norm("transition_norm", Add(a, s.drop(s.transition(a)))) // (eq. 4)
 }
 
-// revisePreNorm is the same step with the norms where the authors' code has them. Nothing normalises the state between
-// steps, so coordinates add up in it.
+// revisePreNorm is the same step with the norms where the authors' code has them. The state is not normalised between steps, so
+// coordinates add up in it.
 func (s *stack) revisePreNorm(t int, x *Node) *Node {
 	a := Add(x, s.drop(s.selfAttention(t, s.norm("self_attention_norm", x))))
 	if s.memory != nil {
@@ -114,13 +114,14 @@ func (s *stack) transition(x *Node) *Node {
 	return s.Transition.Apply(s.layer.At("transition"), x, c)
 }
 
-// drop is the dropout of what a sub-layer adds to the state.
+// drop applies dropout to the change that a sub-layer adds to the state.
 func (s *stack) drop(x *Node) *Node { return s.masks.drop(x, s.Dropout.Residual) }
 
-// NormEpsilon stands inside the root of the layer norm.
+// NormEpsilon is added to the variance in the layer norm.
 const NormEpsilon = 1e-6
 
-// norm is layer normalisation over channels (Ba et al., 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias, biased variance.
+// norm is layer normalisation over channels (Ba et al., 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias, with the biased
+// variance.
 func (s *stack) norm(name string, x *Node) *Node {
 	scope, width := s.layer.At("%s", name), x.Shape().Dimensions[x.Rank()-1]
 	gain := s.weights().Parameter(scope, "gain", ones, width)
@@ -131,5 +132,5 @@ func (s *stack) norm(name string, x *Node) *Node {
 	return Add(Mul(normal, expandTo(gain.NodeValue(x), x)), expandTo(bias.NodeValue(x), x))
 }
 
-// expandTo gives a vector of channels the rank of x.
+// expandTo returns a vector of channels with the rank of x.
 func expandTo(channels, x *Node) *Node { return ExpandLeftToRank(channels, x.Rank()) }

@@ -8,13 +8,14 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// embedSum gives every position the sum of the embeddings of its tokens, each times a learned mask for its place in the position
-// (section 3.1, after Henaff et al., 2016):
+// embedSum returns, for every position, the sum of the embeddings of its tokens, each multiplied by a learned mask for its place in
+// the position (section 3.1, after Henaff et al., 2016):
 //
 //	h_i = sum over w of mask_w * embedding(token_{i,w})
 //
-// tokens [B, M*W] become H^0 [B, M, D]. Padding adds nothing. The masks start at random around one. If they all start at one, as in
-// the authors' code, positions with the same tokens in another order start equal, and training has to break the tie (LOG.md).
+// tokens [B, M*W] become H^0 [B, M, D]. Padding adds nothing. Initial masks are random around one. With masks that are initially one,
+// as in the authors' code, positions with the same tokens in a different order have the same embedding, and training has to break the
+// tie (docs/log.md, 2026-11-21).
 func (e Embedding) embedSum(scope *model.Scope, table *model.Variable, tokens *Node) *Node {
 	tokens = e.byPosition(tokens)                                // [B, M, W]
 	h := Gather(table.NodeValue(tokens), InsertAxes(tokens, -1)) // [B, M, W, D]
@@ -26,7 +27,8 @@ func (e Embedding) embedSum(scope *model.Scope, table *model.Variable, tokens *N
 	return ReduceSum(Mul(h, InsertAxes(mask, 0, 0)), 2) // [B, M, D]
 }
 
-// LargestTokens is one token a position, [B, M]: the source itself, or, where positions hold several, the largest: 0 if all are padding.
+// LargestTokens returns one token per position, [B, M]: the source itself or, if positions hold several tokens, the largest, which is
+// 0 only for padding.
 func (e Embedding) LargestTokens(tokens *Node) *Node {
 	if e.TokensPerPosition <= 1 {
 		return tokens
@@ -34,11 +36,11 @@ func (e Embedding) LargestTokens(tokens *Node) *Node {
 	return ReduceMax(e.byPosition(tokens), -1)
 }
 
-// byPosition is tokens [B, M*W] as [B, M, W].
+// byPosition reshapes tokens [B, M*W] to [B, M, W].
 func (e Embedding) byPosition(tokens *Node) *Node {
 	dims := tokens.Shape().Dimensions
 	if dims[1]%e.TokensPerPosition != 0 {
-		panic(fmt.Errorf("universal: a source of %d tokens cannot be cut into positions of %d", dims[1], e.TokensPerPosition))
+		panic(fmt.Errorf("universal: a source of %d tokens cannot be split into positions of %d", dims[1], e.TokensPerPosition))
 	}
 	return Reshape(tokens, dims[0], dims[1]/e.TokensPerPosition, e.TokensPerPosition)
 }

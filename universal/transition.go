@@ -8,28 +8,27 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// Transition revises each position after attention; its weights are shared by all positions and steps. Its
-// implementations are [FeedForward] and [SeparableConvolution].
+// A Transition revises each position after attention. Its weights are shared by all positions and steps. The implementations are
+// [FeedForward] and [SeparableConvolution].
 type Transition interface {
-	// Apply maps x [B, M, D] to [B, M, D]. Where CacheWindows is empty, x may hold selected positions only.
+	// Apply maps x [B, M, D] to [B, M, D]. If CacheWindows is empty, x may hold selected positions only.
 	Apply(scope *model.Scope, x *Node, c TransitionContext) *Node
-	// CacheWindows lists the windows of earlier positions that a position depends on in a causal stack of D channels, in the order
-	// in which Apply calls c.Previous. It is empty if a position depends on itself alone.
+	// CacheWindows lists the windows of earlier positions that a position depends on in a causal stack of D channels, in the order in
+	// which Apply calls c.Previous. It is empty if a position depends only on itself.
 	CacheWindows(width int) []Window
-	// Validate names the first invalid field, its value, and what would be valid.
+	// Validate returns an error that names the first invalid field, its value, and valid values.
 	Validate() error
 }
 
-// TransitionContext is what a transition knows about the sequence besides its input.
+// TransitionContext holds what a transition knows about the sequence besides its input.
 type TransitionContext struct {
 	Mask    *Node   // [B, M] bool, true at real positions
-	Causal  bool    // a position may depend on itself and those before it only
+	Causal  bool    // a position may depend only on itself and earlier ones
 	Weights Weights // makes the transition's parameters
 
-	Drop func(x *Node) *Node // dropout of the inner activations x [B, M, ...]; nil: none
+	Drop func(x *Node) *Node // dropout of the inner activations x [B, M, ...]; may be nil
 
-	// Previous puts a window of earlier positions in front of x. It is set where a causal stack is given its newest positions only, and
-	// nil where it is given all.
+	// Previous prepends a window of earlier positions to x. It is nil unless a causal stack computes only its newest positions.
 	Previous func(x *Node) *Node
 }
 
@@ -40,12 +39,12 @@ func (c TransitionContext) drop(x *Node) *Node {
 	return c.Drop(x)
 }
 
-// Window is some positions of some channels.
+// A Window is a number of positions with a number of channels.
 type Window struct{ Positions, Channels int }
 
-// FeedForward is two affine maps around a rectified linear unit, position by position.
+// FeedForward is two affine maps with a rectified linear unit in between, applied to each position.
 type FeedForward struct {
-	Filter int `json:"filter"` // F, channels in between
+	Filter int `json:"filter"` // F, inner channels
 }
 
 // Apply computes max(0, x inner + b) outer + b'.
@@ -55,10 +54,10 @@ func (f FeedForward) Apply(scope *model.Scope, x *Node, c TransitionContext) *No
 	return c.Weights.Affine(scope.At("outer"), "weight", inner, x.Shape().Dimensions[2])
 }
 
-// CacheWindows is empty: a position depends on itself alone.
+// CacheWindows returns nil: a position depends only on itself.
 func (f FeedForward) CacheWindows(int) []Window { return nil }
 
-// Validate rejects a filter below 1.
+// Validate returns an error if the filter is out of range.
 func (f FeedForward) Validate() error {
 	if f.Filter < 1 {
 		return fmt.Errorf("filter is %d: it must be positive", f.Filter)
@@ -69,16 +68,16 @@ func (f FeedForward) Validate() error {
 	return nil
 }
 
-// SeparableConvolution is two depthwise-separable convolutions over positions with a rectified linear unit in between
-// (Chollet, 2016; Kaiser et al., 2017). An encoder's windows are centred and hold zeros at padding; a decoder's end at the position
-// itself. Kernels start near one at the position itself and near zero elsewhere, so that the layer starts as the feed-forward one:
-// with random kernels, models memorised neighbouring tokens before attention learned anything (LOG.md).
+// SeparableConvolution is two depthwise-separable convolutions over positions with a rectified linear unit in between (Chollet, 2016;
+// Kaiser et al., 2017). An encoder's windows are centred and hold zeros at padding; a decoder's windows end at the position itself.
+// Initial kernels are near one at the position itself and near zero elsewhere, so that the layer initially acts as the feed-forward
+// one. With random kernels, models memorised neighbouring tokens before attention learned anything (docs/log.md, 2026-11-21).
 type SeparableConvolution struct {
-	Filter int    `json:"filter"`          // F, channels in between
-	Widths [2]int `json:"widths,omitzero"` // positions in the window of each of the two; none given: 3 and 5, as in the authors' code
+	Filter int    `json:"filter"`          // F, inner channels
+	Widths [2]int `json:"widths,omitzero"` // number of positions in the window of each convolution; 0 means 3 and 5, as in the authors' code
 }
 
-// widths is how many positions the window of each convolution has, its own included.
+// widths returns the number of positions in the window of each convolution, including the position itself.
 func (f SeparableConvolution) widths() [2]int {
 	if f.Widths == [2]int{} {
 		return [2]int{3, 5}
@@ -94,7 +93,7 @@ func (f SeparableConvolution) Apply(scope *model.Scope, x *Node, c TransitionCon
 	return separable(scope.At("second"), inner, c, widths[1], x.Shape().Dimensions[2])
 }
 
-// CacheWindows is the window of each of the two convolutions without the position itself.
+// CacheWindows returns the window of each of the two convolutions without the position itself.
 func (f SeparableConvolution) CacheWindows(width int) (windows []Window) {
 	for i, channels := range []int{width, f.Filter} {
 		if w := f.widths()[i]; w > 1 {
@@ -104,7 +103,7 @@ func (f SeparableConvolution) CacheWindows(width int) (windows []Window) {
 	return windows
 }
 
-// Validate rejects a filter below 1, and widths that are not from 1 to 99.
+// Validate returns an error if the filter or a width is out of range.
 func (f SeparableConvolution) Validate() error {
 	for _, w := range f.widths() {
 		if w < 1 || w > 99 {
@@ -114,7 +113,7 @@ func (f SeparableConvolution) Validate() error {
 	return FeedForward{Filter: f.Filter}.Validate()
 }
 
-// separable is a depthwise convolution over positions, one kernel of the given width a channel, and a pointwise affine map.
+// separable is a depthwise convolution over positions, with one kernel of the given width per channel, and a pointwise affine map.
 func separable(scope *model.Scope, x *Node, c TransitionContext, width, channels int) *Node {
 	own := width - 1 // index of the position itself in its window
 	if !c.Causal && c.Previous == nil && width > 1 {
@@ -131,15 +130,15 @@ func separable(scope *model.Scope, x *Node, c TransitionContext, width, channels
 	return c.Weights.Affine(scope, "pointwise", y, channels)
 }
 
-// depthwiseConvolution computes y_i = sum over r of kernel_r * x_{i+r-own}, channel by channel, with zeros beyond the ends.
-// x, y: [B, M, C]; kernel: [width, C]
+// depthwiseConvolution computes y_i = sum over r of kernel_r * x_{i+r-own} for each channel, with zeros beyond the ends. x, y: [B, M,
+// C]; kernel: [width, C]
 //
-// The gradient of x is such a convolution too, of the gradient v of y with the kernel reversed:
+// The gradient of x is also such a convolution, of the gradient v of y with the reversed kernel:
 //
 //	dx_j = sum over r of kernel_r * v_{j-r+own}
 //
-// It is given here, on a term that is always zero: differentiating the windows one by one would pad and add up one tensor each, which
-// takes a sixth of the time of an update.
+// It is attached to a term that is always zero: differentiating the windows one by one would pad and add one tensor each, which takes
+// more time.
 func depthwiseConvolution(x, kernel *Node, own int) *Node {
 	after := kernel.Shape().Dimensions[0] - 1 - own
 	y := windowed(surround(StopGradient(x), own, after), kernel)
@@ -147,13 +146,13 @@ func depthwiseConvolution(x, kernel *Node, own int) *Node {
 	return Add(y, Sub(carrier, StopGradient(x)))
 }
 
-// surround puts zeros before and after the positions of x [B, M, C].
+// surround inserts zeros before and after the positions of x [B, M, C].
 func surround(x *Node, before, after int) *Node {
 	return Pad(x, ScalarZero(x.Graph(), x.DType()), compute.PadAxis{}, compute.PadAxis{Start: before, End: after})
 }
 
-// windowed computes y_i = sum over r of kernel_r * x_{i+r}, channel by channel.
-// x: [B, M + width - 1, C], the positions beyond the ends included; kernel: [width, C]; y: [B, M, C]
+// windowed computes y_i = sum over r of kernel_r * x_{i+r} for each channel. x: [B, M + width - 1, C], including the positions beyond
+// the ends; kernel: [width, C]; y: [B, M, C]
 func windowed(x, kernel *Node) *Node {
 	width := kernel.Shape().Dimensions[0]
 	length := x.Shape().Dimensions[1] - width + 1

@@ -1,10 +1,11 @@
 // Package universal is section 2 of Dehghani, Gouws, Vinyals, Uszkoreit and Kaiser, "Universal Transformers" (ICLR 2019).
 //
-// A Universal Transformer applies one step repeatedly to every position of a sequence. In a step, each position first attends
-// to all others (self-attention; attention and the separable convolution are the only layers that mix positions) and is then
-// revised by the [Transition]. All steps share their weights. The number of steps is determined by a halting.Policy, not here.
+// A Universal Transformer applies one step repeatedly to every position of a sequence. In a step, each position first attends to all
+// others (self-attention; attention and the separable convolution are the only layers that mix positions) and is then revised by the
+// [Transition]. All steps share their weights. The number of steps is determined by a halting.Policy, not here.
 //
-// The state starts as the embedded tokens, H^0. Step t adds coordinates, which encode the position and the step, then attends and revises:
+// The initial state H^0 is the embedded tokens. Step t adds coordinates, which encode the position and the step, then attends and
+// revises:
 //
 //	P^t_{i,2j}   = sin(i / 10000^(2j/d)) + sin(t / 10000^(2j/d))
 //	P^t_{i,2j+1} = cos(i / 10000^(2j/d)) + cos(t / 10000^(2j/d))
@@ -24,22 +25,25 @@
 //
 //	p(y_i | y_1 .. y_{i-1}, source) = softmax(O H^T)
 //
-// With [Config].PreNorm, the layer norms are applied before attention and transition instead, and once more after the last
-// step, as in the authors' code.
+// With [Config].PreNorm, the layer norms are applied before attention and transition instead, and once more after the last step, as
+// in the authors' code.
 //
 // There are four models: [EncoderDecoder], [Encoder] (classification), [Pointer] (reading comprehension by pointer-sum attention) and
-// [Decoder] (language models). Those with a decoder generate token by token with a [Cache]. With [Config].UntiedLayers each of them is
-// the Transformer baseline. [Model] is what training needs of any model, [Deep] what depends on halting; [Adaptive] reports whether a model halts adaptively.
+// [Decoder] (language models). Those with a decoder generate token by token with a [Cache]. With [Config].UntiedLayers each of them
+// is the Transformer baseline. [Model] is what training needs of any model, [Deep] what depends on halting; [Adaptive] reports
+// whether a model halts adaptively.
 //
-// Beyond the paper's coordinates, [Positions] choose the indices that training assigns to positions ([RandomOffset], [RandomSubset],
-// [RandomRuns]), [Counting] says from where source positions are counted ([FromEnd], [BothEnds], [Restarting]), and [Tensor2Tensor] are the
-// coordinates of the authors' code. A source position may hold several tokens, whose embeddings are summed.
+// Besides the paper's coordinates there are variants. [Positions] determine the positions that training assigns to the places of a
+// sequence ([RandomOffset], [RandomSubset], [RandomRuns]). A [Counting] determines from where source positions are counted
+// ([FromEnd], [BothEnds], [Restarting]). [Tensor2Tensor] are the coordinates of the authors' code. A source position may hold several
+// tokens, whose embeddings are summed.
 //
-// Notation: B batch, M source positions, W tokens per position, N target positions, D width, F filter, K heads, V vocabulary. t counts steps and i positions, both from 1.
-// Graph functions panic on shapes that do not fit, as GoMLX's do; the packages that run them convert that into errors.
+// Notation: B batch, M source positions, W tokens per position, N target positions, D width, F filter, K heads, V vocabulary. t
+// counts steps and i positions, both from 1. Graph functions panic on shapes that do not fit, as GoMLX's do; the packages that run
+// them convert that into errors.
 //
-// Parameter names are part of the checkpoint format: "encoder.self_attention.query" is the variable query in the scopes
-// encoder and self_attention.
+// Parameter names are part of the checkpoint format: "encoder.self_attention.query" is the variable query in the scopes encoder and
+// self_attention.
 package universal
 
 import (
@@ -50,38 +54,38 @@ import (
 	"universal-transformer/halting"
 )
 
-// Config is what the three models have in common. The zero value of every option is the paper's choice.
+// Config holds the fields that the four models have in common. The zero value of every optional field is the paper's choice.
 type Config struct {
 	SourceVocabulary  int            `json:"-"`     // V of the source; not read by a Decoder
 	TargetVocabulary  int            `json:"-"`     // V of the target, or the number of classes of an Encoder
-	TokensPerPosition int            `json:"-"`     // W, tokens at one position of the source, whose embeddings are summed; 0 counts as 1
+	TokensPerPosition int            `json:"-"`     // W, tokens at each position of the source, whose embeddings are summed; 0 means 1
 	Width             int            `json:"width"` // D
 	Heads             int            `json:"heads"` // K, a divisor of Width
 	Transition        Transition     `json:"-"`
 	Halting           halting.Policy `json:"-"`
-	Coordinates       Coordinates    `json:"-"` // nil is Sinusoidal
+	Coordinates       Coordinates    `json:"-"` // nil means Sinusoidal
 
-	// UntiedLayers: every layer has weights of its own. That is the Transformer (Vaswani et al., 2017) that the paper compares with.
-	// Halting must be halting.Fixed, its steps are the layers; positions are added once, below the first layer.
+	// UntiedLayers gives every layer its own weights, which makes the model the Transformer (Vaswani et al., 2017) that the paper
+	// compares with. Halting must be halting.Fixed, whose steps are the layers. Positions are added once, before the first layer.
 	UntiedLayers bool `json:"untied_layers,omitempty"`
 
-	PreNorm      bool `json:"pre_norm"`      // normalise in front of each sub-layer and once at the end, as the authors' code does
-	LearnedSteps bool `json:"learned_steps"` // a learned vector a step instead of the sinusoid in t, as the authors' code does; forbids halting.Length
-	// ScaleSteps multiplies learned steps by sqrt(D), of initial deviation 1/sqrt(D), as the authors' code does, so that Adam moves
-	// the signal sqrt(D) times as fast. By default the table is the signal: it starts as large, and moves as slowly as other weights.
+	PreNorm      bool `json:"pre_norm"`      // normalise before each sub-layer and once at the end, as the authors' code does
+	LearnedSteps bool `json:"learned_steps"` // a learned vector per step instead of the sinusoid in t, as in the authors' code; not with halting.Length
+	// ScaleSteps multiplies learned steps by sqrt(D), with an initial standard deviation of 1/sqrt(D), as the authors' code does;
+	// Adam then changes the signal sqrt(D) times as fast. By default the table itself is the signal, with the same initial scale.
 	ScaleSteps      bool `json:"scale_steps,omitempty"`
 	ScaleEmbedding  bool `json:"scale_embedding"`  // multiply embeddings by sqrt(D), as the authors' code does
 	SharedEmbedding bool `json:"shared_embedding"` // one table for source and target
-	TiedReadout     bool `json:"tied_readout"`     // logits from the target embedding, transposed, instead of a matrix of their own
-	// EmbeddingWidth is E of factored embeddings (Lan et al., "ALBERT", 2020): tables have so many channels, and a matrix [E, D] stands
-	// between them and the model, so that width costs a model of many tokens few parameters. 0: tables have D channels, as in the paper.
+	TiedReadout     bool `json:"tied_readout"`     // logits from the target embedding, transposed, instead of a separate matrix
+	// EmbeddingWidth is E of factored embeddings (Lan et al., "ALBERT", 2020): tables have E channels, and a matrix [E, D] projects
+	// them. A large vocabulary then adds few parameters. 0 means that tables have D channels, as in the paper.
 	EmbeddingWidth int       `json:"embedding_width,omitempty"`
 	Dropout        Dropout   `json:"dropout"`
-	Counting       Counting  `json:"-"` // by which numbers the tokens of a source are known; nil is FromStart
-	Positions      Positions `json:"-"` // at which positions places stand in training; nil is FromOne
+	Counting       Counting  `json:"-"` // numbers of source tokens; nil means FromStart
+	Positions      Positions `json:"-"` // positions of places in training; nil means FromOne
 
 	Seed      uint64       `json:"-"` // of the initial weights
-	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
+	Precision dtypes.DType `json:"-"` // 0 means Float32; Float64 is for tests
 
 	evidence  bool // of a [Pointer], whose context ends in separator
 	separator int32
@@ -89,27 +93,27 @@ type Config struct {
 	trained int // steps that the model was trained with, where an Exit has changed the policy since; 0: as the policy says
 }
 
-// Inputs are the tokens that a model reads, 0 for padding, which stands at the right.
+// Inputs are the tokens that a model reads. Padding is 0 and stands at the end of a row.
 type Inputs struct {
 	Source *Node // [B, M] int32, or [B, M*W] with Config.TokensPerPosition; nil for a Decoder
-	Target *Node // [B, N] int32: what is to be predicted; the model itself shifts it right by one. nil for an Encoder
+	Target *Node // [B, N] int32: the tokens to predict, which the model shifts right by one; nil for an Encoder
 
-	// Positions [B, R], int32 from 1, is the position at which each place of a source and of its target stands, where Config.Counting
-	// numbers places from 1 to at most R = max(M, N). nil: 1, 2, 3, ...
+	// Positions [B, R], int32 from 1, holds the position of each place of a source and of its target, if Config.Counting numbers
+	// places from 1 to at most R = max(M, N). nil means 1, 2, 3, ...
 	Positions *Node
 
-	// Capacities of the encoder and the decoder; nil: all positions in all steps. With them, a result counts only if no [Pass] has an
-	// Overflow.
+	// Capacities of the encoder and the decoder; nil means all positions in all steps. With capacities, a result is only valid if no
+	// [Pass] has an Overflow.
 	SourceCapacities, TargetCapacities halting.Capacities
 }
 
-// Result is the output of a model.
+// A Result is the output of a model.
 type Result struct {
 	Logits           *Node // [B, N, V]; [B, 1, V] of an Encoder
-	Encoder, Decoder *Pass // nil where the model has none
+	Encoder, Decoder *Pass // nil if the model has none
 }
 
-// Passes lists the stacks that the model has.
+// Passes returns the stacks of the model.
 func (r Result) Passes() []*Pass {
 	var passes []*Pass
 	for _, p := range []*Pass{r.Encoder, r.Decoder} {
@@ -120,24 +124,24 @@ func (r Result) Passes() []*Pass {
 	return passes
 }
 
-// Pass is the output of one stack, with what its steps did.
+// A Pass is the output of a stack and a record of its steps.
 type Pass struct {
-	halting.Outcome       // State is the stack's output, after the final norm if there is one
+	halting.Outcome       // State is the output of the stack, after the final norm if there is one
 	Mask            *Node // [B, M] bool, true at real positions
 
-	// Attention and CrossAttention hold one [B, K, queries, keys] a step, if Options ask for them.
+	// Attention and CrossAttention hold a node [B, K, queries, keys] for each step, if Options request them.
 	Attention, CrossAttention []*Node
 }
 
-// Options says what is returned besides logits. What is not asked for is not computed.
+// Options selects what is returned besides logits. Other values are not computed.
 type Options struct {
 	ReturnAttention bool
 }
 
-// maxChannels is far above any width or filter that can be computed with.
+// maxChannels is far above any practical width or filter.
 const maxChannels = 1 << 20
 
-// Validate names the first invalid field by its JSON name, its value, and what would be valid.
+// Validate returns an error that names the first invalid field by its JSON name, its value, and valid values.
 func (c Config) Validate() error {
 	switch {
 	case c.TargetVocabulary < 2:
@@ -193,39 +197,39 @@ func (c Config) counting() Counting {
 	return c.Counting
 }
 
-// positionLimit is the largest position that training draws; 0: it counts from 1.
+// positionLimit returns the largest position that training draws, or 0 if positions count from 1.
 func (c Config) positionLimit() int { return c.positions().Limit() }
 
-// validateSteps checks the options of steps against each other.
+// validateSteps checks the options that concern steps.
 func (c Config) validateSteps() error {
 	_, fixed := c.Halting.(halting.Fixed)
 	_, byLength := c.Halting.(halting.Length)
 	switch {
 	case c.UntiedLayers && !fixed:
-		return fmt.Errorf("untied_layers needs halting to be fixed: its steps are the layers")
+		return fmt.Errorf("untied_layers needs fixed halting, whose steps are the layers")
 	case c.UntiedLayers && c.LearnedSteps:
-		return fmt.Errorf("learned_steps cannot be set with untied_layers: a layer with weights of its own needs no step signal")
+		return fmt.Errorf("learned_steps and untied_layers are both set: layers with their own weights need no step signal")
 	case c.ScaleSteps && !c.LearnedSteps:
 		return fmt.Errorf("scale_steps is true, but learned_steps is not: set both, or neither")
 	case byLength && c.LearnedSteps:
-		return fmt.Errorf("learned_steps needs a known number of steps, which a depth that follows the length has not: use sinusoidal steps")
+		return fmt.Errorf("learned_steps needs a known number of steps, but depth by length depends on the source: use sinusoidal steps")
 	}
 	return nil
 }
 
-// Adaptive tells whether every position has its own depth.
+// Adaptive reports whether every position has its own depth.
 func (c Config) Adaptive() bool { return c.Halting.Adaptive() }
 
-// StepLimit is the most steps that a position may run, 0 if that depends on the source.
+// StepLimit returns the maximum number of steps of a position, or 0 if that depends on the source.
 func (c Config) StepLimit() int { return c.Halting.Limit(0) }
 
-// SelectsPositions tells whether a step can be applied to the positions that still run alone: halted ones need no work, and the
-// transition of one position does not depend on others.
+// SelectsPositions reports whether a step can be applied to the running positions alone: halted positions need no work, and the
+// transition of a position does not depend on others.
 func (c Config) SelectsPositions() bool {
 	return c.Halting.SkipsHalted() && len(c.Transition.CacheWindows(c.Width)) == 0
 }
 
-// precision is Float32 unless something else is asked for.
+// precision returns the element type of the parameters, Float32 by default.
 func precision(asked dtypes.DType) dtypes.DType {
 	if asked == dtypes.InvalidDType {
 		return dtypes.Float32
@@ -233,7 +237,7 @@ func precision(asked dtypes.DType) dtypes.DType {
 	return asked
 }
 
-// Conventions is what parameters and configuration do not say of how the models compute, for programs that read an export.
+// Conventions describes what parameters and configuration leave open about the computation, for programs that read an export.
 func Conventions() map[string]string {
 	return map[string]string{
 		"norm_epsilon":        fmt.Sprint(NormEpsilon) + ", inside the root, of the biased variance",

@@ -10,29 +10,29 @@ import (
 	"universal-transformer/universal"
 )
 
-// Vocabularies is how many ids sources and targets are made of.
+// Vocabularies returns the numbers of ids of sources and targets.
 func (m EncoderDecoder) Vocabularies() (source, target int) {
 	return m.SourceVocabulary, m.TargetVocabulary
 }
 
-// Vocabularies is how many ids a text is made of; there is no source.
+// Vocabularies returns 0 for sources, which a language model does not have, and the number of ids of texts.
 func (m Decoder) Vocabularies() (source, target int) { return 0, m.TargetVocabulary }
 
-// maxPositions is the longest source: making a graph of so many takes some ten seconds, and of more, more than in proportion.
+// maxPositions is the maximum length of a source. The time to make a graph grows faster than its number of positions.
 const maxPositions = 2048
 
-// CheckSource is an error if a graph of so many positions takes too long to make.
+// CheckSource returns an error if the graph of a source with this number of positions takes too long to make.
 func (m EncoderDecoder) CheckSource(positions int) error {
 	if positions > maxPositions {
-		return fmt.Errorf("the encoder's graph has every position: at most %d can be read", maxPositions)
+		return fmt.Errorf("the encoder's graph contains every position: at most %d can be read", maxPositions)
 	}
 	return nil
 }
 
-// CheckSource accepts any prompt: prompts are read in pieces.
+// CheckSource accepts any prompt, as prompts are read in chunks.
 func (m Decoder) CheckSource(int) error { return nil }
 
-// CacheShapes lists what is kept between tokens: of each layer the state and the cell, [R, D].
+// CacheShapes lists the tensors kept between tokens: the state and the cell of each layer, [R, D].
 func (c Config) CacheShapes(rows, _, _ int) (list []shapes.Shape) {
 	for range 2 * c.Layers {
 		list = append(list, shapes.Make(c.precision(), rows, c.Width))
@@ -40,11 +40,11 @@ func (c Config) CacheShapes(rows, _, _ int) (list []shapes.Shape) {
 	return list
 }
 
-// CacheCapacityAxis is -1: nothing grows with the number of tokens.
+// CacheCapacityAxis returns -1: the size of the cache does not depend on the number of tokens.
 func (c Config) CacheCapacityAxis(int) int { return -1 }
 
-// SourceCacheShapes lists what CacheSource gives of so many sources and positions: where the decoder starts, shaped as CacheShapes
-// says, and, with attention, the mask of real positions [B, M] and the encoder's states [B, M, D].
+// SourceCacheShapes lists the shapes of CacheSource's results: the initial states and cells of the decoder, as in CacheShapes, and,
+// with attention, the mask of real positions [B, M] and the encoder's states [B, M, D].
 func (m EncoderDecoder) SourceCacheShapes(sources, positions int) []shapes.Shape {
 	list := m.CacheShapes(sources, 0, 0)
 	if m.Attention {
@@ -53,7 +53,7 @@ func (m EncoderDecoder) SourceCacheShapes(sources, positions int) []shapes.Shape
 	return list
 }
 
-// SourceCacheShapes lists nothing: there is no source.
+// SourceCacheShapes returns nil, as there is no source.
 func (m Decoder) SourceCacheShapes(int, int) []shapes.Shape { return nil }
 
 // CacheSource encodes sources [B, M].
@@ -66,10 +66,11 @@ func (m EncoderDecoder) CacheSource(scope *model.Scope, source *Node) []*Node {
 	return list
 }
 
-// CacheSource gives nothing: there is no source.
+// CacheSource returns nil, as there is no source.
 func (m Decoder) CacheSource(*model.Scope, *Node) []*Node { return nil }
 
-// DecodeStep reads the next tokens [R, N] and gives the logits [R, V] of the one after them; see universal.EncoderDecoder.DecodeStep.
+// DecodeStep reads the next tokens [R, N] and returns the logits [R, V] of the token after them; see
+// universal.EncoderDecoder.DecodeStep.
 func (m EncoderDecoder) DecodeStep(scope *model.Scope, tokens *Node, cache *universal.Cache) *Node {
 	start, kept := cache.Source[:2*m.Layers], cache.Tensors
 	first := Equal(cache.Length, ScalarZero(tokens.Graph(), cache.Length.DType()))
@@ -80,20 +81,20 @@ func (m EncoderDecoder) DecodeStep(scope *model.Scope, tokens *Node, cache *univ
 	last := m.read(scope, tokens, from, cache) // [R, 1, D]
 	if m.Attention {
 		encoded := memory{mask: cache.Source[2*m.Layers], states: cache.Source[2*m.Layers+1]}
-		queries := Reshape(last, encoded.states.Shape().Dimensions[0], -1, m.Width) // of rows that have one source
+		queries := Reshape(last, encoded.states.Shape().Dimensions[0], -1, m.Width) // the rows of a source are adjacent
 		queries, _ = m.attend(scope.At("decoder"), queries, encoded)
 		last = Reshape(queries, last.Shape().Dimensions...)
 	}
 	return Squeeze(m.readout(scope, last), 1)
 }
 
-// DecodeStep is that of [EncoderDecoder] without a source: the zeros that a cache starts with are where a language model starts.
+// DecodeStep is like that of [EncoderDecoder] without a source: a language model starts from the zeros of an empty cache.
 func (m Decoder) DecodeStep(scope *model.Scope, tokens *Node, cache *universal.Cache) *Node {
 	return Squeeze(m.readout(scope, m.read(scope, tokens, cache.Tensors, cache)), 1)
 }
 
-// read reads tokens [R, N] from the states and cells that from lists, puts those after them into the cache, and gives the last state of
-// the last layer [R, 1, D].
+// read reads tokens [R, N], starting from the states and cells in from. It puts the states and cells after the tokens into the cache,
+// and returns the last state of the last layer, [R, 1, D].
 func (c Config) read(scope *model.Scope, tokens *Node, from []*Node, cache *universal.Cache) *Node {
 	start := make([]state, c.Layers)
 	for i := range start {
@@ -107,7 +108,7 @@ func (c Config) read(scope *model.Scope, tokens *Node, from []*Node, cache *univ
 	return SliceAxis(top, 1, AxisElem(-1))
 }
 
-// listed is the states and cells of layers, one after the other.
+// listed returns the states and cells of all layers in one list.
 func listed(states []state) (list []*Node) {
 	for _, s := range states {
 		list = append(list, s.hidden, s.cell)

@@ -2,12 +2,12 @@ package lstm
 
 import . "github.com/gomlx/gomlx/core/graph"
 
-// withGradient is run with a gradient of its own. GoMLX's gradient of the positions of z, taken one by one, adds M tensors as large as
-// z, and it makes U's gradient in M products; this one puts the gradient of z together from its positions, and that of U is one
-// product. Training is several times as fast (LOG.md).
+// withGradient is run with a custom gradient. GoMLX's gradient of the positions of z, taken one by one, adds M tensors of the size of
+// z, and computes U's gradient in M products. This gradient concatenates the positions of z and computes U's gradient in one product.
+// Training is several times as fast (docs/log.md, 2026-11-22).
 //
-// GoMLX lets a function have its own gradient only if it is the identity. So all that run reads is packed into one vector, whose first
-// entries are added to what run gave, and taken off again: nothing is changed, and the gradient of the result arrives at the vector.
+// GoMLX allows a custom gradient only for the identity. So everything that run reads is packed into one vector; its first entries are
+// added to the result of run and subtracted again. That changes no value, and the gradient of the result arrives at the vector.
 func withGradient(z, u *Node, start state) state {
 	s := run(z, u, start)
 	all := s.states()
@@ -23,7 +23,7 @@ func withGradient(z, u *Node, start state) state {
 	return state{at(result, 0), at(result, 1)}
 }
 
-// pack is all entries of nodes in one vector.
+// pack concatenates all entries of nodes into one vector.
 func pack(list ...*Node) *Node {
 	flat := make([]*Node, len(list))
 	for i, x := range list {
@@ -32,9 +32,9 @@ func pack(list ...*Node) *Node {
 	return Concatenate(flat, 0)
 }
 
-// gradient is that of z, U, and the state and the cell before the first position, packed, from that of the states and cells of all
-// positions, [M, B, D]. With h, c for the gradients of a position's state and cell, what comes from the next position included,
-// and a' for sigmoid(a) or tanh(g):
+// gradient returns the gradient of z, U, and the state and the cell before the first position, packed, given that of the states and
+// cells of all positions, [M, B, D]. With h and c for the gradients of a position's state and cell, including that of the next
+// position, and a' for sigmoid(a) or tanh(g):
 //
 //	c += h o' (1 - tanh(c_t)^2)
 //	i = c g' i'(1 - i'),  f = c c_{t-1} f'(1 - f'),  g = c i' (1 - g'^2),  o = h tanh(c_t) o'(1 - o')
@@ -67,8 +67,8 @@ func (s *steps) gradient(of state) *Node {
 	return pack(all, u, hidden, cell)
 }
 
-// slope is the derivative of a sigmoid of the given value.
+// slope returns the derivative of the sigmoid where it has the given value.
 func slope(sigmoid *Node) *Node { return Mul(sigmoid, OneMinus(sigmoid)) }
 
-// flatRows is [M, B, C] as [M*B, C].
+// flatRows reshapes [M, B, C] to [M*B, C].
 func flatRows(x *Node) *Node { return Reshape(x, -1, x.Shape().Dimensions[2]) }

@@ -11,11 +11,11 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// state is what one layer knows of the positions before: both [B, D].
+// A state is the memory of one layer after some positions; both nodes are [B, D].
 type state struct{ hidden, cell *Node }
 
-// stack applies the layers to x [B, M, D] one after the other, each from its state in start, and gives the states of the last layer at
-// every position, [B, M, D], and the states and cells of every layer at every position, [M, B, D].
+// stack applies the layers to x [B, M, D] in order, each from its state in start. It returns the states of the last layer at every
+// position, [B, M, D], and the states and cells of every layer at every position, [M, B, D].
 func (c Config) stack(scope *model.Scope, x *Node, start []state) (top *Node, all []state) {
 	x = TransposeAllAxes(x, 1, 0, 2) // [M, B, D]
 	for i := range c.Layers {
@@ -26,14 +26,15 @@ func (c Config) stack(scope *model.Scope, x *Node, start []state) (top *Node, al
 	return TransposeAllAxes(x, 1, 0, 2), all
 }
 
-// zero is the state of every layer before the first position of x [B, M, D].
+// zero returns the states of all layers before the first position of x [B, M, D].
 func (c Config) zero(x *Node) []state {
 	zeros := Zeros(x.Graph(), shapes.Make(x.DType(), x.Shape().Dimensions[0], c.Width))
 	return slices.Repeat([]state{{zeros, zeros}}, c.Layers)
 }
 
-// layer applies one layer to x [M, B, D] and gives its states and cells at every position, [M, B, D] each. Weights start uniform within
-// 1/sqrt(D), biases at zero, but those of forget gates at one, so that cells remember from the start (Jozefowicz et al., 2015).
+// layer applies one layer to x [M, B, D] and returns its states and cells at every position, [M, B, D] each. Initial weights are
+// uniform within 1/sqrt(D). Initial biases are zero, except those of forget gates, which are one, so that cells remember initially
+// (Jozefowicz et al., 2015).
 func (c Config) layer(scope *model.Scope, x *Node, start state) state {
 	uniform := func(rng *rand.Rand, _ int, _ []int) float64 {
 		return (2*rng.Float64() - 1) / math.Sqrt(float64(c.Width))
@@ -54,7 +55,7 @@ func (c Config) layer(scope *model.Scope, x *Node, start state) state {
 	return run(z, u, start).states()
 }
 
-// The four parts of x W + h U + b, in this order.
+// Parts of x W + h U + b, in this order.
 const (
 	input = iota
 	forget
@@ -63,12 +64,12 @@ const (
 	gates
 )
 
-// drop is dropout in training.
+// drop applies dropout in training.
 func (c Config) drop(scope *model.Scope, x *Node) *Node {
 	return layers.DropoutStatic(scope, x, c.Dropout)
 }
 
-// steps is what a layer computed, position by position: [B, D] each.
+// steps holds the values that a layer computed at each position, [B, D] each.
 type steps struct {
 	start        state
 	u            *Node
@@ -77,7 +78,7 @@ type steps struct {
 	squashed     []*Node // tanh(c')
 }
 
-// states are those of all positions, [M, B, D].
+// states returns the states and cells of all positions, [M, B, D].
 func (s *steps) states() state { return state{Stack(s.hidden, 0), Stack(s.cell, 0)} }
 
 // run applies the equations of the package comment position by position. z is x W + b, [M, B, 4D]; u is U, [D, 4D].
@@ -101,5 +102,5 @@ func run(z, u *Node, start state) *steps {
 	return s
 }
 
-// at is element t of the first axis.
+// at returns element t of the first axis.
 func at(x *Node, t int) *Node { return Squeeze(Slice(x, AxisElem(t)), 0) }

@@ -9,20 +9,20 @@ import (
 	"universal-transformer/universal"
 )
 
-// EncoderDecoder maps a source to a target token by token.
+// EncoderDecoder maps a source to a target, token by token.
 type EncoderDecoder struct {
 	Config
 	Attention bool `json:"attention"` // the decoder attends to the encoder's states
 }
 
-// memory is an encoded source: where the decoder starts, and, with attention, what it attends to.
+// memory is an encoded source: the initial states of the decoder and, with attention, what it attends to.
 type memory struct {
 	start  []state
 	states *Node // [B, M, D]; nil without attention
 	mask   *Node // [B, M] bool, true at real positions
 }
 
-// Forward gives the logits of every target token from the source and the true tokens before it: teacher forcing.
+// Forward returns the logits of every target token given the source and the true tokens before it (teacher forcing).
 func (m EncoderDecoder) Forward(scope *model.Scope, in universal.Inputs, options universal.Options) universal.Result {
 	encoded, encoder := m.encode(scope, in.Source)
 	x := universal.ShiftTargets(m.embedding().Target(scope, in.Target))
@@ -48,7 +48,8 @@ func (m EncoderDecoder) encode(scope *model.Scope, source *Node) (memory, *unive
 	return encoded, pass
 }
 
-// attend gives what is read out of the decoder's states [B, N, D], and, with attention, the shares [B, N, M] of the source's positions.
+// attend returns the readout's input, computed from the decoder's states [B, N, D], and, with attention, the weights [B, N, M] of the
+// source's positions.
 func (m EncoderDecoder) attend(scope *model.Scope, h *Node, encoded memory) (read, shares *Node) {
 	if !m.Attention {
 		return h, nil
@@ -63,13 +64,13 @@ func (m EncoderDecoder) attend(scope *model.Scope, h *Node, encoded memory) (rea
 // Validate checks the fields that this model reads.
 func (m EncoderDecoder) Validate() error { return m.validateWithSource() }
 
-// Encoder classifies a sequence: its states are pooled to one vector, which is read out once.
+// Encoder classifies a sequence: its states are pooled to one vector, which is read out.
 type Encoder struct {
 	Config
 	Pool universal.Pool // nil is universal.Mean
 }
 
-// Forward gives one row of logits a source, [B, 1, V]. in.Target is not read.
+// Forward returns the logits of each source, [B, 1, V]. It does not read in.Target.
 func (m Encoder) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
 	top, pass, _ := m.encoder(scope, in.Source)
 	pool := m.Pool
@@ -82,19 +83,19 @@ func (m Encoder) Forward(scope *model.Scope, in universal.Inputs, _ universal.Op
 // Validate checks the fields that this model reads.
 func (m Encoder) Validate() error {
 	if m.TiedReadout {
-		return fmt.Errorf("tied_readout needs a target embedding, which an encoder has not")
+		return fmt.Errorf("tied_readout needs a target embedding, which an encoder does not have")
 	}
 	return m.validateWithSource()
 }
 
-// Pointer answers a question about a context with a word of the context: see [universal.Pointer].
+// Pointer answers a question about a context with a word of the context; see [universal.Pointer].
 type Pointer struct {
 	Config
 	Separator int32 `json:"-"` // the token behind the context
 	Evidence  bool  `json:"-"` // as of [universal.Pointer]
 }
 
-// Forward gives ln p(w) as the logits of one class, [B, 1, V]. in.Target is not read.
+// Forward returns ln p(w) as the logits of one class, [B, 1, V]. It does not read in.Target.
 func (m Pointer) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
 	c := m.Config
 	c.evidence, c.separator = m.Evidence, m.Separator
@@ -106,7 +107,7 @@ func (m Pointer) Forward(scope *model.Scope, in universal.Inputs, _ universal.Op
 // Validate checks the fields that this model reads.
 func (m Pointer) Validate() error {
 	if m.TiedReadout {
-		return fmt.Errorf("tied_readout needs a readout, which a pointer has not")
+		return fmt.Errorf("tied_readout needs a readout, which a pointer does not have")
 	}
 	if err := universal.ValidatePointer(m.SourceVocabulary, m.TargetVocabulary, m.TokensPerPosition, m.Separator); err != nil {
 		return err
@@ -117,7 +118,7 @@ func (m Pointer) Validate() error {
 // Decoder is a language model.
 type Decoder struct{ Config }
 
-// Forward gives the logits of every token of in.Target from those before it. in.Source is not read.
+// Forward returns the logits of every token of in.Target given those before it. It does not read in.Source.
 func (m Decoder) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
 	x := universal.ShiftTargets(m.embedding().Target(scope, in.Target))
 	top, _ := m.stack(scope.At("decoder"), x, m.zero(x))
@@ -131,17 +132,17 @@ func (c Config) encoder(scope *model.Scope, source *Node) (top *Node, pass *univ
 	return top, passOf(top, mask), all
 }
 
-// readout gives the logits of states, dropped out in training.
+// readout returns the logits of states, with dropout in training.
 func (c Config) readout(scope *model.Scope, h *Node) *Node {
 	return c.embedding().Readout(scope, c.drop(scope, h))
 }
 
-// passOf says that every real position was read once.
+// passOf returns a pass in which every real position was updated once.
 func passOf(top, mask *Node) *universal.Pass {
 	return &universal.Pass{Outcome: halting.Outcome{State: top, Updates: ConvertDType(mask, top.DType())}, Mask: mask}
 }
 
-// atEnd is the last real position's row [B, D] of states [M, B, D], zero where a row is nothing but padding.
+// atEnd returns the last real position [B, D] of states [M, B, D], and zero for rows that contain only padding.
 func atEnd(states, mask *Node) *Node {
 	return Squeeze(universal.Last(TransposeAllAxes(states, 1, 0, 2), mask), 1)
 }

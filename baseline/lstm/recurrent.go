@@ -1,30 +1,29 @@
-// Package lstm is the recurrent networks that the paper compares the Universal Transformer with: LSTMs (Hochreiter and
+// Package lstm contains the recurrent networks that the paper compares the Universal Transformer with: LSTMs (Hochreiter and
 // Schmidhuber, 1997) with forget gates (Gers, Schmidhuber and Cummins, 2000), as a sequence-to-sequence model (Sutskever, Vinyals and
-// Le, 2014) with and without attention, as a classifier, and as a language model. The paper says no more of its baselines than "LSTM".
+// Le, 2014) with and without attention, as a classifier, and as a language model. The paper describes its baselines only as "LSTM".
 //
-// An LSTM reads a sequence from left to right. A layer has a state h and a cell c, both of D channels, which start as zeros, and of the
-// input x of a position makes
+// An LSTM reads a sequence from left to right. A layer has a state h and a cell c of D channels each, which are initially zero. From
+// the input x of a position it computes
 //
 //	i, f, g, o = x W + h U + b         four vectors of D channels
 //	c' = sigmoid(f) c + sigmoid(i) tanh(g)
 //	h' = sigmoid(o) tanh(c')
 //
-// h' is the input of the next layer at the position, and what the last one hands on. Networks read from left to right only.
+// h' is the input of the next layer at the same position, and the output of the last layer.
 //
-// The decoder of [EncoderDecoder] starts from the state and the cell that the encoder has after the last real position, layer by layer.
-// With attention (Luong, Pham and Manning, 2015: global, by dot product, on the last layer, not fed back) its state h_n looks at the
-// encoder's states s_m,
+// The decoder of [EncoderDecoder] starts from the states and cells of the encoder after the last real position, layer by layer. With
+// attention (Luong, Pham and Manning, 2015: global, by dot product, on the last layer, without input feeding) its state h_n attends
+// to the encoder's states s_m,
 //
 //	a_nm = softmax over m of h_n s_m,  h~_n = tanh([sum of a_nm s_m; h_n] W_a)
 //
-// and h~_n is read out in place of h_n. Dropout is that of Zaremba, Sutskever and Vinyals (2014): of what enters a layer and of what is
-// read out, not of what goes from position to position.
+// and h~_n is read out instead of h_n. Dropout is that of Zaremba, Sutskever and Vinyals (2014): it applies to the inputs of layers
+// and of the readout, not to the states passed between positions.
 //
-// Padding changes nothing: it stands at the right, so no real position comes after it, and what is taken of a sequence's end is taken at
-// its last real position.
+// Padding changes nothing: it is on the right, after all real positions, and the end of a sequence is its last real position.
 //
-// The graph has every position: a graph of M positions is made anew for each M. Letters: B batch, M source positions, N target
-// positions, D width, V vocabulary, R rows that are decoded together.
+// The graph contains every position, so a new graph is made for each M. Letters: B batch, M source positions, N target positions, D
+// width, V vocabulary, R rows that are decoded together.
 package lstm
 
 import (
@@ -34,32 +33,32 @@ import (
 	"universal-transformer/universal"
 )
 
-// Config is what the three models have in common.
+// Config holds the fields that all models have in common.
 type Config struct {
 	SourceVocabulary  int `json:"-"` // V of the source; not read by a Decoder
 	TargetVocabulary  int `json:"-"` // V of the target, or the number of classes of an Encoder
-	TokensPerPosition int `json:"-"` // tokens at one position of the source, whose embeddings are summed; 0 counts as 1
+	TokensPerPosition int `json:"-"` // tokens at each position of the source, whose embeddings are summed; 0 means 1
 
-	Width           int     `json:"width"`            // D, of embeddings, states and cells
-	Layers          int     `json:"layers"`           // on each side
-	ScaleEmbedding  bool    `json:"scale_embedding"`  // multiply embeddings by sqrt(D), so that their channels have deviation 1
+	Width           int     `json:"width"`            // D, the size of embeddings, states and cells
+	Layers          int     `json:"layers"`           // number of layers on each side
+	ScaleEmbedding  bool    `json:"scale_embedding"`  // multiply embeddings by sqrt(D), so that their channels have standard deviation 1
 	SharedEmbedding bool    `json:"shared_embedding"` // one table for source and target
-	TiedReadout     bool    `json:"tied_readout"`     // logits from the target embedding, transposed, instead of a matrix of their own
+	TiedReadout     bool    `json:"tied_readout"`     // the readout uses the transposed target embedding instead of its own matrix
 	Dropout         float64 `json:"dropout"`          // rate
 
 	Seed      uint64       `json:"-"` // of the initial weights
-	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
+	Precision dtypes.DType `json:"-"` // 0 means Float32; Float64 is for tests
 
 	evidence  bool // of a [Pointer], whose context ends in separator
 	separator int32
 }
 
 const (
-	maxChannels = 1 << 20 // far above any width that can be computed with
+	maxChannels = 1 << 20 // far above any practical width
 	maxLayers   = 100
 )
 
-// Validate names the first invalid field by its JSON name, its value, and what would be valid.
+// Validate returns an error that names the first invalid field by its JSON name, its value, and valid values.
 func (c Config) Validate() error {
 	switch {
 	case c.TargetVocabulary < 2:
@@ -99,7 +98,7 @@ func (c Config) embedding() universal.Embedding {
 	}
 }
 
-// precision is Float32 unless something else is asked for.
+// precision returns the element type of the parameters.
 func (c Config) precision() dtypes.DType {
 	if c.Precision == dtypes.InvalidDType {
 		return dtypes.Float32
@@ -107,7 +106,7 @@ func (c Config) precision() dtypes.DType {
 	return c.Precision
 }
 
-// Conventions is what parameters and configuration do not say of how the models compute, for programs that read an export.
+// Conventions describes what parameters and configuration leave open about the computation, for programs that read an export.
 func Conventions() map[string]string {
 	return map[string]string{
 		"lstm_gates":          "input, forget, candidate, output, side by side: x input + h recurrent + bias",

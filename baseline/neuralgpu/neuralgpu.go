@@ -1,25 +1,26 @@
-// Package neuralgpu is the Neural GPU (Kaiser and Sutskever, 2016) as section 4 of the Universal Transformer paper reduces it to one:
-// self-attention is the identity, the transition is a gated convolution, there are as many steps as source tokens, and the whole answer
-// is read out at the end, all tokens at once.
+// Package neuralgpu is the Neural GPU (Kaiser and Sutskever, 2016), as a special case of the Universal Transformer that section 4 of
+// the paper describes: self-attention is the identity, the transition is a gated convolution, there are as many steps as source
+// tokens, and the answer is read out at the end, all tokens at once.
 //
-// The state has a slot for each of the M source tokens and one more, D channels each. It starts as the embedded source. A step looks at
-// three neighbouring slots, with * for convolutions of width 3, and makes
+// The state has M+1 slots, one per source token and one more, of D channels each. Initially it is the embedded source. A step updates
+// each slot from itself and its two neighbours, with * for convolutions of width 3:
 //
-//	u  = s(W_u * S + b_u)                       how much of the state stays
-//	r  = s(W_r * S + b_r)                       what of it the candidate reads
+//	u  = s(W_u * S + b_u)                       share of the state that stays
+//	r  = s(W_r * S + b_r)                       share of the state that the candidate reads
 //	c  = tanh(W_c * (r S) + b_c)
 //	S' = u shift(S) + (1 - u) c
 //
-// s is the sigmoid with cut-off of Kaiser and Sutskever, max(0, min(1, 1.2 sigmoid(x) - 0.1)), which can be 0 and 1. shift moves a third
-// of the channels one slot to the right and a third one to the left: the diagonal gates of Freivalds and Liepins (2017), with which a
-// state travels unchanged. Weights are the same in every step and slot. After M steps
+// s is the sigmoid with cut-off of Kaiser and Sutskever, max(0, min(1, 1.2 sigmoid(x) - 0.1)), which can be 0 and 1. shift moves a
+// third of the channels one slot to the right and a third one slot to the left: the diagonal gates of Freivalds and Liepins (2017),
+// which move a state without changing it. Weights are the same in every step and slot. After M steps
 //
 //	p(y_i) = softmax(O S_i)
 //
-// so an answer has at most M+1 tokens, End included; what comes after the last slot is taken to be End. True tokens before y_i are not read:
-// there is no teacher to force, and decoding token by token reads out slot after slot.
+// so an answer has at most M+1 tokens, including End; after the last slot, End is predicted. The model does not read the true tokens
+// before y_i, so there is no teacher forcing; decoding token by token reads out one slot after the other.
 //
-// A sequence runs as many steps as it has tokens itself, and slots of padding stay zero, so a row does not depend on those beside it.
+// A sequence runs as many steps as it has tokens, and slots of padding stay zero. A row therefore does not depend on the other rows
+// of its batch.
 //
 // Letters: B batch, M source positions, N target positions, D width, V vocabulary, R rows that are decoded together.
 package neuralgpu
@@ -38,24 +39,24 @@ import (
 	"universal-transformer/universal"
 )
 
-// Model maps a source to a target, all tokens at once.
+// Model maps a source to a target, predicting all tokens at once.
 type Model struct {
 	SourceVocabulary int `json:"-"` // V of the source
 	TargetVocabulary int `json:"-"` // V of the target
 
 	Width   int     `json:"width"`   // D
-	Dropout float64 `json:"dropout"` // of candidates, rate
+	Dropout float64 `json:"dropout"` // dropout rate of candidates
 
 	Seed      uint64       `json:"-"` // of the initial weights
-	Precision dtypes.DType `json:"-"` // Float32 if unset; Float64 for checking
+	Precision dtypes.DType `json:"-"` // 0 means Float32; Float64 is for tests
 }
 
 const (
-	maxChannels  = 1 << 20 // far above any width that can be computed with
-	maxPositions = 1024    // of a source: the graph has every step, and making one of so many takes some ten seconds
+	maxChannels  = 1 << 20 // far above any practical width
+	maxPositions = 1024    // maximum length of a source: the graph contains every step, and larger ones take too long to make
 )
 
-// Validate names the first invalid field by its JSON name, its value, and what would be valid.
+// Validate returns an error that names the first invalid field by its JSON name, its value, and valid values.
 func (m Model) Validate() error {
 	switch {
 	case m.SourceVocabulary < 2:
@@ -70,7 +71,7 @@ func (m Model) Validate() error {
 	return nil
 }
 
-// Forward gives the logits of every target token from the source alone. in.Target says no more than how many there are.
+// Forward returns the logits of every target token given the source alone. Only the number of tokens of in.Target matters.
 func (m Model) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
 	state, mask := m.run(scope, in.Source)
 	positions := in.Source.Shape().Dimensions[1]
@@ -82,7 +83,7 @@ func (m Model) Forward(scope *model.Scope, in universal.Inputs, _ universal.Opti
 	return universal.Result{Logits: firstPlaces(logits, in.Target.Shape().Dimensions[1]), Encoder: pass}
 }
 
-// firstPlaces cuts the logits of slots [B, M+1, V] to those of the first n places; places without a slot are End.
+// firstPlaces returns the first n positions of the logits of slots [B, M+1, V]. Positions without a slot predict End.
 func firstPlaces(logits *Node, n int) *Node {
 	slots := logits.Shape().Dimensions[1]
 	if n <= slots {
@@ -92,32 +93,32 @@ func firstPlaces(logits *Node, n int) *Node {
 	return Concatenate([]*Node{logits, rest}, 1)
 }
 
-// certainEnd is the logits [1, V] of a place that has no slot.
+// certainEnd returns the logits [1, V] of a position without a slot.
 func certainEnd(like *Node) *Node {
 	const sure = 20
 	end := Const(like.Graph(), []int32{int32(vocab.End)})
 	return MulScalar(OneHot(end, like.Shape().Dimensions[2], like.DType()), sure)
 }
 
-// run gives the state of every slot [B, M+1, D] after the last step, and the mask [B, M] of a source's tokens.
+// run returns the state of every slot [B, M+1, D] after the last step, and the mask [B, M] of the source's tokens.
 func (m Model) run(scope *model.Scope, source *Node) (state, mask *Node) {
 	mask = universal.Mask(source)
 	rows, positions := source.Shape().Dimensions[0], source.Shape().Dimensions[1]
 	one := ConvertDType(Ones(source.Graph(), shapes.Make(dtypes.Int32, rows, 1)), dtypes.Bool)
-	used := InsertAxes(Concatenate([]*Node{one, mask}, 1), -1) // [B, M+1, 1]: a slot a token, and one more
+	used := InsertAxes(Concatenate([]*Node{one, mask}, 1), -1) // [B, M+1, 1]: one slot per token, and one more
 	state = m.embedding().Source(scope, source)
 	state = GrowRight(state, 1, 1, 0)
 	used = BroadcastToDims(used, state.Shape().Dimensions...)
 	scope = scope.At("convolution")
 	for t := range positions {
 		next := Where(used, m.step(scope, state), ZerosLike(state))
-		runs := BroadcastToDims(InsertAxes(SliceAxis(mask, 1, AxisElem(t)), -1), state.Shape().Dimensions...) // has a token t+1
+		runs := BroadcastToDims(InsertAxes(SliceAxis(mask, 1, AxisElem(t)), -1), state.Shape().Dimensions...) // the source has more than t tokens
 		state = Where(runs, next, state)
 	}
 	return state, mask
 }
 
-// step is one step of all slots [B, S, D].
+// step applies one step to all slots [B, S, D].
 func (m Model) step(scope *model.Scope, s *Node) *Node {
 	gates := cutOff(m.convolution(scope.At("gates"), s, 2*m.Width, stay))
 	u, r := SliceAxis(gates, -1, AxisRange(0, m.Width)), SliceAxis(gates, -1, AxisRange(m.Width))
@@ -126,28 +127,28 @@ func (m Model) step(scope *model.Scope, s *Node) *Node {
 	return Add(Mul(u, shift(s)), Mul(OneMinus(u), c))
 }
 
-// stay is where the biases of gates start: states stay rather than change.
+// stay is the initial bias of gates, which makes states stay rather than change.
 func stay(*rand.Rand, int, []int) float64 { return 1 }
 
-// convolution is the convolution of width 3 over the slots of x [B, S, C], to so many channels, zeros standing beyond both ends, with
-// biases that start as drawn, nil for zeros.
+// convolution applies a convolution of width 3, with zeros beyond both ends, over the slots of x [B, S, C]. bias draws the initial
+// biases; nil means zeros.
 func (m Model) convolution(scope *model.Scope, x *Node, channels int, bias universal.Initial) *Node {
 	if bias == nil {
 		bias = func(*rand.Rand, int, []int) float64 { return 0 }
 	}
-	near := Concatenate([]*Node{beside(x, ShiftDirRight), x, beside(x, ShiftDirLeft)}, -1)
+	near := Concatenate([]*Node{shiftSlots(x, ShiftDirRight), x, shiftSlots(x, ShiftDirLeft)}, -1)
 	y := m.weights().Dense(scope, "weight", near, channels)
 	return Add(y, InsertAxes(m.weights().Parameter(scope, "bias", bias, channels).NodeValue(x), 0, 0))
 }
 
-// beside moves slots by one, a zero slot coming in.
-func beside(x *Node, to ShiftDirection) *Node { return ShiftWithScalar(x, 1, to, 1, 0) }
+// shiftSlots moves slots by one and inserts a zero slot.
+func shiftSlots(x *Node, to ShiftDirection) *Node { return ShiftWithScalar(x, 1, to, 1, 0) }
 
-// shift moves a third of the channels of s [B, S, D] one slot to the right and a third one to the left.
+// shift moves a third of the channels of s [B, S, D] one slot to the right and a third one slot to the left.
 func shift(s *Node) *Node {
 	third := s.Shape().Dimensions[2] / 3
 	right, left, rest := SliceAxis(s, -1, AxisRange(0, third)), SliceAxis(s, -1, AxisRange(third, 2*third)), SliceAxis(s, -1, AxisRange(2*third))
-	return Concatenate([]*Node{beside(right, ShiftDirRight), beside(left, ShiftDirLeft), rest}, -1)
+	return Concatenate([]*Node{shiftSlots(right, ShiftDirRight), shiftSlots(left, ShiftDirLeft), rest}, -1)
 }
 
 // cutOff is max(0, min(1, 1.2 sigmoid(x) - 0.1)).
@@ -163,7 +164,7 @@ func (m Model) embedding() universal.Embedding {
 	}
 }
 
-// Conventions is what parameters and configuration do not say of how the model computes, for programs that read an export.
+// Conventions describes what parameters and configuration leave open about the computation, for programs that read an export.
 func Conventions() map[string]string {
 	return map[string]string{
 		"convolution":     "width 3; rows of the weight are the channels of the slot to the left, the slot itself, the slot to the right",
