@@ -11,7 +11,6 @@ import (
 	"universal-transformer/pipeline"
 	"universal-transformer/task"
 	"universal-transformer/task/babi"
-	"universal-transformer/universal"
 	"universal-transformer/viewer"
 )
 
@@ -46,7 +45,7 @@ func measureBabi(ctx context.Context, m *pipeline.Model, c Cell, log func(string
 	if err != nil {
 		return nil, err
 	}
-	r.Tests = babiTests(test, attention, universal.Adaptive(m.Graph))
+	r.Tests = babiTests(test, attention, m.Adaptive())
 	return r, drawStories(ctx, m, c, log)
 }
 
@@ -137,7 +136,7 @@ func drawStories(ctx context.Context, m *pipeline.Model, c Cell, log func(string
 		if err := c.Draw(storyFigure(s.Figure), func(w io.Writer) error { return viewer.WriteAttentionSVG(w, trace) }); err != nil {
 			return err
 		}
-		if s.Task == 3 && universal.Adaptive(m.Graph) {
+		if s.Task == 3 && m.Adaptive() {
 			if err := c.Draw(storyFigure(3), func(w io.Writer) error { return viewer.WritePonderSVG(w, trace) }); err != nil {
 				return err
 			}

@@ -140,11 +140,11 @@ func (m *Model) decoding() (d *decoding.Decoder, err error) {
 	if m.decoder != nil {
 		return m.decoder, nil
 	}
-	graph, decodes := m.Graph.(decoding.Model)
+	graph, decodes := m.graph.(decoding.Model)
 	if !decodes {
-		return nil, fmt.Errorf("a model of type %T decodes nothing", m.Graph)
+		return nil, fmt.Errorf("a model of type %T decodes nothing", m.graph)
 	}
-	m.decoder, err = decoding.New(m.Backend, m.Store, graph)
+	m.decoder, err = decoding.New(m.backend, m.store, graph)
 	return m.decoder, err
 }
 

@@ -144,7 +144,7 @@ func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
 
 // Evaluator applies the model to examples, for custom measures. While it is in use, nothing else may use the model.
 func (m *Model) Evaluator() *evaluation.Evaluator {
-	return evaluator(m.Backend, m.Store, m.Graph, m.Run.Task.Value, m.Vocabularies)
+	return evaluator(m.backend, m.store, m.graph, m.Run.Task.Value, m.Vocabularies)
 }
 
 func evaluator(backend compute.Backend, store *model.Store, graph universal.Model, d task.Definition, v task.Vocabularies) *evaluation.Evaluator {

@@ -32,43 +32,49 @@ import (
 type Model struct {
 	Run          experiment.Run
 	Vocabularies task.Vocabularies
-	Graph        universal.Model
-	Store        *model.Store
-	Backend      compute.Backend
 	Step         int64    // of the checkpoint
 	Notes        []string // what the reader should know: checkpoints that could not be used
+	graph        universal.Model
+	store        *model.Store
+	backend      compute.Backend
 	reader       task.Reader
 	checkpoint   *runlog.Checkpoint
 	log          *runlog.Run
 	decoder      *decoding.Decoder // made when first used
-	busy         semaphore         // held by who computes: it guards Graph, Store and decoder
+	busy         semaphore         // held by who computes: it guards graph, store and decoder
 	requests     queue             // to decode
 }
 
 // Load reads a run directory: its best checkpoint by validation, or the newest intact one if none was marked best or that one is missing
 // or damaged. Notes record this, and edits of the configuration that do not affect answers. The caller must close the model.
 func Load(dir string, backend compute.Backend) (*Model, error) {
-	return load(dir, backend, (*Model).chooseBest)
+	return LoadOptions{}.Load(dir, backend)
 }
 
-// LoadNewest is [Load] with the newest intact checkpoint, whatever validation selected.
-func LoadNewest(dir string, backend compute.Backend) (*Model, error) {
-	return load(dir, backend, (*Model).chooseNewest)
+// LoadOptions determines what is loaded. The zero value is that of [Load].
+type LoadOptions struct {
+	Newest     bool                  // the newest intact checkpoint, whatever validation selected
+	Extensions experiment.Extensions // types of the run that other modules define
 }
 
-func load(dir string, backend compute.Backend, choose func(*Model) error) (*Model, error) {
+// Load is [Load] with options.
+func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
+	choose := (*Model).chooseBest
+	if o.Newest {
+		choose = (*Model).chooseNewest
+	}
 	log, err := runlog.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Backend: backend, Store: model.NewStore(), log: log, busy: make(semaphore, 1)}
-	if m.Run, err = readRun(log); err != nil {
+	m := &Model{backend: backend, store: model.NewStore(), log: log, busy: make(semaphore, 1)}
+	if m.Run, err = readRun(log, o.Extensions); err != nil {
 		return nil, err
 	}
 	if m.Vocabularies, err = readVocabularies(log); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	m.Graph = m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)
+	m.graph = m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)
 	m.reader = m.Run.Reader(m.Vocabularies)
 	if err := choose(m); err != nil {
 		return nil, err
@@ -87,7 +93,7 @@ func load(dir string, backend compute.Backend, choose func(*Model) error) (*Mode
 	} else if err != nil {
 		return nil, err
 	}
-	return m, training.Load(m.Store, training.Parameters(m.checkpoint.Tensors))
+	return m, training.Load(m.store, training.Parameters(m.checkpoint.Tensors))
 }
 
 // chooseBest takes the checkpoint that is marked best, or else the newest.
@@ -151,7 +157,7 @@ func (m *Model) Exit(e halting.Exit) error {
 	if e == (halting.Exit{}) {
 		return nil
 	}
-	deep, ok := m.Graph.(universal.Deep)
+	deep, ok := m.graph.(universal.Deep)
 	if !ok {
 		return fmt.Errorf("an exit leaves out steps, but a model of this kind reads every position once: run it without one (%s)", m.Describe())
 	}
@@ -159,13 +165,16 @@ func (m *Model) Exit(e halting.Exit) error {
 	if err != nil {
 		return err
 	}
-	m.Graph = changed
+	m.graph = changed
 	m.close()
 	return nil
 }
 
 // Read converts a text, a line or a story with a question, to a source of the run's task.
 func (m *Model) Read(text string) (task.Input, error) { return m.reader.Read(text) }
+
+// Adaptive reports whether every position has its own depth.
+func (m *Model) Adaptive() bool { return universal.Adaptive(m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)) }
 
 // Describe describes the model in one line.
 func (m *Model) Describe() string { return m.Run.Model.Value.Describe() }

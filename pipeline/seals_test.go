@@ -171,7 +171,7 @@ func TestBestThatIsGone(t *testing.T) {
 func TestLoadNewest(t *testing.T) {
 	dir, _ := briefly(t)
 	markBest(t, dir, 4)
-	for step, load := range map[int64]func(string, compute.Backend) (*pipeline.Model, error){4: pipeline.Load, 6: pipeline.LoadNewest} {
+	for step, load := range map[int64]func(string, compute.Backend) (*pipeline.Model, error){4: pipeline.Load, 6: pipeline.LoadOptions{Newest: true}.Load} {
 		m, err := load(dir, enginetest.Backend(t))
 		if err != nil {
 			t.Fatal(err)

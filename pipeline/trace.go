@@ -99,10 +99,10 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any) (
 	}
 	defer m.busy.release()
 	var readers []func(*tensors.Tensor)
-	exec, err := model.NewExec(m.Backend, m.Store, func(scope *model.Scope, nodes []*graph.Node) []*graph.Node {
+	exec, err := model.NewExec(m.backend, m.store, func(scope *model.Scope, nodes []*graph.Node) []*graph.Node {
 		scope.Store().SetTraining(nodes[0].Graph(), false)
 		in := universal.Inputs{Source: nodes[0], Target: nodes[len(nodes)-1]}
-		result := m.Graph.Forward(scope, in, universal.Options{ReturnAttention: true})
+		result := m.graph.Forward(scope, in, universal.Options{ReturnAttention: true})
 		var outputs []*graph.Node
 		readers = nil
 		for _, stack := range []struct {

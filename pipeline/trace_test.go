@@ -33,7 +33,7 @@ func TestTraceDropsNothing(t *testing.T) {
 	}
 	without := with
 	without.Dropout = universal.Dropout{}
-	m.Graph = without.Build(m.Vocabularies, m.Run.Seed)
+	m.ReplaceGraph(without.Build(m.Vocabularies, m.Run.Seed))
 	m.Close()
 	plain, err := m.Trace(t.Context(), "123")
 	if err != nil {

@@ -29,6 +29,9 @@ type Callbacks struct {
 	Progress func(training.Progress) // after every update
 	Log      func(line string)       // one line for the person who trains
 
+	// Extensions are types of the run, or of the run that it starts from, that other modules define.
+	Extensions experiment.Extensions
+
 	// Group is the ranks that train together; nil is this process alone. This process is rank 0; the others run [Assist].
 	Group *parallel.Group
 }
@@ -80,7 +83,7 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 	}
 	defer log.Close()
 	t := openRun{backend: backend, log: log, callbacks: c}
-	if t.run, err = readRun(log); err != nil {
+	if t.run, err = readRun(log, c.Extensions); err != nil {
 		return training.Summary{}, err
 	}
 	changed, err := changedRun(t.run, assignments)
@@ -138,7 +141,7 @@ func (t *openRun) initialize() error {
 		return nil
 	}
 	v := t.data.Vocabularies()
-	source, err := pretrained(t.backend, t.run, v)
+	source, err := pretrained(t.backend, t.run, v, t.callbacks.Extensions)
 	if err != nil {
 		return err
 	}
@@ -157,9 +160,9 @@ func (t *openRun) saveInitial() error {
 
 // pretrained returns the checkpoint that [Load] reads from training.pretrained. It returns an error if its parameters are not those of r's
 // model, or if its ids have another meaning. The task and the number of steps may differ; adaptive halting has parameters of its own.
-func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies) (*runlog.Checkpoint, error) {
+func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies, x experiment.Extensions) (*runlog.Checkpoint, error) {
 	dir := r.Training.Pretrained
-	m, err := Load(dir, backend)
+	m, err := LoadOptions{Extensions: x}.Load(dir, backend)
 	if err != nil {
 		return nil, fmt.Errorf("training.pretrained: %w", err)
 	}
@@ -257,14 +260,17 @@ func ReadRun(dir string) (experiment.Run, error) {
 	if err != nil {
 		return experiment.Run{}, err
 	}
-	return readRun(log)
+	return readRun(log, experiment.Extensions{})
 }
 
 // readRun returns the experiment of a run directory.
-func readRun(log *runlog.Run) (r experiment.Run, err error) {
+func readRun(log *runlog.Run, x experiment.Extensions) (r experiment.Run, err error) {
 	r = experiment.Base()
 	if err := log.Config(&r); err != nil {
 		return r, fmt.Errorf("%w (a run of another version of this program is read by that version)", err)
+	}
+	if r, err = r.Extend(x); err != nil {
+		return r, fmt.Errorf("%s: %w", filepath.Join(log.Dir(), "config.json"), err)
 	}
 	if err := r.Validate(); err != nil {
 		return r, fmt.Errorf("%s: %w", filepath.Join(log.Dir(), "config.json"), err)

@@ -166,7 +166,7 @@ func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 	var list []measured
 	load := pipeline.Load
 	if f.newest {
-		load = pipeline.LoadNewest
+		load = pipeline.LoadOptions{Newest: true}.Load
 	}
 	for _, dir := range runs {
 		err := usingLoaded(c, load, dir, f.backend, func(m *pipeline.Model) error {
