@@ -51,6 +51,8 @@ type Hypothesis struct {
 	LogProb  float64    // log p(tokens | source), natural
 	Score    float64    // rank in beam search: LogProb divided by the length penalty; otherwise LogProb
 	Finished bool       // false: cut off at the limit
+
+	Others []Hypothesis // of [Method.Search] by beam: what else it found, the best first
 }
 
 // extend takes the log-probabilities of a source's rows and returns its new rows, given by parents among these rows and tokens. If it

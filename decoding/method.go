@@ -42,6 +42,7 @@ func (m Method) Search(ctx context.Context, r Request) ([]Hypothesis, error) {
 		best := make([]Hypothesis, len(found))
 		for i := range found {
 			best[i] = found[i][0]
+			best[i].Others = found[i][1:]
 		}
 		return best, err
 	case m.Sampling != Sampling{}:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -110,8 +111,8 @@ func TestOneRequestIsGivenUp(t *testing.T) {
 	if err := <-given; !errors.Is(err, context.Canceled) {
 		t.Errorf("the cancelled request ends with %v", err)
 	}
-	if answers, err := m.Decode(t.Context(), []string{"2026"}, pipeline.DecodeOptions{}); err != nil || answers[0] != "2026" {
-		t.Errorf("the other one: %q, %v", answers, err)
+	if answers, err := m.Decode(t.Context(), []string{"2026"}, pipeline.DecodeOptions{}); err != nil || answers[0].Text != "2026" {
+		t.Errorf("the other one: %v, %v", answers, err)
 	}
 	close(slow.open)
 	if err := <-ended; err != nil {
@@ -138,13 +139,11 @@ func TestDecodeWithinLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, memory := range []int64{1, 1 << 16, 1 << 18} {
-		if got, err := m.Decode(t.Context(), lines, pipeline.DecodeOptions{Memory: memory}); err != nil || !slices.Equal(got, want) {
-			t.Errorf("in %d bytes: %q, %v, want %q", memory, got, err, want)
+		if got, err := m.Decode(t.Context(), lines, pipeline.DecodeOptions{Memory: memory}); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("in %d bytes: %v, %v, want %v", memory, got, err, want)
 		}
 	}
 	for says, o := range map[string]pipeline.DecodeOptions{
-		"line 2: 10001 tokens are more than max-source, 10000": {},
-		"line 1: 3 tokens are more than max-source, 2":         {MaxSource: 2},
 		"max-source is -1":      {MaxSource: -1},
 		"max-length is 1000001": {MaxLength: 1_000_001},
 		"memory is -1":          {Memory: -1},
@@ -152,6 +151,37 @@ func TestDecodeWithinLimits(t *testing.T) {
 		if _, err := m.Decode(t.Context(), []string{"123", strings.Repeat("1", 10_001)}, o); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, want %q", o, err, says)
 		}
+	}
+}
+
+// A line that cannot be read or is too long fails alone, with the numbers of other lines unchanged: sampled answers depend on them.
+func TestLinesFailAlone(t *testing.T) {
+	m := load(t)
+	o := pipeline.DecodeOptions{Method: decoding.Method{Sampling: decoding.Sampling{Temperature: 5, TopP: 1}, Seed: 3}, MaxSource: 4}
+	lines, good := []string{"1x", "12", "77777", "31"}, []string{"0", "12", "0", "31"}
+	want, err := m.Decode(t.Context(), good, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := m.Decode(t.Context(), lines, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, says := range []string{`"x"`, "", "5 tokens are more than max-source, 4", ""} {
+		if says == "" && !reflect.DeepEqual(got[i], want[i]) || says != "" && (got[i].Err == nil || !strings.Contains(got[i].Err.Error(), says)) {
+			t.Errorf("%q: %+v, want %+v or an error with %q", lines[i], got[i], want[i], says)
+		}
+	}
+	var text strings.Builder
+	var failed pipeline.LineErrors
+	if err := m.Stream(t.Context(), &text, lines, o); !errors.As(err, &failed) || len(failed) != 2 || failed[0].Line != 1 || failed[1].Line != 3 {
+		t.Errorf("streamed: %v", err)
+	}
+	if want := "\n" + want[1].Text + "\n\n" + want[3].Text + "\n"; text.String() != want {
+		t.Errorf("streamed %q, want %q", text.String(), want)
+	}
+	if answers, err := m.Decode(t.Context(), []string{"x"}, o); err != nil || answers[0].Err == nil {
+		t.Errorf("no good line: %v, %v", answers, err)
 	}
 }
 
@@ -172,5 +202,29 @@ func TestEveryRunHasTheSameTest(t *testing.T) {
 	}
 	if same(examples(1, true), examples(2, true)) || same(examples(1, true), examples(1, false)) {
 		t.Error("validation is the test, or does not depend on the seed")
+	}
+}
+
+// If decoding together fails, only the line that cannot be decoded alone fails, whoever asked for it, and no token is written twice.
+func TestFailedBatchIsDecodedInParts(t *testing.T) {
+	m := load(t)
+	lines := []string{"1", "22", "333", "123456789", "12", "7"}
+	m.FailFrom(9)
+	answers, err := m.Decode(t.Context(), lines, pipeline.DecodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range answers {
+		if failed := i == 3; (a.Err != nil) != failed || !failed && a.Text != lines[i] {
+			t.Errorf("%s: %+v", lines[i], a)
+		}
+	}
+	var text strings.Builder
+	var failed pipeline.LineErrors
+	if err := m.Stream(t.Context(), &text, lines, pipeline.DecodeOptions{}); !errors.As(err, &failed) || len(failed) != 1 || failed[0].Line != 4 {
+		t.Errorf("streamed: %v", err)
+	}
+	if want := "1\n22\n333\n\n12\n7\n"; text.String() != want {
+		t.Errorf("streamed %q, want %q", text.String(), want)
 	}
 }

@@ -68,38 +68,94 @@ func answerLimit(d task.Definition) func(source int) int {
 	return evaluation.SourceLimit
 }
 
-// Decode answers lines of text; a language model continues them.
-func (m *Model) Decode(ctx context.Context, lines []string, o DecodeOptions) ([]string, error) {
-	queries, err := m.queries(lines, o)
+// Answer is the answer to one line.
+type Answer struct {
+	Text     string
+	Err      error    // why there is no answer; it concerns this line alone
+	Unknown  []string // tokens of the line that were read as <unknown>
+	LogProb  float64  // of the answer, its end included, natural logarithm
+	Finished bool     // false: cut off at the largest length
+	Others   []Answer // what else a beam search found, the best first
+}
+
+// Decode answers lines of text; a language model continues them. The error concerns all lines: options that are not valid, a model that
+// decodes nothing, a context that has ended.
+func (m *Model) Decode(ctx context.Context, lines []string, o DecodeOptions) ([]Answer, error) {
+	answers, queries, at, err := m.queries(lines, o)
 	if err != nil {
 		return nil, err
 	}
-	found, err := m.answer(newRequest(ctx, o.Method, o.Memory, queries, false), nil)
+	found, errs, err := m.answer(newRequest(ctx, o.Method, o.Memory, queries, false), nil)
 	if err != nil {
 		return nil, err
 	}
-	answers := make([]string, len(found))
 	for i, h := range found {
-		answers[i] = m.text(h.Tokens)
+		a := m.spellAnswer(h)
+		a.Unknown, a.Err = answers[at[i]].Unknown, errs[i]
+		answers[at[i]] = a
 	}
 	return answers, nil
 }
 
+// spellAnswer turns a decoded sequence and its alternatives into text.
+func (m *Model) spellAnswer(h decoding.Hypothesis) Answer {
+	a := Answer{Text: m.text(h.Tokens), LogProb: h.LogProb, Finished: h.Finished}
+	for _, other := range h.Others {
+		a.Others = append(a.Others, m.spellAnswer(other))
+	}
+	return a
+}
+
+// LineError is why one of several lines has no answer.
+type LineError struct {
+	Line int // from 1
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap returns e.Err.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// LineErrors is why some of several lines have no answers, in their order.
+type LineErrors []*LineError
+
+func (e LineErrors) Error() string {
+	if len(e) == 1 {
+		return e[0].Error()
+	}
+	return fmt.Sprintf("%v (and %d more lines without an answer)", e[0], len(e)-1)
+}
+
+// Unwrap returns all errors.
+func (e LineErrors) Unwrap() (errs []error) {
+	for _, one := range e {
+		errs = append(errs, one)
+	}
+	return errs
+}
+
 // Stream writes the answers to lines of text, one per line and in order, token by token as the model generates them. Sequences are
 // decoded together, so answers behind the first unfinished one wait for it. If ctx ends, so does the output. Nothing is written after
-// Stream has returned.
+// Stream has returned. Lines without an answer are written empty, and Stream returns [LineErrors] at the end.
 func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) error {
-	queries, err := m.queries(lines, o)
+	answers, queries, at, err := m.queries(lines, o)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := stream{w: w, text: m.text, whole: m.Vocabularies.Subwords != nil, found: make([][]vocab.ID, len(lines)), limits: make([]int, len(lines)), cancel: cancel}
-	for i, q := range queries {
-		s.limits[i] = q.Limit
+	s := stream{
+		w: w, text: m.text, whole: m.Vocabularies.Subwords != nil, cancel: cancel,
+		found: make([][]vocab.ID, len(lines)), limits: make([]int, len(lines)), failed: make([]bool, len(lines)),
 	}
-	found, err := m.answer(newRequest(ctx, o.Method, o.Memory, queries, true), s.chosen)
+	for i, a := range answers {
+		s.failed[i] = a.Err != nil
+	}
+	for i, q := range queries {
+		s.limits[at[i]] = q.Limit
+	}
+	found, errs, err := m.answer(newRequest(ctx, o.Method, o.Memory, queries, true), func(source int, token vocab.ID) { s.chosen(at[source], token) })
 	if s.err != nil {
 		return s.err
 	}
@@ -108,31 +164,49 @@ func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o Decod
 		return err
 	}
 	for i, h := range found {
-		s.found[i] = h.Tokens
+		s.found[at[i]], answers[at[i]].Err = h.Tokens, errs[i]
 	}
-	return s.rest()
+	if err := s.rest(); err != nil {
+		return err
+	}
+	return lineErrors(answers)
 }
 
-// queries reads lines.
-func (m *Model) queries(lines []string, o DecodeOptions) ([]decoding.Query, error) {
+// lineErrors collects the errors of answers; nil if there are none.
+func lineErrors(answers []Answer) error {
+	var failed LineErrors
+	for i, a := range answers {
+		if a.Err != nil {
+			failed = append(failed, &LineError{i + 1, a.Err})
+		}
+	}
+	if len(failed) > 0 {
+		return failed
+	}
+	return nil
+}
+
+// queries reads lines. Those that can be read become queries, which are at the returned indices; the answers of the others have their
+// errors.
+func (m *Model) queries(lines []string, o DecodeOptions) (answers []Answer, queries []decoding.Query, at []int, err error) {
 	if err := o.Validate(); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
 	if err := m.CanDecode(); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	queries := make([]decoding.Query, len(lines))
+	answers = make([]Answer, len(lines))
 	for i, line := range lines {
 		in, err := m.Read(line)
 		if err == nil {
 			err = o.Check(in)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		if answers[i] = (Answer{Unknown: in.Unknown, Err: err}); err == nil {
+			queries = append(queries, decoding.Query{Source: in.Source, Limit: m.limit(o, in.Source), Number: int64(i)})
+			at = append(at, i)
 		}
-		queries[i] = decoding.Query{Source: in.Source, Limit: m.limit(o, in.Source)}
 	}
-	return queries, nil
+	return answers, queries, at, nil
 }
 
 // decoding returns the decoder, which keeps its compiled graphs; the caller must hold busy.
@@ -162,6 +236,7 @@ type stream struct {
 	whole  bool         // what a token adds to a text depends on all tokens before it
 	found  [][]vocab.ID // of each line, so far
 	limits []int
+	failed []bool // lines that have no answer
 	at     int // the line that is being written
 	done   int // tokens of it that are
 	shown  int // bytes of it that are, of a text that depends on all tokens
@@ -188,7 +263,7 @@ func (s *stream) write() bool {
 		before := tokens[max(0, s.done-1):s.done]
 		s.print(s.text(tokens[s.done-len(before) : s.done+1])[len(s.text(before)):])
 	}
-	return s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.limits[s.at])
+	return s.failed[s.at] || s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.limits[s.at])
 }
 
 // writeWhole writes the complete words of a text: later tokens may still change the last one.

@@ -23,8 +23,12 @@ func Example() {
 		panic(err)
 	}
 	fmt.Println(trained.Describe())
-	fmt.Println(answers)
+	for _, a := range answers {
+		fmt.Println(a.Text)
+	}
 	// Output:
 	// Universal Transformer, adaptive (ACT, halted states copied), at most 3 steps, width 16, 2 heads
-	// [7 31 2026]
+	// 7
+	// 31
+	// 2026
 }

@@ -42,11 +42,11 @@ type request struct {
 	ctx     context.Context
 	way     way
 	queries []decoding.Query
-	done    chan struct{} // closed when found, err and panicked are final
+	done    chan struct{} // closed when found, errs and panicked are final
 	wake    chan struct{} // there are new tokens
 
-	found    []decoding.Hypothesis
-	err      error
+	found    []decoding.Hypothesis // of each query
+	errs     []error               // of each query, nil where it has an answer
 	panicked any
 
 	mu     sync.Mutex
@@ -73,7 +73,7 @@ func newRequest(ctx context.Context, m decoding.Method, memory int64, queries []
 		r.way.Seed = 0
 	}
 	for i := range queries {
-		queries[i].Number, queries[i].Done = m.First+int64(i), ctx.Done()
+		queries[i].Number, queries[i].Done = m.First+queries[i].Number, ctx.Done()
 		if watched {
 			queries[i].OnToken = func(token vocab.ID) { r.chose(choice{i, token}) }
 		}
@@ -103,17 +103,18 @@ func (r *request) deliver(to func(source int, token vocab.ID)) {
 	}
 }
 
-// answer has a request decoded, passes its tokens to watch, if not nil, and waits until it is done or its context ends.
-func (m *Model) answer(r *request, watch func(source int, token vocab.ID)) ([]decoding.Hypothesis, error) {
+// answer has a request decoded, passes its tokens to watch, if not nil, and waits until it is done or its context ends. Each query has an
+// answer or an error.
+func (m *Model) answer(r *request, watch func(source int, token vocab.ID)) ([]decoding.Hypothesis, []error, error) {
 	if err := r.ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m.enqueue(r)
 	for {
 		select {
 		case <-r.ctx.Done():
 			m.requests.drop(r)
-			return nil, r.ctx.Err()
+			return nil, nil, r.ctx.Err()
 		case <-r.wake:
 			r.deliver(watch)
 		case <-r.done:
@@ -121,12 +122,12 @@ func (m *Model) answer(r *request, watch func(source int, token vocab.ID)) ([]de
 				panic(r.panicked)
 			}
 			if err := r.ctx.Err(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if watch != nil {
 				r.deliver(watch)
 			}
-			return r.found, r.err
+			return r.found, r.errs, nil
 		}
 	}
 }
@@ -181,7 +182,7 @@ func (m *Model) serve() {
 	}
 }
 
-// decodeTogether decodes requests in one batch. An error is returned to all of them.
+// decodeTogether decodes requests in one batch. If that fails, smaller batches find the queries that cannot be answered.
 func (m *Model) decodeTogether(together []*request) {
 	if len(together) == 0 {
 		return
@@ -199,14 +200,56 @@ func (m *Model) decodeTogether(together []*request) {
 	for _, r := range together {
 		queries = append(queries, r.queries...)
 	}
-	var found []decoding.Hypothesis
-	d, err := m.decoding()
-	if err == nil {
-		found, err = d.Answer(ctx, queries, together[0].way.Method, together[0].way.memory)
-	}
+	found, errs := m.decodeEach(ctx, queries, together[0].way)
 	for _, r := range together {
-		if r.err = err; err == nil {
-			r.found, found = found[:len(r.queries)], found[len(r.queries):]
+		n := len(r.queries)
+		r.found, found, r.errs, errs = found[:n], found[n:], errs[:n], errs[n:]
+	}
+}
+
+// decodeEach decodes queries together. After an error, each half is decoded by itself, so that in the end only the queries that cannot be
+// answered alone have errors. Tokens that were delivered before the error are not delivered again: an answer does not depend on the batch.
+func (m *Model) decodeEach(ctx context.Context, queries []decoding.Query, w way) ([]decoding.Hypothesis, []error) {
+	delivered := make([]int, len(queries))
+	found, errs := make([]decoding.Hypothesis, len(queries)), make([]error, len(queries))
+	var decode func(from, to int)
+	decode = func(from, to int) {
+		batch := slices.Clone(queries[from:to])
+		for i, q := range batch {
+			batch[i].OnToken = withoutRepeats(q.OnToken, &delivered[from+i])
+		}
+		d, err := m.decoding()
+		var answers []decoding.Hypothesis
+		if err == nil {
+			answers, err = d.Answer(ctx, batch, w.Method, w.memory)
+		}
+		middle := (from + to) / 2
+		switch {
+		case err == nil:
+			copy(found[from:], answers)
+		case to-from <= 1 || ctx.Err() != nil || m.decoder == nil:
+			for i := from; i < to; i++ {
+				errs[i] = err
+			}
+		default:
+			decode(from, middle)
+			decode(middle, to)
+		}
+	}
+	decode(0, len(queries))
+	return found, errs
+}
+
+// withoutRepeats passes tokens on, but for as many as have been delivered; nil stays nil.
+func withoutRepeats(deliver func(vocab.ID), delivered *int) func(vocab.ID) {
+	if deliver == nil {
+		return nil
+	}
+	seen := 0
+	return func(token vocab.ID) {
+		if seen++; seen > *delivered {
+			*delivered = seen
+			deliver(token)
 		}
 	}
 }

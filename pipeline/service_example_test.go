@@ -24,10 +24,18 @@ func service(model *pipeline.Model) http.Handler {
 		lines := strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
 		answers, err := model.Decode(r.Context(), lines, pipeline.DecodeOptions{MaxSource: 1000})
 		if err != nil {
-			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		fmt.Fprintln(w, strings.Join(answers, "\n"))
+		for i, a := range answers {
+			if a.Err != nil {
+				http.Error(w, fmt.Sprintf("line %d: %v", i+1, a.Err), http.StatusUnprocessableEntity)
+				return
+			}
+		}
+		for _, a := range answers {
+			fmt.Fprintln(w, a.Text)
+		}
 	})
 }
 

@@ -23,7 +23,7 @@ func TestStreamOfSubwords(t *testing.T) {
 	v := task.OfPieces(pieces)
 	answers, lines := []string{"the ☃\ncat 🙂🙂\r\n the", "", "überall"}, []string{"the ☃ cat 🙂🙂   the", "", "überall"}
 	var written strings.Builder
-	s := stream{w: &written, text: (&Model{Vocabularies: v}).text, whole: true, found: make([][]vocab.ID, 3), limits: []int{99, 99, 0}, cancel: func() {}}
+	s := stream{w: &written, text: (&Model{Vocabularies: v}).text, whole: true, found: make([][]vocab.ID, 3), limits: []int{99, 99, 0}, failed: make([]bool, 3), cancel: func() {}}
 	parts := 0
 	for i, answer := range answers {
 		ids, err := pieces.Encode(answer)

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -31,8 +32,8 @@ func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 		return nil, err
 	}
 	queries := []decoding.Query{{Source: in.Source, Limit: min(maxTraced, m.limit(DecodeOptions{}, in.Source))}}
-	found, err := m.answer(newRequest(ctx, decoding.Method{}, 0, queries, false), nil)
-	if err != nil {
+	found, errs, err := m.answer(newRequest(ctx, decoding.Method{}, 0, queries, false), nil)
+	if err = cmp.Or(err, errors.Join(errs...)); err != nil {
 		return nil, err
 	}
 	target := found[0].Tokens

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -90,7 +91,14 @@ func decodeBatch(told *complaints, m *pipeline.Model, batch []input, how pipelin
 		how.First = int64(told.lines - len(good) + 1)
 		err := m.Stream(told.c.Context(), told.c.OutOrStdout(), good, how)
 		good = nil
-		return err
+		var failed pipeline.LineErrors
+		if !errors.As(err, &failed) {
+			return err
+		}
+		for _, line := range failed {
+			told.complain(int(how.First)+line.Line-1, line.Err)
+		}
+		return nil
 	}
 	for _, line := range batch {
 		problem := validLine(told, m, line, how)

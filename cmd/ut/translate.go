@@ -114,7 +114,10 @@ func translated(told *complaints, m *pipeline.Model, lines []input, how pipeline
 			return nil, err
 		}
 		for i, s := range together {
-			answers[s.at] = found[i]
+			if err := found[i].Err; err != nil {
+				told.complain(told.lines-len(lines)+s.at+1, err)
+			}
+			answers[s.at] = found[i].Text
 		}
 	}
 	return answers, nil
