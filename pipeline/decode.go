@@ -237,9 +237,9 @@ type stream struct {
 	found  [][]vocab.ID // of each line, so far
 	limits []int
 	failed []bool // lines that have no answer
-	at     int // the line that is being written
-	done   int // tokens of it that are
-	shown  int // bytes of it that are, of a text that depends on all tokens
+	at     int    // the line that is being written
+	done   int    // tokens of it that are
+	shown  int    // bytes of it that are, of a text that depends on all tokens
 	err    error
 	cancel func() // called when w fails: nobody reads on
 }

@@ -165,25 +165,20 @@ type Scored struct {
 	task.Scored
 	Tokens  []string // as the vocabulary spells them, with an End where texts have one
 	Unknown int      // of them, those that it does not have
+	Err     error    // why this text has no probability
 }
 
 // Score returns the log-probability of every token of the targets, given the true tokens before it: of answers to sources or, for a
-// language model, of texts.
+// language model, of texts. A text that cannot be read has an error of its own.
 func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
-	examples := make([]task.Example, len(pairs))
+	scored := make([]Scored, len(pairs))
+	var examples []task.Example
+	var at []int
 	for i, p := range pairs {
-		var err error
-		if examples[i].Target, err = m.reader.Target(p.Target); err != nil {
-			return nil, fmt.Errorf("text %d: %w", i+1, err)
+		e, err := m.example(p)
+		if scored[i].Err = err; err == nil {
+			examples, at = append(examples, e), append(at, i)
 		}
-		if m.Run.Task.Value.Kind() == task.LanguageModeling {
-			continue
-		}
-		in, err := m.Read(p.Source)
-		if err != nil {
-			return nil, fmt.Errorf("the source of text %d: %w", i+1, err)
-		}
-		examples[i].Source = in.Source
 	}
 	if err := m.busy.acquire(ctx); err != nil {
 		return nil, err
@@ -193,11 +188,23 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 	if err != nil {
 		return nil, err
 	}
-	scored := make([]Scored, len(found))
 	for i := range found {
-		scored[i] = m.spelled(found[i], examples[i])
+		scored[at[i]] = m.spelled(found[i], examples[i])
 	}
 	return scored, nil
+}
+
+// example reads a pair.
+func (m *Model) example(p Pair) (e task.Example, err error) {
+	if e.Target, err = m.reader.Target(p.Target); err != nil || m.Run.Task.Value.Kind() == task.LanguageModeling {
+		return e, err
+	}
+	in, err := m.Read(p.Source)
+	if err != nil {
+		return e, fmt.Errorf("the source: %w", err)
+	}
+	e.Source = in.Source
+	return e, nil
 }
 
 // spelled adds the tokens of an example to its scores.

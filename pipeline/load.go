@@ -174,7 +174,9 @@ func (m *Model) Exit(e halting.Exit) error {
 func (m *Model) Read(text string) (task.Input, error) { return m.reader.Read(text) }
 
 // Adaptive reports whether every position has its own depth.
-func (m *Model) Adaptive() bool { return universal.Adaptive(m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)) }
+func (m *Model) Adaptive() bool {
+	return universal.Adaptive(m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed))
+}
 
 // Describe describes the model in one line.
 func (m *Model) Describe() string { return m.Run.Model.Value.Describe() }

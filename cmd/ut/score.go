@@ -126,6 +126,11 @@ func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input) []scoredL
 		default:
 			l.scored, found = found[:len(l.pairs)], found[len(l.pairs):]
 		}
+		for k, s := range lines[i].scored {
+			if s.Err != nil && lines[i].err == nil {
+				lines[i].err = fmt.Errorf("text %d: %w", k+1, s.Err)
+			}
+		}
 	}
 	return lines
 }

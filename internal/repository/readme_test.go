@@ -5,25 +5,31 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
 var goProgram = regexp.MustCompile("(?ms)^```go\n(.*?)^```")
 
-// The programs that README shows compile, as they stand there.
-// Caught when planted: a method that does not exist, an import too many.
-func TestProgramsOfReadmeCompile(t *testing.T) {
-	programs := goProgram.FindAllStringSubmatch(read(t, "README.md"), -1)
-	if len(programs) != 2 {
-		t.Fatalf("README.md has %d programs, want one that decodes and a service", len(programs))
-	}
-	for i, program := range programs {
-		source := filepath.Join(t.TempDir(), "main.go")
-		if err := os.WriteFile(source, []byte(program[1]), 0o644); err != nil {
-			t.Fatal(err)
+// The programs of README and of the pages in docs compile, as they stand there. A block without a main function is a part of one.
+func TestProgramsOfDocumentsCompile(t *testing.T) {
+	for name, want := range map[string]int{"README.md": 1, "docs/embedding.md": 3} {
+		programs := 0
+		for _, block := range goProgram.FindAllStringSubmatch(read(t, name), -1) {
+			if !strings.Contains(block[1], "func main()") {
+				continue
+			}
+			programs++
+			source := filepath.Join(t.TempDir(), "main.go")
+			if err := os.WriteFile(source, []byte(block[1]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command("go", "vet", source).CombinedOutput(); err != nil {
+				t.Errorf("program %d of %s: %v\n%s", programs, name, err, out)
+			}
 		}
-		if out, err := exec.Command("go", "vet", source).CombinedOutput(); err != nil {
-			t.Errorf("program %d of README.md: %v\n%s", i+1, err, out)
+		if programs != want {
+			t.Errorf("%s has %d programs, want %d", name, programs, want)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package pipeline_test
+package ut_test
 
 import (
 	"fmt"
@@ -8,7 +8,18 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	ut "universal-transformer"
 )
+
+func load(t *testing.T) *ut.Model {
+	m, err := ut.Load(copier, ut.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
 
 // post is what a service answers to a request: its status and its text.
 func post(t *testing.T, server *httptest.Server, body string) string {

@@ -1,4 +1,4 @@
-package pipeline_test
+package ut_test
 
 import (
 	"fmt"
@@ -9,12 +9,11 @@ import (
 	"os"
 	"strings"
 
-	"universal-transformer/engine"
-	"universal-transformer/pipeline"
+	ut "universal-transformer"
 )
 
 // service answers the lines of a request's body, each with a line. Requests that arrive together are decoded together.
-func service(model *pipeline.Model) http.Handler {
+func service(model *ut.Model) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 		if err != nil {
@@ -22,7 +21,7 @@ func service(model *pipeline.Model) http.Handler {
 			return
 		}
 		lines := strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
-		answers, err := model.Decode(r.Context(), lines, pipeline.DecodeOptions{MaxSource: 1000})
+		answers, err := model.Decode(r.Context(), lines, ut.DecodeOptions{MaxSource: 1000})
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -41,14 +40,11 @@ func service(model *pipeline.Model) http.Handler {
 
 // A model behind a web server. One that stays up has http.ListenAndServe in place of the test server.
 func Example_service() {
-	backend, err := engine.New("")
+	model, err := ut.Load(copier, ut.LoadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := pipeline.Load("testdata/copier", backend)
-	if err != nil {
-		log.Fatal(err)
-	}
+	defer model.Close()
 	server := httptest.NewServer(service(model))
 	defer server.Close()
 

@@ -1,0 +1,202 @@
+package ut
+
+import (
+	"context"
+	"io"
+	"math"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/decoding"
+	"universal-transformer/engine"
+	"universal-transformer/pipeline"
+	"universal-transformer/viewer"
+)
+
+// Model is a trained model. It is safe for concurrent use: requests that wait are decoded together, and each gets the answer that it
+// would get alone. The end of a context cancels only its own request.
+type Model struct {
+	model   *pipeline.Model
+	backend compute.Backend
+}
+
+// LoadOptions determines what is loaded. The zero value loads the best checkpoint on the default backend.
+type LoadOptions struct {
+	Backend    string // one of [Backends], with its options; "": the default
+	Newest     bool   // the newest checkpoint instead of the best by validation
+	Extensions Extensions
+}
+
+// Load reads the model of a run directory. The caller must close it.
+func Load(dir string, o LoadOptions) (*Model, error) {
+	backend, err := engine.New(o.Backend)
+	if err != nil {
+		return nil, err
+	}
+	m, err := pipeline.LoadOptions{Newest: o.Newest, Extensions: o.Extensions}.Load(dir, backend)
+	if err != nil {
+		backend.Finalize()
+		return nil, err
+	}
+	return &Model{m, backend}, nil
+}
+
+// Close waits for the current computation and frees the model and its backend.
+func (m *Model) Close() {
+	m.model.Close()
+	m.backend.Finalize()
+}
+
+// Run returns the model's configuration.
+func (m *Model) Run() Run { return m.model.Run }
+
+// Step returns the number of updates that the model was trained for.
+func (m *Model) Step() int64 { return m.model.Step }
+
+// Notes returns what the user should know: checkpoints that could not be read, a configuration edited after training.
+func (m *Model) Notes() []string { return m.model.Notes }
+
+// String describes the model in one line.
+func (m *Model) String() string { return m.model.Describe() }
+
+// Exit changes when the model stops computing, from the next call on. It is an error for models that read every position once.
+func (m *Model) Exit(e Exit) error { return m.model.Exit(e) }
+
+// Answer is the answer to one input.
+type Answer struct {
+	Text           string
+	Err            error         // why this input has no answer; other inputs are not affected
+	Unknown        []string      // tokens of the input that the model does not know and reads as <unknown>
+	LogProbability float64       // of Text and its end, natural logarithm
+	Finished       bool          // false: the answer was cut off at its largest length
+	Alternatives   []Alternative // what else beam search found, the best first
+	Steps          Steps         // of Classify
+}
+
+// Alternative is another answer to the same input.
+type Alternative struct {
+	Text           string
+	LogProbability float64
+}
+
+// Steps are the numbers of recurrent steps that each position ran.
+type Steps struct{ Encoder, Decoder []int }
+
+// DecodeOptions determines how answers are searched for. The zero value is greedy decoding.
+type DecodeOptions struct {
+	Beam      Beam     // beam search if Width is not 0
+	Sampling  Sampling // sampling if Temperature is not 0
+	Seed      uint64   // of sampling
+	First     int64    // number of the first input: input i is sampled with the random numbers of Seed and First + i
+	MaxLength int      // tokens of an answer; 0: enough for the task
+	MaxSource int      // tokens of an input, longer ones are errors; 0: 10,000
+	Memory    int64    // bytes, estimated, of what is decoded together; 0: 1 GiB
+}
+
+func (o DecodeOptions) pipeline() pipeline.DecodeOptions {
+	return pipeline.DecodeOptions{
+		Method:    decoding.Method{Beam: o.Beam, Sampling: o.Sampling, Seed: o.Seed, First: o.First},
+		MaxLength: o.MaxLength, MaxSource: o.MaxSource, Memory: o.Memory,
+	}
+}
+
+// Decode answers each input; a language model continues it. An input that cannot be answered has an Err of its own. The error that is
+// returned concerns the whole call: invalid options, a model that answers with classes, or a context that ended.
+func (m *Model) Decode(ctx context.Context, inputs []string, o DecodeOptions) ([]Answer, error) {
+	found, err := m.model.Decode(ctx, inputs, o.pipeline())
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]Answer, len(found))
+	for i, a := range found {
+		answers[i] = Answer{Text: a.Text, Err: a.Err, Unknown: a.Unknown, LogProbability: a.LogProb, Finished: a.Finished}
+		for _, other := range a.Others {
+			answers[i].Alternatives = append(answers[i].Alternatives, Alternative{other.Text, other.LogProb})
+		}
+	}
+	return answers, nil
+}
+
+// Stream writes the answers to inputs, one per line and in order, token by token as they are generated. An input that cannot be answered
+// gets an empty line, and Stream returns [LineErrors] in the end.
+func (m *Model) Stream(ctx context.Context, w io.Writer, inputs []string, o DecodeOptions) error {
+	return m.model.Stream(ctx, w, inputs, o.pipeline())
+}
+
+// Classify answers each input with a class. Inputs are lines or, for bAbI, stories with a question.
+func (m *Model) Classify(ctx context.Context, inputs []string) ([]Answer, error) {
+	if err := m.model.CanClassify(); err != nil {
+		return nil, err
+	}
+	answers := make([]Answer, len(inputs))
+	for i, input := range inputs {
+		c, err := m.model.Classify(ctx, input)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if answers[i].Err = err; err == nil {
+			answers[i] = Answer{
+				Text: c.Answer, Unknown: c.Input.Unknown, LogProbability: math.Log(c.Probability), Finished: true,
+				Steps: Steps{Encoder: steps(c.Trace.Encoder)},
+			}
+		}
+	}
+	return answers, nil
+}
+
+func steps(s *viewer.Stack) (n []int) {
+	for _, updates := range s.Updates {
+		n = append(n, int(updates))
+	}
+	return n
+}
+
+// Scored is a text with its probability.
+type Scored struct {
+	LogProbability   float64   // of the whole text, natural logarithm
+	LogProbabilities []float64 // of each token, given those before it
+	Tokens           []string
+	Unknown          int   // tokens that the model does not know
+	Err              error // why this text has no probability; other texts are not affected
+}
+
+// Score returns the probability of each answer given its source; a language model scores the targets alone.
+func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
+	found, err := m.model.Score(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	scored := make([]Scored, len(found))
+	for i, s := range found {
+		scored[i] = Scored{LogProbabilities: s.LogProbs, Tokens: s.Tokens, Unknown: s.Unknown, Err: s.Err}
+		for _, p := range s.LogProbs {
+			scored[i].LogProbability += p
+		}
+	}
+	return scored, nil
+}
+
+// EvaluateOptions determines what a model is evaluated on. The zero value is all test examples, decoded greedily.
+type EvaluateOptions struct {
+	Selection     Selection // which held-out examples
+	File          string    // measure on the examples of this file, in the task's format, instead
+	Beam          Beam      // beam search if Width is not 0
+	TeacherForced bool      // predict each token from the true ones before it instead of decoding
+}
+
+// Evaluation is the result of an evaluation.
+type Evaluation struct {
+	Examples int
+	Metrics  []Metric
+	Notes    []string // what the reader of the metrics should know
+}
+
+// Evaluate measures the model as its task defines. The test examples are the same for every run of a task.
+func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (Evaluation, error) {
+	e, err := m.model.Evaluate(ctx, pipeline.Protocol{Selection: o.Selection, File: o.File, Beam: o.Beam, TeacherForced: o.TeacherForced})
+	return Evaluation{e.Row.Examples, e.Metrics, e.Notes}, err
+}
+
+// Trace answers one input and records the steps, weights and attention of every position.
+func (m *Model) Trace(ctx context.Context, input string) (*Trace, error) {
+	return m.model.Trace(ctx, input)
+}
