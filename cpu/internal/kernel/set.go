@@ -90,7 +90,7 @@ func override[K comparable, V any](base, over map[K]V) map[K]V {
 }
 
 // sets are the levels that this build and processor have, best first.
-var sets = append(simdKernelSets(), Portable)
+var sets = append(vectorSets(), Portable)
 
 // Best returns the kernels of the best level.
 func Best() *Set { return sets[0] }

@@ -7,32 +7,14 @@ import (
 	"simd/archsimd"
 )
 
-// ScalarReason says why no SIMD kernels are used.
-const ScalarReason = "this processor has no AVX2: scalar kernels, about ten times slower than this machine could be with it"
-
-// simdKernelSets returns what this processor can run, best first.
-func simdKernelSets() []*Set {
-	var sets []*Set
-	if archsimd.X86.AVX512() && archsimd.X86.FMA() {
-		sets = append(sets, newSIMDKernels(levelAVX512))
-	}
-	if archsimd.X86.AVX2() && archsimd.X86.FMA() {
-		sets = append(sets, newSIMDKernels(levelAVX2))
-	}
-	return sets
-}
-
-func newSIMDKernels(l Level) *Set {
-	s := (&Set{Level: l}).over(Portable)
-	addGemm(s)
-	if l == levelAVX512 {
+func addVectors(s *Set) {
+	if s.Level == levelAVX512 {
 		addKernelsZ32(s)
 		addKernelsZ64(s)
 	} else {
 		addKernelsY32(s)
 		addKernelsY64(s)
 	}
-	return s
 }
 
 // Bounds that folds of maxima and minima start from.

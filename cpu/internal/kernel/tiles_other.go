@@ -1,4 +1,4 @@
-//go:build !linux && amd64 && goexperiment.simd
+//go:build !linux && amd64
 
 package kernel
 

@@ -1,11 +1,11 @@
-//go:build !(amd64 && goexperiment.simd)
+//go:build !amd64
 
 package kernel
 
 // ScalarReason says why no SIMD kernels are used.
 const ScalarReason = "built without SIMD: on amd64, build with GOEXPERIMENT=simd in the environment for many times the speed"
 
-func simdKernelSets() []*Set { return nil }
+func vectorSets() []*Set { return nil }
 
 // features are none.
 type features struct{}
