@@ -1,5 +1,4 @@
 # Everything here needs Go 1.26 and make, nothing else. `make` alone says what there is.
-export GOEXPERIMENT := simd
 
 GO      ?= go
 BACKEND ?=
@@ -42,10 +41,9 @@ check: cross ## formatting, vet, staticcheck, builds for other systems, size bud
 check-mpi: ## several ranks by mpirun, of which some are killed: the bits of one process (needs Open MPI)
 	scripts/ranks.sh
 
-cross: ## vet and build for other systems and processors, and without SIMD
+cross: ## vet and build for other systems and processors
 	@for target in linux/arm64 darwin/arm64 windows/amd64; do echo "vet $$target"; \
 		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) vet $(PACKAGES) || exit 1; done
-	@echo "vet without SIMD"; GOEXPERIMENT= $(GO) vet $(PACKAGES)
 
 generate: ## the generated kernels, again
 	$(GO) generate ./cpu/...

@@ -80,6 +80,9 @@ var internalOps = map[compute.OpType]bool{
 	compute.OpTypeDynamicDimensionSize: false,
 }
 
+// Kernels names the best kernels for this processor: avx512, avx2 or scalar.
+func Kernels() string { return string(kernel.Best().Level) }
+
 // BFloat16 names the kernels used by products=bf16 on this processor; empty if there are none.
 func BFloat16() string {
 	set, err := kernel.Best().WithBFloat16(false)

@@ -6,8 +6,7 @@
 //	backend, err := compute.NewWithConfig("cpu")            // best kernels, GOMAXPROCS threads
 //	backend, err := compute.NewWithConfig("cpu:avx2,threads=1")
 //
-// The vector kernels need GOEXPERIMENT=simd when building for amd64; other builds run plain loops and print a one-line warning. AVX-512
-// is used if the processor supports it, AVX2 otherwise.
+// AVX-512 is used if the processor supports it, AVX2 otherwise; other processors run plain loops, and a one-line warning says so.
 //
 // # Supported operations
 //

@@ -11,7 +11,7 @@ import (
 const xlaCompiled = false
 
 func openXLA(string, int) (compute.Backend, error) {
-	return nil, errors.New("this program was built without XLA; with it: CGO_ENABLED=1 GOEXPERIMENT=simd go build -tags xla -o bin/ut-xla ./cmd/ut (docs/accelerators.md)")
+	return nil, errors.New("this program was built without XLA; with it: CGO_ENABLED=1 go build -tags xla -o bin/ut-xla ./cmd/ut (docs/accelerators.md)")
 }
 
 // Plugins lists the installed plugins of XLA.

@@ -42,7 +42,7 @@ func copier() experiment.Run {
 }
 
 // The run directory of the examples copies every held-out string when it decodes for itself. With -update it is trained anew:
-// GOEXPERIMENT=simd go test ./pipeline -run TestCopier -update
+// go test ./pipeline -run TestCopier -update
 func TestCopier(t *testing.T) {
 	backend := enginetest.Backend(t)
 	if *update {

@@ -40,7 +40,7 @@ func dates(n int) string {
 // What people's own data start from learns to write dates, and ponders: no stack halts after one step, none runs to the limit.
 // Caught when planted: a halting unit that starts at 4 or at -9.
 //
-// With -dates the table is written to a file instead: GOEXPERIMENT=simd go test ./pipeline -run TestDates -dates dates.tsv
+// With -dates the table is written to a file instead: go test ./pipeline -run TestDates -dates dates.tsv
 func TestDates(t *testing.T) {
 	path := cmp.Or(*datesPath, filepath.Join(t.TempDir(), "dates.tsv"))
 	if err := os.WriteFile(path, []byte(dates(10_000)), 0o644); err != nil {

@@ -7,7 +7,6 @@
 #   FUZZ=10s scripts/fuzz.sh subword
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export GOEXPERIMENT=simd
 
 log="$(mktemp)"
 trap 'rm -f "$log"' EXIT

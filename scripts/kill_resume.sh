@@ -5,5 +5,5 @@
 #   scripts/kill_resume.sh [KILLED RUNS, default 20] [BACKEND]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-GOEXPERIMENT=simd exec go test ./cmd/ut -count 1 -v -timeout 30m \
+exec go test ./cmd/ut -count 1 -v -timeout 30m \
 	-run '^(TestKillAndResume|TestDamagedCheckpoints|TestInterrupt)$' -kills "${1:-20}" -backend "${2:-cpu}"

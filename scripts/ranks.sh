@@ -5,7 +5,7 @@
 #   [MPI=mpich] scripts/ranks.sh [--kills N] [--seed N]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export GOEXPERIMENT=simd CGO_ENABLED=1
+export CGO_ENABLED=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 case ${MPI:-openmpi} in
 openmpi)

@@ -5,4 +5,4 @@
 #   scripts/torture.sh [--quick] [--seed N] [--only 'flip 17'] [--program FILE] [--jobs N] [--keep]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-GOEXPERIMENT=simd exec go run ./internal/cmd/torture "$@"
+exec go run ./internal/cmd/torture "$@"

@@ -10,7 +10,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 backend=${1:-xla:cpu} devices=${DEVICES-4} golden=${GOLDEN-internal/golden/testdata}
-export GOEXPERIMENT=simd
 go=${GO:-go}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -14,7 +14,7 @@ import (
 var update = flag.Bool("update", false, "write testdata/losses.json anew: only if training is meant to change")
 
 // Ten updates of a tiny model with everything but dropout have the losses, cross entropies and gradient norms that stand in
-// testdata/losses.json, from GOEXPERIMENT=simd go test ./training -run TestTenLosses -update. Whoever speeds something up must not change them.
+// testdata/losses.json, from go test ./training -run TestTenLosses -update. Whoever speeds something up must not change them.
 // Caught when planted: another beta2; a warm-up of the ponder cost that is one step off; positions drawn from another stream.
 func TestTenLosses(t *testing.T) {
 	const file = "testdata/losses.json"

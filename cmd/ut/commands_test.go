@@ -71,7 +71,7 @@ func TestShow(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	got := succeeds(t, "version")
-	for _, want := range []string{"ut " + runlog.Version(), "go1.", "backends: cpu, go", "SIMD: "} {
+	for _, want := range []string{"ut " + runlog.Version(), "go1.", "backends: cpu, go", "kernels of cpu: "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q does not say %q", got, want)
 		}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +21,7 @@ type versions struct {
 	Platform string          `json:"platform"`
 	Backends []string        `json:"backends"`
 	Default  string          `json:"default_backend"`
-	SIMD     bool            `json:"simd"`
+	Kernels  string          `json:"cpu_kernels"`
 	MPI      bool            `json:"mpi"`
 	Ranks    int             `json:"ranks"`
 	BFloat16 string          `json:"cpu_bfloat16"`
@@ -44,7 +42,7 @@ With --json: an object with the fields
   go, platform     Go version; operating system/processor
   backends         names for --backend
   default_backend  the one that is taken without --backend
-  simd             true if vector instructions were compiled in (GOEXPERIMENT=simd)
+  cpu_kernels      kernels of --backend cpu on this processor: avx512, avx2, or scalar, which is plain loops
   mpi              true if MPI was compiled in (-tags mpi or mpich)
   ranks            processes that mpirun or the like has launched together
   cpu_bfloat16     kernels of --backend cpu:products=bf16 on this processor; empty if it has none
@@ -82,7 +80,7 @@ func (v versions) print(w io.Writer) error {
 	for _, line := range []string{
 		"ut " + v.Version, v.Go + ", " + v.Platform,
 		fmt.Sprintf("backends: %s (default %s)", strings.Join(v.Backends, ", "), v.Default),
-		"SIMD: " + compiled(v.SIMD, "GOEXPERIMENT=simd"),
+		"kernels of cpu: " + v.Kernels + ", in every build with Go 1.26 or newer, without GOEXPERIMENT=simd too; an older Go fetches 1.26 or refuses to build",
 		"cpu:products=bf16: " + cmp.Or(v.BFloat16, "not on this processor, or not compiled in"),
 		fmt.Sprintf("MPI: %s; ranks: %d", compiled(v.MPI, "-tags mpi"), v.Ranks),
 		"cpu does not do: " + strings.Join(v.Refused, ", "),
@@ -111,7 +109,7 @@ func pluginLine(p engine.Plugin) string {
 func thisVersion() versions {
 	v := versions{
 		Version: runlog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Backends: engine.Names(), Default: engine.Default, BFloat16: cpu.BFloat16(), MPI: parallel.WithMPI, Plugins: engine.Plugins(),
+		Backends: engine.Names(), Default: engine.Default, Kernels: cpu.Kernels(), BFloat16: cpu.BFloat16(), MPI: parallel.WithMPI, Plugins: engine.Plugins(),
 	}
 	operations, types := cpu.Unsupported()
 	for _, op := range operations {
@@ -119,13 +117,6 @@ func thisVersion() versions {
 	}
 	for _, t := range types {
 		v.Replayed = append(v.Replayed, t.String())
-	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "GOEXPERIMENT" && slices.Contains(strings.Split(s.Value, ","), "simd") {
-				v.SIMD = true
-			}
-		}
 	}
 	return v
 }

@@ -6,11 +6,9 @@
 // Matmul (gemm.go) is a product of strided matrices: it packs blocks of both operands where that pays (pack.go) and walks
 // over them with the inner loop.
 //
-// Plain loops for every type are in portable.go, attention.go and gemm.go. On amd64 with GOEXPERIMENT=simd, generated files
-// replace those of float32 and float64: kernels_*.go, with simd/archsimd, and gemm_amd64.s, in assembly, since from Go the
-// compiler reaches about 55 % of the multiply-add rate of a processor with two 512-bit units. Products whose operands are
-// rounded to bfloat16 (bfloat16.go) have assembly of their own, bfloat16_amd64.s. The sources of all that are in gen; after a
-// change there,
+// Plain loops for every type are in portable.go, attention.go and gemm.go. On amd64, generated assembly replaces
+// those of float32 and float64: kernels_amd64.s for tiles and attention, gemm_amd64.s for products, bfloat16_amd64.s for products
+// whose operands are rounded to bfloat16 (bfloat16.go). The sources are in gen; after a change there,
 //
 //	go generate ./cpu/...
 //

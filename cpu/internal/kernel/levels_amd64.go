@@ -20,6 +20,12 @@ func vectorSets() []*Set {
 func newVectorSet(l Level) *Set {
 	s := (&Set{Level: l}).over(Portable)
 	addGemm(s)
-	addVectors(s)
+	if l == levelAVX512 {
+		addKernelsZ32(s)
+		addKernelsZ64(s)
+	} else {
+		addKernelsY32(s)
+		addKernelsY64(s)
+	}
 	return s
 }

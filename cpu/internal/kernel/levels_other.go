@@ -2,8 +2,8 @@
 
 package kernel
 
-// ScalarReason says why no SIMD kernels are used.
-const ScalarReason = "built without SIMD: on amd64, build with GOEXPERIMENT=simd in the environment for many times the speed"
+// ScalarReason says why no vector kernels are used.
+const ScalarReason = "no vector kernels for this kind of processor: plain loops, many times slower"
 
 func vectorSets() []*Set { return nil }
 

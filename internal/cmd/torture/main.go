@@ -103,7 +103,7 @@ func newWorld(o options) (*world, error) {
 	if w.program == "" {
 		w.program = filepath.Join(dir, "ut")
 		build := exec.Command("go", "build", "-o", w.program, "./cmd/ut")
-		build.Env = append(os.Environ(), "GOEXPERIMENT=simd", "CGO_ENABLED=0")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%w: %s", err, out)
 		}

@@ -1,5 +1,0 @@
-//go:build !goexperiment.simd
-
-package kernel
-
-func addVectors(s *Set) {}
