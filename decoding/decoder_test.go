@@ -425,3 +425,50 @@ func TestDecoderErrors(t *testing.T) {
 		t.Errorf("no tokens at most: %v, %v", found, err)
 	}
 }
+
+// Rows of a source may continue any of its rows, several of them the same one: each has the log-probabilities of its own prefix. Parents
+// are drawn at random, so that rows are often given up and copied three times in one step.
+// Caught when planted: two copies of one parent in the same slot.
+func TestRandomParentsAgreeWithoutCache(t *testing.T) {
+	d := decoder(t, models(dtypes.Float64)["halting.Frozen, universal.FeedForward, pre-norm true"], false)
+	defer d.Close()
+	cached, uncached := start(t, d, [][]vocab.ID{{3, 5, 2}, {4, 2, 5, 5, 4, 3}})
+	rng := rand.New(rand.NewPCG(8, 1))
+	const perSource = 5
+	sources, parents := []int{0, 1}, []int{0, 1}
+	var tokens []vocab.ID
+	for n := range 24 {
+		got, err := cached.Next(parents, tokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := uncached.Next(parents, tokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range want {
+			compare(t, fmt.Sprintf("row %d, position %d, parents %v", r, n, parents), got[r], want[r], 1e-9)
+		}
+		var next []int
+		parents, tokens = nil, nil
+		for source := range 2 {
+			rows := of(sources, source)
+			for range perSource {
+				parents = append(parents, rows[rng.IntN(len(rows))])
+				tokens = append(tokens, vocab.ID(2+rng.IntN(4)))
+				next = append(next, source)
+			}
+		}
+		sources = next
+	}
+}
+
+// of lists the rows of a source.
+func of(sources []int, source int) (rows []int) {
+	for r, s := range sources {
+		if s == source {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}

@@ -179,6 +179,34 @@ func TestTruncateRemovesLaterCheckpoints(t *testing.T) {
 	}
 }
 
+// A mark of a later step goes and one of the step itself or before stays, whatever lies between, and also if the marked checkpoint
+// is damaged, so that it is set aside.
+// Caught when planted: a mark that stays, one of the next step that stays.
+func TestTruncateRemovesLaterMarks(t *testing.T) {
+	for _, damaged := range []bool{false, true} {
+		for best := int64(1); best <= 4; best++ {
+			for last := int64(1); last <= 4; last++ {
+				r := create(t)
+				save(t, r, 0, 1, 2, 3, 4)
+				if err := r.MarkBest(best); err != nil {
+					t.Fatal(err)
+				}
+				if damaged {
+					if err := os.WriteFile(checkpointPath(r, best), []byte("damaged"), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := r.Truncate(last); err != nil {
+					t.Fatal(err)
+				}
+				if got, marked, err := r.Marked(); err != nil || marked != (best <= last) || marked && got != best {
+					t.Errorf("damaged %v, step %d marked, truncated to %d: the mark is of step %d, %v, %v", damaged, best, last, got, marked, err)
+				}
+			}
+		}
+	}
+}
+
 // Equal checkpoints are equal files, so that runs can be compared by their bytes.
 func TestCheckpointBytesAreDeterministic(t *testing.T) {
 	r := create(t)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"universal-transformer/halting"
@@ -388,6 +389,39 @@ func TestPlansPayForTheirGraphs(t *testing.T) {
 		}
 		if len(plan.Encoder.Units) != steps || plan.Encoder.MeanUpdates() != 68./32 || plan.Wasted != 0 {
 			t.Errorf("%d batches pay for a graph, but after them there is the plan %v", batches, plan.Encoder.Units)
+		}
+	}
+}
+
+// A plan that was too small is enlarged if full capacity would cost more than the larger graph within [soon] batches; otherwise it stays,
+// and so does what it has wasted.
+// Caught when planted: the decision inverted; the cost of one step for that of all; one stack's saving for that of both.
+func TestPlansGrowIfTheirGraphsPay(t *testing.T) {
+	const all, parameters = units, 1000
+	small, shape := [][3]int{{all, all, all}}, Shape{Rows: 8, Source: 20, Target: 20}
+	peaks := make([]Peak, 7) // of at most 6 steps
+	need := [][3]int32{{160, 8, 20}, {60, 6, 10}}
+	// The larger plan of this need has 32 + 32 + 4 + 4 of the 6 * 32 units, as in TestLargerPlansHaveHeadRoom, so full capacity costs
+	// 120 / 32 of 160 positions more; in 8 batches 4800. It is a graph of 4 steps.
+	for _, stacks := range []int{1, 2} {
+		for _, c := range []struct {
+			cost float64
+			want bool
+		}{{0, true}, {1199, true}, {1200, true}, {1201, false}, {1e6, false}} {
+			plan := &ShapePlan{Shape: shape, Wasted: 5, Encoder: StackPlan{Units: small, Peaks: slices.Clone(peaks)}}
+			n := needed{overflow: true, encoder: need}
+			if stacks == 2 {
+				plan.Decoder, n.decoder = StackPlan{Units: small, Peaks: slices.Clone(peaks)}, need
+			}
+			planner := &Planner{CompileCost: c.cost * parameters, Shapes: []*ShapePlan{plan}}
+			if got := planner.grow(plan, parameters, n); got != c.want || (plan.Wasted == 0) != c.want {
+				t.Errorf("%d stacks, a step costs %v: grown %v, %v wasted", stacks, c.cost, got, plan.Wasted)
+			}
+			for i, stack := range []StackPlan{plan.Encoder, plan.Decoder}[:stacks] {
+				if grown := len(stack.Units) == 4; grown != c.want {
+					t.Errorf("%d stacks, a step costs %v: the plan of stack %d is %v", stacks, c.cost, i, stack.Units)
+				}
+			}
 		}
 	}
 }
