@@ -9,10 +9,10 @@ PACKAGES ?= ./...
 FUZZ     ?= 1000000x
 FUZZ_ARCHIVES ?= 100000x
 
-.PHONY: help build demo test fuzz race race-all check cross golden check-xla check-mpi bench report generate clean
+.PHONY: help build demo test test-long fuzz race race-all check cross golden check-xla check-mpi bench report generate clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## the program, as one static binary: bin/ut
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -trimpath -o bin/ut ./cmd/ut
@@ -23,6 +23,9 @@ demo: build ## train a small model, test it, show what it does
 test: ## all tests, within 10 minutes on 2 cores
 	$(GO) test -timeout 10m $(PACKAGES)
 
+test-long: ## all tests in their long form: more sizes, longer sequences
+	UT_LONG=1 $(GO) test -timeout 30m $(PACKAGES)
+
 fuzz: ## FUZZ=1000000x executions of the fuzz target of every parser, FUZZ_ARCHIVES=100000x of archives
 	FUZZ="$(FUZZ)" FUZZ_ARCHIVES="$(FUZZ_ARCHIVES)" GO="$(GO)" scripts/fuzz.sh
 
@@ -30,7 +33,7 @@ race: ## the race detector over what runs in some minutes; TestDates alone would
 	$(GO) test -race -timeout 10m -skip '^TestDates$$' ./pipeline ./runlog ./subword ./bleu ./viewer ./task/... ./experiment ./internal/...
 
 race-all: ## the race detector over everything: about an hour
-	$(GO) test -race -timeout 90m $(PACKAGES)
+	UT_LONG=1 $(GO) test -race -timeout 90m $(PACKAGES)
 
 check: cross ## formatting, vet, staticcheck, builds for other systems, size budget
 	@echo "gofmt"; unformatted="$$(gofmt -l .)"; if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi

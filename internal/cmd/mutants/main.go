@@ -1,0 +1,194 @@
+// Command mutants measures what the tests notice: it changes one operator, condition, constant or statement of a package at a time and
+// runs the package's tests, which should fail. The source tree is not modified. scripts/mutants.sh runs it.
+//
+// Outcomes are appended to a file, so that an interrupted measurement continues where it stopped. Survivors that no test can kill, because
+// they are equivalent to the original or unreachable, are explained in a file, one a line: the mutant's ID, " # ", and the argument.
+//
+// Usage: mutants [--seed N] [--count N] [--time D] [--out FILE] [--explained FILE] [--again] [--report] [PACKAGE ...]
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+)
+
+// packages are measured if none are named.
+var packages = []string{
+	"halting", "universal", "decoding", "training", "pipeline", "runlog", "internal/score", "bleu", "subword", "internal/capacity",
+}
+
+// options are the flags.
+type options struct {
+	seed           uint64
+	count          int
+	time           time.Duration
+	out, explained string
+	again, report  bool
+}
+
+func main() {
+	var o options
+	flag.Uint64Var(&o.seed, "seed", 1, "`number` that chooses the mutants")
+	flag.IntVar(&o.count, "count", 500, "`number` of mutants that compile")
+	flag.DurationVar(&o.time, "time", time.Hour, "no mutant is started after this `duration`")
+	flag.StringVar(&o.out, "out", "bin/mutants.jsonl", "`file` of outcomes")
+	flag.StringVar(&o.explained, "explained", "internal/cmd/mutants/explained.txt", "`file` of explanations")
+	flag.BoolVar(&o.again, "again", false, "test survivors again, after tests were added")
+	flag.BoolVar(&o.report, "report", false, "test nothing, report what is known")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		packages = flag.Args()
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+// run tests the sample and reports.
+func run(ctx context.Context, o options) error {
+	all, err := list(packages)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(o.explained)
+	if err != nil {
+		return err
+	}
+	explained, err := parseExplanations(string(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.explained, err)
+	}
+	results, err := readResults(o.out)
+	if err != nil {
+		return err
+	}
+	order := shuffled(all, o.seed)
+	if !o.report {
+		if err := measure(ctx, o, order, results); err != nil {
+			return err
+		}
+	}
+	sample := order[:sampleSize(order, results, o.count)]
+	fmt.Printf("%d mutants in %d packages, seed %d\n", len(all), len(packages), o.seed)
+	report(os.Stdout, sample, results, explained)
+	for _, id := range stale(all, explained) {
+		fmt.Println("no such mutant any more, remove its explanation:", id)
+	}
+	return nil
+}
+
+// list returns the mutants of packages.
+func list(packages []string) (all []mutant, err error) {
+	for _, dir := range packages {
+		found, err := ofPackage(".", filepath.ToSlash(filepath.Clean(dir)))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// shuffled returns the mutants in the order in which they are tested.
+func shuffled(all []mutant, seed uint64) []mutant {
+	order := append([]mutant(nil), all...)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	return order
+}
+
+// sampleSize returns how many mutants from the first on contain count that compile. Those not tested yet are taken to compile.
+func sampleSize(order []mutant, results map[string]result, count int) int {
+	for i, m := range order {
+		if count == 0 {
+			return i
+		}
+		if results[m.ID()].Outcome != notBuilt {
+			count--
+		}
+	}
+	return len(order)
+}
+
+// measure tests the mutants of the sample that have no outcome yet, until the time is over, and adds their outcomes to results.
+func measure(ctx context.Context, o options, order []mutant, results map[string]result) error {
+	root, err := filepath.Abs(".")
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
+	out, err := appendTo(o.out)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = out.Close() }()
+	t := &tester{root: root, scratch: scratch, limits: map[string]time.Duration{}}
+	end := time.Now().Add(o.time)
+	for i := 0; i < sampleSize(order, results, o.count) && time.Now().Before(end); i++ {
+		known := results[order[i].ID()].Outcome
+		if known != notStarted && !(o.again && known == survived) {
+			continue
+		}
+		r, err := t.Test(ctx, order[i])
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		line, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(append(line, '\n')); err != nil {
+			return err
+		}
+		results[r.ID] = r
+		fmt.Printf("%4d  %-16s %5.1f s  %s\n", i+1, r.Outcome, r.Seconds, r.ID)
+	}
+	return nil
+}
+
+// appendTo opens the file of outcomes and removes a line that a kill cut off.
+func appendTo(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = f.Truncate(int64(wholeLines(data)))
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// wholeLines returns the number of bytes up to the last line break.
+func wholeLines(data []byte) int {
+	for n := len(data); n > 0; n-- {
+		if data[n-1] == '\n' {
+			return n
+		}
+	}
+	return 0
+}

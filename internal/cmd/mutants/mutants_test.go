@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const example = `package p
+
+// limit is a comment with 7 < 8 in it.
+const limit = 3
+
+func (s *stack) push(x int) int {
+	_ = x
+	if x < limit && s.ok {
+		s.n += x
+		s.top()
+	}
+	for i := 0; s.n != 2; i++ {
+		defer s.top()
+	}
+	return 0x10 - x
+}
+`
+
+// Every kind of mutant, in the order of the tree. Declarations with :=, comments and assignments to _ have none.
+func TestMutantsOfFile(t *testing.T) {
+	list, err := ofFile("p/p.go", []byte(example))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range list {
+		got = append(got, m.ID())
+	}
+	want := []string{
+		"p/p.go limit constant 1: 3 -> 4",
+		"p/p.go stack.push condition 1: x < limit && s.ok -> !(x < limit && s.ok)",
+		"p/p.go stack.push operator 1: && -> ||",
+		"p/p.go stack.push operator 2: < -> <=",
+		"p/p.go stack.push operator 3: += -> -=",
+		"p/p.go stack.push statement 1: s.n += x -> nothing",
+		"p/p.go stack.push statement 2: s.top() -> nothing",
+		"p/p.go stack.push constant 1: 0 -> 1",
+		"p/p.go stack.push operator 4: != -> ==",
+		"p/p.go stack.push constant 2: 2 -> 3",
+		"p/p.go stack.push operator 5: ++ -> --",
+		"p/p.go stack.push statement 3: i++ -> nothing",
+		"p/p.go stack.push statement 4: defer s.top() -> nothing",
+		"p/p.go stack.push operator 6: - -> +",
+		"p/p.go stack.push constant 3: 0x10 -> 17",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Every mutant changes its own place only and is still a Go file; the source is not modified.
+func TestApply(t *testing.T) {
+	source := []byte(example)
+	list, err := ofFile("p.go", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range list {
+		changed := m.Apply(source)
+		if _, err := parser.ParseFile(token.NewFileSet(), "p.go", changed, 0); err != nil {
+			t.Errorf("%s: %v", m.ID(), err)
+		}
+		if want := example[:m.start] + m.become + example[m.start+len(m.was):]; string(changed) != want || string(source) != example {
+			t.Errorf("%s: %s", m.ID(), changed)
+		}
+	}
+}
+
+// tree writes a module of one package whose test notices some errors.
+func tree(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, content := range map[string]string{
+		"go.mod":    "module p\n",
+		"p.go":      "package p\n\nfunc double(x int) int { return x * 2 }\n\nfunc name() string { return \"a\" + \"b\" }\n\nfunc unused(x int) int { return x + 1 }\n\nfunc ends(n int) {\n\tfor n > 0 {\n\t\tn--\n\t}\n}\n",
+		"p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestDouble(t *testing.T) {\n\tends(3)\n\tif double(3) != 6 {\n\t\tt.Error(double(3))\n\t}\n}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// The four outcomes, each from a mutant made for it.
+func TestOutcomes(t *testing.T) {
+	dir := tree(t)
+	source, err := os.ReadFile(filepath.Join(dir, "p.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := ofFile("p.go", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tester := &tester{root: dir, scratch: t.TempDir(), limits: map[string]time.Duration{".": 3 * time.Second}}
+	got := map[string]string{}
+	for _, m := range list {
+		if m.Kind != operatorKind {
+			continue
+		}
+		r, err := tester.Test(t.Context(), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[fmt.Sprint(m.Function, " ", m.become)] = fmt.Sprint(r.Outcome, " ", r.By)
+	}
+	want := map[string]string{
+		"double /": "killed TestDouble", "name -": "does not compile ", "unused -": "survived ", "ends >=": "survived ", "ends ++": "timeout ",
+	}
+	if len(got) != len(want) {
+		t.Errorf("got %v", got)
+	}
+	for name, outcome := range want {
+		if got[name] != outcome {
+			t.Errorf("%s: %q, want %q", name, got[name], outcome)
+		}
+	}
+	if after, _ := os.ReadFile(filepath.Join(dir, "p.go")); !bytes.Equal(after, source) {
+		t.Error("the source was modified")
+	}
+}
+
+// A seed chooses the order, a count the mutants of it that compile.
+func TestSample(t *testing.T) {
+	var all []mutant
+	for i := range 50 {
+		all = append(all, mutant{File: "f", Ordinal: i})
+	}
+	a, b, c := shuffled(all, 1), shuffled(all, 1), shuffled(all, 2)
+	if !slices.Equal(a, b) || slices.Equal(a, c) || slices.Equal(a, all) {
+		t.Error("the order is not that of the seed")
+	}
+	results := map[string]result{a[0].ID(): {Outcome: notBuilt}, a[1].ID(): {Outcome: killed}, a[4].ID(): {Outcome: notBuilt}}
+	for count, want := range map[int]int{0: 0, 1: 2, 3: 4, 4: 6, 100: 50} {
+		if got := sampleSize(a, results, count); got != want {
+			t.Errorf("%d mutants that compile are among the first %d, want %d", count, got, want)
+		}
+	}
+}
+
+// A report lists the survivors that nothing explains and counts the others.
+func TestReport(t *testing.T) {
+	outcomes := []outcome{killed, killed, overtime, survived, survived, notBuilt, notStarted}
+	var sample []mutant
+	results := map[string]result{}
+	for i, o := range outcomes {
+		m := mutant{File: "a/f.go", Function: "f", Kind: operatorKind, Ordinal: i, Line: 10 + i, was: "<", become: "<="}
+		sample = append(sample, m)
+		if o != notStarted {
+			results[m.ID()] = result{ID: m.ID(), Outcome: o}
+		}
+	}
+	explained, err := parseExplanations("# comment\n\n" + sample[3].ID() + " # both are the same\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	report(&out, sample, results, explained)
+	want := "survived: line 14 of a/f.go f operator 4: < -> <=\n" +
+		"a                    5 mutants: 2 killed, 1 timeouts, 1 survived with an explanation (20.0 %), 1 without (20.0 %); 1 do not compile\n" +
+		"all                  5 mutants: 2 killed, 1 timeouts, 1 survived with an explanation (20.0 %), 1 without (20.0 %); 1 do not compile\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+// Outcomes are read up to a line that a kill cut off, and a later outcome replaces an earlier one.
+func TestResults(t *testing.T) {
+	got, err := parseResults([]byte(`{"id":"a","outcome":"survived"}` + "\n" + `{"id":"b","outcome":"timeout"}` + "\n" + `{"id":"a","outcome":"killed","by":"T"}` + "\n" + `{"id":"c","out`))
+	if err != nil || len(got) != 2 || got["a"].Outcome != killed || got["a"].By != "T" || got["b"].Outcome != overtime {
+		t.Errorf("got %v, %v", got, err)
+	}
+	path := filepath.Join(t.TempDir(), "new", "out.jsonl")
+	for _, line := range []string{"one\ntw", "three\n"} {
+		f, err := appendTo(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteString(line); err != nil {
+			t.Fatal(err)
+		}
+		_ = f.Close()
+	}
+	if content, _ := os.ReadFile(path); string(content) != "one\nthree\n" {
+		t.Errorf("the file holds %q", content)
+	}
+	for text, want := range map[string]string{
+		`{"id":"a","outcome":"won"}` + "\n": `line 1: unknown outcome "won"`, "{}\n": `line 1: unknown outcome ""`, "x\n": "line 1: invalid character",
+	} {
+		if _, err := parseResults([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// The packages that are measured have mutants, all with different IDs, and every explanation can be read.
+func TestPackages(t *testing.T) {
+	exists := map[string]bool{}
+	for _, dir := range packages {
+		found, err := ofPackage("../../..", dir)
+		if err != nil || len(found) == 0 {
+			t.Errorf("%s: %d mutants, %v", dir, len(found), err)
+		}
+		for _, m := range found {
+			if exists[m.ID()] {
+				t.Errorf("two mutants have the ID %s", m.ID())
+			}
+			exists[m.ID()] = true
+		}
+	}
+	text, err := os.ReadFile("explained.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parseExplanations(string(text)); err != nil {
+		t.Error(err)
+	}
+	if gone := stale([]mutant{{File: "f"}}, map[string]string{"x": "", mutant{File: "f"}.ID(): ""}); !slices.Equal(gone, []string{"x"}) {
+		t.Errorf("the explanations without a mutant are %q", gone)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("a b 1: < -> <= # same\n", `{"id":"a","outcome":"killed"}`+"\n")
+	f.Fuzz(func(t *testing.T, explanations, results string) {
+		explained, err := parseExplanations(explanations)
+		for id, argument := range explained {
+			if err == nil && (id == "" || argument == "") {
+				t.Errorf("%q is explained with %q", id, argument)
+			}
+		}
+		if list, err := parseResults([]byte(results)); err == nil {
+			for id, r := range list {
+				if id != r.ID || r.Outcome == notStarted {
+					t.Errorf("%q: %+v", id, r)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// readResults reads a file of outcomes, the later of two with the same ID. A last line that a kill cut off is ignored, as is a missing file.
+func readResults(path string) (map[string]result, error) {
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	results, err := parseResults(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return results, nil
+}
+
+func parseResults(data []byte) (map[string]result, error) {
+	results := map[string]result{}
+	for number := 1; len(data) > 0; number++ {
+		line, rest, whole := bytes.Cut(data, []byte("\n"))
+		if !whole {
+			break
+		}
+		var r result
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		switch r.Outcome {
+		case killed, survived, notBuilt, overtime:
+		default:
+			return nil, fmt.Errorf("line %d: unknown outcome %q", number, r.Outcome)
+		}
+		results[r.ID], data = r, rest
+	}
+	return results, nil
+}
+
+// separator stands between a mutant's ID and the argument in a file of explanations.
+const separator = " # "
+
+// parseExplanations reads one explanation per line, "ID # argument". Empty lines and lines that begin with # are ignored.
+func parseExplanations(text string) (map[string]string, error) {
+	explained := map[string]string{}
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		at := strings.LastIndex(line, separator)
+		if at < 0 {
+			return nil, fmt.Errorf("line %d: %q has no %q before its argument", number, line, strings.TrimSpace(separator))
+		}
+		id, argument := strings.TrimSpace(line[:at]), strings.TrimSpace(line[at+len(separator):])
+		switch _, twice := explained[id]; {
+		case id == "" || argument == "":
+			return nil, fmt.Errorf("line %d: the mutant or the argument is empty", number)
+		case twice:
+			return nil, fmt.Errorf("line %d: %s is explained twice", number, id)
+		}
+		explained[id] = argument
+	}
+	return explained, nil
+}
+
+// stale lists the IDs of explanations that no mutant has, because the code has changed.
+func stale(all []mutant, explained map[string]string) (ids []string) {
+	exists := map[string]bool{}
+	for _, m := range all {
+		exists[m.ID()] = true
+	}
+	for _, id := range slices.Sorted(maps.Keys(explained)) {
+		if !exists[id] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// A tally counts outcomes.
+type tally struct {
+	killed, overtime, explained, unexplained, notBuilt int
+}
+
+// tested returns the number of mutants that compile.
+func (t tally) tested() int { return t.killed + t.overtime + t.explained + t.unexplained }
+
+func (t *tally) add(o outcome, explained bool) {
+	switch {
+	case o == killed:
+		t.killed++
+	case o == overtime:
+		t.overtime++
+	case o == notBuilt:
+		t.notBuilt++
+	case explained:
+		t.explained++
+	case o == survived:
+		t.unexplained++
+	}
+}
+
+// report prints the survivors without an explanation, then the figures of each package and of all.
+func report(w io.Writer, sample []mutant, results map[string]result, explained map[string]string) {
+	var all tally
+	var order []string
+	packages := map[string]*tally{}
+	for _, m := range sample {
+		r, ok := results[m.ID()]
+		if !ok {
+			continue
+		}
+		dir := m.File[:max(0, strings.LastIndex(m.File, "/"))]
+		if packages[dir] == nil {
+			packages[dir] = &tally{}
+			order = append(order, dir)
+		}
+		argument := explained[r.ID]
+		packages[dir].add(r.Outcome, argument != "")
+		all.add(r.Outcome, argument != "")
+		if r.Outcome == survived && argument == "" {
+			fmt.Fprintf(w, "survived: line %d of %s\n", m.Line, r.ID)
+		}
+	}
+	for _, dir := range order {
+		fmt.Fprintf(w, "%-20s %s\n", dir, packages[dir])
+	}
+	fmt.Fprintf(w, "%-20s %s\n", "all", &all)
+}
+
+func (t *tally) String() string {
+	share := func(n int) float64 { return 100 * float64(n) / max(1, float64(t.tested())) }
+	return fmt.Sprintf("%d mutants: %d killed, %d timeouts, %d survived with an explanation (%.1f %%), %d without (%.1f %%); %d do not compile",
+		t.tested(), t.killed, t.overtime, t.explained, share(t.explained), t.unexplained, share(t.unexplained), t.notBuilt)
+}
