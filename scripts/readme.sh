@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs every shell block of README.md, in order, in a fresh clone of the repository, as a newcomer would.
+#
+#	scripts/readme.sh             all blocks
+#	SKIP="make test" scripts/readme.sh   without lines that equal SKIP
+#
+# A block fails as soon as one of its commands does. The output that README promises is compared where it is exact.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+here=$(pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+git clone -q "$here" "$dir/clone"
+cd "$dir/clone"
+
+awk '/^```sh$/ { n++; inside = 1; next } /^```/ { inside = 0 } inside { print > sprintf("../block-%02d.sh", n) }' README.md
+count=0
+for block in ../block-*.sh; do
+	echo "== $(basename "$block")"
+	{ grep -vxF -e "${SKIP:-}" "$block" || true; } >"$block.run"
+	bash -euo pipefail "$block.run" | tee "$block.out"
+	count=$((count + 1))
+done
+[ "$count" -gt 1 ] || { echo "README.md has $count shell blocks: the script does not find them" >&2; exit 1; }
+grep -qx 91028102 ../block-01.sh.out || { echo "the demo does not reverse 20182019" >&2; exit 1; }
+grep -qx 2015-03-05 ../block-02.sh.out || { echo "the model of pairs does not read 5 Mar 2015" >&2; exit 1; }
+echo "$count passed, 0 failed"
