@@ -9,7 +9,7 @@ PACKAGES ?= ./...
 FUZZ     ?= 1000000x
 FUZZ_ARCHIVES ?= 100000x
 
-.PHONY: help build demo test test-long fuzz race race-all check cross golden check-xla check-mpi bench report generate clean
+.PHONY: help build demo test test-long readme dist fuzz race race-all check cross golden check-xla check-mpi bench report generate clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,12 @@ test: ## all tests, within 10 minutes on 2 cores
 
 test-long: ## all tests in their long form: more sizes, longer sequences
 	UT_LONG=1 $(GO) test -timeout 30m $(PACKAGES)
+
+readme: ## run the commands of README.md in a fresh clone; SKIP="make test" leaves that line out
+	SKIP="$(SKIP)" scripts/readme.sh
+
+dist: ## static binaries for Linux, macOS and Windows on amd64 and arm64, with checksums: dist/
+	GO="$(GO)" scripts/dist.sh dist
 
 fuzz: ## FUZZ=1000000x executions of the fuzz target of every parser, FUZZ_ARCHIVES=100000x of archives
 	FUZZ="$(FUZZ)" FUZZ_ARCHIVES="$(FUZZ_ARCHIVES)" GO="$(GO)" scripts/fuzz.sh
@@ -64,4 +70,4 @@ report: build ## RESULTS.md from the published results
 	./bin/ut report --results results
 
 clean: ## remove what build made
-	rm -rf bin
+	rm -rf bin dist
