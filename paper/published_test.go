@@ -2,10 +2,8 @@ package paper
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 )
 
@@ -32,36 +30,5 @@ func TestPublishedPage(t *testing.T) {
 	}
 	if !bytes.Equal(have, page.Bytes()) {
 		t.Error("RESULTS.md is not what make report writes")
-	}
-}
-
-// README prints the results of table 4 of the seeds that validation chose.
-func TestReadmeHasTheResults(t *testing.T) {
-	results, err := ReadAll(filepath.Join("..", "results"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lowest := 1.0
-	for _, r := range of(results, "algorithmic") {
-		if r.Task == "copy" {
-			lowest = min(lowest, r.Measured.(*sequencesMeasured).set("length 400").Decoded.Sequences.Value())
-		}
-	}
-	if want := fmt.Sprintf("one of the three for `copy` reaches %.3f.", lowest); !bytes.Contains(readme, []byte(want)) {
-		t.Errorf("README lacks %q", want)
-	}
-	for experiment, title := range map[string]string{"algorithmic": "loss of three ", "algorithmic-paper": "one seed "} {
-		row := title + "|"
-		for _, label := range []string{"copy", "reverse", "addition"} {
-			seeds := slices.DeleteFunc(of(results, experiment), func(r Result) bool { return r.Task != label })
-			row += " " + decimals(chosenMeasured(seeds).set("length 400").Decoded.Sequences) + " |"
-		}
-		if !bytes.Contains(readme, []byte(row)) {
-			t.Errorf("README lacks the row of table 4 that ends in %q", row)
-		}
 	}
 }
