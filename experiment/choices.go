@@ -36,7 +36,7 @@ var parts = []variantPart{Task{}, Model{}, Transition{}, Halting{}, Coordinates{
 
 type tasks struct{}
 
-func (tasks) part() part { return part{"task", "name one, as in --set task.table.path=pairs.tsv"} }
+func (tasks) part() part { return part{"task", "name one, as in task.table.path=pairs.tsv"} }
 func (tasks) rows() []row[task.Definition] {
 	return []row[task.Definition]{
 		{"copy", algorithmic.Copy{}},

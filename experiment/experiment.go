@@ -17,7 +17,6 @@ import (
 	"universal-transformer/internal/batch"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
-	"universal-transformer/task/translation"
 	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
@@ -139,9 +138,7 @@ func (r Run) fits() error {
 	}
 	for _, m := range (models{}).rows() {
 		if m.defaults.Kind() == want {
-			start := map[task.Kind]string{task.Classification: "babi", task.LanguageModeling: "text", task.Transduction: "base"}[want]
-			return fmt.Errorf(`model.%s does not fit task.%s, whose answers are %s: write "model": {%q: {...}}, or start from ut show %s`,
-				r.Model.key(), r.Task.key(), want, m.key, start)
+			return fmt.Errorf(`model.%s does not fit task.%s, whose answers are %s: write "model": {%q: {...}}`, r.Model.key(), r.Task.key(), want, m.key)
 		}
 	}
 	return fmt.Errorf("task.%s: no model answers with %s", r.Task.key(), want)
@@ -163,7 +160,7 @@ func (r Run) OpenTask() (task.Task, error) {
 	opened, err := r.Task.Value.Open()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: task.%s.path says where the data is, as in --set task.%[2]s.path=data", err, r.Task.key())
+		return nil, fmt.Errorf("%w: task.%s.path says where the data is", err, r.Task.key())
 	case err != nil || !r.SourceEnd:
 		return opened, err
 	case opened.Vocabularies().Positions() > 1:
@@ -198,10 +195,10 @@ func (r Run) Plan(opened task.Task) batch.Plan {
 	}
 }
 
-// Subwords is how many pieces of words the task's text is cut into, as far as the configuration says it; else 0.
+// Subwords returns the size of the task's subword vocabulary as far as the configuration tells it, else 0.
 func (r Run) Subwords() int {
-	if d, ok := r.Task.Value.(translation.Translation); ok {
-		return d.TokenizerSize
+	if t, ok := r.Task.Value.(task.Subworded); ok {
+		return t.Subwords()
 	}
 	return 0
 }

@@ -53,7 +53,10 @@ func (r Recurrent) Channels() int { return r.Width }
 // TrainingPositions draws none: an LSTM is not told where it stands.
 func (Recurrent) TrainingPositions(task.Vocabularies) universal.Draws { return universal.Draws{} }
 
-// Conventions says how the layers are to be computed.
+// ReadoutTied is r.TiedReadout.
+func (r Recurrent) ReadoutTied() bool { return r.TiedReadout }
+
+// Conventions tells how the layers are computed.
 func (Recurrent) Conventions() map[string]string { return lstm.Conventions() }
 
 // Describe says what the model is and how large.

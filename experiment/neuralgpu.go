@@ -37,7 +37,10 @@ func (m NeuralGPU) Channels() int { return m.Width }
 // TrainingPositions draws none: a convolution is not told where it stands.
 func (NeuralGPU) TrainingPositions(task.Vocabularies) universal.Draws { return universal.Draws{} }
 
-// Conventions says how the layers are to be computed.
+// ReadoutTied is false.
+func (NeuralGPU) ReadoutTied() bool { return false }
+
+// Conventions tells how the layers are computed.
 func (NeuralGPU) Conventions() map[string]string { return neuralgpu.Conventions() }
 
 // Describe says what the model is and how large.

@@ -43,6 +43,9 @@ func (f Fixed) Validate() error {
 	return nil
 }
 
+// Describe returns the number of steps.
+func (f Fixed) Describe() string { return fmt.Sprintf("%d steps", f.Steps) }
+
 // Length is fixed depth with T equal to the length of the example's source, so that the model's depth scales with the input. In
 // section 4 of the paper this setting reduces the model to a Neural GPU. Shorter examples of a batch stop earlier; their state is
 // copied.
@@ -95,6 +98,9 @@ func (l Length) Validate() error {
 	return nil
 }
 
+// Describe names the rule.
+func (l Length) Describe() string { return "as many steps as source tokens" }
+
 // Random is fixed depth that varies in training: in every update, each example runs its own number of steps, drawn uniformly from
 // MinSteps to MaxSteps; afterwards its state is copied. Encoder and decoder draw independently. Outside of training all run MaxSteps,
 // or the number of steps of an [Exit]. The model then cannot rely on a certain number of steps (Schwarzschild et al., 2021, use a
@@ -136,4 +142,9 @@ func (f Random) Validate() error {
 		return fmt.Errorf("max_steps is %d: it must be at most %d", f.MaxSteps, MaxSteps)
 	}
 	return nil
+}
+
+// Describe returns the number of steps, and the minimum in training.
+func (f Random) Describe() string {
+	return fmt.Sprintf("%d steps, in training drawn from %d", f.MaxSteps, f.MinSteps)
 }

@@ -59,6 +59,8 @@ type Policy interface {
 	Limit(sourcePositions int) int
 	// Validate returns an error that names the first invalid field, its value, and valid values.
 	Validate() error
+	// Describe says how deep a model is, as in "4 steps" or "adaptive, at most 6 steps".
+	Describe() string
 }
 
 // A Recurrence is what a policy repeats: a state, the mask of real positions, and the two halves of a step.

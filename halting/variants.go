@@ -1,6 +1,8 @@
 package halting
 
 import (
+	"fmt"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 )
@@ -25,6 +27,11 @@ func (a Listing) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	return h.outcome(output)
 }
 
+// Describe names the rule and the limit.
+func (a Listing) Describe() string {
+	return fmt.Sprintf("adaptive (ACT as listed in appendix B), at most %d steps", a.MaxSteps)
+}
+
 // Graves is the mean-field output of Graves (2016), equations 13 and 14: s = sum of u y with weights that sum to 1. Halted positions
 // are computed like the others, and their changing states are attended to.
 type Graves struct{ ACT }
@@ -42,6 +49,11 @@ func (a Graves) Unroll(scope *model.Scope, r Recurrence) Outcome {
 		output = Add(output, Mul(perChannel(u), state))
 	}
 	return h.outcome(output)
+}
+
+// Describe names the rule and the limit.
+func (a Graves) Describe() string {
+	return fmt.Sprintf("adaptive (ACT, halted positions computed on), at most %d steps", a.MaxSteps)
 }
 
 // Frozen is ACT with halted states copied, as the text of section 2.2 says: once a position halts, its state is copied to the next
@@ -65,6 +77,11 @@ func (a Frozen) Unroll(scope *model.Scope, r Recurrence) Outcome {
 		output = Add(output, Mul(perChannel(u), state))
 	}
 	return h.outcome(output)
+}
+
+// Describe names the rule and the limit.
+func (a Frozen) Describe() string {
+	return fmt.Sprintf("adaptive (ACT, halted states copied), at most %d steps", a.MaxSteps)
 }
 
 // unrollSelected is the same with less work: every step computes only the running positions. Halted ones stay unchanged in the cache

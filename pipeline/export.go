@@ -16,7 +16,7 @@ import (
 func (m *Model) Export() (string, error) {
 	tensors := training.Parameters(m.checkpoint.Tensors)
 	for i, t := range tensors {
-		if (t.Name == "embedding.source" || t.Name == "embedding.target") && !m.tiedReadout() {
+		if (t.Name == "embedding.source" || t.Name == "embedding.target") && !m.Run.Model.Value.ReadoutTied() {
 			tensors[i].Data = slices.Clone(t.Data)
 			clear(tensors[i].Data[:len(t.Data)/t.Shape[0]])
 		}
@@ -28,19 +28,4 @@ func (m *Model) Export() (string, error) {
 		experiment.Run
 		Vocabulary task.Vocabularies `json:"vocabulary"`
 	}{m.Run, m.Vocabularies})
-}
-
-// tiedReadout reports whether an embedding is also used for the logits; then its row of padding is needed.
-func (m *Model) tiedReadout() bool {
-	switch kind := m.Run.Model.Value.(type) {
-	case experiment.EncoderDecoder:
-		return kind.TiedReadout
-	case experiment.LanguageModel:
-		return kind.TiedReadout
-	case experiment.LSTMEncoderDecoder:
-		return kind.TiedReadout
-	case experiment.LSTMLanguageModel:
-		return kind.TiedReadout
-	}
-	return false
 }

@@ -29,6 +29,12 @@ type Aligned interface {
 	Align(source []string, places int) []Alignment
 }
 
+// Subworded is a Definition whose text is cut into subwords.
+type Subworded interface {
+	// Subwords returns the size of the subword vocabulary; 0 if only the data tell.
+	Subwords() int
+}
+
 // Limited is a Definition that knows how long an answer to a source may get.
 type Limited interface {
 	// AnswerLimit returns the maximum number of tokens of an answer, End included, to a source with the given number of tokens.
@@ -54,6 +60,10 @@ const (
 func (k Kind) String() string {
 	return [...]string{"transduction of sequences", "classes", "language modelling"}[k]
 }
+
+// Question is the token between the context and the question, in sources that have both. Models that answer with a word of the context
+// find its end there.
+const Question = "<question>"
 
 // A Reader reads user input.
 type Reader interface {

@@ -155,7 +155,7 @@ func (c Config) stepCoordinates(scope *model.Scope, g *Graph) func(t int) *Node 
 	if c.ScaleSteps {
 		deviation = c.embedding().deviation()
 	}
-	table := c.weights().Parameter(scope, "step", normal(deviation), c.trainedSteps(), c.Width).NodeValue(g)
+	table := c.weights().Parameter(scope, "step", normal(deviation), c.ownSteps(), c.Width).NodeValue(g)
 	if c.ScaleSteps {
 		table = MulScalar(table, math.Sqrt(float64(c.Width)))
 	}

@@ -26,6 +26,8 @@ type Counting interface {
 	Highest(source []int32) int
 	// Validate returns an error that names the first invalid field, its value, and valid values.
 	Validate() error
+	// Describe returns how a source is counted, such as "sources counted from their end"; empty for the paper's counting.
+	Describe() string
 
 	// shares returns how the width is divided among the numbers of a token.
 	shares(width int) []share
@@ -53,6 +55,9 @@ func (FromStart) Highest(source []int32) int { return len(source) }
 // Validate returns nil.
 func (FromStart) Validate() error { return nil }
 
+// Describe is empty.
+func (FromStart) Describe() string { return "" }
+
 func (FromStart) shares(width int) []share { return []share{{width, true}} }
 
 func (FromStart) numbers(tokens *Node) []*Node { return []*Node{ranks(tokens)} }
@@ -69,6 +74,9 @@ func (FromEnd) Highest(source []int32) int { return Segments{}.Highest(source) }
 
 // Validate returns nil.
 func (FromEnd) Validate() error { return nil }
+
+// Describe names the end.
+func (FromEnd) Describe() string { return "sources counted from their end" }
 
 func (FromEnd) shares(width int) []share { return []share{{width, true}} }
 
@@ -125,6 +133,9 @@ type Restarting struct{ Segments }
 // Resolve looks separators up in the vocabulary.
 func (c Restarting) Resolve(id func(string) (int32, bool)) Counting { return Restarting{c.resolve(id)} }
 
+// Describe names the separators.
+func (Restarting) Describe() string { return "sources counted anew after separators" }
+
 func (Restarting) shares(width int) []share {
 	return []share{{width - eighth(width), true}, {eighth(width), false}}
 }
@@ -141,6 +152,9 @@ type BothEnds struct{ Segments }
 
 // Resolve looks separators up in the vocabulary.
 func (c BothEnds) Resolve(id func(string) (int32, bool)) Counting { return BothEnds{c.resolve(id)} }
+
+// Describe names both ends.
+func (BothEnds) Describe() string { return "sources counted from both ends" }
 
 func (BothEnds) shares(width int) []share {
 	rest := width - eighth(width)

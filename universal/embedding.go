@@ -29,7 +29,7 @@ type Embedding struct {
 func (c Config) embedding() Embedding {
 	return Embedding{
 		SourceVocabulary: c.SourceVocabulary, TargetVocabulary: c.TargetVocabulary, TokensPerPosition: c.TokensPerPosition, Width: c.Width, TableWidth: c.EmbeddingWidth,
-		Scale: c.ScaleEmbedding, Shared: c.SharedEmbedding, TiedReadout: c.TiedReadout, Evidence: c.evidence, Separator: c.separator,
+		Scale: c.ScaleEmbedding, Shared: c.SharedEmbedding, TiedReadout: c.TiedReadout,
 		Weights: c.weights(),
 	}
 }

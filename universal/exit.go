@@ -41,19 +41,19 @@ func (c Config) withExit(e halting.Exit) (Config, error) {
 		return c, err
 	}
 	if c.LearnedSteps || c.UntiedLayers {
-		if c.trained = c.trainedSteps(); e.Fixed > c.trained {
-			return c, fmt.Errorf("exit fixed is %d, but the model has weights for %d steps: give at most %[2]d", e.Fixed, c.trained)
+		if c.OwnSteps = c.ownSteps(); e.Fixed > c.OwnSteps {
+			return c, fmt.Errorf("exit fixed is %d, but the model has weights for %d steps: give at most %[2]d", e.Fixed, c.OwnSteps)
 		}
 	}
 	c.Halting = policy
 	return c, nil
 }
 
-// trainedSteps returns the number of steps with their own weights: rows of the table of learned steps, or untied layers; 0 if there
+// ownSteps returns the number of steps with their own weights: rows of the table of learned steps, or untied layers; 0 if there
 // are none.
-func (c Config) trainedSteps() int {
-	if c.trained > 0 {
-		return c.trained
+func (c Config) ownSteps() int {
+	if c.OwnSteps > 0 {
+		return c.OwnSteps
 	}
 	return c.Halting.Limit(0)
 }

@@ -27,7 +27,7 @@ func (m EncoderDecoder) Forward(scope *model.Scope, in Inputs, options Options) 
 
 // Encode runs the encoder over in.Source.
 func (m EncoderDecoder) Encode(scope *model.Scope, in Inputs, options Options) (Memory, *Pass) {
-	pass := m.encode(scope, in, options)
+	pass := m.encode(scope, m.embedding(), in, options)
 	return Memory{State: pass.State, Mask: pass.Mask}, pass
 }
 
@@ -52,7 +52,7 @@ type Encoder struct {
 
 // Forward returns the logits of each source, [B, 1, V]. It does not read in.Target.
 func (m Encoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
-	pass := m.encode(scope, in, options)
+	pass := m.encode(scope, m.embedding(), in, options)
 	return Result{Logits: m.embedding().Readout(scope, m.Pool.apply(pass.State, pass.Mask)), Encoder: pass} // [B, 1, V]
 }
 
@@ -92,12 +92,12 @@ func (c Config) validateWithSource() error {
 	return c.Validate()
 }
 
-// encode runs an encoder stack over in.Source.
-func (c Config) encode(scope *model.Scope, in Inputs, options Options) *Pass {
-	tokens, inner := c.embedding().LargestTokens(in.Source), scope.At("encoder")
+// encode runs an encoder stack over in.Source, embedded by e.
+func (c Config) encode(scope *model.Scope, e Embedding, in Inputs, options Options) *Pass {
+	tokens, inner := e.LargestTokens(in.Source), scope.At("encoder")
 	s := c.newStack(inner, tokens, c.sourceCoordinates(inner, tokens, in.Positions), in.SourceCapacities, options)
 	s.source = s.mask
-	s.state = s.masks.drop(c.embedding().Source(scope, in.Source), c.Dropout.Embedding)
+	s.state = s.masks.drop(e.Source(scope, in.Source), c.Dropout.Embedding)
 	return s.run()
 }
 

@@ -25,9 +25,9 @@ type Pointer struct {
 
 // Forward returns ln p(w) as the logits of one class, [B, 1, V], where V is the vocabulary of the source. It does not read in.Target.
 func (m Pointer) Forward(scope *model.Scope, in Inputs, options Options) Result {
-	c := m.Config
-	c.evidence, c.separator = m.Evidence, m.Separator
-	pass := c.encode(scope, in, options)
+	e := m.embedding()
+	e.Evidence, e.Separator = m.Evidence, m.Separator
+	pass := m.encode(scope, e, in, options)
 	return Result{Logits: PointerSum(scope, m.weights(), pass, in.Source, m.Separator, m.TargetVocabulary), Encoder: pass}
 }
 

@@ -65,7 +65,7 @@ func (s *stack) run() *Pass {
 	outcome := s.Halting.Unroll(s.scope, r)
 	if s.PreNorm {
 		if s.UntiedLayers { // the norm belongs to the last layer, even if an exit stops earlier
-			s.layer = s.scope.At("layer_%d", s.trainedSteps())
+			s.layer = s.scope.At("layer_%d", s.ownSteps())
 		}
 		outcome.State = s.norm("output_norm", outcome.State)
 	}

@@ -87,10 +87,9 @@ type Config struct {
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // 0 means Float32; Float64 is for tests
 
-	evidence  bool // of a [Pointer], whose context ends in separator
-	separator int32
-
-	trained int // steps that the model was trained with, where an Exit has changed the policy since; 0: as the policy says
+	// OwnSteps is the number of steps that have weights of their own, with LearnedSteps or UntiedLayers. It is set where an Exit has
+	// replaced the policy that the model was trained with; 0: the limit of Halting.
+	OwnSteps int `json:"-"`
 }
 
 // Inputs are the tokens that a model reads. Padding is 0 and stands at the end of a row.

@@ -37,7 +37,7 @@ func (m EncoderDecoder) Forward(scope *model.Scope, in universal.Inputs, options
 
 // encode runs the encoder over a source.
 func (m EncoderDecoder) encode(scope *model.Scope, source *Node) (memory, *universal.Pass) {
-	top, pass, all := m.encoder(scope, source)
+	top, pass, all := m.encoder(scope, m.embedding(), source)
 	encoded := memory{mask: pass.Mask}
 	for _, layer := range all {
 		encoded.start = append(encoded.start, state{atEnd(layer.hidden, pass.Mask), atEnd(layer.cell, pass.Mask)})
@@ -72,7 +72,7 @@ type Encoder struct {
 
 // Forward returns the logits of each source, [B, 1, V]. It does not read in.Target.
 func (m Encoder) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
-	top, pass, _ := m.encoder(scope, in.Source)
+	top, pass, _ := m.encoder(scope, m.embedding(), in.Source)
 	pool := m.Pool
 	if pool == nil {
 		pool = universal.Mean
@@ -97,9 +97,9 @@ type Pointer struct {
 
 // Forward returns ln p(w) as the logits of one class, [B, 1, V]. It does not read in.Target.
 func (m Pointer) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
-	c := m.Config
-	c.evidence, c.separator = m.Evidence, m.Separator
-	_, pass, _ := c.encoder(scope, in.Source)
+	e := m.embedding()
+	e.Evidence, e.Separator = m.Evidence, m.Separator
+	_, pass, _ := m.encoder(scope, e, in.Source)
 	pass.State = m.drop(scope, pass.State)
 	return universal.Result{Logits: universal.PointerSum(scope, m.weights(), pass, in.Source, m.Separator, m.TargetVocabulary), Encoder: pass}
 }
@@ -125,9 +125,9 @@ func (m Decoder) Forward(scope *model.Scope, in universal.Inputs, _ universal.Op
 	return universal.Result{Logits: m.readout(scope, top), Decoder: passOf(top, universal.Mask(in.Target))}
 }
 
-// encoder runs the layers over a source [B, M].
-func (c Config) encoder(scope *model.Scope, source *Node) (top *Node, pass *universal.Pass, all []state) {
-	x, mask := c.embedding().Source(scope, source), universal.Mask(c.embedding().LargestTokens(source))
+// encoder runs the layers over a source [B, M], embedded by e.
+func (c Config) encoder(scope *model.Scope, e universal.Embedding, source *Node) (top *Node, pass *universal.Pass, all []state) {
+	x, mask := e.Source(scope, source), universal.Mask(e.LargestTokens(source))
 	top, all = c.stack(scope.At("encoder"), x, c.zero(x))
 	return top, passOf(top, mask), all
 }

@@ -48,9 +48,6 @@ type Config struct {
 
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // 0 means Float32; Float64 is for tests
-
-	evidence  bool // of a [Pointer], whose context ends in separator
-	separator int32
 }
 
 const (
@@ -93,7 +90,7 @@ func (c Config) weights() universal.Weights {
 func (c Config) embedding() universal.Embedding {
 	return universal.Embedding{
 		SourceVocabulary: c.SourceVocabulary, TargetVocabulary: c.TargetVocabulary, TokensPerPosition: c.TokensPerPosition, Width: c.Width,
-		Scale: c.ScaleEmbedding, Shared: c.SharedEmbedding, TiedReadout: c.TiedReadout, Evidence: c.evidence, Separator: c.separator,
+		Scale: c.ScaleEmbedding, Shared: c.SharedEmbedding, TiedReadout: c.TiedReadout,
 		Weights: c.weights(),
 	}
 }

@@ -12,11 +12,8 @@ import (
 // A coding converts passages to ids.
 type coding struct{ task.Vocabularies }
 
-// Tokens of the sources of [Reading]: context, Question, the last sentence up to its last word, Blank.
-const (
-	Question = "<question>"
-	Blank    = "<blank>"
-)
+// Blank ends the sources of [Reading]: context, [task.Question], the last sentence up to its last word, Blank.
+const Blank = "<blank>"
 
 // markers is the number of different out-of-vocabulary words of a passage that are kept apart. Each is read as a marker, the same
 // throughout the passage, so that it can be the answer. Further ones are <unknown>.
@@ -28,7 +25,7 @@ func isMarker(token string) bool { return strings.HasPrefix(token, "<word-") }
 
 // readingVocabulary adds the tokens of Reading to the known words.
 func readingVocabulary(words []string) (*vocab.Vocabulary, error) {
-	tokens := []string{Question, Blank}
+	tokens := []string{task.Question, Blank}
 	for n := range markers {
 		tokens = append(tokens, marker(n))
 	}
@@ -73,7 +70,7 @@ func (c coding) hidden(p passage, hide func(word string) bool, order []int) task
 	for _, w := range p.context() {
 		source = append(source, id(w))
 	}
-	question, _ := c.Source.ID(Question)
+	question, _ := c.Source.ID(task.Question)
 	source = append(source, question)
 	for _, w := range p.sentence() {
 		source = append(source, id(w))
@@ -97,7 +94,7 @@ func (c coding) class(p passage, id func(string) vocab.ID, unknown vocab.ID) voc
 
 // context returns the part of a source from which answers are taken.
 func (c coding) context(source []vocab.ID) []vocab.ID {
-	question, _ := c.Source.ID(Question)
+	question, _ := c.Source.ID(task.Question)
 	for i, id := range source {
 		if id == question {
 			return source[:i]
@@ -178,7 +175,7 @@ func (r reader) Read(text string) (in task.Input, err error) {
 	}
 	p := newPassage(append(words[:len(words):len(words)], "")) // no word is spelled like this
 	in.Source = r.question(p).Source
-	in.Labels = append(append(append([]string{}, p.context()...), Question), append(p.sentence(), Blank)...)
+	in.Labels = append(append(append([]string{}, p.context()...), task.Question), append(p.sentence(), Blank)...)
 	unknown, _ := r.Source.Unknown()
 	for i, id := range in.Source {
 		if id == unknown { // all markers are in use

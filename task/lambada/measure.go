@@ -126,7 +126,7 @@ func (m Answers) spell(e task.Example, class vocab.ID) string {
 	if !ok {
 		return ""
 	}
-	read := slices.Concat(p.context(), []string{Question}, p.sentence(), []string{Blank})
+	read := slices.Concat(p.context(), []string{task.Question}, p.sentence(), []string{Blank})
 	if at := slices.Index(e.Source, class); at >= 0 {
 		return read[at]
 	}

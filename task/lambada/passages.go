@@ -12,6 +12,7 @@ import (
 	"universal-transformer/internal/penn"
 	"universal-transformer/internal/textfile"
 	"universal-transformer/internal/vocab"
+	"universal-transformer/task"
 )
 
 // A passage is a list of words, of which the last is to be predicted.
@@ -91,7 +92,7 @@ func valid(words []string) error {
 // noneReserved returns an error if a word has a reserved spelling.
 func noneReserved(words []string) error {
 	for _, w := range words {
-		if vocab.Reserved(w) || isMarker(w) || w == Question || w == Blank {
+		if vocab.Reserved(w) || isMarker(w) || w == task.Question || w == Blank {
 			return fmt.Errorf("the reserved token %s", w)
 		}
 	}

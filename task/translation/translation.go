@@ -65,6 +65,9 @@ func (c Corpus) String() string { return strings.Join(c.names(), ", ") }
 // Kind returns task.Transduction.
 func (Translation) Kind() task.Kind { return task.Transduction }
 
+// Subwords is the size of the tokenizer that is trained; 0 if there is none, or a file has it.
+func (c Translation) Subwords() int { return c.TokenizerSize }
+
 // AnswerLimit returns twice the length of the source plus 10. Without a limit, beam search with a large length penalty prefers
 // translations that repeat themselves.
 func (Translation) AnswerLimit(source int) int { return 2*source + 10 }
