@@ -1,14 +1,11 @@
 package algorithmic
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
 
 	"universal-transformer/internal/seed"
-	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 )
 
@@ -49,7 +46,7 @@ func (s stream) Training(seedValue uint64, i int64) task.Example {
 		order := seed.NewPermutation(seedValue, s.name+"/epoch", i/n, s.examples)
 		i = int64(order.At(int(i % n)))
 	}
-	return s.draw(seed.Rand(seedValue, s.name+"/training", i), s.longest, false, forTraining)
+	return s.draw(seed.Rand(seedValue, s.name+"/training", i), s.longest, false, task.ForTraining)
 }
 
 // HeldOut draws sel.Count examples, 10,000 if Count is 0. A Length or Mix below the minimum length of a source is an error.
@@ -75,9 +72,9 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 		return nil, err
 	}
 	examples := make([]task.Example, count)
-	name, use := s.name+"/held-out", forTest
+	name, use := s.name+"/held-out", task.ForTest
 	if sel.Validation {
-		name, use = s.name+"/validation", forValidation
+		name, use = s.name+"/validation", task.ForValidation
 	}
 	for i := range examples {
 		examples[i] = s.draw(seed.Rand(seedValue, name, int64(i)), length, exact, use)
@@ -86,38 +83,13 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 }
 
 // draw returns one example of a split: it draws a shape, and then digits until the source belongs to that split.
-func (s stream) draw(rng *rand.Rand, length int, exact bool, wanted use) task.Example {
+func (s stream) draw(rng *rand.Rand, length int, exact bool, wanted task.Split) task.Example {
 	of := s.shape(rng, length, exact)
 	e := s.fill(rng, of)
-	for !few(s.base, of.first+of.second) && useOf(e.Source) != wanted {
+	for !few(s.base, of.first+of.second) && task.SplitOf(e.Source) != wanted {
 		e = s.fill(rng, of)
 	}
 	return e
-}
-
-// A use is the split a source belongs to.
-type use int
-
-const (
-	forTraining   use = iota // nine of ten
-	forValidation            // one of twenty
-	forTest                  // one of twenty
-)
-
-// useOf assigns a source to a split by a hash.
-func useOf(source []vocab.ID) use {
-	data := make([]byte, 0, 4*len(source))
-	for _, id := range source {
-		data = binary.LittleEndian.AppendUint32(data, uint32(id))
-	}
-	sum := sha256.Sum256(data)
-	switch binary.LittleEndian.Uint64(sum[:]) % 20 {
-	case 0:
-		return forValidation
-	case 1:
-		return forTest
-	}
-	return forTraining
 }
 
 // enough is the number of sources of a shape from which on the parts are disjoint.
