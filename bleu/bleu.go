@@ -1,19 +1,19 @@
-// Package bleu scores translations against references: BLEU (Papineni et al., ACL 2002) and chrF (Popović, WMT 2015),
-// with the tokenizers, smoothing and signatures of sacreBLEU 2.6.0 (Post, WMT 2018), so that figures compare with
-// published ones. The version in a signature is that of the sacreBLEU whose numbers these are.
+// Package bleu scores translations against references: BLEU (Papineni et al., ACL 2002) and chrF (Popović, WMT 2015), with the
+// tokenizers, smoothing and signatures of sacreBLEU 2.6.0 (Post, WMT 2018), so that scores are comparable with published ones. The
+// version in a signature is that of sacreBLEU.
 //
-// A corpus is scored at once, or line by line as translations come:
+// A corpus is scored at once, or line by line:
 //
-//	var config bleu.Config // 13a, cased, exponential smoothing: what sacreBLEU does when not told otherwise
+//	var config bleu.Config // 13a, cased, exponential smoothing: the defaults of sacreBLEU
 //	var sum bleu.Statistics
 //	for i, hypothesis := range hypotheses {
 //		sum = sum.Plus(config.Statistics(hypothesis, references[i]))
 //	}
 //	fmt.Println(config.Score(sum))
 //
-// White space, lower-casing and code points are Python's, which differ from Go's in a few characters. Text is taken to
-// be valid UTF-8, as Lines makes sure; a byte that is not counts as U+FFFD. What is punctuation, a symbol or a number is
-// what Python's newest regex says; a letter that Go's tables do not know yet is not lower-cased.
+// White space, lower-casing and code points are Python's, which differ from Go's in a few characters. Text should be valid UTF-8,
+// which Lines checks; an invalid byte counts as U+FFFD. Punctuation, symbols and numbers are those of Python's newest regex. Letters
+// that are not yet in Go's tables are not lower-cased.
 package bleu
 
 import (
@@ -22,19 +22,19 @@ import (
 	"strings"
 )
 
-// MaxOrder is the longest n-gram that BLEU counts.
+// MaxOrder is the length of the longest n-grams in BLEU.
 const MaxOrder = 4
 
-// A Config says how BLEU is computed. The zero value is sacreBLEU's default: 13a, cased, exponential smoothing.
+// A Config specifies how BLEU is computed. The zero value is sacreBLEU's default: 13a, cased, exponential smoothing.
 type Config struct {
 	Tokenizer      Tokenizer
 	Lowercase      bool
 	Smoothing      Smoothing
-	SmoothingValue float64 // of Floor and AddK; 0 means the usual one, 0.1 and 1
-	EffectiveOrder bool    // average only the orders of which there are n-grams: for single sentences, not for corpora
+	SmoothingValue float64 // of Floor and AddK; 0 means sacreBLEU's default, 0.1 or 1
+	EffectiveOrder bool    // average only the orders that have n-grams: for single sentences, not for corpora
 }
 
-// Validate reports a field that has no meaning.
+// Validate returns an error that names the first invalid field.
 func (c Config) Validate() error {
 	if err := c.Tokenizer.Validate(); err != nil {
 		return err
@@ -46,17 +46,17 @@ func (c Config) Validate() error {
 	case v == 0:
 		return nil
 	case usualValues[c.Smoothing] == 0:
-		return fmt.Errorf("smoothing value is %v: smoothing %v has none, only floor and add-k have", v, c.Smoothing)
+		return fmt.Errorf("smoothing value is %v: smoothing %v takes none, only floor and add-k do", v, c.Smoothing)
 	case !(v > 0) || math.IsInf(v, 0):
 		return fmt.Errorf("smoothing value is %v: it must be a positive number", v)
 	case c.Smoothing == Floor && v > 1:
-		return fmt.Errorf("smoothing value is %v: floor counts an n-gram without match as at most 1 match", v)
+		return fmt.Errorf("smoothing value is %v: that of floor must be at most 1", v)
 	}
 	return nil
 }
 
-// Corpus scores hypotheses against one or several references each: references[r][i] is the r-th reference of
-// hypotheses[i], as if every r were a file.
+// Corpus scores hypotheses against one or several references each: references[r][i] is the r-th reference of hypotheses[i], as if
+// every r were a file.
 func (c Config) Corpus(hypotheses []string, references [][]string) (Score, error) {
 	if err := c.Validate(); err != nil {
 		return Score{}, err
@@ -71,13 +71,13 @@ func (c Config) Corpus(hypotheses []string, references [][]string) (Score, error
 	return c.Score(sum), nil
 }
 
-// Sentence scores one hypothesis, with EffectiveOrder whatever c says.
+// Sentence scores one hypothesis. It sets EffectiveOrder.
 func (c Config) Sentence(hypothesis string, references ...string) (Score, error) {
 	c.EffectiveOrder = true
 	return c.Corpus([]string{hypothesis}, columns(references))
 }
 
-// Signature says how a score came about, so that it can be repeated: for one reference a line
+// Signature describes how a score was computed, so that it can be reproduced. With one reference per line, it is for example
 // nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0.
 func (c Config) Signature(references int) string {
 	smoothing := c.Smoothing.String()
@@ -87,21 +87,23 @@ func (c Config) Signature(references int) string {
 	return signature(references, c.Lowercase, c.EffectiveOrder, fmt.Sprintf("tok:%v|smooth:%s", c.Tokenizer, smoothing))
 }
 
-// A Score is BLEU and what it was made of.
+// A Score is BLEU and its components.
 type Score struct {
 	Value            float64           `json:"score"` // 0..100
 	Signature        string            `json:"signature"`
-	Counts           [MaxOrder]float64 `json:"counts"`     // n-grams that match a reference, by order, with what AddK adds
-	Totals           [MaxOrder]float64 `json:"totals"`     // n-grams of the hypotheses, by order, with what AddK adds
+	Counts           [MaxOrder]float64 `json:"counts"`     // matching n-grams by order, including what AddK adds
+	Totals           [MaxOrder]float64 `json:"totals"`     // n-grams of the hypotheses by order, including what AddK adds
 	Precisions       [MaxOrder]float64 `json:"precisions"` // 0..100, after smoothing
 	BrevityPenalty   float64           `json:"brevity_penalty"`
 	HypothesisLength int               `json:"hypothesis_length"` // tokens
 	ReferenceLength  int               `json:"reference_length"`  // tokens of the references nearest in length
 }
 
-// Score computes BLEU from sums over all lines, with c being valid:
-// BP exp(1/4 sum_n ln p_n), p_n = 100 Counts_n / Totals_n, BP = min(1, exp(1 - ReferenceLength/HypothesisLength)).
-// It is 0 where nothing matches, or where there are no n-grams of an order and no EffectiveOrder.
+// Score computes BLEU from sums over all lines:
+//
+//	BP exp(1/4 sum_n ln p_n), p_n = 100 Counts_n / Totals_n, BP = min(1, exp(1 - ReferenceLength/HypothesisLength))
+//
+// It is 0 if nothing matches, or if an order has no n-grams and EffectiveOrder is not set. c must be valid.
 func (c Config) Score(s Statistics) Score {
 	score := Score{
 		Signature: c.Signature(s.References), BrevityPenalty: s.brevityPenalty(),
@@ -127,11 +129,11 @@ func (c Config) Score(s Statistics) Score {
 		sum += math.Log(p)
 	}
 	score.Precisions = precisions
-	score.Value = min(100, score.BrevityPenalty*math.Exp(sum/float64(orders))) // rounding leaves a little more than 100
+	score.Value = min(100, score.BrevityPenalty*math.Exp(sum/float64(orders))) // rounding may exceed 100
 	return score
 }
 
-// String is sacreBLEU's line: BLEU|signature = 41.0 71.0/47.5/34.3/24.5 (BP = 0.999 ratio = ...).
+// String returns the score as sacreBLEU prints it: BLEU|signature = 41.0 71.0/47.5/34.3/24.5 (BP = 0.999 ratio = ...).
 func (s Score) String() string {
 	precisions := make([]string, MaxOrder)
 	for i, p := range s.Precisions {

@@ -6,21 +6,21 @@ import (
 )
 
 const (
-	characterOrder = 6 // the longest n-gram of characters
-	maxWordOrder   = 2 // the longest n-gram of words
+	characterOrder = 6 // length of the longest n-grams of characters
+	maxWordOrder   = 2 // length of the longest n-grams of words
 	chrFOrders     = characterOrder + maxWordOrder
-	beta           = 2 // how many times more recall counts than precision
+	beta           = 2 // weight of recall relative to precision
 )
 
-// ChrF says how chrF is computed: F2 over n-grams of 1 to 6 characters. The zero value is sacreBLEU's default. With
-// WordOrder 2 it is chrF++ (Popović, WMT 2017).
+// ChrF specifies how chrF is computed: F2 over n-grams of 1 to 6 characters. The zero value is sacreBLEU's default. With WordOrder 2
+// it is chrF++ (Popović, WMT 2017).
 type ChrF struct {
-	WordOrder  int // longest n-gram of words beside those of characters; 0, 1 or 2
+	WordOrder  int // length of the longest n-grams of words, in addition to those of characters; 0, 1 or 2
 	Lowercase  bool
-	Whitespace bool // white space counts as characters; else it is removed
+	Whitespace bool // white space counts as characters; otherwise it is removed
 }
 
-// Validate reports a field that has no meaning.
+// Validate returns an error that names the first invalid field.
 func (c ChrF) Validate() error {
 	if c.WordOrder < 0 || c.WordOrder > maxWordOrder {
 		return fmt.Errorf("word order is %d: it must be 0, 1 or %d", c.WordOrder, maxWordOrder)
@@ -28,7 +28,7 @@ func (c ChrF) Validate() error {
 	return nil
 }
 
-// Corpus scores hypotheses against one or several references each, which stand as Config.Corpus has them.
+// Corpus scores hypotheses against one or several references each, given as in Config.Corpus.
 func (c ChrF) Corpus(hypotheses []string, references [][]string) (ChrFScore, error) {
 	if err := c.Validate(); err != nil {
 		return ChrFScore{}, err
@@ -48,7 +48,7 @@ func (c ChrF) Sentence(hypothesis string, references ...string) (ChrFScore, erro
 	return c.Corpus([]string{hypothesis}, columns(references))
 }
 
-// Signature is nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0 for one reference a line.
+// Signature returns nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0 if there is one reference per line.
 func (c ChrF) Signature(references int) string {
 	space := "no"
 	if c.Whitespace {
@@ -59,32 +59,31 @@ func (c ChrF) Signature(references int) string {
 
 // A ChrFScore is chrF.
 type ChrFScore struct {
-	Name      string  `json:"name"`  // "chrF2", and a plus for every word order
+	Name      string  `json:"name"`  // "chrF2", followed by a plus for every word order
 	Value     float64 `json:"score"` // 0..100
 	Signature string  `json:"signature"`
 }
 
-// Score computes chrF from sums over all lines.
+// Score computes chrF from sums over all lines. c must be valid.
 func (c ChrF) Score(s ChrFStatistics) ChrFScore {
 	name := fmt.Sprintf("chrF%d", beta) + strings.Repeat("+", c.WordOrder)
 	return ChrFScore{Name: name, Value: s.f(), Signature: c.Signature(s.References)}
 }
 
-// String is sacreBLEU's line: chrF2|signature = 59.4.
+// String returns the score as sacreBLEU prints it: chrF2|signature = 59.4.
 func (s ChrFScore) String() string { return fmt.Sprintf("%s|%s = %.1f", s.Name, s.Signature, s.Value) }
 
-// ChrFStatistics is what chrF needs to know of lines. It is summed, over all lines or over shares of them.
+// ChrFStatistics holds the counts from which chrF is computed. It is summed over lines.
 type ChrFStatistics struct {
 	Orders     [chrFOrders]Overlap // of 1 to 6 characters, then of 1 and 2 words
-	Lines      int                 // that were counted
-	References int                 // of every line; Varying if lines differ
+	Lines      int                 // number of lines
+	References int                 // per line; Varying if lines differ
 }
 
 // An Overlap counts the n-grams of one order.
 type Overlap struct{ Hypothesis, Reference, Matches int }
 
-// Statistics counts one line, with c being valid. Of several references it takes the one with the best score, of equal
-// ones the first.
+// Statistics counts one line. Of several references it uses the one with the best score, and the first among equals. c must be valid.
 func (c ChrF) Statistics(hypothesis string, references ...string) ChrFStatistics {
 	best := ChrFStatistics{}
 	grams := c.grams(hypothesis)
@@ -101,7 +100,7 @@ func (c ChrF) Statistics(hypothesis string, references ...string) ChrFStatistics
 	return best
 }
 
-// Plus is the statistics of both sets of lines.
+// Plus returns the statistics of both sets of lines.
 func (s ChrFStatistics) Plus(other ChrFStatistics) ChrFStatistics {
 	for i, o := range other.Orders {
 		s.Orders[i].Hypothesis += o.Hypothesis
@@ -113,8 +112,8 @@ func (s ChrFStatistics) Plus(other ChrFStatistics) ChrFStatistics {
 	return s
 }
 
-// f is 100 (1 + beta²) P R / (beta² P + R), with precision P and recall R averaged over the orders of which both sides
-// have n-grams; 0 if nothing matches.
+// f returns 100 (1 + beta²) P R / (beta² P + R), with precision P and recall R averaged over the orders in which both sides have
+// n-grams; 0 if nothing matches.
 func (s ChrFStatistics) f() float64 {
 	precision, recall, orders := 0.0, 0.0, 0.0
 	for _, o := range s.Orders {
@@ -128,10 +127,10 @@ func (s ChrFStatistics) f() float64 {
 		return 0
 	}
 	precision, recall = precision/orders, recall/orders
-	return 100 * ((1 + beta*beta) * precision * recall / (beta*beta*precision + recall)) // rounded in sacreBLEU's order
+	return 100 * ((1 + beta*beta) * precision * recall / (beta*beta*precision + recall)) // evaluated in sacreBLEU's order, for the same rounding
 }
 
-// overlap counts n-grams of one order. Where the reference has none, those of the hypothesis do not count either.
+// overlap counts n-grams of one order. If the reference has none, those of the hypothesis do not count either.
 func overlap(hypothesis, reference []string) Overlap {
 	if len(reference) == 0 {
 		return Overlap{}

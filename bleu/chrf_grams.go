@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// grams is all n-grams of a line, by order: of 1 to 6 characters, then of 1 to WordOrder words.
+// grams returns all n-grams of a line by order: of 1 to 6 characters, then of 1 to WordOrder words.
 func (c ChrF) grams(line string) (grams [chrFOrders][]string) {
 	if c.Lowercase {
 		line = lower(line)
@@ -35,8 +35,8 @@ func (c ChrF) grams(line string) (grams [chrFOrders][]string) {
 	return grams
 }
 
-// wordsOf cuts a line at white space, and one mark of ASCII punctuation off each word of several characters: the last
-// character if it is one, else the first. "(hi)" becomes "(hi" and ")", as in the original chrF++.
+// wordsOf splits a line at white space, and one ASCII punctuation mark off each word of several characters: the last character if it
+// is a mark, otherwise the first. "(hi)" becomes "(hi" and ")", as in the original chrF++.
 func wordsOf(line string) []string {
 	var words []string
 	for _, word := range fields(line) {
@@ -55,7 +55,7 @@ func wordsOf(line string) []string {
 	return words
 }
 
-// asciiPunctuation is every printable ASCII character that is no letter, digit or blank.
+// asciiPunctuation reports whether b is a printable ASCII character other than letters, digits and the blank.
 func asciiPunctuation(b byte) bool {
 	return '!' <= b && b <= '/' || ':' <= b && b <= '@' || '[' <= b && b <= '`' || '{' <= b && b <= '~'
 }

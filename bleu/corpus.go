@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// version is that of the signatures: of the sacreBLEU whose scores these are.
+// version is the version of sacreBLEU in signatures.
 const version = "2.6.0"
 
-// Lines cuts a text into lines as sacreBLEU reads files: at U+000A only, without the white space at the right end of a
-// line, a carriage return included. A newline at the end of the text begins no further line.
+// Lines splits a text into lines as sacreBLEU reads files: only at U+000A, without white space at the right end of a line, including
+// a carriage return. A newline at the end of the text does not begin another line.
 func Lines(text string) ([]string, error) {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -23,7 +23,7 @@ func Lines(text string) ([]string, error) {
 	return lines, nil
 }
 
-// eachLine calls score with every hypothesis and its references, if there are as many of each.
+// eachLine calls score with every hypothesis and its references. Their numbers must be equal.
 func eachLine(hypotheses []string, references [][]string, score func(hypothesis string, references []string)) error {
 	switch {
 	case len(hypotheses) == 0:
@@ -33,7 +33,7 @@ func eachLine(hypotheses []string, references [][]string, score func(hypothesis 
 	}
 	for r, reference := range references {
 		if len(reference) != len(hypotheses) {
-			return fmt.Errorf("reference %d has %d lines, the hypotheses %d: line i must translate line i",
+			return fmt.Errorf("reference %d has %d lines, the hypotheses %d: the numbers must be equal",
 				r+1, len(reference), len(hypotheses))
 		}
 	}
@@ -47,7 +47,7 @@ func eachLine(hypotheses []string, references [][]string, score func(hypothesis 
 	return nil
 }
 
-// columns is the references of a single line as Corpus takes them.
+// columns returns the references of a single line in the form that Corpus takes.
 func columns(references []string) [][]string {
 	columns := make([][]string, len(references))
 	for r := range references {
@@ -56,7 +56,7 @@ func columns(references []string) [][]string {
 	return columns
 }
 
-// common is the number of references of two sets of lines, Varying if they differ. A set without lines has no say.
+// common returns the number of references of two sets of lines, Varying if they differ. A set without lines is ignored.
 func common(lines, references, otherLines, otherReferences int) int {
 	switch {
 	case lines == 0:
@@ -67,7 +67,7 @@ func common(lines, references, otherLines, otherReferences int) int {
 	return Varying
 }
 
-// signature is what the signatures of both scores have in common, and the rest.
+// signature joins the parts that the signatures of both scores have in common, and the rest.
 func signature(references int, lowercase, effective bool, rest string) string {
 	count, letters, orders := fmt.Sprint(references), "mixed", "no"
 	if references == Varying {

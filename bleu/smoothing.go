@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Smoothing says what becomes of an order of n-grams without a match (Chen and Cherry, WMT 2014). The zero value is
-// Exponential. Without any match at all the score is 0 whatever the smoothing.
+// Smoothing determines the precision of an order of n-grams without a match (Chen and Cherry, WMT 2014). The zero value is
+// Exponential. If no n-gram of any order matches, the score is 0 with every smoothing.
 type Smoothing uint8
 
 const (
 	Exponential Smoothing = iota // "exp": the k-th order without a match counts 1/2^k matches
-	Floor                        // "floor": it counts SmoothingValue matches
+	Floor                        // "floor": the order counts SmoothingValue matches
 	AddK                         // "add-k": SmoothingValue is added to matches and totals of all orders but the first
 	Unsmoothed                   // "none": the precision is 0, and so is the score
 )
@@ -23,8 +23,8 @@ var (
 	usualValues    = [...]float64{Exponential: 0, Floor: 0.1, AddK: 1, Unsmoothed: 0} // 0: takes no value
 )
 
-// precisions is p_n in percent, smoothed, and how many orders were reached: the first without an n-gram ends it. What AddK
-// adds is in the counts and totals.
+// precisions returns the smoothed p_n in percent, and the number of orders before the first one without n-grams. counts and totals
+// change by what AddK adds.
 func (c Config) precisions(counts, totals [MaxOrder]float64) (precisions [MaxOrder]float64, reached int) {
 	unmatched := 0
 	for n := range MaxOrder {
@@ -48,7 +48,7 @@ func (c Config) precisions(counts, totals [MaxOrder]float64) (precisions [MaxOrd
 	return precisions, reached
 }
 
-// smoothingValue is what Floor and AddK count with.
+// smoothingValue returns the value that Floor and AddK use.
 func (c Config) smoothingValue() float64 {
 	if c.SmoothingValue == 0 {
 		return usualValues[c.Smoothing]
@@ -56,12 +56,12 @@ func (c Config) smoothingValue() float64 {
 	return c.SmoothingValue
 }
 
-// Validate reports a value that is none of the constants.
+// Validate returns an error if the value is not one of the constants.
 func (s Smoothing) Validate() error {
 	return validName("smoothing", uint8(s), smoothingNames[:])
 }
 
-// String is the name that signatures have: "exp", "floor", "add-k" or "none".
+// String returns the name in signatures: "exp", "floor", "add-k" or "none".
 func (s Smoothing) String() string { return nameOf("smoothing", uint8(s), smoothingNames[:]) }
 
 // MarshalText writes the name.
@@ -76,7 +76,7 @@ func (s *Smoothing) UnmarshalText(text []byte) error {
 	return err
 }
 
-// validName reports a value of an enumeration that has no name.
+// validName returns an error if a value of an enumeration has no name.
 func validName(what string, value uint8, names []string) error {
 	if int(value) >= len(names) {
 		return fmt.Errorf("%s is %d: there are %d of them", what, value, len(names))
@@ -84,7 +84,7 @@ func validName(what string, value uint8, names []string) error {
 	return nil
 }
 
-// nameOf is the name of a value, for a wrong one something to be seen in an error.
+// nameOf returns the name of a value, or a description of an invalid one for errors.
 func nameOf(what string, value uint8, names []string) string {
 	if validName(what, value, names) != nil {
 		return fmt.Sprintf("%s(%d)", what, value)
@@ -92,7 +92,7 @@ func nameOf(what string, value uint8, names []string) string {
 	return names[value]
 }
 
-// named is the value that has a name.
+// named returns the value with a name.
 func named(what, name string, names []string) (uint8, error) {
 	if i := slices.Index(names, name); i >= 0 {
 		return uint8(i), nil

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// Statistics is what BLEU needs to know of lines. It is summed, over all lines or over shares of them.
+// Statistics holds the counts from which BLEU is computed. It is summed over lines.
 type Statistics struct {
-	Counts           [MaxOrder]int // n-grams that match a reference, by order
-	Totals           [MaxOrder]int // n-grams of the hypotheses, by order
+	Counts           [MaxOrder]int // matching n-grams by order
+	Totals           [MaxOrder]int // n-grams of the hypotheses by order
 	HypothesisLength int           // tokens
 	ReferenceLength  int           // tokens of the references nearest in length
-	Lines            int           // that were counted
-	References       int           // of every line; Varying if lines differ
+	Lines            int           // number of lines
+	References       int           // per line; Varying if lines differ
 }
 
-// Varying is the number of references where not all lines have as many.
+// Varying is the number of references if lines have different numbers.
 const Varying = -1
 
-// Statistics counts one line, with c being valid. An n-gram matches as often as it stands in the reference that has it
-// most often; the length is that of the reference nearest in length, the shorter of two as near.
+// Statistics counts one line. An n-gram matches up to its maximum number of occurrences in a reference. The reference length is that
+// of the reference nearest in length, and of the shorter one of two equally near. c must be valid.
 func (c Config) Statistics(hypothesis string, references ...string) Statistics {
 	numbers := map[string]int32{}
 	tokens := numbered(c.tokens(hypothesis), numbers)
@@ -50,7 +50,7 @@ func (c Config) Statistics(hypothesis string, references ...string) Statistics {
 	return s
 }
 
-// Plus is the statistics of both sets of lines.
+// Plus returns the statistics of both sets of lines.
 func (s Statistics) Plus(other Statistics) Statistics {
 	for n := range MaxOrder {
 		s.Counts[n] += other.Counts[n]
@@ -63,15 +63,15 @@ func (s Statistics) Plus(other Statistics) Statistics {
 	return s
 }
 
-// brevityPenalty is exp(1 - r/c) if the hypotheses' length c is less than the references' r, else 1.
+// brevityPenalty returns exp(1 - r/c) if the hypotheses' length c is less than the references' length r, and 1 otherwise.
 func (s Statistics) brevityPenalty() float64 {
 	if s.HypothesisLength >= s.ReferenceLength {
 		return 1
 	}
-	return math.Exp(1 - float64(s.ReferenceLength)/float64(s.HypothesisLength)) // 0 where there is no hypothesis
+	return math.Exp(1 - float64(s.ReferenceLength)/float64(s.HypothesisLength)) // 0 if all hypotheses are empty
 }
 
-// tokens is a line as BLEU sees it. White space at its end would make a difference to some tokenizers.
+// tokens returns the tokens of a line. White space at its end is removed first, because some tokenizers depend on it.
 func (c Config) tokens(line string) []string {
 	if c.Lowercase {
 		line = lower(line)
@@ -79,22 +79,22 @@ func (c Config) tokens(line string) []string {
 	return c.Tokenizer.Tokens(strings.TrimRightFunc(line, isSpace))
 }
 
-// nearer reports whether a length is nearer to the wanted one than another, or as near and shorter.
+// nearer reports whether a length is nearer to the wanted one than another, or equally near and shorter.
 func nearer(length, other, wanted int) bool {
 	a, b := max(length-wanted, wanted-length), max(other-wanted, wanted-other)
 	return a < b || a == b && length < other
 }
 
-// An ngram is up to MaxOrder tokens by their numbers. Those that a shorter one does not have are 0, as no token is.
+// An ngram is up to MaxOrder tokens, as numbers from 1; unused entries are 0.
 type ngram [MaxOrder]int32
 
-// gramAt is the n+1 tokens from the i-th.
+// gramAt returns the n+1 tokens from the i-th on.
 func gramAt(tokens []int32, i, n int) (g ngram) {
 	copy(g[:], tokens[i:i+n+1])
 	return g
 }
 
-// count says how often every n-gram stands in the tokens.
+// count returns the number of occurrences of every n-gram.
 func count(tokens []int32) map[ngram]int {
 	counts := make(map[ngram]int, MaxOrder*len(tokens))
 	for n := range MaxOrder {
@@ -105,7 +105,7 @@ func count(tokens []int32) map[ngram]int {
 	return counts
 }
 
-// numbered gives equal tokens equal numbers, from 1.
+// numbered maps equal tokens to equal numbers, from 1.
 func numbered(tokens []string, numbers map[string]int32) []int32 {
 	of := make([]int32, len(tokens))
 	for i, token := range tokens {

@@ -5,13 +5,13 @@ import (
 	"unicode"
 )
 
-// Tokenizer says what a token of a line is. The zero value is V13a.
+// Tokenizer determines the tokens of a line. The zero value is V13a.
 type Tokenizer uint8
 
 const (
-	V13a          Tokenizer = iota // "13a": that of mteval-v13a.pl, for Western languages; what is usually reported
-	International                  // "intl": that of mteval-v14.pl, which knows the punctuation of all scripts
-	Whitespace                     // "none": what stands between white space, for text that is tokenized already
+	V13a          Tokenizer = iota // "13a": as in mteval-v13a.pl, for Western languages; the usual choice
+	International                  // "intl": as in mteval-v14.pl, which handles the punctuation of all scripts
+	Whitespace                     // "none": separated by white space, for text that is already tokenized
 	Characters                     // "char": every code point that is not white space
 )
 
@@ -20,13 +20,13 @@ var (
 	tokenizers     = [...]func(string) []string{V13a: v13a, International: international, Whitespace: fields, Characters: characters}
 )
 
-// Tokens cuts a line into tokens, none of which is empty or has white space in it.
+// Tokens splits a line into tokens. No token is empty or contains white space.
 func (t Tokenizer) Tokens(line string) []string { return tokenizers[t](line) }
 
-// Validate reports a value that is none of the constants.
+// Validate returns an error if the value is not one of the constants.
 func (t Tokenizer) Validate() error { return validName("tokenizer", uint8(t), tokenizerNames[:]) }
 
-// String is the name that signatures have: "13a", "intl", "none" or "char".
+// String returns the name in signatures: "13a", "intl", "none" or "char".
 func (t Tokenizer) String() string { return nameOf("tokenizer", uint8(t), tokenizerNames[:]) }
 
 // MarshalText writes the name.
@@ -41,7 +41,7 @@ func (t *Tokenizer) UnmarshalText(text []byte) error {
 	return err
 }
 
-// v13a takes "&amp;lt;" for "<", since it replaces entities one after the other: so does mteval.
+// v13a decodes "&amp;lt;" to "<", since it replaces entities one after the other, as mteval does.
 func v13a(line string) []string {
 	line = strings.ReplaceAll(line, "<skipped>", "")
 	line = strings.ReplaceAll(line, "-\n", "")
@@ -55,7 +55,7 @@ func v13a(line string) []string {
 	return fields(string(runes))
 }
 
-// international leaves a full stop after a number at the end of a line where it is: so does mteval.
+// international keeps a full stop after a number at the end of a line attached, as mteval does.
 func international(line string) []string {
 	runes := aroundRight([]rune(line), notNumber, isPunctuation)
 	runes = aroundLeft(runes, isPunctuation, notNumber)
@@ -74,7 +74,7 @@ func characters(line string) []string {
 
 func fields(line string) []string { return strings.FieldsFunc(line, isSpace) }
 
-// isSpace is Python's white space, which has the four separators U+001C to U+001F that Go's has not.
+// isSpace reports whether r is white space in Python, which includes the separators U+001C to U+001F unlike Go.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }
 
 func digit(r rune) bool        { return '0' <= r && r <= '9' }
@@ -82,7 +82,8 @@ func notDigit(r rune) bool     { return !digit(r) }
 func pointOrComma(r rune) bool { return r == '.' || r == ',' }
 func hyphen(r rune) bool       { return r == '-' }
 
-// asciiSymbol is ASCII punctuation and symbols but for ' , - and the full stop; the blank, which makes no difference.
+// asciiSymbol reports whether r is ASCII punctuation or a symbol other than ' , - and the full stop. It includes the blank, which
+// makes no difference.
 func asciiSymbol(r rune) bool {
 	switch {
 	case '{' <= r && r <= '~', '[' <= r && r <= '`', ' ' <= r && r <= '&', '(' <= r && r <= '+', ':' <= r && r <= '@', r == '/':
@@ -91,7 +92,7 @@ func asciiSymbol(r rune) bool {
 	return false
 }
 
-// around puts blanks around every rune that a set has.
+// around inserts blanks around every rune in a set.
 func around(line []rune, set func(rune) bool) []rune {
 	spaced := make([]rune, 0, 2*len(line))
 	for _, r := range line {
@@ -104,13 +105,13 @@ func around(line []rune, set func(rune) bool) []rune {
 	return spaced
 }
 
-// aroundRight puts blanks around the second rune of every pair that matches. Pairs are looked for from left to right
-// and share no rune: of a row of commas only every other one is the second of a pair.
+// aroundRight inserts blanks around the second rune of every matching pair. Pairs are searched from left to right and do not overlap:
+// in a row of commas only every other one is the second of a pair.
 func aroundRight(line []rune, left, right func(rune) bool) []rune {
 	return replacePairs(line, left, right, func(spaced []rune, a, b rune) []rune { return append(spaced, a, ' ', b, ' ') })
 }
 
-// aroundLeft puts blanks around the first.
+// aroundLeft inserts blanks around the first rune of every matching pair.
 func aroundLeft(line []rune, left, right func(rune) bool) []rune {
 	return replacePairs(line, left, right, func(spaced []rune, a, b rune) []rune { return append(spaced, ' ', a, ' ', b) })
 }

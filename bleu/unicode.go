@@ -2,13 +2,14 @@ package bleu
 
 import "unicode"
 
-// The classes of characters by which intl cuts are Unicode's P, S and N, as Python's regex has them.
+// The tokenizer intl uses Unicode's classes P, S and N, as in Python's regex.
 
 func isPunctuation(r rune) bool { return unicode.IsPunct(r) || unicode.Is(newPunctuation, r) }
 func isSymbol(r rune) bool      { return unicode.IsSymbol(r) || unicode.Is(newSymbols, r) }
 func notNumber(r rune) bool     { return !unicode.IsNumber(r) && !unicode.Is(newNumbers, r) }
 
-// What regex 2026.11.15, the newest beside sacreBLEU 2.6.0, has and Unicode 15.0, whose tables Go 1.26 has, does not.
+// Characters of these classes in regex 2026.11.15, the newest for sacreBLEU 2.6.0, that are missing in Unicode 15.0, whose tables Go
+// 1.26 has.
 var (
 	newPunctuation = &unicode.RangeTable{
 		R16: []unicode.Range16{

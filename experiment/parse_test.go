@@ -160,7 +160,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"task": {"copy": {}}, "training": {"steps": 0}}`:                                      "training.steps is 0",
 		`{"task": {"copy": {}}, "training": {"validation": -1}}`:                                "training.validation is -1",
 		`{"task": {"copy": {}}, "training": {"batch": {"tokens": 0}}}`:                          "training.batch.tokens is 0",
-		`{"task": {"copy": {}}, "training": {"batch": {"boundaries": [4, 3]}}}`:                 "boundaries are [4 3]: they must be positive and rise",
+		`{"task": {"copy": {}}, "training": {"batch": {"boundaries": [4, 3]}}}`:                 "boundaries are [4 3]: they must be positive and increasing",
 		`{"task": {"copy": {}}, "training": {"schedule": {"constant": {"rate": 0}}}}`:           "training.schedule.constant.rate is 0: it must be positive",
 		`{"task": {"copy": {}}, "training": {"schedule": {"cosine": {"peak": 1, "floor": 2}}}}`: "training.schedule.cosine.floor is 2: it must be from 0 to the peak, 1",
 	} {

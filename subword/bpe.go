@@ -8,29 +8,30 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// BPE is byte-level byte-pair encoding: text is split into words as GPT-2 does it, a word is a sequence of bytes, and pairs of
-// adjacent pieces are merged, the pair with the lowest rank first. It does not change once made, and may be used concurrently.
+// BPE is byte-level byte-pair encoding. Text is split into words as in GPT-2, a word is a sequence of bytes, and pairs of adjacent
+// pieces are merged, the pair with the lowest rank first. A BPE is immutable and may be used concurrently.
 type BPE struct {
-	pieces  []string // pieces[id], as the file shows it
-	texts   []string // texts[id] is the bytes that a piece stands for, "" for special tokens
+	pieces  []string // pieces[id], as written in the file
+	texts   []string // texts[id] is the text of a piece, "" for special tokens
 	special map[vocab.ID]bool
-	bytes   [256]vocab.ID // none where there is no token
-	unknown unknown       // what stands for bytes without a token
-	pairs   []pair        // in the order of their ranks
+	bytes   [256]vocab.ID // none if a byte has no token
+	unknown unknown       // token of bytes without their own
+	pairs   []pair        // in order of rank
 	merges  map[pair]merge
 	words   cache
 }
 
-// none is no id.
+// none stands for a missing id.
 const none vocab.ID = -1
 
-// unknown is the token of bytes that have none, and whether one stands for several in a row. Without it they are left out.
+// unknown is the token of bytes without their own, and whether one token stands for several such bytes in a row. Without it these
+// bytes are dropped.
 type unknown struct {
 	id   vocab.ID
 	fuse bool
 }
 
-// newBPE makes a BPE of pieces in the order of their ids and of pairs in the order of their ranks.
+// newBPE makes a BPE of pieces in order of id and pairs in order of rank.
 func newBPE(pieces []string, special map[vocab.ID]bool, pairs []pair, unknown unknown) (*BPE, error) {
 	b := &BPE{pieces: pieces, texts: make([]string, len(pieces)), special: special, unknown: unknown, pairs: pairs, merges: make(map[pair]merge, len(pairs))}
 	ids := make(map[string]vocab.ID, len(pieces))
@@ -57,13 +58,13 @@ func newBPE(pieces []string, special map[vocab.ID]bool, pairs []pair, unknown un
 	}
 	for id := range special {
 		if fromText[id] {
-			return nil, fmt.Errorf("special token %q can come from text, too", pieces[id])
+			return nil, fmt.Errorf("special token %q can also result from text", pieces[id])
 		}
 	}
 	return b, nil
 }
 
-// merge is what a pair becomes.
+// merge returns the result of merging a pair.
 func (b *BPE) merge(rank int, p pair, ids map[string]vocab.ID) (merge, error) {
 	left, right := b.pieces[p.left], b.pieces[p.right]
 	if _, twice := b.merges[p]; twice {
@@ -76,17 +77,17 @@ func (b *BPE) merge(rank int, p pair, ids map[string]vocab.ID) (merge, error) {
 	return merge{int32(rank), id}, nil
 }
 
-// Encode gives the ids of a text.
+// Encode returns the ids of a text.
 func (b *BPE) Encode(text string) ([]vocab.ID, error) { return encodeWords(text, b.word) }
 
-// EncodeWithDropout is Encode that leaves merges out with a probability, from 0 to below 1, so that a text is cut in many ways: BPE-dropout
-// (Provilkov, Emelianenko and Voita, ACL 2020, algorithm 1), which is for training. Decode gives the same text.
+// EncodeWithDropout is like Encode, but skips each merge with probability rate, 0 <= rate < 1, so that a text is split in many ways:
+// BPE-dropout (Provilkov, Emelianenko and Voita, ACL 2020, algorithm 1), for training. Decode returns the same text.
 func (b *BPE) EncodeWithDropout(text string, rate float64, rng *rand.Rand) ([]vocab.ID, error) {
 	drop := func() bool { return rng.Float64() < rate }
 	return encodeWords(text, func(word string) []vocab.ID { return mergeWord(b.byteIDs(word), b.merges, drop) })
 }
 
-// encodeWords splits a text into words and joins their ids.
+// encodeWords splits a text into words and concatenates their ids.
 func encodeWords(text string, encode func(word string) []vocab.ID) ([]vocab.ID, error) {
 	if err := CheckText(text); err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func encodeWords(text string, encode func(word string) []vocab.ID) ([]vocab.ID, 
 	return ids, nil
 }
 
-// word gives the ids of one word, which nobody may change.
+// word returns the ids of one word. The caller must not change them.
 func (b *BPE) word(word string) []vocab.ID {
 	if ids, ok := b.words.get(word); ok {
 		return ids
@@ -110,10 +111,10 @@ func (b *BPE) word(word string) []vocab.ID {
 	return ids
 }
 
-// byteIDs is a word before any merge.
+// byteIDs returns the ids of a word before any merge.
 func (b *BPE) byteIDs(word string) []vocab.ID {
 	ids := make([]vocab.ID, 0, len(word))
-	before := false // a byte without a token
+	before := false // the previous byte has no token
 	for i := range len(word) {
 		id := b.bytes[word[i]]
 		missing := id == none
@@ -128,7 +129,7 @@ func (b *BPE) byteIDs(word string) []vocab.ID {
 	return ids
 }
 
-// Decode gives the text of ids. Ids that no text gives may stand for bytes that are not UTF-8, which U+FFFD replaces.
+// Decode returns the text of ids. Ids that do not result from a text may stand for invalid UTF-8, which is replaced by U+FFFD.
 func (b *BPE) Decode(ids []vocab.ID) (string, error) {
 	if err := checkIDs(ids, len(b.pieces)); err != nil {
 		return "", err
@@ -140,10 +141,10 @@ func (b *BPE) Decode(ids []vocab.ID) (string, error) {
 	return repair(text.String()), nil
 }
 
-// Size is the number of pieces and special tokens.
+// Size returns the number of pieces and special tokens.
 func (b *BPE) Size() int { return len(b.pieces) }
 
-// Token shows a piece as its file does: bytes as printable characters, a blank as "Ġ".
+// Token returns a piece as it is written in files: bytes are printable characters, a blank is "Ġ".
 func (b *BPE) Token(id vocab.ID) string {
 	if id < 0 || int(id) >= len(b.pieces) {
 		return fmt.Sprintf("<id %d>", id)
@@ -151,7 +152,7 @@ func (b *BPE) Token(id vocab.ID) string {
 	return b.pieces[id]
 }
 
-// ModelIDs wants special tokens at the ids of padding and end. What they are called does not matter.
+// ModelIDs returns an error unless the ids of padding and end are special tokens. Their spelling does not matter.
 func (b *BPE) ModelIDs() error {
 	for id, role := range []string{vocab.Padding: "padding", vocab.End: "the end"} {
 		if !b.special[vocab.ID(id)] || b.unknown.id == vocab.ID(id) {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Files show every byte as a printable character: those that are printable in Latin-1 as themselves, the other 68, in their
-// order, as the characters from U+0100 on. A blank becomes "Ġ", a line feed "Ċ".
+// In files, every byte is a printable character: those that are printable in Latin-1 are themselves, the other 68, in their order,
+// are the characters from U+0100 on. A blank becomes "Ġ", a line feed "Ċ".
 var (
 	byteCharacter [256]rune
 	characterByte = map[rune]byte{}
@@ -25,7 +25,7 @@ func init() {
 	}
 }
 
-// hidden gives the bytes that a piece shows; a piece with a character that shows no byte stands for itself.
+// hidden returns the bytes that a piece stands for. A piece with a character that is no byte stands for itself.
 func hidden(piece string) string {
 	text := make([]byte, 0, len(piece))
 	for _, r := range piece {
@@ -38,8 +38,8 @@ func hidden(piece string) string {
 	return string(text)
 }
 
-// repair replaces what is not UTF-8 by U+FFFD: one for every beginning of a character that is not continued, and one for every
-// byte that begins none. (Go's own replacements are one a byte, or one for all bytes in a row.)
+// repair replaces invalid UTF-8 by U+FFFD: one for every incomplete beginning of a character, and one for every byte that cannot
+// begin a character. (Go's own functions insert one per byte, or one per sequence of invalid bytes.)
 func repair(text string) string {
 	if utf8.ValidString(text) {
 		return text
@@ -56,8 +56,8 @@ func repair(text string) string {
 	return b.String()
 }
 
-// broken is how many bytes of a character that is not complete stand at the start of the text, at least 1. What may follow a
-// first byte is table 3-7 of the Unicode standard.
+// broken returns the number of bytes of the incomplete character at the start of the text, at least 1. Valid continuations of a first
+// byte are those of table 3-7 of the Unicode standard.
 func broken(text string) int {
 	low, high, length := byte(0x80), byte(0xBF), 0
 	switch first := text[0]; {

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	cachedWords = 1 << 15 // of each generation
-	longestWord = 64      // bytes of a word that is kept
+	cachedWords = 1 << 15 // per generation
+	longestWord = 64      // maximum length in bytes of a word in the cache
 )
 
-// A cache keeps the ids of the words that were used lately, in two generations: when the young one is full it becomes
-// the old one, whose words are gone unless they were used since. The zero value is empty.
+// A cache keeps the ids of recently used words, in two generations. When the young one is full it becomes the old one, whose words
+// are dropped unless they have been used since. The zero value is empty.
 type cache struct {
 	mu         sync.RWMutex
 	young, old map[string][]vocab.ID
 }
 
-// get gives the ids of a word, which nobody may change.
+// get returns the ids of a word. The caller must not change them.
 func (c *cache) get(word string) ([]vocab.ID, bool) {
 	if len(word) > longestWord {
 		return nil, false
@@ -49,5 +49,5 @@ func (c *cache) put(word string, ids []vocab.ID) {
 	if c.young == nil {
 		c.young = map[string][]vocab.ID{}
 	}
-	c.young[strings.Clone(word)] = ids // a word alone, not the text it stands in
+	c.young[strings.Clone(word)] = ids // do not keep the whole text in memory
 }

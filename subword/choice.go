@@ -11,13 +11,13 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// A Choice says by which tokenizer a task of text is cut, where its tokens are [vocab.Subwords]. Configurations of tasks embed it.
+// A Choice specifies the tokenizer of a text task whose tokens are [vocab.Subwords]. Configurations of tasks embed it.
 type Choice struct {
-	TokenizerFile string `json:"tokenizer_file,omitempty" file:"any"` // of subwords: a tokenizer.json, or the sub-words of tensor2tensor; empty: pieces are found in the text that is trained on
-	TokenizerSize int    `json:"tokenizer_size,omitempty"`            // of subwords that are found: how many; 0 means 8000
+	TokenizerFile string `json:"tokenizer_file,omitempty" file:"any"` // a tokenizer.json, or a subword vocabulary of tensor2tensor; if empty, subwords are learned from the training text
+	TokenizerSize int    `json:"tokenizer_size,omitempty"`            // number of learned subwords; 0 means 8000
 }
 
-// Check names the field that makes no sense beside the kind of tokens.
+// Check returns an error that names the first field that does not fit the tokenizer.
 func (c Choice) Check(t vocab.Tokenizer) error {
 	if err := t.Validate(); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (c Choice) Check(t vocab.Tokenizer) error {
 	return nil
 }
 
-// Pieces reads the file, or finds pieces in a text, whose parts may have several lines each.
+// Pieces reads the file, or learns subwords from a text, whose parts may have several lines each.
 func (c Choice) Pieces(text iter.Seq[string]) (*Pieces, error) {
 	if c.TokenizerFile != "" {
 		return readPieces(c.TokenizerFile)
@@ -56,11 +56,11 @@ func (c Choice) Pieces(text iter.Seq[string]) (*Pieces, error) {
 	return piecesOf(bpe)
 }
 
-// readPieces reads a file whose bytes are kept. That it is not there is no question of where the task's data lie.
+// readPieces reads a file. Its error is not that of a missing data file, so that it is not mistaken for missing data of the task.
 func readPieces(path string) (*Pieces, error) {
 	f, err := textfile.Open(path)
 	if os.IsNotExist(err) {
-		return nil, fmt.Errorf("tokenizer_file %q is not there: make one with ut tokenizer train, or leave it out", path)
+		return nil, fmt.Errorf("tokenizer_file %q does not exist: make one with ut tokenizer train, or leave it out", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer_file: %w", err)

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// A class of characters; every character is in one.
+// A class of characters. Every character is in one class.
 type class uint8
 
 const (
@@ -22,7 +22,7 @@ var asciiClass = func() (classes [utf8.RuneSelf]class) {
 	return classes
 }()
 
-// unicodeClass is the class of a character in Unicode 16, whose tables other libraries go by.
+// unicodeClass returns the class of a character in Unicode 16, which other libraries use.
 func unicodeClass(r rune) class {
 	switch {
 	case unicode.IsLetter(r) || unicode.Is(newLetters, r):
@@ -35,7 +35,7 @@ func unicodeClass(r rune) class {
 	return other
 }
 
-// classAt is the class of the first character of a text that is not empty, and the character's size.
+// classAt returns the class of the first character of a nonempty text, and the character's size.
 func classAt(text string) (class, int) {
 	if text[0] < utf8.RuneSelf {
 		return asciiClass[text[0]], 1

@@ -9,24 +9,23 @@ import (
 
 // A corpus is the distinct words of a text as ids, with the counts of the pairs in them.
 //
-// A new id comes into pairs that were never there before, so that a pair enters the queue once, with all its words. And a piece
-// is made of one pair only: its text is cut in the same way wherever no piece reaches over its ends, and where one does, it
-// stays so.
+// A new id only occurs in new pairs, so a pair enters the queue once, with all its words. A piece is the result of one pair only, so
+// its text is split in the same way wherever no piece crosses its ends, and that does not change later.
 type corpus struct {
 	words  [][]vocab.ID
-	counts []int64 // of the words
+	counts []int64 // number of occurrences of each word
 	pairs  map[pair]int64
 	queue  queue[entry]
 }
 
-// An entry is a pair in the queue with the words that it came into. Its count may be out of date.
+// An entry is a pair in the queue with the words that contain it. Its count may be out of date.
 type entry struct {
 	pair
 	count int64
 	words []int32
 }
 
-// The most frequent pair first; of equals the one with the smallest ids.
+// before orders entries by decreasing count, and equal counts by increasing ids.
 func (e entry) before(f entry) bool {
 	switch {
 	case e.count != f.count:
@@ -56,7 +55,7 @@ func newCorpus(counts map[string]int64, bytes [256]vocab.ID) *corpus {
 	return c
 }
 
-// note adds a word to those that have a pair. Words come in rising order.
+// note adds a word to the words of a pair. Words come in increasing order.
 func note(where map[pair][]int32, p pair, word int32) {
 	if words := where[p]; len(words) == 0 || words[len(words)-1] != word {
 		where[p] = append(words, word)
@@ -71,7 +70,8 @@ func (c *corpus) enqueue(where map[pair][]int32) {
 	}
 }
 
-// nextPair takes the next pair from the queue, with the words to merge it in. It is false if none occurs often enough.
+// nextPair takes the next pair from the queue, with the words that contain it. It returns false if no pair occurs at least least
+// times.
 func (c *corpus) nextPair(least int64) (pair, []int32, bool) {
 	for e, ok := c.queue.pop(); ok; e, ok = c.queue.pop() {
 		if count := c.pairs[e.pair]; e.count != count {
@@ -84,8 +84,8 @@ func (c *corpus) nextPair(least int64) (pair, []int32, bool) {
 	return pair{}, nil, false
 }
 
-// merge makes one id of a pair in words and counts the pairs that this makes and unmakes. What is left of
-// the count of the merged pair itself means nothing.
+// merge replaces a pair by one id in words, and updates the counts of the pairs that appear and disappear. The remaining count of the
+// merged pair itself has no meaning.
 func (c *corpus) merge(p pair, id vocab.ID, words []int32) {
 	where := map[pair][]int32{}
 	for _, word := range words {
@@ -99,7 +99,8 @@ func (c *corpus) merge(p pair, id vocab.ID, words []int32) {
 	c.enqueue(where)
 }
 
-// mergePair replaces a pair in a word by one id, from left to right, in place, and tells which adjacent pairs come and go.
+// mergePair replaces a pair in a word by one id, from left to right, in place. It calls change for adjacent pairs that appear and
+// disappear.
 func mergePair(word []vocab.ID, p pair, id vocab.ID, change func(changed pair, by int64)) []vocab.ID {
 	merged := word[:0]
 	for i := 0; i < len(word); i++ {

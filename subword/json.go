@@ -12,7 +12,7 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// file is a tokenizer.json, with the keys in the order in which the Python library tokenizers writes them.
+// file is a tokenizer.json, with keys in the order in which the Python library tokenizers writes them.
 type file struct {
 	Version       string          `json:"version"`
 	Truncation    json.RawMessage `json:"truncation"`
@@ -35,7 +35,7 @@ type addedToken struct {
 	Special    bool     `json:"special"`
 }
 
-// byteLevel is the pre-tokenizer, the post-processor and the decoder of byte-level BPE. The decoder's fields mean nothing.
+// byteLevel is the pre-tokenizer, the post-processor and the decoder of byte-level BPE. The decoder ignores its fields.
 type byteLevel struct {
 	Type           string `json:"type"`
 	AddPrefixSpace bool   `json:"add_prefix_space"`
@@ -56,7 +56,7 @@ type model struct {
 	Merges                  []mergedPieces `json:"merges"`
 }
 
-// A vocabulary is pieces by their ids; it is written in the order of ids.
+// A vocabulary maps pieces to ids. It is written in order of ids.
 type vocabulary map[string]vocab.ID
 
 func (v vocabulary) MarshalJSON() ([]byte, error) {
@@ -99,7 +99,7 @@ func (m *mergedPieces) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Write writes a tokenizer.json, as the Python library tokenizers does and reads it.
+// Write writes a tokenizer.json in the form of the Python library tokenizers.
 func (b *BPE) Write(w io.Writer) error {
 	m, f := model{Type: "BPE", Vocabulary: make(vocabulary, len(b.pieces)), Merges: make([]mergedPieces, len(b.pairs))}, file{Version: "1.0", AddedTokens: []addedToken{}}
 	if b.unknown.id != none {
@@ -141,7 +141,7 @@ func (b *BPE) Write(w io.Writer) error {
 	return err
 }
 
-// marshal is json.Marshal without what it does to "<", ">" and "&".
+// marshal is json.Marshal without the escaping of "<", ">" and "&".
 func marshal(value any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -5,32 +5,32 @@ import "universal-transformer/internal/vocab"
 // A pair is two adjacent ids.
 type pair struct{ left, right vocab.ID }
 
-// A merge makes one id of a pair. The lower its rank, the earlier it is done.
+// A merge replaces a pair by one id. Merges with lower rank are done first.
 type merge struct {
 	rank int32
 	id   vocab.ID
 }
 
-// A symbol is one id of a word that is being merged; those that are left form a list. -1 is the end of it.
+// A symbol is an id of a word that is being merged. The remaining symbols form a linked list, which ends with -1.
 type symbol struct {
 	id             vocab.ID
 	previous, next int
 }
 
-// A candidate is a merge that can be done, unless one of its symbols has been merged with another one before.
+// A candidate is a possible merge. It becomes invalid when another merge uses one of its symbols.
 type candidate struct {
 	pair
 	merge
-	at int // the left symbol
+	at int // index of the left symbol
 }
 
-// The lowest rank first, the leftmost of equals.
+// before orders candidates by rank, and equal ranks from left to right.
 func (c candidate) before(d candidate) bool {
 	return c.rank < d.rank || c.rank == d.rank && c.at < d.at
 }
 
-// mergeWord merges the ids of a word until no pair of them has a merge, in place, and gives what is left of them. With dropout, unless drop is
-// nil, every merge that can be done is left out before each merge if drop says so, and the word is done when all are.
+// mergeWord merges the ids of a word in place until no pair can be merged, and returns the remaining ids. If drop is not nil, every
+// possible merge is skipped before each merge if drop returns true, and the word is finished when all are skipped.
 func mergeWord(ids []vocab.ID, merges map[pair]merge, drop func() bool) []vocab.ID {
 	if len(ids) < 2 {
 		return ids
@@ -53,11 +53,11 @@ func mergeWord(ids []vocab.ID, merges map[pair]merge, drop func() bool) []vocab.
 	for at := range symbols {
 		consider(at)
 	}
-	var dropped []candidate // since the last merge
+	var dropped []candidate // skipped since the last merge
 	for c, ok := candidates.pop(); ok; c, ok = candidates.pop() {
 		left := &symbols[c.at]
 		if left.id != c.left || left.next < 0 || symbols[left.next].id != c.right {
-			continue // another merge was there first
+			continue // another merge was done first
 		}
 		if drop != nil && drop() {
 			dropped = append(dropped, c)
@@ -78,7 +78,7 @@ func mergeWord(ids []vocab.ID, merges map[pair]merge, drop func() bool) []vocab.
 	return remaining(symbols, ids[:0])
 }
 
-// remaining appends the ids that are still in the list of symbols.
+// remaining appends the ids in the list of symbols to ids.
 func remaining(symbols []symbol, ids []vocab.ID) []vocab.ID {
 	for at := 0; at >= 0; at = symbols[at].next {
 		ids = append(ids, symbols[at].id)

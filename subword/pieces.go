@@ -11,8 +11,8 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// Pieces are a tokenizer's, as the tokens of a model: their ids are the tokenizer's, 0 is padding and 1 the end. They keep the file
-// that they were read from, which goes where the model goes. They do not change once read, and may be used concurrently.
+// Pieces is a tokenizer whose ids are those of a model's tokens, with 0 for padding and 1 for the end. It keeps the file from which
+// it was read, which is stored with the model. It is immutable and may be used concurrently.
 type Pieces struct {
 	tokenizer  Tokenizer
 	vocabulary *vocab.Vocabulary
@@ -20,7 +20,7 @@ type Pieces struct {
 	digest     string // SHA-256 of the file, in hexadecimal
 }
 
-// ReadPieces reads a tokenizer's file, as [Read] does. Ids that cannot be a model's are an error.
+// ReadPieces reads the file of a tokenizer, as [Read] does. Ids that are not suitable for a model are an error.
 func ReadPieces(file []byte) (*Pieces, error) {
 	t, err := Read(bytes.NewReader(file))
 	if err != nil {
@@ -35,13 +35,13 @@ func ReadPieces(file []byte) (*Pieces, error) {
 	}
 	v, err := vocab.New(tokens)
 	if err != nil {
-		return nil, fmt.Errorf("it cannot be a model's: %w", err)
+		return nil, fmt.Errorf("it is not suitable for a model: %w", err)
 	}
 	sum := sha256.Sum256(file)
 	return &Pieces{tokenizer: t, vocabulary: v, file: file, digest: hex.EncodeToString(sum[:])}, nil
 }
 
-// piecesOf are the pieces of a tokenizer that was trained.
+// piecesOf returns the pieces of a trained tokenizer.
 func piecesOf(b *BPE) (*Pieces, error) {
 	var file bytes.Buffer
 	if err := b.Write(&file); err != nil {
@@ -50,7 +50,7 @@ func piecesOf(b *BPE) (*Pieces, error) {
 	return ReadPieces(file.Bytes())
 }
 
-// Split cuts a text into pieces.
+// Split splits a text into pieces.
 func (p *Pieces) Split(text string) ([]string, error) {
 	ids, err := p.tokenizer.Encode(text)
 	if err != nil {
@@ -63,21 +63,21 @@ func (p *Pieces) Split(text string) ([]string, error) {
 	return tokens, nil
 }
 
-// Encode gives the ids of a text's pieces.
+// Encode returns the ids of a text's pieces.
 func (p *Pieces) Encode(text string) ([]vocab.ID, error) { return p.tokenizer.Encode(text) }
 
-// HasMerges reports whether [Pieces.EncodeWithDropout] can be used: of byte-pair encoding it can.
+// HasMerges reports whether [Pieces.EncodeWithDropout] can be used, which needs byte-pair encoding.
 func (p *Pieces) HasMerges() bool {
 	_, ok := p.tokenizer.(*BPE)
 	return ok
 }
 
-// EncodeWithDropout is [BPE.EncodeWithDropout]. It panics without merges.
+// EncodeWithDropout is like [BPE.EncodeWithDropout]. It panics if HasMerges is false.
 func (p *Pieces) EncodeWithDropout(text string, rate float64, rng *rand.Rand) ([]vocab.ID, error) {
 	return p.tokenizer.(*BPE).EncodeWithDropout(text, rate, rng)
 }
 
-// Text is the text of ids up to the first End. Ids that are none are left out.
+// Text returns the text of ids up to the first End. Invalid ids are ignored.
 func (p *Pieces) Text(ids []vocab.ID) string {
 	if end := slices.Index(ids, vocab.End); end >= 0 {
 		ids = ids[:end]
@@ -85,18 +85,18 @@ func (p *Pieces) Text(ids []vocab.ID) string {
 	known := slices.DeleteFunc(slices.Clone(ids), func(id vocab.ID) bool { return id < 0 || int(id) >= p.tokenizer.Size() })
 	text, err := p.tokenizer.Decode(known)
 	if err != nil {
-		panic(err) // all of them are known
+		panic(err) // cannot happen: all ids are valid
 	}
 	return text
 }
 
-// Vocabulary is the pieces by their ids.
+// Vocabulary returns the pieces by id.
 func (p *Pieces) Vocabulary() *vocab.Vocabulary { return p.vocabulary }
 
-// File is what the pieces were read from.
+// File returns the file from which the pieces were read.
 func (p *Pieces) File() []byte { return p.file }
 
-// Digest stands for the file.
+// Digest returns the SHA-256 of the file in hexadecimal.
 func (p *Pieces) Digest() string {
 	if p == nil {
 		return ""

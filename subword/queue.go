@@ -1,6 +1,6 @@
 package subword
 
-// queue is a binary heap: pop gives the item that comes before all others.
+// queue is a binary heap: pop returns the item that comes before all others.
 type queue[T any] struct {
 	before func(a, b T) bool
 	items  []T

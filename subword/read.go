@@ -9,7 +9,7 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// readBPE reads a tokenizer.json and refuses by name what this package would do differently.
+// readBPE reads a tokenizer.json. It rejects, by name, anything that this package would do differently.
 func readBPE(data []byte) (*BPE, error) {
 	var f file
 	if err := strictjson.Decode(data, &f); err != nil {
@@ -42,7 +42,7 @@ func readBPE(data []byte) (*BPE, error) {
 	return newBPE(pieces, special, pairs, unknown)
 }
 
-// check refuses what stands around the model and would change ids or text.
+// check rejects parts of the file other than the model that would change ids or text.
 func (f file) check() error {
 	switch {
 	case !null(f.Truncation):
@@ -80,7 +80,7 @@ func readModel(data json.RawMessage) (*model, error) {
 	if null(data) {
 		return nil, errors.New("model is missing")
 	}
-	m := model{Type: "BPE"} // old files do not say it
+	m := model{Type: "BPE"} // old files do not contain the type
 	if k := kind(data); k != "" && k != "BPE" {
 		return nil, unsupported("model", k)
 	}
@@ -102,7 +102,7 @@ func readModel(data json.RawMessage) (*model, error) {
 	return &m, nil
 }
 
-// unknown is what the bytes become that have no token, if there are any.
+// unknown returns the token of bytes without their own, if there are such bytes.
 func (m *model) unknown() (unknown, error) {
 	u := unknown{id: none, fuse: m.FuseUnknown}
 	for b, character := range byteCharacter {
@@ -118,7 +118,7 @@ func (m *model) unknown() (unknown, error) {
 	return u, nil
 }
 
-// pieces lists the pieces of a vocabulary and the special tokens beside it in the order of their ids, which must leave none out.
+// pieces returns the pieces of a vocabulary and the additional special tokens in order of their ids, which must be consecutive.
 func (m *model) pieces(added []addedToken) ([]string, map[vocab.ID]bool, error) {
 	all, special := make(map[string]vocab.ID, len(m.Vocabulary)), map[vocab.ID]bool{}
 	for piece, id := range m.Vocabulary {
@@ -149,12 +149,12 @@ func (m *model) pieces(added []addedToken) ([]string, map[vocab.ID]bool, error) 
 
 func null(part json.RawMessage) bool { return len(part) == 0 || string(part) == "null" }
 
-// kind is the type that a part of the file names, "" if it names none.
+// kind returns the type that a part of the file names, or "" if it names none.
 func kind(part json.RawMessage) string {
 	var named struct {
 		Type string `json:"type"`
 	}
-	_ = json.Unmarshal(part, &named) // what is wrong with it is said where it is read
+	_ = json.Unmarshal(part, &named) // errors are reported where the part is read
 	return named.Type
 }
 
@@ -162,5 +162,5 @@ func unsupported(key, what string) error {
 	if what == "" {
 		return fmt.Errorf("%s is set: this is not supported", key)
 	}
-	return fmt.Errorf("%s %s is not supported: it would give other ids than it should; only byte-level BPE is read", key, what)
+	return fmt.Errorf("%s %s is not supported, as its ids would differ: only byte-level BPE is supported", key, what)
 }

@@ -68,7 +68,7 @@ func TestReadRefuses(t *testing.T) {
 		{"continuing_subword_prefix", tokenizerJSON(t, `"continuing_subword_prefix": null`, `"continuing_subword_prefix": "##"`)},
 		{`"<end>" is not special`, tokenizerJSON(t, secondToken, strings.Replace(secondToken, `"special": true`, `"special": false`, 1))},
 		{`"<end>" has id 2`, tokenizerJSON(t, `"id": 1`, `"id": 2`)},
-		{`"abc" can come from text`, tokenizerJSON(t, `"<end>"`, `"abc"`, `"id": 1`, `"id": 259`)},
+		{`"abc" can also result from text`, tokenizerJSON(t, `"<end>"`, `"abc"`, `"id": 1`, `"id": 259`)},
 		{`neither byte 0x21, '!', nor unk_token "?!"`, tokenizerJSON(t, `"!": 2,`, `"!!!!": 2,`, `"unk_token": null`, `"unk_token": "?!"`)},
 		{"has id 7777", tokenizerJSON(t, `"!": 2,`, `"!": 7777,`)},
 		{"has id -1", tokenizerJSON(t, `"!": 2,`, `"!": -1,`)},
@@ -82,9 +82,9 @@ func TestReadRefuses(t *testing.T) {
 		{"neither a tokenizer.json nor", ""},
 		{"neither a tokenizer.json nor", "'<pad>_'\n'<EOS>_'\n"},
 		{"neither a tokenizer.json nor", "'the_'\n'a_'\n'b'\n"},
-		{"line 3: a sub-word of more", "<pad>\n<EOS>\n" + strings.Repeat("a", 2000)},
+		{"line 3: a subword of more", "<pad>\n<EOS>\n" + strings.Repeat("a", 2000)},
 		{"not valid UTF-8", "'<pad>_'\n'<EOS>_'\n'\xff'\n"},
-		{"this is no tokenizer", strings.Repeat(" ", 64<<20+1)},
+		{"this is not a tokenizer", strings.Repeat(" ", 64<<20+1)},
 	} {
 		tokenizer, err := subword.Read(strings.NewReader(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
@@ -155,7 +155,7 @@ func TestReadT2T(t *testing.T) {
 	if ids, err := tokenizer.Encode("bx"); err != nil || tokenizer.Token(ids[0]) != `\` {
 		t.Errorf("a character that is not in the alphabet: %v, %v", ids, err)
 	}
-	if ids, err := tokenizer.Encode("x<"); err == nil || !strings.Contains(err.Error(), `no sub-word for '<'`) {
+	if ids, err := tokenizer.Encode("x<"); err == nil || !strings.Contains(err.Error(), `no subword for '<'`) {
 		t.Errorf("a character without a sub-word: %v, %v", ids, err)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// run is the length of the characters of one class at the start of a text.
+// run returns the length of the characters of one class at the start of a text.
 func run(text string, c class) int {
 	n := 0
 	for n < len(text) {
@@ -20,8 +20,8 @@ func run(text string, c class) int {
 
 var contractions = []string{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"}
 
-// firstWord is the length of the first word of a text that is not empty: the pre-tokenizer of GPT-2. It takes the first of
-// these that is there, and words put together are the text again:
+// firstWord returns the length of the first word of a nonempty text, by the pre-tokenizer of GPT-2, which uses the first of these
+// alternatives that matches. The concatenated words are the text again.
 //
 //	's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 func firstWord(text string) int {
@@ -47,5 +47,5 @@ func firstWord(text string) int {
 	if n == last {
 		return n
 	}
-	return n - last // the last one of several begins the next word
+	return n - last // the last of several blanks begins the next word
 }

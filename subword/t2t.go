@@ -12,21 +12,20 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// T2T is a sub-word vocabulary of tensor2tensor, as the paper's translation models use it. Text is split at every boundary
-// between letters or numbers and anything else; a single blank between two words is left out. A token ends in "_", is
-// escaped, and is cut into the longest pieces there are, from left to right. It does not change once made, and may be used
-// concurrently.
+// T2T is a subword vocabulary of tensor2tensor, as used by the paper's translation models. Text is split at every boundary between
+// letters or numbers and other characters; a single blank between two words is dropped. A token is escaped, ends with "_", and is
+// split into the longest pieces from left to right. A T2T is immutable and may be used concurrently.
 type T2T struct {
 	pieces   []string
 	ids      map[string]vocab.ID
 	alphabet map[rune]bool
-	longest  int // bytes of a piece
+	longest  int // bytes of the longest piece
 	words    cache
 }
 
 const longestPiece = 1000 // bytes
 
-// readT2T reads a piece a line, most often in quotes. The first two are padding and end.
+// readT2T reads one piece per line, usually in quotes. The first two are padding and end.
 func readT2T(data []byte) (*T2T, error) {
 	t := &T2T{ids: map[string]vocab.ID{}, alphabet: map[rune]bool{}}
 	for _, r := range `\_u;0123456789` {
@@ -41,10 +40,10 @@ func readT2T(data []byte) (*T2T, error) {
 			}
 		}
 		if len(piece) > longestPiece {
-			return nil, fmt.Errorf("line %d: a sub-word of more than %d bytes", len(t.pieces)+1, longestPiece)
+			return nil, fmt.Errorf("line %d: a subword of more than %d bytes", len(t.pieces)+1, longestPiece)
 		}
 		if piece != "" {
-			t.ids[piece] = vocab.ID(len(t.pieces)) // of equal pieces the last one is used
+			t.ids[piece] = vocab.ID(len(t.pieces)) // the last of equal pieces is used
 		}
 		for _, r := range piece {
 			t.alphabet[r] = true
@@ -53,12 +52,12 @@ func readT2T(data []byte) (*T2T, error) {
 		t.pieces = append(t.pieces, piece)
 	}
 	if len(t.pieces) < 3 || strings.TrimSuffix(t.pieces[0], "_") != "<pad>" || strings.TrimSuffix(t.pieces[1], "_") != "<EOS>" {
-		return nil, errors.New("neither a tokenizer.json nor tensor2tensor's sub-words, which begin with '<pad>' and '<EOS>'")
+		return nil, errors.New("neither a tokenizer.json nor tensor2tensor's subwords, which begin with '<pad>' and '<EOS>'")
 	}
 	return t, nil
 }
 
-// Encode gives the ids of a text.
+// Encode returns the ids of a text.
 func (t *T2T) Encode(text string) ([]vocab.ID, error) {
 	if err := CheckText(text); err != nil {
 		return nil, err
@@ -74,7 +73,7 @@ func (t *T2T) Encode(text string) ([]vocab.ID, error) {
 	return ids, nil
 }
 
-// splitT2T splits a text into tokens. A blank between two words is none; one at either end of the text is.
+// splitT2T splits a text into tokens. A single blank is a token only at the ends of the text.
 func splitT2T(text string) []string {
 	var tokens []string
 	start, before := 0, false
@@ -96,7 +95,7 @@ func splitT2T(text string) []string {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// token gives the ids of one token, which nobody may change.
+// token returns the ids of one token. The caller must not change them.
 func (t *T2T) token(token string) ([]vocab.ID, error) {
 	if ids, ok := t.words.get(token); ok {
 		return ids, nil
@@ -113,7 +112,7 @@ func (t *T2T) token(token string) ([]vocab.ID, error) {
 		}
 		if end == 0 {
 			r, _ := utf8.DecodeRuneInString(rest)
-			return nil, fmt.Errorf("%q cannot be written: the vocabulary has no sub-word for %q", token, r)
+			return nil, fmt.Errorf("%q cannot be encoded: the vocabulary has no subword for %q", token, r)
 		}
 		ids = append(ids, t.ids[rest[:end]])
 		rest = rest[end:]
@@ -122,7 +121,7 @@ func (t *T2T) token(token string) ([]vocab.ID, error) {
 	return ids, nil
 }
 
-// escape writes a token in characters of the alphabet, others by their numbers, and "_" at its end and nowhere else.
+// escape writes a token in characters of the alphabet, with other characters as numbers, and "_" only at its end.
 func (t *T2T) escape(token string) string {
 	var b strings.Builder
 	for _, r := range token {
@@ -143,7 +142,7 @@ func (t *T2T) escape(token string) string {
 
 var escapes = regexp.MustCompile(`\\u|\\\\|\\[0-9]+;`)
 
-// unescape undoes escape. A number that is no character's becomes "〓".
+// unescape is the inverse of escape. A number that is not a character becomes "〓".
 func unescape(token string) string {
 	return escapes.ReplaceAllStringFunc(token, func(escape string) string {
 		switch escape {
@@ -160,7 +159,7 @@ func unescape(token string) string {
 	})
 }
 
-// Decode gives the text of ids.
+// Decode returns the text of ids.
 func (t *T2T) Decode(ids []vocab.ID) (string, error) {
 	if err := checkIDs(ids, len(t.pieces)); err != nil {
 		return "", err
@@ -188,10 +187,10 @@ func (t *T2T) Decode(ids []vocab.ID) (string, error) {
 	return text.String(), nil
 }
 
-// Size is the number of lines of the file.
+// Size returns the number of lines of the file.
 func (t *T2T) Size() int { return len(t.pieces) }
 
-// Token shows a piece with "␣" for a blank.
+// Token returns a piece, with "␣" for a blank.
 func (t *T2T) Token(id vocab.ID) string {
 	if id < 0 || int(id) >= len(t.pieces) {
 		return fmt.Sprintf("<id %d>", id)
@@ -199,5 +198,5 @@ func (t *T2T) Token(id vocab.ID) string {
 	return strings.ReplaceAll(t.pieces[id], " ", "␣")
 }
 
-// ModelIDs is nil: padding and end were checked when the file was read.
+// ModelIDs returns nil, as padding and end were checked when the file was read.
 func (t *T2T) ModelIDs() error { return nil }

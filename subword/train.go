@@ -17,19 +17,19 @@ const (
 	longestLine = 1 << 20 // bytes
 )
 
-// A Trainer counts the words of texts and makes a BPE of them. What comes of it depends on nothing but the counts.
+// A Trainer counts the words of texts and trains a BPE. The result depends only on the counts.
 type Trainer struct {
-	Size     int // of the vocabulary, with 256 bytes and the special tokens; 0 is 8000
-	MinCount int // pairs that stand together less often are not merged; 0 is 1
+	Size     int // size of the vocabulary, including 256 bytes and the special tokens; 0 means 8000
+	MinCount int // minimum count of a pair to be merged; 0 means 1
 
-	// Progress, if there is one, is told how many merges are done of how many. Its error ends Train.
+	// Progress, unless nil, is called with the number of merges done and the total. An error ends Train.
 	Progress func(done, total int) error
 
 	counts map[string]int64
 	lines  int
 }
 
-// Validate reports a field that makes no sense.
+// Validate returns an error that names the first invalid field.
 func (t *Trainer) Validate() error {
 	least := len(specialTokens) + 256
 	switch {
@@ -43,10 +43,10 @@ func (t *Trainer) Validate() error {
 	return nil
 }
 
-// Lines is the number of lines that were counted.
+// Lines returns the number of lines counted.
 func (t *Trainer) Lines() int { return t.lines }
 
-// Count counts the words of a text's lines, without what ends them. Its errors name the line.
+// Count counts the words of a text's lines, without their line endings. Errors name the line.
 func (t *Trainer) Count(text io.Reader) error {
 	scanner := bufio.NewScanner(textfile.NewReader(text, math.MaxInt64))
 	scanner.Buffer(nil, longestLine)
@@ -81,7 +81,7 @@ func (t *Trainer) Add(line string) error {
 	return nil
 }
 
-// Train merges pairs until the vocabulary has the size that is wanted, or no pair is left.
+// Train merges pairs until the vocabulary has the requested size, or no pair is left.
 func (t *Trainer) Train() (*BPE, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
@@ -112,8 +112,8 @@ func (t *Trainer) Train() (*BPE, error) {
 	return newBPE(pieces, specials(), pairs, unknown{id: none})
 }
 
-// alphabet is what a vocabulary starts with: the special tokens, then all bytes, in the order of the characters that show
-// them; and the ids of the bytes.
+// alphabet returns the initial vocabulary: the special tokens, then all bytes, in the order of the characters that represent them. It
+// also returns the ids of the bytes.
 func alphabet() (pieces []string, ids [256]vocab.ID) {
 	pieces = slices.Clone(specialTokens)
 	characters := slices.Sorted(slices.Values(byteCharacter[:]))
@@ -124,7 +124,7 @@ func alphabet() (pieces []string, ids [256]vocab.ID) {
 	return pieces, ids
 }
 
-// specialTokens stand at the ids of padding and end.
+// specialTokens are the tokens at the ids of padding and end.
 var specialTokens = []string{vocab.Padding: vocab.PaddingToken, vocab.End: vocab.EndToken}
 
 func specials() map[vocab.ID]bool { return map[vocab.ID]bool{vocab.Padding: true, vocab.End: true} }

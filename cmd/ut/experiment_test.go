@@ -219,7 +219,7 @@ func TestExperimentErrors(t *testing.T) {
 		"did you mean \"task.babi.set\"":                    {"train", "babi", "--set", "task.babi.sett=en"},
 		"nowhere: no such file":                             {"train", "babi", "--set", "task.babi.path=nowhere"},
 		"classifier.pool \"lst\" is not known: did y":       {"train", "babi", "--set", "model.classifier.pool=lst"},
-		"model.classifier.untied_layers needs halting to b": {"train", "babi", "--set", "model.untied_layers=true", "--set", `model.halting={"length": {}}`},
+		"model.classifier.untied_layers needs fixed halting": {"train", "babi", "--set", "model.untied_layers=true", "--set", `model.halting={"length": {}}`},
 	} {
 		r := ut(t, args...)
 		if r.code == 0 || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "\n") > 2 {

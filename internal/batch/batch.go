@@ -1,6 +1,5 @@
-// Package batch makes padded rectangles of examples. It is the last place that knows examples and the first
-// that knows shapes; what comes after it is tensors. Padding is id 0, at the right of a row, and whole rows of
-// it at the bottom.
+// Package batch arranges examples in padded rectangles of ids. It does not use tensors, and packages after it do not know examples.
+// Padding is id 0, at the end of a row, and in whole rows at the bottom.
 //
 // Letters: B rows, M source positions, N target positions.
 package batch
@@ -12,23 +11,23 @@ import (
 	"universal-transformer/task"
 )
 
-// A Batch is two rectangles of ids, row after row.
+// A Batch is two rectangles of ids, in row order.
 type Batch struct {
-	Rows              int        // B, empty ones included
+	Rows              int        // B, including empty rows
 	SourceLength      int        // M
 	TargetLength      int        // N
-	TokensPerPosition int        // ids at one position of the source; 0 counts as 1
+	TokensPerPosition int        // ids at each position of the source; 0 means 1
 	Source            []vocab.ID // [B*M]
 	Target            []vocab.ID // [B*N]
-	Examples          int        // rows that hold an example, at the top; the others are padding throughout
-	Index             []int      // Chunk: which of its examples stands in each of the first Examples rows; else nil
+	Examples          int        // number of rows with an example, which come first; the others are padding
+	Index             []int      // set by Chunk: index of the example in each of the first Examples rows
 }
 
-// Pad puts examples into rows of the given lengths. More examples than rows, and an example longer than its row, are
-// errors that name it.
+// Pad puts examples into rows of the given lengths. It returns an error if there are more examples than rows, or if an example is
+// longer than its row, which it names.
 func Pad(examples []task.Example, rows, sourceLength, targetLength int) (Batch, error) {
 	if rows < 0 || sourceLength < 0 || targetLength < 0 {
-		return Batch{}, fmt.Errorf("batch of %d rows, lengths %d and %d: none may be negative", rows, sourceLength, targetLength)
+		return Batch{}, fmt.Errorf("batch of %d rows, lengths %d and %d: none must be negative", rows, sourceLength, targetLength)
 	}
 	if len(examples) > rows {
 		return Batch{}, fmt.Errorf("%d examples do not fit %d rows", len(examples), rows)
@@ -64,16 +63,16 @@ func (b Batch) Twice() Batch {
 	return b
 }
 
-// SourcePositions is how many positions a source row has: SourceLength, unless positions hold several ids.
+// SourcePositions returns the number of positions of a source row: SourceLength divided by TokensPerPosition.
 func (b Batch) SourcePositions() int { return b.SourceLength / max(b.TokensPerPosition, 1) }
 
-// SourceRow is the i-th source with its padding, a part of Source.
+// SourceRow returns the i-th source with its padding, a slice of Source.
 func (b Batch) SourceRow(i int) []vocab.ID { return b.Source[i*b.SourceLength : (i+1)*b.SourceLength] }
 
-// TargetRow is the i-th target with its padding, a part of Target.
+// TargetRow returns the i-th target with its padding, a slice of Target.
 func (b Batch) TargetRow(i int) []vocab.ID { return b.Target[i*b.TargetLength : (i+1)*b.TargetLength] }
 
-// Tokens counts what is no padding: the denominators of losses and of tokens per second.
+// Tokens counts the tokens other than padding: the denominators of losses and of tokens per second.
 func (b Batch) Tokens() (source, target int) { return count(b.Source), count(b.Target) }
 
 func count(ids []vocab.ID) int {

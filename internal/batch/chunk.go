@@ -2,9 +2,9 @@ package batch
 
 import "universal-transformer/task"
 
-// Chunk cuts examples into batches for evaluation, shorter ones first, always in the same order; Index says which
-// example a row holds. The plan's longest lengths give way to longer examples, and targets may be empty (there are
-// none when decoding), so every example is in exactly one batch. It panics on a plan that Validate refuses.
+// Chunk splits examples into batches for evaluation, shorter ones first, always in the same order. Index holds the example of each
+// row. Examples may be longer than the plan's maximum lengths, and targets may be empty (as in decoding), so every example is in
+// exactly one batch. Chunk panics if the plan is invalid.
 func Chunk(examples []task.Example, plan Plan) []Batch {
 	if err := plan.Validate(); err != nil {
 		panic("batch: Chunk: " + err.Error())
@@ -23,7 +23,7 @@ func Chunk(examples []task.Example, plan Plan) []Batch {
 		}
 		b, err := Pad(members, plan.rows(g.shape), g.shape.source, g.shape.target)
 		if err != nil {
-			panic(err) // groups never makes a group that does not fit
+			panic(err) // cannot happen: groups fit
 		}
 		b.TokensPerPosition, b.Index = plan.TokensPerPosition, g.members
 		batches = append(batches, b)

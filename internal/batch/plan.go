@@ -7,35 +7,36 @@ import (
 	"sort"
 )
 
-// The lengths that rectangles have unless a Plan says otherwise: the first, then each a quarter more than the one
-// before. From 8 on at most a fifth of a row is then padding of this kind, and lengths up to 400 need 20 shapes.
+// Default lengths of rectangles: the first, then each a quarter more than the previous one. From 8 on, rounding up to them adds at
+// most a fifth of a row, and lengths up to 400 need 20 shapes.
 const (
 	firstBoundary = 8
 	growth        = 1.25
 )
 
-// Bounds far beyond any use: numbers within them can be added and multiplied, and windows fit a memory.
+// Bounds, far above any use: numbers within them can be added and multiplied without overflow, and windows fit into memory.
 const (
-	maxTokens = 1 << 30 // positions of a batch, or of a row
+	maxTokens = 1 << 30 // positions of a batch or of a row
 	maxRows   = 1 << 20 // rows of a batch
-	maxWindow = 1 << 24 // examples that are sorted at a time
+	maxWindow = 1 << 24 // examples that are sorted together
 )
 
-// A Plan says which rectangles there may be. Shapes are few on purpose: every one costs a compiled graph.
+// A Plan determines the shapes of rectangles. There are few, because every shape needs a compiled graph.
 type Plan struct {
-	Tokens            int   `json:"tokens,omitempty"`              // most positions of the longer rectangle: rows = max(1, Tokens/max(M, N))
-	Rows              int   `json:"rows,omitempty"`                // this many rows instead, whatever the lengths
-	Boundaries        []int `json:"boundaries,omitempty"`          // lengths of rows before the target's End, rising; none: 8, 10, 12, 15, 18, ...
-	MaxSource         int   `json:"max_source,omitempty"`          // longest source; 0: no sources at all
-	MaxTarget         int   `json:"max_target,omitempty"`          // longest target, End included
-	TokensPerPosition int   `json:"tokens_per_position,omitempty"` // ids at one position of a source; 0 counts as 1. Lengths above are of positions, MaxSource is of ids
-	Window            int   `json:"window,omitempty"`              // examples that are sorted by length at a time; 0: 256 of the longest batches
+	Tokens            int   `json:"tokens,omitempty"`              // maximum number of positions of the longer rectangle: rows = max(1, Tokens/max(M, N))
+	Rows              int   `json:"rows,omitempty"`                // number of rows, whatever the lengths; excludes Tokens
+	Boundaries        []int `json:"boundaries,omitempty"`          // lengths of rows without the target's End, increasing; empty means 8, 10, 12, 15, 18, ...
+	MaxSource         int   `json:"max_source,omitempty"`          // maximum length of a source in ids; 0: there are no sources
+	MaxTarget         int   `json:"max_target,omitempty"`          // maximum length of a target, including End
+	TokensPerPosition int   `json:"tokens_per_position,omitempty"` // ids at each position of a source; 0 means 1. Lengths above are in positions, MaxSource is in ids
+	Window            int   `json:"window,omitempty"`              // number of examples that are sorted by length together; 0 means 256 of the longest batches
 
-	// RoundUp is how many rows a batch has that would have n by Tokens, at least n: where as many are computed anyway. Nil: n.
+	// RoundUp returns the number of rows, at least n, of a batch that has n rows by Tokens, if that number is computed anyway. nil
+	// means n.
 	RoundUp func(n int) int `json:"-"`
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the first field out of range.
 func (p Plan) Validate() error {
 	switch {
 	case p.Rows < 0:
@@ -53,7 +54,7 @@ func (p Plan) Validate() error {
 	case p.MaxTarget < 0:
 		return fmt.Errorf("max_target is %d: it must not be negative", p.MaxTarget)
 	case p.TokensPerPosition < 0:
-		return fmt.Errorf("words is %d: it must be positive, or 0 for 1", p.TokensPerPosition)
+		return fmt.Errorf("tokens_per_position is %d: it must be positive, or 0 for 1", p.TokensPerPosition)
 	case p.MaxSource%p.words() != 0:
 		return fmt.Errorf("max_source is %d: it must be whole positions of %d ids", p.MaxSource, p.TokensPerPosition)
 	case p.Window > maxWindow:
@@ -63,7 +64,7 @@ func (p Plan) Validate() error {
 	}
 	for i, b := range p.Boundaries {
 		if b <= 0 || i > 0 && b <= p.Boundaries[i-1] {
-			return fmt.Errorf("boundaries are %v: they must be positive and rise", p.Boundaries)
+			return fmt.Errorf("boundaries are %v: they must be positive and increasing", p.Boundaries)
 		}
 		if b > maxTokens {
 			return fmt.Errorf("boundaries are %v: they must be at most %d", p.Boundaries, maxTokens)
@@ -74,18 +75,17 @@ func (p Plan) Validate() error {
 
 func (p Plan) words() int { return max(p.TokensPerPosition, 1) }
 
-// A shape is the size of a source and a target row.
+// A shape is the lengths of a source and a target row.
 type shape struct{ source, target int }
 
-// shape is the smallest rows for an example of these lengths. Target rows are a boundary and one for End:
-// targets as long as their sources then share the source's boundary, where End would push half of them to the
-// next one and double the shapes.
+// shape returns the smallest rows for an example with these lengths. Target rows have one more position, for End. Otherwise End would
+// move half of the targets that are as long as their sources to the next boundary, and double the number of shapes.
 func (p Plan) shape(source, target int) shape {
 	positions := min(p.round((source+p.words()-1)/p.words()), p.MaxSource/p.words())
 	return shape{positions * p.words(), min(p.round(target-1)+1, p.MaxTarget)}
 }
 
-// round is the first boundary a length fits, and beyond the last one given a length above all.
+// round returns the first boundary that is at least length or, beyond the last given boundary, a length sufficient for all examples.
 func (p Plan) round(length int) int {
 	if n := len(p.Boundaries); n > 0 {
 		if i := sort.SearchInts(p.Boundaries, length); i < n {
@@ -100,7 +100,7 @@ func (p Plan) round(length int) int {
 	return boundary
 }
 
-// rows is how many rows a rectangle of this shape has.
+// rows returns the number of rows of a rectangle with this shape.
 func (p Plan) rows(s shape) int {
 	if p.Rows > 0 {
 		return p.Rows
@@ -112,7 +112,7 @@ func (p Plan) rows(s shape) int {
 	return n
 }
 
-// window is how many examples are sorted at a time.
+// window returns the number of examples that are sorted together.
 func (p Plan) window() int {
 	if p.Window > 0 {
 		return p.Window
@@ -120,14 +120,14 @@ func (p Plan) window() int {
 	return 256 * p.rows(shape{p.MaxSource, p.MaxTarget})
 }
 
-// A group is the examples, by number, that make one rectangle.
+// A group is the indices of the examples that form one rectangle.
 type group struct {
 	shape   shape
 	members []int
 }
 
-// groups cuts examples of the given lengths into groups: sorted by shape, then cut into full ones. What is left over
-// of a shape moves up to the next one that holds it, so that few groups are short. Members stay in their order.
+// groups splits examples of the given lengths into groups: sorted by shape, then split into full rectangles. The remaining examples
+// of a shape move to the next larger one, so that few groups are incomplete. Members keep their order.
 func (p Plan) groups(lengths []shape) []group {
 	buckets := map[shape][]int{}
 	for i, l := range lengths {

@@ -8,37 +8,37 @@ import (
 	"universal-transformer/task"
 )
 
-// A Position is a place in a stream of batches: the batch that comes next.
+// A Position is that of the next batch in a stream.
 type Position struct {
 	Window int64 `json:"window"` // counted from 0
 	Batch  int64 `json:"batch"`  // within the window, counted from 0
 }
 
-// A Stream is the endless batches of a run. Examples are taken a window at a time, sorted by length into
-// rectangles, and the rectangles of a window come in random order. Everything follows from the source, the plan
-// and the seed, so Seek continues bit for bit where another stream stopped. Not safe for concurrent use.
+// A Stream is the endless sequence of batches of a run. Examples are drawn in windows, sorted by length into rectangles, and the
+// rectangles of a window come in random order. The batches are a function of the source, the plan and the seed, so Seek continues
+// exactly where another stream stopped. A Stream is not safe for concurrent use.
 //
-// The next window is drawn in the background while the second half of a window's batches is served, so that training on a
-// GPU does not stand still meanwhile.
+// The next window is drawn in the background while the second half of a window's batches is used, so that training on a GPU does not
+// wait for it.
 type Stream struct {
 	source   func(i int64) task.Example
 	plan     Plan
 	seed     uint64
 	position Position
-	window   *window        // the one of the position; nil: it is not loaded
-	ahead    <-chan *window // gives the one after it once it is drawn; nil: that has not begun
+	window   *window        // the current window; nil: not loaded
+	ahead    <-chan *window // receives the next window once it is drawn; nil: not started
 }
 
-// A window is the examples that are sorted at a time, and the batches they make.
+// A window is the examples that are sorted together, and their batches.
 type window struct {
 	index    int64
 	examples []task.Example
-	groups   []group // in the order they come
+	groups   []group // in the order in which they are returned
 	err      error
 }
 
-// NewStream makes the stream of batches of the examples source(0), source(1), ... The source is called by one goroutine at a time, but not
-// always by the caller's.
+// NewStream returns the stream of batches of the examples source(0), source(1), ... Only one goroutine at a time calls source, but
+// not always the caller's.
 func NewStream(source func(i int64) task.Example, plan Plan, seed uint64) (*Stream, error) {
 	if err := plan.Validate(); err != nil {
 		return nil, fmt.Errorf("batch: %w", err)
@@ -52,8 +52,8 @@ func NewStream(source func(i int64) task.Example, plan Plan, seed uint64) (*Stre
 	return &Stream{source: source, plan: plan, seed: seed}, nil
 }
 
-// Next is the batch at Position, and moves on. An example that is longer than the plan says, or has no target, is an
-// error that names it; the stream then stays where it is.
+// Next returns the batch at Position and advances. An example that is longer than the plan's maximum, or that has no target, is an
+// error that names it; the stream then does not advance.
 func (s *Stream) Next() (Batch, error) {
 	if err := s.load(); err != nil {
 		return Batch{}, err
@@ -77,11 +77,11 @@ func (s *Stream) Next() (Batch, error) {
 	return b, nil
 }
 
-// Position is where the stream stands.
+// Position returns the position of the next batch.
 func (s *Stream) Position() Position { return s.position }
 
-// Seek moves the stream to a position of a stream of the same source, plan and seed. A position that such a
-// stream never has is an error; the stream then stays where it was.
+// Seek moves the stream to a position of a stream with the same source, plan and seed. A position that does not exist is an error;
+// the stream then does not move.
 func (s *Stream) Seek(p Position) error {
 	if p.Window < 0 || p.Batch < 0 {
 		return fmt.Errorf("batch: position %+v has a negative number", p)
@@ -102,14 +102,14 @@ func (s *Stream) Seek(p Position) error {
 	return nil
 }
 
-// load makes the window of the position the loaded one. An error leaves the one that was.
+// load loads the window of the position. After an error the previous window stays.
 func (s *Stream) load() error {
 	index := s.position.Window
 	if s.window != nil && s.window.index == index {
 		return nil
 	}
 	var w *window
-	if s.ahead != nil { // it is taken also where another window is wanted: one goroutine at a time calls the source
+	if s.ahead != nil { // it is also received if another window is needed, as only one goroutine at a time may call source
 		w, s.ahead = <-s.ahead, nil
 	}
 	if w == nil || w.index != index {
@@ -129,7 +129,7 @@ func (s *Stream) drawAhead(index int64) <-chan *window {
 	return drawn
 }
 
-// draw draws and sorts the examples of a window. It depends only on what NewStream has set.
+// draw draws and sorts the examples of a window. It reads only fields that NewStream sets.
 func (s *Stream) draw(index int64) *window {
 	n := s.plan.window()
 	w := &window{index: index, examples: make([]task.Example, n)}
@@ -151,11 +151,11 @@ func (s *Stream) draw(index int64) *window {
 func (s *Stream) check(i int64, e task.Example) error {
 	switch {
 	case len(e.Source) > s.plan.MaxSource:
-		return fmt.Errorf("batch: example %d has a source of %d tokens, the longest may have %d", i, len(e.Source), s.plan.MaxSource)
+		return fmt.Errorf("batch: example %d has a source of %d tokens, more than the maximum of %d", i, len(e.Source), s.plan.MaxSource)
 	case len(e.Target) > s.plan.MaxTarget:
-		return fmt.Errorf("batch: example %d has a target of %d tokens, the longest may have %d", i, len(e.Target), s.plan.MaxTarget)
+		return fmt.Errorf("batch: example %d has a target of %d tokens, more than the maximum of %d", i, len(e.Target), s.plan.MaxTarget)
 	case len(e.Target) == 0:
-		return fmt.Errorf("batch: example %d has an empty target: it must at least have an end", i)
+		return fmt.Errorf("batch: example %d has an empty target: it must contain at least End", i)
 	}
 	return nil
 }

@@ -1,33 +1,25 @@
-// Package capacity runs the graphs of adaptive models with no more capacity than their positions need. From the demand of earlier batches
-// it plans how many positions will still run in each step, and builds a graph for that many. The graph reports whether more were needed:
-// an overflow. In that case it has changed no variable, and the batch is run again with more capacity. Up to rounding, results do not
+// Package capacity runs the graphs of adaptive models with only the capacity that their positions need. From the demand of earlier
+// batches it plans how many positions run in each step, and builds a graph for that number. The graph reports an overflow if more are
+// needed. In that case it has changed no variable, and the batch is run again with more capacity. Up to rounding, results do not
 // depend on the plan, not even in training with dropout.
 //
-// A graph is compiled for one shape of batch and one plan, which takes about as long as an update, so there should be few plans. A plan
-// that is too small is enlarged with some head room, because the demand of a model that learns to think longer keeps rising; and it is
-// enlarged before a batch overflows if a batch of similar length needed more. A smaller plan is made only once it would have saved a
-// multiple of the cost of compiling its graph (as in the ski rental problem). A new shape starts with what the nearest shape needed.
-// Savings and compile costs are counted in updates of positions times parameters, and kept in checkpoints: the plan of a batch affects
-// the last bits of its results, so it must not depend on a clock, or on which graphs happen to be compiled; otherwise a resumed run would
-// differ from an uninterrupted one. The cost of compiling is a constant per step, measured once; on a slower machine plans change
-// somewhat early or late, but results stay the same.
+// A graph is compiled for one shape of batch and one plan, which takes about as long as an update, so there should be few plans. A
+// plan that is too small is enlarged with some head room, because the demand of a model that learns to think longer keeps rising. It
+// is also enlarged before a batch overflows if a batch of similar length needed more. A smaller plan is made only once it would have
+// saved a multiple of the cost of compiling its graph (as in the ski rental problem). A new shape starts with the demand of the
+// nearest shape.
 //
-// All runners of a model share one memory budget ([Graphs]), for any number of shapes. The graph that was unused for longest is freed,
-// and compiled again when needed; that takes time but changes nothing.
+// Savings and compile costs are counted in updates of positions times parameters, and stored in checkpoints. The plan of a batch
+// affects the last bits of its results. It must therefore not depend on a clock, or on which graphs happen to be compiled; otherwise
+// a resumed run would differ from an uninterrupted one. The cost of compiling is a constant per step; on a slower machine plans
+// change somewhat early or late, but results stay the same.
 //
-// Positions are skipped only if [universal.Deep].SelectsPositions; otherwise only the number of steps is planned.
+// All runners of a model share one memory budget ([Graphs]), for any number of shapes. The graph that was unused for the longest time
+// is freed, and compiled again when needed. That takes time but changes nothing.
 //
-// Savings: time of a training step and of an encoding, relative to the same model forced to run all 12 steps, against the fraction of the
-// 12 steps that positions ran on average (both stacks). Two cores of a Zen 3 server, float32, frozen halting, halting bias set for the
-// mean:
-//
-//	                 width 128, batch 32, length 64         width 512, batch 8, length 128
-//	training         0.22: 0.25   0.50: 0.48   0.81: 0.83   0.18: 0.20   0.32: 0.36   0.49: 0.59   0.80: 0.80 (Zen 4)
-//	encoding         0.26: 0.32   0.49: 0.55   0.76: 0.83   0.22: 0.24   0.36: 0.42   0.57: 0.64
-//
-// Commands: ut bench train --steps 12, ut bench act --halting-bias B, ut bench encode --adaptive --halting-bias B, and for the other
-// shape --width 512 --filter 2048 --batch 8 --length 128. Demand that changes, as that of a model that learns fast does, costs overflows
-// and capacity that is not used; a fresh model at a learning rate of 1e-4 took 0.66 of the time at 0.51 of the updates.
+// Positions are skipped only if [universal.Deep].SelectsPositions; otherwise only the number of steps is planned. The time of a
+// training step is nearly proportional to the mean number of steps of a position (docs/log.md, 2026-11-21). Changing demand costs
+// overflows and unused capacity.
 package capacity
 
 import (
@@ -44,23 +36,24 @@ import (
 	"universal-transformer/universal"
 )
 
-// GraphBuilder builds a graph from its inputs. It passes the capacities to the model, in universal.Inputs, and returns the model's result
-// besides its outputs.
+// A GraphBuilder builds a graph from its inputs. It passes the capacities to the model, in universal.Inputs, and returns the model's
+// result in addition to its outputs.
 type GraphBuilder func(scope *model.Scope, nodes []*Node, c Capacities) (outputs []*Node, result universal.Result)
 
-// Capacities holds the capacities of encoder and decoder; nil is full capacity.
+// Capacities holds the capacities of encoder and decoder; nil means full capacity.
 type Capacities struct{ Source, Target halting.Capacities }
 
-// Runner calls a graph. Not safe for concurrent use.
+// A Runner calls a graph. It is not safe for concurrent use.
 type Runner struct {
 	graphs  *Graphs
 	graph   GraphBuilder
 	planner *Planner
 
-	Overflows int // batches that were run twice
+	Overflows int // number of batches that were run twice
 }
 
-// NewRunner makes a runner over the variables of store, with its own compiled graphs. Without a planner it always uses full capacity.
+// NewRunner returns a runner over the variables of store, with its own compiled graphs. Without a planner it always uses full
+// capacity.
 func NewRunner(backend compute.Backend, store *model.Store, graph GraphBuilder, planner *Planner) *Runner {
 	return NewGraphs(backend, store, Budget).Runner(graph, planner)
 }
@@ -68,7 +61,7 @@ func NewRunner(backend compute.Backend, store *model.Store, graph GraphBuilder, 
 // Close frees the runner's compiled graphs.
 func (r *Runner) Close() { r.graphs.free(func(c *compiled) bool { return c.runner == r }) }
 
-// Plans reports whether there may be less than full capacity.
+// Plans reports whether capacities are planned.
 func (r *Runner) Plans() bool { return r.planner != nil }
 
 // Stats returns statistics of compilation, for all runners that share their graphs with this one.

@@ -2,11 +2,11 @@ package capacity
 
 import "fmt"
 
-// Demand is what a batch needed: in the run with sufficient capacity and, if there was one, in the overflowing run before it.
+// A Demand is what a batch needed: in the run with sufficient capacity and, if there was one, in the overflowing run before it.
 type Demand []needed
 
-// needed is what both stacks needed for a batch, [steps+1] positions, rows, and longest row of each; one row or none for a stack that is
-// not adaptive. After an overflow it is valid up to the step with too little capacity.
+// needed is what both stacks needed for a batch: [steps+1] positions, rows, and longest row of each; at most one row for a stack that
+// is not adaptive. After an overflow it is valid up to the step with insufficient capacity.
 type needed struct {
 	overflow         bool
 	encoder, decoder [][3]int32

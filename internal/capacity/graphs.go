@@ -13,28 +13,28 @@ import (
 	"universal-transformer/engine"
 )
 
-// Budget is the memory, in bytes, that the compiled graphs of a set of runners may take as counted by [Graphs]: a few hundred graphs. The
+// Budget is the memory limit, in bytes, of the compiled graphs of a set of runners, as counted by [Graphs]: a few hundred graphs. The
 // heap may grow to twice that between collections.
 const Budget = 256 << 20
 
-// Graphs holds the compiled graphs of runners that share variables, within one memory budget: the graph that was unused for longest,
-// whatever its shape, plan or runner, is freed for a new one. This affects how long a run takes, never its results. Not safe for
-// concurrent use.
+// Graphs holds the compiled graphs of runners that share variables, within one memory budget. To make room, it frees the graph that
+// was unused for the longest time, whatever its shape, plan or runner. This affects the duration of a run, never its results. It is
+// not safe for concurrent use.
 type Graphs struct {
 	backend compute.Backend
 	store   *model.Store
-	mesh    *distributed.DeviceMesh // rows of inputs are split over its devices; nil: one device does everything
+	mesh    *distributed.DeviceMesh // its devices share the rows of inputs; nil: there is one device
 	budget  int
-	used    []*compiled // the last used stands last
+	used    []*compiled // in order of last use
 	stats   Stats
 }
 
 // Stats counts compilations and their time.
 type Stats struct {
-	Alive     int           // graphs that are compiled now
-	Bytes     int           // that they take, about
-	Compiled  int           // graphs that were compiled so far, those included that were freed again
-	Compiling time.Duration // how long that took
+	Alive     int           // number of graphs that are compiled now
+	Bytes     int           // their approximate memory
+	Compiled  int           // number of graphs compiled so far, including those that were freed
+	Compiling time.Duration // total time of compilation
 }
 
 // Line formats the statistics as one line, given the total time of the run.
@@ -57,13 +57,13 @@ type executable interface {
 	free()
 }
 
-// NewGraphs makes an empty set over the variables of store.
+// NewGraphs returns an empty set over the variables of store.
 func NewGraphs(backend compute.Backend, store *model.Store, budget int) *Graphs {
 	return &Graphs{backend: backend, store: store, budget: budget}
 }
 
-// Runner makes a runner whose graphs are in the set. It always uses full capacity without a planner, and on backends on which compiling
-// graphs of smaller capacity takes more time than they save.
+// Runner returns a runner whose graphs are in the set. It uses full capacity if there is no planner, or if the backend takes more
+// time to compile graphs of smaller capacity than they save.
 func (s *Graphs) Runner(graph GraphBuilder, planner *Planner) *Runner {
 	if engine.CompilesSlowly(s.backend) {
 		planner = nil

@@ -7,35 +7,35 @@ import (
 	"universal-transformer/halting"
 )
 
-// StackPlan is the number of positions that one stack has capacity for in each step, and the demand of earlier batches from which this
-// was planned. The zero value has full capacity.
+// A StackPlan is the number of positions that one stack has capacity for in each step, and the demand of earlier batches from which
+// it was planned. The zero value has full capacity.
 type StackPlan struct {
-	Batches int      `json:"batches"` // observed so far, those of similar shapes included
-	Peaks   []Peak   `json:"peaks"`   // step by step
+	Batches int      `json:"batches"` // number of observed batches, including those of similar shapes
+	Peaks   []Peak   `json:"peaks"`   // per step
 	Margin  float64  `json:"margin"`  // units beyond the peak
 	Units   [][3]int `json:"units"`   // the plan: in each step, units of the batch's positions, of its rows, and of the positions of a row; nil: full capacity
 }
 
-// Peak is the largest demand of a step, as fractions of a batch, in the current block of batches and in the previous one: positions,
-// rows, longest row.
+// A Peak is the largest demand of a step, as fractions of a batch, in the current block of batches and in the previous one:
+// positions, rows, longest row.
 type Peak struct {
 	Current  [3]float64 `json:"current"`
 	Previous [3]float64 `json:"previous"`
 }
 
-// most is the larger of both blocks.
+// most returns the larger of both blocks.
 func (p Peak) most(i int) float64 { return max(p.Current[i], p.Previous[i]) }
 
 const (
 	units       = 32  // of a batch
-	blockSize   = 32  // batches that a peak is of
-	firstPlan   = 3   // batches before there is a plan
-	leastMargin = 0.5 // doubled whenever a plan was too small, up to
+	blockSize   = 32  // batches per peak
+	firstPlan   = 3   // batches before the first plan
+	leastMargin = 0.5 // doubled whenever a plan was too small, up to maxMargin
 	maxMargin   = 4
 	fewUnits    = 4 // see larger
 )
 
-// observe records what a batch of rows [batch, length] needed ([halting.Outcome.Demand] of a run that did not overflow). If that is more
+// observe records what a batch of rows [batch, length] needed ([halting.Outcome.Demand] of a run without overflow). If that is more
 // than planned, the stack has full capacity from then on, which needs no new graph.
 func (p *StackPlan) observe(demand [][3]int32, batch, length int, stepsOnly bool) {
 	p.note(demand, batch, length, stepsOnly)
@@ -115,8 +115,9 @@ func (p *StackPlan) raise(batch, length int, stepsOnly bool) {
 	}
 }
 
-// larger returns a plan at least as large as this one and its peaks, with head room from a step on: rising demand tends to keep rising,
-// and every intermediate plan would need a graph. Such a step gets few units or all of them, and the plan ends with two steps of few.
+// larger returns a plan at least as large as this one and its peaks, with head room from a step on, because rising demand tends to
+// keep rising and every intermediate plan needs a graph. Such a step gets few units or all of them, and the plan ends with two steps
+// of few units.
 func (p *StackPlan) larger(from int, stepsOnly bool) [][3]int {
 	plan := p.tight()
 	for t, old := range p.Units {
@@ -127,7 +128,7 @@ func (p *StackPlan) larger(from int, stepsOnly bool) [][3]int {
 			plan[t][i] = max(plan[t][i], old[i])
 		}
 	}
-	before, further := [3]int{units, units, units}, 2 // no field may rise from step to step
+	before, further := [3]int{units, units, units}, 2 // no field increases from step to step
 	if stepsOnly {
 		further = 1 // which is as much as any other
 	}
@@ -149,7 +150,7 @@ func (p *StackPlan) larger(from int, stepsOnly bool) [][3]int {
 	return plan
 }
 
-// total returns how many units of a batch's positions the plan computes.
+// total returns the number of units of a batch's positions that the plan computes.
 func (p *StackPlan) total() float64 {
 	if p.Units == nil {
 		return p.full()
@@ -189,7 +190,7 @@ func level(least float64) int {
 	return min(u, units)
 }
 
-// total returns how many units of a batch's positions a plan computes.
+// total returns the number of units of a batch's positions that a plan computes.
 func total(plan [][3]int) (sum float64) {
 	for _, u := range plan {
 		sum += float64(u[0])
@@ -200,10 +201,10 @@ func total(plan [][3]int) (sum float64) {
 // fraction converts units to a number of things out of size, rounded up.
 func fraction(u int, size float64) float64 { return math.Ceil(float64(u) * size / units) }
 
-// MeanUpdates returns the mean number of updates per position that the plan permits, slightly more than will be needed.
+// MeanUpdates returns the mean number of updates per position that the plan permits, slightly more than the expected need.
 func (p *StackPlan) MeanUpdates() float64 { return p.total() / units }
 
-// Capacities returns the plan for a batch of rows [batch, length]; nil if there is none.
+// Capacities returns the plan for a batch of rows [batch, length], or nil if there is none.
 func (p *StackPlan) Capacities(batch, length int) halting.Capacities {
 	if p.Units == nil {
 		return nil
@@ -218,7 +219,7 @@ func (p *StackPlan) Capacities(batch, length int) halting.Capacities {
 	return c
 }
 
-// validate rejects a plan in which a step has less than one unit, more than all, or more than the step before.
+// validate returns an error if a step of the plan has less than one unit, more than all, or more than the previous step.
 func (p *StackPlan) validate() error {
 	if p.Batches < 0 || !(p.Margin >= 0) || len(p.Units) > len(p.Peaks) {
 		return fmt.Errorf("%d batches with a margin of %v, %d steps planned after %d", p.Batches, p.Margin, len(p.Units), len(p.Peaks))

@@ -9,10 +9,10 @@ import (
 	"universal-transformer/universal"
 )
 
-// Planner plans capacities separately for every shape of batch, from batches of similar lengths, because long sequences may need another
-// fraction of their positions than short ones. It outlives a runner: checkpoints store it, so that a resumed run makes the same plans.
+// A Planner plans capacities separately for every shape of batch, from batches of similar lengths, because the fraction of active
+// positions depends on the length. Checkpoints store it, so that a resumed run makes the same plans.
 type Planner struct {
-	// StepsOnly plans only the number of steps, with full capacity in each: for models that cannot skip positions.
+	// StepsOnly plans only the number of steps, with full capacity in each, for models that cannot skip positions.
 	StepsOnly bool         `json:"steps_only,omitempty"`
 	Shapes    []*ShapePlan `json:"shapes"`
 
@@ -20,8 +20,9 @@ type Planner struct {
 	CompileCost float64 `json:"compile_cost,omitempty"`
 }
 
-// compileCost is a multiple of the time of compiling a step of a graph on the cpu backend, expressed as the updates of positions times
-// parameters computed in that time; a multiple because graphs are compiled for validation too, and a plan may not last.
+// compileCost is a multiple of the time of compiling a step of a graph on the cpu backend, expressed as the updates of positions
+// times parameters computed in that time. It is a multiple because graphs are compiled for validation too, and a plan may be replaced
+// soon.
 const compileCost = 9e8
 
 // worthwhile is the largest fraction of the old plan's work that a smaller plan may have.
@@ -30,7 +31,7 @@ const worthwhile = 0.95
 // similar is the ratio of lengths up to which the demand of a batch counts for the plan of another shape.
 const similar = 1.25
 
-// NewPlanner makes a planner for an adaptive model; it returns nil for other models, whose work is known.
+// NewPlanner returns a planner for an adaptive model, and nil for other models, whose work is known.
 func NewPlanner(m universal.Model) *Planner {
 	deep, ok := m.(universal.Deep)
 	if !ok || !deep.Adaptive() {
@@ -39,7 +40,7 @@ func NewPlanner(m universal.Model) *Planner {
 	return &Planner{StepsOnly: !deep.SelectsPositions(), CompileCost: compileCost}
 }
 
-// ShapePlan is the plan of both stacks for batches of one shape.
+// A ShapePlan is the plan of both stacks for batches of one shape.
 type ShapePlan struct {
 	Shape
 	Encoder StackPlan `json:"encoder"`
@@ -48,7 +49,7 @@ type ShapePlan struct {
 	Wasted float64 `json:"wasted,omitempty"`
 }
 
-// known returns the plan for a shape, nil if there has been no batch of it yet.
+// known returns the plan for a shape, or nil if there has been no batch of it.
 func (p *Planner) known(s Shape) *ShapePlan {
 	if i := slices.IndexFunc(p.Shapes, func(plan *ShapePlan) bool { return plan.Shape == s }); i >= 0 {
 		return p.Shapes[i]
@@ -65,7 +66,7 @@ func (s *ShapePlan) clone() *ShapePlan {
 	return &c
 }
 
-// For returns the plan for the next batch of a shape. A new shape starts with what the nearest shape needed.
+// For returns the plan for the next batch of a shape. A new shape starts with the demand of the nearest shape.
 func (p *Planner) For(s Shape) *ShapePlan {
 	plan := &ShapePlan{}
 	for i, known := range p.Shapes {
@@ -81,7 +82,7 @@ func (p *Planner) For(s Shape) *ShapePlan {
 	plan.Shape, plan.Wasted = s, 0
 	for _, s := range []*StackPlan{&plan.Encoder, &plan.Decoder} {
 		s.Peaks = slices.Clone(s.Peaks)
-		if s.Units = nil; s.Batches >= firstPlan { // it has no graph yet, and a small one takes less to compile
+		if s.Units = nil; s.Batches >= firstPlan { // it has no graph yet, and a small one compiles faster
 			s.Units = s.larger(0, p.StepsOnly)
 		}
 	}
@@ -89,7 +90,7 @@ func (p *Planner) For(s Shape) *ShapePlan {
 	return plan
 }
 
-// Validate rejects plans that no planner makes, for planners read from a file. A nil planner is valid.
+// Validate returns an error if the planner, read from a file, has impossible plans. A nil planner is valid.
 func (p *Planner) Validate() error {
 	if p == nil {
 		return nil
@@ -107,8 +108,8 @@ func (p *Planner) Validate() error {
 	return nil
 }
 
-// observe records what both stacks needed for a batch of the plan's shape, for this shape and those of similar lengths. A plan is made
-// smaller once it has wasted as much as compiling a graph for the tighter one costs.
+// observe records what both stacks needed for a batch of the plan's shape, for this shape and those of similar lengths. A plan is
+// made smaller once it has wasted as much as compiling the graph of the smaller one costs.
 func (p *Planner) observe(plan *ShapePlan, parameters int, n needed) {
 	for _, other := range p.Shapes {
 		if other != plan && other.similar(plan.Shape) {
@@ -138,8 +139,8 @@ func (p *Planner) observe(plan *ShapePlan, parameters int, n needed) {
 	}
 }
 
-// grow enlarges a plan that was too small if the alternative, full capacity, would soon cost more than compiling another graph. It
-// reports whether it has enlarged the plan.
+// grow enlarges a plan that was too small if full capacity would soon cost more than compiling another graph. It reports whether it
+// has enlarged the plan.
 func (p *Planner) grow(plan *ShapePlan, parameters int, n needed) bool {
 	var saved, steps float64
 	grown := map[*StackPlan][][3]int{}
@@ -162,17 +163,17 @@ func (p *Planner) grow(plan *ShapePlan, parameters int, n needed) bool {
 	return true
 }
 
-// soon is the number of batches of a shape within which the graph of a larger plan must pay for itself.
+// soon is the number of batches of a shape within which the graph of a larger plan must pay off.
 const soon = 8
 
-// stack is a plan of one stack, with the demand of a batch and the length of its rows.
+// A stack is the plan of one stack, with the demand of a batch and the length of its rows.
 type stack struct {
 	*StackPlan
 	demand [][3]int32
 	length int
 }
 
-// stacks iterates over the adaptive stacks of a batch of some shape.
+// stacks iterates over the adaptive stacks of a batch.
 func (s *ShapePlan) stacks(n needed, of Shape) iter.Seq[stack] {
 	return func(yield func(stack) bool) {
 		for _, s := range []stack{{&s.Encoder, n.encoder, of.Source}, {&s.Decoder, n.decoder, of.Target}} {
@@ -183,12 +184,12 @@ func (s *ShapePlan) stacks(n needed, of Shape) iter.Seq[stack] {
 	}
 }
 
-// capacities returns the capacities with which the graph of a plan is built.
+// capacities returns the capacities of a plan's graph.
 func (s *ShapePlan) capacities() Capacities {
 	return Capacities{s.Encoder.Capacities(s.Rows, s.Source), s.Decoder.Capacities(s.Rows, s.Target)}
 }
 
-// Shape is the shape of a batch, B, M, N, in positions.
+// A Shape is the shape of a batch, B, M, N, in positions.
 type Shape struct {
 	Rows   int `json:"rows"`
 	Source int `json:"source_length"`

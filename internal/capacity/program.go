@@ -10,26 +10,26 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// program is a compiled graph: the backend's executable, and the variables that it reads and writes. GoMLX's executor also keeps the
-// nodes, which take several times the memory.
+// A program is a compiled graph: the backend's executable, and the variables that it reads and writes. Unlike GoMLX's executor it
+// does not keep the nodes, which take several times the memory.
 type program struct {
 	backend    compute.Backend
 	executable compute.Executable
 	parameters int
 	variables  []binding
-	changed    []*model.Variable // the first outputs
-	bytes      int               // about
+	changed    []*model.Variable // variables that the graph changes, its first outputs
+	bytes      int               // approximate memory
 }
 
-// binding binds a variable to a parameter of the graph.
+// A binding binds a variable to a parameter of the graph.
 type binding struct {
 	variable *model.Variable
 	at       int
-	changes  bool // its memory is given away, for its new value
+	changes  bool // the memory is donated, as the variable gets a new value
 }
 
-// bytesPerNode is the approximate memory of a compiled graph per node: 1.47 MB for 9,000 nodes, for an adaptive encoder-decoder with its
-// gradient on the cpu backend. The nodes recorded by GoMLX would take three times as much again.
+// bytesPerNode is the approximate memory of a compiled graph per node, measured with an adaptive encoder-decoder and its gradient on
+// the cpu backend. It does not include the nodes recorded by GoMLX.
 const bytesPerNode = 164
 
 // compile compiles the graph for inputs, and records what running it needs.
@@ -83,7 +83,7 @@ func sizeOf(g *Graph) int {
 func (p *program) size() int { return p.bytes }
 func (p *program) free()     { p.executable.Finalize() }
 
-// run is [model.Exec.Call] of the graph.
+// run calls the graph, as [model.Exec.Call] does.
 func (p *program) run(inputs []any) ([]*tensors.Tensor, error) {
 	buffers, donated := make([]compute.Buffer, p.parameters), make([]bool, p.parameters)
 	for i, x := range inputs {
@@ -120,7 +120,7 @@ func (p *program) run(inputs []any) ([]*tensors.Tensor, error) {
 	return out[len(p.changed):], nil
 }
 
-// buffer returns the memory of the variable; a variable that is updated donates it.
+// buffer returns the memory of the variable. A variable that is updated donates it.
 func (b binding) buffer(backend compute.Backend) (compute.Buffer, error) {
 	value, err := b.variable.Value()
 	if err != nil {

@@ -26,7 +26,7 @@ func (s *Graphs) SplitRows() {
 	}
 	mesh, err := distributed.NewDeviceMesh([]int{n}, []string{rowsAxis})
 	if err != nil {
-		panic(err) // an axis with a name is no mistake
+		panic(err) // cannot happen: the axis has a name
 	}
 	s.mesh = mesh
 }
@@ -39,14 +39,14 @@ func (s *Graphs) Devices() int {
 	return s.mesh.NumDevices()
 }
 
-// split is a graph that XLA has divided among the devices of a mesh.
+// A split is a graph that XLA has divided among the devices of a mesh.
 type split struct {
 	exec  *model.Exec
 	mesh  *distributed.DeviceMesh
 	bytes int
 }
 
-// compileSplit is compile for several devices. GoMLX compiles such a graph on its first call.
+// compileSplit is like compile for several devices. GoMLX compiles such a graph on its first call.
 func (s *Graphs) compileSplit(exec *model.Exec, inputs []any) (executable, []*tensors.Tensor, error) {
 	e := split{exec: exec, mesh: s.mesh}
 	specs := make([]*distributed.ShardingSpec, len(inputs))
@@ -58,7 +58,7 @@ func (s *Graphs) compileSplit(exec *model.Exec, inputs []any) (executable, []*te
 		specs[i] = e.spec(t.Shape())
 	}
 	exec.AutoSharding(s.mesh).WithInputShardingSpecs(specs...).WithOutputShardingSpecs(distributed.NewReplicatedShardingSpec(s.mesh))
-	for v := range s.store.IterVariables() { // GoMLX's random state does not know its store, and so not the store's own spec
+	for v := range s.store.IterVariables() { // GoMLX's random state is not bound to its store, and thus does not use the store's default spec
 		if v.ShardingSpec() == nil {
 			if err := v.SetShardingSpec(distributed.NewReplicatedShardingSpec(s.mesh)); err != nil {
 				return nil, nil, err
@@ -73,7 +73,7 @@ func (s *Graphs) compileSplit(exec *model.Exec, inputs []any) (executable, []*te
 	return e, out, nil
 }
 
-// spec returns how an input is distributed over the devices: ids [B, ...] by rows, scalars replicated.
+// spec returns how an input is distributed over the devices: ids [B, ...] by rows; scalars are replicated.
 func (e split) spec(shape shapes.Shape) *distributed.ShardingSpec {
 	spec := distributed.NewReplicatedShardingSpec(e.mesh)
 	if shape.Rank() > 0 {

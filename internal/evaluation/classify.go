@@ -46,7 +46,7 @@ func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]ta
 	return classified, err
 }
 
-// LastAttention returns the attention of the last source position of every example: for every step, a weight for every position, averaged
+// LastAttention returns the attention of the last source position of every example: for every step, a weight per position, averaged
 // over heads.
 func (e *Evaluator) LastAttention(ctx context.Context, examples []task.Example) ([][][]float64, error) {
 	attention := make([][][]float64, len(examples))
@@ -60,7 +60,7 @@ func (e *Evaluator) LastAttention(ctx context.Context, examples []task.Example) 
 		for t, shares := range result.Encoder.Attention { // [B, K, M, M]
 			steps[t] = universal.Last(ReduceMean(shares, 1), result.Encoder.Mask) // [B, 1, M]
 		}
-		return append(steps, result.Logits), result // the logits are not read; an engine may want every parameter used before its last output
+		return append(steps, result.Logits), result // the logits are not read, but an engine may require that every parameter is used before its last output
 	}, func(b batch.Batch, out []*tensors.Tensor) {
 		for _, tensor := range out[:len(out)-1] {
 			appendStep(attention, b, examples, tensors.MustCopyFlatData[float32](tensor))

@@ -10,7 +10,8 @@ import (
 	"universal-transformer/task"
 )
 
-// Decode decodes every example's source, greedily or by beam search, with at most [Limit] tokens or, without a reference, [Evaluator].Limit.
+// Decode decodes every example's source, greedily or by beam search, with at most [Limit] tokens or, without a reference,
+// [Evaluator].Limit.
 func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task.Decoded, error) {
 	d, err := e.decoder()
 	if err != nil {
@@ -45,7 +46,7 @@ func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task
 	return answers, nil
 }
 
-// decoder makes a decoder of the model, or returns an error if it cannot decode answers.
+// decoder returns a decoder of the model, or an error if the model cannot decode answers.
 func (e *Evaluator) decoder() (*decoding.Decoder, error) {
 	m, decodes := e.Model.(decoding.Model)
 	if decodes {
@@ -53,12 +54,11 @@ func (e *Evaluator) decoder() (*decoding.Decoder, error) {
 			return decoding.New(e.Backend, e.Store, m)
 		}
 	}
-	return nil, fmt.Errorf("a model of type %T decodes no answers to sources", e.Model)
+	return nil, fmt.Errorf("a model of type %T cannot decode answers to sources", e.Model)
 }
 
-// SourceLimit is the largest length of an answer without a reference where the task does not know better: four times the source length
-// plus 50.
+// SourceLimit returns the default maximum length of an answer without a reference: four times the source length plus 50.
 func SourceLimit(source int) int { return 4*source + 50 }
 
-// Limit is the largest length of an answer with a reference of the given length: five quarters of it plus 10.
+// Limit returns the maximum length of an answer with a reference of the given length: five quarters of it plus 10.
 func Limit(reference int) int { return reference + reference/4 + 10 }

@@ -18,22 +18,22 @@ import (
 	"universal-transformer/universal"
 )
 
-// Evaluator applies a model to examples; it is the [task.Model] of measures.
+// An Evaluator applies a model to examples. It is the [task.Model] of measures.
 type Evaluator struct {
 	Backend compute.Backend
 	Store   *model.Store
 	Model   universal.Model
-	Plan    batch.Plan // how many positions a batch may have
+	Plan    batch.Plan // size of batches
 
-	// ComputeHalted computes halted positions too, instead of skipping them, when scoring and classifying; results are equal up to
+	// ComputeHalted also computes halted positions when scoring and classifying, instead of skipping them. Results are equal up to
 	// rounding. Decoding always computes them, so that an answer does not depend on the others of its batch.
 	ComputeHalted bool
-	Beam          decoding.Beam                // Width 0: greedy decoding
-	Limit         func(source int) int         // the largest length of an answer without a reference; nil: [SourceLimit]
-	Progress      func(done, total int)        // examples; may be nil
-	Steps         func(encoder, decoder Steps) // after every batch: steps that positions ran so far, where depth is adaptive; may be nil
+	Beam          decoding.Beam                // beam search if Width is not 0; otherwise greedy decoding
+	Limit         func(source int) int         // maximum length of an answer without a reference; nil means [SourceLimit]
+	Progress      func(done, total int)        // called with numbers of examples; may be nil
+	Steps         func(encoder, decoder Steps) // called after every batch of an adaptive model with the steps of positions so far; may be nil
 
-	computedHalted bool // the backend has made it so, whatever ComputeHalted says
+	computedHalted bool // halted positions were computed, whatever ComputeHalted says, because of the backend
 }
 
 var _ task.Model = (*Evaluator)(nil)
@@ -46,7 +46,7 @@ func (e *Evaluator) Method() string {
 	return "greedy decoding"
 }
 
-// each runs a graph over all examples, batch by batch, and passes its outputs to read; they are freed afterwards.
+// each runs a graph over all examples, batch by batch, passes its outputs to read, and frees them.
 func (e *Evaluator) each(ctx context.Context, examples []task.Example, graph capacity.GraphBuilder, read func(b batch.Batch, out []*tensors.Tensor)) error {
 	var planner *capacity.Planner
 	if !e.ComputeHalted {

@@ -8,14 +8,14 @@ import (
 	"universal-transformer/task"
 )
 
-// Row is one measurement of a model.
+// A Row is one measurement of a model.
 type Row struct {
 	Task     string `json:"task"`
 	Examples int    `json:"examples"`
-	Lengths  string `json:"lengths"` // which examples: "length 40", "lengths 1..40", ..., or the file they are from
+	Lengths  string `json:"lengths"` // which examples: "length 40", "lengths 1..40", ..., or the name of their file
 	task.Measurement
 
-	// Steps of positions, for adaptive depth; zero for fixed depth and for decoded answers.
+	// Steps of positions for adaptive depth; zero for fixed depth and for decoded answers.
 	Encoder Steps `json:"encoder_steps"`
 	Decoder Steps `json:"decoder_steps"`
 }
@@ -28,7 +28,7 @@ func (e *Evaluator) Measure(ctx context.Context, by task.Measure, examples []tas
 	var err error
 	row.Measurement, err = by.Measure(ctx, &watched, examples)
 	if watched.computedHalted {
-		row.Notes = append(row.Notes, "halted positions were computed too: "+e.Backend.Name()+" compiles so slowly that leaving them out would take longer")
+		row.Notes = append(row.Notes, "halted positions were also computed: "+e.Backend.Name()+" compiles so slowly that skipping them would take longer")
 	}
 	return row, err
 }

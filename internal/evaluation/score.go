@@ -37,7 +37,7 @@ func (e *Evaluator) Score(ctx context.Context, examples []task.Example) ([]task.
 	return scored, err
 }
 
-// updates returns, for encoder and decoder, the steps of every position; an empty tensor if there is no such stack or its depth is not
+// updates returns the steps of every position for encoder and decoder, with an empty tensor for a stack that does not exist or is not
 // adaptive.
 func updates(result universal.Result) []*Node {
 	var list []*Node

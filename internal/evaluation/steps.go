@@ -6,14 +6,14 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// Steps summarizes how many steps positions ran, where depth is adaptive.
+// Steps summarizes the numbers of steps of positions for adaptive depth.
 type Steps struct {
 	Mean      float64     `json:"mean"`
 	Deviation float64     `json:"deviation"` // standard deviation over all positions
-	Tenths    [10]float64 `json:"tenths"`    // mean of the first tenth of the positions of every sequence, of the second, ...; 0 if no sequence is long enough
+	Tenths    [10]float64 `json:"tenths"`    // mean of each tenth of the positions of a sequence, the first tenth first; 0 if no sequence is long enough
 }
 
-// moments are sums over positions.
+// moments holds sums over positions.
 type moments struct{ count, sum, squares float64 }
 
 func (m moments) mean() float64 {
@@ -29,7 +29,7 @@ type counter struct {
 	tenths [10]moments
 }
 
-// add adds a batch [B, N], or the empty tensor of a stack whose depth is not adaptive, or that there is not.
+// add adds a batch [B, N], or the empty tensor of a stack that does not exist or is not adaptive.
 func (c *counter) add(batch *tensors.Tensor) {
 	if batch.Shape().Rank() != 2 {
 		return
@@ -58,7 +58,7 @@ func (c *counter) steps() Steps {
 	return s
 }
 
-// ran leaves out padding, which runs no steps.
+// ran removes padding, which runs no steps.
 func ran(updates []int32) (steps []int) {
 	for _, n := range updates {
 		if n > 0 {

@@ -1,5 +1,5 @@
-// Package feed turns batches of ids into tensors and finds them again as nodes of a graph. It is the only place where ids
-// and tensors meet.
+// Package feed converts batches of ids to tensors and finds the corresponding nodes in a graph. It is the only place where ids and
+// tensors meet.
 package feed
 
 import (
@@ -13,7 +13,8 @@ import (
 // Integer is the type of tokens and positions in graphs.
 const Integer = dtypes.Int32
 
-// Tensors lists what a graph reads of a batch: source, if it has one, target, and positions [rows, R] if they are not nil.
+// Tensors lists the inputs of a graph for a batch: the source, if it has one, the target, and positions [rows, R] if they are not
+// nil.
 func Tensors(b batch.Batch, positions []int32) []any {
 	var list []any
 	add := func(ids []int32, length int) {
@@ -29,7 +30,7 @@ func Tensors(b batch.Batch, positions []int32) []any {
 	return list
 }
 
-// Inputs finds in the nodes of a graph what Tensors listed, and returns the nodes that follow.
+// Inputs returns the nodes of a graph that correspond to the result of Tensors, and the nodes that follow.
 func Inputs(nodes []*Node, source, positions bool) (in universal.Inputs, rest []*Node) {
 	take := func() *Node {
 		first := nodes[0]

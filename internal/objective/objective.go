@@ -15,17 +15,17 @@ import (
 // CrossEntropy holds sums over the real target positions of a batch, and their counts, all scalars. A position is real if its target is
 // not 0.
 type CrossEntropy struct {
-	Nats             *Node // sum of -log p(true token), nothing smoothed
-	Smoothed         *Node // the same against smoothed targets, less their entropy: 0 is perfect
-	Tokens           *Node // real positions
-	CorrectTokens    *Node // of these, where the most probable token is the true one
-	Sequences        *Node // rows with a real position
-	CorrectSequences *Node // of these, rows with all tokens right: teacher-forced sequence accuracy
+	Nats             *Node // sum of -log p(true token), without smoothing
+	Smoothed         *Node // the same with smoothed targets, minus their entropy: 0 is perfect
+	Tokens           *Node // number of real positions
+	CorrectTokens    *Node // number of these whose most probable token is the true one
+	Sequences        *Node // number of rows with a real position
+	CorrectSequences *Node // number of these with all tokens correct: teacher-forced sequence accuracy
 }
 
-// Measure compares logits [B, N, V] with target [B, N] (int32, 0 for padding). With label smoothing e, the true token has probability 1-e
-// and every other e/(V-1) (Szegedy et al., 2016). If unknown is not 0, it is the target id of out-of-vocabulary tokens: it is learned
-// like others, but never counts as correct.
+// Measure compares logits [B, N, V] with target [B, N] (int32, 0 for padding). With label smoothing e, the true token has probability
+// 1-e and every other e/(V-1) (Szegedy et al., 2016). If unknown is not 0, it is the target id of out-of-vocabulary tokens, which are
+// learned like others but never count as correct.
 func Measure(logits, target *Node, smoothing float64, unknown int32) CrossEntropy {
 	g, dtype, vocabulary := logits.Graph(), logits.DType(), logits.Shape().Dimensions[2]
 	isReal := NotEqual(target, ScalarZero(g, target.DType()))
@@ -57,8 +57,8 @@ func TargetLogProbs(logits, target *Node) *Node {
 	return truth
 }
 
-// logProbs returns, for logits z [B, N, V], ln p of the target [B, N] and the sum of ln p of all other tokens, [B, N]. It forms ln p of
-// the target only, because work of size V dominates with large vocabularies:
+// logProbs returns, for logits z [B, N, V], ln p of the target [B, N] and a function that returns the sum of ln p of all other
+// tokens, [B, N]. It computes only the target's ln p, because work of size V dominates with large vocabularies:
 //
 //	ln p(t) = z_t - max z - ln sum_v exp(z_v - max z)
 //	sum over v of ln p(v) = sum_v z_v - V (max z + ln sum_v exp(z_v - max z))
@@ -72,9 +72,9 @@ func logProbs(logits, target *Node) (truth *Node, others func() *Node) {
 	return truth, func() *Node { return Sub(Sub(ReduceSum(shifted, -1), MulScalar(logSum, float64(vocabulary))), truth) }
 }
 
-// Divergence compares two predictions for every example: those for rows 2i and 2i+1 of logits [B, N, V], whose targets [B, N] are the
-// same. It is the mean, over the real positions of one of them, of the symmetric Kullback-Leibler divergence in nats, a scalar. As p and q
-// both sum to one, the logarithms of their normalizers cancel:
+// Divergence compares two predictions for every example: rows 2i and 2i+1 of logits [B, N, V], whose targets [B, N] are the same. It
+// returns the mean, over the real positions of one of them, of the symmetric Kullback-Leibler divergence in nats, a scalar. As p and
+// q both sum to one, the logarithms of their normalizers cancel:
 //
 //	KL(p||q) + KL(q||p) = sum over v of (p_v - q_v) (ln p_v - ln q_v) = sum over v of (p_v - q_v) (a_v - b_v)
 //
@@ -82,7 +82,7 @@ func logProbs(logits, target *Node) (truth *Node, others func() *Node) {
 func Divergence(logits, target *Node) *Node {
 	g, dims := logits.Graph(), logits.Shape().Dimensions
 	if dims[0]%2 != 0 {
-		panic(fmt.Sprintf("objective: %d rows are not two of each example", dims[0]))
+		panic(fmt.Sprintf("objective: the number of rows is %d, but must be even: two for each example", dims[0]))
 	}
 	pairs := func(x *Node) (first, second *Node) { // rows 2i, rows 2i+1
 		x = Reshape(x, append([]int{dims[0] / 2, 2}, x.Shape().Dimensions[1:]...)...)
@@ -96,20 +96,20 @@ func Divergence(logits, target *Node) *Node {
 	return Div(ReduceAllSum(Mul(divergence, mask)), MaxScalar(ReduceAllSum(mask), 1.0))
 }
 
-// Best is the most probable token at every position, [B, N], the one with the smaller id if two are equal.
+// Best returns the most probable token at every position, [B, N], and the one with the smaller id among equals.
 func Best(logits *Node, integer dtypes.DType) *Node { return ArgMax(logits, -1, integer) }
 
-// Mean is what is minimised of it: the smoothed cross entropy of a real position, in nats.
+// Mean returns the quantity to minimize: the smoothed cross entropy per real position, in nats.
 func (m CrossEntropy) Mean() *Node { return Div(m.Smoothed, MaxScalar(m.Tokens, 1.0)) }
 
-// PonderSchedule is a weight that grows linearly from 0 over the first Steps steps of training and then stays: cheap pondering
-// while there is nothing to hurry for.
+// PonderSchedule is a weight that grows linearly from 0 in the first Steps steps of training and then stays constant. Pondering costs
+// little as long as the model has not learned anything.
 type PonderSchedule struct {
 	Weight float64 `json:"weight"`
-	Steps  int     `json:"warmup"` // 0: the full weight from the start
+	Steps  int     `json:"warmup"` // 0 means the full weight from the start
 }
 
-// At is the weight in step, counted from 1.
+// At returns the weight in a step, counted from 1.
 func (w PonderSchedule) At(step int64) float64 {
 	if step >= int64(w.Steps) {
 		return w.Weight

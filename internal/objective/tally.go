@@ -7,15 +7,15 @@ import (
 	"universal-transformer/universal"
 )
 
-// Objective is what training minimises, less the weight of pondering, which changes as training goes on.
+// An Objective is what training minimises, without the weight of pondering, which changes during training.
 type Objective struct {
 	LabelSmoothing float64 `json:"label_smoothing"`
-	RDrop          float64 `json:"r_drop,omitempty"` // weight of the divergence between two predictions with different dropout, as 5 (Liang et al., "R-Drop", 2021): every batch is computed twice, which doubles the time of an update; 0: once
-	Unknown        int32   `json:"-"`                // the target token that never counts as correct; 0: there is none
+	RDrop          float64 `json:"r_drop,omitempty"` // weight of the divergence between two predictions with different dropout, such as 5 (Liang et al., "R-Drop", 2021), which doubles the time of an update because every batch is computed twice; 0: none
+	Unknown        int32   `json:"-"`                // target id that never counts as correct; 0: none
 }
 
-// Of gives, for one batch, the loss and the tally that [Unpack] reads. The loss is the smoothed cross entropy a real token
-// plus ponderWeight (a scalar) times the ponder cost of every adaptive stack. With RDrop, rows 2i and 2i+1 of the batch must be the same
+// Of returns, for one batch, the loss and the tally that [Unpack] reads. The loss is the smoothed cross entropy per real token plus
+// ponderWeight (a scalar) times the ponder cost of every adaptive stack. With RDrop, rows 2i and 2i+1 of the batch must be the same
 // example ([batch.Batch.Twice]), and the loss is half of equation 4 of R-Drop, with its alpha:
 //
 //	L = mean of -log p and -log q  +  alpha/4 (KL(p||q) + KL(q||p))
@@ -39,26 +39,26 @@ func (o Objective) Of(result universal.Result, target, ponderWeight *Node) (loss
 	return loss, Stack(append(append([]*Node{loss}, sums...), m.Smoothed), 0)
 }
 
-// Tally holds sums over their real tokens and positions.
+// A Tally holds sums over the real tokens and positions of batches.
 type Tally struct {
-	Loss                             float64 // sum over batches of what was minimised
+	Loss                             float64 // sum over batches of the loss
 	Batches                          float64
-	Nats                             float64 // of cross entropy, unsmoothed
+	Nats                             float64 // cross entropy, without smoothing
 	Tokens, CorrectTokens            float64
 	Sequences, CorrectSequences      float64
-	EncoderUpdates, EncoderPositions float64 // n, summed over real positions, and those positions
+	EncoderUpdates, EncoderPositions float64 // sum of n over real positions, and number of these positions
 	DecoderUpdates, DecoderPositions float64
-	Smoothed                         float64 // of cross entropy against smoothed targets, less their entropy; Nats if nothing is smoothed
+	Smoothed                         float64 // cross entropy with smoothed targets, minus their entropy; equals Nats without smoothing
 }
 
-// Unpack reads what Objective.Of packed.
+// Unpack converts the packed tally of Objective.Of.
 func Unpack(v []float32) Tally {
 	f := func(i int) float64 { return float64(v[i]) }
 	return Tally{Loss: f(0), Batches: 1, Nats: f(1), Tokens: f(2), CorrectTokens: f(3), Sequences: f(4), CorrectSequences: f(5),
 		EncoderUpdates: f(6), EncoderPositions: f(7), DecoderUpdates: f(8), DecoderPositions: f(9), Smoothed: f(10)}
 }
 
-// Plus adds two tallies.
+// Plus returns the sum of two tallies.
 func (t Tally) Plus(u Tally) Tally {
 	return Tally{t.Loss + u.Loss, t.Batches + u.Batches, t.Nats + u.Nats, t.Tokens + u.Tokens, t.CorrectTokens + u.CorrectTokens,
 		t.Sequences + u.Sequences, t.CorrectSequences + u.CorrectSequences, t.EncoderUpdates + u.EncoderUpdates,
@@ -66,22 +66,22 @@ func (t Tally) Plus(u Tally) Tally {
 		t.Smoothed + u.Smoothed}
 }
 
-// Finite is false if anything in it is not a number or without bound.
+// Finite reports whether all fields are finite numbers.
 func (t Tally) Finite() bool {
 	sum := t.Loss + t.Nats + t.EncoderUpdates + t.DecoderUpdates
 	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
 }
 
-// Means of a tally, 0 where nothing was counted.
+// Means of a tally; 0 if nothing was counted.
 func (t Tally) MeanLoss() float64         { return ratio(t.Loss, t.Batches) }
-func (t Tally) CrossEntropy() float64     { return ratio(t.Nats, t.Tokens) }     // nats a token
-func (t Tally) SmoothedEntropy() float64  { return ratio(t.Smoothed, t.Tokens) } // nats a token
+func (t Tally) CrossEntropy() float64     { return ratio(t.Nats, t.Tokens) }     // nats per token
+func (t Tally) SmoothedEntropy() float64  { return ratio(t.Smoothed, t.Tokens) } // nats per token
 func (t Tally) TokenAccuracy() float64    { return ratio(t.CorrectTokens, t.Tokens) }
 func (t Tally) SequenceAccuracy() float64 { return ratio(t.CorrectSequences, t.Sequences) }
-func (t Tally) EncoderPonder() float64    { return ratio(t.EncoderUpdates, t.EncoderPositions) } // steps a position
+func (t Tally) EncoderPonder() float64    { return ratio(t.EncoderUpdates, t.EncoderPositions) } // steps per position
 func (t Tally) DecoderPonder() float64    { return ratio(t.DecoderUpdates, t.DecoderPositions) }
 
-// Ponder is the mean number of steps over the positions of both stacks.
+// Ponder returns the mean number of steps over the positions of both stacks.
 func (t Tally) Ponder() float64 {
 	return ratio(t.EncoderUpdates+t.DecoderUpdates, t.EncoderPositions+t.DecoderPositions)
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Local returns a group of n ranks within one process, for n goroutines. It computes the same as n processes. n below 1 counts as 1.
+// Local returns a group of n ranks within one process, for n goroutines. It computes the same as n processes. n below 1 means 1.
 func Local(n int) []*Group {
 	n = max(n, 1)
 	mail, left := make([][]chan any, n), make([]chan struct{}, n)
@@ -23,11 +23,11 @@ func Local(n int) []*Group {
 	return groups
 }
 
-// local is a rank of a Local group.
+// A local is a rank of a Local group.
 type local struct {
 	rank  int
-	mail  [][]chan any    // mail[i][j] is from rank i to rank j
-	left  []chan struct{} // closed when a rank has left
+	mail  [][]chan any    // mail[i][j] holds messages from rank i to rank j
+	left  []chan struct{} // closed when a rank leaves
 	leave sync.Once
 }
 
@@ -35,13 +35,13 @@ func (l *local) Rank() int { return l.rank }
 
 func (l *local) Size() int { return len(l.mail) }
 
-// Close leaves the group: ranks that wait for this one get an error that names it.
+// Close leaves the group. Ranks that wait for this one get an error that names it.
 func (l *local) Close() error {
 	l.leave.Do(func() { close(l.left[l.rank]) })
 	return nil
 }
 
-// send puts a copy of numbers into the mail.
+// send sends a copy of numbers.
 func send[T any](l *local, to int, numbers []T) error {
 	select {
 	case l.mail[l.rank][to] <- slices.Clone(numbers):
@@ -51,7 +51,7 @@ func send[T any](l *local, to int, numbers []T) error {
 	}
 }
 
-// receive takes as many numbers as there is room for out of the mail.
+// receive receives as many numbers as room has.
 func receive[T any](l *local, from int, room []T) error {
 	var content any
 	select {

@@ -29,7 +29,7 @@ func Join() (*Group, error) {
 	return &Group{transport: &remote{world, world.Rank(), world.Size()}}, nil
 }
 
-// remote is a rank of an MPI job. MPI ends the whole job on its own errors.
+// A remote is a rank of an MPI job. MPI ends the whole job on its own errors.
 type remote struct {
 	comm       *mpi.Comm
 	rank, size int
@@ -39,8 +39,8 @@ func (r *remote) Rank() int { return r.rank }
 
 func (r *remote) Size() int { return r.size }
 
-// Close waits for all ranks. A rank that cannot wait, because another does not respond, exits without Close, and the launcher ends the
-// job.
+// Close waits for all ranks. A rank that cannot wait, because another one does not respond, exits without Close, and the launcher
+// ends the job.
 func (r *remote) Close() error {
 	mpi.Finalize()
 	return nil

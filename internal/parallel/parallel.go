@@ -1,9 +1,9 @@
-// Package parallel adds vectors over the processes of a job, its ranks, and exchanges numbers and bytes between them. It works on slices,
-// not on tensors.
+// Package parallel adds vectors over the processes of a job, its ranks, and exchanges numbers and bytes between them. It works on
+// slices, not on tensors.
 //
-// All methods of a [Group] except Rank and Size are collective: all ranks call the same methods in the same order, and each call waits
-// for the others. Vectors are added in the order of ranks, so that the result has the same bits as a plain loop in one process, for any
-// number of ranks. MPI_Allreduce does not guarantee an order; from four ranks on its results differ.
+// All methods of a [Group] except Rank and Size are collective: all ranks call the same methods in the same order, and each call
+// waits for the others. Vectors are added in the order of ranks, so that the result has the same bits as a plain loop in one process,
+// for any number of ranks. MPI_Allreduce does not guarantee an order.
 package parallel
 
 import (
@@ -13,13 +13,13 @@ import (
 	"slices"
 )
 
-// Group is the ranks of a job, seen from one of them. Not safe for concurrent use.
+// A Group is the ranks of a job, seen from one of them. It is not safe for concurrent use.
 type Group struct {
 	transport
 	buffer []float32 // of Fold and Share
 }
 
-// transport moves numbers between ranks. It is an interface so that Fold can be tested without MPI.
+// A transport moves numbers between ranks. It is an interface so that Fold can be tested without MPI.
 type transport interface {
 	Rank() int // of this process, from 0
 	Size() int // ranks
@@ -30,11 +30,11 @@ type transport interface {
 	// gather sets all to the concatenation of own over all ranks; own has the same length on all.
 	gather(all, own []float64) error
 	gather32(all, own []float32) error
-	// broadcast overwrites data with that of rank 0, which has the same length.
+	// broadcast overwrites data with that of rank 0, which must have the same length.
 	broadcast(data []byte) error
 }
 
-// part returns the range of n numbers that a rank adds up.
+// part returns the range of n numbers that a rank adds.
 func (g *Group) part(n, rank int) (from, to int) {
 	chunk := (n + g.Size() - 1) / g.Size()
 	return min(rank*chunk, n), min((rank+1)*chunk, n)
@@ -44,8 +44,8 @@ func (g *Group) part(n, rank int) (from, to int) {
 //
 //	total = ((total + x of rank 0) + x of rank 1) + ...
 //
-// but only in the part of total that this rank owns, one N-th. After the last Fold, [Group.Share] distributes the whole to all ranks. A
-// rank sends and receives (N-1)/N of a vector for every Fold, and as much for Share. Lengths that differ between ranks are an error.
+// but only in the part of total that this rank owns, one N-th. After the last Fold, [Group.Share] distributes the whole to all ranks.
+// For each Fold, and for Share, a rank sends and receives (N-1)/N of a vector. Lengths that differ between ranks are an error.
 func (g *Group) Fold(total, x []float32) error {
 	if err := g.equal(len(total), len(x)); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (g *Group) Share(total []float32) error {
 	if err := g.gather32(all, own); err != nil {
 		return err
 	}
-	copy(total, all) // what is too much stands at the end
+	copy(total, all) // excess elements are at the end
 	return nil
 }
 
@@ -109,13 +109,13 @@ func (g *Group) equal(lengths ...int) error {
 	return nil
 }
 
-// each gathers the same few numbers of every rank.
+// each gathers the same few numbers from every rank.
 func (g *Group) each(own ...float64) ([]float64, error) {
 	all := make([]float64, len(own)*g.Size())
 	return all, g.gather(all, own)
 }
 
-// Gather returns the numbers of all ranks, in the order of ranks. Lengths may differ between ranks.
+// Gather returns the numbers of all ranks, in the order of ranks. Their lengths may differ.
 func (g *Group) Gather(x []float64) ([][]float64, error) {
 	lengths, err := g.each(float64(len(x)))
 	if err != nil {
@@ -157,8 +157,8 @@ func (g *Group) Broadcast(data []byte) ([]byte, error) {
 
 // A RankError is an error known to all ranks; see [Group.Agree].
 type RankError struct {
-	Rank int    // that has it, the lowest if there are several
-	Text string // what it says
+	Rank int    // the lowest rank with an error
+	Text string // message of the error
 	err  error  // the error itself, on that rank
 }
 
@@ -185,7 +185,7 @@ func (g *Group) Agree(err error) error {
 	}
 	var text []float64
 	if err != nil {
-		said := err.Error() + " " // which tells an empty text from none
+		said := err.Error() + " " // the blank distinguishes an empty text from no error
 		for _, b := range []byte(said[:min(len(said), maxText)]) {
 			text = append(text, float64(b))
 		}

@@ -31,7 +31,7 @@ func (a Accuracy) Interval95() (low, high float64) {
 	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	low, high = (middle-half)/(1+z*z/n), (middle+half)/(1+z*z/n)
 	if a.Correct == 0 {
-		low = 0 // exactly, whatever rounding leaves
+		low = 0 // exact, whatever rounding gives
 	}
 	if a.Correct == a.Total {
 		high = 1

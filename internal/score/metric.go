@@ -10,7 +10,7 @@ import (
 type Metric struct {
 	Name     string
 	Value    float64  // NaN if there was nothing to measure
-	Accuracy Accuracy // what a share counts; the zero value for other figures
+	Accuracy Accuracy // counts of an accuracy; zero for other metrics
 }
 
 // Share returns the metric of an accuracy.
@@ -33,7 +33,7 @@ func (m Metric) String() string {
 // metricJSON is a metric as JSON; the fields of accuracies are left out for other metrics.
 type metricJSON struct {
 	Name    string   `json:"name"`
-	Value   *float64 `json:"value"` // null if it is no finite number
+	Value   *float64 `json:"value"` // null if it is not finite
 	Correct *int     `json:"correct,omitempty"`
 	Total   *int     `json:"total,omitempty"`
 	Low     *float64 `json:"low,omitempty"` // of the 95 % interval

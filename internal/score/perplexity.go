@@ -28,7 +28,7 @@ func (p Perplexity) Plus(other Perplexity) Perplexity {
 type perplexityJSON struct {
 	Nats   float64  `json:"nats"`
 	Tokens int      `json:"tokens"`
-	Value  *float64 `json:"value"` // null if it is no finite number
+	Value  *float64 `json:"value"` // null if it is not finite
 }
 
 // MarshalJSON writes {"nats": 69.3, "tokens": 100, "value": 2}; value is null if it is not finite. Nats that are not finite are an error,

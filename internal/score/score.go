@@ -19,7 +19,7 @@ type Score struct {
 	Sequences Accuracy `json:"sequences"`
 }
 
-// Compare scores predictions against their references, one by one. It is an error if their numbers differ.
+// Compare scores predictions against their references, pair by pair. Different numbers of them are an error.
 func Compare(predictions, references [][]int32) (Score, error) {
 	if len(predictions) != len(references) {
 		return Score{}, fmt.Errorf("%d predictions for %d references", len(predictions), len(references))
@@ -71,8 +71,8 @@ func (s Score) Metrics() []Metric {
 	return []Metric{Share("token accuracy", s.Tokens), Share("sequence accuracy", s.Sequences)}
 }
 
-// TeacherForced scores predictions each of which was made from the true tokens before it: as many as the reference has. A wrong End does
-// not end the sequence, as it would in a decoded one.
+// TeacherForced scores predictions that were made from the true previous tokens, and are as many as the reference has. A wrong End
+// does not end the sequence, as it would in a decoded one.
 func TeacherForced(predictions, reference []int32) (s Score) {
 	s.Tokens.Total, s.Sequences.Total = len(reference), 1
 	for i, id := range reference {

@@ -11,15 +11,15 @@ import (
 type Tokenizer uint8
 
 const (
-	Characters Tokenizer = iota // every Unicode code point, spaces too, is a token
-	Whitespace                  // whatever stands between white space is a token
-	Subwords                    // a token is a piece of a word, by a tokenizer's file: package subword cuts and joins them
+	Characters Tokenizer = iota // every Unicode code point, including spaces, is a token
+	Whitespace                  // tokens are separated by white space
+	Subwords                    // tokens are pieces of words, as defined by a tokenizer file; see package subword
 )
 
 var tokenizerNames = [...]string{Characters: "characters", Whitespace: "whitespace", Subwords: "subwords"}
 
-// Split splits a line into tokens. It returns an error if the text is not valid UTF-8, naming the byte, and for Subwords, which need a
-// tokenizer file.
+// Split splits a line into tokens. It returns an error that names the byte if the text is not valid UTF-8, and an error for Subwords,
+// which need a tokenizer file.
 func (s Tokenizer) Split(text string) ([]string, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (s Tokenizer) Split(text string) ([]string, error) {
 	case Whitespace:
 		return strings.Fields(text), nil
 	case Subwords:
-		return nil, errors.New("text cannot be cut into subwords without a tokenizer's file")
+		return nil, errors.New("text cannot be split into subwords without a tokenizer file")
 	}
 	return strings.Split(text, ""), nil // after every code point
 }

@@ -25,7 +25,7 @@ const (
 	first   ID = 2 // id of the first token of a vocabulary's own
 )
 
-// How the special ids are printed. These spellings are reserved: no token may have them.
+// Spellings of the special ids. They are reserved: no token may have them.
 const (
 	PaddingToken = "<pad>"
 	EndToken     = "<end>"
