@@ -41,7 +41,7 @@ type Result struct {
 
 // Header is what all results have.
 type Header struct {
-	Recipe             string     `json:"recipe"` // "algorithmic-lstm/copy"; of a user's sweep, its name and the cell's: "widths/lstm"
+	Recipe             string     `json:"recipe"` // "algorithmic-lstm/copy"; in a user's sweep the name of the cell: "lstm,width=64"
 	Seed               uint64     `json:"seed"`
 	Model              string     `json:"model"` // in words
 	Data               string     `json:"data"`  // in words

@@ -28,7 +28,7 @@ exports. Most commands take such a directory as RUN.`,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(newDemo(), newList(), newShow(), newPlan(), newTrain(), newEval(), newDecode(), newScore(), newTranslate(), newTrace(), newExport(),
-		newAnswer(), newExperiment(), newReport(), newData(), newTokenizer(), newBleu(), newBench(), newVersion())
+		newAnswer(), newExperiment(), newSweep(), newReport(), newData(), newTokenizer(), newBleu(), newBench(), newVersion())
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range root.Commands() {
 		c.Args = usage(c.Args)

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/gomlx/compute"
+	"github.com/spf13/cobra"
+	"universal-transformer/engine"
+	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
+	"universal-transformer/internal/atomicfile"
+	"universal-transformer/internal/parallel"
+	"universal-transformer/internal/textfile"
+	"universal-transformer/sweep"
+)
+
+// sweepFlags are the flags of sweep.
+type sweepFlags struct {
+	out, backend string
+	chosen       bool // the folder was given
+	jobs         int
+	list, asJSON bool
+}
+
+// sweepHelp describes the file of a sweep.
+const sweepHelp = `sweep trains a grid of runs on your data: every variant with every combination of the grid's values and
+every seed. Each finished run writes one result file. At the end sweep prints mean ± standard deviation
+over the seeds, the best seed by validation and the training time, and writes a page with learning curves.
+
+FILE.json is an object with the fields
+  name      of the sweep
+  base      name of a recipe (ut list), or a configuration as ut show prints it; missing fields have defaults
+  set       assignments for all runs, as in --set of ut train
+  variants  named lists of assignments; [] changes nothing
+  grid      fields of the configuration, each with a list of values
+  seeds     a number of seeds, or a list of them; 1 if missing
+  measure   test examples to measure: validation, length, mix, count, file, teacher_forced; all if missing
+
+A complete example, with nine runs:
+  {
+    "name": "depth",
+    "base": "own-pairs",
+    "set": ["task.path=pairs.tsv", "training.steps=2000", "model.halting.fixed.steps=4"],
+    "variants": {
+      "four-steps": [],
+      "two-steps": ["model.halting.fixed.steps=2"],
+      "wide": ["model.width=96"]
+    },
+    "seeds": 3
+  }
+
+Finished runs are skipped and interrupted ones are resumed: Ctrl-C saves all active runs, and the same
+command continues. With several jobs each uses one thread, unless --backend says otherwise.
+
+Files in the folder of the sweep (--out):
+  index.html             the page
+  results/CELL-seedN.json  a result, with its configuration and who trained and measured it
+  CELL-seedN/            a run directory, as ut train writes it
+
+With --json: an object with the fields "name", "page", "cells". Each cell has cell, model, parameters,
+seeds, missing, metrics, validation, seconds (name, mean, deviation, n), best_seed, best_metrics and best.`
+
+func newSweep() *cobra.Command {
+	f := sweepFlags{}
+	c := &cobra.Command{
+		Use:   "sweep FILE.json",
+		Short: "Train a grid of runs: variants, values and seeds",
+		Long:  sweepHelp,
+		Example: `  ut sweep depth.json
+  ut sweep depth.json --list
+  ut sweep depth.json --jobs 2 --json`,
+		Args: arguments("FILE.json"),
+		RunE: onRanks(&f.backend, f.run),
+	}
+	c.Flags().StringVar(&f.out, "out", "", "`folder` of the sweep (default runs/NAME)")
+	c.Flags().IntVar(&f.jobs, "jobs", 1, "`number` of runs side by side; if more than 1, on one thread each")
+	c.Flags().BoolVar(&f.list, "list", false, "list the runs and their state, and train nothing")
+	jsonFlag(c, &f.asJSON)
+	backendFlag(c, &f.backend)
+	return c
+}
+
+func (f *sweepFlags) run(c *cobra.Command, args []string, group *parallel.Group) error {
+	if f.jobs < 1 {
+		return usagef("--jobs is %d: it must be at least 1", f.jobs)
+	}
+	if n := group.Size(); f.jobs > 1 && n > 1 {
+		return usagef("--jobs is %d: %d ranks train one run after another, all together", f.jobs, n)
+	}
+	f.chosen = c.Flags().Changed("out")
+	file, cells, err := f.cells(args[0])
+	if err != nil {
+		return err
+	}
+	if f.list {
+		return listCells(c.OutOrStdout(), cells)
+	}
+	if err := f.train(c, group, args[0], cells); err != nil {
+		return err
+	}
+	return f.report(c.OutOrStdout(), file.Name, cells)
+}
+
+// cells reads the file.
+func (f *sweepFlags) cells(path string) (sweep.File, []sweep.Cell, error) {
+	data, err := textfile.Read(path, sweep.MaxFileSize)
+	if err != nil {
+		return sweep.File{}, nil, err
+	}
+	file, err := sweep.ParseFile(data)
+	if err == nil && f.out == "" {
+		f.out = filepath.Join("runs", file.Name)
+	}
+	var cells []sweep.Cell
+	if err == nil {
+		cells, err = file.Cells(f.out, func(name string) (experiment.Run, error) {
+			recipe, err := recipes.Named(name)
+			if err != nil {
+				return experiment.Run{}, fmt.Errorf("%w (ut list shows all)", err)
+			}
+			return recipe.Run(), nil
+		})
+	}
+	if err != nil {
+		return file, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return file, cells, nil
+}
+
+// listCells prints the runs and whether they have a result.
+func listCells(w io.Writer, cells []sweep.Cell) error {
+	for _, cell := range cells {
+		r, m, done, err := cell.Done()
+		state := "to be trained"
+		switch {
+		case err != nil:
+			return err
+		case done && cell.Changed(r):
+			state = "has a result of another configuration"
+		case done:
+			state = m.Summary()
+		default:
+			if _, err := os.Stat(cell.Dir()); err == nil {
+				state = "begun"
+			}
+		}
+		if _, err := fmt.Fprintf(w, "%s: %s\n", cell.Name(), state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// train runs the cells.
+func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string, cells []sweep.Cell) error {
+	defer ignoreHangup()()
+	for _, cell := range cells {
+		if r, _, done, err := cell.Done(); err == nil && done && cell.Changed(r) {
+			return fmt.Errorf("%s has a result of another configuration: remove it and %s, or choose another folder with --out",
+				filepath.Join(cell.Results, r.File()), cell.Dir())
+		}
+	}
+	backend, threads := jobBackend(f.backend, f.jobs)
+	out := c.OutOrStdout()
+	if f.asJSON {
+		out = c.ErrOrStderr()
+	}
+	watch := newCellWatch(out, c.ErrOrStderr(), len(cells))
+	stop := context.AfterFunc(c.Context(), func() {
+		if group.Size() == 1 {
+			c.PrintErrln("\ninterrupted: finishing these updates; again to stop at once, without saving")
+		}
+	})
+	runner := sweep.Runner{
+		Jobs: f.jobs, Threads: threads, Now: time.Now, Group: group,
+		Backend: func() (compute.Backend, error) { return engine.New(backend) },
+		Log:     watch.log, Progress: watch.progress, Finished: watch.finished,
+	}
+	err := runner.Run(c.Context(), cells)
+	stop()
+	watch.done()
+	switch {
+	case errors.Is(err, sweep.ErrInterrupted):
+		return fmt.Errorf("%w: what is done is saved; continue with: %s", errInterrupted, f.again(path))
+	case watch.failed > 0 && len(cells) > 1:
+		return fmt.Errorf("%d of %d runs failed; the first: %s", watch.failed, len(cells), oneLine(err))
+	}
+	return errors.Join(watch.err, err)
+}
+
+// again is the command that continues.
+func (f *sweepFlags) again(path string) string {
+	command := fmt.Sprintf("%s sweep %s", os.Args[0], path)
+	if f.chosen {
+		command += " --out " + f.out
+	}
+	if f.jobs > 1 {
+		command += fmt.Sprintf(" --jobs %d", f.jobs)
+	}
+	if f.backend != "" {
+		command += " --backend " + f.backend
+	}
+	return command
+}
+
+// sweepReport is the JSON of sweep.
+type sweepReport struct {
+	Name  string          `json:"name"`
+	Page  string          `json:"page"`
+	Cells []sweep.Summary `json:"cells"`
+}
+
+// report writes the page and prints the table.
+func (f *sweepFlags) report(w io.Writer, name string, cells []sweep.Cell) error {
+	list, err := sweep.Summarize(cells)
+	if err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	if err := sweep.WritePage(&page, name, cells, list); err != nil {
+		return err
+	}
+	path := filepath.Join(f.out, "index.html")
+	if err := atomicfile.Write(path, page.Bytes()); err != nil {
+		return err
+	}
+	if f.asJSON {
+		return writeJSON(w, sweepReport{Name: name, Page: path, Cells: list})
+	}
+	if err := printSummaries(w, list); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "page: %s\n", path)
+	return err
+}
+
+// printSummaries prints the table.
+func printSummaries(out io.Writer, list []sweep.Summary) error {
+	metrics := sweep.MetricNames(list)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "\ncell\tseeds\tparameters")
+	for _, m := range metrics {
+		fmt.Fprint(w, "\t"+m)
+	}
+	fmt.Fprint(w, "\tvalidation\tbest seed")
+	for _, m := range metrics {
+		fmt.Fprint(w, "\tits "+m)
+	}
+	fmt.Fprintln(w, "\ttraining")
+	for _, s := range list {
+		name := s.Cell
+		if s.Best {
+			name += " *"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s", name, len(s.Seeds), thousands(s.Parameters))
+		for _, m := range metrics {
+			fmt.Fprintf(w, "\t%s", s.Metric(m))
+		}
+		fmt.Fprintf(w, "\t%s\t%d", s.Validation, s.BestSeed)
+		for _, m := range metrics {
+			fmt.Fprintf(w, "\t%s", s.BestValue(m))
+		}
+		fmt.Fprintf(w, "\t%s\n", minutes(s.Seconds.Mean))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out, "mean ± standard deviation over seeds; best seed and best cell (*) have the lowest validation cross entropy (nats a token)")
+	return err
+}

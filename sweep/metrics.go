@@ -1,0 +1,96 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"universal-transformer/internal/score"
+	"universal-transformer/pipeline"
+	"universal-transformer/task"
+)
+
+// Protocol says on which examples the models of a user's sweep are measured, by the measure of their task.
+type Protocol struct {
+	task.Selection
+	File          string `json:"file"`           // examples of this file, in the task's format, instead
+	TeacherForced bool   `json:"teacher_forced"` // predict every token from the true ones before it, where the task would decode
+}
+
+func (p Protocol) validate() error {
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"length", p.Length}, {"mix", p.Mix}, {"count", p.Count}} {
+		if f.value < 0 {
+			return fmt.Errorf("measure.%s is %d: it must not be negative", f.name, f.value)
+		}
+	}
+	if p.File != "" && p.Selection != (task.Selection{}) {
+		return errors.New("measure.file is given with other examples: choose one")
+	}
+	return nil
+}
+
+// measure measures a model as [pipeline.Model.Evaluate] does.
+func (p Protocol) measure(ctx context.Context, m *pipeline.Model, _ Cell, log func(string)) (Measured, error) {
+	found, err := m.Evaluate(ctx, pipeline.Protocol{Selection: p.Selection, File: p.File, TeacherForced: p.TeacherForced, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	all := &Metrics{Examples: found.Row.Examples, Lengths: found.Lengths}
+	for _, metric := range found.Metrics {
+		if !math.IsNaN(metric.Value) && !math.IsInf(metric.Value, 0) {
+			all.Metrics = append(all.Metrics, metricOf(metric))
+		}
+	}
+	return all, nil
+}
+
+// Metrics is what a user's sweep measures: the metrics of the task, the main one first.
+type Metrics struct {
+	Examples int      `json:"examples"`
+	Lengths  string   `json:"lengths"` // which examples
+	Metrics  []Metric `json:"metrics"`
+}
+
+// Metric is one figure. Correct and Total are counts of a share; both are 0 for other figures.
+type Metric struct {
+	Name    string  `json:"name"`
+	Value   float64 `json:"value"`
+	Correct int     `json:"correct,omitempty"`
+	Total   int     `json:"total,omitempty"`
+}
+
+func metricOf(m score.Metric) Metric {
+	return Metric{Name: m.Name, Value: m.Value, Correct: m.Accuracy.Correct, Total: m.Accuracy.Total}
+}
+
+// Validate names the first field without a sensible value.
+func (m *Metrics) Validate() error {
+	if m.Examples < 1 {
+		return fmt.Errorf("examples is %d: it must be positive", m.Examples)
+	}
+	for i, metric := range m.Metrics {
+		switch share := score.Share("", score.Accuracy{Correct: metric.Correct, Total: metric.Total}); {
+		case metric.Name == "":
+			return fmt.Errorf("metrics[%d].name is empty", i)
+		case metric.Correct < 0 || metric.Correct > metric.Total:
+			return fmt.Errorf("metrics[%d].correct is %d of %d", i, metric.Correct, metric.Total)
+		case metric.Total > 0 && math.Abs(share.Value-metric.Value) > 1e-9:
+			return fmt.Errorf("metrics[%d].value is %v, but %d of %d are correct", i, metric.Value, metric.Correct, metric.Total)
+		}
+	}
+	return nil
+}
+
+// Summary lists the metrics.
+func (m *Metrics) Summary() string {
+	var list []string
+	for _, metric := range m.Metrics {
+		list = append(list, fmt.Sprintf("%s %.4g", metric.Name, metric.Value))
+	}
+	return strings.Join(list, ", ")
+}

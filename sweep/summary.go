@@ -1,0 +1,141 @@
+package sweep
+
+import (
+	"math"
+
+	"universal-transformer/runlog"
+)
+
+// Summary is what all seeds of one cell of a user's sweep come to.
+type Summary struct {
+	Cell       string   `json:"cell"`
+	Model      string   `json:"model"`
+	Parameters int      `json:"parameters"`
+	Seeds      []uint64 `json:"seeds"`   // that are finished
+	Missing    int      `json:"missing"` // seeds that are not finished
+
+	Metrics    []Spread `json:"metrics"`
+	Validation Spread   `json:"validation"` // cross entropy, nats a token
+	Seconds    Spread   `json:"seconds"`    // of training
+
+	BestSeed    uint64   `json:"best_seed"`    // of the lowest validation cross entropy
+	BestMetrics []Metric `json:"best_metrics"` // of that seed
+	Best        bool     `json:"best"`         // the cell has the lowest mean validation cross entropy of all
+}
+
+// Spread is a mean over seeds with the sample standard deviation, which is 0 for one seed.
+type Spread struct {
+	Name      string  `json:"name,omitempty"`
+	Mean      float64 `json:"mean"`
+	Deviation float64 `json:"deviation"`
+	N         int     `json:"n"`
+}
+
+// spread is the mean and deviation of values.
+func spread(name string, values []float64) Spread {
+	s := Spread{Name: name, N: len(values)}
+	for _, v := range values {
+		s.Mean += v / float64(len(values))
+	}
+	if len(values) > 1 {
+		squares := 0.0
+		for _, v := range values {
+			squares += (v - s.Mean) * (v - s.Mean)
+		}
+		s.Deviation = math.Sqrt(squares / float64(len(values)-1))
+	}
+	return s
+}
+
+// Summarize reads the results of the cells of a user's sweep. Cells without a result, or with one of another configuration, count as missing.
+func Summarize(cells []Cell) ([]Summary, error) {
+	var order []string
+	finished, missing := map[string][]Result{}, map[string]int{}
+	for _, c := range cells {
+		if finished[c.Recipe] == nil && missing[c.Recipe] == 0 {
+			order = append(order, c.Recipe)
+		}
+		r, _, done, err := c.Done()
+		switch {
+		case err != nil:
+			return nil, err
+		case done && !c.Changed(r):
+			finished[c.Recipe] = append(finished[c.Recipe], r)
+		default:
+			missing[c.Recipe]++
+		}
+	}
+	var list []Summary
+	for _, name := range order {
+		s, err := summarize(name, finished[name])
+		if err != nil {
+			return nil, err
+		}
+		s.Missing = missing[name]
+		list = append(list, s)
+	}
+	markBest(list)
+	return list, nil
+}
+
+// summarize is the summary of one cell.
+func summarize(name string, results []Result) (Summary, error) {
+	s := Summary{Cell: name, Seeds: []uint64{}, Metrics: []Spread{}, BestMetrics: []Metric{}}
+	var validations, seconds []float64
+	values := map[string][]float64{}
+	lowest := math.Inf(1)
+	for _, r := range results {
+		var m Metrics
+		if err := r.Decode(&m); err != nil {
+			return s, err
+		}
+		s.Model, s.Parameters, s.Seeds = r.Model, r.Parameters, append(s.Seeds, r.Seed)
+		validations, seconds = append(validations, r.Validation), append(seconds, r.Seconds)
+		for _, metric := range m.Metrics {
+			values[metric.Name] = append(values[metric.Name], metric.Value)
+		}
+		if r.Validation < lowest {
+			lowest, s.BestSeed, s.BestMetrics = r.Validation, r.Seed, m.Metrics
+		}
+	}
+	for _, metric := range s.BestMetrics {
+		s.Metrics = append(s.Metrics, spread(metric.Name, values[metric.Name]))
+	}
+	s.Validation, s.Seconds = spread("", validations), spread("", seconds)
+	return s, nil
+}
+
+// markBest marks the cell of the lowest mean validation cross entropy, if all cells have results.
+func markBest(list []Summary) {
+	best := -1
+	for i, s := range list {
+		if s.Missing > 0 {
+			return
+		}
+		if best < 0 || s.Validation.Mean < list[best].Validation.Mean {
+			best = i
+		}
+	}
+	if best >= 0 && len(list) > 1 {
+		list[best].Best = true
+	}
+}
+
+// curves are the validation losses of a cell's run by update; nil if there is no run.
+func (c Cell) curves() (steps, losses []float64) {
+	run, err := runlog.Open(c.Dir())
+	if err != nil {
+		return nil, nil
+	}
+	rows, err := run.Metrics()
+	if err != nil {
+		return nil, nil
+	}
+	for _, row := range rows {
+		loss, ok := row.Number("cross_entropy")
+		if row["split"] == "validation" && ok {
+			steps, losses = append(steps, float64(row.Step())), append(losses, loss)
+		}
+	}
+	return steps, losses
+}
