@@ -53,26 +53,28 @@ type Batch struct {
 	Boundaries []int `json:"boundaries"` // lengths that rows are padded to; empty: 8, 10, 12, 15, 18, ...
 }
 
-// Parse reads an experiment from JSON. What it does not mention is as in Base; keys that mean nothing are an error that offers
-// the nearest one.
+// Parse reads the configuration of a user file and validates it. Fields that are missing take their values from [Defaults]; naming a
+// variant replaces the default variant, and its missing fields take the variant's own defaults. The error for an unknown key offers the
+// nearest one.
 func Parse(data []byte) (Run, error) {
-	run, err := Decode(data)
-	if err != nil {
+	run := Defaults()
+	if err := runlog.DecodeConfig(data, &run); err != nil {
 		return Run{}, err
 	}
 	return run, run.Validate()
 }
 
-// Decode is Parse without Validate.
+// Decode reads a complete configuration, as [Run.JSON], run directories and results hold it. Fields that are missing are zero, whatever the
+// defaults. It does not validate.
 func Decode(data []byte) (Run, error) {
-	run := Base()
+	var run Run
 	if err := runlog.DecodeConfig(data, &run); err != nil {
 		return Run{}, err
 	}
 	return run, nil
 }
 
-// JSON is the complete experiment, as Parse reads it.
+// JSON is the complete configuration, as [Decode] reads it. Fields that are zero may be missing.
 func (r Run) JSON() []byte {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

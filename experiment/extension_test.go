@@ -35,7 +35,7 @@ func (a Alias) ExtensionName() string { return a.Name }
 
 // foreign is a run whose task, policy, transition and positions are of types of this file.
 func foreign() experiment.Run {
-	r := experiment.Base()
+	r := experiment.Defaults()
 	r.Name = "foreign"
 	r.Task = experiment.Task{Value: Shuffle{Copy: algorithmic.Copy{Base: 4, MaxLength: 5}, Seed: 3}}
 	m := r.Model.Value.(experiment.EncoderDecoder)

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
 )
 
 // Whatever the text, Parse gives an error of one line or a run that is valid, complete, and stable under writing and reading.
 func FuzzParse(f *testing.F) {
-	for _, e := range experiment.List {
+	for _, e := range recipes.All() {
 		f.Add(e.Run().JSON())
 	}
 	f.Add([]byte(`{"task": {"table": {"path": "x.tsv"}}, "model": {"encoder_decoder": {"positions": {"random_subset": {"max": 3}}}}}`))
@@ -39,10 +40,8 @@ func FuzzSet(f *testing.F) {
 		f.Add(assignments, uint8(i))
 	}
 	var runs []experiment.Run
-	for _, e := range experiment.List {
-		if e.Name != "base" { // its user completes it
-			runs = append(runs, e.Run())
-		}
+	for _, e := range recipes.All() {
+		runs = append(runs, e.Run())
 	}
 	f.Fuzz(func(t *testing.T, assignments string, which uint8) {
 		before := runs[int(which)%len(runs)]

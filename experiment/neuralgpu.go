@@ -5,7 +5,6 @@ import (
 
 	"universal-transformer/baseline/neuralgpu"
 	"universal-transformer/task"
-	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -47,16 +46,3 @@ func (NeuralGPU) Conventions() map[string]string { return neuralgpu.Conventions(
 func (m NeuralGPU) Describe() string {
 	return fmt.Sprintf("Neural GPU, as many steps as source tokens, width %d", m.Width)
 }
-
-// Convolved is a run with a Neural GPU in place of its Universal Transformer. It takes as many steps as a source has tokens, so an update
-// takes five times as long as one of copy, and there are fewer of them. Its name ends in "-neural-gpu".
-func Convolved(r Run) Run {
-	r.Model.Value = neuralGPU()
-	r.Training.ClipNorm, r.Training.Steps = 1, 4000
-	r.Training.Schedule = Schedule{schedule.Cosine{Peak: 1e-3, Floor: 1e-5, Warmup: 200}}
-	r.Name += "-neural-gpu"
-	return r
-}
-
-// CopyNeuralGPU is copy with a Neural GPU; other tasks are made by [Convolved] in the same way.
-func CopyNeuralGPU() Run { return Convolved(Copy()) }

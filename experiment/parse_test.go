@@ -1,58 +1,23 @@
 package experiment_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 
 	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/halting"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
-// Every named experiment is valid, has the name it is listed under, says what it is, and is itself again after being written and read.
-// Caught when planted: a variant that does not replace the default; two entries of one name.
-func TestEveryExperimentIsWhatItsJSONSays(t *testing.T) {
-	seen := map[string]bool{}
-	for _, e := range experiment.List {
-		if seen[e.Name] {
-			t.Errorf("%s is listed twice", e.Name)
-		}
-		if seen[e.Name] = true; e.Summary == "" {
-			t.Errorf("%s has no summary", e.Name)
-		}
-		r, err := experiment.Named(e.Name)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		if r.Name != e.Name {
-			t.Errorf("%s calls itself %s", e.Name, r.Name)
-		}
-		if e.Name == "base" { // is completed by its user
-			r.Task = experiment.Copy().Task
-		}
-		if err := r.Validate(); err != nil {
-			t.Errorf("%s: %v", e.Name, err)
-		}
-		again, err := experiment.Parse(r.JSON())
-		if err != nil || !reflect.DeepEqual(again, r) {
-			t.Errorf("%s: written and read again it is %+v, %v", e.Name, again, err)
-		}
-		if !bytes.Equal(again.JSON(), r.JSON()) {
-			t.Errorf("%s: its JSON differs from that of the same read again", e.Name)
-		}
-	}
-}
-
 // The complete form of a run is read as the run, and says fields at zero too, which the short form leaves out: in embedded configurations, in
 // choices and in lists. Caught when planted: choices written short; elements of lists written short; fields of embedded structs left out.
 func TestComplete(t *testing.T) {
-	for _, e := range experiment.List {
+	for _, e := range recipes.All() {
 		r := e.Run()
 		again, err := experiment.Decode(r.Complete())
 		if err != nil || !reflect.DeepEqual(again, r) {
@@ -68,7 +33,7 @@ func TestComplete(t *testing.T) {
 		}
 		Training map[string]any
 	}
-	for data, into := range map[string]any{string(experiment.Multi30kTiny().Complete()): &complete, string(experiment.Multi30kTiny().JSON()): &short} {
+	for data, into := range map[string]any{string(recipes.MustRun("translation-tiny/multi30k").Complete()): &complete, string(recipes.MustRun("translation-tiny/multi30k").JSON()): &short} {
 		if err := json.Unmarshal([]byte(data), into); err != nil {
 			t.Fatal(err)
 		}
@@ -96,15 +61,15 @@ func kind(r experiment.Run) experiment.Universal {
 	return r.Model.Value.(experiment.EncoderDecoder).Universal
 }
 
-// What a file leaves out is as in Base; naming a variant replaces the default's, and what is not said of it has its own defaults,
-// whatever was there before; --set means the same.
+// Fields missing from a file take their values from Defaults. Naming a variant replaces the default variant; its missing fields take the
+// variant's own defaults, whatever was there before. Set does the same.
 // Caught when planted: fields of the choice before that stay; fields that are zero in place of their defaults.
 func TestParseCompletes(t *testing.T) {
 	r, err := experiment.Parse([]byte(`{"task": {"copy": {}}, "model": {"encoder_decoder": {"halting": {"graves": {"max_steps": 7}}, "width": 8, "heads": 2}}, "training": {"schedule": {"cosine": {"peak": 0.002}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := experiment.Base()
+	want := experiment.Defaults()
 	if got := kind(r).Halting.Value; got != (halting.Graves{ACT: halting.ACT{MaxSteps: 7, Epsilon: 0.01}}) {
 		t.Errorf("halting is %+v", got)
 	}
@@ -169,14 +134,11 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%s\n  gives %v\n  want  %s", text, err, want)
 		}
 	}
-	if _, err := experiment.Named("revers"); err == nil || !strings.Contains(err.Error(), `did you mean "reverse"?`) {
-		t.Error(err)
-	}
 }
 
 // Positions are drawn from a range that training sequences must fit.
 func TestCheckPositions(t *testing.T) {
-	r, err := experiment.CopyPaper().Set("model.positions.max=20")
+	r, err := recipes.MustRun("algorithmic-paper/copy").Set("model.positions.max=20")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +149,7 @@ func TestCheckPositions(t *testing.T) {
 	if err := r.CheckPositions(opened); err == nil || !strings.Contains(err.Error(), "model.positions.max is 20, but training sequences have up to 41") {
 		t.Error(err)
 	}
-	if err := experiment.CopyPaper().CheckPositions(opened); err != nil {
+	if err := recipes.MustRun("algorithmic-paper/copy").CheckPositions(opened); err != nil {
 		t.Error(err)
 	}
 }
@@ -195,7 +157,7 @@ func TestCheckPositions(t *testing.T) {
 // A fingerprint depends on what weights depend on, and not on where files lie or how training is logged.
 // Caught when planted: a path in the fingerprint, a stand-in left out of it.
 func TestFingerprint(t *testing.T) {
-	base := experiment.Babi()
+	base := recipes.MustRun("babi-10k-single/task01")
 	for set, same := range map[string]bool{
 		"task.path=elsewhere": true, "training.log_every=7": true, "name=x": true,
 		"task.set=en": false, "model.width=128": false, "seed=2": false, "task.task=2": false, "model.pool=mean": false,
@@ -223,7 +185,7 @@ func TestFingerprint(t *testing.T) {
 // A digest depends on everything but where files lie.
 // Caught when planted: the training left out, a path in it.
 func TestDigest(t *testing.T) {
-	base := experiment.Babi()
+	base := recipes.MustRun("babi-10k-single/task01")
 	for set, same := range map[string]bool{
 		"task.path=elsewhere": true, "training.log_every=7": false, "training.beta2=0.998": false, "training.schedule.constant.rate=0.5": false,
 		"training.batch.rows=3": false, "training.pretrained=runs/a": false, "task.set=en": false, "model.width=128": false, "seed=2": false,
@@ -242,7 +204,7 @@ func TestDigest(t *testing.T) {
 // Caught when planted: the path in the digest, and in what others are shown.
 func TestPretrainedIdentity(t *testing.T) {
 	from := func(dir string) experiment.Run {
-		r := experiment.Babi()
+		r := recipes.MustRun("babi-10k-single/task01")
 		r.Training.Pretrained = dir
 		return r
 	}
@@ -303,7 +265,7 @@ func TestSet(t *testing.T) {
 		{[]string{"model.width=wide"}, "width", nil, nil},
 		{[]string{"model.width=-1"}, "width is -1", nil, nil},
 	} {
-		before := experiment.Demo()
+		before := recipes.MustRun("demo")
 		r, err := before.Set(test.set...)
 		switch {
 		case test.want != "":
@@ -317,8 +279,38 @@ func TestSet(t *testing.T) {
 		case r.Training.Beta2 != before.Training.Beta2 || r.Training.Stop != before.Training.Stop:
 			t.Errorf("%v changes more: %s", test.set, r.JSON())
 		}
-		if !reflect.DeepEqual(before, experiment.Demo()) {
+		if !reflect.DeepEqual(before, recipes.MustRun("demo")) {
 			t.Errorf("%v changes the run it was asked of", test.set)
 		}
+	}
+}
+
+// A user's own runs have the norms in front of the sub-layers, also where a file states a part of the model only; the demo has them behind, as
+// the paper prints them. Caught when planted: either of them changed.
+func TestPlaceOfNorms(t *testing.T) {
+	part, err := experiment.Parse([]byte(`{"task": {"copy": {}}, "model": {"encoder_decoder": {"width": 8, "heads": 2}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !kind(experiment.Defaults()).PreNorm || !kind(part).PreNorm || kind(recipes.MustRun("demo")).PreNorm {
+		t.Errorf("norms in front: %v, %v, %v, want true, true, false", kind(experiment.Defaults()).PreNorm, kind(part).PreNorm, kind(recipes.MustRun("demo")).PreNorm)
+	}
+}
+
+// A complete configuration does not take a value from Defaults: a field that it leaves out is zero. Caught when planted: Decode that starts from
+// Defaults.
+func TestDecodeIsComplete(t *testing.T) {
+	r, err := experiment.Decode([]byte(`{"version": "0.1", "training": {"steps": 7}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := experiment.Run{}
+	want.Training.Steps = 7
+	if !reflect.DeepEqual(r, want) {
+		t.Errorf("decoded %+v, want only training.steps", r)
+	}
+	changed, err := recipes.MustRun("demo").Set(`training.batch={"rows": 3}`)
+	if err != nil || changed.Training.Batch.Rows != 3 || changed.Training.Batch.Tokens != 0 {
+		t.Errorf("a whole part that is set: %+v, %v", changed.Training.Batch, err)
 	}
 }

@@ -50,7 +50,7 @@ func (r Run) decode(tree map[string]any) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	run := Base()
+	var run Run
 	if err := strictjson.Decode(data, &run); err != nil {
 		return Run{}, err
 	}

@@ -26,7 +26,7 @@ const copierDir = "testdata/copier"
 
 // copier learns to copy up to four digits in about a minute.
 func copier() experiment.Run {
-	r := experiment.Base()
+	r := experiment.Defaults()
 	r.Name = "copier"
 	r.Task = experiment.Task{Value: algorithmic.Copy{Base: 10, MaxLength: 4}}
 	r.Model = experiment.Model{Value: experiment.EncoderDecoder{Universal: experiment.Universal{

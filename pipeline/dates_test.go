@@ -49,7 +49,7 @@ func TestDates(t *testing.T) {
 	if *datesPath != "" {
 		return
 	}
-	r, err := experiment.Base().Set("task.table.path="+path, "training.steps=200", "training.batch.tokens=512", "training.evaluate_every=100")
+	r, err := experiment.Defaults().Set("task.table.path="+path, "training.steps=200", "training.batch.tokens=512", "training.evaluate_every=100")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,14 @@ import (
 
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/pipeline"
 )
 
 // assumedRun is an experiment whose data are not there: 8 rows of 10 tokens, 3 batches an update.
 func assumedRun(t *testing.T, sets ...string) experiment.Run {
 	t.Helper()
-	r, err := experiment.Translation().Set(append([]string{
+	r, err := recipes.MustRun("own-translation").Set(append([]string{
 		"model.width=12", "model.embedding_width=0", "model.heads=3", "model.transition.feedforward.filter=20", "model.halting.fixed.steps=4", "model.shared_embedding=false",
 		"model.tied_readout=false", "model.pre_norm=false", `training.batch={"rows": 8, "boundaries": [10, 20]}`, "training.accumulate=3", "training.steps=50", "training.muon=0",
 	}, sets...)...)
@@ -88,21 +89,18 @@ func TestEstimateWithoutData(t *testing.T) {
 	if e.Assumed == nil || e.Assumed.Vocabulary != 300 || e.Source != 32 {
 		t.Errorf("assumed %+v, %d positions", e.Assumed, e.Source)
 	}
-	read := estimate(t, experiment.Demo(), pipeline.EstimateOptions{})
+	read := estimate(t, recipes.MustRun("demo"), pipeline.EstimateOptions{})
 	if read.Assumed != nil || read.Rows != 64 || read.Source != 16 || !read.Adaptive {
 		t.Errorf("the demo's data are made, not assumed: %+v", read)
 	}
-	for _, name := range []string{"lambada-reading", "agreement-classes", "text", "babi"} { // of every kind
-		r, err := experiment.Named(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, name := range []string{"lambada/reading", "agreement/natural-classes", "own-text", "babi-10k-single/task01"} { // of every kind
+		r := recipes.MustRun(name)
 		e := estimate(t, r, pipeline.EstimateOptions{Assumed: pipeline.Assumed{Vocabulary: 30, Length: 8}})
 		if e.Assumed == nil || e.Parameters < 30*r.Model.Value.Channels() || !(e.Operations > 0) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	pairs, err := experiment.Base().Set("task.table.path=nothing.tsv")
+	pairs, err := experiment.Defaults().Set("task.table.path=nothing.tsv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 )
@@ -14,7 +15,7 @@ func TestAnswerLimits(t *testing.T) {
 	for _, c := range []struct {
 		run  experiment.Run
 		want int
-	}{{experiment.Multi30k(), 44}, {experiment.Reverse(), 118}} {
+	}{{recipes.MustRun("translation/multi30k"), 44}, {recipes.MustRun("algorithmic/reverse"), 118}} {
 		m := &Model{Run: c.run}
 		if got := m.limit(DecodeOptions{}, make([]vocab.ID, 17)); got != c.want {
 			t.Errorf("%s: an answer may have %d tokens, want %d", c.run.Name, got, c.want)

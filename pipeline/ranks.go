@@ -87,8 +87,11 @@ func accept(ctx context.Context, backend compute.Backend, message []byte) (*trai
 	if err := json.Unmarshal(message, &a); err != nil {
 		return nil, err
 	}
-	r, err := experiment.Parse(a.Run)
+	r, err := experiment.Decode(a.Run)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.Validate(); err != nil {
 		return nil, err
 	}
 	if here := backend.Description(); here != a.Backend {

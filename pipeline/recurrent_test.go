@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"universal-transformer/baseline/lstm"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
@@ -19,9 +20,8 @@ import (
 func TestRecurrentRun(t *testing.T) {
 	for _, attention := range []bool{true, false} {
 		r := brief(t, pairs())
-		kind := experiment.LSTM(r).Model.Value.(experiment.LSTMEncoderDecoder)
-		kind.Attention = attention
-		r.Model.Value = kind
+		width := r.Model.Value.Channels()
+		r.Model.Value = experiment.LSTMEncoderDecoder{Recurrent: experiment.Recurrent{Config: lstm.Config{Width: width, Layers: 1, ScaleEmbedding: true}}, Attention: attention}
 		dir := filepath.Join(t.TempDir(), "run")
 		if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
 			t.Fatal(err)

@@ -265,7 +265,6 @@ func ReadRun(dir string) (experiment.Run, error) {
 
 // readRun returns the experiment of a run directory.
 func readRun(log *runlog.Run, x experiment.Extensions) (r experiment.Run, err error) {
-	r = experiment.Base()
 	if err := log.Config(&r); err != nil {
 		return r, fmt.Errorf("%w (a run of another version of this program is read by that version)", err)
 	}

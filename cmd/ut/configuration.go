@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/textfile"
 	"universal-transformer/runlog"
 )
@@ -14,8 +15,8 @@ func setFlag(c *cobra.Command, sets *[]string) {
 	c.Flags().StringArrayVar(sets, "set", nil, "change a field, as in model.width=128; may be repeated (`path=value`)")
 }
 
-// oneExperiment asks for an experiment's name, or a file that has one.
-func oneExperiment(args []string, file, missing string) error {
+// oneRecipe asks for a recipe's name, or a configuration file.
+func oneRecipe(args []string, file, missing string) error {
 	switch {
 	case len(args) == 0 && file == "":
 		return usagef("%s", missing)
@@ -30,14 +31,14 @@ func oneExperiment(args []string, file, missing string) error {
 // largestConfiguration is far above the size of any, in bytes.
 const largestConfiguration = 1 << 20
 
-// configured gives the experiment that a command names or reads from a file, with changes.
+// configured returns the run of the recipe that a command names, or that of a configuration file, with changes.
 func configured(name, file string, sets []string) (experiment.Run, error) {
 	if file == "" {
-		r, err := experiment.Named(name)
+		recipe, err := recipes.Named(name)
 		if err != nil {
-			return r, fmt.Errorf("%w (ut list shows all)", err)
+			return experiment.Run{}, fmt.Errorf("%w (ut list shows all)", err)
 		}
-		return r.Set(sets...)
+		return recipe.Run().Set(sets...)
 	}
 	data, err := textfile.Read(file, largestConfiguration)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
-	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/pipeline"
@@ -52,7 +52,7 @@ func (f demoFlags) demo(c *cobra.Command, start time.Time) error {
 	if _, n := parallel.Launched(); n > 1 {
 		return usagef("%d ranks were launched, but the demo is of one process: ut train demo is what several can train", n)
 	}
-	r, err := experiment.Demo().Set(f.sets...)
+	r, err := recipes.MustRun("demo").Set(f.sets...)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 	file := write(t, "file", "")
 	config := func(content string) string { return write(t, "mine.json", content) }
 	table := func(content string) []string {
-		return []string{"train", "base", "--set", "task.table.path=" + write(t, "pairs.tsv", content)}
+		return []string{"train", "own-pairs", "--set", "task.table.path=" + write(t, "pairs.tsv", content)}
 	}
 	demo := func(more ...string) []string { return append([]string{"train", "demo"}, more...) }
 	for _, c := range []struct {
@@ -30,7 +30,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"flag that is no number", []string{"eval", "run", "--count", "ten"}, 2, []string{"--count", `"ten"`}},
 		{"argument missing", []string{"eval"}, 2, []string{"RUN is missing", "ut eval --help"}},
 		{"argument too many", []string{"show", "demo", "copy"}, 2, []string{`"copy"`}},
-		{"nothing to train", []string{"train"}, 2, []string{"EXPERIMENT", "--config", "--resume"}},
+		{"nothing to train", []string{"train"}, 2, []string{"RECIPE", "--config", "--resume"}},
 		{"two things to train", []string{"train", "demo", "--config", file}, 2, []string{`"demo"`, "--config"}},
 		{"resume with another configuration", []string{"train", "--resume", "run", "--seed", "2"}, 2, []string{"--seed", "--resume"}},
 		{"length and mix", []string{"eval", "run", "--length", "3", "--mix", "3"}, 2, []string{"length", "mix"}},
@@ -43,7 +43,8 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"trace without input", []string{"trace", "run"}, 2, []string{"--input"}},
 		{"trace as two things", []string{"trace", "run", "--input", "1", "--json", "--text"}, 2, []string{"--json", "--text"}},
 
-		{"unknown experiment", []string{"train", "revers"}, 1, []string{`"revers"`, `did you mean "reverse"?`}},
+		{"name of an earlier version", []string{"train", "execute-control"}, 1, []string{"recipe execute-control is now called programs/control"}},
+		{"unknown recipe", []string{"train", "revers"}, 1, []string{`"revers"`, `did you mean "algorithmic/reverse"?`}},
 		{"unknown key", demo("--set", "model.widht=8"), 1, []string{`did you mean "model.width"?`}},
 		{"unknown variant", demo("--set", "model.halting.fxed.steps=2"), 1, []string{"model.halting.fxed.steps", "not known"}},
 		{"value of another type", demo("--set", "model.width=wide"), 1, []string{"model.width=wide", "width"}},
@@ -66,7 +67,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"unknown key of a configuration", []string{"train", "--config", config(`{"task": {"copy": {"base": 10}}, "modle": {}}`)}, 1, []string{"mine.json", `did you mean "model"?`}},
 		{"configuration of another type", []string{"train", "--config", config(`{"task": {"copy": {}}, "model": {"encoder_decoder": {"width": "8"}}}`)}, 1, []string{"mine.json", "model.encoder_decoder", "width"}},
 		{"configuration without task", []string{"train", "--config", config("{}")}, 1, []string{"mine.json", "task is missing"}},
-		{"table that is not there", []string{"train", "base", "--set", "task.table.path=nowhere.tsv"}, 1, []string{"nowhere.tsv"}},
+		{"table that is not there", []string{"train", "own-pairs", "--set", "task.table.path=nowhere.tsv"}, 1, []string{"nowhere.tsv"}},
 		{"empty table", table(""), 1, []string{"pairs.tsv is empty"}},
 		{"table without pairs", table("one\ntwo\nthree\n"), 1, []string{"pairs.tsv:1", "no tab"}},
 		{"directory that cannot be written", demo("--out", filepath.Join(file, "run")), 1, []string{file}},

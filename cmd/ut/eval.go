@@ -51,7 +51,7 @@ token, and how much.
 With --json: an object, or an array of them if there are several runs, with the fields
   version      of the program
   run          the directory
-  experiment   the experiment's name
+  experiment   the configuration's name
   checkpoint   training steps behind the weights
   task         the task's name
   examples     how many were measured

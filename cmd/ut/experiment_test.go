@@ -213,13 +213,13 @@ func TestExperimentErrors(t *testing.T) {
 		`"1" is no task of babi-1k-joint, which has`:    {"experiment", "run", "babi-1k-joint", "--tasks", "1"},
 		`--seeds: "0" is no number of seeds (3), range`: {"experiment", "run", "babi-1k-single", "--seeds", "0"},
 		"--jobs is 0": {"experiment", "run", "babi-1k-single", "--jobs", "0"},
-		"lambada_test_plain_text.txt: no such file":         {"experiment", "run", "table3"},
-		"--data: stat data: no such file":                   {"experiment", "run", "babi-1k-single"},
-		"en/qa3_train.txt is missing: get the whole":        {"experiment", "run", "babi-1k-single", "--data", data, "--tasks", "3"},
-		"did you mean \"task.babi.set\"":                    {"train", "babi", "--set", "task.babi.sett=en"},
-		"nowhere: no such file":                             {"train", "babi", "--set", "task.babi.path=nowhere"},
-		"classifier.pool \"lst\" is not known: did y":       {"train", "babi", "--set", "model.classifier.pool=lst"},
-		"model.classifier.untied_layers needs fixed halting": {"train", "babi", "--set", "model.untied_layers=true", "--set", `model.halting={"length": {}}`},
+		"lambada_test_plain_text.txt: no such file":          {"experiment", "run", "table3"},
+		"--data: stat data: no such file":                    {"experiment", "run", "babi-1k-single"},
+		"en/qa3_train.txt is missing: get the whole":         {"experiment", "run", "babi-1k-single", "--data", data, "--tasks", "3"},
+		"did you mean \"task.babi.set\"":                     {"train", "babi-10k-single/task01", "--set", "task.babi.sett=en"},
+		"nowhere: no such file":                              {"train", "babi-10k-single/task01", "--set", "task.babi.path=nowhere"},
+		"classifier.pool \"lst\" is not known: did y":        {"train", "babi-10k-single/task01", "--set", "model.classifier.pool=lst"},
+		"model.classifier.untied_layers needs fixed halting": {"train", "babi-10k-single/task01", "--set", "model.untied_layers=true", "--set", `model.halting={"length": {}}`},
 	} {
 		r := ut(t, args...)
 		if r.code == 0 || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "\n") > 2 {

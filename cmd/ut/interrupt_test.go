@@ -184,8 +184,8 @@ func TestInterruptWaiting(t *testing.T) {
 	}{
 		{stuck, []string{"decode", dir}}, {stuck, []string{"eval", dir}}, {stuck, []string{"trace", dir, "--input", "12"}}, {stuck, []string{"answer", dir}},
 		{data, []string{"eval", trained(t), "--data", data}},
-		{data, []string{"data", "sample", "base", "--set", "task.table.path=" + data}},
-		{data, []string{"train", "base", "--set", "task.table.path=" + data, "--out", filepath.Join(t.TempDir(), "run")}},
+		{data, []string{"data", "sample", "own-pairs", "--set", "task.table.path=" + data}},
+		{data, []string{"train", "own-pairs", "--set", "task.table.path=" + data, "--out", filepath.Join(t.TempDir(), "run")}},
 		{data, []string{"train", "--config", data}},
 		{data, []string{"experiment", "run", "babi-1k-single", "--data", data, "--runs", filepath.Join(t.TempDir(), "runs")}},
 		{data, []string{"bleu", data, data}},

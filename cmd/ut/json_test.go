@@ -47,7 +47,10 @@ func TestJSON(t *testing.T) {
 				Machine: "SIMD CPU backend", OperationsPerSecond: 1.5e11, UpdatesPerSecond: 0.5, Seconds: 2000, MeasuredUpdates: 7, MeasuredRows: 16, MeasuredSeconds: 5.1,
 			},
 		},
-		"list": []listedEntry{{"demo", "first light"}, {"a<b", "no escapes & such"}},
+		"list": []listedRecipe{
+			{Name: "demo", Group: "start", Summary: "first light", Expect: "0.99, 5 minutes", Needs: []listedNeed{}},
+			{Name: "a<b", Group: "table 1", Summary: "no escapes & such", From: "c/d", Needs: []listedNeed{{"pairs", "task.path", "a.tsv", "data", "your pairs"}}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got bytes.Buffer
@@ -76,7 +79,7 @@ func TestJSONOfTheProgram(t *testing.T) {
 	for name, args := range map[string][]string{
 		"eval": {"eval", trained(t), "--count", "3"}, "version": {"version"}, "list": {"list"},
 		"plan": {
-			"plan", "translation", "--vocabulary", "20", "--length", "8", "--flops", "1e9", "--seconds", "0.01", "--set", "model.width=8", "--set", "model.heads=2",
+			"plan", "own-translation", "--vocabulary", "20", "--length", "8", "--flops", "1e9", "--seconds", "0.01", "--set", "model.width=8", "--set", "model.heads=2",
 			"--set", "model.transition.feedforward.filter=8", "--set", `training.batch={"rows": 2}`,
 		},
 	} {

@@ -2,48 +2,134 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
 )
 
 func newList() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
-		Use:   "list",
-		Short: "List the experiments",
-		Long: `list prints the experiments that train and show accept, in a sensible order to try them.
+		Use:   "list [TEXT]",
+		Short: "List the recipes that can be trained",
+		Long: `list prints every recipe that train, show, plan and data sample accept, in a sensible order to try
+them: its name, what it is, and the published accuracy and training time of one seed on one thread.
+TEXT selects the recipes whose name or group contains it.
 
-With --json: an array of objects with the fields "name" and "summary".`,
+With --json: an array of objects with the fields name, group, summary, expect (published accuracy and
+time), from (recipe whose weights training starts from) and needs (data to get: name, field, file,
+default, usage).`,
 		Example: `  ut list
-  ut list --json`,
-		Args: arguments(),
-		RunE: func(c *cobra.Command, _ []string) error {
+  ut list "table 4"
+  ut list babi-1k --json`,
+		Args: atMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			list := selected(append(args, "")[0])
+			if len(list) == 0 {
+				return usagef("no recipe has a name or group that contains %q", args[0])
+			}
 			if asJSON {
-				return writeJSON(c.OutOrStdout(), listed())
+				return writeJSON(c.OutOrStdout(), listed(list))
 			}
-			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 3, ' ', 0)
-			for _, e := range experiment.List {
-				fmt.Fprintf(w, "%s\t%s\n", e.Name, e.Summary)
-			}
-			return w.Flush()
+			return printRecipes(c.OutOrStdout(), list)
 		},
 	}
 	jsonFlag(c, &asJSON)
 	return c
 }
 
-// listedEntry is an experiment in the JSON of list.
-type listedEntry struct {
-	Name    string `json:"name"`
-	Summary string `json:"summary"`
+// atMostOne allows one argument or none.
+func atMostOne(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("%q is one argument too many", args[1])
+	}
+	return nil
 }
 
-func listed() []listedEntry {
-	entries := make([]listedEntry, len(experiment.List))
-	for i, e := range experiment.List {
-		entries[i] = listedEntry{e.Name, e.Summary}
+// selected returns the recipes whose name or group contains a text.
+func selected(text string) (list []recipes.Recipe) {
+	for _, r := range recipes.All() {
+		if strings.Contains(r.Name, text) || strings.Contains(r.Group, text) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// maxColumns is the number of recipes of a family that are printed on lines of their own; a larger family has one line.
+const maxColumns = 6
+
+// printRecipes prints recipes in the order given, under the headings of their groups.
+func printRecipes(out io.Writer, list []recipes.Recipe) error {
+	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	group := ""
+	for i := 0; i < len(list); {
+		r, next := list[i], i+1
+		for next < len(list) && list[next].Family() == r.Family() {
+			next++
+		}
+		if r.Group != group {
+			group = r.Group
+			fmt.Fprintf(w, "%s%s\n", group, heading(group))
+		}
+		if next-i > maxColumns {
+			_, last, _ := strings.Cut(list[next-1].Name, "/")
+			printRecipe(w, r.Name+" .. "+last, r.Summary, recipes.FamilyExpect(r.Family()))
+		} else {
+			for _, r := range list[i:next] {
+				printRecipe(w, r.Name, r.Summary, r.Expect)
+			}
+		}
+		i = next
+	}
+	return w.Flush()
+}
+
+// heading is what follows the name of a group.
+func heading(group string) string {
+	if title := recipes.GroupTitle(group); title != "" {
+		return ": " + title
+	}
+	return ""
+}
+
+// printRecipe prints a line. Nothing is published of some recipes.
+func printRecipe(w io.Writer, name, summary, expect string) {
+	if expect != "" {
+		expect = "\t" + expect
+	}
+	fmt.Fprintf(w, "  %s\t%s%s\n", name, summary, expect)
+}
+
+// listedRecipe is a recipe in the JSON of list.
+type listedRecipe struct {
+	Name    string       `json:"name"`
+	Group   string       `json:"group"`
+	Summary string       `json:"summary"`
+	Expect  string       `json:"expect"`
+	From    string       `json:"from"`
+	Needs   []listedNeed `json:"needs"`
+}
+
+// listedNeed is data that a recipe needs.
+type listedNeed struct {
+	Name    string `json:"name"`
+	Field   string `json:"field"`
+	File    string `json:"file"`
+	Default string `json:"default"`
+	Usage   string `json:"usage"`
+}
+
+func listed(list []recipes.Recipe) []listedRecipe {
+	entries := make([]listedRecipe, len(list))
+	for i, r := range list {
+		entries[i] = listedRecipe{r.Name, r.Group, r.Summary, r.Expect, r.From, []listedNeed{}}
+		for _, n := range r.Needs {
+			entries[i].Needs = append(entries[i].Needs, listedNeed(n))
+		}
 	}
 	return entries
 }

@@ -122,9 +122,9 @@ func places(t *testing.T) map[string]string {
 	return map[string]string{
 		"folder": t.TempDir(), "file": write(t, "file", "hello\n"), "empty": write(t, "nothing", ""), "nothing": "",
 		"run": run, "runs": filepath.Dir(run), "damaged": damaged, "broken": broken,
-		"lm":      made("text", "task.path="+text, "task.length=16", "training.batch.boundaries=[15]"),
-		"stories": stories, "babi": made("babi", "task.path="+stories, "task.set=en", "training.batch={\"rows\":8}"),
-		"programs": made("execute-program", "task.length=2", "task.nesting=1", `training.batch={"tokens":256}`, "training.validation=32"),
+		"lm":      made("own-text", "task.path="+text, "task.length=16", "training.batch.boundaries=[15]"),
+		"stories": stories, "babi": made("babi-10k-single/task01", "task.path="+stories, "task.set=en", "training.batch={\"rows\":8}"),
+		"programs": made("programs/program", "task.length=2", "task.nesting=1", `training.batch={"tokens":256}`, "training.validation=32"),
 		"text":     text, "pairs": write(t, "pairs.tsv", "1 2\t2 1\n"), "odd": write(t, "odd.tsv", "one\ntwo\n"),
 		"list": write(t, "mine.json", "[]"), "words": write(t, "mine.json", "text"), "five": write(t, "mine.json", "5"),
 		"twice": write(t, "mine.json", `{"seed":1,"seed":2}`), "cut": write(t, "mine.json", `{"name":"a","task":{"copy":{}`),

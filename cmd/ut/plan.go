@@ -13,7 +13,7 @@ import (
 	"universal-transformer/pipeline"
 )
 
-const planHelp = `plan estimates the cost of training an experiment in advance: parameters, memory, operations, and
+const planHelp = `plan estimates the cost of training a recipe in advance: parameters, memory, operations, and
 the time of all its updates on this machine and others. Nothing is written.
 
 Operations are the multiplications and additions of matrix products, forward and backward, for a
@@ -50,14 +50,14 @@ type planFlags struct {
 func newPlan() *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
-		Use:   "plan EXPERIMENT",
-		Short: "Tell what training an experiment takes: parameters, memory, operations, time",
+		Use:   "plan RECIPE",
+		Short: "Estimate what training a recipe takes: parameters, memory, operations, time",
 		Long:  planHelp,
 		Example: `  ut plan demo
-  ut plan translate_wmt14 --flops 5e12
-  ut plan translation --set task.training='[{"pairs": "mine.tsv"}]'
-  ut plan base --set task.table.path=pairs.tsv --vocabulary 8000 --length 24 --set model.width=512
-  ut plan translate_wmt14 --flops 5e12 --ranks 8 --network 1e10 --seconds 0
+  ut plan translation-paper/wmt14 --flops 5e12
+  ut plan own-translation --set task.training='[{"pairs": "mine.tsv"}]'
+  ut plan own-pairs --set task.path=pairs.tsv --vocabulary 8000 --length 24 --set model.width=512
+  ut plan translation-paper/wmt14 --flops 5e12 --ranks 8 --network 1e10 --seconds 0
   ut plan demo --backend xla:cpu`,
 		Args: func(*cobra.Command, []string) error { return nil },
 		RunE: func(c *cobra.Command, args []string) error {
@@ -67,7 +67,7 @@ func newPlan() *cobra.Command {
 			return interruptible(c.Context(), func() error { return f.run(c, append(args, "")[0]) })
 		},
 	}
-	c.Flags().StringVar(&f.config, "config", "", "plan the experiment in this `file` instead of a named one")
+	c.Flags().StringVar(&f.config, "config", "", "plan the configuration in this `file` instead of a recipe")
 	c.Flags().Float64Var(&f.seconds, "seconds", 5, "how long to measure; 0: not at all")
 	c.Flags().Float64Var(&f.FLOPS, "flops", 0, "operations per second that another machine sustains, as in 5e12")
 	c.Flags().IntVar(&f.Ranks, "ranks", 1, "machines that share the batches of an update")
@@ -85,7 +85,7 @@ const longestMeasurement = 3600
 
 // check rejects what cannot be meant.
 func (f *planFlags) check(c *cobra.Command, args []string) error {
-	if err := oneExperiment(args, f.config, "what to plan is missing: name an EXPERIMENT (ut list shows them), or a --config file"); err != nil {
+	if err := oneRecipe(args, f.config, "what to plan is missing: name a RECIPE (ut list shows them), or a --config file"); err != nil {
 		return err
 	}
 	if !(f.seconds >= 0 && f.seconds <= longestMeasurement) {

@@ -18,12 +18,12 @@ func newRoot() *cobra.Command {
 
 A training run lives in a directory: its configuration, metrics, checkpoints, traces and
 exports. Most commands take such a directory as RUN.`,
-		Example: `  ut demo                                   a first result, in minutes
-  ut list                                   list the experiments
-  ut train reverse --out runs/reverse       train one of them
-  ut eval runs/reverse --length 40          evaluate it
-  echo 31415 | ut decode runs/reverse       use it
-  ut trace runs/reverse --input 31415       visualize one input`,
+		Example: `  ut demo                                           a first result, in minutes
+  ut list                                           list the recipes
+  ut train algorithmic/reverse --out runs/reverse   train one of them
+  ut eval runs/reverse --length 40                  evaluate it
+  echo 31415 | ut decode runs/reverse               use it
+  ut trace runs/reverse --input 31415               visualize one input`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

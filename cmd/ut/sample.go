@@ -25,19 +25,19 @@ type sampleFlags struct {
 func newDataSample() *cobra.Command {
 	f := sampleFlags{split: "training", count: 10}
 	c := &cobra.Command{
-		Use:   "sample EXPERIMENT|RUN",
+		Use:   "sample RECIPE|RUN",
 		Short: "Print examples of a task as text",
-		Long: `sample prints examples of an experiment's task, or of the task that a run was trained on, one per
+		Long: `sample prints examples of a recipe's task, or of the task that a run was trained on, one per
 line: source, tab, target. For language models, which have no source, the line is the text.
 ut eval --data reads the same format.
 
 --split selects training examples, in the order in which training uses them, validation examples,
 or test examples.`,
-		Example: `  ut data sample reverse --count 5
-  ut data sample addition --split test --length 40
+		Example: `  ut data sample algorithmic/reverse --count 5
+  ut data sample algorithmic/addition --split test --length 40
   ut data sample runs/pairs --split validation --count 100 > validation.tsv
-  ut data sample base --set task.table.path=pairs.tsv`,
-		Args: arguments("EXPERIMENT or RUN"),
+  ut data sample own-pairs --set task.path=pairs.tsv`,
+		Args: arguments("RECIPE or RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return interruptible(c.Context(), func() error { return f.run(c, args[0]) })
 		},
@@ -45,7 +45,7 @@ or test examples.`,
 	c.Flags().StringVar(&f.split, "split", f.split, "training, validation or test")
 	c.Flags().IntVar(&f.length, "length", 0, "of --split test: sources of exactly `N` tokens, where the task has them")
 	c.Flags().IntVar(&f.count, "count", f.count, "examples to print")
-	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that they are drawn by (default the experiment's; of the test, that of ut eval)")
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that they are drawn by (default the recipe's; of the test, that of ut eval)")
 	setFlag(c, &f.sets)
 	return c
 }
@@ -81,7 +81,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	return printExamples(c.Context(), c.OutOrStdout(), opened.Vocabularies(), r.Task.Value.Kind(), examples)
 }
 
-// configured is the run in a directory of that name, or else the experiment of that name.
+// configured returns the run in a directory of that name, or else the recipe of that name.
 func (f *sampleFlags) configured(name string) (experiment.Run, error) {
 	r, err := pipeline.ReadRun(name)
 	if errors.Is(err, runlog.ErrNotRun) {

@@ -14,7 +14,7 @@ import (
 func TestOwnText(t *testing.T) {
 	path := write(t, "t.txt", strings.Repeat("so much depends upon a red wheel barrow glazed with rain water beside the white chickens\n", 60))
 	tiny := func(out string, more ...string) []string {
-		args := []string{"train", "text", "--out", out}
+		args := []string{"train", "own-text", "--out", out}
 		for _, set := range append([]string{
 			"task.path=" + path, "model.width=16", "model.heads=2", "model.transition.filter=16", "model.halting.steps=2", "task.length=32",
 			"training.steps=60", "training.evaluate_every=30", "training.batch.boundaries=[31]",
@@ -54,7 +54,7 @@ func TestOwnText(t *testing.T) {
 		t.Errorf("data sample says %s", got)
 	}
 	for want, args := range map[string][]string{
-		"does not fit task.text":                {"train", "base", "--set", "task.text.path=" + path},
+		"does not fit task.text":                {"train", "own-pairs", "--set", "task.text.path=" + path},
 		"--errors: " + path + " is measured":    {"eval", run, "--errors", filepath.Join(t.TempDir(), "x")},
 		"there is nothing to search":            {"eval", run, "--beam", "2"},
 		"it was trained on " + path + "; use u": {"answer", run},
@@ -125,7 +125,7 @@ func TestDataSample(t *testing.T) {
 			t.Errorf("%s: %s", split, r)
 		}
 	}
-	if got := succeeds(t, "data", "sample", "addition", "--split", "test", "--length", "9", "--count", "3"); strings.Count(got, "+") != 3 || len(strings.Split(strings.Split(got, "\n")[0], "\t")[0]) != 9 {
+	if got := succeeds(t, "data", "sample", "algorithmic/addition", "--split", "test", "--length", "9", "--count", "3"); strings.Count(got, "+") != 3 || len(strings.Split(strings.Split(got, "\n")[0], "\t")[0]) != 9 {
 		t.Errorf("%q", got)
 	}
 }
@@ -136,7 +136,7 @@ func TestDataSample(t *testing.T) {
 func TestScore(t *testing.T) {
 	path := write(t, "t.txt", strings.Repeat("the keys are here\nthe key is here\nthe old keys are there\nthe red key is there\n", 40))
 	run := filepath.Join(t.TempDir(), "run")
-	succeeds(t, "train", "text", "--out", run, "--set", "task.path="+path, "--set", "task.lines=true", "--set", "task.tokenizer=whitespace", "--set", "model.width=16",
+	succeeds(t, "train", "own-text", "--out", run, "--set", "task.path="+path, "--set", "task.lines=true", "--set", "task.tokenizer=whitespace", "--set", "model.width=16",
 		"--set", "model.heads=2", "--set", "model.transition.filter=16", "--set", "model.halting.steps=1", "--set", "training.steps=60", "--set", "training.evaluate_every=30",
 		"--set", "training.schedule.cosine.warmup=5")
 	text := "the old keys are there\nthe key is here\nthe red keys wobble here\n"

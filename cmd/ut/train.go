@@ -26,9 +26,9 @@ type trainFlags struct {
 func newTrain() *cobra.Command {
 	var f trainFlags
 	c := &cobra.Command{
-		Use:   "train EXPERIMENT",
-		Short: "Train an experiment, or go on with a run",
-		Long: `train trains an experiment of ut list, or one from a file (ut show prints the fields), in a
+		Use:   "train RECIPE",
+		Short: "Train a recipe or a configuration of your own, or continue a run",
+		Long: `train trains a recipe of ut list, or the configuration in a file (ut show prints the fields), in a
 new run directory. --resume continues a run that was interrupted or killed from its newest
 checkpoint. On a CPU, with the same build, backend, kernels and number of threads, the result is
 bit-identical to an uninterrupted run; if kernels, products or threads differ, a message says so.
@@ -51,22 +51,22 @@ checkpoint; a second signal ends it immediately.
 With mpirun or srun and a build with -tags mpi, several processes share the batches of an update
 (training.accumulate, a multiple of their number). The result is bit-identical to that of a single
 process: see docs/hosts.md.`,
-		Example: `  ut train reverse
-  ut train reverse --out runs/small --seed 7 --set model.width=64 --set training.steps=5000
+		Example: `  ut train algorithmic/reverse
+  ut train algorithmic/reverse --out runs/small --seed 7 --set model.width=64 --set training.steps=5000
   ut train --config mine.json --out runs/mine
-  ut train base --set task.table.path=pairs.tsv --out runs/pairs
+  ut train own-pairs --set task.path=pairs.tsv --out runs/pairs
   ut train --resume runs/mine
-  ut train execute-control --pretrained runs/execute-program --out runs/control
-  ut train translation --backend xla:cuda --devices 4 --out runs/de
+  ut train programs/control --pretrained runs/programs/program --out runs/control
+  ut train own-translation --backend xla:cuda --devices 4 --out runs/de
   ut train --resume runs/mine --set training.steps=50000`,
 		Args: func(*cobra.Command, []string) error { return nil },
 		RunE: onRanks(&f.backend, f.run),
 	}
-	c.Flags().StringVar(&f.config, "config", "", "train the experiment in this `file` instead of a named one")
-	c.Flags().StringVar(&f.out, "out", "", "run `directory` (default runs/ and the experiment's name)")
+	c.Flags().StringVar(&f.config, "config", "", "train the configuration in this `file` instead of a recipe")
+	c.Flags().StringVar(&f.out, "out", "", "run `directory` (default runs/ and the recipe's name)")
 	c.Flags().StringVar(&f.resume, "resume", "", "go on with the run in this `directory`")
 	c.Flags().StringVar(&f.pretrained, "pretrained", "", "start from the weights of the run in this `directory`")
-	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that everything random comes from (default the experiment's)")
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that everything random comes from (default the recipe's)")
 	c.Flags().IntVar(&f.devices, "devices", 1, "split the rows of batches over so many `devices`")
 	setFlag(c, &f.sets)
 	backendFlag(c, &f.backend)
@@ -102,11 +102,11 @@ func (f *trainFlags) check(c *cobra.Command, args []string) error {
 			}
 		}
 		if len(args) > 0 {
-			return usagef("%q cannot be given with --resume: a run keeps its experiment", args[0])
+			return usagef("%q cannot be given with --resume: a run keeps its configuration", args[0])
 		}
 		return nil
 	}
-	return oneExperiment(args, f.config, "what to train is missing: name an EXPERIMENT (ut list shows them), a --config file, or a run to --resume")
+	return oneRecipe(args, f.config, "what to train is missing: name a RECIPE (ut list shows them), a --config file, or a run to --resume")
 }
 
 // start trains in a new run directory.
@@ -127,7 +127,7 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 	}
 	dir := f.out
 	if dir == "" {
-		dir = filepath.Join("runs", filepath.Base(r.Name))
+		dir = defaultDir(r.Name)
 	}
 	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
 		err := watched(c, group, dir, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
@@ -138,6 +138,14 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 		}
 		return err
 	})
+}
+
+// defaultDir is the run directory of a recipe or of a file's configuration.
+func defaultDir(name string) string {
+	if name = filepath.FromSlash(name); !filepath.IsLocal(name) {
+		name = filepath.Base(name)
+	}
+	return filepath.Join("runs", name)
 }
 
 // resumeRun trains in a run directory that is there.

@@ -8,6 +8,7 @@ package recipes
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,6 +47,9 @@ func (r Recipe) Family() string {
 func All() []Recipe {
 	list := slices.Concat(start(), ownData(), table1(), table2(), table3(), table4(), table5(), table6(), table7())
 	for i, r := range list {
+		if list[i].Expect == "" {
+			list[i].Expect = expected[r.Name]
+		}
 		list[i].Run = func() experiment.Run {
 			run := r.Run()
 			run.Name = r.Name
@@ -57,6 +61,24 @@ func All() []Recipe {
 	}
 	return list
 }
+
+// groupTitles says what the tables are.
+var groupTitles = map[string]string{
+	"table 1": "bAbI question answering (section 3.1)",
+	"table 2": "subject-verb agreement (section 3.2)",
+	"table 3": "LAMBADA, last words of passages (section 3.3)",
+	"table 4": "copy, reverse and addition, trained to length 40, tested at 400 (section 3.4)",
+	"table 5": "learning to execute: numbers of up to 55 digits (section 3.5)",
+	"table 6": "learning to execute: programs (section 3.5)",
+	"table 7": "translation, English to German (section 3.6)",
+}
+
+// GroupTitle says in words what a group is; it is empty if the group's name does.
+func GroupTitle(group string) string { return groupTitles[group] }
+
+// FamilyExpect returns the published accuracy and time of a family of more recipes than one wants to read, on average; it is empty if none was
+// published.
+func FamilyExpect(family string) string { return expected[family] }
 
 // Named returns the recipe of a name. The error for an unknown name offers the nearest one, and that for a name of an earlier version the
 // present one.
@@ -74,10 +96,22 @@ func Named(name string) (Recipe, error) {
 	if columns := familyColumns(name); columns != "" {
 		return Recipe{}, fmt.Errorf("recipe %q is incomplete: there are %s", name, columns)
 	}
-	if near, ok := strictjson.Nearest(name, names); ok {
+	if near, ok := strictjson.Nearest(name, slices.AppendSeq(names, maps.Keys(renamed))); ok {
+		if now, ok := renamed[near]; ok {
+			near = now
+		}
 		return Recipe{}, fmt.Errorf("recipe %q is not known: did you mean %q?", name, near)
 	}
 	return Recipe{}, fmt.Errorf("recipe %q is not known", name)
+}
+
+// MustRun returns the run of the recipe of a name. It panics if there is none: the name is a constant.
+func MustRun(name string) experiment.Run {
+	r, err := Named(name)
+	if err != nil {
+		panic(fmt.Sprintf("recipes: %v", err))
+	}
+	return r.Run()
 }
 
 // familyColumns lists the recipes of a family; it is empty if there is none of that name.

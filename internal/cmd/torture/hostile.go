@@ -65,8 +65,8 @@ func hostile(w *world) part {
 func readers(w *world) []asked {
 	tiny := []string{"--out", "out", "--set", "training.steps=2", "--set", "model.width=8", "--set", "model.heads=2"}
 	return []asked{
-		{"table", append([]string{"train", "base", "--set", "task.table.path=file"}, tiny...), ""},
-		{"text", append([]string{"train", "text", "--set", "task.text.path=file"}, tiny...), ""},
+		{"table", append([]string{"train", "own-pairs", "--set", "task.table.path=file"}, tiny...), ""},
+		{"text", append([]string{"train", "own-text", "--set", "task.text.path=file"}, tiny...), ""},
 		{"configuration", []string{"train", "--config", "file", "--out", "out"}, ""},
 		{"data of eval", []string{"eval", w.table, "--data", "file"}, ""},
 		{"run", []string{"eval", "file"}, ""},

@@ -122,7 +122,7 @@ func (w *world) trainOthers(s *scene) error {
 	if err != nil {
 		return err
 	}
-	s.ut("train", "base", "--out", "table", "--set", "task.table.path=pairs.tsv", "--set", "training.steps=4", "--set", "training.evaluate_every=2",
+	s.ut("train", "own-pairs", "--out", "table", "--set", "task.table.path=pairs.tsv", "--set", "training.steps=4", "--set", "training.evaluate_every=2",
 		"--set", "model.width=8", "--set", "model.heads=2", "--set", "model.transition.feedforward.filter=16").ok()
 	return nil
 }

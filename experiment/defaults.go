@@ -1,0 +1,29 @@
+package experiment
+
+import (
+	"universal-transformer/internal/objective"
+	"universal-transformer/training/schedule"
+)
+
+// Defaults is the default configuration for user files, see [Parse]: a small adaptive model and a schedule for some thousand updates. The task
+// is missing. The weight of the ponder cost is a tenth of that of the authors' code, at which small models of translation halt after one step within
+// some hundred updates.
+//
+// Published results do not depend on it: package recipes states all fields of its configurations.
+func Defaults() Run {
+	return Run{
+		Name:  "own",
+		Seed:  1,
+		Model: Model{EncoderDecoder{small()}},
+		Training: Training{
+			Config: schedule.Config{
+				Steps: 3000, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1,
+				Ponder:   objective.PonderSchedule{Weight: 0.001},
+				LogEvery: 20, EvaluateEvery: 200, CheckpointEvery: 200, Keep: 2,
+			},
+			Schedule:   Schedule{schedule.Cosine{Peak: 1e-3, Floor: 1e-3 / 20, Warmup: 200}},
+			Batch:      Batch{Tokens: 1088},
+			Validation: 512,
+		},
+	}
+}
