@@ -214,7 +214,7 @@ func TestExperimentErrors(t *testing.T) {
 		`--seeds: "0" is no number of seeds (3), range`: {"experiment", "run", "babi-1k-single", "--seeds", "0"},
 		"--jobs is 0": {"experiment", "run", "babi-1k-single", "--jobs", "0"},
 		"lambada_test_plain_text.txt: no such file":          {"experiment", "run", "table3"},
-		"--data: stat data: no such file":                    {"experiment", "run", "babi-1k-single"},
+		"stat data: no such file":                            {"experiment", "run", "babi-1k-single"},
 		"en/qa3_train.txt is missing: get the whole":         {"experiment", "run", "babi-1k-single", "--data", data, "--tasks", "3"},
 		"did you mean \"task.babi.set\"":                     {"train", "babi-10k-single/task01", "--set", "task.babi.sett=en"},
 		"nowhere: no such file":                              {"train", "babi-10k-single/task01", "--set", "task.babi.path=nowhere"},

@@ -16,12 +16,12 @@ func newList() *cobra.Command {
 		Use:   "list [TEXT]",
 		Short: "List the recipes that can be trained",
 		Long: `list prints every recipe that train, show, plan and data sample accept, in a sensible order to try
-them: its name, what it is, and the published accuracy and training time of one seed on one thread.
-TEXT selects the recipes whose name or group contains it.
+them: its name, what it is, and the published accuracy and training time. TEXT selects the recipes
+whose name or group contains it.
 
-With --json: an array of objects with the fields name, group, summary, expect (published accuracy and
-time), from (recipe whose weights training starts from) and needs (data to get: name, field, file,
-default, usage).`,
+With --json: an array of objects with the fields name, group, summary, expect (published accuracy
+and time), from (the recipe whose weights training starts from) and needs (data to get: name, field,
+file, default, usage).`,
 		Example: `  ut list
   ut list "table 4"
   ut list babi-1k --json`,

@@ -4,7 +4,8 @@ package main
 var fileMistakes = []mistake{
 	{"version more", 2, `"more" is one argument too many`, ""},
 	{"version --json=maybe", 2, `--json is "maybe": it must be true or false`, ""},
-	{"list more", 2, `"more" is one argument too many`, ""},
+	{"list one two", 2, `"two" is one argument too many`, ""},
+	{"list more", 2, `no recipe has a name or group that contains "more"`, ""},
 	{"list --jsn", 2, "did you mean --json?", ""},
 
 	{"data", 2, "what to do is missing: one of babi, linzen, lambada, gutenberg, sample", ""},
@@ -21,7 +22,7 @@ var fileMistakes = []mistake{
 	{"data sample algorithmic/addition --split test --length 2", 1, "length is 2: the shortest source of addition has 3 tokens", ""},
 	{"data sample demo --seed -1", 2, `--seed is "-1"`, ""},
 	{"data sample demo --set task.base=1", 1, "task.reverse.base is 1", ""},
-	{"data sample own-pairs", 1, "--set task.table.path=pairs.tsv", ""},
+	{"data sample own-pairs", 1, "pairs.tsv: no such file", ""},
 	{"data sample {lm} --split test --length 5", 1, "are those of its files: leave it out", ""},
 	{"data linzen --dir {file}", 1, "--dir {file} is a file: name a folder", ""},
 	{"data lambada --archive {file} --dir {folder}/c", 1, "{file}: it is neither gzip, xz nor zip", ""},
@@ -98,7 +99,7 @@ var fileMistakes = []mistake{
 	{"experiment run babi-10k-single --jobs 0", 2, "--jobs is 0: it must be at least 1", ""},
 	{"experiment run babi-10k-single --tasks 21", 2, `"21" is no task of babi-10k-single, which has task01`, ""},
 	{"experiment run babi-10k-single --tasks={nothing}", 2, "--tasks is empty", ""},
-	{"experiment run babi-10k-single --data nowhere", 1, "--data: ", ""},
+	{"experiment run babi-10k-single --data nowhere", 1, "stat nowhere: ", ""},
 	{"experiment run babi-10k-single --data {folder}", 1, "{folder}: no files of bAbI", ""},
 	{"experiment run babi-10k-single --data {stories} --set model.widht=5", 1, `did you mean "model.width"?`, ""},
 

@@ -192,7 +192,7 @@ var configurationMistakes = []mistake{
 	{"show algorithmic/reverse --set task.examples=-1", 1, "task.reverse.examples is -1: it must be the size of the training set", ""},
 	{"show algorithmic/addition --set task.max_length=2", 1, "task.addition.max_length is 2: it must be at least 3, or 0 for 40", ""},
 	{"show algorithmic/addition --set task.digits=5", 1, "task has base, max_length, examples", ""},
-	{"show own-pairs --set task.path=x", 1, "task names nothing yet; it is one of copy", ""},
+	{"show own-pairs --set task.pth=x", 1, `did you mean "task.path"?`, ""},
 	{"show own-pairs --set task.table.path=", 1, "task.table.path is empty: name the tab-separated file", ""},
 	{"show own-pairs --set task.table.path=x --set task.held_out=2", 1, "task.table.held_out is 2", ""},
 	{"show own-pairs --set task.table.path=x --set task.held_out=0.1 --set task.held_out_path=y", 1, "give one of them", ""},
@@ -221,7 +221,7 @@ var configurationMistakes = []mistake{
 	{"show agreement/natural-text --set task.agreement_pairs.path=x", 1, "name a file of sentences that ends in .text", ""},
 	{"show agreement/natural-text --set task.agreement_pairs.path=x.text", 1, "task.agreement_pairs.text is empty", ""},
 
-	{"train own-pairs", 1, "--set task.table.path=pairs.tsv", ""},
+	{"train own-pairs", 1, "pairs.tsv: no such file", ""},
 	{"train own-pairs --set task.table.path=nowhere.tsv", 1, "nowhere.tsv: no such file or directory: task.table.path says where the data is", ""},
 	{"train own-pairs --set task.table.path={folder}", 1, "{folder} is a folder", ""},
 	{"train own-pairs --set task.table.path=/dev/zero", 1, "/dev/zero is a device", ""},
