@@ -62,7 +62,7 @@ var (
 )
 
 // Defaults returns the default configuration for own data. Its task is missing.
-func Defaults() Run { return experiment.Base() }
+func Defaults() Run { return experiment.Defaults() }
 
 // Recipe returns a configuration by its name, such as "algorithmic/copy"; see package experiment/recipes.
 func Recipe(name string) (Run, error) {
