@@ -128,7 +128,7 @@ func TestMistakesOfDraw(t *testing.T) {
 
 // A run records the task's name and fields; with two tasks of this type, the name tells which one it is.
 func TestRecordedByName(t *testing.T) {
-	r := experiment.Base()
+	r := experiment.Defaults()
 	r.Task = experiment.Task{Value: sorting()}
 	read, err := experiment.Decode(r.JSON())
 	if err != nil {
