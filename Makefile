@@ -9,7 +9,7 @@ PACKAGES ?= ./...
 FUZZ     ?= 1000000x
 FUZZ_ARCHIVES ?= 100000x
 
-.PHONY: help build demo test test-long readme dist fuzz race race-all check cross golden check-xla check-mpi bench report generate clean
+.PHONY: help build demo test examples test-long readme dist fuzz race race-all check cross golden check-xla check-mpi bench report generate clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ dist: ## static binaries for Linux, macOS and Windows on amd64 and arm64, with c
 
 fuzz: ## FUZZ=1000000x executions of the fuzz target of every parser, FUZZ_ARCHIVES=100000x of archives
 	FUZZ="$(FUZZ)" FUZZ_ARCHIVES="$(FUZZ_ARCHIVES)" GO="$(GO)" scripts/fuzz.sh
+
+examples: ## build and run the programs below examples, each a module of its own
+	@for folder in examples/*/; do echo "$$folder"; (cd "$$folder" && $(GO) vet ./... && $(GO) run .) || exit 1; done
 
 race: ## the race detector over what runs in some minutes; TestDates alone would take ten
 	$(GO) test -race -timeout 10m -skip '^TestDates$$' ./pipeline ./runlog ./subword ./bleu ./viewer ./task/... ./experiment ./internal/...

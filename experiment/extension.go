@@ -34,7 +34,7 @@ type MissingTypeError struct {
 }
 
 func (e *MissingTypeError) Error() string {
-	return fmt.Sprintf("%s.%s%s is a Go type of the program that made this run: pass a value of type %[3]s in Extensions.%[4]s", e.Path, extensionPrefix, e.Type, e.List)
+	return fmt.Sprintf("%s.%s%s is defined by the program that made this run, in Go: pass a value of it in Extensions.%s", e.Path, extensionPrefix, e.Type, e.List)
 }
 
 // extensionPrefix begins the JSON key of a type that is not in a table.

@@ -43,6 +43,11 @@ func (e Exit) withoutThreshold(what string) error {
 	return nil
 }
 
+// Limited implements WithExit for a policy p without a threshold that takes at most limit steps: limited returns p with another limit.
+func (e Exit) Limited(p Policy, limit int, limited func(limit int) Policy) (Policy, error) {
+	return e.apply(p, func() (Policy, error) { return limited(min(limit, e.Steps)), e.withoutThreshold("this halting policy") })
+}
+
 // WithExit returns the same policy with fewer steps.
 func (f Fixed) WithExit(e Exit) (Policy, error) {
 	return e.apply(f, func() (Policy, error) {
