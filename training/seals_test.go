@@ -199,7 +199,7 @@ func TestDamagedMarkIsWrittenAnew(t *testing.T) {
 	tr = resumed(t, tr)
 	tr.Notify = func(line string) { said += line + "\n" }
 	run(t, tr)
-	if again, err := os.ReadFile(mark); err != nil || string(again) != string(whole) || !strings.Contains(said, fmt.Sprint("best.json: damaged: its content has another checksum than it was written with: it is written anew, and marks step ", best)) {
+	if again, err := os.ReadFile(mark); err != nil || string(again) != string(whole) || !strings.Contains(said, fmt.Sprint("best.json: damaged: its content does not match its checksum: it is written anew, and marks step ", best)) {
 		t.Errorf("%s, %v; it says %q", again, err, said)
 	}
 }

@@ -253,8 +253,8 @@ func TestExitOfUntiedLayers(t *testing.T) {
 
 func TestUntiedLayersValidate(t *testing.T) {
 	for want, change := range map[string]func(*universal.Config){
-		"untied_layers needs fixed halting": func(c *universal.Config) { c.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 2}} },
-		"learned_steps and untied_layers are both set":             func(c *universal.Config) { c.LearnedSteps = true },
+		"untied_layers needs fixed halting":            func(c *universal.Config) { c.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 2}} },
+		"learned_steps and untied_layers are both set": func(c *universal.Config) { c.LearnedSteps = true },
 	} {
 		c := small()
 		c.UntiedLayers = true
