@@ -106,8 +106,8 @@ func TestValidate(t *testing.T) {
 	for says, c := range map[string]Config{
 		"tokenizer is 4":              {Tokenizer: 4},
 		"smoothing is 4":              {Smoothing: 4},
-		"smoothing exp takes none":      {SmoothingValue: 0.1},
-		"smoothing none takes none":     {Smoothing: Unsmoothed, SmoothingValue: 0.1},
+		"smoothing exp takes none":    {SmoothingValue: 0.1},
+		"smoothing none takes none":   {Smoothing: Unsmoothed, SmoothingValue: 0.1},
 		"value is -1: it must be":     {Smoothing: AddK, SmoothingValue: -1},
 		"value is NaN: it must be":    {Smoothing: Floor, SmoothingValue: math.NaN()},
 		"value is +Inf: it must be":   {Smoothing: AddK, SmoothingValue: math.Inf(1)},

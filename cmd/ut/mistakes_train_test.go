@@ -39,7 +39,7 @@ var configurationMistakes = []mistake{
 	{"train --config /dev/zero", 1, "/dev/zero is a device", ""},
 	{"train --config {run}/best.json", 1, "best.json", ""},
 	{"train --config {run}/vocabulary.json", 1, "valid keys are name, task, source_end, model, training, seed", ""},
-	{"train --config {run}/metrics.jsonl", 1, "there is more after the value's end", ""},
+	{"train --config {run}/metrics.jsonl", 1, "data follows the value", ""},
 	{"train demo --out {file}", 1, "{file}", ""},
 	{"train demo --out {file}/run", 1, "{file}", ""},
 	{"train demo --out {run}", 1, "{run} already holds a run", ""},

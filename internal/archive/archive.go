@@ -1,4 +1,4 @@
-// Package archive reads files by their names, out of a folder or out of an archive, which is not unpacked to the disk.
+// Package archive reads files by name from a folder or an archive, without unpacking the archive to disk.
 package archive
 
 import (
@@ -19,20 +19,20 @@ import (
 	"universal-transformer/internal/textfile"
 )
 
-// Limits that no data set here comes near: what does was made to fill memory.
+// Limits far above any data set. A larger archive was made to fill the memory.
 const (
-	maxFileSize = 1 << 30 // bytes of a file that is held in memory
-	most        = 8 << 30 // bytes that an archive may unpack to
+	maxFileSize = 1 << 30 // bytes of a file, which is held in memory
+	most        = 8 << 30 // total bytes of an archive's content
 )
 
-// An Archive is a folder, or the files of an archive that were asked for.
+// An Archive is a folder, or the requested files of an archive.
 type Archive struct {
 	path  string
-	files map[string][]byte // by the names that were asked for; nil of a folder
+	files map[string][]byte // by requested name; nil for a folder
 }
 
-// Open opens a folder, or reads the named files of an archive: .tar.gz, .tgz, .tar.xz or .tar, by what is in it. An empty path is the
-// folder that the program was started in.
+// Open opens a folder, or reads the named files of an archive. The content of the archive determines its type: .tar.gz, .tgz, .tar.xz
+// or .tar. An empty path means the current folder.
 func Open(path string, names ...string) (*Archive, error) {
 	if path == "" {
 		return &Archive{}, nil
@@ -63,7 +63,8 @@ func Open(path string, names ...string) (*Archive, error) {
 	return a, nil
 }
 
-// Decompress reads what is compressed by gzip or xz, by its first bytes, and everything else as it is; packed says which.
+// Decompress decompresses gzip or xz, as recognized by the first bytes, and returns other data unchanged; packed reports whether they
+// were compressed.
 func Decompress(r *bufio.Reader) (unpacked io.Reader, packed bool, err error) {
 	head, _ := r.Peek(6)
 	switch {
@@ -77,8 +78,7 @@ func Decompress(r *bufio.Reader) (unpacked io.Reader, packed bool, err error) {
 	return unpacked, true, err
 }
 
-// read keeps the files that are asked for. Paths only tell which file is which, so none can lead anywhere; what a header says of
-// sizes is not believed.
+// read keeps the requested files. Paths only identify files, so none can escape. Sizes in headers are not trusted.
 func (a *Archive) read(r io.Reader, names []string) error {
 	for t := tar.NewReader(r); ; {
 		header, err := t.Next()
@@ -93,7 +93,7 @@ func (a *Archive) read(r io.Reader, names []string) error {
 			continue
 		}
 		if _, twice := a.files[names[at]]; twice {
-			return fmt.Errorf("%s is in it twice: say more of its path", names[at])
+			return fmt.Errorf("it contains %s twice: give more of its path", names[at])
 		}
 		if a.files[names[at]], err = io.ReadAll(io.LimitReader(t, maxFileSize+1)); err != nil {
 			return fmt.Errorf("damaged or cut short: %s: %w", header.Name, err)
@@ -104,13 +104,13 @@ func (a *Archive) read(r io.Reader, names []string) error {
 	}
 }
 
-// sameName reports whether a path ends in a name, or in that of the same file compressed.
+// sameName reports whether a path ends in the name of a file, possibly compressed.
 func sameName(path, name string) bool {
 	path = "/" + strings.TrimPrefix(path, "./")
 	return strings.HasSuffix(path, "/"+name) || strings.HasSuffix(path, "/"+name+".gz")
 }
 
-// Open opens a file, or, if there is none of the name, the one of the same name and .gz. Close the result.
+// Open opens a file or, if it does not exist, the file with the additional extension .gz. The caller must close the result.
 func (a *Archive) Open(name string) (io.ReadCloser, error) {
 	if a.files != nil {
 		data, there := a.files[name]
@@ -132,7 +132,7 @@ func (a *Archive) Open(name string) (io.ReadCloser, error) {
 	return plain(f, f, path)
 }
 
-// Path is what to call a file in messages.
+// Path returns the path of a file for messages.
 func (a *Archive) Path(name string) string {
 	if a.path == "" || filepath.IsAbs(name) {
 		return name
@@ -140,7 +140,7 @@ func (a *Archive) Path(name string) string {
 	return filepath.Join(a.path, name)
 }
 
-// plain is a file's content without compression.
+// plain returns a file's content without compression.
 func plain(r io.Reader, c io.Closer, name string) (io.ReadCloser, error) {
 	unpacked, _, err := Decompress(bufio.NewReaderSize(r, 64<<10))
 	if err != nil {

@@ -101,7 +101,7 @@ func TestOpenRefuses(t *testing.T) {
 		"missing": {filepath.Join(t.TempDir(), "none"), "no such file"},
 		"text":    {write(t, "a.txt", []byte("one\n")), "neither a folder nor an archive"},
 		"cut":     {write(t, "a.tgz", whole[:len(whole)-20]), "damaged or cut short"},
-		"twice":   {write(t, "b.tar", tarred(t, "x/a.en", "1", "y/a.en", "2")), "a.en is in it twice"},
+		"twice":   {write(t, "b.tar", tarred(t, "x/a.en", "1", "y/a.en", "2")), "it contains a.en twice"},
 	} {
 		if _, err := archive.Open(c.path, "a.en"); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

@@ -1,4 +1,4 @@
-// Package atomicfile writes files of which there is never a part: under its name stands what was there before, or all of what is new.
+// Package atomicfile writes files atomically: a file has either its old or its new content, never a part.
 package atomicfile
 
 import (
@@ -12,19 +12,19 @@ import (
 	"syscall"
 )
 
-// Temporary files are named .NAME.NUMBER.tmp and stand beside the file they become.
+// Temporary files are named .NAME.NUMBER.tmp and are in the folder of the final file.
 const temporarySuffix = ".tmp"
 
-// Sync brings a file, or the names in a directory, to the disk. It is a variable so that tests can see it done.
+// Sync flushes a file, or the names in a directory, to disk. It is a variable so that tests can observe calls.
 var Sync = (*os.File).Sync
 
-// Temporary tells whether a file of this name was being written when its process was killed.
+// Temporary reports whether a name is that of a temporary file, whose process was killed while writing it.
 func Temporary(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, temporarySuffix)
 }
 
-// Write puts content at path, all of it or, after an error, none: what was at path before is still there. What is no file, such as
-// a terminal, is written to.
+// Write replaces the content of the file at path. After an error the old content is unchanged. If path is not a regular file, such as
+// a terminal, Write writes to it directly.
 func Write(path string, content []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return os.WriteFile(path, content, 0o644)
@@ -35,8 +35,8 @@ func Write(path string, content []byte) error {
 	})
 }
 
-// Replace lets write fill a new file, brings it to the disk and only then gives it its name. After an error the
-// old file is as it was and the new one is gone. The name is on the disk too when Replace returns.
+// Replace calls write to fill a new file, syncs it to disk, and renames it to path. After an error the old file is unchanged and the
+// new one is removed. When Replace returns, the name is on disk too.
 func Replace(path string, write func(io.Writer) error) (err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("%s is a folder: name a file", path)
@@ -64,7 +64,7 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 	return syncDir(filepath.Clean(dir))
 }
 
-// cause is an error without the name of the temporary file, which is gone.
+// cause returns an error without the name of the temporary file, which no longer exists.
 func cause(err error) error {
 	var place *fs.PathError
 	var link *os.LinkError
@@ -77,7 +77,7 @@ func cause(err error) error {
 	return err
 }
 
-// syncDir brings a directory's names to the disk. File systems that cannot are taken to need no such thing.
+// syncDir flushes a directory's names to disk. If the file system does not support it, it is assumed to be unnecessary.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -90,7 +90,7 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// Sweep clears away what a killed process left in a directory.
+// Sweep removes temporary files that a killed process left in a directory.
 func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

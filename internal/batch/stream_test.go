@@ -283,7 +283,7 @@ func TestStreamNamesWhatDoesNotFit(t *testing.T) {
 	for want, bad := range map[string]task.Example{
 		"example 7 has a source of 31 tokens, more than the maximum of 30": sized(7, 31, 3),
 		"example 7 has a target of 22 tokens, more than the maximum of 21": sized(7, 3, 22),
-		"example 7 has an empty target":                                {Source: []vocab.ID{2}},
+		"example 7 has an empty target":                                    {Source: []vocab.ID{2}},
 	} {
 		s, err := batch.NewStream(func(i int64) task.Example {
 			if i == 7 {

@@ -45,8 +45,8 @@ func TestWordsOfAPosition(t *testing.T) {
 		}
 	}
 	for want, bad := range map[string]batch.Plan{
-		"tokens_per_position is -1":      {Rows: 1, TokensPerPosition: -1},
-		"max_source is 31": {Rows: 1, TokensPerPosition: 3, MaxSource: 31},
+		"tokens_per_position is -1": {Rows: 1, TokensPerPosition: -1},
+		"max_source is 31":          {Rows: 1, TokensPerPosition: 3, MaxSource: 31},
 	} {
 		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

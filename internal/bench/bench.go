@@ -1,6 +1,6 @@
-// Package bench measures how fast a backend runs the model: a training step, encoding, decoding, a matrix product. The setting is the one
-// used for other engines: encoder-decoder, post-norm, no dropout, Adam, source and target of equal length, float32, the median of several
-// runs after a warm-up. Compare numbers within one run only: machines differ and are noisy.
+// Package bench measures how fast a backend runs the model: a training step, encoding, decoding, a matrix product. The setting is the
+// one used for other engines: encoder-decoder, post-norm, no dropout, Adam, source and target of equal length, float32, the median of
+// several runs after a warm-up. Numbers are comparable only within one run, because machines differ and are noisy.
 //
 // Letters: B batch, M positions, D width, F filter, V vocabulary, T steps.
 package bench
@@ -21,7 +21,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// Shape is the size of the model and of its inputs.
+// A Shape is the size of the model and of its inputs.
 type Shape struct {
 	Width       int     `json:"width"`
 	Filter      int     `json:"filter"`
@@ -33,15 +33,15 @@ type Shape struct {
 	Vocabulary  int     `json:"vocabulary"`
 	HaltingBias float64 `json:"halting_bias"`
 	Adaptive    bool    `json:"adaptive"` // encode at adaptive depth
-	Masked      bool    `json:"masked"`   // at adaptive depth, compute halted positions too
+	Masked      bool    `json:"masked"`   // at adaptive depth, also compute halted positions
 	Uncached    bool    `json:"uncached"` // decode without a cache
-	Beam        int     `json:"beam"`     // decode by beam search of this width; 0: greedily
+	Beam        int     `json:"beam"`     // width of beam search; 0: greedy decoding
 }
 
 // Default is the smaller of the two shapes for which results are published.
 var Default = Shape{Width: 128, Filter: 512, Heads: 8, Steps: 6, MaxSteps: 12, Batch: 32, Length: 64, Vocabulary: 32}
 
-// Result is one measurement.
+// A Result is one measurement.
 type Result struct {
 	What            string  `json:"what"`
 	Backend         string  `json:"backend"`
@@ -49,10 +49,10 @@ type Result struct {
 	Shape           Shape   `json:"args"`
 	Seconds         float64 `json:"seconds"`                     // median of one run
 	TokensPerSecond float64 `json:"tokens_per_second,omitempty"` // target tokens; source tokens when encoding
-	GFlops          float64 `json:"gflops,omitempty"`            // useful multiplications and additions of matrix products, 1e9 a second
-	CacheBytes      int     `json:"cache_bytes,omitempty"`       // of decoding, at the end
+	GFlops          float64 `json:"gflops,omitempty"`            // useful multiplications and additions of matrix products, 1e9 per second
+	CacheBytes      int     `json:"cache_bytes,omitempty"`       // size of the decoder's cache at the end
 
-	// Mean number of steps per position, at adaptive depth.
+	// EncoderMeanUpdates and DecoderMeanUpdates are the mean numbers of steps per position at adaptive depth.
 	EncoderMeanUpdates float64 `json:"encoder_mean_updates,omitempty"`
 	DecoderMeanUpdates float64 `json:"decoder_mean_updates,omitempty"`
 	// Mean number of steps per position that the capacity planned at the end permits.
@@ -61,7 +61,7 @@ type Result struct {
 	Overflows             int     `json:"overflows,omitempty"` // executions that were repeated because more positions ran than planned
 }
 
-// Names lists the benchmarks.
+// Names lists the names of the benchmarks.
 var Names = []string{"train", "act", "encode", "decode", "gemm"}
 
 // Run runs the benchmark with that name.
@@ -95,7 +95,7 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 	return result, nil
 }
 
-// median runs once repeat times after a warm-up, and returns the median time in seconds.
+// median calls once repeat times after a warm-up, and returns the median time in seconds.
 func median(once func() error, warmup, repeat int) (float64, error) {
 	var times []float64
 	for i := range warmup + max(repeat, 1) {
@@ -113,7 +113,7 @@ func median(once func() error, warmup, repeat int) (float64, error) {
 
 func (s Shape) validate(what string) error {
 	if !slices.Contains(Names, what) {
-		return fmt.Errorf("nothing named %q can be measured; there are %s", what, strings.Join(Names, ", "))
+		return fmt.Errorf("benchmark %q is not known; there are %s", what, strings.Join(Names, ", "))
 	}
 	if math.IsNaN(s.HaltingBias) || math.IsInf(s.HaltingBias, 0) {
 		return fmt.Errorf("halting bias is %v: it must be a finite number", s.HaltingBias)
@@ -140,7 +140,7 @@ func (s Shape) validate(what string) error {
 // maxTokens is far above what any machine can process at once.
 const maxTokens = 100_000_000
 
-// model is the benchmarked model.
+// model returns the benchmarked model.
 func (s Shape) model() universal.EncoderDecoder {
 	var policy halting.Policy = halting.Fixed{Steps: s.Steps}
 	if s.Adaptive {
@@ -167,7 +167,7 @@ func (s Shape) flops(what string) float64 {
 	d, f, m, v := float64(s.Width), float64(s.Filter), float64(s.Length), float64(s.Vocabulary)
 	t, positions := float64(s.Steps), float64(s.Batch*s.Length)
 	self := 4*d*d + 2*m*d
-	cross := 2*d*d + 2*m*d // queries and output; keys and values are made once
+	cross := 2*d*d + 2*m*d // queries and output; keys and values are computed once
 	transition := 2 * d * f
 	encoder := t * (self + transition)
 	decoder := t*(self+cross+transition) + 2*d*d + d*v
@@ -179,8 +179,8 @@ func (s Shape) flops(what string) float64 {
 	case "gemm":
 		return 2 * gemmSize * gemmSize * gemmSize
 	}
-	return 0 // depends on the halting, or on what a decoder repeats
+	return 0 // depends on the halting, or on repeated work of a decoder
 }
 
-// gemmSize is the side of the matrices of "gemm".
+// gemmSize is the size of the square matrices of "gemm".
 const gemmSize = 1024

@@ -19,12 +19,12 @@ import (
 	"universal-transformer/universal"
 )
 
-// work is a benchmark being prepared.
+// work holds the state of a benchmark.
 type work struct {
 	backend    compute.Backend
 	shape      Shape
 	model      universal.EncoderDecoder
-	runner     *capacity.Runner // of everything but decoding
+	runner     *capacity.Runner // of all benchmarks but decoding
 	planner    *capacity.Planner
 	cacheBytes int
 
@@ -47,7 +47,7 @@ func (w *work) prepare(what string) (func() error, error) {
 	return w.decode(rng)
 }
 
-// batch is the shape of the batch.
+// batch returns the shape of the batch.
 func (w *work) batch() capacity.Shape {
 	return capacity.Shape{Rows: w.shape.Batch, Source: w.shape.Length, Target: w.shape.Length}
 }
@@ -62,7 +62,7 @@ func (w *work) call(graph capacity.GraphBuilder, inputs ...any) (func() error, e
 	shape := w.batch()
 	started := false
 	return func() error {
-		if !started { // variables are made by the first execution
+		if !started { // the first execution creates the variables
 			if err := w.start(store, graph, inputs); err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func finalize(out []*tensors.Tensor) error {
 	return nil
 }
 
-// updateGraph is one step of training: forward, backward, Adam.
+// updateGraph builds one step of training: forward, backward, Adam.
 func (w *work) updateGraph(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 	in := universal.Inputs{Source: nodes[0], Target: nodes[1], SourceCapacities: c.Source, TargetCapacities: c.Target}
 	g := in.Target.Graph()
@@ -126,7 +126,8 @@ func (w *work) updateGraph(scope *model.Scope, nodes []*Node, c capacity.Capacit
 	return append([]*Node{loss}, meanUpdates(result)...), result
 }
 
-// learningRate is so low at adaptive depth that the number of steps does not change during the benchmark.
+// learningRate returns the learning rate. At adaptive depth it is so low that the number of steps does not change during the
+// benchmark.
 func (w *work) learningRate() float64 {
 	if w.shape.Adaptive {
 		return 1e-8
@@ -207,7 +208,7 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 	}, nil
 }
 
-// endless makes the end token the least probable, so that no sequence ends before its limit.
+// endless makes End the least probable token, so that no sequence ends before its limit.
 func endless(next decoding.Next) decoding.Next {
 	return func(parents []int, tokens []vocab.ID) ([][]float64, error) {
 		logP, err := next(parents, tokens)

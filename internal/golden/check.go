@@ -17,8 +17,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// Check runs the case on a backend at a precision and returns one line for everything that is off by more than tolerance; none
-// if all agrees.
+// Check runs the case on a backend at a precision. It returns one line for every value that differs by more than tolerance.
 func (c *Case) Check(backend compute.Backend, precision dtypes.DType, tolerance Tolerance) (differences []string, err error) {
 	got, err := c.run(backend, precision)
 	if err != nil {
@@ -35,9 +34,9 @@ func (c *Case) Check(backend compute.Backend, precision dtypes.DType, tolerance 
 		have, ok := got[name]
 		if !ok {
 			if !c.Config.Adaptive() && strings.HasSuffix(name, ".remainders") {
-				continue // a fixed depth has none; the file holds zeros
+				continue // the depth is fixed; the file holds zeros
 			}
-			differences = append(differences, fmt.Sprintf("%s %s: the model gives no such thing", c.Name, name))
+			differences = append(differences, fmt.Sprintf("%s %s: the model does not compute it", c.Name, name))
 			continue
 		}
 		if worst := c.distance(name, have, floats(want)); !(worst <= limit) {
@@ -47,7 +46,7 @@ func (c *Case) Check(backend compute.Backend, precision dtypes.DType, tolerance 
 	return differences, nil
 }
 
-// run computes everything that a case may ask for, by its name in the file.
+// run computes all values that a case may contain, by their names in the file.
 func (c *Case) run(backend compute.Backend, precision dtypes.DType) (map[string][]float64, error) {
 	with := *c
 	with.Config.Precision = precision
@@ -115,9 +114,9 @@ func (c *Case) graph(m universal.Model, scope *model.Scope, nodes []*Node) map[s
 	return values
 }
 
-// distance is the largest difference at real positions, relative to the largest entry there. Tensors of another size are
-// infinitely far apart; but a file may stop with the step in which the last position halted, while the model always unrolls
-// to the limit: the weights of the steps beyond must then be 0.
+// distance returns the largest difference at real positions, relative to the largest entry there. It is infinite for tensors of
+// different sizes. A file may end with the step in which the last position halted, while the model always unrolls to the limit; the
+// weights of the further steps must then be 0.
 func (c *Case) distance(name string, have, want []float64) float64 {
 	perStep := strings.HasSuffix(name, ".weights") || strings.HasSuffix(name, ".attention")
 	if perStep && len(have) > len(want) && len(want) > 0 {
@@ -149,7 +148,7 @@ func (c *Case) distance(name string, have, want []float64) float64 {
 	return worst / max(largest, math.SmallestNonzeroFloat64)
 }
 
-// padding tells whether entry i of a result stands at a padded position of its sequence, or in an attention row or column of one.
+// padding reports whether entry i of a result belongs to a padded position of its sequence, or to an attention row or column of one.
 func (c *Case) padding(name string, i int) bool {
 	ids := c.tensors["input.target"]
 	if strings.HasPrefix(name, "expect.encoder.") {
@@ -202,7 +201,7 @@ func tensorOf(values []float64, precision dtypes.DType, shape []int) *tensors.Te
 	return tensors.FromFlatDataAndDimensions(single, shape...)
 }
 
-// flat copies a result out as float64.
+// flat returns the entries of a result as float64.
 func flat(t *tensors.Tensor) []float64 {
 	if t.DType() == dtypes.Float64 {
 		return tensors.MustCopyFlatData[float64](t)

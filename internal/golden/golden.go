@@ -1,10 +1,10 @@
-// Package golden compares the model with reference vectors from independent float64 programs: from the paper's equations in plain loops,
-// or from the authors' code (raw_form and code_form: pre-norm, learned step embeddings, one shared embedding; raw_form with their
-// coordinates). Each safetensors file is a case with weights, a batch, and the expected results (outputs, halting, attention, all
-// gradients).
+// Package golden compares the model with reference vectors from independent float64 programs: from the paper's equations in plain
+// loops, or from the authors' code (raw_form and code_form: pre-norm, learned step embeddings, one shared embedding; raw_form with
+// their coordinates). Each safetensors file is a case with weights, a batch, and the expected results (outputs, halting, attention,
+// all gradients).
 //
-// The files follow one layout. "config" in the metadata is JSON; "weight.NAME" are parameters, "gradient.NAME" the loss's
-// gradient by each, "input.source" and "input.target" ids, "expect.*" results. Values at padding are not compared.
+// The files have one layout. "config" in the metadata is JSON; "weight.NAME" are parameters, "gradient.NAME" the gradient of the loss
+// by each, "input.source" and "input.target" ids, "expect.*" results. Values at padding are not compared.
 package golden
 
 import (
@@ -21,17 +21,17 @@ import (
 	"universal-transformer/universal"
 )
 
-// Case is one file.
+// A Case is the content of one file.
 type Case struct {
 	Name         string
 	Config       universal.Config
 	PonderWeight float64
-	encoder      bool // the model is an encoder that answers with a class, not an encoder-decoder
+	encoder      bool // the model is a classifying encoder, not an encoder-decoder
 	pool         universal.Pool
 	tensors      map[string]safetensors.Tensor
 }
 
-// config is what a case's metadata says of its model. A file with a key that is not among these is refused: its model may be another.
+// config is the description of the model in a case's metadata. Unknown keys are rejected, because they may change the model.
 type config struct {
 	Model                            string // "", an encoder-decoder, or "encoder"
 	Pool                             string // of an encoder: "mean" or "last"
@@ -49,16 +49,16 @@ type config struct {
 	TiedReadout                      bool    `json:"tied_readout"`
 }
 
-// Tolerance is how far a value may be off, relative to the largest entry of its tensor.
+// A Tolerance is the maximum difference of a value, relative to the largest entry of its tensor.
 type Tolerance struct{ Value, Gradient float64 }
 
-// Tolerances of the two precisions.
+// Tolerances for both precisions.
 var (
 	Float64 = Tolerance{Value: 1e-9, Gradient: 1e-8}
 	Float32 = Tolerance{Value: 1e-4, Gradient: 1e-3}
 )
 
-// ToleranceOf is the one for a precision.
+// ToleranceOf returns the tolerance for a precision.
 func ToleranceOf(precision dtypes.DType) Tolerance {
 	if precision == dtypes.Float64 {
 		return Float64
@@ -66,7 +66,7 @@ func ToleranceOf(precision dtypes.DType) Tolerance {
 	return Float32
 }
 
-// List names the case files of a directory, in order. A directory without any is an error.
+// List returns the paths of the case files in a directory, sorted. A directory without case files is an error.
 func List(dir string) ([]string, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("golden vectors: %w", err)
@@ -79,7 +79,7 @@ func List(dir string) ([]string, error) {
 	return files, err
 }
 
-// Read loads a case.
+// Read reads a case.
 func Read(path string) (*Case, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -92,7 +92,7 @@ func Read(path string) (*Case, error) {
 	return result, nil
 }
 
-// parse reads the case of a file.
+// parse decodes the case in a file.
 func parse(name string, data []byte) (*Case, error) {
 	file, err := safetensors.Decode(data)
 	if err != nil {
@@ -114,7 +114,7 @@ func parse(name string, data []byte) (*Case, error) {
 	return result, result.model().Validate()
 }
 
-// describe puts a config into its case.
+// describe sets the model of the case as config describes it.
 func (c config) describe(result *Case) error {
 	act := halting.ACT{MaxSteps: c.MaxSteps, Epsilon: c.Epsilon}
 	policy, known1 := map[string]halting.Policy{
@@ -125,11 +125,11 @@ func (c config) describe(result *Case) error {
 		"feedforward": universal.FeedForward{Filter: c.Filter}, "separable_convolution": universal.SeparableConvolution{Filter: c.Filter},
 	}[c.Transition]
 	coordinates, known3 := map[string]universal.Coordinates{
-		"": nil, "paper": universal.Sinusoidal{}, "tensor2tensor": universal.Tensor2Tensor{Alternate: true}, // the files' channels alternate
+		"": nil, "paper": universal.Sinusoidal{}, "tensor2tensor": universal.Tensor2Tensor{Alternate: true}, // the channels in the files alternate
 	}[c.Coordinates]
 	pool, known4 := map[string]universal.Pool{"": nil, "mean": universal.Mean, "last": universal.Last}[c.Pool]
 	if !known1 || !known2 || !known3 || !known4 || c.Model != "" && c.Model != "encoder" {
-		return fmt.Errorf("one of halting %q, transition %q, coordinates %q, pool %q, model %q is not known", c.Halting, c.Transition, c.Coordinates, c.Pool, c.Model)
+		return fmt.Errorf("unknown value among halting %q, transition %q, coordinates %q, pool %q, model %q", c.Halting, c.Transition, c.Coordinates, c.Pool, c.Model)
 	}
 	result.encoder, result.pool = c.Model == "encoder", pool
 	result.Config = universal.Config{
@@ -143,7 +143,7 @@ func (c config) describe(result *Case) error {
 	return nil
 }
 
-// model is the case's model.
+// model returns the case's model.
 func (c *Case) model() universal.Model {
 	if c.encoder {
 		return universal.Encoder{Config: c.Config, Pool: c.pool}
@@ -151,7 +151,7 @@ func (c *Case) model() universal.Model {
 	return universal.EncoderDecoder{Config: c.Config}
 }
 
-// parameters lists the names of the case's weights, sorted.
+// parameters returns the names of the case's weights, sorted.
 func (c *Case) parameters() []string {
 	var names []string
 	for name := range c.tensors {

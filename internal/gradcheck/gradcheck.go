@@ -1,8 +1,8 @@
-// Package gradcheck compares the gradients that a graph gives with central differences of its loss,
+// Package gradcheck compares the gradients of a graph with central differences of its loss,
 //
 //	df/dx ~ (f(x + h) - f(x - h)) / 2h
 //
-// entry by entry of every trainable variable. It needs float64: in single precision the differences are mostly rounding.
+// for every entry of every trainable variable. It needs float64: in single precision the differences are mostly rounding errors.
 package gradcheck
 
 import (
@@ -17,18 +17,18 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 )
 
-// step is h: about the cube root of float64's epsilon, where the error of the formula, of order h^2, meets that of rounding.
+// step is h: about the cube root of float64's epsilon, where the error of the formula, of order h^2, equals that of rounding.
 const step = 1e-5
 
-// rounding is what differences of a loss of order 1 may be off however small the gradient.
+// rounding is the absolute tolerance of differences of a loss of order 1.
 const rounding = 1e-9
 
 // Loss builds a scalar from the nodes of the inputs.
 type Loss = func(scope *model.Scope, inputs []*Node) *Node
 
-// Check fails the test for every variable that has an entry whose gradient is off by more than tolerance times the
-// variable's largest. It gives the largest gradient of each variable by path: one of 0 may be a parameter that the loss
-// does not reach. Kinks (a rectifier, a halting threshold) within 1e-5 of where the loss is taken are the caller's to avoid.
+// Check fails the test for every variable with an entry whose gradient differs by more than tolerance times the variable's largest
+// one. It returns the largest gradient of each variable by path; a largest gradient of 0 may mean that the loss does not depend on
+// the variable. The caller must avoid kinks (a rectifier, a halting threshold) within the step of the differences.
 func Check(t testing.TB, backend compute.Backend, store *model.Store, loss Loss, inputs []any, tolerance float64) map[string]float64 {
 	t.Helper()
 	variables, gradients, err := analytic(backend, store, loss, inputs)
@@ -58,7 +58,7 @@ func Check(t testing.TB, backend compute.Backend, store *model.Store, loss Loss,
 	return largest
 }
 
-// compare describes the worst entry, if it is off by more than allowed.
+// compare describes the entry with the largest difference, if it exceeds allowed.
 func compare(gradient, differences []float64, allowed float64) string {
 	worst, off := 0, -1.0
 	for i := range gradient {
@@ -73,11 +73,11 @@ func compare(gradient, differences []float64, allowed float64) string {
 	if off <= allowed {
 		return ""
 	}
-	return fmt.Sprintf("entry %d has gradient %.9g, central differences give %.9g: off by %.2g, allowed are %.2g",
+	return fmt.Sprintf("entry %d has gradient %.9g, central differences %.9g: the difference %.2g exceeds %.2g",
 		worst, gradient[worst], differences[worst], off, allowed)
 }
 
-// analytic is the gradient of the loss by every trainable variable that it reads.
+// analytic returns the gradient of the loss by every trainable variable that it depends on.
 func analytic(backend compute.Backend, store *model.Store, loss Loss, inputs []any) (variables []*model.Variable, gradients [][]float64, err error) {
 	exec, err := model.NewExec(backend, store, func(scope *model.Scope, nodes []*Node) []*Node {
 		l := loss(scope, nodes)
@@ -107,7 +107,7 @@ func analytic(backend compute.Backend, store *model.Store, loss Loss, inputs []a
 	return variables, gradients, nil
 }
 
-// numeric is the central difference by every entry of one variable, which is left as it was.
+// numeric returns the central difference by every entry of one variable, and restores the variable.
 func numeric(exec *model.Exec, v *model.Variable, inputs []any) ([]float64, error) {
 	value, err := v.Value()
 	if err != nil {

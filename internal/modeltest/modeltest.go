@@ -1,4 +1,4 @@
-// Package modeltest runs a model in float64 with arbitrary weights, for tests that compare what it computes with something else.
+// Package modeltest runs a model in float64 with arbitrary weights, for tests that compare its results with other computations.
 package modeltest
 
 import (
@@ -15,7 +15,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// Machine runs one model. Its variables are random numbers of deviation 0.7 that depend on their names only.
+// A Machine runs one model. Its variables are random numbers with standard deviation 0.7 that depend only on their names.
 type Machine struct {
 	Store *model.Store
 
@@ -23,7 +23,7 @@ type Machine struct {
 	exec *model.Exec
 }
 
-// New is a machine for a model, in training or not, that is given what inputs makes of the nodes of sources and targets.
+// New returns a machine for a model, in training or not. inputs converts the nodes of sources and targets to the model's inputs.
 func New(t testing.TB, m universal.Model, training bool, inputs func(source, target *graph.Node) universal.Inputs) *Machine {
 	t.Helper()
 	if err := m.Validate(); err != nil {
@@ -63,7 +63,7 @@ func New(t testing.TB, m universal.Model, training bool, inputs func(source, tar
 	return x
 }
 
-// Run gives the logits, and the shares of the decoder's attention to the source if there is any, flat.
+// Run returns the logits and, if the decoder attends to the source, the attention weights, as flat slices.
 func (x *Machine) Run(source, target [][]int32) (logits, attention []float64) {
 	x.t.Helper()
 	out, err := x.exec.Call(source, target)
@@ -76,7 +76,7 @@ func (x *Machine) Run(source, target [][]int32) (logits, attention []float64) {
 	return tensors.MustCopyFlatData[float64](out[0]), attention
 }
 
-// Parameter is the entries of the parameter of a public name, row by row.
+// Parameter returns the entries of the parameter with a public name, in row order.
 func Parameter(t testing.TB, store *model.Store, name string) []float64 {
 	t.Helper()
 	v := store.GetVariable(universal.Path(name))
@@ -99,7 +99,7 @@ func Rectangle(rows [][]int32, length int) [][]int32 {
 	return padded
 }
 
-// Apart is the largest difference of two lists, infinite if one holds something that is no number.
+// Apart returns the largest difference between two lists; it is infinite if one contains NaN.
 func Apart(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return math.Inf(1)

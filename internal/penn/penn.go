@@ -1,10 +1,10 @@
-// Package penn splits English prose into words and sentences as the Penn Treebank does, in lower case: the form of LAMBADA's passages and
-// of the agreement sentences.
+// Package penn splits English prose into words and sentences as in the Penn Treebank, in lower case: the form of LAMBADA's passages
+// and of the agreement sentences.
 //
 //	"I don't know," said Mr. Bell.  ->  `` i do n't know , '' said mr. bell .
 //
-// Round, square and curly brackets become -lrb-, -rrb- and so on. Italics of Project Gutenberg (_very_) lose their marks. What is
-// split already stays as it is.
+// Round, square and curly brackets become -lrb-, -rrb- and so on. Italics of Project Gutenberg (_very_) lose their marks. Text that
+// is already split does not change.
 package penn
 
 import (
@@ -14,10 +14,10 @@ import (
 	"unicode/utf8"
 )
 
-// Typographic marks, as they are typed. Quotes that tell their side keep it.
+// typed replaces typographic marks by ASCII ones. Opening and closing quotes stay distinct.
 var typed = strings.NewReplacer("“", " `` ", "”", " '' ", "„", " `` ", "‘", " ` ", "’", "'", "—", " -- ", "–", " -- ", "…", " ... ", "\u00a0", " ")
 
-// Words are the words and marks of a text, lower case.
+// Words returns the words and punctuation marks of a text in lower case.
 func Words(text string) (words []string) {
 	for _, chunk := range strings.Fields(typed.Replace(strings.ToLower(text))) {
 		words = appendChunk(words, chunk)
@@ -25,13 +25,13 @@ func Words(text string) (words []string) {
 	return words
 }
 
-// brackets as the treebank writes them.
+// brackets maps brackets to their spellings in the treebank.
 var brackets = map[byte]string{'(': "-lrb-", ')': "-rrb-", '[': "-lsb-", ']': "-rsb-", '{': "-lcb-", '}': "-rcb-"}
 
-// whole is chunks that stay as they are: marks and clitics that were split before, and words that begin with an apostrophe.
+// whole lists chunks that are not split: marks and clitics that have been split before, and words that begin with an apostrophe.
 var whole = []string{"``", "''", "`", "'", "n't", "'s", "'m", "'d", "'ll", "'re", "'ve", "'em", "'til", "'till", "'cause", "'n", "'n'", "'bout"}
 
-// appendChunk splits what stands between white space.
+// appendChunk splits a chunk, which contains no white space.
 func appendChunk(words []string, chunk string) []string {
 	if strings.Trim(chunk, "_") != "" {
 		chunk = strings.ReplaceAll(chunk, "_", "")
@@ -54,7 +54,7 @@ func appendChunk(words []string, chunk string) []string {
 	return words
 }
 
-// leadingMark is the mark that a chunk begins with, and how it is spelled: quotes here are opening ones.
+// leadingMark returns the mark at the start of a chunk and its spelling. Quotes at the start are opening ones.
 func leadingMark(chunk string) (mark, spelled string) {
 	switch c := chunk[0]; {
 	case c == '"':
@@ -87,7 +87,7 @@ func leadingMark(chunk string) (mark, spelled string) {
 	return "", ""
 }
 
-// dots is one full stop, or an ellipsis of two or three.
+// dots returns one full stop, or an ellipsis of two or three.
 func dots(chunk string) (mark, spelled string) {
 	if n := min(run(chunk, "."), 3); n > 1 {
 		return chunk[:n], "..."
@@ -95,10 +95,10 @@ func dots(chunk string) (mark, spelled string) {
 	return chunk[:1], "."
 }
 
-// run is how many bytes at the start are of a set.
+// run returns the number of leading bytes that are in a set.
 func run(text, set string) int { return len(text) - len(strings.TrimLeft(text, set)) }
 
-// wordEnd is where the word at the start of a chunk ends: before a mark that cannot stand inside of one.
+// wordEnd returns the end of the word at the start of a chunk, which is before the first mark that cannot be inside a word.
 func wordEnd(chunk string) int {
 	for i, r := range chunk {
 		rest := chunk[i:]
@@ -117,19 +117,19 @@ func wordEnd(chunk string) int {
 	return len(chunk)
 }
 
-// onlyMarks tells that nothing of a word follows.
+// onlyMarks reports whether rest contains no part of a word.
 func onlyMarks(rest string) bool {
 	return !strings.ContainsFunc(rest, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// between tells whether a mark stands between two digits, as in 1,000 and 10:30.
+// between reports whether a mark is between two digits, as in 1,000 and 10:30.
 func between(chunk string, i int) bool {
 	after, _ := utf8.DecodeRuneInString(chunk[i+1:])
 	before, _ := utf8.DecodeLastRuneInString(chunk[:i])
 	return unicode.IsDigit(before) && unicode.IsDigit(after)
 }
 
-// appendClosing takes the marks behind a word: quotes here are closing ones.
+// appendClosing splits off the marks after a word. Quotes after a word are closing ones.
 func appendClosing(words []string, chunk string) ([]string, string) {
 	for chunk != "" {
 		switch {

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// abbreviations keep their full stop, as single letters (j.) and words with one inside (u.s., a.m.) do.
+// abbreviations keep their full stop. So do single letters (j.) and words that contain one (u.s., a.m.).
 var abbreviations = map[string]bool{
 	"mr": true, "mrs": true, "ms": true, "messrs": true, "dr": true, "st": true, "jr": true, "sr": true, "prof": true, "vs": true, "etc": true,
 	"rev": true, "hon": true, "esq": true, "gov": true, "gen": true, "col": true, "capt": true, "lt": true, "sgt": true, "maj": true, "det": true,
 	"brig": true, "vol": true, "viz": true, "mt": true,
 }
 
-// two is words that the treebank takes for two.
+// two lists words that the treebank splits in two, with the length of the first part.
 var two = map[string]int{"cannot": 3, "gonna": 3, "gotta": 3, "wanna": 3, "gimme": 3, "lemme": 3}
 
 // appendWord splits clitics off a word.
@@ -28,7 +28,7 @@ func appendWord(words []string, word string) []string {
 	return append(words, word)
 }
 
-// clitic is where one begins, 0 if the word has none.
+// clitic returns the start of a clitic in a word, or 0 if there is none.
 func clitic(word string) int {
 	for _, end := range []string{"n't", "'s", "'m", "'d", "'ll", "'re", "'ve"} {
 		if len(word) > len(end) && strings.HasSuffix(word, end) {
@@ -38,13 +38,13 @@ func clitic(word string) int {
 	return 0
 }
 
-// abbreviates tells whether a word takes the full stop behind it.
+// abbreviates reports whether a word keeps a full stop that follows it.
 func abbreviates(word string) bool {
 	first, size := utf8.DecodeRuneInString(word)
 	return abbreviations[word] || size == len(word) && unicode.IsLetter(first) || strings.Contains(word, ".")
 }
 
-// IsWord tells whether a token is a word or a number, not a mark or a bracket.
+// IsWord reports whether a token is a word or a number, not a mark or a bracket.
 func IsWord(token string) bool {
 	if len(token) == 5 && token[0] == '-' && token[4] == '-' {
 		return false
@@ -55,7 +55,7 @@ func IsWord(token string) bool {
 // closers may follow the mark that ends a sentence.
 var closers = []string{"''", "'", "-rrb-", ")"}
 
-// Sentences are the sentences of a text, in words. An empty line ends one.
+// Sentences returns the sentences of a text as words. An empty line ends a sentence.
 func Sentences(text string) (sentences [][]string) {
 	for paragraph := range paragraphs(text) {
 		words := Words(paragraph)
@@ -67,8 +67,8 @@ func Sentences(text string) (sentences [][]string) {
 	return sentences
 }
 
-// SentenceEnd is the number of words of the first sentence, its marks included; all of them if none ends. A quotation's end is one:
-// case, which would tell, is gone.
+// SentenceEnd returns the number of words of the first sentence, including its marks, or of all words if no sentence ends. The end of
+// a quotation ends a sentence, because in lower case it cannot be distinguished.
 func SentenceEnd(words []string) int {
 	for i, w := range words {
 		if !ends(w) {
@@ -81,10 +81,10 @@ func SentenceEnd(words []string) int {
 	return len(words)
 }
 
-// ends tells whether a mark ends a sentence.
+// ends reports whether a mark ends a sentence.
 func ends(mark string) bool { return mark != "" && strings.Trim(mark, ".?!") == "" }
 
-// paragraphs are what stands between empty lines.
+// paragraphs iterates over the parts between empty lines.
 func paragraphs(text string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		var lines []string

@@ -1,6 +1,5 @@
-// Package progress says how far something long has come, what it measured on the way and how long it still takes:
-// one line that renews itself on a terminal, plain lines from time to time anywhere else. Whatever is over within
-// two seconds says nothing.
+// Package progress reports the progress of a long task: its state, measurements, and the remaining time. On a terminal it updates one
+// line; elsewhere it writes a line from time to time. It reports nothing about tasks of less than two seconds.
 package progress
 
 import (
@@ -16,21 +15,21 @@ import (
 )
 
 const (
-	silence      = 2 * time.Second        // nothing is said about what takes less
+	silence      = 2 * time.Second        // tasks that take less are not reported
 	refreshEvery = 100 * time.Millisecond // on a terminal
 	lineEvery    = 10 * time.Second       // elsewhere
 	barWidth     = 16
 )
 
-// Field is one measurement beside the count; make it with [Number] or [Rate].
+// A Field is a measurement in addition to the count, made by [Number] or [Rate].
 type Field string
 
-// Number is a named value in three significant digits: "loss 0.231".
+// Number returns a named value with three significant digits: "loss 0.231".
 func Number(name string, value float64) Field {
 	return Field(name + " " + digits(value))
 }
 
-// Rate is a value per time with its unit: "18.2k tokens/s".
+// Rate returns a value per time with its unit: "18.2k tokens/s".
 func Rate(value float64, unit string) Field {
 	for _, scale := range []struct {
 		size float64
@@ -43,7 +42,7 @@ func Rate(value float64, unit string) Field {
 	return Field(digits(value) + " " + unit)
 }
 
-// digits writes three significant digits, without an exponent where the number is readable without.
+// digits formats three significant digits, without an exponent if the number is readable without one.
 func digits(value float64) string {
 	if size := math.Abs(value); size >= 1000 && size < 1e6 {
 		return fmt.Sprintf("%.0f", value)
@@ -51,26 +50,26 @@ func digits(value float64) string {
 	return fmt.Sprintf("%.3g", value)
 }
 
-// Progress reports on one thing. It belongs to one goroutine.
+// A Progress reports on one task. It must be used by one goroutine.
 type Progress struct {
 	w     io.Writer
 	what  string
 	total int64
 	now   func() time.Time
 
-	bar  *progressbar.ProgressBar // nil where w is no terminal
+	bar  *progressbar.ProgressBar // nil if w is not a terminal
 	wide func() int               // columns of the terminal
 
 	start     time.Time
 	startStep int64
-	said      time.Time // when a line was last written; zero before the first
+	said      time.Time // time of the last written line; zero before the first
 	line      string    // the newest line
 	lineSaid  bool
 	ended     bool
 }
 
-// New reports on total pieces, each called what ("step"), to w. A total of 0 or less means that it is not known:
-// the line then shows the count and no time left.
+// New returns a progress that reports to w on total pieces, each called what ("step"). If total is not positive, it is unknown: the
+// line then shows the count and no remaining time.
 func New(w io.Writer, total int64, what string) *Progress {
 	columns := func() int { return 0 }
 	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
@@ -93,12 +92,12 @@ func newProgress(w io.Writer, total int64, what string, terminal bool, columns f
 	return p
 }
 
-// StartAt says that the first step pieces were done before, by an earlier run: they cost no time of this one.
+// StartAt declares that step pieces were done earlier, by a previous run. They do not count in rates and the remaining time.
 func (p *Progress) StartAt(step int64) {
 	p.start, p.startStep = p.now(), step
 }
 
-// Update reports that step pieces are done. It is cheap, and may be called after every one.
+// Update reports that step pieces are done. It is cheap enough to be called after every piece.
 func (p *Progress) Update(step int64, fields ...Field) {
 	now := p.now()
 	elapsed := now.Sub(p.start)
@@ -114,7 +113,7 @@ func (p *Progress) Update(step int64, fields ...Field) {
 	p.say(step)
 }
 
-// say writes the newest line. That a progress line could not be written stops nothing.
+// say writes the newest line. It ignores errors.
 func (p *Progress) say(step int64) {
 	p.lineSaid = true
 	if p.bar == nil {
@@ -122,14 +121,14 @@ func (p *Progress) say(step int64) {
 		return
 	}
 	line := p.line
-	if room := p.wide() - barWidth - 10; room > 0 && len(line) > room { // a line that wraps cannot be renewed
+	if room := p.wide() - barWidth - 10; room > 0 && len(line) > room { // a line that wraps cannot be updated
 		line = line[:room]
 	}
 	p.bar.Describe(line)
 	_ = p.bar.Set64(step)
 }
 
-// Done ends the report. Anything longer than two seconds leaves its last line standing.
+// Done ends the report. The last line remains if the task took more than two seconds.
 func (p *Progress) Done() {
 	if p.said.IsZero() || p.ended {
 		return
@@ -142,7 +141,7 @@ func (p *Progress) Done() {
 	}
 }
 
-// render is the line: count, fields, time left.
+// render returns the line: count, fields, remaining time.
 func (p *Progress) render(step int64, elapsed time.Duration, fields []Field) string {
 	count := fmt.Sprintf("%s %d", p.what, step)
 	if p.total > 0 {
@@ -159,7 +158,7 @@ func (p *Progress) render(step int64, elapsed time.Duration, fields []Field) str
 	return strings.Join(parts, "  ")
 }
 
-// short writes a duration as a person says it: seconds below an hour, minutes above.
+// short formats a duration for people: seconds below an hour, minutes above.
 func short(d time.Duration) string {
 	if d >= time.Hour {
 		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")

@@ -15,7 +15,7 @@ import (
 const (
 	metadataKey = "__metadata__"
 	lengthBytes = 8
-	maxHeader   = 100_000_000 // as the format's own implementation has it
+	maxHeader   = 100_000_000 // as in the format's reference implementation
 )
 
 // Read reads r to its end and decodes it.
@@ -27,7 +27,7 @@ func Read(r io.Reader) (*File, error) {
 	return Decode(data)
 }
 
-// Decode is the file whose bytes are data. The tensors' Data are parts of data, not copies.
+// Decode decodes a file with the given bytes. The tensors' Data are slices of data.
 func Decode(data []byte) (*File, error) {
 	header, body, err := split(data)
 	if err != nil {
@@ -38,12 +38,12 @@ func Decode(data []byte) (*File, error) {
 		return nil, fmt.Errorf("safetensors: %w", err)
 	}
 	if ends != len(body) {
-		return nil, fmt.Errorf("safetensors: %d bytes belong to no tensor", len(body)-ends)
+		return nil, fmt.Errorf("safetensors: %d bytes do not belong to a tensor", len(body)-ends)
 	}
 	return f, nil
 }
 
-// split takes the header and the tensors' bytes apart.
+// split separates the header and the tensors' bytes.
 func split(data []byte) (header, body []byte, err error) {
 	if len(data) < lengthBytes {
 		return nil, nil, fmt.Errorf("%d bytes are too few for a file", len(data))
@@ -66,7 +66,7 @@ func split(data []byte) (header, body []byte, err error) {
 	return header, body, nil
 }
 
-// parseHeader gives the tensors in the order of their bytes, and where the last one ends.
+// parseHeader returns the tensors in the order of their bytes, and the end of the last one.
 func parseHeader(header, body []byte) (*File, int, error) {
 	entries, names, err := object(header)
 	if err != nil {
@@ -101,7 +101,7 @@ func parseHeader(header, body []byte) (*File, int, error) {
 	return f, end, nil
 }
 
-// maxDimensions is more than any tensor has.
+// maxDimensions is far above the number of dimensions of any tensor.
 const maxDimensions = 32
 
 func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, error) {
@@ -119,7 +119,7 @@ func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, er
 	}
 	var dtype *string
 	if err := json.Unmarshal(fields["dtype"], &dtype); err != nil || dtype == nil {
-		return Tensor{}, 0, errors.New("dtype is no text")
+		return Tensor{}, 0, errors.New("dtype is not a string")
 	}
 	shape, err := whole(fields["shape"])
 	if err != nil {
@@ -128,7 +128,7 @@ func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, er
 	if len(shape) > maxDimensions {
 		return Tensor{}, 0, fmt.Errorf("shape has %d dimensions: there may be %d", len(shape), maxDimensions)
 	}
-	offsets, err := whole(fields["data_offsets"]) // begin and end, counted from the end of the header
+	offsets, err := whole(fields["data_offsets"]) // begin and end, relative to the end of the header
 	if err != nil {
 		return Tensor{}, 0, fmt.Errorf("data_offsets %w", err)
 	}
@@ -137,7 +137,7 @@ func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, er
 	}
 	begin, end := offsets[0], offsets[1]
 	if begin < 0 || end < begin || end > len(body) {
-		return Tensor{}, 0, fmt.Errorf("bytes %d to %d are outside the %d there are", begin, end, len(body))
+		return Tensor{}, 0, fmt.Errorf("bytes %d to %d are outside the data of %d bytes", begin, end, len(body))
 	}
 	size, err := byteSize(*dtype, shape)
 	if err != nil {
@@ -149,11 +149,11 @@ func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, er
 	return Tensor{Name: name, DType: *dtype, Shape: shape, Data: body[begin:end:end]}, begin, nil
 }
 
-// whole is a list of whole numbers; null is neither a list nor a number.
+// whole decodes a list of integers; null is an error, also within the list.
 func whole(raw json.RawMessage) ([]int, error) {
 	var list *[]*int
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("is no list of whole numbers: %.40s", raw)
+		return nil, fmt.Errorf("is not a list of integers: %.40s", raw)
 	}
 	if list == nil {
 		return nil, errors.New("is null")
@@ -168,7 +168,7 @@ func whole(raw json.RawMessage) ([]int, error) {
 	return numbers, nil
 }
 
-// metadata is a JSON object of strings.
+// metadata decodes a JSON object of strings.
 func metadata(raw json.RawMessage) (map[string]string, error) {
 	entries, names, err := object(raw)
 	if err != nil {
@@ -185,7 +185,7 @@ func metadata(raw json.RawMessage) (map[string]string, error) {
 	return m, nil
 }
 
-// object takes a JSON object apart; a key given twice, or anything but spaces behind it, is an error.
+// object splits a JSON object into its members and keys. Duplicate keys, and anything but spaces after the object, are errors.
 func object(data []byte) (map[string]json.RawMessage, []string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {

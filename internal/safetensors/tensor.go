@@ -1,7 +1,6 @@
-// Package safetensors reads and writes the safetensors format, version 0.x of Hugging Face: eight bytes with the
-// header's length (little-endian), a JSON header that gives every tensor a type, a shape and a range of bytes, and
-// the bytes. Reading checks everything before it hands anything out: a file that is cut short, overlaps, has
-// holes or lies about its sizes is refused with a reason.
+// Package safetensors reads and writes the safetensors format of Hugging Face, version 0.x: eight bytes with the length of the header
+// (little-endian), a JSON header with type, shape and range of bytes of every tensor, and the bytes. Everything is checked when a
+// file is read: a file that is cut short, or has overlapping ranges, gaps or wrong sizes is an error that says so.
 package safetensors
 
 import (
@@ -15,17 +14,17 @@ import (
 type Tensor struct {
 	Name  string
 	DType string // F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL F8_E4M3 F8_E5M2
-	Shape []int  // none: a scalar
+	Shape []int  // empty: a scalar
 	Data  []byte
 }
 
-// A File is what a safetensors file holds.
+// A File is the content of a safetensors file.
 type File struct {
-	Metadata map[string]string // the header's "__metadata__"
-	Tensors  []Tensor          // as read: in the order of their bytes
+	Metadata map[string]string // "__metadata__" of the header
+	Tensors  []Tensor          // after reading, in the order of their bytes
 }
 
-// sizes is the bytes of one element.
+// sizes holds the number of bytes of an element of each type.
 var sizes = map[string]int{
 	"F64": 8, "I64": 8, "U64": 8,
 	"F32": 4, "I32": 4, "U32": 4,
@@ -33,7 +32,7 @@ var sizes = map[string]int{
 	"I8": 1, "U8": 1, "BOOL": 1, "F8_E4M3": 1, "F8_E5M2": 1,
 }
 
-// Tensor is the tensor of that name.
+// Tensor returns the tensor with the given name.
 func (f *File) Tensor(name string) (Tensor, bool) {
 	i := slices.IndexFunc(f.Tensors, func(t Tensor) bool { return t.Name == name })
 	if i < 0 {
@@ -42,11 +41,11 @@ func (f *File) Tensor(name string) (Tensor, bool) {
 	return f.Tensors[i], true
 }
 
-// byteSize is the number of bytes that a type and a shape ask for.
+// byteSize returns the number of bytes of a tensor with the given type and shape.
 func byteSize(dtype string, shape []int) (int, error) {
 	size, known := sizes[dtype]
 	if !known {
-		return 0, fmt.Errorf("type %q is not one this reader knows", dtype)
+		return 0, fmt.Errorf("type %q is not supported", dtype)
 	}
 	total, empty := uint(size), false
 	for _, n := range shape {
@@ -69,7 +68,7 @@ func byteSize(dtype string, shape []int) (int, error) {
 	return int(total), nil
 }
 
-// Validate checks that the bytes are as many as type and shape ask for.
+// Validate returns an error unless the number of bytes is that of the type and shape.
 func (t Tensor) Validate() error {
 	size, err := byteSize(t.DType, t.Shape)
 	if err != nil {
@@ -81,7 +80,7 @@ func (t Tensor) Validate() error {
 	return nil
 }
 
-// An Element is a Go type that a tensor can be made of.
+// An Element is a Go type of tensor elements.
 type Element interface {
 	float64 | float32 | int64 | int32 | int16 | int8 | uint64 | uint32 | uint16 | uint8 | bool
 }
@@ -113,7 +112,7 @@ func dtypeOf[T Element]() string {
 	return "BOOL"
 }
 
-// New makes a tensor of values, which must be as many as the shape has places.
+// New returns a tensor of values, whose number must be that of the shape.
 func New[T Element](name string, shape []int, values []T) (Tensor, error) {
 	data, err := binary.Append(make([]byte, 0, binary.Size(values)), binary.LittleEndian, values)
 	if err != nil {
@@ -123,7 +122,7 @@ func New[T Element](name string, shape []int, values []T) (Tensor, error) {
 	return t, t.Validate()
 }
 
-// Values is the elements of a tensor whose type is exactly T's.
+// Values returns the elements of a tensor, whose type must be exactly that of T.
 func Values[T Element](t Tensor) ([]T, error) {
 	if want := dtypeOf[T](); t.DType != want {
 		return nil, fmt.Errorf("tensor %q is %s, not %s", t.Name, t.DType, want)

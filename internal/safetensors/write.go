@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Write writes f so that equal files have equal bytes: metadata by key; tensors with the widest elements first, which
-// keeps all aligned, then by name. The order in f does not matter.
+// Write writes f so that equal files have equal bytes: metadata sorted by key; tensors with the widest elements first, which keeps
+// all aligned, then by name. The order in f does not matter.
 func Write(w io.Writer, f *File) error {
 	tensors, err := ordered(f)
 	if err != nil {
@@ -38,7 +38,7 @@ func Write(w io.Writer, f *File) error {
 	return nil
 }
 
-// Encode is what Write writes, as bytes.
+// Encode returns the bytes that Write writes.
 func Encode(f *File) ([]byte, error) {
 	size := 0
 	for _, t := range f.Tensors {
@@ -59,7 +59,7 @@ func ordered(f *File) ([]Tensor, error) {
 	seen := map[string]bool{metadataKey: true}
 	for _, t := range tensors {
 		if seen[t.Name] {
-			return nil, fmt.Errorf("tensor %q: the name is taken", t.Name)
+			return nil, fmt.Errorf("tensor %q: another tensor has the same name", t.Name)
 		}
 		if seen[t.Name] = true; !utf8.ValidString(t.Name) {
 			return nil, fmt.Errorf("tensor %q: the name is not valid UTF-8", t.Name)
@@ -71,7 +71,7 @@ func ordered(f *File) ([]Tensor, error) {
 	return tensors, nil
 }
 
-// encodeHeader is one line of JSON, filled with spaces to a multiple of eight bytes.
+// encodeHeader returns one line of JSON, padded with spaces to a multiple of eight bytes.
 func encodeHeader(metadata map[string]string, tensors []Tensor) ([]byte, error) {
 	var members []string
 	if len(metadata) > 0 {
@@ -108,13 +108,13 @@ func encodeMetadata(metadata map[string]string) (string, error) {
 	return "{" + strings.Join(members, ",") + "}", nil
 }
 
-// text is a JSON string.
+// text returns a JSON string.
 func text(s string) string {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(s); err != nil {
-		panic(err) // a string can always be encoded
+		panic(err) // cannot happen: every string can be encoded
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -5,20 +5,20 @@ import (
 	"math/bits"
 )
 
-// A Permutation is a random order of 0..n-1 that is computed one element at a time and stored nowhere. It is a
-// Feistel network over the smallest even number of bits that holds n; what falls outside 0..n-1 goes through again
-// ("cycle walking", Black and Rogaway, Ciphers with Arbitrary Finite Domains, 2002).
+// A Permutation is a random order of 0..n-1 that is computed element by element and not stored. It is a Feistel network over the
+// smallest even number of bits that holds n; results outside 0..n-1 are permuted again ("cycle walking", Black and Rogaway, Ciphers
+// with Arbitrary Finite Domains, 2002).
 type Permutation struct {
 	n    uint64
-	half uint // bits of one half
+	half uint // number of bits of one half
 	keys [rounds]uint64
 }
 
-// rounds is well above the four that make a Feistel network of random functions indistinguishable from a random
-// permutation (Luby and Rackoff, 1988), because the halves are only a few bits when n is small.
+// rounds is well above the four rounds with which a Feistel network of random functions is indistinguishable from a random
+// permutation (Luby and Rackoff, 1988), because the halves have only a few bits if n is small.
 const rounds = 8
 
-// NewPermutation is the order of 0..n-1 that belongs to (seed, name, index). It panics unless n > 0.
+// NewPermutation returns the order of 0..n-1 for (seed, name, index). It panics unless n > 0.
 func NewPermutation(seed uint64, name string, index int64, n int) Permutation {
 	if n <= 0 {
 		panic(fmt.Sprintf("seed: permutation of %d elements", n))
@@ -31,7 +31,7 @@ func NewPermutation(seed uint64, name string, index int64, n int) Permutation {
 	return p
 }
 
-// At is the i-th element, 0 <= i < n.
+// At returns the i-th element, 0 <= i < n.
 func (p *Permutation) At(i int) int {
 	if i < 0 || uint64(i) >= p.n {
 		panic(fmt.Sprintf("seed: element %d of a permutation of %d", i, p.n))

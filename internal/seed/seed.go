@@ -1,7 +1,6 @@
-// Package seed derives every random choice of a run from its one seed. A choice has a name ("copy/training",
-// "batch/order", "dropout") and an index (the example, the window, the step); the same three give the same numbers on
-// every machine, and different ones are independent. Nothing here has state, so going back to where a run
-// stopped is a matter of knowing the index.
+// Package seed derives every random choice of a run from its seed. A choice has a name ("copy/training", "batch/order", "dropout")
+// and an index (of the example, the window, the step). The same seed, name and index give the same numbers on every machine;
+// different ones are independent. The package has no state, so resuming a run only requires the index.
 package seed
 
 import (
@@ -10,19 +9,19 @@ import (
 	"math/rand/v2"
 )
 
-// Rand is the random stream of (seed, name, index): PCG-DXSM (math/rand/v2) with a state of 128 bits of SHA-256.
+// Rand returns the random stream of (seed, name, index): PCG-DXSM (math/rand/v2) with a state of 128 bits of SHA-256.
 func Rand(seed uint64, name string, index int64) *rand.Rand {
 	hi, lo := mix(seed, name, index)
 	return rand.New(rand.NewPCG(hi, lo))
 }
 
-// Derive is a seed made of (seed, name, index), for what wants a number instead of a stream.
+// Derive returns a seed for (seed, name, index), for users that need a number instead of a stream.
 func Derive(seed uint64, name string, index int64) uint64 {
 	hi, _ := mix(seed, name, index)
 	return hi
 }
 
-// mix hashes the three; the fixed-size numbers stand in front, so no two triples give the same bytes.
+// mix hashes the three values. The numbers, of fixed size, come first, so different triples have different bytes.
 func mix(seed uint64, name string, index int64) (hi, lo uint64) {
 	bytes := make([]byte, 0, 64)
 	bytes = binary.LittleEndian.AppendUint64(bytes, seed)

@@ -2,12 +2,12 @@ package strictjson
 
 import "strings"
 
-// longest is the most bytes of a name that comparing is worth its time for: no name we know comes near.
+// longest is the maximum length in bytes of a compared name, far above that of any valid name.
 const longest = 200
 
-// Nearest is the valid name that name was most likely meant to be: the one at the smallest edit distance, ignoring
-// case, if that is at most a third of the name's length (and at least 1); else the first that name begins, or that
-// begins name. Of equally near ones it is the first. It reports false if nothing is near.
+// Nearest returns the valid name that was most likely meant by name: the one with the smallest edit distance, ignoring case, if that
+// is at most a third of the name's length (and at least 1); otherwise the first that is a prefix of name or begins with it. It
+// returns the first of equally near ones, and false if none is near.
 func Nearest(name string, valid []string) (string, bool) {
 	if len(name) > longest {
 		return "", false
@@ -31,8 +31,8 @@ func Nearest(name string, valid []string) (string, bool) {
 	return "", false
 }
 
-// distance counts the insertions, deletions, replacements and swaps of neighbours that make a into b (optimal string
-// alignment, Damerau 1964). It may stop early and return limit for anything at limit or above.
+// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b (optimal string alignment,
+// Damerau 1964). It may stop early and return limit if the distance is at least limit.
 func distance(a, b string, limit int) int {
 	x, y := []rune(a), []rune(b)
 	if max(len(x)-len(y), len(y)-len(x)) >= limit {

@@ -1,7 +1,6 @@
-// Package strictjson reads JSON that people write: configurations. It is encoding/json with nothing forgiven. A key
-// that does not exist, or is spelled in another case, is an error that offers the nearest one that does; a key
-// given twice, a null where there is no pointer, and anything after the value are errors too. All errors are one
-// line that names the place.
+// Package strictjson reads JSON that people write, such as configurations. It is stricter than encoding/json. A key that does not
+// exist, or is spelled in another case, is an error that suggests the nearest one. Duplicate keys, null for values that are not
+// pointers, and data after the value are errors too. All errors are one line that names the place.
 package strictjson
 
 import (
@@ -18,11 +17,11 @@ import (
 	"unicode/utf8"
 )
 
-// An UnknownKeyError is a key that the value has no place for.
+// An UnknownKeyError reports a key that the value does not have.
 type UnknownKeyError struct {
 	Key     string
-	Path    string // of the object the key stands in; "" at the top
-	Nearest string // the valid key it was likely meant to be; "" if there is none near
+	Path    string // of the object that contains the key; "" at the top
+	Nearest string // the valid key that was probably meant; "" if none is near
 	Valid   []string
 }
 
@@ -40,13 +39,12 @@ func (e *UnknownKeyError) Error() string {
 	return s
 }
 
-// Decode reads the one JSON value in data into v, a pointer. What data does not mention stays as it is in v, so
-// defaults go in first. After an error v may be half filled. Types with their own UnmarshalJSON or UnmarshalText
-// are left to judge their own part.
+// Decode decodes the JSON value in data into v, a pointer. Fields that are missing in data keep their values in v, so defaults must
+// be set before. After an error v may be partly set. Types with their own UnmarshalJSON or UnmarshalText check their own parts.
 func Decode(data []byte, v any) error {
 	target := reflect.ValueOf(v)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
-		return fmt.Errorf("strictjson: Decode into %T, which is no pointer to a value", v)
+		return fmt.Errorf("strictjson: Decode into %T, which is not a pointer to a value", v)
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return errors.New("JSON: it is UTF-16: convert it to UTF-8")
@@ -59,14 +57,14 @@ func Decode(data []byte, v any) error {
 		return err
 	}
 	w := walker{decoder: json.NewDecoder(bytes.NewReader(data)), data: data}
-	w.decoder.UseNumber() // what a number is for is json.Unmarshal's to judge
+	w.decoder.UseNumber() // json.Unmarshal checks numbers
 	if err := w.value(target.Type().Elem(), ""); err != nil {
 		return err
 	}
 	return located(data, json.Unmarshal(data, v))
 }
 
-// syntax reports what is not JSON at all, and what follows the first value.
+// syntax returns an error if data is not JSON, or if anything follows the first value.
 func syntax(data []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	var raw json.RawMessage
@@ -75,12 +73,12 @@ func syntax(data []byte) error {
 	}
 	end := decoder.InputOffset()
 	if rest := bytes.TrimLeft(data[end:], " \t\r\n"); len(rest) > 0 {
-		return fmt.Errorf("JSON: %s: there is more after the value's end", place(data, int64(len(data)-len(rest))))
+		return fmt.Errorf("JSON: %s: data follows the value", place(data, int64(len(data)-len(rest))))
 	}
 	return nil
 }
 
-// located puts the line and column in front of the errors of encoding/json.
+// located adds line and column to the errors of encoding/json.
 func located(data []byte, err error) error {
 	var syntaxError *json.SyntaxError
 	var typeError *json.UnmarshalTypeError
@@ -103,7 +101,7 @@ func located(data []byte, err error) error {
 	return err
 }
 
-// wantedInstead is what is wanted in place of the value: of a number that is too large, the bound.
+// wantedInstead describes the value that is valid instead: the bound of a number that is too large, otherwise the type.
 func wantedInstead(err *json.UnmarshalTypeError) string {
 	number, isNumber := strings.CutPrefix(err.Value, "number ")
 	if !isNumber {
@@ -124,7 +122,7 @@ func wantedInstead(err *json.UnmarshalTypeError) string {
 	return wanted(err.Type)
 }
 
-// given is a value in words: encoding/json says "number 1.5", "string", "array".
+// given describes a value in words; encoding/json says "number 1.5", "string", "array".
 func given(value string) string {
 	if number, ok := strings.CutPrefix(value, "number "); ok {
 		return number
@@ -135,7 +133,7 @@ func given(value string) string {
 	return "a " + value
 }
 
-// wanted is a type in words.
+// wanted describes a type in words.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -156,12 +154,12 @@ func wanted(t reflect.Type) string {
 	return "an object"
 }
 
-// keysOnly is the path of a field without the names of embedded structs, which encoding/json puts into it.
+// keysOnly returns the path of a field without the names of embedded structs, which encoding/json includes.
 func keysOnly(path string) string {
 	return strings.Join(slices.DeleteFunc(strings.Split(path, "."), func(part string) bool { return part != "" && part[0] >= 'A' && part[0] <= 'Z' }), ".")
 }
 
-// place is "line 3, column 7" for a byte offset, both counted from 1, the column in characters.
+// place returns "line 3, column 7" for a byte offset, both counted from 1, the column in characters.
 func place(data []byte, offset int64) string {
 	before := data[:max(0, min(offset, int64(len(data))))]
 	line := 1 + bytes.Count(before, []byte("\n"))

@@ -93,7 +93,7 @@ func TestErrorsAreOneLineThatNamesThePlace(t *testing.T) {
 		`{"model": {"width": 1.5}}`:            `model.width cannot be 1.5: it must be a whole number`,
 		"{\n  \"seed\": NaN}":                  `line 2, column 11: invalid character 'N'`,
 		"{\n\n \"name\": \"öö\" x}":            `line 3, column 15: invalid character 'x'`,
-		`{} {}`:                                `line 1, column 4: there is more after the value's end`,
+		`{} {}`:                                `line 1, column 4: data follows the value`,
 		`{"seed": 1`:                           `ends before the value does`,
 		``:                                     `there is no value`,
 		"{\"name\": \"\xff\"}":                 `not valid UTF-8`,

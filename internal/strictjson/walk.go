@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// A walker goes through valid JSON and the type it is meant for side by side and compares keys.
+// A walker compares the keys of valid JSON with those of the type that it is decoded into.
 type walker struct {
 	decoder *json.Decoder
 	data    []byte
@@ -19,7 +19,7 @@ var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// value checks the next value against t. A nil t is a place where anything goes: only repeated keys are looked for.
+// value checks the next value against t. If t is nil, anything is valid and only duplicate keys are errors.
 func (w *walker) value(t reflect.Type, path string) error {
 	nullable := t == nil
 	for t != nil && t.Kind() == reflect.Pointer {
@@ -42,10 +42,10 @@ func (w *walker) value(t reflect.Type, path string) error {
 			return fmt.Errorf("JSON: %s: %s cannot be null: leave the key out to get the default", w.here(), named(path))
 		}
 	}
-	return nil // a wrong kind of value is json.Unmarshal's to report
+	return nil // json.Unmarshal reports values of a wrong kind
 }
 
-// own reports whether a type, or a pointer to it, reads JSON by itself.
+// own reports whether a type, or a pointer to it, has its own JSON decoding.
 func own(t reflect.Type) bool {
 	for _, u := range []reflect.Type{jsonUnmarshaler, textUnmarshaler} {
 		if t.Implements(u) || reflect.PointerTo(t).Implements(u) {
@@ -67,7 +67,7 @@ func (w *walker) object(t reflect.Type, path string) error {
 		if err != nil {
 			return located(w.data, err)
 		}
-		key := token.(string) // valid JSON: the keys of an object are strings
+		key := token.(string) // keys of valid JSON are strings
 		if seen[key] {
 			return fmt.Errorf("JSON: %s: key %q is given twice%s", w.here(), key, in(path))
 		}
@@ -104,7 +104,7 @@ func (w *walker) array(t reflect.Type, path string) error {
 	return located(w.data, err)
 }
 
-// keys is the JSON keys of a struct type with the types of their values, and their names in the order of the fields.
+// keys returns the JSON keys of a struct type with the types of their values, and the keys in the order of the fields.
 func keys(t reflect.Type) (map[string]reflect.Type, []string) {
 	types, names := map[string]reflect.Type{}, []string{}
 	for _, field := range reflect.VisibleFields(t) {

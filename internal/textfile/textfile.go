@@ -1,4 +1,4 @@
-// Package textfile reads the text that people give: files of a bounded size in UTF-8, with or without a byte order mark.
+// Package textfile reads text from users: files of limited size in UTF-8, with or without a byte order mark.
 package textfile
 
 import (
@@ -15,12 +15,12 @@ const Most = 1 << 30
 
 var errUTF16 = errors.New("it is UTF-16: convert it to UTF-8")
 
-// NewReader reads text without its byte order mark. UTF-16, and more than most bytes, are errors.
+// NewReader returns a reader of text without its byte order mark. UTF-16, and more than most bytes, are errors.
 func NewReader(r io.Reader, most int64) io.Reader {
 	return &reader{r: bufio.NewReader(r), left: most, most: most, first: true}
 }
 
-// NewReaderWithMark is NewReader that gives a byte order mark as the character that it is.
+// NewReaderWithMark is like NewReader but keeps a byte order mark as a character.
 func NewReaderWithMark(r io.Reader, most int64) io.Reader {
 	return &reader{r: bufio.NewReader(r), left: most, most: most, first: true, mark: true}
 }
@@ -29,7 +29,7 @@ type reader struct {
 	r          *bufio.Reader
 	left, most int64
 	first      bool
-	mark       bool // is text, too
+	mark       bool // keep the byte order mark
 }
 
 func (t *reader) Read(p []byte) (n int, err error) {
@@ -49,7 +49,7 @@ func (t *reader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Open opens a file or a pipe. Devices and folders are refused: some never end.
+// Open opens a file or a pipe. Devices and folders are errors, because some never end.
 func Open(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -69,7 +69,7 @@ func Open(path string) (*os.File, error) {
 	return nil, err
 }
 
-// Read is the text of a file of at most most bytes.
+// Read returns the text of a file of at most most bytes.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {

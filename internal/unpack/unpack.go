@@ -1,4 +1,4 @@
-// Package unpack takes files out of the archives in which data sets are published: .tar, .tar.gz, .tar.xz and .zip.
+// Package unpack extracts files from the archives in which data sets are published: .tar, .tar.gz, .tar.xz and .zip.
 package unpack
 
 import (
@@ -18,16 +18,16 @@ import (
 	"universal-transformer/internal/textfile"
 )
 
-// Limits that no data set here comes near: what does was made to fill a disk.
+// Limits far above any data set. A larger archive was made to fill the disk.
 const (
 	maxFileSize    = 1 << 30
 	maxArchiveSize = 16 << 30
 	maxFiles       = 100_000
 )
 
-// Into writes the files of an archive that wanted names below folder, each whole or not at all, and lists them. Wanted gives the place
-// of a file below the folder by its path in the archive. Archives (.tar) in an archive are read too. An archive without any such file
-// is an error.
+// Into extracts files of an archive below folder, each completely or not at all, and lists them. wanted maps the path of a file in
+// the archive to its path below the folder, and reports whether to extract it. Archives (.tar) in an archive are read too. An archive
+// without any such file is an error.
 func Into(folder, from string, wanted func(path string) (place string, ok bool)) (written []string, err error) {
 	u := unpacker{folder: folder, wanted: wanted, left: maxArchiveSize}
 	f, err := textfile.Open(from)
@@ -52,7 +52,7 @@ type unpacker struct {
 	written []string
 }
 
-// read goes by the first bytes, not by the name.
+// read determines the type of the archive by its first bytes, not by its name.
 func (u *unpacker) read(f *os.File) error {
 	r := bufio.NewReaderSize(f, 1<<20)
 	if head, _ := r.Peek(4); bytes.Equal(head, []byte("PK\x03\x04")) {
@@ -115,7 +115,7 @@ func (u *unpacker) zip(f *os.File) error {
 	return nil
 }
 
-// file writes one file, if it is wanted. What a header says of sizes is not believed.
+// file extracts one file if it is wanted. Sizes in headers are not trusted.
 func (u *unpacker) file(name string, r io.Reader) error {
 	place, ok := u.wanted(filepath.ToSlash(name))
 	if !ok {
@@ -130,7 +130,7 @@ func (u *unpacker) file(name string, r io.Reader) error {
 	case err != nil:
 		return damaged(fmt.Errorf("%.80q: %w", name, err))
 	case int64(len(data)) > most:
-		return fmt.Errorf("%.80q has more than %d bytes: no file of a data set has", name, most)
+		return fmt.Errorf("%.80q has more than %d bytes, more than any file of a data set", name, most)
 	case len(u.written) == maxFiles:
 		return fmt.Errorf("it has more than %d files", maxFiles)
 	}

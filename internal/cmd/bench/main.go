@@ -1,5 +1,5 @@
-// Command bench compares engines at the model's work: it runs `ut bench` on each backend, and a peer script if one is named,
-// in turns, and writes a table of medians and ratios. These machines are noisy: only the ratios of one run mean something.
+// Command bench compares the speed of engines on the model's work. It runs `ut bench` on each backend, and optionally a peer script,
+// in turns, and writes a table of medians and ratios. Machines are noisy, so only ratios within one run are meaningful.
 //
 //	bench [-ut bin/ut] [-rounds 3] [-peer SCRIPT -python python3] [-out FILE]
 //
@@ -18,13 +18,13 @@ import (
 	"time"
 )
 
-// job is one row of the table.
+// A job is a row of the table.
 type job struct {
 	what, name string
 	flags      []string
 }
 
-// grid is what is measured: the two shapes that figures are quoted for.
+// grid returns the jobs: all benchmarks for the two shapes of published figures.
 func grid() []job {
 	small := []string{"--width", "128", "--filter", "512", "--heads", "8", "--steps", "6", "--batch", "32", "--length", "64"}
 	large := []string{"--width", "512", "--filter", "2048", "--heads", "8", "--steps", "6", "--batch", "8", "--length", "128"}
@@ -35,7 +35,7 @@ func grid() []job {
 	}
 }
 
-// side is an engine: the command that measures it.
+// A side is an engine and the command that measures it.
 type side struct {
 	name    string
 	command []string
@@ -83,7 +83,7 @@ func header(sides []side) string {
 	return names + "\n" + rule + "\n"
 }
 
-// measure lets the engines take turns and gives the row of their medians, in milliseconds, and ratios.
+// measure runs the engines in turns and returns the row of their medians, in milliseconds, and ratios.
 func measure(j job, sides []side, rounds int, timeout time.Duration, flags []string) string {
 	seconds := make([][]float64, len(sides))
 	failures := make([]string, len(sides))
@@ -117,7 +117,7 @@ func measure(j job, sides []side, rounds int, timeout time.Duration, flags []str
 	return row + "\n"
 }
 
-// once runs a command that prints a line of JSON and gives its seconds.
+// once runs a command that prints a line of JSON and returns its seconds.
 func once(name string, args []string, timeout time.Duration) (float64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -139,7 +139,7 @@ func once(name string, args []string, timeout time.Duration) (float64, error) {
 	return result.Seconds, nil
 }
 
-// median of what was measured, 0 of nothing.
+// median returns the median of values, or 0 if there are none.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0

@@ -1,5 +1,5 @@
-// Command budget measures how long the files and functions of a tree are. Long ones are reported; very long ones
-// fail. Tests, generated files and testdata are not counted: a table of cases may be as long as it has cases.
+// Command budget measures the lengths of the files and functions of a tree. Long ones are reported; very long ones are errors. Tests,
+// generated files and testdata are not counted, as a table of cases may be long.
 //
 // Usage: budget [dir]
 package main
@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// A limit in lines: above aim a finding is reported, above most it fails.
+// A limit is in lines: above aim a finding is reported, above most it is an error.
 type limit struct{ aim, most int }
 
 var (
@@ -106,7 +106,7 @@ func measureFile(path string, text []byte) ([]finding, error) {
 	return findings, nil
 }
 
-// report writes the findings and whether all are within what is allowed.
+// report writes the findings, and returns whether all are within their limits.
 func report(w io.Writer, findings []finding) bool {
 	ok := true
 	for _, f := range findings {

@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// check prints one line a case and precision, and what differs.
+// check prints one line per case and precision, and the differences.
 func check(backendName, dir string) (passed, failed int, err error) {
 	files, err := golden.List(dir)
 	if err != nil {

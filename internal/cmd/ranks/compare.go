@@ -16,8 +16,8 @@ import (
 	"universal-transformer/runlog"
 )
 
-// sameAs is an error unless the job ended well and left what another run did: metrics, configuration and mark of the best byte for byte, and of the last
-// checkpoint everything but how long it took.
+// sameAs returns an error unless the job succeeded with the results of another run: equal bytes of metrics, configuration and
+// best.json, and an equal last checkpoint apart from its training time.
 func (o outcome) sameAs(want, got string) error {
 	if o.err != nil {
 		return fmt.Errorf("%w\n%s", o.err, o.stderr)
@@ -53,7 +53,7 @@ func (o outcome) sameAs(want, got string) error {
 	return nil
 }
 
-// last is the newest checkpoint of a run without the time that training took, tensors in the order of their names.
+// last returns the newest checkpoint of a run without its training time, with tensors sorted by name.
 func last(dir string) (*runlog.Checkpoint, error) {
 	run, err := runlog.Open(dir)
 	if err != nil {
@@ -75,7 +75,7 @@ func last(dir string) (*runlog.Checkpoint, error) {
 	return c, err
 }
 
-// copyDir copies a directory, which may not be there.
+// copyDir copies a directory, which may not exist.
 func copyDir(to, from string) error {
 	if _, err := os.Stat(from); os.IsNotExist(err) {
 		return nil

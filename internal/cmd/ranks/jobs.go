@@ -18,8 +18,8 @@ import (
 
 const backend = "cpu:threads=1"
 
-// begin is the command that trains a small model with all that the bits depend on: adaptive depth with planned capacity, dropout, random
-// positions, four batches an update, means of the weights, and a best checkpoint that is not the last.
+// begin returns the command that trains a small model with all features that affect the bits of results: adaptive depth with planned
+// capacity, dropout, random positions, four batches per update, means of the weights, and a best checkpoint that is not the last.
 func begin(dir string) []string {
 	arguments := []string{"train", "demo", "--out", dir, "--backend", backend}
 	for _, set := range []string{
@@ -34,19 +34,19 @@ func begin(dir string) []string {
 	return arguments
 }
 
-// outcome is how a job ended.
+// An outcome describes how a job ended.
 type outcome struct {
 	err    error
-	stderr string        // and what the launcher said on the standard output
-	took   time.Duration // since it began, or since the kill
-	killed bool          // it was at work when the moment came
-	moment time.Duration // of the kill
+	stderr string        // output on standard error, and the launcher's standard output
+	took   time.Duration // since the start, or since the kill
+	killed bool          // the rank was running when it was killed
+	moment time.Duration // time of the kill after the start
 }
 
-// longest is how long a job may take after it has lost a rank.
+// longest is the maximum time for a job to end after it has lost a rank.
 const longest = 10 * time.Second
 
-// command is a job of n ranks; of the program without MPI if n is 0.
+// command returns the command of a job of n ranks, or of the program without MPI if n is 0.
 func (t *trial) command(n int, arguments ...string) (*exec.Cmd, *bytes.Buffer) {
 	line := append([]string{t.alone}, arguments...)
 	if n > 0 {
@@ -59,7 +59,7 @@ func (t *trial) command(n int, arguments ...string) (*exec.Cmd, *bytes.Buffer) {
 	return c, &stderr
 }
 
-// run runs a job to its end.
+// run runs a job until it ends.
 func (t *trial) run(n int, arguments ...string) outcome {
 	c, stderr := t.command(n, arguments...)
 	start := time.Now()
@@ -67,7 +67,7 @@ func (t *trial) run(n int, arguments ...string) outcome {
 	return outcome{err: err, stderr: stderr.String(), took: time.Since(start)}
 }
 
-// killed runs a job and kills one of its ranks after a while.
+// killed runs a job and kills one of its ranks after some time.
 func (t *trial) killed(n, rank int, moment time.Duration, arguments ...string) outcome {
 	c, stderr := t.command(n, arguments...)
 	if err := c.Start(); err != nil {
@@ -80,7 +80,7 @@ func (t *trial) killed(n, rank int, moment time.Duration, arguments ...string) o
 		return outcome{err: err, stderr: stderr.String()}
 	case <-time.After(moment):
 	}
-	for { // until the launcher has started it
+	for { // until the launcher has started the rank
 		if pid := rankProcess(t.mpi, rank, c.Process.Pid); pid != 0 {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 			break
@@ -104,7 +104,7 @@ func (t *trial) killed(n, rank int, moment time.Duration, arguments ...string) o
 	return o
 }
 
-// rankProcess is the process of a rank below a launcher, 0 if it is not there.
+// rankProcess returns the process id of a rank started by a launcher, or 0 if it does not exist.
 func rankProcess(program string, rank, launcher int) int {
 	found, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range found {
@@ -123,7 +123,7 @@ func rankProcess(program string, rank, launcher int) int {
 	return 0
 }
 
-// descends tells whether a process is a child of the launcher, or of one that descends from it.
+// descends reports whether a process is a descendant of the launcher.
 func descends(pid, launcher int) bool {
 	for pid > 1 && pid != launcher {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -139,7 +139,7 @@ func descends(pid, launcher int) bool {
 	return pid == launcher
 }
 
-// says is an error unless the job failed with one line of the program's, which says what.
+// says returns an error unless the job failed with one line of the program, which contains what.
 func (o outcome) says(what string) error {
 	var lines []string
 	for line := range strings.Lines(o.stderr) {
@@ -153,8 +153,8 @@ func (o outcome) says(what string) error {
 	return nil
 }
 
-// namesKilled is an error unless the job ended in time, with an error, one line that names the rank (Open MPI) or a process of the job
-// (MPICH: not always that which was killed), and none of the program's.
+// namesKilled returns an error unless the job ended in time with an error and one line that names the rank (Open MPI) or a process of
+// the job (MPICH, which may name another one), and without a line of the program.
 func (o outcome) namesKilled(rank int) error {
 	named := 0
 	for line := range strings.Lines(o.stderr) {

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Command ranks trains a small model in one process and on 1, 2 and 4 ranks, and compares what they leave, byte for byte. Then it kills ranks at random
-// moments, looks how the job ends, and lets it go on with every number of ranks. scripts/ranks.sh runs it.
+// Command ranks trains a small model in one process and on 1, 2 and 4 ranks, and compares the resulting files byte for byte. Then it
+// kills ranks at random moments, checks how the job ends, and resumes it with every number of ranks. scripts/ranks.sh runs it.
 //
 // Usage: ranks --alone FILE --mpi FILE [--kills N] [--seed N] [--launcher COMMAND]
 package main
@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// counts are the numbers of ranks.
+// counts lists the numbers of ranks.
 var counts = []int{1, 2, 4}
 
-// trial is what all checks share.
+// trial is the state that all checks share.
 type trial struct {
 	alone, mpi     string // programs, built without MPI and with it
 	launcher       []string
-	dir            string // scratch
-	whole          string // run directory of one process
+	dir            string // folder for temporary files
+	whole          string // run directory of the run in one process
 	passed, failed int
 }
 
@@ -44,7 +44,7 @@ func main() {
 	t.launcher = strings.Fields(*launcher)
 	var err error
 	if t.mpi, err = filepath.Abs(t.mpi); err == nil {
-		t.mpi, err = filepath.EvalSymlinks(t.mpi) // as the system names what runs
+		t.mpi, err = filepath.EvalSymlinks(t.mpi) // as the system names the running program
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ranks: --mpi:", err)
@@ -60,7 +60,7 @@ func main() {
 	}
 }
 
-// check counts and prints what came of one check.
+// check counts and prints the result of one check.
 func (t *trial) check(name string, err error) {
 	if err != nil {
 		t.failed++
@@ -71,7 +71,7 @@ func (t *trial) check(name string, err error) {
 	fmt.Printf("passed  %s\n", name)
 }
 
-// all does all checks.
+// all runs all checks.
 func (t *trial) all(kills int, seed uint64) (err error) {
 	if t.dir, err = os.MkdirTemp("", "ranks-"); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (t *trial) all(kills int, seed uint64) (err error) {
 	return nil
 }
 
-// kill kills one rank of a job at a random moment and lets the job go on with every number of ranks.
+// kill kills one rank of a job at a random moment, and resumes the job with every number of ranks.
 func (t *trial) kill(rng *rand.Rand, n int, took time.Duration, dir string) {
 	var out outcome
 	var rank int
@@ -109,7 +109,7 @@ func (t *trial) kill(rng *rand.Rand, n int, took time.Duration, dir string) {
 		if out = t.killed(n, rank, moment, begin(dir)...); out.killed {
 			break
 		}
-		_ = os.RemoveAll(dir) // it was done before
+		_ = os.RemoveAll(dir) // it finished before the kill
 	}
 	t.check(fmt.Sprintf("rank %d of %d, killed after %.1f s: the job ends %.1f s later, in one line that names it", rank, n, out.moment.Seconds(), out.took.Seconds()), out.namesKilled(rank))
 	for _, again := range counts {
@@ -119,7 +119,7 @@ func (t *trial) kill(rng *rand.Rand, n int, took time.Duration, dir string) {
 			return
 		}
 		arguments := begin(own)
-		if _, err := os.Stat(filepath.Join(own, "config.json")); err == nil { // else it was too early for a run to be there
+		if _, err := os.Stat(filepath.Join(own, "config.json")); err == nil { // otherwise the kill was before the run directory existed
 			arguments = []string{"train", "--resume", own, "--backend", backend}
 		}
 		out := t.run(again, arguments...)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// sparse is an archive of a file that is nothing but a hole, as GNU tar writes it (PAX 1.0).
+// sparse returns an archive with a file that consists of a hole, as written by GNU tar (PAX 1.0).
 func sparse(name string, size int64) string {
 	records := ""
 	for _, r := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=" + name, fmt.Sprint("GNU.sparse.realsize=", size)} {
@@ -19,12 +19,12 @@ func sparse(name string, size int64) string {
 	return entry(tar.TypeXHeader, "sparse", int64(len(records)), records) + entry(tar.TypeReg, "sparse", 512, holes)
 }
 
-// declared is an archive that says that it has a large file, and ends.
+// declared returns an archive whose header declares a large file, and which ends after it.
 func declared(name string, size int64) string {
 	return entry(tar.TypeReg, name, size, "Mary went to the office.")
 }
 
-// entry is a header and its content, filled up to a block.
+// entry returns a header and its content, padded to a whole block.
 func entry(kind byte, name string, size int64, content string) string {
 	var b bytes.Buffer
 	must(tar.NewWriter(&b).WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Size: size}))

@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// A damage makes other bytes of a file's.
+// A damage changes the bytes of a file.
 type damage func(rng *rand.Rand, data []byte) (damaged []byte, where string)
 
-// flip changes one bit. Half of those of a checkpoint are in its header, which is short.
+// flip changes one bit. In checkpoints, half of the changes are in the short header.
 func flip(rng *rand.Rand, data []byte) ([]byte, string) {
 	n := len(data)
 	if n > 8 && data[8] == '{' && rng.IntN(2) == 0 {
@@ -29,13 +29,13 @@ func flip(rng *rand.Rand, data []byte) ([]byte, string) {
 	return data, fmt.Sprintf("bit %d of byte %d", bit, at)
 }
 
-// cut leaves the beginning.
+// cut removes the end.
 func cut(rng *rand.Rand, data []byte) ([]byte, string) {
 	at := rng.IntN(len(data))
 	return data[:at:at], fmt.Sprintf("cut after %d of %d bytes", at, len(data))
 }
 
-// edit puts another digit in the place of one.
+// edit replaces a digit by another one.
 func edit(rng *rand.Rand, data []byte) ([]byte, string) {
 	var digits []int
 	for i, b := range data {
@@ -51,7 +51,7 @@ func edit(rng *rand.Rand, data []byte) ([]byte, string) {
 	return data, fmt.Sprintf("line %d, byte %d: %c in place of %c", line, at, data[at], was)
 }
 
-// damages are flips and cuts of every file of a run in turn, and edited digits of those that people edit.
+// damages flips and cuts every file of a run in turn, and edits digits in those that people edit.
 func damages(w *world) part {
 	var p part
 	files := slices.DeleteFunc(read(w.base).files(), func(name string) bool { return name == "lock" })
@@ -69,7 +69,7 @@ func damages(w *world) part {
 	return p
 }
 
-// damaged damages one file of a copy of the base run and puts all commands to it.
+// damaged damages one file of a copy of the base run and runs all commands on it.
 func (s *scene) damaged(file string, d damage) {
 	run := s.copyOf(s.base, "run")
 	data, where := d(s.rng, read(run)[file])
@@ -91,7 +91,7 @@ func (s *scene) damaged(file string, d damage) {
 	s.resumed(run, file, where)
 }
 
-// resumed trains a damaged run further and looks at what it comes to.
+// resumed resumes a damaged run and compares the result.
 func (s *scene) resumed(run, file, where string) {
 	before := read(run)
 	r := s.ut("train", "--resume", "run")
@@ -110,7 +110,7 @@ func (s *scene) resumed(run, file, where string) {
 	s.note("resume", c, fmt.Sprintf("%s; difference: %s: %s", where, difference, r.says()))
 }
 
-// judge is the class of a command on a run of which one file is damaged. same: its result is that of the undamaged run.
+// judge returns the class of a command on a run with a damaged file. same reports whether its result is that of the undamaged run.
 func (s *scene) judge(r result, file string, same bool) class {
 	names := []string{path.Base(file)}
 	switch {
@@ -126,7 +126,7 @@ func (s *scene) judge(r result, file string, same bool) class {
 	return silent
 }
 
-// sameExport compares exports but for the versions that wrote them.
+// sameExport compares exports without the versions that wrote them.
 func sameExport(want, got contents) bool {
 	for _, name := range []string{"export/config.json", "export/model.safetensors"} {
 		if !bytes.Equal(want[name], got[name]) {
@@ -136,8 +136,9 @@ func sameExport(want, got contents) bool {
 	return true
 }
 
-// lostTo names what a resume has lost: if it was refused nothing may have changed. Else training goes on, which replaces checkpoints
-// and adds metrics; what was refused is there under another name, and every whole line of metrics is still there.
+// lostTo returns the names of lost data after a resume. If it was refused, nothing may have changed. Otherwise training continues,
+// which replaces checkpoints and adds metrics; rejected files must still exist under another name, and so must every whole line of
+// metrics.
 func lostTo(before, after contents, file string, r result) (names []string) {
 	if r.code != 0 {
 		return before.missing(after)

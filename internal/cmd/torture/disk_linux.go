@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// fullDisk trains on a disk of its own, too small for all checkpoints at once or for the first one; then the disk grows.
+// fullDisk trains on a separate disk that is too small for all checkpoints, or for the first one; then the disk grows.
 func (s *scene) fullDisk() {
 	disk := filepath.Join(s.dir, "disk")
 	must(os.Mkdir(disk, 0o755))

@@ -17,7 +17,7 @@ import (
 	"universal-transformer/viewer"
 )
 
-// forged puts forged checkpoints, traces and settings before the program.
+// forged runs the program on forged checkpoints, traces and settings.
 func forged(w *world) part {
 	var p part
 	for _, f := range forgeries {
@@ -46,7 +46,7 @@ func forged(w *world) part {
 	return p
 }
 
-// A forgery is a change to the header of a checkpoint, which is sealed again.
+// A forgery is a change to the header of a checkpoint, whose digest is computed anew.
 type forgery struct {
 	name   string
 	change func(header string) string
@@ -83,7 +83,7 @@ var forgeries = []forgery{
 	{"no header", func(string) string { return "" }}, {"a list for a header", func(string) string { return "[]" }}, {"nested header", func(string) string { return strings.Repeat("[", 1<<20) }},
 }
 
-// forged forges the newest checkpoint, makes it the only one, and puts all commands to the run.
+// forged forges the newest checkpoint, removes the others, and runs all commands on the run.
 func (s *scene) forged(f forgery) {
 	run := s.copyOf(s.base, "run")
 	newest := read(run).newest()
@@ -101,7 +101,7 @@ func (s *scene) forged(f forgery) {
 		r := s.run(call{args: a.args, stdin: strings.NewReader(a.stdin)})
 		c := r.refusalWithoutLoss(before, read(run))
 		if r.code == 0 && r.fault() == "" {
-			c = answered // what was forged is not read by this command
+			c = answered // this command does not read the forged part
 			if a.name == resuming.name {
 				c = silent
 			}
@@ -110,7 +110,7 @@ func (s *scene) forged(f forgery) {
 	}
 }
 
-// resealed is a checkpoint of a header and data, with the digest that belongs to it.
+// resealed returns a checkpoint with a header and data, and the matching digest.
 func resealed(header string, data []byte) []byte {
 	digest := regexp.MustCompile(`"sha256":"[0-9a-f]{64}"`)
 	zeros := strings.Repeat("0", 64)
@@ -120,13 +120,13 @@ func resealed(header string, data []byte) []byte {
 	return append([]byte(strings.Replace(string(file), zeros, hex.EncodeToString(sum[:]), 1)), data...)
 }
 
-// traces are what a trace on disk may be. They are read by the library alone.
+// traces lists forged traces. Only the library reads traces.
 var traces = map[string]string{
 	"no weights": `"weights": []`, "weights of null": `"weights": null`, "weights without bound": `"weights": [[[1e308]]]`, "weights of text": `"weights": "much"`,
 	"huge updates": `"updates": [9223372036854775807]`, "negative updates": `"updates": [-1]`, "attention of null": `"attention": [null]`,
 }
 
-// draws reads a trace in which one field is replaced, and draws it in every way: it is refused, or drawn.
+// draws reads a trace in which one field is replaced, and draws it in every way. It must be rejected or drawn.
 func (s *scene) draws(field string) {
 	s.copyOf(s.base, "run")
 	r := s.run(call{args: asking[3].args}).ok()

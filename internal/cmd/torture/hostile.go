@@ -13,7 +13,7 @@ import (
 	"unicode/utf16"
 )
 
-// hostile feeds the program what is no input, wherever it reads something.
+// hostile feeds the program invalid input wherever it reads something.
 func hostile(w *world) part {
 	var p part
 	add := func(name string, do func(*scene)) { p.trials = append(p.trials, trial{"input: " + name, do}) }
@@ -61,7 +61,7 @@ func hostile(w *world) part {
 	return p
 }
 
-// readers are commands that read a file named file.
+// readers lists the commands that read a file named file.
 func readers(w *world) []asked {
 	tiny := []string{"--out", "out", "--set", "training.steps=2", "--set", "model.width=8", "--set", "model.heads=2"}
 	return []asked{
@@ -74,7 +74,7 @@ func readers(w *world) []asked {
 	}
 }
 
-// A text that is none, or that is too long.
+// A text is invalid or too long input.
 type text struct {
 	name string
 	text func() string
@@ -113,11 +113,11 @@ func utf16Text(text string, big bool) string {
 	return b.String()
 }
 
-// most is the memory that odd input may take.
+// most is the memory limit for invalid input, in bytes.
 const most = 3 << 30
 
-// fed runs the program on odd input: it may take it or refuse it, but not for long, not in much memory, and in a line a mistake. What
-// goes on for long has to obey a signal.
+// fed runs the program on invalid input. The program may accept or reject it, but must not take long, use much memory, or print more
+// than a line. A long run must obey a signal.
 func (s *scene) fed(c call) result {
 	c.limit, c.ending, c.again = 10*time.Second, syscall.SIGTERM, true
 	r := s.run(c)
@@ -140,7 +140,7 @@ func (s *scene) fed(c call) result {
 	return r
 }
 
-// decodes gives a good line, odd ones, and a good one: both good ones are answered as ever.
+// decodes gives a good line, invalid ones, and another good one. Both good ones must be answered as usual.
 func (s *scene) decodes(text string) {
 	s.copyOf(s.base, "run")
 	args := []string{"decode", "run"}

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// kills end training without a warning, at random moments and at what is seen to happen to files; then it is resumed, and may be killed
-// again.
+// kills kills training at random moments and at changes to files. Training is then resumed, and may be killed again.
 func kills(w *world) part {
 	var p part
 	for i := range w.some(50) {
@@ -25,7 +24,7 @@ func kills(w *world) part {
 	return p
 }
 
-// maxKills of one run; then it may come to its end.
+// maxKills is the maximum number of kills of one run; then it runs to its end.
 const maxKills = 3
 
 func (s *scene) killAtRandom() {
@@ -35,7 +34,7 @@ func (s *scene) killAtRandom() {
 	})
 }
 
-// killedAndResumed trains until nobody kills it, and compares what it comes to.
+// killedAndResumed trains until a run is not killed, and compares its result.
 func (s *scene) killedAndResumed(kill func(*exec.Cmd)) {
 	run, args, killed := filepath.Join(s.dir, "run"), small("run"), 0
 	for attempts := 0; ; attempts++ {
@@ -48,7 +47,7 @@ func (s *scene) killedAndResumed(kill func(*exec.Cmd)) {
 			if killed > 0 {
 				break
 			}
-			must(os.RemoveAll(run)) // it was faster than who wanted to kill it
+			must(os.RemoveAll(run)) // it finished before the kill
 			continue
 		}
 		if r.code != -1 || during == nil {
@@ -60,14 +59,14 @@ func (s *scene) killedAndResumed(kill func(*exec.Cmd)) {
 			return
 		}
 		killed++
-		if _, err := os.Stat(filepath.Join(run, "config.json")); err == nil { // else it was too early for a run to be there
+		if _, err := os.Stat(filepath.Join(run, "config.json")); err == nil { // otherwise the kill was before the run directory existed
 			args = []string{"train", "--resume", "run"}
 		}
 	}
 	s.asNeverKilled(read(run))
 }
 
-// asNeverKilled compares a run with one that nobody killed.
+// asNeverKilled compares a run with one that was not killed.
 func (s *scene) asNeverKilled(after contents) {
 	if difference := s.killed.differs(after, ""); difference != "" {
 		s.note("", silent, difference+" differs")
@@ -82,7 +81,7 @@ func (s *scene) asNeverKilled(after contents) {
 	s.note("", recovered, "")
 }
 
-// An event is something that happens to the files of a run. seen gives a value that changes when it does.
+// An event is a change to the files of a run. seen returns a value that changes when the event happens.
 type event struct {
 	name string
 	seen func(dir string) string
@@ -96,7 +95,7 @@ var events = []event{
 	{"another checkpoint is the best", func(dir string) string { return written(filepath.Join(dir, "best.json")) }},
 }
 
-// killAt kills training when an event happens, the how manyth time is chosen at random, or just after it.
+// killAt kills training when an event happens for a randomly chosen time, or just after it.
 func (s *scene) killAt(e event) {
 	run := filepath.Join(s.dir, "run")
 	s.killedAndResumed(func(cmd *exec.Cmd) {
@@ -118,7 +117,7 @@ func (s *scene) killAt(e event) {
 
 func temporaries(dir string) string { return names(dir, ".") }
 
-// names are those of files in a directory that begin in the same way.
+// names returns the names of files in a directory with a given prefix.
 func names(dir, prefix string) string {
 	entries, _ := os.ReadDir(dir)
 	var found []string
@@ -130,7 +129,7 @@ func names(dir, prefix string) string {
 	return strings.Join(found, " ")
 }
 
-// written is when and how long a file was written.
+// written returns the time and duration of the last write of a file.
 func written(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

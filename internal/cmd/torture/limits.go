@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// limits take memory, file descriptors and disk away.
+// limits restricts memory, file descriptors and disk space.
 func limits(w *world) part {
 	var p part
 	for _, descriptors := range []int{3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 24} {
@@ -38,7 +38,7 @@ func limits(w *world) part {
 	return p
 }
 
-// limited puts all commands to a copy of the base run under a limit. Each is refused, or does what it does without.
+// limited runs all commands on a copy of the base run under a limit. Each must be refused, or work as without the limit.
 func (s *scene) limited(shell string) {
 	run := s.copyOf(s.base, "run")
 	for _, a := range append(append([]asked{}, asking...), resuming) {
@@ -57,7 +57,7 @@ func (s *scene) limited(shell string) {
 	}
 }
 
-// refusalWithoutLoss is as refusal, and a loss if what was there before is not there after.
+// refusalWithoutLoss is like refusal, but returns loss if existing files are missing or changed afterwards.
 func (r result) refusalWithoutLoss(before, after contents) class {
 	c := r.refusal()
 	if lost := before.missing(after); c == refused && len(lost) > 0 {
@@ -66,8 +66,8 @@ func (r result) refusalWithoutLoss(before, after contents) class {
 	return c
 }
 
-// large trains something that may be too large for an address space of 3 GB: that is said, or training goes on until it is told to end,
-// twice where an update takes long.
+// large trains a model that may be too large for an address space of 3 GB. The program must say so, or train until it is told to stop
+// (twice, if an update takes long).
 func (s *scene) large(set string) {
 	args := small("run", "training.steps=1000000", "training.stop.accuracy=0", set)
 	r := s.run(call{args: args, shell: `ulimit -v 3000000; exec "$@"`, limit: 5 * time.Second, ending: syscall.SIGTERM, again: true})
@@ -79,14 +79,13 @@ func (s *scene) large(set string) {
 	}
 }
 
-// limitedFiles trains where no file may be larger than a number of bytes that is enough for some of them; then it goes on without the
-// limit.
+// limitedFiles trains with a limit on the size of files that some of them exceed, then continues without the limit.
 func (s *scene) limitedFiles() {
-	blocks := 1 + s.rng.IntN(60) // of 512 bytes, or 1024 in some shells
+	blocks := 1 + s.rng.IntN(60) // of 512 bytes, or of 1024 in some shells
 	s.fails(fmt.Sprintf(`ulimit -f %d; exec "$@"`, blocks), filepath.Join(s.dir, "run"), fmt.Sprintf("at most %d blocks", blocks))
 }
 
-// fails trains where that cannot end well, and then goes on without what stood in the way.
+// fails trains where that must fail, and then continues without the obstacle.
 func (s *scene) fails(shell, run, where string) {
 	r := s.run(call{args: small(run), shell: shell})
 	if r.code == 0 {

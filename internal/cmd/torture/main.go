@@ -1,8 +1,8 @@
 //go:build unix
 
-// Command torture does to the program ut what disks, schedulers, administrators and strangers do: it damages copies of a run
-// directory, kills and interrupts training, takes permissions, memory, descriptors and disk away, and feeds it what is no input. After
-// each it looks at what ut says and at what is left, and says so by class. scripts/torture.sh runs it.
+// Command torture injects faults into the program ut. It damages copies of a run directory, kills and interrupts training, removes
+// permissions, limits memory, descriptors and disk space, and feeds it invalid input. After each fault it checks the messages and the
+// files, and prints the outcomes by class. scripts/torture.sh runs it.
 //
 // Usage: torture [--quick] [--seed N] [--only REGEXP] [--program FILE] [--jobs N] [--keep]
 package main
@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// options is what the command line asks for.
+// options holds the options of the command line.
 type options struct {
 	quick   bool
 	seed    uint64
@@ -51,7 +51,7 @@ func main() {
 	}
 }
 
-// torture does all trials and prints what came of them. It gives the number of checks that failed.
+// torture runs all trials, prints their outcomes, and returns the number of failed checks.
 func torture(o options) (failed int, err error) {
 	only, err := regexp.Compile(o.only)
 	if err != nil {
@@ -74,29 +74,29 @@ func torture(o options) (failed int, err error) {
 	return tally.end(time.Since(start)), nil
 }
 
-// world is what all trials share: the program, a run directory to copy, and what ut makes of it when nothing is wrong.
+// world is the state that all trials share: the program, a run directory to copy, and what ut makes of it if nothing is wrong.
 type world struct {
 	options
-	dir     string // scratch
+	dir     string // folder for temporary files
 	program string
 	workers int
-	base    string // a run that was interrupted, its configuration changed once, with an export and a trace
+	base    string // a run that was interrupted and reconfigured once, with an export and a trace
 	answers map[string]string
-	final   contents // of base after it was trained to its end
-	killed  contents // of the run that the kills are compared with
+	final   contents // of base after training it to its end
+	killed  contents // of the run that kills are compared with
 	took    time.Duration
-	table   string // a run on a table
-	stories string // a folder of made-up bAbI tasks
-	failing bool   // a trial has failed: with --keep its folder stays
+	table   string // a run on a table of pairs
+	stories string // a folder of artificial bAbI tasks
+	failing bool   // a trial has failed; with --keep its folder is kept
 }
 
-// newWorld builds the program and trains what the trials need.
+// newWorld builds the program and trains the models for the trials.
 func newWorld(o options) (*world, error) {
 	dir, err := os.MkdirTemp("", "torture-")
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { // another user runs what is in it
+	if err := os.Chmod(dir, 0o755); err != nil { // another user runs its files
 		return nil, err
 	}
 	w := &world{options: o, dir: dir, program: o.program, workers: max(o.jobs, 1), answers: map[string]string{}}
@@ -120,7 +120,7 @@ func (w *world) close() {
 	}
 }
 
-// some is how many trials there are of those that a full run does.
+// some returns the number of trials, given that of a full run.
 func (w *world) some(full int) int {
 	if w.quick {
 		return (full + 9) / 10

@@ -2,7 +2,7 @@
 
 package main
 
-// parts are all trials, those that find a fault soonest first.
+// parts lists all trials, those that find faults fastest first.
 func parts(w *world) []part {
 	return []part{hostile(w), forged(w), unreadable(w), limits(w), pipes(w), damages(w), kills(w), signals(w)}
 }

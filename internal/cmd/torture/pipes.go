@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// pipes closes what the program writes to, as head does that has seen enough.
+// pipes closes the pipes that the program writes to, as head does after a line.
 func pipes(w *world) part {
 	var p part
 	add := func(name string, do func(*scene)) { p.trials = append(p.trials, trial{"pipe: " + name, do}) }
@@ -46,7 +46,7 @@ func pipes(w *world) part {
 	return p
 }
 
-// piped is the class of a command that nobody listened to. difference: what is wrong with what it left.
+// piped returns the class of a command whose output was not read. difference describes what is wrong with its files.
 func (s *scene) piped(r result, difference string) class {
 	switch {
 	case r.hung, internals.MatchString(r.stderr):
@@ -59,7 +59,7 @@ func (s *scene) piped(r result, difference string) class {
 	return harmless
 }
 
-// experiment is a table's runs on made-up stories: two tasks, a few updates each.
+// experiment returns the command that runs a table on artificial stories: two tasks, a few updates each.
 func (s *scene) experiment(out string, steps int) []string {
 	args := []string{"experiment", "run", "babi-1k-single-adaptive", "--data", s.stories, "--seeds", "1", "--tasks", "1,2", "--runs", filepath.Join(out, "runs")}
 	for _, set := range []string{"model.width=16", fmt.Sprint("training.steps=", steps), "training.evaluate_every=10", "training.batch.rows=16", "training.schedule.cosine.warmup=5"} {
@@ -68,7 +68,7 @@ func (s *scene) experiment(out string, steps int) []string {
 	return args
 }
 
-// lacks names a result that the experiment has not left.
+// lacks names a result that the command has not written.
 func (s *scene) lacks(out string) string {
 	for _, name := range []string{"task01-seed1", "task02-seed1"} {
 		path := filepath.Join(s.dir, out, "runs", "results", "babi-1k-single-adaptive", name+".json")

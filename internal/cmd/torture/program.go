@@ -18,23 +18,23 @@ import (
 type call struct {
 	args   []string
 	stdin  io.Reader
-	shell  string // run by sh instead, in which "$@" is the program and its arguments
+	shell  string // run by sh instead; "$@" is the program and its arguments
 	env    []string
 	user   *syscall.Credential
-	limit  time.Duration // after which it hangs; 0: a minute
-	ending os.Signal     // sent when the limit is reached, in place of a kill
-	again  bool          // and sent again after two seconds
+	limit  time.Duration // time after which it counts as hanging; 0: a minute
+	ending os.Signal     // signal sent at the limit instead of a kill
+	again  bool          // it is sent again after two seconds
 	during func(*exec.Cmd)
 }
 
-// A result is what came of it.
+// A result is the result of a call.
 type result struct {
 	stdout, stderr string
 	code           int            // -1: ended by a signal
-	signal         syscall.Signal // that ended it
+	signal         syscall.Signal // the signal that ended it
 	hung           bool           // it had to be killed
-	took           time.Duration  // from the signal that was sent to its end, or in all
-	memory         int64          // bytes at its peak
+	took           time.Duration  // time from the signal to its end, or the total time
+	memory         int64          // maximum in bytes
 }
 
 // obeys is how long a program may go on after a signal.
@@ -56,7 +56,7 @@ func (s *scene) run(c call) result {
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.dir, c.stdin, &stdout, &stderr
 	cmd.Env = append(os.Environ(), c.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: c.user}
-	cmd.WaitDelay = 10 * time.Second // for what it said, on a busy machine
+	cmd.WaitDelay = 10 * time.Second // for its output, on a busy machine
 	must(cmd.Start())
 	if c.during != nil {
 		go c.during(cmd)
@@ -104,7 +104,7 @@ func within(ended <-chan error, limit time.Duration) bool {
 	}
 }
 
-// bounded keeps the first megabyte that is written.
+// bounded keeps the first megabyte of what is written.
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
@@ -114,10 +114,10 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// internals are what a message to a person never says.
+// internals matches text that messages to users must not contain.
 var internals = regexp.MustCompile(`goroutine|panic|fatal error|SIG[A-Z]{3,}|internal error|runtime|strconv|\.go:|\.tmp\b|\bfunc\b|universal-transformer/[a-z]|github\.com|u?int(8|16|32|64)\b|float(32|64)\b|interface|nil\b|unmarshal|pflag|%!`)
 
-// fault is what is wrong with how a program ended and what it said, whatever it was told to do; empty if nothing is.
+// fault returns what is wrong with the end of a program and its messages, whatever its task was, or "" if nothing is.
 func (r result) fault() class {
 	switch {
 	case r.hung:
@@ -130,8 +130,8 @@ func (r result) fault() class {
 	return ""
 }
 
-// refusal is the class of a command that ended with an error: refused if it said so in one line, the last, that has one of the names, if
-// there are any. How far it had come, and notes, may stand before it.
+// refusal returns the class of a command that ended with an error. It is refused if the last line is a message that contains one of
+// names, if there are any. Progress and notes may precede it.
 func (r result) refusal(names ...string) class {
 	if f := r.fault(); f != "" {
 		return f
@@ -158,7 +158,7 @@ func mentions(text string, names []string) bool {
 	return len(names) == 0
 }
 
-// says is what a program said, for a report.
+// says returns the output of a program for a report.
 func (r result) says() string {
 	text := strings.TrimSpace(r.stderr)
 	if len(text) > 400 {
@@ -167,7 +167,7 @@ func (r result) says() string {
 	return strings.ReplaceAll(text, "\n", " | ")
 }
 
-// ok ends a trial whose preparation went wrong.
+// ok ends a trial whose preparation failed.
 func (r result) ok() result {
 	if r.code != 0 {
 		must(errors.New(r.says()))

@@ -19,8 +19,8 @@ import (
 	"universal-transformer/runlog"
 )
 
-// small is a run of less than a second with all that a resume has to bring back: dropout, random positions, several batches an
-// update, adaptive halting, a best checkpoint that may not be the last one.
+// small returns the command of a run of less than a second with all features that a resume must restore: dropout, random positions,
+// several batches per update, adaptive halting, and a best checkpoint that may not be the last one.
 func small(dir string, more ...string) []string {
 	args := []string{"train", "demo", "--out", dir}
 	for _, set := range append([]string{
@@ -35,14 +35,14 @@ func small(dir string, more ...string) []string {
 	return args
 }
 
-// asked is a command that is put to a run.
+// asked is a command that is run on a run directory.
 type asked struct {
 	name  string
 	args  []string
 	stdin string
 }
 
-// asking are the commands that read a run.
+// asking lists the commands that read a run directory.
 var asking = []asked{
 	{"eval", []string{"eval", "run", "--count", "100"}, ""},
 	{"decode", []string{"decode", "run", "--sample", "--seed", "3"}, "123\n4\n9876\n"},
@@ -50,7 +50,7 @@ var asking = []asked{
 	{"trace", []string{"trace", "run", "--input", "321", "--json", "--out", "-"}, ""},
 }
 
-// train makes what trials begin with.
+// train trains the runs that trials start from.
 func (w *world) train() error {
 	dir := filepath.Join(w.dir, "reference")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -59,7 +59,7 @@ func (w *world) train() error {
 	s := &scene{world: w, dir: dir}
 	w.base = filepath.Join(dir, "run")
 	s.ut(small("run", "training.steps=20", "training.keep=100")...).ok()
-	s.ut("train", "--resume", "run", "--set", "training.steps=60").ok() // there is a changes.json now
+	s.ut("train", "--resume", "run", "--set", "training.steps=60").ok() // this creates changes.json
 	if err := takeBack(w.base); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (w *world) train() error {
 	return w.trainOthers(s)
 }
 
-// takeBack makes a finished run one that was interrupted after step 40, where the best checkpoint is not the newest.
+// takeBack converts a finished run to one that was interrupted after step 40, when the best checkpoint was not the newest.
 func takeBack(dir string) error {
 	const step, best, first = 40, 35, 28
 	r, err := runlog.Resume(dir)
@@ -98,7 +98,7 @@ func takeBack(dir string) error {
 	return err
 }
 
-// trainOthers trains a run on a table of pairs, and makes bAbI tasks up.
+// trainOthers trains a run on a table of pairs, and writes artificial bAbI tasks.
 func (w *world) trainOthers(s *scene) error {
 	var pairs, questions bytes.Buffer
 	for i := range 60 {
@@ -134,7 +134,7 @@ func (s *scene) copyOf(from, name string) (dir string) {
 	return dir
 }
 
-// contents are the bytes of all files below a directory, by name.
+// contents maps the names of all files below a directory to their bytes.
 type contents map[string][]byte
 
 func read(dir string) contents {
@@ -149,11 +149,11 @@ func read(dir string) contents {
 	return c
 }
 
-// files are the names, in order.
+// files returns the names in order.
 func (c contents) files() []string { return slices.Sorted(maps.Keys(c)) }
 
-// missing names what is not in the other contents as it is here, be it under a name that says that it was set aside. Metrics may have
-// more lines; locks, and what is written anew each time, do not count.
+// missing returns the names of files whose content is not in the other contents, possibly under a name for rejected files. Metrics
+// may have more lines; locks, and files that are always rewritten, do not count.
 func (c contents) missing(after contents) (names []string) {
 	for _, name := range c.files() {
 		same := bytes.Equal(c[name], after[name]) || name == "metrics.jsonl" && bytes.HasPrefix(after[name], c[name])
@@ -170,8 +170,8 @@ func (c contents) missing(after contents) (names []string) {
 	return names
 }
 
-// differs names what two runs that should have come to the same differ in, but for a file that was damaged and is only read; empty if
-// nothing.
+// differs describes a difference between two runs that should be equal, ignoring a file that was damaged and is only read. It returns
+// "" if there is none.
 func (c contents) differs(got contents, damaged string) string {
 	for _, name := range []string{"config.json", "vocabulary.json", "best.json", "metrics.jsonl"} {
 		if only := name == "config.json" || name == "vocabulary.json"; only && name == damaged {
@@ -184,7 +184,7 @@ func (c contents) differs(got contents, damaged string) string {
 	return c.weigh(got)
 }
 
-// weigh names the newest checkpoint, or a tensor of it, that is not the same in two runs.
+// weigh names the newest checkpoint, or one of its tensors, that differs between two runs.
 func (c contents) weigh(got contents) string {
 	name, other := c.newest(), got.newest()
 	if name != other {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// signals interrupts commands that would go on for long, at random moments.
+// signals interrupts long commands at random moments.
 func signals(w *world) part {
 	p := part{alone: true}
 	long := []struct {
@@ -51,10 +51,10 @@ func (s *scene) signalled(a asked, signal os.Signal, after func(*scene, result) 
 	r := s.run(call{args: a.args, stdin: strings.NewReader(a.stdin), limit: wait, ending: signal})
 	c := obeyed
 	switch {
-	case r.fault() == death && r.signal == signal && wait < 500*time.Millisecond: // it had not begun to listen
+	case r.fault() == death && r.signal == signal && wait < 500*time.Millisecond: // its signal handler was not installed yet
 	case r.fault() != "":
 		c = r.fault()
-	case r.code == 0: // it was done
+	case r.code == 0: // it was finished
 		c = harmless
 	case r.code != 130:
 		c = unclear
@@ -66,11 +66,11 @@ func (s *scene) signalled(a asked, signal os.Signal, after func(*scene, result) 
 	s.note(a.name, c, fmt.Sprintf("after %v, in %v: %s", wait, r.took, r.says()))
 }
 
-// saved is obeyed if the checkpoint is there that the message speaks of.
+// saved returns obeyed if the checkpoint named by the message exists.
 func (s *scene) saved(r result) class {
 	_, said, found := strings.Cut(r.stderr, "interrupted after step ")
 	if !found {
-		if strings.Contains(r.stderr, "ut: interrupted") { // before there was a run
+		if strings.Contains(r.stderr, "ut: interrupted") { // there was no run directory yet
 			return obeyed
 		}
 		return unclear
@@ -85,7 +85,7 @@ func (s *scene) saved(r result) class {
 	return obeyed
 }
 
-// savedExperiment is obeyed if a run that was begun has a checkpoint.
+// savedExperiment returns obeyed if a run that was started has a checkpoint.
 func (s *scene) savedExperiment(r result) class {
 	run := filepath.Join(s.dir, "out", "runs", "babi-1k-single-adaptive", "task01-seed1")
 	if strings.Contains(r.stderr, "interrupted, saved") && names(filepath.Join(run, "checkpoints"), "step-") == "" {

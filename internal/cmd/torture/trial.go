@@ -16,51 +16,51 @@ import (
 	"time"
 )
 
-// A class is what came of a command after something was done to it.
+// A class is the outcome of a command after a fault.
 type class string
 
-// What may come of it.
+// Valid outcomes.
 const (
-	refused   class = "refused"   // one line that names what is wrong, and an exit code that is not 0
-	harmless  class = "harmless"  // every byte as without the damage
-	told      class = "told"      // it goes on in another way, and a line says so
-	recovered class = "recovered" // a resume ends with the weights and metrics of a run that nothing happened to
+	refused   class = "refused"   // one line names the fault, and the exit code is not 0
+	harmless  class = "harmless"  // every byte equals that without the fault
+	told      class = "told"      // it continues in another way, and a line says so
+	recovered class = "recovered" // after a resume, weights and metrics equal those of an undisturbed run
 	obeyed    class = "obeyed"    // it ended within two seconds of a signal
-	answered  class = "answered"  // odd input that is none the less good
-	skipped   class = "skipped"   // cannot be tried here
+	answered  class = "answered"  // unusual input that is valid
+	skipped   class = "skipped"   // cannot be tested on this machine
 )
 
-// What may not.
+// Failures.
 const (
 	silent  class = "SILENT DIFFERENCE"
-	stack   class = "STACK TRACE"     // or names that only a Go programmer knows
-	unclear class = "UNCLEAR MESSAGE" // none, several lines, or one that does not say what is wrong
-	loss    class = "LOSS"            // something intact was changed or deleted
+	stack   class = "STACK TRACE"     // or identifiers that only a Go programmer knows
+	unclear class = "UNCLEAR MESSAGE" // no message, several lines, or a line that does not name the fault
+	loss    class = "LOSS"            // intact data was changed or deleted
 	hang    class = "HANG"
-	death   class = "DEATH" // by a signal that nobody sent
-	late    class = "LATE"  // a signal that was not obeyed within two seconds
+	death   class = "DEATH" // ended by a signal that nobody sent
+	late    class = "LATE"  // it did not end within two seconds of a signal
 	failing class = "FAILED"
 )
 
 var good = []class{refused, harmless, told, recovered, obeyed, answered, skipped}
 
-// An outcome is what came of one command of a trial.
+// An outcome is that of one command of a trial.
 type outcome struct {
 	command string
 	class   class
 	detail  string
 }
 
-// A trial does one thing to ut, in a folder of its own.
+// A trial injects one fault, in its own folder.
 type trial struct {
 	name string
 	do   func(*scene)
 }
 
-// A part is trials of one kind.
+// A part is the trials of one kind.
 type part struct {
 	trials []trial
-	alone  bool // one at a time: they measure how long something takes
+	alone  bool // its trials run one at a time, as they measure times
 }
 
 func (p part) matching(only *regexp.Regexp) part {
@@ -68,13 +68,13 @@ func (p part) matching(only *regexp.Regexp) part {
 	return p
 }
 
-// kind is a trial's name without its number.
+// kind returns the name of a trial without its number.
 func (t trial) kind() string {
 	kind, _, _ := strings.Cut(t.name, ":")
 	return strings.TrimRight(kind, " 0123456789")
 }
 
-// A scene is where a trial happens.
+// A scene is the state of a running trial.
 type scene struct {
 	*world
 	dir      string
@@ -93,7 +93,7 @@ func must(err error) {
 	}
 }
 
-// do does a part's trials, several at a time, and counts what came of them in order.
+// do runs the trials of a part, several at a time, and counts their outcomes in order.
 func (w *world) do(p part, t *tally) {
 	workers, scenes := w.workers, make([]*scene, len(p.trials))
 	if p.alone {
@@ -131,7 +131,7 @@ func (w *world) do(p part, t *tally) {
 	group.Wait()
 }
 
-// perform does a trial with a stream of random numbers of its own, so that it can be done again alone.
+// perform runs a trial with its own stream of random numbers, so that it can be repeated alone.
 func (w *world) perform(t trial) *scene {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, t.name)
@@ -179,7 +179,7 @@ func (t *tally) add(trial trial, outcomes []outcome) {
 	}
 }
 
-// print writes the counts of the kinds that were not printed yet.
+// print writes the counts of the kinds that have not been printed.
 func (t *tally) print() {
 	width := 0
 	for _, kind := range t.kinds {
@@ -197,7 +197,7 @@ func (t *tally) print() {
 	t.kinds, t.counts = nil, map[string]map[class]int{}
 }
 
-// end writes the sum of all and gives how many failed.
+// end writes the totals and returns the number of failures.
 func (t *tally) end(took time.Duration) int {
 	fmt.Fprintf(t.w, "%d passed, %d failed", t.passed, t.failed)
 	if t.skipped > 0 {

@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// somebody is a user who owns nothing else.
+// somebody is a user who owns no other files.
 const somebody = 65534
 
-// unreadable takes permissions of files and folders of a run away, one at a time.
+// unreadable removes permissions of files and folders of a run, one at a time.
 func unreadable(w *world) part {
 	var p part
 	add := func(name string, mode os.FileMode) {
@@ -42,8 +42,8 @@ func unreadable(w *world) part {
 	return p
 }
 
-// without puts all commands to a copy of the base run in which a file or folder has only the given permissions, as a user whom
-// permissions bind.
+// without runs all commands on a copy of the base run in which a file or folder has only the given permissions, as a user to whom
+// permissions apply.
 func (s *scene) without(name string, mode os.FileMode) {
 	s.copyOf(s.base, "run")
 	user, err := s.handOver()
@@ -81,10 +81,10 @@ func (s *scene) without(name string, mode os.FileMode) {
 	}
 }
 
-// resuming is the command that goes on with the base run.
+// resuming is the command that resumes the base run.
 var resuming = asked{"resume", []string{"train", "--resume", "run"}, ""}
 
-// handOver gives the trial's folder to a user whom permissions bind: whoever runs this, unless that is root.
+// handOver gives the trial's folder to a user to whom permissions apply, which is the current user unless it is root.
 func (s *scene) handOver() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
