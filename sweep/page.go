@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
+	"strings"
 	"time"
 
 	"universal-transformer/internal/plot"
@@ -25,7 +27,11 @@ func (s Spread) String() string {
 	case 1:
 		return fmt.Sprintf("%.4g", s.Mean)
 	}
-	return fmt.Sprintf("%.4g ± %.2g", s.Mean, s.Deviation)
+	digits := 3 // such that the deviation has two digits
+	if s.Deviation > 0 {
+		digits = min(max(1-int(math.Floor(math.Log10(s.Deviation))), 0), 6)
+	}
+	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean, digits, s.Deviation)
 }
 
 // WritePage writes the page of a sweep: the table, and a chart of validation losses for every cell with a line for each seed. The page needs no
@@ -40,22 +46,39 @@ func WritePage(w io.Writer, name string, cells []Cell, list []Summary) error {
 		Metrics  []string
 		Sections []section
 	}{Name: name, Metrics: MetricNames(list)}
-	for _, s := range list {
-		chart := plot.Lines{Title: s.Cell + ": validation", XLabel: "updates", YLabel: "nats a token"}
+	for i, chart := range charts(cells, list) {
+		page.Sections = append(page.Sections, section{list[i], template.HTML(chart.SVG())}) // plot escapes its texts
+	}
+	return pageTemplate.Execute(w, page)
+}
+
+// charts are the validation losses of every cell, all with the same vertical axis.
+func charts(cells []Cell, list []Summary) []plot.Lines {
+	low, high := math.Inf(1), 0.0
+	all := make([]plot.Lines, len(list))
+	for i, s := range list {
+		all[i] = plot.Lines{Title: s.Cell + ": validation", XLabel: "updates", YLabel: "nats a token", LogY: true}
 		for _, c := range cells {
 			if c.Recipe != s.Cell {
 				continue
 			}
 			line := plot.Series{Name: fmt.Sprintf("seed %d", c.Run.Seed)}
-			steps, losses := c.curves()
-			for i := range steps {
-				line.Points = append(line.Points, plot.Point{X: steps[i], Y: losses[i]})
+			steps, losses := c.curve()
+			for k, loss := range losses {
+				line.Points = append(line.Points, plot.Point{X: steps[k], Y: loss})
+				if loss > 0 {
+					low, high = min(low, loss), max(high, loss)
+				}
 			}
-			chart.Series = append(chart.Series, line)
+			all[i].Series = append(all[i].Series, line)
 		}
-		page.Sections = append(page.Sections, section{s, template.HTML(chart.SVG())}) //nolint:gosec // plot escapes its texts
 	}
-	return pageTemplate.Execute(w, page)
+	if low < high {
+		for i := range all {
+			all[i].Y = [2]float64{low, high}
+		}
+	}
+	return all
 }
 
 // MetricNames are the names of all metrics in the order of the first cell that has them.
@@ -82,12 +105,14 @@ func (s Summary) Metric(name string) Spread {
 	return Spread{Name: name}
 }
 
-// BestValue is a metric of the seed that validation chose; "-" if there is none.
-func (s Summary) BestValue(name string) string {
+// BestFigures are the metrics of the seed that validation chose: "seed 2: 0.991, 0.973"; "-" if there is none.
+func (s Summary) BestFigures() string {
+	var figures []string
 	for _, m := range s.BestMetrics {
-		if m.Name == name {
-			return fmt.Sprintf("%.4g", m.Value)
-		}
+		figures = append(figures, fmt.Sprintf("%.4g", m.Value))
 	}
-	return "-"
+	if len(figures) == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("seed %d: %s", s.BestSeed, strings.Join(figures, ", "))
 }

@@ -121,8 +121,8 @@ func markBest(list []Summary) {
 	}
 }
 
-// curves are the validation losses of a cell's run by update; nil if there is no run.
-func (c Cell) curves() (steps, losses []float64) {
+// curve is the validation losses of a cell's run by update; nil if there is no run that can be read.
+func (c Cell) curve() (steps, losses []float64) {
 	run, err := runlog.Open(c.Dir())
 	if err != nil {
 		return nil, nil

@@ -250,11 +250,7 @@ func printSummaries(out io.Writer, list []sweep.Summary) error {
 	for _, m := range metrics {
 		fmt.Fprint(w, "\t"+m)
 	}
-	fmt.Fprint(w, "\tvalidation\tbest seed")
-	for _, m := range metrics {
-		fmt.Fprint(w, "\tits "+m)
-	}
-	fmt.Fprintln(w, "\ttraining")
+	fmt.Fprintln(w, "\tvalidation\tbest by validation\ttraining")
 	for _, s := range list {
 		name := s.Cell
 		if s.Best {
@@ -264,11 +260,7 @@ func printSummaries(out io.Writer, list []sweep.Summary) error {
 		for _, m := range metrics {
 			fmt.Fprintf(w, "\t%s", s.Metric(m))
 		}
-		fmt.Fprintf(w, "\t%s\t%d", s.Validation, s.BestSeed)
-		for _, m := range metrics {
-			fmt.Fprintf(w, "\t%s", s.BestValue(m))
-		}
-		fmt.Fprintf(w, "\t%s\n", minutes(s.Seconds.Mean))
+		fmt.Fprintf(w, "\t%s\t%s\t%s\n", s.Validation, s.BestFigures(), minutes(s.Seconds.Mean))
 	}
 	if err := w.Flush(); err != nil {
 		return err

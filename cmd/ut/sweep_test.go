@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"universal-transformer/sweep"
+)
+
+// pairsSweep is a small sweep of a file of pairs: two variants, two seeds.
+func pairsSweep(t *testing.T, dir string) (file string) {
+	t.Helper()
+	var pairs strings.Builder
+	for _, a := range "abcdefgh" {
+		for _, b := range "abcdefgh" {
+			pairs.WriteString(string(a) + " " + string(b) + "\t" + string(b) + " " + string(a) + "\n")
+		}
+	}
+	data := filepath.Join(dir, "pairs.tsv")
+	text := `{
+		"name": "tiny", "base": "own-pairs",
+		"set": ["task.path=` + data + `", "training.steps=6", "training.evaluate_every=3", "training.checkpoint_every=3", "training.batch.tokens=64", "model.width=16", "model.halting.fixed.steps=2"],
+		"variants": {"two": [], "one": ["model.halting.fixed.steps=1"]}, "seeds": 2
+	}`
+	file = filepath.Join(dir, "tiny.json")
+	for path, content := range map[string]string{data: pairs.String(), file: text} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return file
+}
+
+// sweepOutput runs ut sweep; failed is what it printed as its error, empty if it succeeded.
+func sweepOutput(t *testing.T, args ...string) (text, failed string) {
+	t.Helper()
+	r := ut(t, append([]string{"sweep"}, args...)...)
+	if r.code != 0 {
+		return r.stdout, r.stderr
+	}
+	return r.stdout, ""
+}
+
+// A sweep trains all runs, prints the table and writes the page; a second time it trains nothing, and its JSON says the same.
+func TestSweep(t *testing.T) {
+	dir := t.TempDir()
+	file, out := pairsSweep(t, dir), filepath.Join(dir, "out")
+	if text, failed := sweepOutput(t, file, "--out", out, "--list"); failed != "" || text != "two-seed1: to be trained\none-seed1: to be trained\ntwo-seed2: to be trained\none-seed2: to be trained\n" {
+		t.Fatalf("%q, %s", text, failed)
+	}
+	text, failed := sweepOutput(t, file, "--out", out, "--jobs", "2")
+	if failed != "" || strings.Count(text, "6 updates in") != 4 || !strings.Contains(text, "best by validation") || !strings.Contains(text, "page: "+filepath.Join(out, "index.html")) {
+		t.Fatalf("%s, %s", text, failed)
+	}
+	page, err := os.ReadFile(filepath.Join(out, "index.html"))
+	if err != nil || strings.Count(string(page), "<polyline") != 4 {
+		t.Errorf("the page has %d curves, want 4; %v", strings.Count(string(page), "<polyline"), err)
+	}
+	text, failed = sweepOutput(t, file, "--out", out, "--json")
+	var report sweepReport
+	if failed != "" || json.Unmarshal([]byte(text), &report) != nil || len(report.Cells) != 2 {
+		t.Fatalf("%s, %s", text, failed)
+	}
+	if c := report.Cells[0]; c.Cell != "two" || len(c.Seeds) != 2 || c.Missing != 0 || c.Metrics[0].N != 2 || c.Validation.Mean <= 0 || report.Cells[0].Best == report.Cells[1].Best {
+		t.Errorf("%+v", report.Cells)
+	}
+
+	edited, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(edited), "steps=6", "steps=7", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, failed := sweepOutput(t, file, "--out", out); !strings.Contains(failed, "has a result of another configuration: remove it and "+filepath.Join(out, "two-seed1")) {
+		t.Errorf("an edited file: %s", failed)
+	}
+}
+
+// Mistakes are one line that names the file and the fix.
+func TestSweepMistakes(t *testing.T) {
+	dir := t.TempDir()
+	file := pairsSweep(t, dir)
+	if _, failed := sweepOutput(t, file, "--jobs", "0"); !strings.Contains(failed, "--jobs is 0: it must be at least 1") {
+		t.Error(failed)
+	}
+	if err := os.WriteFile(file, []byte(`{"name": "x", "base": "own-pair"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, failed := sweepOutput(t, file); !strings.Contains(failed, file) || !strings.Contains(failed, `did you mean "own-pairs"`) {
+		t.Error(failed)
+	}
+	if _, failed := sweepOutput(t, filepath.Join(dir, "gone.json")); !strings.Contains(failed, "gone.json") {
+		t.Error(failed)
+	}
+}
+
+// The example of the help is a valid file.
+func TestSweepHelpIsValid(t *testing.T) {
+	begin, end := strings.Index(sweepHelp, "  {\n"), strings.Index(sweepHelp, "\n  }\n")
+	if begin < 0 || end < begin {
+		t.Fatal("the help has no example")
+	}
+	f, err := sweep.ParseFile([]byte(sweepHelp[begin : end+len("\n  }\n")]))
+	if err != nil || len(f.Variants) != 3 || len(f.Seeds) != 3 {
+		t.Errorf("%+v, %v", f, err)
+	}
+}

@@ -1,0 +1,246 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/engine"
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/experiment"
+	"universal-transformer/pipeline"
+)
+
+// smallRun copies up to four symbols, and trains within a second.
+const smallRun = `{
+	"name": "g",
+	"base": {
+		"task": {"copy": {"max_length": 4}},
+		"model": {"encoder_decoder": {"width": 16, "heads": 2, "halting": {"fixed": {"steps": 2}}}}
+	},
+	"set": ["training.steps=60", "training.evaluate_every=20", "training.checkpoint_every=20", "training.log_every=20", "training.batch.rows=8", "training.stop.patience=0", "training.stop.accuracy=0", "training.validation=20"],
+	"variants": {"one": ["model.halting.fixed.steps=1"], "two": []},
+	"seeds": [4, 6],
+	"measure": {"length": 4, "count": 20}
+}`
+
+func smallCells(t *testing.T, root string) []Cell {
+	t.Helper()
+	f, err := ParseFile([]byte(smallRun))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := f.Cells(root, func(string) (experiment.Run, error) { return experiment.Run{}, errors.New("no recipe is wanted") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cells
+}
+
+// backend makes the backend under test, with one thread if it is the default.
+func backend() (compute.Backend, error) {
+	if name := os.Getenv(enginetest.Variable); name != "" {
+		return engine.New(name)
+	}
+	return engine.New("cpu:threads=1")
+}
+
+// runner keeps the outcomes of its cells by name.
+func runner(jobs int) (Runner, map[string]Outcome) {
+	outcomes := map[string]Outcome{}
+	return Runner{
+		Jobs: jobs, Threads: 1, Backend: backend, Now: time.Now,
+		Finished: func(o Outcome) { outcomes[o.Cell.Name()] = o },
+	}, outcomes
+}
+
+// timeless is a result without what depends on the machine, and on how often the run was stopped.
+func timeless(r Result) Result {
+	r.Seconds, r.ExamplesPerSecond, r.PositionsPerSecond = 0, 0, 0
+	r.TrainedBy, r.MeasuredBy = Provenance{}, Provenance{}
+	return r
+}
+
+// A cell that was interrupted continues where it stopped and comes to what it would have come to; one that is done is skipped; side by side
+// cells come to what they come to one after the other. Callbacks do not run at the same time.
+func TestCellsResumeAndAreDoneOnce(t *testing.T) {
+	cells := smallCells(t, t.TempDir())
+	run, whole := runner(1)
+	if err := run.Run(context.Background(), cells); err != nil || len(whole) != 4 {
+		t.Fatalf("%v, %+v", err, whole)
+	}
+	run, again := runner(1)
+	run.Backend = func() (compute.Backend, error) { return nil, errors.New("nothing is to be done") }
+	if err := run.Run(context.Background(), cells); err != nil || !again["one-seed4"].Before || again["one-seed4"].Measured.Summary() != whole["one-seed4"].Measured.Summary() {
+		t.Errorf("again: %v, %+v", err, again)
+	}
+
+	broken := smallCells(t, t.TempDir())
+	ctx, cancel := context.WithCancel(context.Background())
+	two, first := runner(2)
+	var both sync.Mutex
+	made, logged := 0, map[string]bool{}
+	two.Backend = func() (compute.Backend, error) {
+		both.Lock()
+		defer both.Unlock()
+		made++
+		return backend()
+	}
+	two.Log = func(line string) { logged[strings.SplitN(line, ":", 2)[0]] = true }
+	two.Progress = func(p Progress) {
+		if len(logged) == 2 && p.Updates > 33 {
+			cancel()
+		}
+	}
+	if err := two.Run(ctx, broken); !errors.Is(err, ErrInterrupted) || made != 2 || len(first) != 2 {
+		t.Fatalf("%v, %d backends, %d cells begun, want 2 of each", err, made, len(first))
+	}
+	two, second := runner(2)
+	if err := two.Run(context.Background(), broken); err != nil || len(second) != 4 {
+		t.Fatalf("%v, %d cells", err, len(second))
+	}
+	for name, o := range whole {
+		if got := second[name].Result; !reflect.DeepEqual(timeless(got), timeless(o.Result)) {
+			t.Errorf("%s: interrupted and side by side %+v, whole %+v", name, got, o.Result)
+		}
+	}
+	interrupted, err := pipeline.ReadSessions(broken[0].Dir())
+	if by := second["one-seed4"].Result.TrainedBy; err != nil || len(interrupted) != 2 || by.Updates != 60 || by.WallSeconds <= 0 || by.CPU == "" || by.Version == "" {
+		t.Errorf("%+v of %+v, %v", by, interrupted, err)
+	}
+}
+
+// A cell that fails does not keep the others from being done, and its error names it; a run or a result of another configuration is noticed.
+func TestFailuresStayAlone(t *testing.T) {
+	root := t.TempDir()
+	cells := smallCells(t, root)[:2]
+	ctx, cancel := context.WithCancel(context.Background())
+	run, _ := runner(1)
+	run.Progress = func(Progress) { cancel() }
+	if err := run.Run(ctx, cells[:1]); !errors.Is(err, ErrInterrupted) {
+		t.Fatal(err)
+	}
+	cells[0].Run.Training.Steps = 61
+	run, got := runner(1)
+	err := run.Run(context.Background(), cells)
+	if err == nil || !strings.Contains(err.Error(), "one-seed4: ") || !strings.Contains(err.Error(), "a run of another configuration") || got["two-seed4"].Err != nil {
+		t.Errorf("%v, %+v", err, got)
+	}
+	result := got["two-seed4"].Result
+	if cells[1].Changed(result) {
+		t.Error("the same configuration is called another one")
+	}
+	cells[1].Run.Training.WeightDecay = 0.3
+	if !cells[1].Changed(result) {
+		t.Error("another configuration is not noticed")
+	}
+	result.Config = []byte(`{"model": {"words": 7}}`)
+	if cells[1].Changed(result) {
+		t.Error("a configuration that cannot be read is called another one")
+	}
+	path := filepath.Join(root, "results", "two-seed4.json")
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Run(context.Background(), cells[1:]); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a damaged result: %v", err)
+	}
+	panics := smallCells(t, t.TempDir())[:1]
+	panics[0].Measure = nil
+	if err := run.Run(context.Background(), panics); err == nil || !strings.Contains(err.Error(), "internal error") {
+		t.Errorf("a panic: %v", err)
+	}
+}
+
+// Training from the weights of another cell needs that cell to be done, and its run to be there.
+func TestFromUnfinished(t *testing.T) {
+	root := t.TempDir()
+	cells := smallCells(t, root)[:2]
+	cells[1].From = &cells[0]
+	run, _ := runner(1)
+	if err := run.Run(context.Background(), cells[1:]); err == nil || !strings.Contains(err.Error(), "weights of one-seed4, which is not finished") {
+		t.Error(err)
+	}
+	r := example()
+	r.Recipe, r.Seed = "one", 4
+	r.Measured = []byte(`{"examples": 1, "lengths": "", "metrics": []}`)
+	if err := r.Save(cells[0].Results); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Run(context.Background(), cells[1:]); err == nil || !strings.Contains(err.Error(), "whose run is not in") {
+		t.Error(err)
+	}
+}
+
+// If no backend can be made, no run begins, and the error is told once. A backend that was made before is finalized.
+func TestBackendThatFails(t *testing.T) {
+	run, got := runner(2)
+	first := &finalized{}
+	run.Backend = func() (compute.Backend, error) {
+		if first.Backend == nil {
+			var err error
+			first.Backend, err = backend()
+			return first, err
+		}
+		return nil, fmt.Errorf("no such processor")
+	}
+	run.Log = func(line string) { t.Error(line) }
+	if err := run.Run(context.Background(), smallCells(t, t.TempDir())); fmt.Sprint(err) != "no such processor" || len(got) != 0 || first.times != 1 {
+		t.Errorf("%v, %d outcomes, finalized %d times", err, len(got), first.times)
+	}
+}
+
+// finalized is a backend that counts how often it was finalized.
+type finalized struct {
+	compute.Backend
+	times int
+}
+
+func (f *finalized) Finalize() { f.times++ }
+
+// The summary has the mean and the sample deviation of the results, and chooses by validation, not by the measured figures. The expectations are
+// worked out by hand.
+func TestSummarize(t *testing.T) {
+	root := t.TempDir()
+	cells := smallCells(t, root)
+	for i, c := range cells {
+		r := example()
+		r.Recipe, r.Seed, r.Config = c.Recipe, c.Run.Seed, c.Run.JSON()
+		r.Validation, r.Seconds = []float64{0.5, 0.2, 0.1, 0.3}[i], float64(10*(i+1))
+		r.Measured = fmt.Appendf(nil, `{"examples": 20, "lengths": "length 4", "metrics": [{"name": "accuracy", "value": %v}]}`, []float64{0.9, 0.5, 0.7, 0.6}[i])
+		if err := r.Save(c.Results); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := Summarize(cells)
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	one, two := list[0], list[1]
+	if m := one.Metric("accuracy"); one.Cell != "one" || math.Abs(m.Mean-0.8) > 1e-12 || math.Abs(m.Deviation-math.Sqrt(0.02)) > 1e-12 || m.N != 2 || m.String() != "0.80 ± 0.14" {
+		t.Errorf("%+v", one)
+	}
+	if one.BestSeed != 6 || one.BestFigures() != "seed 6: 0.7" || one.Seconds.Mean != 20 || one.Best {
+		t.Errorf("%+v", one)
+	}
+	if two.BestSeed != 4 || !two.Best || two.Missing != 0 || math.Abs(two.Validation.Mean-0.25) > 1e-12 {
+		t.Errorf("%+v", two)
+	}
+	var page strings.Builder
+	if err := WritePage(&page, "<g>", cells, list); err != nil || !strings.Contains(page.String(), "0.80 ± 0.14") || strings.Contains(page.String(), "<g>") || strings.Count(page.String(), "<svg") != 2 {
+		t.Errorf("%v, %s", err, page.String())
+	}
+	cells[3].Run.Training.Steps++
+	if list, err = Summarize(cells); err != nil || list[1].Missing != 1 || list[1].Best || list[0].Best {
+		t.Errorf("a result of another configuration: %+v, %v", list, err)
+	}
+}
