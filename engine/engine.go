@@ -45,7 +45,7 @@ func NewWithDevices(name string, devices int) (compute.Backend, error) {
 	case !slices.Contains(Names(), kind):
 		return nil, fmt.Errorf("backend %q is not known: there are %s", name, strings.Join(Names(), ", "))
 	case devices != 1:
-		return nil, fmt.Errorf("%d devices: backend %q has one; several devices of one host need XLA, as in --backend xla:cpu (docs/accelerators.md)", devices, kind)
+		return nil, fmt.Errorf("%d devices: backend %q has one; several devices of one host need XLA, as in the backend xla:cpu (docs/accelerators.md)", devices, kind)
 	}
 	if name == "go" {
 		name = "go:ops_sequential"

@@ -26,12 +26,27 @@ const (
 	maxVocabulary = 1 << 24
 )
 
+// An OptionError reports an option that is missing or out of range.
+type OptionError struct {
+	Option  string // its name in lower case: "length"
+	Problem string // "is 1: it must be from 2 to 1048576"
+}
+
+func (e *OptionError) Error() string { return e.Option + " " + e.Problem }
+
+func optionError(option, format string, args ...any) error {
+	return &OptionError{option, fmt.Sprintf(format, args...)}
+}
+
+// ErrNoData means that an estimate needs data, or assumptions about them.
+var ErrNoData = errors.New("to plan without data, say what they are like: give vocabulary and length")
+
 func (a Assumed) validate() error {
 	switch {
 	case a.Vocabulary != 0 && (a.Vocabulary < 4 || a.Vocabulary > maxVocabulary):
-		return fmt.Errorf("vocabulary is %d: it must be from 4 to %d", a.Vocabulary, maxVocabulary)
+		return optionError("vocabulary", "is %d: it must be from 4 to %d", a.Vocabulary, maxVocabulary)
 	case a.Length != 0 && (a.Length < 2 || a.Length > maxAssumed):
-		return fmt.Errorf("length is %d: it must be from 2 to %d", a.Length, maxAssumed)
+		return optionError("length", "is %d: it must be from 2 to %d", a.Length, maxAssumed)
 	}
 	return nil
 }
@@ -59,12 +74,12 @@ func sample(ctx context.Context, r experiment.Run, a Assumed) (sampled, error) {
 			return s, err
 		}
 		if a.Vocabulary = r.Subwords(); a.Vocabulary == 0 {
-			return s, fmt.Errorf("%w; to plan without data, say what they are like: --vocabulary 10000 --length 32", err)
+			return s, fmt.Errorf("%w; %w", err, ErrNoData)
 		}
 	}
 	if a.Vocabulary == 0 {
 		if a.Vocabulary = r.Subwords(); a.Vocabulary == 0 {
-			return s, errors.New("--length is given without --vocabulary: say how many tokens there are, too")
+			return s, &OptionError{"length", "is given without vocabulary: say how many tokens there are, too"}
 		}
 	}
 	if a.Length == 0 {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -26,10 +27,16 @@ type Share struct {
 	Share    float64
 }
 
+// Errors of models of the wrong kind.
+var (
+	ErrNoClasses   = errors.New("answers no questions")                     // use Decode
+	ErrNoSequences = errors.New("answers with a class and decodes nothing") // use Classify
+)
+
 // CanClassify returns an error unless the model predicts classes, with Classify.
 func (m *Model) CanClassify() error {
 	if m.Run.Task.Value.Kind() != task.Classification {
-		return fmt.Errorf("%s answers no questions: it was trained on %s; use ut decode", m.Dir(), m.Run.Task.Value)
+		return fmt.Errorf("%s %w: it was trained on %s", m.Dir(), ErrNoClasses, m.Run.Task.Value)
 	}
 	return nil
 }
@@ -37,7 +44,7 @@ func (m *Model) CanClassify() error {
 // CanDecode returns an error unless the model generates sequences, with Decode and Stream.
 func (m *Model) CanDecode() error {
 	if m.Run.Task.Value.Kind() == task.Classification {
-		return fmt.Errorf("%s answers with a class and decodes nothing: use ut answer", m.Dir())
+		return fmt.Errorf("%s %w", m.Dir(), ErrNoSequences)
 	}
 	return nil
 }

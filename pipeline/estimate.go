@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
@@ -98,18 +97,15 @@ func NewEstimate(ctx context.Context, backend compute.Backend, r experiment.Run,
 func (o EstimateOptions) validate(batches int) error {
 	switch {
 	case o.Ranks < 0 || o.Ranks > 1<<20:
-		return fmt.Errorf("--ranks is %d: it must be positive", o.Ranks)
+		return optionError("ranks", "is %d: it must be positive", o.Ranks)
 	case o.Ranks > 1 && batches%o.Ranks != 0:
-		return fmt.Errorf("--ranks is %d, which does not divide training.accumulate, %d: ranks share the batches of an update", o.Ranks, batches)
+		return optionError("ranks", "is %d, which does not divide training.accumulate, %d: ranks share the batches of an update", o.Ranks, batches)
 	case !(o.FLOPS >= 0) || math.IsInf(o.FLOPS, 0):
-		return fmt.Errorf("--flops is %v: it must be positive and finite", o.FLOPS)
+		return optionError("flops", "is %v: it must be positive and finite", o.FLOPS)
 	case o.Ranks > 1 && (!(o.Network > 0) || math.IsInf(o.Network, 0)):
-		return fmt.Errorf("--network is %v: it must be positive and finite", o.Network)
+		return optionError("network", "is %v: it must be positive and finite", o.Network)
 	}
-	if err := o.Assumed.validate(); err != nil {
-		return fmt.Errorf("--%w", err)
-	}
-	return nil
+	return o.Assumed.validate()
 }
 
 // count fills in parameters, memory and operations, and returns the cost of the typical batch.

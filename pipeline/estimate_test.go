@@ -109,10 +109,10 @@ func TestEstimateWithoutData(t *testing.T) {
 		o    pipeline.EstimateOptions
 		says string
 	}{
-		{assumedRun(t), pipeline.EstimateOptions{Ranks: 2, Network: 1}, "--ranks is 2, which does not divide training.accumulate, 3"},
-		{pairs, pipeline.EstimateOptions{}, "--vocabulary 10000 --length 32"},
-		{pairs, pipeline.EstimateOptions{Assumed: pipeline.Assumed{Length: 9}}, "--length is given without --vocabulary"},
-		{pairs, pipeline.EstimateOptions{Assumed: pipeline.Assumed{Vocabulary: 3}}, "--vocabulary is 3"},
+		{assumedRun(t), pipeline.EstimateOptions{Ranks: 2, Network: 1}, "ranks is 2, which does not divide training.accumulate, 3"},
+		{pairs, pipeline.EstimateOptions{}, "give vocabulary and length"},
+		{pairs, pipeline.EstimateOptions{Assumed: pipeline.Assumed{Length: 9}}, "length is given without vocabulary"},
+		{pairs, pipeline.EstimateOptions{Assumed: pipeline.Assumed{Vocabulary: 3}}, "vocabulary is 3"},
 	} {
 		if _, err := pipeline.NewEstimate(context.Background(), enginetest.Backend(t), c.run, c.o); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v, want it to say %q", err, c.says)

@@ -40,7 +40,7 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 		return Evaluation{}, err
 	}
 	if definition.Kind() != task.Transduction && p.Beam.Width > 0 {
-		return Evaluation{}, fmt.Errorf("%s: it is measured by probabilities, where there is nothing to search: leave out --beam", m.Dir())
+		return Evaluation{}, fmt.Errorf("%s: it is measured by probabilities, where there is nothing to search: leave out the beam", m.Dir())
 	}
 	measure := definition.Measure(m.Vocabularies)
 	if definition.Kind() == task.Transduction && !p.TeacherForced && p.ComputeHalted {

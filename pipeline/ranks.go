@@ -95,7 +95,7 @@ func accept(ctx context.Context, backend compute.Backend, message []byte) (*trai
 		return nil, err
 	}
 	if here := backend.Description(); here != a.Backend {
-		return nil, fmt.Errorf("it computes with %s, rank 0 with %s: give all the same --backend, with as many threads", here, a.Backend)
+		return nil, fmt.Errorf("it computes with %s, rank 0 with %s: give all the same backend, with as many threads", here, a.Backend)
 	}
 	opened, err := open(ctx, r, Callbacks{})
 	if err != nil {

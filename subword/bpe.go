@@ -156,8 +156,7 @@ func (b *BPE) Token(id vocab.ID) string {
 func (b *BPE) ModelIDs() error {
 	for id, role := range []string{vocab.Padding: "padding", vocab.End: "the end"} {
 		if !b.special[vocab.ID(id)] || b.unknown.id == vocab.ID(id) {
-			return fmt.Errorf("id %d is %q, which text can give; a model needs it for %s: train a tokenizer with ut tokenizer train",
-				id, b.Token(vocab.ID(id)), role)
+			return fmt.Errorf("id %d is %q, which text can give; a model needs it for %s: %w", id, b.Token(vocab.ID(id)), role, ErrTrainTokenizer)
 		}
 	}
 	return nil

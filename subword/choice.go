@@ -1,6 +1,7 @@
 package subword
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -56,11 +57,14 @@ func (c Choice) Pieces(text iter.Seq[string]) (*Pieces, error) {
 	return piecesOf(bpe)
 }
 
+// ErrTrainTokenizer means that there is no usable tokenizer file.
+var ErrTrainTokenizer = errors.New("train a tokenizer")
+
 // readPieces reads a file. Its error is not that of a missing data file, so that it is not mistaken for missing data of the task.
 func readPieces(path string) (*Pieces, error) {
 	f, err := textfile.Open(path)
 	if os.IsNotExist(err) {
-		return nil, fmt.Errorf("tokenizer_file %q does not exist: make one with ut tokenizer train, or leave it out", path)
+		return nil, fmt.Errorf("tokenizer_file %q does not exist: leave it out, or %w", path, ErrTrainTokenizer)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("tokenizer_file: %w", err)

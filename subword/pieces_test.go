@@ -69,7 +69,7 @@ func TestChoiceRefuses(t *testing.T) {
 		choice subword.Choice
 		want   string
 	}{
-		"missing":  {subword.Choice{TokenizerFile: filepath.Join(dir, "none.json")}, "does not exist: make one with ut tokenizer train"},
+		"missing":  {subword.Choice{TokenizerFile: filepath.Join(dir, "none.json")}, "does not exist: leave it out, or train a tokenizer"},
 		"folder":   {subword.Choice{TokenizerFile: dir}, "is a folder"},
 		"empty":    {subword.Choice{TokenizerFile: file("empty", "")}, "tokenizer_file " + filepath.Join(dir, "empty")},
 		"no ids":   {subword.Choice{TokenizerFile: file("t2t", "'<pad>_'\n'<EOS>_'\n'a_'\n'a_'\n")}, "is already token"},

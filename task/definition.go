@@ -23,6 +23,17 @@ type Definition interface {
 	String() string
 }
 
+// A MissingDataError means that files of a public data set are missing, or that no path names them.
+type MissingDataError struct {
+	Set string // the name of the data set: "babi"
+	Err error  // what is missing
+}
+
+func (e *MissingDataError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is missing.
+func (e *MissingDataError) Unwrap() error { return e.Err }
+
 // Aligned is a Definition that knows which source tokens each token of an answer depends on.
 type Aligned interface {
 	// Align returns the alignments of the correct answer, which has the given number of tokens, including End.

@@ -245,7 +245,7 @@ func (t *Trainer) difference(reports []report) error {
 	case data != nil:
 		return fmt.Errorf("step %d: rank %s has read other training data than rank 0: all hosts need the same files", t.step, strings.Join(data, ", "))
 	case parameters != nil:
-		return fmt.Errorf("step %d: rank %s has come to other parameters than rank 0: all need the same build, the same kind of processor and the same --backend",
+		return fmt.Errorf("step %d: rank %s has come to other parameters than rank 0: all need the same build, the same kind of processor and the same backend",
 			t.step, strings.Join(parameters, ", "))
 	}
 	return nil

@@ -6,15 +6,18 @@ import (
 	"path/filepath"
 
 	"universal-transformer/pipeline"
+	"universal-transformer/subword"
+	"universal-transformer/task"
 	"universal-transformer/training"
 )
 
-// advice returns what to do about an error of a library, as a command or a flag, or an empty string. Libraries name fields and values
-// only, because they do not know the flags of this program.
+// advice returns what to type after an error of a library, or an empty string. Libraries name fields and values only, because they do
+// not know the flags of this program.
 func advice(err error) string {
 	var diverged *training.DivergedError
 	var edited *pipeline.EditedError
 	var lost *pipeline.LostError
+	var data *task.MissingDataError
 	switch {
 	case errors.As(err, &diverged):
 		return fmt.Sprintf("ut train --resume %s --set training.schedule.%s=%.3g", diverged.Dir, diverged.Field, diverged.Value)
@@ -22,6 +25,16 @@ func advice(err error) string {
 		return fmt.Sprintf("ut train --resume %s --set FIELD=VALUE", edited.Dir)
 	case errors.As(err, &lost):
 		return fmt.Sprintf("ut train --config %s --out DIRECTORY", filepath.Join(lost.Dir, "config.json"))
+	case errors.As(err, &data):
+		return fmt.Sprintf("ut data %s gets it", data.Set)
+	case errors.Is(err, subword.ErrTrainTokenizer):
+		return "ut tokenizer train makes one"
+	case errors.Is(err, pipeline.ErrNoClasses):
+		return "use ut decode"
+	case errors.Is(err, pipeline.ErrNoSequences):
+		return "use ut answer"
+	case errors.Is(err, pipeline.ErrNoData):
+		return "as in --vocabulary 10000 --length 32"
 	}
 	return ""
 }

@@ -48,7 +48,7 @@ var modelMistakes = []mistake{
 	{"eval {run} --compute-halted=perhaps", 2, `--compute-halted is "perhaps": it must be true or false`, ""},
 	{"eval {run} --seed 3", 2, "unknown flag: --seed", ""},
 	{"eval {run} --backend tpu", 1, "there are cpu, go", ""},
-	{"eval {lm} --beam 2", 1, "there is nothing to search: leave out --beam", ""},
+	{"eval {lm} --beam 2", 1, "there is nothing to search: leave out the beam", ""},
 	{"eval {lm} --length 5", 1, "are those of its files: leave it out", ""},
 	{"eval {lm} --data {empty}", 1, "{empty} is empty", ""},
 	{"eval {babi} --mix 5", 1, "are those of its files: leave it out", ""},

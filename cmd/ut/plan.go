@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -138,6 +139,10 @@ func (f *planFlags) estimate(c *cobra.Command, backend compute.Backend, r experi
 	e, err := pipeline.NewEstimate(c.Context(), backend, r, f.EstimateOptions)
 	if line != nil {
 		line.Done()
+	}
+	var option *pipeline.OptionError
+	if errors.As(err, &option) {
+		err = fmt.Errorf("--%w", option)
 	}
 	return e, err
 }

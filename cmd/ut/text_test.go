@@ -57,7 +57,7 @@ func TestOwnText(t *testing.T) {
 		"does not fit task.text":                {"train", "own-pairs", "--set", "task.text.path=" + path},
 		"--errors: " + path + " is measured":    {"eval", run, "--errors", filepath.Join(t.TempDir(), "x")},
 		"there is nothing to search":            {"eval", run, "--beam", "2"},
-		"it was trained on " + path + "; use u": {"answer", run},
+		"it was trained on " + path + ": use u": {"answer", run},
 	} {
 		r := utReading(t, "a. b?\n", args...)
 		if checkFailure(t, r, r.code, want); r.code == 0 {

@@ -14,7 +14,6 @@
 package babi
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -49,7 +48,7 @@ type Babi struct {
 func (c Babi) Validate() error {
 	switch {
 	case c.Path == "":
-		return errors.New("path is empty: name the folder tasks_1-20_v1-2 or its archive; ut data babi gets it")
+		return missing("path is empty: name the folder tasks_1-20_v1-2 or its archive")
 	case !slices.Contains(Sets, c.Set):
 		return fmt.Errorf("set is %q: it must be one of %s", c.Set, strings.Join(Sets, ", "))
 	case c.Task < 0 || c.Task > Tasks:

@@ -16,6 +16,7 @@ import (
 
 	"universal-transformer/internal/archive"
 	"universal-transformer/internal/textfile"
+	"universal-transformer/task"
 )
 
 // Sets are the parts of the distribution that are used: English, with 1,000 or 10,000 training questions, with or without a given
@@ -73,13 +74,18 @@ func Open(path string) (*Distribution, error) {
 	return nil, fmt.Errorf("%s: %w", path, ErrNone)
 }
 
+// missing is an error about data that are not there.
+func missing(format string, args ...any) error {
+	return &task.MissingDataError{Set: "babi", Err: fmt.Errorf(format, args...)}
+}
+
 func open(path string) (*Distribution, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&os.ModeDevice != 0 {
 		return nil, fmt.Errorf("%s is a device: name a folder or an archive", path)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: name the folder tasks_1-20_v1-2 or its archive; ut data babi gets it", err)
+		return nil, missing("%w: name the folder tasks_1-20_v1-2 or its archive", err)
 	}
 	d := &Distribution{path: path, found: map[file]content{}}
 	if info.IsDir() {
@@ -220,7 +226,7 @@ func (d *Distribution) Questions(set string, task int, part string) ([]Question,
 }
 
 func (d *Distribution) missing(f file) error {
-	return fmt.Errorf("%s: %s is missing: get the whole distribution (ut data babi), or leave out task %d", d.path, f, f.task)
+	return missing("%s: %s is missing: get the whole distribution, or leave out task %d", d.path, f, f.task)
 }
 
 func parseFile(name string) ([]Question, error) {

@@ -44,7 +44,7 @@ func (d Data) readSets() (s sets, err error) {
 			continue
 		}
 		if _, other := os.Stat(filepath.Join(d.Path, OpenAITest)); errors.Is(err, fs.ErrNotExist) && set.name == Test && other == nil {
-			err = fmt.Errorf("%w; %s is there: it is read with --set task.version=%s", err, OpenAITest, OpenAI)
+			err = fmt.Errorf("%w; %s is there: it is read with task.version=%s", err, OpenAITest, OpenAI)
 		}
 		if err != nil {
 			return s, err

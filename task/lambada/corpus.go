@@ -48,7 +48,7 @@ func (d Data) prose() (files []string, err error) {
 	}
 	all, err := books(folder)
 	if errors.Is(err, fs.ErrNotExist) && d.Prose == "" {
-		return nil, fmt.Errorf("%s is missing: name a folder of books to learn from, as in --set task.prose=books", folder)
+		return nil, fmt.Errorf("%s is missing: name a folder of books to learn from, as in task.prose=books", folder)
 	}
 	if err != nil {
 		return nil, err

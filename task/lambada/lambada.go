@@ -49,7 +49,7 @@ type Data struct {
 func (d Data) Validate() error {
 	switch {
 	case d.Path == "":
-		return errors.New("path is empty: name the folder with LAMBADA's passages; ut data lambada gets it")
+		return &task.MissingDataError{Set: "lambada", Err: errors.New("path is empty: name the folder with LAMBADA's passages")}
 	case d.KeptOut != "" && d.Prose == "":
 		return fmt.Errorf("kept_out is %q, but prose is empty: name the folder of books that has it", d.KeptOut)
 	case d.MinCount < 0:
