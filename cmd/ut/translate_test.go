@@ -149,7 +149,7 @@ func TestTranslationMistakes(t *testing.T) {
 		{[]string{"train", "own-translation", "--set", "training.decoded=0"}, "training.best_by_measure is true, but nothing is measured"},
 		{[]string{"train", "own-text", "--set", "training.decoded=9"}, "training.decoded is 9"},
 		{[]string{"train", "own-text", "--set", "task.tokenizer_file=x"}, "set tokenizer to subwords"},
-		{[]string{"train", "own-translation", "--set", training("a.en", "a.en"), "--set", "task.tokenizer_size=0", "--set", "task.tokenizer_file=" + filepath.Join(dir, "none.json")}, "none.json\" is not there"},
+		{[]string{"train", "own-translation", "--set", training("a.en", "a.en"), "--set", "task.tokenizer_size=0", "--set", "task.tokenizer_file=" + filepath.Join(dir, "none.json")}, "none.json\" does not exist"},
 		{[]string{"translate"}, "RUN is missing"},
 		{[]string{"translate", dir}, "is not a run directory"},
 		{[]string{"translate", dir, "--beam", "0"}, "beam width is 0"},
