@@ -1,0 +1,205 @@
+package recipes_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
+	"universal-transformer/halting"
+	"universal-transformer/pipeline"
+	"universal-transformer/task/execute"
+)
+
+// The rows of tables 2, 3, 5 and 6 have as many parameters as their Universal Transformer: within 3 % where vocabularies are a few symbols, within
+// 10 % at those of the novels and of numpred. Rows whose summary gives a width differ. Caught when planted: a Transformer as wide as the Universal
+// Transformer.
+func TestBaselinesHaveAsManyParameters(t *testing.T) {
+	numpred := pipeline.Assumed{Vocabulary: 6900, Length: 8} // 5,200 natural, 8,600 enriched
+	classes := pipeline.Assumed{Vocabulary: 3450, Length: 8} // of source and target; the real target has two classes
+	books := pipeline.Assumed{Vocabulary: 13_500, Length: 8}
+	words := pipeline.Assumed{Vocabulary: 12_000, Length: 8}
+	for own, c := range map[string]struct {
+		assumed pipeline.Assumed
+		within  float64
+	}{
+		"memory/copy": {pipeline.Assumed{}, 0.03}, "programs/program": {pipeline.Assumed{}, 0.03},
+		"programs/control": {pipeline.Assumed{}, 0.03}, "programs/addition": {pipeline.Assumed{}, 0.03},
+		"agreement/natural-text": {numpred, 0.1}, "agreement/natural-classes": {classes, 0.1}, "agreement/pairs": {books, 0.1},
+		"lambada/language": {words, 0.1}, "lambada/reading": {words, 0.1},
+	} {
+		parameters := func(r experiment.Run) float64 {
+			e, err := pipeline.NewEstimate(context.Background(), enginetest.Backend(t), r, pipeline.EstimateOptions{Assumed: c.assumed})
+			if err != nil {
+				t.Fatalf("%s: %v", r.Name, err)
+			}
+			return float64(e.Parameters)
+		}
+		want, rows := parameters(recipes.MustRun(own)), 0
+		family, column, _ := strings.Cut(own, "/")
+		for _, r := range recipes.All() {
+			if !strings.HasPrefix(r.Name, family+"-") || !strings.HasSuffix(r.Name, "/"+column) || strings.Contains(r.Summary, "width") || r.Family() == "lambada-paper" {
+				continue
+			}
+			rows++
+			if have := parameters(r.Run()); math.Abs(have/want-1) > c.within {
+				t.Errorf("%s: %.0f parameters, %s has %.0f", r.Name, have, own, want)
+			}
+		}
+		if rows < 3 {
+			t.Errorf("%s is compared with %d rows", own, rows)
+		}
+	}
+}
+
+// Rows that are compared differ in the model, and in what their family says: clipping and the rate of LSTMs, Adam for the published Transformer, ...
+// Caught when planted: a baseline with label smoothing; a longer row of another batch size.
+func TestRowsDifferInTheModel(t *testing.T) {
+	same := func(name, other string, change func(r, other *experiment.Run)) {
+		t.Helper()
+		r, o := recipes.MustRun(name), recipes.MustRun(other)
+		r.Name, r.Model, r.Training.ClipNorm = o.Name, o.Model, o.Training.ClipNorm
+		if change != nil {
+			change(&r, &o)
+		}
+		if !reflect.DeepEqual(r, o) {
+			t.Errorf("%s differs from %s:\n%s\n%s", name, other, r.JSON(), o.JSON())
+		}
+	}
+	schedule := func(r, o *experiment.Run) { r.Training.Schedule = o.Training.Schedule }
+	updates := func(r, o *experiment.Run) {
+		schedule(r, o)
+		r.Training.Steps = o.Training.Steps
+	}
+	ponder := func(r, o *experiment.Run) { r.Training.Ponder = o.Training.Ponder }
+	for _, column := range []string{"natural-text", "natural-classes", "enriched-text", "enriched-classes", "verbs", "pairs"} {
+		same("agreement-transformer/"+column, "agreement/"+column, nil)
+		same("agreement-adaptive/"+column, "agreement/"+column, nil)
+		same("agreement-lstm/"+column, "agreement/"+column, schedule)
+	}
+	for _, column := range []string{"language", "reading", "annotated"} {
+		same("lambada-transformer/"+column, "lambada/"+column, nil)
+		same("lambada-adaptive/"+column, "lambada/"+column, nil)
+		same("lambada-lstm/"+column, "lambada/"+column, schedule)
+	}
+	for _, column := range []string{"copy", "reverse", "addition"} {
+		same("algorithmic-coupled/"+column, "algorithmic/"+column, nil)
+		same("algorithmic-neural-gpu/"+column, "algorithmic/"+column, updates)
+		same("algorithmic-lstm/"+column, "algorithmic/"+column, updates)
+		same("algorithmic-lstm-plain/"+column, "algorithmic-lstm/"+column, nil)
+		same("algorithmic-transformer/"+column, "algorithmic-paper/"+column, nil)
+		same("algorithmic-paper-adaptive/"+column, "algorithmic-paper/"+column, nil)
+	}
+	for family, columns := range map[string][]string{"memory": {"copy", "double", "reverse"}, "programs": {"program", "control", "addition"}} {
+		for _, column := range columns {
+			same(family+"-lstm/"+column, family+"/"+column, nil)
+			same(family+"-transformer/"+column, family+"/"+column, nil)
+			same(family+"-adaptive/"+column, family+"/"+column, ponder)
+		}
+	}
+	for _, column := range []string{"multi30k", "multi30k-raw", "news"} {
+		same("translation-transformer/"+column, "translation/"+column, nil)
+	}
+	same("translation-adaptive/multi30k", "translation/multi30k", ponder)
+	for _, set := range []string{"babi-10k-single/task03", "babi-1k-single/task20", "babi-10k-joint/joint", "babi-1k-joint/joint"} {
+		family, task, _ := strings.Cut(set, "/")
+		same(family+"-transformer/"+task, set, nil)
+		same(family+"-adaptive/"+task, set, func(r, o *experiment.Run) { r.Training.Stop.Accuracy = o.Training.Stop.Accuracy })
+	}
+}
+
+// Transformers have layers of their own at a fixed depth. Caught when planted: an adaptive Transformer.
+func TestTransformersHaveLayers(t *testing.T) {
+	for _, r := range recipes.All() {
+		transformer := strings.Contains(r.Name, "transformer") || r.Family() == "translation-tiny"
+		var u experiment.Universal
+		switch m := r.Run().Model.Value.(type) {
+		case experiment.EncoderDecoder:
+			u = m.Universal
+		case experiment.Classifier:
+			u = m.Universal
+		case experiment.Pointer:
+			u = m.Universal
+		case experiment.LanguageModel:
+			u = m.Universal
+		default:
+			if !strings.Contains(r.Name, "lstm") && !strings.Contains(r.Name, "neural-gpu") {
+				t.Errorf("%s is %s", r.Name, m.Describe())
+			}
+			continue
+		}
+		if fixed, ok := u.Halting.Value.(halting.Fixed); u.UntiedLayers != transformer || transformer && (!ok || fixed.Steps < 2) {
+			t.Errorf("%s: %+v", r.Name, u)
+		}
+	}
+}
+
+// The rows of longer training are their baselines with more updates, and with nothing else that is different.
+// Caught when planted: a factor of 4.
+func TestLongerRows(t *testing.T) {
+	for family, columns := range map[string][]string{"memory": {"copy", "double", "reverse"}, "programs": {"program", "control", "addition"}} {
+		for baseline, times := range map[string]int64{"lstm": 5, "transformer": 2} {
+			for _, column := range columns {
+				want, longer := recipes.MustRun(family+"-"+baseline+"/"+column), recipes.MustRun(family+"-"+baseline+"-longer/"+column)
+				if longer.Training.Steps != times*want.Training.Steps {
+					t.Errorf("%s: %d updates, its baseline has %d", longer.Name, longer.Training.Steps, want.Training.Steps)
+				}
+				longer.Name, longer.Training.Steps = want.Name, want.Training.Steps
+				if !reflect.DeepEqual(longer, want) {
+					t.Errorf("%s differs from its baseline: %+v, want %+v", column, longer, want)
+				}
+			}
+		}
+	}
+}
+
+// The rows of width 128 and 256 are what their summaries say, and are trained on the operations that they name.
+// Caught when planted: width 64; training operations of program; little-end answers of the wide row, and none of the other; factors that
+// are not sparse.
+func TestWideRows(t *testing.T) {
+	for name, c := range map[string]struct {
+		trained      string
+		littleEnd    bool
+		width, steps int
+		longest      float64
+	}{
+		"programs-wide/control":       {execute.ProgramAndLoops, false, 128, 4, 0},
+		"programs-wide/program":       {"", false, 128, 4, 0},
+		"programs-little-end/control": {execute.AdditionAndLoops, true, 128, 4, 0},
+		"programs-fine-tuned/control": {execute.ControlAndLoops, false, 128, 6, 0.6},
+		"programs-large/program":      {execute.ProgramAndProducts, true, 256, 6, 0.3},
+	} {
+		run := recipes.MustRun(name)
+		u, p := run.Model.Value.(experiment.EncoderDecoder), run.Task.Value.(execute.Program)
+		if u.Width != c.width || u.Halting.Value != (halting.Fixed{Steps: c.steps}) {
+			t.Errorf("%s: width %d, halting %v; want %d and %d steps", name, u.Width, u.Halting.Value, c.width, c.steps)
+		}
+		if p.TrainingSparseFactors != strings.Contains(name, "large") || p.TrainingLongest != c.longest || p.LittleEndFirst != c.littleEnd {
+			t.Errorf("%s: sparse factors %v, longest %v, from the last digit %v", name, p.TrainingSparseFactors, p.TrainingLongest, p.LittleEndFirst)
+		}
+		if operations := map[bool]string{true: execute.Control, false: execute.AllOperations}[strings.HasSuffix(name, "control")]; p.TrainingOperations != c.trained || p.Operations != operations {
+			t.Errorf("%s: operations %q, in training %q; want %q in training", name, p.Operations, p.TrainingOperations, c.trained)
+		}
+	}
+}
+
+// The Transformer of table 1 has weights of its own in each layer, and the adaptive model halts; joint runs are of all tasks.
+func TestBabiRuns(t *testing.T) {
+	for name, want := range map[string]string{
+		"babi-10k-single-transformer/task07": "Transformer, 4 layers, width 64, 4 heads; bAbI en-10k task 7; decay 0.1",
+		"babi-1k-joint-transformer/joint":    "Transformer, 4 layers, width 128, 8 heads; bAbI en joint; decay 0",
+		"babi-1k-single-adaptive/task07":     "Universal Transformer, adaptive (ACT, halted states copied), at most 6 steps, width 64, 4 heads; bAbI en task 7; decay 0",
+		"babi-10k-joint/joint":               "Universal Transformer, 4 steps, width 128, 8 heads; bAbI en-10k joint; decay 0.1",
+	} {
+		r := recipes.MustRun(name)
+		decay, _ := json.Marshal(r.Training.WeightDecay)
+		if got := r.Model.Value.Describe() + "; " + r.Task.Value.String() + "; decay " + string(decay); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
