@@ -9,7 +9,7 @@ PACKAGES ?= ./...
 FUZZ     ?= 1000000x
 FUZZ_ARCHIVES ?= 100000x
 
-.PHONY: help build demo test examples test-long readme dist fuzz race race-all check cross golden check-xla check-mpi bench report generate clean
+.PHONY: help build demo test examples test-long readme dist fuzz race race-all check cross golden check-xla check-mpi bench report generate module clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ bench: build ## compare engines at the model's work; PEER=script and PYTHON=pyth
 
 report: build ## RESULTS.md from the published results
 	./bin/ut report --results results
+
+module: ## change the module path to MODULE=example.com/you/universal-transformer everywhere
+	scripts/module.sh "$(MODULE)"
 
 clean: ## remove what build made
 	rm -rf bin dist
