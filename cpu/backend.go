@@ -15,21 +15,20 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// BackendName is the name under which the backend registers itself: GOMLX_BACKEND=cpu, or
-// compute.NewWithConfig("cpu").
+// BackendName is the name under which the backend registers itself: GOMLX_BACKEND=cpu, or compute.NewWithConfig("cpu").
 const BackendName = "cpu"
 
 func init() {
 	compute.Register(BackendName, New)
 }
 
-// Backend compiles graphs to fused loops and matrix products and runs them on the cores of this machine.
-// All methods may be called concurrently.
+// Backend compiles graphs to fused loops and matrix products and runs them on the cores of this machine. All methods may be called
+// concurrently.
 type Backend struct {
 	machine   *exec.Machine
 	finalized atomic.Bool
 
-	replayReasons sync.Map // those already logged
+	replayReasons sync.Map // reasons that have been logged
 
 	mu          sync.Mutex
 	fallback    compute.Backend // the portable backend, created by the first graph that needs it
@@ -41,12 +40,12 @@ var _ compute.Backend = (*Backend)(nil)
 
 var warnScalarOnce sync.Once
 
-// New builds a backend from a configuration: options separated by commas.
+// New returns a backend for a configuration, which consists of options separated by commas.
 //
-//	avx512, avx2, scalar  force a set of kernels (an error if this processor or build lacks it)
+//	avx512, avx2, scalar  use these kernels (an error if this processor or build lacks them)
 //	threads=N             use N cores; the default is GOMAXPROCS
 //	share=N               share work between threads from N elements on; the default is 8192
-//	products=bf16         round the operands of float32 products to bfloat16, and add up in float32
+//	products=bf16         round the operands of float32 products to bfloat16, and sum in float32
 //	least=N               ... in products of at least N rows, columns and terms; the default is 32
 func New(config string) (compute.Backend, error) {
 	o, err := parseOptions(config)
@@ -70,17 +69,17 @@ func New(config string) (compute.Backend, error) {
 
 // options is a parsed configuration.
 type options struct {
-	kernels        *kernel.Set // the best there are, if none is named
-	named          bool        // the kernels are
+	kernels        *kernel.Set // the best available kernels, unless the configuration names others
+	named          bool        // the configuration names the kernels
 	threads, share int
-	bfloat16       bool // products of rounded operands
-	least          int  // rows, columns and terms from which they are
+	bfloat16       bool // round the operands of products
+	least          int  // minimum of rows, columns and terms for rounding
 }
 
 // leastRounded is the size from which on rounding the operands makes products faster.
 const leastRounded = 32
 
-// maxThreads is more than any machine has cores.
+// maxThreads is far above the number of cores of any machine.
 const maxThreads = 4096
 
 func parseOptions(config string) (o options, err error) {
@@ -151,14 +150,13 @@ func (b *Backend) Options() string {
 // Threads returns the number of threads.
 func (b *Backend) Threads() int { return b.machine.Threads }
 
-// NumDevices is always 1: the host.
+// NumDevices returns 1: the host is the only device.
 func (b *Backend) NumDevices() int { return 1 }
 
 // DeviceDescription describes the host.
 func (b *Backend) DeviceDescription(compute.DeviceNum) string { return "host" }
 
-// Capabilities lists the operations and types that graphs may use.
-// See Unsupported for what is run by the portable backend instead.
+// Capabilities lists the operations and types that graphs may use. See Unsupported for what runs on the portable backend instead.
 func (b *Backend) Capabilities() compute.Capabilities { return capabilities.Clone() }
 
 // Finalize releases the memory kept between executions and stops the worker threads.
@@ -180,7 +178,7 @@ func (b *Backend) Finalize() {
 	}
 }
 
-// IsFinalized tells whether Finalize was called.
+// IsFinalized reports whether Finalize was called.
 func (b *Backend) IsFinalized() bool { return b.finalized.Load() }
 
 // portable returns the portable backend, in its deterministic mode: its parallel mode can deadlock.

@@ -10,10 +10,9 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// buffer is a tensor in the memory of this process.
+// A buffer is a tensor in the memory of this process.
 //
-// Its memory is Go memory that it owns alone, so that slices handed out by Data stay valid as long
-// as somebody holds them: arenas never leave an executable.
+// It owns its Go memory, so slices returned by Data stay valid as long as they are referenced: arenas never leave an executable.
 type buffer struct {
 	backend *Backend
 	shape   shapes.Shape
@@ -42,7 +41,7 @@ func flatPointer(flat any) unsafe.Pointer {
 	return reflect.ValueOf(flat).UnsafePointer()
 }
 
-// copyFlat copies between slices of the same type and returns false if they differ in type or length.
+// copyFlat copies between slices of the same type. It returns false if they differ in type or length.
 func copyFlat(dst, src any) bool {
 	d, s := reflect.ValueOf(dst), reflect.ValueOf(src)
 	if d.Kind() != reflect.Slice || d.Type() != s.Type() || d.Len() != s.Len() {
@@ -52,19 +51,19 @@ func copyFlat(dst, src any) bool {
 	return true
 }
 
-// Backend that owns the buffer.
+// Backend returns the backend that owns the buffer.
 func (buf *buffer) Backend() compute.Backend { return buf.backend }
 
-// Finalize drops the memory. A second call does nothing.
+// Finalize releases the memory. A second call does nothing.
 func (buf *buffer) Finalize() error {
 	buf.flat, buf.data = nil, nil
 	return nil
 }
 
-// Shape of the tensor.
+// Shape returns the shape of the tensor.
 func (buf *buffer) Shape() (shapes.Shape, error) { return buf.shape, nil }
 
-// DeviceNum is always 0.
+// DeviceNum returns 0.
 func (buf *buffer) DeviceNum() (compute.DeviceNum, error) { return 0, nil }
 
 // ToFlatData copies the tensor to a slice of its Go type and size.
@@ -87,7 +86,7 @@ func (buf *buffer) Data() (any, error) {
 	return buf.flat, nil
 }
 
-// CopyToDevice copies the tensor; there is only device 0.
+// CopyToDevice copies the tensor. The only device is 0.
 func (buf *buffer) CopyToDevice(device compute.DeviceNum) (compute.Buffer, error) {
 	if device != 0 {
 		return nil, fmt.Errorf("backend %q has only device 0, got %d", BackendName, device)
@@ -110,7 +109,7 @@ func (b *Backend) BufferFromFlatData(device compute.DeviceNum, flat any, shape s
 	return buf, nil
 }
 
-// HasSharedBuffers is true: tensors are plain memory.
+// HasSharedBuffers returns true: tensors are plain memory.
 func (b *Backend) HasSharedBuffers() bool { return true }
 
 // NewSharedBuffer returns a zeroed buffer and its memory.

@@ -11,7 +11,7 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// builder records the functions of a graph until Compile.
+// A builder records the functions of a graph until Compile.
 type builder struct {
 	notimplemented.Builder
 	backend  *Backend
@@ -23,7 +23,7 @@ type builder struct {
 
 var _ compute.Builder = (*builder)(nil)
 
-// Builder starts a new graph.
+// Builder returns a builder for a new graph.
 func (b *Backend) Builder(name string) compute.Builder {
 	bd := &builder{backend: b, module: &ir.Module{Name: name}, byName: make(map[string]*function)}
 	bd.Builder.ErrFn = notImplemented
@@ -45,13 +45,13 @@ func (bd *builder) newFunction(name string, parent *function) *function {
 	return f
 }
 
-// Name of the graph.
+// Name returns the name of the graph.
 func (bd *builder) Name() string { return bd.module.Name }
 
 // Main returns the function that Compile makes executable.
 func (bd *builder) Main() compute.Function { return bd.main }
 
-// NewFunction starts a function that others may Call.
+// NewFunction returns a new function that other functions may Call.
 func (bd *builder) NewFunction(name string) (compute.Function, error) {
 	if name == compute.MainName || name == "" || bd.byName[name] != nil {
 		return nil, fmt.Errorf("function name %q is empty, reserved or taken", name)
@@ -70,7 +70,7 @@ func (bd *builder) OpShape(v compute.Value) (shapes.Shape, error) {
 	return n.Shape, nil
 }
 
-// Compile turns the main function into an executable.
+// Compile makes an executable of the main function.
 func (bd *builder) Compile() (compute.Executable, error) {
 	if bd.compiled {
 		return nil, fmt.Errorf("graph %q was already compiled", bd.module.Name)
@@ -82,7 +82,7 @@ func (bd *builder) Compile() (compute.Executable, error) {
 	return bd.compile()
 }
 
-// function records operations; it is the main function, a named one, or a closure with a parent.
+// A function records operations. It is the main function, a named one, or a closure with a parent.
 type function struct {
 	notimplemented.Function
 	builder  *builder
@@ -93,13 +93,13 @@ type function struct {
 
 var _ compute.Function = (*function)(nil)
 
-// Name of the function, empty for closures.
+// Name returns the name of the function, which is empty for closures.
 func (f *function) Name() string { return f.ir.Name }
 
-// Builder that the function belongs to.
+// Builder returns the builder that the function belongs to.
 func (f *function) Builder() compute.Builder { return f.builder }
 
-// Parent of a closure, nil otherwise.
+// Parent returns the parent of a closure, and nil for other functions.
 func (f *function) Parent() compute.Function {
 	if f.parent == nil {
 		return nil
@@ -107,15 +107,15 @@ func (f *function) Parent() compute.Function {
 	return f.parent
 }
 
-// Closure starts a function that may use the values of f.
+// Closure returns a new function that may use the values of f.
 func (f *function) Closure() (compute.Function, error) {
 	return f.builder.newFunction("", f), nil
 }
 
-// Shape of a value.
+// Shape returns the shape of a value.
 func (f *function) Shape(v compute.Value) (shapes.Shape, error) { return f.builder.OpShape(v) }
 
-// Parameter declares the next input.
+// Parameter adds the next input.
 func (f *function) Parameter(name string, shape shapes.Shape, sharding *compute.ShardingSpec) (compute.Value, error) {
 	if sharding != nil {
 		return nil, fmt.Errorf("backend %q has one device and does not shard: %w", BackendName, compute.ErrNotImplemented)
@@ -129,7 +129,7 @@ func (f *function) Parameter(name string, shape shapes.Shape, sharding *compute.
 	return n, nil
 }
 
-// Constant copies values into the graph.
+// Constant adds a constant with a copy of the values.
 func (f *function) Constant(flat any, dims ...int) (compute.Value, error) {
 	t := reflect.TypeOf(flat)
 	if t == nil || t.Kind() != reflect.Slice {
@@ -151,7 +151,7 @@ func (f *function) Constant(flat any, dims ...int) (compute.Value, error) {
 	return f.add(compute.OpTypeConstant, shape, &ir.ConstAttr{Flat: values})
 }
 
-// Return ends the function.
+// Return finishes the function.
 func (f *function) Return(outputs []compute.Value, shardings []*compute.ShardingSpec) error {
 	if f.returned {
 		return fmt.Errorf("function %q: Return called twice", f.ir.Name)
@@ -174,7 +174,7 @@ func (f *function) Return(outputs []compute.Value, shardings []*compute.Sharding
 	return nil
 }
 
-// nodesOf checks that values belong to f or to one of its parents.
+// nodesOf checks that values belong to f or to one of its parents, and returns their nodes.
 func (f *function) nodesOf(what string, values ...compute.Value) ([]*ir.Node, error) {
 	nodes := make([]*ir.Node, len(values))
 	for i, v := range values {
@@ -221,7 +221,7 @@ func (f *function) addMulti(op compute.OpType, outputs []shapes.Shape, attr any,
 	return n.Outputs, nil
 }
 
-// values converts nodes to the interface's type.
+// values converts nodes to the type of the interface.
 func values(nodes []*ir.Node) []compute.Value {
 	vs := make([]compute.Value, len(nodes))
 	for i, n := range nodes {

@@ -14,7 +14,7 @@ import (
 // attentionDims are the dimensions of the operands: B batch, H heads, M queries, N keys, D channels of a head.
 type attentionDims struct{ b, h, m, n, d int }
 
-// attentionForm checks that the fused kernels do this form of attention.
+// attentionForm returns an error unless the fused kernels support this form of attention.
 func attentionForm(in []*ir.Node, layout compute.AttentionAxesLayout, o *compute.ScaledDotProductAttentionConfig) (*ir.AttentionAttr, attentionDims, error) {
 	refuse := func(what string) (*ir.AttentionAttr, attentionDims, error) {
 		return nil, attentionDims{}, fmt.Errorf("fused attention with %s: %w", what, compute.ErrNotImplemented)

@@ -10,7 +10,7 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// closureOf checks a function argument of op: a finished closure of f.
+// closureOf returns the function argument of op, which must be a finished closure of f.
 func (f *function) closureOf(op string, fn compute.Function) (*function, error) {
 	g, ok := fn.(*function)
 	switch {

@@ -36,7 +36,7 @@ func (f *function) binary(op compute.OpType, x, y compute.Value) (compute.Value,
 	return f.add(op, shape, nil, in...)
 }
 
-// IsNaN tells which elements are not numbers.
+// IsNaN implements compute.StandardOps.
 func (f *function) IsNaN(x compute.Value) (compute.Value, error) {
 	return f.binary(compute.OpTypeNotEqual, x, x)
 }

@@ -190,8 +190,7 @@ func (f *function) Concatenate(axis int, operands ...compute.Value) (compute.Val
 	return f.add(compute.OpTypeConcatenate, shape, axis, in...)
 }
 
-// OptimizationBarrier implements compute.StandardOps. Results do not depend on it: nothing is moved across
-// operations in a way that changes a value.
+// OptimizationBarrier implements compute.StandardOps. Results do not depend on it, as no optimization changes a value.
 func (f *function) OptimizationBarrier(operands ...compute.Value) ([]compute.Value, error) {
 	in, err := f.nodesOf("OptimizationBarrier", operands...)
 	if err != nil {
@@ -209,8 +208,7 @@ func (f *function) OptimizationBarrier(operands ...compute.Value) ([]compute.Val
 	return outs, nil
 }
 
-// SchedulingBarrier implements compute.StandardOps: operations run one after the other in the order of the
-// graph, so there is nothing to hold back.
+// SchedulingBarrier implements compute.StandardOps. It does nothing, as operations run one after the other in the order of the graph.
 func (f *function) SchedulingBarrier(operand compute.Value, dependencies ...compute.Value) (compute.Value, error) {
 	in, err := f.nodesOf("SchedulingBarrier", append([]compute.Value{operand}, dependencies...)...)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// replayedDTypes are accepted, but graphs that contain one are replayed as a whole on the portable backend.
+// replayedDTypes are the supported types without kernels: graphs that contain one are replayed as a whole on the portable backend.
 var replayedDTypes = []dtypes.DType{
 	dtypes.Float16, dtypes.BFloat16, dtypes.Int2, dtypes.Int4, dtypes.Uint2, dtypes.Uint4,
 }
 
-// nativeOps are the operations that have kernels, besides the element-wise ones.
+// nativeOps are the operations with kernels, apart from the element-wise ones.
 var nativeOps = []compute.OpType{
 	compute.OpTypeParameter, compute.OpTypeConstant, compute.OpTypeIdentity,
 	compute.OpTypeArgMinMax, compute.OpTypeBitcast, compute.OpTypeBroadcastInDim, compute.OpTypeClamp,
@@ -59,8 +59,8 @@ func newPortable() (compute.Backend, error) {
 	return gobackend.New("ops_sequential")
 }
 
-// Unsupported lists the operations of the compute interface that this backend does not support, and the types whose graphs it passes on
-// to the portable backend.
+// Unsupported lists the operations of the compute interface that this backend does not support, and the types whose graphs run on the
+// portable backend.
 func Unsupported() (ops []compute.OpType, replayed []dtypes.DType) {
 	for op := compute.OpTypeInvalid + 1; op < compute.OpTypeLast; op++ {
 		if !capabilities.Operations[op] && !internalOps[op] {
@@ -80,10 +80,10 @@ var internalOps = map[compute.OpType]bool{
 	compute.OpTypeDynamicDimensionSize: false,
 }
 
-// Kernels names the best kernels for this processor: avx512, avx2 or scalar.
+// Kernels returns the name of the best kernels for this processor: avx512, avx2 or scalar.
 func Kernels() string { return string(kernel.Best().Level) }
 
-// BFloat16 names the kernels used by products=bf16 on this processor; empty if there are none.
+// BFloat16 returns the name of the kernels that products=bf16 uses on this processor, or "" if there are none.
 func BFloat16() string {
 	set, err := kernel.Best().WithBFloat16(false)
 	if err != nil {

@@ -5,15 +5,15 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// Cost returns the operations of an execution, that is, the multiplications and additions of matrix products and convolutions, with one
-// iteration of each loop; and its memory in bytes, without parameters. Callers that do not import this package use it through an
-// interface.
+// Cost returns the number of operations of an execution, which are the multiplications and additions of matrix products and
+// convolutions, with one iteration of each loop. It also returns the execution's memory in bytes, without parameters. Callers that do
+// not import this package use it through an interface.
 func (e *executable) Cost() (operations float64, bytes int) {
 	own, _ := e.main.Need()
 	return e.operations, own
 }
 
-// operationsOf counts the operations that the results of a function depend on. Causal attention counts in full.
+// operationsOf returns the number of operations that the results of a function depend on. Causal attention counts in full.
 func operationsOf(f *ir.Function) (sum float64) {
 	live := ir.Live(f)
 	for _, n := range f.Nodes {
@@ -29,15 +29,15 @@ func operationsOf(f *ir.Function) (sum float64) {
 		case compute.OpTypeConvGeneral:
 			sum += 2 * float64(n.Shape.Size()) * window(n)
 		case compute.OpTypeFusedScaledDotProductAttention:
-			sum += 2 * 2 * attentionProduct(n) // scores, and what they weigh
+			sum += 2 * 2 * attentionProduct(n) // scores and weighted sums
 		case compute.OpTypeFusedScaledDotProductAttentionVJP:
-			sum += 4 * 2 * attentionProduct(n) // gradients of both factors of both
+			sum += 4 * 2 * attentionProduct(n) // gradients of both factors of both products
 		}
 	}
 	return sum
 }
 
-// contracted returns the number of products added up for an entry of a matrix product.
+// contracted returns the number of products in the sum for an entry of a matrix product.
 func contracted(n *ir.Node) float64 {
 	terms := 1.0
 	for _, axis := range n.Attr.(*ir.DotAttr).LHSContract {
@@ -46,7 +46,7 @@ func contracted(n *ir.Node) float64 {
 	return terms
 }
 
-// window returns the number of products added up for an entry of a convolution.
+// window returns the number of products in the sum for an entry of a convolution.
 func window(n *ir.Node) float64 {
 	kernel, outputs := n.Inputs[1].Shape, n.Attr.(*ir.ConvAttr).Axes.KernelOutputChannels
 	return float64(kernel.Size()) / float64(kernel.Dim(outputs))

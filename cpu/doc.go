@@ -69,16 +69,4 @@
 //
 // A graph is passed on to the portable backend only if an operation or a type in it has no kernel. Any other failure of compilation is a
 // bug in this package, and Compile returns an error that says so.
-//
-// # Where the time of a training step goes
-//
-// From CPU profiles on one thread of a Sapphire Rapids core, float32, an encoder-decoder of six steps with eight heads
-// (BenchmarkTraining). Width 128, filter 512, 32 sequences of 64: products 61 %, element-wise groups 19 %, attention 18 %;
-// GoMLX and everything else below 2 %. Width 512, filter 2048, 8 sequences of 128: products 86 %, groups 7 %,
-// attention 6 %. Inside products the inner loop takes 97 %; packing the rest.
-//
-// The inner loop alone, on operands in the L1 cache, reaches 97 % of the core's peak multiply-adds; products as they occur in training
-// reach 75 to 95 %, because operands and results of a megabyte or more are read from and written to the last-level cache. Attention at
-// width 128 consists of products of depth 16, which use half of the vector units' capacity, and exponentials. The element-wise groups are
-// limited by the memory traffic of values kept for the gradient.
 package cpu

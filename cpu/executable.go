@@ -12,7 +12,7 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// executable is a compiled main function.
+// An executable is a compiled main function.
 type executable struct {
 	backend         *Backend
 	main            *exec.Program
@@ -42,13 +42,13 @@ func (e *executable) Finalize() {
 
 func (e *executable) release() { e.main.Release() }
 
-// Inputs returns names and shapes of the parameters.
+// Inputs returns the names and shapes of the parameters.
 func (e *executable) Inputs() ([]string, []shapes.Shape) { return e.names, e.inputs }
 
 // Outputs returns the shapes of the results.
 func (e *executable) Outputs() []shapes.Shape { return e.outputs }
 
-// Execute runs the graph. Results take over the memory of donated inputs where the plan allows it.
+// Execute runs the graph. Results reuse the memory of donated inputs if the plan allows it.
 func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device compute.DeviceNum) ([]compute.Buffer, error) {
 	if err := e.backend.checkUsable(device); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device comp
 	return outs, nil
 }
 
-// distinct reports whether parameter d shares its memory with no other.
+// distinct reports whether parameter d shares its memory with no other parameter.
 func distinct(params []unsafe.Pointer, d int) bool {
 	for i, p := range params {
 		if i != d && p == params[d] {
@@ -110,7 +110,7 @@ func (bd *builder) compile() (compute.Executable, error) {
 	return e, nil
 }
 
-// checkInputs verifies that the buffers fit the parameters.
+// checkInputs returns an error unless the buffers fit the parameters.
 func checkInputs(inputs []compute.Buffer, want []shapes.Shape) ([]*buffer, error) {
 	if len(inputs) != len(want) {
 		return nil, fmt.Errorf("the computation takes %d inputs, got %d", len(want), len(inputs))
@@ -131,7 +131,7 @@ func checkInputs(inputs []compute.Buffer, want []shapes.Shape) ([]*buffer, error
 	return in, nil
 }
 
-// releaseDonated drops the callers' references to donated buffers.
+// releaseDonated removes the callers' references to donated buffers.
 func releaseDonated(inputs []*buffer, donate []bool) {
 	for i, buf := range inputs {
 		if i < len(donate) && donate[i] {

@@ -30,7 +30,7 @@ func (bd *builder) replay(reason string) (compute.Executable, error) {
 	return &replayed{backend: bd.backend, portable: portable, exec: exec}, nil
 }
 
-// replayed runs a graph on the portable backend, copying inputs to it and taking over its outputs.
+// replayed runs a graph on the portable backend. It copies inputs to that backend and takes over its outputs.
 type replayed struct {
 	backend  *Backend
 	portable compute.Backend

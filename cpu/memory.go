@@ -7,12 +7,12 @@ import (
 	"universal-transformer/cpu/internal/exec"
 )
 
-// MemoryError is the error of operations that would need more memory than is available. Nothing was allocated for them.
+// MemoryError is the error of an operation that needs more memory than is available. Nothing was allocated for it.
 type MemoryError struct {
-	What  string // that needs it
-	Need  int    // bytes
-	Have  int    // bytes
-	Limit string // what says that there are no more
+	What  string // the operation
+	Need  int    // required bytes
+	Have  int    // available bytes
+	Limit string // what limits the memory
 }
 
 func (e *MemoryError) Error() string {
@@ -27,7 +27,7 @@ func gib(bytes int) float64 { return float64(bytes) / (1 << 30) }
 // unchecked is the size in bytes below which available memory is not checked.
 const unchecked = 64 << 20
 
-// fits returns an error if there is no room for more bytes, or not for whole bytes including what is already allocated.
+// fits returns an error if the given number of bytes is not available. whole is that number plus what is already allocated.
 func (b *Backend) fits(what string, more, whole int) error {
 	if max(more, whole) < unchecked {
 		return nil
@@ -45,14 +45,14 @@ func (b *Backend) fits(what string, more, whole int) error {
 	if refused() == nil {
 		return nil
 	}
-	debug.FreeOSMemory() // what is garbage counts as used
+	debug.FreeOSMemory() // garbage counts as used
 	if err := refused(); err != nil {
 		return err
 	}
 	return nil
 }
 
-// fitsProgram is fits for the memory of an execution.
+// fitsProgram is like fits for the memory of an execution.
 func (b *Backend) fitsProgram(name string, p *exec.Program) error {
 	own, whole := p.Need()
 	return b.fits(fmt.Sprintf("the graph %q", name), own, whole)

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	chainLength = 20      // members at most
-	chainWindow = 32      // instructions looked at for one chain
-	chainBytes  = 1 << 20 // of a block of all tensors: half of the cache of a core
+	chainLength = 20      // maximum number of members
+	chainWindow = 32      // number of instructions examined for one chain
+	chainBytes  = 1 << 20 // maximum size of a block of all tensors: half of the L2 cache of a core
 )
 
-// chainRows tells how many rows an instruction has in a chain, and how many of them must stay together; 0 rows if it
-// cannot be in one. Groups that work element by element have any number of rows that divides theirs.
+// chainRows returns how many rows an instruction has in a chain, and how many of them must stay together. It returns 0 rows if the
+// instruction cannot be in a chain. Groups that work element by element can have any number of rows that divides theirs.
 func chainRows(in exec.Instruction) (rows, unit int, divisible bool) {
 	switch x := in.(type) {
 	case *exec.Dot:
@@ -30,11 +30,11 @@ func chainRows(in exec.Instruction) (rows, unit int, divisible bool) {
 	return 0, 0, false
 }
 
-// chains finds runs of instructions that can be chained and puts them together. Instructions in between that nothing
-// in the chain needs run after it.
+// chains finds sequences of instructions that can be chained and joins them. Instructions in between that no member needs run after
+// the chain.
 func (em *emitter) chains() {
 	n := len(em.prog.Instructions)
-	writer := make([]int, len(em.prog.Slots)) // the instruction that first touches a slot
+	writer := make([]int, len(em.prog.Slots)) // the first instruction that uses a slot
 	for i, s := range em.prog.Slots {
 		writer[i] = s.First
 	}
@@ -60,16 +60,16 @@ func (em *emitter) chains() {
 	em.position = position
 }
 
-// chainFrom collects the members of a chain that begins with instruction i: itself alone if there is no other.
+// chainFrom returns the members of a chain that begins with instruction i, which is the only one if there is no other.
 func (em *emitter) chainFrom(i int, done []bool, writer []int) (members []int, rows int) {
 	rows = em.rowsNear(i, done)
 	members = []int{i}
 	if rows == 0 || !em.fits(i, rows) {
 		return members, rows
 	}
-	_, unit, _ := chainRows(em.prog.Instructions[i]) // the largest of the members: a multiple of all others
+	_, unit, _ := chainRows(em.prog.Instructions[i]) // the largest of the members, a multiple of all others
 	aligned := make(map[int]bool)                    // slots written in the chain
-	skipped := make(map[int]bool)                    // instructions that wait
+	skipped := make(map[int]bool)                    // instructions that run after the chain
 	for j := i; j < len(em.prog.Instructions) && j < i+chainWindow && len(members) < chainLength; j++ {
 		if done[j] {
 			continue
@@ -92,7 +92,7 @@ func (em *emitter) chainFrom(i int, done []bool, writer []int) (members []int, r
 	return members, rows
 }
 
-// rowsNear is the number of rows of the first instruction from i on that fixes one.
+// rowsNear returns the number of rows of the first instruction from i on that determines it.
 func (em *emitter) rowsNear(i int, done []bool) int {
 	for j := i; j < len(em.prog.Instructions) && j < i+4; j++ {
 		if rows, _, divisible := chainRows(em.prog.Instructions[j]); rows > 0 && !divisible && !done[j] {
@@ -102,20 +102,20 @@ func (em *emitter) rowsNear(i int, done []bool) int {
 	return 0
 }
 
-// fits tells whether instruction j can be in a chain of the given rows.
+// fits reports whether instruction j can be in a chain of the given rows.
 func (em *emitter) fits(j, rows int) bool {
 	have, unit, divisible := chainRows(em.prog.Instructions[j])
 	return have == rows && rows/unit >= em.prog.Machine.Threads || divisible && have > 0 && have%rows == 0
 }
 
-// stacks tells whether blocks of whole units can be blocks of instruction j too, whose rows stay together in its own.
+// stacks reports whether blocks of whole units can also be blocks of instruction j, whose rows stay together in its own units.
 func (em *emitter) stacks(j, unit int) bool {
 	_, own, _ := chainRows(em.prog.Instructions[j])
 	return max(unit, own)%min(unit, own) == 0
 }
 
-// allowed tells whether instruction j can run as the next member: what it reads was there before the chain, or is
-// written by a member in step with the rows.
+// allowed reports whether instruction j can be the next member: its inputs existed before the chain, or a member writes them row by
+// row.
 func (em *emitter) allowed(j int, writer []int, aligned, skipped map[int]bool) bool {
 	for _, a := range em.accesses[j] {
 		if a.slot < 0 || writer[a.slot] == j || em.shared[a.slot] {
@@ -131,7 +131,7 @@ func (em *emitter) allowed(j int, writer []int, aligned, skipped map[int]bool) b
 	return true
 }
 
-// newChain puts instructions together. Blocks are chosen so that their share of all tensors fits into a cache.
+// newChain joins instructions. The size of blocks is chosen so that their part of all tensors fits into a cache.
 func (em *emitter) newChain(members []int, rows int) *exec.Chain {
 	c := &exec.Chain{Rows: rows, Unit: 1}
 	largest := 1
@@ -149,7 +149,7 @@ func (em *emitter) newChain(members []int, rows int) *exec.Chain {
 	return c
 }
 
-// alone tells whether, in the chain of instruction at, the slot is touched in step with the rows only.
+// alone reports whether, in the chain of instruction at, the slot is only used row by row.
 func (em *emitter) alone(slot, at int) bool {
 	for j, list := range em.accesses {
 		if em.position[j] != em.position[at] {

@@ -11,22 +11,22 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// emitter collects the instructions of a program.
+// An emitter collects the instructions of a program.
 type emitter struct {
 	g          *graph.Graph
 	prog       *exec.Program
 	slotOfExpr map[*graph.Expr]int
-	inPlace    [][2]int        // slots: the first may take over the memory of the second
-	accesses   [][]access      // of each instruction
-	position   []int           // of each instruction in the final order, once chains are formed
-	packings   map[packing]int // products with the same right operand
+	inPlace    [][2]int        // pairs of slots: the first may reuse the memory of the second
+	accesses   [][]access      // by instruction
+	position   []int           // final position of each instruction, once chains are formed
+	packings   map[packing]int // number of products with the same right operand
 	packed     map[packing]int // slots of operands that are packed once
-	shared     map[int]bool    // those slots: whichever instruction comes first writes them
+	shared     map[int]bool    // those slots: the first instruction writes them
 }
 
 func (em *emitter) kernels() *kernel.Set { return em.prog.Machine.Kernels }
 
-// claimResults decides which computed values are results as they are; the others are copied.
+// claimResults decides which computed values are written directly to the results; the others are copied.
 func (em *emitter) claimResults() {
 	for i, r := range em.g.Results {
 		b := r.View.Base
@@ -44,7 +44,7 @@ func (em *emitter) claimResults() {
 	}
 }
 
-// escapes tells whether e is needed outside its group.
+// escapes reports whether e is needed outside its group.
 func (em *emitter) escapes(e *graph.Expr) bool {
 	if e.Result >= 0 {
 		return true
@@ -76,19 +76,19 @@ func (em *emitter) slotOf(e *graph.Expr) int {
 	return slot
 }
 
-// temp makes memory for the instruction that is emitted next.
+// temp reserves memory for the next instruction.
 func (em *emitter) temp(bytes int) int {
 	return em.newSlot(exec.Slot{Kind: exec.SlotArena, Bytes: bytes})
 }
 
-// access is a slot that an instruction touches. It is aligned if splitting the instruction into equal shares of its
-// rows splits the memory of the slot into the same shares.
+// An access is the use of a slot by an instruction. It is aligned if splitting the instruction into equal shares of its rows splits
+// the memory of the slot into the same shares.
 type access struct {
 	slot    int
 	aligned bool
 }
 
-// emit adds an instruction that touches the given slots.
+// emit adds an instruction that uses the given slots.
 func (em *emitter) emit(in exec.Instruction, slots ...int) {
 	list := make([]access, len(slots))
 	for i, s := range slots {
@@ -97,7 +97,7 @@ func (em *emitter) emit(in exec.Instruction, slots ...int) {
 	em.emitAccess(in, list)
 }
 
-// emitAccess is emit for instructions that know which slots they touch row by row.
+// emitAccess is like emit for instructions that know which slots they use row by row.
 func (em *emitter) emitAccess(in exec.Instruction, list []access) {
 	at := len(em.prog.Instructions)
 	em.prog.Instructions = append(em.prog.Instructions, in)

@@ -46,7 +46,7 @@ func (em *emitter) lowerAttention(e *graph.Expr) {
 	em.emitAccess(x, em.attentionAccesses(x))
 }
 
-// attentionAccesses are the operands and results; aligned are those of which each batch has its own share.
+// attentionAccesses returns the operands and results. Those of which each batch has its own share are aligned.
 func (em *emitter) attentionAccesses(x *exec.Attention) []access {
 	var list []access
 	add := func(h *exec.HeadView) {
@@ -91,7 +91,7 @@ func (em *emitter) maskView(m *graph.Expr, layout compute.AttentionAxesLayout) e
 	return v
 }
 
-// planAttention sets up the products; the operands that are read directly must consist of whole vectors.
+// planAttention determines the products. Operands that are read directly must consist of whole vectors.
 func planAttention(x *exec.Attention, gemm *kernel.Gemm) {
 	x.Width = kernel.RoundUp(x.N, gemm.NR)
 	row := x.Width * x.Size
@@ -111,11 +111,11 @@ func planAttention(x *exec.Attention, gemm *kernel.Gemm) {
 		x.PackBytes[1] = kernel.RoundUp(max(x.ProductDV.PackedBytes(), x.ProductDQ.PackedBytes(), x.ProductDK.PackedBytes()), exec.CacheLine)
 		x.Limited = x.Causal && x.ProductDV.Direct && x.ProductDK.Direct
 	} else {
-		if x.ProductQK.CanDot() { // as PV below
+		if x.ProductQK.CanDot() { // as for PV below
 			x.ProductQK.Direct, x.ProductQK.Dots = true, true
 		}
 		x.ProductPV = multiply(x.M, x.D, x.N, row, x.Size, x.V.Row, x.Size, x.Out.Row)
-		x.ProductPV.SplitK = true // with one query, each head and batch is a product of its own: none has other rows
+		x.ProductPV.SplitK = true // with one query, each head and batch is a separate product without other rows
 		x.PackBytes[0] = kernel.RoundUp(x.ProductQK.PackedBytes(), exec.CacheLine)
 		x.PackBytes[1] = kernel.RoundUp(x.ProductPV.PackedBytes(), exec.CacheLine)
 		x.Limited = x.Causal

@@ -7,7 +7,7 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// compileClosure compiles f and takes the captured operands from the front of in.
+// compileClosure compiles f and removes the captured operands from the front of in.
 func (em *emitter) compileClosure(f *ir.Function, in *[]exec.Operand) *exec.Subprogram {
 	caught := ir.Captures(f)
 	p := compileGraph(graph.Build(f, caught), em.prog.Machine)
@@ -53,7 +53,7 @@ func (em *emitter) lowerWhile(a *ir.CallAttr, e *graph.Expr, in []exec.Operand, 
 	em.emit(w, slots...)
 }
 
-// lowerSort emits Sort: a stable sort of positions along the axis, then a move of every tensor.
+// lowerSort emits Sort: a stable sort of positions along the axis, followed by a move of every tensor.
 func (em *emitter) lowerSort(a *ir.SortAttr, e *graph.Expr, in []exec.Operand) {
 	n := len(e.Outputs)
 	rest := in[n:]

@@ -11,7 +11,7 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// mergeAxes joins neighbours that one stride covers everywhere.
+// mergeAxes joins adjacent axes that one stride covers in all operands.
 func mergeAxes(axes []exec.DotAxis) []exec.DotAxis {
 	var out []exec.DotAxis
 	for _, x := range axes {
@@ -27,7 +27,7 @@ func mergeAxes(axes []exec.DotAxis) []exec.DotAxis {
 	return out
 }
 
-// popAxis takes the last axis, or one of size one.
+// popAxis removes and returns the last axis, or returns one of size one.
 func popAxis(axes *[]exec.DotAxis) exec.DotAxis {
 	n := len(*axes)
 	if n == 0 {
@@ -65,7 +65,7 @@ func dotAxes(e *graph.Expr) (batch, left, right, inner []exec.DotAxis) {
 	return batch, mergeAxes(left), mergeAxes(right), mergeAxes(inner)
 }
 
-// lowerDot emits a product of tensors: loops around a matrix product on the operands as they lie in memory.
+// lowerDot emits a product of tensors: loops around a matrix product of the operands in place.
 func (em *emitter) lowerDot(e *graph.Expr) {
 	if em.kernels().Gemm[e.DType] == nil {
 		panic(ir.Unsupported{What: "DotGeneral of " + e.DType.String()})
@@ -109,7 +109,7 @@ func (em *emitter) lowerDot(e *graph.Expr) {
 	em.emitAccess(d, list)
 }
 
-// gemmFor chooses the kernel of a product: one that rounds its operands if that is asked for and the product is large enough.
+// gemmFor returns the kernel of a product: one that rounds its operands if that is requested and the product is large enough.
 func (em *emitter) gemmFor(dtype dtypes.DType, m, n, k int) *kernel.Gemm {
 	least := em.prog.Machine.LeastRounded
 	if rounding := em.kernels().Rounded; rounding != nil && dtype == dtypes.Float32 && min(m, n, k) >= least {
@@ -118,17 +118,17 @@ func (em *emitter) gemmFor(dtype dtypes.DType, m, n, k int) *kernel.Gemm {
 	return em.kernels().Gemm[dtype]
 }
 
-// planDot chooses how the threads share a product, and where its right operand is packed.
+// planDot determines how the threads share a product, and where its right operand is packed.
 func (em *emitter) planDot(d *exec.Dot, right packing) {
 	d.Packed = -1
 	work := d.M * d.N * d.K * d.Batches
-	serialWork := 4 * em.prog.Machine.Share // multiplications below which a product is not worth sharing
+	serialWork := 4 * em.prog.Machine.Share // number of multiplications below which a product is not shared
 	d.ChainRows = em.prog.Machine.Share / 32
 	d.Serial = work < serialWork || d.Threads == 1
 	d.Shared = !d.Serial && len(d.Sums) == 0 && d.Batches < 4*d.Threads && d.M*d.N*d.K >= serialWork
 	em.needScratch(d.StripBytes() + exec.CacheLine)
-	few := d.M <= d.Kernel.MR || !d.Shared && d.M <= kernel.BlockK // rows: every panel is used once, or some times by one thread
-	d.Direct = (few || d.PackA) && d.PaysToReadDirectly()          // PackA: sums are long and rows few, as of gradients of weights
+	few := d.M <= d.Kernel.MR || !d.Shared && d.M <= kernel.BlockK // rows: every panel is used once, or a few times by one thread
+	d.Direct = (few || d.PackA) && d.PaysToReadDirectly()          // with PackA, sums are long and rows few, as in gradients of weights
 	if !d.Shared {
 		if d.Packed = em.packedBefore(d, right); d.Packed < 0 {
 			em.needScratch(kernel.RoundUp(d.StripBytes(), exec.CacheLine) + d.PackedBytes() + exec.CacheLine)
@@ -142,14 +142,14 @@ func (em *emitter) planDot(d *exec.Dot, right packing) {
 	d.ByColumn = d.Panels() >= 2*d.Threads && (strips < 2*d.Threads || d.N >= 2*d.M)
 }
 
-// packing says how a right operand is packed.
+// packing describes how a right operand is packed.
 type packing struct {
 	base                   *graph.Expr
 	offset, n, k, row, col int
 	kernel                 *kernel.Gemm
 }
 
-// packingOf is that of a product.
+// packingOf returns the packing of a product.
 func (em *emitter) packingOf(e *graph.Expr) packing {
 	defer ir.Blame(e.Name())
 	_, left, right, inner := dotAxes(e)
@@ -158,7 +158,7 @@ func (em *emitter) packingOf(e *graph.Expr) packing {
 	return packing{r.Base, r.Offset, n.Size, k.Size, k.B, n.B, em.gemmFor(e.DType, m.Size, n.Size, k.Size)}
 }
 
-// countPackings counts the products that have the same right operand.
+// countPackings counts the products with the same right operand.
 func (em *emitter) countPackings() {
 	for _, e := range em.g.Exprs {
 		if e.Op == compute.OpTypeDotGeneral {
@@ -167,8 +167,8 @@ func (em *emitter) countPackings() {
 	}
 }
 
-// packedBefore is the slot of a right operand that several products have, such as weights of every step: the first of them packs it. It is
-// -1 for others, which are packed for each product.
+// packedBefore returns the slot of a right operand that several products share, such as weights in every step; the first of them
+// packs it. It returns -1 for others, which are packed for each product.
 func (em *emitter) packedBefore(d *exec.Dot, right packing) int {
 	if d.Direct || d.Batches > 1 || len(d.Sums) > 0 || em.packings[right] < 2 && !d.Kernel.Rounds() {
 		return -1
@@ -181,7 +181,7 @@ func (em *emitter) packedBefore(d *exec.Dot, right packing) int {
 	return slot
 }
 
-// packOnce lets products use what is packed before them.
+// packOnce lets products use operands that were packed before them.
 func (em *emitter) packOnce() {
 	done := make(map[int]bool)
 	visit := func(in exec.Instruction) {

@@ -11,13 +11,13 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// tileElements is the aim for the elements of a tile: 8 KB of float32, a sixth of the nearest cache.
+// tileElements is the target number of elements of a tile: 8 KB of float32, a fraction of the L1 cache.
 const tileElements = 2048
 
-// shortestRun is how many rows must be consecutive for tiles to end where they do.
+// shortestRun is the minimum number of consecutive rows for tiles that end with the run.
 const shortestRun = 8
 
-// fuser turns a fused group into a row program.
+// A fuser compiles a fused group to a row program.
 type fuser struct {
 	em       *emitter
 	group    *graph.Group
@@ -28,11 +28,11 @@ type fuser struct {
 	whole    map[int]kernel.Key // steps that are one operation on two operands of their own size
 }
 
-// virtualRegister is a register before it has an address: place.offset holds its index until then.
+// A virtualRegister is a register without an address; place.offset holds its index until it gets one.
 type virtualRegister struct {
-	full  bool // tile x cols elements, else one for each row
+	full  bool // tile x cols elements; otherwise one per row
 	size  int
-	fixed bool // set in the prologue, lives for all tiles
+	fixed bool // set in the prologue and kept for all tiles
 	view  int  // Step.View of the load that fills it
 }
 
@@ -78,7 +78,7 @@ func (f *fuser) member(e *graph.Expr) {
 	}
 }
 
-// emptyExtent gives the rows and columns of a reduction of no elements.
+// emptyExtent returns the rows and columns of a reduction of no elements.
 func emptyExtent(e *graph.Expr, a graph.ReduceAttr) (rows, cols int) {
 	if a.Leading {
 		return a.Length, e.Size()
@@ -151,7 +151,7 @@ func (f *fuser) copyView(e *graph.Expr) {
 	f.addLoad(f.target(e), from, size, d, s, e.Kind, false)
 }
 
-// reduction adds the steps of a member that makes one element of many.
+// reduction adds the steps of a member that reduces elements.
 func (f *fuser) reduction(e *graph.Expr) {
 	k := f.em.kernels()
 	key := kernel.Key{Op: ir.ReduceOps[e.Op], DType: e.DType}
@@ -180,7 +180,7 @@ func (f *fuser) reduction(e *graph.Expr) {
 	f.prog.Steps = append(f.prog.Steps, s)
 }
 
-// partial makes room for what each part accumulates for e.
+// partial reserves memory for the accumulators of e in each part.
 func (f *fuser) partial(e *graph.Expr, key kernel.Key) exec.Address {
 	size := e.DType.Size()
 	slot := f.em.temp(f.em.prog.Machine.Threads * e.Size() * size)

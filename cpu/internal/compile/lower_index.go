@@ -26,13 +26,13 @@ func newDynamicSlice(e *graph.Expr, in []exec.Operand, dst int) exec.Instruction
 		Box: exec.NewBox(e.Dims, graph.Contiguous(e.Dims), graph.Contiguous(x.Dims), size)}
 }
 
-// dynamicUpdate emits an update, which may take over the memory of what it updates.
+// dynamicUpdate emits an update, which may reuse the memory of its operand.
 func (em *emitter) dynamicUpdate(e *graph.Expr, in []exec.Operand, dst int) {
 	x, u, size := e.Operands[0], e.Operands[1], e.DType.Size()
 	src := in[0].Slot
 	var list []access
 	for _, slot := range em.touched(e) {
-		list = append(list, access{slot, slot == src || slot == dst}) // it is in no chain: its only share is the whole
+		list = append(list, access{slot, slot == src || slot == dst}) // it is never in a chain, so its only share is the whole
 	}
 	if in[0].Offset == 0 && src != in[1].Slot {
 		em.inPlace = append(em.inPlace, [2]int{dst, src})

@@ -81,7 +81,7 @@ func (em *emitter) lowerSingle(e *graph.Expr) {
 	em.emit(op, em.touched(e)...)
 }
 
-// touched are the slots of an operation's operands and results.
+// touched returns the slots of an operation's operands and results.
 func (em *emitter) touched(e *graph.Expr) []int {
 	var slots []int
 	for _, x := range e.Operands {
@@ -116,7 +116,7 @@ func newPad(e *graph.Expr, in []exec.Operand, dst int) exec.Instruction {
 	for i, a := range e.Attr.([]compute.PadAxis) {
 		pitch := a.Interior + 1
 		first := max(0, (-a.Start+pitch-1)/pitch) // elements cut off before
-		last := x.Dims[i]                         // one past the last that remains
+		last := x.Dims[i]                         // index after the last that remains
 		for last > first && a.Start+(last-1)*pitch >= e.Dims[i] {
 			last--
 		}

@@ -10,7 +10,7 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// fusedOperand is where and how a kernel finds a value.
+// A fusedOperand is the location and form of a kernel's operand.
 type fusedOperand struct {
 	exec.Address
 	mode operandMode
@@ -20,7 +20,7 @@ type operandMode uint8
 
 const (
 	modeFull   operandMode = iota // as many elements as the operation
-	modeRow                       // one for each row of a full operation
+	modeRow                       // one per row of a full operation
 	modeScalar                    // a single one
 )
 
@@ -30,7 +30,7 @@ func (f *fuser) newRegister(full bool, size int, fixed bool) exec.Address {
 	return exec.Address{Slot: exec.SlotScratch, Offset: len(f.virtuals) - 1}
 }
 
-// target is where member e is written: memory if somebody outside the group needs it, else a register.
+// target returns the destination of member e: memory if it is needed outside the group, otherwise a register.
 func (f *fuser) target(e *graph.Expr) exec.Address {
 	full := e.Kind == graph.KindFull
 	if !f.em.escapes(e) {
@@ -46,7 +46,7 @@ func (f *fuser) target(e *graph.Expr) exec.Address {
 	return pl
 }
 
-// resolve finds operand x of an operation of the given kind.
+// resolve returns operand x of an operation of the given kind.
 func (f *fuser) resolve(x *graph.Expr, kind graph.MemberKind) fusedOperand {
 	b := x.View.Base
 	if b.Group == f.group && b.Group != nil {
@@ -65,7 +65,7 @@ func (f *fuser) resolve(x *graph.Expr, kind graph.MemberKind) fusedOperand {
 	return o
 }
 
-// external finds an operand that is computed before the group runs.
+// external returns an operand that is computed before the group runs.
 func (f *fuser) external(x *graph.Expr, kind graph.MemberKind) fusedOperand {
 	size := x.DType.Size()
 	base := exec.Address{Slot: f.em.slotOf(x.View.Base), Offset: x.View.Offset * size}
@@ -96,7 +96,8 @@ func (f *fuser) external(x *graph.Expr, kind graph.MemberKind) fusedOperand {
 	return fusedOperand{f.loadStep(x, base, d, s, kind, false), modeFull}
 }
 
-// repeatedInRows views an operand of a full operation as one element for each row, if all columns of a row read the same one; else nil.
+// repeatedInRows returns an operand of a full operation as one element per row if all columns of a row read the same element,
+// otherwise nil.
 func (f *fuser) repeatedInRows(dims, strides []int, kind graph.MemberKind) (d, s []int) {
 	last := len(dims) - 1
 	if cols := f.prog.Cols; kind != graph.KindFull || cols == 1 || strides[last] != 0 || dims[last]%cols != 0 {
@@ -131,7 +132,7 @@ func (f *fuser) addLoad(dst, from exec.Address, size int, dims, strides []int, k
 	}
 }
 
-// extentOf is the extent of an operation of operands as large as itself.
+// extentOf returns the extent of an operation whose operands have its own size.
 func (f *fuser) extentOf(kind graph.MemberKind) exec.Extent {
 	if kind == graph.KindRow {
 		return exec.ExtentRows
@@ -139,7 +140,7 @@ func (f *fuser) extentOf(kind graph.MemberKind) exec.Extent {
 	return exec.ExtentTile
 }
 
-// repeatExtent is the extent of an operation with one operand of fewer elements.
+// repeatExtent returns the extent of an operation with one smaller operand.
 func repeatExtent(kind graph.MemberKind, mode operandMode) exec.Extent {
 	switch {
 	case mode == modeRow:
@@ -150,7 +151,7 @@ func repeatExtent(kind graph.MemberKind, mode operandMode) exec.Extent {
 	return exec.ExtentFlat
 }
 
-// widen makes an operand as large as the operation.
+// widen expands an operand to the size of the operation.
 func (f *fuser) widen(o fusedOperand, size int, kind graph.MemberKind) exec.Address {
 	if o.mode == modeFull {
 		return o.Address

@@ -6,14 +6,14 @@ import (
 	"unsafe"
 )
 
-// arena is one block of memory, aligned to cache lines, with slack behind it.
+// An arena is one block of memory, aligned to cache lines, with spare bytes after it.
 type arena struct {
 	block []byte
 	base  unsafe.Pointer
 	bytes int // from base on
 }
 
-// CacheLine is what memory is aligned to, so that threads do not write to one line.
+// CacheLine is the alignment of memory, so that threads do not write to the same line.
 const CacheLine = 64
 
 func newArena(bytes int) *arena {
@@ -32,15 +32,15 @@ func (a *arena) free() {
 	}
 }
 
-// arenas lends memory to executions. Programs of many shapes run one after the other, so they share: what is idle goes to
-// whoever comes next, and an arena that is too small makes room for a larger one. An arena holds whatever its last user left.
+// arenas lends memory to executions. Programs of many shapes run one after the other, so they share: idle arenas are reused, and an
+// arena that is too small is replaced by a larger one. The content of an arena is arbitrary.
 type arenas struct {
 	mu     sync.Mutex
 	idle   []*arena
 	closed bool
 }
 
-// take lends an arena of at least so many bytes, the smallest idle one that is large enough.
+// take returns the smallest idle arena with at least the given number of bytes, or a new one.
 func (l *arenas) take(bytes int) *arena {
 	l.mu.Lock()
 	best := -1
@@ -64,7 +64,7 @@ func (l *arenas) take(bytes int) *arena {
 	return newArena(bytes)
 }
 
-// give takes an arena back.
+// give returns an arena.
 func (l *arenas) give(a *arena) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +75,7 @@ func (l *arenas) give(a *arena) {
 	l.idle = append(l.idle, a)
 }
 
-// shutdown frees idle arenas now, and those lent as they come back.
+// shutdown frees idle arenas now, and lent ones when they are returned.
 func (l *arenas) shutdown() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

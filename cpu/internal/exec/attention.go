@@ -10,7 +10,7 @@ import (
 // AttentionAxes are the dimensions of the operands: B batch, H heads, M queries, N keys, D channels of a head.
 type AttentionAxes struct{ B, H, M, N, D int }
 
-// Attention is attention, or its gradient, for all batches and heads; each of them is one thread's work.
+// Attention is attention, or its gradient, for all batches and heads. Each of them is computed by one thread.
 type Attention struct {
 	AttentionAxes
 	Size                                       int
@@ -32,14 +32,14 @@ type Attention struct {
 	Backward                                   bool
 }
 
-// MaskView is a mask broadcast to batches, heads, queries and keys. Distances in bytes.
+// A MaskView is a mask broadcast to batches, heads, queries and keys. Distances are in bytes.
 type MaskView struct {
 	Operand
 	Present, Boolean       bool
 	Batch, Head, Row, Step int
 }
 
-// HeadView is a tensor of attention: one matrix of positions x channels for each batch and head. Distances in bytes.
+// A HeadView is a tensor of attention: one matrix of positions x channels for each batch and head. Distances are in bytes.
 type HeadView struct {
 	Operand
 	Batch, Head, Row, Step int // step: from channel to channel
@@ -58,7 +58,7 @@ type attentionPart struct {
 	gemm            *kernel.GemmCall
 	call            *kernel.AttentionCall
 	add             unsafe.Pointer
-	addOf           unsafe.Pointer // the mask that add was made of
+	addOf           unsafe.Pointer // the mask that add was computed from
 	scores, dScores unsafe.Pointer
 	packs           [2]unsafe.Pointer
 	b, head         int
@@ -95,8 +95,8 @@ func (x *Attention) runHeads(fr *frame, part, lo, hi int) {
 	}
 }
 
-// makeAdd writes what is added to the scores: 0 where a key is visible, -inf where not and behind the keys. Causal
-// attention has one row of zeros followed by one of -inf; query i starts i+1 before the end of the zeros.
+// makeAdd writes the summand of the scores: 0 if a key is visible, -inf if it is not, and after the keys. Causal attention has one
+// row of zeros followed by one of -inf; query i starts i+1 before the end of the zeros.
 func (p *attentionPart) makeAdd() {
 	var from unsafe.Pointer
 	if p.Mask.Present {
@@ -161,7 +161,7 @@ func (p *attentionPart) strips(f func(r0, r1, keys int)) {
 	}
 }
 
-// packed makes the right operand of a product ready in one of the two packing areas.
+// packed returns the right operand of a product, packed into one of the two packing areas if necessary.
 func (p *attentionPart) packed(g *kernel.Matmul, b unsafe.Pointer, area int) unsafe.Pointer {
 	if g.Direct {
 		return b
@@ -170,7 +170,7 @@ func (p *attentionPart) packed(g *kernel.Matmul, b unsafe.Pointer, area int) uns
 	return p.packs[area]
 }
 
-// rows sets up a kernel call for queries r0 to r1.
+// rows returns a kernel call for queries r0 to r1.
 func (p *attentionPart) rows(r0, r1, keys int) *kernel.AttentionCall {
 	c := p.call
 	row := p.Width * p.Size
@@ -225,7 +225,7 @@ func (p *attentionPart) backwardHead() {
 	p.overQueries(&p.ProductDK, p.dScores, q, p.DK.at(p.fr, p.b, p.head))
 }
 
-// overQueries multiplies a transposed matrix of scores: sums over queries, which causality lets begin at the key.
+// overQueries multiplies a transposed matrix of scores: sums over queries, which start at the key with causality.
 func (p *attentionPart) overQueries(g *kernel.Matmul, scores, right, out unsafe.Pointer) {
 	b := p.packed(g, right, 1)
 	if !p.Limited {

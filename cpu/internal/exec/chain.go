@@ -1,11 +1,11 @@
 package exec
 
-// A Chain runs several instructions block by block: each thread takes its share of the rows, and a block of them
-// through all instructions before the next block. What one instruction writes is still in the core's cache when the
-// next reads it, and the threads meet twice for the whole chain instead of after every instruction.
+// A Chain runs several instructions block by block: each thread takes its share of the rows, and runs all instructions on a block of
+// them before the next block. The results of an instruction are then still in the core's cache when the next one reads them, and the
+// threads synchronize twice per chain instead of after every instruction.
 //
-// Instructions can be in a chain if they work row by row on tensors that all have the same number of rows: products
-// with a right operand from before the chain, fused groups, attention (whose rows are those of a batch).
+// Instructions can be in a chain if they work row by row on tensors with the same number of rows: products with a right operand from
+// before the chain, fused groups, attention (whose rows are those of a batch).
 type Chain struct {
 	Rows    int // of all tensors
 	Unit    int // rows that must stay together
@@ -28,7 +28,7 @@ func (c *Chain) run(fr *frame) {
 	}
 }
 
-// part takes the blocks of one thread through all members.
+// part runs the blocks of one thread through all members.
 func (c *Chain) part(fr *frame, part, parts int) {
 	first, last := split(c.Rows/c.Unit, part, parts)
 	end := last * c.Unit

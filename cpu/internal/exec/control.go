@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Subprogram is a compiled closure with the values it captures.
+// A Subprogram is a compiled closure with the values it captures.
 type Subprogram struct {
 	Program  *Program
 	Captured []Operand
@@ -34,7 +34,7 @@ func (c *Call) run(fr *frame) {
 	c.Target.run(fr, params, pointers(fr, c.Outs))
 }
 
-// pointers are the addresses of slots.
+// pointers returns the addresses of slots.
 func pointers(fr *frame, slots []int) []unsafe.Pointer {
 	p := make([]unsafe.Pointer, len(slots))
 	for i, s := range slots {
@@ -65,7 +65,7 @@ type While struct {
 	Outs       []int
 	Spare      []int // slots
 	Bytes      []int
-	Condition  int // slot of its value
+	Condition  int // slot of the condition's value
 }
 
 func (w *While) run(fr *frame) {
@@ -92,7 +92,7 @@ func (w *While) run(fr *frame) {
 	}
 }
 
-// Sort finds the order of positions along an axis, outer x length x inner, and moves every tensor into it.
+// Sort computes the sorted order of positions along an axis, outer x length x inner, and rearranges every tensor in that order.
 type Sort struct {
 	In                   []Operand
 	Outs, Sizes          []int

@@ -11,23 +11,23 @@ type Dot struct {
 	kernel.Matmul
 	A, B    Operand
 	C       int
-	Loops   []DotAxis // around the matrix product, strides in bytes
-	Sums    []DotAxis // contracted axes besides k: their products are added up
-	Batches int       // of the loops
+	Loops   []DotAxis // around the matrix product, with strides in bytes
+	Sums    []DotAxis // contracted axes other than k, whose products are summed
+	Batches int       // number of iterations of the loops
 	Threads int
 	Bytes   int
-	Empty   bool // nothing to add up: zero
+	Empty   bool // there are no terms: the result is zero
 
-	Packed    int  // slot for all of b, -1 if each part packs into its scratch
-	Reuse     bool // Packed holds b since an instruction before
+	Packed    int  // slot for all of b; -1 if each part packs into its scratch memory
+	Reuse     bool // an earlier instruction has packed b
 	Shared    bool // the threads share each product; otherwise each takes some of the batches
-	ByColumn  bool // ... panels instead of rows
+	ByColumn  bool // ... by panels instead of rows
 	Serial    bool // too little work to share
-	ChainRows int  // rows from which a chain is worth its overhead
+	ChainRows int  // minimum number of rows for a chain
 }
 
-// DotAxis is one axis of a product: its size and its strides, in elements, in both operands and the result;
-// a stride is 0 where the axis does not occur.
+// A DotAxis is one axis of a product: its size and its strides, in elements, in both operands and the result. A stride is 0 if the
+// axis does not occur.
 type DotAxis struct{ Size, A, B, C int }
 
 func (d *Dot) run(fr *frame) {
@@ -76,7 +76,7 @@ func (t *dotPack) part(fr *frame, part, parts int) {
 	d.Pack(fr.ptrs[d.Packed], b, lo, hi)
 }
 
-// packShare packs the share of one part: for products that run in a chain.
+// packShare packs the share of one part, for products in a chain.
 func (d *Dot) packShare(fr *frame, part, parts int) {
 	if d.Reuse {
 		return
@@ -85,7 +85,7 @@ func (d *Dot) packShare(fr *frame, part, parts int) {
 	d.Pack(fr.ptrs[d.Packed], d.B.at(fr), lo, hi)
 }
 
-// runRows computes rows lo to hi of a product that is shared by rows, its right operand packed.
+// runRows computes rows lo to hi of a product that is shared by rows, with a packed right operand.
 func (d *Dot) runRows(fr *frame, part, lo, hi int) {
 	w := d.All()
 	w.R0, w.R1 = lo, hi

@@ -6,20 +6,20 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// Fused computes a fused group tile by tile: a tile is a few rows, small enough for its intermediate
-// values to stay in the cache nearest to the core. Each step is one kernel on one tile.
+// Fused computes a fused group tile by tile. A tile is a few rows, small enough that its intermediate values stay in the L1 cache.
+// Each step is one kernel on one tile.
 type Fused struct {
 	Rows, Cols int // of the whole group
-	Tile       int // rows in a tile
+	Tile       int // rows of a tile
 	Parts      int // 1 if there is too little work to share
 	Prologue   []Step
 	Steps      []Step
 	Partials   []Partial
-	Views      int // operands that may be read where they are
-	Run        int // rows that are consecutive in the first of these: no tile is on both sides of a multiple; 0: tiles end anywhere
+	Views      int // number of operands that may be read in place
+	Run        int // consecutive rows of the first view: no tile crosses a multiple of it; 0: tiles end anywhere
 }
 
-// Address says where an operand of a step is: at Offset + row*RowStep + part*PartStep bytes from the slot.
+// Address is the location of a step's operand: Offset + row*RowStep + part*PartStep bytes from the slot.
 type Address struct {
 	Slot, Offset, RowStep, PartStep int
 }
@@ -28,7 +28,7 @@ type Address struct {
 const (
 	slotNone    = -1
 	SlotScratch = -2 // registers of the part
-	SlotView    = -3 // what a load has found: the register, or the memory itself
+	SlotView    = -3 // result of a load: the register, or the memory itself
 )
 
 // Nowhere is the address of an operand that a kernel does not have.
@@ -47,7 +47,7 @@ func (a *Address) at(fr *frame, part, row int) unsafe.Pointer {
 	return nil
 }
 
-// Extent says which rows and columns a kernel gets.
+// Extent determines the rows and columns that a kernel gets.
 type Extent uint8
 
 const (
@@ -58,16 +58,16 @@ const (
 	ExtentUnit               // 1 x 1
 )
 
-// Step is one kernel call for each tile, or one strided load into Dst.
+// A Step is one kernel call for each tile, or one strided load into Dst.
 type Step struct {
 	Kernel       kernel.Func
 	Dst, A, B, C Address
 	Extent       Extent
 	Load         *StridedLoad
-	View         int // of a load, from 1: which one it is; 0: what it loads is always read in the register
+	View         int // index of a load's view, from 1; 0: the loaded value is always read in the register
 }
 
-// Partial is a reduction over all rows: each part accumulates its own, and they are combined in order.
+// A Partial is a reduction over all rows: each part accumulates its own, and they are combined in order.
 type Partial struct {
 	Slot    int // memory for parts x Count elements
 	Dst     int // slot of the result
@@ -87,7 +87,7 @@ func (p *Fused) run(fr *frame) {
 	p.end(fr)
 }
 
-// begin sets what the parts accumulate to its neutral element.
+// begin sets the accumulators of the parts to the neutral element.
 func (p *Fused) begin(fr *frame) {
 	for i := range p.Partials {
 		r := &p.Partials[i]
@@ -95,7 +95,7 @@ func (p *Fused) begin(fr *frame) {
 	}
 }
 
-// end combines what the parts accumulated, in their order.
+// end combines the accumulators of the parts in order.
 func (p *Fused) end(fr *frame) {
 	for i := range p.Partials {
 		r := &p.Partials[i]
@@ -169,8 +169,8 @@ type StridedLoad struct {
 	Dims, Strides []int
 }
 
-// run copies count elements from position start of the view on, and tells where they are: in dst, or, if they need not be copied and
-// are consecutive in memory, there.
+// run copies count elements of the view from position start on, and returns their address: dst or, if they are consecutive in memory
+// and need not be copied, the memory itself.
 func (l *StridedLoad) run(dst, src unsafe.Pointer, start, count int, direct bool) unsafe.Pointer {
 	if count == 0 {
 		return dst
@@ -208,7 +208,7 @@ func (l *StridedLoad) run(dst, src unsafe.Pointer, start, count int, direct bool
 	}
 }
 
-// MaxRank bounds the dimensions of a view after collapsing; graphs with more are replayed.
+// MaxRank is the maximum number of dimensions of a view after collapsing. Graphs with more are replayed.
 const MaxRank = 16
 
 // copyRun copies n elements at the innermost stride.
@@ -238,5 +238,5 @@ func gather[T kernel.Unsigned](dst, src unsafe.Pointer, n, stride int) {
 	}
 }
 
-// Places of a step, the destination last.
+// Indices of a step's addresses, the destination last.
 func (s *Step) Places() []*Address { return []*Address{&s.A, &s.B, &s.C, &s.Dst} }

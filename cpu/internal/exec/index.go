@@ -126,11 +126,11 @@ func (s *Scatter) part(fr *frame, part, parts int) {
 	}
 }
 
-// Starts computes the position that dynamic start indices select, moved so that the box stays inside.
+// Starts computes the position given by dynamic start indices, moved so that the box is inside.
 type Starts struct {
 	Indices []Operand
 	Types   []dtypes.DType
-	Limits  []int // largest start of each axis
+	Limits  []int // maximum start of each axis
 	Strides []int // bytes
 }
 
@@ -180,7 +180,7 @@ func (d *DynamicSlice) run(fr *frame) {
 	d.Box.transfer(fr.ptrs[d.Dst], unsafe.Add(d.Src.at(fr), d.Start.offset(fr)))
 }
 
-// DynamicUpdateSlice copies a tensor and overwrites a box of it. Over the memory of the tensor itself, nothing is copied.
+// DynamicUpdateSlice copies a tensor and overwrites a box of it. If source and destination are the same memory, it only overwrites.
 type DynamicUpdateSlice struct {
 	Src, Update Operand
 	Dst, Bytes  int

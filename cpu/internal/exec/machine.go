@@ -2,23 +2,23 @@ package exec
 
 import "universal-transformer/cpu/internal/kernel"
 
-// Machine is what programs run on: the kernels of one level, a number of threads, and memory that executions share.
+// A Machine runs programs. It has the kernels of one level, a number of threads, and memory that executions share.
 type Machine struct {
 	Kernels      *kernel.Set
 	Threads      int
-	Share        int           // elements from which work is shared between threads
-	LeastRounded int           // rows, columns and terms of a product from which its operands are rounded, if they are
-	Memory       func() Memory // what there is
+	Share        int           // number of elements from which on work is shared between threads
+	LeastRounded int           // minimum number of rows, columns and terms of a product whose operands are rounded
+	Memory       func() Memory // returns the available memory
 	pool         *pool
 	arenas       arenas
 }
 
-// NewMachine describes a machine; its threads start with the first execution.
+// NewMachine returns a machine. Its threads start with the first execution.
 func NewMachine(kernels *kernel.Set, threads, share int) *Machine {
 	return &Machine{Kernels: kernels, Threads: threads, Share: share, Memory: func() Memory { return ReadMemory("/") }, pool: newPool(threads)}
 }
 
-// Close frees idle memory and stops the threads. What is running still finishes.
+// Close frees idle memory and stops the threads. Running executions still finish.
 func (m *Machine) Close() {
 	m.arenas.shutdown()
 	m.pool.stop()

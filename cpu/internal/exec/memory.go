@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Memory is how much more memory this process can have, and what says so.
+// Memory is the memory that this process can still allocate, and its limit.
 type Memory struct {
 	Free  int    // bytes
-	Used  int    // bytes that it has already
-	Limit string // the tightest of all limits
+	Used  int    // bytes that it has allocated
+	Limit string // name of the tightest limit
 }
 
-// ReadMemory asks the system, below root: what is available on the machine, the limits of control groups of both versions, and GOMEMLIMIT.
-// A limit that cannot be read is none.
+// ReadMemory returns the memory according to the system files below root: what is available on the machine, the limits of control
+// groups of both versions, and GOMEMLIMIT. A limit that cannot be read is ignored.
 func ReadMemory(root string) Memory {
 	pages := strings.Fields(read(root, "proc/self/statm"))
 	m := Memory{Free: math.MaxInt, Limit: "no limit"}
@@ -53,7 +53,7 @@ func ReadMemory(root string) Memory {
 	return m
 }
 
-// controlGroup reads the limits of a group and of those that hold it. Files that are cached and not in use are as good as free.
+// controlGroup reads the limits of a control group and of its parents. Cached files that are not in use count as free.
 func controlGroup(root, mount, group, limit, usage, idle string, bound func(int, string)) {
 	for {
 		dir := path.Join(mount, group)
@@ -77,7 +77,7 @@ func read(root, name string) string {
 	return string(data)
 }
 
-// field is the number after a name at the beginning of a line.
+// field returns the number after a name at the beginning of a line.
 func field(text, name string) (int, bool) {
 	for line := range strings.Lines(text) {
 		if words := strings.Fields(line); len(words) > 1 && words[0] == name {
@@ -87,7 +87,7 @@ func field(text, name string) (int, bool) {
 	return 0, false
 }
 
-// number is 0 for what is none.
+// number parses a number, and returns 0 for invalid text.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -96,7 +96,7 @@ func number(s string) int {
 	return n
 }
 
-// Room is memory as it stands, with what no execution uses at the moment counted as free.
+// Room returns the current memory, with idle arenas counted as free.
 func (m *Machine) Room() Memory {
 	room := m.Memory()
 	idle := min(m.arenas.bytes(), room.Used)
@@ -107,7 +107,7 @@ func (m *Machine) Room() Memory {
 	return room
 }
 
-// bytes is what idle arenas hold.
+// bytes returns the size of the idle arenas.
 func (l *arenas) bytes() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +117,7 @@ func (l *arenas) bytes() (n int) {
 	return n
 }
 
-// Need is the memory that an execution takes besides its parameters, and that with them.
+// Need returns the memory that an execution takes, without and with its parameters.
 func (p *Program) Need() (own, whole int) {
 	for i, s := range p.Results {
 		if i >= len(p.Donors) || p.Donors[i] < 0 {
@@ -132,7 +132,7 @@ func (p *Program) Need() (own, whole int) {
 	return own, whole
 }
 
-// arenas is the memory of the program and of the closure that takes most.
+// arenas returns the memory of the program and of its largest closure.
 func (p *Program) arenas() int {
 	most := 0
 	for _, c := range p.Children {

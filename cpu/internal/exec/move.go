@@ -16,15 +16,15 @@ type Copy struct {
 
 func (c *Copy) run(fr *frame) { copyBytes(fr.ptrs[c.Dst], c.Src.at(fr), c.Bytes) }
 
-// box is a set of elements in two memories: dims with strides in bytes. Its innermost axis is a block of
-// consecutive bytes on both sides.
+// A box is a set of elements in two memories: dims with strides in bytes. Its innermost axis is a block of consecutive bytes on both
+// sides.
 type box struct {
 	dims     []int
 	dst, src []int
 	block    int
 }
 
-// NewBox describes the copy of dims elements of size bytes between strided memories (strides in elements).
+// NewBox returns the copy of dims elements of size bytes between strided memories (strides in elements).
 func NewBox(dims, dst, src []int, size int) box {
 	b := box{block: size}
 	i := len(dims)
@@ -39,7 +39,7 @@ func NewBox(dims, dst, src []int, size int) box {
 	return b
 }
 
-// empty tells whether there is nothing in the box: then no address may be computed, it could be behind the memory.
+// empty reports whether the box has no elements. No address may be computed then, as it could be outside the memory.
 func (b *box) empty() bool { return b.block == 0 || product(b.dims) == 0 }
 
 // each calls f with the addresses of every block, in order.
@@ -64,7 +64,7 @@ func (b *box) transfer(dst, src unsafe.Pointer) {
 	b.each(dst, src, func(d, s unsafe.Pointer) { copyBytes(d, s, b.block) })
 }
 
-// Concatenate puts operands side by side: for each of outer rows, one block of every operand.
+// Concatenate joins operands: for each of outer rows, one block of every operand.
 type Concatenate struct {
 	Src    []Operand
 	Blocks []int // bytes
@@ -87,7 +87,7 @@ func (c *Concatenate) run(fr *frame) {
 	}
 }
 
-// Pad fills the result and puts the operand's elements that remain inside.
+// Pad fills the result and copies the operand's elements that remain inside.
 type Pad struct {
 	Src, Fill  Operand
 	Dst        int

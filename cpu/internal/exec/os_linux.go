@@ -7,8 +7,8 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// largeBlock is the size from which memory is mapped outside the Go heap, in huge pages where the system
-// grants them: matrix products walk through it with large strides.
+// largeBlock is the size from which on memory is mapped outside the Go heap, in huge pages if possible, because matrix products
+// access it with large strides.
 const largeBlock = 1 << 20
 
 func allocateBlock(bytes int) []byte {
@@ -19,17 +19,17 @@ func allocateBlock(bytes int) []byte {
 	if err != nil {
 		return make([]byte, bytes)
 	}
-	_ = syscall.Madvise(block, syscall.MADV_HUGEPAGE) // a hint: works without
+	_ = syscall.Madvise(block, syscall.MADV_HUGEPAGE) // only a hint
 	return block
 }
 
 func freeBlock(block []byte) {
 	if len(block) >= largeBlock {
-		_ = syscall.Munmap(block) // fails only for memory of the Go heap, which needs nothing
+		_ = syscall.Munmap(block) // fails only for memory of the Go heap, which is not unmapped
 	}
 }
 
-// addressSpace is the limit of this process's address space, if it has one.
+// addressSpace returns the limit of this process's address space, if there is one.
 func addressSpace() (int, bool) {
 	var limit syscall.Rlimit
 	err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit)

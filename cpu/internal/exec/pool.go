@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// task is work that can be split into parts which touch disjoint results.
+// A task is work that can be split into parts with disjoint results.
 type task interface {
 	part(fr *frame, part, parts int)
 }
 
-// pool runs tasks on a fixed number of threads.
+// A pool runs tasks on a fixed number of threads.
 //
-// A goroutine that is woken through a channel starts after tens of microseconds, longer than most tasks
-// here take. So helpers spin on a counter while an execution is in progress, and park between executions.
+// A goroutine that is woken through a channel starts after tens of microseconds, which is longer than most tasks here take. Helpers
+// therefore spin on a counter while an execution is in progress, and park between executions.
 type pool struct {
 	threads int
 	mu      sync.Mutex // held by the execution that owns the helpers
@@ -24,24 +24,24 @@ type pool struct {
 	stopped atomic.Bool
 }
 
-// job is what all helpers run next; written before their counters are raised.
+// job is what all helpers run next. It is written before their counters are raised.
 type job struct {
 	task task
 	fr   *frame
 }
 
-// helper is one thread besides the caller's. Its flags have cache lines of their own.
+// A helper is one thread in addition to the caller's. Its flags have their own cache lines.
 //
-// The helper's part of a job is done by whoever claims it first: the helper, or the caller when it has finished its own part and
-// the helper has not begun, because another process has its core. So nobody waits for a thread that does not run, except
-// for one that was interrupted in the middle of a part.
+// Whoever claims the helper's part of a job first executes it: the helper, or the caller if it has finished its own part and the
+// helper has not begun because another process uses its core. So nobody waits for a thread that does not run, except for one that was
+// interrupted in the middle of a part.
 type helper struct {
 	_      [64]byte
-	start  atomic.Uint32 // the number of the job, raised by the owner
+	start  atomic.Uint32 // number of the job, raised by the owner
 	_      [60]byte
-	claim  atomic.Uint32 // follows start when somebody begins the part
+	claim  atomic.Uint32 // set to start when somebody begins the part
 	_      [60]byte
-	done   atomic.Uint32 // follows start when the part is finished
+	done   atomic.Uint32 // set to start when the part is finished
 	_      [60]byte
 	parked atomic.Bool
 	wake   chan struct{}
@@ -54,8 +54,8 @@ func newPool(threads int) *pool {
 	return &pool{threads: threads}
 }
 
-// begin takes the helpers for an execution. It returns false if another execution has them: then the
-// caller runs all parts itself, with the same results.
+// begin acquires the helpers for an execution. It returns false if another execution has them; the caller then runs all parts itself,
+// with the same results.
 func (p *pool) begin() bool {
 	if p.threads == 1 || !p.mu.TryLock() {
 		return false
@@ -83,14 +83,14 @@ func (p *pool) begin() bool {
 	return true
 }
 
-// end gives the helpers back.
+// end releases the helpers.
 func (p *pool) end() {
 	p.job = job{}
 	p.working.Store(0)
 	p.mu.Unlock()
 }
 
-// stop ends the helpers. Executions after it run on their caller's thread.
+// stop ends the helpers. Later executions run on their caller's thread.
 func (p *pool) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +103,7 @@ func (p *pool) stop() {
 	}
 }
 
-// run executes all parts of t; the caller does part 0, and the parts that nobody has begun by then.
+// run executes all parts of t. The caller executes part 0, and then the parts that nobody has begun.
 func (p *pool) run(t task, fr *frame) {
 	p.job = job{t, fr}
 	for _, h := range p.helpers {
@@ -144,7 +144,7 @@ const spinsBeforeYield = 20000
 // spinsBeforePark is how long a helper waits for the next execution before it sleeps.
 const spinsBeforePark = spinsBeforeYield + 2000
 
-// help is the life of a helper: it runs its part of each job.
+// help is the loop of a helper, which runs its part of each job.
 func (p *pool) help(h *helper, part int) {
 	seen := uint32(0)
 	for spins := 0; !p.stopped.Load(); {

@@ -1,17 +1,17 @@
-// Package exec runs programs: lists of instructions over numbered slots of memory, which package compile writes. It knows
-// memory and threads, no graphs.
+// Package exec runs programs, which are lists of instructions over numbered slots of memory, written by package compile. It manages
+// memory and threads, and knows no graphs.
 //
-// A Machine (machine.go) has threads (pool.go), which spin while an execution lasts because waking a goroutine takes longer
-// than most instructions, and arenas (arena.go), which executions share. Program.Execute walks the instructions; each splits
-// itself into parts that touch disjoint results:
+// A Machine (machine.go) has threads (pool.go), which spin during an execution because waking a goroutine takes longer than most
+// instructions, and arenas (arena.go), which executions share. Program.Execute runs the instructions; each splits itself into parts
+// with disjoint results:
 //
-//	Fused              a fused group: steps of kernels on tiles of rows that stay in the first cache (fused.go)
+//	Fused              a fused group: steps of kernels on tiles of rows that stay in the L1 cache (fused.go)
 //	Dot                a product of tensors: loops around kernel.Matmul (dot.go)
 //	Attention          attention or its gradient, a head at a time, its scores in the cache (attention.go)
 //	Chain              several of those, block by block of the rows they share (chain.go)
 //	Gather, Scatter,
 //	DynamicSlice,
-//	DynamicUpdateSlice what indices select (index.go)
+//	DynamicUpdateSlice access by indices (index.go)
 //	Copy, Concatenate,
 //	Pad                moves (move.go)
 //	ArgMinMax,
@@ -29,7 +29,7 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// Program is a compiled function: instructions over numbered slots of memory.
+// A Program is a compiled function: instructions over numbered slots of memory.
 type Program struct {
 	Machine      *Machine
 	Instructions []Instruction
@@ -37,23 +37,23 @@ type Program struct {
 	Params       []int // slots
 	Results      []int // slots
 
-	ArenaBytes   int        // of an execution, besides scratch
+	ArenaBytes   int        // of an execution, without scratch memory
 	ScratchBytes int        // for each part of a task
-	Views        int        // the most of a Fused
+	Views        int        // maximum of Fused.Views
 	Children     []*Program // closures
-	Donors       []int      // for each result: the parameter whose memory it may take over, or -1
+	Donors       []int      // for each result: the parameter whose memory it may reuse, or -1
 
 	mu     sync.Mutex
 	frames []*frame // idle
 	closed bool
 }
 
-// Instruction is one step of a program. It may split itself with frame.do.
+// An Instruction is one step of a program. It may split itself with frame.do.
 type Instruction interface {
 	run(fr *frame)
 }
 
-// SlotKind says where the memory of a slot comes from.
+// SlotKind determines where the memory of a slot comes from.
 type SlotKind uint8
 
 const (
@@ -63,29 +63,29 @@ const (
 	SlotResult                 // the caller's
 )
 
-// Slot describes the memory of one value.
+// A Slot describes the memory of one value.
 type Slot struct {
 	Kind        SlotKind
 	Bytes       int
 	Offset      int            // in the arena
 	Constant    unsafe.Pointer // of SlotConst
 	Keep        any            // holds the constant's memory
-	First, Last int            // instructions that write it first and touch it last
+	First, Last int            // first instruction that writes it, and last one that uses it
 }
 
-// frame is the state of one execution of a program.
+// A frame is the state of one execution of a program.
 type frame struct {
 	prog     *Program
 	ptrs     []unsafe.Pointer // by slot
 	arena    *arena
 	scratch  []unsafe.Pointer   // by part
-	views    [][]unsafe.Pointer // by part: what SlotView means
+	views    [][]unsafe.Pointer // by part: addresses for SlotView
 	calls    []kernelCall       // by part
 	parallel bool
-	dotBatch int // the batch that a shared product is at
+	dotBatch int // current batch of a shared product
 }
 
-// kernelCall is room for the arguments of kernels that take many, on cache lines of its own.
+// kernelCall is memory for the arguments of kernels with many arguments, on its own cache lines.
 type kernelCall struct {
 	kernel.GemmCall
 	kernel.AttentionCall
@@ -104,7 +104,7 @@ func (fr *frame) do(t task) {
 	}
 }
 
-// take returns an idle frame or makes one, and lends it an arena of the machine's.
+// take returns an idle frame or a new one, with an arena of the machine.
 func (p *Program) take() *frame {
 	threads := p.Machine.Threads
 	var fr *frame
@@ -117,7 +117,7 @@ func (p *Program) take() *frame {
 	if fr == nil {
 		fr = &frame{prog: p, ptrs: make([]unsafe.Pointer, len(p.Slots)), scratch: make([]unsafe.Pointer, threads), calls: make([]kernelCall, threads)}
 		for range threads {
-			fr.views = append(fr.views, make([]unsafe.Pointer, kernel.RoundUp(p.Views, CacheLine/8))) // on a cache line of its own
+			fr.views = append(fr.views, make([]unsafe.Pointer, kernel.RoundUp(p.Views, CacheLine/8))) // on its own cache line
 		}
 		for i := range p.Slots {
 			if s := &p.Slots[i]; s.Kind == SlotConst {
@@ -129,7 +129,7 @@ func (p *Program) take() *frame {
 	return fr
 }
 
-// settle points the frame into an arena.
+// settle sets the frame's addresses in an arena.
 func (fr *frame) settle(a *arena) {
 	fr.arena = a
 	for i := range fr.prog.Slots {
@@ -142,7 +142,7 @@ func (fr *frame) settle(a *arena) {
 	}
 }
 
-// give takes a frame back.
+// give returns a frame.
 func (p *Program) give(fr *frame) {
 	for _, s := range p.Params {
 		fr.ptrs[s] = nil
@@ -169,8 +169,8 @@ func (p *Program) give(fr *frame) {
 	}
 }
 
-// Execute runs the program on given memory for its parameters and results, on all threads unless another execution has
-// them: then on the caller's, with the same results.
+// Execute runs the program on given memory for its parameters and results. It uses all threads or, if another execution has them, the
+// caller's thread, with the same results.
 func (p *Program) Execute(params, results []unsafe.Pointer) {
 	parallel := p.Machine.pool.begin()
 	p.run(params, results, parallel)
@@ -195,7 +195,7 @@ func (p *Program) run(params, results []unsafe.Pointer, parallel bool) {
 	p.give(fr)
 }
 
-// Release drops idle frames; frames in use follow when they are given back.
+// Release frees idle frames. Frames in use are freed when they are returned.
 func (p *Program) Release() {
 	for _, c := range p.Children {
 		c.Release()
@@ -206,19 +206,19 @@ func (p *Program) Release() {
 	p.frames = nil
 }
 
-// Operand is an operand whose elements lie in order: a slot and bytes into it.
+// An Operand is an operand whose elements are in order: a slot and an offset in bytes.
 type Operand struct{ Slot, Offset int }
 
 func (o Operand) at(fr *frame) unsafe.Pointer { return unsafe.Add(fr.ptrs[o.Slot], o.Offset) }
 
-// slice is memory as n elements.
+// slice returns memory as a slice of n elements.
 func slice[T any](p unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
 
 func copyBytes(dst, src unsafe.Pointer, n int) {
 	copy(slice[byte](dst, n), slice[byte](src, n))
 }
 
-// product is the number of elements of a tensor.
+// product returns the number of elements of a tensor.
 func product(dims []int) int {
 	n := 1
 	for _, d := range dims {

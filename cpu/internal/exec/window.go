@@ -37,7 +37,7 @@ func (a *ArgMinMax) run(fr *frame) {
 	a.Convert(fr.ptrs[a.Dst], fr.ptrs[a.Positions], nil, nil, 1, n)
 }
 
-// findArg takes the first of equals, and the first that is not a number before any other.
+// findArg returns the first of equal elements. The first NaN precedes any other element.
 func findArg[T kernel.Number](a *ArgMinMax, src, dst unsafe.Pointer) {
 	x := slice[T](src, a.Outer*a.Length*a.Inner)
 	d := slice[int64](dst, a.Outer*a.Inner)
@@ -64,8 +64,8 @@ func findArg[T kernel.Number](a *ArgMinMax, src, dst unsafe.Pointer) {
 	}
 }
 
-// findExtreme takes the first element that equals the extreme one, or the first that is not a number. The extreme is kept in memory of the
-// caller's.
+// findExtreme returns the first element that equals the extreme one, or the first NaN. The caller provides the memory of the extreme
+// element.
 func findExtreme[T kernel.Number](row []T, extreme kernel.Func, memory unsafe.Pointer) int64 {
 	extreme(memory, unsafe.Pointer(unsafe.SliceData(row)), nil, nil, 1, len(row))
 	best := *(*T)(memory)
@@ -77,7 +77,7 @@ func findExtreme[T kernel.Number](row []T, extreme kernel.Func, memory unsafe.Po
 	return -1
 }
 
-// ReduceWindow reduces windows that move over the operand.
+// ReduceWindow reduces moving windows of the operand.
 type ReduceWindow struct {
 	Src       Operand
 	Dst       int
@@ -90,12 +90,12 @@ type ReduceWindow struct {
 	Combine   kernel.Func
 }
 
-// Window says which input positions a window covers, axis by axis.
+// A Window describes the input positions of a window on one axis.
 type Window struct {
 	Size, Stride, Dilation, InputDilation, Padding []int
 }
 
-// position returns where element k of the window at output o reads along an axis, and whether that is inside.
+// position returns the input position of element k of the window at output o along an axis, and whether it is inside.
 func (w *Window) position(axis, o, k, dim int) (int, bool) {
 	p := o*w.Stride[axis] + k*w.Dilation[axis] - w.Padding[axis]
 	d := w.InputDilation[axis]
@@ -196,7 +196,7 @@ func convolve[T kernel.Number](c *Convolution, fr *frame, part, parts int) {
 	}
 }
 
-// locate adds up the spatial axes for output position o and window element w.
+// locate sums the spatial axes for output position o and window element w.
 func (c *Convolution) locate(o, w []int) (xAt, kAt int, ok bool) {
 	axes := &c.Axes
 	for s := range w {

@@ -6,7 +6,7 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// dot adds a product of tensors, in the accumulator type if one is asked for.
+// dot adds a product of tensors, in the accumulator type if one is given.
 func (g *Graph) dot(a *ir.DotAttr, dtype dtypes.DType, dims []int, l, r *Expr) *Expr {
 	if acc := a.Config.AccumulatorDType; acc != dtypes.InvalidDType {
 		l, r = g.converted(l, acc), g.converted(r, acc)
@@ -22,7 +22,7 @@ func (g *Graph) converted(x *Expr, dtype dtypes.DType) *Expr {
 	return g.add(compute.OpTypeConvertDType, dtype, x.Dims, nil, x)
 }
 
-// transposedDot swaps the operands of a product if that is all that the permutation does to its result.
+// transposedDot swaps the operands of a product if that has the effect of the permutation of its result.
 func (g *Graph) transposedDot(x *Expr, permutation []int) *Expr {
 	a, ok := x.Attr.(ir.DotAttr)
 	if !ok || x.Op != compute.OpTypeDotGeneral {

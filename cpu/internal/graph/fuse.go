@@ -7,20 +7,19 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// Group is what becomes one instruction: a fused group of element-wise operations and reductions, or a single
-// operation of any other kind.
+// A Group becomes one instruction: a fused group of element-wise operations and reductions, or a single operation of any other kind.
 //
-// A fused group works on Size elements in rows of Cols. Its members are full (Size elements), or hold one element for
-// each row; reductions over rows or over everything end a group: their results exist when it has finished.
+// A fused group works on Size elements in rows of Cols. Its members are full (Size elements), or hold one element for each row.
+// Reductions over rows or over everything end a group: their results exist when it has finished.
 type Group struct {
 	Members    []*Expr // in an order in which they can be computed
 	Fused      bool
-	Size, Cols int // Cols is 0 while nothing depends on rows
+	Size, Cols int // Cols is 0 until a member depends on rows
 	RowHint    int // a row length that would make operands cheap to read
 
 	id    int
-	deps  []*Group // whose results it reads
-	users []*Group // that read its results
+	deps  []*Group // groups whose results it reads
+	users []*Group // groups that read its results
 	level int      // above the levels of deps
 	stamp int
 }
@@ -36,8 +35,8 @@ const (
 	KindAll               // one element: everything reduced
 )
 
-// Partition assigns every operation to a group and returns the groups in an order in which they can run. Groups of share
-// elements and more compute again what is cheaper to compute than to read.
+// Partition assigns every operation to a group and returns the groups in an order in which they can run. Groups with at least share
+// elements recompute values that are cheaper to compute than to read.
 func (g *Graph) Partition(share int) []*Group {
 	p := &partitioner{copiers: make(map[[2]*Group]*copier)}
 	for _, e := range g.Exprs {
@@ -47,7 +46,7 @@ func (g *Graph) Partition(share int) []*Group {
 	return p.order()
 }
 
-// assign finds the group of one operation.
+// assign determines the group of one operation.
 func (p *partitioner) assign(e *Expr) {
 	defer ir.Blame(e.Name())
 	switch {
@@ -64,7 +63,7 @@ func (p *partitioner) assign(e *Expr) {
 	}
 }
 
-// IsReduce tells whether op makes one element of many.
+// IsReduce reports whether op combines many elements into one.
 func IsReduce(op compute.OpType) bool {
 	_, ok := ir.ReduceOps[op]
 	return ok
@@ -90,7 +89,7 @@ func (p *partitioner) depend(group *Group, x *Expr) {
 	}
 }
 
-// needs notes that the group reads results of d.
+// needs records that the group reads results of d.
 func (group *Group) needs(d *Group) {
 	if d == group || slices.Contains(group.deps, d) {
 		return
@@ -99,7 +98,7 @@ func (group *Group) needs(d *Group) {
 	group.rise(d.level + 1)
 }
 
-// rise lifts the group, and those that read its results above it, to a level.
+// rise raises the group, and the groups that read its results, to a level.
 func (group *Group) rise(level int) {
 	if group.level >= level {
 		return
@@ -169,7 +168,7 @@ func (p *partitioner) start(e *Expr) {
 	}
 }
 
-// noteHint remembers a row length at which a broadcast operand of e would be read directly.
+// noteHint records a row length at which a broadcast operand of e would be read directly.
 func (g *Group) noteHint(e *Expr) {
 	if g.RowHint != 0 || e.Kind != KindFull {
 		return
@@ -181,7 +180,7 @@ func (g *Group) noteHint(e *Expr) {
 	}
 }
 
-// independent tells whether all operands of e that are outside the group can be ready before it starts.
+// independent reports whether all operands of e from outside the group can be ready before it starts.
 func (p *partitioner) independent(e *Expr, group *Group) bool {
 	for _, x := range e.Operands {
 		if d := x.View.Base.Group; d != nil && d != group && p.reaches(d, group) {
@@ -191,13 +190,13 @@ func (p *partitioner) independent(e *Expr, group *Group) bool {
 	return true
 }
 
-// reaches tells whether from needs to.
+// reaches reports whether there is a path from one group to another.
 func (p *partitioner) reaches(from, to *Group) bool {
 	p.stamp++
 	return p.walk(from, to)
 }
 
-// walk looks only where levels allow it: without that, most of the time of compiling a model went here.
+// walk visits only groups that levels allow; otherwise most of the time of compiling a model would be spent here.
 func (p *partitioner) walk(group, to *Group) bool {
 	if group == to {
 		return true
@@ -214,7 +213,7 @@ func (p *partitioner) walk(group, to *Group) bool {
 	return false
 }
 
-// mergeable tells whether the shapes of two groups, and what one reads of the other, allow them to be one.
+// mergeable reports whether two groups can be one as far as their shapes, and what one reads of the other, are concerned.
 func mergeable(a, b *Group) bool {
 	if a.Size != b.Size || a.Cols != b.Cols && a.Cols != 0 && b.Cols != 0 {
 		return false
@@ -223,7 +222,7 @@ func mergeable(a, b *Group) bool {
 	return readsTiles(a, b, cols) && readsTiles(b, a, cols)
 }
 
-// readsTiles tells whether a reads of b only what is there while both run.
+// readsTiles reports whether a only reads values of b that exist while both run.
 func readsTiles(a, b *Group, cols int) bool {
 	for _, m := range a.Members {
 		kind := m.Kind
@@ -242,7 +241,7 @@ func readsTiles(a, b *Group, cols int) bool {
 	return true
 }
 
-// noPathBetween tells whether merging leaves no cycle through a third group.
+// noPathBetween reports whether merging leaves no cycle through a third group.
 func (p *partitioner) noPathBetween(a, b *Group) bool {
 	for _, d := range a.deps {
 		if d != b && p.reaches(d, b) {

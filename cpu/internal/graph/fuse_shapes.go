@@ -1,7 +1,7 @@
 package graph
 
-// memberOf says what e would be in a group, and the group's row length then; kindNone if it cannot be a member
-// as far as shapes are concerned.
+// memberOf returns the kind that e would have in a group, and the group's row length then. It returns kindNone if the shape of e
+// excludes it.
 func memberOf(e *Expr, group *Group) (MemberKind, int) {
 	if group.Size == 0 {
 		return kindNone, 0
@@ -24,7 +24,7 @@ func memberOf(e *Expr, group *Group) (MemberKind, int) {
 	return kind, group.Cols
 }
 
-// readable tells whether an operation of the given kind can read x tile by tile while its group runs.
+// readable reports whether an operation of the given kind can read x tile by tile while its group runs.
 func readable(x *Expr, kind MemberKind, cols int) bool {
 	b := x.View.Base
 	if kind == KindFull && b.Kind == KindRow {
@@ -33,7 +33,7 @@ func readable(x *Expr, kind MemberKind, cols int) bool {
 	return b.Kind == kind && x.Size() == b.Size() && x.View.IsDense() && x.View.Offset == 0
 }
 
-// reductionIn is memberOf for a reduction of a member.
+// reductionIn is like memberOf for a reduction of a member.
 func reductionIn(e *Expr, a ReduceAttr, group *Group) (MemberKind, int) {
 	x := e.Operands[0]
 	b := x.View.Base
@@ -58,7 +58,7 @@ func reductionIn(e *Expr, a ReduceAttr, group *Group) (MemberKind, int) {
 	return kindNone, 0
 }
 
-// isRowBroadcast tells whether x repeats each element of its base cols times.
+// isRowBroadcast reports whether x repeats each element of its base cols times.
 func isRowBroadcast(x *Expr, cols int) bool {
 	if x.View.Offset != 0 || x.Size() != x.View.Base.Size()*cols {
 		return false

@@ -1,10 +1,10 @@
-// Package graph optimizes a recorded function. An ir.Function goes in; groups of operations come out, in an order in which they
-// can run.
+// Package graph optimizes a recorded function. Its input is an ir.Function; its output is groups of operations, in an order in which
+// they can run.
 //
-// Build (simplify.go, dot.go) makes expressions of nodes, in which equal operations are one and everything that only
-// rearranges elements is a view (view.go): strides that the consumer reads, never a copy. Partition puts element-wise
-// operations and reductions over rows, columns or everything into fused groups (fuse.go, fuse_shapes.go), lets a group compute
-// again what is cheaper to compute than to read (recompute.go), and sorts the groups (order.go). It knows neither memory nor kernels.
+// Build (simplify.go, dot.go) makes expressions of nodes. Equal operations become one, and operations that only rearrange elements
+// become views (view.go): strides that the consumer reads, without a copy. Partition puts element-wise operations and reductions over
+// rows, columns or everything into fused groups (fuse.go, fuse_shapes.go), lets a group recompute values that are cheaper to compute
+// than to read (recompute.go), and sorts the groups (order.go). The package knows neither memory nor kernels.
 package graph
 
 import (
@@ -17,8 +17,8 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// Expr is an expression of the graph being compiled, and the value it has: recorded nodes after rewriting, equal ones
-// shared. Element-wise operations have operands of exactly their own dimensions: broadcasting is a view.
+// An Expr is an expression of the graph being compiled, and its value: recorded nodes after rewriting, with equal ones shared.
+// Element-wise operations have operands of exactly their own dimensions, as broadcasting is a view.
 type Expr struct {
 	ID       int
 	Op       compute.OpType
@@ -27,17 +27,17 @@ type Expr struct {
 	Operands []*Expr
 	Attr     any
 	Outputs  []*Expr // operations with several outputs
-	View     View    // how users read it; its base is the expression itself unless that only rearranges
-	Group    *Group  // what computes it; nil for parameters, constants and views
+	View     View    // how users read it; its base is the expression itself unless it only rearranges elements
+	Group    *Group  // the group that computes it; nil for parameters, constants and views
 	Kind     MemberKind
 	Users    []*Expr
 	Result   int // position among the results that own this memory, or -1
 }
 
-// OpCopy writes any view as contiguous storage.
+// OpCopy copies a view to contiguous memory.
 const OpCopy = compute.OpTypeLast + 2
 
-// Name of the operation.
+// Name returns the name of the operation.
 func (e *Expr) Name() string {
 	switch e.Op {
 	case OpCopy:
@@ -48,13 +48,13 @@ func (e *Expr) Name() string {
 	return e.Op.String()
 }
 
-// Size is the number of elements.
+// Size returns the number of elements.
 func (e *Expr) Size() int { return Product(e.Dims) }
 
-// Bytes is the memory that the elements take, one after the other.
+// Bytes returns the memory of the elements in contiguous storage.
 func (e *Expr) Bytes() int { return e.Size() * e.DType.Size() }
 
-// IsLeaf tells whether the memory of e exists before the program runs.
+// IsLeaf reports whether the memory of e exists before the program runs.
 func (e *Expr) IsLeaf() bool {
 	return e.Op == compute.OpTypeParameter || e.Op == compute.OpTypeConstant
 }
@@ -71,8 +71,8 @@ func newGraph() *Graph {
 	return &Graph{unique: make(map[string]*Expr)}
 }
 
-// add makes an expression, or returns the one that computes the same. Operations with several outputs
-// and those that run other functions are never shared.
+// add returns a new expression, or an existing one that computes the same. Operations with several outputs, and those that run other
+// functions, are never shared.
 func (g *Graph) add(op compute.OpType, dtype dtypes.DType, dims []int, attr any, in ...*Expr) *Expr {
 	key := g.key(op, dtype, dims, attr, in)
 	if key != "" {
@@ -89,7 +89,7 @@ func (g *Graph) add(op compute.OpType, dtype dtypes.DType, dims []int, attr any,
 	return e
 }
 
-// key names what an expression computes; empty if it must not be shared.
+// key returns a string that identifies what an expression computes, or "" if it must not be shared.
 func (g *Graph) key(op compute.OpType, dtype dtypes.DType, dims []int, attr any, in []*Expr) string {
 	switch op {
 	case compute.OpTypeParameter, ir.OpOutput, compute.OpTypeCall, compute.OpTypeIf, compute.OpTypeWhile, compute.OpTypeSort,
@@ -119,7 +119,7 @@ func (g *Graph) key(op compute.OpType, dtype dtypes.DType, dims []int, attr any,
 	return string(b)
 }
 
-// appendInts writes a list.
+// appendInts appends a list to a key.
 func appendInts(b []byte, list []int) []byte {
 	b = append(b, " ["...)
 	for _, n := range list {
@@ -128,7 +128,7 @@ func appendInts(b []byte, list []int) []byte {
 	return append(b, ']')
 }
 
-// constBytes are the raw bytes of a constant.
+// constBytes returns the raw bytes of a constant.
 func constBytes(c *ir.ConstAttr) []byte { return dtypes.UnsafeByteSliceFromAny(c.Flat) }
 
 // constant adds values of any shape.
@@ -136,7 +136,7 @@ func (g *Graph) constant(flat any, dtype dtypes.DType, dims ...int) *Expr {
 	return g.add(compute.OpTypeConstant, dtype, dims, &ir.ConstAttr{Flat: flat})
 }
 
-// scalar returns the value of an expression that is one constant repeated.
+// scalar returns the value of an expression that is a repeated constant.
 func (e *Expr) scalar() (float64, bool) {
 	base := e.View.Base
 	c, ok := base.Attr.(*ir.ConstAttr)
@@ -172,7 +172,7 @@ func asFloat(flat any) float64 {
 	panic(fmt.Sprintf("no number in %T", flat))
 }
 
-// The view builders return the operand itself when nothing changes.
+// The view functions return the operand itself if nothing changes.
 
 func (g *Graph) reshape(x *Expr, dims []int) *Expr {
 	if slices.Equal(x.Dims, dims) {
@@ -216,7 +216,7 @@ func (g *Graph) broadcast(x *Expr, dims, axes []int) *Expr {
 	return g.addView(compute.OpTypeBroadcastInDim, x.View.broadcast(dims, axes), axes, x)
 }
 
-// broadcastTo follows the implicit rules: a scalar or axes of size one repeat.
+// broadcastTo applies implicit broadcasting: a scalar, or axes of size one, repeat.
 func (g *Graph) broadcastTo(x *Expr, dims []int) *Expr {
 	axes := make([]int, len(x.Dims))
 	for i := range axes {
@@ -225,7 +225,7 @@ func (g *Graph) broadcastTo(x *Expr, dims []int) *Expr {
 	return g.broadcast(x, dims, axes)
 }
 
-// dense returns x, or a copy of it, so that its elements lie one after the other.
+// dense returns x, or a copy of it whose elements are consecutive.
 func (g *Graph) dense(x *Expr) *Expr {
 	if x.View.IsDense() {
 		return x
@@ -233,7 +233,7 @@ func (g *Graph) dense(x *Expr) *Expr {
 	return g.add(OpCopy, x.DType, x.Dims, nil, x)
 }
 
-// Prune drops what no result needs and notes who uses what remains.
+// Prune removes expressions that no result depends on, and records the users of the others.
 func (g *Graph) Prune() {
 	live := make(map[*Expr]bool)
 	var mark func(e *Expr)

@@ -2,7 +2,7 @@ package graph
 
 import "slices"
 
-// order sorts the groups so that each comes after what it needs, otherwise as recorded.
+// order sorts the groups so that each comes after those that it reads, and otherwise as recorded.
 func (p *partitioner) order() []*Group {
 	var live []*Group
 	for _, group := range p.groups {

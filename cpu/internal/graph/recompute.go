@@ -6,17 +6,17 @@ import (
 	"github.com/gomlx/compute"
 )
 
-// Recomputing (rematerialization): what a fused group writes only for other groups to read much later, as the forward pass does for the
-// gradient, is computed again in those groups if a few cheap operations make it from what is in memory anyway. A
-// training step moves fewer bytes for it, and bytes are what element-wise work waits for.
+// Recomputing (rematerialization): values that a fused group writes only for much later groups, as the forward pass does for the
+// gradient, are computed again in those groups if a few cheap operations produce them from values that are in memory anyway. A
+// training step then moves fewer bytes, which limit the speed of element-wise work.
 
 const (
-	recomputeDepth  = 6 // operations in a row
-	recomputeReads  = 2 // tensors of full size that are read instead
-	recomputeGroups = 2 // that do it
+	recomputeDepth  = 6 // maximum number of operations in a row
+	recomputeReads  = 2 // maximum number of tensors of full size that are read instead
+	recomputeGroups = 2 // maximum number of groups that recompute a value
 )
 
-// cheap are operations that take no longer than reading a result from memory would.
+// cheap lists operations that take no longer than reading a result from memory.
 var cheap = map[compute.OpType]bool{
 	compute.OpTypeAdd: true, compute.OpTypeSub: true, compute.OpTypeMul: true, compute.OpTypeDiv: true,
 	compute.OpTypeNeg: true, compute.OpTypeMax: true, compute.OpTypeMin: true, compute.OpTypeAbs: true,
@@ -25,7 +25,7 @@ var cheap = map[compute.OpType]bool{
 	compute.OpTypeLessOrEqual: true, compute.OpTypeGreaterThan: true, compute.OpTypeGreaterOrEqual: true,
 }
 
-// recompute goes through the groups from the last on: a group that recomputes may make another's result needless.
+// recompute visits the groups from the last one on, because a group that recomputes may make another's result unnecessary.
 func (p *partitioner) recompute(share int) {
 	for i := len(p.groups) - 1; i >= 0; i-- {
 		group := p.groups[i]
@@ -39,7 +39,7 @@ func (p *partitioner) recompute(share int) {
 	}
 }
 
-// recomputeUsers gives every other group that reads e its own copy of the computation, if that pays.
+// recomputeUsers gives every other group that reads e its own copy of the computation, if that saves time.
 func (p *partitioner) recomputeUsers(e *Expr, group *Group) {
 	if e.Kind != KindFull || !cheap[e.Op] || e.Result >= 0 || e.Group != group {
 		return
@@ -72,7 +72,7 @@ func (p *partitioner) recomputeUsers(e *Expr, group *Group) {
 	}
 }
 
-// recomputable tells whether e can be made from values in memory, and collects those of full size.
+// recomputable reports whether e can be computed from values in memory, and collects those of full size.
 func recomputable(e *Expr, group *Group, depth int, reads map[*Expr]bool) bool {
 	if depth == 0 || !cheap[e.Op] {
 		return false
@@ -92,7 +92,7 @@ func recomputable(e *Expr, group *Group, depth int, reads map[*Expr]bool) bool {
 	return true
 }
 
-// anchored tells whether e must be in memory whatever is recomputed.
+// anchored reports whether e must be in memory in any case.
 func anchored(e *Expr) bool {
 	return e.Result >= 0 || slices.ContainsFunc(e.Users, func(m *Expr) bool { return m.Group != e.Group && !m.Group.Fused })
 }
@@ -121,7 +121,7 @@ func (c *copier) redirect(e *Expr) {
 	e.Users = slices.DeleteFunc(e.Users, func(m *Expr) bool { return m.Group == c.to })
 }
 
-// view is x, a dense view of all its base, on another base.
+// view returns x, a dense view of its whole base, on another base.
 func (c *copier) view(x, base *Expr) *Expr {
 	if x == x.View.Base {
 		return base
@@ -132,7 +132,7 @@ func (c *copier) view(x, base *Expr) *Expr {
 	return &y
 }
 
-// clone adds e, and what it is made of inside its group, to the front of the other group.
+// clone adds e, and the members of its group that it depends on, to the front of the other group.
 func (c *copier) clone(e *Expr) *Expr {
 	if done := c.copies[e]; done != nil {
 		return done
@@ -161,7 +161,7 @@ func (c *copier) clone(e *Expr) *Expr {
 	return &d
 }
 
-// dropUnused removes members that nobody reads any more.
+// dropUnused removes members that are no longer read.
 func (group *Group) dropUnused() {
 	for i := len(group.Members) - 1; i >= 0; i-- {
 		e := group.Members[i]

@@ -9,8 +9,7 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// Build rewrites the live operations of a recorded function. Captured values of enclosing functions
-// become parameters after its own.
+// Build rewrites the live operations of a recorded function. Captured values of enclosing functions become parameters after its own.
 func Build(f *ir.Function, captured []*ir.Node) *Graph {
 	g := newGraph()
 	values := make(map[*ir.Node]*Expr)
@@ -31,7 +30,7 @@ func Build(f *ir.Function, captured []*ir.Node) *Graph {
 	return g
 }
 
-// rewrite adds what node n computes and notes it in values.
+// rewrite adds what node n computes and records it in values.
 func (g *Graph) rewrite(n *ir.Node, values map[*ir.Node]*Expr) {
 	defer ir.Blame(n.Op.String())
 	in := make([]*Expr, len(n.Inputs))
@@ -53,7 +52,7 @@ func (g *Graph) rewriteMulti(n *ir.Node, in []*Expr, values map[*ir.Node]*Expr) 
 	}
 	attention, _ := n.Attr.(*ir.AttentionAttr)
 	for i := range in {
-		// Attention reads matrices whose rows are dense, forward also keys whose columns are: a cache may lie that way.
+		// Attention reads matrices with dense rows. The forward pass also reads keys with dense columns, which occur in caches.
 		if attention != nil && i < 3 {
 			strides := in[i].View.Strides
 			columns := i == 1 && n.Op == compute.OpTypeFusedScaledDotProductAttention && strides[attention.Layout.SeqAxis()] == 1
@@ -115,13 +114,13 @@ func (g *Graph) rewriteSingle(n *ir.Node, in []*Expr) *Expr {
 	return g.add(n.Op, dtype, dims, n.Attr, in...)
 }
 
-// isElementwise tells whether element i of the result depends on elements i of the operands only.
+// isElementwise reports whether element i of the result depends only on elements i of the operands.
 func isElementwise(op compute.OpType) bool {
 	return ir.UnaryMethods[op] != nil || ir.BinaryMethods[op] != nil ||
 		op == compute.OpTypeWhere || op == compute.OpTypeConvertDType || op == OpCopy
 }
 
-// elementwise adds an operation on operands made equal in dimensions, without those that change nothing.
+// elementwise adds an operation on operands of equal dimensions. It omits operations that change nothing.
 func (g *Graph) elementwise(op compute.OpType, dtype dtypes.DType, dims []int, in []*Expr) *Expr {
 	for i := range in {
 		in[i] = g.broadcastTo(in[i], dims)
@@ -142,7 +141,7 @@ func (g *Graph) elementwise(op compute.OpType, dtype dtypes.DType, dims []int, i
 		}
 	}
 	if op == compute.OpTypeAdd || op == compute.OpTypeMul {
-		// Commutative: constants and smaller ids second, so that equal pairs meet.
+		// Commutative operations have constants and smaller ids second, so that equal pairs are recognized.
 		_, constant := in[0].scalar()
 		if _, both := in[1].scalar(); !both && (constant || in[0].ID > in[1].ID) {
 			in[0], in[1] = in[1], in[0]
@@ -151,7 +150,7 @@ func (g *Graph) elementwise(op compute.OpType, dtype dtypes.DType, dims []int, i
 	return g.add(op, dtype, dims, nil, in...)
 }
 
-// addIota is one row of numbers, repeated.
+// addIota adds one row of numbers, repeated.
 func (g *Graph) addIota(dtype dtypes.DType, dims []int, axis int) *Expr {
 	row := g.constant(countUp(dtype, dims[axis]), dtype, dims[axis])
 	return g.broadcast(row, dims, []int{axis})
@@ -173,9 +172,9 @@ func countUp(dtype dtypes.DType, n int) any {
 	return flat
 }
 
-// reduce adds a reduction over leading or trailing axes; any other set of axes is moved to the end first.
+// reduce adds a reduction over leading or trailing axes. Other axes are moved to the end first.
 func (g *Graph) reduce(op compute.OpType, dtype dtypes.DType, dims, axes []int, x *Expr) *Expr {
-	var kept, reduced []int // axes; those of size one do not matter
+	var kept, reduced []int // axes other than those of size one
 	for a, d := range x.Dims {
 		switch {
 		case d == 1:
@@ -211,7 +210,7 @@ func (g *Graph) reduce(op compute.OpType, dtype dtypes.DType, dims, axes []int, 
 	return g.reshape(g.add(op, dtype, keptDims(squeezed, attr, len(reduced)), attr, x), dims)
 }
 
-// ReduceAttr of a reduction: how many elements become one, and on which side of the dimensions they are.
+// ReduceAttr describes a reduction: how many elements become one, and on which side of the dimensions they are.
 type ReduceAttr struct {
 	Leading bool
 	Length  int

@@ -2,8 +2,8 @@ package graph
 
 import "slices"
 
-// View says where the elements of a value lie in the memory of another one.
-// Element (i0, i1, ...) is at offset + sum(i * strides), in elements of the base.
+// A View describes where the elements of a value are in the memory of another one. Element (i0, i1, ...) is at offset + sum(i *
+// strides), in elements of the base.
 type View struct {
 	Base    *Expr
 	Offset  int
@@ -22,7 +22,7 @@ func Contiguous(dims []int) []int {
 	return strides
 }
 
-// Product is the number of elements.
+// Product returns the number of elements.
 func Product(dims []int) int {
 	n := 1
 	for _, d := range dims {
@@ -31,7 +31,7 @@ func Product(dims []int) int {
 	return n
 }
 
-// IsDense tells whether the elements lie one after the other, in order.
+// IsDense reports whether the elements are consecutive and in order.
 func (v View) IsDense() bool {
 	s := 1
 	for i := len(v.Dims) - 1; i >= 0; i-- {
@@ -43,7 +43,7 @@ func (v View) IsDense() bool {
 	return true
 }
 
-// Collapse drops axes of size one and joins neighbours that one stride covers.
+// Collapse removes axes of size one and joins adjacent axes that one stride covers.
 func Collapse(dims, strides []int) (d, s []int) {
 	for i := range dims {
 		if dims[i] == 1 {
@@ -59,7 +59,7 @@ func Collapse(dims, strides []int) (d, s []int) {
 	return d, s
 }
 
-// reshape returns the view with new dimensions, and false if no strides can express it.
+// reshape returns the view with new dimensions, or false if strides cannot express it.
 func (v View) reshape(dims []int) (View, bool) {
 	out := View{Base: v.Base, Offset: v.Offset, Dims: slices.Clone(dims), Strides: make([]int, len(dims))}
 	if Product(dims) == 0 {
@@ -67,7 +67,7 @@ func (v View) reshape(dims []int) (View, bool) {
 	}
 	d, s := Collapse(v.Dims, v.Strides)
 	k := len(d) - 1
-	rest := 1 // what is left of run k
+	rest := 1 // remaining size of run k
 	if k >= 0 {
 		rest = d[k]
 	}
@@ -115,7 +115,7 @@ func (v View) broadcast(dims, axes []int) View {
 	return out
 }
 
-// slice takes a box out of v.
+// slice returns a box of v.
 func (v View) slice(starts, dims, steps []int) View {
 	out := View{Base: v.Base, Offset: v.Offset, Dims: slices.Clone(dims), Strides: make([]int, len(dims))}
 	for i := range dims {
@@ -127,7 +127,7 @@ func (v View) slice(starts, dims, steps []int) View {
 	return out
 }
 
-// reverse turns axes around.
+// reverse reverses axes.
 func (v View) reverse(axes []int) View {
 	out := View{Base: v.Base, Offset: v.Offset, Dims: v.Dims, Strides: slices.Clone(v.Strides)}
 	for _, a := range axes {

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Unsupported is the error of a graph that holds an operation, or a type, that no kernel does. It is the only one for
-// which the graph may run on another backend instead.
+// Unsupported is the error of a graph with an operation or a type that has no kernel. Only after this error may the graph run on
+// another backend.
 type Unsupported struct{ What string }
 
 func (u Unsupported) Error() string { return "no kernels for " + u.What }
 
-// bug is the error of a compiler that broke on a graph: a mistake of this program, whatever the graph is.
+// A bug is the error of a compiler that failed on a graph, which is a mistake of this program.
 type bug struct {
-	pkg       string // where it broke
+	pkg       string // package in which it failed
 	place     string // file:line
-	operation string // what was compiled
-	cause     any    // what the panic said
+	operation string // operation that was compiled
+	cause     any    // value of the panic
 }
 
 func (b *bug) Error() string {
@@ -27,7 +27,7 @@ func (b *bug) Error() string {
 	return fmt.Sprintf("%s: cannot compile %s: %s (%s): this is a bug in %s, please report it", b.pkg, b.operation, cause, b.place, b.pkg)
 }
 
-// Blame is deferred where the compiler works on one operation: of a panic it makes one that names the operation, once.
+// Blame is deferred while the compiler works on one operation. It adds the operation to a panic, once.
 func Blame(operation string) {
 	switch r := recover().(type) {
 	case nil:
@@ -38,7 +38,7 @@ func Blame(operation string) {
 	}
 }
 
-// Failure makes an error of what recover returned; nil remains nil.
+// Failure converts a recovered value to an error; nil remains nil.
 func Failure(recovered any, operation string) error {
 	switch r := recovered.(type) {
 	case nil:
@@ -51,8 +51,8 @@ func Failure(recovered any, operation string) error {
 	return newBug(operation, recovered)
 }
 
-// newBug looks for the place on the stack of the panic, which is still there while deferred functions run: the first
-// function of this backend below the panic.
+// newBug searches the stack of the panic, which still exists while deferred functions run, for the first function of this backend
+// below the panic.
 func newBug(operation string, cause any) *bug {
 	b := &bug{pkg: "cpu", place: "unknown place", operation: operation, cause: cause}
 	module := strings.TrimSuffix(reflect.TypeFor[bug]().PkgPath(), "/cpu/internal/ir")

@@ -1,9 +1,9 @@
-// Package ir is the intermediate representation of a graph as GoMLX records it: a module of functions, a function a list of
-// nodes, a node one operation of the compute interface with the nodes it reads and its attributes.
+// Package ir is the intermediate representation of a graph as GoMLX records it. A module is a set of functions, a function a list of
+// nodes, and a node one operation of the compute interface with the nodes that it reads and its attributes.
 //
-// The builder of package cpu writes it and has checked all shapes; nobody changes it afterwards. Package graph reads it to
-// optimize it, package replay to record it on another backend. live.go says which nodes results depend on and what closures
-// capture, ops.go which operations are element-wise, errors.go what a compiler may say of a module.
+// The builder of package cpu writes it and has checked all shapes; it is not changed afterwards. Package graph reads it to optimize
+// it, package replay to record it on another backend. live.go determines which nodes results depend on and what closures capture,
+// ops.go which operations are element-wise, errors.go the errors of compiling a module.
 package ir
 
 import (
@@ -14,9 +14,9 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// Node is one recorded operation: a line of the graph as GoMLX built it, before any rewriting.
+// A Node is one recorded operation, as GoMLX built it, before any rewriting.
 type Node struct {
-	ID     int // position in Function.nodes: inputs come before users
+	ID     int // index in Function.nodes; inputs come before users
 	Func   *Function
 	Op     compute.OpType
 	Inputs []*Node
@@ -24,16 +24,16 @@ type Node struct {
 	Attr   any          // the operation's parameters: one of the types below, or nil
 
 	Outputs []*Node // operations with several outputs: one node of op OpOutput for each
-	Index   int     // of an OpOutput, or of a parameter: its position
+	Index   int     // position of an OpOutput or of a parameter
 }
 
-// Module is a recorded graph: a main function, from which all others are reached.
+// A Module is a recorded graph: a main function, from which all others are reachable.
 type Module struct {
 	Name string
 	Main *Function
 }
 
-// Function is a list of operations: the main function, a named one that others call, or a closure with a parent.
+// A Function is a list of operations: the main function, a named one that others call, or a closure with a parent.
 type Function struct {
 	Module  *Module
 	Name    string // empty for closures
@@ -50,8 +50,7 @@ func (f *Function) Add(op compute.OpType, shape shapes.Shape, attr any, inputs .
 	return n
 }
 
-// Forget drops all operations, once a module is compiled: a caller that keeps a node, as GoMLX's graphs keep all of theirs, keeps
-// its shape and no more.
+// Forget drops all operations of a compiled module. A caller that keeps a node, as GoMLX's graphs do, then only keeps its shape.
 func (m *Module) Forget() { m.Main.forget() }
 
 func (f *Function) forget() {
@@ -65,7 +64,7 @@ func (f *Function) forget() {
 	}
 }
 
-// Sees tells whether values of g may be used in f.
+// Sees reports whether values of g may be used in f.
 func (f *Function) Sees(g *Function) bool {
 	for s := f; s != nil; s = s.Parent {
 		if s == g {
@@ -75,7 +74,7 @@ func (f *Function) Sees(g *Function) bool {
 	return false
 }
 
-// OpOutput selects one result of an operation with several; its only input is that operation.
+// OpOutput selects one result of an operation with several, which is its only input.
 const OpOutput = compute.OpTypeLast + 1
 
 type (
@@ -88,41 +87,41 @@ type (
 	// SliceAttr is the box of a Slice.
 	SliceAttr struct{ Starts, Limits, Strides []int }
 
-	// DotAttr says which axes of both operands are contracted and which are aligned.
+	// DotAttr specifies the contracted and the batch axes of both operands.
 	DotAttr struct {
 		LHSContract, LHSBatch, RHSContract, RHSBatch []int
 		Config                                       compute.DotGeneralConfig
 	}
 
-	// ArgAttr is for ArgMinMax.
+	// ArgAttr holds the parameters of ArgMinMax.
 	ArgAttr struct {
 		Axis  int
 		IsMin bool
 		DType dtypes.DType
 	}
 
-	// GatherAttr: see compute.StandardOps.Gather.
+	// GatherAttr holds the parameters of compute.StandardOps.Gather.
 	GatherAttr struct {
 		IndexVectorAxis                                            int
 		OffsetOutputAxes, CollapsedSliceAxes, StartIndexMap, Sizes []int
 		Sorted                                                     bool
 	}
 
-	// ScatterAttr: see compute.StandardOps.ScatterSum.
+	// ScatterAttr holds the parameters of compute.StandardOps.ScatterSum.
 	ScatterAttr struct {
 		IndexVectorAxis                                                int
 		UpdateWindowAxes, InsertedWindowAxes, ScatterAxesToOperandAxes []int
 		Sorted, Unique                                                 bool
 	}
 
-	// WindowAttr is for ReduceWindow.
+	// WindowAttr holds the parameters of ReduceWindow.
 	WindowAttr struct {
 		Reduction                                            compute.ReduceOpType
 		Dimensions, Strides, InputDilations, WindowDilations []int
 		Paddings                                             [][2]int
 	}
 
-	// ConvAttr is for ConvGeneral.
+	// ConvAttr holds the parameters of ConvGeneral.
 	ConvAttr struct {
 		Axes                               compute.ConvolveAxesConfig
 		Strides                            []int
@@ -131,7 +130,7 @@ type (
 		ChannelGroupCount, BatchGroupCount int
 	}
 
-	// SortAttr is for Sort; the comparator is a closure of 2N scalars.
+	// SortAttr holds the parameters of Sort; the comparator is a closure of 2N scalars.
 	SortAttr struct {
 		Comparator *Function
 		Axis       int
@@ -141,7 +140,7 @@ type (
 	// CallAttr holds the functions that Call, If (on true, on false) and While (condition, body) run.
 	CallAttr struct{ Functions []*Function }
 
-	// AttentionAttr is for both halves of scaled dot-product attention.
+	// AttentionAttr holds the parameters of scaled dot-product attention and of its gradient.
 	AttentionAttr struct {
 		Layout  compute.AttentionAxesLayout
 		Scale   float64

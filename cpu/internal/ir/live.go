@@ -2,7 +2,7 @@ package ir
 
 import "github.com/gomlx/compute"
 
-// Live are the operations of f that its results, or closures inside f, depend on.
+// Live returns the operations of f that its results, or closures inside f, depend on.
 func Live(f *Function) map[*Node]bool {
 	live := make(map[*Node]bool)
 	var mark func(n *Node)
@@ -26,7 +26,7 @@ func Live(f *Function) map[*Node]bool {
 	return live
 }
 
-// ClosuresOf returns the closures an operation runs: not the target of a Call, which sees nothing of its caller.
+// ClosuresOf returns the closures that an operation runs. The target of a Call is not one, as it does not use values of its caller.
 func ClosuresOf(n *Node) []*Function {
 	switch a := n.Attr.(type) {
 	case *SortAttr:
@@ -47,7 +47,7 @@ func functionsOf(n *Node) []*Function {
 	return ClosuresOf(n)
 }
 
-// Captures are the values of enclosing functions that a closure uses, in the order of first use.
+// Captures returns the values of enclosing functions that a closure uses, in the order of first use.
 func Captures(f *Function) []*Node {
 	seen := make(map[*Node]bool)
 	var list []*Node

@@ -2,7 +2,7 @@ package ir
 
 import "github.com/gomlx/compute"
 
-// UnaryMethods are the element-wise operations of one operand.
+// UnaryMethods lists the element-wise operations with one operand.
 var UnaryMethods = map[compute.OpType]func(compute.Function, compute.Value) (compute.Value, error){
 	compute.OpTypeAbs:        compute.Function.Abs,
 	compute.OpTypeBitCount:   compute.Function.BitCount,
@@ -29,7 +29,7 @@ var UnaryMethods = map[compute.OpType]func(compute.Function, compute.Value) (com
 	compute.OpTypeIsNaN:      compute.Function.IsNaN,
 }
 
-// BinaryMethods are the element-wise operations of two operands, with broadcasting.
+// BinaryMethods lists the element-wise operations with two operands and broadcasting.
 var BinaryMethods = map[compute.OpType]func(compute.Function, compute.Value, compute.Value) (compute.Value, error){
 	compute.OpTypeAdd:                  compute.Function.Add,
 	compute.OpTypeAtan2:                compute.Function.Atan2,
@@ -57,7 +57,7 @@ var BinaryMethods = map[compute.OpType]func(compute.Function, compute.Value, com
 	compute.OpTypeNotEqual:             compute.Function.NotEqual,
 }
 
-// ReduceOps are the reductions over axes, and the element-wise operation each repeats.
+// ReduceOps maps the reductions over axes to the element-wise operations that they repeat.
 var ReduceOps = map[compute.OpType]compute.OpType{
 	compute.OpTypeReduceSum:        compute.OpTypeAdd,
 	compute.OpTypeReduceProduct:    compute.OpTypeMul,

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// AttentionCall holds the arguments of the kernels on rows of scores. Matrices have rowBytes to a row, of which
-// width elements count; add has addRow bytes to a row (0: the same for all).
+// AttentionCall holds the arguments of the kernels on rows of scores. Matrices have rowBytes per row, of which width elements are
+// used; add has addRow bytes per row (0: the same for all).
 type AttentionCall struct {
 	Scores, DScores, Add unsafe.Pointer
 	Largest, Inverse     unsafe.Pointer
@@ -15,12 +15,12 @@ type AttentionCall struct {
 	Scale                float64
 }
 
-// Attention are the parts of attention between the matrix products. width is a multiple of lanes.
+// Attention holds the parts of attention between the matrix products. width is a multiple of lanes.
 type Attention struct {
 	Lanes int
 
-	// Softmax replaces scores by p = exp(scale*scores + add - largest) * inverse, where inverse makes a row's sum one,
-	// and is 0 for a row of nothing but -inf.
+	// Softmax replaces scores by p = exp(scale*scores + add - largest) * inverse, where inverse makes the sum of a row one, and is 0
+	// for a row that contains only -inf.
 	Softmax func(c *AttentionCall)
 
 	// Gradient replaces scores by p as above, with largest and inverse given, and dScores by
@@ -28,7 +28,7 @@ type Attention struct {
 	Gradient func(c *AttentionCall)
 }
 
-// portableAttention are the kernels in plain loops.
+// portableAttention returns the kernels in plain loops.
 func portableAttention[T Float]() *Attention {
 	return &Attention{Lanes: 1, Softmax: softmaxRows[T], Gradient: softmaxGradient[T]}
 }

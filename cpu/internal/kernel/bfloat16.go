@@ -6,26 +6,26 @@ import (
 	"unsafe"
 )
 
-// Products of float32 whose operands are rounded to bfloat16, to nearest, ties to even, while the sums stay float32. Numbers
-// below the normal range count as zero. Both operands are packed, in the same way for all kernels: rows of the left one,
-// roundedRow(k) bytes each, and panels of the right one that hold terms k and k+1 of a column side by side. What is packed
-// ends in zeros up to a multiple of roundedDepth terms.
+// Products of float32 whose operands are rounded to bfloat16, to nearest, ties to even, while the sums stay float32. Subnormal
+// numbers count as zero. Both operands are packed in the same way for all kernels: rows of the left one, roundedRow(k) bytes each,
+// and panels of the right one that hold terms k and k+1 of a column next to each other. Packed memory is filled with zeros up to a
+// multiple of roundedDepth terms.
 const (
 	roundedDepth   = 32 // terms of a tile of AMX
-	roundedColumns = 32 // of a panel
-	roundedStrip   = 32 // rows that are packed at least: of two tiles
+	roundedColumns = 32 // columns of a panel
+	roundedStrip   = 32 // minimum number of packed rows: those of two tiles
 	roundedBytes   = 2
 	roundedBlockM  = 768 // rows of the left operand that are multiplied with one panel after the other
 )
 
-// roundedRow is the distance of rows of the left operand. A cache line more than they need keeps the rows of a tile in different
-// places of the first cache.
+// roundedRow returns the distance of rows of the left operand. It is a cache line longer than necessary, so that the rows of a tile
+// map to different sets of the L1 cache.
 func roundedRow(k int) int { return RoundUp(k, roundedDepth)*roundedBytes + 64 }
 
-// roundedEdge is the memory for a block of results that is not written in whole.
+// roundedEdge is the memory of a block of results of which only a part is written.
 const roundedEdge = roundedStrip * roundedColumns * 4
 
-// rounded is what a Gemm has that rounds its operands.
+// rounded holds the functions of a Gemm that rounds its operands.
 type rounded struct {
 	// packLeft rounds rows of k terms, strides in bytes, to rows of roundedRow(k) bytes. It may write up to 15 rows more.
 	packLeft func(dst, a unsafe.Pointer, k, rows, rowStride, kStride int)
@@ -35,9 +35,9 @@ type rounded struct {
 	run func(call *GemmCall, rows, cols int, edge unsafe.Pointer)
 }
 
-// WithBFloat16 returns the kernels with products that round their operands to bfloat16: with tiles of AMX where processor and
-// system have them, else with AVX-512. If the level was asked for by name, only its own instructions are used, and plain
-// loops count as kernels.
+// WithBFloat16 returns the kernels with products that round their operands to bfloat16: with tiles of AMX if processor and system
+// support them, otherwise with AVX-512. If the configuration names the level, only its own instructions are used, and plain loops are
+// allowed.
 func (s *Set) WithBFloat16(named bool) (*Set, error) { return s.withBFloat16(named, detect()) }
 
 func (s *Set) withBFloat16(named bool, f features) (*Set, error) {
@@ -76,7 +76,7 @@ func (g *Matmul) multiplyRounded(call *GemmCall, a, b, c, strips unsafe.Pointer,
 	}
 }
 
-// toBFloat16 rounds to nearest, ties to even. What is not a number stays so.
+// toBFloat16 rounds to nearest, ties to even. NaN stays NaN.
 func toBFloat16(x float32) uint16 {
 	bits := math.Float32bits(x)
 	switch exponent := bits >> 23 & 255; {
@@ -90,7 +90,7 @@ func toBFloat16(x float32) uint16 {
 
 func fromBFloat16(b uint16) float32 { return math.Float32frombits(uint32(b) << 16) }
 
-// portableRounded is the kernel in plain loops: what the others are tested against.
+// portableRounded is the kernel in plain loops, the reference in tests of the others.
 func portableRounded() *Gemm {
 	return &Gemm{
 		Name: "bf16", MR: roundedStrip, NR: roundedColumns, size: 4, lanes: 1,

@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// features are the instructions for bfloat16 that the processor has and the system lets us use.
+// features are the bfloat16 instructions that the processor and the system support.
 type features struct{ avx512, tiles bool }
 
 func detect() features {
 	return features{avx512: cpu.X86.HasAVX512BF16, tiles: cpu.X86.HasAMXTile && cpu.X86.HasAMXBF16 && tilesPermitted()}
 }
 
-// bestRounded is the fastest kernel that rounds operands, or nil.
+// bestRounded returns the fastest kernel that rounds operands, or nil.
 func bestRounded(level Level, named bool, f features) *Gemm {
 	switch {
 	case level != levelAVX512 || !f.avx512:
@@ -56,7 +56,7 @@ func copyCorner(dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
 	}
 }
 
-// pairsGemm adds up products of pairs with AVX512_BF16.
+// pairsGemm sums products of pairs with AVX512_BF16.
 func pairsGemm() *Gemm {
 	strip := simdGemm[float32](gemmPairsTable[:], 16, true)
 	return &Gemm{Name: "bf16 avx512", MR: strip.MR, NR: roundedColumns, size: 4, lanes: 16, pack: packRoundedPanel, packRows: packRoundedPanels,
@@ -97,7 +97,7 @@ func packRoundedPanels(dst, b unsafe.Pointer, k, panels, kStride, panelBytes int
 	}
 }
 
-// packPairs packs at most 32 terms of at most 32 columns. What is not whole goes through a block that is.
+// packPairs packs at most 32 terms of at most 32 columns. Incomplete blocks are copied to complete ones first.
 func packPairs(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 	if k == roundedDepth && cols == roundedColumns && nStride == 4 {
 		roundPairs(dst, b, 1, panelRow, kStride)

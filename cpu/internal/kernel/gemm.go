@@ -5,42 +5,42 @@ import (
 	"unsafe"
 )
 
-// Gemm multiplies a strip of at most MR rows with a panel of at most NR columns: the register block.
+// A Gemm multiplies a strip of at most MR rows by a panel of at most NR columns: the register block.
 type Gemm struct {
 	Name         string // of kernels that round their operands
 	MR, NR, size int
-	lanes        int // columns that are loaded at once, even where fewer are wanted
-	directRows   int // of a product, at most, for which reading b where it lies costs less than packing it first
+	lanes        int // columns that are loaded at once, even if fewer are needed
+	directRows   int // maximum number of rows of a product for which reading b in place costs less than packing it
 
-	// pack copies k x cols elements (cols <= nr), strided in bytes, to [k][nr], with zeros behind cols.
+	// pack copies k x cols elements (cols <= nr), strided in bytes, to [k][nr], with zeros after cols.
 	pack func(dst, b unsafe.Pointer, k, cols, kStride, nStride int)
 
-	// packRows copies k rows of whole panels, one after the other in b, to panels that lie panelBytes apart; nil if
-	// pack does as well.
+	// packRows copies k rows of whole panels, which are adjacent in b, to panels at a distance of panelBytes. It is nil if pack is as
+	// fast.
 	packRows func(dst, b unsafe.Pointer, k, panels, kStride, panelBytes int)
 
 	// run computes c[r, j] (+)= sum over i of a[r, i] * panel[i, j], each sum in the order of i.
 	run func(call *GemmCall, rows, cols int)
 
-	// gemv computes one row of c in gemvBytes of columns, which lie side by side in the right operand, and does not add to
-	// c; nil if run does as well.
+	// gemv computes one row of c in gemvBytes of columns, which are adjacent in the right operand, and does not add to c. It is nil
+	// if run is as fast.
 	gemv func(call *GemmCall)
 
-	// gemvSplitK computes one row of c in splitKBytes of columns, which lie side by side, each from several partial sums;
-	// nil if run does as well.
+	// gemvSplitK computes one row of c in splitKBytes of columns, which are adjacent, each from several partial sums. It is nil if
+	// run is as fast.
 	gemvSplitK func(call *GemmCall)
 
-	// gemvDots computes one row of c in call.strips times dotsColumns columns, where the terms of a sum lie side by side in both operands
-	// and fill whole vectors of dotsBytes, each from several partial sums; nil if run does as well.
+	// gemvDots computes one row of c in call.strips times dotsColumns columns, if the terms of a sum are adjacent in both operands
+	// and fill whole vectors of dotsBytes, each from several partial sums. It is nil if run is as fast.
 	gemvDots func(call *GemmCall)
 
-	rounded *rounded // not nil: operands are rounded to bfloat16, and of the functions above only those that pack are there
+	rounded *rounded // if not nil, operands are rounded to bfloat16, and only the packing functions above are set
 }
 
-// Rounds tells whether operands are rounded to bfloat16.
+// Rounds reports whether operands are rounded to bfloat16.
 func (kr *Gemm) Rounds() bool { return kr.rounded != nil }
 
-// panelBytes is the memory for k rows of a packed panel.
+// panelBytes returns the memory of k rows of a packed panel.
 func (kr *Gemm) panelBytes(k int) int {
 	if kr.rounded != nil {
 		return RoundUp(k, roundedDepth) * kr.NR * roundedBytes
@@ -49,8 +49,8 @@ func (kr *Gemm) panelBytes(k int) int {
 }
 
 const (
-	gemvBytes   = 256 // of the columns of Gemm.gemv
-	splitKBytes = 64  // of Gemm.gemvSplitK
+	gemvBytes   = 256 // width of the columns of Gemm.gemv
+	splitKBytes = 64  // width of the columns of Gemm.gemvSplitK
 	dotsColumns = 8   // of Gemm.gemvDots
 	dotsBytes   = 32
 )
@@ -66,14 +66,14 @@ type GemmCall struct {
 	c     unsafe.Pointer
 	cRow  int
 
-	// Columns to load and store, of the first and second vector of a row: bits, or the address of a mask vector, of which only the last
-	// one of a row is read, since those before it are whole.
+	// Masks of the columns to load and store, for the first and second vector of a row: bits, or the address of a mask vector. Of
+	// masks with addresses only the last of a row is read, as all other vectors are whole.
 	masks    [2]uintptr
-	add      int // not 0: add to c
+	add      int // if not 0, add to c
 	panelRow int
 
-	next   uintptr // where the next call's a begins: fetched into the cache, 64 bytes for each k; never read
-	strips int     // of gemmTiles, and of columns of gemvDots
+	next   uintptr // start of the next call's a, which is prefetched, 64 bytes for each k, and never read
+	strips int     // number of strips of gemmTiles, or of column groups of gemvDots
 }
 
 const (
@@ -82,10 +82,10 @@ const (
 	blockM = 384 // rows of the left operand that are multiplied with one panel after the other
 )
 
-// RoundUp is the smallest multiple that is not below n.
+// RoundUp returns the smallest multiple that is at least n.
 func RoundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
 
-// Matmul is c = a b for strided matrices: a has M rows of K, b K rows of N. Strides in bytes, columns of c consecutive.
+// A Matmul is c = a b for strided matrices: a has M rows of K, b K rows of N. Strides are in bytes; columns of c are consecutive.
 type Matmul struct {
 	M, N, K  int
 	ARow, AK int
@@ -93,30 +93,31 @@ type Matmul struct {
 	CRow     int
 	Kernel   *Gemm
 	PackA    bool // elements along k are far apart: copy strips of a first
-	Direct   bool // b is read where it is
-	SplitK   bool // a single row may be computed from partial sums: not what it is among other rows, to the last bit
-	Dots     bool // b is Direct, and read column by column: only if CanDot, with partial sums as by SplitK
+	Direct   bool // read b in place
+	SplitK   bool // a single row may be computed from partial sums, so its last bits may differ from those among other rows
+	Dots     bool // b is Direct and read column by column, with partial sums as with SplitK; requires CanDot
 }
 
-// CanDot tells whether a single row can be computed by Gemm.gemvDots.
+// CanDot reports whether a single row can be computed by Gemm.gemvDots.
 func (g *Matmul) CanDot() bool {
 	size := g.Kernel.size
 	whole := g.K > 0 && g.K*size%dotsBytes == 0 && g.N > 0 && g.N%dotsColumns == 0
 	return whole && g.M == 1 && g.AK == size && g.BK == size && g.Kernel.gemvDots != nil && !g.Kernel.Rounds()
 }
 
-// Panels is the number of panels of b.
+// Panels returns the number of panels of b.
 func (g *Matmul) Panels() int { return (g.N + g.Kernel.NR - 1) / g.Kernel.NR }
 
-// PaysToReadDirectly tells whether b need not be packed, and rows are so few that packing would cost more than it saves.
+// PaysToReadDirectly reports whether b can be read in place, and has so few rows to be multiplied with that packing would cost more
+// than it saves.
 func (g *Matmul) PaysToReadDirectly() bool { return g.CanReadDirectly() && g.M <= g.Kernel.directRows }
 
-// CanReadDirectly tells whether rows of b are made of whole vectors.
+// CanReadDirectly reports whether rows of b consist of whole vectors.
 func (g *Matmul) CanReadDirectly() bool {
 	return g.BN == g.Kernel.size && g.N%g.Kernel.lanes == 0 && !g.Kernel.Rounds()
 }
 
-// PackedBytes is the memory for all of b, packed.
+// PackedBytes returns the memory of all of b, packed.
 func (g *Matmul) PackedBytes() int {
 	if g.Direct {
 		return 0
@@ -124,7 +125,7 @@ func (g *Matmul) PackedBytes() int {
 	return g.Panels() * g.Kernel.panelBytes(g.K)
 }
 
-// StripBytes is the memory for a packed block of a.
+// StripBytes returns the memory of a packed block of a.
 func (g *Matmul) StripBytes() int {
 	if g.Kernel.Rounds() {
 		return RoundUp(min(g.M, roundedBlockM), roundedStrip)*roundedRow(min(g.K, BlockK)) + roundedEdge
@@ -135,7 +136,8 @@ func (g *Matmul) StripBytes() int {
 	return RoundUp(min(g.M, blockM), g.Kernel.MR) * min(g.K, BlockK) * g.Kernel.size
 }
 
-// panel is the place of rows k0 on of panel p: in b itself, or packed, where blocks of k follow each other.
+// panel returns the address of rows k0 on of panel p: in b itself or, if packed, in the packed memory, where blocks of k follow each
+// other.
 func (g *Matmul) panel(b unsafe.Pointer, k0, kn, p int) unsafe.Pointer {
 	if g.Direct {
 		return unsafe.Add(b, k0*g.BK+p*g.Kernel.NR*g.BN)
@@ -159,14 +161,13 @@ func (g *Matmul) Pack(packed, b unsafe.Pointer, lo, hi int) {
 	}
 }
 
-// Area is the part of a product that is computed: rows R0 to R1, panels P0 to P1, terms K0 to K1 of each sum.
-// K0 must be 0 unless b is read directly.
+// An Area is a part of a product: rows R0 to R1, panels P0 to P1, terms K0 to K1 of each sum. K0 must be 0 unless b is read directly.
 type Area struct{ R0, R1, P0, P1, K0, K1 int }
 
-// All is the whole product.
+// All returns the whole product.
 func (g *Matmul) All() Area { return Area{0, g.M, 0, g.Panels(), 0, g.K} }
 
-// Multiply computes an area of c. b is packed unless direct; strips is room for a block of a if that is packed.
+// Multiply computes an area of c. b is packed unless direct; strips is memory for a block of a if that is packed.
 func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area, accumulate bool) {
 	kr := g.Kernel
 	call.cRow = g.CRow
@@ -229,7 +230,7 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 	}
 }
 
-// gemv computes row m0 of an area, whole widths of Gemm.gemv, and gives the first panel that is left.
+// gemv computes row m0 of an area, in whole widths of Gemm.gemv, and returns the first remaining panel.
 func (g *Matmul) gemv(call *GemmCall, left, b, c unsafe.Pointer, m0, k0 int, w Area) int {
 	each := gemvBytes / (g.Kernel.NR * g.Kernel.size)
 	p := w.P0
@@ -249,7 +250,7 @@ func (g *Matmul) gemvSplitK(call *GemmCall, left, b, c unsafe.Pointer, m0, k0 in
 	}
 }
 
-// portableGemm is the kernel for every number type.
+// portableGemm returns the kernel in plain loops for any number type.
 func portableGemm[T Number]() *Gemm {
 	const mr, nr = 4, 16
 	return &Gemm{

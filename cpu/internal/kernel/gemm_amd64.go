@@ -22,7 +22,7 @@ var laneMasks64 = func() (m [8]int64) {
 	return m
 }()
 
-// simdGemm makes a kernel of a table of inner loops.
+// simdGemm returns a kernel that uses a table of inner loops.
 func simdGemm[T Float](table [][2]func(*GemmCall), lanes int, bits bool) *Gemm {
 	nr := 2 * lanes
 	size := int(unsafe.Sizeof(T(0)))
@@ -35,7 +35,7 @@ func simdGemm[T Float](table [][2]func(*GemmCall), lanes int, bits bool) *Gemm {
 			masks = append(masks, [2]uintptr{laneMask(size, lanes-first), laneMask(size, lanes-second)})
 		}
 	}
-	// A row of a panel is one cache line with 256 bits, and two with 512, where packing was not seen to pay (LOG.md).
+	// A row of a panel is one cache line with 256 bits, and two with 512, where packing saves no time (docs/log.md, 2026-11-23).
 	rows, directRows := packRows256, 96
 	if bits {
 		rows, directRows = packRows512, math.MaxInt
@@ -61,7 +61,7 @@ func simdGemm[T Float](table [][2]func(*GemmCall), lanes int, bits bool) *Gemm {
 	}
 }
 
-// laneMask is the address of a mask whose first lanes are set, skip fewer than all.
+// laneMask returns the address of a mask in which all but the last skip lanes are set.
 func laneMask(size, skip int) uintptr {
 	if size == 4 {
 		return uintptr(unsafe.Pointer(&laneMasks32[skip]))

@@ -2,10 +2,10 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// ScalarReason says why no vector kernels are used.
+// ScalarReason is the reason why no vector kernels are used.
 const ScalarReason = "this processor has no AVX2: scalar kernels, about ten times slower than this machine could be with it"
 
-// vectorSets returns what this processor can run, best first.
+// vectorSets returns the vector kernels that this processor can run, best first.
 func vectorSets() []*Set {
 	var sets []*Set
 	if cpu.X86.HasAVX512 && cpu.X86.HasFMA {

@@ -30,8 +30,8 @@ func packStrips(dst, a unsafe.Pointer, k, rows, rowStride, kStride int, kr *Gemm
 	}
 }
 
-// packWhole48 copies strips of 48 bytes, reading a in order, and returns their number. It and its siblings spell the
-// copy out because the compiler calls a routine for memory that might overlap.
+// packWhole48 copies strips of 48 bytes, reading a in order, and returns their number. The copy is written out because for a loop the
+// compiler calls a routine for memory that might overlap.
 func packWhole48(dst, a unsafe.Pointer, k, strips, kStride int) int {
 	for i := range k {
 		from, to := unsafe.Add(a, i*kStride), unsafe.Add(dst, i*48)

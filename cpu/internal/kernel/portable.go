@@ -12,20 +12,20 @@ type signed interface {
 	int8 | int16 | int32 | int64
 }
 
-// Unsigned are the unsigned integers.
+// Unsigned is the unsigned integer types.
 type Unsigned interface {
 	uint8 | uint16 | uint32 | uint64
 }
 
 type integer interface{ signed | Unsigned }
 
-// Float are the numbers with a fraction.
+// Float is the floating-point types.
 type Float interface{ float32 | float64 }
 
-// Number are the types with arithmetic.
+// Number is the types with arithmetic.
 type Number interface{ integer | Float }
 
-// Portable are plain loops for every type: the reference that the others are tested against.
+// Portable returns plain loops for every type. They are the reference in tests of the other kernels.
 var Portable = func() *Set {
 	s := &Set{
 		Level:       LevelScalar,
@@ -60,7 +60,7 @@ var Portable = func() *Set {
 
 func slice[T any](p unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
 
-// unaryOf makes a kernel of a function of one element.
+// unaryOf returns a kernel that applies a function to each element.
 func unaryOf[T, R any](f func(T) R) Func {
 	return func(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 		n := rows * cols
@@ -71,7 +71,7 @@ func unaryOf[T, R any](f func(T) R) Func {
 	}
 }
 
-// binaryOf makes a kernel of a function of two elements.
+// binaryOf returns a kernel that applies a function to each pair of elements.
 func binaryOf[T, R any](f func(T, T) R) Func {
 	return func(dst, a, b, _ unsafe.Pointer, rows, cols int) {
 		n := rows * cols
@@ -82,7 +82,7 @@ func binaryOf[T, R any](f func(T, T) R) Func {
 	}
 }
 
-// reducing makes a kernel that repeats f along rows, from its neutral element.
+// reducing returns a kernel that folds rows with f, starting from its neutral element.
 func reducing[T any](neutral T, f func(T, T) T) Func {
 	return func(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 		d, x := slice[T](dst, rows), slice[T](a, rows*cols)
@@ -96,7 +96,7 @@ func reducing[T any](neutral T, f func(T, T) T) Func {
 	}
 }
 
-// accumulating makes a kernel that repeats f down columns.
+// accumulating returns a kernel that folds columns with f.
 func accumulating[T any](f func(T, T) T) Func {
 	return func(dst, a, _, _ unsafe.Pointer, rows, cols int) {
 		d, x := slice[T](dst, cols), slice[T](a, rows*cols)
@@ -108,7 +108,7 @@ func accumulating[T any](f func(T, T) T) Func {
 	}
 }
 
-// foldable adds an operation that reductions repeat.
+// foldable adds an operation that reductions use.
 func foldable[T any](s *Set, op compute.OpType, dtype dtypes.DType, neutral T, f func(T, T) T) {
 	key := Key{op, dtype}
 	s.Elementwise[key] = binaryOf(f)
@@ -117,7 +117,7 @@ func foldable[T any](s *Set, op compute.OpType, dtype dtypes.DType, neutral T, f
 	setNeutral(key, neutral)
 }
 
-// Neutral holds the bytes that reductions start from.
+// Neutral returns the bytes of the neutral element of a reduction.
 var Neutral = make(map[Key][8]byte)
 
 func setNeutral[T any](key Key, v T) {
@@ -192,7 +192,7 @@ func addFloat[T Float](s *Set, dtype dtypes.DType) {
 	s.Elementwise[Key{compute.OpTypeAtan2, dtype}] = binaryOf(func(a, b T) T { return T(math.Atan2(float64(a), float64(b))) })
 }
 
-// signOf is -1, 1, or the value itself if it is a zero or not a number.
+// signOf returns -1 or 1, or the value itself if it is zero or NaN.
 func signOf[T Number](v T) T {
 	var zero T
 	if v > zero {
@@ -211,12 +211,12 @@ func addBool(s *Set) {
 	s.Elementwise[Key{compute.OpTypeLogicalNot, dtypes.Bool}] = unaryOf(func(v bool) bool { return !v })
 	s.Elementwise[Key{compute.OpTypeEqual, dtypes.Bool}] = binaryOf(func(a, b bool) bool { return a == b })
 	s.Elementwise[Key{compute.OpTypeNotEqual, dtypes.Bool}] = binaryOf(func(a, b bool) bool { return a != b })
-	// Maximum and minimum of booleans are "or" and "and": reductions of masks use them.
+	// Maximum and minimum of booleans are "or" and "and", which reductions of masks use.
 	foldable(s, compute.OpTypeMax, dtypes.Bool, false, func(a, b bool) bool { return a || b })
 	foldable(s, compute.OpTypeMin, dtypes.Bool, true, func(a, b bool) bool { return a && b })
 }
 
-// addMoves adds what depends on the size of elements only.
+// addMoves adds the kernels that depend only on the size of elements.
 func addMoves[T Unsigned](s *Set) {
 	size := int(unsafe.Sizeof(T(0)))
 	s.Where[size] = func(dst, cond, a, b unsafe.Pointer, rows, cols int) {
@@ -237,7 +237,7 @@ func addMoves[T Unsigned](s *Set) {
 			row := d[r*cols : (r+1)*cols]
 			copied := copy(row, []T{v})
 			for copied < len(row) {
-				copied += copy(row[copied:], row[:min(copied, 1024)]) // far faster than one by one
+				copied += copy(row[copied:], row[:min(copied, 1024)]) // much faster than one by one
 			}
 		}
 	}

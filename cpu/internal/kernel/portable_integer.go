@@ -8,8 +8,8 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// addInteger adds what signed and unsigned integers share. As in XLA, a division by zero gives all bits set,
-// and its remainder is the dividend: a graph cannot crash the process.
+// addInteger adds the operations that signed and unsigned integers share. As in XLA, division by zero returns all bits set, and its
+// remainder is the dividend, so a graph cannot crash the process.
 func addInteger[T integer](s *Set, dtype dtypes.DType, lowest, highest T) {
 	addNumber(s, dtype, lowest, highest)
 	foldable(s, compute.OpTypeBitwiseAnd, dtype, ^T(0), func(a, b T) T { return a & b })
@@ -38,7 +38,7 @@ func addInteger[T integer](s *Set, dtype dtypes.DType, lowest, highest T) {
 	s.Elementwise[Key{compute.OpTypeShiftRightArithmetic, dtype}] = binaryOf(func(a, b T) T { return a >> shiftCount(b) })
 }
 
-// shiftCount makes negative counts larger than any width.
+// shiftCount maps negative counts to one larger than any width.
 func shiftCount[T integer](n T) uint64 { return uint64(int64(n)) }
 
 // powInteger multiplies base exponent times; negative exponents count as zero.

@@ -9,14 +9,14 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// Func works on a tile of rows x cols elements.
+// A Func works on a tile of rows x cols elements.
 //
-// Element-wise kernels read rows*cols elements of each operand one after the other; those named "row" read
-// one element a row from one operand. Reductions write one element a row; accumulations add all rows into
-// one. dst may be the same memory as an operand of the same element size, but must not overlap otherwise.
+// Element-wise kernels read rows*cols consecutive elements of each operand; those named "row" read one element per row from one
+// operand. Reductions write one element per row; accumulations add all rows to one. dst may be the same memory as an operand with the
+// same element size, but must not overlap otherwise.
 type Func func(dst, a, b, c unsafe.Pointer, rows, cols int)
 
-// DTypes are the types that have kernels.
+// DTypes lists the types with kernels.
 var DTypes = []dtypes.DType{
 	dtypes.Bool, dtypes.Int8, dtypes.Int16, dtypes.Int32, dtypes.Int64,
 	dtypes.Uint8, dtypes.Uint16, dtypes.Uint32, dtypes.Uint64, dtypes.Float32, dtypes.Float64,
@@ -28,7 +28,7 @@ type Key struct {
 	DType dtypes.DType
 }
 
-// Pair selects a kernel of two operations, the second on what the first gives and another operand.
+// Pair selects a kernel of two operations, of which the second is applied to the result of the first and another operand.
 type Pair struct {
 	First, Second compute.OpType
 	DType         dtypes.DType
@@ -43,7 +43,7 @@ const (
 	levelAVX512 Level = "avx512"
 )
 
-// Set holds the kernels of one level; those it lacks are taken from the portable ones.
+// A Set holds the kernels of one level. Missing ones are taken from the portable ones.
 type Set struct {
 	Level Level
 
@@ -89,7 +89,7 @@ func override[K comparable, V any](base, over map[K]V) map[K]V {
 	return out
 }
 
-// sets are the levels that this build and processor have, best first.
+// sets lists the levels that this build and processor support, best first.
 var sets = append(vectorSets(), Portable)
 
 // Best returns the kernels of the best level.

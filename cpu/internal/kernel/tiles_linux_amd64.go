@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// tilesPermitted asks the system, once, for the state of AMX's tiles, which a process has to do before it uses them.
+// tilesPermitted requests, once, the state of AMX's tiles from the system, as a process must do before it uses them.
 var tilesPermitted = sync.OnceValue(func() bool {
 	const (
 		supported, request = 0x1021, 0x1023 // of arch_prctl, Linux 5.16

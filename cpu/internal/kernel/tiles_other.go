@@ -2,5 +2,5 @@
 
 package kernel
 
-// tilesPermitted says no: only Linux is known to hand out AMX's tiles on request.
+// tilesPermitted returns false: only Linux grants AMX's tiles on request.
 func tilesPermitted() bool { return false }

@@ -7,7 +7,7 @@ import (
 	"universal-transformer/cpu/internal/ir"
 )
 
-// graphWriter calls operations of another backend and remembers the first error.
+// A graphWriter calls operations of another backend and keeps the first error.
 type graphWriter struct {
 	f   compute.Function
 	err error
@@ -82,13 +82,13 @@ func decomposeAttention(n *ir.Node, to compute.Function, in []compute.Value) ([]
 	return []compute.Value{heads(w.dot(dS, 3, k, 2)), heads(w.dot(dS, 2, q, 2)), heads(dV)}, w.err
 }
 
-// keep gives a reduced tensor its last axis back, with size one.
+// keep restores the last axis of a reduced tensor, with size one.
 func (w *graphWriter) keep(v compute.Value) compute.Value {
 	d := w.dims(v)
 	return w.do(w.f.Reshape(v, append(append([]int{}, d...), 1)...))
 }
 
-// softmax of scaled and masked scores [B, H, M, N], and what the fused operation keeps of it.
+// softmax returns the softmax of scaled and masked scores [B, H, M, N], and the values that the fused operation keeps of it.
 func (w *graphWriter) softmax(a *ir.AttentionAttr, dtype dtypes.DType, scores, mask compute.Value, n *ir.Node) (p, largest, inverse compute.Value) {
 	if w.err != nil {
 		return nil, nil, nil

@@ -1,5 +1,5 @@
-// Package replay records a module again on another backend, operation by operation: what package cpu does with a graph that
-// needs a type it has no kernels for. Fused attention is written in plain operations (attention.go).
+// Package replay records a module again on another backend, operation by operation. Package cpu uses it for graphs that contain a
+// type without kernels. Fused attention is written in plain operations (attention.go).
 package replay
 
 import (
@@ -15,7 +15,7 @@ func Module(module *ir.Module, target compute.Builder) error {
 	return r.body(module.Main, target.Main())
 }
 
-// replayer maps what was recorded to what the portable backend made of it.
+// A replayer maps recorded nodes to values of the other backend.
 type replayer struct {
 	builder   compute.Builder
 	values    map[*ir.Node]compute.Value
