@@ -3,15 +3,17 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/decoding"
-	"universal-transformer/experiment"
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/universal"
+	"universal-transformer/viewer"
 )
 
 // Protocol determines how a model is evaluated: on which examples, and how it predicts.
@@ -109,39 +111,6 @@ func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string,
 	return opened.Name(), p.Selection.String(), examples, err
 }
 
-// openTask reads the data of a run's task.
-func openTask(ctx context.Context, r experiment.Run) (task.Task, error) {
-	return unlessDone(ctx, r.OpenTask)
-}
-
-// unlessDone runs work that may wait for a file. If ctx ends first, it returns without waiting for it.
-func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
-	type outcome struct {
-		value    T
-		err      error
-		panicked any
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		var o outcome
-		defer func() {
-			o.panicked = recover()
-			done <- o
-		}()
-		o.value, o.err = work()
-	}()
-	select {
-	case o := <-done:
-		if o.panicked != nil {
-			panic(o.panicked)
-		}
-		return o.value, o.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	}
-}
-
 // Evaluator applies the model to examples, for custom measures. While it is in use, nothing else may use the model.
 func (m *Model) Evaluator() *evaluation.Evaluator {
 	return evaluator(m.backend, m.store, m.graph, m.Run.Task.Value, m.Vocabularies)
@@ -157,64 +126,156 @@ func evaluator(backend compute.Backend, store *model.Store, graph universal.Mode
 // evaluationTokens is the number of positions of a batch in evaluation.
 const evaluationTokens = 4096
 
-// Pair is a text to score: a source and an answer; a language model reads only the target.
-type Pair struct{ Source, Target string }
-
-// Scored is a text with the log-probability of each of its tokens.
-type Scored struct {
-	task.Scored
-	Tokens  []string // as the vocabulary spells them, with an End where texts have one
-	Unknown int      // of them, those that it does not have
-	Err     error    // why this text has no probability
+// A Diagnosis analyses wrong answers: where they go wrong, and whether the decoder attends to the right source tokens.
+type Diagnosis struct {
+	Wrong      int         `json:"wrong"`        // answers
+	Early      int         `json:"early"`        // of these, that end too early
+	Late       int         `json:"late"`         // of these, that end too late, or not at all
+	Substitute int         `json:"substitute"`   // of these, that have the right length
+	FirstWrong [10]int     `json:"first_wrong"`  // wrong answers by the tenth of the right answer that the first wrong token stands in
+	Attention  []Attention `json:"attention"`    // where the task knows what tokens are made of, and the model attends; else none
+	OverTraced int         `json:"over_answers"` // right answers, given to the model, that Attention is of
 }
 
-// Score returns the log-probability of every token of the targets, given the true tokens before it: of answers to sources or, for a
-// language model, of texts. A text that cannot be read has an error of its own.
-func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
-	scored := make([]Scored, len(pairs))
-	var examples []task.Example
-	var at []int
-	for i, p := range pairs {
-		e, err := m.example(p)
-		if scored[i].Err = err; err == nil {
-			examples, at = append(examples, e), append(at, i)
+// Attention describes the decoder head that attends most to the right source tokens.
+type Attention struct {
+	Right string  `json:"right"` // what is attended to: "the digit of the first number"
+	Step  int     `json:"step"`  // from 1
+	Head  int     `json:"head"`  // from 1
+	Mean  float64 `json:"mean"`  // weight on the right token, over all tokens of the answers that have one
+	Least float64 `json:"least"` // the smallest such weight
+	Place int     `json:"place"` // of the token, from 1, that has it
+}
+
+// maxDiagnosed is the number of answers whose attention is recorded: a graph is compiled for each.
+const maxDiagnosed = 4
+
+// Diagnose analyses an evaluation with decoded answers.
+func (m *Model) Diagnose(ctx context.Context, e Evaluation) (*Diagnosis, error) {
+	if m.Run.Task.Value.Kind() != task.Transduction || len(e.Answers) != len(e.Examples) {
+		return nil, fmt.Errorf("%s: only answers that were decoded can be diagnosed", m.Dir())
+	}
+	d := &Diagnosis{}
+	for i, a := range e.Answers {
+		d.add(a.Tokens, e.Examples[i].Target)
+	}
+	aligned, ok := m.Run.Task.Value.(task.Aligned)
+	if !ok {
+		return d, nil
+	}
+	var heads []*headTally
+	for _, example := range e.Examples {
+		if len(example.Source) > maxTraced || d.OverTraced == maxDiagnosed {
+			continue
+		}
+		trace := m.newTrace()
+		trace.Source, trace.Target = spell(m.Vocabularies.Source, example.Source), spell(m.Vocabularies.Target, example.Target)
+		trace.Encoder, trace.Decoder = &viewer.Stack{Tokens: trace.Source}, &viewer.Stack{Tokens: trace.Target}
+		inputs := []any{[][]int32{example.Source}, [][]int32{example.Target}}
+		if _, err := m.record(ctx, trace, inputs); err != nil {
+			return nil, err
+		}
+		if len(trace.Decoder.CrossAttention) == 0 {
+			return d, nil
+		}
+		d.OverTraced++
+		heads = tally(heads, trace.Decoder.CrossAttention, aligned.Align(trace.Source, len(trace.Target)))
+	}
+	d.Attention = best(heads)
+	return d, nil
+}
+
+// add counts an answer if it is wrong.
+func (d *Diagnosis) add(answer, right []vocab.ID) {
+	if slices.Equal(answer, right) {
+		return
+	}
+	d.Wrong++
+	switch {
+	case len(answer) < len(right):
+		d.Early++
+	case len(answer) > len(right):
+		d.Late++
+	default:
+		d.Substitute++
+	}
+	first := 0
+	for first < min(len(answer), len(right)-1) && answer[first] == right[first] {
+		first++
+	}
+	d.FirstWrong[first*10/len(right)]++
+}
+
+// headTally accumulates the attention of one head in one step along one alignment.
+type headTally struct {
+	Attention
+	sum   float64
+	count int
+}
+
+// tally adds the attention of one answer, [step][head][place][source], to that of others.
+func tally(heads []*headTally, attention [][][][]float64, alignments []task.Alignment) []*headTally {
+	at := 0
+	for _, a := range alignments {
+		for step := range attention {
+			for head, weights := range attention[step] {
+				if at == len(heads) {
+					heads = append(heads, &headTally{Attention: Attention{Right: a.Name, Step: step + 1, Head: head + 1, Least: 1}})
+				}
+				for place, source := range a.Source {
+					if source >= 0 {
+						heads[at].add(weights[place][source], place)
+					}
+				}
+				at++
+			}
 		}
 	}
-	if err := m.busy.acquire(ctx); err != nil {
-		return nil, err
-	}
-	defer m.busy.release()
-	found, err := m.Evaluator().Score(ctx, examples)
-	if err != nil {
-		return nil, err
-	}
-	for i := range found {
-		scored[at[i]] = m.spelled(found[i], examples[i])
-	}
-	return scored, nil
+	return heads
 }
 
-// example reads a pair.
-func (m *Model) example(p Pair) (e task.Example, err error) {
-	if e.Target, err = m.reader.Target(p.Target); err != nil || m.Run.Task.Value.Kind() == task.LanguageModeling {
-		return e, err
+func (h *headTally) add(weight float64, place int) {
+	h.sum += weight
+	h.count++
+	if weight < h.Least {
+		h.Least, h.Place = weight, place+1
 	}
-	in, err := m.Read(p.Source)
-	if err != nil {
-		return e, fmt.Errorf("the source: %w", err)
-	}
-	e.Source = in.Source
-	return e, nil
 }
 
-// spelled adds the tokens of an example to its scores.
-func (m *Model) spelled(found task.Scored, e task.Example) Scored {
-	s, v := Scored{Scored: found}, m.Vocabularies.Target
-	unknown, has := v.Unknown()
-	for _, id := range e.Target {
-		if s.Tokens = append(s.Tokens, v.Token(id)); has && id == unknown {
-			s.Unknown++
+// best returns, for every alignment, the head with the highest mean.
+func best(heads []*headTally) (list []Attention) {
+	for _, h := range heads {
+		if h.count == 0 {
+			continue
+		}
+		h.Mean = h.sum / float64(h.count)
+		switch last := len(list) - 1; {
+		case last < 0 || list[last].Right != h.Right:
+			list = append(list, h.Attention)
+		case h.Mean > list[last].Mean:
+			list[last] = h.Attention
 		}
 	}
-	return s
+	return list
+}
+
+// Lines formats the diagnosis as text.
+func (d *Diagnosis) Lines() []string {
+	if d.Wrong == 0 && len(d.Attention) == 0 {
+		return []string{"no answer is wrong"}
+	}
+	lines := []string{
+		fmt.Sprintf("%d answers are wrong: %d end too early, %d too late or not at all, %d have the right length", d.Wrong, d.Early, d.Late, d.Substitute),
+	}
+	if d.Wrong > 0 {
+		lines = append(lines, fmt.Sprintf("first wrong token, by tenths of the right answer: %v", d.FirstWrong))
+	}
+	for _, a := range d.Attention {
+		line := fmt.Sprintf("attention on %s, over %d right answers: mean %.4f by head %d in step %d", a.Right, d.OverTraced, a.Mean, a.Head, a.Step)
+		if a.Place > 0 {
+			line += fmt.Sprintf(", least %.4f at token %d", a.Least, a.Place)
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }

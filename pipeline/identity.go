@@ -18,8 +18,8 @@ import (
 	"universal-transformer/training"
 )
 
-// Everything that identifies a run is in this file: the digests that its checkpoints carry, the checks of a checkpoint against a
-// configuration and a vocabulary, and the changes of the configuration that a resumed run may make.
+// This file decides what training starts or continues from, and whether that belongs to the run: the digests that checkpoints carry, the
+// checks of a checkpoint against a configuration and a vocabulary, and the changes of the configuration that a resumed run may make.
 
 // seals returns the identity of a run's configuration, vocabulary and machine, for its checkpoints.
 func seals(backend compute.Backend, r experiment.Run, v task.Vocabularies) training.Seals {
@@ -178,4 +178,106 @@ func recordChange(log *runlog.Run, before, after experiment.Run, step int64, ass
 		return err
 	}
 	return log.WriteConfig(after)
+}
+
+// initialize makes the checkpoint of step 0 of a run that starts from pretrained weights. The optimizer, the batches and the schedule
+// begin anew. Random weights have no such checkpoint.
+func (t *openRun) initialize() error {
+	if t.run.Training.Pretrained == "" {
+		return nil
+	}
+	v := t.data.Vocabularies()
+	source, err := pretrained(t.backend, t.run, v, t.callbacks.Extensions)
+	if err != nil {
+		return err
+	}
+	t.callbacks.log(fmt.Sprintf("starting from the weights of %s, step %d", t.run.Training.Pretrained, source.Step))
+	t.from, err = training.Begin(training.Parameters(source.Tensors), seals(t.backend, t.run, v))
+	return err
+}
+
+// saveInitial saves the checkpoint of initialize.
+func (t *openRun) saveInitial() error {
+	if t.from == nil {
+		return nil
+	}
+	return t.log.SaveCheckpoint(0, t.from, t.run.Training.Keep)
+}
+
+// pretrained returns the checkpoint that [Load] reads from training.pretrained. It returns an error if its parameters are not those of r's
+// model, or if its ids have another meaning. The task and the number of steps may differ; adaptive halting has parameters of its own.
+func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies, x experiment.Extensions) (*runlog.Checkpoint, error) {
+	dir := r.Training.Pretrained
+	m, err := LoadOptions{Extensions: x}.Load(dir, backend)
+	if err != nil {
+		return nil, fmt.Errorf("training.pretrained: %w", err)
+	}
+	defer m.Close()
+	if !m.Vocabularies.Equal(v) {
+		return nil, fmt.Errorf("training.pretrained: %s has another vocabulary than %s: choose a run on the same symbols, or train both with the same tokenizer file", dir, r.Task.Value)
+	}
+	if err := checkParameters(backend, r, v, m.checkpoint); err != nil {
+		return nil, fmt.Errorf("training.pretrained: %s: %w; change model to that run's, or choose another run", dir, err)
+	}
+	return m.checkpoint, nil
+}
+
+// findCheckpoint reads the newest intact checkpoint of a run and checks that it belongs to it. A run that was killed before its first
+// checkpoint begins again.
+func (t *openRun) findCheckpoint() error {
+	c, refused, err := t.log.Latest()
+	if errors.Is(err, runlog.ErrNoCheckpoint) {
+		if err := lost(t.log, err); err != nil {
+			return err
+		}
+		if err := t.initialize(); err != nil {
+			return err
+		}
+		return t.saveInitial()
+	}
+	if err != nil {
+		return err
+	}
+	if c.Step > 0 { // else nothing is trained yet
+		note, err := checkCheckpoint(t.backend, t.run, t.data.Vocabularies(), c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", t.log.Dir(), err)
+		}
+		if note != "" {
+			t.callbacks.log(note)
+		}
+	}
+	if err := checkConfiguration(t.log, t.run, c); err != nil {
+		return err
+	}
+	for _, r := range refused {
+		t.callbacks.log(r.String() + ": it is set aside")
+	}
+	t.from = c
+	return nil
+}
+
+// A LostError means that a run had checkpoints, and none can be used: training again in its directory would overwrite what is left of it.
+type LostError struct {
+	Dir string // of the run
+	Err error  // why no checkpoint can be used
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("%v; nothing is changed: restore a checkpoint, or train again in another directory", e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *LostError) Unwrap() error { return e.Err }
+
+// lost returns a [LostError] if a run without a usable checkpoint, for the given reason, has had one.
+func lost(log *runlog.Run, reason error) error {
+	if !errors.Is(reason, runlog.ErrDamaged) {
+		step, marked, err := log.Marked()
+		if err != nil || !marked {
+			return err
+		}
+		reason = fmt.Errorf("%w, but there was one: step %d is marked as best", reason, step)
+	}
+	return &LostError{log.Dir(), reason}
 }

@@ -8,7 +8,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -134,106 +133,37 @@ func open(ctx context.Context, r experiment.Run, c Callbacks) (task.Task, error)
 	return opened, r.CheckPositions(opened)
 }
 
-// initialize makes the checkpoint of step 0 of a run that starts from pretrained weights. The optimizer, the batches and the schedule
-// begin anew. Random weights have no such checkpoint.
-func (t *openRun) initialize() error {
-	if t.run.Training.Pretrained == "" {
-		return nil
-	}
-	v := t.data.Vocabularies()
-	source, err := pretrained(t.backend, t.run, v, t.callbacks.Extensions)
-	if err != nil {
-		return err
-	}
-	t.callbacks.log(fmt.Sprintf("starting from the weights of %s, step %d", t.run.Training.Pretrained, source.Step))
-	t.from, err = training.Begin(training.Parameters(source.Tensors), seals(t.backend, t.run, v))
-	return err
+// openTask reads the data of a run's task.
+func openTask(ctx context.Context, r experiment.Run) (task.Task, error) {
+	return unlessDone(ctx, r.OpenTask)
 }
 
-// saveInitial saves the checkpoint of initialize.
-func (t *openRun) saveInitial() error {
-	if t.from == nil {
-		return nil
+// unlessDone runs work that may wait for a file. If ctx ends first, it returns without waiting for it.
+func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type outcome struct {
+		value    T
+		err      error
+		panicked any
 	}
-	return t.log.SaveCheckpoint(0, t.from, t.run.Training.Keep)
-}
-
-// pretrained returns the checkpoint that [Load] reads from training.pretrained. It returns an error if its parameters are not those of r's
-// model, or if its ids have another meaning. The task and the number of steps may differ; adaptive halting has parameters of its own.
-func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies, x experiment.Extensions) (*runlog.Checkpoint, error) {
-	dir := r.Training.Pretrained
-	m, err := LoadOptions{Extensions: x}.Load(dir, backend)
-	if err != nil {
-		return nil, fmt.Errorf("training.pretrained: %w", err)
-	}
-	defer m.Close()
-	if !m.Vocabularies.Equal(v) {
-		return nil, fmt.Errorf("training.pretrained: %s has another vocabulary than %s: choose a run on the same symbols, or train both with the same tokenizer file", dir, r.Task.Value)
-	}
-	if err := checkParameters(backend, r, v, m.checkpoint); err != nil {
-		return nil, fmt.Errorf("training.pretrained: %s: %w; change model to that run's, or choose another run", dir, err)
-	}
-	return m.checkpoint, nil
-}
-
-// findCheckpoint reads the newest intact checkpoint of a run and checks that it belongs to it. A run that was killed before its first
-// checkpoint begins again.
-func (t *openRun) findCheckpoint() error {
-	c, refused, err := t.log.Latest()
-	if errors.Is(err, runlog.ErrNoCheckpoint) {
-		if err := lost(t.log, err); err != nil {
-			return err
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			o.panicked = recover()
+			done <- o
+		}()
+		o.value, o.err = work()
+	}()
+	select {
+	case o := <-done:
+		if o.panicked != nil {
+			panic(o.panicked)
 		}
-		if err := t.initialize(); err != nil {
-			return err
-		}
-		return t.saveInitial()
+		return o.value, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
 	}
-	if err != nil {
-		return err
-	}
-	if c.Step > 0 { // else nothing is trained yet
-		note, err := checkCheckpoint(t.backend, t.run, t.data.Vocabularies(), c)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.log.Dir(), err)
-		}
-		if note != "" {
-			t.callbacks.log(note)
-		}
-	}
-	if err := checkConfiguration(t.log, t.run, c); err != nil {
-		return err
-	}
-	for _, r := range refused {
-		t.callbacks.log(r.String() + ": it is set aside")
-	}
-	t.from = c
-	return nil
-}
-
-// A LostError means that a run had checkpoints, and none can be used: training again in its directory would overwrite what is left of it.
-type LostError struct {
-	Dir string // of the run
-	Err error  // why no checkpoint can be used
-}
-
-func (e *LostError) Error() string {
-	return fmt.Sprintf("%v; nothing is changed: restore a checkpoint, or train again in another directory", e.Err)
-}
-
-// Unwrap returns the reason.
-func (e *LostError) Unwrap() error { return e.Err }
-
-// lost returns a [LostError] if a run without a usable checkpoint, for the given reason, has had one.
-func lost(log *runlog.Run, reason error) error {
-	if !errors.Is(reason, runlog.ErrDamaged) {
-		step, marked, err := log.Marked()
-		if err != nil || !marked {
-			return err
-		}
-		reason = fmt.Errorf("%w, but there was one: step %d is marked as best", reason, step)
-	}
-	return &LostError{log.Dir(), reason}
 }
 
 // change replaces the configuration from the checkpoint on, if it differs, and records the assignments that changed it.

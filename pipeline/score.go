@@ -108,3 +108,65 @@ func shares(s *viewer.Stack) []Share {
 	slices.SortStableFunc(list, func(a, b Share) int { return cmp.Compare(b.Share, a.Share) })
 	return list
 }
+
+// Pair is a text to score: a source and an answer; a language model reads only the target.
+type Pair struct{ Source, Target string }
+
+// Scored is a text with the log-probability of each of its tokens.
+type Scored struct {
+	task.Scored
+	Tokens  []string // as the vocabulary spells them, with an End where texts have one
+	Unknown int      // of them, those that it does not have
+	Err     error    // why this text has no probability
+}
+
+// Score returns the log-probability of every token of the targets, given the true tokens before it: of answers to sources or, for a
+// language model, of texts. A text that cannot be read has an error of its own.
+func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
+	scored := make([]Scored, len(pairs))
+	var examples []task.Example
+	var at []int
+	for i, p := range pairs {
+		e, err := m.example(p)
+		if scored[i].Err = err; err == nil {
+			examples, at = append(examples, e), append(at, i)
+		}
+	}
+	if err := m.busy.acquire(ctx); err != nil {
+		return nil, err
+	}
+	defer m.busy.release()
+	found, err := m.Evaluator().Score(ctx, examples)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		scored[at[i]] = m.spelled(found[i], examples[i])
+	}
+	return scored, nil
+}
+
+// example reads a pair.
+func (m *Model) example(p Pair) (e task.Example, err error) {
+	if e.Target, err = m.reader.Target(p.Target); err != nil || m.Run.Task.Value.Kind() == task.LanguageModeling {
+		return e, err
+	}
+	in, err := m.Read(p.Source)
+	if err != nil {
+		return e, fmt.Errorf("the source: %w", err)
+	}
+	e.Source = in.Source
+	return e, nil
+}
+
+// spelled adds the tokens of an example to its scores.
+func (m *Model) spelled(found task.Scored, e task.Example) Scored {
+	s, v := Scored{Scored: found}, m.Vocabularies.Target
+	unknown, has := v.Unknown()
+	for _, id := range e.Target {
+		if s.Tokens = append(s.Tokens, v.Token(id)); has && id == unknown {
+			s.Unknown++
+		}
+	}
+	return s
+}
