@@ -1,0 +1,130 @@
+package recipes_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"go/format"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write expected.go anew")
+
+// The published accuracy and time of each recipe are what its results come to, on average over seeds; those of families with many tasks, over
+// tasks. With -update the file is written anew. Caught when planted: a figure of the second set of table 4; the time of one seed.
+func TestExpected(t *testing.T) {
+	groups := map[string][]outcome{}
+	publishedResults(t, func(recipe string, r published) {
+		o := r.outcome(t, recipe)
+		groups[recipe] = append(groups[recipe], o)
+		if family, _, _ := strings.Cut(recipe, "/"); strings.Contains(family, "-single") {
+			groups[family] = append(groups[family], o)
+		}
+	})
+	var b bytes.Buffer
+	b.WriteString("// Code generated from the published results by go test -run TestExpected -update; DO NOT EDIT.\n\npackage recipes\n\n" +
+		"// expected is the published accuracy and training time of recipes and of families with many tasks, on average.\nvar expected = map[string]string{\n")
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		fmt.Fprintf(&b, "%q: %q,\n", name, summary(groups[name], !strings.Contains(name, "/")))
+	}
+	b.WriteString("}\n")
+	want, err := format.Source(b.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile("expected.go", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile("expected.go"); err != nil || !bytes.Equal(have, want) {
+		t.Errorf("expected.go is not what the published results come to (%v): run go test ./experiment/recipes -run TestExpected -update", err)
+	}
+}
+
+// outcome is the main measure of a result: one or two values, and how to write them.
+type outcome struct {
+	values  []float64
+	format  string
+	seconds float64
+}
+
+// summary is the mean of outcomes of one kind, with the mean training time.
+func summary(list []outcome, family bool) string {
+	means, seconds := make([]any, len(list[0].values)), 0.
+	for i := range means {
+		sum := 0.
+		for _, o := range list {
+			sum += o.values[i]
+		}
+		means[i] = sum / float64(len(list))
+	}
+	for _, o := range list {
+		seconds += o.seconds / float64(len(list))
+	}
+	text := fmt.Sprintf(list[0].format, means...)
+	if family {
+		text += " on average"
+	}
+	minutes, unit := fmt.Sprintf("%.0f", max(seconds/60, 1)), "minutes"
+	if minutes == "1" {
+		unit = "minute"
+	}
+	runs := "seeds"
+	if family {
+		runs = "runs"
+	}
+	if len(list) == 1 {
+		runs = "seed"
+	}
+	return fmt.Sprintf("%s; %s %s (%d %s)", text, minutes, unit, len(list), runs)
+}
+
+// outcome reads the main measure: wrong answers of table 1, else that of the first test set of the paper's table.
+func (r published) outcome(t *testing.T, recipe string) outcome {
+	t.Helper()
+	var m struct {
+		Tests []struct{ Questions, Wrong float64 }
+		Sets  []struct {
+			Name    string
+			Metrics []struct {
+				Name  string
+				Value float64
+			}
+			Decoded struct{ Tokens, Sequences struct{ Value float64 } }
+			BLEU    float64
+		}
+	}
+	if err := json.Unmarshal(r.Measured, &m); err != nil {
+		t.Fatalf("%s: %v", recipe, err)
+	}
+	if len(m.Tests) > 0 {
+		questions, wrong := 0., 0.
+		for _, test := range m.Tests {
+			questions, wrong = questions+test.Questions, wrong+test.Wrong
+		}
+		return outcome{[]float64{100 * wrong / questions}, "%.1f %% wrong", r.Seconds}
+	}
+	for _, s := range m.Sets {
+		switch s.Name {
+		case "length 400", "maximum":
+			where := map[string]string{"length 400": "at length 400", "maximum": "at the greatest length"}[s.Name]
+			return outcome{[]float64{s.Decoded.Tokens.Value, s.Decoded.Sequences.Value}, "tokens %.3f, sequences %.3f " + where, r.Seconds}
+		case "test_2016_flickr", "newstest2014":
+			return outcome{[]float64{s.BLEU}, "%.1f BLEU", r.Seconds}
+		case "test":
+			for _, metric := range s.Metrics {
+				if format, ok := map[string]string{"total balanced": "balanced accuracy %.3f", "last word perplexity": "perplexity %.0f", "accuracy": "accuracy %.3f"}[metric.Name]; ok {
+					return outcome{[]float64{metric.Value}, format, r.Seconds}
+				}
+			}
+		}
+	}
+	t.Fatalf("%s: no main measure in %s", recipe, r.Measured)
+	return outcome{}
+}
