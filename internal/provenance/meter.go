@@ -1,6 +1,7 @@
 package provenance
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,7 @@ type Meter struct {
 	now     func() time.Time
 	cpu     func() time.Duration // of the process, so far
 	sharing func() int           // meters that run
+	threads int                  // that the process may use
 
 	last      time.Time     // of the newest sample
 	lastCPU   time.Duration // of the process
@@ -20,18 +22,17 @@ type Meter struct {
 	stop      chan struct{}
 }
 
-// A gap between samples counts as suspension if it is far longer than the interval and the process used less than one part in idle of it:
-// a process that runs takes its samples.
+// A process that runs takes a sample every interval. A far longer gap counts as suspension if the process used no more CPU time in it than all
+// its threads can use in one interval, the one in which it was stopped.
 const (
-	interval = time.Second
-	longGap  = 5 * interval
-	idle     = 100
+	interval = 200 * time.Millisecond
+	longGap  = 10 * interval
 )
 
 // running is the number of meters that run.
 var running atomic.Int64
 
-// Start starts a meter, which samples every second until Stop.
+// Start starts a meter, which samples until Stop.
 func Start() *Meter {
 	running.Add(1)
 	m := newMeter(time.Now, cpuTime, func() int { return int(running.Load()) })
@@ -51,7 +52,7 @@ func Start() *Meter {
 }
 
 func newMeter(now func() time.Time, cpu func() time.Duration, sharing func() int) *Meter {
-	return &Meter{now: now, cpu: cpu, sharing: sharing, last: now(), lastCPU: cpu(), stop: make(chan struct{})}
+	return &Meter{now: now, cpu: cpu, sharing: sharing, threads: runtime.GOMAXPROCS(0), last: now(), lastCPU: cpu(), stop: make(chan struct{})}
 }
 
 // sample adds the time since the previous sample.
@@ -60,7 +61,7 @@ func (m *Meter) sample() {
 	defer m.mu.Unlock()
 	now, cpu := m.now(), m.cpu()
 	gap, used := now.Sub(m.last), cpu-m.lastCPU
-	if suspended := gap > longGap && used*idle < gap; !suspended {
+	if suspended := gap > longGap && used <= interval*time.Duration(m.threads); !suspended {
 		m.wall += gap
 	}
 	m.own += used / time.Duration(max(m.sharing(), 1))

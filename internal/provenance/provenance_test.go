@@ -26,13 +26,14 @@ func (c *clock) pass(m *Meter, wall, cpu time.Duration) {
 func TestMeter(t *testing.T) {
 	c := &clock{now: time.Unix(1000, 0), cpu: 7 * time.Second}
 	m := c.meter(1)
+	m.threads = 2
 	c.pass(m, time.Second, 900*time.Millisecond)
-	c.pass(m, 3*time.Second, 0)                  // waits, but samples were late by little
-	c.pass(m, time.Hour, 10*time.Millisecond)    // suspended
+	c.pass(m, time.Second, 0)                    // waits
+	c.pass(m, time.Hour, 400*time.Millisecond)   // suspended after an interval on both threads
 	c.pass(m, 10*time.Second, 2*time.Second)     // a busy machine
 	c.pass(m, time.Second, 500*time.Millisecond) // runs again
-	if wall, cpu := m.Seconds(); wall != 15 || cpu != 3.41 {
-		t.Errorf("%v wall, %v CPU seconds, want 15 and 3.41", wall, cpu)
+	if wall, cpu := m.Seconds(); wall != 13 || cpu != 3.8 {
+		t.Errorf("%v wall, %v CPU seconds, want 13 and 3.8", wall, cpu)
 	}
 	shared := c.meter(4)
 	c.pass(shared, 2*time.Second, 8*time.Second)
