@@ -27,3 +27,13 @@ func ExampleStatistics() {
 	fmt.Printf("%.2f after %d lines\n", config.Score(sum).Value, sum.Lines)
 	// Output: 86.69 after 2 lines
 }
+
+// chrF++ compares n-grams of characters and of words, and needs no tokenizer.
+func ExampleChrF_Sentence() {
+	score, err := bleu.ChrF{WordOrder: 2}.Sentence("Ein Hund rennt über die Wiese.", "Ein Hund rennt über eine Wiese.")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(score)
+	// Output: chrF2++|nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:2.6.0 = 77.0
+}

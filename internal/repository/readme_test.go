@@ -13,7 +13,7 @@ var goProgram = regexp.MustCompile("(?ms)^```go\n(.*?)^```")
 
 // The programs of README and of the pages in docs compile, as they stand there. A block without a main function is a part of one.
 func TestProgramsOfDocumentsCompile(t *testing.T) {
-	for name, want := range map[string]int{"README.md": 1, "docs/embedding.md": 3} {
+	for name, want := range map[string]int{"README.md": 1, "docs/embedding.md": 3, "docs/bleu.md": 1, "docs/subword.md": 1} {
 		programs := 0
 		for _, block := range goProgram.FindAllStringSubmatch(read(t, name), -1) {
 			if !strings.Contains(block[1], "func main()") {
@@ -30,6 +30,26 @@ func TestProgramsOfDocumentsCompile(t *testing.T) {
 		}
 		if programs != want {
 			t.Errorf("%s has %d programs, want %d", name, programs, want)
+		}
+	}
+}
+
+var programWithOutput = regexp.MustCompile("(?ms)^```go\n(package main\n.*?)^```\n\n```text\n(.*?)^```")
+
+// The programs of pages that show their output write it.
+func TestProgramsOfDocumentsPrint(t *testing.T) {
+	for _, name := range []string{"docs/bleu.md", "docs/subword.md"} {
+		found := programWithOutput.FindStringSubmatch(read(t, name))
+		if found == nil {
+			t.Errorf("%s has no program with its output", name)
+			continue
+		}
+		source := filepath.Join(t.TempDir(), "main.go")
+		if err := os.WriteFile(source, []byte(found[1]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("go", "run", source).CombinedOutput(); err != nil || string(out) != found[2] {
+			t.Errorf("%s: the program prints %q (%v), the page says %q", name, out, err, found[2])
 		}
 	}
 }
