@@ -18,7 +18,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// The parts of a run that come in variants, and their tables: the only place where names become types.
+// The parts of a run that come in variants. Their tables are the only place where names become types.
 type (
 	Task       = Variant[task.Definition, tasks]
 	Model      = Variant[ModelKind, models]
@@ -31,7 +31,7 @@ type (
 	Counting    = Variant[universal.Counting, countings]
 )
 
-// parts is all of them.
+// parts lists all of them.
 var parts = []variantPart{Task{}, Model{}, Transition{}, Halting{}, Coordinates{}, Counting{}, Positions{}, Schedule{}}
 
 type tasks struct{}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Complete is the experiment as [Parse] reads it, with all of its fields: also those that [Run.JSON] leaves out because they are zero.
+// Complete returns the configuration as JSON with all fields, including those that [Run.JSON] omits because they are zero.
 func (r Run) Complete() []byte {
 	var compact, indented bytes.Buffer
 	writeComplete(&compact, reflect.ValueOf(r))
@@ -19,7 +19,7 @@ func (r Run) Complete() []byte {
 	return indented.Bytes()
 }
 
-// writeComplete writes a value as package json does, but for the options omitempty and omitzero.
+// writeComplete writes a value as encoding/json does, but ignores omitempty and omitzero.
 func writeComplete(b *bytes.Buffer, v reflect.Value) {
 	if part, ok := v.Interface().(variantPart); ok {
 		b.WriteByte('{')

@@ -5,9 +5,9 @@ import (
 	"universal-transformer/training/schedule"
 )
 
-// Defaults is the default configuration for user files, see [Parse]: a small adaptive model and a schedule for some thousand updates. The task
-// is missing. The weight of the ponder cost is a tenth of that of the authors' code, at which small models of translation halt after one step within
-// some hundred updates.
+// Defaults returns the default configuration for user files, see [Parse]: a small adaptive model and a schedule for a few thousand updates.
+// It has no task. The weight of the ponder cost is a tenth of the authors' value, with which small translation models halt after one step
+// within a few hundred updates.
 //
 // Published results do not depend on it: package recipes states all fields of its configurations.
 func Defaults() Run {

@@ -1,8 +1,8 @@
-// Package experiment holds complete configurations of runs (task, model, training), one JSON object each. It is the only
-// place where names become types. [List] contains the named experiments; a user's own are files of the same form.
-// Nothing runs here: package pipeline trains a Run and uses the trained model.
+// Package experiment defines the configuration of a run (task, model, training) and its JSON form. It is the only place where names become
+// types. Package recipes holds the configurations of the paper's tables; users write files of the same form. Nothing runs here: package
+// pipeline trains a [Run] and uses the trained model.
 //
-// Where a part comes in variants, the JSON has one key that names the variant, and that variant's fields below it:
+// A part that comes in variants is an object with one key, which names the variant and holds its fields:
 //
 //	"halting": {"frozen": {"max_steps": 6, "epsilon": 0.01, "bias": 0}}
 package experiment
@@ -21,35 +21,37 @@ import (
 	"universal-transformer/universal"
 )
 
-// Run is one experiment, complete: nothing that influences its result is missing.
+// Run is the complete configuration of a training run: everything that influences its result.
 type Run struct {
 	Name string `json:"name"`
 	Task Task   `json:"task"`
 
-	SourceEnd bool `json:"source_end,omitempty"` // sources end in End, as in the authors' code; lengths do not count it
+	SourceEnd bool `json:"source_end,omitempty"` // sources end with End, as in the authors' code; lengths do not count it
 
 	Model    Model    `json:"model"`
 	Training Training `json:"training"`
 	Seed     uint64   `json:"seed"`
 }
 
-// Training says how to train, and with which batches.
+// Training is the configuration of training and of batches.
 type Training struct {
 	schedule.Config
 	Schedule   Schedule `json:"schedule"`
 	Batch      Batch    `json:"batch"`
-	Validation int      `json:"validation"` // examples to validate with; 0: all that the task has for it, or its default
+	Validation int      `json:"validation"` // number of validation examples; 0: the task's default
 	// Pretrained is a run directory whose weights training starts from: those of its best checkpoint, or of the newest if none is marked.
-	// Its model has the same parameters, those of adaptive halting included; its task and number of steps may differ. Empty: random weights.
+	// The parameters of both models must be the same, including those of adaptive halting; task and number of steps may differ. Empty:
+	// random weights.
 	Pretrained string `json:"pretrained,omitempty"`
-	// Decoded is how many of them are answered greedily at every validation, and measured as the task is, by BLEU for one; 0: none.
+	// Decoded is the number of validation examples that are decoded greedily at every validation and measured with the task's measure,
+	// such as BLEU; 0: none.
 	Decoded int `json:"decoded,omitempty"`
 }
 
-// Batch says how large batches are.
+// Batch is the size of batches.
 type Batch struct {
-	Tokens     int   `json:"tokens"`     // positions of the longer rectangle of a batch, padding included
-	Rows       int   `json:"rows"`       // if not 0: this many examples a batch, whatever their length
+	Tokens     int   `json:"tokens"`     // maximum of rows times length, padding included, of sources or targets, whichever is larger
+	Rows       int   `json:"rows"`       // examples per batch, whatever their length; 0: as many as Tokens allows
 	Boundaries []int `json:"boundaries"` // lengths that rows are padded to; empty: 8, 10, 12, 15, 18, ...
 }
 
@@ -64,8 +66,8 @@ func Parse(data []byte) (Run, error) {
 	return run, run.Validate()
 }
 
-// Decode reads a complete configuration, as [Run.JSON], run directories and results hold it. Fields that are missing are zero, whatever the
-// defaults. It does not validate.
+// Decode reads a complete configuration from [Run.JSON], a run directory or a result. Missing fields are zero, whatever the defaults. It does
+// not validate.
 func Decode(data []byte) (Run, error) {
 	var run Run
 	if err := runlog.DecodeConfig(data, &run); err != nil {
@@ -74,7 +76,7 @@ func Decode(data []byte) (Run, error) {
 	return run, nil
 }
 
-// JSON is the complete configuration, as [Decode] reads it. Fields that are zero may be missing.
+// JSON returns the complete configuration for [Decode]. It omits some fields that are zero.
 func (r Run) JSON() []byte {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -83,7 +85,7 @@ func (r Run) JSON() []byte {
 	return append(data, '\n')
 }
 
-// Validate names the first field that makes no sense, its value, and what would. It reads no files.
+// Validate returns an error that names the first invalid field, its value, and valid values. It reads no files.
 func (r Run) Validate() error {
 	if r.Name == "" {
 		return fmt.Errorf("name is empty: give the experiment a name")
@@ -115,7 +117,7 @@ func (r Run) Validate() error {
 	return r.Training.Batch.validate()
 }
 
-// validateDecoded is an error if answers are to be decoded where there are none, or the best is to be chosen by answers that are not.
+// validateDecoded returns an error if the task has no answers to decode, or if the best checkpoint depends on answers that are not decoded.
 func (r Run) validateDecoded() error {
 	n := r.Training.Decoded
 	switch {
@@ -129,7 +131,7 @@ func (r Run) validateDecoded() error {
 	return nil
 }
 
-// fits is an error unless the model is of a kind that can learn the task.
+// fits returns an error unless the model can learn the task.
 func (r Run) fits() error {
 	want, have := r.Task.Value.Kind(), r.Model.Value.Kind()
 	if r.SourceEnd && want == task.LanguageModeling {
@@ -171,7 +173,7 @@ func (r Run) OpenTask() (task.Task, error) {
 	return task.WithSourceEnd(opened), nil
 }
 
-// Reader reads what people write for a model that was trained by the run.
+// Reader returns a reader of user input for a model trained by the run.
 func (r Run) Reader(v task.Vocabularies) task.Reader {
 	reader := r.Task.Value.Reader(v)
 	if r.SourceEnd {
@@ -180,14 +182,14 @@ func (r Run) Reader(v task.Vocabularies) task.Reader {
 	return reader
 }
 
-// TrainingConfig is how to train, with the schedule, the width and the seed filled in.
+// TrainingConfig returns the configuration of training, including schedule, width and seed.
 func (r Run) TrainingConfig() schedule.Config {
 	c := r.Training.Config
 	c.Schedule, c.Width, c.Seed = r.Training.Schedule.Value, r.Model.Value.Channels(), r.Seed
 	return c
 }
 
-// Plan is how batches of the run's task are cut.
+// Plan returns the plan of batches for the run's task.
 func (r Run) Plan(opened task.Task) batch.Plan {
 	source, target := opened.MaxLengths()
 	b := r.Training.Batch
@@ -205,15 +207,15 @@ func (r Run) Subwords() int {
 	return 0
 }
 
-// CheckPositions is an error if training draws positions from a range that its longest sequences do not fit.
+// CheckPositions returns an error if training draws positions from a range that is too small for its longest sequences.
 func (r Run) CheckPositions(opened task.Task) error {
-	most := 0
+	limit := 0
 	if draws := r.Model.Value.TrainingPositions(opened.Vocabularies()); draws.Random() {
-		most = draws.Positions.Limit()
+		limit = draws.Positions.Limit()
 	}
 	source, target := opened.MaxLengths()
-	if longest := max(source/opened.Vocabularies().Positions(), target); most > 0 && most < longest {
-		return fmt.Errorf("model.positions.max is %d, but training sequences have up to %d positions: choose at least that", most, longest)
+	if longest := max(source/opened.Vocabularies().Positions(), target); limit > 0 && limit < longest {
+		return fmt.Errorf("model.positions.max is %d, but training sequences have up to %d positions: choose at least that", limit, longest)
 	}
 	return nil
 }

@@ -9,20 +9,20 @@ import (
 	"universal-transformer/task"
 )
 
-// Fingerprint stands for what weights depend on and a resumed run may not change: task, model, seed. Where a task's files lie
-// does not matter; what is in them shows in the vocabulary.
+// Fingerprint is a digest of the parts of the configuration that weights depend on and that a resumed run must not change: task, model
+// and seed. It does not depend on where the task's files are.
 func (r Run) Fingerprint() string {
 	sum := sha256.Sum256(Run{Task: r.Task, SourceEnd: r.SourceEnd, Model: r.Model, Seed: r.Seed}.Identity().JSON())
 	return hex.EncodeToString(sum[:])
 }
 
-// Digest stands for all of the run, training included, but for where its files lie.
+// Digest is a digest of the whole configuration, including training. It does not depend on where files are.
 func (r Run) Digest() string {
 	sum := sha256.Sum256(r.Identity().JSON())
 	return hex.EncodeToString(sum[:])
 }
 
-// Identity is the run without the names of its files, but for those that tell one run from another (the tag file:"name").
+// Identity returns the run without paths. Base names remain where they distinguish runs (the tag file:"name").
 func (r Run) Identity() Run {
 	r.Training.Pretrained = base(r.Training.Pretrained)
 	r.Task.Value = renamed(r.Task.Value, func(tag, path string) string {
@@ -34,14 +34,14 @@ func (r Run) Identity() Run {
 	return r
 }
 
-// WithoutDirectories is the run with the bare names of its files: where they lie is of no interest to others.
+// WithoutDirectories returns the run with base names in place of paths, for publication.
 func (r Run) WithoutDirectories() Run {
 	r.Training.Pretrained = base(r.Training.Pretrained)
 	r.Task.Value = renamed(r.Task.Value, func(_, path string) string { return base(path) })
 	return r
 }
 
-// base is the last element of a path, which may be empty.
+// base returns the last element of a path, which may be empty.
 func base(path string) string {
 	if path == "" {
 		return ""
@@ -49,7 +49,7 @@ func base(path string) string {
 	return filepath.Base(path)
 }
 
-// renamed changes the fields of a definition that name files; see [task.Definition].
+// renamed returns a definition with other names in the fields that name files; see [task.Definition].
 func renamed(d task.Definition, rename func(tag, path string) string) task.Definition {
 	if d == nil {
 		return nil
@@ -60,7 +60,7 @@ func renamed(d task.Definition, rename func(tag, path string) string) task.Defin
 	return changed.Interface().(task.Definition)
 }
 
-// renameFields changes the fields of a struct that name files, and those of structs in it and in its lists, which are copied.
+// renameFields renames the files in a struct, in its structs, and in its lists of structs, which it copies.
 func renameFields(v reflect.Value, rename func(tag, path string) string) {
 	for i := range v.NumField() {
 		field := v.Field(i)

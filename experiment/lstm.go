@@ -11,33 +11,33 @@ import (
 // Recurrent is what the LSTMs that the paper compares with have in common.
 type Recurrent struct{ lstm.Config }
 
-// LSTMEncoderDecoder answers sequences with sequences.
+// LSTMEncoderDecoder maps sequences to sequences.
 type LSTMEncoderDecoder struct {
 	Recurrent
 	Attention bool `json:"attention"` // the decoder attends to the source
 }
 
-// LSTMClassifier is an LSTM that answers with a class.
+// LSTMClassifier is an LSTM that predicts a class.
 type LSTMClassifier struct {
 	Recurrent
-	Pool Pool `json:"pool"` // what is read out
+	Pool Pool `json:"pool"` // the state that the class is read from
 }
 
-// LSTMPointer is an LSTM that answers with a word of the context that it has read.
+// LSTMPointer is an LSTM that answers a question with a word of its context.
 type LSTMPointer struct {
 	Recurrent
-	Evidence bool `json:"evidence,omitzero"` // as of [Pointer]
+	Evidence bool `json:"evidence,omitzero"` // as for [Pointer]
 }
 
 // LSTMLanguageModel is an LSTM without a source.
 type LSTMLanguageModel struct{ Recurrent }
 
-// smallLSTM is the defaults of every kind.
+// smallLSTM holds the defaults of every kind.
 func smallLSTM() Recurrent {
 	return Recurrent{lstm.Config{Width: 128, Layers: 1, ScaleEmbedding: true}}
 }
 
-// config is the model's configuration, complete but for its weights' seed.
+// config returns the complete configuration of the model.
 func (r Recurrent) config(v task.Vocabularies, seed uint64) lstm.Config {
 	c := r.Config
 	c.Seed, c.TargetVocabulary, c.TokensPerPosition = seed, v.Target.Size(), v.TokensPerPosition
@@ -47,10 +47,10 @@ func (r Recurrent) config(v task.Vocabularies, seed uint64) lstm.Config {
 	return c
 }
 
-// Channels is the width.
+// Channels returns the width.
 func (r Recurrent) Channels() int { return r.Width }
 
-// TrainingPositions draws none: an LSTM is not told where it stands.
+// TrainingPositions returns none: an LSTM has no position signals.
 func (Recurrent) TrainingPositions(task.Vocabularies) universal.Draws { return universal.Draws{} }
 
 // ReadoutTied is r.TiedReadout.
@@ -59,7 +59,7 @@ func (r Recurrent) ReadoutTied() bool { return r.TiedReadout }
 // Conventions tells how the layers are computed.
 func (Recurrent) Conventions() map[string]string { return lstm.Conventions() }
 
-// Describe says what the model is and how large.
+// Describe names the model and its size.
 func (r Recurrent) Describe() string { return r.describe("LSTM") }
 
 func (r Recurrent) describe(name string) string {
@@ -70,7 +70,7 @@ func (r Recurrent) describe(name string) string {
 	return fmt.Sprintf("%s, %d layer%s, width %d", name, r.Layers, plural, r.Width)
 }
 
-// Describe says whether there is attention too.
+// Describe also says whether there is attention.
 func (m LSTMEncoderDecoder) Describe() string {
 	if m.Attention {
 		return m.describe("LSTM with attention")
@@ -81,7 +81,7 @@ func (m LSTMEncoderDecoder) Describe() string {
 // Kind is task.Transduction.
 func (LSTMEncoderDecoder) Kind() task.Kind { return task.Transduction }
 
-// Validate checks all fields.
+// Validate validates all fields.
 func (m LSTMEncoderDecoder) Validate() error { return m.Build(smallest, 1).Validate() }
 
 // Build makes the model.
@@ -92,7 +92,7 @@ func (m LSTMEncoderDecoder) Build(v task.Vocabularies, seed uint64) universal.Mo
 // Kind is task.Classification.
 func (LSTMClassifier) Kind() task.Kind { return task.Classification }
 
-// Validate checks all fields.
+// Validate validates all fields.
 func (m LSTMClassifier) Validate() error {
 	if err := m.Pool.validate(); err != nil {
 		return err
@@ -105,10 +105,10 @@ func (m LSTMClassifier) Build(v task.Vocabularies, seed uint64) universal.Model 
 	return lstm.Encoder{Config: m.config(v, seed), Pool: pools[m.Pool]}
 }
 
-// Kind is task.Classification: the classes are words.
+// Kind is task.Classification; the classes are words.
 func (LSTMPointer) Kind() task.Kind { return task.Classification }
 
-// Validate checks all fields.
+// Validate validates all fields.
 func (m LSTMPointer) Validate() error {
 	return lstm.Pointer{Config: m.config(smallest, 1), Separator: anySeparator}.Validate()
 }
@@ -121,7 +121,7 @@ func (m LSTMPointer) Build(v task.Vocabularies, seed uint64) universal.Model {
 // Kind is task.LanguageModeling.
 func (LSTMLanguageModel) Kind() task.Kind { return task.LanguageModeling }
 
-// Validate checks all fields.
+// Validate validates all fields.
 func (m LSTMLanguageModel) Validate() error { return m.Build(smallest, 1).Validate() }
 
 // Build makes the model.

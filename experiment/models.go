@@ -101,7 +101,7 @@ func separator(v task.Vocabularies) vocab.ID {
 // AssumedVocabularies stand for those of a task whose data are not read. They have the given number of tokens for source and target each,
 // at least 4; the last is [task.Question].
 func AssumedVocabularies(size int) (task.Vocabularies, error) {
-	tokens := make([]string, size-2) // padding and end are there
+	tokens := make([]string, size-2) // the vocabulary adds padding and end
 	for i := range tokens {
 		tokens[i] = strconv.Itoa(i)
 	}
@@ -110,11 +110,11 @@ func AssumedVocabularies(size int) (task.Vocabularies, error) {
 	return task.Vocabularies{Source: v, Target: v}, err
 }
 
-// smallest has no tokens: enough to check a model.
+// smallest has no tokens. It suffices to validate a model.
 var smallest = func() task.Vocabularies {
 	empty, err := vocab.New(nil)
 	if err != nil {
-		panic(err) // no token is no mistake
+		panic(err) // an empty list is valid
 	}
 	return task.Vocabularies{Source: empty, Target: empty}
 }()

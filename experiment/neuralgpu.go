@@ -8,16 +8,16 @@ import (
 	"universal-transformer/universal"
 )
 
-// NeuralGPU is the Neural GPU that the paper's table 4 quotes, as its section 4 reduces it to a Universal Transformer.
+// NeuralGPU is the Neural GPU of the paper's table 4, in the form that section 4 derives from a Universal Transformer.
 type NeuralGPU struct{ neuralgpu.Model }
 
-// neuralGPU is the defaults.
+// neuralGPU holds the defaults.
 func neuralGPU() NeuralGPU { return NeuralGPU{neuralgpu.Model{Width: 96}} }
 
 // Kind is task.Transduction.
 func (NeuralGPU) Kind() task.Kind { return task.Transduction }
 
-// Validate checks all fields.
+// Validate validates all fields.
 func (m NeuralGPU) Validate() error { return m.Build(smallest, 1).Validate() }
 
 // Build makes the model.
@@ -30,10 +30,10 @@ func (m NeuralGPU) Build(v task.Vocabularies, seed uint64) universal.Model {
 	return model
 }
 
-// Channels is the width.
+// Channels returns the width.
 func (m NeuralGPU) Channels() int { return m.Width }
 
-// TrainingPositions draws none: a convolution is not told where it stands.
+// TrainingPositions returns none: a convolution has no position signals.
 func (NeuralGPU) TrainingPositions(task.Vocabularies) universal.Draws { return universal.Draws{} }
 
 // ReadoutTied is false.
@@ -42,7 +42,7 @@ func (NeuralGPU) ReadoutTied() bool { return false }
 // Conventions tells how the layers are computed.
 func (NeuralGPU) Conventions() map[string]string { return neuralgpu.Conventions() }
 
-// Describe says what the model is and how large.
+// Describe names the model and its size.
 func (m NeuralGPU) Describe() string {
 	return fmt.Sprintf("Neural GPU, as many steps as source tokens, width %d", m.Width)
 }

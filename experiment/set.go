@@ -12,10 +12,10 @@ import (
 	"universal-transformer/internal/strictjson"
 )
 
-// Set changes fields of the run, one an assignment: "model.width=128", "task.max_length=20", or a whole part,
-// `model.halting={"fixed": {"steps": 6}}`. The path is that of the JSON; the key that names a variant may be left out, and naming
-// another variant replaces the one there was. A path that is not there is an error that offers the nearest. A value that is not
-// JSON is taken as text. Only all assignments together have to make sense.
+// Set returns the run with changed fields. An assignment changes one field, as in "model.width=128" or "task.max_length=20", or a whole
+// part, as in `model.halting={"fixed": {"steps": 6}}`. The path is that of the JSON. The key that names a variant may be omitted; another
+// variant's key replaces the variant. The error for an unknown path offers the nearest one. A value that is not JSON is text. Set validates
+// the run after all assignments.
 func (r Run) Set(assignments ...string) (Run, error) {
 	if len(assignments) == 0 {
 		return r, nil
@@ -44,7 +44,7 @@ func (r Run) Set(assignments ...string) (Run, error) {
 	return changed, changed.Validate()
 }
 
-// decode is Decode of a tree of JSON values, where "version" means nothing. The types of r that other modules define are known.
+// decode decodes a tree of JSON values. The types of r that other modules define are known.
 func (r Run) decode(tree map[string]any) (Run, error) {
 	data, err := json.Marshal(tree)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r Run) decode(tree map[string]any) (Run, error) {
 	return run.Extend(r.Extensions())
 }
 
-// jsonOrText is JSON where text is, and otherwise text.
+// jsonOrText decodes a text that is JSON, and returns any other text as it is.
 func jsonOrText(text string) (v any) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
@@ -72,11 +72,11 @@ type setter struct {
 	path  string
 	value any
 
-	missing  []string // the keys of the path from the first that was not there: a field that JSON leaves out while it is zero, or none at all
-	variants []string // what could have stood there besides fields
+	missing  []string // keys of the path from the first that the tree does not have: an omitted zero field, or an unknown one
+	variants []string // other valid keys at that place: variants
 }
 
-// assign puts the value at the keys below node, which stands at place: the path without the keys that name variants.
+// assign sets the value at the keys below a node. place is the path of the node without the keys that name variants.
 func (s *setter) assign(node map[string]any, place string, keys []string) error {
 	for _, p := range parts {
 		if p.place() == place {
@@ -86,7 +86,7 @@ func (s *setter) assign(node map[string]any, place string, keys []string) error 
 	return s.assignField(node, place, keys, nil)
 }
 
-// assignVariant is assign where node names a variant: its key may be left out, and another one replaces it.
+// assignVariant is assign for a node that names a variant: its key may be omitted, and another key replaces it.
 func (s *setter) assignVariant(node map[string]any, p variantPart, keys []string) error {
 	variants := p.keys()
 	if _, chosen := node[keys[0]]; chosen || slices.Contains(variants, keys[0]) {
@@ -109,17 +109,17 @@ func (s *setter) assignVariant(node map[string]any, p variantPart, keys []string
 	return fmt.Errorf("key %q is not known: %s names nothing yet; it is one of %s", s.path, p.place(), list(p.keys()))
 }
 
-// assignField is assign where node holds fields, or is a variant that could be another of variants.
+// assignField is assign for a node that holds fields; variants are other keys that would be valid instead of the first one.
 func (s *setter) assignField(node map[string]any, place string, keys, variants []string) error {
-	next, there := node[keys[0]]
-	if !there && s.missing == nil {
+	next, exists := node[keys[0]]
+	if !exists && s.missing == nil {
 		s.missing, s.variants = keys, variants
 	}
 	if len(keys) == 1 {
 		node[keys[0]] = s.value
 		return nil
 	}
-	if !there {
+	if !exists {
 		next = map[string]any{}
 		node[keys[0]] = next
 	}
@@ -130,7 +130,7 @@ func (s *setter) assignField(node map[string]any, place string, keys, variants [
 	return s.assign(fields, strings.TrimPrefix(place+"."+keys[0], "."), keys[1:])
 }
 
-// explain says what is wrong with the assignment, given what is wrong with the tree it leads to.
+// explain turns the error of the resulting tree into an error of the assignment.
 func (s *setter) explain(assignment string, err error) error {
 	var key *strictjson.UnknownKeyError
 	if !errors.As(err, &key) || len(s.missing) == 0 || key.Key != s.missing[0] {
@@ -144,17 +144,17 @@ func (s *setter) explain(assignment string, err error) error {
 	if place == "" {
 		return fmt.Errorf("key %q is not known; there are %s", s.path, list(key.Valid))
 	}
-	has := "no fields"
+	fields := "no fields"
 	if len(key.Valid) > 0 {
-		has = list(key.Valid)
+		fields = list(key.Valid)
 	}
 	if len(s.variants) > 0 {
-		has += "; or it is another of " + list(s.variants)
+		fields += "; or it is another of " + list(s.variants)
 	}
-	return fmt.Errorf("key %q is not known: %s has %s", s.path, place, has)
+	return fmt.Errorf("key %q is not known: %s has %s", s.path, place, fields)
 }
 
-// printable is a text in one line.
+// printable replaces control characters, so that a text fits one line.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -164,5 +164,5 @@ func printable(text string) string {
 	}, text)
 }
 
-// position is where in a tree that was written out for decoding something is wrong: nobody has seen that text.
+// position matches the line and column of an error in generated JSON, which the user has not seen.
 var position = regexp.MustCompile(`^JSON: line \d+, column \d+: `)

@@ -14,8 +14,8 @@ type Universal struct {
 	universal.Config
 	Transition  Transition  `json:"transition"`
 	Halting     Halting     `json:"halting"`
-	Coordinates Coordinates `json:"coordinates,omitzero"` // not chosen: sinusoidal, as in the paper
-	Counting    Counting    `json:"counting,omitzero"`    // not chosen: from the start, as in the paper
+	Coordinates Coordinates `json:"coordinates,omitzero"` // default: sinusoidal, as in the paper
+	Counting    Counting    `json:"counting,omitzero"`    // default: from the start, as in the paper
 	Positions   Positions   `json:"positions"`
 }
 
@@ -25,7 +25,7 @@ type EncoderDecoder struct{ Universal }
 // Classifier is an encoder that predicts a class.
 type Classifier struct {
 	Universal
-	Pool Pool `json:"pool"` // what is read out
+	Pool Pool `json:"pool"` // the state that the class is read from
 }
 
 // Pointer is an encoder that answers a question with a word of its context.
@@ -135,7 +135,7 @@ func (m EncoderDecoder) WithStep(u Universal) ModelKind {
 	return m
 }
 
-// Validate checks all fields.
+// Validate validates all fields.
 func (m EncoderDecoder) Validate() error { return m.valid(m) }
 
 // Build makes the model.
@@ -152,7 +152,7 @@ func (m Classifier) WithStep(u Universal) ModelKind {
 	return m
 }
 
-// Validate checks all fields.
+// Validate validates all fields.
 func (m Classifier) Validate() error {
 	if err := m.Pool.validate(); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (m Pointer) WithStep(u Universal) ModelKind {
 	return m
 }
 
-// Validate checks all fields.
+// Validate validates all fields.
 func (m Pointer) Validate() error {
 	if err := m.validate(); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (m LanguageModel) WithStep(u Universal) ModelKind {
 	return m
 }
 
-// Validate checks all fields.
+// Validate validates all fields.
 func (m LanguageModel) Validate() error { return m.valid(m) }
 
 // Build makes the model.

@@ -12,45 +12,45 @@ import (
 	"universal-transformer/internal/strictjson"
 )
 
-// A Variant is one choice of a part that comes in several. In JSON it is an object with one key, which names the choice, and the
-// choice's own fields below it; fields that are not mentioned have the choice's defaults:
+// A Variant is a part of a configuration for which there are several types. In JSON it is an object with one key, which names the type and
+// holds its fields. Missing fields have the defaults of that type:
 //
 //	"halting": {"frozen": {"max_steps": 6}}
 //
-// To add a choice, write its type and add a row to the part's table in choices.go.
+// To add a variant, write its type and add a row to the part's table in choices.go.
 type Variant[T checked, C choices[T]] struct{ Value T }
 
-// checked is what every choice can do: name the first of its fields that makes no sense, its value, and what would.
+// checked is implemented by every variant. Validate returns an error that names the first invalid field, its value, and valid values.
 type checked interface{ Validate() error }
 
-// choices is the table of a part.
+// choices is the table of variants of a part.
 type choices[T checked] interface {
 	part() part
 	rows() []row[T]
 }
 
-// part is what a table is of.
+// part describes a part that comes in variants.
 type part struct {
-	path string // where it stands in the JSON of a run: "model.halting"
+	path string // in the JSON of a run: "model.halting"
 	hint string // what to do if it is missing
 }
 
-// row is one choice: its key in JSON, and its value with all defaults, whose type tells choices apart.
+// row is one variant: its key in JSON, and a value of its type with all defaults.
 type row[T checked] struct {
 	key      string
 	defaults T
 }
 
-// IsZero tells that nothing was chosen.
+// IsZero reports whether no variant was chosen.
 func (v Variant[T, C]) IsZero() bool { return any(v.Value) == nil }
 
-// table is the part's table.
+// table returns the part and its table.
 func (Variant[T, C]) table() (part, []row[T]) {
 	var c C
 	return c.part(), c.rows()
 }
 
-// keys are the choices there are.
+// keys returns the keys of all variants.
 func (v Variant[T, C]) keys() (names []string) {
 	_, rows := v.table()
 	for _, r := range rows {
@@ -65,7 +65,7 @@ func (v Variant[T, C]) row() int {
 	return slices.IndexFunc(rows, func(r row[T]) bool { return reflect.TypeOf(r.defaults) == reflect.TypeOf(v.Value) })
 }
 
-// key is the name of what was chosen; empty if nothing was. A type that has no row is named by [Extensions].
+// key returns the key of the chosen variant, "" if none was chosen. A type that has no row is named by [Extensions].
 func (v Variant[T, C]) key() string {
 	_, rows := v.table()
 	if i := v.row(); i >= 0 {
@@ -78,7 +78,7 @@ func (v Variant[T, C]) key() string {
 	return ""
 }
 
-// MarshalJSON writes {"key": {fields}}, and {} if nothing was chosen.
+// MarshalJSON writes {"key": {fields}}, or {} if no variant was chosen.
 func (v Variant[T, C]) MarshalJSON() ([]byte, error) {
 	if v.IsZero() {
 		return []byte("{}"), nil
@@ -91,7 +91,7 @@ func (v Variant[T, C]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]T{key: v.Value})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. It forgets what was chosen before: what is not mentioned has the choice's defaults.
+// UnmarshalJSON reads what MarshalJSON writes. Missing fields have the defaults of the variant, whatever the previous value.
 func (v *Variant[T, C]) UnmarshalJSON(data []byte) error {
 	p, rows := v.table()
 	var members map[string]json.RawMessage
@@ -132,16 +132,16 @@ func (v *Variant[T, C]) decodeExtension(key string, members map[string]json.RawM
 	return true
 }
 
-// place is where the part stands in the JSON of a run, without the keys that name variants.
+// place returns the path of the part in the JSON of a run, without the keys that name variants.
 func (v Variant[T, C]) place() string {
 	p, _ := v.table()
 	return p.path
 }
 
-// choice is what was chosen, and its name.
+// choice returns the key and the value of the chosen variant.
 func (v Variant[T, C]) choice() (string, any) { return v.key(), v.Value }
 
-// fields is the JSON of a choice with all its defaults.
+// fields returns the JSON of a variant with its defaults.
 func (v Variant[T, C]) fields(key string) map[string]any {
 	_, rows := v.table()
 	fields := map[string]any{}
@@ -159,21 +159,21 @@ func (v Variant[T, C]) fields(key string) map[string]any {
 	return fields
 }
 
-// variantPart is what Set and Complete need to know of a part that comes in variants.
+// variantPart is the part of Variant that Set and Complete use.
 type variantPart interface {
 	place() string
-	choice() (key string, value any) // "" and nil if there is none
+	choice() (key string, value any) // "" and nil if none was chosen
 	keys() []string
 	fields(key string) map[string]any
 }
 
-// sample is how a choice is written.
+// sample shows how a variant is written.
 func (v Variant[T, C]) sample() string {
 	p, rows := v.table()
 	return fmt.Sprintf(`%s={%q: {...}}`, p.path, rows[0].key)
 }
 
-// decode reads the fields of a choice over its defaults.
+// decode reads the fields of a variant; missing ones have its defaults.
 func (r row[T]) decode(data []byte) (value T, err error) {
 	target := reflect.New(reflect.TypeOf(r.defaults))
 	target.Elem().Set(reflect.ValueOf(r.defaults))
@@ -183,8 +183,8 @@ func (r row[T]) decode(data []byte) (value T, err error) {
 	return target.Elem().Interface().(T), nil
 }
 
-// below puts the path of a part in front of an error about its fields, in place of the line and column within the part, which
-// nobody sees.
+// below adds the path of a part to an error about its fields, and removes the line and column within the part, which the user does not
+// see.
 func below(path string, err error) error {
 	var key *strictjson.UnknownKeyError
 	if errors.As(err, &key) && key == err {
@@ -205,7 +205,7 @@ func below(path string, err error) error {
 	return fmt.Errorf("%s: %s", path, text)
 }
 
-// complete tells whether a message begins with a whole path already: that of a part within a part.
+// complete reports whether a message begins with a complete path already, as that of a part within a part does.
 func complete(text string) bool {
 	for _, root := range []string{"task.", "model.", "training."} {
 		if strings.HasPrefix(text, root) {
@@ -215,7 +215,7 @@ func complete(text string) bool {
 	return false
 }
 
-// validate checks what was chosen and puts the path in front of what is wrong.
+// validate validates the chosen variant. The error begins with the path of the field.
 func (v Variant[T, C]) validate() error {
 	p, _ := v.table()
 	if v.IsZero() {
@@ -232,7 +232,7 @@ func (v Variant[T, C]) validate() error {
 	return fmt.Errorf("%s.%s.%w", p.path, v.key(), err)
 }
 
-// unknown turns a name that is not among the valid ones into an error that offers the nearest.
+// unknown returns the error for a name that is not valid, which offers the nearest valid one.
 func unknown(what, name string, valid []string) error {
 	if near, ok := strictjson.Nearest(name, valid); ok {
 		return fmt.Errorf("%s %q is not known: did you mean %q?", what, name, near)
