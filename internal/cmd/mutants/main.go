@@ -1,5 +1,6 @@
 // Command mutants measures what the tests notice: it changes one operator, condition, constant or statement of a package at a time and
-// runs the package's tests, which should fail. The source tree is not modified. scripts/mutants.sh runs it.
+// runs the package's tests, which should fail, and if they do not, those of some packages that use it. The source tree is not modified.
+// scripts/mutants.sh runs it.
 //
 // Outcomes are appended to a file, so that an interrupted measurement continues where it stopped. Survivors that no test can kill, because
 // they are equivalent to the original or unreachable, are explained in a file, one a line: the mutant's ID, " # ", and the argument.

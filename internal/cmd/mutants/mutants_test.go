@@ -136,6 +136,32 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// A mutant that the package's own tests do not notice is tested with those of its users.
+func TestUsers(t *testing.T) {
+	dir := tree(t)
+	for name, content := range map[string]string{
+		"halting/h.go":        "package halting\n\nfunc Double(x int) int { return x * 2 }\n",
+		"universal/u_test.go": "package universal\n\nimport (\n\t\"p/halting\"\n\t\"testing\"\n)\n\nfunc TestUse(t *testing.T) {\n\tif halting.Double(3) != 6 {\n\t\tt.Error()\n\t}\n}\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := ofFile("halting/h.go", []byte("package halting\n\nfunc Double(x int) int { return x * 2 }\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := map[string]time.Duration{"halting": time.Minute, "universal": time.Minute}
+	r, err := (&tester{root: dir, scratch: t.TempDir(), limits: limits}).Test(t.Context(), list[0])
+	if err != nil || r.Outcome != killed || r.By != "TestUse" || r.Package != "universal" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // A seed chooses the order, a count the mutants of it that compile.
 func TestSample(t *testing.T) {
 	var all []mutant
@@ -163,7 +189,7 @@ func TestReport(t *testing.T) {
 		m := mutant{File: "a/f.go", Function: "f", Kind: operatorKind, Ordinal: i, Line: 10 + i, was: "<", become: "<="}
 		sample = append(sample, m)
 		if o != notStarted {
-			results[m.ID()] = result{ID: m.ID(), Outcome: o}
+			results[m.ID()] = result{ID: m.ID(), Outcome: o, Package: map[int]string{1: "user"}[i]}
 		}
 	}
 	explained, err := parseExplanations("# comment\n\n" + sample[3].ID() + " # both are the same\n")
@@ -173,8 +199,8 @@ func TestReport(t *testing.T) {
 	var out strings.Builder
 	report(&out, sample, results, explained)
 	want := "survived: line 14 of a/f.go f operator 4: < -> <=\n" +
-		"a                    5 mutants: 2 killed, 1 timeouts, 1 survived with an explanation (20.0 %), 1 without (20.0 %); 1 do not compile\n" +
-		"all                  5 mutants: 2 killed, 1 timeouts, 1 survived with an explanation (20.0 %), 1 without (20.0 %); 1 do not compile\n"
+		"a                    5 mutants: 2 killed, 1 timeouts (1 of both by tests of users), 1 survived with an explanation (20.0 %), 1 without (20.0 %); 1 do not compile\n" +
+		"all                  5 mutants: 2 killed, 1 timeouts (1 of both by tests of users), 1 survived with an explanation (20.0 %), 1 without (20.0 %); 1 do not compile\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}

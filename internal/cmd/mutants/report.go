@@ -92,13 +92,17 @@ func stale(all []mutant, explained map[string]string) (ids []string) {
 // A tally counts outcomes.
 type tally struct {
 	killed, overtime, explained, unexplained, notBuilt int
+	elsewhere                                          int // of killed and overtime: by the tests of another package
 }
 
 // tested returns the number of mutants that compile.
 func (t tally) tested() int { return t.killed + t.overtime + t.explained + t.unexplained }
 
-func (t *tally) add(o outcome, explained bool) {
-	switch {
+func (t *tally) add(r result, explained bool) {
+	if r.Package != "" {
+		t.elsewhere++
+	}
+	switch o := r.Outcome; {
 	case o == killed:
 		t.killed++
 	case o == overtime:
@@ -128,8 +132,8 @@ func report(w io.Writer, sample []mutant, results map[string]result, explained m
 			order = append(order, dir)
 		}
 		argument := explained[r.ID]
-		packages[dir].add(r.Outcome, argument != "")
-		all.add(r.Outcome, argument != "")
+		packages[dir].add(r, argument != "")
+		all.add(r, argument != "")
 		if r.Outcome == survived && argument == "" {
 			fmt.Fprintf(w, "survived: line %d of %s\n", m.Line, r.ID)
 		}
@@ -142,6 +146,6 @@ func report(w io.Writer, sample []mutant, results map[string]result, explained m
 
 func (t *tally) String() string {
 	share := func(n int) float64 { return 100 * float64(n) / max(1, float64(t.tested())) }
-	return fmt.Sprintf("%d mutants: %d killed, %d timeouts, %d survived with an explanation (%.1f %%), %d without (%.1f %%); %d do not compile",
-		t.tested(), t.killed, t.overtime, t.explained, share(t.explained), t.unexplained, share(t.unexplained), t.notBuilt)
+	return fmt.Sprintf("%d mutants: %d killed, %d timeouts (%d of both by tests of users), %d survived with an explanation (%.1f %%), %d without (%.1f %%); %d do not compile",
+		t.tested(), t.killed, t.overtime, t.elsewhere, t.explained, share(t.explained), t.unexplained, share(t.unexplained), t.notBuilt)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -28,7 +29,8 @@ type result struct {
 	ID      string  `json:"id"`
 	Line    int     `json:"line"` // when it was tested
 	Outcome outcome `json:"outcome"`
-	By      string  `json:"by,omitempty"` // the test that failed first
+	By      string  `json:"by,omitempty"`      // the test that failed first
+	Package string  `json:"package,omitempty"` // whose tests noticed, if not those of the mutant's own
 	Seconds float64 `json:"seconds"`
 }
 
@@ -52,30 +54,43 @@ func (t *tester) limit(ctx context.Context, dir string) (time.Duration, error) {
 	return t.limits[dir], nil
 }
 
-// Test runs the tests of the mutant's package.
+// users maps a package to packages that use most of it. Their tests are run if its own notice nothing.
+var users = map[string][]string{
+	"halting": {"universal"}, "universal": {"decoding", "training"}, "internal/capacity": {"training"}, "decoding": {"internal/evaluation"},
+	"runlog": {"training"}, "training": {"pipeline"},
+}
+
+// Test runs the tests of the mutant's package and then, as long as nothing fails, those of its users.
 func (t *tester) Test(ctx context.Context, m mutant) (result, error) {
 	r := result{ID: m.ID(), Line: m.Line}
-	dir := filepath.Dir(filepath.FromSlash(m.File))
-	limit, err := t.limit(ctx, dir)
-	if err != nil {
-		return r, err
-	}
 	overlay, err := t.overlay(m)
 	if err != nil {
 		return r, err
 	}
-	start := time.Now()
-	out, err := t.goTest(ctx, dir, "-failfast", "-timeout", limit.String(), "-overlay", overlay)
-	r.Seconds = time.Since(start).Round(time.Millisecond).Seconds()
-	if ctx.Err() != nil {
-		return r, ctx.Err()
+	own := path.Dir(m.File)
+	for _, dir := range append([]string{own}, users[own]...) {
+		limit, err := t.limit(ctx, dir)
+		if err != nil {
+			return r, err
+		}
+		start := time.Now()
+		out, err := t.goTest(ctx, dir, "-failfast", "-timeout", limit.String(), "-overlay", overlay)
+		if ctx.Err() != nil {
+			return r, ctx.Err()
+		}
+		r.Seconds += time.Since(start).Round(time.Millisecond).Seconds()
+		if r.Outcome, r.By = judge(out, err == nil); r.Outcome != survived {
+			if dir != own {
+				r.Package = dir
+			}
+			break
+		}
 	}
-	r.Outcome, r.By = judge(out, err == nil)
 	return r, nil
 }
 
 // overlay writes the changed file and the overlay that puts it in place of the original.
-func (t *tester) overlay(m mutant) (path string, err error) {
+func (t *tester) overlay(m mutant) (name string, err error) {
 	original := filepath.Join(t.root, filepath.FromSlash(m.File))
 	source, err := os.ReadFile(original)
 	if err != nil {
@@ -89,14 +104,14 @@ func (t *tester) overlay(m mutant) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	path = filepath.Join(t.scratch, "overlay.json")
-	return path, os.WriteFile(path, content, 0o600)
+	name = filepath.Join(t.scratch, "overlay.json")
+	return name, os.WriteFile(name, content, 0o600)
 }
 
 // goTest runs the tests of a package and returns their output.
 func (t *tester) goTest(ctx context.Context, dir string, flags ...string) ([]byte, error) {
 	args := append([]string{"test", "-vet=off", "-count=1"}, flags...)
-	cmd := exec.CommandContext(ctx, "go", append(args, "./"+filepath.ToSlash(dir))...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "./"+dir)...)
 	cmd.Dir = t.root
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
