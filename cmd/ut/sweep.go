@@ -31,18 +31,21 @@ type sweepFlags struct {
 }
 
 // sweepHelp describes the file of a sweep.
-const sweepHelp = `sweep trains a grid of runs on your data: every variant with every combination of the grid's values and
-every seed. Each finished run writes one result file. At the end sweep prints mean ± standard deviation
-over the seeds, the best seed by validation and the training time, and writes a page with learning curves.
+const sweepHelp = `sweep trains a grid of runs on your data: every variant with every combination of the grid's
+values and every seed. Each finished run writes one result file. At the end sweep prints mean ±
+standard deviation over the seeds, the best seed by validation and the training time, and writes a
+page with learning curves.
 
 FILE.json is an object with the fields
   name      of the sweep
-  base      name of a recipe (ut list), or a configuration as ut show prints it; missing fields have defaults
+  base      name of a recipe (ut list), or a configuration as ut show prints it, in which missing
+            fields have their defaults
   set       assignments for all runs, as in --set of ut train
   variants  named lists of assignments; [] changes nothing
   grid      fields of the configuration, each with a list of values
   seeds     a number of seeds, or a list of them; 1 if missing
-  measure   test examples to measure: validation, length, mix, count, file, teacher_forced; all if missing
+  measure   which examples are measured: validation, length, mix, count, file, teacher_forced;
+            the test examples if missing
 
 A complete example, with nine runs:
   {
@@ -57,16 +60,17 @@ A complete example, with nine runs:
     "seeds": 3
   }
 
-Finished runs are skipped and interrupted ones are resumed: Ctrl-C saves all active runs, and the same
-command continues. With several jobs each uses one thread, unless --backend says otherwise.
+Finished runs are skipped and interrupted ones are resumed: Ctrl-C saves all active runs, and the
+same command continues. With several jobs each uses one thread, unless --backend says otherwise.
 
 Files in the folder of the sweep (--out):
-  index.html             the page
+  index.html               the page
   results/CELL-seedN.json  a result, with its configuration and who trained and measured it
-  CELL-seedN/            a run directory, as ut train writes it
+  CELL-seedN/              a run directory, as ut train writes it
 
-With --json: an object with the fields "name", "page", "cells". Each cell has cell, model, parameters,
-seeds, missing, metrics, validation, seconds (name, mean, deviation, n), best_seed, best_metrics and best.`
+With --json: an object with the fields "name", "page" and "cells". Each cell has cell, model,
+parameters, seeds, missing, metrics, validation, seconds (each with name, mean, deviation and n),
+best_seed, best_metrics and best.`
 
 func newSweep() *cobra.Command {
 	f := sweepFlags{}
