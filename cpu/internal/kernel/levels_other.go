@@ -1,4 +1,4 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package kernel
 
@@ -6,10 +6,3 @@ package kernel
 const ScalarReason = "no vector kernels for this kind of processor: plain loops, many times slower"
 
 func vectorSets() []*Set { return nil }
-
-// features are none.
-type features struct{}
-
-func detect() features { return features{} }
-
-func bestRounded(Level, bool, features) *Gemm { return nil }

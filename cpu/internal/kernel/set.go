@@ -41,6 +41,7 @@ const (
 	LevelScalar Level = "scalar"
 	levelAVX2   Level = "avx2"
 	levelAVX512 Level = "avx512"
+	levelNEON   Level = "neon"
 )
 
 // A Set holds the kernels of one level. Missing ones are taken from the portable ones.
@@ -95,7 +96,7 @@ var sets = append(vectorSets(), Portable)
 // Best returns the kernels of the best level.
 func Best() *Set { return sets[0] }
 
-// Named returns the kernels of a level: avx512, avx2 or scalar.
+// Named returns the kernels of a level: avx512, avx2, neon or scalar.
 func Named(name string) (*Set, error) {
 	var there []string
 	for _, s := range sets {

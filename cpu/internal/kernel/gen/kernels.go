@@ -2,21 +2,96 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"go/format"
+	"io"
+	"strings"
 )
 
-// kernels writes kernels_amd64.s and kernels_amd64.go: the kernels of tiles and of attention.
+// kernels writes the kernels of tiles and of attention, kernels_amd64.s and kernels_amd64.go.
 func kernels() (map[string][]byte, error) {
 	var asm, table bytes.Buffer
-	asm.WriteString(header + "#include \"textflag.h\"\n")
-	table.WriteString(header + "package kernel\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gomlx/compute\"\n\t\"github.com/gomlx/compute/dtypes\"\n)\n")
+	beginKernels(&asm, &table)
 	for _, m := range []*x86{
 		{name: "Z32", wide: true, size: 4}, {name: "Z64", wide: true, size: 8}, {name: "Y32", size: 4}, {name: "Y64", size: 8},
 	} {
 		m.tiles()
-		m.writeTo(&asm)
-		table.WriteString(m.declarations())
+		m.constants.write(&asm, m.table(), m.single(), 32)
+		asm.Write(m.body.Bytes())
+		table.WriteString(declarations(m.name, m.size, m.lanes(), m.wide))
 	}
 	source, err := format.Source(table.Bytes())
 	return map[string][]byte{"kernels_amd64.s": asm.Bytes(), "kernels_amd64.go": source}, err
+}
+
+// arm64 writes the same for ARM64, with the inner loops of matrix products, kernels_arm64.s and kernels_arm64.go.
+func arm64() (map[string][]byte, error) {
+	var asm, table bytes.Buffer
+	beginKernels(&asm, &table)
+	for _, m := range []*neon{{name: "V32", size: 4}, {name: "V64", size: 8}} {
+		m.tiles()
+		table.WriteString(declarations(m.name, m.size, m.lanes(), false))
+		m.products(&table)
+		m.constants.write(&asm, m.table(), m.single(), neonWidth)
+		asm.Write(m.out.Bytes())
+	}
+	source, err := format.Source(table.Bytes())
+	return map[string][]byte{"kernels_arm64.s": asm.Bytes(), "kernels_arm64.go": source}, err
+}
+
+func beginKernels(asm, table io.Writer) {
+	fmt.Fprint(asm, header+"#include \"textflag.h\"\n")
+	fmt.Fprint(table, header+"package kernel\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gomlx/compute\"\n\t\"github.com/gomlx/compute/dtypes\"\n)\n")
+}
+
+// declarations is what Go has to know of kernels, and the function that adds them to a set; booleans tells whether there are kernels with masks.
+func declarations(name string, size, lanes int, booleans bool) string {
+	element := map[int]string{4: "Float32", 8: "Float64"}[size]
+	declared, table := "", fmt.Sprintf("\nfunc addKernels%s(s *Set) {\n\tdtype := dtypes.%s\n", name, element)
+	add := func(kernel, target string) {
+		arguments := tileArguments
+		if kernel == "where" {
+			arguments = "(dst, cond, a, b unsafe.Pointer, rows, cols int)"
+		}
+		declared += fmt.Sprintf("\n//go:noescape\nfunc %s%s%s\n", kernel, name, arguments)
+		table += fmt.Sprintf("\t%s = %s%s\n", target, kernel, name)
+	}
+	key := func(op string) string { return "[Key{compute.OpType" + op + ", dtype}]" }
+	for _, o := range binaries {
+		add(o.name, "s.Elementwise"+key(o.op))
+		add(o.name+"Right", "s.RowRight"+key(o.op))
+		add(o.name+"Left", "s.RowLeft"+key(o.op))
+	}
+	for _, first := range paired {
+		for _, then := range paired {
+			add(first.name+"Then"+then.op, fmt.Sprintf("s.Pairs[Pair{compute.OpType%s, compute.OpType%s, dtype}]", first.op, then.op))
+		}
+	}
+	for _, o := range unaries {
+		add(o.name, "s.Elementwise"+key(o.op))
+	}
+	for _, fold := range []string{"Add", "Max", "Min"} {
+		lower := strings.ToLower(fold)
+		add(lower+"Rows", "s.Reduce"+key(fold))
+		add(lower+"Columns", "s.Accumulate"+key(fold))
+	}
+	add("fill", fmt.Sprintf("s.Fill[%d]", size))
+	if booleans {
+		add("where", fmt.Sprintf("s.Where[%d]", size))
+	}
+	if size == 4 {
+		add("uint32To", "s.Convert[[2]dtypes.DType{dtypes.Uint32, dtype}]")
+	}
+	if booleans && size == 4 {
+		for _, o := range comparisons {
+			add(o.name, "s.Elementwise"+key(o.op))
+			add(o.name+"Integers", "s.Elementwise[Key{compute.OpType"+o.op+", dtypes.Int32}]")
+		}
+		add("boolTo", "s.Convert[[2]dtypes.DType{dtypes.Bool, dtype}]")
+	}
+	for _, kernel := range []string{"softmax", "softmaxGradient"} {
+		declared += fmt.Sprintf("\n//go:noescape\nfunc %s%s(c *AttentionCall)\n", kernel, name)
+	}
+	table += fmt.Sprintf("\ts.Attention[dtype] = &Attention{Lanes: %d, Softmax: softmax%s, Gradient: softmaxGradient%s}\n}\n", lanes, name, name)
+	return declared + table
 }

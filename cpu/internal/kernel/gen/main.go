@@ -1,5 +1,5 @@
-// Command gen writes the generated files of package kernel: the inner loops of matrix products, in assembly, and the
-// vector kernels, in Go. `go generate ./cpu/...` runs it; the test compares what it would write with what is there.
+// Command gen writes the generated files of package kernel: the inner loops of matrix products and the
+// kernels of tiles and of attention, in assembly. `go generate ./cpu/...` runs it; the test compares what it would write with what is there.
 //
 // Usage: gen folder
 package main
@@ -29,9 +29,14 @@ func generate() (map[string][]byte, error) {
 		return nil, err
 	}
 	maps.Copy(files, bfloat16())
-	others, err := kernels()
-	maps.Copy(files, others)
-	return files, err
+	for _, write := range []func() (map[string][]byte, error){kernels, arm64} {
+		others, err := write()
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(files, others)
+	}
+	return files, nil
 }
 
 func write(folder string) error {

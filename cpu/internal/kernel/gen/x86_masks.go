@@ -1,7 +1,5 @@
 package main
 
-import "fmt"
-
 // Kernels with booleans, one byte each, which only AVX-512 has masks for; and conversions.
 
 // booleans makes the mask of booleans at a pointer, and moves the pointer on.
@@ -226,59 +224,4 @@ func (m *x86) softmaxGradient() {
 		m.store(0, atA, false)
 	})
 	m.endRow()
-}
-
-// declarations writes what Go has to know of the kernels, and the function that adds them to a set.
-func (m *x86) declarations() string {
-	element := "Float32"
-	if !m.single() {
-		element = "Float64"
-	}
-	declared, table := "", fmt.Sprintf("\nfunc addKernels%s(s *Set) {\n\tdtype := dtypes.%s\n", m.name, element)
-	add := func(name, target string) {
-		arguments := tileArguments
-		if name == "where" {
-			arguments = "(dst, cond, a, b unsafe.Pointer, rows, cols int)"
-		}
-		declared += fmt.Sprintf("\n//go:noescape\nfunc %s%s%s\n", name, m.name, arguments)
-		table += fmt.Sprintf("\t%s = %s%s\n", target, name, m.name)
-	}
-	key := func(op string) string { return "[Key{compute.OpType" + op + ", dtype}]" }
-	for _, o := range binaries {
-		add(o.name, "s.Elementwise"+key(o.op))
-		add(o.name+"Right", "s.RowRight"+key(o.op))
-		add(o.name+"Left", "s.RowLeft"+key(o.op))
-	}
-	for _, first := range paired {
-		for _, then := range paired {
-			add(first.name+"Then"+then.op, fmt.Sprintf("s.Pairs[Pair{compute.OpType%s, compute.OpType%s, dtype}]", first.op, then.op))
-		}
-	}
-	for _, o := range unaries {
-		add(o.name, "s.Elementwise"+key(o.op))
-	}
-	for _, fold := range []string{"Add", "Max", "Min"} {
-		name := map[string]string{"Add": "add", "Max": "max", "Min": "min"}[fold]
-		add(name+"Rows", "s.Reduce"+key(fold))
-		add(name+"Columns", "s.Accumulate"+key(fold))
-	}
-	add("fill", fmt.Sprintf("s.Fill[%d]", m.size))
-	if m.wide {
-		add("where", fmt.Sprintf("s.Where[%d]", m.size))
-	}
-	if m.single() {
-		add("uint32To", "s.Convert[[2]dtypes.DType{dtypes.Uint32, dtype}]")
-	}
-	if m.wide && m.single() {
-		for _, o := range comparisons {
-			add(o.name, "s.Elementwise"+key(o.op))
-			add(o.name+"Integers", "s.Elementwise[Key{compute.OpType"+o.op+", dtypes.Int32}]")
-		}
-		add("boolTo", "s.Convert[[2]dtypes.DType{dtypes.Bool, dtype}]")
-	}
-	for _, name := range []string{"softmax", "softmaxGradient"} {
-		declared += fmt.Sprintf("\n//go:noescape\nfunc %s%s(c *AttentionCall)\n", name, m.name)
-	}
-	table += fmt.Sprintf("\ts.Attention[dtype] = &Attention{Lanes: %d, Softmax: softmax%s, Gradient: softmaxGradient%s}\n}\n", m.lanes(), m.name, m.name)
-	return declared + table
 }

@@ -1,11 +1,8 @@
 package main
 
-import (
-	"fmt"
-	"io"
-)
+import "fmt"
 
-// tileKernel is the declaration of a Func.
+// tileArguments is the declaration of a Func.
 const tileArguments = "(dst, a, b, c unsafe.Pointer, rows, cols int)"
 
 // begin starts a Func. Registers: DI dst, SI a, DX b, R8 c, R9 rows, R10 bytes of a row, AX the offset of the current element, and R11 where
@@ -253,7 +250,7 @@ func (m *x86) columnFold(op string) {
 	m.end()
 }
 
-// tiles writes all kernels of tiles and of attention, and lists their names.
+// tiles writes all kernels of tiles and of attention.
 func (m *x86) tiles() {
 	for _, o := range binaries {
 		m.binaryKernels(o)
@@ -283,9 +280,4 @@ func (m *x86) tiles() {
 	}
 	m.softmax()
 	m.softmaxGradient()
-}
-
-func (m *x86) writeTo(w io.Writer) {
-	m.constants.write(w, m.table(), m.single(), 32)
-	w.Write(m.body.Bytes())
 }
