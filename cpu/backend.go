@@ -42,7 +42,8 @@ var warnScalarOnce sync.Once
 
 // New returns a backend for a configuration, which consists of options separated by commas.
 //
-//	avx512, avx2, scalar  use these kernels (an error if this processor or build lacks them)
+//	avx512, avx2, neon, scalar
+//	                      use these kernels (an error if this processor lacks them)
 //	threads=N             use N cores; the default is GOMAXPROCS
 //	share=N               share work between threads from N elements on; the default is 8192
 //	products=bf16         round the operands of float32 products to bfloat16, and sum in float32
@@ -88,7 +89,7 @@ func parseOptions(config string) (o options, err error) {
 		key, value, valued := strings.Cut(strings.TrimSpace(option), "=")
 		switch {
 		case key == "" && !valued:
-		case slices.Contains([]string{"avx512", "avx2", "scalar"}, key) && !valued:
+		case slices.Contains([]string{"avx512", "avx2", "neon", "scalar"}, key) && !valued:
 			o.named = true
 			if o.kernels, err = kernel.Named(key); err != nil {
 				return o, err
@@ -110,7 +111,7 @@ func parseOptions(config string) (o options, err error) {
 				return o, fmt.Errorf("least is %q: it must be a whole number of at least 1", value)
 			}
 		default:
-			return o, fmt.Errorf("option %q is not known: there are avx512, avx2, scalar, threads=N, share=N, products=bf16, least=N", option)
+			return o, fmt.Errorf("option %q is not known: there are avx512, avx2, neon, scalar, threads=N, share=N, products=bf16, least=N", option)
 		}
 	}
 	if o.least != leastRounded && !o.bfloat16 {

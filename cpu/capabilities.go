@@ -80,7 +80,7 @@ var internalOps = map[compute.OpType]bool{
 	compute.OpTypeDynamicDimensionSize: false,
 }
 
-// Kernels returns the name of the best kernels for this processor: avx512, avx2 or scalar.
+// Kernels returns the name of the best kernels for this processor: avx512, avx2, neon or scalar.
 func Kernels() string { return string(kernel.Best().Level) }
 
 // BFloat16 returns the name of the kernels that products=bf16 uses on this processor, or "" if there are none.

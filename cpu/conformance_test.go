@@ -18,7 +18,7 @@ import (
 // that any other cannot be made is a failure.
 func newBackend(t testing.TB, config string) compute.Backend {
 	t.Helper()
-	if _, level, _ := strings.Cut(config, ":"); level == "avx512" || level == "avx2" {
+	if _, level, _ := strings.Cut(config, ":"); level == "avx512" || level == "avx2" || level == "neon" {
 		if _, err := kernel.Named(level); err != nil {
 			t.Skip(err)
 		}
@@ -50,7 +50,7 @@ func reference(t testing.TB) compute.Backend {
 
 // configs are the sets of kernels under test; those that this processor or build lacks are skipped.
 // The last shares even little work, so that small tests go through what only large tensors would.
-var configs = []string{"cpu:avx512", "cpu:avx2", "cpu:scalar", "cpu:threads=3,share=32"}
+var configs = []string{"cpu:avx512", "cpu:avx2", "cpu:neon", "cpu:scalar", "cpu:threads=3,share=32"}
 
 // TestConformance runs GoMLX's own suite for backends.
 func TestConformance(t *testing.T) {

@@ -6,7 +6,8 @@
 //	backend, err := compute.NewWithConfig("cpu")            // best kernels, GOMAXPROCS threads
 //	backend, err := compute.NewWithConfig("cpu:avx2,threads=1")
 //
-// AVX-512 is used if the processor supports it, AVX2 otherwise; other processors run plain loops, and a one-line warning says so.
+// AVX-512 is used if the processor supports it, AVX2 otherwise; ARM64 uses NEON, whose kernels are tested in an emulator and not measured on
+// hardware. Other processors run plain loops, and a one-line warning says so.
 //
 // # Supported operations
 //

@@ -23,7 +23,7 @@ func TestOptions(t *testing.T) {
 	}
 	for config, want := range map[string]string{
 		"threads=0": `threads is "0": it must be a whole number from 1`, "threads=1000000": `threads is "1000000"`, "threads": `option "threads" is not known`,
-		"share=x": `share is "x"`, "scalar=2": `option "scalar=2" is not known`, "sse": `option "sse" is not known: there are avx512, avx2, scalar, threads=N, share=N, products=bf16, least=N`, "=1": `option "=1"`,
+		"share=x": `share is "x"`, "scalar=2": `option "scalar=2" is not known`, "sse": `option "sse" is not known: there are avx512, avx2, neon, scalar, threads=N, share=N, products=bf16, least=N`, "=1": `option "=1"`,
 		"products=fp8": `products is "fp8": it must be bf16`, "products": `option "products" is not known`, "least=0,products=bf16": `least is "0": it must be a whole number`,
 		"least=4": "least is 4 without products=bf16",
 	} {
@@ -35,7 +35,7 @@ func TestOptions(t *testing.T) {
 
 // Whatever the configuration is, it is refused in one line or has numbers that a machine can be made with.
 func FuzzOptions(f *testing.F) {
-	for _, config := range []string{"", "avx512", "avx2,threads=2", "scalar,share=1", "threads=99999999999999999999", "threads=0x3", ",,=", "share=-1", "products=bf16,least=2", "products=", "least=8"} {
+	for _, config := range []string{"", "avx512", "neon", "avx2,threads=2", "scalar,share=1", "threads=99999999999999999999", "threads=0x3", ",,=", "share=-1", "products=bf16,least=2", "products=", "least=8"} {
 		f.Add(config)
 	}
 	f.Fuzz(func(t *testing.T, config string) {

@@ -50,7 +50,7 @@ var configurationMistakes = []mistake{
 	{"train demo --seed={nothing}", 2, `--seed is ""`, ""},
 	{"train demo --quiet", 2, "unknown flag: --quiet: see ut train --help", ""},
 	{"train demo --backend gpu", 1, `backend "gpu" is not known: there are cpu, go`, ""},
-	{"train demo --backend cpu:gpu", 1, `backend "cpu:gpu": option "gpu" is not known: there are avx512, avx2, scalar, threads=N, share=N`, ""},
+	{"train demo --backend cpu:gpu", 1, `backend "cpu:gpu": option "gpu" is not known: there are avx512, avx2, neon, scalar, threads=N, share=N`, ""},
 	{"train demo --backend cpu:threads=0", 1, `threads is "0": it must be a whole number from 1 to`, ""},
 	{"train demo --backend xla:cpu", 1, "this program was built without XLA; with it: ", ""},
 	{"train demo --devices 4", 1, `4 devices: backend "cpu" has one; several devices of one host need XLA`, ""},
