@@ -1,104 +1,196 @@
-// Package paper defines the paper's tables: the runs each one needs, the published results, and how our results are measured and
-// presented. A table consists of cells, one training run each. A finished cell leaves one JSON file, a [Result]; RESULTS.md is
-// generated from those files alone and lists what is missing.
+// Package paper describes the tables of the paper as data: rows and columns that name recipes, the figures that the paper prints, and what a
+// reader should know before comparing. It trains and measures nothing.
 //
-// To add a table, write a file with a [Table] value, like babi.go, and add the value to [Tables].
+// To add a row, add it to the table's file, and its recipes to package recipes. Package measure measures the cells, package report writes
+// the pages.
 package paper
 
 import (
-	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
-	"universal-transformer/experiment"
-	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/strictjson"
-	"universal-transformer/pipeline"
 )
 
-// A Table is one table of the paper. One without experiments has not been started: it only has an Overview.
+// A Table is one table of the paper. Its cells are training runs: a row and a column together name a recipe.
 type Table struct {
-	Name        string // "table1"
-	Title       string
-	Experiments []Experiment
-	Needs       []Need
-
-	// Measure measures a trained model, on the test set once.
-	Measure func(ctx context.Context, m *pipeline.Model, c Cell, log func(line string)) (Measured, error)
-	// New gives an empty value of the type that Measure returns, to decode JSON into.
-	New func() Measured
-
-	Overview func(*Page, []Result) []Row // the table's rows, and its figures' rows, in the overview of RESULTS.md
-	Write    func(*Page, []Result)       // its section of RESULTS.md, from its results only
+	Number  int
+	Title   string
+	Section string // where the paper has it: "section 3.4"
+	Preface string // what a reader should know before comparing
+	Seen    string // what was known of the test data while the configurations were developed
+	Rows    []Row
+	Columns []Column
+	Sets    []Set // generated test sets, on which every model of the table is measured; those shown come first
 }
 
-// An Experiment is one column or row of a table: one kind of model, trained on some tasks.
-type Experiment struct {
-	Name    string // "babi-10k-single-adaptive"; the folder of its results
-	Summary string
-	Tasks   []string // labels, as in file names: "task01", or "joint" for one model of all tasks
-
-	// Pretrained is the run, of the same seed, whose weights training starts from; nil: random weights.
-	Pretrained *Pretrained
+// A Row is one family of recipes: one kind of model, trained on the tasks of some columns.
+type Row struct {
+	Family    string // the recipes' names up to the slash: "algorithmic-lstm"
+	Title     string
+	Block     string              // rows of one block are shown together, under this heading
+	Own       bool                // the Universal Transformer that the others of its block are compared with
+	Adaptive  bool                // the model chooses its depth
+	Columns   []string            // names of the columns that the row has; nil: all
+	Published map[string][]string // the paper's figures by column, as printed
+	Note      string              // how its positions or its training differ
 }
 
-// Pretrained names runs of another experiment.
-type Pretrained struct{ Experiment, Task string }
-
-// A Need is a file or folder that a table's runs read. The command line has a flag of its name.
-type Need struct{ Name, Default, Usage string }
-
-// Data is the paths of a table's needs, by their names.
-type Data map[string]string
-
-// Tables is every table of the paper.
-var Tables = []*Table{
-	table1,
-	agreementTable.Table(),
-	lambadaTable.Table(),
-	lengthGeneralization.Table(),
-	memorization.Table(),
-	evaluatedPrograms.Table(),
-	table7,
+// A Column is one task.
+type Column struct {
+	Name      string // the recipes' names behind the slash: "copy"
+	Title     string
+	Note      string   // what to know about its figures
+	Figures   []Figure // what the table shows of it; none where every column has one figure
+	Baselines []Baseline
+	Compared  string // metric of the last figure's set by which models are compared; more is better
 }
 
-// find gives the table and its experiments that a name stands for: those of the whole table, or one.
-func find(name string) (*Table, []Experiment, error) {
-	var names []string
-	for _, t := range Tables {
-		if t.Name == name {
-			if len(t.Experiments) == 0 {
-				return nil, nil, RequestError{fmt.Errorf("%s has no experiments yet", name)}
-			}
-			return t, t.Experiments, nil
-		}
-		for _, e := range t.Experiments {
-			if e.Name == name {
-				return t, []Experiment{e}, nil
-			}
-			names = append(names, e.Name)
-		}
-		names = append(names, t.Name)
+// A Figure is a number of a table: a metric of a test set, and others in parentheses behind it.
+type Figure struct {
+	Title   string
+	Set     string   // "test"
+	Metrics []string // "3 attractors", "3 balanced"
+	Key     string   // in names of baselines: "3"
+}
+
+// A Baseline is a row that needs no model: its figures come with the data. Metric is the name of the metric, in which a figure's
+// Key stands for %s.
+type Baseline struct{ Title, Metric string }
+
+// Name is the name of a baseline's metric for a figure.
+func (b Baseline) Name(f Figure) string { return strings.ReplaceAll(b.Metric, "%s", f.Key) }
+
+// A Set is a generated test set: of examples of one length, or of all lengths up to one.
+type Set struct {
+	Name   string
+	Length int  // of the examples
+	Mix    int  // greatest length of a mixture; 0: Length, or the task's own mixture
+	Count  int  // number of examples
+	Forced bool // measured with teacher forcing as well as decoded
+	Shown  bool // in the table
+	Plot   int  // where it stands in the figure of accuracy by length; 0: nowhere
+}
+
+// A Cell is one run of a table, for every seed.
+type Cell struct {
+	Row    Row
+	Column Column
+}
+
+// Recipe is the name of the cell's recipe.
+func (c Cell) Recipe() string { return c.Row.Family + "/" + c.Column.Name }
+
+// All returns the seven tables.
+func All() []Table {
+	return []Table{Table1(), Table2(), Table3(), Table4(), Table5(), Table6(), Table7()}
+}
+
+// ErrName is a name that no table, row or column has.
+var ErrName = errors.New("not known")
+
+// Named returns the table of a number: "4" or "table4".
+func Named(name string) (Table, error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(name, "table"))
+	if all := All(); err == nil && n >= 1 && n <= len(all) {
+		return all[n-1], nil
 	}
-	if near, ok := strictjson.Nearest(name, names); ok {
-		return nil, nil, RequestError{fmt.Errorf("experiment %q is not known: did you mean %q?", name, near)}
+	for _, t := range All() {
+		if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Family == name }) {
+			return Table{}, fmt.Errorf("table %q is %w: %s is a row of table %d", name, ErrName, name, t.Number)
+		}
 	}
-	return nil, nil, RequestError{fmt.Errorf("experiment %q is not known", name)}
+	return Table{}, fmt.Errorf("table %q is %w: the paper has tables 1 to %d", name, ErrName, len(All()))
 }
 
-// label is what a task is called in file names: numbers are "task01", names stay as they are.
-func label(task string) string {
-	if n, err := strconv.Atoi(task); err == nil {
+// Name is "table4".
+func (t Table) Name() string { return fmt.Sprintf("table%d", t.Number) }
+
+// Has reports whether a row has a cell in a column.
+func (r Row) Has(column string) bool { return r.Columns == nil || slices.Contains(r.Columns, column) }
+
+// Row returns the row of a family.
+func (t Table) Row(family string) (Row, bool) {
+	at := slices.IndexFunc(t.Rows, func(r Row) bool { return r.Family == family })
+	if at < 0 {
+		return Row{}, false
+	}
+	return t.Rows[at], true
+}
+
+// Column returns the column of a name.
+func (t Table) Column(name string) (Column, bool) {
+	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+	if at < 0 {
+		return Column{}, false
+	}
+	return t.Columns[at], true
+}
+
+// ShownSets are the generated test sets that the table itself shows.
+func (t Table) ShownSets() (sets []Set) {
+	for _, s := range t.Sets {
+		if s.Shown {
+			sets = append(sets, s)
+		}
+	}
+	return sets
+}
+
+// Cells lists the cells of some rows and columns, row by row; no names mean all. A row and a column that are both named but have no cell
+// in common are an error, as are names that the table does not have.
+func (t Table) Cells(rows, columns []string) (cells []Cell, err error) {
+	var families, names []string
+	for _, r := range t.Rows {
+		families = append(families, r.Family)
+	}
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	for _, row := range rows {
+		if err := known(t, "row", row, families); err != nil {
+			return nil, err
+		}
+	}
+	columns = slices.Clone(columns)
+	for i, column := range columns {
+		columns[i] = label(column)
+		if err := known(t, "column", columns[i], names); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range t.Rows {
+		for _, c := range t.Columns {
+			if r.Has(c.Name) && (len(rows) == 0 || slices.Contains(rows, r.Family)) && (len(columns) == 0 || slices.Contains(columns, c.Name)) {
+				cells = append(cells, Cell{r, c})
+			}
+		}
+	}
+	if len(cells) == 0 {
+		row, _ := t.Row(rows[0])
+		return nil, fmt.Errorf("column %s is %w in row %s, which has %s", strings.Join(columns, ", "), ErrName, row.Family, strings.Join(row.Columns, ", "))
+	}
+	return cells, nil
+}
+
+// known is an error if a name is not among the valid ones. It offers the nearest.
+func known(t Table, what, name string, valid []string) error {
+	if slices.Contains(valid, name) {
+		return nil
+	}
+	if near, ok := strictjson.Nearest(name, valid); ok {
+		return fmt.Errorf("%s %q of table %d is %w: did you mean %q?", what, name, t.Number, ErrName, near)
+	}
+	return fmt.Errorf("%s %q of table %d is %w: it has %s", what, name, t.Number, ErrName, strings.Join(valid, ", "))
+}
+
+// label is the name of a column: the tasks of bAbI may be given by their numbers.
+func label(name string) string {
+	if n, err := strconv.Atoi(name); err == nil {
 		return fmt.Sprintf("task%02d", n)
 	}
-	return task
-}
-
-// run returns the run of an experiment's task: the recipe of that name, with the paths of its data.
-func run(experiment, task string, data Data) (experiment.Run, error) {
-	recipe, err := recipes.Named(experiment + "/" + task)
-	if err != nil {
-		panic(fmt.Sprintf("paper: %v", err)) // every cell names a recipe
-	}
-	return recipe.WithData(data)
+	return name
 }

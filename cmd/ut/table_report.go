@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"universal-transformer/internal/atomicfile"
+	"universal-transformer/paper/report"
+	"universal-transformer/sweep"
+)
+
+func newTableReport() *cobra.Command {
+	root, out := "", ""
+	c := &cobra.Command{
+		Use:   "report",
+		Short: "Write pages that set results beside the paper's",
+		Long: `report reads the results of ut table run and writes a page: a verdict on every table and claim of the
+paper, and the tables in the paper's layout. Pages with all measurements and figures, one per table,
+are written next to the results.`,
+		Example: `  ut table report
+  ut table report --results results    (the published ones)
+  ut table report --out page.md`,
+		Args: arguments(),
+		RunE: prompt(func(c *cobra.Command, _ []string) error {
+			if out == "" {
+				out = filepath.Join(filepath.Dir(root), "RESULTS.md")
+			}
+			switch info, err := os.Stat(root); {
+			case err != nil:
+				return fmt.Errorf("--results: %w: ut table run makes results", err)
+			case !info.IsDir():
+				return fmt.Errorf("--results: %s is a file: name a folder of results", root)
+			}
+			return tableReport(c, root, out)
+		}),
+	}
+	c.Flags().StringVar(&root, "results", filepath.Join("runs", "results"), "`folder` of results")
+	c.Flags().StringVar(&out, "out", "", "`file` to write (default RESULTS.md beside the folder of results)")
+	return c
+}
+
+// tableReport writes the page of the results below root, and the pages and figures beside the results.
+func tableReport(c *cobra.Command, root, out string) error {
+	results, err := sweep.ReadAll(root)
+	if errors.Is(err, sweep.ErrRuns) {
+		return fmt.Errorf("%w; ut table run keeps results in a folder of their own", err)
+	}
+	if err != nil {
+		return err
+	}
+	if len(results) == 0 {
+		return fmt.Errorf("%s has no results: ut table run makes them", root)
+	}
+	folder, err := filepath.Rel(filepath.Dir(out), root)
+	if err != nil {
+		folder = root
+	}
+	pages, err := report.Render(results, folder, func(file string) bool {
+		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	for file, content := range pages.Files {
+		path := filepath.Join(root, filepath.FromSlash(file))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := atomicfile.Write(path, content); err != nil {
+			return err
+		}
+	}
+	if err := atomicfile.Write(out, pages.Results); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s and %d files in %s, of %d results\n", out, len(pages.Files), root, len(results))
+	return err
+}

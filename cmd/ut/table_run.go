@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gomlx/compute"
+	"github.com/spf13/cobra"
+	"universal-transformer/engine"
+	"universal-transformer/experiment/recipes"
+	"universal-transformer/internal/parallel"
+	"universal-transformer/paper"
+	"universal-transformer/paper/measure"
+	"universal-transformer/sweep"
+)
+
+// tableFlags are the flags of table run.
+type tableFlags struct {
+	request       measure.Request
+	needs         map[string]*string
+	seeds         string
+	jobs          int
+	runs, results string
+	backend       string
+}
+
+func newTableRun() *cobra.Command {
+	f := tableFlags{needs: map[string]*string{}}
+	c := &cobra.Command{
+		Use:   "run TABLE",
+		Short: "Train and measure the cells of a table that have no result",
+		Long: `run trains every cell of a table with every seed and writes one result per run. The checkpoint of each
+run is selected on validation data, and the test set is evaluated once, with that checkpoint.
+
+Runs that have a result are skipped, and interrupted ones are resumed: Ctrl-C saves all active runs,
+and the same command continues. --jobs runs several at a time, on one thread each.
+
+Cells whose data files are missing are reported and left out.`,
+		Example: `  ut table run 4 --rows algorithmic,algorithmic-lstm --columns copy --seeds 3 --jobs 2
+  ut table run 1 --rows babi-10k-single-adaptive --columns 1,2 --seeds 4-6 --data tasks_1-20_v1-2.tar.gz
+  ut table run 7 --columns multi30k --multi30k multi30k.tar.xz --results results`,
+		Args: arguments("TABLE"),
+		RunE: onRanks(&f.backend, f.run),
+	}
+	f.needFlags(c)
+	c.Flags().StringSliceVar(&f.request.Rows, "rows", nil, "`names` of rows, as ut table list TABLE shows them (default all)")
+	c.Flags().StringSliceVar(&f.request.Columns, "columns", nil, "`names` of columns, as in copy or 1,6 (default all)")
+	c.Flags().StringVar(&f.runs, "runs", "runs", "`folder` of run directories")
+	c.Flags().StringVar(&f.results, "results", "", "`folder` of results (default results in the folder of run directories)")
+	c.Flags().StringVar(&f.seeds, "seeds", "3", "`seeds`: how many, a range or a list, as in 3, 4-6 or 1,3")
+	c.Flags().IntVar(&f.jobs, "jobs", 1, "`number` of runs side by side; if more than 1, on one thread each")
+	setFlag(c, &f.request.Set)
+	backendFlag(c, &f.backend)
+	return c
+}
+
+// needsOf are the needs of a table's recipes, each once.
+func needsOf(t paper.Table) (needs []recipes.Need) {
+	cells, err := t.Cells(nil, nil)
+	if err != nil {
+		panic(err) // all cells: no name can be wrong
+	}
+	for _, c := range cells {
+		recipe, err := recipes.Named(c.Recipe())
+		if err != nil {
+			panic(err) // a test checks that every cell names a recipe
+		}
+		for _, n := range recipe.Needs {
+			if !slices.ContainsFunc(needs, func(known recipes.Need) bool { return known.Name == n.Name }) {
+				needs = append(needs, n)
+			}
+		}
+	}
+	return needs
+}
+
+// needFlags adds a flag for each file or folder that the recipes of tables need. Tables may share one.
+func (f *tableFlags) needFlags(c *cobra.Command) {
+	usages := map[string]string{}
+	for _, t := range paper.All() {
+		for _, n := range needsOf(t) {
+			usage := fmt.Sprintf("for table %d: %s", t.Number, n.Usage)
+			if n.Default != "" {
+				usage += fmt.Sprintf(" (default %s)", n.Default)
+			}
+			if before := usages[n.Name]; before != "" {
+				usage = before + "; " + usage
+			}
+			usages[n.Name] = usage
+		}
+	}
+	for name, usage := range usages {
+		f.needs[name] = c.Flags().String(name, "", "`path` "+usage)
+	}
+}
+
+func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group) (err error) {
+	if f.request.Table, err = paper.Named(args[0]); err != nil {
+		return tableError(err)
+	}
+	if f.request.Seeds, err = parseSeeds(f.seeds); err != nil {
+		return usageError{fmt.Errorf("--seeds: %w", err)}
+	}
+	if f.jobs < 1 {
+		return usagef("--jobs is %d: it must be at least 1", f.jobs)
+	}
+	if n := group.Size(); f.jobs > 1 && n > 1 {
+		return usagef("--jobs is %d: %d ranks train one run after another, all together", f.jobs, n)
+	}
+	if f.results == "" {
+		f.results = filepath.Join(f.runs, "results")
+	}
+	f.request.Runs, f.request.Results, f.request.Data = f.runs, f.results, map[string]string{}
+	for need, path := range f.needs {
+		if c.Flags().Changed(need) {
+			f.request.Data[need] = *path
+		}
+	}
+	var cells []sweep.Cell
+	var leftOut []error
+	err = interruptible(c.Context(), func() (err error) {
+		cells, leftOut, err = f.request.Cells()
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s", err, f.whereData())
+	}
+	if err != nil {
+		return tableError(err)
+	}
+	for _, problem := range leftOut {
+		c.PrintErrln("ut: left out:", oneLine(problem))
+	}
+	if text := f.estimate(cells); text != "" {
+		c.PrintErrln(text)
+	}
+	if err := f.all(c, group, cells); err != nil {
+		return err
+	}
+	if len(leftOut) > 0 {
+		return fmt.Errorf("what could be run is done; %d cells lack a file: %s", len(leftOut), f.whereData())
+	}
+	return nil
+}
+
+// whereData says which flags name the table's data.
+func (f *tableFlags) whereData() string {
+	var flags []string
+	for _, n := range needsOf(f.request.Table) {
+		flags = append(flags, "--"+n.Name)
+	}
+	return "say where the data are, with " + strings.Join(flags, " or ")
+}
+
+// estimate is how long the cells without a result take, from results of the same recipe or from what the catalogue expects.
+func (f *tableFlags) estimate(cells []sweep.Cell) string {
+	known, unknown, pending := 0.0, 0, 0
+	results, err := sweep.ReadAll(f.results)
+	if err != nil {
+		return "" // reported with the cell
+	}
+	for _, c := range cells {
+		if _, _, done, err := c.Done(); done || err != nil {
+			continue
+		}
+		pending++
+		if seconds := expected(c.Recipe, results); seconds > 0 {
+			known += seconds
+		} else {
+			unknown++
+		}
+	}
+	if pending == 0 || unknown == pending {
+		return ""
+	}
+	total := time.Duration(known * float64(time.Second) / float64(min(f.jobs, pending)))
+	text := fmt.Sprintf("%d runs, about %s", pending, short(total))
+	if unknown > 0 {
+		text += fmt.Sprintf(" and %d whose time is not known", unknown)
+	}
+	return text
+}
+
+var expectedTime = regexp.MustCompile(`([0-9.]+) (second|minute|hour)s?`)
+
+// expected is the time of a recipe in seconds: the mean of its results, or else what the catalogue says; 0 if neither is known.
+func expected(recipe string, results []sweep.Result) float64 {
+	sum, n := 0.0, 0.0
+	for _, r := range results {
+		if r.Recipe == recipe {
+			sum, n = sum+r.Seconds, n+1
+		}
+	}
+	if n > 0 {
+		return sum / n
+	}
+	known, err := recipes.Named(recipe)
+	if err != nil {
+		return 0
+	}
+	match := expectedTime.FindStringSubmatch(known.Expect)
+	if match == nil {
+		return 0
+	}
+	amount, err := strconv.ParseFloat(match[1], 64)
+	if err != nil {
+		return 0
+	}
+	return amount * map[string]float64{"second": 1, "minute": 60, "hour": 3600}[match[2]]
+}
+
+// all runs the cells.
+func (f *tableFlags) all(c *cobra.Command, group *parallel.Group, cells []sweep.Cell) error {
+	defer ignoreHangup()()
+	backend, threads := jobBackend(f.backend, f.jobs)
+	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr(), len(cells))
+	stop := context.AfterFunc(c.Context(), func() {
+		if group.Size() == 1 {
+			c.PrintErrln("\ninterrupted: finishing these updates; again to stop at once, without saving")
+		}
+	})
+	runner := sweep.Runner{
+		Jobs: f.jobs, Threads: threads, Now: time.Now, Group: group,
+		Backend: func() (compute.Backend, error) { return engine.New(backend) },
+		Log:     watch.log, Progress: watch.progress, Finished: watch.finished,
+	}
+	err := runner.Run(c.Context(), cells)
+	stop()
+	watch.done()
+	switch {
+	case errors.Is(err, sweep.ErrInterrupted):
+		return fmt.Errorf("%w: everything is saved; the same command continues", errInterrupted)
+	case watch.failed > 0 && len(cells) > 1:
+		return fmt.Errorf("%d of %d runs failed; the first: %s", watch.failed, len(cells), oneLine(err))
+	}
+	return errors.Join(watch.err, err)
+}
+
+// maxSeeds is more than anybody means.
+const maxSeeds = 1000
+
+// parseSeeds reads "3", the seeds 1 to 3, "4-6" or "1,3".
+func parseSeeds(text string) (seeds []uint64, err error) {
+	list := text
+	if _, err := strconv.ParseUint(text, 10, 64); err == nil {
+		list = "1-" + text
+	}
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		if !isRange {
+			to = from
+		}
+		first, err := strconv.ParseUint(from, 10, 64)
+		last, err2 := strconv.ParseUint(to, 10, 64)
+		if err != nil || err2 != nil || first > last || last-first >= maxSeeds {
+			return nil, fmt.Errorf("%q is no number of seeds (3), range (4-6) or list (1,3)", text)
+		}
+		for i := range last - first + 1 { // not up to last, after which there may be none
+			if s := first + i; !slices.Contains(seeds, s) {
+				seeds = append(seeds, s)
+			}
+		}
+	}
+	return seeds, nil
+}

@@ -1,0 +1,51 @@
+// Package measure measures trained models for the tables of the paper, and defines what was measured: [Babi] for table 1, [Metrics] for
+// tables 2 and 3, [Sequences] for tables 4 to 6 and [Translation] for table 7. They are stored as JSON in the field "measured" of a result.
+package measure
+
+import (
+	"context"
+	"fmt"
+
+	"universal-transformer/paper"
+	"universal-transformer/pipeline"
+	"universal-transformer/sweep"
+)
+
+// A Func measures a trained model: on validation data, and on the test set once.
+type Func = func(ctx context.Context, m *pipeline.Model, c sweep.Cell, log func(line string)) (sweep.Measured, error)
+
+// For returns the function that measures the cells of a table.
+func For(t paper.Table) Func {
+	switch t.Number {
+	case 1:
+		return babiQuestions
+	case 2:
+		return cases(agreementCases)
+	case 3:
+		return cases(lambadaCases)
+	case 4, 5, 6:
+		return generated(t)
+	}
+	return translations
+}
+
+// New returns an empty value of the type that the cells of a table are measured as, to decode a result into.
+func New(t paper.Table) sweep.Measured {
+	switch t.Number {
+	case 1:
+		return new(Babi)
+	case 2, 3:
+		return new(Metrics)
+	case 4, 5, 6:
+		return new(Sequences)
+	}
+	return new(Translation)
+}
+
+// count is "1 example", "2 examples".
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}

@@ -1,0 +1,167 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/score"
+	"universal-transformer/pipeline"
+	"universal-transformer/sweep"
+	"universal-transformer/task"
+	"universal-transformer/task/agreement"
+	"universal-transformer/task/lambada"
+)
+
+// Metrics is what was measured of one run of table 2 or 3: named metrics of test sets.
+type Metrics struct {
+	Sets  []MetricSet  `json:"sets"`
+	Kinds []PonderTime `json:"kinds,omitempty"` // of models that choose their depth
+}
+
+// MetricSet is what was measured of one set of examples.
+type MetricSet struct {
+	Name     string         `json:"name"` // "test"
+	Examples int            `json:"examples"`
+	Method   string         `json:"method"`
+	Metrics  []score.Metric `json:"metrics"`
+	Notes    []string       `json:"notes,omitempty"`
+	Encoder  float64        `json:"encoder_ponder,omitempty"` // mean steps of a position, of models that choose their depth
+	Decoder  float64        `json:"decoder_ponder,omitempty"`
+
+	Deviation float64   `json:"ponder_deviation,omitempty"` // over positions
+	Tenths    []float64 `json:"ponder_tenths,omitempty"`    // mean steps of the first tenth of the positions of every sequence, of the second, ...
+}
+
+// PonderTime is the steps of positions in examples of one kind: mean and standard deviation.
+type PonderTime struct {
+	Name     string  `json:"name"`
+	Examples int     `json:"examples"`
+	Encoder  float64 `json:"encoder_ponder,omitempty"`
+	Decoder  float64 `json:"decoder_ponder,omitempty"`
+
+	Deviation float64 `json:"ponder_deviation,omitempty"`
+}
+
+// Validate names the field that is out of range.
+func (m *Metrics) Validate() error {
+	if len(m.Sets) == 0 {
+		return errors.New("sets are missing")
+	}
+	for i, s := range m.Sets {
+		switch {
+		case s.Name == "":
+			return fmt.Errorf("sets[%d].name is empty", i)
+		case s.Examples < 1:
+			return fmt.Errorf("sets[%d].examples is %d", i, s.Examples)
+		case len(s.Metrics) == 0:
+			return fmt.Errorf("sets[%d].metrics are missing", i)
+		case len(s.Tenths) != 0 && len(s.Tenths) != 10:
+			return fmt.Errorf("sets[%d].ponder_tenths has %d numbers: it must have 10", i, len(s.Tenths))
+		case !(s.Encoder >= 0 && s.Decoder >= 0 && s.Deviation >= 0):
+			return fmt.Errorf("sets[%d] has the ponder times %v and %v ± %v: they cannot be negative", i, s.Encoder, s.Decoder, s.Deviation)
+		}
+	}
+	for i, k := range m.Kinds {
+		if k.Name == "" || k.Examples < 1 || !(k.Encoder >= 0 && k.Decoder >= 0) {
+			return fmt.Errorf("kinds[%d] is %+v: a name, examples and ponder times are needed", i, k)
+		}
+	}
+	return nil
+}
+
+// Summary is the first metric of every set.
+func (m *Metrics) Summary() string {
+	var texts []string
+	for _, s := range m.Sets {
+		texts = append(texts, fmt.Sprintf("%s: %s %s", s.Name, s.Metrics[0].Name, s.Metrics[0]))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Metric returns a metric of a set; ok is false if it was not measured.
+func (m *Metrics) Metric(set, name string) (metric score.Metric, ok bool) {
+	for _, s := range m.Sets {
+		if s.Name != set {
+			continue
+		}
+		if at := slices.IndexFunc(s.Metrics, func(m score.Metric) bool { return m.Name == name }); at >= 0 {
+			return s.Metrics[at], true
+		}
+	}
+	return score.Metric{}, false
+}
+
+// agreementCases are the test set of table 2, and its rows by the number of attractors, of which ponder times are measured.
+func agreementCases(opened task.Task) (sets, kinds []task.Case, err error) {
+	examples, err := opened.HeldOut(task.TestSeed, task.Selection{})
+	if t, ok := opened.(*agreement.Task); ok {
+		kinds = t.ByAttractors()
+	}
+	return []task.Case{{Name: "test", Examples: examples}}, kinds, err
+}
+
+// lambadaCases are the sets of table 3, and its test passages by how often the answer occurs in the context.
+func lambadaCases(opened task.Task) (sets, kinds []task.Case, err error) {
+	t, ok := opened.(*lambada.Task)
+	if !ok {
+		return nil, nil, fmt.Errorf("the task is %s, which is not part of table 3", opened.Name())
+	}
+	return t.Cases(), t.ByOccurrence(), nil
+}
+
+// cases measures sets of examples by the task's own measure, and for models that choose their depth the ponder times of kinds of examples.
+func cases(list func(task.Task) (sets, kinds []task.Case, err error)) Func {
+	return func(ctx context.Context, m *pipeline.Model, _ sweep.Cell, log func(string)) (sweep.Measured, error) {
+		opened, err := m.Run.OpenTask()
+		if err != nil {
+			return nil, err
+		}
+		sets, kinds, err := list(opened)
+		if err != nil {
+			return nil, err
+		}
+		by, measured := m.Run.Task.Value.Measure(m.Vocabularies), &Metrics{}
+		for _, c := range sets {
+			log(fmt.Sprintf("measuring %s, %s", c.Name, count(len(c.Examples), "example")))
+			row, err := m.Evaluator().Measure(ctx, by, c.Examples)
+			if err != nil {
+				return nil, err
+			}
+			measured.Sets = append(measured.Sets, metricSet(c.Name, row))
+		}
+		if first := measured.Sets[0]; first.Encoder+first.Decoder == 0 {
+			return measured, nil
+		}
+		for _, c := range kinds {
+			log(fmt.Sprintf("measuring ponder times, %s, %s", c.Name, count(len(c.Examples), "example")))
+			row, err := m.Evaluator().Measure(ctx, by, c.Examples)
+			if err != nil {
+				return nil, err
+			}
+			measured.Kinds = append(measured.Kinds, PonderTime{c.Name, row.Examples, row.Encoder.Mean, row.Decoder.Mean, onlyStack(row).Deviation})
+		}
+		return measured, nil
+	}
+}
+
+func metricSet(name string, row evaluation.Row) MetricSet {
+	set := MetricSet{
+		Name: name, Examples: row.Examples, Method: row.Method, Metrics: row.Metrics, Notes: row.Notes, Encoder: row.Encoder.Mean, Decoder: row.Decoder.Mean,
+	}
+	if s := onlyStack(row); s.Mean > 0 {
+		set.Deviation, set.Tenths = s.Deviation, s.Tenths[:]
+	}
+	return set
+}
+
+// onlyStack is the steps of the encoder or the decoder: the models of these tables have one of them.
+func onlyStack(row evaluation.Row) evaluation.Steps {
+	if row.Encoder.Mean > 0 {
+		return row.Encoder
+	}
+	return row.Decoder
+}

@@ -1,0 +1,195 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"universal-transformer/experiment"
+	"universal-transformer/halting"
+	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/vocab"
+	"universal-transformer/paper"
+	"universal-transformer/pipeline"
+	"universal-transformer/sweep"
+	"universal-transformer/task"
+	"universal-transformer/task/algorithmic"
+	"universal-transformer/task/execute"
+)
+
+// Sequences is what was measured of one run of tables 4 to 6: decoded sets of examples.
+type Sequences struct {
+	Sets []SequenceSet `json:"sets"`
+}
+
+// SequenceSet is one set of examples, decoded, and with teacher forcing where the table asks for it.
+type SequenceSet struct {
+	Name     string       `json:"name"`
+	Examples int          `json:"examples"`
+	Decoded  score.Score  `json:"decoded"`
+	Forced   *score.Score `json:"forced,omitempty"`
+	Cut      int          `json:"cut,omitempty"` // answers that did not end
+	// FirstWrong is the mean place of the first wrong token in wrong answers, as a share of the target's length.
+	FirstWrong float64 `json:"first_wrong,omitempty"`
+	Encoder    float64 `json:"encoder_ponder,omitempty"` // mean steps of a position with teacher forcing, of models that choose their depth
+	Decoder    float64 `json:"decoder_ponder,omitempty"`
+}
+
+// Accuracies writes a score as the paper does, "0.91 (0.35)": tokens, the end token included, and whole sequences in parentheses.
+func Accuracies(s score.Score) string {
+	return fmt.Sprintf("%s (%s)", Decimals(s.Tokens), Decimals(s.Sequences))
+}
+
+// Decimals writes a share with three decimals, or as many as it takes not to round to 1 if anything was wrong.
+func Decimals(a score.Accuracy) string {
+	digits := 3
+	for a.Correct < a.Total && strings.HasPrefix(fmt.Sprintf("%.*f", digits, a.Value()), "1") {
+		digits++
+	}
+	return fmt.Sprintf("%.*f", digits, a.Value())
+}
+
+// Validate names the field that is out of range.
+func (m *Sequences) Validate() error {
+	if len(m.Sets) == 0 {
+		return errors.New("sets are missing")
+	}
+	for i, s := range m.Sets {
+		switch {
+		case s.Name == "":
+			return fmt.Errorf("sets[%d].name is empty", i)
+		case s.Examples < 1 || s.Decoded.Sequences.Total != s.Examples:
+			return fmt.Errorf("sets[%d].decoded has %d sequences of %d examples", i, s.Decoded.Sequences.Total, s.Examples)
+		case s.Forced != nil && s.Forced.Sequences.Total != s.Examples:
+			return fmt.Errorf("sets[%d].forced has %d sequences of %d examples", i, s.Forced.Sequences.Total, s.Examples)
+		case s.Cut < 0 || s.Cut > s.Examples:
+			return fmt.Errorf("sets[%d].cut is %d of %d examples", i, s.Cut, s.Examples)
+		case !(s.FirstWrong >= 0 && s.FirstWrong <= 1):
+			return fmt.Errorf("sets[%d].first_wrong is %v: it is a share", i, s.FirstWrong)
+		case !(s.Encoder >= 0 && s.Decoder >= 0):
+			return fmt.Errorf("sets[%d] has the ponder times %v and %v: they cannot be negative", i, s.Encoder, s.Decoder)
+		}
+	}
+	return nil
+}
+
+// Summary is the accuracies of all sets.
+func (m *Sequences) Summary() string {
+	var texts []string
+	for _, s := range m.Sets {
+		texts = append(texts, fmt.Sprintf("%s: %s", s.Name, Accuracies(s.Decoded)))
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Set returns the set of a name, nil if it was not measured.
+func (m *Sequences) Set(name string) *SequenceSet {
+	if at := slices.IndexFunc(m.Sets, func(s SequenceSet) bool { return s.Name == name }); at >= 0 {
+		return &m.Sets[at]
+	}
+	return nil
+}
+
+// generated decodes every set of a table, and the kinds of the task. Ponder times are of teacher forcing, so models of adaptive depth
+// have it for all sets. The Neural GPU has it for none: it reads no true tokens, and its measurements take longest.
+func generated(t paper.Table) Func {
+	return func(ctx context.Context, m *pipeline.Model, _ sweep.Cell, log func(string)) (sweep.Measured, error) {
+		opened, err := m.Run.OpenTask()
+		if err != nil {
+			return nil, err
+		}
+		measured := &Sequences{}
+		_, readsNoTarget := m.Run.Model.Value.(experiment.NeuralGPU)
+		add := func(name string, examples []task.Example, forced bool) error {
+			log(fmt.Sprintf("measuring %s, %s", name, count(len(examples), "example")))
+			set, err := decodeSet(ctx, m.Evaluator(), examples, forced || adaptive(m.Run))
+			set.Name = name
+			measured.Sets = append(measured.Sets, set)
+			return err
+		}
+		for _, set := range t.Sets {
+			examples, err := opened.HeldOut(task.TestSeed, task.Selection{Length: set.Length, Mix: set.Mix, Count: set.Count})
+			if err != nil {
+				return nil, err
+			}
+			if err := add(set.Name, examples, set.Forced && !readsNoTarget); err != nil {
+				return nil, err
+			}
+		}
+		for _, c := range kinds(t, m.Run.Task.Value) {
+			examples := c.Examples
+			if m.Run.SourceEnd {
+				examples = task.WithEnds(examples)
+			}
+			if err := add(c.Name, examples, false); err != nil {
+				return nil, err
+			}
+		}
+		return measured, nil
+	}
+}
+
+// kinds are sets of examples of one kind each, which show what is hard.
+func kinds(t paper.Table, d task.Definition) []task.Case {
+	if t.Number == 4 {
+		return algorithmic.HardCases(d, 400, 200)
+	}
+	return execute.Kinds(d, 1000)
+}
+
+// adaptive reports whether a run's model has a Universal Transformer whose depth is not fixed.
+func adaptive(r experiment.Run) bool {
+	_, fixed := r.Policy().(halting.Fixed)
+	return r.Policy() != nil && !fixed
+}
+
+// decodeSet decodes examples and, if forced, predicts their tokens from the true ones before them.
+func decodeSet(ctx context.Context, e *evaluation.Evaluator, examples []task.Example, forced bool) (SequenceSet, error) {
+	set := SequenceSet{Examples: len(examples)}
+	answers, err := e.Decode(ctx, examples)
+	if err != nil {
+		return set, err
+	}
+	wrong := 0
+	for i, a := range answers {
+		set.Decoded.Add(a.Tokens, examples[i].Target)
+		if !a.Finished {
+			set.Cut++
+		}
+		if at := firstDifference(a.Tokens, examples[i].Target); at >= 0 {
+			set.FirstWrong += float64(at) / float64(len(examples[i].Target))
+			wrong++
+		}
+	}
+	set.FirstWrong /= float64(max(wrong, 1))
+	if !forced {
+		return set, nil
+	}
+	e.Steps = func(encoder, decoder evaluation.Steps) { set.Encoder, set.Decoder = encoder.Mean, decoder.Mean }
+	scored, err := e.Score(ctx, examples)
+	if err != nil {
+		return set, err
+	}
+	sum := score.Score{}
+	for i, predicted := range scored {
+		sum = sum.Plus(score.TeacherForced(predicted.Best, examples[i].Target))
+	}
+	set.Forced = &sum
+	return set, nil
+}
+
+// firstDifference is the first place at which an answer differs from the target, -1 if there is none.
+func firstDifference(answer, target []vocab.ID) int {
+	if slices.Equal(answer, target) {
+		return -1
+	}
+	for i, id := range answer {
+		if i >= len(target) || id != target[i] {
+			return min(i, len(target)-1)
+		}
+	}
+	return len(answer)
+}

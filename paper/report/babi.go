@@ -1,0 +1,304 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"universal-transformer/paper"
+	"universal-transformer/paper/measure"
+	"universal-transformer/sweep"
+)
+
+// babiTask is what the seeds of one model came to on one task.
+type babiTask struct {
+	task             int
+	seeds            []float64 // test errors in percent, by seed
+	best             float64   // test error of the seed with the lowest validation error
+	standIn          string    // "" if the task was trained on its own file
+	standInQuestions int
+	ponder           map[int]measure.PonderTimes // of the best seed, by supporting facts
+	attention        []measure.AttentionShare    // of the best seed
+	header           sweep.Header                // of the best seed
+	lowest           float64                     // validation error of the best seed
+}
+
+// babiTasks returns a row's tasks that have a result, in order.
+func (b book) babiTasks(t paper.Table, r paper.Row) (list []babiTask) {
+	byTask := make([]*babiTask, len(paper.BabiTasks)+1)
+	for _, run := range b.row(t, r) {
+		m := run.measured.(*measure.Babi)
+		for _, test := range m.Tests {
+			s := byTask[test.Task]
+			if s == nil {
+				s = &babiTask{task: test.Task, lowest: math.Inf(1)}
+				byTask[test.Task] = s
+			}
+			s.seeds = append(s.seeds, test.Percent())
+			if m.StandIn != "" && standsFor(m.StandIn) == test.Task {
+				s.standIn, s.standInQuestions = m.StandIn, m.StandInQuestions
+			}
+			if v := m.Validation.Percent(); v < s.lowest {
+				s.lowest = v
+				s.choose(run.Header, test)
+			}
+		}
+	}
+	for _, s := range byTask {
+		if s != nil {
+			list = append(list, *s)
+		}
+	}
+	return list
+}
+
+// choose makes a seed the best one.
+func (s *babiTask) choose(h sweep.Header, t measure.BabiTest) {
+	s.best, s.header, s.attention, s.ponder = t.Percent(), h, t.Attention, map[int]measure.PonderTimes{}
+	for _, p := range t.PonderTimes {
+		s.ponder[p.SupportingFacts] = p
+	}
+}
+
+// positions adds up the ponder times of all numbers of supporting facts.
+func (s babiTask) positions() (sum measure.PonderTimes) {
+	for _, p := range s.ponder {
+		sum = sum.Plus(p)
+	}
+	return sum
+}
+
+// standsFor is the task of a file named qaN_...
+func standsFor(file string) int {
+	number, _, _ := strings.Cut(strings.TrimPrefix(file, "qa"), "_")
+	n, _ := strconv.Atoi(number)
+	return n
+}
+
+// babiAverages are the average over tasks of the best errors and of the means over seeds, and the tasks that fail.
+func babiAverages(list []babiTask) (best, overSeeds float64, failed []int) {
+	for _, s := range list {
+		best += s.best / float64(len(list))
+		overSeeds += mean(s.seeds) / float64(len(list))
+		if s.best > paper.BabiFails {
+			failed = append(failed, s.task)
+		}
+	}
+	return best, overSeeds, failed
+}
+
+// babiLacks names the tasks without a result.
+func babiLacks(list []babiTask) (missing []int) {
+	for n := range paper.BabiTasks {
+		if !slices.ContainsFunc(list, func(s babiTask) bool { return s.task == n+1 }) {
+			missing = append(missing, n+1)
+		}
+	}
+	return missing
+}
+
+// babiSeeds is the number of seeds: "3 seeds", or "1 to 3 seeds".
+func babiSeeds(list []babiTask) string {
+	few, many := len(list[0].seeds), 0
+	for _, s := range list {
+		few, many = min(few, len(s.seeds)), max(many, len(s.seeds))
+	}
+	if few == many {
+		return count(many, "seed")
+	}
+	return fmt.Sprintf("%d to %d seeds", few, many)
+}
+
+// babi writes table 1 and appendix C in the paper's layout.
+func (p *page) babi(t paper.Table) {
+	p.printf("Average error over the tasks (failed tasks). Ours are over the tasks with a result; the rows below say which are missing.\n\n")
+	head := []string{"model", ""}
+	for _, s := range paper.BabiSettings {
+		head = append(head, s.Title)
+	}
+	p.head(head...)
+	for _, m := range paper.BabiModels {
+		rows := [][]string{{m.Title, "paper"}, {"", "ours, best seed by validation"}, {"", "ours, mean over seeds"}, {"", "seeds; tasks"}}
+		for _, s := range paper.BabiSettings {
+			row, _ := t.Row("babi-" + s.Name + m.Suffix)
+			for i, cell := range p.babiCells(t, row) {
+				rows[i] = append(rows[i], cell)
+			}
+		}
+		for _, row := range rows {
+			if slices.ContainsFunc(row[2:], func(cell string) bool { return cell != "" }) {
+				p.row(row...)
+			}
+		}
+	}
+	p.printf("\n")
+	for _, text := range p.standIns(t) {
+		p.printf("- %s\n", text)
+	}
+	p.printf("- In the published files, some test questions also occur, word for word and with all their facts, in the 10k training file: " +
+		"741 of 1,000 for task 4, 203 for task 20, 152 for task 17, and at most 25 for any other task.\n\n")
+	p.appendixC(t)
+	p.ponderBySupports(t)
+}
+
+// babiCells are the paper's figure, our best, our mean, and the number of seeds and tasks.
+func (p *page) babiCells(t paper.Table, r paper.Row) [4]string {
+	said, list := paper.BabiPublished[r.Family], p.book.babiTasks(t, r)
+	cells := [4]string{fmt.Sprintf("%.2f (%d/20)", said.Average, said.Failed), "missing", "", ""}
+	if len(list) == 0 {
+		return cells
+	}
+	best, overSeeds, failed := babiAverages(list)
+	cells[1] = fmt.Sprintf("%.2f (%d/%d)", best, len(failed), len(list))
+	cells[2] = fmt.Sprintf("%.2f", overSeeds)
+	cells[3] = babiSeeds(list) + "; "
+	switch lacks := babiLacks(list); {
+	case len(lacks) == 0:
+		cells[3] += "all"
+	case len(lacks) <= 2:
+		cells[3] += "without " + numbered(lacks)
+	default:
+		cells[3] += fmt.Sprintf("%d of 20", len(list))
+	}
+	return cells
+}
+
+// standIns names files that tasks were trained on in place of their own.
+func (p *page) standIns(t paper.Table) (texts []string) {
+	families, files := map[string][]string{}, []string{}
+	for _, r := range t.Rows {
+		for _, s := range p.book.babiTasks(t, r) {
+			if s.standIn == "" {
+				continue
+			}
+			file := fmt.Sprintf("Task %d: the training file was missing from our copy of the data, and another file, %s with %s, was used as a substitute",
+				s.task, escape(s.standIn), count(s.standInQuestions, "question"))
+			if families[file] == nil {
+				files = append(files, file)
+			}
+			families[file] = append(families[file], r.Family)
+		}
+	}
+	for _, file := range files {
+		texts = append(texts, fmt.Sprintf("%s, in %s. Errors and ponder times of that task, and averages that include it, "+
+			"are not comparable with the paper's.", file, and(families[file])))
+	}
+	return texts
+}
+
+// appendixC is the model with dynamic halting task by task: the best seed, and mean and deviation over seeds.
+func (p *page) appendixC(t paper.Table) {
+	p.printf("UT with dynamic halting by task (appendix C): error of the best seed; mean ± deviation over seeds (the paper has 10).\n\n")
+	head, rule := []string{"task", ""}, map[string][]babiTask{}
+	for _, s := range paper.BabiSettings {
+		head = append(head, s.Title+": paper", "ours")
+		row, _ := t.Row("babi-" + s.Name + "-adaptive")
+		rule[row.Family] = p.book.babiTasks(t, row)
+	}
+	p.head(head...)
+	for n, name := range paper.BabiTasks {
+		cells := []string{fmt.Sprint(n + 1), name}
+		for _, s := range paper.BabiSettings {
+			family := "babi-" + s.Name + "-adaptive"
+			said := paper.BabiPublished[family]
+			cells = append(cells, fmt.Sprintf("%.1f; %.1f ± %.1f", said.Best[n], said.Seeds[n][0], said.Seeds[n][1]), babiCell(rule[family], n+1))
+		}
+		p.row(cells...)
+	}
+	p.printf("\n")
+}
+
+// babiCell is our best seed, and mean and deviation over seeds with their number.
+func babiCell(list []babiTask, task int) string {
+	at := slices.IndexFunc(list, func(s babiTask) bool { return s.task == task })
+	if at < 0 {
+		return "missing"
+	}
+	s := list[at]
+	text := fmt.Sprintf("%.1f; n = 1", s.best)
+	if len(s.seeds) > 1 {
+		text = fmt.Sprintf("%.1f; %s, n = %d", s.best, spread("%.1f", s.seeds), len(s.seeds))
+	}
+	if s.standIn != "" {
+		text += ", substitute"
+	}
+	return text
+}
+
+// ponderBySupports compares ponder times by the number of supporting facts.
+func (p *page) ponderBySupports(t paper.Table) {
+	p.printf("Ponder time by supporting facts (section 3.1): mean ± standard deviation of the number of steps over all positions of the test stories, for the best seed of each task.\n\n")
+	p.head("model", "questions of", "one fact", "two", "three")
+	said := []string{"paper", "tasks 1, 2, 3"}
+	for _, moments := range paper.BabiPonder {
+		said = append(said, fmt.Sprintf("%.1f ± %.1f", moments[0], moments[1]))
+	}
+	p.row(said...)
+	for _, r := range t.Rows {
+		list := p.book.babiTasks(t, r)
+		if !r.Adaptive || len(list) == 0 {
+			continue
+		}
+		three, all := bySupports(list)
+		p.row(append([]string{r.Family, "tasks 1, 2, 3"}, ponderCells(three)...)...)
+		what := "all tasks"
+		if len(list) < len(paper.BabiTasks) {
+			what = fmt.Sprintf("%d of 20 tasks", len(list))
+		}
+		p.row(append([]string{"", what}, ponderCells(all)...)...)
+	}
+	p.printf("\n")
+}
+
+// bySupports adds up histograms by the number of supporting facts: of tasks 1 to 3, which need as many facts as their number says, and of all tasks.
+func bySupports(list []babiTask) (three, all map[int]measure.PonderTimes) {
+	three, all = map[int]measure.PonderTimes{}, map[int]measure.PonderTimes{}
+	for _, s := range list {
+		for facts, times := range s.ponder {
+			all[facts] = all[facts].Plus(times)
+			if s.task <= 3 {
+				three[s.task] = three[s.task].Plus(times)
+			}
+		}
+	}
+	return three, all
+}
+
+// ponderCells is mean and deviation for one, two and three facts.
+func ponderCells(by map[int]measure.PonderTimes) (cells []string) {
+	for n := range paper.BabiPonder {
+		text := "missing"
+		if count, mean, deviation := by[n+1].Moments(); count > 0 {
+			text = fmt.Sprintf("%.1f ± %.1f", mean, deviation)
+		}
+		cells = append(cells, text)
+	}
+	return cells
+}
+
+// depths names the tasks in which nearly all positions take the same number of steps.
+func depths(list []babiTask) string {
+	const nearlyAll = 0.95
+	byDepth := map[int][]int{}
+	for _, s := range list {
+		if steps, share := s.positions().Mode(); share >= nearlyAll {
+			byDepth[steps] = append(byDepth[steps], s.task)
+		}
+	}
+	var texts []string
+	for _, steps := range sortedKeys(byDepth) {
+		texts = append(texts, fmt.Sprintf("%s (%s)", numbered(byDepth[steps]), count(steps, "step")))
+	}
+	return and(texts)
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) (keys []K) {
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

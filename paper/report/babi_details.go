@@ -1,0 +1,162 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/plot"
+	"universal-transformer/paper"
+	"universal-transformer/paper/measure"
+	"universal-transformer/sweep"
+	"universal-transformer/task/babi"
+)
+
+// babiDetails writes results/table1.md.
+func (p *page) babiDetails(t paper.Table) {
+	p.babiCaveats(t)
+	for _, r := range t.Rows {
+		p.babiByTask(t, r)
+	}
+	p.babiPonder(t)
+	p.babiAttention(t)
+	p.stories(t)
+}
+
+// babiCaveats says what was known of the test data, and which ponder times were chosen for being low.
+func (p *page) babiCaveats(t paper.Table) {
+	p.printf("## Selection\n\nKnown test errors while the configurations were developed:\n\n")
+	var low []string
+	for _, r := range t.Rows {
+		runs := p.book.row(t, r)
+		if seen := paper.BabiSeen[r.Family]; seen != "" && len(runs) > 0 {
+			p.printf("- %s: %s.\n", r.Family, seen)
+		}
+		if r.Adaptive && slices.ContainsFunc(runs, func(r run) bool { return r.ChosenBy == sweep.ByPonder }) {
+			low = append(low, r.Family)
+		}
+	}
+	p.printf("\n")
+	if len(low) > 0 {
+		p.printf("Ponder times are biased downward in %s: among checkpoints with the same validation accuracy, the one with the lowest ponder time was selected. "+
+			"Since version 0.2, the one with the lowest cross entropy is selected.\n\n", and(low))
+	}
+}
+
+// babiByTask lists the errors of a row task by task.
+func (p *page) babiByTask(t paper.Table, r paper.Row) {
+	list := p.book.babiTasks(t, r)
+	if len(list) == 0 {
+		return
+	}
+	p.printf("## %s: %s, %s\n\n", r.Family, r.Title, r.Block)
+	head := []string{"task", "", "best seed", "mean ± deviation", "seeds"}
+	said := paper.BabiPublished[r.Family]
+	if said.Best != nil {
+		head = append(head, "paper: best", "paper: mean ± deviation")
+	}
+	p.head(head...)
+	for n, name := range paper.BabiTasks {
+		cells := []string{fmt.Sprint(n + 1), name, "missing", "missing", "0"}
+		if at := slices.IndexFunc(list, func(s babiTask) bool { return s.task == n+1 }); at >= 0 {
+			s := list[at]
+			cells = []string{fmt.Sprint(n + 1), name, fmt.Sprintf("%.1f", s.best), spread("%.1f", s.seeds), fmt.Sprint(len(s.seeds))}
+			if s.best > paper.BabiFails {
+				cells[2] += ", failed"
+			}
+			if s.standIn != "" {
+				cells[1] += ", trained on the substitute"
+			}
+		}
+		if said.Best != nil {
+			cells = append(cells, fmt.Sprintf("%.1f", said.Best[n]), fmt.Sprintf("%.1f ± %.1f", said.Seeds[n][0], said.Seeds[n][1]))
+		}
+		p.row(cells...)
+	}
+	best, overSeeds, failed := babiAverages(list)
+	p.printf("\nAverage over %d of 20 tasks: %.2f by the best seeds, %.2f over all seeds; %d failed. ", len(list), best, overSeeds, len(failed))
+	if said.Best != nil && len(list) < len(paper.BabiTasks) {
+		same := 0.0
+		for _, s := range list {
+			same += said.Best[s.task-1] / float64(len(list))
+		}
+		p.printf("The paper over the same tasks: %.2f. ", same)
+	}
+	p.printf("The paper over all 20: %.2f, %d failed.\n\n", said.Average, said.Failed)
+}
+
+// babiPonder draws ponder times task by task.
+func (p *page) babiPonder(t paper.Table) {
+	p.printf("## Ponder times by task\n\n")
+	for _, r := range t.Rows {
+		list := p.book.babiTasks(t, r)
+		if text := depths(list); r.Adaptive && text != "" {
+			p.printf("%s: at least 95 %% of all positions take the same number of steps in %s.\n\n", r.Family, text)
+		}
+		if drawing := histograms(list); drawing != nil {
+			p.draw(r.Family+"/ponder.svg", fmt.Sprintf("Ponder times of %s, task by task", r.Family), drawing)
+		}
+	}
+}
+
+// histograms draws the ponder times of a row, task by task; nil if there are none.
+func histograms(list []babiTask) []byte {
+	var panels []plot.Histogram
+	for _, s := range list {
+		if n, mean, deviation := s.positions().Moments(); n > 0 {
+			panels = append(panels, plot.Histogram{Title: fmt.Sprintf("task %d: %.1f ± %.1f", s.task, mean, deviation), Counts: s.positions().Positions})
+		}
+	}
+	if len(panels) == 0 {
+		return nil
+	}
+	return plot.Histograms(panels)
+}
+
+// babiAttention shows whether attention gets sharper from step to step, around the supporting facts.
+func (p *page) babiAttention(t paper.Table) {
+	p.printf("## Attention share of the supporting facts, step by step (section 3.1)\n\n" +
+		"The percentage of the question's attention that goes to its supporting facts, averaged over heads and test stories, for the best seed. Brackets give the percentage " +
+		"under uniform attention. The mean of a step covers the stories whose question ran that far. The paper reports that attention starts out very " +
+		"uniform and becomes sharper around the supporting facts in later steps.\n\n")
+	p.head("recipes", "task", "steps 1, 2, ...")
+	for _, r := range t.Rows {
+		for _, s := range p.book.babiTasks(t, r) {
+			if len(s.attention) > 0 && s.task <= 3 {
+				p.row(r.Family, fmt.Sprint(s.task), shares(s.attention))
+			}
+		}
+	}
+	p.printf("\n")
+}
+
+func shares(attention []measure.AttentionShare) string {
+	var steps []string
+	for _, a := range attention {
+		steps = append(steps, fmt.Sprintf("%.0f [%.0f]", 100*a.Share, 100*a.Uniform))
+	}
+	return strings.Join(steps, ", ")
+}
+
+// stories shows the figures of single stories that runs left beside their results.
+func (p *page) stories(t paper.Table) {
+	p.printf("## Single stories (figures 3 and 5 to 8)\n\n" +
+		"The stories shown in the paper, processed by the best seed of their task. Figure 3 shows the number of steps of each position for the story of " +
+		"figure 8, because the paper does not print the story of its figure 3. The others show the attention of the question to the facts, with one colour per head.\n\n")
+	for _, f := range append([]babi.Printed{{Figure: 3, Task: 3}}, babi.Stories...) {
+		for _, r := range t.Rows {
+			for _, s := range p.book.babiTasks(t, r) {
+				file := s.header.Beside(measure.StoryFigure(f.Figure))
+				if s.task != f.Task || !p.has(file) {
+					continue
+				}
+				title := fmt.Sprintf("Figure %d, %s", f.Figure, r.Family)
+				if s.standIn != "" {
+					title += ", trained on the substitute"
+				}
+				p.printf("%s:\n\n", title)
+				p.link(file, title)
+			}
+		}
+	}
+}

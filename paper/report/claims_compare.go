@@ -1,0 +1,236 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"universal-transformer/paper"
+)
+
+// agreementAgainst compares two rows of table 2 in every column.
+func agreementAgainst(model, other string) func(book) judgement {
+	return func(b book) judgement {
+		t := paper.Table2()
+		x, _ := t.Row(model)
+		y, _ := t.Row(other)
+		var names []string
+		var list []comparison
+		for _, c := range t.Columns {
+			if result := b.compare(x, y, c); result.test != "not run" && len(b.of(x.Family, c.Name)) > 1 {
+				names, list = append(names, c.Name), append(list, result)
+			}
+		}
+		return judge(names, list, "%+.3f")
+	}
+}
+
+// judgeGrowth asks in which columns of table 2 the difference between halting and the best other model is positive and rises from each number
+// of attractors to the next.
+func judgeGrowth(b book) judgement {
+	t := paper.Table2()
+	total := 0
+	var shape []string
+	for _, c := range t.Columns {
+		list := difference(t, c, b.value)
+		list = slices.DeleteFunc(list[:len(list)-1], func(v float64) bool { return v != v })
+		if len(list) < 2 {
+			continue
+		}
+		total++
+		if list[0] > 0 && slices.IsSorted(list) {
+			shape = append(shape, c.Name+" "+signed(list))
+		}
+	}
+	j := judgement{strings.Join(shape, "; "), NotReproduced, fmt.Sprintf("rises in %d of %d settings; data not the paper's", len(shape), total)}
+	switch {
+	case total == 0:
+		return judgement{verdict: NotRun}
+	case len(shape) == total:
+		j.verdict = Reproduced
+	}
+	return j
+}
+
+func signed(list []float64) string {
+	var texts []string
+	for _, v := range list {
+		texts = append(texts, fmt.Sprintf("%+.3f", v))
+	}
+	return strings.Join(texts, " ")
+}
+
+// judgeReading compares accuracies of reading comprehension.
+func judgeReading(b book) judgement {
+	t := paper.Table3()
+	own, _ := t.Row("lambada")
+	var names []string
+	var list []comparison
+	for _, column := range []string{"reading", "annotated"} {
+		c, _ := t.Column(column)
+		for _, family := range []string{"lambada-transformer", "lambada-lstm"} {
+			other, _ := t.Row(family)
+			if result := b.compare(own, other, c); result.test != "not run" {
+				names, list = append(names, fmt.Sprintf("%s (%s)", other.Title, column)), append(list, result)
+			}
+		}
+	}
+	return judge(names, list, "%+.3f")
+}
+
+// judgeOrder compares the order of perplexities by depth.
+func judgeOrder(b book) judgement {
+	type row struct {
+		name       string
+		perplexity float64
+	}
+	var ours []row
+	seeds := 0
+	for _, r := range []struct{ family, name string }{{"lambada", "6"}, {"lambada-steps9", "9"}, {"lambada-steps8", "8"}, {"lambada-adaptive", "halting"}} {
+		list := sample(b.of(r.family, "language"), "test", "last word perplexity")
+		if len(list) == 0 {
+			return judgement{verdict: NotRun}
+		}
+		seeds = max(seeds, len(list))
+		ours = append(ours, row{r.name, mean(list)})
+	}
+	var texts []string
+	for _, r := range ours {
+		texts = append(texts, fmt.Sprintf("%.0f", r.perplexity))
+	}
+	j := judgement{strings.Join(texts, ", "), Reproduced, fmt.Sprintf("the order only, %s each; data not the paper's", count(seeds, "seed"))}
+	if !slices.IsSortedFunc(ours, func(x, y row) int { return cmp.Compare(y.perplexity, x.perplexity) }) {
+		j.verdict = NotReproduced
+	}
+	return j
+}
+
+// judgeDepth asks whether the ponder times of the language model vary over positions, by at least half of the paper's deviation.
+func judgeDepth(b book) judgement {
+	const papers = 2.1
+	runs := b.of("lambada-adaptive", "language")
+	if len(runs) == 0 {
+		return judgement{verdict: NotRun}
+	}
+	mean, deviation := chosen(runs).ponder("test")
+	j := judgement{fmt.Sprintf("%.2f ± %.2f steps", mean, deviation), Reproduced, ""}
+	if deviation < papers/2 {
+		j.verdict, j.why = NotReproduced, "all positions take nearly the same number of steps"
+	}
+	return j
+}
+
+// judgeAlgorithmic compares sequence accuracies at length 400 in the paper's setting.
+func judgeAlgorithmic(b book) judgement {
+	t := paper.Table4()
+	own, _ := t.Row("algorithmic-paper")
+	var names []string
+	var list []comparison
+	for _, family := range []string{"algorithmic-transformer", "algorithmic-lstm"} {
+		other, _ := t.Row(family)
+		for _, c := range t.Columns {
+			if result, kind := b.compareSequences(own, other, c.Name, t.ShownSets()[0].Name); kind != "" {
+				names, list = append(names, fmt.Sprintf("%s (%s)", strings.TrimSuffix(other.Title, " with attention"), c.Title)), append(list, result)
+			}
+		}
+	}
+	return judge(names, list, "%+.3f")
+}
+
+// judgeNeuralGPU compares its sequences with the paper's 1.0.
+func judgeNeuralGPU(b book) judgement {
+	t := paper.Table4()
+	var ours, below []string
+	for _, c := range t.Columns {
+		a, ok := b.sequenceValue("algorithmic-neural-gpu", c.Name, t.ShownSets()[0].Name)
+		if !ok {
+			return judgement{verdict: NotRun}
+		}
+		ours = append(ours, fmt.Sprintf("%.3f", a.Value()))
+		if rounded(a.Value(), "%.1f") < 1 {
+			below = append(below, c.Title)
+		}
+	}
+	j := judgement{strings.Join(ours, ", "), Reproduced, "rounded as the paper prints it"}
+	if len(below) > 0 {
+		j.verdict, j.why = NotReproduced, "below in "+and(below)+"; trained without the curriculum of its authors"
+	}
+	return j
+}
+
+// judgeExecute compares the Universal Transformers of tables 5 and 6 with baselines, given by the end of their families' names.
+func judgeExecute(baselines ...string) func(book) judgement {
+	return func(b book) judgement {
+		var names []string
+		var list []comparison
+		for _, t := range []paper.Table{paper.Table5(), paper.Table6()} {
+			prefix := strings.TrimSuffix(t.Rows[0].Family, "-lstm")
+			own, _ := t.Row(prefix)
+			for _, c := range t.Columns {
+				for _, suffix := range baselines {
+					other, _ := t.Row(prefix + suffix)
+					if result, kind := b.compareSequences(own, other, c.Name, t.ShownSets()[0].Name); kind != "" {
+						names, list = append(names, fmt.Sprintf("%s (%s)", short(other.Title), c.Title)), append(list, result)
+					}
+				}
+			}
+		}
+		j := judge(names, list, "%+.3f")
+		worse := 0
+		for _, c := range list {
+			if c.below() {
+				worse++
+			}
+		}
+		j.ours = fmt.Sprintf("better in %d, worse in %d, not distinguishable in %d of %d pairs", countOf(list, comparison.above), worse, len(list)-worse-countOf(list, comparison.above), len(list))
+		return j
+	}
+}
+
+func countOf(list []comparison, is func(comparison) bool) (n int) {
+	for _, c := range list {
+		if is(c) {
+			n++
+		}
+	}
+	return n
+}
+
+// short is the kind of a model: "LSTM with attention, five times the updates" is "LSTM".
+func short(title string) string {
+	title, _, _ = strings.Cut(title, ",")
+	return strings.TrimSuffix(title, " with attention")
+}
+
+// judgeTranslation compares BLEU with the Transformer in every column of table 7.
+func judgeTranslation(b book) judgement {
+	t := paper.Table7()
+	own, _ := t.Row("translation")
+	other, _ := t.Row("translation-transformer")
+	var names []string
+	var list []comparison
+	for _, c := range t.Columns {
+		c.Figures = c.Figures[:1] // the first set is the one with a published result
+		if result := b.compare(own, other, c); result.test != "not run" {
+			names, list = append(names, c.Title), append(list, result)
+		}
+	}
+	return judge(names, list, "%+.2f")
+}
+
+// judgeTranslationHalting compares dynamic halting with fixed depth on Multi30k: the paper has it worse.
+func judgeTranslationHalting(b book) judgement {
+	t := paper.Table7()
+	fixed, _ := t.Row("translation")
+	halting, _ := t.Row("translation-adaptive")
+	c, _ := t.Column("multi30k")
+	c.Figures = c.Figures[:1]
+	result := b.compare(fixed, halting, c)
+	if result.test == "not run" {
+		return judgement{verdict: NotRun}
+	}
+	j := judge([]string{"fixed depth over halting"}, []comparison{result}, "%+.2f")
+	j.ours = fmt.Sprintf("%s against %s at fixed depth", spread("%.2f", sample(b.of(halting.Family, c.Name), last(c).Set, "BLEU")), spread("%.2f", sample(b.of(fixed.Family, c.Name), last(c).Set, "BLEU")))
+	return j
+}

@@ -1,0 +1,119 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"universal-transformer/paper"
+	"universal-transformer/sweep"
+)
+
+// Pages are the files of a report.
+type Pages struct {
+	Results []byte            // RESULTS.md
+	Files   map[string][]byte // pages and figures by their paths, with slashes, below the folder of results
+}
+
+// Render writes all pages. has reports whether a file, a figure that a run left, is below the folder of results; folder is that folder as
+// links of RESULTS.md name it.
+func Render(results []sweep.Result, folder string, has func(file string) bool) (Pages, error) {
+	b, err := newBook(results)
+	if err != nil {
+		return Pages{}, err
+	}
+	pages := Pages{Files: map[string][]byte{}}
+	front := &page{book: b, files: pages.Files, has: has, folder: filepath.ToSlash(folder)}
+	front.verdicts()
+	for _, t := range paper.All() {
+		front.heading(t)
+		front.table(t)
+		front.printf("All measurements, training details and figures: [%s.md](%s).\n\n", t.Name(), path.Join(front.folder, t.Name()+".md"))
+		details := &page{book: b, files: pages.Files, has: has}
+		details.details(t)
+		pages.Files[t.Name()+".md"] = details.text.Bytes()
+	}
+	pages.Results = bytes.TrimRight(front.text.Bytes(), "\n")
+	pages.Results = append(pages.Results, '\n')
+	return pages, nil
+}
+
+// A page is a Markdown file that is being written.
+type page struct {
+	text   bytes.Buffer
+	book   book
+	files  map[string][]byte // figures are added here
+	has    func(file string) bool
+	folder string // of results, as links of this page name it
+}
+
+// heading begins the section of a table.
+func (p *page) heading(t paper.Table) {
+	p.printf("## Table %d: %s (%s)\n\n%s\n\nSeen of the test data during development: %s\n\n", t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), t.Seen)
+}
+
+// table writes the section of a table in the paper's layout.
+func (p *page) table(t paper.Table) {
+	switch t.Number {
+	case 1:
+		p.babi(t)
+	case 4, 5, 6:
+		p.sequences(t)
+	case 7:
+		p.wmt14()
+		p.metrics(t)
+	default:
+		p.metrics(t)
+	}
+}
+
+// details writes the page of a table.
+func (p *page) details(t paper.Table) {
+	p.printf("# Table %d: %s\n\nAll measurements of [RESULTS.md](../RESULTS.md), section table %[1]d. Written by `ut table report`.\n\n", t.Number, t.Title)
+	switch t.Number {
+	case 1:
+		p.babiDetails(t)
+	case 4, 5, 6:
+		p.sequencesDetails(t)
+	case 7:
+		p.translationDetails(t)
+	default:
+		p.metricsDetails(t)
+	}
+	p.training(t)
+}
+
+func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.text, format, args...) }
+
+// head writes the first row of a table, and the line below it.
+func (p *page) head(cells ...string) {
+	p.row(cells...)
+	p.printf("|%s\n", strings.Repeat("---|", len(cells)))
+}
+
+// row writes a row of a table.
+func (p *page) row(cells ...string) {
+	escaped := make([]string, len(cells))
+	for i, c := range cells {
+		escaped[i] = escape(c)
+	}
+	p.printf("| %s |\n", strings.Join(escaped, " | "))
+}
+
+// draw adds a figure and links it.
+func (p *page) draw(file, title string, drawing []byte) {
+	p.files[file] = drawing
+	p.link(file, title)
+}
+
+// link shows a figure below the folder of results.
+func (p *page) link(file, title string) {
+	p.printf("![%s](%s)\n\n", escape(title), path.Join(p.folder, filepath.ToSlash(file)))
+}
+
+var escapes = strings.NewReplacer("|", `\|`, "<", "&lt;", "\r", " ", "\n", " ", "](", `]\(`, "`", "'")
+
+// escape makes text harmless in Markdown: text of result files must not end a cell, begin a tag or become a link.
+func escape(text string) string { return escapes.Replace(text) }

@@ -1,0 +1,111 @@
+// Package report writes the pages of results from result files alone: RESULTS.md with a verdict on every table and claim of the paper and the
+// tables in the paper's layout, and one page per table with all measurements, training details and figures.
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
+	"universal-transformer/paper"
+	"universal-transformer/paper/measure"
+	"universal-transformer/sweep"
+)
+
+// A run is a result of a cell, decoded.
+type run struct {
+	sweep.Result
+	measured sweep.Measured
+	family   string
+	column   string
+}
+
+// book holds all results, by cell.
+type book struct {
+	runs map[string][]run // by recipe, in the order of seeds
+}
+
+// newBook decodes results. A result of a recipe that no table has is an error.
+func newBook(results []sweep.Result) (book, error) {
+	b, tables := book{map[string][]run{}}, map[string]paper.Table{}
+	for _, t := range paper.All() {
+		cells, err := t.Cells(nil, nil)
+		if err != nil {
+			return b, err
+		}
+		for _, c := range cells {
+			tables[c.Recipe()] = t
+		}
+	}
+	for _, r := range results {
+		t, ok := tables[r.Recipe]
+		if !ok {
+			return b, fmt.Errorf("%s: recipe %q is in no table", r.File(), r.Recipe)
+		}
+		m := measure.New(t)
+		if err := r.Decode(m); err != nil {
+			return b, err
+		}
+		b.runs[r.Recipe] = append(b.runs[r.Recipe], run{r, m, r.Family(), r.Column()})
+	}
+	for _, list := range b.runs {
+		slices.SortFunc(list, func(x, y run) int { return cmp.Compare(x.Seed, y.Seed) })
+	}
+	return b, nil
+}
+
+// of returns the runs of a cell, by seed.
+func (b book) of(family, column string) []run { return b.runs[family+"/"+column] }
+
+// table returns the runs of a table, by row, column and seed.
+func (b book) table(t paper.Table) (list []run) {
+	for _, r := range t.Rows {
+		list = append(list, b.row(t, r)...)
+	}
+	return list
+}
+
+// row returns the runs of a row, by column and seed.
+func (b book) row(t paper.Table, r paper.Row) (list []run) {
+	for _, c := range t.Columns {
+		list = append(list, b.of(r.Family, c.Name)...)
+	}
+	return list
+}
+
+// chosen returns the run with the lowest validation cross entropy, of at least one.
+func chosen(runs []run) run {
+	return slices.MinFunc(runs, func(x, y run) int { return cmp.Compare(x.Validation, y.Validation) })
+}
+
+// recipeVersion says which version of the recipe a run was trained with: "today's", or the version of the program that wrote it.
+func (r run) recipeVersion() string {
+	by := cmp.Or(r.TrainedBy.Build(), r.MeasuredBy.Build(), "an earlier version")
+	recipe, err := recipes.Named(r.Recipe)
+	if err != nil {
+		return "of " + by + "; the catalogue has no such recipe any more"
+	}
+	trained, err := experiment.Decode(r.Config)
+	if err != nil {
+		return "of " + by + ", in a form that is no longer read"
+	}
+	today := recipe.Run()
+	today.Name, today.Seed = trained.Name, trained.Seed
+	if !slices.Equal(today.Identity().JSON(), trained.Identity().JSON()) {
+		return "of " + by
+	}
+	return "today's"
+}
+
+// values are those of all runs that have one.
+func values(runs []run, of func(run) (float64, bool)) (list []float64) {
+	for _, r := range runs {
+		if v, ok := of(r); ok && !math.IsNaN(v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}

@@ -1,0 +1,226 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/score"
+	"universal-transformer/paper"
+	"universal-transformer/paper/measure"
+)
+
+// set returns a set of a run, nil if it was not measured.
+func (r run) set(name string) *measure.SequenceSet { return r.measured.(*measure.Sequences).Set(name) }
+
+// chosenSet is a set of the seed with the lowest validation cross entropy, nil if there is none.
+func chosenSet(runs []run, set string) *measure.SequenceSet {
+	if len(runs) == 0 {
+		return nil
+	}
+	return chosen(runs).set(set)
+}
+
+// sequenceAccuracies are those of all seeds in a set.
+func sequenceAccuracies(runs []run, set string) []float64 {
+	return values(runs, func(r run) (float64, bool) {
+		if s := r.set(set); s != nil {
+			return s.Decoded.Sequences.Value(), true
+		}
+		return 0, false
+	})
+}
+
+// sequences writes a table whose cells are decoded sequences, block by block.
+func (p *page) sequences(t paper.Table) {
+	for _, block := range blocks(t) {
+		if block != "" {
+			p.printf("### %s%s\n\n", strings.ToUpper(block[:1]), block[1:])
+		}
+		head := []string{"model", ""}
+		for _, c := range t.Columns {
+			head = append(head, c.Title)
+		}
+		p.head(head...)
+		for _, r := range t.Rows {
+			if r.Block == block {
+				p.sequenceRows(t, r)
+			}
+		}
+		p.printf("\n")
+		p.ahead(t, block)
+		for _, r := range t.Rows {
+			if r.Block == block && r.Own {
+				p.sequenceComparisons(t, r)
+			}
+		}
+		p.rowNotes(t, block)
+	}
+	if t.Number == 4 {
+		p.printf("Accuracy by length:")
+		for _, c := range t.Columns {
+			p.printf(" [%s](%s/%s)", c.Title, p.folder, lengthFigure(c))
+		}
+		p.printf(".\n\n")
+	}
+}
+
+// blocks are the headings of a table's blocks of rows, in order.
+func blocks(t paper.Table) (list []string) {
+	for _, r := range t.Rows {
+		if !slices.Contains(list, r.Block) {
+			list = append(list, r.Block)
+		}
+	}
+	return list
+}
+
+// sequenceRows are the paper's figures of a row, our best seed in every shown set, and the spread over seeds in the first.
+func (p *page) sequenceRows(t paper.Table, r paper.Row) {
+	title := r.Title
+	add := func(what string, cell func(paper.Column) string) {
+		cells, any := []string{title, what}, false
+		for _, c := range t.Columns {
+			text := ""
+			if r.Has(c.Name) {
+				text = cell(c)
+			}
+			cells, any = append(cells, text), any || text != ""
+		}
+		if any {
+			p.row(cells...)
+			title = ""
+		}
+	}
+	add("paper", func(c paper.Column) string { return strings.Join(r.Published[c.Name], "") })
+	for i, set := range t.ShownSets() {
+		add("ours, "+set.Name, func(c paper.Column) string {
+			s := chosenSet(p.book.of(r.Family, c.Name), set.Name)
+			if s == nil {
+				return "missing"
+			}
+			return measure.Accuracies(s.Decoded)
+		})
+		if i == 0 {
+			add("sequences over seeds", func(c paper.Column) string { return overSeeds(p.book.of(r.Family, c.Name), set.Name) })
+		}
+	}
+}
+
+// overSeeds is mean ± deviation of the sequence accuracies, or of one seed the interval.
+func overSeeds(runs []run, set string) string {
+	list := sequenceAccuracies(runs, set)
+	switch len(list) {
+	case 0:
+		return ""
+	case 1:
+		low, high := chosenSet(runs, set).Decoded.Sequences.Interval95()
+		return fmt.Sprintf("n = 1, 95 %% interval %.3f to %.3f", low, high)
+	}
+	return fmt.Sprintf("%s, n = %d", spread("%.3f", list), len(list))
+}
+
+// ahead says where the Transformer of a block is ahead of its Universal Transformer.
+func (p *page) ahead(t paper.Table, block string) {
+	in := func(pick func(paper.Row) bool) int {
+		return slices.IndexFunc(t.Rows, func(r paper.Row) bool { return r.Block == block && pick(r) })
+	}
+	own, other := in(func(r paper.Row) bool { return r.Own }), in(func(r paper.Row) bool { return r.Title == "Transformer" })
+	if own < 0 || other < 0 {
+		return
+	}
+	var places []string
+	for _, set := range t.ShownSets() {
+		for _, c := range t.Columns {
+			a, b := chosenSet(p.book.of(t.Rows[own].Family, c.Name), set.Name), chosenSet(p.book.of(t.Rows[other].Family, c.Name), set.Name)
+			if a != nil && b != nil && b.Decoded.Sequences.Value() > a.Decoded.Sequences.Value() {
+				places = append(places, fmt.Sprintf("%s, %s (%s against %s)", c.Title, set.Name, measure.Decimals(b.Decoded.Sequences), measure.Decimals(a.Decoded.Sequences)))
+			}
+		}
+	}
+	if len(places) > 0 {
+		p.printf("The Transformer has more sequences right than the Universal Transformer, best seed each, in: %s.\n\n", strings.Join(places, "; "))
+	}
+}
+
+// compareSequences compares the sequence accuracies of two rows: over the seeds where both have several that differ, otherwise of the chosen
+// seeds by their test examples.
+func (b book) compareSequences(model, other paper.Row, column, set string) (c comparison, kind string) {
+	x, y := b.of(model.Family, column), b.of(other.Family, column)
+	if c = welch(sequenceAccuracies(x, set), sequenceAccuracies(y, set)); !math.IsNaN(c.p) {
+		return c, "t"
+	}
+	s, u := chosenSet(x, set), chosenSet(y, set)
+	if s == nil || u == nil {
+		return comparison{p: math.NaN(), difference: math.NaN(), test: "not run"}, ""
+	}
+	return proportions(s.Decoded.Sequences, u.Decoded.Sequences), "z"
+}
+
+// sequenceComparisons say of the other models whether a row is distinguishable from them, in the first shown set.
+func (p *page) sequenceComparisons(t paper.Table, own paper.Row) {
+	set, total := t.ShownSets()[0].Name, 0
+	words := []string{"better", "worse", "not distinguishable"}
+	links := []string{"better than", "worse than", "not distinguishable from"}
+	var lines []string
+	for _, c := range t.Columns {
+		groups := map[string][]string{}
+		for _, r := range t.Rows {
+			if r.Family == own.Family || !own.Has(c.Name) || !r.Has(c.Name) || own.Block == paper.PapersPositions && r.Block != own.Block && r.Block != paper.NoPositions {
+				continue
+			}
+			result, kind := p.book.compareSequences(own, r, c.Name, set)
+			if kind == "" {
+				continue
+			}
+			if s := chosenSet(p.book.of(own.Family, c.Name), set); s != nil {
+				total = s.Examples
+			}
+			groups[result.word()] = append(groups[result.word()], fmt.Sprintf("%s (%+.3f, %s, %s)", r.Title, result.difference, kindOf(kind, p.book, own, r, c.Name), probability(result.p)))
+		}
+		var parts []string
+		for i, w := range words {
+			if len(groups[w]) > 0 {
+				parts = append(parts, links[i]+" "+strings.Join(groups[w], ", "))
+			}
+		}
+		if len(parts) > 0 {
+			lines = append(lines, fmt.Sprintf("- %s: %s.\n", c.Title, strings.Join(parts, "; ")))
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	p.printf("%s, sequences, %s. z: two-proportion z-test of one seed each, n = %s. t: Welch's t-test over seeds.\n\n%s\n", own.Title, set, count(total, "example"), strings.Join(lines, ""))
+}
+
+// kindOf is the test in a comparison: "z", or "t with n = 3 and 3".
+func kindOf(kind string, b book, own, other paper.Row, column string) string {
+	if kind == "z" {
+		return "z"
+	}
+	return fmt.Sprintf("t, n = %d and %d", len(b.of(own.Family, column)), len(b.of(other.Family, column)))
+}
+
+// rowNotes say how the positions or the training of each row of a block differ.
+func (p *page) rowNotes(t paper.Table, block string) {
+	any := false
+	for _, r := range t.Rows {
+		if r.Block == block && r.Note != "" {
+			p.printf("- %s: %s.\n", r.Title, r.Note)
+			any = true
+		}
+	}
+	if any {
+		p.printf("\n")
+	}
+}
+
+// sequenceValue is the sequence accuracy of the chosen seed of a cell; ok is false if there is none.
+func (b book) sequenceValue(family, column, set string) (a score.Accuracy, ok bool) {
+	if s := chosenSet(b.of(family, column), set); s != nil {
+		return s.Decoded.Sequences, true
+	}
+	return a, false
+}

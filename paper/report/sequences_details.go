@@ -1,0 +1,163 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"universal-transformer/internal/plot"
+	"universal-transformer/paper"
+	"universal-transformer/paper/measure"
+)
+
+// sequencesDetails writes the page of table 4, 5 or 6.
+func (p *page) sequencesDetails(t paper.Table) {
+	if t.Number == 4 {
+		p.printf("## Accuracy by length\n\n")
+		for _, c := range t.Columns {
+			p.byLength(t, c)
+		}
+	}
+	p.printf("## By kind\n\nSequence accuracy of the seed with the lowest validation cross entropy; for adaptive models, the mean number of encoder and decoder steps in parentheses.\n\n")
+	for _, c := range t.Columns {
+		if kinds := p.kinds(t, c); len(kinds) > 0 {
+			p.byKind(t, c, kinds)
+			p.ponderFigures(t, c)
+		}
+	}
+	p.allSets(t)
+}
+
+// lengthFigure is the file of the accuracy by length of a column.
+func lengthFigure(c paper.Column) string { return "algorithmic-" + c.Name + "-length.svg" }
+
+// byLength draws accuracy by length, a line for every run.
+func (p *page) byLength(t paper.Table, c paper.Column) {
+	var lines []plot.Series
+	for _, r := range t.Rows {
+		for _, result := range p.book.of(r.Family, c.Name) {
+			line := plot.Series{Dots: true, Name: fmt.Sprintf("%s, seed %d", r.Title, result.Seed)}
+			for _, set := range t.Sets {
+				if s := result.set(set.Name); s != nil && set.Plot > 0 {
+					line.Points = append(line.Points, plot.Point{X: float64(set.Plot), Y: s.Decoded.Sequences.Value()})
+				}
+			}
+			slices.SortFunc(line.Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) > 0 {
+		chart := plot.Lines{
+			Title: c.Title + ": sequence accuracy by length", XLabel: "symbols of the source, logarithmic; grey: training lengths", Shaded: paper.TrainedLength,
+			LogX: true, Y: [2]float64{0, 1}, Ticks: ticks(t), Series: lines,
+		}
+		p.draw(lengthFigure(c), c.Title+": accuracy by length", chart.SVG())
+	}
+}
+
+// kinds are the names of the sets of one kind that were measured in a column.
+func (p *page) kinds(t paper.Table, c paper.Column) (names []string) {
+	for _, r := range t.Rows {
+		runs := p.book.of(r.Family, c.Name)
+		if len(runs) == 0 {
+			continue
+		}
+		for _, s := range chosen(runs).measured.(*measure.Sequences).Sets {
+			isSet := slices.ContainsFunc(t.Sets, func(known paper.Set) bool { return known.Name == s.Name })
+			if !isSet && !slices.Contains(names, s.Name) {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	return names
+}
+
+// byKind is a table of kinds by models.
+func (p *page) byKind(t paper.Table, c paper.Column, kinds []string) {
+	var rows []paper.Row
+	head := []string{c.Title}
+	for _, r := range t.Rows {
+		if len(p.book.of(r.Family, c.Name)) > 0 {
+			rows, head = append(rows, r), append(head, r.Title)
+		}
+	}
+	p.head(head...)
+	for _, kind := range kinds {
+		cells := []string{kind}
+		for _, r := range rows {
+			cell := ""
+			if s := chosenSet(p.book.of(r.Family, c.Name), kind); s != nil {
+				cell = measure.Decimals(s.Decoded.Sequences)
+				if s.Encoder > 0 {
+					cell += fmt.Sprintf(" (%.1f, %.1f)", s.Encoder, s.Decoder)
+				}
+			}
+			cells = append(cells, cell)
+		}
+		p.row(cells...)
+	}
+	p.printf("\n")
+}
+
+// ponderFigures draws the ponder times of the models of adaptive depth.
+func (p *page) ponderFigures(t paper.Table, c paper.Column) {
+	for _, r := range t.Rows {
+		runs := p.book.of(r.Family, c.Name)
+		if len(runs) == 0 {
+			continue
+		}
+		b := plot.Bars{Title: fmt.Sprintf("%s: mean steps per position, %s", c.Title, r.Title), Names: []string{"encoder", "decoder"}}
+		for _, s := range chosen(runs).measured.(*measure.Sequences).Sets {
+			if s.Encoder > 0 {
+				b.Groups = append(b.Groups, plot.Group{Name: s.Name, Values: []float64{s.Encoder, s.Decoder}})
+			}
+		}
+		if len(b.Groups) > 0 {
+			p.draw(r.Family+"-"+c.Name+"-ponder.svg", fmt.Sprintf("%s: ponder times of %s", c.Title, r.Family), b.SVG())
+		}
+	}
+}
+
+// allSets lists everything that was measured.
+func (p *page) allSets(t paper.Table) {
+	p.printf("## All measurements\n\nToken accuracy (sequence accuracy) with greedy decoding and with teacher forcing where it was measured. " +
+		"First error: the mean position of the first wrong token in wrong answers, relative to the target length. Not ended: answers cut off at the length limit.\n\n")
+	p.head("recipe", "seed", "set", "examples", "decoded", "95 % interval of sequences", "teacher forcing", "first error", "not ended", "ponder time")
+	for _, c := range t.Columns {
+		for _, r := range t.Rows {
+			for _, result := range p.book.of(r.Family, c.Name) {
+				for _, s := range result.measured.(*measure.Sequences).Sets {
+					p.row(append([]string{result.Recipe, fmt.Sprint(result.Seed)}, setCells(s)...)...)
+				}
+			}
+		}
+	}
+	p.printf("\n")
+}
+
+// setCells are a set in the list of measurements.
+func setCells(s measure.SequenceSet) []string {
+	low, high := s.Decoded.Sequences.Interval95()
+	forced, first, ponder := "", "", ""
+	if s.Forced != nil {
+		forced = measure.Accuracies(*s.Forced)
+	}
+	if s.Decoded.Sequences.Correct < s.Examples {
+		first = fmt.Sprintf("%.2f", s.FirstWrong)
+	}
+	if s.Encoder > 0 {
+		ponder = fmt.Sprintf("%.1f, %.1f", s.Encoder, s.Decoder)
+	}
+	return []string{s.Name, thousands(s.Examples), measure.Accuracies(s.Decoded), fmt.Sprintf("%.4f to %.4f", low, high), forced, first, fmt.Sprint(s.Cut), ponder}
+}
+
+// ticks are the lengths of the sets in the figure.
+func ticks(t paper.Table) (list []float64) {
+	for _, s := range t.Sets {
+		if s.Plot > 0 {
+			list = append(list, float64(s.Plot))
+		}
+	}
+	slices.Sort(list)
+	return list
+}

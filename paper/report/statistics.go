@@ -1,0 +1,150 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"universal-transformer/internal/score"
+)
+
+// moments returns the mean and the sample standard deviation, which is NaN of fewer than two values.
+func moments(values []float64) (mean, deviation float64) {
+	for _, v := range values {
+		mean += v / float64(len(values))
+	}
+	if len(values) < 2 {
+		return mean, math.NaN()
+	}
+	for _, v := range values {
+		deviation += (v - mean) * (v - mean) / float64(len(values)-1)
+	}
+	return mean, math.Sqrt(deviation)
+}
+
+func mean(values []float64) float64 {
+	m, _ := moments(values)
+	return m
+}
+
+// A comparison of a model with another one, by a statistical test.
+type comparison struct {
+	difference float64 // model minus other
+	p          float64 // two-sided; NaN if there is no test
+	test       string  // with its n: "Welch's t-test, n = 3 and 3"
+}
+
+// significance is the level below which a difference counts.
+const significance = 0.05
+
+// above and below report whether the model is distinguishably better or worse than the other, where more is better.
+func (c comparison) above() bool { return c.p < significance && c.difference > 0 }
+func (c comparison) below() bool { return c.p < significance && c.difference < 0 }
+
+// word is "better", "worse" or "not distinguishable", where more is better.
+func (c comparison) word() string {
+	switch {
+	case c.above():
+		return "better"
+	case c.below():
+		return "worse"
+	}
+	return "not distinguishable"
+}
+
+// evidence is the difference and the test: "+0.015; Welch's t-test, n = 3 and 3, p = 0.04".
+func (c comparison) evidence(format string) string {
+	text := fmt.Sprintf(format, c.difference)
+	if math.IsNaN(c.p) {
+		return text + "; " + c.test
+	}
+	return fmt.Sprintf("%s; %s, %s", text, c.test, probability(c.p))
+}
+
+// probability is "p = 0.04".
+func probability(p float64) string {
+	if p < 0.001 {
+		return "p < 0.001"
+	}
+	return fmt.Sprintf("p = %.2g", p)
+}
+
+// welch compares the means of two samples of seeds by Welch's t-test.
+func welch(a, b []float64) comparison {
+	meanA, deviationA := moments(a)
+	meanB, deviationB := moments(b)
+	c := comparison{difference: meanA - meanB, p: math.NaN(), test: fmt.Sprintf("n = %d and %d, too few for a test", len(a), len(b))}
+	if len(a) < 2 || len(b) < 2 {
+		return c
+	}
+	c.test = fmt.Sprintf("Welch's t-test, n = %d and %d", len(a), len(b))
+	x, y := deviationA*deviationA/float64(len(a)), deviationB*deviationB/float64(len(b))
+	if x+y == 0 {
+		c.test += ", no deviation"
+		return c
+	}
+	freedom := (x + y) * (x + y) / (x*x/float64(len(a)-1) + y*y/float64(len(b)-1))
+	c.p = studentTwoSided(c.difference/math.Sqrt(x+y), freedom)
+	return c
+}
+
+// proportions compares the accuracies of two models on test examples by the two-proportion z-test.
+func proportions(a, b score.Accuracy) comparison {
+	c := comparison{difference: a.Value() - b.Value(), p: 1, test: fmt.Sprintf("two-proportion z-test of one seed each, n = %s", examples(a.Total, b.Total))}
+	pooled := float64(a.Correct+b.Correct) / float64(a.Total+b.Total)
+	if spread := pooled * (1 - pooled) * (1/float64(a.Total) + 1/float64(b.Total)); spread > 0 {
+		c.p = math.Erfc(math.Abs(c.difference) / math.Sqrt(2*spread))
+	}
+	return c
+}
+
+func examples(a, b int) string {
+	if a == b {
+		return count(a, "example")
+	}
+	return fmt.Sprintf("%s and %s", thousands(a), count(b, "example"))
+}
+
+// studentTwoSided is the probability that Student's t with so many degrees of freedom is at least |t| away from 0.
+func studentTwoSided(t, freedom float64) float64 {
+	return incompleteBeta(freedom/2, 0.5, freedom/(freedom+t*t))
+}
+
+// incompleteBeta is the regularized incomplete beta function I_x(a, b), by its continued fraction (Numerical Recipes, section 6.4).
+func incompleteBeta(a, b, x float64) float64 {
+	if x <= 0 || x >= 1 {
+		return min(max(x, 0), 1)
+	}
+	if x > (a+1)/(a+b+2) {
+		return 1 - incompleteBeta(b, a, 1-x)
+	}
+	la, _ := math.Lgamma(a)
+	lb, _ := math.Lgamma(b)
+	lab, _ := math.Lgamma(a + b)
+	front := math.Exp(lab-la-lb+a*math.Log(x)+b*math.Log(1-x)) / a
+	return front * betaFraction(a, b, x)
+}
+
+// betaFraction is the continued fraction of the incomplete beta function, by Lentz's method.
+func betaFraction(a, b, x float64) float64 {
+	const tiny, precision, iterations = 1e-300, 1e-14, 500
+	atLeast := func(v float64) float64 {
+		if math.Abs(v) < tiny {
+			return tiny
+		}
+		return v
+	}
+	c, d := 1.0, 1/atLeast(1-(a+b)*x/(a+1))
+	result := d
+	for i := 1; i < iterations; i++ {
+		m := float64(i)
+		for _, term := range []float64{m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m)), -(a + m) * (a + b + m) * x / ((a + 2*m) * (a + 2*m + 1))} {
+			d = 1 / atLeast(1+term*d)
+			c = atLeast(1 + term/c)
+			result *= d * c
+		}
+		if math.Abs(d*c-1) < precision {
+			break
+		}
+	}
+	return result
+}

@@ -1,0 +1,248 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"universal-transformer/paper"
+)
+
+// A Verdict says how our measurement of a table or claim compares with the paper's.
+type Verdict string
+
+// The verdicts. Package tests check that the introduction of RESULTS.md explains each.
+const (
+	Reproduced    Verdict = "reproduced"
+	Better        Verdict = "better with changes"
+	NotReproduced Verdict = "not reproduced"
+	Contradicted  Verdict = "contradicted"
+	NotComparable Verdict = "not comparable"
+	NotRun        Verdict = "not run"
+)
+
+// A judgement is our figure, the verdict, and its reason in a few words.
+type judgement struct {
+	ours    string
+	verdict Verdict
+	why     string
+}
+
+// A claim is a table or a statement of the paper. Its judge computes our figure and the verdict from the results.
+type claim struct {
+	where, what, paper string
+	judge              func(book) judgement
+}
+
+const introduction = `# Results
+
+The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program. Every figure of ours is computed from the files in
+[%s](%[1]s), one per training run, by ` + "`ut table report`" + `; the paper's are copied from it.
+
+| verdict | meaning |
+|---|---|
+| reproduced | our figure reaches the paper's, as many decimals as the paper prints, or our measurement shows what the paper claims |
+| better with changes | our figure reaches the paper's with another model or training than the paper's |
+| not reproduced | our figure is below the paper's, or our measurement shows no distinguishable difference where the paper has one |
+| contradicted | our measurement distinguishably shows the opposite |
+| not comparable | our data are too different from the paper's |
+| not run | we have no result |
+
+"Better" and "worse" always name a statistical test with its n and mean p < 0.05; everything else is "not distinguishable". Best seeds are chosen on validation data.
+
+`
+
+// verdicts writes the head of RESULTS.md: a verdict on every table and every claim.
+func (p *page) verdicts() {
+	p.printf(introduction, p.folder)
+	for _, part := range []struct {
+		title  string
+		claims []claim
+	}{{"The tables", tableClaims()}, {"The claims", claims()}} {
+		p.printf("## %s\n\n", part.title)
+		p.head("where", "what", "paper", "ours", "verdict", "why")
+		for _, c := range part.claims {
+			j := c.judge(p.book)
+			p.row(c.where, c.what, c.paper, orDash(j.ours), string(j.verdict), j.why)
+		}
+		p.printf("\n")
+	}
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// tableClaims are the figures of the seven tables.
+func tableClaims() (list []claim) {
+	for _, s := range paper.BabiSettings {
+		fixed, halting := paper.BabiPublished["babi-"+s.Name], paper.BabiPublished["babi-"+s.Name+"-adaptive"]
+		list = append(list, claim{"table 1", "bAbI, " + s.Title + ": average error, %", fmt.Sprintf("UT %.2f, with halting %.2f", fixed.Average, halting.Average),
+			func(b book) judgement { return b.judgeBabi(s.Name) }})
+	}
+	return append(list,
+		claim{"table 2", "subject-verb agreement, accuracy", "UT 0.992, with halting 0.992", judgeAgreement},
+		claim{"table 3", "LAMBADA, perplexity of the test words", "UT 319, with halting 142", lambada("language", "last word perplexity")},
+		claim{"table 3", "LAMBADA, reading comprehension", "UT 0.5216, with halting 0.5625", lambada("reading", "accuracy")},
+		claim{"table 4", "copy, reverse, addition at length 400, the paper's positions: sequences", publishedSequences(paper.Table4(), "algorithmic-paper"),
+			reaches(paper.Table4(), NotReproduced, "", "algorithmic-paper", "algorithmic-paper", "algorithmic-paper")},
+		claim{"table 4", "the same, our positions", publishedSequences(paper.Table4(), "algorithmic-paper"),
+			reaches(paper.Table4(), Better, "source positions counted from both ends, with random gaps", "algorithmic", "algorithmic", "algorithmic")},
+		claim{"table 5", "copy, double, reverse: sequences", publishedSequences(paper.Table5(), "memory"),
+			reaches(paper.Table5(), NotReproduced, "", "memory", "memory", "memory")},
+		claim{"table 6", "program, control, addition: sequences", publishedSequences(paper.Table6(), "programs"),
+			reaches(paper.Table6(), NotReproduced, "", "programs", "programs", "programs")},
+		claim{"table 6", "the same, larger models", publishedSequences(paper.Table6(), "programs"),
+			reaches(paper.Table6(), Better, "width 128; control fine-tuned from program", "programs-wide", "programs-fine-tuned", "programs")},
+		claim{"table 7", "translation, WMT 2014, BLEU", "UT base 28.9", judgeWMT14},
+	)
+}
+
+// judgeBabi compares average errors of the Universal Transformer in a setting.
+func (b book) judgeBabi(setting string) judgement {
+	t := paper.Table1()
+	row, _ := t.Row("babi-" + setting)
+	list := b.babiTasks(t, row)
+	if len(list) == 0 {
+		return judgement{verdict: NotRun}
+	}
+	best, overSeeds, failed := babiAverages(list)
+	j := judgement{ours: fmt.Sprintf("UT %.2f", best), verdict: NotReproduced}
+	if n := babiSeeds(list); n != "1 seed" {
+		j.ours += fmt.Sprintf(" (mean over seeds %.2f)", overSeeds)
+	}
+	if row, _ := t.Row("babi-" + setting + "-adaptive"); len(b.babiTasks(t, row)) > 0 {
+		halting := b.babiTasks(t, row)
+		average, _, _ := babiAverages(halting)
+		j.ours += fmt.Sprintf(", with halting %.2f", average)
+		if len(halting) < len(paper.BabiTasks) {
+			j.ours += fmt.Sprintf(" over %d tasks", len(halting))
+		}
+	}
+	said := paper.BabiPublished["babi-"+setting]
+	why := []string{babiSeeds(list)}
+	if lacks := babiLacks(list); len(lacks) > 0 {
+		why = append(why, numbered(lacks)+" not run")
+	}
+	if len(list) >= len(paper.BabiTasks)-1 && best <= said.Average && len(failed) <= said.Failed {
+		j.verdict = Reproduced
+	} else if len(failed) > 0 {
+		why = append(why, numbered(failed)+" fail")
+	}
+	j.why = strings.Join(why, "; ")
+	return j
+}
+
+// judgeAgreement is table 2: the paper's measure, or what stands in for it.
+func judgeAgreement(b book) judgement {
+	t := paper.Table2()
+	verbs, _ := t.Column("verbs")
+	own, _ := t.Row("agreement")
+	if runs := b.of(own.Family, "verbs"); len(runs) > 0 {
+		return reached(mean(sample(runs, "test", "total")), 0.992, "%.3f")
+	}
+	var ours []string
+	for _, name := range []string{"natural-text", "enriched-text"} {
+		if runs := b.of(own.Family, name); len(runs) > 0 {
+			ours = append(ours, fmt.Sprintf("%.3f (%s)", mean(sample(runs, "test", "total")), name))
+		}
+	}
+	if len(ours) == 0 {
+		return judgement{verdict: NotRun}
+	}
+	return judgement{"UT " + strings.Join(ours, ", "), NotComparable, verbs.Title + ", needs a table of sentences that we lack; ours predicts the number, from a tenth of the rows"}
+}
+
+// reached compares a figure with the paper's, rounded as the paper prints it.
+func reached(ours, papers float64, format string) judgement {
+	j := judgement{ours: "UT " + fmt.Sprintf(format, ours), verdict: NotReproduced}
+	if rounded(ours, format) >= rounded(papers, format) {
+		j.verdict = Reproduced
+	}
+	return j
+}
+
+func rounded(v float64, format string) (r float64) {
+	_, _ = fmt.Sscan(fmt.Sprintf(format, v), &r)
+	return r
+}
+
+// lambada is a column of table 3, whose training text is not the paper's.
+func lambada(column, metric string) func(book) judgement {
+	return func(b book) judgement {
+		var ours []string
+		for _, r := range []struct{ family, title string }{{"lambada", "UT"}, {"lambada-adaptive", "with halting"}} {
+			if list := sample(b.of(r.family, column), "test", metric); len(list) > 0 {
+				ours = append(ours, fmt.Sprintf("%s "+format(metric, list), r.title, mean(list)))
+			}
+		}
+		if len(ours) == 0 {
+			return judgement{verdict: NotRun}
+		}
+		return judgement{strings.Join(ours, ", "), NotComparable, "trained on 0.87 million words; the paper has 203 million"}
+	}
+}
+
+// publishedSequences are the paper's sequence accuracies of a row.
+func publishedSequences(t paper.Table, family string) string {
+	row, _ := t.Row(family)
+	var list []string
+	for _, c := range t.Columns {
+		list = append(list, publishedSequence(row, c))
+	}
+	return strings.Join(list, ", ")
+}
+
+// publishedSequence is the figure in parentheses.
+func publishedSequence(r paper.Row, c paper.Column) string {
+	_, figure, _ := strings.Cut(strings.Join(r.Published[c.Name], ""), "(")
+	return strings.TrimSuffix(figure, ")")
+}
+
+// reaches compares the sequence accuracies of a family per column with those that the paper prints for the Universal Transformer.
+func reaches(t paper.Table, whenChanged Verdict, how string, families ...string) func(book) judgement {
+	published := t.Rows[0]
+	for _, r := range t.Rows {
+		if r.Own && r.Published != nil {
+			published = r
+		}
+	}
+	return func(b book) judgement {
+		var ours, below []string
+		for i, c := range t.Columns {
+			a, ok := b.sequenceValue(families[i], c.Name, t.ShownSets()[0].Name)
+			if !ok {
+				return judgement{verdict: NotRun}
+			}
+			ours = append(ours, fmt.Sprintf("%.3f", a.Value()))
+			figure := publishedSequence(published, c)
+			_, decimals, _ := strings.Cut(figure, ".")
+			var papers float64
+			_, _ = fmt.Sscan(figure, &papers)
+			if digits := fmt.Sprintf("%%.%df", len(decimals)); rounded(a.Value(), digits) < papers {
+				below = append(below, c.Title)
+			}
+		}
+		j := judgement{strings.Join(ours, ", "), Reproduced, how}
+		switch {
+		case len(below) > 0:
+			j.verdict, j.why = NotReproduced, strings.TrimPrefix(how+"; below the paper in "+and(below), "; ")
+		case whenChanged == Better:
+			j.verdict = Better
+		case how == "":
+			j.why = "best seed, rounded as the paper prints it"
+		}
+		return j
+	}
+}
+
+// judgeWMT14 is table 7: nobody has run it; what we have is of smaller data.
+func judgeWMT14(b book) judgement {
+	j := judgement{verdict: NotRun, why: "needs an accelerator"}
+	if ut, other := sample(b.of("translation", "multi30k"), "test_2016_flickr", "BLEU"), sample(b.of("translation-transformer", "multi30k"), "test_2016_flickr", "BLEU"); len(ut) > 0 && len(other) > 0 {
+		j.ours = fmt.Sprintf("Multi30k, which the paper has not: UT %s, Transformer %s", spread("%.2f", ut), spread("%.2f", other))
+	}
+	return j
+}

@@ -1,0 +1,61 @@
+package paper
+
+// The blocks of table 4.
+const (
+	PapersPositions = "the paper's positions"
+	OtherPositions  = "other positions and rates, chosen by accuracy at length 400"
+	NoPositions     = "models without positions"
+)
+
+// Table4 is length generalization: copy, reverse and addition, trained on up to 40 symbols and tested at 400.
+func Table4() Table {
+	return Table{
+		Number: 4, Title: "Copy, reverse and addition: trained to length 40, tested at 400", Section: "section 3.4",
+		Preface: "Token accuracy, with sequence accuracy in parentheses, of the seed with the lowest validation cross entropy. Answers are decoded greedily from the model's own output " +
+			"and have to end with the end token, which counts as a token. The paper does not say whether its test sequences have exactly 400 symbols or up to 400, or whether they were decoded; the authors' " +
+			"code draws lengths of 1 to 400 and uses teacher forcing. We report both kinds of lengths. Lengths count the whole source, as in the " +
+			"authors' code: for addition, both numbers and the plus sign. Numbers are written with the last digit first. No model was trained on more than 40 symbols, and no longer sequence was used to select a checkpoint.",
+		Seen: "the positions and learning rates of the rows outside the paper's setting were chosen by accuracy at length 400. For the other rows it is not recorded.",
+		Rows: []Row{
+			{Family: "algorithmic-lstm", Title: "LSTM with attention", Block: NoPositions, Published: figures("copy", "0.45 (0.09)", "reverse", "0.66 (0.11)", "addition", "0.08 (0.0)"),
+				Note: "no position information, as it reads one token after the other; the paper does not say whether its LSTM had attention"},
+			{Family: "algorithmic-lstm-plain", Title: "LSTM without attention", Block: NoPositions, Note: "no position information"},
+			{Family: "algorithmic-neural-gpu", Title: "Neural GPU", Block: NoPositions, Published: figures("copy", "1.0 (1.0)", "reverse", "1.0 (1.0)", "addition", "1.0 (1.0)"),
+				Note: "no position information: it is a gated convolution, applied as many times as the source has tokens, and the whole answer is read from its final state. The paper's results are from Kaiser and Sutskever's training with a curriculum; " +
+					"here it is trained like the other models, for 4,000 updates, each of which takes five times as long"},
+			{Family: "algorithmic-transformer", Title: "Transformer", Block: PapersPositions, Published: figures("copy", "0.53 (0.03)", "reverse", "0.13 (0.06)", "addition", "0.07 (0.0)"),
+				Note: "positions counted from a random offset, as for the Universal Transformer of this block; addition is trained with Muon"},
+			{Family: "algorithmic-paper", Title: "Universal Transformer", Block: PapersPositions, Own: true, Published: figures("copy", "0.91 (0.35)", "reverse", "0.96 (0.46)", "addition", "0.34 (0.02)"),
+				Note: "positions counted from a random offset, for source and target; addition is trained with Muon"},
+			{Family: "algorithmic-paper-adaptive", Title: "UT with dynamic halting", Block: PapersPositions, Adaptive: true, Note: "positions as in the row above"},
+			{Family: "algorithmic", Title: "UT, counted from both ends", Block: OtherPositions, Own: true,
+				Note: "two positions for each source token, counted from the start and from the end of its number (the count restarts after a plus sign), and an index of the number it belongs to; the target is counted from its start. " +
+					"The same scheme is used for all tasks; it extends the paper's coordinates. In training, positions are runs of consecutive integers from 1 to 512 with random gaps between the runs; sources end with the end token"},
+			{Family: "algorithmic-coupled", Title: "UT, coupled positions", Block: OtherPositions,
+				Note: "each source token gets the position of the target token it corresponds to, a different rule for each task: counted from the start for copy, from the end for reverse, by place value for addition. " +
+					"This gives the model the alignment of the answer; otherwise as in the row above"},
+		},
+		Columns: []Column{{Name: "copy", Title: "copy"}, {Name: "reverse", Title: "reverse"}, {Name: "addition", Title: "addition"}},
+		Sets: []Set{
+			{Name: "length 400", Length: 400, Count: 1000, Forced: true, Shown: true, Plot: 400},
+			{Name: "lengths 1 to 400", Mix: 400, Count: 1000, Forced: true, Shown: true},
+			{Name: "length 40", Length: 40, Count: 1000, Plot: 40},
+			{Name: "length 60", Length: 60, Count: 1000, Plot: 60},
+			{Name: "length 100", Length: 100, Count: 1000, Plot: 100},
+			{Name: "length 200", Length: 200, Count: 1000, Plot: 200},
+			{Name: "length 800", Length: 800, Count: 200, Plot: 800},
+		},
+	}
+}
+
+// TrainedLength is the greatest length that the models of table 4 are trained on.
+const TrainedLength = 40
+
+// figures pairs names of columns with figures.
+func figures(pairs ...string) map[string][]string {
+	m := map[string][]string{}
+	for i := 0; i < len(pairs); i += 2 {
+		m[pairs[i]] = []string{pairs[i+1]}
+	}
+	return m
+}
