@@ -69,8 +69,8 @@ check-xla: ## hold XLA (BACKEND=xla:cpu) to the backend cpu; one line where ther
 bench: build ## compare engines at the model's work; PEER=script and PYTHON=python add a peer
 	$(GO) run ./internal/cmd/bench -peer "$(PEER)" -python "$(PYTHON)" -out bin/bench.md
 
-report: build ## RESULTS.md from the published results
-	./bin/ut report --results results
+report: build ## RESULTS.md and results/tableN.md from the published results
+	./bin/ut table report --results results
 
 module: ## change the module path to MODULE=example.com/you/universal-transformer everywhere
 	scripts/module.sh "$(MODULE)"

@@ -15,7 +15,7 @@ func Table5() Table {
 const executeSeen = "not recorded. A hash of the source separates training, validation and test, and checkpoints and seeds were selected on validation data."
 
 // executePreface is what readers of tables 5 and 6 should know.
-const executePreface = "Token accuracy, with sequence accuracy in parentheses, of the seed with the lowest validation cross entropy. Answers are decoded greedily from the model's own output and have to end with " +
+const executePreface = "Token accuracy, with sequence accuracy in parentheses, of the seed with the lowest validation cross entropy; then mean ± standard deviation of the sequence accuracy over seeds, or for one seed its 95 % interval in brackets. Answers are decoded greedily from the model's own output and have to end with " +
 	"the end token, which counts as a token. Programs and numbers are generated as in DeepMind's Sonnet, with mixed lengths and nestings in training (its mix strategy, no curriculum). The paper names the tasks " +
 	"but gives neither its generator nor its model sizes, and does not say whether its tests have the maximum length and nesting or a mix as in training. We report both. " +
 	"All models have the same number of parameters within 3 %, except where a row gives a width. The Transformers count source positions from both ends, separately for each number, " +

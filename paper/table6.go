@@ -13,7 +13,7 @@ func Table6() Table {
 		Preface: executePreface + "Answers are taken modulo 10 to the power of the number of digits plus one, as in that generator. ",
 		Seen:    executeSeen, Sets: executeSets(5),
 		Rows: append(executeRows("programs", lstm, transformer, universal),
-			Row{Family: "programs-wide", Title: "UT, width 128, 4 steps", Block: LargerModels, Own: true, Columns: []string{"program", "control"},
+			Row{Family: "programs-wide", Title: "UT, width 128, 4 steps", Block: LargerModels, Columns: []string{"program", "control"},
 				Note: "control is trained on all operations, half of them loops"},
 			Row{Family: "programs-fine-tuned", Title: "UT, width 128, 6 steps, fine-tuned", Block: LargerModels, Columns: []string{"control"},
 				Note: "starts from the weights of program in the row of 4 steps, of the same seed, whose minutes come on top; it continues with six steps on control alone, three quarters of the operations loops, " +

@@ -84,14 +84,15 @@ func TestAnswerAndReport(t *testing.T) {
 		}
 	}
 	page := filepath.Join(out, "runs", "RESULTS.md")
-	if got := succeeds(t, "report", "--results", filepath.Join(out, "runs", "results")); !strings.HasSuffix(got, "RESULTS.md, of 2 results\n") {
+	if got := succeeds(t, "table", "report", "--results", filepath.Join(out, "runs", "results")); !strings.HasSuffix(got, "results, of 2 results\n") {
 		t.Errorf("report says %q", got)
 	}
-	content, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(string(content), "### babi-1k-single-adaptive") || !strings.Contains(string(content), "(results/babi-1k-single-adaptive/ponder.svg)") {
-		t.Errorf("the page is %s, %v", content, err)
+	for file, want := range map[string]string{page: "](results/table1.md)", filepath.Join(out, "runs", "results", "table1.md"): "](babi-1k-single-adaptive/ponder.svg)"} {
+		if content, err := os.ReadFile(file); err != nil || !strings.Contains(string(content), want) {
+			t.Errorf("%s lacks %q (%v): %s", file, want, err, content)
+		}
 	}
-	if r := ut(t, "report", "--results", filepath.Join(out, "gone")); r.code != 1 || !strings.Contains(r.stderr, "ut experiment run makes results") {
+	if r := ut(t, "table", "report", "--results", filepath.Join(out, "gone")); r.code != 1 || !strings.Contains(r.stderr, "ut table run makes results") {
 		t.Errorf("no results: %+v", r)
 	}
 }

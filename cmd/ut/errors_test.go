@@ -80,7 +80,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"trace of nothing", []string{"trace", trained(t), "--input", ""}, 1, []string{"--input", "empty"}},
 		{"trace to nowhere", []string{"trace", trained(t), "--input", "12", "--out", filepath.Join(file, "page.html")}, 1, []string{file}},
 		{"trace of a story without stories", []string{"trace", trained(t), "--figure", "6"}, 1, []string{"--figure 6", "trained on reverse", "--input"}},
-		{"report of runs", []string{"report", "--results", filepath.Dir(trained(t))}, 1, []string{"folder of runs, not of results"}},
+		{"report of runs", []string{"table", "report", "--results", filepath.Dir(trained(t))}, 1, []string{"folder of run directories, not of results"}},
 		{"demo where another run is", []string{"demo", "--out", renamed(t)}, 1, []string{`"mine"`, "--out"}},
 		{"demo where other files are", []string{"demo", "--out", withFile(t)}, 1, []string{"notes.txt", "--out"}},
 	} {

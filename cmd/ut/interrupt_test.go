@@ -187,7 +187,7 @@ func TestInterruptWaiting(t *testing.T) {
 		{data, []string{"data", "sample", "own-pairs", "--set", "task.table.path=" + data}},
 		{data, []string{"train", "own-pairs", "--set", "task.table.path=" + data, "--out", filepath.Join(t.TempDir(), "run")}},
 		{data, []string{"train", "--config", data}},
-		{data, []string{"experiment", "run", "babi-1k-single", "--data", data, "--runs", filepath.Join(t.TempDir(), "runs")}},
+		{data, []string{"table", "run", "1", "--rows", "babi-1k-single", "--data", data, "--runs", filepath.Join(t.TempDir(), "runs")}},
 		{data, []string{"bleu", data, data}},
 		{data, []string{"tokenizer", "encode", data}},
 	} {

@@ -19,7 +19,7 @@ func TestLaunchedWithoutMPI(t *testing.T) {
 		want string
 	}{
 		{append([]string{"train", "demo"}, tiny()...), "3 ranks were launched, but this program was built without MPI: build it with -tags mpi"},
-		{[]string{"experiment", "run", "algorithmic"}, "3 ranks were launched"},
+		{[]string{"table", "run", "4", "--rows", "algorithmic"}, "3 ranks were launched"},
 		{[]string{"demo"}, "3 ranks were launched, but the demo is of one process"},
 		{[]string{"train", "demo", "--ouut", "x"}, "unknown flag"},
 	} {

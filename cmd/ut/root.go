@@ -28,7 +28,8 @@ exports. Most commands take such a directory as RUN.`,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(newDemo(), newList(), newShow(), newPlan(), newTrain(), newEval(), newDecode(), newScore(), newTranslate(), newTrace(), newExport(),
-		newAnswer(), newExperiment(), newSweep(), newReport(), newData(), newTokenizer(), newBleu(), newBench(), newVersion())
+		newAnswer(), newTable(), newSweep(), newData(), newTokenizer(), newBleu(), newBench(), newVersion())
+	root.AddCommand(newMoved()...)
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range root.Commands() {
 		c.Args = usage(c.Args)

@@ -34,18 +34,18 @@ func stories(t *testing.T) string {
 	return root
 }
 
-// gridded runs two tasks of an experiment, a few updates each, below a folder.
+// gridded runs two cells of a row, a few updates each, below a folder.
 func gridded(data, out string, more ...string) []string {
-	args := []string{"experiment", "run", "babi-1k-single-adaptive", "--data", data, "--seeds", "1",
+	args := []string{"table", "run", "1", "--rows", "babi-1k-single-adaptive", "--data", data, "--seeds", "1",
 		"--runs", filepath.Join(out, "runs")}
 	for _, s := range []string{"model.width=16", "training.steps=40", "training.evaluate_every=20", "training.batch.rows=16", "training.schedule.cosine.warmup=5"} {
 		args = append(args, "--set", s)
 	}
-	return append(args, append([]string{"--tasks", "1,2"}, more...)...)
+	return append(args, append([]string{"--columns", "1,2"}, more...)...)
 }
 
 // Every run is done once: what is done is skipped, and says so; results are left as they were.
-func TestExperimentRun(t *testing.T) {
+func TestTableRun(t *testing.T) {
 	data, out := stories(t), t.TempDir()
 	first := strings.Split(strings.TrimSpace(succeeds(t, gridded(data, out)...)), "\n")
 	if len(first) != 2 || !strings.HasPrefix(first[1], "babi-1k-single-adaptive/task02-seed1: validation error ") || !strings.Contains(first[1], "of 60 questions") {
@@ -76,7 +76,7 @@ func TestExperimentRun(t *testing.T) {
 }
 
 // Side by side, runs come to the same results, and seeds are those that were asked for. A line in front of each logged line names its run.
-func TestExperimentJobs(t *testing.T) {
+func TestTableJobs(t *testing.T) {
 	data, one, two := stories(t), t.TempDir(), t.TempDir()
 	succeeds(t, gridded(data, one, "--seeds", "2-3")...)
 	r := ut(t, gridded(data, two, "--seeds", "2,3", "--jobs", "2")...)
@@ -133,16 +133,16 @@ func TestJobBackend(t *testing.T) {
 	}
 }
 
-// everyTask is the arguments without --tasks.
+// everyTask is the arguments without --columns.
 func everyTask(args []string) []string {
-	return slices.DeleteFunc(args, func(a string) bool { return a == "--tasks" || a == "1,2" })
+	return slices.DeleteFunc(args, func(a string) bool { return a == "--columns" || a == "1,2" })
 }
 
 // Where all tasks are asked for, those without files are named and left out, and the rest is done; a stand-in is trained on.
-func TestExperimentRunWithoutSomeFiles(t *testing.T) {
+func TestTableRunWithoutSomeFiles(t *testing.T) {
 	data, out := stories(t), t.TempDir()
 	r := ut(t, everyTask(gridded(data, out))...)
-	if r.code != 1 || strings.Count(r.stderr, "ut: left out:") != 18 || !strings.HasSuffix(r.stderr, "what could be run is done; 18 tasks lack a file\n") || strings.Count(r.stdout, "\n") != 2 {
+	if r.code != 1 || strings.Count(r.stderr, "ut: left out:") != 18 || !strings.HasSuffix(r.stderr, "what could be run is done; 18 cells lack a file: say where the data are, with --data or --stand-in\n") || strings.Count(r.stdout, "\n") != 2 {
 		t.Errorf("%+v", r)
 	}
 	train := filepath.Join(data, "en", "qa2_train.txt")
@@ -150,7 +150,7 @@ func TestExperimentRunWithoutSomeFiles(t *testing.T) {
 	if err := os.Rename(train, standIn); err != nil {
 		t.Fatal(err)
 	}
-	args := append(everyTask(gridded(data, t.TempDir())), "--tasks", "2")
+	args := append(everyTask(gridded(data, t.TempDir())), "--columns", "2")
 	if r := ut(t, args...); r.code != 1 || !strings.Contains(r.stderr, "en/qa2_train.txt is missing") {
 		t.Errorf("%+v", r)
 	}
@@ -166,7 +166,7 @@ func TestExperimentRunWithoutSomeFiles(t *testing.T) {
 
 // A run that fails is named, and the others are done. The error of a single run, or of the backend of all, is told once.
 // Caught when planted: a failure that is told when it happens and at the end.
-func TestExperimentFailure(t *testing.T) {
+func TestTableFailure(t *testing.T) {
 	data, out := stories(t), t.TempDir()
 	damaged := filepath.Join(out, "runs", "results", "babi-1k-single-adaptive", "task01-seed1.json")
 	if err := os.MkdirAll(filepath.Dir(damaged), 0o755); err != nil {
@@ -179,7 +179,7 @@ func TestExperimentFailure(t *testing.T) {
 	if r.code != 1 || !strings.Contains(r.stderr, "ut: babi-1k-single-adaptive/task01-seed1: "+damaged) || !strings.Contains(r.stderr, "ut: 1 of 2 runs failed; the first: ") || strings.Count(r.stdout, "\n") != 1 {
 		t.Errorf("%+v", r)
 	}
-	r = ut(t, append(everyTask(gridded(data, out)), "--tasks", "1")...)
+	r = ut(t, append(everyTask(gridded(data, out)), "--columns", "1")...)
 	if want := "ut: babi-1k-single-adaptive/task01-seed1: " + damaged; r.code != 1 || strings.Count(r.stderr, want) != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -189,37 +189,47 @@ func TestExperimentFailure(t *testing.T) {
 	}
 }
 
-func TestExperimentList(t *testing.T) {
-	lines := strings.Split(strings.TrimSpace(succeeds(t, "experiment", "list")), "\n")
-	text := strings.Join(lines, "\n")
-	for _, want := range []string{"table1 ", "  babi-10k-single ", "table4 ", "  algorithmic-coupled ", "table5 ", "  memory-lstm ", "table6 ", "  programs-adaptive "} {
-		if !strings.Contains("\n"+text, "\n"+want) {
-			t.Errorf("the list lacks %q: %s", want, text)
+// The list of a table has every row, and the cells of --json are names that ut show knows.
+func TestTableList(t *testing.T) {
+	all := succeeds(t, "table", "list")
+	for n, want := range []string{"bAbI", "agreement", "LAMBADA", "Copy, reverse", "double", "programs", "Translation"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("table %d is not in the list: %s", n+1, all)
 		}
 	}
-	if len(lines) != 7+12+4+6+8+6+10+4 { // tables, and the experiments of each
-		t.Errorf("%d lines", len(lines))
+	six := succeeds(t, "table", "list", "6")
+	for _, want := range []string{"  programs-lstm ", "  programs-adaptive ", "programs-wide ", ": program, control\n"} {
+		if !strings.Contains(six, want) {
+			t.Errorf("the list lacks %q: %s", want, six)
+		}
+	}
+	var tables []struct {
+		Table   int
+		Recipes []string
+	}
+	if err := json.Unmarshal([]byte(succeeds(t, "table", "list", "5", "--json")), &tables); err != nil || len(tables) != 1 || tables[0].Table != 5 || !slices.Contains(tables[0].Recipes, "memory-lstm/double") {
+		t.Errorf("%+v, %v", tables, err)
 	}
 }
 
-func TestExperimentErrors(t *testing.T) {
+func TestTableErrors(t *testing.T) {
 	data := stories(t)
 	for want, args := range map[string][]string{
-		"what to do is missing: one of list, run":       {"experiment"},
-		`"rum" is none of list, run`:                    {"experiment", "rum"},
-		`did you mean "babi-1k-single"`:                 {"experiment", "run", "babi-1k-singel"},
-		"EXPERIMENT is missing":                         {"experiment", "run"},
-		`"21" is no task of babi-1k-single, which has`:  {"experiment", "run", "babi-1k-single", "--tasks", "21"},
-		`"1" is no task of babi-1k-joint, which has`:    {"experiment", "run", "babi-1k-joint", "--tasks", "1"},
-		`--seeds: "0" is no number of seeds (3), range`: {"experiment", "run", "babi-1k-single", "--seeds", "0"},
-		"--jobs is 0": {"experiment", "run", "babi-1k-single", "--jobs", "0"},
-		"lambada_test_plain_text.txt: no such file":          {"experiment", "run", "table3"},
-		"stat data: no such file":                            {"experiment", "run", "babi-1k-single"},
-		"en/qa3_train.txt is missing: get the whole":         {"experiment", "run", "babi-1k-single", "--data", data, "--tasks", "3"},
-		"did you mean \"task.babi.set\"":                     {"train", "babi-10k-single/task01", "--set", "task.babi.sett=en"},
-		"nowhere: no such file":                              {"train", "babi-10k-single/task01", "--set", "task.babi.path=nowhere"},
-		"classifier.pool \"lst\" is not known: did y":        {"train", "babi-10k-single/task01", "--set", "model.classifier.pool=lst"},
-		"model.classifier.untied_layers needs fixed halting": {"train", "babi-10k-single/task01", "--set", "model.untied_layers=true", "--set", `model.halting={"length": {}}`},
+		"what to do is missing: one of list, run, report":                  {"table"},
+		`"rum" is none of list, run, report`:                               {"table", "rum"},
+		`did you mean "babi-1k-single"`:                                    {"table", "run", "1", "--rows", "babi-1k-singel"},
+		"TABLE is missing":                                                 {"table", "run"},
+		`column "task21" of table 1 is not known`:                          {"table", "run", "1", "--rows", "babi-1k-single", "--columns", "21"},
+		`column task01 is not known in row babi-1k-joint, which has joint`: {"table", "run", "1", "--rows", "babi-1k-joint", "--columns", "1"},
+		`--seeds: "0" is no number of seeds (3), range`:                    {"table", "run", "1", "--rows", "babi-1k-single", "--seeds", "0"},
+		"--jobs is 0": {"table", "run", "1", "--rows", "babi-1k-single", "--jobs", "0"},
+		"lambada_test_plain_text.txt: no such file":                               {"table", "run", "3"},
+		"ut data babi gets it: say where the data are, with --data or --stand-in": {"table", "run", "1", "--rows", "babi-1k-single"},
+		"en/qa3_train.txt is missing: get the whole":                              {"table", "run", "1", "--rows", "babi-1k-single", "--data", data, "--columns", "3"},
+		"did you mean \"task.babi.set\"":                                          {"train", "babi-10k-single/task01", "--set", "task.babi.sett=en"},
+		"nowhere: no such file":                                                   {"train", "babi-10k-single/task01", "--set", "task.babi.path=nowhere"},
+		"classifier.pool \"lst\" is not known: did y":                             {"train", "babi-10k-single/task01", "--set", "model.classifier.pool=lst"},
+		"model.classifier.untied_layers needs fixed halting":                      {"train", "babi-10k-single/task01", "--set", "model.untied_layers=true", "--set", `model.halting={"length": {}}`},
 	} {
 		r := ut(t, args...)
 		if r.code == 0 || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "\n") > 2 {

@@ -1,9 +1,7 @@
 package measure
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
@@ -41,7 +39,7 @@ func (r Request) Cells() (cells []sweep.Cell, leftOut []error, err error) {
 			switch {
 			case missing == nil:
 				cells = append(cells, cell)
-			case len(r.Columns) > 0 || !errors.Is(missing, fs.ErrNotExist):
+			case len(r.Columns) > 0:
 				return nil, nil, fmt.Errorf("%s: %w", c.Recipe(), missing)
 			case i == 0:
 				leftOut = append(leftOut, fmt.Errorf("%s: %w", c.Recipe(), missing))

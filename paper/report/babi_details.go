@@ -101,16 +101,16 @@ func (p *page) babiPonder(t paper.Table) {
 
 // histograms draws the ponder times of a row, task by task; nil if there are none.
 func histograms(list []babiTask) []byte {
-	var panels []plot.Histogram
+	var panels []plot.Panel
 	for _, s := range list {
 		if n, mean, deviation := s.positions().Moments(); n > 0 {
-			panels = append(panels, plot.Histogram{Title: fmt.Sprintf("task %d: %.1f ± %.1f", s.task, mean, deviation), Counts: s.positions().Positions})
+			panels = append(panels, plot.Panel{Title: fmt.Sprintf("task %d: %.1f ± %.1f", s.task, mean, deviation), Counts: s.positions().Positions})
 		}
 	}
 	if len(panels) == 0 {
 		return nil
 	}
-	return plot.Histograms(panels)
+	return plot.Histograms{Title: "ponder times by task", Unit: "steps", Panels: panels}.SVG()
 }
 
 // babiAttention shows whether attention gets sharper from step to step, around the supporting facts.

@@ -30,70 +30,115 @@ func sample(runs []run, set, name string) []float64 {
 	return values(runs, func(r run) (float64, bool) { m, ok := r.metric(set, name); return m.Value, ok })
 }
 
-// metrics writes a table whose cells are metrics of test sets, a part for every column with results or published figures.
+// metrics writes a table whose cells are metrics of test sets. Columns with the same figures stand in one table, below each other.
 func (p *page) metrics(t paper.Table) {
-	for _, c := range t.Columns {
-		any := false
-		for _, r := range t.Rows {
-			any = any || r.Has(c.Name) && (len(p.book.of(r.Family, c.Name)) > 0 || r.Published[c.Name] != nil)
+	for _, group := range p.alike(t) {
+		for _, c := range group {
+			p.printf("- **%s**: %s\n", c.Title, c.Note)
 		}
-		if !any {
-			continue
+		head := []string{"", "model", ""}
+		for _, f := range group[0].Figures {
+			head = append(head, f.Title)
 		}
-		p.printf("### %s%s\n\n%s\n\n", strings.ToUpper(c.Title[:1]), c.Title[1:], c.Note)
-		p.metricRows(t, c)
-		for _, line := range p.comparisons(t, c) {
-			p.printf("- %s\n", line)
+		p.printf("\n")
+		p.head(append(head, "best seed by validation, "+compared(group[0]).Title)...)
+		for _, c := range group {
+			p.metricRows(t, c)
+		}
+		p.printf("\n")
+		for _, c := range group {
+			if line := p.comparisons(t, c); line != "" {
+				p.printf("- %s\n", line)
+			}
 		}
 		p.printf("\n")
 	}
 }
 
-// metricRows writes the figures of a column: the paper's above ours, the difference of halting to the best other model, and what needs no model.
-func (p *page) metricRows(t paper.Table, c paper.Column) {
-	head := []string{"model", ""}
-	for _, f := range c.Figures {
-		head = append(head, f.Title)
+// alike groups the columns that have results or published figures by the titles of their figures.
+func (p *page) alike(t paper.Table) (groups [][]paper.Column) {
+	for _, c := range t.Columns {
+		if !slices.ContainsFunc(t.Rows, func(r paper.Row) bool {
+			return r.Has(c.Name) && (len(p.book.of(r.Family, c.Name)) > 0 || r.Published[c.Name] != nil)
+		}) {
+			continue
+		}
+		at := slices.IndexFunc(groups, func(g []paper.Column) bool {
+			return slices.EqualFunc(g[0].Figures, c.Figures, func(x, y paper.Figure) bool { return x.Title == y.Title })
+		})
+		if at < 0 {
+			groups = append(groups, []paper.Column{c})
+			continue
+		}
+		groups[at] = append(groups[at], c)
 	}
-	p.head(append(head, "best seed by validation, "+last(c).Title)...)
+	return groups
+}
+
+// metricRows writes the figures of a column: the paper's above ours, and the difference of halting to the best other model.
+func (p *page) metricRows(t paper.Table, c paper.Column) {
+	setting := c.Title
+	add := func(cells ...string) {
+		p.row(append([]string{setting}, cells...)...)
+		setting = ""
+	}
+	var missing []string
 	for _, r := range t.Rows {
 		if !r.Has(c.Name) {
 			continue
 		}
 		title, runs := r.Title, p.book.of(r.Family, c.Name)
 		if published := r.Published[c.Name]; published != nil {
-			source := "paper"
-			if t.Number == 7 {
-				source = "published"
-			}
-			p.row(append(append([]string{title, source}, published...), "")...)
+			add(append(append([]string{title, source(t)}, published...), "")...)
 			title = ""
 		}
 		if len(runs) == 0 {
-			p.row(append([]string{title, "ours"}, slices.Repeat([]string{"missing"}, len(c.Figures)+1)...)...)
+			missing = append(missing, r.Title)
 			continue
 		}
 		cells := []string{title, "ours, " + count(len(runs), "seed")}
 		for _, f := range c.Figures {
 			cells = append(cells, orMissing(figureCell(f, runs)))
 		}
-		p.row(append(cells, figureCell(last(c), []run{chosen(runs)}))...)
+		add(append(cells, figureCell(compared(c), []run{chosen(runs)}))...)
 	}
-	p.differenceRows(t, c)
+	for _, row := range differenceRows(t, c, p.book) {
+		add(row...)
+	}
+	if len(missing) > 0 {
+		add(and(missing), "ours", "not run")
+	}
+}
+
+// source says where published figures are from.
+func source(t paper.Table) string {
+	if t.Number == 7 {
+		return "published"
+	}
+	return "paper"
+}
+
+// baselineRows are the rows that need no model.
+func (p *page) baselineRows(t paper.Table, c paper.Column) (rows [][]string) {
 	for _, b := range c.Baselines {
-		cells := []string{b.Title, "no model"}
+		cells := []string{b.Title, ""}
 		for _, f := range c.Figures {
 			cells = append(cells, p.baseline(t, c, b, f))
 		}
 		if slices.ContainsFunc(cells[2:], func(cell string) bool { return cell != "" }) {
-			p.row(append(cells, "")...)
+			rows = append(rows, cells)
 		}
 	}
-	p.printf("\n")
+	return rows
 }
 
-// last is the figure by which models are compared.
-func last(c paper.Column) paper.Figure { return c.Figures[len(c.Figures)-1] }
+// compared is the figure by which models are compared: the first of translations, whose set has a published result, otherwise the last.
+func compared(c paper.Column) paper.Figure {
+	if c.Compared == "BLEU" {
+		return c.Figures[0]
+	}
+	return c.Figures[len(c.Figures)-1]
+}
 
 // figureCell is a figure of some seeds: "0.912 ± 0.004 (0.890)", mean and deviation of the first metric and means of the others; "" if
 // nothing was measured.
@@ -144,26 +189,25 @@ func (p *page) baseline(t paper.Table, c paper.Column, b paper.Baseline, f paper
 }
 
 // differenceRows are the model with dynamic halting minus the best of the other models, in the paper and ours.
-func (p *page) differenceRows(t paper.Table, c paper.Column) {
-	published, ours := difference(t, c, publishedValue), difference(t, c, p.book.value)
+func differenceRows(t paper.Table, c paper.Column, b book) (rows [][]string) {
 	for _, row := range []struct {
 		source string
 		list   []float64
-	}{{"paper", published}, {"ours", ours}} {
+	}{{source(t), difference(t, c, publishedValue)}, {"ours", difference(t, c, b.value)}} {
 		if !slices.ContainsFunc(row.list, func(v float64) bool { return !math.IsNaN(v) }) {
 			continue
 		}
 		cells := []string{"halting minus the best other", row.source}
 		for i, v := range row.list {
-			digits := strings.Replace(format(c.Figures[i].Metrics[0], []float64{v}), "%", "%+", 1)
-			if math.IsNaN(v) {
-				cells = append(cells, "")
-			} else {
-				cells = append(cells, fmt.Sprintf(digits, v))
+			cell := ""
+			if !math.IsNaN(v) {
+				cell = fmt.Sprintf(strings.Replace(format(c.Figures[i].Metrics[0], []float64{v}), "%", "%+", 1), v)
 			}
+			cells = append(cells, cell)
 		}
-		p.row(append(cells, "")...)
+		rows = append(rows, append(cells, ""))
 	}
+	return rows
 }
 
 // difference is, for each figure of a column, the model with dynamic halting minus the best of the other models; NaN where one of them is
@@ -214,7 +258,7 @@ func publishedValue(r paper.Row, c paper.Column, i int) float64 {
 // compare sets two rows side by side in a column.
 func (b book) compare(model, other paper.Row, c paper.Column) comparison {
 	x, y := b.of(model.Family, c.Name), b.of(other.Family, c.Name)
-	set := last(c).Set
+	set := compared(c).Set
 	a, d := sample(x, set, c.Compared), sample(y, set, c.Compared)
 	if len(a) == 0 || len(d) == 0 {
 		return comparison{p: math.NaN(), difference: math.NaN(), test: "not run"}
@@ -229,30 +273,52 @@ func (b book) compare(model, other paper.Row, c paper.Column) comparison {
 	return welch(a, d)
 }
 
-// comparisons say of every other model whether the table's own is distinguishable from it.
-func (p *page) comparisons(t paper.Table, c paper.Column) (lines []string) {
-	at := slices.IndexFunc(t.Rows, func(r paper.Row) bool { return r.Own })
-	own := t.Rows[at]
-	if c.Compared == "" || len(p.book.of(own.Family, c.Name)) == 0 {
-		return nil
-	}
+// comparisons say in a line whether the table's own model is distinguishable from the others.
+func (p *page) comparisons(t paper.Table, c paper.Column) string {
+	own := t.Rows[slices.IndexFunc(t.Rows, func(r paper.Row) bool { return r.Own })]
+	var g grouped
 	for _, r := range t.Rows {
-		if r.Own || !r.Has(c.Name) || len(p.book.of(r.Family, c.Name)) == 0 {
+		if r.Own || !r.Has(c.Name) {
 			continue
 		}
-		lines = append(lines, sentence(last(c).Title+", "+c.Compared, own.Title, r.Title, p.book.compare(own, r, c), digitsOf(c.Compared)))
+		if result := p.book.compare(own, r, c); result.test != "not run" {
+			g.add(result, fmt.Sprintf("%s (%s)", r.Title, result.evidence(strings.Replace(format(c.Compared, []float64{0}), "%", "%+", 1))))
+		}
 	}
-	return lines
+	if g.empty() {
+		return ""
+	}
+	return fmt.Sprintf("%s, %s, %s: %s %s.", c.Title, compared(c).Title, c.Compared, own.Title, g)
 }
 
-func digitsOf(metric string) string {
-	return strings.Replace(format(metric, []float64{0}), "%", "%+", 1)
+// grouped are models by how another one compares with them.
+type grouped struct{ better, worse, equal []string }
+
+func (g *grouped) add(c comparison, text string) {
+	switch {
+	case c.above():
+		g.better = append(g.better, text)
+	case c.below():
+		g.worse = append(g.worse, text)
+	default:
+		g.equal = append(g.equal, text)
+	}
 }
 
-// sentence is a comparison in words.
-func sentence(what, model, other string, c comparison, digits string) string {
-	link := map[string]string{"better": "better than", "worse": "worse than", "not distinguishable": "not distinguishable from"}[c.word()]
-	return fmt.Sprintf("%s: %s %s %s (%s).", what, model, link, other, c.evidence(digits))
+func (g grouped) empty() bool { return len(g.better)+len(g.worse)+len(g.equal) == 0 }
+
+// String is "better than A and B; worse than C".
+func (g grouped) String() string {
+	var parts []string
+	for _, part := range []struct {
+		words string
+		list  []string
+	}{{"better than ", g.better}, {"worse than ", g.worse}, {"not distinguishable from ", g.equal}} {
+		if len(part.list) > 0 {
+			parts = append(parts, part.words+strings.Join(part.list, ", "))
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // wmt14 is the paper's own setting of table 7.

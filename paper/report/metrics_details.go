@@ -31,6 +31,9 @@ func (p *page) metricsDetails(t paper.Table) {
 				p.row(cells...)
 			}
 		}
+		for _, cells := range p.baselineRows(t, c) {
+			p.row(cells...)
+		}
 		p.printf("\n")
 		p.notes(t, c)
 		for _, r := range t.Rows {

@@ -30,7 +30,6 @@ func Render(results []sweep.Result, folder string, has func(file string) bool) (
 	for _, t := range paper.All() {
 		front.heading(t)
 		front.table(t)
-		front.printf("All measurements, training details and figures: [%s.md](%s).\n\n", t.Name(), path.Join(front.folder, t.Name()+".md"))
 		details := &page{book: b, files: pages.Files, has: has}
 		details.details(t)
 		pages.Files[t.Name()+".md"] = details.text.Bytes()
@@ -51,7 +50,8 @@ type page struct {
 
 // heading begins the section of a table.
 func (p *page) heading(t paper.Table) {
-	p.printf("## Table %d: %s (%s)\n\n%s\n\nSeen of the test data during development: %s\n\n", t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), t.Seen)
+	p.printf("## Table %d: %s (%s)\n\n%s\n\nSeen of the test data during development: %s [All measurements, training details and figures](%s).\n\n",
+		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), t.Seen, path.Join(p.folder, t.Name()+".md"))
 }
 
 // table writes the section of a table in the paper's layout.

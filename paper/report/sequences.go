@@ -55,7 +55,6 @@ func (p *page) sequences(t paper.Table) {
 				p.sequenceComparisons(t, r)
 			}
 		}
-		p.rowNotes(t, block)
 	}
 	if t.Number == 4 {
 		p.printf("Accuracy by length:")
@@ -94,31 +93,26 @@ func (p *page) sequenceRows(t paper.Table, r paper.Row) {
 		}
 	}
 	add("paper", func(c paper.Column) string { return strings.Join(r.Published[c.Name], "") })
-	for i, set := range t.ShownSets() {
+	for _, set := range t.ShownSets() {
 		add("ours, "+set.Name, func(c paper.Column) string {
-			s := chosenSet(p.book.of(r.Family, c.Name), set.Name)
+			runs := p.book.of(r.Family, c.Name)
+			s := chosenSet(runs, set.Name)
 			if s == nil {
 				return "missing"
 			}
-			return measure.Accuracies(s.Decoded)
+			return measure.Accuracies(s.Decoded) + overSeeds(runs, set.Name)
 		})
-		if i == 0 {
-			add("sequences over seeds", func(c paper.Column) string { return overSeeds(p.book.of(r.Family, c.Name), set.Name) })
-		}
 	}
 }
 
-// overSeeds is mean ± deviation of the sequence accuracies, or of one seed the interval.
+// overSeeds is mean ± deviation of the sequence accuracies, or of one seed the 95 % interval.
 func overSeeds(runs []run, set string) string {
 	list := sequenceAccuracies(runs, set)
-	switch len(list) {
-	case 0:
-		return ""
-	case 1:
-		low, high := chosenSet(runs, set).Decoded.Sequences.Interval95()
-		return fmt.Sprintf("n = 1, 95 %% interval %.3f to %.3f", low, high)
+	if len(list) > 1 {
+		return fmt.Sprintf("; %s, n = %d", spread("%.3f", list), len(list))
 	}
-	return fmt.Sprintf("%s, n = %d", spread("%.3f", list), len(list))
+	low, high := chosenSet(runs, set).Decoded.Sequences.Interval95()
+	return fmt.Sprintf(" [%.3f, %.3f]", low, high)
 }
 
 // ahead says where the Transformer of a block is ahead of its Universal Transformer.
@@ -161,32 +155,20 @@ func (b book) compareSequences(model, other paper.Row, column, set string) (c co
 // sequenceComparisons say of the other models whether a row is distinguishable from them, in the first shown set.
 func (p *page) sequenceComparisons(t paper.Table, own paper.Row) {
 	set, total := t.ShownSets()[0].Name, 0
-	words := []string{"better", "worse", "not distinguishable"}
-	links := []string{"better than", "worse than", "not distinguishable from"}
 	var lines []string
 	for _, c := range t.Columns {
-		groups := map[string][]string{}
+		var g grouped
 		for _, r := range t.Rows {
-			if r.Family == own.Family || !own.Has(c.Name) || !r.Has(c.Name) || own.Block == paper.PapersPositions && r.Block != own.Block && r.Block != paper.NoPositions {
+			if r.Family == own.Family || !own.Has(c.Name) || !r.Has(c.Name) || own.Block == paper.PapersPositions && r.Block == paper.OtherPositions {
 				continue
 			}
-			result, kind := p.book.compareSequences(own, r, c.Name, set)
-			if kind == "" {
-				continue
-			}
-			if s := chosenSet(p.book.of(own.Family, c.Name), set); s != nil {
-				total = s.Examples
-			}
-			groups[result.word()] = append(groups[result.word()], fmt.Sprintf("%s (%+.3f, %s, %s)", r.Title, result.difference, kindOf(kind, p.book, own, r, c.Name), probability(result.p)))
-		}
-		var parts []string
-		for i, w := range words {
-			if len(groups[w]) > 0 {
-				parts = append(parts, links[i]+" "+strings.Join(groups[w], ", "))
+			if result, kind := p.book.compareSequences(own, r, c.Name, set); kind != "" {
+				total = chosenSet(p.book.of(own.Family, c.Name), set).Examples
+				g.add(result, fmt.Sprintf("%s (%+.3f, %s, %s)", r.Title, result.difference, kindOf(kind, p.book, own, r, c.Name), probability(result.p)))
 			}
 		}
-		if len(parts) > 0 {
-			lines = append(lines, fmt.Sprintf("- %s: %s.\n", c.Title, strings.Join(parts, "; ")))
+		if !g.empty() {
+			lines = append(lines, fmt.Sprintf("- %s: %s.\n", c.Title, g))
 		}
 	}
 	if len(lines) == 0 {

@@ -12,6 +12,10 @@ import (
 
 // sequencesDetails writes the page of table 4, 5 or 6.
 func (p *page) sequencesDetails(t paper.Table) {
+	p.printf("## The rows\n\n")
+	for _, block := range blocks(t) {
+		p.rowNotes(t, block)
+	}
 	if t.Number == 4 {
 		p.printf("## Accuracy by length\n\n")
 		for _, c := range t.Columns {

@@ -70,7 +70,7 @@ func readers(w *world) []asked {
 		{"configuration", []string{"train", "--config", "file", "--out", "out"}, ""},
 		{"data of eval", []string{"eval", w.table, "--data", "file"}, ""},
 		{"run", []string{"eval", "file"}, ""},
-		{"archive", []string{"experiment", "run", "babi-1k-single", "--data", "file", "--runs", "out", "--set", "training.steps=2"}, ""},
+		{"archive", []string{"table", "run", "1", "--rows", "babi-1k-single", "--data", "file", "--runs", "out", "--set", "training.steps=2"}, ""},
 	}
 }
 

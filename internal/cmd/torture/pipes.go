@@ -31,9 +31,9 @@ func pipes(w *world) part {
 			r := s.run(call{args: resuming.args, shell: which.shell})
 			s.note("resume", s.piped(r, s.final.differs(read(run), "")), r.says())
 		})
-		add("experiment run, "+which.name, func(s *scene) {
-			r := s.run(call{args: s.experiment("out", 20), shell: which.shell})
-			s.note("experiment run", s.piped(r, s.lacks("out")), r.says())
+		add("table run, "+which.name, func(s *scene) {
+			r := s.run(call{args: s.tableRun("out", 20), shell: which.shell})
+			s.note("table run", s.piped(r, s.lacks("out")), r.says())
 		})
 		for _, a := range asking {
 			add(a.name+", "+which.name, func(s *scene) {
@@ -59,16 +59,16 @@ func (s *scene) piped(r result, difference string) class {
 	return harmless
 }
 
-// experiment returns the command that runs a table on artificial stories: two tasks, a few updates each.
-func (s *scene) experiment(out string, steps int) []string {
-	args := []string{"experiment", "run", "babi-1k-single-adaptive", "--data", s.stories, "--seeds", "1", "--tasks", "1,2", "--runs", filepath.Join(out, "runs")}
+// tableRun is a table's runs on made-up stories: two tasks, a few updates each.
+func (s *scene) tableRun(out string, steps int) []string {
+	args := []string{"table", "run", "1", "--rows", "babi-1k-single-adaptive", "--data", s.stories, "--seeds", "1", "--columns", "1,2", "--runs", filepath.Join(out, "runs")}
 	for _, set := range []string{"model.width=16", fmt.Sprint("training.steps=", steps), "training.evaluate_every=10", "training.batch.rows=16", "training.schedule.cosine.warmup=5"} {
 		args = append(args, "--set", set)
 	}
 	return args
 }
 
-// lacks names a result that the command has not written.
+// lacks names a result that the runs have not left.
 func (s *scene) lacks(out string) string {
 	for _, name := range []string{"task01-seed1", "task02-seed1"} {
 		path := filepath.Join(s.dir, out, "runs", "results", "babi-1k-single-adaptive", name+".json")

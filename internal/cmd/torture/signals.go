@@ -23,7 +23,7 @@ func signals(w *world) part {
 		{asked{"decode", []string{"decode", "run", "--sample", "--temperature", "100", "--max-length", "1000000"}, strings.Repeat("1234\n", 100_000)}, nil},
 		{asked{"eval", []string{"eval", "run", "--length", "2000", "--count", "40000"}, ""}, nil},
 		{asked{"trace", []string{"trace", "run", "--input", strings.Repeat("12345", 200)}, ""}, nil},
-		{asked{"experiment run", nil, ""}, (*scene).savedExperiment},
+		{asked{"table run", nil, ""}, (*scene).savedExperiment},
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		for _, l := range long {
@@ -42,9 +42,9 @@ func (s *scene) signalled(a asked, signal os.Signal, after func(*scene, result) 
 		return
 	}
 	if a.args == nil {
-		a.args = s.experiment("out", 1_000_000)
+		a.args = s.tableRun("out", 1_000_000)
 	}
-	if a.name != "train" && a.name != "experiment run" {
+	if a.name != "train" && a.name != "table run" {
 		s.copyOf(s.base, "run")
 	}
 	wait := time.Duration(s.rng.IntN(1500)) * time.Millisecond
