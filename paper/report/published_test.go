@@ -1,0 +1,97 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"universal-transformer/internal/score"
+	"universal-transformer/paper"
+	"universal-transformer/paper/measure"
+	"universal-transformer/sweep"
+)
+
+var root = filepath.Join("..", "..", "results")
+
+// published are the published results and their pages.
+func published(t *testing.T) ([]sweep.Result, Pages) {
+	t.Helper()
+	results, err := sweep.ReadAll(root)
+	if err != nil || len(results) == 0 {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	pages, err := Render(results, "results", func(file string) bool {
+		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
+		return err == nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results, pages
+}
+
+// Every published result can be read, and RESULTS.md, the pages of the tables and their figures are what make report writes.
+func TestPublishedPages(t *testing.T) {
+	_, pages := published(t)
+	for file, want := range pages.Files {
+		if have, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file))); err != nil || !bytes.Equal(have, want) {
+			t.Errorf("%s is not what make report writes (%v)", file, err)
+		}
+	}
+	for _, table := range paper.All() {
+		if pages.Files[table.Name()+".md"] == nil {
+			t.Errorf("%s has no page", table.Name())
+		}
+	}
+	have, err := os.ReadFile(filepath.Join("..", "..", "RESULTS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have, pages.Results) {
+		t.Error("RESULTS.md is not what make report writes")
+	}
+	if lines := bytes.Count(have, []byte("\n")); lines > 400 {
+		t.Errorf("RESULTS.md has %d lines, more than 400", lines)
+	}
+}
+
+// decodedAt are the sequences of one seed in a set of the published results.
+func decodedAt(t *testing.T, results []sweep.Result, recipe string, seed uint64, set string) score.Accuracy {
+	t.Helper()
+	for _, r := range results {
+		if r.Recipe != recipe || r.Seed != seed {
+			continue
+		}
+		var m measure.Sequences
+		if err := r.Decode(&m); err != nil {
+			t.Fatal(err)
+		}
+		return m.Set(set).Decoded.Sequences
+	}
+	t.Fatalf("%s has no seed %d", recipe, seed)
+	return score.Accuracy{}
+}
+
+// The figures of table 4 on the page are those of the result files, of the seeds with the lowest validation cross entropy (seeds 1, 2 and 2
+// by the files).
+func TestPublishedTable4(t *testing.T) {
+	results, pages := published(t)
+	lowest := map[string]sweep.Result{}
+	for _, r := range results {
+		if best, ok := lowest[r.Recipe]; !ok || r.Validation < best.Validation {
+			lowest[r.Recipe] = r
+		}
+	}
+	row := ""
+	for i, task := range []string{"copy", "reverse", "addition"} {
+		a := decodedAt(t, results, "algorithmic/"+task, lowest["algorithmic/"+task].Seed, "length 400")
+		if row += fmt.Sprintf("%.3f", float64(a.Correct)/float64(a.Total)); i < 2 {
+			row += ", "
+		}
+	}
+	if !bytes.Contains(pages.Results, []byte("| 0.35, 0.46, 0.02 | "+row+" |")) {
+		t.Errorf("the verdicts lack the row of table 4 with %q", row)
+	}
+}
