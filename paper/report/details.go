@@ -21,8 +21,8 @@ func (p *page) training(t paper.Table) {
 		p.row(r.Recipe, fmt.Sprint(r.Seed), r.recipeVersion(), r.Model, thousands(r.Parameters), thousands(int(r.Step)), thousands(int(r.BestStep)), nats(r.Validation),
 			r.ChosenBy, fmt.Sprintf("%.1f", r.Seconds/60), fmt.Sprint(r.Threads), by(r.TrainedBy), by(r.MeasuredBy))
 	}
-	p.printf("\nMinutes are those of training with its validations, on the machine of trained by. Where trained by is not recorded, the machine is unknown.\n\n"+
-		"Command: `ut table run %d`, with `--rows` and `--columns` for some of the cells, or `ut train RECIPE` for a single run.\n", t.Number)
+	p.printf("\nMinutes are those of training with its validations, on the machine of trained by. Where trained by is not recorded, the machine is unknown. " +
+		"Training the recipe of a run, with its seed, trains the run again.\n")
 }
 
 // nats is a cross entropy of validation, "" of results that do not have it.

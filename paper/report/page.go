@@ -50,8 +50,8 @@ type page struct {
 
 // heading begins the section of a table.
 func (p *page) heading(t paper.Table) {
-	p.printf("## Table %d: %s (%s)\n\n%s\n\nSeen of the test data during development: %s [All measurements, training details and figures](%s).\n\n",
-		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), t.Seen, path.Join(p.folder, t.Name()+".md"))
+	p.printf("## Table %d: %s (%s)\n\n%s\n\nSeen of the test data during development: %s%s [All measurements, training details and figures](%s).\n\n",
+		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), t.Seen, p.earlier(t), path.Join(p.folder, t.Name()+".md"))
 }
 
 // table writes the section of a table in the paper's layout.
@@ -71,7 +71,7 @@ func (p *page) table(t paper.Table) {
 
 // details writes the page of a table.
 func (p *page) details(t paper.Table) {
-	p.printf("# Table %d: %s\n\nAll measurements of [RESULTS.md](../RESULTS.md), section table %[1]d. Written by `ut table report`.\n\n", t.Number, t.Title)
+	p.printf("# Table %d: %s\n\nAll measurements of [RESULTS.md](../RESULTS.md), section table %[1]d.\n\n", t.Number, t.Title)
 	switch t.Number {
 	case 1:
 		p.babiDetails(t)
@@ -117,3 +117,23 @@ var escapes = strings.NewReplacer("|", `\|`, "<", "&lt;", "\r", " ", "\n", " ", 
 
 // escape makes text harmless in Markdown: text of result files must not end a cell, begin a tag or become a link.
 func escape(text string) string { return escapes.Replace(text) }
+
+// earlier says how many runs of a table were trained with earlier versions of their recipes.
+func (p *page) earlier(t paper.Table) (text string) {
+	old, unread, runs := 0, 0, p.book.table(t)
+	for _, r := range runs {
+		switch version := r.recipeVersion(); {
+		case strings.HasSuffix(version, unreadable):
+			unread++
+		case version != today:
+			old++
+		}
+	}
+	if old > 0 {
+		text += fmt.Sprintf(" %d of %s used earlier versions of their recipes.", old, count(len(runs), "run"))
+	}
+	if unread > 0 {
+		text += fmt.Sprintf(" The configurations of %d of %s are of an earlier form and were not compared with the present recipes.", unread, count(len(runs), "run"))
+	}
+	return text
+}

@@ -81,6 +81,12 @@ func chosen(runs []run) run {
 	return slices.MinFunc(runs, func(x, y run) int { return cmp.Compare(x.Validation, y.Validation) })
 }
 
+// Versions of a recipe: that of the catalogue, and one whose configuration is of a form that is no longer read.
+const (
+	today      = "today's"
+	unreadable = "in a form that is no longer read"
+)
+
 // recipeVersion says which version of the recipe a run was trained with: "today's", or the version of the program that wrote it.
 func (r run) recipeVersion() string {
 	by := cmp.Or(r.TrainedBy.Build(), r.MeasuredBy.Build(), "an earlier version")
@@ -90,14 +96,14 @@ func (r run) recipeVersion() string {
 	}
 	trained, err := experiment.Decode(r.Config)
 	if err != nil {
-		return "of " + by + ", in a form that is no longer read"
+		return "of " + by + ", " + unreadable
 	}
-	today := recipe.Run()
-	today.Name, today.Seed = trained.Name, trained.Seed
-	if !slices.Equal(today.Identity().JSON(), trained.Identity().JSON()) {
+	present := recipe.Run()
+	present.Name, present.Seed = trained.Name, trained.Seed
+	if !slices.Equal(present.Identity().JSON(), trained.Identity().JSON()) {
 		return "of " + by
 	}
-	return "today's"
+	return today
 }
 
 // values are those of all runs that have one.

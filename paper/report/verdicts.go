@@ -35,37 +35,57 @@ type claim struct {
 
 const introduction = `# Results
 
-The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program. Every figure of ours is computed from the files in
-[%s](%[1]s), one per training run, by ` + "`ut table report`" + `; the paper's are copied from it.
+The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[2]s. Every figure of ours is computed from the
+result files in [%[1]s](%[1]s), one per training run; the paper's figures are copied from it.
 
-| verdict | meaning |
-|---|---|
-| reproduced | our figure reaches the paper's, as many decimals as the paper prints, or our measurement shows what the paper claims |
-| better with changes | our figure reaches the paper's with another model or training than the paper's |
-| not reproduced | our figure is below the paper's, or our measurement shows no distinguishable difference where the paper has one |
-| contradicted | our measurement distinguishably shows the opposite |
-| not comparable | our data are too different from the paper's |
-| not run | we have no result |
+- **reproduced**: our figure reaches the paper's, rounded as the paper prints it, or our measurement shows what the paper claims.
+- **better with changes**: our figure reaches the paper's with another model or training than the paper's.
+- **not reproduced**: our figure is below the paper's, or we find no distinguishable difference where the paper has one.
+- **contradicted**: our measurement shows the opposite, distinguishably where it compares models.
+- **not comparable**: our data are too different. **not run**: we have no result.
 
-"Better" and "worse" always name a statistical test with its n and mean p < 0.05; everything else is "not distinguishable". Best seeds are chosen on validation data.
+Models are called better or worse only where a test over n seeds or n test examples gives p < 0.05; otherwise they are "not distinguishable".
+Best seeds are chosen on validation data. "Halting" is the UT with dynamic halting.
 
 `
 
 // verdicts writes the head of RESULTS.md: a verdict on every table and every claim.
 func (p *page) verdicts() {
-	p.printf(introduction, p.folder)
-	for _, part := range []struct {
+	type part struct {
 		title  string
 		claims []claim
-	}{{"The tables", tableClaims()}, {"The claims", claims()}} {
-		p.printf("## %s\n\n", part.title)
-		p.head("where", "what", "paper", "ours", "verdict", "why")
-		for _, c := range part.claims {
+		found  []judgement
+	}
+	parts, tally := []part{{title: "The tables", claims: tableClaims()}, {title: "The claims", claims: claims()}}, map[Verdict]int{}
+	for i := range parts {
+		for _, c := range parts[i].claims {
 			j := c.judge(p.book)
-			p.row(c.where, c.what, c.paper, orDash(j.ours), string(j.verdict), j.why)
+			parts[i].found = append(parts[i].found, j)
+			tally[j.verdict]++
+		}
+	}
+	p.printf(introduction, p.folder, sum(tally))
+	for _, part := range parts {
+		p.head(part.title, "paper", "ours", "verdict", "why")
+		for i, c := range part.claims {
+			j := part.found[i]
+			p.row(c.where+": "+c.what, c.paper, orDash(j.ours), string(j.verdict), j.why)
 		}
 		p.printf("\n")
 	}
+}
+
+// sum is "6 tables and claims are reproduced, 2 better with changes, ...".
+func sum(tally map[Verdict]int) string {
+	var texts []string
+	for _, v := range []Verdict{Reproduced, Better, NotReproduced, Contradicted, NotComparable, NotRun} {
+		text := fmt.Sprintf("%d %s", tally[v], v)
+		if len(texts) == 0 {
+			text = fmt.Sprintf("of its tables and claims, %d are %s", tally[v], v)
+		}
+		texts = append(texts, text)
+	}
+	return and(texts)
 }
 
 func orDash(text string) string {
@@ -79,24 +99,24 @@ func orDash(text string) string {
 func tableClaims() (list []claim) {
 	for _, s := range paper.BabiSettings {
 		fixed, halting := paper.BabiPublished["babi-"+s.Name], paper.BabiPublished["babi-"+s.Name+"-adaptive"]
-		list = append(list, claim{"table 1", "bAbI, " + s.Title + ": average error, %", fmt.Sprintf("UT %.2f, with halting %.2f", fixed.Average, halting.Average),
+		list = append(list, claim{"Table 1", "bAbI, " + s.Title + ": average error, %", fmt.Sprintf("%.2f, halting %.2f", fixed.Average, halting.Average),
 			func(b book) judgement { return b.judgeBabi(s.Name) }})
 	}
 	return append(list,
-		claim{"table 2", "subject-verb agreement, accuracy", "UT 0.992, with halting 0.992", judgeAgreement},
-		claim{"table 3", "LAMBADA, perplexity of the test words", "UT 319, with halting 142", lambada("language", "last word perplexity")},
-		claim{"table 3", "LAMBADA, reading comprehension", "UT 0.5216, with halting 0.5625", lambada("reading", "accuracy")},
-		claim{"table 4", "copy, reverse, addition at length 400, the paper's positions: sequences", publishedSequences(paper.Table4(), "algorithmic-paper"),
+		claim{"Table 2", "subject-verb agreement, accuracy", "0.992, halting 0.992", judgeAgreement},
+		claim{"Table 3", "LAMBADA, perplexity of the test words", "319, halting 142", lambada("language", "last word perplexity")},
+		claim{"Table 3", "LAMBADA, reading comprehension", "0.5216, halting 0.5625", lambada("reading", "accuracy")},
+		claim{"Table 4", "copy, reverse, addition at length 400, the paper's positions", publishedSequences(paper.Table4(), "algorithmic-paper"),
 			reaches(paper.Table4(), NotReproduced, "", "algorithmic-paper", "algorithmic-paper", "algorithmic-paper")},
-		claim{"table 4", "the same, our positions", publishedSequences(paper.Table4(), "algorithmic-paper"),
+		claim{"Table 4", "the same, our positions", publishedSequences(paper.Table4(), "algorithmic-paper"),
 			reaches(paper.Table4(), Better, "source positions counted from both ends, with random gaps", "algorithmic", "algorithmic", "algorithmic")},
-		claim{"table 5", "copy, double, reverse: sequences", publishedSequences(paper.Table5(), "memory"),
+		claim{"Table 5", "copy, double, reverse", publishedSequences(paper.Table5(), "memory"),
 			reaches(paper.Table5(), NotReproduced, "", "memory", "memory", "memory")},
-		claim{"table 6", "program, control, addition: sequences", publishedSequences(paper.Table6(), "programs"),
+		claim{"Table 6", "program, control, addition", publishedSequences(paper.Table6(), "programs"),
 			reaches(paper.Table6(), NotReproduced, "", "programs", "programs", "programs")},
-		claim{"table 6", "the same, larger models", publishedSequences(paper.Table6(), "programs"),
+		claim{"Table 6", "the same, larger models", publishedSequences(paper.Table6(), "programs"),
 			reaches(paper.Table6(), Better, "width 128; control fine-tuned from program", "programs-wide", "programs-fine-tuned", "programs")},
-		claim{"table 7", "translation, WMT 2014, BLEU", "UT base 28.9", judgeWMT14},
+		claim{"Table 7", "translation, WMT 2014, BLEU", "28.9, Transformer 28.0", judgeWMT14},
 	)
 }
 
@@ -109,14 +129,14 @@ func (b book) judgeBabi(setting string) judgement {
 		return judgement{verdict: NotRun}
 	}
 	best, overSeeds, failed := babiAverages(list)
-	j := judgement{ours: fmt.Sprintf("UT %.2f", best), verdict: NotReproduced}
+	j := judgement{ours: fmt.Sprintf("%.2f", best), verdict: NotReproduced}
 	if n := babiSeeds(list); n != "1 seed" {
 		j.ours += fmt.Sprintf(" (mean over seeds %.2f)", overSeeds)
 	}
 	if row, _ := t.Row("babi-" + setting + "-adaptive"); len(b.babiTasks(t, row)) > 0 {
 		halting := b.babiTasks(t, row)
 		average, _, _ := babiAverages(halting)
-		j.ours += fmt.Sprintf(", with halting %.2f", average)
+		j.ours += fmt.Sprintf(", halting %.2f", average)
 		if len(halting) < len(paper.BabiTasks) {
 			j.ours += fmt.Sprintf(" over %d tasks", len(halting))
 		}
@@ -138,7 +158,6 @@ func (b book) judgeBabi(setting string) judgement {
 // judgeAgreement is table 2: the paper's measure, or what stands in for it.
 func judgeAgreement(b book) judgement {
 	t := paper.Table2()
-	verbs, _ := t.Column("verbs")
 	own, _ := t.Row("agreement")
 	if runs := b.of(own.Family, "verbs"); len(runs) > 0 {
 		return reached(mean(sample(runs, "test", "total")), 0.992, "%.3f")
@@ -152,12 +171,12 @@ func judgeAgreement(b book) judgement {
 	if len(ours) == 0 {
 		return judgement{verdict: NotRun}
 	}
-	return judgement{"UT " + strings.Join(ours, ", "), NotComparable, verbs.Title + ", needs a table of sentences that we lack; ours predicts the number, from a tenth of the rows"}
+	return judgement{strings.Join(ours, ", "), NotComparable, "number prediction instead of the ranking of verb forms; a tenth of the rows"}
 }
 
 // reached compares a figure with the paper's, rounded as the paper prints it.
 func reached(ours, papers float64, format string) judgement {
-	j := judgement{ours: "UT " + fmt.Sprintf(format, ours), verdict: NotReproduced}
+	j := judgement{ours: fmt.Sprintf(format, ours), verdict: NotReproduced}
 	if rounded(ours, format) >= rounded(papers, format) {
 		j.verdict = Reproduced
 	}
@@ -173,9 +192,9 @@ func rounded(v float64, format string) (r float64) {
 func lambada(column, metric string) func(book) judgement {
 	return func(b book) judgement {
 		var ours []string
-		for _, r := range []struct{ family, title string }{{"lambada", "UT"}, {"lambada-adaptive", "with halting"}} {
+		for _, r := range []struct{ family, title string }{{"lambada", ""}, {"lambada-adaptive", "halting "}} {
 			if list := sample(b.of(r.family, column), "test", metric); len(list) > 0 {
-				ours = append(ours, fmt.Sprintf("%s "+format(metric, list), r.title, mean(list)))
+				ours = append(ours, fmt.Sprintf("%s"+format(metric, list), r.title, mean(list)))
 			}
 		}
 		if len(ours) == 0 {
@@ -242,7 +261,7 @@ func reaches(t paper.Table, whenChanged Verdict, how string, families ...string)
 func judgeWMT14(b book) judgement {
 	j := judgement{verdict: NotRun, why: "needs an accelerator"}
 	if ut, other := sample(b.of("translation", "multi30k"), "test_2016_flickr", "BLEU"), sample(b.of("translation-transformer", "multi30k"), "test_2016_flickr", "BLEU"); len(ut) > 0 && len(other) > 0 {
-		j.ours = fmt.Sprintf("Multi30k, which the paper has not: UT %s, Transformer %s", spread("%.2f", ut), spread("%.2f", other))
+		j.ours = fmt.Sprintf("Multi30k instead: %s, Transformer %s", spread("%.2f", ut), spread("%.2f", other))
 	}
 	return j
 }
