@@ -1,14 +1,60 @@
 #!/usr/bin/env bash
-# Trains named experiments for some updates with two builds of the program and compares what they learn, to the last bit: losses,
-# cross entropies and gradient norms of every update. A refactoring must not change them.
+# Trains every recipe for some updates with two builds of the program and compares what they learn, to the last bit: losses, cross entropies and
+# gradient norms of every update. A refactoring must not change them.
 #
 #	scripts/compare_losses.sh OLD NEW          two binaries, ut before and after
-#	UPDATES=50 BABI=tasks_1-20_v1-2.tar.gz     updates; the bAbI distribution, for the experiments that need it
-set -euo pipefail
+#	UPDATES=20 ONLY='^algorithmic'             updates; the recipes whose names match, all tasks of a family included
+#	DATA_BABI=dir DATA_LINZEN=dir ...          data by the names of needs (ut list --json); recipes without their data are left out
+#
+# The old build trains its own recipe: the present name, its name of version 0.2, or the cell of a table. Where it has neither, it trains
+# the configuration that the new build shows. Large batches are shrunk for both.
+set -uo pipefail
 old=${1:?name the old binary} new=${2:?name the new binary}
-updates=${UPDATES:-50} babi=${BABI:-}
+updates=${UPDATES:-20} only=${ONLY:-}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+
+# earlier prints the name that version 0.2 had for a recipe, if it had one.
+earlier() {
+	case $1 in
+	own-pairs) echo base ;;
+	own-text) echo text ;;
+	own-translation) echo translation ;;
+	algorithmic/*) echo "${1#*/}" ;;
+	algorithmic-paper/*) echo "${1#*/}-paper" ;;
+	algorithmic-paper-adaptive/*) echo "${1#*/}-paper-adaptive" ;;
+	algorithmic-neural-gpu/copy) echo copy-neural-gpu ;;
+	babi-10k-single/task01) echo babi ;;
+	memory/* | programs/*) echo "execute-${1#*/}" ;;
+	memory-adaptive/* | programs-adaptive/*) echo "execute-${1#*/}-adaptive" ;;
+	programs-wide/* | programs-little-end/* | programs-large/*) family=${1%/*} && echo "execute-${1#*/}-${family#programs-}" ;;
+	lambada/language) echo lambada ;;
+	lambada-adaptive/language) echo lambada-adaptive ;;
+	lambada/reading) echo lambada-reading ;;
+	lambada-adaptive/reading) echo lambada-reading-adaptive ;;
+	lambada/annotated) echo lambada-reading-annotated ;;
+	translation/multi30k*) echo "${1#*/}" ;;
+	translation-adaptive/multi30k) echo multi30k-adaptive ;;
+	translation-tiny/multi30k) echo multi30k-tiny ;;
+	translation/news) echo translate-news ;;
+	translation/tatoeba) echo translate-tatoeba ;;
+	esac
+}
+
+# data sets sets to the paths of a recipe's needs. It fails if one is not given.
+data() {
+	sets=()
+	while IFS='|' read -r need field file default; do
+		[ -n "$default" ] || continue # a need that may be left out
+		local variable="DATA_${need^^}"
+		local path=${!variable:-}
+		[ -n "$path" ] && [ -e "$path/$file" ] || return 1
+		sets+=(--set "$field=$path${file:+/$file}")
+	done < <(awk -v name="\"$1\"," -F': ' '
+		/^    "name"/ { in_recipe = $2 == name }
+		in_recipe && /^        "/ { gsub(/[",]/, "", $2); value[$1] = $2 }
+		in_recipe && /^      }/ { print value["        \"name\""] "|" value["        \"field\""] "|" value["        \"file\""] "|" value["        \"default\""] }' "$dir/list.json")
+}
 
 # figures prints the numbers that must agree, a line an update.
 figures() {
@@ -16,35 +62,63 @@ figures() {
 		sed -E 's/.*"cross_entropy": ?([^,}]*).*/\1 &/; s/^([^ ]*) .*"gradient_norm": ?([^,}]*).*"loss": ?([^,}]*).*/\1 \2 \3/'
 }
 
-passed=0 failed=0
+passed=0 failed=0 left=0
 compare() {
-	local name=$1
-	shift
-	for build in old new; do
-		local sets=() set
-		for set in "training.steps=$updates" training.log_every=1 "training.evaluate_every=$updates" "$@"; do sets+=(--set "$set"); done
-		"${!build}" train "$name" --out "$dir/$name-$build" "${sets[@]}" >"$dir/$name-$build.log" 2>&1 || {
-			tail -2 "$dir/$name-$build.log"
-			failed=$((failed + 1))
-			return
-		}
-		figures "$dir/$name-$build" >"$dir/$name-$build.txt"
+	local recipe=$1 sets how name
+	if ! data "$recipe"; then
+		left=$((left + 1))
+		return
+	fi
+	sets+=(--set "training.steps=$updates" --set training.log_every=1 --set "training.evaluate_every=$updates" --set training.validation=64)
+	"$new" show "$recipe" "${sets[@]}" >"$dir/shown.json" || return
+	grep -q '"tokens": 0,' "$dir/shown.json" || sets+=(--set training.batch.tokens=512)
+	grep -q '"decoded": 0' "$dir/shown.json" || sets+=(--set training.decoded=4)
+	grep -q '"accumulate": 0' "$dir/shown.json" || sets+=(--set training.accumulate=2)
+	if grep -q '"pretrained": ""' "$dir/shown.json"; then :; else sets+=(--set 'training.pretrained=""'); fi
+	how="the new configuration"
+	for name in "$recipe" "$(earlier "$recipe")"; do
+		if [ -n "$name" ] && "$old" show "$name" >/dev/null 2>&1; then
+			how=$name
+			break
+		fi
 	done
-	if [ "$(wc -l <"$dir/$name-new.txt")" -eq "$updates" ] && cmp -s "$dir/$name-old.txt" "$dir/$name-new.txt"; then
-		echo "$name: the same in $updates updates, last: $(tail -1 "$dir/$name-new.txt")"
+	rm -rf "$dir/old" "$dir/new"
+	if [ "$how" = "the new configuration" ]; then
+		"$new" show "$recipe" "${sets[@]}" >"$dir/shown.json"
+		"$old" train --config "$dir/shown.json" --out "$dir/old" >"$dir/old.log" 2>&1
+	else
+		"$old" train "$how" "${sets[@]}" --out "$dir/old" >"$dir/old.log" 2>&1
+	fi || { echo "$recipe: the old build fails: $(tail -1 "$dir/old.log")"; failed=$((failed + 1)); return; }
+	"$new" train "$recipe" "${sets[@]}" --out "$dir/new" >"$dir/new.log" 2>&1 || { echo "$recipe: the new build fails: $(tail -1 "$dir/new.log")"; failed=$((failed + 1)); return; }
+	figures "$dir/old" >"$dir/old.txt"
+	figures "$dir/new" >"$dir/new.txt"
+	if [ "$(wc -l <"$dir/new.txt")" -eq "$updates" ] && cmp -s "$dir/old.txt" "$dir/new.txt"; then
+		echo "$recipe (old: $how): the same in $updates updates, last: $(tail -1 "$dir/new.txt")"
 		passed=$((passed + 1))
 	else
-		echo "$name: DIFFERENT: $(diff "$dir/$name-old.txt" "$dir/$name-new.txt" | head -3 | tr '\n' ' ')"
+		echo "$recipe (old: $how): DIFFERENT: $(diff "$dir/old.txt" "$dir/new.txt" | head -3 | tr '\n' ' ')"
 		failed=$((failed + 1))
 	fi
 }
 
-compare demo
-compare copy training.batch.tokens=512
-compare reverse-paper-adaptive training.batch.tokens=512
-compare addition training.batch.tokens=512
-awk 'BEGIN { srand(1); for (i = 0; i < 3000; i++) { s = t = ""; n = 1 + int(rand() * 6); while (n--) { d = int(rand() * 10); s = s d; t = d t } print s "\t" t } }' >"$dir/pairs.tsv"
-compare base "task.table.path=$dir/pairs.tsv"
-[ -z "$babi" ] || compare babi "task.babi.path=$babi"
-echo "$passed passed, $failed failed"
+# The user's own data are made.
+export DATA_PAIRS=$dir/pairs.tsv DATA_TEXT=$dir/text.txt
+awk 'BEGIN { srand(1); for (i = 0; i < 3000; i++) { s = t = ""; n = 1 + int(rand() * 6); while (n--) { d = int(rand() * 10); s = s d; t = d t } print s "\t" t } }' >"$DATA_PAIRS"
+tr '\t' ' ' <"$DATA_PAIRS" >"$DATA_TEXT"
+"$new" list --json >"$dir/list.json" || exit 1
+names=$(sed -nE 's/^    "name": "(.*)",$/\1/p' "$dir/list.json")
+for recipe in $names; do
+	if [ -n "$only" ]; then
+		[[ $recipe =~ $only ]] || continue
+	else
+		case $recipe in
+		*/task01 | */task03) ;;
+		*/task*) continue ;; # they differ in their data alone
+		*-paper/language | *-paper/reading | */wmt14) continue ;; # too large for most machines
+		esac
+	fi
+	[ "$recipe" != own-translation ] || continue # has no text; translation/multi30k is the same model
+	compare "$recipe"
+done
+echo "$passed passed, $failed failed, $left left out for lack of data"
 [ "$failed" -eq 0 ]
