@@ -221,6 +221,7 @@ var configurationMistakes = []mistake{
 	{"show agreement/natural-text --set task.agreement_pairs.path=x", 1, "name a file of sentences that ends in .text", ""},
 	{"show agreement/natural-text --set task.agreement_pairs.path=x.text", 1, "task.agreement_pairs.text is empty", ""},
 
+	{"train programs-fine-tuned/control", 1, "starts from the weights of programs-wide/program, which is not in runs/programs-wide/program", ""},
 	{"train own-pairs", 1, "pairs.tsv: no such file", ""},
 	{"train own-pairs --set task.table.path=nowhere.tsv", 1, "nowhere.tsv: no such file or directory: task.table.path says where the data is", ""},
 	{"train own-pairs --set task.table.path={folder}", 1, "{folder} is a folder", ""},

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
@@ -125,6 +127,9 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 	if f.pretrained != "" {
 		r.Training.Pretrained = f.pretrained
 	}
+	if err := checkPretrained(r, append(args, "")[0]); err != nil {
+		return err
+	}
 	dir := f.out
 	if dir == "" {
 		dir = defaultDir(r.Name)
@@ -138,6 +143,18 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 		}
 		return err
 	})
+}
+
+// checkPretrained returns an error if a recipe starts from the weights of another one that has not been trained.
+func checkPretrained(r experiment.Run, name string) error {
+	recipe, err := recipes.Named(name)
+	if err != nil || recipe.From == "" || r.Training.Pretrained != recipe.Run().Training.Pretrained {
+		return nil
+	}
+	if _, err := pipeline.ReadRun(r.Training.Pretrained); errors.Is(err, runlog.ErrNotRun) {
+		return fmt.Errorf("%s starts from the weights of %s, which is not in %s: train that first, or name its run with --pretrained", name, recipe.From, r.Training.Pretrained)
+	}
+	return nil
 }
 
 // defaultDir is the run directory of a recipe or of a file's configuration.
