@@ -1,10 +1,12 @@
 package capacity_test
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 	"weak"
 
@@ -251,5 +253,45 @@ func TestNewPlanner(t *testing.T) {
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%T, %+v: %+v, want %+v", c.policy, c.transition, got, c.want)
 		}
+	}
+}
+
+// Run changes no plan, not even after an overflow: only Learn does, once all batches of an update have run.
+// Caught when planted: a plan that is enlarged in place.
+func TestRunChangesNoPlan(t *testing.T) {
+	policy := halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}}
+	planner := capacity.NewPlanner(universal.Encoder{Config: universal.Config{Halting: policy, Transition: universal.FeedForward{Filter: 8}}})
+	planner.CompileCost = 0
+	l := newLearner(t, policy, universal.FeedForward{Filter: 8}, planner)
+	for i := range uint64(9) {
+		l.learn(3 * i)
+	}
+	shape := capacity.Shape{Rows: 5, Source: 9, Target: 7}
+	source := tensors.FromFlatDataAndDimensions(slices.Repeat([]int32{1, 2, 3, 4, 5}, 9), 5, 9)
+	target := tensors.FromFlatDataAndDimensions(slices.Repeat([]int32{1, 2, 3, 4, 5}, 7), 5, 7)
+	l.shift(-6) // all positions run longer than planned
+	plan := l.runner.Plan(shape)
+	plans := func() string { // the planner's and the caller's
+		t.Helper()
+		content, err := json.Marshal([]any{planner, plan})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	before, overflows := plans(), l.runner.Overflows
+	_, demand, err := l.runner.Run(plan, source, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.runner.Overflows == overflows {
+		t.Fatal("the batch fits the plan")
+	}
+	if after := plans(); after != before {
+		t.Errorf("the plans are %s, before the run %s", after, before)
+	}
+	l.runner.Learn(shape, demand)
+	if plans() == before {
+		t.Error("nothing was learned")
 	}
 }

@@ -8,6 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/halting"
 )
 
@@ -298,6 +302,8 @@ func TestLargerPlansHaveHeadRoom(t *testing.T) {
 			[][3]int{{20, 18, 22}, {20, 18, 22}, {e, 18, 22}, {e, 18, 22}}, nil},
 		{"two steps of an eighth are enough", [][3]int{{all, all, all}, {9, 12, 9}, {4, 8, 8}, {2, 7, 8}}, [][3]int32{{160, 8, 20}, {46, 5, 7}, {9, 2, 2}, {3, 1, 1}, {}, {}, {}}, 1,
 			[][3]int{{all, all, all}, {all, all, all}, {e, all, all}, {e, all, all}}, nil},
+		{"no more than the few of the step before", [][3]int{{all, all, all}, {2, 16, 16}}, [][3]int32{{160, 8, 20}, {5, 4, 8}, {5, 2, 5}, {}, {}, {}, {}}, 2,
+			[][3]int{{all, all, all}, {2, 18, 16}, {2, 18, 16}}, nil},
 		{"no more steps than there are", [][3]int{{all, all, all}}, [][3]int32{{160, 8, 20}, {60, 6, 10}, {}}, 1,
 			[][3]int{{all, all, all}, {all, all, all}}, [][3]int{{all, all, all}, {all, all, all}}},
 	} {
@@ -443,5 +449,41 @@ func TestPlansAreFew(t *testing.T) {
 	}
 	if len(plans) > 55 {
 		t.Errorf("%d plans of 3000 batches", len(plans))
+	}
+}
+
+// A planner knows the plan of a shape once there has been a batch of it.
+// Caught when planted: the plan of another shape; a plan that is not known.
+func TestKnownPlans(t *testing.T) {
+	planner := &Planner{}
+	a, b := Shape{Rows: 8, Source: 20, Target: 3}, Shape{Rows: 8, Source: 20, Target: 4}
+	if planner.known(a) != nil {
+		t.Error("a plan is known before the first batch")
+	}
+	first, second := planner.For(a), planner.For(b)
+	if first == second || planner.known(a) != first || planner.known(b) != second || planner.For(a) != first {
+		t.Error("the plans of two shapes are not told apart")
+	}
+	if planner.known(Shape{Rows: 7, Source: 20, Target: 3}) != nil {
+		t.Error("the plan of another number of rows is known")
+	}
+}
+
+// What a graph costs depends on the weights that are trained, not on an optimizer's variables.
+// Caught when planted: variables that are not trained.
+func TestParametersAreTrained(t *testing.T) {
+	store := model.NewStore()
+	for path, c := range map[string]struct {
+		dimensions []int
+		trainable  bool
+	}{"/a": {[]int{3, 4}, true}, "/b": {[]int{5}, true}, "/optimizer/a": {[]int{3, 4, 10}, false}} {
+		v, err := store.CreateVariable(path, tensors.FromShape(shapes.Make(dtypes.Float32, c.dimensions...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.SetTrainable(c.trainable)
+	}
+	if got := parameters(store); got != 17 {
+		t.Errorf("%d parameters, want 3*4 + 5", got)
 	}
 }
