@@ -13,6 +13,7 @@ import (
 
 	"universal-transformer/experiment"
 	"universal-transformer/internal/strictjson"
+	"universal-transformer/runlog"
 )
 
 // File describes a grid of runs: every variant with every combination of the grid's values and every seed.
@@ -154,12 +155,9 @@ func (f File) base(resolve func(string) (experiment.Run, error)) (experiment.Run
 		}
 		return run, nil
 	}
-	run, err := experiment.Decode(f.Base)
-	if err != nil {
+	run := experiment.Defaults()
+	if err := runlog.DecodeConfig(f.Base, &run); err != nil {
 		return run, fmt.Errorf("base: %s", position.ReplaceAllString(err.Error(), ""))
-	}
-	if run.Name == "" {
-		run.Name = f.Name
 	}
 	return run, nil
 }

@@ -14,7 +14,7 @@ func resolve(name string) (experiment.Run, error) {
 	if name != "own-pairs" {
 		return experiment.Run{}, fmt.Errorf("recipe %q is not known", name)
 	}
-	return experiment.Decode([]byte(`{"name": "own-pairs", "task": {"copy": {}}}`))
+	return experiment.Parse([]byte(`{"name": "own-pairs", "task": {"copy": {}}}`))
 }
 
 // The runs are all variants with all values of the grid, in the order of the file, every cell once before any a second time.
