@@ -124,13 +124,13 @@ func (e *Estimate) count(r experiment.Run, m universal.Model, typical, largest b
 	if err != nil {
 		return cost, err
 	}
-	most := cost
+	maximum := cost
 	if largest.Rows != typical.Rows || largest.SourceLength != typical.SourceLength || largest.TargetLength != typical.TargetLength {
-		if most, err = probe.Cost(largest); err != nil {
+		if maximum, err = probe.Cost(largest); err != nil {
 			return cost, err
 		}
 	}
-	e.Parameters, e.ModelBytes, e.OptimizerBytes, e.WorkBytes = cost.Parameters, cost.Model, cost.Optimizer, max(cost.Work, most.Work)
+	e.Parameters, e.ModelBytes, e.OptimizerBytes, e.WorkBytes = cost.Parameters, cost.Model, cost.Optimizer, max(cost.Work, maximum.Work)
 	e.Operations = cost.Operations * float64(e.Batches)
 	return cost, nil
 }

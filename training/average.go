@@ -65,8 +65,7 @@ func (t *Trainer) exchange() error {
 	return nil
 }
 
-// Parameters returns the tensors of a checkpoint that a model is used with: its parameters, or their moving averages if training kept
-// them.
+// Parameters returns the parameters of a checkpoint for use after training: their moving averages, if training kept them.
 func Parameters(stored []safetensors.Tensor) (kept []safetensors.Tensor) {
 	means := map[string]safetensors.Tensor{}
 	for _, s := range stored {
@@ -78,7 +77,7 @@ func Parameters(stored []safetensors.Tensor) (kept []safetensors.Tensor) {
 		if !Trained(universal.Path(s.Name)) {
 			continue
 		}
-		if mean, has := means[s.Name]; has {
+		if mean, ok := means[s.Name]; ok {
 			s.Shape, s.DType, s.Data = mean.Shape, mean.DType, mean.Data
 		}
 		kept = append(kept, s)

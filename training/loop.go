@@ -18,8 +18,8 @@ import (
 )
 
 // Run trains until the last update, until Stop applies, or until ctx is cancelled, whichever comes first; in each case a checkpoint is
-// written at the end. It continues from the checkpoint From, or begins a new run if that is nil, and removes whatever the run directory
-// has of later steps.
+// written at the end. It continues from the checkpoint From, or begins a new run if that is nil. It removes metrics and checkpoints of
+// later steps from the run directory.
 //
 // In a group of several ranks all call Run, and all stop after the same update if the context of one is cancelled. An error is a
 // [parallel.RankError], the same on all, unless a rank has left.
@@ -173,7 +173,7 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("training stopped at step %d: %s; %s with a lower learning rate, training.schedule.%s=%.3g", e.Step, e.Problem, next, e.Field, e.Value)
 }
 
-// exploded is a cross entropy, in nats per token, that no vocabulary explains: a uniform guess among a million costs 14.
+// exploded is a cross entropy, in nats per token, far above that of any untrained model: a uniform guess among a million tokens costs 14.
 const exploded = 1000
 
 // save writes a checkpoint of the current step.

@@ -64,7 +64,7 @@ func orthogonal(m *Node) *Node {
 		groups = []int{3, 2} // for [n, 4n] 30 n^3 multiplications, not 45 n^3, and as exact, which one group of 5 is not (LOG.md)
 	}
 	for _, iterations := range groups {
-		x = MatMul(iterated(Einsum("ij,kj->ik", x, x), iterations), x)
+		x = MatMul(productOfIterations(Einsum("ij,kj->ik", x, x), iterations), x)
 	}
 	if tall {
 		x = Transpose(x, 0, 1)
@@ -72,9 +72,9 @@ func orthogonal(m *Node) *Node {
 	return x
 }
 
-// iterated is the product of the matrices Q of so many iterations of orthogonal, from G = X X' alone, [n, n]: the G of the next
-// iteration is Q G Q. Rounding errors of G grow by a^2 with each iteration, those of X by a.
-func iterated(g *Node, iterations int) *Node {
+// productOfIterations is the product of the matrices Q of several iterations of orthogonal, computed from G = X X' alone, [n, n]: the G of
+// the next iteration is Q G Q. Rounding errors of G grow by a^2 with each iteration, those of X by a.
+func productOfIterations(g *Node, iterations int) *Node {
 	q := polynomial(g)
 	product := q
 	for range iterations - 1 {

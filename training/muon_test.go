@@ -129,7 +129,7 @@ func TestMuon(t *testing.T) {
 					return float64(m2[i]) - mu*float64(m1[i]) + mu*float64(m2[i])
 				}},
 			} {
-				o := iterated(c.direction, rows, columns)
+				o := productOfIterations(c.direction, rows, columns)
 				factor := rate * 0.2 * math.Sqrt(float64(max(rows, columns)))
 				near(t, fmt.Sprintf("%s, update %d", name, n+1), c.after, func(i int) float64 {
 					return float64(c.before[i])*(1-rate*decay) - factor*o[i/columns][i%columns]
@@ -163,8 +163,8 @@ func values(t *testing.T, x *training.Trainer, path string) []float32 {
 	return tensors.MustCopyFlatData[float32](v.MustValue())
 }
 
-// iterated is X <- a X + (b X X' + c (X X')^2) X, five times, of a matrix by its flat entries, as TestOrthogonal checks it.
-func iterated(entry func(i int) float64, rows, columns int) [][]float64 {
+// productOfIterations is X <- a X + (b X X' + c (X X')^2) X, five times, of a matrix by its flat entries, as TestOrthogonal checks it.
+func productOfIterations(entry func(i int) float64, rows, columns int) [][]float64 {
 	x, norm := make([][]float64, rows), 0.0
 	for i := range x {
 		x[i] = make([]float64, columns)

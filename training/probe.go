@@ -138,10 +138,10 @@ func (p *Probe) compile(b batch.Batch) (operations float64, work int, err error)
 	if err != nil {
 		return 0, 0, err
 	}
-	told, can := g.Executable().(interface{ Cost() (float64, int) })
-	if !can {
-		return 0, 0, fmt.Errorf("backend %s does not tell what a graph takes", p.backend.Name())
+	executable, ok := g.Executable().(interface{ Cost() (float64, int) })
+	if !ok {
+		return 0, 0, fmt.Errorf("backend %s does not report the cost of a graph", p.backend.Name())
 	}
-	operations, work = told.Cost()
+	operations, work = executable.Cost()
 	return operations, work, nil
 }

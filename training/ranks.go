@@ -93,8 +93,8 @@ func (t *Trainer) sums() []*model.Variable {
 	return list
 }
 
-// withSums calls do with every accumulated gradient and its offset among all numbers, and returns how many numbers there are.
-func (t *Trainer) withSums(do func(at int, sum []float32)) (n int, err error) {
+// eachSum calls do with every accumulated gradient and its offset among all numbers, and returns how many numbers there are.
+func (t *Trainer) eachSum(do func(at int, sum []float32)) (n int, err error) {
 	for _, v := range t.sums() {
 		value, err := v.Value()
 		if err == nil {
@@ -116,7 +116,7 @@ func (t *Trainer) foldSums() error {
 		return nil
 	}
 	t.gradientBuffer = t.gradientBuffer[:0]
-	n, err := t.withSums(func(_ int, sum []float32) {
+	n, err := t.eachSum(func(_ int, sum []float32) {
 		t.gradientBuffer = append(t.gradientBuffer, sum...)
 		clear(sum)
 	})
@@ -137,7 +137,7 @@ func (t *Trainer) shareSums() error {
 	if err := t.group.Share(t.gradientTotal); err != nil {
 		return err
 	}
-	_, err := t.withSums(func(at int, sum []float32) { copy(sum, t.gradientTotal[at:]) })
+	_, err := t.eachSum(func(at int, sum []float32) { copy(sum, t.gradientTotal[at:]) })
 	clear(t.gradientTotal)
 	return err
 }
@@ -172,8 +172,8 @@ func (r report) numbers() []float64 {
 	return list
 }
 
-// errShort is that of numbers that are no report.
-var errShort = errors.New("what a rank tells of an update ends too early: all ranks need the same build")
+// errShort is the error of numbers that are not a report.
+var errShort = errors.New("the report of a rank about an update ends too early: all ranks need the same build")
 
 // reportOf decodes a report.
 func reportOf(list []float64) (r report, err error) {
@@ -245,7 +245,7 @@ func (t *Trainer) difference(reports []report) error {
 	case data != nil:
 		return fmt.Errorf("step %d: rank %s has read other training data than rank 0: all hosts need the same files", t.step, strings.Join(data, ", "))
 	case parameters != nil:
-		return fmt.Errorf("step %d: rank %s has come to other parameters than rank 0: all need the same build, the same kind of processor and the same backend",
+		return fmt.Errorf("step %d: rank %s has computed other parameters than rank 0: all need the same build, the same kind of processor and the same backend",
 			t.step, strings.Join(parameters, ", "))
 	}
 	return nil

@@ -74,7 +74,7 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 	if was := c.Meta[EngineKey]; was != "" && was != t.Seals.Engine {
 		t.notify(fmt.Sprintf("that checkpoint was computed by %s, this is %s: the rest may differ from a run without interruption", was, t.Seals.Engine))
 	}
-	if err := t.markAgain(); err != nil {
+	if err := t.restoreBestMark(); err != nil {
 		return err
 	}
 	if err := t.Log.Truncate(c.Step); err != nil {
@@ -86,9 +86,9 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 	return nil
 }
 
-// markAgain marks the best checkpoint if the mark is missing, as after a kill between the two writes, or damaged. A best checkpoint that
+// restoreBestMark marks the best checkpoint if the mark is missing, as after a kill between the two writes, or damaged. A best checkpoint that
 // is gone, because a later one replaced it, is not marked: training will reach that one again.
-func (t *Trainer) markAgain() error {
+func (t *Trainer) restoreBestMark() error {
 	step, marked, err := t.Log.Marked()
 	switch {
 	case t.state.BestStep == 0 || err == nil && marked && step == t.state.BestStep:

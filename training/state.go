@@ -20,7 +20,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// state is what a checkpoint holds besides variables, so that a resumed run continues exactly.
+// state is the part of a checkpoint besides variables. With it a resumed run continues exactly.
 type state struct {
 	Data           batch.Position  `json:"data"`      // the next batch
 	Window         objective.Tally `json:"window"`    // updates since the last line of metrics
@@ -60,7 +60,7 @@ func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
 			return nil, err
 		}
 		if Trained(v.Path()) && !finite(tensor) {
-			return nil, fmt.Errorf("step %d: parameter %s holds numbers that are none, and is not saved; earlier checkpoints are kept; try a lower learning rate", t.step, tensor.Name)
+			return nil, fmt.Errorf("step %d: parameter %s contains NaN or infinity and is not saved; earlier checkpoints are kept; try a lower learning rate", t.step, tensor.Name)
 		}
 		c.Tensors = append(c.Tensors, tensor)
 	}
@@ -76,7 +76,7 @@ func Begin(parameters []safetensors.Tensor, s Seals) (*runlog.Checkpoint, error)
 	return &runlog.Checkpoint{Tensors: parameters, Meta: s.metadata(string(kept))}, nil
 }
 
-// metadata is what a checkpoint says of itself.
+// metadata returns the metadata of a checkpoint with these seals and this state.
 func (s Seals) metadata(state string) map[string]string {
 	return map[string]string{
 		stateKey: state, FingerprintKey: s.Fingerprint, VocabularyKey: s.Vocabulary, ConfigurationKey: s.Configuration, EngineKey: s.Engine,

@@ -36,7 +36,7 @@ type Trainer struct {
 	Log        *runlog.Run
 	From       *runlog.Checkpoint // to continue from, nil for a new run; only rank 0 needs it. Run sets it to nil
 	// Decoded evaluates decoded answers at every validation, with the variables of store. The metrics are logged as "decoded_" and their
-	// names; BestByMeasure uses the first, of which more is better. May be nil.
+	// names; BestByMeasure uses the first, for which higher is better. May be nil.
 	Decoded    func(store *model.Store) ([]score.Metric, error)
 	OnProgress func(Progress) // called after every update; may be nil
 	Notify     func(string)   // called with one line for the person who trains; may be nil

@@ -107,29 +107,29 @@ func (t *Trainer) gradient(own *report, b batch.Batch, plan *capacity.ShapePlan,
 // optimize updates the trainable variables with their gradients, with this learning rate.
 func optimize(c schedule.Config, scope *model.Scope, gradients []*Node, rate *Node) {
 	optimizer.LearningRateVar(scope, rate.DType(), 0).SetNodeValue(rate)
-	matrices, decays := decayed(c, scope, rate)
+	matrices, decays := weightDecay(c, scope, rate)
 	all := trainable(scope, rate.Graph())
 	if c.Muon > 0 {
 		var rest []*model.Variable
 		rest, gradients = muonStep(c, scope, gradients, rate)
-		only(all, rest)
+		setTrainable(all, rest)
 	}
 	adam(c).Done().(withGradients).UpdateGraphWithGradients(scope, gradients, rate.DType())
-	only(all, all)
+	setTrainable(all, all)
 	for i, v := range matrices {
 		v.SetNodeValue(Sub(v.NodeValue(rate), decays[i]))
 	}
 }
 
-// only makes some of the variables trainable and the others not, because GoMLX's Adam updates all trainable ones.
-func only(all, some []*model.Variable) {
+// setTrainable makes some of the variables trainable and the others not, because GoMLX's Adam updates all trainable ones.
+func setTrainable(all, some []*model.Variable) {
 	for _, v := range all {
 		v.SetTrainable(slices.Contains(some, v))
 	}
 }
 
 // adam is Adam (Kingma and Ba, 2015), with weight decay AdamW (Loshchilov and Hutter, 2019), as GoMLX computes it; its learning rate is a
-// variable set by every update. GoMLX decays all variables; if only matrices decay, decayed does it.
+// variable set by every update. GoMLX decays all variables; if only matrices decay, weightDecay does it.
 func adam(c schedule.Config) *optimizer.AdamConfig {
 	decay := c.WeightDecay
 	if !c.DecayVectors {
@@ -216,9 +216,9 @@ func companionVariable(scope *model.Scope, v *model.Variable, in string) *model.
 // accumulated is the scope of gradient sums.
 const accumulated = "/accumulated"
 
-// decayed returns the matrices that Adam does not decay itself, and the weight decay to subtract from each besides the optimizer's step:
+// weightDecay returns the matrices that Adam does not decay itself, and the weight decay to subtract from each besides the optimizer's step:
 // learning rate times decay times weight, with the weights before the update.
-func decayed(c schedule.Config, scope *model.Scope, learningRate *Node) (matrices []*model.Variable, decays []*Node) {
+func weightDecay(c schedule.Config, scope *model.Scope, learningRate *Node) (matrices []*model.Variable, decays []*Node) {
 	if c.WeightDecay == 0 {
 		return nil, nil
 	}
