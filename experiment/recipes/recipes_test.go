@@ -260,3 +260,21 @@ func TestOwnTranslation(t *testing.T) {
 		t.Errorf("own-translation differs in more than its text")
 	}
 }
+
+// No recipe derives from the defaults of configuration files, which may change. Caught when planted: own-pairs that does.
+func TestRecipesStateTheirFields(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	call := regexp.MustCompile(`Defaults\(\)`)
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(file, "_test.go") && call.Match(source) {
+			t.Errorf("%s calls experiment.Defaults", file)
+		}
+	}
+}
