@@ -107,7 +107,7 @@ func (s ChrFStatistics) Plus(other ChrFStatistics) ChrFStatistics {
 		s.Orders[i].Reference += o.Reference
 		s.Orders[i].Matches += o.Matches
 	}
-	s.References = common(s.Lines, s.References, other.Lines, other.References)
+	s.References = commonReferences(s.Lines, s.References, other.Lines, other.References)
 	s.Lines += other.Lines
 	return s
 }

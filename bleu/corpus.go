@@ -56,8 +56,8 @@ func columns(references []string) [][]string {
 	return columns
 }
 
-// common returns the number of references of two sets of lines, Varying if they differ. A set without lines is ignored.
-func common(lines, references, otherLines, otherReferences int) int {
+// commonReferences returns the number of references of two sets of lines, Varying if they differ. A set without lines is ignored.
+func commonReferences(lines, references, otherLines, otherReferences int) int {
 	switch {
 	case lines == 0:
 		return otherReferences

@@ -58,7 +58,7 @@ func (s Statistics) Plus(other Statistics) Statistics {
 	}
 	s.HypothesisLength += other.HypothesisLength
 	s.ReferenceLength += other.ReferenceLength
-	s.References = common(s.Lines, s.References, other.Lines, other.References)
+	s.References = commonReferences(s.Lines, s.References, other.Lines, other.References)
 	s.Lines += other.Lines
 	return s
 }

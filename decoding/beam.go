@@ -55,7 +55,7 @@ func (b Beam) Search(ctx context.Context, r Request) ([][]Hypothesis, error) {
 	}
 	result := make([][]Hypothesis, len(beams))
 	for i := range beams {
-		result[i] = beams[i].best()
+		result[i] = beams[i].result()
 	}
 	return result, nil
 }
@@ -67,9 +67,9 @@ type beam struct {
 	running, finished []Hypothesis // best first
 }
 
-// over reports whether no running hypothesis can beat the best finished one: log p only decreases, and no penalty is larger than that
+// decided reports whether no running hypothesis can beat the best finished one: log p only decreases, and no penalty is larger than that
 // of the longest sequence.
-func (s *beam) over() bool {
+func (s *beam) decided() bool {
 	if len(s.running) == 0 || len(s.running[0].Tokens) == s.limit {
 		return true
 	}
@@ -83,9 +83,9 @@ type candidate struct {
 	logProb float64
 }
 
-// best inserts a candidate into the sorted list of the most probable ones, if it belongs there. Among equal ones the earlier one is
+// insertBest inserts a candidate into the sorted list of the most probable ones, if it belongs there. Among equal ones the earlier one is
 // first.
-func best(list []candidate, most int, c candidate) []candidate {
+func insertBest(list []candidate, most int, c candidate) []candidate {
 	at := len(list)
 	if at == most && !(c.logProb > list[at-1].logProb) {
 		return list
@@ -105,7 +105,7 @@ func (s *beam) advance(logP [][]float64) (parents []int, tokens []vocab.ID, err 
 			return nil, nil, err
 		}
 		for id := int(vocab.End); id < len(logP[w]); id++ {
-			candidates = best(candidates, 2*s.Width, candidate{w, vocab.ID(id), h.LogProb + logP[w][id]})
+			candidates = insertBest(candidates, 2*s.Width, candidate{w, vocab.ID(id), h.LogProb + logP[w][id]})
 		}
 	}
 	var running []Hypothesis
@@ -121,14 +121,14 @@ func (s *beam) advance(logP [][]float64) (parents []int, tokens []vocab.ID, err 
 	s.running = running
 	slices.SortStableFunc(s.finished, func(a, b Hypothesis) int { return cmp.Compare(b.Score, a.Score) })
 	s.finished = s.finished[:min(s.Width, len(s.finished))]
-	if s.over() {
+	if s.decided() {
 		return nil, nil, nil
 	}
 	return parents, tokens, nil
 }
 
-// best returns the result of the search.
-func (s *beam) best() []Hypothesis {
+// result returns the result of the search.
+func (s *beam) result() []Hypothesis {
 	if len(s.finished) > 0 {
 		return s.finished
 	}

@@ -19,7 +19,7 @@ func TestBest(t *testing.T) {
 			c := candidate{i % 4, vocab.ID(i), -float64(rng.IntN(40))}
 			all = append(all, c)
 			if most > 0 {
-				kept = best(kept, most, c)
+				kept = insertBest(kept, most, c)
 			}
 		}
 		slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.logProb, a.logProb) })

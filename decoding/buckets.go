@@ -20,7 +20,7 @@ func roundUp(length int) int {
 // multiples of 16. It starts at 64 on backends that compile slowly.
 func (d *Decoder) capacityFor(tokens int) int {
 	capacity := 16
-	if d.few {
+	if d.fewGraphs {
 		capacity = 64
 	}
 	for capacity < tokens {

@@ -148,7 +148,7 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 // on backends that compile slowly, so that there are few shapes.
 func (d *Decoder) chunk(left int) int {
 	n, factor := 1, 2
-	if d.few {
+	if d.fewGraphs {
 		factor = 8
 	}
 	for n*factor <= min(left, longestChunk) {

@@ -17,11 +17,11 @@ import (
 // A Decoder decodes with a model. It keeps its compiled graphs, so one decoder should be used for all sources. It is not safe for
 // concurrent use.
 type Decoder struct {
-	backend  compute.Backend
-	model    Model
-	language bool // the model is a language model, whose sources are prompts
-	shared   bool // tensors are plain memory in row order, so rows can be copied in place
-	few      bool // compile few graphs; see engine.CompilesSlowly
+	backend   compute.Backend
+	model     Model
+	language  bool // the model is a language model, whose sources are prompts
+	shared    bool // tensors are plain memory in row order, so rows can be copied in place
+	fewGraphs bool // compile few graphs; see engine.CompilesSlowly
 
 	cacheSource, next, uncached *model.Exec
 	gather, grow                *Exec
@@ -58,7 +58,7 @@ func New(backend compute.Backend, store *model.Store, m Model) (*Decoder, error)
 	source, _ := m.Vocabularies()
 	few := engine.CompilesSlowly(backend)
 	// XLA may share memory too, but does not guarantee the row order of tensors, nor that its results may be changed.
-	d := &Decoder{backend: backend, model: m, language: source == 0, shared: !few && backend.HasSharedBuffers(), few: few}
+	d := &Decoder{backend: backend, model: m, language: source == 0, shared: !few && backend.HasSharedBuffers(), fewGraphs: few}
 	return d, d.prepare(store)
 }
 

@@ -1,7 +1,7 @@
 package decoding
 
 // FewGraphs makes a decoder compile few graphs, as it does where that takes long.
-func (d *Decoder) FewGraphs() { d.few = true }
+func (d *Decoder) FewGraphs() { d.fewGraphs = true }
 
 // Rows is how many rows the tensors have.
 func (c *Cached) Rows() int { return c.rows() }

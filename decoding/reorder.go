@@ -27,7 +27,7 @@ func (c *Cached) reorder(parents []int) error {
 		rows[place]++
 	}
 	size, most := Rows(len(live)), slices.Max(rows)
-	if c.d.few { // unused rows cost less than another graph
+	if c.d.fewGraphs { // unused rows cost less than another graph
 		size, most = max(size, len(c.sources)), max(most, c.perSource)
 	}
 	if size == len(c.sources) && most <= c.perSource {

@@ -57,17 +57,17 @@ type Length struct {
 func (l Length) Unroll(_ *model.Scope, r Recurrence) Outcome {
 	limit := l.Limit(r.Source.Shape().Dimensions[1])
 	depth := ReduceSum(ConvertDType(r.Source, dtypes.Int32), -1) // [B]
-	return toDepth(r, InsertAxes(MinScalar(depth, limit), -1), limit)
+	return unrollToDepth(r, InsertAxes(MinScalar(depth, limit), -1), limit)
 }
 
-// toDepth applies the step up to limit times, and to each example of the batch as often as depth [B, 1] says. Afterwards the
+// unrollToDepth applies the step up to limit times, and to each example of the batch as often as depth [B, 1] says. Afterwards the
 // example's state is copied.
-func toDepth(r Recurrence, depth *Node, limit int) Outcome {
+func unrollToDepth(r Recurrence, depth *Node, limit int) Outcome {
 	state := r.State
 	for t := 1; t <= limit; t++ {
 		revised := r.Revise(t, r.AddCoordinates(t, state))
 		running := GreaterOrEqual(depth, Scalar(state.Graph(), dtypes.Int32, t)) // [B, 1]
-		running = BroadcastToShape(running, boolean(r.Mask))
+		running = BroadcastToShape(running, boolShape(r.Mask))
 		state = selectState(running, revised, state)
 	}
 	return Outcome{State: state, Updates: updatesOf(r.Mask, ConvertDType(depth, state.DType()))}
@@ -119,7 +119,7 @@ func (f Random) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	rows := r.Mask.Shape().Dimensions[0]
 	drawn := MulScalar(scope.RandomUniform(g, shapes.Make(dtypes.Float64, rows, 1)), float64(f.MaxSteps-f.MinSteps+1)) // below 1 times the number
 	depth := MinScalar(AddScalar(ConvertDType(Floor(drawn), dtypes.Int32), f.MinSteps), f.MaxSteps)
-	return toDepth(r, depth, f.MaxSteps)
+	return unrollToDepth(r, depth, f.MaxSteps)
 }
 
 // Adaptive returns false.

@@ -122,8 +122,8 @@ func perChannel(x *Node) *Node { return InsertAxes(x, -1) }
 
 // selectState returns state [B, M, D] where running [B, M] is true, and old elsewhere.
 func selectState(running, state, old *Node) *Node {
-	return Where(BroadcastToShape(perChannel(running), boolean(state)), state, old)
+	return Where(BroadcastToShape(perChannel(running), boolShape(state)), state, old)
 }
 
-// boolean returns the shape of x with element type bool.
-func boolean(x *Node) shapes.Shape { return shapes.Make(dtypes.Bool, x.Shape().Dimensions...) }
+// boolShape returns the shape of x with element type bool.
+func boolShape(x *Node) shapes.Shape { return shapes.Make(dtypes.Bool, x.Shape().Dimensions...) }

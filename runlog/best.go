@@ -25,7 +25,7 @@ func (r *Run) MarkBest(step int64) error {
 	if r.lock == nil {
 		return errReader
 	}
-	if err := r.present(); err != nil {
+	if err := r.checkPresent(); err != nil {
 		return err
 	}
 	if _, err := os.Stat(r.checkpointPath(step)); err != nil {

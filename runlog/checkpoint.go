@@ -60,7 +60,7 @@ func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
 	if err != nil {
 		return fmt.Errorf("checkpoint of step %d: %w", step, err)
 	}
-	if err := errors.Join(r.present(), atomicfile.Sync(r.metrics)); err != nil {
+	if err := errors.Join(r.checkPresent(), atomicfile.Sync(r.metrics)); err != nil {
 		return err
 	}
 	if err := atomicfile.Write(r.checkpointPath(step), content); err != nil {

@@ -21,7 +21,7 @@ func (r *Run) WriteExport(model *safetensors.File, config any) (string, error) {
 
 // WriteExport is like [Run.WriteExport] for any directory, which is created if necessary.
 func WriteExport(dir string, model *safetensors.File, config any) error {
-	content, err := stamped(config)
+	content, err := withVersion(config)
 	if err != nil {
 		return err
 	}

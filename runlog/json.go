@@ -27,7 +27,7 @@ func (r *Run) WriteJSON(name string, v any) error {
 	if r.lock == nil {
 		return errReader
 	}
-	content, err := stamped(v)
+	content, err := withVersion(v)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -59,8 +59,8 @@ func readStamped(path string, v any) error {
 	return nil
 }
 
-// stamped returns v as indented JSON, with "version" first.
-func stamped(v any) ([]byte, error) {
+// withVersion returns v as indented JSON, with "version" first.
+func withVersion(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return nil, err

@@ -156,7 +156,7 @@ func (r *Run) AppendMetrics(values any) error {
 	if *has.Step < r.last {
 		return fmt.Errorf("metrics: step %d comes after step %d: Truncate first", *has.Step, r.last)
 	}
-	if err := r.present(); err != nil {
+	if err := r.checkPresent(); err != nil {
 		return err
 	}
 	if err := r.appendLine(checked(line)); err != nil {
@@ -178,9 +178,9 @@ func (r *Run) appendLine(line []byte) error {
 // MetricsSize returns the size of metrics.jsonl in bytes.
 func (r *Run) MetricsSize() int64 { return r.size }
 
-// present returns an error if the directory was removed or replaced since it was opened, so that nothing is written into a deleted
+// checkPresent returns an error if the directory was removed or replaced since it was opened, so that nothing is written into a deleted
 // directory, and [ErrLockLost] if its lock file was, because another process may be writing the run by then.
-func (r *Run) present() error {
+func (r *Run) checkPresent() error {
 	if same, err := r.stillNamed(r.metrics, metricsFile); err != nil {
 		return err
 	} else if !same {

@@ -64,11 +64,11 @@ type Run struct {
 // ErrExists if it holds a run, and another one if it holds anything else. config must encode to a JSON object and is written to
 // config.json.
 func Create(dir string, config any) (*Run, error) {
-	content, err := stamped(config)
+	content, err := withVersion(config)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	if err := vacant(dir); err != nil {
+	if err := checkVacant(dir); err != nil {
 		return nil, err
 	}
 	for _, sub := range []string{checkpointDir, traceDir, exportDir} {
@@ -80,18 +80,18 @@ func Create(dir string, config any) (*Run, error) {
 	if r.lock, err = acquire(r.path(lockFile)); err != nil {
 		return nil, err
 	}
-	if err := r.fill(content); err != nil {
+	if err := r.writeFirstFiles(content); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot create run directory: %w", err), r.Close())
 	}
 	return r, nil
 }
 
-// fill writes the first files of a locked directory, unless another Create has just written them.
-func (r *Run) fill(config []byte) error {
+// writeFirstFiles writes the first files of a locked directory, unless another Create has just written them.
+func (r *Run) writeFirstFiles(config []byte) error {
 	if _, err := os.Stat(r.path(configFile)); err == nil {
 		return fmt.Errorf("%s %w", r.dir, ErrExists)
 	}
-	if err := r.sweep(); err != nil {
+	if err := r.removeUnfinished(); err != nil {
 		return err
 	}
 	if err := atomicfile.Write(r.path(configFile), config); err != nil {
@@ -100,8 +100,8 @@ func (r *Run) fill(config []byte) error {
 	return r.openMetrics()
 }
 
-// vacant returns an error if the directory cannot hold a new run. Remains of an interrupted Create are accepted.
-func vacant(dir string) error {
+// checkVacant returns an error if the directory cannot hold a new run. Remains of an interrupted Create are accepted.
+func checkVacant(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -151,7 +151,7 @@ func Resume(dir string) (*Run, error) {
 	}
 	err = os.MkdirAll(r.path(checkpointDir), 0o755)
 	if err == nil {
-		err = r.sweep()
+		err = r.removeUnfinished()
 	}
 	if err == nil {
 		err = r.openMetrics()
@@ -162,9 +162,9 @@ func Resume(dir string) (*Run, error) {
 	return r, nil
 }
 
-// sweep removes files that killed processes left half-written. A process that is writing a trace or an export at this moment gets an
+// removeUnfinished removes files that killed processes left half-written. A process that is writing a trace or an export at this moment gets an
 // error.
-func (r *Run) sweep() error {
+func (r *Run) removeUnfinished() error {
 	var failed error
 	for _, dir := range []string{r.dir, r.path(checkpointDir), r.path(traceDir), r.path(exportDir)} {
 		if err := atomicfile.Sweep(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {

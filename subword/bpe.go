@@ -39,7 +39,7 @@ func newBPE(pieces []string, special map[vocab.ID]bool, pairs []pair, unknown un
 		id := vocab.ID(i)
 		ids[piece] = id
 		if !special[id] {
-			b.texts[i] = hidden(piece)
+			b.texts[i] = bytesOf(piece)
 		}
 	}
 	fromText := make(map[vocab.ID]bool, len(pieces))
@@ -138,7 +138,7 @@ func (b *BPE) Decode(ids []vocab.ID) (string, error) {
 	for _, id := range ids {
 		text.WriteString(b.texts[id])
 	}
-	return repair(text.String()), nil
+	return toValidUTF8(text.String()), nil
 }
 
 // Size returns the number of pieces and special tokens.

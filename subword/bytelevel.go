@@ -25,8 +25,8 @@ func init() {
 	}
 }
 
-// hidden returns the bytes that a piece stands for. A piece with a character that is no byte stands for itself.
-func hidden(piece string) string {
+// bytesOf returns the bytes that a piece stands for. A piece with a character that is no byte stands for itself.
+func bytesOf(piece string) string {
 	text := make([]byte, 0, len(piece))
 	for _, r := range piece {
 		b, ok := characterByte[r]
@@ -38,9 +38,9 @@ func hidden(piece string) string {
 	return string(text)
 }
 
-// repair replaces invalid UTF-8 by U+FFFD: one for every incomplete beginning of a character, and one for every byte that cannot
+// toValidUTF8 replaces invalid UTF-8 by U+FFFD: one for every incomplete beginning of a character, and one for every byte that cannot
 // begin a character. (Go's own functions insert one per byte, or one per sequence of invalid bytes.)
-func repair(text string) string {
+func toValidUTF8(text string) string {
 	if utf8.ValidString(text) {
 		return text
 	}
@@ -48,7 +48,7 @@ func repair(text string) string {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
 		if r == utf8.RuneError && size == 1 {
-			size = broken(text)
+			size = incompleteLength(text)
 		}
 		b.WriteRune(r)
 		text = text[size:]
@@ -56,9 +56,9 @@ func repair(text string) string {
 	return b.String()
 }
 
-// broken returns the number of bytes of the incomplete character at the start of the text, at least 1. Valid continuations of a first
+// incompleteLength returns the number of bytes of the incomplete character at the start of the text, at least 1. Valid continuations of a first
 // byte are those of table 3-7 of the Unicode standard.
-func broken(text string) int {
+func incompleteLength(text string) int {
 	low, high, length := byte(0x80), byte(0xBF), 0
 	switch first := text[0]; {
 	case first >= 0xC2 && first <= 0xDF:

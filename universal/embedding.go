@@ -84,7 +84,7 @@ func (e Embedding) Source(scope *model.Scope, tokens *Node) *Node {
 func (e Embedding) embed(scope *model.Scope, table *model.Variable, tokens *Node) *Node {
 	h := Gather(table.NodeValue(tokens), InsertAxes(tokens, -1))
 	if e.TableWidth > 0 {
-		h = times(h, e.projection(scope, h))
+		h = matmul(h, e.projection(scope, h))
 	}
 	if e.Scale {
 		h = MulScalar(h, math.Sqrt(float64(e.Width)))
@@ -104,7 +104,7 @@ func ShiftTargets(h *Node) *Node {
 // Readout maps states to logits over the target vocabulary, whose softmax is the distribution of the next token.
 func (e Embedding) Readout(scope *model.Scope, h *Node) *Node {
 	if e.TiedReadout && e.TableWidth > 0 {
-		h = times(h, Transpose(e.projection(scope, h), 0, 1)) // [B, N, E]
+		h = matmul(h, Transpose(e.projection(scope, h), 0, 1)) // [B, N, E]
 	}
 	var o *Node // [D, V], or [E, V]
 	if e.TiedReadout {
@@ -112,5 +112,5 @@ func (e Embedding) Readout(scope *model.Scope, h *Node) *Node {
 	} else {
 		o = e.Weights.Parameter(scope.At("readout"), "weight", glorot, e.Width, e.TargetVocabulary).NodeValue(h)
 	}
-	return times(h, o) // (eq. 8)
+	return matmul(h, o) // (eq. 8)
 }

@@ -72,11 +72,11 @@ func (w Weights) initializer(name string, draw Initial, dims ...int) model.Varia
 // Dense computes x W without bias; the parameter called name is the matrix W [inputs, outputs].
 func (w Weights) Dense(scope *model.Scope, name string, x *Node, outputs int) *Node {
 	inputs := x.Shape().Dimensions[x.Rank()-1]
-	return times(x, w.Parameter(scope, name, glorot, inputs, outputs).NodeValue(x))
+	return matmul(x, w.Parameter(scope, name, glorot, inputs, outputs).NodeValue(x))
 }
 
-// times computes x W: the last axis of x with the first of W [inputs, outputs].
-func times(x, w *Node) *Node { return EinsumAxes(x, w, [][2]int{{x.Rank() - 1, 0}}, nil) }
+// matmul computes x W: the last axis of x with the first of W [inputs, outputs].
+func matmul(x, w *Node) *Node { return EinsumAxes(x, w, [][2]int{{x.Rank() - 1, 0}}, nil) }
 
 // Affine computes x W + b, with b the parameter called bias.
 func (w Weights) Affine(scope *model.Scope, name string, x *Node, outputs int) *Node {

@@ -64,7 +64,7 @@ func PointerSum(scope *model.Scope, weights Weights, pass *Pass, tokens *Node, s
 	states := pass.State // [B, M, D]
 	width := states.Shape().Dimensions[2]
 	w := weights.Parameter(scope.At("pointer"), "weight", glorot, width, width).NodeValue(states)
-	query := times(Last(states, pass.Mask), w)                                          // [B, 1, D]
+	query := matmul(Last(states, pass.Mask), w)                                         // [B, 1, D]
 	scores := MulScalar(ReduceSum(Mul(states, query), -1), 1/math.Sqrt(float64(width))) // [B, M]
 	mask := Squeeze(KeyMask(before(tokens, separator)), 1, 2)                           // [B, M]
 	shares := MaskedSoftmax(scores, mask, -1)                                           // a

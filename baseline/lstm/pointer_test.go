@@ -43,7 +43,7 @@ func TestPointer(t *testing.T) {
 	together := run(modeltest.Rectangle(rows, 7))
 	for i, source := range rows[:3] {
 		logits := together[i*7 : (i+1)*7]
-		if far := modeltest.Apart(run(rows[i:i+1]), logits); far > 1e-12 {
+		if far := modeltest.Distance(run(rows[i:i+1]), logits); far > 1e-12 {
 			t.Errorf("example %d alone differs by %v", i, far)
 		}
 		there, sum := map[int32]bool{}, 0.0
@@ -62,7 +62,7 @@ func TestPointer(t *testing.T) {
 			t.Errorf("example %d: probabilities sum to %v", i, sum)
 		}
 	}
-	if modeltest.Apart(together[:7], together[7:14]) < 1e-6 {
+	if modeltest.Distance(together[:7], together[7:14]) < 1e-6 {
 		t.Error("the question does not matter")
 	}
 	m.Separator = 0

@@ -64,13 +64,13 @@ func TestPaddingChangesNothing(t *testing.T) {
 		for _, b := range []struct{ rows, source, target int }{{3, 4, 5}, {4, 8, 7}} {
 			empty := make([][]int32, b.rows-3)
 			logits, _ := x.Run(modeltest.Rectangle(slices.Concat(sources, empty), b.source), modeltest.Rectangle(slices.Concat(targets, empty), b.target))
-			if modeltest.Apart(logits, logits) != 0 {
+			if modeltest.Distance(logits, logits) != 0 {
 				t.Errorf("%s: logits are no numbers", name)
 			}
 			for i := range sources {
 				want, _ := x.Run(sources[i:i+1], targets[i:i+1])
 				row := len(logits) / b.rows
-				if d := modeltest.Apart(logits[i*row:][:len(want)], want); len(want)%vocabulary != 0 || !(d < 1e-12) {
+				if d := modeltest.Distance(logits[i*row:][:len(want)], want); len(want)%vocabulary != 0 || !(d < 1e-12) {
 					t.Errorf("%s: example %d in a batch of %d is off by %v", name, i, b.rows, d)
 				}
 			}
@@ -115,13 +115,13 @@ func TestDropoutActsInTrainingOnly(t *testing.T) {
 	with, without := lstm.EncoderDecoder{Config: c, Attention: true}, lstm.EncoderDecoder{Config: small(), Attention: true}
 	want, _ := newMachine(t, without, true).Run(source, target)
 	still, _ := newMachine(t, with, false).Run(source, target)
-	if modeltest.Apart(still, want) != 0 {
+	if modeltest.Distance(still, want) != 0 {
 		t.Error("dropout changes logits outside of training")
 	}
 	x := newMachine(t, with, true)
 	first, _ := x.Run(source, target)
 	second, _ := x.Run(source, target)
-	if modeltest.Apart(first, want) == 0 || modeltest.Apart(first, second) == 0 {
+	if modeltest.Distance(first, want) == 0 || modeltest.Distance(first, second) == 0 {
 		t.Error("dropout changes nothing in training, or always the same")
 	}
 }

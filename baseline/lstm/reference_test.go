@@ -163,10 +163,10 @@ func TestAgreesWithPlainLoops(t *testing.T) {
 			x := newMachine(t, m, training)
 			logits, shares := x.Run([][]int32{source}, [][]int32{target})
 			wantLogits, wantShares := reference{t, x.Store, 3}.run(m, source, target)
-			if d := modeltest.Apart(logits, wantLogits); !(d < 1e-12) {
+			if d := modeltest.Distance(logits, wantLogits); !(d < 1e-12) {
 				t.Errorf("%s, training %v: logits are off by %v", name, training, d)
 			}
-			if d := modeltest.Apart(shares, wantShares); !(d < 1e-12) {
+			if d := modeltest.Distance(shares, wantShares); !(d < 1e-12) {
 				t.Errorf("%s, training %v: attention is off by %v", name, training, d)
 			}
 		}

@@ -127,7 +127,7 @@ func TestModelEqualsPlainLoops(t *testing.T) {
 	for i, source := range sources {
 		want := reference{t, x.Store, m.Width}.logits(source, vocabulary)
 		row := got[i*places*vocabulary:][:places*vocabulary]
-		if d := modeltest.Apart(row[:len(want)], want); !(d < 1e-12) {
+		if d := modeltest.Distance(row[:len(want)], want); !(d < 1e-12) {
 			t.Errorf("source %v: logits are off by %v", source, d)
 		}
 	}
@@ -135,7 +135,7 @@ func TestModelEqualsPlainLoops(t *testing.T) {
 		t.Errorf("logits after the last slot are %v, want End", past)
 	}
 	alone, _ := x.Run(sources[2:], [][]int32{{1, 1}})
-	if d := modeltest.Apart(alone, got[2*places*vocabulary:][:2*vocabulary]); !(d < 1e-12) {
+	if d := modeltest.Distance(alone, got[2*places*vocabulary:][:2*vocabulary]); !(d < 1e-12) {
 		t.Errorf("a source alone and in a batch differ by %v", d)
 	}
 }

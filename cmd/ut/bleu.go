@@ -199,7 +199,7 @@ func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		text, err := io.ReadAll(textfile.NewReaderWithMark(r, textfile.Most))
+		text, err := io.ReadAll(textfile.NewReaderWithMark(r, textfile.MaxSize))
 		done <- result{text, err}
 	}()
 	select {

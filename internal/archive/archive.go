@@ -22,7 +22,7 @@ import (
 // Limits far above any data set. A larger archive was made to fill the memory.
 const (
 	maxFileSize = 1 << 30 // bytes of a file, which is held in memory
-	most        = 8 << 30 // total bytes of an archive's content
+	maxUnpacked = 8 << 30 // total bytes of an archive's content
 )
 
 // An Archive is a folder, or the requested files of an archive.
@@ -55,7 +55,7 @@ func Open(path string, names ...string) (*Archive, error) {
 	}
 	a := &Archive{path: path, files: map[string][]byte{}}
 	if err == nil {
-		err = a.read(io.LimitReader(unpacked, most), names)
+		err = a.read(io.LimitReader(unpacked, maxUnpacked), names)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -117,19 +117,19 @@ func (a *Archive) Open(name string) (io.ReadCloser, error) {
 		if !there {
 			return nil, fmt.Errorf("%s has no file %s: %w", a.path, name, fs.ErrNotExist)
 		}
-		return plain(bytes.NewReader(data), closer(func() error { return nil }), name)
+		return decompressed(bytes.NewReader(data), closer(func() error { return nil }), name)
 	}
 	path := a.Path(name)
 	f, err := textfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if f, zipped := textfile.Open(path + ".gz"); zipped == nil {
-			return plain(f, f, path+".gz")
+			return decompressed(f, f, path+".gz")
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return plain(f, f, path)
+	return decompressed(f, f, path)
 }
 
 // Path returns the path of a file for messages.
@@ -140,8 +140,8 @@ func (a *Archive) Path(name string) string {
 	return filepath.Join(a.path, name)
 }
 
-// plain returns a file's content without compression.
-func plain(r io.Reader, c io.Closer, name string) (io.ReadCloser, error) {
+// decompressed returns a file's content without compression.
+func decompressed(r io.Reader, c io.Closer, name string) (io.ReadCloser, error) {
 	unpacked, _, err := Decompress(bufio.NewReaderSize(r, 64<<10))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), c.Close())

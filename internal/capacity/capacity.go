@@ -116,7 +116,7 @@ func (r *Runner) Learn(shape Shape, demand Demand) {
 	if r.planner == nil || len(demand) == 0 {
 		return
 	}
-	plan := r.planner.known(shape)
+	plan := r.planner.lookup(shape)
 	if plan == nil {
 		plan = r.planner.For(shape)
 	}

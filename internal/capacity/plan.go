@@ -23,8 +23,8 @@ type Peak struct {
 	Previous [3]float64 `json:"previous"`
 }
 
-// most returns the larger of both blocks.
-func (p Peak) most(i int) float64 { return max(p.Current[i], p.Previous[i]) }
+// largest returns the larger of both blocks.
+func (p Peak) largest(i int) float64 { return max(p.Current[i], p.Previous[i]) }
 
 const (
 	units       = 32  // of a batch
@@ -106,7 +106,7 @@ func (p *StackPlan) raise(batch, length int, stepsOnly bool) {
 	for t, peak := range p.Peaks {
 		var need [3]int32
 		for i, size := range [3]int{batch * length, batch, length} {
-			need[i] = int32(math.Round(peak.most(i) * float64(size)))
+			need[i] = int32(math.Round(peak.largest(i) * float64(size)))
 		}
 		if p.exceeds(t, need, batch, length, stepsOnly) {
 			p.Units = p.larger(t, stepsOnly)
@@ -167,7 +167,7 @@ func (p *StackPlan) tight() [][3]int {
 	steps := 0
 	for t := len(p.Peaks) - 1; t >= 0; t-- {
 		for i := range plan[t] {
-			if peak := p.Peaks[t].most(i); peak > 0 {
+			if peak := p.Peaks[t].largest(i); peak > 0 {
 				plan[t][i] = level(units*peak + p.Margin)
 			}
 			if t+1 < len(plan) {

@@ -49,8 +49,8 @@ type ShapePlan struct {
 	Wasted float64 `json:"wasted,omitempty"`
 }
 
-// known returns the plan for a shape, or nil if there has been no batch of it.
-func (p *Planner) known(s Shape) *ShapePlan {
+// lookup returns the plan for a shape, or nil if there has been no batch of it.
+func (p *Planner) lookup(s Shape) *ShapePlan {
 	if i := slices.IndexFunc(p.Shapes, func(plan *ShapePlan) bool { return plan.Shape == s }); i >= 0 {
 		return p.Shapes[i]
 	}
@@ -153,7 +153,7 @@ func (p *Planner) grow(plan *ShapePlan, parameters int, n needed) bool {
 		grown[s.StackPlan] = larger
 		steps += float64(len(larger))
 	}
-	if saved*soon < p.CompileCost*steps {
+	if saved*paybackBatches < p.CompileCost*steps {
 		return false
 	}
 	plan.Wasted = 0
@@ -163,8 +163,8 @@ func (p *Planner) grow(plan *ShapePlan, parameters int, n needed) bool {
 	return true
 }
 
-// soon is the number of batches of a shape within which the graph of a larger plan must pay off.
-const soon = 8
+// paybackBatches is the number of batches of a shape within which the graph of a larger plan must pay off.
+const paybackBatches = 8
 
 // A stack is the plan of one stack, with the demand of a batch and the length of its rows.
 type stack struct {

@@ -39,7 +39,7 @@ func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]ta
 		steps := tensors.MustCopyFlatData[int32](out[2])
 		for i, at := range b.Index {
 			row := steps[i*b.SourcePositions() : (i+1)*b.SourcePositions()]
-			classified[at] = task.Classified{Class: class[i], LogProb: float64(logProb[i]), Updates: ran(row)}
+			classified[at] = task.Classified{Class: class[i], LogProb: float64(logProb[i]), Updates: withoutPadding(row)}
 		}
 		e.observe(out[3:], &encoder, &decoder)
 	})

@@ -36,7 +36,7 @@ func (c *counter) add(batch *tensors.Tensor) {
 	}
 	flat, n := tensors.MustCopyFlatData[int32](batch), batch.Shape().Dim(1)
 	for start := 0; start < len(flat); start += n {
-		steps := ran(flat[start : start+n])
+		steps := withoutPadding(flat[start : start+n])
 		for i, of := range steps {
 			for _, m := range []*moments{&c.all, &c.tenths[10*i/len(steps)]} {
 				m.count, m.sum, m.squares = m.count+1, m.sum+float64(of), m.squares+float64(of*of)
@@ -58,8 +58,8 @@ func (c *counter) steps() Steps {
 	return s
 }
 
-// ran removes padding, which runs no steps.
-func ran(updates []int32) (steps []int) {
+// withoutPadding removes padding, which runs no steps.
+func withoutPadding(updates []int32) (steps []int) {
 	for _, n := range updates {
 		if n > 0 {
 			steps = append(steps, int(n))

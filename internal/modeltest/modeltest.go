@@ -99,8 +99,8 @@ func Rectangle(rows [][]int32, length int) [][]int32 {
 	return padded
 }
 
-// Apart returns the largest difference between two lists; it is infinite if one contains NaN.
-func Apart(a, b []float64) float64 {
+// Distance returns the largest difference between two lists; it is infinite if one contains NaN.
+func Distance(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return math.Inf(1)
 	}

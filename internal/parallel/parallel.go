@@ -97,7 +97,7 @@ func (g *Group) room(n int) []float32 {
 
 // equal returns an error unless all lengths are equal, and the same on all ranks.
 func (g *Group) equal(lengths ...int) error {
-	all, err := g.each(float64(slices.Max(lengths)), float64(slices.Min(lengths)))
+	all, err := g.gatherEqual(float64(slices.Max(lengths)), float64(slices.Min(lengths)))
 	if err != nil {
 		return err
 	}
@@ -109,15 +109,15 @@ func (g *Group) equal(lengths ...int) error {
 	return nil
 }
 
-// each gathers the same few numbers from every rank.
-func (g *Group) each(own ...float64) ([]float64, error) {
+// gatherEqual gathers the same few numbers from every rank.
+func (g *Group) gatherEqual(own ...float64) ([]float64, error) {
 	all := make([]float64, len(own)*g.Size())
 	return all, g.gather(all, own)
 }
 
 // Gather returns the numbers of all ranks, in the order of ranks. Their lengths may differ.
 func (g *Group) Gather(x []float64) ([][]float64, error) {
-	lengths, err := g.each(float64(len(x)))
+	lengths, err := g.gatherEqual(float64(len(x)))
 	if err != nil {
 		return nil, err
 	}

@@ -14,12 +14,12 @@ import (
 	"unicode/utf8"
 )
 
-// typed replaces typographic marks by ASCII ones. Opening and closing quotes stay distinct.
-var typed = strings.NewReplacer("“", " `` ", "”", " '' ", "„", " `` ", "‘", " ` ", "’", "'", "—", " -- ", "–", " -- ", "…", " ... ", "\u00a0", " ")
+// asciiMarks replaces typographic marks by ASCII ones. Opening and closing quotes stay distinct.
+var asciiMarks = strings.NewReplacer("“", " `` ", "”", " '' ", "„", " `` ", "‘", " ` ", "’", "'", "—", " -- ", "–", " -- ", "…", " ... ", "\u00a0", " ")
 
 // Words returns the words and punctuation marks of a text in lower case.
 func Words(text string) (words []string) {
-	for _, chunk := range strings.Fields(typed.Replace(strings.ToLower(text))) {
+	for _, chunk := range strings.Fields(asciiMarks.Replace(strings.ToLower(text))) {
 		words = appendChunk(words, chunk)
 	}
 	return words
@@ -28,8 +28,8 @@ func Words(text string) (words []string) {
 // brackets maps brackets to their spellings in the treebank.
 var brackets = map[byte]string{'(': "-lrb-", ')': "-rrb-", '[': "-lsb-", ']': "-rsb-", '{': "-lcb-", '}': "-rcb-"}
 
-// whole lists chunks that are not split: marks and clitics that have been split before, and words that begin with an apostrophe.
-var whole = []string{"``", "''", "`", "'", "n't", "'s", "'m", "'d", "'ll", "'re", "'ve", "'em", "'til", "'till", "'cause", "'n", "'n'", "'bout"}
+// unsplit lists chunks that are not split: marks and clitics that have been split before, and words that begin with an apostrophe.
+var unsplit = []string{"``", "''", "`", "'", "n't", "'s", "'m", "'d", "'ll", "'re", "'ve", "'em", "'til", "'till", "'cause", "'n", "'n'", "'bout"}
 
 // appendChunk splits a chunk, which contains no white space.
 func appendChunk(words []string, chunk string) []string {
@@ -37,7 +37,7 @@ func appendChunk(words []string, chunk string) []string {
 		chunk = strings.ReplaceAll(chunk, "_", "")
 	}
 	for chunk != "" {
-		if slices.Contains(whole, chunk) {
+		if slices.Contains(unsplit, chunk) {
 			return append(words, chunk)
 		}
 		if mark, spelled := leadingMark(chunk); mark != "" {
@@ -108,7 +108,7 @@ func wordEnd(chunk string) int {
 			return i
 		case strings.HasPrefix(rest, "..") || r == '.' && onlyMarks(rest):
 			return i
-		case (r == ',' || r == ':') && !between(chunk, i):
+		case (r == ',' || r == ':') && !betweenDigits(chunk, i):
 			return i
 		case (r == '\'' || r == '-') && onlyMarks(rest):
 			return i
@@ -122,8 +122,8 @@ func onlyMarks(rest string) bool {
 	return !strings.ContainsFunc(rest, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// between reports whether a mark is between two digits, as in 1,000 and 10:30.
-func between(chunk string, i int) bool {
+// betweenDigits reports whether a mark is between two digits, as in 1,000 and 10:30.
+func betweenDigits(chunk string, i int) bool {
 	after, _ := utf8.DecodeRuneInString(chunk[i+1:])
 	before, _ := utf8.DecodeLastRuneInString(chunk[:i])
 	return unicode.IsDigit(before) && unicode.IsDigit(after)

@@ -104,7 +104,7 @@ func FuzzSentences(f *testing.F) {
 }
 
 func TestWhole(t *testing.T) {
-	for _, w := range whole {
+	for _, w := range unsplit {
 		if got := Words(w); !slices.Equal(got, []string{w}) {
 			t.Errorf("%q becomes %q", w, got)
 		}

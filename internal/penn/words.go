@@ -14,22 +14,22 @@ var abbreviations = map[string]bool{
 	"brig": true, "vol": true, "viz": true, "mt": true,
 }
 
-// two lists words that the treebank splits in two, with the length of the first part.
-var two = map[string]int{"cannot": 3, "gonna": 3, "gotta": 3, "wanna": 3, "gimme": 3, "lemme": 3}
+// splitAt lists words that the treebank splits in two, with the length of the first part.
+var splitAt = map[string]int{"cannot": 3, "gonna": 3, "gotta": 3, "wanna": 3, "gimme": 3, "lemme": 3}
 
 // appendWord splits clitics off a word.
 func appendWord(words []string, word string) []string {
-	if at, ok := two[word]; ok {
+	if at, ok := splitAt[word]; ok {
 		return append(words, word[:at], word[at:])
 	}
-	if at := clitic(word); at > 0 {
+	if at := cliticStart(word); at > 0 {
 		return append(words, word[:at], word[at:])
 	}
 	return append(words, word)
 }
 
-// clitic returns the start of a clitic in a word, or 0 if there is none.
-func clitic(word string) int {
+// cliticStart returns the start of a clitic in a word, or 0 if there is none.
+func cliticStart(word string) int {
 	for _, end := range []string{"n't", "'s", "'m", "'d", "'ll", "'re", "'ve"} {
 		if len(word) > len(end) && strings.HasSuffix(word, end) {
 			return len(word) - len(end)
@@ -71,7 +71,7 @@ func Sentences(text string) (sentences [][]string) {
 // a quotation ends a sentence, because in lower case it cannot be distinguished.
 func SentenceEnd(words []string) int {
 	for i, w := range words {
-		if !ends(w) {
+		if !endsSentence(w) {
 			continue
 		}
 		for i++; i < len(words) && slices.Contains(closers, words[i]); i++ {
@@ -81,8 +81,8 @@ func SentenceEnd(words []string) int {
 	return len(words)
 }
 
-// ends reports whether a mark ends a sentence.
-func ends(mark string) bool { return mark != "" && strings.Trim(mark, ".?!") == "" }
+// endsSentence reports whether a mark ends a sentence.
+func endsSentence(mark string) bool { return mark != "" && strings.Trim(mark, ".?!") == "" }
 
 // paragraphs iterates over the parts between empty lines.
 func paragraphs(text string) func(yield func(string) bool) {

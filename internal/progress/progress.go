@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	silence      = 2 * time.Second        // tasks that take less are not reported
+	minDuration  = 2 * time.Second        // tasks that take less are not reported
 	refreshEvery = 100 * time.Millisecond // on a terminal
 	lineEvery    = 10 * time.Second       // elsewhere
 	barWidth     = 16
@@ -62,7 +62,7 @@ type Progress struct {
 
 	start     time.Time
 	startStep int64
-	said      time.Time // time of the last written line; zero before the first
+	written   time.Time // time of the last written line; zero before the first
 	line      string    // the newest line
 	lineSaid  bool
 	ended     bool
@@ -106,15 +106,15 @@ func (p *Progress) Update(step int64, fields ...Field) {
 	if p.bar != nil {
 		every = refreshEvery
 	}
-	if elapsed < silence || !p.said.IsZero() && now.Sub(p.said) < every {
+	if elapsed < minDuration || !p.written.IsZero() && now.Sub(p.written) < every {
 		return
 	}
-	p.said = now
-	p.say(step)
+	p.written = now
+	p.writeLine(step)
 }
 
-// say writes the newest line. It ignores errors.
-func (p *Progress) say(step int64) {
+// writeLine writes the newest line. It ignores errors.
+func (p *Progress) writeLine(step int64) {
 	p.lineSaid = true
 	if p.bar == nil {
 		_, _ = fmt.Fprintln(p.w, p.line)
@@ -130,7 +130,7 @@ func (p *Progress) say(step int64) {
 
 // Done ends the report. The last line remains if the task took more than two seconds.
 func (p *Progress) Done() {
-	if p.said.IsZero() || p.ended {
+	if p.written.IsZero() || p.ended {
 		return
 	}
 	p.ended = true
@@ -153,13 +153,13 @@ func (p *Progress) render(step int64, elapsed time.Duration, fields []Field) str
 	}
 	if done := step - p.startStep; done > 0 && p.total > step {
 		left := time.Duration(float64(elapsed) / float64(done) * float64(p.total-step))
-		parts = append(parts, short(left)+" left")
+		parts = append(parts, formatDuration(left)+" left")
 	}
 	return strings.Join(parts, "  ")
 }
 
-// short formats a duration for people: seconds below an hour, minutes above.
-func short(d time.Duration) string {
+// formatDuration formats a duration for people: seconds below an hour, minutes above.
+func formatDuration(d time.Duration) string {
 	if d >= time.Hour {
 		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 	}

@@ -125,7 +125,7 @@ func TestFields(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		1400 * time.Millisecond: "1s", 250 * time.Second: "4m10s", 125*time.Minute + 20*time.Second: "2h5m", 2 * time.Hour: "2h0m",
 	} {
-		if got := short(d); got != want {
+		if got := formatDuration(d); got != want {
 			t.Errorf("short(%v) = %s, want %s", d, got, want)
 		}
 	}

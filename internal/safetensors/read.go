@@ -68,7 +68,7 @@ func split(data []byte) (header, body []byte, err error) {
 
 // parseHeader returns the tensors in the order of their bytes, and the end of the last one.
 func parseHeader(header, body []byte) (*File, int, error) {
-	entries, names, err := object(header)
+	entries, names, err := splitObject(header)
 	if err != nil {
 		return nil, 0, fmt.Errorf("header: %w", err)
 	}
@@ -105,7 +105,7 @@ func parseHeader(header, body []byte) (*File, int, error) {
 const maxDimensions = 32
 
 func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, error) {
-	fields, names, err := object(raw)
+	fields, names, err := splitObject(raw)
 	if err != nil {
 		return Tensor{}, 0, err
 	}
@@ -121,14 +121,14 @@ func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, er
 	if err := json.Unmarshal(fields["dtype"], &dtype); err != nil || dtype == nil {
 		return Tensor{}, 0, errors.New("dtype is not a string")
 	}
-	shape, err := whole(fields["shape"])
+	shape, err := integers(fields["shape"])
 	if err != nil {
 		return Tensor{}, 0, fmt.Errorf("shape %w", err)
 	}
 	if len(shape) > maxDimensions {
 		return Tensor{}, 0, fmt.Errorf("shape has %d dimensions: there may be %d", len(shape), maxDimensions)
 	}
-	offsets, err := whole(fields["data_offsets"]) // begin and end, relative to the end of the header
+	offsets, err := integers(fields["data_offsets"]) // begin and end, relative to the end of the header
 	if err != nil {
 		return Tensor{}, 0, fmt.Errorf("data_offsets %w", err)
 	}
@@ -149,8 +149,8 @@ func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, er
 	return Tensor{Name: name, DType: *dtype, Shape: shape, Data: body[begin:end:end]}, begin, nil
 }
 
-// whole decodes a list of integers; null is an error, also within the list.
-func whole(raw json.RawMessage) ([]int, error) {
+// integers decodes a list of integers; null is an error, also within the list.
+func integers(raw json.RawMessage) ([]int, error) {
 	var list *[]*int
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return nil, fmt.Errorf("is not a list of integers: %.40s", raw)
@@ -170,7 +170,7 @@ func whole(raw json.RawMessage) ([]int, error) {
 
 // metadata decodes a JSON object of strings.
 func metadata(raw json.RawMessage) (map[string]string, error) {
-	entries, names, err := object(raw)
+	entries, names, err := splitObject(raw)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", metadataKey, err)
 	}
@@ -185,8 +185,8 @@ func metadata(raw json.RawMessage) (map[string]string, error) {
 	return m, nil
 }
 
-// object splits a JSON object into its members and keys. Duplicate keys, and anything but spaces after the object, are errors.
-func object(data []byte) (map[string]json.RawMessage, []string, error) {
+// splitObject splits a JSON object into its members and keys. Duplicate keys, and anything but spaces after the object, are errors.
+func splitObject(data []byte) (map[string]json.RawMessage, []string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
 		return nil, nil, errors.New("not a JSON object")

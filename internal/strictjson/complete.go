@@ -18,7 +18,7 @@ func complete(data []byte, t reflect.Type, path string) error {
 	}
 	null := strings.TrimSpace(string(data)) == "null"
 	switch {
-	case t == nil || null || own(t):
+	case t == nil || null || decodesItself(t):
 		return nil
 	case t.Kind() == reflect.Struct:
 		return completeObject(data, t, path)

@@ -61,7 +61,7 @@ func Decode(data []byte, v any) error {
 	if err := w.value(target.Type().Elem(), ""); err != nil {
 		return err
 	}
-	return located(data, json.Unmarshal(data, v))
+	return withPlace(data, json.Unmarshal(data, v))
 }
 
 // syntax returns an error if data is not JSON, or if anything follows the first value.
@@ -69,7 +69,7 @@ func syntax(data []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	var raw json.RawMessage
 	if err := decoder.Decode(&raw); err != nil {
-		return located(data, err)
+		return withPlace(data, err)
 	}
 	end := decoder.InputOffset()
 	if rest := bytes.TrimLeft(data[end:], " \t\r\n"); len(rest) > 0 {
@@ -78,8 +78,8 @@ func syntax(data []byte) error {
 	return nil
 }
 
-// located adds line and column to the errors of encoding/json.
-func located(data []byte, err error) error {
+// withPlace adds line and column to the errors of encoding/json.
+func withPlace(data []byte, err error) error {
 	var syntaxError *json.SyntaxError
 	var typeError *json.UnmarshalTypeError
 	switch {
@@ -92,7 +92,7 @@ func located(data []byte, err error) error {
 	case errors.As(err, &syntaxError):
 		return fmt.Errorf("JSON: %s: %w", place(data, syntaxError.Offset-1), err)
 	case errors.As(err, &typeError):
-		at, what := place(data, typeError.Offset-1), fmt.Sprintf("cannot be %s: it must be %s", given(typeError.Value), wantedInstead(typeError))
+		at, what := place(data, typeError.Offset-1), fmt.Sprintf("cannot be %s: it must be %s", describeValue(typeError.Value), describeValid(typeError))
 		if field := keysOnly(typeError.Field); field != "" {
 			what = field + " " + what
 		}
@@ -101,11 +101,11 @@ func located(data []byte, err error) error {
 	return err
 }
 
-// wantedInstead describes the value that is valid instead: the bound of a number that is too large, otherwise the type.
-func wantedInstead(err *json.UnmarshalTypeError) string {
+// describeValid describes the value that is valid instead: the bound of a number that is too large, otherwise the type.
+func describeValid(err *json.UnmarshalTypeError) string {
 	number, isNumber := strings.CutPrefix(err.Value, "number ")
 	if !isNumber {
-		return wanted(err.Type)
+		return describeType(err.Type)
 	}
 	kind := err.Type.Kind()
 	_, whole := new(big.Int).SetString(number, 10)
@@ -119,11 +119,11 @@ func wantedInstead(err *json.UnmarshalTypeError) string {
 	case whole && kind >= reflect.Uint && kind <= reflect.Uint64 && number[0] != '-':
 		return fmt.Sprintf("a whole number of at most %d", uint64(math.MaxUint64>>(64-err.Type.Bits())))
 	}
-	return wanted(err.Type)
+	return describeType(err.Type)
 }
 
-// given describes a value in words; encoding/json says "number 1.5", "string", "array".
-func given(value string) string {
+// describeValue describes a value in words; encoding/json says "number 1.5", "string", "array".
+func describeValue(value string) string {
 	if number, ok := strings.CutPrefix(value, "number "); ok {
 		return number
 	}
@@ -133,11 +133,11 @@ func given(value string) string {
 	return "a " + value
 }
 
-// wanted describes a type in words.
-func wanted(t reflect.Type) string {
+// describeType describes a type in words.
+func describeType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
-		return wanted(t.Elem())
+		return describeType(t.Elem())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return "a whole number"
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:

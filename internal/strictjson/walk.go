@@ -25,12 +25,12 @@ func (w *walker) value(t reflect.Type, path string) error {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t, nullable = t.Elem(), true
 	}
-	if t != nil && (t.Kind() == reflect.Interface || own(t)) {
+	if t != nil && (t.Kind() == reflect.Interface || decodesItself(t)) {
 		t, nullable = nil, true
 	}
 	token, err := w.decoder.Token()
 	if err != nil {
-		return located(w.data, err)
+		return withPlace(w.data, err)
 	}
 	switch token {
 	case json.Delim('{'):
@@ -45,8 +45,8 @@ func (w *walker) value(t reflect.Type, path string) error {
 	return nil // json.Unmarshal reports values of a wrong kind
 }
 
-// own reports whether a type, or a pointer to it, has its own JSON decoding.
-func own(t reflect.Type) bool {
+// decodesItself reports whether a type, or a pointer to it, has its own JSON decoding.
+func decodesItself(t reflect.Type) bool {
 	for _, u := range []reflect.Type{jsonUnmarshaler, textUnmarshaler} {
 		if t.Implements(u) || reflect.PointerTo(t).Implements(u) {
 			return true
@@ -65,7 +65,7 @@ func (w *walker) object(t reflect.Type, path string) error {
 	for w.decoder.More() {
 		token, err := w.decoder.Token()
 		if err != nil {
-			return located(w.data, err)
+			return withPlace(w.data, err)
 		}
 		key := token.(string) // keys of valid JSON are strings
 		if seen[key] {
@@ -87,7 +87,7 @@ func (w *walker) object(t reflect.Type, path string) error {
 		}
 	}
 	_, err := w.decoder.Token() // the closing brace
-	return located(w.data, err)
+	return withPlace(w.data, err)
 }
 
 func (w *walker) array(t reflect.Type, path string) error {
@@ -101,7 +101,7 @@ func (w *walker) array(t reflect.Type, path string) error {
 		}
 	}
 	_, err := w.decoder.Token() // the closing bracket
-	return located(w.data, err)
+	return withPlace(w.data, err)
 }
 
 // keys returns the JSON keys of a struct type with the types of their values, and the keys in the order of the fields.

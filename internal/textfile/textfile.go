@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// Most is a bound for files that are read whole, far above what is meant to be read so.
-const Most = 1 << 30
+// MaxSize is a bound for files that are read whole, far above what is meant to be read so.
+const MaxSize = 1 << 30
 
 var errUTF16 = errors.New("it is UTF-16: convert it to UTF-8")
 

@@ -62,8 +62,8 @@ func (c coding) file(read func(path string) (rows []row, leftOut string, err err
 	}
 }
 
-// reads returns the vocabulary of the words that the model reads.
-func (c coding) reads() *vocab.Vocabulary {
+// inputVocabulary returns the vocabulary of the words that the model reads.
+func (c coding) inputVocabulary() *vocab.Vocabulary {
 	if c.classes {
 		return c.v.Source
 	}

@@ -59,15 +59,15 @@ func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task
 func (m *Measure) rows(examples []task.Example) []*row {
 	rows := make([]*row, len(examples))
 	for i, e := range examples {
-		if r, ok := e.Origin.(row); ok && (m.classes || m.knows(r)) {
+		if r, ok := e.Origin.(row); ok && (m.classes || m.hasBothForms(r)) {
 			rows[i] = &r
 		}
 	}
 	return rows
 }
 
-// knows reports whether the vocabulary contains both forms.
-func (m *Measure) knows(r row) bool {
+// hasBothForms reports whether the vocabulary contains both forms.
+func (m *Measure) hasBothForms(r row) bool {
 	_, known := m.v.Target.ID(r.words()[r.verb])
 	_, other := m.v.Target.ID(r.other)
 	return known && other

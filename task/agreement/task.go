@@ -102,7 +102,7 @@ func (c coding) unknown(rows []row) string {
 		if !c.whole {
 			words = words[:r.verb]
 		}
-		_, n := c.reads().EncodeLossy(words)
+		_, n := c.inputVocabulary().EncodeLossy(words)
 		all, unknown = all+len(words), unknown+n
 	}
 	return fmt.Sprintf("%d of %d words are <unknown>: they do not occur in training", unknown, all)

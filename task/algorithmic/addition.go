@@ -29,7 +29,7 @@ func (a Addition) Validate() error { return validate(a.Base, a.MaxLength, a.Exam
 
 // Resolved returns the task with its defaults filled in.
 func (a Addition) Resolved() Addition {
-	a.Base, a.MaxLength = or(a.Base, defaultBase), or(a.MaxLength, defaultMaxLength)
+	a.Base, a.MaxLength = orDefault(a.Base, defaultBase), orDefault(a.MaxLength, defaultMaxLength)
 	return a
 }
 
@@ -37,7 +37,7 @@ func (a Addition) Resolved() Addition {
 func (a Addition) Open() (task.Task, error) { return a.stream(), nil }
 
 func (a Addition) stream() stream {
-	n, base := or(a.MaxLength, defaultMaxLength), or(a.Base, defaultBase)
+	n, base := orDefault(a.MaxLength, defaultMaxLength), orDefault(a.Base, defaultBase)
 	return stream{
 		name: a.String(), base: base, ids: vocabularies(base, separator), shortest: 3, longest: n, longestTarget: n,
 		examples: a.Examples, shape: twoNumbers, fill: a.fill,
@@ -55,13 +55,13 @@ func twoNumbers(rng *rand.Rand, length int, exact bool) (s shape) {
 }
 
 func (a Addition) fill(rng *rand.Rand, s shape) task.Example {
-	base := or(a.Base, defaultBase)
+	base := orDefault(a.Base, defaultBase)
 	return a.answer(number(rng, base, s.first), number(rng, base, s.second))
 }
 
 // answer returns the example for the sum of two numbers.
 func (a Addition) answer(x, y []vocab.ID) task.Example {
-	base := or(a.Base, defaultBase)
+	base := orDefault(a.Base, defaultBase)
 	source := slices.Concat(x, []vocab.ID{digit0 + vocab.ID(base)}, y)
 	return task.Example{Source: source, Target: append(sum(x, y, base), vocab.End)}
 }

@@ -25,7 +25,7 @@ func (c Copy) Validate() error { return validate(c.Base, c.MaxLength, c.Examples
 
 // Resolved returns the task with its defaults filled in.
 func (c Copy) Resolved() Copy {
-	c.Base, c.MaxLength = or(c.Base, defaultBase), or(c.MaxLength, defaultMaxLength)
+	c.Base, c.MaxLength = orDefault(c.Base, defaultBase), orDefault(c.MaxLength, defaultMaxLength)
 	return c
 }
 
@@ -33,7 +33,7 @@ func (c Copy) Resolved() Copy {
 func (c Copy) Open() (task.Task, error) { return c.stream(), nil }
 
 func (c Copy) stream() stream {
-	n, base := or(c.MaxLength, defaultMaxLength), or(c.Base, defaultBase)
+	n, base := orDefault(c.MaxLength, defaultMaxLength), orDefault(c.Base, defaultBase)
 	return stream{
 		name: c.String(), base: base, ids: vocabularies(base), shortest: 1, longest: n, longestTarget: n + 1,
 		examples: c.Examples, shape: oneNumber, fill: c.fill,
@@ -41,7 +41,7 @@ func (c Copy) stream() stream {
 }
 
 func (c Copy) fill(rng *rand.Rand, s shape) task.Example {
-	return c.answer(randomDigits(rng, or(c.Base, defaultBase), s.first))
+	return c.answer(randomDigits(rng, orDefault(c.Base, defaultBase), s.first))
 }
 
 func (Copy) answer(source []vocab.ID) task.Example {

@@ -15,9 +15,9 @@ import (
 func HardCases(d task.Definition, length, count int) []task.Case {
 	switch d := d.(type) {
 	case Copy:
-		return periodic(or(d.Base, defaultBase), length, count, d.answer)
+		return periodic(orDefault(d.Base, defaultBase), length, count, d.answer)
 	case Reverse:
-		return periodic(or(d.Base, defaultBase), length, count, d.answer)
+		return periodic(orDefault(d.Base, defaultBase), length, count, d.answer)
 	case Addition:
 		return d.hard(length, count)
 	}
@@ -54,7 +54,7 @@ func periodic(base, length, count int, answer func(source []vocab.ID) task.Examp
 // and runs through all of them; those of one digit and a long number, in either order; and those of two numbers with one repeated
 // digit each.
 func (a Addition) hard(length, count int) []task.Case {
-	base := or(a.Base, defaultBase)
+	base := orDefault(a.Base, defaultBase)
 	half := (length - 1) / 2
 	repeated := func(digit vocab.ID, n int) []vocab.ID {
 		list := make([]vocab.ID, n)

@@ -25,7 +25,7 @@ func (r Reverse) Validate() error { return validate(r.Base, r.MaxLength, r.Examp
 
 // Resolved returns the task with its defaults filled in.
 func (r Reverse) Resolved() Reverse {
-	r.Base, r.MaxLength = or(r.Base, defaultBase), or(r.MaxLength, defaultMaxLength)
+	r.Base, r.MaxLength = orDefault(r.Base, defaultBase), orDefault(r.MaxLength, defaultMaxLength)
 	return r
 }
 
@@ -33,7 +33,7 @@ func (r Reverse) Resolved() Reverse {
 func (r Reverse) Open() (task.Task, error) { return r.stream(), nil }
 
 func (r Reverse) stream() stream {
-	n, base := or(r.MaxLength, defaultMaxLength), or(r.Base, defaultBase)
+	n, base := orDefault(r.MaxLength, defaultMaxLength), orDefault(r.Base, defaultBase)
 	return stream{
 		name: r.String(), base: base, ids: vocabularies(base), shortest: 1, longest: n, longestTarget: n + 1,
 		examples: r.Examples, shape: oneNumber, fill: r.fill,
@@ -41,7 +41,7 @@ func (r Reverse) stream() stream {
 }
 
 func (r Reverse) fill(rng *rand.Rand, s shape) task.Example {
-	return r.answer(randomDigits(rng, or(r.Base, defaultBase), s.first))
+	return r.answer(randomDigits(rng, orDefault(r.Base, defaultBase), s.first))
 }
 
 func (Reverse) answer(source []vocab.ID) task.Example {

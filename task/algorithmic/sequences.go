@@ -66,8 +66,8 @@ func validate(base, maxLength, examples, shortest int) error {
 	return nil
 }
 
-// or returns value, or the default zero if value is 0.
-func or(value, zero int) int {
+// orDefault returns value, or the default zero if value is 0.
+func orDefault(value, zero int) int {
 	if value == 0 {
 		return zero
 	}

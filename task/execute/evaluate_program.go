@@ -39,7 +39,7 @@ func (p *programParser) operation(depth int) (*big.Int, error) {
 	if depth > maxNesting {
 		return nil, errorf(p.at, "more than %d nested parentheses", maxNesting)
 	}
-	if p.took("x=") {
+	if p.accept("x=") {
 		return p.loop(depth)
 	}
 	a, err := p.operand(depth)
@@ -47,12 +47,12 @@ func (p *programParser) operation(depth int) (*big.Int, error) {
 		return nil, err
 	}
 	at := p.at
-	if p.took("if") {
+	if p.accept("if") {
 		return p.conditional(a, at, depth)
 	}
 	compute, ok := p.arithmetic()
 	if !ok {
-		return nil, p.wanted(`"+", "-", "*" or "if"`)
+		return nil, p.unexpected(`"+", "-", "*" or "if"`)
 	}
 	b, err := p.operand(depth)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *programParser) loop(depth int) (*big.Int, error) {
 		return nil, err
 	}
 	if p.at == len(p.text) || p.text[p.at] < '1' || p.text[p.at] > '9' {
-		return nil, p.wanted("one of 1..9")
+		return nil, p.unexpected("one of 1..9")
 	}
 	k := big.NewInt(int64(p.text[p.at] - '0'))
 	p.at++
@@ -121,7 +121,7 @@ func (p *programParser) conditional(a *big.Int, at, depth int) (*big.Int, error)
 // operand reads a number or an operation in parentheses.
 func (p *programParser) operand(depth int) (*big.Int, error) {
 	start := p.at
-	if p.took("(") {
+	if p.accept("(") {
 		value, err := p.operation(depth + 1)
 		if err != nil {
 			return nil, err

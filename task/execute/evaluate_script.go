@@ -21,12 +21,12 @@ func EvaluateScript(text string) (answer string, of Summary, err error) {
 		return "", of, errorf(maxText, "a program has at most %d characters", maxText)
 	}
 	p := scriptParser{scanner: scanner{text: text}, of: &of}
-	for !p.took("print(") {
+	for !p.accept("print(") {
 		if err := p.statement(); err != nil {
 			return "", Summary{}, err
 		}
 		if !p.line() {
-			return "", Summary{}, p.wanted(`"#"`)
+			return "", Summary{}, p.unexpected(`"#"`)
 		}
 	}
 	value, err := p.expression(1)
@@ -51,10 +51,10 @@ type scriptParser struct {
 
 // line reads the end of a line.
 func (p *scriptParser) line() bool {
-	if !p.took("#") && !p.took("\n") {
+	if !p.accept("#") && !p.accept("\n") {
 		return false
 	}
-	for p.took(" ") {
+	for p.accept(" ") {
 	}
 	return true
 }
@@ -67,25 +67,25 @@ func (p *scriptParser) variable() (int, error) {
 			return v, nil
 		}
 	}
-	return 0, p.wanted("a variable of a..j")
+	return 0, p.unexpected("a variable of a..j")
 }
 
 func (p *scriptParser) statement() error {
 	start := p.at
-	if p.took("for ") {
+	if p.accept("for ") {
 		return p.loop(start)
 	}
 	v, err := p.variable()
 	if err != nil {
 		p.at = start
-		return p.wanted(`a variable of a..j, "for x in range(" or "print("`)
+		return p.unexpected(`a variable of a..j, "for x in range(" or "print("`)
 	}
 	if err := p.expect("="); err != nil {
 		return err
 	}
 	value, err := p.expression(1)
 	p.values[v] = value
-	p.took(";")
+	p.accept(";")
 	return err
 }
 
@@ -107,10 +107,10 @@ func (p *scriptParser) loop(start int) error {
 		return err
 	}
 	compute := (*big.Int).Add
-	if p.took(subtract) {
+	if p.accept(subtract) {
 		compute = (*big.Int).Sub
-	} else if !p.took(add) {
-		return p.wanted(`"+=" or "-="`)
+	} else if !p.accept(add) {
+		return p.unexpected(`"+=" or "-="`)
 	}
 	if err := p.expect("="); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (p *scriptParser) expression(depth int) (*big.Int, error) {
 		return nil, errorf(p.at, "more than %d nested parentheses", maxNesting)
 	}
 	switch {
-	case p.took("("):
+	case p.accept("("):
 		value, err := p.inner(depth)
 		if err != nil {
 			return nil, err
@@ -178,12 +178,12 @@ func (p *scriptParser) inner(depth int) (*big.Int, error) {
 		return nil, err
 	}
 	at := p.at
-	if p.took(" if ") {
+	if p.accept(" if ") {
 		return p.conditional(a, at, depth)
 	}
 	compute, ok := p.arithmetic()
 	if !ok {
-		return nil, p.wanted(`"+", "-", "*" or " if "`)
+		return nil, p.unexpected(`"+", "-", "*" or " if "`)
 	}
 	b, err := p.expression(depth + 1)
 	if err != nil {

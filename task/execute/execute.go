@@ -59,8 +59,8 @@ func characters(text string) task.Vocabularies {
 	return task.Vocabularies{Tokenizer: vocab.Characters, Source: v, Target: v}
 }
 
-// within returns an error unless the value of a field is in 1..most.
-func within(field string, value, most int) error {
+// checkRange returns an error unless the value of a field is in 1..most.
+func checkRange(field string, value, most int) error {
 	if value < 1 || value > most {
 		return fmt.Errorf("%s is %d: it must be 1..%d", field, value, most)
 	}

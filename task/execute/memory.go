@@ -36,7 +36,7 @@ func (m Memory) Validate() error {
 	if err := oneOf("operation", m.Operation, Copy, Double, Reverse); err != nil {
 		return err
 	}
-	return within("length", m.Length, maxLength)
+	return checkRange("length", m.Length, maxLength)
 }
 
 // Open makes the task. It reads no files.

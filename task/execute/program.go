@@ -97,10 +97,10 @@ func (p Program) Validate() error {
 	if !(p.TrainingLongest >= 0 && p.TrainingLongest <= 1) {
 		return fmt.Errorf("training_longest is %v: it must be from 0 to 1", p.TrainingLongest)
 	}
-	if err := within("nesting", p.Nesting, maxNesting); err != nil {
+	if err := checkRange("nesting", p.Nesting, maxNesting); err != nil {
 		return err
 	}
-	return within("length", p.Length, maxLength)
+	return checkRange("length", p.Length, maxLength)
 }
 
 // Open makes the task. It reads no files.
@@ -120,12 +120,12 @@ func (p Program) stream() stream {
 	}
 	return stream{
 		name: p.String(), ids: characters(digits + "+-*=()<>[]x" + "if" + "else" + "for"), length: p.Length, draw: p.draw,
-		source: p.longest(), target: p.Length + 1 + 1, notes: append(notes, turned(p.LittleEndFirst)...),
+		source: p.longest(), target: p.Length + 1 + 1, notes: append(notes, reversedNote(p.LittleEndFirst)...),
 	}
 }
 
-// turned returns the note about reversed answers.
-func turned(littleEndFirst bool) []string {
+// reversedNote returns the note about reversed answers.
+func reversedNote(littleEndFirst bool) []string {
 	if !littleEndFirst {
 		return nil
 	}

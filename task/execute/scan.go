@@ -43,8 +43,8 @@ func errorf(at int, format string, values ...any) error {
 	return &SyntaxError{at + 1, fmt.Sprintf(format, values...)}
 }
 
-// wanted is the error of an unexpected character.
-func (s *scanner) wanted(what string) error {
+// unexpected is the error of an unexpected character.
+func (s *scanner) unexpected(what string) error {
 	if s.at >= len(s.text) {
 		return errorf(s.at, "the program ends where %s should be", what)
 	}
@@ -52,8 +52,8 @@ func (s *scanner) wanted(what string) error {
 	return errorf(s.at, "%q where %s should be", found, what)
 }
 
-// took reads the given word if it is next, and reports whether it was.
-func (s *scanner) took(word string) bool {
+// accept reads the given word if it is next, and reports whether it was.
+func (s *scanner) accept(word string) bool {
 	if !strings.HasPrefix(s.text[s.at:], word) {
 		return false
 	}
@@ -63,7 +63,7 @@ func (s *scanner) took(word string) bool {
 
 // expect reads the given word, or returns an error.
 func (s *scanner) expect(word string) error {
-	if s.took(word) {
+	if s.accept(word) {
 		return nil
 	}
 	common := 0 // the error is at the first character that differs
@@ -71,7 +71,7 @@ func (s *scanner) expect(word string) error {
 		common++
 	}
 	s.at += common
-	return s.wanted(fmt.Sprintf("%q", word[common:]))
+	return s.unexpected(fmt.Sprintf("%q", word[common:]))
 }
 
 // literal reads a number that does not begin with 0.
@@ -83,7 +83,7 @@ func (s *scanner) literal() (string, error) {
 	numeral := s.text[start:s.at]
 	switch {
 	case numeral == "":
-		return "", s.wanted("a number")
+		return "", s.unexpected("a number")
 	case numeral[0] == '0':
 		return "", errorf(start, "a number does not begin with 0")
 	case len(numeral) > maxLength:
@@ -95,11 +95,11 @@ func (s *scanner) literal() (string, error) {
 // arithmetic reads +, - or *, and returns the operation.
 func (s *scanner) arithmetic() (compute func(z, a, b *big.Int) *big.Int, ok bool) {
 	switch {
-	case s.took(add):
+	case s.accept(add):
 		return (*big.Int).Add, true
-	case s.took(subtract):
+	case s.accept(subtract):
 		return (*big.Int).Sub, true
-	case s.took(multiply):
+	case s.accept(multiply):
 		return (*big.Int).Mul, true
 	}
 	return nil, false
@@ -108,18 +108,18 @@ func (s *scanner) arithmetic() (compute func(z, a, b *big.Int) *big.Int, ok bool
 // comparator reads < or >, and returns the comparison.
 func (s *scanner) comparator() (func(a, b *big.Int) bool, error) {
 	switch {
-	case s.took("<"):
+	case s.accept("<"):
 		return func(a, b *big.Int) bool { return a.Cmp(b) < 0 }, nil
-	case s.took(">"):
+	case s.accept(">"):
 		return func(a, b *big.Int) bool { return a.Cmp(b) > 0 }, nil
 	}
-	return nil, s.wanted(`"<" or ">"`)
+	return nil, s.unexpected(`"<" or ">"`)
 }
 
 // end returns an error unless the whole text has been read.
 func (s *scanner) end() error {
 	if s.at < len(s.text) {
-		return s.wanted("the end")
+		return s.unexpected("the end")
 	}
 	return nil
 }

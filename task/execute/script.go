@@ -37,10 +37,10 @@ func (s Script) String() string { return named("script", s.LittleEndFirst) }
 
 // Validate returns an error that names the first field out of range.
 func (s Script) Validate() error {
-	if err := within("nesting", s.Nesting, len(variables)); err != nil {
+	if err := checkRange("nesting", s.Nesting, len(variables)); err != nil {
 		return err
 	}
-	return within("length", s.Length, maxLength)
+	return checkRange("length", s.Length, maxLength)
 }
 
 // Open makes the task. It reads no files.
@@ -48,7 +48,7 @@ func (s Script) Open() (task.Task, error) {
 	source, target := s.longest()
 	return stream{
 		name: s.String(), ids: characters(digits + "+-*=()<>:;# " + variables + "for x in range" + "print" + "if" + "else"),
-		length: s.Length, source: source, target: target, notes: turned(s.LittleEndFirst), draw: s.draw,
+		length: s.Length, source: source, target: target, notes: reversedNote(s.LittleEndFirst), draw: s.draw,
 	}, nil
 }
 

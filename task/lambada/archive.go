@@ -100,7 +100,7 @@ func parseWordList(name string, r io.Reader, minCount int) (words []string, err 
 			return nil, fmt.Errorf("%s:%d: the word %.40q occurs a second time", name, at, word)
 		}
 		seen[word] = 1 + n
-		if noneReserved([]string{word}) == nil && (!counted || n >= minCount) {
+		if checkNoneReserved([]string{word}) == nil && (!counted || n >= minCount) {
 			words = append(words, word)
 		}
 	}

@@ -103,9 +103,9 @@ func (c *corpus) passage(of candidate) passage {
 // maxControl is approximately the size of the authors' control set.
 const maxControl = 5000
 
-// ownControl makes passages from a book in the shape of LAMBADA's, without selection: every sentence with enough context before it, up to
+// controlFrom makes passages from a book in the shape of LAMBADA's, without selection: every sentence with enough context before it, up to
 // its last word. If there are more than maxControl, it takes them at equal distances.
-func ownControl(path string) (passages []passage, err error) {
+func controlFrom(path string) (passages []passage, err error) {
 	sentences, err := readBook(path)
 	if err != nil {
 		return nil, err

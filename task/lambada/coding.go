@@ -170,7 +170,7 @@ func (r reader) Read(text string) (in task.Input, err error) {
 	if len(words) == 0 {
 		return in, fmt.Errorf("the passage is empty")
 	}
-	if err := noneReserved(words); err != nil {
+	if err := checkNoneReserved(words); err != nil {
 		return in, err
 	}
 	p := newPassage(append(words[:len(words):len(words)], "")) // no word is spelled like this

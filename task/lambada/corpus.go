@@ -104,7 +104,7 @@ func (d Data) readCorpus(measured sets) (*corpus, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := noneMeasured(files, measured); err != nil {
+	if err := checkNoneMeasured(files, measured); err != nil {
 		return nil, err
 	}
 	c := &corpus{}
@@ -132,8 +132,8 @@ func (d Data) readCorpus(measured sets) (*corpus, error) {
 	return c, nil
 }
 
-// noneMeasured returns an error if a book is a file of LAMBADA, or contains one of its passages as a line.
-func noneMeasured(files []string, measured sets) error {
+// checkNoneMeasured returns an error if a book is a file of LAMBADA, or contains one of its passages as a line.
+func checkNoneMeasured(files []string, measured sets) error {
 	passages := texts(slices.Concat(measured.development, measured.test, measured.control))
 	for _, path := range files {
 		const fix = "name a folder that contains only books"
@@ -176,7 +176,7 @@ func (d Data) vocabulary(files []string) (*vocab.Vocabulary, error) {
 		if err != nil {
 			return nil, err
 		}
-		return vocab.New(d.most(words), vocab.WithUnknown())
+		return vocab.New(d.mostFrequent(words), vocab.WithUnknown())
 	}
 	var failed error
 	v, err := vocab.Build(func(yield func([]string) bool) {
@@ -196,11 +196,11 @@ func (d Data) vocabulary(files []string) (*vocab.Vocabulary, error) {
 	if err = errors.Join(failed, err); err != nil {
 		return nil, err
 	}
-	return vocab.New(d.most(v.Tokens()), vocab.WithUnknown())
+	return vocab.New(d.mostFrequent(v.Tokens()), vocab.WithUnknown())
 }
 
-// most returns the most frequent words, up to the configured number.
-func (d Data) most(words []string) []string {
+// mostFrequent returns the most frequent words, up to the configured number.
+func (d Data) mostFrequent(words []string) []string {
 	if d.Vocabulary > 0 && d.Vocabulary < len(words) {
 		return words[:d.Vocabulary]
 	}

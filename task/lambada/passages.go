@@ -86,11 +86,11 @@ func valid(words []string) error {
 	if last := words[len(words)-1]; !penn.IsWord(last) {
 		return fmt.Errorf("the passage ends in %.40q, which is not a word", last)
 	}
-	return noneReserved(words)
+	return checkNoneReserved(words)
 }
 
-// noneReserved returns an error if a word has a reserved spelling.
-func noneReserved(words []string) error {
+// checkNoneReserved returns an error if a word has a reserved spelling.
+func checkNoneReserved(words []string) error {
 	for _, w := range words {
 		if vocab.Reserved(w) || isMarker(w) || w == task.Question || w == Blank {
 			return fmt.Errorf("the reserved token %s", w)

@@ -93,7 +93,7 @@ func (c Reading) Open() (task.Task, error) {
 	t.describe(fmt.Sprintf("%d passages; answers: %s", len(q.list), what))
 	if c.Annotated > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d passages of the development set are trained on, as %v of the examples; %d are not", len(annotated), c.Annotated, len(t.sets.development)))
-		t.reaches(annotated)
+		t.extendLengths(annotated)
 	}
 	return t, nil
 }
@@ -115,7 +115,7 @@ func (d Data) open(name string) (t *Task, err error) {
 		if len(t.sets.control) > 0 {
 			t.notes = append(t.notes, fmt.Sprintf("the control set of %s is not used: kept_out replaces it", Control))
 		}
-		if t.sets.control, err = ownControl(path); err != nil {
+		if t.sets.control, err = controlFrom(path); err != nil {
 			return nil, err
 		}
 		t.notes = append(t.notes, fmt.Sprintf("control: own, unselected passages of %s, which is not trained on", d.KeptOut))
@@ -145,12 +145,12 @@ func (t *Task) describe(training string) {
 	if n := shared(t.sets.development, t.sets.test); n > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d lines of the development set are also in the test set", n))
 	}
-	t.reaches(t.sets.development)
-	t.reaches(t.sets.control)
+	t.extendLengths(t.sets.development)
+	t.extendLengths(t.sets.control)
 }
 
-// reaches raises the maximum source and target lengths to those of passages.
-func (t *Task) reaches(passages []passage) {
+// extendLengths raises the maximum source and target lengths to those of passages.
+func (t *Task) extendLengths(passages []passage) {
 	for _, p := range passages {
 		e := t.example(p)
 		t.longest = [2]int{max(t.longest[0], len(e.Source)), max(t.longest[1], len(e.Target))}

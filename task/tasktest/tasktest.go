@@ -25,7 +25,7 @@ var checks = []struct {
 	{"the caller owns an example", owned},
 	{"seeds differ", seedsDiffer},
 	{"held-out is valid and deterministic", heldOut},
-	{"held-out is not the training stream", apart},
+	{"held-out is not the training stream", checkDisjoint},
 	{"a smaller count is a prefix", prefix},
 	{"bad selections are refused", badSelections},
 	{"text round trip", roundTrip},
@@ -182,9 +182,9 @@ func heldOut(tk task.Task) error {
 	return nil
 }
 
-// apart checks that held-out examples are not training examples. It tolerates single collisions, as there are too few sources of
+// checkDisjoint checks that held-out examples are not training examples. It tolerates single collisions, as there are too few sources of
 // length 1.
-func apart(tk task.Task) error {
+func checkDisjoint(tk task.Task) error {
 	held, err := tk.HeldOut(1, task.Selection{Count: count})
 	if err != nil {
 		return err

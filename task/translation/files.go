@@ -140,11 +140,11 @@ func (f files) reader(corpus Corpus) (next func() (source, target string, err er
 	if len(sides) == 1 {
 		return sides[0].pair, stop, nil
 	}
-	return func() (string, string, error) { return both(sides[0], sides[1]) }, stop, nil
+	return func() (string, string, error) { return nextPair(sides[0], sides[1]) }, stop, nil
 }
 
-// both reads the next line of both files.
-func both(a, b *lines) (source, target string, err error) {
+// nextPair reads the next line of both files.
+func nextPair(a, b *lines) (source, target string, err error) {
 	source, first := a.next()
 	target, second := b.next()
 	if (first == io.EOF) != (second == io.EOF) {

@@ -72,7 +72,7 @@ func (c Translation) findPieces(f files) (*subword.Pieces, error) {
 		stopped := errors.New("stopped")
 		for _, corpus := range c.Training {
 			failed = f.pairs(corpus, &report{}, func(p pair) error {
-				if c.part(p) == forTraining && (!yield(p.source) || !yield(p.target)) {
+				if c.partOf(p) == forTraining && (!yield(p.source) || !yield(p.target)) {
 					return stopped
 				}
 				return nil
@@ -88,8 +88,8 @@ func (c Translation) findPieces(f files) (*subword.Pieces, error) {
 	return pieces, err
 }
 
-// part returns the part that a pair of the training corpora belongs to. A hash of its source holds pairs out for parts without files.
-func (c Translation) part(p pair) part {
+// partOf returns the part that a pair of the training corpora belongs to. A hash of its source holds pairs out for parts without files.
+func (c Translation) partOf(p pair) part {
 	if len(c.Validation) > 0 && len(c.Test) > 0 {
 		return forTraining
 	}
@@ -109,7 +109,7 @@ func (t *Task) read(f files, corpus Corpus, of part) error {
 	err := f.pairs(corpus, r, func(p pair) error {
 		to, longest := of, longestHeldOut
 		if of == forTraining {
-			to = t.config.part(p)
+			to = t.config.partOf(p)
 		}
 		if to == forTraining {
 			longest = t.config.MaxLength

@@ -40,8 +40,8 @@ type arenas struct {
 	closed bool
 }
 
-// take returns the smallest idle arena with at least the given number of bytes, or a new one.
-func (l *arenas) take(bytes int) *arena {
+// acquire returns the smallest idle arena with at least the given number of bytes, or a new one.
+func (l *arenas) acquire(bytes int) *arena {
 	l.mu.Lock()
 	best := -1
 	for i, a := range l.idle {
@@ -64,8 +64,8 @@ func (l *arenas) take(bytes int) *arena {
 	return newArena(bytes)
 }
 
-// give returns an arena.
-func (l *arenas) give(a *arena) {
+// release returns an arena.
+func (l *arenas) release(a *arena) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {

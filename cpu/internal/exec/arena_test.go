@@ -8,12 +8,12 @@ func TestArenasAreShared(t *testing.T) {
 	var l arenas
 	defer l.shutdown()
 	for _, bytes := range []int{100, 5000, 300, 0, 5000, 7000, 64} {
-		a := l.take(bytes)
+		a := l.acquire(bytes)
 		if a.bytes < bytes {
 			t.Fatalf("asked for %d bytes, got %d", bytes, a.bytes)
 		}
 		clear(slice[byte](a.base, bytes))
-		l.give(a)
+		l.release(a)
 		if len(l.idle) != 1 {
 			t.Fatalf("%d blocks are kept after %d bytes", len(l.idle), bytes)
 		}
@@ -21,10 +21,10 @@ func TestArenasAreShared(t *testing.T) {
 	if l.idle[0].bytes != 7000 {
 		t.Errorf("the block kept has %d bytes, want the largest asked for", l.idle[0].bytes)
 	}
-	first, second := l.take(10), l.take(10)
+	first, second := l.acquire(10), l.acquire(10)
 	if first.base == second.base {
 		t.Error("two executions at once have one block")
 	}
-	l.give(first)
-	l.give(second)
+	l.release(first)
+	l.release(second)
 }

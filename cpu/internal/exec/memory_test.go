@@ -65,11 +65,11 @@ func TestReadMemory(t *testing.T) {
 func TestIdleArenasAreFree(t *testing.T) {
 	m := &Machine{Memory: func() Memory { return Memory{Free: 1000, Used: 90_000} }}
 	defer m.arenas.shutdown()
-	a := m.arenas.take(50_000)
+	a := m.arenas.acquire(50_000)
 	if got := m.Room(); got.Free != 1000 || got.Used != 90_000 {
 		t.Errorf("while an arena is lent: %+v", got)
 	}
-	m.arenas.give(a)
+	m.arenas.release(a)
 	if got := m.Room(); got.Free != 51_000 || got.Used != 40_000 {
 		t.Errorf("after it was given back: %+v", got)
 	}

@@ -47,8 +47,8 @@ type helper struct {
 	wake   chan struct{}
 }
 
-// take claims the helper's part of a job. No later job can begin before the part is done.
-func (h *helper) take(job uint32) bool { return h.claim.CompareAndSwap(job-1, job) }
+// claimPart claims the helper's part of a job. No later job can begin before the part is done.
+func (h *helper) claimPart(job uint32) bool { return h.claim.CompareAndSwap(job-1, job) }
 
 func newPool(threads int) *pool {
 	return &pool{threads: threads}
@@ -112,7 +112,7 @@ func (p *pool) run(t task, fr *frame) {
 	t.part(fr, 0, p.threads)
 	for i, h := range p.helpers {
 		number := h.start.Load()
-		if h.take(number) {
+		if h.claimPart(number) {
 			t.part(fr, i+1, p.threads)
 			h.done.Store(number)
 		}
@@ -149,7 +149,7 @@ func (p *pool) help(h *helper, part int) {
 	seen := uint32(0)
 	for spins := 0; !p.stopped.Load(); {
 		if number := h.start.Load(); number != seen {
-			if h.take(number) {
+			if h.claimPart(number) {
 				p.job.task.part(p.job.fr, part, p.threads)
 				h.done.Store(number)
 			}

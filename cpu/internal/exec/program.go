@@ -104,8 +104,8 @@ func (fr *frame) do(t task) {
 	}
 }
 
-// take returns an idle frame or a new one, with an arena of the machine.
-func (p *Program) take() *frame {
+// acquireFrame returns an idle frame or a new one, with an arena of the machine.
+func (p *Program) acquireFrame() *frame {
 	threads := p.Machine.Threads
 	var fr *frame
 	p.mu.Lock()
@@ -125,12 +125,12 @@ func (p *Program) take() *frame {
 			}
 		}
 	}
-	fr.settle(p.Machine.arenas.take(p.ArenaBytes + threads*p.ScratchBytes))
+	fr.useArena(p.Machine.arenas.acquire(p.ArenaBytes + threads*p.ScratchBytes))
 	return fr
 }
 
-// settle sets the frame's addresses in an arena.
-func (fr *frame) settle(a *arena) {
+// useArena sets the frame's addresses in an arena.
+func (fr *frame) useArena(a *arena) {
 	fr.arena = a
 	for i := range fr.prog.Slots {
 		if s := &fr.prog.Slots[i]; s.Kind == SlotArena {
@@ -142,8 +142,8 @@ func (fr *frame) settle(a *arena) {
 	}
 }
 
-// give returns a frame.
-func (p *Program) give(fr *frame) {
+// releaseFrame returns a frame.
+func (p *Program) releaseFrame(fr *frame) {
 	for _, s := range p.Params {
 		fr.ptrs[s] = nil
 	}
@@ -160,7 +160,7 @@ func (p *Program) give(fr *frame) {
 	for _, views := range fr.views {
 		clear(views)
 	}
-	p.Machine.arenas.give(fr.arena)
+	p.Machine.arenas.release(fr.arena)
 	fr.arena = nil
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,7 +181,7 @@ func (p *Program) Execute(params, results []unsafe.Pointer) {
 
 // run executes the program, in parallel if the execution owns the threads.
 func (p *Program) run(params, results []unsafe.Pointer, parallel bool) {
-	fr := p.take()
+	fr := p.acquireFrame()
 	for i, s := range p.Params {
 		fr.ptrs[s] = params[i]
 	}
@@ -192,7 +192,7 @@ func (p *Program) run(params, results []unsafe.Pointer, parallel bool) {
 	for _, in := range p.Instructions {
 		in.run(fr)
 	}
-	p.give(fr)
+	p.releaseFrame(fr)
 }
 
 // Release frees idle frames. Frames in use are freed when they are returned.

@@ -18,9 +18,9 @@ import (
 
 const backend = "cpu:threads=1"
 
-// begin returns the command that trains a small model with all features that affect the bits of results: adaptive depth with planned
+// trainCommand returns the command that trains a small model with all features that affect the bits of results: adaptive depth with planned
 // capacity, dropout, random positions, four batches per update, means of the weights, and a best checkpoint that is not the last.
-func begin(dir string) []string {
+func trainCommand(dir string) []string {
 	arguments := []string{"train", "demo", "--out", dir, "--backend", backend}
 	for _, set := range []string{
 		`task={"reverse": {"max_length": 6}}`, "model.width=16", "model.heads=2",
@@ -139,8 +139,8 @@ func descends(pid, launcher int) bool {
 	return pid == launcher
 }
 
-// says returns an error unless the job failed with one line of the program, which contains what.
-func (o outcome) says(what string) error {
+// failedWith returns an error unless the job failed with one line of the program, which contains what.
+func (o outcome) failedWith(what string) error {
 	var lines []string
 	for line := range strings.Lines(o.stderr) {
 		if strings.HasPrefix(line, "ut: ") {

@@ -79,18 +79,18 @@ func (t *trial) all(kills int, seed uint64) (err error) {
 	defer os.RemoveAll(t.dir)
 	t.whole = filepath.Join(t.dir, "whole")
 	fmt.Printf("seed %d\n", seed)
-	if out := t.run(0, begin(t.whole)...); out.err != nil {
+	if out := t.run(0, trainCommand(t.whole)...); out.err != nil {
 		return fmt.Errorf("one process: %w\n%s", out.err, out.stderr)
 	}
 	took := map[int]time.Duration{}
 	for _, n := range counts {
 		dir := filepath.Join(t.dir, fmt.Sprint("ranks", n))
-		out := t.run(n, begin(dir)...)
+		out := t.run(n, trainCommand(dir)...)
 		took[n] = out.took
 		t.check(fmt.Sprintf("%d ranks come to the bits of one process, in %.1f s", n, out.took.Seconds()), out.sameAs(t.whole, dir))
 	}
 	out := t.run(2, append([]string{"train", "demo", "--out", filepath.Join(t.dir, "odd")}, "--set", "training.accumulate=3")...)
-	t.check("2 ranks refuse 3 batches in one line", out.says("training.accumulate is 3"))
+	t.check("2 ranks refuse 3 batches in one line", out.failedWith("training.accumulate is 3"))
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for i := range kills {
 		n := counts[1+i%2]
@@ -106,7 +106,7 @@ func (t *trial) kill(rng *rand.Rand, n int, took time.Duration, dir string) {
 	for {
 		rank = rng.IntN(n)
 		moment := time.Duration(rng.Int64N(int64(took)))
-		if out = t.killed(n, rank, moment, begin(dir)...); out.killed {
+		if out = t.killed(n, rank, moment, trainCommand(dir)...); out.killed {
 			break
 		}
 		_ = os.RemoveAll(dir) // it finished before the kill
@@ -118,7 +118,7 @@ func (t *trial) kill(rng *rand.Rand, n int, took time.Duration, dir string) {
 			t.check("copy", err)
 			return
 		}
-		arguments := begin(own)
+		arguments := trainCommand(own)
 		if _, err := os.Stat(filepath.Join(own, "config.json")); err == nil { // otherwise the kill was before the run directory existed
 			arguments = []string{"train", "--resume", own, "--backend", backend}
 		}

@@ -34,11 +34,11 @@ func TestJudgement(t *testing.T) {
 	for stderr, want := range map[string]bool{
 		"ut: training.accumulate is 3\n": true, "ut: another\n": false, "": false, "ut: training.accumulate is 3\nut: training.accumulate is 3\n": false,
 	} {
-		if err := (outcome{err: failed, stderr: stderr}).says("accumulate is 3"); (err == nil) != want {
+		if err := (outcome{err: failed, stderr: stderr}).failedWith("accumulate is 3"); (err == nil) != want {
 			t.Errorf("%q: %v", stderr, err)
 		}
 	}
-	if err := (outcome{stderr: "ut: x\n"}).says("x"); err == nil {
+	if err := (outcome{stderr: "ut: x\n"}).failedWith("x"); err == nil {
 		t.Error("a job that ended well passes for one that failed")
 	}
 }

@@ -75,7 +75,7 @@ func (s *scene) damaged(file string, d damage) {
 	data, where := d(s.rng, read(run)[file])
 	must(os.WriteFile(filepath.Join(run, file), data, 0o644))
 	before := read(run)
-	for _, a := range asking {
+	for _, a := range queries {
 		r := s.run(call{args: a.args, stdin: strings.NewReader(a.stdin)})
 		after := read(run)
 		same := r.stdout == s.answers[a.name] && (a.name != "export" || sameExport(read(s.base), after))
@@ -101,10 +101,10 @@ func (s *scene) resumed(run, file, where string) {
 	switch {
 	case c == harmless && strings.Contains(r.stderr, path.Base(file)):
 		c = recovered
-	case c == told && s.final.weigh(after) != "":
+	case c == reported && s.final.compareCheckpoints(after) != "":
 		c = silent
 	}
-	if lost := lostTo(before, after, file, r); len(lost) > 0 {
+	if lost := lostFiles(before, after, file, r); len(lost) > 0 {
 		c, where = loss, fmt.Sprint(where, "; lost: ", lost)
 	}
 	s.note("resume", c, fmt.Sprintf("%s; difference: %s: %s", where, difference, r.says()))
@@ -121,7 +121,7 @@ func (s *scene) judge(r result, file string, same bool) class {
 	case same:
 		return harmless
 	case mentions(r.stderr, names):
-		return told
+		return reported
 	}
 	return silent
 }
@@ -136,10 +136,10 @@ func sameExport(want, got contents) bool {
 	return true
 }
 
-// lostTo returns the names of lost data after a resume. If it was refused, nothing may have changed. Otherwise training continues,
+// lostFiles returns the names of lost data after a resume. If it was refused, nothing may have changed. Otherwise training continues,
 // which replaces checkpoints and adds metrics; rejected files must still exist under another name, and so must every whole line of
 // metrics.
-func lostTo(before, after contents, file string, r result) (names []string) {
+func lostFiles(before, after contents, file string, r result) (names []string) {
 	if r.code != 0 {
 		return before.missing(after)
 	}

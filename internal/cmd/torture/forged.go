@@ -40,7 +40,7 @@ func forged(w *world) part {
 				continue
 			}
 			set := path + "=" + value
-			p.trials = append(p.trials, trial{"huge number: " + set, func(s *scene) { s.fed(call{args: small("run", "training.steps=2", set)}) }})
+			p.trials = append(p.trials, trial{"huge number: " + set, func(s *scene) { s.feed(call{args: small("run", "training.steps=2", set)}) }})
 		}
 	}
 	return p
@@ -97,7 +97,7 @@ func (s *scene) forged(f forgery) {
 	length := 8 + int(binary.LittleEndian.Uint64(data))
 	must(os.WriteFile(filepath.Join(run, newest), resealed(f.change(string(data[8:length])), data[length:]), 0o644))
 	before := read(run)
-	for _, a := range append(append([]asked{}, asking...), resuming) {
+	for _, a := range append(append([]query{}, queries...), resuming) {
 		r := s.run(call{args: a.args, stdin: strings.NewReader(a.stdin)})
 		c := r.refusalWithoutLoss(before, read(run))
 		if r.code == 0 && r.fault() == "" {
@@ -129,7 +129,7 @@ var traces = map[string]string{
 // draws reads a trace in which one field is replaced, and draws it in every way. It must be rejected or drawn.
 func (s *scene) draws(field string) {
 	s.copyOf(s.base, "run")
-	r := s.run(call{args: asking[3].args}).ok()
+	r := s.run(call{args: queries[3].args}).ok()
 	key, value, _ := strings.Cut(field, ": ")
 	var all, encoder map[string]json.RawMessage
 	must(json.Unmarshal([]byte(r.stdout), &all))

@@ -22,7 +22,7 @@ func hostile(w *world) part {
 		for _, c := range readers(w) {
 			add(c.name+", "+n.name, func(s *scene) {
 				must(os.WriteFile(filepath.Join(s.dir, "file"), []byte(n.text()), 0o644))
-				s.fed(call{args: c.args})
+				s.feed(call{args: c.args})
 			})
 		}
 	}
@@ -38,7 +38,7 @@ func hostile(w *world) part {
 		} {
 			add(c.name+", "+thing.name, func(s *scene) {
 				must(thing.make(filepath.Join(s.dir, "file")))
-				s.fed(call{args: c.args})
+				s.feed(call{args: c.args})
 			})
 		}
 	}
@@ -47,7 +47,7 @@ func hostile(w *world) part {
 	} {
 		add("decode from "+c.name, func(s *scene) {
 			s.copyOf(s.base, "run")
-			s.fed(call{args: []string{"decode", "run"}, shell: c.shell})
+			s.feed(call{args: []string{"decode", "run"}, shell: c.shell})
 		})
 	}
 	add("decode from a silent pipe", func(s *scene) {
@@ -56,15 +56,15 @@ func hostile(w *world) part {
 		must(err)
 		defer writer.Close()
 		defer silent.Close()
-		s.fed(call{args: []string{"decode", "run"}, stdin: silent})
+		s.feed(call{args: []string{"decode", "run"}, stdin: silent})
 	})
 	return p
 }
 
 // readers lists the commands that read a file named file.
-func readers(w *world) []asked {
+func readers(w *world) []query {
 	tiny := []string{"--out", "out", "--set", "training.steps=2", "--set", "model.width=8", "--set", "model.heads=2"}
-	return []asked{
+	return []query{
 		{"table", append([]string{"train", "own-pairs", "--set", "task.table.path=file"}, tiny...), ""},
 		{"text", append([]string{"train", "own-text", "--set", "task.text.path=file"}, tiny...), ""},
 		{"configuration", []string{"train", "--config", "file", "--out", "out"}, ""},
@@ -113,12 +113,12 @@ func utf16Text(text string, big bool) string {
 	return b.String()
 }
 
-// most is the memory limit for invalid input, in bytes.
-const most = 3 << 30
+// maxMemory is the memory limit for invalid input, in bytes.
+const maxMemory = 3 << 30
 
-// fed runs the program on invalid input. The program may accept or reject it, but must not take long, use much memory, or print more
+// feed runs the program on invalid input. The program may accept or reject it, but must not take long, use much memory, or print more
 // than a line. A long run must obey a signal.
-func (s *scene) fed(c call) result {
+func (s *scene) feed(c call) result {
 	c.limit, c.ending, c.again = 10*time.Second, syscall.SIGTERM, true
 	r := s.run(c)
 	k := r.fault()
@@ -126,7 +126,7 @@ func (s *scene) fed(c call) result {
 	case k == death && r.signal == syscall.SIGTERM:
 		k = obeyed
 	case k != "":
-	case r.memory > most:
+	case r.memory > maxMemory:
 		k = failing
 		r.stderr += fmt.Sprintf(" (%d MiB)", r.memory>>20)
 	case r.code == 130:
@@ -144,12 +144,12 @@ func (s *scene) fed(c call) result {
 func (s *scene) decodes(text string) {
 	s.copyOf(s.base, "run")
 	args := []string{"decode", "run"}
-	r := s.fed(call{args: args, stdin: strings.NewReader("123\n" + text + "\n123\n")})
+	r := s.feed(call{args: args, stdin: strings.NewReader("123\n" + text + "\n123\n")})
 	good := s.run(call{args: args, stdin: strings.NewReader("123\n")}).ok()
 	if lines := strings.SplitAfter(r.stdout, "\n"); r.code != 130 && (len(lines) < 3 || lines[0] != good.stdout || lines[len(lines)-2] != good.stdout) {
 		s.note("good lines", loss, r.says())
 	} else if want := strings.Count("123\n"+text+"\n123\n", "\n"); r.code != 130 && len(lines)-1 != want {
 		s.note("good lines", loss, fmt.Sprintf("%d answers to %d lines: %s", len(lines)-1, want, r.says()))
 	}
-	s.fed(call{args: args, stdin: io.MultiReader(strings.NewReader(text))})
+	s.feed(call{args: args, stdin: io.MultiReader(strings.NewReader(text))})
 }

@@ -41,7 +41,7 @@ func limits(w *world) part {
 // limited runs all commands on a copy of the base run under a limit. Each must be refused, or work as without the limit.
 func (s *scene) limited(shell string) {
 	run := s.copyOf(s.base, "run")
-	for _, a := range append(append([]asked{}, asking...), resuming) {
+	for _, a := range append(append([]query{}, queries...), resuming) {
 		before := read(run)
 		r := s.run(call{args: a.args, stdin: strings.NewReader(a.stdin), shell: shell})
 		after := read(run)

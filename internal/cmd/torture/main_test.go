@@ -34,7 +34,7 @@ func TestClasses(t *testing.T) {
 		{result{code: -1, signal: syscall.SIGSEGV}, false, death},
 		{result{code: -1, signal: syscall.SIGKILL, hung: true}, false, hang},
 		{result{}, true, harmless},
-		{result{stderr: "run/config.json: it was edited\n"}, false, told},
+		{result{stderr: "run/config.json: it was edited\n"}, false, reported},
 		{result{stderr: "all is well\n"}, false, silent},
 	} {
 		if got := s.judge(test.r, "config.json", test.same); got != test.want {
@@ -101,13 +101,13 @@ func TestLosses(t *testing.T) {
 		t.Errorf("set aside: %q", got)
 	}
 	aside := result{stderr: name + ": damaged: it is set aside\n"}
-	if got := lostTo(before, gone, name, aside); len(got) != 1 {
+	if got := lostFiles(before, gone, name, aside); len(got) != 1 {
 		t.Errorf("said to be set aside, and gone: %q", got)
 	}
-	if got := lostTo(before, changed(before, "metrics.jsonl", "b\n"), "best.json", result{}); len(got) != 1 {
+	if got := lostFiles(before, changed(before, "metrics.jsonl", "b\n"), "best.json", result{}); len(got) != 1 {
 		t.Errorf("a line gone: %q", got)
 	}
-	if got := lostTo(before, gone, name, result{code: 1}); len(got) != 1 {
+	if got := lostFiles(before, gone, name, result{code: 1}); len(got) != 1 {
 		t.Errorf("refused, and gone: %q", got)
 	}
 }
@@ -134,7 +134,7 @@ func TestDamages(t *testing.T) {
 func TestTally(t *testing.T) {
 	var out bytes.Buffer
 	tally := newTally(&out)
-	tally.add(trial{name: "flip 1: best.json"}, []outcome{{"eval", told, ""}, {"resume", recovered, ""}})
+	tally.add(trial{name: "flip 1: best.json"}, []outcome{{"eval", reported, ""}, {"resume", recovered, ""}})
 	tally.add(trial{name: "flip 2: config.json"}, []outcome{{"eval", refused, ""}, {"resume", loss, "metrics"}})
 	tally.print()
 	failed := tally.end(time.Second)

@@ -35,7 +35,7 @@ func pipes(w *world) part {
 			r := s.run(call{args: s.tableRun("out", 20), shell: which.shell})
 			s.note("table run", s.piped(r, s.lacks("out")), r.says())
 		})
-		for _, a := range asking {
+		for _, a := range queries {
 			add(a.name+", "+which.name, func(s *scene) {
 				s.copyOf(s.base, "run")
 				r := s.run(call{args: a.args, stdin: strings.NewReader(strings.Repeat(a.stdin, 1000)), shell: which.shell})

@@ -35,15 +35,15 @@ func small(dir string, more ...string) []string {
 	return args
 }
 
-// asked is a command that is run on a run directory.
-type asked struct {
+// query is a command that is run on a run directory.
+type query struct {
 	name  string
 	args  []string
 	stdin string
 }
 
-// asking lists the commands that read a run directory.
-var asking = []asked{
+// queries lists the commands that read a run directory.
+var queries = []query{
 	{"eval", []string{"eval", "run", "--count", "100"}, ""},
 	{"decode", []string{"decode", "run", "--sample", "--seed", "3"}, "123\n4\n9876\n"},
 	{"export", []string{"export", "run"}, ""},
@@ -64,7 +64,7 @@ func (w *world) train() error {
 		return err
 	}
 	s.ut("trace", "run", "--input", "12").ok()
-	for _, a := range asking {
+	for _, a := range queries {
 		r := s.run(call{args: a.args, stdin: strings.NewReader(a.stdin)}).ok()
 		w.answers[a.name] = r.stdout
 	}
@@ -181,11 +181,11 @@ func (c contents) differs(got contents, damaged string) string {
 			return name
 		}
 	}
-	return c.weigh(got)
+	return c.compareCheckpoints(got)
 }
 
-// weigh names the newest checkpoint, or one of its tensors, that differs between two runs.
-func (c contents) weigh(got contents) string {
+// compareCheckpoints names the newest checkpoint, or one of its tensors, that differs between two runs.
+func (c contents) compareCheckpoints(got contents) string {
 	name, other := c.newest(), got.newest()
 	if name != other {
 		return fmt.Sprintf("the newest checkpoint, %q in place of %q", other, name)

@@ -16,27 +16,27 @@ import (
 func signals(w *world) part {
 	p := part{alone: true}
 	long := []struct {
-		asked
+		query
 		after func(*scene, result) class
 	}{
-		{asked{"train", small("run", "training.steps=1000000", "training.schedule.cosine.warmup=0", "training.stop.accuracy=0"), ""}, (*scene).saved},
-		{asked{"decode", []string{"decode", "run", "--sample", "--temperature", "100", "--max-length", "1000000"}, strings.Repeat("1234\n", 100_000)}, nil},
-		{asked{"eval", []string{"eval", "run", "--length", "2000", "--count", "40000"}, ""}, nil},
-		{asked{"trace", []string{"trace", "run", "--input", strings.Repeat("12345", 200)}, ""}, nil},
-		{asked{"table run", nil, ""}, (*scene).savedExperiment},
+		{query{"train", small("run", "training.steps=1000000", "training.schedule.cosine.warmup=0", "training.stop.accuracy=0"), ""}, (*scene).saved},
+		{query{"decode", []string{"decode", "run", "--sample", "--temperature", "100", "--max-length", "1000000"}, strings.Repeat("1234\n", 100_000)}, nil},
+		{query{"eval", []string{"eval", "run", "--length", "2000", "--count", "40000"}, ""}, nil},
+		{query{"trace", []string{"trace", "run", "--input", strings.Repeat("12345", 200)}, ""}, nil},
+		{query{"table run", nil, ""}, (*scene).savedExperiment},
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		for _, l := range long {
 			for i := range w.some(4) {
 				name := fmt.Sprintf("signal %v, %s %d", signal, l.name, i+1)
-				p.trials = append(p.trials, trial{"signal: " + name, func(s *scene) { s.signalled(l.asked, signal, l.after) }})
+				p.trials = append(p.trials, trial{"signal: " + name, func(s *scene) { s.signalled(l.query, signal, l.after) }})
 			}
 		}
 	}
 	return p
 }
 
-func (s *scene) signalled(a asked, signal os.Signal, after func(*scene, result) class) {
+func (s *scene) signalled(a query, signal os.Signal, after func(*scene, result) class) {
 	if signal == syscall.SIGHUP && ossignal.Ignored(signal) {
 		s.note(a.name, skipped, fmt.Sprintf("%v is ignored here, as under nohup, and so it is by what this starts", signal))
 		return

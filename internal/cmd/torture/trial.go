@@ -23,7 +23,7 @@ type class string
 const (
 	refused   class = "refused"   // one line names the fault, and the exit code is not 0
 	harmless  class = "harmless"  // every byte equals that without the fault
-	told      class = "told"      // it continues in another way, and a line says so
+	reported  class = "reported"  // it continues in another way, and a line says so
 	recovered class = "recovered" // after a resume, weights and metrics equal those of an undisturbed run
 	obeyed    class = "obeyed"    // it ended within two seconds of a signal
 	answered  class = "answered"  // unusual input that is valid
@@ -42,7 +42,7 @@ const (
 	failing class = "FAILED"
 )
 
-var good = []class{refused, harmless, told, recovered, obeyed, answered, skipped}
+var good = []class{refused, harmless, reported, recovered, obeyed, answered, skipped}
 
 // An outcome is that of one command of a trial.
 type outcome struct {

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// somebody is a user who owns no other files.
-const somebody = 65534
+// unprivilegedUser is a user who owns no other files.
+const unprivilegedUser = 65534
 
 // unreadable removes permissions of files and folders of a run, one at a time.
 func unreadable(w *world) part {
@@ -53,7 +53,7 @@ func (s *scene) without(name string, mode os.FileMode) {
 	}
 	path := filepath.Join(s.dir, "run", name)
 	before := read(filepath.Join(s.dir, "run"))
-	for _, a := range append(slices.Clone(asking), resuming) {
+	for _, a := range append(slices.Clone(queries), resuming) {
 		must(os.Chmod(path, mode))
 		r := s.run(call{args: a.args, stdin: strings.NewReader(a.stdin), user: user})
 		must(os.Chmod(path, mode|0o700))
@@ -82,7 +82,7 @@ func (s *scene) without(name string, mode os.FileMode) {
 }
 
 // resuming is the command that resumes the base run.
-var resuming = asked{"resume", []string{"train", "--resume", "run"}, ""}
+var resuming = query{"resume", []string{"train", "--resume", "run"}, ""}
 
 // handOver gives the trial's folder to a user to whom permissions apply, which is the current user unless it is root.
 func (s *scene) handOver() (*syscall.Credential, error) {
@@ -93,12 +93,12 @@ func (s *scene) handOver() (*syscall.Credential, error) {
 		if err != nil {
 			return err
 		}
-		return os.Chown(path, somebody, somebody)
+		return os.Chown(path, unprivilegedUser, unprivilegedUser)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("root may not give files away here: %w", err)
 	}
-	user := &syscall.Credential{Uid: somebody, Gid: somebody, NoSetGroups: true}
+	user := &syscall.Credential{Uid: unprivilegedUser, Gid: unprivilegedUser, NoSetGroups: true}
 	if r := s.run(call{args: []string{"version"}, user: user}); r.code != 0 {
 		return nil, fmt.Errorf("root may not run a program as another user here: %s", r.says())
 	}
