@@ -80,7 +80,7 @@ func TestDecodeConfig(t *testing.T) {
 	for data, want := range map[string]string{
 		"{\"version\": \"1\",\n  \"steps\": x}": "line 2, column 12",
 		`{"version": "1", "tesk": "a"}`:         `did you mean "task"?`,
-		`{"version": "1"} {}`:                   "line 1, column 18: there is more",
+		`{"version": "1"} {}`:                   "line 1, column 18: data follows the value",
 		`{"task": {"version": 1}}`:              "cannot be an object",
 		`[]`:                                    "cannot be a list",
 		``:                                      "no value",

@@ -138,7 +138,7 @@ func TestTally(t *testing.T) {
 	tally.add(trial{name: "flip 2: config.json"}, []outcome{{"eval", refused, ""}, {"resume", loss, "metrics"}})
 	tally.print()
 	failed := tally.end(time.Second)
-	want := "LOSS  flip 2: config.json, resume: metrics\nflip: eval    1 refused, 1 told\nflip: resume  1 recovered, 1 LOSS\n3 passed, 1 failed, in 1s\n"
+	want := "LOSS  flip 2: config.json, resume: metrics\nflip: eval    1 refused, 1 reported\nflip: resume  1 recovered, 1 LOSS\n3 passed, 1 failed, in 1s\n"
 	if out.String() != want || failed != 1 {
 		t.Errorf("%d failed, %q, want %q", failed, &out, want)
 	}
