@@ -457,14 +457,14 @@ func TestPlansAreFew(t *testing.T) {
 func TestKnownPlans(t *testing.T) {
 	planner := &Planner{}
 	a, b := Shape{Rows: 8, Source: 20, Target: 3}, Shape{Rows: 8, Source: 20, Target: 4}
-	if planner.known(a) != nil {
+	if planner.lookup(a) != nil {
 		t.Error("a plan is known before the first batch")
 	}
 	first, second := planner.For(a), planner.For(b)
-	if first == second || planner.known(a) != first || planner.known(b) != second || planner.For(a) != first {
+	if first == second || planner.lookup(a) != first || planner.lookup(b) != second || planner.For(a) != first {
 		t.Error("the plans of two shapes are not told apart")
 	}
-	if planner.known(Shape{Rows: 7, Source: 20, Target: 3}) != nil {
+	if planner.lookup(Shape{Rows: 7, Source: 20, Target: 3}) != nil {
 		t.Error("the plan of another number of rows is known")
 	}
 }
