@@ -59,7 +59,7 @@ type Policy interface {
 	Limit(sourcePositions int) int
 	// Validate returns an error that names the first invalid field, its value, and valid values.
 	Validate() error
-	// Describe says how deep a model is, as in "4 steps" or "adaptive, at most 6 steps".
+	// Describe returns a description of the depth, such as "4 steps" or "adaptive, at most 6 steps".
 	Describe() string
 }
 

@@ -91,7 +91,7 @@ func (m Encoder) Validate() error {
 // Pointer answers a question about a context with a word of the context; see [universal.Pointer].
 type Pointer struct {
 	Config
-	Separator int32 `json:"-"` // the token behind the context
+	Separator int32 `json:"-"` // the token after the context
 	Evidence  bool  `json:"-"` // as of [universal.Pointer]
 }
 

@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// MaxSize is a bound for files that are read whole, far above what is meant to be read so.
+// MaxSize is the maximum size in bytes of a file that is read whole, far above any expected one.
 const MaxSize = 1 << 30
 
 var errUTF16 = errors.New("it is UTF-16: convert it to UTF-8")

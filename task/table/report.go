@@ -94,7 +94,7 @@ func (r *Report) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// String gives the number of lines of the file, and lists the first malformed ones.
+// String returns the number of lines of the file, and lists the first malformed ones.
 func (f FileReport) String() string {
 	lines := []string{fmt.Sprintf("%s: %d lines, %d usable, %d malformed", f.Path, f.Lines, f.Usable, f.Skipped)}
 	for _, m := range f.Malformed {

@@ -1,13 +1,13 @@
-// Package compile makes a program of a module: the back end of the compiler. An ir.Module goes in, through package graph, and
-// an exec.Program comes out.
+// Package compile is the back end of the compiler: it compiles a module to a program. Its input is an ir.Module, which package graph
+// optimizes; its output is an exec.Program.
 //
-// Each group of the graph is lowered to an instruction: a fused one to steps on tiles (lower_fused.go, operands.go) whose
-// intermediate values get registers (registers.go), any other by lower_*.go. chain.go then joins instructions that work on the
-// same rows. plan.go gives every value a place in an arena by liveness: a result over a dying operand where they are read and
-// written in step, and donated inputs to results, so that a cache which is given away and updated is written where it lies.
+// Each group of the graph becomes an instruction: a fused group becomes steps on tiles (lower_fused.go, operands.go), whose
+// intermediate values are in registers (registers.go); other groups are lowered by lower_*.go. chain.go then joins instructions that
+// work on the same rows. plan.go assigns every value a place in an arena by liveness. A result replaces an operand that is no longer
+// needed if both are accessed row by row, and donated inputs become results, so that a donated cache is updated in place.
 //
-// What has no kernels ends compilation with ir.Unsupported. Any other panic is a mistake in here, and becomes an error that
-// says so.
+// If something has no kernel, compilation ends with ir.Unsupported. Any other panic is a mistake in this package, and becomes an
+// error that says so.
 package compile
 
 import (
@@ -21,8 +21,8 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// Module compiles the main function, and the functions that it runs. The error is ir.Unsupported if an operation or a type
-// has no kernels; any other says where the compiler broke.
+// Module compiles the main function, and the functions that it runs. The error is ir.Unsupported if an operation or a type has no
+// kernel; other errors say where the compiler failed.
 func Module(module *ir.Module, m *exec.Machine) (p *exec.Program, err error) {
 	if foreign := foreignPart(module); foreign != "" {
 		return nil, ir.Unsupported{What: foreign}
@@ -35,7 +35,7 @@ func Module(module *ir.Module, m *exec.Machine) (p *exec.Program, err error) {
 	return compileGraph(graph.Build(module.Main, nil), m), nil
 }
 
-// foreignPart names the first value whose type the kernels do not work on.
+// foreignPart returns the name of the first value whose type has no kernels.
 func foreignPart(module *ir.Module) string {
 	seen := make(map[*ir.Function]bool)
 	var visit func(f *ir.Function) string
@@ -70,7 +70,7 @@ func foreignPart(module *ir.Module) string {
 	return visit(module.Main)
 }
 
-// foreignAccumulator names the type that a product asks to be added up in, if the kernels do not work on it.
+// foreignAccumulator returns the name of the accumulator type of a product if it has no kernels.
 func foreignAccumulator(n *ir.Node) string {
 	a, ok := n.Attr.(*ir.DotAttr)
 	if !ok || a.Config.AccumulatorDType == dtypes.InvalidDType || slices.Contains(kernel.DTypes, a.Config.AccumulatorDType) {
@@ -79,7 +79,7 @@ func foreignAccumulator(n *ir.Node) string {
 	return fmt.Sprintf("%s with type %s", n.Op, a.Config.AccumulatorDType)
 }
 
-// compileGraph turns a graph into a program.
+// compileGraph compiles a graph to a program.
 func compileGraph(g *graph.Graph, m *exec.Machine) *exec.Program {
 	em := &emitter{g: g, prog: &exec.Program{Machine: m}, slotOfExpr: make(map[*graph.Expr]int), packings: make(map[packing]int), packed: make(map[packing]int), shared: make(map[int]bool)}
 	em.claimResults()

@@ -8,8 +8,8 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// pairSteps makes one step of two, where nothing else needs what the first computes and there is a kernel for both: the tile is read and
-// written once less. Every operation is rounded as before.
+// pairSteps merges two steps if nothing else needs the result of the first and there is a kernel for both, which saves reading and
+// writing the tile once. Rounding does not change.
 func (f *fuser) pairSteps() {
 	if len(f.em.kernels().Pairs) == 0 {
 		return
@@ -28,7 +28,7 @@ func (f *fuser) pairSteps() {
 			}
 		}
 	}
-	onlyHere := func(made exec.Address) int { // the step that makes it, -1 if another reads it too
+	onlyHere := func(made exec.Address) int { // the step that computes it; -1 if another step reads it too
 		if made.Slot != exec.SlotScratch || reads[made.Offset] != 1 {
 			return -1
 		}
@@ -51,7 +51,8 @@ func (f *fuser) pairSteps() {
 	}
 }
 
-// pair lets step i compute what step at does and then its own operation on that and another operand, if there is a kernel for both.
+// pair merges step at into step i, which applies its operation to the result and another operand. It reports false if there is no
+// kernel for both.
 func (f *fuser) pair(at, i int, other exec.Address) bool {
 	first, ok := f.whole[at]
 	then, also := f.whole[i]

@@ -8,8 +8,8 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// plan gives every slot that lives inside the program an offset in the arena, so that slots which live at
-// different times share memory, and decides which results may use the memory of which donated parameter.
+// plan assigns every slot of the program an offset in the arena, so that slots with disjoint lifetimes share memory. It also
+// determines which results may use the memory of which donated parameters.
 func (em *emitter) plan() {
 	defer ir.Blame("the plan of the memory")
 	slots := em.prog.Slots
@@ -56,7 +56,7 @@ func (em *emitter) plan() {
 	em.prog.ArenaBytes = kernel.RoundUp(pool.end, 4096)
 }
 
-// span gives the first and last place of a slot in the final order: instructions were moved.
+// span returns the first and last position of a slot in the final order of instructions.
 func (em *emitter) span(first, last, slot int) (int, int) {
 	lo, hi := em.position[first], em.position[last]
 	for j := first; j <= last; j++ {
@@ -67,20 +67,20 @@ func (em *emitter) span(first, last, slot int) (int, int) {
 	return lo, hi
 }
 
-// lastPosition is the place of the last instruction that touches a slot.
+// lastPosition returns the position of the last instruction that uses a slot.
 func (em *emitter) lastPosition(slot int) int {
 	s := &em.prog.Slots[slot]
 	_, hi := em.span(s.First, s.Last, slot)
 	return hi
 }
 
-// inStep tells whether the memory of a slot can be taken over in instruction at: it is the last to touch it in the
-// final order too, and whatever runs with it in a chain stays in step with the rows.
+// inStep reports whether the memory of a slot can be reused in instruction at: that instruction is the last to use it in the final
+// order, and other instructions of its chain use it row by row.
 func (em *emitter) inStep(slot, at int) bool {
 	return em.lastPosition(slot) == em.position[at] && em.alone(slot, at)
 }
 
-// hosts maps each slot to the one whose memory it uses: itself, or an operand that dies where it is written.
+// hosts maps each slot to the one whose memory it uses: itself, or an operand that is last used where the slot is written.
 func (em *emitter) hosts() []int {
 	slots := em.prog.Slots
 	host := make([]int, len(slots))
@@ -100,8 +100,8 @@ func (em *emitter) hosts() []int {
 	return host
 }
 
-// donors finds for each result a parameter whose memory it can take over when the caller gives it away: one
-// of the same size that is not read after the result is first written, except in step with it.
+// donors finds for each result a parameter whose memory it can reuse if the caller donates it: one of the same size that is not read
+// after the result is first written, except row by row.
 func (em *emitter) donors() {
 	slots := em.prog.Slots
 	em.prog.Donors = make([]int, len(em.prog.Results))
@@ -131,7 +131,7 @@ func (em *emitter) donors() {
 	}
 }
 
-// freeList manages offsets of an arena that grows at its end.
+// A freeList manages offsets of an arena that grows at its end.
 type freeList struct {
 	holes []hole // sorted by offset, never adjacent
 	end   int

@@ -7,8 +7,8 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// assignRegisters gives virtual registers addresses in the scratch of a part; those whose last use has
-// passed are used again, the most recent first, because the cache still holds it.
+// assignRegisters assigns virtual registers addresses in the scratch memory of a part. Addresses are reused after their last use, the
+// most recent first, because they are still in the cache.
 func (f *fuser) assignRegisters() {
 	p := f.prog
 	last := make([]int, len(f.virtuals))
@@ -60,7 +60,7 @@ func (f *fuser) assignRegisters() {
 	f.em.prog.Views = max(f.em.prog.Views, p.Views)
 }
 
-// place turns a virtual register into its address, or, where it is read and need not have been filled, into what its load has found.
+// place replaces a virtual register by its address or, if it is only read and may be a view, by the address that its load has found.
 func (f *fuser) place(pl *exec.Address, address int, written bool) {
 	if view := f.virtuals[pl.Offset].view; view > 0 && !written {
 		*pl = exec.Address{Slot: exec.SlotView, Offset: view - 1}
@@ -69,7 +69,7 @@ func (f *fuser) place(pl *exec.Address, address int, written bool) {
 	pl.Offset = address
 }
 
-// widest is the size of the largest element among the full registers.
+// widest returns the size of the largest element among the full registers.
 func (f *fuser) widest() int {
 	w := 1
 	for _, v := range f.virtuals {
@@ -97,7 +97,7 @@ func (f *fuser) releaseOperands(a *registers, s *exec.Step, when func(v int) boo
 	}
 }
 
-// registers hands out scratch memory in two widths.
+// registers allocates scratch memory in two widths.
 type registers struct {
 	width   [2]int
 	free    [2][]int
@@ -128,8 +128,8 @@ func (a *registers) release(full bool, v int) {
 	a.free[c] = append(a.free[c], a.address[v])
 }
 
-// accesses are all memory slots that the program touches. An access is aligned if it steps through its slot as the
-// program does through its rows.
+// accesses returns all memory slots that the program uses. An access is aligned if it moves through its slot as the program moves
+// through its rows.
 func (f *fuser) accesses() []access {
 	aligned := make(map[int]bool)
 	var order []int
@@ -161,8 +161,8 @@ func (f *fuser) accesses() []access {
 	return out
 }
 
-// noteInPlace tells the memory plan which results may take over the memory of an operand: one that is read
-// tile by tile exactly where the result is written, and for the last time not after that.
+// noteInPlace records which results may reuse the memory of an operand: one that is read tile by tile exactly where the result is
+// written, and not afterwards.
 func (f *fuser) noteInPlace() {
 	type use struct {
 		lastRead int

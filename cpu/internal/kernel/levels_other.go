@@ -2,7 +2,7 @@
 
 package kernel
 
-// ScalarReason says why no vector kernels are used.
+// ScalarReason is the reason why no vector kernels are used.
 const ScalarReason = "no vector kernels for this kind of processor: plain loops, many times slower"
 
 func vectorSets() []*Set { return nil }

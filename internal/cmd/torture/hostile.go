@@ -140,7 +140,7 @@ func (s *scene) feed(c call) result {
 	return r
 }
 
-// decodes gives a good line, invalid ones, and another good one. Both good ones must be answered as usual.
+// decodes decodes a good line, invalid ones, and another good one. Both good ones must be answered as usual.
 func (s *scene) decodes(text string) {
 	s.copyOf(s.base, "run")
 	args := []string{"decode", "run"}
