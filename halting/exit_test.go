@@ -57,3 +57,17 @@ func TestExitErrors(t *testing.T) {
 		}
 	}
 }
+
+// A policy of another package gets the rules that all policies without a threshold have.
+func TestLimited(t *testing.T) {
+	policy := func(limit int) halting.Policy { return halting.Length{Max: limit} }
+	for exit, want := range map[halting.Exit]halting.Policy{
+		{}: policy(5), {Steps: 3}: policy(3), {Steps: 9}: policy(5), {Fixed: 7}: halting.Fixed{Steps: 7},
+		{Threshold: 0.5}: nil, {Steps: -1}: nil, {Fixed: 2, Steps: 2}: nil,
+	} {
+		got, err := exit.Limited(policy(5), 5, policy)
+		if want == nil && err == nil || want != nil && (err != nil || got != want) {
+			t.Errorf("%+v: %v, %v, want %v", exit, got, err, want)
+		}
+	}
+}

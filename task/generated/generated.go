@@ -189,16 +189,16 @@ func (o opened) draw(rng *rand.Rand, length int, exact bool, split task.Split) (
 func (o opened) encode(rng *rand.Rand, length int, bounded bool) (e task.Example, err error) {
 	source, target := o.Draw(rng, length)
 	if len(source) != length {
-		return e, fmt.Errorf("Draw returned a source of %d tokens for length %d", len(source), length)
+		return e, fmt.Errorf("a source that Draw returned for length %[2]d has %[1]d tokens", len(source), length)
 	}
 	if n := cmp.Or(o.MaxTarget, o.MaxLength); bounded && len(target) > n {
-		return e, fmt.Errorf("Draw returned a target of %d tokens for length %d, more than max_target, %d", len(target), length, n)
+		return e, fmt.Errorf("a target that Draw returned for length %[2]d has %[1]d tokens, more than max_target, %[3]d", len(target), length, n)
 	}
 	if e.Source, err = o.ids.Source.Encode(source); err != nil {
-		return e, fmt.Errorf("Draw returned a source with an %w", err)
+		return e, fmt.Errorf("a source that Draw returned: %w", err)
 	}
 	if e.Target, err = o.ids.Target.Encode(target); err != nil {
-		return e, fmt.Errorf("Draw returned a target with an %w", err)
+		return e, fmt.Errorf("a target that Draw returned: %w", err)
 	}
 	e.Target = append(e.Target, vocab.End)
 	return e, nil

@@ -101,9 +101,9 @@ func TestSplitsAreApart(t *testing.T) {
 
 func TestMistakesOfDraw(t *testing.T) {
 	for says, draw := range map[string]func(*rand.Rand, int) ([]string, []string){
-		"a source of 2 tokens for length 1": func(_ *rand.Rand, n int) ([]string, []string) { return make([]string, n+1), nil },
+		"a source that Draw returned for length 1 has 2 tokens": func(_ *rand.Rand, n int) ([]string, []string) { return make([]string, n+1), nil },
 		`unknown token "x"`:                 func(_ *rand.Rand, n int) ([]string, []string) { return slices.Repeat([]string{"x"}, n), nil },
-		"a target of 9 tokens for length 1": func(_ *rand.Rand, n int) ([]string, []string) {
+		"a target that Draw returned for length 1 has 9 tokens": func(_ *rand.Rand, n int) ([]string, []string) {
 			return slices.Repeat([]string{"1"}, n), slices.Repeat([]string{"1"}, 9)
 		},
 	} {
