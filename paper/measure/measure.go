@@ -23,8 +23,10 @@ func For(t paper.Table) Func {
 		return cases(agreementCases)
 	case 3:
 		return cases(lambadaCases)
-	case 4, 5, 6:
-		return generated(t)
+	case 4:
+		return generated(t, hardCases)
+	case 5, 6:
+		return generated(t, kindsOfPrograms)
 	}
 	return translations
 }

@@ -95,7 +95,7 @@ func (m *Sequences) Set(name string) *SequenceSet {
 
 // generated decodes every set of a table, and the kinds of the task. Ponder times are of teacher forcing, so models of adaptive depth
 // have it for all sets. The Neural GPU has it for none: it reads no true tokens, and its measurements take longest.
-func generated(t paper.Table) Func {
+func generated(t paper.Table, kinds func(task.Definition) []task.Case) Func {
 	return func(ctx context.Context, m *pipeline.Model, _ sweep.Cell, log func(string)) (sweep.Measured, error) {
 		opened, err := m.Run.OpenTask()
 		if err != nil {
@@ -119,7 +119,7 @@ func generated(t paper.Table) Func {
 				return nil, err
 			}
 		}
-		for _, c := range kinds(t, m.Run.Task.Value) {
+		for _, c := range kinds(m.Run.Task.Value) {
 			examples := c.Examples
 			if m.Run.SourceEnd {
 				examples = task.WithEnds(examples)
@@ -132,13 +132,9 @@ func generated(t paper.Table) Func {
 	}
 }
 
-// kinds are sets of examples of one kind each, which show what is hard.
-func kinds(t paper.Table, d task.Definition) []task.Case {
-	if t.Number == 4 {
-		return algorithmic.HardCases(d, 400, 200)
-	}
-	return execute.Kinds(d, 1000)
-}
+// hardCases and kindsOfPrograms are sets of examples of one kind each, which show what is hard.
+func hardCases(d task.Definition) []task.Case       { return algorithmic.HardCases(d, 400, 200) }
+func kindsOfPrograms(d task.Definition) []task.Case { return execute.Kinds(d, 1000) }
 
 // adaptive reports whether a run's model has a Universal Transformer whose depth is not fixed.
 func adaptive(r experiment.Run) bool {
