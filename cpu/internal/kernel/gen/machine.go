@@ -9,17 +9,18 @@ type machine interface {
 	constant(c string) string // a constant in all lanes: see constants
 	single() bool             // elements are float32, else float64
 
-	move(dst, a string)             // dst = a, which may be a constant
-	zero(dst string)                // dst = 0
-	binary(op, dst, a, b string)    // dst = a op b, which may be a constant; op is add, sub, mul, div, min, max, and, or, xor
-	fma(sum, a, b string)           // sum += a b, which may be a constant; rounded once
-	horner(p, x, c string)          // p = p x + c, which may be a constant; rounded once
-	unary(op, dst, a string)        // op is sqrt, floor, ceil, round (to even)
-	compare(op string, a, b string) // sets the mask to a op b, which may be a constant; op is eq, ne, lt, gt
-	choose(dst, a, b string)        // dst = a where the mask is set, else b
-	keep(dst, a string)             // dst = a where the mask is set, else 0
-	power(dst, p, n, t string)      // dst = p 2^n; n and t are lost
-	larger(op, dst, a, b string)    // dst = the maximum or minimum (op max or min), or what is not a number; dst is neither a nor b
+	move(dst, a string)                             // dst = a, which may be a constant
+	zero(dst string)                                // dst = 0
+	binary(op, dst, a, b string)                    // dst = a op b, which may be a constant; op is add, sub, mul, div, min, max, and, or, xor
+	fma(sum, a, b string)                           // sum += a b, which may be a constant; rounded once
+	horner(p, x, c string)                          // p = p x + c, which may be a constant; rounded once
+	polynomial(p, x string, coefficients ...string) // p of x by Horner's rule, from the highest coefficient down
+	unary(op, dst, a string)                        // op is sqrt, floor, ceil, round (to even)
+	compare(op string, a, b string)                 // sets the mask to a op b, which may be a constant; op is eq, ne, lt, gt
+	choose(dst, a, b string)                        // dst = a where the mask is set, else b
+	keep(dst, a string)                             // dst = a where the mask is set, else 0
+	power(dst, p, n, t string)                      // dst = p 2^n; n and t are lost
+	larger(op, dst, a, b string)                    // dst = the maximum or minimum (op max or min), or what is not a number; dst is neither a nor b
 }
 
 // binaryOp is an operation on two operands: the name of its kernels, of the operation, and of the instruction.
@@ -91,30 +92,22 @@ func exponentialInRange(m machine) {
 	if m.single() {
 		m.fma(r, n, m.constant("-0.693359375"))
 		m.fma(r, n, m.constant("2.12194440e-4"))
-		polynomial(m, p, r, "1.9875691500e-4", "1.3981999507e-3", "8.3334519073e-3", "4.1665795894e-2", "1.6666665459e-1", "5.0000001201e-1")
+		m.polynomial(p, r, "1.9875691500e-4", "1.3981999507e-3", "8.3334519073e-3", "4.1665795894e-2", "1.6666665459e-1", "5.0000001201e-1")
 		m.binary("mul", q, r, r)
 		m.horner(p, q, r)
 	} else {
 		m.fma(r, n, m.constant("-6.93145751953125e-1"))
 		m.fma(r, n, m.constant("-1.42860682030941723212e-6"))
 		m.binary("mul", q, r, r)
-		polynomial(m, p, q, "1.26177193074810590878e-4", "3.02994407707441961300e-2", "9.99999999999999999910e-1")
+		m.polynomial(p, q, "1.26177193074810590878e-4", "3.02994407707441961300e-2", "9.99999999999999999910e-1")
 		m.binary("mul", p, p, r)
-		polynomial(m, d, q, "3.00198505138664455042e-6", "2.52448340349684104192e-3", "2.27265548208155028766e-1", "2")
+		m.polynomial(d, q, "3.00198505138664455042e-6", "2.52448340349684104192e-3", "2.27265548208155028766e-1", "2")
 		m.binary("sub", d, d, p)
 		m.binary("div", p, p, d)
 		m.binary("add", p, p, p)
 	}
 	m.binary("add", p, p, m.constant("1"))
 	m.power(x, p, n, q)
-}
-
-// polynomial is p of x by Horner's rule, from the highest coefficient down.
-func polynomial(m machine, p, x string, coefficients ...string) {
-	m.move(p, m.constant(coefficients[0]))
-	for _, c := range coefficients[1:] {
-		m.horner(p, x, m.constant(c))
-	}
 }
 
 // probability replaces a number that is not positive, register 0, by its exponential, with 0 for what would lie below the normal range: such
@@ -149,9 +142,9 @@ func tangent(m machine) {
 	m.binary("and", x, x, m.constant("magnitude"))
 	m.binary("mul", z, x, x)
 	if m.single() {
-		polynomial(m, y, z, "-5.70498872745e-3", "2.06390887954e-2", "-5.37397155531e-2", "1.33314422036e-1", "-3.33332819422e-1")
+		m.polynomial(y, z, "-5.70498872745e-3", "2.06390887954e-2", "-5.37397155531e-2", "1.33314422036e-1", "-3.33332819422e-1")
 	} else {
-		polynomial(m, y, z, "-9.64399179425052238628e-1", "-9.92877231001918586564e1", "-1.61468768441708447952e3")
+		m.polynomial(y, z, "-9.64399179425052238628e-1", "-9.92877231001918586564e1", "-1.61468768441708447952e3")
 		m.binary("add", w, z, m.constant("1.12811678491632931402e2"))
 		m.horner(w, z, m.constant("2.23548839060100448583e3"))
 		m.horner(w, z, m.constant("4.84406305325125486048e3"))

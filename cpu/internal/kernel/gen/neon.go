@@ -131,6 +131,20 @@ func (m *neon) horner(p, x, c string) {
 	m.move(p, neonScratch)
 }
 
+// polynomial takes turns with the scratch register, because FMLA overwrites the coefficient.
+func (m *neon) polynomial(p, x string, coefficients ...string) {
+	in, out := p, neonScratch
+	if len(coefficients)%2 == 0 {
+		in, out = out, in
+	}
+	m.move(in, m.constant(coefficients[0]))
+	for _, c := range coefficients[1:] {
+		m.move(out, m.constant(c))
+		m.fma(out, in, x)
+		in, out = out, in
+	}
+}
+
 func (m *neon) unary(op, dst, a string) { m.code(op, dst, a) }
 
 func (m *neon) compare(op, a, b string) {

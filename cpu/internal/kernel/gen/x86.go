@@ -84,6 +84,13 @@ func (m *x86) fma(sum, a, b string) { m.op("VFMADD231"+m.suffix(), b, a, sum) }
 
 func (m *x86) horner(p, x, c string) { m.op("VFMADD213"+m.suffix(), c, x, p) }
 
+func (m *x86) polynomial(p, x string, coefficients ...string) {
+	m.move(p, m.constant(coefficients[0]))
+	for _, c := range coefficients[1:] {
+		m.horner(p, x, m.constant(c))
+	}
+}
+
 func (m *x86) unary(op, dst, a string) {
 	if op == "sqrt" {
 		m.p("VSQRT%s %s, %s", m.suffix(), a, dst)

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Tests the ARM64 kernels in an emulator: the kernels against plain loops, GoMLX's conformance suite, the reference vectors. Without qemu's user
+# emulation it names what it skips.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+emulator=$(command -v qemu-aarch64-static || command -v qemu-aarch64 || true)
+if [ -z "$emulator" ]; then
+	echo "arm64: skipped ./cpu/internal/kernel, TestConformance/cpu:neon in ./cpu, TestEveryCaseAgreesInBothPrecisions in ./internal/golden: qemu-aarch64 is not installed (Debian: qemu-user-static)"
+	exit 0
+fi
+run() { GOARCH=arm64 CGO_ENABLED=0 "${GO:-go}" test -timeout 10m -exec "$emulator" "$@"; }
+run ./cpu/internal/kernel
+run -run '^TestConformance$/^cpu:neon$' ./cpu
+run -run '^TestEveryCaseAgreesInBothPrecisions$' ./internal/golden
