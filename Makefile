@@ -9,7 +9,7 @@ PACKAGES ?= ./...
 FUZZ     ?= 1000000x
 FUZZ_ARCHIVES ?= 100000x
 
-.PHONY: help build demo test examples test-long readme dist fuzz race race-all check cross golden check-xla check-mpi bench report generate module clean
+.PHONY: help build demo test examples test-long readme dist fuzz race race-all check cross golden check-xla check-mpi arm64 bench report generate module clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ check: cross ## formatting, vet, staticcheck, builds for other systems, size bud
 	$(GO) vet $(PACKAGES)
 	$(GO) tool staticcheck $(PACKAGES)
 	$(GO) run ./internal/cmd/budget
+
+arm64: ## the kernels of ARM64 in an emulator; one line where qemu is not installed
+	GO="$(GO)" scripts/arm64.sh
 
 check-mpi: ## several ranks by mpirun, of which some are killed: the bits of one process (needs Open MPI)
 	scripts/ranks.sh

@@ -164,62 +164,66 @@ func TestReplay(t *testing.T) {
 // TestHiddenRows: a query that sees no key gives zero and passes no gradient.
 func TestHiddenRows(t *testing.T) {
 	for _, config := range configs {
-		b := newBackend(t, config)
-		exec := MustNewExec(b, func(q *Node) []*Node {
-			mask := Const(q.Graph(), [][][][]bool{{{{true, true, false}}}, {{{false, false, false}}}}) // [2, 1, 1, 3]
-			y, _ := attention.Core(q, q, q, attention.LayoutBSHD, attention.CoreOptions{AttentionMask: mask})
-			return []*Node{y, Gradient(ReduceAllSum(y), q)[0]}
-		})
-		values := make([]float64, 2*3*1*5)
-		for i := range values {
-			values[i] = float64(i%7) - 3
-		}
-		for _, out := range exec.MustCall(tensors.FromFlatDataAndDimensions(values, 2, 3, 1, 5)) {
-			x := numbers(out)
-			for i, v := range x {
-				if math.IsNaN(v) || i >= 15 && v != 0 {
-					t.Errorf("%s: element %d is %v", config, i, v)
+		t.Run(config, func(t *testing.T) {
+			b := newBackend(t, config)
+			exec := MustNewExec(b, func(q *Node) []*Node {
+				mask := Const(q.Graph(), [][][][]bool{{{{true, true, false}}}, {{{false, false, false}}}}) // [2, 1, 1, 3]
+				y, _ := attention.Core(q, q, q, attention.LayoutBSHD, attention.CoreOptions{AttentionMask: mask})
+				return []*Node{y, Gradient(ReduceAllSum(y), q)[0]}
+			})
+			values := make([]float64, 2*3*1*5)
+			for i := range values {
+				values[i] = float64(i%7) - 3
+			}
+			for _, out := range exec.MustCall(tensors.FromFlatDataAndDimensions(values, 2, 3, 1, 5)) {
+				x := numbers(out)
+				for i, v := range x {
+					if math.IsNaN(v) || i >= 15 && v != 0 {
+						t.Errorf("%s: element %d is %v", config, i, v)
+					}
+				}
+				if x[0] == 0 {
+					t.Errorf("%s: nothing where keys are seen", config)
 				}
 			}
-			if x[0] == 0 {
-				t.Errorf("%s: nothing where keys are seen", config)
-			}
-		}
+		})
 	}
 }
 
 // TestCausal: what a position of a causal stack gives has the same bits whatever comes after it.
 func TestCausal(t *testing.T) {
 	for _, config := range configs {
-		b := newBackend(t, config)
-		exec := MustNewExec(b, func(x *Node) *Node {
-			for range 2 {
-				heads := Reshape(x, 2, 37, 4, 16)
-				y, _ := attention.Core(heads, Sin(heads), heads, attention.LayoutBSHD, attention.CoreOptions{UseCausalMask: true})
-				x = Tanh(Add(x, Reshape(y, 2, 37, 64)))
-				x = Einsum("bmd,dn->bmn", x, MulScalar(IotaFull(x.Graph(), shapes.Make(dtypes.Float32, 64, 64)), 1e-4))
+		t.Run(config, func(t *testing.T) {
+			b := newBackend(t, config)
+			exec := MustNewExec(b, func(x *Node) *Node {
+				for range 2 {
+					heads := Reshape(x, 2, 37, 4, 16)
+					y, _ := attention.Core(heads, Sin(heads), heads, attention.LayoutBSHD, attention.CoreOptions{UseCausalMask: true})
+					x = Tanh(Add(x, Reshape(y, 2, 37, 64)))
+					x = Einsum("bmd,dn->bmn", x, MulScalar(IotaFull(x.Graph(), shapes.Make(dtypes.Float32, 64, 64)), 1e-4))
+				}
+				return x
+			})
+			values := make([]float32, 2*37*64)
+			for i := range values {
+				values[i] = float32(math.Sin(float64(i)))
 			}
-			return x
+			base := numbers(exec.MustCall1(tensors.FromFlatDataAndDimensions(values, 2, 37, 64)))
+			for _, cut := range []int{1, 11, 12, 16, 30, 36} {
+				changed := append([]float32(nil), values...)
+				for i := range changed {
+					if i/64%37 >= cut {
+						changed[i] = float32(i % 5)
+					}
+				}
+				got := numbers(exec.MustCall1(tensors.FromFlatDataAndDimensions(changed, 2, 37, 64)))
+				for i := range got {
+					if i/64%37 < cut && got[i] != base[i] {
+						t.Fatalf("%s: position %d changes with those from %d on", config, i/64%37, cut)
+					}
+				}
+			}
 		})
-		values := make([]float32, 2*37*64)
-		for i := range values {
-			values[i] = float32(math.Sin(float64(i)))
-		}
-		base := numbers(exec.MustCall1(tensors.FromFlatDataAndDimensions(values, 2, 37, 64)))
-		for _, cut := range []int{1, 11, 12, 16, 30, 36} {
-			changed := append([]float32(nil), values...)
-			for i := range changed {
-				if i/64%37 >= cut {
-					changed[i] = float32(i % 5)
-				}
-			}
-			got := numbers(exec.MustCall1(tensors.FromFlatDataAndDimensions(changed, 2, 37, 64)))
-			for i := range got {
-				if i/64%37 < cut && got[i] != base[i] {
-					t.Fatalf("%s: position %d changes with those from %d on", config, i/64%37, cut)
-				}
-			}
-		}
 	}
 }
 
