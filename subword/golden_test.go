@@ -89,7 +89,7 @@ func TestTrainEqualsPython(t *testing.T) {
 
 // Ids and texts are those of the other libraries. Caught when planted: a contraction after a blank, or one less; the last of several
 // blanks kept with the others; of equal ranks the right one first; a merge where another one was before; neighbours that are not
-// looked at again; every edge of what is UTF-8; the shortest sub-word first; a blank at the start of a text left out; "_" not escaped.
+// looked at again; every edge of what is UTF-8; the shortest subword first; a blank at the start of a text left out; "_" not escaped.
 func TestGolden(t *testing.T) {
 	for data, path := range map[string]string{"testdata/golden.json": "testdata/tokenizer.json", "testdata/t2t.json": "testdata/t2t.subwords"} {
 		tokenizer, g := open(t, path), readGolden(t, data)

@@ -131,7 +131,7 @@ func TestOpenNamesTheFile(t *testing.T) {
 	}
 }
 
-// Sub-words: escapes and quotes as the authors read them.
+// Subwords: escapes and quotes as the authors read them.
 func TestReadT2T(t *testing.T) {
 	text := "<pad>\n'<EOS>'\n\"a_\"\n'''\n'''_'\nx\n'x'\n\n_\n\\\n;\nu\n0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n'\n"
 	tokenizer, err := subword.Read(strings.NewReader(text))
@@ -150,13 +150,13 @@ func TestReadT2T(t *testing.T) {
 		t.Errorf(`\9999999;\65; is %q, %v`, text, err)
 	}
 	if ids, err := tokenizer.Encode("x"); err != nil || len(ids) != 2 || ids[0] != 6 {
-		t.Errorf("of equal sub-words the last one counts: %v, %v", ids, err)
+		t.Errorf("of equal subwords the last one counts: %v, %v", ids, err)
 	}
 	if ids, err := tokenizer.Encode("bx"); err != nil || tokenizer.Token(ids[0]) != `\` {
 		t.Errorf("a character that is not in the alphabet: %v, %v", ids, err)
 	}
 	if ids, err := tokenizer.Encode("x<"); err == nil || !strings.Contains(err.Error(), `no subword for '<'`) {
-		t.Errorf("a character without a sub-word: %v, %v", ids, err)
+		t.Errorf("a character without a subword: %v, %v", ids, err)
 	}
 }
 

@@ -36,7 +36,7 @@ truncation and padding to null in the file: they would change the ids.`
 func newTokenizer() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tokenizer",
-		Short: "Make and use a vocabulary of sub-words",
+		Short: "Make and use a vocabulary of subwords",
 		Long:  tokenizerHelp,
 		Example: `  ut tokenizer train train.en train.de --size 8000 --out tokenizer.json
   echo "A dog runs." | ut tokenizer encode tokenizer.json --tokens`,
@@ -49,7 +49,7 @@ func newTokenizerTrain() *cobra.Command {
 	out, trainer := "", subword.Trainer{}
 	c := &cobra.Command{
 		Use:   "train FILE...",
-		Short: "Make a vocabulary of the sub-words of a text",
+		Short: "Make a vocabulary of the subwords of a text",
 		Long: `train reads UTF-8 text (also .gz), one sentence per line, and repeatedly merges the most frequent
 pair of adjacent tokens until the vocabulary has the wanted size. The same text gives the same file.
 Padding has id 0, the end of a sequence id 1.`,

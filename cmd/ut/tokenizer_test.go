@@ -39,7 +39,7 @@ func TestTokenizer(t *testing.T) {
 	}
 	words := write(t, "words", "'<pad>_'\n'<EOS>_'\n'low_'\n', _'\n")
 	if got := utReading(t, "low, low\n", "tokenizer", "encode", words, "--tokens"); got.stdout != "low_ ,␣_ low_\n" {
-		t.Errorf("tensor2tensor's sub-words: %+v", got)
+		t.Errorf("tensor2tensor's subwords: %+v", got)
 	}
 }
 

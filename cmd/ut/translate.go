@@ -18,7 +18,7 @@ similar length are decoded together. It is decode for models that were trained o
 for whole files: an empty line gives an empty line.
 
 A line that is too long or not UTF-8 is named on the standard error, its translation is an
-empty line, and the exit code is 1 in the end. --max-source refuses lines of more sub-words.`
+empty line, and the exit code is 1 in the end. --max-source refuses lines of more subwords.`
 
 // translateBatch is how many lines are sorted by their length at a time.
 const translateBatch = 4 * maxLines

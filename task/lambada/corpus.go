@@ -176,7 +176,7 @@ func (d Data) vocabulary(files []string) (*vocab.Vocabulary, error) {
 		if err != nil {
 			return nil, err
 		}
-		return vocab.New(d.mostFrequent(words), vocab.WithUnknown())
+		return vocab.New(d.frequentWords(words), vocab.WithUnknown())
 	}
 	var failed error
 	v, err := vocab.Build(func(yield func([]string) bool) {
@@ -196,11 +196,11 @@ func (d Data) vocabulary(files []string) (*vocab.Vocabulary, error) {
 	if err = errors.Join(failed, err); err != nil {
 		return nil, err
 	}
-	return vocab.New(d.mostFrequent(v.Tokens()), vocab.WithUnknown())
+	return vocab.New(d.frequentWords(v.Tokens()), vocab.WithUnknown())
 }
 
-// mostFrequent returns the most frequent words, up to the configured number.
-func (d Data) mostFrequent(words []string) []string {
+// frequentWords returns the most frequent words, up to the configured number.
+func (d Data) frequentWords(words []string) []string {
 	if d.Vocabulary > 0 && d.Vocabulary < len(words) {
 		return words[:d.Vocabulary]
 	}

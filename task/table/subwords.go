@@ -47,7 +47,7 @@ func cutInto(pieces *subword.Pieces, pairs []pair, longest int, report *FileRepo
 		}
 		if n := max(len(p.source), len(p.target)); n > longest {
 			report.Usable--
-			report.skipped(p.line, fmt.Sprintf("%d sub-words, more than max_length %d", n, longest))
+			report.skipped(p.line, fmt.Sprintf("%d subwords, more than max_length %d", n, longest))
 			continue
 		}
 		kept = append(kept, p)

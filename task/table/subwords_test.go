@@ -19,7 +19,7 @@ func TestSubwordsConform(t *testing.T) {
 	tasktest.Run(t, tk)
 }
 
-// Sub-words are found in the training part alone: a word of held-out lines only is spelled in pieces, one of training lines is whole,
+// Subwords are found in the training part alone: a word of held-out lines only is spelled in pieces, one of training lines is whole,
 // and every line comes back as it stands in the file. A file of another run's gives its own ids.
 // Caught when planted: held-out pairs among the text that is trained on, a tokenizer_file that is not read.
 func TestSubwords(t *testing.T) {
@@ -63,7 +63,7 @@ func TestSubwordsTooLong(t *testing.T) {
 	content := strings.Repeat("a\tb\n", 40) + "xyzw\tb\n"
 	_, report := open(t, Table{Path: write(t, content), HeldOutPath: write(t, content), Tokenizer: vocab.Subwords, MaxLength: 3, Choice: subword.Choice{TokenizerSize: 258}})
 	for _, f := range report.Files {
-		if f.Usable != 40 || f.Skipped != 1 || f.Malformed[0].Line != 41 || !strings.Contains(f.Malformed[0].Reason, "4 sub-words, more than max_length 3") {
+		if f.Usable != 40 || f.Skipped != 1 || f.Malformed[0].Line != 41 || !strings.Contains(f.Malformed[0].Reason, "4 subwords, more than max_length 3") {
 			t.Errorf("%+v", f)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // The three parts of a text put together are the text; its end is spelled in small pieces, because they were found before it.
-// Caught when planted: sub-words of the whole text.
+// Caught when planted: subwords of the whole text.
 func TestSubwordsOfAText(t *testing.T) {
 	content := strings.Repeat("änderung über alles\n", 90) + strings.Repeat("quetzalcoatl☃\n", 14)
 	c := Text{Tokenizer: vocab.Subwords, Length: 8, Choice: subword.Choice{TokenizerSize: 300}}.resolved()

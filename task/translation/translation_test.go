@@ -71,7 +71,7 @@ func TestBPEDropout(t *testing.T) {
 	whole, cut := open(t, plain), open(t, dropping)
 	v, n := cut.Vocabularies(), int64(len(cut.training))
 	if longest, _ := whole.MaxLengths(); longest != cut.maxSource {
-		t.Errorf("the longest source has %d sub-words, %d with dropout", longest, cut.maxSource)
+		t.Errorf("the longest source has %d subwords, %d with dropout", longest, cut.maxSource)
 	}
 	ways, longer := map[string]map[string]bool{}, 0
 	for i := range 8 * n {
@@ -91,7 +91,7 @@ func TestBPEDropout(t *testing.T) {
 		different += len(w)
 	}
 	if mean := float64(different) / float64(n); mean < 5 || longer <= 0 {
-		t.Errorf("in eight times a pair is cut in %.1f ways, %d sub-words more", mean, longer)
+		t.Errorf("in eight times a pair is cut in %.1f ways, %d subwords more", mean, longer)
 	}
 	for _, s := range []task.Selection{{}, {Validation: true}} {
 		a, _ := whole.HeldOut(1, s)
