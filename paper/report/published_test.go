@@ -95,3 +95,30 @@ func TestPublishedTable4(t *testing.T) {
 		t.Errorf("the verdicts lack the row of table 4 with %q", row)
 	}
 }
+
+// The figures of README's results are those that the verdicts compute.
+func TestReadmeHasTheResults(t *testing.T) {
+	results, _ := published(t)
+	b, err := newBook(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table1 := paper.Table1()
+	row, _ := table1.Row("babi-10k-single")
+	best, overSeeds, _ := babiAverages(b.babiTasks(table1, row))
+	for _, want := range []string{
+		reaches(paper.Table4(), Better, "", "algorithmic", "algorithmic", "algorithmic")(b).ours,
+		reaches(paper.Table4(), NotReproduced, "", "algorithmic-paper", "algorithmic-paper", "algorithmic-paper")(b).ours,
+		spread("%.2f", sample(b.of("translation", "multi30k"), "test_2016_flickr", "BLEU")),
+		spread("%.2f", sample(b.of("translation-transformer", "multi30k"), "test_2016_flickr", "BLEU")),
+		fmt.Sprintf("%.2f %%, 19 tasks, 3 seeds", best), fmt.Sprintf("mean over seeds %.2f %%", overSeeds),
+	} {
+		if !bytes.Contains(readme, []byte(want)) {
+			t.Errorf("README lacks %q", want)
+		}
+	}
+}

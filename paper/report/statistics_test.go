@@ -1,0 +1,67 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"universal-transformer/internal/score"
+)
+
+// Values of scipy.stats.t.sf(t, df) * 2 (SciPy 1.17.1).
+func TestStudentTwoSided(t *testing.T) {
+	for _, c := range []struct{ t, freedom, want float64 }{
+		{2.0, 3.0, 0.139325968559}, {-1.5, 1.0, 0.374334083622}, {0.0, 5.0, 1}, {12.0, 2.3, 0.00400791383823}, {0.3, 47.5, 0.765486146158}, {4.5, 120.0, 1.58255793986e-05},
+	} {
+		if got := studentTwoSided(c.t, c.freedom); math.Abs(got-c.want) > 1e-10 {
+			t.Errorf("t = %v with %v degrees of freedom: %v, want %v", c.t, c.freedom, got, c.want)
+		}
+	}
+}
+
+// Values of scipy.stats.ttest_ind(a, b, equal_var=False) and of the two-proportion z-test by hand.
+func TestComparisons(t *testing.T) {
+	c := welch([]float64{40.26, 41.0, 41.1}, []float64{40.0, 40.1, 39.9})
+	if math.Abs(c.p-0.0909649057898) > 1e-9 || math.Abs(c.difference-(122.36/3-40)) > 1e-9 || c.test != "Welch's t-test, n = 3 and 3" {
+		t.Errorf("%+v", c)
+	}
+	if c := welch([]float64{1}, []float64{2, 3}); !math.IsNaN(c.p) || c.word() != "not distinguishable" || c.evidence("%+.1f") != "-1.5; n = 1 and 2, too few for a test" {
+		t.Errorf("%+v: %s", c, c.evidence("%+.1f"))
+	}
+	if c := welch([]float64{1, 1}, []float64{2, 2}); !math.IsNaN(c.p) || c.word() != "not distinguishable" {
+		t.Errorf("%+v", c)
+	}
+	// (.6 - .5) / sqrt(.55 * .45 * .02) = 1.4213: p = .1552
+	z := proportions(score.Accuracy{Correct: 60, Total: 100}, score.Accuracy{Correct: 50, Total: 100})
+	if math.Abs(z.p-0.15521) > 1e-4 || z.word() != "not distinguishable" {
+		t.Errorf("%+v", z)
+	}
+	if z := proportions(score.Accuracy{Correct: 600, Total: 1000}, score.Accuracy{Correct: 500, Total: 1000}); z.word() != "better" || z.evidence("%+.1f") != "+0.1; two-proportion z-test of one seed each, n = 1,000 examples, p < 0.001" {
+		t.Errorf("%+v: %s", z, z.evidence("%+.1f"))
+	}
+	if z := proportions(score.Accuracy{Correct: 5, Total: 5}, score.Accuracy{Correct: 7, Total: 7}); z.p != 1 {
+		t.Errorf("%+v", z)
+	}
+}
+
+// By hand: 1, 2 and 6 have mean 3 and deviation sqrt(14/2).
+func TestMoments(t *testing.T) {
+	if mean, deviation := moments([]float64{1, 2, 6}); mean != 3 || math.Abs(deviation-math.Sqrt(7)) > 1e-12 {
+		t.Errorf("%v, %v", mean, deviation)
+	}
+	if _, deviation := moments([]float64{4}); !math.IsNaN(deviation) {
+		t.Errorf("one value has deviation %v", deviation)
+	}
+}
+
+func TestWords(t *testing.T) {
+	for want, got := range map[string]string{
+		"task 3": numbered([]int{3}), "tasks 7 and 8": numbered([]int{7, 8}), "tasks 1, 3 to 5, 19 and 20": numbered([]int{1, 3, 4, 5, 19, 20}),
+		"1 seed": count(1, "seed"), "999 updates": count(999, "update"), "1,000,234 updates": count(1000234, "update"), "a, b and c": and([]string{"a", "b", "c"}),
+		"p = 0.058": probability(0.0581), "p < 0.001": probability(0.0001), "0.997": fmt.Sprintf("%.3f", rounded(0.99651, "%.3f")), "1.0": fmt.Sprintf("%.1f", rounded(0.9966, "%.1f")),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
