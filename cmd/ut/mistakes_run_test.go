@@ -76,7 +76,7 @@ var modelMistakes = []mistake{
 	{"decode {run} --beam 1000000000", 2, "beam width is 1000000000", ""},
 	{"decode {run} --temperature 0.5", 2, "--temperature is for sampling: give --sample too", ""},
 	{"decode {run} --sample --temperature Inf", 2, "--temperature is +Inf", ""},
-	{"decode {run} --sample --top-k -1", 2, "--top-k is -1: use 0 for all tokens", ""},
+	{"decode {run} --sample --top-k -1", 2, "--top-k is -1: it must be the number of tokens to choose from, or 0 for all", ""},
 	{"decode {run} --sample --top-p 2", 2, "--top-p is 2: it must be above 0 and at most 1", ""},
 	{"decode {run} --sample --seed -1", 2, `--seed is "-1"`, ""},
 	{"decode {run}", 1, "line 1: unknown token \"x\" at position 2 (counted from 1)\nut: 1 of 2 lines could not be answered", "1x\n12\n"},
