@@ -47,9 +47,6 @@ func Table4() Table {
 	}
 }
 
-// TrainedLength is the greatest length that the models of table 4 are trained on.
-const TrainedLength = 40
-
 // figures pairs names of columns with figures.
 func figures(pairs ...string) map[string][]string {
 	m := map[string][]string{}

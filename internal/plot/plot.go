@@ -55,7 +55,7 @@ func (s *svg) legend(x, y int, names []string) {
 func coordinate(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
 
 // number formats a value in a few digits.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+func number(v float64) string { return strconv.FormatFloat(v+0, 'g', 4, 64) } // adding 0 makes -0 0
 
 // longest is the number of letters of the longest text.
 func longest(texts []string) int {

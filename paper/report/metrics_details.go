@@ -152,3 +152,27 @@ func (p *page) translationDetails(t paper.Table) {
 	}
 	p.printf("\n")
 }
+
+// wmt14 is the paper's own setting of table 7.
+func (p *page) wmt14() {
+	p.printf("### WMT 2014, the paper's setting\n\n")
+	head, row := []string{""}, []string{"paper"}
+	ours := []string{"ours"}
+	for _, m := range paper.WMT14 {
+		head, row, ours = append(head, m.Model), append(row, m.BLEU), append(ours, "not run")
+	}
+	p.head(head...)
+	p.row(row...)
+	p.row(ours...)
+	p.printf("\n%s.\n\n", paper.WMT14Cost)
+}
+
+// ponder is the mean number of steps per position in a set, and its deviation over positions.
+func (r run) ponder(set string) (mean, deviation float64) {
+	for _, s := range r.measured.(*measure.Metrics).Sets {
+		if s.Name == set {
+			return s.Encoder + s.Decoder, s.Deviation
+		}
+	}
+	return 0, 0
+}

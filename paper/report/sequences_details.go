@@ -52,7 +52,7 @@ func (p *page) byLength(t paper.Table, c paper.Column) {
 	}
 	if len(lines) > 0 {
 		chart := plot.Lines{
-			Title: c.Title + ": sequence accuracy by length", XLabel: "symbols of the source, logarithmic; grey: training lengths", Shaded: paper.TrainedLength,
+			Title: c.Title + ": sequence accuracy by length", XLabel: "symbols of the source; training has up to 40",
 			LogX: true, Y: [2]float64{0, 1}, Ticks: ticks(t), Series: lines,
 		}
 		p.draw(lengthFigure(c), c.Title+": accuracy by length", chart.SVG())

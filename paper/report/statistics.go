@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"universal-transformer/internal/score"
 )
@@ -147,4 +148,34 @@ func betaFraction(a, b, x float64) float64 {
 		}
 	}
 	return result
+}
+
+// grouped are models by how another one compares with them.
+type grouped struct{ better, worse, equal []string }
+
+func (g *grouped) add(c comparison, text string) {
+	switch {
+	case c.above():
+		g.better = append(g.better, text)
+	case c.below():
+		g.worse = append(g.worse, text)
+	default:
+		g.equal = append(g.equal, text)
+	}
+}
+
+func (g grouped) empty() bool { return len(g.better)+len(g.worse)+len(g.equal) == 0 }
+
+// String is "better than A and B; worse than C".
+func (g grouped) String() string {
+	var parts []string
+	for _, part := range []struct {
+		words string
+		list  []string
+	}{{"better than ", g.better}, {"worse than ", g.worse}, {"not distinguishable from ", g.equal}} {
+		if len(part.list) > 0 {
+			parts = append(parts, part.words+strings.Join(part.list, ", "))
+		}
+	}
+	return strings.Join(parts, "; ")
 }

@@ -66,10 +66,10 @@ func (p *page) verdicts() {
 	}
 	p.printf(introduction, p.folder, sum(tally))
 	for _, part := range parts {
-		p.head(part.title, "paper", "ours", "verdict", "why")
+		p.head(part.title, "verdict", "paper", "ours", "why")
 		for i, c := range part.claims {
 			j := part.found[i]
-			p.row(c.where+": "+c.what, c.paper, orDash(j.ours), string(j.verdict), j.why)
+			p.row(c.where+": "+c.what, string(j.verdict), c.paper, orDash(j.ours), j.why)
 		}
 		p.printf("\n")
 	}
