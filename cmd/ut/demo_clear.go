@@ -14,7 +14,7 @@ import (
 )
 
 // runFiles is what a run directory holds.
-var runFiles = []string{"config.json", "vocabulary.json", "tokenizer.json", "changes.json", "metrics.jsonl", "best.json", "checkpoints", "traces", "export", "lock"}
+var runFiles = []string{"config.json", "vocabulary.json", "tokenizer.json", "changes.json", "sessions.json", "metrics.jsonl", "best.json", "checkpoints", "traces", "export", "lock"}
 
 // clearDemo removes the demo run in dir, if there is one that no process writes. A directory that holds a run of anything
 // else, or other files beside the run, is an error and stays as it is; one that holds no run is left to training to judge.
