@@ -156,7 +156,7 @@ func TestInterruptedExperiment(t *testing.T) {
 	args := func(out string) []string { return gridded(data, out, "--set", "training.steps=200") }
 	want := succeeds(t, args(whole)...)
 	code, last := interrupted(t, syscall.SIGINT, args(broken)...)
-	if code != 130 || last != "ut: interrupted: what is done is saved; the same command goes on" {
+	if code != 130 || last != "ut: interrupted: everything is saved; the same command continues" {
 		t.Errorf("exit code %d, %q", code, last)
 	}
 	errors := regexp.MustCompile(`validation error .* questions`)

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,9 +11,6 @@ import (
 
 // flagName matches a flag of a command line, as in "give --beam too".
 var flagName = regexp.MustCompile(`(^|[^-\w])--[a-z%]`)
-
-// documentWriters are packages that write documents rather than messages. Documents may name commands.
-var documentWriters = []string{"paper"}
 
 // otherCommands are texts of libraries with flags of other programs.
 var otherCommands = []string{"python3 -m pip "}
@@ -41,7 +37,7 @@ func namesFlags(text string, commands map[string]bool) bool {
 func TestOnlyTheProgramNamesItsFlags(t *testing.T) {
 	commands := subcommands(t)
 	for _, file := range sources(t) {
-		if file.folder() == "cmd/ut" || strings.HasPrefix(file.path, "internal/cmd/") || slices.Contains(documentWriters, file.folder()) {
+		if file.folder() == "cmd/ut" || strings.HasPrefix(file.path, "internal/cmd/") {
 			continue
 		}
 		ast.Inspect(file.syntax, func(n ast.Node) bool {
