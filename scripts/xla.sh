@@ -95,7 +95,7 @@ check "halted positions are named as computed" grep -q '^halted positions are co
 check "a run of cpu measures and decodes the same on $backend" same_answers cpu
 check "a run of $backend measures and decodes the same on cpu" same_answers xla
 
-check "... and says that halted positions were computed" grep -q "halted positions were computed too" <("$dir/ut-xla" eval "$dir/xla" --backend "$backend" --teacher-forced --count 40 --mix 12)
+check "... and says that halted positions were computed" grep -q "halted positions were also computed" <("$dir/ut-xla" eval "$dir/xla" --backend "$backend" --teacher-forced --count 40 --mix 12)
 
 train cpu half 50 && train "$backend" half-xla 50 || fail "50 updates on each"
 check "a checkpoint of cpu is trained further on $backend" resume "$backend" half crossed

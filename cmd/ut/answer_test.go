@@ -75,7 +75,7 @@ func TestAnswerAndReport(t *testing.T) {
 	if svg := succeeds(t, "trace", run, "--input", "Mary went to the garden. Where is Mary?", "--svg", "--out", "-"); !strings.Contains(svg, "to mary went to the garden .</title>") {
 		t.Errorf("trace --svg says %q", svg)
 	}
-	if r := ut(t, "trace", run, "--figure", "8"); r.code != 1 || !strings.Contains(r.stderr, "--figure: a sentence has more than the 6 words") {
+	if r := ut(t, "trace", run, "--figure", "8"); r.code != 1 || !strings.Contains(r.stderr, "--figure: a sentence has more than 6 words") {
 		t.Errorf("a story too long for a model: %+v", r)
 	}
 	for want, args := range map[string][]string{"figures 5 to 8": {"--figure", "4"}, "both given": {"--figure", "5", "--input", "x"}} {
