@@ -68,7 +68,7 @@ func rowTitle(r paper.Row) string {
 	if r.Block == "" {
 		return r.Title
 	}
-	return r.Title + ", " + r.Block
+	return r.Title + " (" + r.Block + ")"
 }
 
 // columnsOf are the names of a row's columns. Those of the twenty bAbI tasks are shortened.

@@ -182,9 +182,9 @@ func (f *tableFlags) estimate(cells []sweep.Cell) string {
 		return ""
 	}
 	total := time.Duration(known * float64(time.Second) / float64(min(f.jobs, pending)))
-	text := fmt.Sprintf("%d runs, about %s", pending, short(total))
+	text := fmt.Sprintf("runs without a result: %d, about %s", pending, short(total))
 	if unknown > 0 {
-		text += fmt.Sprintf(" and %d whose time is not known", unknown)
+		text += fmt.Sprintf("; the time of %d is not known", unknown)
 	}
 	return text
 }

@@ -224,7 +224,7 @@ func TestTableErrors(t *testing.T) {
 		`--seeds: "0" is no number of seeds (3), range`:                    {"table", "run", "1", "--rows", "babi-1k-single", "--seeds", "0"},
 		"--jobs is 0": {"table", "run", "1", "--rows", "babi-1k-single", "--jobs", "0"},
 		"lambada_test_plain_text.txt: no such file":                               {"table", "run", "3"},
-		"ut data babi gets it: say where the data are, with --data or --stand-in": {"table", "run", "1", "--rows", "babi-1k-single"},
+		"or its archive: say where the data are, with --data or --stand-in": {"table", "run", "1", "--rows", "babi-1k-single"},
 		"en/qa3_train.txt is missing: get the whole":                              {"table", "run", "1", "--rows", "babi-1k-single", "--data", data, "--columns", "3"},
 		"did you mean \"task.babi.set\"":                                          {"train", "babi-10k-single/task01", "--set", "task.babi.sett=en"},
 		"nowhere: no such file":                                                   {"train", "babi-10k-single/task01", "--set", "task.babi.path=nowhere"},
