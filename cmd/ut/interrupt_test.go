@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -169,52 +170,68 @@ func TestInterruptedExperiment(t *testing.T) {
 // Ctrl-C, and what a system sends that shuts down, end whatever has nothing to save at once, even where it waits for a file.
 // Caught when planted: files that are read without looking at the signal.
 func TestInterruptWaiting(t *testing.T) {
-	dir := copied(t)
-	stuck := filepath.Join(dir, "vocabulary.json")
-	data := filepath.Join(t.TempDir(), "pipe")
-	for _, path := range []string{stuck, data} {
-		_ = os.Remove(path)
-		if err := syscall.Mkfifo(path, 0o644); err != nil {
-			t.Skip(err)
-		}
-	}
-	for _, c := range []struct {
-		waitsFor string
-		args     []string
-	}{
-		{stuck, []string{"decode", dir}}, {stuck, []string{"eval", dir}}, {stuck, []string{"trace", dir, "--input", "12"}}, {stuck, []string{"answer", dir}},
-		{data, []string{"eval", trained(t), "--data", data}},
-		{data, []string{"data", "sample", "own-pairs", "--set", "task.table.path=" + data}},
-		{data, []string{"train", "own-pairs", "--set", "task.table.path=" + data, "--out", filepath.Join(t.TempDir(), "run")}},
-		{data, []string{"train", "--config", data}},
-		{data, []string{"table", "run", "1", "--rows", "babi-1k-single", "--data", data, "--runs", filepath.Join(t.TempDir(), "runs")}},
-		{data, []string{"bleu", data, data}},
-		{data, []string{"tokenizer", "encode", data}},
+	const run, data = "{run}", "{data}" // a run directory whose vocabulary is a pipe, and a pipe
+	for _, args := range [][]string{
+		{"decode", run}, {"eval", run}, {"trace", run, "--input", "12"}, {"answer", run},
+		{"eval", trained(t), "--data", data},
+		{"data", "sample", "own-pairs", "--set", "task.table.path=" + data},
+		{"train", "own-pairs", "--set", "task.table.path=" + data, "--out", filepath.Join(t.TempDir(), "new")},
+		{"train", "--config", data},
+		{"table", "run", "1", "--rows", "babi-1k-single", "--data", data, "--runs", filepath.Join(t.TempDir(), "runs")},
+		{"bleu", data, data},
+		{"tokenizer", "encode", data},
 	} {
 		for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
-			command := exec.Command(program, c.args...)
-			var said strings.Builder
-			command.Stderr = &said
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
-			killed := time.AfterFunc(time.Minute, func() { _ = command.Process.Kill() })
-			pipe, err := os.OpenFile(c.waitsFor, os.O_WRONLY, 0) // waits until the program waits
-			if err != nil {
-				t.Fatal(err)
-			}
-			start := time.Now()
-			if err := command.Process.Signal(signal); err != nil {
-				t.Fatal(err)
-			}
-			_ = command.Wait()
-			took, code := time.Since(start), command.ProcessState.ExitCode()
-			killed.Stop()
-			pipe.Close()
-			if code != 130 || took > 2*time.Second || !strings.Contains("\n"+said.String(), "\nut: interrupted") {
-				t.Errorf("%v, %v: exit code %d after %v, %q", c.args, signal, code, took, said.String())
-			}
+			t.Run(fmt.Sprint(strings.Join(args[:2], " "), " ", signal), func(t *testing.T) {
+				t.Parallel()
+				dir, waitsFor := "", filepath.Join(t.TempDir(), "pipe")
+				if slices.Contains(args, run) {
+					dir = copied(t)
+					waitsFor = filepath.Join(dir, "vocabulary.json")
+				}
+				replace, args := strings.NewReplacer(run, dir, data, waitsFor), slices.Clone(args)
+				for i, arg := range args {
+					args[i] = replace.Replace(arg)
+				}
+				interruptWaiting(t, args, waitsFor, signal)
+			})
 		}
+	}
+}
+
+// interruptWaiting runs the program until it waits for a pipe, and sends it a signal.
+func interruptWaiting(t *testing.T, args []string, waitsFor string, signal os.Signal) {
+	t.Helper()
+	_ = os.Remove(waitsFor)
+	if err := syscall.Mkfifo(waitsFor, 0o644); err != nil {
+		t.Skip(err)
+	}
+	command := exec.Command(program, args...)
+	var said strings.Builder
+	command.Stderr = &said
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	killed := time.AfterFunc(time.Minute, func() {
+		_ = command.Process.Kill()
+		if pipe, err := os.OpenFile(waitsFor, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil { // ends the wait below
+			_ = pipe.Close()
+		}
+	})
+	pipe, err := os.OpenFile(waitsFor, os.O_WRONLY, 0) // waits until the program waits
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if err := command.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	_ = command.Wait()
+	took, code := time.Since(start), command.ProcessState.ExitCode()
+	killed.Stop()
+	pipe.Close()
+	if code != 130 || took > 2*time.Second || !strings.Contains("\n"+said.String(), "\nut: interrupted") {
+		t.Errorf("exit code %d after %v, %q", code, took, said.String())
 	}
 }
 
