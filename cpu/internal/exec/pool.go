@@ -14,13 +14,12 @@ type task interface {
 // A pool runs tasks on a fixed number of threads.
 //
 // A goroutine that is woken through a channel starts after tens of microseconds, which is longer than most tasks here take. Helpers
-// therefore spin on a counter while an execution is in progress, and park between executions.
+// therefore spin on a counter for a bounded time, about a millisecond, and park if no task comes.
 type pool struct {
 	threads int
 	mu      sync.Mutex // held by the execution that owns the helpers
 	helpers []*helper
 	job     job
-	working atomic.Int32 // 1 while an execution is in progress: helpers keep spinning
 	stopped atomic.Bool
 }
 
@@ -71,14 +70,8 @@ func (p *pool) begin() bool {
 			go p.help(h, i)
 		}
 	}
-	p.working.Store(1)
 	for _, h := range p.helpers {
-		if h.parked.Load() {
-			select {
-			case h.wake <- struct{}{}:
-			default:
-			}
-		}
+		h.wakeUp()
 	}
 	return true
 }
@@ -86,7 +79,6 @@ func (p *pool) begin() bool {
 // end releases the helpers.
 func (p *pool) end() {
 	p.job = job{}
-	p.working.Store(0)
 	p.mu.Unlock()
 }
 
@@ -108,6 +100,7 @@ func (p *pool) run(t task, fr *frame) {
 	p.job = job{t, fr}
 	for _, h := range p.helpers {
 		h.start.Add(1)
+		h.wakeUp()
 	}
 	t.part(fr, 0, p.threads)
 	for i, h := range p.helpers {
@@ -141,7 +134,7 @@ func relax(spins int) {
 // spinsBeforeYield takes about as long as the longest instruction of a small graph.
 const spinsBeforeYield = 20000
 
-// spinsBeforePark is how long a helper waits for the next execution before it sleeps.
+// spinsBeforePark is how long a helper waits for the next job before it sleeps.
 const spinsBeforePark = spinsBeforeYield + 2000
 
 // help is the loop of a helper, which runs its part of each job.
@@ -158,18 +151,30 @@ func (p *pool) help(h *helper, part int) {
 		}
 		spins++
 		relax(spins)
-		if spins > spinsBeforePark && p.working.Load() == 0 {
-			h.park(p)
+		if spins > spinsBeforePark {
+			h.park(p, seen)
 			spins = 0
 		}
 	}
 }
 
-// park sleeps until the next execution begins.
-func (h *helper) park(p *pool) {
+// park sleeps until an execution begins, or a job other than the one seen last. The caller of a job does not wait for a helper that
+// sleeps: it claims the helper's part.
+func (h *helper) park(p *pool, seen uint32) {
 	h.parked.Store(true)
-	if p.working.Load() == 0 && !p.stopped.Load() {
+	if h.start.Load() == seen && !p.stopped.Load() {
 		<-h.wake
 	}
 	h.parked.Store(false)
+}
+
+// wakeUp ends park.
+func (h *helper) wakeUp() {
+	if !h.parked.Load() {
+		return
+	}
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
 }
