@@ -11,9 +11,7 @@ for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 wi
 	os=${target%/*} arch=${target#*/}
 	name="ut-$os-$arch"
 	[ "$os" != windows ] || name+=.exe
-	experiment=
-	[ "$arch" != amd64 ] || experiment=simd
-	GOOS=$os GOARCH=$arch GOEXPERIMENT=$experiment CGO_ENABLED=0 "${GO:-go}" build -buildvcs=auto -trimpath -ldflags=-s -o "$out/$name" ./cmd/ut
+	GOOS=$os GOARCH=$arch CGO_ENABLED=0 "${GO:-go}" build -buildvcs=auto -trimpath -ldflags=-s -o "$out/$name" ./cmd/ut
 	names+=("$name")
 	echo "$out/$name"
 done

@@ -6,7 +6,6 @@
 # Outcomes are kept in bin/mutants.jsonl, so that the next call continues. internal/cmd/mutants/explained.txt says why some survive.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export GOEXPERIMENT=simd
 mkdir -p bin
 go build -o bin/mutants ./internal/cmd/mutants
 ulimit -v 16000000 # kilobytes: a mutant may allocate without end

@@ -27,8 +27,7 @@ exports. Most commands take such a directory as RUN.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newDemo(), newList(), newShow(), newPlan(), newTrain(), newEval(), newDecode(), newScore(), newTranslate(), newTrace(), newExport(),
-		newAnswer(), newTable(), newSweep(), newData(), newTokenizer(), newBleu(), newBench(), newVersion())
+	addGroups(root)
 	root.AddCommand(newMoved()...)
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range root.Commands() {
@@ -38,6 +37,27 @@ exports. Most commands take such a directory as RUN.`,
 		}
 	}
 	return root
+}
+
+// addGroups adds the commands in the groups in which help lists them.
+func addGroups(root *cobra.Command) {
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Start", []*cobra.Command{newDemo(), newList(), newTrain(), newEval()}},
+		{"Use a model", []*cobra.Command{newDecode(), newTranslate(), newAnswer(), newScore(), newTrace(), newExport()}},
+		{"Research", []*cobra.Command{newTable(), newSweep(), newShow(), newPlan(), newData()}},
+		{"Tools", []*cobra.Command{newTokenizer(), newBleu(), newBench(), newVersion()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
+		for _, c := range group.commands {
+			c.GroupID = group.title
+		}
+		root.AddCommand(group.commands...)
+	}
+	root.SetHelpCommandGroupID("Tools")
+	root.SetCompletionCommandGroupID("Tools")
 }
 
 // usage marks complaints about arguments as the user's.

@@ -98,7 +98,7 @@ func TestEvalOfOtherThings(t *testing.T) {
 		"unknown token":                         {"eval", run, "--data", write(t, "x.tsv", "1x\tx1\n")},
 		"--split is \"all\"":                    {"data", "sample", run, "--split", "all"},
 		"--count is 0":                          {"data", "sample", run, "--count", "0"},
-		"did you mean \"algorithmic/reverse\"":              {"data", "sample", "revers"},
+		"did you mean \"algorithmic/reverse\"":  {"data", "sample", "revers"},
 	} {
 		r := ut(t, args...)
 		if checkFailure(t, r, r.code, want); r.code == 0 {

@@ -102,7 +102,7 @@ func TestSplitsAreApart(t *testing.T) {
 func TestMistakesOfDraw(t *testing.T) {
 	for says, draw := range map[string]func(*rand.Rand, int) ([]string, []string){
 		"a source that Draw returned for length 1 has 2 tokens": func(_ *rand.Rand, n int) ([]string, []string) { return make([]string, n+1), nil },
-		`unknown token "x"`:                 func(_ *rand.Rand, n int) ([]string, []string) { return slices.Repeat([]string{"x"}, n), nil },
+		`unknown token "x"`: func(_ *rand.Rand, n int) ([]string, []string) { return slices.Repeat([]string{"x"}, n), nil },
 		"a target that Draw returned for length 1 has 9 tokens": func(_ *rand.Rand, n int) ([]string, []string) {
 			return slices.Repeat([]string{"1"}, n), slices.Repeat([]string{"1"}, 9)
 		},
