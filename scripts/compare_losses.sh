@@ -48,7 +48,7 @@ data() {
 		[ -n "$default" ] || continue # a need that may be left out
 		local variable="DATA_${need^^}"
 		local path=${!variable:-}
-		[ -n "$path" ] && [ -e "$path/$file" ] || return 1
+		[ -n "$path" ] && [ -e "$path${file:+/$file}" ] || return 1
 		sets+=(--set "$field=$path${file:+/$file}")
 	done < <(awk -v name="\"$1\"," -F': ' '
 		/^    "name"/ { in_recipe = $2 == name }
