@@ -17,7 +17,6 @@ trap 'rm -rf "$dir"' EXIT
 # earlier prints the name that version 0.2 had for a recipe, if it had one.
 earlier() {
 	case $1 in
-	own-pairs) echo base ;;
 	own-text) echo text ;;
 	own-translation) echo translation ;;
 	algorithmic/*) echo "${1#*/}" ;;
