@@ -14,6 +14,7 @@ type TrainOptions struct {
 	Progress   func(Progress)    // called after every update; may be nil
 	Log        func(line string) // called with a line for people; may be nil
 	Extensions Extensions        // for [Resume] and for Run.Training.Pretrained; a Run that is passed to [Train] holds its own
+	AcceptData bool              // [Resume] continues although the data have changed; the vocabulary must be the same
 }
 
 // Progress is the state of training after an update.
@@ -51,7 +52,7 @@ func Resume(ctx context.Context, dir string, o TrainOptions, set ...string) (Sum
 }
 
 func (o TrainOptions) callbacks() pipeline.Callbacks {
-	c := pipeline.Callbacks{Log: o.Log, Extensions: o.Extensions}
+	c := pipeline.Callbacks{Log: o.Log, Extensions: o.Extensions, AcceptData: o.AcceptData}
 	if o.Progress != nil {
 		c.Progress = func(p training.Progress) {
 			o.Progress(Progress{p.Step, p.Steps, p.Tally.MeanLoss(), p.Rate, p.TokensPerSecond})

@@ -24,7 +24,7 @@ type Protocol struct {
 	ComputeHalted bool                  // compute halted positions too, where nothing is decoded
 	Beam          decoding.Beam         // Width 0: greedy
 	Progress      func(done, total int) // must not use the model, which is busy; may be nil
-	Log           func(line string)     // what there is to know of a File; may be nil
+	Log           func(line string)     // what there is to know of a File, or of data that have changed since training; may be nil
 }
 
 // Evaluation is the result of an evaluation and its examples.
@@ -102,6 +102,9 @@ func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string,
 	}
 	if !m.Vocabularies.Equal(opened.Vocabularies()) {
 		return "", "", nil, fmt.Errorf("%s: %w", m.Dir(), errVocabulary)
+	}
+	if changed := changedData(m.checkpoint, dataDigests(opened)); changed != "" && p.Log != nil {
+		p.Log(fmt.Sprintf("%s: %s", m.Dir(), changed))
 	}
 	seed := uint64(task.TestSeed)
 	if p.Selection.Validation {

@@ -21,11 +21,12 @@ import (
 // This file decides what training starts or continues from, and whether that belongs to the run: the digests that checkpoints carry, the
 // checks of a checkpoint against a configuration and a vocabulary, and the changes of the configuration that a resumed run may make.
 
-// seals returns the identity of a run's configuration, vocabulary and machine, for its checkpoints.
-func seals(backend compute.Backend, r experiment.Run, v task.Vocabularies) training.Seals {
+// seals returns the identity of a run's configuration, vocabulary, data and machine, for its checkpoints.
+func seals(backend compute.Backend, r experiment.Run, opened task.Task) training.Seals {
 	return training.Seals{
-		Fingerprint: r.Fingerprint(), Vocabulary: vocabularyDigest(v), Configuration: r.Digest(),
+		Fingerprint: r.Fingerprint(), Vocabulary: vocabularyDigest(opened.Vocabularies()), Configuration: r.Digest(),
 		Engine: fmt.Sprintf("%s (GOMAXPROCS %d)", backend.Description(), runtime.GOMAXPROCS(0)),
+		Data:   dataDigests(opened),
 	}
 }
 
@@ -192,7 +193,7 @@ func (t *openRun) initialize() error {
 		return err
 	}
 	t.callbacks.log(fmt.Sprintf("starting from the weights of %s, step %d", t.run.Training.Pretrained, source.Step))
-	t.from, err = training.Begin(training.Parameters(source.Tensors), seals(t.backend, t.run, v))
+	t.from, err = training.Begin(training.Parameters(source.Tensors), seals(t.backend, t.run, t.data))
 	return err
 }
 
@@ -245,6 +246,9 @@ func (t *openRun) findCheckpoint() error {
 		}
 		if note != "" {
 			t.callbacks.log(note)
+		}
+		if err := t.checkData(c); err != nil {
+			return err
 		}
 	}
 	if err := checkConfiguration(t.log, t.run, c); err != nil {

@@ -17,6 +17,7 @@ import (
 type assignment struct {
 	Run        json.RawMessage `json:"run"`
 	Vocabulary string          `json:"vocabulary"` // its digest
+	Training   string          `json:"training"`   // digest of the training data, if they are read
 	Backend    string          `json:"backend"`    // of rank 0, in words
 }
 
@@ -30,7 +31,7 @@ func (c Callbacks) checkRanks(r experiment.Run) error {
 
 // assign sends the other ranks an assignment, and waits until all are ready.
 func assign(group *parallel.Group, backend compute.Backend, r experiment.Run, opened task.Task) error {
-	message, err := json.Marshal(assignment{r.JSON(), vocabularyDigest(opened.Vocabularies()), backend.Description()})
+	message, err := json.Marshal(assignment{r.JSON(), vocabularyDigest(opened.Vocabularies()), dataDigests(opened)[trainingPart], backend.Description()})
 	if err != nil {
 		return err
 	}
@@ -103,6 +104,9 @@ func accept(ctx context.Context, backend compute.Backend, message []byte) (*trai
 	}
 	if vocabularyDigest(opened.Vocabularies()) != a.Vocabulary {
 		return nil, fmt.Errorf("%s: other files than those of rank 0: their vocabulary differs", r.Task.Value)
+	}
+	if dataDigests(opened)[trainingPart] != a.Training {
+		return nil, fmt.Errorf("%s: other files than those of rank 0: their training data differ", r.Task.Value)
 	}
 	return newTrainer(backend, r, opened)
 }

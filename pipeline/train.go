@@ -33,6 +33,9 @@ type Callbacks struct {
 
 	// Group is the ranks that train together; nil is this process alone. This process is rank 0; the others run [Assist].
 	Group *parallel.Group
+
+	// AcceptData lets [Resume] continue on other data than those of the checkpoint, with the same vocabulary.
+	AcceptData bool
 }
 
 func (c Callbacks) log(lines ...string) {
@@ -74,7 +77,7 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 // [experiment.Run.Set]) change the configuration from there on, and a stop reached earlier no longer applies. They may change the number
 // of updates, the schedule, intervals, the number of checkpoints kept and the stopping criteria; any other assignment is an error.
 // config.json is rewritten, and changes.json records what was changed at which step. If there were checkpoints, and none can be used, it
-// returns a [LostError] and changes nothing.
+// returns a [LostError] and changes nothing. If the data have changed, it returns a [DataError], unless they are accepted.
 func Resume(ctx context.Context, backend compute.Backend, dir string, c Callbacks, assignments ...string) (training.Summary, error) {
 	log, err := runlog.Resume(dir)
 	if err != nil {
@@ -267,6 +270,6 @@ func newTrainer(backend compute.Backend, r experiment.Run, opened task.Task) (*t
 	config.Objective.Unknown, _ = v.Target.Unknown()
 	return &training.Trainer{
 		Config: config, Backend: backend, Model: r.Model.Value.Build(v, r.Seed), Positions: r.Model.Value.TrainingPositions(v),
-		Stream: stream, Seals: seals(backend, r, v),
+		Stream: stream, Seals: seals(backend, r, opened),
 	}, nil
 }

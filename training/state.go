@@ -78,9 +78,13 @@ func Begin(parameters []safetensors.Tensor, s Seals) (*runlog.Checkpoint, error)
 
 // metadata returns the metadata of a checkpoint with these seals and this state.
 func (s Seals) metadata(state string) map[string]string {
-	return map[string]string{
+	meta := map[string]string{
 		stateKey: state, FingerprintKey: s.Fingerprint, VocabularyKey: s.Vocabulary, ConfigurationKey: s.Configuration, EngineKey: s.Engine,
 	}
+	for part, digest := range s.Data {
+		meta[DataKey(part)] = digest
+	}
+	return meta
 }
 
 // finite reports whether all numbers of a float32 tensor are finite.

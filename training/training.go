@@ -66,13 +66,15 @@ type Trainer struct {
 	gradientBuffer, gradientTotal []float32 // of foldSums: one batch, and the part of all that this rank adds up
 }
 
-// Seals identify the configuration, vocabulary and machine that a checkpoint belongs to. They are stored in its metadata, so that readers
-// can detect a mismatch.
+// Seals identify the configuration, vocabulary, data and machine that a checkpoint belongs to. They are stored in its metadata, so that
+// readers can detect a mismatch.
 type Seals struct {
 	Fingerprint   string // of the part of the configuration that weights cannot be used without
 	Vocabulary    string // of what ids mean
 	Configuration string // of all of the configuration: after a change of it, what ended training before no longer counts
 	Engine        string // what computes, and with how many threads
+
+	Data map[string]string // digests of the data as read, by part: "training", "validation", "test"; nil for tasks that read nothing
 }
 
 // Metadata keys of the seals.
@@ -82,6 +84,9 @@ const (
 	ConfigurationKey = "configuration"
 	EngineKey        = "engine"
 )
+
+// DataKey returns the metadata key of the digest of a part of the data.
+func DataKey(part string) string { return "data_" + part }
 
 // Progress is the state of training, for display.
 type Progress struct {

@@ -18,6 +18,7 @@ func advice(err error) string {
 	var edited *pipeline.EditedError
 	var lost *pipeline.LostError
 	var data *task.MissingDataError
+	var changed *pipeline.DataError
 	switch {
 	case errors.As(err, &diverged):
 		return fmt.Sprintf("ut train --resume %s --set training.schedule.%s=%.3g", diverged.Dir, diverged.Field, diverged.Value)
@@ -25,6 +26,8 @@ func advice(err error) string {
 		return fmt.Sprintf("ut train --resume %s --set FIELD=VALUE", edited.Dir)
 	case errors.As(err, &lost):
 		return fmt.Sprintf("ut train --config %s --out DIRECTORY", filepath.Join(lost.Dir, "config.json"))
+	case errors.As(err, &changed):
+		return fmt.Sprintf("ut train --resume %s --accept-data", changed.Dir)
 	case errors.As(err, &data):
 		return fmt.Sprintf("ut data %s gets it", data.Set)
 	case errors.Is(err, subword.ErrTrainTokenizer):

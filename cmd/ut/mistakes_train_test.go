@@ -22,6 +22,7 @@ var configurationMistakes = []mistake{
 	{"train --resume {first} --set task.base=5", 1, "task.base cannot change in a run that is resumed", ""},
 	{"train --resume {second} --set training.steps=5", 1, "training.steps is 5, but step 20 is done already: ask for more", ""},
 	{"train --resume {third} --set foo=1", 1, `key "foo" is not known; there are name, task, source_end, model, training, seed`, ""},
+	{"train demo --accept-data", 2, "--accept-data is for a run to --resume", ""},
 	{"train --resume {folder}", 1, "{folder} is not a run directory: it has no config.json", ""},
 	{"train --resume {file}", 1, "{file} is not a run directory: it is a file", ""},
 	{"train --resume={nothing}", 2, "--resume is empty: give it a value, or leave it out", ""},

@@ -23,6 +23,7 @@ type trainFlags struct {
 	seed                         uint64
 	devices                      int
 	sets                         []string
+	acceptData                   bool
 }
 
 func newTrain() *cobra.Command {
@@ -38,6 +39,9 @@ bit-identical to an uninterrupted run; if kernels, products or threads differ, a
 --resume with --set trains a run further, including one that has finished: more training.steps,
 another training.schedule (such as a lower learning rate after a loss of NaN), other intervals for
 logging, validation and checkpoints, training.keep and training.stop. No other field can change.
+
+Checkpoints record digests of the data as read. --resume is refused if the training, validation or
+test part has changed since; --accept-data goes on with the changed data.
 
 --pretrained starts from the weights of another run, its best checkpoint, in a new run directory: to
 go on with other data, another task or another depth. The vocabulary and the shapes of all
@@ -70,6 +74,7 @@ process: see docs/hosts.md.`,
 	c.Flags().StringVar(&f.pretrained, "pretrained", "", "start from the weights of the run in this `directory`")
 	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that everything random comes from (default the recipe's)")
 	c.Flags().IntVar(&f.devices, "devices", 1, "split the rows of batches over so many `devices`")
+	c.Flags().BoolVar(&f.acceptData, "accept-data", false, "with --resume: go on although the data have changed")
 	setFlag(c, &f.sets)
 	backendFlag(c, &f.backend)
 	return c
@@ -107,6 +112,9 @@ func (f *trainFlags) check(c *cobra.Command, args []string) error {
 			return usagef("%q cannot be given with --resume: a run keeps its configuration", args[0])
 		}
 		return nil
+	}
+	if f.acceptData {
+		return usagef("--accept-data is for a run to --resume: a new run has no data yet")
 	}
 	return oneRecipe(args, f.config, "what to train is missing: name a RECIPE (ut list shows them), a --config file, or a run to --resume")
 }
@@ -169,6 +177,7 @@ func defaultDir(name string) string {
 func (f *trainFlags) resumeRun(c *cobra.Command, group *parallel.Group) error {
 	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
 		return watched(c, group, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
+			w.AcceptData = f.acceptData
 			return pipeline.Resume(ctx, backend, f.resume, w, f.sets...)
 		})
 	})

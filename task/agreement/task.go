@@ -20,7 +20,10 @@ type Task struct {
 	phrases  [][]string // inserted into extended rows
 }
 
-var _ task.Task = (*Task)(nil)
+var (
+	_ task.Task     = (*Task)(nil)
+	_ task.Digester = (*Task)(nil)
+)
 
 // open reads and encodes the files of a definition.
 func open(c task.Definition, f form, minCount int, share float64, read func() (division, error)) (task.Task, error) {
@@ -176,4 +179,22 @@ func (t *Task) ByAttractors() (groups []task.Case) {
 		}
 	}
 	return groups
+}
+
+// Digests returns the digests of the rows.
+func (t *Task) Digests() task.Digests {
+	return task.Digests{Training: digest(t.training), Validation: digest(t.validation), Test: digest(t.test)}
+}
+
+func digest(rows []row) string {
+	d := task.NewDigest()
+	for _, r := range rows {
+		d.Texts(r.text, r.other)
+		d.Number(r.verb)
+		d.Number(r.attractors)
+		if r.plural {
+			d.Number(1)
+		}
+	}
+	return d.String()
 }

@@ -18,7 +18,10 @@ type Task struct {
 	most                       int // positions of the longest source
 }
 
-var _ task.Task = (*Task)(nil)
+var (
+	_ task.Task     = (*Task)(nil)
+	_ task.Digester = (*Task)(nil)
+)
 
 // Task reads the questions of one configuration, ignoring its Path.
 func (d *Distribution) Task(c Babi) (*Task, error) {
@@ -231,3 +234,17 @@ func (t *Task) TrainedOn() int { return len(t.training) }
 
 // MaxLengths returns the number of ids of the longest source, and 1, for a class.
 func (t *Task) MaxLengths() (source, target int) { return t.most * t.coding.TokensPerPosition, 1 }
+
+// Digests returns the digests of the questions with their facts.
+func (t *Task) Digests() task.Digests {
+	return task.Digests{Training: digest(t.training), Validation: digest(t.validation), Test: digest(t.test)}
+}
+
+func digest(questions []Question) string {
+	d := task.NewDigest()
+	for _, q := range questions {
+		d.Texts(q.Facts...)
+		d.Texts(q.Text, q.Answer)
+	}
+	return d.String()
+}

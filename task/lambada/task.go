@@ -26,10 +26,14 @@ type Task struct {
 	held    func() []task.Example      // validation examples if the version has no development set
 	example func(passage) task.Example // encodes a held-out passage
 	train   func(seedValue uint64, i int64) task.Example
-	longest [2]int // lengths of the longest source and target
+	longest [2]int    // lengths of the longest source and target
+	learned []passage // of the development set, trained on
 }
 
-var _ task.Task = (*Task)(nil)
+var (
+	_ task.Task     = (*Task)(nil)
+	_ task.Digester = (*Task)(nil)
+)
 
 // Open reads passages and books.
 func (c Language) Open() (task.Task, error) {
@@ -80,6 +84,7 @@ func (c Reading) Open() (task.Task, error) {
 			return nil, fmt.Errorf("annotated is %v, but the development set has no passage whose answer occurs in its context", c.Annotated)
 		}
 	}
+	t.learned = annotated
 	q := newQuestions(t, c, annotated)
 	if len(q.list) == 0 {
 		return nil, fmt.Errorf("the books have no passage whose answer occurs in its context: add books")
@@ -265,4 +270,29 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 		picked[i] = examples[order.At(i)]
 	}
 	return picked, nil
+}
+
+// Digests returns the digests of the training text and of the passages. Without a development set the training text has the validation
+// part, too.
+func (t *Task) Digests() task.Digests {
+	training := task.NewDigest()
+	training.IDs(t.corpus.ids)
+	training.Texts(t.corpus.rare...)
+	addPassages(training, t.learned)
+	digests := task.Digests{Training: training.String()}
+	if len(t.sets.development) > 0 {
+		validation := task.NewDigest()
+		addPassages(validation, t.sets.development)
+		digests.Validation = validation.String()
+	}
+	test := task.NewDigest()
+	addPassages(test, t.sets.test)
+	digests.Test = test.String()
+	return digests
+}
+
+func addPassages(d *task.Digest, passages []passage) {
+	for _, p := range passages {
+		d.Texts(p.words...)
+	}
 }

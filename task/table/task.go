@@ -21,7 +21,10 @@ type Task struct {
 	notes                []string
 }
 
-var _ task.Task = (*Task)(nil)
+var (
+	_ task.Task     = (*Task)(nil)
+	_ task.Digester = (*Task)(nil)
+)
 
 // build encodes the pairs.
 func (t *Task) build(p parts, report *Report) error {
@@ -177,4 +180,9 @@ func (t *Task) MaxLengths() (source, target int) { return t.maxSource, t.maxTarg
 
 func clone(e task.Example) task.Example {
 	return task.Example{Source: slices.Clone(e.Source), Target: slices.Clone(e.Target)}
+}
+
+// Digests returns the digests of the pairs.
+func (t *Task) Digests() task.Digests {
+	return task.Digests{Training: task.DigestExamples(t.training), Validation: task.DigestExamples(t.validation), Test: task.DigestExamples(t.heldOut)}
 }

@@ -29,6 +29,7 @@ var checks = []struct {
 	{"a smaller count is a prefix", prefix},
 	{"bad selections are refused", badSelections},
 	{"text round trip", roundTrip},
+	{"digests are deterministic", digests},
 }
 
 // Run checks a task, each rule in a subtest of t: determinism, order, ids, ends, lengths, held-out data.
@@ -263,4 +264,17 @@ func training(tk task.Task, seed uint64) []task.Example {
 
 func equal(a, b task.Example) bool {
 	return slices.Equal(a.Source, b.Source) && slices.Equal(a.Target, b.Target)
+}
+
+// digests returns an error if a task that reads data has other digests when asked again, or none of its training part.
+func digests(tk task.Task) error {
+	reads, ok := tk.(task.Digester)
+	if !ok {
+		return nil
+	}
+	first, second := reads.Digests(), reads.Digests()
+	if first != second || first.Training == "" || first.Training == first.Test {
+		return fmt.Errorf("digests are %+v, then %+v", first, second)
+	}
+	return nil
 }

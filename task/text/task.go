@@ -22,7 +22,10 @@ type Task struct {
 	notes            []string
 }
 
-var _ task.Task = (*Task)(nil)
+var (
+	_ task.Task     = (*Task)(nil)
+	_ task.Digester = (*Task)(nil)
+)
 
 // Open reads the file.
 func (c Text) Open() (task.Task, error) {
@@ -281,3 +284,12 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 }
 
 func clone(e task.Example) task.Example { return task.Example{Target: slices.Clone(e.Target)} }
+
+// Digests returns the digests of the segments or lines.
+func (t *Task) Digests() task.Digests {
+	training := task.DigestExamples(t.lines)
+	if !t.config.Lines {
+		training = task.DigestExamples([]task.Example{{Target: t.training}})
+	}
+	return task.Digests{Training: training, Validation: task.DigestExamples(t.validation), Test: task.DigestExamples(t.test)}
+}

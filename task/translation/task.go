@@ -24,7 +24,10 @@ type Task struct {
 	notes                []string
 }
 
-var _ task.Task = (*Task)(nil)
+var (
+	_ task.Task     = (*Task)(nil)
+	_ task.Digester = (*Task)(nil)
+)
 
 // A part is one of training, validation and test.
 type part int
@@ -230,4 +233,9 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 
 func clone(e task.Example) task.Example {
 	return task.Example{Source: slices.Clone(e.Source), Target: slices.Clone(e.Target)}
+}
+
+// Digests returns the digests of the pairs.
+func (t *Task) Digests() task.Digests {
+	return task.Digests{Training: task.DigestExamples(t.training), Validation: task.DigestExamples(t.validation), Test: task.DigestExamples(t.test)}
 }

@@ -1,0 +1,88 @@
+package pipeline
+
+import (
+	"fmt"
+	"strings"
+
+	"universal-transformer/runlog"
+	"universal-transformer/task"
+	"universal-transformer/training"
+)
+
+// trainingPart names the training part of the data.
+const trainingPart = "training"
+
+// dataParts are the parts of data that have digests, in the order of messages.
+var dataParts = []string{trainingPart, "validation", "test"}
+
+// dataDigests returns the digests of a task's data by part, nil if the task reads none.
+func dataDigests(opened task.Task) map[string]string {
+	reads, ok := opened.(task.Digester)
+	if !ok {
+		return nil
+	}
+	d := reads.Digests()
+	digests := map[string]string{}
+	for i, digest := range []string{d.Training, d.Validation, d.Test} {
+		if digest != "" {
+			digests[dataParts[i]] = digest
+		}
+	}
+	return digests
+}
+
+// changedData describes which parts of the data, given by their digests, differ from those that a checkpoint was trained with; "" if none
+// does, or if an earlier version wrote the checkpoint without digests.
+func changedData(c *runlog.Checkpoint, now map[string]string) string {
+	if len(now) == 0 || !sealedToData(c) {
+		return ""
+	}
+	var changed []string
+	for _, part := range dataParts {
+		if now[part] != c.Meta[training.DataKey(part)] {
+			changed = append(changed, part)
+		}
+	}
+	if len(changed) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the %s data have changed since the checkpoint of step %d", strings.Join(changed, ", "), c.Step)
+}
+
+// sealedToData reports whether a checkpoint has digests of data.
+func sealedToData(c *runlog.Checkpoint) bool {
+	for _, part := range dataParts {
+		if c.Meta[training.DataKey(part)] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// A DataError means that a run's data have changed since its checkpoint was written, with the same vocabulary.
+type DataError struct {
+	Dir     string // of the run
+	Changed string // "the training, test data have changed since the checkpoint of step 10"
+}
+
+func (e *DataError) Error() string {
+	return fmt.Sprintf("%s: %s: restore the files, or accept the changed data", e.Dir, e.Changed)
+}
+
+// checkData returns a [DataError] if the data are not those of the checkpoint. If they are accepted, it only reports the change.
+func (t *openRun) checkData(c *runlog.Checkpoint) error {
+	now := dataDigests(t.data)
+	if len(now) > 0 && !sealedToData(c) {
+		t.callbacks.log(fmt.Sprintf("checkpoint of step %d: an earlier version wrote it, and it does not say with which data it was trained", c.Step))
+		return nil
+	}
+	changed := changedData(c, now)
+	switch {
+	case changed == "":
+		return nil
+	case !t.callbacks.AcceptData:
+		return &DataError{t.log.Dir(), changed}
+	}
+	t.callbacks.log(changed + ", and are accepted")
+	return nil
+}
