@@ -24,6 +24,9 @@ func TestHelp(t *testing.T) {
 		commands = append(commands, c.Commands()...)
 	}
 	for _, c := range commands {
+		if c.Hidden {
+			continue // a name of an earlier version
+		}
 		help := succeeds(t, append(strings.Fields(c.CommandPath())[1:], "--help")...)
 		for _, want := range []string{c.Long, "Usage:", "Examples:", "  " + c.CommandPath()} {
 			if !strings.Contains(help, want) {
@@ -36,7 +39,7 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	if bare := succeeds(t); !strings.Contains(bare, "Available Commands:") {
+	if bare := succeeds(t); !strings.Contains(bare, "Start:") {
 		t.Errorf("ut alone prints no commands: %s", bare)
 	}
 }

@@ -15,8 +15,8 @@ func newTable() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "table",
 		Short: "Train, measure and report the tables of the paper",
-		Long: `table trains the cells of the paper's seven tables, each with several seeds, and writes pages that set
-the results beside the paper's. A cell is one recipe, which ut train also trains.`,
+		Long: `table trains the cells of the paper's seven tables, each with several seeds, and writes pages that
+set the results beside the paper's. A cell is one recipe, which ut train also trains.`,
 		Example: `  ut table list 4
   ut table run 4 --rows algorithmic,algorithmic-lstm --columns copy --seeds 3 --jobs 2
   ut table report`,

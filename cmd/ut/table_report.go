@@ -17,9 +17,9 @@ func newTableReport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
 		Short: "Write pages that set results beside the paper's",
-		Long: `report reads the results of ut table run and writes a page: a verdict on every table and claim of the
-paper, and the tables in the paper's layout. Pages with all measurements and figures, one per table,
-are written next to the results.`,
+		Long: `report reads the results of ut table run and writes a page: a verdict on every table and claim of
+the paper, and the tables in the paper's layout. Pages with all measurements and figures, one per
+table, are written next to the results.`,
 		Example: `  ut table report
   ut table report --results results    (the published ones)
   ut table report --out page.md`,

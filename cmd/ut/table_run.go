@@ -37,8 +37,8 @@ func newTableRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run TABLE",
 		Short: "Train and measure the cells of a table that have no result",
-		Long: `run trains every cell of a table with every seed and writes one result per run. The checkpoint of each
-run is selected on validation data, and the test set is evaluated once, with that checkpoint.
+		Long: `run trains every cell of a table with every seed and writes one result per run. The checkpoint of
+each run is selected on validation data, and the test set is evaluated once, with that checkpoint.
 
 Runs that have a result are skipped, and interrupted ones are resumed: Ctrl-C saves all active runs,
 and the same command continues. --jobs runs several at a time, on one thread each.
@@ -136,6 +136,7 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	if err != nil {
 		return tableError(err)
 	}
+	defer ignoreHangup()()
 	for _, problem := range leftOut {
 		c.PrintErrln("ut: left out:", oneLine(problem))
 	}
@@ -219,7 +220,6 @@ func expected(recipe string, results []sweep.Result) float64 {
 
 // all runs the cells.
 func (f *tableFlags) all(c *cobra.Command, group *parallel.Group, cells []sweep.Cell) error {
-	defer ignoreHangup()()
 	backend, threads := jobBackend(f.backend, f.jobs)
 	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr(), len(cells))
 	stop := context.AfterFunc(c.Context(), func() {

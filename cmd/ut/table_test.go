@@ -46,9 +46,9 @@ func TestOwnTable(t *testing.T) {
 	if got := succeeds(t, "eval", run, "--count", "20"); !strings.Contains(got, "table, lengths as in training, 20 examples, greedy decoding") {
 		t.Errorf("evaluation says %s", got)
 	}
-	checkFailure(t, ut(t, "eval", run, "--length", "3"), 1, "length is 3", "has the lengths it has")
-	checkFailure(t, ut(t, "eval", run, "--mix", "3"), 1, "mix is 3", "has the lengths it has")
-	checkFailure(t, ut(t, "data", "sample", run, "--split", "test", "--length", "3"), 1, "length is 3", "has the lengths it has")
+	checkFailure(t, ut(t, "eval", run, "--length", "3"), 1, "length is 3", "are those of its files")
+	checkFailure(t, ut(t, "eval", run, "--mix", "3"), 1, "mix is 3", "are those of its files")
+	checkFailure(t, ut(t, "data", "sample", run, "--split", "test", "--length", "3"), 1, "length is 3", "are those of its files")
 	r = utReading(t, "one two three\nfour and five\n", "decode", run)
 	if r.code != 0 || strings.Count(r.stdout, "\n") != 2 || r.stderr != "ut: line 2: 1 unknown token is read as <unknown>\n" {
 		t.Errorf("decoding gives %+v", r)

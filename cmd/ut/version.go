@@ -42,7 +42,8 @@ With --json: an object with the fields
   go, platform     Go version; operating system/processor
   backends         names for --backend
   default_backend  the one that is taken without --backend
-  cpu_kernels      kernels of --backend cpu on this processor: avx512, avx2, neon, or scalar, which is plain loops
+  cpu_kernels      kernels of --backend cpu on this processor: avx512, avx2, neon, or
+                   scalar, which is plain loops
   mpi              true if MPI was compiled in (-tags mpi or mpich)
   ranks            processes that mpirun or the like has launched together
   cpu_bfloat16     kernels of --backend cpu:products=bf16 on this processor; empty if it has none

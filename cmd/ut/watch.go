@@ -45,7 +45,8 @@ func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train fun
 	return report, err
 }
 
-// ignoreHangup makes training go on when nobody reads any more how it goes, as behind head: it would end unsaved. What it gives takes that back.
+// ignoreHangup lets training continue when the reader of its output has ended, as in a pipe to head; the process would otherwise end
+// without saving. It returns a function that restores the default.
 func ignoreHangup() (back func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	return func() { signal.Reset(syscall.SIGPIPE) }

@@ -2,6 +2,9 @@
 // data. Every recipe is defined once, with all of its training fields, in the file of its table or family. None derives from
 // [experiment.Defaults], so that a change of the defaults changes no published number.
 //
+// In a table, a recipe is its column's run changed by its row: a baseline inherits the schedule and the number of updates of its column,
+// unless its row changes them.
+//
 // The name of a recipe is family[-variant]/column for the cells of tables, as in "algorithmic-lstm/copy", and otherwise lower-case words with
 // hyphens, as in "own-pairs".
 package recipes
