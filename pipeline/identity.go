@@ -62,19 +62,20 @@ var errVocabulary = errors.New("the task's data give another vocabulary than the
 // checkCheckpoint returns an error if a checkpoint's parameters are not exactly those of a run's model, or if it was trained under
 // another task, model or seed, or with another vocabulary. The note says which seals are missing, as in checkpoints of earlier versions.
 func checkCheckpoint(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) (note string, err error) {
+	sealed := c.Meta[training.VocabularyKey]
+	if sealed != "" && sealed != vocabularyDigest(v) { // before the parameters, whose shapes differ with it
+		return "", fmt.Errorf("checkpoint of step %d was trained with another vocabulary: vocabulary.json has been changed since, or the task's data: restore them", c.Step)
+	}
 	if err := checkParameters(backend, r, v, c); err != nil {
 		return "", err
 	}
 	if c.Meta[training.FingerprintKey] != r.Fingerprint() {
 		return "", fmt.Errorf("checkpoint of step %d was trained under another config.json: its task, model or seed has been changed since", c.Step)
 	}
-	switch sealed := c.Meta[training.VocabularyKey]; sealed {
-	case vocabularyDigest(v):
-		return "", nil
-	case "":
+	if sealed == "" {
 		return fmt.Sprintf("checkpoint of step %d: an earlier version wrote it, and it does not say with which vocabulary it was trained", c.Step), nil
 	}
-	return "", fmt.Errorf("checkpoint of step %d was trained with another vocabulary: vocabulary.json has been changed since, or the task's data: restore them", c.Step)
+	return "", nil
 }
 
 // A change is a change of the configuration of a resumed run.

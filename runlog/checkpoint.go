@@ -193,12 +193,21 @@ func (r *Run) clearAfter(step int64) error {
 
 // setAside renames a damaged file to an unused name that is never read.
 func setAside(path string) error {
+	to, err := asideName(path)
+	if err != nil {
+		return err
+	}
+	return os.Rename(path, to)
+}
+
+// asideName returns an unused name for a damaged file.
+func asideName(path string) (string, error) {
 	to := path + damagedSuffix
 	for i := 2; ; i++ {
 		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
-			return os.Rename(path, to)
+			return to, nil
 		} else if err != nil {
-			return err
+			return "", err
 		}
 		to = fmt.Sprint(path, damagedSuffix, "-", i)
 	}

@@ -21,7 +21,10 @@ func FuzzMetrics(f *testing.F) {
 	f.Add(append(checked([]byte(`{"version":"1"}`)), checked([]byte(`{"step":3,"crc":"x"}`))...))
 	f.Add(append(checked([]byte(`{"step":3}`)), "{\"step\":4}\n"...))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rows, ends, err := parseMetrics(data)
+		found, err := parseMetrics(data)
+		if intact, damage := parseMetrics(data[:found.size]); damage != nil || !reflect.DeepEqual(intact, found) {
+			t.Fatalf("%q: its intact lines are %v, then %v, %v", data, found, intact, damage)
+		}
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Fatalf("an error of more than one line: %q", err)
@@ -29,9 +32,9 @@ func FuzzMetrics(f *testing.F) {
 			return
 		}
 		var anew []byte
-		for i, row := range rows {
-			before, _, err := parseMetrics(data[:ends[i]])
-			if err != nil || !reflect.DeepEqual(before, rows[:i+1]) {
+		for i, row := range found.rows {
+			before, err := parseMetrics(data[:found.ends[i]])
+			if err != nil || !reflect.DeepEqual(before.rows, found.rows[:i+1]) {
 				t.Fatalf("%q: cut after row %d it is %v, %v", data, i+1, before, err)
 			}
 			object, err := json.Marshal(row)
@@ -40,8 +43,8 @@ func FuzzMetrics(f *testing.F) {
 			}
 			anew = append(anew, checked(object)...)
 		}
-		again, _, err := parseMetrics(append(anew, `{"step":`...))
-		if err != nil || len(again) != len(rows) || len(rows) > 0 && !reflect.DeepEqual(again, rows) {
+		again, err := parseMetrics(append(anew, `{"step":`...))
+		if err != nil || len(again.rows) != len(found.rows) || len(found.rows) > 0 && !reflect.DeepEqual(again.rows, found.rows) {
 			t.Fatalf("%q: written anew it is %v, %v", data, again, err)
 		}
 	})

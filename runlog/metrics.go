@@ -64,15 +64,22 @@ func (r *Run) Metrics() ([]Row, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	rows, _, err := parseMetrics(data)
+	found, err := parseMetrics(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s:%w", path, err)
 	}
-	return rows, nil
+	return found.rows, nil
 }
 
-// parseMetrics returns the rows, and the offset of the end of each line. Errors begin with the number of the line.
-func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
+// metricLines are the intact lines at the start of metrics.jsonl.
+type metricLines struct {
+	rows []Row
+	ends []int64 // offset of the end of each row
+	size int64   // in bytes, including the first line, which is no row
+}
+
+// parseMetrics returns the lines before the first damaged one. Errors begin with the number of that line.
+func parseMetrics(data []byte) (found metricLines, err error) {
 	data = data[:bytes.LastIndexByte(data, '\n')+1]
 	at, last := int64(0), int64(0)
 	number, checksums := 0, false
@@ -81,52 +88,60 @@ func parseMetrics(data []byte) (rows []Row, ends []int64, err error) {
 		number++
 		var row Row
 		if err := json.Unmarshal(line, &row); err != nil {
-			return nil, nil, fmt.Errorf("%d: not a JSON object: %w", number, err)
+			return found, fmt.Errorf("%d: not a JSON object: %w", number, err)
 		}
 		has, err := check(line)
 		if _, broken := row[checksumKey]; err == nil && !has && (checksums || broken) { // earlier versions wrote no checksums at all
 			err = errors.New("damaged: it has no valid checksum")
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("%d: %w", number, err)
+			return found, fmt.Errorf("%d: %w", number, err)
 		}
 		checksums = has
 		delete(row, checksumKey)
 		if _, ok := row[versionKey]; ok && number == 1 && len(row) == 1 {
-			continue // the first line names the version that wrote it
+			found.size = at // the first line names the version that wrote it
+			continue
 		}
 		step, ok := row.Number("step")
 		if !ok || step != math.Trunc(step) || step > 1<<53 || int64(step) < last {
-			return nil, nil, fmt.Errorf("%d: step %v is not an integer of at least %d", number, row["step"], last)
+			return found, fmt.Errorf("%d: step %v is not an integer of at least %d", number, row["step"], last)
 		}
 		last = int64(step)
-		rows, ends = append(rows, row), append(ends, at)
+		found = metricLines{append(found.rows, row), append(found.ends, at), at}
 	}
-	return rows, ends, nil
+	return found, nil
 }
 
-// openMetrics opens metrics.jsonl for appending. It writes the first line of a new file, and removes an incomplete last line.
+// openMetrics opens metrics.jsonl for appending. It writes the first line of a new file, and removes an incomplete last line. A damaged
+// file is left as it is until [Run.Truncate].
 func (r *Run) openMetrics() error {
 	path := r.path(metricsFile)
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	whole := bytes.LastIndexByte(data, '\n') + 1
-	rows, _, err := parseMetrics(data[:whole])
-	if err != nil {
-		return fmt.Errorf("%s:%w", path, err)
+	found, err := parseMetrics(data)
+	if r.damage = nil; err != nil {
+		r.damage = fmt.Errorf("%s:%w", path, err)
 	}
-	if r.last = 0; len(rows) > 0 {
-		r.last = rows[len(rows)-1].Step()
+	if r.last = 0; len(found.rows) > 0 {
+		r.last = found.rows[len(found.rows)-1].Step()
 	}
 	if r.metrics, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
 		return err
 	}
-	r.size = int64(whole)
+	if r.size = found.size; r.damage != nil {
+		return nil
+	}
 	if err := r.metrics.Truncate(r.size); err != nil {
 		return err
 	}
+	return r.writeFirstLine()
+}
+
+// writeFirstLine writes the first line of an empty file, which names the version.
+func (r *Run) writeFirstLine() error {
 	if r.size > 0 {
 		return nil
 	}
@@ -139,6 +154,9 @@ func (r *Run) openMetrics() error {
 func (r *Run) AppendMetrics(values any) error {
 	if r.metrics == nil {
 		return errReader
+	}
+	if r.damage != nil {
+		return fmt.Errorf("%w: Truncate first", r.damage)
 	}
 	line, err := json.Marshal(values)
 	if err != nil {
@@ -207,8 +225,13 @@ func (r *Run) stillNamed(f *os.File, name string) (bool, error) {
 	return err == nil && os.SameFile(here, there), err
 }
 
+// Damage returns the error of the first damaged line of metrics.jsonl, nil if there is none. Nothing can be appended then until
+// [Run.Truncate].
+func (r *Run) Damage() error { return r.damage }
+
 // Truncate resets the run to a step. It removes later rows of metrics and later checkpoints, and the mark of the best checkpoint if
-// that is one of them. Damaged checkpoints are renamed to names that end in .damaged. Training then repeats the removed steps.
+// that is one of them. Damaged checkpoints are renamed to names that end in .damaged. If metrics are damaged, the file is copied to a name
+// that begins with metrics.jsonl.damaged, and only the lines before the damage remain. Training then repeats the removed steps.
 func (r *Run) Truncate(afterStep int64) error {
 	if r.metrics == nil {
 		return errReader
@@ -217,22 +240,36 @@ func (r *Run) Truncate(afterStep int64) error {
 	if err != nil {
 		return err
 	}
-	rows, ends, err := parseMetrics(data)
-	if err != nil {
+	found, err := parseMetrics(data)
+	if err != nil && r.damage == nil {
 		return fmt.Errorf("%s:%w", r.path(metricsFile), err)
 	}
-	size, last := int64(bytes.IndexByte(data, '\n')+1), int64(0) // the first line stays
-	for i, row := range rows {
+	size, last := min(int64(bytes.IndexByte(data, '\n')+1), found.size), int64(0) // the first line stays
+	for i, row := range found.rows {
 		if step := row.Step(); step <= afterStep {
-			size, last = ends[i], step
+			size, last = found.ends[i], step
 		}
 	}
 	if err := r.clearAfter(afterStep); err != nil {
 		return err
 	}
+	if r.damage != nil {
+		if err := r.copyDamagedMetrics(data); err != nil {
+			return err
+		}
+	}
 	if err := r.metrics.Truncate(size); err != nil {
 		return err
 	}
-	r.size, r.last = size, last
-	return atomicfile.Sync(r.metrics)
+	r.size, r.last, r.damage = size, last, nil
+	return errors.Join(r.writeFirstLine(), atomicfile.Sync(r.metrics))
+}
+
+// copyDamagedMetrics copies damaged metrics to a name that is never read.
+func (r *Run) copyDamagedMetrics(data []byte) error {
+	to, err := asideName(r.path(metricsFile))
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(to, data)
 }

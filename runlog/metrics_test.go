@@ -139,12 +139,72 @@ func TestDamagedLineIsNamed(t *testing.T) {
 		if _, err := r.Metrics(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", damaged, err, want)
 		}
-		if _, err := runlog.Resume(r.Dir()); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: Resume: %v, want %q", damaged, err, want)
-		}
+		checkSetAside(t, r.Dir(), before, damaged+line(`{"step":5}`), want)
 		if err := os.WriteFile(metricsPath(r), []byte(before), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// checkSetAside resumes a run with damaged metrics. Nothing changes before Truncate, which copies the file and keeps its intact lines.
+// Caught when planted: lines appended after damaged ones, a copy of the tail alone, a name that is used twice.
+func checkSetAside(t *testing.T, dir, intact, damaged, want string) {
+	t.Helper()
+	path := filepath.Join(dir, "metrics.jsonl")
+	r, err := runlog.Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.Damage(); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%q: damage %v, want %q", damaged, err, want)
+	}
+	if err := r.AppendMetrics(row{Step: 9}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%q: append: %v, want %q", damaged, err, want)
+	}
+	if got := content(t, path); got != intact+damaged {
+		t.Errorf("%q: before Truncate the file is %q", damaged, got)
+	}
+	copies, err := filepath.Glob(path + ".damaged*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Truncate(2); err != nil || r.Damage() != nil {
+		t.Fatalf("%q: %v, %v", damaged, err, r.Damage())
+	}
+	if got := steps(t, r); !slices.Equal(got, []int64{1, 2}) || content(t, path) != intact {
+		t.Errorf("%q: rows %v", damaged, got)
+	}
+	all, err := filepath.Glob(path + ".damaged*")
+	if err != nil || len(all) != len(copies)+1 {
+		t.Fatalf("%q: copies %v, %v", damaged, all, err)
+	}
+	name := path + ".damaged"
+	if len(copies) > 0 {
+		name = fmt.Sprint(name, "-", len(all))
+	}
+	if content(t, name) != intact+damaged {
+		t.Errorf("%q: the copy is %q", damaged, content(t, name))
+	}
+	appendRows(t, r, 3)
+}
+
+// The first line may be the damaged one.
+func TestDamagedFirstLine(t *testing.T) {
+	r := create(t)
+	appendRows(t, r, 1, 2)
+	whole := content(t, metricsPath(r))
+	r.Close()
+	if err := os.WriteFile(metricsPath(r), []byte("x"+whole), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r = reopen(t, r)
+	if err := r.Truncate(2); err != nil {
+		t.Fatal(err)
+	}
+	appendRows(t, r, 1, 2)
+	if got := content(t, metricsPath(r)); got != whole {
+		t.Errorf("the file is %q, want %q", got, whole)
 	}
 }
 

@@ -5,6 +5,7 @@
 //	metrics.jsonl                      one JSON object per line, in order of steps, each line with a checksum
 //	checkpoints/step-000001000.safetensors   weights and all other state that a resume needs
 //	checkpoints/*.damaged              damaged checkpoints that a resume renamed
+//	metrics.jsonl.damaged              metrics with a damaged line that a resume copied
 //	sessions.json                      which builds, backends and processors trained it, and for how long
 //	best.json                          the step of the best checkpoint, with a checksum
 //	traces/                            traces of single inputs
@@ -58,6 +59,7 @@ type Run struct {
 	metrics *os.File // nil: open for reading
 	last    int64    // step of the last row of metrics.jsonl
 	size    int64    // size of metrics.jsonl in bytes
+	damage  error    // of metrics.jsonl, before Truncate
 }
 
 // Create makes a run directory, including its parents, and opens it for writing. The directory may exist if it is empty. The error is

@@ -25,7 +25,7 @@ func (t *Trainer) prepare() error {
 		return t.group.Agree(err)
 	}
 	if c == nil {
-		return t.onRankZero(func() error { return t.Log.Truncate(0) })
+		return t.onRankZero(func() error { return t.truncate(0) })
 	}
 	return t.group.Agree(t.resumeFrom(c))
 }
@@ -77,7 +77,7 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 	if err := t.restoreBestMark(); err != nil {
 		return err
 	}
-	if err := t.Log.Truncate(c.Step); err != nil {
+	if err := t.truncate(c.Step); err != nil {
 		return err
 	}
 	if had, has := t.state.Metrics, t.Log.MetricsSize(); had != 0 && has != had {
@@ -102,4 +102,12 @@ func (t *Trainer) restoreBestMark() error {
 		return err
 	}
 	return nil
+}
+
+// truncate removes what the run directory has of later steps, and reports damaged metrics.
+func (t *Trainer) truncate(step int64) error {
+	if damage := t.Log.Damage(); damage != nil {
+		t.notify(fmt.Sprintf("%v: the file is set aside, and the lines before that one are kept", damage))
+	}
+	return t.Log.Truncate(step)
 }

@@ -137,8 +137,8 @@ func sameExport(want, got contents) bool {
 }
 
 // lostFiles returns the names of lost data after a resume. If it was refused, nothing may have changed. Otherwise training continues,
-// which replaces checkpoints and adds metrics; rejected files must still exist under another name, and so must every whole line of
-// metrics.
+// which replaces checkpoints and adds metrics; rejected files must still exist under another name. Every whole line of metrics must still
+// be in the file, or in a copy of damaged metrics.
 func lostFiles(before, after contents, file string, r result) (names []string) {
 	if r.code != 0 {
 		return before.missing(after)
@@ -149,8 +149,14 @@ func lostFiles(before, after contents, file string, r result) (names []string) {
 	if strings.HasSuffix(file, ".safetensors") && !strings.Contains(r.stderr, "it is set aside") {
 		return names
 	}
+	var kept []byte
+	for _, name := range after.files() {
+		if strings.HasPrefix(name, "metrics.jsonl") {
+			kept = append(kept, after[name]...)
+		}
+	}
 	for line := range bytes.Lines(before["metrics.jsonl"]) {
-		if bytes.HasSuffix(line, []byte("\n")) && !bytes.Contains(after["metrics.jsonl"], line) {
+		if bytes.HasSuffix(line, []byte("\n")) && !bytes.Contains(kept, line) {
 			return append(names, "a line of metrics.jsonl")
 		}
 	}
