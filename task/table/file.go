@@ -1,26 +1,41 @@
 package table
 
 import (
+	"errors"
 	"fmt"
-	"math"
 	"strings"
 
+	"universal-transformer/internal/tabular"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 )
+
+// maxTokens is the maximum length of a source or target of a file to evaluate on.
+const maxTokens = 10_000
 
 // Reader returns a function that reads files of pairs, source TAB target, for models with the given vocabularies. Its notes list
 // malformed lines and the number of unknown tokens; if the vocabularies have no unknown token, an unknown token is an error that names
 // the line.
 func Reader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
+	return Table{}.fileReader(v)
+}
+
+// fileReader is like Reader, for files with the columns of the table. Files that do not have them, but two columns, are also read.
+func (c Table) fileReader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
 		report := &Report{}
-		pairs, err := readFile(Table{Path: path, Tokenizer: v.Tokenizer, MaxLength: math.MaxInt}, path, report)
+		c := Table{Source: c.Source, Target: c.Target, Layout: tabular.Layout{Delimiter: c.Delimiter}, Tokenizer: v.Tokenizer, MaxLength: maxTokens}
+		pairs, err := readFile(c, path, report)
+		var missing *tabular.ColumnError
+		if errors.As(err, &missing) && missing.Fields == 2 {
+			c.Source, c.Target, report.Files = "", "", nil
+			pairs, err = readFile(c, path, report)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
 		if v.Subwords != nil {
-			if pairs, err = cutInto(v.Subwords, pairs, math.MaxInt, &report.Files[0]); err != nil {
+			if pairs, err = cutInto(v.Subwords, pairs, c, &report.Files[0]); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -24,8 +24,9 @@ type Report struct {
 // A FileReport describes one file.
 type FileReport struct {
 	Path      string      `json:"path"`
-	Digest    string      `json:"sha256"` // of the whole file, in hexadecimal
-	Lines     int         `json:"lines"`
+	Digest    string      `json:"sha256"`           // of the whole file, in hexadecimal; of a compressed one, decompressed
+	Header    string      `json:"header,omitempty"` // a remark on the columns, if the file has a header
+	Lines     int         `json:"lines"`            // rows
 	Usable    int         `json:"usable"`
 	Skipped   int         `json:"skipped"`
 	Malformed []Malformed `json:"malformed"` // the first ten malformed lines, which are skipped
@@ -53,9 +54,6 @@ func (u *UnknownTokens) add(token string) {
 	}
 }
 
-// malformed counts the latest line as skipped.
-func (f *FileReport) malformed(reason string) { f.skipped(f.Lines, reason) }
-
 func (f *FileReport) skipped(line int, reason string) {
 	f.Skipped++
 	if len(f.Malformed) < maxListed {
@@ -67,7 +65,7 @@ func (f *FileReport) skipped(line int, reason string) {
 func (f *FileReport) check() error {
 	switch {
 	case f.Lines == 0:
-		return fmt.Errorf("%s is empty: it must have one source TAB target a line", f.Path)
+		return fmt.Errorf("%s is empty: it must have one source TAB target a line, or the rows of a CSV file", f.Path)
 	case f.Usable == 0:
 		return fmt.Errorf("%s: none of %d lines can be used: %s", f.Path, f.Lines, f.Malformed[0])
 	case f.Skipped > f.Usable:
@@ -97,6 +95,9 @@ func (r *Report) String() string {
 // String returns the number of lines of the file, and lists the first malformed ones.
 func (f FileReport) String() string {
 	lines := []string{fmt.Sprintf("%s: %d lines, %d usable, %d malformed", f.Path, f.Lines, f.Usable, f.Skipped)}
+	if f.Header != "" {
+		lines = append(lines, "  "+f.Header)
+	}
 	for _, m := range f.Malformed {
 		lines = append(lines, "  "+m.String())
 	}

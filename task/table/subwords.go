@@ -23,7 +23,7 @@ func (t *Task) cut(p *parts, report *Report) (err error) {
 		pairs *[]pair
 		file  int
 	}{{&p.training, 0}, {&p.validation, 0}, {&p.evaluation, last}} {
-		if *part.pairs, err = cutInto(t.subwords, *part.pairs, t.config.MaxLength, &report.Files[part.file]); err != nil {
+		if *part.pairs, err = cutInto(t.subwords, *part.pairs, t.config, &report.Files[part.file]); err != nil {
 			return err
 		}
 	}
@@ -35,8 +35,8 @@ func (t *Task) cut(p *parts, report *Report) (err error) {
 	return p.check(t.config)
 }
 
-// cutInto splits pairs, and leaves out those with more than longest subwords on a side.
-func cutInto(pieces *subword.Pieces, pairs []pair, longest int, report *FileReport) (kept []pair, err error) {
+// cutInto splits pairs, and leaves out those with too many subwords on a side.
+func cutInto(pieces *subword.Pieces, pairs []pair, c Table, report *FileReport) (kept []pair, err error) {
 	for _, p := range pairs {
 		whole := p
 		if p.source, err = pieces.Split(whole.source[0]); err == nil {
@@ -45,9 +45,9 @@ func cutInto(pieces *subword.Pieces, pairs []pair, longest int, report *FileRepo
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", report.Path, p.line, err)
 		}
-		if n := max(len(p.source), len(p.target)); n > longest {
+		if n := max(len(p.source), len(p.target)); n > c.MaxLength {
 			report.Usable--
-			report.skipped(p.line, fmt.Sprintf("%d subwords, more than max_length %d", n, longest))
+			report.skipped(p.line, fmt.Sprintf("%d subwords, %s", n, c.limit()))
 			continue
 		}
 		kept = append(kept, p)

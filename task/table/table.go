@@ -3,6 +3,8 @@
 //	three plus four	seven
 //	two plus two	four
 //
+// A file may also be CSV, have a header and other columns, and be compressed with gzip or xz.
+//
 // A part of the lines is held out, by a hash of the source: the same lines in every run, independently of the other lines of the file,
 // and no source occurs on both sides. The vocabularies are built from the rest. Malformed lines are reported with file and line number,
 // and skipped.
@@ -13,6 +15,7 @@ import (
 	"fmt"
 	"strings"
 
+	"universal-transformer/internal/tabular"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
@@ -25,8 +28,11 @@ const (
 
 // Table specifies the file and how to read it. Only Path is required.
 type Table struct {
-	Path      string          `json:"path" file:"any"` // the file
-	Tokenizer vocab.Tokenizer `json:"tokenizer"`       // "characters" (the default), "whitespace" or "subwords"
+	Path   string `json:"path" file:"any"`  // the file
+	Source string `json:"source,omitempty"` // column of the sources: its name in the header, or its number; empty: the first
+	Target string `json:"target,omitempty"` // column of the targets; empty: the second
+	tabular.Layout
+	Tokenizer vocab.Tokenizer `json:"tokenizer"` // "characters" (the default), "whitespace" or "subwords"
 	subword.Choice
 	HeldOut          float64 `json:"held_out"`                 // share of the sources that is held out, half for choosing a checkpoint, half for evaluation; 0 means 0.1
 	HeldOutPath      string  `json:"held_out_path" file:"any"` // file for evaluation; a tenth of the sources of Path chooses the checkpoint
@@ -39,7 +45,7 @@ type Table struct {
 func (c Table) Validate() error {
 	switch {
 	case c.Path == "":
-		return errors.New("path is empty: name the tab-separated file")
+		return errors.New("path is empty: name the tab-separated or comma-separated file")
 	case !(c.HeldOut >= 0 && c.HeldOut < 1):
 		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
 	case c.HeldOut != 0 && c.HeldOutPath != "":
@@ -50,6 +56,12 @@ func (c Table) Validate() error {
 		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
 	case c.MaxLength < 0:
 		return fmt.Errorf("max_length is %d: it must be at least 1, or 0 for %d", c.MaxLength, defaultMaxLength)
+	}
+	if err := c.Layout.Validate(); err != nil {
+		return err
+	}
+	if err := c.ValidateColumns(c.columns()...); err != nil {
+		return err
 	}
 	return c.Check(c.Tokenizer)
 }
@@ -73,8 +85,8 @@ func (Table) Kind() task.Kind { return task.Transduction }
 func (c Table) String() string { return c.Path }
 
 // Reader reads lines, and files of pairs.
-func (Table) Reader(v task.Vocabularies) task.Reader {
-	return task.LineReader{Vocabularies: v, Name: task.Source, FileOf: Reader(v)}
+func (c Table) Reader(v task.Vocabularies) task.Reader {
+	return task.LineReader{Vocabularies: v, Name: task.Source, FileOf: c.fileReader(v)}
 }
 
 // Measure decodes and compares tokens and sequences. A reference with a token outside the vocabulary never counts as correct.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"universal-transformer/internal/tabular"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/task/tasktest"
@@ -210,5 +211,52 @@ func TestMinCount(t *testing.T) {
 	shared, _ := open(t, Table{Path: write(t, "ab\tbc\n"), HeldOutPath: held, MinCount: 2, SharedVocabulary: true})
 	if got := shared.Vocabularies().Source.Tokens(); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("shared tokens %q, want only b, which both sides have", got)
+	}
+}
+
+// Pairs of a CSV file, by the names of its columns, are those of the same pairs in a TSV file; a file of another form can be evaluated on.
+// Caught when planted: columns in the order of the file, a header that is a pair.
+func TestColumns(t *testing.T) {
+	var plain, csv strings.Builder
+	csv.WriteString("id,answer,question\r\n")
+	for i := range 200 {
+		fmt.Fprintf(&plain, "what is %d, \"please\"\t%d\n", i, i+1)
+		fmt.Fprintf(&csv, "%d,%d,\"what is %d, \"\"please\"\"\"\r\n", i, i+1, i)
+	}
+	path := filepath.Join(t.TempDir(), "pairs.csv")
+	if err := os.WriteFile(path, []byte(csv.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := write(t, plain.String())
+	want, _ := open(t, Table{Path: other})
+	named := Table{Path: path, Source: "question", Target: "answer"}
+	got, report := open(t, named)
+	if !got.Vocabularies().Equal(want.Vocabularies()) || report.Files[0].Usable != 200 || !strings.Contains(report.String(), `source is column "question"`) {
+		t.Fatalf("%s", report)
+	}
+	for i := range int64(200) {
+		if a, b := got.Training(1, i), want.Training(1, i); !slices.Equal(a.Source, b.Source) || !slices.Equal(a.Target, b.Target) {
+			t.Fatalf("example %d is %v, not %v", i, a, b)
+		}
+	}
+	for _, file := range []string{path, other} {
+		examples, notes, err := named.Reader(got.Vocabularies()).File(file)
+		if err != nil || len(examples) != 200 || len(examples[7].Target) != 2 {
+			t.Errorf("%s: %d examples, %q, %v", file, len(examples), notes, err)
+		}
+	}
+	for want, c := range map[string]Table{"delimiter is": {Path: path, Layout: tabular.Layout{Delimiter: ",,"}}, "counted from 1": {Path: path, Source: "-1"}} {
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// A line of a file to evaluate on that no model could answer is skipped and counted.
+func TestLongLinesOfAFileToEvaluateOn(t *testing.T) {
+	tk, _ := open(t, Table{Path: write(t, numbers(200))})
+	examples, notes, err := Reader(tk.Vocabularies())(write(t, "one\t1\n"+strings.Repeat("x", 70_000)+"\t1\ntwo\t2\n"))
+	if err != nil || len(examples) != 2 || !strings.Contains(strings.Join(notes, "\n"), "70000 tokens, more than 10000") {
+		t.Errorf("%d examples, %q, %v", len(examples), notes, err)
 	}
 }

@@ -1,0 +1,166 @@
+// Package tabular reads the rows of users' files: tab-separated or comma-separated text in UTF-8, plain or compressed, with or without a
+// header.
+package tabular
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"universal-transformer/internal/strictjson"
+)
+
+// The values of Layout.Format and Layout.Header.
+const (
+	TSV = "tsv" // fields stand between tabs; quotes have no meaning
+	CSV = "csv" // fields stand between commas and may be quoted: RFC 4180
+	Yes = "yes"
+	No  = "no"
+)
+
+// A Layout specifies how a file is split into rows. Configurations of tasks embed it. The zero value detects everything.
+type Layout struct {
+	Format    string `json:"format,omitempty"`    // "tsv" or "csv" (quotes as in RFC 4180); empty: csv if the file is named .csv and its first line has no tab
+	Delimiter string `json:"delimiter,omitempty"` // the character between the fields of csv; empty: a comma
+	Header    string `json:"header,omitempty"`    // whether the first row names the columns: "yes" or "no"; empty: yes if a column is chosen by name or the row has the usual names
+}
+
+// Validate returns an error that names the first invalid field.
+func (l Layout) Validate() error {
+	switch {
+	case l.Format != "" && l.Format != TSV && l.Format != CSV:
+		return fmt.Errorf("format is %q: it must be %s or %s, or empty to detect it", l.Format, TSV, CSV)
+	case l.Header != "" && l.Header != Yes && l.Header != No:
+		return fmt.Errorf("header is %q: it must be %s or %s, or empty to detect it", l.Header, Yes, No)
+	case l.Delimiter == "":
+		return nil
+	case l.Format == TSV:
+		return fmt.Errorf("delimiter is %q, but format is %s: set format to %s", l.Delimiter, TSV, CSV)
+	}
+	if r, size := utf8.DecodeRuneInString(l.Delimiter); size != len(l.Delimiter) || r == utf8.RuneError || strings.ContainsRune("\"\r\n\x00", r) {
+		return fmt.Errorf("delimiter is %q: it must be one character, such as a semicolon", l.Delimiter)
+	}
+	return nil
+}
+
+// A Column is a column that a task reads.
+type Column struct {
+	Field  string   // of the configuration: "source"
+	Choice string   // what the configuration says: the column's name in the header, or its number from 1; empty: the place of the Column in the list
+	Usual  []string // names that are recognized in a header, in lower case
+}
+
+// number returns the number of a column that is chosen by number.
+func (c Column) number() (int, bool) {
+	n, err := strconv.Atoi(c.Choice)
+	return n, err == nil
+}
+
+// ValidateColumns returns an error that names the first column that does not fit.
+func (l Layout) ValidateColumns(columns ...Column) error {
+	for _, c := range columns {
+		n, numbered := c.number()
+		switch {
+		case numbered && n < 1:
+			return fmt.Errorf("%s is %q: columns are counted from 1", c.Field, c.Choice)
+		case c.Choice != "" && !numbered && l.Header == No:
+			return fmt.Errorf("%s is %q, but header is no: choose the column by number, or set header to yes", c.Field, c.Choice)
+		}
+	}
+	return nil
+}
+
+// places holds where the columns are in a row.
+type places struct {
+	at     []int // index of each column
+	fields int   // number of fields of every row; 0: any that has all columns
+	header bool  // the first row is a header
+}
+
+// place finds the columns, given the first row.
+func (l Layout) place(first []string, columns []Column) (p places, err error) {
+	names := make([]string, len(first))
+	for i, name := range first {
+		names[i] = strings.TrimSpace(name)
+	}
+	p.header = l.Header == Yes || l.Header == "" && (slices.ContainsFunc(columns, Column.named) || usual(names, columns))
+	if p.header {
+		p.fields = len(first)
+	}
+	chosen := false
+	for i, c := range columns {
+		at, found := i, false
+		if n, numbered := c.number(); numbered {
+			at, found = n-1, true
+		} else if p.header {
+			if at, found = find(names, c); !found && c.Choice != "" {
+				return p, notFound(names, c)
+			}
+			if !found {
+				at = i
+			}
+		}
+		chosen = chosen || found
+		p.at = append(p.at, at)
+	}
+	if !chosen && !p.header {
+		p.fields = len(columns)
+	}
+	for i, at := range p.at {
+		if at >= len(first) && (p.header || chosen) {
+			return p, &ColumnError{len(first), fmt.Sprintf("%s is column %d, but the first row has %d", columns[i].Field, at+1, len(first))}
+		}
+		if before := slices.Index(p.at, at); before < i {
+			return p, fmt.Errorf("%s and %s are both column %d: choose them with these fields, by name or number", columns[before].Field, columns[i].Field, at+1)
+		}
+	}
+	return p, nil
+}
+
+// named reports whether the column is chosen by name.
+func (c Column) named() bool {
+	_, numbered := c.number()
+	return c.Choice != "" && !numbered
+}
+
+// usual reports whether a row has a usual name for each column.
+func usual(names []string, columns []Column) bool {
+	for _, c := range columns {
+		if _, ok := find(names, Column{Usual: c.Usual}); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// find returns the index of a column in a header.
+func find(names []string, c Column) (int, bool) {
+	if c.Choice != "" {
+		at := slices.Index(names, c.Choice)
+		return at, at >= 0
+	}
+	for _, name := range c.Usual {
+		if at := slices.IndexFunc(names, func(s string) bool { return strings.EqualFold(s, name) }); at >= 0 {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+// A ColumnError is the error for a column that a file does not have.
+type ColumnError struct {
+	Fields  int // of the first row
+	message string
+}
+
+func (e *ColumnError) Error() string { return e.message }
+
+func notFound(names []string, c Column) error {
+	hint := ""
+	if near, ok := strictjson.Nearest(c.Choice, names); ok {
+		hint = fmt.Sprintf(": did you mean %q?", near)
+	}
+	return &ColumnError{len(names), fmt.Sprintf("%s is %q, but the columns are %q%s", c.Field, c.Choice, names, hint)}
+}

@@ -1,0 +1,167 @@
+package tabular
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// A scanner reads rows. A row of csv may span several lines; if such a row is malformed, only its first line is skipped, so that a single
+// quote does not hide the lines after it.
+type scanner struct {
+	lines   *bufio.Reader
+	comma   rune   // 0: tab-separated without quotes
+	pending []line // lines that were read, in front of those of the reader
+	read    int    // lines that were read
+	ended   error  // of the reader
+}
+
+// A line is a line without its ending.
+type line struct {
+	number int
+	text   string
+	err    error // too long, not UTF-8
+}
+
+// next returns a row with all of its fields; a malformed row has an error of its own.
+func (s *scanner) next() (Row, error) {
+	first, err := s.line(0)
+	if err != nil {
+		return Row{}, err
+	}
+	row := Row{Line: first.number, Err: first.err}
+	switch {
+	case first.err != nil:
+	case first.text == "":
+		row.Err = errors.New("the line is empty")
+	case strings.ContainsRune(first.text, 0):
+		row.Err = errors.New("it has a NUL character")
+	case s.comma == 0:
+		row.Fields = strings.Split(first.text, "\t")
+	default:
+		text, n, problem := s.record(first.text)
+		if row.Err = problem; problem == nil {
+			row.Fields, row.Err = s.fields(text)
+		}
+		if row.Err == nil {
+			s.drop(n)
+			return row, nil
+		}
+	}
+	s.drop(1)
+	return row, nil
+}
+
+// record joins the lines of a row that begins with the first pending line; n is their number.
+func (s *scanner) record(text string) (joined string, n int, err error) {
+	n = 1
+	for open := s.open(text, false); open; n++ {
+		more, err := s.line(n)
+		switch {
+		case err == io.EOF || err == nil && (more.err != nil || len(text)+len(more.text) > MaxLine):
+			return "", n, errors.New("a quoted field does not end")
+		case err != nil:
+			return "", n, err
+		}
+		text += "\n" + more.text
+		open = s.open(more.text, true)
+	}
+	return text, n, nil
+}
+
+// open reports whether a line ends inside a quoted field, given whether it begins inside one.
+func (s *scanner) open(text string, inside bool) bool {
+	start := !inside
+	for _, r := range text {
+		switch {
+		case inside:
+			inside = r != '"' // the second quote of a pair opens the field again
+		case r == '"' && start:
+			inside = true
+			continue
+		}
+		start = !inside && r == s.comma || r == '"'
+	}
+	return inside
+}
+
+// fields splits a row of csv.
+func (s *scanner) fields(text string) ([]string, error) {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comma, r.FieldsPerRecord = s.comma, -1
+	fields, err := r.Read()
+	var parse *csv.ParseError
+	switch {
+	case errors.As(err, &parse) && (errors.Is(err, csv.ErrBareQuote) || errors.Is(err, csv.ErrQuote)):
+		return nil, errors.New("a quote inside a field: quote the whole field, and write quotes inside it twice")
+	case err != nil:
+		return nil, fmt.Errorf("it cannot be split into fields: %w", err)
+	}
+	for i, field := range fields {
+		fields[i] = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ").Replace(field)
+	}
+	return fields, nil
+}
+
+// drop forgets the first pending lines.
+func (s *scanner) drop(n int) { s.pending = s.pending[n:] }
+
+// line returns the i-th pending line, which it reads if necessary. It returns io.EOF after the last one.
+func (s *scanner) line(i int) (line, error) {
+	if i < len(s.pending) {
+		return s.pending[i], nil
+	}
+	if s.ended != nil {
+		return line{}, s.ended
+	}
+	text, tooLong, err := readLine(s.lines)
+	if s.ended = err; err != nil {
+		return line{}, err
+	}
+	s.read++
+	l := line{number: s.read, text: string(bytes.TrimPrefix(text, []byte("\ufeff")))}
+	switch {
+	case tooLong:
+		l.text, l.err = "", fmt.Errorf("longer than %d bytes", MaxLine)
+	case !utf8.ValidString(l.text):
+		s.ended = &invalidError{s.read, invalidAt(l.text)}
+		return line{}, s.ended
+	}
+	s.pending = append(s.pending, l)
+	return l, nil
+}
+
+// invalidAt returns the place of the first byte that is not UTF-8, from 1.
+func invalidAt(text string) int {
+	for i, r := range text {
+		if _, size := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && size == 1 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// readLine reads one line without its line ending (LF, CRLF or the end of the file). It returns io.EOF after the last one.
+func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
+	for some := false; ; some = true {
+		part, err := r.ReadSlice('\n')
+		if err == io.EOF && !some && len(part) == 0 {
+			return nil, false, io.EOF
+		}
+		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, false, err
+		}
+		if tooLong = tooLong || len(line)+len(part) > MaxLine; !tooLong {
+			line = append(line, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			line = bytes.TrimSuffix(line, []byte("\n"))
+			return bytes.TrimSuffix(line, []byte("\r")), tooLong, nil
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package tabular_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/ulikunitz/xz"
+	"universal-transformer/internal/tabular"
+	"universal-transformer/internal/textfile"
+)
+
+func columns(text, label string) []tabular.Column {
+	return []tabular.Column{{Field: "text", Choice: text, Usual: []string{"text"}}, {Field: "label", Choice: label, Usual: []string{"label", "class"}}}
+}
+
+func write(t *testing.T, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// read returns rows as "line:text|label", or "line! reason".
+func read(t *testing.T, l tabular.Layout, path string, c []tabular.Column) (rows []string, info tabular.Info, err error) {
+	t.Helper()
+	info, err = l.Read(path, c, func(r tabular.Row) {
+		if r.Err != nil {
+			rows = append(rows, fmt.Sprintf("%d! %v", r.Line, r.Err))
+			return
+		}
+		rows = append(rows, fmt.Sprintf("%d:%s", r.Line, strings.Join(r.Fields, "|")))
+	})
+	return rows, info, err
+}
+
+// Each file has the rows that a reader of RFC 4180 finds in it, with the numbers of their first lines.
+// Caught when planted: a header that counts as a row, a quote that hides later lines, the second of two equal columns.
+func TestRows(t *testing.T) {
+	for name, c := range map[string]struct {
+		layout      tabular.Layout
+		file        string
+		content     string
+		text, label string
+		want        []string
+	}{
+		"tsv":                    {file: "a.tsv", content: "x y\ta\n\"q\"\tb\n", want: []string{"1:x y|a", "2:\"q\"|b"}},
+		"tsv with header":        {file: "a.tsv", content: "Text\tLabel\nx\ta\n", want: []string{"2:x|a"}},
+		"header denied":          {layout: tabular.Layout{Header: "no"}, file: "a.tsv", content: "text\tlabel\nx\ta\n", want: []string{"1:text|label", "2:x|a"}},
+		"header declared":        {layout: tabular.Layout{Header: "yes"}, file: "a.tsv", content: "one\ttwo\nx\ta\n", want: []string{"2:x|a"}},
+		"csv":                    {file: "a.csv", content: "x,a\r\n\"y, \"\"z\"\"\",b\r\n", want: []string{"1:x|a", `2:y, "z"|b`}},
+		"csv, usual names":       {file: "a.CSV", content: "id,class,text\n1,a,x\n2,b,\"y\nz\"\n3,c,w\n", want: []string{"2:x|a", "3:y z|b", "5:w|c"}},
+		"by name":                {file: "a.csv", content: "id,stars,review\n1,5,good\n", text: "review", label: "stars", want: []string{"2:good|5"}},
+		"by number":              {file: "a.csv", content: "1,5,good\n2,3,so\n", text: "3", label: "2", want: []string{"1:good|5", "2:so|3"}},
+		"number below a header":  {layout: tabular.Layout{Header: "yes"}, file: "a.csv", content: "id,stars,review\n1,5,good\n", text: "3", label: "stars", want: []string{"2:good|5"}},
+		"semicolons":             {layout: tabular.Layout{Delimiter: ";"}, file: "a.csv", content: "x,y;a\n", want: []string{"1:x,y|a"}},
+		"tabs in .csv":           {file: "a.csv", content: "x, y\ta\n", want: []string{"1:x, y|a"}},
+		"csv under another name": {layout: tabular.Layout{Format: "csv"}, file: "a.txt", content: "x,a\n", want: []string{"1:x|a"}},
+		"bad rows": {file: "a.csv", content: "text,label\nx,a\nonly\na \"b\" c,d\n\ny,\"b\n", want: []string{"2:x|a", "3! it has 1 fields, not 2",
+			"4! a quote inside a field: quote the whole field, and write quotes inside it twice", "5! the line is empty", "6! a quoted field does not end"}},
+		"a quote too many": {file: "a.csv", content: "x,a\n\"y,b\nz,c\n\"w\",d\n", want: []string{"1:x|a",
+			"2! a quote inside a field: quote the whole field, and write quotes inside it twice", "3:z|c", "4:w|d"}},
+		"marks of joined files": {file: "a.tsv", content: "\ufeffx\ta\n\ufeffy\tb\n", want: []string{"1:x|a", "2:y|b"}},
+	} {
+		got, _, err := read(t, c.layout, write(t, c.file, []byte(c.content)), columns(c.text, c.label))
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// A compressed file has the rows and the digest of the plain one. The digest is that of `printf 'x\ta\ny\tb\n' | sha256sum`.
+func TestCompressed(t *testing.T) {
+	const content, digest = "x\ta\ny\tb\n", "3a1702693b7c66e03fd5577a627d9d4529567d385a2ed87c2d4d6f4b0d1c7283"
+	var zipped, packed bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write([]byte(content))
+	_ = z.Close()
+	x, err := xz.NewWriter(&packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = x.Write([]byte(content))
+	_ = x.Close()
+	for name, data := range map[string][]byte{"a.tsv": []byte(content), "a.tsv.gz": zipped.Bytes(), "a.tsv.xz": packed.Bytes(), "renamed": packed.Bytes()} {
+		rows, info, err := read(t, tabular.Layout{}, write(t, name, data), columns("", ""))
+		if err != nil || fmt.Sprint(rows) != "[1:x|a 2:y|b]" || info.Digest != digest {
+			t.Errorf("%s: %q, %+v, %v", name, rows, info, err)
+		}
+	}
+	if _, _, err := read(t, tabular.Layout{}, write(t, "cut.gz", zipped.Bytes()[:15]), columns("", "")); err == nil {
+		t.Error("half a gzip file is accepted")
+	}
+}
+
+// Files that cannot be read name what to do about it, and the name of the file.
+func TestRefusedFiles(t *testing.T) {
+	utf16 := func(text string) (data []byte) {
+		for _, r := range text {
+			data = append(data, byte(r), byte(r>>8))
+		}
+		return data
+	}
+	for name, c := range map[string]struct {
+		file    string
+		content []byte
+		text    string
+		want    string
+	}{
+		"UTF-16":              {"a.tsv", append([]byte{0xff, 0xfe}, utf16("x\ta\n")...), "", "it is UTF-16: convert it to UTF-8 with: iconv -f UTF-16 -t UTF-8 "},
+		"UTF-16 without mark": {"a b.tsv", utf16("one line\tanother\n"), "", "it is UTF-16LE: convert it to UTF-8 with: iconv -f UTF-16LE -t UTF-8 '"},
+		"Latin-1":             {"a.csv", []byte("x,a\nna\xefve,b\n"), "", "line 2 is not valid UTF-8 at byte 3: convert the file to UTF-8, from Windows-1252 for instance, with: iconv -f WINDOWS-1252 -t UTF-8 "},
+		"a spreadsheet":       {"a.csv", []byte("PK\x03\x04...."), "", "save the spreadsheet as CSV"},
+		"no such column":      {"a.csv", []byte("reviews,label\nx,a\n"), "review", `text is "review", but the columns are ["reviews" "label"]: did you mean "reviews"?`},
+		"too few columns":     {"a.csv", []byte("x,a\n"), "3", "text is column 3, but the first row has 2"},
+		"one column for both": {"a.csv", []byte("x,a\n"), "2", "text and label are both column 2"},
+	} {
+		path := write(t, c.file, c.content)
+		_, _, err := read(t, tabular.Layout{}, path, columns(c.text, ""))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), path+": ") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, _, err := read(t, tabular.Layout{}, "-", columns("", "")); err == nil || !strings.Contains(err.Error(), "save them in a file") {
+		t.Errorf("standard input: %v", err)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for want, l := range map[string]tabular.Layout{
+		`format is "xls"`:   {Format: "xls"},
+		`header is "true"`:  {Header: "true"},
+		`delimiter is ";;"`: {Delimiter: ";;"},
+		`delimiter is "\""`: {Delimiter: `"`},
+		"set format to csv": {Delimiter: ";", Format: "tsv"},
+	} {
+		if err := l.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", l, err, want)
+		}
+	}
+	for want, c := range map[string][]tabular.Column{"counted from 1": columns("0", ""), "header is no": columns("review", "")} {
+		if err := (tabular.Layout{Header: "no"}).ValidateColumns(c...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// FuzzParse: rows do not depend on how bytes arrive; each row has all columns or an error of one line; lines increase.
+func FuzzParse(f *testing.F) {
+	f.Add("text,label\nx,\"a\nb\"\n\"c\n", "csv", "", "")
+	f.Add("1\t2\t3\r\n\ufeffa\tb\tc", "tsv", "3", "1")
+	f.Add("a;\"\"\"b\"\n;;", "csv", "a", "2")
+	f.Fuzz(func(t *testing.T, content, format, text, label string) {
+		l := tabular.Layout{Format: format, Delimiter: ";"}
+		parse := func(r *strings.Reader, slow bool) (list []tabular.Row, err error) {
+			reader := textfile.NewReader(r, 1<<30)
+			if slow {
+				reader = textfile.NewReader(iotest.OneByteReader(r), 1<<30)
+			}
+			_, err = l.Parse(reader, columns(text, label), func(r tabular.Row) { list = append(list, r) })
+			return list, err
+		}
+		if l.Validate() != nil || l.ValidateColumns(columns(text, label)...) != nil {
+			return
+		}
+		rows, err := parse(strings.NewReader(content), false)
+		again, same := parse(strings.NewReader(content), true)
+		if fmt.Sprint(rows, err) != fmt.Sprint(again, same) {
+			t.Fatalf("%v %v at once, %v %v byte by byte", rows, err, again, same)
+		}
+		last := 0
+		for _, r := range rows {
+			if r.Line <= last || r.Err == nil && len(r.Fields) != 2 || r.Err != nil && strings.Contains(r.Err.Error(), "\n") {
+				t.Fatalf("row %+v after line %d", r, last)
+			}
+			last = r.Line
+		}
+	})
+}

@@ -1,0 +1,71 @@
+package textfile
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Encoding recognizes UTF-16 and UTF-32 by the first bytes of a text: by the byte order mark, or by zero bytes at every second place. The
+// result is the name that iconv knows; it is empty for other text.
+func Encoding(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")):
+		return "UTF-32"
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return "UTF-16"
+	}
+	head = head[:len(head)/2*2]
+	var zeros [2]int
+	for i, b := range head {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	switch half := len(head) / 2; {
+	case half < 2:
+	case zeros[0] == 0 && zeros[1] > half*2/3:
+		return "UTF-16LE"
+	case zeros[1] == 0 && zeros[0] > half*2/3:
+		return "UTF-16BE"
+	}
+	return ""
+}
+
+// EncodingError is the error for a file that is not UTF-8. It ends with the command that converts the file. An empty encoding means that
+// it is unknown; the command then assumes Windows-1252, which contains Latin-1.
+func EncodingError(path, encoding string) error {
+	if encoding == "" {
+		return fmt.Errorf("convert the file to UTF-8, from Windows-1252 for instance, with: %s", iconv(path, "WINDOWS-1252"))
+	}
+	return fmt.Errorf("it is %s: convert it to UTF-8 with: %s", encoding, iconv(path, encoding))
+}
+
+// iconv returns the command that converts a file, which may be compressed.
+func iconv(path, from string) string {
+	plain, read := path, ""
+	for extension, command := range map[string]string{".gz": "gzip", ".xz": "xz"} {
+		if name, ok := strings.CutSuffix(path, extension); ok {
+			plain, read = name, command
+		}
+	}
+	extension := filepath.Ext(plain)
+	into := quoted(strings.TrimSuffix(plain, extension) + ".utf8" + extension)
+	if read != "" {
+		return fmt.Sprintf("%s -dc %s | iconv -f %s -t UTF-8 > %s", read, quoted(path), from, into)
+	}
+	return fmt.Sprintf("iconv -f %s -t UTF-8 %s > %s", from, quoted(path), into)
+}
+
+// quoted returns a path as a shell's word.
+func quoted(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool { return !strings.ContainsRune("/._-+=:@%,", r) && !alphanumeric(r) }) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}
+
+func alphanumeric(r rune) bool {
+	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+}
