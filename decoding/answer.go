@@ -28,13 +28,14 @@ func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int
 			queries[i].OnToken = func(token vocab.ID) { onToken(i, token) }
 		}
 	}
-	return d.Answer(ctx, queries, m, 0)
+	return d.Answer(ctx, queries, m, 0, nil)
 }
 
 // Answer answers queries with a cache, in groups whose estimated memory is at most the given number of bytes; 0 means
 // [DefaultMemory]. The estimate covers the cache of answers that reach their limits, and the log-probabilities. A query that needs
-// more memory than that is answered alone.
-func (d *Decoder) Answer(ctx context.Context, queries []Query, m Method, memory int64) ([]Hypothesis, error) {
+// more memory than that is answered alone. If yield is not nil, it is called before each token, and other queries may be answered
+// during the call.
+func (d *Decoder) Answer(ctx context.Context, queries []Query, m Method, memory int64, yield func()) ([]Hypothesis, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func (d *Decoder) Answer(ctx context.Context, queries []Query, m Method, memory 
 	found := make([]Hypothesis, 0, len(queries))
 	for len(queries) > 0 {
 		n := d.fitting(queries, max(1, m.Beam.Width), float64(memory))
-		more, err := d.answer(ctx, queries[:n], m)
+		more, err := d.answer(ctx, queries[:n], m, yield)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +55,7 @@ func (d *Decoder) Answer(ctx context.Context, queries []Query, m Method, memory 
 }
 
 // answer answers queries in one batch.
-func (d *Decoder) answer(ctx context.Context, queries []Query, m Method) ([]Hypothesis, error) {
+func (d *Decoder) answer(ctx context.Context, queries []Query, m Method, yield func()) ([]Hypothesis, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -67,8 +68,15 @@ func (d *Decoder) answer(ctx context.Context, queries []Query, m Method) ([]Hypo
 		return nil, err
 	}
 	defer batch.Close()
+	next := batch.Next
+	if yield != nil {
+		next = func(parents []int, tokens []vocab.ID) ([][]float64, error) {
+			yield()
+			return batch.Next(parents, tokens)
+		}
+	}
 	return m.Search(ctx, Request{
-		Limits: limits, Next: batch.Next, Rest: batch.Rest(),
+		Limits: limits, Next: next, Rest: batch.Rest(),
 		Number: func(source int) int64 { return queries[source].Number },
 		OnToken: func(source int, token vocab.ID) {
 			if on := queries[source].OnToken; on != nil {

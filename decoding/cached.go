@@ -122,7 +122,11 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 		return nil, err
 	}
 	for _, shape := range c.d.model.CacheShapes(c.rows(), c.capacity, c.width) {
-		c.cache = append(c.cache, tensors.FromShape(shape))
+		zeros, err := tensors.FromShapeForBackend(c.d.backend, 0, shape)
+		if err != nil {
+			return nil, err
+		}
+		c.cache = append(c.cache, zeros)
 	}
 	var logP [][]float64
 	for at := 0; at <= common; {

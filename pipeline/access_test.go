@@ -12,15 +12,24 @@ func (m *Model) ReplaceGraph(graph universal.Model) { m.graph = graph }
 
 // FailFrom lets decoding fail for batches with a source of at least so many positions.
 func (m *Model) FailFrom(positions int) {
-	m.graph = failing{m.graph.(decoding.Model), positions}
+	m.graph = failing{m.graph.(decoding.Model), positions, false}
+}
+
+// PanicAt lets decoding panic for batches with a source of at least so many positions.
+func (m *Model) PanicAt(positions int) {
+	m.graph = failing{m.graph.(decoding.Model), positions, true}
 }
 
 type failing struct {
 	decoding.Model
-	from int
+	from   int
+	panics bool
 }
 
 func (f failing) CheckSource(positions int) error {
+	if positions >= f.from && f.panics {
+		panic("too many positions")
+	}
 	if positions >= f.from {
 		return fmt.Errorf("%d positions are too many", positions)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"universal-transformer/decoding"
 	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/queue"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 )
@@ -85,7 +86,7 @@ func (m *Model) Decode(ctx context.Context, lines []string, o DecodeOptions) ([]
 	if err != nil {
 		return nil, err
 	}
-	found, errs, err := m.answer(newRequest(ctx, o.Method, o.Memory, queries, false), nil)
+	found, errs, err := m.queue.Answer(queue.Request{Context: ctx, Method: o.Method, Memory: o.Memory, Queries: queries})
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +156,10 @@ func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o Decod
 	for i, q := range queries {
 		s.limits[at[i]] = q.Limit
 	}
-	found, errs, err := m.answer(newRequest(ctx, o.Method, o.Memory, queries, true), func(source int, token vocab.ID) { s.chosen(at[source], token) })
+	found, errs, err := m.queue.Answer(queue.Request{
+		Context: ctx, Method: o.Method, Memory: o.Memory, Queries: queries,
+		Watch: func(source int, token vocab.ID) { s.chosen(at[source], token) },
+	})
 	if s.err != nil {
 		return s.err
 	}
@@ -209,7 +213,7 @@ func (m *Model) queries(lines []string, o DecodeOptions) (answers []Answer, quer
 	return answers, queries, at, nil
 }
 
-// decoding returns the decoder, which keeps its compiled graphs; the caller must hold busy.
+// decoding returns the decoder, which keeps its compiled graphs, while nobody else uses the model.
 func (m *Model) decoding() (d *decoding.Decoder, err error) {
 	if m.decoder != nil {
 		return m.decoder, nil

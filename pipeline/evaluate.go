@@ -51,10 +51,10 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	if p.TeacherForced {
 		measure = forced(measure)
 	}
-	if err := m.busy.acquire(ctx); err != nil {
+	if err := m.queue.Acquire(ctx); err != nil {
 		return Evaluation{}, err
 	}
-	defer m.busy.release()
+	defer m.queue.Release()
 	e := m.Evaluator()
 	e.Beam, e.ComputeHalted, e.Progress = p.Beam, p.ComputeHalted, p.Progress
 	row, err := e.Measure(ctx, measure, examples)

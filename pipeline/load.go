@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +15,7 @@ import (
 	"universal-transformer/engine"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
+	"universal-transformer/internal/queue"
 	"universal-transformer/internal/safetensors"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/runlog"
@@ -28,8 +28,9 @@ import (
 // Model is a trained model that is ready to use. Safe for concurrent use, except for [Model.Evaluator].
 //
 // Only one computation runs at a time, on all processors; other calls wait, until their contexts end. Waiting requests that decode with
-// the same options are decoded together, and every answer is the one that its request would get alone. A context that ends cancels only
-// its own request. An evaluation uses the model exclusively until it is done.
+// the same options are decoded together, and every answer is the one that its request would get alone. Requests of many lines are decoded
+// in small batches, and let small requests compute between two tokens. A context that ends cancels only its own request. An evaluation
+// uses the model exclusively until it is done.
 type Model struct {
 	Run          experiment.Run
 	Vocabularies task.Vocabularies
@@ -42,8 +43,7 @@ type Model struct {
 	checkpoint   *runlog.Checkpoint
 	log          *runlog.Run
 	decoder      *decoding.Decoder // made when first used
-	busy         semaphore         // held by who computes: it guards graph, store and decoder
-	requests     queue             // to decode
+	queue        *queue.Queue      // of requests to decode; it guards graph, store and decoder
 }
 
 // Load reads a run directory: its best checkpoint by validation, or the newest intact one if none was marked best or that one is missing
@@ -68,7 +68,8 @@ func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{backend: backend, store: model.NewStore(), log: log, busy: make(semaphore, 1)}
+	m := &Model{backend: backend, store: model.NewStore(), log: log}
+	m.queue = queue.New(m.decoding)
 	if m.Run, err = readRun(log, o.Extensions); err != nil {
 		return nil, err
 	}
@@ -133,15 +134,16 @@ func (m *Model) chooseNewest() error {
 	return err
 }
 
-// Close waits for the current computation and frees the compiled graphs.
+// Close waits for the current computations and frees the compiled graphs.
 func (m *Model) Close() {
-	_ = m.busy.acquire(context.Background())
-	defer m.busy.release()
-	m.close()
+	_ = m.queue.Exclusively(func() error {
+		m.closeDecoder()
+		return nil
+	})
 }
 
-// close does the work of Close; the caller must hold busy.
-func (m *Model) close() {
+// closeDecoder does the work of Close, while nobody else uses the model.
+func (m *Model) closeDecoder() {
 	if m.decoder != nil {
 		m.decoder.Close()
 		m.decoder = nil
@@ -153,22 +155,22 @@ func (m *Model) Dir() string { return m.log.Dir() }
 
 // Exit changes when the model stops computing from now on, also for requests that are waiting.
 func (m *Model) Exit(e halting.Exit) error {
-	_ = m.busy.acquire(context.Background())
-	defer m.busy.release()
 	if e == (halting.Exit{}) {
 		return nil
 	}
-	deep, ok := m.graph.(universal.Deep)
-	if !ok {
-		return fmt.Errorf("an exit leaves out steps, but a model of this kind reads every position once: run it without one (%s)", m.Describe())
-	}
-	changed, err := deep.WithExit(e)
-	if err != nil {
-		return err
-	}
-	m.graph = changed
-	m.close()
-	return nil
+	return m.queue.Exclusively(func() error {
+		deep, ok := m.graph.(universal.Deep)
+		if !ok {
+			return fmt.Errorf("an exit leaves out steps, but a model of this kind reads every position once: run it without one (%s)", m.Describe())
+		}
+		changed, err := deep.WithExit(e)
+		if err != nil {
+			return err
+		}
+		m.graph = changed
+		m.closeDecoder()
+		return nil
+	})
 }
 
 // Read converts a text, a line or a story with a question, to a source of the run's task.

@@ -132,10 +132,10 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 			examples, at = append(examples, e), append(at, i)
 		}
 	}
-	if err := m.busy.acquire(ctx); err != nil {
+	if err := m.queue.Acquire(ctx); err != nil {
 		return nil, err
 	}
-	defer m.busy.release()
+	defer m.queue.Release()
 	found, err := m.Evaluator().Score(ctx, examples)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/decoding"
+	"universal-transformer/internal/queue"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
@@ -32,7 +33,7 @@ func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 		return nil, err
 	}
 	queries := []decoding.Query{{Source: in.Source, Limit: min(maxTraced, m.limit(DecodeOptions{}, in.Source))}}
-	found, errs, err := m.answer(newRequest(ctx, decoding.Method{}, 0, queries, false), nil)
+	found, errs, err := m.queue.Answer(queue.Request{Context: ctx, Queries: queries})
 	if err = cmp.Or(err, errors.Join(errs...)); err != nil {
 		return nil, err
 	}
@@ -95,10 +96,10 @@ func spell(v *vocab.Vocabulary, ids []vocab.ID) (tokens []string) {
 // record runs the model once on a source, a target, or both, copies the results into the stacks of a trace, and returns the probabilities
 // at the last position, [V].
 func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any) (probabilities []float64, err error) {
-	if err := m.busy.acquire(ctx); err != nil {
+	if err := m.queue.Acquire(ctx); err != nil {
 		return nil, err
 	}
-	defer m.busy.release()
+	defer m.queue.Release()
 	var readers []func(*tensors.Tensor)
 	exec, err := model.NewExec(m.backend, m.store, func(scope *model.Scope, nodes []*graph.Node) []*graph.Node {
 		scope.Store().SetTraining(nodes[0].Graph(), false)

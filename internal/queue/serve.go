@@ -1,0 +1,149 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"universal-transformer/decoding"
+	"universal-transformer/internal/vocab"
+)
+
+// serve decodes until the lane is empty.
+func (q *Queue) serve(l *lane) {
+	for expected, took := 0, time.Duration(0); ; {
+		q.gather(l, expected, min(took/4, maxGather))
+		start := time.Now()
+		together := q.decodeNext(l)
+		if len(together) == 0 {
+			return
+		}
+		took, expected = time.Since(start), q.count(l)
+		for _, p := range together {
+			if p.left--; p.left == 0 {
+				close(p.done)
+				expected++
+			}
+		}
+	}
+}
+
+// gather waits until an expected number of requests wait, at most for the given time. Clients that have got their answers often ask again
+// at once; without this, the first of them would be answered alone.
+func (q *Queue) gather(l *lane, expected int, patience time.Duration) {
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	for q.count(l) < expected {
+		select {
+		case <-l.arrived:
+		case <-timeout.C:
+			return
+		}
+	}
+}
+
+// decodeNext decodes a batch of a lane and returns what it consisted of.
+func (q *Queue) decodeNext(l *lane) []piece {
+	q.batches.RLock()
+	defer q.batches.RUnlock()
+	_ = q.Acquire(context.Background())
+	defer q.Release()
+	l.since = time.Now()
+	together := q.next(l)
+	q.decodeTogether(l, together)
+	l.took = 0
+	return together
+}
+
+// decodeTogether decodes queries in one batch. After an error, each half is decoded by itself, so that in the end only the queries that
+// cannot be answered alone have errors. Tokens that were delivered before the error are not delivered again: an answer does not depend on
+// the batch.
+func (q *Queue) decodeTogether(l *lane, together []piece) {
+	delivered := make([]int, len(together))
+	var decode func(from, to int)
+	decode = func(from, to int) {
+		batch := make([]decoding.Query, to-from)
+		for i, p := range together[from:to] {
+			batch[i] = p.Queries[p.query]
+			batch[i].OnToken = withoutRepeats(batch[i].OnToken, &delivered[from+i])
+		}
+		found, err := q.decodeBatch(l, batch, together[from].way)
+		switch middle := (from + to) / 2; {
+		case err == nil:
+			for i, p := range together[from:to] {
+				p.found[p.query] = found[i]
+			}
+		case to-from > 1:
+			decode(from, middle)
+			decode(middle, to)
+		default:
+			p := together[from]
+			p.errs[p.query] = sourceError(err, len(batch[0].Source))
+		}
+	}
+	if len(together) > 0 {
+		decode(0, len(together))
+	}
+}
+
+// decodeBatch decodes a batch, whose caches take at most half of the memory: the other lane has the other half. A panic becomes an error.
+func (q *Queue) decodeBatch(l *lane, batch []decoding.Query, w way) (found []decoding.Hypothesis, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &panicError{value}
+		}
+	}()
+	d, err := q.decoder()
+	if err != nil {
+		return nil, err
+	}
+	return d.Answer(context.Background(), batch, w.Method, max(1, w.memory/2), func() { q.takeTurns(l) })
+}
+
+// panicError is a panic while decoding. It goes on in the goroutine of the caller whose query caused it.
+type panicError struct{ value any }
+
+func (e *panicError) Error() string { return fmt.Sprint(e.value) }
+
+// sourceError describes why a source of a number of tokens has no answer. If memory does not suffice, the error says so without the graph
+// that needed it.
+func sourceError(err error, tokens int) error {
+	var short interface {
+		error
+		Memory() (need, have int)
+	}
+	if !errors.As(err, &short) {
+		return err
+	}
+	const gib = 1 << 30
+	need, have := short.Memory()
+	return fmt.Errorf("%d tokens need about %.1f GiB of memory, and %.1f GiB are available: shorten the line", tokens, float64(need)/gib, float64(have)/gib)
+}
+
+// takeTurns lets others compute between two tokens. The turns of the large lane are single tokens; those of the small lane take at least
+// as long as the last one of those.
+func (q *Queue) takeTurns(l *lane) {
+	took := time.Since(l.since)
+	if l == &q.small && took < q.large.took {
+		return
+	}
+	l.took = took
+	q.Release()
+	_ = q.Acquire(context.Background())
+	l.since = time.Now()
+}
+
+// withoutRepeats passes tokens on, but for as many as have been delivered; nil stays nil.
+func withoutRepeats(deliver func(vocab.ID), delivered *int) func(vocab.ID) {
+	if deliver == nil {
+		return nil
+	}
+	seen := 0
+	return func(token vocab.ID) {
+		if seen++; seen > *delivered {
+			*delivered = seen
+			deliver(token)
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"universal-transformer/decoding"
+	"universal-transformer/halting"
+	"universal-transformer/pipeline"
+)
+
+// Of six calls at once, one has a line that needs too much memory: the others get their answers, and it gets the reason, without the graph
+// that could not be built. The same holds for lines of one call.
+// Caught when planted: one batch for all; the error of a batch for each of its calls; the backend's own message.
+func TestLongLineFailsAlone(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(4 << 30))
+	m := load(t)
+	lines := []string{"12", "34", strings.Repeat("1", 60_000), "56", "78", "90"}
+	o := pipeline.DecodeOptions{MaxSource: 100_000, MaxLength: 5}
+	check := func(line string, a pipeline.Answer) {
+		t.Helper()
+		if len(line) < 5 {
+			if a.Err != nil || a.Text != line {
+				t.Errorf("%s: %+v", line, a)
+			}
+			return
+		}
+		var need, have float64
+		if a.Err == nil {
+			t.Error("the long line has an answer: there is too much memory for this test")
+		} else if n, err := fmt.Sscanf(a.Err.Error(), "60000 tokens need about %f GiB of memory, and %f GiB are available: shorten the line", &need, &have); n != 2 || need < 20 || have > 4 {
+			t.Errorf("the long line: %v (%v)", a.Err, err)
+		}
+	}
+	for range 3 {
+		var all sync.WaitGroup
+		for _, line := range lines {
+			all.Go(func() {
+				answers, err := m.Decode(t.Context(), []string{line}, o)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				check(line, answers[0])
+			})
+		}
+		all.Wait()
+	}
+	answers, err := m.Decode(t.Context(), lines, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range answers {
+		check(lines[i], a)
+	}
+}
+
+// A small request is answered while a large one is being decoded, whatever that takes, and so are the other uses of a model. The large one
+// is greedy decoding of so many lines that all of it takes seconds, and it is given up in the end.
+// Caught when planted: one lane for all; batches that nobody may interrupt.
+func TestSmallRequestBesideLargeOne(t *testing.T) {
+	m := load(t)
+	hot := pipeline.DecodeOptions{Method: decoding.Method{Sampling: decoding.Sampling{Temperature: 1000, TopP: 1}}, MaxLength: 100_000}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	begun := &gate{reached: make(chan struct{}), open: make(chan struct{})}
+	close(begun.open)
+	ended := make(chan error, 1)
+	go func() { ended <- m.Stream(ctx, begun, slices.Repeat([]string{"1"}, 100_000), hot) }()
+	<-begun.reached
+	for i := range 20 {
+		line := fmt.Sprint(100 + i)
+		if answers, err := m.Decode(t.Context(), []string{line}, pipeline.DecodeOptions{}); err != nil || answers[0].Text != line {
+			t.Fatalf("%s: %v, %v", line, answers, err)
+		}
+		if _, err := m.Score(t.Context(), []pipeline.Pair{{Source: line, Target: line}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case err := <-ended:
+		t.Errorf("the large request has ended before the small ones: %v", err)
+	default:
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the large request ends with %v", err)
+	}
+}
+
+// Requests of many lines are answered as each line would be alone, beside small ones, and in order when they are streamed.
+func TestLargeRequests(t *testing.T) {
+	m := load(t)
+	lines := make([]string, 500)
+	for i := range lines {
+		lines[i] = fmt.Sprint(1 + 13*i%9999)
+	}
+	var all sync.WaitGroup
+	for i := range 3 {
+		all.Go(func() {
+			var text strings.Builder
+			if err := m.Stream(t.Context(), &text, lines, pipeline.DecodeOptions{}); err != nil || text.String() != strings.Join(lines, "\n")+"\n" {
+				t.Errorf("streamed: %d bytes, %v", text.Len(), err)
+			}
+		})
+		all.Go(func() {
+			answers, err := m.Decode(t.Context(), lines, pipeline.DecodeOptions{})
+			if err != nil {
+				t.Error(err)
+			}
+			for k, a := range answers {
+				if a.Text != lines[k] || a.Err != nil {
+					t.Errorf("%s: %+v", lines[k], a)
+				}
+			}
+		})
+		all.Go(func() {
+			for k := range 20 {
+				if answers, err := m.Decode(t.Context(), lines[i+k:i+k+2], pipeline.DecodeOptions{}); err != nil || answers[1].Text != lines[i+k+1] {
+					t.Errorf("%s: %+v, %v", lines[i+k+1], answers, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// The depth may be changed while a large request is decoded: the batch that is being decoded ends as it began.
+// Caught when planted: a decoder that is freed while a batch is half decoded.
+func TestExitDuringLargeRequest(t *testing.T) {
+	m := load(t)
+	ended := make(chan error, 1)
+	begun := &gate{reached: make(chan struct{}), open: make(chan struct{})}
+	close(begun.open)
+	go func() { ended <- m.Stream(t.Context(), begun, slices.Repeat([]string{"2026"}, 500), pipeline.DecodeOptions{}) }()
+	<-begun.reached
+	for _, steps := range []int{2, 3, 1, 3} {
+		if err := m.Exit(halting.Exit{Steps: steps}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A panic reaches the caller of the line that causes it, and nobody else.
+// Caught when planted: a panic that ends the program; one that every call of the batch gets.
+func TestPanicReachesItsCaller(t *testing.T) {
+	m := load(t)
+	m.PanicAt(9)
+	ask := func(line string) (panicked any) {
+		defer func() { panicked = recover() }()
+		if answers, err := m.Decode(t.Context(), []string{line}, pipeline.DecodeOptions{}); err != nil || answers[0].Text != line {
+			t.Errorf("%s: %+v, %v", line, answers, err)
+		}
+		return nil
+	}
+	var all sync.WaitGroup
+	for _, line := range []string{"1", "22", "123456789", "333", "4444", "12"} {
+		all.Go(func() {
+			if got := ask(line); (got != nil) != (len(line) == 9) {
+				t.Errorf("%s panics with %v", line, got)
+			}
+		})
+	}
+	all.Wait()
+	if err := m.Stream(t.Context(), io.Discard, []string{"12"}, pipeline.DecodeOptions{}); err != nil {
+		t.Error(err)
+	}
+}
