@@ -46,37 +46,41 @@ func (p *page) metricsDetails(t paper.Table) {
 // examples says how many examples each figure of a column is of; nil without results.
 func (p *page) examples(t paper.Table, c paper.Column) (list []string) {
 	for _, r := range t.Rows {
-		for _, result := range p.book.of(r.Family, c.Name) {
-			for _, f := range c.Figures {
-				m, ok := result.metric(f.Set, f.Metrics[0])
-				n := m.Accuracy.Total
-				for _, s := range result.measured.(*measure.Metrics).Sets {
-					if n == 0 && s.Name == f.Set {
-						n = s.Examples
-					}
-				}
-				if ok {
-					list = append(list, fmt.Sprintf("%s %s", f.Title, thousands(n)))
+		runs := p.book.of(r.Family, c.Name)
+		if len(runs) == 0 {
+			continue
+		}
+		for _, f := range c.Figures {
+			m, ok := runs[0].metric(f.Set, f.Metrics[0])
+			n := m.Accuracy.Total
+			for _, s := range runs[0].measured.(*measure.Metrics).Sets {
+				if n == 0 && s.Name == f.Set {
+					n = s.Examples
 				}
 			}
-			return list
+			if ok {
+				list = append(list, fmt.Sprintf("%s %s", f.Title, thousands(n)))
+			}
 		}
+		return list
 	}
 	return nil
 }
 
-// notes are those of the first run that has some.
+// notes are those of the first run.
 func (p *page) notes(t paper.Table, c paper.Column) {
 	for _, r := range t.Rows {
-		for _, result := range p.book.of(r.Family, c.Name) {
-			for _, s := range result.measured.(*measure.Metrics).Sets {
-				for _, note := range s.Notes {
-					p.printf("- %s: %s.\n", escape(s.Name), escape(note))
-				}
-			}
-			p.printf("\n")
-			return
+		runs := p.book.of(r.Family, c.Name)
+		if len(runs) == 0 {
+			continue
 		}
+		for _, s := range runs[0].measured.(*measure.Metrics).Sets {
+			for _, note := range s.Notes {
+				p.printf("- %s: %s.\n", escape(s.Name), escape(note))
+			}
+		}
+		p.printf("\n")
+		return
 	}
 }
 
