@@ -19,19 +19,20 @@ import (
 	"universal-transformer/internal/textfile"
 )
 
-// Limits far above any data set. A larger archive was made to fill the memory.
+// Limits far above any data set. A larger archive was made to keep its reader busy.
 const (
-	maxFileSize = 1 << 30 // bytes of a file, which is held in memory
+	maxFileSize = 4 << 30 // bytes of a file
 	maxUnpacked = 8 << 30 // total bytes of an archive's content
 )
 
-// An Archive is a folder, or the requested files of an archive.
+// An Archive is a folder, or an archive file whose files are read as streams: whoever opens one decompresses the archive up to that file,
+// and no content is held in memory.
 type Archive struct {
-	path  string
-	files map[string][]byte // by requested name; nil for a folder
+	path    string
+	entries map[string]int // number of the entry by requested name, from 0; nil for a folder
 }
 
-// Open opens a folder, or reads the named files of an archive. The content of the archive determines its type: .tar.gz, .tgz, .tar.xz
+// Open opens a folder, or finds the named files of an archive. The content of the archive determines its type: .tar.gz, .tgz, .tar.xz
 // or .tar. An empty path means the current folder.
 func Open(path string, names ...string) (*Archive, error) {
 	if path == "" {
@@ -44,23 +45,49 @@ func Open(path string, names ...string) (*Archive, error) {
 	if info.IsDir() {
 		return &Archive{path: path}, nil
 	}
-	raw, err := textfile.Open(path)
+	a := &Archive{path: path, entries: map[string]int{}}
+	files, raw, err := a.open()
 	if err != nil {
 		return nil, err
 	}
 	defer raw.Close()
-	unpacked, packed, err := Decompress(bufio.NewReaderSize(raw, 1<<20))
-	if err == nil && !packed && !strings.HasSuffix(path, ".tar") {
-		err = errors.New("it is neither a folder nor an archive (.tar.gz, .tar.xz, .tar)")
-	}
-	a := &Archive{path: path, files: map[string][]byte{}}
-	if err == nil {
-		err = a.read(io.LimitReader(unpacked, maxUnpacked), names)
-	}
-	if err != nil {
+	if err := a.find(files, names); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return a, nil
+}
+
+// open opens the archive at its first entry.
+func (a *Archive) open() (files *tar.Reader, raw io.Closer, err error) {
+	f, err := textfile.Open(a.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	unpacked, packed, err := Decompress(bufio.NewReaderSize(f, 1<<20))
+	if err == nil && !packed && !strings.HasSuffix(a.path, ".tar") {
+		err = errors.New("it is neither a folder nor an archive (.tar.gz, .tar.xz, .tar)")
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, fmt.Errorf("%s: %w", a.path, err)
+	}
+	return tar.NewReader(Limit(unpacked, maxUnpacked)), f, nil
+}
+
+// Limit returns a reader of at most most bytes; more are an error.
+func Limit(r io.Reader, most int64) io.Reader { return &limited{r, most, most} }
+
+type limited struct {
+	r          io.Reader
+	left, most int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, fmt.Errorf("it has more than %d bytes, more than any data set", l.most)
+	}
+	return n, err
 }
 
 // Decompress decompresses gzip or xz, as recognized by the first bytes, and returns other data unchanged; packed reports whether they
@@ -78,29 +105,24 @@ func Decompress(r *bufio.Reader) (unpacked io.Reader, packed bool, err error) {
 	return unpacked, true, err
 }
 
-// read keeps the requested files. Paths only identify files, so none can escape. Sizes in headers are not trusted.
-func (a *Archive) read(r io.Reader, names []string) error {
-	for t := tar.NewReader(r); ; {
-		header, err := t.Next()
+// find finds the entries of the requested files. Paths only identify files, so none can escape.
+func (a *Archive) find(files *tar.Reader, names []string) error {
+	for at := 0; ; at++ {
+		header, err := files.Next()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("damaged or cut short: %w", err)
 		}
-		at := slices.IndexFunc(names, func(name string) bool { return sameName(header.Name, name) })
-		if at < 0 || header.Typeflag != tar.TypeReg {
+		i := slices.IndexFunc(names, func(name string) bool { return sameName(header.Name, name) })
+		if i < 0 || header.Typeflag != tar.TypeReg {
 			continue
 		}
-		if _, twice := a.files[names[at]]; twice {
-			return fmt.Errorf("it contains %s twice: give more of its path", names[at])
+		if _, twice := a.entries[names[i]]; twice {
+			return fmt.Errorf("it contains %s twice: give more of its path", names[i])
 		}
-		if a.files[names[at]], err = io.ReadAll(io.LimitReader(t, maxFileSize+1)); err != nil {
-			return fmt.Errorf("damaged or cut short: %s: %w", header.Name, err)
-		}
-		if len(a.files[names[at]]) > maxFileSize {
-			return fmt.Errorf("%s has more than %d bytes: unpack the archive and name the folder", header.Name, maxFileSize)
-		}
+		a.entries[names[i]] = at
 	}
 }
 
@@ -112,12 +134,8 @@ func sameName(path, name string) bool {
 
 // Open opens a file or, if it does not exist, the file with the additional extension .gz. The caller must close the result.
 func (a *Archive) Open(name string) (io.ReadCloser, error) {
-	if a.files != nil {
-		data, there := a.files[name]
-		if !there {
-			return nil, fmt.Errorf("%s has no file %s: %w", a.path, name, fs.ErrNotExist)
-		}
-		return decompressed(bytes.NewReader(data), closer(func() error { return nil }), name)
+	if a.entries != nil {
+		return a.openEntry(name)
 	}
 	path := a.Path(name)
 	f, err := textfile.Open(path)
@@ -130,6 +148,29 @@ func (a *Archive) Open(name string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	return decompressed(f, f, path)
+}
+
+// openEntry opens a file of an archive.
+func (a *Archive) openEntry(name string) (io.ReadCloser, error) {
+	entry, ok := a.entries[name]
+	if !ok {
+		return nil, fmt.Errorf("%s has no file %s: %w", a.path, name, fs.ErrNotExist)
+	}
+	files, raw, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	var header *tar.Header
+	for at := 0; err == nil && at <= entry; at++ {
+		header, err = files.Next()
+	}
+	if err == nil && !sameName(header.Name, name) {
+		err = errors.New("the archive has been replaced meanwhile")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %s: %w", a.path, name, err), raw.Close())
+	}
+	return decompressed(files, raw, name)
 }
 
 // Path returns the path of a file for messages.
@@ -149,9 +190,5 @@ func decompressed(r io.Reader, c io.Closer, name string) (io.ReadCloser, error) 
 	return struct {
 		io.Reader
 		io.Closer
-	}{unpacked, c}, nil
+	}{Limit(unpacked, maxFileSize), c}, nil
 }
-
-type closer func() error
-
-func (c closer) Close() error { return c() }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -106,6 +107,53 @@ func TestOpenRefuses(t *testing.T) {
 		if _, err := archive.Open(c.path, "a.en"); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+}
+
+// Files of an archive are streams: neither finding nor reading them takes memory for their content.
+// Caught when planted: contents kept.
+func TestMemoryIsSmall(t *testing.T) {
+	const size = 64 << 20
+	path := write(t, "a.tar.gz", zipped(t, tarred(t, "a.en", strings.Repeat("\x00", size), "b.en", "one\n")))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	a, err := archive.Open(path, "a.en", "b.en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int64{"a.en": size, "b.en": 4} {
+		f, err := a.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, f); err != nil || n != want {
+			t.Errorf("%s: %d bytes, %v", name, n, err)
+		}
+		f.Close()
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > size/8 {
+		t.Errorf("%d bytes are allocated for %d", used, size)
+	}
+}
+
+// An archive that was replaced after it was opened is an error, and more bytes than allowed are.
+func TestChangedArchive(t *testing.T) {
+	path := write(t, "a.tar", tarred(t, "a.en", "one\n", "b.en", "two\n"))
+	a, err := archive.Open(path, "a.en", "b.en")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, tarred(t, "c.en", "three\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.en", "b.en"} {
+		if _, err := a.Open(name); err == nil || !strings.Contains(err.Error(), "a.tar: "+name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n, err := io.Copy(io.Discard, archive.Limit(strings.NewReader("12345"), 4)); err == nil || !strings.Contains(err.Error(), "more than 4 bytes") {
+		t.Errorf("%d bytes, %v", n, err)
 	}
 }
 

@@ -64,6 +64,11 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 	return syncDir(filepath.Clean(dir))
 }
 
+// Cause returns the error of writing a temporary file as one about the file that it was to become.
+func Cause(path string, err error) error {
+	return fmt.Errorf("%s cannot be written: %w", path, cause(err))
+}
+
 // cause returns an error without the name of the temporary file, which no longer exists.
 func cause(err error) error {
 	var place *fs.PathError

@@ -9,47 +9,115 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"universal-transformer/internal/archive"
 	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/textfile"
 )
 
-// Limits far above any data set. A larger archive was made to fill the disk.
+// Limits far above any data set. A larger archive was made to fill the disk, or to keep its reader busy.
 const (
 	maxFileSize    = 1 << 30
-	maxArchiveSize = 16 << 30
+	maxArchiveSize = 16 << 30 // of the files
+	maxUnpacked    = 32 << 30 // with what is not extracted
 	maxFiles       = 100_000
+	maxDepth       = 3 // of archives in archives
 )
 
-// Into extracts files of an archive below folder, each completely or not at all, and lists them. wanted maps the path of a file in
-// the archive to its path below the folder, and reports whether to extract it. Archives (.tar) in an archive are read too. An archive
-// without any such file is an error.
+// Into extracts files of an archive below folder, all or none, and lists them. wanted maps the path of a file in the archive to its path
+// below the folder, and reports whether to extract it. Archives (.tar) in an archive are read too. An archive without any such file is an
+// error. No content is held in memory.
 func Into(folder, from string, wanted func(path string) (place string, ok bool)) (written []string, err error) {
-	u := unpacker{folder: folder, wanted: wanted, left: maxArchiveSize}
 	f, err := textfile.Open(from)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	err = u.read(f)
-	if err == nil && len(u.written) == 0 {
+	made, err := makeFolder(folder)
+	if err != nil {
+		return nil, err
+	}
+	removeStale(folder)
+	staging, err := os.MkdirTemp(folder, stagingName)
+	if err != nil {
+		return nil, atomicfile.Cause(folder, err)
+	}
+	defer func() {
+		_ = os.RemoveAll(staging)
+		if err != nil {
+			removeEmpty(made)
+		}
+	}()
+	u := unpacker{folder: staging, wanted: wanted, left: maxArchiveSize, known: map[string]struct{}{}}
+	if err = u.read(f); err == nil && len(u.places) == 0 {
 		err = errors.New("no file of the data set is in it")
 	}
 	if err != nil {
-		return u.written, fmt.Errorf("%s: %w", from, err)
+		return nil, fmt.Errorf("%s: %w", from, err)
 	}
-	return u.written, nil
+	return u.moveTo(folder)
+}
+
+// stagingName is the pattern of the folder that files are in until all are there.
+const stagingName = ".unpack.*.tmp"
+
+// longestUnpacking is a time after which nobody is still unpacking.
+const longestUnpacking = 12 * time.Hour
+
+// removeStale removes what killed processes left.
+func removeStale(folder string) {
+	left, _ := filepath.Glob(filepath.Join(folder, stagingName))
+	for _, dir := range left {
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > longestUnpacking {
+			_ = os.RemoveAll(dir)
+		}
+	}
+}
+
+// makeFolder makes a folder and its parents, and lists those that were made, the innermost first.
+func makeFolder(folder string) (made []string, err error) {
+	for dir := folder; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return made, os.MkdirAll(folder, 0o755)
+		}
+		made = append(made, dir)
+	}
+}
+
+// removeEmpty removes folders that have stayed empty.
+func removeEmpty(folders []string) {
+	for _, dir := range folders {
+		_ = os.Remove(dir) // fails if it is not empty
+	}
 }
 
 type unpacker struct {
-	folder  string
-	wanted  func(string) (string, bool)
-	left    int64 // bytes that may still be unpacked
-	written []string
+	folder string // of the files until all are there
+	wanted func(string) (string, bool)
+	left   int64               // bytes that may still be unpacked
+	places []string            // of the files below folder
+	known  map[string]struct{} // places
+	depth  int                 // archives around the one being read
+}
+
+// moveTo moves all files to their final places.
+func (u *unpacker) moveTo(folder string) (written []string, err error) {
+	for _, place := range u.places {
+		path := filepath.Join(folder, place)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return written, err
+		}
+		if err := os.Rename(filepath.Join(u.folder, place), path); err != nil {
+			return written, atomicfile.Cause(path, err)
+		}
+		written = append(written, path)
+	}
+	return written, nil
 }
 
 // read determines the type of the archive by its first bytes, not by its name.
@@ -65,7 +133,7 @@ func (u *unpacker) read(f *os.File) error {
 	case !packed && !strings.HasSuffix(f.Name(), ".tar"):
 		return errors.New("it is neither gzip, xz nor zip, nor named .tar")
 	}
-	return u.tar(plain)
+	return u.tar(archive.Limit(plain, maxUnpacked))
 }
 
 func damaged(err error) error { return fmt.Errorf("damaged or cut short: %w: get it again", err) }
@@ -81,7 +149,7 @@ func (u *unpacker) tar(r io.Reader) error {
 		case header.Typeflag != tar.TypeReg:
 			continue
 		case strings.HasSuffix(header.Name, ".tar"):
-			err = u.tar(files)
+			err = u.nested(files)
 		default:
 			err = u.file(header.Name, files)
 		}
@@ -89,6 +157,15 @@ func (u *unpacker) tar(r io.Reader) error {
 			return err
 		}
 	}
+}
+
+// nested reads an archive in an archive.
+func (u *unpacker) nested(r io.Reader) error {
+	if u.depth++; u.depth > maxDepth {
+		return fmt.Errorf("archives are nested more than %d deep: unpack them yourself", maxDepth)
+	}
+	defer func() { u.depth-- }()
+	return u.tar(r)
 }
 
 func (u *unpacker) zip(f *os.File) error {
@@ -124,21 +201,60 @@ func (u *unpacker) file(name string, r io.Reader) error {
 	if !filepath.IsLocal(place) {
 		return fmt.Errorf("%.80q leads out of the folder", name)
 	}
-	most := min(int64(maxFileSize), u.left)
-	data, err := io.ReadAll(io.LimitReader(r, most+1))
-	switch {
-	case err != nil:
-		return damaged(fmt.Errorf("%.80q: %w", name, err))
-	case int64(len(data)) > most:
-		return fmt.Errorf("%.80q has more than %d bytes, more than any file of a data set", name, most)
-	case len(u.written) == maxFiles:
+	if len(u.places) == maxFiles {
 		return fmt.Errorf("it has more than %d files", maxFiles)
 	}
-	u.left -= int64(len(data))
+	most := min(int64(maxFileSize), u.left)
+	n, err := u.write(place, io.LimitReader(r, most+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("%.80q: %w", name, err)
+	case n > most:
+		return fmt.Errorf("%.80q has more than %d bytes, more than any file of a data set", name, most)
+	}
+	u.left -= n
+	if _, twice := u.known[place]; !twice {
+		u.known[place] = struct{}{}
+		u.places = append(u.places, place)
+	}
+	return nil
+}
+
+// write writes a file that is not in its final place yet.
+func (u *unpacker) write(place string, r io.Reader) (n int64, err error) {
 	path := filepath.Join(u.folder, place)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
+		return 0, atomicfile.Cause(place, err)
 	}
-	u.written = append(u.written, path)
-	return atomicfile.Write(path, data)
+	f, err := os.Create(path)
+	if err != nil {
+		return 0, atomicfile.Cause(place, err)
+	}
+	source := &reader{r: r}
+	n, err = io.Copy(f, source)
+	if err == nil {
+		err = atomicfile.Sync(f)
+	}
+	err = errors.Join(err, f.Close())
+	switch {
+	case source.err != nil:
+		return n, damaged(source.err)
+	case err != nil:
+		return n, atomicfile.Cause(place, err)
+	}
+	return n, nil
+}
+
+// A reader remembers the error of reading, which is the archive's fault, and not the disk's.
+type reader struct {
+	r   io.Reader
+	err error
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -112,6 +113,81 @@ func TestRefuses(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(folder, "..", "..", "x.txt")); err == nil {
 			t.Error("a file is written outside of the folder")
 		}
+	}
+}
+
+// A refused archive leaves nothing: no file before the bad one, no temporary file, no folder; files that are there keep their content.
+// Caught when planted: files written as they come, a folder that stays.
+func TestAllOrNothing(t *testing.T) {
+	bad := archived(t, "a.tar", tarOf(t, [][2]string{{"set/one.txt", "new"}, {"set/deep/two.txt", "two"}, {"set/../../x.txt", "x"}}))
+	root := t.TempDir()
+	if _, err := Into(filepath.Join(root, "below", "folder"), bad, texts); err == nil {
+		t.Fatal("it is accepted")
+	}
+	if left, err := os.ReadDir(root); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "one.txt"), []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Into(root, bad, texts); err == nil {
+		t.Fatal("it is accepted")
+	}
+	left, err := os.ReadDir(root)
+	if content, _ := os.ReadFile(filepath.Join(root, "one.txt")); err != nil || len(left) != 1 || string(content) != "old" {
+		t.Errorf("left are %v with %q, %v", left, content, err)
+	}
+}
+
+// Archives in archives are read to a limited depth.
+func TestNesting(t *testing.T) {
+	content := tarOf(t, files[:1])
+	for depth := 1; depth <= maxDepth+1; depth++ {
+		content = tarOf(t, [][2]string{{"inner.tar", content}})
+		_, err := Into(t.TempDir(), archived(t, "a.tar", content), texts)
+		if deep := depth > maxDepth; deep != (err != nil) || deep && !strings.Contains(err.Error(), "nested more than 3 deep") {
+			t.Errorf("depth %d: %v", depth, err)
+		}
+	}
+}
+
+// zeros returns a zip with a file of n zeros.
+func zeros(t *testing.T, n int) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	f, err := w.Create("set/one.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for block := make([]byte, 1<<20); n > 0; n -= len(block) {
+		if _, err := f.Write(block[:min(n, len(block))]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Contents are not held in memory.
+// Caught when planted: files read as a whole.
+func TestMemoryIsSmall(t *testing.T) {
+	const size = 64 << 20
+	file, folder := archived(t, "a.zip", zeros(t, size)), t.TempDir()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	written, err := Into(folder, file, texts)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(written) != 1 {
+		t.Fatal(written, err)
+	}
+	if info, err := os.Stat(written[0]); err != nil || info.Size() != size {
+		t.Errorf("%v, %v", info, err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > size/8 {
+		t.Errorf("%d bytes are allocated for %d", used, size)
 	}
 }
 
