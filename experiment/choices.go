@@ -10,6 +10,7 @@ import (
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/babi"
 	"universal-transformer/task/execute"
+	"universal-transformer/task/labels"
 	"universal-transformer/task/lambada"
 	"universal-transformer/task/table"
 	"universal-transformer/task/text"
@@ -43,6 +44,7 @@ func (tasks) rows() []row[task.Definition] {
 		{"reverse", algorithmic.Reverse{}},
 		{"addition", algorithmic.Addition{}},
 		{"table", table.Table{}},
+		{"labels", labels.Labels{}},
 		{"text", text.Text{}},
 		{"translation", translation.Translation{}},
 		{"babi", babi.Babi{Set: "en-10k"}},

@@ -271,6 +271,11 @@ func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
 	if v.Subwords.Digest() != v.TokenizerDigest {
 		return v, errors.New("tokenizer.json is not the one that the run was trained with: restore it")
 	}
+	for _, own := range []**vocab.Vocabulary{&v.Source, &v.Target} {
+		if pieces := v.Subwords.Vocabulary(); (*own).Equal(pieces) {
+			*own = pieces // makes comparisons fast
+		}
+	}
 	return v, nil
 }
 

@@ -65,10 +65,10 @@ func (m *Model) Classify(ctx context.Context, text string) (*Classification, err
 	if err != nil {
 		return nil, err
 	}
-	best := vocab.ID(0)
-	for id, p := range probabilities {
-		if p > probabilities[best] {
-			best = vocab.ID(id)
+	best := vocab.End + 1 // padding and End are no classes
+	for id := best; int(id) < len(probabilities); id++ {
+		if probabilities[id] > probabilities[best] {
+			best = id
 		}
 	}
 	c := &Classification{Input: in, Answer: m.spell(in, best), Probability: probabilities[best], Trace: trace}

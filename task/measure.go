@@ -56,7 +56,9 @@ type Measurement struct {
 	Method  string         `json:"method"` // how answers were obtained: "greedy decoding", "teacher forcing", "classification"
 	Metrics []score.Metric `json:"metrics"`
 	Notes   []string       `json:"notes"` // remarks on the metrics
-	Answers []Answer       `json:"-"`     // one per example; nil if the measure computes probabilities only
+	// Confusion counts the answers of a classifier by class; nil if the measure does not.
+	Confusion *score.Confusion `json:"confusion,omitempty"`
+	Answers   []Answer         `json:"-"` // one per example; nil if the measure computes probabilities only
 }
 
 // An Answer is the answer to one example.

@@ -96,7 +96,7 @@ func (v Vocabularies) Split(line string) ([]string, error) {
 func (v Vocabularies) TargetText(ids []vocab.ID) string { return v.join(v.Target, ids) }
 
 func (v Vocabularies) join(of *vocab.Vocabulary, ids []vocab.ID) string {
-	if v.Subwords != nil {
+	if v.Subwords != nil && (of == v.Subwords.Vocabulary() || of.Equal(v.Subwords.Vocabulary())) { // classes are no subwords
 		return v.Subwords.Text(ids)
 	}
 	return v.Tokenizer.Join(of.Decode(ids))

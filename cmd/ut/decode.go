@@ -24,8 +24,8 @@ Without --beam and --sample, decoding is greedy. With --sample, the answer to a 
 --seed, the line's number and its content, not on the other lines. With the KV cache, a token costs
 the work of one position; go doc universal-transformer/decoding describes the memory it takes.
 
-A model that answers with a class (agreement_classes, lambada_reading) writes the class; sampling
-and beam search do not apply.
+A model that answers with a class (labels, agreement_classes, lambada_reading) writes the class;
+sampling and beam search do not apply. ut classify adds the probabilities.
 
 --exit-steps, --exit-threshold and --fixed-steps make the encoder and decoder stop earlier than they
 were trained to, or run longer.`
@@ -53,7 +53,10 @@ func newDecode() *cobra.Command {
 					return usageError{err}
 				}
 				if answersLines(m) {
-					return classifyLines(c, m, f.DecodeOptions)
+					if f.Sampling != (decoding.Sampling{}) || f.Beam.Width > 0 {
+						return usagef("%s answers with a class: leave out --beam and --sample", m.Dir())
+					}
+					return classifyLines(c, m, f.DecodeOptions, className)
 				}
 				if err := m.CanDecode(); err != nil {
 					return err
@@ -141,42 +144,4 @@ func validLine(told *complaints, m *pipeline.Model, line input, how pipeline.Dec
 func answersLines(m *pipeline.Model) bool {
 	_, stories := m.Run.Task.Value.(babi.Babi)
 	return m.Run.Task.Value.Kind() == task.Classification && !stories
-}
-
-// classifyLines answers the standard input with classes.
-func classifyLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
-	if how.Sampling != (decoding.Sampling{}) || how.Beam.Width > 0 {
-		return usagef("%s answers with a class: leave out --beam and --sample", m.Dir())
-	}
-	lines, told := readLines(c.InOrStdin()), newComplaints(c)
-	for {
-		batch, err := lines.next(c.Context(), maxLines)
-		for _, line := range batch {
-			problem := validLine(&told, m, line, how)
-			var a *pipeline.Classification
-			if problem == nil {
-				a, problem = m.Classify(c.Context(), line.text)
-			}
-			if c.Context().Err() != nil {
-				return c.Context().Err()
-			}
-			told.lines++
-			if problem != nil {
-				told.complain(told.lines, problem)
-				if err := told.skip(); err != nil {
-					return err
-				}
-				continue
-			}
-			if _, err := io.WriteString(c.OutOrStdout(), a.Answer+"\n"); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return told.end()
-		}
-		if err != nil {
-			return err
-		}
-	}
 }

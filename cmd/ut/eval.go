@@ -60,6 +60,8 @@ With --json: an object, or an array of them if there are several runs, with the 
                "classification"
   metrics      an array of objects with "name" and "value" (null if there was nothing to measure),
                and for accuracies "correct", "total" and the interval's "low" and "high"
+  confusion    of labels: an object with classes (an array of names) and counts, a matrix: a row for
+               each true class, a column for each answer
   notes        an array of lines with remarks
   encoder_steps, decoder_steps
                an object with mean and deviation of the steps per position, and tenths, an array of
@@ -268,6 +270,9 @@ func (m measured) print(w io.Writer) error {
 		if s := stack.steps; s.Mean > 0 {
 			lines = append(lines, fmt.Sprintf("%s: %.2f ± %.2f steps per position; %.2f in the first tenth of the positions, %.2f in the last", stack.name, s.Mean, s.Deviation, s.Tenths[0], s.Tenths[9]))
 		}
+	}
+	if m.Confusion != nil {
+		lines = append(lines, m.Confusion.Lines()...)
 	}
 	lines = append(lines, m.Notes...)
 	if m.Diagnosis != nil {

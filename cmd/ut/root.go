@@ -46,7 +46,7 @@ func addGroups(root *cobra.Command) {
 		commands []*cobra.Command
 	}{
 		{"Start", []*cobra.Command{newDemo(), newList(), newTrain(), newEval()}},
-		{"Use a model", []*cobra.Command{newDecode(), newTranslate(), newAnswer(), newScore(), newTrace(), newExport()}},
+		{"Use a model", []*cobra.Command{newDecode(), newClassify(), newTranslate(), newAnswer(), newScore(), newTrace(), newExport()}},
 		{"Research", []*cobra.Command{newTable(), newSweep(), newShow(), newPlan(), newData()}},
 		{"Tools", []*cobra.Command{newTokenizer(), newBleu(), newBench(), newVersion()}},
 	} {

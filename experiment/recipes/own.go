@@ -3,8 +3,10 @@ package recipes
 import (
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task/algorithmic"
+	"universal-transformer/task/labels"
 	"universal-transformer/task/table"
 	"universal-transformer/task/text"
 	"universal-transformer/task/translation"
@@ -54,6 +56,10 @@ func ownData() []Recipe {
 			Needs: []Need{{Name: "pairs", Field: "task.path", Default: "pairs.tsv", Usage: "your file of pairs"}},
 		},
 		{
+			Name: "own-labels", Group: "own data", Summary: "a classifier of your own texts: a text and its label in each row, TSV or CSV", Run: ownLabels,
+			Needs: []Need{{Name: "labels", Field: "task.path", Default: "labels.csv", Usage: "your texts and labels"}},
+		},
+		{
 			Name: "own-text", Group: "own data", Summary: "a character-level language model of your own text", Run: ownText,
 			Needs: []Need{{Name: "text", Field: "task.path", Default: "text.txt", Usage: "your text"}},
 		},
@@ -74,6 +80,29 @@ func ownPairs() experiment.Run {
 		},
 	}
 	r.Training.Ponder = lowPonder
+	return r
+}
+
+// ownLabels learns to classify texts, cut into subwords. The checkpoint with the most correct
+// validation texts is kept; training ends when ten validations in a row have found no better one.
+func ownLabels() experiment.Run {
+	r := experiment.Run{
+		Seed: 1, Task: experiment.Task{Value: labels.Labels{Path: "labels.csv", Tokenizer: vocab.Subwords, Choice: subword.Choice{TokenizerSize: 2000}}},
+		Model: experiment.Model{Value: experiment.Classifier{Pool: experiment.MeanPool, Universal: experiment.Universal{
+			Config: universal.Config{
+				Width: 64, Heads: 4, ScaleEmbedding: true, PreNorm: true,
+				Dropout: universal.Dropout{Attention: 0.1, Transition: 0.1, Residual: 0.1},
+			},
+			Transition: experiment.Transition{Value: universal.FeedForward{Filter: 256}},
+			Halting:    experiment.Halting{Value: halting.Fixed{Steps: 3}},
+			Positions:  experiment.Positions{Value: universal.FromOne{}},
+		}}},
+		Training: experiment.Training{
+			Config: updates(3000, 20, 50, 50), Schedule: cosine(1e-3, 100), Batch: experiment.Batch{Rows: 32}, Validation: 2000,
+		},
+	}
+	r.Training.BestByAccuracy = true
+	r.Training.Stop = schedule.Stop{Patience: 10}
 	return r
 }
 

@@ -13,6 +13,7 @@ import (
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
 	"universal-transformer/internal/objective"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/universal"
 )
@@ -29,7 +30,7 @@ func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]ta
 	graph := func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 		in, result := e.forward(scope, nodes, c)
 		outputs := []*Node{
-			objective.Best(result.Logits, feed.Integer), objective.TargetLogProbs(result.Logits, in.Target),
+			bestClass(result.Logits), objective.TargetLogProbs(result.Logits, in.Target),
 			ConvertDType(result.Encoder.Updates, feed.Integer),
 		}
 		return append(outputs, updates(result)...), result
@@ -44,6 +45,41 @@ func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]ta
 		e.observe(out[3:], &encoder, &decoder)
 	})
 	return classified, err
+}
+
+// firstClass is the first id of a class: padding and End are none.
+const firstClass = int(vocab.End) + 1
+
+// classes returns the logits of the classes: [B, 1, V] -> [B, 1, V-2].
+func classes(logits *Node) *Node {
+	return Slice(logits, AxisRange(), AxisRange(), AxisRange(firstClass))
+}
+
+// bestClass returns the most probable class, [B, 1].
+func bestClass(logits *Node) *Node {
+	return AddScalar(objective.Best(classes(logits), feed.Integer), firstClass)
+}
+
+// Probabilities returns the probability of each class of the target vocabulary, the first one being that of the first token, for every
+// example. Targets are not read.
+func (e *Evaluator) Probabilities(ctx context.Context, examples []task.Example) ([][]float64, error) {
+	probabilities := make([][]float64, len(examples))
+	sources := make([]task.Example, len(examples))
+	for i, example := range examples {
+		sources[i] = task.Example{Source: example.Source, Target: []vocab.ID{vocab.End}}
+	}
+	err := e.each(ctx, sources, func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+		_, result := e.forward(scope, nodes, c)
+		return []*Node{Softmax(classes(result.Logits), -1)}, result
+	}, func(b batch.Batch, out []*tensors.Tensor) {
+		shares, n := tensors.MustCopyFlatData[float32](out[0]), out[0].Shape().Dimensions[2]
+		for i, at := range b.Index {
+			for _, p := range shares[i*n : (i+1)*n] {
+				probabilities[at] = append(probabilities[at], float64(p))
+			}
+		}
+	})
+	return probabilities, err
 }
 
 // LastAttention returns the attention of the last source position of every example: for every step, a weight per position, averaged

@@ -18,7 +18,7 @@ import (
 
 // Together in batches, examples of several lengths are answered, and attend, as each does alone; steps are those of the real positions; an example of
 // an unknown class is never right; and the row counts what the answers say.
-// Caught when planted: padding among the steps, answers in the order of batches, unknown answers taken for right.
+// Caught when planted: padding or end for a class, padding among the steps, answers in the order of batches, unknown answers taken for right.
 func TestClassify(t *testing.T) {
 	m := universal.Encoder{Pool: universal.Last, Config: universal.Config{
 		SourceVocabulary: 9, TargetVocabulary: 6, TokensPerPosition: 2, Width: 8, Heads: 2, Seed: 3, ScaleEmbedding: true,
@@ -42,8 +42,21 @@ func TestClassify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	probabilities, err := e.Probabilities(ctx, examples)
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := map[vocab.ID]bool{}
 	for i, a := range together {
+		sum, best := 0.0, 0
+		for class, p := range probabilities[i] {
+			if sum += p; p > probabilities[i][best] {
+				best = class
+			}
+		}
+		if math.Abs(sum-1) > 1e-5 || len(probabilities[i]) != 4 || vocab.ID(best+2) != a.Class {
+			t.Errorf("example %d: class %d, which is neither padding nor end, and probabilities %v", i, a.Class, probabilities[i])
+		}
 		alone, err := e.Classify(ctx, examples[i:i+1])
 		if err != nil {
 			t.Fatal(err)
@@ -92,6 +105,30 @@ func TestClassify(t *testing.T) {
 		set := []task.Example{{Source: examples[at].Source, Target: []vocab.ID{class}}}
 		if row, err := e.Measure(ctx, task.ClassAccuracy{Unknown: class}, set); err != nil || row.Answers[0].Correct {
 			t.Errorf("the unknown class: %+v, %v", row, err)
+		}
+	}
+}
+
+// Padding and end are no classes: untrained models, which may find them the most probable, do not answer with them.
+// Caught when planted: the most probable id for the class.
+func TestClassesOnly(t *testing.T) {
+	var examples []task.Example
+	for i := range vocab.ID(30) {
+		examples = append(examples, task.Example{Source: []vocab.ID{2 + i%7, 2 + i%5}, Target: []vocab.ID{2}})
+	}
+	for seed := range uint64(6) {
+		m := universal.Encoder{Config: universal.Config{
+			SourceVocabulary: 9, TargetVocabulary: 4, Width: 8, Heads: 2, Seed: seed, Transition: universal.FeedForward{Filter: 8}, Halting: halting.Fixed{Steps: 2},
+		}}
+		e := &evaluation.Evaluator{Backend: enginetest.Backend(t), Store: model.NewStore(), Model: m, Plan: batch.Plan{Tokens: 40}}
+		classified, err := e.Classify(t.Context(), examples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range classified {
+			if a.Class != 2 && a.Class != 3 {
+				t.Fatalf("seed %d: the class of example %d is %d", seed, i, a.Class)
+			}
 		}
 	}
 }

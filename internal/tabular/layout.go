@@ -47,10 +47,13 @@ func (l Layout) Validate() error {
 
 // A Column is a column that a task reads.
 type Column struct {
-	Field  string   // of the configuration: "source"
-	Choice string   // what the configuration says: the column's name in the header, or its number from 1; empty: the place of the Column in the list
+	Name   string   // what the column has: "source"; its field in the configuration is source_column
+	Choice string   // what that field says: the column's name in the header, or its number from 1; empty: the place of the Column in the list
 	Usual  []string // names that are recognized in a header, in lower case
 }
+
+// field returns the name of the column's field in the configuration.
+func (c Column) field() string { return c.Name + "_column" }
 
 // number returns the number of a column that is chosen by number.
 func (c Column) number() (int, bool) {
@@ -64,9 +67,9 @@ func (l Layout) ValidateColumns(columns ...Column) error {
 		n, numbered := c.number()
 		switch {
 		case numbered && n < 1:
-			return fmt.Errorf("%s is %q: columns are counted from 1", c.Field, c.Choice)
+			return fmt.Errorf("%s is %q: columns are counted from 1", c.field(), c.Choice)
 		case c.Choice != "" && !numbered && l.Header == No:
-			return fmt.Errorf("%s is %q, but header is no: choose the column by number, or set header to yes", c.Field, c.Choice)
+			return fmt.Errorf("%s is %q, but header is no: choose the column by number, or set header to yes", c.field(), c.Choice)
 		}
 	}
 	return nil
@@ -110,10 +113,10 @@ func (l Layout) place(first []string, columns []Column) (p places, err error) {
 	}
 	for i, at := range p.at {
 		if at >= len(first) && (p.header || chosen) {
-			return p, &ColumnError{len(first), fmt.Sprintf("%s is column %d, but the first row has %d", columns[i].Field, at+1, len(first))}
+			return p, &ColumnError{len(first), fmt.Sprintf("%s is column %d, but the first row has %d", columns[i].field(), at+1, len(first))}
 		}
 		if before := slices.Index(p.at, at); before < i {
-			return p, fmt.Errorf("%s and %s are both column %d: choose them with these fields, by name or number", columns[before].Field, columns[i].Field, at+1)
+			return p, fmt.Errorf("%s and %s are both column %d: choose them with these fields, by name or number", columns[before].field(), columns[i].field(), at+1)
 		}
 	}
 	return p, nil
@@ -162,5 +165,5 @@ func notFound(names []string, c Column) error {
 	if near, ok := strictjson.Nearest(c.Choice, names); ok {
 		hint = fmt.Sprintf(": did you mean %q?", near)
 	}
-	return &ColumnError{len(names), fmt.Sprintf("%s is %q, but the columns are %q%s", c.Field, c.Choice, names, hint)}
+	return &ColumnError{len(names), fmt.Sprintf("%s is %q, but the columns are %q%s", c.field(), c.Choice, names, hint)}
 }

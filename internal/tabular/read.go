@@ -140,7 +140,7 @@ func (l Layout) Parse(r io.Reader, columns []Column, each func(Row)) (header str
 func describe(fields []string, p places, columns []Column) string {
 	var list []string
 	for i, at := range p.at {
-		list = append(list, fmt.Sprintf("%s is column %q", columns[i].Field, strings.TrimSpace(fields[at])))
+		list = append(list, fmt.Sprintf("%s is column %q", columns[i].Name, strings.TrimSpace(fields[at])))
 	}
 	return "the first row is a header: " + strings.Join(list, ", ")
 }
@@ -150,7 +150,7 @@ func (p places) choose(fields []string, columns []Column, tabs bool) ([]string, 
 	if p.fields > 0 && len(fields) != p.fields {
 		switch {
 		case tabs && p.fields == 2 && len(fields) == 1:
-			return nil, fmt.Errorf("no tab between %s and %s", columns[0].Field, columns[1].Field)
+			return nil, fmt.Errorf("no tab between %s and %s", columns[0].Name, columns[1].Name)
 		case tabs && p.fields == 2:
 			return nil, errors.New("more than one tab")
 		}

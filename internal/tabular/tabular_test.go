@@ -16,7 +16,7 @@ import (
 )
 
 func columns(text, label string) []tabular.Column {
-	return []tabular.Column{{Field: "text", Choice: text, Usual: []string{"text"}}, {Field: "label", Choice: label, Usual: []string{"label", "class"}}}
+	return []tabular.Column{{Name: "text", Choice: text, Usual: []string{"text"}}, {Name: "label", Choice: label, Usual: []string{"label", "class"}}}
 }
 
 func write(t *testing.T, name string, content []byte) string {
@@ -118,9 +118,9 @@ func TestRefusedFiles(t *testing.T) {
 		"UTF-16 without mark": {"a b.tsv", utf16("one line\tanother\n"), "", "it is UTF-16LE: convert it to UTF-8 with: iconv -f UTF-16LE -t UTF-8 '"},
 		"Latin-1":             {"a.csv", []byte("x,a\nna\xefve,b\n"), "", "line 2 is not valid UTF-8 at byte 3: convert the file to UTF-8, from Windows-1252 for instance, with: iconv -f WINDOWS-1252 -t UTF-8 "},
 		"a spreadsheet":       {"a.csv", []byte("PK\x03\x04...."), "", "save the spreadsheet as CSV"},
-		"no such column":      {"a.csv", []byte("reviews,label\nx,a\n"), "review", `text is "review", but the columns are ["reviews" "label"]: did you mean "reviews"?`},
-		"too few columns":     {"a.csv", []byte("x,a\n"), "3", "text is column 3, but the first row has 2"},
-		"one column for both": {"a.csv", []byte("x,a\n"), "2", "text and label are both column 2"},
+		"no such column":      {"a.csv", []byte("reviews,label\nx,a\n"), "review", `text_column is "review", but the columns are ["reviews" "label"]: did you mean "reviews"?`},
+		"too few columns":     {"a.csv", []byte("x,a\n"), "3", "text_column is column 3, but the first row has 2"},
+		"one column for both": {"a.csv", []byte("x,a\n"), "2", "text_column and label_column are both column 2"},
 	} {
 		path := write(t, c.file, c.content)
 		_, _, err := read(t, tabular.Layout{}, path, columns(c.text, ""))

@@ -24,11 +24,11 @@ func Reader(v task.Vocabularies) func(path string) ([]task.Example, []string, er
 func (c Table) fileReader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
 		report := &Report{}
-		c := Table{Source: c.Source, Target: c.Target, Layout: tabular.Layout{Delimiter: c.Delimiter}, Tokenizer: v.Tokenizer, MaxLength: maxTokens}
+		c := Table{SourceColumn: c.SourceColumn, TargetColumn: c.TargetColumn, Layout: tabular.Layout{Delimiter: c.Delimiter}, Tokenizer: v.Tokenizer, MaxLength: maxTokens}
 		pairs, err := readFile(c, path, report)
 		var missing *tabular.ColumnError
 		if errors.As(err, &missing) && missing.Fields == 2 {
-			c.Source, c.Target, report.Files = "", "", nil
+			c.SourceColumn, c.TargetColumn, report.Files = "", "", nil
 			pairs, err = readFile(c, path, report)
 		}
 		if err != nil {
@@ -46,12 +46,12 @@ func (c Table) fileReader(v task.Vocabularies) func(path string) ([]task.Example
 			}
 		}
 		notes := strings.Split(report.Files[0].String(), "\n")
-		return examples, append(notes, append(report.Source.lines("sources"), report.Target.lines("targets")...)...), nil
+		return examples, append(notes, append(report.Source.Lines("sources"), report.Target.Lines("targets")...)...), nil
 	}
 }
 
 // encode encodes a pair, and records unknown tokens.
-func encode(v task.Vocabularies, p pair, source, target *UnknownTokens) (e task.Example, err error) {
+func encode(v task.Vocabularies, p pair, source, target *tabular.UnknownTokens) (e task.Example, err error) {
 	if e.Source, err = ids(v.Source, p.source, source); err != nil {
 		return e, fmt.Errorf("source: %w", err)
 	}
@@ -62,7 +62,7 @@ func encode(v task.Vocabularies, p pair, source, target *UnknownTokens) (e task.
 	return e, nil
 }
 
-func ids(v *vocab.Vocabulary, tokens []string, unknown *UnknownTokens) ([]vocab.ID, error) {
+func ids(v *vocab.Vocabulary, tokens []string, unknown *tabular.UnknownTokens) ([]vocab.ID, error) {
 	if !v.HasUnknown() {
 		return v.Encode(tokens)
 	}

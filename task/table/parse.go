@@ -1,8 +1,6 @@
 package table
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 
 	"universal-transformer/internal/tabular"
@@ -17,55 +15,37 @@ type pair struct {
 	source, target []string // tokens; a side that will be split into subwords is one token
 }
 
-// held reports whether the pair is held out, if the given share of the sources is.
-func (p pair) held(share float64) bool { return float64(p.hash)/(1<<64) < share }
-
 // columns returns the columns of a pair.
 func (c Table) columns() []tabular.Column {
 	return []tabular.Column{
-		{Field: "source", Choice: c.Source, Usual: []string{"source", "src", "input", "question"}},
-		{Field: "target", Choice: c.Target, Usual: []string{"target", "trg", "tgt", "output", "answer"}},
+		{Name: "source", Choice: c.SourceColumn, Usual: []string{"source", "src", "input", "question"}},
+		{Name: "target", Choice: c.TargetColumn, Usual: []string{"target", "trg", "tgt", "output", "answer"}},
 	}
 }
 
+// wanted describes a row for messages.
+const wanted = "one source TAB target a line, or the rows of a CSV file"
+
 // readFile reads all pairs of a file. It returns an error if the file is empty, or if none or fewer than half of its rows are usable.
-func readFile(c Table, path string, report *Report) (pairs []pair, err error) {
-	part := FileReport{Path: path}
-	info, err := c.Layout.Read(path, c.columns(), func(r tabular.Row) { pairs = part.add(pairs, r, c) })
-	part.Digest, part.Header = info.Digest, info.Header
+func readFile(c Table, path string, report *Report) ([]pair, error) {
+	pairs, part, err := tabular.ReadFile(c.Layout, path, c.columns(), c.pair)
 	report.Files = append(report.Files, part)
 	if err != nil {
 		return nil, err
 	}
-	return pairs, part.check()
+	return pairs, part.Check(wanted)
 }
 
-// add adds the pair of a row, or counts the row as malformed.
-func (f *FileReport) add(pairs []pair, r tabular.Row, c Table) []pair {
-	f.Lines++
-	p, err := pair{}, r.Err
-	if err == nil {
-		p, err = parsePair(r.Fields[0], r.Fields[1], c)
-	}
-	if err != nil {
-		f.skipped(r.Line, err.Error())
-		return pairs
-	}
-	f.Usable++
-	p.line = r.Line
-	return append(pairs, p)
-}
-
-// parsePair splits both sides into tokens; the error says why the pair is malformed.
-func parsePair(source, target string, c Table) (p pair, err error) {
-	if p.source, err = tokens("source", source, c); err != nil {
+// pair splits both sides into tokens; the error says why the pair is malformed.
+func (c Table) pair(line int, sides []string) (pair, error) {
+	p := pair{line: line, hash: tabular.Hash(sides[0])}
+	var err error
+	if p.source, err = tokens("source", sides[0], c); err != nil {
 		return pair{}, err
 	}
-	if p.target, err = tokens("target", target, c); err != nil {
+	if p.target, err = tokens("target", sides[1], c); err != nil {
 		return pair{}, err
 	}
-	sum := sha256.Sum256([]byte(source))
-	p.hash = binary.LittleEndian.Uint64(sum[:])
 	return p, nil
 }
 

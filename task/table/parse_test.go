@@ -36,7 +36,7 @@ func TestMalformedLinesAreReportedWithFileAndLine(t *testing.T) {
 	if id, ok := tk.Vocabularies().Source.ID("<"); !ok || id < 2 {
 		t.Error("as characters, <pad> is five tokens like any others")
 	}
-	if _, err := parsePair("b <pad>", "b", Table{Tokenizer: vocab.Whitespace, MaxLength: 9}); err == nil || !strings.Contains(err.Error(), "reserved token <pad>") {
+	if _, err := (Table{Tokenizer: vocab.Whitespace, MaxLength: 9}).pair(1, []string{"b <pad>", "b"}); err == nil || !strings.Contains(err.Error(), "reserved token <pad>") {
 		t.Errorf("<pad> as a word: %v", err)
 	}
 }
@@ -105,8 +105,8 @@ func TestReadErrorsSurface(t *testing.T) {
 }
 
 // parse reads pairs from decompressed text.
-func parse(r io.Reader, c Table) (pairs []pair, report FileReport, err error) {
-	_, err = c.Layout.Parse(textfile.NewReader(r, 1<<30), c.columns(), func(row tabular.Row) { pairs = report.add(pairs, row, c) })
+func parse(r io.Reader, c Table) (pairs []pair, report tabular.Report, err error) {
+	_, err = c.Layout.Parse(textfile.NewReader(r, 1<<30), c.columns(), func(row tabular.Row) { pairs = tabular.Add(&report, pairs, row, c.pair) })
 	return pairs, report, err
 }
 

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 
+	"universal-transformer/internal/tabular"
 	"universal-transformer/subword"
 )
 
@@ -28,7 +29,7 @@ func (t *Task) cut(p *parts, report *Report) (err error) {
 		}
 	}
 	for _, file := range report.Files {
-		if err := file.check(); err != nil {
+		if err := file.Check(wanted); err != nil {
 			return err
 		}
 	}
@@ -36,7 +37,7 @@ func (t *Task) cut(p *parts, report *Report) (err error) {
 }
 
 // cutInto splits pairs, and leaves out those with too many subwords on a side.
-func cutInto(pieces *subword.Pieces, pairs []pair, c Table, report *FileReport) (kept []pair, err error) {
+func cutInto(pieces *subword.Pieces, pairs []pair, c Table, report *tabular.Report) (kept []pair, err error) {
 	for _, p := range pairs {
 		whole := p
 		if p.source, err = pieces.Split(whole.source[0]); err == nil {
@@ -47,7 +48,7 @@ func cutInto(pieces *subword.Pieces, pairs []pair, c Table, report *FileReport) 
 		}
 		if n := max(len(p.source), len(p.target)); n > c.MaxLength {
 			report.Usable--
-			report.skipped(p.line, fmt.Sprintf("%d subwords, %s", n, c.limit()))
+			report.Skip(p.line, fmt.Sprintf("%d subwords, %s", n, c.limit()))
 			continue
 		}
 		kept = append(kept, p)

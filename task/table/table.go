@@ -28,9 +28,9 @@ const (
 
 // Table specifies the file and how to read it. Only Path is required.
 type Table struct {
-	Path   string `json:"path" file:"any"`  // the file
-	Source string `json:"source,omitempty"` // column of the sources: its name in the header, or its number; empty: the first
-	Target string `json:"target,omitempty"` // column of the targets; empty: the second
+	Path         string `json:"path" file:"any"`         // the file
+	SourceColumn string `json:"source_column,omitempty"` // column of the sources: its name in the header, or its number; empty: the first
+	TargetColumn string `json:"target_column,omitempty"` // column of the targets; empty: the second
 	tabular.Layout
 	Tokenizer vocab.Tokenizer `json:"tokenizer"` // "characters" (the default), "whitespace" or "subwords"
 	subword.Choice
@@ -158,9 +158,9 @@ func (c Table) read(report *Report) (p parts, err error) {
 	}
 	for _, line := range pairs {
 		switch {
-		case line.held(validation):
+		case tabular.Held(line.hash, validation):
 			p.validation = append(p.validation, line)
-		case line.held(share):
+		case tabular.Held(line.hash, share):
 			p.evaluation = append(p.evaluation, line)
 		default:
 			p.training = append(p.training, line)

@@ -229,7 +229,7 @@ func TestColumns(t *testing.T) {
 	}
 	other := write(t, plain.String())
 	want, _ := open(t, Table{Path: other})
-	named := Table{Path: path, Source: "question", Target: "answer"}
+	named := Table{Path: path, SourceColumn: "question", TargetColumn: "answer"}
 	got, report := open(t, named)
 	if !got.Vocabularies().Equal(want.Vocabularies()) || report.Files[0].Usable != 200 || !strings.Contains(report.String(), `source is column "question"`) {
 		t.Fatalf("%s", report)
@@ -245,7 +245,7 @@ func TestColumns(t *testing.T) {
 			t.Errorf("%s: %d examples, %q, %v", file, len(examples), notes, err)
 		}
 	}
-	for want, c := range map[string]Table{"delimiter is": {Path: path, Layout: tabular.Layout{Delimiter: ",,"}}, "counted from 1": {Path: path, Source: "-1"}} {
+	for want, c := range map[string]Table{"delimiter is": {Path: path, Layout: tabular.Layout{Delimiter: ",,"}}, "counted from 1": {Path: path, SourceColumn: "-1"}} {
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"universal-transformer/internal/seed"
+	"universal-transformer/internal/tabular"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
@@ -109,7 +110,7 @@ func (t *Task) buildVocabularies(training []pair) (err error) {
 }
 
 // encode encodes a pair, and records unknown tokens unless source and target are nil.
-func (t *Task) encode(p pair, source, target *UnknownTokens) task.Example {
+func (t *Task) encode(p pair, source, target *tabular.UnknownTokens) task.Example {
 	e, err := encode(t.Vocabularies(), p, source, target)
 	if err != nil {
 		panic(err) // cannot happen: the vocabulary has all subwords, or <unknown>
@@ -117,13 +118,13 @@ func (t *Task) encode(p pair, source, target *UnknownTokens) task.Example {
 	return e
 }
 
-func note(v *vocab.Vocabulary, tokens []string, unknown *UnknownTokens) {
+func note(v *vocab.Vocabulary, tokens []string, unknown *tabular.UnknownTokens) {
 	if unknown == nil {
 		return
 	}
 	for _, s := range tokens {
 		if _, ok := v.ID(s); !ok {
-			unknown.add(s)
+			unknown.Add(s)
 		}
 	}
 }

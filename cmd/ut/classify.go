@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"universal-transformer/pipeline"
+)
+
+const classifyHelp = `classify reads one text per line and writes its label and the label's probability, separated by a
+tab, in the same order. Lines that arrive quickly are classified in batches, others immediately. It
+is for models that answer with a class, such as those of own-labels.
+
+A line that is empty, too long, or has tokens outside the vocabulary is reported on standard error
+and skipped. In a pipe its answer is an empty line, so that answers stay aligned with their texts,
+and the exit code is 1 at the end.
+
+With --json, each line is an object with the fields
+  label          the most probable label
+  probability    its probability
+  probabilities  an array of objects with label and probability: all labels, the most probable one
+                 first
+  unknown        an array of the tokens that the model does not know, which it reads as <unknown>
+A line that is skipped is an object with the field "error".`
+
+func newClassify() *cobra.Command {
+	backend, asJSON := "", false
+	var how pipeline.DecodeOptions
+	c := &cobra.Command{
+		Use:   "classify RUN",
+		Short: "Write the label of each line of the standard input, with its probability",
+		Long:  classifyHelp,
+		Example: `  echo 'a film to remember' | ut classify runs/reviews
+  ut classify runs/reviews --json < texts.txt > labels.jsonl`,
+		Args: arguments("RUN"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := between(c, "max-source", pipeline.MaxTokens); err != nil {
+				return err
+			}
+			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
+				if err := m.CanClassify(); err != nil {
+					return err
+				}
+				if !answersLines(m) {
+					return usagef("%s answers questions about stories: use ut answer", m.Dir())
+				}
+				if asJSON {
+					return classifyLines(c, m, how, classJSON)
+				}
+				return classifyLines(c, m, how, classWithProbability)
+			})
+		},
+	}
+	c.Flags().IntVar(&how.MaxSource, "max-source", pipeline.DefaultMaxSource, "refuse texts of more than `N` tokens")
+	jsonFlag(c, &asJSON)
+	backendFlag(c, &backend)
+	return c
+}
+
+// A classPrinter formats an answer as a line. It returns "" for a line that was skipped, unless the format has something for it.
+type classPrinter func(a pipeline.Classified) string
+
+func className(a pipeline.Classified) string {
+	if a.Err != nil {
+		return ""
+	}
+	return a.Classes[0].Name
+}
+
+func classWithProbability(a pipeline.Classified) string {
+	if a.Err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s\t%.4f", a.Classes[0].Name, a.Classes[0].Probability)
+}
+
+// classifiedJSON is a line of classify --json.
+type classifiedJSON struct {
+	Label         string      `json:"label"`
+	Probability   float64     `json:"probability"`
+	Probabilities []labelJSON `json:"probabilities"`
+	Unknown       []string    `json:"unknown"`
+}
+
+type labelJSON struct {
+	Label       string  `json:"label"`
+	Probability float64 `json:"probability"`
+}
+
+func classJSON(a pipeline.Classified) string {
+	var value any
+	if a.Err != nil {
+		value = map[string]string{"error": oneLine(a.Err)}
+	} else {
+		line := classifiedJSON{Label: a.Classes[0].Name, Probability: a.Classes[0].Probability, Unknown: append([]string{}, a.Input.Unknown...)}
+		for _, c := range a.Classes {
+			line.Probabilities = append(line.Probabilities, labelJSON{c.Name, c.Probability})
+		}
+		value = line
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // strings and finite numbers marshal
+	}
+	return string(data)
+}
+
+// classifyLines answers the standard input with classes.
+func classifyLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions, format classPrinter) error {
+	lines, told := readLines(c.InOrStdin()), newComplaints(c)
+	for {
+		batch, err := lines.next(c.Context(), maxLines)
+		if problem := classifyBatch(&told, m, batch, how, format); problem != nil {
+			return problem
+		}
+		if err == io.EOF {
+			return told.end()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// classifyBatch answers lines that were read together.
+func classifyBatch(told *complaints, m *pipeline.Model, batch []input, how pipeline.DecodeOptions, format classPrinter) error {
+	problems, texts := make([]error, len(batch)), []string(nil)
+	for i, line := range batch {
+		problems[i] = validLine(told, m, line, how)
+		told.lines++
+		if problems[i] == nil {
+			texts = append(texts, line.text)
+		}
+	}
+	answers, err := m.ClassifyAll(told.c.Context(), texts)
+	if err != nil {
+		return err
+	}
+	for i, problem := range problems {
+		a := pipeline.Classified{Err: problem}
+		if problem == nil {
+			a, answers = answers[0], answers[1:]
+		}
+		if a.Err != nil {
+			told.complain(told.lines-len(batch)+i+1, a.Err)
+		}
+		text := format(a)
+		if text == "" && told.byHand {
+			continue
+		}
+		if _, err := io.WriteString(told.c.OutOrStdout(), text+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

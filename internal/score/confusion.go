@@ -1,0 +1,166 @@
+package score
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// A Confusion counts answers by the true and the predicted class.
+type Confusion struct {
+	Classes []string `json:"classes"`
+	Counts  [][]int  `json:"counts"` // Counts[i][j]: answers of true class i that were predicted as j
+}
+
+// NewConfusion returns a confusion without answers. It adds the missing classes when they are counted.
+func NewConfusion(classes []string) *Confusion {
+	c := &Confusion{}
+	for _, name := range classes {
+		c.index(name)
+	}
+	return c
+}
+
+// index returns the number of a class, which is added if it is missing.
+func (c *Confusion) index(name string) int {
+	if at := slices.Index(c.Classes, name); at >= 0 {
+		return at
+	}
+	for i := range c.Counts {
+		c.Counts[i] = append(c.Counts[i], 0)
+	}
+	c.Classes = append(c.Classes, name)
+	c.Counts = append(c.Counts, make([]int, len(c.Classes)))
+	return len(c.Classes) - 1
+}
+
+// Add counts an answer.
+func (c *Confusion) Add(truth, predicted string) {
+	i, j := c.index(truth), c.index(predicted)
+	c.Counts[i][j]++
+}
+
+// A ClassScore is the quality of the answers on one class. A quotient without a denominator is 0, as in scikit-learn.
+type ClassScore struct {
+	Class     string  `json:"class"`
+	Precision float64 `json:"precision"` // share of the answers with this class that are correct
+	Recall    float64 `json:"recall"`    // share of the examples of this class that are answered correctly
+	F1        float64 `json:"f1"`        // harmonic mean of both
+	Support   int     `json:"support"`   // number of examples of this class
+	Predicted int     `json:"predicted"` // number of answers with this class
+}
+
+// Scores returns the scores of every class.
+func (c *Confusion) Scores() []ClassScore {
+	list := make([]ClassScore, len(c.Classes))
+	for i, name := range c.Classes {
+		s := ClassScore{Class: name}
+		for j := range c.Classes {
+			s.Support += c.Counts[i][j]
+			s.Predicted += c.Counts[j][i]
+		}
+		correct := c.Counts[i][i]
+		s.Precision, s.Recall = quotient(correct, s.Predicted), quotient(correct, s.Support)
+		s.F1 = quotient(2*correct, s.Predicted+s.Support)
+		list[i] = s
+	}
+	return list
+}
+
+func quotient(a, b int) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// Accuracy is the share of correct answers.
+func (c *Confusion) Accuracy() (a Accuracy) {
+	for i, row := range c.Counts {
+		a.Correct += row[i]
+		for _, n := range row {
+			a.Total += n
+		}
+	}
+	return a
+}
+
+// MacroF1 is the mean of F1 over the classes that an example or an answer has.
+func (c *Confusion) MacroF1() float64 {
+	sum, n := 0.0, 0
+	for _, s := range c.Scores() {
+		if s.Support+s.Predicted > 0 {
+			sum, n = sum+s.F1, n+1
+		}
+	}
+	return sum / float64(max(n, 1))
+}
+
+// Validate returns an error unless the counts are a matrix of the classes.
+func (c *Confusion) Validate() error {
+	if len(c.Counts) != len(c.Classes) {
+		return fmt.Errorf("confusion: %d rows of counts for %d classes", len(c.Counts), len(c.Classes))
+	}
+	for i, row := range c.Counts {
+		if len(row) != len(c.Classes) {
+			return fmt.Errorf("confusion: row %d has %d counts for %d classes", i+1, len(row), len(c.Classes))
+		}
+		if slices.Min(row) < 0 {
+			return errors.New("confusion: a count is negative")
+		}
+	}
+	return nil
+}
+
+// Limits of what fits on a screen.
+const (
+	maxMatrix = 12 // classes of a matrix
+	maxName   = 40 // characters of a class
+	maxHead   = 12 // characters of a class above a column
+)
+
+// Lines formats the scores of the classes, and the matrix unless there are too many classes for it.
+func (c *Confusion) Lines() []string {
+	const corner = "true class"
+	width, cell := len(corner), len("000000")
+	for _, name := range c.Classes {
+		n := utf8.RuneCountInString(name)
+		width, cell = max(width, min(n, maxName)), max(cell, min(n, maxHead))
+	}
+	lines := []string{pad("class", width) + "  precision  recall      F1  examples"}
+	for _, s := range c.Scores() {
+		lines = append(lines, fmt.Sprintf("%s  %9.4f  %6.4f  %6.4f  %8d", pad(s.Class, width), s.Precision, s.Recall, s.F1, s.Support))
+	}
+	if len(c.Classes) > maxMatrix {
+		return lines
+	}
+	head := pad(corner, width)
+	for _, name := range c.Classes {
+		head += fmt.Sprintf("  %*s", cell, cut(name, cell)) // fmt counts characters
+	}
+	lines = append(lines, head+"  answered")
+	for i, row := range c.Counts {
+		text := pad(c.Classes[i], width)
+		for _, n := range row {
+			text += fmt.Sprintf("  %*d", cell, n)
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+// pad returns a text of the given width.
+func pad(text string, width int) string {
+	text = cut(text, width)
+	return text + strings.Repeat(" ", max(width-utf8.RuneCountInString(text), 0))
+}
+
+// cut shortens a text to the given width.
+func cut(text string, width int) string {
+	if runes := []rune(text); len(runes) > width {
+		return string(runes[:width-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,124 @@
+package tabular
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// MaxListed is the number of malformed rows, and of unknown tokens, that reports list. Their counts include all.
+const MaxListed = 10
+
+// A Report describes the rows of one file.
+type Report struct {
+	Path      string      `json:"path"`
+	Digest    string      `json:"sha256"`           // of the whole file, in hexadecimal; of a compressed one, decompressed
+	Header    string      `json:"header,omitempty"` // a remark on the columns, if the file has a header
+	Lines     int         `json:"lines"`            // rows
+	Usable    int         `json:"usable"`
+	Skipped   int         `json:"skipped"`
+	Malformed []Malformed `json:"malformed"` // the first ten malformed rows, which are skipped
+}
+
+// Malformed is a malformed row.
+type Malformed struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"` // counted from 1
+	Reason string `json:"reason"`
+}
+
+func (m Malformed) String() string { return fmt.Sprintf("%s:%d: %s", m.File, m.Line, m.Reason) }
+
+// ReadFile reads a file and converts every row to a T. Malformed rows, and those that cannot be converted, go to the report, which is
+// also returned with an error.
+func ReadFile[T any](l Layout, path string, columns []Column, convert func(line int, fields []string) (T, error)) (rows []T, r Report, err error) {
+	r.Path = path
+	info, err := l.Read(path, columns, func(row Row) { rows = Add(&r, rows, row, convert) })
+	r.Digest, r.Header = info.Digest, info.Header
+	return rows, r, err
+}
+
+// Add appends a row to those before, or counts it as malformed.
+func Add[T any](r *Report, rows []T, row Row, convert func(line int, fields []string) (T, error)) []T {
+	r.Lines++
+	var converted T
+	err := row.Err
+	if err == nil {
+		converted, err = convert(row.Line, row.Fields)
+	}
+	if err != nil {
+		r.Skip(row.Line, err.Error())
+		return rows
+	}
+	r.Usable++
+	return append(rows, converted)
+}
+
+// Skip counts a row as malformed.
+func (r *Report) Skip(line int, reason string) {
+	r.Skipped++
+	if len(r.Malformed) < MaxListed {
+		r.Malformed = append(r.Malformed, Malformed{File: r.Path, Line: line, Reason: reason})
+	}
+}
+
+// Check returns an error if the file is empty, or if none or fewer than half of its rows are usable. want describes a row.
+func (r *Report) Check(want string) error {
+	switch {
+	case r.Lines == 0:
+		return fmt.Errorf("%s is empty: it must have %s", r.Path, want)
+	case r.Usable == 0:
+		return fmt.Errorf("%s: none of %d lines can be used: %s", r.Path, r.Lines, r.Malformed[0])
+	case r.Skipped > r.Usable:
+		return fmt.Errorf("%s: %d of %d lines are malformed, more than half: first %s", r.Path, r.Skipped, r.Lines, r.Malformed[0])
+	}
+	return nil
+}
+
+// String returns the number of rows of the file, and lists the first malformed ones.
+func (r Report) String() string {
+	lines := []string{fmt.Sprintf("%s: %d lines, %d usable, %d malformed", r.Path, r.Lines, r.Usable, r.Skipped)}
+	if r.Header != "" {
+		lines = append(lines, "  "+r.Header)
+	}
+	for _, m := range r.Malformed {
+		lines = append(lines, "  "+m.String())
+	}
+	if more := r.Skipped - len(r.Malformed); more > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// UnknownTokens counts tokens of held-out examples that are not in the vocabulary.
+type UnknownTokens struct {
+	Count  int      `json:"count"`  // occurrences
+	Tokens []string `json:"tokens"` // the first ten different ones
+}
+
+// Add counts a token.
+func (u *UnknownTokens) Add(token string) {
+	u.Count++
+	if len(u.Tokens) < MaxListed && !slices.Contains(u.Tokens, token) {
+		u.Tokens = append(u.Tokens, token)
+	}
+}
+
+// Lines describes the tokens in a line, if there are any. side says what has them: "sources".
+func (u UnknownTokens) Lines(side string) []string {
+	if u.Count == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("held-out %s have %d unknown tokens, among them %q", side, u.Count, u.Tokens)}
+}
+
+// Hash is a digest of a text, by which it is held out or not, independently of all other texts.
+func Hash(text string) uint64 {
+	sum := sha256.Sum256([]byte(text))
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// Held reports whether the text of a hash is held out, if the given share of the texts is.
+func Held(hash uint64, share float64) bool { return float64(hash)/(1<<64) < share }

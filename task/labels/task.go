@@ -1,0 +1,240 @@
+package labels
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/seed"
+	"universal-transformer/internal/tabular"
+	"universal-transformer/internal/vocab"
+	"universal-transformer/task"
+)
+
+// A Task holds the examples of a file. It is immutable and may be shared.
+type Task struct {
+	config                        Labels
+	v                             task.Vocabularies
+	training, validation, heldOut []task.Example
+	longest                       int
+	reports                       []tabular.Report
+	notes                         []string
+}
+
+var (
+	_ task.Task     = (*Task)(nil)
+	_ task.Digester = (*Task)(nil)
+)
+
+// parts holds the rows of each split.
+type parts struct{ training, validation, evaluation []row }
+
+// read reads the files and splits the rows by the hash of the text, unless held-out rows have their own file.
+func (t *Task) read() (p parts, err error) {
+	c := t.config
+	rows, report, err := c.readFile(c.Path)
+	if err != nil {
+		return p, err
+	}
+	t.reports = []tabular.Report{report}
+	share := c.HeldOut
+	validation := share / 2
+	if c.HeldOutPath != "" {
+		share, validation = defaultHeldOut, defaultHeldOut
+		if p.evaluation, report, err = c.readFile(c.HeldOutPath); err != nil {
+			return p, err
+		}
+		t.reports = append(t.reports, report)
+	}
+	for _, r := range rows {
+		switch {
+		case tabular.Held(r.hash, validation):
+			p.validation = append(p.validation, r)
+		case tabular.Held(r.hash, share):
+			p.evaluation = append(p.evaluation, r)
+		default:
+			p.training = append(p.training, r)
+		}
+	}
+	if c.Tokenizer == vocab.Subwords {
+		if err := t.cut(&p); err != nil {
+			return p, err
+		}
+	}
+	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
+		return p, fmt.Errorf("%s: %d rows are for training, %d for choosing a checkpoint and %d for evaluation, at held_out %v: "+
+			"each part needs some; add rows, change held_out or name a held_out_path", c.Path, len(p.training), len(p.validation), len(p.evaluation), c.HeldOut)
+	}
+	return p, nil
+}
+
+// cut splits all texts into subwords, learned from the training part or read from a file.
+func (t *Task) cut(p *parts) error {
+	pieces, err := t.config.Pieces(func(yield func(string) bool) {
+		for _, r := range p.training {
+			if !yield(r.origin.text) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	last := len(t.reports) - 1
+	for i, rows := range []*[]row{&p.training, &p.validation, &p.evaluation} {
+		file := &t.reports[0]
+		if i == 2 {
+			file = &t.reports[last]
+		}
+		if *rows, err = t.config.cut(pieces, *rows, file); err != nil {
+			return err
+		}
+	}
+	for _, r := range t.reports {
+		if err := r.Check(wanted); err != nil {
+			return err
+		}
+	}
+	t.v = task.OfPieces(pieces)
+	return nil
+}
+
+// build builds the vocabularies and encodes the rows.
+func (t *Task) build(p parts) error {
+	if t.v.Subwords == nil {
+		texts := func(yield func([]string) bool) {
+			for _, r := range p.training {
+				if !yield(r.tokens) {
+					return
+				}
+			}
+		}
+		source, err := vocab.Build(texts, t.config.MinCount, vocab.WithUnknown())
+		if err != nil {
+			return err
+		}
+		t.v = task.Vocabularies{Tokenizer: t.config.Tokenizer, Source: source}
+	}
+	labels := labelsOf(slices.Concat(p.training, p.validation, p.evaluation))
+	if len(labels) < 2 {
+		return fmt.Errorf("all rows have the label %q: a classifier needs at least two labels", labels)
+	}
+	var err error
+	if t.v.Target, err = vocab.New(labels); err != nil {
+		return fmt.Errorf("labels: %w", err)
+	}
+	unknown := tabular.UnknownTokens{}
+	t.training, t.validation, t.heldOut = t.encode(p.training, nil), t.encode(p.validation, nil), t.encode(p.evaluation, &unknown)
+	for _, e := range t.training {
+		t.longest = max(t.longest, len(e.Source))
+	}
+	t.describe(p, labels, unknown)
+	return nil
+}
+
+func (t *Task) encode(rows []row, unknown *tabular.UnknownTokens) []task.Example {
+	examples := make([]task.Example, len(rows))
+	for i, r := range rows {
+		examples[i] = encode(t.v, r, unknown)
+	}
+	return examples
+}
+
+// labelsOf returns the labels of rows, the most frequent one first.
+func labelsOf(rows []row) []string {
+	count := map[string]int{}
+	for _, r := range rows {
+		count[r.origin.label]++
+	}
+	return slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+}
+
+// describe makes the notes.
+func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens) {
+	for _, r := range t.reports {
+		t.notes = append(t.notes, strings.Split(r.String(), "\n")...)
+	}
+	trained, seen := map[string]int{}, map[uint64]bool{}
+	for _, r := range p.training {
+		trained[r.origin.label]++
+		seen[r.hash] = true
+	}
+	top := labels[0]
+	t.notes = append(t.notes, fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(t.training), len(t.validation), len(t.heldOut)),
+		fmt.Sprintf("%d labels; the most frequent, %q, is %.3f of the training examples", len(labels), top, float64(trained[top])/float64(len(p.training))))
+	var untrained []string
+	for _, label := range labels {
+		if trained[label] == 0 {
+			untrained = append(untrained, label)
+		}
+	}
+	if len(untrained) > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("%d labels occur in held-out rows only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
+	}
+	repeated := 0
+	for _, r := range p.evaluation {
+		if seen[r.hash] {
+			repeated++
+		}
+	}
+	if repeated > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("%d held-out texts are also in the training part", repeated))
+	}
+	t.notes = append(t.notes, unknown.Lines("texts")...)
+}
+
+// Name returns "labels".
+func (t *Task) Name() string { return "labels" }
+
+// Vocabularies returns the training tokens of the texts, and the labels.
+func (t *Task) Vocabularies() task.Vocabularies { return t.v }
+
+// Notes describes what the files contain.
+func (t *Task) Notes() []string { return t.notes }
+
+// MaxLengths returns the longest text of the training part; a target is one class.
+func (t *Task) MaxLengths() (source, target int) { return t.longest, 1 }
+
+// Training iterates over the training part, in a new order in each epoch.
+func (t *Task) Training(seedValue uint64, i int64) task.Example {
+	n := int64(len(t.training))
+	order := seed.NewPermutation(seedValue, "labels/epoch", i/n, len(t.training))
+	return clone(t.training[order.At(int(i%n))])
+}
+
+// HeldOut returns the test or the validation part in the order of the file; with a Count below its size, that many examples of it,
+// selected by the seed.
+func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
+	if err := s.ValidateOfFile(); err != nil {
+		return nil, err
+	}
+	part := t.heldOut
+	if s.Validation {
+		part = t.validation
+	}
+	n := len(part)
+	picked := make([]task.Example, n)
+	if s.Count == 0 {
+		for i, e := range part {
+			picked[i] = clone(e)
+		}
+		return picked, nil
+	}
+	order := seed.NewPermutation(seedValue, "labels/held-out", 0, n)
+	picked = picked[:min(s.Count, n)]
+	for i := range picked {
+		picked[i] = clone(part[order.At(i)])
+	}
+	return picked, nil
+}
+
+// Digests returns the digests of the rows.
+func (t *Task) Digests() task.Digests {
+	return task.Digests{Training: task.DigestExamples(t.training), Validation: task.DigestExamples(t.validation), Test: task.DigestExamples(t.heldOut)}
+}
+
+func clone(e task.Example) task.Example {
+	return task.Example{Source: slices.Clone(e.Source), Target: slices.Clone(e.Target), Origin: e.Origin}
+}
