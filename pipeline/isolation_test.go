@@ -139,7 +139,9 @@ func TestExitDuringLargeRequest(t *testing.T) {
 	ended := make(chan error, 1)
 	begun := &gate{reached: make(chan struct{}), open: make(chan struct{})}
 	close(begun.open)
-	go func() { ended <- m.Stream(t.Context(), begun, slices.Repeat([]string{"2026"}, 500), pipeline.DecodeOptions{}) }()
+	go func() {
+		ended <- m.Stream(t.Context(), begun, slices.Repeat([]string{"2026"}, 500), pipeline.DecodeOptions{})
+	}()
 	<-begun.reached
 	for _, steps := range []int{2, 3, 1, 3} {
 		if err := m.Exit(halting.Exit{Steps: steps}); err != nil {

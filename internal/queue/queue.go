@@ -39,8 +39,9 @@ type lane struct {
 	serving bool          // a goroutine is decoding, and looks here again before it ends
 	arrived chan struct{} // there is another request
 
-	since time.Time     // when its turn began; since and took are guarded by busy
+	since time.Time     // when its turn began; since, took and poll are guarded by busy
 	took  time.Duration // how long its last turn took
+	poll  *poller       // of the large lane
 }
 
 // New returns an empty queue. decoder is called before each batch, while nobody else computes.

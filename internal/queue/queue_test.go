@@ -192,6 +192,35 @@ func TestTurns(t *testing.T) {
 	})
 }
 
+// A poller lets a goroutine that waits for the network run, and ends with its goroutine. One that was not made does nothing.
+// Caught when planted: nothing that is written; a look at every call.
+func TestPoller(t *testing.T) {
+	p := newPoller()
+	if p == nil {
+		t.Fatal("there is no pipe")
+	}
+	p.poll()
+	first := p.last
+	if first.IsZero() {
+		t.Error("it has not looked")
+	}
+	p.last = time.Now().Add(time.Hour)
+	if p.poll(); p.last.Before(first.Add(time.Minute)) {
+		t.Error("it looks again at once")
+	}
+	p.last = time.Time{}
+	if p.poll(); p.last.IsZero() {
+		t.Error("it does not look again")
+	}
+	p.close()
+	if _, open := <-p.seen; open {
+		t.Error("its goroutine goes on")
+	}
+	var none *poller
+	none.poll()
+	none.close()
+}
+
 // Which error a source gets: one about memory names the tokens and nothing of the graph that needed it.
 func TestSourceError(t *testing.T) {
 	err := sourceError(fmt.Errorf("failed during compilation of func38: %w", shortOfMemory{}), 60_000)

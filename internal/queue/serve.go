@@ -12,6 +12,10 @@ import (
 
 // serve decodes until the lane is empty.
 func (q *Queue) serve(l *lane) {
+	if l == &q.large {
+		l.poll = newPoller()
+		defer l.poll.close()
+	}
 	for expected, took := 0, time.Duration(0); ; {
 		q.gather(l, expected, min(took/4, maxGather))
 		start := time.Now()
@@ -128,6 +132,7 @@ func (q *Queue) takeTurns(l *lane) {
 	if l == &q.small && took < q.large.took {
 		return
 	}
+	l.poll.poll() // who comes now waits for Release
 	l.took = took
 	q.Release()
 	_ = q.Acquire(context.Background())

@@ -22,7 +22,7 @@ import (
 
 // packages are measured if none are named.
 var packages = []string{
-	"halting", "universal", "decoding", "training", "pipeline", "runlog", "internal/score", "bleu", "subword", "internal/capacity",
+	"halting", "universal", "decoding", "training", "pipeline", "runlog", "internal/score", "internal/queue", "bleu", "subword", "internal/capacity",
 }
 
 // options are the flags.

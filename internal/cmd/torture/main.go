@@ -1,7 +1,7 @@
 //go:build unix
 
 // Command torture injects faults into the program ut. It damages copies of a run directory, kills and interrupts training, removes
-// permissions, limits memory, descriptors and disk space, and feeds it invalid input. After each fault it checks the messages and the
+// permissions, limits memory, descriptors and disk space, feeds it invalid input, and lets many clients of a service meet. After each fault it checks the messages and the
 // files, and prints the outcomes by class. scripts/torture.sh runs it.
 //
 // Usage: torture [--quick] [--seed N] [--only REGEXP] [--program FILE] [--jobs N] [--keep]
@@ -36,7 +36,15 @@ func main() {
 	flag.StringVar(&o.program, "program", "", "the `file` to torture (default built from cmd/ut)")
 	flag.BoolVar(&o.keep, "keep", false, "leave the folders of failed trials")
 	flag.IntVar(&o.jobs, "jobs", runtime.GOMAXPROCS(0), "`number` of trials at a time")
+	run := flag.String("serve", "", "only serve the model of this run `directory` over HTTP, until the standard input ends")
 	flag.Parse()
+	if *run != "" {
+		if err := serve(*run); err != nil {
+			fmt.Fprintln(os.Stderr, "torture:", err)
+			os.Exit(2)
+		}
+		return
+	}
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "torture: %q is no option: see --help\n", flag.Arg(0))
 		os.Exit(2)
