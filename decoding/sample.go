@@ -41,6 +41,9 @@ func (s Sampling) Search(ctx context.Context, r Request, streams []*rand.Rand) (
 	return r.single(ctx, func(source int, logP []float64) vocab.ID { return s.draw(logP, streams[source].Float64()) })
 }
 
+// rounding is above the relative error of sums of probabilities whose logits are float32.
+const rounding = 1e-6
+
 // draw returns the token at which the cumulative probability, largest first, exceeds u, 0 <= u < 1. Never padding.
 func (s Sampling) draw(logP []float64, u float64) vocab.ID {
 	order := make([]vocab.ID, 0, len(logP)-1)
@@ -57,7 +60,7 @@ func (s Sampling) draw(logP []float64, u float64) vocab.ID {
 		sum += p[i]
 	}
 	size, mass := 0, 0.0 // of the smallest set
-	for size < len(p) && (size == 0 || mass < s.TopP*sum) {
+	for size < len(p) && (size == 0 || mass < s.TopP*sum*(1-rounding)) {
 		mass += p[size]
 		size++
 	}

@@ -109,3 +109,51 @@ func TestMethodErrors(t *testing.T) {
 		}
 	}
 }
+
+// constant is a source of one number.
+type constant uint64
+
+func (c constant) Uint64() uint64 { return uint64(c) }
+
+// Distributions of twentieths, whose prefixes sum to TopP exactly: the set ends with the token that reaches it. The sizes come from sums
+// of whole numbers. Probabilities are those of float64 and of float32 logits.
+// Caught when planted: sums compared without a tolerance for rounding.
+func TestTopPOfExactSums(t *testing.T) {
+	const parts = 20
+	last := rand.New(constant(97 * (1 << 53) / 100)) // draws the last token of the set, each of which has at least a twentieth
+	tried := 0
+	var check func(shares []int, left int)
+	check = func(shares []int, left int) {
+		for n := min(left, shares[len(shares)-1]); n > 0; n-- {
+			check(append(slices.Clone(shares), n), left-n)
+		}
+		if left > 0 {
+			return
+		}
+		wide, narrow := []float64{0}, []float64{0}
+		for _, n := range shares {
+			wide = append(wide, math.Log(float64(n)/parts))
+			narrow = append(narrow, float64(float32(math.Log(float64(n)/parts))))
+		}
+		sum := 0
+		for i, n := range shares {
+			sum += n
+			for _, logP := range [][]float64{wide, narrow} {
+				request := decoding.Request{Limits: limits(1, 1), Next: func([]int, []vocab.ID) ([][]float64, error) { return [][]float64{logP}, nil }}
+				found, err := decoding.Sampling{Temperature: 1, TopP: float64(sum) / parts}.Search(t.Context(), request, []*rand.Rand{last})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tried++; found[0].Tokens[0] != vocab.ID(i+1) {
+					t.Fatalf("shares %v of %d, top-p %d of %d: the last token is %d, want %d", shares, parts, sum, parts, found[0].Tokens[0], i+1)
+				}
+			}
+		}
+	}
+	for n := parts; n > 0; n-- {
+		check([]int{n}, parts-n)
+	}
+	if tried < 1000 {
+		t.Errorf("%d cases", tried)
+	}
+}
