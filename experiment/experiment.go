@@ -164,7 +164,7 @@ func (r Run) OpenTask() (task.Task, error) {
 	opened, err := r.Task.Value.Open()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: task.%s.path says where the data is", err, r.Task.key())
+		return nil, fmt.Errorf("%w: task.%s.%s says where the data is", err, r.Task.key(), fileField(r.Task.Value, err))
 	case err != nil || !r.SourceEnd:
 		return opened, err
 	case opened.Vocabularies().Positions() > 1:

@@ -3,8 +3,11 @@ package experiment
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"reflect"
+	"strings"
 
 	"universal-transformer/task"
 )
@@ -81,4 +84,39 @@ func renameFields(v reflect.Value, rename func(tag, path string) string) {
 			}
 		}
 	}
+}
+
+// fileField returns the JSON name of the field that names the file of an error, or else "path".
+func fileField(d task.Definition, err error) string {
+	var missing *fs.PathError
+	if !errors.As(err, &missing) {
+		return "path"
+	}
+	if name := fieldOfFile(reflect.ValueOf(d), missing.Path); name != "" {
+		return name
+	}
+	return "path"
+}
+
+// fieldOfFile returns the JSON name of the field of a struct that names a file, itself or in a list; empty if there is none.
+func fieldOfFile(v reflect.Value, path string) string {
+	for i := range v.NumField() {
+		field, of := v.Field(i), v.Type().Field(i)
+		name, _, _ := strings.Cut(of.Tag.Get("json"), ",")
+		switch _, named := of.Tag.Lookup("file"); {
+		case named && field.String() == path:
+			return name
+		case field.Kind() == reflect.Struct:
+			if below := fieldOfFile(field, path); below != "" {
+				return below
+			}
+		case field.Kind() == reflect.Slice && field.Type().Elem().Kind() == reflect.Struct:
+			for k := range field.Len() {
+				if fieldOfFile(field.Index(k), path) != "" {
+					return name
+				}
+			}
+		}
+	}
+	return ""
 }

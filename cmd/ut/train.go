@@ -24,6 +24,7 @@ type trainFlags struct {
 	devices                      int
 	sets                         []string
 	acceptData                   bool
+	parallelFiles
 }
 
 func newTrain() *cobra.Command {
@@ -42,6 +43,9 @@ logging, validation and checkpoints, training.keep and training.stop. No other f
 
 Checkpoints record digests of the data as read. --resume is refused if the training, validation or
 test part has changed since; --accept-data goes on with the changed data.
+
+--source and --target name parallel files, line by line, for own-translation, which is then the
+default recipe.
 
 --pretrained starts from the weights of another run, its best checkpoint, in a new run directory: to
 go on with other data, another task or another depth. The vocabulary and the shapes of all
@@ -63,12 +67,14 @@ process: see docs/hosts.md.`,
   ut train own-pairs --set task.path=pairs.tsv --out runs/pairs
   ut train --resume runs/mine
   ut train programs/control --pretrained runs/programs/program --out runs/control
-  ut train own-translation --backend xla:cuda --devices 4 --out runs/de
+  ut train --source train.en --target train.de --out runs/de
+  ut train --source train.en --target train.de --backend xla:cuda --devices 4 --out runs/de
   ut train --resume runs/mine --set training.steps=50000`,
 		Args: func(*cobra.Command, []string) error { return nil },
 		RunE: onRanks(&f.backend, f.run),
 	}
 	c.Flags().StringVar(&f.config, "config", "", "train the configuration in this `file` instead of a recipe")
+	f.parallelFiles.add(c)
 	c.Flags().StringVar(&f.out, "out", "", "run `directory` (default runs/ and the recipe's name)")
 	c.Flags().StringVar(&f.resume, "resume", "", "go on with the run in this `directory`")
 	c.Flags().StringVar(&f.pretrained, "pretrained", "", "start from the weights of the run in this `directory`")
@@ -85,6 +91,10 @@ const maxDevices = 1024
 
 // run trains, in a new run directory or in one that is there.
 func (f *trainFlags) run(c *cobra.Command, args []string, group *parallel.Group) error {
+	args, err := f.parallelFiles.recipe(args, f.config)
+	if err != nil {
+		return err
+	}
 	if err := f.check(c, args); err != nil {
 		return err
 	}
@@ -103,7 +113,7 @@ func (f *trainFlags) check(c *cobra.Command, args []string) error {
 		return err
 	}
 	if f.resume != "" {
-		for _, name := range []string{"config", "out", "pretrained", "seed"} {
+		for _, name := range []string{"source", "target", "config", "out", "pretrained", "seed"} {
 			if c.Flags().Changed(name) {
 				return usagef("--%s cannot be given with --resume: a run keeps its configuration", name)
 			}
@@ -123,7 +133,7 @@ func (f *trainFlags) check(c *cobra.Command, args []string) error {
 func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []string) error {
 	var r experiment.Run
 	err := interruptible(c.Context(), func() (err error) {
-		r, err = configured(append(args, "")[0], f.config, f.sets)
+		r, err = configured(append(args, "")[0], f.config, append(f.parallelFiles.sets(), f.sets...))
 		return err
 	})
 	if err != nil {

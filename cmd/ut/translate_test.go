@@ -137,7 +137,12 @@ func TestTranslationMistakes(t *testing.T) {
 		want      string
 	}{
 		{[]string{"train", "own-translation", "--set", training("a.en", "a.de")}, "line 2 of "},
-		{[]string{"train", "own-translation", "--set", training("a.en", "none")}, "none: no such file"},
+		{[]string{"train", "own-translation", "--set", training("a.en", "none")}, "none: no such file or directory: task.translation.training says where the data is"},
+		{[]string{"train", "--source", filepath.Join(dir, "a.en"), "--target", filepath.Join(dir, "a.de")}, "line 2 of "},
+		{[]string{"train", "--source", "a.en"}, "--source is given without --target"},
+		{[]string{"train", "--target", "a.de"}, "--target is given without --source"},
+		{[]string{"train", "own-pairs", "--source", "a.en", "--target", "a.de"}, "leave out own-pairs"},
+		{[]string{"train", "--config", "x.json", "--source", "a.en", "--target", "a.de"}, "--source and --config are both given"},
 		{[]string{"train", "own-translation", "--set", training("wide", "wide")}, "it is UTF-16"},
 		{[]string{"train", "own-translation", "--set", "task.training=[]"}, "task.translation.training is empty"},
 		{[]string{"train", "own-translation", "--set", `task.training=[{"sorce": "x"}]`}, "sorce"},

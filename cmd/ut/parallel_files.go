@@ -1,0 +1,51 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+	"universal-transformer/experiment/recipes"
+	"universal-transformer/task/translation"
+)
+
+// parallelFiles are the flags that name parallel files to train on.
+type parallelFiles struct{ source, target string }
+
+func (f *parallelFiles) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.source, "source", "", "train a translation from the lines of this `file`")
+	c.Flags().StringVar(&f.target, "target", "", "to the lines of this `file`")
+}
+
+// recipe returns the arguments with the recipe that parallel files are for.
+func (f *parallelFiles) recipe(args []string, config string) ([]string, error) {
+	switch {
+	case f.source == "" && f.target == "":
+		return args, nil
+	case f.source == "":
+		return nil, usagef("--target is given without --source: name both files")
+	case f.target == "":
+		return nil, usagef("--source is given without --target: name both files")
+	case config != "":
+		return nil, usagef("--source and --config are both given: name the files in the configuration, as task.training")
+	case len(args) == 0:
+		return []string{"own-translation"}, nil
+	}
+	if r, err := recipes.Named(args[0]); err == nil {
+		if _, ok := r.Run().Task.Value.(translation.Translation); !ok {
+			return nil, usagef("--source and --target are files of a translation, which %s is not: leave out %s", args[0], args[0])
+		}
+	}
+	return args, nil
+}
+
+// sets returns the changes of the configuration.
+func (f *parallelFiles) sets() []string {
+	if f.source == "" {
+		return nil
+	}
+	files, err := json.Marshal([]map[string]string{{"source": f.source, "target": f.target}})
+	if err != nil {
+		panic(err) // strings marshal
+	}
+	return []string{"task.training=" + string(files)}
+}
