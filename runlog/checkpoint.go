@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"universal-transformer/internal/atomicfile"
+	"universal-transformer/internal/regularfile"
 	"universal-transformer/internal/safetensors"
 )
 
@@ -116,7 +117,7 @@ func (r *Run) Steps() ([]int64, error) {
 // differs from what was written.
 func (r *Run) Load(step int64) (*Checkpoint, error) {
 	path := r.checkpointPath(step)
-	data, err := os.ReadFile(path)
+	data, err := regularfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w of step %d", r.dir, ErrNoCheckpoint, step)
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"universal-transformer/internal/atomicfile"
+	"universal-transformer/internal/regularfile"
 	"universal-transformer/internal/safetensors"
 )
 
@@ -48,7 +49,7 @@ func ReadExport(dir string, config any) (*safetensors.File, error) {
 			return nil, err
 		}
 	}
-	f, err := os.Open(filepath.Join(dir, modelFile))
+	f, err := regularfile.Open(filepath.Join(dir, modelFile))
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 
 	"universal-transformer/internal/atomicfile"
+	"universal-transformer/internal/regularfile"
 	"universal-transformer/internal/strictjson"
 )
 
@@ -43,13 +43,13 @@ func (r *Run) WriteFile(name string, content []byte) error {
 }
 
 // ReadFile reads a file of the run directory. The error is fs.ErrNotExist if there is none.
-func (r *Run) ReadFile(name string) ([]byte, error) { return os.ReadFile(r.path(name)) }
+func (r *Run) ReadFile(name string) ([]byte, error) { return regularfile.Read(r.path(name)) }
 
 // ReadJSON strictly decodes a file written by WriteJSON. The error is fs.ErrNotExist if there is none.
 func (r *Run) ReadJSON(name string, v any) error { return readStamped(r.path(name), v) }
 
 func readStamped(path string, v any) error {
-	data, err := os.ReadFile(path)
+	data, err := regularfile.Read(path)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"universal-transformer/internal/atomicfile"
+	"universal-transformer/internal/regularfile"
 )
 
 // A Row is a line of metrics.jsonl: "step" and the measured values.
@@ -60,7 +61,7 @@ func check(line []byte) (checksummed bool, err error) {
 // a writer that was killed or is still writing, is ignored. Any other damaged or invalid line is an error that names the line.
 func (r *Run) Metrics() ([]Row, error) {
 	path := r.path(metricsFile)
-	data, err := os.ReadFile(path)
+	data, err := regularfile.Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func parseMetrics(data []byte) (found metricLines, err error) {
 // file is left as it is until [Run.Truncate].
 func (r *Run) openMetrics() error {
 	path := r.path(metricsFile)
-	data, err := os.ReadFile(path)
+	data, err := regularfile.Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -236,7 +237,7 @@ func (r *Run) Truncate(afterStep int64) error {
 	if r.metrics == nil {
 		return errReader
 	}
-	data, err := os.ReadFile(r.path(metricsFile))
+	data, err := regularfile.Read(r.path(metricsFile))
 	if err != nil {
 		return err
 	}

@@ -88,6 +88,10 @@ func readModel(data json.RawMessage) (*model, error) {
 		return nil, fmt.Errorf("model: %w", err)
 	}
 	switch {
+	case m.Vocabulary == nil:
+		return nil, errors.New("model: vocab is missing or null: it must be an object of pieces and ids")
+	case m.Merges == nil:
+		return nil, errors.New("model: merges is missing or null: it must be a list, without which texts are split into bytes")
 	case m.Dropout != nil && *m.Dropout != 0:
 		return nil, unsupported("model", "BPE with dropout")
 	case m.ContinuingSubwordPrefix != nil && *m.ContinuingSubwordPrefix != "":

@@ -35,6 +35,17 @@ func tokenizerJSON(t testing.TB, oldNew ...string) string {
 	return text
 }
 
+// mergesNull is the small file with null in place of the list of merges.
+func mergesNull(t testing.TB) string {
+	text := tokenizerJSON(t)
+	before, list, found := strings.Cut(text, `"merges": [`)
+	_, after, closed := strings.Cut(list, "\n    ]")
+	if !found || !closed {
+		t.Fatal("the file has no merges")
+	}
+	return before + `"merges": null` + after
+}
+
 const (
 	preTokenizer = "\"pre_tokenizer\": {\n    \"type\": \"ByteLevel\",\n    \"add_prefix_space\": false,\n    \"trim_offsets\": true,\n    \"use_regex\": true\n  }"
 	decoder      = "\"decoder\": {\n    \"type\": \"ByteLevel\""
@@ -77,6 +88,9 @@ func TestReadRefuses(t *testing.T) {
 		{"merge 2 of", tokenizerJSON(t, "\"ab\",\n        \"c\"", `"ab", "???"`)},
 		{"merge 2 makes", tokenizerJSON(t, "\"ab\",\n        \"c\"", `"ab", "d"`)},
 		{"given twice", tokenizerJSON(t, "\"ab\",\n        \"c\"", `"a", "b"`)},
+		{"merges is missing or null", mergesNull(t)},
+		{"vocab is missing or null", `{"pre_tokenizer": {"type": "ByteLevel"}, "decoder": {"type": "ByteLevel"}, "model": {"vocab": null, "merges": []}}`},
+		{`\ud800 is half of a surrogate pair`, tokenizerJSON(t, `"!": 2,`, `"!": 2, "\ud800": 300,`)},
 		{"two pieces", tokenizerJSON(t, "\"ab\",\n        \"c\"", `"ab"`)},
 		{"line 1", "{"},
 		{"neither a tokenizer.json nor", ""},

@@ -17,6 +17,7 @@ import (
 
 	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/provenance"
+	"universal-transformer/internal/regularfile"
 	"universal-transformer/internal/strictjson"
 )
 
@@ -140,7 +141,7 @@ var position = regexp.MustCompile(`line \d+, column \d+: `)
 
 // Read reads one result strictly, also one that an earlier version wrote. It does not decode what was measured.
 func Read(path string) (r Result, err error) {
-	data, err := os.ReadFile(path)
+	data, err := regularfile.Read(path)
 	if err != nil {
 		return r, err
 	}

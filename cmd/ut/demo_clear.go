@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"universal-transformer/internal/regularfile"
 	"universal-transformer/runlog"
 )
 
@@ -19,7 +20,7 @@ var runFiles = []string{"config.json", "vocabulary.json", "tokenizer.json", "cha
 // clearDemo removes the demo run in dir, if there is one that no process writes. A directory that holds a run of anything
 // else, or other files beside the run, is an error and stays as it is; one that holds no run is left to training to judge.
 func clearDemo(dir string) error {
-	config, err := os.ReadFile(filepath.Join(dir, "config.json"))
+	config, err := regularfile.Read(filepath.Join(dir, "config.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

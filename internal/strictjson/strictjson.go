@@ -1,6 +1,6 @@
 // Package strictjson reads JSON that people write, such as configurations. It is stricter than encoding/json. A key that does not
 // exist, or is spelled in another case, is an error that suggests the nearest one. Duplicate keys, null for values that are not
-// pointers, and data after the value are errors too. All errors are one line that names the place.
+// pointers, halves of surrogate pairs, and data after the value are errors too. All errors are one line that names the place.
 package strictjson
 
 import (
@@ -54,6 +54,9 @@ func Decode(data []byte, v any) error {
 		return errors.New("JSON: not valid UTF-8")
 	}
 	if err := syntax(data); err != nil {
+		return err
+	}
+	if err := surrogates(data); err != nil {
 		return err
 	}
 	w := walker{decoder: json.NewDecoder(bytes.NewReader(data)), data: data}

@@ -167,3 +167,29 @@ func FuzzNearest(f *testing.F) {
 		}
 	})
 }
+
+// Half of a surrogate pair is an error at its place; a pair, and a backslash before the letter u, are not.
+// Caught when planted: pairs refused, a second half alone accepted, a backslash counted twice.
+func TestSurrogates(t *testing.T) {
+	for text, want := range map[string]string{
+		`"\ud83d\ude00"`: "\U0001F600", `"\\ud800"`: `\ud800`, `"\u0041\n\u00e4"`: "A\nä", `"\\\ud83d\ude00"`: "\\\U0001F600",
+	} {
+		var got string
+		if err := strictjson.Decode([]byte(text), &got); err != nil || got != want {
+			t.Errorf("%s is %q, %v", text, got, err)
+		}
+	}
+	for text, where := range map[string]string{
+		`"\ud800"`: `line 1, column 2: \ud800`, `"a\udc00"`: `column 3: \udc00`, `"\ud83d\u0041"`: `\ud83d`, `"\ud83d\ud83d"`: `\ud83d`, `"\\\ud800x"`: `column 4: \ud800`,
+		`"\ude00\ud83d"`: `\ude00`, `"\ud83d"`: "half of a surrogate pair",
+	} {
+		var got string
+		if err := strictjson.Decode([]byte(text), &got); err == nil || !strings.Contains(err.Error(), where) {
+			t.Errorf("%s is %q, %v, want %q", text, got, err, where)
+		}
+	}
+	var keys map[string]int
+	if err := strictjson.Decode([]byte(`{"\ud800": 1}`), &keys); err == nil {
+		t.Errorf("a key is %v", keys)
+	}
+}

@@ -58,7 +58,7 @@ func (l Layout) Read(path string, columns []Column, each func(Row)) (info Info, 
 	if l.Format == "" {
 		l.Format = detect(path, buffered)
 	}
-	info.Header, err = l.Parse(textfile.NewReader(buffered, maxFile), columns, each)
+	info.Header, err = l.Parse(textfile.NewLineReader(buffered, maxFile), columns, each)
 	info.Digest = hex.EncodeToString(digest.Sum(nil))
 	var invalid *invalidError
 	if errors.As(err, &invalid) {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"universal-transformer/internal/regularfile"
 )
 
 // MaxSize is the maximum size in bytes of a file that is read whole, far above any expected one.
@@ -25,11 +27,28 @@ func NewReaderWithMark(r io.Reader, most int64) io.Reader {
 	return &reader{r: bufio.NewReader(r), left: most, most: most, first: true, mark: true}
 }
 
+// NewLineReader is like NewReader, for files of lines: line ends that are CR alone are an error.
+func NewLineReader(r io.Reader, most int64) io.Reader {
+	return &reader{r: bufio.NewReaderSize(r, lineCheck), left: most, most: most, first: true, lines: true}
+}
+
+// lineCheck is the number of bytes that are searched for line ends.
+const lineCheck = 64 << 10
+
+var errCR = errors.New(`its line ends are CR alone: convert them with: tr '\r' '\n' < FILE`)
+
 type reader struct {
 	r          *bufio.Reader
 	left, most int64
 	first      bool
 	mark       bool // keep the byte order mark
+	lines      bool // check line ends
+}
+
+// onlyCR reports whether the start of a text has CR, not at its end, and no LF.
+func onlyCR(start []byte) bool {
+	at := bytes.IndexByte(start, '\r')
+	return at >= 0 && at < len(start)-1 && !bytes.ContainsRune(start, '\n')
 }
 
 func (t *reader) Read(p []byte) (n int, err error) {
@@ -41,6 +60,11 @@ func (t *reader) Read(p []byte) (n int, err error) {
 		if start, _ := t.r.Peek(3); bytes.Equal(start, []byte("\xef\xbb\xbf")) && !t.mark {
 			_, _ = t.r.Discard(3)
 		}
+		if t.lines {
+			if start, _ := t.r.Peek(lineCheck); onlyCR(start) {
+				return 0, errCR
+			}
+		}
 	}
 	n, err = t.r.Read(p)
 	if t.left -= int64(n); t.left < 0 {
@@ -49,36 +73,43 @@ func (t *reader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Open opens a file or a pipe. Devices and folders are errors, because some never end.
-func Open(path string) (*os.File, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-	case info.IsDir():
-		err = fmt.Errorf("%s is a folder: name a file", path)
-	case info.Mode()&os.ModeDevice != 0:
-		err = fmt.Errorf("%s is a device: name a file", path)
-	default:
-		return f, nil
-	}
-	f.Close()
-	return nil, err
-}
+// Open opens a regular file.
+func Open(path string) (*os.File, error) { return regularfile.Open(path) }
 
 // Read returns the text of a file of at most most bytes.
 func Read(path string, most int64) ([]byte, error) {
+	return read(path, func(f io.Reader) io.Reader { return NewReader(f, most) })
+}
+
+// ReadProse is like Read, for text that people wrote: NUL characters, and line ends that are CR alone, are errors.
+func ReadProse(path string, most int64) ([]byte, error) {
+	return read(path, func(f io.Reader) io.Reader { return &withoutNUL{r: NewLineReader(f, most)} })
+}
+
+func read(path string, from func(io.Reader) io.Reader) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(NewReader(f, most))
+	text, err := io.ReadAll(from(f))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return text, nil
+}
+
+// withoutNUL refuses NUL characters.
+type withoutNUL struct {
+	r    io.Reader
+	read int // bytes so far
+}
+
+func (w *withoutNUL) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if at := bytes.IndexByte(p[:n], 0); at >= 0 {
+		return 0, fmt.Errorf("byte %d is NUL: this is no text; remove such bytes with: tr -d '\\000' < FILE", w.read+at+1)
+	}
+	w.read += n
+	return n, err
 }

@@ -46,6 +46,33 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// Line ends that are CR alone are refused in files of lines and in prose, NUL in prose; both name the command that repairs the file.
+// Caught when planted: CRLF refused, a CR at the end refused, a CR after the first line refused, a position that starts anew in every part.
+func TestLineEndsAndNUL(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	const cr, nul = `line ends are CR alone: convert them with: tr '\r' '\n'`, "is NUL: this is no text; remove such bytes with: tr -d"
+	long := strings.Repeat("x", 70_000)
+	for content, want := range map[string]string{
+		"a\r\nb\r\n": "", "a\r": "", "a\nb\rc": "", "": "", "\r": "", long + "\rb": "", "a\rb": cr, "a\tb\rc\td\r": cr, "\xef\xbb\xbfa\r" + long + "\n": cr,
+		"\x00": "byte 1 " + nul, "ab\nc\x00": "byte 5 " + nul, long + "\x00": "byte 70001 " + nul,
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := textfile.ReadProse(path, 1<<20)
+		if want == "" && (err != nil || string(got) != content) || want != "" && (err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.20q: %.20q, %v, want %q", content, got, err, want)
+		}
+		lines, err := io.ReadAll(textfile.NewLineReader(iotest.HalfReader(strings.NewReader(content)), 1<<20))
+		if refused := want == cr; refused != (err != nil) || refused && !strings.Contains(err.Error(), cr) || !refused && string(lines) != content {
+			t.Errorf("%.20q: the lines are %.20q, %v", content, lines, err)
+		}
+		if _, err := textfile.Read(path, 1<<20); err != nil {
+			t.Errorf("%.20q: %v", content, err)
+		}
+	}
+}
+
 // What is read is the text without its mark, however it comes, or is refused in one line.
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{"", "ab\n", "\xef\xbb\xbfa", "\xef\xbb", "\xff\xfea\x00", "\xfe\xff", "123456789"} {

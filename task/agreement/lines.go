@@ -22,7 +22,7 @@ const (
 
 // eachLine calls do with every line of a text. Errors name the text and the line, from 1.
 func eachLine(name string, r io.Reader, do func(line string) error) error {
-	lines := bufio.NewScanner(textfile.NewReader(r, largestFile))
+	lines := bufio.NewScanner(textfile.NewLineReader(r, largestFile))
 	lines.Buffer(nil, longestLine)
 	at := 0
 	for lines.Scan() {

@@ -31,7 +31,7 @@ const longestLine = 1 << 12
 // Parse reads one file of the distribution. It stops at the first invalid line with an error, "name:line: ...".
 func Parse(name string, r io.Reader) ([]Question, error) {
 	p := parser{}
-	lines := bufio.NewScanner(textfile.NewReader(r, largestFile))
+	lines := bufio.NewScanner(textfile.NewLineReader(r, largestFile))
 	lines.Buffer(nil, longestLine)
 	for lines.Scan() {
 		p.line++

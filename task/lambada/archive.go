@@ -85,7 +85,7 @@ func readWordList(path string, minCount int) (words []string, err error) {
 
 // parseWordList reads lines with a word, or a word, a tab and its count. Counted words are returned by decreasing frequency.
 func parseWordList(name string, r io.Reader, minCount int) (words []string, err error) {
-	lines, seen, at := bufio.NewScanner(textfile.NewReader(r, largestFile)), map[string]int{}, 1
+	lines, seen, at := bufio.NewScanner(textfile.NewLineReader(r, largestFile)), map[string]int{}, 1
 	for ; lines.Scan(); at++ {
 		word, number, counted := strings.Cut(lines.Text(), "\t")
 		n, err := strconv.Atoi(number)

@@ -52,7 +52,7 @@ func (v Version) parse(name string, r io.Reader) (passages []passage, err error)
 	if v == OpenAI {
 		words = jsonWords
 	}
-	lines, at := bufio.NewScanner(textfile.NewReader(r, largestFile)), 0
+	lines, at := bufio.NewScanner(textfile.NewLineReader(r, largestFile)), 0
 	lines.Buffer(nil, longestLine)
 	for lines.Scan() {
 		at++

@@ -33,7 +33,7 @@ func (c Text) Open() (task.Task, error) {
 		return nil, err
 	}
 	c = c.resolved()
-	content, err := textfile.Read(c.Path, largestFile)
+	content, err := textfile.ReadProse(c.Path, largestFile)
 	if err != nil {
 		return nil, err
 	}

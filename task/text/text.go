@@ -71,7 +71,7 @@ func (c Text) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Prompt, Open: !c.Lines, FileOf: func(path string) ([]task.Example, []string, error) {
 		c := c.resolved()
 		c.Path, c.Tokenizer = path, v.Tokenizer
-		content, err := textfile.Read(path, largestFile)
+		content, err := textfile.ReadProse(path, largestFile)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -135,7 +135,7 @@ func (f files) reader(corpus Corpus) (next func() (source, target string, err er
 			stop()
 			return nil, nil, err
 		}
-		sides = append(sides, &lines{Closer: file, name: f.Path(name), r: bufio.NewReaderSize(textfile.NewReader(file, math.MaxInt64), 64<<10)})
+		sides = append(sides, &lines{Closer: file, name: f.Path(name), r: bufio.NewReaderSize(textfile.NewLineReader(file, math.MaxInt64), 64<<10)})
 	}
 	if len(sides) == 1 {
 		return sides[0].pair, stop, nil
