@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"universal-transformer/cpu/internal/exec"
 )
@@ -55,5 +56,14 @@ func (b *Backend) fits(what string, more, whole int) error {
 // fitsProgram is like fits for the memory of an execution.
 func (b *Backend) fitsProgram(name string, p *exec.Program) error {
 	own, whole := p.Need()
-	return b.fits(fmt.Sprintf("the graph %q", name), own, whole)
+	return b.fits(computation(name), own, whole)
+}
+
+// computation describes a graph by its name, "batches of 2 rows#1". GoMLX names others after Go functions: "Exec:main.main.func1#1".
+func computation(name string) string {
+	name, _, _ = strings.Cut(name, "#")
+	if name == "" || strings.Contains(name, "Exec:") {
+		return "the computation"
+	}
+	return "the computation of " + name
 }

@@ -6,6 +6,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/universal"
 )
@@ -42,7 +43,7 @@ func (d *Decoder) Start(sources [][]vocab.ID) (*Cached, error) {
 		defer free(input)
 		var err error
 		if c.source, err = d.cacheSource.Call(input); err != nil {
-			return nil, err
+			return nil, engine.Plain(err)
 		}
 		c.width, c.prompts = width, nil
 	}
@@ -205,7 +206,8 @@ func callDonating(d *Decoder, call func(...any) ([]*tensors.Tensor, error), args
 		}
 		args = append(args, given)
 	}
-	return call(args...)
+	out, err := call(args...)
+	return out, engine.Plain(err)
 }
 
 // cacheSourceGraph computes the part of sources [R, M] that all tokens read.

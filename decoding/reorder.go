@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
+	"universal-transformer/engine"
 )
 
 // reorder gives each new row a slot: that of its parent or, if an earlier row already has that, a free one of the same source, into
@@ -132,7 +133,7 @@ func (d *Decoder) gatherAll(list *[]*tensors.Tensor, rows []int, n int) error {
 	}
 	gathered, err := d.gather.Call(args...)
 	if err != nil {
-		return err
+		return engine.Plain(err)
 	}
 	free(*list...)
 	*list = gathered

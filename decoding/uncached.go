@@ -8,6 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/universal"
 )
@@ -78,7 +79,7 @@ func (u *Uncached) logP() ([][]float64, error) {
 		tensors.FromFlatDataAndDimensions(ids, len(u.rows), width), int32(n),
 		tensors.FromFlatDataAndDimensions(source[:len(source)/rows*len(u.rows)], len(u.rows), positions))
 	if err != nil {
-		return nil, err
+		return nil, engine.Plain(err)
 	}
 	return readRows(out[0], &u.last)
 }

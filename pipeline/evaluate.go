@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -59,7 +60,19 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	e.Beam, e.ComputeHalted, e.Progress = p.Beam, p.ComputeHalted, p.Progress
 	row, err := e.Measure(ctx, measure, examples)
 	row.Task, row.Lengths = name, lengths
-	return Evaluation{row, examples}, err
+	return Evaluation{row, examples}, shorterExamples(err)
+}
+
+// shorterExamples adds advice to a backend's error about insufficient memory.
+func shorterExamples(err error) error {
+	var short interface {
+		error
+		Memory() (need, have int)
+	}
+	if errors.As(err, &short) {
+		return fmt.Errorf("%w; choose shorter examples", short)
+	}
+	return err
 }
 
 // MeasuresWholeSet reports whether the task's measure needs all test examples; see [task.WholeSetMeasure].

@@ -228,7 +228,7 @@ func declared(backend compute.Backend, m universal.Model, perPosition int) (map[
 	defer exec.Finalize()
 	ids := tensors.FromFlatDataAndDimensions(make([]int32, 2*perPosition), 1, 2*perPosition)
 	if _, err := exec.Compile(ids.Shape()); err != nil {
-		return nil, err
+		return nil, engine.Plain(err)
 	}
 	shapes := map[string][]int{}
 	for v := range store.IterVariables() {

@@ -10,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/decoding"
+	"universal-transformer/engine"
 	"universal-transformer/internal/queue"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/runlog"
@@ -123,6 +124,7 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any) (
 	}
 	defer exec.Finalize()
 	out, err := exec.Call(inputs...)
+	err = engine.Plain(err)
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}

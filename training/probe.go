@@ -89,7 +89,7 @@ func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 	one.Rows, one.Examples, one.Source, one.Target = 1, 1, b.Source[:b.SourceLength], b.Target[:b.TargetLength]
 	operations, work, err := p.compile(passes(p.config, one))
 	if err != nil {
-		return c, err
+		return c, withMemoryHint(err)
 	}
 	c.Operations = operations * float64(b.Rows) // products are of rows, or sum over them
 	for v := range p.store.IterVariables() {

@@ -138,7 +138,7 @@ type Options struct {
 }
 
 // maxChannels is far above any practical width or filter.
-const maxChannels = 1 << 20
+const maxChannels = 1 << 17
 
 // Validate returns an error that names the first invalid field by its JSON name, its value, and valid values.
 func (c Config) Validate() error {

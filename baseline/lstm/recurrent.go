@@ -51,7 +51,7 @@ type Config struct {
 }
 
 const (
-	maxChannels = 1 << 20 // far above any practical width
+	maxChannels = 1 << 17 // far above any practical width
 	maxLayers   = 100
 )
 

@@ -52,7 +52,7 @@ type Model struct {
 }
 
 const (
-	maxChannels  = 1 << 20 // far above any practical width
+	maxChannels  = 1 << 17 // far above any practical width
 	maxPositions = 1024    // maximum length of a source: the graph contains every step, and larger ones take too long to make
 )
 

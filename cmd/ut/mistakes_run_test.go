@@ -23,6 +23,7 @@ var modelMistakes = []mistake{
 	{"eval {run} --length 0", 2, "--length is 0", ""},
 	{"eval {run} --length 1000000000000", 2, "--length is 1000000000000: it must be at most 1000000", ""},
 	{"eval {run} --length 1000000", 1, "lower count or the length", ""},
+	{"eval {run} --length 1000000 --count 1", 1, `ut: backend "cpu": the computation needs`, ""},
 	{"eval {run} --mix 0", 2, "--mix is 0", ""},
 	{"eval {run} --mix 1000000000000", 2, "--mix is 1000000000000: it must be at most", ""},
 	{"eval {run} --length 3 --mix 3", 2, "give one of them", ""},

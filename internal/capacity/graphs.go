@@ -99,7 +99,8 @@ func (s *Graphs) call(r *Runner, key string, c Capacities, inputs []any) ([]*ten
 	if at >= 0 {
 		found := s.used[at]
 		s.used = append(slices.Delete(s.used, at, at+1), found)
-		return found.run(inputs)
+		out, err := found.run(inputs)
+		return out, engine.Plain(err)
 	}
 	exec, err := model.NewExec(s.backend, s.store, func(scope *model.Scope, nodes []*Node) []*Node { return r.build(scope, nodes, c) })
 	if err != nil {
@@ -108,7 +109,7 @@ func (s *Graphs) call(r *Runner, key string, c Capacities, inputs []any) ([]*ten
 	exec.WithName("batches " + key)
 	e, out, err := s.compile(exec, inputs)
 	if err != nil {
-		return nil, err
+		return nil, engine.Plain(err)
 	}
 	for len(s.used) > 0 && s.stats.Bytes+e.size() > s.budget {
 		oldest := s.used[0]
