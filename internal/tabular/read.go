@@ -38,23 +38,13 @@ type Info struct {
 // Read calls each with every row of a file but the header. Malformed rows have an error of their own; a file that cannot be read, or that
 // is not UTF-8, is an error of Read.
 func (l Layout) Read(path string, columns []Column, each func(Row)) (info Info, err error) {
-	if path == "-" {
-		return info, errors.New("the standard input cannot be read: evaluation and resumed training read the data again; save them in a file")
-	}
-	f, err := textfile.Open(path)
+	f, err := archive.OpenText(path)
 	if err != nil {
 		return info, err
 	}
 	defer f.Close()
-	plain, err := Decompress(f)
-	if err != nil {
-		return info, fmt.Errorf("%s: %w", path, err)
-	}
 	digest := sha256.New()
-	buffered := bufio.NewReaderSize(io.TeeReader(plain, digest), 64<<10)
-	if head, _ := buffered.Peek(64); textfile.Encoding(head) != "" {
-		return info, fmt.Errorf("%s: %w", path, textfile.EncodingError(path, textfile.Encoding(head)))
-	}
+	buffered := bufio.NewReaderSize(io.TeeReader(f, digest), 64<<10)
 	if l.Format == "" {
 		l.Format = detect(path, buffered)
 	}
@@ -68,16 +58,6 @@ func (l Layout) Read(path string, columns []Column, each func(Row)) (info Info, 
 		err = fmt.Errorf("%s: %w", path, err)
 	}
 	return info, err
-}
-
-// Decompress returns the content of a file that may be compressed with gzip or xz. Archives and spreadsheets are errors.
-func Decompress(r io.Reader) (io.Reader, error) {
-	buffered := bufio.NewReaderSize(r, 64<<10)
-	if head, _ := buffered.Peek(4); bytes.Equal(head, []byte("PK\x03\x04")) {
-		return nil, errors.New("it is a zip archive or a spreadsheet: unpack the archive, or save the spreadsheet as CSV")
-	}
-	plain, _, err := archive.Decompress(buffered)
-	return plain, err
 }
 
 // detect returns the format of a file.

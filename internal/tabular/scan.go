@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"universal-transformer/internal/textfile"
 )
 
 // A scanner reads rows. A row of csv may span several lines; if such a row is malformed, only its first line is skipped, so that a single
@@ -129,21 +131,11 @@ func (s *scanner) line(i int) (line, error) {
 	case tooLong:
 		l.text, l.err = "", fmt.Errorf("longer than %d bytes", MaxLine)
 	case !utf8.ValidString(l.text):
-		s.ended = &invalidError{s.read, invalidAt(l.text)}
+		s.ended = &invalidError{s.read, textfile.Invalid(text) + 1}
 		return line{}, s.ended
 	}
 	s.pending = append(s.pending, l)
 	return l, nil
-}
-
-// invalidAt returns the place of the first byte that is not UTF-8, from 1.
-func invalidAt(text string) int {
-	for i, r := range text {
-		if _, size := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && size == 1 {
-			return i + 1
-		}
-	}
-	return 0
 }
 
 // readLine reads one line without its line ending (LF, CRLF or the end of the file). It returns io.EOF after the last one.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // Encoding recognizes UTF-16 and UTF-32 by the first bytes of a text: by the byte order mark, or by zero bytes at every second place. The
@@ -31,6 +32,18 @@ func Encoding(head []byte) string {
 		return "UTF-16BE"
 	}
 	return ""
+}
+
+// Invalid returns the index of the first byte that is not UTF-8, or -1.
+func Invalid(text []byte) int {
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			return at
+		}
+		at += size
+	}
+	return -1
 }
 
 // EncodingError is the error for a file that is not UTF-8. It ends with the command that converts the file. An empty encoding means that

@@ -83,8 +83,11 @@ func Read(path string, most int64) ([]byte, error) {
 
 // ReadProse is like Read, for text that people wrote: NUL characters, and line ends that are CR alone, are errors.
 func ReadProse(path string, most int64) ([]byte, error) {
-	return read(path, func(f io.Reader) io.Reader { return &withoutNUL{r: NewLineReader(f, most)} })
+	return read(path, func(f io.Reader) io.Reader { return NewProseReader(f, most) })
 }
+
+// NewProseReader is like NewLineReader, and NUL characters are errors.
+func NewProseReader(r io.Reader, most int64) io.Reader { return &withoutNUL{r: NewLineReader(r, most)} }
 
 func read(path string, from func(io.Reader) io.Reader) ([]byte, error) {
 	f, err := Open(path)

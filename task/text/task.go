@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"universal-transformer/internal/seed"
-	"universal-transformer/internal/textfile"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 )
@@ -33,19 +32,19 @@ func (c Text) Open() (task.Task, error) {
 		return nil, err
 	}
 	c = c.resolved()
-	content, err := textfile.ReadProse(c.Path, largestFile)
+	content, notes, err := read(c.Path)
 	if err != nil {
 		return nil, err
 	}
-	return c.open(string(content))
+	return c.open(content, notes...)
 }
 
 // open makes the task from the file's content.
-func (c Text) open(content string) (task.Task, error) {
+func (c Text) open(content string, notes ...string) (task.Task, error) {
 	if content == "" {
 		return nil, fmt.Errorf("%s is empty: it must contain text", c.Path)
 	}
-	t := &Task{config: c}
+	t := &Task{config: c, notes: notes}
 	var err error
 	switch {
 	case c.Tokenizer == vocab.Subwords:
@@ -62,9 +61,6 @@ func (c Text) open(content string) (task.Task, error) {
 		t.tokens(), t.ids.Target.Size(), t.count(), len(t.validation), len(t.test)))
 	return t, nil
 }
-
-// largestFile is far above any file of this task; a larger file is probably a mistake.
-const largestFile = 4 << 30
 
 // A line is a line of the file, or the whole file.
 type line struct {
@@ -105,7 +101,7 @@ func (c Text) split(lines []line, cut func(string) ([]string, error)) (parts [][
 		return nil, nil, fmt.Errorf("no line is usable: %d are empty, %d have more than length %d tokens", empty, long, c.Length)
 	}
 	if empty+long > 0 && c.Lines {
-		notes = append(notes, fmt.Sprintf("%s: skipped %d lines: %d empty, %d of more than length %d tokens", c.Path, empty+long, empty, long, c.Length))
+		notes = append(notes, fmt.Sprintf("%s: skipped %d lines: %d empty, %d of more than length %d tokens: raise length", c.Path, empty+long, empty, long, c.Length))
 	}
 	return parts, notes, nil
 }
@@ -139,11 +135,12 @@ func (t *Task) takeText(training, validation, test []string) (err error) {
 }
 
 // divideLines holds out lines by number, the same in every run.
-func (t *Task) divideLines(lines []line) (err error) {
-	var parts [][]string
-	if parts, t.notes, err = t.config.split(lines, t.config.Tokenizer.Split); err != nil {
+func (t *Task) divideLines(lines []line) error {
+	parts, notes, err := t.config.split(lines, t.config.Tokenizer.Split)
+	if err != nil {
 		return err
 	}
+	t.notes = append(t.notes, notes...)
 	training, validation, test := divide(parts, t.config.HeldOut)
 	if err := t.build(training); err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Package text is language modelling on a user's own file: predicting every token from those before it.
 //
-// The file is a continuous text, which is split into segments of equal length that are learned independently. With Lines, every line
-// of the file is a separate text that ends with End. The last tenth of the text, or a tenth of the lines, is held out: half of it for
+// The file, or the files of a folder one after another, are a continuous text, which is split into segments of equal length that are learned
+// independently. With Lines, every line is a separate text that ends with End. The last tenth of the text, or a tenth of the lines, is held out: half of it for
 // validation and half for testing. The vocabulary is built from the rest.
 package text
 
@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"unicode"
 
-	"universal-transformer/internal/textfile"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
@@ -23,7 +22,7 @@ const (
 
 // Text specifies the file and how to read it. Only Path is required.
 type Text struct {
-	Path      string          `json:"path" file:"any"` // a file of UTF-8 text
+	Path      string          `json:"path" file:"any"` // a file of UTF-8 text, possibly compressed with gzip or xz, or a folder of files named .txt
 	Tokenizer vocab.Tokenizer `json:"tokenizer"`       // "characters" (the default), "whitespace" or "subwords"
 	subword.Choice
 	Lines    bool    `json:"lines"`     // every line is a separate text
@@ -42,7 +41,7 @@ func (c Text) String() string { return c.Path }
 func (c Text) Validate() error {
 	switch {
 	case c.Path == "":
-		return errors.New("path is empty: name a text file")
+		return errors.New("path is empty: name a text file, or a folder of text files")
 	case c.Length != 0 && c.Length < 2:
 		return fmt.Errorf("length is %d: it must be at least 2, or 0 for %d", c.Length, defaultLength)
 	case !(c.HeldOut >= 0 && c.HeldOut < 1):
@@ -71,17 +70,18 @@ func (c Text) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Prompt, Open: !c.Lines, FileOf: func(path string) ([]task.Example, []string, error) {
 		c := c.resolved()
 		c.Path, c.Tokenizer = path, v.Tokenizer
-		content, err := textfile.ReadProse(path, largestFile)
+		content, notes, err := read(path)
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(content) == 0 {
+		if content == "" {
 			return nil, nil, fmt.Errorf("%s is empty", path)
 		}
-		pieces, notes, err := c.split(c.lines(string(content)), v.Split)
+		pieces, more, err := c.split(c.lines(content), v.Split)
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
+		notes = append(notes, more...)
 		if !c.Lines {
 			pieces = cut(pieces[0], c.Length)
 		}

@@ -181,7 +181,7 @@ func TestRefuses(t *testing.T) {
 		"held_out is 1":                      {Path: "x", HeldOut: 1},
 		"min_count is -1":                    {Path: "x", MinCount: -1},
 		"no such file":                       {Path: "nowhere.txt"},
-		"line 1: not valid UTF-8 at byte 2":  {Path: file(t, "a\xff")},
+		"line 1 is not valid UTF-8 at byte 2: convert the file to UTF-8, from Windows-1252 for instance, with: iconv -f WINDOWS-1252 -t UTF-8 ":  {Path: file(t, "a\xff")},
 		"too few for segments of length 128": {Path: file(t, "short")},
 		"no line is usable":                  {Path: file(t, "\n\n"), Lines: true},
 		"2 lines are too few":                {Path: file(t, "a\nb\n"), Lines: true},

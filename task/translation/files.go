@@ -60,6 +60,9 @@ func (r *report) lines() []string {
 	if left := r.empty + r.bytes + r.long; left > 0 {
 		list = append(list, fmt.Sprintf("  skipped %d: %d with an empty side or no tab, %d not UTF-8, %d too long; the first is %s", left, r.empty, r.bytes, r.long, r.first))
 	}
+	if r.bytes > 0 {
+		list = append(list, fmt.Sprintf("  if all of it is in another encoding, %v", textfile.EncodingError(r.where, "")))
+	}
 	return list
 }
 
@@ -69,11 +72,19 @@ func (r *report) check() error {
 	case r.used+left == 0:
 		return fmt.Errorf("%s is empty: it must have one pair per line", r.where)
 	case r.used == 0:
-		return fmt.Errorf("%s: none of %d pairs is usable: %s", r.where, left, r.first)
+		return r.withEncoding(fmt.Errorf("%s: none of %d pairs is usable: %s", r.where, left, r.first))
 	case left > r.used:
-		return fmt.Errorf("%s: %d of %d pairs are unusable, more than half: the first is %s", r.where, left, left+r.used, r.first)
+		return r.withEncoding(fmt.Errorf("%s: %d of %d pairs are unusable, more than half: the first is %s", r.where, left, left+r.used, r.first))
 	}
 	return nil
+}
+
+// withEncoding adds to an error how to convert the file, if pairs are not UTF-8.
+func (r *report) withEncoding(err error) error {
+	if r.bytes == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, textfile.EncodingError(r.where, ""))
 }
 
 // pairs calls use with every pair of a corpus, without the blanks around its sides. A pair with an empty side, invalid UTF-8 or a
@@ -213,6 +224,14 @@ func (l *lines) next() (string, error) {
 	}
 }
 
+// limit describes the maximum length, which the field max_length raises for training.
+func limit(longest int) string {
+	if longest == longestHeldOut {
+		return fmt.Sprintf("more than %d", longest)
+	}
+	return fmt.Sprintf("more than max_length %d: raise it", longest)
+}
+
 // encode encodes a pair. It reports false, and counts the pair as skipped, if a side has more than longest subwords or cannot be
 // encoded.
 func encode(pieces *subword.Pieces, p pair, longest int, r *report) (e task.Example, ok bool) {
@@ -225,7 +244,7 @@ func encode(pieces *subword.Pieces, p pair, longest int, r *report) (e task.Exam
 		return e, false
 	}
 	if n := max(len(e.Source), len(e.Target)); n > longest {
-		r.skip(&r.long, p.line, fmt.Sprintf("%d subwords, more than %d", n, longest))
+		r.skip(&r.long, p.line, fmt.Sprintf("%d subwords, %s", n, limit(longest)))
 		return e, false
 	}
 	r.used++

@@ -1,0 +1,51 @@
+package text
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The text of a folder is that of its text files in the order of their paths, each of them ending with a line feed and without its byte
+// order mark.
+// Caught when planted: marks inside, files joined without a line feed, hidden files.
+func TestReadFolder(t *testing.T) {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	_, _ = z.Write([]byte("packed"))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for name, content := range map[string]string{
+		"b.txt": "\ufefftwo\n\ufeffthree\n", "a.txt": "one", "c/d.TXT": "four\n", "e.txt.gz": zipped.String(), "f.md": "no", ".g.txt": "no", ".h/i.txt": "no", "empty.txt": "",
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content, notes, err := read(folder)
+	if err != nil || content != "one\ntwo\nthree\nfour\npacked\n" || !strings.Contains(strings.Join(notes, ""), "5 text files, 1 other files are not read") {
+		t.Errorf("%q, %q, %v", content, notes, err)
+	}
+	one, _, err := read(filepath.Join(folder, "e.txt.gz"))
+	if err != nil || one != "packed" {
+		t.Errorf("a compressed file: %q, %v", one, err)
+	}
+	if _, _, err := read(filepath.Join(folder, ".h")); err != nil {
+		t.Errorf("a hidden folder that is named: %v", err)
+	}
+	if _, _, err := read(t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no file named .txt") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if _, _, err := read("-"); err == nil || !strings.Contains(err.Error(), "the standard input cannot be read") {
+		t.Errorf("the standard input: %v", err)
+	}
+}
