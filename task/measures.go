@@ -109,10 +109,10 @@ func (c ClassAccuracy) Correct(answer Classified, e Example) bool {
 	return answer.Class == truth && (truth != c.Unknown || c.Unknown == vocab.Padding)
 }
 
-// Perplexity is exp of the mean cross entropy of the targets, per token and, if Words counts the words of a target, per word. It also
+// Perplexity is exp of the mean cross entropy of the targets, per token and, if Words counts the words of an example, per word. It also
 // reports the accuracy of the most probable tokens. Unknown targets are scored as the token <unknown>, and counted in a note.
 type Perplexity struct {
-	Words   func(target []vocab.ID) int // if nil, perplexity per word is not computed
+	Words   func(e Example) int // if nil, perplexity per word is not computed
 	Unknown vocab.ID
 }
 
@@ -136,7 +136,7 @@ func (p Perplexity) Measure(ctx context.Context, m Model, examples []Example) (M
 			}
 		}
 		if p.Words != nil {
-			words += p.Words(examples[i].Target)
+			words += p.Words(examples[i])
 		}
 	}
 	result := Measurement{Method: TeacherForcing, Metrics: []score.Metric{score.Figure("perplexity per token", sum.Value())}}

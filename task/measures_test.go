@@ -73,7 +73,7 @@ func TestPerplexity(t *testing.T) {
 	}
 	g := given{scored: []task.Scored{{LogProbs: p(1, 2, 3), Best: []vocab.ID{2, 3, 5}}, {LogProbs: p(4), Best: []vocab.ID{unknown}}}}
 	examples := []task.Example{{Target: []vocab.ID{2, 3, 4}}, {Target: []vocab.ID{unknown}}}
-	got, err := task.Perplexity{Words: func(target []vocab.ID) int { return 1 }, Unknown: unknown}.Measure(t.Context(), g, examples)
+	got, err := task.Perplexity{Words: func(task.Example) int { return 1 }, Unknown: unknown}.Measure(t.Context(), g, examples)
 	if err != nil {
 		t.Fatal(err)
 	}

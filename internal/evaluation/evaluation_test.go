@@ -139,7 +139,7 @@ func TestGreedyDecodingAndTeacherForcingAgreeOnSequences(t *testing.T) {
 func TestScoresAreTheObjectives(t *testing.T) {
 	tr, summary, examples := halfTrained(t)
 	e := &evaluation.Evaluator{Backend: tr.Backend, Store: tr.Store, Model: tr.Model, Plan: batch.Plan{Rows: 9}}
-	row, err := e.Measure(context.Background(), task.Perplexity{Words: func(target []vocab.ID) int { return len(target) - 1 }}, examples)
+	row, err := e.Measure(context.Background(), task.Perplexity{Words: func(e task.Example) int { return len(e.Target) - 1 }}, examples)
 	if err != nil {
 		t.Fatal(err)
 	}

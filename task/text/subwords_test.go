@@ -57,14 +57,11 @@ func TestSubwordsOfLines(t *testing.T) {
 	}
 }
 
-// Words are counted as people count them, whatever pieces they are cut into: an end at white space ends a word once.
-func TestWordsOfPieces(t *testing.T) {
-	for text, want := range map[string]int{"one two": 2, " one  two ": 3, "": 1, "one\ntwo\n": 2} {
-		if got := wordsOf(text, true); got != want {
-			t.Errorf("%q has %d words, want %d", text, got, want)
-		}
-	}
-	if got := wordsOf("one tw", false); got != 1 {
-		t.Errorf("an unfinished word counts: %d", got)
+// Examples that are not of a text's segments, such as those that others make, have the words of their targets.
+func TestWordsOfOthers(t *testing.T) {
+	tk := opened(t, Text{Path: file(t, numbered(400))})
+	ids, _ := tk.ids.Target.EncodeLossy(strings.Split("  w1 w2  ", ""))
+	if got := wordsOf(tk.ids)(task.Example{Target: ids}); got != 2 {
+		t.Errorf("%d words", got)
 	}
 }

@@ -129,8 +129,8 @@ func (t *Task) takeText(training, validation, test []string) (err error) {
 	}
 	t.training = encode(t.ids.Target, training)
 	t.longest = t.config.Length
-	t.validation = t.config.examples(t.ids.Target, cut(validation, t.config.Length))
-	t.test = t.config.examples(t.ids.Target, cut(test, t.config.Length))
+	t.validation = t.config.examples(t.ids, cut(validation, t.config.Length))
+	t.test = t.config.examples(t.ids, cut(test, t.config.Length))
 	return nil
 }
 
@@ -170,7 +170,7 @@ func (t *Task) takeLines(training, validation, test [][]string) error {
 	if len(training) == 0 || len(validation) == 0 || len(test) == 0 {
 		return fmt.Errorf("%d lines are too few with held_out %v: add lines or raise held_out", len(training)+len(validation)+len(test), t.config.HeldOut)
 	}
-	t.lines, t.validation, t.test = t.config.examples(t.ids.Target, training), t.config.examples(t.ids.Target, validation), t.config.examples(t.ids.Target, test)
+	t.lines, t.validation, t.test = t.config.examples(t.ids, training), t.config.examples(t.ids, validation), t.config.examples(t.ids, test)
 	for _, e := range t.lines {
 		t.longest = max(t.longest, len(e.Target))
 	}
@@ -200,14 +200,19 @@ func (t *Task) build(training [][]string) error {
 // cut splits a text into segments; the last one may be shorter.
 func cut(tokens []string, length int) [][]string { return slices.Collect(slices.Chunk(tokens, length)) }
 
-// examples encodes segments or lines; a line ends with End.
-func (c Text) examples(v *vocab.Vocabulary, parts [][]string) []task.Example {
+// examples encodes consecutive segments of a text, or lines; a line ends with End.
+func (c Text) examples(v task.Vocabularies, parts [][]string) []task.Example {
 	examples := make([]task.Example, len(parts))
+	inside := false // a word that the next segment continues
 	for i, part := range parts {
-		examples[i].Target = encode(v, part)
+		e := task.Example{Target: encode(v.Target, part)}
+		var n words
+		n, inside = count(v, part, e.Target, inside && !c.Lines)
+		e.Origin = n
 		if c.Lines {
-			examples[i].Target = append(examples[i].Target, vocab.End)
+			e.Target = append(e.Target, vocab.End)
 		}
+		examples[i] = e
 	}
 	return examples
 }
@@ -280,7 +285,9 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 	return picked, nil
 }
 
-func clone(e task.Example) task.Example { return task.Example{Target: slices.Clone(e.Target)} }
+func clone(e task.Example) task.Example {
+	return task.Example{Target: slices.Clone(e.Target), Origin: e.Origin}
+}
 
 // Digests returns the digests of the segments or lines.
 func (t *Task) Digests() task.Digests {

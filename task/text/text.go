@@ -8,7 +8,6 @@ package text
 import (
 	"errors"
 	"fmt"
-	"unicode"
 
 	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
@@ -85,60 +84,12 @@ func (c Text) Reader(v task.Vocabularies) task.Reader {
 		if !c.Lines {
 			pieces = cut(pieces[0], c.Length)
 		}
-		return c.examples(v.Target, pieces), notes, nil
+		return c.examples(v, pieces), notes, nil
 	}}
 }
 
 // Measure returns the perplexity per token and per word.
 func (c Text) Measure(v task.Vocabularies) task.Measure {
 	unknown, _ := v.Target.Unknown()
-	return task.Perplexity{Words: words(v), Unknown: unknown}
-}
-
-// words counts the words of a target: tokens or, for characters, the ends of words, at white space or at the end of a line. In segments
-// of a continuous text, a word that is split by a boundary is counted once.
-func words(v task.Vocabularies) func([]vocab.ID) int {
-	if v.Subwords != nil {
-		return func(target []vocab.ID) int { return wordsOf(v.TargetText(target), target[len(target)-1] == vocab.End) }
-	}
-	if v.Tokenizer == vocab.Whitespace {
-		return func(target []vocab.ID) (n int) {
-			for _, id := range target {
-				if id != vocab.End {
-					n++
-				}
-			}
-			return n
-		}
-	}
-	space := map[vocab.ID]bool{vocab.End: true}
-	for _, token := range []string{" ", "\n", "\t", "\r", "\u00a0"} {
-		if id, ok := v.Target.ID(token); ok {
-			space[id] = true
-		}
-	}
-	return func(target []vocab.ID) (n int) {
-		for i, id := range target {
-			if space[id] && (i == 0 || !space[target[i-1]]) {
-				n++
-			}
-		}
-		return n
-	}
-}
-
-// wordsOf counts the ends of words in a text: at white space and, if the text ends there, at its end.
-func wordsOf(text string, ends bool) (n int) {
-	inside := true
-	for _, r := range text {
-		if space := unicode.IsSpace(r); space == inside {
-			if inside = !space; space {
-				n++
-			}
-		}
-	}
-	if ends && inside {
-		n++
-	}
-	return n
+	return task.Perplexity{Words: wordsOf(v), Unknown: unknown}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"universal-transformer/internal/vocab"
+	"universal-transformer/subword"
 	"universal-transformer/task"
 	"universal-transformer/task/tasktest"
 )
@@ -121,31 +122,38 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Words are counted as strings.Fields counts them, also where pieces cut them, but for one at the end of a text that has no white
-// space behind it.
-// Caught when planted: a word counted in both pieces, the End left out.
+// The words of all segments are those that `printf ... | wc -w` counts: 300 in a text with indented lines, runs of blanks, and white space
+// at both ends; 6 in each pair of lines. Segments of every length have as many, whatever they cut.
+// Caught when planted: a word counted in both segments, the white space at an end counted, a run of blanks counted twice.
 func TestWords(t *testing.T) {
-	content := strings.Repeat("Now,  is the winter\n\nof our discontent \t made glorious summer ", 30)
+	content := strings.Repeat("  \tNow,  is the winter\n\n    of our discontent \t made glorious summer\n", 30) + "  "
+	whole := func(tk *Task, parts [][]string) (n int) {
+		for _, e := range tk.config.examples(tk.ids, parts) {
+			n += wordsOf(tk.ids)(e)
+		}
+		return n
+	}
 	for _, length := range []int{2, 3, 7, 128} {
 		tk := opened(t, Text{Path: file(t, content), Length: length})
-		count, got := words(tk.Vocabularies()), 0
-		ids, _ := tk.ids.Target.EncodeLossy(strings.Split(content, ""))
-		for piece := range slices.Chunk(ids, length) {
-			got += count(piece)
+		if got := whole(tk, cut(strings.Split(content, ""), length)); got != 300 {
+			t.Errorf("segments of %d characters: %d words", length, got)
 		}
-		extra := 0 // runs of white space that a cut divides
-		for at := length; at < len(content); at += length {
-			if strings.ContainsAny(content[at-1:at], " \n\t") && strings.ContainsAny(content[at:at+1], " \n\t") {
-				extra++
-			}
+		tk = opened(t, Text{Path: file(t, content), Length: length, Tokenizer: vocab.Subwords, Choice: subword.Choice{TokenizerSize: 270}})
+		tokens, err := tk.ids.Split(content)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if want := len(strings.Fields(content)) + extra; got != want {
-			t.Errorf("pieces of %d: %d words, want %d", length, got, want)
+		if got := whole(tk, cut(tokens, length)); got != 300 {
+			t.Errorf("segments of %d subwords: %d words", length, got)
 		}
 	}
-	lines := opened(t, Text{Path: file(t, strings.Repeat("to be or not\nthat is\n", 20)), Lines: true})
-	if got := words(lines.Vocabularies())(lines.lines[0].Target); got != 4 && got != 2 {
-		t.Errorf("%d words in a line", got)
+	lines := opened(t, Text{Path: file(t, strings.Repeat("  to be or not \nthat is\n", 20)), Lines: true})
+	total := 0
+	for _, e := range slices.Concat(lines.lines, lines.validation, lines.test) {
+		total += wordsOf(lines.ids)(e)
+	}
+	if total != 120 {
+		t.Errorf("%d words in lines", total)
 	}
 }
 
@@ -176,12 +184,12 @@ func TestReader(t *testing.T) {
 // What cannot be read says why, and what to do.
 func TestRefuses(t *testing.T) {
 	for want, c := range map[string]Text{
-		"path is empty":                      {},
-		"length is 1":                        {Path: "x", Length: 1},
-		"held_out is 1":                      {Path: "x", HeldOut: 1},
-		"min_count is -1":                    {Path: "x", MinCount: -1},
-		"no such file":                       {Path: "nowhere.txt"},
-		"line 1 is not valid UTF-8 at byte 2: convert the file to UTF-8, from Windows-1252 for instance, with: iconv -f WINDOWS-1252 -t UTF-8 ":  {Path: file(t, "a\xff")},
+		"path is empty":   {},
+		"length is 1":     {Path: "x", Length: 1},
+		"held_out is 1":   {Path: "x", HeldOut: 1},
+		"min_count is -1": {Path: "x", MinCount: -1},
+		"no such file":    {Path: "nowhere.txt"},
+		"line 1 is not valid UTF-8 at byte 2: convert the file to UTF-8, from Windows-1252 for instance, with: iconv -f WINDOWS-1252 -t UTF-8 ": {Path: file(t, "a\xff")},
 		"too few for segments of length 128": {Path: file(t, "short")},
 		"no line is usable":                  {Path: file(t, "\n\n"), Lines: true},
 		"2 lines are too few":                {Path: file(t, "a\nb\n"), Lines: true},
