@@ -101,7 +101,7 @@ func ownLabels() experiment.Run {
 			Config: updates(3000, 20, 50, 50), Schedule: cosine(1e-3, 100), Batch: experiment.Batch{Rows: 32}, Validation: 2000,
 		},
 	}
-	r.Training.BestByAccuracy = true
+	r.Training.BestByAccuracy, r.Training.LabelSmoothing = true, 0.1
 	r.Training.Stop = schedule.Stop{Patience: 10}
 	return r
 }
