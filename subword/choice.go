@@ -43,6 +43,9 @@ func (c Choice) Pieces(text iter.Seq[string]) (*Pieces, error) {
 		return readPieces(c.TokenizerFile)
 	}
 	trainer := Trainer{Size: c.TokenizerSize}
+	if err := trainer.Validate(); err != nil {
+		return nil, fmt.Errorf("tokenizer_%w", err) // which begins with "size"
+	}
 	for part := range text {
 		for line := range strings.Lines(part) {
 			if err := trainer.Add(strings.TrimRight(line, "\r\n")); err != nil {
@@ -52,7 +55,7 @@ func (c Choice) Pieces(text iter.Seq[string]) (*Pieces, error) {
 	}
 	bpe, err := trainer.Train()
 	if err != nil {
-		return nil, fmt.Errorf("tokenizer_%w", err)
+		return nil, fmt.Errorf("subwords: %w", err)
 	}
 	return piecesOf(bpe)
 }

@@ -100,6 +100,26 @@ func TestDataSets(t *testing.T) {
 	}
 }
 
+// A transfer that ends too early is an error that names the address, and nothing is left of it.
+// Caught when planted: the bare error of the connection, a temporary file that stays.
+func TestFetchCutShort(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		_, _ = w.Write([]byte("0123456789"))
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	for _, args := range [][]string{{"data", "lambada"}, {"data", "babi"}} {
+		r := ut(t, append(args, "--from", server.URL+"/all.tar.gz", "--dir", dir)...)
+		if r.code != 1 || !strings.Contains(r.stderr, "ut: "+server.URL+"/all.tar.gz: 10 bytes came, and then: unexpected EOF: fetch it again") {
+			t.Errorf("%+v", r)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("left are %v, %v", left, err)
+		}
+	}
+}
+
 // writeTar writes a compressed archive of files by their names.
 func writeTar(t *testing.T, path string, files map[string]string) {
 	t.Helper()

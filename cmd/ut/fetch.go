@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"universal-transformer/internal/atomicfile"
 )
 
 // maxDownload is far above the size of any distribution.
@@ -52,21 +54,43 @@ func fetch(ctx context.Context, from, path string, check func(from, path string)
 	removeStale(path)
 	f, err := os.CreateTemp(filepath.Dir(path), fetched(path))
 	if err != nil {
-		return err
+		return atomicfile.Cause(path, err)
 	}
 	defer os.Remove(f.Name())
-	n, err := io.Copy(f, io.LimitReader(answer.Body, maxDownload+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+	body := &readerOfErrors{Reader: io.LimitReader(answer.Body, maxDownload+1)}
+	n, err := io.Copy(f, body)
+	err = errors.Join(err, f.Close())
+	switch {
+	case body.err != nil:
+		return fmt.Errorf("%s: %d bytes came, and then: %w: fetch it again", from, n, body.err)
+	case err != nil:
+		return atomicfile.Cause(path, err)
 	}
 	if n > maxDownload {
 		return fmt.Errorf("%s is larger than %d bytes: this is no data set of a table", from, maxDownload)
 	}
 	if err := os.Chmod(f.Name(), 0o644); err != nil {
-		return err
+		return atomicfile.Cause(path, err)
 	}
 	if err := check(from, f.Name()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return atomicfile.Cause(path, err)
+	}
+	return nil
+}
+
+// readerOfErrors remembers an error of reading, to tell it from one of writing.
+type readerOfErrors struct {
+	io.Reader
+	err error
+}
+
+func (r *readerOfErrors) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		r.err = err
+	}
+	return n, err
 }

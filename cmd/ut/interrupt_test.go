@@ -12,6 +12,7 @@ import (
 	ossignal "os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -240,5 +241,17 @@ func TestFewFiles(t *testing.T) {
 		if want := "ut: at most " + limit + " files may be open here, and 16 are needed: raise the limit (ulimit -n)\n"; err == nil || string(said) != want {
 			t.Errorf("%v, %q, want %q", err, said, want)
 		}
+	}
+}
+
+// Where the address space is too small for Go, that is said, in place of a stack trace.
+// Caught when planted: a limit that is not looked at.
+func TestLittleAddressSpace(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux limits the address space")
+	}
+	said, err := exec.Command("sh", "-c", `ulimit -v 1400000; exec "$@"`, "sh", program, "list").CombinedOutput()
+	if want := "ut: at most 1400000 kB of address space may be used here, and 1500000 are needed: raise the limit (ulimit -v)\n"; err == nil || string(said) != want {
+		t.Errorf("%v, %q, want %q", err, said, want)
 	}
 }

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ func main() {
 
 // run is the whole program: it gives the exit code.
 func run(args []string, stdout, stderr io.Writer) (code int) {
-	if err := enoughFiles(); err != nil {
+	if err := cmp.Or(enoughFiles(), enoughRoom()); err != nil {
 		fmt.Fprintln(stderr, "ut:", err)
 		return 1
 	}

@@ -224,7 +224,7 @@ func TestOpenRefuses(t *testing.T) {
 		"missing target": {Translation{Training: list(Corpus{Source: "a.en", Target: "none"})}, "none: no such file"},
 		"shorter":        {Translation{Training: list(Corpus{Source: "a.en", Target: "short.de"})}, "line 3 of " + filepath.Join(dir, "a.en") + " has no partner: " + filepath.Join(dir, "short.de") + " ends after line 2"},
 		"longer":         {Translation{Training: list(Corpus{Source: "short.de", Target: "a.de"})}, "line 3 of " + filepath.Join(dir, "a.de") + " has no partner: " + filepath.Join(dir, "short.de") + " ends after line 2"},
-		"empty":          {Translation{Training: list(two("empty"))}, "there is no text to train on"},
+		"empty":          {Translation{Training: list(two("empty"))}, "subwords: there is no text to train on"},
 		"not UTF-8":      {Translation{Training: list(two("bad"), two("a"))}, "none of 2 pairs is usable"},
 		"no tabs":        {Translation{Training: list(two("a"), Corpus{Pairs: "no.tsv"})}, "no.tsv: none of 2 pairs is usable: " + filepath.Join(dir, "no.tsv") + ":1: no tab"},
 		"most left out":  {Translation{Training: list(two("a"), two("most"))}, "2 of 3 pairs are unusable, more than half"},
