@@ -17,7 +17,7 @@ func (q *Queue) serve(l *lane) {
 		defer l.poll.close()
 	}
 	for expected, took := 0, time.Duration(0); ; {
-		q.gather(l, expected, min(took/4, maxGather))
+		q.gather(l, expected, min(took, maxGather))
 		start := time.Now()
 		together := q.decodeNext(l)
 		if len(together) == 0 {
