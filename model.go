@@ -89,7 +89,7 @@ type DecodeOptions struct {
 	First     int64    // number of the first input: input i is sampled with the random numbers of Seed and First + i
 	MaxLength int      // tokens of an answer; 0: enough for the task
 	MaxSource int      // tokens of an input, longer ones are errors; 0: 10,000
-	Memory    int64    // bytes, estimated, of what is decoded together; 0: 1 GiB
+	Memory    int64    // bytes, estimated, of the caches of what is decoded at a time; 0: 1 GiB
 }
 
 func (o DecodeOptions) pipeline() pipeline.DecodeOptions {

@@ -20,7 +20,7 @@ type DecodeOptions struct {
 	decoding.Method
 	MaxLength int   // tokens of an answer; 0: four times as many as its source has, and 50 more; 200 of a language model; twice as many and 10 more of a translation
 	MaxSource int   // tokens of a source, more are refused; 0: DefaultMaxSource
-	Memory    int64 // bytes that what is decoded together may take, by estimate; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
+	Memory    int64 // bytes that the caches of what is decoded at a time may take, by estimate; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
 }
 
 // Limits of decoding.
