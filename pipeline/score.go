@@ -121,13 +121,18 @@ type Scored struct {
 }
 
 // Score returns the log-probability of every token of the targets, given the true tokens before it: of answers to sources or, for a
-// language model, of texts. A text that cannot be read has an error of its own.
+// language model, of texts. A text that cannot be read, or that has more than [DefaultMaxSource] tokens, has an error of its own.
 func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
+	return m.ScoreUpTo(ctx, pairs, DefaultMaxSource)
+}
+
+// ScoreUpTo is like Score with another maximum number of tokens of a source or text.
+func (m *Model) ScoreUpTo(ctx context.Context, pairs []Pair, most int) ([]Scored, error) {
 	scored := make([]Scored, len(pairs))
 	var examples []task.Example
 	var at []int
 	for i, p := range pairs {
-		e, err := m.example(p)
+		e, err := m.example(p, most)
 		if scored[i].Err = err; err == nil {
 			examples, at = append(examples, e), append(at, i)
 		}
@@ -146,14 +151,23 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 	return scored, nil
 }
 
-// example reads a pair.
-func (m *Model) example(p Pair) (e task.Example, err error) {
-	if e.Target, err = m.reader.Target(p.Target); err != nil || m.Run.Task.Value.Kind() == task.LanguageModeling {
+// example reads a pair whose sides have at most most tokens.
+func (m *Model) example(p Pair, most int) (e task.Example, err error) {
+	if e.Target, err = m.reader.Target(p.Target); err != nil {
 		return e, err
+	}
+	if n := len(task.WithoutEnd(e.Target)); n > most {
+		return e, fmt.Errorf("the text has %d tokens, more than %d", n, most)
+	}
+	if m.Run.Task.Value.Kind() == task.LanguageModeling {
+		return e, nil
 	}
 	in, err := m.Read(p.Source)
 	if err != nil {
 		return e, fmt.Errorf("the source: %w", err)
+	}
+	if n := len(in.Labels); n > most {
+		return e, fmt.Errorf("the source has %d tokens, more than %d", n, most)
 	}
 	e.Source = in.Source
 	return e, nil

@@ -13,7 +13,7 @@ import (
 // Reader Network", 2016). A source consists of the context, the token Separator, and the question, whose last position is that of the
 // answer:
 //
-//	a_i  = softmax over positions i of the context of h_i W q / sqrt(d)    with q the state of the last position
+//	a_i  = softmax over positions i of the context of q W h_i / sqrt(d)    with q the state of the last position
 //	p(w) = sum of a_i over the positions i of w
 //
 // so the weights of all occurrences of a word add up, and a word that does not occur has probability 0.

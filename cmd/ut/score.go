@@ -46,7 +46,7 @@ type alternative struct {
 }
 
 func newScore() *cobra.Command {
-	backend, asJSON := "", false
+	backend, asJSON, most := "", false, 0
 	c := &cobra.Command{
 		Use:   "score RUN",
 		Short: "Print the log-probabilities of lines from the standard input",
@@ -56,25 +56,29 @@ func newScore() *cobra.Command {
   printf '31415\t51413\n' | ut score runs/reverse --json`,
 		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := between(c, "max-source", pipeline.MaxTokens); err != nil {
+				return err
+			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
 				if m.Run.Task.Value.Kind() == task.Classification {
 					return fmt.Errorf("%s answers with a class, and has no probability for a text", m.Dir())
 				}
-				return scoreLines(c, m, asJSON)
+				return scoreLines(c, m, asJSON, most)
 			})
 		},
 	}
+	c.Flags().IntVar(&most, "max-source", pipeline.DefaultMaxSource, "refuse sources and texts of more than `N` tokens")
 	jsonFlag(c, &asJSON)
 	backendFlag(c, &backend)
 	return c
 }
 
 // scoreLines scores the standard input.
-func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool) error {
+func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool, most int) error {
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {
 		batch, err := lines.next(c.Context(), maxLines)
-		for _, line := range scoreBatch(c.Context(), m, batch) {
+		for _, line := range scoreBatch(c.Context(), m, batch, most) {
 			told.lines++
 			if c.Context().Err() != nil {
 				return c.Context().Err()
@@ -108,7 +112,7 @@ type scoredLine struct {
 }
 
 // scoreBatch scores the texts of all lines together, or, if one of them cannot be scored, line by line.
-func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input) []scoredLine {
+func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, most int) []scoredLine {
 	lines := make([]scoredLine, len(batch))
 	var all []pipeline.Pair
 	for i, line := range batch {
@@ -117,12 +121,12 @@ func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input) []scoredL
 		}
 		all = append(all, lines[i].pairs...)
 	}
-	found, err := m.Score(ctx, all)
+	found, err := m.ScoreUpTo(ctx, all, most)
 	for i := range lines {
 		switch l := &lines[i]; {
 		case l.err != nil:
 		case err != nil:
-			l.scored, l.err = m.Score(ctx, l.pairs)
+			l.scored, l.err = m.ScoreUpTo(ctx, l.pairs, most)
 		default:
 			l.scored, found = found[:len(l.pairs)], found[len(l.pairs):]
 		}

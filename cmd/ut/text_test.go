@@ -144,6 +144,9 @@ func TestScore(t *testing.T) {
 	if r.code != 0 || !strings.Contains(r.stderr, "line 3: 1 unknown tokens are read as <unknown>") {
 		t.Fatalf("%+v", r)
 	}
+	if r := utReading(t, text, "score", run, "--max-source", "4"); r.code != 1 || !strings.Contains(r.stderr, "line 1: text 1: the text has 5 tokens, more than 4") || !strings.HasPrefix(r.stdout, "\n-") {
+		t.Errorf("--max-source: %+v", r)
+	}
 	nats, tokens := 0.0, 0
 	for i, line := range strings.Split(strings.TrimSpace(r.stdout), "\n") {
 		var got scored

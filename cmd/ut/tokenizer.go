@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -238,33 +237,33 @@ Special tokens are left out.`,
 	}
 }
 
-// eachLine writes what becomes of every line of the standard input. Its errors name the line; the lines before it are written.
-func eachLine(c *cobra.Command, change func(string) (string, error)) (err error) {
-	out := bufio.NewWriter(c.OutOrStdout())
-	defer func() {
-		if !errors.Is(err, context.Canceled) {
-			err = errors.Join(err, out.Flush())
-		}
-	}()
-	lines := readLines(c.InOrStdin())
-	for number := 1; ; {
+// eachLine writes what becomes of every line of the standard input. A line that cannot be changed is reported and leaves an empty line.
+func eachLine(c *cobra.Command, change func(string) (string, error)) error {
+	lines, told := readLines(c.InOrStdin()), newComplaints(c)
+	for {
 		batch, end := lines.next(c.Context(), maxLines)
+		var out bytes.Buffer
 		for _, line := range batch {
+			told.lines++
 			changed, err := "", line.err
 			if err == nil {
 				changed, err = change(line.text)
 			}
 			if err != nil {
-				return fmt.Errorf("line %d: %w", number, err)
+				told.complain(told.lines, err)
 			}
-			fmt.Fprintln(out, changed)
-			number++
+			if err == nil || !told.byHand {
+				out.WriteString(changed + "\n")
+			}
+		}
+		if _, err := c.OutOrStdout().Write(out.Bytes()); err != nil {
+			return err
 		}
 		if end == io.EOF {
-			return nil
+			return told.end()
 		}
-		if err := errors.Join(end, out.Flush()); err != nil {
-			return err
+		if end != nil {
+			return end
 		}
 	}
 }

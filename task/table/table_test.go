@@ -252,6 +252,14 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// Two rows and a file for evaluation leave nothing to choose a checkpoint by.
+func TestNothingForValidation(t *testing.T) {
+	tk, _ := open(t, Table{Path: write(t, "a\tb\nc\td\n"), HeldOutPath: write(t, "a\tb\n")})
+	if _, err := tk.HeldOut(1, task.Selection{Validation: true, Count: 5}); err == nil || !strings.Contains(err.Error(), "of 2 rows, none is for choosing a checkpoint: add rows") {
+		t.Error(err)
+	}
+}
+
 // A line of a file to evaluate on that no model could answer is skipped and counted.
 func TestLongLinesOfAFileToEvaluateOn(t *testing.T) {
 	tk, _ := open(t, Table{Path: write(t, numbers(200))})

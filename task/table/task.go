@@ -161,6 +161,9 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 		part = t.validation
 	}
 	n := len(part)
+	if n == 0 {
+		return nil, fmt.Errorf("%s: of %d rows, none is for choosing a checkpoint: add rows", t.config.Path, len(t.training))
+	}
 	examples := make([]task.Example, n)
 	for i, e := range part {
 		examples[i] = clone(e)
