@@ -2,8 +2,11 @@ package score
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+
+	"universal-transformer/internal/strictjson"
 )
 
 // An Accuracy is a number of correct trials and the number of trials.
@@ -61,7 +64,7 @@ type accuracyJSON struct {
 	High  float64  `json:"high"`
 }
 
-// MarshalJSON writes {"right": 9, "total": 10, "value": 0.9, "low": 0.59, "high": 0.98}; value is null if total is 0.
+// MarshalJSON writes {"correct": 9, "total": 10, "value": 0.9, "low": 0.59, "high": 0.98}; value is null if total is 0.
 func (a Accuracy) MarshalJSON() ([]byte, error) {
 	low, high := a.Interval95()
 	j := accuracyJSON{Right: a.Correct, Total: a.Total, Low: low, High: high}
@@ -71,16 +74,21 @@ func (a Accuracy) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads right and total; the other fields are ignored.
+// UnmarshalJSON reads the output of MarshalJSON strictly: both counts are needed, and the share and its interval must be those of the
+// counts. Files of earlier versions may lack the interval.
 func (a *Accuracy) UnmarshalJSON(data []byte) error {
-	var j accuracyJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+	var c counts
+	if err := strictjson.Decode(data, &c); err != nil {
 		return err
 	}
-	if j.Right < 0 || j.Total < j.Right {
-		return fmt.Errorf("accuracy: %d right of %d", j.Right, j.Total)
+	got, err := c.accuracy()
+	if err != nil {
+		return err
 	}
-	*a = Accuracy{Correct: j.Right, Total: j.Total}
+	if c.Correct == nil || c.Total == nil {
+		return errors.New("correct or total is missing or null")
+	}
+	*a = got
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"universal-transformer/internal/strictjson"
 )
 
 // A Metric is one named result of an evaluation: an accuracy or another number.
@@ -54,21 +56,22 @@ func (m Metric) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads the output of MarshalJSON.
+// UnmarshalJSON reads the output of MarshalJSON strictly, like that of [Accuracy].
 func (m *Metric) UnmarshalJSON(data []byte) error {
-	var j metricJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+	var j struct {
+		Name string `json:"name"`
+		counts
+	}
+	if err := strictjson.Decode(data, &j); err != nil {
 		return err
 	}
-	*m = Metric{Name: j.Name, Value: math.NaN()}
+	accuracy, err := j.accuracy()
+	if err != nil {
+		return fmt.Errorf("metric %q: %w", j.Name, err)
+	}
+	*m = Metric{Name: j.Name, Value: math.NaN(), Accuracy: accuracy}
 	if j.Value != nil {
 		m.Value = *j.Value
-	}
-	if j.Correct != nil && j.Total != nil {
-		if *j.Correct < 0 || *j.Total < *j.Correct {
-			return fmt.Errorf("metric %q: %d correct of %d", j.Name, *j.Correct, *j.Total)
-		}
-		m.Accuracy = Accuracy{Correct: *j.Correct, Total: *j.Total}
 	}
 	return nil
 }

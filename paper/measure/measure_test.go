@@ -57,8 +57,8 @@ func TestCellsWithoutFiles(t *testing.T) {
 func FuzzMeasured(f *testing.F) {
 	for _, seed := range []string{
 		`{"stand_in": "", "training_questions": 9, "validation": {"questions": 2, "wrong": 1}, "tests": [{"task": 1, "questions": 3, "wrong": 1, "ponder_times": null, "attention": [{"stories": 1, "share": 0.5, "uniform": 0.2}]}]}`,
-		`{"sets": [{"name": "test", "examples": 3, "method": "m", "metrics": [{"name": "accuracy", "value": 0.5, "correct": 1, "total": 2, "low": 0.1, "high": 0.9}]}]}`,
-		`{"sets": [{"name": "mix", "examples": 2, "decoded": {"tokens": {"correct": 1, "total": 2}, "sequences": {"correct": 1, "total": 2}}}]}`,
+		`{"sets": [{"name": "test", "examples": 3, "method": "m", "metrics": [{"name": "accuracy", "value": 0.5, "correct": 1, "total": 2}]}]}`,
+		`{"sets": [{"name": "mix", "examples": 2, "decoded": {"tokens": {"correct": 1, "total": 2, "value": 0.5}, "sequences": {"correct": 1, "total": 2, "value": 0.5}}}]}`,
 		`{"sets": [{"name": "val", "sentences": 2, "method": "m", "alpha": 1, "bleu": 40.5, "chrf": 60, "notes": [], "seconds": 1}]}`,
 		`{"sets": null}`, `{"tests": []}`, `null`, `{}`,
 	} {
@@ -92,8 +92,8 @@ func TestValidate(t *testing.T) {
 		"validation.wrong is -1 of 2 questions": {1, `{"stand_in": "", "training_questions": 9, "validation": {"questions": 2, "wrong": -1}, "tests": [{"task": 1, "questions": 3, "wrong": 1, "ponder_times": null, "attention": null}]}`},
 		"sets are missing":                      {2, `{"sets": []}`},
 		"sets[0].examples is 0":                 {3, `{"sets": [{"name": "test", "examples": 0, "method": "m", "metrics": []}]}`},
-		"sets[0].decoded has 2 sequences of 3":  {4, `{"sets": [{"name": "mix", "examples": 3, "decoded": {"tokens": {"correct": 1, "total": 2}, "sequences": {"correct": 1, "total": 2}}}]}`},
-		"sets[0].cut is 4 of 2 examples":        {5, `{"sets": [{"name": "mix", "examples": 2, "cut": 4, "decoded": {"tokens": {"correct": 1, "total": 2}, "sequences": {"correct": 1, "total": 2}}}]}`},
+		"sets[0].decoded has 2 sequences of 3":  {4, `{"sets": [{"name": "mix", "examples": 3, "decoded": {"tokens": {"correct": 1, "total": 2, "value": 0.5}, "sequences": {"correct": 1, "total": 2, "value": 0.5}}}]}`},
+		"sets[0].cut is 4 of 2 examples":        {5, `{"sets": [{"name": "mix", "examples": 2, "cut": 4, "decoded": {"tokens": {"correct": 1, "total": 2, "value": 0.5}, "sequences": {"correct": 1, "total": 2, "value": 0.5}}}]}`},
 		"sets[0].bleu is 101":                   {7, `{"sets": [{"name": "val", "sentences": 2, "method": "m", "alpha": 1, "bleu": 101, "chrf": 60, "notes": [], "seconds": 1}]}`},
 	} {
 		err := (sweep.Result{Measured: json.RawMessage(c.data)}).Decode(New(paper.All()[c.table-1]))
