@@ -6,7 +6,7 @@ import (
 )
 
 // pollEvery is the time between two looks at the network.
-const pollEvery = 500 * time.Microsecond
+const pollEvery = 200 * time.Microsecond
 
 // poller makes Go's scheduler look at the network. While all processors compute, it does so only every 10 ms, and a small request that
 // arrives would wait for that. A goroutine that waits for a pipe makes it look at once. A nil poller does nothing.

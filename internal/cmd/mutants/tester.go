@@ -57,7 +57,7 @@ func (t *tester) limit(ctx context.Context, dir string) (time.Duration, error) {
 // users maps a package to packages that use most of it. Their tests are run if its own notice nothing.
 var users = map[string][]string{
 	"halting": {"universal"}, "universal": {"decoding", "training"}, "internal/capacity": {"training"}, "decoding": {"internal/evaluation"},
-	"runlog": {"training"}, "training": {"pipeline"},
+	"runlog": {"training"}, "training": {"pipeline"}, "internal/queue": {"pipeline"},
 }
 
 // Test runs the tests of the mutant's package and then, as long as nothing fails, those of its users.

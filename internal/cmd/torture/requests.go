@@ -114,7 +114,7 @@ func (s *scene) isolated() {
 
 // blocked sends small requests beside a huge one, which is given up by its client in half of the trials.
 func (s *scene) blocked() {
-	const within, limit = 10, 400 << 20
+	const within, slack, limit = 10, 2 * time.Millisecond, 400 << 20 // slack is for the processes that share the machine
 	v := s.serve(enough)
 	defer v.end()
 	small := func() { v.ask(context.Background(), "1234") }
@@ -139,7 +139,7 @@ func (s *scene) blocked() {
 		s.note("small request", skipped, "the huge request was too fast")
 		return
 	}
-	if beside := middle(took); beside > within*alone {
+	if beside := middle(took); beside > within*alone+slack {
 		s.note("small request", late, fmt.Sprintf("%v beside a huge one, %v alone", beside, alone))
 	} else {
 		s.note("small request", obeyed, "")
