@@ -97,7 +97,7 @@ func (c *corpus) lastWord(question, end int) int {
 
 // passage returns the words of a candidate.
 func (c *corpus) passage(of candidate) passage {
-	return passage{words: c.words(of.start, of.answer+1), question: of.question - of.start}
+	return passage{words: c.words(of.start, of.answer+1), last: 1, question: of.question - of.start}
 }
 
 // maxControl is approximately the size of the authors' control set.

@@ -2,6 +2,7 @@ package lambada
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"universal-transformer/internal/penn"
@@ -81,7 +82,7 @@ func (c coding) hidden(p passage, hide func(word string) bool, order []int) task
 
 // class returns the id of the answer. An unknown word that does not occur in the passage cannot be answered: it is <unknown>.
 func (c coding) class(p passage, id func(string) vocab.ID, unknown vocab.ID) vocab.ID {
-	for _, w := range p.words[:len(p.words)-1] {
+	for _, w := range p.given() {
 		if w == p.answer() {
 			return id(w)
 		}
@@ -128,7 +129,7 @@ func (c coding) coverage(passages []passage) string {
 	for _, p := range passages {
 		ids, unknown := c.Target.EncodeLossy(p.words)
 		words, known = words+len(ids), known+len(ids)-unknown
-		if _, ok := c.Target.ID(p.answer()); ok {
+		if unknown, _ := c.Target.Unknown(); !slices.Contains(ids[len(ids)-p.last:], unknown) {
 			last++
 		}
 	}
@@ -163,7 +164,7 @@ type reader struct {
 
 // Read reads a passage without its last word.
 func (r reader) Read(text string) (in task.Input, err error) {
-	words, err := plainWords(text)
+	words, _, err := plainWords(text)
 	if err != nil {
 		return in, err
 	}
@@ -173,7 +174,7 @@ func (r reader) Read(text string) (in task.Input, err error) {
 	if err := checkNoneReserved(words); err != nil {
 		return in, err
 	}
-	p := newPassage(append(words[:len(words):len(words)], "")) // no word is spelled like this
+	p := newPassage(append(words[:len(words):len(words)], ""), 1) // no word is spelled like this
 	in.Source = r.question(p).Source
 	in.Labels = append(append(append([]string{}, p.context()...), task.Question), append(p.sentence(), Blank)...)
 	unknown, _ := r.Source.Unknown()

@@ -16,7 +16,8 @@ import (
 //	perplexity = exp(mean of -ln p(last word | the words before it)), section 3.3's
 //
 // over all passages, and over those whose last word is in the vocabulary ("covered"). Other last words cannot be predicted correctly, and
-// count as <unknown> in the perplexity. "all tokens" is the perplexity of every token.
+// count as <unknown> in the perplexity. "all tokens" is the perplexity of every token. A last word of
+// several tokens is correct if all of them are, and its probability is their product.
 type LastWord struct{ coding }
 
 // Measure scores every passage.
@@ -28,13 +29,21 @@ func (m LastWord) Measure(ctx context.Context, model task.Model, examples []task
 	unknown, _ := m.Target.Unknown()
 	result, words := task.Measurement{Method: task.TeacherForcing}, lastWords{}
 	for i, s := range scored {
-		end := len(s.LogProbs) - 1
-		best := s.Best[end]
-		right := words.add(s, examples[i].Target[end], unknown)
-		result.Answers = append(result.Answers, task.Answer{Tokens: answered(examples[i].Target, best), Correct: right})
+		start := len(s.LogProbs) - lastTokens(examples[i])
+		right := words.add(s, examples[i].Target[start:], unknown)
+		tokens := slices.Concat(examples[i].Target[:start], s.Best[start:])
+		result.Answers = append(result.Answers, task.Answer{Tokens: tokens, Correct: right})
 	}
 	result.Metrics, result.Notes = words.metrics(), words.notes()
 	return result, nil
+}
+
+// lastTokens returns the number of tokens of the last word of an example.
+func lastTokens(e task.Example) int {
+	if p, ok := e.Origin.(passage); ok {
+		return p.last
+	}
+	return 1
 }
 
 // lastWords counts correct predictions and sums log-probabilities.
@@ -44,20 +53,23 @@ type lastWords struct {
 	undecided             int // passages whose most probable word is <unknown>
 }
 
-// add counts a passage and reports whether its last word was predicted.
-func (w *lastWords) add(s task.Scored, truth, unknown vocab.ID) (right bool) {
+// add counts a passage, given the tokens of its last word, and reports whether all of them were predicted.
+func (w *lastWords) add(s task.Scored, truth []vocab.ID, unknown vocab.ID) (right bool) {
 	for _, p := range s.LogProbs {
 		w.tokens = w.tokens.Plus(score.Perplexity{Nats: -p, Tokens: 1})
 	}
-	end := len(s.LogProbs) - 1
-	word := score.Perplexity{Nats: -s.LogProbs[end], Tokens: 1}
-	known, best := truth != unknown, s.Best[end]
-	right = known && best == truth
+	start := len(s.LogProbs) - len(truth)
+	word := score.Perplexity{Tokens: 1}
+	for _, p := range s.LogProbs[start:] {
+		word.Nats -= p
+	}
+	known, best := !slices.Contains(truth, unknown), s.Best[start:]
+	right = known && slices.Equal(best, truth)
 	w.last, w.all = w.last.Plus(word), w.all.Plus(score.Of(right))
 	if known {
 		w.covered, w.ofCovered = w.covered.Plus(word), w.ofCovered.Plus(score.Of(right))
 	}
-	if best == unknown {
+	if slices.Contains(best, unknown) {
 		w.undecided++
 	}
 	return right
@@ -80,12 +92,6 @@ func (w *lastWords) notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("for %d passages the most probable last word is <unknown>, which is never correct", w.undecided))
 	}
 	return notes
-}
-
-// answered returns a passage with another last word.
-func answered(passage []vocab.ID, word vocab.ID) []vocab.ID {
-	end := len(passage) - 1
-	return append(passage[:end:end], word)
 }
 
 // Answers evaluates reading comprehension: the accuracy over all passages; the ceiling, which is the fraction of passages with the answer

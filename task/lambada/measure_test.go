@@ -111,7 +111,7 @@ func TestAnswersBaselines(t *testing.T) {
 		{"yorick took the lantern . then xantippe came , and xantippe", "<word-1>"},  // stands in the question only
 		{"the lantern of anna . then came zacharias", "<unknown>"},                   // nowhere: never right
 	} {
-		examples = append(examples, tk.coding.question(newPassage(strings.Fields(c.passage))))
+		examples = append(examples, tk.coding.question(newPassage(strings.Fields(c.passage), 1)))
 		id, ok := tk.Vocabularies().Target.ID(c.answer)
 		if !ok {
 			t.Fatal(c.answer)

@@ -20,7 +20,7 @@ func TestPassage(t *testing.T) {
 		"he went home . bell":                                "he went home .",
 		"he saw ... ' -rrb- `` and what of bell":             "`` and what of",
 	} {
-		p := newPassage(strings.Fields(text))
+		p := newPassage(strings.Fields(text), 1)
 		if got := strings.Join(p.sentence(), " "); got != want || !slices.Equal(append(append(slices.Clone(p.context()), p.sentence()...), p.answer()), strings.Fields(text)) {
 			t.Errorf("%q: the question is %q, want %q", text, got, want)
 		}

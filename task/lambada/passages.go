@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -15,16 +16,18 @@ import (
 	"universal-transformer/task"
 )
 
-// A passage is a list of words, of which the last is to be predicted.
+// A passage is a list of tokens, of which the last word is to be predicted. It is one token; in the version openai, a contraction such as
+// "didn't" has several.
 type passage struct {
 	words    []string
+	last     int // number of tokens of the last word, at least 1
 	question int // index of the first word of the last sentence
 }
 
-// newPassage finds the last sentence of words. A passage has at least two words.
-func newPassage(words []string) passage {
-	p := passage{words: words}
-	for at := 0; at < len(words)-1; { // the last word belongs to the last sentence, even if it is its only word
+// newPassage finds the last sentence of words, given the number of tokens of the last word. A passage has at least two words.
+func newPassage(words []string, last int) passage {
+	p := passage{words: words, last: last}
+	for at := 0; at < len(words)-last; { // the last word belongs to the last sentence, even if it is its only word
 		p.question = at
 		at += penn.SentenceEnd(words[at:])
 	}
@@ -33,13 +36,14 @@ func newPassage(words []string) passage {
 
 // Text returns the words to read and the word to predict.
 func (p passage) Text() (source, target string) {
-	return strings.Join(p.words[:len(p.words)-1], " "), p.answer()
+	return strings.Join(p.given(), " "), p.answer()
 }
 
 func (p passage) text() string       { return strings.Join(p.words, " ") }
-func (p passage) answer() string     { return p.words[len(p.words)-1] }
+func (p passage) given() []string    { return p.words[:len(p.words)-p.last] }
+func (p passage) answer() string     { return strings.Join(p.words[len(p.words)-p.last:], "") }
 func (p passage) context() []string  { return p.words[:p.question] }
-func (p passage) sentence() []string { return p.words[p.question : len(p.words)-1] } // without the answer
+func (p passage) sentence() []string { return p.words[p.question : len(p.words)-p.last] } // without the answer
 
 const (
 	longestLine = 1 << 20 // far above any line of these files
@@ -56,14 +60,14 @@ func (v Version) parse(name string, r io.Reader) (passages []passage, err error)
 	lines.Buffer(nil, longestLine)
 	for lines.Scan() {
 		at++
-		found, err := words(lines.Text())
+		found, last, err := words(lines.Text())
 		if err == nil {
 			err = valid(found)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, at, err)
 		}
-		passages = append(passages, newPassage(found))
+		passages = append(passages, newPassage(found, last))
 	}
 	err = lines.Err()
 	switch {
@@ -99,27 +103,38 @@ func checkNoneReserved(words []string) error {
 	return nil
 }
 
-// plainWords splits a line at its spaces.
-func plainWords(line string) ([]string, error) {
+// plainWords splits a line at its spaces. The last word is one token.
+func plainWords(line string) (words []string, last int, err error) {
 	if !utf8.ValidString(line) {
-		return nil, errors.New("not valid UTF-8")
+		return nil, 0, errors.New("not valid UTF-8")
 	}
 	if strings.HasPrefix(line, "{") && json.Valid([]byte(line)) {
-		return nil, fmt.Errorf("the file has the version %s: the run's version is another, and results on the two are not comparable", OpenAI)
+		return nil, 0, fmt.Errorf("the file has the version %s: the run's version is another, and results on the two are not comparable", OpenAI)
 	}
-	return strings.Fields(line), nil
+	return strings.Fields(line), 1, nil
 }
 
-// jsonWords tokenizes the text of an object {"text": "..."} like the plain version.
-func jsonWords(line string) ([]string, error) {
+// jsonWords tokenizes the text of an object {"text": "..."} like the plain version. The last word is what stands behind the last white
+// space, without opening quotes.
+func jsonWords(line string) (words []string, last int, err error) {
 	if !utf8.ValidString(line) {
-		return nil, errors.New("not valid UTF-8")
+		return nil, 0, errors.New("not valid UTF-8")
 	}
 	var object struct{ Text *string }
 	if err := json.Unmarshal([]byte(line), &object); err != nil || object.Text == nil {
-		return nil, fmt.Errorf(`want an object {"text": "..."}: this is not the version %s`, OpenAI)
+		return nil, 0, fmt.Errorf(`want an object {"text": "..."}: this is not the version %s`, OpenAI)
 	}
-	return penn.Words(*object.Text), nil
+	words, last = penn.Words(*object.Text), 1
+	if fields := strings.Fields(*object.Text); len(fields) > 0 {
+		tokens := penn.Words(fields[len(fields)-1])
+		for len(tokens) > 1 && !penn.IsWord(tokens[0]) {
+			tokens = tokens[1:]
+		}
+		if len(tokens) < len(words) && slices.Equal(tokens, words[len(words)-len(tokens):]) {
+			last = max(len(tokens), 1)
+		}
+	}
+	return words, last, nil
 }
 
 // readFile opens a file and parses it.

@@ -229,22 +229,22 @@ func penEnd(words []string) int { return slices.Index(words, ".") + 1 }
 func TestMarkers(t *testing.T) {
 	tk := opened(t, Reading{Data: data(t), Hidden: 0.6})
 	v := tk.Vocabularies()
-	source, target := v.Text(tk.coding.question(newPassage(strings.Fields("xantippe took the lantern of yorick . and then xantippe went on to yorick"))))
+	source, target := v.Text(tk.coding.question(newPassage(strings.Fields("xantippe took the lantern of yorick . and then xantippe went on to yorick"), 1)))
 	if want := "<word-1> took the lantern of <word-2> . <question> and then <word-1> went on to <blank>"; source != want || target != "<word-2>" {
 		t.Errorf("%q, %q", source, target)
 	}
-	source, target = v.Text(tk.coding.question(newPassage(strings.Fields("anna took it . then came boris"))))
+	source, target = v.Text(tk.coding.question(newPassage(strings.Fields("anna took it . then came boris"), 1)))
 	if want := "anna took <word-1> . <question> then <word-2> <blank>"; source != want || target != "boris" {
 		t.Errorf("%q, %q", source, target)
 	}
-	if _, target = v.Text(tk.coding.question(newPassage(strings.Fields("anna took the lantern . then came yorick")))); target != vocab.UnknownToken {
+	if _, target = v.Text(tk.coding.question(newPassage(strings.Fields("anna took the lantern . then came yorick"), 1))); target != vocab.UnknownToken {
 		t.Errorf("an answer that nothing can give is %q", target)
 	}
 	var many []string
 	for i := range 70 {
 		many = append(many, fmt.Sprintf("name%d", i))
 	}
-	source, _ = v.Text(tk.coding.question(newPassage(append(many, ".", "then", "name1"))))
+	source, _ = v.Text(tk.coding.question(newPassage(append(many, ".", "then", "name1"), 1)))
 	if n := strings.Count(source, vocab.UnknownToken); n != 70-markers {
 		t.Errorf("%d of 70 names are <unknown>: %q", n, source)
 	}
@@ -272,7 +272,7 @@ func TestByOccurrence(t *testing.T) {
 	tk := opened(t, Language{Data: data(t)})
 	tk.sets.test = nil
 	for _, text := range []string{"he saw a lamp . she had the key", "a key lay there . she had the key", "the key , a key . she had the key", "key key key . she had the key", "a lamp . the key was the key"} {
-		tk.sets.test = append(tk.sets.test, newPassage(strings.Fields(text)))
+		tk.sets.test = append(tk.sets.test, newPassage(strings.Fields(text), 1))
 	}
 	got := map[string]int{}
 	for _, c := range tk.ByOccurrence() {
