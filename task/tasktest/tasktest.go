@@ -278,3 +278,28 @@ func digests(tk task.Task) error {
 	}
 	return nil
 }
+
+// Digests checks that a change of the files that a task reads changes the digests of exactly the given parts: "training", "validation",
+// "test".
+func Digests(t *testing.T, open func() (task.Task, error), change func(), parts ...string) {
+	t.Helper()
+	read := func() map[string]string {
+		tk, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := tk.(task.Digester).Digests()
+		return map[string]string{"training": d.Training, "validation": d.Validation, "test": d.Test}
+	}
+	before, again := read(), read()
+	change()
+	after := read()
+	for part, digest := range before {
+		if again[part] != digest {
+			t.Errorf("%s: another digest of the same files", part)
+		}
+		if changed := after[part] != digest; changed != slices.Contains(parts, part) {
+			t.Errorf("%s: the digest changes: %v", part, changed)
+		}
+	}
+}
