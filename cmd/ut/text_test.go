@@ -46,6 +46,9 @@ func TestOwnText(t *testing.T) {
 	if page := strings.TrimSpace(succeeds(t, "trace", run, "--input", "red")); filepath.Ext(page) != ".html" {
 		t.Errorf("trace says %q", page)
 	}
+	if r := ut(t, "trace", run, "--input", "r\u20acd \u20ac7"); r.code != 0 || r.stderr != "ut: unknown tokens are read as <unknown>: \u20ac \u20ac 7\n" {
+		t.Errorf("a trace of unknown tokens says %+v", r)
+	}
 	lines := filepath.Join(t.TempDir(), "lines")
 	if r := ut(t, tiny(lines, "task.lines=true", "task.tokenizer=whitespace", "task.held_out=0.3")...); r.code != 0 {
 		t.Fatal(r.stderr)

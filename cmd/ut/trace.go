@@ -102,6 +102,9 @@ func (f traceFlags) trace(c *cobra.Command, t *pipeline.Model, dir string) error
 		}
 		return fmt.Errorf("%s: %w", from, err)
 	}
+	if in, err := t.Read(f.input); err == nil && len(in.Unknown) > 0 {
+		c.PrintErrf("ut: unknown tokens are read as <unknown>: %s\n", strings.Join(in.Unknown, " "))
+	}
 	if f.out == "-" || f.out == "" && f.asText {
 		return f.write(c.OutOrStdout(), traced)
 	}
