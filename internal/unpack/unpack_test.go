@@ -191,7 +191,7 @@ func TestMemoryIsSmall(t *testing.T) {
 	}
 }
 
-// Whatever an archive holds, it is refused or written below the folder.
+// Whatever an archive holds, it is refused and leaves nothing, or written below the folder.
 func FuzzInto(f *testing.F) {
 	f.Add([]byte("PK\x03\x04"), "a.zip")
 	f.Add([]byte{0x1f, 0x8b, 8, 0}, "a.tar.gz")
@@ -205,7 +205,10 @@ func FuzzInto(f *testing.F) {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		written, _ := Into(filepath.Join(root, "out"), file, func(name string) (string, bool) { return name, true })
+		written, err := Into(filepath.Join(root, "out"), file, func(name string) (string, bool) { return name, true })
+		if _, there := os.Stat(filepath.Join(root, "out")); err != nil && len(written) == 0 && there == nil {
+			t.Fatalf("%v, but a folder is left", err)
+		}
 		for _, path := range written {
 			if !strings.HasPrefix(path, filepath.Join(root, "out")+string(filepath.Separator)) {
 				t.Fatalf("%q is written", path)
