@@ -70,7 +70,7 @@ func sealedRuns(t *testing.T) map[string]experiment.Run {
 	}
 	onText.Task = experiment.Task{Value: text.Text{Path: path, Length: 8, HeldOut: 0.3}}
 	model := onText.Model.Value.(experiment.EncoderDecoder)
-	onText.Model = experiment.Model{Value: experiment.LanguageModel{Universal: model.Universal}}
+	onText.Model = experiment.Model{Value: experiment.LanguageModel(model)}
 	return map[string]experiment.Run{"pairs": onPairs, "text": onText}
 }
 

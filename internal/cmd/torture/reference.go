@@ -157,7 +157,7 @@ func (c contents) files() []string { return slices.Sorted(maps.Keys(c)) }
 func (c contents) missing(after contents) (names []string) {
 	for _, name := range c.files() {
 		same := bytes.Equal(c[name], after[name]) || name == "metrics.jsonl" && bytes.HasPrefix(after[name], c[name])
-		if same || name == "lock" || strings.HasPrefix(name, "export/") {
+		if same || name == "lock" || name == "sessions.json" || strings.HasPrefix(name, "export/") {
 			continue
 		}
 		aside := slices.ContainsFunc(after.files(), func(other string) bool {
