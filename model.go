@@ -68,7 +68,7 @@ type Answer struct {
 	Unknown        []string      // tokens of the input that the model does not know and reads as <unknown>
 	LogProbability float64       // of Text and its end, natural logarithm
 	Finished       bool          // false: the answer was cut off at its largest length
-	Alternatives   []Alternative // what else beam search found, the best first
+	Alternatives   []Alternative // what else beam search found, or the other classes, the best first
 	Steps          Steps         // of Classify
 }
 
@@ -137,6 +137,9 @@ func (m *Model) Classify(ctx context.Context, inputs []string) ([]Answer, error)
 			answers[i] = Answer{
 				Text: c.Answer, Unknown: c.Input.Unknown, LogProbability: math.Log(c.Probability), Finished: true,
 				Steps: Steps{Encoder: steps(c.Trace.Encoder)},
+			}
+			for _, other := range c.Classes[1:] {
+				answers[i].Alternatives = append(answers[i].Alternatives, Alternative{other.Name, math.Log(other.Probability)})
 			}
 		}
 	}

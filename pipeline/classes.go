@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"universal-transformer/task"
@@ -57,4 +58,17 @@ func sorted(names []string, probabilities []float64) []Class {
 	}
 	slices.SortStableFunc(list, func(a, b Class) int { return cmp.Compare(b.Probability, a.Probability) })
 	return list
+}
+
+// shared scales probabilities so that they sum to 1.
+func shared(probabilities []float64) []float64 {
+	sum := 0.0
+	for _, p := range probabilities {
+		sum += p
+	}
+	scaled := make([]float64, len(probabilities))
+	for i, p := range probabilities {
+		scaled[i] = p / max(sum, math.SmallestNonzeroFloat64)
+	}
+	return scaled
 }

@@ -17,6 +17,7 @@ type Classification struct {
 	Input       task.Input // the text as it was understood
 	Answer      string
 	Probability float64 // that the model gives the answer
+	Classes     []Class // every class as the vocabulary spells it, the most probable one first; their probabilities sum to 1
 	Attention   []Share // of the last position, the most attended one first; none if the model has no attention
 	Trace       *viewer.Trace
 }
@@ -72,6 +73,7 @@ func (m *Model) Classify(ctx context.Context, text string) (*Classification, err
 		}
 	}
 	c := &Classification{Input: in, Answer: m.spell(in, best), Probability: probabilities[best], Trace: trace}
+	c.Classes = sorted(m.Vocabularies.Target.Tokens(), shared(probabilities[vocab.End+1:]))
 	trace.Output = []string{c.Answer}
 	c.Attention = shares(trace.Encoder)
 	return c, nil
