@@ -192,6 +192,24 @@ func TestTurns(t *testing.T) {
 	})
 }
 
+// Tokens are delivered once, however often a source is decoded again. Caught when planted: a count that is not kept.
+func TestWithoutRepeats(t *testing.T) {
+	var got []vocab.ID
+	delivered := 0
+	for attempt := range 3 {
+		deliver := withoutRepeats(func(token vocab.ID) { got = append(got, token) }, &delivered)
+		for token := range 2 + attempt {
+			deliver(vocab.ID(token))
+		}
+	}
+	if want := []vocab.ID{0, 1, 2, 3}; !slices.Equal(got, want) {
+		t.Errorf("delivered %v, want %v", got, want)
+	}
+	if withoutRepeats(nil, &delivered) != nil {
+		t.Error("tokens that nobody wants are delivered")
+	}
+}
+
 // A poller lets a goroutine that waits for the network run, and ends with its goroutine. One that was not made does nothing.
 // Caught when planted: nothing that is written; a look at every call.
 func TestPoller(t *testing.T) {
