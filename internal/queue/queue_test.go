@@ -158,6 +158,34 @@ func TestGather(t *testing.T) {
 	})
 }
 
+// A request is done when all of its queries have results, and its client is expected again, beside those that wait.
+// Caught when planted: a request that is done too early; clients that are not expected.
+func TestFinish(t *testing.T) {
+	q := New(nil)
+	for _, n := range []int{1, 2, 65} {
+		q.small.waiting = append(q.small.waiting, newRequest(Request{Context: t.Context(), Queries: sources(slices.Repeat([]int{1}, n)...)}))
+	}
+	requests := slices.Clone(q.small.waiting)
+	for i, want := range []struct{ expected, done int }{{3, 2}, {1, 3}} {
+		together := q.next(&q.small)
+		if got := q.finish(&q.small, together); got != want.expected {
+			t.Errorf("after batch %d of %d sources %d requests are expected, want %d", i+1, len(together), got, want.expected)
+		}
+		for k, r := range requests {
+			select {
+			case <-r.done:
+				if k >= want.done {
+					t.Errorf("request %d is done after batch %d", k, i+1)
+				}
+			default:
+				if k < want.done {
+					t.Errorf("request %d is not done after batch %d", k, i+1)
+				}
+			}
+		}
+	}
+}
+
 // The large lane lets others compute after every token, the small one when its turn took as long as a token of the large one.
 // Caught when planted: the small lane's turns as short; turns that do not begin anew.
 func TestTurns(t *testing.T) {

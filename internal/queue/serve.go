@@ -23,14 +23,20 @@ func (q *Queue) serve(l *lane) {
 		if len(together) == 0 {
 			return
 		}
-		took, expected = time.Since(start), q.count(l)
-		for _, p := range together {
-			if p.left--; p.left == 0 {
-				close(p.done)
-				expected++
-			}
+		took, expected = time.Since(start), q.finish(l, together)
+	}
+}
+
+// finish reports requests that are done, and returns how many requests are expected: these, if their clients ask again, and those that wait.
+func (q *Queue) finish(l *lane, together []piece) (expected int) {
+	expected = q.count(l)
+	for _, p := range together {
+		if p.left--; p.left == 0 {
+			close(p.done)
+			expected++
 		}
 	}
+	return expected
 }
 
 // gather waits until an expected number of requests wait, at most for the given time. Clients that have got their answers often ask again
