@@ -18,7 +18,7 @@ func limits(w *world) part {
 		name := fmt.Sprintf("descriptors: %d", descriptors)
 		p.trials = append(p.trials, trial{name, func(s *scene) { s.limited(fmt.Sprintf(`ulimit -n %d; exec "$@"`, descriptors)) }})
 	}
-	for _, kilobytes := range []int{2000, 3000} {
+	for _, kilobytes := range []int{1000, 1400, 2000, 3000} { // Go itself needs 1500
 		name := fmt.Sprintf("address space: %d MB", kilobytes)
 		p.trials = append(p.trials, trial{name, func(s *scene) { s.limited(fmt.Sprintf(`ulimit -v %d000; exec "$@"`, kilobytes)) }})
 	}
