@@ -10,6 +10,7 @@ import (
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/halting"
 	"universal-transformer/task/algorithmic"
+	"universal-transformer/task/table"
 	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
@@ -312,5 +313,21 @@ func TestDecodeIsComplete(t *testing.T) {
 	changed, err := recipes.MustRun("demo").Set(`training.batch={"rows": 3}`)
 	if err != nil || changed.Training.Batch.Rows != 3 || changed.Training.Batch.Tokens != 0 {
 		t.Errorf("a whole part that is set: %+v, %v", changed.Training.Batch, err)
+	}
+}
+
+// A number is text where text is needed: columns are chosen by number, and files have such names.
+func TestSetTextThatLooksLikeANumber(t *testing.T) {
+	r, err := experiment.Defaults().Set("task.table.path=2024", "task.source_column=2", "task.target_column=1", "task.header=no", "model.width=32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, ok := r.Task.Value.(table.Table); !ok || c.Path != "2024" || c.SourceColumn != "2" || c.TargetColumn != "1" || c.Header != "no" || r.Model.Value.Channels() != 32 {
+		t.Errorf("%+v", r.Task.Value)
+	}
+	for _, assignment := range []string{"model.width=true", "task.table.max_length=x", "training.best_by_accuracy=3"} {
+		if _, err := experiment.Defaults().Set("task.table.path=a", assignment); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", assignment, err)
+		}
 	}
 }

@@ -14,7 +14,8 @@ import (
 
 // Set returns the run with changed fields. An assignment changes one field, as in "model.width=128" or "task.max_length=20", or a whole
 // part, as in `model.halting={"fixed": {"steps": 6}}`. The path is that of the JSON. The key that names a variant may be omitted; another
-// variant's key replaces the variant. The error for an unknown path offers the nearest one. A value that is not JSON is text. Set validates
+// variant's key replaces the variant. The error for an unknown path offers the nearest one. A value that is not JSON is text, and so is a number where text is
+// needed. Set validates
 // the run after all assignments.
 func (r Run) Set(assignments ...string) (Run, error) {
 	if len(assignments) == 0 {
@@ -33,7 +34,7 @@ func (r Run) Set(assignments ...string) (Run, error) {
 		if err := s.assign(tree, "", strings.Split(path, ".")); err != nil {
 			return r, err
 		}
-		if _, err := r.decode(tree); err != nil {
+		if _, err := r.decode(tree); err != nil && !r.assignText(tree, path, text, s.value) {
 			return r, s.explain(assignment, err)
 		}
 	}
@@ -42,6 +43,21 @@ func (r Run) Set(assignments ...string) (Run, error) {
 		return r, err
 	}
 	return changed, changed.Validate()
+}
+
+// assignText reports whether a number or truth value is valid as text, such as the name of a file, and assigns it.
+func (r Run) assignText(tree map[string]any, path, text string, value any) bool {
+	switch value.(type) {
+	case json.Number, bool:
+	default:
+		return false
+	}
+	s := setter{path: path, value: text}
+	if s.assign(tree, "", strings.Split(path, ".")) != nil {
+		return false
+	}
+	_, err := r.decode(tree)
+	return err == nil
 }
 
 // decode decodes a tree of JSON values. The types of r that other modules define are known.
