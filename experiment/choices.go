@@ -19,7 +19,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// The parts of a run that come in variants. Their tables are the only place where names become types.
+// The parts of a run that have variants. Their tables are the only place where names become types.
 type (
 	Task       = Variant[task.Definition, tasks]
 	Model      = Variant[ModelKind, models]
@@ -32,12 +32,12 @@ type (
 	Counting    = Variant[universal.Counting, countings]
 )
 
-// parts lists all of them.
+// parts lists all parts.
 var parts = []variantPart{Task{}, Model{}, Transition{}, Halting{}, Coordinates{}, Counting{}, Positions{}, Schedule{}}
 
 type tasks struct{}
 
-func (tasks) part() part { return part{"task", "name one, as in task.table.path=pairs.tsv"} }
+func (tasks) part() part { return part{"task", "name a task, as in task.table.path=pairs.tsv"} }
 func (tasks) rows() []row[task.Definition] {
 	return []row[task.Definition]{
 		{"copy", algorithmic.Copy{}},

@@ -6,8 +6,8 @@ import (
 )
 
 // Defaults returns the default configuration for user files, see [Parse]: a small adaptive model and a schedule for a few thousand updates.
-// It has no task. The weight of the ponder cost is a tenth of the authors' value, with which small translation models halt after one step
-// within a few hundred updates.
+// It has no task. The weight of the ponder cost is a tenth of the authors' value: with the authors' value, small translation models halt
+// after one step early in training.
 //
 // Published results do not depend on it: package recipes states all fields of its configurations.
 func Defaults() Run {

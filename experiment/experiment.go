@@ -50,8 +50,8 @@ type Training struct {
 
 // Batch is the size of batches.
 type Batch struct {
-	Tokens     int   `json:"tokens"`     // maximum of rows times length, padding included, of sources or targets, whichever is larger
-	Rows       int   `json:"rows"`       // examples per batch, whatever their length; 0: as many as Tokens allows
+	Tokens     int   `json:"tokens"`     // maximum of rows times length, including padding, of sources or targets, whichever is larger
+	Rows       int   `json:"rows"`       // examples per batch, regardless of length; 0: as many as Tokens allows
 	Boundaries []int `json:"boundaries"` // lengths that rows are padded to; empty: 8, 10, 12, 15, 18, ...
 }
 
@@ -88,7 +88,7 @@ func (r Run) JSON() []byte {
 // Validate returns an error that names the first invalid field, its value, and valid values. It reads no files.
 func (r Run) Validate() error {
 	if r.Name == "" {
-		return fmt.Errorf("name is empty: give the experiment a name")
+		return fmt.Errorf("name is empty: give the run a name")
 	}
 	if err := r.Task.validate(); err != nil {
 		return err
@@ -106,10 +106,10 @@ func (r Run) Validate() error {
 		return fmt.Errorf("training.%w", err)
 	}
 	if u := r.universal(); u != nil && r.Training.RDrop > 0 && u.Dropout == (universal.Dropout{}) {
-		return fmt.Errorf("training.r_drop is %v, but model.dropout is 0 everywhere, so that both passes over a batch would be the same: set a rate of dropout, or leave r_drop out", r.Training.RDrop)
+		return fmt.Errorf("training.r_drop is %v, but model.dropout is 0 everywhere, so both passes over a batch would be equal: set a dropout rate, or leave out r_drop", r.Training.RDrop)
 	}
 	if n := r.Training.Validation; n < 0 || n > task.MaxExamples {
-		return fmt.Errorf("training.validation is %d: it must be from 1 to %d, or 0 for the task's own number", n, task.MaxExamples)
+		return fmt.Errorf("training.validation is %d: it must be from 1 to %d, or 0 for the task's default", n, task.MaxExamples)
 	}
 	if err := r.validateDecoded(); err != nil {
 		return err
@@ -124,9 +124,9 @@ func (r Run) validateDecoded() error {
 	case n < 0 || n > task.MaxExamples:
 		return fmt.Errorf("training.decoded is %d: it must be from 1 to %d, or 0 for none", n, task.MaxExamples)
 	case n > 0 && r.Task.Value.Kind() != task.Transduction:
-		return fmt.Errorf("training.decoded is %d, but the answers of task.%s are %s, which nothing decodes: leave it out", n, r.Task.key(), r.Task.Value.Kind())
+		return fmt.Errorf("training.decoded is %d, but the answers of task.%s are %s and cannot be decoded: leave it out", n, r.Task.key(), r.Task.Value.Kind())
 	case n == 0 && r.Training.BestByMeasure:
-		return fmt.Errorf("training.best_by_measure is true, but nothing is measured: say in training.decoded how many answers are")
+		return fmt.Errorf("training.best_by_measure is true, but no answers are measured: set training.decoded")
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (r Run) fits() error {
 
 func (b Batch) validate() error {
 	if b.Tokens == 0 && b.Rows == 0 {
-		return fmt.Errorf("training.batch.tokens is 0: say how many positions a batch may have, or set training.batch.rows")
+		return fmt.Errorf("training.batch.tokens is 0: set it to the number of positions of a batch, or set training.batch.rows")
 	}
 	plan := batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: math.MaxInt32, MaxTarget: math.MaxInt32}
 	if err := plan.Validate(); err != nil {
@@ -164,11 +164,11 @@ func (r Run) OpenTask() (task.Task, error) {
 	opened, err := r.Task.Value.Open()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: task.%s.%s says where the data is", err, r.Task.key(), fileField(r.Task.Value, err))
+		return nil, fmt.Errorf("%w: set task.%s.%s to the location of the data", err, r.Task.key(), fileField(r.Task.Value, err))
 	case err != nil || !r.SourceEnd:
 		return opened, err
 	case opened.Vocabularies().Positions() > 1:
-		return nil, fmt.Errorf("source_end is true, but the sources of task.%s have several tokens a position: leave it out", r.Task.key())
+		return nil, fmt.Errorf("source_end is true, but the sources of task.%s have several tokens per position: leave it out", r.Task.key())
 	}
 	return task.WithSourceEnd(opened), nil
 }

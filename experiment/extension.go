@@ -12,8 +12,7 @@ import (
 
 // Extensions are values of struct types that another module defines: its own tasks, halting policies, transitions and positions.
 //
-// A run may hold such a value like any other; it needs no registration. JSON records it under "go:" and the name of its type, with its
-// exported fields:
+// A run may hold such a value without registration. JSON records it under "go:" and the name of its type, with its exported fields:
 //
 //	"halting": {"go:Settled": {"max_steps": 6}}
 //
@@ -34,7 +33,7 @@ type MissingTypeError struct {
 }
 
 func (e *MissingTypeError) Error() string {
-	return fmt.Sprintf("%s.%s%s is defined by the program that made this run, in Go: pass a value of it in Extensions.%s", e.Path, extensionPrefix, e.Type, e.List)
+	return fmt.Sprintf("%s.%s%s is a Go type of the program that made this run: pass a value of it in Extensions.%s", e.Path, extensionPrefix, e.Type, e.List)
 }
 
 // extensionPrefix begins the JSON key of a type that is not in a table.
@@ -81,7 +80,7 @@ func (v Variant[T, C]) extensions() []T {
 	return []T{v.Value}
 }
 
-// extend gives an unresolved part the first of values that has its key.
+// extend replaces an unresolved part by the first of values with its key.
 func extend[T checked, C choices[T]](v Variant[T, C], values []T) (Variant[T, C], error) {
 	p, _ := v.table()
 	for i, value := range values {

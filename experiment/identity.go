@@ -12,14 +12,14 @@ import (
 	"universal-transformer/task"
 )
 
-// Fingerprint is a digest of the parts of the configuration that weights depend on and that a resumed run must not change: task, model
-// and seed. It does not depend on where the task's files are.
+// Fingerprint returns a digest of the parts of the configuration that a resumed run must not change because its weights depend on them:
+// task, model and seed. It does not depend on where the task's files are.
 func (r Run) Fingerprint() string {
 	sum := sha256.Sum256(Run{Task: r.Task, SourceEnd: r.SourceEnd, Model: r.Model, Seed: r.Seed}.Identity().JSON())
 	return hex.EncodeToString(sum[:])
 }
 
-// Digest is a digest of the whole configuration, including training. It does not depend on where files are.
+// Digest returns a digest of the whole configuration, including training. It does not depend on where files are.
 func (r Run) Digest() string {
 	sum := sha256.Sum256(r.Identity().JSON())
 	return hex.EncodeToString(sum[:])

@@ -8,7 +8,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// Recurrent is what the LSTMs that the paper compares with have in common.
+// Recurrent holds the common fields of the LSTM baselines.
 type Recurrent struct{ lstm.Config }
 
 // LSTMEncoderDecoder maps sequences to sequences.
@@ -20,7 +20,7 @@ type LSTMEncoderDecoder struct {
 // LSTMClassifier is an LSTM that predicts a class.
 type LSTMClassifier struct {
 	Recurrent
-	Pool Pool `json:"pool"` // the state that the class is read from
+	Pool Pool `json:"pool"` // the state that predicts the class
 }
 
 // LSTMPointer is an LSTM that answers a question with a word of its context.
@@ -32,7 +32,7 @@ type LSTMPointer struct {
 // LSTMLanguageModel is an LSTM without a source.
 type LSTMLanguageModel struct{ Recurrent }
 
-// smallLSTM holds the defaults of every kind.
+// smallLSTM holds the defaults of all LSTM kinds.
 func smallLSTM() Recurrent {
 	return Recurrent{lstm.Config{Width: 128, Layers: 1, ScaleEmbedding: true}}
 }
@@ -47,19 +47,19 @@ func (r Recurrent) config(v task.Vocabularies, seed uint64) lstm.Config {
 	return c
 }
 
-// Channels returns the width.
+// Channels returns the width D.
 func (r Recurrent) Channels() int { return r.Width }
 
 // TrainingPositions returns none: an LSTM has no position signals.
 func (Recurrent) TrainingPositions(task.Vocabularies) universal.Draws { return universal.Draws{} }
 
-// ReadoutTied is r.TiedReadout.
+// ReadoutTied returns r.TiedReadout.
 func (r Recurrent) ReadoutTied() bool { return r.TiedReadout }
 
-// Conventions tells how the layers are computed.
+// Conventions describes how the layers are computed.
 func (Recurrent) Conventions() map[string]string { return lstm.Conventions() }
 
-// Describe names the model and its size.
+// Describe returns the model's name and size.
 func (r Recurrent) Describe() string { return r.describe("LSTM") }
 
 func (r Recurrent) describe(name string) string {
@@ -70,7 +70,7 @@ func (r Recurrent) describe(name string) string {
 	return fmt.Sprintf("%s, %d layer%s, width %d", name, r.Layers, plural, r.Width)
 }
 
-// Describe also says whether there is attention.
+// Describe returns the model's name and size, and whether it has attention.
 func (m LSTMEncoderDecoder) Describe() string {
 	if m.Attention {
 		return m.describe("LSTM with attention")
@@ -78,18 +78,18 @@ func (m LSTMEncoderDecoder) Describe() string {
 	return m.describe("LSTM without attention")
 }
 
-// Kind is task.Transduction.
+// Kind returns task.Transduction.
 func (LSTMEncoderDecoder) Kind() task.Kind { return task.Transduction }
 
 // Validate validates all fields.
 func (m LSTMEncoderDecoder) Validate() error { return m.Build(smallest, 1).Validate() }
 
-// Build makes the model.
+// Build returns the model.
 func (m LSTMEncoderDecoder) Build(v task.Vocabularies, seed uint64) universal.Model {
 	return lstm.EncoderDecoder{Config: m.config(v, seed), Attention: m.Attention}
 }
 
-// Kind is task.Classification.
+// Kind returns task.Classification.
 func (LSTMClassifier) Kind() task.Kind { return task.Classification }
 
 // Validate validates all fields.
@@ -100,12 +100,12 @@ func (m LSTMClassifier) Validate() error {
 	return m.Build(smallest, 1).Validate()
 }
 
-// Build makes the model.
+// Build returns the model.
 func (m LSTMClassifier) Build(v task.Vocabularies, seed uint64) universal.Model {
 	return lstm.Encoder{Config: m.config(v, seed), Pool: pools[m.Pool]}
 }
 
-// Kind is task.Classification; the classes are words.
+// Kind returns task.Classification; the classes are words.
 func (LSTMPointer) Kind() task.Kind { return task.Classification }
 
 // Validate validates all fields.
@@ -113,18 +113,18 @@ func (m LSTMPointer) Validate() error {
 	return lstm.Pointer{Config: m.config(smallest, 1), Separator: anySeparator}.Validate()
 }
 
-// Build makes the model.
+// Build returns the model.
 func (m LSTMPointer) Build(v task.Vocabularies, seed uint64) universal.Model {
 	return lstm.Pointer{Config: m.config(v, seed), Separator: separator(v), Evidence: m.Evidence}
 }
 
-// Kind is task.LanguageModeling.
+// Kind returns task.LanguageModeling.
 func (LSTMLanguageModel) Kind() task.Kind { return task.LanguageModeling }
 
 // Validate validates all fields.
 func (m LSTMLanguageModel) Validate() error { return m.Build(smallest, 1).Validate() }
 
-// Build makes the model.
+// Build returns the model.
 func (m LSTMLanguageModel) Build(v task.Vocabularies, seed uint64) universal.Model {
 	return lstm.Decoder{Config: m.config(v, seed)}
 }

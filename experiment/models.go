@@ -12,21 +12,21 @@ import (
 
 // A ModelKind is a kind of model as a configuration describes it.
 type ModelKind interface {
-	// Kind is the kind of tasks that it can learn.
+	// Kind returns the kind of tasks that the model can learn.
 	Kind() task.Kind
 	// Validate returns an error that names the first invalid field, its value, and valid values.
 	Validate() error
-	// Build makes the model for the vocabularies of a task, with the seed of its initial weights.
+	// Build returns the model for the vocabularies of a task, with the seed of its initial weights.
 	Build(v task.Vocabularies, seed uint64) universal.Model
-	// Describe describes the model in one line.
+	// Describe returns a one-line description of the model.
 	Describe() string
-	// Channels is the width D, which learning rates may scale with.
+	// Channels returns the width D. Learning rates may scale with it.
 	Channels() int
-	// TrainingPositions determines the positions of training sequences.
+	// TrainingPositions returns how positions of training sequences are drawn.
 	TrainingPositions(v task.Vocabularies) universal.Draws
-	// ReadoutTied tells whether logits are computed with an embedding table, so that the row of padding is read too.
+	// ReadoutTied reports whether logits are computed with an embedding table, which then also reads the row of padding.
 	ReadoutTied() bool
-	// Conventions tells programs that read an export how the model computes, where parameters and configuration do not.
+	// Conventions describes, for programs that read an export, how the model computes what parameters and configuration leave open.
 	Conventions() map[string]string
 }
 
@@ -60,7 +60,7 @@ func (r Run) Policy() halting.Policy {
 	return nil
 }
 
-// WithPolicy returns a run whose model halts by another policy. It panics if the model has none.
+// WithPolicy returns a run whose model has another halting policy. It panics if the model has none.
 func (r Run) WithPolicy(p halting.Policy) Run {
 	u := r.universal()
 	if u == nil {
@@ -71,7 +71,7 @@ func (r Run) WithPolicy(p halting.Policy) Run {
 	return r
 }
 
-// Pool is the state of an encoder that a class is read from: that of the last position, or the mean over all positions but padding.
+// Pool selects the state of an encoder that predicts a class: that of the last position, or the mean over all positions except padding.
 type Pool string
 
 // The values of Pool.
@@ -92,13 +92,13 @@ func (p Pool) validate() error {
 // anySeparator stands for the token of a vocabulary that is not known yet.
 const anySeparator = vocab.End
 
-// separator is the id of [task.Question], 0 if the vocabulary does not have it.
+// separator returns the id of [task.Question], or 0 if the vocabulary does not have it.
 func separator(v task.Vocabularies) vocab.ID {
 	id, _ := v.Source.ID(task.Question)
 	return id
 }
 
-// AssumedVocabularies stand for those of a task whose data are not read. They have the given number of tokens for source and target each,
+// AssumedVocabularies returns vocabularies for a task whose data are not read. They have the given number of tokens for source and target each,
 // at least 4; the last is [task.Question].
 func AssumedVocabularies(size int) (task.Vocabularies, error) {
 	tokens := make([]string, size-2) // the vocabulary adds padding and end

@@ -14,13 +14,13 @@ type NeuralGPU struct{ neuralgpu.Model }
 // neuralGPU holds the defaults.
 func neuralGPU() NeuralGPU { return NeuralGPU{neuralgpu.Model{Width: 96}} }
 
-// Kind is task.Transduction.
+// Kind returns task.Transduction.
 func (NeuralGPU) Kind() task.Kind { return task.Transduction }
 
 // Validate validates all fields.
 func (m NeuralGPU) Validate() error { return m.Build(smallest, 1).Validate() }
 
-// Build makes the model.
+// Build returns the model.
 func (m NeuralGPU) Build(v task.Vocabularies, seed uint64) universal.Model {
 	model := m.Model
 	model.Seed, model.TargetVocabulary = seed, v.Target.Size()
@@ -30,19 +30,19 @@ func (m NeuralGPU) Build(v task.Vocabularies, seed uint64) universal.Model {
 	return model
 }
 
-// Channels returns the width.
+// Channels returns the width D.
 func (m NeuralGPU) Channels() int { return m.Width }
 
 // TrainingPositions returns none: a convolution has no position signals.
 func (NeuralGPU) TrainingPositions(task.Vocabularies) universal.Draws { return universal.Draws{} }
 
-// ReadoutTied is false.
+// ReadoutTied returns false.
 func (NeuralGPU) ReadoutTied() bool { return false }
 
-// Conventions tells how the layers are computed.
+// Conventions describes how the layers are computed.
 func (NeuralGPU) Conventions() map[string]string { return neuralgpu.Conventions() }
 
-// Describe names the model and its size.
+// Describe returns the model's name and size.
 func (m NeuralGPU) Describe() string {
 	return fmt.Sprintf("Neural GPU, as many steps as source tokens, width %d", m.Width)
 }

@@ -28,7 +28,7 @@ func (r Run) Set(assignments ...string) (Run, error) {
 	for _, assignment := range assignments {
 		path, text, ok := strings.Cut(assignment, "=")
 		if !ok {
-			return r, fmt.Errorf("%q does not set anything: write path=value, as in model.width=128", assignment)
+			return r, fmt.Errorf("%q is not an assignment: write path=value, as in model.width=128", assignment)
 		}
 		s := setter{path: path, value: jsonOrText(text)}
 		if err := s.assign(tree, "", strings.Split(path, ".")); err != nil {
@@ -122,7 +122,7 @@ func (s *setter) assignVariant(node map[string]any, p variantPart, keys []string
 			return s.assignField(fields, p.place(), keys, variants)
 		}
 	}
-	return fmt.Errorf("key %q is not known: %s names nothing yet; it is one of %s", s.path, p.place(), list(p.keys()))
+	return fmt.Errorf("key %q is not known: %s has no variant yet; choose one of %s", s.path, p.place(), list(p.keys()))
 }
 
 // assignField is assign for a node that holds fields; variants are other keys that would be valid instead of the first one.
@@ -165,7 +165,7 @@ func (s *setter) explain(assignment string, err error) error {
 		fields = list(key.Valid)
 	}
 	if len(s.variants) > 0 {
-		fields += "; or it is another of " + list(s.variants)
+		fields += "; other variants are " + list(s.variants)
 	}
 	return fmt.Errorf("key %q is not known: %s has %s", s.path, place, fields)
 }

@@ -13,7 +13,7 @@ import (
 	"universal-transformer/task"
 )
 
-// Assumed describes data that are missing or not to be read.
+// Assumed describes data that are not read.
 type Assumed struct {
 	Vocabulary int `json:"vocabulary"` // tokens of source and target each
 	Length     int `json:"length"`     // tokens of every source and target
@@ -21,7 +21,7 @@ type Assumed struct {
 
 // Bounds of the assumptions.
 const (
-	assumedLength = 32 // where nothing is said
+	assumedLength = 32 // the default
 	maxAssumed    = 1 << 20
 	maxVocabulary = 1 << 24
 )
@@ -39,7 +39,7 @@ func optionError(option, format string, args ...any) error {
 }
 
 // ErrNoData means that an estimate needs data, or assumptions about them.
-var ErrNoData = errors.New("to plan without data, say what they are like: give vocabulary and length")
+var ErrNoData = errors.New("an estimate without data needs assumptions about them: vocabulary and length")
 
 func (a Assumed) validate() error {
 	switch {
@@ -51,17 +51,17 @@ func (a Assumed) validate() error {
 	return nil
 }
 
-// sampled is some batches of a run, and the vocabularies of its model.
+// sampled holds some batches of a run, and the vocabularies of its model.
 type sampled struct {
 	batches      []batch.Batch
 	vocabularies task.Vocabularies
 	assumed      *Assumed // nil: the data were read
 }
 
-// samples is the number of batches that are sampled from a run's beginning.
+// samples is the number of batches taken from the beginning of a run.
 const samples = 32
 
-// sample returns batches of a run: from its data, or as assumed if that is requested or the data are missing.
+// sample returns batches of a run: from its data, or from the assumptions if there are any or the data are missing.
 func sample(ctx context.Context, r experiment.Run, a Assumed) (sampled, error) {
 	var s sampled
 	if a == (Assumed{}) {
@@ -79,7 +79,7 @@ func sample(ctx context.Context, r experiment.Run, a Assumed) (sampled, error) {
 	}
 	if a.Vocabulary == 0 {
 		if a.Vocabulary = r.Subwords(); a.Vocabulary == 0 {
-			return s, &OptionError{"length", "is given without vocabulary: say how many tokens there are, too"}
+			return s, &OptionError{"length", "requires vocabulary, the number of tokens"}
 		}
 	}
 	if a.Length == 0 {
@@ -89,7 +89,7 @@ func sample(ctx context.Context, r experiment.Run, a Assumed) (sampled, error) {
 	return s.assume(r, a)
 }
 
-// draw takes the first batches.
+// draw draws the first batches.
 func (s *sampled) draw(r experiment.Run, plan batch.Plan, source func(i int64) task.Example) error {
 	plan.Window = samples * max(1, plan.Rows, plan.Tokens/max(plan.MaxSource, plan.MaxTarget, 1))
 	stream, err := batch.NewStream(source, plan, r.Seed)

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 
 	"universal-transformer/decoding"
+	"universal-transformer/internal/answerstream"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/queue"
 	"universal-transformer/internal/vocab"
@@ -146,31 +146,28 @@ func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o Decod
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := stream{
-		w: w, text: m.text, whole: m.Vocabularies.Subwords != nil, cancel: cancel,
-		found: make([][]vocab.ID, len(lines)), limits: make([]int, len(lines)), failed: make([]bool, len(lines)),
-	}
+	s := answerstream.New(w, m.text, m.Vocabularies.Subwords != nil, len(lines), cancel)
 	for i, a := range answers {
-		s.failed[i] = a.Err != nil
+		s.Failed[i] = a.Err != nil
 	}
 	for i, q := range queries {
-		s.limits[at[i]] = q.Limit
+		s.Limits[at[i]] = q.Limit
 	}
 	found, errs, err := m.queue.Answer(queue.Request{
 		Context: ctx, Method: o.Method, Memory: o.Memory, Queries: queries,
-		Watch: func(source int, token vocab.ID) { s.chosen(at[source], token) },
+		Watch: func(source int, token vocab.ID) { s.Add(at[source], token) },
 	})
-	if s.err != nil {
-		return s.err
+	if err := s.Err(); err != nil {
+		return err
 	}
 	if err != nil {
-		s.broken()
+		s.Break()
 		return err
 	}
 	for i, h := range found {
-		s.found[at[i]], answers[at[i]].Err = h.Tokens, errs[i]
+		s.Tokens[at[i]], answers[at[i]].Err = h.Tokens, errs[i]
 	}
-	if err := s.rest(); err != nil {
+	if err := s.Rest(); err != nil {
 		return err
 	}
 	return lineErrors(answers)
@@ -232,84 +229,3 @@ func (m *Model) text(ids []vocab.ID) string {
 }
 
 var oneLine = strings.NewReplacer("\n", " ", "\r", " ")
-
-// stream writes answers in order while they are being decoded.
-type stream struct {
-	w      io.Writer
-	text   func([]vocab.ID) string
-	whole  bool         // what a token adds to a text depends on all tokens before it
-	found  [][]vocab.ID // of each line, so far
-	limits []int
-	failed []bool // lines that have no answer
-	at     int    // the line that is being written
-	done   int    // tokens of it that are
-	shown  int    // bytes of it that are, of a text that depends on all tokens
-	err    error
-	cancel func() // called when w fails: nobody reads on
-}
-
-// chosen records a token of a line and writes what can be written by now.
-func (s *stream) chosen(line int, token vocab.ID) {
-	s.found[line] = append(s.found[line], token)
-	for s.at < len(s.found) && s.write() {
-		s.end()
-	}
-}
-
-// write brings the current line up to date and reports whether it is complete. The text that a token adds depends only on the token
-// before it: there may be a space in between.
-func (s *stream) write() bool {
-	tokens := s.found[s.at]
-	if s.whole {
-		s.writeWhole(tokens)
-	}
-	for ; s.done < len(tokens); s.done++ {
-		before := tokens[max(0, s.done-1):s.done]
-		s.print(s.text(tokens[s.done-len(before) : s.done+1])[len(s.text(before)):])
-	}
-	return s.failed[s.at] || s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.limits[s.at])
-}
-
-// writeWhole writes the complete words of a text: later tokens may still change the last one.
-func (s *stream) writeWhole(tokens []vocab.ID) {
-	text := s.text(tokens)
-	s.done = len(tokens)
-	complete := strings.LastIndexFunc(text, unicode.IsSpace) + 1
-	if s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.limits[s.at]) {
-		complete = len(text)
-	}
-	if complete > s.shown {
-		s.print(text[s.shown:complete])
-		s.shown = complete
-	}
-}
-
-// end ends the current line.
-func (s *stream) end() {
-	s.print("\n")
-	s.at, s.done, s.shown = s.at+1, 0, 0
-}
-
-// rest writes everything that is not written yet.
-func (s *stream) rest() error {
-	for s.at < len(s.found) {
-		s.write()
-		s.end()
-	}
-	return s.err
-}
-
-// broken ends a line that will not be completed.
-func (s *stream) broken() {
-	if s.done > 0 {
-		s.print("\n")
-	}
-}
-
-func (s *stream) print(text string) {
-	if s.err == nil && text != "" {
-		if _, s.err = io.WriteString(s.w, text); s.err != nil {
-			s.cancel()
-		}
-	}
-}

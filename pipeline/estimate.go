@@ -17,9 +17,9 @@ import (
 type EstimateOptions struct {
 	Assumed
 	Ranks    int                                // machines that share the batches of an update; 0 counts as 1
-	Network  float64                            // bits a second that a rank sends
-	FLOPS    float64                            // sustained operations a second of another machine; 0: no other
-	Measure  time.Duration                      // how long to measure here; 0: not at all
+	Network  float64                            // bits per second that a rank sends
+	FLOPS    float64                            // sustained operations per second of another machine; 0: none
+	Measure  time.Duration                      // how long to measure on this machine; 0: do not measure
 	Progress func(elapsed, whole time.Duration) // of the measurement; may be nil
 }
 
@@ -27,9 +27,9 @@ type EstimateOptions struct {
 type Estimate struct {
 	Experiment string   `json:"experiment"`
 	Model      string   `json:"model"`
-	Adaptive   bool     `json:"adaptive"`          // operations are those of positions that run all steps
-	Assumed    *Assumed `json:"assumed,omitempty"` // the data were not read
-	Rows       int      `json:"rows"`              // of a batch, the middle one by positions of 32
+	Adaptive   bool     `json:"adaptive"`          // operations assume that every position runs all steps
+	Assumed    *Assumed `json:"assumed,omitempty"` // nil if the data were read
+	Rows       int      `json:"rows"`              // of the typical batch: the median of the sampled batches by positions
 	Source     int      `json:"source_positions"`
 	Target     int      `json:"target_positions"`
 	Batches    int      `json:"batches_per_update"`
@@ -46,17 +46,17 @@ type Estimate struct {
 	ExchangeSeconds float64 `json:"exchange_seconds"` // of an update, between ranks
 
 	Measured *Speed `json:"measured,omitempty"` // on this machine
-	Stated   *Speed `json:"stated,omitempty"`   // on one that does so many operations a second
+	Stated   *Speed `json:"stated,omitempty"`   // on a machine with the given operations per second
 }
 
 // Speed is the time training takes on one machine, or on several of the same kind.
 type Speed struct {
 	Machine             string  `json:"machine"`
-	OperationsPerSecond float64 `json:"operations_per_second"` // of one
+	OperationsPerSecond float64 `json:"operations_per_second"` // of one machine
 	UpdatesPerSecond    float64 `json:"updates_per_second"`
-	Seconds             float64 `json:"seconds"`                    // all updates
-	MeasuredUpdates     int     `json:"measured_updates,omitempty"` // that it was measured by,
-	MeasuredRows        int     `json:"measured_rows,omitempty"`    // of so many rows
+	Seconds             float64 `json:"seconds"`                    // of all updates
+	MeasuredUpdates     int     `json:"measured_updates,omitempty"` // number of measured updates
+	MeasuredRows        int     `json:"measured_rows,omitempty"`    // rows of each
 	MeasuredSeconds     float64 `json:"measured_seconds,omitempty"`
 }
 
@@ -110,7 +110,7 @@ func (o EstimateOptions) validate(batches int) error {
 
 // count fills in parameters, memory and operations, and returns the cost of the typical batch.
 func (e *Estimate) count(r experiment.Run, m universal.Model, typical, largest batch.Batch) (training.Cost, error) {
-	counting, err := engine.New("") // which tells what a graph takes
+	counting, err := engine.New("") // cpu reports the cost of a graph
 	if err != nil {
 		return training.Cost{}, err
 	}
@@ -150,9 +150,9 @@ func (e *Estimate) at(operations float64, machine string) *Speed {
 	return &Speed{Machine: machine, OperationsPerSecond: operations, UpdatesPerSecond: 1 / seconds, Seconds: seconds * float64(e.Updates)}
 }
 
-// affordableRate is the largest number of operations of a measured update, per second of measuring time: what two cores do in a third of
-// that time. Of larger batches only some rows are used; the optimizer then takes a larger fraction of the time than in training.
-const affordableRate = 4e10
+// maxMeasuredRate limits the operations of a measured update, per second of measuring time. Of larger batches only some rows are used;
+// the optimizer then takes a larger fraction of the time than in training.
+const maxMeasuredRate = 4e10
 
 // measure times updates for the given time.
 func (e *Estimate) measure(ctx context.Context, backend compute.Backend, r experiment.Run, m universal.Model, cost training.Cost, b batch.Batch, o EstimateOptions) (*Speed, error) {
@@ -162,9 +162,9 @@ func (e *Estimate) measure(ctx context.Context, backend compute.Backend, r exper
 	}
 	defer probe.Close()
 	perRow := cost.Operations / float64(b.Rows)
-	rows := min(b.Rows, max(1, int(affordableRate*o.Measure.Seconds()/perRow)))
+	rows := min(b.Rows, max(1, int(maxMeasuredRate*o.Measure.Seconds()/perRow)))
 	b.Rows, b.Examples, b.Source, b.Target = rows, rows, b.Source[:rows*b.SourceLength], b.Target[:rows*b.TargetLength]
-	if err := probe.Update(b); err != nil { // which compiles
+	if err := probe.Update(b); err != nil { // compiles the graphs
 		return nil, err
 	}
 	start, done := time.Now(), 0

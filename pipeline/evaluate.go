@@ -20,18 +20,18 @@ import (
 // Protocol determines how a model is evaluated: on which examples, and how it predicts.
 type Protocol struct {
 	Selection     task.Selection
-	File          string                // measure on the examples of this file, of the task's format, instead
-	TeacherForced bool                  // predict every token from the true ones before it, where the task would decode
-	ComputeHalted bool                  // compute halted positions too, where nothing is decoded
+	File          string                // evaluate on the examples of this file, in the task's format, instead
+	TeacherForced bool                  // predict every token from the true tokens before it, instead of decoding
+	ComputeHalted bool                  // compute halted positions too; not for decoded answers
 	Beam          decoding.Beam         // Width 0: greedy
-	Progress      func(done, total int) // must not use the model, which is busy; may be nil
-	Log           func(line string)     // what there is to know of a File, or of data that have changed since training; may be nil
+	Progress      func(done, total int) // must not use the model; may be nil
+	Log           func(line string)     // receives remarks on File, and a warning if the data have changed since training; may be nil
 }
 
 // Evaluation is the result of an evaluation and its examples.
 type Evaluation struct {
 	evaluation.Row
-	Examples []task.Example `json:"-"` // that Row.Answers answer
+	Examples []task.Example `json:"-"` // the examples that Row.Answers belong to
 }
 
 // Evaluate evaluates the model with its task's measure, on held-out examples or on those of a file. The test examples are the same for
@@ -43,11 +43,11 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 		return Evaluation{}, err
 	}
 	if definition.Kind() != task.Transduction && p.Beam.Width > 0 {
-		return Evaluation{}, fmt.Errorf("%s: it is measured by probabilities, where there is nothing to search: leave out the beam", m.Dir())
+		return Evaluation{}, fmt.Errorf("%s: it is evaluated by probabilities, without a search: leave out the beam", m.Dir())
 	}
 	measure := definition.Measure(m.Vocabularies)
 	if definition.Kind() == task.Transduction && !p.TeacherForced && p.ComputeHalted {
-		return Evaluation{}, fmt.Errorf("halted positions are always computed where answers are decoded: ask for that with teacher forcing only")
+		return Evaluation{}, fmt.Errorf("halted positions are always computed when answers are decoded: request them with teacher forcing only")
 	}
 	if p.TeacherForced {
 		measure = forced(measure)
@@ -144,13 +144,13 @@ const evaluationTokens = 4096
 
 // A Diagnosis analyses wrong answers: where they go wrong, and whether the decoder attends to the right source tokens.
 type Diagnosis struct {
-	Wrong      int         `json:"wrong"`        // answers
-	Early      int         `json:"early"`        // of these, that end too early
-	Late       int         `json:"late"`         // of these, that end too late, or not at all
-	Substitute int         `json:"substitute"`   // of these, that have the right length
-	FirstWrong [10]int     `json:"first_wrong"`  // wrong answers by the tenth of the right answer that the first wrong token stands in
-	Attention  []Attention `json:"attention"`    // where the task knows what tokens are made of, and the model attends; else none
-	OverTraced int         `json:"over_answers"` // right answers, given to the model, that Attention is of
+	Wrong      int         `json:"wrong"`        // wrong answers
+	Early      int         `json:"early"`        // wrong answers that end too early
+	Late       int         `json:"late"`         // wrong answers that end too late, or not at all
+	Substitute int         `json:"substitute"`   // wrong answers of the right length
+	FirstWrong [10]int     `json:"first_wrong"`  // wrong answers by the tenth of the right answer that contains the first wrong token
+	Attention  []Attention `json:"attention"`    // empty if the task knows no alignment or the model has no attention
+	OverTraced int         `json:"over_answers"` // number of right answers, given to the model, that Attention was recorded on
 }
 
 // Attention describes the decoder head that attends most to the right source tokens.
@@ -158,9 +158,9 @@ type Attention struct {
 	Right string  `json:"right"` // what is attended to: "the digit of the first number"
 	Step  int     `json:"step"`  // from 1
 	Head  int     `json:"head"`  // from 1
-	Mean  float64 `json:"mean"`  // weight on the right token, over all tokens of the answers that have one
+	Mean  float64 `json:"mean"`  // mean weight on the right token, over all tokens of the answers that have one
 	Least float64 `json:"least"` // the smallest such weight
-	Place int     `json:"place"` // of the token, from 1, that has it
+	Place int     `json:"place"` // position of the token with the smallest weight, from 1
 }
 
 // maxDiagnosed is the number of answers whose attention is recorded: a graph is compiled for each.
@@ -169,7 +169,7 @@ const maxDiagnosed = 4
 // Diagnose analyses an evaluation with decoded answers.
 func (m *Model) Diagnose(ctx context.Context, e Evaluation) (*Diagnosis, error) {
 	if m.Run.Task.Value.Kind() != task.Transduction || len(e.Answers) != len(e.Examples) {
-		return nil, fmt.Errorf("%s: only answers that were decoded can be diagnosed", m.Dir())
+		return nil, fmt.Errorf("%s: only decoded answers can be diagnosed", m.Dir())
 	}
 	d := &Diagnosis{}
 	for i, a := range e.Answers {

@@ -25,9 +25,9 @@ import (
 	"universal-transformer/universal"
 )
 
-// Model is a trained model that is ready to use. Safe for concurrent use, except for [Model.Evaluator].
+// Model is a trained model that is ready to use. It is safe for concurrent use, except for [Model.Evaluator].
 //
-// Only one computation runs at a time, on all processors; other calls wait, until their contexts end. Waiting requests that decode with
+// Only one computation runs at a time, on all processors; other calls wait until it is done or their contexts end. Waiting requests that decode with
 // the same options are decoded together, and every answer is the one that its request would get alone. Requests of many lines are decoded
 // in small batches, and let small requests compute between two tokens. A context that ends cancels only its own request. An evaluation
 // uses the model exclusively until it is done.
@@ -35,7 +35,7 @@ type Model struct {
 	Run          experiment.Run
 	Vocabularies task.Vocabularies
 	Step         int64    // of the checkpoint
-	Notes        []string // what the reader should know: checkpoints that could not be used
+	Notes        []string // checkpoints that could not be used, and edits of the configuration
 	graph        universal.Model
 	store        *model.Store
 	backend      compute.Backend
@@ -54,11 +54,11 @@ func Load(dir string, backend compute.Backend) (*Model, error) {
 
 // LoadOptions determines what is loaded. The zero value is that of [Load].
 type LoadOptions struct {
-	Newest     bool                  // the newest intact checkpoint, whatever validation selected
+	Newest     bool                  // the newest intact checkpoint instead of the best by validation
 	Extensions experiment.Extensions // types of the run that other modules define
 }
 
-// Load is [Load] with options.
+// Load is like [Load], with options.
 func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	choose := (*Model).chooseBest
 	if o.Newest {
@@ -98,7 +98,7 @@ func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	return m, training.Load(m.store, training.Parameters(m.checkpoint.Tensors))
 }
 
-// chooseBest takes the checkpoint that is marked best, or else the newest.
+// chooseBest chooses the checkpoint that is marked best, or else the newest.
 func (m *Model) chooseBest() error {
 	best, err := m.log.Best()
 	if err == nil {
@@ -108,14 +108,14 @@ func (m *Model) chooseBest() error {
 	switch {
 	case errors.Is(err, runlog.ErrNotMarked):
 	case errors.Is(err, runlog.ErrNoCheckpoint), errors.Is(err, runlog.ErrDamaged):
-		m.Notes = append(m.Notes, fmt.Sprintf("%v: the newest checkpoint is used", err))
+		m.Notes = append(m.Notes, fmt.Sprintf("%v: using the newest checkpoint instead", err))
 	default:
 		return err
 	}
 	return m.chooseNewest()
 }
 
-// chooseNewest takes the newest checkpoint that is intact.
+// chooseNewest chooses the newest intact checkpoint.
 func (m *Model) chooseNewest() error {
 	latest, refused, err := m.log.Latest()
 	for _, r := range refused {
@@ -134,7 +134,7 @@ func (m *Model) chooseNewest() error {
 	return err
 }
 
-// Close waits for the current computations and frees the compiled graphs.
+// Close waits for the current computation and frees the compiled graphs.
 func (m *Model) Close() {
 	_ = m.queue.Exclusively(func() error {
 		m.closeDecoder()
@@ -153,7 +153,7 @@ func (m *Model) closeDecoder() {
 // Dir returns the run directory.
 func (m *Model) Dir() string { return m.log.Dir() }
 
-// Exit changes when the model stops computing from now on, also for requests that are waiting.
+// Exit changes when the model stops computing a position. It applies to all later computations, including those of waiting requests.
 func (m *Model) Exit(e halting.Exit) error {
 	if e == (halting.Exit{}) {
 		return nil
@@ -161,7 +161,7 @@ func (m *Model) Exit(e halting.Exit) error {
 	return m.queue.Exclusively(func() error {
 		deep, ok := m.graph.(universal.Deep)
 		if !ok {
-			return fmt.Errorf("an exit leaves out steps, but a model of this kind reads every position once: run it without one (%s)", m.Describe())
+			return fmt.Errorf("an exit omits steps, but a model of this kind reads every position once: use it without an exit (%s)", m.Describe())
 		}
 		changed, err := deep.WithExit(e)
 		if err != nil {
@@ -181,7 +181,7 @@ func (m *Model) Adaptive() bool {
 	return universal.Adaptive(m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed))
 }
 
-// Describe describes the model in one line.
+// Describe returns a one-line description of the model.
 func (m *Model) Describe() string { return m.Run.Model.Value.Describe() }
 
 // checkParameters returns an error unless a checkpoint's parameters are exactly those of a run's model: none has another shape, none is
@@ -195,9 +195,9 @@ func checkParameters(backend compute.Backend, r experiment.Run, v task.Vocabular
 		shape, ok := want[have.Name]
 		switch {
 		case !ok:
-			return fmt.Errorf("checkpoint of step %d: parameter %s is not of the model that config.json describes", c.Step, have.Name)
+			return fmt.Errorf("checkpoint of step %d: parameter %s does not belong to the model that config.json describes", c.Step, have.Name)
 		case !slices.Equal(shape, have.Shape):
-			return fmt.Errorf("checkpoint of step %d: parameter %s has shape %v, but config.json asks for %v", c.Step, have.Name, have.Shape, shape)
+			return fmt.Errorf("checkpoint of step %d: parameter %s has shape %v, but config.json describes %v", c.Step, have.Name, have.Shape, shape)
 		}
 		delete(want, have.Name)
 	}
@@ -269,7 +269,7 @@ func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
 		return v, fmt.Errorf("tokenizer.json: %w", err)
 	}
 	if v.Subwords.Digest() != v.TokenizerDigest {
-		return v, errors.New("tokenizer.json is not the one that the run was trained with: restore it")
+		return v, errors.New("tokenizer.json has changed since training: restore it")
 	}
 	for _, own := range []**vocab.Vocabulary{&v.Source, &v.Target} {
 		if pieces := v.Subwords.Vocabulary(); (*own).Equal(pieces) {

@@ -18,7 +18,7 @@ type assignment struct {
 	Run        json.RawMessage `json:"run"`
 	Vocabulary string          `json:"vocabulary"` // its digest
 	Training   string          `json:"training"`   // digest of the training data, if they are read
-	Backend    string          `json:"backend"`    // of rank 0, in words
+	Backend    string          `json:"backend"`    // description of rank 0's backend
 }
 
 // checkRanks returns an error unless the ranks can share an update of a run.
@@ -82,7 +82,7 @@ func assist(ctx context.Context, backend compute.Backend, group *parallel.Group,
 	return err
 }
 
-// accept makes the trainer of an assignment.
+// accept returns the trainer of an assignment.
 func accept(ctx context.Context, backend compute.Backend, message []byte) (*training.Trainer, error) {
 	var a assignment
 	if err := json.Unmarshal(message, &a); err != nil {
@@ -96,17 +96,17 @@ func accept(ctx context.Context, backend compute.Backend, message []byte) (*trai
 		return nil, err
 	}
 	if here := backend.Description(); here != a.Backend {
-		return nil, fmt.Errorf("it computes with %s, rank 0 with %s: give all the same backend, with as many threads", here, a.Backend)
+		return nil, fmt.Errorf("it computes with %s, rank 0 with %s: give all ranks the same backend and number of threads", here, a.Backend)
 	}
 	opened, err := open(ctx, r, Callbacks{})
 	if err != nil {
 		return nil, err
 	}
 	if vocabularyDigest(opened.Vocabularies()) != a.Vocabulary {
-		return nil, fmt.Errorf("%s: other files than those of rank 0: their vocabulary differs", r.Task.Value)
+		return nil, fmt.Errorf("%s: the files differ from those of rank 0: they give another vocabulary", r.Task.Value)
 	}
 	if dataDigests(opened)[trainingPart] != a.Training {
-		return nil, fmt.Errorf("%s: other files than those of rank 0: their training data differ", r.Task.Value)
+		return nil, fmt.Errorf("%s: the files differ from those of rank 0: they hold other training data", r.Task.Value)
 	}
 	return newTrainer(backend, r, opened)
 }

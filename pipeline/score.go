@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"universal-transformer/internal/vocab"
@@ -14,15 +15,15 @@ import (
 
 // Classification is the answer of a classifier to one text.
 type Classification struct {
-	Input       task.Input // the text as it was understood
+	Input       task.Input // the text as the model reads it
 	Answer      string
-	Probability float64 // that the model gives the answer
-	Classes     []Class // every class as the vocabulary spells it, the most probable one first; their probabilities sum to 1
+	Probability float64 // probability of the answer
+	Classes     []Class // all classes, as the vocabulary spells them, the most probable one first; their probabilities sum to 1
 	Attention   []Share // of the last position, the most attended one first; none if the model has no attention
 	Trace       *viewer.Trace
 }
 
-// Share is the attention of the last position to one position, averaged over heads and over the steps that it ran.
+// Share is the attention of the last position to one position, averaged over heads and over the steps that the last position ran.
 type Share struct {
 	Position int // from 0
 	Share    float64
@@ -30,8 +31,8 @@ type Share struct {
 
 // Errors of models of the wrong kind.
 var (
-	ErrNoClasses   = errors.New("answers no questions")                     // use Decode
-	ErrNoSequences = errors.New("answers with a class and decodes nothing") // use Classify
+	ErrNoClasses   = errors.New("answers no questions")                      // use Decode
+	ErrNoSequences = errors.New("answers with a class, not with a sequence") // use Classify
 )
 
 // CanClassify returns an error unless the model predicts classes, with Classify.
@@ -66,7 +67,7 @@ func (m *Model) Classify(ctx context.Context, text string) (*Classification, err
 	if err != nil {
 		return nil, err
 	}
-	best := vocab.End + 1 // padding and End are no classes
+	best := vocab.End + 1 // padding and End are not classes
 	for id := best; int(id) < len(probabilities); id++ {
 		if probabilities[id] > probabilities[best] {
 			best = id
@@ -111,15 +112,79 @@ func shares(s *viewer.Stack) []Share {
 	return list
 }
 
+// Classified is the answer of a classifier to one of several texts.
+type Classified struct {
+	Input   task.Input // the text as the model reads it
+	Classes []Class    // every class, the most probable one first; their probabilities sum to 1
+	Err     error      // the reason why this text has no answer, or nil
+}
+
+// Class is a class with its probability.
+type Class struct {
+	Name        string
+	Probability float64
+}
+
+// ClassifyAll classifies several texts, with the probability of every class. A text that cannot be read has an error of its own.
+func (m *Model) ClassifyAll(ctx context.Context, texts []string) ([]Classified, error) {
+	if err := m.CanClassify(); err != nil {
+		return nil, err
+	}
+	answers := make([]Classified, len(texts))
+	var examples []task.Example
+	var at []int
+	for i, text := range texts {
+		if answers[i].Input, answers[i].Err = m.Read(text); answers[i].Err == nil {
+			examples, at = append(examples, task.Example{Source: answers[i].Input.Source}), append(at, i)
+		}
+	}
+	if err := m.queue.Acquire(ctx); err != nil {
+		return nil, err
+	}
+	defer m.queue.Release()
+	probabilities, err := m.Evaluator().Probabilities(ctx, examples)
+	if err != nil {
+		return nil, err
+	}
+	names := m.Vocabularies.Target.Tokens()
+	for i, p := range probabilities {
+		answers[at[i]].Classes = sorted(names, p)
+	}
+	return answers, nil
+}
+
+// sorted returns the classes with their probabilities, the most probable one first.
+func sorted(names []string, probabilities []float64) []Class {
+	list := make([]Class, len(probabilities))
+	for i, p := range probabilities {
+		list[i] = Class{names[i], p}
+	}
+	slices.SortStableFunc(list, func(a, b Class) int { return cmp.Compare(b.Probability, a.Probability) })
+	return list
+}
+
+// shared scales probabilities so that they sum to 1.
+func shared(probabilities []float64) []float64 {
+	sum := 0.0
+	for _, p := range probabilities {
+		sum += p
+	}
+	scaled := make([]float64, len(probabilities))
+	for i, p := range probabilities {
+		scaled[i] = p / max(sum, math.SmallestNonzeroFloat64)
+	}
+	return scaled
+}
+
 // Pair is a text to score: a source and an answer; a language model reads only the target.
 type Pair struct{ Source, Target string }
 
 // Scored is a text with the log-probability of each of its tokens.
 type Scored struct {
 	task.Scored
-	Tokens  []string // as the vocabulary spells them, with an End where texts have one
-	Unknown int      // of them, those that it does not have
-	Err     error    // why this text has no probability
+	Tokens  []string // as the vocabulary spells them, including End if texts end with it
+	Unknown int      // number of tokens outside the vocabulary
+	Err     error    // the reason why this text has no probability, or nil
 }
 
 // Score returns the log-probability of every token of the targets, given the true tokens before it: of answers to sources or, for a

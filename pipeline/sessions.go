@@ -12,14 +12,14 @@ import (
 	"universal-transformer/training"
 )
 
-// sessionsFile records every process that trained the run, in order.
+// sessionsFile records the processes that trained the run, in order.
 const sessionsFile = "sessions.json"
 
 type sessions struct {
 	Sessions []provenance.Provenance `json:"sessions"`
 }
 
-// saveSession is the time between two writes of the session at work, so that a killed process leaves a record too.
+// saveSession is the interval at which the current session is saved, so that a killed process leaves a record too.
 const saveSession = 10 * time.Second
 
 // session is the record of this process in the run directory.
@@ -36,7 +36,7 @@ type session struct {
 func beginSession(log *runlog.Run, backend compute.Backend, c Callbacks) *session {
 	before, err := readSessions(log)
 	if err != nil {
-		c.log(fmt.Sprintf("%v: who trained the run so far is not recorded any more", err))
+		c.log(fmt.Sprintf("%v: the record of earlier sessions is lost", err))
 	}
 	return &session{log: log, before: before, own: Provenance(backend), meter: provenance.Start()}
 }
@@ -46,7 +46,7 @@ func Provenance(backend compute.Backend) provenance.Provenance {
 	return provenance.Of(backend, backend.DeviceDescription(0))
 }
 
-// counted is a progress callback that counts updates, and saves the record from time to time.
+// counted returns a progress callback that counts updates and saves the record at intervals.
 func (s *session) counted(progress func(training.Progress)) func(training.Progress) {
 	return func(p training.Progress) {
 		s.own.Updates++
@@ -88,7 +88,8 @@ func readSessions(log *runlog.Run) ([]provenance.Provenance, error) {
 	return all.Sessions, nil
 }
 
-// ReadSessions returns who trained the run in a directory, in order. Runs of versions that did not record it have none.
+// ReadSessions returns the provenance of the processes that trained the run in a directory, in order. Runs of versions without this
+// record have none.
 func ReadSessions(dir string) ([]provenance.Provenance, error) {
 	log, err := runlog.Open(dir)
 	if err != nil {

@@ -65,7 +65,7 @@ func (m *Model) shown(trace *viewer.Trace) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("there is nothing to trace: a model without attention reads every position once (%s)", m.Describe())
+	return fmt.Errorf("nothing to trace: a model without attention reads every position once (%s)", m.Describe())
 }
 
 // maxTraced is the largest number of positions of a trace: attention grows with its square.
@@ -75,7 +75,7 @@ const maxTraced = 1000
 func (m *Model) readToTrace(text string) (task.Input, error) {
 	in, err := m.Read(text)
 	if n := len(in.Labels); err == nil && n > maxTraced {
-		err = fmt.Errorf("%d positions are more than a trace can have, %d", n, maxTraced)
+		err = fmt.Errorf("%d positions exceed the limit of a trace, %d", n, maxTraced)
 	}
 	return in, err
 }

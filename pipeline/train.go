@@ -1,5 +1,5 @@
-// Package pipeline trains experiments in run directories, resumes them, and loads trained models to decode, score, classify, evaluate and
-// trace with them. The command ut is built on it, and Go programs that embed a model can use it too:
+// Package pipeline trains runs in run directories, resumes them, and loads trained models to decode, score, classify, evaluate and trace
+// with them. The command ut and the public package of this module are built on it:
 //
 //	m, err := pipeline.Load("runs/pairs", backend)
 //	answers, err := m.Decode(ctx, []string{"two plus two"}, pipeline.DecodeOptions{})
@@ -26,12 +26,12 @@ import (
 // Callbacks report the progress of training; any of them may be nil.
 type Callbacks struct {
 	Progress func(training.Progress) // after every update
-	Log      func(line string)       // one line for the person who trains
+	Log      func(line string)       // receives messages of one line
 
 	// Extensions are types of the run, or of the run that it starts from, that other modules define.
 	Extensions experiment.Extensions
 
-	// Group is the ranks that train together; nil is this process alone. This process is rank 0; the others run [Assist].
+	// Group holds the ranks that train together; nil is this process alone. This process is rank 0; the others run [Assist].
 	Group *parallel.Group
 
 	// AcceptData lets [Resume] continue on other data than those of the checkpoint, with the same vocabulary.
@@ -56,7 +56,7 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 	if err := t.readData(ctx); err != nil {
 		return training.Summary{}, err
 	}
-	if err := t.initialize(); err != nil { // before there is a directory, which an error would leave behind
+	if err := t.initialize(); err != nil { // before the directory exists, so that an error leaves none behind
 		return training.Summary{}, err
 	}
 	var err error
@@ -107,7 +107,7 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 	return t.train(ctx)
 }
 
-// An openRun is a run about to be trained: its configuration, data, directory, and the checkpoint that training starts from.
+// An openRun is a run to be trained: its configuration, data, directory, and the checkpoint that training starts from.
 type openRun struct {
 	backend   compute.Backend
 	run       experiment.Run
@@ -187,7 +187,7 @@ func (t *openRun) change(to experiment.Run, assignments []string) error {
 	return nil
 }
 
-// ReadRun returns the experiment of a run directory.
+// ReadRun returns the configuration of a run directory.
 func ReadRun(dir string) (experiment.Run, error) {
 	log, err := runlog.Open(dir)
 	if err != nil {
@@ -196,10 +196,10 @@ func ReadRun(dir string) (experiment.Run, error) {
 	return readRun(log, experiment.Extensions{})
 }
 
-// readRun returns the experiment of a run directory.
+// readRun returns the configuration of a run directory.
 func readRun(log *runlog.Run, x experiment.Extensions) (r experiment.Run, err error) {
 	if err := log.Config(&r); err != nil {
-		return r, fmt.Errorf("%w (a run of another version of this program is read by that version)", err)
+		return r, fmt.Errorf("%w (another version of this program wrote the run: use that version)", err)
 	}
 	if r, err = r.Extend(x); err != nil {
 		return r, fmt.Errorf("%s: %w", filepath.Join(log.Dir(), "config.json"), err)
@@ -239,7 +239,7 @@ func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) 
 		return err
 	}
 	if len(validation) == 0 {
-		return fmt.Errorf("%s: there is nothing to validate with: add data", t.run.Task.Value)
+		return fmt.Errorf("%s: there are no validation examples: add data", t.run.Task.Value)
 	}
 	trainer.Validation = batch.Chunk(validation, t.run.Plan(t.data))
 	n := t.run.Training.Decoded
@@ -259,7 +259,7 @@ func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) 
 	return nil
 }
 
-// newTrainer makes a trainer with everything that every rank needs.
+// newTrainer returns a trainer with what every rank needs.
 func newTrainer(backend compute.Backend, r experiment.Run, opened task.Task) (*training.Trainer, error) {
 	v := opened.Vocabularies()
 	stream, err := batch.NewStream(func(i int64) task.Example { return opened.Training(r.Seed, i) }, r.Plan(opened), r.Seed)

@@ -21,30 +21,30 @@ import (
 	"universal-transformer/training"
 )
 
-// A Cell is one training run of a grid, and where its files are.
+// A Cell is one training run of a grid, with the places of its files.
 type Cell struct {
-	Recipe  string         // names the cell together with the seed of Run
-	Run     experiment.Run // complete
+	Recipe  string         // name of the cell, together with the seed of Run
+	Run     experiment.Run // the complete run
 	Runs    string         // folder of run directories
 	Results string         // folder of results
-	From    *Cell          // whose weights training starts from; nil: random weights
+	From    *Cell          // cell whose weights training starts from; nil: random weights
 
 	// Measure measures the trained model.
 	Measure func(ctx context.Context, m *pipeline.Model, c Cell, log func(line string)) (Measured, error)
-	// New returns an empty value of the type that Measure returns. Results that exist already are decoded into it; nil: they are not decoded.
+	// New returns an empty value of the type that Measure returns. Existing results are decoded into it. If New is nil, they are not decoded.
 	New func() Measured
 }
 
-// Name is the cell's name in its grid: "babi-10k-single/task01-seed1".
+// Name returns the cell's name in its grid: "babi-10k-single/task01-seed1".
 func (c Cell) Name() string { return c.header().Name() }
 
-// Dir is the run directory.
+// Dir returns the run directory.
 func (c Cell) Dir() string { return filepath.Join(c.Runs, filepath.FromSlash(c.Name())) }
 
-// header is what is known of the result before anything is trained.
+// header returns the part of the result that is known before training.
 func (c Cell) header() Header { return Header{Recipe: c.Recipe, Seed: c.Run.Seed} }
 
-// Done reads the result if there is one already.
+// Done reads the result if it exists.
 func (c Cell) Done() (r Result, m Measured, done bool, err error) {
 	path := filepath.Join(c.Results, c.header().File())
 	r, err = Read(path)
@@ -61,20 +61,20 @@ func (c Cell) Done() (r Result, m Measured, done bool, err error) {
 	return r, m, true, nil
 }
 
-// Changed reports whether a result is of another configuration than the cell's, wherever its data were. It is false where another
-// version wrote the configuration in a form that this one does not read: the two cannot be compared.
+// Changed reports whether a result has another configuration than the cell, apart from the location of the data. It returns false if
+// another version wrote the configuration in a form that this one cannot read.
 func (c Cell) Changed(r Result) bool {
 	run, err := experiment.Decode(r.Config)
 	return err == nil && !same(c.Run, run)
 }
 
-// same compares runs apart from their names: earlier versions named the runs of a row alike.
+// same reports whether runs are equal apart from their names, which earlier versions chose differently.
 func same(a, b experiment.Run) bool {
 	a.Name = b.Name
 	return slices.Equal(a.Identity().JSON(), b.Identity().JSON())
 }
 
-// Draw writes a figure beside the cell's result.
+// Draw writes a figure next to the cell's result.
 func (c Cell) Draw(suffix string, draw func(io.Writer) error) error {
 	var b bytes.Buffer
 	if err := draw(&b); err != nil {
@@ -87,10 +87,10 @@ func (c Cell) Draw(suffix string, draw func(io.Writer) error) error {
 	return atomicfile.Write(path, b.Bytes())
 }
 
-// ErrInterrupted is the error of cells that were interrupted. Everything is saved; running them again continues.
+// ErrInterrupted is the error of interrupted cells. Their state is saved; running them again continues.
 var ErrInterrupted = errors.New("interrupted")
 
-// do trains the cell's run or resumes it, measures the checkpoint that validation chose, and saves the result.
+// do trains or resumes the cell's run, measures the checkpoint that validation selected, and saves the result.
 func (c Cell) do(ctx context.Context, backend compute.Backend, threads int, callbacks pipeline.Callbacks) (r Result, m Measured, err error) {
 	var speed speed
 	progress := callbacks.Progress
@@ -132,7 +132,7 @@ func (c Cell) do(ctx context.Context, backend compute.Backend, threads int, call
 	return r, m, r.Save(c.Results)
 }
 
-// measure measures a trained model, and records what measured it.
+// measure measures a trained model and records the provenance of the measurement.
 func (c Cell) measure(ctx context.Context, m *pipeline.Model, backend compute.Backend, log func(string)) (Measured, Provenance, error) {
 	by, meter := pipeline.Provenance(backend), provenance.Start()
 	defer meter.Stop()
@@ -147,7 +147,7 @@ func (c Cell) measure(ctx context.Context, m *pipeline.Model, backend compute.Ba
 	return found, by, found.Validate()
 }
 
-// finished is the header of the result without speed and provenance.
+// finished returns the header of the result without speed and provenance.
 func (c Cell) finished(m *pipeline.Model, trained training.Summary) Header {
 	h := c.header()
 	h.Model, h.Data = m.Describe(), m.Run.Task.Value.String()
@@ -162,7 +162,7 @@ func (c Cell) finished(m *pipeline.Model, trained training.Summary) Header {
 	return h
 }
 
-// How checkpoints are compared.
+// The ways to compare checkpoints.
 const (
 	ByEntropy  = "validation cross entropy"
 	ByAccuracy = "validation accuracy, then cross entropy"
@@ -170,7 +170,7 @@ const (
 	ByPonder   = "validation accuracy, then the lowest ponder time, then cross entropy" // in results of versions before 0.2
 )
 
-// train starts the run or resumes it.
+// train starts or resumes the run.
 func (c Cell) train(ctx context.Context, backend compute.Backend, callbacks pipeline.Callbacks) (training.Summary, error) {
 	there, err := pipeline.ReadRun(c.Dir())
 	if errors.Is(err, runlog.ErrNotRun) {
@@ -188,7 +188,7 @@ func (c Cell) train(ctx context.Context, backend compute.Backend, callbacks pipe
 	return pipeline.Resume(ctx, backend, c.Dir(), callbacks)
 }
 
-// pretrained is an error if the run whose weights training starts from is not finished, or is no longer there.
+// pretrained returns an error if the run whose weights training starts from is not finished or no longer exists.
 func (c Cell) pretrained() error {
 	if c.From == nil {
 		return nil
@@ -207,7 +207,7 @@ func (c Cell) pretrained() error {
 	return err
 }
 
-// speed measures training without the first updates, which compile.
+// speed measures the speed of training without the first updates, which include compilation.
 type speed struct {
 	updates                      int
 	examples, positions, seconds float64

@@ -7,7 +7,8 @@ import (
 	"universal-transformer/internal/strictjson"
 )
 
-// earlierResult is the form of results up to version 0.2: an experiment and a task instead of a recipe, and only the build that measured.
+// earlierResult is the form of results up to version 0.2. It has an experiment and a task instead of a recipe, and the build that measured
+// instead of the provenance.
 type earlierResult struct {
 	Version            string          `json:"version"`
 	Experiment         string          `json:"experiment"`
@@ -29,7 +30,7 @@ type earlierResult struct {
 	Config             json.RawMessage `json:"config"`
 }
 
-// earlier returns a reader of data if it is of the earlier form.
+// earlier returns a reader of data if it has the earlier form.
 func earlier(data []byte) (read func() (Result, error), ok bool) {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal(data, &keys) != nil || keys["experiment"] == nil {
@@ -44,7 +45,7 @@ func earlier(data []byte) (read func() (Result, error), ok bool) {
 	}, true
 }
 
-// result is the result in the present form. The recipe is named after the experiment and the task.
+// result converts r to the present form. The recipe is named after the experiment and the task.
 func (r earlierResult) result() Result {
 	version, commit := provenance.SplitVersion(r.Version)
 	return Result{

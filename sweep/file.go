@@ -6,37 +6,33 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
-	"universal-transformer/experiment"
 	"universal-transformer/internal/strictjson"
-	"universal-transformer/runlog"
 )
 
 // File describes a grid of runs: every variant with every combination of the grid's values and every seed.
 type File struct {
-	Name     string          `json:"name"`     // of the grid; the folder of its runs
-	Base     json.RawMessage `json:"base"`     // the name of a recipe, or a configuration: fields that are missing have their defaults
+	Name     string          `json:"name"`     // name of the grid and of the folder of its runs
+	Base     json.RawMessage `json:"base"`     // the name of a recipe, or a configuration, in which missing fields have their defaults
 	Set      []string        `json:"set"`      // assignments for all runs: "task.path=pairs.tsv"
 	Variants Variants        `json:"variants"` // named lists of assignments; none: the base alone
 	Grid     Grid            `json:"grid"`     // fields with their values
-	Seeds    Seeds           `json:"seeds"`    // a list, or how many from 1 on; missing: 1
+	Seeds    Seeds           `json:"seeds"`    // a list, or a number n for the seeds 1 to n; missing: 1
 	Measure  Protocol        `json:"measure"`  // missing: the test examples of the task
 }
 
 // Variants are named lists of assignments, in the order of the file.
 type Variants []Variant
 
-// Variant is one list of assignments.
+// Variant is one named list of assignments.
 type Variant struct {
 	Name string
 	Set  []string
 }
 
-// Grid is fields with their values, in the order of the file.
+// Grid holds fields with their values, in the order of the file.
 type Grid []Values
 
 // Values are the values of one field.
@@ -48,7 +44,7 @@ type Values struct {
 // Seeds are the seeds of every cell.
 type Seeds []uint64
 
-// Limits of a file, far above what anybody means.
+// Limits of a file.
 const (
 	MaxFileSize = 1 << 20 // bytes
 	maxCells    = 1000
@@ -83,10 +79,10 @@ func (f File) validate() error {
 	names := map[string]bool{}
 	for _, v := range f.Variants {
 		if strings.Contains(v.Name, "/") || checkName(v.Name) != nil {
-			return fmt.Errorf("variants: the name %q cannot be that of a file: use letters, digits and _ . + -", v.Name)
+			return fmt.Errorf("variants: the name %q is not a valid file name: use letters, digits and _ . + -", v.Name)
 		}
 		if names[strings.ToLower(v.Name)] {
-			return fmt.Errorf("variants: %q is there twice, not counting case: choose different names", v.Name)
+			return fmt.Errorf("variants: %q is given twice, ignoring case: choose different names", v.Name)
 		}
 		names[strings.ToLower(v.Name)] = true
 	}
@@ -109,113 +105,7 @@ func (f File) validateGrid() error {
 	return nil
 }
 
-// Cells lists the runs, with every cell once before any cell a second time. resolve returns the run of a recipe. Run directories are in dir,
-// results in its folder "results".
-func (f File) Cells(dir string, resolve func(name string) (experiment.Run, error)) ([]Cell, error) {
-	base, err := f.base(resolve)
-	if err != nil {
-		return nil, err
-	}
-	if base, err = base.Set(f.Set...); err != nil {
-		return nil, fmt.Errorf("set: %w", err)
-	}
-	points, err := f.points()
-	if err != nil {
-		return nil, err
-	}
-	var cells []Cell
-	for _, seed := range f.Seeds {
-		for _, p := range points {
-			run, err := base.Set(p.Set...)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", p.Name, err)
-			}
-			run.Name, run.Seed = f.Name+"/"+p.Name, seed
-			if err := run.Validate(); err != nil {
-				return nil, fmt.Errorf("%s: %w", p.Name, err)
-			}
-			cells = append(cells, Cell{
-				Recipe: p.Name, Run: run, Runs: dir, Results: filepath.Join(dir, resultsFolder), Measure: f.Measure.measure, New: func() Measured { return &Metrics{} },
-			})
-		}
-	}
-	return cells, nil
-}
-
-// resultsFolder holds the results of a user's sweep, in its folder.
-const resultsFolder = "results"
-
-// base is the run that all others are changes of.
-func (f File) base(resolve func(string) (experiment.Run, error)) (experiment.Run, error) {
-	var name string
-	if json.Unmarshal(f.Base, &name) == nil {
-		run, err := resolve(name)
-		if err != nil {
-			return run, fmt.Errorf("base: %w", err)
-		}
-		return run, nil
-	}
-	run := experiment.Defaults()
-	if err := runlog.DecodeConfig(f.Base, &run); err != nil {
-		return run, fmt.Errorf("base: %s", position.ReplaceAllString(err.Error(), ""))
-	}
-	return run, nil
-}
-
-// points are the combinations of variants and values of the grid: a name and the assignments of each.
-func (f File) points() ([]Variant, error) {
-	points := []Variant(f.Variants)
-	if len(points) == 0 {
-		points = []Variant{{}}
-	}
-	for _, g := range f.Grid {
-		var next []Variant
-		for _, p := range points {
-			for _, value := range g.Values {
-				name := f.short(g.Field) + "=" + safe(value)
-				if p.Name != "" {
-					name = p.Name + "," + name
-				}
-				next = append(next, Variant{Name: name, Set: append(slices.Clone(p.Set), g.Field+"="+string(value))})
-			}
-		}
-		points = next
-	}
-	names := map[string]bool{}
-	for i, p := range points {
-		if p.Name == "" {
-			points[i].Name = "base"
-		}
-		if len(p.Name) > 150 {
-			return nil, fmt.Errorf("the cell %q has too long a name: give the values as variants", p.Name)
-		}
-		if names[strings.ToLower(p.Name)] {
-			return nil, fmt.Errorf("two cells have the name %q: grid lists a value twice, or values whose names are equal: give them as variants", p.Name)
-		}
-		names[strings.ToLower(p.Name)] = true
-	}
-	return points, nil
-}
-
-// short is the last key of a field, or the whole field if another one of the grid ends in the same key.
-func (f File) short(field string) string {
-	key := field[strings.LastIndex(field, ".")+1:]
-	for _, g := range f.Grid {
-		if g.Field != field && (g.Field == key || strings.HasSuffix(g.Field, "."+key)) {
-			return field
-		}
-	}
-	return key
-}
-
-// safe is a value as a part of file names: {"fixed":{"steps":4}} is "fixed-steps-4".
-func safe(value json.RawMessage) string {
-	return strings.Trim(unsafeCharacters.ReplaceAllString(string(value), "-"), "-")
-}
-
-var unsafeCharacters = regexp.MustCompile(`[^A-Za-z0-9_.+]+`)
-
-// UnmarshalJSON keeps the order of the keys.
+// UnmarshalJSON reads an object and keeps the order of its keys.
 func (v *Variants) UnmarshalJSON(data []byte) error {
 	*v = Variants{}
 	return ordered(data, "variants", `{"small": ["model.width=32"]}`, func(name string, value json.RawMessage) error {
@@ -228,7 +118,7 @@ func (v *Variants) UnmarshalJSON(data []byte) error {
 	})
 }
 
-// UnmarshalJSON keeps the order of the keys.
+// UnmarshalJSON reads an object and keeps the order of its keys.
 func (g *Grid) UnmarshalJSON(data []byte) error {
 	*g = Grid{}
 	return ordered(data, "grid", `{"model.width": [32, 64]}`, func(field string, value json.RawMessage) error {
@@ -279,7 +169,7 @@ func ordered(data []byte, field, example string, do func(string, json.RawMessage
 	return nil
 }
 
-// UnmarshalJSON reads a list of seeds, or how many there are.
+// UnmarshalJSON reads a list of seeds, or their number.
 func (s *Seeds) UnmarshalJSON(data []byte) error {
 	var n float64
 	if json.Unmarshal(data, &n) == nil && string(data) != "null" {
@@ -305,7 +195,7 @@ func (s *Seeds) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// shortened is the beginning of a value, for a message.
+// shortened returns the beginning of a value, for a message.
 func shortened(data []byte) string {
 	if text := []rune(string(bytes.TrimSpace(data))); len(text) > 40 {
 		return string(text[:40]) + "..."

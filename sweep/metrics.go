@@ -12,11 +12,11 @@ import (
 	"universal-transformer/task"
 )
 
-// Protocol says on which examples the models of a user's sweep are measured, by the measure of their task.
+// Protocol determines on which examples the models of a user's sweep are measured.
 type Protocol struct {
 	task.Selection
 	File          string `json:"file"`           // examples of this file, in the task's format, instead
-	TeacherForced bool   `json:"teacher_forced"` // predict every token from the true ones before it, where the task would decode
+	TeacherForced bool   `json:"teacher_forced"` // predict every token from the true tokens before it, instead of decoding
 }
 
 func (p Protocol) validate() error {
@@ -34,7 +34,7 @@ func (p Protocol) validate() error {
 	return nil
 }
 
-// measure measures a model as [pipeline.Model.Evaluate] does.
+// measure measures a model with [pipeline.Model.Evaluate].
 func (p Protocol) measure(ctx context.Context, m *pipeline.Model, _ Cell, log func(string)) (Measured, error) {
 	found, err := m.Evaluate(ctx, pipeline.Protocol{Selection: p.Selection, File: p.File, TeacherForced: p.TeacherForced, Log: log})
 	if err != nil {
@@ -49,14 +49,14 @@ func (p Protocol) measure(ctx context.Context, m *pipeline.Model, _ Cell, log fu
 	return all, nil
 }
 
-// Metrics is what a user's sweep measures: the metrics of the task, the main one first.
+// Metrics holds the measurements of a user's sweep: the metrics of the task, the main one first.
 type Metrics struct {
 	Examples int      `json:"examples"`
 	Lengths  string   `json:"lengths"` // which examples
 	Metrics  []Metric `json:"metrics"`
 }
 
-// Metric is one figure. Correct and Total are counts of a share; both are 0 for other figures.
+// Metric is one figure. For a share, Correct and Total are its counts; for other figures both are 0.
 type Metric struct {
 	Name    string  `json:"name"`
 	Value   float64 `json:"value"`
@@ -68,7 +68,7 @@ func metricOf(m score.Metric) Metric {
 	return Metric{Name: m.Name, Value: m.Value, Correct: m.Accuracy.Correct, Total: m.Accuracy.Total}
 }
 
-// Validate names the first field without a sensible value.
+// Validate returns an error that names the first invalid field.
 func (m *Metrics) Validate() error {
 	if m.Examples < 1 {
 		return fmt.Errorf("examples is %d: it must be positive", m.Examples)
@@ -86,7 +86,7 @@ func (m *Metrics) Validate() error {
 	return nil
 }
 
-// Summary lists the metrics.
+// Summary returns the metrics in one line.
 func (m *Metrics) Summary() string {
 	var list []string
 	for _, metric := range m.Metrics {

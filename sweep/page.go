@@ -19,7 +19,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"spread": Spread.String, "duration": func(s Spread) string { return time.Duration(s.Mean * float64(time.Second)).Round(time.Second).String() },
 }).Parse(pageText))
 
-// String is "0.912 ± 0.013", or the mean alone for one value.
+// String returns "0.912 ± 0.013", or only the mean for a single value.
 func (s Spread) String() string {
 	switch s.N {
 	case 0:
@@ -27,7 +27,7 @@ func (s Spread) String() string {
 	case 1:
 		return fmt.Sprintf("%.4g", s.Mean)
 	}
-	digits := 3 // such that the deviation has two digits
+	digits := 3 // chosen so that the deviation has two significant digits
 	if s.Deviation > 0 {
 		digits = min(max(1-int(math.Floor(math.Log10(s.Deviation))), 0), 6)
 	}
@@ -52,12 +52,12 @@ func WritePage(w io.Writer, name string, cells []Cell, list []Summary) error {
 	return pageTemplate.Execute(w, page)
 }
 
-// charts are the validation losses of every cell, all with the same vertical axis.
+// charts returns a chart of validation losses for every cell, all with the same vertical axis.
 func charts(cells []Cell, list []Summary) []plot.Lines {
 	low, high := math.Inf(1), 0.0
 	all := make([]plot.Lines, len(list))
 	for i, s := range list {
-		all[i] = plot.Lines{Title: s.Cell + ": validation", XLabel: "updates", YLabel: "nats a token", LogY: true}
+		all[i] = plot.Lines{Title: s.Cell + ": validation", XLabel: "updates", YLabel: "nats per token", LogY: true}
 		for _, c := range cells {
 			if c.Recipe != s.Cell {
 				continue
@@ -81,7 +81,7 @@ func charts(cells []Cell, list []Summary) []plot.Lines {
 	return all
 }
 
-// MetricNames are the names of all metrics in the order of the first cell that has them.
+// MetricNames returns the names of all metrics, in the order of the first cell that has them.
 func MetricNames(list []Summary) (names []string) {
 	seen := map[string]bool{}
 	for _, s := range list {
@@ -95,7 +95,7 @@ func MetricNames(list []Summary) (names []string) {
 	return names
 }
 
-// Metric is the spread of a metric; N is 0 if the cell does not have it.
+// Metric returns the spread of a metric. N is 0 if the cell does not have it.
 func (s Summary) Metric(name string) Spread {
 	for _, m := range s.Metrics {
 		if m.Name == name {
@@ -105,7 +105,7 @@ func (s Summary) Metric(name string) Spread {
 	return Spread{Name: name}
 }
 
-// BestFigures are the metrics of the seed that validation chose: "seed 2: 0.991, 0.973"; "-" if there is none.
+// BestFigures returns the metrics of the seed that validation selected, "seed 2: 0.991, 0.973", or "-" if there is none.
 func (s Summary) BestFigures() string {
 	var figures []string
 	for _, m := range s.BestMetrics {

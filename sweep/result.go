@@ -1,5 +1,5 @@
-// Package sweep runs grids of training runs: it trains every cell, several at a time, resumes those that were interrupted, skips those that are
-// done, and writes one JSON file per cell with its measurement, its configuration and its provenance.
+// Package sweep runs grids of training runs. It trains the cells of a grid, several at a time, resumes interrupted ones, skips finished ones,
+// and writes one JSON file per cell with its measurement, configuration and provenance.
 package sweep
 
 import (
@@ -21,67 +21,69 @@ import (
 	"universal-transformer/internal/strictjson"
 )
 
-// Provenance is who trained or measured: build, backend, device, processor, times. Empty strings and zeros are not recorded.
+// Provenance records the build, backend, device, processor and times of training or of a measurement. Empty strings and zeros mean "not
+// recorded".
 type Provenance = provenance.Provenance
 
-// Measured is what was measured of a trained model. Grids measure different things; an interface lets them share one runner and one format of
-// results.
+// Measured is the measurement of a trained model. Grids measure different things; the interface lets them share one runner and one format
+// of results.
 type Measured interface {
-	// Validate names the first field without a sensible value.
+	// Validate returns an error that names the first invalid field.
 	Validate() error
-	// Summary is one line: "test error 0.4 % of 1000 questions".
+	// Summary returns one line: "test error 0.4 % of 1000 questions".
 	Summary() string
 }
 
-// Result is one finished cell. What was measured stays JSON until a reader decodes it into its own type.
+// Result is one finished cell. The measurement remains JSON until a reader decodes it into its own type.
 type Result struct {
 	Header
 	Measured json.RawMessage `json:"measured"`
-	Config   json.RawMessage `json:"config"` // the run, as the version that wrote it writes runs
+	Config   json.RawMessage `json:"config"` // the run, in the form of the version that wrote it
 }
 
-// Header is what all results have.
+// Header holds the common fields of all results.
 type Header struct {
 	Recipe             string     `json:"recipe"` // "algorithmic-lstm/copy"; in a user's sweep the name of the cell: "lstm,width=64"
 	Seed               uint64     `json:"seed"`
-	Model              string     `json:"model"` // in words
-	Data               string     `json:"data"`  // in words
+	Model              string     `json:"model"` // description
+	Data               string     `json:"data"`  // description
 	Parameters         int        `json:"parameters"`
-	Step               int64      `json:"step"`                 // updates made
-	BestStep           int64      `json:"best_step"`            // of the checkpoint that was chosen
-	Validation         float64    `json:"validation,omitempty"` // cross entropy of that checkpoint, nats a token
-	ChosenBy           string     `json:"chosen_by"`            // how checkpoints were compared; of several criteria, the later ones break ties
-	Stopped            string     `json:"stopped"`              // why training ended: "done", "accuracy", "patience"
-	Seconds            float64    `json:"seconds"`              // of training, validations included
+	Step               int64      `json:"step"`                 // number of updates
+	BestStep           int64      `json:"best_step"`            // step of the selected checkpoint
+	Validation         float64    `json:"validation,omitempty"` // cross entropy of that checkpoint, nats per token
+	ChosenBy           string     `json:"chosen_by"`            // criteria for selecting it; later ones break ties
+	Stopped            string     `json:"stopped"`              // reason for the end of training: "done", "accuracy", "patience"
+	Seconds            float64    `json:"seconds"`              // training time, including validations
 	ExamplesPerSecond  float64    `json:"examples_per_second"`
 	PositionsPerSecond float64    `json:"positions_per_second"`
-	Threads            int        `json:"threads"` // that the run could use
+	Threads            int        `json:"threads"` // threads available to the run
 	TrainedBy          Provenance `json:"trained_by,omitzero"`
 	MeasuredBy         Provenance `json:"measured_by,omitzero"`
 }
 
-// Name is the name of the cell whose result it is, and where its files are below a folder of runs or results: "babi-10k-single/task01-seed1".
+// Name returns the name of the result's cell, which is also the path of its files below a folder of runs or results:
+// "babi-10k-single/task01-seed1".
 func (h Header) Name() string { return fmt.Sprintf("%s-seed%d", h.Recipe, h.Seed) }
 
-// File is where the result is below a folder of results.
+// File returns the path of the result below a folder of results.
 func (h Header) File() string { return filepath.FromSlash(h.Name()) + ".json" }
 
-// Beside is where a figure of the result is, below the same folder.
+// Beside returns the path of a figure of the result below the same folder.
 func (h Header) Beside(suffix string) string { return filepath.FromSlash(h.Name()) + "-" + suffix }
 
-// Family and Column are the parts of the recipe's name before and after the slash.
+// Family returns the part of the recipe's name before the slash.
 func (h Header) Family() string { return Family(h.Recipe) }
 
-// Column is the part of the recipe's name after the slash; empty if there is none.
+// Column returns the part of the recipe's name after the slash, or "".
 func (h Header) Column() string { return Column(h.Recipe) }
 
-// Family is the part of a recipe's name before the slash: "algorithmic-lstm".
+// Family returns the part of a recipe's name before the slash: "algorithmic-lstm".
 func Family(recipe string) string { family, _, _ := strings.Cut(recipe, "/"); return family }
 
-// Column is the part of a recipe's name after the slash: "copy"; empty if there is none.
+// Column returns the part of a recipe's name after the slash, "copy", or "".
 func Column(recipe string) string { _, column, _ := strings.Cut(recipe, "/"); return column }
 
-// Validate names the first field without a sensible value.
+// Validate returns an error that names the first invalid field.
 func (h Header) Validate() error {
 	if err := checkName(h.Recipe); err != nil {
 		return fmt.Errorf("recipe is %q: %w", h.Recipe, err)
@@ -109,7 +111,7 @@ func (h Header) Validate() error {
 	return nil
 }
 
-// checkName is an error unless a name can be that of files on every system. A slash separates folders.
+// checkName returns an error unless the name is a valid file name on every system. A slash separates folders.
 func checkName(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
 		if !nameForm.MatchString(part) {
@@ -121,7 +123,7 @@ func checkName(name string) error {
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_=,.+-]{0,199}$`)
 
-// Decode reads what was measured into a value of the type that the reader expects, strictly, and validates it.
+// Decode decodes the measurement strictly into a value of the type that the reader expects, and validates it.
 func (r Result) Decode(into Measured) error {
 	err := strictjson.Decode(r.Measured, into)
 	if err == nil {
@@ -136,10 +138,10 @@ func (r Result) Decode(into Measured) error {
 	return nil
 }
 
-// position is a place within a part of a file, which nobody can look up.
+// position matches a position within a part of a file, which does not help the user.
 var position = regexp.MustCompile(`line \d+, column \d+: `)
 
-// Read reads one result strictly, also one that an earlier version wrote. It does not decode what was measured.
+// Read reads one result strictly, including the form of earlier versions. It does not decode the measurement.
 func Read(path string) (r Result, err error) {
 	data, err := regularfile.Read(path)
 	if err != nil {
@@ -176,7 +178,7 @@ func Parse(data []byte) (r Result, err error) {
 	return r, r.Header.Validate()
 }
 
-// Save writes a result below a folder, whole or not at all.
+// Save writes a result below a folder atomically.
 func (r Result) Save(root string) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -192,7 +194,8 @@ func (r Result) Save(root string) error {
 // ErrRuns is the error of a folder that holds run directories where results are expected.
 var ErrRuns = errors.New("is a folder of run directories, not of results")
 
-// ReadAll reads every result below a folder, in the order of family, column and seed. There may be none. A folder of run directories is refused.
+// ReadAll reads every result below a folder, in the order of family, column and seed. The list may be empty. A folder of run directories is
+// an error.
 func ReadAll(root string) (results []Result, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if _, missing := os.Stat(filepath.Join(path, "config.json")); missing == nil && entry.IsDir() {

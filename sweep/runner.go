@@ -13,30 +13,30 @@ import (
 	"universal-transformer/training"
 )
 
-// A Runner runs cells, several at a time. It skips those that have a result and resumes those that were interrupted. Its callbacks may be
-// nil; no two of them run at the same time.
+// A Runner runs cells, several at a time. It skips cells with a result and resumes interrupted ones. Callbacks may be nil; no two of them
+// run at the same time.
 type Runner struct {
 	Jobs     int                             // cells at a time; 0 counts as 1
-	Threads  int                             // of one backend, as results say it
-	Backend  func() (compute.Backend, error) // makes one for each job
-	Group    *parallel.Group                 // ranks that train every cell together, see [pipeline.Callbacks]; there is one job then
+	Threads  int                             // threads of one backend, as recorded in results
+	Backend  func() (compute.Backend, error) // opens a backend for each job
+	Group    *parallel.Group                 // ranks that train every cell together, with a single job; see [pipeline.Callbacks]
 	Now      func() time.Time
 	Log      func(line string)
 	Progress func(Progress)
 	Finished func(Outcome)
 }
 
-// Outcome is how one cell ended.
+// Outcome is the outcome of one cell.
 type Outcome struct {
 	Cell     Cell
 	Result   Result
-	Measured Measured // decoded; nil after an error, and for a result from before if the cell has no New
-	Before   bool     // the result was there before
+	Measured Measured // decoded; nil after an error, and for an existing result if the cell has no New
+	Before   bool     // the result existed before
 	Err      error    // ErrInterrupted if the cell was interrupted; the result is then empty
 }
 
-// Run runs the cells. A cell that fails does not keep others from running; its error is among those returned. If no backend can be made, no
-// cell begins. When ctx ends, the cells at work are saved and Run returns ErrInterrupted.
+// Run runs the cells. The failure of a cell does not stop the others; its error is among those returned. If a backend cannot be opened, no
+// cell starts. When ctx ends, the running cells are saved and Run returns ErrInterrupted.
 func (r Runner) Run(ctx context.Context, cells []Cell) error {
 	w := &work{Runner: r, estimate: newEstimate(r.Now(), len(cells))}
 	pending := w.pending(cells)
@@ -68,7 +68,7 @@ func (r Runner) Run(ctx context.Context, cells []Cell) error {
 	return errors.Join(w.errs...)
 }
 
-// work is one call of Run.
+// work is the state of one call of Run.
 type work struct {
 	Runner
 	mu       sync.Mutex
@@ -76,7 +76,7 @@ type work struct {
 	errs     []error
 }
 
-// pending is the cells that have no result; the others are reported.
+// pending returns the cells without a result and reports the others.
 func (w *work) pending(cells []Cell) (left []Cell) {
 	for _, c := range cells {
 		result, measured, done, err := c.Done()
@@ -90,7 +90,7 @@ func (w *work) pending(cells []Cell) (left []Cell) {
 	return left
 }
 
-// backends makes one for each of n jobs. If it fails, it returns those that are to be finalized beside the error.
+// backends opens a backend for each of n jobs. After an error, it also returns the open backends, which the caller must finalize.
 func (r Runner) backends(n int) (list []compute.Backend, err error) {
 	for range n {
 		backend, err := r.Backend()
@@ -102,21 +102,21 @@ func (r Runner) backends(n int) (list []compute.Backend, err error) {
 	return list, nil
 }
 
-// job does cells of the queue, one after the other, with a backend of its own.
+// job runs cells of the queue, one after another, with its own backend.
 func (w *work) job(ctx context.Context, backend compute.Backend, queue <-chan Cell) {
 	for c := range queue {
-		w.log(c, "begins, in "+c.Dir())
+		w.log(c, "starting in "+c.Dir())
 		o := Outcome{Cell: c}
 		o.Result, o.Measured, o.Err = w.do(ctx, backend, c)
 		w.finished(o)
 	}
 }
 
-// do does one cell. A panic is an error of the cell: the others are to be saved.
+// do runs one cell. A panic becomes an error of the cell, so that the other cells are saved.
 func (w *work) do(ctx context.Context, backend compute.Backend, c Cell) (r Result, m Measured, err error) {
 	defer func() {
 		if w.Group != nil && w.Group.Size() > 1 {
-			return // other ranks wait: the panic ends them too
+			return // other ranks wait for this one; the panic ends them too
 		}
 		if problem := recover(); problem != nil {
 			err = fmt.Errorf("internal error: %v", problem)
@@ -157,22 +157,22 @@ func (w *work) finished(o Outcome) {
 	w.report()
 }
 
-// report is called with the lock held.
+// report reports an outcome. The caller holds the lock.
 func (w *work) report() {
 	if w.Progress != nil {
 		w.Progress(w.estimate.progress(w.Now()))
 	}
 }
 
-// Progress is how far a Runner has come.
+// Progress is the progress of a Runner.
 type Progress struct {
-	Done, Cells int           // cells: with a result, and all
-	Updates     int64         // made by this call of Run
-	Rate        float64       // updates a second, of all jobs together
-	Left        time.Duration // at this rate if no run stops early; 0: not known
+	Done, Cells int           // number of cells with a result, and of all cells
+	Updates     int64         // updates by this call of Run
+	Rate        float64       // updates per second of all jobs together
+	Left        time.Duration // remaining time at this rate if no run stops early; 0: unknown
 }
 
-// estimate counts updates and says how long the rest takes.
+// estimate counts updates and estimates the remaining time.
 type estimate struct {
 	start       time.Time
 	done, cells int
@@ -180,10 +180,10 @@ type estimate struct {
 	runs        map[string]*pace
 }
 
-// pace is that of one run.
+// pace is the progress of one run.
 type pace struct {
-	left  int64 // updates
-	made  int64 // by this process
+	left  int64 // remaining updates
+	made  int64 // updates by this process
 	start time.Time
 }
 
@@ -191,10 +191,10 @@ func newEstimate(now time.Time, cells int) estimate {
 	return estimate{start: now, cells: cells, runs: map[string]*pace{}}
 }
 
-// add is told of a run that has to be made.
+// add adds a run to do.
 func (e *estimate) add(name string, updates int64) { e.runs[name] = &pace{left: updates} }
 
-// update is told of an update of a run.
+// update counts an update of a run.
 func (e *estimate) update(name string, p training.Progress, now time.Time) {
 	run := e.runs[name]
 	if run.made == 0 {
@@ -204,13 +204,13 @@ func (e *estimate) update(name string, p training.Progress, now time.Time) {
 	e.updates++
 }
 
-// finish is told of a run that is done, by whomever.
+// finish removes a finished run.
 func (e *estimate) finish(name string) {
 	delete(e.runs, name)
 	e.done++
 }
 
-// progress extrapolates: all updates that are left at the rate of all jobs, but at least what the slowest run alone takes.
+// progress estimates the remaining time: all remaining updates at the rate of all jobs, but at least the time of the slowest run.
 func (e *estimate) progress(now time.Time) Progress {
 	p := Progress{Done: e.done, Cells: e.cells, Updates: e.updates}
 	elapsed := now.Sub(e.start)

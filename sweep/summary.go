@@ -6,21 +6,21 @@ import (
 	"universal-transformer/runlog"
 )
 
-// Summary is what all seeds of one cell of a user's sweep come to.
+// Summary summarizes all seeds of one cell of a user's sweep.
 type Summary struct {
 	Cell       string   `json:"cell"`
 	Model      string   `json:"model"`
 	Parameters int      `json:"parameters"`
-	Seeds      []uint64 `json:"seeds"`   // that are finished
-	Missing    int      `json:"missing"` // seeds that are not finished
+	Seeds      []uint64 `json:"seeds"`   // finished seeds
+	Missing    int      `json:"missing"` // number of seeds that are not finished
 
 	Metrics    []Spread `json:"metrics"`
-	Validation Spread   `json:"validation"` // cross entropy, nats a token
-	Seconds    Spread   `json:"seconds"`    // of training
+	Validation Spread   `json:"validation"` // cross entropy, nats per token
+	Seconds    Spread   `json:"seconds"`    // training time
 
-	BestSeed    uint64   `json:"best_seed"`    // of the lowest validation cross entropy
-	BestMetrics []Metric `json:"best_metrics"` // of that seed
-	Best        bool     `json:"best"`         // the cell has the lowest mean validation cross entropy of all
+	BestSeed    uint64   `json:"best_seed"`    // seed with the lowest validation cross entropy
+	BestMetrics []Metric `json:"best_metrics"` // metrics of that seed
+	Best        bool     `json:"best"`         // whether the cell has the lowest mean validation cross entropy
 }
 
 // Spread is a mean over seeds with the sample standard deviation, which is 0 for one seed.
@@ -31,7 +31,7 @@ type Spread struct {
 	N         int     `json:"n"`
 }
 
-// spread is the mean and deviation of values.
+// spread returns the mean and deviation of values.
 func spread(name string, values []float64) Spread {
 	s := Spread{Name: name, N: len(values)}
 	for _, v := range values {
@@ -47,7 +47,7 @@ func spread(name string, values []float64) Spread {
 	return s
 }
 
-// Summarize reads the results of the cells of a user's sweep. Cells without a result, or with one of another configuration, count as missing.
+// Summarize reads the results of the cells of a user's sweep. Cells without a result of their configuration count as missing.
 func Summarize(cells []Cell) ([]Summary, error) {
 	var order []string
 	finished, missing := map[string][]Result{}, map[string]int{}
@@ -78,7 +78,7 @@ func Summarize(cells []Cell) ([]Summary, error) {
 	return list, nil
 }
 
-// summarize is the summary of one cell.
+// summarize returns the summary of one cell.
 func summarize(name string, results []Result) (Summary, error) {
 	s := Summary{Cell: name, Seeds: []uint64{}, Metrics: []Spread{}, BestMetrics: []Metric{}}
 	var validations, seconds []float64
@@ -105,7 +105,7 @@ func summarize(name string, results []Result) (Summary, error) {
 	return s, nil
 }
 
-// markBest marks the cell of the lowest mean validation cross entropy, if all cells have results.
+// markBest marks the cell with the lowest mean validation cross entropy, if all cells have results.
 func markBest(list []Summary) {
 	best := -1
 	for i, s := range list {
@@ -121,7 +121,7 @@ func markBest(list []Summary) {
 	}
 }
 
-// curve is the validation losses of a cell's run by update; nil if there is no run that can be read.
+// curve returns the validation losses of a cell's run by update, or nil if the run cannot be read.
 func (c Cell) curve() (steps, losses []float64) {
 	run, err := runlog.Open(c.Dir())
 	if err != nil {

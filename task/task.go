@@ -136,7 +136,7 @@ func (s Selection) Validate() error {
 	case s.Count > MaxExamples:
 		return fmt.Errorf("count is %d: it must be at most %d", s.Count, MaxExamples)
 	case s.Length > 0 && s.Mix > 0:
-		return fmt.Errorf("length is %d and mix is %d: give one of them", s.Length, s.Mix)
+		return fmt.Errorf("length is %d and mix is %d: give only one of them", s.Length, s.Mix)
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func (t *Trainer) drawPositions(b batch.Batch, purpose string, index int64) []in
 	for i := range b.Rows {
 		row := t.Positions.Draw(rng, b.SourceRow(i), b.TokensPerPosition, b.TargetRow(i))
 		for len(row) < length {
-			row = append(row, 1) // of padding
+			row = append(row, 1) // position of padding
 		}
 		list = append(list, row...)
 	}
@@ -145,7 +145,7 @@ func (t *Trainer) checkFinite(tally objective.Tally, norm float64) error {
 	case math.IsNaN(norm) || math.IsInf(norm, 0):
 		problem = fmt.Sprintf("the gradient's norm is %v", norm)
 	case tally.CrossEntropy() > exploded:
-		problem = fmt.Sprintf("the cross entropy has exploded to %.3g nats a token", tally.CrossEntropy())
+		problem = fmt.Sprintf("the cross entropy has exploded to %.3g nats per token", tally.CrossEntropy())
 	default:
 		return nil
 	}
@@ -161,19 +161,19 @@ type DivergedError struct {
 	Problem string  // "the loss is NaN"
 	Dir     string  // of the run
 	Saved   int64   // step of the newest checkpoint, from which training can continue; -1: there is none
-	Field   string  // the schedule's field to lower,
-	Value   float64 // and half its value
+	Field   string  // the schedule's field to lower
+	Value   float64 // half the value of Field
 }
 
 func (e *DivergedError) Error() string {
 	next := fmt.Sprintf("the checkpoint of step %d is kept: continue from it", e.Saved)
 	if e.Saved < 0 {
-		next = "no checkpoint had been written: start again"
+		next = "there is no checkpoint: start again"
 	}
 	return fmt.Sprintf("training stopped at step %d: %s; %s with a lower learning rate, training.schedule.%s=%.3g", e.Step, e.Problem, next, e.Field, e.Value)
 }
 
-// exploded is a cross entropy, in nats per token, far above that of any untrained model: a uniform guess among a million tokens costs 14.
+// exploded is a cross entropy, in nats per token, far above that of any untrained model: log(V) for a vocabulary of V tokens.
 const exploded = 1000
 
 // save writes a checkpoint of the current step.
@@ -189,8 +189,7 @@ func (t *Trainer) save() error {
 	return nil
 }
 
-// metrics is a line of metrics.jsonl. It holds nothing that depends on the machine's speed: two runs of the same seed
-// write the same lines.
+// metrics returns a line of metrics.jsonl. It does not depend on the machine's speed: two runs of the same seed write the same lines.
 func metrics(split string, step int64, t objective.Tally) map[string]any {
 	return map[string]any{
 		"step": step, "split": split, "loss": t.MeanLoss(), "cross_entropy": t.CrossEntropy(),

@@ -55,7 +55,7 @@ func withinModel(v *model.Variable) bool {
 func orthogonal(m *Node) *Node {
 	x := m
 	tall := m.Shape().Dim(0) > m.Shape().Dim(1)
-	if tall { // X X' is to be the smaller one
+	if tall { // X X' must be the smaller product
 		x = Transpose(x, 0, 1)
 	}
 	x = Div(x, AddScalar(Sqrt(ReduceAllSum(Square(x))), 1e-7))

@@ -7,7 +7,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// How close a mean ponder time may be to one step, or to the limit, before it no longer depends on the input.
+// Distances of a mean ponder time from one step, or from the limit, below which the depth no longer depends on the input.
 const (
 	shallow = 1.1
 	atLimit = 0.1
@@ -29,10 +29,10 @@ func (t *Trainer) ponderProblem(tally objective.Tally) string {
 		switch {
 		case stack.positions == 0:
 		case stack.ponder < shallow:
-			return fmt.Sprintf("the %s runs %.2f steps a position, as one layer does: lower training.ponder.weight, warm it up (training.ponder.warmup), "+
-				"or put the norms in front (model.pre_norm=true)", stack.name, stack.ponder)
+			return fmt.Sprintf("the %s runs %.2f steps per position, like a single layer: lower training.ponder.weight, warm it up (training.ponder.warmup), "+
+				"or normalize before the sub-layers (model.pre_norm=true)", stack.name, stack.ponder)
 		case stack.ponder > limit-atLimit:
-			return fmt.Sprintf("the %s runs %.2f of %.0f steps a position: it does not halt by itself; raise training.ponder.weight, or model.halting.max_steps", stack.name, stack.ponder, limit)
+			return fmt.Sprintf("the %s runs %.2f of %.0f steps per position: it never halts before the limit; raise training.ponder.weight, or model.halting.max_steps", stack.name, stack.ponder, limit)
 		}
 	}
 	return ""

@@ -26,7 +26,7 @@ type Probe struct {
 	runner  *capacity.Runner
 }
 
-// NewProbe makes a probe for training a model with a configuration. Nothing is compiled yet.
+// NewProbe returns a probe for training a model with a configuration. It compiles nothing yet.
 func NewProbe(c schedule.Config, backend compute.Backend, m universal.Model) (*Probe, error) {
 	p := &Probe{config: c, backend: backend, model: m, store: model.NewStore()}
 	if err := errors.Join(c.Validate(), m.Validate(), p.store.SetRNGStateFromSeed(1)); err != nil {
@@ -74,15 +74,14 @@ type Cost struct {
 	Parameters int     // trained numbers
 	Operations float64 // multiplications and additions of matrix products and convolutions, forward and backward
 	Model      int     // bytes of the parameters
-	Optimizer  int     // bytes of what else is kept from update to update: the moments of Adam and Muon, sums of gradients, means of weights
-	Work       int     // bytes of activations, gradients and everything else that an update needs for a while
+	Optimizer  int     // bytes kept between updates besides the parameters: moments of Adam and Muon, sums of gradients, means of weights
+	Work       int     // bytes of activations, gradients and other temporary values of an update
 }
 
 // Memory returns the total in bytes.
 func (c Cost) Memory() int { return c.Model + c.Optimizer + c.Work }
 
-// Cost compiles the update by a batch of b's shape, without running it, and returns its cost. The backend must be able to report it, as
-// cpu is.
+// Cost compiles the update by a batch of b's shape, without running it, and returns its cost. The backend must report costs, as cpu does.
 func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 	var c Cost
 	one := b
@@ -112,7 +111,7 @@ func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 		error
 		Memory() (need, have int)
 	}
-	if errors.As(err, &short) { // which is no error: it is what was asked
+	if errors.As(err, &short) { // the backend reports the cost as this error
 		c.Work, _ = short.Memory()
 		err = nil
 	}

@@ -21,7 +21,7 @@ import (
 // alone reports whether there are no other ranks.
 func (t *Trainer) alone() bool { return t.group.Size() == 1 }
 
-// onRankZero runs on rank 0 what only one rank does: writing and validating. An error is shared with every rank.
+// onRankZero runs a function on rank 0 only, such as writing or validating. Every rank returns its error.
 func (t *Trainer) onRankZero(do func() error) error {
 	var err error
 	if t.group.Rank() == 0 {
@@ -142,7 +142,7 @@ func (t *Trainer) shareSums() error {
 	return err
 }
 
-// report is what a rank sends the others about an update.
+// report is the message of a rank to the others about an update.
 type report struct {
 	interrupted      bool   // its context has ended
 	parameters, data uint32 // checksums: of the parameters, and of the batches of all ranks
@@ -173,7 +173,7 @@ func (r report) numbers() []float64 {
 }
 
 // errShort is the error of numbers that are not a report.
-var errShort = errors.New("the report of a rank about an update ends too early: all ranks need the same build")
+var errShort = errors.New("a rank's report about an update is too short: all ranks need the same build")
 
 // reportOf decodes a report.
 func reportOf(list []float64) (r report, err error) {
@@ -243,9 +243,9 @@ func (t *Trainer) difference(reports []report) error {
 	}
 	switch {
 	case data != nil:
-		return fmt.Errorf("step %d: rank %s has read other training data than rank 0: all hosts need the same files", t.step, strings.Join(data, ", "))
+		return fmt.Errorf("step %d: the training data of rank %s differ from those of rank 0: all hosts need the same files", t.step, strings.Join(data, ", "))
 	case parameters != nil:
-		return fmt.Errorf("step %d: rank %s has computed other parameters than rank 0: all need the same build, the same kind of processor and the same backend",
+		return fmt.Errorf("step %d: the parameters of rank %s differ from those of rank 0: all need the same build, the same kind of processor and the same backend",
 			t.step, strings.Join(parameters, ", "))
 	}
 	return nil
@@ -253,7 +253,7 @@ func (t *Trainer) difference(reports []report) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is a checksum of all parameters, 0 if there are no other ranks.
+// checksum returns a checksum of all parameters, 0 if there are no other ranks.
 func (t *Trainer) checksum() (sum uint32, err error) {
 	if t.alone() {
 		return 0, nil
@@ -269,7 +269,7 @@ func (t *Trainer) checksum() (sum uint32, err error) {
 	return sum, err
 }
 
-// digest is a checksum of batches, 0 if there are no other ranks.
+// digest returns a checksum of batches, 0 if there are no other ranks.
 func (t *Trainer) digest(batches []batch.Batch) (sum uint32) {
 	if t.alone() {
 		return 0

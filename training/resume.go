@@ -20,7 +20,7 @@ func (t *Trainer) prepare() error {
 		return err
 	}
 	c, err := t.shareCheckpoint(t.From)
-	t.From = nil // frees it once it is restored
+	t.From = nil // allows it to be freed after it is restored
 	if err != nil {
 		return t.group.Agree(err)
 	}
@@ -56,7 +56,7 @@ func (t *Trainer) start() error {
 	return nil
 }
 
-// resumeFrom takes the run back to a checkpoint, and notes what has changed since.
+// resumeFrom restores the run from a checkpoint, and reports what has changed since.
 func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 	if c.Step > 0 {
 		t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
@@ -65,14 +65,14 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 		return err
 	}
 	if t.step > t.Config.Steps {
-		return fmt.Errorf("the checkpoint of step %d is beyond the %d steps that training.steps asks for", c.Step, t.Config.Steps)
+		return fmt.Errorf("the checkpoint of step %d is beyond training.steps, %d", c.Step, t.Config.Steps)
 	}
 	if t.group.Rank() != 0 {
 		return nil
 	}
 	t.saved = c.Step
 	if was := c.Meta[EngineKey]; was != "" && was != t.Seals.Engine {
-		t.notify(fmt.Sprintf("that checkpoint was computed by %s, this is %s: the rest may differ from a run without interruption", was, t.Seals.Engine))
+		t.notify(fmt.Sprintf("that checkpoint was computed by %s, this is %s: the result may differ from that of an uninterrupted run", was, t.Seals.Engine))
 	}
 	if err := t.restoreBestMark(); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (t *Trainer) restoreBestMark() error {
 	return nil
 }
 
-// truncate removes what the run directory has of later steps, and reports damaged metrics.
+// truncate removes checkpoints and metrics of later steps from the run directory, and reports damaged metrics.
 func (t *Trainer) truncate(step int64) error {
 	if damage := t.Log.Damage(); damage != nil {
 		t.notify(fmt.Sprintf("%v: the file is set aside, and the lines before that one are kept", damage))

@@ -22,22 +22,22 @@ import (
 
 // state is the part of a checkpoint besides variables. With it a resumed run continues exactly.
 type state struct {
-	Data           batch.Position  `json:"data"`      // the next batch
+	Data           batch.Position  `json:"data"`      // position of the next batch
 	Window         objective.Tally `json:"window"`    // updates since the last line of metrics
 	Seconds        float64         `json:"seconds"`   // training time so far
 	BestStep       int64           `json:"best_step"` // of the best validation so far; 0: none yet
 	BestNats       float64         `json:"best_nats"`
 	BestSmoothed   float64         `json:"best_smoothed"`
-	BestCorrect    float64         `json:"best_correct,omitempty"`    // sequences that were correct then
-	BestMeasure    float64         `json:"best_measure,omitempty"`    // the task's own figure then
-	Waited         int             `json:"waited"`                    // validations since
+	BestCorrect    float64         `json:"best_correct,omitempty"`    // correct sequences of the best validation
+	BestMeasure    float64         `json:"best_measure,omitempty"`    // the task's measure at the best validation
+	Waited         int             `json:"waited"`                    // validations since the best
 	Validation     objective.Tally `json:"validation"`                // the last one
-	Stopped        string          `json:"stopped"`                   // why training ended before its last update, if it did
-	PonderProblems int             `json:"ponder_problems,omitempty"` // validations in a row whose ponder times say nothing
+	Stopped        string          `json:"stopped"`                   // the reason why training ended before its last update, or ""
+	PonderProblems int             `json:"ponder_problems,omitempty"` // consecutive validations with a problem of ponder times
 
 	Metrics int64 `json:"metrics,omitempty"` // bytes of metrics written so far
 
-	CapacityPlan *capacity.Planner `json:"capacity_plan,omitempty"` // of how many positions will run
+	CapacityPlan *capacity.Planner `json:"capacity_plan,omitempty"` // plan of how many positions will run
 }
 
 // stateKey is the metadata key of the state.
@@ -67,7 +67,7 @@ func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
 	return c, nil
 }
 
-// Begin returns the checkpoint of step 0 of a run that starts from given parameters instead of random ones.
+// Begin returns the checkpoint of step 0 of a run that starts from the given parameters instead of random ones.
 func Begin(parameters []safetensors.Tensor, s Seals) (*runlog.Checkpoint, error) {
 	kept, err := json.Marshal(state{})
 	if err != nil {
@@ -166,12 +166,12 @@ func Load(store *model.Store, stored []safetensors.Tensor) error {
 	for _, s := range stored {
 		dtype, ok := dtypeNames[s.DType]
 		if !ok {
-			return fmt.Errorf("parameter %s: type %s is not known", s.Name, s.DType)
+			return fmt.Errorf("parameter %s: unknown type %s", s.Name, s.DType)
 		}
 		shape := shapes.Make(dtype, s.Shape...)
 		path := universal.Path(s.Name)
 		if v := store.GetVariable(path); v != nil && !v.Shape().Equal(shape) {
-			return fmt.Errorf("parameter %s has shape %s here but %s in the checkpoint: it is of another model", s.Name, v.Shape(), shape)
+			return fmt.Errorf("parameter %s has shape %s here but %s in the checkpoint: it belongs to another model", s.Name, v.Shape(), shape)
 		}
 		value := tensors.FromShape(shape)
 		if err := value.MutableBytes(func(data []byte) { copy(data, s.Data) }); err != nil {

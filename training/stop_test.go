@@ -22,7 +22,7 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 		wantWhat string
 	}{
 		{"with a checkpoint", 7, 1e30, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
-		{"before the first checkpoint", 2, 1e30, "no checkpoint had been written: start again with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
+		{"before the first checkpoint", 2, 1e30, "there is no checkpoint: start again with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
 		{"finite, but beyond all bounds", 7, 1e5, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the cross entropy has exploded to "},
 	} {
 		c := config(40)

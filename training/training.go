@@ -25,12 +25,12 @@ import (
 	"universal-transformer/universal"
 )
 
-// Trainer is a run in progress. Fill it and call Run.
+// Trainer trains a run. Set the fields and call Run.
 type Trainer struct {
 	Config     schedule.Config
 	Backend    compute.Backend
 	Model      universal.Model
-	Positions  universal.Draws // where places stand in training
+	Positions  universal.Draws // positions of tokens in training
 	Stream     *batch.Stream
 	Validation []batch.Batch
 	Log        *runlog.Run
@@ -39,9 +39,9 @@ type Trainer struct {
 	// names; BestByMeasure uses the first, for which higher is better. May be nil.
 	Decoded    func(store *model.Store) ([]score.Metric, error)
 	OnProgress func(Progress) // called after every update; may be nil
-	Notify     func(string)   // called with one line for the person who trains; may be nil
+	Notify     func(string)   // receives messages of one line; may be nil
 
-	Seals Seals // what the run's checkpoints belong to
+	Seals Seals // identify the run of the checkpoints
 
 	// Group is the ranks that train together, nil for this process alone. Their trainers are equal except for Log, Validation, Decoded,
 	// OnProgress and Notify, which only rank 0 needs.
@@ -59,20 +59,20 @@ type Trainer struct {
 	saved       int64         // step of the newest checkpoint, on rank 0; -1: none
 	drawn       []batch.Batch // of the update at hand
 	interrupted bool          // a rank's context has ended
-	plansFree   bool          // smaller plans are made as if compiling cost nothing, for tests
+	plansFree   bool          // plans ignore the cost of compiling; for tests
 	started     time.Time     // when this process began to train
 	state       state
 
-	gradientBuffer, gradientTotal []float32 // of foldSums: one batch, and the part of all that this rank adds up
+	gradientBuffer, gradientTotal []float32 // buffers of foldSums: the gradients of one batch, and this rank's part of the total
 }
 
 // Seals identify the configuration, vocabulary, data and machine that a checkpoint belongs to. They are stored in its metadata, so that
 // readers can detect a mismatch.
 type Seals struct {
-	Fingerprint   string // of the part of the configuration that weights cannot be used without
-	Vocabulary    string // of what ids mean
-	Configuration string // of all of the configuration: after a change of it, what ended training before no longer counts
-	Engine        string // what computes, and with how many threads
+	Fingerprint   string // digest of the part of the configuration that the weights depend on
+	Vocabulary    string // digest of the vocabularies
+	Configuration string // digest of the whole configuration; after a change, an earlier stop no longer applies
+	Engine        string // backend and number of threads
 
 	Data map[string]string // digests of the data as read, by part: "training", "validation", "test"; nil for tasks that read nothing
 }
@@ -92,11 +92,11 @@ func DataKey(part string) string { return "data_" + part }
 type Progress struct {
 	Step, Steps     int64
 	Tally           objective.Tally // of this update
-	Adaptive        bool            // the model's depth is: the ponder time of Tally tells something
+	Adaptive        bool            // the model has adaptive depth, so that Tally has ponder times
 	Rate            float64         // learning rate
 	TokensPerSecond float64         // target tokens since the last call
-	Graphs          int             // that are compiled now
-	Compiled        int             // graphs compiled so far, those included that were freed again
+	Graphs          int             // compiled graphs in memory
+	Compiled        int             // graphs compiled so far, including freed ones
 	Compiling       float64         // share of the time since this process began to train
 }
 
@@ -107,6 +107,6 @@ type Summary struct {
 	Seconds    float64
 	Validation objective.Tally // the last one
 	BestStep   int64
-	BestNats   float64 // validation cross entropy of the best checkpoint, nats a token
+	BestNats   float64 // validation cross entropy of the best checkpoint, nats per token
 	Parameters int     // trained numbers
 }

@@ -18,7 +18,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// build makes the executors. Graphs are built when the first batch of a shape arrives. Rows are split over all devices of the backend.
+// build creates the executors. Graphs are built when the first batch of a shape arrives. Rows are split over all devices of the backend.
 func (t *Trainer) build() {
 	t.graphs = capacity.NewGraphs(t.Backend, t.Store, capacity.Budget)
 	t.graphs.SplitRows()
@@ -29,7 +29,7 @@ func (t *Trainer) build() {
 		return []*Node{f.tally}, f.result
 	}, t.state.CapacityPlan)
 	if t.state.CapacityPlan != nil && !t.gradients.Plans() {
-		t.notify("halted positions are computed too, as with training.compute_halted: " + t.Backend.Name() + " compiles so slowly that leaving them out would take longer")
+		t.notify("halted positions are computed too, as with training.compute_halted: " + t.Backend.Name() + " compiles so slowly that skipping them would take longer")
 	}
 }
 
@@ -82,7 +82,7 @@ func (t *Trainer) draw(n int) (batches []batch.Batch, plans []*capacity.ShapePla
 	return batches, plans, nil
 }
 
-// passes returns what is computed of a batch: each row once, or twice with R-Drop.
+// passes returns the batch to compute: each row once, or twice with R-Drop.
 func passes(c schedule.Config, b batch.Batch) batch.Batch {
 	if c.RDrop > 0 {
 		return b.Twice()

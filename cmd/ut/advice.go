@@ -11,7 +11,7 @@ import (
 	"universal-transformer/training"
 )
 
-// advice returns what to type after an error of a library, or an empty string. Libraries name fields and values only, because they do
+// advice returns the command that helps after an error of a library, or an empty string. Libraries name only fields and values, as they do
 // not know the flags of this program.
 func advice(err error) string {
 	var diverged *training.DivergedError
@@ -29,15 +29,15 @@ func advice(err error) string {
 	case errors.As(err, &changed):
 		return fmt.Sprintf("ut train --resume %s --accept-data", changed.Dir)
 	case errors.As(err, &data):
-		return fmt.Sprintf("ut data %s gets it", data.Set)
+		return fmt.Sprintf("ut data %s downloads it", data.Set)
 	case errors.Is(err, subword.ErrTrainTokenizer):
-		return "ut tokenizer train makes one"
+		return "create one with ut tokenizer train"
 	case errors.Is(err, pipeline.ErrNoClasses):
 		return "use ut decode"
 	case errors.Is(err, pipeline.ErrNoSequences):
 		return "use ut answer"
 	case errors.Is(err, pipeline.ErrNoData):
-		return "as in --vocabulary 10000 --length 32"
+		return "for example --vocabulary 10000 --length 32"
 	}
 	return ""
 }

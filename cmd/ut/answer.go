@@ -39,16 +39,16 @@ answer to such a question is an empty line, and the exit code is 1 at the end.`,
 			})
 		},
 	}
-	c.Flags().IntVar(&most, "facts", most, "facts to show, the `number` most looked at")
+	c.Flags().IntVar(&most, "facts", most, "`number` of facts to show, those with the most attention")
 	backendFlag(c, &backend)
 	return c
 }
 
-// answerStories answers the standard input.
+// answerStories answers the questions in the standard input.
 func answerStories(c *cobra.Command, m *pipeline.Model, most int) error {
 	s := story{complaints: newComplaints(c), m: m, most: most}
 	if s.byHand {
-		c.PrintErrln("tell a story, a sentence a line, and ask; an empty line begins another; Ctrl-D ends")
+		c.PrintErrln("type a story, one sentence per line, then a question; an empty line begins a new story; Ctrl-D ends")
 	}
 	lines := readLines(c.InOrStdin())
 	for {
@@ -71,16 +71,16 @@ func answerStories(c *cobra.Command, m *pipeline.Model, most int) error {
 	}
 }
 
-// story is what has been told so far.
+// story is the story read so far.
 type story struct {
 	complaints
 	m    *pipeline.Model
 	most int // facts to show
 	told string
-	open int // the last line that no question was asked about yet; 0: there is none
+	open int // the last line that no question follows yet, or 0
 }
 
-// line takes a line of the input. An error ends it all.
+// line reads one line of the input. Its error ends the command.
 func (s *story) line(line input) error {
 	text := strings.TrimSpace(line.text)
 	switch {
@@ -97,14 +97,14 @@ func (s *story) line(line input) error {
 		return s.ask(text)
 	}
 	s.told, s.open = s.told+text+"\n", s.lines
-	if len(s.told) > longestLine {
-		s.complain(s.lines, fmt.Errorf("the story is longer than %d bytes: a new one begins", longestLine))
+	if len(s.told) > maxLineSize {
+		s.complain(s.lines, fmt.Errorf("the story is longer than %d bytes: a new one begins", maxLineSize))
 		s.told, s.open = "", 0
 	}
 	return nil
 }
 
-// begin begins a new story. That nothing was asked about the last one is not meant.
+// begin begins a new story. A previous story without a question is reported.
 func (s *story) begin() {
 	if s.open > 0 {
 		s.complain(s.open, fmt.Errorf("the story ends without a question: end it with one, and a question mark"))
@@ -112,7 +112,7 @@ func (s *story) begin() {
 	s.told, s.open = "", 0
 }
 
-// ask answers a question.
+// ask answers a question about the story.
 func (s *story) ask(question string) error {
 	s.open = 0
 	a, err := s.m.Classify(s.c.Context(), s.told+question)
@@ -125,12 +125,12 @@ func (s *story) ask(question string) error {
 	}
 	s.told = strings.Join(facts(a), "\n") + "\n"
 	if len(a.Input.Unknown) > 0 {
-		s.c.PrintErrf("ut: line %d: the model has never read: %s\n", s.lines, strings.Join(a.Input.Unknown, ", "))
+		s.c.PrintErrf("ut: line %d: words that the model was not trained on: %s\n", s.lines, strings.Join(a.Input.Unknown, ", "))
 	}
 	return printAnswer(s.c.OutOrStdout(), a, s.most)
 }
 
-// facts is the story of an answered question.
+// facts returns the sentences of the story that was asked about.
 func facts(a *pipeline.Classification) []string { return a.Input.Labels[:len(a.Input.Labels)-1] }
 
 func printAnswer(w io.Writer, a *pipeline.Classification, most int) error {

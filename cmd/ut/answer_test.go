@@ -35,7 +35,7 @@ func TestAnswerAndReport(t *testing.T) {
 			t.Errorf("the answer is %q", a)
 		}
 	}
-	if r := utReading(t, "Mary flew to the moon.\nWhere is Mary?", "answer", run, "--facts", "0"); r.code != 0 || !strings.Contains(r.stderr, "line 2: the model has never read: flew, moon") ||
+	if r := utReading(t, "Mary flew to the moon.\nWhere is Mary?", "answer", run, "--facts", "0"); r.code != 0 || !strings.Contains(r.stderr, "line 2: words that the model was not trained on: flew, moon") ||
 		strings.Count(r.stdout, "\n") != 1 {
 		t.Errorf("unknown words: %+v", r)
 	}
@@ -52,7 +52,7 @@ func TestAnswerAndReport(t *testing.T) {
 		"Mary went to the garden.\n\n" + good:            {"line 1: the story ends without a question", "+"},
 		"Where is Mary?\n" + good:                        {"line 1: a story needs at least one fact", "-+"},
 		"Mary is.\nWhere? Where is Mary\n\n" + good:      {"line 2: sentence 2, \"Where?\", is a question, but more follows", "-+"},
-		good + strings.Repeat("a", longestLine+9) + "\n": {"line 3: it is longer than", "+"},
+		good + strings.Repeat("a", maxLineSize+9) + "\n": {"line 3: it is longer than", "+"},
 	} {
 		r := utReading(t, input, "answer", run, "--facts", "0")
 		answers := ""
@@ -92,7 +92,7 @@ func TestAnswerAndReport(t *testing.T) {
 			t.Errorf("%s lacks %q (%v): %s", file, want, err, content)
 		}
 	}
-	if r := ut(t, "table", "report", "--results", filepath.Join(out, "gone")); r.code != 1 || !strings.Contains(r.stderr, "ut table run makes results") {
+	if r := ut(t, "table", "report", "--results", filepath.Join(out, "gone")); r.code != 1 || !strings.Contains(r.stderr, "ut table run writes results") {
 		t.Errorf("no results: %+v", r)
 	}
 }

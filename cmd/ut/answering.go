@@ -7,7 +7,7 @@ import (
 	"universal-transformer/pipeline"
 )
 
-// answeringFlags are those of decode that say how a line is answered.
+// answeringFlags holds the flags of ut decode that control how a line is answered.
 type answeringFlags struct {
 	pipeline.DecodeOptions
 	sample bool
@@ -17,16 +17,16 @@ type answeringFlags struct {
 func (f *answeringFlags) add(c *cobra.Command) {
 	beamFlags(c, &f.Beam)
 	c.Flags().BoolVar(&f.sample, "sample", false, "draw each token from the model's distribution")
-	c.Flags().Float64Var(&f.Sampling.Temperature, "temperature", 1, "of --sample: below 1 probable tokens become more so")
-	c.Flags().IntVar(&f.Sampling.TopK, "top-k", 0, "of --sample: choose from the `K` most probable tokens; 0: all")
-	c.Flags().Float64Var(&f.Sampling.TopP, "top-p", 1, "of --sample: choose from the most probable tokens that have this probability together")
-	c.Flags().Uint64Var(&f.Seed, "seed", 1, "of --sample: the same seed gives the same text")
-	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "cut answers off after `N` tokens; 0: four times the source and 50 more, or twice and 10 more of a translation")
-	c.Flags().IntVar(&f.MaxSource, "max-source", pipeline.DefaultMaxSource, "refuse sources of more than `N` tokens")
+	c.Flags().Float64Var(&f.Sampling.Temperature, "temperature", 1, "with --sample: values below 1 favour probable tokens")
+	c.Flags().IntVar(&f.Sampling.TopK, "top-k", 0, "with --sample: choose from the `K` most probable tokens; 0: all")
+	c.Flags().Float64Var(&f.Sampling.TopP, "top-p", 1, "with --sample: choose from the most probable tokens whose probabilities sum to this value")
+	c.Flags().Uint64Var(&f.Seed, "seed", 1, "with --sample: the same seed gives the same text")
+	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "end answers after `N` tokens; 0: four times the source plus 50; for translations twice the source plus 10")
+	c.Flags().IntVar(&f.MaxSource, "max-source", pipeline.DefaultMaxSource, "reject sources of more than `N` tokens")
 	exitFlags(c, &f.exit)
 }
 
-// check makes sense of the flags together.
+// check rejects combinations of flags that contradict each other.
 func (f *answeringFlags) check(c *cobra.Command) error {
 	if err := checkBeam(c, &f.Beam); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (f *answeringFlags) check(c *cobra.Command) error {
 	return checkExit(c, f.exit)
 }
 
-// checkLengths rejects lengths that cannot be meant. --max-length 0 is the default.
+// checkLengths rejects lengths out of range. --max-length 0 is the default.
 func checkLengths(c *cobra.Command, maxLength int) error {
 	if err := (pipeline.DecodeOptions{MaxLength: maxLength}).Validate(); err != nil {
 		return usagef("--%w", err)
@@ -57,14 +57,14 @@ func checkLengths(c *cobra.Command, maxLength int) error {
 	return between(c, "max-source", pipeline.MaxTokens)
 }
 
-// exitFlags adds the criteria of when to stop computing.
+// exitFlags adds the flags that end the computation of a position early.
 func exitFlags(c *cobra.Command, e *halting.Exit) {
 	c.Flags().IntVar(&e.Steps, "exit-steps", 0, "run at most `N` steps at each position")
-	c.Flags().Float64Var(&e.Threshold, "exit-threshold", 0, "halt once the halting probabilities of a position sum to more than this, less than trained")
+	c.Flags().Float64Var(&e.Threshold, "exit-threshold", 0, "halt a position once its halting probabilities sum to more than this; below the trained threshold")
 	c.Flags().IntVar(&e.Fixed, "fixed-steps", 0, "run exactly `N` steps at every position, whatever the model learned")
 }
 
-// checkExit rejects what no model can do.
+// checkExit rejects values that no model supports.
 func checkExit(c *cobra.Command, e halting.Exit) error {
 	for _, name := range []string{"exit-steps", "fixed-steps"} {
 		if err := between(c, name, halting.MaxSteps); err != nil {
@@ -80,7 +80,7 @@ func checkExit(c *cobra.Command, e halting.Exit) error {
 	return nil
 }
 
-// atLeastOne rejects a number that was given and is not positive.
+// atLeastOne returns an error if the integer flag is set to less than 1.
 func atLeastOne(c *cobra.Command, name string) error {
 	if n, _ := c.Flags().GetInt(name); c.Flags().Changed(name) && n < 1 {
 		return usagef("--%s is %d: it must be at least 1", name, n)
@@ -88,10 +88,10 @@ func atLeastOne(c *cobra.Command, name string) error {
 	return nil
 }
 
-// between is atLeastOne with an upper bound.
-func between(c *cobra.Command, name string, most int) error {
-	if n, _ := c.Flags().GetInt(name); n > most {
-		return usagef("--%s is %d: it must be at most %d", name, n, most)
+// between returns an error if the integer flag is set to less than 1 or more than limit.
+func between(c *cobra.Command, name string, limit int) error {
+	if n, _ := c.Flags().GetInt(name); n > limit {
+		return usagef("--%s is %d: it must be at most %d", name, n, limit)
 	}
 	return atLeastOne(c, name)
 }

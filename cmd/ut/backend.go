@@ -9,15 +9,15 @@ import (
 
 // backendFlag adds --backend.
 func backendFlag(c *cobra.Command, name *string) {
-	c.Flags().StringVar(name, "backend", "", "compute `name`, one of those that ut version lists; XLA with a plugin, as xla:cpu (default \""+engine.Default+"\")")
+	c.Flags().StringVar(name, "backend", "", "`name` of the compute backend, as ut version lists them; for XLA with the plugin, as in xla:cpu (default \""+engine.Default+"\")")
 }
 
-// using makes a backend and closes it when work is done.
+// using opens a backend, calls work and closes the backend.
 func using(name string, work func(compute.Backend) error) error {
 	return usingDevices(name, 1, work)
 }
 
-// usingDevices is using, with several devices of a backend.
+// usingDevices is like using, with a backend of several devices.
 func usingDevices(name string, devices int, work func(compute.Backend) error) error {
 	backend, err := engine.NewWithDevices(name, devices)
 	if err != nil {
@@ -27,12 +27,12 @@ func usingDevices(name string, devices int, work func(compute.Backend) error) er
 	return work(backend)
 }
 
-// usingModel loads the best checkpoint of a run, and says what a reader should know about its checkpoints.
+// usingModel calls work with the best checkpoint of a run. It reports damaged checkpoints that were skipped.
 func usingModel(c *cobra.Command, dir, backendName string, work func(*pipeline.Model) error) error {
 	return usingLoaded(c, pipeline.Load, dir, backendName, work)
 }
 
-// usingLoaded is usingModel, with the checkpoint that load takes.
+// usingLoaded is like usingModel, with the checkpoint that load selects.
 func usingLoaded(c *cobra.Command, load func(string, compute.Backend) (*pipeline.Model, error), dir, backendName string, work func(*pipeline.Model) error) error {
 	return interruptible(c.Context(), func() error {
 		return using(backendName, func(backend compute.Backend) error {
@@ -41,7 +41,7 @@ func usingLoaded(c *cobra.Command, load func(string, compute.Backend) (*pipeline
 				return err
 			}
 			for _, note := range m.Notes {
-				c.PrintErrln("ut: passed over", note)
+				c.PrintErrln("ut: skipped", note)
 			}
 			defer m.Close()
 			return work(m)

@@ -5,7 +5,7 @@ import (
 	"universal-transformer/decoding"
 )
 
-// The authors' length penalty.
+// defaultAlpha is the authors' length penalty.
 const defaultAlpha = 0.6
 
 // beamFlags adds --beam and --alpha.
@@ -14,7 +14,7 @@ func beamFlags(c *cobra.Command, beam *decoding.Beam) {
 	c.Flags().Float64Var(&beam.Alpha, "alpha", defaultAlpha, "length penalty of beam search, 0 for none")
 }
 
-// checkBeam makes sense of the two together: without a beam there is no penalty.
+// checkBeam validates --beam and rejects --alpha without it.
 func checkBeam(c *cobra.Command, beam *decoding.Beam) error {
 	if c.Flags().Changed("beam") {
 		if err := beam.Validate(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"universal-transformer/internal/bench"
 )
 
-// benchFlags are the flags of bench.
+// benchFlags holds the flags of ut bench.
 type benchFlags struct {
 	shape                   bench.Shape
 	repeat, warmup, threads int
@@ -55,8 +55,8 @@ and cache_bytes (of decoding, when it ends).`,
 	}{
 		{&f.shape.Width, "width", "channels of a state"}, {&f.shape.Filter, "filter", "channels inside the transition"},
 		{&f.shape.Heads, "heads", "attention heads"}, {&f.shape.Steps, "steps", "steps at fixed depth"},
-		{&f.shape.MaxSteps, "max-steps", "most steps at adaptive depth"}, {&f.shape.Batch, "batch", "sequences"},
-		{&f.shape.Length, "length", "tokens of a sequence"}, {&f.shape.Vocabulary, "vocabulary", "tokens there are"},
+		{&f.shape.MaxSteps, "max-steps", "maximum number of steps at adaptive depth"}, {&f.shape.Batch, "batch", "sequences of a batch"},
+		{&f.shape.Length, "length", "tokens of a sequence"}, {&f.shape.Vocabulary, "vocabulary", "tokens of the vocabulary"},
 	} {
 		c.Flags().IntVar(flag.value, flag.name, *flag.value, flag.text)
 	}
@@ -65,8 +65,8 @@ and cache_bytes (of decoding, when it ends).`,
 	c.Flags().BoolVar(&f.shape.Masked, "masked", false, "at adaptive depth, compute halted positions too")
 	c.Flags().BoolVar(&f.shape.Uncached, "uncached", false, "decode without a cache: run the model over the source and the whole prefix for every token")
 	c.Flags().IntVar(&f.shape.Beam, "beam", 0, "decode by beam search of this `width`; without it, greedily")
-	c.Flags().IntVar(&f.repeat, "repeat", 10, "runs that are timed")
-	c.Flags().IntVar(&f.warmup, "warmup", 3, "runs before that")
+	c.Flags().IntVar(&f.repeat, "repeat", 10, "timed runs")
+	c.Flags().IntVar(&f.warmup, "warmup", 3, "runs before the timed ones")
 	c.Flags().IntVar(&f.threads, "threads", 0, "processors to use; 0: all")
 	backendFlag(c, &f.backend)
 	return c
@@ -94,7 +94,7 @@ func (f benchFlags) run(c *cobra.Command, what string) error {
 	return interruptible(c.Context(), func() error { return f.time(c, what) })
 }
 
-// time does the work and prints how long it took.
+// time runs the benchmark and prints the result.
 func (f benchFlags) time(c *cobra.Command, what string) error {
 	return using(f.backend, func(backend compute.Backend) error {
 		result, err := bench.Run(what, backend, f.shape, f.warmup, f.repeat)

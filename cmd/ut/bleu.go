@@ -12,7 +12,7 @@ import (
 	"universal-transformer/internal/textfile"
 )
 
-// bleuFlags are the flags of bleu.
+// bleuFlags holds the flags of ut bleu.
 type bleuFlags struct {
 	bleu   bleu.Config
 	chrF   bleu.ChrF
@@ -81,13 +81,13 @@ func newBleu() *cobra.Command {
 	c.Flags().BoolVar(&f.bleu.Lowercase, "lowercase", false, "lower-case everything first")
 	c.Flags().TextVar(&f.bleu.Smoothing, "smooth", bleu.Exponential, "`smoothing` of BLEU: exp, floor, add-k or none")
 	c.Flags().Float64Var(&f.bleu.SmoothingValue, "smooth-value", 0, "`value` of floor (default 0.1) or add-k (default 1)")
-	c.Flags().BoolVar(&f.isChrF, "chrf", false, "chrF in place of BLEU")
+	c.Flags().BoolVar(&f.isChrF, "chrf", false, "compute chrF instead of BLEU")
 	c.Flags().IntVar(&f.chrF.WordOrder, "word-order", 0, "with --chrf: longest n-gram of `words`, 2 for chrF++")
 	jsonFlag(c, &f.asJSON)
 	return c
 }
 
-// hypothesisAndReferences asks for two arguments or more, of which only the first may be the standard input.
+// hypothesisAndReferences requires at least two arguments. Only the first may be the standard input.
 func hypothesisAndReferences(c *cobra.Command, args []string) error {
 	if len(args) < 2 {
 		return arguments("HYP", "REF")(c, args)
@@ -100,7 +100,7 @@ func hypothesisAndReferences(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// check rejects what cannot be meant.
+// check rejects combinations of flags that contradict each other.
 func (f *bleuFlags) check(c *cobra.Command) error {
 	if f.isChrF {
 		for _, name := range []string{"tokenize", "smooth", "smooth-value"} {
@@ -109,13 +109,13 @@ func (f *bleuFlags) check(c *cobra.Command) error {
 			}
 		}
 	} else if c.Flags().Changed("word-order") {
-		return usagef("--word-order is of chrF: give --chrf as well")
+		return usagef("--word-order applies to chrF only: add --chrf")
 	}
 	if c.Flags().Changed("smooth-value") && f.bleu.SmoothingValue == 0 {
 		return usagef("--smooth-value is 0: it must be a positive number; --smooth none does not smooth")
 	}
 	f.chrF.Lowercase = f.bleu.Lowercase
-	if err := f.bleu.Validate(); err != nil { // flags read the other fields
+	if err := f.bleu.Validate(); err != nil { // parsing the flags has validated the other fields
 		return usagef("--smooth-value: %w", err)
 	}
 	if err := f.chrF.Validate(); err != nil {
@@ -147,7 +147,7 @@ func (f *bleuFlags) run(c *cobra.Command, hypothesis string, references []string
 	return f.print(c.OutOrStdout(), score, scoredBLEU{"BLEU", score}, err)
 }
 
-// print writes a score as a line or as JSON, if there is one.
+// print writes a score as a line or as JSON, unless err is set.
 func (f *bleuFlags) print(w io.Writer, line fmt.Stringer, object any, err error) error {
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (f *bleuFlags) print(w io.Writer, line fmt.Stringer, object any, err error)
 	return err
 }
 
-// readText reads the lines of a file, or of the standard input if that is what it is called.
+// readText reads the lines of a file, or of the standard input if name is "-".
 func readText(c *cobra.Command, name string) ([]string, error) {
 	file := io.NopCloser(c.InOrStdin())
 	if name != "-" {
@@ -183,7 +183,7 @@ func readText(c *cobra.Command, name string) ([]string, error) {
 	return lines, nil
 }
 
-// textName is what an error calls a file.
+// textName is the name of a file in error messages.
 func textName(name string) string {
 	if name == "-" {
 		return "the standard input"
@@ -191,7 +191,7 @@ func textName(name string) string {
 	return name
 }
 
-// readAll reads everything there is, a byte order mark too, unless it is interrupted.
+// readAll reads everything, including a byte order mark. It returns early if ctx is cancelled.
 func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	type result struct {
 		text []byte

@@ -16,8 +16,8 @@ import (
 	"universal-transformer/sweep"
 )
 
-// jobBackend is the backend of each of several jobs: with one thread, unless the name says otherwise or the backend has no
-// such option. threads is how many it uses.
+// jobBackend returns the backend of each of several jobs: with one thread, unless the name says otherwise or the backend has no
+// such option. threads is the number of threads it uses.
 func jobBackend(name string, jobs int) (job string, threads int) {
 	kind, options, _ := strings.Cut(name, ":")
 	if kind == "" {
@@ -35,15 +35,15 @@ func jobBackend(name string, jobs int) (job string, threads int) {
 	return name, runtime.GOMAXPROCS(0)
 }
 
-// cellWatch shows how the runs of an experiment go: a result each on out, and on errs what they log and one line of overall progress.
+// cellWatch shows the progress of a grid of runs: one result per run on out; log lines and one line of overall progress on errs.
 type cellWatch struct {
 	out, errs io.Writer
-	cells     int  // of the experiment
-	terminal  bool // errs is one: its last line is the progress line
+	cells     int  // number of cells of the grid
+	terminal  bool // errs is a terminal; its last line is the progress line
 	line      *progress.Progress
-	said      time.Time // when line was last renewed
-	failed    int
-	err       error // of writing to out
+	updated   time.Time // when line was last updated
+	failed    int       // failed runs
+	err       error     // errors of writing to out
 }
 
 func newCellWatch(out, errs io.Writer, cells int) *cellWatch {
@@ -51,14 +51,14 @@ func newCellWatch(out, errs io.Writer, cells int) *cellWatch {
 	return &cellWatch{out: out, errs: errs, cells: cells, terminal: ok && term.IsTerminal(int(file.Fd())), line: progress.New(errs, 0, "update")}
 }
 
-// logEvery is how often a log is told of progress: runs of a table take hours.
+// logEvery is the interval of progress lines in a log file, as runs of a table take hours.
 const logEvery = time.Minute
 
 func (w *cellWatch) progress(p sweep.Progress) {
-	if now := time.Now(); !w.terminal && now.Sub(w.said) < logEvery {
+	if now := time.Now(); !w.terminal && now.Sub(w.updated) < logEvery {
 		return
 	} else {
-		w.said = now
+		w.updated = now
 	}
 	fields := []progress.Field{progress.Field(fmt.Sprintf("%d/%d runs", p.Done, p.Cells))}
 	if p.Rate > 0 {
@@ -70,7 +70,7 @@ func (w *cellWatch) progress(p sweep.Progress) {
 	w.line.Update(p.Updates, fields...)
 }
 
-// short is a duration without what nobody needs to know.
+// short formats a duration in minutes, or in seconds below an hour.
 func short(d time.Duration) string {
 	if d >= time.Hour {
 		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
@@ -78,7 +78,7 @@ func short(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// clear takes the progress line away.
+// clear removes the progress line.
 func (w *cellWatch) clear() {
 	if w.terminal {
 		fmt.Fprint(w.errs, "\r\x1b[K")
@@ -98,7 +98,7 @@ func (w *cellWatch) finished(o sweep.Outcome) {
 	}
 	if o.Err != nil {
 		w.failed++
-		if w.cells > 1 { // of a single one it is the error of the command
+		if w.cells > 1 { // the error of a single cell is the command's own error
 			w.log("ut: " + name + ": " + oneLine(o.Err))
 		}
 		return

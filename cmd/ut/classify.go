@@ -53,13 +53,13 @@ func newClassify() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().IntVar(&how.MaxSource, "max-source", pipeline.DefaultMaxSource, "refuse texts of more than `N` tokens")
+	c.Flags().IntVar(&how.MaxSource, "max-source", pipeline.DefaultMaxSource, "reject texts of more than `N` tokens")
 	jsonFlag(c, &asJSON)
 	backendFlag(c, &backend)
 	return c
 }
 
-// A classPrinter formats an answer as a line. It returns "" for a line that was skipped, unless the format has something for it.
+// A classPrinter formats an answer as a line. Formats other than JSON return "" for a skipped line.
 type classPrinter func(a pipeline.Classified) string
 
 func className(a pipeline.Classified) string {
@@ -107,7 +107,7 @@ func classJSON(a pipeline.Classified) string {
 	return string(data)
 }
 
-// classifyLines answers the standard input with classes.
+// classifyLines classifies the lines of the standard input.
 func classifyLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions, format classPrinter) error {
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {
@@ -124,7 +124,7 @@ func classifyLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptio
 	}
 }
 
-// classifyBatch answers lines that were read together.
+// classifyBatch classifies lines that were read together.
 func classifyBatch(told *complaints, m *pipeline.Model, batch []input, how pipeline.DecodeOptions, format classPrinter) error {
 	problems, texts := make([]error, len(batch)), []string(nil)
 	for i, line := range batch {

@@ -23,13 +23,13 @@ func oneRecipe(args []string, file, missing string) error {
 	case len(args) > 0 && file != "":
 		return usagef("%q and --config %s are both given: choose one", args[0], file)
 	case len(args) > 1:
-		return usagef("%q is one argument too many", args[1])
+		return usagef("%q is an extra argument", args[1])
 	}
 	return nil
 }
 
-// largestConfiguration is far above the size of any, in bytes.
-const largestConfiguration = 1 << 20
+// maxConfigurationSize is far above the size of any configuration, in bytes.
+const maxConfigurationSize = 1 << 20
 
 // configured returns the run of the recipe that a command names, or that of a configuration file, with changes.
 func configured(name, file string, sets []string) (experiment.Run, error) {
@@ -40,7 +40,7 @@ func configured(name, file string, sets []string) (experiment.Run, error) {
 		}
 		return recipe.Run().Set(sets...)
 	}
-	data, err := textfile.Read(file, largestConfiguration)
+	data, err := textfile.Read(file, maxConfigurationSize)
 	if err != nil {
 		return experiment.Run{}, fmt.Errorf("configuration: %w", err)
 	}
@@ -51,7 +51,7 @@ func configured(name, file string, sets []string) (experiment.Run, error) {
 	return r.Set(sets...)
 }
 
-// existing is what to say where a new run should go and there is one already.
+// existing returns the error for a new run whose directory already holds one.
 func existing(dir string) error {
-	return fmt.Errorf("%s %w: go on with it (ut train --resume %s), or choose another directory with --out", dir, runlog.ErrExists, dir)
+	return fmt.Errorf("%s %w: resume it (ut train --resume %s), or choose another directory with --out", dir, runlog.ErrExists, dir)
 }

@@ -25,7 +25,7 @@ examples of a task.`,
 	return c
 }
 
-// babiPlaces have the distribution.
+// babiPlaces lists the addresses of the distribution.
 var babiPlaces = []string{
 	"http://www.thespermwhale.com/jaseweston/babi/" + babi.Archive,
 	"https://s3.amazonaws.com/text-datasets/babi_tasks_1-20_v1-2.tar.gz",
@@ -38,10 +38,10 @@ func newDataBabi() *cobra.Command {
 		Short: "Get and check the bAbI tasks",
 		Long: `babi checks the official distribution of the bAbI tasks in a folder: ` + babi.Archive + `,
 or the folder tasks_1-20_v1-2 itself, or an archive of it (.tar.gz, .tar.xz). If there is none, it
-is downloaded (about 15 MB).
+is downloaded.
 
 The tasks are by Weston et al., 2015, under the licence CC BY 3.0; their home is
-https://research.facebook.com/downloads/babi/. Places that are tried:
+https://research.facebook.com/downloads/babi/. These addresses are tried:
   ` + babiPlaces[0] + `
   ` + babiPlaces[1],
 		Example: `  ut data babi --dir data
@@ -55,12 +55,12 @@ https://research.facebook.com/downloads/babi/. Places that are tried:
 			return checkBabi(c, path)
 		}),
 	}
-	c.Flags().StringVar(&dir, "dir", "data", "`folder` that has the distribution, or shall have it")
-	c.Flags().StringVar(&from, "from", "", "fetch from this `address` instead")
+	c.Flags().StringVar(&dir, "dir", "data", "`folder` with the distribution; downloads go here")
+	c.Flags().StringVar(&from, "from", "", "download from this `address` instead")
 	return c
 }
 
-// findBabi gives where the distribution is below dir, and fetches it if it is nowhere.
+// findBabi returns where the distribution is below dir. It downloads a missing one.
 func findBabi(c *cobra.Command, dir, from string) (string, error) {
 	path := filepath.Join(dir, babi.Archive)
 	if from == "" {
@@ -71,7 +71,7 @@ func findBabi(c *cobra.Command, dir, from string) (string, error) {
 		info, missing := os.Stat(dir)
 		empty := missing == nil && info.IsDir() && errors.Is(err, babi.ErrNone)
 		if !empty && !errors.Is(missing, fs.ErrNotExist) {
-			return "", err // what is there is damaged, or something else: fetching would not say so
+			return "", err // the folder holds a damaged distribution or something else; a download would hide that
 		}
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
@@ -82,7 +82,7 @@ func findBabi(c *cobra.Command, dir, from string) (string, error) {
 		places = []string{from}
 	}
 	for _, place := range places {
-		c.PrintErrln("fetching", place)
+		c.PrintErrln("downloading", place)
 		err := fetch(c.Context(), place, path, isBabi)
 		if err == nil {
 			return path, nil
@@ -92,18 +92,18 @@ func findBabi(c *cobra.Command, dir, from string) (string, error) {
 		}
 		c.PrintErrln("ut:", oneLine(err))
 	}
-	return "", fmt.Errorf("the distribution could not be fetched: get %s by other means, and put it into %s", babi.Archive, dir)
+	return "", fmt.Errorf("the distribution could not be downloaded: get %s another way, and put it into %s", babi.Archive, dir)
 }
 
-// isBabi is an error if what came is something else.
+// isBabi returns an error if a downloaded file is not the distribution.
 func isBabi(from, path string) error {
 	if _, err := babi.Open(path); err != nil {
-		return fmt.Errorf("%s: what came is not bAbI: %w", from, errors.Unwrap(err))
+		return fmt.Errorf("%s: the downloaded file is not bAbI: %w", from, errors.Unwrap(err))
 	}
 	return nil
 }
 
-// checkBabi reads every file and says what is not as it should be.
+// checkBabi reads every file and reports those that are missing or damaged.
 func checkBabi(c *cobra.Command, path string) error {
 	d, err := babi.Open(path)
 	if err != nil {
@@ -119,7 +119,7 @@ func checkBabi(c *cobra.Command, path string) error {
 		bad++
 		c.PrintErrln("ut:", oneLine(errors.New(f.String())))
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %d files with %d questions are as they should be, %d are not\n", path, good, questions, bad)
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %d files with %d questions are as published, %d are not\n", path, good, questions, bad)
 	if err == nil && bad > 0 {
 		err = fmt.Errorf("%s: tasks whose files are missing or damaged cannot be run: get the distribution again", path)
 	}

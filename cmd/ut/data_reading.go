@@ -11,7 +11,7 @@ import (
 	"universal-transformer/task/lambada"
 )
 
-// byName selects files by base name, in whatever folder of an archive they are.
+// byName selects files by base name, in any folder of an archive.
 func byName(files []dataFile) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		base := path.Base(name)
@@ -28,8 +28,8 @@ downloads them if there are none. There are three kinds:
 
 They are read by
 
-  ut train agreement --set task.agreement.path=data/linzen
-  ut train agreement --set task.agreement_verbs.path=data/linzen/agr_50_mostcommon_10K.tsv.gz
+  ut train agreement/natural-text --set task.agreement.path=data/linzen
+  ut train agreement/natural-text --set task.agreement_verbs.path=data/linzen/agr_50_mostcommon_10K.tsv.gz
   ut train agreement --set task.agreement_pairs.path=data/linzen/subj_agr_filtered.text \
       --set task.agreement_pairs.text=data/gutenberg
 
@@ -64,7 +64,7 @@ func newDataLinzen() *cobra.Command {
 }
 
 const lambadaHelp = `lambada checks the passages of LAMBADA (Paperno et al., 2016) in a folder and downloads the authors'
-archive if there are none (about 330 MB including its novels, CC BY 4.0). Its home is
+archive, with its novels, if there are none (CC BY 4.0). Its home is
 https://zenodo.org/record/2630551. The folder may also contain OpenAI's version of the test set,
 lambada_test.jsonl, which is read with --set task.version=openai. Results on the two versions are
 not comparable.
@@ -98,9 +98,9 @@ func newDataLambada() *cobra.Command {
 }
 
 const gutenbergHelp = `gutenberg checks a folder of novels from Project Gutenberg, for training language models, and
-downloads them if there are none: seven by Jane Austen, G. K. Chesterton and Herman Melville, 5 MB,
-as distributed by NLTK. They are in the public domain in the USA, and replace LAMBADA's training
-novels, which are 160 times as large. Other books (.txt) in the folder are used for training too.`
+downloads them if there are none: seven by Jane Austen, G. K. Chesterton and Herman Melville, as
+distributed by NLTK. They are in the public domain in the USA, and replace LAMBADA's far larger set
+of training novels. Other books (.txt) in the folder are used for training too.`
 
 func newDataGutenberg() *cobra.Command {
 	d := dataSet{name: "gutenberg", what: "the novels", places: []string{

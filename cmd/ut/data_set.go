@@ -12,11 +12,11 @@ import (
 	"universal-transformer/internal/unpack"
 )
 
-// A dataSet is files of a folder: where they come from, and what they should hold.
+// A dataSet describes the files of a folder: their addresses, and their expected contents.
 type dataSet struct {
 	name, what string                      // "lambada", "LAMBADA"
 	places     []string                    // addresses of archives, or of single files
-	wanted     func(string) (string, bool) // the place of a file of an archive, or of an address, below the folder
+	wanted     func(string) (string, bool) // maps a file of an archive, or an address, to a path below the folder
 	files      []dataFile
 }
 
@@ -24,24 +24,24 @@ type dataSet struct {
 type dataFile struct {
 	name     string
 	what     string // "passages"
-	expected int    // how many there are in the published file
-	group    string // files that are of use together only; "": the rest is of no use without it
+	expected int    // count in the published file; 0 if unknown
+	group    string // files of a group are useful only together; "": always needed
 	count    func(path string) (int, error)
 }
 
-// dataSetFlags is what ut data NAME is told.
+// dataSetFlags holds the flags of ut data NAME.
 type dataSetFlags struct{ dir, archive, from string }
 
-// command makes ut data NAME.
+// command returns the command ut data NAME.
 func (d dataSet) command(long, example string) *cobra.Command {
 	f := dataSetFlags{}
 	c := &cobra.Command{
 		Use: d.name, Short: "Get and check " + d.what, Long: long, Example: example, Args: arguments(),
 		RunE: prompt(func(c *cobra.Command, _ []string) error { return d.run(c, f) }),
 	}
-	c.Flags().StringVar(&f.dir, "dir", filepath.Join("data", d.name), "`folder` that has the files, or shall have them")
+	c.Flags().StringVar(&f.dir, "dir", filepath.Join("data", d.name), "`folder` with the files; downloads go here")
 	c.Flags().StringVar(&f.archive, "archive", "", "unpack the files of this `archive` (.tar, .tar.gz, .tar.xz, .zip) into the folder")
-	c.Flags().StringVar(&f.from, "from", "", "fetch from this `address` instead")
+	c.Flags().StringVar(&f.from, "from", "", "download from this `address` instead")
 	return c
 }
 
@@ -51,7 +51,7 @@ func (d dataSet) run(c *cobra.Command, f dataSetFlags) error {
 	}
 	switch {
 	case f.archive != "" && f.from != "":
-		return usagef("--archive and --from are both given: give one of them")
+		return usagef("--archive and --from are both given: give only one of them")
 	case f.archive != "":
 		if _, err := unpack.Into(f.dir, f.archive, d.wanted); err != nil {
 			return err
@@ -68,7 +68,7 @@ func (d dataSet) run(c *cobra.Command, f dataSetFlags) error {
 	return d.check(c, f.dir)
 }
 
-// there tells whether the folder has any of the files.
+// there reports whether the folder has any of the files.
 func (d dataSet) there(dir string) bool {
 	for _, f := range d.files {
 		if exists(filepath.Join(dir, f.name)) {
@@ -83,7 +83,7 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// fetchAll fetches what is at the places. What cannot be fetched is named.
+// fetchAll downloads from all addresses and reports failures. It returns an error if every download fails.
 func (d dataSet) fetchAll(c *cobra.Command, dir string) error {
 	got := 0
 	for _, place := range d.places {
@@ -98,14 +98,14 @@ func (d dataSet) fetchAll(c *cobra.Command, dir string) error {
 		got++
 	}
 	if got == 0 {
-		return fmt.Errorf("%s could not be fetched: get it by other means, and name it with --archive, or put its files into %s", d.what, dir)
+		return fmt.Errorf("%s could not be downloaded: get it another way, and name it with --archive, or put its files into %s", d.what, dir)
 	}
 	return nil
 }
 
-// fetch fetches one file, or an archive, which is unpacked and removed.
+// fetch downloads one file, or an archive, which is unpacked and removed.
 func (d dataSet) fetch(c *cobra.Command, dir, place string) error {
-	c.PrintErrln("fetching", place)
+	c.PrintErrln("downloading", place)
 	name := path.Base(place)
 	if own, ok := d.wanted(name); ok {
 		return fetch(c.Context(), place, filepath.Join(dir, own), func(string, string) error { return nil })
@@ -119,7 +119,7 @@ func (d dataSet) fetch(c *cobra.Command, dir, place string) error {
 	return err
 }
 
-// check reads every file and says what is not as it should be.
+// check reads every file and reports those that are missing or damaged.
 func (d dataSet) check(c *cobra.Command, dir string) error {
 	bad, some, groups := 0, false, map[string]bool{"": true}
 	for _, f := range d.files {
@@ -132,7 +132,7 @@ func (d dataSet) check(c *cobra.Command, dir string) error {
 				c.PrintErrf("ut: %s is missing\n", name)
 				bad++
 			} else {
-				c.PrintErrf("%s is not there, which the rest does not need\n", name)
+				c.PrintErrf("%s is missing; the other files work without it\n", name)
 			}
 			continue
 		}
@@ -143,7 +143,7 @@ func (d dataSet) check(c *cobra.Command, dir string) error {
 			continue
 		}
 		some = true
-		verdict := "as it should be"
+		verdict := "as published"
 		if f.expected > 0 && n != f.expected {
 			verdict = fmt.Sprintf("not the published file, which has %d", f.expected)
 		}

@@ -32,7 +32,7 @@ func TestDamagedArchiveIsNamed(t *testing.T) {
 // What a transfer that was killed has left is removed by the next; one that may still be going on is not.
 func TestStaleTransfers(t *testing.T) {
 	dir := t.TempDir()
-	for name, age := range map[string]time.Duration{".tasks_1-20_v1-2.tar.gz.1.tmp": 2 * longestFetch, ".tasks_1-20_v1-2.tar.gz.2.tmp": 0, ".other.1.tmp": 2 * longestFetch} {
+	for name, age := range map[string]time.Duration{".tasks_1-20_v1-2.tar.gz.1.tmp": 2 * maxFetchTime, ".tasks_1-20_v1-2.tar.gz.2.tmp": 0, ".other.1.tmp": 2 * maxFetchTime} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestDataSets(t *testing.T) {
 	if r := ut(t, "data", "gutenberg", "--archive", archive, "--dir", dir); r.code != 1 || !strings.Contains(r.stderr, "no file of the data set is in it") {
 		t.Errorf("%+v", r)
 	}
-	if r := ut(t, "data", "gutenberg", "--archive", archive, "--from", server.URL); r.code != 2 || !strings.Contains(r.stderr, "give one of them") {
+	if r := ut(t, "data", "gutenberg", "--archive", archive, "--from", server.URL); r.code != 2 || !strings.Contains(r.stderr, "give only one of them") {
 		t.Errorf("%+v", r)
 	}
 }

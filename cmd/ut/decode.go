@@ -70,7 +70,7 @@ func newDecode() *cobra.Command {
 	return c
 }
 
-// decodeLines answers the standard input.
+// decodeLines answers the lines of the standard input.
 func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {
@@ -87,7 +87,7 @@ func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions
 	}
 }
 
-// decodeBatch answers lines that were read together: good ones that stand together at once, so that each has the number of its line.
+// decodeBatch answers lines that were read together. Consecutive valid lines are decoded at once, so that each keeps its line number.
 func decodeBatch(told *complaints, m *pipeline.Model, batch []input, how pipeline.DecodeOptions) error {
 	var good []string
 	flush := func() error {
@@ -122,7 +122,7 @@ func decodeBatch(told *complaints, m *pipeline.Model, batch []input, how pipelin
 	return flush()
 }
 
-// validLine tells why a line cannot be a source, and says how many of its tokens are unknown to the model.
+// validLine returns an error if a line cannot be a source. It reports the number of tokens that the model does not know.
 func validLine(told *complaints, m *pipeline.Model, line input, how pipeline.DecodeOptions) error {
 	if line.err != nil {
 		return line.err
@@ -140,7 +140,7 @@ func validLine(told *complaints, m *pipeline.Model, line input, how pipeline.Dec
 	return how.Check(in)
 }
 
-// answersLines tells whether a model answers a line with a class. What answers stories is ut answer's.
+// answersLines reports whether a model answers a line with a class. Models that answer stories belong to ut answer.
 func answersLines(m *pipeline.Model) bool {
 	_, stories := m.Run.Task.Value.(babi.Babi)
 	return m.Run.Task.Value.Kind() == task.Classification && !stories

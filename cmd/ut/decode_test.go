@@ -48,7 +48,7 @@ func TestDecodeBadLine(t *testing.T) {
 		"unknown token": {"4x4", []string{"line 3: ", `"x"`, "position 2"}},
 		"empty":         {"", []string{"line 3: ", "empty"}},
 		"no UTF-8":      {"1\xff", []string{"line 3: ", "UTF-8"}},
-		"too long":      {strings.Repeat("1", longestLine+3), []string{"line 3: ", "longer than"}},
+		"too long":      {strings.Repeat("1", maxLineSize+3), []string{"line 3: ", "longer than"}},
 		"too many":      {strings.Repeat("1", 1001), []string{"line 3: ", "1001 tokens are more than max-source, 1000"}},
 	} {
 		t.Run(name, func(t *testing.T) {

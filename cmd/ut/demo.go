@@ -17,10 +17,10 @@ import (
 	"universal-transformer/viewer"
 )
 
-// demoInput is what the demo's trace page shows.
+// demoInput is the input of the demo's trace page.
 const demoInput = "31415926"
 
-// demoFlags is what demo is told.
+// demoFlags holds the flags of ut demo.
 type demoFlags struct {
 	out, backend string
 	sets         []string
@@ -30,12 +30,12 @@ func newDemo() *cobra.Command {
 	var f demoFlags
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Train a small model, test it, show what it does",
+		Short: "Train, evaluate and visualize a small model",
 		Long: `demo trains a Universal Transformer with adaptive halting to reverse up to 16 decimal digits,
 evaluates it by greedy decoding at trained lengths and beyond, and writes a trace page for one
 input. It takes some minutes.
 
-A demo run that is in the directory already is replaced; anything else there is an error.`,
+A previous demo run in the directory is replaced; anything else there is an error.`,
 		Example: `  ut demo
   ut demo --out /tmp/demo`,
 		Args: arguments(),
@@ -44,13 +44,13 @@ A demo run that is in the directory already is replaced; anything else there is 
 	c.Flags().StringVar(&f.out, "out", "runs/demo", "run `directory`")
 	backendFlag(c, &f.backend)
 	setFlag(c, &f.sets)
-	_ = c.Flags().MarkHidden("set") // for tests: the demo is one thing
+	_ = c.Flags().MarkHidden("set") // only tests change the demo
 	return c
 }
 
 func (f demoFlags) demo(c *cobra.Command, start time.Time) error {
 	if _, n := parallel.Launched(); n > 1 {
-		return usagef("%d ranks were launched, but the demo is of one process: ut train demo is what several can train", n)
+		return usagef("%d ranks were launched, but the demo uses one process: train it on several with ut train demo", n)
 	}
 	r, err := recipes.MustRun("demo").Set(f.sets...)
 	if err != nil {
@@ -84,7 +84,7 @@ func (f demoFlags) demo(c *cobra.Command, start time.Time) error {
 	})
 }
 
-// measure decodes sequences of trained lengths and longer ones.
+// measure decodes sequences of trained lengths and of longer ones.
 func (f demoFlags) measure(c *cobra.Command, t *pipeline.Model, trained int) (rows []evaluation.Row, err error) {
 	for _, s := range []task.Selection{
 		{Mix: trained, Count: 1000},

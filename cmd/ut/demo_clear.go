@@ -14,18 +14,18 @@ import (
 	"universal-transformer/runlog"
 )
 
-// runFiles is what a run directory holds.
+// runFiles lists the files of a run directory.
 var runFiles = []string{"config.json", "vocabulary.json", "tokenizer.json", "changes.json", "sessions.json", "metrics.jsonl", "best.json", "checkpoints", "traces", "export", "lock"}
 
-// clearDemo removes the demo run in dir, if there is one that no process writes. A directory that holds a run of anything
-// else, or other files beside the run, is an error and stays as it is; one that holds no run is left to training to judge.
+// clearDemo removes the demo run in dir, unless another process writes it. A directory with another run, or with further files, is an
+// error and remains unchanged. A directory without a run is left to training to check.
 func clearDemo(dir string) error {
 	config, err := regularfile.Read(filepath.Join(dir, "config.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if info, wrong := os.Stat(dir); wrong != nil || !info.IsDir() {
-		return nil // nor is it a directory
+		return nil // training reports that dir is not a directory
 	}
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func clearDemo(dir string) error {
 		Name string `json:"name"`
 	}
 	if err := json.Unmarshal(config, &holds); err != nil || holds.Name != "demo" {
-		return fmt.Errorf("%s holds a run that is no demo (its name is %q): choose another directory with --out", dir, holds.Name)
+		return fmt.Errorf("%s holds a run that is not the demo (its name is %q): choose another directory with --out", dir, holds.Name)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -45,7 +45,7 @@ func clearDemo(dir string) error {
 			return fmt.Errorf("%s holds a demo run, but also %s: remove that, or choose another directory with --out", dir, e.Name())
 		}
 	}
-	log, err := runlog.Resume(dir) // no other process writes it
+	log, err := runlog.Resume(dir) // locks the run against other processes
 	if errors.Is(err, runlog.ErrInUse) {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"universal-transformer/training"
 )
 
-// demoReport is what the demo prints at the end.
+// demoReport is the output of the demo.
 type demoReport struct {
 	model    string
 	training training.Summary
@@ -51,13 +51,13 @@ trace of %s: %s
 	return err
 }
 
-// interval is an accuracy with its interval.
+// interval formats an accuracy with its 95 % interval.
 func interval(a score.Accuracy) string {
 	low, high := a.Interval95()
 	return fmt.Sprintf("%.4f (%.4f..%.4f)", a.Value(), low, high)
 }
 
-// table4Reverse is what the paper reports for reverse: character and sequence accuracy.
+// table4Reverse holds the paper's character and sequence accuracy on reverse.
 var table4Reverse = []struct{ model, tokens, sequences string }{
 	{"Universal Transformer", "0.96", "0.46"},
 	{"LSTM", "0.66", "0.11"},

@@ -13,17 +13,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A usageError is a command that makes no sense as it was typed.
+// A usageError is the error of an invalid command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// errInterrupted is what a command returns that a signal has ended.
+// errInterrupted is returned by a command that a signal has ended.
 var errInterrupted = errors.New("interrupted")
 
-// exitCode tells scripts what kind of error it was. 130 is what shells give to a program that Ctrl-C ended.
+// exitCode returns the exit code of an error: 2 for an invalid command line, 130 after an interrupt (as in shells), otherwise 1.
 func exitCode(err error) int {
 	var wrong usageError
 	switch {
@@ -35,11 +35,11 @@ func exitCode(err error) int {
 	return 1
 }
 
-// grace is how long an interrupted command may take to end by itself.
+// grace is the time in which an interrupted command may end by itself.
 const grace = time.Second
 
-// interruptible does work that has nothing to save: if it has not ended by itself soon after it was interrupted, as when it waits for a
-// file or compiles a large model, the program ends without it.
+// interruptible calls work, which has nothing to save. If work has not ended soon after an interrupt, because it waits for a file or
+// compiles a large model, interruptible returns errInterrupted without waiting for it.
 func interruptible(ctx context.Context, work func() error) error {
 	done, crashed := make(chan error, 1), make(chan crash, 1)
 	go func() {
@@ -66,20 +66,20 @@ func interruptible(ctx context.Context, work func() error) error {
 	}
 }
 
-// prompt makes a command one that is ended promptly.
+// prompt wraps a command in interruptible, so that an interrupt ends it promptly.
 func prompt(run func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		return interruptible(c.Context(), func() error { return run(c, args) })
 	}
 }
 
-// crash is a panic of another goroutine.
+// crash is a panic in another goroutine.
 type crash struct {
 	problem any
 	stack   []byte
 }
 
-// oneLine returns the first line of an error that is not empty, with advice. GoMLX's errors continue with a stack trace.
+// oneLine returns the first non-empty line of an error, with advice. GoMLX's errors continue with a stack trace.
 func oneLine(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return errInterrupted.Error()
@@ -92,10 +92,10 @@ func oneLine(err error) string {
 			return line
 		}
 	}
-	return "failed without saying why"
+	return "failed for an unknown reason"
 }
 
-// internalError reports a fault of the program itself. UT_STACK=1 shows where it is.
+// internalError reports a fault of the program itself, with the stack if UT_STACK is set.
 func internalError(stderr io.Writer, problem any) int {
 	stack := debug.Stack()
 	if c, elsewhere := problem.(crash); elsewhere {

@@ -180,7 +180,7 @@ func TestOneLine(t *testing.T) {
 		"plain":                           "plain",
 		"\n\n  first \nsecond":            "first",
 		"cause\ngoroutine 1 [running]:\n": "cause",
-		"":                                "failed without saying why",
+		"":                                "failed for an unknown reason",
 	} {
 		if got := oneLine(errors.New(text)); got != want {
 			t.Errorf("oneLine(%q) = %q, want %q", text, got, want)

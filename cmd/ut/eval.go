@@ -19,7 +19,7 @@ import (
 	"universal-transformer/task"
 )
 
-// measured is the JSON of eval.
+// measured is the JSON of ut eval.
 type measured struct {
 	Version    string `json:"version"`
 	Run        string `json:"run"`
@@ -52,10 +52,10 @@ With --json: an object, or an array of them if there are several runs, with the 
   version      of the program
   run          the directory
   experiment   the configuration's name
-  checkpoint   training steps behind the weights
+  checkpoint   training steps of the weights
   task         the task's name
-  examples     how many were measured
-  lengths      which: "length 40", "lengths 1..40", "lengths as in training", or the file
+  examples     number of examples
+  lengths      their lengths: "length 40", "lengths 1..40", "lengths as in training", or the file
   method       "greedy decoding", "beam search of width 4, alpha 0.6", "teacher forcing" or
                "classification"
   metrics      an array of objects with "name" and "value" (null if there was nothing to measure),
@@ -69,10 +69,10 @@ With --json: an object, or an array of them if there are several runs, with the 
                so on; all 0 for models of fixed depth and where answers are decoded
   diagnosis    with --diagnose: wrong, early, late, substitute (answers), first_wrong (an array of
                ten), attention (an array of objects with right, step, head, mean, least, place) and
-               over_answers (how many attention is of)
+               over_answers (number of answers behind attention)
   seconds      total time, including compilation`
 
-// evalFlags is what eval is told.
+// evalFlags holds the flags of ut eval.
 type evalFlags struct {
 	pipeline.Protocol
 	backend, errors string
@@ -85,7 +85,7 @@ func newEval() *cobra.Command {
 	var f evalFlags
 	c := &cobra.Command{
 		Use:   "eval RUN...",
-		Short: "Measure trained models on examples they have not seen",
+		Short: "Evaluate trained models on held-out examples",
 		Long:  evalHelp,
 		Example: `  ut eval runs/reverse
   ut eval runs/reverse --length 40 --count 200
@@ -94,7 +94,7 @@ func newEval() *cobra.Command {
   ut eval runs/one runs/two runs/three
   ut eval runs/multi30k --beam 4 --data test.en,test.de
   ut eval runs/pairs --data other.tsv --errors wrong.tsv
-  ut eval runs/reverse --teacher-forced          (and --compute-halted, to see what leaving halted positions out saves)`,
+  ut eval runs/reverse --teacher-forced          (add --compute-halted to see what skipping halted positions saves)`,
 		Args: atLeast("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c, args); err != nil {
@@ -105,27 +105,27 @@ func newEval() *cobra.Command {
 	}
 	c.Flags().IntVar(&f.Selection.Length, "length", 0, "sources of exactly `N` tokens")
 	c.Flags().IntVar(&f.Selection.Mix, "mix", 0, "sources of 1 to `N` tokens, every length equally often")
-	c.Flags().IntVar(&f.Selection.Count, "count", 1000, "examples; 0 for all that the task has, which is the default for BLEU and for agreement")
-	c.Flags().StringVar(&f.File, "data", "", "measure on the examples in this `file` instead")
+	c.Flags().IntVar(&f.Selection.Count, "count", 1000, "number of examples; 0 for all, the default for BLEU and agreement")
+	c.Flags().StringVar(&f.File, "data", "", "evaluate on the examples in this `file` instead")
 	c.Flags().StringVar(&f.errors, "errors", "", "write wrong answers to this `file`")
-	c.Flags().BoolVar(&f.TeacherForced, "teacher-forced", false, "predict every token from the true ones before it")
-	c.Flags().BoolVar(&f.ComputeHalted, "compute-halted", false, "compute halted positions too: the same results, more work; not where answers are decoded")
-	c.Flags().BoolVar(&f.diagnose, "diagnose", false, "say where answers go wrong, and whether attention finds the right token")
-	c.Flags().BoolVar(&f.newest, "newest", false, "measure the newest checkpoint instead of the best")
+	c.Flags().BoolVar(&f.TeacherForced, "teacher-forced", false, "predict every token from the true tokens before it")
+	c.Flags().BoolVar(&f.ComputeHalted, "compute-halted", false, "compute halted positions too: the same results with more work; not for decoded answers")
+	c.Flags().BoolVar(&f.diagnose, "diagnose", false, "analyse wrong answers, and whether attention finds the right token")
+	c.Flags().BoolVar(&f.newest, "newest", false, "evaluate the newest checkpoint instead of the best")
 	beamFlags(c, &f.Beam)
 	jsonFlag(c, &f.asJSON)
 	backendFlag(c, &f.backend)
 	return c
 }
 
-// check rejects what cannot be meant.
+// check rejects combinations of flags that contradict each other.
 func (f *evalFlags) check(c *cobra.Command, args []string) error {
 	for _, name := range []string{"length", "mix"} {
 		if err := atLeastOne(c, name); err != nil {
 			return err
 		}
 		if f.File != "" && c.Flags().Changed(name) {
-			return usagef("--%s and --data are both given: a file has the lengths it has", name)
+			return usagef("--%s and --data are both given: the lengths of a file are fixed", name)
 		}
 	}
 	if err := f.Selection.Validate(); err != nil {
@@ -135,10 +135,10 @@ func (f *evalFlags) check(c *cobra.Command, args []string) error {
 		f.Selection.Count = 0
 	}
 	if f.TeacherForced && c.Flags().Changed("beam") {
-		return usagef("--teacher-forced and --beam are both given: with teacher forcing nothing is searched")
+		return usagef("--teacher-forced and --beam are both given: teacher forcing does not search")
 	}
 	if f.TeacherForced && f.diagnose {
-		return usagef("--teacher-forced and --diagnose are both given: only answers that were decoded are diagnosed")
+		return usagef("--teacher-forced and --diagnose are both given: only decoded answers can be diagnosed")
 	}
 	if f.errors != "" && len(args) > 1 {
 		return usagef("--errors is for one run: name one")
@@ -149,7 +149,7 @@ func (f *evalFlags) check(c *cobra.Command, args []string) error {
 	return checkBeam(c, &f.Beam)
 }
 
-// writable is an error if a file, where one is named, cannot be written for want of a folder: better now than after all work.
+// writable returns an error if the folder of a file does not exist, so that a long evaluation does not fail at its end. An empty path is valid.
 func writable(path string) error {
 	if path == "" {
 		return nil
@@ -158,12 +158,12 @@ func writable(path string) error {
 		return fmt.Errorf("%s is a folder: name a file", path)
 	}
 	if folder, err := os.Stat(filepath.Dir(path)); err != nil || !folder.IsDir() {
-		return fmt.Errorf("%s cannot be written: there is no folder %s", path, filepath.Dir(path))
+		return fmt.Errorf("%s cannot be written: the folder %s does not exist", path, filepath.Dir(path))
 	}
 	return nil
 }
 
-// run measures every run.
+// run evaluates every run.
 func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 	var list []measured
 	load := pipeline.Load
@@ -206,7 +206,7 @@ func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 	return printTable(w, list)
 }
 
-// evaluate measures with progress on the standard error.
+// evaluate evaluates a model, with progress on the standard error.
 func evaluate(c *cobra.Command, m *pipeline.Model, p pipeline.Protocol) (pipeline.Evaluation, error) {
 	var line *progress.Progress
 	p.Log = func(text string) { c.PrintErrln(text) }
@@ -223,13 +223,13 @@ func evaluate(c *cobra.Command, m *pipeline.Model, p pipeline.Protocol) (pipelin
 	return e, err
 }
 
-// writeErrors writes every wrong answer beside its source and the right one.
+// writeErrors writes every wrong answer with its source and target.
 func (f *evalFlags) writeErrors(m *pipeline.Model, e pipeline.Evaluation) error {
 	if f.errors == "" {
 		return nil
 	}
 	if e.Answers == nil {
-		return usagef("--errors: %s is measured by probabilities, and answers nothing", m.Run.Task.Value)
+		return usagef("--errors: %s is evaluated by probabilities, so there are no answers", m.Run.Task.Value)
 	}
 	var lines bytes.Buffer
 	for i, answer := range e.Answers {
@@ -249,7 +249,7 @@ func (f *evalFlags) writeErrors(m *pipeline.Model, e pipeline.Evaluation) error 
 	return atomicfile.Write(f.errors, lines.Bytes())
 }
 
-// print says it in words.
+// print writes the evaluation as text.
 func (m measured) print(w io.Writer) error {
 	lines := []string{
 		fmt.Sprintf("%s, checkpoint of step %d", m.Run, m.Checkpoint),
@@ -282,7 +282,7 @@ func (m measured) print(w io.Writer) error {
 	return err
 }
 
-// printTable shows several runs, a row each. Metrics that not all have stand in the rows that do.
+// printTable prints one row per run. A metric that a run does not have is shown as "-".
 func printTable(w io.Writer, list []measured) error {
 	var names []string
 	for _, m := range list {

@@ -11,8 +11,8 @@ func newExport() *cobra.Command {
 	return &cobra.Command{
 		Use:   "export RUN",
 		Short: "Write weights and configuration for other programs",
-		Long: `export writes the best checkpoint's parameters as model.safetensors, and a config.json with
-the experiment and its vocabularies, to the run's directory under export, and prints that path.`,
+		Long: `export writes the best checkpoint's parameters as model.safetensors, and a config.json with the
+configuration and its vocabularies, to the folder export of the run directory. It prints that path.`,
 		Example: `  ut export runs/reverse`,
 		Args:    arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -13,28 +13,28 @@ import (
 	"universal-transformer/internal/atomicfile"
 )
 
-// maxDownload is far above the size of any distribution.
+// maxDownload is far above the size of any data set, in bytes.
 const maxDownload = 1 << 30
 
-// longestFetch is how long a transfer may take.
-const longestFetch = 10 * time.Minute
+// maxFetchTime limits the duration of a download.
+const maxFetchTime = 10 * time.Minute
 
-// fetched is what a file is called until all of it is here.
-func fetched(path string) string { return "." + filepath.Base(path) + ".*.tmp" }
+// temporaryPattern returns the pattern of names for a file that is being downloaded.
+func temporaryPattern(path string) string { return "." + filepath.Base(path) + ".*.tmp" }
 
-// removeStale removes what a transfer that was killed has left; one that may still be going on is left alone.
+// removeStale removes the files of killed downloads. Files of downloads that may still be running remain.
 func removeStale(path string) {
-	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), fetched(path)))
+	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), temporaryPattern(path)))
 	for _, part := range left {
-		if info, err := os.Stat(part); err == nil && time.Since(info.ModTime()) > longestFetch {
+		if info, err := os.Stat(part); err == nil && time.Since(info.ModTime()) > maxFetchTime {
 			_ = os.Remove(part)
 		}
 	}
 }
 
-// fetch brings a file here, whole and checked or not at all.
+// fetch downloads a file to path. The file appears only if the download is complete and check accepts it.
 func fetch(ctx context.Context, from, path string, check func(from, path string) error) (err error) {
-	ctx, stop := context.WithTimeout(ctx, longestFetch)
+	ctx, stop := context.WithTimeout(ctx, maxFetchTime)
 	defer stop()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
@@ -52,7 +52,7 @@ func fetch(ctx context.Context, from, path string, check func(from, path string)
 		return err
 	}
 	removeStale(path)
-	f, err := os.CreateTemp(filepath.Dir(path), fetched(path))
+	f, err := os.CreateTemp(filepath.Dir(path), temporaryPattern(path))
 	if err != nil {
 		return atomicfile.Cause(path, err)
 	}
@@ -67,7 +67,7 @@ func fetch(ctx context.Context, from, path string, check func(from, path string)
 		return atomicfile.Cause(path, err)
 	}
 	if n > maxDownload {
-		return fmt.Errorf("%s is larger than %d bytes: this is no data set of a table", from, maxDownload)
+		return fmt.Errorf("%s is larger than %d bytes, which is too large for a data set", from, maxDownload)
 	}
 	if err := os.Chmod(f.Name(), 0o644); err != nil {
 		return atomicfile.Cause(path, err)

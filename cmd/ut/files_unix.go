@@ -8,18 +8,18 @@ import (
 	"syscall"
 )
 
-// passedOn are signals that mpirun and schedulers pass on to all processes of a job.
+// passedOn lists the signals that mpirun and schedulers pass on to all processes of a job.
 var passedOn = []os.Signal{syscall.SIGUSR1}
 
-// fewestFiles is how many files must be allowed to be open: some for the run and its data, and some that Go itself needs to wait for
-// signals, without which it ends with a stack trace.
-const fewestFiles = 16
+// minFiles is the least limit of open files: some are for the run and its data, and some Go itself needs to wait for signals; without
+// them it ends with a stack trace.
+const minFiles = 16
 
-// enoughFiles is an error if the system lets this process open too few files.
+// enoughFiles returns an error if the system's limit of open files is too low.
 func enoughFiles() error {
 	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil && limit.Cur < fewestFiles {
-		return fmt.Errorf("at most %d files may be open here, and %d are needed: raise the limit (ulimit -n)", limit.Cur, fewestFiles)
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) == nil && limit.Cur < minFiles {
+		return fmt.Errorf("the limit of open files is %d, and %d are needed: raise the limit (ulimit -n)", limit.Cur, minFiles)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// jsonFlag adds --json. What it prints is a contract: the command's help names the fields, a test holds them.
+// jsonFlag adds --json. Its output is a contract: the command's help lists the fields, and a test checks them.
 func jsonFlag(c *cobra.Command, asJSON *bool) {
 	c.Flags().BoolVar(asJSON, "json", false, "print JSON; the fields are listed above")
 }

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	maxLines    = 64                    // decoded together
-	longestLine = 1 << 20               // bytes
-	patience    = 50 * time.Millisecond // before lines that are there are answered without waiting for more
+	maxLines    = 64                    // in a batch
+	maxLineSize = 1 << 20               // bytes
+	patience    = 50 * time.Millisecond // wait for further lines of a batch
 )
 
-// input is a line of the standard input, or why there is none.
+// input is a line of the standard input, or the error of reading it.
 type input struct {
 	text string
 	err  error
 }
 
-// lineReader reads lines ahead, so that they can be taken together if they come fast and one by one if they come slowly.
+// lineReader reads lines ahead, so that lines that arrive quickly form a batch, and others are answered immediately.
 type lineReader struct {
 	lines chan input
-	err   error // why lines was closed; io.EOF at the end of the input
+	err   error // the reason why lines was closed; io.EOF at the end of the input
 }
 
 func readLines(r io.Reader) *lineReader {
@@ -47,9 +47,9 @@ func readLines(r io.Reader) *lineReader {
 	return l
 }
 
-// checkMark passes over a byte order mark, and refuses that of another encoding.
+// checkMark skips the byte order mark of UTF-8 and rejects that of UTF-16.
 func checkMark(r *bufio.Reader) error {
-	start, _ := r.Peek(2) // what is shorter has no mark, and is read below
+	start, _ := r.Peek(2) // shorter input has no mark
 	if bytes.Equal(start, []byte("\xff\xfe")) || bytes.Equal(start, []byte("\xfe\xff")) {
 		return fmt.Errorf("the standard input is UTF-16: convert it to UTF-8")
 	}
@@ -61,7 +61,7 @@ func checkMark(r *bufio.Reader) error {
 	return nil
 }
 
-// read sends one line, without its end. One that is too long is sent as an error at once, and the rest of it passed over.
+// read sends one line, without its end. A line that is too long is sent as an error, and the rest of it is skipped.
 func (l *lineReader) read(r *bufio.Reader) error {
 	var text []byte
 	tooLong := false
@@ -69,8 +69,8 @@ func (l *lineReader) read(r *bufio.Reader) error {
 		part, err := r.ReadSlice('\n')
 		if !tooLong {
 			text = append(text, part...)
-			if tooLong = len(text) > longestLine+len("\r\n"); tooLong {
-				l.lines <- input{err: fmt.Errorf("it is longer than %d bytes", longestLine)}
+			if tooLong = len(text) > maxLineSize+len("\r\n"); tooLong {
+				l.lines <- input{err: fmt.Errorf("longer than %d bytes", maxLineSize)}
 			}
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -84,10 +84,11 @@ func (l *lineReader) read(r *bufio.Reader) error {
 	}
 }
 
-// next waits for a line and takes those that follow without delay, at most so many. What ends the input comes with its last lines.
-func (l *lineReader) next(ctx context.Context, most int) (lines []input, err error) {
-	var late <-chan time.Time // never, before there is a line
-	for len(lines) < most {
+// next waits for a line and returns it with those that follow without delay, at most limit lines. The last lines come with the error that
+// ended the input.
+func (l *lineReader) next(ctx context.Context, limit int) (lines []input, err error) {
+	var late <-chan time.Time // nil, and so never ready, before the first line
+	for len(lines) < limit {
 		select {
 		case line, ok := <-l.lines:
 			if !ok {
@@ -103,31 +104,31 @@ func (l *lineReader) next(ctx context.Context, most int) (lines []input, err err
 	return lines, nil
 }
 
-// isTerminal tells whether a person types what is read. Tests replace it.
+// isTerminal reports whether the input is typed by a person. Tests replace it.
 var isTerminal = func(r io.Reader) bool {
 	file, ok := r.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// complaints counts the lines that cannot be answered.
+// complaints reports and counts the lines that cannot be answered.
 type complaints struct {
 	c      *cobra.Command
-	byHand bool // somebody types, who reads what is wrong and types again
-	lines  int  // that were read
-	bad    int
+	byHand bool // a person types the input and can repeat a line
+	lines  int  // lines read
+	bad    int  // lines that could not be answered
 }
 
 func newComplaints(c *cobra.Command) complaints {
 	return complaints{c: c, byHand: isTerminal(c.InOrStdin())}
 }
 
-// complain says what is wrong with a line; the next one may be good.
+// complain reports the error of a line.
 func (p *complaints) complain(line int, err error) {
 	p.bad++
 	p.c.PrintErrf("ut: line %d: %s\n", line, oneLine(err))
 }
 
-// skip holds the place of an answer, so that those of the others can be found by their lines.
+// skip writes an empty line for a missing answer, so that answers stay aligned with their lines.
 func (p *complaints) skip() error {
 	if p.byHand {
 		return nil
@@ -136,7 +137,7 @@ func (p *complaints) skip() error {
 	return err
 }
 
-// end is an error if a line was bad and nobody was there to type another.
+// end returns an error if a line could not be answered, unless a person typed the input.
 func (p *complaints) end() error {
 	if p.bad == 0 || p.byHand {
 		return nil

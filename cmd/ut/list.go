@@ -15,9 +15,8 @@ func newList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [TEXT]",
 		Short: "List the recipes that can be trained",
-		Long: `list prints every recipe that train, show, plan and data sample accept, in a sensible order to try
-them: its name, what it is, and the published accuracy and training time. TEXT selects the recipes
-whose name or group contains it.
+		Long: `list prints the recipes that ut train, show, plan and data sample accept, in groups: name, summary,
+and published accuracy and training time. TEXT selects recipes whose name or group contains it.
 
 With --json: an array of objects with the fields name, group, summary, expect (published accuracy
 and time), from (the recipe whose weights training starts from) and needs (data to get: name, field,
@@ -41,15 +40,15 @@ file, default, usage).`,
 	return c
 }
 
-// atMostOne allows one argument or none.
+// atMostOne allows at most one argument.
 func atMostOne(_ *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return fmt.Errorf("%q is one argument too many", args[1])
+		return fmt.Errorf("%q is an extra argument", args[1])
 	}
 	return nil
 }
 
-// selected returns the recipes whose name or group contains a text.
+// selected returns the recipes whose name or group contains text.
 func selected(text string) (list []recipes.Recipe) {
 	for _, r := range recipes.All() {
 		if strings.Contains(r.Name, text) || strings.Contains(r.Group, text) {
@@ -59,7 +58,7 @@ func selected(text string) (list []recipes.Recipe) {
 	return list
 }
 
-// maxColumns is the number of recipes of a family that are printed on lines of their own; a larger family has one line.
+// maxColumns is the largest number of recipes of a family that are printed one per line. A larger family has a single line.
 const maxColumns = 6
 
 // printRecipes prints recipes in the order given, under the headings of their groups.
@@ -88,7 +87,7 @@ func printRecipes(out io.Writer, list []recipes.Recipe) error {
 	return w.Flush()
 }
 
-// heading is what follows the name of a group.
+// heading returns the text after the name of a group.
 func heading(group string) string {
 	if title := recipes.GroupTitle(group); title != "" {
 		return ": " + title
@@ -96,7 +95,7 @@ func heading(group string) string {
 	return ""
 }
 
-// printRecipe prints a line. Nothing is published of some recipes.
+// printRecipe prints one line. Recipes without published figures have an empty expect.
 func printRecipe(w io.Writer, name, summary, expect string) {
 	if expect != "" {
 		expect = "\t" + expect

@@ -1,7 +1,7 @@
 // Command ut trains, evaluates, decodes and shows Universal Transformers. `ut help` lists its subcommands, one file each.
 //
-// Results go to the standard output, progress and notes to the standard error. What goes wrong is one line there, "ut: ...",
-// and an exit code: 1, 2 if the command itself is wrong, 130 if it was interrupted.
+// Results go to the standard output, progress and notes to the standard error. An error is one line there, "ut: ...". The exit code is 1
+// after an error, 2 for an invalid command line, and 130 after an interrupt.
 package main
 
 import (
@@ -20,7 +20,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the whole program: it gives the exit code.
+// run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) (code int) {
 	if err := cmp.Or(enoughFiles(), enoughRoom()); err != nil {
 		fmt.Fprintln(stderr, "ut:", err)
@@ -28,7 +28,7 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
-	context.AfterFunc(ctx, stop) // the second signal ends the program at once
+	context.AfterFunc(ctx, stop) // a second signal ends the program immediately
 	defer func() {
 		if problem := recover(); problem != nil {
 			code = internalError(stderr, problem)
@@ -45,7 +45,7 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	if unknown := unknownCommand(root, args); unknown != nil {
 		err = unknown
 	}
-	if unsaid(err) {
+	if silent(err) {
 		return 0
 	}
 	name := "ut:"
@@ -56,8 +56,8 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	return exitCode(err)
 }
 
-// endings are the signals that end the program politely. The end of a terminal is one unless nohup, or whoever started the program,
-// has it ignored. Launchers pass on a signal of the user's, and kill soon after one of their own.
+// endings returns the signals after which the program saves and ends. SIGHUP is one of them, unless the program was started with the
+// signal ignored, as by nohup. Launchers pass on SIGUSR1; after a signal of their own they kill soon.
 func endings() []os.Signal {
 	all := append([]os.Signal{os.Interrupt, syscall.SIGTERM}, passedOn...)
 	if !signal.Ignored(syscall.SIGHUP) {

@@ -2,9 +2,9 @@ package main
 
 // fileMistakes are those of what needs no model of one's own: data, bleu, tokenizer, table, bench, list, version.
 var fileMistakes = []mistake{
-	{"version more", 2, `"more" is one argument too many`, ""},
+	{"version more", 2, `"more" is an extra argument`, ""},
 	{"version --json=maybe", 2, `--json is "maybe": it must be true or false`, ""},
-	{"list one two", 2, `"two" is one argument too many`, ""},
+	{"list one two", 2, `"two" is an extra argument`, ""},
 	{"list more", 2, `no recipe has a name or group that contains "more"`, ""},
 	{"list --jsn", 2, "did you mean --json?", ""},
 
@@ -12,7 +12,7 @@ var fileMistakes = []mistake{
 	{"data list", 2, `"list" is none of babi, linzen, lambada, gutenberg, sample`, ""},
 	{"data sample", 2, "RECIPE or RUN is missing", ""},
 	{"data sample nowhere", 1, `"nowhere" is not known`, ""},
-	{"data sample demo more", 2, `"more" is one argument too many`, ""},
+	{"data sample demo more", 2, `"more" is an extra argument`, ""},
 	{"data sample demo --count 0", 2, "--count is 0", ""},
 	{"data sample demo --count 1000000000000", 2, "--count is 1000000000000: it must be at most 1000000", ""},
 	{"data sample demo --split tests", 2, `--split is "tests": it must be training, validation or test`, ""},
@@ -28,7 +28,7 @@ var fileMistakes = []mistake{
 	{"data lambada --archive {file} --dir {folder}/c", 1, "{file}: it is neither gzip, xz nor zip", ""},
 	{"data gutenberg --archive nowhere.zip --dir {folder}/d", 1, "nowhere.zip", ""},
 	{"data gutenberg --archive {file} --from http://127.0.0.1:1/x", 2, "--archive and --from are both given", ""},
-	{"data babi more", 2, `"more" is one argument too many`, ""},
+	{"data babi more", 2, `"more" is an extra argument`, ""},
 	{"data babi --dir {file}", 1, "{file}: cannot be unpacked: neither gzip nor xz", ""},
 	{"data babi --dir {file} --from http://127.0.0.1:1/x", 1, "--dir {file} is a file: name a folder", ""},
 	{"data babi --dir {folder}/a --from http://127.0.0.1:1/x", 1, "could not be fetched", ""},
@@ -53,7 +53,7 @@ var fileMistakes = []mistake{
 	{"bleu {file} {file} --smooth-value 0", 2, "--smooth-value is 0: it must be a positive number", ""},
 	{"bleu {file} {file} --smooth exp --smooth-value 1", 2, "only floor and add-k do", ""},
 	{"bleu {file} {file} --chrf --tokenize char", 2, "--tokenize and --chrf are both given", ""},
-	{"bleu {file} {file} --word-order 2", 2, "--word-order is of chrF: give --chrf as well", ""},
+	{"bleu {file} {file} --word-order 2", 2, "--word-order applies to chrF only: add --chrf", ""},
 	{"bleu {file} {file} --chrf --word-order 100", 2, "word order is 100: it must be 0, 1 or 2", ""},
 
 	{"tokenizer", 2, "what to do is missing: one of train, encode, decode", ""},
@@ -81,8 +81,8 @@ var fileMistakes = []mistake{
 	{"tokenizer decode {tokenizer}", 1, "line 1: ", "99999\n"},
 	{"tokenizer decode {tokenizer}", 1, "line 2: ", "1\n-1\n"},
 
-	{"table report more", 2, `"more" is one argument too many`, ""},
-	{"table report --results {folder}/no", 1, "{folder}/no: no such file or directory: ut table run makes results", ""},
+	{"table report more", 2, `"more" is an extra argument`, ""},
+	{"table report --results {folder}/no", 1, "{folder}/no: no such file or directory: ut table run writes results", ""},
 	{"table report --results {file}", 1, "{file} is a file: name a folder of results", ""},
 	{"table report --results {runs}", 1, "is a folder of run directories, not of results", ""},
 	{"table report --results {folder}", 1, "{folder} has no results", ""},
@@ -97,13 +97,13 @@ var fileMistakes = []mistake{
 	{"table list 8", 2, `table "8" is not known: the paper has tables 1 to 7`, ""},
 	{"table run programs-wide", 2, "programs-wide is a row of table 6", ""},
 	{"table run 1 --rows babi-10k-singel", 2, `row "babi-10k-singel" of table 1 is not known: did you mean "babi-10k-single"?`, ""},
-	{"table run 1 --rows babi-10k-single --seeds x", 2, `--seeds: "x" is no number of seeds (3), range (4-6) or list (1,3)`, ""},
+	{"table run 1 --rows babi-10k-single --seeds x", 2, `--seeds: "x" is not a number of seeds (3), a range (4-6) or a list (1,3)`, ""},
 	{"table run 1 --rows babi-10k-single --seeds 5-3", 2, `"5-3" is no number of seeds`, ""},
 	{"table run 1 --rows babi-10k-single --seeds 1-5000", 2, `"1-5000" is no number of seeds`, ""},
 	{"table run 1 --rows babi-10k-single --jobs 0", 2, "--jobs is 0: it must be at least 1", ""},
 	{"table run 1 --rows babi-10k-single --columns 21", 2, `column "task21" of table 1 is not known: did you mean`, ""},
 	{"table run 1 --rows babi-10k-single --columns={nothing}", 2, "--columns is empty", ""},
-	{"table run 1 --rows babi-10k-single --data nowhere", 1, "say where the data are, with --data", ""},
+	{"table run 1 --rows babi-10k-single --data nowhere", 1, "name the data with --data", ""},
 	{"table run 1 --rows babi-10k-single --data {folder}", 1, "{folder}: no files of bAbI", ""},
 	{"table run 1 --rows babi-10k-single --data {stories} --set model.widht=5", 1, `did you mean "model.width"?`, ""},
 

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// parent makes c a command that only has others below it.
+// parent makes c a command that only has subcommands.
 func parent(c *cobra.Command, below ...*cobra.Command) {
 	var names []string
 	for _, b := range below {
@@ -16,7 +16,7 @@ func parent(c *cobra.Command, below ...*cobra.Command) {
 	c.AddCommand(below...)
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return fmt.Errorf("what to do is missing: one of %s", strings.Join(names, ", "))
+			return fmt.Errorf("subcommand missing: one of %s", strings.Join(names, ", "))
 		}
 		return fmt.Errorf("%q is none of %s", args[0], strings.Join(names, ", "))
 	}

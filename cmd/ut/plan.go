@@ -39,7 +39,7 @@ operations_per_update, ranks, exchange_seconds (of an update), and measured and 
 machine, operations_per_second, updates_per_second, seconds (of all updates), and measured_updates,
 measured_rows, measured_seconds, which it comes from.`
 
-// planFlags is what plan is told.
+// planFlags holds the flags of ut plan.
 type planFlags struct {
 	pipeline.EstimateOptions
 	config, backend string
@@ -52,7 +52,7 @@ func newPlan() *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
 		Use:   "plan RECIPE",
-		Short: "Estimate what training a recipe takes: parameters, memory, operations, time",
+		Short: "Estimate the cost of training a recipe: parameters, memory, operations, time",
 		Long:  planHelp,
 		Example: `  ut plan demo
   ut plan translation-paper/wmt14 --flops 5e12
@@ -69,28 +69,28 @@ func newPlan() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.config, "config", "", "plan the configuration in this `file` instead of a recipe")
-	c.Flags().Float64Var(&f.seconds, "seconds", 5, "how long to measure; 0: not at all")
-	c.Flags().Float64Var(&f.FLOPS, "flops", 0, "operations per second that another machine sustains, as in 5e12")
+	c.Flags().Float64Var(&f.seconds, "seconds", 5, "how long to measure, in seconds; 0: do not measure")
+	c.Flags().Float64Var(&f.FLOPS, "flops", 0, "operations per second of another machine, as in 5e12")
 	c.Flags().IntVar(&f.Ranks, "ranks", 1, "machines that share the batches of an update")
 	c.Flags().Float64Var(&f.Network, "network", 1e10, "bits per second between ranks")
-	c.Flags().IntVar(&f.Vocabulary, "vocabulary", 0, "do not read data: they have so many `tokens`")
-	c.Flags().IntVar(&f.Length, "length", 0, "do not read data: sources and targets have so many `tokens`")
+	c.Flags().IntVar(&f.Vocabulary, "vocabulary", 0, "do not read data; assume a vocabulary of `N` tokens")
+	c.Flags().IntVar(&f.Length, "length", 0, "do not read data; assume sources and targets of `N` tokens")
 	setFlag(c, &f.sets)
 	backendFlag(c, &f.backend)
 	jsonFlag(c, &f.asJSON)
 	return c
 }
 
-// longestMeasurement is more than anybody waits for.
-const longestMeasurement = 3600
+// maxMeasurement limits --seconds.
+const maxMeasurement = 3600
 
-// check rejects what cannot be meant.
+// check rejects invalid flags.
 func (f *planFlags) check(c *cobra.Command, args []string) error {
-	if err := oneRecipe(args, f.config, "what to plan is missing: name a RECIPE (ut list shows them), or a --config file"); err != nil {
+	if err := oneRecipe(args, f.config, "nothing to plan: name a RECIPE (ut list shows them) or a --config file"); err != nil {
 		return err
 	}
-	if !(f.seconds >= 0 && f.seconds <= longestMeasurement) {
-		return usagef("--seconds is %v: it must be from 0 to %d", f.seconds, longestMeasurement)
+	if !(f.seconds >= 0 && f.seconds <= maxMeasurement) {
+		return usagef("--seconds is %v: it must be from 0 to %d", f.seconds, maxMeasurement)
 	}
 	for _, name := range []string{"flops", "network"} {
 		if v, _ := c.Flags().GetFloat64(name); c.Flags().Changed(name) && !(v > 0) {
@@ -106,7 +106,7 @@ func (f *planFlags) check(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// run estimates and prints.
+// run prints the estimate.
 func (f *planFlags) run(c *cobra.Command, name string) error {
 	r, err := configured(name, f.config, f.sets)
 	if err != nil {
@@ -124,7 +124,7 @@ func (f *planFlags) run(c *cobra.Command, name string) error {
 	})
 }
 
-// estimate measures with progress on the standard error.
+// estimate computes the estimate, with progress on the standard error.
 func (f *planFlags) estimate(c *cobra.Command, backend compute.Backend, r experiment.Run) (pipeline.Estimate, error) {
 	if f.Measure > 0 && engine.CompilesSlowly(backend) {
 		c.PrintErrf("compiling on %s, which may take minutes\n", backend.Name())
@@ -147,7 +147,7 @@ func (f *planFlags) estimate(c *cobra.Command, backend compute.Backend, r experi
 	return e, err
 }
 
-// printPlan says it in words.
+// printPlan writes the estimate as text.
 func printPlan(w io.Writer, e pipeline.Estimate) error {
 	say := func(what, format string, args ...any) error {
 		_, err := fmt.Fprintf(w, "%-11s %s\n", what, fmt.Sprintf(format, args...))
@@ -178,12 +178,12 @@ func printPlan(w io.Writer, e pipeline.Estimate) error {
 	return err
 }
 
-// speedOf is a speed in words.
+// speedOf formats a speed.
 func speedOf(s *pipeline.Speed) string {
 	return fmt.Sprintf("%s in all: %.3g updates a second at %.3g operations a second", longTime(s.Seconds), s.UpdatesPerSecond, s.OperationsPerSecond)
 }
 
-// counted is a number of things.
+// counted formats a number with its noun.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -191,7 +191,7 @@ func counted(n int, one, many string) string {
 	return thousands(n) + " " + many
 }
 
-// bytesOf is a size in the unit that suits it.
+// bytesOf formats a size in MiB or GiB.
 func bytesOf(n int) string {
 	if n >= 1<<30 {
 		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
@@ -199,7 +199,7 @@ func bytesOf(n int) string {
 	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
-// longTime is a time in the unit that suits it, up to days.
+// longTime formats a time in seconds, minutes, hours or days.
 func longTime(seconds float64) string {
 	switch hours := seconds / 3600; {
 	case hours >= 48:

@@ -11,8 +11,8 @@ import (
 	"universal-transformer/pipeline"
 )
 
-// onRanks makes a command that trains one of all ranks that mpirun or the like has launched: rank 0 does what is asked for, and alone reads
-// and writes run directories and says anything; the others compute with it.
+// onRanks runs a training command on all ranks that mpirun or a similar launcher has started. Rank 0 runs the command: it alone reads and
+// writes run directories and prints. The other ranks only compute with it.
 func onRanks(backend *string, lead func(c *cobra.Command, args []string, group *parallel.Group) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		group, err := parallel.Join()
@@ -23,7 +23,7 @@ func onRanks(backend *string, lead func(c *cobra.Command, args []string, group *
 			c.SetOut(io.Discard)
 			c.SetErr(io.Discard)
 			if err := pipeline.Assist(c.Context(), func() (compute.Backend, error) { return engine.New(*backend) }, group); err != nil {
-				return err // and leave: the launcher ends the others
+				return err // the launcher ends the other ranks
 			}
 			return group.Close()
 		}
@@ -35,7 +35,7 @@ func onRanks(backend *string, lead func(c *cobra.Command, args []string, group *
 	}
 }
 
-// ranks is which of how many this process is.
+// ranks returns the rank of this process and the number of ranks.
 func ranks() (rank, size int, err error) {
 	if !parallel.WithMPI {
 		rank, size = parallel.Launched()
@@ -48,9 +48,9 @@ func ranks() (rank, size int, err error) {
 	return group.Rank(), group.Size(), group.Close()
 }
 
-// unsaid tells whether an error is one that every rank has, and rank 0 says. The others then end as if nothing had happened: a launcher that
-// sees one fail ends the rest, before rank 0 has said it.
-func unsaid(err error) bool {
+// silent reports whether an error is one that all ranks have and rank 0 prints. The other ranks then exit with code 0, because a launcher
+// that sees a rank fail ends the rest, before rank 0 has printed the error.
+func silent(err error) bool {
 	var wrong usageError
 	var several *parallel.LaunchError
 	rank, _ := parallel.Launched()

@@ -9,12 +9,12 @@ import (
 	"universal-transformer/internal/strictjson"
 )
 
-// newRoot makes the program's commands. They keep no state outside of themselves.
+// newRoot returns the program's root command. Commands share no global state.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ut",
-		Short: "Train, evaluate, decode and show Universal Transformers",
-		Long: `ut trains, evaluates, decodes and shows Universal Transformers (Dehghani et al., ICLR 2019).
+		Short: "Train, evaluate, decode and visualize Universal Transformers",
+		Long: `ut trains, evaluates, decodes and visualizes Universal Transformers (Dehghani et al., ICLR 2019).
 
 A training run lives in a directory: its configuration, metrics, checkpoints, traces and
 exports. Most commands take such a directory as RUN.`,
@@ -60,7 +60,7 @@ func addGroups(root *cobra.Command) {
 	root.SetCompletionCommandGroupID("Tools")
 }
 
-// usage marks complaints about arguments as the user's.
+// usage wraps a check of arguments so that its errors are usage errors.
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := errors.Join(check(c, args), rejectEmpty(c, args)); err != nil {
@@ -70,8 +70,8 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// rejectEmpty rejects what was given and is empty, as by a script that has not set its variable: it would pass for not given. An empty source
-// is for the model to judge.
+// rejectEmpty rejects empty arguments and flags, such as those of a script with an unset variable, which would otherwise count as missing.
+// An empty --input is left to the model.
 func rejectEmpty(c *cobra.Command, args []string) (err error) {
 	for i, arg := range args {
 		if arg == "" {
@@ -86,20 +86,20 @@ func rejectEmpty(c *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// arguments asks for as many arguments as there are names.
+// arguments requires exactly one argument per name.
 func arguments(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
 			return fmt.Errorf("%s is missing", names[len(args)])
 		case len(args) > len(names):
-			return fmt.Errorf("%q is one argument too many", args[len(names)])
+			return fmt.Errorf("%q is an extra argument", args[len(names)])
 		}
 		return nil
 	}
 }
 
-// atLeast asks for one argument or more.
+// atLeast requires at least one argument.
 func atLeast(name string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -109,7 +109,7 @@ func atLeast(name string) cobra.PositionalArgs {
 	}
 }
 
-// flagError offers the nearest flag in place of one that is not there.
+// flagError suggests the nearest flag for an unknown one, and names the type of an invalid value.
 func flagError(c *cobra.Command, err error) error {
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) {
@@ -134,7 +134,7 @@ func flagError(c *cobra.Command, err error) error {
 	return usageError{fmt.Errorf("%w: see %s --help", err, c.CommandPath())}
 }
 
-// kindOf is the type of a flag in words, empty for one of our own, which says itself what is wrong.
+// kindOf describes the type of a flag. It returns "" for our own types, whose errors describe themselves.
 func kindOf(name string) string {
 	switch name {
 	case "int", "int64":
@@ -149,7 +149,7 @@ func kindOf(name string) string {
 	return ""
 }
 
-// unknownCommand offers the nearest subcommand if the arguments name none, and is nil if they name one.
+// unknownCommand returns an error with the nearest subcommand if the arguments name none, and otherwise nil.
 func unknownCommand(root *cobra.Command, args []string) error {
 	if _, _, err := root.Find(args); err == nil {
 		return nil

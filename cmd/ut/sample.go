@@ -14,7 +14,7 @@ import (
 	"universal-transformer/task"
 )
 
-// sampleFlags is what data sample is told.
+// sampleFlags holds the flags of ut data sample.
 type sampleFlags struct {
 	split         string
 	length, count int
@@ -43,9 +43,9 @@ or test examples.`,
 		},
 	}
 	c.Flags().StringVar(&f.split, "split", f.split, "training, validation or test")
-	c.Flags().IntVar(&f.length, "length", 0, "of --split test: sources of exactly `N` tokens, where the task has them")
+	c.Flags().IntVar(&f.length, "length", 0, "with --split test or validation: sources of exactly `N` tokens, if the task supports it")
 	c.Flags().IntVar(&f.count, "count", f.count, "examples to print")
-	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that they are drawn by (default the recipe's; of the test, that of ut eval)")
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "random seed, a `number` (default the recipe's; for --split test that of ut eval)")
 	setFlag(c, &f.sets)
 	return c
 }
@@ -81,7 +81,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	return printExamples(c.Context(), c.OutOrStdout(), opened.Vocabularies(), r.Task.Value.Kind(), examples)
 }
 
-// configured returns the run in a directory of that name, or else the recipe of that name.
+// configured returns the run in the directory name, or the run of the recipe name if there is no such run.
 func (f *sampleFlags) configured(name string) (experiment.Run, error) {
 	r, err := pipeline.ReadRun(name)
 	if errors.Is(err, runlog.ErrNotRun) {
@@ -93,7 +93,7 @@ func (f *sampleFlags) configured(name string) (experiment.Run, error) {
 	return r.Set(f.sets...)
 }
 
-// examples are those of the split.
+// examples returns the examples of the split.
 func (f *sampleFlags) examples(opened task.Task, seed uint64) ([]task.Example, error) {
 	switch f.split {
 	case "training":
@@ -108,7 +108,7 @@ func (f *sampleFlags) examples(opened task.Task, seed uint64) ([]task.Example, e
 	return nil, usagef("--split is %q: it must be training, validation or test", f.split)
 }
 
-// printExamples writes source, tab, target; of language models the text alone.
+// printExamples writes one example per line: source, tab, target. For language models the line is the text.
 func printExamples(ctx context.Context, w io.Writer, v task.Vocabularies, kind task.Kind, examples []task.Example) error {
 	for _, e := range examples {
 		if err := ctx.Err(); err != nil {

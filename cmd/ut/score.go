@@ -30,14 +30,14 @@ With --json: an object a line with the fields
                 the vocabulary spells them, and "log_probs"
   best          the number of the most probable alternative, from 1`
 
-// scored is the JSON of a line.
+// scored is the JSON of one line.
 type scored struct {
 	Line         int           `json:"line"`
 	Alternatives []alternative `json:"alternatives"`
 	Best         int           `json:"best"`
 }
 
-// alternative is one text of a line.
+// alternative is one of the texts of a line.
 type alternative struct {
 	Text     string    `json:"text"`
 	LogProb  float64   `json:"log_prob"`
@@ -61,7 +61,7 @@ func newScore() *cobra.Command {
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
 				if m.Run.Task.Value.Kind() == task.Classification {
-					return fmt.Errorf("%s answers with a class, and has no probability for a text", m.Dir())
+					return fmt.Errorf("%s answers with a class, so it cannot score texts", m.Dir())
 				}
 				return scoreLines(c, m, asJSON, most)
 			})
@@ -73,7 +73,7 @@ func newScore() *cobra.Command {
 	return c
 }
 
-// scoreLines scores the standard input.
+// scoreLines scores the lines of the standard input.
 func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool, most int) error {
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {
@@ -83,7 +83,7 @@ func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool, most int) erro
 			if c.Context().Err() != nil {
 				return c.Context().Err()
 			}
-			text, problem := line.write(&told, asJSON)
+			text, problem := line.format(&told, asJSON)
 			if problem != nil {
 				told.complain(told.lines, problem)
 				if err := told.skip(); err != nil {
@@ -104,14 +104,14 @@ func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool, most int) erro
 	}
 }
 
-// A scoredLine is the texts of a line with their probabilities, or why there are none.
+// A scoredLine holds the texts of a line with their probabilities, or an error.
 type scoredLine struct {
 	pairs  []pipeline.Pair
 	scored []pipeline.Scored
 	err    error
 }
 
-// scoreBatch scores the texts of all lines together, or, if one of them cannot be scored, line by line.
+// scoreBatch scores the texts of all lines together, or line by line if that fails.
 func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, most int) []scoredLine {
 	lines := make([]scoredLine, len(batch))
 	var all []pipeline.Pair
@@ -139,8 +139,8 @@ func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, most int)
 	return lines
 }
 
-// write is what is written of a line.
-func (l scoredLine) write(told *complaints, asJSON bool) (string, error) {
+// format returns the output for a line.
+func (l scoredLine) format(told *complaints, asJSON bool) (string, error) {
 	if l.err != nil {
 		return "", l.err
 	}
@@ -168,12 +168,12 @@ func (l scoredLine) write(told *complaints, asJSON bool) (string, error) {
 	return string(text), err
 }
 
-// alternatives are the texts of a line, with the source that they share.
+// alternatives returns the texts of a line, each with the common source.
 func alternatives(m *pipeline.Model, line string) (pairs []pipeline.Pair, err error) {
 	texts, source := strings.Split(line, "\t"), ""
 	if m.Run.Task.Value.Kind() == task.Transduction {
 		if len(texts) < 2 {
-			return nil, fmt.Errorf("want a source and an answer, with a tab between")
+			return nil, fmt.Errorf("want a source and an answer, separated by a tab")
 		}
 		source, texts = texts[0], texts[1:]
 	}

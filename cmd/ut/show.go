@@ -7,8 +7,7 @@ func newShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show RECIPE",
 		Short: "Print the complete configuration of a recipe",
-		Long: `show prints every field of a recipe as JSON, in the form that train --config reads. Save it,
-edit it, train it.`,
+		Long:  `show prints every field of a recipe as JSON, in the form that ut train --config reads.`,
 		Example: `  ut show algorithmic/reverse
   ut show algorithmic/reverse --set model.width=64 --set model.heads=2 > mine.json
   ut train --config mine.json`,

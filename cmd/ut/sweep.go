@@ -22,15 +22,15 @@ import (
 	"universal-transformer/sweep"
 )
 
-// sweepFlags are the flags of sweep.
+// sweepFlags holds the flags of ut sweep.
 type sweepFlags struct {
 	out, backend string
-	chosen       bool // the folder was given
+	chosen       bool // --out is set
 	jobs         int
 	list, asJSON bool
 }
 
-// sweepHelp describes the file of a sweep.
+// sweepHelp describes ut sweep and its file.
 const sweepHelp = `sweep trains a grid of runs on your data: every variant with every combination of the grid's
 values and every seed. Each finished run writes one result file. At the end sweep prints mean ±
 standard deviation over the seeds, the best seed by validation and the training time, and writes a
@@ -64,8 +64,8 @@ Finished runs are skipped and interrupted ones are resumed: Ctrl-C saves all act
 same command continues. With several jobs each uses one thread, unless --backend says otherwise.
 
 Files in the folder of the sweep (--out):
-  index.html               the page
-  results/CELL-seedN.json  a result, with its configuration and who trained and measured it
+  index.html               a page with the table and the learning curves
+  results/CELL-seedN.json  a result, with its configuration and provenance
   CELL-seedN/              a run directory, as ut train writes it
 
 With --json: an object with the fields "name", "page" and "cells". Each cell has cell, model,
@@ -85,7 +85,7 @@ func newSweep() *cobra.Command {
 		RunE: onRanks(&f.backend, f.run),
 	}
 	c.Flags().StringVar(&f.out, "out", "", "`folder` of the sweep (default runs/NAME)")
-	c.Flags().IntVar(&f.jobs, "jobs", 1, "`number` of runs side by side; if more than 1, on one thread each")
+	c.Flags().IntVar(&f.jobs, "jobs", 1, "`number` of runs in parallel; if more than 1, each uses one thread")
 	c.Flags().BoolVar(&f.list, "list", false, "list the runs and their state, and train nothing")
 	jsonFlag(c, &f.asJSON)
 	backendFlag(c, &f.backend)
@@ -97,7 +97,7 @@ func (f *sweepFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 		return usagef("--jobs is %d: it must be at least 1", f.jobs)
 	}
 	if n := group.Size(); f.jobs > 1 && n > 1 {
-		return usagef("--jobs is %d: %d ranks train one run after another, all together", f.jobs, n)
+		return usagef("--jobs is %d: %d ranks share one run at a time", f.jobs, n)
 	}
 	f.chosen = c.Flags().Changed("out")
 	file, cells, err := f.cells(args[0])
@@ -113,7 +113,7 @@ func (f *sweepFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	return f.report(c.OutOrStdout(), file.Name, cells)
 }
 
-// cells reads the file.
+// cells reads the file of the sweep and returns its cells.
 func (f *sweepFlags) cells(path string) (sweep.File, []sweep.Cell, error) {
 	data, err := textfile.Read(path, sweep.MaxFileSize)
 	if err != nil {
@@ -153,7 +153,7 @@ func listCells(w io.Writer, cells []sweep.Cell) error {
 			state = m.Summary()
 		default:
 			if _, err := os.Stat(cell.Dir()); err == nil {
-				state = "begun"
+				state = "started"
 			}
 		}
 		if _, err := fmt.Fprintf(w, "%s: %s\n", cell.Name(), state); err != nil {
@@ -163,7 +163,7 @@ func listCells(w io.Writer, cells []sweep.Cell) error {
 	return nil
 }
 
-// train runs the cells.
+// train trains and measures the cells without a result.
 func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string, cells []sweep.Cell) error {
 	defer ignoreHangup()()
 	for _, cell := range cells {
@@ -180,7 +180,7 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 	watch := newCellWatch(out, c.ErrOrStderr(), len(cells))
 	stop := context.AfterFunc(c.Context(), func() {
 		if group.Size() == 1 {
-			c.PrintErrln("\ninterrupted: finishing these updates; again to stop at once, without saving")
+			c.PrintErrln("\ninterrupted: finishing these updates; interrupt again to stop immediately, without saving")
 		}
 	})
 	runner := sweep.Runner{
@@ -193,14 +193,14 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 	watch.done()
 	switch {
 	case errors.Is(err, sweep.ErrInterrupted):
-		return fmt.Errorf("%w: what is done is saved; continue with: %s", errInterrupted, f.again(path))
+		return fmt.Errorf("%w: all runs are saved; continue with: %s", errInterrupted, f.again(path))
 	case watch.failed > 0 && len(cells) > 1:
 		return fmt.Errorf("%d of %d runs failed; the first: %s", watch.failed, len(cells), oneLine(err))
 	}
 	return errors.Join(watch.err, err)
 }
 
-// again is the command that continues.
+// again returns the command that continues the sweep.
 func (f *sweepFlags) again(path string) string {
 	command := fmt.Sprintf("%s sweep %s", os.Args[0], path)
 	if f.chosen {
@@ -215,7 +215,7 @@ func (f *sweepFlags) again(path string) string {
 	return command
 }
 
-// sweepReport is the JSON of sweep.
+// sweepReport is the JSON of ut sweep.
 type sweepReport struct {
 	Name  string          `json:"name"`
 	Page  string          `json:"page"`
@@ -246,7 +246,7 @@ func (f *sweepFlags) report(w io.Writer, name string, cells []sweep.Cell) error 
 	return err
 }
 
-// printSummaries prints the table.
+// printSummaries prints one row per cell.
 func printSummaries(out io.Writer, list []sweep.Summary) error {
 	metrics := sweep.MetricNames(list)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -269,6 +269,6 @@ func printSummaries(out io.Writer, list []sweep.Summary) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, "mean ± standard deviation over seeds; best seed and best cell (*) have the lowest validation cross entropy (nats a token)")
+	_, err := fmt.Fprintln(out, "mean ± standard deviation over seeds; best seed and best cell (*) have the lowest validation cross entropy (nats per token)")
 	return err
 }

@@ -16,7 +16,7 @@ func newTable() *cobra.Command {
 		Use:   "table",
 		Short: "Train, measure and report the tables of the paper",
 		Long: `table trains the cells of the paper's seven tables, each with several seeds, and writes pages that
-set the results beside the paper's. A cell is one recipe, which ut train also trains.`,
+compare the results with the paper's. A cell is one recipe, which ut train also trains.`,
 		Example: `  ut table list 4
   ut table run 4 --rows algorithmic,algorithmic-lstm --columns copy --seeds 3 --jobs 2
   ut table report`,
@@ -30,7 +30,7 @@ func newTableList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [TABLE]",
 		Short: "List the tables, or the rows and columns of one",
-		Long: `list shows the paper's tables, or the rows of one with their columns. The recipe of a cell is
+		Long: `list prints the paper's tables, or the rows of one with their columns. The recipe of a cell is
 ROW/COLUMN.`,
 		Example: `  ut table list
   ut table list 4`,
@@ -63,7 +63,7 @@ ROW/COLUMN.`,
 	return c
 }
 
-// rowTitle is a row with the block of the table that it stands in.
+// rowTitle returns the title of a row with the block of the table it belongs to.
 func rowTitle(r paper.Row) string {
 	if r.Block == "" {
 		return r.Title
@@ -71,7 +71,7 @@ func rowTitle(r paper.Row) string {
 	return r.Title + " (" + r.Block + ")"
 }
 
-// columnsOf are the names of a row's columns. Those of the twenty bAbI tasks are shortened.
+// columnsOf returns the names of a row's columns. More than ten are shortened to the first and the last.
 func columnsOf(t paper.Table, r paper.Row) (names []string) {
 	for _, c := range t.Columns {
 		if r.Has(c.Name) {
@@ -84,7 +84,7 @@ func columnsOf(t paper.Table, r paper.Row) (names []string) {
 	return names
 }
 
-// listedTable is a table in the output of list --json.
+// listedTable is a table in the JSON of ut table list.
 type listedTable struct {
 	Table   int      `json:"table"`
 	Title   string   `json:"title"`
@@ -106,7 +106,7 @@ func listedTables(tables []paper.Table) (list []listedTable) {
 	return list
 }
 
-// tableError makes the error of an unknown name the user's, and says where the names are.
+// tableError turns the error of an unknown name into a usage error that says how to list the names.
 func tableError(err error) error {
 	if errors.Is(err, paper.ErrName) {
 		return usageError{fmt.Errorf("%w (ut table list TABLE shows all)", err)}
@@ -114,13 +114,13 @@ func tableError(err error) error {
 	return err
 }
 
-// moved are the commands of earlier versions and their present forms.
+// moved lists the commands of earlier versions with their present forms.
 var moved = []struct{ name, now string }{
 	{"experiment", "ut table list, ut table run TABLE --rows FAMILY --columns TASK"},
 	{"report", "ut table report"},
 }
 
-// newMoved are hidden commands that say what a command of an earlier version is called now.
+// newMoved returns hidden commands with the names of earlier versions. Their error says the new form.
 func newMoved() (list []*cobra.Command) {
 	for _, m := range moved {
 		list = append(list, &cobra.Command{

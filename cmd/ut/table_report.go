@@ -16,7 +16,7 @@ func newTableReport() *cobra.Command {
 	root, out := "", ""
 	c := &cobra.Command{
 		Use:   "report",
-		Short: "Write pages that set results beside the paper's",
+		Short: "Write pages that compare results with the paper's",
 		Long: `report reads the results of ut table run and writes a page: a verdict on every table and claim of
 the paper, and the tables in the paper's layout. Pages with all measurements and figures, one per
 table, are written next to the results.`,
@@ -30,7 +30,7 @@ table, are written next to the results.`,
 			}
 			switch info, err := os.Stat(root); {
 			case err != nil:
-				return fmt.Errorf("--results: %w: ut table run makes results", err)
+				return fmt.Errorf("--results: %w: ut table run writes results", err)
 			case !info.IsDir():
 				return fmt.Errorf("--results: %s is a file: name a folder of results", root)
 			}
@@ -38,21 +38,21 @@ table, are written next to the results.`,
 		}),
 	}
 	c.Flags().StringVar(&root, "results", filepath.Join("runs", "results"), "`folder` of results")
-	c.Flags().StringVar(&out, "out", "", "`file` to write (default RESULTS.md beside the folder of results)")
+	c.Flags().StringVar(&out, "out", "", "`file` to write (default RESULTS.md next to the folder of results)")
 	return c
 }
 
-// tableReport writes the page of the results below root, and the pages and figures beside the results.
+// tableReport reads the results below root and writes the page out, and further pages and figures below root.
 func tableReport(c *cobra.Command, root, out string) error {
 	results, err := sweep.ReadAll(root)
 	if errors.Is(err, sweep.ErrRuns) {
-		return fmt.Errorf("%w; ut table run keeps results in a folder of their own", err)
+		return fmt.Errorf("%w; ut table run writes results to a folder of their own", err)
 	}
 	if err != nil {
 		return err
 	}
 	if len(results) == 0 {
-		return fmt.Errorf("%s has no results: ut table run makes them", root)
+		return fmt.Errorf("%s has no results: ut table run writes them", root)
 	}
 	folder, err := filepath.Rel(filepath.Dir(out), root)
 	if err != nil {
@@ -77,6 +77,6 @@ func tableReport(c *cobra.Command, root, out string) error {
 	if err := atomicfile.Write(out, pages.Results); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s and %d files in %s, of %d results\n", out, len(pages.Files), root, len(results))
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s and %d files in %s, from %d results\n", out, len(pages.Files), root, len(results))
 	return err
 }

@@ -22,7 +22,7 @@ import (
 	"universal-transformer/sweep"
 )
 
-// tableFlags are the flags of table run.
+// tableFlags holds the flags of ut table run.
 type tableFlags struct {
 	request       measure.Request
 	needs         map[string]*string
@@ -41,9 +41,9 @@ func newTableRun() *cobra.Command {
 each run is selected on validation data, and the test set is evaluated once, with that checkpoint.
 
 Runs that have a result are skipped, and interrupted ones are resumed: Ctrl-C saves all active runs,
-and the same command continues. --jobs runs several at a time, on one thread each.
+and the same command continues. --jobs runs several in parallel, on one thread each.
 
-Cells whose data files are missing are reported and left out.`,
+Cells whose data files are missing are reported and skipped.`,
 		Example: `  ut table run 4 --rows algorithmic,algorithmic-lstm --columns copy --seeds 3 --jobs 2
   ut table run 1 --rows babi-10k-single-adaptive --columns 1,2 --seeds 4-6 --data tasks_1-20_v1-2.tar.gz
   ut table run 7 --columns multi30k --multi30k multi30k.tar.xz --results results`,
@@ -56,13 +56,13 @@ Cells whose data files are missing are reported and left out.`,
 	c.Flags().StringVar(&f.runs, "runs", "runs", "`folder` of run directories")
 	c.Flags().StringVar(&f.results, "results", "", "`folder` of results (default results in the folder of run directories)")
 	c.Flags().StringVar(&f.seeds, "seeds", "3", "`seeds`: how many, a range or a list, as in 3, 4-6 or 1,3")
-	c.Flags().IntVar(&f.jobs, "jobs", 1, "`number` of runs side by side; if more than 1, on one thread each")
+	c.Flags().IntVar(&f.jobs, "jobs", 1, "`number` of runs in parallel; if more than 1, each uses one thread")
 	setFlag(c, &f.request.Set)
 	backendFlag(c, &f.backend)
 	return c
 }
 
-// needsOf are the needs of a table's recipes, each once.
+// needsOf returns the needs of a table's recipes, without duplicates.
 func needsOf(t paper.Table) (needs []recipes.Need) {
 	cells, err := t.Cells(nil, nil)
 	if err != nil {
@@ -113,7 +113,7 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 		return usagef("--jobs is %d: it must be at least 1", f.jobs)
 	}
 	if n := group.Size(); f.jobs > 1 && n > 1 {
-		return usagef("--jobs is %d: %d ranks train one run after another, all together", f.jobs, n)
+		return usagef("--jobs is %d: %d ranks share one run at a time", f.jobs, n)
 	}
 	if f.results == "" {
 		f.results = filepath.Join(f.runs, "results")
@@ -125,9 +125,9 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 		}
 	}
 	var cells []sweep.Cell
-	var leftOut []error
+	var skipped []error
 	err = interruptible(c.Context(), func() (err error) {
-		cells, leftOut, err = f.request.Cells()
+		cells, skipped, err = f.request.Cells()
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,8 +137,8 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 		return tableError(err)
 	}
 	defer ignoreHangup()()
-	for _, problem := range leftOut {
-		c.PrintErrln("ut: left out:", oneLine(problem))
+	for _, problem := range skipped {
+		c.PrintErrln("ut: skipped:", oneLine(problem))
 	}
 	if text := f.estimate(cells); text != "" {
 		c.PrintErrln(text)
@@ -146,22 +146,22 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	if err := f.all(c, group, cells); err != nil {
 		return err
 	}
-	if len(leftOut) > 0 {
-		return fmt.Errorf("what could be run is done; %d cells lack a file: %s", len(leftOut), f.whereData())
+	if len(skipped) > 0 {
+		return fmt.Errorf("%d cells lack a data file, all others are done: %s", len(skipped), f.whereData())
 	}
 	return nil
 }
 
-// whereData says which flags name the table's data.
+// whereData returns advice on the flags that name the table's data.
 func (f *tableFlags) whereData() string {
 	var flags []string
 	for _, n := range needsOf(f.request.Table) {
 		flags = append(flags, "--"+n.Name)
 	}
-	return "say where the data are, with " + strings.Join(flags, " or ")
+	return "name the data with " + strings.Join(flags, " or ")
 }
 
-// estimate is how long the cells without a result take, from results of the same recipe or from what the catalogue expects.
+// estimate describes the time of the cells without a result, from results of the same recipe or from the catalogue.
 func (f *tableFlags) estimate(cells []sweep.Cell) string {
 	known, unknown, pending := 0.0, 0, 0
 	results, err := sweep.ReadAll(f.results)
@@ -185,14 +185,14 @@ func (f *tableFlags) estimate(cells []sweep.Cell) string {
 	total := time.Duration(known * float64(time.Second) / float64(min(f.jobs, pending)))
 	text := fmt.Sprintf("runs without a result: %d, about %s", pending, short(total))
 	if unknown > 0 {
-		text += fmt.Sprintf("; the time of %d is not known", unknown)
+		text += fmt.Sprintf("; the time of %d of them is unknown", unknown)
 	}
 	return text
 }
 
 var expectedTime = regexp.MustCompile(`([0-9.]+) (second|minute|hour)s?`)
 
-// expected is the time of a recipe in seconds: the mean of its results, or else what the catalogue says; 0 if neither is known.
+// expected returns the training time of a recipe in seconds: the mean of its results, or the time in the catalogue, or 0 if unknown.
 func expected(recipe string, results []sweep.Result) float64 {
 	sum, n := 0.0, 0.0
 	for _, r := range results {
@@ -218,13 +218,13 @@ func expected(recipe string, results []sweep.Result) float64 {
 	return amount * map[string]float64{"second": 1, "minute": 60, "hour": 3600}[match[2]]
 }
 
-// all runs the cells.
+// all trains and measures the cells.
 func (f *tableFlags) all(c *cobra.Command, group *parallel.Group, cells []sweep.Cell) error {
 	backend, threads := jobBackend(f.backend, f.jobs)
 	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr(), len(cells))
 	stop := context.AfterFunc(c.Context(), func() {
 		if group.Size() == 1 {
-			c.PrintErrln("\ninterrupted: finishing these updates; again to stop at once, without saving")
+			c.PrintErrln("\ninterrupted: finishing these updates; interrupt again to stop immediately, without saving")
 		}
 	})
 	runner := sweep.Runner{
@@ -237,17 +237,17 @@ func (f *tableFlags) all(c *cobra.Command, group *parallel.Group, cells []sweep.
 	watch.done()
 	switch {
 	case errors.Is(err, sweep.ErrInterrupted):
-		return fmt.Errorf("%w: everything is saved; the same command continues", errInterrupted)
+		return fmt.Errorf("%w: all runs are saved; the same command continues", errInterrupted)
 	case watch.failed > 0 && len(cells) > 1:
 		return fmt.Errorf("%d of %d runs failed; the first: %s", watch.failed, len(cells), oneLine(err))
 	}
 	return errors.Join(watch.err, err)
 }
 
-// maxSeeds is more than anybody means.
+// maxSeeds limits the size of a range of seeds.
 const maxSeeds = 1000
 
-// parseSeeds reads "3", the seeds 1 to 3, "4-6" or "1,3".
+// parseSeeds parses a number of seeds ("3" means 1 to 3), a range ("4-6") or a list ("1,3").
 func parseSeeds(text string) (seeds []uint64, err error) {
 	list := text
 	if _, err := strconv.ParseUint(text, 10, 64); err == nil {
@@ -261,9 +261,9 @@ func parseSeeds(text string) (seeds []uint64, err error) {
 		first, err := strconv.ParseUint(from, 10, 64)
 		last, err2 := strconv.ParseUint(to, 10, 64)
 		if err != nil || err2 != nil || first > last || last-first >= maxSeeds {
-			return nil, fmt.Errorf("%q is no number of seeds (3), range (4-6) or list (1,3)", text)
+			return nil, fmt.Errorf("%q is not a number of seeds (3), a range (4-6) or a list (1,3)", text)
 		}
-		for i := range last - first + 1 { // not up to last, after which there may be none
+		for i := range last - first + 1 { // last may be the largest uint64
 			if s := first + i; !slices.Contains(seeds, s) {
 				seeds = append(seeds, s)
 			}

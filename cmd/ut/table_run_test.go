@@ -142,7 +142,7 @@ func everyTask(args []string) []string {
 func TestTableRunWithoutSomeFiles(t *testing.T) {
 	data, out := stories(t), t.TempDir()
 	r := ut(t, everyTask(gridded(data, out))...)
-	if r.code != 1 || strings.Count(r.stderr, "ut: left out:") != 18 || !strings.HasSuffix(r.stderr, "what could be run is done; 18 cells lack a file: say where the data are, with --data or --stand-in\n") || strings.Count(r.stdout, "\n") != 2 {
+	if r.code != 1 || strings.Count(r.stderr, "ut: skipped:") != 18 || !strings.HasSuffix(r.stderr, "what could be run is done; 18 cells lack a file: name the data with --data or --stand-in\n") || strings.Count(r.stdout, "\n") != 2 {
 		t.Errorf("%+v", r)
 	}
 	train := filepath.Join(data, "en", "qa2_train.txt")
@@ -223,13 +223,13 @@ func TestTableErrors(t *testing.T) {
 		`column task01 is not known in row babi-1k-joint, which has joint`: {"table", "run", "1", "--rows", "babi-1k-joint", "--columns", "1"},
 		`--seeds: "0" is no number of seeds (3), range`:                    {"table", "run", "1", "--rows", "babi-1k-single", "--seeds", "0"},
 		"--jobs is 0": {"table", "run", "1", "--rows", "babi-1k-single", "--jobs", "0"},
-		"lambada_test_plain_text.txt: no such file":                         {"table", "run", "3"},
-		"or its archive: say where the data are, with --data or --stand-in": {"table", "run", "1", "--rows", "babi-1k-single"},
-		"en/qa3_train.txt is missing: get the whole":                        {"table", "run", "1", "--rows", "babi-1k-single", "--data", data, "--columns", "3"},
-		"did you mean \"task.babi.set\"":                                    {"train", "babi-10k-single/task01", "--set", "task.babi.sett=en"},
-		"nowhere: no such file":                                             {"train", "babi-10k-single/task01", "--set", "task.babi.path=nowhere"},
-		"classifier.pool \"lst\" is not known: did y":                       {"train", "babi-10k-single/task01", "--set", "model.classifier.pool=lst"},
-		"model.classifier.untied_layers needs fixed halting":                {"train", "babi-10k-single/task01", "--set", "model.untied_layers=true", "--set", `model.halting={"length": {}}`},
+		"lambada_test_plain_text.txt: no such file":               {"table", "run", "3"},
+		"or its archive: name the data with --data or --stand-in": {"table", "run", "1", "--rows", "babi-1k-single"},
+		"en/qa3_train.txt is missing: get the whole":              {"table", "run", "1", "--rows", "babi-1k-single", "--data", data, "--columns", "3"},
+		"did you mean \"task.babi.set\"":                          {"train", "babi-10k-single/task01", "--set", "task.babi.sett=en"},
+		"nowhere: no such file":                                   {"train", "babi-10k-single/task01", "--set", "task.babi.path=nowhere"},
+		"classifier.pool \"lst\" is not known: did y":             {"train", "babi-10k-single/task01", "--set", "model.classifier.pool=lst"},
+		"model.classifier.untied_layers needs fixed halting":      {"train", "babi-10k-single/task01", "--set", "model.untied_layers=true", "--set", `model.halting={"length": {}}`},
 	} {
 		r := ut(t, args...)
 		if r.code == 0 || !strings.Contains(r.stderr, want) || strings.Count(r.stderr, "\n") > 2 {

@@ -29,13 +29,13 @@ independent and lossless, and its ids are tested to equal those of the Python li
 WordPiece, Unigram (SentencePiece), and BPE with other pre-tokenizers or normalizers are rejected
 by name, because slightly different ids would degrade a model silently. To use such a vocabulary,
 either train a byte-level BPE on the same text, or split the text into pieces with its own
-library, separate them with blanks, and use the tokenizer whitespace (tasks table and text). Set
+library, separate the pieces by spaces, and use the tokenizer whitespace (tasks table and text). Set
 truncation and padding to null in the file: they would change the ids.`
 
 func newTokenizer() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tokenizer",
-		Short: "Make and use a vocabulary of subwords",
+		Short: "Train and apply subword vocabularies",
 		Long:  tokenizerHelp,
 		Example: `  ut tokenizer train train.en train.de --size 8000 --out tokenizer.json
   echo "A dog runs." | ut tokenizer encode tokenizer.json --tokens`,
@@ -48,9 +48,9 @@ func newTokenizerTrain() *cobra.Command {
 	out, trainer := "", subword.Trainer{}
 	c := &cobra.Command{
 		Use:   "train FILE...",
-		Short: "Make a vocabulary of the subwords of a text",
+		Short: "Train a subword vocabulary on text",
 		Long: `train reads UTF-8 text (also .gz), one sentence per line, and repeatedly merges the most frequent
-pair of adjacent tokens until the vocabulary has the wanted size. The same text gives the same file.
+pair of adjacent tokens until the vocabulary has the size --size. The same text gives the same file.
 Padding has id 0, the end of a sequence id 1.`,
 		Example: `  ut tokenizer train train.en train.de
   ut tokenizer train train.en train.de --size 32000 --min-count 2 --out en-de.json`,
@@ -67,8 +67,8 @@ Padding has id 0, the end of a sequence id 1.`,
 			return trainTokenizer(c, &trainer, args, out)
 		}),
 	}
-	c.Flags().IntVar(&trainer.Size, "size", 8000, "`tokens` of the vocabulary, 256 bytes and 2 special ones included")
-	c.Flags().IntVar(&trainer.MinCount, "min-count", 1, "`times` that two pieces must stand together to be merged")
+	c.Flags().IntVar(&trainer.Size, "size", 8000, "size of the vocabulary in `tokens`, including 256 bytes and 2 special tokens")
+	c.Flags().IntVar(&trainer.MinCount, "min-count", 1, "merge only pairs that occur at least this `number` of times")
 	c.Flags().StringVar(&out, "out", "tokenizer.json", "`file` to write")
 	return c
 }
@@ -101,13 +101,13 @@ func trainTokenizer(c *cobra.Command, trainer *subword.Trainer, paths []string, 
 	}
 	note := ""
 	if bpe.Size() < trainer.Size {
-		note = ", as no other pieces stand together often enough"
+		note = ", as no further pair is frequent enough"
 	}
 	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %d tokens from %d lines%s\n", out, bpe.Size(), trainer.Lines(), note)
 	return err
 }
 
-// countWords reads the files.
+// countWords counts the words of the files.
 func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out string) error {
 	total, err := checkFiles(paths, out)
 	if err != nil {
@@ -141,14 +141,14 @@ func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out 
 	return nil
 }
 
-// checkFiles gives the size of the files, none of which may be the one to write, before any work is done.
+// checkFiles returns the total size of the files. It returns an error if one of them is missing or is also the output.
 func checkFiles(paths []string, out string) (size int64, err error) {
 	old, err := os.Stat(out)
 	if err == nil && old.IsDir() {
 		return 0, fmt.Errorf("--out %s is a folder: name a file in it", out)
 	}
 	if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
-		return 0, fmt.Errorf("%s cannot be written: there is no folder %s", out, filepath.Dir(out))
+		return 0, fmt.Errorf("%s cannot be written: the folder %s does not exist", out, filepath.Dir(out))
 	}
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -165,7 +165,7 @@ func checkFiles(paths []string, out string) (size int64, err error) {
 	return size, nil
 }
 
-// A readerFunc is an io.Reader.
+// A readerFunc is a function as an io.Reader.
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
@@ -174,10 +174,10 @@ func newTokenizerEncode() *cobra.Command {
 	tokens := false
 	c := &cobra.Command{
 		Use:   "encode TOKENIZER",
-		Short: "Turn text into ids",
-		Long: `encode reads a text from the standard input and writes the ids of every line on a line, without
-special tokens: a line that spells one is text like any other. What ends a line is no part of it.
-With --tokens it writes the pieces, a blank in them as "Ġ" (BPE) or "␣" (tensor2tensor).`,
+		Short: "Convert text to ids",
+		Long: `encode reads text from the standard input and writes the ids of each line on one line. Line ends are
+not encoded, and no special tokens are added; the spelling of a special token is encoded as text.
+With --tokens it writes the pieces instead, with "Ġ" (BPE) or "␣" (tensor2tensor) for a space.`,
 		Example: `  ut tokenizer encode tokenizer.json < text > ids
   echo "A dog runs." | ut tokenizer encode tokenizer.json --tokens`,
 		Args: arguments("TOKENIZER"),
@@ -192,11 +192,11 @@ With --tokens it writes the pieces, a blank in them as "Ġ" (BPE) or "␣" (tens
 			})
 		}),
 	}
-	c.Flags().BoolVar(&tokens, "tokens", false, "write pieces, not their ids")
+	c.Flags().BoolVar(&tokens, "tokens", false, "write pieces instead of ids")
 	return c
 }
 
-// spelled writes ids, or their pieces, with blanks between them.
+// spelled joins ids, or their pieces, with spaces.
 func spelled(t subword.Tokenizer, ids []vocab.ID, tokens bool) string {
 	words := make([]string, len(ids))
 	for i, id := range ids {
@@ -212,9 +212,9 @@ func spelled(t subword.Tokenizer, ids []vocab.ID, tokens bool) string {
 func newTokenizerDecode() *cobra.Command {
 	return &cobra.Command{
 		Use:   "decode TOKENIZER",
-		Short: "Turn ids into text",
-		Long: `decode reads ids from the standard input, separated by blanks, and writes the text of every line.
-Special tokens are left out.`,
+		Short: "Convert ids to text",
+		Long: `decode reads ids from the standard input, separated by spaces, and writes the text of each line.
+Special tokens are omitted.`,
 		Example: `  ut tokenizer decode tokenizer.json < ids > text`,
 		Args:    arguments("TOKENIZER"),
 		RunE: prompt(func(c *cobra.Command, args []string) error {
@@ -227,7 +227,7 @@ Special tokens are left out.`,
 				for _, word := range strings.Fields(line) {
 					id, err := strconv.ParseInt(word, 10, 32)
 					if err != nil {
-						return "", fmt.Errorf("%q is no id", word)
+						return "", fmt.Errorf("%q is not an id", word)
 					}
 					ids = append(ids, vocab.ID(id))
 				}
@@ -237,7 +237,8 @@ Special tokens are left out.`,
 	}
 }
 
-// eachLine writes what becomes of every line of the standard input. A line that cannot be changed is reported and leaves an empty line.
+// eachLine applies change to every line of the standard input and writes the results. A line with an error is reported, and its result is an
+// empty line.
 func eachLine(c *cobra.Command, change func(string) (string, error)) error {
 	lines, told := readLines(c.InOrStdin()), newComplaints(c)
 	for {

@@ -17,7 +17,7 @@ import (
 	"universal-transformer/viewer"
 )
 
-// traceFlags is what trace is told.
+// traceFlags holds the flags of ut trace.
 type traceFlags struct {
 	input, out, backend   string
 	figure                int
@@ -28,7 +28,7 @@ func newTrace() *cobra.Command {
 	var f traceFlags
 	c := &cobra.Command{
 		Use:   "trace RUN --input SOURCE",
-		Short: "Show what the model does with one input",
+		Short: "Show ponder times and attention for one input",
 		Long: `trace answers one source and writes an HTML page that shows the ponder time of each token and the
 attention of every head in every step. The page is self-contained. Its path is printed; without
 --out it is in the run's directory, under traces.
@@ -61,12 +61,12 @@ uses the story of the paper's figure N.`,
 	c.Flags().StringVar(&f.out, "out", "", "`file` to write, - for the standard output (default with --text)")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "write JSON instead of a page")
 	c.Flags().BoolVar(&f.asText, "text", false, "draw the ponder times for a terminal instead")
-	c.Flags().BoolVar(&f.asSVG, "svg", false, "draw what the last position looked at instead")
+	c.Flags().BoolVar(&f.asSVG, "svg", false, "draw the attention of the last position instead")
 	backendFlag(c, &f.backend)
 	return c
 }
 
-// check rejects what cannot be meant together, and finds the story of a figure.
+// check rejects combinations of flags that contradict each other, and looks up the story of --figure.
 func (f *traceFlags) check(c *cobra.Command) error {
 	input, figure := c.Flags().Changed("input"), c.Flags().Changed("figure")
 	switch {
@@ -92,7 +92,7 @@ func (f *traceFlags) check(c *cobra.Command) error {
 
 func (f traceFlags) trace(c *cobra.Command, t *pipeline.Model, dir string) error {
 	if _, stories := t.Run.Task.Value.(babi.Babi); f.figure != 0 && !stories {
-		return fmt.Errorf("--figure %d is a story, but %s was trained on %s: give --input", f.figure, dir, t.Run.Task.Value)
+		return fmt.Errorf("--figure %d is a story, but %s was trained on %s: use --input", f.figure, dir, t.Run.Task.Value)
 	}
 	traced, err := t.Trace(c.Context(), f.input)
 	if err != nil {
@@ -155,7 +155,7 @@ func (f traceFlags) write(w io.Writer, t *viewer.Trace) error {
 	return viewer.WriteHTML(w, t)
 }
 
-// saveTrace puts a file among the traces of a run.
+// saveTrace writes a file to the traces of a run and returns its path.
 func saveTrace(dir, name string, content []byte) (string, error) {
 	log, err := runlog.Open(dir)
 	if err != nil {
@@ -164,10 +164,10 @@ func saveTrace(dir, name string, content []byte) (string, error) {
 	return log.WriteTrace(name, content)
 }
 
-// traceName is a file name that an input can be recognised by: the input itself if that is one, otherwise what is left of it
-// and a checksum.
+// traceName returns a file name for the trace of an input: the input itself if it is a valid name, otherwise its valid characters and a
+// checksum.
 func traceName(input string) string {
-	const longest = 40
+	const maxLength = 40
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case r >= '0' && r <= '9', r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r == '-', r == '_':
@@ -175,9 +175,9 @@ func traceName(input string) string {
 		}
 		return '_'
 	}, input)
-	if name == input && name != "" && len(name) <= longest {
+	if name == input && name != "" && len(name) <= maxLength {
 		return name
 	}
 	sum := sha256.Sum256([]byte(input))
-	return fmt.Sprintf("%s-%x", name[:min(longest, len(name))], sum[:4])
+	return fmt.Sprintf("%s-%x", name[:min(maxLength, len(name))], sum[:4])
 }

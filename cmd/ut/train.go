@@ -16,7 +16,7 @@ import (
 	"universal-transformer/training"
 )
 
-// trainFlags is what train is told.
+// trainFlags holds the flags of ut train.
 type trainFlags struct {
 	config, out, resume, backend string
 	pretrained                   string
@@ -42,14 +42,14 @@ another training.schedule (such as a lower learning rate after a loss of NaN), o
 logging, validation and checkpoints, training.keep and training.stop. No other field can change.
 
 Checkpoints record digests of the data as read. --resume is refused if the training, validation or
-test part has changed since; --accept-data goes on with the changed data.
+test part has changed since; --accept-data continues with the changed data.
 
 --source and --target name parallel files, line by line, for own-translation, which is then the
 default recipe.
 
---pretrained starts from the weights of another run, its best checkpoint, in a new run directory: to
-go on with other data, another task or another depth. The vocabulary and the shapes of all
-parameters must be the same; the optimizer, the schedule and the batches begin anew.
+--pretrained starts a new run from the weights of another run's best checkpoint, for example with
+other data, another task or another depth. The vocabulary and the shapes of all parameters must be
+the same; the optimizer, the schedule and the batches start anew.
 
 --devices N splits the rows of each batch over N devices of an XLA backend (see
 docs/accelerators.md). The losses equal those of one device up to rounding. If the number of rows is
@@ -76,20 +76,20 @@ process: see docs/hosts.md.`,
 	c.Flags().StringVar(&f.config, "config", "", "train the configuration in this `file` instead of a recipe")
 	f.parallelFiles.add(c)
 	c.Flags().StringVar(&f.out, "out", "", "run `directory` (default runs/ and the recipe's name)")
-	c.Flags().StringVar(&f.resume, "resume", "", "go on with the run in this `directory`")
+	c.Flags().StringVar(&f.resume, "resume", "", "resume the run in this `directory`")
 	c.Flags().StringVar(&f.pretrained, "pretrained", "", "start from the weights of the run in this `directory`")
-	c.Flags().Uint64Var(&f.seed, "seed", 0, "`number` that everything random comes from (default the recipe's)")
-	c.Flags().IntVar(&f.devices, "devices", 1, "split the rows of batches over so many `devices`")
-	c.Flags().BoolVar(&f.acceptData, "accept-data", false, "with --resume: go on although the data have changed")
+	c.Flags().Uint64Var(&f.seed, "seed", 0, "random seed, a `number` (default the recipe's)")
+	c.Flags().IntVar(&f.devices, "devices", 1, "`number` of devices that share the rows of a batch")
+	c.Flags().BoolVar(&f.acceptData, "accept-data", false, "with --resume: continue although the data have changed")
 	setFlag(c, &f.sets)
 	backendFlag(c, &f.backend)
 	return c
 }
 
-// maxDevices is far more than a host has.
+// maxDevices is far more than any host has.
 const maxDevices = 1024
 
-// run trains, in a new run directory or in one that is there.
+// run trains in a new or an existing run directory.
 func (f *trainFlags) run(c *cobra.Command, args []string, group *parallel.Group) error {
 	args, err := f.parallelFiles.recipe(args, f.config)
 	if err != nil {
@@ -107,7 +107,7 @@ func (f *trainFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	return f.start(c, group, args)
 }
 
-// check rejects what cannot be meant together.
+// check rejects combinations of flags that contradict each other.
 func (f *trainFlags) check(c *cobra.Command, args []string) error {
 	if err := between(c, "devices", maxDevices); err != nil {
 		return err
@@ -124,9 +124,9 @@ func (f *trainFlags) check(c *cobra.Command, args []string) error {
 		return nil
 	}
 	if f.acceptData {
-		return usagef("--accept-data is for a run to --resume: a new run has no data yet")
+		return usagef("--accept-data requires --resume: a new run has no earlier data")
 	}
-	return oneRecipe(args, f.config, "what to train is missing: name a RECIPE (ut list shows them), a --config file, or a run to --resume")
+	return oneRecipe(args, f.config, "nothing to train: name a RECIPE (ut list shows them), a --config file, or a run to --resume")
 }
 
 // start trains in a new run directory.
@@ -163,7 +163,7 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 	})
 }
 
-// checkPretrained returns an error if a recipe starts from the weights of another one that has not been trained.
+// checkPretrained returns an error if a recipe starts from the weights of another recipe that has not been trained.
 func checkPretrained(r experiment.Run, name string) error {
 	recipe, err := recipes.Named(name)
 	if err != nil || recipe.From == "" || r.Training.Pretrained != recipe.Run().Training.Pretrained {
@@ -175,7 +175,7 @@ func checkPretrained(r experiment.Run, name string) error {
 	return nil
 }
 
-// defaultDir is the run directory of a recipe or of a file's configuration.
+// defaultDir returns the default run directory for a configuration's name.
 func defaultDir(name string) string {
 	if name = filepath.FromSlash(name); !filepath.IsLocal(name) {
 		name = filepath.Base(name)
@@ -183,7 +183,7 @@ func defaultDir(name string) string {
 	return filepath.Join("runs", name)
 }
 
-// resumeRun trains in a run directory that is there.
+// resumeRun trains in an existing run directory.
 func (f *trainFlags) resumeRun(c *cobra.Command, group *parallel.Group) error {
 	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
 		return watched(c, group, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {

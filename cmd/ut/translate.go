@@ -11,16 +11,15 @@ import (
 	"universal-transformer/pipeline"
 )
 
-const translateHelp = `translate reads one line of text after the other from the standard input and writes the translation
-of each on a line, in the same order: beam search of width 4 with the authors' length penalty,
-unless --beam and --alpha say otherwise. Lines that come fast are taken together, and those of
-similar length are decoded together. It is decode for models that were trained on pairs of texts,
-for whole files: an empty line gives an empty line.
+const translateHelp = `translate reads one text per line from the standard input and writes one translation per line, in
+the same order. It decodes by beam search of width 4 with the authors' length penalty; --beam and
+--alpha change that. Lines that arrive quickly are decoded in batches of similar length, so
+translate is faster than decode for whole files. The translation of an empty line is an empty line.
 
-A line that is too long or not UTF-8 is named on the standard error, its translation is an
-empty line, and the exit code is 1 in the end. --max-source refuses lines of more subwords.`
+A line that is too long or not UTF-8 is reported on standard error, its translation is an empty
+line, and the exit code is 1 at the end. --max-source rejects lines of more tokens.`
 
-// translateBatch is how many lines are sorted by their length at a time.
+// translateBatch is the number of lines that are sorted by length at a time.
 const translateBatch = 4 * maxLines
 
 func newTranslate() *cobra.Command {
@@ -49,15 +48,15 @@ func newTranslate() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().IntVar(&how.Beam.Width, "beam", 4, "`width` of beam search; 1 takes the most probable token each time")
+	c.Flags().IntVar(&how.Beam.Width, "beam", 4, "`width` of beam search; 1 is greedy decoding")
 	c.Flags().Float64Var(&how.Beam.Alpha, "alpha", defaultAlpha, "length penalty of beam search, 0 for none")
-	c.Flags().IntVar(&how.MaxLength, "max-length", 0, "cut translations off after `N` tokens; 0: twice the source and 10 more, or four times and 50 more of a model of other pairs")
-	c.Flags().IntVar(&how.MaxSource, "max-source", 1000, "refuse lines of more than `N` tokens")
+	c.Flags().IntVar(&how.MaxLength, "max-length", 0, "end translations after `N` tokens; 0: twice the source plus 10; for models of other pairs four times the source plus 50")
+	c.Flags().IntVar(&how.MaxSource, "max-source", 1000, "reject lines of more than `N` tokens")
 	backendFlag(c, &backend)
 	return c
 }
 
-// translateLines translates the standard input. Lines that come at once are gathered.
+// translateLines translates the lines of the standard input, in batches.
 func translateLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
 	lines, told, out := readLines(c.InOrStdin()), newComplaints(c), bufio.NewWriter(c.OutOrStdout())
 	for {
@@ -67,7 +66,7 @@ func translateLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOpti
 			return err
 		}
 		for _, answer := range answers {
-			_, _ = out.WriteString(answer + "\n") // Flush gives the error
+			_, _ = out.WriteString(answer + "\n") // Flush returns the error
 		}
 		if err := out.Flush(); err != nil {
 			return err
@@ -81,7 +80,7 @@ func translateLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOpti
 	}
 }
 
-// translated gives an answer for every line: those of similar length are decoded together.
+// translated returns one translation per line. Lines of similar length are decoded together.
 func translated(told *complaints, m *pipeline.Model, lines []input, how pipeline.DecodeOptions) ([]string, error) {
 	type source struct {
 		at, tokens int

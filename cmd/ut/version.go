@@ -14,7 +14,7 @@ import (
 	"universal-transformer/runlog"
 )
 
-// versions is the JSON of version.
+// versions is the JSON of ut version.
 type versions struct {
 	Version  string          `json:"version"`
 	Go       string          `json:"go"`
@@ -35,22 +35,22 @@ func newVersion() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print version, Go version and backends",
-		Long: `version prints what this program is and was built with.
+		Long: `version prints the program's version, how it was built, and the backends of this machine.
 
 With --json: an object with the fields
   version          release, and commit where known
   go, platform     Go version; operating system/processor
   backends         names for --backend
-  default_backend  the one that is taken without --backend
+  default_backend  the backend used without --backend
   cpu_kernels      kernels of --backend cpu on this processor: avx512, avx2, neon, or
                    scalar, which is plain loops
   mpi              true if MPI was compiled in (-tags mpi or mpich)
-  ranks            processes that mpirun or the like has launched together
+  ranks            number of processes that mpirun or a similar launcher has started
   cpu_bfloat16     kernels of --backend cpu:products=bf16 on this processor; empty if it has none
-  cpu_refuses      operations that the backend cpu does not do
-  cpu_replays      number types whose graphs it hands to the backend go
-  xla_plugins      where XLA is compiled in (docs/accelerators.md): name, path, platform and
-                   devices of each plugin that is found, and the problem if it cannot be used`,
+  cpu_refuses      operations that the backend cpu does not support
+  cpu_replays      number types whose graphs it runs on the backend go
+  xla_plugins      if XLA is compiled in (docs/accelerators.md): name, path, platform and devices of
+                   each plugin, or the problem of one that cannot be used`,
 		Example: `  ut version
   ut version --json`,
 		Args: arguments(),
@@ -70,7 +70,7 @@ With --json: an object with the fields
 	return c
 }
 
-// print writes what it is for people.
+// print writes the version as text.
 func (v versions) print(w io.Writer) error {
 	compiled := func(ok bool, how string) string {
 		if ok {
@@ -81,11 +81,11 @@ func (v versions) print(w io.Writer) error {
 	for _, line := range []string{
 		"ut " + v.Version, v.Go + ", " + v.Platform,
 		fmt.Sprintf("backends: %s (default %s)", strings.Join(v.Backends, ", "), v.Default),
-		"kernels of cpu: " + v.Kernels + ", in every build with Go 1.26 or newer, without GOEXPERIMENT=simd too; an older Go fetches 1.26 or refuses to build",
+		"kernels of cpu: " + v.Kernels + "; GOEXPERIMENT=simd is not needed; an older Go downloads Go 1.26 or refuses to build",
 		"cpu:products=bf16: " + cmp.Or(v.BFloat16, "not on this processor, or not compiled in"),
 		fmt.Sprintf("MPI: %s; ranks: %d", compiled(v.MPI, "-tags mpi"), v.Ranks),
-		"cpu does not do: " + strings.Join(v.Refused, ", "),
-		"cpu hands graphs of these types to go: " + strings.Join(v.Replayed, ", "),
+		"cpu does not support: " + strings.Join(v.Refused, ", "),
+		"cpu runs graphs of these types on go: " + strings.Join(v.Replayed, ", "),
 	} {
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (v versions) print(w io.Writer) error {
 	return nil
 }
 
-// pluginLine says what a plugin of XLA has.
+// pluginLine describes an XLA plugin.
 func pluginLine(p engine.Plugin) string {
 	if p.Problem != "" {
 		return fmt.Sprintf("xla:%s: %s cannot be used: %s", p.Name, p.Path, p.Problem)

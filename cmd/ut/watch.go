@@ -24,45 +24,45 @@ func watched(c *cobra.Command, group *parallel.Group, dir string, train func(con
 	if err != nil {
 		return err
 	}
-	return summarise(c.OutOrStdout(), dir, report)
+	return summarize(c.OutOrStdout(), dir, report)
 }
 
-// trainWatched trains with progress on the standard error. An interrupted run is an error that says how to go on.
+// trainWatched trains with progress on the standard error. The error of an interrupted run says how to resume it.
 func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) (training.Summary, error) {
 	defer ignoreHangup()()
 	watch := &trainingWatch{w: c.ErrOrStderr()}
-	if group == nil || group.Size() == 1 { // else it may be that another rank has died, and that there will be no more updates
+	if group == nil || group.Size() == 1 { // with several ranks, another may have died, so that no update follows
 		stop := context.AfterFunc(c.Context(), func() {
-			c.PrintErrln("\ninterrupted: finishing this update; again to stop at once, without saving")
+			c.PrintErrln("\ninterrupted: finishing this update; interrupt again to stop immediately, without saving")
 		})
 		defer stop()
 	}
 	report, err := train(c.Context(), pipeline.Callbacks{Progress: watch.progress, Log: watch.say, Group: group})
 	watch.done()
 	if err == nil && report.Stopped == "interrupted" {
-		err = fmt.Errorf("%w after step %d, which is saved; go on with: %s train --resume %s", errInterrupted, report.Step, os.Args[0], dir)
+		err = fmt.Errorf("%w after step %d, which is saved; resume with: %s train --resume %s", errInterrupted, report.Step, os.Args[0], dir)
 	}
 	return report, err
 }
 
-// ignoreHangup lets training continue when the reader of its output has ended, as in a pipe to head; the process would otherwise end
-// without saving. It returns a function that restores the default.
+// ignoreHangup lets training continue after the reader of its output has ended, as in a pipe to head. Otherwise the process would end
+// without saving. The returned function restores the default.
 func ignoreHangup() (back func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	return func() { signal.Reset(syscall.SIGPIPE) }
 }
 
-// trainingWatch shows how training goes.
+// trainingWatch shows the progress of training.
 type trainingWatch struct {
 	w    io.Writer
 	line *progress.Progress
 	mean smooth
 }
 
-// smooth follows measurements that jump from update to update.
+// smooth holds moving averages of measurements that vary from update to update.
 type smooth struct{ loss, accuracy, tokens, ponder float64 }
 
-const newest = 0.1 // weight of the newest measurement in the mean
+const newestWeight = 0.1 // weight of the newest measurement in the mean
 
 func (s *smooth) add(p training.Progress, weight float64) {
 	for _, pair := range []struct {
@@ -82,7 +82,7 @@ func (t *trainingWatch) progress(p training.Progress) {
 		t.line.StartAt(p.Step)
 		t.mean.add(p, 1)
 	}
-	t.mean.add(p, newest)
+	t.mean.add(p, newestWeight)
 	fields := []progress.Field{progress.Number("loss", t.mean.loss), progress.Number("accuracy", t.mean.accuracy)}
 	if p.Adaptive {
 		fields = append(fields, progress.Number("ponder", t.mean.ponder))
@@ -90,7 +90,7 @@ func (t *trainingWatch) progress(p training.Progress) {
 	t.line.Update(p.Step, append(fields, progress.Rate(t.mean.tokens, "tokens/s"))...)
 }
 
-// say puts a line above the progress line.
+// say prints a line above the progress line.
 func (t *trainingWatch) say(line string) {
 	if file, ok := t.w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		line = "\r\x1b[K" + line
@@ -104,12 +104,12 @@ func (t *trainingWatch) done() {
 	}
 }
 
-// summarise prints the summary of training and what to do next.
-func summarise(w io.Writer, dir string, r training.Summary) error {
+// summarize prints the summary of training and what to do next.
+func summarize(w io.Writer, dir string, r training.Summary) error {
 	why := map[string]string{
-		"done":     "all there were to do",
-		"accuracy": "the validation accuracy asked for is reached",
-		"patience": "validation gave no new best for a while",
+		"done":     "all of the configuration",
+		"accuracy": "the validation accuracy reached the target",
+		"patience": "validation did not improve any more",
 	}[r.Stopped]
 	held := r.Validation
 	_, err := fmt.Fprintf(w, "%s: %d steps (%s) in %s, %s parameters\n", dir, r.Step, why, minutes(r.Seconds), thousands(r.Parameters))
@@ -124,7 +124,7 @@ func summarise(w io.Writer, dir string, r training.Summary) error {
 	return err
 }
 
-// minutes writes a time in the unit that suits it.
+// minutes formats a time in seconds or minutes.
 func minutes(seconds float64) string {
 	if seconds < 90 {
 		return fmt.Sprintf("%.1f seconds", seconds)
@@ -132,7 +132,7 @@ func minutes(seconds float64) string {
 	return fmt.Sprintf("%.1f minutes", seconds/60)
 }
 
-// thousands writes 105242 as 105,242.
+// thousands formats 105242 as 105,242.
 func thousands(n int) string {
 	digits := fmt.Sprint(n)
 	var groups []string

@@ -9,13 +9,13 @@ import (
 	"universal-transformer/universal"
 )
 
-// table2 is subject-verb agreement (section 3.2): the number of a verb from the words before it. All models have the same number of
-// parameters within a tenth.
+// table2 returns the recipes of subject-verb agreement (section 3.2), which predict the number of a verb from the words before it. The
+// models have about the same number of parameters.
 func table2() []Recipe {
 	return cells("table 2", []model{
 		{family: "agreement-lstm", summary: "LSTM", configure: func(r experiment.Run) experiment.Run { return slower(withLSTM(r, 128)) }},
 		{family: "agreement-transformer", summary: "Transformer", configure: func(r experiment.Run) experiment.Run {
-			if _, ok := r.Task.Value.(agreement.Pairs); ok { // the larger the vocabulary, the smaller the part of the parameters in its layers
+			if _, ok := r.Task.Value.(agreement.Pairs); ok { // a larger vocabulary leaves fewer parameters for the layers
 				return withTransformer(r, 108)
 			}
 			return withTransformer(r, 100)
@@ -36,7 +36,7 @@ func table2() []Recipe {
 	})
 }
 
-// The data of tables 2 and 3 by default.
+// Default locations of the data of tables 2 and 3.
 var (
 	linzenFolder = filepath.Join("data", "linzen")
 	proseFolder  = filepath.Join("data", "gutenberg")
@@ -55,14 +55,14 @@ func prose(field string) Need {
 	return Need{Name: "prose", Field: field, Default: proseFolder, Usage: "a folder of books to train on"}
 }
 
-// numbers is the words before a verb followed by the verb's number. One to four prepositional phrases of other rows are inserted before the
-// verb in three quarters of the training rows: without them, models learn the number of the last word from natural rows, and of the
-// only noun between from enriched ones.
+// numbers returns the task whose sequences are the words before a verb, followed by the verb's number. In three quarters of the training
+// rows, one to four prepositional phrases of other rows are inserted before the verb. Without them, models learn the number of the last
+// word from natural rows, and the number of the only noun in between from enriched rows.
 func numbers(regime agreement.Regime) agreement.Number {
 	return agreement.Number{Path: linzenFolder, Regime: regime, MinCount: 2, Extended: 0.75}
 }
 
-// agreementText is a language model of the words before a verb and of what follows. It trains on a tenth of the rows that the paper trains on.
+// agreementText is a language model of the words before a verb and of its continuation.
 func agreementText(of task.Definition) experiment.Run {
 	r := agreementRun(of)
 	u := agreementModel()
@@ -71,15 +71,15 @@ func agreementText(of task.Definition) experiment.Run {
 	return r
 }
 
-// enrichedText has fewer updates than a classifier on the same rows, because rows of all words take longer.
+// enrichedText has fewer updates than a classifier on the same rows, because its updates take longer.
 func enrichedText() experiment.Run {
 	r := agreementText(numbers(agreement.Enriched))
 	r.Training.Steps = 1200
 	return r
 }
 
-// agreementClasses is a classifier, which reads all words before a verb and answers with its number. Checkpoints are selected by
-// validation accuracy.
+// agreementClasses is a classifier that reads all words before a verb and predicts its number. Checkpoints are selected by validation
+// accuracy.
 func agreementClasses(regime agreement.Regime) experiment.Run {
 	r := agreementRun(agreement.Classes{Path: linzenFolder, Regime: regime, MinCount: 2, Extended: 0.75})
 	r.Model.Value = experiment.Classifier{Universal: agreementModel(), Pool: experiment.LastPool}
@@ -88,20 +88,20 @@ func agreementClasses(regime agreement.Regime) experiment.Run {
 	return r
 }
 
-// fewRows is for the natural regime, which has a quarter of the enriched one's rows.
+// fewRows adapts a run to the natural regime, which has fewer rows than the enriched one.
 func fewRows(r experiment.Run) experiment.Run {
 	r.Training.Steps, r.Training.Schedule = 1200, cosine(0.02, 100)
 	return r
 }
 
-// slower has the rate that LSTMs need where Muon trains their matrices: the rates that suit attention are too high for them.
+// slower lowers the learning rate for LSTMs whose matrices Muon trains: the rates for attention are too high for them.
 func slower(r experiment.Run) experiment.Run {
 	r.Training.Schedule = cosine(0.003, 100)
 	return r
 }
 
-// agreementModel has a separable convolution, which sees the phrases that nouns stand in: with a feed-forward transition, accuracy with an
-// attractor is lower by three points.
+// agreementModel has a separable convolution, which sees the phrase around a noun. With a feed-forward transition, accuracy with an
+// attractor is lower.
 func agreementModel() experiment.Universal {
 	return experiment.Universal{
 		Config: universal.Config{
@@ -114,7 +114,7 @@ func agreementModel() experiment.Universal {
 	}
 }
 
-// agreementRun trains with Muon: with Adam, models overfit the few rows before they find the subjects.
+// agreementRun trains with Muon: with Adam, models overfit the few rows before they learn to find the subjects.
 func agreementRun(of task.Definition) experiment.Run {
 	r := experiment.Run{
 		Seed: 1, Task: experiment.Task{Value: of},

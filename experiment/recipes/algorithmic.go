@@ -11,7 +11,7 @@ import (
 	"universal-transformer/universal"
 )
 
-// table4 is copy, reverse and addition (section 3.4): trained on up to 40 symbols, tested at 400.
+// table4 returns the recipes of copy, reverse and addition (section 3.4), trained on up to 40 symbols and tested at 400.
 func table4() []Recipe {
 	return cells("table 4", []model{
 		{family: "algorithmic-lstm", summary: "LSTM with attention", configure: algorithmicLSTM(true)},
@@ -31,10 +31,10 @@ func table4() []Recipe {
 	})
 }
 
-// countedFromBothEnds is the row "algorithmic", which learns sequences ten times as long as those of training. The Universal Transformer
-// counts source positions from both ends, and anew after a plus sign, which extends the paper's coordinates: positions tell which
-// symbols stand at the same place, seen from either end. Training draws positions as runs from 1 to 512 with random gaps between the runs;
-// the separable convolution shows every position its neighbours, whatever positions were drawn. Sources end in End. Every update has fresh
+// countedFromBothEnds is the row "algorithmic", which generalizes to sequences ten times as long as those of training. It extends the
+// paper's coordinates: source positions are counted from both ends, and restart after a plus sign, so that positions show which symbols
+// have the same distance from either end. Training draws positions from 1 to 512, as consecutive runs with random gaps between them. The
+// separable convolution sees the neighbours of a position, whatever positions were drawn. Sources end in End. Every update has new
 // examples.
 func countedFromBothEnds(of task.Definition) experiment.Run {
 	return experiment.Run{
@@ -48,16 +48,16 @@ func countedFromBothEnds(of task.Definition) experiment.Run {
 		}}},
 		Training: experiment.Training{
 			Config: updates(10_000, 50, 500, 500), Schedule: cosineTo(3e-3, 1e-5, 200), Batch: experiment.Batch{Tokens: 2048},
-			Validation: 4096, // with fewer, single tokens decide which checkpoint is the best
+			Validation: 4096, // with fewer examples, single tokens would select the best checkpoint
 		},
 	}
 }
 
-// inPaperSetting replaces the model by the paper's, of the same size and with as many updates: norms in front, as in the authors' code, the
-// separable convolution that section 2.1 offers as a transition, positions that start anywhere from 1 to 361, so that sequences of up to 41
-// tokens end by 401, the dropout and the label smoothing of the authors' code, and its training sets of 100,000 examples. Neither the paper
-// nor the code states size, transition or learning rate for table 4. Addition is trained with Muon, without which it is not learned in
-// these updates, even on lengths of training.
+// inPaperSetting replaces the model by the paper's, with the same size and number of updates: layer normalization before the sub-layers, as
+// in the authors' code; the separable convolution that section 2.1 offers as a transition; positions with a random offset, so that
+// sequences of up to 41 tokens end at position 401 at the latest; and the dropout, label smoothing and training sets of 100,000 examples of
+// the authors' code. Neither paper nor code states size, transition or learning rate for table 4. Addition is trained with Muon: without
+// it, these updates do not suffice even for the lengths of training.
 //
 // Paper (token accuracy, sequence accuracy in parentheses): copy 0.91 (0.35), reverse 0.96 (0.46), addition 0.34 (0.02).
 func inPaperSetting(depth halting.Policy) func(experiment.Run) experiment.Run {
@@ -91,7 +91,7 @@ func inPaperSetting(depth halting.Policy) func(experiment.Run) experiment.Run {
 }
 
 // withCoupledPositions couples positions (Cho et al., 2024): each source token has the position of the target token that it belongs to.
-// That is a different rule for each task, and gives the model the alignment of the answer.
+// The rule differs by task, and tells the model the alignment of the answer.
 func withCoupledPositions(r experiment.Run) experiment.Run {
 	return withUniversal(r, func(u *experiment.Universal) {
 		switch r.Task.Value.(type) {
@@ -105,8 +105,7 @@ func withCoupledPositions(r experiment.Run) experiment.Run {
 	})
 }
 
-// algorithmicLSTM has an LSTM of width 128, trained for 8,000 updates at a lower rate. Paper: copy 0.45 (0.09), reverse 0.66 (0.11),
-// addition 0.08 (0.0).
+// algorithmicLSTM replaces the model by an LSTM, trained at a lower rate. Paper: copy 0.45 (0.09), reverse 0.66 (0.11), addition 0.08 (0.0).
 func algorithmicLSTM(attention bool) func(experiment.Run) experiment.Run {
 	return func(r experiment.Run) experiment.Run {
 		r = withLSTM(r, 128)
@@ -118,8 +117,8 @@ func algorithmicLSTM(attention bool) func(experiment.Run) experiment.Run {
 	}
 }
 
-// withNeuralGPU has a Neural GPU, which takes as many steps as the source has tokens. An update takes five times as long as one of the
-// Universal Transformer, so there are 4,000 of them. Paper, from training with a curriculum: 1.0 (1.0) in all tasks.
+// withNeuralGPU replaces the model by a Neural GPU, whose number of steps is the number of source tokens. It has fewer updates, because each
+// takes several times as long as one of the Universal Transformer. Paper, from training with a curriculum: 1.0 (1.0) in all tasks.
 func withNeuralGPU(r experiment.Run) experiment.Run {
 	r.Model.Value = experiment.NeuralGPU{Model: neuralgpu.Model{Width: 96}}
 	r.Training.ClipNorm, r.Training.Steps, r.Training.Schedule = 1, 4000, cosineTo(1e-3, 1e-5, 200)

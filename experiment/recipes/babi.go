@@ -9,17 +9,17 @@ import (
 	"universal-transformer/universal"
 )
 
-// babiNeeds is what the recipes of table 1 read.
+// babiNeeds lists the data of the recipes of table 1.
 var babiNeeds = []Need{
 	{Name: "data", Field: "task.path", Default: "data", Usage: "the bAbI distribution, folder or archive"},
 	{Name: standIn, Field: "task.stand_in", Usage: "a file qaN_... to train task N on instead of its own file; recorded in the results"},
 }
 
-// standIn is the need that applies to one task only, the one its file names.
+// standIn is the name of a need that applies only to the task in its file name.
 const standIn = "stand-in"
 
-// table1 is bAbI question answering (section 3.1, appendices C and D): 10,000 and 1,000 questions a task, one model for each task or one
-// for all twenty.
+// table1 returns the recipes of bAbI question answering (section 3.1, appendices C and D): 10,000 or 1,000 questions per task, and one
+// model per task or one for all twenty.
 func table1() (list []Recipe) {
 	for _, size := range []struct{ name, set string }{{"10k", "en-10k"}, {"1k", "en"}} {
 		for _, joint := range []bool{false, true} {
@@ -42,7 +42,7 @@ func table1() (list []Recipe) {
 	return list
 }
 
-// babiColumn is one task, or all of them if it is 0.
+// babiColumn is the column of one task, or of all tasks if n is 0.
 func babiColumn(name, set string, number int) column {
 	return column{name: name, needs: babiNeeds, run: func() experiment.Run {
 		r := oneBabiTask(set, number)
@@ -56,16 +56,16 @@ func babiColumn(name, set string, number int) column {
 	}}
 }
 
-// oneBabiTask is a model for one task with 10,000 questions, small enough to train twenty of them on a laptop; the authors' "tiny" set has
-// width 128 and filter 512.
+// oneBabiTask is a model for one task with 10,000 questions, small enough to train all twenty tasks on a laptop. The authors' "tiny"
+// setting has width 128 and filter 512.
 //
-// The transition is the separable convolution of the authors' code at the time of the paper. It shows a fact its neighbours: without it,
-// tasks whose pronouns refer to the fact before (11, 13) are memorized, not learned. Its second half sees one position, which learns task
-// 17 in half the updates. Weight decay turns memorized stories into rules: without it task 16 was not learned, and task 17 not well.
+// The transition is the separable convolution of the authors' code at the time of the paper. It sees the facts next to a fact: without it,
+// tasks whose pronouns refer to the previous fact (11, 13) are memorized, not learned. Its second convolution sees a single position, with
+// which task 17 is learned faster. Without weight decay, task 16 was not learned, and task 17 not well.
 //
-// The answer is read from the position of the question, the last one. The authors' code takes the mean over all positions, as the adaptive
-// models do. Norms stand in front of the sub-layers, as in that code; behind them, as the paper prints it, task 18 is not learned at this
-// rate, and task 2 takes three times as long. Attention has no dropout, so that the backend computes it in one pass.
+// The answer is read from the position of the question, the last one. The authors' code, and the adaptive recipes, use the mean over all
+// positions. Layer normalization precedes the sub-layers, as in that code; after them, as in the paper's equations, task 18 is not learned
+// at this rate, and task 2 takes far longer. Attention has no dropout, so that the backend computes it in one pass.
 func oneBabiTask(set string, number int) experiment.Run {
 	r := experiment.Run{
 		Seed: 1, Task: experiment.Task{Value: babi.Babi{Path: "data", Set: set, Task: number}},
@@ -88,18 +88,19 @@ func oneBabiTask(set string, number int) experiment.Run {
 	r.Training.LabelSmoothing = 0.1
 	r.Training.WeightDecay, r.Training.DecayVectors = 0.1, true
 	r.Training.BestByAccuracy = true
-	r.Training.Stop = schedule.Stop{Accuracy: 1, Patience: 24} // no error in the validation set, or no new best in a third of the updates
+	r.Training.Stop = schedule.Stop{Accuracy: 1, Patience: 24} // no validation error, or 24 consecutive validations without a new best
 	return r
 }
 
-// babiTransformer has layers with weights of their own, as many as the Universal Transformer has steps.
+// babiTransformer has as many layers as the Universal Transformer has steps, each with its own weights.
 func babiTransformer(r experiment.Run) experiment.Run {
 	return withUniversal(r, func(u *experiment.Universal) { u.UntiedLayers = true })
 }
 
-// babiAdaptive has dynamic halting. As in the authors' code the answer is read from the mean over all positions, and the bias is 1.
-// Positions then ponder longer where more facts have to be combined; where the answer is read from the question alone, facts halt after a step or
-// two whatever is asked. A model without a wrong answer has not yet learned how long to ponder, so training goes on.
+// babiAdaptive has dynamic halting. As in the authors' code, the answer is read from the mean over all positions, and the bias is 1.
+// Positions then ponder longer if more facts have to be combined; if the answer is read from the question's position alone, facts halt
+// after a step or two for every question. Ponder times still improve after the last validation error, so perfect accuracy does not end
+// training.
 func babiAdaptive(r experiment.Run) experiment.Run {
 	r = withHalting(r, adaptive(6, 1))
 	m := r.Model.Value.(experiment.Classifier)
@@ -109,8 +110,8 @@ func babiAdaptive(r experiment.Run) experiment.Run {
 	return r
 }
 
-// fewQuestions is for 1,000 questions: more dropout, fewer updates, no weight decay, and the convolutions of the authors' code, of 3 and 5
-// positions. What helps with 10,000 questions helps some tasks here and harms others.
+// fewQuestions adapts a run to 1,000 questions: more dropout, fewer updates, no weight decay, and the convolutions of the authors' code, of 3
+// and 5 positions. The changes of oneBabiTask help some tasks here and harm others.
 func fewQuestions(r experiment.Run) experiment.Run {
 	r = withUniversal(r, func(u *experiment.Universal) {
 		u.Dropout = universal.Dropout{Embedding: 0.1, Transition: 0.2, Residual: 0.2}
@@ -123,7 +124,7 @@ func fewQuestions(r experiment.Run) experiment.Run {
 	return r
 }
 
-// allBabiTasks is for twenty tasks at once: the width of the authors' "tiny" set, and longer training at half the rate.
+// allBabiTasks adapts a run to all twenty tasks at once: the width of the authors' "tiny" setting, and longer training at half the rate.
 func allBabiTasks(r experiment.Run) experiment.Run {
 	r = withUniversal(r, func(u *experiment.Universal) {
 		u.Width, u.Heads = 128, 8

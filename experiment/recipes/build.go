@@ -12,16 +12,16 @@ import (
 	"universal-transformer/universal"
 )
 
-// A model is a row of a table: a family of recipes, one for each column.
+// A model is a row of a table: a family of recipes with one recipe per column.
 type model struct {
 	family    string   // "algorithmic-lstm"
 	summary   string   // "LSTM with attention"
-	only      []string // names of the columns that it has; nil: all
+	only      []string // names of its columns; nil: all
 	from      string   // recipe whose weights training starts from; "": random weights
 	configure func(experiment.Run) experiment.Run
 }
 
-// A column of a table is a task with the training that its Universal Transformer gets.
+// A column of a table is a task with the training of its Universal Transformer.
 type column struct {
 	name  string // "copy"
 	needs []Need
@@ -44,7 +44,7 @@ func cells(group string, models []model, columns []column) (list []Recipe) {
 	return list
 }
 
-// unchanged is the row of the Universal Transformer that the columns define.
+// unchanged is the row of the Universal Transformer as the columns define it.
 func unchanged(r experiment.Run) experiment.Run { return r }
 
 // authorsPonder is the weight of the ponder cost in the authors' code (act_loss_weight).
@@ -54,7 +54,7 @@ var authorsPonder = objective.PonderSchedule{Weight: 0.01}
 // and never learn to use more.
 var lowPonder = objective.PonderSchedule{Weight: 0.001}
 
-// The depths that several tables share.
+// Halting policies that several tables share.
 var (
 	fourSteps = halting.Fixed{Steps: 4}
 	sixSteps  = halting.Fixed{Steps: 6}
@@ -75,22 +75,22 @@ func updates(steps, logEvery, evaluateEvery, checkpointEvery int64) schedule.Con
 	}
 }
 
-// cosine decays to a twentieth of the peak.
+// cosine returns a schedule that decays to a twentieth of the peak.
 func cosine(peak float64, warmup int64) experiment.Schedule {
 	return cosineTo(peak, peak/20, warmup)
 }
 
-// cosineTo decays to the floor.
+// cosineTo returns a schedule that decays to the floor.
 func cosineTo(peak, floor float64, warmup int64) experiment.Schedule {
 	return experiment.Schedule{Value: schedule.Cosine{Peak: peak, Floor: floor, Warmup: warmup}}
 }
 
-// inverseSquareRoot is the authors' schedule.
+// inverseSquareRoot returns the authors' schedule.
 func inverseSquareRoot(factor float64, warmup int64) experiment.Schedule {
 	return experiment.Schedule{Value: schedule.InverseSquareRoot{Factor: factor, Warmup: warmup}}
 }
 
-// withUniversal changes the Universal Transformer of a run's model.
+// withUniversal returns a run with a changed Universal Transformer.
 func withUniversal(r experiment.Run, change func(*experiment.Universal)) experiment.Run {
 	switch m := r.Model.Value.(type) {
 	case experiment.EncoderDecoder:
@@ -106,12 +106,12 @@ func withUniversal(r experiment.Run, change func(*experiment.Universal)) experim
 		change(&m.Universal)
 		r.Model.Value = m
 	default:
-		panic(fmt.Sprintf("recipes: the model of %s is no Universal Transformer", r.Task.Value)) // recipes start from one
+		panic(fmt.Sprintf("recipes: the model of %s is not a Universal Transformer", r.Task.Value)) // recipes start from one
 	}
 	return r
 }
 
-// withHalting changes the halting policy.
+// withHalting returns a run with another halting policy.
 func withHalting(r experiment.Run, p halting.Policy) experiment.Run {
 	return withUniversal(r, func(u *experiment.Universal) { u.Halting.Value = p })
 }
@@ -154,7 +154,7 @@ func withLSTM(r experiment.Run, width int) experiment.Run {
 		l.SharedEmbedding, l.TiedReadout, l.Dropout = m.SharedEmbedding, m.TiedReadout, m.Dropout.Residual
 		r.Model.Value = experiment.LSTMLanguageModel{Recurrent: l}
 	default:
-		panic(fmt.Sprintf("recipes: the model of %s is no Universal Transformer", r.Task.Value)) // recipes start from one
+		panic(fmt.Sprintf("recipes: the model of %s is not a Universal Transformer", r.Task.Value)) // recipes start from one
 	}
 	r.Training.ClipNorm = 1
 	return r

@@ -44,7 +44,7 @@ func (r Recipe) WithData(paths map[string]string) (experiment.Run, error) {
 	return run, nil
 }
 
-// path returns what the field of a need holds, given the path of the need. A compressed file may be there unpacked.
+// path returns the value of a need's field, given the path of the need. A compressed file may also be present uncompressed.
 func (n Need) path(path string) string {
 	if n.File == "" {
 		return path
@@ -56,7 +56,7 @@ func (n Need) path(path string) string {
 	return file
 }
 
-// standInApplies tells whether a stand-in is for the run's task. It returns an error if its name says no task, or if there is no such file.
+// standInApplies reports whether a stand-in is for the run's task. It returns an error if the file does not exist or its name has no task.
 func standInApplies(r experiment.Run, file string) (bool, error) {
 	d, ok := r.Task.Value.(babi.Babi)
 	if !ok {
@@ -71,11 +71,10 @@ func standInApplies(r experiment.Run, file string) (bool, error) {
 	return d.Validate() == nil, exists(file)
 }
 
-// A DataCheck finds out which data files runs lack. It reads each bAbI distribution once. The zero value is ready to use.
+// A DataCheck finds missing data files of runs. It reads each bAbI distribution once. The zero value is ready to use.
 type DataCheck struct{ distributions map[string]*babi.Distribution }
 
-// Missing returns an error that names the first file that a run needs and that is not there, wrapping fs.ErrNotExist. Tasks that generate
-// their data need none.
+// Missing returns an error that names the first missing file of a run, wrapping fs.ErrNotExist. Tasks that generate their data need none.
 func (c *DataCheck) Missing(r experiment.Run) error {
 	switch d := r.Task.Value.(type) {
 	case babi.Babi:
@@ -116,7 +115,7 @@ func (c *DataCheck) missingBabi(d babi.Babi) error {
 }
 
 func lambadaMissing(d lambada.Data) error {
-	if d.Prose == "" { // the authors' archive has its own
+	if d.Prose == "" { // the authors' archive contains the novels
 		return exists(d.Path)
 	}
 	return errors.Join(exists(filepath.Join(d.Path, lambada.Test)), exists(d.Prose))
@@ -135,7 +134,7 @@ func numpredMissing(folder string) error {
 	return nil
 }
 
-// exists returns an error if a file or folder is not there.
+// exists returns an error if a file or folder does not exist.
 func exists(path string) error {
 	_, err := os.Stat(path)
 	return err

@@ -10,8 +10,9 @@ import (
 	"universal-transformer/universal"
 )
 
-// table5 is learning to execute, numbers of up to 55 digits (section 3.5). All models have the same number of parameters within 3 %. The
-// baselines' updates take less time, so each has a row with more of them, which trains for about as long as the Universal Transformer.
+// table5 returns the recipes of learning to execute on numbers of up to 55 digits (section 3.5). All models have about the same number of
+// parameters. The baselines' updates are faster, so each baseline also has a row with more updates, which trains for about as long as the
+// Universal Transformer.
 //
 // Paper, Universal Transformer: 1.0 (1.0) in all tasks.
 func table5() []Recipe {
@@ -25,8 +26,8 @@ func table5() []Recipe {
 	})
 }
 
-// table6 is learning to execute, programs of nesting 2 on numbers of up to 5 digits (section 3.5). The baselines have the same number of
-// parameters as the Universal Transformer of width 64, within 3 %.
+// table6 returns the recipes of learning to execute on programs of nesting 2 with numbers of up to 5 digits (section 3.5). The baselines
+// have about the same number of parameters as the Universal Transformer of width 64.
 //
 // Paper, Universal Transformer: program 0.89 (0.63), control 1.0 (1.0), addition 1.0 (1.0).
 func table6() []Recipe {
@@ -44,7 +45,7 @@ func table6() []Recipe {
 	})
 }
 
-// baselines are the rows of tables 5 and 6 that are not Universal Transformers, with widths that give them as many parameters.
+// baselines returns the rows of tables 5 and 6 that are not Universal Transformers, with widths that give them as many parameters.
 func baselines(prefix string, lstmWidth, transformerWidth int) []model {
 	recurrent := func(r experiment.Run) experiment.Run { return withLSTM(r, lstmWidth) }
 	layers := func(r experiment.Run) experiment.Run { return withTransformer(r, transformerWidth) }
@@ -56,10 +57,10 @@ func baselines(prefix string, lstmWidth, transformerWidth int) []model {
 	}
 }
 
-// execution is a run of tables 5 and 6 at the size of a laptop; the paper states neither size nor training. Sources end in End and are
-// counted from both ends, every number of a program for itself, which extends the paper's coordinates: positions tell which digits have
-// the same place. Counting from one and a feed-forward transition learn additions several times as slowly. There is no dropout, because no
-// sample is seen often.
+// execution is a run of tables 5 and 6 for a laptop; the paper states neither size nor training. Sources end in End. The positions of each
+// number are counted from both of its ends, which extends the paper's coordinates: they show which digits have the same place. With
+// ordinary positions and a feed-forward transition, additions are learned several times as slowly. There is no dropout, because no sample
+// is seen often.
 func execution(of task.Definition, depth halting.Policy, steps int64) experiment.Run {
 	return experiment.Run{
 		Seed: 1, Task: experiment.Task{Value: of}, SourceEnd: true,
@@ -76,17 +77,16 @@ func execution(of task.Definition, depth halting.Policy, steps int64) experiment
 	}
 }
 
-// numbersEnd is what can follow a number in a program: all characters but digits.
+// numbersEnd lists the characters that can follow a number in a program: all except digits.
 var numbersEnd = strings.Split("()+-*<>=[]xifelsor", "")
 
-// memory repeats numbers in four steps.
+// memory is a run of table 5, with four steps.
 func memory(operation string, steps int64) experiment.Run {
 	return execution(execute.Memory{Operation: operation, Length: 55}, fourSteps, steps)
 }
 
-// program has six steps, as many as the longest chain of two operations and their carries may need. It learns in many small batches, with
-// Muon for the matrices: comparisons and products are learned late, and a laptop computes too few large batches. Additions take a tenth of the
-// updates of the others.
+// program is a run of table 6, with six steps for chains of two operations and their carries. It has many small batches and trains matrices
+// with Muon: comparisons and products are learned late, and a laptop computes too few large batches. Additions need far fewer updates.
 func program(operations string) experiment.Run {
 	r := execution(execute.Program{Operations: operations, Nesting: 2, Length: 5}, sixSteps, 200_000)
 	r.Training.Config = updates(200_000, 500, 5000, 5000)
@@ -98,15 +98,16 @@ func program(operations string) experiment.Run {
 	return r
 }
 
-// adaptivePrograms takes up to six steps. It starts near six and pays little for a step, or it ends with one, which does not learn programs.
+// adaptivePrograms has at most six steps. It starts near six, at a low ponder cost; otherwise it would end at one step, with which programs
+// are not learned.
 func adaptivePrograms(r experiment.Run) experiment.Run {
 	r = withHalting(r, adaptive(6, -2))
 	r.Training.Ponder = lowPonder
 	return r
 }
 
-// widePrograms has twice the width and four steps, which learns loops in fewer updates. Control is trained on all operations of program, half
-// of them loops: loops after loops become better than with sums, conditionals worse.
+// widePrograms has twice the width and four steps, and learns loops in fewer updates. Control is trained on all operations of program, half
+// of them loops: this helps loops after loops and harms conditionals.
 func widePrograms(r experiment.Run) experiment.Run {
 	r = withUniversal(r, func(u *experiment.Universal) { u.Width, u.Heads, u.Halting.Value = 128, 8, fourSteps })
 	if p := r.Task.Value.(execute.Program); p.Operations == execute.Control {
@@ -117,9 +118,9 @@ func widePrograms(r experiment.Run) experiment.Run {
 	return r
 }
 
-// fineTunedPrograms starts control from the weights of programs-wide/program, which runs more loops correctly than models that were trained on
-// control, and takes six steps instead of four. Three quarters of the operations in training are loops, and most programs have the
-// greatest length and nesting: loops after loops are nearly all that the other model gets wrong.
+// fineTunedPrograms starts control from the weights of programs-wide/program, which executes more loops correctly than models trained on
+// control, and has six steps instead of four. Three quarters of the operations in training are loops, and most programs have maximal
+// length and nesting, because nearly all errors of the other model are in loops after loops.
 func fineTunedPrograms(r experiment.Run) experiment.Run {
 	r = withHalting(widePrograms(r), sixSteps)
 	p := r.Task.Value.(execute.Program)
@@ -129,8 +130,8 @@ func fineTunedPrograms(r experiment.Run) experiment.Run {
 	return r
 }
 
-// littleEndPrograms answers from the last digit to the first, an easier task than the paper's: a digit needs no carry from digits that are
-// not written yet. Loops after loops are learned last, so half of the operations in training are loops, the others sums and conditionals.
+// littleEndPrograms answers from the last digit to the first, an easier task than the paper's: a digit needs no carry from digits that
+// follow it. Loops after loops are learned last, so half of the operations in training are loops; the others are sums and conditionals.
 func littleEndPrograms(r experiment.Run) experiment.Run {
 	r = widePrograms(r)
 	p := r.Task.Value.(execute.Program)
@@ -140,8 +141,8 @@ func littleEndPrograms(r experiment.Run) experiment.Run {
 	return r
 }
 
-// largePrograms is for a GPU and answers from the last digit to the first, an easier task than the paper's. Smaller models do not learn
-// products, so half of the operations in training are products, and many of them have factors with zeros in the middle.
+// largePrograms needs a GPU and answers from the last digit to the first, an easier task than the paper's. Smaller models do not learn
+// products, so half of the operations in training are products, many of them with zeros within a factor.
 func largePrograms(r experiment.Run) experiment.Run {
 	r = withUniversal(r, func(u *experiment.Universal) {
 		u.Width, u.Heads, u.Halting.Value = 256, 8, sixSteps

@@ -10,8 +10,8 @@ import (
 	"universal-transformer/universal"
 )
 
-// table3 is LAMBADA (section 3.3): the last word of a passage, by a language model and by reading comprehension. All models have the same
-// number of parameters within a tenth. The recipes of family lambada-paper are for those who have the authors' novels and accelerators.
+// table3 returns the recipes of LAMBADA (section 3.3): the last word of a passage, by a language model and by reading comprehension. The
+// models have about the same number of parameters. The recipes of family lambada-paper need the authors' novels and an accelerator.
 func table3() []Recipe {
 	list := cells("table 3", []model{
 		{family: "lambada-lstm", summary: "LSTM", configure: lambadaLSTM},
@@ -40,12 +40,13 @@ var lambadaNeeds = []Need{
 	prose("task.prose"),
 }
 
-// books is novels of Project Gutenberg, of which one is kept out for the control set. Words that occur less than three times are unknown.
+// books returns a task on novels of Project Gutenberg; one novel is held out for the control set. Words with fewer than three occurrences
+// are unknown.
 func books() lambada.Data {
 	return lambada.Data{Path: lambadaNeeds[0].Default, Version: lambada.Plain, Prose: proseFolder, KeptOut: "chesterton-thursday.txt", MinCount: 3}
 }
 
-// lambadaLanguage is a language model of the books. Most of its weights are those of words, so its readout is tied.
+// lambadaLanguage is a language model of the books. Most of its weights are embeddings of words, so its readout is tied.
 func lambadaLanguage() experiment.Run {
 	r := lambadaRun(lambada.Language{Data: books(), Length: 96})
 	u := lambadaModel(0.1)
@@ -60,9 +61,9 @@ func lambadaLanguage() experiment.Run {
 	return r
 }
 
-// lambadaReading is an encoder that answers with a word of the context. It learns from passages that are like those of LAMBADA: the last
-// sentence does not give the answer away. Most content words are hidden, so that it learns how passages refer more than which words are
-// in these few books. Training is short: after a few hundred updates the development set is answered worse.
+// lambadaReading is an encoder that answers with a word of the context. It is trained on passages like LAMBADA's, whose last sentence does
+// not give the answer away. Most content words are hidden, so that it learns references rather than the words of these few books. Training
+// is short: accuracy on the development set falls early.
 func lambadaReading() experiment.Run {
 	r := lambadaRun(lambada.Reading{Data: books(), Hidden: 0.8, Withheld: true})
 	r.Model.Value = experiment.Pointer{Universal: lambadaModel(0.2), Evidence: true}
@@ -76,8 +77,8 @@ func lambadaReading() experiment.Run {
 	return r
 }
 
-// lambadaAnnotated also learns nine tenths of the development set, half of the examples: text of the kind that LAMBADA was made of, with the
-// words that people found. The books are one or two centuries older.
+// lambadaAnnotated is also trained on nine tenths of the development set, which gives half of the examples: LAMBADA's own kind of text, with
+// answers that people found. The books are one or two centuries older.
 func lambadaAnnotated() experiment.Run {
 	r := lambadaReading()
 	of := r.Task.Value.(lambada.Reading)
@@ -87,7 +88,7 @@ func lambadaAnnotated() experiment.Run {
 	return r
 }
 
-// lambadaLSTM has an LSTM of the Universal Transformer's width; where Muon trains its matrices, at a lower rate.
+// lambadaLSTM replaces the model by an LSTM of the same width, with a lower rate if Muon trains its matrices.
 func lambadaLSTM(r experiment.Run) experiment.Run {
 	if r = withLSTM(r, 128); r.Training.Muon > 0 {
 		r = slower(r)
@@ -111,8 +112,8 @@ func lambadaRun(of task.Definition) experiment.Run {
 	return experiment.Run{Seed: 1, Task: experiment.Task{Value: of}}
 }
 
-// inAuthorsSize is for the authors' archive with its 2,662 novels: the 60,000 most frequent words, as in their code, and the size of its base
-// set, width 1024, filter 4096, 16 heads, 6 steps. The paper does not state the size. It needs accelerators.
+// inAuthorsSize uses the authors' archive with its 2,662 novels, the 60,000 most frequent words, as in their code, and the size of its base
+// setting: width 1024, filter 4096, 16 heads, 6 steps. The paper does not state the size. It needs an accelerator.
 //
 // Paper, test set, 6 steps: perplexity 319 and accuracy 0.17 of the language model, accuracy 0.5216 of reading comprehension.
 func inAuthorsSize(r experiment.Run) experiment.Run {

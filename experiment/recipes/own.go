@@ -21,8 +21,8 @@ func start() []Recipe {
 	}}
 }
 
-// demo reverses up to 16 decimal digits with dynamic halting; halted states are copied, as in section 2.2. Norms stand behind the
-// sub-layers, as the paper prints them. Training ends as soon as 99 % of the validation sequences are correct, after about 2000 updates.
+// demo reverses up to 16 decimal digits with dynamic halting; halted states are copied, as in section 2.2. Layers are normalized after the
+// sub-layers, as in the paper's equations. Training ends as soon as 99 % of the validation sequences are correct.
 func demo() experiment.Run {
 	model := smallAdaptive()
 	model.PreNorm = false
@@ -31,14 +31,14 @@ func demo() experiment.Run {
 		Model: experiment.Model{Value: experiment.EncoderDecoder{Universal: model}},
 		Training: experiment.Training{
 			Config: updates(3000, 20, 100, 100), Schedule: cosine(1e-3, 200), Validation: 512,
-			Batch: experiment.Batch{Rows: 64, Boundaries: []int{16}}, // one shape: at this size compiling costs more than padding
+			Batch: experiment.Batch{Rows: 64, Boundaries: []int{16}}, // a single shape, because compiling would cost more than padding
 		},
 	}
 	r.Training.Stop = schedule.Stop{Accuracy: 0.99}
 	return r
 }
 
-// smallAdaptive is a small model with dynamic halting and norms in front of the sub-layers.
+// smallAdaptive returns a small model with dynamic halting and layer normalization before the sub-layers.
 func smallAdaptive() experiment.Universal {
 	return experiment.Universal{
 		Config:     universal.Config{Width: 64, Heads: 4, ScaleEmbedding: true, PreNorm: true},
@@ -48,15 +48,15 @@ func smallAdaptive() experiment.Universal {
 	}
 }
 
-// ownData are starting points for your own data.
+// ownData returns the starting points for your own data.
 func ownData() []Recipe {
 	return []Recipe{
 		{
-			Name: "own-pairs", Group: "own data", Summary: "pairs of input and output, one a line, separated by a tab", Run: ownPairs,
+			Name: "own-pairs", Group: "own data", Summary: "pairs of input and output, one per line, separated by a tab", Run: ownPairs,
 			Needs: []Need{{Name: "pairs", Field: "task.path", Default: "pairs.tsv", Usage: "your file of pairs"}},
 		},
 		{
-			Name: "own-labels", Group: "own data", Summary: "a classifier of your own texts: a text and its label in each row, TSV or CSV", Run: ownLabels,
+			Name: "own-labels", Group: "own data", Summary: "a classifier of your own texts: one text and its label per row, TSV or CSV", Run: ownLabels,
 			Needs: []Need{{Name: "labels", Field: "task.path", Default: "labels.csv", Usage: "your texts and labels"}},
 		},
 		{
@@ -69,8 +69,7 @@ func ownData() []Recipe {
 	}
 }
 
-// ownPairs trains what a configuration file that only names its pairs trains: a small adaptive model for some thousand updates, with a
-// low weight of the ponder cost.
+// ownPairs equals the default configuration for user files: a small adaptive model and a low weight of the ponder cost.
 func ownPairs() experiment.Run {
 	r := experiment.Run{
 		Seed: 1, Task: experiment.Task{Value: table.Table{Path: "pairs.tsv"}},
@@ -83,8 +82,8 @@ func ownPairs() experiment.Run {
 	return r
 }
 
-// ownLabels learns to classify texts, cut into subwords. The checkpoint with the most correct
-// validation texts is kept; training ends when ten validations in a row have found no better one.
+// ownLabels classifies texts, split into subwords. The checkpoint with the most correct validation texts is kept; training ends after ten
+// consecutive validations without a better one.
 func ownLabels() experiment.Run {
 	r := experiment.Run{
 		Seed: 1, Task: experiment.Task{Value: labels.Labels{Path: "labels.csv", Tokenizer: vocab.Subwords, Choice: subword.Choice{TokenizerSize: 2000}}},
@@ -106,7 +105,7 @@ func ownLabels() experiment.Run {
 	return r
 }
 
-// ownText learns a text character by character. A book takes some minutes on a laptop.
+// ownText is a character-level language model. A book takes some minutes on a laptop.
 func ownText() experiment.Run {
 	r := experiment.Run{
 		Seed: 1, Task: experiment.Task{Value: text.Text{Path: "text.txt", Length: 128}},
@@ -128,7 +127,7 @@ func ownText() experiment.Run {
 	return r
 }
 
-// ownTranslation translates with the model and the training of translation/multi30k.
+// ownTranslation uses the model and training of translation/multi30k.
 func ownTranslation() experiment.Run {
 	return translate(translation.Translation{
 		Training: []translation.Corpus{{Source: "train.en", Target: "train.de"}}, Choice: subword.Choice{TokenizerSize: translationSubwords}, MaxLength: 100,

@@ -23,7 +23,7 @@ import (
 // A Recipe is a trainable configuration with a name.
 type Recipe struct {
 	Name    string                // as in "algorithmic-lstm/copy"
-	Group   string                // what it belongs to: "start", "own data", "table 1", ...
+	Group   string                // heading in lists: "start", "own data", "table 1", ...
 	Summary string                // one line
 	Expect  string                // published accuracy and time: "0.991 at length 400, 48 minutes"; empty if none was published
 	From    string                // name of the recipe whose weights training starts from; empty for random weights
@@ -35,12 +35,12 @@ type Recipe struct {
 type Need struct {
 	Name    string // short name, as in "prose"
 	Field   string // field of the run that holds the path, as in "task.prose"
-	File    string // the field names this file below the path; empty: the path itself
+	File    string // the field holds the path of this file below the need's path; empty: the path itself
 	Default string // default path; empty: none is needed
 	Usage   string // what it is
 }
 
-// Family is the part of the name that the recipes of a table's row share: "algorithmic-lstm".
+// Family returns the common part of the names of a row's recipes: "algorithmic-lstm".
 func (r Recipe) Family() string {
 	family, _, _ := strings.Cut(r.Name, "/")
 	return family
@@ -65,7 +65,7 @@ func All() []Recipe {
 	return list
 }
 
-// groupTitles says what the tables are.
+// groupTitles describes the tables.
 var groupTitles = map[string]string{
 	"table 1": "bAbI question answering (section 3.1)",
 	"table 2": "subject-verb agreement (section 3.2)",
@@ -76,15 +76,14 @@ var groupTitles = map[string]string{
 	"table 7": "translation, English to German (section 3.6)",
 }
 
-// GroupTitle says in words what a group is; it is empty if the group's name does.
+// GroupTitle returns the description of a group, or "" if its name suffices.
 func GroupTitle(group string) string { return groupTitles[group] }
 
-// FamilyExpect returns the published accuracy and time of a family of more recipes than one wants to read, on average; it is empty if none was
-// published.
+// FamilyExpect returns the published accuracy and time of a large family, on average, or "" if none was published.
 func FamilyExpect(family string) string { return expected[family] }
 
-// Named returns the recipe of a name. The error for an unknown name offers the nearest one, and that for a name of an earlier version the
-// present one.
+// Named returns the recipe with a name. The error for an unknown name suggests the nearest one; the error for a name of an earlier version
+// gives the present name.
 func Named(name string) (Recipe, error) {
 	var names []string
 	for _, r := range All() {
@@ -97,7 +96,7 @@ func Named(name string) (Recipe, error) {
 		return Recipe{}, fmt.Errorf("recipe %s is now called %s", name, now)
 	}
 	if columns := familyColumns(name); columns != "" {
-		return Recipe{}, fmt.Errorf("recipe %q is incomplete: there are %s", name, columns)
+		return Recipe{}, fmt.Errorf("recipe %q is incomplete: choose one of %s", name, columns)
 	}
 	if near, ok := strictjson.Nearest(name, slices.AppendSeq(names, maps.Keys(renamed))); ok {
 		if now, ok := renamed[near]; ok {
@@ -108,7 +107,7 @@ func Named(name string) (Recipe, error) {
 	return Recipe{}, fmt.Errorf("recipe %q is not known", name)
 }
 
-// MustRun returns the run of the recipe of a name. It panics if there is none: the name is a constant.
+// MustRun returns the run of the recipe with a name. It panics if there is none, as names in the program are constants.
 func MustRun(name string) experiment.Run {
 	r, err := Named(name)
 	if err != nil {
@@ -117,7 +116,7 @@ func MustRun(name string) experiment.Run {
 	return r.Run()
 }
 
-// familyColumns lists the recipes of a family; it is empty if there is none of that name.
+// familyColumns describes the recipes of a family, or returns "" if there is no such family.
 func familyColumns(family string) string {
 	var names []string
 	for _, r := range All() {
@@ -131,9 +130,9 @@ func familyColumns(family string) string {
 	return strings.Join(names, ", ")
 }
 
-// renamed maps names of version 0.2 to the present ones. Those whose configuration no table uses are mapped to the recipe that has taken
-// their place: agreement, agreement-classes and the same with dynamic halting lacked the inserted phrases of table 2; copy-lstm and
-// copy-transformer were not the baselines of table 4.
+// renamed maps names of version 0.2 to present ones. Names whose configuration no table uses are mapped to the recipe that replaced them:
+// agreement, agreement-classes and the same with dynamic halting lacked the inserted phrases of table 2; copy-lstm and copy-transformer
+// were not the baselines of table 4.
 var renamed = map[string]string{
 	"base": "own-pairs", "text": "own-text", "translation": "own-translation",
 	"copy": "algorithmic/copy", "reverse": "algorithmic/reverse", "addition": "algorithmic/addition",

@@ -12,7 +12,8 @@ import (
 	"universal-transformer/universal"
 )
 
-// table7 is translation, English to German (section 3.6), on small data, and in the paper's size for those who have the data and accelerators.
+// table7 returns the recipes of translation, English to German (section 3.6): on small data, and in the paper's size, which needs the data
+// and an accelerator.
 func table7() []Recipe {
 	multi30kNeeds := []Need{{Name: "multi30k", Field: "task.path", Default: "multi30k", Usage: "the Multi30k data set, folder or archive with tok/ and raw/"}}
 	columns := []column{
@@ -40,9 +41,9 @@ func table7() []Recipe {
 // translationSubwords is the number of subwords of the smallest published Transformer for Multi30k, for both languages.
 const translationSubwords = 10_000
 
-// translate is a Universal Transformer of width 192 and six steps, with 1.7 million parameters. Its embeddings have width 76, because at width
-// 192 they would have twice as many parameters as the layers: a wider step is worth more than a wider embedding. Subwords, dropout and
-// label smoothing are those of the smallest published Transformer for Multi30k.
+// translate is a Universal Transformer of width 192 and six steps. Its embeddings are narrower, because at width 192 they would have far more
+// parameters than the layers, and a wider step helps more than a wider embedding. Subwords, dropout and label smoothing are those of the
+// smallest published Transformer for Multi30k.
 func translate(of translation.Translation) experiment.Run {
 	r := experiment.Run{
 		Seed: 1, Task: experiment.Task{Value: of},
@@ -68,15 +69,15 @@ func translate(of translation.Translation) experiment.Run {
 	return r
 }
 
-// multi30kTokenized is Multi30k lower-cased and tokenized as published, scored without further tokenization, as the published figures for it
-// were: a Transformer of 2.6 million parameters has 41.02 BLEU on the test of 2016.
+// multi30kTokenized is Multi30k, lower-cased and tokenized as published, and scored without further tokenization like the published figures:
+// a Transformer of 2.6 million parameters has 41.02 BLEU on the test of 2016.
 func multi30kTokenized() experiment.Run {
 	d := multi30k("tok/", ".lc.norm.tok")
 	d.BLEU = bleu.Whitespace
 	return translate(d)
 }
 
-// multi30k is a form of Multi30k. The original text is scored by sacreBLEU's default, with case.
+// multi30k returns one form of Multi30k. The original text is scored with sacreBLEU's defaults, which respect case.
 func multi30k(folder, suffix string) translation.Translation {
 	corpus := func(part string) []translation.Corpus {
 		return []translation.Corpus{{Source: folder + part + suffix + ".en", Target: folder + part + suffix + ".de"}}
@@ -87,8 +88,8 @@ func multi30k(folder, suffix string) translation.Translation {
 	}
 }
 
-// news is WMT's tests of news, except those of 2013, which validate, and of 2014, which test. That is a hundredth of the paper's training data,
-// so that BLEU is not comparable with the paper's.
+// news is trained on WMT's news tests, except newstest2013 (validation) and newstest2014 (test). This is a small fraction of the paper's
+// training data, so BLEU is not comparable with the paper's.
 func news() experiment.Run {
 	test := func(name string) translation.Corpus {
 		return translation.Corpus{Source: name + ".en", Target: name + ".de"}
@@ -105,11 +106,11 @@ func news() experiment.Run {
 		Path: "wmt_news", Training: corpora, MaxLength: 100, Choice: subword.Choice{TokenizerSize: translationSubwords},
 		Validation: []translation.Corpus{test("newstest2013.en-de")}, Test: []translation.Corpus{test("newstest2014.en-de")},
 	})
-	r.Training.Validation, r.Training.Decoded = 1000, 200 // lines of news are twice as long
+	r.Training.Validation, r.Training.Decoded = 1000, 200 // news sentences are longer
 	return r
 }
 
-// tatoeba is a small file of short sentences, of which a twentieth is held out.
+// tatoeba is trained on a small file of short sentences; a twentieth of them is held out.
 func tatoeba() experiment.Run {
 	r := translate(translation.Translation{
 		Path: "tatoeba_deu_eng", HeldOut: 0.05, MaxLength: 60, Choice: subword.Choice{TokenizerSize: 5000},
@@ -119,9 +120,9 @@ func tatoeba() experiment.Run {
 	return r
 }
 
-// tinyTransformer is the Transformer that has the published 41.02 BLEU on Multi30k: 4 layers each, width 128, dropout 0.3, Adam, a highest
-// learning rate of 0.005 after 2,000 updates, 8,000 updates of 4,096 tokens on each of two GPUs, which are added up here. They average the
-// last ten checkpoints; here the mean of the weights is over about a thousand updates, as in all recipes of translation.
+// tinyTransformer is the Transformer with the published 41.02 BLEU on Multi30k: 4 layers in encoder and decoder, width 128, dropout 0.3, Adam,
+// peak learning rate 0.005 after 2,000 updates, and 8,000 updates of 4,096 tokens on each of two GPUs; here an update adds up both. The
+// published model is the average of the last ten checkpoints; here, as in all translation recipes, it is a moving average of the weights.
 func tinyTransformer(r experiment.Run) experiment.Run {
 	r = withUniversal(withTransformer(r, 128), func(u *experiment.Universal) {
 		u.EmbeddingWidth, u.Heads, u.Halting.Value = 0, 4, halting.Fixed{Steps: 4}
@@ -133,8 +134,8 @@ func tinyTransformer(r experiment.Run) experiment.Run {
 	return r
 }
 
-// translationTransformer has as many layers as the Universal Transformer has steps, and is as wide as its embeddings, so that both have the
-// same number of parameters.
+// translationTransformer has as many layers as the Universal Transformer has steps, and the width of its embeddings, so that both have about
+// the same number of parameters.
 func translationTransformer(r experiment.Run) experiment.Run {
 	return withUniversal(withTransformer(r, 76), func(u *experiment.Universal) {
 		u.EmbeddingWidth, u.Heads = 0, 4
@@ -142,15 +143,15 @@ func translationTransformer(r experiment.Run) experiment.Run {
 	})
 }
 
-// adaptiveTranslation has dynamic halting after at most as many steps, with a low weight of the ponder cost.
+// adaptiveTranslation has dynamic halting with the same maximum number of steps, and a low weight of the ponder cost.
 func adaptiveTranslation(r experiment.Run) experiment.Run {
 	r = withHalting(r, adaptive(6, 1))
 	r.Training.Ponder = lowPonder
 	return r
 }
 
-// wmt14 is table 7 in the paper's size: the authors' universal_transformer_base on WMT 2014, with 33,708 subwords, 8 times 4,096 tokens an
-// update. Paper: 28.9 BLEU. It needs the text and an accelerator. The authors' own subwords are
+// wmt14 is table 7 in the paper's size: the authors' universal_transformer_base on WMT 2014, with 33,708 subwords and 8 times 4,096 tokens per
+// update. Paper: 28.9 BLEU. It needs the text and an accelerator. To use the authors' own subwords, set
 // task.translation.tokenizer_file=vocab.translate_ende_wmt32k.32768.subwords.
 func wmt14() experiment.Run {
 	r := translate(translation.Translation{

@@ -48,7 +48,7 @@ func (p Plan) Validate() error {
 	case p.Tokens > maxTokens:
 		return fmt.Errorf("tokens is %d: it must be at most %d", p.Tokens, maxTokens)
 	case p.Rows == 0 && p.Tokens == 0:
-		return fmt.Errorf("rows and tokens are both 0: give one of them")
+		return fmt.Errorf("rows and tokens are both 0: give only one of them")
 	case p.MaxSource < 0:
 		return fmt.Errorf("max_source is %d: it must not be negative", p.MaxSource)
 	case p.MaxTarget < 0:

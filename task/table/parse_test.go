@@ -58,7 +58,7 @@ func TestOpenRefuses(t *testing.T) {
 		"no path":         {Table{}, "path is empty"},
 		"share below 0":   {Table{Path: good, HeldOut: -0.1}, "held_out is -0.1"},
 		"share of 1":      {Table{Path: good, HeldOut: 1}, "held_out is 1"},
-		"both":            {Table{Path: good, HeldOut: 0.2, HeldOutPath: good}, "give one of them"},
+		"both":            {Table{Path: good, HeldOut: 0.2, HeldOutPath: good}, "give only one of them"},
 		"negative count":  {Table{Path: good, MinCount: -1}, "min_count is -1"},
 		"negative length": {Table{Path: good, MaxLength: -1}, "max_length is -1"},
 		"tokens":          {Table{Path: good, Tokenizer: 9}, "tokenizer is 9"},

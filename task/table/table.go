@@ -49,7 +49,7 @@ func (c Table) Validate() error {
 	case !(c.HeldOut >= 0 && c.HeldOut < 1):
 		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
 	case c.HeldOut != 0 && c.HeldOutPath != "":
-		return fmt.Errorf("held_out is %v and held_out_path is %q: give one of them", c.HeldOut, c.HeldOutPath)
+		return fmt.Errorf("held_out is %v and held_out_path is %q: give only one of them", c.HeldOut, c.HeldOutPath)
 	case c.MinCount > 1 && c.Tokenizer == vocab.Subwords:
 		return fmt.Errorf("min_count is %d, but every text can be written in subwords: leave it out", c.MinCount)
 	case c.MinCount < 0:

@@ -130,7 +130,7 @@ type malformed string
 
 func (m malformed) Error() string { return string(m) }
 
-var errLong = fmt.Errorf("it is longer than %d bytes", longestLine)
+var errLong = fmt.Errorf("longer than %d bytes", longestLine)
 
 // reader returns a function that reads the next pair of a corpus; at the end it returns io.EOF.
 func (f files) reader(corpus Corpus) (next func() (source, target string, err error), stop func(), err error) {

@@ -9,43 +9,43 @@ import (
 
 // Config determines how to train. Validate names the required fields.
 type Config struct {
-	Steps    int64    `json:"steps"` // updates in all
+	Steps    int64    `json:"steps"` // number of updates
 	Schedule Schedule `json:"-"`     // learning rate
-	Width    int      `json:"-"`     // D of the model, which InverseSquareRoot scales with
+	Width    int      `json:"-"`     // D of the model; InverseSquareRoot depends on it
 
 	Beta1               float64                  `json:"beta1"` // of Adam; the authors use 0.9, 0.997 and 1e-9
 	Beta2               float64                  `json:"beta2"`
 	Epsilon             float64                  `json:"epsilon"`
-	Muon                float64                  `json:"muon,omitempty"`          // matrices within the model are trained with Muon of this momentum, as 0.95, all else with Adam (Jordan et al., 2024); 0: all with Adam, as the authors do
-	WeightDecay         float64                  `json:"weight_decay,omitempty"`  // an update takes this times the learning rate from every matrix, beside the optimizer's step (Loshchilov and Hutter, 2019); the authors have none
-	DecayVectors        bool                     `json:"decay_vectors,omitempty"` // weight decay also of gains, biases and the halting unit
+	Muon                float64                  `json:"muon,omitempty"`          // momentum of Muon for matrices within the model, such as 0.95; the rest is trained with Adam (Jordan et al., 2024); 0: everything with Adam, as the authors do do
+	WeightDecay         float64                  `json:"weight_decay,omitempty"`  // an update subtracts this times the learning rate times the weights from every matrix (Loshchilov and Hutter, 2019); the authors use none
+	DecayVectors        bool                     `json:"decay_vectors,omitempty"` // apply weight decay also to gains, biases and the halting unit
 	objective.Objective                          // label smoothing, R-Drop
 	Ponder              objective.PonderSchedule `json:"ponder"`            // weight of the ponder cost; the authors use 0.01
-	Average             float64                  `json:"average,omitempty"` // an exponential mean of the weights keeps this share of itself in every update, as 0.999; validation and everything after training use the mean (Polyak and Juditsky, 1992); 0: the weights themselves
-	ClipNorm            float64                  `json:"clip_norm"`         // gradients of a larger global norm are scaled down to it; 0: never
-	Accumulate          int                      `json:"accumulate"`        // batches an update, which several ranks may share; 0 counts as 1
+	Average             float64                  `json:"average,omitempty"` // share that an exponential mean of the weights keeps in every update, such as 0.999; validation and trained models use the mean (Polyak and Juditsky, 1992); 0: the weights themselves
+	ClipNorm            float64                  `json:"clip_norm"`         // gradients with a larger global norm are scaled down to it; 0: no clipping
+	Accumulate          int                      `json:"accumulate"`        // batches per update, which several ranks may share; 0 counts as 1
 
-	ComputeHalted bool `json:"compute_halted,omitempty"` // compute halted positions too, instead of leaving them out
+	ComputeHalted bool `json:"compute_halted,omitempty"` // compute halted positions too, instead of skipping them
 
 	LogEvery        int64 `json:"log_every"`        // updates between lines of metrics
 	EvaluateEvery   int64 `json:"evaluate_every"`   // updates between validations
 	CheckpointEvery int64 `json:"checkpoint_every"` // updates between checkpoints
-	Keep            int   `json:"keep"`             // checkpoints kept besides the best
+	Keep            int   `json:"keep"`             // number of checkpoints kept besides the best
 	Stop            Stop  `json:"stop"`
 	// BestByAccuracy selects the checkpoint with the most correct validation sequences, and among equals the one with the lowest cross
-	// entropy. Otherwise cross entropy alone decides.
+	// entropy. Otherwise the lowest cross entropy decides.
 	BestByAccuracy bool `json:"best_by_accuracy,omitempty"`
-	// BestByMeasure selects the checkpoint whose decoded answers to validation examples are the best by the task's own measure, such as
-	// BLEU; among equals the one with the lowest cross entropy.
+	// BestByMeasure selects the checkpoint with the best decoded answers to validation examples by the task's measure, such as BLEU, and
+	// among equals the one with the lowest cross entropy.
 	BestByMeasure bool `json:"best_by_measure,omitempty"`
 
 	Seed uint64 `json:"-"`
 }
 
-// Stop ends training before its last update. The zero value never does.
+// Stop determines when training ends before its last update. The zero value: never.
 type Stop struct {
-	Patience int     `json:"patience"` // validations in a row without a new best
-	Accuracy float64 `json:"accuracy"` // teacher-forced sequence accuracy of the validation set
+	Patience int     `json:"patience"` // consecutive validations without a new best; 0: no limit
+	Accuracy float64 `json:"accuracy"` // teacher-forced sequence accuracy of the validation set to reach; 0: none
 }
 
 // Validate returns an error that names the first invalid field, its value, and valid values.
@@ -78,7 +78,7 @@ func (c Config) Validate() error {
 		return fmt.Errorf("best_by_accuracy and best_by_measure are both true: choose one")
 	}
 	if c.Keep < 2 {
-		return fmt.Errorf("keep is %d: keep at least 2 checkpoints, so that there is one to go back to if the newest is damaged", c.Keep)
+		return fmt.Errorf("keep is %d: it must be at least 2, so that a damaged newest checkpoint has a predecessor", c.Keep)
 	}
 	if !(c.Epsilon > 0) {
 		return fmt.Errorf("epsilon is %v: it must be positive; the authors use 1e-9", c.Epsilon)
@@ -98,7 +98,7 @@ func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // CheckRanks returns an error unless n ranks can share the batches of an update.
 func (c Config) CheckRanks(n int) error {
 	if c.Batches()%n != 0 {
-		return fmt.Errorf("training.accumulate is %d, and there are %d ranks: it must be a multiple of %d, so that each computes as many batches of an update", c.Accumulate, n, n)
+		return fmt.Errorf("training.accumulate is %d, and there are %d ranks: it must be a multiple of %d, so that each rank computes the same number of batches", c.Accumulate, n, n)
 	}
 	return nil
 }

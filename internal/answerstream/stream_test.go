@@ -1,4 +1,4 @@
-package pipeline
+package answerstream
 
 import (
 	"slices"
@@ -11,9 +11,8 @@ import (
 	"universal-transformer/task"
 )
 
-// Sub-words are written word by word: at no time is there anything that the whole text does not begin with, also where a character is
-// cut into several sub-words, and in the end it is all there, of lines that end and of one that is cut off, without the line breaks that a
-// model may answer with.
+// Subwords are written word by word. What is written is always the beginning of the whole text, even if several subwords share a character,
+// and at the end the whole text: of lines that end, and of one that is cut off at its limit.
 // Caught when planted: line breaks that are written, the last word left out, the second line begun where the first ended.
 func TestStreamOfSubwords(t *testing.T) {
 	pieces, err := subword.Choice{TokenizerSize: 262}.Pieces(slices.Values([]string{"the cat"}))
@@ -23,21 +22,25 @@ func TestStreamOfSubwords(t *testing.T) {
 	v := task.OfPieces(pieces)
 	answers, lines := []string{"the ☃\ncat 🙂🙂\r\n the", "", "überall"}, []string{"the ☃ cat 🙂🙂   the", "", "überall"}
 	var written strings.Builder
-	s := stream{w: &written, text: (&Model{Vocabularies: v}).text, whole: true, found: make([][]vocab.ID, 3), limits: []int{99, 99, 0}, failed: make([]bool, 3), cancel: func() {}}
+	text := func(ids []vocab.ID) string {
+		return strings.NewReplacer("\n", " ", "\r", " ").Replace(v.TargetText(ids))
+	}
+	s := New(&written, text, true, 3, func() {})
+	s.Limits = []int{99, 99, 0}
 	parts := 0
 	for i, answer := range answers {
 		ids, err := pieces.Encode(answer)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.limits[i] == 0 {
-			s.limits[i] = len(ids)
+		if s.Limits[i] == 0 {
+			s.Limits[i] = len(ids)
 		} else {
 			ids = append(ids, vocab.End)
 		}
 		for _, id := range ids {
 			before := written.Len()
-			s.chosen(i, id)
+			s.Add(i, id)
 			if written.Len() > before {
 				parts++
 			}
@@ -46,7 +49,7 @@ func TestStreamOfSubwords(t *testing.T) {
 			}
 		}
 	}
-	if err := s.rest(); err != nil || written.String() != strings.Join(lines, "\n")+"\n" || parts < 6 {
+	if err := s.Rest(); err != nil || written.String() != strings.Join(lines, "\n")+"\n" || parts < 6 {
 		t.Errorf("%q in %d parts, %v", written.String(), parts, err)
 	}
 }

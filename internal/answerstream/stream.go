@@ -1,0 +1,102 @@
+// Package answerstream writes the answers to several lines in order, token by token, while they are being decoded together.
+package answerstream
+
+import (
+	"io"
+	"strings"
+	"unicode"
+
+	"universal-transformer/internal/vocab"
+)
+
+// A Stream writes one answer per line. Tokens of later lines wait until the lines before them are complete. It is not safe for concurrent
+// use.
+type Stream struct {
+	Tokens [][]vocab.ID // tokens of each line so far
+	Limits []int        // largest number of tokens of each line
+	Failed []bool       // lines without an answer
+
+	w      io.Writer
+	text   func([]vocab.ID) string
+	whole  bool // the text of a token depends on all tokens before it
+	at     int  // the current line
+	done   int  // written tokens of it
+	shown  int  // written bytes of it, if whole
+	err    error
+	cancel func() // called when w fails
+}
+
+// New returns a stream of a number of lines. text converts tokens to text; whole reports whether the text of a token depends on all tokens
+// before it, as for subwords, rather than only on the previous one. cancel is called when w fails.
+func New(w io.Writer, text func([]vocab.ID) string, whole bool, lines int, cancel func()) *Stream {
+	return &Stream{Tokens: make([][]vocab.ID, lines), Limits: make([]int, lines), Failed: make([]bool, lines), w: w, text: text, whole: whole, cancel: cancel}
+}
+
+// Err returns the first error of writing.
+func (s *Stream) Err() error { return s.err }
+
+// Add records a token of a line and writes what can be written now.
+func (s *Stream) Add(line int, token vocab.ID) {
+	s.Tokens[line] = append(s.Tokens[line], token)
+	for s.at < len(s.Tokens) && s.write() {
+		s.end()
+	}
+}
+
+// write brings the current line up to date and reports whether it is complete. The text that a token adds depends only on the token
+// before it: there may be a space in between.
+func (s *Stream) write() bool {
+	tokens := s.Tokens[s.at]
+	if s.whole {
+		s.writeWhole(tokens)
+	}
+	for ; s.done < len(tokens); s.done++ {
+		before := tokens[max(0, s.done-1):s.done]
+		s.print(s.text(tokens[s.done-len(before) : s.done+1])[len(s.text(before)):])
+	}
+	return s.Failed[s.at] || s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.Limits[s.at])
+}
+
+// writeWhole writes the complete words of a text: later tokens may still change the last one.
+func (s *Stream) writeWhole(tokens []vocab.ID) {
+	text := s.text(tokens)
+	s.done = len(tokens)
+	complete := strings.LastIndexFunc(text, unicode.IsSpace) + 1
+	if s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.Limits[s.at]) {
+		complete = len(text)
+	}
+	if complete > s.shown {
+		s.print(text[s.shown:complete])
+		s.shown = complete
+	}
+}
+
+// end ends the current line.
+func (s *Stream) end() {
+	s.print("\n")
+	s.at, s.done, s.shown = s.at+1, 0, 0
+}
+
+// Rest writes everything that is not written yet, and returns the first error of writing.
+func (s *Stream) Rest() error {
+	for s.at < len(s.Tokens) {
+		s.write()
+		s.end()
+	}
+	return s.err
+}
+
+// Break ends a line that will not be completed.
+func (s *Stream) Break() {
+	if s.done > 0 {
+		s.print("\n")
+	}
+}
+
+func (s *Stream) print(text string) {
+	if s.err == nil && text != "" {
+		if _, s.err = io.WriteString(s.w, text); s.err != nil {
+			s.cancel()
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package sweep
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"universal-transformer/experiment"
+	"universal-transformer/runlog"
+)
+
+// Cells lists the runs: every cell with the first seed, then every cell with the second, and so on. resolve returns the run of a recipe. Run
+// directories are in dir, results in its folder "results".
+func (f File) Cells(dir string, resolve func(name string) (experiment.Run, error)) ([]Cell, error) {
+	base, err := f.base(resolve)
+	if err != nil {
+		return nil, err
+	}
+	if base, err = base.Set(f.Set...); err != nil {
+		return nil, fmt.Errorf("set: %w", err)
+	}
+	points, err := f.points()
+	if err != nil {
+		return nil, err
+	}
+	var cells []Cell
+	for _, seed := range f.Seeds {
+		for _, p := range points {
+			run, err := base.Set(p.Set...)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", p.Name, err)
+			}
+			run.Name, run.Seed = f.Name+"/"+p.Name, seed
+			if err := run.Validate(); err != nil {
+				return nil, fmt.Errorf("%s: %w", p.Name, err)
+			}
+			cells = append(cells, Cell{
+				Recipe: p.Name, Run: run, Runs: dir, Results: filepath.Join(dir, resultsFolder), Measure: f.Measure.measure, New: func() Measured { return &Metrics{} },
+			})
+		}
+	}
+	return cells, nil
+}
+
+// resultsFolder is the folder of results within the folder of a user's sweep.
+const resultsFolder = "results"
+
+// base returns the run that all others derive from.
+func (f File) base(resolve func(string) (experiment.Run, error)) (experiment.Run, error) {
+	var name string
+	if json.Unmarshal(f.Base, &name) == nil {
+		run, err := resolve(name)
+		if err != nil {
+			return run, fmt.Errorf("base: %w", err)
+		}
+		return run, nil
+	}
+	run := experiment.Defaults()
+	if err := runlog.DecodeConfig(f.Base, &run); err != nil {
+		return run, fmt.Errorf("base: %s", position.ReplaceAllString(err.Error(), ""))
+	}
+	return run, nil
+}
+
+// points returns the combinations of variants and values of the grid, each with its name and assignments.
+func (f File) points() ([]Variant, error) {
+	points := []Variant(f.Variants)
+	if len(points) == 0 {
+		points = []Variant{{}}
+	}
+	for _, g := range f.Grid {
+		var next []Variant
+		for _, p := range points {
+			for _, value := range g.Values {
+				name := f.short(g.Field) + "=" + safe(value)
+				if p.Name != "" {
+					name = p.Name + "," + name
+				}
+				next = append(next, Variant{Name: name, Set: append(slices.Clone(p.Set), g.Field+"="+string(value))})
+			}
+		}
+		points = next
+	}
+	names := map[string]bool{}
+	for i, p := range points {
+		if p.Name == "" {
+			points[i].Name = "base"
+		}
+		if len(p.Name) > 150 {
+			return nil, fmt.Errorf("the cell %q has too long a name: use variants with short names", p.Name)
+		}
+		if names[strings.ToLower(p.Name)] {
+			return nil, fmt.Errorf("two cells have the name %q: grid lists a value twice, or values with equal names: use variants instead", p.Name)
+		}
+		names[strings.ToLower(p.Name)] = true
+	}
+	return points, nil
+}
+
+// short returns the last key of a field, or the whole field if another field of the grid ends in the same key.
+func (f File) short(field string) string {
+	key := field[strings.LastIndex(field, ".")+1:]
+	for _, g := range f.Grid {
+		if g.Field != field && (g.Field == key || strings.HasSuffix(g.Field, "."+key)) {
+			return field
+		}
+	}
+	return key
+}
+
+// safe returns a value in a form for file names: {"fixed":{"steps":4}} becomes "fixed-steps-4".
+func safe(value json.RawMessage) string {
+	return strings.Trim(unsafeCharacters.ReplaceAllString(string(value), "-"), "-")
+}
+
+var unsafeCharacters = regexp.MustCompile(`[^A-Za-z0-9_.+]+`)
