@@ -1,4 +1,4 @@
-# Everything here needs Go 1.26 and make, nothing else. `make` alone says what there is.
+# Everything here needs Go 1.26 and make, nothing else. `make` alone lists the targets.
 
 GO      ?= go
 BACKEND ?=
@@ -14,69 +14,69 @@ FUZZ_ARCHIVES ?= 100000x
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## the program, as one static binary: bin/ut
+build: ## build the program, one static binary: bin/ut
 	CGO_ENABLED=0 $(GO) build -buildvcs=auto -trimpath -o bin/ut ./cmd/ut
 
-demo: build ## train a small model, test it, show what it does
+demo: build ## train, evaluate and visualize a small model
 	./bin/ut demo
 
-test: ## all tests, within 10 minutes on 2 cores
+test: ## run all tests, at most 10 minutes on 2 cores
 	$(GO) test -timeout 10m $(PACKAGES)
 
-test-long: ## all tests in their long form: more sizes, longer sequences
+test-long: ## run all tests in their long form: more sizes, longer sequences
 	UT_LONG=1 $(GO) test -timeout 30m $(PACKAGES)
 
-readme: ## run the commands of README.md in a fresh clone; SKIP="make test" leaves that line out
+readme: ## run the commands of README.md in a fresh clone; SKIP="make test" skips that line
 	SKIP="$(SKIP)" scripts/readme.sh
 
-dist: ## static binaries for Linux, macOS and Windows on amd64 and arm64, with checksums: dist/
+dist: ## build static binaries for Linux, macOS and Windows on amd64 and arm64, with checksums: dist/
 	GO="$(GO)" scripts/dist.sh dist
 
-fuzz: ## FUZZ=1000000x executions of the fuzz target of every parser, FUZZ_ARCHIVES=100000x of archives
+fuzz: ## run the fuzz target of every parser, FUZZ=1000000x executions each, FUZZ_ARCHIVES=100000x for archives
 	FUZZ="$(FUZZ)" FUZZ_ARCHIVES="$(FUZZ_ARCHIVES)" GO="$(GO)" scripts/fuzz.sh
 
 examples: ## build and run the programs below examples, each a module of its own
 	@for folder in examples/*/; do echo "$$folder"; (cd "$$folder" && $(GO) vet ./... && $(GO) run .) || exit 1; done
 
-race: ## the race detector over what runs in some minutes; TestDates alone would take ten
+race: ## run the race detector on the packages whose tests take minutes
 	$(GO) test -race -timeout 10m -skip '^TestDates$$' ./pipeline ./runlog ./subword ./bleu ./viewer ./task/... ./experiment ./internal/...
 
-race-all: ## the race detector over everything: about an hour
+race-all: ## run the race detector on all packages: about an hour
 	UT_LONG=1 $(GO) test -race -timeout 90m $(PACKAGES)
 
-check: cross ## formatting, vet, staticcheck, builds for other systems, size budget
+check: cross ## check formatting, vet, staticcheck, builds for other systems, size budget
 	@echo "gofmt"; unformatted="$$(gofmt -l .)"; if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
 	$(GO) vet $(PACKAGES)
 	$(GO) tool staticcheck $(PACKAGES)
 	$(GO) run ./internal/cmd/budget
 
-arm64: ## the kernels of ARM64 in an emulator; one line where qemu is not installed
+arm64: ## test the ARM64 kernels in an emulator; one line if qemu is not installed
 	GO="$(GO)" scripts/arm64.sh
 
-check-mpi: ## several ranks by mpirun, of which some are killed: the bits of one process (needs Open MPI)
+check-mpi: ## compare several ranks under mpirun with one process, and kill some (needs Open MPI)
 	scripts/ranks.sh
 
 cross: ## vet and build for other systems and processors
 	@for target in linux/arm64 darwin/arm64 windows/amd64; do echo "vet $$target"; \
 		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) vet $(PACKAGES) || exit 1; done
 
-generate: ## the generated kernels, again
+generate: ## regenerate the generated kernels
 	$(GO) generate ./cpu/...
 
 golden: ## compare the model with GOLDEN=dir of reference vectors, on BACKEND=name
 	$(if $(filter xla%,$(BACKEND)),CGO_ENABLED=1) $(GO) run $(if $(filter xla%,$(BACKEND)),-tags xla) ./internal/cmd/golden -backend "$(BACKEND)" "$(GOLDEN)"
 
-check-xla: ## hold XLA (BACKEND=xla:cpu) to the backend cpu; one line where there is no plugin
+check-xla: ## compare XLA (BACKEND=xla:cpu) with the backend cpu; one line if there is no plugin
 	GO="$(GO)" scripts/xla.sh $(or $(BACKEND),xla:cpu)
 
-bench: build ## compare engines at the model's work; PEER=script and PYTHON=python add a peer
+bench: build ## compare backends on the model's workload; PEER=script and PYTHON=python add a peer
 	$(GO) run ./internal/cmd/bench -peer "$(PEER)" -python "$(PYTHON)" -out bin/bench.md
 
-report: build ## RESULTS.md and results/tableN.md from the published results
+report: build ## write RESULTS.md and results/tableN.md from the published results
 	./bin/ut table report --results results
 
 module: ## change the module path to MODULE=example.com/you/universal-transformer everywhere
 	scripts/module.sh "$(MODULE)"
 
-clean: ## remove what build made
+clean: ## remove built files
 	rm -rf bin dist

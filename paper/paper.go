@@ -1,5 +1,5 @@
-// Package paper describes the tables of the paper as data: rows and columns that name recipes, the figures that the paper prints, and what a
-// reader should know before comparing. It trains and measures nothing.
+// Package paper describes the tables of the paper as data: rows and columns that name recipes, the paper's figures, and notes for comparing
+// them with ours. It trains and measures nothing.
 //
 // To add a row, add it to the table's file, and its recipes to package recipes. Package measure measures the cells, package report writes
 // the pages.
@@ -19,37 +19,37 @@ import (
 type Table struct {
 	Number  int
 	Title   string
-	Section string // where the paper has it: "section 3.4"
-	Preface string // what a reader should know before comparing
-	Seen    string // what was known of the test data while the configurations were developed
+	Section string // section of the paper: "section 3.4"
+	Preface string // remarks for comparing our figures with the paper's
+	Seen    string // knowledge of the test data while the configurations were developed
 	Rows    []Row
 	Columns []Column
-	Sets    []Set // generated test sets, on which every model of the table is measured; those shown come first
+	Sets    []Set // generated test sets on which every model of the table is measured; the shown ones come first
 }
 
 // A Row is one family of recipes: one kind of model, trained on the tasks of some columns.
 type Row struct {
-	Family    string // the recipes' names up to the slash: "algorithmic-lstm"
+	Family    string // the part of the recipes' names before the slash: "algorithmic-lstm"
 	Title     string
-	Block     string              // rows of one block are shown together, under this heading
-	Own       bool                // the Universal Transformer that the others of its block are compared with
-	Adaptive  bool                // the model chooses its depth
-	Columns   []string            // names of the columns that the row has; nil: all
+	Block     string              // heading of a group of rows
+	Own       bool                // whether this is the Universal Transformer that the other rows of the block are compared with
+	Adaptive  bool                // whether the model has dynamic halting
+	Columns   []string            // names of its columns; nil: all
 	Published map[string][]string // the paper's figures by column, as printed
-	Note      string              // how its positions or its training differ
+	Note      string              // differences in positions or training
 }
 
 // A Column is one task.
 type Column struct {
-	Name      string // the recipes' names behind the slash: "copy"
+	Name      string // the part of the recipes' names after the slash: "copy"
 	Title     string
-	Note      string   // what to know about its figures
-	Figures   []Figure // what the table shows of it; none where every column has one figure
+	Note      string   // remarks on its figures
+	Figures   []Figure // figures that the table shows; empty if every column has one figure
 	Baselines []Baseline
-	Compared  string // metric of the last figure's set by which models are compared; more is better
+	Compared  string // metric of the last figure's set by which models are compared; higher is better
 }
 
-// A Figure is a number of a table: a metric of a test set, and others in parentheses behind it.
+// A Figure is a number of a table: a metric of a test set, with further metrics in parentheses.
 type Figure struct {
 	Title   string
 	Set     string   // "test"
@@ -57,22 +57,21 @@ type Figure struct {
 	Key     string   // in names of baselines: "3"
 }
 
-// A Baseline is a row that needs no model: its figures come with the data. Metric is the name of the metric, in which a figure's
-// Key stands for %s.
+// A Baseline is a row without a model, whose figures are computed from the data. Metric is the name of its metric; a figure's Key replaces %s.
 type Baseline struct{ Title, Metric string }
 
-// Name is the name of a baseline's metric for a figure.
+// Name returns the name of the baseline's metric for a figure.
 func (b Baseline) Name(f Figure) string { return strings.ReplaceAll(b.Metric, "%s", f.Key) }
 
-// A Set is a generated test set: of examples of one length, or of all lengths up to one.
+// A Set is a generated test set: examples of one length, or of all lengths up to a maximum.
 type Set struct {
 	Name   string
 	Length int  // of the examples
-	Mix    int  // greatest length of a mixture; 0: Length, or the task's own mixture
+	Mix    int  // maximum length of a mixture; 0: Length, or the task's own mixture
 	Count  int  // number of examples
 	Forced bool // measured with teacher forcing as well as decoded
-	Shown  bool // in the table
-	Plot   int  // where it stands in the figure of accuracy by length; 0: nowhere
+	Shown  bool // whether the table shows it
+	Plot   int  // length in the chart of accuracy by length; 0: not in the chart
 }
 
 // A Cell is one run of a table, for every seed.
@@ -81,7 +80,7 @@ type Cell struct {
 	Column Column
 }
 
-// Recipe is the name of the cell's recipe.
+// Recipe returns the name of the cell's recipe.
 func (c Cell) Recipe() string { return c.Row.Family + "/" + c.Column.Name }
 
 // All returns the seven tables.
@@ -89,10 +88,10 @@ func All() []Table {
 	return []Table{Table1(), Table2(), Table3(), Table4(), Table5(), Table6(), Table7()}
 }
 
-// ErrName is a name that no table, row or column has.
+// ErrName reports that no table, row or column has a name.
 var ErrName = errors.New("not known")
 
-// Named returns the table of a number: "4" or "table4".
+// Named returns the table with a number: "4" or "table4".
 func Named(name string) (Table, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(name, "table"))
 	if all := All(); err == nil && n >= 1 && n <= len(all) {
@@ -106,13 +105,13 @@ func Named(name string) (Table, error) {
 	return Table{}, fmt.Errorf("table %q is %w: the paper has tables 1 to %d", name, ErrName, len(All()))
 }
 
-// Name is "table4".
+// Name returns "table4".
 func (t Table) Name() string { return fmt.Sprintf("table%d", t.Number) }
 
 // Has reports whether a row has a cell in a column.
 func (r Row) Has(column string) bool { return r.Columns == nil || slices.Contains(r.Columns, column) }
 
-// Row returns the row of a family.
+// Row returns the row with a family.
 func (t Table) Row(family string) (Row, bool) {
 	at := slices.IndexFunc(t.Rows, func(r Row) bool { return r.Family == family })
 	if at < 0 {
@@ -121,7 +120,7 @@ func (t Table) Row(family string) (Row, bool) {
 	return t.Rows[at], true
 }
 
-// Column returns the column of a name.
+// Column returns the column with a name.
 func (t Table) Column(name string) (Column, bool) {
 	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
 	if at < 0 {
@@ -130,7 +129,7 @@ func (t Table) Column(name string) (Column, bool) {
 	return t.Columns[at], true
 }
 
-// ShownSets are the generated test sets that the table itself shows.
+// ShownSets returns the generated test sets that the table shows.
 func (t Table) ShownSets() (sets []Set) {
 	for _, s := range t.Sets {
 		if s.Shown {
@@ -140,8 +139,8 @@ func (t Table) ShownSets() (sets []Set) {
 	return sets
 }
 
-// Cells lists the cells of some rows and columns, row by row; no names mean all. A row and a column that are both named but have no cell
-// in common are an error, as are names that the table does not have.
+// Cells lists the cells of some rows and columns, row by row; no names mean all. It returns an error for unknown names, and for a row and a
+// column that are both named but have no common cell.
 func (t Table) Cells(rows, columns []string) (cells []Cell, err error) {
 	var families, names []string
 	for _, r := range t.Rows {
@@ -176,7 +175,7 @@ func (t Table) Cells(rows, columns []string) (cells []Cell, err error) {
 	return cells, nil
 }
 
-// known is an error if a name is not among the valid ones. It offers the nearest.
+// known returns an error if a name is not among the valid ones. The error suggests the nearest.
 func known(t Table, what, name string, valid []string) error {
 	if slices.Contains(valid, name) {
 		return nil
@@ -187,7 +186,7 @@ func known(t Table, what, name string, valid []string) error {
 	return fmt.Errorf("%s %q of table %d is %w: it has %s", what, name, t.Number, ErrName, strings.Join(valid, ", "))
 }
 
-// label is the name of a column: the tasks of bAbI may be given by their numbers.
+// label returns the name of a column. The tasks of bAbI may be given by their numbers.
 func label(name string) string {
 	if n, err := strconv.Atoi(name); err == nil {
 		return fmt.Sprintf("task%02d", n)

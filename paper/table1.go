@@ -2,8 +2,8 @@ package paper
 
 import "fmt"
 
-// Babi is what the paper prints of one kind of model in one setting: average error in percent over the tasks, and how many of 20 fail. For
-// the model with dynamic halting, appendix C adds every task: the best of 10 seeds, and mean and deviation over them.
+// Babi holds the paper's figures for one kind of model in one setting: the average error in percent over the tasks, and the number of failed
+// tasks of 20. For the model with dynamic halting, appendix C adds every task: the best of 10 seeds, and mean and deviation over them.
 type Babi struct {
 	Average float64
 	Failed  int
@@ -11,30 +11,30 @@ type Babi struct {
 	Seeds   [][2]float64 // mean, deviation
 }
 
-// BabiSettings are the columns of table 1, as the names of recipes and as the paper has them.
+// BabiSettings lists the columns of table 1, by their part of recipe names and by the paper's headings.
 var BabiSettings = []struct{ Name, Title string }{
 	{"10k-single", "10k, single"}, {"10k-joint", "10k, joint"}, {"1k-single", "1k, single"}, {"1k-joint", "1k, joint"},
 }
 
-// BabiModels are the rows of table 1, as the names of recipes end and as the paper has them.
+// BabiModels lists the rows of table 1, by the suffix of recipe names and by the paper's headings.
 var BabiModels = []struct{ Suffix, Title string }{
 	{"-transformer", "Transformer"}, {"", "Universal Transformer"}, {"-adaptive", "UT with dynamic halting"},
 }
 
-// BabiFails is the error, in percent, above which a task has failed.
+// BabiFails is the error, in percent, above which a task counts as failed.
 const BabiFails = 5
 
-// BabiTasks are the names of the tasks, from 1.
+// BabiTasks lists the names of the tasks, from 1.
 var BabiTasks = []string{"single supporting fact", "two supporting facts", "three supporting facts", "two-argument relations",
 	"three-argument relations", "yes/no questions", "counting", "lists and sets", "simple negation", "indefinite knowledge",
 	"basic coreference", "conjunction", "compound coreference", "time reasoning", "basic deduction", "basic induction",
 	"positional reasoning", "size reasoning", "path finding", "agents' motivations"}
 
-// BabiPonder is section 3.1: ponder times of tasks that need one, two and three supporting facts, mean and deviation over all
+// BabiPonder holds the ponder times of section 3.1 for tasks that need one, two and three supporting facts: mean and deviation over all
 // positions of the test.
 var BabiPonder = [][2]float64{{2.3, 0.8}, {3.1, 1.1}, {3.8, 2.2}}
 
-// Table1 is bAbI: 10,000 and 1,000 questions, one model a task and one for all, by three models. Its rows are the pairs of
+// Table1 returns bAbI: 10,000 or 1,000 questions, one model per task or one for all tasks, and three kinds of models. Its rows are the pairs of
 // a setting and a model, its columns the tasks.
 func Table1() Table {
 	t := Table{
@@ -67,7 +67,7 @@ func Table1() Table {
 	return t
 }
 
-// BabiSeen is which test errors were known before the configuration of a row was settled.
+// BabiSeen lists the test errors that were known before the configuration of a row was final.
 var BabiSeen = map[string]string{
 	"babi-10k-single":          "19 tasks without weight decay, 3.06 on average; task 2 with other batches and positions; task 17 with other convolutions",
 	"babi-10k-joint":           "without weight decay, 3.6 on average",
@@ -78,7 +78,7 @@ var BabiSeen = map[string]string{
 	"babi-1k-joint":            "with weight decay, later dropped: 12.9 on average, although its validation error is lower, 11.6 instead of 13.2",
 }
 
-// BabiPublished is table 1 and the tables of appendix C, by row.
+// BabiPublished holds the paper's table 1 and the tables of appendix C, by row.
 var BabiPublished = map[string]Babi{
 	"babi-10k-single-transformer": {Average: 15.2, Failed: 10},
 	"babi-10k-joint-transformer":  {Average: 22.1, Failed: 12},

@@ -5,7 +5,7 @@ import "fmt"
 // TotalBalanced is the metric by which models of table 2 are compared: the mean of the accuracies on singular and plural verbs.
 const TotalBalanced = "total balanced"
 
-// Table2 is subject-verb agreement: accuracy by the number of attractors.
+// Table2 returns subject-verb agreement: accuracy by the number of attractors.
 func Table2() Table {
 	return Table{
 		Number: 2, Title: "Subject-verb agreement by attractors", Section: "section 3.2",
@@ -51,7 +51,7 @@ const (
 		"The number of the verb stays the same, so these rows contain more attractors."
 )
 
-// attractors are the figures of table 2, from a number of attractors to 5, and the total.
+// attractors returns the figures of table 2, from a number of attractors to 5, and the total.
 func attractors(from int) (list []Figure) {
 	for k := from; k <= 5; k++ {
 		list = append(list, Figure{Title: fmt.Sprint(k), Set: "test", Metrics: []string{fmt.Sprintf("%d attractors", k), fmt.Sprintf("%d balanced", k)}, Key: fmt.Sprint(k)})

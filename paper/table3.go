@@ -1,6 +1,6 @@
 package paper
 
-// Table3 is LAMBADA as a language model and as reading comprehension.
+// Table3 returns LAMBADA, by language models and by reading comprehension.
 func Table3() Table {
 	return Table{
 		Number: 3, Title: "LAMBADA: last words of passages", Section: "section 3.3",
@@ -44,7 +44,7 @@ func Table3() Table {
 	}
 }
 
-// passages are the sets of table 3.
+// passages returns the figures of table 3.
 func passages(metrics ...string) []Figure {
 	return []Figure{{Title: "own control", Set: "control", Metrics: metrics}, {Title: "development", Set: "development", Metrics: metrics}, {Title: "test", Set: "test", Metrics: metrics}}
 }

@@ -6,7 +6,7 @@ const (
 	OtherPositions  = "other positions and rates, chosen by accuracy at length 400"
 )
 
-// Table4 is length generalization: copy, reverse and addition, trained on up to 40 symbols and tested at 400.
+// Table4 returns length generalization: copy, reverse and addition, trained on up to 40 symbols and tested at 400.
 func Table4() Table {
 	return Table{
 		Number: 4, Title: "Copy, reverse and addition: trained to length 40, tested at 400", Section: "section 3.4",
@@ -47,7 +47,7 @@ func Table4() Table {
 	}
 }
 
-// figures pairs names of columns with figures.
+// figures maps the names of columns to published figures.
 func figures(pairs ...string) map[string][]string {
 	m := map[string][]string{}
 	for i := 0; i < len(pairs); i += 2 {

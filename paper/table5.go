@@ -1,6 +1,6 @@
 package paper
 
-// Table5 is learning to execute: copy, double and reverse numbers of up to 55 digits.
+// Table5 returns learning to execute: copy, double and reverse numbers of up to 55 digits.
 func Table5() Table {
 	lstm := figures("copy", "0.78 (0.11)", "double", "0.51 (0.047)", "reverse", "0.91 (0.32)")
 	transformer := figures("copy", "0.98 (0.63)", "double", "0.94 (0.55)", "reverse", "0.81 (0.26)")
@@ -21,13 +21,13 @@ const executePreface = "Token accuracy, with sequence accuracy in parentheses, o
 	"All models have the same number of parameters within 3 %, except where a row gives a width. The Transformers count source positions from both ends, separately for each number, " +
 	"which extends the paper's coordinates, and use separable convolutions as transitions. "
 
-// executeSets are all at the greatest length and nesting, and mixed as in training.
+// executeSets returns two test sets: one at the maximum length and nesting, and one mixed as in training.
 func executeSets(length int) []Set {
 	return []Set{{Name: "maximum", Length: length, Count: 5000, Forced: true, Shown: true}, {Name: "mix", Count: 5000, Forced: true, Shown: true}}
 }
 
-// executeRows are the models of tables 5 and 6 that have the same number of parameters. The baselines' updates take less time, so each has a
-// row with more of them.
+// executeRows returns the models of tables 5 and 6 with about the same number of parameters. The baselines' updates are faster, so each
+// baseline also has a row with more updates.
 func executeRows(prefix string, lstm, transformer, universal map[string][]string) []Row {
 	return []Row{
 		{Family: prefix + "-lstm", Title: "LSTM with attention", Published: lstm},

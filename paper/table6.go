@@ -3,7 +3,7 @@ package paper
 // LargerModels is the block of table 6 whose models are larger than the baselines or trained on easier forms of the tasks.
 const LargerModels = "larger models, and easier forms of the tasks"
 
-// Table6 is learning to execute: the results of programs of nesting 2 on numbers of up to 5 digits.
+// Table6 returns learning to execute: the results of programs of nesting 2 with numbers of up to 5 digits.
 func Table6() Table {
 	lstm := figures("program", "0.53 (0.12)", "control", "0.68 (0.21)", "addition", "0.83 (0.11)")
 	transformer := figures("program", "0.71 (0.29)", "control", "0.93 (0.66)", "addition", "1.0 (1.0)")

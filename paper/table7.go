@@ -1,6 +1,6 @@
 package paper
 
-// Table7 is translation. The paper's own data, WMT 2014, need an accelerator; what is measured is small data.
+// Table7 returns translation. The paper's data, WMT 2014, need an accelerator; the measured columns are small data sets.
 func Table7() Table {
 	test := func(sets ...string) (list []Figure) {
 		for _, s := range sets {
@@ -31,12 +31,12 @@ func Table7() Table {
 	}
 }
 
-// WMT14 is what the paper prints of WMT 2014.
+// WMT14 holds the paper's figures on WMT 2014.
 var WMT14 = []struct{ Model, BLEU string }{
 	{"Transformer base", "28.0"}, {"Weighted Transformer base", "28.4"}, {"UT small", "26.8"}, {"UT base", "28.9"},
 }
 
-// WMT14Cost is why it is not run: 100,000 updates of 32,768 positions, each 6 operations for each of 211 million multiplications
-// (6 steps of 12 D^2 + 4 D F, and the readout).
+// WMT14Cost is the cost of training on WMT 2014: 100,000 updates of 32,768 positions, with 6 operations for each of 211 million
+// multiplications (6 steps of 12 D^2 + 4 D F, and the readout).
 const WMT14Cost = "WMT 2014 in the paper's size needs an accelerator: the recipe translation-paper/wmt14 takes about 4e18 operations, that is 2.5 years at the 50 GFLOP/s " +
 	"that training reached on one thread, or a day at 50 TFLOP/s"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests the ARM64 kernels in an emulator: the kernels against plain loops, GoMLX's conformance suite, the reference vectors. Without qemu's user
-# emulation it names what it skips.
+# Tests the ARM64 kernels in an emulator: against plain loops, with GoMLX's conformance suite and with the reference vectors. Without qemu's
+# user emulation it lists the skipped tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 emulator=$(command -v qemu-aarch64-static || command -v qemu-aarch64 || true)

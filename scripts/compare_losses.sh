@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Trains every recipe for some updates with two builds of the program and compares what they learn, to the last bit: losses, cross entropies and
-# gradient norms of every update. A refactoring must not change them.
+# Trains every recipe for some updates with two builds of the program and compares the losses, cross entropies and gradient norms of every
+# update bit for bit. A refactoring must not change them.
 #
 #	scripts/compare_losses.sh OLD NEW          two binaries, ut before and after
-#	UPDATES=20 ONLY='^algorithmic'             updates; the recipes whose names match, all tasks of a family included
-#	DATA_BABI=dir DATA_LINZEN=dir ...          data by the names of needs (ut list --json); recipes without their data are left out
+#	UPDATES=20 ONLY='^algorithmic'             number of updates; recipes whose names match, including all tasks of a family
+#	DATA_BABI=dir DATA_LINZEN=dir ...          data by the names of needs (ut list --json); recipes without their data are skipped
 #
 # The old build trains its own recipe: the present name, its name of version 0.2, or the cell of a table. Where it has neither, it trains
 # the configuration that the new build shows. Large batches are shrunk for both.
@@ -44,7 +44,7 @@ earlier() {
 data() {
 	sets=()
 	while IFS='|' read -r need field file default; do
-		[ -n "$default" ] || continue # a need that may be left out
+		[ -n "$default" ] || continue # an optional need
 		local variable="DATA_${need^^}"
 		local path=${!variable:-}
 		[ -n "$path" ] && [ -e "$path${file:+/$file}" ] || return 1
@@ -55,7 +55,7 @@ data() {
 		in_recipe && /^      }/ { print value["        \"name\""] "|" value["        \"field\""] "|" value["        \"file\""] "|" value["        \"default\""] }' "$dir/list.json")
 }
 
-# figures prints the numbers that must agree, a line an update.
+# figures prints the numbers to compare, one line per update.
 figures() {
 	sed -nE 's/.*"split": ?"training".*/&/p' "$1/metrics.jsonl" |
 		sed -E 's/.*"cross_entropy": ?([^,}]*).*/\1 &/; s/^([^ ]*) .*"gradient_norm": ?([^,}]*).*"loss": ?([^,}]*).*/\1 \2 \3/'
@@ -100,7 +100,7 @@ compare() {
 	fi
 }
 
-# The user's own data are made.
+# Creates the data of the recipes for own data.
 export DATA_PAIRS=$dir/pairs.tsv DATA_TEXT=$dir/text.txt
 awk 'BEGIN { srand(1); for (i = 0; i < 3000; i++) { s = t = ""; n = 1 + int(rand() * 6); while (n--) { d = int(rand() * 10); s = s d; t = d t } print s "\t" t } }' >"$DATA_PAIRS"
 tr '\t' ' ' <"$DATA_PAIRS" >"$DATA_TEXT"
@@ -112,12 +112,12 @@ for recipe in $names; do
 	else
 		case $recipe in
 		*/task01 | */task03) ;;
-		*/task*) continue ;; # they differ in their data alone
+		*/task*) continue ;; # they differ only in their data
 		*-paper/language | *-paper/reading | */wmt14) continue ;; # too large for most machines
 		esac
 	fi
 	[ "$recipe" != own-translation ] || continue # has no text; translation/multi30k is the same model
 	compare "$recipe"
 done
-echo "$passed passed, $failed failed, $left left out for lack of data"
+echo "$passed passed, $failed failed, $left skipped for lack of data"
 [ "$failed" -eq 0 ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of every parser, one after the other: FUZZ executions each (1000000x), FUZZ_ARCHIVES of archives (100000x), or a
-# time each (30s). Prints a line a target and the output of one that finds something, which Go keeps as a test in testdata/fuzz. With
-# arguments only the targets whose "package target" match that pattern. The graphs of the backend (cpu's FuzzGraphs) are no parser.
+# Runs the fuzz target of every parser, one after another: FUZZ executions each (1000000x), FUZZ_ARCHIVES for archives (100000x), or a time
+# each (30s). Prints one line per target, and the output of a target that finds something, which Go keeps as a test in testdata/fuzz. An
+# argument is a pattern that selects targets by "package target". cpu's FuzzGraphs is excluded, because it tests no parser.
 #
 #   scripts/fuzz.sh
 #   FUZZ=10s scripts/fuzz.sh subword

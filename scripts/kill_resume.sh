@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Kills training at random moments, resumes it, and compares what it comes to with training that nobody killed: metrics byte
-# for byte, weights bit for bit. Damaged checkpoints and Ctrl-C as well.
+# Kills training at random moments, resumes it, and compares the result with uninterrupted training: metrics byte for byte, weights bit for
+# bit. It also tests damaged checkpoints and Ctrl-C.
 #
 #   scripts/kill_resume.sh [KILLED RUNS, default 20] [BACKEND]
 set -euo pipefail

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Changes the module path everywhere: in go.mod, imports, the modules below examples, documents and generated headers. Names of file formats,
-# which begin with the same word, stay.
+# Changes the module path everywhere: in go.mod, imports, the modules below examples, documents and generated headers. Names of file formats
+# that begin with the same word do not change.
 #
 #	scripts/module.sh example.com/you/universal-transformer
 set -euo pipefail
 cd "$(dirname "$0")/.."
 new=${1:?name the new module path}
-[[ $new =~ ^[A-Za-z0-9._~/-]+$ ]] || { echo "$new is no module path" >&2; exit 2; }
+[[ $new =~ ^[A-Za-z0-9._~/-]+$ ]] || { echo "$new is not a module path" >&2; exit 2; }
 old=$(sed -n 's/^module //p' go.mod)
 
 escaped=$(sed 's/[.]/\\./g' <<<"$old")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Changes the code of some packages in small ways, one at a time, and counts how many of these mutants their tests notice:
+# Makes small changes to the code of some packages, one at a time, and counts how many of these mutants the tests notice:
 #
 #	scripts/mutants.sh [--seed N] [--count N] [--time 1h] [--again] [--report] [PACKAGE ...]
 #

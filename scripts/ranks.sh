@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Trains a small adaptive model with dropout in one process and, by mpirun, on 1, 2 and 4 ranks, and compares what they leave, byte for byte; kills ranks
-# at random moments, and lets the job go on with 1, 2 and 4. Needs Open MPI, or MPICH with MPI=mpich. The last line is `N passed, N failed`.
+# Trains a small adaptive model with dropout in one process and, with mpirun, on 1, 2 and 4 ranks, and compares the run directories byte for
+# byte. Kills ranks at random moments and resumes the job with 1, 2 and 4 ranks. Needs Open MPI, or MPICH with MPI=mpich. The last line is
+# `N passed, N failed`.
 #
 #   [MPI=mpich] scripts/ranks.sh [--kills N] [--seed N]
 set -euo pipefail
@@ -22,13 +23,13 @@ GO=${GO:-go}
 dir="$(mktemp -d)"
 trap 'rm -rf "$dir"' EXIT
 CGO_ENABLED=0 "$GO" build -o "$dir/ut" ./cmd/ut
-if [ $tag = mpich ]; then # go's cache does not know that the tag links another library
+if [ $tag = mpich ]; then # Go's build cache does not notice that the tag links another library
 	export GOCACHE="$dir/cache"
 fi
 "$GO" build -tags $tag -o "$dir/ut-mpi" ./cmd/ut
 "$GO" test -c -tags $tag -o "$dir/parallel.test" ./parallel
 for n in 1 2 3 4 5; do
 	$launcher -n "$n" "$dir/parallel.test" -test.run TestMPI >"$dir/log" 2>&1 || { cat "$dir/log"; exit 1; }
-	echo "$n ranks add up, gather, broadcast and agree"
+	echo "$n ranks sum, gather, broadcast and agree"
 done
 "$GO" run ./internal/cmd/ranks --alone "$dir/ut" --mpi "$dir/ut-mpi" --launcher "$launcher" "$@"

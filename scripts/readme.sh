@@ -4,7 +4,7 @@
 #	scripts/readme.sh             all blocks
 #	SKIP="make test" scripts/readme.sh   without lines that equal SKIP
 #
-# A block fails as soon as one of its commands does. The output that README promises is compared where it is exact.
+# A block fails as soon as one of its commands does. Exact outputs in README are compared.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$(pwd)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Tortures the program: damaged run directories, kills, unreadable files, limits, full disks, signals, hostile input, many requests of a
-# service at once. It prints what came of it by class and `N passed, N failed`. What is random comes from the seed; kills and signals also depend on how fast the machine is.
+# Injects faults into the program: damaged run directories, kills, unreadable files, limits, full disks, signals, hostile input, many requests of a
+# service at once. It prints the outcomes by class and `N passed, N failed`. Randomness is derived from the seed; kills and signals also
+# depend on the speed of the machine.
 #
 #   scripts/torture.sh [--quick] [--seed N] [--only 'flip 17'] [--program FILE] [--jobs N] [--keep]
 set -euo pipefail

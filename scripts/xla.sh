@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Holds XLA to what the backend cpu computes: reference vectors; losses of 100 updates; checkpoints of one backend that are trained on,
-# evaluated and decoded with on the other; kill and resume; several devices; what is said where something is missing.
+# Compares XLA with the backend cpu: reference vectors; losses of 100 updates; checkpoints of one backend resumed, evaluated and decoded on
+# the other; kill and resume; several devices; messages about missing parts.
 #
 #	scripts/xla.sh [BACKEND, default xla:cpu]
 #	DEVICES=4 GOLDEN=internal/golden/testdata    devices to split rows over (0: none), reference vectors ("": none)
 #
-# docs/accelerators.md says how to get a plugin. Without one it says so, and passes. Nearly all of the time, some ten minutes of a processor,
-# is compiling; XLA_FLAGS=--xla_backend_optimization_level=0 halves that.
+# docs/accelerators.md describes how to get a plugin. Without one, the script prints a line and passes. Most of the time is compilation, which
+# XLA_FLAGS=--xla_backend_optimization_level=0 reduces.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 backend=${1:-xla:cpu} devices=${DEVICES-4} golden=${GOLDEN-internal/golden/testdata}
@@ -19,7 +19,7 @@ if ! CGO_ENABLED=1 "$go" build -tags xla -o "$dir/ut-xla" ./cmd/ut 2>"$dir/build
 	echo "XLA is not tested: $(head -1 "$dir/build")"
 	exit 0
 fi
-# A backend is made before anything else is looked at, so this says whether there is one, and writes nothing.
+# The program opens the backend first, so this command reports whether it exists and writes nothing.
 missing=$("$dir/ut-xla" bench gemm --backend "$backend" --repeat 1 --warmup 0 2>&1 >/dev/null) || {
 	echo "XLA is not tested: ${missing#ut: }"
 	exit 0
@@ -49,7 +49,7 @@ train() {
 	}
 }
 
-# resume BACKEND RUN COPY: goes on with a copy of a run up to 100 updates
+# resume BACKEND RUN COPY: resumes a copy of a run, up to 100 updates
 resume() {
 	local program=$dir/ut
 	case $1 in xla*) program=$dir/ut-xla ;; esac
@@ -63,14 +63,14 @@ resume() {
 # losses prints step and loss of every update.
 losses() { sed -nE '/"split":"training"/s/.*"loss":([^,}]*).*"step":([0-9]+).*/\2 \1/p' "$dir/$1/metrics.jsonl"; }
 
-# agree RUN RUN DIGITS: whether both have the losses of 100 updates, equal to so many digits
+# agree RUN RUN DIGITS: whether both runs have the losses of 100 updates, equal to DIGITS digits
 agree() {
 	paste <(losses "$1") <(losses "$2") | awk -v runs="$1 $2" -v limit="1e-$3" '
 		{ d = ($2 - $4) / $2; if (d < 0) d = -d; if (d > worst) worst = d; if ($1 != $3 || NF != 4) wrong = 1 }
 		END { printf "      %s: worst relative difference of the loss in %d updates: %.1e\n", runs, NR, worst; exit wrong || NR != 100 || !(worst < limit) }'
 }
 
-# answers PROGRAM BACKEND RUN: what a run's best checkpoint measures and decodes
+# answers PROGRAM BACKEND RUN: prints the measurements and answers of a run's best checkpoint
 answers() {
 	"$dir/$1" eval "$dir/$3" --backend "$2" --teacher-forced --count 40 --mix 12 --json | grep -E '"(value|name|correct|total)"'
 	printf '%s\n' 3141592 27 1234567890123 | "$dir/$1" decode "$dir/$3" --backend "$2" --max-length 8
@@ -103,7 +103,7 @@ check "... with the losses of cpu to 6 digits" agree cpu crossed 6
 check "a checkpoint of $backend is trained further on cpu" resume cpu half-xla crossed-back
 check "... with the losses of cpu to 6 digits" agree cpu crossed-back 6
 
-# Killed once a checkpoint is there, then resumed: metrics byte for byte those of the run that nobody killed.
+# Kills training after its first checkpoint and resumes it: metrics must equal those of an uninterrupted run byte for byte.
 "$dir/ut-xla" train demo --out "$dir/killed" --backend "$backend" "${sets[@]}" --set training.steps=100 >"$dir/killed.log" 2>&1 &
 victim=$!
 until [ -n "$(find "$dir/killed" -name '*00000030*' 2>/dev/null)" ] || ! kill -0 "$victim" 2>/dev/null; do sleep 0.05; done
@@ -119,7 +119,7 @@ if [ "$devices" -gt 1 ]; then
 	check "a checkpoint of $devices devices is evaluated on cpu" same_answers devices
 fi
 
-# refused COMMAND... -- TEXT: whether a command ends with one line that says TEXT
+# refused COMMAND... -- TEXT: whether a command fails with one line that contains TEXT
 refused() {
 	local want=${*: -1}
 	! "${@:1:$#-1}" >"$dir/out" 2>&1 && [ "$(wc -l <"$dir/out")" -eq 1 ] && grep -qF -- "$want" "$dir/out" || {

@@ -61,7 +61,7 @@ func orthogonal(m *Node) *Node {
 	x = Div(x, AddScalar(Sqrt(ReduceAllSum(Square(x))), 1e-7))
 	groups := []int{1, 1, 1, 1, 1} // iterations between one product with X and the next
 	if x.Shape().Dim(1) >= 2*x.Shape().Dim(0) {
-		groups = []int{3, 2} // for [n, 4n] 30 n^3 multiplications, not 45 n^3, and as exact, which one group of 5 is not (LOG.md)
+		groups = []int{3, 2} // for [n, 4n] 30 n^3 multiplications instead of 45 n^3, and as exact; one group of 5 is less exact (docs/log.md, 2026-11-25)
 	}
 	for _, iterations := range groups {
 		x = MatMul(productOfIterations(Einsum("ij,kj->ik", x, x), iterations), x)

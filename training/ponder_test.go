@@ -23,8 +23,8 @@ func TestWarnsOfPonderTimes(t *testing.T) {
 		seen   []objective.Tally
 		want   string
 	}{
-		"halts at once":       {adaptive, []objective.Tally{tally(2, 1.05), tally(2, 1), tally(2, 1)}, "the decoder runs 1.00 steps a position"},
-		"never halts":         {adaptive, []objective.Tally{tally(3.95, 2), tally(4, 2)}, "the encoder runs 4.00 of 4 steps a position"},
+		"halts at once":       {adaptive, []objective.Tally{tally(2, 1.05), tally(2, 1), tally(2, 1)}, "the decoder runs 1.00 steps per position"},
+		"never halts":         {adaptive, []objective.Tally{tally(3.95, 2), tally(4, 2)}, "the encoder runs 4.00 of 4 steps per position"},
 		"once only":           {adaptive, []objective.Tally{tally(1, 2), tally(2, 2), tally(1, 2)}, ""},
 		"well":                {adaptive, []objective.Tally{tally(2, 1.2), tally(2, 1.2)}, ""},
 		"without a decoder":   {adaptive, []objective.Tally{noDecoder, noDecoder}, ""},

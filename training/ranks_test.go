@@ -218,7 +218,7 @@ func TestOneRanksErrorIsEverybodys(t *testing.T) {
 				}
 				tr.Stream = stream
 			}
-		}, "step 1: rank 1 has read other training data than rank 0"},
+		}, "step 1: the training data of rank 1 differ from those of rank 0"},
 		"other parameters": {4, func(rank int, tr *training.Trainer, _ func()) {
 			if rank == 3 {
 				tr.OnProgress = func(p training.Progress) {
@@ -228,7 +228,7 @@ func TestOneRanksErrorIsEverybodys(t *testing.T) {
 					}
 				}
 			}
-		}, "step 3: rank 3 has computed other parameters than rank 0"},
+		}, "step 3: the parameters of rank 3 differ from those of rank 0"},
 		"training that comes apart": {2, func(_ int, tr *training.Trainer, _ func()) {
 			tr.Config.Schedule = spike{7, 1e30}
 		}, "training stopped at step 8: the loss is NaN; the checkpoint of step 5 is kept: continue from it with a lower learning rate, training.schedule.rate="},

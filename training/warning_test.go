@@ -12,7 +12,7 @@ import (
 // Training says once, after its second validation, that all positions halt at once, or that none does before the limit.
 // Caught when planted: a validation that warns of nothing.
 func TestTrainingWarnsOfPonderTimes(t *testing.T) {
-	for bias, want := range map[float64]string{9: "warning: the encoder runs 1.00 steps a position", -9: "warning: the encoder runs 3.00 of 3 steps a position"} {
+	for bias, want := range map[float64]string{9: "warning: the encoder runs 1.00 steps per position", -9: "warning: the encoder runs 3.00 of 3 steps per position"} {
 		model := universal.EncoderDecoder{Config: tiny()}
 		model.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 3, Epsilon: 0.01, Bias: bias}}
 		c := config(15)

@@ -52,7 +52,7 @@ func TestAnswerAndReport(t *testing.T) {
 		"Mary went to the garden.\n\n" + good:            {"line 1: the story ends without a question", "+"},
 		"Where is Mary?\n" + good:                        {"line 1: a story needs at least one fact", "-+"},
 		"Mary is.\nWhere? Where is Mary\n\n" + good:      {"line 2: sentence 2, \"Where?\", is a question, but more follows", "-+"},
-		good + strings.Repeat("a", maxLineSize+9) + "\n": {"line 3: it is longer than", "+"},
+		good + strings.Repeat("a", maxLineSize+9) + "\n": {"line 3: longer than", "+"},
 	} {
 		r := utReading(t, input, "answer", run, "--facts", "0")
 		answers := ""
@@ -84,7 +84,7 @@ func TestAnswerAndReport(t *testing.T) {
 		}
 	}
 	page := filepath.Join(out, "runs", "RESULTS.md")
-	if got := succeeds(t, "table", "report", "--results", filepath.Join(out, "runs", "results")); !strings.HasSuffix(got, "results, of 2 results\n") {
+	if got := succeeds(t, "table", "report", "--results", filepath.Join(out, "runs", "results")); !strings.HasSuffix(got, "results, from 2 results\n") {
 		t.Errorf("report says %q", got)
 	}
 	for file, want := range map[string]string{page: "](results/table1.md)", filepath.Join(out, "runs", "results", "table1.md"): "](babi-1k-single-adaptive/ponder.svg)"} {
@@ -121,7 +121,7 @@ func TestDataBabi(t *testing.T) {
 	defer server.Close()
 	dir := filepath.Join(t.TempDir(), "new")
 	for path, want := range map[string]string{"/gone": "404", "/page": "neither gzip nor xz"} {
-		if r := ut(t, "data", "babi", "--dir", dir, "--from", server.URL+path); r.code != 1 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "could not be fetched: get tasks_1-20_v1-2.tar.gz") {
+		if r := ut(t, "data", "babi", "--dir", dir, "--from", server.URL+path); r.code != 1 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "could not be downloaded: get tasks_1-20_v1-2.tar.gz") {
 			t.Errorf("%s: %+v", path, r)
 		}
 	}
@@ -131,7 +131,7 @@ func TestDataBabi(t *testing.T) {
 	if r := ut(t, "data", "babi", "--dir", dir, "--from", server.URL+"/good"); !strings.Contains(r.stdout, "files with 240 questions") {
 		t.Errorf("fetched: %+v", r)
 	}
-	if r := ut(t, "data", "babi", "--dir", dir); !strings.HasPrefix(r.stdout, dir+": ") || strings.Contains(r.stderr, "fetching") {
+	if r := ut(t, "data", "babi", "--dir", dir); !strings.HasPrefix(r.stdout, dir+": ") || strings.Contains(r.stderr, "downloading") {
 		t.Errorf("fetched again: %+v", r)
 	}
 }

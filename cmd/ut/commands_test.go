@@ -161,10 +161,10 @@ func TestTrain(t *testing.T) {
 // A run that has ended is trained further.
 func TestTrainFurther(t *testing.T) {
 	dir := copied(t)
-	if said := succeeds(t, "train", "--resume", dir, "--set", "training.steps=30", "--set", "training.keep=3"); !strings.Contains(said, "30 steps (all there were to do)") {
+	if said := succeeds(t, "train", "--resume", dir, "--set", "training.steps=30", "--set", "training.keep=3"); !strings.Contains(said, "30 steps (all of the configuration)") {
 		t.Errorf("it says %q", said)
 	}
-	if said := succeeds(t, "train", "--resume", dir); !strings.Contains(said, "30 steps (all there were to do)") {
+	if said := succeeds(t, "train", "--resume", dir); !strings.Contains(said, "30 steps (all of the configuration)") {
 		t.Errorf("again it says %q", said)
 	}
 }

@@ -26,12 +26,11 @@ downloads them if there are none. There are three kinds:
   agr_50_mostcommon_10K.tsv.gz       the authors' table of whole sentences
   subj_agr_filtered.text and .gold   sentences with the right and the wrong verb form
 
-They are read by
+Recipes read them from data/linzen, the default of --dir:
 
-  ut train agreement/natural-text --set task.agreement.path=data/linzen
-  ut train agreement/natural-text --set task.agreement_verbs.path=data/linzen/agr_50_mostcommon_10K.tsv.gz
-  ut train agreement --set task.agreement_pairs.path=data/linzen/subj_agr_filtered.text \
-      --set task.agreement_pairs.text=data/gutenberg
+  ut train agreement/natural-text   the first kind
+  ut train agreement/verbs          the second
+  ut train agreement/pairs          the third, and the books of ut data gutenberg
 
 All sentences are from Wikipedia. The first two kinds are published under the MIT licence at
 https://github.com/TalLinzen/rnn_agreement, the third, from facebookresearch/colorlessgreenRNNs,

@@ -80,7 +80,7 @@ func TestDataSets(t *testing.T) {
 	defer server.Close()
 	lambada := filepath.Join(t.TempDir(), "lambada")
 	r = ut(t, "data", "lambada", "--from", server.URL+"/all.tar.gz", "--dir", lambada)
-	if r.code != 0 || !strings.Contains(r.stdout, "train-novels: 1 novels") || !strings.Contains(r.stderr, "fetching") {
+	if r.code != 0 || !strings.Contains(r.stdout, "train-novels: 1 novels") || !strings.Contains(r.stderr, "downloading") {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat(filepath.Join(lambada, "all.tar.gz")); err == nil {

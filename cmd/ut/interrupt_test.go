@@ -159,7 +159,7 @@ func TestInterruptedExperiment(t *testing.T) {
 	args := func(out string) []string { return gridded(data, out, "--set", "training.steps=200") }
 	want := succeeds(t, args(whole)...)
 	code, last := interrupted(t, syscall.SIGINT, args(broken)...)
-	if code != 130 || last != "ut: interrupted: everything is saved; the same command continues" {
+	if code != 130 || last != "ut: interrupted: all runs are saved; the same command continues" {
 		t.Errorf("exit code %d, %q", code, last)
 	}
 	errors := regexp.MustCompile(`validation error .* questions`)
@@ -238,7 +238,7 @@ func TestNobodyReadsExperiment(t *testing.T) {
 func TestFewFiles(t *testing.T) {
 	for _, limit := range []string{"4", "6", "7", "15"} {
 		said, err := exec.Command("sh", "-c", `ulimit -n `+limit+`; exec "$@"`, "sh", program, "list").CombinedOutput()
-		if want := "ut: at most " + limit + " files may be open here, and 16 are needed: raise the limit (ulimit -n)\n"; err == nil || string(said) != want {
+		if want := "ut: the limit of open files is " + limit + ", and 16 are needed: raise the limit (ulimit -n)\n"; err == nil || string(said) != want {
 			t.Errorf("%v, %q, want %q", err, said, want)
 		}
 	}

@@ -113,7 +113,7 @@ func checkTokenizerIsSealed(t *testing.T, run string) {
 	if err := os.WriteFile(path, append(whole, '\n'), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	checkFailure(t, utReading(t, "one\n", "translate", run), 1, "tokenizer.json is not the one that the run was trained with")
+	checkFailure(t, utReading(t, "one\n", "translate", run), 1, "tokenizer.json has changed since training")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestTranslationMistakes(t *testing.T) {
 		want      string
 	}{
 		{[]string{"train", "own-translation", "--set", training("a.en", "a.de")}, "line 2 of "},
-		{[]string{"train", "own-translation", "--set", training("a.en", "none")}, "none: no such file or directory: task.translation.training says where the data is"},
+		{[]string{"train", "own-translation", "--set", training("a.en", "none")}, "none: no such file or directory: task.translation.training to the location of the data"},
 		{[]string{"train", "--source", filepath.Join(dir, "a.en"), "--target", filepath.Join(dir, "a.de")}, "line 2 of "},
 		{[]string{"train", "--source", "a.en"}, "--source is given without --target"},
 		{[]string{"train", "--target", "a.de"}, "--target is given without --source"},
@@ -151,7 +151,7 @@ func TestTranslationMistakes(t *testing.T) {
 		{[]string{"train", "translation/multi30k", "--set", "task.path=" + filepath.Join(dir, "torn.tar.gz")}, "torn.tar.gz"},
 		{[]string{"train", "translation/multi30k", "--set", "task.path=" + filepath.Join(dir, "none")}, "none: no such file"},
 		{[]string{"train", "own-translation", "--set", "training.decoded=-1"}, "training.decoded is -1"},
-		{[]string{"train", "own-translation", "--set", "training.decoded=0"}, "training.best_by_measure is true, but nothing is measured"},
+		{[]string{"train", "own-translation", "--set", "training.decoded=0"}, "training.best_by_measure is true, but no answers are measured"},
 		{[]string{"train", "own-text", "--set", "training.decoded=9"}, "training.decoded is 9"},
 		{[]string{"train", "own-text", "--set", "task.tokenizer_file=x"}, "set tokenizer to subwords"},
 		{[]string{"train", "own-translation", "--set", training("a.en", "a.en"), "--set", "task.tokenizer_size=0", "--set", "task.tokenizer_file=" + filepath.Join(dir, "none.json")}, "none.json\" does not exist"},

@@ -8,12 +8,12 @@ import (
 	"universal-transformer/task/babi"
 )
 
-// Babi is what was measured of one run on bAbI.
+// Babi is the measurement of one run on bAbI.
 type Babi struct {
-	StandIn           string     `json:"stand_in"` // file that was trained on in place of the distribution's; "" for none
+	StandIn           string     `json:"stand_in"` // file that replaced the distribution's training file; "" for none
 	StandInQuestions  int        `json:"stand_in_questions,omitempty"`
 	TrainingQuestions int        `json:"training_questions"`
-	Validation        Errors     `json:"validation"` // of the checkpoint that was chosen
+	Validation        Errors     `json:"validation"` // of the selected checkpoint
 	Tests             []BabiTest `json:"tests"`      // one, or one per task if all were trained jointly
 }
 
@@ -29,7 +29,7 @@ func (e *Errors) count(a answered) {
 	}
 }
 
-// Percent is the share of wrong answers.
+// Percent returns the percentage of wrong answers.
 func (e Errors) Percent() float64 {
 	if e.Questions == 0 {
 		return math.NaN()
@@ -41,12 +41,12 @@ func (e Errors) Percent() float64 {
 type BabiTest struct {
 	Task int `json:"task"`
 	Errors
-	PonderTimes []PonderTimes    `json:"ponder_times"` // of models that choose their depth
+	PonderTimes []PonderTimes    `json:"ponder_times"` // of models with dynamic halting
 	Attention   []AttentionShare `json:"attention"`    // step by step
 }
 
-// AttentionShare is the share of its attention that the question gave to its supporting facts in one step: the mean over heads, and over
-// the stories whose question ran that far. Uniform is the share if all positions got the same.
+// AttentionShare is the share of the question's attention on its supporting facts in one step: the mean over heads, and over the stories
+// whose question ran that step. Uniform is the share under uniform attention.
 type AttentionShare struct {
 	Stories int     `json:"stories"`
 	Share   float64 `json:"share"`
@@ -57,7 +57,7 @@ func (a *AttentionShare) divide() {
 	a.Share, a.Uniform = a.Share/float64(a.Stories), a.Uniform/float64(a.Stories)
 }
 
-// PonderTimes is a histogram over all positions of the stories whose question has so many supporting facts.
+// PonderTimes is a histogram over all positions of the stories whose question has a given number of supporting facts.
 type PonderTimes struct {
 	SupportingFacts int   `json:"supporting_facts"`
 	Stories         int   `json:"stories"`
@@ -75,7 +75,7 @@ func (p *PonderTimes) add(steps []int) {
 	}
 }
 
-// Plus adds two histograms.
+// Plus returns the sum of two histograms.
 func (p PonderTimes) Plus(q PonderTimes) PonderTimes {
 	sum := PonderTimes{SupportingFacts: p.SupportingFacts, Stories: p.Stories + q.Stories, Positions: make([]int, max(len(p.Positions), len(q.Positions)))}
 	for _, positions := range [][]int{p.Positions, q.Positions} {
@@ -117,7 +117,7 @@ func (p PonderTimes) Mode() (steps int, share float64) {
 	return steps, float64(largest) / float64(total)
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the first invalid field.
 func (m *Babi) Validate() error {
 	if len(m.Tests) == 0 {
 		return errors.New("tests are missing")
@@ -152,7 +152,7 @@ func (e Errors) validate(field string) error {
 	return nil
 }
 
-// Summary is the errors of validation and test.
+// Summary returns the validation and test errors.
 func (m *Babi) Summary() string {
 	all := Errors{}
 	for _, t := range m.Tests {

@@ -71,8 +71,8 @@ func answer(ctx context.Context, m *pipeline.Model, coding babi.Coding, question
 	return answers, nil
 }
 
-// countTests counts wrong answers by task. It also averages the attention of questions to their supporting facts and, for a model that
-// chooses its depth, counts ponder times by the number of those facts.
+// countTests counts wrong answers by task. It also averages the attention of questions on their supporting facts and, for a model with
+// dynamic halting, counts ponder times by the number of those facts.
 func countTests(answers []answered, attention [][][]float64, adaptive bool) []BabiTest {
 	byTask, ponder := map[int]*BabiTest{}, map[int]map[int]*PonderTimes{}
 	for i, a := range answers {
@@ -122,8 +122,8 @@ func addAttention(sums []AttentionShare, a answered, shares [][]float64) []Atten
 	return sums
 }
 
-// drawStories draws the stories of the cell's task that the paper prints: attention, and for task 3 ponder times if the model chooses its depth.
-// A story with a word or a length that the model cannot read is logged and gets no figure.
+// drawStories draws the paper's stories of the cell's task: attention, and for task 3 the ponder times of a model with dynamic halting. A
+// story that the model cannot read is logged and gets no figure.
 func drawStories(ctx context.Context, m *pipeline.Model, c sweep.Cell, log func(string)) error {
 	for _, s := range babi.Stories {
 		if n := m.Run.Task.Value.(babi.Babi).Task; n != s.Task && n != 0 {
@@ -146,5 +146,5 @@ func drawStories(ctx context.Context, m *pipeline.Model, c sweep.Cell, log func(
 	return nil
 }
 
-// StoryFigure is the end of the file name of a figure of one story; the name of the result precedes it.
+// StoryFigure returns the end of the file name of a story's figure; the name of the result precedes it.
 func StoryFigure(figure int) string { return fmt.Sprintf("figure%d.svg", figure) }

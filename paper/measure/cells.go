@@ -9,20 +9,20 @@ import (
 	"universal-transformer/sweep"
 )
 
-// A Request says which cells of a table are wanted.
+// A Request selects cells of a table.
 type Request struct {
 	Table   paper.Table
-	Rows    []string // families; none: all
-	Columns []string // none: all
+	Rows    []string // families; nil: all
+	Columns []string // names; nil: all
 	Seeds   []uint64
-	Set     []string          // changes of the runs, as experiment.Run.Set takes them
-	Data    map[string]string // paths of data by the names of needs; the others have their defaults
+	Set     []string          // assignments for all runs, see experiment.Run.Set
+	Data    map[string]string // paths of data by the names of needs; missing ones have their defaults
 	Runs    string            // folder of run directories
 	Results string            // folder of results
 }
 
-// Cells lists the cells, each with the first seed before any with the second. A cell that lacks a data file is left out and its error listed,
-// once for all seeds; if columns were chosen, or if no cell would be left, it is the error.
+// Cells lists the cells: all with the first seed, then all with the second, and so on. A cell that lacks a data file is skipped, and its error
+// is listed once for all seeds. If columns were selected, or if no cell remains, Cells returns that error.
 func (r Request) Cells() (cells []sweep.Cell, leftOut []error, err error) {
 	list, err := r.Table.Cells(r.Rows, r.Columns)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r Request) Cells() (cells []sweep.Cell, leftOut []error, err error) {
 	return cells, leftOut, nil
 }
 
-// cell is the run of a cell with a seed.
+// cell returns a cell with a seed.
 func (r Request) cell(c paper.Cell, seed uint64) (cell sweep.Cell, err error) {
 	recipe, err := recipes.Named(c.Recipe())
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package measure measures trained models for the tables of the paper, and defines what was measured: [Babi] for table 1, [Metrics] for
-// tables 2 and 3, [Sequences] for tables 4 to 6 and [Translation] for table 7. They are stored as JSON in the field "measured" of a result.
+// Package measure measures trained models for the tables of the paper, and defines the types of the measurements: [Babi] for table 1,
+// [Metrics] for tables 2 and 3, [Sequences] for tables 4 to 6 and [Translation] for table 7. A result stores them as JSON in its field
+// "measured".
 package measure
 
 import (
@@ -31,7 +32,7 @@ func For(t paper.Table) Func {
 	return translations
 }
 
-// New returns an empty value of the type that the cells of a table are measured as, to decode a result into.
+// New returns an empty value of the type of a table's measurements, to decode a result into.
 func New(t paper.Table) sweep.Measured {
 	switch t.Number {
 	case 1:
@@ -44,7 +45,7 @@ func New(t paper.Table) sweep.Measured {
 	return new(Translation)
 }
 
-// count is "1 example", "2 examples".
+// count returns "1 example", "2 examples".
 func count(n int, what string) string {
 	if n != 1 {
 		what += "s"

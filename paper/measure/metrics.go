@@ -16,27 +16,27 @@ import (
 	"universal-transformer/task/lambada"
 )
 
-// Metrics is what was measured of one run of table 2 or 3: named metrics of test sets.
+// Metrics is the measurement of one run of table 2 or 3: named metrics of test sets.
 type Metrics struct {
 	Sets  []MetricSet  `json:"sets"`
-	Kinds []PonderTime `json:"kinds,omitempty"` // of models that choose their depth
+	Kinds []PonderTime `json:"kinds,omitempty"` // of models with dynamic halting
 }
 
-// MetricSet is what was measured of one set of examples.
+// MetricSet is the measurement of one set of examples.
 type MetricSet struct {
 	Name     string         `json:"name"` // "test"
 	Examples int            `json:"examples"`
 	Method   string         `json:"method"`
 	Metrics  []score.Metric `json:"metrics"`
 	Notes    []string       `json:"notes,omitempty"`
-	Encoder  float64        `json:"encoder_ponder,omitempty"` // mean steps of a position, of models that choose their depth
+	Encoder  float64        `json:"encoder_ponder,omitempty"` // mean steps per position of models with dynamic halting
 	Decoder  float64        `json:"decoder_ponder,omitempty"`
 
 	Deviation float64   `json:"ponder_deviation,omitempty"` // over positions
-	Tenths    []float64 `json:"ponder_tenths,omitempty"`    // mean steps of the first tenth of the positions of every sequence, of the second, ...
+	Tenths    []float64 `json:"ponder_tenths,omitempty"`    // mean steps by tenths of the positions of a sequence
 }
 
-// PonderTime is the steps of positions in examples of one kind: mean and standard deviation.
+// PonderTime holds mean and standard deviation of the steps per position in examples of one kind.
 type PonderTime struct {
 	Name     string  `json:"name"`
 	Examples int     `json:"examples"`
@@ -46,7 +46,7 @@ type PonderTime struct {
 	Deviation float64 `json:"ponder_deviation,omitempty"`
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the first invalid field.
 func (m *Metrics) Validate() error {
 	if len(m.Sets) == 0 {
 		return errors.New("sets are missing")
@@ -73,7 +73,7 @@ func (m *Metrics) Validate() error {
 	return nil
 }
 
-// Summary is the first metric of every set.
+// Summary returns the first metric of every set.
 func (m *Metrics) Summary() string {
 	var texts []string
 	for _, s := range m.Sets {
@@ -82,7 +82,7 @@ func (m *Metrics) Summary() string {
 	return strings.Join(texts, ", ")
 }
 
-// Metric returns a metric of a set; ok is false if it was not measured.
+// Metric returns a metric of a set. ok is false if it was not measured.
 func (m *Metrics) Metric(set, name string) (metric score.Metric, ok bool) {
 	for _, s := range m.Sets {
 		if s.Name != set {
@@ -95,7 +95,7 @@ func (m *Metrics) Metric(set, name string) (metric score.Metric, ok bool) {
 	return score.Metric{}, false
 }
 
-// agreementCases are the test set of table 2, and its rows by the number of attractors, of which ponder times are measured.
+// agreementCases returns the test set of table 2, and its rows by the number of attractors, for ponder times.
 func agreementCases(opened task.Task) (sets, kinds []task.Case, err error) {
 	examples, err := opened.HeldOut(task.TestSeed, task.Selection{})
 	if t, ok := opened.(*agreement.Task); ok {
@@ -104,7 +104,7 @@ func agreementCases(opened task.Task) (sets, kinds []task.Case, err error) {
 	return []task.Case{{Name: "test", Examples: examples}}, kinds, err
 }
 
-// lambadaCases are the sets of table 3, and its test passages by how often the answer occurs in the context.
+// lambadaCases returns the sets of table 3, and its test passages by the number of occurrences of the answer in the context.
 func lambadaCases(opened task.Task) (sets, kinds []task.Case, err error) {
 	t, ok := opened.(*lambada.Task)
 	if !ok {
@@ -113,7 +113,7 @@ func lambadaCases(opened task.Task) (sets, kinds []task.Case, err error) {
 	return t.Cases(), t.ByOccurrence(), nil
 }
 
-// cases measures sets of examples by the task's own measure, and for models that choose their depth the ponder times of kinds of examples.
+// cases measures sets of examples with the task's measure and, for models with dynamic halting, the ponder times of kinds of examples.
 func cases(list func(task.Task) (sets, kinds []task.Case, err error)) Func {
 	return func(ctx context.Context, m *pipeline.Model, _ sweep.Cell, log func(string)) (sweep.Measured, error) {
 		opened, err := m.Run.OpenTask()
@@ -158,7 +158,7 @@ func metricSet(name string, row evaluation.Row) MetricSet {
 	return set
 }
 
-// onlyStack is the steps of the encoder or the decoder: the models of these tables have one of them.
+// onlyStack returns the steps of the encoder or the decoder; the models of these tables have only one of them.
 func onlyStack(row evaluation.Row) evaluation.Steps {
 	if row.Encoder.Mean > 0 {
 		return row.Encoder

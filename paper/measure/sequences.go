@@ -20,30 +20,30 @@ import (
 	"universal-transformer/task/execute"
 )
 
-// Sequences is what was measured of one run of tables 4 to 6: decoded sets of examples.
+// Sequences is the measurement of one run of tables 4 to 6: decoded sets of examples.
 type Sequences struct {
 	Sets []SequenceSet `json:"sets"`
 }
 
-// SequenceSet is one set of examples, decoded, and with teacher forcing where the table asks for it.
+// SequenceSet is one set of examples: decoded, and with teacher forcing if the table requires it.
 type SequenceSet struct {
 	Name     string       `json:"name"`
 	Examples int          `json:"examples"`
 	Decoded  score.Score  `json:"decoded"`
 	Forced   *score.Score `json:"forced,omitempty"`
-	Cut      int          `json:"cut,omitempty"` // answers that did not end
-	// FirstWrong is the mean place of the first wrong token in wrong answers, as a share of the target's length.
+	Cut      int          `json:"cut,omitempty"` // answers cut off at the length limit
+	// FirstWrong is the mean position of the first wrong token in wrong answers, relative to the target's length.
 	FirstWrong float64 `json:"first_wrong,omitempty"`
-	Encoder    float64 `json:"encoder_ponder,omitempty"` // mean steps of a position with teacher forcing, of models that choose their depth
+	Encoder    float64 `json:"encoder_ponder,omitempty"` // mean steps per position with teacher forcing, of models with dynamic halting
 	Decoder    float64 `json:"decoder_ponder,omitempty"`
 }
 
-// Accuracies writes a score as the paper does, "0.91 (0.35)": tokens, the end token included, and whole sequences in parentheses.
+// Accuracies formats a score like the paper, "0.91 (0.35)": tokens, including the end token, and whole sequences in parentheses.
 func Accuracies(s score.Score) string {
 	return fmt.Sprintf("%s (%s)", Decimals(s.Tokens), Decimals(s.Sequences))
 }
 
-// Decimals writes a share with three decimals, or as many as it takes not to round to 1 if anything was wrong.
+// Decimals formats a share with three decimals, or with more if it would otherwise round to 1 despite an error.
 func Decimals(a score.Accuracy) string {
 	digits := 3
 	for a.Correct < a.Total && strings.HasPrefix(fmt.Sprintf("%.*f", digits, a.Value()), "1") {
@@ -52,7 +52,7 @@ func Decimals(a score.Accuracy) string {
 	return fmt.Sprintf("%.*f", digits, a.Value())
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the first invalid field.
 func (m *Sequences) Validate() error {
 	if len(m.Sets) == 0 {
 		return errors.New("sets are missing")
@@ -76,7 +76,7 @@ func (m *Sequences) Validate() error {
 	return nil
 }
 
-// Summary is the accuracies of all sets.
+// Summary returns the accuracies of all sets.
 func (m *Sequences) Summary() string {
 	var texts []string
 	for _, s := range m.Sets {
@@ -85,7 +85,7 @@ func (m *Sequences) Summary() string {
 	return strings.Join(texts, ", ")
 }
 
-// Set returns the set of a name, nil if it was not measured.
+// Set returns the set with a name, or nil if it was not measured.
 func (m *Sequences) Set(name string) *SequenceSet {
 	if at := slices.IndexFunc(m.Sets, func(s SequenceSet) bool { return s.Name == name }); at >= 0 {
 		return &m.Sets[at]
@@ -93,8 +93,8 @@ func (m *Sequences) Set(name string) *SequenceSet {
 	return nil
 }
 
-// generated decodes every set of a table, and the kinds of the task. Ponder times are of teacher forcing, so models of adaptive depth
-// have it for all sets. The Neural GPU has it for none: it reads no true tokens, and its measurements take longest.
+// generated decodes every set of a table, and the kinds of the task. Ponder times are measured with teacher forcing, so it is used for all
+// sets of models with adaptive depth. It is never used for the Neural GPU, which does not read true tokens.
 func generated(t paper.Table, kinds func(task.Definition) []task.Case) Func {
 	return func(ctx context.Context, m *pipeline.Model, _ sweep.Cell, log func(string)) (sweep.Measured, error) {
 		opened, err := m.Run.OpenTask()
@@ -132,7 +132,7 @@ func generated(t paper.Table, kinds func(task.Definition) []task.Case) Func {
 	}
 }
 
-// hardCases and kindsOfPrograms are sets of examples of one kind each, which show what is hard.
+// hardCases and kindsOfPrograms are sets of examples of one kind each, to show which kinds are hard.
 func hardCases(d task.Definition) []task.Case       { return algorithmic.HardCases(d, 400, 200) }
 func kindsOfPrograms(d task.Definition) []task.Case { return execute.Kinds(d, 1000) }
 
@@ -142,7 +142,7 @@ func adaptive(r experiment.Run) bool {
 	return r.Policy() != nil && !fixed
 }
 
-// decodeSet decodes examples and, if forced, predicts their tokens from the true ones before them.
+// decodeSet decodes examples and, if forced, also evaluates them with teacher forcing.
 func decodeSet(ctx context.Context, e *evaluation.Evaluator, examples []task.Example, forced bool) (SequenceSet, error) {
 	set := SequenceSet{Examples: len(examples)}
 	answers, err := e.Decode(ctx, examples)
@@ -177,7 +177,7 @@ func decodeSet(ctx context.Context, e *evaluation.Evaluator, examples []task.Exa
 	return set, nil
 }
 
-// firstDifference is the first place at which an answer differs from the target, -1 if there is none.
+// firstDifference returns the first position at which an answer differs from the target, or -1.
 func firstDifference(answer, target []vocab.ID) int {
 	if slices.Equal(answer, target) {
 		return -1

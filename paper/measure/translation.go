@@ -17,7 +17,7 @@ import (
 	"universal-transformer/task/translation"
 )
 
-// Translation is what was measured of one run of table 7: translated sets of sentences.
+// Translation is the measurement of one run of table 7: translated sets of sentences.
 type Translation struct {
 	Sets []TranslatedSet `json:"sets"`
 }
@@ -30,11 +30,11 @@ type TranslatedSet struct {
 	Alpha     float64  `json:"alpha"` // length penalty
 	BLEU      float64  `json:"bleu"`
 	ChrF      float64  `json:"chrf"`
-	Notes     []string `json:"notes"` // both with their signatures
+	Notes     []string `json:"notes"` // both scores with their signatures
 	Seconds   float64  `json:"seconds"`
 }
 
-// Validate names the field that is out of range.
+// Validate returns an error that names the first invalid field.
 func (m *Translation) Validate() error {
 	if len(m.Sets) == 0 {
 		return errors.New("sets are missing")
@@ -56,7 +56,7 @@ func (m *Translation) Validate() error {
 	return nil
 }
 
-// Summary is the BLEU of all sets.
+// Summary returns the BLEU of all sets.
 func (m *Translation) Summary() string {
 	var parts []string
 	for _, s := range m.Sets {
@@ -65,7 +65,7 @@ func (m *Translation) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// Set returns the set of a name, nil if it was not measured.
+// Set returns the set with a name, or nil if it was not measured.
 func (m *Translation) Set(name string) *TranslatedSet {
 	if at := slices.IndexFunc(m.Sets, func(s TranslatedSet) bool { return s.Name == name }); at >= 0 {
 		return &m.Sets[at]
@@ -73,20 +73,20 @@ func (m *Translation) Set(name string) *TranslatedSet {
 	return nil
 }
 
-// Beam search is as wide as the authors'. The validation sentences choose its length penalty: the authors' is 0.6, but models of little data
-// end their translations too early with it.
+// Beam search has the authors' width. The length penalty is selected on validation sentences: with the authors' 0.6, models trained on
+// little data end their translations too early.
 const beamWidth = 4
 
 var lengthPenalties = []float64{0.6, 0.8, 1, 1.2, 1.35, 1.5}
 
-// sentences is a parallel corpus to measure on. The validation sentences come first.
+// sentences is a parallel corpus for measurements. Validation sentences come first.
 type sentences struct {
 	name       string
 	corpus     translation.Corpus
-	validation bool // chooses the length penalty
+	validation bool // whether it selects the length penalty
 }
 
-// corpora are the sets of a column of table 7, below the path of its task.
+// corpora returns the sets of a column of table 7, below the path of its task.
 func corpora(column string) []sentences {
 	switch column {
 	case "multi30k":
@@ -108,7 +108,7 @@ func multi30k(folder, suffix string) (sets []sentences) {
 	return sets
 }
 
-// translations translates every set. A set whose files are missing is left out.
+// translations translates every set. A set with missing files is skipped.
 func translations(ctx context.Context, m *pipeline.Model, c sweep.Cell, log func(string)) (sweep.Measured, error) {
 	definition := m.Run.Task.Value.(translation.Translation)
 	evaluator := m.Evaluator()
@@ -145,7 +145,7 @@ func translations(ctx context.Context, m *pipeline.Model, c sweep.Cell, log func
 	return measured, nil
 }
 
-// translate is the measurement with the length penalty that has the best BLEU.
+// translate measures a set with every length penalty and returns the measurement with the best BLEU.
 func translate(ctx context.Context, e *evaluation.Evaluator, measure task.Measure, examples []task.Example, penalties []float64) (best TranslatedSet, err error) {
 	for i, alpha := range penalties {
 		e.Beam.Alpha = alpha

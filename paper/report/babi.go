@@ -13,7 +13,7 @@ import (
 	"universal-transformer/sweep"
 )
 
-// babiTask is what the seeds of one model came to on one task.
+// babiTask holds the results of all seeds of one model on one task.
 type babiTask struct {
 	task             int
 	seeds            []float64 // test errors in percent, by seed
@@ -55,7 +55,7 @@ func (b book) babiTasks(t paper.Table, r paper.Row) (list []babiTask) {
 	return list
 }
 
-// choose makes a seed the best one.
+// choose records a seed as the best.
 func (s *babiTask) choose(h sweep.Header, t measure.BabiTest) {
 	s.best, s.header, s.attention, s.ponder = t.Percent(), h, t.Attention, map[int]measure.PonderTimes{}
 	for _, p := range t.PonderTimes {
@@ -63,7 +63,7 @@ func (s *babiTask) choose(h sweep.Header, t measure.BabiTest) {
 	}
 }
 
-// positions adds up the ponder times of all numbers of supporting facts.
+// positions returns the sum of the ponder times over all numbers of supporting facts.
 func (s babiTask) positions() (sum measure.PonderTimes) {
 	for _, p := range s.ponder {
 		sum = sum.Plus(p)
@@ -71,14 +71,14 @@ func (s babiTask) positions() (sum measure.PonderTimes) {
 	return sum
 }
 
-// standsFor is the task of a file named qaN_...
+// standsFor returns the task of a file named qaN_...
 func standsFor(file string) int {
 	number, _, _ := strings.Cut(strings.TrimPrefix(file, "qa"), "_")
 	n, _ := strconv.Atoi(number)
 	return n
 }
 
-// babiAverages are the average over tasks of the best errors and of the means over seeds, and the tasks that fail.
+// babiAverages returns the averages over tasks of the best errors and of the means over seeds, and the failed tasks.
 func babiAverages(list []babiTask) (best, overSeeds float64, failed []int) {
 	for _, s := range list {
 		best += s.best / float64(len(list))
@@ -90,7 +90,7 @@ func babiAverages(list []babiTask) (best, overSeeds float64, failed []int) {
 	return best, overSeeds, failed
 }
 
-// babiLacks names the tasks without a result.
+// babiLacks returns the tasks without a result.
 func babiLacks(list []babiTask) (missing []int) {
 	for n := range paper.BabiTasks {
 		if !slices.ContainsFunc(list, func(s babiTask) bool { return s.task == n+1 }) {
@@ -100,7 +100,7 @@ func babiLacks(list []babiTask) (missing []int) {
 	return missing
 }
 
-// babiSeeds is the number of seeds: "3 seeds", or "1 to 3 seeds".
+// babiSeeds returns the number of seeds: "3 seeds", or "1 to 3 seeds".
 func babiSeeds(list []babiTask) string {
 	few, many := len(list[0].seeds), 0
 	for _, s := range list {
@@ -144,7 +144,7 @@ func (p *page) babi(t paper.Table) {
 	p.ponderBySupports(t)
 }
 
-// babiCells are the paper's figure, our best, and our mean with the number of seeds.
+// babiCells returns the paper's figure, our best, and our mean with the number of seeds.
 func (p *page) babiCells(t paper.Table, r paper.Row) [3]string {
 	said, list := paper.BabiPublished[r.Family], p.book.babiTasks(t, r)
 	cells := [3]string{fmt.Sprintf("%.2f (%d/20)", said.Average, said.Failed), "not run", ""}
@@ -160,7 +160,7 @@ func (p *page) babiCells(t paper.Table, r paper.Row) [3]string {
 	return cells
 }
 
-// standIns names files that tasks were trained on in place of their own.
+// standIns describes the files that replaced the training files of tasks.
 func (p *page) standIns(t paper.Table) (texts []string) {
 	families, files := map[string][]string{}, []string{}
 	for _, r := range t.Rows {
@@ -183,7 +183,7 @@ func (p *page) standIns(t paper.Table) (texts []string) {
 	return texts
 }
 
-// appendixC is the model with dynamic halting task by task: the best seed, and mean and deviation over seeds.
+// appendixC writes the results of dynamic halting task by task: the best seed, and mean and deviation over seeds.
 func (p *page) appendixC(t paper.Table) {
 	p.printf("UT with dynamic halting by task (appendix C): error of the best seed; mean ± deviation over seeds (the paper has 10).\n\n")
 	head, rule := []string{"task", ""}, map[string][]babiTask{}
@@ -205,7 +205,7 @@ func (p *page) appendixC(t paper.Table) {
 	p.printf("\n")
 }
 
-// babiCell is our best seed, and mean and deviation over seeds with their number.
+// babiCell returns our best seed, and mean and deviation over seeds with their number.
 func babiCell(list []babiTask, task int) string {
 	at := slices.IndexFunc(list, func(s babiTask) bool { return s.task == task })
 	if at < 0 {
@@ -247,7 +247,7 @@ func (p *page) ponderBySupports(t paper.Table) {
 	p.printf("\n")
 }
 
-// bySupports adds up histograms by the number of supporting facts: of tasks 1 to 3, which need as many facts as their number says, and of all tasks.
+// bySupports sums histograms by the number of supporting facts: over tasks 1 to 3, where it equals the task's number, and over all tasks.
 func bySupports(list []babiTask) (three, all map[int]measure.PonderTimes) {
 	three, all = map[int]measure.PonderTimes{}, map[int]measure.PonderTimes{}
 	for _, s := range list {
@@ -261,7 +261,7 @@ func bySupports(list []babiTask) (three, all map[int]measure.PonderTimes) {
 	return three, all
 }
 
-// ponderCells is mean and deviation for one, two and three facts.
+// ponderCells returns mean and deviation for one, two and three facts.
 func ponderCells(by map[int]measure.PonderTimes) (cells []string) {
 	for n := range paper.BabiPonder {
 		text := "missing"

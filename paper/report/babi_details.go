@@ -23,7 +23,7 @@ func (p *page) babiDetails(t paper.Table) {
 	p.stories(t)
 }
 
-// babiCaveats says what was known of the test data, and which ponder times were chosen for being low.
+// babiCaveats lists what was known of the test data, and the ponder times that are biased by selection.
 func (p *page) babiCaveats(t paper.Table) {
 	p.printf("## Selection\n\nKnown test errors while the configurations were developed:\n\n")
 	var low []string
@@ -138,7 +138,7 @@ func shares(attention []measure.AttentionShare) string {
 	return strings.Join(steps, ", ")
 }
 
-// stories shows the figures of single stories that runs left beside their results.
+// stories links the figures of single stories next to the results.
 func (p *page) stories(t paper.Table) {
 	p.printf("## Single stories (figures 3 and 5 to 8)\n\n" +
 		"The stories shown in the paper, processed by the best seed of their task. Figure 3 shows the number of steps of each position for the story of " +

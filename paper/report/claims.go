@@ -10,7 +10,7 @@ import (
 	"universal-transformer/paper/measure"
 )
 
-// claims are what the paper states in words, with its figures.
+// claims lists the paper's statements, with its figures.
 func claims() []claim {
 	return []claim{
 		{"Section 3.1", "bAbI: UT better than the Transformer", "0.23 against 15.2 % errors", judgeBabiTransformer},
@@ -40,7 +40,8 @@ func notRun(why string) func(book) judgement {
 	return func(book) judgement { return judgement{verdict: NotRun, why: why} }
 }
 
-// verdictOf decides from comparisons where more is better: reproduced if all are distinguishably better, contradicted if one is worse.
+// verdictOf returns the verdict on comparisons in which higher is better: reproduced if all are distinguishably better, contradicted if one
+// is worse.
 func verdictOf(list []comparison) Verdict {
 	better := 0
 	for _, c := range list {
@@ -60,7 +61,7 @@ func verdictOf(list []comparison) Verdict {
 	return NotReproduced
 }
 
-// judge sums up comparisons with their names: what is better, worse and not distinguishable.
+// judge summarizes named comparisons: which are better, worse and not distinguishable.
 func judge(names []string, list []comparison, digits string) judgement {
 	j, groups := judgement{verdict: verdictOf(list)}, map[string][]string{}
 	var ours, tests []string
@@ -95,7 +96,7 @@ func judgeBabiTransformer(b book) judgement {
 	if len(list) == 0 || len(ours) == 0 {
 		return judgement{verdict: NotRun, why: "no result of a Transformer"}
 	}
-	var x, y []float64 // task by task, of the tasks that both have
+	var x, y []float64 // by task, for the tasks of both
 	for _, s := range ours {
 		if at := slices.IndexFunc(list, func(o babiTask) bool { return o.task == s.task }); at >= 0 {
 			x, y = append(x, -s.best), append(y, -list[at].best)
@@ -190,7 +191,7 @@ func judgeEarlyHalting(b book) judgement {
 	return j
 }
 
-// judgeSharpening asks whether the supporting facts get more attention in the last step than in any before, on tasks 1 to 3 with 10,000
+// judgeSharpening checks whether the supporting facts get more attention in the last step than in earlier ones, on tasks 1 to 3 with 10,000
 // questions. Less than nine tenths of the highest share counts as a fall.
 func judgeSharpening(adaptive bool) func(book) judgement {
 	const fall = 0.9

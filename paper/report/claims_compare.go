@@ -26,8 +26,8 @@ func agreementAgainst(model, other string) func(book) judgement {
 	}
 }
 
-// judgeGrowth asks in which columns of table 2 the difference between halting and the best other model is positive and rises from each number
-// of attractors to the next.
+// judgeGrowth counts the columns of table 2 in which the difference between halting and the best other model is positive and rises with the
+// number of attractors.
 func judgeGrowth(b book) judgement {
 	t := paper.Table2()
 	total := 0
@@ -106,7 +106,7 @@ func judgeOrder(b book) judgement {
 	return j
 }
 
-// judgeDepth asks whether the ponder times of the language model vary over positions, by at least half of the paper's deviation.
+// judgeDepth checks whether the ponder times of the language model vary over positions by at least half of the paper's deviation.
 func judgeDepth(b book) judgement {
 	const papers = 2.1
 	runs := b.of("lambada-adaptive", "language")
@@ -138,7 +138,7 @@ func judgeAlgorithmic(b book) judgement {
 	return judge(names, list, "%+.3f")
 }
 
-// judgeNeuralGPU compares its sequences with the paper's 1.0.
+// judgeNeuralGPU compares the Neural GPU's sequence accuracies with the paper's 1.0.
 func judgeNeuralGPU(b book) judgement {
 	t := paper.Table4()
 	var ours, below []string
@@ -159,7 +159,7 @@ func judgeNeuralGPU(b book) judgement {
 	return j
 }
 
-// judgeExecute compares the Universal Transformers of tables 5 and 6 with baselines, given by the end of their families' names.
+// judgeExecute compares the Universal Transformers of tables 5 and 6 with baselines, given by the suffixes of their families' names.
 func judgeExecute(baselines ...string) func(book) judgement {
 	return func(b book) judgement {
 		var names []string
@@ -188,7 +188,7 @@ func judgeExecute(baselines ...string) func(book) judgement {
 	}
 }
 
-// perfect reports whether the chosen seed of a cell has no error in three decimals.
+// perfect reports whether the sequence accuracy of a cell's selected seed rounds to 1 in three decimals.
 func (b book) perfect(family, column string) bool {
 	a, ok := b.sequenceValue(family, column, "maximum")
 	return ok && rounded(a.Value(), "%.3f") == 1
@@ -203,7 +203,7 @@ func countOf(list []comparison, is func(comparison) bool) (n int) {
 	return n
 }
 
-// short is the kind of a model: "LSTM with attention, five times the updates" is "LSTM".
+// short returns the kind of a model: "LSTM" for "LSTM with attention, five times the updates".
 func short(title string) string {
 	title, _, _ = strings.Cut(title, ",")
 	return strings.TrimSuffix(title, " with attention")
@@ -224,7 +224,7 @@ func judgeTranslation(b book) judgement {
 	return judge(names, list, "%+.2f")
 }
 
-// judgeTranslationHalting compares dynamic halting with fixed depth on Multi30k: the paper has it worse.
+// judgeTranslationHalting compares dynamic halting with fixed depth on Multi30k; in the paper it is worse.
 func judgeTranslationHalting(b book) judgement {
 	t := paper.Table7()
 	fixed, _ := t.Row("translation")

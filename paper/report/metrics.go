@@ -25,12 +25,12 @@ func (r run) metric(set, name string) (m score.Metric, ok bool) {
 	return m, false
 }
 
-// sample is the values of a metric over seeds.
+// sample returns the values of a metric over seeds.
 func sample(runs []run, set, name string) []float64 {
 	return values(runs, func(r run) (float64, bool) { m, ok := r.metric(set, name); return m.Value, ok })
 }
 
-// metrics writes a table whose cells are metrics of test sets. Columns with the same figures stand in one table, below each other.
+// metrics writes a table whose cells are metrics of test sets. Columns with the same figures share one table.
 func (p *page) metrics(t paper.Table) {
 	for _, group := range p.alike(t) {
 		for _, c := range group {
@@ -110,7 +110,7 @@ func (p *page) metricRows(t paper.Table, c paper.Column) {
 	}
 }
 
-// source says where published figures are from.
+// source returns the source of published figures.
 func source(t paper.Table) string {
 	if t.Number == 7 {
 		return "published"
@@ -118,7 +118,7 @@ func source(t paper.Table) string {
 	return "paper"
 }
 
-// baselineRows are the rows that need no model.
+// baselineRows writes the rows without a model.
 func (p *page) baselineRows(t paper.Table, c paper.Column) (rows [][]string) {
 	for _, b := range c.Baselines {
 		cells := []string{b.Title, ""}
@@ -132,7 +132,7 @@ func (p *page) baselineRows(t paper.Table, c paper.Column) (rows [][]string) {
 	return rows
 }
 
-// compared is the figure by which models are compared: the first of translations, whose set has a published result, otherwise the last.
+// compared returns the figure by which models are compared: the first for translation, whose set has a published result, otherwise the last.
 func compared(c paper.Column) paper.Figure {
 	if c.Compared == "BLEU" {
 		return c.Figures[0]
@@ -140,8 +140,8 @@ func compared(c paper.Column) paper.Figure {
 	return c.Figures[len(c.Figures)-1]
 }
 
-// figureCell is a figure of some seeds: "0.912 ± 0.004 (0.890)", mean and deviation of the first metric and means of the others; "" if
-// nothing was measured.
+// figureCell formats a figure over seeds, "0.912 ± 0.004 (0.890)": mean and deviation of the first metric, and means of the others. It
+// returns "" if nothing was measured.
 func figureCell(f paper.Figure, runs []run) string {
 	var texts []string
 	for i, name := range f.Metrics {
@@ -162,7 +162,7 @@ func figureCell(f paper.Figure, runs []run) string {
 	return fmt.Sprintf("%s (%s)", texts[0], strings.Join(texts[1:], ", "))
 }
 
-// format is that of a metric: perplexities and BLEU have other digits than shares.
+// format returns the format of a metric; perplexities and BLEU have other digits than shares.
 func format(name string, list []float64) string {
 	switch {
 	case name == "BLEU":
@@ -175,7 +175,7 @@ func format(name string, list []float64) string {
 	return "%.0f"
 }
 
-// baseline is a figure that comes with the data, of any run.
+// baseline returns a figure that is computed from the data, from any run.
 func (p *page) baseline(t paper.Table, c paper.Column, b paper.Baseline, f paper.Figure) string {
 	f.Metrics = []string{b.Name(f)}
 	for _, r := range t.Rows {
@@ -188,7 +188,7 @@ func (p *page) baseline(t paper.Table, c paper.Column, b paper.Baseline, f paper
 	return ""
 }
 
-// differenceRows are the model with dynamic halting minus the best of the other models, in the paper and ours.
+// differenceRows writes the differences between dynamic halting and the best other model, in the paper and in our results.
 func differenceRows(t paper.Table, c paper.Column, b book) (rows [][]string) {
 	for _, row := range []struct {
 		source string
@@ -210,8 +210,8 @@ func differenceRows(t paper.Table, c paper.Column, b book) (rows [][]string) {
 	return rows
 }
 
-// difference is, for each figure of a column, the model with dynamic halting minus the best of the other models; NaN where one of them is
-// missing. Of perplexities the lowest is the best.
+// difference returns, for each figure of a column, the value of dynamic halting minus that of the best other model, or NaN if one is missing.
+// The best perplexity is the lowest.
 func difference(t paper.Table, c paper.Column, value func(paper.Row, paper.Column, int) float64) (list []float64) {
 	for i, f := range c.Figures {
 		halting, best := math.NaN(), math.NaN()
@@ -232,7 +232,7 @@ func difference(t paper.Table, c paper.Column, value func(paper.Row, paper.Colum
 
 func lowerIsBetter(metric string) bool { return strings.Contains(metric, "perplexity") }
 
-// value is the mean over seeds of a row's figure, NaN if there is none.
+// value returns the mean over seeds of a row's figure, or NaN.
 func (b book) value(r paper.Row, c paper.Column, i int) float64 {
 	list := sample(b.of(r.Family, c.Name), c.Figures[i].Set, c.Figures[i].Metrics[0])
 	if len(list) == 0 {
@@ -241,7 +241,7 @@ func (b book) value(r paper.Row, c paper.Column, i int) float64 {
 	return mean(list)
 }
 
-// publishedValue is the first number of a figure that the paper prints, NaN if it prints none.
+// publishedValue returns the first number of the paper's figure, or NaN.
 func publishedValue(r paper.Row, c paper.Column, i int) float64 {
 	published := r.Published[c.Name]
 	if i >= len(published) {
@@ -255,7 +255,7 @@ func publishedValue(r paper.Row, c paper.Column, i int) float64 {
 	return v
 }
 
-// compare sets two rows side by side in a column.
+// compare compares two rows in a column.
 func (b book) compare(model, other paper.Row, c paper.Column) comparison {
 	x, y := b.of(model.Family, c.Name), b.of(other.Family, c.Name)
 	set := compared(c).Set
@@ -273,7 +273,7 @@ func (b book) compare(model, other paper.Row, c paper.Column) comparison {
 	return welch(a, d)
 }
 
-// comparisons say in a line whether the table's own model is distinguishable from the others.
+// comparisons returns one line that says whether the Universal Transformer is distinguishable from the other models.
 func (p *page) comparisons(t paper.Table, c paper.Column) string {
 	own := t.Rows[slices.IndexFunc(t.Rows, func(r paper.Row) bool { return r.Own })]
 	var g grouped

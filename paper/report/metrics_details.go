@@ -43,7 +43,7 @@ func (p *page) metricsDetails(t paper.Table) {
 	}
 }
 
-// examples says how many examples each figure of a column is of; nil without results.
+// examples returns the number of examples of each figure of a column, or nil without results.
 func (p *page) examples(t paper.Table, c paper.Column) (list []string) {
 	for _, r := range t.Rows {
 		runs := p.book.of(r.Family, c.Name)
@@ -67,7 +67,7 @@ func (p *page) examples(t paper.Table, c paper.Column) (list []string) {
 	return nil
 }
 
-// notes are those of the first run.
+// notes writes the notes of the first run.
 func (p *page) notes(t paper.Table, c paper.Column) {
 	for _, r := range t.Rows {
 		runs := p.book.of(r.Family, c.Name)
@@ -84,7 +84,7 @@ func (p *page) notes(t paper.Table, c paper.Column) {
 	}
 }
 
-// ponderByKind is the ponder times by kinds of examples, means over the seeds.
+// ponderByKind writes the ponder times by kinds of examples, as means over the seeds.
 func (p *page) ponderByKind(c paper.Column, r paper.Row) {
 	runs := p.book.of(r.Family, c.Name)
 	var names []string
@@ -111,7 +111,7 @@ func (p *page) ponderByKind(c paper.Column, r paper.Row) {
 	p.draw(r.Family+"-"+c.Name+"-ponder.svg", fmt.Sprintf("%s: ponder times of %s", c.Title, r.Family), b.SVG())
 }
 
-// ponderByPosition draws the ponder times by tenths of the positions of a sequence, of the last set: means over the seeds.
+// ponderByPosition draws the ponder times of the last set by tenths of the positions of a sequence, as means over the seeds.
 func (p *page) ponderByPosition(c paper.Column, r paper.Row) {
 	var tenths [10][]float64
 	set := ""
@@ -132,7 +132,7 @@ func (p *page) ponderByPosition(c paper.Column, r paper.Row) {
 	p.draw(r.Family+"-"+c.Name+"-ponder-positions.svg", fmt.Sprintf("%s: ponder times of %s by position", c.Title, r.Family), b.SVG())
 }
 
-// steps is a ponder time and, unless it is 0, its standard deviation over positions.
+// steps formats a ponder time and, unless it is 0, its standard deviation over positions.
 func steps(mean, deviation float64) string {
 	if deviation == 0 {
 		return fmt.Sprintf("%.2f", mean)
@@ -157,7 +157,7 @@ func (p *page) translationDetails(t paper.Table) {
 	p.printf("\n")
 }
 
-// wmt14 is the paper's own setting of table 7.
+// wmt14 writes the paper's own setting of table 7.
 func (p *page) wmt14() {
 	p.printf("### WMT 2014, the paper's setting\n\n")
 	head, row := []string{""}, []string{"paper"}
@@ -171,7 +171,7 @@ func (p *page) wmt14() {
 	p.printf("\n%s.\n\n", paper.WMT14Cost)
 }
 
-// ponder is the mean number of steps per position in a set, and its deviation over positions.
+// ponder returns the mean number of steps per position in a set, and its deviation over positions.
 func (r run) ponder(set string) (mean, deviation float64) {
 	for _, s := range r.measured.(*measure.Metrics).Sets {
 		if s.Name == set {

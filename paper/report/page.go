@@ -12,14 +12,14 @@ import (
 	"universal-transformer/sweep"
 )
 
-// Pages are the files of a report.
+// Pages holds the files of a report.
 type Pages struct {
 	Results []byte            // RESULTS.md
 	Files   map[string][]byte // pages and figures by their paths, with slashes, below the folder of results
 }
 
-// Render writes all pages. has reports whether a file, a figure that a run left, is below the folder of results; folder is that folder as
-// links of RESULTS.md name it.
+// Render writes all pages. has reports whether a figure exists below the folder of results. folder is the path of that folder in links of
+// RESULTS.md.
 func Render(results []sweep.Result, folder string, has func(file string) bool) (Pages, error) {
 	b, err := newBook(results)
 	if err != nil {
@@ -40,13 +40,13 @@ func Render(results []sweep.Result, folder string, has func(file string) bool) (
 	return pages, nil
 }
 
-// A page is a Markdown file that is being written.
+// A page is a Markdown file to be written.
 type page struct {
 	text   bytes.Buffer
 	book   book
-	files  map[string][]byte // figures are added here
+	files  map[string][]byte // receives the figures
 	has    func(file string) bool
-	folder string // of results, as links of this page name it
+	folder string // path of the results in links of this page
 }
 
 // heading begins the section of a table.
@@ -116,10 +116,10 @@ func (p *page) link(file, title string) {
 
 var escapes = strings.NewReplacer("|", `\|`, "<", "&lt;", "\r", " ", "\n", " ", "](", `]\(`, "`", "'")
 
-// escape makes text harmless in Markdown: text of result files must not end a cell, begin a tag or become a link.
+// escape escapes text for Markdown, so that text of result files cannot end a cell, begin a tag or become a link.
 func escape(text string) string { return escapes.Replace(text) }
 
-// earlier says how many runs of a table were trained with earlier versions of their recipes.
+// earlier reports the number of runs of a table that were trained with earlier versions of their recipes.
 func (p *page) earlier(t paper.Table) (text string) {
 	old, unread, runs := 0, 0, p.book.table(t)
 	for _, r := range runs {
@@ -139,7 +139,7 @@ func (p *page) earlier(t paper.Table) (text string) {
 	return text
 }
 
-// count is "1 task", "2 tasks".
+// count returns "1 task", "2 tasks".
 func count(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -147,7 +147,7 @@ func count(n int, what string) string {
 	return thousands(n) + " " + what
 }
 
-// thousands writes 105242 as 105,242.
+// thousands formats 105242 as 105,242.
 func thousands(n int) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -156,7 +156,7 @@ func thousands(n int) string {
 	return digits
 }
 
-// spread is mean ± deviation, and of one value the value.
+// spread formats mean ± deviation, or a single value.
 func spread(format string, values []float64) string {
 	mean, deviation := moments(values)
 	if math.IsNaN(deviation) {
@@ -174,7 +174,7 @@ func and(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// numbered is "task 3", "tasks 7 and 8", "tasks 4 to 6".
+// numbered returns "task 3", "tasks 7 and 8", "tasks 4 to 6".
 func numbered(tasks []int) string {
 	if len(tasks) == 1 {
 		return fmt.Sprintf("task %d", tasks[0])
@@ -198,7 +198,7 @@ func numbered(tasks []int) string {
 	return "tasks " + and(runs)
 }
 
-// orMissing is a cell, or the word for one without a result.
+// orMissing returns the text of a cell, or "not run" without a result.
 func orMissing(cell string) string {
 	if cell == "" {
 		return "missing"

@@ -15,7 +15,7 @@ import (
 	"universal-transformer/sweep"
 )
 
-// A run is a result of a cell, decoded.
+// A run is a decoded result of a cell.
 type run struct {
 	sweep.Result
 	measured sweep.Measured
@@ -76,18 +76,18 @@ func (b book) row(t paper.Table, r paper.Row) (list []run) {
 	return list
 }
 
-// chosen returns the run with the lowest validation cross entropy, of at least one.
+// chosen returns the run with the lowest validation cross entropy. There must be a run.
 func chosen(runs []run) run {
 	return slices.MinFunc(runs, func(x, y run) int { return cmp.Compare(x.Validation, y.Validation) })
 }
 
-// Versions of a recipe: that of the catalogue, and one whose configuration is of a form that is no longer read.
+// Versions of a recipe: the one of the catalogue, and one whose configuration has a form that is no longer read.
 const (
 	today      = "today's"
 	unreadable = "in a form that is no longer read"
 )
 
-// recipeVersion says which version of the recipe a run was trained with: "today's", or the version of the program that wrote it.
+// recipeVersion returns the version of the recipe that a run was trained with: "today's", or the version of the program that wrote it.
 func (r run) recipeVersion() string {
 	by := cmp.Or(r.TrainedBy.Build(), r.MeasuredBy.Build(), "an earlier version")
 	recipe, err := recipes.Named(r.Recipe)
@@ -106,7 +106,7 @@ func (r run) recipeVersion() string {
 	return today
 }
 
-// values are those of all runs that have one.
+// values returns the values of all runs that have one.
 func values(runs []run, of func(run) (float64, bool)) (list []float64) {
 	for _, r := range runs {
 		if v, ok := of(r); ok && !math.IsNaN(v) {
@@ -116,7 +116,7 @@ func values(runs []run, of func(run) (float64, bool)) (list []float64) {
 	return list
 }
 
-// training lists how every run was trained, and by whom.
+// training writes how every run was trained, with its provenance.
 func (p *page) training(t paper.Table) {
 	runs := p.book.table(t)
 	if len(runs) == 0 {
@@ -133,7 +133,7 @@ func (p *page) training(t paper.Table) {
 		"Training the recipe of a run, with its seed, trains the run again.\n")
 }
 
-// nats is a cross entropy of validation, "" of results that do not have it.
+// nats formats a validation cross entropy; "" for results without one.
 func nats(v float64) string {
 	if v == 0 {
 		return ""
@@ -141,7 +141,7 @@ func nats(v float64) string {
 	return fmt.Sprintf("%.2g", v)
 }
 
-// by is a provenance in a cell.
+// by formats a provenance for a cell.
 func by(p sweep.Provenance) string {
 	if !p.Recorded() {
 		return "not recorded"

@@ -11,10 +11,10 @@ import (
 	"universal-transformer/paper/measure"
 )
 
-// set returns a set of a run, nil if it was not measured.
+// set returns a set of a run, or nil if it was not measured.
 func (r run) set(name string) *measure.SequenceSet { return r.measured.(*measure.Sequences).Set(name) }
 
-// chosenSet is a set of the seed with the lowest validation cross entropy, nil if there is none.
+// chosenSet returns a set of the seed with the lowest validation cross entropy, or nil.
 func chosenSet(runs []run, set string) *measure.SequenceSet {
 	if len(runs) == 0 {
 		return nil
@@ -22,7 +22,7 @@ func chosenSet(runs []run, set string) *measure.SequenceSet {
 	return chosen(runs).set(set)
 }
 
-// sequenceAccuracies are those of all seeds in a set.
+// sequenceAccuracies returns the sequence accuracies of all seeds in a set.
 func sequenceAccuracies(runs []run, set string) []float64 {
 	return values(runs, func(r run) (float64, bool) {
 		if s := r.set(set); s != nil {
@@ -65,7 +65,7 @@ func (p *page) sequences(t paper.Table) {
 	}
 }
 
-// blocks are the headings of a table's blocks of rows, in order.
+// blocks returns the headings of a table's blocks of rows, in order.
 func blocks(t paper.Table) (list []string) {
 	for _, r := range t.Rows {
 		if !slices.Contains(list, r.Block) {
@@ -75,7 +75,7 @@ func blocks(t paper.Table) (list []string) {
 	return list
 }
 
-// sequenceRows are the paper's figures of a row, our best seed in every shown set, and the spread over seeds in the first.
+// sequenceRows writes the paper's figures of a row, our best seed in every shown set, and the spread over seeds in the first set.
 func (p *page) sequenceRows(t paper.Table, r paper.Row) {
 	title := r.Title
 	add := func(what string, cell func(paper.Column) string) {
@@ -105,7 +105,7 @@ func (p *page) sequenceRows(t paper.Table, r paper.Row) {
 	}
 }
 
-// overSeeds is mean ± deviation of the sequence accuracies, or of one seed the 95 % interval.
+// overSeeds returns mean ± deviation of the sequence accuracies, or the 95 % interval of a single seed.
 func overSeeds(runs []run, set string) string {
 	list := sequenceAccuracies(runs, set)
 	if len(list) > 1 {
@@ -115,7 +115,7 @@ func overSeeds(runs []run, set string) string {
 	return fmt.Sprintf(" [%.3f, %.3f]", low, high)
 }
 
-// ahead says where the Transformer of a block is ahead of its Universal Transformer.
+// ahead lists where the Transformer of a block is ahead of its Universal Transformer.
 func (p *page) ahead(t paper.Table, block string) {
 	in := func(pick func(paper.Row) bool) int {
 		return slices.IndexFunc(t.Rows, func(r paper.Row) bool { return r.Block == block && pick(r) })
@@ -138,8 +138,8 @@ func (p *page) ahead(t paper.Table, block string) {
 	}
 }
 
-// compareSequences compares the sequence accuracies of two rows: over the seeds where both have several that differ, otherwise of the chosen
-// seeds by their test examples.
+// compareSequences compares the sequence accuracies of two rows: over seeds if both have several that differ, otherwise between the selected
+// seeds over their test examples.
 func (b book) compareSequences(model, other paper.Row, column, set string) (c comparison, kind string) {
 	x, y := b.of(model.Family, column), b.of(other.Family, column)
 	if c = welch(sequenceAccuracies(x, set), sequenceAccuracies(y, set)); !math.IsNaN(c.p) {
@@ -152,7 +152,7 @@ func (b book) compareSequences(model, other paper.Row, column, set string) (c co
 	return proportions(s.Decoded.Sequences, u.Decoded.Sequences), "z"
 }
 
-// sequenceComparisons say of the other models whether a row is distinguishable from them, in the first shown set.
+// sequenceComparisons writes whether a row is distinguishable from the other models, in the first shown set.
 func (p *page) sequenceComparisons(t paper.Table, own paper.Row) {
 	set, total := t.ShownSets()[0].Name, 0
 	var lines []string
@@ -177,7 +177,7 @@ func (p *page) sequenceComparisons(t paper.Table, own paper.Row) {
 	p.printf("%s, sequences, %s. z: two-proportion z-test of one seed each, n = %s. t: Welch's t-test over seeds.\n\n%s\n", own.Title, set, count(total, "example"), strings.Join(lines, ""))
 }
 
-// kindOf is the test in a comparison: "z", or "t with n = 3 and 3".
+// kindOf returns the test of a comparison: "z", or "t, n = 3 and 3".
 func kindOf(kind string, b book, own, other paper.Row, column string) string {
 	if kind == "z" {
 		return "z"
@@ -185,7 +185,7 @@ func kindOf(kind string, b book, own, other paper.Row, column string) string {
 	return fmt.Sprintf("t, n = %d and %d", len(b.of(own.Family, column)), len(b.of(other.Family, column)))
 }
 
-// rowNotes say how the positions or the training of each row of a block differ.
+// rowNotes writes how the rows of a block differ in positions or training.
 func (p *page) rowNotes(t paper.Table, block string) {
 	any := false
 	for _, r := range t.Rows {
@@ -199,7 +199,7 @@ func (p *page) rowNotes(t paper.Table, block string) {
 	}
 }
 
-// sequenceValue is the sequence accuracy of the chosen seed of a cell; ok is false if there is none.
+// sequenceValue returns the sequence accuracy of a cell's selected seed. ok is false if there is none.
 func (b book) sequenceValue(family, column, set string) (a score.Accuracy, ok bool) {
 	if s := chosenSet(b.of(family, column), set); s != nil {
 		return s.Decoded.Sequences, true

@@ -32,7 +32,7 @@ func (p *page) sequencesDetails(t paper.Table) {
 	p.allSets(t)
 }
 
-// lengthFigure is the file of the accuracy by length of a column.
+// lengthFigure returns the file name of a column's chart of accuracy by length.
 func lengthFigure(c paper.Column) string { return "algorithmic-" + c.Name + "-length.svg" }
 
 // byLength draws accuracy by length, a line for every run.
@@ -59,7 +59,7 @@ func (p *page) byLength(t paper.Table, c paper.Column) {
 	}
 }
 
-// kinds are the names of the sets of one kind that were measured in a column.
+// kinds returns the names of the sets of one kind that were measured in a column.
 func (p *page) kinds(t paper.Table, c paper.Column) (names []string) {
 	for _, r := range t.Rows {
 		runs := p.book.of(r.Family, c.Name)
@@ -76,7 +76,7 @@ func (p *page) kinds(t paper.Table, c paper.Column) (names []string) {
 	return names
 }
 
-// byKind is a table of kinds by models.
+// byKind writes a table of kinds by models.
 func (p *page) byKind(t paper.Table, c paper.Column, kinds []string) {
 	var rows []paper.Row
 	head := []string{c.Title}
@@ -122,7 +122,7 @@ func (p *page) ponderFigures(t paper.Table, c paper.Column) {
 	}
 }
 
-// allSets lists everything that was measured.
+// allSets writes all measurements.
 func (p *page) allSets(t paper.Table) {
 	p.printf("## All measurements\n\nToken accuracy (sequence accuracy) with greedy decoding and with teacher forcing where it was measured. " +
 		"First error: the mean position of the first wrong token in wrong answers, relative to the target length. Not ended: answers cut off at the length limit.\n\n")
@@ -139,7 +139,7 @@ func (p *page) allSets(t paper.Table) {
 	p.printf("\n")
 }
 
-// setCells are a set in the list of measurements.
+// setCells returns the cells of a set in the list of measurements.
 func setCells(s measure.SequenceSet) []string {
 	low, high := s.Decoded.Sequences.Interval95()
 	forced, first, ponder := "", "", ""
@@ -155,7 +155,7 @@ func setCells(s measure.SequenceSet) []string {
 	return []string{s.Name, thousands(s.Examples), measure.Accuracies(s.Decoded), fmt.Sprintf("%.4f to %.4f", low, high), forced, first, fmt.Sprint(s.Cut), ponder}
 }
 
-// ticks are the lengths of the sets in the figure.
+// ticks returns the lengths of the sets in the chart.
 func ticks(t paper.Table) (list []float64) {
 	for _, s := range t.Sets {
 		if s.Plot > 0 {

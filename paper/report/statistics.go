@@ -8,7 +8,7 @@ import (
 	"universal-transformer/internal/score"
 )
 
-// moments returns the mean and the sample standard deviation, which is NaN of fewer than two values.
+// moments returns the mean and the sample standard deviation, which is NaN for fewer than two values.
 func moments(values []float64) (mean, deviation float64) {
 	for _, v := range values {
 		mean += v / float64(len(values))
@@ -27,7 +27,7 @@ func mean(values []float64) float64 {
 	return m
 }
 
-// A comparison of a model with another one, by a statistical test.
+// A comparison compares a model with another one by a statistical test.
 type comparison struct {
 	difference float64 // model minus other
 	p          float64 // two-sided; NaN if there is no test
@@ -37,11 +37,11 @@ type comparison struct {
 // significance is the level below which a difference counts.
 const significance = 0.05
 
-// above and below report whether the model is distinguishably better or worse than the other, where more is better.
+// above and below report whether the model is distinguishably better or worse than the other; higher is better.
 func (c comparison) above() bool { return c.p < significance && c.difference > 0 }
 func (c comparison) below() bool { return c.p < significance && c.difference < 0 }
 
-// word is "better", "worse" or "not distinguishable", where more is better.
+// word returns "better", "worse" or "not distinguishable"; higher is better.
 func (c comparison) word() string {
 	switch {
 	case c.above():
@@ -52,7 +52,7 @@ func (c comparison) word() string {
 	return "not distinguishable"
 }
 
-// evidence is the difference and the test: "+0.015; Welch's t-test, n = 3 and 3, p = 0.04".
+// evidence returns the difference and the test: "+0.015; Welch's t-test, n = 3 and 3, p = 0.04".
 func (c comparison) evidence(format string) string {
 	text := fmt.Sprintf(format, c.difference)
 	if math.IsNaN(c.p) {
@@ -61,7 +61,7 @@ func (c comparison) evidence(format string) string {
 	return fmt.Sprintf("%s; %s, %s", text, c.test, probability(c.p))
 }
 
-// probability is "p = 0.04".
+// probability returns "p = 0.04".
 func probability(p float64) string {
 	if p < 0.001 {
 		return "p < 0.001"
@@ -105,12 +105,12 @@ func examples(a, b int) string {
 	return fmt.Sprintf("%s and %s", thousands(a), count(b, "example"))
 }
 
-// studentTwoSided is the probability that Student's t with so many degrees of freedom is at least |t| away from 0.
+// studentTwoSided returns the probability that Student's t with the given degrees of freedom is at least |t| away from 0.
 func studentTwoSided(t, freedom float64) float64 {
 	return incompleteBeta(freedom/2, 0.5, freedom/(freedom+t*t))
 }
 
-// incompleteBeta is the regularized incomplete beta function I_x(a, b), by its continued fraction (Numerical Recipes, section 6.4).
+// incompleteBeta returns the regularized incomplete beta function I_x(a, b), by its continued fraction (Numerical Recipes, section 6.4).
 func incompleteBeta(a, b, x float64) float64 {
 	if x <= 0 || x >= 1 {
 		return min(max(x, 0), 1)
@@ -125,7 +125,7 @@ func incompleteBeta(a, b, x float64) float64 {
 	return front * betaFraction(a, b, x)
 }
 
-// betaFraction is the continued fraction of the incomplete beta function, by Lentz's method.
+// betaFraction returns the continued fraction of the incomplete beta function, by Lentz's method.
 func betaFraction(a, b, x float64) float64 {
 	const tiny, precision, iterations = 1e-300, 1e-14, 500
 	atLeast := func(v float64) float64 {
@@ -150,7 +150,7 @@ func betaFraction(a, b, x float64) float64 {
 	return result
 }
 
-// grouped are models by how another one compares with them.
+// grouped holds the names of models by the outcome of a comparison.
 type grouped struct{ better, worse, equal []string }
 
 func (g *grouped) add(c comparison, text string) {
@@ -166,7 +166,7 @@ func (g *grouped) add(c comparison, text string) {
 
 func (g grouped) empty() bool { return len(g.better)+len(g.worse)+len(g.equal) == 0 }
 
-// String is "better than A and B; worse than C".
+// String returns "better than A and B; worse than C".
 func (g grouped) String() string {
 	var parts []string
 	for _, part := range []struct {

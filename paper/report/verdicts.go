@@ -75,7 +75,7 @@ func (p *page) verdicts() {
 	}
 }
 
-// sum is "6 tables and claims are reproduced, 2 better with changes, ...".
+// sum returns "of its tables and claims, 6 are reproduced, 2 better with changes, ...".
 func sum(tally map[Verdict]int) string {
 	var texts []string
 	for _, v := range []Verdict{Reproduced, Better, NotReproduced, Contradicted, NotComparable, NotRun} {
@@ -95,7 +95,7 @@ func orDash(text string) string {
 	return text
 }
 
-// tableClaims are the figures of the seven tables.
+// tableClaims lists the figures of the seven tables.
 func tableClaims() (list []claim) {
 	for _, s := range paper.BabiSettings {
 		fixed, halting := paper.BabiPublished["babi-"+s.Name], paper.BabiPublished["babi-"+s.Name+"-adaptive"]
@@ -155,7 +155,7 @@ func (b book) judgeBabi(setting string) judgement {
 	return j
 }
 
-// judgeAgreement is table 2: the paper's measure, or what stands in for it.
+// judgeAgreement judges table 2, by the paper's measure or its substitute.
 func judgeAgreement(b book) judgement {
 	t := paper.Table2()
 	own, _ := t.Row("agreement")
@@ -188,7 +188,7 @@ func rounded(v float64, format string) (r float64) {
 	return r
 }
 
-// lambada is a column of table 3, whose training text is not the paper's.
+// lambada returns the judge of a column of table 3, whose training text is not the paper's.
 func lambada(column, metric string) func(book) judgement {
 	return func(b book) judgement {
 		var ours []string
@@ -204,7 +204,7 @@ func lambada(column, metric string) func(book) judgement {
 	}
 }
 
-// publishedSequences are the paper's sequence accuracies of a row.
+// publishedSequences returns the paper's sequence accuracies of a row.
 func publishedSequences(t paper.Table, family string) string {
 	row, _ := t.Row(family)
 	var list []string
@@ -214,13 +214,13 @@ func publishedSequences(t paper.Table, family string) string {
 	return strings.Join(list, ", ")
 }
 
-// publishedSequence is the figure in parentheses.
+// publishedSequence returns the figure in parentheses.
 func publishedSequence(r paper.Row, c paper.Column) string {
 	_, figure, _ := strings.Cut(strings.Join(r.Published[c.Name], ""), "(")
 	return strings.TrimSuffix(figure, ")")
 }
 
-// reaches compares the sequence accuracies of a family per column with those that the paper prints for the Universal Transformer.
+// reaches compares the sequence accuracies of a family per column with the paper's for the Universal Transformer.
 func reaches(t paper.Table, whenChanged Verdict, how string, families ...string) func(book) judgement {
 	published := t.Rows[0]
 	for _, r := range t.Rows {
@@ -257,7 +257,7 @@ func reaches(t paper.Table, whenChanged Verdict, how string, families ...string)
 	}
 }
 
-// judgeWMT14 is table 7: nobody has run it; what we have is of smaller data.
+// judgeWMT14 judges table 7, which was not run; our results are on smaller data.
 func judgeWMT14(b book) judgement {
 	j := judgement{verdict: NotRun, why: "needs an accelerator"}
 	if ut, other := sample(b.of("translation", "multi30k"), "test_2016_flickr", "BLEU"), sample(b.of("translation-transformer", "multi30k"), "test_2016_flickr", "BLEU"); len(ut) > 0 && len(other) > 0 {

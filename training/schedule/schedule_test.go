@@ -64,7 +64,7 @@ func TestValidate(t *testing.T) {
 		"log_every is -1: it must be positive":       func(c *schedule.Config) { c.LogEvery = -1 },
 		"evaluate_every is 0: it must be positive":   func(c *schedule.Config) { c.EvaluateEvery = 0 },
 		"checkpoint_every is 0: it must be positive": func(c *schedule.Config) { c.CheckpointEvery = 0 },
-		"keep is 0: keep at least 2 checkpoints, so that there is one to go back to if the newest is damaged": func(c *schedule.Config) { c.Keep = 0 },
+		"keep is 0: it must be at least 2, so that a damaged newest checkpoint has a predecessor": func(c *schedule.Config) { c.Keep = 0 },
 		"beta1 is 1: it must be at least 0 and below 1":                                                       func(c *schedule.Config) { c.Beta1 = 1 },
 		"beta2 is -0.5: it must be at least 0 and below 1":                                                    func(c *schedule.Config) { c.Beta2 = -0.5 },
 		"label_smoothing is NaN: it must be at least 0 and below 1":                                           func(c *schedule.Config) { c.LabelSmoothing = math.NaN() },

@@ -43,12 +43,12 @@ type side struct {
 
 func main() {
 	ut := flag.String("ut", "bin/ut", "the program")
-	rounds := flag.Int("rounds", 3, "turns of each engine")
-	repeat := flag.Int("repeat", 5, "runs of which each turn gives the median")
+	rounds := flag.Int("rounds", 3, "number of turns per engine")
+	repeat := flag.Int("repeat", 5, "timed runs per turn; a turn reports their median")
 	threads := flag.Int("threads", 2, "processors")
-	peer := flag.String("peer", "", "script of a peer, if any")
-	python := flag.String("python", "python3", "what runs it")
-	timeout := flag.Duration("timeout", 5*time.Minute, "most time for a turn")
+	peer := flag.String("peer", "", "script of a peer to compare with")
+	python := flag.String("python", "python3", "interpreter of the peer script")
+	timeout := flag.Duration("timeout", 5*time.Minute, "time limit of a turn")
 	out := flag.String("out", "", "file for the table, besides standard output")
 	flag.Parse()
 	sides := []side{{"cpu", []string{*ut, "bench", "--backend", "cpu"}}, {"go", []string{*ut, "bench", "--backend", "go"}}}

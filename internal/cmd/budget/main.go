@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// A limit is in lines: above aim a finding is reported, above most it is an error.
+// A limit is a number of lines: a finding above aim is reported, one above most is an error.
 type limit struct{ aim, most int }
 
 var (
@@ -116,6 +116,6 @@ func report(w io.Writer, findings []finding) bool {
 		}
 		fmt.Fprintf(w, "%-8s %4d lines (aim %d, at most %d)  %s %s\n", verdict, f.lines, f.limit.aim, f.limit.most, f.place, f.name)
 	}
-	fmt.Fprintf(w, "budget: %d above the aim of %d lines a file and %d a function\n", len(findings), fileLimit.aim, functionLimit.aim)
+	fmt.Fprintf(w, "budget: %d above the aim of %d lines per file and %d per function\n", len(findings), fileLimit.aim, functionLimit.aim)
 	return ok
 }

@@ -1,9 +1,10 @@
-// Command mutants measures what the tests notice: it changes one operator, condition, constant or statement of a package at a time and
-// runs the package's tests, which should fail, and if they do not, those of some packages that use it. The source tree is not modified.
+// Command mutants measures which errors the tests notice: it changes one operator, condition, constant or statement of a package at a time
+// and runs the package's tests, which should fail. If they pass, it runs the tests of some packages that use it. The source tree is not
+// modified.
 // scripts/mutants.sh runs it.
 //
 // Outcomes are appended to a file, so that an interrupted measurement continues where it stopped. Survivors that no test can kill, because
-// they are equivalent to the original or unreachable, are explained in a file, one a line: the mutant's ID, " # ", and the argument.
+// they are equivalent to the original or unreachable, are explained in a file, one per line: the mutant's ID, " # ", and the argument.
 //
 // Usage: mutants [--seed N] [--count N] [--time D] [--out FILE] [--explained FILE] [--again] [--report] [PACKAGE ...]
 package main
@@ -108,7 +109,7 @@ func shuffled(all []mutant, seed uint64) []mutant {
 	return order
 }
 
-// sampleSize returns how many mutants from the first on contain count that compile. Those not tested yet are taken to compile.
+// sampleSize returns the smallest n such that count of the first n mutants compile. Mutants not yet tested are assumed to compile.
 func sampleSize(order []mutant, results map[string]result, count int) int {
 	for i, m := range order {
 		if count == 0 {

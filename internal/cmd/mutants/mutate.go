@@ -16,8 +16,8 @@ import (
 const (
 	operatorKind  = "operator"  // another operator: + for -, <= for <
 	conditionKind = "condition" // an inverted condition of if or for
-	constantKind  = "constant"  // a number one larger
-	statementKind = "statement" // a statement left out
+	constantKind  = "constant"  // a number increased by one
+	statementKind = "statement" // a removed statement
 )
 
 // A mutant is one small change of one source file.
@@ -173,7 +173,7 @@ func discards(s *ast.AssignStmt) bool {
 	return !call
 }
 
-// operators maps an operator to the one that takes its place.
+// operators maps an operator to its replacement.
 var operators = map[token.Token]token.Token{
 	token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.QUO, token.QUO: token.MUL, token.REM: token.MUL,
 	token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR, token.EQL: token.NEQ, token.NEQ: token.EQL,
@@ -209,7 +209,7 @@ func (c *collector) shift(n *ast.BasicLit) {
 	}
 }
 
-// drop leaves a statement out.
+// drop removes a statement.
 func (c *collector) drop(n ast.Node) { c.add(statementKind, n.Pos(), n.End(), "") }
 
 func (c *collector) add(kind string, start, end token.Pos, become string) {

@@ -75,7 +75,7 @@ func parseExplanations(text string) (map[string]string, error) {
 	return explained, nil
 }
 
-// stale lists the IDs of explanations that no mutant has, because the code has changed.
+// stale lists the IDs of explanations whose mutants no longer exist because the code has changed.
 func stale(all []mutant, explained map[string]string) (ids []string) {
 	exists := map[string]bool{}
 	for _, m := range all {

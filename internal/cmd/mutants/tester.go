@@ -54,7 +54,7 @@ func (t *tester) limit(ctx context.Context, dir string) (time.Duration, error) {
 	return t.limits[dir], nil
 }
 
-// users maps a package to packages that use most of it. Their tests are run if its own notice nothing.
+// users maps a package to packages that use most of it. Their tests run if its own tests notice nothing.
 var users = map[string][]string{
 	"halting": {"universal"}, "universal": {"decoding", "training"}, "internal/capacity": {"training"}, "decoding": {"internal/evaluation"},
 	"runlog": {"training"}, "training": {"pipeline"}, "internal/queue": {"pipeline"},

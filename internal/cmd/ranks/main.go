@@ -123,6 +123,6 @@ func (t *trial) kill(rng *rand.Rand, n int, took time.Duration, dir string) {
 			arguments = []string{"train", "--resume", own, "--backend", backend}
 		}
 		out := t.run(again, arguments...)
-		t.check(fmt.Sprintf("  it goes on with %d ranks to the same bits", again), out.sameAs(t.whole, own))
+		t.check(fmt.Sprintf("  resumed with %d ranks, bit-identical", again), out.sameAs(t.whole, own))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// bits32 and bits64 are the values of constants.
+// bits32 and bits64 hold the bits of constants.
 func bits32(name string) uint32 {
 	switch name {
 	case "sign":
@@ -42,7 +42,7 @@ func bits64(name string) uint64 {
 	return math.Float64bits(v)
 }
 
-// write writes the table under a name that only its file sees, each constant in as many bytes as a register has.
+// write writes the table under a file-local name. Each constant fills a register.
 func (c *constants) write(w io.Writer, table string, single bool, width int) {
 	if len(c.names) == 0 {
 		return

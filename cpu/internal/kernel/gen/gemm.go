@@ -16,7 +16,7 @@ type variant struct {
 	broadcast      string
 	masked         bool // with mask registers; else with VMASKMOV
 	maskLoad, move string
-	pairs          bool // of bfloat16 in place of elements
+	pairs          bool // pairs of bfloat16 instead of elements
 }
 
 var variants = []variant{
@@ -54,7 +54,7 @@ func gemm() (map[string][]byte, error) {
 	}
 	for _, v := range variants {
 		if v.masked {
-			continue // products of one row wait for memory, not for the units: wider registers would not help
+			continue // products of one row are limited by memory: wider registers would not help
 		}
 		declare("gemv" + v.element())
 		v.gemv(&asm)
@@ -172,8 +172,8 @@ func (b *block) loop() {
 	b.p("JNE loop")
 }
 
-// store adds c if that is asked for, and writes it. Without mask registers it masks only the last vector of a row, and only if that is not
-// a whole one, which the last lane of its mask shows: a VMASKMOV that stores is slow on AMD's processors (docs/log.md, 2026-11-23).
+// store optionally adds c, and writes it. Without mask registers it masks only the last vector of a row, and only if the last lane of the
+// mask shows that the vector is incomplete: a VMASKMOV that stores is slow on AMD's processors (docs/log.md, 2026-11-23).
 func (b *block) store() {
 	b.label("store")
 	if !b.masked {
@@ -187,7 +187,7 @@ func (b *block) store() {
 	b.put("masked", b.vectors-1)
 }
 
-// put stores, the first so many vectors of a row without a mask, and returns.
+// put writes the stores, without a mask for the first vectors of a row, and the return.
 func (b *block) put(way string, whole int) {
 	b.p("CMPQ 72(DI), $0")
 	b.p("JE %s", way)

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// element is the end of the names of functions: register and bits of an element.
+// element is the suffix of function names: register and bits of an element.
 func (v *variant) element() string { return v.name[len("gemm"):] }
 
-// gemv writes Gemm.gemv: eight sums side by side keep the units busy, where a panel has two. Each sum runs in the
-// order of the panel kernels, so results are the same to the last bit.
+// gemv writes Gemm.gemv. Eight parallel sums keep the units busy, where a panel has two. Each sum has the order of the panel kernels, so
+// results are bit-identical.
 func (v *variant) gemv(w *bytes.Buffer) {
 	p := v.beginRow(w, "gemv")
 	p("TESTQ CX, CX")
@@ -138,7 +138,7 @@ func zero(p func(format string, args ...any)) {
 	}
 }
 
-// lanes is how many elements a register holds.
+// lanes is the number of elements of a register.
 func (v *variant) lanes() int {
 	if v.suffix == "PS" {
 		return v.width / 4

@@ -44,7 +44,8 @@ func beginKernels(asm, table io.Writer) {
 	fmt.Fprint(table, header+"package kernel\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gomlx/compute\"\n\t\"github.com/gomlx/compute/dtypes\"\n)\n")
 }
 
-// declarations is what Go has to know of kernels, and the function that adds them to a set; booleans tells whether there are kernels with masks.
+// declarations writes the Go declarations of kernels, and the function that adds them to a set. booleans reports whether there are kernels
+// with masks.
 func declarations(name string, size, lanes int, booleans bool) string {
 	element := map[int]string{4: "Float32", 8: "Float64"}[size]
 	declared, table := "", fmt.Sprintf("\nfunc addKernels%s(s *Set) {\n\tdtype := dtypes.%s\n", name, element)

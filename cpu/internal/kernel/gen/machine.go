@@ -2,8 +2,8 @@ package main
 
 import "slices"
 
-// machine writes vector instructions for one element type and one set of instructions. Operands are registers, as reg names them, or, where
-// a comment says so, constants.
+// machine writes vector instructions for one element type and one instruction set. Operands are registers, as reg names them, or constants
+// where a comment allows them.
 type machine interface {
 	reg(i int) string         // a register for values, 0 to 12
 	constant(c string) string // a constant in all lanes: see constants
@@ -19,8 +19,8 @@ type machine interface {
 	compare(op string, a, b string)                 // sets the mask to a op b, which may be a constant; op is eq, ne, lt, gt
 	choose(dst, a, b string)                        // dst = a where the mask is set, else b
 	keep(dst, a string)                             // dst = a where the mask is set, else 0
-	power(dst, p, n, t string)                      // dst = p 2^n; n and t are lost
-	larger(op, dst, a, b string)                    // dst = the maximum or minimum (op max or min), or what is not a number; dst is neither a nor b
+	power(dst, p, n, t string)                      // dst = p 2^n; overwrites n and t
+	larger(op, dst, a, b string)                    // dst = the maximum or minimum (op max or min), or NaN if one is NaN; dst is neither a nor b
 }
 
 // binaryOp is an operation on two operands: the name of its kernels, of the operation, and of the instruction.
@@ -67,7 +67,7 @@ var unaries = []unaryOp{
 	{"rounded", "Round", func(m machine) { m.unary("round", m.reg(0), m.reg(0)) }},
 }
 
-// exponential replaces x, register 0, by its exponential, and uses registers 1 to 5. Not a number stays.
+// exponential replaces x, register 0, by its exponential, and uses registers 1 to 5. NaN remains NaN.
 func exponential(m machine) {
 	low, high := "-110", "100"
 	if !m.single() {
@@ -110,8 +110,8 @@ func exponentialInRange(m machine) {
 	m.power(x, p, n, q)
 }
 
-// probability replaces a number that is not positive, register 0, by its exponential, with 0 for what would lie below the normal range: such
-// results, which hidden keys have all the time, would cost a hundred times as much. It uses the mask and registers 1 to 5, and 6.
+// probability replaces a number that is not positive, register 0, by its exponential, or by 0 if that would be subnormal: subnormal results,
+// which are common for masked keys, are very slow. It uses the mask and registers 1 to 6.
 func probability(m machine) {
 	x, whole, low := m.reg(0), m.reg(6), "-87"
 	if !m.single() {
@@ -180,7 +180,7 @@ func sign(m machine) {
 // that moves a whole one to the low bits of the fraction, with the bias of the exponent added, and floor the lowest number, highest the highest.
 type constants struct{ names []string }
 
-// index adds a constant if it is new.
+// index returns the index of a constant, which it adds if it is new.
 func (c *constants) index(name string) int {
 	i := slices.Index(c.names, name)
 	if i < 0 {

@@ -1,5 +1,5 @@
 // Command gen writes the generated files of package kernel: the inner loops of matrix products and the
-// kernels of tiles and of attention, in assembly. `go generate ./cpu/...` runs it; the test compares what it would write with what is there.
+// kernels of tiles and of attention, in assembly. `go generate ./cpu/...` runs it; a test compares the committed files with its output.
 //
 // Usage: gen folder
 package main

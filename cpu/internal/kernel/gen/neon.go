@@ -13,7 +13,7 @@ import (
 // Registers: V0 to V12 values, V13 the mask of comparisons, V14 scratch, V16 to V31 constants of the function, and V15 those that have no
 // register; R7 the table of constants.
 type neon struct {
-	name      string // ending of the names of functions
+	name      string // suffix of function names
 	size      int    // bytes of an element
 	constants constants
 	out       bytes.Buffer
@@ -51,7 +51,7 @@ func (m *neon) reg(i int) string { return fmt.Sprintf("V%d", i) }
 
 func (m *neon) table() string { return "constants" + m.name }
 
-// constant is the register of a constant, which the function loads when it begins, or just here if there are too many.
+// constant returns the register of a constant, which the function loads at its beginning, or here if there are too many.
 func (m *neon) constant(c string) string {
 	if i := slices.Index(m.kept, c); i >= 0 {
 		return m.reg(keptFirst + i)
@@ -170,7 +170,7 @@ func (m *neon) choose(dst, a, b string) {
 
 func (m *neon) keep(dst, a string) { m.binary("and", dst, a, neonMask) }
 
-// power multiplies twice, so that results below the normal range are reached.
+// power multiplies twice, so that it reaches subnormal results.
 func (m *neon) power(dst, p, n, t string) {
 	bits := 23
 	if !m.single() {
@@ -187,7 +187,7 @@ func (m *neon) power(dst, p, n, t string) {
 	}
 }
 
-// larger needs one instruction: here FMAX and FMIN give what is not a number.
+// larger needs one instruction, because FMAX and FMIN return NaN if an operand is NaN.
 func (m *neon) larger(op, dst, a, b string) { m.binary(op, dst, a, b) }
 
 // foldLanes makes every element of register 0 the fold of its elements, with register 1.
@@ -200,7 +200,7 @@ func (m *neon) foldLanes(op string) {
 	}
 }
 
-// spread fills a register with the element that a pointer is at.
+// spread fills a register with the element at a pointer.
 func (m *neon) spread(pointer, dst string) { m.p("VLD1R (%s), [%s%s]", pointer, dst, m.arrangement()) }
 
 // element is the move of one element.

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	neonRows    = 6 // of a register block
-	neonVectors = 4 // of a row of it
+	neonRows    = 6 // rows of a register block
+	neonVectors = 4 // vectors of a row of a block
 )
 
 // gemm writes the inner loops of matrix products: rows of c by vectors of columns.

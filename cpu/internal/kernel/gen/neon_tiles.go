@@ -82,7 +82,7 @@ func (m *neon) binaryKernels(o binaryOp) {
 	}
 }
 
-// spreadNext fills a register with the element that a pointer is at, and moves the pointer on.
+// spreadNext fills a register with the element at a pointer and advances the pointer.
 func (m *neon) spreadNext(pointer string, dst int) {
 	m.spread(pointer, m.reg(dst))
 	m.p("ADD $%d, %s", m.size, pointer)
@@ -106,7 +106,7 @@ func (m *neon) fillKernel() {
 	m.rows(func() { m.spreadNext("R1", 0) }, func(part bool) { m.store(0, "R0", 0, part) }, "R0")
 }
 
-// bitsKernel converts random bits, uint32, which dropout is made of.
+// bitsKernel converts random bits, uint32, for dropout.
 func (m *neon) bitsKernel() {
 	m.tile("uint32To")
 	m.oneRow()

@@ -11,7 +11,7 @@ import (
 // Registers of values: 0 to 12. With AVX2, 13 holds the mask of a part of a vector, 14 the mask of comparisons, and 15 is a
 // scratch register; with AVX-512 the masks are K1 and K2.
 type x86 struct {
-	name      string // ending of the names of functions
+	name      string // suffix of function names
 	wide      bool   // AVX-512
 	size      int    // bytes of an element
 	body      bytes.Buffer
@@ -130,7 +130,7 @@ func (m *x86) keep(dst, a string) {
 	m.p("VAND%s Y14, %s, %s", m.suffix(), a, dst)
 }
 
-// power has an instruction with AVX-512. Else it multiplies twice, so that results below the normal range are reached.
+// power is one instruction with AVX-512. With AVX2 it multiplies twice, so that it reaches subnormal results.
 func (m *x86) power(dst, p, n, t string) {
 	if m.wide {
 		m.p("VSCALEF%s %s, %s, %s", m.suffix(), n, p, dst)
@@ -151,7 +151,7 @@ func (m *x86) power(dst, p, n, t string) {
 	}
 }
 
-// larger knows that VMAX and VMIN give the second operand where one is not a number.
+// larger handles NaN, because VMAX and VMIN return the second operand if one operand is NaN.
 func (m *x86) larger(op, dst, a, b string) {
 	m.binary(op, dst, a, b)
 	m.compare("ne", a, a)

@@ -2,7 +2,7 @@ package main
 
 // Kernels with booleans, one byte each, which only AVX-512 has masks for; and conversions.
 
-// booleans makes the mask of booleans at a pointer, and moves the pointer on.
+// booleans loads the mask of booleans at a pointer and advances the pointer.
 func (m *x86) booleans(pointer string, part bool) {
 	extend, test := "VPMOVSXBD", "VPTESTMD"
 	if !m.single() {
@@ -86,7 +86,7 @@ func (m *x86) boolKernel() {
 	})
 }
 
-// bitsKernel converts random bits, uint32, which dropout is made of. AVX2 converts signed numbers: both halves are exact, and their sum is
+// bitsKernel converts random bits, uint32, for dropout. AVX2 converts signed numbers: both halves are exact, and their sum is
 // rounded once.
 func (m *x86) bitsKernel() {
 	m.begin("uint32To")
@@ -125,7 +125,7 @@ func (m *x86) attention(name string) {
 	m.label("row")
 }
 
-// endRow moves on to the next row.
+// endRow advances to the next row.
 func (m *x86) endRow() {
 	m.p("ADDQ R12, DI")
 	m.p("ADDQ R12, SI")

@@ -113,7 +113,7 @@ func (m *x86) binaryKernels(o binaryOp) {
 	})
 }
 
-// spreadNext fills a register with the element that a pointer is at, and moves the pointer on.
+// spreadNext fills a register with the element at a pointer and advances the pointer.
 func (m *x86) spreadNext(pointer string, dst int) {
 	m.spread("("+pointer+")", m.reg(dst))
 	m.p("ADDQ $%d, %s", m.size, pointer)
@@ -137,7 +137,7 @@ func (m *x86) fillKernel() {
 	m.rows(func() { m.spreadNext("SI", 0) }, func(part bool) { m.store(0, atDst, part) })
 }
 
-// neutral is what a fold of nothing is.
+// neutral is the fold of no elements.
 func neutral(op string) string {
 	return map[string]string{"add": "0", "max": "-Inf", "min": "+Inf"}[op]
 }
