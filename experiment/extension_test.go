@@ -118,7 +118,7 @@ func TestMissingExtensions(t *testing.T) {
 	}
 	if err := read.Validate(); !errors.As(err, &missing) || missing.Path != "model.transition" {
 		t.Errorf("%v", err)
-	} else if want := "model.transition.go:Gated is defined by the program that made this run, in Go: pass a value of it in Extensions.Transitions"; err.Error() != want {
+	} else if want := "model.transition.go:Gated is a Go type of the program that made this run: pass a value of it in Extensions.Transitions"; err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
 	}
 	if _, err := read.Extend(experiment.Extensions{Halting: []halting.Policy{Alias{Name: "a"}, Doubled{}, Alias{Name: "a"}}}); err == nil {

@@ -101,7 +101,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"task": {"copi": {}}}`:                         `task "copi" is not known: did you mean "copy"?`,
 		`{"task": {"copy": {"bse": 10}}}`:                `unknown key "bse" in task.copy: did you mean "base"?`,
 		`{"task": {"copy": {"base": "ten"}}}`:            "task.copy: base cannot be text",
-		`{"task": {}}`:                                   "task is missing: name one",
+		`{"task": {}}`:                                   "task is missing: name a task",
 		`{"task": []}`:                                   "task must be an object that names one of copy, reverse, addition, table",
 		`{"task": {"copy": {}, "reverse": {}}}`:          "task names copy and reverse: choose one",
 		`{"task": {"copy": {"base": 1}}}`:                "task.copy.base is 1",
@@ -252,7 +252,7 @@ func TestSet(t *testing.T) {
 		{[]string{"model.halting.fixd.steps=3"}, `did you mean "model.halting.fixed.steps"?`, nil, nil},
 		{[]string{"training.schedule.linear=3"}, "training.schedule has peak, floor, warmup; other variants are cosine, inverse_square_root, constant", nil, nil},
 		{[]string{"training.schedule.cosine.linear=3"}, "training.schedule.cosine has peak, floor, warmup", nil, nil},
-		{[]string{"model.positions.learned.max=3"}, "or it is another of from_one, random_offset, random_subset", nil, nil},
+		{[]string{"model.positions.learned.max=3"}, "other variants are from_one, random_offset, random_subset", nil, nil},
 		{[]string{"model.positions.from_one={}", "model.positions.from_one.max=3"}, "model.positions.from_one has no fields", nil, nil},
 		{[]string{"training.best_by_accuracy=yes"}, "training.best_by_accuracy cannot be text: it must be true or false", nil, nil}, // absent while it is false
 		{[]string{"model.coordinates=sinusoidal"}, "model.coordinates must be an object that names one of sinusoidal", nil, nil},

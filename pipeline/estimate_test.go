@@ -110,8 +110,8 @@ func TestEstimateWithoutData(t *testing.T) {
 		says string
 	}{
 		{assumedRun(t), pipeline.EstimateOptions{Ranks: 2, Network: 1}, "ranks is 2, which does not divide training.accumulate, 3"},
-		{pairs, pipeline.EstimateOptions{}, "give vocabulary and length"},
-		{pairs, pipeline.EstimateOptions{Assumed: pipeline.Assumed{Length: 9}}, "length is given without vocabulary"},
+		{pairs, pipeline.EstimateOptions{}, "needs assumptions about them: vocabulary and length"},
+		{pairs, pipeline.EstimateOptions{Assumed: pipeline.Assumed{Length: 9}}, "length requires vocabulary"},
 		{pairs, pipeline.EstimateOptions{Assumed: pipeline.Assumed{Vocabulary: 3}}, "vocabulary is 3"},
 	} {
 		if _, err := pipeline.NewEstimate(context.Background(), enginetest.Backend(t), c.run, c.o); err == nil || !strings.Contains(err.Error(), c.says) {

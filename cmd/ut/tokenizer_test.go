@@ -80,7 +80,7 @@ func TestTokenizerErrors(t *testing.T) {
 // Lines that cannot be changed are reported, and leave an empty line; the others keep their places.
 func TestTokenizerSkipsBadLines(t *testing.T) {
 	path := tokenizer(t)
-	long := strings.Repeat("x", longestLine+10)
+	long := strings.Repeat("x", maxLineSize+10)
 	r := utReading(t, "new\n\xff\n"+long+"\nnew", "tokenizer", "encode", path)
 	lines := strings.Split(r.stdout, "\n")
 	if r.code != 1 || len(lines) != 5 || lines[0] == "" || lines[1] != "" || lines[2] != "" || lines[3] != lines[0] {

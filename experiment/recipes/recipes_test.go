@@ -110,7 +110,7 @@ func TestNamedRefuses(t *testing.T) {
 	for name, want := range map[string]string{
 		"algorithmic/cpoy": `did you mean "algorithmic/copy"?`, "revers": `did you mean "algorithmic/reverse"?`, "own-pair": `did you mean "own-pairs"?`,
 		"copy": "recipe copy is now called algorithmic/copy", "base": "is now called own-pairs", "translate_wmt14": "is now called translation-paper/wmt14",
-		"memory-lstm": "there are memory-lstm/copy, memory-lstm/double, memory-lstm/reverse", "babi-1k-single": "there are babi-1k-single/task01 to babi-1k-single/task20",
+		"memory-lstm": "choose one of memory-lstm/copy, memory-lstm/double, memory-lstm/reverse", "babi-1k-single": "choose one of babi-1k-single/task01 to babi-1k-single/task20",
 		"": "is not known", "xyzzy-plugh": "is not known",
 	} {
 		if _, err := recipes.Named(name); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
