@@ -46,7 +46,7 @@ answer to such a question is an empty line, and the exit code is 1 at the end.`,
 
 // answerStories answers the questions in the standard input.
 func answerStories(c *cobra.Command, m *pipeline.Model, most int) error {
-	s := story{complaints: newComplaints(c), m: m, most: most}
+	s := story{badLines: newBadLines(c), m: m, most: most}
 	if s.byHand {
 		c.PrintErrln("type a story, one sentence per line, then a question; an empty line begins a new story; Ctrl-D ends")
 	}
@@ -73,10 +73,10 @@ func answerStories(c *cobra.Command, m *pipeline.Model, most int) error {
 
 // story is the story read so far.
 type story struct {
-	complaints
+	badLines
 	m    *pipeline.Model
 	most int // facts to show
-	told string
+	text string
 	open int // the last line that no question follows yet, or 0
 }
 
@@ -85,7 +85,7 @@ func (s *story) line(line input) error {
 	text := strings.TrimSpace(line.text)
 	switch {
 	case line.err != nil:
-		s.complain(s.lines, line.err)
+		s.report(s.lines, line.err)
 		return nil
 	case text == "" || strings.HasPrefix(text, "1 "):
 		s.begin()
@@ -96,10 +96,10 @@ func (s *story) line(line input) error {
 	if strings.Contains(text, "?") {
 		return s.ask(text)
 	}
-	s.told, s.open = s.told+text+"\n", s.lines
-	if len(s.told) > maxLineSize {
-		s.complain(s.lines, fmt.Errorf("the story is longer than %d bytes: a new one begins", maxLineSize))
-		s.told, s.open = "", 0
+	s.text, s.open = s.text+text+"\n", s.lines
+	if len(s.text) > maxLineSize {
+		s.report(s.lines, fmt.Errorf("the story is longer than %d bytes: a new one begins", maxLineSize))
+		s.text, s.open = "", 0
 	}
 	return nil
 }
@@ -107,23 +107,23 @@ func (s *story) line(line input) error {
 // begin begins a new story. A previous story without a question is reported.
 func (s *story) begin() {
 	if s.open > 0 {
-		s.complain(s.open, fmt.Errorf("the story ends without a question: end it with one, and a question mark"))
+		s.report(s.open, fmt.Errorf("the story ends without a question: end it with one, and a question mark"))
 	}
-	s.told, s.open = "", 0
+	s.text, s.open = "", 0
 }
 
 // ask answers a question about the story.
 func (s *story) ask(question string) error {
 	s.open = 0
-	a, err := s.m.Classify(s.c.Context(), s.told+question)
+	a, err := s.m.Classify(s.c.Context(), s.text+question)
 	if err != nil {
 		if stopped := s.c.Context().Err(); stopped != nil {
 			return stopped
 		}
-		s.complain(s.lines, err)
+		s.report(s.lines, err)
 		return s.skip()
 	}
-	s.told = strings.Join(facts(a), "\n") + "\n"
+	s.text = strings.Join(facts(a), "\n") + "\n"
 	if len(a.Input.Unknown) > 0 {
 		s.c.PrintErrf("ut: line %d: words that the model was not trained on: %s\n", s.lines, strings.Join(a.Input.Unknown, ", "))
 	}

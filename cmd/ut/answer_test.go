@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A story typed in gets an answer to every question, with the facts that were looked at; the story goes on after a question and ends with an
-// empty line; what cannot be read is one line that names the input's line.
+// Every question of a story is answered, with the facts that were attended to. The story continues after a question and ends with an empty
+// line. An unreadable line is reported in one line with its number.
 func TestAnswerAndReport(t *testing.T) {
 	data, out := stories(t), t.TempDir()
 	succeeds(t, gridded(data, out)...)
@@ -97,7 +97,7 @@ func TestAnswerAndReport(t *testing.T) {
 	}
 }
 
-// What is there is checked; what is not is fetched, whole or not at all, and an error says what to do.
+// Existing data are checked. Missing data are downloaded completely or not at all, and errors say what to do.
 func TestDataBabi(t *testing.T) {
 	data := stories(t)
 	r := ut(t, "data", "babi", "--dir", data)

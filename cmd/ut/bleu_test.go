@@ -23,7 +23,7 @@ const (
 	otherText      = "the cat sat on a mat\nthere is a house with a dog\nhe said no"
 )
 
-// What is printed is what sacrebleu 2.6.0 --format text prints for the same files.
+// The output equals that of sacrebleu 2.6.0 --format text for the same files.
 func TestBleu(t *testing.T) {
 	hyp, ref, other := write(t, "hyp", hypothesisText), write(t, "ref", referenceText), write(t, "other", otherText)
 	for _, test := range []struct {
@@ -91,7 +91,7 @@ func TestBleuJSON(t *testing.T) {
 	}
 }
 
-// Compressed files are read as others are, also by their names without .gz; a byte order mark is a character of the first word, as sacreBLEU has it.
+// Compressed files are read, also by their names without .gz. A byte order mark is a character of the first word, as in sacreBLEU.
 func TestBleuFiles(t *testing.T) {
 	hyp, ref := write(t, "hyp", hypothesisText), write(t, "ref.gz", zipped(t, referenceText))
 	want := succeeds(t, "bleu", hyp, write(t, "ref", referenceText))
@@ -119,7 +119,7 @@ func zipped(t *testing.T, text string) string {
 	return b.String()
 }
 
-// JSON has the whole score, not the one decimal of the line. The figures are sacreBLEU's.
+// JSON has the full precision of the score. The figures are sacreBLEU's.
 func TestBleuJSONIsExact(t *testing.T) {
 	var got struct {
 		Score          float64

@@ -109,14 +109,14 @@ func classJSON(a pipeline.Classified) string {
 
 // classifyLines classifies the lines of the standard input.
 func classifyLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions, format classPrinter) error {
-	lines, told := readLines(c.InOrStdin()), newComplaints(c)
+	lines, bad := readLines(c.InOrStdin()), newBadLines(c)
 	for {
 		batch, err := lines.next(c.Context(), maxLines)
-		if problem := classifyBatch(&told, m, batch, how, format); problem != nil {
+		if problem := classifyBatch(&bad, m, batch, how, format); problem != nil {
 			return problem
 		}
 		if err == io.EOF {
-			return told.end()
+			return bad.end()
 		}
 		if err != nil {
 			return err
@@ -125,16 +125,16 @@ func classifyLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptio
 }
 
 // classifyBatch classifies lines that were read together.
-func classifyBatch(told *complaints, m *pipeline.Model, batch []input, how pipeline.DecodeOptions, format classPrinter) error {
+func classifyBatch(bad *badLines, m *pipeline.Model, batch []input, how pipeline.DecodeOptions, format classPrinter) error {
 	problems, texts := make([]error, len(batch)), []string(nil)
 	for i, line := range batch {
-		problems[i] = validLine(told, m, line, how)
-		told.lines++
+		problems[i] = validLine(bad, m, line, how)
+		bad.lines++
 		if problems[i] == nil {
 			texts = append(texts, line.text)
 		}
 	}
-	answers, err := m.ClassifyAll(told.c.Context(), texts)
+	answers, err := m.ClassifyAll(bad.c.Context(), texts)
 	if err != nil {
 		return err
 	}
@@ -144,13 +144,13 @@ func classifyBatch(told *complaints, m *pipeline.Model, batch []input, how pipel
 			a, answers = answers[0], answers[1:]
 		}
 		if a.Err != nil {
-			told.complain(told.lines-len(batch)+i+1, a.Err)
+			bad.report(bad.lines-len(batch)+i+1, a.Err)
 		}
 		text := format(a)
-		if text == "" && told.byHand {
+		if text == "" && bad.byHand {
 			continue
 		}
-		if _, err := io.WriteString(told.c.OutOrStdout(), text+"\n"); err != nil {
+		if _, err := io.WriteString(bad.c.OutOrStdout(), text+"\n"); err != nil {
 			return err
 		}
 	}

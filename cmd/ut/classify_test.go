@@ -20,8 +20,8 @@ func reviews(t *testing.T) string {
 	return write(t, "reviews.csv", rows.String())
 }
 
-// From a CSV file to labels in three commands: the columns are chosen by name, the labels have spaces. What data sample prints can be
-// evaluated on.
+// Three commands lead from a CSV file to labels. Columns are selected by name, and labels contain spaces. ut eval reads the output of data
+// sample.
 func TestOwnLabels(t *testing.T) {
 	run := filepath.Join(t.TempDir(), "run")
 	args := []string{"train", "own-labels", "--out", run}

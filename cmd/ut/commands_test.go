@@ -17,7 +17,7 @@ import (
 	"universal-transformer/viewer"
 )
 
-// Every command explains itself, with examples.
+// Every command has help with examples.
 func TestHelp(t *testing.T) {
 	commands := newRoot().Commands()
 	for _, c := range newRoot().Commands() {
@@ -44,7 +44,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// Every recipe is listed with its summary and what was published, under its group; a family of many tasks in one line.
+// Every recipe is listed under its group, with its summary and published figures. A family with many tasks has one line.
 // Caught when planted: families that are always summed up; a group without its heading.
 func TestList(t *testing.T) {
 	text := succeeds(t, "list")
@@ -71,7 +71,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// What show prints is what train --config reads.
+// train --config reads the output of show.
 func TestShow(t *testing.T) {
 	shownFamily := map[string]bool{}
 	for _, e := range recipes.All() {
@@ -103,7 +103,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// A plan says what an experiment takes, and leaves nothing behind.
+// plan prints the cost of training and writes nothing.
 func TestPlan(t *testing.T) {
 	dir := t.TempDir()
 	c := exec.Command(program, append([]string{"plan", "demo", "--flops", "1e6", "--seconds", "0.01"}, tiny()...)...)
@@ -125,7 +125,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// Training says where the run is and how it went, keeps to its seed, and by default goes to runs/NAME.
+// Training prints the run directory and a summary, depends only on its seed, and writes to runs/NAME by default.
 func TestTrain(t *testing.T) {
 	r := ut(t, append([]string{"train", "demo", "--seed", "7"}, tiny()...)...)
 	if r.code != 0 || !strings.HasPrefix(r.stdout, filepath.Join("runs", "demo")+": 20 steps ") {
@@ -158,7 +158,7 @@ func TestTrain(t *testing.T) {
 	}
 }
 
-// A run that has ended is trained further.
+// A finished run is trained further.
 func TestTrainFurther(t *testing.T) {
 	dir := copied(t)
 	if said := succeeds(t, "train", "--resume", dir, "--set", "training.steps=30", "--set", "training.keep=3"); !strings.Contains(said, "30 steps (all of the configuration)") {

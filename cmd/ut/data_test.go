@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A damaged archive is named; nothing is fetched in its place.
-// Caught when planted: whatever cannot be opened taken for nothing.
+// A damaged archive is reported by name; nothing is downloaded instead.
+// Caught when planted: an archive that cannot be opened treated as missing.
 func TestDamagedArchiveIsNamed(t *testing.T) {
 	for _, name := range []string{"tasks_1-20_v1-2.tar.gz", "tasks_1-20_v1-2.tar.xz", "other.tar.gz"} {
 		path := write(t, name, "\x1f\x8b cut short")
@@ -29,7 +29,7 @@ func TestDamagedArchiveIsNamed(t *testing.T) {
 	}
 }
 
-// What a transfer that was killed has left is removed by the next; one that may still be going on is not.
+// A download removes the files of killed downloads, but not those of downloads that may still be running.
 func TestStaleTransfers(t *testing.T) {
 	dir := t.TempDir()
 	for name, age := range map[string]time.Duration{".tasks_1-20_v1-2.tar.gz.1.tmp": 2 * maxFetchTime, ".tasks_1-20_v1-2.tar.gz.2.tmp": 0, ".other.1.tmp": 2 * maxFetchTime} {
@@ -48,9 +48,9 @@ func TestStaleTransfers(t *testing.T) {
 	}
 }
 
-// The files of an archive are unpacked and checked, wherever they lie in it; what is not as published is said; damaged ones are named
-// with their line; what is fetched is kept whole, and the archive it came in is not.
-// Caught when planted: files unpacked with their folders, a file with a bad line taken for good.
+// The files of an archive are unpacked from any folder and checked. Files that differ from the published ones are reported, and damaged ones
+// with their line. Downloaded archives are removed after unpacking.
+// Caught when planted: files unpacked with their folders, a file with a bad line accepted.
 func TestDataSets(t *testing.T) {
 	archive := filepath.Join(t.TempDir(), "all.tar.gz")
 	files := map[string]string{

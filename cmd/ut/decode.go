@@ -72,14 +72,14 @@ func newDecode() *cobra.Command {
 
 // decodeLines answers the lines of the standard input.
 func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
-	lines, told := readLines(c.InOrStdin()), newComplaints(c)
+	lines, bad := readLines(c.InOrStdin()), newBadLines(c)
 	for {
 		batch, err := lines.next(c.Context(), maxLines)
-		if problem := decodeBatch(&told, m, batch, how); problem != nil {
+		if problem := decodeBatch(&bad, m, batch, how); problem != nil {
 			return problem
 		}
 		if err == io.EOF {
-			return told.end()
+			return bad.end()
 		}
 		if err != nil {
 			return err
@@ -88,34 +88,34 @@ func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions
 }
 
 // decodeBatch answers lines that were read together. Consecutive valid lines are decoded at once, so that each keeps its line number.
-func decodeBatch(told *complaints, m *pipeline.Model, batch []input, how pipeline.DecodeOptions) error {
+func decodeBatch(bad *badLines, m *pipeline.Model, batch []input, how pipeline.DecodeOptions) error {
 	var good []string
 	flush := func() error {
-		how.First = int64(told.lines - len(good) + 1)
-		err := m.Stream(told.c.Context(), told.c.OutOrStdout(), good, how)
+		how.First = int64(bad.lines - len(good) + 1)
+		err := m.Stream(bad.c.Context(), bad.c.OutOrStdout(), good, how)
 		good = nil
 		var failed pipeline.LineErrors
 		if !errors.As(err, &failed) {
 			return err
 		}
 		for _, line := range failed {
-			told.complain(int(how.First)+line.Line-1, line.Err)
+			bad.report(int(how.First)+line.Line-1, line.Err)
 		}
 		return nil
 	}
 	for _, line := range batch {
-		problem := validLine(told, m, line, how)
+		problem := validLine(bad, m, line, how)
 		if problem == nil {
 			good = append(good, line.text)
-			told.lines++
+			bad.lines++
 			continue
 		}
 		if err := flush(); err != nil {
 			return err
 		}
-		told.lines++
-		told.complain(told.lines, problem)
-		if err := told.skip(); err != nil {
+		bad.lines++
+		bad.report(bad.lines, problem)
+		if err := bad.skip(); err != nil {
 			return err
 		}
 	}
@@ -123,7 +123,7 @@ func decodeBatch(told *complaints, m *pipeline.Model, batch []input, how pipelin
 }
 
 // validLine returns an error if a line cannot be a source. It reports the number of tokens that the model does not know.
-func validLine(told *complaints, m *pipeline.Model, line input, how pipeline.DecodeOptions) error {
+func validLine(bad *badLines, m *pipeline.Model, line input, how pipeline.DecodeOptions) error {
 	if line.err != nil {
 		return line.err
 	}
@@ -133,9 +133,9 @@ func validLine(told *complaints, m *pipeline.Model, line input, how pipeline.Dec
 	}
 	switch unknown := len(in.Unknown); {
 	case unknown == 1:
-		told.c.PrintErrf("ut: line %d: 1 unknown token is read as <unknown>\n", told.lines+1)
+		bad.c.PrintErrf("ut: line %d: 1 unknown token is read as <unknown>\n", bad.lines+1)
 	case unknown > 1:
-		told.c.PrintErrf("ut: line %d: %d unknown tokens are read as <unknown>\n", told.lines+1, unknown)
+		bad.c.PrintErrf("ut: line %d: %d unknown tokens are read as <unknown>\n", bad.lines+1, unknown)
 	}
 	return how.Check(in)
 }

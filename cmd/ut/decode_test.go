@@ -36,8 +36,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// A line that is no source is named, and its answer is an empty line: the others stand where their sources do, and are sampled as if
-// it had been good. Caught when planted: an end at the first bad line; numbers that count good lines only.
+// An invalid line is reported, and its answer is an empty line. The other answers stay aligned with their sources and are sampled as if the
+// line were valid. Caught when planted: an end at the first bad line; numbers that count valid lines only.
 func TestDecodeBadLine(t *testing.T) {
 	sample := []string{"decode", trained(t), "--sample", "--temperature", "4", "--max-source", "1000"}
 	want := strings.Split(utReading(t, "1\n2\n3\n4\n5\n", sample...).stdout, "\n")
@@ -69,7 +69,7 @@ func TestDecodeBadLine(t *testing.T) {
 	checkFailure(t, utReading(t, "\xff\xfe1\x00\n\x00", sample...), 1, "the standard input is UTF-16", "UTF-8")
 }
 
-// Who types and mistypes reads what is wrong, and goes on: nothing else is answered, and all is well in the end.
+// After a mistyped line at the terminal, the error is printed without an empty answer, and the exit code is 0.
 func TestDecodeByHand(t *testing.T) {
 	defer func(was func(io.Reader) bool) { isTerminal = was }(isTerminal)
 	isTerminal = func(io.Reader) bool { return true }
@@ -90,7 +90,7 @@ func TestDecodeByHand(t *testing.T) {
 	}
 }
 
-// A line is answered although more may follow: who asks by hand gets answers.
+// A line is answered immediately, although more may follow.
 func TestDecodeAnswersAtOnce(t *testing.T) {
 	c := exec.Command(program, "decode", trained(t))
 	in, err := c.StdinPipe()
@@ -123,8 +123,8 @@ func TestDecodeAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// The same seed gives the same answer to a line of the same number, whatever lines stand around it, and another seed another.
-// Caught when planted: the place in the batch for the number of the line; a seed that is not read.
+// The answer to a line depends only on the seed, the line's number and its content.
+// Caught when planted: the position in the batch used as the number of the line; a seed that is ignored.
 func TestDecodeSamples(t *testing.T) {
 	hot := func(input string, more ...string) []string {
 		r := utReading(t, input, append([]string{"decode", trained(t), "--sample", "--temperature", "4"}, more...)...)
@@ -156,7 +156,7 @@ func TestDecodeSamples(t *testing.T) {
 	}
 }
 
-// Answers may be cut off, and the model told when to stop. Caught when planted: a limit that is not passed on; an exit that is not made.
+// Answers have a maximum length, and the model an early exit. Caught when planted: a limit that is not passed on; an exit that is ignored.
 func TestDecodeLimits(t *testing.T) {
 	plain := utReading(t, "1234\n", "decode", trained(t)).stdout
 	for _, c := range []struct {

@@ -26,7 +26,7 @@ func TestDemo(t *testing.T) {
 	succeeds(t, args...) // in the place of the first
 }
 
-// What is replaced is a demo run, finished or not, and nothing else.
+// Only a demo run, finished or not, is replaced.
 func TestClearDemo(t *testing.T) {
 	gone := copied(t)
 	if err := os.Remove(filepath.Join(gone, "metrics.jsonl")); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Whatever is wrong with what a person gave is one line on the standard error that says what, and where it can, what instead.
+// Every user error is one line on the standard error that names the problem and, if possible, the fix.
 func TestErrorsAreOneLine(t *testing.T) {
 	file := write(t, "file", "")
 	config := func(content string) string { return write(t, "mine.json", content) }
@@ -91,7 +91,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 	}
 }
 
-// checkFailure wants an exit code, and one line on the standard error that says certain things.
+// checkFailure checks the exit code and that the single line on the standard error contains some texts.
 func checkFailure(t *testing.T, r result, code int, says ...string) {
 	t.Helper()
 	if r.code != code {
@@ -112,7 +112,7 @@ func checkFailure(t *testing.T, r result, code int, says ...string) {
 	}
 }
 
-// untrained is the trained run before its first checkpoint.
+// untrained returns a copy of the trained run without checkpoints.
 func untrained(t *testing.T) string {
 	dir := copied(t)
 	for _, name := range []string{"checkpoints", "best.json"} {
@@ -123,14 +123,14 @@ func untrained(t *testing.T) string {
 	return dir
 }
 
-// renamed is the trained run under a name that is not demo.
+// renamed returns a copy of the trained run under a name that is not demo.
 func renamed(t *testing.T) string {
 	dir := copied(t)
 	replace(t, filepath.Join(dir, "config.json"), `"name": "demo"`, `"name": "mine"`)
 	return dir
 }
 
-// withFile is the trained run with a file in it that is not the run's.
+// withFile returns a copy of the trained run with a foreign file.
 func withFile(t *testing.T) string {
 	dir := copied(t)
 	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o644); err != nil {
@@ -139,8 +139,7 @@ func withFile(t *testing.T) string {
 	return dir
 }
 
-// A run whose configuration was changed, or that holds the checkpoint of another model, is refused by every command that
-// needs its weights.
+// Every command that needs the weights rejects a run whose configuration was edited or that has the checkpoint of another model.
 func TestRunsThatDoNotFit(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other")
 	succeeds(t, append([]string{"train", "demo", "--out", other}, tiny("model.width=12")...)...)

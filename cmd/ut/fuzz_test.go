@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Whatever --seeds is, it is refused in one line or gives seeds, none of them twice, as many as were asked for.
+// Any --seeds is rejected in one line, or gives the requested number of distinct seeds.
 func FuzzSeeds(f *testing.F) {
 	for _, text := range []string{"3", "4-6", "1,3", "18446744073709551615", "18446744073709551614-18446744073709551615", "0", "1-2000", " 1 , 2", "3-1", "-1", ""} {
 		f.Add(text)
@@ -34,7 +34,7 @@ func FuzzSeeds(f *testing.F) {
 	})
 }
 
-// Whatever the standard input is, its lines are those between line ends, without a mark at the beginning and the ends of lines.
+// The lines of any standard input are the texts between line ends, without a byte order mark.
 func FuzzReadLines(f *testing.F) {
 	for _, text := range []string{"", "a\r\nb\n", "\xef\xbb\xbfa", "\xff\xfea\x00", "a\n\n\nb", "\r\n\r"} {
 		f.Add(text)

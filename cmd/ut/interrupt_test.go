@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// Ctrl-C, and what a system sends that shuts down, end training after the update at hand: saved, exit code 130, and one
-// line that says how to go on; and what goes on ends as if nothing had happened.
+// SIGINT, SIGTERM and SIGHUP end training after the current update: the state is saved, the exit code is 130, and one line says how to
+// resume. The resumed run has the result of an uninterrupted one.
 func TestInterrupt(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "whole")
 	succeeds(t, killed(whole)...)
@@ -44,7 +44,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// interrupted runs the program, sends a signal once it has said something, and gives the exit code and the last line.
+// interrupted runs the program, sends a signal after its first output, and returns the exit code and the last line.
 func interrupted(t *testing.T, signal syscall.Signal, args ...string) (code int, last string) {
 	t.Helper()
 	c := exec.Command(program, args...)
@@ -68,8 +68,8 @@ func interrupted(t *testing.T, signal syscall.Signal, args ...string) (code int,
 	return c.ProcessState.ExitCode(), last
 }
 
-// Who started the program with SIGHUP ignored, as nohup does, wants it to outlive the terminal.
-// Caught when planted: a signal that is taken all the same.
+// A program started with SIGHUP ignored, as by nohup, survives the end of the terminal.
+// Caught when planted: a signal that is handled nevertheless.
 func TestNohup(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	c := exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$@"`, "sh", program}, killed(dir)...)...)
@@ -94,7 +94,7 @@ func TestNohup(t *testing.T) {
 	}
 }
 
-// Training whose lines nobody reads any more, as behind head, goes on to its end.
+// Training continues to its end after the reader of its output has ended, as in a pipe to head.
 // Caught when planted: a broken pipe that ends it.
 func TestNobodyReads(t *testing.T) {
 	whole, dir := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "run")
@@ -119,8 +119,8 @@ func TestNobodyReads(t *testing.T) {
 	sameRun(t, whole, dir)
 }
 
-// Ctrl-C ends an answer in the middle: what was found stands on a line of its own, the exit code is 130, and one line says why.
-// Caught when planted: a context that is not looked at while decoding; a line that is not ended.
+// Ctrl-C ends an answer: the partial answer is a complete line, the exit code is 130, and one line says why.
+// Caught when planted: a context that is ignored while decoding; a line that is not ended.
 func TestInterruptDecode(t *testing.T) {
 	c := exec.Command(program, "decode", trained(t), "--sample", "--temperature", "100", "--max-length", "1000000")
 	c.Stdin = strings.NewReader(strings.Repeat("1234\n", maxLines))
@@ -152,7 +152,7 @@ func TestInterruptDecode(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a grid of runs with what is done saved; the same command goes on and comes to the same results.
+// Ctrl-C saves a grid of runs; the same command continues it and gives the same results.
 func TestInterruptedExperiment(t *testing.T) {
 	data := stories(t)
 	whole, broken := t.TempDir(), t.TempDir()
@@ -218,7 +218,7 @@ func TestPipesAreRefused(t *testing.T) {
 	}
 }
 
-// A grid of runs whose results nobody reads any more, as behind head, is done to its end.
+// A grid of runs continues to its end after the reader of its output has ended.
 // Caught when planted: a broken pipe that ends it.
 func TestNobodyReadsExperiment(t *testing.T) {
 	data := stories(t)
@@ -233,8 +233,8 @@ func TestNobodyReadsExperiment(t *testing.T) {
 	}
 }
 
-// Where fewer files may be open than the program and Go need, that is said, in place of a stack trace.
-// Caught when planted: a limit that is not looked at.
+// A limit of open files that is too low gives a message instead of a stack trace.
+// Caught when planted: a limit that is not checked.
 func TestFewFiles(t *testing.T) {
 	for _, limit := range []string{"4", "6", "7", "15"} {
 		said, err := exec.Command("sh", "-c", `ulimit -n `+limit+`; exec "$@"`, "sh", program, "list").CombinedOutput()
@@ -244,8 +244,8 @@ func TestFewFiles(t *testing.T) {
 	}
 }
 
-// Where the address space is too small for Go, that is said, in place of a stack trace.
-// Caught when planted: a limit that is not looked at.
+// An address space that is too small for Go gives a message instead of a stack trace.
+// Caught when planted: a limit that is not checked.
 func TestLittleAddressSpace(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux limits the address space")

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// What --json prints is a contract: field names, their order, and how values are written.
+// The output of --json is a contract: field names, their order, and the form of values.
 func TestJSON(t *testing.T) {
 	for name, value := range map[string]any{
 		"eval": measured{
@@ -74,7 +74,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// The program prints the fields of the golden files, and its help names each of them.
+// The program prints the fields of the golden files, and the help names each of them.
 func TestJSONOfTheProgram(t *testing.T) {
 	for name, args := range map[string][]string{
 		"eval": {"eval", trained(t), "--count", "3"}, "version": {"version"}, "list": {"list"},
@@ -102,7 +102,7 @@ func TestJSONOfTheProgram(t *testing.T) {
 	}
 }
 
-// fields are the names of all members of a JSON value, at any depth.
+// fields returns the names of all members of a JSON value, at any depth.
 func fields(t *testing.T, data []byte) []string {
 	t.Helper()
 	var value any

@@ -23,8 +23,8 @@ var (
 	killSeed = flag.Uint64("kill-seed", 0, "seed of its moments; 0 takes the time")
 )
 
-// killed is a run with everything that a resume has to bring back: dropout, random positions, several batches an update,
-// adaptive halting, a best checkpoint that is not the last one.
+// killed is a run with everything that resuming must restore: dropout, random positions, several batches per update, adaptive halting, a
+// best checkpoint that is not the last one.
 func killed(dir string) []string {
 	return append([]string{"train", "demo", "--out", dir, "--backend", *trainOn}, tiny(
 		`model.halting={"frozen": {"max_steps": 3, "epsilon": 0.01}}`,
@@ -34,8 +34,8 @@ func killed(dir string) []string {
 	)...)
 }
 
-// Training that is killed at any moment, and killed again while it resumes, ends as if nothing had happened: the same
-// metrics, byte for byte, and the same weights, optimiser state and random state, bit for bit.
+// Training that is killed at any moment, and again while it resumes, has the result of uninterrupted training: the same metrics byte for
+// byte, and the same weights, optimizer state and random state bit for bit.
 func TestKillAndResume(t *testing.T) {
 	seed := *killSeed
 	if seed == 0 {
@@ -58,8 +58,8 @@ func TestKillAndResume(t *testing.T) {
 	}
 }
 
-// trainKilled trains in dir, kills that at a random moment, resumes, kills half of the resumed ones as well, and so on until
-// training has come to its end. It gives the number of kills that met a process alive.
+// trainKilled trains in dir, kills training at a random moment, resumes it, kills half of the resumed processes as well, and so on until
+// training ends. It returns the number of kills that hit a running process.
 func trainKilled(t *testing.T, dir string, rng *rand.Rand, longest time.Duration) (hits int) {
 	t.Helper()
 	for args := killed(dir); ; hits++ {
@@ -96,7 +96,7 @@ func killAfter(t *testing.T, moment time.Duration, args []string) (ended bool) {
 	return c.ProcessState.Exited()
 }
 
-// checkpoints are the names of a run's checkpoints, in order.
+// checkpoints returns the names of a run's checkpoints, in order.
 func checkpoints(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(dir, "checkpoints"))
@@ -109,8 +109,8 @@ func checkpoints(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// A checkpoint that is cut short or has a bit changed is refused by name, the one before it is used, and training ends as if
-// nothing had happened.
+// A truncated checkpoint, or one with a changed bit, is rejected by name, its predecessor is used, and training has the result of an
+// undamaged run.
 func TestDamagedCheckpoints(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "whole")
 	succeeds(t, killed(whole)...)
@@ -148,7 +148,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 	}
 }
 
-// sameRun compares what two runs left.
+// sameRun compares two run directories.
 func sameRun(t *testing.T, want, got string) {
 	t.Helper()
 	for _, name := range []string{"metrics.jsonl", "best.json", "config.json"} {
@@ -171,7 +171,7 @@ func sameRun(t *testing.T, want, got string) {
 	}
 }
 
-// readTensors gives a file's tensors by name.
+// readTensors returns a file's tensors by name.
 func readTensors(t *testing.T, path string) []safetensors.Tensor {
 	t.Helper()
 	f, err := os.Open(path)

@@ -110,26 +110,26 @@ var isTerminal = func(r io.Reader) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// complaints reports and counts the lines that cannot be answered.
-type complaints struct {
+// badLines reports and counts the lines that cannot be answered.
+type badLines struct {
 	c      *cobra.Command
 	byHand bool // a person types the input and can repeat a line
 	lines  int  // lines read
-	bad    int  // lines that could not be answered
+	count  int  // lines that could not be answered
 }
 
-func newComplaints(c *cobra.Command) complaints {
-	return complaints{c: c, byHand: isTerminal(c.InOrStdin())}
+func newBadLines(c *cobra.Command) badLines {
+	return badLines{c: c, byHand: isTerminal(c.InOrStdin())}
 }
 
-// complain reports the error of a line.
-func (p *complaints) complain(line int, err error) {
-	p.bad++
+// report reports the error of a line.
+func (p *badLines) report(line int, err error) {
+	p.count++
 	p.c.PrintErrf("ut: line %d: %s\n", line, oneLine(err))
 }
 
 // skip writes an empty line for a missing answer, so that answers stay aligned with their lines.
-func (p *complaints) skip() error {
+func (p *badLines) skip() error {
 	if p.byHand {
 		return nil
 	}
@@ -138,9 +138,9 @@ func (p *complaints) skip() error {
 }
 
 // end returns an error if a line could not be answered, unless a person typed the input.
-func (p *complaints) end() error {
-	if p.bad == 0 || p.byHand {
+func (p *badLines) end() error {
+	if p.count == 0 || p.byHand {
 		return nil
 	}
-	return fmt.Errorf("%d of %d lines could not be answered", p.bad, p.lines)
+	return fmt.Errorf("%d of %d lines could not be answered", p.count, p.lines)
 }

@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// program is the binary under test, built once: the tests run what people run.
+// program is the path of the binary under test, which is built once.
 var program string
 
-// scratch is a directory that lives as long as the tests do.
+// scratch is a directory that exists as long as the tests run.
 var scratch string
 
 func TestMain(m *testing.M) {
@@ -35,13 +35,13 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// A result is what the program printed and returned.
+// A result is the output and exit code of the program.
 type result struct {
 	stdout, stderr string
 	code           int
 }
 
-// ut runs the program in an empty directory, with nothing to read.
+// ut runs the program in an empty directory, with an empty standard input.
 func ut(t *testing.T, args ...string) result {
 	t.Helper()
 	return utReading(t, "", args...)
@@ -60,7 +60,7 @@ func utReading(t *testing.T, input string, args ...string) result {
 	return result{stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
 }
 
-// succeeds runs the program and gives its standard output.
+// succeeds runs the program, which must succeed, and returns its standard output.
 func succeeds(t *testing.T, args ...string) string {
 	t.Helper()
 	r := ut(t, args...)
@@ -70,7 +70,7 @@ func succeeds(t *testing.T, args ...string) string {
 	return r.stdout
 }
 
-// tiny makes a run of the demo small enough to train in a second.
+// tiny holds the flags that make the demo small enough to train in a second.
 func tiny(more ...string) []string {
 	args := []string{}
 	for _, set := range append([]string{
@@ -83,7 +83,7 @@ func tiny(more ...string) []string {
 	return args
 }
 
-// trainedRun is a run that several tests read, and none writes.
+// trainedRun returns a run that several tests read and none modifies.
 var trainedRun = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(scratch, "trained")
 	out, err := exec.Command(program, append([]string{"train", "demo", "--out", dir}, tiny()...)...).CombinedOutput()
@@ -102,7 +102,7 @@ func trained(t *testing.T) string {
 	return dir
 }
 
-// copied is a copy of the trained run that a test may spoil.
+// copied returns a copy of the trained run that a test may modify.
 func copied(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
@@ -112,7 +112,7 @@ func copied(t *testing.T) string {
 	return dir
 }
 
-// write makes a file in a directory of its own.
+// write creates a file in its own directory.
 func write(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -122,7 +122,7 @@ func write(t *testing.T, name, content string) string {
 	return path
 }
 
-// replace changes one piece of a file.
+// replace replaces a part of a file.
 func replace(t *testing.T, path, old, with string) {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -1,6 +1,6 @@
 package main
 
-// fileMistakes are those of what needs no model of one's own: data, bleu, tokenizer, table, bench, list, version.
+// fileMistakes are mistakes in commands without a trained model: data, bleu, tokenizer, table, bench, list, version.
 var fileMistakes = []mistake{
 	{"version more", 2, `"more" is an extra argument`, ""},
 	{"version --json=maybe", 2, `--json is "maybe": it must be true or false`, ""},

@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// modelMistakes are those of what uses a trained model: eval, decode, answer, trace, export, demo.
+// modelMistakes are mistakes in commands with a trained model: eval, decode, answer, trace, export, demo.
 var modelMistakes = []mistake{
 	{"score", 2, "RUN is missing: see ut score --help", ""},
 	{"score nowhere", 1, "nowhere is not a run directory", ""},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A mistake is a command that cannot be meant, its exit code, and what its line says.
+// A mistake is an invalid command with its exit code and a part of its message.
 type mistake struct {
 	args  string // split at blanks; {…} are replaced
 	code  int
@@ -16,13 +16,13 @@ type mistake struct {
 	input string // the standard input; a line with a 1 if it is empty
 }
 
-// internals are what a message to a person never says: the program's language, its packages, its temporary files.
+// internals matches what no message may contain: terms of the program's language, its packages, its temporary files.
 var internals = regexp.MustCompile(`goroutine|panic|internal error|strconv|\.go:|\.tmp\b|\bfunc\b|\*[A-Za-z]|universal-transformer/|github\.com|experiment\.|training\.Config|halting\.[A-Z]|u?int(32|64)\b|float(32|64)\b|interface|nil\b|EOF|pflag|%!|#\d`)
 
-// announced is what is said before something is tried.
+// announced matches lines that may precede an error.
 var announced = regexp.MustCompile(`^downloading |^ut: Get |^training `)
 
-// Hundreds of mistakes, each one line that says what is wrong in the words of who made it. They are in a table a kind of command.
+// Every mistake gives one line that describes the problem in the user's terms. There is one table per kind of command.
 func TestMistakes(t *testing.T) {
 	all := append(append(append([]mistake{}, configurationMistakes...), modelMistakes...), fileMistakes...)
 	if len(all) < 200 {
@@ -43,7 +43,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// checkMistake runs a mistake. What was passed over, and what is wrong with single lines of the input, may come before the last line.
+// checkMistake runs a mistake. Skipped checkpoints and errors of single input lines may precede the last line.
 func checkMistake(t *testing.T, m mistake, place map[string]string) {
 	args := strings.Fields(m.args)
 	for i := range args {
@@ -87,7 +87,7 @@ func replaced(text string, place map[string]string) string {
 	return text
 }
 
-// places are what {…} stands for.
+// places returns the values of {…}.
 func places(t *testing.T) map[string]string {
 	t.Helper()
 	stories, run := stories(t), trained(t)

@@ -1,6 +1,6 @@
 package main
 
-// configurationMistakes are those of train and show: what an experiment is made of.
+// configurationMistakes are mistakes in the configurations of train and show.
 var configurationMistakes = []mistake{
 	{`train algorithmic/copy --set model.counting.both_ends.separators=["+","+"]`, 1, "model.counting.both_ends.separators are", ""},
 	{"train algorithmic/copy --set model.counting=sideways", 1, "model.counting", ""},

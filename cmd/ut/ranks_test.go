@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A build without MPI that is launched as one of several ranks says so in one line, that of rank 0, and trains nothing.
-// Caught when planted: a rank that trains; a line from every rank; a wrong command that every rank complains of.
+// If a build without MPI is launched as several ranks, only rank 0 prints one line about it, and nothing is trained.
+// Caught when planted: a rank that trains; a line from every rank; a usage error that every rank prints.
 func TestLaunchedWithoutMPI(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -20,7 +20,7 @@ func TestLaunchedWithoutMPI(t *testing.T) {
 	}{
 		{append([]string{"train", "demo"}, tiny()...), "3 ranks were launched, but this program was built without MPI: build it with -tags mpi"},
 		{[]string{"table", "run", "4", "--rows", "algorithmic"}, "3 ranks were launched"},
-		{[]string{"demo"}, "3 ranks were launched, but the demo is of one process"},
+		{[]string{"demo"}, "3 ranks were launched, but the demo uses one process"},
 		{[]string{"train", "demo", "--ouut", "x"}, "unknown flag"},
 	} {
 		for rank, want := range []string{c.want, "", ""} {

@@ -75,18 +75,18 @@ func newScore() *cobra.Command {
 
 // scoreLines scores the lines of the standard input.
 func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool, most int) error {
-	lines, told := readLines(c.InOrStdin()), newComplaints(c)
+	lines, bad := readLines(c.InOrStdin()), newBadLines(c)
 	for {
 		batch, err := lines.next(c.Context(), maxLines)
 		for _, line := range scoreBatch(c.Context(), m, batch, most) {
-			told.lines++
+			bad.lines++
 			if c.Context().Err() != nil {
 				return c.Context().Err()
 			}
-			text, problem := line.format(&told, asJSON)
+			text, problem := line.format(&bad, asJSON)
 			if problem != nil {
-				told.complain(told.lines, problem)
-				if err := told.skip(); err != nil {
+				bad.report(bad.lines, problem)
+				if err := bad.skip(); err != nil {
 					return err
 				}
 				continue
@@ -96,7 +96,7 @@ func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool, most int) erro
 			}
 		}
 		if err == io.EOF {
-			return told.end()
+			return bad.end()
 		}
 		if err != nil {
 			return err
@@ -140,11 +140,11 @@ func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, most int)
 }
 
 // format returns the output for a line.
-func (l scoredLine) format(told *complaints, asJSON bool) (string, error) {
+func (l scoredLine) format(bad *badLines, asJSON bool) (string, error) {
 	if l.err != nil {
 		return "", l.err
 	}
-	result := scored{Line: told.lines, Best: 1}
+	result := scored{Line: bad.lines, Best: 1}
 	sums, unknown := make([]string, len(l.scored)), 0
 	for i, s := range l.scored {
 		a := alternative{Text: l.pairs[i].Target, Tokens: s.Tokens, LogProbs: s.LogProbs}
@@ -159,7 +159,7 @@ func (l scoredLine) format(told *complaints, asJSON bool) (string, error) {
 		}
 	}
 	if unknown > 0 {
-		told.c.PrintErrf("ut: line %d: %d unknown tokens are read as <unknown>\n", told.lines, unknown)
+		bad.c.PrintErrf("ut: line %d: %d unknown tokens are read as <unknown>\n", bad.lines, unknown)
 	}
 	if !asJSON {
 		return strings.Join(sums, "\t"), nil

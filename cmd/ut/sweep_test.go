@@ -34,7 +34,7 @@ func pairsSweep(t *testing.T, dir string) (file string) {
 	return file
 }
 
-// sweepOutput runs ut sweep; failed is what it printed as its error, empty if it succeeded.
+// sweepOutput runs ut sweep; failed is its error message, or empty if it succeeded.
 func sweepOutput(t *testing.T, args ...string) (text, failed string) {
 	t.Helper()
 	r := ut(t, append([]string{"sweep"}, args...)...)
@@ -44,7 +44,7 @@ func sweepOutput(t *testing.T, args ...string) (text, failed string) {
 	return r.stdout, ""
 }
 
-// A sweep trains all runs, prints the table and writes the page; a second time it trains nothing, and its JSON says the same.
+// A sweep trains all runs, prints the table and writes the page. A second call trains nothing, and its JSON has the same figures.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	file, out := pairsSweep(t, dir), filepath.Join(dir, "out")
@@ -80,7 +80,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Mistakes are one line that names the file and the fix.
+// Mistakes give one line that names the file and the fix.
 func TestSweepMistakes(t *testing.T) {
 	dir := t.TempDir()
 	file := pairsSweep(t, dir)

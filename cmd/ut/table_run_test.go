@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// stories is a folder with tasks 1 and 2 of bAbI's en, made up.
+// stories returns a folder with invented tasks 1 and 2 of bAbI's en.
 func stories(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -34,7 +34,7 @@ func stories(t *testing.T) string {
 	return root
 }
 
-// gridded runs two cells of a row, a few updates each, below a folder.
+// gridded returns the arguments that run two cells of a row, a few updates each, below a folder.
 func gridded(data, out string, more ...string) []string {
 	args := []string{"table", "run", "1", "--rows", "babi-1k-single-adaptive", "--data", data, "--seeds", "1",
 		"--runs", filepath.Join(out, "runs")}
@@ -44,7 +44,7 @@ func gridded(data, out string, more ...string) []string {
 	return append(args, append([]string{"--columns", "1,2"}, more...)...)
 }
 
-// Every run is done once: what is done is skipped, and says so; results are left as they were.
+// Every run is trained once. Finished runs are skipped with a message, and their results do not change.
 func TestTableRun(t *testing.T) {
 	data, out := stories(t), t.TempDir()
 	first := strings.Split(strings.TrimSpace(succeeds(t, gridded(data, out)...)), "\n")
@@ -75,7 +75,7 @@ func TestTableRun(t *testing.T) {
 	}
 }
 
-// Side by side, runs come to the same results, and seeds are those that were asked for. A line in front of each logged line names its run.
+// Parallel runs give the same results, with the requested seeds. Logged lines begin with the name of their run.
 func TestTableJobs(t *testing.T) {
 	data, one, two := stories(t), t.TempDir(), t.TempDir()
 	succeeds(t, gridded(data, one, "--seeds", "2-3")...)
@@ -133,12 +133,12 @@ func TestJobBackend(t *testing.T) {
 	}
 }
 
-// everyTask is the arguments without --columns.
+// everyTask returns the arguments without --columns.
 func everyTask(args []string) []string {
 	return slices.DeleteFunc(args, func(a string) bool { return a == "--columns" || a == "1,2" })
 }
 
-// Where all tasks are asked for, those without files are named and left out, and the rest is done; a stand-in is trained on.
+// If no tasks are selected, those without files are reported and skipped, and the others are trained. A stand-in is used.
 func TestTableRunWithoutSomeFiles(t *testing.T) {
 	data, out := stories(t), t.TempDir()
 	r := ut(t, everyTask(gridded(data, out))...)
@@ -164,8 +164,8 @@ func TestTableRunWithoutSomeFiles(t *testing.T) {
 	}
 }
 
-// A run that fails is named, and the others are done. The error of a single run, or of the backend of all, is told once.
-// Caught when planted: a failure that is told when it happens and at the end.
+// A failed run is reported by name, and the others are trained. The error of a single run, or of the backend, is printed once.
+// Caught when planted: a failure that is printed when it happens and at the end.
 func TestTableFailure(t *testing.T) {
 	data, out := stories(t), t.TempDir()
 	damaged := filepath.Join(out, "runs", "results", "babi-1k-single-adaptive", "task01-seed1.json")
@@ -189,7 +189,7 @@ func TestTableFailure(t *testing.T) {
 	}
 }
 
-// The list of a table has every row, and the cells of --json are names that ut show knows.
+// The list of a table has every row, and ut show knows the names of the cells in --json.
 func TestTableList(t *testing.T) {
 	all := succeeds(t, "table", "list")
 	for n, want := range []string{"bAbI", "agreement", "LAMBADA", "Copy, reverse", "double", "programs", "Translation"} {
@@ -215,13 +215,13 @@ func TestTableList(t *testing.T) {
 func TestTableErrors(t *testing.T) {
 	data := stories(t)
 	for want, args := range map[string][]string{
-		"what to do is missing: one of list, run, report":                  {"table"},
+		"subcommand missing: one of list, run, report":                  {"table"},
 		`"rum" is none of list, run, report`:                               {"table", "rum"},
 		`did you mean "babi-1k-single"`:                                    {"table", "run", "1", "--rows", "babi-1k-singel"},
 		"TABLE is missing":                                                 {"table", "run"},
 		`column "task21" of table 1 is not known`:                          {"table", "run", "1", "--rows", "babi-1k-single", "--columns", "21"},
 		`column task01 is not known in row babi-1k-joint, which has joint`: {"table", "run", "1", "--rows", "babi-1k-joint", "--columns", "1"},
-		`--seeds: "0" is not a number of seeds (3), a range`:                    {"table", "run", "1", "--rows", "babi-1k-single", "--seeds", "0"},
+		`--seeds: "0" is not a number of seeds (3), a range`:               {"table", "run", "1", "--rows", "babi-1k-single", "--seeds", "0"},
 		"--jobs is 0": {"table", "run", "1", "--rows", "babi-1k-single", "--jobs", "0"},
 		"lambada_test_plain_text.txt: no such file":               {"table", "run", "3"},
 		"or its archive: name the data with --data or --stand-in": {"table", "run", "1", "--rows", "babi-1k-single"},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A person's own file: 5,000 lines, some of which are no pairs, from a configuration to answers.
+// From a configuration to answers, on a user's file of 5,000 lines, some of which are not pairs.
 func TestOwnTable(t *testing.T) {
 	dir := t.TempDir()
 	var content strings.Builder

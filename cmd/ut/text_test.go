@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A language model on a person's own text, from two commands: trained, measured, continued, traced; and on lines.
+// A language model of a user's text is trained, evaluated, continued and traced; also on lines.
 func TestOwnText(t *testing.T) {
 	path := write(t, "t.txt", strings.Repeat("so much depends upon a red wheel barrow glazed with rain water beside the white chickens\n", 60))
 	tiny := func(out string, more ...string) []string {
@@ -59,7 +59,7 @@ func TestOwnText(t *testing.T) {
 	for want, args := range map[string][]string{
 		"does not fit task.text":                {"train", "own-pairs", "--set", "task.text.path=" + path},
 		"--errors: " + path + " is measured":    {"eval", run, "--errors", filepath.Join(t.TempDir(), "x")},
-		"there is nothing to search":            {"eval", run, "--beam", "2"},
+		"without a search":            {"eval", run, "--beam", "2"},
 		"it was trained on " + path + ": use u": {"answer", run},
 	} {
 		r := utReading(t, "a. b?\n", args...)
@@ -69,7 +69,7 @@ func TestOwnText(t *testing.T) {
 	}
 }
 
-// Several runs are one table; another file of the task's format is measured; wrong answers are written beside the right ones.
+// Several runs give one table; another file in the task's format is evaluated; wrong answers are written next to the right ones.
 func TestEvalOfOtherThings(t *testing.T) {
 	run := trained(t)
 	table := succeeds(t, "eval", run, run, "--count", "4")
@@ -97,7 +97,7 @@ func TestEvalOfOtherThings(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--length and --data are both given":    {"eval", run, "--length", "3", "--data", pairs},
 		"--errors is for one run":               {"eval", run, run, "--errors", wrong},
-		"always computed where answers are dec": {"eval", run, "--compute-halted"},
+		"always computed when answers are dec": {"eval", run, "--compute-halted"},
 		"unknown token":                         {"eval", run, "--data", write(t, "x.tsv", "1x\tx1\n")},
 		"--split is \"all\"":                    {"data", "sample", run, "--split", "all"},
 		"--count is 0":                          {"data", "sample", run, "--count", "0"},
@@ -110,7 +110,7 @@ func TestEvalOfOtherThings(t *testing.T) {
 	}
 }
 
-// What sample prints is what eval --data reads, and what training meets first.
+// data sample prints the first training examples, in the format of eval --data.
 func TestDataSample(t *testing.T) {
 	run := trained(t)
 	for _, split := range []string{"training", "validation", "test"} {
@@ -133,8 +133,8 @@ func TestDataSample(t *testing.T) {
 	}
 }
 
-// Texts are scored line by line, with alternatives side by side; log-probabilities are those that ut eval's perplexity is made of, to
-// 1e-9 where both sum in the same order; bad lines are named and keep their places.
+// Texts are scored line by line, with alternatives. The log-probabilities agree with ut eval's perplexity to 1e-9 if both sum in the same
+// order. Bad lines are reported and keep their places.
 // Caught when planted: alternatives in another order, a sum over all alternatives, the perplexity of bits.
 func TestScore(t *testing.T) {
 	path := write(t, "t.txt", strings.Repeat("the keys are here\nthe key is here\nthe old keys are there\nthe red key is there\n", 40))

@@ -240,20 +240,20 @@ Special tokens are omitted.`,
 // eachLine applies change to every line of the standard input and writes the results. A line with an error is reported, and its result is an
 // empty line.
 func eachLine(c *cobra.Command, change func(string) (string, error)) error {
-	lines, told := readLines(c.InOrStdin()), newComplaints(c)
+	lines, bad := readLines(c.InOrStdin()), newBadLines(c)
 	for {
 		batch, end := lines.next(c.Context(), maxLines)
 		var out bytes.Buffer
 		for _, line := range batch {
-			told.lines++
+			bad.lines++
 			changed, err := "", line.err
 			if err == nil {
 				changed, err = change(line.text)
 			}
 			if err != nil {
-				told.complain(told.lines, err)
+				bad.report(bad.lines, err)
 			}
-			if err == nil || !told.byHand {
+			if err == nil || !bad.byHand {
 				out.WriteString(changed + "\n")
 			}
 		}
@@ -261,7 +261,7 @@ func eachLine(c *cobra.Command, change func(string) (string, error)) error {
 			return err
 		}
 		if end == io.EOF {
-			return told.end()
+			return bad.end()
 		}
 		if end != nil {
 			return end

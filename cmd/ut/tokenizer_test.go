@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// tokenizer trains a small tokenizer and gives its path.
+// tokenizer trains a small tokenizer and returns its path.
 func tokenizer(t *testing.T) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "tokenizer.json")
@@ -18,7 +18,7 @@ func tokenizer(t *testing.T) string {
 	return out
 }
 
-// Text that is encoded and decoded is the text again, line by line. Caught when planted: files that run into each other; a blank
+// Decoding encoded text gives the text, line by line. Caught when planted: files that run into each other; a blank
 // line left out; ids for pieces.
 func TestTokenizer(t *testing.T) {
 	path := tokenizer(t)
@@ -97,7 +97,7 @@ func TestTokenizerSkipsBadLines(t *testing.T) {
 	}
 }
 
-// A tokenizer that stood there stands there after a failure, and nothing beside it.
+// After a failure the previous tokenizer remains, and no other file.
 func TestTokenizerIsWrittenWhole(t *testing.T) {
 	path := tokenizer(t)
 	before, err := os.ReadFile(path)

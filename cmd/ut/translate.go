@@ -58,10 +58,10 @@ func newTranslate() *cobra.Command {
 
 // translateLines translates the lines of the standard input, in batches.
 func translateLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
-	lines, told, out := readLines(c.InOrStdin()), newComplaints(c), bufio.NewWriter(c.OutOrStdout())
+	lines, bad, out := readLines(c.InOrStdin()), newBadLines(c), bufio.NewWriter(c.OutOrStdout())
 	for {
 		batch, end := lines.next(c.Context(), translateBatch)
-		answers, err := translated(&told, m, batch, how)
+		answers, err := translated(&bad, m, batch, how)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func translateLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOpti
 			return err
 		}
 		if end == io.EOF {
-			return told.end()
+			return bad.end()
 		}
 		if end != nil {
 			return end
@@ -81,14 +81,14 @@ func translateLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOpti
 }
 
 // translated returns one translation per line. Lines of similar length are decoded together.
-func translated(told *complaints, m *pipeline.Model, lines []input, how pipeline.DecodeOptions) ([]string, error) {
+func translated(bad *badLines, m *pipeline.Model, lines []input, how pipeline.DecodeOptions) ([]string, error) {
 	type source struct {
 		at, tokens int
 	}
 	var good []source
 	answers := make([]string, len(lines))
 	for i, line := range lines {
-		told.lines++
+		bad.lines++
 		if line.err == nil && strings.TrimSpace(line.text) == "" {
 			continue
 		}
@@ -97,7 +97,7 @@ func translated(told *complaints, m *pipeline.Model, lines []input, how pipeline
 			err = how.Check(in)
 		}
 		if err != nil {
-			told.complain(told.lines, err)
+			bad.report(bad.lines, err)
 			continue
 		}
 		good = append(good, source{i, len(in.Source)})
@@ -108,13 +108,13 @@ func translated(told *complaints, m *pipeline.Model, lines []input, how pipeline
 		for i, s := range together {
 			texts[i] = lines[s.at].text
 		}
-		found, err := m.Decode(told.c.Context(), texts, how)
+		found, err := m.Decode(bad.c.Context(), texts, how)
 		if err != nil {
 			return nil, err
 		}
 		for i, s := range together {
 			if err := found[i].Err; err != nil {
-				told.complain(told.lines-len(lines)+s.at+1, err)
+				bad.report(bad.lines-len(lines)+s.at+1, err)
 			}
 			answers[s.at] = found[i].Text
 		}

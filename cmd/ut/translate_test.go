@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// translator makes parallel files, trains on them for a moment, and gives the run and the folder of the files.
+// translator creates parallel files, trains on them briefly, and returns the run and the folder of the files.
 func translator(t *testing.T) (run, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -47,8 +47,8 @@ func translator(t *testing.T) (run, dir string) {
 	return run, dir
 }
 
-// From two files to translations: every line has its answer in its place, empty and bad lines too, whatever is translated beside it, and BLEU of what
-// was written is that of ut eval.
+// From two files to translations: every line has its answer in its place, including empty and bad lines, independent of the other lines. BLEU
+// of the output equals that of ut eval.
 // Caught when planted: a bad line left out.
 func TestTranslate(t *testing.T) {
 	run, dir := translator(t)
@@ -103,7 +103,7 @@ func TestTranslate(t *testing.T) {
 	checkTokenizerIsSealed(t, run)
 }
 
-// checkTokenizerIsSealed changes the tokenizer of a run in ways that do not show, and takes it away.
+// checkTokenizerIsSealed modifies the tokenizer of a run in ways that do not show, and removes it.
 func checkTokenizerIsSealed(t *testing.T, run string) {
 	path := filepath.Join(run, "tokenizer.json")
 	whole, err := os.ReadFile(path)
