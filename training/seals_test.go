@@ -122,7 +122,7 @@ func TestFewerStepsThanThereAre(t *testing.T) {
 	run(t, tr)
 	tr = resumed(t, tr)
 	tr.Config.Steps = 3
-	if _, err := tr.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "step 4 is beyond the 3 steps") {
+	if _, err := tr.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "step 4 is beyond training.steps, 3") {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(filepath.Join(tr.Log.Dir(), "checkpoints", "step-000000004.safetensors")); errors.Is(err, fs.ErrNotExist) {

@@ -240,7 +240,7 @@ var configurationMistakes = []mistake{
 	{"train own-text --set task.path={empty}", 1, "{empty} is empty: it must contain text", ""},
 	{"train own-text --set task.path=/dev/zero", 1, "/dev/zero is a device", ""},
 	{"train own-text --set task.path={utf16}", 1, "{utf16}: it is UTF-16", ""},
-	{"train own-text --set task.path={folder}", 1, "{folder} is a folder", ""},
+	{"train own-text --set task.path={folder}", 1, "{folder} has no file named .txt", ""},
 	{"train own-text --set task.path={file}", 1, "tokens are too few for segments of length 128", ""},
 	{"train babi-10k-single/task01", 1, "name the folder tasks_1-20_v1-2 or its archive: set task.babi.path to the location of the data: ut data babi downloads it", ""},
 	{"train babi-10k-single/task01 --set task.path={file}", 1, "{file}: cannot be unpacked: neither gzip nor xz", ""},

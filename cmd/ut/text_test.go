@@ -58,8 +58,8 @@ func TestOwnText(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"does not fit task.text":                {"train", "own-pairs", "--set", "task.text.path=" + path},
-		"--errors: " + path + " is measured":    {"eval", run, "--errors", filepath.Join(t.TempDir(), "x")},
-		"without a search":            {"eval", run, "--beam", "2"},
+		"--errors: " + path + " is evaluated":   {"eval", run, "--errors", filepath.Join(t.TempDir(), "x")},
+		"without a search":                      {"eval", run, "--beam", "2"},
 		"it was trained on " + path + ": use u": {"answer", run},
 	} {
 		r := utReading(t, "a. b?\n", args...)
@@ -95,13 +95,13 @@ func TestEvalOfOtherThings(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"--length and --data are both given":    {"eval", run, "--length", "3", "--data", pairs},
-		"--errors is for one run":               {"eval", run, run, "--errors", wrong},
+		"--length and --data are both given":   {"eval", run, "--length", "3", "--data", pairs},
+		"--errors is for one run":              {"eval", run, run, "--errors", wrong},
 		"always computed when answers are dec": {"eval", run, "--compute-halted"},
-		"unknown token":                         {"eval", run, "--data", write(t, "x.tsv", "1x\tx1\n")},
-		"--split is \"all\"":                    {"data", "sample", run, "--split", "all"},
-		"--count is 0":                          {"data", "sample", run, "--count", "0"},
-		"did you mean \"algorithmic/reverse\"":  {"data", "sample", "revers"},
+		"unknown token":                        {"eval", run, "--data", write(t, "x.tsv", "1x\tx1\n")},
+		"--split is \"all\"":                   {"data", "sample", run, "--split", "all"},
+		"--count is 0":                         {"data", "sample", run, "--count", "0"},
+		"did you mean \"algorithmic/reverse\"": {"data", "sample", "revers"},
 	} {
 		r := ut(t, args...)
 		if checkFailure(t, r, r.code, want); r.code == 0 {
