@@ -18,22 +18,22 @@ import (
 // DecodeOptions determines how sources are answered. The zero value is greedy decoding.
 type DecodeOptions struct {
 	decoding.Method
-	MaxLength int   // tokens of an answer; 0: four times as many as its source has, and 50 more; 200 of a language model; twice as many and 10 more of a translation
-	MaxSource int   // tokens of a source, more are refused; 0: DefaultMaxSource
-	Memory    int64 // bytes that the caches of what is decoded at a time may take, by estimate; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
+	MaxLength int   // maximum tokens of an answer; 0: four times the source plus 50; for translations twice the source plus 10; for language models 200
+	MaxSource int   // maximum tokens of a source; 0: DefaultMaxSource
+	Memory    int64 // estimated bytes of the caches of one batch; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
 }
 
 // Limits of decoding.
 const (
 	DefaultMaxSource = 10_000    // tokens
-	MaxTokens        = 1_000_000 // that a source or an answer may be allowed to have
+	MaxTokens        = 1_000_000 // upper bound of MaxLength and MaxSource
 )
 
 // Validate returns an error that names the first invalid field.
 func (o DecodeOptions) Validate() error {
 	switch {
 	case o.MaxLength < 0 || o.MaxLength > MaxTokens:
-		return fmt.Errorf("max-length is %d: give 1 to %d, or 0 for four times the source and 50 more", o.MaxLength, MaxTokens)
+		return fmt.Errorf("max-length is %d: give 1 to %d, or 0 for four times the source plus 50", o.MaxLength, MaxTokens)
 	case o.MaxSource < 0 || o.MaxSource > MaxTokens:
 		return fmt.Errorf("max-source is %d: give 1 to %d, or 0 for %d", o.MaxSource, MaxTokens, DefaultMaxSource)
 	case o.Memory < 0:
@@ -44,8 +44,8 @@ func (o DecodeOptions) Validate() error {
 
 // Check returns an error if a source is longer than MaxSource.
 func (o DecodeOptions) Check(in task.Input) error {
-	if n, most := len(in.Labels), cmp.Or(o.MaxSource, DefaultMaxSource); n > most {
-		return fmt.Errorf("%d tokens are more than max-source, %d: shorten the line, or allow more", n, most)
+	if n, limit := len(in.Labels), cmp.Or(o.MaxSource, DefaultMaxSource); n > limit {
+		return fmt.Errorf("%d tokens are more than max-source, %d: shorten the line, or allow more", n, limit)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func (m *Model) limit(o DecodeOptions, source []vocab.ID) int {
 	return answerLimit(m.Run.Task.Value)(len(source))
 }
 
-// answerLimit returns how long answers to a task's sources may get: where the task does not say, [evaluation.SourceLimit].
+// answerLimit returns the limit of the length of answers to a task's sources; the default is [evaluation.SourceLimit].
 func answerLimit(d task.Definition) func(source int) int {
 	if limited, ok := d.(task.Limited); ok {
 		return limited.AnswerLimit
@@ -72,15 +72,15 @@ func answerLimit(d task.Definition) func(source int) int {
 // Answer is the answer to one line.
 type Answer struct {
 	Text     string
-	Err      error    // why there is no answer; it concerns this line alone
+	Err      error    // the reason why this line has no answer, or nil
 	Unknown  []string // tokens of the line that were read as <unknown>
-	LogProb  float64  // of the answer, its end included, natural logarithm
-	Finished bool     // false: cut off at the largest length
-	Others   []Answer // what else a beam search found, the best first
+	LogProb  float64  // natural logarithm of the answer's probability, including its end
+	Finished bool     // false: cut off at the maximum length
+	Others   []Answer // further answers of a beam search, the best first
 }
 
-// Decode answers lines of text; a language model continues them. The error concerns all lines: options that are not valid, a model that
-// decodes nothing, a context that has ended.
+// Decode answers lines of text; a language model continues them. It returns an error that concerns all lines: invalid options, a model that
+// does not generate sequences, or a context that has ended.
 func (m *Model) Decode(ctx context.Context, lines []string, o DecodeOptions) ([]Answer, error) {
 	answers, queries, at, err := m.queries(lines, o)
 	if err != nil {
@@ -107,7 +107,7 @@ func (m *Model) spellAnswer(h decoding.Hypothesis) Answer {
 	return a
 }
 
-// LineError is why one of several lines has no answer.
+// LineError is the error of one of several lines.
 type LineError struct {
 	Line int // from 1
 	Err  error
@@ -118,7 +118,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 // Unwrap returns e.Err.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// LineErrors is why some of several lines have no answers, in their order.
+// LineErrors holds the errors of some of several lines, in the order of the lines.
 type LineErrors []*LineError
 
 func (e LineErrors) Error() string {
@@ -137,7 +137,7 @@ func (e LineErrors) Unwrap() (errs []error) {
 }
 
 // Stream writes the answers to lines of text, one per line and in order, token by token as the model generates them. Sequences are
-// decoded together, so answers behind the first unfinished one wait for it. If ctx ends, so does the output. Nothing is written after
+// decoded together, so answers after the first unfinished one wait for it. If ctx ends, so does the output. Nothing is written after
 // Stream has returned. Lines without an answer are written empty, and Stream returns [LineErrors] at the end.
 func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) error {
 	answers, queries, at, err := m.queries(lines, o)
@@ -173,7 +173,7 @@ func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o Decod
 	return lineErrors(answers)
 }
 
-// lineErrors collects the errors of answers; nil if there are none.
+// lineErrors returns the errors of answers, or nil if there are none.
 func lineErrors(answers []Answer) error {
 	var failed LineErrors
 	for i, a := range answers {
@@ -187,8 +187,7 @@ func lineErrors(answers []Answer) error {
 	return nil
 }
 
-// queries reads lines. Those that can be read become queries, which are at the returned indices; the answers of the others have their
-// errors.
+// queries reads lines. Lines that can be read become queries, whose line indices are at; the answers of the other lines hold their errors.
 func (m *Model) queries(lines []string, o DecodeOptions) (answers []Answer, queries []decoding.Query, at []int, err error) {
 	if err := o.Validate(); err != nil {
 		return nil, nil, nil, err
@@ -210,14 +209,14 @@ func (m *Model) queries(lines []string, o DecodeOptions) (answers []Answer, quer
 	return answers, queries, at, nil
 }
 
-// decoding returns the decoder, which keeps its compiled graphs, while nobody else uses the model.
+// decoding returns the decoder, which keeps its compiled graphs. The caller must have exclusive use of the model.
 func (m *Model) decoding() (d *decoding.Decoder, err error) {
 	if m.decoder != nil {
 		return m.decoder, nil
 	}
 	graph, decodes := m.graph.(decoding.Model)
 	if !decodes {
-		return nil, fmt.Errorf("a model of type %T decodes nothing", m.graph)
+		return nil, fmt.Errorf("a model of type %T does not generate sequences", m.graph)
 	}
 	m.decoder, err = decoding.New(m.backend, m.store, graph)
 	return m.decoder, err

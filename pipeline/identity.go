@@ -18,8 +18,8 @@ import (
 	"universal-transformer/training"
 )
 
-// This file decides what training starts or continues from, and whether that belongs to the run: the digests that checkpoints carry, the
-// checks of a checkpoint against a configuration and a vocabulary, and the changes of the configuration that a resumed run may make.
+// This file determines what training starts or continues from, and whether it belongs to the run: the digests in checkpoints, the checks of a
+// checkpoint against configuration and vocabulary, and the changes of the configuration that are allowed on resume.
 
 // seals returns the identity of a run's configuration, vocabulary, data and machine, for its checkpoints.
 func seals(backend compute.Backend, r experiment.Run, opened task.Task) training.Seals {
@@ -30,7 +30,7 @@ func seals(backend compute.Backend, r experiment.Run, opened task.Task) training
 	}
 }
 
-// vocabularyDigest is a digest of the meaning of all ids.
+// vocabularyDigest returns a digest of the meaning of all ids.
 func vocabularyDigest(v task.Vocabularies) string {
 	v.TokensPerPosition = v.Positions()
 	data, err := json.Marshal(v)
@@ -63,7 +63,7 @@ var errVocabulary = errors.New("the task's data give another vocabulary than the
 // another task, model or seed, or with another vocabulary. The note says which seals are missing, as in checkpoints of earlier versions.
 func checkCheckpoint(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) (note string, err error) {
 	sealed := c.Meta[training.VocabularyKey]
-	if sealed != "" && sealed != vocabularyDigest(v) { // before the parameters, whose shapes differ with it
+	if sealed != "" && sealed != vocabularyDigest(v) { // checked before the parameters, whose shapes depend on it
 		return "", fmt.Errorf("checkpoint of step %d was trained with another vocabulary: vocabulary.json has been changed since, or the task's data: restore them", c.Step)
 	}
 	if err := checkParameters(backend, r, v, c); err != nil {
@@ -159,7 +159,7 @@ func changedRun(r experiment.Run, assignments []string) (experiment.Run, error) 
 		}
 		for _, f := range fixed {
 			if within(f.path) {
-				return r, fmt.Errorf("%s cannot change in a run that is resumed: %s; start a new run, or change one of %s", path, f.reason, strings.Join(changeable, ", "))
+				return r, fmt.Errorf("%s cannot change on resume: %s; start a new run, or change one of %s", path, f.reason, strings.Join(changeable, ", "))
 			}
 		}
 	}
@@ -169,7 +169,7 @@ func changedRun(r experiment.Run, assignments []string) (experiment.Run, error) 
 // recordChange writes a changed configuration of a run that continues from a step: first to changes.json, then to config.json.
 func recordChange(log *runlog.Run, before, after experiment.Run, step int64, assignments []string) error {
 	if after.Training.Steps < step {
-		return fmt.Errorf("training.steps is %d, but step %d is done already: ask for more", after.Training.Steps, step)
+		return fmt.Errorf("training.steps is %d, but step %d is done already: set more steps", after.Training.Steps, step)
 	}
 	recorded, err := readChanges(log)
 	if err != nil {
@@ -182,8 +182,8 @@ func recordChange(log *runlog.Run, before, after experiment.Run, step int64, ass
 	return log.WriteConfig(after)
 }
 
-// initialize makes the checkpoint of step 0 of a run that starts from pretrained weights. The optimizer, the batches and the schedule
-// begin anew. Random weights have no such checkpoint.
+// initialize creates the checkpoint of step 0 of a run that starts from pretrained weights. Optimizer, batches and schedule start anew. A run
+// with random weights has no such checkpoint.
 func (t *openRun) initialize() error {
 	if t.run.Training.Pretrained == "" {
 		return nil
@@ -240,7 +240,7 @@ func (t *openRun) findCheckpoint() error {
 	if err != nil {
 		return err
 	}
-	if c.Step > 0 { // else nothing is trained yet
+	if c.Step > 0 { // at step 0 nothing is trained yet
 		note, err := checkCheckpoint(t.backend, t.run, t.data.Vocabularies(), c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.log.Dir(), err)
@@ -262,10 +262,10 @@ func (t *openRun) findCheckpoint() error {
 	return nil
 }
 
-// A LostError means that a run had checkpoints, and none can be used: training again in its directory would overwrite what is left of it.
+// A LostError means that a run had checkpoints, but none can be used. Training again in its directory would overwrite what is left.
 type LostError struct {
 	Dir string // of the run
-	Err error  // why no checkpoint can be used
+	Err error  // the reason why no checkpoint can be used
 }
 
 func (e *LostError) Error() string {
@@ -275,7 +275,7 @@ func (e *LostError) Error() string {
 // Unwrap returns the reason.
 func (e *LostError) Unwrap() error { return e.Err }
 
-// lost returns a [LostError] if a run without a usable checkpoint, for the given reason, has had one.
+// lost returns a [LostError] with a reason if a run without a usable checkpoint has had one.
 func lost(log *runlog.Run, reason error) error {
 	if !errors.Is(reason, runlog.ErrDamaged) {
 		step, marked, err := log.Marked()

@@ -65,7 +65,7 @@ var modelMistakes = []mistake{
 	{"decode {damaged}", 1, "damaged", ""},
 	{"decode {run} --input 12", 2, "unknown flag: --input", ""},
 	{"decode {run} --max-length x", 2, `--max-length is "x"`, ""},
-	{"decode {run} --max-length -1", 2, "--max-length is -1: give 1 to 1000000, or 0 for four times the source and 50 more", ""},
+	{"decode {run} --max-length -1", 2, "--max-length is -1: give 1 to 1000000, or 0 for four times the source plus 50", ""},
 	{"decode {run} --max-length 9000000000000000000", 2, "--max-length is 9000000000000000000: give 1 to 1000000", ""},
 	{"decode {run} --max-source -1", 2, "--max-source is -1", ""},
 	{"decode {run} --fixed-steps 1000000", 2, "--fixed-steps is 1000000: it must be at most 1000", ""},

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// requests lets requests of many clients meet: they must not change each other's answers, nor wait long for each other.
+// requests sends requests of many clients at once. They must not change each other's answers or wait long for each other.
 func requests(w *world) part {
 	p := part{alone: true}
 	p.trials = append(p.trials, trial{"isolation: lines of ut decode", (*scene).longLine})
@@ -25,7 +25,7 @@ func requests(w *world) part {
 	return p
 }
 
-// enough is the memory for all that a service decodes here, but for lines of tooLong tokens.
+// enough is the memory limit of a service; it suffices for all lines except those of tooLong tokens.
 const (
 	enough  = "2GiB"
 	tooLong = 60_000
@@ -54,7 +54,7 @@ func (s *scene) longLine() {
 	}
 }
 
-// skippedLine returns the class of a command that is to name a line without an answer, and why.
+// skippedLine returns the class of a command that must report a line without an answer and the reason.
 func (r result) skippedLine(line int, why string) class {
 	if f := r.fault(); f != "" {
 		return f
@@ -65,7 +65,7 @@ func (r result) skippedLine(line int, why string) class {
 	return refused
 }
 
-// isolated lets clients with good and bad lines meet, and compares their answers with those that they get one after another.
+// isolated sends good and bad lines of several clients at once, and compares the answers with those to the same requests one after another.
 func (s *scene) isolated() {
 	bodies := make([][]string, 24)
 	for i := range bodies {
@@ -112,7 +112,7 @@ func (s *scene) isolated() {
 	}
 }
 
-// blocked sends small requests beside a huge one, which is given up by its client in half of the trials.
+// blocked sends small requests during a huge one, which its client cancels in half of the trials.
 func (s *scene) blocked() {
 	const within, slack, limit = 10, 2 * time.Millisecond, 400 << 20 // slack is for the processes that share the machine
 	v := s.serve(enough)

@@ -101,7 +101,7 @@ func (s *scene) changedData(c dataChange) {
 	s.note("resume --accept-data", k, r.says())
 }
 
-// writers takes the lock of a run away while it is trained, and resumes it.
+// writers removes the lock of a run during training, and resumes the run.
 func writers(w *world) part {
 	var p part
 	for i := range w.some(20) {
@@ -111,7 +111,7 @@ func writers(w *world) part {
 }
 
 // twoWriters trains a run twice at the same time, because its lock file was removed. The first process must end with a message that names
-// the lock. Then metrics are damaged as by writers that know nothing of each other, and training goes on.
+// the lock. Then metrics are damaged as by independent writers, and training is resumed.
 func (s *scene) twoWriters() {
 	args, run := small("run", "training.steps=2000", "training.stop.accuracy=0"), filepath.Join(s.dir, "run")
 	ended := make(chan result, 1)

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"universal-transformer/internal/evaluation"
+)
+
+// print writes the evaluation as text.
+func (m measured) print(w io.Writer) error {
+	lines := []string{
+		fmt.Sprintf("%s, checkpoint of step %d", m.Run, m.Checkpoint),
+		fmt.Sprintf("%s, %s, %d examples, %s", m.Task, m.Lengths, m.Row.Examples, m.Method),
+	}
+	shares := false
+	for _, metric := range m.Metrics {
+		shares = shares || metric.Accuracy.Total > 0
+		lines = append(lines, fmt.Sprintf("%-20s %s", metric.Name, metric))
+	}
+	if shares {
+		lines = append(lines, "in parentheses: 95 % interval, and counts")
+	}
+	for _, stack := range []struct {
+		name  string
+		steps evaluation.Steps
+	}{{"encoder", m.Encoder}, {"decoder", m.Decoder}} {
+		if s := stack.steps; s.Mean > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %.2f ± %.2f steps per position; %.2f in the first tenth of the positions, %.2f in the last", stack.name, s.Mean, s.Deviation, s.Tenths[0], s.Tenths[9]))
+		}
+	}
+	if m.Confusion != nil {
+		lines = append(lines, m.Confusion.Lines()...)
+	}
+	lines = append(lines, m.Notes...)
+	if m.Diagnosis != nil {
+		lines = append(lines, m.Diagnosis.Lines()...)
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+// printTable prints one row per run. A metric that a run does not have is shown as "-".
+func printTable(w io.Writer, list []measured) error {
+	var names []string
+	for _, m := range list {
+		for _, metric := range m.Metrics {
+			if !strings.Contains("\n"+strings.Join(names, "\n")+"\n", "\n"+metric.Name+"\n") {
+				names = append(names, metric.Name)
+			}
+		}
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(table, "run\tstep\ttask\texamples\tmethod\t%s\n", strings.Join(names, "\t"))
+	for _, m := range list {
+		cells := make([]string, len(names))
+		for i, name := range names {
+			cells[i] = "-"
+			for _, metric := range m.Metrics {
+				if metric.Name == name {
+					cells[i] = fmt.Sprintf("%.4f", metric.Value)
+				}
+			}
+		}
+		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%s\t%s\n", m.Run, m.Checkpoint, m.Task, m.Row.Examples, m.Method, strings.Join(cells, "\t"))
+	}
+	return table.Flush()
+}
