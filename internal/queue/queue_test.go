@@ -77,7 +77,8 @@ func TestServedRequestsGoBehind(t *testing.T) {
 	}
 }
 
-// A request of many sources or of many tokens is large.
+// A request of many sources or of many tokens is large, and waits in the lane of these.
+// Caught when planted: one lane for all.
 func TestLarge(t *testing.T) {
 	for _, c := range []struct {
 		queries []decoding.Query
@@ -86,9 +87,26 @@ func TestLarge(t *testing.T) {
 		{sources(slices.Repeat([]int{5}, 64)...), false}, {sources(slices.Repeat([]int{5}, 65)...), true},
 		{sources(8192), false}, {sources(8193), true}, {sources(1, 8192), true},
 	} {
-		if r := newRequest(Request{Context: t.Context(), Queries: c.queries}); r.large() != c.large {
-			t.Errorf("%d sources, the last of %d tokens: large is %v", len(c.queries), len(c.queries[len(c.queries)-1].Source), r.large())
+		q := New(nil)
+		q.small.serving, q.large.serving = true, true // nothing is taken from the lanes
+		l := q.add(newRequest(Request{Context: t.Context(), Queries: c.queries}))
+		if large := l == &q.large; large != c.large || q.count(l) != 1 {
+			t.Errorf("%d sources, the last of %d tokens: large is %v", len(c.queries), len(c.queries[len(c.queries)-1].Source), large)
 		}
+	}
+}
+
+// Sources are sampled by their numbers, which start at the method's; requests that differ in the start alone go together.
+// Caught when planted: a start that is subtracted, or compared.
+func TestNumbers(t *testing.T) {
+	first := func(n int64) *request {
+		queries := sources(1, 1)
+		queries[1].Number = 1
+		return newRequest(Request{Context: t.Context(), Method: decoding.Method{Seed: uint64(n), First: n}, Queries: queries})
+	}
+	a, b := first(5), first(7)
+	if a.Queries[0].Number != 5 || a.Queries[1].Number != 6 || b.Queries[1].Number != 8 || a.way != b.way {
+		t.Errorf("numbers %d, %d and %d, equal ways %v", a.Queries[0].Number, a.Queries[1].Number, b.Queries[1].Number, a.way == b.way)
 	}
 }
 
