@@ -74,7 +74,7 @@ func (m *Model) Classify(ctx context.Context, text string) (*Classification, err
 		}
 	}
 	c := &Classification{Input: in, Answer: m.spell(in, best), Probability: probabilities[best], Trace: trace}
-	c.Classes = sorted(m.Vocabularies.Target.Tokens(), shared(probabilities[vocab.End+1:]))
+	c.Classes = sorted(m.Vocabularies.Target, shared(probabilities[vocab.End+1:]))
 	trace.Output = []string{c.Answer}
 	c.Attention = shares(trace.Encoder)
 	return c, nil
@@ -146,18 +146,17 @@ func (m *Model) ClassifyAll(ctx context.Context, texts []string) ([]Classified, 
 	if err != nil {
 		return nil, err
 	}
-	names := m.Vocabularies.Target.Tokens()
 	for i, p := range probabilities {
-		answers[at[i]].Classes = sorted(names, p)
+		answers[at[i]].Classes = sorted(m.Vocabularies.Target, p)
 	}
 	return answers, nil
 }
 
-// sorted returns the classes with their probabilities, the most probable one first.
-func sorted(names []string, probabilities []float64) []Class {
+// sorted returns the classes with their probabilities, the most probable one first. The first probability is that of the first token.
+func sorted(v *vocab.Vocabulary, probabilities []float64) []Class {
 	list := make([]Class, len(probabilities))
 	for i, p := range probabilities {
-		list[i] = Class{names[i], p}
+		list[i] = Class{v.Token(vocab.End + 1 + vocab.ID(i)), p}
 	}
 	slices.SortStableFunc(list, func(a, b Class) int { return cmp.Compare(b.Probability, a.Probability) })
 	return list
