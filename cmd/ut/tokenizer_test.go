@@ -34,7 +34,7 @@ func TestTokenizer(t *testing.T) {
 	if pieces := utReading(t, "the newest", "tokenizer", "encode", path, "--tokens"); pieces.stdout != "t h e Ġne we st\n" {
 		t.Errorf("pieces: %+v", pieces)
 	}
-	if got := succeeds(t, "tokenizer", "train", write(t, "a", "ab"), "--out", filepath.Join(t.TempDir(), "x")); !strings.Contains(got, "259 tokens from 1 lines, as no other") {
+	if got := succeeds(t, "tokenizer", "train", write(t, "a", "ab"), "--out", filepath.Join(t.TempDir(), "x")); !strings.Contains(got, "259 tokens from 1 lines, as no further") {
 		t.Errorf("a text that is too small: %q", got)
 	}
 	words := write(t, "words", "'<pad>_'\n'<EOS>_'\n'low_'\n', _'\n")
@@ -86,13 +86,13 @@ func TestTokenizerSkipsBadLines(t *testing.T) {
 	if r.code != 1 || len(lines) != 5 || lines[0] == "" || lines[1] != "" || lines[2] != "" || lines[3] != lines[0] {
 		t.Errorf("encode: exit code %d, %q", r.code, r.stdout)
 	}
-	for _, want := range []string{"line 2: ", "byte 1", "line 3: it is longer than 1048576 bytes", "2 of 4 lines"} {
+	for _, want := range []string{"line 2: ", "byte 1", "line 3: longer than 1048576 bytes", "2 of 4 lines"} {
 		if !strings.Contains(r.stderr, want) {
 			t.Errorf("%q is missing: %s", want, r.stderr)
 		}
 	}
 	r = utReading(t, lines[0]+"\n5 x\n5 264\n"+lines[0], "tokenizer", "decode", path)
-	if r.code != 1 || r.stdout != "new\n\n\nnew\n" || !strings.Contains(r.stderr, `line 2: "x" is no id`) || !strings.Contains(r.stderr, "line 3: ") || !strings.Contains(r.stderr, "position 2") {
+	if r.code != 1 || r.stdout != "new\n\n\nnew\n" || !strings.Contains(r.stderr, `line 2: "x" is not an id`) || !strings.Contains(r.stderr, "line 3: ") || !strings.Contains(r.stderr, "position 2") {
 		t.Errorf("decode: %+v", r)
 	}
 }

@@ -137,7 +137,7 @@ func TestTranslationMistakes(t *testing.T) {
 		want      string
 	}{
 		{[]string{"train", "own-translation", "--set", training("a.en", "a.de")}, "line 2 of "},
-		{[]string{"train", "own-translation", "--set", training("a.en", "none")}, "none: no such file or directory: task.translation.training to the location of the data"},
+		{[]string{"train", "own-translation", "--set", training("a.en", "none")}, "none: no such file or directory: set task.translation.training to the location of the data"},
 		{[]string{"train", "--source", filepath.Join(dir, "a.en"), "--target", filepath.Join(dir, "a.de")}, "line 2 of "},
 		{[]string{"train", "--source", "a.en"}, "--source is given without --target"},
 		{[]string{"train", "--target", "a.de"}, "--target is given without --source"},
