@@ -95,7 +95,7 @@ var configurationMistakes = []mistake{
 	{"show demo --json", 2, "unknown flag: --json", ""},
 	{"show demo --set", 2, "flag needs an argument: --set", ""},
 	{"show demo --set x", 1, "write path=value, as in model.width=128", ""},
-	{"show demo --set name=5", 1, "name cannot be a number: it must be text", ""},
+	{"show demo --set name=[5]", 1, "name cannot be a list: it must be text", ""},
 	{"show demo --set name=", 1, "name is empty", ""},
 	{"show demo --set name=null", 1, "name cannot be null", ""},
 	{"show demo --set seed=-1", 1, "seed cannot be -1: it must be a whole number, not negative", ""},
