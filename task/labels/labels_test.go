@@ -148,7 +148,7 @@ func TestRefused(t *testing.T) {
 	for want, c := range map[string]Labels{
 		"path is empty":          {},
 		"held_out is 1":          {Path: good, HeldOut: 1},
-		"give only one of them":       {Path: good, HeldOut: 0.2, HeldOutPath: good},
+		"give only one of them":  {Path: good, HeldOut: 0.2, HeldOutPath: good},
 		"min_count is -1":        {Path: good, MinCount: -1},
 		"max_length is -1":       {Path: good, MaxLength: -1},
 		"leave it out":           {Path: good, MinCount: 2, Tokenizer: vocab.Subwords},
