@@ -142,7 +142,7 @@ func (m *Model) Close() {
 	})
 }
 
-// closeDecoder does the work of Close, while nobody else uses the model.
+// closeDecoder does the work of Close, while no other call uses the model.
 func (m *Model) closeDecoder() {
 	if m.decoder != nil {
 		m.decoder.Close()

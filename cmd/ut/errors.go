@@ -38,7 +38,7 @@ func exitCode(err error) int {
 // grace is the time in which an interrupted command may end by itself.
 const grace = time.Second
 
-// interruptible calls work, which has nothing to save. If work has not ended soon after an interrupt, because it waits for a file or
+// interruptible calls work that has nothing to save. If work has not ended soon after an interrupt, because it waits for a file or
 // compiles a large model, interruptible returns errInterrupted without waiting for it.
 func interruptible(ctx context.Context, work func() error) error {
 	done, crashed := make(chan error, 1), make(chan crash, 1)

@@ -44,14 +44,14 @@ type lane struct {
 	poll  *poller       // of the large lane
 }
 
-// New returns an empty queue. decoder is called before each batch, while nobody else computes.
+// New returns an empty queue. decoder is called before each batch, while no other call computes.
 func New(decoder func() (*decoding.Decoder, error)) *Queue {
 	q := &Queue{decoder: decoder, busy: make(chan struct{}, 1)}
 	q.small.arrived, q.large.arrived = make(chan struct{}, 1), make(chan struct{}, 1)
 	return q
 }
 
-// Acquire waits until nobody computes, unless ctx ends first. Batches may be half decoded. The caller must call Release.
+// Acquire waits until no call computes, unless ctx ends first. Batches may be half decoded. The caller must call Release.
 func (q *Queue) Acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (q *Queue) Acquire(ctx context.Context) error {
 // Release ends what Acquire began.
 func (q *Queue) Release() { <-q.busy }
 
-// Exclusively calls use when nobody computes and no batch is half decoded, so that the decoder may be replaced.
+// Exclusively calls use when no call computes and no batch is half decoded, so that the decoder may be replaced.
 func (q *Queue) Exclusively(use func() error) error {
 	q.batches.Lock()
 	defer q.batches.Unlock()

@@ -32,7 +32,7 @@ type job struct {
 // A helper is one thread in addition to the caller's. Its flags have their own cache lines.
 //
 // Whoever claims the helper's part of a job first executes it: the helper, or the caller if it has finished its own part and the
-// helper has not begun because another process uses its core. So nobody waits for a thread that does not run, except for one that was
+// helper has not begun because another process uses its core. So no thread waits for one that does not run, except for one that was
 // interrupted in the middle of a part.
 type helper struct {
 	_      [64]byte
@@ -95,7 +95,7 @@ func (p *pool) stop() {
 	}
 }
 
-// run executes all parts of t. The caller executes part 0, and then the parts that nobody has begun.
+// run executes all parts of t. The caller executes part 0, and then the parts that no helper has begun.
 func (p *pool) run(t task, fr *frame) {
 	p.job = job{t, fr}
 	for _, h := range p.helpers {
