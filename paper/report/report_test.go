@@ -143,10 +143,10 @@ func TestRenderRefuses(t *testing.T) {
 	}
 }
 
-// Every verdict is explained in the introduction.
+// Every verdict is explained in the legend.
 func TestVerdictsAreExplained(t *testing.T) {
 	for _, v := range []Verdict{Reproduced, Better, NotReproduced, Contradicted, NotComparable, NotRun} {
-		if !strings.Contains(introduction, "**"+string(v)+"**") {
+		if !strings.Contains(legend, "**"+string(v)+"**") {
 			t.Errorf("%q is not explained", v)
 		}
 	}

@@ -36,16 +36,19 @@ type claim struct {
 const introduction = `# Results
 
 The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[2]s. Every figure of ours is computed from the
-result files in [%[1]s](%[1]s), one per training run; the paper's figures are copied from it.
+result files in [%[1]s](%[1]s), one per training run; the paper's figures are copied from it. "Halting" is the UT with dynamic halting.
 
-- **reproduced**: our figure reaches the paper's, rounded as the paper prints it, or our measurement shows what the paper claims.
+`
+
+// legend explains the verdicts, below the tables that have them.
+const legend = `- **reproduced**: our figure reaches the paper's, rounded as the paper prints it, or our measurement shows what the paper claims.
 - **better with changes**: our figure reaches the paper's with another model or training than the paper's.
 - **not reproduced**: our figure is below the paper's, or we find no distinguishable difference where the paper has one.
 - **contradicted**: our measurement shows the opposite, distinguishably where it compares models.
 - **not comparable**: our data are too different. **not run**: we have no result.
 
 Models are called better or worse only where a test over n seeds or n test examples gives p < 0.05; otherwise they are "not distinguishable".
-Best seeds are chosen on validation data. "Halting" is the UT with dynamic halting.
+Best seeds are chosen on validation data.
 
 `
 
@@ -73,6 +76,7 @@ func (p *page) verdicts() {
 		}
 		p.printf("\n")
 	}
+	p.printf(legend)
 }
 
 // sum returns "of its tables and claims, 6 are reproduced, 2 better with changes, ...".
