@@ -123,7 +123,12 @@ func TestNobodyReads(t *testing.T) {
 // Caught when planted: a context that is ignored while decoding; a line that is not ended.
 func TestInterruptDecode(t *testing.T) {
 	c := exec.Command(program, "decode", trained(t), "--sample", "--temperature", "100", "--max-length", "1000000")
-	c.Stdin = strings.NewReader(strings.Repeat("1234\n", maxLines))
+	in, err := c.StdinPipe() // stays open, so that the program cannot end before the signal
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	go io.WriteString(in, strings.Repeat("1234\n", 10*maxLines))
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
