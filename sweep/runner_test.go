@@ -181,7 +181,7 @@ func TestFromUnfinished(t *testing.T) {
 	}
 }
 
-// If no backend can be made, no run begins, and the error is told once. A backend that was made before is finalized.
+// If no backend can be made, no run begins, and the error is reported once. A backend that was made before is finalized.
 func TestBackendThatFails(t *testing.T) {
 	run, got := runner(2)
 	first := &finalized{}

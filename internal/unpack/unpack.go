@@ -66,7 +66,7 @@ func Into(folder, from string, wanted func(path string) (place string, ok bool))
 // stagingName is the pattern of the folder that files are in until all are there.
 const stagingName = ".unpack.*.tmp"
 
-// longestUnpacking is a time after which nobody is still unpacking.
+// longestUnpacking is a time after which no process is still unpacking.
 const longestUnpacking = 12 * time.Hour
 
 // removeStale removes what killed processes left.

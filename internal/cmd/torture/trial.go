@@ -37,7 +37,7 @@ const (
 	unclear class = "UNCLEAR MESSAGE" // no message, several lines, or a line that does not name the fault
 	loss    class = "LOSS"            // intact data was changed or deleted
 	hang    class = "HANG"
-	death   class = "DEATH" // ended by a signal that nobody sent
+	death   class = "DEATH" // ended by a signal that the test did not send
 	late    class = "LATE"  // it did not end within two seconds of a signal
 	failing class = "FAILED"
 )
