@@ -132,7 +132,7 @@ func TestValidate(t *testing.T) {
 
 // FuzzReadJSON: whatever is read without an error can be written by every writer and read again.
 func FuzzReadJSON(f *testing.F) {
-	for _, trace := range []*Trace{sample("31", 2, 1), fixed(), story()} {
+	for _, trace := range []*Trace{sample("31", 2, 1), fixed(), story(), withReadouts()} {
 		var out bytes.Buffer
 		if err := WriteJSON(&out, trace); err != nil {
 			f.Fatal(err)

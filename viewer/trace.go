@@ -31,6 +31,12 @@ type Trace struct {
 
 	Encoder *Stack `json:"encoder,omitempty"` // nil for a decoder-only model
 	Decoder *Stack `json:"decoder,omitempty"` // nil for an encoder-only model
+
+	// Readouts holds a readout for each decoder position, [N], or a single one for a classifier or a pointer. Their steps are those of
+	// the decoder or, without one, of the encoder. nil if they were not recorded.
+	Readouts []Readout `json:"readouts,omitempty"`
+	// Exit describes when positions ended if that was not as trained: "confidence of at least 0.9"; omitted if as trained.
+	Exit string `json:"exit,omitempty"`
 }
 
 // A Stack records the recurrence of the encoder or of the decoder. M below is len(Tokens); in a decoder it is the number of target
@@ -40,6 +46,10 @@ type Stack struct {
 	Updates    []float64   `json:"updates"`              // [M] n: number of steps of the position
 	Remainders []float64   `json:"remainders,omitempty"` // [M] r; nil if the depth is fixed
 	Weights    [][]float64 `json:"weights,omitempty"`    // [T][M] u of each step; nil if the depth is fixed
+
+	// Changes is the Euclidean norm of the change of the state in each step, |H^t - H^{t-1}|, [T][M]; 0 where a halted state is copied.
+	// nil if it was not recorded.
+	Changes [][]float64 `json:"changes,omitempty"`
 
 	Attention      [][][][]float64 `json:"attention,omitempty"`       // [T][K][M queries][M keys], self attention
 	CrossAttention [][][][]float64 `json:"cross_attention,omitempty"` // [T][K][M queries][encoder's M keys]
@@ -51,7 +61,7 @@ func (s *Stack) steps() int {
 	for _, n := range s.Updates {
 		most = max(most, int(n))
 	}
-	return max(most, len(s.Weights), len(s.Attention), len(s.CrossAttention))
+	return max(most, len(s.Weights), len(s.Changes), len(s.Attention), len(s.CrossAttention))
 }
 
 // adaptive reports whether the positions of the stack halt individually.

@@ -1,6 +1,9 @@
 package viewer
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // tolerance is how far rounding in float32 may push a weight outside [0, 1], and a step count outside 0..T.
 const tolerance = 1e-3
@@ -28,7 +31,7 @@ func (t *Trace) Validate() error {
 			return fmt.Errorf("trace: decoder.%w", err)
 		}
 	}
-	return nil
+	return t.validateReadouts()
 }
 
 // validate checks one stack; sourceKeys is the number of encoder positions for cross attention, 0 if there are none.
@@ -47,6 +50,11 @@ func (s *Stack) validate(sourceKeys int) error {
 	}
 	for t, row := range s.Weights {
 		if err := numbers(fmt.Sprintf("weights[%d]", t), row, positions, 1); err != nil {
+			return err
+		}
+	}
+	for t, row := range s.Changes {
+		if err := numbers(fmt.Sprintf("changes[%d]", t), row, positions, math.MaxFloat64); err != nil {
 			return err
 		}
 	}
@@ -71,7 +79,7 @@ func (s *Stack) validateSteps() error {
 	for _, list := range []struct {
 		name  string
 		steps int
-	}{{"weights", len(s.Weights)}, {"attention", len(s.Attention)}, {"cross_attention", len(s.CrossAttention)}} {
+	}{{"weights", len(s.Weights)}, {"changes", len(s.Changes)}, {"attention", len(s.Attention)}, {"cross_attention", len(s.CrossAttention)}} {
 		switch {
 		case list.steps == 0:
 		case steps == 0:
