@@ -116,7 +116,7 @@ func TestNothingIsListedInVain(t *testing.T) {
 				imported[key] = map[string]bool{}
 			}
 			for _, name := range file.imports {
-				own, _ := strings.CutPrefix(name, module+"/")
+				own := ownPath(name)
 				imported[key][own], imported[key][path.Dir(own)+"/*"] = true, true
 			}
 		}
@@ -139,7 +139,7 @@ func problems(table map[string]rule, folder string, imports []string) []string {
 	var found []string
 	for _, name := range imports {
 		allowed := true
-		if own, ok := strings.CutPrefix(name, module+"/"); ok {
+		if own := ownPath(name); own != name {
 			allowed = covered(own, r.own)
 		} else if strings.Contains(strings.Split(name, "/")[0], ".") { // the standard library has no dot there
 			allowed = covered(name, r.others)
@@ -149,6 +149,14 @@ func problems(table map[string]rule, folder string, imports []string) []string {
 		}
 	}
 	return found
+}
+
+// ownPath returns the folder of a package of this module, as rows name it, and the import path of any other package.
+func ownPath(name string) string {
+	if name == module {
+		return "."
+	}
+	return strings.TrimPrefix(name, module+"/")
 }
 
 // ruleOf finds the rule of a folder: its own, or that of all folders below the parent.

@@ -6,18 +6,21 @@
 // Outcomes are appended to a file, so that an interrupted measurement continues where it stopped. Survivors that no test can kill, because
 // they are equivalent to the original or unreachable, are explained in a file, one per line: the mutant's ID, " # ", and the argument.
 //
-// Usage: mutants [--seed N] [--count N] [--time D] [--out FILE] [--explained FILE] [--again] [--report] [PACKAGE ...]
+// Usage: mutants [--seed N] [--count N] [--time D] [--jobs N] [--out FILE] [--explained FILE] [--again] [--report] [PACKAGE ...]
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"time"
 )
 
@@ -29,7 +32,7 @@ var packages = []string{
 // options are the flags.
 type options struct {
 	seed           uint64
-	count          int
+	count, jobs    int
 	time           time.Duration
 	out, explained string
 	again, report  bool
@@ -40,6 +43,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "`number` that chooses the mutants")
 	flag.IntVar(&o.count, "count", 500, "`number` of mutants that compile")
 	flag.DurationVar(&o.time, "time", time.Hour, "no mutant is started after this `duration`")
+	flag.IntVar(&o.jobs, "jobs", 1, "`number` of mutants tested at a time")
 	flag.StringVar(&o.out, "out", "bin/mutants.jsonl", "`file` of outcomes")
 	flag.StringVar(&o.explained, "explained", "internal/cmd/mutants/explained.txt", "`file` of explanations")
 	flag.BoolVar(&o.again, "again", false, "test survivors again, after tests were added")
@@ -128,40 +132,86 @@ func measure(ctx context.Context, o options, order []mutant, results map[string]
 	if err != nil {
 		return err
 	}
-	scratch, err := os.MkdirTemp("", "mutants-")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(scratch) }()
 	out, err := appendTo(o.out)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = out.Close() }()
+	q := &queue{options: o, order: order, results: results, end: time.Now().Add(o.time), out: out}
+	failures := make([]error, max(o.jobs, 1))
+	var jobs sync.WaitGroup
+	for i := range failures {
+		jobs.Go(func() { failures[i] = q.work(ctx, root) })
+	}
+	jobs.Wait()
+	return errors.Join(failures...)
+}
+
+// A queue hands the mutants of a sample to several testers and collects their outcomes.
+type queue struct {
+	options
+	end     time.Time
+	mu      sync.Mutex
+	order   []mutant
+	next    int // index in order
+	results map[string]result
+	out     io.Writer
+}
+
+// work tests mutants of the queue until there are no more.
+func (q *queue) work(ctx context.Context, root string) error {
+	scratch, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
 	t := &tester{root: root, scratch: scratch, limits: map[string]time.Duration{}}
-	end := time.Now().Add(o.time)
-	for i := 0; i < sampleSize(order, results, o.count) && time.Now().Before(end); i++ {
-		known := results[order[i].ID()].Outcome
-		if known != notStarted && !(o.again && known == survived) {
-			continue
+	for {
+		m, ok := q.take()
+		if !ok {
+			return nil
 		}
-		r, err := t.Test(ctx, order[i])
+		r, err := t.Test(ctx, m)
 		if ctx.Err() != nil {
 			return nil
 		}
+		if err == nil {
+			err = q.add(r)
+		}
 		if err != nil {
 			return err
 		}
-		line, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
-		if _, err := out.Write(append(line, '\n')); err != nil {
-			return err
-		}
-		results[r.ID] = r
-		fmt.Printf("%4d  %-16s %5.1f s  %s\n", i+1, r.Outcome, r.Seconds, r.ID)
 	}
+}
+
+// take returns the next mutant without an outcome, unless the sample or the time is over.
+func (q *queue) take() (mutant, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.next < sampleSize(q.order, q.results, q.count) && time.Now().Before(q.end) {
+		m := q.order[q.next]
+		q.next++
+		known := q.results[m.ID()].Outcome
+		if known == notStarted || q.again && known == survived {
+			return m, true
+		}
+	}
+	return mutant{}, false
+}
+
+// add keeps an outcome and prints it.
+func (q *queue) add(r result) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	if _, err := q.out.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	q.results[r.ID] = r
+	fmt.Printf("%4d  %-16s %5.1f s  %s\n", len(q.results), r.Outcome, r.Seconds, r.ID)
 	return nil
 }
 
