@@ -137,7 +137,7 @@ func measure(ctx context.Context, o options, order []mutant, results map[string]
 		return err
 	}
 	defer func() { _ = out.Close() }()
-	q := &queue{options: o, order: order, results: results, end: time.Now().Add(o.time), out: out}
+	q := &queue{options: o, order: order, results: results, end: time.Now().Add(o.time), out: out, limits: newLimits()}
 	failures := make([]error, max(o.jobs, 1))
 	var jobs sync.WaitGroup
 	for i := range failures {
@@ -156,6 +156,7 @@ type queue struct {
 	next    int // index in order
 	results map[string]result
 	out     io.Writer
+	limits  *limits
 }
 
 // work tests mutants of the queue until there are no more.
@@ -165,7 +166,7 @@ func (q *queue) work(ctx context.Context, root string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
-	t := &tester{root: root, scratch: scratch, limits: map[string]time.Duration{}}
+	t := &tester{root: root, scratch: scratch, limits: q.limits}
 	for {
 		m, ok := q.take()
 		if !ok {

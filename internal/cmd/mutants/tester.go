@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -38,20 +39,37 @@ type result struct {
 type tester struct {
 	root    string // absolute
 	scratch string
-	limits  map[string]time.Duration // of the tests of a package, by folder
+	limits  *limits
+}
+
+// limits holds how long the tests of each package may take, for all testers.
+type limits struct {
+	mu sync.Mutex
+	of map[string]func() (time.Duration, error) // by folder
+}
+
+func newLimits() *limits { return &limits{of: map[string]func() (time.Duration, error){}} }
+
+// Of returns the limit of a folder. Only the first call for a folder measures it.
+func (l *limits) Of(dir string, measure func() (time.Duration, error)) (time.Duration, error) {
+	l.mu.Lock()
+	if l.of[dir] == nil {
+		l.of[dir] = sync.OnceValues(measure)
+	}
+	limit := l.of[dir]
+	l.mu.Unlock()
+	return limit()
 }
 
 // limit returns how long the tests of a package may take with a mutant: several times what they take without.
 func (t *tester) limit(ctx context.Context, dir string) (time.Duration, error) {
-	if limit, ok := t.limits[dir]; ok {
-		return limit, nil
-	}
-	start := time.Now()
-	if out, err := t.goTest(ctx, dir, "-timeout", "30m"); err != nil {
-		return 0, fmt.Errorf("the tests of %s fail without a mutant:\n%s", dir, out)
-	}
-	t.limits[dir] = 30*time.Second + 4*time.Since(start)
-	return t.limits[dir], nil
+	return t.limits.Of(dir, func() (time.Duration, error) {
+		start := time.Now()
+		if out, err := t.goTest(ctx, dir, "-timeout", "30m"); err != nil {
+			return 0, fmt.Errorf("the tests of %s fail without a mutant:\n%s", dir, out)
+		}
+		return 30*time.Second + 4*time.Since(start), nil
+	})
 }
 
 // users maps a package to packages that use most of it. Their tests run if its own tests notice nothing.
