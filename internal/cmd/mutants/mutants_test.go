@@ -108,7 +108,8 @@ func TestOutcomes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tester := &tester{root: dir, scratch: t.TempDir(), limits: map[string]time.Duration{".": 3 * time.Second}}
+	tester := &tester{root: dir, scratch: t.TempDir(), limits: newLimits()}
+	tester.limits.of["."] = func() (time.Duration, error) { return 3 * time.Second, nil }
 	got := map[string]string{}
 	for _, m := range list {
 		if m.Kind != operatorKind {
@@ -155,7 +156,10 @@ func TestUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limits := map[string]time.Duration{"halting": time.Minute, "universal": time.Minute}
+	limits := newLimits()
+	for _, dir := range []string{"halting", "universal"} {
+		limits.of[dir] = func() (time.Duration, error) { return time.Minute, nil }
+	}
 	r, err := (&tester{root: dir, scratch: t.TempDir(), limits: limits}).Test(t.Context(), list[0])
 	if err != nil || r.Outcome != killed || r.By != "TestUse" || r.Package != "universal" {
 		t.Errorf("%+v, %v", r, err)
