@@ -10,11 +10,22 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// Beam is beam search with the length penalty of Wu et al. (2016), as in the authors' code: the score of a sequence is log p / ((5 +
-// length) / 6)^Alpha, where the length includes the end token. Of the 2 Width best continuations, those that end are added to the
-// finished ones; the others continue. The search for a source stops once no running sequence can beat its best finished one.
+// Beam is beam search with the length penalty of Wu et al. (2016), as in the authors' code. The score of a sequence of n tokens,
+// including End, is
+//
+//	log p / ((5 + n) / 6)^Alpha
+//
+// Every step extends the running sequences and takes the 2 Width most probable continuations. Those that end join the finished ones,
+// of which the Width best by score are kept; of the others, the Width most probable continue. The search for a source stops
+//
+//   - at the limit of the answer's length, or
+//   - when the best finished score is at least log p / ((5 + limit) / 6)^Alpha of the most probable running sequence: log p only
+//     decreases, and no answer has a larger penalty, so no running sequence can become better.
+//
+// The result is the finished sequence with the best score. If none has ended within the limit, it is the best running one, scored in
+// the same way. A beam of width 1 is greedy decoding, as in the authors' code: there is nothing to choose from, whatever Alpha is.
 type Beam struct {
-	Width int     // number of hypotheses kept, at least 1
+	Width int     // number of hypotheses kept, at least 1; 1 is greedy decoding
 	Alpha float64 // length penalty, 0 for none; the authors use 0.6
 }
 
@@ -38,11 +49,13 @@ func (b Beam) Validate() error {
 // penalty returns ((5 + length) / 6)^Alpha.
 func (b Beam) penalty(length int) float64 { return math.Pow(float64(5+length)/6, b.Alpha) }
 
-// Search returns the best hypotheses of each source, best first, at most Width of them. If none ended within the limit, it returns the
-// best running ones, scored the same way.
+// Search returns the best hypotheses of each source, best first, at most Width of them.
 func (b Beam) Search(ctx context.Context, r Request) ([][]Hypothesis, error) {
 	if err := b.Validate(); err != nil {
 		return nil, err
+	}
+	if b.Width == 1 {
+		return b.greedy(ctx, r)
 	}
 	beams := make([]beam, len(r.Limits))
 	searches := make([]extend, len(beams))
@@ -56,6 +69,20 @@ func (b Beam) Search(ctx context.Context, r Request) ([][]Hypothesis, error) {
 	result := make([][]Hypothesis, len(beams))
 	for i := range beams {
 		result[i] = beams[i].result()
+	}
+	return result, nil
+}
+
+// greedy returns the answers of greedy decoding with their scores.
+func (b Beam) greedy(ctx context.Context, r Request) ([][]Hypothesis, error) {
+	found, err := Greedy(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	result := make([][]Hypothesis, len(found))
+	for i, h := range found {
+		h.Score = h.LogProb / b.penalty(len(h.Tokens))
+		result[i] = []Hypothesis{h}
 	}
 	return result, nil
 }

@@ -34,8 +34,8 @@ type Request struct {
 	// that are longer than the shortest. It may be nil.
 	Rest [][]vocab.ID
 
-	// OnToken is called with each token once it is final, in order for each source. It may be nil. Beam search never calls it,
-	// because it decides only at its end.
+	// OnToken is called with each token once it is final, in order for each source. It may be nil. Beam search of a width above 1
+	// never calls it, because it decides only at its end.
 	OnToken func(source int, token vocab.ID)
 
 	// Number returns the number of a source's random stream in sampling. If it is nil, the numbers are consecutive from

@@ -5,20 +5,23 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"universal-transformer/decoding"
+	"universal-transformer/experiment"
 	"universal-transformer/internal/answerstream"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/queue"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
+	"universal-transformer/training"
 )
 
 // DecodeOptions determines how sources are answered. The zero value is greedy decoding.
 type DecodeOptions struct {
 	decoding.Method
-	MaxLength int   // maximum tokens of an answer; 0: four times the source plus 50; for translations twice the source plus 10; for language models 200
+	MaxLength int   // maximum tokens of an answer; 0: [Model.AnswerLimit]
 	MaxSource int   // maximum tokens of a source; 0: DefaultMaxSource
 	Memory    int64 // estimated bytes of the caches of one batch; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
 }
@@ -33,7 +36,7 @@ const (
 func (o DecodeOptions) Validate() error {
 	switch {
 	case o.MaxLength < 0 || o.MaxLength > MaxTokens:
-		return fmt.Errorf("max-length is %d: give 1 to %d, or 0 for four times the source plus 50", o.MaxLength, MaxTokens)
+		return fmt.Errorf("max-length is %d: give 1 to %d, or 0 for the default", o.MaxLength, MaxTokens)
 	case o.MaxSource < 0 || o.MaxSource > MaxTokens:
 		return fmt.Errorf("max-source is %d: give 1 to %d, or 0 for %d", o.MaxSource, MaxTokens, DefaultMaxSource)
 	case o.Memory < 0:
@@ -50,23 +53,32 @@ func (o DecodeOptions) Check(in task.Input) error {
 	return nil
 }
 
-// limit returns the largest number of tokens of the answer to a source.
-func (m *Model) limit(o DecodeOptions, source []vocab.ID) int {
-	switch {
-	case o.MaxLength > 0:
-		return o.MaxLength
-	case m.Run.Task.Value.Kind() == task.LanguageModeling:
+// AnswerLimit returns the maximum number of tokens of the answer to a source of the given number of tokens, both with their End: the
+// same in decoding and in evaluation, where it does not depend on the reference.
+//
+//   - Continuations of language models have at most 200 tokens.
+//   - A task that knows more than this rule states its limit ([task.Limited]): copy and reverse, addition and memory tasks five
+//     quarters of the longest correct answer plus 10, translation twice the source plus 10.
+//   - Otherwise an answer has at most four times the source's tokens plus 50, or as many as the longest training target if that is
+//     more.
+func (m *Model) AnswerLimit(source int) int {
+	if m.Run.Task.Value.Kind() == task.LanguageModeling {
 		return 200
 	}
-	return answerLimit(m.Run.Task.Value)(len(source))
+	longest, _ := strconv.Atoi(m.checkpoint.Meta[training.LongestTargetKey]) // 0 for checkpoints of earlier versions
+	return answerLimit(m.Run, longest)(source)
 }
 
-// answerLimit returns the limit of the length of answers to a task's sources; the default is [evaluation.SourceLimit].
-func answerLimit(d task.Definition) func(source int) int {
-	if limited, ok := d.(task.Limited); ok {
-		return limited.AnswerLimit
+// answerLimit returns the limit of the length of answers of a run whose longest training target has the given number of tokens.
+func answerLimit(r experiment.Run, longestTarget int) func(source int) int {
+	limit := func(source int) int { return max(evaluation.SourceLimit(source), longestTarget) }
+	if limited, ok := r.Task.Value.(task.Limited); ok {
+		limit = limited.AnswerLimit
 	}
-	return evaluation.SourceLimit
+	if r.SourceEnd { // which is not part of what people write
+		return func(source int) int { return limit(source - 1) }
+	}
+	return limit
 }
 
 // Answer is the answer to one line.
@@ -202,7 +214,7 @@ func (m *Model) queries(lines []string, o DecodeOptions) (answers []Answer, quer
 			err = o.Check(in)
 		}
 		if answers[i] = (Answer{Unknown: in.Unknown, Err: err}); err == nil {
-			queries = append(queries, decoding.Query{Source: in.Source, Limit: m.limit(o, in.Source), Number: int64(i)})
+			queries = append(queries, decoding.Query{Source: in.Source, Limit: cmp.Or(o.MaxLength, m.AnswerLimit(len(in.Source))), Number: int64(i)})
 			at = append(at, i)
 		}
 	}

@@ -24,6 +24,7 @@ type Protocol struct {
 	TeacherForced bool                  // predict every token from the true tokens before it, instead of decoding
 	ComputeHalted bool                  // compute halted positions too; not for decoded answers
 	Beam          decoding.Beam         // Width 0: greedy
+	MaxLength     int                   // maximum tokens of an answer; 0: [Model.AnswerLimit]
 	Progress      func(done, total int) // must not use the model; may be nil
 	Log           func(line string)     // receives remarks on File, and a warning if the data have changed since training; may be nil
 }
@@ -58,6 +59,9 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	defer m.queue.Release()
 	e := m.Evaluator()
 	e.Beam, e.ComputeHalted, e.Progress = p.Beam, p.ComputeHalted, p.Progress
+	if p.MaxLength > 0 {
+		e.Limit = func(int) int { return p.MaxLength }
+	}
 	row, err := e.Measure(ctx, measure, examples)
 	row.Task, row.Lengths = name, lengths
 	return Evaluation{row, examples}, shorterExamples(err)
@@ -129,12 +133,12 @@ func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string,
 
 // Evaluator applies the model to examples, for custom measures. While it is in use, nothing else may use the model.
 func (m *Model) Evaluator() *evaluation.Evaluator {
-	return evaluator(m.backend, m.store, m.graph, m.Run.Task.Value, m.Vocabularies)
+	return evaluator(m.backend, m.store, m.graph, m.AnswerLimit, m.Vocabularies)
 }
 
-func evaluator(backend compute.Backend, store *model.Store, graph universal.Model, d task.Definition, v task.Vocabularies) *evaluation.Evaluator {
+func evaluator(backend compute.Backend, store *model.Store, graph universal.Model, limit func(source int) int, v task.Vocabularies) *evaluation.Evaluator {
 	return &evaluation.Evaluator{
-		Backend: backend, Store: store, Model: graph, Limit: answerLimit(d),
+		Backend: backend, Store: store, Model: graph, Limit: limit,
 		Plan: batch.Plan{Tokens: evaluationTokens, TokensPerPosition: v.TokensPerPosition},
 	}
 }

@@ -23,8 +23,10 @@ import (
 
 // seals returns the identity of a run's configuration, vocabulary, data and machine, for its checkpoints.
 func seals(backend compute.Backend, r experiment.Run, opened task.Task) training.Seals {
+	_, longest := opened.MaxLengths()
 	return training.Seals{
-		Fingerprint: r.Fingerprint(), Vocabulary: vocabularyDigest(opened.Vocabularies()), Configuration: r.Digest(),
+		LongestTarget: longest,
+		Fingerprint:   r.Fingerprint(), Vocabulary: vocabularyDigest(opened.Vocabularies()), Configuration: r.Digest(),
 		Engine: fmt.Sprintf("%s (GOMAXPROCS %d)", backend.Description(), runtime.GOMAXPROCS(0)),
 		Data:   dataDigests(opened),
 	}

@@ -33,7 +33,7 @@ func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries := []decoding.Query{{Source: in.Source, Limit: min(maxTraced, m.limit(DecodeOptions{}, in.Source))}}
+	queries := []decoding.Query{{Source: in.Source, Limit: min(maxTraced, m.AnswerLimit(len(in.Source)))}}
 	found, errs, err := m.queue.Answer(queue.Request{Context: ctx, Queries: queries})
 	if err = cmp.Or(err, errors.Join(errs...)); err != nil {
 		return nil, err

@@ -19,13 +19,9 @@ type DecodedBLEU struct {
 // WholeSet marks the measure: BLEU of a sample is not comparable with BLEU of the test set.
 func (DecodedBLEU) WholeSet() {}
 
-// Measure decodes every example from its source alone. The length of the reference is not known to the model.
+// Measure decodes every example.
 func (d DecodedBLEU) Measure(ctx context.Context, m Model, examples []Example) (Measurement, error) {
-	sources := make([]Example, len(examples))
-	for i, e := range examples {
-		sources[i].Source = e.Source
-	}
-	decoded, err := m.Decode(ctx, sources)
+	decoded, err := m.Decode(ctx, examples)
 	if err != nil {
 		return Measurement{}, err
 	}

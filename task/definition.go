@@ -48,7 +48,8 @@ type Subworded interface {
 
 // Limited is a Definition that knows how long an answer to a source may get.
 type Limited interface {
-	// AnswerLimit returns the maximum number of tokens of an answer, End included, to a source with the given number of tokens.
+	// AnswerLimit returns the maximum number of tokens of an answer, End included, to a source with the given number of tokens, without
+	// an End.
 	AnswerLimit(source int) int
 }
 

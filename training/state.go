@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/gomlx/compute/dtypes"
@@ -80,6 +81,9 @@ func Begin(parameters []safetensors.Tensor, s Seals) (*runlog.Checkpoint, error)
 func (s Seals) metadata(state string) map[string]string {
 	meta := map[string]string{
 		stateKey: state, FingerprintKey: s.Fingerprint, VocabularyKey: s.Vocabulary, ConfigurationKey: s.Configuration, EngineKey: s.Engine,
+	}
+	if s.LongestTarget > 0 {
+		meta[LongestTargetKey] = strconv.Itoa(s.LongestTarget)
 	}
 	for part, digest := range s.Data {
 		meta[DataKey(part)] = digest

@@ -75,6 +75,8 @@ type Seals struct {
 	Engine        string // backend and number of threads
 
 	Data map[string]string // digests of the data as read, by part: "training", "validation", "test"; nil for tasks that read nothing
+
+	LongestTarget int // tokens of the longest training target, which bounds the length of answers; it identifies nothing
 }
 
 // Metadata keys of the seals.
@@ -83,6 +85,8 @@ const (
 	VocabularyKey    = "vocabulary"
 	ConfigurationKey = "configuration"
 	EngineKey        = "engine"
+
+	LongestTargetKey = "longest_target"
 )
 
 // DataKey returns the metadata key of the digest of a part of the data.

@@ -21,7 +21,7 @@ func (f *answeringFlags) add(c *cobra.Command) {
 	c.Flags().IntVar(&f.Sampling.TopK, "top-k", 0, "with --sample: choose from the `K` most probable tokens; 0: all")
 	c.Flags().Float64Var(&f.Sampling.TopP, "top-p", 1, "with --sample: choose from the most probable tokens whose probabilities sum to this value")
 	c.Flags().Uint64Var(&f.Seed, "seed", 1, "with --sample: the same seed gives the same text")
-	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "end answers after `N` tokens; 0: four times the source plus 50; for translations twice the source plus 10")
+	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "end answers after `N` tokens; 0: as described above")
 	c.Flags().IntVar(&f.MaxSource, "max-source", pipeline.DefaultMaxSource, "reject sources of more than `N` tokens")
 	exitFlags(c, &f.exit)
 }

@@ -8,10 +8,24 @@ import (
 // defaultAlpha is the authors' length penalty.
 const defaultAlpha = 0.6
 
+// beamHelp describes beam search and when it stops.
+const beamHelp = `--beam N keeps the N most probable unfinished answers and the N best finished ones. An answer of n
+tokens, its end included, has the score log p / ((5 + n) / 6)^alpha (Wu et al., 2016): --alpha 0
+compares probabilities, larger values favour longer answers. The search ends at the maximum length,
+or as soon as no unfinished answer can reach the score of the best finished one, even at the maximum
+length. The best finished answer wins; if there is none, the best unfinished one. --beam 1 is greedy
+decoding.`
+
+// lengthHelp describes the maximum length of answers.
+const lengthHelp = `An answer to a source of n tokens has at most 4n + 50 tokens, or as many as the longest training
+target if that is more; for translations 2n + 10; for copy and reverse, addition and memory tasks
+five quarters of the longest correct answer plus 10; for language models 200. Decoding and
+evaluation have the same limit, whatever the reference is. --max-length N sets another.`
+
 // beamFlags adds --beam and --alpha.
 func beamFlags(c *cobra.Command, beam *decoding.Beam) {
-	c.Flags().IntVar(&beam.Width, "beam", 0, "beam search of this `width`; without it, greedy decoding")
-	c.Flags().Float64Var(&beam.Alpha, "alpha", defaultAlpha, "length penalty of beam search, 0 for none")
+	c.Flags().IntVar(&beam.Width, "beam", 0, "beam search of this `width`; 1 or no beam: greedy decoding")
+	c.Flags().Float64Var(&beam.Alpha, "alpha", defaultAlpha, "exponent of the length penalty ((5 + tokens) / 6)^alpha, 0 for none")
 }
 
 // checkBeam validates --beam and rejects --alpha without it.

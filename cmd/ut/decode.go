@@ -24,6 +24,8 @@ Without --beam and --sample, decoding is greedy. With --sample, the answer to a 
 --seed, the line's number and its content, not on the other lines. With the KV cache, a token costs
 the work of one position; go doc universal-transformer/decoding describes the memory it takes.
 
+` + beamHelp + "\n\n" + lengthHelp + `
+
 A model that answers with a class (labels, agreement_classes, lambada_reading) writes the class;
 sampling and beam search do not apply. ut classify adds the probabilities.
 

@@ -156,6 +156,21 @@ func TestDecodeSamples(t *testing.T) {
 	}
 }
 
+// A beam of 1 writes what greedy decoding writes, also for sources that the model has not learned, and whatever the length penalty is.
+// Caught when planted: a beam of 1 that may end earlier.
+func TestBeamOfOne(t *testing.T) {
+	var lines strings.Builder
+	for i := range 60 {
+		fmt.Fprintln(&lines, 987654321*(i+1)*(i%9+1))
+	}
+	want := utReading(t, lines.String(), "decode", trained(t)).stdout
+	for _, args := range [][]string{{"decode"}, {"decode", "--alpha", "2"}, {"translate"}} {
+		if r := utReading(t, lines.String(), append(args, trained(t), "--beam", "1")...); r.code != 0 || r.stdout != want {
+			t.Errorf("%v: %+v, greedy decoding writes %q", args, r, want)
+		}
+	}
+}
+
 // Answers have a maximum length, and the model an early exit. Caught when planted: a limit that is not passed on; an exit that is ignored.
 func TestDecodeLimits(t *testing.T) {
 	plain := utReading(t, "1234\n", "decode", trained(t)).stdout
@@ -163,7 +178,7 @@ func TestDecodeLimits(t *testing.T) {
 		args []string
 		same bool
 	}{
-		{[]string{"--max-length", "1"}, false}, {[]string{"--max-length", "66"}, true}, {[]string{"--max-length", "0"}, true}, // 4 * 4 + 50
+		{[]string{"--max-length", "1"}, false}, {[]string{"--max-length", "16"}, true}, {[]string{"--max-length", "0"}, true}, // five quarters of 5, and 10
 		{[]string{"--fixed-steps", "9"}, false}, {[]string{"--exit-steps", "1000"}, true},
 	} {
 		r := utReading(t, "1234\n", append([]string{"decode", trained(t)}, c.args...)...)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,6 +45,8 @@ file names. --errors writes the wrong answers, one per line: source, correct ans
 --diagnose analyses wrong answers: whether they end too early or too late and where the first wrong
 token is; for copy, reverse and addition also which decoder head attends to the correct source
 token, and how much.
+
+` + beamHelp + "\n\n" + lengthHelp + `
 
 With --json: an object, or an array of them if there are several runs, with the fields
   version      of the program
@@ -110,6 +113,7 @@ func newEval() *cobra.Command {
 	c.Flags().BoolVar(&f.diagnose, "diagnose", false, "analyse wrong answers, and whether attention finds the right token")
 	c.Flags().BoolVar(&f.newest, "newest", false, "evaluate the newest checkpoint instead of the best")
 	beamFlags(c, &f.Beam)
+	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "end decoded answers after `N` tokens; 0: as described above")
 	jsonFlag(c, &f.asJSON)
 	backendFlag(c, &f.backend)
 	return c
@@ -143,7 +147,7 @@ func (f *evalFlags) check(c *cobra.Command, args []string) error {
 	if err := writable(f.errors); err != nil {
 		return err
 	}
-	return checkBeam(c, &f.Beam)
+	return cmp.Or(checkLengths(c, f.MaxLength), checkBeam(c, &f.Beam))
 }
 
 // writable returns an error if the folder of a file does not exist, so that a long evaluation does not fail at its end. An empty path is valid.

@@ -17,7 +17,9 @@ the same order. It decodes by beam search of width 4 with the authors' length pe
 translate is faster than decode for whole files. The translation of an empty line is an empty line.
 
 A line that is too long or not UTF-8 is reported on standard error, its translation is an empty
-line, and the exit code is 1 at the end. --max-source rejects lines of more tokens.`
+line, and the exit code is 1 at the end. --max-source rejects lines of more tokens.
+
+` + beamHelp + "\n\n" + lengthHelp
 
 // translateBatch is the number of lines that are sorted by length at a time.
 const translateBatch = 4 * maxLines
@@ -49,8 +51,8 @@ func newTranslate() *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&how.Beam.Width, "beam", 4, "`width` of beam search; 1 is greedy decoding")
-	c.Flags().Float64Var(&how.Beam.Alpha, "alpha", defaultAlpha, "length penalty of beam search, 0 for none")
-	c.Flags().IntVar(&how.MaxLength, "max-length", 0, "end translations after `N` tokens; 0: twice the source plus 10; for models of other pairs four times the source plus 50")
+	c.Flags().Float64Var(&how.Beam.Alpha, "alpha", defaultAlpha, "exponent of the length penalty ((5 + tokens) / 6)^alpha, 0 for none")
+	c.Flags().IntVar(&how.MaxLength, "max-length", 0, "end translations after `N` tokens; 0: as described above")
 	c.Flags().IntVar(&how.MaxSource, "max-source", 1000, "reject lines of more than `N` tokens")
 	backendFlag(c, &backend)
 	return c

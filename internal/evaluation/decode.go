@@ -10,17 +10,16 @@ import (
 	"universal-transformer/task"
 )
 
-// Decode decodes every example's source, greedily or by beam search, with at most [Limit] tokens or, without a reference,
-// [Evaluator].Limit.
+// Decode decodes every example's source, greedily or by beam search, with at most [Evaluator].Limit tokens. It does not read the targets.
 func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task.Decoded, error) {
 	d, err := e.decoder()
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	sourceLimit := e.Limit
-	if sourceLimit == nil {
-		sourceLimit = SourceLimit
+	limit := e.Limit
+	if limit == nil {
+		limit = SourceLimit
 	}
 	answers, done := make([]task.Decoded, len(examples)), 0
 	plan := e.Plan
@@ -28,11 +27,8 @@ func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task
 	for _, b := range batch.Chunk(examples, plan) {
 		sources, limits := make([][]vocab.ID, b.Examples), make([]int, b.Examples)
 		for i := range sources {
-			example := examples[b.Index[i]]
-			sources[i], limits[i] = example.Source, Limit(len(example.Target))
-			if len(example.Target) == 0 {
-				limits[i] = sourceLimit(len(example.Source))
-			}
+			sources[i] = examples[b.Index[i]].Source
+			limits[i] = limit(len(sources[i]))
 		}
 		found, err := d.Decode(ctx, sources, limits, decoding.Method{Beam: e.Beam}, nil)
 		if err != nil {
@@ -57,8 +53,5 @@ func (e *Evaluator) decoder() (*decoding.Decoder, error) {
 	return nil, fmt.Errorf("a model of type %T cannot decode answers to sources", e.Model)
 }
 
-// SourceLimit returns the default maximum length of an answer without a reference: four times the source length plus 50.
+// SourceLimit returns the default maximum length of an answer: four times the source length plus 50.
 func SourceLimit(source int) int { return 4*source + 50 }
-
-// Limit returns the maximum length of an answer with a reference of the given length: five quarters of it plus 10.
-func Limit(reference int) int { return reference + reference/4 + 10 }

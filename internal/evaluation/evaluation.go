@@ -29,7 +29,7 @@ type Evaluator struct {
 	// rounding. Decoding always computes them, so that an answer does not depend on the others of its batch.
 	ComputeHalted bool
 	Beam          decoding.Beam                // beam search if Width is not 0; otherwise greedy decoding
-	Limit         func(source int) int         // maximum length of an answer without a reference; nil means [SourceLimit]
+	Limit         func(source int) int         // maximum length of an answer to a source of that length; nil means [SourceLimit]
 	Progress      func(done, total int)        // called with numbers of examples; may be nil
 	Steps         func(encoder, decoder Steps) // called after every batch of an adaptive model with the steps of positions so far; may be nil
 
@@ -40,7 +40,7 @@ var _ task.Model = (*Evaluator)(nil)
 
 // Method describes how Decode decodes.
 func (e *Evaluator) Method() string {
-	if e.Beam.Width > 0 {
+	if e.Beam.Width > 1 {
 		return fmt.Sprintf("beam search of width %d, alpha %v", e.Beam.Width, e.Beam.Alpha)
 	}
 	return "greedy decoding"

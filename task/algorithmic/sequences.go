@@ -14,6 +14,10 @@ type sequences struct{}
 // Kind returns task.Transduction.
 func (sequences) Kind() task.Kind { return task.Transduction }
 
+// AnswerLimit returns five quarters of the longest correct answer, plus 10. A source of n digits has n, and a sum of numbers that are
+// written in n tokens at most n-1; End is one more.
+func (sequences) AnswerLimit(source int) int { return source + 1 + (source+1)/4 + 10 }
+
 // Reader reads strings, and files of tab-separated pairs.
 func (sequences) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Source, FileOf: table.Reader(v)}

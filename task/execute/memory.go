@@ -76,6 +76,15 @@ func (m Memory) answer(source string) string {
 	panic(fmt.Sprintf("execute: operation %q", m.Operation)) // Validate rejects it
 }
 
+// AnswerLimit returns five quarters of the correct answer, End included, plus 10.
+func (m Memory) AnswerLimit(source int) int {
+	answer := source + 1
+	if m.Operation == Double {
+		answer += source
+	}
+	return answer + answer/4 + 10
+}
+
 // Reader reads numbers, one per line.
 func (m Memory) Reader(v task.Vocabularies) task.Reader {
 	return newReader(v, "number", func(text string) (string, error) {
