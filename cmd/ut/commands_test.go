@@ -177,7 +177,7 @@ func TestEval(t *testing.T) {
 		"reverse, lengths 1..3, 5 examples, beam search of width 2, alpha 0.6":         {"--mix", "3", "--beam", "2"},
 		"reverse, lengths as in training, 5 examples, beam search of width 3, alpha 1": {"--beam", "3", "--alpha", "1"},
 		"reverse, length 6, 5 examples, greedy decoding":                               {"--beam", "1", "--length", "6"},
-		" of 5 answers did not end and were cut off":                                    {"--max-length", "1", "--length", "7"},
+		" of 5 answers did not end and were cut off":                                   {"--max-length", "1", "--length", "7"},
 	} {
 		got := succeeds(t, append([]string{"eval", trained(t), "--count", "5"}, args...)...)
 		for _, want := range []string{want, "checkpoint of step ", "token accuracy", "sequence accuracy", " of 5)", "95 % interval"} {
