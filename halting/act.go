@@ -76,6 +76,8 @@ type haltingState struct {
 	remainders         *Node // 1 - haltingProbability from the step in which the position halted, 0 before
 	nUpdates           *Node // number of steps
 	weights            []*Node
+
+	before, ran *Node // haltingProbability and stillRunning before the last step
 }
 
 func (a ACT) newState(r Recurrence) *haltingState {
@@ -88,6 +90,7 @@ func (a ACT) newState(r Recurrence) *haltingState {
 func (h *haltingState) update(p *Node, last bool) (updateWeights, ran *Node) {
 	zero := ZerosLike(p)
 	ran = h.stillRunning
+	h.before, h.ran = h.haltingProbability, ran
 	newHalted := ran
 	if !last {
 		newHalted = LogicalAnd(ran, GreaterThan(Add(h.haltingProbability, p), Scalar(p.Graph(), p.DType(), h.threshold)))
@@ -101,6 +104,45 @@ func (h *haltingState) update(p *Node, last bool) (updateWeights, ran *Node) {
 	updateWeights = Add(stepped, remainder)
 	h.weights = append(h.weights, updateWeights)
 	return updateWeights, ran
+}
+
+// add returns s + u y of step t. If positions end early, they take the remainder, as in the last step.
+func (h *haltingState) add(e *ended, t int, last bool, state, output *Node) *Node {
+	next := Add(output, Mul(perChannel(h.weights[t-1]), state))
+	if e.r.After == nil {
+		return next
+	}
+	ending := next
+	if !last {
+		ending = Add(output, Mul(perChannel(h.rest()), state))
+	}
+	stopped := h.end(e.after(t, state, ending), true)
+	if stopped == nil {
+		return next
+	}
+	return selectState(stopped, ending, next)
+}
+
+// rest returns what is missing to 1 at the positions that ran in the last step, and 0 elsewhere.
+func (h *haltingState) rest() *Node {
+	return Where(h.ran, OneMinus(h.before), ZerosLike(h.before))
+}
+
+// end ends positions [B, M] in the step of the last update, with the remainder as the step's weight or with the weight they have. nil
+// ends none. It returns those that were still running.
+func (h *haltingState) end(now *Node, withRemainder bool) *Node {
+	if now == nil {
+		return nil
+	}
+	now = LogicalAnd(h.stillRunning, now)
+	h.stillRunning = LogicalAnd(h.stillRunning, LogicalNot(now))
+	if withRemainder {
+		rest, t := h.rest(), len(h.weights)-1
+		h.weights[t] = Where(now, rest, h.weights[t])
+		h.haltingProbability = Where(now, h.before, h.haltingProbability)
+		h.remainders = Where(now, rest, h.remainders)
+	}
+	return now
 }
 
 func (h *haltingState) outcome(state *Node) Outcome {

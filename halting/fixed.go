@@ -16,11 +16,12 @@ type Fixed struct {
 
 // Unroll applies the step f.Steps times.
 func (f Fixed) Unroll(_ *model.Scope, r Recurrence) Outcome {
-	state := r.State
+	state, e := r.State, ended{r: r}
 	for t := 1; t <= f.Steps; t++ {
-		state = r.Revise(t, r.AddCoordinates(t, state))
+		state = e.keep(r.Revise(t, r.AddCoordinates(t, state)), state)
+		e.after(t, state, state)
 	}
-	return Outcome{State: state, Updates: updatesOf(r.Mask, Scalar(state.Graph(), state.DType(), float64(f.Steps)))}
+	return Outcome{State: state, Updates: e.updates(Scalar(state.Graph(), state.DType(), float64(f.Steps)))}
 }
 
 // Adaptive returns false.
@@ -63,14 +64,15 @@ func (l Length) Unroll(_ *model.Scope, r Recurrence) Outcome {
 // unrollToDepth applies the step up to limit times, and to each example of the batch as often as depth [B, 1] says. Afterwards the
 // example's state is copied.
 func unrollToDepth(r Recurrence, depth *Node, limit int) Outcome {
-	state := r.State
+	state, e := r.State, ended{r: r}
 	for t := 1; t <= limit; t++ {
-		revised := r.Revise(t, r.AddCoordinates(t, state))
+		revised := e.keep(r.Revise(t, r.AddCoordinates(t, state)), state)
 		running := GreaterOrEqual(depth, Scalar(state.Graph(), dtypes.Int32, t)) // [B, 1]
 		running = BroadcastToShape(running, boolShape(r.Mask))
 		state = selectState(running, revised, state)
+		e.after(t, state, state)
 	}
-	return Outcome{State: state, Updates: updatesOf(r.Mask, ConvertDType(depth, state.DType()))}
+	return Outcome{State: state, Updates: e.updates(ConvertDType(depth, state.DType()))}
 }
 
 // Adaptive returns false.

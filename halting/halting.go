@@ -46,7 +46,7 @@ import (
 // A Policy decides how often the step is applied at each position. Its implementations are [Fixed], [Random], [Length], [Listing],
 // [Graves] and [Frozen].
 type Policy interface {
-	// Unroll applies the step until every position has halted or the limit is reached. It panics, as GoMLX's graph functions do, if a
+	// Unroll applies the step until every position has halted or the limit is reached, and calls r.After after each step. It panics, as GoMLX's graph functions do, if a
 	// shape is wrong. Its variables are in scope, below "halting".
 	Unroll(scope *model.Scope, r Recurrence) Outcome
 	// Adaptive reports whether every position has its own depth, so that outcomes have remainders and a ponder cost.
@@ -78,6 +78,11 @@ type Recurrence struct {
 
 	// Glorot draws the initial weight [D] of the halting unit; only [ACT].GlorotWeight reads it.
 	Glorot model.VariableInitializer
+
+	// After, if it is not nil, is called after each step t with the state H^t [B, M, D] and the output [B, M, D] that the stack would
+	// have if all positions ended there. It returns the positions [B, M] bool that end there, or nil for none; they keep that output,
+	// and their states go on as those of halted positions do. Not with Select.
+	After func(t int, state, output *Node) *Node
 
 	// Capacities limits the steps; nil means all positions in all steps up to the limit. An outcome with capacities is only valid
 	// without [Outcome.Overflow]. Policies that do not skip halted positions use only the number of capacities.

@@ -21,6 +21,9 @@ type sequence struct {
 	signal [][][][]float64 // [steps][B][M][D]
 	weight []float64       // of the halting unit, [D]
 	bias   float64
+
+	endAt   [][]int                   // [B][M] the step after which After ends the position, 0 for never; nil: there is no After
+	outputs func(t int, output *Node) // gets the outputs that After gets; may be nil
 }
 
 // randomSequence has the odd sizes B = 3, M = 5, D = 7 and real lengths 5, 2, 3.
@@ -62,6 +65,7 @@ func (l sequence) dims() (rows, length, width int) {
 // recurrence is the sequence as a policy gets it. Every state that a step starts from is appended to carried, if that is not nil.
 func (l sequence) recurrence(g *Graph, carried *[]*Node) halting.Recurrence {
 	return halting.Recurrence{
+		After: l.after(g),
 		State: Const(g, l.state), Mask: Const(g, l.mask), Source: Const(g, l.mask),
 		AddCoordinates: func(t int, state *Node) *Node {
 			if carried != nil {
@@ -72,6 +76,29 @@ func (l sequence) recurrence(g *Graph, carried *[]*Node) halting.Recurrence {
 		Revise: func(_ int, x *Node) *Node {
 			return Tanh(Add(MulScalar(x, 0.9), MulScalar(ReduceAndKeep(x, ReduceMean, 1), 0.8)))
 		},
+	}
+}
+
+// after ends positions as endAt says.
+func (l sequence) after(g *Graph) func(t int, state, output *Node) *Node {
+	if l.endAt == nil {
+		return nil
+	}
+	return func(t int, _, output *Node) *Node {
+		if l.outputs != nil {
+			l.outputs(t, output)
+		}
+		now, some := make([][]bool, len(l.endAt)), false
+		for b, row := range l.endAt {
+			for _, at := range row {
+				now[b] = append(now[b], at == t)
+				some = some || at == t
+			}
+		}
+		if !some {
+			return nil
+		}
+		return Const(g, now)
 	}
 }
 

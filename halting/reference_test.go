@@ -49,6 +49,12 @@ func follow(kind string, a halting.ACT, l sequence) outcome {
 					} else {
 						u = p
 						sum[m] += p
+						if l.endAt != nil && l.endAt[b][m] == t { // ended by After
+							if running[m] = false; kind != "listing" {
+								u = 1 - (sum[m] - p)
+								got.remainders[at] = u
+							}
+						}
 					}
 				}
 				got.weights[t-1][at] = u

@@ -17,12 +17,13 @@ func (a Listing) SkipsHalted() bool { return false }
 
 // Unroll interpolates s = u y + (1-u) s.
 func (a Listing) Unroll(scope *model.Scope, r Recurrence) Outcome {
-	h, state, output := a.newState(r), r.State, ZerosLike(r.State)
+	h, e, state, output := a.newState(r), ended{r: r}, r.State, ZerosLike(r.State)
 	for t := 1; t <= a.steps(r.Capacities); t++ {
 		x := r.AddCoordinates(t, state)
 		u, _ := h.update(a.probability(scope, r, x), false)
 		state = r.Revise(t, x)
 		output = Add(Mul(perChannel(u), state), Mul(OneMinus(perChannel(u)), output))
+		h.end(e.after(t, state, output), false)
 	}
 	return h.outcome(output)
 }
@@ -41,12 +42,12 @@ func (a Graves) SkipsHalted() bool { return false }
 
 // Unroll sums s = s + u y.
 func (a Graves) Unroll(scope *model.Scope, r Recurrence) Outcome {
-	h, state, output := a.newState(r), r.State, ZerosLike(r.State)
+	h, e, state, output := a.newState(r), ended{r: r}, r.State, ZerosLike(r.State)
 	for t := 1; t <= a.steps(r.Capacities); t++ {
 		x := r.AddCoordinates(t, state)
-		u, _ := h.update(a.probability(scope, r, x), t == a.MaxSteps)
+		h.update(a.probability(scope, r, x), t == a.MaxSteps)
 		state = r.Revise(t, x)
-		output = Add(output, Mul(perChannel(u), state))
+		output = h.add(&e, t, t == a.MaxSteps, state, output)
 	}
 	return h.outcome(output)
 }
@@ -69,12 +70,12 @@ func (a Frozen) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	if r.Capacities != nil && r.Select != nil {
 		return a.unrollSelected(scope, r)
 	}
-	h, state, output := a.newState(r), r.State, ZerosLike(r.State)
+	h, e, state, output := a.newState(r), ended{r: r}, r.State, ZerosLike(r.State)
 	for t := 1; t <= a.steps(r.Capacities); t++ {
 		x := r.AddCoordinates(t, state)
-		u, ran := h.update(a.probability(scope, r, x), t == a.MaxSteps)
+		_, ran := h.update(a.probability(scope, r, x), t == a.MaxSteps)
 		state = selectState(ran, r.Revise(t, x), state)
-		output = Add(output, Mul(perChannel(u), state))
+		output = h.add(&e, t, t == a.MaxSteps, state, output)
 	}
 	return h.outcome(output)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/gomlx/compute"
@@ -37,6 +38,8 @@ type Model struct {
 	Step         int64    // of the checkpoint
 	Notes        []string // checkpoints that could not be used, and edits of the configuration
 	graph        universal.Model
+	trained      universal.Model // graph without an exit
+	exit         halting.Exit
 	store        *model.Store
 	backend      compute.Backend
 	reader       task.Reader
@@ -76,7 +79,8 @@ func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	if m.Vocabularies, err = readVocabularies(log); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	m.graph = m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)
+	m.trained = m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)
+	m.graph = m.trained
 	m.reader = m.Run.Reader(m.Vocabularies)
 	if err := choose(m); err != nil {
 		return nil, err
@@ -153,13 +157,14 @@ func (m *Model) closeDecoder() {
 // Dir returns the run directory.
 func (m *Model) Dir() string { return m.log.Dir() }
 
-// Exit changes when the model stops computing a position. It applies to all later computations, including those of waiting requests.
+// Exit changes when the model stops computing a position, compared with training; an earlier exit no longer applies. It applies to all
+// later computations, including those of waiting requests.
 func (m *Model) Exit(e halting.Exit) error {
-	if e == (halting.Exit{}) {
-		return nil
-	}
 	return m.queue.Exclusively(func() error {
-		deep, ok := m.graph.(universal.Deep)
+		if reflect.DeepEqual(e, m.exit) {
+			return nil
+		}
+		deep, ok := m.trained.(universal.Deep)
 		if !ok {
 			return fmt.Errorf("an exit omits steps, but a model of this kind reads every position once: use it without an exit (%s)", m.Describe())
 		}
@@ -167,7 +172,7 @@ func (m *Model) Exit(e halting.Exit) error {
 		if err != nil {
 			return err
 		}
-		m.graph = changed
+		m.graph, m.exit = changed, e
 		m.closeDecoder()
 		return nil
 	})

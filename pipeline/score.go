@@ -54,6 +54,11 @@ func (m *Model) CanDecode() error {
 // Classify answers one text, such as a bAbI story with a question. Tokens that did not occur in training are read as unknown, and listed
 // in Input.Unknown.
 func (m *Model) Classify(ctx context.Context, text string) (*Classification, error) {
+	return m.classify(ctx, text, false)
+}
+
+// classify is Classify, with readouts in the trace if they are requested.
+func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*Classification, error) {
 	if err := m.CanClassify(); err != nil {
 		return nil, err
 	}
@@ -63,7 +68,7 @@ func (m *Model) Classify(ctx context.Context, text string) (*Classification, err
 	}
 	trace := m.newTrace()
 	trace.Source, trace.Encoder = in.Labels, &viewer.Stack{Tokens: in.Labels}
-	probabilities, err := m.record(ctx, trace, []any{[][]int32{in.Source}})
+	probabilities, err := m.record(ctx, trace, []any{[][]int32{in.Source}}, withReadouts)
 	if err != nil {
 		return nil, err
 	}

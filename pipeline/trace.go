@@ -19,11 +19,11 @@ import (
 	"universal-transformer/viewer"
 )
 
-// Trace answers one text and records the steps and weights of every position and the attention of every step and head. It returns an
-// error for a model that has neither attention nor halting.
+// Trace answers one text and records the steps and weights of every position, the attention of every step and head, and what the model
+// would answer after every step. It returns an error for a model that has neither attention nor halting.
 func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 	if m.Run.Task.Value.Kind() == task.Classification {
-		answer, err := m.Classify(ctx, text)
+		answer, err := m.classify(ctx, text, true)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 	}
 	trace.Target = spell(m.Vocabularies.Target, target)
 	trace.Decoder.Tokens = trace.Target
-	if _, err = m.record(ctx, trace, inputs); err != nil {
+	if _, err = m.record(ctx, trace, inputs, true); err != nil {
 		return nil, err
 	}
 	return trace, m.shown(trace)
@@ -84,6 +84,7 @@ func (m *Model) readToTrace(text string) (task.Input, error) {
 func (m *Model) newTrace() *viewer.Trace {
 	return &viewer.Trace{
 		Version: runlog.Version(), Model: m.Describe(), Task: m.Run.Task.Value.String(), Experiment: m.Run.Name, Checkpoint: m.Step,
+		Exit: m.exit.String(),
 	}
 }
 
@@ -94,18 +95,19 @@ func spell(v *vocab.Vocabulary, ids []vocab.ID) (tokens []string) {
 	return tokens
 }
 
-// record runs the model once on a source, a target, or both, copies the results into the stacks of a trace, and returns the probabilities
-// at the last position, [V].
-func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any) (probabilities []float64, err error) {
+// record runs the model once on a source, a target, or both, copies the results into the stacks of a trace, with readouts if they are
+// requested, and returns the probabilities at the last position, [V].
+func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, withReadouts bool) (probabilities []float64, err error) {
 	if err := m.queue.Acquire(ctx); err != nil {
 		return nil, err
 	}
 	defer m.queue.Release()
 	var readers []func(*tensors.Tensor)
+	read := &readouts{vocabulary: m.Vocabularies.Target}
 	exec, err := model.NewExec(m.backend, m.store, func(scope *model.Scope, nodes []*graph.Node) []*graph.Node {
 		scope.Store().SetTraining(nodes[0].Graph(), false)
 		in := universal.Inputs{Source: nodes[0], Target: nodes[len(nodes)-1]}
-		result := m.graph.Forward(scope, in, universal.Options{ReturnAttention: true})
+		result := m.graph.Forward(scope, in, universal.Options{ReturnAttention: true, ReturnReadouts: withReadouts})
 		var outputs []*graph.Node
 		readers = nil
 		for _, stack := range []struct {
@@ -117,6 +119,12 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any) (
 				outputs, readers = append(outputs, more...), append(readers, read...)
 			}
 		}
+		first, target := vocab.End, in.Target
+		if trace.Decoder == nil {
+			first, target = vocab.End+1, nil // padding and End are not classes
+		}
+		more, copied := read.nodes(result, first, target)
+		outputs, readers = append(outputs, more...), append(readers, copied...)
 		return append(outputs, graph.Softmax(result.Logits, -1))
 	})
 	if err != nil {
@@ -139,7 +147,7 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any) (
 	}
 	for _, s := range []*viewer.Stack{trace.Encoder, trace.Decoder} {
 		if s != nil {
-			crop(s)
+			trace.Readouts = read.list(crop(s))
 		}
 	}
 	return probabilities, trace.Validate()
@@ -157,6 +165,9 @@ func copies(s *viewer.Stack, pass *universal.Pass) (outputs []*graph.Node, reade
 	}
 	for _, u := range pass.Weights {
 		want(u, func(v []float64) { s.Weights = append(s.Weights, v) })
+	}
+	for _, change := range pass.Changes {
+		want(change, func(v []float64) { s.Changes = append(s.Changes, v) })
 	}
 	for _, kind := range []struct {
 		nodes []*graph.Node
@@ -182,13 +193,15 @@ func fold(flat []float64, heads, queries, keys int) [][][]float64 {
 	return folded
 }
 
-// crop removes the steps that no position ran: the graph always contains all of them.
-func crop(s *viewer.Stack) {
+// crop removes the steps that no position ran, because the graph always contains all of them, and returns the number of the others.
+func crop(s *viewer.Stack) int {
 	ran := 0
 	for _, n := range s.Updates {
 		ran = max(ran, int(n))
 	}
-	s.Weights, s.Attention, s.CrossAttention = first(s.Weights, ran), first(s.Attention, ran), first(s.CrossAttention, ran)
+	s.Weights, s.Changes = first(s.Weights, ran), first(s.Changes, ran)
+	s.Attention, s.CrossAttention = first(s.Attention, ran), first(s.CrossAttention, ran)
+	return ran
 }
 
 func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }

@@ -1,12 +1,15 @@
 package pipeline_test
 
 import (
+	"math"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
+	"universal-transformer/halting"
 	"universal-transformer/pipeline"
 	"universal-transformer/universal"
 )
@@ -41,5 +44,63 @@ func TestTraceDropsNothing(t *testing.T) {
 	}
 	if len(plain.Encoder.Attention) == 0 || !reflect.DeepEqual(plain, dropping) {
 		t.Errorf("the traces differ:\n%+v\n%+v", plain.Encoder, dropping.Encoder)
+	}
+}
+
+// After every step of a model of fixed depth, the readout gives each written token the probability that ut score gives it with that
+// number of decoder steps; after the last step the most probable tokens are the answer.
+// Caught when planted: the readouts of all steps in the wrong order; probabilities of another position; padding among the tokens.
+func TestTraceReadouts(t *testing.T) {
+	m, err := pipeline.Load(copierDir, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	const steps = 4 // one more than in training
+	if err := m.Exit(halting.Exit{Fixed: steps}); err != nil {
+		t.Fatal(err)
+	}
+	trace, err := m.Trace(t.Context(), "1232")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(trace.Readouts) != len(trace.Target) || trace.Exit != "4 fixed steps" {
+		t.Fatalf("%d readouts of %d positions and %d steps", len(trace.Readouts), len(trace.Target), steps)
+	}
+	for step := 1; step <= steps; step++ {
+		if err := m.Exit(halting.Exit{EncoderSteps: steps, DecoderSteps: step}); err != nil {
+			t.Fatal(err)
+		}
+		scored, err := m.Score(t.Context(), []pipeline.Pair{{Source: "1232", Target: strings.Join(trace.Output, "")}})
+		if err != nil || scored[0].Err != nil {
+			t.Fatal(err, scored[0].Err)
+		}
+		for i, want := range scored[0].LogProbs[:len(trace.Readouts)] { // the answer may lack its end
+			r := trace.Readouts[i]
+			if got := math.Log(r.Written[step-1]); math.Abs(got-want) > 1e-5 {
+				t.Errorf("step %d, position %d: ln p is %v, with %d decoder steps it is %v", step, i, got, step, want)
+			}
+			sum := 0.0
+			for k, c := range r.Steps[step-1] {
+				if sum += c.Probability; c.Token == "<pad>" || k > 0 && c.Probability > r.Steps[step-1][k-1].Probability || sum > 1+1e-6 {
+					t.Errorf("step %d, position %d: %+v", step, i, r.Steps[step-1])
+				}
+			}
+			if step == steps && r.Answer != trace.Target[i] {
+				t.Errorf("position %d: the answer is %q, but %q was written", i, r.Answer, trace.Target[i])
+			}
+		}
+	}
+	if err := m.Exit(halting.Exit{}); err != nil {
+		t.Fatal(err)
+	}
+	adaptive, err := m.Trace(t.Context(), "1232")
+	if err != nil || adaptive.Exit != "" || adaptive.Decoder.Remainders == nil {
+		t.Errorf("the exit remains: %q, %v", adaptive.Exit, err)
+	}
+	for i, r := range adaptive.Readouts {
+		if r.Answer != adaptive.Target[i] || len(r.Steps) != len(adaptive.Decoder.Weights) || len(r.Steps) != len(adaptive.Decoder.Changes) {
+			t.Errorf("position %d: %+v of %q", i, r, adaptive.Target[i])
+		}
 	}
 }

@@ -17,7 +17,8 @@ import (
 // Here it holds keys and values. A causal position never depends on later ones, and halting does not change the keys and values of a
 // step, so they are final once their token has been read. The same holds for the earlier positions that a separable convolution
 // reads. All steps share weights but not states, so each step has its own part of the cache. Positions are cached also in steps after
-// they halted, because later positions may run those steps.
+// they halted, because later positions may run those steps. The same holds for positions that a rule ended: later positions attend to
+// them as to positions that halted by themselves under the policy, which with fixed depth is to the copied state.
 type Cache struct {
 	Length  *Node   // number of tokens read, an int32 scalar
 	Source  []*Node // results of CacheSource, the same for all tokens
@@ -34,7 +35,7 @@ func (m Decoder) Vocabularies() (source, target int) { return 0, m.TargetVocabul
 
 // CheckSource returns an error if the depth depends on the source and this one is too long.
 func (m EncoderDecoder) CheckSource(positions int) error {
-	if m.Halting.Limit(positions) > halting.MaxSteps {
+	if max(m.Halting.Limit(positions), m.decoderHalting().Limit(positions)) > halting.MaxSteps {
 		return fmt.Errorf("the model runs one step per token: at most %d steps can be run", halting.MaxSteps)
 	}
 	return nil
@@ -46,7 +47,7 @@ func (m Decoder) CheckSource(int) error { return nil }
 // CacheShapes lists the tensors of the cache for rows sequences of at most capacity tokens, for sources with the given number of
 // positions.
 func (m EncoderDecoder) CacheShapes(rows, capacity, source int) []shapes.Shape {
-	return m.cacheShapes(rows, capacity, m.Halting.Limit(source))
+	return m.cacheShapes(rows, capacity, m.decoderHalting().Limit(source))
 }
 
 // CacheShapes is like that of [EncoderDecoder], without a source.
@@ -96,7 +97,7 @@ func (m Decoder) SourceCacheShapes(int, int) []shapes.Shape { return nil }
 // memoryLayers returns how many pairs of keys and values an encoded source has.
 func (c Config) memoryLayers() int {
 	if c.UntiedLayers {
-		return c.Halting.Limit(0)
+		return c.decoderHalting().Limit(0)
 	}
 	return 1
 }
@@ -122,13 +123,13 @@ func (m Decoder) CacheSource(*model.Scope, *Node) []*Node { return nil }
 // reads token i-1, so a sequence begins with padding: in the first call, tokens [R, N] are 0 and the first N-1 tokens; in later
 // calls, one token per row. Every source has R/B adjacent rows.
 func (m EncoderDecoder) DecodeStep(scope *model.Scope, tokens *Node, cache *Cache) *Node {
-	s := m.newCachedStack(scope, tokens, cache)
+	s := m.ofDecoder().newCachedStack(scope, tokens, cache)
 	s.source = PerRow(cache.Source[0], tokens.Shape().Dimensions[0])
 	s.memory = &Memory{Mask: cache.Source[0]}
 	for pair := range slices.Chunk(cache.Source[1:], 2) {
 		s.memoryContexts = append(s.memoryContexts, &attentionContext{key: positionsFirst(pair[0]), value: headsFirst(pair[1])})
 	}
-	return m.lastLogits(scope, s.run())
+	return s.lastLogits(scope)
 }
 
 // PerRow repeats each row of x [B, ...], one per source, for all rows of its source: [R, ...].
@@ -145,7 +146,7 @@ func PerRow(x *Node, rows int) *Node {
 func (m Decoder) DecodeStep(scope *model.Scope, tokens *Node, cache *Cache) *Node {
 	s := m.newCachedStack(scope, tokens, cache)
 	s.source = s.mask
-	return m.lastLogits(scope, s.run())
+	return s.lastLogits(scope)
 }
 
 // newCachedStack returns a causal stack of the positions that follow those in the cache. Padding occurs only before the first token.
@@ -163,10 +164,12 @@ func (c Config) newCachedStack(scope *model.Scope, tokens *Node, cache *Cache) *
 	}
 }
 
-// lastLogits returns the logits of the last position.
-func (c Config) lastLogits(scope *model.Scope, pass *Pass) *Node {
-	last := SliceAxis(pass.State, 1, AxisElem(-1))
-	return Squeeze(c.embedding().Readout(scope, last), 1)
+// lastLogits runs a cached stack and returns the logits of the last position. A rule reads all positions out.
+func (s *stack) lastLogits(scope *model.Scope) *Node {
+	e := s.embedding()
+	s.readout = func(output *Node) *Node { return e.Readout(scope, output) }
+	last := SliceAxis(s.run().State, 1, AxisElem(-1))
+	return Squeeze(s.readout(last), 1)
 }
 
 // stepCache is the part of a cache that belongs to the current step.

@@ -101,7 +101,7 @@ func TestDropoutRates(t *testing.T) {
 			s := c.newStack(scope, ids, coordinates{}, nil, Options{})
 			switch place.name {
 			case "embedding":
-				return []*Node{c.encode(scope, c.embedding(), Inputs{Source: ids}, Options{}).State} // of no step
+				return []*Node{c.newSourceStack(scope, c.embedding(), Inputs{Source: ids}, Options{}).run().State} // of no step
 			case "attention": // each position alone in its row sees itself with weight 1
 				s = c.newStack(scope, Reshape(ids, rows*length, 1), coordinates{}, nil, Options{})
 				return []*Node{s.selfAttention(1, Reshape(ones, rows*length, 1, width))}

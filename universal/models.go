@@ -27,18 +27,16 @@ func (m EncoderDecoder) Forward(scope *model.Scope, in Inputs, options Options) 
 
 // Encode runs the encoder over in.Source.
 func (m EncoderDecoder) Encode(scope *model.Scope, in Inputs, options Options) (Memory, *Pass) {
-	pass := m.encode(scope, m.embedding(), in, options)
+	pass := m.newSourceStack(scope, m.embedding(), in, options).run()
 	return Memory{State: pass.State, Mask: pass.Mask}, pass
 }
 
 // Decode runs the decoder over in.Target, shifted right by one, and an encoded source. Logits at position i depend only on tokens
 // before i.
 func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, options Options) Result {
-	s := m.newTargetStack(scope, in, options)
+	s := m.ofDecoder().newTargetStack(scope, in, options)
 	s.memory, s.source = &memory, memory.Mask
-	s.state = ShiftTargets(s.masks.drop(m.embedding().Target(scope, in.Target), m.Dropout.Embedding))
-	pass := s.run()
-	return Result{Logits: m.embedding().Readout(scope, pass.State), Decoder: pass}
+	return s.readTarget(scope, in)
 }
 
 // Validate returns an error that names the first invalid field of those that this model reads.
@@ -52,8 +50,11 @@ type Encoder struct {
 
 // Forward returns the logits of each source, [B, 1, V]. It does not read in.Target.
 func (m Encoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
-	pass := m.encode(scope, m.embedding(), in, options)
-	return Result{Logits: m.embedding().Readout(scope, m.Pool.apply(pass.State, pass.Mask)), Encoder: pass} // [B, 1, V]
+	e := m.embedding()
+	s := m.newSourceStack(scope, e, in, options)
+	s.readout = func(output *Node) *Node { return e.Readout(scope, m.Pool.apply(output, s.mask)) } // [B, 1, V]
+	pass := s.run()
+	return Result{Logits: s.readout(pass.State), Encoder: pass, Readouts: s.readouts}
 }
 
 // Validate returns an error that names the first invalid field of those that this model reads.
@@ -71,9 +72,16 @@ type Decoder struct{ Config }
 func (m Decoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
 	s := m.newTargetStack(scope, in, options)
 	s.source = s.mask
-	s.state = ShiftTargets(s.masks.drop(m.embedding().Target(scope, in.Target), m.Dropout.Embedding))
+	return s.readTarget(scope, in)
+}
+
+// readTarget runs a causal stack over in.Target, shifted right by one, and reads its output out.
+func (s *stack) readTarget(scope *model.Scope, in Inputs) Result {
+	e := s.embedding()
+	s.state = ShiftTargets(s.masks.drop(e.Target(scope, in.Target), s.Dropout.Embedding))
+	s.readout = func(output *Node) *Node { return e.Readout(scope, output) }
 	pass := s.run()
-	return Result{Logits: m.embedding().Readout(scope, pass.State), Decoder: pass}
+	return Result{Logits: s.readout(pass.State), Decoder: pass, Readouts: s.readouts}
 }
 
 // Validate returns an error that names the first invalid field of those that this model reads. Depth by length would depend on later
@@ -92,13 +100,13 @@ func (c Config) validateWithSource() error {
 	return c.Validate()
 }
 
-// encode runs an encoder stack over in.Source, embedded by e.
-func (c Config) encode(scope *model.Scope, e Embedding, in Inputs, options Options) *Pass {
+// newSourceStack returns the encoder stack over in.Source, embedded by e.
+func (c Config) newSourceStack(scope *model.Scope, e Embedding, in Inputs, options Options) *stack {
 	tokens, inner := e.LargestTokens(in.Source), scope.At("encoder")
 	s := c.newStack(inner, tokens, c.sourceCoordinates(inner, tokens, in.Positions), in.SourceCapacities, options)
 	s.source = s.mask
 	s.state = s.masks.drop(e.Source(scope, in.Source), c.Dropout.Embedding)
-	return s.run()
+	return s
 }
 
 // A Model maps tokens to logits. It is one of [EncoderDecoder], [Encoder], [Pointer] and [Decoder], or a baseline.

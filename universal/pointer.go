@@ -27,8 +27,12 @@ type Pointer struct {
 func (m Pointer) Forward(scope *model.Scope, in Inputs, options Options) Result {
 	e := m.embedding()
 	e.Evidence, e.Separator = m.Evidence, m.Separator
-	pass := m.encode(scope, e, in, options)
-	return Result{Logits: PointerSum(scope, m.weights(), pass, in.Source, m.Separator, m.TargetVocabulary), Encoder: pass}
+	s := m.newSourceStack(scope, e, in, options)
+	s.readout = func(output *Node) *Node {
+		return PointerSum(scope, m.weights(), output, s.mask, in.Source, m.Separator, m.TargetVocabulary)
+	}
+	pass := s.run()
+	return Result{Logits: s.readout(pass.State), Encoder: pass, Readouts: s.readouts}
 }
 
 // Validate returns an error that names the first invalid field of those that this model reads.
@@ -58,13 +62,12 @@ func ValidatePointer(source, target, tokensPerPosition int, separator int32) err
 // notThere is far below the probability of any word of a context. It keeps the logarithms for words that do not occur finite.
 const notThere = 1e-20
 
-// PointerSum returns ln p(w) of [Pointer], [B, 1, V], given the states of the tokens of a source [B, M]; it reads those before the
-// separator.
-func PointerSum(scope *model.Scope, weights Weights, pass *Pass, tokens *Node, separator int32, vocabulary int) *Node {
-	states := pass.State // [B, M, D]
+// PointerSum returns ln p(w) of [Pointer], [B, 1, V], given the states [B, M, D] of the tokens of a source [B, M], where present is true
+// at tokens; it reads those before the separator.
+func PointerSum(scope *model.Scope, weights Weights, states, present, tokens *Node, separator int32, vocabulary int) *Node {
 	width := states.Shape().Dimensions[2]
 	w := weights.Parameter(scope.At("pointer"), "weight", glorot, width, width).NodeValue(states)
-	query := matmul(Last(states, pass.Mask), w)                                         // [B, 1, D]
+	query := matmul(Last(states, present), w)                                           // [B, 1, D]
 	scores := MulScalar(ReduceSum(Mul(states, query), -1), 1/math.Sqrt(float64(width))) // [B, M]
 	mask := Squeeze(KeyMask(before(tokens, separator)), 1, 2)                           // [B, M]
 	shares := MaskedSoftmax(scores, mask, -1)                                           // a

@@ -1,6 +1,8 @@
 package universal
 
 import (
+	"fmt"
+
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/halting"
@@ -23,6 +25,12 @@ type stack struct {
 	memory         *Memory             // the encoded source; nil in encoders and language models
 	memoryContexts []*attentionContext // keys and values of memory: one for all steps or, if layers are untied, one per layer
 	cache          *stepCache          // of earlier positions, if a causal stack computes only the newest ones; otherwise nil
+
+	readout  func(output *Node) *Node // logits [B, N, V] or [B, 1, V] of an output of the stack; nil if it is not read out
+	previous *Node                    // the state before the current step, for after
+	watched  int                      // number of steps that after has seen
+	readouts []*Node                  // of all steps so far
+	logP     []*Node                  // the same as log-probabilities, if there is a rule
 
 	capacities halting.Capacities
 	selection  *halting.Selection // the positions that are computed; nil means all
@@ -59,16 +67,17 @@ func (s *stack) run() *Pass {
 			return s.revise(t, x)
 		},
 	}
-	if s.SelectsPositions() {
+	switch {
+	case s.readout != nil && s.Rule != nil, s.options.ReturnReadouts:
+		s.previous, r.After = s.state, s.after
+	case s.SelectsPositions():
 		r.Select, r.Update = s.selectPositions, s.updateHalted
 	}
 	outcome := s.Halting.Unroll(s.scope, r)
-	if s.PreNorm {
-		if s.UntiedLayers { // the norm belongs to the last layer, even if an exit stops earlier
-			s.layer = s.scope.At("layer_%d", s.ownSteps())
-		}
-		outcome.State = s.norm("output_norm", outcome.State)
+	if r.After != nil && s.watched == 0 {
+		panic(fmt.Errorf("a halting policy of type %T has no exit rules and no readouts: its Unroll does not call After", s.Halting))
 	}
+	outcome.State = s.outputNorm(outcome.State)
 	s.pass.Outcome, s.pass.Mask = outcome, s.mask
 	return s.pass
 }

@@ -90,6 +90,9 @@ type Config struct {
 	// OwnSteps is the number of steps that have weights of their own, with LearnedSteps or UntiedLayers. It is set where an Exit has
 	// replaced the policy that the model was trained with; 0: the limit of Halting.
 	OwnSteps int `json:"-"`
+	// DecoderHalting is the policy of the decoder if an Exit gives it another one than the encoder; nil: Halting.
+	DecoderHalting halting.Policy `json:"-"`
+	Rule           halting.Rule   `json:"-"` // of an Exit; nil: none
 }
 
 // Inputs are the tokens that a model reads. Padding is 0 and stands at the end of a row.
@@ -108,8 +111,9 @@ type Inputs struct {
 
 // A Result is the output of a model.
 type Result struct {
-	Logits           *Node // [B, N, V]; [B, 1, V] of an Encoder
-	Encoder, Decoder *Pass // nil if the model has none
+	Logits           *Node   // [B, N, V]; [B, 1, V] of an Encoder
+	Encoder, Decoder *Pass   // nil if the model has none
+	Readouts         []*Node // of Options.ReturnReadouts: the logits if all positions of the stack that is read out ended after step 1, 2, ..., each like Logits
 }
 
 // Passes returns the stacks of the model.
@@ -130,11 +134,13 @@ type Pass struct {
 
 	// Attention and CrossAttention hold a node [B, K, queries, keys] for each step, if Options request them.
 	Attention, CrossAttention []*Node
+	Changes                   []*Node // |H^t - H^{t-1}| of each step, [B, M], if Options request it
 }
 
 // Options selects what is returned besides logits. Other values are not computed.
 type Options struct {
 	ReturnAttention bool
+	ReturnReadouts  bool // Result.Readouts and Pass.Changes
 }
 
 // maxChannels is far above any practical width or filter.
@@ -217,15 +223,15 @@ func (c Config) validateSteps() error {
 }
 
 // Adaptive reports whether every position has its own depth.
-func (c Config) Adaptive() bool { return c.Halting.Adaptive() }
+func (c Config) Adaptive() bool { return c.Halting.Adaptive() || c.decoderHalting().Adaptive() }
 
 // StepLimit returns the maximum number of steps of a position, or 0 if that depends on the source.
-func (c Config) StepLimit() int { return c.Halting.Limit(0) }
+func (c Config) StepLimit() int { return max(c.Halting.Limit(0), c.decoderHalting().Limit(0)) }
 
 // SelectsPositions reports whether a step can be applied to the running positions alone: halted positions need no work, and the
-// transition of a position does not depend on others.
+// transition of a position does not depend on others. A rule reads all positions.
 func (c Config) SelectsPositions() bool {
-	return c.Halting.SkipsHalted() && len(c.Transition.CacheWindows(c.Width)) == 0
+	return c.Rule == nil && (c.Halting.SkipsHalted() || c.decoderHalting().SkipsHalted()) && len(c.Transition.CacheWindows(c.Width)) == 0
 }
 
 // precision returns the element type of the parameters, Float32 by default.

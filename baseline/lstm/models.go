@@ -101,7 +101,7 @@ func (m Pointer) Forward(scope *model.Scope, in universal.Inputs, _ universal.Op
 	e.Evidence, e.Separator = m.Evidence, m.Separator
 	_, pass, _ := m.encoder(scope, e, in.Source)
 	pass.State = m.drop(scope, pass.State)
-	return universal.Result{Logits: universal.PointerSum(scope, m.weights(), pass, in.Source, m.Separator, m.TargetVocabulary), Encoder: pass}
+	return universal.Result{Logits: universal.PointerSum(scope, m.weights(), pass.State, pass.Mask, in.Source, m.Separator, m.TargetVocabulary), Encoder: pass}
 }
 
 // Validate checks the fields that this model reads.

@@ -54,6 +54,12 @@ func (s Settled) Unroll(_ *model.Scope, r halting.Recurrence) halting.Outcome {
 		state = Where(BroadcastToShape(InsertAxes(running, -1), whole), revised, state)
 		updates = Add(updates, ConvertDType(running, state.DType()))
 		running = LogicalAnd(running, GreaterThan(change, Scalar(g, state.DType(), s.Tolerance*s.Tolerance)))
+		if r.After == nil {
+			continue
+		}
+		if ended := r.After(t, state, state); ended != nil { // by an exit rule
+			running = LogicalAnd(running, LogicalNot(ended))
+		}
 	}
 	return halting.Outcome{State: state, Updates: StopGradient(updates)}
 }

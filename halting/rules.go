@@ -1,0 +1,100 @@
+package halting
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute/dtypes"
+	. "github.com/gomlx/gomlx/core/graph"
+)
+
+// A Rule ends positions of a trained model early by what the model would answer after each step: its readouts. It works with any
+// policy and needs no training. It is an interface because rules are compared with each other and new ones are easily added. Its
+// implementations are [Confidence], [Unchanged] and [Divergence].
+type Rule interface {
+	// Ends returns which places end after step t, [...] bool, given the log-probabilities [..., V] of the readouts after steps 1 to t.
+	// nil means none.
+	Ends(logP []*Node) *Node
+	// Validate returns an error that names the value and valid values.
+	Validate() error
+	// String describes the rule: "confidence of at least 0.9".
+	String() string
+}
+
+// Confidence ends a position once the probability of its most probable token is at least Least.
+type Confidence struct{ Least float64 }
+
+// Ends compares the largest probability with the threshold.
+func (c Confidence) Ends(logP []*Node) *Node {
+	best := ReduceMax(Exp(logP[len(logP)-1]), -1)
+	return GreaterOrEqual(best, Scalar(best.Graph(), best.DType(), c.Least))
+}
+
+// Validate returns an error unless the threshold is above 0 and at most 1.
+func (c Confidence) Validate() error {
+	if !(c.Least > 0 && c.Least <= 1) {
+		return fmt.Errorf("confidence is %v: it must be above 0 and at most 1", c.Least)
+	}
+	return nil
+}
+
+// String describes the rule.
+func (c Confidence) String() string { return fmt.Sprintf("confidence of at least %v", c.Least) }
+
+// Unchanged ends a position once its most probable token has not changed for this number of steps, which is after step Steps + 1 at
+// the earliest.
+type Unchanged struct{ Steps int }
+
+// Ends compares the most probable tokens of the last Steps + 1 readouts.
+func (u Unchanged) Ends(logP []*Node) *Node {
+	t := len(logP)
+	if t <= u.Steps {
+		return nil
+	}
+	last := ArgMax(logP[t-1], -1, dtypes.Int32)
+	same := Equal(last, ArgMax(logP[t-2], -1, dtypes.Int32))
+	for k := 2; k <= u.Steps; k++ {
+		same = LogicalAnd(same, Equal(last, ArgMax(logP[t-1-k], -1, dtypes.Int32)))
+	}
+	return same
+}
+
+// Validate returns an error unless there is at least one step.
+func (u Unchanged) Validate() error {
+	if u.Steps < 1 || u.Steps > MaxSteps {
+		return fmt.Errorf("unchanged is %d: it must be from 1 to %d steps", u.Steps, MaxSteps)
+	}
+	return nil
+}
+
+// String describes the rule.
+func (u Unchanged) String() string {
+	if u.Steps == 1 {
+		return "answer unchanged for 1 step"
+	}
+	return fmt.Sprintf("answer unchanged for %d steps", u.Steps)
+}
+
+// Divergence ends a position once a step changes its distribution by less than Below nats: the Kullback-Leibler divergence
+// D(p^t || p^{t-1}), the sum of p^t (ln p^t - ln p^{t-1}).
+type Divergence struct{ Below float64 }
+
+// Ends compares the last two readouts.
+func (d Divergence) Ends(logP []*Node) *Node {
+	t := len(logP)
+	if t < 2 {
+		return nil
+	}
+	divergence := ReduceSum(Mul(Exp(logP[t-1]), Sub(logP[t-1], logP[t-2])), -1)
+	return LessThan(divergence, Scalar(divergence.Graph(), divergence.DType(), d.Below))
+}
+
+// Validate returns an error unless the bound is positive and finite.
+func (d Divergence) Validate() error {
+	if !(d.Below > 0 && d.Below <= 1e6) {
+		return fmt.Errorf("divergence is %v: it must be above 0; 0.01 is a start", d.Below)
+	}
+	return nil
+}
+
+// String describes the rule.
+func (d Divergence) String() string { return fmt.Sprintf("divergence below %v", d.Below) }
