@@ -77,7 +77,7 @@ func TestTraceReadouts(t *testing.T) {
 		}
 		for i, want := range scored[0].LogProbs[:len(trace.Readouts)] { // the answer may lack its end
 			r := trace.Readouts[i]
-			if got := math.Log(r.Written[step-1]); math.Abs(got-want) > 1e-5 {
+			if got := math.Log(r.Written[step-1]); math.Abs(got-want) > 1e-5*max(1, -want) {
 				t.Errorf("step %d, position %d: ln p is %v, with %d decoder steps it is %v", step, i, got, step, want)
 			}
 			sum := 0.0
