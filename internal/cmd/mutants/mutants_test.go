@@ -284,3 +284,24 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// An output without a word of a test, such as a complaint of the go command, is no outcome.
+func TestJudge(t *testing.T) {
+	for _, c := range []struct {
+		output string
+		passed bool
+		want   outcome
+		by     string
+	}{
+		{"ok  \tp\t0.1s\n", true, survived, ""},
+		{"--- FAIL: TestA (0.00s)\n    a_test.go:3: 1\nFAIL\nFAIL\tp\t0.1s\nFAIL\n", false, killed, "TestA"},
+		{"panic: runtime error\n\ngoroutine 7 [running]:\nFAIL\tp\t0.1s\nFAIL\n", false, killed, ""},
+		{"panic: test timed out after 3s\nFAIL\tp\t3.0s\nFAIL\n", false, overtime, ""},
+		{"# p\n./a.go:3:1: declared and not used: x\nFAIL\tp [build failed]\nFAIL\n", false, notBuilt, ""},
+		{"go: overlay contains a replacement for a.go. Files beneath GOMODCACHE () must not be replaced.\n", false, notStarted, ""},
+	} {
+		if got, by := judge([]byte(c.output), c.passed); got != c.want || by != c.by {
+			t.Errorf("%q: %q by %q, want %q by %q", c.output, got, by, c.want, c.by)
+		}
+	}
+}

@@ -97,7 +97,10 @@ func (t *tester) Test(ctx context.Context, m mutant) (result, error) {
 			return r, ctx.Err()
 		}
 		r.Seconds += time.Since(start).Round(time.Millisecond).Seconds()
-		if r.Outcome, r.By = judge(out, err == nil); r.Outcome != survived {
+		if r.Outcome, r.By = judge(out, err == nil); r.Outcome == notStarted {
+			return r, fmt.Errorf("go test did not run the tests of %s: %s", dir, bytes.TrimSpace(out))
+		}
+		if r.Outcome != survived {
 			if dir != own {
 				r.Package = dir
 			}
@@ -136,7 +139,7 @@ func (t *tester) goTest(ctx context.Context, dir string, flags ...string) ([]byt
 	return cmd.CombinedOutput()
 }
 
-// judge reads the output of go test.
+// judge reads the output of go test. The outcome is notStarted if the output has no word of a test.
 func judge(output []byte, passed bool) (o outcome, by string) {
 	switch {
 	case passed:
@@ -145,6 +148,8 @@ func judge(output []byte, passed bool) (o outcome, by string) {
 		return notBuilt, ""
 	case bytes.Contains(output, []byte("panic: test timed out after")):
 		return overtime, ""
+	case !bytes.Contains(output, []byte("FAIL")):
+		return notStarted, ""
 	}
 	for line := range strings.Lines(string(output)) {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "--- FAIL: "); ok {
