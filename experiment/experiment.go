@@ -164,7 +164,7 @@ func (r Run) OpenTask() (task.Task, error) {
 	opened, err := r.Task.Value.Open()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%w: set task.%s.%s to the location of the data", err, r.Task.key(), fileField(r.Task.Value, err))
+		return nil, r.missingFile(err)
 	case err != nil || !r.SourceEnd:
 		return opened, err
 	case opened.Vocabularies().Positions() > 1:
@@ -219,3 +219,6 @@ func (r Run) CheckPositions(opened task.Task) error {
 	}
 	return nil
 }
+
+// TaskName returns the key of the run's task in JSON: "table".
+func (r Run) TaskName() string { return r.Task.key() }

@@ -113,7 +113,11 @@ func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string,
 		}
 		return m.Run.Task.Value.String(), "of " + p.File, examples, err
 	}
-	opened, err := openTask(ctx, m.Run)
+	reading, err := located(m.log, m.Run, p.Log)
+	if err != nil {
+		return "", "", nil, err
+	}
+	opened, err := openTask(ctx, reading)
 	if err != nil {
 		return "", "", nil, err
 	}

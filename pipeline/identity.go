@@ -148,12 +148,18 @@ var (
 )
 
 // changedRun applies assignments to a run's configuration. Assigning a field that must not change is an error that gives the reason.
-func changedRun(r experiment.Run, assignments []string) (experiment.Run, error) {
-	changed, err := r.Set(assignments...)
-	if err != nil {
+func changedRun(log *runlog.Run, r experiment.Run, assignments []string) (experiment.Run, error) {
+	if _, err := r.Set(assignments...); err != nil {
 		return r, err
 	}
+	var others []string
+	changed := r
 	for _, assignment := range assignments {
+		if elsewhere, err := moved(log, changed, []string{assignment}); err == nil {
+			changed = elsewhere
+			continue
+		}
+		others = append(others, assignment)
 		path, _, _ := strings.Cut(assignment, "=")
 		within := func(field string) bool { return path == field || strings.HasPrefix(path, field+".") }
 		if slices.ContainsFunc(changeable, within) {
@@ -165,7 +171,7 @@ func changedRun(r experiment.Run, assignments []string) (experiment.Run, error) 
 			}
 		}
 	}
-	return changed, nil
+	return changed.Set(others...)
 }
 
 // recordChange writes a changed configuration of a run that continues from a step: first to changes.json, then to config.json.
@@ -191,11 +197,11 @@ func (t *openRun) initialize() error {
 		return nil
 	}
 	v := t.data.Vocabularies()
-	source, err := pretrained(t.backend, t.run, v, t.callbacks.Extensions)
+	source, err := pretrained(t.backend, t.reading, v, t.callbacks.Extensions)
 	if err != nil {
 		return err
 	}
-	t.callbacks.log(fmt.Sprintf("starting from the weights of %s, step %d", t.run.Training.Pretrained, source.Step))
+	t.callbacks.log(fmt.Sprintf("starting from the weights of %s, step %d", t.reading.Training.Pretrained, source.Step))
 	t.from, err = training.Begin(training.Parameters(source.Tensors), seals(t.backend, t.run, t.data))
 	return err
 }

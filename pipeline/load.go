@@ -58,6 +58,7 @@ func Load(dir string, backend compute.Backend) (*Model, error) {
 // LoadOptions determines what is loaded. The zero value is that of [Load].
 type LoadOptions struct {
 	Newest     bool                  // the newest intact checkpoint instead of the best by validation
+	Set        []string              // where the data are: assignments to the fields that name files, as in "task.path=moved/pairs.tsv"
 	Extensions experiment.Extensions // types of the run that other modules define
 }
 
@@ -75,6 +76,9 @@ func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	m.queue = queue.New(m.decoding)
 	if m.Run, err = readRun(log, o.Extensions); err != nil {
 		return nil, err
+	}
+	if m.Run, err = moved(log, m.Run, o.Set); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	if m.Vocabularies, err = readVocabularies(log); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)

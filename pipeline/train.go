@@ -52,7 +52,7 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 	if err := r.Validate(); err != nil {
 		return training.Summary{}, err
 	}
-	t := openRun{backend: backend, run: r, callbacks: c}
+	t := openRun{backend: backend, run: r, reading: r, callbacks: c}
 	if err := t.readData(ctx); err != nil {
 		return training.Summary{}, err
 	}
@@ -64,6 +64,9 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 		return training.Summary{}, err
 	}
 	defer t.log.Close()
+	if err := writePlaces(t.log); err != nil {
+		return training.Summary{}, err
+	}
 	if err := writeVocabularies(t.log, t.data.Vocabularies()); err != nil {
 		return training.Summary{}, err
 	}
@@ -75,7 +78,8 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 
 // Resume continues the run in a directory from its newest intact checkpoint. Assignments ("training.steps=2000", see
 // [experiment.Run.Set]) change the configuration from there on, and a stop reached earlier no longer applies. They may change the number
-// of updates, the schedule, intervals, the number of checkpoints kept and the stopping criteria; any other assignment is an error.
+// of updates, the schedule, intervals, the number of checkpoints kept, the stopping criteria, and where the data are; any other assignment
+// is an error.
 // config.json is rewritten, and changes.json records what was changed at which step. If there were checkpoints, and none can be used, it
 // returns a [LostError] and changes nothing. If the data have changed, it returns a [DataError], unless they are accepted.
 func Resume(ctx context.Context, backend compute.Backend, dir string, c Callbacks, assignments ...string) (training.Summary, error) {
@@ -88,8 +92,11 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 	if t.run, err = readRun(log, c.Extensions); err != nil {
 		return training.Summary{}, err
 	}
-	changed, err := changedRun(t.run, assignments)
+	changed, err := changedRun(log, t.run, assignments)
 	if err != nil {
+		return training.Summary{}, err
+	}
+	if t.reading, err = located(log, changed, c.Log); err != nil {
 		return training.Summary{}, err
 	}
 	if err := t.readData(ctx); err != nil {
@@ -111,6 +118,7 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 type openRun struct {
 	backend   compute.Backend
 	run       experiment.Run
+	reading   experiment.Run // the same, with the places where its data are
 	callbacks Callbacks
 	data      task.Task
 	log       *runlog.Run
@@ -122,7 +130,7 @@ func (t *openRun) readData(ctx context.Context) (err error) {
 	if err := t.callbacks.checkRanks(t.run); err != nil {
 		return err
 	}
-	t.data, err = open(ctx, t.run, t.callbacks)
+	t.data, err = open(ctx, t.reading, t.callbacks)
 	return err
 }
 
@@ -172,8 +180,11 @@ func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
 // change replaces the configuration from the checkpoint on, if it differs, and records the assignments that changed it.
 func (t *openRun) change(to experiment.Run, assignments []string) error {
 	if to.Digest() == t.run.Digest() {
-		t.run = to
-		return nil
+		before := t.run
+		if t.run = to; string(before.JSON()) == string(to.JSON()) {
+			return nil
+		}
+		return t.log.WriteConfig(to) // other places of the data
 	}
 	step := int64(0)
 	if t.from != nil {
@@ -222,7 +233,7 @@ func (t *openRun) train(ctx context.Context) (training.Summary, error) {
 		return training.Summary{}, err
 	}
 	if t.callbacks.Group != nil {
-		if err := assign(t.callbacks.Group, t.backend, t.run, t.data); err != nil {
+		if err := assign(t.callbacks.Group, t.backend, t.reading, t.data); err != nil {
 			return training.Summary{}, err
 		}
 	}

@@ -26,3 +26,9 @@ func acquire(path string) (*os.File, error) {
 }
 
 func release(f *os.File) error { return errors.Join(f.Close(), os.Remove(f.Name())) }
+
+// InUse reports whether a process is writing the run.
+func (r *Run) InUse() bool {
+	_, err := os.Stat(r.path(lockFile))
+	return err == nil
+}

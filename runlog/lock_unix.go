@@ -47,3 +47,13 @@ func holder(path string) string {
 
 // release closes the file but does not remove it, because another process may have locked it already.
 func release(f *os.File) error { return f.Close() }
+
+// InUse reports whether a process is writing the run.
+func (r *Run) InUse() bool {
+	f, err := os.Open(r.path(lockFile))
+	if err != nil {
+		return false
+	}
+	defer f.Close() // releases the shared lock
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
+}

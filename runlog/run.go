@@ -6,6 +6,7 @@
 //	checkpoints/step-000001000.safetensors   weights and all other state that a resume needs
 //	checkpoints/*.damaged              damaged checkpoints that a resume renamed
 //	metrics.jsonl.damaged              metrics with a damaged line that a resume copied
+//	paths.json                         from where relative paths in config.json lead to the data
 //	sessions.json                      which builds, backends and processors trained it, and for how long
 //	best.json                          the step of the best checkpoint, with a checksum
 //	traces/                            traces of single inputs

@@ -7,7 +7,8 @@ import (
 )
 
 // A Definition is a task as specified in a configuration. Its fields are JSON; fields that name files have the tag `file:"..."`, which
-// determines how much of the path is part of the configuration's identity: "name" is the base name, "any" nothing.
+// determines how much of the path is part of the configuration's identity: "name" is the base name, "any" nothing. With the tag
+// `inside:"Path"`, they name files in the folder or archive of the definition's field Path, unless that is empty.
 type Definition interface {
 	// Kind returns the kind of answers, which determines the models that can be trained.
 	Kind() Kind

@@ -195,3 +195,27 @@ func Load(store *model.Store, stored []safetensors.Tensor) error {
 	}
 	return nil
 }
+
+// Saved is what a checkpoint says about the training so far.
+type Saved struct {
+	Seconds    float64 // of training
+	Stopped    string  // "accuracy" or "patience": why training ended before its last update; "" if it did not
+	Parameters int     // numbers in the parameters of the model
+}
+
+// SavedIn returns what a checkpoint says about the training so far.
+func SavedIn(c *runlog.Checkpoint) (Saved, error) {
+	var s state
+	if err := json.Unmarshal([]byte(c.Meta[stateKey]), &s); err != nil {
+		return Saved{}, fmt.Errorf("checkpoint of step %d: its metadata %q cannot be read: %w", c.Step, stateKey, err)
+	}
+	saved := Saved{Seconds: s.Seconds, Stopped: s.Stopped}
+	for _, p := range Parameters(c.Tensors) {
+		n := 1
+		for _, size := range p.Shape {
+			n *= size
+		}
+		saved.Parameters += n
+	}
+	return saved, nil
+}

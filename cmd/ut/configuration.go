@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment"
@@ -48,7 +50,27 @@ func configured(name, file string, sets []string) (experiment.Run, error) {
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", file, err)
 	}
-	return r.Set(sets...)
+	return besideConfiguration(r, file).Set(sets...)
+}
+
+// besideConfiguration returns the run with paths that begin in the folder of its file, where such files exist. Other paths begin in the
+// working directory.
+func besideConfiguration(r experiment.Run, file string) experiment.Run {
+	return r.WithFiles(func(f experiment.File) string {
+		if beside := filepath.Join(filepath.Dir(file), f.Path); !filepath.IsAbs(f.Path) && exists(beside) {
+			return beside
+		}
+		return f.Path
+	})
+}
+
+// withSetHint adds the flag that says where missing data are.
+func withSetHint(err error) error {
+	var missing *experiment.MissingFileError
+	if errors.As(err, &missing) {
+		return fmt.Errorf("%w, as in --set %s=FILE", err, missing.Field)
+	}
+	return err
 }
 
 // existing returns the error for a new run whose directory already holds one.

@@ -15,7 +15,7 @@ import (
 )
 
 // runFiles lists the files of a run directory.
-var runFiles = []string{"config.json", "vocabulary.json", "tokenizer.json", "changes.json", "sessions.json", "metrics.jsonl", "best.json", "checkpoints", "traces", "export", "lock"}
+var runFiles = []string{"config.json", "vocabulary.json", "tokenizer.json", "changes.json", "sessions.json", "paths.json", "metrics.jsonl", "best.json", "checkpoints", "traces", "export", "lock"}
 
 // clearDemo removes the demo run in dir, unless another process writes it. A directory with another run, or with further files, is an
 // error and remains unchanged. A directory without a run is left to training to check.

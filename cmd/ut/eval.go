@@ -42,6 +42,8 @@ LAMBADA passages; for agreement a numpred file (the rows of numpred.test.K have 
 authors' table, or NAME.text with NAME.gold next to it; for translation also two comma-separated
 file names. --errors writes the wrong answers, one per line: source, correct answer, model's answer.
 
+A run that was moved together with its data finds them; otherwise --set says where they are.
+
 --diagnose analyses wrong answers: whether they end too early or too late and where the first wrong
 token is; for copy, reverse and addition also which decoder head attends to the correct source
 token, and how much.
@@ -77,6 +79,7 @@ type evalFlags struct {
 	pipeline.Protocol
 	backend, errors string
 	diagnose        bool
+	sets            []string
 	newest          bool
 	asJSON          bool
 }
@@ -94,6 +97,7 @@ func newEval() *cobra.Command {
   ut eval runs/one runs/two runs/three
   ut eval runs/multi30k --beam 4 --data test.en,test.de
   ut eval runs/pairs --data other.tsv --errors wrong.tsv
+  ut eval runs/pairs --set task.path=moved/pairs.tsv
   ut eval runs/reverse --teacher-forced          (add --compute-halted to see what skipping halted positions saves)`,
 		Args: atLeast("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -112,6 +116,7 @@ func newEval() *cobra.Command {
 	c.Flags().BoolVar(&f.ComputeHalted, "compute-halted", false, "compute halted positions too: the same results with more work; not for decoded answers")
 	c.Flags().BoolVar(&f.diagnose, "diagnose", false, "analyse wrong answers, and whether attention finds the right token")
 	c.Flags().BoolVar(&f.newest, "newest", false, "evaluate the newest checkpoint instead of the best")
+	c.Flags().StringArrayVar(&f.sets, "set", nil, "where the data are now, as in task.path=moved/pairs.tsv; may be repeated (`path=file`)")
 	beamFlags(c, &f.Beam)
 	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "end decoded answers after `N` tokens; 0: as described above")
 	jsonFlag(c, &f.asJSON)
@@ -167,10 +172,7 @@ func writable(path string) error {
 // run evaluates every run.
 func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 	var list []measured
-	load := pipeline.Load
-	if f.newest {
-		load = pipeline.LoadOptions{Newest: true}.Load
-	}
+	load := pipeline.LoadOptions{Newest: f.newest, Set: f.sets}.Load
 	for _, dir := range runs {
 		err := usingLoaded(c, load, dir, f.backend, func(m *pipeline.Model) error {
 			start := time.Now()
@@ -180,7 +182,7 @@ func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 			}
 			e, err := evaluate(c, m, p)
 			if err != nil {
-				return err
+				return withSetHint(err)
 			}
 			var d *pipeline.Diagnosis
 			if f.diagnose {

@@ -47,6 +47,11 @@ func TestJSON(t *testing.T) {
 				Machine: "SIMD CPU backend", OperationsPerSecond: 1.5e11, UpdatesPerSecond: 0.5, Seconds: 2000, MeasuredUpdates: 7, MeasuredRows: 16, MeasuredSeconds: 5.1,
 			},
 		},
+		"info": pipeline.Info{
+			Run: "runs/a", Status: pipeline.Damaged, Problem: "cut", Experiment: "own-pairs", Task: "table", Data: []pipeline.DataFile{},
+			Model: "LSTM", Parameters: 100, Step: 5, Steps: 10, Stopped: "patience", Best: &pipeline.Validation{Step: 5, Metrics: []pipeline.Figure{{Name: "cross_entropy", Value: 0.5}}},
+			Checkpoints: []int64{5}, Seconds: 1.5, CPUSeconds: 2.5, Backend: "cpu",
+		},
 		"list": []listedRecipe{
 			{Name: "demo", Group: "start", Summary: "first light", Expect: "0.99, 5 minutes", Needs: []listedNeed{}},
 			{Name: "a<b", Group: "table 1", Summary: "no escapes & such", From: "c/d", Needs: []listedNeed{{"pairs", "task.path", "a.tsv", "data", "your pairs"}}},
@@ -77,7 +82,7 @@ func TestJSON(t *testing.T) {
 // The program prints the fields of the golden files, and the help names each of them.
 func TestJSONOfTheProgram(t *testing.T) {
 	for name, args := range map[string][]string{
-		"eval": {"eval", trained(t), "--count", "3"}, "version": {"version"}, "list": {"list"},
+		"eval": {"eval", trained(t), "--count", "3"}, "version": {"version"}, "list": {"list"}, "info": {"info", trained(t)},
 		"plan": {
 			"plan", "own-translation", "--vocabulary", "20", "--length", "8", "--flops", "1e9", "--seconds", "0.01", "--set", "model.width=8", "--set", "model.heads=2",
 			"--set", "model.transition.feedforward.filter=8", "--set", `training.batch={"rows": 2}`,

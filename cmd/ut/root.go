@@ -21,7 +21,8 @@ exports. Most commands take such a directory as RUN.`,
 		Example: `  ut demo                                           a first result, in minutes
   ut list                                           list the recipes
   ut train algorithmic/reverse --out runs/reverse   train one of them
-  ut eval runs/reverse --length 40                  evaluate it
+  ut runs                                           list the runs
+  ut eval runs/reverse --length 40                  evaluate one of them
   echo 31415 | ut decode runs/reverse               use it
   ut trace runs/reverse --input 31415               visualize one input`,
 		SilenceErrors: true,
@@ -45,7 +46,7 @@ func addGroups(root *cobra.Command) {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Start", []*cobra.Command{newDemo(), newList(), newTrain(), newEval()}},
+		{"Start", []*cobra.Command{newDemo(), newList(), newTrain(), newEval(), newRuns(), newInfo()}},
 		{"Use a model", []*cobra.Command{newDecode(), newClassify(), newTranslate(), newAnswer(), newScore(), newTrace(), newExport()}},
 		{"Research", []*cobra.Command{newTable(), newSweep(), newShow(), newPlan(), newData()}},
 		{"Tools", []*cobra.Command{newTokenizer(), newBleu(), newBench(), newVersion()}},

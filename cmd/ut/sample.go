@@ -57,7 +57,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	if err := errors.Join(between(c, "count", task.MaxExamples), atLeastOne(c, "length")); err != nil {
 		return err
 	}
-	r, err := f.configured(name)
+	r, err := f.configured(c, name)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	}
 	opened, err := r.OpenTask()
 	if err != nil {
-		return err
+		return withSetHint(err)
 	}
 	examples, err := f.examples(opened, r.Seed)
 	if err != nil {
@@ -82,8 +82,8 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 }
 
 // configured returns the run in the directory name, or the run of the recipe name if there is no such run.
-func (f *sampleFlags) configured(name string) (experiment.Run, error) {
-	r, err := pipeline.ReadRun(name)
+func (f *sampleFlags) configured(c *cobra.Command, name string) (experiment.Run, error) {
+	r, err := pipeline.ReadRunOfData(name, func(line string) { c.PrintErrln(line) })
 	if errors.Is(err, runlog.ErrNotRun) {
 		return configured(name, "", f.sets)
 	}

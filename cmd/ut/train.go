@@ -39,7 +39,12 @@ bit-identical to an uninterrupted run; if kernels, products or threads differ, a
 
 --resume with --set trains a run further, including one that has finished: more training.steps,
 another training.schedule (such as a lower learning rate after a loss of NaN), other intervals for
-logging, validation and checkpoints, training.keep and training.stop. No other field can change.
+logging, validation and checkpoints, training.keep and training.stop. Fields that name files say
+where the data are now, as in --set task.path=moved/pairs.tsv. No other field can change.
+
+Relative paths of a --config file begin in its folder or, if nothing is there, in the working
+directory. A run finds its data from every working directory, also after it was moved together with
+them.
 
 Checkpoints record digests of the data as read. --resume is refused if the training, validation or
 test part has changed since; --accept-data continues with the changed data.
@@ -159,7 +164,7 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 		if errors.Is(err, runlog.ErrExists) {
 			return existing(dir)
 		}
-		return err
+		return withSetHint(err)
 	})
 }
 
@@ -186,9 +191,9 @@ func defaultDir(name string) string {
 // resumeRun trains in an existing run directory.
 func (f *trainFlags) resumeRun(c *cobra.Command, group *parallel.Group) error {
 	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
-		return watched(c, group, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
+		return withSetHint(watched(c, group, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
 			w.AcceptData = f.acceptData
 			return pipeline.Resume(ctx, backend, f.resume, w, f.sets...)
-		})
+		}))
 	})
 }

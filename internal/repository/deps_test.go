@@ -27,6 +27,7 @@ var external = map[string]string{
 	"x/sys":              "golang.org/x/sys/cpu",
 	"x/term":             "golang.org/x/term",
 	"x/text":             "golang.org/x/text/...",
+	"testscript":         "github.com/rogpeppe/go-internal/testscript",
 	"pkg/errors":         "github.com/pkg/errors",
 	"xz":                 "github.com/ulikunitz/xz",
 	"progressbar":        "github.com/schollz/progressbar/v3",

@@ -37,12 +37,12 @@ func (v Version) Validate() error {
 
 // Data specifies the passages, the training text and the vocabulary.
 type Data struct {
-	Path       string  `json:"path" file:"any"`                // the folder with the passages: the authors' archive, unpacked
-	Version    Version `json:"version"`                        // "plain" or "openai"
-	Prose      string  `json:"prose,omitempty" file:"name"`    // a folder of books to train on, .txt files; if empty, the authors' novels in Path
-	KeptOut    string  `json:"kept_out,omitempty" file:"name"` // a book of Prose that is not trained on; its passages are the control set
-	MinCount   int     `json:"min_count"`                      // training words that occur less often are unknown; 0 means 1
-	Vocabulary int     `json:"vocabulary"`                     // number of most frequent words that are known; 0 means all
+	Path       string  `json:"path" file:"any"`                               // the folder with the passages: the authors' archive, unpacked
+	Version    Version `json:"version"`                                       // "plain" or "openai"
+	Prose      string  `json:"prose,omitempty" file:"name"`                   // a folder of books to train on, .txt files; if empty, the authors' novels in Path
+	KeptOut    string  `json:"kept_out,omitempty" file:"name" inside:"Prose"` // a book of Prose that is not trained on; its passages are the control set
+	MinCount   int     `json:"min_count"`                                     // training words that occur less often are unknown; 0 means 1
+	Vocabulary int     `json:"vocabulary"`                                    // number of most frequent words that are known; 0 means all
 }
 
 // Validate returns an error that names the first missing or invalid field.

@@ -35,9 +35,9 @@ type Translation struct {
 // A Corpus is parallel text: two files in which equal line numbers correspond, or one file with a tab between source and target.
 // Files may be compressed (.gz).
 type Corpus struct {
-	Source string `json:"source,omitempty" file:"name"`
-	Target string `json:"target,omitempty" file:"name"`
-	Pairs  string `json:"pairs,omitempty" file:"name"` // a single file of both sides
+	Source string `json:"source,omitempty" file:"name" inside:"Path"`
+	Target string `json:"target,omitempty" file:"name" inside:"Path"`
+	Pairs  string `json:"pairs,omitempty" file:"name" inside:"Path"` // a single file of both sides
 }
 
 func (c Corpus) validate() error {

@@ -1,0 +1,102 @@
+package pipeline_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/pipeline"
+	"universal-transformer/runlog"
+)
+
+// A run is finished, interrupted, running or damaged; the figures are those of the checkpoint that loads.
+// Caught when planted: a stop that counts after the steps were raised, a damaged newest checkpoint beside an intact best one, metrics of
+// another step.
+func TestInfo(t *testing.T) {
+	dir, _ := briefly(t)
+	backend := enginetest.Backend(t)
+	read := func(dir string) pipeline.Info {
+		t.Helper()
+		i, err := pipeline.ReadInfo(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	m, err := pipeline.Load(dir, backend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	i := read(dir)
+	if i.Status != pipeline.Finished || i.Step != 6 || i.Steps != 6 || i.Best == nil || i.Best.Step != m.Step || i.Parameters != m.Parameters() || i.Parameters == 0 || i.Problem != "" || !i.Data[0].Found {
+		t.Errorf("%+v", i)
+	}
+	log, err := runlog.Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := log.Metrics()
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := slices.IndexFunc(rows, func(r runlog.Row) bool { return r.Step() == m.Step && r["split"] == "validation" })
+	if want, _ := rows[best].Number("cross_entropy"); !slices.Contains(i.Best.Metrics, pipeline.Figure{Name: "cross_entropy", Value: want}) || want == 0 {
+		t.Errorf("cross entropy %v, want %v", i.Best.Metrics, want)
+	}
+	if got := read(dir).Status; got != pipeline.Running {
+		t.Errorf("while it is written, the status is %s", got)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	checkpoints, err := filepath.Glob(filepath.Join(dir, "checkpoints", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		change func(dir string) error
+		status string
+		says   string
+	}{
+		"more steps": {func(dir string) error {
+			return edit(filepath.Join(dir, "config.json"), `"steps": 6`, `"steps": 60`)
+		}, pipeline.Interrupted, ""},
+		"newest checkpoint cut": {func(dir string) error {
+			return os.Truncate(filepath.Join(dir, "checkpoints", filepath.Base(checkpoints[len(checkpoints)-1])), 100)
+		}, pipeline.Damaged, "step-000000006"},
+		"no vocabulary": {func(dir string) error { return os.Remove(filepath.Join(dir, "vocabulary.json")) }, pipeline.Damaged, "vocabulary.json"},
+		"metrics":       {func(dir string) error { return edit(filepath.Join(dir, "metrics.jsonl"), `"step":4`, `"step":3`) }, pipeline.Damaged, "metrics.jsonl:"},
+		"mark":          {func(dir string) error { return edit(filepath.Join(dir, "best.json"), `"step"`, `"stop"`) }, pipeline.Damaged, "best.json"},
+		"configuration": {func(dir string) error { return edit(filepath.Join(dir, "config.json"), `"task"`, `"tusk"`) }, pipeline.Damaged, "config.json"},
+	} {
+		to := filepath.Join(t.TempDir(), "run")
+		if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.change(to); err != nil {
+			t.Fatal(err)
+		}
+		if i := read(to); i.Status != c.status || !strings.Contains(i.Problem, c.says) || c.says == "" && i.Problem != "" || strings.Contains(i.Problem, "\n") {
+			t.Errorf("%s: %+v", name, i)
+		}
+	}
+	if _, err := pipeline.ReadInfo(t.TempDir()); err == nil {
+		t.Error("an empty folder is described")
+	}
+}
+
+// edit replaces a text in a file, which must have it.
+func edit(path, old, with string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(string(data), old) {
+		return os.ErrNotExist
+	}
+	return os.WriteFile(path, []byte(strings.Replace(string(data), old, with, 1)), 0o600)
+}

@@ -1,0 +1,142 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"universal-transformer/experiment"
+	"universal-transformer/runlog"
+)
+
+// This file finds the data of a run that was moved, or that is used from another working directory than the one it was trained in.
+
+// placesFile records from where the relative paths in config.json lead to the data.
+const placesFile = "paths.json"
+
+type places struct {
+	RelativeTo string `json:"relative_to"` // the working directory in which training began, relative to the run directory
+}
+
+// writePlaces records the working directory. A directory on another volume has no relative path; nothing is recorded then.
+func writePlaces(log *runlog.Run) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return nil //nolint:nilerr // the data were found without it
+	}
+	dir, err := filepath.Abs(log.Dir())
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	relative, err := filepath.Rel(dir, here)
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	return log.WriteJSON(placesFile, places{filepath.ToSlash(relative)})
+}
+
+// beginning returns the directory in which relative paths of the run begin; "" if it is not recorded, as in runs of earlier versions.
+func beginning(log *runlog.Run) (string, error) {
+	var p places
+	err := log.ReadJSON(placesFile, &p)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return filepath.Join(log.Dir(), filepath.FromSlash(p.RelativeTo)), err
+}
+
+// Located returns a run that names its data where they are. A relative path begins in the working directory of training, relative to the
+// run directory, or else in the present one. Data that are in none of these places are looked for in the run directory and in the two
+// folders above it, by as much of their path as fits, and reported; data that are nowhere keep their path.
+func located(log *runlog.Run, r experiment.Run, say func(string)) (experiment.Run, error) {
+	from, err := beginning(log)
+	if err != nil {
+		return r, err
+	}
+	return r.WithFiles(func(f experiment.File) string {
+		usual := []string{f.Path}
+		if from != "" && !filepath.IsAbs(f.Path) {
+			usual = []string{filepath.Join(from, f.Path), f.Path}
+		}
+		for i, path := range append(usual, beside(log.Dir(), f.Path)...) {
+			if _, err := os.Stat(path); err != nil {
+				continue
+			}
+			if i > 0 && say != nil {
+				say(fmt.Sprintf("%s: %s is not where it was: using %s", log.Dir(), f.Path, path))
+			}
+			return path
+		}
+		return f.Path
+	}), nil
+}
+
+// beside lists where the data of a run that was moved may be: with the longest part of their path first.
+func beside(dir, path string) (list []string) {
+	path = strings.TrimPrefix(path, filepath.VolumeName(path))
+	elements := strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
+	for i, first := range elements {
+		if first == "" || first == ".." {
+			continue
+		}
+		part := filepath.Join(elements[i:]...)
+		for _, folder := range []string{"", "..", filepath.Join("..", "..")} {
+			list = append(list, filepath.Join(dir, folder, part))
+		}
+	}
+	return list
+}
+
+// moved returns the run with other places of its files, as assignments name them from the working directory.
+func moved(log *runlog.Run, r experiment.Run, assignments []string) (experiment.Run, error) {
+	changed, err := r.WithMovedFiles(assignments...)
+	if err != nil {
+		return r, err
+	}
+	from, err := beginning(log)
+	if err != nil || from == "" {
+		return changed, err
+	}
+	before := map[string]string{}
+	for _, f := range r.Files() {
+		before[f.Field] = f.Path
+	}
+	return changed.WithFiles(func(f experiment.File) string {
+		if f.Path == before[f.Field] || filepath.IsAbs(f.Path) {
+			return f.Path
+		}
+		return relativeTo(from, f.Path)
+	}), nil
+}
+
+// relativeTo returns a path of the working directory as one that begins in another folder, or the absolute path if there is none.
+func relativeTo(folder, path string) string {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if folder, err = filepath.Abs(folder); err != nil {
+		return absolute
+	}
+	relative, err := filepath.Rel(folder, absolute)
+	if err != nil {
+		return absolute
+	}
+	return relative
+}
+
+// ReadRunOfData returns the configuration of a run directory, which names its data where they are. It reports data that were moved.
+func ReadRunOfData(dir string, say func(line string)) (experiment.Run, error) {
+	log, err := runlog.Open(dir)
+	if err != nil {
+		return experiment.Run{}, err
+	}
+	r, err := readRun(log, experiment.Extensions{})
+	if err != nil {
+		return r, err
+	}
+	return located(log, r, say)
+}
