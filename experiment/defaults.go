@@ -17,7 +17,7 @@ func Defaults() Run {
 		Model: Model{EncoderDecoder{small()}},
 		Training: Training{
 			Config: schedule.Config{
-				Steps: 3000, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1,
+				Steps: 3000, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1, WeighByTokens: true,
 				Ponder:   objective.PonderSchedule{Weight: 0.001},
 				LogEvery: 20, EvaluateEvery: 200, CheckpointEvery: 200, Keep: 2,
 			},

@@ -6,18 +6,28 @@ import (
 	"path/filepath"
 )
 
-// Fingerprint returns a digest of the parts of the configuration that a resumed run must not change because its weights depend on them:
-// task, model and seed. It does not depend on where the task's files are.
-func (r Run) Fingerprint() string {
-	sum := sha256.Sum256(Run{Task: r.Task, SourceEnd: r.SourceEnd, Model: r.Model, Seed: r.Seed}.Identity().JSON())
+// addedFields are lines of [Run.JSON] that version 0.2 did not write: fields with the values that its runs had. Digests omit them, so that those
+// of its runs remain valid.
+var addedFields = []string{"    \"weigh_by_tokens\": false,\n"}
+
+// digest returns a digest of a run without paths.
+func digest(r Run) string {
+	text := string(r.Identity().JSON())
+	for _, line := range addedFields {
+		text = strings.Replace(text, line, "", 1)
+	}
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// Digest returns a digest of the whole configuration, including training. It does not depend on where files are.
-func (r Run) Digest() string {
-	sum := sha256.Sum256(r.Identity().JSON())
-	return hex.EncodeToString(sum[:])
+// Fingerprint returns a digest of the parts of the configuration that a resumed run must not change because its weights depend on them:
+// task, model and seed. It does not depend on where the task's files are.
+func (r Run) Fingerprint() string {
+	return digest(Run{Task: r.Task, SourceEnd: r.SourceEnd, Model: r.Model, Seed: r.Seed})
 }
+
+// Digest returns a digest of the whole configuration, including training. It does not depend on where files are.
+func (r Run) Digest() string { return digest(r) }
 
 // Identity returns the run without paths. Base names remain where they distinguish runs (the tag file:"name").
 func (r Run) Identity() Run {

@@ -189,7 +189,7 @@ func TestDigest(t *testing.T) {
 	base := recipes.MustRun("babi-10k-single/task01")
 	for set, same := range map[string]bool{
 		"task.path=elsewhere": true, "training.log_every=7": false, "training.beta2=0.998": false, "training.schedule.constant.rate=0.5": false,
-		"training.batch.rows=3": false, "training.pretrained=runs/a": false, "task.set=en": false, "model.width=128": false, "seed=2": false,
+		"training.weigh_by_tokens=false": true, "training.weigh_by_tokens=true": false, "training.batch.rows=3": false, "training.pretrained=runs/a": false, "task.set=en": false, "model.width=128": false, "seed=2": false,
 	} {
 		changed, err := base.Set(set)
 		if err != nil {

@@ -23,10 +23,10 @@ import (
 	"universal-transformer/universal"
 )
 
-// shared is config with four batches an update.
+// shared is config with four batches an update, weighed by their tokens.
 func shared(steps int64) schedule.Config {
 	c := config(steps)
-	c.Accumulate = 4
+	c.Accumulate, c.WeighByTokens = 4, true
 	return c
 }
 

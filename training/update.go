@@ -13,6 +13,7 @@ import (
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
+	"universal-transformer/internal/objective"
 	"universal-transformer/internal/seed"
 	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
@@ -41,7 +42,7 @@ func (t *Trainer) updateOnce(rate float32) (own report, norm float64, err error)
 	own.data = t.digest(batches)
 	for i := t.group.Rank(); i < n; i += t.group.Size() {
 		if err == nil {
-			err = withMemoryHint(t.gradient(&own, batches[i], plans[i], (t.step-1)*int64(n)+int64(i)))
+			err = withMemoryHint(t.gradient(&own, i, plans[i], (t.step-1)*int64(n)+int64(i)))
 		}
 		if err = t.group.Agree(err); err == nil {
 			err = t.foldSums()
@@ -90,12 +91,30 @@ func passes(c schedule.Config, b batch.Batch) batch.Batch {
 	return b
 }
 
-// gradient adds the gradients of a batch to the sums. All its randomness is derived from the batch's index.
-func (t *Trainer) gradient(own *report, b batch.Batch, plan *capacity.ShapePlan, index int64) error {
+// shareOf returns the share of batch i of an update ([objective.Share]), to append to the arguments of forward; nothing if batches are not
+// weighed.
+func (t *Trainer) shareOf(i int) []any {
+	if !t.Config.Weighs() {
+		return nil
+	}
+	targets, sources := 0, 0
+	for _, b := range t.drawn {
+		_, n := b.Tokens()
+		targets, sources = targets+n, sources+b.Positions()
+	}
+	relative := func(n, all int) float32 { return float32(float64(n*len(t.drawn)) / float64(max(all, 1))) }
+	_, n := t.drawn[i].Tokens()
+	return []any{relative(n, targets), relative(t.drawn[i].Positions(), sources)}
+}
+
+// gradient adds the gradients of batch i of an update to the sums. All its randomness is derived from the batch's index in the run.
+func (t *Trainer) gradient(own *report, i int, plan *capacity.ShapePlan, index int64) error {
+	b := t.drawn[i]
 	if err := t.Store.SetRNGStateFromSeed(int64(seed.Derive(t.Config.Seed, "dropout", index) >> 1)); err != nil {
 		return err
 	}
-	out, demand, err := t.gradients.Run(plan, t.arguments(b, t.drawPositions(b, "positions", index))...)
+	arguments := append(t.arguments(b, t.drawPositions(b, "positions", index)), t.shareOf(i)...)
+	out, demand, err := t.gradients.Run(plan, arguments...)
 	if err != nil {
 		return err
 	}
@@ -144,7 +163,8 @@ type forward struct {
 	loss, tally *Node
 }
 
-// forward builds the model and the loss of one batch. The nodes are those of feed.Tensors and the ponder weight.
+// forward builds the model and the loss of one batch. The nodes are those of feed.Tensors, the ponder weight, and in training the share
+// of the batch if batches are weighed.
 func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capacities, training bool) (f forward) {
 	in, rest := feed.Inputs(nodes, t.hasSource, t.Positions.Random())
 	in.SourceCapacities, in.TargetCapacities = c.Source, c.Target
@@ -154,7 +174,11 @@ func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capaciti
 	if !training {
 		o.RDrop = 0
 	}
-	f.loss, f.tally = o.Of(f.result, in.Target, rest[0])
+	var share objective.Share
+	if training && t.Config.Weighs() {
+		share = objective.Share{Targets: rest[1], Sources: rest[2]}
+	}
+	f.loss, f.tally = o.OfPart(f.result, in.Target, rest[0], share)
 	return f
 }
 

@@ -78,7 +78,7 @@ func ownPairs() experiment.Run {
 			Config: updates(3000, 20, 200, 200), Schedule: cosine(1e-3, 200), Batch: experiment.Batch{Tokens: 1088}, Validation: 512,
 		},
 	}
-	r.Training.Ponder = lowPonder
+	r.Training.Ponder, r.Training.WeighByTokens = lowPonder, true
 	return r
 }
 
@@ -100,7 +100,7 @@ func ownLabels() experiment.Run {
 			Config: updates(3000, 20, 50, 50), Schedule: cosine(1e-3, 100), Batch: experiment.Batch{Rows: 32}, Validation: 2000,
 		},
 	}
-	r.Training.BestByAccuracy, r.Training.LabelSmoothing = true, 0.1
+	r.Training.BestByAccuracy, r.Training.LabelSmoothing, r.Training.WeighByTokens = true, 0.1, true
 	r.Training.Stop = schedule.Stop{Patience: 10}
 	return r
 }
@@ -123,13 +123,15 @@ func ownText() experiment.Run {
 			Batch: experiment.Batch{Rows: 16, Boundaries: []int{127}}, Validation: 64,
 		},
 	}
-	r.Training.Ponder = lowPonder
+	r.Training.Ponder, r.Training.WeighByTokens = lowPonder, true
 	return r
 }
 
 // ownTranslation uses the model and training of translation/multi30k.
 func ownTranslation() experiment.Run {
-	return translate(translation.Translation{
+	r := translate(translation.Translation{
 		Training: []translation.Corpus{{Source: "train.en", Target: "train.de"}}, Choice: subword.Choice{TokenizerSize: translationSubwords}, MaxLength: 100,
 	})
+	r.Training.WeighByTokens = true
+	return r
 }

@@ -159,6 +159,24 @@ func TestPonderWeights(t *testing.T) {
 	}
 }
 
+// Published recipes keep the mean of the means of several batches, which their runs were trained with; starting points for your own data
+// weigh batches by tokens, as files without the field do, and run directories without it do not.
+// Caught when planted: the rule of own data in a published recipe; run directories that are completed like files.
+func TestWeighedBatches(t *testing.T) {
+	for _, r := range recipes.All() {
+		if run := r.Run(); run.Training.WeighByTokens != strings.HasPrefix(r.Name, "own-") {
+			t.Errorf("%s: training.weigh_by_tokens is %v", r.Name, run.Training.WeighByTokens)
+		}
+	}
+	file := `{"name": "a", "task": {"table": {"path": "p"}}, "training": {"accumulate": 4}}`
+	if r, err := experiment.Parse([]byte(file)); err != nil || !r.Training.WeighByTokens {
+		t.Errorf("a file: %v, %v", r.Training.WeighByTokens, err)
+	}
+	if r, err := experiment.Decode([]byte(file)); err != nil || r.Training.WeighByTokens {
+		t.Errorf("a run directory: %v, %v", r.Training.WeighByTokens, err)
+	}
+}
+
 // Published recipes of translation keep their optimizer and their tokens an update: eight and two GPUs with 4,096 each.
 // Caught when planted: Muon for WMT14.
 func TestPublishedTranslation(t *testing.T) {
@@ -249,13 +267,13 @@ func TestGeneratedTasks(t *testing.T) {
 	}
 }
 
-// own-translation is translation/multi30k on other text.
+// own-translation is translation/multi30k on other text, with batches weighed by tokens.
 func TestOwnTranslation(t *testing.T) {
 	own, other := recipes.MustRun("own-translation"), recipes.MustRun("translation/multi30k")
 	if _, ok := own.Task.Value.(translation.Translation); !ok {
 		t.Fatalf("the task is %s", own.Task.Value)
 	}
-	own.Name, own.Task = other.Name, other.Task
+	own.Name, own.Task, own.Training.WeighByTokens = other.Name, other.Task, false
 	if !reflect.DeepEqual(own, other) {
 		t.Errorf("own-translation differs in more than its text")
 	}

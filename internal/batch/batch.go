@@ -6,6 +6,7 @@ package batch
 
 import (
 	"fmt"
+	"slices"
 
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
@@ -74,6 +75,16 @@ func (b Batch) TargetRow(i int) []vocab.ID { return b.Target[i*b.TargetLength : 
 
 // Tokens counts the tokens other than padding: the denominators of losses and of tokens per second.
 func (b Batch) Tokens() (source, target int) { return count(b.Source), count(b.Target) }
+
+// Positions counts the positions of the source that hold a token.
+func (b Batch) Positions() (n int) {
+	for position := range slices.Chunk(b.Source, max(b.TokensPerPosition, 1)) {
+		if count(position) > 0 {
+			n++
+		}
+	}
+	return n
+}
 
 func count(ids []vocab.ID) int {
 	n := 0

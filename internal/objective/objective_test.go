@@ -277,8 +277,9 @@ func divergence(logits [][][]float64, target [][]int32) float64 {
 	return sum / places
 }
 
-// The loss of R-Drop is the cross entropy and a quarter of its weight times the divergence of neighbouring rows, from their definitions.
-// Caught when planted: rows i and i + B/2 compared; padding counted; KL(p||q) alone; a half in place of a quarter.
+// The loss of R-Drop is the cross entropy and a quarter of its weight times the divergence of neighbouring rows, from their definitions. The
+// mean of the losses of two parts, each by its share of the targets, is the loss of the whole.
+// Caught when planted: a divergence that is not part of the share; rows i and i + B/2 compared; padding counted; KL(p||q) alone; a half in place of a quarter.
 func TestRDropAgreesWithPlainLoops(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	target := [][]int32{{3, 1, 0, 0}, {3, 1, 0, 0}, {2, 4, 5, 1}, {2, 4, 5, 1}, {1, 0, 0, 0}, {1, 0, 0, 0}}
@@ -292,9 +293,10 @@ func TestRDropAgreesWithPlainLoops(t *testing.T) {
 			logits[b] = append(logits[b], row)
 		}
 	}
-	loss := func(o objective.Objective) float64 {
+	loss := func(o objective.Objective, logits [][][]float64, target [][]int32, share float64) float64 {
 		exec, err := model.NewExec(enginetest.Backend(t), model.NewStore(), func(_ *model.Scope, logits, target *Node) *Node {
-			loss, _ := o.Of(universal.Result{Logits: logits}, target, ScalarZero(logits.Graph(), logits.DType()))
+			zero := ScalarZero(logits.Graph(), logits.DType())
+			loss, _ := o.OfPart(universal.Result{Logits: logits}, target, zero, objective.Share{Targets: AddScalar(zero, share)})
 			return loss
 		})
 		if err != nil {
@@ -307,14 +309,20 @@ func TestRDropAgreesWithPlainLoops(t *testing.T) {
 		}
 		return tensors.ToScalar[float64](out[0])
 	}
+	whole := loss(objective.Objective{LabelSmoothing: 0.1, RDrop: 3}, logits, target, 1)
+	parts := loss(objective.Objective{LabelSmoothing: 0.1, RDrop: 3}, logits[:2], target[:2], 2*4./14) + // 4 of 14 targets are here
+		loss(objective.Objective{LabelSmoothing: 0.1, RDrop: 3}, logits[2:], target[2:], 2*10./14)
+	if math.Abs(parts/2-whole) > 1e-12*whole {
+		t.Errorf("the mean of two parts by their shares is %v, the loss of the whole %v", parts/2, whole)
+	}
 	want := plain(logits, target, 0.1)[6] + 3.0/4*divergence(logits, target)
-	if got := loss(objective.Objective{LabelSmoothing: 0.1, RDrop: 3}); math.Abs(got-want) > 1e-12*want {
+	if got := whole; math.Abs(got-want) > 1e-12*want {
 		t.Errorf("loss %v, want %v", got, want)
 	}
 	for b := 0; b < len(logits); b += 2 {
 		logits[b+1] = logits[b]
 	}
-	if got, want := loss(objective.Objective{RDrop: 3}), loss(objective.Objective{}); got != want {
+	if got, want := loss(objective.Objective{RDrop: 3}, logits, target, 1), loss(objective.Objective{}, logits, target, 1); got != want {
 		t.Errorf("equal predictions: loss %v, want %v", got, want)
 	}
 }

@@ -20,20 +20,40 @@ type Objective struct {
 //
 //	L = mean of -log p and -log q  +  alpha/4 (KL(p||q) + KL(q||p))
 func (o Objective) Of(result universal.Result, target, ponderWeight *Node) (loss, tally *Node) {
+	return o.OfPart(result, target, ponderWeight, Share{})
+}
+
+// A Share is the part that one of several batches has in an update, relative to the mean: for B batches with n_b target tokens,
+// B n_b / sum of n, and the same for source positions. Both are scalars; nil means 1.
+type Share struct{ Targets, Sources *Node }
+
+// of multiplies a mean by a share.
+func of(share, mean *Node) *Node {
+	if share == nil {
+		return mean
+	}
+	return Mul(share, mean)
+}
+
+// OfPart is like Of for one of several batches of an update. The mean over the batches of the losses is the loss of all of them as one
+// batch: each mean over target tokens or source positions counts as often as the batch has them.
+func (o Objective) OfPart(result universal.Result, target, ponderWeight *Node, share Share) (loss, tally *Node) {
 	m := Measure(result.Logits, target, o.LabelSmoothing, o.Unknown)
 	loss = m.Mean()
 	if o.RDrop > 0 {
 		loss = Add(loss, MulScalar(Divergence(result.Logits, target), o.RDrop/4))
 	}
+	loss = of(share.Targets, loss)
 	sums := []*Node{m.Nats, m.Tokens, m.CorrectTokens, m.Sequences, m.CorrectSequences}
-	for _, pass := range []*universal.Pass{result.Encoder, result.Decoder} {
+	for i, pass := range []*universal.Pass{result.Encoder, result.Decoder} {
 		if pass == nil {
 			sums = append(sums, ZerosLike(m.Nats), ZerosLike(m.Nats))
 			continue
 		}
 		sums = append(sums, ReduceAllSum(pass.Updates), ReduceAllSum(ConvertDType(pass.Mask, m.Nats.DType())))
 		if pass.Adaptive() {
-			loss = Add(loss, Mul(ponderWeight, pass.Ponder(pass.Mask)))
+			ponder := of([]*Node{share.Sources, share.Targets}[i], pass.Ponder(pass.Mask))
+			loss = Add(loss, Mul(ponderWeight, ponder))
 		}
 	}
 	return loss, Stack(append(append([]*Node{loss}, sums...), m.Smoothed), 0)

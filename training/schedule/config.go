@@ -25,6 +25,10 @@ type Config struct {
 	ClipNorm            float64                  `json:"clip_norm"`         // gradients with a larger global norm are scaled down to it; 0: no clipping
 	Accumulate          int                      `json:"accumulate"`        // batches per update, which several ranks may share; 0 counts as 1
 
+	// WeighByTokens weighs the batches of an update by their tokens, so that its gradient is that of all of them as one batch. Otherwise it is the
+	// mean of the batches' gradients, each a mean over its own tokens, as in version 0.2 and in published runs.
+	WeighByTokens bool `json:"weigh_by_tokens"`
+
 	ComputeHalted bool `json:"compute_halted,omitempty"` // compute halted positions too, instead of skipping them
 
 	LogEvery        int64 `json:"log_every"`        // updates between lines of metrics
@@ -102,6 +106,9 @@ func (c Config) CheckRanks(n int) error {
 	}
 	return nil
 }
+
+// Weighs reports whether the batches of an update are weighed. A single batch is not.
+func (c Config) Weighs() bool { return c.WeighByTokens && c.Batches() > 1 }
 
 // Batches returns the number of batches of an update.
 func (c Config) Batches() int { return max(c.Accumulate, 1) }
