@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
+	"strings"
 )
 
 // addedFields are lines of [Run.JSON] that version 0.2 did not write: fields with the values that its runs had. Digests omit them, so that those
