@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 func newAnswer() *cobra.Command {
 	backend, most := "", 3
+	var exit exitFlags
 	c := &cobra.Command{
 		Use:   "answer RUN",
 		Short: "Answer questions about stories from the standard input",
@@ -23,7 +25,9 @@ the bAbI files, begins a new one. Words that the model was not trained on are re
 error; such an answer is a guess.
 
 Unreadable lines, and stories without a question, are reported there too and skipped. In a pipe the
-answer to such a question is an empty line, and the exit code is 1 at the end.`,
+answer to such a question is an empty line, and the exit code is 1 at the end.
+
+` + exitHelp,
 		Example: `  printf 'Mary moved to the bathroom.\nJohn went to the hallway.\nWhere is Mary?\n' | ut answer runs/babi
   ut answer runs/babi < story.txt`,
 		Args: arguments("RUN"),
@@ -31,8 +35,11 @@ answer to such a question is an empty line, and the exit code is 1 at the end.`,
 			if most < 0 {
 				return usagef("--facts is %d: it must not be negative", most)
 			}
+			if err := exit.check(c); err != nil {
+				return err
+			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
-				if err := m.CanClassify(); err != nil {
+				if err := cmp.Or(m.CanClassify(), exit.apply(m)); err != nil {
 					return err
 				}
 				return answerStories(c, m, most)
@@ -40,6 +47,7 @@ answer to such a question is an empty line, and the exit code is 1 at the end.`,
 		},
 	}
 	c.Flags().IntVar(&most, "facts", most, "`number` of facts to show, those with the most attention")
+	exit.add(c)
 	backendFlag(c, &backend)
 	return c
 }

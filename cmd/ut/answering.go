@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 	"universal-transformer/decoding"
-	"universal-transformer/halting"
 	"universal-transformer/pipeline"
 )
 
@@ -11,7 +10,7 @@ import (
 type answeringFlags struct {
 	pipeline.DecodeOptions
 	sample bool
-	exit   halting.Exit
+	exit   exitFlags
 }
 
 func (f *answeringFlags) add(c *cobra.Command) {
@@ -23,7 +22,7 @@ func (f *answeringFlags) add(c *cobra.Command) {
 	c.Flags().Uint64Var(&f.Seed, "seed", 1, "with --sample: the same seed gives the same text")
 	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "end answers after `N` tokens; 0: as described above")
 	c.Flags().IntVar(&f.MaxSource, "max-source", pipeline.DefaultMaxSource, "reject sources of more than `N` tokens")
-	exitFlags(c, &f.exit)
+	f.exit.add(c)
 }
 
 // check rejects combinations of flags that contradict each other.
@@ -46,7 +45,7 @@ func (f *answeringFlags) check(c *cobra.Command) error {
 	if err := checkLengths(c, f.MaxLength); err != nil {
 		return err
 	}
-	return checkExit(c, f.exit)
+	return f.exit.check(c)
 }
 
 // checkLengths rejects lengths out of range. --max-length 0 is the default.
@@ -55,29 +54,6 @@ func checkLengths(c *cobra.Command, maxLength int) error {
 		return usagef("--%w", err)
 	}
 	return between(c, "max-source", pipeline.MaxTokens)
-}
-
-// exitFlags adds the flags that end the computation of a position early.
-func exitFlags(c *cobra.Command, e *halting.Exit) {
-	c.Flags().IntVar(&e.Steps, "exit-steps", 0, "run at most `N` steps at each position")
-	c.Flags().Float64Var(&e.Threshold, "exit-threshold", 0, "halt a position once its halting probabilities sum to more than this; below the trained threshold")
-	c.Flags().IntVar(&e.Fixed, "fixed-steps", 0, "run exactly `N` steps at every position, whatever the model learned")
-}
-
-// checkExit rejects values that no model supports.
-func checkExit(c *cobra.Command, e halting.Exit) error {
-	for _, name := range []string{"exit-steps", "fixed-steps"} {
-		if err := between(c, name, halting.MaxSteps); err != nil {
-			return err
-		}
-	}
-	if c.Flags().Changed("exit-threshold") && !(e.Threshold > 0 && e.Threshold < 1) {
-		return usagef("--exit-threshold is %v: it must be above 0 and below 1", e.Threshold)
-	}
-	if e.Fixed > 0 && (e.Steps > 0 || e.Threshold > 0) {
-		return usagef("--fixed-steps leaves no choice to --exit-steps or --exit-threshold: give only one of them")
-	}
-	return nil
 }
 
 // atLeastOne returns an error if the integer flag is set to less than 1.

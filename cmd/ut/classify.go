@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,10 +24,13 @@ With --json, each line is an object with the fields
   probabilities  an array of objects with label and probability: all labels, the most probable one
                  first
   unknown        an array of the tokens that the model does not know, which it reads as <unknown>
-A line that is skipped is an object with the field "error".`
+A line that is skipped is an object with the field "error".
+
+` + exitHelp
 
 func newClassify() *cobra.Command {
 	backend, asJSON := "", false
+	var exit exitFlags
 	var how pipeline.DecodeOptions
 	c := &cobra.Command{
 		Use:   "classify RUN",
@@ -36,11 +40,11 @@ func newClassify() *cobra.Command {
   ut classify runs/reviews --json < texts.txt > labels.jsonl`,
 		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := between(c, "max-source", pipeline.MaxTokens); err != nil {
+			if err := cmp.Or(between(c, "max-source", pipeline.MaxTokens), exit.check(c)); err != nil {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
-				if err := m.CanClassify(); err != nil {
+				if err := cmp.Or(m.CanClassify(), exit.apply(m)); err != nil {
 					return err
 				}
 				if !answersLines(m) {
@@ -54,6 +58,7 @@ func newClassify() *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&how.MaxSource, "max-source", pipeline.DefaultMaxSource, "reject texts of more than `N` tokens")
+	exit.add(c)
 	jsonFlag(c, &asJSON)
 	backendFlag(c, &backend)
 	return c

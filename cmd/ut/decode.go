@@ -29,8 +29,7 @@ the work of one position; go doc universal-transformer/decoding describes the me
 A model that answers with a class (labels, agreement_classes, lambada_reading) writes the class;
 sampling and beam search do not apply. ut classify adds the probabilities.
 
---exit-steps, --exit-threshold and --fixed-steps make the encoder and decoder stop earlier than they
-were trained to, or run longer.`
+` + exitHelp
 
 func newDecode() *cobra.Command {
 	var f answeringFlags
@@ -51,8 +50,8 @@ func newDecode() *cobra.Command {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
-				if err := m.Exit(f.exit); err != nil {
-					return usageError{err}
+				if err := f.exit.apply(m); err != nil {
+					return err
 				}
 				if answersLines(m) {
 					if f.Sampling != (decoding.Sampling{}) || f.Beam.Width > 0 {

@@ -25,6 +25,7 @@ type measured struct {
 	Checkpoint int64  `json:"checkpoint"`
 	pipeline.Evaluation
 	Diagnosis *pipeline.Diagnosis `json:"diagnosis,omitempty"`
+	Exit      string              `json:"exit,omitempty"`
 	Seconds   float64             `json:"seconds"`
 }
 
@@ -72,12 +73,21 @@ With --json: an object, or an array of them if there are several runs, with the 
   diagnosis    with --diagnose: wrong, early, late, substitute (answers), first_wrong (an array of
                ten), attention (an array of objects with right, step, head, mean, least, place) and
                over_answers (number of answers behind attention)
-  seconds      total time, including compilation`
+  exit         when positions ended, if not as trained: "confidence of at least 0.9"
+  readouts     with an exit rule: extra, the mean number of readouts of a position besides that of
+               its answer, and operations, the share that the rule adds to those of a pass of all
+               steps
+  seconds      total time, including compilation
+
+With an exit, encoder_steps and decoder_steps are counted for every model, and for decoded answers.
+
+` + exitHelp
 
 // evalFlags holds the flags of ut eval.
 type evalFlags struct {
 	pipeline.Protocol
 	backend, errors string
+	exit            exitFlags
 	diagnose        bool
 	sets            []string
 	newest          bool
@@ -97,6 +107,7 @@ func newEval() *cobra.Command {
   ut eval runs/one runs/two runs/three
   ut eval runs/multi30k --beam 4 --data test.en,test.de
   ut eval runs/pairs --data other.tsv --errors wrong.tsv
+  ut eval runs/pairs --exit-confidence 0.9
   ut eval runs/pairs --set task.path=moved/pairs.tsv
   ut eval runs/reverse --teacher-forced          (add --compute-halted to see what skipping halted positions saves)`,
 		Args: atLeast("RUN"),
@@ -119,6 +130,7 @@ func newEval() *cobra.Command {
 	c.Flags().StringArrayVar(&f.sets, "set", nil, "where the data are now, as in task.path=moved/pairs.tsv; may be repeated (`path=file`)")
 	beamFlags(c, &f.Beam)
 	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "end decoded answers after `N` tokens; 0: as described above")
+	f.exit.add(c)
 	jsonFlag(c, &f.asJSON)
 	backendFlag(c, &f.backend)
 	return c
@@ -152,7 +164,7 @@ func (f *evalFlags) check(c *cobra.Command, args []string) error {
 	if err := writable(f.errors); err != nil {
 		return err
 	}
-	return cmp.Or(checkLengths(c, f.MaxLength), checkBeam(c, &f.Beam))
+	return cmp.Or(checkLengths(c, f.MaxLength), checkBeam(c, &f.Beam), f.exit.check(c))
 }
 
 // writable returns an error if the folder of a file does not exist, so that a long evaluation does not fail at its end. An empty path is valid.
@@ -175,6 +187,9 @@ func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 	load := pipeline.LoadOptions{Newest: f.newest, Set: f.sets}.Load
 	for _, dir := range runs {
 		err := usingLoaded(c, load, dir, f.backend, func(m *pipeline.Model) error {
+			if err := f.exit.apply(m); err != nil {
+				return err
+			}
 			start := time.Now()
 			p := f.Protocol
 			if m.MeasuresWholeSet() && !c.Flags().Changed("count") {
@@ -190,7 +205,7 @@ func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 					return err
 				}
 			}
-			list = append(list, measured{runlog.Version(), dir, m.Run.Name, m.Step, e, d, time.Since(start).Seconds()})
+			list = append(list, measured{runlog.Version(), dir, m.Run.Name, m.Step, e, d, f.exit.exit.String(), time.Since(start).Seconds()})
 			return f.writeErrors(m, e)
 		})
 		if err != nil {

@@ -31,6 +31,12 @@ func (m measured) print(w io.Writer) error {
 			lines = append(lines, fmt.Sprintf("%s: %.2f ± %.2f steps per position; %.2f in the first tenth of the positions, %.2f in the last", stack.name, s.Mean, s.Deviation, s.Tenths[0], s.Tenths[9]))
 		}
 	}
+	if m.Exit != "" {
+		lines = append(lines, "positions ended early or late: "+m.Exit)
+	}
+	if r := m.Readouts; r != nil {
+		lines = append(lines, fmt.Sprintf("%.2f extra readouts per position; the rule adds %.0f %% to the operations of a pass of all steps", r.Extra, 100*r.Operations))
+	}
 	if m.Confusion != nil {
 		lines = append(lines, m.Confusion.Lines()...)
 	}

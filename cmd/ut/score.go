@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,7 +29,9 @@ With --json: an object a line with the fields
   line          its number, from 1
   alternatives  an array of objects with "text", "log_prob", and for each of its tokens "tokens", as
                 the vocabulary spells them, and "log_probs"
-  best          the number of the most probable alternative, from 1`
+  best          the number of the most probable alternative, from 1
+
+` + exitHelp
 
 // scored is the JSON of one line.
 type scored struct {
@@ -47,6 +50,7 @@ type alternative struct {
 
 func newScore() *cobra.Command {
 	backend, asJSON, most := "", false, 0
+	var exit exitFlags
 	c := &cobra.Command{
 		Use:   "score RUN",
 		Short: "Print the log-probabilities of lines from the standard input",
@@ -56,18 +60,22 @@ func newScore() *cobra.Command {
   printf '31415\t51413\n' | ut score runs/reverse --json`,
 		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := between(c, "max-source", pipeline.MaxTokens); err != nil {
+			if err := cmp.Or(between(c, "max-source", pipeline.MaxTokens), exit.check(c)); err != nil {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
 				if m.Run.Task.Value.Kind() == task.Classification {
 					return fmt.Errorf("%s answers with a class, so it cannot score texts", m.Dir())
 				}
+				if err := exit.apply(m); err != nil {
+					return err
+				}
 				return scoreLines(c, m, asJSON, most)
 			})
 		},
 	}
 	c.Flags().IntVar(&most, "max-source", pipeline.DefaultMaxSource, "refuse sources and texts of more than `N` tokens")
+	exit.add(c)
 	jsonFlag(c, &asJSON)
 	backendFlag(c, &backend)
 	return c

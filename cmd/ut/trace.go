@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 // traceFlags holds the flags of ut trace.
 type traceFlags struct {
 	input, out, backend   string
+	exit                  exitFlags
 	figure                int
 	asJSON, asText, asSVG bool
 }
@@ -35,23 +37,29 @@ attention of every head in every step. The page is self-contained. Its path is p
 
 With --json: the same as JSON, one object. "format" is "universal-transformer/trace/2"; then
 come version, model, task, experiment, checkpoint, source, target, output, and the stacks
-"encoder" and "decoder", each with tokens, updates, remainders, weights, attention and
-cross_attention; go doc universal-transformer/viewer.Trace says what they hold.
+"encoder" and "decoder", each with tokens, updates, remainders, weights, changes, attention and
+cross_attention; then readouts, what the model would answer after each step, and exit if the model
+did not stop as trained. go doc universal-transformer/viewer.Trace says what they hold.
 With --text: the ponder times only, as a chart for the terminal, without attention.
 With --svg: only the attention of the last source position, as in the paper's figures 5 to 8.
 
 A model that answers stories (ut answer) takes a story and its question as the source; --figure N
-uses the story of the paper's figure N.`,
+uses the story of the paper's figure N.
+
+` + exitHelp,
 		Example: `  ut trace runs/reverse --input 31415
   ut trace runs/reverse --input 31415 --text
   ut trace runs/reverse --input 31415 --json --out -
   ut trace runs/babi --figure 5 --svg --out figure5.svg`,
 		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.check(c); err != nil {
+			if err := cmp.Or(f.check(c), f.exit.check(c)); err != nil {
 				return err
 			}
 			return usingModel(c, args[0], f.backend, func(t *pipeline.Model) error {
+				if err := f.exit.apply(t); err != nil {
+					return err
+				}
 				return f.trace(c, t, args[0])
 			})
 		},
@@ -62,6 +70,7 @@ uses the story of the paper's figure N.`,
 	c.Flags().BoolVar(&f.asJSON, "json", false, "write JSON instead of a page")
 	c.Flags().BoolVar(&f.asText, "text", false, "draw the ponder times for a terminal instead")
 	c.Flags().BoolVar(&f.asSVG, "svg", false, "draw the attention of the last position instead")
+	f.exit.add(c)
 	backendFlag(c, &f.backend)
 	return c
 }

@@ -19,13 +19,14 @@ translate is faster than decode for whole files. The translation of an empty lin
 A line that is too long or not UTF-8 is reported on standard error, its translation is an empty
 line, and the exit code is 1 at the end. --max-source rejects lines of more tokens.
 
-` + beamHelp + "\n\n" + lengthHelp
+` + beamHelp + "\n\n" + lengthHelp + "\n\n" + exitHelp
 
 // translateBatch is the number of lines that are sorted by length at a time.
 const translateBatch = 4 * maxLines
 
 func newTranslate() *cobra.Command {
 	var how pipeline.DecodeOptions
+	var exit exitFlags
 	backend := ""
 	c := &cobra.Command{
 		Use:   "translate RUN",
@@ -39,11 +40,11 @@ func newTranslate() *cobra.Command {
 			if err := how.Beam.Validate(); err != nil {
 				return usageError{err}
 			}
-			if err := checkLengths(c, how.MaxLength); err != nil {
+			if err := cmp.Or(checkLengths(c, how.MaxLength), exit.check(c)); err != nil {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
-				if err := m.CanDecode(); err != nil {
+				if err := cmp.Or(m.CanDecode(), exit.apply(m)); err != nil {
 					return err
 				}
 				return translateLines(c, m, how)
@@ -54,6 +55,7 @@ func newTranslate() *cobra.Command {
 	c.Flags().Float64Var(&how.Beam.Alpha, "alpha", defaultAlpha, "exponent of the length penalty ((5 + tokens) / 6)^alpha, 0 for none")
 	c.Flags().IntVar(&how.MaxLength, "max-length", 0, "end translations after `N` tokens; 0: as described above")
 	c.Flags().IntVar(&how.MaxSource, "max-source", 1000, "reject lines of more than `N` tokens")
+	exit.add(c)
 	backendFlag(c, &backend)
 	return c
 }

@@ -33,7 +33,7 @@ func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]ta
 			bestClass(result.Logits), objective.TargetLogProbs(result.Logits, in.Target),
 			ConvertDType(result.Encoder.Updates, feed.Integer),
 		}
-		return append(outputs, updates(result)...), result
+		return append(outputs, e.updates(result)...), result
 	}
 	err := e.each(ctx, examples, graph, func(b batch.Batch, out []*tensors.Tensor) {
 		class, logProb := tensors.MustCopyFlatData[int32](out[0]), tensors.MustCopyFlatData[float32](out[1])

@@ -39,7 +39,24 @@ func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task
 		}
 		e.report(&done, b.Examples, len(examples))
 	}
+	if e.CountSteps {
+		return answers, e.countSteps(ctx, examples, answers)
+	}
 	return answers, nil
+}
+
+// countSteps reports the steps of the sources and of the answers, which are given to the model.
+func (e *Evaluator) countSteps(ctx context.Context, examples []task.Example, answers []task.Decoded) error {
+	var answered []task.Example
+	for i, a := range answers {
+		if len(a.Tokens) > 0 {
+			answered = append(answered, task.Example{Source: examples[i].Source, Target: a.Tokens})
+		}
+	}
+	silent := *e
+	silent.Progress = nil
+	_, err := silent.Score(ctx, answered)
+	return err
 }
 
 // decoder returns a decoder of the model, or an error if the model cannot decode answers.

@@ -32,6 +32,7 @@ type Evaluator struct {
 	Limit         func(source int) int         // maximum length of an answer to a source of that length; nil means [SourceLimit]
 	Progress      func(done, total int)        // called with numbers of examples; may be nil
 	Steps         func(encoder, decoder Steps) // called after every batch of an adaptive model with the steps of positions so far; may be nil
+	CountSteps    bool                         // Steps also reports stacks of fixed depth and decoded answers, which are run once more for it
 
 	computedHalted bool // halted positions were computed, whatever ComputeHalted says, because of the backend
 }

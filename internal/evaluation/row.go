@@ -15,9 +15,11 @@ type Row struct {
 	Lengths  string `json:"lengths"` // which examples: "length 40", "lengths 1..40", ..., or the name of their file
 	task.Measurement
 
-	// Steps of positions for adaptive depth; zero for fixed depth and for decoded answers.
+	// Steps of positions for adaptive depth; zero for fixed depth and for decoded answers, unless the evaluator counts them.
 	Encoder Steps `json:"encoder_steps"`
 	Decoder Steps `json:"decoder_steps"`
+	// Readouts is the cost of an exit rule; nil without one.
+	Readouts *Readouts `json:"readouts,omitempty"`
 }
 
 // Measure measures the evaluator's model.

@@ -21,7 +21,7 @@ func (e *Evaluator) Score(ctx context.Context, examples []task.Example) ([]task.
 	graph := func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 		in, result := e.forward(scope, nodes, c)
 		outputs := []*Node{objective.TargetLogProbs(result.Logits, in.Target), objective.Best(result.Logits, feed.Integer)}
-		return append(outputs, updates(result)...), result
+		return append(outputs, e.updates(result)...), result
 	}
 	err := e.each(ctx, examples, graph, func(b batch.Batch, out []*tensors.Tensor) {
 		logProbs, best := tensors.MustCopyFlatData[float32](out[0]), tensors.MustCopyFlatData[int32](out[1])
@@ -37,12 +37,12 @@ func (e *Evaluator) Score(ctx context.Context, examples []task.Example) ([]task.
 	return scored, err
 }
 
-// updates returns the steps of every position for encoder and decoder, with an empty tensor for a stack that does not exist or is not
-// adaptive.
-func updates(result universal.Result) []*Node {
+// updates returns the steps of every position for encoder and decoder, with an empty tensor for a stack that does not exist or whose
+// steps are not counted.
+func (e *Evaluator) updates(result universal.Result) []*Node {
 	var list []*Node
 	for _, pass := range []*universal.Pass{result.Encoder, result.Decoder} {
-		if pass == nil || !pass.Adaptive() {
+		if pass == nil || !pass.Adaptive() && !e.CountSteps {
 			list = append(list, Zeros(result.Logits.Graph(), none))
 			continue
 		}
