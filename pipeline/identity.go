@@ -65,14 +65,17 @@ var errVocabulary = errors.New("the task's data give another vocabulary than the
 // another task, model or seed, or with another vocabulary. The note says which seals are missing, as in checkpoints of earlier versions.
 func checkCheckpoint(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) (note string, err error) {
 	sealed := c.Meta[training.VocabularyKey]
-	if sealed != "" && sealed != vocabularyDigest(v) { // checked before the parameters, whose shapes depend on it
-		return "", fmt.Errorf("checkpoint of step %d was trained with another vocabulary: vocabulary.json has been changed since, or the task's data: restore them", c.Step)
-	}
-	if err := checkParameters(backend, r, v, c); err != nil {
-		return "", err
+	sameVocabulary := sealed == "" || sealed == vocabularyDigest(v)
+	if sameVocabulary { // the shapes of the parameters depend on it
+		if err := checkParameters(backend, r, v, c); err != nil {
+			return "", err
+		}
 	}
 	if c.Meta[training.FingerprintKey] != r.Fingerprint() {
 		return "", fmt.Errorf("checkpoint of step %d was trained under another config.json: its task, model or seed has been changed since", c.Step)
+	}
+	if !sameVocabulary {
+		return "", fmt.Errorf("checkpoint of step %d was trained with another vocabulary: vocabulary.json has been changed since, or the task's data: restore them", c.Step)
 	}
 	if sealed == "" {
 		return fmt.Sprintf("checkpoint of step %d: an earlier version wrote it, and it does not say with which vocabulary it was trained", c.Step), nil

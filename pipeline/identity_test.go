@@ -17,6 +17,7 @@ import (
 	"universal-transformer/halting"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
+	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/table"
 	"universal-transformer/training"
 	"universal-transformer/training/schedule"
@@ -127,6 +128,22 @@ func TestSealsAreChecked(t *testing.T) {
 			if (err != nil) != (want != "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n")) {
 				t.Errorf("%s, %s: %v, want %q", name, what, err, want)
 			}
+		}
+	}
+}
+
+// A changed field of the task that changes the vocabulary is found in config.json, not in the data.
+func TestTaskWithAnotherVocabulary(t *testing.T) {
+	r := brief(t, pairs())
+	r.Task = experiment.Task{Value: algorithmic.Reverse{Base: 10, MaxLength: 3}}
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
+		t.Fatal(err)
+	}
+	rewrite(t, dir+"/config.json", `"base": 10`, `"base": 11`)
+	for what, err := range failing(t, dir) {
+		if err == nil || !strings.Contains(err.Error(), "config.json") {
+			t.Errorf("%s: %v, want an error that names config.json", what, err)
 		}
 	}
 }
