@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -136,5 +137,58 @@ func TestGoOnAfterABrokenLoss(t *testing.T) {
 	summary, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{})
 	if err != nil || summary.Step != 6 {
 		t.Errorf("%+v, %v", summary, err)
+	}
+}
+
+// An extension of a finished cosine reports both learning rates and how to stay at the floor or to warm up again; with either of them, the run
+// has these rates: the floor, or the warm-up from the step on. The rates are worked out by hand: 12 steps of which 6 are done are half way
+// without a warm-up.
+// Caught when planted: no report; an end that is not the floor; a start that warms up at once.
+func TestExtendedCosine(t *testing.T) {
+	finished := func() string {
+		r, dir := brief(t, pairs()), filepath.Join(t.TempDir(), "run")
+		r.Training.Schedule.Value = schedule.Cosine{Peak: 1e-3, Floor: 1e-5}
+		r.Training.LogEvery = 1
+		if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	for _, c := range []struct {
+		sets  []string
+		rates []float64 // of steps 7 and 9
+		says  string
+	}{
+		{nil, []float64{1e-5 + 9.9e-4*(1-math.Sin(math.Pi/12))/2, 1e-5 + 9.9e-4*(1-math.Sqrt(0.5))/2},
+			"the learning rate was 1e-05 in step 6 and is 0.00038 in step 7\n" +
+				"the cosine is stretched to step 12: set training.schedule.end=6 to stay at the floor, 1e-05, or training.schedule.start=6 to warm up again"},
+		{[]string{"training.schedule.end=6"}, []float64{1e-5, 1e-5}, ""},
+		{[]string{"training.schedule.start=6", "training.schedule.warmup=3"}, []float64{1e-3 / 3, 1e-3}, "the learning rate was 1e-05 in step 6 and is 0.00033 in step 7"},
+	} {
+		dir, said := finished(), []string{}
+		log := pipeline.Callbacks{Log: func(line string) { said = append(said, line) }}
+		if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, log, append(c.sets, "training.steps=12")...); err != nil {
+			t.Fatal(err)
+		}
+		run, err := runlog.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := run.Metrics()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[int64]float64{}
+		for _, row := range rows {
+			if rate, ok := row.Number("learning_rate"); ok {
+				got[row.Step()] = rate
+			}
+		}
+		if math.Abs(got[7]-c.rates[0]) > 1e-9 || math.Abs(got[9]-c.rates[1]) > 1e-9 {
+			t.Errorf("%v: rates %v and %v, want %v", c.sets, got[7], got[9], c.rates)
+		}
+		if all := strings.Join(said, "\n"); !strings.Contains(all, c.says) || (c.says == "") == strings.Contains(all, "learning rate") {
+			t.Errorf("%v: it says %q, want %q", c.sets, all, c.says)
+		}
 	}
 }

@@ -194,6 +194,7 @@ func (t *openRun) change(to experiment.Run, assignments []string) error {
 		return err
 	}
 	t.callbacks.log(fmt.Sprintf("config.json is changed from step %d on: %s", step, strings.Join(assignments, ", ")))
+	t.callbacks.log(rateChange(t.run, to, step)...)
 	t.run = to
 	return nil
 }

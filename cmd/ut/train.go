@@ -56,6 +56,11 @@ default recipe.
 other data, another task or another depth. The vocabulary and the shapes of all parameters must be
 the same; the optimizer, the schedule and the batches start anew.
 
+--resume RUN --set training.steps=N trains a run further, also one that has finished. A cosine schedule
+then ends at step N, so that the learning rate of a finished run rises again; the change is reported.
+--set training.schedule.end=STEP keeps the rate at the floor from that step on, and
+--set training.schedule.start=STEP warms up again after it.
+
 --devices N splits the rows of each batch over N devices of an XLA backend (see
 docs/accelerators.md). The losses equal those of one device up to rounding. If the number of rows is
 not a multiple of N, empty rows are added, which do not affect the result.
@@ -74,7 +79,8 @@ process: see docs/hosts.md.`,
   ut train programs/control --pretrained runs/programs/program --out runs/control
   ut train --source train.en --target train.de --out runs/de
   ut train --source train.en --target train.de --backend xla:cuda --devices 4 --out runs/de
-  ut train --resume runs/mine --set training.steps=50000`,
+  ut train --resume runs/mine --set training.steps=50000
+  ut train --resume runs/mine --set training.steps=50000 --set training.schedule.end=3000`,
 		Args: func(*cobra.Command, []string) error { return nil },
 		RunE: onRanks(&f.backend, f.run),
 	}

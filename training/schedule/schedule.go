@@ -70,15 +70,25 @@ func (i InverseSquareRoot) Validate() error {
 type Cosine struct {
 	Peak   float64 `json:"peak"`
 	Floor  float64 `json:"floor"`
-	Warmup int64   `json:"warmup"`
+	Warmup int64   `json:"warmup"`          // steps of the warm-up
+	Start  int64   `json:"start,omitempty"` // step after which the warm-up begins; until then the rate is the floor; 0: at once
+	End    int64   `json:"end,omitempty"`   // step at which the cosine reaches the floor, and stays there; 0: the last step
 }
 
 // Rate returns the learning rate of the warm-up or of the cosine.
 func (c Cosine) Rate(step, steps int64, _ int) float64 {
-	if step <= c.Warmup {
+	end := steps
+	if c.End > 0 {
+		end = min(c.End, steps)
+	}
+	step, end = step-c.Start, end-c.Start
+	switch {
+	case step <= 0:
+		return c.Floor
+	case step <= c.Warmup:
 		return c.Peak * float64(step) / float64(c.Warmup)
 	}
-	done := min(1, float64(step-c.Warmup)/float64(max(steps-c.Warmup, 1)))
+	done := min(1, float64(step-c.Warmup)/float64(max(end-c.Warmup, 1)))
 	return c.Floor + (c.Peak-c.Floor)*(1+math.Cos(math.Pi*done))/2
 }
 
@@ -94,6 +104,10 @@ func (c Cosine) Validate() error {
 		return fmt.Errorf("floor is %v: it must be from 0 to the peak, %v", c.Floor, c.Peak)
 	case c.Warmup < 0:
 		return fmt.Errorf("warmup is %d: it must not be negative", c.Warmup)
+	case c.Start < 0:
+		return fmt.Errorf("start is %d: it must be a step, or 0 to begin at once", c.Start)
+	case c.End != 0 && c.End <= c.Start+c.Warmup:
+		return fmt.Errorf("end is %d: it must be a step after start and warmup, %d, or 0 for the last step", c.End, c.Start+c.Warmup)
 	}
 	return nil
 }

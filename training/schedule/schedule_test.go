@@ -8,13 +8,20 @@ import (
 )
 
 // Closed forms at steps that can be worked out by hand.
-// Caught when planted: a warm-up that starts at 0, a cosine that is not at its floor in the last step, a width that is left out.
+// Caught when planted: a warm-up that starts at 0, a cosine that is not at its floor in the last step, a width that is left out; an end that
+// counts from the start; a warm-up of a restart from step 0.
 func TestSchedules(t *testing.T) {
 	authors := func(step int64) float64 {
 		return schedule.InverseSquareRoot{Factor: 2, Warmup: 8000}.Rate(step, 1, 128)
 	}
 	cosine := func(step int64) float64 {
 		return schedule.Cosine{Peak: 1e-3, Floor: 1e-4, Warmup: 100}.Rate(step, 1100, 1)
+	}
+	ended := func(step, steps int64) float64 {
+		return schedule.Cosine{Peak: 1e-3, Floor: 1e-4, Warmup: 100, End: 600}.Rate(step, steps, 1)
+	}
+	restarted := func(step int64) float64 {
+		return schedule.Cosine{Peak: 1e-3, Floor: 1e-4, Warmup: 100, Start: 1000}.Rate(step, 1600, 1)
 	}
 	for _, test := range []struct {
 		name string
@@ -29,6 +36,10 @@ func TestSchedules(t *testing.T) {
 		{"cosine, first step", cosine(1), 1e-5}, {"cosine, half of the warm-up", cosine(50), 5e-4}, {"cosine, peak", cosine(100), 1e-3},
 		{"cosine, a quarter down", cosine(350), 1e-4 + 9e-4*(1+math.Sqrt(0.5))/2}, {"cosine, half way", cosine(600), 5.5e-4},
 		{"cosine, last step", cosine(1100), 1e-4}, {"cosine, beyond", cosine(2000), 1e-4},
+		{"cosine that ends early, last step", ended(600, 9999), 1e-4}, {"half way", ended(350, 9999), 5.5e-4}, {"beyond", ended(5000, 9999), 1e-4},
+		{"cosine whose end lies beyond the last step", ended(300, 300), 1e-4},
+		{"cosine before its start", restarted(1000), 1e-4}, {"half of the warm-up after it", restarted(1050), 5e-4}, {"peak", restarted(1100), 1e-3},
+		{"half way", restarted(1350), 5.5e-4}, {"last step", restarted(1600), 1e-4},
 		{"cosine without warm-up", schedule.Cosine{Peak: 1}.Rate(1, 2, 9), 0.5},
 	} {
 		if math.Abs(test.got-test.want) > 1e-15 {
@@ -91,5 +102,23 @@ func config(steps int64) schedule.Config {
 	return schedule.Config{
 		Steps: steps, Schedule: schedule.Constant{LearningRate: 3e-3}, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9,
 		LogEvery: 1, EvaluateEvery: 1, CheckpointEvery: 1, Keep: 2,
+	}
+}
+
+// A cosine refuses a start before the run, and an end within its warm-up, and names the first step that is possible.
+func TestCosineRefuses(t *testing.T) {
+	for want, c := range map[string]schedule.Cosine{
+		"start is -1: it must be a step, or 0 to begin at once":                           {Peak: 1, Start: -1},
+		"end is 12: it must be a step after start and warmup, 12, or 0 for the last step": {Peak: 1, Start: 5, Warmup: 7, End: 12},
+		"end is -1: it must be a step after start and warmup, 0, or 0 for the last step":  {Peak: 1, End: -1},
+		"warmup is -1: it must not be negative":                                           {Peak: 1, Warmup: -1},
+		"floor is 2: it must be from 0 to the peak, 1":                                    {Peak: 1, Floor: 2},
+	} {
+		if err := c.Validate(); err == nil || err.Error() != want {
+			t.Errorf("%+v: %v, want %s", c, err, want)
+		}
+	}
+	if err := (schedule.Cosine{Peak: 1, Start: 5, Warmup: 7, End: 13}).Validate(); err != nil {
+		t.Error(err)
 	}
 }
