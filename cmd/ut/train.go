@@ -56,8 +56,8 @@ default recipe.
 other data, another task or another depth. The vocabulary and the shapes of all parameters must be
 the same; the optimizer, the schedule and the batches start anew.
 
---resume RUN --set training.steps=N trains a run further, also one that has finished. A cosine schedule
-then ends at step N, so that the learning rate of a finished run rises again; the change is reported.
+--resume RUN --set training.steps=N trains a run further, also one that has finished. A cosine then
+ends at step N, so that the learning rate of a finished run rises again; the change is reported.
 --set training.schedule.end=STEP keeps the rate at the floor from that step on, and
 --set training.schedule.start=STEP warms up again after it.
 
