@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes small changes to the code of some packages, one at a time, and counts how many of these mutants the tests notice:
 #
-#	scripts/mutants.sh [--seed N] [--count N] [--time 1h] [--jobs N] [--again] [--report] [PACKAGE ...]
+#	scripts/mutants.sh [--seed N] [--count N] [--time 1h] [--jobs N] [--only REGEXP] [--again] [--report] [PACKAGE ...]
 #
 # Outcomes are kept in bin/mutants.jsonl, so that the next call continues. internal/cmd/mutants/explained.txt says why some survive.
 set -euo pipefail

@@ -4,9 +4,10 @@
 // scripts/mutants.sh runs it.
 //
 // Outcomes are appended to a file, so that an interrupted measurement continues where it stopped. Survivors that no test can kill, because
-// they are equivalent to the original or unreachable, are explained in a file, one per line: the mutant's ID, " # ", and the argument.
+// they are equivalent to the original or unreachable, are explained in a file, one per line: the mutant's ID, " # ", and the argument. An
+// asterisk in the ID stands for any text, to explain a class of mutants; the report counts these separately.
 //
-// Usage: mutants [--seed N] [--count N] [--time D] [--jobs N] [--out FILE] [--explained FILE] [--again] [--report] [PACKAGE ...]
+// Usage: mutants [--seed N] [--count N] [--time D] [--jobs N] [--only REGEXP] [--out FILE] [--explained FILE] [--again] [--report] [PACKAGE ...]
 package main
 
 import (
@@ -20,6 +21,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 )
@@ -36,6 +39,7 @@ type options struct {
 	time           time.Duration
 	out, explained string
 	again, report  bool
+	only           string
 }
 
 func main() {
@@ -48,6 +52,7 @@ func main() {
 	flag.StringVar(&o.explained, "explained", "internal/cmd/mutants/explained.txt", "`file` of explanations")
 	flag.BoolVar(&o.again, "again", false, "test survivors again, after tests were added")
 	flag.BoolVar(&o.report, "report", false, "test nothing, report what is known")
+	flag.StringVar(&o.only, "only", "", "only mutants whose IDs match this `regexp`, such as '^bleu/chrf.go .* constant'")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		packages = flag.Args()
@@ -66,6 +71,10 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	only, err := regexp.Compile(o.only)
+	if err != nil {
+		return fmt.Errorf("--only: %w", err)
+	}
 	text, err := os.ReadFile(o.explained)
 	if err != nil {
 		return err
@@ -78,7 +87,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	order := shuffled(all, o.seed)
+	order := slices.DeleteFunc(shuffled(all, o.seed), func(m mutant) bool { return !only.MatchString(m.ID()) })
 	if !o.report {
 		if err := measure(ctx, o, order, results); err != nil {
 			return err

@@ -63,6 +63,52 @@ func TestMutantsOfFile(t *testing.T) {
 	}
 }
 
+// What no value affects has no mutants: capacities of empty slices and of maps, and the node that is asked for the graph of all.
+func TestWithoutEffect(t *testing.T) {
+	for code, want := range map[string]int{
+		"_ = make([]int, 0, 2*n+1)": 1, "_ = make([]int, 3, 2*n+1)": 5, "_ = make([]int, n+1)": 2, "_ = make(map[int]int, 2*n)": 0,
+		"_ = make(chan int, 2)": 1, "_ = nodes[1].Graph()": 0, "_ = nodes[1].Shape()": 1, "_ = node(1).Graph()": 1,
+	} {
+		list, err := ofFile("p.go", []byte("package p\n\nfunc f(n int) {\n\t"+code+"\n}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := slices.DeleteFunc(list, func(m mutant) bool { return m.Kind == statementKind })
+		if len(kept) != want {
+			t.Errorf("%s has %d mutants, want %d: %v", code, len(kept), want, kept)
+		}
+	}
+}
+
+// An asterisk explains a class of mutants. An explanation of a single one comes first.
+func TestClasses(t *testing.T) {
+	explained, err := parseExplanations("a/*.go * statement *: free(* -> nothing # the collector frees\n" +
+		"a/f.go g operator 1: * -> / # by one\na/b.go f statement 1: free(x) -> nothing # this one\na/z.go * # stale\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	single, freed := "a/b.go f statement 1: free(x) -> nothing", "a/*.go * statement *: free(* -> nothing"
+	for id, want := range map[string]string{
+		single: single, "a/b.go f statement 2: free(y) -> nothing": freed, "a/c.go h.k statement 12: free(x...) -> nothing": freed,
+		"a/f.go g operator 1: * -> /": "a/f.go g operator 1: * -> /", "a/b.go f statement 2: freed(y) -> nothing": "",
+		"b/b.go f statement 2: free(y) -> nothing": "", "a/f.go g operator 12: * -> /": "",
+	} {
+		if got, isClass := explained.find(id); got != want || isClass != (want == freed) {
+			t.Errorf("%s is explained by %q (%v), want %q", id, got, isClass, want)
+		}
+	}
+	var tallied tally
+	tallied.add(result{Outcome: survived}, true, true)
+	tallied.add(result{Outcome: survived}, true, false)
+	if tallied.explained != 2 || tallied.classes != 1 {
+		t.Errorf("%+v", tallied)
+	}
+	all := []mutant{{File: "a/f.go", Function: "g", Kind: operatorKind, Ordinal: 1, was: "*", become: "/"}}
+	if got := stale(all, explained); !slices.Equal(got, []string{freed, single, "a/z.go *"}) {
+		t.Errorf("stale: %q", got)
+	}
+}
+
 // Every mutant changes its own place only and is still a Go file; the source is not modified.
 func TestApply(t *testing.T) {
 	source := []byte(example)
@@ -203,8 +249,8 @@ func TestReport(t *testing.T) {
 	var out strings.Builder
 	report(&out, sample, results, explained)
 	want := "survived: line 14 of a/f.go f operator 4: < -> <=\n" +
-		"a                    5 mutants: 2 killed, 1 timeouts (1 of both by tests of users), 1 survived with an explanation (20.0 %), 1 without (20.0 %); 1 do not compile\n" +
-		"all                  5 mutants: 2 killed, 1 timeouts (1 of both by tests of users), 1 survived with an explanation (20.0 %), 1 without (20.0 %); 1 do not compile\n"
+		"a                    5 mutants: 2 killed, 1 timeouts (1 of both by tests of users), 1 survived with an explanation (20.0 %, 0 of them in classes), 1 without (20.0 %); 1 do not compile\n" +
+		"all                  5 mutants: 2 killed, 1 timeouts (1 of both by tests of users), 1 survived with an explanation (20.0 %, 0 of them in classes), 1 without (20.0 %); 1 do not compile\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}
@@ -261,7 +307,7 @@ func TestPackages(t *testing.T) {
 	if _, err := parseExplanations(string(text)); err != nil {
 		t.Error(err)
 	}
-	if gone := stale([]mutant{{File: "f"}}, map[string]string{"x": "", mutant{File: "f"}.ID(): ""}); !slices.Equal(gone, []string{"x"}) {
+	if gone := stale([]mutant{{File: "f"}}, explanations{of: map[string]string{"x": "", mutant{File: "f"}.ID(): ""}}); !slices.Equal(gone, []string{"x"}) {
 		t.Errorf("the explanations without a mutant are %q", gone)
 	}
 }
@@ -270,7 +316,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("a b 1: < -> <= # same\n", `{"id":"a","outcome":"killed"}`+"\n")
 	f.Fuzz(func(t *testing.T, explanations, results string) {
 		explained, err := parseExplanations(explanations)
-		for id, argument := range explained {
+		for id, argument := range explained.of {
 			if err == nil && (id == "" || argument == "") {
 				t.Errorf("%q is explained with %q", id, argument)
 			}

@@ -87,7 +87,7 @@ func ofFile(name string, source []byte) ([]mutant, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &collector{name: name, source: source, files: files, counts: map[string]int{}}
+	c := &collector{name: name, source: source, files: files, counts: map[string]int{}, skipped: map[ast.Node]bool{}}
 	for _, d := range tree.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
@@ -132,12 +132,20 @@ type collector struct {
 	files    *token.FileSet
 	function string
 	counts   map[string]int // mutants of a function and kind
+	skipped  map[ast.Node]bool
 	found    []mutant
 }
 
-// visit adds the mutants of a node.
+// visit adds the mutants of a node, unless no value of the node affects what the program computes.
 func (c *collector) visit(n ast.Node) bool {
+	if c.skipped[n] {
+		return false
+	}
 	switch n := n.(type) {
+	case *ast.CallExpr:
+		if at := withoutEffect(n); at != nil {
+			c.skipped[at] = true
+		}
 	case *ast.BinaryExpr:
 		c.operator(n.OpPos, n.Op)
 	case *ast.IncDecStmt:
@@ -160,6 +168,29 @@ func (c *collector) visit(n ast.Node) bool {
 		return false
 	}
 	return true
+}
+
+// withoutEffect returns the part of a call whose mutants are equivalent, or at most panic: the capacity of an empty slice or of a map,
+// make([]T, 0, n) and make(map[K]V, n), and the index in list[i].Graph(), because all nodes of a list belong to one graph.
+func withoutEffect(call *ast.CallExpr) ast.Node {
+	if name, ok := call.Fun.(*ast.Ident); ok && name.Name == "make" {
+		switch last := call.Args[len(call.Args)-1]; call.Args[0].(type) {
+		case *ast.ArrayType:
+			if length, ok := call.Args[1].(*ast.BasicLit); ok && length.Value == "0" && len(call.Args) == 3 {
+				return last
+			}
+		case *ast.MapType:
+			if len(call.Args) == 2 {
+				return last
+			}
+		}
+	}
+	if method, ok := call.Fun.(*ast.SelectorExpr); ok && method.Sel.Name == "Graph" {
+		if list, ok := method.X.(*ast.IndexExpr); ok {
+			return list.Index
+		}
+	}
+	return nil
 }
 
 // discards reports whether an assignment only marks a value as unused.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -50,9 +51,35 @@ func parseResults(data []byte) (map[string]result, error) {
 // separator stands between a mutant's ID and the argument in a file of explanations.
 const separator = " # "
 
+// explanations are the arguments why mutants survive.
+type explanations struct {
+	of      map[string]string // by ID, or by pattern of IDs
+	classes []class
+}
+
+// A class is a pattern of IDs: an asterisk stands for any text.
+type class struct {
+	pattern string
+	ids     *regexp.Regexp
+}
+
+// find returns the ID or the pattern that explains a mutant, and whether it is a pattern of several. It returns "" for a mutant without an
+// explanation.
+func (e explanations) find(id string) (name string, isClass bool) {
+	if _, ok := e.of[id]; ok {
+		return id, false
+	}
+	for _, c := range e.classes {
+		if c.ids.MatchString(id) {
+			return c.pattern, true
+		}
+	}
+	return "", false
+}
+
 // parseExplanations reads one explanation per line, "ID # argument". Empty lines and lines that begin with # are ignored.
-func parseExplanations(text string) (map[string]string, error) {
-	explained := map[string]string{}
+func parseExplanations(text string) (explanations, error) {
+	e := explanations{of: map[string]string{}}
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
@@ -61,28 +88,33 @@ func parseExplanations(text string) (map[string]string, error) {
 		}
 		at := strings.LastIndex(line, separator)
 		if at < 0 {
-			return nil, fmt.Errorf("line %d: %q has no %q before its argument", number, line, strings.TrimSpace(separator))
+			return e, fmt.Errorf("line %d: %q has no %q before its argument", number, line, strings.TrimSpace(separator))
 		}
 		id, argument := strings.TrimSpace(line[:at]), strings.TrimSpace(line[at+len(separator):])
-		switch _, twice := explained[id]; {
+		switch _, twice := e.of[id]; {
 		case id == "" || argument == "":
-			return nil, fmt.Errorf("line %d: the mutant or the argument is empty", number)
+			return e, fmt.Errorf("line %d: the mutant or the argument is empty", number)
 		case twice:
-			return nil, fmt.Errorf("line %d: %s is explained twice", number, id)
+			return e, fmt.Errorf("line %d: %s is explained twice", number, id)
 		}
-		explained[id] = argument
+		e.of[id] = argument
+		if strings.Contains(id, "*") {
+			ids := regexp.MustCompile("^(?s:" + strings.ReplaceAll(regexp.QuoteMeta(id), `\*`, ".*") + ")$")
+			e.classes = append(e.classes, class{id, ids})
+		}
 	}
-	return explained, nil
+	return e, nil
 }
 
-// stale lists the IDs of explanations whose mutants no longer exist because the code has changed.
-func stale(all []mutant, explained map[string]string) (ids []string) {
-	exists := map[string]bool{}
+// stale lists the explanations whose mutants no longer exist because the code has changed.
+func stale(all []mutant, explained explanations) (ids []string) {
+	used := map[string]bool{}
 	for _, m := range all {
-		exists[m.ID()] = true
+		name, _ := explained.find(m.ID())
+		used[name] = true
 	}
-	for _, id := range slices.Sorted(maps.Keys(explained)) {
-		if !exists[id] {
+	for _, id := range slices.Sorted(maps.Keys(explained.of)) {
+		if !used[id] {
 			ids = append(ids, id)
 		}
 	}
@@ -93,12 +125,13 @@ func stale(all []mutant, explained map[string]string) (ids []string) {
 type tally struct {
 	killed, overtime, explained, unexplained, notBuilt int
 	elsewhere                                          int // of killed and overtime: by the tests of another package
+	classes                                            int // of explained: by a pattern
 }
 
 // tested returns the number of mutants that compile.
 func (t tally) tested() int { return t.killed + t.overtime + t.explained + t.unexplained }
 
-func (t *tally) add(r result, explained bool) {
+func (t *tally) add(r result, explained, byClass bool) {
 	if r.Package != "" {
 		t.elsewhere++
 	}
@@ -111,13 +144,16 @@ func (t *tally) add(r result, explained bool) {
 		t.notBuilt++
 	case explained:
 		t.explained++
+		if byClass {
+			t.classes++
+		}
 	case o == survived:
 		t.unexplained++
 	}
 }
 
 // report prints the survivors without an explanation, then the figures of each package and of all.
-func report(w io.Writer, sample []mutant, results map[string]result, explained map[string]string) {
+func report(w io.Writer, sample []mutant, results map[string]result, explained explanations) {
 	var all tally
 	var order []string
 	packages := map[string]*tally{}
@@ -131,10 +167,10 @@ func report(w io.Writer, sample []mutant, results map[string]result, explained m
 			packages[dir] = &tally{}
 			order = append(order, dir)
 		}
-		argument := explained[r.ID]
-		packages[dir].add(r, argument != "")
-		all.add(r, argument != "")
-		if r.Outcome == survived && argument == "" {
+		name, byClass := explained.find(r.ID)
+		packages[dir].add(r, name != "", byClass)
+		all.add(r, name != "", byClass)
+		if r.Outcome == survived && name == "" {
 			fmt.Fprintf(w, "survived: line %d of %s\n", m.Line, r.ID)
 		}
 	}
@@ -146,6 +182,6 @@ func report(w io.Writer, sample []mutant, results map[string]result, explained m
 
 func (t *tally) String() string {
 	share := func(n int) float64 { return 100 * float64(n) / max(1, float64(t.tested())) }
-	return fmt.Sprintf("%d mutants: %d killed, %d timeouts (%d of both by tests of users), %d survived with an explanation (%.1f %%), %d without (%.1f %%); %d do not compile",
-		t.tested(), t.killed, t.overtime, t.elsewhere, t.explained, share(t.explained), t.unexplained, share(t.unexplained), t.notBuilt)
+	return fmt.Sprintf("%d mutants: %d killed, %d timeouts (%d of both by tests of users), %d survived with an explanation (%.1f %%, %d of them in classes), %d without (%.1f %%); %d do not compile",
+		t.tested(), t.killed, t.overtime, t.elsewhere, t.explained, share(t.explained), t.classes, t.unexplained, share(t.unexplained), t.notBuilt)
 }
