@@ -60,7 +60,7 @@ func (s Sampling) draw(logP []float64, u float64) vocab.ID {
 		sum += p[i]
 	}
 	size, mass := 0, 0.0 // of the smallest set
-	for size < len(p) && (size == 0 || mass < s.TopP*sum*(1-rounding)) {
+	for size < len(p) && mass < s.TopP*sum*(1-rounding) {
 		mass += p[size]
 		size++
 	}

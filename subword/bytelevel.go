@@ -56,29 +56,11 @@ func toValidUTF8(text string) string {
 	return b.String()
 }
 
-// incompleteLength returns the number of bytes of the incomplete character at the start of the text, at least 1. Valid continuations of a first
-// byte are those of table 3-7 of the Unicode standard.
+// incompleteLength returns the number of bytes of the incomplete character at the start of invalid text, at least 1.
 func incompleteLength(text string) int {
-	low, high, length := byte(0x80), byte(0xBF), 0
-	switch first := text[0]; {
-	case first >= 0xC2 && first <= 0xDF:
-		length = 2
-	case first == 0xE0:
-		low, length = 0xA0, 3
-	case first == 0xED:
-		high, length = 0x9F, 3
-	case first >= 0xE1 && first <= 0xEF:
-		length = 3
-	case first == 0xF0:
-		low, length = 0x90, 4
-	case first == 0xF4:
-		high, length = 0x8F, 4
-	case first >= 0xF1 && first <= 0xF3:
-		length = 4
-	}
 	n := 1
-	for n < length && n < len(text) && low <= text[n] && text[n] <= high {
-		n, low, high = n+1, 0x80, 0xBF
+	for n < len(text) && !utf8.FullRuneInString(text[:n+1]) {
+		n++
 	}
 	return n
 }
