@@ -13,6 +13,7 @@ import (
 	"universal-transformer/task/labels"
 	"universal-transformer/task/lambada"
 	"universal-transformer/task/table"
+	"universal-transformer/task/tags"
 	"universal-transformer/task/text"
 	"universal-transformer/task/translation"
 	"universal-transformer/training/schedule"
@@ -45,6 +46,7 @@ func (tasks) rows() []row[task.Definition] {
 		{"addition", algorithmic.Addition{}},
 		{"table", table.Table{}},
 		{"labels", labels.Labels{}},
+		{"tags", tags.Tags{}},
 		{"text", text.Text{}},
 		{"translation", translation.Translation{}},
 		{"babi", babi.Babi{Set: "en-10k"}},
@@ -67,10 +69,12 @@ func (models) rows() []row[ModelKind] {
 	return []row[ModelKind]{
 		{"encoder_decoder", EncoderDecoder{small()}},
 		{"classifier", Classifier{Universal: small(), Pool: MeanPool}},
+		{"tagger", Tagger{small()}},
 		{"pointer", Pointer{Universal: small()}},
 		{"language_model", LanguageModel{small()}},
 		{"lstm_encoder_decoder", LSTMEncoderDecoder{Recurrent: smallLSTM(), Attention: true}},
 		{"lstm_classifier", LSTMClassifier{Recurrent: smallLSTM(), Pool: LastPool}},
+		{"lstm_tagger", LSTMTagger{smallLSTM()}},
 		{"lstm_pointer", LSTMPointer{Recurrent: smallLSTM()}},
 		{"lstm_language_model", LSTMLanguageModel{smallLSTM()}},
 		{"neural_gpu", neuralGPU()},

@@ -43,8 +43,8 @@ type Training struct {
 	// The parameters of both models must be the same, including those of adaptive halting; task and number of steps may differ. Empty:
 	// random weights.
 	Pretrained string `json:"pretrained,omitempty"`
-	// Decoded is the number of validation examples that are decoded greedily at every validation and measured with the task's measure,
-	// such as BLEU; 0: none.
+	// Decoded is the number of validation examples that are answered at every validation, sequences by greedy decoding, and measured with
+	// the task's measure, such as BLEU; 0: none.
 	Decoded int `json:"decoded,omitempty"`
 }
 
@@ -123,7 +123,7 @@ func (r Run) validateDecoded() error {
 	switch {
 	case n < 0 || n > task.MaxExamples:
 		return fmt.Errorf("training.decoded is %d: it must be from 1 to %d, or 0 for none", n, task.MaxExamples)
-	case n > 0 && r.Task.Value.Kind() != task.Transduction:
+	case n > 0 && r.Task.Value.Kind() != task.Transduction && r.Task.Value.Kind() != task.Tagging:
 		return fmt.Errorf("training.decoded is %d, but the answers of task.%s are %s and cannot be decoded: leave it out", n, r.Task.key(), r.Task.Value.Kind())
 	case n == 0 && r.Training.BestByMeasure:
 		return fmt.Errorf("training.best_by_measure is true, but no answers are measured: set training.decoded")
@@ -134,8 +134,11 @@ func (r Run) validateDecoded() error {
 // fits returns an error unless the model can learn the task.
 func (r Run) fits() error {
 	want, have := r.Task.Value.Kind(), r.Model.Value.Kind()
-	if r.SourceEnd && want == task.LanguageModeling {
+	switch {
+	case r.SourceEnd && want == task.LanguageModeling:
 		return fmt.Errorf("source_end is true, but task.%s has no sources: leave it out", r.Task.key())
+	case r.SourceEnd && want == task.Tagging:
+		return fmt.Errorf("source_end is true, but the end of a source of task.%s has no class: leave it out", r.Task.key())
 	}
 	if want == have {
 		return nil
@@ -195,7 +198,7 @@ func (r Run) Plan(opened task.Task) batch.Plan {
 	b := r.Training.Batch
 	return batch.Plan{
 		Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: source, MaxTarget: target,
-		TokensPerPosition: opened.Vocabularies().TokensPerPosition,
+		TokensPerPosition: opened.Vocabularies().TokensPerPosition, Aligned: r.Task.Value.Kind() == task.Tagging,
 	}
 }
 

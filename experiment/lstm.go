@@ -23,6 +23,9 @@ type LSTMClassifier struct {
 	Pool Pool `json:"pool"` // the state that predicts the class
 }
 
+// LSTMTagger is an LSTM that predicts a class at each position, from the positions up to it.
+type LSTMTagger struct{ Recurrent }
+
 // LSTMPointer is an LSTM that answers a question with a word of its context.
 type LSTMPointer struct {
 	Recurrent
@@ -103,6 +106,17 @@ func (m LSTMClassifier) Validate() error {
 // Build returns the model.
 func (m LSTMClassifier) Build(v task.Vocabularies, seed uint64) universal.Model {
 	return lstm.Encoder{Config: m.config(v, seed), Pool: pools[m.Pool]}
+}
+
+// Kind returns task.Tagging.
+func (LSTMTagger) Kind() task.Kind { return task.Tagging }
+
+// Validate validates all fields.
+func (m LSTMTagger) Validate() error { return m.Build(smallest, 1).Validate() }
+
+// Build returns the model.
+func (m LSTMTagger) Build(v task.Vocabularies, seed uint64) universal.Model {
+	return lstm.Encoder{Config: m.config(v, seed), Pool: universal.Each}
 }
 
 // Kind returns task.Classification; the classes are words.

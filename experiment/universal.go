@@ -28,6 +28,9 @@ type Classifier struct {
 	Pool Pool `json:"pool"` // the state that the class is read from
 }
 
+// Tagger is an encoder that predicts a class at each position.
+type Tagger struct{ Universal }
+
 // Pointer is an encoder that answers a question with a word of its context.
 type Pointer struct {
 	Universal
@@ -163,6 +166,23 @@ func (m Classifier) Validate() error {
 // Build makes the model.
 func (m Classifier) Build(v task.Vocabularies, seed uint64) universal.Model {
 	return universal.Encoder{Config: m.config(v, seed), Pool: pools[m.Pool]}
+}
+
+// Kind is task.Tagging.
+func (Tagger) Kind() task.Kind { return task.Tagging }
+
+// WithStep returns the same kind with another step.
+func (m Tagger) WithStep(u Universal) ModelKind {
+	m.Universal = u
+	return m
+}
+
+// Validate validates all fields.
+func (m Tagger) Validate() error { return m.valid(m) }
+
+// Build makes the model.
+func (m Tagger) Build(v task.Vocabularies, seed uint64) universal.Model {
+	return universal.Encoder{Config: m.config(v, seed), Pool: universal.Each}
 }
 
 // Kind is task.Classification; the classes are words.

@@ -123,9 +123,11 @@ func (s sampled) assume(r experiment.Run, a Assumed) (sampled, error) {
 		example.Source, s.vocabularies.Source = nil, nil
 	case task.Classification:
 		example.Target = example.Source[:1]
+	case task.Tagging:
+		example.Target = example.Source
 	}
 	b := r.Training.Batch
-	plan := batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: len(example.Source), MaxTarget: len(example.Target)}
+	plan := batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: len(example.Source), MaxTarget: len(example.Target), Aligned: r.Task.Value.Kind() == task.Tagging}
 	return s, s.draw(r, plan, func(int64) task.Example { return example })
 }
 

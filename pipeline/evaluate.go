@@ -143,13 +143,13 @@ func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string,
 
 // Evaluator applies the model to examples, for custom measures. While it is in use, nothing else may use the model.
 func (m *Model) Evaluator() *evaluation.Evaluator {
-	return evaluator(m.backend, m.store, m.graph, m.AnswerLimit, m.Vocabularies)
+	return evaluator(m.backend, m.store, m.graph, m.Run.Task.Value, m.AnswerLimit, m.Vocabularies)
 }
 
-func evaluator(backend compute.Backend, store *model.Store, graph universal.Model, limit func(source int) int, v task.Vocabularies) *evaluation.Evaluator {
+func evaluator(backend compute.Backend, store *model.Store, graph universal.Model, d task.Definition, limit func(source int) int, v task.Vocabularies) *evaluation.Evaluator {
 	return &evaluation.Evaluator{
 		Backend: backend, Store: store, Model: graph, Limit: limit,
-		Plan: batch.Plan{Tokens: evaluationTokens, TokensPerPosition: v.TokensPerPosition},
+		Plan: batch.Plan{Tokens: evaluationTokens, TokensPerPosition: v.TokensPerPosition, Aligned: d.Kind() == task.Tagging},
 	}
 }
 

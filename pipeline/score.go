@@ -33,20 +33,39 @@ type Share struct {
 var (
 	ErrNoClasses   = errors.New("answers no questions")                      // use Decode
 	ErrNoSequences = errors.New("answers with a class, not with a sequence") // use Classify
+	ErrTags        = errors.New("answers with a tag for each word")          // use Tag
+	ErrNoTags      = errors.New("answers with no tags")                      // use Decode or Classify
 )
 
 // CanClassify returns an error unless the model predicts classes, with Classify.
 func (m *Model) CanClassify() error {
-	if m.Run.Task.Value.Kind() != task.Classification {
-		return fmt.Errorf("%s %w: it was trained on %s", m.Dir(), ErrNoClasses, m.Run.Task.Value)
+	switch m.Run.Task.Value.Kind() {
+	case task.Classification:
+		return nil
+	case task.Tagging:
+		return fmt.Errorf("%s %w", m.Dir(), ErrTags)
 	}
-	return nil
+	return fmt.Errorf("%s %w: it was trained on %s", m.Dir(), ErrNoClasses, m.Run.Task.Value)
 }
 
 // CanDecode returns an error unless the model generates sequences, with Decode and Stream.
 func (m *Model) CanDecode() error {
-	if m.Run.Task.Value.Kind() == task.Classification {
+	switch m.Run.Task.Value.Kind() {
+	case task.Classification:
 		return fmt.Errorf("%s %w", m.Dir(), ErrNoSequences)
+	case task.Tagging:
+		return fmt.Errorf("%s %w", m.Dir(), ErrTags)
+	}
+	return nil
+}
+
+// CanScore returns an error unless the model gives sequences a probability, with Score.
+func (m *Model) CanScore() error {
+	switch m.Run.Task.Value.Kind() {
+	case task.Classification:
+		return fmt.Errorf("%s answers with a class, so it cannot score texts", m.Dir())
+	case task.Tagging:
+		return fmt.Errorf("%s answers with a tag for each word, so it cannot score texts", m.Dir())
 	}
 	return nil
 }
@@ -68,10 +87,11 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 	}
 	trace := m.newTrace()
 	trace.Source, trace.Encoder = in.Labels, &viewer.Stack{Tokens: in.Labels}
-	probabilities, err := m.record(ctx, trace, []any{[][]int32{in.Source}}, withReadouts)
+	everywhere, err := m.record(ctx, trace, []any{[][]int32{in.Source}}, withReadouts)
 	if err != nil {
 		return nil, err
 	}
+	probabilities := everywhere[0]
 	best := vocab.End + 1 // padding and End are not classes
 	for id := best; int(id) < len(probabilities); id++ {
 		if probabilities[id] > probabilities[best] {
@@ -199,6 +219,9 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 
 // ScoreUpTo is like Score with another maximum number of tokens of a source or text.
 func (m *Model) ScoreUpTo(ctx context.Context, pairs []Pair, most int) ([]Scored, error) {
+	if m.Run.Task.Value.Kind() == task.Tagging {
+		return nil, m.CanScore()
+	}
 	scored := make([]Scored, len(pairs))
 	var examples []task.Example
 	var at []int

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -22,12 +23,15 @@ import (
 // Trace answers one text and records the steps and weights of every position, the attention of every step and head, and what the model
 // would answer after every step. It returns an error for a model that has neither attention nor halting.
 func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
-	if m.Run.Task.Value.Kind() == task.Classification {
+	switch m.Run.Task.Value.Kind() {
+	case task.Classification:
 		answer, err := m.classify(ctx, text, true)
 		if err != nil {
 			return nil, err
 		}
 		return answer.Trace, m.shown(answer.Trace)
+	case task.Tagging:
+		return m.traceTags(ctx, text)
 	}
 	in, err := m.readToTrace(text)
 	if err != nil {
@@ -96,8 +100,8 @@ func spell(v *vocab.Vocabulary, ids []vocab.ID) (tokens []string) {
 }
 
 // record runs the model once on a source, a target, or both, copies the results into the stacks of a trace, with readouts if they are
-// requested, and returns the probabilities at the last position, [V].
-func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, withReadouts bool) (probabilities []float64, err error) {
+// requested, and returns the probabilities at every position of the output, [N][V].
+func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, withReadouts bool) (probabilities [][]float64, err error) {
 	if err := m.queue.Acquire(ctx); err != nil {
 		return nil, err
 	}
@@ -140,8 +144,7 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, w
 		read(out[i])
 	}
 	last := out[len(out)-1]
-	probabilities = wide(tensors.MustCopyFlatData[float32](last))
-	probabilities = probabilities[len(probabilities)-last.Shape().Dimensions[2]:]
+	probabilities = slices.Collect(slices.Chunk(wide(tensors.MustCopyFlatData[float32](last)), last.Shape().Dimensions[2]))
 	for _, tensor := range out {
 		_ = tensor.FinalizeAll()
 	}

@@ -265,7 +265,7 @@ func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) 
 	definition, v := t.run.Task.Value, t.data.Vocabularies()
 	_, longest := t.data.MaxLengths()
 	trainer.Decoded = func(store *model.Store) ([]score.Metric, error) {
-		e := evaluator(t.backend, store, trainer.Model, answerLimit(t.run, longest), v)
+		e := evaluator(t.backend, store, trainer.Model, definition, answerLimit(t.run, longest), v)
 		found, err := e.Measure(context.WithoutCancel(ctx), definition.Measure(v), examples)
 		return found.Metrics, err
 	}

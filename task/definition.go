@@ -68,10 +68,11 @@ const (
 	Transduction     Kind = iota // a source is mapped to a target, token by token
 	Classification               // a source is mapped to one of several classes
 	LanguageModeling             // a text is continued; there is no source
+	Tagging                      // every position of a source is mapped to one of several classes
 )
 
 func (k Kind) String() string {
-	return [...]string{"transduction of sequences", "classes", "language modelling"}[k]
+	return [...]string{"transduction of sequences", "classes", "language modelling", "a class for each position"}[k]
 }
 
 // Question is the token between the context and the question, in sources that have both. Models that answer with a word of the context

@@ -28,6 +28,8 @@ type Model interface {
 	Score(ctx context.Context, examples []Example) ([]Scored, error)
 	// Classify returns the most probable class of every source.
 	Classify(ctx context.Context, examples []Example) ([]Classified, error)
+	// Tag returns the probabilities of the classes at every position of every source.
+	Tag(ctx context.Context, examples []Example) ([]Tagged, error)
 	// Method describes how Decode decodes: "greedy decoding", "beam search of width 4, alpha 0.6".
 	Method() string
 }
@@ -51,6 +53,12 @@ type Classified struct {
 	Updates []int   // number of steps at each position of the source
 }
 
+// Tagged is the predicted class of every position of a source.
+type Tagged struct {
+	Tags          []vocab.ID  // the most probable class of each position
+	Probabilities [][]float64 // at each position, of each class of the target vocabulary; the first is that of the first token
+}
+
 // Measurement is the result of a measure.
 type Measurement struct {
 	Method  string         `json:"method"` // how answers were obtained: "greedy decoding", "teacher forcing", "classification"
@@ -58,7 +66,9 @@ type Measurement struct {
 	Notes   []string       `json:"notes"` // remarks on the metrics
 	// Confusion counts the answers of a classifier by class; nil if the measure does not.
 	Confusion *score.Confusion `json:"confusion,omitempty"`
-	Answers   []Answer         `json:"-"` // one per example; nil if the measure computes probabilities only
+	// Spans holds the scores of the spans that tags mark, by type; nil if the measure does not compute them.
+	Spans   []score.ClassScore `json:"spans,omitempty"`
+	Answers []Answer           `json:"-"` // one per example; nil if the measure computes probabilities only
 }
 
 // An Answer is the answer to one example.
@@ -72,4 +82,5 @@ type Answer struct {
 const (
 	TeacherForcing = "teacher forcing"
 	Classes        = "classification"
+	Tags           = "classification of each token"
 )

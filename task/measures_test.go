@@ -14,6 +14,7 @@ import (
 
 // given is a model whose answers are known.
 type given struct {
+	task.Model // no other method is called
 	decoded    []task.Decoded
 	scored     []task.Scored
 	classified []task.Classified

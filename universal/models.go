@@ -42,17 +42,17 @@ func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, opt
 // Validate returns an error that names the first invalid field of those that this model reads.
 func (m EncoderDecoder) Validate() error { return m.validateWithSource() }
 
-// Encoder classifies a sequence: its output is pooled to one vector, which is read out.
+// Encoder classifies a sequence: its output is pooled to one vector, which is read out. With the pool [Each] it classifies every position.
 type Encoder struct {
 	Config
 	Pool Pool // nil is Mean
 }
 
-// Forward returns the logits of each source, [B, 1, V]. It does not read in.Target.
+// Forward returns the logits of each source, [B, 1, V], or with [Each] of each position, [B, M, V]. It does not read in.Target.
 func (m Encoder) Forward(scope *model.Scope, in Inputs, options Options) Result {
 	e := m.embedding()
 	s := m.newSourceStack(scope, e, in, options)
-	s.readout = func(output *Node) *Node { return e.Readout(scope, m.Pool.apply(output, s.mask)) } // [B, 1, V]
+	s.readout = func(output *Node) *Node { return e.Readout(scope, m.Pool.apply(output, s.mask)) }
 	pass := s.run()
 	return Result{Logits: s.readout(pass.State), Encoder: pass, Readouts: s.readouts}
 }

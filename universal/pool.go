@@ -2,8 +2,8 @@ package universal
 
 import . "github.com/gomlx/gomlx/core/graph"
 
-// A Pool computes one vector [B, 1, D] from the states of a sequence [B, M, D]. mask [B, M] is true at its real positions. The pools
-// are [Mean] and [Last]; nil means Mean.
+// A Pool selects what is read out from the states of a sequence [B, M, D]: one vector [B, 1, D], by [Mean] and [Last], or a vector of every
+// position, by [Each]. mask [B, M] is true at its real positions. nil means Mean.
 type Pool func(state, mask *Node) *Node
 
 func (p Pool) apply(state, mask *Node) *Node {
@@ -28,6 +28,9 @@ func Last(state, mask *Node) *Node {
 	pooled := ReduceSum(Mul(state, InsertAxes(last, -1)), 1) // [B, D]
 	return InsertAxes(pooled, 1)
 }
+
+// Each returns the states of all positions, for models that answer with a class at each. The loss leaves out padding.
+func Each(state, _ *Node) *Node { return state }
 
 // shiftLeft moves [B, M] one position to the left and inserts a zero at the right.
 func shiftLeft(x *Node) *Node {

@@ -28,7 +28,7 @@
 // With [Config].PreNorm, the layer norms are applied before attention and transition instead, and once more after the last step, as
 // in the authors' code.
 //
-// There are four models: [EncoderDecoder], [Encoder] (classification), [Pointer] (reading comprehension by pointer-sum attention) and
+// There are four models: [EncoderDecoder], [Encoder] (classification of a sequence or of each of its positions), [Pointer] (reading comprehension by pointer-sum attention) and
 // [Decoder] (language models). Those with a decoder generate token by token with a [Cache]. With [Config].UntiedLayers each of them
 // is the Transformer baseline. [Model] is what training needs of any model, [Deep] what depends on halting; [Adaptive] reports
 // whether a model halts adaptively.
@@ -111,7 +111,7 @@ type Inputs struct {
 
 // A Result is the output of a model.
 type Result struct {
-	Logits           *Node   // [B, N, V]; [B, 1, V] of an Encoder
+	Logits           *Node   // [B, N, V]; of an Encoder [B, 1, V], or [B, M, V] with the pool Each
 	Encoder, Decoder *Pass   // nil if the model has none
 	Readouts         []*Node // of Options.ReturnReadouts: the logits if all positions of the stack that is read out ended after step 1, 2, ..., each like Logits
 }

@@ -64,13 +64,14 @@ func (m EncoderDecoder) attend(scope *model.Scope, h *Node, encoded memory) (rea
 // Validate checks the fields that this model reads.
 func (m EncoderDecoder) Validate() error { return m.validateWithSource() }
 
-// Encoder classifies a sequence: its states are pooled to one vector, which is read out.
+// Encoder classifies a sequence: its states are pooled to one vector, which is read out. With the pool [universal.Each] it classifies every
+// position; the state of a position depends on the positions before it and on itself only.
 type Encoder struct {
 	Config
 	Pool universal.Pool // nil is universal.Mean
 }
 
-// Forward returns the logits of each source, [B, 1, V]. It does not read in.Target.
+// Forward returns the logits of each source, [B, 1, V], or with [universal.Each] of each position, [B, M, V]. It does not read in.Target.
 func (m Encoder) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
 	top, pass, _ := m.encoder(scope, m.embedding(), in.Source)
 	pool := m.Pool

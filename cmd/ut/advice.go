@@ -32,8 +32,10 @@ func advice(err error) string {
 		return fmt.Sprintf("ut data %s downloads it", data.Set)
 	case errors.Is(err, subword.ErrTrainTokenizer):
 		return "create one with ut tokenizer train"
-	case errors.Is(err, pipeline.ErrNoClasses):
+	case errors.Is(err, pipeline.ErrNoClasses), errors.Is(err, pipeline.ErrNoTags):
 		return "use ut decode"
+	case errors.Is(err, pipeline.ErrTags):
+		return "use ut tag"
 	case errors.Is(err, pipeline.ErrNoSequences):
 		return "use ut answer"
 	case errors.Is(err, pipeline.ErrNoData):

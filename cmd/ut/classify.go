@@ -2,9 +2,8 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
+	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"universal-transformer/pipeline"
@@ -51,9 +50,9 @@ func newClassify() *cobra.Command {
 					return usagef("%s answers questions about stories: use ut answer", m.Dir())
 				}
 				if asJSON {
-					return classifyLines(c, m, how, classJSON)
+					return answerEachLine(c, m, how, true, classesBy(m, classJSON))
 				}
-				return classifyLines(c, m, how, classWithProbability)
+				return answerEachLine(c, m, how, false, classesBy(m, classWithProbability))
 			})
 		},
 	}
@@ -64,20 +63,26 @@ func newClassify() *cobra.Command {
 	return c
 }
 
-// A classPrinter formats an answer as a line. Formats other than JSON return "" for a skipped line.
-type classPrinter func(a pipeline.Classified) string
-
-func className(a pipeline.Classified) string {
-	if a.Err != nil {
-		return ""
+// classesBy answers texts with classes, formatted by format.
+func classesBy(m *pipeline.Model, format func(pipeline.Classified) string) answerer {
+	return func(ctx context.Context, texts []string) ([]answered, error) {
+		found, err := m.ClassifyAll(ctx, texts)
+		if err != nil {
+			return nil, err
+		}
+		answers := make([]answered, len(found))
+		for i, a := range found {
+			if answers[i].err = a.Err; a.Err == nil {
+				answers[i].line = format(a)
+			}
+		}
+		return answers, nil
 	}
-	return a.Classes[0].Name
 }
 
+func className(a pipeline.Classified) string { return a.Classes[0].Name }
+
 func classWithProbability(a pipeline.Classified) string {
-	if a.Err != nil {
-		return ""
-	}
 	return fmt.Sprintf("%s\t%.4f", a.Classes[0].Name, a.Classes[0].Probability)
 }
 
@@ -95,69 +100,9 @@ type labelJSON struct {
 }
 
 func classJSON(a pipeline.Classified) string {
-	var value any
-	if a.Err != nil {
-		value = map[string]string{"error": oneLine(a.Err)}
-	} else {
-		line := classifiedJSON{Label: a.Classes[0].Name, Probability: a.Classes[0].Probability, Unknown: append([]string{}, a.Input.Unknown...)}
-		for _, c := range a.Classes {
-			line.Probabilities = append(line.Probabilities, labelJSON{c.Name, c.Probability})
-		}
-		value = line
+	line := classifiedJSON{Label: a.Classes[0].Name, Probability: a.Classes[0].Probability, Unknown: append([]string{}, a.Input.Unknown...)}
+	for _, c := range a.Classes {
+		line.Probabilities = append(line.Probabilities, labelJSON{c.Name, c.Probability})
 	}
-	data, err := json.Marshal(value)
-	if err != nil {
-		panic(err) // strings and finite numbers marshal
-	}
-	return string(data)
-}
-
-// classifyLines classifies the lines of the standard input.
-func classifyLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions, format classPrinter) error {
-	lines, bad := readLines(c.InOrStdin()), newBadLines(c)
-	for {
-		batch, err := lines.next(c.Context(), maxLines)
-		if problem := classifyBatch(&bad, m, batch, how, format); problem != nil {
-			return problem
-		}
-		if err == io.EOF {
-			return bad.end()
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// classifyBatch classifies lines that were read together.
-func classifyBatch(bad *badLines, m *pipeline.Model, batch []input, how pipeline.DecodeOptions, format classPrinter) error {
-	problems, texts := make([]error, len(batch)), []string(nil)
-	for i, line := range batch {
-		problems[i] = validLine(bad, m, line, how)
-		bad.lines++
-		if problems[i] == nil {
-			texts = append(texts, line.text)
-		}
-	}
-	answers, err := m.ClassifyAll(bad.c.Context(), texts)
-	if err != nil {
-		return err
-	}
-	for i, problem := range problems {
-		a := pipeline.Classified{Err: problem}
-		if problem == nil {
-			a, answers = answers[0], answers[1:]
-		}
-		if a.Err != nil {
-			bad.report(bad.lines-len(batch)+i+1, a.Err)
-		}
-		text := format(a)
-		if text == "" && bad.byHand {
-			continue
-		}
-		if _, err := io.WriteString(bad.c.OutOrStdout(), text+"\n"); err != nil {
-			return err
-		}
-	}
-	return nil
+	return lineJSON(line)
 }

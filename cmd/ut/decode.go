@@ -57,7 +57,7 @@ func newDecode() *cobra.Command {
 					if f.Sampling != (decoding.Sampling{}) || f.Beam.Width > 0 {
 						return usagef("%s answers with a class: leave out --beam and --sample", m.Dir())
 					}
-					return classifyLines(c, m, f.DecodeOptions, className)
+					return answerEachLine(c, m, f.DecodeOptions, false, classesBy(m, className))
 				}
 				if err := m.CanDecode(); err != nil {
 					return err

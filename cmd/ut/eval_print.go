@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/score"
 )
 
 // print writes the evaluation as text.
@@ -36,6 +37,9 @@ func (m measured) print(w io.Writer) error {
 	}
 	if r := m.Readouts; r != nil {
 		lines = append(lines, fmt.Sprintf("%.2f extra readouts per position; the rule adds %.0f %% to the operations of a pass of all steps", r.Extra, 100*r.Operations))
+	}
+	if m.Spans != nil {
+		lines = append(lines, score.ScoreLines(m.Spans, "spans", "spans")...)
 	}
 	if m.Confusion != nil {
 		lines = append(lines, m.Confusion.Lines()...)

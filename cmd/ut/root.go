@@ -47,7 +47,7 @@ func addGroups(root *cobra.Command) {
 		commands []*cobra.Command
 	}{
 		{"Start", []*cobra.Command{newDemo(), newList(), newTrain(), newEval(), newRuns(), newInfo()}},
-		{"Use a model", []*cobra.Command{newDecode(), newClassify(), newTranslate(), newAnswer(), newScore(), newTrace(), newExport()}},
+		{"Use a model", []*cobra.Command{newDecode(), newClassify(), newTag(), newTranslate(), newAnswer(), newScore(), newTrace(), newExport()}},
 		{"Research", []*cobra.Command{newTable(), newSweep(), newShow(), newPlan(), newData()}},
 		{"Tools", []*cobra.Command{newTokenizer(), newBleu(), newBench(), newVersion()}},
 	} {

@@ -115,6 +115,9 @@ func printExamples(ctx context.Context, w io.Writer, v task.Vocabularies, kind t
 			return err
 		}
 		source, target := v.Text(e)
+		if of, ok := e.Origin.(task.Readable); ok && kind == task.Tagging {
+			source, target = of.Text()
+		}
 		line := source + "\t" + target
 		if kind == task.LanguageModeling {
 			line = strings.ReplaceAll(target, "\n", "\\n")

@@ -64,8 +64,8 @@ func newScore() *cobra.Command {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
-				if m.Run.Task.Value.Kind() == task.Classification {
-					return fmt.Errorf("%s answers with a class, so it cannot score texts", m.Dir())
+				if err := m.CanScore(); err != nil {
+					return err
 				}
 				if err := exit.apply(m); err != nil {
 					return err

@@ -8,6 +8,7 @@ import (
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/labels"
 	"universal-transformer/task/table"
+	"universal-transformer/task/tags"
 	"universal-transformer/task/text"
 	"universal-transformer/task/translation"
 	"universal-transformer/training/schedule"
@@ -60,6 +61,10 @@ func ownData() []Recipe {
 			Needs: []Need{{Name: "labels", Field: "task.path", Default: "labels.csv", Usage: "your texts and labels"}},
 		},
 		{
+			Name: "own-tags", Group: "own data", Summary: "a tag for each word of your own sentences, such as names: one word and its tag per row", Run: ownTags,
+			Needs: []Need{{Name: "tags", Field: "task.path", Default: "tags.conll", Usage: "your words and tags"}},
+		},
+		{
 			Name: "own-text", Group: "own data", Summary: "a character-level language model of your own text", Run: ownText,
 			Needs: []Need{{Name: "text", Field: "task.path", Default: "text.txt", Usage: "your text"}},
 		},
@@ -102,6 +107,17 @@ func ownLabels() experiment.Run {
 	}
 	r.Training.BestByAccuracy, r.Training.LabelSmoothing, r.Training.WeighByTokens = true, 0.1, true
 	r.Training.Stop = schedule.Stop{Patience: 10}
+	return r
+}
+
+// ownTags tags words. Words that occur once in training are read as unknown ones, so that the model learns to tag those by their affixes
+// and their sentence. The checkpoint with the best measure, F1 of the spans or token accuracy, is kept; training ends after ten
+// consecutive validations without a better one.
+func ownTags() experiment.Run {
+	r := ownLabels()
+	r.Task.Value = tags.Tags{Path: "tags.conll", Affixes: 3, MinCount: 2}
+	r.Model.Value = experiment.Tagger{Universal: r.Model.Value.(experiment.Classifier).Universal}
+	r.Training.BestByAccuracy, r.Training.BestByMeasure, r.Training.Decoded = false, true, 2000
 	return r
 }
 

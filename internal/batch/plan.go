@@ -29,6 +29,7 @@ type Plan struct {
 	MaxSource         int   `json:"max_source,omitempty"`          // maximum length of a source in ids; 0: there are no sources
 	MaxTarget         int   `json:"max_target,omitempty"`          // maximum length of a target, including End
 	TokensPerPosition int   `json:"tokens_per_position,omitempty"` // ids at each position of a source; 0 means 1. Lengths above are in positions, MaxSource is in ids
+	Aligned           bool  `json:"aligned,omitempty"`             // a target has as many tokens as its source has positions, without End: both rows have the same length
 	Window            int   `json:"window,omitempty"`              // number of examples that are sorted by length together; 0 means 256 of the longest batches
 
 	// RoundUp returns the number of rows, at least n, of a batch that has n rows by Tokens, if that number is computed anyway. nil
@@ -82,6 +83,9 @@ type shape struct{ source, target int }
 // move half of the targets that are as long as their sources to the next boundary, and double the number of shapes.
 func (p Plan) shape(source, target int) shape {
 	positions := min(p.round((source+p.words()-1)/p.words()), p.MaxSource/p.words())
+	if p.Aligned {
+		return shape{positions * p.words(), positions}
+	}
 	return shape{positions * p.words(), min(p.round(target-1)+1, p.MaxTarget)}
 }
 

@@ -3,6 +3,7 @@ package evaluation
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -47,6 +48,34 @@ func (e *Evaluator) Classify(ctx context.Context, examples []task.Example) ([]ta
 	return classified, err
 }
 
+// Tag returns the probabilities of the classes at every position of every example. Targets are not read. The plan must be Aligned.
+func (e *Evaluator) Tag(ctx context.Context, examples []task.Example) ([]task.Tagged, error) {
+	if _, decodes := e.Model.(decoding.Model); decodes {
+		return nil, fmt.Errorf("a model of type %T has no classes", e.Model)
+	}
+	tagged := make([]task.Tagged, len(examples))
+	var encoder, decoder counter
+	graph := func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+		_, result := e.forward(scope, nodes, c)
+		return append([]*Node{Softmax(classes(result.Logits), -1)}, e.updates(result)...), result
+	}
+	err := e.each(ctx, examples, graph, func(b batch.Batch, out []*tensors.Tensor) {
+		shares, n := tensors.MustCopyFlatData[float32](out[0]), out[0].Shape().Dimensions[2]
+		for i, at := range b.Index {
+			positions := len(examples[at].Source) / max(b.TokensPerPosition, 1)
+			for p := range positions {
+				start := (i*b.SourcePositions() + p) * n
+				probabilities := wide(shares[start : start+n])
+				best := slices.Index(probabilities, slices.Max(probabilities))
+				tagged[at].Tags = append(tagged[at].Tags, vocab.ID(firstClass+best))
+				tagged[at].Probabilities = append(tagged[at].Probabilities, probabilities)
+			}
+		}
+		e.observe(out[1:], &encoder, &decoder)
+	})
+	return tagged, err
+}
+
 // firstClass is the first id of a class: padding and End are none.
 const firstClass = int(vocab.End) + 1
 
@@ -74,12 +103,18 @@ func (e *Evaluator) Probabilities(ctx context.Context, examples []task.Example) 
 	}, func(b batch.Batch, out []*tensors.Tensor) {
 		shares, n := tensors.MustCopyFlatData[float32](out[0]), out[0].Shape().Dimensions[2]
 		for i, at := range b.Index {
-			for _, p := range shares[i*n : (i+1)*n] {
-				probabilities[at] = append(probabilities[at], float64(p))
-			}
+			probabilities[at] = wide(shares[i*n : (i+1)*n])
 		}
 	})
 	return probabilities, err
+}
+
+func wide(single []float32) []float64 {
+	values := make([]float64, len(single))
+	for i, v := range single {
+		values[i] = float64(v)
+	}
+	return values
 }
 
 // LastAttention returns the attention of the last source position of every example: for every step, a weight per position, averaged

@@ -56,17 +56,21 @@ type ClassScore struct {
 func (c *Confusion) Scores() []ClassScore {
 	list := make([]ClassScore, len(c.Classes))
 	for i, name := range c.Classes {
-		s := ClassScore{Class: name}
+		support, predicted := 0, 0
 		for j := range c.Classes {
-			s.Support += c.Counts[i][j]
-			s.Predicted += c.Counts[j][i]
+			support += c.Counts[i][j]
+			predicted += c.Counts[j][i]
 		}
-		correct := c.Counts[i][i]
-		s.Precision, s.Recall = quotient(correct, s.Predicted), quotient(correct, s.Support)
-		s.F1 = quotient(2*correct, s.Predicted+s.Support)
-		list[i] = s
+		list[i] = classScore(name, c.Counts[i][i], predicted, support)
 	}
 	return list
+}
+
+func classScore(name string, correct, predicted, support int) ClassScore {
+	return ClassScore{
+		Class: name, Precision: quotient(correct, predicted), Recall: quotient(correct, support), F1: quotient(2*correct, predicted+support),
+		Support: support, Predicted: predicted,
+	}
 }
 
 func quotient(a, b int) float64 {
@@ -129,10 +133,7 @@ func (c *Confusion) Lines() []string {
 		n := utf8.RuneCountInString(name)
 		width, cell = max(width, min(n, maxName)), max(cell, min(n, maxHead))
 	}
-	lines := []string{pad("class", width) + "  precision  recall      F1  examples"}
-	for _, s := range c.Scores() {
-		lines = append(lines, fmt.Sprintf("%s  %9.4f  %6.4f  %6.4f  %8d", pad(s.Class, width), s.Precision, s.Recall, s.F1, s.Support))
-	}
+	lines := scoreLines(c.Scores(), width, "class", "examples")
 	if len(c.Classes) > maxMatrix {
 		return lines
 	}

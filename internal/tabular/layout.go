@@ -16,28 +16,31 @@ import (
 const (
 	TSV = "tsv" // fields stand between tabs; quotes have no meaning
 	CSV = "csv" // fields stand between commas and may be quoted: RFC 4180
-	Yes = "yes"
-	No  = "no"
+	// Spaces is the format of rows whose fields stand between tabs or, if the first row has no tab, between spaces.
+	Spaces = "spaces"
+	Yes    = "yes"
+	No     = "no"
 )
 
 // A Layout specifies how a file is split into rows. Configurations of tasks embed it. The zero value detects everything.
 type Layout struct {
-	Format    string `json:"format,omitempty"`    // "tsv" or "csv" (quotes as in RFC 4180); empty: csv if the file is named .csv and its first line has no tab
+	Format    string `json:"format,omitempty"`    // "tsv", "csv" (quotes as in RFC 4180) or "spaces" (tabs or, without any, spaces); empty: csv if the file is named .csv and its first line has no tab
 	Delimiter string `json:"delimiter,omitempty"` // the character between the fields of csv; empty: a comma
 	Header    string `json:"header,omitempty"`    // whether the first row names the columns: "yes" or "no"; empty: yes if a column is chosen by name or the row has the usual names
+	Otherwise string `json:"-"`                   // the format of files that are not recognized as csv; empty: tsv
 }
 
 // Validate returns an error that names the first invalid field.
 func (l Layout) Validate() error {
 	switch {
-	case l.Format != "" && l.Format != TSV && l.Format != CSV:
-		return fmt.Errorf("format is %q: it must be %s or %s, or empty to detect it", l.Format, TSV, CSV)
+	case l.Format != "" && l.Format != TSV && l.Format != CSV && l.Format != Spaces:
+		return fmt.Errorf("format is %q: it must be %s, %s or %s, or empty to detect it", l.Format, TSV, CSV, Spaces)
 	case l.Header != "" && l.Header != Yes && l.Header != No:
 		return fmt.Errorf("header is %q: it must be %s or %s, or empty to detect it", l.Header, Yes, No)
 	case l.Delimiter == "":
 		return nil
-	case l.Format == TSV:
-		return fmt.Errorf("delimiter is %q, but format is %s: set format to %s", l.Delimiter, TSV, CSV)
+	case l.Format == TSV || l.Format == Spaces:
+		return fmt.Errorf("delimiter is %q, but format is %s: set format to %s", l.Delimiter, l.Format, CSV)
 	}
 	if r, size := utf8.DecodeRuneInString(l.Delimiter); size != len(l.Delimiter) || r == utf8.RuneError || strings.ContainsRune("\"\r\n\x00", r) {
 		return fmt.Errorf("delimiter is %q: it must be one character, such as a semicolon", l.Delimiter)
@@ -50,6 +53,7 @@ type Column struct {
 	Name   string   // what the column has: "source"; its field in the configuration is source_column
 	Choice string   // what that field says: the column's name in the header, or its number from 1; empty: the place of the Column in the list
 	Usual  []string // names that are recognized in a header, in lower case
+	Last   bool     // an empty Choice is the last column of the first row
 }
 
 // field returns the name of the column's field in the configuration.
@@ -94,7 +98,11 @@ func (l Layout) place(first []string, columns []Column) (p places, err error) {
 	}
 	chosen := false
 	for i, c := range columns {
-		at, found := i, false
+		usually, found := i, false
+		if c.Last {
+			usually = len(first) - 1
+		}
+		at := usually
 		if n, numbered := c.number(); numbered {
 			at, found = n-1, true
 		} else if p.header {
@@ -102,7 +110,7 @@ func (l Layout) place(first []string, columns []Column) (p places, err error) {
 				return p, notFound(names, c)
 			}
 			if !found {
-				at = i
+				at = usually
 			}
 		}
 		chosen = chosen || found
@@ -110,10 +118,16 @@ func (l Layout) place(first []string, columns []Column) (p places, err error) {
 	}
 	if !chosen && !p.header {
 		p.fields = len(columns)
+		if columns[len(columns)-1].Last {
+			p.fields = len(first)
+		}
 	}
 	for i, at := range p.at {
 		if at >= len(first) && (p.header || chosen) {
 			return p, &ColumnError{len(first), fmt.Sprintf("%s is column %d, but the first row has %d", columns[i].field(), at+1, len(first))}
+		}
+		if len(first) == 1 && columns[i].Last {
+			return p, &ColumnError{1, fmt.Sprintf("the first row has one column: a row needs %s and %s", columns[0].Name, columns[i].Name)}
 		}
 		if before := slices.Index(p.at, at); before < i {
 			return p, fmt.Errorf("%s and %s are both column %d: choose them with these fields, by name or number", columns[before].field(), columns[i].field(), at+1)

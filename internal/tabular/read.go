@@ -3,6 +3,7 @@ package tabular
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -29,6 +30,9 @@ type Row struct {
 	Err    error    // why the row is malformed; Fields is then nil
 }
 
+// ErrBlank is the error of a row that is an empty line. In the format Spaces, the line may have white space.
+var ErrBlank = errors.New("the line is empty")
+
 // Info describes a file.
 type Info struct {
 	Digest string // SHA-256 of the decompressed file, in hexadecimal
@@ -46,7 +50,7 @@ func (l Layout) Read(path string, columns []Column, each func(Row)) (info Info, 
 	digest := sha256.New()
 	buffered := bufio.NewReaderSize(io.TeeReader(f, digest), 64<<10)
 	if l.Format == "" {
-		l.Format = detect(path, buffered)
+		l.Format = l.detect(path, buffered)
 	}
 	info.Header, err = l.Parse(textfile.NewLineReader(buffered, maxFile), columns, each)
 	info.Digest = hex.EncodeToString(digest.Sum(nil))
@@ -61,17 +65,18 @@ func (l Layout) Read(path string, columns []Column, each func(Row)) (info Info, 
 }
 
 // detect returns the format of a file.
-func detect(path string, r *bufio.Reader) string {
+func (l Layout) detect(path string, r *bufio.Reader) string {
+	otherwise := cmp.Or(l.Otherwise, TSV)
 	for _, extension := range []string{".gz", ".xz"} {
 		path = strings.TrimSuffix(path, extension)
 	}
 	if !strings.HasSuffix(strings.ToLower(path), ".csv") {
-		return TSV
+		return otherwise
 	}
 	head, _ := r.Peek(32 << 10)
 	first, _, _ := bytes.Cut(head, []byte("\n"))
 	if bytes.ContainsRune(first, '\t') {
-		return TSV
+		return otherwise
 	}
 	return CSV
 }
@@ -86,14 +91,17 @@ func (e *invalidError) Error() string {
 // Parse is like Read, for text that is decompressed; an empty Format is tsv. It returns the remark on the header.
 func (l Layout) Parse(r io.Reader, columns []Column, each func(Row)) (header string, err error) {
 	s := &scanner{lines: bufio.NewReaderSize(r, 64<<10)}
-	if l.Format == CSV {
+	switch l.Format {
+	case CSV:
 		s.comma = ','
 		if l.Delimiter != "" {
 			s.comma, _ = utf8.DecodeRuneInString(l.Delimiter)
 		}
+	case Spaces:
+		s.spaces = &spaces{}
 	}
 	var p places
-	for first := true; ; first = false {
+	for first := true; ; {
 		row, err := s.next()
 		if err == io.EOF {
 			return header, nil
@@ -101,7 +109,8 @@ func (l Layout) Parse(r io.Reader, columns []Column, each func(Row)) (header str
 		if err != nil {
 			return header, err
 		}
-		if first {
+		if first && row.Err == nil {
+			first = false
 			if p, err = l.place(row.Fields, columns); err != nil {
 				return header, err
 			}
@@ -111,7 +120,7 @@ func (l Layout) Parse(r io.Reader, columns []Column, each func(Row)) (header str
 			}
 		}
 		if row.Err == nil {
-			row.Fields, row.Err = p.choose(row.Fields, columns, s.comma == 0)
+			row.Fields, row.Err = p.choose(row.Fields, columns, s.comma == 0 && s.spaces == nil)
 		}
 		each(row)
 	}

@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -16,7 +17,8 @@ type Report struct {
 	Path      string      `json:"path"`
 	Digest    string      `json:"sha256"`           // of the whole file, in hexadecimal; of a compressed one, decompressed
 	Header    string      `json:"header,omitempty"` // a remark on the columns, if the file has a header
-	Lines     int         `json:"lines"`            // rows
+	Unit      string      `json:"unit,omitempty"`   // what is counted: "sentences"; empty: lines
+	Lines     int         `json:"lines"`            // rows, or what the unit is
 	Usable    int         `json:"usable"`
 	Skipped   int         `json:"skipped"`
 	Malformed []Malformed `json:"malformed"` // the first ten malformed rows, which are skipped
@@ -70,16 +72,18 @@ func (r *Report) Check(want string) error {
 	case r.Lines == 0:
 		return fmt.Errorf("%s is empty: it must have %s", r.Path, want)
 	case r.Usable == 0:
-		return fmt.Errorf("%s: none of %d lines can be used: %s", r.Path, r.Lines, r.Malformed[0])
+		return fmt.Errorf("%s: none of %d %s can be used: %s", r.Path, r.Lines, r.unit(), r.Malformed[0])
 	case r.Skipped > r.Usable:
-		return fmt.Errorf("%s: %d of %d lines are malformed, more than half: first %s", r.Path, r.Skipped, r.Lines, r.Malformed[0])
+		return fmt.Errorf("%s: %d of %d %s are malformed, more than half: first %s", r.Path, r.Skipped, r.Lines, r.unit(), r.Malformed[0])
 	}
 	return nil
 }
 
+func (r *Report) unit() string { return cmp.Or(r.Unit, "lines") }
+
 // String returns the number of rows of the file, and lists the first malformed ones.
 func (r Report) String() string {
-	lines := []string{fmt.Sprintf("%s: %d lines, %d usable, %d malformed", r.Path, r.Lines, r.Usable, r.Skipped)}
+	lines := []string{fmt.Sprintf("%s: %d %s, %d usable, %d malformed", r.Path, r.Lines, r.unit(), r.Usable, r.Skipped)}
 	if r.Header != "" {
 		lines = append(lines, "  "+r.Header)
 	}

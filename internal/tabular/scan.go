@@ -17,10 +17,11 @@ import (
 // quote does not hide the lines after it.
 type scanner struct {
 	lines   *bufio.Reader
-	comma   rune   // 0: tab-separated without quotes
-	pending []line // lines that were read, in front of those of the reader
-	read    int    // lines that were read
-	ended   error  // of the reader
+	comma   rune    // of csv; 0: another format
+	spaces  *spaces // of the format Spaces; nil: another format
+	pending []line  // lines that were read, in front of those of the reader
+	read    int     // lines that were read
+	ended   error   // of the reader
 }
 
 // A line is a line without its ending.
@@ -33,16 +34,22 @@ type line struct {
 // next returns a row with all of its fields; a malformed row has an error of its own.
 func (s *scanner) next() (Row, error) {
 	first, err := s.line(0)
+	for err == nil && s.spaces != nil && s.spaces.comment(first.text) {
+		s.drop(1)
+		first, err = s.line(0)
+	}
 	if err != nil {
 		return Row{}, err
 	}
 	row := Row{Line: first.number, Err: first.err}
 	switch {
 	case first.err != nil:
-	case first.text == "":
-		row.Err = errors.New("the line is empty")
+	case first.text == "" || s.spaces != nil && strings.TrimSpace(first.text) == "":
+		row.Err = ErrBlank
 	case strings.ContainsRune(first.text, 0):
 		row.Err = errors.New("it has a NUL character")
+	case s.spaces != nil:
+		row.Fields = s.spaces.split(first.text)
 	case s.comma == 0:
 		row.Fields = strings.Split(first.text, "\t")
 	default:
@@ -57,6 +64,36 @@ func (s *scanner) next() (Row, error) {
 	}
 	s.drop(1)
 	return row, nil
+}
+
+// spaces splits the rows of the format Spaces.
+type spaces struct {
+	fields int  // of the first row; 0: there was none
+	tabs   bool // the first row has tabs
+}
+
+// comment reports whether a line begins with # and has not as many fields as the first row, or stands before it.
+func (s *spaces) comment(text string) bool {
+	return strings.HasPrefix(text, "#") && (s.fields == 0 || len(s.split(text)) != s.fields)
+}
+
+// split splits a row into fields. The first row decides where the fields of all rows stand.
+func (s *spaces) split(text string) []string {
+	first := s.fields == 0
+	if first {
+		s.tabs = strings.ContainsRune(text, '\t')
+	}
+	fields := strings.Fields(text)
+	if s.tabs {
+		fields = strings.Split(text, "\t")
+		for i, field := range fields {
+			fields[i] = strings.TrimSpace(field)
+		}
+	}
+	if first {
+		s.fields = len(fields)
+	}
+	return fields
 }
 
 // record joins the lines of a row that begins with the first pending line; n is their number.

@@ -16,10 +16,11 @@ import (
 
 // known is a model whose answer to a row is a function of its words: the log-probability of a whole text, all of it at one token.
 type known struct {
-	v        task.Vocabularies
-	classes  func(source []string) string
-	logProb  func(text []string, at int) float64
-	examples int
+	task.Model // no other method is called
+	v          task.Vocabularies
+	classes    func(source []string) string
+	logProb    func(text []string, at int) float64
+	examples   int
 }
 
 func (*known) Decode(context.Context, []task.Example) ([]task.Decoded, error) {

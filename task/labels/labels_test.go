@@ -83,7 +83,7 @@ func TestParts(t *testing.T) {
 	}
 	part := map[string]string{}
 	sizes := map[string]int{}
-	for name, examples := range map[string][]task.Example{"training": tk.training, "validation": tk.validation, "test": tk.heldOut} {
+	for name, examples := range map[string][]task.Example{"training": tk.TrainingPart, "validation": tk.ValidationPart, "test": tk.TestPart} {
 		sizes[name] = len(examples)
 		for _, e := range examples {
 			source, target := tk.v.Text(e)

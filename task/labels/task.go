@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"universal-transformer/internal/seed"
 	"universal-transformer/internal/tabular"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
@@ -15,12 +14,12 @@ import (
 
 // A Task holds the examples of a file. It is immutable and may be shared.
 type Task struct {
-	config                        Labels
-	v                             task.Vocabularies
-	training, validation, heldOut []task.Example
-	longest                       int
-	reports                       []tabular.Report
-	notes                         []string
+	task.Parts
+	config  Labels
+	v       task.Vocabularies
+	longest int
+	reports []tabular.Report
+	notes   []string
 }
 
 var (
@@ -126,8 +125,8 @@ func (t *Task) build(p parts) error {
 		return fmt.Errorf("labels: %w", err)
 	}
 	unknown := tabular.UnknownTokens{}
-	t.training, t.validation, t.heldOut = t.encode(p.training, nil), t.encode(p.validation, nil), t.encode(p.evaluation, &unknown)
-	for _, e := range t.training {
+	t.Parts = task.Parts{Stream: t.Name(), TrainingPart: t.encode(p.training, nil), ValidationPart: t.encode(p.validation, nil), TestPart: t.encode(p.evaluation, &unknown)}
+	for _, e := range t.TrainingPart {
 		t.longest = max(t.longest, len(e.Source))
 	}
 	t.describe(p, labels, unknown)
@@ -162,7 +161,7 @@ func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens)
 		seen[r.hash] = true
 	}
 	top := labels[0]
-	t.notes = append(t.notes, fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(t.training), len(t.validation), len(t.heldOut)),
+	t.notes = append(t.notes, fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(t.TrainingPart), len(t.ValidationPart), len(t.TestPart)),
 		fmt.Sprintf("%d labels; the most frequent, %q, is %.3f of the training examples", len(labels), top, float64(trained[top])/float64(len(p.training))))
 	var untrained []string
 	for _, label := range labels {
@@ -196,45 +195,3 @@ func (t *Task) Notes() []string { return t.notes }
 
 // MaxLengths returns the longest text of the training part; a target is one class.
 func (t *Task) MaxLengths() (source, target int) { return t.longest, 1 }
-
-// Training iterates over the training part, in a new order in each epoch.
-func (t *Task) Training(seedValue uint64, i int64) task.Example {
-	n := int64(len(t.training))
-	order := seed.NewPermutation(seedValue, "labels/epoch", i/n, len(t.training))
-	return clone(t.training[order.At(int(i%n))])
-}
-
-// HeldOut returns the test or the validation part in the order of the file; with a Count below its size, that many examples of it,
-// selected by the seed.
-func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
-	if err := s.ValidateOfFile(); err != nil {
-		return nil, err
-	}
-	part := t.heldOut
-	if s.Validation {
-		part = t.validation
-	}
-	n := len(part)
-	picked := make([]task.Example, n)
-	if s.Count == 0 {
-		for i, e := range part {
-			picked[i] = clone(e)
-		}
-		return picked, nil
-	}
-	order := seed.NewPermutation(seedValue, "labels/held-out", 0, n)
-	picked = picked[:min(s.Count, n)]
-	for i := range picked {
-		picked[i] = clone(part[order.At(i)])
-	}
-	return picked, nil
-}
-
-// Digests returns the digests of the rows.
-func (t *Task) Digests() task.Digests {
-	return task.Digests{Training: task.DigestExamples(t.training), Validation: task.DigestExamples(t.validation), Test: task.DigestExamples(t.heldOut)}
-}
-
-func clone(e task.Example) task.Example {
-	return task.Example{Source: slices.Clone(e.Source), Target: slices.Clone(e.Target), Origin: e.Origin}
-}

@@ -1,0 +1,83 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/vocab"
+	"universal-transformer/task"
+	"universal-transformer/viewer"
+)
+
+// Tagged is the answer of a tagger to one of several sentences.
+type Tagged struct {
+	Input task.Input // the sentence as the model reads it; Labels are its words
+	Tags  []string   // of each word
+	// Classes holds, for each word, every tag with its probability, the most probable one first; their probabilities sum to 1.
+	Classes [][]Class
+	Spans   []score.Span // that the tags mark; none if the tags of the model mark no spans
+	Err     error        // the reason why this sentence has no answer, or nil
+}
+
+// CanTag returns an error unless the model predicts a tag for each word, with Tag.
+func (m *Model) CanTag() error {
+	if m.Run.Task.Value.Kind() != task.Tagging {
+		return fmt.Errorf("%s %w: it was trained on %s", m.Dir(), ErrNoTags, m.Run.Task.Value)
+	}
+	return nil
+}
+
+// Tag tags the words of several sentences. A sentence that cannot be read has an error of its own.
+func (m *Model) Tag(ctx context.Context, sentences []string) ([]Tagged, error) {
+	if err := m.CanTag(); err != nil {
+		return nil, err
+	}
+	answers := make([]Tagged, len(sentences))
+	var examples []task.Example
+	var at []int
+	for i, text := range sentences {
+		if answers[i].Input, answers[i].Err = m.Read(text); answers[i].Err == nil {
+			examples, at = append(examples, task.Example{Source: answers[i].Input.Source}), append(at, i)
+		}
+	}
+	if err := m.queue.Acquire(ctx); err != nil {
+		return nil, err
+	}
+	defer m.queue.Release()
+	tagged, err := m.Evaluator().Tag(ctx, examples)
+	if err != nil {
+		return nil, err
+	}
+	v := m.Vocabularies.Target
+	for i, found := range tagged {
+		a := &answers[at[i]]
+		a.Tags = spell(v, found.Tags)
+		for _, p := range found.Probabilities {
+			a.Classes = append(a.Classes, sorted(v, p))
+		}
+		if score.SpanTags(v.Tokens()) {
+			a.Spans = score.Spans(a.Tags)
+		}
+	}
+	return answers, nil
+}
+
+// traceTags traces a sentence; the output is the most probable tag of each word.
+func (m *Model) traceTags(ctx context.Context, text string) (*viewer.Trace, error) {
+	in, err := m.readToTrace(text)
+	if err != nil {
+		return nil, err
+	}
+	trace := m.newTrace()
+	trace.Source, trace.Encoder = in.Labels, &viewer.Stack{Tokens: in.Labels}
+	probabilities, err := m.record(ctx, trace, []any{[][]int32{in.Source}}, true)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range probabilities {
+		best := sorted(m.Vocabularies.Target, p[vocab.End+1:])[0]
+		trace.Output = append(trace.Output, best.Name)
+	}
+	return trace, m.shown(trace)
+}

@@ -1,0 +1,169 @@
+package tags
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/score"
+	"universal-transformer/internal/tabular"
+	"universal-transformer/internal/vocab"
+	"universal-transformer/task"
+)
+
+// A Task holds the examples of a file. It is immutable and may be shared.
+type Task struct {
+	task.Parts
+	config  Tags
+	v       task.Vocabularies
+	longest int // words
+	reports []tabular.Report
+	notes   []string
+}
+
+var (
+	_ task.Task     = (*Task)(nil)
+	_ task.Digester = (*Task)(nil)
+)
+
+// parts holds the sentences of each split.
+type parts struct{ training, validation, evaluation []sentence }
+
+// read reads the files and splits the sentences by the hash of the words, unless held-out sentences have their own file.
+func (t *Task) read() (p parts, err error) {
+	c := t.config
+	sentences, report, err := c.readFile(c.Path)
+	if err != nil {
+		return p, err
+	}
+	t.reports = []tabular.Report{report}
+	share := c.HeldOut
+	validation := share / 2
+	if c.HeldOutPath != "" {
+		share, validation = defaultHeldOut, defaultHeldOut
+		if p.evaluation, report, err = c.readFile(c.HeldOutPath); err != nil {
+			return p, err
+		}
+		t.reports = append(t.reports, report)
+	}
+	for _, s := range sentences {
+		switch {
+		case tabular.Held(s.hash, validation):
+			p.validation = append(p.validation, s)
+		case tabular.Held(s.hash, share):
+			p.evaluation = append(p.evaluation, s)
+		default:
+			p.training = append(p.training, s)
+		}
+	}
+	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
+		return p, fmt.Errorf("%s: %d sentences are for training, %d for choosing a checkpoint and %d for evaluation, at held_out %v: "+
+			"each part needs some; add sentences, change held_out or name a held_out_path", c.Path, len(p.training), len(p.validation), len(p.evaluation), c.HeldOut)
+	}
+	return p, nil
+}
+
+// build builds the vocabularies and encodes the sentences.
+func (t *Task) build(p parts) error {
+	source, err := vocab.Build(func(yield func([]string) bool) {
+		for _, s := range p.training {
+			for _, word := range s.origin.words {
+				if !yield(t.config.parts(word)) {
+					return
+				}
+			}
+		}
+	}, t.config.MinCount, vocab.WithUnknown())
+	if err != nil {
+		return err
+	}
+	tags := tagsOf(slices.Concat(p.training, p.validation, p.evaluation))
+	if len(tags) < 2 {
+		return fmt.Errorf("all words have the tag %q: at least two tags are needed", tags)
+	}
+	target, err := vocab.New(tags)
+	if err != nil {
+		return fmt.Errorf("tags: %w", err)
+	}
+	t.v = task.Vocabularies{Tokenizer: vocab.Whitespace, Source: source, Target: target}
+	if t.config.Affixes > 0 {
+		t.v.TokensPerPosition = wordParts
+	}
+	unknown := tabular.UnknownTokens{}
+	t.Parts = task.Parts{Stream: t.Name(), TrainingPart: t.examples(p.training, nil), ValidationPart: t.examples(p.validation, nil), TestPart: t.examples(p.evaluation, &unknown)}
+	for _, s := range p.training {
+		t.longest = max(t.longest, len(s.origin.words))
+	}
+	t.describe(p, tags, unknown)
+	return nil
+}
+
+func (t *Task) examples(sentences []sentence, unknown *tabular.UnknownTokens) []task.Example {
+	examples := make([]task.Example, len(sentences))
+	for i, s := range sentences {
+		examples[i] = t.config.example(t.v, s, unknown, nil) // all tags are known
+	}
+	return examples
+}
+
+// tagsOf returns the tags of sentences, the most frequent one first.
+func tagsOf(sentences []sentence) []string {
+	count := countTags(sentences)
+	return slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+}
+
+func countTags(sentences []sentence) map[string]int {
+	count := map[string]int{}
+	for _, s := range sentences {
+		for _, tag := range s.origin.tags {
+			count[tag]++
+		}
+	}
+	return count
+}
+
+// describe makes the notes.
+func (t *Task) describe(p parts, tags []string, unknown tabular.UnknownTokens) {
+	for _, r := range t.reports {
+		t.notes = append(t.notes, strings.Split(r.String(), "\n")...)
+	}
+	words, trained, seen := 0, countTags(p.training), map[uint64]bool{}
+	for _, s := range p.training {
+		words += len(s.origin.words)
+		seen[s.hash] = true
+	}
+	marks := "they mark no spans"
+	if score.SpanTags(tags) {
+		marks = "they mark spans"
+	}
+	t.notes = append(t.notes,
+		fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(p.training), len(p.validation), len(p.evaluation)),
+		fmt.Sprintf("%d tags, %s; the most frequent, %q, is %.3f of the %d training words", len(tags), marks, tags[0], float64(trained[tags[0]])/float64(words), words))
+	if untrained := slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return trained[tag] > 0 }); len(untrained) > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("%d tags occur in held-out sentences only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
+	}
+	repeated := 0
+	for _, s := range p.evaluation {
+		if seen[s.hash] {
+			repeated++
+		}
+	}
+	if repeated > 0 {
+		t.notes = append(t.notes, fmt.Sprintf("%d held-out sentences are also in the training part", repeated))
+	}
+	t.notes = append(t.notes, unknown.Lines("sentences")...)
+}
+
+// Name returns "tags".
+func (t *Task) Name() string { return "tags" }
+
+// Vocabularies returns the words of the training part, with affixes also their parts, and the tags.
+func (t *Task) Vocabularies() task.Vocabularies { return t.v }
+
+// Notes describes what the files contain.
+func (t *Task) Notes() []string { return t.notes }
+
+// MaxLengths returns the longest sentence of the training part; a target has a class for each word.
+func (t *Task) MaxLengths() (source, target int) { return t.longest * t.v.Positions(), t.longest }
