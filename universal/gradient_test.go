@@ -45,6 +45,9 @@ func TestGradientsAgreeWithCentralDifferences(t *testing.T) {
 		{"encoder, last position", func(c *universal.Config) { c.Halting = halting.Frozen{ACT: act} }, func(c universal.Config) universal.Model {
 			return universal.Encoder{Config: c, Pool: universal.Last}
 		}},
+		{"encoder, each position", func(c *universal.Config) { c.Halting = halting.Frozen{ACT: act} }, func(c universal.Config) universal.Model {
+			return universal.Encoder{Config: c, Pool: universal.Each}
+		}},
 		{"encoder, two words a position", func(c *universal.Config) { c.TokensPerPosition, c.ScaleEmbedding = 2, true },
 			func(c universal.Config) universal.Model { return universal.Encoder{Config: c} }},
 		{"untied", func(c *universal.Config) { c.UntiedLayers = true }, encoderDecoder},
@@ -62,6 +65,9 @@ func TestGradientsAgreeWithCentralDifferences(t *testing.T) {
 			source, target := rectangle([][]int32{{3, 6, 2, 5}, {4, 1}}, 4), rectangle([][]int32{{2, 1}, {3, 4, 1}}, 3)
 			if !hasTarget(x.model) {
 				target = [][]int32{{2}, {4}}
+			}
+			if strings.Contains(test.name, "each position") {
+				target = [][]int32{{2, 4, 3, 1}, {3, 2, 0, 0}}
 			}
 			variety(t, x.run(source, target))
 			largest := gradcheck.Check(t, enginetest.Backend(t), x.store, trainingLoss(x.model), []any{source, target}, gradientTolerance)

@@ -132,6 +132,7 @@ func TestParametersOfSingleStacks(t *testing.T) {
 		return want
 	}
 	same(t, "encoder", shapesOf(t, universal.Encoder{Config: c}), keep("decoder.", "embedding.target"))
+	same(t, "encoder, each position", shapesOf(t, universal.Encoder{Config: c, Pool: universal.Each}), keep("decoder.", "embedding.target"))
 	same(t, "decoder", shapesOf(t, universal.Decoder{Config: c}), keep("encoder.", "embedding.source", "cross_attention"))
 }
 

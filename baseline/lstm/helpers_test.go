@@ -26,6 +26,7 @@ func models() map[string]universal.Model {
 		"encoder-decoder, one table for all": lstm.EncoderDecoder{Config: shared, Attention: true},
 		"encoder, mean":                      lstm.Encoder{Config: small()},
 		"encoder, last":                      lstm.Encoder{Config: small(), Pool: universal.Last},
+		"encoder, each position":             lstm.Encoder{Config: small(), Pool: universal.Each},
 		"encoder, two tokens a position":     lstm.Encoder{Config: pairs},
 		"decoder":                            lstm.Decoder{Config: small()},
 	}

@@ -3,6 +3,7 @@ package lstm_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/gomlx/gomlx/ml/model"
@@ -120,14 +121,19 @@ func (r reference) sequence(table string, tokens []int32) (list [][]float64) {
 	return list
 }
 
-// run gives the logits of one example and, with attention, its shares.
-func (r reference) run(m universal.Model, source, target []int32) (logits, shares []float64) {
+// run gives the logits of one example, of a classifier once or for each position, and, with attention, its shares.
+func (r reference) run(m universal.Model, each bool, source, target []int32) (logits, shares []float64) {
 	h, c := r.zeros(2), r.zeros(2)
 	var top [][]float64
 	if hasSource(m) {
 		top = r.network("encoder", r.sequence("embedding.source", source), h, c)
 	}
-	if e, ok := m.(lstm.Encoder); ok {
+	if e, ok := m.(lstm.Encoder); ok && each {
+		for _, state := range top {
+			logits = append(logits, r.logits(state, e.TargetVocabulary)...)
+		}
+		return logits, nil
+	} else if ok {
 		pooled := top[len(top)-1]
 		if e.Pool == nil {
 			pooled = make([]float64, r.width)
@@ -162,7 +168,7 @@ func TestAgreesWithPlainLoops(t *testing.T) {
 		for _, training := range []bool{false, true} {
 			x := newMachine(t, m, training)
 			logits, shares := x.Run([][]int32{source}, [][]int32{target})
-			wantLogits, wantShares := reference{t, x.Store, 3}.run(m, source, target)
+			wantLogits, wantShares := reference{t, x.Store, 3}.run(m, strings.Contains(name, "each position"), source, target)
 			if d := modeltest.Distance(logits, wantLogits); !(d < 1e-12) {
 				t.Errorf("%s, training %v: logits are off by %v", name, training, d)
 			}

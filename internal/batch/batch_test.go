@@ -154,6 +154,25 @@ func TestShapesAreFew(t *testing.T) {
 	}
 }
 
+// The rows of aligned targets are as long as those of their sources, in positions, whatever the lengths, and there is a shape for every
+// boundary. Without targets, as when a model is used, the rows are the same.
+func TestAligned(t *testing.T) {
+	for _, words := range []int{1, 3} {
+		plan := batch.Plan{Rows: 1, MaxSource: 100 * words, MaxTarget: 100, TokensPerPosition: words, Aligned: true}
+		shapes := map[string]bool{}
+		for n := 1; n <= 100; n++ {
+			with, without := lengths(t, plan, n*words, n), lengths(t, plan, n*words, 0)
+			if with[0] != with[1]*words || with[1] < n || without != with {
+				t.Errorf("%d ids a position, %d positions: lengths %v, without a target %v", words, n, with, without)
+			}
+			shapes[fmt.Sprint(with)] = true
+		}
+		if len(shapes) != 14 { // 8, 10, 12, 15, 18, 22, 27, 33, 41, 51, 63, 78, 97 and 100, of which the last is the maximum
+			t.Errorf("%d shapes", len(shapes))
+		}
+	}
+}
+
 // Leftovers of short rows move into longer ones: 4 rows each and lengths in a chain leave one short batch at most.
 func TestLeftoversMoveUp(t *testing.T) {
 	var examples []task.Example

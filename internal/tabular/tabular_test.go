@@ -2,6 +2,7 @@ package tabular_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"os"
@@ -76,6 +77,37 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// The rows of the format Spaces are split as the first row is; # begins a comment unless the line has as many fields as the others; blank
+// lines may have white space. An empty choice of a last column is that of the first row.
+// Caught when planted: comments that decide how rows are split, a # that is always a comment, the second column for the last.
+func TestSpaces(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, content, word, tag string
+		want                     []string
+	}{
+		"two columns":         {content: "EU  B-ORG\n. O\n \nI O", want: []string{"1:EU|B-ORG", "2:.|O", "3! the line is empty", "4:I|O"}},
+		"first and last":      {content: "EU NNP B-NP B-ORG\nsaid VBD O\n\n# # O O\n", want: []string{"1:EU|B-ORG", "2! it has 3 fields, not 4", "3! the line is empty", "4:#|O"}},
+		"tabs":                {content: "# id = 1\n# text = a b\n1\ta\tX\n# id = 2\n2\tb c\tY\n\"\t\"\tZ\n", want: []string{"3:1|X", "5:2|Y", `6:"|Z`}},
+		"tabs, by number":     {content: "# id = 1\n1\ta\tX\t_\n2\tb c\tY\t_\n", word: "2", tag: "3", want: []string{"2:a|X", "3:b c|Y"}},
+		"header":              {content: "\n\nword pos tag\na X O\n", want: []string{"1! the line is empty", "2! the line is empty", "4:a|O"}},
+		"header, by name":     {content: "form\tner\tid\na\tO\t1\n", word: "form", tag: "ner", want: []string{"2:a|O"}},
+		"csv":                 {file: "a.csv", content: "\",\",O\n\na b,O\n", want: []string{"1:,|O", "2! the line is empty", "3:a b|O"}},
+		"a row too many":      {content: "a O\nb\nc O extra\n", want: []string{"1:a|O", "2! it has 1 fields, not 2", "3! it has 3 fields, not 2"}},
+		"only comments":       {content: "# a\n#b c\n"},
+		"malformed first row": {content: "a\x00b\na O\n", want: []string{"1! it has a NUL character", "2:a|O"}},
+	} {
+		columns := []tabular.Column{{Name: "word", Choice: c.word, Usual: []string{"word"}}, {Name: "tag", Choice: c.tag, Usual: []string{"tag"}, Last: true}}
+		got, _, err := read(t, tabular.Layout{Otherwise: tabular.Spaces}, write(t, cmp.Or(c.file, "a.conll"), []byte(c.content)), columns)
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
+		}
+	}
+	one := []tabular.Column{{Name: "word"}, {Name: "tag", Last: true}}
+	if _, _, err := read(t, tabular.Layout{Format: tabular.Spaces}, write(t, "a", []byte("a\nb\n")), one); err == nil || !strings.Contains(err.Error(), "the first row has one column: a row needs word and tag") {
+		t.Errorf("one column: %v", err)
+	}
+}
+
 // A compressed file has the rows and the digest of the plain one. The digest is that of `printf 'x\ta\ny\tb\n' | sha256sum`.
 func TestCompressed(t *testing.T) {
 	const content, digest = "x\ta\ny\tb\n", "3a1702693b7c66e03fd5577a627d9d4529567d385a2ed87c2d4d6f4b0d1c7283"
@@ -140,6 +172,7 @@ func TestValidate(t *testing.T) {
 		`delimiter is ";;"`: {Delimiter: ";;"},
 		`delimiter is "\""`: {Delimiter: `"`},
 		"set format to csv": {Delimiter: ";", Format: "tsv"},
+		"format is spaces":  {Delimiter: ";", Format: "spaces"},
 	} {
 		if err := l.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", l, err, want)
@@ -157,6 +190,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("text,label\nx,\"a\nb\"\n\"c\n", "csv", "", "")
 	f.Add("1\t2\t3\r\n\ufeffa\tb\tc", "tsv", "3", "1")
 	f.Add("a;\"\"\"b\"\n;;", "csv", "a", "2")
+	f.Add("# c\n\nx a\n#\tb\n \n# b", "spaces", "", "")
 	f.Fuzz(func(t *testing.T, content, format, text, label string) {
 		l := tabular.Layout{Format: format, Delimiter: ";"}
 		parse := func(r *strings.Reader, slow bool) (list []tabular.Row, err error) {

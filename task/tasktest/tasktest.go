@@ -44,6 +44,21 @@ func Run(t *testing.T, tk task.Task) {
 	}
 }
 
+// RunTagging checks a task whose targets have a class for each position of the source.
+func RunTagging(t *testing.T, tk interface {
+	task.Task
+	task.Digester
+}) {
+	t.Helper()
+	Run(t, tagging{tk, tk})
+}
+
+// tagging marks such a task.
+type tagging struct {
+	task.Task
+	task.Digester
+}
+
 // Check returns an error if an example violates a rule of task.Example or of the task's vocabularies.
 func Check(tk task.Task, e task.Example) error {
 	v := tk.Vocabularies()
@@ -58,6 +73,12 @@ func Check(tk task.Task, e task.Example) error {
 	}
 	if err := inRange("source", unpadded(e.Source, v.Positions()), v.Source); err != nil {
 		return err
+	}
+	if _, ok := tk.(tagging); ok {
+		if len(e.Target)*v.Positions() != len(e.Source) || slices.Contains(e.Target, vocab.End) {
+			return fmt.Errorf("target %v does not have a class for each position of source %v", e.Target, e.Source)
+		}
+		return nil
 	}
 	if _, longest := tk.MaxLengths(); longest == 1 && len(e.Target) == 1 && e.Target[0] != vocab.End {
 		return nil // a class
