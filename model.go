@@ -153,6 +153,31 @@ func steps(s *viewer.Stack) (n []int) {
 	return n
 }
 
+// Tagged is a sentence with a tag for each word.
+type Tagged struct {
+	Words, Tags   []string
+	Probabilities []float64 // of each tag
+	Spans         []Span    // that the tags mark; none if the tags of the model mark no spans
+	Unknown       []string  // words that the model does not know
+	Err           error     // why this sentence has no tags; other sentences are not affected
+}
+
+// Tag tags the words of each sentence, which stand between spaces. It is for models of tasks such as own-tags.
+func (m *Model) Tag(ctx context.Context, sentences []string) ([]Tagged, error) {
+	found, err := m.model.Tag(ctx, sentences)
+	if err != nil {
+		return nil, err
+	}
+	tagged := make([]Tagged, len(found))
+	for i, a := range found {
+		tagged[i] = Tagged{Words: a.Input.Labels, Tags: a.Tags, Spans: a.Spans, Unknown: a.Input.Unknown, Err: a.Err}
+		for _, classes := range a.Classes {
+			tagged[i].Probabilities = append(tagged[i].Probabilities, classes[0].Probability)
+		}
+	}
+	return tagged, nil
+}
+
 // Scored is a text with its probability.
 type Scored struct {
 	LogProbability   float64   // of the whole text, natural logarithm

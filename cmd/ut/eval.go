@@ -63,10 +63,10 @@ With --json: an object, or an array of them if there are several runs, with the 
                "classification" or "classification of each token"
   metrics      an array of objects with "name" and "value" (null if there was nothing to measure),
                and for accuracies "correct", "total" and the interval's "low" and "high"
-  confusion    of labels and tags: an object with classes (an array of names) and counts, a matrix: a
-               row for each true class, a column for each answer
-  spans        of tags that mark spans: an array of objects with class (the type), precision, recall,
-               f1, support (number of true spans) and predicted
+  confusion    of labels and tags: an object with classes (an array of names) and counts, a
+               matrix: a row for each true class, a column for each answer
+  spans        of tags that mark spans: an array of objects with class (the type), precision,
+               recall, f1, support (number of true spans) and predicted
   notes        an array of lines with remarks
   encoder_steps, decoder_steps
                an object with mean and deviation of the steps per position, and tenths, an array of

@@ -117,22 +117,15 @@ func TestRowsDifferInTheModel(t *testing.T) {
 func TestTransformersHaveLayers(t *testing.T) {
 	for _, r := range recipes.All() {
 		transformer := strings.Contains(r.Name, "transformer") || r.Family() == "translation-tiny"
-		var u experiment.Universal
-		switch m := r.Run().Model.Value.(type) {
-		case experiment.EncoderDecoder:
-			u = m.Universal
-		case experiment.Classifier:
-			u = m.Universal
-		case experiment.Pointer:
-			u = m.Universal
-		case experiment.LanguageModel:
-			u = m.Universal
-		default:
+		m := r.Run().Model.Value
+		kind, ok := m.(experiment.UniversalKind)
+		if !ok {
 			if !strings.Contains(r.Name, "lstm") && !strings.Contains(r.Name, "neural-gpu") {
 				t.Errorf("%s is %s", r.Name, m.Describe())
 			}
 			continue
 		}
+		u := kind.Step()
 		if fixed, ok := u.Halting.Value.(halting.Fixed); u.UntiedLayers != transformer || transformer && (!ok || fixed.Steps < 2) {
 			t.Errorf("%s: %+v", r.Name, u)
 		}

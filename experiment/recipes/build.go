@@ -92,22 +92,13 @@ func inverseSquareRoot(factor float64, warmup int64) experiment.Schedule {
 
 // withUniversal returns a run with a changed Universal Transformer.
 func withUniversal(r experiment.Run, change func(*experiment.Universal)) experiment.Run {
-	switch m := r.Model.Value.(type) {
-	case experiment.EncoderDecoder:
-		change(&m.Universal)
-		r.Model.Value = m
-	case experiment.Classifier:
-		change(&m.Universal)
-		r.Model.Value = m
-	case experiment.Pointer:
-		change(&m.Universal)
-		r.Model.Value = m
-	case experiment.LanguageModel:
-		change(&m.Universal)
-		r.Model.Value = m
-	default:
+	kind, ok := r.Model.Value.(experiment.UniversalKind)
+	if !ok {
 		panic(fmt.Sprintf("recipes: the model of %s is not a Universal Transformer", r.Task.Value)) // recipes start from one
 	}
+	u := kind.Step()
+	change(&u)
+	r.Model.Value = kind.WithStep(u)
 	return r
 }
 
