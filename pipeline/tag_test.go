@@ -126,6 +126,14 @@ func checkTrace(t *testing.T, name string, m *pipeline.Model, text string, tags 
 	if !slices.Equal(trace.Output, tags) || !slices.Equal(trace.Source, strings.Fields(text)) || trace.Encoder == nil || trace.Decoder != nil {
 		t.Errorf("%s: the trace of %q answers %q, not %q", name, text, trace.Output, tags)
 	}
+	for i, r := range trace.Readouts {
+		if r.Answer != tags[i] || r.Written != nil {
+			t.Errorf("%s, %q: the readout of word %d answers %q, not %q", name, text, i+1, r.Answer, tags[i])
+		}
+	}
+	if len(trace.Readouts) != len(tags) {
+		t.Errorf("%s, %q: %d readouts", name, text, len(trace.Readouts))
+	}
 	if adaptive := len(trace.Encoder.Weights) > 0; adaptive != (name == "adaptive") {
 		t.Errorf("%s: %d steps with weights", name, len(trace.Encoder.Weights))
 	}

@@ -44,14 +44,13 @@ func (t *Trace) validateReadouts() error {
 	if len(t.Readouts) == 0 {
 		return nil
 	}
-	stack, positions := t.Decoder, 1
+	stack := t.Decoder
 	if stack == nil {
 		stack = t.Encoder
-	} else {
-		positions = len(stack.Tokens)
 	}
-	if len(t.Readouts) != positions {
-		return fmt.Errorf("trace: readouts: %d, want %d", len(t.Readouts), positions)
+	n, once := len(t.Readouts), t.Decoder == nil // a classifier is read out once, a tagger at each position
+	if positions := len(stack.Tokens); n != positions && !(once && n == 1) {
+		return fmt.Errorf("trace: readouts: %d, want %d", n, positions)
 	}
 	for i, r := range t.Readouts {
 		if err := r.validate(stack.steps()); err != nil {

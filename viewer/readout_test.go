@@ -68,7 +68,7 @@ func TestReadoutsRoundTrip(t *testing.T) {
 func TestValidateReadouts(t *testing.T) {
 	for want, breakIt := range map[string]func(*Trace){
 		"readouts: 2, want 3":                     func(t *Trace) { t.Readouts = t.Readouts[:2] },
-		"readouts: 3, want 1":                     func(t *Trace) { t.Decoder = nil },
+		"trace: readouts: 2, want 3":              func(t *Trace) { t.Decoder, t.Readouts = nil, t.Readouts[:2] }, // neither of a classifier nor of each position
 		"readouts[1].steps: 3, but the stack has": func(t *Trace) { t.Readouts[1] = readout("311") },
 		"readouts[2].steps[0]: no token":          func(t *Trace) { t.Readouts[2].Steps[0] = nil },
 		"steps[1][0].probability[0]: 1.5":         func(t *Trace) { t.Readouts[0].Steps[1][0].Probability = 1.5 },

@@ -32,8 +32,8 @@ type Trace struct {
 	Encoder *Stack `json:"encoder,omitempty"` // nil for a decoder-only model
 	Decoder *Stack `json:"decoder,omitempty"` // nil for an encoder-only model
 
-	// Readouts holds a readout for each decoder position, [N], or a single one for a classifier or a pointer. Their steps are those of
-	// the decoder or, without one, of the encoder. nil if they were not recorded.
+	// Readouts holds a readout for each decoder position, [N], for each position of a tagger, [M], or a single one for a classifier or a
+	// pointer. Their steps are those of the decoder or, without one, of the encoder. nil if they were not recorded.
 	Readouts []Readout `json:"readouts,omitempty"`
 	// Exit describes when positions ended if that was not as trained: "confidence of at least 0.9"; omitted if as trained.
 	Exit string `json:"exit,omitempty"`
