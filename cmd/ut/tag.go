@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -22,10 +23,13 @@ With --json, each line is an object with the fields
   spans    an array of objects with type, start (the number of the first word, from 1), end (the
            number of the last word) and text; empty if the tags mark no spans
   unknown  an array of the words that the model does not know
-A line that is skipped is an object with the field "error".`
+A line that is skipped is an object with the field "error".
+
+` + exitHelp
 
 func newTag() *cobra.Command {
 	backend, asJSON := "", false
+	var exit exitFlags
 	var how pipeline.DecodeOptions
 	c := &cobra.Command{
 		Use:   "tag RUN",
@@ -35,11 +39,11 @@ func newTag() *cobra.Command {
   ut tag runs/names --json < sentences.txt > tags.jsonl`,
 		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := between(c, "max-source", pipeline.MaxTokens); err != nil {
+			if err := cmp.Or(between(c, "max-source", pipeline.MaxTokens), exit.check(c)); err != nil {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
-				if err := m.CanTag(); err != nil {
+				if err := cmp.Or(m.CanTag(), exit.apply(m)); err != nil {
 					return err
 				}
 				format := plainTags
@@ -51,6 +55,7 @@ func newTag() *cobra.Command {
 		},
 	}
 	c.Flags().IntVar(&how.MaxSource, "max-source", pipeline.DefaultMaxSource, "reject sentences of more than `N` words")
+	exit.add(c)
 	jsonFlag(c, &asJSON)
 	backendFlag(c, &backend)
 	return c
