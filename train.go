@@ -28,7 +28,7 @@ type Progress struct {
 // Summary is the outcome of training.
 type Summary struct {
 	Step         int64
-	Stopped      string  // "done", "accuracy" or "patience", as Run.Training.Stop says, or "interrupted"
+	Stopped      string  // "done", "accuracy", "perfect" or "patience", as Run.Training.Stop says, or "interrupted"
 	Seconds      float64 // of this call
 	BestStep     int64   // of the checkpoint that [Load] reads
 	CrossEntropy float64 // of that checkpoint on the validation examples, in nats per token

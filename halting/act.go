@@ -25,6 +25,9 @@ type ACT struct {
 // Adaptive returns true: every position decides when it halts.
 func (a ACT) Adaptive() bool { return true }
 
+// Unit returns a.
+func (a ACT) Unit() ACT { return a }
+
 // Limit returns a.MaxSteps.
 func (a ACT) Limit(int) int { return a.MaxSteps }
 

@@ -154,10 +154,10 @@ func (c Cell) finished(m *pipeline.Model, trained training.Summary) Header {
 	h.Parameters, h.Step, h.BestStep, h.Stopped, h.Seconds = trained.Parameters, trained.Step, m.Step, trained.Stopped, trained.Seconds
 	h.Validation, h.ChosenBy = trained.BestNats, ByEntropy
 	switch {
-	case m.Run.Training.BestByAccuracy:
-		h.ChosenBy = ByAccuracy
 	case m.Run.Training.BestByMeasure:
 		h.ChosenBy = ByMeasure
+	case m.Run.Training.BestByAccuracy:
+		h.ChosenBy = ByAccuracy
 	}
 	return h
 }

@@ -52,7 +52,7 @@ type Header struct {
 	BestStep           int64      `json:"best_step"`            // step of the selected checkpoint
 	Validation         float64    `json:"validation,omitempty"` // cross entropy of that checkpoint, nats per token
 	ChosenBy           string     `json:"chosen_by"`            // criteria for selecting it; later ones break ties
-	Stopped            string     `json:"stopped"`              // reason for the end of training: "done", "accuracy", "patience"
+	Stopped            string     `json:"stopped"`              // reason for the end of training: "done", "accuracy", "perfect", "patience"
 	Seconds            float64    `json:"seconds"`              // training time, including validations
 	ExamplesPerSecond  float64    `json:"examples_per_second"`
 	PositionsPerSecond float64    `json:"positions_per_second"`

@@ -44,3 +44,52 @@ func TestBetter(t *testing.T) {
 		t.Error("the first validation is not the best so far")
 	}
 }
+
+// Training ends after consecutive validations without a wrong sequence; a wrong one starts the count anew. Correct sequences of 8.
+// Caught when planted: a count that goes on after a wrong sequence, an end one validation late.
+func TestPerfectStop(t *testing.T) {
+	for perfect, want := range map[int]int{0: 0, 1: 2, 2: 3, 3: 7, 4: 0} {
+		tr, ended := &Trainer{Config: schedule.Config{Stop: schedule.Stop{Perfect: perfect}}}, 0
+		for i, correct := range []float64{7, 8, 8, 7, 8, 8, 8} {
+			tr.record(objective.Tally{Sequences: 8, CorrectSequences: correct, Tokens: 8, Nats: 1, Smoothed: 1}, nil)
+			if tr.state.Stopped == "perfect" && ended == 0 {
+				ended = i + 1
+			}
+		}
+		if ended != want {
+			t.Errorf("after %d perfect validations: ends at validation %d, want %d", perfect, ended, want)
+		}
+	}
+}
+
+// The summary names the checkpoint that is kept, and the other one where the most correct sequences and the lowest cross entropy are in
+// different validations. Step 20 has the lowest cross entropy, step 30 the most correct sequences: 6 of 8.
+func TestSelectionNamesDisagreement(t *testing.T) {
+	for _, c := range []struct {
+		config schedule.Config
+		seen   [][2]float64 // nats, correct
+		want   string
+	}{
+		{schedule.Config{}, [][2]float64{{3, 2}, {1, 5}, {2, 6}},
+			"the checkpoint of step 20 is kept: its cross entropy is the lowest; step 30 has more correct validation sequences, 0.7500 against 0.6250 (training.best_by_accuracy=true keeps that one)"},
+		{schedule.Config{BestByAccuracy: true}, [][2]float64{{3, 2}, {1, 5}, {2, 6}},
+			"the checkpoint of step 30 is kept: it has the most correct validation sequences, 0.7500; the cross entropy was lowest at step 20"},
+		{schedule.Config{}, [][2]float64{{3, 2}, {1, 6}, {2, 6}}, "the checkpoint of step 20 is kept: its cross entropy is the lowest"},
+		{schedule.Config{BestByAccuracy: true}, [][2]float64{{3, 2}, {1, 6}, {2, 6}}, "the checkpoint of step 20 is kept: it has the most correct validation sequences, 0.7500"},
+		{schedule.Config{}, nil, ""},
+	} {
+		tr := &Trainer{Config: c.config}
+		for _, v := range c.seen {
+			tr.step += 10
+			tr.record(objective.Tally{Sequences: 8, CorrectSequences: v[1], Tokens: 8, Nats: v[0], Smoothed: v[0]}, nil)
+		}
+		if got := tr.selection(); got != c.want {
+			t.Errorf("%+v: %s\nwant %s", c.seen, got, c.want)
+		}
+	}
+	both := &Trainer{Config: schedule.Config{BestByAccuracy: true, BestByMeasure: true}, state: state{BestStep: 10, BestSmoothed: 0.5, BestCorrect: 7, BestMeasure: 30}}
+	tally := objective.Tally{Smoothed: 0.6, Tokens: 1, CorrectSequences: 8, Sequences: 10}
+	if !both.better(tally, []score.Metric{score.Figure("BLEU", 30)}) || both.better(tally, []score.Metric{score.Figure("BLEU", 29)}) {
+		t.Error("among equal measures the correct sequences do not decide")
+	}
+}

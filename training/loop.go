@@ -206,7 +206,10 @@ func (t *Trainer) notify(line string) {
 }
 
 func (t *Trainer) summary(stopped string) Summary {
-	r := Summary{Step: t.step, Stopped: stopped, Seconds: t.state.Seconds, Validation: t.state.Validation, BestStep: t.state.BestStep, BestNats: t.state.BestNats}
+	r := Summary{
+		Step: t.step, Stopped: stopped, Seconds: t.state.Seconds, Validation: t.state.Validation, BestStep: t.state.BestStep, BestNats: t.state.BestNats,
+		Selection: t.selection(),
+	}
 	for v := range t.Store.IterVariables() {
 		if Trained(v.Path()) && v.DType() == dtypes.Float32 {
 			r.Parameters += v.Shape().Size()

@@ -2,45 +2,114 @@ package training
 
 import (
 	"fmt"
+	"math"
+	"strings"
 
+	"universal-transformer/halting"
 	"universal-transformer/internal/objective"
 	"universal-transformer/universal"
 )
 
-// Distances of a mean ponder time from one step, or from the limit, below which the depth no longer depends on the input.
+// Bounds below which the depth of a stack no longer depends on the input.
 const (
-	shallow = 1.1
-	atLimit = 0.1
+	shallow    = 1.1  // mean number of steps
+	atLimit    = 0.1  // distance of the mean from the limit
+	constant   = 0.01 // variance of the number of steps: a hundredth of the positions takes one step more or less
+	weightless = 0.02 // mean weight of the last step; with the authors' epsilon it is at least 0.01
 )
 
-// ponderProblem describes a problem with a validation's ponder times: a stack that halts at once everywhere, or never before the limit.
-// Empty if there is none, or if depth is not adaptive.
-func (t *Trainer) ponderProblem(tally objective.Tally) string {
+// A stack is one recurrence of an adaptive model, as measured in a validation.
+type stack struct {
+	name                   string
+	positions              float64
+	steps, variance, final float64 // mean and variance of the number of steps, mean weight of the last step
+}
+
+// stacks returns the encoder and the decoder, as far as the model has them.
+func stacks(tally objective.Tally, depths objective.Depths) (list []stack) {
+	for _, s := range []struct {
+		name                                 string
+		positions, updates, squares, weights float64
+	}{
+		{"encoder", tally.EncoderPositions, tally.EncoderUpdates, depths.EncoderSquares, depths.EncoderRemainders},
+		{"decoder", tally.DecoderPositions, tally.DecoderUpdates, depths.DecoderSquares, depths.DecoderRemainders},
+	} {
+		if s.positions > 0 {
+			mean := s.updates / s.positions
+			list = append(list, stack{s.name, s.positions, mean, s.squares/s.positions - mean*mean, s.weights / s.positions})
+		}
+	}
+	return list
+}
+
+// ponderProblem describes a problem with a validation's ponder times: a stack that halts after one step everywhere, that never halts before
+// the limit, or whose positions all take the same number of steps. Empty if there is none, or if depth is not adaptive.
+func (t *Trainer) ponderProblem(tally objective.Tally, depths objective.Depths) string {
 	deep, ok := t.Model.(universal.Deep)
 	if !ok || !deep.Adaptive() || deep.StepLimit() < 2 {
 		return ""
 	}
 	limit := float64(deep.StepLimit())
-	for _, stack := range []struct {
-		name      string
-		positions float64
-		ponder    float64
-	}{{"encoder", tally.EncoderPositions, tally.EncoderPonder()}, {"decoder", tally.DecoderPositions, tally.DecoderPonder()}} {
+	for _, s := range stacks(tally, depths) {
+		same := math.Round(s.steps)
 		switch {
-		case stack.positions == 0:
-		case stack.ponder < shallow:
-			return fmt.Sprintf("the %s runs %.2f steps per position, like a single layer: lower training.ponder.weight, warm it up (training.ponder.warmup), "+
-				"or normalize before the sub-layers (model.pre_norm=true)", stack.name, stack.ponder)
-		case stack.ponder > limit-atLimit:
-			return fmt.Sprintf("the %s runs %.2f of %.0f steps per position: it never halts before the limit; raise training.ponder.weight, or model.halting.max_steps", stack.name, stack.ponder, limit)
+		case s.steps < shallow:
+			return fmt.Sprintf("the %s runs %.2f steps per position, like a single layer: %s", s.name, s.steps, t.deeper(1))
+		case s.steps > limit-atLimit:
+			return fmt.Sprintf("the %s runs %.2f of %.0f steps per position: it never halts before the limit: %s", s.name, s.steps, limit, t.shallower(int(limit)))
+		case s.variance < constant && s.final < weightless:
+			return fmt.Sprintf("every position of the %s takes %.0f steps, the last with a weight of %.2f: %s", s.name, same, s.final, t.deeper(int(same)-1))
+		case s.variance < constant:
+			return fmt.Sprintf("every position of the %s takes %.0f steps: %s", s.name, same, t.deeper(int(same)))
 		}
 	}
 	return ""
 }
 
-// warnOfPonder warns once per run of a problem with its ponder times, when two consecutive validations have the same kind of problem.
-func (t *Trainer) warnOfPonder(tally objective.Tally) {
-	problem := t.ponderProblem(tally)
+// deeper lists changes that give a stack a reason to take more steps or different numbers of steps, without those that are set already, and
+// the fixed depth that computes the same in less time.
+func (t *Trainer) deeper(steps int) string {
+	var list []string
+	if unit, ok := t.Model.(interface{ HaltingUnit() (halting.ACT, bool) }); ok {
+		if act, ok := unit.HaltingUnit(); ok && act.Bias > startDeep {
+			list = append(list, fmt.Sprintf("start with more steps (model.halting.bias=%d)", startDeep))
+		}
+	}
+	if p := t.Config.Ponder; p.Weight > 0 {
+		if late := t.Config.Steps / 2; int64(p.Steps) < late {
+			list = append(list, fmt.Sprintf("let the ponder cost grow later (training.ponder.warmup=%d)", late))
+		}
+		list = append(list, fmt.Sprintf("lower the ponder cost (training.ponder.weight=%g)", p.Weight/10))
+	}
+	if norm, ok := t.Model.(interface{ NormsFirst() bool }); ok && !norm.NormsFirst() {
+		list = append(list, "normalize before the sub-layers (model.pre_norm=true)")
+	}
+	return strings.Join(append(list, sameDepth(steps, len(list) > 0)), ", ")
+}
+
+// startDeep is a bias of the halting unit with which positions run many steps at first.
+const startDeep = -2
+
+// shallower lists changes that let a stack halt before the limit.
+func (t *Trainer) shallower(limit int) string {
+	weight := 10 * t.Config.Ponder.Weight
+	if weight == 0 {
+		weight = 0.001
+	}
+	return fmt.Sprintf("raise the ponder cost (training.ponder.weight=%g) or the limit (model.halting.max_steps=%d), %s", weight, 2*limit, sameDepth(limit, true))
+}
+
+func sameDepth(steps int, last bool) string {
+	or := ""
+	if last {
+		or = "or "
+	}
+	return fmt.Sprintf("%suse a fixed depth, which takes less time (model.halting.fixed.steps=%d)", or, max(steps, 1))
+}
+
+// warnOfPonder warns once per run of a problem with its ponder times, when two consecutive validations have one.
+func (t *Trainer) warnOfPonder(tally objective.Tally, depths objective.Depths) {
+	problem := t.ponderProblem(tally, depths)
 	if problem == "" {
 		t.state.PonderProblems = 0
 		return

@@ -32,6 +32,9 @@ type state struct {
 	BestCorrect    float64         `json:"best_correct,omitempty"`    // correct sequences of the best validation
 	BestMeasure    float64         `json:"best_measure,omitempty"`    // the task's measure at the best validation
 	Waited         int             `json:"waited"`                    // validations since the best
+	Perfect        int             `json:"perfect,omitempty"`         // consecutive validations with all sequences correct
+	MostCorrect    extreme         `json:"most_correct,omitzero"`     // the most correct sequences of a validation
+	LowestNats     extreme         `json:"lowest_nats,omitzero"`      // the lowest cross entropy of a validation
 	Validation     objective.Tally `json:"validation"`                // the last one
 	Stopped        string          `json:"stopped"`                   // the reason why training ended before its last update, or ""
 	PonderProblems int             `json:"ponder_problems,omitempty"` // consecutive validations with a problem of ponder times
@@ -39,6 +42,12 @@ type state struct {
 	Metrics int64 `json:"metrics,omitempty"` // bytes of metrics written so far
 
 	CapacityPlan *capacity.Planner `json:"capacity_plan,omitempty"` // plan of how many positions will run
+}
+
+// extreme is the best value of a quantity in any validation, with the first step that had it.
+type extreme struct {
+	Step  int64   `json:"step"`
+	Value float64 `json:"value"`
 }
 
 // stateKey is the metadata key of the state.
@@ -118,7 +127,7 @@ func (t *Trainer) restore(c *runlog.Checkpoint) error {
 		return fmt.Errorf("checkpoint of step %d: its metadata %q: capacity_plan: %w", c.Step, stateKey, err)
 	}
 	if before := c.Meta[ConfigurationKey]; before != "" && before != t.Seals.Configuration {
-		t.state.Stopped, t.state.Waited = "", 0
+		t.state.Stopped, t.state.Waited, t.state.Perfect = "", 0, 0
 	}
 	if t.state.BestSmoothed == 0 { // a checkpoint of version 0.2.0
 		t.state.BestSmoothed = t.state.BestNats

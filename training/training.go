@@ -107,10 +107,11 @@ type Progress struct {
 // Summary is the outcome of a run.
 type Summary struct {
 	Step       int64
-	Stopped    string // why it ended: "done", "accuracy", "patience", "interrupted"
+	Stopped    string // why it ended: "done", "accuracy", "perfect", "patience", "interrupted"
 	Seconds    float64
 	Validation objective.Tally // the last one
 	BestStep   int64
 	BestNats   float64 // validation cross entropy of the best checkpoint, nats per token
 	Parameters int     // trained numbers
+	Selection  string  // how the best checkpoint was selected, and whether correct sequences and cross entropy disagree; one line
 }

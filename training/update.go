@@ -27,7 +27,11 @@ func (t *Trainer) build() {
 	t.apply = t.graphs.Runner(t.applyGraph, nil)
 	t.evaluate = t.graphs.Runner(func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 		f := t.forward(scope, nodes, c, false)
-		return []*Node{f.tally}, f.result
+		out := []*Node{f.tally}
+		if universal.Adaptive(t.Model) {
+			out = append(out, objective.DepthsOf(f.result))
+		}
+		return out, f.result
 	}, t.state.CapacityPlan)
 	if t.state.CapacityPlan != nil && !t.gradients.Plans() {
 		t.notify("halted positions are computed too, as with training.compute_halted: " + t.Backend.Name() + " compiles so slowly that skipping them would take longer")

@@ -18,9 +18,10 @@ import (
 func (t *Trainer) validate() error {
 	start := time.Now()
 	var tally objective.Tally
+	var depths objective.Depths
 	var figures []score.Metric
 	err := t.withMeans(func() (err error) {
-		if tally, err = t.measure(t.Validation); err == nil {
+		if tally, depths, err = t.measure(t.Validation); err == nil {
 			figures, err = t.decoded()
 		}
 		return err
@@ -37,7 +38,7 @@ func (t *Trainer) validate() error {
 	}
 	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences)%s",
 		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, shown))
-	t.warnOfPonder(tally)
+	t.warnOfPonder(tally, depths)
 	if err := t.Log.AppendMetrics(row); err != nil || !best {
 		return err
 	}
@@ -50,8 +51,18 @@ func (t *Trainer) validate() error {
 // record updates the state with a validation, decides whether to stop, and reports whether the validation is the best so far.
 func (t *Trainer) record(tally objective.Tally, figures []score.Metric) (best bool) {
 	best = t.better(tally, figures)
+	if t.state.MostCorrect.Step == 0 || tally.CorrectSequences > t.state.MostCorrect.Value {
+		t.state.MostCorrect = extreme{t.step, tally.CorrectSequences}
+	}
+	if t.state.LowestNats.Step == 0 || tally.SmoothedEntropy() < t.state.LowestNats.Value {
+		t.state.LowestNats = extreme{t.step, tally.SmoothedEntropy()}
+	}
 	t.state.Validation = tally
 	t.state.Waited++
+	t.state.Perfect++
+	if tally.CorrectSequences < tally.Sequences {
+		t.state.Perfect = 0
+	}
 	if best {
 		t.state.BestMeasure = first(figures)
 		t.state.BestStep, t.state.BestNats, t.state.Waited = t.step, tally.CrossEntropy(), 0
@@ -60,6 +71,8 @@ func (t *Trainer) record(tally objective.Tally, figures []score.Metric) (best bo
 	switch stop := t.Config.Stop; {
 	case stop.Accuracy > 0 && tally.SequenceAccuracy() >= stop.Accuracy:
 		t.state.Stopped = "accuracy"
+	case stop.Perfect > 0 && t.state.Perfect >= stop.Perfect:
+		t.state.Stopped = "perfect"
 	case stop.Patience > 0 && t.state.Waited >= stop.Patience:
 		t.state.Stopped = "patience"
 	}
@@ -97,7 +110,7 @@ func first(figures []score.Metric) float64 {
 	return figures[0].Value
 }
 
-// better reports whether a validation is the best so far: by correct sequences or by decoded answers, if so configured, and then by cross
+// better reports whether a validation is the best so far: by decoded answers and by correct sequences, if so configured, and then by cross
 // entropy. If training smooths its targets, validation does too: cross entropy against the unsmoothed targets is lowest early on and
 // rises as the model fits the smoothed ones.
 func (t *Trainer) better(tally objective.Tally, figures []score.Metric) bool {
@@ -115,15 +128,18 @@ func (t *Trainer) better(tally objective.Tally, figures []score.Metric) bool {
 
 // measure runs batches in inference mode. Positions are sampled as in training, but the same in every validation, so that a model that
 // must handle positions beyond the longest sequence is selected on all of them.
-func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, err error) {
+func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, depths objective.Depths, err error) {
 	for i, b := range batches {
 		positions := t.drawPositions(b, "validation positions", int64(i))
 		out, err := t.evaluate.Call(capacity.ShapeOf(b), t.arguments(b, positions)...)
 		if err != nil {
-			return tally, err
+			return tally, depths, err
 		}
 		tally = tally.Plus(objective.Unpack(tensors.MustCopyFlatData[float32](out[0])))
+		if len(out) > 1 {
+			depths = depths.Plus(objective.UnpackDepths(tensors.MustCopyFlatData[float32](out[1])))
+		}
 		finalize(out)
 	}
-	return tally, nil
+	return tally, depths, nil
 }

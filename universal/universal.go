@@ -225,6 +225,18 @@ func (c Config) validateSteps() error {
 // Adaptive reports whether every position has its own depth.
 func (c Config) Adaptive() bool { return c.Halting.Adaptive() || c.decoderHalting().Adaptive() }
 
+// HaltingUnit returns the settings of the halting unit, if the policy has one.
+func (c Config) HaltingUnit() (halting.ACT, bool) {
+	unit, ok := c.Halting.(interface{ Unit() halting.ACT })
+	if !ok {
+		return halting.ACT{}, false
+	}
+	return unit.Unit(), true
+}
+
+// NormsFirst reports whether layer normalization is before the sub-layers.
+func (c Config) NormsFirst() bool { return c.PreNorm }
+
 // StepLimit returns the maximum number of steps of a position, or 0 if that depends on the source.
 func (c Config) StepLimit() int { return max(c.Halting.Limit(0), c.decoderHalting().Limit(0)) }
 

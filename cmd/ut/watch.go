@@ -109,6 +109,7 @@ func summarize(w io.Writer, dir string, r training.Summary) error {
 	why := map[string]string{
 		"done":     "all of the configuration",
 		"accuracy": "the validation accuracy reached the target",
+		"perfect":  "all validation sequences are correct",
 		"patience": "validation did not improve any more",
 	}[r.Stopped]
 	held := r.Validation
@@ -117,6 +118,9 @@ func summarize(w io.Writer, dir string, r training.Summary) error {
 		_, err = fmt.Fprintf(w, "validation, teacher forcing: token accuracy %s, sequence accuracy %s\n",
 			score.Accuracy{Correct: int(held.CorrectTokens), Total: int(held.Tokens)},
 			score.Accuracy{Correct: int(held.CorrectSequences), Total: int(held.Sequences)})
+	}
+	if err == nil && r.Selection != "" {
+		_, err = fmt.Fprintln(w, r.Selection)
 	}
 	if err == nil {
 		_, err = fmt.Fprintf(w, "next: %s eval %s\n", os.Args[0], dir)

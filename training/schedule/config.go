@@ -39,8 +39,8 @@ type Config struct {
 	// BestByAccuracy selects the checkpoint with the most correct validation sequences, and among equals the one with the lowest cross
 	// entropy. Otherwise the lowest cross entropy decides.
 	BestByAccuracy bool `json:"best_by_accuracy,omitempty"`
-	// BestByMeasure selects the checkpoint with the best decoded answers to validation examples by the task's measure, such as BLEU, and
-	// among equals the one with the lowest cross entropy.
+	// BestByMeasure selects the checkpoint with the best decoded answers to validation examples by the task's measure, such as BLEU; among
+	// equals BestByAccuracy decides, if it is set, and then cross entropy.
 	BestByMeasure bool `json:"best_by_measure,omitempty"`
 
 	Seed uint64 `json:"-"`
@@ -48,8 +48,9 @@ type Config struct {
 
 // Stop determines when training ends before its last update. The zero value: never.
 type Stop struct {
-	Patience int     `json:"patience"` // consecutive validations without a new best; 0: no limit
-	Accuracy float64 `json:"accuracy"` // teacher-forced sequence accuracy of the validation set to reach; 0: none
+	Patience int     `json:"patience"`          // consecutive validations without a new best; 0: no limit
+	Accuracy float64 `json:"accuracy"`          // teacher-forced sequence accuracy of the validation set to reach; 0: none
+	Perfect  int     `json:"perfect,omitempty"` // consecutive validations in which every sequence is correct; 0: no limit
 }
 
 // Validate returns an error that names the first invalid field, its value, and valid values.
@@ -73,13 +74,11 @@ func (c Config) Validate() error {
 		rate("muon", c.Muon, 1), rate("weight_decay", c.WeightDecay, 1e3),
 		rate("average", c.Average, 1), rate("clip_norm", c.ClipNorm, 1e9), rate("ponder.weight", c.Ponder.Weight, 1e9), rate("ponder.warmup", float64(c.Ponder.Steps), 1e15),
 		rate("accumulate", float64(c.Accumulate), 1e6), rate("stop.patience", float64(c.Stop.Patience), 1e9), rate("stop.accuracy", c.Stop.Accuracy, 1.0001),
+		rate("stop.perfect", float64(c.Stop.Perfect), 1e9),
 	} {
 		if err != nil {
 			return err
 		}
-	}
-	if c.BestByAccuracy && c.BestByMeasure {
-		return fmt.Errorf("best_by_accuracy and best_by_measure are both true: choose one")
 	}
 	if c.Keep < 2 {
 		return fmt.Errorf("keep is %d: it must be at least 2, so that a damaged newest checkpoint has a predecessor", c.Keep)

@@ -1,0 +1,27 @@
+package training
+
+import "fmt"
+
+// selection says how the best checkpoint was selected. If the most correct sequences and the lowest cross entropy were in different
+// validations, it names both, because the figures of the kept checkpoint are then not the best in every respect. Empty without a validation.
+func (t *Trainer) selection() string {
+	s := t.state
+	if s.BestStep == 0 || s.Validation.Sequences == 0 {
+		return ""
+	}
+	share := func(correct float64) string { return fmt.Sprintf("%.4f", correct/s.Validation.Sequences) }
+	kept := fmt.Sprintf("the checkpoint of step %d is kept: ", s.BestStep)
+	more := s.MostCorrect.Step > 0 && s.MostCorrect.Value > s.BestCorrect
+	switch {
+	case t.Config.BestByMeasure:
+		return kept + "its decoded answers are the best"
+	case t.Config.BestByAccuracy && s.LowestNats.Step > 0 && s.LowestNats.Step != s.BestStep:
+		return kept + fmt.Sprintf("it has the most correct validation sequences, %s; the cross entropy was lowest at step %d", share(s.BestCorrect), s.LowestNats.Step)
+	case t.Config.BestByAccuracy:
+		return kept + fmt.Sprintf("it has the most correct validation sequences, %s", share(s.BestCorrect))
+	case more:
+		return kept + fmt.Sprintf("its cross entropy is the lowest; step %d has more correct validation sequences, %s against %s (training.best_by_accuracy=true keeps that one)",
+			s.MostCorrect.Step, share(s.MostCorrect.Value), share(s.BestCorrect))
+	}
+	return kept + "its cross entropy is the lowest"
+}
