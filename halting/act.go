@@ -25,8 +25,8 @@ type ACT struct {
 // Adaptive returns true: every position decides when it halts.
 func (a ACT) Adaptive() bool { return true }
 
-// Unit returns a.
-func (a ACT) Unit() ACT { return a }
+// InitialBias returns a.Bias.
+func (a ACT) InitialBias() float64 { return a.Bias }
 
 // Limit returns a.MaxSteps.
 func (a ACT) Limit(int) int { return a.MaxSteps }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"universal-transformer/halting"
 	"universal-transformer/internal/objective"
 	"universal-transformer/universal"
 )
@@ -70,8 +69,8 @@ func (t *Trainer) ponderProblem(tally objective.Tally, depths objective.Depths) 
 // the fixed depth that computes the same in less time.
 func (t *Trainer) deeper(steps int) string {
 	var list []string
-	if unit, ok := t.Model.(interface{ HaltingUnit() (halting.ACT, bool) }); ok {
-		if act, ok := unit.HaltingUnit(); ok && act.Bias > startDeep {
+	if unit, ok := t.Model.(interface{ HaltingBias() (float64, bool) }); ok {
+		if bias, ok := unit.HaltingBias(); ok && bias > startDeep {
 			list = append(list, fmt.Sprintf("start with more steps (model.halting.bias=%d)", startDeep))
 		}
 	}

@@ -225,13 +225,13 @@ func (c Config) validateSteps() error {
 // Adaptive reports whether every position has its own depth.
 func (c Config) Adaptive() bool { return c.Halting.Adaptive() || c.decoderHalting().Adaptive() }
 
-// HaltingUnit returns the settings of the halting unit, if the policy has one.
-func (c Config) HaltingUnit() (halting.ACT, bool) {
-	unit, ok := c.Halting.(interface{ Unit() halting.ACT })
+// HaltingBias returns the initial bias of the halting unit, if the policy has one.
+func (c Config) HaltingBias() (bias float64, ok bool) {
+	unit, ok := c.Halting.(interface{ InitialBias() float64 })
 	if !ok {
-		return halting.ACT{}, false
+		return 0, false
 	}
-	return unit.Unit(), true
+	return unit.InitialBias(), true
 }
 
 // NormsFirst reports whether layer normalization is before the sub-layers.
