@@ -2,6 +2,9 @@ package experiment
 
 import (
 	"universal-transformer/internal/objective"
+	"universal-transformer/runlog"
+	"universal-transformer/task"
+	"universal-transformer/task/translation"
 	"universal-transformer/training/schedule"
 )
 
@@ -26,4 +29,30 @@ func Defaults() Run {
 			Validation: 512,
 		},
 	}
+}
+
+// FromDefaults reads a configuration whose missing fields have the values of [Defaults]. It does not validate.
+//
+// Defaults keep the checkpoint with the most correct sequences. Language models and translations are judged by probabilities and by BLEU, so
+// the lowest cross entropy decides unless the configuration says otherwise.
+func FromDefaults(data []byte) (Run, error) {
+	run := Defaults()
+	if err := runlog.DecodeConfig(data, &run); err != nil {
+		return Run{}, err
+	}
+	if countsSequences(run.Task.Value) {
+		return run, nil
+	}
+	run = Defaults()
+	run.Training.BestByAccuracy = false
+	return run, runlog.DecodeConfig(data, &run)
+}
+
+// countsSequences reports whether a task is measured by the number of correct sequences.
+func countsSequences(d task.Definition) bool {
+	if d == nil {
+		return true
+	}
+	_, translates := d.(translation.Translation)
+	return !translates && d.Kind() != task.LanguageModeling
 }

@@ -59,8 +59,8 @@ type Batch struct {
 // variant replaces the default variant, and its missing fields take the variant's own defaults. The error for an unknown key offers the
 // nearest one.
 func Parse(data []byte) (Run, error) {
-	run := Defaults()
-	if err := runlog.DecodeConfig(data, &run); err != nil {
+	run, err := FromDefaults(data)
+	if err != nil {
 		return Run{}, err
 	}
 	return run, run.Validate()

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"universal-transformer/experiment"
-	"universal-transformer/runlog"
 )
 
 // Cells lists the runs: every cell with the first seed, then every cell with the second, and so on. resolve returns the run of a recipe. Run
@@ -58,8 +57,8 @@ func (f File) base(resolve func(string) (experiment.Run, error)) (experiment.Run
 		}
 		return run, nil
 	}
-	run := experiment.Defaults()
-	if err := runlog.DecodeConfig(f.Base, &run); err != nil {
+	run, err := experiment.FromDefaults(f.Base)
+	if err != nil {
 		return run, fmt.Errorf("base: %s", position.ReplaceAllString(err.Error(), ""))
 	}
 	return run, nil
