@@ -11,8 +11,13 @@ func Version() string {
 	if !ok {
 		return number
 	}
+	return version(info.Settings)
+}
+
+// version returns the version of a build with the given settings.
+func version(settings []debug.BuildSetting) string {
 	revision, modified := "", ""
-	for _, s := range info.Settings {
+	for _, s := range settings {
 		switch {
 		case s.Key == "vcs.revision":
 			revision = "+" + s.Value[:min(12, len(s.Value))]
