@@ -33,8 +33,8 @@ func pairedModels(precision dtypes.DType) map[string]universal.Config {
 	return modelsOf(precision, func(policy, transition, norm int) bool { return longtest.Enabled() || (policy+transition+norm)%2 == 0 })
 }
 
-// modelsOf makes the models whose policy, transition and place of the norms are wanted, counted from 0, and one that counts its sources
-// from both ends.
+// modelsOf makes the models whose policy, transition and place of the norms are wanted, counted from 0, one that counts its sources
+// from both ends, and two of earlier versions of the paper.
 func modelsOf(precision dtypes.DType, wanted func(policy, transition, norm int) bool) map[string]universal.Config {
 	act := halting.ACT{MaxSteps: 4, Epsilon: 0.05}
 	transitions := []universal.Transition{
@@ -70,6 +70,10 @@ func modelsOf(precision dtypes.DType, wanted func(policy, transition, norm int) 
 	counted.Transition, counted.Halting = transitions[1], halting.Frozen{ACT: act}
 	counted.Counting = universal.BothEnds{Segments: universal.Segments{Separators: []string{"3"}}}.Resolve(func(string) (int32, bool) { return 3, true })
 	list["both ends"] = counted
+	submitted, first := base, base
+	submitted.Transition, submitted.Halting, submitted.Arrangement = transitions[1], halting.Frozen{ACT: act}, universal.Submitted{}
+	first.Transition, first.Halting, first.Arrangement = transitions[0], halting.Graves{ACT: act}, universal.FirstVersion{}
+	list["submitted"], list["first version"] = submitted, first
 	return list
 }
 

@@ -29,12 +29,13 @@ type (
 	Positions  = Variant[universal.Positions, positionings]
 	Schedule   = Variant[schedule.Schedule, schedules]
 
+	Arrangement = Variant[universal.Arrangement, arrangements]
 	Coordinates = Variant[universal.Coordinates, coordinates]
 	Counting    = Variant[universal.Counting, countings]
 )
 
 // parts lists all parts.
-var parts = []variantPart{Task{}, Model{}, Transition{}, Halting{}, Coordinates{}, Counting{}, Positions{}, Schedule{}}
+var parts = []variantPart{Task{}, Model{}, Transition{}, Halting{}, Arrangement{}, Coordinates{}, Counting{}, Positions{}, Schedule{}}
 
 type tasks struct{}
 
@@ -103,6 +104,16 @@ func (policies) rows() []row[halting.Policy] {
 		{"fixed", halting.Fixed{Steps: 4}},
 		{"random", halting.Random{MinSteps: 2, MaxSteps: 4}},
 		{"length", halting.Length{}},
+	}
+}
+
+type arrangements struct{}
+
+func (arrangements) part() part { return part{path: "model.arrangement"} }
+func (arrangements) rows() []row[universal.Arrangement] {
+	return []row[universal.Arrangement]{
+		{"submitted", universal.Submitted{}},
+		{"first_version", universal.FirstVersion{}},
 	}
 }
 

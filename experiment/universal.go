@@ -14,6 +14,7 @@ type Universal struct {
 	universal.Config
 	Transition  Transition  `json:"transition"`
 	Halting     Halting     `json:"halting"`
+	Arrangement Arrangement `json:"arrangement,omitzero"` // default: as in the camera-ready paper, or as pre_norm says
 	Coordinates Coordinates `json:"coordinates,omitzero"` // default: sinusoidal, as in the paper
 	Counting    Counting    `json:"counting,omitzero"`    // default: from the start, as in the paper
 	Positions   Positions   `json:"positions"`
@@ -54,6 +55,7 @@ func small() Universal {
 func (u Universal) config(v task.Vocabularies, seed uint64) universal.Config {
 	c := u.Config
 	c.Transition, c.Halting, c.Coordinates, c.Positions = u.Transition.Value, u.Halting.Value, u.Coordinates.Value, u.Positions.Value
+	c.Arrangement = u.Arrangement.Value
 	c.Counting, c.Seed = u.counting(v), seed
 	c.TargetVocabulary = v.Target.Size()
 	if v.Source != nil {

@@ -22,6 +22,9 @@ type stack struct {
 	options     Options
 	pass        *Pass
 
+	uncoordinated *Node // the state before this step's coordinates were added; for an Arrangement
+	before        *Node // what the transition read in the step before, for an Arrangement
+
 	memory         *Memory             // the encoded source; nil in encoders and language models
 	memoryContexts []*attentionContext // keys and values of memory: one for all steps or, if layers are untied, one per layer
 	cache          *stepCache          // of earlier positions, if a causal stack computes only the newest ones; otherwise nil
@@ -60,8 +63,11 @@ func (c Config) newTargetStack(scope *model.Scope, in Inputs, options Options) *
 func (s *stack) run() *Pass {
 	r := halting.Recurrence{
 		State: s.state, Mask: s.mask, Source: s.source, Capacities: s.capacities,
-		Glorot:         s.weights().initializer(Name(model.JoinPath(s.scope.Scope(), "halting", "weight")), glorot, s.Width, 1),
-		AddCoordinates: func(t int, state *Node) *Node { return s.coordinates.add(t, state) },
+		Glorot: s.weights().initializer(Name(model.JoinPath(s.scope.Scope(), "halting", "weight")), glorot, s.Width, 1),
+		AddCoordinates: func(t int, state *Node) *Node {
+			s.uncoordinated = state
+			return s.coordinates.add(t, state)
+		},
 		Revise: func(t int, x *Node) *Node {
 			s.begin(t)
 			return s.revise(t, x)
@@ -94,7 +100,10 @@ func (s *stack) begin(t int) {
 
 // revise is the part of a step after adding coordinates. Its weights are the same in all steps unless layers are untied. x: [B, M, D]
 func (s *stack) revise(t int, x *Node) *Node {
-	if s.PreNorm {
+	switch {
+	case s.Arrangement != nil:
+		return s.revised(t, x)
+	case s.PreNorm:
 		return s.revisePreNorm(t, x)
 	}
 	a := s.norm("self_attention_norm", Add(x, s.drop(s.selfAttention(t, x)))) // (eq. 5)

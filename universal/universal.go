@@ -26,7 +26,7 @@
 //	p(y_i | y_1 .. y_{i-1}, source) = softmax(O H^T)
 //
 // With [Config].PreNorm, the layer norms are applied before attention and transition instead, and once more after the last step, as
-// in the authors' code.
+// in the authors' code. An [Arrangement] is another order, such as those of earlier versions of the paper.
 //
 // There are four models: [EncoderDecoder], [Encoder] (classification of a sequence or of each of its positions), [Pointer] (reading comprehension by pointer-sum attention) and
 // [Decoder] (language models). Those with a decoder generate token by token with a [Cache]. With [Config].UntiedLayers each of them
@@ -68,6 +68,8 @@ type Config struct {
 	// UntiedLayers gives every layer its own weights, which makes the model the Transformer (Vaswani et al., 2017) that the paper
 	// compares with. Halting must be halting.Fixed, whose steps are the layers. Positions are added once, before the first layer.
 	UntiedLayers bool `json:"untied_layers,omitempty"`
+
+	Arrangement Arrangement `json:"-"` // nil: as in the camera-ready paper, or as PreNorm says
 
 	PreNorm      bool `json:"pre_norm"`      // normalise before each sub-layer and once at the end, as the authors' code does
 	LearnedSteps bool `json:"learned_steps"` // a learned vector per step instead of the sinusoid in t, as in the authors' code; not with halting.Length
@@ -174,6 +176,9 @@ func (c Config) Validate() error {
 	case c.SharedEmbedding && c.SourceVocabulary != 0 && c.SourceVocabulary != c.TargetVocabulary:
 		return fmt.Errorf("shared_embedding needs one vocabulary, but the source has %d tokens and the target %d", c.SourceVocabulary, c.TargetVocabulary)
 	}
+	if c.Arrangement != nil && c.PreNorm {
+		return fmt.Errorf("pre_norm is true, but arrangement is set, which says itself where the norms are: set one of them")
+	}
 	if err := c.validateSteps(); err != nil {
 		return err
 	}
@@ -241,9 +246,9 @@ func (c Config) NormsFirst() bool { return c.PreNorm }
 func (c Config) StepLimit() int { return max(c.Halting.Limit(0), c.decoderHalting().Limit(0)) }
 
 // SelectsPositions reports whether a step can be applied to the running positions alone: halted positions need no work, and the
-// transition of a position does not depend on others. A rule reads all positions.
+// transition of a position does not depend on others. A rule and an arrangement read all positions.
 func (c Config) SelectsPositions() bool {
-	return c.Rule == nil && (c.Halting.SkipsHalted() || c.decoderHalting().SkipsHalted()) && len(c.Transition.CacheWindows(c.Width)) == 0
+	return c.Rule == nil && c.Arrangement == nil && (c.Halting.SkipsHalted() || c.decoderHalting().SkipsHalted()) && len(c.Transition.CacheWindows(c.Width)) == 0
 }
 
 // precision returns the element type of the parameters, Float32 by default.

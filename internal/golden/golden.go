@@ -38,6 +38,7 @@ type config struct {
 	Width, Heads, Filter, Vocabulary int
 	Classes                          int // of an encoder
 	Transition, Halting, Coordinates string
+	Arrangement                      string
 	Steps                            int
 	MaxSteps                         int     `json:"max_steps"`
 	Epsilon                          float64 `json:"epsilon"`
@@ -127,14 +128,16 @@ func (c config) describe(result *Case) error {
 	coordinates, known3 := map[string]universal.Coordinates{
 		"": nil, "paper": universal.Sinusoidal{}, "tensor2tensor": universal.Tensor2Tensor{Alternate: true}, // the channels in the files alternate
 	}[c.Coordinates]
+	arrangement, known5 := map[string]universal.Arrangement{"": nil, "submitted": universal.Submitted{}, "first_version": universal.FirstVersion{}}[c.Arrangement]
 	pool, known4 := map[string]universal.Pool{"": nil, "mean": universal.Mean, "last": universal.Last}[c.Pool]
-	if !known1 || !known2 || !known3 || !known4 || c.Model != "" && c.Model != "encoder" {
-		return fmt.Errorf("unknown value among halting %q, transition %q, coordinates %q, pool %q, model %q", c.Halting, c.Transition, c.Coordinates, c.Pool, c.Model)
+	if !known1 || !known2 || !known3 || !known4 || !known5 || c.Model != "" && c.Model != "encoder" {
+		return fmt.Errorf("unknown value among halting %q, transition %q, coordinates %q, arrangement %q, pool %q, model %q",
+			c.Halting, c.Transition, c.Coordinates, c.Arrangement, c.Pool, c.Model)
 	}
 	result.encoder, result.pool = c.Model == "encoder", pool
 	result.Config = universal.Config{
 		SourceVocabulary: c.Vocabulary, TargetVocabulary: c.Vocabulary, Width: c.Width, Heads: c.Heads,
-		Transition: transition, Halting: policy, Coordinates: coordinates, PreNorm: c.PreNorm, LearnedSteps: c.LearnedSteps,
+		Transition: transition, Halting: policy, Coordinates: coordinates, Arrangement: arrangement, PreNorm: c.PreNorm, LearnedSteps: c.LearnedSteps,
 		ScaleEmbedding: c.ScaleEmbedding, SharedEmbedding: c.SharedEmbedding, TiedReadout: c.TiedReadout,
 	}
 	if result.encoder {
