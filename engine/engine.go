@@ -61,6 +61,11 @@ func NewWithDevices(name string, devices int) (compute.Backend, error) {
 // capacities, costs more time than it saves.
 func CompilesSlowly(backend compute.Backend) bool { return backend.Name() == xlaName }
 
+// CallsSlowly reports whether every call of a graph and every operation has a fixed cost, as on a GPU: inputs and outputs are transferred,
+// the caller waits, and operations are kernels that are launched one by one. A large graph of few operations is then faster than several
+// small ones.
+func CallsSlowly(backend compute.Backend) bool { return backend.Name() == xlaName }
+
 // xlaName is the name of the XLA backend, also in GoMLX.
 const xlaName = "xla"
 

@@ -87,7 +87,7 @@ func (t *Trainer) advance(ctx context.Context) error {
 		compiled := t.graphs.Stats()
 		t.OnProgress(Progress{
 			Step: t.step, Steps: t.Config.Steps, Tally: tally, Adaptive: universal.Adaptive(t.Model), Rate: rate, TokensPerSecond: tally.Tokens / seconds,
-			Graphs: compiled.Alive, Compiled: compiled.Compiled, Compiling: compiled.Compiling.Seconds() / time.Since(t.started).Seconds(),
+			Graphs: compiled.Alive, Compiled: compiled.Compiled, Compiling: compiled.Compiling.Seconds() / time.Since(t.started).Seconds(), Calls: compiled.Calls,
 		})
 	}
 	if !t.due(t.Config.LogEvery) {

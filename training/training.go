@@ -51,7 +51,7 @@ type Trainer struct {
 
 	hasSource   bool             // the batches have sources
 	graphs      *capacity.Graphs // those of all runners
-	gradients   *capacity.Runner // of one batch
+	gradients   *capacity.Runner // of one batch; the whole update if apply is nil
 	apply       *capacity.Runner // the rest of an update
 	evaluate    *capacity.Runner
 	group       *parallel.Group // Group, or this process alone
@@ -102,6 +102,7 @@ type Progress struct {
 	Graphs          int             // compiled graphs in memory
 	Compiled        int             // graphs compiled so far, including freed ones
 	Compiling       float64         // share of the time since this process began to train
+	Calls           int             // calls of graphs so far
 }
 
 // Summary is the outcome of a run.

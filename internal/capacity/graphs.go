@@ -35,6 +35,7 @@ type Stats struct {
 	Bytes     int           // their approximate memory
 	Compiled  int           // number of graphs compiled so far, including those that were freed
 	Compiling time.Duration // total time of compilation
+	Calls     int           // number of calls of graphs
 }
 
 // Line formats the statistics as one line, given the total time of the run.
@@ -95,6 +96,7 @@ func (s *Graphs) free(which func(*compiled) bool) {
 
 // call runs the graph of a runner with a key, after compiling it with the given capacities if necessary.
 func (s *Graphs) call(r *Runner, key string, c Capacities, inputs []any) ([]*tensors.Tensor, error) {
+	s.stats.Calls++
 	at := slices.IndexFunc(s.used, func(c *compiled) bool { return c.runner == r && c.key == key })
 	if at >= 0 {
 		found := s.used[at]
@@ -132,9 +134,44 @@ func (s *Graphs) compile(exec *model.Exec, inputs []any) (executable, []*tensors
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := s.initialize(); err != nil {
+		return nil, nil, err
+	}
 	s.compiled(started)
 	out, err := exec.Call(inputs...)
 	return p, out, err
+}
+
+// initialize computes the initial values of new variables on the default backend, if this one compiles slowly: they are constants of a
+// graph, and to XLA a constant is text, of hundreds of megabytes for a large model.
+func (s *Graphs) initialize() error {
+	if !engine.CompilesSlowly(s.backend) {
+		return nil
+	}
+	host, err := engine.New(engine.Default)
+	if err != nil {
+		return err
+	}
+	defer host.Finalize()
+	var created []*model.Variable
+	for v := range s.store.IterVariables() {
+		if !v.HasValue() {
+			created = append(created, v)
+		}
+	}
+	if err := s.store.InitializeVariables(host, nil); err != nil {
+		return err
+	}
+	for _, v := range created {
+		value, err := v.Value()
+		if err == nil {
+			err = value.ToLocal()
+		}
+		if err != nil {
+			return fmt.Errorf("variable %s: %w", v.Path(), err)
+		}
+	}
+	return nil
 }
 
 func (s *Graphs) compiled(started time.Time) {
