@@ -11,6 +11,7 @@ import (
 	"universal-transformer/engine"
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
+	"universal-transformer/internal/objective"
 	"universal-transformer/internal/seed"
 	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
