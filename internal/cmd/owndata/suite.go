@@ -33,6 +33,7 @@ type measure struct {
 
 var (
 	answers   = measure{"sequence accuracy", "accuracy", 1}
+	tags      = measure{"token accuracy", "accuracy", 1}
 	classes   = measure{"accuracy", "accuracy", 1}
 	bleuScore = measure{"BLEU", "BLEU", 1}
 	perChar   = measure{"bits per token", "bits per character", -1}
@@ -44,11 +45,13 @@ func suite() []dataset {
 		return dataset{name: name, recipe: "own-pairs", set: append([]string{"task.path=" + name + ".tsv"}, set...), test: name + "-test.tsv", main: answers,
 			save: func(d dataset, dir string) error { return savePairs(d, dir, training, test, draw) }}
 	}
+	tagging := pairs("tagging", 3000, 1000, tagged)
+	tagging.recipe, tagging.main = "own-tags", tags
 	return []dataset{
 		pairs("dates", 3000, 1000, date),
 		pairs("sorting", 4000, 1000, sorting),
 		pairs("numbers", 2500, 1000, spelledNumber),
-		pairs("tagging", 3000, 1000, tagged, "task.tokenizer=whitespace"),
+		tagging,
 		{
 			name: "opinions", recipe: "own-labels", test: "opinions-test.csv", main: classes, save: saveOpinions,
 			set: []string{"task.path=opinions.csv", "task.text_column=text", "task.label_column=label"},

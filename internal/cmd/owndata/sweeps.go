@@ -73,6 +73,7 @@ var spaces = map[string]space{
 	"own-pairs": {4, [2]optimizer{muon(0.004), adam(0.001)}, [2]float64{0, 0.1}, inLayers, 1000, []string{
 		"training.steps=3000", "training.evaluate_every=100", "training.stop.patience=8", "training.stop.accuracy=1"}},
 	"own-labels": {3, [2]optimizer{muon(0.004), adam(0.001)}, [2]float64{0.1, 0.3}, inLayers, 300, []string{"training.stop.patience=10"}},
+	"own-tags":   {3, [2]optimizer{muon(0.004), adam(0.001)}, [2]float64{0.1, 0.3}, inLayers, 300, []string{"training.stop.patience=10"}},
 	"own-text": {4, [2]optimizer{muon(0.008), adam(0.002)}, [2]float64{0, 0.1}, inLayers, 500, []string{
 		"training.steps=1500", "training.evaluate_every=150", "training.stop.patience=5"}},
 	"own-translation": {4, [2]optimizer{muon(0.008), muon(0.004)}, [2]float64{0.1, 0.3}, outside, 500, []string{
