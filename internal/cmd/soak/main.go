@@ -117,8 +117,7 @@ func soak(ctx context.Context, o options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	base := filepath.Join(dir, "served")
-	if err := trainServed(ctx, base, o.steps); err != nil {
+	if err := trainServed(ctx, filepath.Join(dir, "serve"), o.steps); err != nil {
 		return err
 	}
 	log := io.Discard
@@ -136,8 +135,12 @@ func soak(ctx context.Context, o options) error {
 	var processes sync.WaitGroup
 	var problems [2]error
 	address := make(chan string, 1)
-	processes.Go(func() { problems[0] = r.run(ctx, o, "serve", base, address) })
-	processes.Go(func() { problems[1] = r.run(ctx, o, "train", filepath.Join(dir, "trained"), nil) })
+	for i, role := range []string{"serve", "train"} {
+		processes.Go(func() {
+			defer stop() // if one ends early, the test is over
+			problems[i] = r.run(ctx, o, role, filepath.Join(dir, role), address)
+		})
+	}
 	tally := newTally()
 	select {
 	case a := <-address:

@@ -15,13 +15,13 @@ import (
 	ut "universal-transformer"
 )
 
-// digits returns the configuration of a small model with adaptive halting that reverses numbers, for so many updates.
+// digits returns the configuration of a small model with adaptive halting that reverses numbers, for so many updates, however good it gets.
 func digits(steps int64) (ut.Run, error) {
 	run, err := ut.Recipe("demo")
 	if err != nil {
 		return run, err
 	}
-	return run.Set(fmt.Sprintf("training.steps=%d", steps))
+	return run.Set(fmt.Sprintf("training.steps=%d", steps), "training.stop.accuracy=0")
 }
 
 // trainServed trains the model of the service.
