@@ -19,14 +19,15 @@ import (
 // of which the Width best by score are kept; of the others, the Width most probable continue. The search for a source stops
 //
 //   - at the limit of the answer's length, or
-//   - when the best finished score is at least log p / ((5 + limit) / 6)^Alpha of the most probable running sequence: log p only
-//     decreases, and no answer has a larger penalty, so no running sequence can become better.
+//   - when the best finished score, or the one of rank Best, is at least log p / ((5 + limit) / 6)^Alpha of the most probable running
+//     sequence: log p only decreases, and no answer has a larger penalty, so no running sequence can become better.
 //
-// The result is the finished sequence with the best score. If none has ended within the limit, it is the best running one, scored in
+// The result is the finished sequence with the best score, or the Best best. If none has ended within the limit, it is the best running one, scored in
 // the same way. A beam of width 1 is greedy decoding, as in the authors' code: there is nothing to choose from, whatever Alpha is.
 type Beam struct {
 	Width int     // number of hypotheses kept, at least 1; 1 is greedy decoding
 	Alpha float64 // length penalty, 0 for none; the authors use 0.6
+	Best  int     // number of answers that are wanted, at most Width; 0 means 1
 }
 
 // maxWidth is far above any useful width.
@@ -39,6 +40,9 @@ func (b Beam) Validate() error {
 	}
 	if b.Width > maxWidth {
 		return fmt.Errorf("beam width is %d: it must be at most %d", b.Width, maxWidth)
+	}
+	if b.Best < 0 || b.Best > b.Width {
+		return fmt.Errorf("n-best is %d: a beam of width %d has from 1 to %[2]d answers; choose a wider beam", b.Best, b.Width)
 	}
 	if !(b.Alpha >= 0 && b.Alpha < 100) {
 		return fmt.Errorf("alpha is %v: it must be at least 0", b.Alpha)
@@ -94,13 +98,14 @@ type beam struct {
 	running, finished []Hypothesis // best first
 }
 
-// decided reports whether no running hypothesis can beat the best finished one: log p only decreases, and no penalty is larger than that
-// of the longest sequence.
+// decided reports whether no running hypothesis can beat the finished ones that are wanted: log p only decreases, and no penalty is
+// larger than that of the longest sequence.
 func (s *beam) decided() bool {
 	if len(s.running) == 0 || len(s.running[0].Tokens) == s.limit {
 		return true
 	}
-	return len(s.finished) > 0 && s.finished[0].Score >= s.running[0].LogProb/s.penalty(s.limit)
+	best := max(1, s.Best)
+	return len(s.finished) >= best && s.finished[best-1].Score >= s.running[0].LogProb/s.penalty(s.limit)
 }
 
 // candidate is a continuation of a running hypothesis.

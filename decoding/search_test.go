@@ -136,6 +136,37 @@ func TestWideBeamIsExhaustiveSearch(t *testing.T) {
 	}
 }
 
+// A wide beam finds the n best of all sequences, also if it stops early. Caught when planted: a search that stops at the best one.
+func TestNBestIsExhaustiveSearch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 1))
+	calls := 0
+	for round := range 20 {
+		c := randomChain(rng, 2, 2.5)
+		for _, alpha := range []float64{0, 0.6, 2} {
+			request := c.request(5)
+			next := request.Next
+			request.Next = func(parents []int, tokens []vocab.ID) ([][]float64, error) {
+				calls++
+				return next(parents, tokens)
+			}
+			found, err := decoding.Beam{Width: 200, Alpha: alpha, Best: 4}.Search(t.Context(), request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for source := range c {
+				for rank, want := range c.all(source, 5, alpha)[:4] {
+					if got := found[source][rank]; math.Abs(got.Score-want.Score) > 1e-9 || got.Finished != want.Finished {
+						t.Errorf("chain %d, source %d, alpha %v, rank %d: found %+v, want %+v", round, source, alpha, rank+1, got, want)
+					}
+				}
+			}
+		}
+	}
+	if calls == 60*5 {
+		t.Error("no search stopped early, so nothing was seen")
+	}
+}
+
 // A narrow beam is what the description says, also where the search stops early: the same search in plain words, run to the limit, finds
 // no other best hypothesis. Caught when planted: a bound with the penalty of the present length; Width candidates in place of twice as many.
 func TestStoppingEarlyChangesNothing(t *testing.T) {
@@ -306,6 +337,8 @@ func TestSearchErrors(t *testing.T) {
 		"no power":                              search(decoding.Beam{Width: 1}, failing),
 		"power":                                 greedy(failing),
 		"beam width is 0: at least 1 is needed": search(decoding.Beam{}, broken),
+		"n-best is 3: a beam of width 2 has":    search(decoding.Beam{Width: 2, Best: 3}, broken),
+		"n-best is -1":                          search(decoding.Beam{Width: 2, Best: -1}, broken),
 		"alpha is -1: it must be at least 0":    search(decoding.Beam{Width: 1, Alpha: -1}, broken),
 		"alpha is NaN: it must be at least 0":   search(decoding.Beam{Width: 1, Alpha: math.NaN()}, broken),
 	} {

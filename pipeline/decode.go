@@ -24,6 +24,7 @@ type DecodeOptions struct {
 	MaxLength int   // maximum tokens of an answer; 0: [Model.AnswerLimit]
 	MaxSource int   // maximum tokens of a source; 0: DefaultMaxSource
 	Memory    int64 // estimated bytes of the caches of one batch; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
+	Details   bool  // Decode adds Answer.Details, for which it runs the model once more over each line and its answer
 }
 
 // Limits of decoding.
@@ -87,8 +88,12 @@ type Answer struct {
 	Err      error    // the reason why this line has no answer, or nil
 	Unknown  []string // tokens of the line that were read as <unknown>
 	LogProb  float64  // natural logarithm of the answer's probability, including its end
+	Score    float64  // by which answers of a beam search are ranked; otherwise LogProb
 	Finished bool     // false: cut off at the maximum length
 	Others   []Answer // further answers of a beam search, the best first
+	Details  *Details // nil unless requested
+
+	tokens []vocab.ID
 }
 
 // Decode answers lines of text; a language model continues them. It returns an error that concerns all lines: invalid options, a model that
@@ -107,12 +112,15 @@ func (m *Model) Decode(ctx context.Context, lines []string, o DecodeOptions) ([]
 		a.Unknown, a.Err = answers[at[i]].Unknown, errs[i]
 		answers[at[i]] = a
 	}
+	if o.Details {
+		return answers, m.detail(ctx, lines, answers)
+	}
 	return answers, nil
 }
 
 // spellAnswer turns a decoded sequence and its alternatives into text.
 func (m *Model) spellAnswer(h decoding.Hypothesis) Answer {
-	a := Answer{Text: m.text(h.Tokens), LogProb: h.LogProb, Finished: h.Finished}
+	a := Answer{Text: m.text(h.Tokens), LogProb: h.LogProb, Score: h.Score, Finished: h.Finished, tokens: h.Tokens}
 	for _, other := range h.Others {
 		a.Others = append(a.Others, m.spellAnswer(other))
 	}
