@@ -30,16 +30,16 @@ type Beam struct {
 	Best  int     // number of answers that are wanted, at most Width; 0 means 1
 }
 
-// maxWidth is far above any useful width.
-const maxWidth = 1000
+// MaxWidth is the maximum width of a beam, far above any useful one.
+const MaxWidth = 1000
 
 // Validate returns an error that names the first invalid field and its value.
 func (b Beam) Validate() error {
 	if b.Width < 1 {
 		return fmt.Errorf("beam width is %d: at least 1 is needed", b.Width)
 	}
-	if b.Width > maxWidth {
-		return fmt.Errorf("beam width is %d: it must be at most %d", b.Width, maxWidth)
+	if b.Width > MaxWidth {
+		return fmt.Errorf("beam width is %d: it must be at most %d", b.Width, MaxWidth)
 	}
 	if b.Best < 0 || b.Best > b.Width {
 		return fmt.Errorf("n-best is %d: a beam of width %d has from 1 to %[2]d answers; choose a wider beam", b.Best, b.Width)

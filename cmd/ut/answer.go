@@ -13,6 +13,7 @@ import (
 func newAnswer() *cobra.Command {
 	backend, most := "", 3
 	var exit exitFlags
+	var form structuredFlags
 	c := &cobra.Command{
 		Use:   "answer RUN",
 		Short: "Answer questions about stories from the standard input",
@@ -27,34 +28,36 @@ error; such an answer is a guess.
 Unreadable lines, and stories without a question, are reported there too and skipped. In a pipe the
 answer to such a question is an empty line, and the exit code is 1 at the end.
 
-` + exitHelp,
+` + exitHelp + "\n\n" + storyFieldsHelp,
 		Example: `  printf 'Mary moved to the bathroom.\nJohn went to the hallway.\nWhere is Mary?\n' | ut answer runs/babi
-  ut answer runs/babi < story.txt`,
+  ut answer runs/babi < story.txt
+  ut answer runs/babi --json --n-best 3 < story.txt`,
 		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if most < 0 {
 				return usagef("--facts is %d: it must not be negative", most)
 			}
-			if err := exit.check(c); err != nil {
+			if err := cmp.Or(exit.check(c), atLeastOne(c, "n-best")); err != nil {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
 				if err := cmp.Or(m.CanClassify(), exit.apply(m)); err != nil {
 					return err
 				}
-				return answerStories(c, m, most)
+				return answerStories(c, m, most, answerFormat{form, exit.exit.String()})
 			})
 		},
 	}
 	c.Flags().IntVar(&most, "facts", most, "`number` of facts to show, those with the most attention")
 	exit.add(c)
+	form.add(c)
 	backendFlag(c, &backend)
 	return c
 }
 
 // answerStories answers the questions in the standard input.
-func answerStories(c *cobra.Command, m *pipeline.Model, most int) error {
-	s := story{badLines: newBadLines(c), m: m, most: most}
+func answerStories(c *cobra.Command, m *pipeline.Model, most int, form answerFormat) error {
+	s := story{badLines: newBadLines(c), m: m, most: most, form: form}
 	if s.byHand {
 		c.PrintErrln("type a story, one sentence per line, then a question; an empty line begins a new story; Ctrl-D ends")
 	}
@@ -84,6 +87,7 @@ type story struct {
 	badLines
 	m    *pipeline.Model
 	most int // facts to show
+	form answerFormat
 	text string
 	open int // the last line that no question follows yet, or 0
 }
@@ -129,20 +133,31 @@ func (s *story) ask(question string) error {
 			return stopped
 		}
 		s.report(s.lines, err)
+		if s.form.asJSON {
+			_, err := io.WriteString(s.c.OutOrStdout(), s.form.failed(s.lines, err))
+			return err
+		}
 		return s.skip()
 	}
 	s.text = strings.Join(facts(a), "\n") + "\n"
 	if len(a.Input.Unknown) > 0 {
 		s.c.PrintErrf("ut: line %d: words that the model was not trained on: %s\n", s.lines, strings.Join(a.Input.Unknown, ", "))
 	}
-	return printAnswer(s.c.OutOrStdout(), a, s.most)
+	if s.form.asJSON {
+		_, err := io.WriteString(s.c.OutOrStdout(), jsonLine(newStoryJSON(s.lines, a, s.form.nBest, s.form.exit)))
+		return err
+	}
+	return printAnswer(s.c.OutOrStdout(), a, s.most, s.form.nBest)
 }
 
 // facts returns the sentences of the story that was asked about.
 func facts(a *pipeline.Classification) []string { return a.Input.Labels[:len(a.Input.Labels)-1] }
 
-func printAnswer(w io.Writer, a *pipeline.Classification, most int) error {
+func printAnswer(w io.Writer, a *pipeline.Classification, most, nBest int) error {
 	text := fmt.Sprintf("%s (%.0f %%)\n", a.Answer, 100*a.Probability)
+	for _, class := range a.Classes[min(1, len(a.Classes)):max(1, min(nBest, len(a.Classes)))] {
+		text += fmt.Sprintf("or %s (%.0f %%)\n", class.Name, 100*class.Probability)
+	}
 	shown := 0
 	for _, share := range a.Attention {
 		if share.Position < len(facts(a)) && shown < most {

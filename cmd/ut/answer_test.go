@@ -63,6 +63,7 @@ func TestAnswerAndReport(t *testing.T) {
 			t.Errorf("%.50q: %+v, want %+v", input, r, c)
 		}
 	}
+	storiesAsJSON(t, run)
 	if r := utReading(t, "12\n", "decode", run); r.code != 1 || !strings.Contains(r.stderr, "use ut answer") {
 		t.Errorf("decode: %+v", r)
 	}

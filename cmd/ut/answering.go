@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 	"universal-transformer/decoding"
 	"universal-transformer/pipeline"
@@ -10,6 +12,7 @@ import (
 type answeringFlags struct {
 	pipeline.DecodeOptions
 	sample bool
+	form   structuredFlags
 	exit   exitFlags
 }
 
@@ -23,6 +26,7 @@ func (f *answeringFlags) add(c *cobra.Command) {
 	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "end answers after `N` tokens; 0: as described above")
 	c.Flags().IntVar(&f.MaxSource, "max-source", pipeline.DefaultMaxSource, "reject sources of more than `N` tokens")
 	f.exit.add(c)
+	f.form.add(c)
 }
 
 // check rejects combinations of flags that contradict each other.
@@ -45,7 +49,7 @@ func (f *answeringFlags) check(c *cobra.Command) error {
 	if err := checkLengths(c, f.MaxLength); err != nil {
 		return err
 	}
-	return f.exit.check(c)
+	return cmp.Or(f.exit.check(c), f.form.check(c, &f.DecodeOptions))
 }
 
 // checkLengths rejects lengths out of range. --max-length 0 is the default.

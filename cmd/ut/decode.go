@@ -29,7 +29,7 @@ the work of one position; go doc universal-transformer/decoding describes the me
 A model that answers with a class (labels, agreement_classes, lambada_reading) writes the class;
 sampling and beam search do not apply. ut classify adds the probabilities.
 
-` + exitHelp
+` + exitHelp + "\n\n" + answerFieldsHelp
 
 func newDecode() *cobra.Command {
 	var f answeringFlags
@@ -43,7 +43,8 @@ func newDecode() *cobra.Command {
   ut decode runs/pairs --sample --temperature 0.7 --top-p 0.9 --seed 3 < questions.txt
   ut decode runs/pairs --sample --top-k 5 --max-length 100 < questions.txt
   ut decode runs/reverse --exit-steps 4 --exit-threshold 0.8 < questions.txt
-  ut decode runs/reverse --fixed-steps 2 < questions.txt`,
+  ut decode runs/reverse --fixed-steps 2 < questions.txt
+  ut decode runs/pairs --json --n-best 3 --exit-confidence 0.95 < questions.txt`,
 		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
@@ -57,12 +58,15 @@ func newDecode() *cobra.Command {
 					if f.Sampling != (decoding.Sampling{}) || f.Beam.Width > 0 {
 						return usagef("%s answers with a class: leave out --beam and --sample", m.Dir())
 					}
+					if f.form.asJSON || f.form.nBest > 0 {
+						return usagef("%s answers with a class: use ut classify --json", m.Dir())
+					}
 					return answerEachLine(c, m, f.DecodeOptions, false, classesBy(m, className))
 				}
 				if err := m.CanDecode(); err != nil {
 					return err
 				}
-				return decodeLines(c, m, f.DecodeOptions)
+				return decodeLines(c, m, f.DecodeOptions, answerFormat{f.form, f.exit.exit.String()})
 			})
 		},
 	}
@@ -72,11 +76,11 @@ func newDecode() *cobra.Command {
 }
 
 // decodeLines answers the lines of the standard input.
-func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
+func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions, form answerFormat) error {
 	lines, bad := readLines(c.InOrStdin()), newBadLines(c)
 	for {
 		batch, err := lines.next(c.Context(), maxLines)
-		if problem := decodeBatch(&bad, m, batch, how); problem != nil {
+		if problem := decodeBatch(&bad, m, batch, how, form); problem != nil {
 			return problem
 		}
 		if err == io.EOF {
@@ -89,10 +93,15 @@ func decodeLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions
 }
 
 // decodeBatch answers lines that were read together. Consecutive valid lines are decoded at once, so that each keeps its line number.
-func decodeBatch(bad *badLines, m *pipeline.Model, batch []input, how pipeline.DecodeOptions) error {
+func decodeBatch(bad *badLines, m *pipeline.Model, batch []input, how pipeline.DecodeOptions, form answerFormat) error {
 	var good []string
 	flush := func() error {
 		how.First = int64(bad.lines - len(good) + 1)
+		if !form.plain() {
+			whole := good
+			good = nil
+			return decodeWhole(bad, m, whole, how, form)
+		}
 		err := m.Stream(bad.c.Context(), bad.c.OutOrStdout(), good, how)
 		good = nil
 		var failed pipeline.LineErrors
@@ -116,11 +125,36 @@ func decodeBatch(bad *badLines, m *pipeline.Model, batch []input, how pipeline.D
 		}
 		bad.lines++
 		bad.report(bad.lines, problem)
-		if err := bad.skip(); err != nil {
-			return err
+		if form.plain() {
+			problem = bad.skip()
+		} else {
+			_, problem = io.WriteString(bad.c.OutOrStdout(), form.failed(bad.lines, problem))
+		}
+		if problem != nil {
+			return problem
 		}
 	}
 	return flush()
+}
+
+// decodeWhole writes the answers to consecutive lines once they are complete. The first line has the number how.First.
+func decodeWhole(bad *badLines, m *pipeline.Model, lines []string, how pipeline.DecodeOptions, form answerFormat) error {
+	answers, err := m.Decode(bad.c.Context(), lines, how)
+	if err != nil {
+		return err
+	}
+	for i, a := range answers {
+		line := int(how.First) + i
+		text := form.answer(line, a)
+		if a.Err != nil {
+			bad.report(line, a.Err)
+			text = form.failed(line, a.Err)
+		}
+		if _, err := io.WriteString(bad.c.OutOrStdout(), text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // validLine returns an error if a line cannot be a source. It reports the number of tokens that the model does not know.

@@ -19,7 +19,7 @@ translate is faster than decode for whole files. The translation of an empty lin
 A line that is too long or not UTF-8 is reported on standard error, its translation is an empty
 line, and the exit code is 1 at the end. --max-source rejects lines of more tokens.
 
-` + beamHelp + "\n\n" + lengthHelp + "\n\n" + exitHelp
+` + beamHelp + "\n\n" + lengthHelp + "\n\n" + exitHelp + "\n\n" + answerFieldsHelp
 
 // translateBatch is the number of lines that are sorted by length at a time.
 const translateBatch = 4 * maxLines
@@ -27,6 +27,7 @@ const translateBatch = 4 * maxLines
 func newTranslate() *cobra.Command {
 	var how pipeline.DecodeOptions
 	var exit exitFlags
+	var form structuredFlags
 	backend := ""
 	c := &cobra.Command{
 		Use:   "translate RUN",
@@ -34,20 +35,21 @@ func newTranslate() *cobra.Command {
 		Long:  translateHelp,
 		Example: `  ut translate runs/multi30k < test.en > test.de
   echo "A dog runs." | ut translate runs/multi30k-raw
+  ut translate runs/multi30k --n-best 4 < test.en
   ut translate runs/news --beam 5 --alpha 1 < in > out && ut bleu out reference`,
 		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := how.Beam.Validate(); err != nil {
 				return usageError{err}
 			}
-			if err := cmp.Or(checkLengths(c, how.MaxLength), exit.check(c)); err != nil {
+			if err := cmp.Or(checkLengths(c, how.MaxLength), exit.check(c), form.check(c, &how)); err != nil {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
 				if err := cmp.Or(m.CanDecode(), exit.apply(m)); err != nil {
 					return err
 				}
-				return translateLines(c, m, how)
+				return translateLines(c, m, how, answerFormat{form, exit.exit.String()})
 			})
 		},
 	}
@@ -56,21 +58,22 @@ func newTranslate() *cobra.Command {
 	c.Flags().IntVar(&how.MaxLength, "max-length", 0, "end translations after `N` tokens; 0: as described above")
 	c.Flags().IntVar(&how.MaxSource, "max-source", 1000, "reject lines of more than `N` tokens")
 	exit.add(c)
+	form.add(c)
 	backendFlag(c, &backend)
 	return c
 }
 
 // translateLines translates the lines of the standard input, in batches.
-func translateLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions) error {
+func translateLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions, form answerFormat) error {
 	lines, bad, out := readLines(c.InOrStdin()), newBadLines(c), bufio.NewWriter(c.OutOrStdout())
 	for {
 		batch, end := lines.next(c.Context(), translateBatch)
-		answers, err := translated(&bad, m, batch, how)
+		answers, err := translated(&bad, m, batch, how, form)
 		if err != nil {
 			return err
 		}
 		for _, answer := range answers {
-			_, _ = out.WriteString(answer + "\n") // Flush returns the error
+			_, _ = out.WriteString(answer) // Flush returns the error
 		}
 		if err := out.Flush(); err != nil {
 			return err
@@ -84,8 +87,8 @@ func translateLines(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOpti
 	}
 }
 
-// translated returns one translation per line. Lines of similar length are decoded together.
-func translated(bad *badLines, m *pipeline.Model, lines []input, how pipeline.DecodeOptions) ([]string, error) {
+// translated returns the formatted translations, one text per line. Lines of similar length are decoded together.
+func translated(bad *badLines, m *pipeline.Model, lines []input, how pipeline.DecodeOptions, form answerFormat) ([]string, error) {
 	type source struct {
 		at, tokens int
 	}
@@ -94,6 +97,7 @@ func translated(bad *badLines, m *pipeline.Model, lines []input, how pipeline.De
 	for i, line := range lines {
 		bad.lines++
 		if line.err == nil && strings.TrimSpace(line.text) == "" {
+			answers[i] = form.answer(bad.lines, pipeline.Answer{Finished: true})
 			continue
 		}
 		in, err := m.Read(line.text)
@@ -102,6 +106,7 @@ func translated(bad *badLines, m *pipeline.Model, lines []input, how pipeline.De
 		}
 		if err != nil {
 			bad.report(bad.lines, err)
+			answers[i] = form.failed(bad.lines, err)
 			continue
 		}
 		good = append(good, source{i, len(in.Source)})
@@ -117,10 +122,12 @@ func translated(bad *badLines, m *pipeline.Model, lines []input, how pipeline.De
 			return nil, err
 		}
 		for i, s := range together {
+			number := bad.lines - len(lines) + s.at + 1
+			answers[s.at] = form.answer(number, found[i])
 			if err := found[i].Err; err != nil {
-				bad.report(bad.lines-len(lines)+s.at+1, err)
+				bad.report(number, err)
+				answers[s.at] = form.failed(number, err)
 			}
-			answers[s.at] = found[i].Text
 		}
 	}
 	return answers, nil
