@@ -55,11 +55,11 @@ func newDecode() *cobra.Command {
 					return err
 				}
 				if answersLines(m) {
-					if f.Sampling != (decoding.Sampling{}) || f.Beam.Width > 0 {
-						return usagef("%s answers with a class: leave out --beam and --sample", m.Dir())
-					}
 					if f.form.asJSON || f.form.nBest > 0 {
 						return usagef("%s answers with a class: use ut classify --json", m.Dir())
+					}
+					if f.Sampling != (decoding.Sampling{}) || f.Beam.Width > 0 {
+						return usagef("%s answers with a class: leave out --beam and --sample", m.Dir())
 					}
 					return answerEachLine(c, m, f.DecodeOptions, false, classesBy(m, className))
 				}
