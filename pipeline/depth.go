@@ -11,10 +11,7 @@ import (
 
 // readoutCost returns what the exit rule costs, with the operations for the example of median length.
 func (m *Model) readoutCost(e *evaluation.Evaluator, row evaluation.Row, examples []task.Example) (*evaluation.Readouts, error) {
-	steps := row.Decoder.Mean
-	if steps == 0 { // the model has no decoder
-		steps = row.Encoder.Mean
-	}
+	steps := cmp.Or(row.Decoder, row.Encoder).Average() // the model may have no decoder
 	cost := &evaluation.Readouts{Extra: max(0, steps-1)}
 	if len(examples) == 0 {
 		return cost, nil

@@ -26,7 +26,7 @@ type Protocol struct {
 	ComputeHalted bool                  // compute halted positions too; not for decoded answers
 	Beam          decoding.Beam         // Width 0: greedy
 	MaxLength     int                   // maximum tokens of an answer; 0: [Model.AnswerLimit]
-	CountSteps    bool                  // count the steps of positions also if depth is fixed, and of decoded answers; done anyway with an exit
+	CountSteps    bool                  // count the steps of positions also if depth is fixed; done anyway with an exit
 	Progress      func(done, total int) // must not use the model; may be nil
 	Log           func(line string)     // receives remarks on File, and a warning if the data have changed since training; may be nil
 }
@@ -64,7 +64,7 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	if p.MaxLength > 0 {
 		e.Limit = func(int) int { return p.MaxLength }
 	}
-	e.CountSteps = p.CountSteps || !reflect.ValueOf(m.exit).IsZero()
+	e.CountSteps = p.CountSteps || m.Adaptive() || !reflect.ValueOf(m.exit).IsZero()
 	row, err := e.Measure(ctx, measure, examples)
 	row.Task, row.Lengths = name, lengths
 	if err == nil && m.exit.Rule != nil {

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,9 +26,11 @@ type measured struct {
 	Experiment string `json:"experiment"`
 	Checkpoint int64  `json:"checkpoint"`
 	pipeline.Evaluation
-	Diagnosis *pipeline.Diagnosis `json:"diagnosis,omitempty"`
-	Exit      string              `json:"exit,omitempty"`
-	Seconds   float64             `json:"seconds"`
+	Diagnosis  *pipeline.Diagnosis `json:"diagnosis,omitempty"`
+	Exit       string              `json:"exit,omitempty"`
+	Parameters int                 `json:"parameters"`
+	Training   float64             `json:"training_seconds"`
+	Seconds    float64             `json:"seconds"`
 }
 
 const evalHelp = `eval evaluates the best checkpoint of one or more runs on held-out examples, with the metric of the
@@ -51,7 +55,10 @@ token, and how much.
 
 ` + beamHelp + "\n\n" + lengthHelp + `
 
-With --json: an object, or an array of them if there are several runs, with the fields
+Several runs are compared in a table, with steps per position (encoder, decoder), parameters and
+training time. What is not a run, as in ut eval runs/*, is reported and skipped.
+
+With --json: an object, or an array of them if several runs are named, with the fields
   version      of the program
   run          the directory
   experiment   the configuration's name
@@ -69,9 +76,10 @@ With --json: an object, or an array of them if there are several runs, with the 
                recall, f1, support (number of true spans) and predicted
   notes        an array of lines with remarks
   encoder_steps, decoder_steps
-               an object with mean and deviation of the steps per position, and tenths, an array of
-               ten means: of the first tenth of the positions of every sequence, of the second, and
-               so on; all 0 for models of fixed depth and where answers are decoded
+               the ponder time: an object with mean and deviation of the steps per position, and
+               tenths, an array of ten means: of the first tenth of the positions of every sequence,
+               of the second, and so on (null if no sequence has a position there); null if the
+               model has no such stack or its depth is not adaptive
   diagnosis    with --diagnose: wrong, early, late, substitute (answers), first_wrong (an array of
                ten), attention (an array of objects with right, step, head, mean, least, place) and
                over_answers (number of answers behind attention)
@@ -79,7 +87,10 @@ With --json: an object, or an array of them if there are several runs, with the 
   readouts     with an exit rule: extra, the mean number of readouts of a position besides that of
                its answer, and operations, the share that the rule adds to those of a pass of all
                steps
-  seconds      total time, including compilation
+  parameters   numbers in the model
+  training_seconds
+               training time up to the checkpoint
+  seconds      time of the evaluation, including compilation
 
 With an exit, encoder_steps and decoder_steps are counted for every model, and for decoded answers.
 
@@ -107,6 +118,7 @@ func newEval() *cobra.Command {
   ut eval runs/reverse --mix 16 --beam 4 --json
   ut eval runs/copy --length 400 --diagnose
   ut eval runs/one runs/two runs/three
+  ut eval runs/*
   ut eval runs/multi30k --beam 4 --data test.en,test.de
   ut eval runs/pairs --data other.tsv --errors wrong.tsv
   ut eval runs/pairs --exit-confidence 0.9
@@ -183,47 +195,85 @@ func writable(path string) error {
 	return nil
 }
 
-// run evaluates every run.
+// run evaluates every run. With several, what is not a run is skipped, and the others are evaluated although one cannot be.
 func (f *evalFlags) run(c *cobra.Command, runs []string) error {
-	var list []measured
-	load := pipeline.LoadOptions{Newest: f.newest, Set: f.sets}.Load
+	list, failed := []measured{}, 0
 	for _, dir := range runs {
-		err := usingLoaded(c, load, dir, f.backend, func(m *pipeline.Model) error {
-			if err := f.exit.apply(m); err != nil {
-				return err
-			}
-			start := time.Now()
-			p := f.Protocol
-			if m.MeasuresWholeSet() && !c.Flags().Changed("count") {
-				p.Selection.Count = 0
-			}
-			e, err := evaluate(c, m, p)
-			if err != nil {
-				return withSetHint(err)
-			}
-			var d *pipeline.Diagnosis
-			if f.diagnose {
-				if d, err = m.Diagnose(c.Context(), e); err != nil {
-					return err
-				}
-			}
-			list = append(list, measured{runlog.Version(), dir, m.Run.Name, m.Step, e, d, f.exit.exit.String(), time.Since(start).Seconds()})
-			return f.writeErrors(m, e)
-		})
-		if err != nil {
-			return err
+		err := f.evaluate(c, dir, &list)
+		var wrong usageError
+		switch {
+		case err == nil:
+		case len(runs) == 1 || c.Context().Err() != nil || errors.As(err, &wrong) || errors.Is(err, errInterrupted):
+			return withFoundRuns(err, dir)
+		case errors.Is(err, runlog.ErrNotRun):
+			c.PrintErrf("ut: skipped %s\n", oneLine(err))
+		default:
+			c.PrintErrf("ut: %s\n", oneLine(err))
+			failed++
 		}
 	}
-	w := c.OutOrStdout()
-	switch {
-	case f.asJSON && len(list) == 1:
-		return writeJSON(w, list[0])
-	case f.asJSON:
-		return writeJSON(w, list)
-	case len(list) == 1:
-		return list[0].print(w)
+	if len(list)+failed == 0 {
+		return fmt.Errorf("none of %s is a run directory", strings.Join(runs, ", "))
 	}
-	return printTable(w, list)
+	if err := f.print(c.OutOrStdout(), list, len(runs) > 1); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d runs could not be evaluated", failed, failed+len(list))
+	}
+	return nil
+}
+
+// withFoundRuns adds to the error for a folder that is not a run the command that evaluates the runs in it.
+func withFoundRuns(err error, dir string) error {
+	if !errors.Is(err, runlog.ErrNotRun) {
+		return err
+	}
+	entries, _ := filepath.Glob(filepath.Join(dir, "*", "config.json"))
+	if len(entries) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; to evaluate the runs in it: ut eval %s", err, filepath.Join(dir, "*"))
+}
+
+// print writes the evaluations.
+func (f *evalFlags) print(w io.Writer, list []measured, several bool) error {
+	switch {
+	case f.asJSON && several:
+		return writeJSON(w, list)
+	case f.asJSON:
+		return writeJSON(w, list[0])
+	case several && len(list) != 1:
+		return printTable(w, list)
+	}
+	return list[0].print(w)
+}
+
+// evaluate evaluates the run in a directory, and adds it to the list.
+func (f *evalFlags) evaluate(c *cobra.Command, dir string, list *[]measured) error {
+	load := pipeline.LoadOptions{Newest: f.newest, Set: f.sets}.Load
+	return usingLoaded(c, load, dir, f.backend, func(m *pipeline.Model) error {
+		if err := f.exit.apply(m); err != nil {
+			return err
+		}
+		start := time.Now()
+		p := f.Protocol
+		if m.MeasuresWholeSet() && !c.Flags().Changed("count") {
+			p.Selection.Count = 0
+		}
+		e, err := evaluate(c, m, p)
+		if err != nil {
+			return withSetHint(err)
+		}
+		var d *pipeline.Diagnosis
+		if f.diagnose {
+			if d, err = m.Diagnose(c.Context(), e); err != nil {
+				return err
+			}
+		}
+		*list = append(*list, measured{runlog.Version(), dir, m.Run.Name, m.Step, e, d, f.exit.exit.String(), m.Parameters(), m.TrainingSeconds(), time.Since(start).Seconds()})
+		return f.writeErrors(m, e)
+	})
 }
 
 // evaluate evaluates a model, with progress on the standard error.
@@ -256,15 +306,12 @@ func (f *evalFlags) writeErrors(m *pipeline.Model, e pipeline.Evaluation) error 
 		if answer.Correct {
 			continue
 		}
-		source, target := m.Vocabularies.Text(e.Examples[i])
-		if of, ok := e.Examples[i].Origin.(task.Readable); ok {
-			source, target = of.Text()
-		}
+		source, target := m.Vocabularies.Original(e.Examples[i])
 		answered := answer.Text
 		if answered == "" {
-			answered = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(m.Vocabularies.TargetText(answer.Tokens))
+			answered = m.Vocabularies.TargetText(answer.Tokens)
 		}
-		fmt.Fprintf(&lines, "%s\t%s\t%s\n", source, target, answered)
+		fmt.Fprintf(&lines, "%s\t%s\t%s\n", task.OneLine(source), task.OneLine(target), task.OneLine(answered))
 	}
 	return atomicfile.Write(f.errors, lines.Bytes())
 }

@@ -26,11 +26,17 @@ func (m measured) print(w io.Writer) error {
 	}
 	for _, stack := range []struct {
 		name  string
-		steps evaluation.Steps
+		steps *evaluation.Steps
 	}{{"encoder", m.Encoder}, {"decoder", m.Decoder}} {
-		if s := stack.steps; s.Mean > 0 {
-			lines = append(lines, fmt.Sprintf("%s: %.2f ± %.2f steps per position; %.2f in the first tenth of the positions, %.2f in the last", stack.name, s.Mean, s.Deviation, s.Tenths[0], s.Tenths[9]))
+		s := stack.steps
+		if s == nil {
+			continue
 		}
+		line := fmt.Sprintf("%s: %.2f ± %.2f steps per position", stack.name, s.Mean, s.Deviation)
+		if first, last := s.Tenths[0], s.Tenths[9]; first != nil && last != nil {
+			line += fmt.Sprintf("; %.2f in the first tenth of the positions, %.2f in the last", *first, *last)
+		}
+		lines = append(lines, line)
 	}
 	if m.Exit != "" {
 		lines = append(lines, "positions ended early or late: "+m.Exit)
@@ -63,7 +69,7 @@ func printTable(w io.Writer, list []measured) error {
 		}
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(table, "run\tstep\ttask\texamples\tmethod\t%s\n", strings.Join(names, "\t"))
+	fmt.Fprintf(table, "run\tstep\ttask\texamples\tmethod\t%s\tsteps per position\tparameters\ttraining time\n", strings.Join(names, "\t"))
 	for _, m := range list {
 		cells := make([]string, len(names))
 		for i, name := range names {
@@ -74,7 +80,22 @@ func printTable(w io.Writer, list []measured) error {
 				}
 			}
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%s\t%s\n", m.Run, m.Checkpoint, m.Task, m.Row.Examples, m.Method, strings.Join(cells, "\t"))
+		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", m.Run, m.Checkpoint, m.Task, m.Row.Examples, m.Method, strings.Join(cells, "\t"),
+			m.ponder(), thousands(m.Parameters), minutes(m.Training))
 	}
 	return table.Flush()
+}
+
+// ponder returns the mean steps per position of encoder and decoder; "-" if depth is not adaptive.
+func (m measured) ponder() string {
+	var means []string
+	for _, s := range []*evaluation.Steps{m.Encoder, m.Decoder} {
+		if s != nil {
+			means = append(means, fmt.Sprintf("%.2f", s.Mean))
+		}
+	}
+	if len(means) == 0 {
+		return "-"
+	}
+	return strings.Join(means, ", ")
 }

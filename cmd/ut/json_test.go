@@ -31,8 +31,8 @@ func TestJSON(t *testing.T) {
 					Metrics: score.Score{Tokens: score.Accuracy{Correct: 8000, Total: 8200}, Sequences: score.Accuracy{Correct: 150, Total: 200}}.Metrics(),
 					Notes:   []string{"3 of 200 answers did not end and were cut off"},
 				},
-				Encoder: evaluation.Steps{Mean: 2.5, Deviation: 0.5, Tenths: [10]float64{2, 2, 2, 2, 2, 3, 3, 3, 3, 3}},
-			}},
+				Encoder: &evaluation.Steps{Mean: 2.5, Deviation: 0.5, Tenths: [10]*float64{new(2.0), nil, new(2.0), nil, new(2.0), new(3.0), new(3.0), new(3.0), new(3.0), new(3.0)}},
+			}}, Parameters: 1714, Training: 60.5, Seconds: 0.5,
 		},
 		"eval_nothing": measured{Version: "1.2.3", Evaluation: pipeline.Evaluation{Row: evaluation.Row{Measurement: task.Measurement{Metrics: []score.Metric{score.Figure("perplexity per token", math.NaN())}}}}},
 		"version": versions{

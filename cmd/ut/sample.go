@@ -1,11 +1,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment"
@@ -27,16 +23,20 @@ func newDataSample() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sample RECIPE|RUN",
 		Short: "Print examples of a task as text",
-		Long: `sample prints examples of a recipe's task, or of the task that a run was trained on, one per
-line: source, tab, target. For language models, which have no source, the line is the text.
-ut eval --data reads the same format.
+		Long: `sample prints examples of a recipe's task, or of the task that a run was trained on, in the format
+that ut eval --data reads. Most tasks have one example per line: source, tab, target. Others have the
+format of their files: numbered stories (bAbI), passages (LAMBADA), a tag and the words before the
+verb, a table or whole sentences (agreement). Language models on own text have the text, one line
+each or, if the text is continuous, its segments below a first line that says so. Unknown words are
+printed as in the data.
 
 --split selects training examples, in the order in which training uses them, validation examples,
 or test examples.`,
 		Example: `  ut data sample algorithmic/reverse --count 5
   ut data sample algorithmic/addition --split test --length 40
   ut data sample runs/pairs --split validation --count 100 > validation.tsv
-  ut data sample own-pairs --set task.path=pairs.tsv`,
+  ut data sample own-pairs --set task.path=pairs.tsv
+  ut data sample runs/pairs --split test > test.tsv; ut eval runs/pairs --data test.tsv`,
 		Args: arguments("RECIPE or RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return interruptible(c.Context(), func() error { return f.run(c, args[0]) })
@@ -78,7 +78,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	return printExamples(c.Context(), c.OutOrStdout(), opened.Vocabularies(), r.Task.Value.Kind(), examples)
+	return task.WriteExamples(c.OutOrStdout(), r.Task.Value, opened.Vocabularies(), examples)
 }
 
 // configured returns the run in the directory name, or the run of the recipe name if there is no such run.
@@ -106,25 +106,4 @@ func (f *sampleFlags) examples(opened task.Task, seed uint64) ([]task.Example, e
 		return opened.HeldOut(seed, task.Selection{Validation: f.split == "validation", Length: f.length, Count: f.count})
 	}
 	return nil, usagef("--split is %q: it must be training, validation or test", f.split)
-}
-
-// printExamples writes one example per line: source, tab, target. For language models the line is the text.
-func printExamples(ctx context.Context, w io.Writer, v task.Vocabularies, kind task.Kind, examples []task.Example) error {
-	for _, e := range examples {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		source, target := v.Text(e)
-		if of, ok := e.Origin.(task.Readable); ok && kind == task.Tagging {
-			source, target = of.Text()
-		}
-		line := source + "\t" + target
-		if kind == task.LanguageModeling {
-			line = strings.ReplaceAll(target, "\n", "\\n")
-		}
-		if _, err := fmt.Fprintln(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -28,11 +28,11 @@ type Evaluator struct {
 	// ComputeHalted also computes halted positions when scoring and classifying, instead of skipping them. Results are equal up to
 	// rounding. Decoding always computes them, so that an answer does not depend on the others of its batch.
 	ComputeHalted bool
-	Beam          decoding.Beam                // beam search if Width is not 0; otherwise greedy decoding
-	Limit         func(source int) int         // maximum length of an answer to a source of that length; nil means [SourceLimit]
-	Progress      func(done, total int)        // called with numbers of examples; may be nil
-	Steps         func(encoder, decoder Steps) // called after every batch of an adaptive model with the steps of positions so far; may be nil
-	CountSteps    bool                         // Steps also reports stacks of fixed depth and decoded answers, which are run once more for it
+	Beam          decoding.Beam                 // beam search if Width is not 0; otherwise greedy decoding
+	Limit         func(source int) int          // maximum length of an answer to a source of that length; nil means [SourceLimit]
+	Progress      func(done, total int)         // called with numbers of examples; may be nil
+	Steps         func(encoder, decoder *Steps) // called after every batch with the steps of the positions so far, nil for a stack that does not exist or is not adaptive; may be nil
+	CountSteps    bool                          // Steps also reports stacks of fixed depth and decoded answers, which are run once more for it
 
 	computedHalted bool // halted positions were computed, whatever ComputeHalted says, because of the backend
 }

@@ -110,7 +110,7 @@ func TestGreedyDecodingAndTeacherForcingAgreeOnSequences(t *testing.T) {
 		if want := []string{task.TeacherForcing, "greedy decoding"}[i%2]; row.Method != want || row.Examples != 100 {
 			t.Errorf("measurement %d is labelled %+v", i, row)
 		}
-		if forced := i%2 == 0; forced != (row.Encoder.Mean > 1 && row.Decoder.Mean > 1) {
+		if forced := i%2 == 0; forced != (row.Encoder.Average() > 1 && row.Decoder.Average() > 1) {
 			t.Errorf("measurement %d: %v and %v steps", i, row.Encoder, row.Decoder)
 		}
 	}

@@ -15,9 +15,9 @@ type Row struct {
 	Lengths  string `json:"lengths"` // which examples: "length 40", "lengths 1..40", ..., or the name of their file
 	task.Measurement
 
-	// Steps of positions for adaptive depth; zero for fixed depth and for decoded answers, unless the evaluator counts them.
-	Encoder Steps `json:"encoder_steps"`
-	Decoder Steps `json:"decoder_steps"`
+	// Steps of positions; nil for a stack that does not exist or is not adaptive, and for decoded answers, unless the evaluator counts them.
+	Encoder *Steps `json:"encoder_steps"`
+	Decoder *Steps `json:"decoder_steps"`
 	// Readouts is the cost of an exit rule; nil without one.
 	Readouts *Readouts `json:"readouts,omitempty"`
 }
@@ -26,7 +26,7 @@ type Row struct {
 func (e *Evaluator) Measure(ctx context.Context, by task.Measure, examples []task.Example) (Row, error) {
 	row := Row{Examples: len(examples)}
 	watched := *e
-	watched.Steps = func(encoder, decoder Steps) { row.Encoder, row.Decoder = encoder, decoder }
+	watched.Steps = func(encoder, decoder *Steps) { row.Encoder, row.Decoder = encoder, decoder }
 	var err error
 	row.Measurement, err = by.Measure(ctx, &watched, examples)
 	if watched.computedHalted {

@@ -6,22 +6,25 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 )
 
-// Steps summarizes the numbers of steps of positions for adaptive depth.
+// Steps summarizes the numbers of steps of positions for adaptive depth: the ponder time.
 type Steps struct {
-	Mean      float64     `json:"mean"`
-	Deviation float64     `json:"deviation"` // standard deviation over all positions
-	Tenths    [10]float64 `json:"tenths"`    // mean of each tenth of the positions of a sequence, the first tenth first; 0 if no sequence is long enough
+	Mean      float64      `json:"mean"`
+	Deviation float64      `json:"deviation"` // standard deviation over all positions
+	Tenths    [10]*float64 `json:"tenths"`    // mean of each tenth of the positions of a sequence, the first tenth first; nil if no sequence has a position there
+}
+
+// Average returns the mean, 0 if there are no steps.
+func (s *Steps) Average() float64 {
+	if s == nil {
+		return 0
+	}
+	return s.Mean
 }
 
 // moments holds sums over positions.
 type moments struct{ count, sum, squares float64 }
 
-func (m moments) mean() float64 {
-	if m.count == 0 {
-		return 0
-	}
-	return m.sum / m.count
-}
+func (m moments) mean() float64 { return m.sum / m.count }
 
 // counter collects the steps of positions.
 type counter struct {
@@ -45,15 +48,17 @@ func (c *counter) add(batch *tensors.Tensor) {
 	}
 }
 
-// steps returns the summary; the zero value if nothing was added.
-func (c *counter) steps() Steps {
-	mean := c.all.mean()
-	s := Steps{Mean: mean}
-	if c.all.count > 0 { // sqrt(E n^2 - (E n)^2)
-		s.Deviation = math.Sqrt(max(0, c.all.squares/c.all.count-mean*mean))
+// steps returns the summary; nil if nothing was added.
+func (c *counter) steps() *Steps {
+	if c.all.count == 0 {
+		return nil
 	}
+	mean := c.all.mean()
+	s := &Steps{Mean: mean, Deviation: math.Sqrt(max(0, c.all.squares/c.all.count-mean*mean))} // sqrt(E n^2 - (E n)^2)
 	for i, tenth := range c.tenths {
-		s.Tenths[i] = tenth.mean()
+		if tenth.count > 0 {
+			s.Tenths[i] = new(tenth.mean())
+		}
 	}
 	return s
 }

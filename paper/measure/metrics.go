@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,7 +143,7 @@ func cases(list func(task.Task) (sets, kinds []task.Case, err error)) Func {
 			if err != nil {
 				return nil, err
 			}
-			measured.Kinds = append(measured.Kinds, PonderTime{c.Name, row.Examples, row.Encoder.Mean, row.Decoder.Mean, onlyStack(row).Deviation})
+			measured.Kinds = append(measured.Kinds, PonderTime{c.Name, row.Examples, row.Encoder.Average(), row.Decoder.Average(), onlyStack(row).Deviation})
 		}
 		return measured, nil
 	}
@@ -150,18 +151,24 @@ func cases(list func(task.Task) (sets, kinds []task.Case, err error)) Func {
 
 func metricSet(name string, row evaluation.Row) MetricSet {
 	set := MetricSet{
-		Name: name, Examples: row.Examples, Method: row.Method, Metrics: row.Metrics, Notes: row.Notes, Encoder: row.Encoder.Mean, Decoder: row.Decoder.Mean,
+		Name: name, Examples: row.Examples, Method: row.Method, Metrics: row.Metrics, Notes: row.Notes, Encoder: row.Encoder.Average(), Decoder: row.Decoder.Average(),
 	}
-	if s := onlyStack(row); s.Mean > 0 {
-		set.Deviation, set.Tenths = s.Deviation, s.Tenths[:]
+	s := onlyStack(row)
+	set.Deviation = s.Deviation
+	for _, tenth := range s.Tenths {
+		if tenth == nil { // sequences are too short for tenths
+			set.Tenths = nil
+			break
+		}
+		set.Tenths = append(set.Tenths, *tenth)
 	}
 	return set
 }
 
-// onlyStack returns the steps of the encoder or the decoder; the models of these tables have only one of them.
+// onlyStack returns the steps of the encoder or the decoder; the models of these tables have only one of them. Fixed depth has none.
 func onlyStack(row evaluation.Row) evaluation.Steps {
-	if row.Encoder.Mean > 0 {
-		return row.Encoder
+	if s := cmp.Or(row.Encoder, row.Decoder); s != nil {
+		return *s
 	}
-	return row.Decoder
+	return evaluation.Steps{}
 }

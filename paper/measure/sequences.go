@@ -164,7 +164,9 @@ func decodeSet(ctx context.Context, e *evaluation.Evaluator, examples []task.Exa
 	if !forced {
 		return set, nil
 	}
-	e.Steps = func(encoder, decoder evaluation.Steps) { set.Encoder, set.Decoder = encoder.Mean, decoder.Mean }
+	e.Steps = func(encoder, decoder *evaluation.Steps) {
+		set.Encoder, set.Decoder = encoder.Average(), decoder.Average()
+	}
 	scored, err := e.Score(ctx, examples)
 	if err != nil {
 		return set, err

@@ -20,7 +20,10 @@ func TestConformance(t *testing.T) {
 		"verbs":   Verbs{Path: verbs(t, 6000)},
 		"pairs":   pairs(t),
 	} {
-		t.Run(name, func(t *testing.T) { tasktest.Run(t, opened(t, c)) })
+		t.Run(name, func(t *testing.T) {
+			tasktest.Run(t, opened(t, c))
+			tasktest.Files(t, c, opened(t, c), false)
+		})
 	}
 }
 

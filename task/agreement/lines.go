@@ -92,12 +92,20 @@ func numpredFile(path string) (rows []row, leftOut string, err error) {
 	return rows, "", err
 }
 
-// parseNumpred reads lines of a tag, a tab, and the words before the verb.
+// parseNumpred reads lines of a tag, a tab, and the words before the verb. A tab and the number of attractors may follow.
 func parseNumpred(name string, r io.Reader) (rows []row, err error) {
 	err = eachLine(name, r, func(line string) error {
-		tag, preamble, ok := strings.Cut(line, "\t")
-		if !ok || strings.Contains(preamble, "\t") {
+		fields := strings.Split(line, "\t")
+		if len(fields) != 2 && len(fields) != 3 {
 			return errors.New("want a tag, one tab, and the words before the verb")
+		}
+		tag, preamble, attractors := fields[0], fields[1], unlabelled
+		if len(fields) == 3 {
+			n, err := strconv.ParseUint(fields[2], 10, 16)
+			if err != nil {
+				return fmt.Errorf("attractors are %.40q: want a number", fields[2])
+			}
+			attractors = int(n)
 		}
 		if tag != singular && tag != plural {
 			return fmt.Errorf("the tag is %.40q: it must be %s or %s", tag, singular, plural)
@@ -106,7 +114,9 @@ func parseNumpred(name string, r io.Reader) (rows []row, err error) {
 		if err != nil {
 			return err
 		}
-		rows = append(rows, numberRow(append(words, tag)))
+		r := numberRow(append(words, tag))
+		r.attractors = attractors
+		rows = append(rows, r)
 		return nil
 	})
 	return rows, err

@@ -47,7 +47,7 @@ func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task
 	}
 	result.Metrics, result.Notes = counts.metrics(m.whole), slices.Clone(m.Notes)
 	if left > 0 {
-		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d examples are not counted: a form of their verb is not in the vocabulary", left, len(examples)))
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d examples are not counted: they have no pair of verbs, or a form of their verb is not in the vocabulary", left, len(examples)))
 	}
 	if n := counts[everything].rows() - counts[homogeneous].rows(); n > 0 {
 		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d rows count in the total only: their attractors are unknown, or some nouns in between are not attractors", n, counts[everything].rows()))
@@ -179,7 +179,11 @@ func (t tally) metrics(ranked bool) (list []score.Metric) {
 	if n := t[homogeneous].rows(); n < t[everything].rows() {
 		list = append(list, t[homogeneous].metrics("homogeneous", "homogeneous", ranked)...)
 	}
-	return append(list, t[everything].metrics("total", "total", ranked)...)
+	all := t[everything]
+	if all == nil {
+		all = &count{}
+	}
+	return append(list, all.metrics("total", "total", ranked)...)
 }
 
 // metrics returns the accuracy itself and its reference values.

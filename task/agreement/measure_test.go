@@ -290,7 +290,7 @@ func TestNoVerb(t *testing.T) {
 	v := opened(t, c).Vocabularies()
 	id, _ := v.Target.ID("the")
 	result, err := c.Measure(v).Measure(t.Context(), &known{v: v, logProb: likes("x")}, []task.Example{{Target: []vocab.ID{id}}, {Target: []vocab.ID{id, id}}})
-	if err != nil || len(result.Metrics) != 0 || len(result.Answers) != 2 || !strings.Contains(strings.Join(result.Notes, "\n"), "2 of 2 examples are not counted") {
+	if err != nil || len(result.Metrics) != 4 || result.Metrics[0].Name != "total" || result.Metrics[0].Accuracy.Total != 0 || len(result.Answers) != 2 || !strings.Contains(strings.Join(result.Notes, "\n"), "2 of 2 examples are not counted") {
 		t.Errorf("%+v, %v", result, err)
 	}
 }

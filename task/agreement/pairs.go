@@ -59,7 +59,8 @@ func (c Pairs) Measure(v task.Vocabularies) task.Measure {
 	return &Measure{coding: coding{pairForm, v}}
 }
 
-// Reader reads prompts, and sentences to score; files are .text files with their .gold files next to them.
+// Reader reads prompts, and sentences to score; files are .text files with their .gold files next to them, or one file
+// with the lines of both, separated by a tab.
 func (Pairs) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Prompt, FileOf: coding{pairForm, v}.file(readPairs)}
 }
@@ -102,7 +103,7 @@ func (c Pairs) read() (d division, err error) {
 func readPairs(path string) (rows []row, leftOut string, err error) {
 	all, err := readGold(path)
 	for _, r := range all {
-		if r.other != "" {
+		if r.other != "" || r.attractors == unlabelled { // a sentence alone has no attractors
 			rows = append(rows, r)
 		}
 	}
@@ -112,8 +113,11 @@ func readPairs(path string) (rows []row, leftOut string, err error) {
 	return rows, leftOut, err
 }
 
-// readGold reads all pairs of a .text file and its .gold file.
+// readGold reads all pairs of a .text file and its .gold file, or of one file with the lines of both, separated by a tab.
 func readGold(path string) ([]row, error) {
+	if !strings.HasSuffix(path, textFile) {
+		return readFile(path, parseBoth)
+	}
 	sentences, err := readFile(path, parseSentences)
 	if err != nil {
 		return nil, err
@@ -156,6 +160,26 @@ func parseSentences(name string, r io.Reader) (sentences [][]string, err error) 
 	return sentences, err
 }
 
+// parseBoth reads the lines of a .text file, each with the line of the .gold file behind a tab. A sentence alone has no pair.
+func parseBoth(name string, r io.Reader) (rows []row, err error) {
+	err = eachLine(name, r, func(line string) error {
+		text, gold, paired := strings.Cut(line, "\t")
+		words, err := tokens(strings.TrimSuffix(strings.TrimSpace(text), ending))
+		if err != nil {
+			return err
+		}
+		one := row{text: strings.Join(words, " "), attractors: unlabelled}
+		if paired {
+			if one, err = goldRow(words, gold); err != nil {
+				return err
+			}
+		}
+		rows = append(rows, one)
+		return nil
+	})
+	return rows, err
+}
+
 // parseGold reads one line per sentence: the verb's index from 0, its right and its wrong form, and the number of attractors. Forms are
 // lower-cased, in the sentence too. If neither form is the plural of the other, the row has no other form.
 func parseGold(name string, r io.Reader, sentences [][]string) (rows []row, err error) {
@@ -163,36 +187,41 @@ func parseGold(name string, r io.Reader, sentences [][]string) (rows []row, err 
 		if len(rows) == len(sentences) {
 			return fmt.Errorf("there are only %d sentences", len(sentences))
 		}
-		words := sentences[len(rows)]
-		parts := strings.Split(strings.ToLower(line), "\t")
-		if len(parts) != 4 {
-			return fmt.Errorf("%d fields: want 4, place, right form, wrong form, attractors", len(parts))
-		}
-		at, err := strconv.Atoi(parts[0])
-		if err != nil || at < 0 || at >= len(words) {
-			return fmt.Errorf("the verb's place is %.40q: want a number from 0, the sentence has %d words", parts[0], len(words))
-		}
-		attractors, err := strconv.Atoi(parts[3])
-		if err != nil || attractors < 0 {
-			return fmt.Errorf("attractors are %.40q: want a number", parts[3])
-		}
-		right, wrong := parts[1], parts[2]
-		if !strings.EqualFold(words[at], right) {
-			return fmt.Errorf("the right form is %.40q, but word %d of the sentence is %.40q", right, at, words[at])
-		}
-		words = slices.Clone(words)
-		words[at] = right
-		r := row{text: strings.Join(words, " "), verb: at, attractors: attractors}
-		if form, ok := Plural(right); ok && form == wrong {
-			r.other = wrong
-		} else if form, ok := Plural(wrong); ok && form == right {
-			r.plural, r.other = true, wrong
-		}
+		r, err := goldRow(sentences[len(rows)], line)
 		rows = append(rows, r)
-		return nil
+		return err
 	})
 	if err == nil && len(rows) < len(sentences) {
 		err = fmt.Errorf("%s:%d: lines of %d sentences are missing", name, len(rows)+1, len(sentences)-len(rows))
 	}
 	return rows, err
+}
+
+// goldRow parses the line of a .gold file that belongs to a sentence.
+func goldRow(words []string, line string) (r row, err error) {
+	parts := strings.Split(strings.ToLower(line), "\t")
+	if len(parts) != 4 {
+		return r, fmt.Errorf("%d fields: want 4, place, right form, wrong form, attractors", len(parts))
+	}
+	at, err := strconv.Atoi(parts[0])
+	if err != nil || at < 0 || at >= len(words) {
+		return r, fmt.Errorf("the verb's place is %.40q: want a number from 0, the sentence has %d words", parts[0], len(words))
+	}
+	attractors, err := strconv.Atoi(parts[3])
+	if err != nil || attractors < 0 {
+		return r, fmt.Errorf("attractors are %.40q: want a number", parts[3])
+	}
+	right, wrong := parts[1], parts[2]
+	if !strings.EqualFold(words[at], right) {
+		return r, fmt.Errorf("the right form is %.40q, but word %d of the sentence is %.40q", right, at, words[at])
+	}
+	words = slices.Clone(words)
+	words[at] = right
+	r = row{text: strings.Join(words, " "), verb: at, attractors: attractors}
+	if form, ok := Plural(right); ok && form == wrong {
+		r.other = wrong
+	} else if form, ok := Plural(wrong); ok && form == right {
+		r.plural, r.other = true, wrong
+	}
+	return r, nil
 }

@@ -36,7 +36,8 @@ func TestRefusesNumpred(t *testing.T) {
 	for content, want := range map[string]string{
 		"":                                "f:1: the file is empty",
 		"VBZ\ta girl\nVBZ a girl\n":       "f:2: want a tag, one tab",
-		"VBZ\ta\tgirl":                    "f:1: want a tag, one tab",
+		"VBZ\ta\tgirl":                    `f:1: attractors are "girl"`,
+		"VBZ\ta girl\t1\t2":               "f:1: want a tag, one tab",
 		"VBZ\ta girl\n\nVBP\tx":           "f:2: want a tag",
 		"VBD\ta girl":                     `f:1: the tag is "VBD"`,
 		"VBP\t ":                          "f:1: there are no words",
@@ -74,10 +75,10 @@ func TestDependencies(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []row{
-			{`keys "to" doors are lost`, 3, "is", true, unlabelled},
-			{"someone tries .", 1, "try", false, 0},
-			{`keys " are 3 " long`, 2, "is", true, 0},
-			{`" lies`, 1, "lie", false, 0},
+			{`keys "to" doors are lost`, 3, "is", true, unlabelled, 1, 0},
+			{"someone tries .", 1, "try", false, 0, 0, 0},
+			{`keys " are 3 " long`, 2, "is", true, 0, 0, 0},
+			{`" lies`, 1, "lie", false, 0, 0, 0},
 		}
 		if !slices.Equal(d.rows, want) || d.replaced != 1 || d.misplaced != 1 || d.long != 1 {
 			t.Errorf("%s: %+v", name, d)
@@ -110,7 +111,7 @@ func TestDependencies(t *testing.T) {
 func TestGold(t *testing.T) {
 	sentences := [][]string{{"keys", "Are", "lost"}, {"it", "tries"}, {"a", "wherein"}}
 	rows, err := parseGold("g", strings.NewReader("1\tare\tIs\t2\n1\ttries\ttry\t0\n1\twherein\twherein\t3\n"), sentences)
-	want := []row{{"keys are lost", 1, "is", true, 2}, {"it tries", 1, "try", false, 0}, {"a wherein", 1, "", false, 3}}
+	want := []row{{"keys are lost", 1, "is", true, 2, 0, 0}, {"it tries", 1, "try", false, 0, 0, 0}, {"a wherein", 1, "", false, 3, 0, 0}}
 	if err != nil || !slices.Equal(rows, want) {
 		t.Errorf("%+v, %v", rows, err)
 	}

@@ -19,6 +19,16 @@ type row struct {
 	other      string // form of the verb for a subject of the other number
 	plural     bool
 	attractors int
+	between    int // nouns between subject and verb, if attractors is unlabelled and the file has their number
+	differ     int // those of the other number
+}
+
+// Text returns the words before the verb, and the verb or its tag. A sentence without a pair has no source.
+func (r row) Text() (source, target string) {
+	if r.other == "" {
+		return "", r.text
+	}
+	return r.preamble(), r.words()[r.verb]
 }
 
 // words returns the tokens.

@@ -182,9 +182,9 @@ func (d *dependencies) add(record []string, at map[string]int) error {
 	case attractors > between:
 		return fmt.Errorf("n_diff_intervening is %d, more than n_intervening, %d", attractors, between)
 	}
-	r := row{text: strings.Join(words, " "), verb: index - 1, plural: tag == plural, attractors: unlabelled}
+	r := row{text: strings.Join(words, " "), verb: index - 1, plural: tag == plural, attractors: unlabelled, between: between, differ: attractors}
 	if attractors == between {
-		r.attractors = attractors
+		r.attractors, r.between, r.differ = attractors, 0, 0
 	}
 	var regular bool
 	r.other, regular = counterpart(verb, r.plural)

@@ -25,6 +25,8 @@ func TestConformance(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { tasktest.Run(t, tk) })
 	}
+	tasktest.Files(t, algorithmic.Reverse{Base: 36}, opened(algorithmic.Reverse{Base: 36}), false)
+	tasktest.Files(t, algorithmic.Addition{}, opened(algorithmic.Addition{}), false)
 }
 
 // texts is an example as people write it.

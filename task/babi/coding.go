@@ -18,7 +18,7 @@ func (c Coding) Example(q Question) task.Example {
 	}
 	c.place(e.Source[len(q.Facts)*c.TokensPerPosition:], q.Text)
 	answer, _ := c.Target.EncodeLossy([]string{q.Answer})
-	e.Target = answer
+	e.Target, e.Origin = answer, Origin{q}
 	return e
 }
 

@@ -229,13 +229,15 @@ func (d *Distribution) missing(f file) error {
 	return missing("%s: %s is missing: get the whole distribution, or leave out task %d", d.path, f, f.task)
 }
 
-func parseFile(name string) ([]Question, error) {
+func parseFile(name string) ([]Question, error) { return parser{}.file(name) }
+
+func (p parser) file(name string) ([]Question, error) {
 	r, err := textfile.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return Parse(name, r)
+	return p.parse(name, r)
 }
 
 // number sets the task of its questions.

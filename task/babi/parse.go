@@ -29,8 +29,9 @@ type Question struct {
 const longestLine = 1 << 12
 
 // Parse reads one file of the distribution. It stops at the first invalid line with an error, "name:line: ...".
-func Parse(name string, r io.Reader) ([]Question, error) {
-	p := parser{}
+func Parse(name string, r io.Reader) ([]Question, error) { return parser{}.parse(name, r) }
+
+func (p parser) parse(name string, r io.Reader) ([]Question, error) {
 	lines := bufio.NewScanner(textfile.NewLineReader(r, largestFile))
 	lines.Buffer(nil, longestLine)
 	for lines.Scan() {
@@ -52,9 +53,10 @@ func Parse(name string, r io.Reader) ([]Question, error) {
 
 // parser is the state of reading a file.
 type parser struct {
-	line      int // of the file
-	number    int // the number at the start of the line
-	story     int // from 1
+	lenient   bool // questions need no supporting facts
+	line      int  // of the file
+	number    int  // the number at the start of the line
+	story     int  // from 1
 	facts     []string
 	factAt    map[int]int // number of a fact in the story -> its index in facts
 	questions []Question
@@ -86,6 +88,10 @@ func (p *parser) read(line string) error {
 		p.factAt[number] = len(p.facts)
 		p.facts = append(p.facts, sentence)
 		return nil
+	case 2:
+		if p.lenient {
+			return p.ask(sentence, columns[1], "")
+		}
 	case 3:
 		return p.ask(sentence, columns[1], columns[2])
 	}
@@ -128,7 +134,7 @@ func (p *parser) ask(sentence, answer, supports string) error {
 		}
 		q.Supports = append(q.Supports, fact)
 	}
-	if len(q.Supports) == 0 {
+	if len(q.Supports) == 0 && !p.lenient {
 		return fmt.Errorf("the question %q names no supporting fact", clip(sentence))
 	}
 	p.questions = append(p.questions, q)

@@ -27,7 +27,11 @@ func opened(t *testing.T, c babi.Babi) *babi.Task {
 
 func TestConformance(t *testing.T) {
 	for _, set := range []string{"en", "en-valid"} {
-		t.Run(set, func(t *testing.T) { tasktest.Run(t, opened(t, babi.Babi{Set: set, Task: 1})) })
+		t.Run(set, func(t *testing.T) {
+			c := babi.Babi{Set: set, Task: 1}
+			tasktest.Run(t, opened(t, c))
+			tasktest.Files(t, c, opened(t, c), false)
+		})
 	}
 }
 

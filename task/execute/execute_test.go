@@ -48,7 +48,10 @@ func opened(d task.Definition) task.Task {
 
 func TestConformance(t *testing.T) {
 	for _, d := range definitions {
-		t.Run(title(d), func(t *testing.T) { tasktest.Run(t, opened(d)) })
+		t.Run(title(d), func(t *testing.T) {
+			tasktest.Run(t, opened(d))
+			tasktest.Files(t, d, opened(d), false)
+		})
 	}
 }
 

@@ -39,7 +39,10 @@ func open(t *testing.T, g generated.Task) task.Task {
 	return opened
 }
 
-func TestTask(t *testing.T) { tasktest.Run(t, open(t, sorting())) }
+func TestTask(t *testing.T) {
+	tasktest.Run(t, open(t, sorting()))
+	tasktest.Files(t, sorting(), open(t, sorting()), false)
+}
 
 // Words are separated by white space, and a target may be longer than its source.
 func TestWords(t *testing.T) {

@@ -64,7 +64,10 @@ func TestConformance(t *testing.T) {
 		"words":      {Path: path, Tokenizer: vocab.Whitespace, HeldOut: 0.3},
 		"subwords":   {Path: path, Tokenizer: vocab.Subwords, Choice: subword.Choice{TokenizerSize: 300}},
 	} {
-		t.Run(name, func(t *testing.T) { tasktest.Run(t, open(t, c)) })
+		t.Run(name, func(t *testing.T) {
+			tasktest.Run(t, open(t, c))
+			tasktest.Files(t, c, open(t, c), false)
+		})
 	}
 }
 

@@ -108,7 +108,7 @@ const maxTokens = 10_000
 // are also read.
 func (c Labels) fileReader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
-		c := Labels{TextColumn: c.TextColumn, LabelColumn: c.LabelColumn, Layout: tabular.Layout{Delimiter: c.Delimiter}, Tokenizer: v.Tokenizer, MaxLength: maxTokens}
+		c := Labels{TextColumn: c.TextColumn, LabelColumn: c.LabelColumn, Layout: tabular.Layout{Delimiter: c.Delimiter}, Tokenizer: v.Tokenizer, MaxLength: max(maxTokens, c.MaxLength)}
 		rows, report, err := c.readFile(path)
 		var missing *tabular.ColumnError
 		if errors.As(err, &missing) && missing.Fields == 2 {

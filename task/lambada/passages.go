@@ -20,8 +20,9 @@ import (
 // "didn't" has several.
 type passage struct {
 	words    []string
-	last     int // number of tokens of the last word, at least 1
-	question int // index of the first word of the last sentence
+	last     int    // number of tokens of the last word, at least 1
+	question int    // index of the first word of the last sentence
+	printed  string // the text that was tokenized; "" if it is words separated by spaces
 }
 
 // newPassage finds the last sentence of words, given the number of tokens of the last word. A passage has at least two words.
@@ -67,7 +68,11 @@ func (v Version) parse(name string, r io.Reader) (passages []passage, err error)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, at, err)
 		}
-		passages = append(passages, newPassage(found, last))
+		p := newPassage(found, last)
+		if v == OpenAI {
+			p.printed, _ = jsonText(lines.Text()) // it was read before
+		}
+		passages = append(passages, p)
 	}
 	err = lines.Err()
 	switch {
@@ -120,12 +125,12 @@ func jsonWords(line string) (words []string, last int, err error) {
 	if !utf8.ValidString(line) {
 		return nil, 0, errors.New("not valid UTF-8")
 	}
-	var object struct{ Text *string }
-	if err := json.Unmarshal([]byte(line), &object); err != nil || object.Text == nil {
-		return nil, 0, fmt.Errorf(`want an object {"text": "..."}: this is not the version %s`, OpenAI)
+	text, err := jsonText(line)
+	if err != nil {
+		return nil, 0, err
 	}
-	words, last = penn.Words(*object.Text), 1
-	if fields := strings.Fields(*object.Text); len(fields) > 0 {
+	words, last = penn.Words(text), 1
+	if fields := strings.Fields(text); len(fields) > 0 {
 		tokens := penn.Words(fields[len(fields)-1])
 		for len(tokens) > 1 && !penn.IsWord(tokens[0]) {
 			tokens = tokens[1:]
@@ -135,6 +140,15 @@ func jsonWords(line string) (words []string, last int, err error) {
 		}
 	}
 	return words, last, nil
+}
+
+// jsonText returns the text of an object {"text": "..."}.
+func jsonText(line string) (string, error) {
+	var object struct{ Text *string }
+	if err := json.Unmarshal([]byte(line), &object); err != nil || object.Text == nil {
+		return "", fmt.Errorf(`want an object {"text": "..."}: this is not the version %s`, OpenAI)
+	}
+	return *object.Text, nil
 }
 
 // readFile opens a file and parses it.

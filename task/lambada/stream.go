@@ -2,6 +2,7 @@ package lambada
 
 import (
 	"sort"
+	"strings"
 
 	"universal-transformer/internal/seed"
 	"universal-transformer/internal/vocab"
@@ -40,7 +41,18 @@ func (p pieces) piece(start, end int) task.Example {
 		}
 		target = append(target, id)
 	}
-	return task.Example{Target: target}
+	return task.Example{Target: target, Origin: segment{p.corpus, start, start + len(target)}}
+}
+
+// segment is the Origin of a segment of the training text.
+type segment struct {
+	of         *corpus
+	start, end int
+}
+
+// Text returns the words of the segment; there is no source.
+func (s segment) Text() (source, target string) {
+	return "", strings.Join(s.of.words(s.start, s.end), " ")
 }
 
 // held returns the segments that are held out.

@@ -29,7 +29,10 @@ func TestConformance(t *testing.T) {
 		"reading, annotated":              Reading{Data: plain, Hidden: 0.2, Annotated: 0.6},
 		"reading, other version, hundred": Reading{Data: Data{Path: openAI.Path, Prose: openAI.Prose, Version: OpenAI, Vocabulary: 12}},
 	} {
-		t.Run(name, func(t *testing.T) { tasktest.Run(t, opened(t, c)) })
+		t.Run(name, func(t *testing.T) {
+			tasktest.Run(t, opened(t, c))
+			tasktest.Files(t, c, opened(t, c), strings.Contains(name, "other version"))
+		})
 	}
 }
 

@@ -24,7 +24,7 @@ func Reader(v task.Vocabularies) func(path string) ([]task.Example, []string, er
 func (c Table) fileReader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
 		report := &Report{}
-		c := Table{SourceColumn: c.SourceColumn, TargetColumn: c.TargetColumn, Layout: tabular.Layout{Delimiter: c.Delimiter}, Tokenizer: v.Tokenizer, MaxLength: maxTokens}
+		c := Table{SourceColumn: c.SourceColumn, TargetColumn: c.TargetColumn, Layout: tabular.Layout{Delimiter: c.Delimiter}, Tokenizer: v.Tokenizer, MaxLength: max(maxTokens, c.MaxLength)}
 		pairs, err := readFile(c, path, report)
 		var missing *tabular.ColumnError
 		if errors.As(err, &missing) && missing.Fields == 2 {
@@ -58,7 +58,7 @@ func encode(v task.Vocabularies, p pair, source, target *tabular.UnknownTokens) 
 	if e.Target, err = ids(v.Target, p.target, target); err != nil {
 		return e, fmt.Errorf("target: %w", err)
 	}
-	e.Target = append(e.Target, vocab.End)
+	e.Target, e.Origin = append(e.Target, vocab.End), p.origin
 	return e, nil
 }
 

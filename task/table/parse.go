@@ -13,7 +13,14 @@ type pair struct {
 	hash           uint64   // of the source's text
 	line           int      // its first line in its file, from 1
 	source, target []string // tokens; a side that will be split into subwords is one token
+	origin         Origin
 }
+
+// Origin is the text that an example was made from.
+type Origin struct{ source, target string }
+
+// Text returns both sides.
+func (o Origin) Text() (source, target string) { return o.source, o.target }
 
 // columns returns the columns of a pair.
 func (c Table) columns() []tabular.Column {
@@ -38,7 +45,7 @@ func readFile(c Table, path string, report *Report) ([]pair, error) {
 
 // pair splits both sides into tokens; the error says why the pair is malformed.
 func (c Table) pair(line int, sides []string) (pair, error) {
-	p := pair{line: line, hash: tabular.Hash(sides[0])}
+	p := pair{line: line, hash: tabular.Hash(sides[0]), origin: Origin{sides[0], sides[1]}}
 	var err error
 	if p.source, err = tokens("source", sides[0], c); err != nil {
 		return pair{}, err

@@ -15,8 +15,10 @@ import (
 
 func TestSubwordsConform(t *testing.T) {
 	path := write(t, numbers(2000))
-	tk, _ := open(t, Table{Path: path, Tokenizer: vocab.Subwords, Choice: subword.Choice{TokenizerSize: 300}})
+	c := Table{Path: path, Tokenizer: vocab.Subwords, Choice: subword.Choice{TokenizerSize: 300}}
+	tk, _ := open(t, c)
 	tasktest.Run(t, tk)
+	tasktest.Files(t, c, tk, false)
 }
 
 // Subwords are found in the training part alone: a word of held-out lines only is spelled in pieces, one of training lines is whole,

@@ -58,7 +58,10 @@ func TestConformance(t *testing.T) {
 		"shared":     {Path: path, SharedVocabulary: true},
 	} {
 		tk, _ := open(t, c)
-		t.Run(name, func(t *testing.T) { tasktest.Run(t, tk) })
+		t.Run(name, func(t *testing.T) {
+			tasktest.Run(t, tk)
+			tasktest.Files(t, c, tk, false)
+		})
 	}
 }
 

@@ -183,7 +183,7 @@ func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, erro
 func (t *Task) MaxLengths() (source, target int) { return t.maxSource, t.maxTarget }
 
 func clone(e task.Example) task.Example {
-	return task.Example{Source: slices.Clone(e.Source), Target: slices.Clone(e.Target)}
+	return task.Example{Source: slices.Clone(e.Source), Target: slices.Clone(e.Target), Origin: e.Origin}
 }
 
 // Digests returns the digests of the pairs.

@@ -22,6 +22,7 @@ func TestSubwordsOfAText(t *testing.T) {
 		t.Fatal(err)
 	}
 	tasktest.Run(t, opened)
+	tasktest.Files(t, c, opened, true)
 	tk, v := opened.(*Task), opened.Vocabularies()
 	all := slices.Clone(tk.training)
 	for _, part := range [][]task.Example{tk.validation, tk.test} {
@@ -51,6 +52,7 @@ func TestSubwordsOfLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	tasktest.Run(t, opened)
+	tasktest.Files(t, c, opened, false)
 	tk := opened.(*Task)
 	if n := len(tk.lines) + len(tk.validation) + len(tk.test); n != 400 || len(tk.validation) == 0 {
 		t.Errorf("%d lines of 400 are used", n)

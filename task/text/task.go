@@ -15,6 +15,7 @@ type Task struct {
 	config           Text
 	ids              task.Vocabularies
 	training         []vocab.ID     // tokens of a continuous text
+	rare             map[int]string // spelling of the unknown ones, by index
 	lines            []task.Example // training examples if every line is a text
 	validation, test []task.Example
 	longest          int
@@ -128,6 +129,7 @@ func (t *Task) takeText(training, validation, test []string) (err error) {
 			len(training)+len(validation)+len(test), t.config.Length, t.config.HeldOut)
 	}
 	t.training = encode(t.ids.Target, training)
+	t.rare = rareTokens(t.ids.Target, training, t.training)
 	t.longest = t.config.Length
 	t.validation = t.config.examples(t.ids, cut(validation, t.config.Length))
 	t.test = t.config.examples(t.ids, cut(test, t.config.Length))
@@ -206,9 +208,7 @@ func (c Text) examples(v task.Vocabularies, parts [][]string) []task.Example {
 	inside := false // a word that the next segment continues
 	for i, part := range parts {
 		e := task.Example{Target: encode(v.Target, part)}
-		var n words
-		n, inside = count(v, part, e.Target, inside && !c.Lines)
-		e.Origin = n
+		e.Origin, inside = originOf(v, part, e.Target, inside && !c.Lines)
 		if c.Lines {
 			e.Target = append(e.Target, vocab.End)
 		}
@@ -257,7 +257,40 @@ func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	}
 	spare := min(t.config.Length, len(t.training)-int(n)*t.config.Length+1)
 	start := seed.Rand(seedValue, "text/offset", i/n).IntN(max(spare, 1)) + at*t.config.Length
-	return task.Example{Target: slices.Clone(t.training[start:min(start+t.config.Length, len(t.training))])}
+	end := min(start+t.config.Length, len(t.training))
+	return task.Example{Target: slices.Clone(t.training[start:end]), Origin: segment{t, start, end}}
+}
+
+// segment is the Origin of a segment of the training text.
+type segment struct {
+	of         *Task
+	start, end int
+}
+
+// Text returns the text of the segment; there is no source.
+func (s segment) Text() (source, target string) {
+	if s.of.ids.Subwords != nil {
+		return "", s.of.ids.Subwords.Text(s.of.training[s.start:s.end])
+	}
+	tokens := s.of.ids.Target.Decode(s.of.training[s.start:s.end])
+	for i := range tokens {
+		if spelling, ok := s.of.rare[s.start+i]; ok {
+			tokens[i] = spelling
+		}
+	}
+	return "", s.of.ids.Tokenizer.Join(tokens)
+}
+
+// rareTokens returns the tokens that are not in the vocabulary by their index.
+func rareTokens(v *vocab.Vocabulary, tokens []string, ids []vocab.ID) map[int]string {
+	rare := map[int]string{}
+	unknown, has := v.Unknown()
+	for i, id := range ids {
+		if has && id == unknown {
+			rare[i] = tokens[i]
+		}
+	}
+	return rare
 }
 
 // HeldOut returns the segments or lines of the test or validation part in the order of the file; with a Count below their number, that

@@ -8,6 +8,7 @@ package text
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
@@ -75,6 +76,13 @@ func (c Text) Reader(v task.Vocabularies) task.Reader {
 		}
 		if content == "" {
 			return nil, nil, fmt.Errorf("%s is empty", path)
+		}
+		if segments, ok := strings.CutPrefix(content, heading); ok && !c.Lines {
+			examples, err := readSegments(v, segments)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+			return examples, notes, err
 		}
 		pieces, more, err := c.split(c.lines(content), v.Split)
 		if err != nil {

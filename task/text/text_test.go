@@ -51,7 +51,10 @@ func TestConformance(t *testing.T) {
 		"lines of words":   {Path: path, Lines: true, Tokenizer: vocab.Whitespace, HeldOut: 0.2},
 		"the default cuts": {Path: path},
 	} {
-		t.Run(name, func(t *testing.T) { tasktest.Run(t, opened(t, c)) })
+		t.Run(name, func(t *testing.T) {
+			tasktest.Run(t, opened(t, c))
+			tasktest.Files(t, c, opened(t, c), false)
+		})
 	}
 }
 

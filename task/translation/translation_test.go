@@ -54,7 +54,9 @@ func open(t *testing.T, c Translation) *Task {
 func TestConformance(t *testing.T) {
 	source, target := counted(2000)
 	dir := folder(t, map[string]string{"train.en": source, "train.de": target})
-	tasktest.Run(t, open(t, Translation{Path: dir, Training: []Corpus{two("train")}, HeldOut: 0.2, Choice: subword.Choice{TokenizerSize: 300}}))
+	c := Translation{Path: dir, Training: []Corpus{two("train")}, HeldOut: 0.2, Choice: subword.Choice{TokenizerSize: 300}}
+	tasktest.Run(t, open(t, c))
+	tasktest.Files(t, c, open(t, c), false)
 }
 
 // With dropout of merges a pair is cut in another way every time it comes, into the same text, never longer than the longest pair without; pairs
