@@ -10,6 +10,7 @@ import (
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/textfile"
 	"universal-transformer/runlog"
+	"universal-transformer/task"
 )
 
 // setFlag adds --set.
@@ -67,7 +68,8 @@ func besideConfiguration(r experiment.Run, file string) experiment.Run {
 // withSetHint adds the flag that says where missing data are.
 func withSetHint(err error) error {
 	var missing *experiment.MissingFileError
-	if errors.As(err, &missing) {
+	var public *task.MissingDataError // for which there is other advice
+	if errors.As(err, &missing) && !errors.As(err, &public) {
 		return fmt.Errorf("%w, as in --set %s=FILE", err, missing.Field)
 	}
 	return err

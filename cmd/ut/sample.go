@@ -24,11 +24,11 @@ func newDataSample() *cobra.Command {
 		Use:   "sample RECIPE|RUN",
 		Short: "Print examples of a task as text",
 		Long: `sample prints examples of a recipe's task, or of the task that a run was trained on, in the format
-that ut eval --data reads. Most tasks have one example per line: source, tab, target. Others have the
-format of their files: numbered stories (bAbI), passages (LAMBADA), a tag and the words before the
-verb, a table or whole sentences (agreement). Language models on own text have the text, one line
-each or, if the text is continuous, its segments below a first line that says so. Unknown words are
-printed as in the data.
+that ut eval --data reads. Most tasks have one example per line: source, tab, target. Others have
+the format of their files: numbered stories (bAbI), passages (LAMBADA), a tag and the words before
+the verb, a table or whole sentences (agreement). Language models on own text have the text, one
+line each or, if the text is continuous, its segments below a first line that says so. Unknown words
+are printed as in the data.
 
 --split selects training examples, in the order in which training uses them, validation examples,
 or test examples.`,
