@@ -34,6 +34,8 @@ func everyTask(t *testing.T, dir string) map[string]string {
 		"table/swapped":      `{"table": {"path": "DIR/pairs.csv", "source_column": "2", "target_column": "1", "held_out": 0.3}}`,
 		"table/subwords":     `{"table": {"path": "DIR/pairs.csv", "tokenizer": "subwords", "tokenizer_size": 300, "held_out": 0.3}}`,
 		"labels":             `{"labels": {"path": "DIR/labels.csv", "text_column": "review", "label_column": "stars", "tokenizer": "whitespace", "held_out": 0.3}}`,
+		"tags":               `{"tags": {"path": "DIR/tags.tsv", "held_out": 0.3}}`,
+		"tags/single words":  `{"tags": {"path": "DIR/single.tsv", "held_out": 0.3}}`,
 		"text":               `{"text": {"path": "DIR/text.txt", "length": 16, "tokenizer": "characters", "min_count": 3, "held_out": 0.3}}`,
 		"text/words":         `{"text": {"path": "DIR/text.txt", "length": 8, "tokenizer": "whitespace", "held_out": 0.3}}`,
 		"text/lines":         `{"text": {"path": "DIR/text.txt", "lines": true, "tokenizer": "whitespace", "held_out": 0.3}}`,
@@ -58,7 +60,7 @@ func everyTask(t *testing.T, dir string) map[string]string {
 
 // dataOfEveryTask returns the files of everyTask. Texts have quotes, tabs in quoted fields, backslashes, and rows that look like a header.
 func dataOfEveryTask() map[string]string {
-	var pairs, tsv, labels, text, english, german, numpred, attracted, verbs, sentences, gold, learn, story, passages, printed, book strings.Builder
+	var pairs, tsv, labels, tags, single, text, english, german, numpred, attracted, verbs, sentences, gold, learn, story, passages, printed, book strings.Builder
 	pairs.WriteString("target,source\n")
 	labels.WriteString("id,stars,review\n")
 	verbs.WriteString("sentence\tverb\tverb_pos\tverb_index\tn_intervening\tn_diff_intervening\n")
@@ -68,6 +70,8 @@ func dataOfEveryTask() map[string]string {
 		fmt.Fprintf(&pairs, "\"%d, \"\"x\"\"\",\"word%d \\n \"\"tab\tinside\"\"\"\n", i%10, i)
 		fmt.Fprintf(&tsv, "number %d\tn %d\n", i, i)
 		fmt.Fprintf(&labels, "%d,%s,\"text %d, 'it' was\n%s\"\n", i, []string{"very good", "bad"}[i%2], i, []string{"fine", "poor"}[i%2])
+		fmt.Fprintf(&tags, "Anna%d\tB-person\nsaw\tO\n\n", i)
+		fmt.Fprintf(&single, "Anna%d\t%s\n\n", i, tag)
 		fmt.Fprintf(&text, "line %d \\ of\tword%d \u00e4\n", i, i*i)
 		fmt.Fprintf(&english, "the key %d\n", i)
 		fmt.Fprintf(&german, "der Schl\u00fcssel %d\n", i)
@@ -83,7 +87,7 @@ func dataOfEveryTask() map[string]string {
 		fmt.Fprintf(&book, "The dog saw Anna near the old river and the garden %d. She called the dog near the river again. ", i)
 	}
 	files := map[string]string{
-		"pairs.csv": pairs.String(), "pairs.tsv": tsv.String(), "labels.csv": labels.String(), "text.txt": text.String(), "train.en": english.String(), "train.de": german.String(),
+		"pairs.csv": pairs.String(), "pairs.tsv": tsv.String(), "labels.csv": labels.String(), "tags.tsv": tags.String(), "single.tsv": single.String(), "text.txt": text.String(), "train.en": english.String(), "train.de": german.String(),
 		"agreement/numpred.val": numpred.String(), "verbs.tsv": verbs.String(), "pairs.text": sentences.String(), "pairs.gold": gold.String(), "learn.txt": learn.String(),
 		"babi/en/qa1_train.txt": story.String(), "babi/en/qa1_test.txt": strings.ReplaceAll(story.String(), "John", "Bertha"), "books/one.txt": book.String(),
 		"lambada/lambada_development_plain_text.txt": passages.String(), "lambada/lambada_test_plain_text.txt": passages.String(), "lambada/lambada_test.jsonl": printed.String(),
@@ -97,7 +101,7 @@ func dataOfEveryTask() map[string]string {
 // modelOf returns the JSON of a tiny model for a task.
 func modelOf(t *testing.T, of string) string {
 	t.Helper()
-	for _, model := range []string{"encoder_decoder", "classifier", "language_model", "pointer"} {
+	for _, model := range []string{"encoder_decoder", "classifier", "language_model", "pointer", "tagger"} {
 		config := fmt.Sprintf(`{"name": "x", "task": %s, "model": {"%s": {"width": 8, "heads": 2, "transition": {"feedforward": {"filter": 8}}, "halting": {"frozen": {"max_steps": 3, "epsilon": 0.01}}}},
 			"training": {"steps": 2, "evaluate_every": 2, "validation": 8, "batch": {"rows": 8, "tokens": 0}}}`, of, model)
 		if _, err := experiment.Parse([]byte(config)); err == nil {

@@ -81,7 +81,10 @@ func open(t *testing.T, c Tags) *Task {
 func TestConformance(t *testing.T) {
 	path := write(t, "numbers.conll", rowsOf(numbers(2000), " "))
 	for name, c := range map[string]Tags{"words": {Path: path, HeldOut: 0.3}, "affixes": {Path: path, Affixes: 2, MinCount: 2}} {
-		t.Run(name, func(t *testing.T) { tasktest.RunTagging(t, open(t, c)) })
+		t.Run(name, func(t *testing.T) {
+			tasktest.RunTagging(t, open(t, c))
+			tasktest.Files(t, c, open(t, c), false)
+		})
 	}
 }
 
