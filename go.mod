@@ -14,6 +14,7 @@ require (
 	github.com/ulikunitz/xz v0.5.17
 	golang.org/x/sys v0.48.0
 	golang.org/x/term v0.44.0
+	golang.org/x/text v0.37.0
 	k8s.io/klog/v2 v2.140.0
 )
 

@@ -3,14 +3,17 @@ package subword
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"universal-transformer/internal/vocab"
 )
 
-// BPE is byte-level byte-pair encoding. Text is split into words as in GPT-2, a word is a sequence of bytes, and pairs of adjacent
-// pieces are merged, the pair with the lowest rank first. A BPE is immutable and may be used concurrently.
+// BPE is byte-level byte-pair encoding. Text is split into words, as in GPT-2 or by the pattern of the file, a word is a sequence of bytes, and
+// pairs of adjacent pieces are merged, the pair with the lowest rank first. A BPE is immutable and may be used concurrently.
 type BPE struct {
+	form form
+
 	pieces  []string // pieces[id], as written in the file
 	texts   []string // texts[id] is the text of a piece, "" for special tokens
 	special map[vocab.ID]bool
@@ -18,6 +21,7 @@ type BPE struct {
 	unknown unknown       // token of bytes without their own
 	pairs   []pair        // in order of rank
 	merges  map[pair]merge
+	whole   map[string]vocab.ID // words that are pieces, which are not merged; nil unless the file ignores merges for them
 	words   cache
 }
 
@@ -32,8 +36,8 @@ type unknown struct {
 }
 
 // newBPE makes a BPE of pieces in order of id and pairs in order of rank.
-func newBPE(pieces []string, special map[vocab.ID]bool, pairs []pair, unknown unknown) (*BPE, error) {
-	b := &BPE{pieces: pieces, texts: make([]string, len(pieces)), special: special, unknown: unknown, pairs: pairs, merges: make(map[pair]merge, len(pairs))}
+func newBPE(f form, pieces []string, special map[vocab.ID]bool, pairs []pair, unknown unknown) (*BPE, error) {
+	b := &BPE{form: f, pieces: pieces, texts: make([]string, len(pieces)), special: special, unknown: unknown, pairs: pairs, merges: make(map[pair]merge, len(pairs))}
 	ids := make(map[string]vocab.ID, len(pieces))
 	for i, piece := range pieces {
 		id := vocab.ID(i)
@@ -61,6 +65,14 @@ func newBPE(pieces []string, special map[vocab.ID]bool, pairs []pair, unknown un
 			return nil, fmt.Errorf("special token %q can also result from text", pieces[id])
 		}
 	}
+	if f.ignoreMerges {
+		b.whole = make(map[string]vocab.ID, len(pieces))
+		for id, text := range b.texts {
+			if !special[vocab.ID(id)] && !slices.Contains(f.added, pieces[id]) {
+				b.whole[text] = vocab.ID(id)
+			}
+		}
+	}
 	return b, nil
 }
 
@@ -78,25 +90,32 @@ func (b *BPE) merge(rank int, p pair, ids map[string]vocab.ID) (merge, error) {
 }
 
 // Encode returns the ids of a text.
-func (b *BPE) Encode(text string) ([]vocab.ID, error) { return encodeWords(text, b.word) }
+func (b *BPE) Encode(text string) ([]vocab.ID, error) { return b.encode(text, b.word) }
 
 // EncodeWithDropout is like Encode, but skips each merge with probability rate, 0 <= rate < 1, so that a text is split in many ways:
 // BPE-dropout (Provilkov, Emelianenko and Voita, ACL 2020, algorithm 1), for training. Decode returns the same text.
 func (b *BPE) EncodeWithDropout(text string, rate float64, rng *rand.Rand) ([]vocab.ID, error) {
 	drop := func() bool { return rng.Float64() < rate }
-	return encodeWords(text, func(word string) []vocab.ID { return mergeWord(b.byteIDs(word), b.merges, drop) })
+	return b.encode(text, func(word string) []vocab.ID { return mergeWord(b.byteIDs(word), b.merges, drop) })
 }
 
-// encodeWords splits a text into words and concatenates their ids.
-func encodeWords(text string, encode func(word string) []vocab.ID) ([]vocab.ID, error) {
+// encode splits a text into words and concatenates their ids.
+func (b *BPE) encode(text string, encode func(word string) []vocab.ID) ([]vocab.ID, error) {
 	if err := CheckText(text); err != nil {
 		return nil, err
 	}
 	ids := make([]vocab.ID, 0, len(text)/3)
 	for len(text) > 0 {
-		n := firstWord(text)
-		ids = append(ids, encode(text[:n])...)
-		text = text[n:]
+		plain, token := b.form.cut(text)
+		text = text[len(plain)+len(token):]
+		for plain = b.form.normalized(plain); len(plain) > 0; {
+			n := b.form.split(plain)
+			ids = append(ids, encode(plain[:n])...)
+			plain = plain[n:]
+		}
+		if token != "" {
+			ids = append(ids, b.form.addedIDs[token])
+		}
 	}
 	return ids, nil
 }
@@ -105,6 +124,9 @@ func encodeWords(text string, encode func(word string) []vocab.ID) ([]vocab.ID, 
 func (b *BPE) word(word string) []vocab.ID {
 	if ids, ok := b.words.get(word); ok {
 		return ids
+	}
+	if id, ok := b.whole[word]; ok {
+		return []vocab.ID{id}
 	}
 	ids := mergeWord(b.byteIDs(word), b.merges, nil)
 	b.words.put(word, ids)

@@ -31,6 +31,28 @@ func TestClassesEqualPython(t *testing.T) {
 	}
 }
 
+// Every code point is in the sets of upper and lower case that Python puts it in.
+// Caught when planted: marks in neither; title-case letters in both; one range of new letters left out.
+func TestCasesEqualPython(t *testing.T) {
+	data, err := os.ReadFile("testdata/patterns.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct{ Cased string }
+	if err := json.Unmarshal(data, &golden); err != nil {
+		t.Fatal(err)
+	}
+	hash := sha256.New()
+	for r := range rune(utf8.MaxRune + 1) {
+		if utf8.ValidRune(r) {
+			hash.Write([]byte{'0' + byte(casedClass(r))})
+		}
+	}
+	if got := hex.EncodeToString(hash.Sum(nil)); got != golden.Cased {
+		t.Errorf("the cases hash to %s, Python's to %s", got, golden.Cased)
+	}
+}
+
 // The cache forgets what was not used lately, and never grows beyond two generations. Caught when planted: a young generation
 // that is not emptied; a use that does not make young.
 func TestCacheIsBounded(t *testing.T) {

@@ -102,6 +102,7 @@ func (m *mergedPieces) UnmarshalJSON(data []byte) error {
 // Write writes a tokenizer.json in the form of the Python library tokenizers.
 func (b *BPE) Write(w io.Writer) error {
 	m, f := model{Type: "BPE", Vocabulary: make(vocabulary, len(b.pieces)), Merges: make([]mergedPieces, len(b.pairs))}, file{Version: "1.0", AddedTokens: []addedToken{}}
+	m.IgnoreMerges = b.form.ignoreMerges
 	if b.unknown.id != none {
 		m.UnknownToken, m.FuseUnknown = &b.pieces[b.unknown.id], b.unknown.fuse
 	}
@@ -110,6 +111,8 @@ func (b *BPE) Write(w io.Writer) error {
 		m.Vocabulary[piece] = id
 		if b.special[id] {
 			f.AddedTokens = append(f.AddedTokens, addedToken{ID: id, Content: piece, Special: true})
+		} else if slices.Contains(b.form.added, piece) {
+			f.AddedTokens = append(f.AddedTokens, addedToken{ID: id, Content: piece})
 		}
 	}
 	for rank, p := range b.pairs {
@@ -117,12 +120,19 @@ func (b *BPE) Write(w io.Writer) error {
 	}
 	for _, part := range []struct {
 		into  *json.RawMessage
-		value any
+		from  json.RawMessage // of the file that was read
+		value any             // otherwise
 	}{
-		{&f.PreTokenizer, byteLevel{Type: "ByteLevel", TrimOffsets: true, UseRegex: true}},
-		{&f.Decoder, byteLevel{Type: "ByteLevel", AddPrefixSpace: true, TrimOffsets: true, UseRegex: true}},
-		{&f.Model, m},
+		{&f.Normalizer, b.form.parts.normalizer, nil},
+		{&f.PreTokenizer, b.form.parts.preTokenizer, byteLevel{Type: "ByteLevel", TrimOffsets: true, UseRegex: true}},
+		{&f.PostProcessor, b.form.parts.postProcessor, nil},
+		{&f.Decoder, b.form.parts.decoder, byteLevel{Type: "ByteLevel", AddPrefixSpace: true, TrimOffsets: true, UseRegex: true}},
+		{&f.Model, nil, m},
 	} {
+		if part.from != nil || part.value == nil {
+			*part.into = part.from
+			continue
+		}
 		data, err := marshal(part.value)
 		if err != nil {
 			return err

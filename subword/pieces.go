@@ -20,14 +20,19 @@ type Pieces struct {
 	digest     string // SHA-256 of the file, in hexadecimal
 }
 
-// ReadPieces reads the file of a tokenizer, as [Read] does. Ids that are not suitable for a model are an error.
+// ReadPieces reads the file of a tokenizer, as [Read] does. If text can give the ids of padding or the end, as in published files with
+// byte-level BPE, the ids of the file come after them: 2 more than in the file.
 func ReadPieces(file []byte) (*Pieces, error) {
 	t, err := Read(bytes.NewReader(file))
 	if err != nil {
 		return nil, err
 	}
 	if err := t.ModelIDs(); err != nil {
-		return nil, err
+		bpe, ok := t.(*BPE)
+		if !ok {
+			return nil, err
+		}
+		t = shifted{bpe}
 	}
 	tokens := make([]string, 0, t.Size())
 	for id := vocab.End + 1; int(id) < t.Size(); id++ {
@@ -68,13 +73,18 @@ func (p *Pieces) Encode(text string) ([]vocab.ID, error) { return p.tokenizer.En
 
 // HasMerges reports whether [Pieces.EncodeWithDropout] can be used, which needs byte-pair encoding.
 func (p *Pieces) HasMerges() bool {
-	_, ok := p.tokenizer.(*BPE)
+	_, ok := p.tokenizer.(merging)
 	return ok
+}
+
+// merging is a tokenizer whose merges can be skipped.
+type merging interface {
+	EncodeWithDropout(text string, rate float64, rng *rand.Rand) ([]vocab.ID, error)
 }
 
 // EncodeWithDropout is like [BPE.EncodeWithDropout]. It panics if HasMerges is false.
 func (p *Pieces) EncodeWithDropout(text string, rate float64, rng *rand.Rand) ([]vocab.ID, error) {
-	return p.tokenizer.(*BPE).EncodeWithDropout(text, rate, rng)
+	return p.tokenizer.(merging).EncodeWithDropout(text, rate, rng)
 }
 
 // Text returns the text of ids up to the first End. Invalid ids are ignored.

@@ -15,7 +15,8 @@ func readBPE(data []byte) (*BPE, error) {
 	if err := strictjson.Decode(data, &f); err != nil {
 		return nil, err
 	}
-	if err := f.check(); err != nil {
+	form, err := readForm(f)
+	if err != nil {
 		return nil, err
 	}
 	m, err := readModel(f.Model)
@@ -39,41 +40,8 @@ func readBPE(data []byte) (*BPE, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newBPE(pieces, special, pairs, unknown)
-}
-
-// check rejects parts of the file other than the model that would change ids or text.
-func (f file) check() error {
-	switch {
-	case !null(f.Truncation):
-		return errors.New("truncation is set, which would cut texts off: set it to null in the file")
-	case !null(f.Padding):
-		return errors.New("padding is set, which would add tokens to texts: set it to null in the file")
-	case !null(f.Normalizer):
-		return unsupported("normalizer", kind(f.Normalizer))
-	}
-	for _, part := range []struct {
-		key      string
-		part     json.RawMessage
-		optional bool
-	}{{"pre_tokenizer", f.PreTokenizer, false}, {"post_processor", f.PostProcessor, true}, {"decoder", f.Decoder, false}} {
-		switch {
-		case null(part.part) && part.optional:
-			continue
-		case null(part.part):
-			return fmt.Errorf("%s is missing: only ByteLevel is supported", part.key)
-		case kind(part.part) != "ByteLevel":
-			return unsupported(part.key, kind(part.part))
-		}
-		b := byteLevel{UseRegex: true}
-		if err := strictjson.Decode(part.part, &b); err != nil {
-			return fmt.Errorf("%s: %w", part.key, err)
-		}
-		if part.key == "pre_tokenizer" && (b.AddPrefixSpace || !b.UseRegex) {
-			return errors.New("pre_tokenizer ByteLevel with add_prefix_space or without use_regex is not supported")
-		}
-	}
-	return nil
+	form.ignoreMerges = m.IgnoreMerges
+	return newBPE(form, pieces, special, pairs, unknown)
 }
 
 func readModel(data json.RawMessage) (*model, error) {
@@ -100,8 +68,6 @@ func readModel(data json.RawMessage) (*model, error) {
 		return nil, unsupported("model", "BPE with end_of_word_suffix")
 	case m.ByteFallback:
 		return nil, unsupported("model", "BPE with byte_fallback")
-	case m.IgnoreMerges:
-		return nil, unsupported("model", "BPE with ignore_merges")
 	}
 	return &m, nil
 }
@@ -122,7 +88,8 @@ func (m *model) unknown() (unknown, error) {
 	return u, nil
 }
 
-// pieces returns the pieces of a vocabulary and the additional special tokens in order of their ids, which must be consecutive.
+// pieces returns the pieces of a vocabulary and the added tokens in order of their ids. Ids without a token, of which there are few in
+// published files, become special tokens.
 func (m *model) pieces(added []addedToken) ([]string, map[vocab.ID]bool, error) {
 	all, special := make(map[string]vocab.ID, len(m.Vocabulary)), map[vocab.ID]bool{}
 	for piece, id := range m.Vocabulary {
@@ -131,22 +98,34 @@ func (m *model) pieces(added []addedToken) ([]string, map[vocab.ID]bool, error) 
 	for _, token := range added {
 		id, inside := all[token.Content]
 		switch {
-		case !token.Special:
-			return nil, nil, fmt.Errorf("added token %q is not special: this is not supported", token.Content)
 		case inside && id != token.ID:
 			return nil, nil, fmt.Errorf("added token %q has id %d, and %d in the vocabulary", token.Content, token.ID, id)
 		case token.Content == "":
 			return nil, nil, fmt.Errorf("added token %d is empty", token.ID)
 		}
-		all[token.Content], special[token.ID] = token.ID, true
+		all[token.Content] = token.ID
+		if token.Special {
+			special[token.ID] = true
+		}
 	}
-	pieces := make([]string, len(all))
-	given := make([]bool, len(all))
+	size, limit := 0, 2*len(all)
 	for piece, id := range all {
-		if id < 0 || int(id) >= len(all) || given[id] {
-			return nil, nil, fmt.Errorf("%q has id %d: the ids of %d tokens must be 0 to %d, each once", piece, id, len(all), len(all)-1)
+		if id < 0 || int(id) >= limit {
+			return nil, nil, fmt.Errorf("%q has id %d: the ids of %d tokens must be below %d, each once", piece, id, len(all), limit)
+		}
+		size = max(size, int(id)+1)
+	}
+	pieces, given := make([]string, size), make([]bool, size)
+	for piece, id := range all {
+		if given[id] {
+			return nil, nil, fmt.Errorf("%q has id %d, as another token: the ids of %d tokens must be below %d, each once", piece, id, len(all), limit)
 		}
 		pieces[id], given[id] = piece, true
+	}
+	for id := range pieces {
+		if !given[id] {
+			pieces[id], special[vocab.ID(id)] = fmt.Sprintf("<unused %d>", id), true
+		}
 	}
 	return pieces, special, nil
 }

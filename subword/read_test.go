@@ -2,6 +2,7 @@ package subword_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +47,15 @@ func mergesNull(t testing.TB) string {
 	return before + `"merges": null` + after
 }
 
+// qwenPattern is that of Qwen 2 and 3.
+const qwenPattern = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+
+// sequenceOf is the pre-tokenizer that splits by a pattern and then turns bytes into characters.
+func sequenceOf(pattern, behavior string, invert, regex bool) string {
+	return fmt.Sprintf(`"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": %q}, "behavior": %q, "invert": %v}, `+
+		`{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": %v}]}`, pattern, behavior, invert, regex)
+}
+
 const (
 	preTokenizer = "\"pre_tokenizer\": {\n    \"type\": \"ByteLevel\",\n    \"add_prefix_space\": false,\n    \"trim_offsets\": true,\n    \"use_regex\": true\n  }"
 	decoder      = "\"decoder\": {\n    \"type\": \"ByteLevel\""
@@ -58,7 +68,7 @@ func TestReadRefuses(t *testing.T) {
 		says string
 		text string
 	}{
-		{"normalizer NFC", tokenizerJSON(t, `"normalizer": null`, `"normalizer": {"type": "NFC"}`)},
+		{"normalizer Lowercase", tokenizerJSON(t, `"normalizer": null`, `"normalizer": {"type": "Lowercase"}`)},
 		{"truncation is set, which", tokenizerJSON(t, `"truncation": null`, `"truncation": {"max_length": 5}`)},
 		{"padding is set, which", tokenizerJSON(t, `"padding": null`, `"padding": {"pad_id": 5}`)},
 		{"pre_tokenizer Whitespace", tokenizerJSON(t, preTokenizer, `"pre_tokenizer": {"type": "Whitespace"}`)},
@@ -67,17 +77,20 @@ func TestReadRefuses(t *testing.T) {
 		{"add_prefix_space", tokenizerJSON(t, `"add_prefix_space": false`, `"add_prefix_space": true`)},
 		{"use_regex", tokenizerJSON(t, `"use_regex": true`, `"use_regex": false`)},
 		{"unknown key", tokenizerJSON(t, `"use_regex": true`, `"regex": true`)},
-		{"post_processor TemplateProcessing", tokenizerJSON(t, `"post_processor": null`, `"post_processor": {"type": "TemplateProcessing"}`)},
+		{"post_processor BertProcessing", tokenizerJSON(t, `"post_processor": null`, `"post_processor": {"type": "BertProcessing"}`)},
 		{"decoder Metaspace", tokenizerJSON(t, decoder, `"decoder": {"type": "Metaspace"`)},
 		{"model Unigram", tokenizerJSON(t, `"type": "BPE"`, `"type": "Unigram"`)},
 		{"model WordPiece", tokenizerJSON(t, `"type": "BPE"`, `"type": "WordPiece"`)},
 		{"model is missing", `{"pre_tokenizer": {"type": "ByteLevel"}, "decoder": {"type": "ByteLevel"}}`},
 		{"dropout", tokenizerJSON(t, `"dropout": null`, `"dropout": 0.1`)},
 		{"byte_fallback", tokenizerJSON(t, `"byte_fallback": false`, `"byte_fallback": true`)},
-		{"ignore_merges", tokenizerJSON(t, `"ignore_merges": false`, `"ignore_merges": true`)},
 		{"end_of_word_suffix", tokenizerJSON(t, `"end_of_word_suffix": null`, `"end_of_word_suffix": "</w>"`)},
 		{"continuing_subword_prefix", tokenizerJSON(t, `"continuing_subword_prefix": null`, `"continuing_subword_prefix": "##"`)},
-		{`"<end>" is not special`, tokenizerJSON(t, secondToken, strings.Replace(secondToken, `"special": true`, `"special": false`, 1))},
+		{`"<end>" has single_word, lstrip`, tokenizerJSON(t, secondToken, strings.Replace(strings.Replace(secondToken, `"special": true`, `"special": false`, 1), `"lstrip": false`, `"lstrip": true`, 1))},
+		{"has the pattern \"[a-z]+|.\", which is not", tokenizerJSON(t, preTokenizer, sequenceOf(`[a-z]+|.`, "Isolated", false, false))},
+		{"behavior Removed and invert false", tokenizerJSON(t, preTokenizer, sequenceOf(qwenPattern, "Removed", false, false))},
+		{"use_regex after a Split", tokenizerJSON(t, preTokenizer, sequenceOf(qwenPattern, "Isolated", false, true))},
+		{`<end>" is looked for in normalized text`, tokenizerJSON(t, `"normalizer": null`, `"normalizer": {"type": "NFC"}`, secondToken, strings.Replace(strings.Replace(secondToken, `"special": true`, `"special": false`, 1), `"normalized": false`, `"normalized": true`, 1))},
 		{`"<end>" has id 2`, tokenizerJSON(t, `"id": 1`, `"id": 2`)},
 		{`"abc" can also result from text`, tokenizerJSON(t, `"<end>"`, `"abc"`, `"id": 1`, `"id": 259`)},
 		{`neither byte 0x21, '!', nor unk_token "?!"`, tokenizerJSON(t, `"!": 2,`, `"!!!!": 2,`, `"unk_token": null`, `"unk_token": "?!"`)},

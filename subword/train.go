@@ -109,7 +109,7 @@ func (t *Trainer) Train() (*BPE, error) {
 			}
 		}
 	}
-	return newBPE(pieces, specials(), pairs, unknown{id: none})
+	return newBPE(gpt2(), pieces, specials(), pairs, unknown{id: none})
 }
 
 // alphabet returns the initial vocabulary: the special tokens, then all bytes, in the order of the characters that represent them. It

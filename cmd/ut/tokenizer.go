@@ -25,7 +25,9 @@ writes a tokenizer.json that the Hugging Face libraries can read. encode and dec
 people's tokenizer.json files and the subword vocabulary files of tensor2tensor.
 
 Of the models that tokenizer.json allows, only byte-level BPE is supported: it is language-
-independent and lossless, and its ids are tested to equal those of the Python library tokenizers.
+independent and lossless, and its ids are tested to equal those of the Python library tokenizers
+without special tokens. The files of GPT-2, GPT-4, GPT-4o, gpt-oss, Llama 3, Qwen 2 and 3 and
+Mistral Nemo can be read, with their patterns for words, form NFC and added tokens.
 WordPiece, Unigram (SentencePiece), and BPE with other pre-tokenizers or normalizers are rejected
 by name, because slightly different ids would degrade a model silently. To use such a vocabulary,
 either train a byte-level BPE on the same text, or split the text into pieces with its own
