@@ -2,12 +2,173 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
+	"strings"
+	"time"
 
+	"universal-transformer/halting"
 	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/score"
 	"universal-transformer/task"
 	"universal-transformer/universal"
 )
+
+// A DepthExit is one of the exits at which a model is evaluated.
+type DepthExit struct {
+	Rule    string  // "trained", or one of [DepthRules]
+	Setting float64 // number of steps or threshold; 0 as trained
+	halting.Exit
+}
+
+// DepthRules lists the rules along which a model is evaluated: numbers of fixed steps, limits and thresholds of adaptive halting, and the
+// exit rules.
+var DepthRules = []string{"fixed", "limit", "threshold", "confidence", "unchanged", "divergence"}
+
+// Settings of the rules, from few steps to many.
+var (
+	depthThresholds  = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95}
+	depthConfidences = []float64{0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999}
+	depthUnchanged   = []float64{1, 2, 3}
+	depthDivergences = []float64{3, 1, 0.3, 0.1, 0.03, 0.01, 0.001}
+)
+
+// DepthExits returns the exits of the given rules for the model: as trained, 1 to steps fixed steps, and the settings of each other rule.
+// steps 0 means twice the trained limit, or as many as have weights if that is less.
+func (m *Model) DepthExits(rules []string, steps int) ([]DepthExit, error) {
+	deep, ok := m.trained.(universal.Deep)
+	if !ok {
+		return nil, fmt.Errorf("%s: a model of this kind reads every position once, so it has no depth to vary (%s)", m.Dir(), m.Describe())
+	}
+	list := []DepthExit{{Rule: "trained"}}
+	add := func(rule string, settings []float64, exit func(float64) halting.Exit) {
+		for _, s := range settings {
+			if _, err := deep.WithExit(exit(s)); err == nil {
+				list = append(list, DepthExit{rule, s, exit(s)})
+			}
+		}
+	}
+	for _, rule := range rules {
+		switch rule {
+		case "fixed":
+			fixed, err := m.fixedExits(deep, steps)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, fixed...)
+		case "limit": // for models of fixed depth it is the same as fixed
+			if deep.Adaptive() {
+				add(rule, upTo(deep.StepLimit()-1), func(s float64) halting.Exit { return halting.Exit{Steps: int(s)} })
+			}
+		case "threshold": // models that are not adaptive have none
+			add(rule, depthThresholds, func(s float64) halting.Exit { return halting.Exit{Threshold: s} })
+		case "confidence":
+			add(rule, depthConfidences, func(s float64) halting.Exit { return halting.Exit{Rule: halting.Confidence{Least: s}} })
+		case "unchanged":
+			add(rule, depthUnchanged, func(s float64) halting.Exit { return halting.Exit{Rule: halting.Unchanged{Steps: int(s)}} })
+		case "divergence":
+			add(rule, depthDivergences, func(s float64) halting.Exit { return halting.Exit{Rule: halting.Divergence{Below: s}} })
+		default:
+			return nil, fmt.Errorf("rule %q is unknown: choose from %s", rule, strings.Join(DepthRules, ", "))
+		}
+	}
+	return list, nil
+}
+
+// upTo returns 1, 2, ..., n.
+func upTo(n int) (list []float64) {
+	for i := 1; i <= n; i++ {
+		list = append(list, float64(i))
+	}
+	return list
+}
+
+// fixedExits returns 1 to steps fixed steps.
+func (m *Model) fixedExits(deep universal.Deep, steps int) (list []DepthExit, err error) {
+	limit := steps
+	if limit == 0 {
+		if limit = min(2*deep.StepLimit(), halting.MaxSteps); limit == 0 {
+			return nil, fmt.Errorf("%s: the number of steps is that of source tokens: choose how many fixed steps to evaluate", m.Dir())
+		}
+	}
+	for n := 1; n <= limit; n++ {
+		e := halting.Exit{Fixed: n}
+		if _, err := deep.WithExit(e); err != nil && steps > 0 {
+			return nil, fmt.Errorf("%s: %w", m.Dir(), err)
+		} else if err != nil {
+			break
+		}
+		list = append(list, DepthExit{"fixed", float64(n), e})
+	}
+	return list, nil
+}
+
+// A DepthPoint is the evaluation of a model with one exit.
+type DepthPoint struct {
+	Rule       string         `json:"rule"`
+	Setting    float64        `json:"setting"`
+	Exit       string         `json:"exit"`
+	Quality    float64        `json:"quality"` // the value of the metric in question
+	Metrics    []score.Metric `json:"metrics"`
+	Steps      float64        `json:"steps"`         // mean steps of the positions of the stack that is read out
+	Encoder    float64        `json:"encoder_steps"` // mean steps of the encoder's positions, 0 without one
+	Decoder    float64        `json:"decoder_steps"`
+	Readouts   float64        `json:"extra_readouts"` // of an exit rule, per position
+	Operations float64        `json:"operations"`     // share that the rule adds
+	Seconds    float64        `json:"seconds"`        // wall time, including compilation
+}
+
+// DepthPoint evaluates the model with an exit, which remains. metric is the name of the metric that is the quality; "" means the first
+// one or, for decoded sequences, their accuracy.
+func (m *Model) DepthPoint(ctx context.Context, e DepthExit, metric string, p Protocol) (DepthPoint, Evaluation, error) {
+	if err := m.Exit(e.Exit); err != nil {
+		return DepthPoint{}, Evaluation{}, err
+	}
+	start := time.Now()
+	p.CountSteps = true
+	found, err := m.Evaluate(ctx, p)
+	if err != nil {
+		return DepthPoint{}, found, err
+	}
+	point := DepthPoint{
+		Rule: e.Rule, Setting: e.Setting, Exit: e.String(), Metrics: found.Metrics, Encoder: found.Encoder.Mean, Decoder: found.Decoder.Mean,
+		Seconds: time.Since(start).Seconds(), Steps: found.Decoder.Mean,
+	}
+	if point.Steps == 0 {
+		point.Steps = found.Encoder.Mean
+	}
+	if found.Readouts != nil {
+		point.Readouts, point.Operations = found.Readouts.Extra, found.Readouts.Operations
+	}
+	chosen, err := depthMetric(found.Metrics, metric)
+	point.Quality = chosen.Value
+	if err == nil && point.Quality != point.Quality {
+		err = fmt.Errorf("%s: %s has no value: evaluate more examples", m.Dir(), chosen.Name)
+	}
+	return point, found, err
+}
+
+// DepthMetric returns the name of the metric that DepthPoint takes.
+func DepthMetric(found []score.Metric, name string) string {
+	metric, _ := depthMetric(found, name)
+	return metric.Name
+}
+
+// depthMetric returns the metric with a name, or the one that measures best what a task is about.
+func depthMetric(found []score.Metric, name string) (score.Metric, error) {
+	var names []string
+	for _, m := range found {
+		if m.Name == name || name == "" && m.Name == "sequence accuracy" {
+			return m, nil
+		}
+		names = append(names, m.Name)
+	}
+	if name == "" && len(found) > 0 {
+		return found[0], nil
+	}
+	return score.Metric{}, fmt.Errorf("metric %q is unknown: choose from %s", name, strings.Join(names, ", "))
+}
 
 // readoutCost returns what the exit rule costs, with the operations for the example of median length.
 func (m *Model) readoutCost(e *evaluation.Evaluator, row evaluation.Row, examples []task.Example) (*evaluation.Readouts, error) {

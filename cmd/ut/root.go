@@ -48,7 +48,7 @@ func addGroups(root *cobra.Command) {
 	}{
 		{"Start", []*cobra.Command{newDemo(), newList(), newTrain(), newEval(), newRuns(), newInfo()}},
 		{"Use a model", []*cobra.Command{newDecode(), newClassify(), newTag(), newTranslate(), newAnswer(), newScore(), newTrace(), newExport()}},
-		{"Research", []*cobra.Command{newTable(), newSweep(), newShow(), newPlan(), newData()}},
+		{"Research", []*cobra.Command{newTable(), newSweep(), newDepth(), newShow(), newPlan(), newData()}},
 		{"Tools", []*cobra.Command{newTokenizer(), newBleu(), newBench(), newVersion()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
