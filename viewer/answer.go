@@ -3,6 +3,7 @@ package viewer
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A mark is one token of the answer, and whether it differs from the reference.
@@ -11,12 +12,23 @@ type mark struct {
 	Wrong bool
 }
 
+// Lead returns the blank before a token of running text.
+func (m mark) Lead() string { return m.Token[:len(m.Token)-len(m.Core())] }
+
+// Core returns the token without that blank.
+func (m mark) Core() string {
+	if m.Token == " " {
+		return m.Token
+	}
+	return strings.TrimPrefix(m.Token, " ")
+}
+
 // marks compares the output with the reference position by position. Without a reference no token is marked as wrong.
 func (t *Trace) marks() []mark {
 	out := make([]mark, len(t.Output))
-	for i, s := range t.Output {
-		wrong := len(t.Reference) > 0 && (i >= len(t.Reference) || t.Reference[i] != s)
-		out[i] = mark{visible(s), wrong}
+	for i, s := range running(t.Output) {
+		wrong := len(t.Reference) > 0 && (i >= len(t.Reference) || t.Reference[i] != t.Output[i])
+		out[i] = mark{s, wrong}
 	}
 	return out
 }

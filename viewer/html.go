@@ -1,40 +1,113 @@
 package viewer
 
 import (
-	"bytes"
-	"compress/flate"
-	_ "embed"
+	"embed"
+	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"slices"
-	"strconv"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-//go:embed page.html
-var pageHTML string
+//go:embed page
+var pageFiles embed.FS
 
-//go:embed page.css
-var pageCSS string
+var pageTemplate = template.Must(template.ParseFS(pageFiles, "page/page.html"))
 
-//go:embed page.js
-var pageJS string
-
-var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+// pageScripts lists the scripts of the page in the order in which they run.
+var pageScripts = []string{"tools", "attention", "paper", "layout", "grid", "heatmap", "details", "state", "main"}
 
 // clip is the maximum number of characters of a side in the heading. The list below the heading shows all.
-const clip = 60
+const clip = 80
 
 // page is the data of page.html.
 type page struct {
 	CSS template.CSS
 	JS  template.JS
 	*Trace
+	Kind                      string // of the model: "Universal Transformer"
 	Asked, Answered, Expected quote
-	Verdict                   string
-	Ponder                    []ponderFigure
-	Attention                 []attentionFigure
+	Question                  string // of a story
+	Prompt                    bool   // the model continues what it was asked
+	Verdict, How              string
+	Stacks                    []stackSummary
+	Data                      pageData
+}
+
+// stackSummary describes a stack in words.
+type stackSummary struct{ Name, Summary, Signs string }
+
+// WriteHTML writes t as one self-contained page that needs no network and no other file. It shows halting weights to four decimals, and
+// attention as described at [packAttention]. WriteJSON writes the exact numbers.
+func WriteHTML(w io.Writer, t *Trace) error {
+	if err := t.Validate(); err != nil {
+		return err
+	}
+	p := page{
+		CSS: template.CSS(file("page.css")), JS: template.JS(script()), Trace: t, Kind: t.kind(), How: t.how(),
+		Asked: quoted(t.Source), Expected: quoted(t.Reference), Answered: quote{t.marks(), separator(t.Output)},
+		Prompt: t.Encoder == nil, Verdict: t.verdict(), Data: newPageData(t),
+	}
+	if t.isStory() {
+		facts, last := len(t.Source)-1, p.Asked.Marks
+		p.Asked, p.Question = quoted(t.Source[:facts]), last[facts].Token
+	}
+	for _, s := range p.Data.Stacks {
+		p.Stacks = append(p.Stacks, stackSummary{s.Name, s.stack.summary(), signs(s.stack.Tokens)})
+	}
+	return pageTemplate.Execute(w, p)
+}
+
+// file returns a file of the page.
+func file(name string) string {
+	text, err := pageFiles.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(text)
+}
+
+// script returns the scripts of the page as one.
+func script() string {
+	var b strings.Builder
+	b.WriteString("(() => {\n\"use strict\";\n")
+	for _, name := range pageScripts {
+		b.WriteString(file(name + ".js"))
+	}
+	b.WriteString("})();\n")
+	return b.String()
+}
+
+// kind returns the kind of the model, the beginning of its description.
+func (t *Trace) kind() string {
+	kind, _, _ := strings.Cut(t.Model, ",")
+	kind, _, _ = strings.Cut(kind, " with ")
+	if first, _ := utf8.DecodeRuneInString(kind); !unicode.IsUpper(first) { // descriptions of older versions have no kind
+		return "Universal Transformer"
+	}
+	return kind
+}
+
+// how describes how models of this kind compute.
+func (t *Trace) how() string {
+	switch kind := t.kind(); {
+	case kind == "Universal Transformer" && t.anyAdaptive():
+		return "The model revises all positions at once, step by step, always with the same weights. Each position decides for itself after " +
+			"which step it is done; the number of steps it ran is its ponder time."
+	case kind == "Universal Transformer":
+		return "The model revises all positions at once, step by step, always with the same weights."
+	case kind == "Transformer":
+		return "The model revises all positions at once, layer by layer. Each layer has its own weights."
+	case strings.HasPrefix(kind, "LSTM"):
+		return "The model reads one position after the other, each of them once."
+	}
+	return ""
+}
+
+func (t *Trace) anyAdaptive() bool {
+	return t.Encoder != nil && t.Encoder.adaptive() || t.Decoder != nil && t.Decoder.adaptive()
 }
 
 // quote is a sequence of tokens as running text.
@@ -58,6 +131,11 @@ func (q quote) Head() quote {
 // Cut returns the number of tokens that Head leaves out.
 func (q quote) Cut() int { return len(q.Marks) - len(q.Head().Marks) }
 
+// Breaks reports whether a line may break between any two tokens: between characters and words, but not within words.
+func (q quote) Breaks() bool {
+	return q.Separator != "" || !slices.ContainsFunc(q.Marks, func(m mark) bool { return len(m.Core()) > 1 && m.Lead() != "" })
+}
+
 // Text returns the head as plain text.
 func (q quote) Text() string {
 	text := ""
@@ -70,171 +148,28 @@ func (q quote) Text() string {
 	if q.Cut() > 0 {
 		text += "…"
 	}
-	return text
-}
-
-// attentionFigure is one attention matrix per step and head. page.js reads its JSON.
-type attentionFigure struct {
-	ID      string    `json:"-"`
-	Title   string    `json:"-"`
-	Causal  bool      `json:"causal"` // queries do not attend to later keys
-	Decoder bool      `json:"-"`
-	Cross   bool      `json:"-"`
-	Queries []string  `json:"queries"`
-	Keys    []string  `json:"keys"`
-	Updates []float64 `json:"updates"` // per query; its rows are dimmed after that many steps
-	Weights matrices  `json:"weights,omitempty"`
-	Packed  []byte    `json:"packed,omitempty"` // compressed Weights, if they are large
-	Shape   []int     `json:"shape,omitempty"`  // of the compressed weights: steps, heads, queries, keys
-	Levels  int       `json:"levels,omitempty"` // number of shades of the compressed weights; 0: in units of 1/10,000
-}
-
-// WriteHTML writes t as one self-contained page that needs no network and no other file. Attention is rounded to four decimals or,
-// for long inputs, to the shades that are drawn. WriteJSON writes the exact numbers.
-func WriteHTML(w io.Writer, t *Trace) error {
-	if err := t.Validate(); err != nil {
-		return err
-	}
-	p := page{
-		CSS: template.CSS(pageCSS), JS: template.JS(pageJS), Trace: t,
-		Asked: quoted(t.Source), Expected: quoted(t.Reference), Verdict: t.verdict(),
-		Answered: quote{t.marks(), separator(t.Output)},
-	}
-	if e := t.Encoder; e != nil {
-		p.Ponder = append(p.Ponder, newPonderFigure("encoder", "Encoder", e, false))
-		p.addAttention(attentionFigure{
-			ID: "encoder-attention", Title: "Where the encoder looked", Weights: e.Attention,
-			Queries: visibleAll(e.Tokens), Keys: visibleAll(e.Tokens), Updates: e.Updates,
-		})
-	}
-	if d := t.Decoder; d != nil {
-		p.Ponder = append(p.Ponder, newPonderFigure("decoder", "Decoder", d, true))
-		written := visibleAll(d.Tokens)
-		p.addAttention(attentionFigure{
-			ID: "decoder-attention", Title: "Where the decoder looked in its own text", Weights: d.Attention,
-			Queries: written, Keys: shifted(written), Updates: d.Updates, Causal: true, Decoder: true,
-		})
-		if t.Encoder != nil {
-			p.addAttention(attentionFigure{
-				ID: "cross-attention", Title: "Where the decoder looked in the input", Weights: d.CrossAttention,
-				Queries: written, Keys: visibleAll(t.Encoder.Tokens), Updates: d.Updates, Decoder: true, Cross: true,
-			})
-		}
-	}
-	return pageTemplate.Execute(w, p)
-}
-
-func (p *page) addAttention(f attentionFigure) {
-	if len(f.Weights) == 0 {
-		return
-	}
-	f.Shape = []int{len(f.Weights), len(f.Weights[0]), len(f.Queries), len(f.Keys)}
-	if f.Shape[0]*f.Shape[1]*f.Shape[2]*f.Shape[3] > maxPlain {
-		f.pack()
-	} else {
-		f.Shape = nil
-	}
-	p.Attention = append(p.Attention, f)
-}
-
-// maxPlain is the maximum number of values of a figure that are written as text.
-const maxPlain = 20_000
-
-// maxPacked is the maximum size of a figure's compressed values in bytes, so that a page of 200 tokens is smaller than a megabyte.
-const maxPacked = 190_000
-
-// pack compresses the weights; page.js decompresses them. They are stored in units of 1/10,000, first all low bytes and then all high
-// bytes. If the result is too large, they are stored as shades, with the largest number of shades that fits.
-func (f *attentionFigure) pack() {
-	flat := f.Weights.flat()
-	low, high := make([]byte, len(flat)), make([]byte, len(flat))
-	for i, v := range flat {
-		parts := uint16(math.Round(10_000 * v))
-		low[i], high[i] = byte(parts), byte(parts>>8)
-	}
-	f.Packed, f.Weights = deflate(slices.Concat(low, high)), nil
-	for _, levels := range []int{100, 30, 10} {
-		if len(f.Packed) <= maxPacked {
-			return
-		}
-		for i, v := range flat {
-			low[i] = byte(math.Round(float64(levels) * math.Sqrt(v)))
-		}
-		f.Packed, f.Levels = deflate(low), levels
-	}
-}
-
-// flat returns all values, clamped to [0, 1].
-func (m matrices) flat() (list []float64) {
-	for _, step := range m {
-		for _, head := range step {
-			for _, row := range head {
-				for _, v := range row {
-					list = append(list, min(1, max(0, v)))
-				}
-			}
-		}
-	}
-	return list
-}
-
-func deflate(data []byte) []byte {
-	var packed bytes.Buffer
-	w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // the level is valid
-	_, _ = w.Write(data)                                       // writes to a buffer do not fail
-	_ = w.Close()
-	return packed.Bytes()
+	return strings.Join(strings.Fields(text), " ")
 }
 
 func quoted(tokens []string) quote {
 	marks := make([]mark, len(tokens))
-	for i, s := range tokens {
-		marks[i].Token = visible(s)
+	for i, s := range running(tokens) {
+		marks[i].Token = s
 	}
 	return quote{marks, separator(tokens)}
 }
 
-// shifted returns the tokens that a decoder reads when it writes the given tokens: the previous token, ∅ at the first position.
-func shifted(tokens []string) []string {
-	return append([]string{"∅"}, tokens[:len(tokens)-1]...)
-}
-
-// matrices is attention in the page: [T][K][queries][keys], rounded to four decimals.
-type matrices [][][][]float64
-
-// MarshalJSON writes the shortest decimals, because a page of long inputs holds millions of numbers.
-func (m matrices) MarshalJSON() ([]byte, error) {
-	return appendList(nil, m, func(b []byte, step [][][]float64) []byte {
-		return appendList(b, step, func(b []byte, head [][]float64) []byte {
-			return appendList(b, head, func(b []byte, row []float64) []byte {
-				return appendList(b, row, appendRounded)
-			})
-		})
-	}), nil
-}
-
-func appendList[E any](b []byte, list []E, one func([]byte, E) []byte) []byte {
-	b = append(b, '[')
-	for i, e := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = one(b, e)
+// Title returns the title of the page.
+func (p page) Title() string {
+	text := p.Asked.Text()
+	if p.Question != "" {
+		text = p.Question
 	}
-	return append(b, ']')
-}
-
-func appendRounded(b []byte, v float64) []byte {
-	start := len(b)
-	b = strconv.AppendFloat(b, v, 'f', 4, 64)
-	for b[len(b)-1] == '0' {
-		b = b[:len(b)-1]
+	if p.Task != "" {
+		text = p.Task + ": " + text
 	}
-	if b[len(b)-1] == '.' {
-		b = b[:len(b)-1]
+	if len(p.Output) > 0 {
+		text += fmt.Sprintf(" → %s", p.Answered.Text())
 	}
-	if string(b[start:]) == "-0" {
-		b = append(b[:start], '0')
-	}
-	return b
+	return text
 }

@@ -2,12 +2,9 @@ package viewer
 
 import (
 	"bytes"
-	"compress/flate"
 	"encoding/json"
-	"fmt"
 	"html"
-	"io"
-	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,7 +30,7 @@ func shown(page string) string {
 
 func TestHTMLIsSelfContained(t *testing.T) {
 	for name, trace := range map[string]*Trace{"adaptive": mistaken(), "fixed": fixed(), "story": story()} {
-		page := render(t, trace)
+		page := strings.ReplaceAll(render(t, trace), "http://www.w3.org/2000/svg", "") // the name of a format, in exported pictures
 		for _, reference := range []string{"http", "//www", "@import", "url(", " src=", "<link", "fetch(", "XMLHttpRequest"} {
 			if strings.Contains(page, reference) {
 				t.Errorf("%s: the page contains %q", name, reference)
@@ -42,57 +39,100 @@ func TestHTMLIsSelfContained(t *testing.T) {
 	}
 }
 
+// pageDataOf returns what the scripts of a page read.
+func pageDataOf(t *testing.T, page string) (d pageData) {
+	t.Helper()
+	_, text, found := strings.Cut(page, `<script type="application/json" id="data">`)
+	text, _, closed := strings.Cut(text, "</script>")
+	if !found || !closed {
+		t.Fatal("the page has no data")
+	}
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // Tokens come from data; whatever they hold must arrive as text, in the markup and in the embedded JSON.
 func TestHTMLEscapes(t *testing.T) {
-	evil := []string{"<script>alert(1)</script>", `" onmouseover="x`, "</title><b>", "<!--", "{{.}}"}
-	trace := sample("abcde", 2, 2)
+	evil := []string{"<script>alert(1)</script>", `" onmouseover="x`, "</title><b>", "<!--", "{{.}}", "\x00", "\u202e", "שלום", "</script><i>"}
+	trace := sample("abcdefghi", 2, 2)
 	trace.Source, trace.Target, trace.Output = evil, evil, evil
 	trace.Encoder.Tokens, trace.Decoder.Tokens = evil, evil
 	trace.Task, trace.Model, trace.Experiment, trace.Version = evil[0], evil[1], evil[2], evil[0]
 	page := render(t, trace)
-	if n := strings.Count(page, "<script"); n != 4 { // three figures' data and the page's own
-		t.Errorf("%d scripts, want 4", n)
+	if n := strings.Count(page, "<script"); n != 2 { // the data and the page's own
+		t.Errorf("%d scripts, want 2", n)
 	}
-	for _, broken := range []string{"<script>alert", `" onmouseover`, "</title><b>", "<!--"} {
+	for _, broken := range []string{"<script>alert", `" onmouseover`, "</title><b>", "<!--", "<i>", "\x00", "\u202e"} {
 		if strings.Contains(scripts.ReplaceAllString(page, ""), broken) || strings.Contains(page, "<script>alert") {
 			t.Errorf("%q arrived as markup", broken)
 		}
 	}
-	for _, token := range evil {
-		if !strings.Contains(shown(page), visible(token)) {
+	data := pageDataOf(t, page)
+	for i, token := range evil {
+		if !strings.Contains(shown(page), visible(token)) || data.Stacks[0].Tokens[i] != visible(token) {
 			t.Errorf("%q is not shown", visible(token))
 		}
 	}
 }
 
-func TestHTMLShowsEveryTokenAndNumber(t *testing.T) {
-	for name, trace := range map[string]*Trace{"short": sample("314␣15", 4, 2), "long": mistaken(), "story": story(), "fixed": fixed()} {
+// The data of the page are those of the trace, rounded to four decimals.
+func TestHTMLHoldsEveryTokenAndNumber(t *testing.T) {
+	for name, trace := range map[string]*Trace{"short": sample("314␣15", 4, 2), "long": mistaken(), "story": story(), "fixed": fixed(), "readouts": withReadouts()} {
 		page := render(t, trace)
-		text := shown(page)
+		data, n := pageDataOf(t, page), 0
 		for _, s := range []*Stack{trace.Encoder, trace.Decoder} {
 			if s == nil {
 				continue
 			}
+			got := data.Stacks[n]
+			n++
 			for i, token := range s.Tokens {
-				if !strings.Contains(text, visible(token)) {
-					t.Errorf("%s: token %q is not shown", name, token)
-				}
-				for step := range s.Weights {
-					if u := s.Weights[step][i]; u > 0 {
-						want := html.EscapeString(fmt.Sprintf("‘%s’ (position %d), step %d: u = %.4f", visible(token), i+1, step+1, u))
-						if !strings.Contains(page, want) {
-							t.Errorf("%s: %s is missing", name, want)
-						}
-					}
+				if got.Tokens[i] != visible(token) {
+					t.Errorf("%s: token %q is shown as %q", name, token, got.Tokens[i])
 				}
 			}
-			if !strings.Contains(text, s.summary()) {
+			// The samples have at most four decimals.
+			if !reflect.DeepEqual(got.Updates, s.Updates) || !reflect.DeepEqual(got.Weights, s.Weights) ||
+				!reflect.DeepEqual(got.Remainders, s.Remainders) || !reflect.DeepEqual(got.Changes, s.Changes) || got.Steps != s.steps() {
+				t.Errorf("%s: %+v, want %+v", name, got, s)
+			}
+			if !strings.Contains(shown(page), s.summary()) {
 				t.Errorf("%s: %q is missing", name, s.summary())
 			}
 		}
-		if v := trace.verdict(); !strings.Contains(text, v) {
+		for i, r := range trace.Readouts {
+			got := data.Readouts[i]
+			if got.Answer != r.Answer || got.First != r.First || got.Settled != r.Settled || len(got.Flips) != len(r.Flips) || got.Steps[3][1] != (pageCandidate{"z", 0.25}) {
+				t.Errorf("%s: readout %+v, want %+v", name, got, r)
+			}
+		}
+		if v := trace.verdict(); !strings.Contains(shown(page), v) {
 			t.Errorf("%s: the verdict %q is missing", name, v)
 		}
+	}
+}
+
+// Every view names its stacks and keys; a decoder reads the token before, and what it cannot see is not there.
+func TestHTMLViews(t *testing.T) {
+	data := pageDataOf(t, render(t, sample("314159", 3, 2)))
+	var got []string
+	for _, v := range data.Views {
+		got = append(got, strings.Join(append([]string{v.ID}, v.Keys...), " "))
+	}
+	if want := []string{"encoder", "decoder ∅ 9 5 1 4 1", "cross"}; !slices.Equal(got, want) {
+		t.Errorf("views %q, want %q", got, want)
+	}
+	if v := data.Views; !v[1].Causal || v[0].Causal || v[2].Causal || v[2].KeyStack != 0 || v[2].Stack != 1 || !v[2].Cross {
+		t.Errorf("%+v", v)
+	}
+	// Without attention there is still a view of each stack.
+	trace := sample("314", 3, 1)
+	trace.Encoder.Attention, trace.Decoder.Attention, trace.Decoder.CrossAttention = nil, nil, nil
+	data = pageDataOf(t, render(t, trace))
+	if len(data.Views) != 2 || data.Views[0].Attention != -1 || data.Views[1].Attention != -1 || len(data.Attention) != 0 {
+		t.Errorf("without attention: %+v", data.Views)
 	}
 }
 
@@ -123,49 +163,84 @@ func TestHTMLMarksMistakes(t *testing.T) {
 	}
 }
 
-// One bar per position, as high as its ponder time: the longest possible fills the chart.
-func TestHTMLBars(t *testing.T) {
-	trace := sample("314", 4, 1)
-	trace.Decoder = nil
-	trace.Encoder.Updates = []float64{4, 1, 2}
-	page := render(t, trace)
-	var got []string
-	for _, m := range regexp.MustCompile(`<span class="count">(\d+)</span><span class="bar" style="height:\s*(\d+)px">`).FindAllStringSubmatch(page, -1) {
-		got = append(got, m[1]+":"+m[2])
+// The correct token is known at every position up to the end of the answer.
+func TestHTMLExpected(t *testing.T) {
+	trace := mistaken()
+	got := pageDataOf(t, render(t, trace)).Expected
+	if !slices.Equal(got, trace.Reference) { // 32 positions, no room for the end
+		t.Errorf("expected %q", got)
 	}
-	if want := "4:120 1:30 2:60"; strings.Join(got, " ") != want {
-		t.Errorf("bars %v, want %s", got, want)
+	trace.Reference = trace.Reference[:30]
+	if got := pageDataOf(t, render(t, trace)).Expected; got[29] != trace.Reference[29] || got[30] != endSign || got[31] != "" {
+		t.Errorf("expected %q at the end", got[29:])
+	}
+	if got := pageDataOf(t, render(t, fixed())).Expected; got != nil {
+		t.Errorf("without a reference: %q", got)
 	}
 }
 
-// What page.js draws is what the trace holds, to four decimals, and a decoder's keys are what it read.
-func TestHTMLData(t *testing.T) {
-	trace := sample("314159", 3, 2)
-	page := render(t, trace)
-	blocks := regexp.MustCompile(`(?s)<script type="application/json">(.*?)</script>`).FindAllStringSubmatch(page, -1)
-	if len(blocks) != 3 {
-		t.Fatalf("%d figures, want 3", len(blocks))
+// What the page says of a model is true of its kind.
+func TestHTMLKinds(t *testing.T) {
+	const revises = "revises all positions"
+	for model, want := range map[string]struct {
+		says    string
+		revises bool
+	}{
+		"Universal Transformer, adaptive (ACT, halted states copied), at most 4 steps, width 64, 4 heads": {"Each position decides for itself", true},
+		"Transformer, 4 layers, width 64, 4 heads":                                                        {"Each layer has its own weights", true},
+		"LSTM with attention, width 128":                                                                  {"reads one position after the other", false},
+		"Neural GPU, width 96":                                                                            {"Neural GPU", false},
+	} {
+		trace := sample("314", 3, 1)
+		trace.Model = model
+		text := shown(render(t, trace))
+		if strings.Contains(text, revises) != want.revises || !strings.Contains(text, want.says) {
+			t.Errorf("%s: %q is missing, or it %s", model, want.says, revises)
+		}
 	}
-	want := [][][][][]float64{trace.Encoder.Attention, trace.Decoder.Attention, trace.Decoder.CrossAttention}
-	keys := []string{"3 1 4 1 5 9", "∅ 9 5 1 4 1", "3 1 4 1 5 9"}
-	for n, block := range blocks {
-		var figure struct {
-			Causal        bool
-			Queries, Keys []string
-			Updates       []float64
-			Weights       [][][][]float64
+}
+
+// A story has its question as headline, and its sentences are written as usual.
+func TestHTMLStory(t *testing.T) {
+	trace := story()
+	trace.Source = []string{"mary went home .", "john is in the garden .", "she slept .", "he sang .", "where is mary ?"}
+	trace.Encoder.Tokens = trace.Source
+	text := strings.Join(strings.Fields(shown(render(t, trace))), " ")
+	for _, want := range []string{"Asked Where is mary?, the model answered office.", "Mary went home. John is in the garden. She slept. He sang."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in %q", want, text)
 		}
-		if err := json.Unmarshal([]byte(block[1]), &figure); err != nil {
-			t.Fatal(err)
+	}
+}
+
+// A language model's page has the prompt; its line breaks are legible and break the line.
+func TestHTMLPrompt(t *testing.T) {
+	trace := sample("abcdefg", 2, 1)
+	trace.Encoder, trace.Decoder.CrossAttention = nil, nil
+	trace.Source, trace.Output, trace.Reference = []string{"H", "i", "\n"}, []string{"Y", "o", " ", "u"}, nil
+	trace.Target = slices.Concat(trace.Source, trace.Output)
+	trace.Decoder.Tokens = trace.Target
+	page := render(t, trace)
+	if text := shown(page); !strings.Contains(text, "Given the text Hi↵\n, the model wrote Yo u.") || !strings.Contains(text, "prompt") {
+		t.Errorf("the prompt is missing: %s", text)
+	}
+	if s := pageDataOf(t, page).Stacks[0]; s.Given != 3 || s.Tokens[2] != "↵" || s.Tokens[5] != "␣" {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestLabels(t *testing.T) {
+	for _, test := range []struct{ tokens, want, running []string }{
+		{[]string{"a", " ", "\n", end}, []string{"a", "␣", "↵", "∎"}, []string{"a", " ", "↵\n", "∎"}},
+		{[]string{"A", " rid", "ing", " man", ".", end}, []string{"A", "rid", "·ing", "man", ".", "∎"}, []string{"A", " rid", "ing", " man", ".", "∎"}},
+		{[]string{"the", "ab"}, []string{"the", "ab"}, []string{"the", "ab"}},
+		{[]string{"mary went .", "is it 3 ?", "ünder !", "no mark", "x ."}, []string{"Mary went.", "Is it 3?", "Ünder!", "no mark", "X."}, []string{"Mary went.", "Is it 3?", "Ünder!", "no mark", "X."}},
+	} {
+		if got := labels(test.tokens); !slices.Equal(got, test.want) {
+			t.Errorf("labels(%q) = %q, want %q", test.tokens, got, test.want)
 		}
-		if got := fmt.Sprint(figure.Weights); got != fmt.Sprint(want[n]) { // sample rounds to four decimals itself
-			t.Errorf("figure %d: other numbers than the trace", n+1)
-		}
-		if got := strings.Join(figure.Keys, " "); got != keys[n] {
-			t.Errorf("figure %d: keys %s, want %s", n+1, got, keys[n])
-		}
-		if figure.Causal != (n == 1) || len(figure.Updates) != 6 {
-			t.Errorf("figure %d: causal %v, updates %v", n+1, figure.Causal, figure.Updates)
+		if got := running(test.tokens); !slices.Equal(got, test.running) {
+			t.Errorf("running(%q) = %q, want %q", test.tokens, got, test.running)
 		}
 	}
 }
@@ -174,79 +249,5 @@ func TestHTMLData(t *testing.T) {
 func TestHTMLOfLongInputIsSmall(t *testing.T) {
 	if page := render(t, sample(strings.Repeat("31415", 40), 6, 4)); len(page) > 1e6 {
 		t.Errorf("%d bytes", len(page))
-	}
-}
-
-// A figure of many numbers holds them compressed: to four decimals, or to a shade where they are too many.
-// Caught when planted: bytes in another order; a share where its square root belongs.
-func TestHTMLPacksManyNumbers(t *testing.T) {
-	for _, size := range []struct{ repeat, steps, heads int }{{12, 3, 2}, {40, 6, 2}} {
-		trace := sample(strings.Repeat("31415", size.repeat), size.steps, size.heads)
-		packed(t, trace, render(t, trace), []int{size.steps, size.heads, 5 * size.repeat, 5 * size.repeat})
-	}
-}
-
-// packed compares what is packed in a page with its trace.
-func packed(t *testing.T, trace *Trace, page string, shape []int) {
-	t.Helper()
-	want := [][][][][]float64{trace.Encoder.Attention, trace.Decoder.Attention, trace.Decoder.CrossAttention}
-	for n, block := range regexp.MustCompile(`(?s)<script type="application/json">(.*?)</script>`).FindAllStringSubmatch(page, -1) {
-		var figure struct {
-			Packed []byte
-			Shape  []int
-			Levels float64
-		}
-		if err := json.Unmarshal([]byte(block[1]), &figure); err != nil {
-			t.Fatal(err)
-		}
-		bytes, err := io.ReadAll(flate.NewReader(strings.NewReader(string(figure.Packed))))
-		total := shape[0] * shape[1] * shape[2] * shape[3]
-		if err != nil || len(bytes) < total || !slices.Equal(figure.Shape, shape) || figure.Levels > 0 && shape[2] < 200 {
-			t.Fatalf("figure %d: %d bytes, %v, shape %v, %v levels", n+1, len(bytes), err, figure.Shape, figure.Levels)
-		}
-		at := 0
-		for _, row := range slices.Concat(slices.Concat(want[n]...)...) {
-			for _, v := range row {
-				got, near := 0.0, 0.0
-				if figure.Levels > 0 {
-					got, near = float64(bytes[at])/figure.Levels, 0.5001/figure.Levels
-					v = math.Sqrt(v)
-				} else {
-					got = float64(int(bytes[at])+256*int(bytes[total+at])) / 10_000
-				}
-				if math.Abs(got-v) > near {
-					t.Fatalf("figure %d: number %d is %v, want %v", n+1, at, got, v)
-				}
-				at++
-			}
-		}
-	}
-}
-
-func TestRounded(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 1: "1", 0.5: "0.5", 0.123449: "0.1234", 0.00004: "0", -0.00001: "0", 0.9999999: "1"} {
-		if got := string(appendRounded(nil, v)); got != want {
-			t.Errorf("appendRounded(%g) = %s, want %s", v, got, want)
-		}
-	}
-}
-
-// Long inputs fold: the first bands stand open, the rest unfolds, and nothing is lost.
-func TestLongInputsFold(t *testing.T) {
-	f := newPonderFigure("encoder", "Encoder", sample(strings.Repeat("31415", 60), 3, 1).Encoder, false)
-	if len(f.Open) != 4 || len(f.Folded) != 6 || f.FoldedName() != "Positions 129 to 300" {
-		t.Fatalf("%d open, %d folded, %q", len(f.Open), len(f.Folded), f.FoldedName())
-	}
-	next := 1
-	for _, b := range append(f.Open, f.Folded...) {
-		for _, c := range b.Columns {
-			if c.Position != next {
-				t.Fatalf("position %d follows %d", c.Position, next-1)
-			}
-			next++
-		}
-	}
-	if next != 301 {
-		t.Errorf("%d positions, want 300", next-1)
 	}
 }

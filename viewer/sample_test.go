@@ -77,3 +77,33 @@ func sampleAttention(rng *rand.Rand, steps, heads, queries, keys int, hidden fun
 	}
 	return out
 }
+
+// long is a run of a reversal of many digits whose attention is noise, the hardest to compress, with one large weight per query.
+func long(positions, steps, heads int) *Trace {
+	t := sample(strings.Repeat("3", positions), steps, 1)
+	rng := rand.New(rand.NewPCG(3, 4))
+	noise := func(causal bool) [][][][]float64 {
+		out := make([][][][]float64, steps)
+		for s := range out {
+			out[s] = make([][][]float64, heads)
+			for k := range out[s] {
+				out[s][k] = make([][]float64, positions)
+				for i := range out[s][k] {
+					row := make([]float64, positions)
+					seen := positions
+					if causal {
+						seen = i + 1
+					}
+					for j := range seen {
+						row[j] = 0.6 * rng.Float64() / float64(seen)
+					}
+					row[rng.IntN(seen)] += 0.4
+					out[s][k][i] = row
+				}
+			}
+		}
+		return out
+	}
+	t.Encoder.Attention, t.Decoder.Attention, t.Decoder.CrossAttention = noise(false), noise(true), noise(false)
+	return t
+}

@@ -9,11 +9,12 @@ import (
 )
 
 const (
-	narrowest = 40 // minimum width in columns
-	bold      = "\x1b[1m"
-	faint     = "\x1b[2m"
-	red       = "\x1b[31m"
-	plain     = "\x1b[0m"
+	narrowest    = 40 // minimum width in columns
+	longestLabel = 3  // characters; with longer labels, positions are rows instead of columns
+	bold         = "\x1b[1m"
+	faint        = "\x1b[2m"
+	red          = "\x1b[31m"
+	plain        = "\x1b[0m"
 )
 
 // textWriter collects lines for a terminal of the given width.
@@ -96,6 +97,7 @@ func (o *textWriter) quote(label string, q quote) {
 	fmt.Fprintf(o, "%-*s", indent, label)
 	column := indent
 	for i, m := range q.Marks {
+		m.Token = strings.TrimSuffix(m.Token, "\n")
 		between := ""
 		if i > 0 {
 			between = q.Separator
@@ -115,7 +117,7 @@ func (o *textWriter) quote(label string, q quote) {
 
 // chart draws columns for short tokens, and a row per position for words.
 func (o *textWriter) chart(s *Stack) {
-	tokens := visibleAll(s.Tokens)
+	tokens := labels(s.Tokens)
 	if wide := widest(tokens); wide > longestLabel {
 		o.rows(s, tokens, wide)
 	} else {

@@ -121,7 +121,7 @@ func TestWriteTextCountsSteps(t *testing.T) {
 
 func TestVisible(t *testing.T) {
 	for token, want := range map[string]string{
-		"7": "7", " ": "␣", "": "(empty)", "a b": "a b", " a": "␣a", "a  b": "a␣␣b", "\n": "␊", "\x1b": "␛", "\x7f": "␡",
+		"7": "7", " ": "␣", "": "(empty)", "a b": "a b", " a": "␣a", "a  b": "a␣␣b", "\n": "↵", "\x00": "␀", "\x1b": "␛", "\x7f": "␡",
 		"\xef": `\xef`, "\uFFFD": "\uFFFD", "\u200b": "U+200B", "\u202e": "U+202E", "\u00a0": "U+00A0", "日": "日",
 		vocab.EndToken: "∎", vocab.UnknownToken: "⁇",
 	} {

@@ -13,6 +13,7 @@ import (
 const (
 	end, endSign         = "<end>", "∎"
 	unknown, unknownSign = "<unknown>", "⁇"
+	lineBreak            = "↵"
 )
 
 // signs returns a sentence for every sign that occurs among the tokens.
@@ -27,7 +28,7 @@ func signs(tokens []string) string {
 	return text
 }
 
-// visible makes a token readable and safe to print. Spaces and control characters are shown as pictures (␣, ␊), other characters
+// visible makes a token readable and safe to print. Spaces and control characters are shown as pictures (␣, ↵, ␀), other characters
 // without a shape as numbers, and an empty token as a name. Single spaces between the words of a token (a fact of a story) are kept.
 // Terminal escapes and text-direction marks in tokens therefore never reach a terminal or a page.
 func visible(token string) string {
@@ -47,6 +48,8 @@ func visible(token string) string {
 			b.WriteRune(' ')
 		case r == ' ':
 			b.WriteRune('␣')
+		case r == '\n':
+			b.WriteString(lineBreak)
 		case r < ' ':
 			b.WriteRune('␀' + r)
 		case r == 0x7f:
@@ -75,13 +78,16 @@ func visibleAll(tokens []string) []string {
 	return out
 }
 
-// separator returns the text between printed tokens: nothing if all are single characters, such as digits; a space for words; a dot
-// for phrases.
+// separator returns the text between printed tokens: nothing if all are single characters, such as digits, or pieces of words; a space
+// for words and sentences; a dot for other phrases.
 func separator(tokens []string) string {
 	between := ""
+	if arePieces(tokens) {
+		return ""
+	}
 	for _, s := range visibleAll(tokens) {
 		switch {
-		case strings.Contains(s, " "):
+		case strings.Contains(s, " ") && sentence(s) == s:
 			return " · "
 		case utf8.RuneCountInString(s) > 1:
 			between = " "

@@ -1,0 +1,66 @@
+// Small helpers, and the colours of the style sheet.
+
+// element makes <tag class=...> holding children, which are nodes or plain text; nothing is parsed as HTML.
+function element(tag, className, ...children) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  node.append(...children);
+  return node;
+}
+
+const byID = id => document.getElementById(id);
+const clamp = (v, low, high) => Math.min(high, Math.max(low, v));
+
+// share formats a weight: two decimals, more for small ones.
+const share = v => v >= 0.01 || v === 0 ? v.toFixed(2) : v.toFixed(4);
+
+// short formats a weight for a narrow cell: two decimals without the leading zero.
+const short = v => v.toFixed(2).replace(/^0/, "");
+
+const quoted = text => `‘${text}’`;
+
+// steps formats a number of steps.
+const stepCount = n => n === 1 ? "1 step" : `${n} steps`;
+
+// Colours holds what is read from the style sheet, so that colours are written down once. A ramp has 256 colours, from "nothing" to a full
+// colour; weights use its square root, so that small weights can be distinguished.
+class Colours {
+  constructor() {
+    this.probe = document.body.appendChild(element("i", "unseen"));
+    this.pen = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
+    for (const name of ["page", "ink", "soft", "rule", "band", "none", "mark", "wrong", "on-full"]) this[name] = this.css(`var(--${name})`);
+    this.weight = this.ramp("--full");
+    this.rest = this.ramp("--rest");
+    this.attention = this.ramp("--attend");
+    const style = getComputedStyle(document.documentElement);
+    this.mono = style.getPropertyValue("--tokens");
+    this.sans = style.getPropertyValue("--labels");
+    this.serif = style.getPropertyValue("--prose");
+    this.probe.remove();
+  }
+
+  css(colour) { return `rgb(${this.rgb(colour)})`; }
+
+  rgb(colour) {
+    this.probe.style.color = colour;
+    this.pen.fillStyle = getComputedStyle(this.probe).color;
+    this.pen.fillRect(0, 0, 1, 1);
+    return [...this.pen.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  }
+
+  // ramp mixes its colours from eight that the browser mixes.
+  ramp(name) {
+    const stops = Array.from({ length: 9 }, (_, i) => this.rgb(`color-mix(in oklab, var(${name}) ${12.5 * i}%, var(--none))`));
+    const rgb = Array.from({ length: 256 }, (_, level) => {
+      const at = 8 * level / 255, i = Math.min(7, Math.floor(at));
+      return stops[i].map((v, c) => Math.round(v + (at - i) * (stops[i + 1][c] - v)));
+    });
+    const pixels = alpha => Uint32Array.from(rgb, ([r, g, b]) => (alpha << 24 | b << 16 | g << 8 | r) >>> 0); // little-endian
+    return {
+      css: rgb.map(c => `rgb(${c})`),
+      pixels: pixels(255),
+      faint: pixels(255 * 0.3),
+      of(v) { return this.css[Math.round(255 * Math.sqrt(clamp(v, 0, 1)))]; },
+    };
+  }
+}
