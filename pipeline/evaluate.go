@@ -199,7 +199,7 @@ func (m *Model) Diagnose(ctx context.Context, e Evaluation) (*Diagnosis, error) 
 			continue
 		}
 		trace := m.newTrace()
-		trace.Source, trace.Target = spell(m.Vocabularies.Source, example.Source), spell(m.Vocabularies.Target, example.Target)
+		trace.Source, trace.Target = m.tokens(m.Vocabularies.Source, example.Source), m.tokens(m.Vocabularies.Target, example.Target)
 		trace.Encoder, trace.Decoder = &viewer.Stack{Tokens: trace.Source}, &viewer.Stack{Tokens: trace.Target}
 		inputs := []any{[][]int32{example.Source}, [][]int32{example.Target}}
 		if _, err := m.record(ctx, trace, inputs, false); err != nil {

@@ -15,7 +15,7 @@ const readoutTop = 5
 
 // readouts collects the readouts of a pass over one sequence.
 type readouts struct {
-	vocabulary    *vocab.Vocabulary
+	token         func(vocab.ID) string
 	steps         []readoutStep
 	probabilities int // k
 }
@@ -70,7 +70,7 @@ func (r *readouts) list(steps int) []viewer.Readout {
 		var written []float64
 		for t, step := range kept {
 			for k := i * r.probabilities; k < (i+1)*r.probabilities; k++ {
-				tops[t] = append(tops[t], viewer.Candidate{Token: r.vocabulary.Token(step.ids[k]), Probability: step.probabilities[k]})
+				tops[t] = append(tops[t], viewer.Candidate{Token: r.token(step.ids[k]), Probability: step.probabilities[k]})
 			}
 			if step.written != nil {
 				written = append(written, step.written[i])

@@ -101,6 +101,9 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 	c := &Classification{Input: in, Answer: m.spell(in, best), Probability: probabilities[best], Trace: trace}
 	c.Classes = sorted(m.Vocabularies.Target, shared(probabilities[vocab.End+1:]))
 	trace.Output = []string{c.Answer}
+	if in.Answer != nil {
+		trace.Reference = m.tokens(m.Vocabularies.Target, answered(in.Answer))
+	}
 	c.Attention = shares(trace.Encoder)
 	return c, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -44,18 +45,22 @@ func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 	}
 	target := found[0].Tokens
 	trace := m.newTrace()
-	trace.Output = m.Vocabularies.Target.Decode(target)
+	trace.Output = m.tokens(m.Vocabularies.Target, answered(target))
 	inputs := []any{[][]int32{in.Source}, [][]int32{target}}
 	trace.Encoder, trace.Decoder = &viewer.Stack{}, &viewer.Stack{}
 	if m.Run.Task.Value.Kind() == task.LanguageModeling {
+		trace.Source = m.tokens(m.Vocabularies.Target, in.Source)
 		target = append(in.Source, target...)
 		inputs, trace.Encoder = []any{[][]int32{target}}, nil
 	} else {
-		trace.Source = spell(m.Vocabularies.Source, in.Source)
+		trace.Source = m.tokens(m.Vocabularies.Source, in.Source)
 		trace.Encoder.Tokens = trace.Source
 	}
-	trace.Target = spell(m.Vocabularies.Target, target)
+	trace.Target = m.tokens(m.Vocabularies.Target, target)
 	trace.Decoder.Tokens = trace.Target
+	if in.Answer != nil {
+		trace.Reference = m.tokens(m.Vocabularies.Target, answered(in.Answer))
+	}
 	if _, err = m.record(ctx, trace, inputs, true); err != nil {
 		return nil, err
 	}
@@ -92,9 +97,25 @@ func (m *Model) newTrace() *viewer.Trace {
 	}
 }
 
-func spell(v *vocab.Vocabulary, ids []vocab.ID) (tokens []string) {
-	for _, id := range ids {
-		tokens = append(tokens, v.Token(id))
+// answered returns the tokens of an answer before its end.
+func answered(target []vocab.ID) []vocab.ID {
+	if end := slices.Index(target, vocab.End); end >= 0 {
+		return target[:end]
+	}
+	return target
+}
+
+// tokens returns the tokens of ids. Subwords become the text that they add to the text before them: "A", " man".
+func (m *Model) tokens(v *vocab.Vocabulary, ids []vocab.ID) []string {
+	tokens, pieces, before := []string{}, m.Vocabularies.Subwords, ""
+	for i, id := range ids {
+		if pieces == nil || id <= vocab.End {
+			tokens = append(tokens, v.Token(id))
+			continue
+		}
+		text := pieces.Text(ids[:i+1])
+		tokens = append(tokens, strings.TrimPrefix(text, strings.TrimRight(before, "\uFFFD"))) // bytes of a character become one when it is complete
+		before = text
 	}
 	return tokens
 }
@@ -107,7 +128,7 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, w
 	}
 	defer m.queue.Release()
 	var readers []func(*tensors.Tensor)
-	read := &readouts{vocabulary: m.Vocabularies.Target}
+	read := &readouts{token: func(id vocab.ID) string { return m.tokens(m.Vocabularies.Target, []vocab.ID{id})[0] }}
 	exec, err := model.NewExec(m.backend, m.store, func(scope *model.Scope, nodes []*graph.Node) []*graph.Node {
 		scope.Store().SetTraining(nodes[0].Graph(), false)
 		in := universal.Inputs{Source: nodes[0], Target: nodes[len(nodes)-1]}

@@ -1,17 +1,26 @@
 package pipeline_test
 
 import (
+	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/pipeline"
+	"universal-transformer/subword"
+	"universal-transformer/task/algorithmic"
+	"universal-transformer/task/table"
+	"universal-transformer/task/text"
 	"universal-transformer/universal"
+	"universal-transformer/viewer"
 )
 
 // A trace drops nothing out: that of a model with dropout is that of the same model without.
@@ -103,4 +112,65 @@ func TestTraceReadouts(t *testing.T) {
 			t.Errorf("position %d: %+v of %q", i, r, adaptive.Target[i])
 		}
 	}
+}
+
+// A trace has the prompt of a language model, its subwords as the text they add, and the correct answer where the task computes it.
+// Caught when planted: pieces spelled as in the vocabulary, with "Ġ" for a blank; a prompt without its last token.
+func TestTraceTexts(t *testing.T) {
+	lines := ""
+	for i := range 60 {
+		lines += fmt.Sprintf("the cat %d sat\teine schöne Katze saß %d\n", i, i*7)
+	}
+	translator := brief(t, lines)
+	config := translator.Task.Value.(table.Table)
+	config.Tokenizer, config.Choice = vocab.Subwords, subword.Choice{TokenizerSize: 280}
+	translator.Task = experiment.Task{Value: config}
+	trace := traceOf(t, translator, "the cat 5 sat schöne")
+	if got := strings.Join(trace.Source, ""); got != "the cat 5 sat schöne" || len(trace.Source) > len(got)-5 || slices.Contains(trace.Source, "Ġ") {
+		t.Errorf("source %q", trace.Source)
+	}
+	for _, r := range trace.Readouts {
+		for _, c := range r.Steps[0] {
+			if strings.ContainsAny(c.Token, "ĠĊÃ") {
+				t.Errorf("a readout has the piece %q", c.Token)
+			}
+		}
+	}
+
+	path := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(path, []byte(strings.Repeat("abcab\nba", 200)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writer := brief(t, "")
+	writer.Task = experiment.Task{Value: text.Text{Path: path, Length: 8, HeldOut: 0.3}}
+	writer.Model = experiment.Model{Value: experiment.LanguageModel(writer.Model.Value.(experiment.EncoderDecoder))}
+	trace = traceOf(t, writer, "abc")
+	if !slices.Equal(trace.Source, []string{"a", "b", "c"}) || !slices.Equal(trace.Target[:3], trace.Source) || trace.Encoder != nil {
+		t.Errorf("prompt %q of %q", trace.Source, trace.Target)
+	}
+
+	reverse := brief(t, "")
+	reverse.Task = experiment.Task{Value: algorithmic.Reverse{MaxLength: 4}}
+	if trace = traceOf(t, reverse, "314"); strings.Join(trace.Reference, "") != "413" {
+		t.Errorf("the correct answer is %q", trace.Reference)
+	}
+}
+
+// traceOf trains a run and traces an input.
+func traceOf(t *testing.T, r experiment.Run, input string) *viewer.Trace {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := pipeline.Load(dir, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	trace, err := m.Trace(t.Context(), input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
 }

@@ -92,8 +92,9 @@ type Reader interface {
 // An Input is a source and how it was read.
 type Input struct {
 	Source  []vocab.ID
-	Labels  []string // label of each position for display
-	Unknown []string // tokens that are not in the vocabulary and were read as <unknown>
+	Labels  []string   // label of each position for display
+	Unknown []string   // tokens that are not in the vocabulary and were read as <unknown>
+	Answer  []vocab.ID // the correct target, where the task knows it; otherwise nil
 }
 
 // LineReader reads text in which every line is one source. FileOf reads files.

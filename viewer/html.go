@@ -121,8 +121,13 @@ func (q quote) Head() quote {
 	characters := 0
 	for i, m := range q.Marks {
 		characters += len(q.Separator) + utf8.RuneCountInString(m.Token)
-		if characters > clip && i > 0 {
+		switch {
+		case characters <= clip:
+		case i > 0:
 			return quote{q.Marks[:i], q.Separator}
+		default: // a token that is too long by itself
+			m.Token = string([]rune(m.Token)[:clip]) + "…"
+			return quote{[]mark{m}, q.Separator}
 		}
 	}
 	return q

@@ -1,8 +1,10 @@
 package viewer
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -105,5 +107,49 @@ func long(positions, steps, heads int) *Trace {
 		return out
 	}
 	t.Encoder.Attention, t.Decoder.Attention, t.Decoder.CrossAttention = noise(false), noise(true), noise(false)
+	return t
+}
+
+// hostile is a run over tokens that want to become markup, to turn the direction of text, or to be wider than any window.
+func hostile() *Trace {
+	tokens := []string{
+		"<script>alert(1)</script>", `" onmouseover="alert(2)`, "</title><b>", "<!--", "{{.}}", "\x00", "\u202eabc", "שלום", "مرحبا", "\n", "\xff",
+		"</script><img src=x onerror=alert(3)>", strings.Repeat("long", 500), "💥", " ",
+	}
+	t := sample(strings.Repeat("x", len(tokens)), 3, 2)
+	t.Source, t.Target, t.Output, t.Reference = tokens, tokens, tokens, tokens[1:]
+	t.Encoder.Tokens, t.Decoder.Tokens = tokens, tokens
+	t.Task, t.Model, t.Experiment, t.Version = tokens[0], tokens[1], tokens[11], tokens[0]
+	for range tokens {
+		t.Readouts = append(t.Readouts, NewReadout([][]Candidate{{{tokens[0], 0.5}, {tokens[12], 0.25}}, {{tokens[11], 1}}, {{tokens[12], 1}}}, nil))
+	}
+	return t
+}
+
+// pieces is a translation of pieces of words, of fixed depth.
+func pieces() *Trace {
+	source := []string{"A", " man", " in", " an", " or", "ange", " hat", " star", "ring", " at", " some", "thing", "."}
+	target := []string{"Ein", " Mann", " mit", " einem", " or", "ang", "ef", "arb", "enen", " Hut", ",", " der", end}
+	t := sample(strings.Repeat("x", 13), 6, 4)
+	t.Source, t.Encoder.Tokens, t.Target, t.Decoder.Tokens, t.Output = source, source, target, target, target[:12]
+	t.Reference = slices.Concat([]string{"Ein", " Junge"}, target[2:12])
+	for _, s := range []*Stack{t.Encoder, t.Decoder} {
+		s.Weights, s.Remainders = nil, nil
+		for i := range s.Updates {
+			s.Updates[i] = 6
+		}
+	}
+	return t
+}
+
+// many is a classifier's run over many words, without attention.
+func many(positions int) *Trace {
+	t := &Trace{Model: "Universal Transformer, adaptive", Encoder: &Stack{Weights: make([][]float64, 2)}, Output: []string{"yes"}}
+	for i := range positions {
+		t.Encoder.Tokens = append(t.Encoder.Tokens, fmt.Sprintf("word%d", i))
+		t.Encoder.Updates, t.Encoder.Remainders = append(t.Encoder.Updates, 2), append(t.Encoder.Remainders, 0.25)
+		t.Encoder.Weights[0], t.Encoder.Weights[1] = append(t.Encoder.Weights[0], 0.75), append(t.Encoder.Weights[1], 0.25)
+	}
+	t.Source = t.Encoder.Tokens
 	return t
 }

@@ -31,9 +31,10 @@ func newTrace() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace RUN --input SOURCE",
 		Short: "Show ponder times and attention for one input",
-		Long: `trace answers one source and writes an HTML page that shows the ponder time of each token and the
-attention of every head in every step. The page is self-contained. Its path is printed; without
---out it is in the run's directory, under traces.
+		Long: `trace answers one source and writes an HTML page that shows, step by step, the halting weight of
+each position, the attention of every head and what the model would answer. The page is
+self-contained; its address keeps what is shown. Its path is printed; without --out it is in the
+run's directory, under traces.
 
 With --json: the same as JSON, one object. "format" is "universal-transformer/trace/2"; then
 come version, model, task, experiment, checkpoint, source, target, output, and the stacks

@@ -54,6 +54,18 @@ func twoNumbers(rng *rand.Rand, length int, exact bool) (s shape) {
 	return s
 }
 
+// Reader reads sums, and files of tab-separated pairs.
+func (a Addition) Reader(v task.Vocabularies) task.Reader {
+	plus := digit0 + vocab.ID(orDefault(a.Base, defaultBase))
+	return newReader(v, func(source []vocab.ID) task.Example {
+		at := slices.Index(source, plus)
+		if at < 1 || at == len(source)-1 || slices.Contains(source[at+1:], plus) {
+			return task.Example{} // not two numbers
+		}
+		return a.answer(source[:at], source[at+1:])
+	})
+}
+
 func (a Addition) fill(rng *rand.Rand, s shape) task.Example {
 	base := orDefault(a.Base, defaultBase)
 	return a.answer(number(rng, base, s.first), number(rng, base, s.second))

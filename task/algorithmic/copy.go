@@ -40,6 +40,9 @@ func (c Copy) stream() stream {
 	}
 }
 
+// Reader reads numbers, and files of tab-separated pairs.
+func (c Copy) Reader(v task.Vocabularies) task.Reader { return newReader(v, c.answer) }
+
 func (c Copy) fill(rng *rand.Rand, s shape) task.Example {
 	return c.answer(randomDigits(rng, orDefault(c.Base, defaultBase), s.first))
 }

@@ -40,6 +40,9 @@ func (r Reverse) stream() stream {
 	}
 }
 
+// Reader reads numbers, and files of tab-separated pairs.
+func (r Reverse) Reader(v task.Vocabularies) task.Reader { return newReader(v, r.answer) }
+
 func (r Reverse) fill(rng *rand.Rand, s shape) task.Example {
 	return r.answer(randomDigits(rng, orDefault(r.Base, defaultBase), s.first))
 }

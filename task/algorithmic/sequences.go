@@ -18,9 +18,23 @@ func (sequences) Kind() task.Kind { return task.Transduction }
 // written in n tokens at most n-1; End is one more.
 func (sequences) AnswerLimit(source int) int { return source + 1 + (source+1)/4 + 10 }
 
-// Reader reads strings, and files of tab-separated pairs.
-func (sequences) Reader(v task.Vocabularies) task.Reader {
-	return task.LineReader{Vocabularies: v, Name: task.Source, FileOf: table.Reader(v)}
+// A reader reads strings, and files of tab-separated pairs.
+type reader struct {
+	task.LineReader
+	answer func(source []vocab.ID) task.Example // for a source of training; its target is nil for other sources
+}
+
+func newReader(v task.Vocabularies, answer func([]vocab.ID) task.Example) task.Reader {
+	return reader{task.LineReader{Vocabularies: v, Name: task.Source, FileOf: table.Reader(v)}, answer}
+}
+
+// Read reads a string and computes its answer.
+func (r reader) Read(text string) (task.Input, error) {
+	in, err := r.LineReader.Read(text)
+	if err == nil && len(in.Unknown) == 0 {
+		in.Answer = r.answer(task.WithoutEnd(in.Source)).Target
+	}
+	return in, err
 }
 
 // Measure decodes and compares tokens and sequences. It notes how many sources are so short that training contains them too.

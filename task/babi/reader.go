@@ -30,7 +30,21 @@ func (r reader) Read(text string) (in task.Input, err error) {
 	if long {
 		return in, fmt.Errorf("a sentence has more than %d words, punctuation included, which is the model's maximum: make it shorter", r.coding.TokensPerPosition)
 	}
-	return task.Input{Source: r.coding.Example(q).Source, Labels: append(slices.Clone(q.Facts), q.Text), Unknown: unknown}, nil
+	in = task.Input{Source: r.coding.Example(q).Source, Labels: append(slices.Clone(q.Facts), q.Text), Unknown: unknown}
+	if answer := printedAnswer(q); answer != "" {
+		in.Answer, err = r.Target(answer)
+	}
+	return in, err
+}
+
+// printedAnswer returns the answer to a story that the paper prints, "" for other stories.
+func printedAnswer(q Question) string {
+	for _, s := range Stories {
+		if p, err := Story(s.Text); err == nil && p.Text == q.Text && slices.Equal(p.Facts, q.Facts) {
+			return s.Answer
+		}
+	}
+	return ""
 }
 
 // Target returns the class of an answer.

@@ -26,10 +26,16 @@ func (r reader) Read(text string) (task.Input, error) {
 	if text == "" {
 		return task.Input{}, fmt.Errorf("the %s is empty", r.Name)
 	}
-	if _, err := r.answer(text); err != nil {
+	answer, err := r.answer(text)
+	if err != nil {
 		return task.Input{}, err
 	}
-	return r.LineReader.Read(text)
+	in, err := r.LineReader.Read(text)
+	if err != nil {
+		return in, err
+	}
+	in.Answer, err = r.Target(answer)
+	return in, err
 }
 
 // largestFile is far above any test set.
@@ -62,18 +68,13 @@ func (r reader) pair(line string) (e task.Example, err error) {
 	if err != nil {
 		return e, err
 	}
-	answer, err := r.answer(source)
-	if err != nil {
-		return e, err
-	}
-	if answered && given != answer {
+	if answer := text(r.Vocabularies, in.Answer); answered && given != answer {
 		return e, fmt.Errorf("the answer is %q: it must be %s", given, answer)
 	}
-	target, err := r.Target(answer)
-	return task.Example{Source: in.Source, Target: target}, err
+	return task.Example{Source: in.Source, Target: in.Answer}, nil
 }
 
-// text is the readable form of a source.
+// text is the readable form of a source or, as both have the same characters, of a target.
 func text(v task.Vocabularies, source []vocab.ID) string {
 	return v.Tokenizer.Join(v.Source.Decode(source))
 }

@@ -3,12 +3,12 @@
 // detailsOf describes the position in focus: what it attends to, and what happens in each step.
 function detailsOf(app) {
   const n = app.view.stack, stack = app.data.stacks[n], i = app.focus, readout = app.readout();
-  const parts = [element("h3", "", `Position ${i + 1}: `, element("bdi", app.tokenClass(), stack.tokens[i]))];
+  const parts = [element("h3", "", `Position ${i + 1}: `, element("bdi", app.tokenClass(), clipped(stack.tokens[i])))];
   parts.push(element("p", "", haltSentence(stack, i)));
   if (app.isWrong(n, i)) parts.push(element("p", "wrong", `Expected: ${quoted(app.data.expected[i] || "nothing")}`));
   else if (n === app.data.stacks.length - 1 && app.data.expected && app.data.expected[i]) parts.push(element("p", "", "That is the expected token."));
   if (readout) parts.push(element("p", "", readoutSentence(readout)));
-  parts.push(stepTable(app, stack, i, readout));
+  if (stack.weights || stack.changes || readout) parts.push(stepTable(app, stack, i, readout));
   if (app.attention) parts.push(attendedList(app));
   return parts;
 }
@@ -45,10 +45,10 @@ function stepTable(app, stack, i, readout) {
 // candidates are the most probable tokens after step t, with bars as long as their probabilities. A flip is marked.
 function candidates(readout, t) {
   const flip = readout.flips.includes(t + 1), cell = element("td", `top ${flip ? "flip" : ""}`);
-  readout.steps[t].slice(0, 3).forEach(({ token, p }, k) => {
+  readout.steps[t].slice(0, 3).filter(({ p }, k) => k === 0 || p >= 0.005).forEach(({ token, p }, k) => {
     const name = element("bdi", k === 0 ? "token best" : "token", token), bar = element("span", "bar");
     bar.style.width = `${Math.round(100 * p)}%`;
-    cell.append(element("span", "candidate", name, element("span", "track", bar), element("span", "p", share(p))));
+    cell.append(element("span", "candidate", name, element("span", "track", bar), element("span", "p", p.toFixed(2))));
   });
   if (flip) cell.title = "another token than after the step before";
   return cell;
@@ -60,7 +60,7 @@ function attendedList(app) {
   let rest = 1;
   const items = order.filter(n => row.weights[n] >= 0.005).map(n => {
     rest -= row.weights[n];
-    return element("li", "", element("bdi", app.tokenClass(), names[row.keys[n]]), ` ${app.keyPlace(row.keys[n])} `, element("b", "", share(row.weights[n])));
+    return element("li", "", element("bdi", app.tokenClass(), clipped(names[row.keys[n]])), ` ${app.keyPlace(row.keys[n])} `, element("b", "", share(row.weights[n])));
   });
   if (rest >= 0.01) items.push(element("li", "rest", `all others ${share(rest)}`));
   return element("div", "attended", element("h4", "", `Attends to (step ${app.step + 1}, ${app.headName(app.head)})`), element("ul", "", ...items));
@@ -74,14 +74,15 @@ function swatch(text, colour) {
 
 // gridLegend explains the cells of the main figure.
 function gridLegend(app) {
-  const { colours, data } = app, items = [];
-  if (data.stacks.some(s => s.weights)) {
-    items.push(element("li", "", "weight of a step in the result"), ...[0, 0.1, 0.5, 1].map(v => swatch(`${v}`, colours.weight.of(v))));
+  const { colours, data, cells } = app, last = data.stacks.length - 1, levels = of => [0, 0.1, 0.5, 1].map(v => swatch(`${v}`, colours.weight.of(of(v))));
+  const items = [];
+  if (cells === "readouts") items.push(element("li", "", "most probable token after each step, and its probability"), ...levels(v => v * v));
+  else if (cells === "weights" && data.stacks.some(s => s.weights)) {
+    items.push(element("li", "", "weight of a step in the result"), ...levels(v => v));
     if (data.stacks.some(s => s.remainders)) items.push(swatch("the step in which a position halted; its weight is the remainder", colours.rest.of(0.5)));
-  }
-  if (data.stacks.some(s => !s.weights && s.changes)) items.push(element("li", "", "change: norm of the change of the state in this step"));
+  } else if (data.stacks.some(s => s.changes)) items.push(element("li", "", "norm of the change of the state in a step"));
   if (app.attention) items.push(swatch("attention of the chosen position", colours.mark));
-  if (data.expected && data.stacks.at(-1).tokens.some((_, i) => app.isWrong(data.stacks.length - 1, i))) items.push(swatch("not the expected token", colours.wrong));
+  if (data.expected && data.stacks[last].tokens.some((_, i) => app.isWrong(last, i))) items.push(swatch("not the expected token", colours.wrong));
   return items;
 }
 

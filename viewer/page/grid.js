@@ -12,7 +12,7 @@ class Grid {
     this.small = `10px ${colours.sans}`;
     let y = 0;
     this.blocks = data.stacks.map(stack => {
-      const block = stack.rows ? new Rows(stack, width, y, this.proseFont) : new Columns(stack, width, y, this.labelFont);
+      const block = stack.rows ? new Rows(stack, width, y, this.proseFont, this.app.cells) : new Columns(stack, width, y, this.labelFont, this.app.cells);
       y += block.height + 12;
       return block;
     });
@@ -37,7 +37,7 @@ class Grid {
   name(paper, block, n) {
     const { app } = this, { colours } = app, [x, y] = block.nameAt();
     paper.text(x, y, block.stack.name, `600 13px ${colours.sans}`, n === app.view.stack ? colours.ink : colours.soft);
-    if (block.stack.weights || block.stack.rows || !block.cells) return;
+    if (cellKind(block.stack, app.cells) || block.stack.rows || !block.cells) return;
     const cell = block.cell(0, 0);
     paper.text(x, cell.y + cell.height / 2, "change", `11px ${colours.sans}`, colours.soft);
   }
@@ -52,8 +52,8 @@ class Grid {
       if ((i + 1) % block.numbered === 0 || i === 0) {
         paper.text(...block.numberAt(i), `${i + 1}`, this.small, colours.soft, { anchor: "middle" });
       }
-      if (block.stack.weights) for (let t = 0; t < block.stack.updates[i]; t++) this.cell(paper, block, i, t, alphaOf(t));
-      else if (block.cells) this.change(paper, block, n, i);
+      if (cellKind(block.stack, app.cells)) for (let t = 0; t < block.stack.updates[i]; t++) this.cell(paper, block, n, i, t, alphaOf(t));
+      else if (block.cells) this.write(paper, block.cell(i, 0), this.change(n, i, n === app.view.stack ? app.step : block.stack.steps - 1), 1);
     }
   }
 
@@ -67,7 +67,7 @@ class Grid {
 
   stepNumbers(paper, block, n, band) {
     const { app } = this, { colours } = app;
-    if (!block.stack.weights) return;
+    if (!cellKind(block.stack, app.cells)) return;
     const every = block.cells > 16 ? 5 : 1;
     for (let t = 0; t < block.cells; t++) {
       const chosen = n === app.view.stack && t === app.step, at = block.stepAt(band, t);
@@ -91,24 +91,32 @@ class Grid {
     });
   }
 
-  cell(paper, block, i, t, alpha) {
-    const { colours } = this.app, { stack } = block, box = block.cell(i, t), u = stack.weights[t][i];
-    const last = stack.remainders && t === stack.updates[i] - 1, ramp = last ? colours.rest : colours.weight;
-    paper.rect(box.x, box.y, box.width - 1, box.height - 1, ramp.of(u), alpha);
-    if (box.width >= 24 && box.height >= 16) {
-      paper.text(box.x + (box.width - 1) / 2, box.y + box.height / 2, short(u), this.small, u > 0.3 ? colours["on-full"] : colours.ink, { anchor: "middle", alpha });
-    }
+  cell(paper, block, n, i, t, alpha) {
+    const kind = { weights: () => this.weight(block.stack, i, t), changes: () => this.change(n, i, t), readouts: () => this.readout(block.stack, i, t) };
+    this.write(paper, block.cell(i, t), kind[cellKind(block.stack, this.app.cells)](), alpha);
   }
 
-  // change draws the single cell of a position of a stack of fixed depth.
-  change(paper, block, n, i) {
-    const { app } = this, box = block.cell(i, 0), t = n === app.view.stack ? app.step : block.stack.steps - 1;
-    const norm = block.stack.changes[t][i];
-    paper.rect(box.x, box.y, box.width - 1, box.height - 1, app.colours.weight.of(norm / this.largest[n]));
-    if (box.width >= 24) {
-      paper.text(box.x + (box.width - 1) / 2, box.y + box.height / 2, norm.toPrecision(2), this.small,
-        norm / this.largest[n] > 0.3 ? app.colours["on-full"] : app.colours.ink, { anchor: "middle" });
-    }
+  // weight, change and readout return {text, fill, strong} of a cell; strong fills need light text.
+  weight(stack, i, t) {
+    const u = stack.weights[t][i], last = stack.remainders && t === stack.updates[i] - 1;
+    return { text: short(u), fill: (last ? this.app.colours.rest : this.app.colours.weight).of(u), strong: u > 0.3 };
+  }
+
+  change(n, i, t) {
+    const norm = this.app.data.stacks[n].changes[t][i], v = norm / this.largest[n];
+    return { text: norm.toPrecision(2), fill: this.app.colours.weight.of(v), strong: v > 0.3 };
+  }
+
+  readout(stack, i, t) {
+    const { steps, flips } = stack.readouts[i], [{ token, p }] = steps[t];
+    return { text: token, fill: this.app.colours.weight.of(p * p), strong: p > 0.55, font: `${flips.includes(t + 1) ? "700" : "400"} 12px ${this.app.colours.mono}` };
+  }
+
+  write(paper, box, { text, fill, strong, font = this.small }, alpha) {
+    const { colours } = this.app, middle = box.x + (box.width - 1) / 2;
+    paper.rect(box.x, box.y, box.width - 1, box.height - 1, fill, alpha);
+    if (box.height < 16 || box.width < (font === this.small ? 24 : 14)) return;
+    paper.text(middle, box.y + box.height / 2, fitted(text, font, box.width - 3), font, strong ? colours["on-full"] : colours.ink, { anchor: "middle", alpha });
   }
 
   // lines draws what the position in focus attends to.

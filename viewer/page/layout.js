@@ -41,15 +41,17 @@ function wrapped(text, font, width) {
   return [...lines, line].map(l => fitted(l, font, width));
 }
 
-// cellRows is the number of rows of cells of a stack: its steps if its positions halt by themselves; otherwise one, for the change of the
-// state in the chosen step, or none if that is not known.
-const cellRows = stack => stack.weights ? stack.steps : stack.changes ? 1 : 0;
+// cellKind is what the cells of a stack show, "weights", "changes" or "readouts": what is asked for if it is known, otherwise the weights. It
+// is null if the depth is fixed; a single row then shows the change of the state in the chosen step, if that is known.
+const cellKind = (stack, cells) => stack[cells] ? cells : stack.weights ? "weights" : null;
+
+const cellRows = (stack, cells) => cellKind(stack, cells) ? stack.steps : stack.changes ? 1 : 0;
 
 class Columns {
-  constructor(stack, width, top, font) {
+  constructor(stack, width, top, font, cells) {
     Object.assign(this, { stack, top, font, arcs: 28, labelHeight: 20, gutter: 68 });
     const positions = stack.tokens.length, narrow = width < 560;
-    this.cells = cellRows(stack);
+    this.cells = cellRows(stack, cells);
     const least = positions <= 64 && !narrow ? clamp(Math.floor((width - 60) / positions), 30, 48) : positions <= 160 ? 24 : 17;
     this.cellHeight = this.cells > 8 ? 12 : least > 40 ? 24 : 18;
     this.numbered = least >= 24 ? 1 : 5;
@@ -135,9 +137,9 @@ class Columns {
 }
 
 class Rows {
-  constructor(stack, width, top, font) {
+  constructor(stack, width, top, font, cells) {
     const narrow = width < 560;
-    Object.assign(this, { stack, top, font, line: 20, head: narrow ? 40 : 20, cells: cellRows(stack), arcs: narrow ? 26 : 64 });
+    Object.assign(this, { stack, top, font, line: 20, head: narrow ? 40 : 20, cells: cellRows(stack, cells), arcs: narrow ? 26 : 64 });
     this.cellWidth = narrow ? clamp(Math.floor(width * 0.25 / Math.max(1, this.cells)), 6, 18) : this.cells > 12 ? 14 : 32;
     this.cellsAt = this.arcs + 30;
     this.textX = this.cellsAt + this.cells * this.cellWidth + 12;

@@ -3,6 +3,8 @@
 class App {
   constructor(data) {
     this.data = data;
+    const last = data.stacks.at(-1);
+    if (data.readouts && last.id === "decoder") last.readouts = data.readouts; // those of a classifier belong to no position
     this.state = new State(data);
     this.colours = new Colours();
     this.attentions = [];
@@ -23,6 +25,7 @@ class App {
   get step() { return this.state.step; }
   get head() { return this.state.head; }
   get position() { return this.state.position; }
+  get cells() { return this.state.cells; }
   get normalize() { return this.state.normalize; }
   get focus() { return this.hovered ?? this.state.position; }
   get attention() { return this.view.attention < 0 ? null : this.attentions[this.view.attention]; }
@@ -71,6 +74,10 @@ class App {
     this.slider = byID("step");
     this.slider.addEventListener("input", () => { this.stop(); this.set({ step: this.slider.valueAsNumber - 1 }); });
     byID("play").addEventListener("click", () => this.timer ? this.stop() : this.play());
+    this.cellsBox = byID("cells");
+    this.cellsBox.replaceChildren(...["weights", ...this.state.kinds.filter(k => k !== "weights")].map(kind => new Option(kind)));
+    this.cellsBox.closest("label").hidden = this.cellsBox.length < 2;
+    this.cellsBox.addEventListener("change", () => this.set({ cells: this.cellsBox.value }));
     this.normalizeBox = byID("normalize");
     this.normalizeBox.addEventListener("change", () => this.set({ normalize: this.normalizeBox.checked }));
     document.querySelector("#steps .saves").replaceChildren(...saveButtons(this.grid, "steps", () => this.colours));
@@ -157,13 +164,14 @@ class App {
 
   // set changes what is shown.
   set(fields) {
-    const before = this.view;
+    const before = this.view, cells = this.cells;
     this.state.change(fields, view => this.headsOf(view));
     if (this.view !== before) {
       this.keyCursor = null;
       this.hovered = null;
       this.prepareMatrix();
     }
+    if (this.cells !== cells) this.layoutGrid();
     this.request();
     clearTimeout(this.writing);
     this.writing = setTimeout(() => history.replaceState(null, "", this.state.fragment()), 200);
@@ -192,9 +200,13 @@ class App {
     });
   }
 
-  layout() {
+  layoutGrid() {
     this.grid.layout(this.gridPane.box.clientWidth);
     this.gridPane.fit();
+  }
+
+  layout() {
+    this.layoutGrid();
     this.prepareMatrix();
     this.paint();
     this.reveal(false);
@@ -232,6 +244,7 @@ class App {
     byID("step-name").textContent = `step ${this.step + 1} of ${steps}`;
     byID("play").textContent = this.timer ? "❚❚" : "▶";
     byID("play").setAttribute("aria-label", this.timer ? "pause" : "play");
+    this.cellsBox.value = this.cells;
     this.normalizeBox.checked = this.normalize;
     const text = `${this.state.stack.name}, step ${this.step + 1}, position ${this.position + 1}, ${this.state.stack.tokens[this.position]}`;
     if (!this.timer && byID("live").textContent !== text) byID("live").textContent = text;
@@ -252,6 +265,7 @@ class App {
 }
 
 const app = new App(JSON.parse(byID("data").textContent));
+window.tracePage = app; // for the console and for tests
 (async () => {
   for (const packed of app.data.attention || []) app.attentions.push(await Attention.read(packed));
   app.layout();

@@ -1,4 +1,4 @@
-// What is shown, and its form in the address: #view=cross&step=2&head=1&position=5&colours=normalized. Numbers count from 1 there.
+// What is shown, and its form in the address: #view=cross&step=2&head=1&position=5&cells=readouts&colours=normalized. Numbers count from 1 there.
 
 class State {
   constructor(data) {
@@ -6,6 +6,8 @@ class State {
     this.viewIndex = Math.max(0, data.views.findIndex(v => v.cross));
     this.head = -1; // the mean of all heads
     this.normalize = false;
+    this.kinds = ["weights", "readouts", "changes"].filter(kind => data.stacks.some(s => s[kind]));
+    this.cells = "weights"; // what cells show
     this.step = this.firstStep();
     this.positions = data.stacks.map(s => this.firstPosition(s));
   }
@@ -39,6 +41,7 @@ class State {
     if (fields.step !== undefined) this.step = fields.step;
     if (fields.head !== undefined) this.head = fields.head;
     if (fields.position !== undefined) this.position = fields.position;
+    if (fields.cells !== undefined) this.cells = fields.cells;
     if (fields.normalize !== undefined) this.normalize = fields.normalize;
     this.step = clamp(this.step, 0, this.stack.steps - 1);
     this.position = clamp(this.position, 0, this.stack.tokens.length - 1);
@@ -50,6 +53,7 @@ class State {
     const parts = new URLSearchParams({ view: this.view.id, step: this.step + 1 });
     if (this.view.attention >= 0) parts.set("head", this.head < 0 ? "mean" : this.head + 1);
     parts.set("position", this.position + 1);
+    if (this.cells !== "weights") parts.set("cells", this.cells);
     if (this.normalize) parts.set("colours", "normalized");
     return `#${parts}`;
   }
@@ -62,6 +66,7 @@ class State {
     if (view >= 0) fields.viewIndex = view;
     for (const name of ["step", "head", "position"]) if (number(name) !== undefined) fields[name] = number(name);
     if (parts.get("head") === "mean") fields.head = -1;
+    if (parts.size > 0) fields.cells = this.kinds.includes(parts.get("cells")) ? parts.get("cells") : "weights";
     if (parts.size > 0) fields.normalize = parts.get("colours") === "normalized";
     return fields;
   }

@@ -17,7 +17,10 @@ const share = v => v >= 0.01 || v === 0 ? v.toFixed(2) : v.toFixed(4);
 // short formats a weight for a narrow cell: two decimals without the leading zero.
 const short = v => v.toFixed(2).replace(/^0/, "");
 
-const quoted = text => `‘${text}’`;
+// clipped shortens a token for running text.
+const clipped = text => text.length <= 60 ? text : `${text.slice(0, 60)}…`;
+
+const quoted = text => `‘${clipped(text)}’`;
 
 // steps formats a number of steps.
 const stepCount = n => n === 1 ? "1 step" : `${n} steps`;
