@@ -71,6 +71,7 @@ class App {
       return button;
     });
     if (this.viewButtons.length > 1) views.replaceChildren(...this.viewButtons);
+    for (const group of document.querySelectorAll("[role=radiogroup]")) radioKeys(group);
     this.slider = byID("step");
     this.slider.addEventListener("input", () => { this.stop(); this.set({ step: this.slider.valueAsNumber - 1 }); });
     byID("play").addEventListener("click", () => this.timer ? this.stop() : this.play());
@@ -238,7 +239,10 @@ class App {
 
   paintControls() {
     const { steps } = this.state.stack;
-    this.viewButtons.forEach((b, i) => b.setAttribute("aria-checked", `${i === this.state.viewIndex}`));
+    this.viewButtons.forEach((b, i) => {
+      b.setAttribute("aria-checked", `${i === this.state.viewIndex}`);
+      b.tabIndex = i === this.state.viewIndex ? 0 : -1;
+    });
     Object.assign(this.slider, { max: steps, value: this.step + 1, disabled: steps < 2 });
     byID("play").disabled = steps < 2;
     byID("step-name").textContent = `step ${this.step + 1} of ${steps}`;

@@ -25,6 +25,19 @@ const quoted = text => `‘${clipped(text)}’`;
 // steps formats a number of steps.
 const stepCount = n => n === 1 ? "1 step" : `${n} steps`;
 
+// radioKeys lets the arrow keys move between the buttons of a radio group.
+function radioKeys(box) {
+  box.addEventListener("keydown", event => {
+    const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key], all = [...box.querySelectorAll("[role=radio]")];
+    const at = all.indexOf(document.activeElement);
+    if (!by || at < 0) return;
+    event.preventDefault();
+    const next = all[(at + by + all.length) % all.length];
+    next.focus();
+    next.click();
+  });
+}
+
 // Colours holds what is read from the style sheet, so that colours are written down once. A ramp has 256 colours, from "nothing" to a full
 // colour; weights use its square root, so that small weights can be distinguished.
 class Colours {
