@@ -52,7 +52,7 @@ func (m *Model) Tag(ctx context.Context, sentences []string) ([]Tagged, error) {
 	v := m.Vocabularies.Target
 	for i, found := range tagged {
 		a := &answers[at[i]]
-		a.Tags = spell(v, found.Tags)
+		a.Tags = m.tokens(v, found.Tags)
 		for _, p := range found.Probabilities {
 			a.Classes = append(a.Classes, sorted(v, p))
 		}

@@ -4,7 +4,7 @@ class App {
   constructor(data) {
     this.data = data;
     const last = data.stacks.at(-1);
-    if (data.readouts && last.id === "decoder") last.readouts = data.readouts; // those of a classifier belong to no position
+    if (data.readouts?.length === last.tokens.length) last.readouts = data.readouts; // that of a classifier belongs to no position
     this.state = new State(data);
     this.colours = new Colours();
     this.attentions = [];
@@ -46,7 +46,7 @@ class App {
   readout() {
     const list = this.data.readouts, last = this.data.stacks.length - 1;
     if (!list || this.view.stack !== last) return null;
-    return this.data.stacks[last].id === "decoder" ? list[this.focus] : list[0];
+    return this.data.stacks[last].readouts ? list[this.focus] : list[0];
   }
 
   // row is the attention of the position in focus.
