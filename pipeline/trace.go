@@ -107,15 +107,23 @@ func answered(target []vocab.ID) []vocab.ID {
 
 // tokens returns the tokens of ids. Subwords become the text that they add to the text before them: "A", " man".
 func (m *Model) tokens(v *vocab.Vocabulary, ids []vocab.ID) []string {
-	tokens, pieces, before := []string{}, m.Vocabularies.Subwords, ""
+	tokens, pieces, before := spell(v, ids), m.Vocabularies.Subwords, ""
 	for i, id := range ids {
 		if pieces == nil || id <= vocab.End {
-			tokens = append(tokens, v.Token(id))
 			continue
 		}
 		text := pieces.Text(ids[:i+1])
-		tokens = append(tokens, strings.TrimPrefix(text, strings.TrimRight(before, "\uFFFD"))) // bytes of a character become one when it is complete
+		tokens[i] = strings.TrimPrefix(text, strings.TrimRight(before, "\uFFFD")) // bytes of a character become one when it is complete
 		before = text
+	}
+	return tokens
+}
+
+// spell returns the tokens of ids as in the vocabulary.
+func spell(v *vocab.Vocabulary, ids []vocab.ID) []string {
+	tokens := make([]string, len(ids))
+	for i, id := range ids {
+		tokens[i] = v.Token(id)
 	}
 	return tokens
 }
