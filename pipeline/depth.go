@@ -132,11 +132,8 @@ func (m *Model) DepthPoint(ctx context.Context, e DepthExit, metric string, p Pr
 		return DepthPoint{}, found, err
 	}
 	point := DepthPoint{
-		Rule: e.Rule, Setting: e.Setting, Exit: e.String(), Metrics: found.Metrics, Encoder: found.Encoder.Mean, Decoder: found.Decoder.Mean,
-		Seconds: time.Since(start).Seconds(), Steps: found.Decoder.Mean,
-	}
-	if point.Steps == 0 {
-		point.Steps = found.Encoder.Mean
+		Rule: e.Rule, Setting: e.Setting, Exit: e.String(), Metrics: found.Metrics, Encoder: found.Encoder.Average(), Decoder: found.Decoder.Average(),
+		Seconds: time.Since(start).Seconds(), Steps: cmp.Or(found.Decoder, found.Encoder).Average(),
 	}
 	if found.Readouts != nil {
 		point.Readouts, point.Operations = found.Readouts.Extra, found.Readouts.Operations

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -55,6 +56,8 @@ type depthFlags struct {
 	metric, svg string
 	backend     string
 	asJSON      bool
+
+	measured func() // called after each point; may be nil
 }
 
 // depthRun is the JSON of one run.
@@ -125,8 +128,19 @@ func (f *depthFlags) check(c *cobra.Command) error {
 func (f *depthFlags) run(c *cobra.Command, dirs []string) error {
 	var list []depthRun
 	for _, dir := range dirs {
-		one := depthRun{Version: runlog.Version(), Run: dir}
-		err := usingModel(c, dir, f.backend, func(m *pipeline.Model) error { return f.measure(c, m, &one) })
+		var lock sync.Mutex // an interrupt may not wait for the evaluation
+		saved := depthRun{Version: runlog.Version(), Run: dir}
+		err := usingModel(c, dir, f.backend, func(m *pipeline.Model) error {
+			return f.measure(c, m, func(update func(*depthRun)) {
+				lock.Lock()
+				defer lock.Unlock()
+				update(&saved)
+			})
+		})
+		lock.Lock()
+		one := saved
+		one.Points = slices.Clone(saved.Points)
+		lock.Unlock()
 		if len(one.Points) > 0 {
 			list = append(list, one)
 		}
@@ -141,13 +155,18 @@ func (f *depthFlags) run(c *cobra.Command, dirs []string) error {
 	return f.write(c.OutOrStdout(), list)
 }
 
-// measure evaluates a run at all exits.
-func (f *depthFlags) measure(c *cobra.Command, m *pipeline.Model, one *depthRun) error {
+// measure evaluates a run at all exits and saves each point.
+func (f *depthFlags) measure(c *cobra.Command, m *pipeline.Model, save func(update func(*depthRun))) error {
 	exits, err := m.DepthExits(f.rules, f.steps)
 	if err != nil {
 		return err
 	}
 	var line *progress.Progress
+	defer func() {
+		if line != nil {
+			line.Done()
+		}
+	}()
 	for i, e := range exits {
 		p := f.Protocol
 		if i == 0 {
@@ -161,16 +180,15 @@ func (f *depthFlags) measure(c *cobra.Command, m *pipeline.Model, one *depthRun)
 		}
 		point, found, err := m.DepthPoint(c.Context(), e, f.metric, p)
 		if err != nil {
-			if line != nil {
-				line.Done()
-			}
 			return err
 		}
-		one.Experiment, one.Checkpoint, one.Task, one.Examples, one.Lengths, one.Method = m.Run.Name, m.Step, found.Task, found.Row.Examples, found.Lengths, found.Method
-		one.Metric, one.Points = pipeline.DepthMetric(found.Metrics, f.metric), append(one.Points, point)
-	}
-	if line != nil {
-		line.Done()
+		save(func(one *depthRun) {
+			one.Experiment, one.Checkpoint, one.Task, one.Examples, one.Lengths, one.Method = m.Run.Name, m.Step, found.Task, found.Row.Examples, found.Lengths, found.Method
+			one.Metric, one.Points = pipeline.DepthMetric(found.Metrics, f.metric), append(one.Points, point)
+		})
+		if f.measured != nil {
+			f.measured()
+		}
 	}
 	return nil
 }

@@ -106,6 +106,15 @@ var modelMistakes = []mistake{
 	{"decode {programs}", 1, "line 1: character 2: the program ends where", "1\n"},
 	{"decode {babi}", 1, "use ut answer", ""},
 
+	{"depth", 2, "RUN is missing", ""},
+	{"depth {folder}", 1, "{folder} is not a run directory", ""},
+	{"depth {run} --rules fixed,speed", 2, `--rules: "speed" is unknown: choose from fixed, limit, threshold, confidence, unchanged, divergence`, ""},
+	{"depth {run} --steps 0", 2, "--steps is 0: it must be at least 1", ""},
+	{"depth {run} --svg {folder}", 1, "{folder} is a folder: name a file", ""},
+	{"depth {run} --metric speed --count 2", 1, "metric \"speed\" is unknown: choose from token accuracy, sequence accuracy", ""},
+	{"depth {run} {lm} --count 2 --rules unchanged", 1, "give --metric, or compare them separately", ""},
+	{"depth {run} --data {pairs} --mix 3", 2, "--mix and --data are both given", ""},
+
 	{"answer", 2, "RUN is missing", ""},
 	{"answer {run}", 1, "use ut decode", ""},
 	{"answer {lm}", 1, "use ut decode", ""},
