@@ -142,7 +142,6 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, w
 		in := universal.Inputs{Source: nodes[0], Target: nodes[len(nodes)-1]}
 		result := m.graph.Forward(scope, in, universal.Options{ReturnAttention: true, ReturnReadouts: withReadouts})
 		var outputs []*graph.Node
-		readers = nil
 		for _, stack := range []struct {
 			into *viewer.Stack
 			pass *universal.Pass

@@ -1,0 +1,126 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/decoding"
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/experiment"
+	"universal-transformer/internal/vocab"
+	"universal-transformer/pipeline"
+	"universal-transformer/runlog"
+	"universal-transformer/task"
+	"universal-transformer/task/labels"
+)
+
+// An evaluation with answers of one token, and a diagnosis, which looks at four answers at most and at no answers of a teacher.
+// Caught when planted: a limit of one token ignored; attention recorded for every answer.
+func TestEvaluateAtTheLimits(t *testing.T) {
+	m := load(t)
+	e, err := m.Evaluate(t.Context(), pipeline.Protocol{Selection: task.Selection{Length: 3, Count: 6}, MaxLength: 1})
+	if err != nil || len(e.Answers) != 6 {
+		t.Fatalf("%d answers, %v", len(e.Answers), err)
+	}
+	for _, a := range e.Answers {
+		if len(a.Tokens) != 1 {
+			t.Errorf("an answer of at most one token: %v", a.Tokens)
+		}
+	}
+	d, err := m.Diagnose(t.Context(), e)
+	if err != nil || d.Wrong != 6 || d.Early != 6 || d.OverTraced != 4 || len(d.Attention) == 0 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	e.Answers = e.Answers[:5]
+	if _, err := m.Diagnose(t.Context(), e); err == nil || !strings.Contains(err.Error(), "only decoded answers can be diagnosed") {
+		t.Errorf("an example without an answer: %v", err)
+	}
+	if _, err := m.Evaluate(t.Context(), pipeline.Protocol{Selection: task.Selection{Length: 3, Count: 2}, ComputeHalted: true}); err == nil || !strings.Contains(err.Error(), "with teacher forcing only") {
+		t.Errorf("halted positions of decoded answers: %v", err)
+	}
+	scored, err := m.ScoreUpTo(t.Context(), []pipeline.Pair{{Source: "12", Target: "12"}, {Source: "123", Target: "12"}, {Source: "12", Target: "123"}}, 2)
+	if err != nil || scored[0].Err != nil || scored[1].Err == nil || scored[2].Err == nil {
+		t.Fatalf("up to two tokens: %+v, %v", scored, err)
+	}
+	for i, want := range map[int]string{1: "the source has 3 tokens, more than 2", 2: "the text has 3 tokens, more than 2"} {
+		if got := scored[i].Err.Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A run that was interrupted before its first update has no model, and says how to get one; one validation example is enough to train.
+// Caught when planted: the checkpoint of step 0 loaded; one example refused.
+func TestShortestRuns(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := brief(t, pairs())
+	r.Training.Validation = 1
+	dir := filepath.Join(t.TempDir(), "run")
+	if summary, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil || summary.Validation.Sequences != 1 {
+		t.Errorf("%v sequences, %v", summary.Validation.Sequences, err)
+	}
+	dir = filepath.Join(t.TempDir(), "interrupted")
+	summary, err := pipeline.Train(ctx, enginetest.Backend(t), brief(t, pairs()), dir, pipeline.Callbacks{Log: func(string) { cancel() }}) // notes on the data
+	if err != nil || summary.Step != 0 || summary.Stopped != "interrupted" {
+		t.Fatalf("%+v, %v", summary, err)
+	}
+	_, err = pipeline.Load(dir, enginetest.Backend(t))
+	if !errors.Is(err, runlog.ErrNoCheckpoint) || !strings.Contains(err.Error(), "was saved yet: train longer, or resume the run") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Readouts of a classifier list its classes after every step, and nothing else; and what a classifier cannot do.
+// Caught when planted: padding and end among the classes.
+func TestTraceOfAClassifier(t *testing.T) {
+	var rows strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&rows, "text %d\t%s\n", i, []string{"a", "b", "c"}[i%3])
+	}
+	path := filepath.Join(t.TempDir(), "labels.tsv")
+	if err := os.WriteFile(path, []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := brief(t, pairs())
+	r.Task.Value = labels.Labels{Path: path, Tokenizer: vocab.Whitespace}
+	r.Training.Decoded, r.Training.BestByMeasure, r.Training.Steps = 0, false, 2
+	step := r.Model.Value.(experiment.UniversalKind).Step()
+	r.Model.Value = experiment.Classifier{Universal: step, Pool: experiment.MeanPool}
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := pipeline.Load(dir, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	trace, err := m.Trace(t.Context(), "text 1")
+	if err != nil || len(trace.Readouts) == 0 {
+		t.Fatalf("%d readouts, %v", len(trace.Readouts), err)
+	}
+	for _, readout := range trace.Readouts {
+		for _, top := range readout.Steps {
+			var names []string
+			sum := 0.0
+			for _, c := range top {
+				names, sum = append(names, c.Token), sum+c.Probability
+			}
+			if got := strings.Join(slices.Sorted(slices.Values(names)), ""); got != "abc" || !(sum > 0.2 && sum < 1) {
+				t.Errorf("the classes are %q, of %v", names, sum)
+			}
+		}
+	}
+	if _, err := m.Decode(t.Context(), []string{"text 1"}, pipeline.DecodeOptions{}); !errors.Is(err, pipeline.ErrNoSequences) {
+		t.Errorf("a classifier decodes: %v", err)
+	}
+	if _, err := m.Evaluate(t.Context(), pipeline.Protocol{Beam: decoding.Beam{Width: 2}}); err == nil || !strings.Contains(err.Error(), "leave out the beam") {
+		t.Errorf("a classifier searches: %v", err)
+	}
+}
