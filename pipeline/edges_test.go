@@ -44,6 +44,17 @@ func TestEvaluateAtTheLimits(t *testing.T) {
 	if _, err := m.Evaluate(t.Context(), pipeline.Protocol{Selection: task.Selection{Length: 3, Count: 2}, ComputeHalted: true}); err == nil || !strings.Contains(err.Error(), "with teacher forcing only") {
 		t.Errorf("halted positions of decoded answers: %v", err)
 	}
+	trace, err := m.Trace(t.Context(), "12")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, readout := range trace.Readouts {
+		for _, top := range readout.Steps {
+			if len(top) != 5 {
+				t.Errorf("a readout lists %d tokens, want 5", len(top))
+			}
+		}
+	}
 	scored, err := m.ScoreUpTo(t.Context(), []pipeline.Pair{{Source: "12", Target: "12"}, {Source: "123", Target: "12"}, {Source: "12", Target: "123"}}, 2)
 	if err != nil || scored[0].Err != nil || scored[1].Err == nil || scored[2].Err == nil {
 		t.Fatalf("up to two tokens: %+v, %v", scored, err)

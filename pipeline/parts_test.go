@@ -290,8 +290,8 @@ func TestSpelled(t *testing.T) {
 	unknown, _ := v.Unknown()
 	a, _ := v.ID("a")
 	m := &Model{Vocabularies: task.Vocabularies{Source: v, Target: v}}
-	got := m.spelled(task.Scored{}, task.Example{Target: []vocab.ID{a, unknown, a, unknown, unknown, vocab.End}})
-	if got.Unknown != 3 || len(got.Tokens) != 6 || got.Tokens[0] != "a" {
+	got := m.spelled(task.Scored{}, task.Example{Target: []vocab.ID{a, unknown, a, a, unknown, vocab.End}})
+	if got.Unknown != 2 || len(got.Tokens) != 6 || got.Tokens[0] != "a" {
 		t.Errorf("%d unknown of %q", got.Unknown, got.Tokens)
 	}
 	plain, err := vocab.New([]string{"a", "b"})
@@ -358,11 +358,15 @@ func TestTokenizerOfARun(t *testing.T) {
 	}
 }
 
-// Close frees the graphs, and the model can be used afterwards. Caught when planted: graphs that stay.
+// Close frees the graphs, and the model can be used afterwards; traces have a limit. Caught when planted: graphs that stay.
 func TestCloseFreesTheDecoder(t *testing.T) {
 	m, err := Load("testdata/copier", enginetest.Backend(t))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for n, want := range map[int]string{1000: "", 1001: "1001 positions exceed the limit of a trace, 1000"} {
+		_, err := m.readToTrace(strings.Repeat("1", n))
+		refused(t, n, err, want)
 	}
 	for range 2 {
 		if answers, err := m.Decode(t.Context(), []string{"12"}, DecodeOptions{}); err != nil || answers[0].Text != "12" || m.decoder == nil {

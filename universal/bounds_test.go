@@ -199,6 +199,20 @@ func TestStepsComputeTheirCapacities(t *testing.T) {
 	}
 }
 
+// The limit of a depth that follows the source is not known, whatever its bound. Caught when planted: the limit of a source of one token.
+func TestStepLimits(t *testing.T) {
+	for want, policy := range map[int]halting.Policy{0: halting.Length{Max: 7}, 3: halting.Fixed{Steps: 3}, 5: halting.Frozen{ACT: halting.ACT{MaxSteps: 5}}} {
+		c := universal.Config{Halting: policy}
+		if got := c.StepLimit(); got != want {
+			t.Errorf("%T: %d, want %d", policy, got, want)
+		}
+		c.Halting, c.DecoderHalting = halting.Length{}, policy
+		if got := c.StepLimit(); got != want {
+			t.Errorf("%T of the decoder: %d, want %d", policy, got, want)
+		}
+	}
+}
+
 // Names and numbers that other programs read with an export.
 func TestConventions(t *testing.T) {
 	if got := universal.Conventions()["norm_epsilon"]; got != "1e-06, inside the root, of the biased variance" {

@@ -109,6 +109,11 @@ func TestWays(t *testing.T) {
 	if made(decoding.Method{Seed: 1}, 0) != made(decoding.Method{Seed: 2}, 0) {
 		t.Error("greedy decoding is compared by its seeds")
 	}
+	for memory, want := range map[int64]int64{0: 1, 1: 1, 2: 1, 3: 1, 4: 2, 1 << 30: 1 << 29} {
+		if got := half(memory); got != want {
+			t.Errorf("half of %d is %d, want %d", memory, got, want)
+		}
+	}
 	if made(decoding.Method{}, 0).memory != decoding.DefaultMemory() || made(decoding.Method{}, 1000).memory != 1000 {
 		t.Error("the memory is neither the one asked for nor the default")
 	}

@@ -51,6 +51,5 @@ func (p *poller) close() {
 		return
 	}
 	_ = p.write.Close()
-	<-p.seen
 	_ = p.read.Close()
 }

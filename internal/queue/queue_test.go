@@ -277,10 +277,8 @@ func TestPoller(t *testing.T) {
 		t.Error("it does not look again")
 	}
 	p.close()
-	select {
-	case <-p.seen: // closed
-	default:
-		t.Error("close does not wait for its goroutine")
+	if _, open := <-p.seen; open {
+		t.Error("its goroutine goes on")
 	}
 	var none *poller
 	none.poll()

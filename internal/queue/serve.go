@@ -108,8 +108,11 @@ func (q *Queue) decodeBatch(l *lane, batch []decoding.Query, w way) (found []dec
 	if err != nil {
 		return nil, err
 	}
-	return d.Answer(context.Background(), batch, w.Method, max(1, w.memory/2), func() { q.takeTurns(l) })
+	return d.Answer(context.Background(), batch, w.Method, half(w.memory), func() { q.takeTurns(l) })
 }
+
+// half returns half of a memory limit, at least 1.
+func half(memory int64) int64 { return max(1, memory/2) }
 
 // panicError is a panic while decoding. It goes on in the goroutine of the caller whose query caused it.
 type panicError struct{ value any }
