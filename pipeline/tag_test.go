@@ -25,7 +25,7 @@ func taggedNumbers(t *testing.T) string {
 	t.Helper()
 	var rows strings.Builder
 	for i := range 200 {
-		for k := range 1 + i%5 {
+		for k := range 1 + i%13 {
 			fmt.Fprintf(&rows, "%d %s\n", i+k, []string{"O", "B-ODD"}[(i+k)%2])
 		}
 		rows.WriteString("\n")

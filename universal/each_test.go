@@ -10,7 +10,7 @@ import (
 
 // Since the readout is linear, the mean of the logits of all real positions is the logits of the mean state, and those of the last real
 // position are the logits of the last state, for every policy, with padding and without.
-// Caught when planted: states of other rows, a mask that is applied to the states, a readout of the initial states.
+// Caught when planted: states in reverse order.
 func TestEachPositionIsReadOut(t *testing.T) {
 	rows := rectangle(sources, 6)
 	for _, p := range policies(4) {

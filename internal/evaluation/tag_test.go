@@ -17,8 +17,8 @@ import (
 )
 
 // Together in batches, examples of several lengths have the tags and probabilities that each has alone, one per position and without
-// those of padding and end, by adaptive models, Transformers and LSTMs.
-// Caught when planted: probabilities of the next position, of another row, of padding and end; rows as long as the ids of a source.
+// those of padding and end, by adaptive models, Transformers and LSTMs. Their ratios are those of the scores of targets.
+// Caught when planted: probabilities of another position, those of padding and end, rows as long as the ids of a source.
 func TestTag(t *testing.T) {
 	c := universal.Config{
 		SourceVocabulary: 9, TargetVocabulary: 6, TokensPerPosition: 2, Width: 8, Heads: 2, Seed: 3, ScaleEmbedding: true,
@@ -55,7 +55,7 @@ func checkTags(t *testing.T, name string, e *evaluation.Evaluator, examples []ta
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	seen := map[vocab.ID]bool{}
+	seen, second, third := map[vocab.ID]bool{}, scoresOf(t, e, examples, 2), scoresOf(t, e, examples, 3)
 	for i, a := range together {
 		alone, err := e.Tag(t.Context(), []task.Example{{Source: examples[i].Source}})
 		if err != nil || len(a.Tags) != len(examples[i].Target) || !slices.Equal(a.Tags, alone[0].Tags) {
@@ -74,10 +74,27 @@ func checkTags(t *testing.T, name string, e *evaluation.Evaluator, examples []ta
 			if len(probabilities) != 4 || math.Abs(sum-1) > 1e-5 || a.Tags[p] != vocab.ID(best+2) {
 				t.Errorf("%s, example %d: tag %d, probabilities %v", name, i, a.Tags[p], probabilities)
 			}
+			if d := math.Log(probabilities[0]/probabilities[1]) - (second[i].LogProbs[p] - third[i].LogProbs[p]); math.Abs(d) > 1e-4 {
+				t.Errorf("%s, example %d, position %d: probabilities %v, scores %v and %v", name, i, p, probabilities, second[i].LogProbs[p], third[i].LogProbs[p])
+			}
 			seen[a.Tags[p]] = true
 		}
 	}
 	if len(seen) < 2 {
 		t.Errorf("%s: all positions have the tags %v: the case shows little", name, seen)
 	}
+}
+
+// scoresOf scores the examples with a target of one class at all positions.
+func scoresOf(t *testing.T, e *evaluation.Evaluator, examples []task.Example, class vocab.ID) []task.Scored {
+	t.Helper()
+	changed := slices.Clone(examples)
+	for i := range changed {
+		changed[i].Target = slices.Repeat([]vocab.ID{class}, len(changed[i].Target))
+	}
+	scored, err := e.Score(t.Context(), changed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scored
 }
