@@ -36,6 +36,58 @@ func Example() {
 	// 2026, probability above 0.9: true
 }
 
+// A model learns to tag words from rows of words and tags, with blank lines between the sentences.
+func ExampleModel_Tag() {
+	folder, err := os.MkdirTemp("", "ut")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	var rows []byte
+	for i := range 200 {
+		rows = fmt.Appendf(rows, "Room O\n%d O\ncosts O\n%d B-PRICE\nEUR I-PRICE\n\n", 1+i%30, 5*i)
+	}
+	file := filepath.Join(folder, "prices.conll")
+	if err := os.WriteFile(file, rows, 0o666); err != nil {
+		log.Fatal(err)
+	}
+	run, err := ut.Recipe("own-tags")
+	if err != nil {
+		log.Fatal(err)
+	}
+	run, err = run.Set("task.path="+file, "model.width=16", "model.heads=2", "training.steps=100", "training.schedule.peak=0.005", "training.schedule.warmup=10")
+	if err != nil {
+		log.Fatal(err)
+	}
+	dir := filepath.Join(folder, "run")
+	if _, err := ut.Train(context.Background(), run, dir, ut.TrainOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	model, err := ut.Load(dir, ut.LoadOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer model.Close()
+	sentences, err := model.Tag(context.Background(), []string{"Room 7 costs 45 EUR", ""})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range sentences {
+		if s.Err != nil {
+			fmt.Println("error:", s.Err)
+			continue
+		}
+		fmt.Println(s.Tags)
+		for _, span := range s.Spans {
+			fmt.Println(span.Type, s.Words[span.Start:span.End])
+		}
+	}
+	// Output:
+	// [O O O B-PRICE I-PRICE]
+	// PRICE [45 EUR]
+	// error: the sentence is empty
+}
+
 // A model learns from a file with one pair per line, source and target separated by a tab.
 func ExampleTrain() {
 	folder, err := os.MkdirTemp("", "ut")

@@ -60,6 +60,13 @@ var modelMistakes = []mistake{
 	{"eval {programs} --data {file}", 1, "{file}:1: character 1: 'h' where a number should be", ""},
 	{"eval {programs} --length 2000", 1, "numbers of 2000 digits: execute program has at most 1000", ""},
 
+	{"tag", 2, "RUN is missing: see ut tag --help", ""},
+	{"tag nowhere", 1, "nowhere is not a run directory", ""},
+	{"tag {run} --max-source 0", 2, "--max-source is 0", ""},
+	{"tag {run} --sample", 2, "unknown flag: --sample", ""},
+	{"tag {run}", 1, "answers with no tags: it was trained on", "1"},
+	{"tag {babi}", 1, "answers with no tags", "1"},
+
 	{"decode", 2, "RUN is missing", ""},
 	{"decode {run} 12", 2, `"12" is an extra argument`, ""},
 	{"decode {folder}", 1, "{folder} is not a run directory", ""},
