@@ -40,8 +40,8 @@ type Training struct {
 	Batch      Batch    `json:"batch"`
 	Validation int      `json:"validation"` // number of validation examples; 0: the task's default
 	// Pretrained is a run directory whose weights training starts from: those of its best checkpoint, or of the newest if none is marked.
-	// The parameters of both models must be the same, including those of adaptive halting; task and number of steps may differ. Empty:
-	// random weights.
+	// The parameters of both models must be the same, including those of adaptive halting; task and number of steps may differ. Tokens
+	// are found by name, whatever their ids are; new ones begin with random weights. Empty: random weights.
 	Pretrained string `json:"pretrained,omitempty"`
 	// Decoded is the number of validation examples that are answered at every validation, sequences by greedy decoding, and measured with
 	// the task's measure, such as BLEU; 0: none.

@@ -193,48 +193,6 @@ func recordChange(log *runlog.Run, before, after experiment.Run, step int64, ass
 	return log.WriteConfig(after)
 }
 
-// initialize creates the checkpoint of step 0 of a run that starts from pretrained weights. Optimizer, batches and schedule start anew. A run
-// with random weights has no such checkpoint.
-func (t *openRun) initialize() error {
-	if t.run.Training.Pretrained == "" {
-		return nil
-	}
-	v := t.data.Vocabularies()
-	source, err := pretrained(t.backend, t.reading, v, t.callbacks.Extensions)
-	if err != nil {
-		return err
-	}
-	t.callbacks.log(fmt.Sprintf("starting from the weights of %s, step %d", t.reading.Training.Pretrained, source.Step))
-	t.from, err = training.Begin(training.Parameters(source.Tensors), seals(t.backend, t.run, t.data))
-	return err
-}
-
-// saveInitial saves the checkpoint of initialize.
-func (t *openRun) saveInitial() error {
-	if t.from == nil {
-		return nil
-	}
-	return t.log.SaveCheckpoint(0, t.from, t.run.Training.Keep)
-}
-
-// pretrained returns the checkpoint that [Load] reads from training.pretrained. It returns an error if its parameters are not those of r's
-// model, or if its ids have another meaning. The task and the number of steps may differ; adaptive halting has parameters of its own.
-func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies, x experiment.Extensions) (*runlog.Checkpoint, error) {
-	dir := r.Training.Pretrained
-	m, err := LoadOptions{Extensions: x}.Load(dir, backend)
-	if err != nil {
-		return nil, fmt.Errorf("training.pretrained: %w", err)
-	}
-	defer m.Close()
-	if !m.Vocabularies.Equal(v) {
-		return nil, fmt.Errorf("training.pretrained: %s has another vocabulary than %s: choose a run on the same symbols, or train both with the same tokenizer file", dir, r.Task.Value)
-	}
-	if err := checkParameters(backend, r, v, m.checkpoint); err != nil {
-		return nil, fmt.Errorf("training.pretrained: %s: %w; change model to that run's, or choose another run", dir, err)
-	}
-	return m.checkpoint, nil
-}
-
 // findCheckpoint reads the newest intact checkpoint of a run and checks that it belongs to it. A run that was killed before its first
 // checkpoint begins again.
 func (t *openRun) findCheckpoint() error {

@@ -4,16 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"reflect"
 	"slices"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/decoding"
-	"universal-transformer/engine"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
 	"universal-transformer/internal/queue"
@@ -192,59 +188,6 @@ func (m *Model) Adaptive() bool {
 
 // Describe returns a one-line description of the model.
 func (m *Model) Describe() string { return m.Run.Model.Value.Describe() }
-
-// checkParameters returns an error unless a checkpoint's parameters are exactly those of a run's model: none has another shape, none is
-// missing, and there are no others.
-func checkParameters(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
-	want, err := declared(backend, r.Model.Value.Build(v, r.Seed), v.Positions())
-	if err != nil {
-		return err
-	}
-	for _, have := range training.Parameters(c.Tensors) {
-		shape, ok := want[have.Name]
-		switch {
-		case !ok:
-			return fmt.Errorf("checkpoint of step %d: parameter %s does not belong to the model that config.json describes", c.Step, have.Name)
-		case !slices.Equal(shape, have.Shape):
-			return fmt.Errorf("checkpoint of step %d: parameter %s has shape %v, but config.json describes %v", c.Step, have.Name, have.Shape, shape)
-		}
-		delete(want, have.Name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(want)) {
-		return fmt.Errorf("checkpoint of step %d: parameter %s of the model that config.json describes is missing", c.Step, name)
-	}
-	return nil
-}
-
-// declared builds a model once, without running it, to get its parameters' names and shapes, which are the same on every backend.
-// perPosition is the number of ids of a source position.
-func declared(backend compute.Backend, m universal.Model, perPosition int) (map[string][]int, error) {
-	if engine.CompilesSlowly(backend) {
-		quick, err := engine.New("")
-		if err != nil {
-			return nil, err
-		}
-		defer quick.Finalize()
-		backend = quick
-	}
-	store := model.NewStore()
-	exec, err := model.NewExec(backend, store, func(scope *model.Scope, ids *graph.Node) *graph.Node {
-		return m.Forward(scope, universal.Inputs{Source: ids, Target: ids}, universal.Options{}).Logits
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer exec.Finalize()
-	ids := tensors.FromFlatDataAndDimensions(make([]int32, 2*perPosition), 1, 2*perPosition)
-	if _, err := exec.Compile(ids.Shape()); err != nil {
-		return nil, engine.Plain(err)
-	}
-	shapes := map[string][]int{}
-	for v := range store.IterVariables() {
-		shapes[universal.Name(v.Path())] = v.Shape().Dimensions
-	}
-	return shapes, nil
-}
 
 // Files of a run directory that define the ids. The second exists if text is split into subwords.
 const (

@@ -16,6 +16,7 @@ import (
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 	"universal-transformer/task/table"
@@ -135,12 +136,20 @@ func TestPretrainedIsInterrupted(t *testing.T) {
 func TestPretrainedErrors(t *testing.T) {
 	from, r := briefly(t)
 	letters := filepath.Join(t.TempDir(), "letters.tsv")
-	if err := os.WriteFile(letters, []byte(strings.ReplaceAll(pairs(), "a", "x")), 0o600); err != nil {
+	if err := os.WriteFile(letters, []byte(strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'j' {
+			return r + 10
+		}
+		return r
+	}, pairs())), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*experiment.Run){
-		"has shape [":                               func(r *experiment.Run) { *r = resized(*r) },
-		"has another vocabulary than ":              func(r *experiment.Run) { r.Task = experiment.Task{Value: table.Table{Path: letters, HeldOut: 0.3}} },
+		"has shape [":                  func(r *experiment.Run) { *r = resized(*r) },
+		`none of its target tokens ("`: func(r *experiment.Run) { r.Task = experiment.Task{Value: table.Table{Path: letters, HeldOut: 0.3}} },
+		"its tokens are characters, those of ": func(r *experiment.Run) {
+			r.Task = experiment.Task{Value: table.Table{Path: letters, HeldOut: 0.3, Tokenizer: vocab.Whitespace}}
+		},
 		"nowhere is not a run":                      func(r *experiment.Run) { r.Training.Pretrained = "nowhere" },
 		filepath.Dir(from) + " is not a run direct": func(r *experiment.Run) { r.Training.Pretrained = filepath.Dir(from) },
 	} {

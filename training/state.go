@@ -77,6 +77,21 @@ func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
 	return c, nil
 }
 
+// Exported returns the trained variables of a store under their public names.
+func Exported(store *model.Store) (list []safetensors.Tensor, err error) {
+	for v := range store.IterVariables() {
+		if !Trained(v.Path()) {
+			continue
+		}
+		t, err := export(v)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	return list, nil
+}
+
 // Begin returns the checkpoint of step 0 of a run that starts from the given parameters instead of random ones.
 func Begin(parameters []safetensors.Tensor, s Seals) (*runlog.Checkpoint, error) {
 	kept, err := json.Marshal(state{})

@@ -53,8 +53,9 @@ test part has changed since; --accept-data continues with the changed data.
 default recipe.
 
 --pretrained starts a new run from the weights of another run's best checkpoint, for example with
-other data, another task or another depth. The vocabulary and the shapes of all parameters must be
-the same; the optimizer, the schedule and the batches start anew.
+other data, another task or another depth. The shapes of all other parameters than embeddings and
+readouts must be the same. Tokens are found by name; new ones begin with random weights and are
+reported. The optimizer, the schedule and the batches start anew.
 
 --resume RUN --set training.steps=N trains a run further, also one that has finished. A cosine then
 ends at step N, so that the learning rate of a finished run rises again; the change is reported.

@@ -1,0 +1,97 @@
+package pipeline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine"
+	"universal-transformer/experiment"
+	"universal-transformer/internal/safetensors"
+	"universal-transformer/runlog"
+	"universal-transformer/task"
+	"universal-transformer/training"
+	"universal-transformer/universal"
+)
+
+// checkParameters returns an error unless a checkpoint's parameters are exactly those of a run's model: none has another shape, none is
+// missing, and there are no others.
+func checkParameters(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
+	want, err := declared(backend, r.Model.Value.Build(v, r.Seed), v.Positions())
+	if err != nil {
+		return err
+	}
+	for _, have := range training.Parameters(c.Tensors) {
+		shape, ok := want[have.Name]
+		switch {
+		case !ok:
+			return fmt.Errorf("checkpoint of step %d: parameter %s does not belong to the model that config.json describes", c.Step, have.Name)
+		case !slices.Equal(shape, have.Shape):
+			return fmt.Errorf("checkpoint of step %d: parameter %s has shape %v, but config.json describes %v", c.Step, have.Name, have.Shape, shape)
+		}
+		delete(want, have.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		return fmt.Errorf("checkpoint of step %d: parameter %s of the model that config.json describes is missing", c.Step, name)
+	}
+	return nil
+}
+
+// declared returns the names and shapes of a model's parameters, which are the same on every backend. perPosition is the number of ids of a
+// source position.
+func declared(backend compute.Backend, m universal.Model, perPosition int) (map[string][]int, error) {
+	shapes := map[string][]int{}
+	return shapes, build(backend, m, perPosition, func(store *model.Store, _ func() error) error {
+		for v := range store.IterVariables() {
+			shapes[universal.Name(v.Path())] = v.Shape().Dimensions
+		}
+		return nil
+	})
+}
+
+// initialValues returns the parameters that a new run begins with, by name.
+func initialValues(backend compute.Backend, r experiment.Run, v task.Vocabularies) (map[string]safetensors.Tensor, error) {
+	named := map[string]safetensors.Tensor{}
+	return named, build(backend, r.Model.Value.Build(v, r.Seed), v.Positions(), func(store *model.Store, run func() error) error {
+		if err := run(); err != nil {
+			return err
+		}
+		list, err := training.Exported(store)
+		for _, p := range list {
+			named[p.Name] = p
+		}
+		return err
+	})
+}
+
+// build builds a model once and passes use its variables, which have their initial values after run.
+func build(backend compute.Backend, m universal.Model, perPosition int, use func(store *model.Store, run func() error) error) error {
+	if engine.CompilesSlowly(backend) {
+		quick, err := engine.New("")
+		if err != nil {
+			return err
+		}
+		defer quick.Finalize()
+		backend = quick
+	}
+	store := model.NewStore()
+	exec, err := model.NewExec(backend, store, func(scope *model.Scope, ids *graph.Node) *graph.Node {
+		return m.Forward(scope, universal.Inputs{Source: ids, Target: ids}, universal.Options{}).Logits
+	})
+	if err != nil {
+		return err
+	}
+	defer exec.Finalize()
+	ids := tensors.FromFlatDataAndDimensions(make([]int32, 2*perPosition), 1, 2*perPosition)
+	if _, err := exec.Compile(ids.Shape()); err != nil {
+		return engine.Plain(err)
+	}
+	return use(store, func() error {
+		_, err := exec.Call(ids)
+		return engine.Plain(err)
+	})
+}
