@@ -250,7 +250,7 @@ func TestSet(t *testing.T) {
 		{[]string{"task.reverse.maxlength=3"}, `did you mean "task.reverse.max_length"?`, nil, nil},
 		{[]string{"model.width.x=3"}, `"width" has no fields`, nil, nil},
 		{[]string{"model.halting.fixd.steps=3"}, `did you mean "model.halting.fixed.steps"?`, nil, nil},
-		{[]string{"training.schedule.linear=3"}, "training.schedule has peak, floor, warmup; other variants are cosine, inverse_square_root, constant", nil, nil},
+		{[]string{"training.schedule.linear=3"}, "training.schedule has peak, floor, warmup, start, end; other variants are cosine, inverse_square_root, constant", nil, nil},
 		{[]string{"training.schedule.cosine.linear=3"}, "training.schedule.cosine has peak, floor, warmup", nil, nil},
 		{[]string{"model.positions.learned.max=3"}, "other variants are from_one, random_offset, random_subset", nil, nil},
 		{[]string{"model.positions.from_one={}", "model.positions.from_one.max=3"}, "model.positions.from_one has no fields", nil, nil},
