@@ -19,10 +19,10 @@ import (
 	"universal-transformer/runlog"
 )
 
-const depthHelp = `depth evaluates one or more runs at many depths, as ut eval does: as trained, with 1, 2, 3, ... fixed
-steps, also more than in training, and along the settings of each exit rule. It prints a table of the
-task's metric against the mean number of steps. --svg draws it: a curve for each rule, and a circle
-for the model as it was trained. Several runs appear in one plot.
+const depthHelp = `depth evaluates one or more runs at many depths, as ut eval does: as trained, with 1, 2, 3, ...
+fixed steps, also more than in training, and along the settings of each exit rule. It prints a table
+of the task's metric against the mean number of steps. --svg draws it: a curve for each rule, and a
+circle for the model as it was trained. Several runs appear in one plot.
 
 --rules chooses among
   fixed       every position runs 1 to --steps steps, in encoder and decoder
