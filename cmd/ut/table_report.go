@@ -54,6 +54,10 @@ func tableReport(c *cobra.Command, root, out string) error {
 	if len(results) == 0 {
 		return fmt.Errorf("%s has no results: ut table run writes them", root)
 	}
+	depth, err := report.ReadDepth(root)
+	if err != nil {
+		return err
+	}
 	folder, err := filepath.Rel(filepath.Dir(out), root)
 	if err != nil {
 		folder = root
@@ -61,7 +65,7 @@ func tableReport(c *cobra.Command, root, out string) error {
 	pages, err := report.Render(results, folder, func(file string) bool {
 		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
 		return err == nil
-	})
+	}, depth...)
 	if err != nil {
 		return err
 	}

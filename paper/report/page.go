@@ -19,8 +19,8 @@ type Pages struct {
 }
 
 // Render writes all pages. has reports whether a figure exists below the folder of results. folder is the path of that folder in links of
-// RESULTS.md.
-func Render(results []sweep.Result, folder string, has func(file string) bool) (Pages, error) {
+// RESULTS.md. depth holds evaluations at many depths.
+func Render(results []sweep.Result, folder string, has func(file string) bool, depth ...DepthFile) (Pages, error) {
 	b, err := newBook(results)
 	if err != nil {
 		return Pages{}, err
@@ -35,6 +35,7 @@ func Render(results []sweep.Result, folder string, has func(file string) bool) (
 		details.details(t)
 		pages.Files[t.Name()+".md"] = details.text.Bytes()
 	}
+	front.depth(depth)
 	pages.Results = bytes.TrimRight(front.text.Bytes(), "\n")
 	pages.Results = append(pages.Results, '\n')
 	return pages, nil

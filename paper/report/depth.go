@@ -1,0 +1,247 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/plot"
+	"universal-transformer/sweep"
+)
+
+// DepthFile is the evaluation of some runs at many depths, as the program prints it as JSON.
+type DepthFile struct {
+	Name string // of the file, without .json: "reverse"
+	Runs []depthRun
+}
+
+// depthRun is one run of a DepthFile.
+type depthRun struct {
+	Run, Task, Method, Metric string
+	Examples                  int
+	Points                    []depthPoint
+}
+
+// depthPoint is a run with one exit: its quality and the mean number of steps of the positions that are read out.
+type depthPoint struct {
+	Rule                    string
+	Setting, Quality, Steps float64
+	Exit                    string
+	Readouts                float64 `json:"extra_readouts"`
+	Operations              float64
+}
+
+// ReadDepth reads the JSON files in the folder depth below the results, by name. There may be none.
+func ReadDepth(root string) (list []DepthFile, err error) {
+	files, err := filepath.Glob(filepath.Join(root, sweep.DepthFolder, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		d := DepthFile{Name: strings.TrimSuffix(filepath.Base(file), ".json")}
+		if err := json.Unmarshal(data, &d.Runs); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		for _, r := range d.Runs {
+			if len(r.Points) == 0 || r.Points[0].Rule != "trained" {
+				return nil, fmt.Errorf("%s: %s does not begin with the point as trained", file, r.Run)
+			}
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+const depthIntroduction = `## Depth
+
+Trained models, evaluated with other numbers of steps than in training and with exit rules, which end a position by what the model would answer after each step. The models are small and were trained for minutes: the curves show what depth does to them, not how good a model can be. [All points and figures](%s).
+
+`
+
+const depthClaim = `Section 2.1 of the paper says that the transition "can be applied any number of times", so that depth is variable. These models can be run at any depth, but more steps than in training are no gain: of %s of fixed depth, %d answer better with any larger number of steps.
+
+`
+
+// depth writes the section on depth, and its page.
+func (p *page) depth(files []DepthFile) {
+	if len(files) == 0 {
+		return
+	}
+	p.printf(depthIntroduction, path.Join(p.folder, "depth.md"))
+	for _, f := range files {
+		for _, r := range f.Runs {
+			p.printf("- %s\n", escape(r.sentence()))
+		}
+	}
+	fixed, gains := 0, 0
+	for _, f := range files {
+		for _, r := range f.Runs {
+			if len(r.rule("limit")) == 0 {
+				fixed++
+				gains += r.gains()
+			}
+		}
+	}
+	p.printf("\n"+depthClaim, count(fixed, "model"), gains)
+	p.printf("Exit rules at equal mean steps, three quarters of those as trained: the metric, interpolated between the settings of the rule. A dash marks a rule that the model does not have, or that does not reach so few steps.\n\n")
+	p.head("run", "metric", "as trained", "steps", "at", "fixed or limit", "halting threshold", "confidence", "unchanged", "divergence")
+	for _, f := range files {
+		for _, r := range f.Runs {
+			p.row(r.comparison()...)
+		}
+	}
+	details := &page{files: p.files}
+	details.printf("# Depth\n\nAll points of [RESULTS.md](../RESULTS.md), section depth. Steps are means over the positions of the decoder or, without one, of the encoder. A rule needs the extra readouts; in graphs of a fixed shape all of them are computed.\n\n")
+	for _, f := range files {
+		details.depthFile(f)
+	}
+	p.files["depth.md"] = details.text.Bytes()
+}
+
+// depthFile writes the figure and the points of a file.
+func (p *page) depthFile(f DepthFile) {
+	p.printf("## %s\n\n", f.Name)
+	lines := plot.Lines{Title: f.Runs[0].Metric + " against depth: " + f.Name, XLabel: "mean steps per position", YLabel: f.Runs[0].Metric, LogY: f.Runs[0].falling()}
+	for _, r := range f.Runs {
+		for _, rule := range []string{"trained", "fixed", "limit", "threshold", "confidence", "unchanged", "divergence"} {
+			s := plot.Series{Name: r.Run + ": " + rule, Dots: true}
+			for _, q := range r.rule(rule) {
+				s.Points = append(s.Points, plot.Point{X: q.Steps, Y: q.Quality})
+			}
+			if rule == "trained" {
+				s.Marked = 1
+			}
+			if len(s.Points) > 0 {
+				lines.Series = append(lines.Series, s)
+			}
+		}
+	}
+	p.draw("depth-"+f.Name+".svg", lines.Title, lines.SVG())
+	for _, r := range f.Runs {
+		p.printf("%s: %s, %s, %s\n\n", escape(r.Run), escape(r.Task), count(r.Examples, "example"), escape(r.Method))
+		p.head("exit", r.Metric, "steps", "extra readouts", "operations of the rule")
+		for _, q := range r.Points {
+			readouts, operations := "-", "-"
+			if q.Operations > 0 {
+				readouts, operations = fmt.Sprintf("%.2f", q.Readouts), fmt.Sprintf("+%.1f %%", 100*q.Operations)
+			}
+			p.row(cmp.Or(q.Exit, "as trained"), quality(q.Quality), fmt.Sprintf("%.2f", q.Steps), readouts, operations)
+		}
+		p.printf("\n")
+	}
+}
+
+// quality formats a metric.
+func quality(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+// falling reports whether smaller values of the metric are better.
+func (r depthRun) falling() bool { return strings.HasPrefix(r.Metric, "perplexity") }
+
+// rule returns the points of a rule by rising steps.
+func (r depthRun) rule(name string) (list []depthPoint) {
+	for _, q := range r.Points {
+		if q.Rule == name {
+			list = append(list, q)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b depthPoint) int { return cmp.Compare(a.Steps, b.Steps) })
+	return list
+}
+
+// fixed returns the quality with a number of fixed steps, and whether it was measured.
+func (r depthRun) fixed(steps float64) (float64, bool) {
+	for _, q := range r.rule("fixed") {
+		if q.Setting == steps {
+			return q.Quality, true
+		}
+	}
+	return 0, false
+}
+
+// gains returns 1 if a larger number of fixed steps than that of training is better, and otherwise 0.
+func (r depthRun) gains() int {
+	for _, q := range r.rule("fixed") {
+		better := q.Quality > r.Points[0].Quality
+		if r.falling() {
+			better = q.Quality < r.Points[0].Quality
+		}
+		if q.Setting > r.Points[0].Steps && better {
+			return 1
+		}
+	}
+	return 0
+}
+
+// sentence describes the curve of a run.
+func (r depthRun) sentence() string {
+	own := r.Points[0]
+	steps := math.Round(own.Steps)
+	if limits := r.rule("limit"); len(limits) > 0 {
+		text := fmt.Sprintf("%s, adaptive: %s %s with %.2f steps on average", r.Run, r.Metric, quality(own.Quality), own.Steps)
+		for _, q := range limits {
+			text += fmt.Sprintf("; %s in at most %.0f", quality(q.Quality), q.Setting)
+		}
+		if q, ok := r.fixed(steps); ok {
+			text += fmt.Sprintf("; %s if the state after %.0f fixed steps is the answer, without the weighted mean", quality(q), steps)
+		}
+		return text + "."
+	}
+	text := fmt.Sprintf("%s, %.0f steps: %s %s", r.Run, steps, r.Metric, quality(own.Quality))
+	var others []string
+	for _, n := range []float64{1, steps - 1, steps + 1, 2 * steps} {
+		if q, ok := r.fixed(n); ok {
+			others = append(others, fmt.Sprintf("%s with %.0f", quality(q), n))
+		}
+	}
+	return text + "; " + and(others) + "."
+}
+
+// comparison is the row of a run: its quality at three quarters of its steps under each rule.
+func (r depthRun) comparison() []string {
+	own := r.Points[0]
+	budget := 0.75 * own.Steps
+	shallow := "limit"
+	if len(r.rule(shallow)) == 0 {
+		shallow = "fixed"
+	}
+	row := []string{r.Run, r.Metric, quality(own.Quality), fmt.Sprintf("%.2f", own.Steps), fmt.Sprintf("%.2f", budget)}
+	for _, rule := range []string{shallow, "threshold", "confidence", "unchanged", "divergence"} {
+		cell := "-"
+		if q, ok := between(r.rule(rule), own, budget); ok {
+			cell = quality(q)
+		}
+		row = append(row, cell)
+	}
+	return row
+}
+
+// between interpolates the quality of a rule's points, by rising steps, at a number of steps. The point as trained ends the rule.
+func between(points []depthPoint, own depthPoint, steps float64) (float64, bool) {
+	if len(points) == 0 {
+		return 0, false
+	}
+	for i, high := range append(slices.Clone(points), own) {
+		if high.Steps < steps {
+			continue
+		}
+		if high.Steps == steps {
+			return high.Quality, true
+		}
+		if i == 0 {
+			return 0, false
+		}
+		low := points[i-1]
+		return low.Quality + (high.Quality-low.Quality)*(steps-low.Steps)/(high.Steps-low.Steps), true
+	}
+	return 0, false
+}
