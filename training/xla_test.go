@@ -29,7 +29,7 @@ func xlaBackend(t *testing.T) compute.Backend {
 }
 
 // An update on XLA is one call of one graph, and n + 1 calls if it adds up n batches. Metrics and weights are those of cpu, up to rounding.
-// Muon's matrices, which XLA multiplies together, have three shapes. Caught when planted: a learning rate in place of the ponder weight.
+// Muon's matrices, which XLA multiplies together, have three shapes.
 func TestUpdateIsOneCallOnXLA(t *testing.T) {
 	const updates, rows = 4, 8
 	xla := xlaBackend(t)
