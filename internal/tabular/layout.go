@@ -93,47 +93,57 @@ func (l Layout) place(first []string, columns []Column) (p places, err error) {
 		names[i] = strings.TrimSpace(name)
 	}
 	p.header = l.Header == Yes || l.Header == "" && (slices.ContainsFunc(columns, Column.named) || usual(names, columns))
-	if p.header {
-		p.fields = len(first)
-	}
 	chosen := false
 	for i, c := range columns {
-		usually, found := i, false
-		if c.Last {
-			usually = len(first) - 1
-		}
-		at := usually
-		if n, numbered := c.number(); numbered {
-			at, found = n-1, true
-		} else if p.header {
-			if at, found = find(names, c); !found && c.Choice != "" {
-				return p, notFound(names, c)
-			}
-			if !found {
-				at = usually
-			}
+		at, found, err := c.place(i, names, p.header)
+		if err != nil {
+			return p, err
 		}
 		chosen = chosen || found
 		p.at = append(p.at, at)
 	}
-	if !chosen && !p.header {
+	switch last := columns[len(columns)-1].Last; {
+	case p.header || !chosen && last:
+		p.fields = len(first)
+	case !chosen:
 		p.fields = len(columns)
-		if columns[len(columns)-1].Last {
-			p.fields = len(first)
+	}
+	return p, p.check(len(first), columns, chosen)
+}
+
+// place returns the index of the i-th column, and whether it was chosen or has a usual name.
+func (c Column) place(i int, names []string, header bool) (at int, found bool, err error) {
+	if n, numbered := c.number(); numbered {
+		return n - 1, true, nil
+	}
+	if header {
+		if at, found = find(names, c); found {
+			return at, true, nil
+		}
+		if c.Choice != "" {
+			return 0, false, notFound(names, c)
 		}
 	}
+	if c.Last {
+		i = len(names) - 1
+	}
+	return i, false, nil
+}
+
+// check returns an error if the first row, of n fields, does not have the columns, or if two of them are the same.
+func (p places) check(n int, columns []Column, chosen bool) error {
 	for i, at := range p.at {
-		if at >= len(first) && (p.header || chosen) {
-			return p, &ColumnError{len(first), fmt.Sprintf("%s is column %d, but the first row has %d", columns[i].field(), at+1, len(first))}
+		if at >= n && (p.header || chosen) {
+			return &ColumnError{n, fmt.Sprintf("%s is column %d, but the first row has %d", columns[i].field(), at+1, n)}
 		}
-		if len(first) == 1 && columns[i].Last {
-			return p, &ColumnError{1, fmt.Sprintf("the first row has one column: a row needs %s and %s", columns[0].Name, columns[i].Name)}
+		if n == 1 && columns[i].Last {
+			return &ColumnError{1, fmt.Sprintf("the first row has one column: a row needs %s and %s", columns[0].Name, columns[i].Name)}
 		}
 		if before := slices.Index(p.at, at); before < i {
-			return p, fmt.Errorf("%s and %s are both column %d: choose them with these fields, by name or number", columns[before].field(), columns[i].field(), at+1)
+			return fmt.Errorf("%s and %s are both column %d: choose them with these fields, by name or number", columns[before].field(), columns[i].field(), at+1)
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // named reports whether the column is chosen by name.
