@@ -1,6 +1,7 @@
 package halting_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -96,6 +97,8 @@ func TestBoundsOfPolicies(t *testing.T) {
 		{halting.Graves{ACT: halting.ACT{MaxSteps: 1, Epsilon: 0.999}}, "", "adaptive (ACT, halted positions computed on), at most 1 steps"},
 		{halting.Listing{ACT: halting.ACT{MaxSteps: 1001}}, "max_steps is 1001", "adaptive (ACT as listed in appendix B), at most 1001 steps"},
 		{halting.Frozen{ACT: halting.ACT{MaxSteps: 1, Epsilon: -1e-9}}, "epsilon is -1e-09", ""},
+		{halting.Frozen{ACT: halting.ACT{MaxSteps: 1, Bias: math.Inf(-1)}}, "bias is -Inf", ""}, {halting.Graves{ACT: halting.ACT{MaxSteps: 1, Bias: math.Inf(1)}}, "bias is +Inf", ""},
+		{halting.Graves{ACT: halting.ACT{MaxSteps: 1, Bias: math.NaN()}}, "bias is NaN: it must be a finite number", ""},
 	} {
 		check(t, c.policy, c.policy.Validate(), c.want)
 		if got := c.policy.Describe(); c.says != "" && got != c.says {

@@ -81,3 +81,31 @@ func TestTextIgnoresInvalidIDs(t *testing.T) {
 		t.Error("a list of subwords has merges, or no pieces have a digest")
 	}
 }
+
+// Messages count from 1 and name the last valid id. Caught when planted: counts from 0 or 2.
+func TestMessagesCount(t *testing.T) {
+	v := vocabulary{"<pad>": 0, "<end>": 1, "a": 2, "b": 3, "ab": 4}
+	special := []addedToken{{ID: 0, Content: "<pad>", Special: true}, {ID: 1, Content: "<end>", Special: true}}
+	pieces, isSpecial, err := (&model{Vocabulary: v}).pieces(special)
+	if err != nil || len(pieces) != 5 || !isSpecial[1] || isSpecial[2] {
+		t.Fatalf("%q, %v, %v", pieces, isSpecial, err)
+	}
+	for want, pairs := range map[string][]pair{
+		`merge 2 of "a" and "b" is given twice`: {{2, 3}, {2, 3}}, `merge 1 makes "aa", which is not in the vocabulary`: {{2, 2}}, `merge 2 makes "ba", which is not in the vocabulary`: {{2, 3}, {3, 2}},
+	} {
+		if _, err := newBPE(form{}, pieces, isSpecial, pairs, unknown{id: none}); err == nil || err.Error() != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	for want, err := range map[string]error{
+		"id 5 at position 2 (counted from 1) does not exist: ids go from 0 to 4": checkIDs([]vocab.ID{4, 5}, 5), "id -1 at position 1 (counted from 1) does not exist: ids go from 0 to 4": checkIDs([]vocab.ID{-1}, 5),
+		"not valid UTF-8 at byte 1": CheckText("\xffa"), "not valid UTF-8 at byte 4": CheckText("aö\xff"), "not valid UTF-8 at byte 3": CheckText("ö\xc3"),
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := checkIDs([]vocab.ID{0, 4}, 5); err != nil {
+		t.Error(err)
+	}
+}

@@ -101,7 +101,7 @@ func TestBoundsOfCounts(t *testing.T) {
 	}
 }
 
-// Metrics as text.
+// Metrics as text and as JSON, which has no infinities.
 func TestStringOfMetric(t *testing.T) {
 	for want, m := range map[string]score.Metric{
 		"12.35": score.Figure("f", 12.3456), "none": score.Figure("f", math.NaN()), "1.0000 (0.2065..1.0000, 1 of 1)": score.Share("s", score.Of(true)),
@@ -110,5 +110,13 @@ func TestStringOfMetric(t *testing.T) {
 		if got := m.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	for _, value := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if data, err := score.Figure("f", value).MarshalJSON(); err != nil || string(data) != `{"name":"f","value":null}` {
+			t.Errorf("%v: %s, %v", value, data, err)
+		}
+	}
+	if data, err := (score.Perplexity{Nats: 1e300, Tokens: 1}).MarshalJSON(); err != nil || string(data) != `{"nats":1e+300,"tokens":1,"value":null}` {
+		t.Errorf("%s, %v", data, err)
 	}
 }
