@@ -3,7 +3,12 @@ package training_test
 import (
 	"context"
 	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -38,6 +43,8 @@ func TestProgressOfARun(t *testing.T) {
 	tr.PlanFreely()
 	var seen []training.Progress
 	tr.OnProgress = func(p training.Progress) { seen = append(seen, p) }
+	var said []string
+	tr.Notify = func(line string) { said = append(said, line) }
 	summary := run(t, tr)
 	const d, f, v = 8, 16, 6
 	const attention, transition, norm, unit = 4 * d * d, d*f + f + f*d + d, 2 * d, d + 1
@@ -52,8 +59,76 @@ func TestProgressOfARun(t *testing.T) {
 			t.Errorf("update %d: %+v", i+1, p)
 		}
 	}
-	if len(seen) != 16 {
-		t.Errorf("progress of %d updates", len(seen))
+	if len(seen) != 16 || seen[0].Compiling < 0.01 { // nearly all of the first update
+		t.Errorf("progress of %d updates, %v of the first was compiling", len(seen), seen[0].Compiling)
+	}
+	validations := regexp.MustCompile(`^validation at step (5|10|15|16): cross entropy \d\.\d{4} nats, token accuracy 0\.\d{4}, sequence accuracy 0\.\d{4} \(teacher-forced, 24 sequences\), ponder [123]\.\d\d$`)
+	if n := len(slices.DeleteFunc(said, func(line string) bool { return !validations.MatchString(line) })); n != 4 {
+		t.Errorf("%d validations are reported: %q", n, said)
+	}
+	checkRows(t, tr, seen)
+}
+
+// checkRows compares the rows of training with its progress: each holds the updates since the row before.
+// Caught when planted: sums that go on from row to row; a rate or a norm left out; training time that counts validation alone.
+func checkRows(t *testing.T, tr *training.Trainer, seen []training.Progress) {
+	t.Helper()
+	first := 0
+	for _, row := range metrics(t, tr) {
+		if row["split"] != "training" {
+			continue
+		}
+		tokens, want := 0.0, 0.0
+		for ; first < int(row.Step()); first++ {
+			want += seen[first].Tally.Tokens
+		}
+		tokens, _ = row.Number("tokens")
+		rate, _ := row.Number("learning_rate")
+		norm, _ := row.Number("gradient_norm")
+		if tokens != want || math.Abs(rate-3e-3) > 1e-9 || !(norm > 0) {
+			t.Errorf("step %d: %v tokens, want %v; rate %v, norm %v", row.Step(), tokens, want, rate, norm)
+		}
+	}
+	if first != len(seen) {
+		t.Errorf("rows of %d updates", first)
+	}
+}
+
+// A resumed run says from where it goes on, and that lines of its metrics are missing; its time goes on from that of the checkpoint.
+// Caught when planted: nothing said; a size of the metrics that is not kept; time of updates that is not counted.
+func TestResumedRunSaysWhatChanged(t *testing.T) {
+	c := config(4)
+	c.EvaluateEvery, c.LogEvery, c.CheckpointEvery = 100, 1, 2
+	tr := trainer(t, c)
+	run(t, tr)
+	two, err := tr.Log.Load(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, err := training.SavedIn(two)
+	if err != nil || saved.Seconds <= 0 {
+		t.Errorf("%+v before the first validation, %v", saved, err)
+	}
+	path := filepath.Join(tr.Log.Dir(), "metrics.jsonl")
+	for lines, want := range map[int]string{0: "", 2: "metrics.jsonl has "} { // lines removed behind the first
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines > 0 {
+			data = []byte(strings.Join(slices.Delete(strings.SplitAfter(string(data), "\n"), 1, 1+lines), ""))
+			_ = tr.Log.Close()
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again, said := resumed(t, tr), ""
+		again.Notify = func(line string) { said += line + "\n" }
+		run(t, again)
+		if !strings.Contains(said, "resuming from the checkpoint of step 4\n") || strings.Contains(said, "metrics.jsonl has ") != (want != "") {
+			t.Errorf("%d lines removed: %q", lines, said)
+		}
+		tr = again
 	}
 }
 
