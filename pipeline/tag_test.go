@@ -149,8 +149,8 @@ func checkMeasuredTags(t *testing.T, name string, m *pipeline.Model) {
 	if err != nil || e.Metrics[0].Name != "span F1" || e.Metrics[3].Name != "token accuracy" || e.Confusion == nil {
 		t.Fatalf("%s: %+v, %v", name, e.Row, err)
 	}
-	if adaptive := e.Encoder.Mean > 0; adaptive != (name == "adaptive") {
-		t.Errorf("%s: %v steps", name, e.Encoder.Mean)
+	if adaptive := e.Encoder.Average() > 0; adaptive != (name == "adaptive") {
+		t.Errorf("%s: %v steps", name, e.Encoder.Average())
 	}
 	path, err := m.Export()
 	if err != nil {
