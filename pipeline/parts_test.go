@@ -378,3 +378,28 @@ func TestCloseFreesTheDecoder(t *testing.T) {
 		}
 	}
 }
+
+// The record of a session is saved after its first update, then at intervals and at the end, with the updates so far.
+// Caught when planted: a record at every update, or none before the end.
+func TestSessionIsSavedAtOnce(t *testing.T) {
+	log, err := runlog.Create(filepath.Join(t.TempDir(), "run"), map[string]string{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	s := beginSession(log, enginetest.Backend(t), Callbacks{})
+	called := 0
+	count := s.counted(func(training.Progress) { called++ })
+	for n, want := range []int{1, 1, 1} {
+		count(training.Progress{})
+		if saved, err := readSessions(log); err != nil || len(saved) != 1 || saved[0].Updates != int64(want) || called != n+1 {
+			t.Errorf("after update %d: %+v, %v", n+1, saved, err)
+		}
+	}
+	if err := s.end(); err != nil {
+		t.Fatal(err)
+	}
+	if saved, err := readSessions(log); err != nil || saved[0].Updates != 3 || saved[0].WallSeconds <= 0 {
+		t.Errorf("at the end: %+v, %v", saved, err)
+	}
+}

@@ -169,3 +169,25 @@ func TestWithoutPlanner(t *testing.T) {
 		t.Error("no planner is not valid, or no model has one")
 	}
 }
+
+// A plan is made after three batches, not before, even where compiling costs nothing, and only if both stacks have seen as many.
+// Caught when planted: a plan after two batches; a stack that is not asked.
+func TestPlansNeedThreeBatches(t *testing.T) {
+	demand := [][3]int32{{160, 8, 20}, {}, {}, {}}
+	planner := &Planner{}
+	plan := planner.For(Shape{Rows: 8, Source: 20, Target: 20})
+	for batch := 1; batch <= 4; batch++ {
+		planner.observe(plan, 1, needed{encoder: demand, decoder: demand})
+		if got := plan.Encoder.Units != nil; got != (batch >= 3) || got != (plan.Decoder.Units != nil) {
+			t.Errorf("after %d batches the plans are %v and %v", batch, plan.Encoder.Units, plan.Decoder.Units)
+		}
+	}
+	late := planner.For(Shape{Rows: 8, Source: 9, Target: 9})
+	late.Encoder, late.Decoder = StackPlan{Batches: 5}, StackPlan{}
+	for batch := 1; batch <= 3; batch++ {
+		planner.observe(late, 1, needed{encoder: demand[:3], decoder: demand[:3]})
+		if got := late.Encoder.Units != nil; got != (batch >= 3) {
+			t.Errorf("the decoder has seen %d batches, the plans are %v and %v", batch, late.Encoder.Units, late.Decoder.Units)
+		}
+	}
+}
