@@ -18,6 +18,9 @@ type bleuFlags struct {
 	chrF   bleu.ChrF
 	isChrF bool
 	asJSON bool
+
+	baseline string // file of another system's translations, to compare with; "": none
+	test     bleu.Resampling
 }
 
 // scoredBLEU is the JSON of bleu; with --chrf it is a bleu.ChrFScore.
@@ -44,6 +47,11 @@ Smoothing (--smooth), for n-gram orders without a match:
   add-k  adds --smooth-value (default 1) to matches and totals of all orders but the first
   none   no smoothing: the score is 0
 
+--paired BASE compares HYP with the translations of another system, BASE, by paired bootstrap
+resampling (Koehn, 2004). Resamples, means, intervals and p are those of sacreBLEU's --paired-bs: p is
+the probability of so large a difference if both systems were equally good; below 0.05, the
+difference is usually called significant.
+
 --chrf computes chrF2 over character n-grams of orders 1 to 6; with --word-order 2, chrF2++.
 
 With --json: an object with the fields
@@ -68,6 +76,7 @@ func newBleu() *cobra.Command {
   ut bleu translated.de first.de second.de --json
   ut decode runs/pairs < test.en | ut bleu - test.de --lowercase
   ut bleu tokenized.de test.tok.de --tokenize none
+  ut bleu translated.de test.de --paired baseline.de
   ut bleu translated.de test.de --chrf --word-order 2`,
 		Args: hypothesisAndReferences,
 		RunE: prompt(func(c *cobra.Command, args []string) error {
@@ -83,6 +92,9 @@ func newBleu() *cobra.Command {
 	c.Flags().Float64Var(&f.bleu.SmoothingValue, "smooth-value", 0, "`value` of floor (default 0.1) or add-k (default 1)")
 	c.Flags().BoolVar(&f.isChrF, "chrf", false, "compute chrF instead of BLEU")
 	c.Flags().IntVar(&f.chrF.WordOrder, "word-order", 0, "with --chrf: longest n-gram of `words`, 2 for chrF++")
+	c.Flags().StringVar(&f.baseline, "paired", "", "`file` of another system's translations to compare with by a bootstrap test")
+	c.Flags().IntVar(&f.test.Samples, "samples", bleu.DefaultSamples, "with --paired: `number` of resamples")
+	c.Flags().Uint32Var(&f.test.Seed, "seed", bleu.DefaultSeed, "with --paired: `number` that the resamples come from")
 	jsonFlag(c, &f.asJSON)
 	return c
 }
@@ -102,10 +114,19 @@ func hypothesisAndReferences(c *cobra.Command, args []string) error {
 
 // check rejects combinations of flags that contradict each other.
 func (f *bleuFlags) check(c *cobra.Command) error {
+	if f.baseline == "" && (c.Flags().Changed("samples") || c.Flags().Changed("seed")) {
+		return usagef("--samples and --seed apply to a comparison only: add --paired BASE")
+	}
+	if f.test.Samples < 1 {
+		return usagef("--samples is %d: it must be positive", f.test.Samples)
+	}
+	if err := f.test.Validate(); err != nil {
+		return usagef("--samples: %w", err)
+	}
 	if f.isChrF {
-		for _, name := range []string{"tokenize", "smooth", "smooth-value"} {
+		for _, name := range []string{"tokenize", "smooth", "smooth-value", "paired"} {
 			if c.Flags().Changed(name) {
-				return usagef("--%s and --chrf are both given: chrF has no tokenizer and no smoothing", name)
+				return usagef("--%s and --chrf are both given: it applies to BLEU only", name)
 			}
 		}
 	} else if c.Flags().Changed("word-order") {
@@ -139,12 +160,41 @@ func (f *bleuFlags) run(c *cobra.Command, hypothesis string, references []string
 				name, len(texts[i]), textName(hypothesis), len(hypotheses))
 		}
 	}
+	if f.baseline != "" {
+		return f.compare(c, hypotheses, texts)
+	}
 	if f.isChrF {
 		score, err := f.chrF.Corpus(hypotheses, texts)
 		return f.print(c.OutOrStdout(), score, score, err)
 	}
 	score, err := f.bleu.Corpus(hypotheses, texts)
 	return f.print(c.OutOrStdout(), score, scoredBLEU{"BLEU", score}, err)
+}
+
+// compare compares the hypotheses with the baseline's.
+func (f *bleuFlags) compare(c *cobra.Command, hypotheses []string, references [][]string) error {
+	baseline, err := readText(c, f.baseline)
+	if err != nil {
+		return err
+	}
+	if len(baseline) != len(hypotheses) {
+		return fmt.Errorf("%s has %d lines, the hypotheses %d: line i must translate line i", f.baseline, len(baseline), len(hypotheses))
+	}
+	result, err := f.bleu.Compare(baseline, hypotheses, references, f.test)
+	return f.print(c.OutOrStdout(), paired(result), result, err)
+}
+
+// paired is a comparison as text.
+type paired bleu.Comparison
+
+func (p paired) String() string {
+	test := fmt.Sprintf("difference %+.2f, p = %.4f", p.System.Value-p.Baseline.Value, p.P)
+	if p.System.Value == p.Baseline.Value {
+		test = "no difference"
+	}
+	return fmt.Sprintf("%s|bs:%d|seed:%d\nbaseline  %6.2f  (%.2f ± %.2f)\nHYP       %6.2f  (%.2f ± %.2f)  %s",
+		p.Baseline.Signature, p.Samples, p.Seed, p.Baseline.Value, p.Baseline.Mean, p.Baseline.HalfWidth,
+		p.System.Value, p.System.Mean, p.System.HalfWidth, test)
 }
 
 // print writes a score as a line or as JSON, unless err is set.

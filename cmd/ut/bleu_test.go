@@ -52,6 +52,32 @@ func TestBleu(t *testing.T) {
 	}
 }
 
+// The figures are those of sacrebleu 2.6.0 --paired-bs for the same files.
+func TestBleuPaired(t *testing.T) {
+	base, hyp, ref := write(t, "base", "w18 w2 w2 w14 w5 w9 w25 w27 w18 w0 w8 w24 w16 w9 w14\nw27 w10 w22 w6 w23\nw18 w26 w16 w23 w26 w13 w5 w15 w25 w16 w16\nw24 w5 w29 w4 w11 w21 w29 w23 w24 w2\nw8 w23 w22 w25 w2 w29 w14 w26 w4 w9 w17 w11 w25 w15 w10 w16 w14\nw16 w6 w18 w2 w12 w26 w4 w24 w25 w0 w14 w4 w20 w18 w17\n"),
+		write(t, "hyp", "w18 w7 w2 w14 w5 w14 w4 w27 w18 w18 w8 w24 w16 w9 w14\nw27 w10 w22 w6 w23\nw21 w26 w16 w23 w26 w10 w10 w15 w6 w16 w16\nw24 w5 w10 w4 w13 w21 w29 w23 w24 w2\nw8 w23 w28 w25 w16 w29 w10 w25 w4 w7 w17 w4 w25 w15 w10 w16 w14\nw0 w24 w18 w2 w2 w26 w4 w24 w2 w24 w14 w4 w20 w18 w29\n"),
+		write(t, "ref", "w18 w7 w2 w14 w5 w14 w25 w27 w18 w0 w8 w24 w16 w9 w14\nw27 w10 w22 w6 w23\nw21 w26 w16 w23 w26 w13 w10 w15 w6 w16 w16\nw24 w5 w10 w4 w13 w21 w29 w23 w24 w2\nw8 w23 w22 w2 w16 w29 w10 w25 w4 w7 w17 w4 w25 w15 w10 w16 w14\nw16 w24 w18 w2 w2 w26 w4 w24 w2 w0 w14 w4 w20 w18 w17\n")
+	want := "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0|bs:1000|seed:12345\n" +
+		"baseline   49.57  (50.10 ± 12.36)\nHYP        75.07  (75.58 ± 10.53)  difference +25.49, p = 0.0010\n"
+	if got := succeeds(t, "bleu", hyp, ref, "--paired", base); got != want {
+		t.Errorf("%swant %s", got, want)
+	}
+	if got := succeeds(t, "bleu", hyp, ref, "--paired", hyp); !strings.Contains(got, "no difference") {
+		t.Error(got)
+	}
+	for want, args := range map[string][]string{
+		"add --paired":        {hyp, ref, "--samples", "5"},
+		"has 2 lines":         {hyp, ref, "--paired", write(t, "short", "a\nb\n")},
+		"--samples is 0":      {hyp, ref, "--paired", base, "--samples", "0"},
+		"--paired and --chrf": {hyp, ref, "--paired", base, "--chrf"},
+		"no such file":        {hyp, ref, "--paired", "/nowhere"},
+	} {
+		if got := ut(t, append([]string{"bleu"}, args...)...); got.code == 0 || !strings.Contains(got.stderr, want) {
+			t.Errorf("%v: %s, want %q", args, got.stderr, want)
+		}
+	}
+}
+
 func TestBleuJSON(t *testing.T) {
 	for name, value := range map[string]any{
 		"bleu": scoredBLEU{"BLEU", bleu.Score{

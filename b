@@ -1,0 +1,150 @@
+w18 w7 w2 w14 w5 w14 w4 w27 w18 w18 w8 w24 w16 w9 w14
+w27 w10 w22 w6 w23
+w21 w26 w16 w23 w26 w10 w10 w15 w6 w16 w16
+w24 w5 w10 w4 w13 w21 w29 w23 w24 w2
+w8 w23 w28 w25 w16 w29 w10 w25 w4 w7 w17 w4 w25 w15 w10 w16 w14
+w0 w24 w18 w2 w2 w26 w4 w24 w2 w24 w14 w4 w20 w18 w29
+w19 w2 w2 w19 w9 w17 w4 w17 w2 w21 w27 w4
+w12 w9 w13 w29 w16 w27 w20 w9 w2 w8 w27 w16
+w3 w7 w2 w22 w22 w13 w8 w10 w13 w22 w22 w16 w11 w10
+w25 w13 w23 w20 w10 w1 w5 w14 w29 w17 w21 w14 w4 w5 w26 w23 w14 w29 w14
+w24 w1 w26 w16 w13 w7 w23 w10 w28 w22 w13 w13 w19 w0 w15 w18 w29
+w3 w10 w24 w25 w28 w27
+w15 w3 w19 w23 w3 w24 w20 w3 w12 w7 w14 w27 w25
+w4 w8 w4 w16 w28 w11 w22 w9 w22 w1 w27 w8 w21 w2 w11 w26 w25 w5 w28
+w9 w21 w26 w11 w12 w8 w5 w21 w17 w21
+w23 w15 w25 w2 w29 w8 w18 w29 w25 w0 w19 w15 w8 w21 w14 w14 w2 w26
+w5 w25 w18 w7 w24 w21 w19 w18 w3
+w1 w22 w10 w8 w27 w20 w21 w24 w9 w29 w8
+w23 w20 w24 w25 w8 w23 w29 w25 w18 w14 w12 w0 w27 w19 w28 w25 w25 w17
+w25 w12 w23 w24 w27
+w26 w15 w17 w9 w12 w11
+w10 w22 w25 w25 w26 w16 w28
+w3 w12 w6 w24 w7 w18 w18 w25 w20 w17 w27 w9 w12 w4 w23 w22
+w6 w7 w19 w6 w9 w6 w24 w11 w29 w20
+w9 w20 w24 w0 w17 w13 w13 w25
+w5 w24 w29 w23 w19 w16 w13 w21 w21 w4 w2 w16 w17 w21 w5 w1 w18
+w26 w19 w21 w24 w11 w26 w10 w1 w16 w12 w20 w10 w7 w0 w2 w13 w21
+w18 w0 w26 w10 w22 w5 w3 w15 w24 w5 w21 w11
+w29 w10 w20 w26 w11 w15 w11 w7
+w8 w20 w5 w12 w6 w22 w15 w15 w26 w15 w25 w7 w2 w28
+w28 w21 w16 w15 w20 w5 w10 w8 w23 w19
+w4 w8 w1 w3 w21 w1 w21 w18 w14 w17
+w9 w14 w2 w22 w19 w2 w16 w14 w5 w16 w6 w5 w16 w17 w9 w15 w14 w29
+w28 w19 w12 w25 w18 w23 w2 w12 w1 w18 w27
+w11 w20 w8 w0 w19 w13 w8 w25 w15 w2 w4 w12 w13
+w10 w2 w7 w5 w7
+w2 w27 w6 w26 w15 w11 w3 w28 w1
+w19 w27 w16 w10 w25 w25 w13 w7 w27 w27 w8 w15 w26 w28 w29 w3 w2 w15
+w15 w15 w6 w28 w9 w11 w20 w15 w17 w8 w9
+w15 w17 w2 w17 w21 w7 w25 w16 w24 w22 w15 w21 w17 w18 w21 w10 w16
+w17 w22 w0 w16 w14 w24 w24 w22 w21 w3 w17
+w12 w9 w5 w13 w19 w3 w13 w12 w21 w2 w7 w17
+w10 w17 w4 w24 w6 w8 w24 w28
+w23 w28 w27 w19 w15 w29 w17 w18 w15 w28 w21 w2 w18 w25 w9 w0 w1
+w14 w8 w26 w23 w15 w8 w1 w7 w0 w9 w15 w19 w6
+w24 w15 w3 w22 w18 w23 w25 w1 w18 w25 w14
+w18 w20 w5 w27 w26 w14 w28 w1 w0 w25 w12 w0 w14 w25 w11
+w16 w19 w0 w27 w1 w22 w25
+w0 w8 w14 w19 w7 w28 w14
+w26 w2 w10 w4 w6 w28 w13
+w21 w2 w6 w16 w22 w1 w17 w8 w17 w11 w23 w19 w4 w14
+w4 w29 w16 w14 w29 w13 w17 w28 w14 w21 w3 w8 w5 w10
+w22 w4 w29 w9 w23 w18 w26 w18 w23 w14 w6 w15 w17 w19 w11
+w22 w22 w3 w1 w17 w12 w8 w22 w20 w20 w21 w2 w15 w28 w19 w12 w26 w18 w7
+w3 w0 w3 w19 w25 w14 w26 w4 w17 w1 w17 w18 w10 w2 w11 w10 w28 w10
+w7 w28 w6 w21 w16 w21 w9 w14 w22 w10 w16 w25 w20 w20 w15 w4 w6 w26
+w3 w24 w14 w15 w6 w1
+w6 w17 w18 w5 w5 w23 w20 w15 w13 w18 w9 w28 w17 w8 w18 w27 w24 w9
+w17 w17 w0 w12 w6 w28 w17 w13 w6 w9
+w29 w11 w21 w14 w1 w7 w3 w19 w12 w26 w7 w6
+w14 w23 w13 w13 w19 w3 w6 w17 w3 w21 w21 w2 w1 w19 w3 w29 w0
+w21 w15 w0 w22 w26 w6 w23 w9 w8 w17 w1 w12 w1 w16 w14 w9
+w2 w12 w19 w25 w2
+w11 w27 w2 w4 w17 w23 w4
+w6 w24 w27 w6 w26 w1
+w16 w8 w26 w28 w15 w12 w14 w11 w28 w28 w8 w7 w12 w10 w15 w22
+w14 w25 w2 w3 w17
+w17 w5 w6 w7 w4
+w22 w22 w6 w13 w12
+w15 w6 w23 w29 w2 w16 w16 w1 w13 w5 w13 w27 w25 w18 w25
+w8 w5 w8 w14 w20
+w25 w11 w6 w1 w7 w29 w17 w0 w1 w9 w10 w17
+w28 w6 w4 w25 w4 w27 w1 w24 w6 w11 w6 w18 w17 w16 w1 w14 w10
+w8 w4 w8 w13 w19 w25 w23 w6 w22 w21 w20 w24 w26 w17 w12 w5 w24 w18 w11
+w12 w2 w26 w23 w3 w3
+w22 w8 w20 w19 w18 w29 w1 w7
+w19 w4 w17 w11 w9 w29 w23 w27 w6
+w23 w22 w10 w17 w4 w25 w21 w7 w1 w14 w22 w19
+w14 w5 w10 w28 w14 w0 w29 w16 w4 w0 w13 w7 w22
+w9 w28 w25 w24 w25 w13 w2 w7 w11 w15 w11 w23 w25
+w29 w10 w0 w11 w23 w18 w21 w11 w25 w27 w8 w9 w8 w28 w13 w9
+w1 w14 w1 w24 w27 w17 w22 w16 w29 w19 w12
+w2 w24 w17 w26 w20 w14
+w18 w10 w24 w24 w20 w9
+w19 w28 w19 w6 w8 w20 w3 w1 w25 w11
+w19 w16 w14 w8 w22 w24 w22 w2 w20 w23 w18 w23
+w6 w16 w23 w4 w11 w6 w13 w14 w28 w9 w7
+w23 w17 w22 w0 w23 w11 w6 w7 w13 w24 w22
+w9 w16 w29 w2 w15 w8 w14 w21 w7 w6 w18 w13
+w10 w5 w21 w25 w22 w22 w29 w14 w27
+w0 w11 w29 w9 w24 w3 w15 w22 w0 w15 w19 w2
+w20 w3 w6 w29 w16 w18 w9 w0 w13
+w24 w28 w16 w10 w5 w25 w13 w0 w2 w4 w2 w2
+w16 w14 w21 w4 w16 w22 w27
+w25 w27 w3 w21 w7 w4 w16 w15 w28 w2 w20 w14
+w23 w9 w29 w14 w18 w19 w2 w25 w9 w25 w9 w12 w12 w17 w17 w24 w11 w3
+w3 w15 w3 w6 w9 w27 w25 w18
+w4 w25 w25 w14 w23 w15 w2 w29 w1
+w26 w29 w9 w29 w18 w25 w3 w2 w22 w17 w5 w3 w6
+w19 w27 w21 w29 w24 w9 w2 w1
+w5 w25 w4 w14 w9 w25 w12 w27
+w27 w24 w26 w10 w4 w25 w14 w8 w8 w18 w21 w11
+w1 w14 w19 w23 w8 w11 w9 w2 w14
+w7 w22 w12 w11 w14 w23 w11 w7 w17 w14 w5 w23 w29 w7 w11
+w9 w26 w5 w18 w2 w25 w26 w10 w11 w22 w23 w25 w10 w23 w0 w20 w11 w28 w19
+w24 w1 w19 w29 w21 w4 w23 w7 w20 w9 w16 w5 w19 w17 w11 w1 w11 w0 w12
+w8 w21 w4 w14 w8 w20 w29
+w12 w7 w2 w0 w8 w16 w20 w22 w29 w26 w9 w15 w18 w23 w11
+w11 w20 w16 w29 w19 w22 w20 w11 w19 w22 w27 w25 w21 w20 w26
+w12 w1 w16 w4 w26 w25 w17 w16 w6 w15 w22
+w8 w18 w23 w12 w9 w18 w2 w28 w12 w14 w18 w11 w20 w4 w20 w12
+w4 w4 w5 w11 w5 w22 w26 w22 w28 w13 w16 w1 w28
+w24 w10 w9 w2 w9 w27 w7 w2 w23 w12
+w24 w16 w11 w20 w17 w0 w22
+w0 w8 w26 w7 w13 w20 w5 w22 w19 w13 w13 w24 w26 w27 w27 w27 w11
+w2 w3 w2 w12 w17 w12 w4 w15 w19 w10 w19 w12 w9 w20
+w22 w23 w26 w13 w27
+w20 w26 w8 w24 w27 w7 w11 w18 w15 w27 w10
+w19 w2 w2 w1 w28 w22 w2 w5 w24 w4
+w4 w23 w20 w7 w3 w8 w3 w28 w3 w19 w9 w18 w13 w20 w16 w9 w3 w2
+w6 w8 w3 w20 w27 w8 w1 w14 w9
+w6 w20 w4 w7 w20 w19 w11
+w15 w10 w12 w28 w5 w16 w5 w22
+w2 w16 w27 w28 w9 w2 w6 w17
+w25 w11 w9 w14 w6 w15 w1 w21 w7
+w9 w18 w8 w1 w14 w28 w29 w28 w4 w19 w14 w29
+w10 w23 w6 w7 w28 w9 w15 w21 w26 w4 w26 w12 w17 w28
+w1 w6 w10 w22 w6
+w17 w25 w12 w0 w16 w23 w27
+w25 w11 w6 w20 w4 w9 w12 w8 w6 w1 w4
+w11 w10 w24 w6 w16
+w9 w14 w1 w9 w22 w21 w18 w16 w6 w7
+w14 w13 w7 w27 w21 w28 w18 w7 w11 w4
+w10 w25 w22 w0 w0 w20
+w11 w13 w27 w19 w26 w8 w23 w1
+w12 w4 w17 w14 w21
+w8 w17 w11 w8 w23 w6 w5 w7 w17 w2 w12 w17
+w24 w22 w3 w20 w5 w21
+w17 w9 w27 w15 w9 w13 w10 w12 w27 w24 w11 w7 w19
+w19 w28 w20 w24 w15 w18 w3 w5 w19 w3 w28 w4 w10 w6
+w21 w4 w1 w25 w9 w0 w24 w22 w1
+w0 w6 w23 w10 w5 w9 w13 w6
+w8 w3 w28 w11 w3 w6 w20 w9 w15 w22 w17 w6 w21
+w11 w9 w18 w27 w3 w21 w28 w28 w5 w11 w20 w0 w24 w14 w19
+w7 w12 w21 w15 w9 w4 w23 w8 w10 w17 w24 w6 w25 w9 w7 w25
+w28 w20 w9 w21 w28 w15
+w1 w3 w4 w28 w14 w1 w3 w14 w29 w13 w9 w26 w9 w19 w17 w26
+w1 w2 w15 w12 w0 w25 w27 w24 w28
+w2 w12 w3 w9 w14 w27 w10 w3 w12 w7 w13 w24 w7 w27 w29
+w2 w20 w13 w23 w11 w1
