@@ -68,9 +68,7 @@ Trained models, evaluated with other numbers of steps than in training and with 
 
 `
 
-const depthClaim = `Section 2.1 of the paper says that the transition "can be applied any number of times", so that depth is variable. These models can be run at any depth, but more steps than in training are no gain: of %s of fixed depth, %d answer better with any larger number of steps.
-
-`
+const depthClaim = `Section 2.1 of the paper says that the transition "can be applied any number of times", so that depth is variable. These models can be run at any depth, but %s of %s of fixed depth answers better with any larger number of steps than in training. `
 
 // depth writes the section on depth, and its page.
 func (p *page) depth(files []DepthFile) {
@@ -92,20 +90,30 @@ func (p *page) depth(files []DepthFile) {
 			}
 		}
 	}
-	p.printf("\n"+depthClaim, count(fixed, "model"), gains)
+	gaining := "none"
+	if gains > 0 {
+		gaining = fmt.Sprint(gains)
+	}
+	p.printf("\n"+depthClaim+"%s\n\n", gaining, count(fixed, "model"), bestRules(files))
+	details := &page{files: p.files}
+	details.printf("# Depth\n\nAll points of [RESULTS.md](../RESULTS.md), section depth. Steps are means over the positions of the decoder or, without one, of the encoder. A rule needs the extra readouts; in graphs of a fixed shape all of them are computed.\n\n")
+	details.compareRules(files)
+	for _, f := range files {
+		details.depthFile(f)
+	}
+	p.files["depth.md"] = details.text.Bytes()
+}
+
+// compareRules writes the table of rules at equal mean steps.
+func (p *page) compareRules(files []DepthFile) {
 	p.printf("Exit rules at equal mean steps, three quarters of those as trained: the metric, interpolated between the settings of the rule. A dash marks a rule that the model does not have, or that does not reach so few steps.\n\n")
-	p.head("run", "metric", "as trained", "steps", "at", "fixed or limit", "halting threshold", "confidence", "unchanged", "divergence")
+	p.head(append([]string{"run", "metric", "as trained", "steps", "at"}, comparedRules...)...)
 	for _, f := range files {
 		for _, r := range f.Runs {
 			p.row(r.comparison()...)
 		}
 	}
-	details := &page{files: p.files}
-	details.printf("# Depth\n\nAll points of [RESULTS.md](../RESULTS.md), section depth. Steps are means over the positions of the decoder or, without one, of the encoder. A rule needs the extra readouts; in graphs of a fixed shape all of them are computed.\n\n")
-	for _, f := range files {
-		details.depthFile(f)
-	}
-	p.files["depth.md"] = details.text.Bytes()
+	p.printf("\n%s\n\n", bestRules(files))
 }
 
 // depthFile writes the figure and the points of a file.
@@ -206,23 +214,67 @@ func (r depthRun) sentence() string {
 	return text + "; " + and(others) + "."
 }
 
-// comparison is the row of a run: its quality at three quarters of its steps under each rule.
-func (r depthRun) comparison() []string {
+// comparedRules are the columns of the comparison.
+var comparedRules = []string{"fixed or limit", "halting threshold", "confidence", "unchanged", "divergence"}
+
+// atBudget returns the number of steps of the comparison, three quarters of those as trained, and the quality there under each of
+// comparedRules, NaN where there is none.
+func (r depthRun) atBudget() (budget float64, values []float64) {
 	own := r.Points[0]
-	budget := 0.75 * own.Steps
+	budget = 0.75 * own.Steps
 	shallow := "limit"
 	if len(r.rule(shallow)) == 0 {
 		shallow = "fixed"
 	}
-	row := []string{r.Run, r.Metric, quality(own.Quality), fmt.Sprintf("%.2f", own.Steps), fmt.Sprintf("%.2f", budget)}
 	for _, rule := range []string{shallow, "threshold", "confidence", "unchanged", "divergence"} {
+		q, ok := between(r.rule(rule), own, budget)
+		if !ok {
+			q = math.NaN()
+		}
+		values = append(values, q)
+	}
+	return budget, values
+}
+
+// comparison is the row of a run.
+func (r depthRun) comparison() []string {
+	own := r.Points[0]
+	budget, values := r.atBudget()
+	row := []string{r.Run, r.Metric, quality(own.Quality), fmt.Sprintf("%.2f", own.Steps), fmt.Sprintf("%.2f", budget)}
+	for _, v := range values {
 		cell := "-"
-		if q, ok := between(r.rule(rule), own, budget); ok {
-			cell = quality(q)
+		if v == v {
+			cell = quality(v)
 		}
 		row = append(row, cell)
 	}
 	return row
+}
+
+// bestRules names the runs for which each rule is the best of the comparison.
+func bestRules(files []DepthFile) string {
+	runs := make([][]string, len(comparedRules))
+	for _, f := range files {
+		for _, r := range f.Runs {
+			best := -1
+			_, values := r.atBudget()
+			for i, v := range values {
+				if v == v && (best < 0 || r.falling() && v < values[best] || !r.falling() && v > values[best]) {
+					best = i
+				}
+			}
+			if best >= 0 {
+				runs[best] = append(runs[best], r.Run)
+			}
+		}
+	}
+	var texts []string
+	for i, list := range runs {
+		if len(list) > 0 {
+			texts = append(texts, fmt.Sprintf("%s for %s", comparedRules[i], and(list)))
+		}
+	}
+	return "At three quarters of the mean steps as trained, the best rule is " + strings.Join(texts, "; ") + "."
 }
 
 // between interpolates the quality of a rule's points, by rising steps, at a number of steps. The point as trained ends the rule.
