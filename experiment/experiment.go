@@ -23,14 +23,14 @@ import (
 
 // Run is the complete configuration of a training run: everything that influences its result.
 type Run struct {
-	Name string `json:"name"`
+	Name string `json:"name"` // of the run in reports, and of its default directory
 	Task Task   `json:"task"`
 
 	SourceEnd bool `json:"source_end,omitempty"` // sources end with End, as in the authors' code; lengths do not count it
 
 	Model    Model    `json:"model"`
 	Training Training `json:"training"`
-	Seed     uint64   `json:"seed"`
+	Seed     uint64   `json:"seed"` // of everything random: weights, order of the data, dropout
 }
 
 // Training is the configuration of training and of batches.
@@ -164,6 +164,9 @@ func (b Batch) validate() error {
 
 // OpenTask reads the data of the run's task.
 func (r Run) OpenTask() (task.Task, error) {
+	if err := r.checkReadAgain(); err != nil {
+		return nil, err
+	}
 	opened, err := r.Task.Value.Open()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

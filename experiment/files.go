@@ -158,3 +158,14 @@ func (r Run) WithMovedFiles(assignments ...string) (Run, error) {
 	}
 	return r, fmt.Errorf("%s: only the places of files can be set, %s", strings.Join(assignments, ", "), list(fields))
 }
+
+// checkReadAgain returns an error if data come from the standard input or another open file, which can be read only once.
+func (r Run) checkReadAgain() error {
+	for _, f := range r.Files() {
+		path := filepath.ToSlash(f.Path)
+		if path == "-" || path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") {
+			return fmt.Errorf("%s is %s: the standard input cannot be read, because evaluation and resumed training read the data again; save them in a file", f.Field, f.Path)
+		}
+	}
+	return nil
+}

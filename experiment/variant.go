@@ -165,6 +165,18 @@ type variantPart interface {
 	choice() (key string, value any) // "" and nil if none was chosen
 	keys() []string
 	fields(key string) map[string]any
+	value(key string) any
+}
+
+// value returns a variant with its defaults.
+func (v Variant[T, C]) value(key string) any {
+	_, rows := v.table()
+	for _, r := range rows {
+		if r.key == key {
+			return r.defaults
+		}
+	}
+	return nil
 }
 
 // sample shows how a variant is written.
@@ -240,4 +252,4 @@ func unknown(what, name string, valid []string) error {
 	return fmt.Errorf("%s %q is not known; there are %s", what, name, list(valid))
 }
 
-func list(names []string) string { return strings.Join(names, ", ") }
+func list(names []string) string { return strictjson.List(names) }

@@ -183,7 +183,7 @@ func known(t Table, what, name string, valid []string) error {
 	if near, ok := strictjson.Nearest(name, valid); ok {
 		return fmt.Errorf("%s %q of table %d is %w: did you mean %q?", what, name, t.Number, ErrName, near)
 	}
-	return fmt.Errorf("%s %q of table %d is %w: it has %s", what, name, t.Number, ErrName, strings.Join(valid, ", "))
+	return fmt.Errorf("%s %q of table %d is %w: it has %s", what, name, t.Number, ErrName, strictjson.List(valid))
 }
 
 // label returns the name of a column. The tasks of bAbI may be given by their numbers.

@@ -103,6 +103,9 @@ func (r *Run) writeFirstFiles(config []byte) error {
 	return r.openMetrics()
 }
 
+// CheckVacant returns an error if [Create] cannot make a run in the directory, because something else is there.
+func CheckVacant(dir string) error { return checkVacant(dir) }
+
 // checkVacant returns an error if the directory cannot hold a new run. Remains of an interrupted Create are accepted.
 func checkVacant(dir string) error {
 	entries, err := os.ReadDir(dir)

@@ -87,7 +87,7 @@ func (FromEnd) numbers(tokens *Node) []*Node {
 
 // Segments are the parts of a source: Separators lists the tokens that end one, besides End.
 type Segments struct {
-	Separators []string `json:"separators"`
+	Separators []string `json:"separators"` // tokens after which counting begins anew
 
 	ids []int32
 }

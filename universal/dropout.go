@@ -14,10 +14,10 @@ import (
 
 // Dropout holds the rates, at least 0 and below 1, at which values are zeroed in training.
 type Dropout struct {
-	Embedding  float64 `json:"embedding"`  // of the embedded tokens, before coordinates are added
-	Attention  float64 `json:"attention"`  // of the attention weights
-	Transition float64 `json:"transition"` // of the transition's inner activations
-	Residual   float64 `json:"residual"`   // of the change that each sub-layer adds to the state
+	Embedding  float64 `json:"embedding"`  // rate on the embedded tokens, before coordinates are added; 0: none
+	Attention  float64 `json:"attention"`  // rate on the attention weights; 0: none
+	Transition float64 `json:"transition"` // rate on the transition's inner activations; 0: none
+	Residual   float64 `json:"residual"`   // rate on the change that each sub-layer adds to the state; 0: none
 }
 
 // Validate returns an error if a rate is outside [0, 1).

@@ -59,7 +59,7 @@ type Config struct {
 	SourceVocabulary  int            `json:"-"`     // V of the source; not read by a Decoder
 	TargetVocabulary  int            `json:"-"`     // V of the target, or the number of classes of an Encoder
 	TokensPerPosition int            `json:"-"`     // W, tokens at each position of the source, whose embeddings are summed; 0 means 1
-	Width             int            `json:"width"` // D
+	Width             int            `json:"width"` // D, the number of channels of a position
 	Heads             int            `json:"heads"` // K, a divisor of Width
 	Transition        Transition     `json:"-"`
 	Halting           halting.Policy `json:"-"`

@@ -44,7 +44,7 @@ type Config struct {
 	ScaleEmbedding  bool    `json:"scale_embedding"`  // multiply embeddings by sqrt(D), so that their channels have standard deviation 1
 	SharedEmbedding bool    `json:"shared_embedding"` // one table for source and target
 	TiedReadout     bool    `json:"tied_readout"`     // the readout uses the transposed target embedding instead of its own matrix
-	Dropout         float64 `json:"dropout"`          // rate
+	Dropout         float64 `json:"dropout"`          // rate, from 0 to below 1; 0: none
 
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // 0 means Float32; Float64 is for tests

@@ -44,8 +44,8 @@ type Model struct {
 	SourceVocabulary int `json:"-"` // V of the source
 	TargetVocabulary int `json:"-"` // V of the target
 
-	Width   int     `json:"width"`   // D
-	Dropout float64 `json:"dropout"` // dropout rate of candidates
+	Width   int     `json:"width"`   // D, the number of channels of a position
+	Dropout float64 `json:"dropout"` // dropout rate of candidates; 0: none
 
 	Seed      uint64       `json:"-"` // of the initial weights
 	Precision dtypes.DType `json:"-"` // 0 means Float32; Float64 is for tests

@@ -36,8 +36,10 @@ func (g gatedConvolution) Apply(_ *model.Scope, x *Node, c universal.TransitionC
 	used = GrowLeft(SliceAxis(used, 1, AxisRange(0, used.Shape().Dimensions[1]-1)), 1, 1, 1) // also the slot after the last token
 	return Mul(g.step(g.root.At("convolution"), x), InsertAxes(used, -1))
 }
-func (gatedConvolution) CacheWindows(int) []universal.Window { return []universal.Window{{Positions: 1, Channels: 1}} }
-func (gatedConvolution) Validate() error                     { return nil }
+func (gatedConvolution) CacheWindows(int) []universal.Window {
+	return []universal.Window{{Positions: 1, Channels: 1}}
+}
+func (gatedConvolution) Validate() error { return nil }
 
 // Section 4 of the paper: a Universal Transformer whose self-attention is the identity, whose transition is the gated convolution, and that
 // runs as many steps as its source has tokens, is a Neural GPU. Both compute with the same weights, on sources of different lengths.

@@ -32,7 +32,7 @@ answer to such a question is an empty line, and the exit code is 1 at the end.
 		Example: `  printf 'Mary moved to the bathroom.\nJohn went to the hallway.\nWhere is Mary?\n' | ut answer runs/babi
   ut answer runs/babi < story.txt
   ut answer runs/babi --json --n-best 3 < story.txt`,
-		Args: arguments("RUN"),
+		Args: readsInput("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if most < 0 {
 				return usagef("--facts is %d: it must not be negative", most)

@@ -37,7 +37,7 @@ func newClassify() *cobra.Command {
 		Long:  classifyHelp,
 		Example: `  echo 'a film to remember' | ut classify runs/reviews
   ut classify runs/reviews --json < texts.txt > labels.jsonl`,
-		Args: arguments("RUN"),
+		Args: readsInput("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := cmp.Or(between(c, "max-source", pipeline.MaxTokens), exit.check(c)); err != nil {
 				return err

@@ -45,7 +45,7 @@ func newDecode() *cobra.Command {
   ut decode runs/reverse --exit-steps 4 --exit-threshold 0.8 < questions.txt
   ut decode runs/reverse --fixed-steps 2 < questions.txt
   ut decode runs/pairs --json --n-best 3 --exit-confidence 0.95 < questions.txt`,
-		Args: arguments("RUN"),
+		Args: readsInput("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/pipeline"
+	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/training"
@@ -57,6 +58,9 @@ func (f demoFlags) demo(c *cobra.Command, start time.Time) error {
 		return err
 	}
 	if err := clearDemo(f.out); err != nil {
+		return err
+	}
+	if err := runlog.CheckVacant(f.out); err != nil {
 		return err
 	}
 	return using(f.backend, func(backend compute.Backend) error {

@@ -51,7 +51,7 @@ func readLines(r io.Reader) *lineReader {
 func checkMark(r *bufio.Reader) error {
 	start, _ := r.Peek(2) // shorter input has no mark
 	if bytes.Equal(start, []byte("\xff\xfe")) || bytes.Equal(start, []byte("\xfe\xff")) {
-		return fmt.Errorf("the standard input is UTF-16: convert it to UTF-8")
+		return fmt.Errorf("the standard input is UTF-16: convert it to UTF-8 with: iconv -f UTF-16 -t UTF-8 FILE")
 	}
 	if bytes.Equal(start, []byte("\xef\xbb")) {
 		if start, _ = r.Peek(3); bytes.Equal(start, []byte("\xef\xbb\xbf")) {

@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"universal-transformer/internal/strictjson"
+	"universal-transformer/runlog"
 )
 
 // newRoot returns the program's root command. Commands share no global state.
@@ -25,10 +28,32 @@ exports. Most commands take such a directory as RUN.`,
   ut eval runs/reverse --length 40                  evaluate one of them
   echo 31415 | ut decode runs/reverse               use it
   ut trace runs/reverse --input 31415               visualize one input`,
+		Version:       runlog.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate("ut {{.Version}}\n")
 	addGroups(root)
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			onlyBelow(c)
+		case "help":
+			c.Args = cobra.ArbitraryArgs
+			help := c.RunE
+			if run := c.Run; help == nil {
+				help = func(c *cobra.Command, args []string) error { run(c, args); return nil }
+			}
+			c.Run, c.RunE = nil, func(c *cobra.Command, args []string) error {
+				if err := unknownCommand(root, args); err != nil {
+					return err
+				}
+				return help(c, args)
+			}
+		}
+	}
 	root.AddCommand(newMoved()...)
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range root.Commands() {
@@ -94,9 +119,27 @@ func arguments(names ...string) cobra.PositionalArgs {
 		case len(args) < len(names):
 			return fmt.Errorf("%s is missing", names[len(args)])
 		case len(args) > len(names):
-			return fmt.Errorf("%q is an extra argument", args[len(names)])
+			return extraArgument(args[len(names)])
 		}
 		return nil
+	}
+}
+
+// extraArgument returns the error for an argument too many.
+func extraArgument(arg string) error { return fmt.Errorf("%q is an extra argument", arg) }
+
+// readsInput is like arguments, for a command that reads the standard input: a file or a text in place of it is a common mistake.
+func readsInput(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		err := arguments(names...)(c, args)
+		if len(args) <= len(names) {
+			return err
+		}
+		command, extra := c.CommandPath()+" "+strings.Join(args[:len(names)], " "), args[len(names)]
+		if exists(extra) || filepath.Ext(extra) != "" {
+			return fmt.Errorf("%w: the command reads the standard input, as in %s < %s", err, command, extra)
+		}
+		return fmt.Errorf("%w: the command reads the standard input, as in echo %s | %s", err, extra, command)
 	}
 }
 

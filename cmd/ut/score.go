@@ -58,7 +58,7 @@ func newScore() *cobra.Command {
 		Example: `  echo 'the keys to the cabinet are here' | ut score runs/text
   printf 'the keys are here\tthe keys is here\n' | ut score runs/text
   printf '31415\t51413\n' | ut score runs/reverse --json`,
-		Args: arguments("RUN"),
+		Args: readsInput("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := cmp.Or(between(c, "max-source", pipeline.MaxTokens), exit.check(c)); err != nil {
 				return err

@@ -37,7 +37,7 @@ func newTag() *cobra.Command {
 		Long:  tagHelp,
 		Example: `  echo 'Anna lives in Bonn' | ut tag runs/names
   ut tag runs/names --json < sentences.txt > tags.jsonl`,
-		Args: arguments("RUN"),
+		Args: readsInput("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := cmp.Or(between(c, "max-source", pipeline.MaxTokens), exit.check(c)); err != nil {
 				return err

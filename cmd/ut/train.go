@@ -164,6 +164,11 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 	if dir == "" {
 		dir = defaultDir(r.Name)
 	}
+	if err := runlog.CheckVacant(dir); errors.Is(err, runlog.ErrExists) { // before data are read
+		return existing(dir)
+	} else if err != nil {
+		return err
+	}
 	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
 		err := watched(c, group, dir, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
 			return pipeline.Train(ctx, backend, r, dir, w)

@@ -37,7 +37,7 @@ func newTranslate() *cobra.Command {
   echo "A dog runs." | ut translate runs/multi30k-raw
   ut translate runs/multi30k --n-best 4 < test.en
   ut translate runs/news --beam 5 --alpha 1 < in > out && ut bleu out reference`,
-		Args: arguments("RUN"),
+		Args: readsInput("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := how.Beam.Validate(); err != nil {
 				return usageError{err}

@@ -98,6 +98,11 @@ func Named(name string) (Recipe, error) {
 	if columns := familyColumns(name); columns != "" {
 		return Recipe{}, fmt.Errorf("recipe %q is incomplete: choose one of %s", name, columns)
 	}
+	if columns := familyColumns(Recipe{Name: name}.Family()); columns != "" && strings.Contains(name, "/") {
+		if _, near := strictjson.Nearest(name, names); !near {
+			return Recipe{}, fmt.Errorf("recipe %q is not known: choose one of %s", name, columns)
+		}
+	}
 	if near, ok := strictjson.Nearest(name, slices.AppendSeq(names, maps.Keys(renamed))); ok {
 		if now, ok := renamed[near]; ok {
 			near = now

@@ -105,8 +105,8 @@ func (m CrossEntropy) Mean() *Node { return Div(m.Smoothed, MaxScalar(m.Tokens, 
 // PonderSchedule is a weight that grows linearly from 0 in the first Steps steps of training and then stays constant. Pondering costs
 // little as long as the model has not learned anything.
 type PonderSchedule struct {
-	Weight float64 `json:"weight"`
-	Steps  int     `json:"warmup"` // 0 means the full weight from the start
+	Weight float64 `json:"weight"` // factor of the mean ponder time in the loss; the authors use 0.01; 0: none
+	Steps  int     `json:"warmup"` // updates in which the weight grows from 0; 0: the full weight from the start
 }
 
 // At returns the weight in a step, counted from 1.

@@ -9,7 +9,7 @@ import (
 
 // An Objective is what training minimises, without the weight of pondering, which changes during training.
 type Objective struct {
-	LabelSmoothing float64 `json:"label_smoothing"`
+	LabelSmoothing float64 `json:"label_smoothing"`  // share of the probability that the other tokens get in targets, such as 0.1; 0: none
 	RDrop          float64 `json:"r_drop,omitempty"` // weight of the divergence between two predictions with different dropout, such as 5 (Liang et al., "R-Drop", 2021), which doubles the time of an update because every batch is computed twice; 0: none
 	Unknown        int32   `json:"-"`                // target id that never counts as correct; 0: none
 }

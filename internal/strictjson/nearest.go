@@ -1,19 +1,24 @@
 package strictjson
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // longest is the maximum length in bytes of a compared name, far above that of any valid name.
 const longest = 200
 
 // Nearest returns the valid name that was most likely meant by name: the one with the smallest edit distance, ignoring case, if that
-// is at most a third of the name's length (and at least 1); otherwise the first that is a prefix of name or begins with it. It
-// returns the first of equally near ones, and false if none is near.
+// is at most a third of the name's length (and at least 1); otherwise the first that is a prefix of name or begins with it. Names that
+// differ in their numbers only, as table1 and table9, are not near. It returns the first of equally near ones, and false if none is near.
 func Nearest(name string, valid []string) (string, bool) {
 	if len(name) > longest {
 		return "", false
 	}
 	lower := strings.ToLower(name)
 	best, bestDistance := "", max(1, len([]rune(name))/3)+1
+	valid = slices.DeleteFunc(slices.Clone(valid), func(v string) bool { return otherNumber(lower, strings.ToLower(v)) })
 	for _, v := range valid {
 		if d := distance(lower, strings.ToLower(v), bestDistance); d < bestDistance {
 			best, bestDistance = v, d
@@ -29,6 +34,34 @@ func Nearest(name string, valid []string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// otherNumber reports whether two names with digits differ in nothing else.
+func otherNumber(a, b string) bool {
+	digits := func(r rune) bool { return '0' <= r && r <= '9' }
+	without := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if digits(r) {
+				return -1
+			}
+			return r
+		}, s)
+	}
+	return strings.ContainsFunc(a, digits) && strings.ContainsFunc(b, digits) && a != b && without(a) == without(b)
+}
+
+// maxListed is the number of names up to which List has all of them; of more, it has the first shownOfMany.
+const (
+	maxListed   = 12
+	shownOfMany = 8
+)
+
+// List joins names for a message, the first of them and the number of the others if there are many.
+func List(names []string) string {
+	if len(names) <= maxListed {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shownOfMany], ", "), len(names)-shownOfMany)
 }
 
 // distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b (optimal string alignment,

@@ -34,7 +34,7 @@ func (e *UnknownKeyError) Error() string {
 	case e.Nearest != "":
 		s += fmt.Sprintf(": did you mean %q?", e.Nearest)
 	case len(e.Valid) > 0:
-		s += ": valid keys are " + strings.Join(e.Valid, ", ")
+		s += ": valid keys are " + List(e.Valid)
 	}
 	return s
 }
@@ -47,7 +47,7 @@ func Decode(data []byte, v any) error {
 		return fmt.Errorf("strictjson: Decode into %T, which is not a pointer to a value", v)
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return errors.New("JSON: it is UTF-16: convert it to UTF-8")
+		return errors.New("JSON: it is UTF-16: convert it to UTF-8 with: iconv -f UTF-16 -t UTF-8 FILE > FILE.utf8")
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) {
@@ -154,7 +154,11 @@ func describeType(t reflect.Type) string {
 	case reflect.Slice, reflect.Array:
 		return "a list"
 	}
-	return "an object"
+	if t.Kind() != reflect.Struct || decodesItself(t) {
+		return "an object"
+	}
+	_, names := keys(t)
+	return "an object with " + List(names)
 }
 
 // keysOnly returns the path of a field without the names of embedded structs, which encoding/json includes.

@@ -15,7 +15,7 @@ import (
 // MaxSize is the maximum size in bytes of a file that is read whole, far above any expected one.
 const MaxSize = 1 << 30
 
-var errUTF16 = errors.New("it is UTF-16: convert it to UTF-8")
+var errUTF16 = errors.New("it is UTF-16: convert it to UTF-8 with: iconv -f UTF-16 -t UTF-8 FILE > FILE.utf8")
 
 // NewReader returns a reader of text without its byte order mark. UTF-16, and more than most bytes, are errors.
 func NewReader(r io.Reader, most int64) io.Reader {

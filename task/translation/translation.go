@@ -22,10 +22,10 @@ const (
 // Translation specifies the files and how to read them. Only Training is required.
 type Translation struct {
 	Path       string   `json:"path,omitempty" file:"any"` // a folder or an archive that contains the files; if empty, names of files are paths
-	Training   []Corpus `json:"training"`
-	Validation []Corpus `json:"validation,omitempty"` // for choosing a checkpoint; if empty, held-out pairs of Training
-	Test       []Corpus `json:"test,omitempty"`       // for evaluation; if empty, held-out pairs of Training
-	HeldOut    float64  `json:"held_out,omitempty"`   // share of the sources held out for each of Validation and Test that is empty, in halves; 0 means 0.02
+	Training   []Corpus `json:"training"`                  // files of parallel text
+	Validation []Corpus `json:"validation,omitempty"`      // for choosing a checkpoint; if empty, held-out pairs of Training
+	Test       []Corpus `json:"test,omitempty"`            // for evaluation; if empty, held-out pairs of Training
+	HeldOut    float64  `json:"held_out,omitempty"`        // share of the sources held out for each of Validation and Test that is empty, in halves; 0 means 0.02
 	subword.Choice
 	BPEDropout float64        `json:"bpe_dropout,omitempty"` // probability that a merge is skipped when a training pair is split into subwords, drawn anew at each visit
 	MaxLength  int            `json:"max_length,omitempty"`  // maximum number of subwords of a training source or target; 0 means 256
@@ -35,9 +35,9 @@ type Translation struct {
 // A Corpus is parallel text: two files in which equal line numbers correspond, or one file with a tab between source and target.
 // Files may be compressed (.gz).
 type Corpus struct {
-	Source string `json:"source,omitempty" file:"name" inside:"Path"`
-	Target string `json:"target,omitempty" file:"name" inside:"Path"`
-	Pairs  string `json:"pairs,omitempty" file:"name" inside:"Path"` // a single file of both sides
+	Source string `json:"source,omitempty" file:"name" inside:"Path"` // file of the sources, one on a line
+	Target string `json:"target,omitempty" file:"name" inside:"Path"` // file of the targets, one on a line
+	Pairs  string `json:"pairs,omitempty" file:"name" inside:"Path"`  // a single file of both sides
 }
 
 func (c Corpus) validate() error {

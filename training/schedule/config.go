@@ -13,11 +13,11 @@ type Config struct {
 	Schedule Schedule `json:"-"`     // learning rate
 	Width    int      `json:"-"`     // D of the model; InverseSquareRoot depends on it
 
-	Beta1               float64                  `json:"beta1"` // of Adam; the authors use 0.9, 0.997 and 1e-9
-	Beta2               float64                  `json:"beta2"`
-	Epsilon             float64                  `json:"epsilon"`
-	Muon                float64                  `json:"muon,omitempty"`          // momentum of Muon for matrices within the model, such as 0.95; the rest is trained with Adam (Jordan et al., 2024); 0: everything with Adam, as the authors do do
-	WeightDecay         float64                  `json:"weight_decay,omitempty"`  // an update subtracts this times the learning rate times the weights from every matrix (Loshchilov and Hutter, 2019); the authors use none
+	Beta1               float64                  `json:"beta1"`                   // share that Adam's mean of the gradients keeps in every update; the authors use 0.9
+	Beta2               float64                  `json:"beta2"`                   // the same of the mean of squared gradients; the authors use 0.997
+	Epsilon             float64                  `json:"epsilon"`                 // added to the denominator of Adam; the authors use 1e-9
+	Muon                float64                  `json:"muon,omitempty"`          // momentum of Muon for matrices within the model, such as 0.95; the rest is trained with Adam (Jordan et al., 2024); 0: everything with Adam, as the authors do
+	WeightDecay         float64                  `json:"weight_decay,omitempty"`  // an update subtracts this times the learning rate times the weights from every matrix (Loshchilov and Hutter, 2019); 0: none, as the authors
 	DecayVectors        bool                     `json:"decay_vectors,omitempty"` // apply weight decay also to gains, biases and the halting unit
 	objective.Objective                          // label smoothing, R-Drop
 	Ponder              objective.PonderSchedule `json:"ponder"`            // weight of the ponder cost; the authors use 0.01
@@ -34,7 +34,7 @@ type Config struct {
 	LogEvery        int64 `json:"log_every"`        // updates between lines of metrics
 	EvaluateEvery   int64 `json:"evaluate_every"`   // updates between validations
 	CheckpointEvery int64 `json:"checkpoint_every"` // updates between checkpoints
-	Keep            int   `json:"keep"`             // number of checkpoints kept besides the best
+	Keep            int   `json:"keep"`             // number of newest checkpoints kept besides the best, at least 2
 	Stop            Stop  `json:"stop"`
 	// BestByAccuracy selects the checkpoint with the most correct validation sequences, and among equals the one with the lowest cross
 	// entropy. Otherwise the lowest cross entropy decides.

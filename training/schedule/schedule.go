@@ -19,7 +19,7 @@ type Schedule interface {
 
 // Constant is a constant learning rate.
 type Constant struct {
-	LearningRate float64 `json:"rate"`
+	LearningRate float64 `json:"rate"` // learning rate of every update
 }
 
 // Rate returns c.LearningRate.
@@ -42,8 +42,8 @@ func (c Constant) Validate() error {
 //
 // with factor 2 and warmup 8000 in their settings; s counts from 0 there, from 1 here, so that the first update is not zero.
 type InverseSquareRoot struct {
-	Factor float64 `json:"factor"`
-	Warmup int64   `json:"warmup"`
+	Factor float64 `json:"factor"` // the rate is Factor / sqrt(width) / sqrt(update) after the warm-up; the authors use 2
+	Warmup int64   `json:"warmup"` // updates of the warm-up
 }
 
 // Rate returns the formula above.
@@ -68,11 +68,11 @@ func (i InverseSquareRoot) Validate() error {
 
 // Cosine warms up linearly to the peak, then decays along half a cosine to the floor at the last step (Loshchilov and Hutter, 2017).
 type Cosine struct {
-	Peak   float64 `json:"peak"`
-	Floor  float64 `json:"floor"`
-	Warmup int64   `json:"warmup"`          // steps of the warm-up
-	Start  int64   `json:"start,omitempty"` // step after which the warm-up begins; until then the rate is the floor; 0: at once
-	End    int64   `json:"end,omitempty"`   // step at which the cosine reaches the floor, and stays there; 0: the last step
+	Peak   float64 `json:"peak"`            // learning rate after the warm-up
+	Floor  float64 `json:"floor"`           // learning rate at the end
+	Warmup int64   `json:"warmup"`          // updates of the warm-up
+	Start  int64   `json:"start,omitempty"` // update after which the warm-up begins; until then the rate is the floor; 0: at once
+	End    int64   `json:"end,omitempty"`   // update at which the cosine reaches the floor, and stays there; 0: the last step
 }
 
 // Rate returns the learning rate of the warm-up or of the cosine.
