@@ -54,7 +54,7 @@ var fieldTexts = map[string]string{
 	"experiment.Run.Seed":                     "of everything random: weights, order of the data, dropout",
 	"experiment.Run.SourceEnd":                "sources end with End, as in the authors' code; lengths do not count it",
 	"experiment.Training.Decoded":             "the number of validation examples that are answered at every validation, sequences by greedy decoding, and measured with the task's measure, such as BLEU; 0: none.",
-	"experiment.Training.Pretrained":          "a run directory whose weights training starts from: those of its best checkpoint, or of the newest if none is marked. The parameters of both models must be the same, including those of adaptive halting; task and number of steps may differ. Empty: random weights.",
+	"experiment.Training.Pretrained":          "a run directory whose weights training starts from: those of its best checkpoint, or of the newest if none is marked. The parameters of both models must be the same, including those of adaptive halting; task and number of steps may differ. Tokens are found by name, whatever their ids are; new ones begin with random weights. Empty: random weights.",
 	"experiment.Training.Validation":          "number of validation examples; 0: the task's default",
 	"experiment.Universal.Arrangement":        "default: as in the camera-ready paper, or as pre_norm says",
 	"experiment.Universal.Coordinates":        "default: sinusoidal, as in the paper",

@@ -113,13 +113,13 @@ func TestNamesAreRefused(t *testing.T) {
 	}
 	named := func(name string) error { _, err := Named(name); return err }
 	for want, err := range map[string]error{
-		`row "algoritmic" of table 4 is not known: did you mean "algorithmic"?`:     cells(4, []string{"algoritmic"}, nil),
-		`column "coppy" of table 4 is not known: did you mean "copy"?`:              cells(4, nil, []string{"coppy"}),
-		`column "zzzzzzzz" of table 5 is not known: it has copy, double, reverse`:   cells(5, nil, []string{"zzzzzzzz"}),
-		`column program is not known in row programs-fine-tuned, which has control`: cells(6, []string{"programs-fine-tuned"}, []string{"program"}),
-		`table "8" is not known: the paper has tables 1 to 7`:                       named("8"),
-		`table "memory-lstm" is not known: memory-lstm is a row of table 5`:         named("memory-lstm"),
-		`column "task21" of table 1 is not known: did you mean "task01"?`:           cells(1, nil, []string{"21"}),
+		`row "algoritmic" of table 4 is not known: did you mean "algorithmic"?`:                                                      cells(4, []string{"algoritmic"}, nil),
+		`column "coppy" of table 4 is not known: did you mean "copy"?`:                                                               cells(4, nil, []string{"coppy"}),
+		`column "zzzzzzzz" of table 5 is not known: it has copy, double, reverse`:                                                    cells(5, nil, []string{"zzzzzzzz"}),
+		`column program is not known in row programs-fine-tuned, which has control`:                                                  cells(6, []string{"programs-fine-tuned"}, []string{"program"}),
+		`table "8" is not known: the paper has tables 1 to 7`:                                                                        named("8"),
+		`table "memory-lstm" is not known: memory-lstm is a row of table 5`:                                                          named("memory-lstm"),
+		`column "task21" of table 1 is not known: it has task01, task02, task03, task04, task05, task06, task07, task08 and 13 more`: cells(1, nil, []string{"21"}),
 	} {
 		if err == nil || err.Error() != want || !errors.Is(err, ErrName) {
 			t.Errorf("%v, want %q", err, want)

@@ -24,8 +24,8 @@ func TestHelp(t *testing.T) {
 		commands = append(commands, c.Commands()...)
 	}
 	for _, c := range commands {
-		if c.Hidden {
-			continue // a name of an earlier version
+		if c.Hidden || c.Name() == "help" || strings.HasPrefix(c.CommandPath(), "ut completion") {
+			continue // a name of an earlier version, or a command of cobra
 		}
 		help := succeeds(t, append(strings.Fields(c.CommandPath())[1:], "--help")...)
 		for _, want := range []string{c.Long, "Usage:", "Examples:", "  " + c.CommandPath()} {

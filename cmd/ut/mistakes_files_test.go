@@ -101,7 +101,7 @@ var fileMistakes = []mistake{
 	{"table run 1 --rows babi-10k-single --seeds 5-3", 2, `"5-3" is not a number of seeds`, ""},
 	{"table run 1 --rows babi-10k-single --seeds 1-5000", 2, `"1-5000" is not a number of seeds`, ""},
 	{"table run 1 --rows babi-10k-single --jobs 0", 2, "--jobs is 0: it must be at least 1", ""},
-	{"table run 1 --rows babi-10k-single --columns 21", 2, `column "task21" of table 1 is not known: did you mean`, ""},
+	{"table run 1 --rows babi-10k-single --columns 21", 2, `column "task21" of table 1 is not known: it has task01, `, ""},
 	{"table run 1 --rows babi-10k-single --columns={nothing}", 2, "--columns is empty", ""},
 	{"table run 1 --rows babi-10k-single --data nowhere", 1, "name the data with --data", ""},
 	{"table run 1 --rows babi-10k-single --data {folder}", 1, "{folder}: no files of bAbI", ""},

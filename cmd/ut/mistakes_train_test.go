@@ -92,7 +92,7 @@ var configurationMistakes = []mistake{
 	{"train demo --backend go:fast", 1, `"fast"`, ""},
 	{"train demo --backend={nothing}", 2, "--backend is empty", ""},
 
-	{"show", 2, "RECIPE is missing: see ut show --help", ""},
+	{"show", 2, "RECIPE or FIELD is missing: see ut show --help", ""},
 	{"show demo copy", 2, `"copy" is an extra argument`, ""},
 	{"show {nothing}", 2, "argument 1 is empty", ""},
 	{"show nothing", 1, `"nothing"`, ""},
@@ -140,7 +140,7 @@ var configurationMistakes = []mistake{
 	{"show demo --set training.schedule=quick", 1, "training.schedule must be an object that names one of cosine, inverse_square_root, constant", ""},
 	{"show demo --set training.schedule=[]", 1, "training.schedule must be an object", ""},
 	{"show demo --set training.schedule={}", 1, "training.schedule", ""},
-	{"show demo --set training.schedule.linear.rate=1", 1, "training.schedule has peak, floor, warmup; other variants are cosine, inverse_square_root, constant", ""},
+	{"show demo --set training.schedule.linear.rate=1", 1, "training.schedule has peak, floor, warmup, start, end; other variants are cosine, inverse_square_root, constant", ""},
 	{"show demo --set training.schedule.cosine.peak=NaN", 1, "peak cannot be text: it must be a number", ""},
 	{"show demo --set training.schedule.cosine.peak=-1", 1, "training.schedule.cosine.peak is -1: it must be positive", ""},
 	{"show demo --set training.schedule.cosine.floor=5", 1, "floor is 5: it must be from 0 to the peak, 0.001", ""},

@@ -11,13 +11,13 @@ import (
 // parent makes c a command that only has subcommands.
 func parent(c *cobra.Command, below ...*cobra.Command) {
 	c.AddCommand(below...)
-	onlyBelow(c)
+	onlyBelow(c, below...)
 }
 
 // onlyBelow makes it an error to call c without one of its subcommands.
-func onlyBelow(c *cobra.Command) {
+func onlyBelow(c *cobra.Command, below ...*cobra.Command) {
 	var names []string
-	for _, b := range c.Commands() {
+	for _, b := range below {
 		names = append(names, b.Name())
 	}
 	c.Args = func(_ *cobra.Command, args []string) error {

@@ -39,7 +39,7 @@ exports. Most commands take such a directory as RUN.`,
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "completion":
-			onlyBelow(c)
+			onlyBelow(c, c.Commands()...)
 		case "help":
 			c.Args = cobra.ArbitraryArgs
 			help := c.RunE
