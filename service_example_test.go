@@ -31,6 +31,9 @@ func service(model *ut.Model) http.Handler {
 				http.Error(w, fmt.Sprintf("line %d: %v", i+1, a.Err), http.StatusUnprocessableEntity)
 				return
 			}
+			if len(a.Unknown) > 0 { // read as <unknown>
+				w.Header().Add("X-Unknown", fmt.Sprintf("line %d: %+q", i+1, a.Unknown))
+			}
 		}
 		for _, a := range answers {
 			fmt.Fprintln(w, a.Text)
