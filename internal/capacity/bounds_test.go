@@ -191,3 +191,40 @@ func TestPlansNeedThreeBatches(t *testing.T) {
 		}
 	}
 }
+
+// What a plan wasted is forgotten with it, by a smaller plan, by a larger one, and by a new shape that starts from it; and decoders are
+// raised like encoders. Capacities never exceed those of rows times the longest.
+// Caught when planted: waste that goes on; decoders that wait for an overflow; a copy that shares its peaks.
+func TestPlansStartWithoutWaste(t *testing.T) {
+	shape, demand := Shape{Rows: 8, Source: 20, Target: 20}, [][3]int32{{160, 8, 20}, {}, {}, {}}
+	planner := &Planner{}
+	plan := planner.For(shape)
+	for batch := 1; batch <= 3; batch++ {
+		plan.Wasted = 5
+		planner.observe(plan, 1, needed{encoder: demand, decoder: demand})
+	}
+	if plan.Wasted != 0 || len(plan.Encoder.Units) != 1 {
+		t.Errorf("a smaller plan starts with a waste of %v: %v", plan.Wasted, plan.Encoder.Units)
+	}
+	plan.Wasted = 5
+	if next := planner.For(Shape{Rows: 8, Source: 40, Target: 40}); next.Wasted != 0 || next.Encoder.Batches != 3 {
+		t.Errorf("a new shape starts with a waste of %v", next.Wasted)
+	}
+	if grew := planner.grow(plan, 1, needed{overflow: true, encoder: [][3]int32{{160, 8, 20}, {160, 8, 20}}, decoder: demand}); !grew || plan.Wasted != 0 || len(plan.Encoder.Units) < 2 {
+		t.Errorf("a larger plan (%v) starts with a waste of %v: %v", grew, plan.Wasted, plan.Encoder.Units)
+	}
+	c := plan.clone()
+	c.Decoder.Peaks[0].Current[0], c.Decoder.Units[0][0] = 7, 7
+	if plan.Decoder.Peaks[0].Current[0] == 7 || plan.Decoder.Units[0][0] == 7 {
+		t.Error("a copy shares its peaks or units")
+	}
+	before := len(plan.Decoder.Units)
+	plan.Decoder.note([][3]int32{{160, 8, 20}, {160, 8, 20}, {}, {}}, 8, 20, false) // of a similar shape
+	if got := len(planner.For(shape).Decoder.Units); before != 1 || got < 2 {
+		t.Errorf("the decoder has %d steps, then %d", before, got)
+	}
+	narrow := StackPlan{Units: [][3]int{{32, 1, 1}, {1, 32, 32}}}
+	if got := narrow.Capacities(8, 20); got[0].Positions != 1 || got[0].Rows != 1 || got[0].Longest != 1 || got[1].Positions != 5 || got[1].Rows != 8 || got[1].Longest != 20 {
+		t.Errorf("capacities %+v", got)
+	}
+}

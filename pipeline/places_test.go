@@ -1,0 +1,115 @@
+package pipeline
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"universal-transformer/experiment"
+	"universal-transformer/runlog"
+	"universal-transformer/task/table"
+)
+
+// dataOf returns where a run reads its table.
+func dataOf(t *testing.T, r experiment.Run) string {
+	t.Helper()
+	files := r.Files()
+	if len(files) != 1 || files[0].Field != "task.table.path" {
+		t.Fatalf("files %+v", files)
+	}
+	return files[0].Path
+}
+
+// A run finds its data from another working directory, after it was moved with them, and where they lie beside it, which it says; data
+// that are nowhere keep their path. A path that is set on resume counts from the working directory.
+// Caught when planted: paths that begin in the present directory; data beside the run that nobody mentions; a new path that is kept as given.
+func TestRunFindsItsData(t *testing.T) {
+	root := t.TempDir()
+	write := func(elements ...string) string {
+		path := filepath.Join(append([]string{root}, elements...)...)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("1\t2\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("home", "data", "pairs.tsv")
+	t.Chdir(filepath.Join(root, "home"))
+	log, err := runlog.Create(filepath.Join(root, "home", "runs", "r"), map[string]string{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writePlaces(log); err != nil {
+		t.Fatal(err)
+	}
+	_ = log.Close()
+	r := experiment.Defaults()
+	r.Task = experiment.Task{Value: table.Table{Path: filepath.Join("data", "pairs.tsv")}}
+	check := func(dir string, r experiment.Run, want string, saying bool) {
+		t.Helper()
+		said := ""
+		found, err := located(openedRun(t, dir), r, func(line string) { said += line })
+		if err != nil || dataOf(t, found) != want || (said != "") != saying || saying && !strings.HasSuffix(said, "is not where it was: using "+want) {
+			t.Errorf("%s, %v, %q, want %s", dataOf(t, found), err, said, want)
+		}
+	}
+	elsewhere := t.TempDir()
+	t.Chdir(elsewhere)
+	dir := filepath.Join(root, "home", "runs", "r")
+	check(dir, r, filepath.Join(root, "home", "data", "pairs.tsv"), false)
+	if err := os.Rename(filepath.Join(root, "home"), filepath.Join(root, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.Join(root, "moved", "runs", "r")
+	check(dir, r, filepath.Join(root, "moved", "data", "pairs.tsv"), false)
+
+	changed, err := moved(openedRun(t, dir), r, []string{"task.table.path=mine.tsv"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := filepath.Join(root, "moved", dataOf(t, changed)); filepath.IsAbs(dataOf(t, changed)) || got != filepath.Join(elsewhere, "mine.tsv") {
+		t.Errorf("mine.tsv becomes %s", dataOf(t, changed))
+	}
+	if same, err := moved(openedRun(t, dir), r, nil); err != nil || dataOf(t, same) != filepath.Join("data", "pairs.tsv") {
+		t.Errorf("without an assignment the path is %s, %v", dataOf(t, same), err)
+	}
+	if _, err := moved(openedRun(t, dir), r, []string{"seed=3"}); err == nil {
+		t.Error("a seed is a place of data")
+	}
+
+	if err := os.Rename(filepath.Join(root, "moved", "data"), filepath.Join(root, "moved", "runs", "data")); err != nil {
+		t.Fatal(err)
+	}
+	check(dir, r, filepath.Join(root, "moved", "runs", "data", "pairs.tsv"), true)
+	beside := write("moved", "runs", "r", "pairs.tsv")
+	check(dir, r, filepath.Join(root, "moved", "runs", "data", "pairs.tsv"), true)
+	if err := os.RemoveAll(filepath.Join(root, "moved", "runs", "data")); err != nil {
+		t.Fatal(err)
+	}
+	check(dir, r, beside, true)
+	if err := os.Remove(beside); err != nil {
+		t.Fatal(err)
+	}
+	check(dir, r, filepath.Join("data", "pairs.tsv"), false)
+	if err := os.Remove(filepath.Join(dir, "paths.json")); err != nil { // as in runs of earlier versions
+		t.Fatal(err)
+	}
+	if from, err := beginning(openedRun(t, dir)); from != "" || err != nil {
+		t.Errorf("it begins in %q, %v", from, err)
+	}
+	t.Chdir(root)
+	write("data", "pairs.tsv")
+	check(dir, r, filepath.Join("data", "pairs.tsv"), false)
+}
+
+func openedRun(t *testing.T, dir string) *runlog.Run {
+	t.Helper()
+	log, err := runlog.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
