@@ -11,7 +11,7 @@ import (
 )
 
 // colours of series, in order.
-var colours = []string{"#1b6ca8", "#c8553d", "#3a7d44", "#8e5ea2", "#b08d1e", "#6b6b6b", "#008c8c", "#b0457b", "#7a8b00", "#a0522d"}
+var colours = []string{"#1b6ca8", "#c8553d", "#3a7d44", "#8e5ea2", "#b08d1e", "#6b6b6b", "#008c8c", "#b0457b", "#7a8b00", "#a0522d", "#2f4b7c", "#d4a017", "#000000", "#e377c2"}
 
 func colour(i int) string { return colours[i%len(colours)] }
 
