@@ -48,8 +48,8 @@ Smoothing (--smooth), for n-gram orders without a match:
   none   no smoothing: the score is 0
 
 --paired BASE compares HYP with the translations of another system, BASE, by paired bootstrap
-resampling (Koehn, 2004). Resamples, means, intervals and p are those of sacreBLEU's --paired-bs: p is
-the probability of so large a difference if both systems were equally good; below 0.05, the
+resampling (Koehn, 2004). Resamples, means, intervals and p are those of sacreBLEU's --paired-bs:
+p is the probability of so large a difference if both systems were equally good; below 0.05, the
 difference is usually called significant.
 
 --chrf computes chrF2 over character n-grams of orders 1 to 6; with --word-order 2, chrF2++.
