@@ -17,10 +17,10 @@ import (
 
 // observed is what a model returns with ReturnReadouts, flat.
 type observed struct {
-	logits           []float64
-	readouts         [][]float64    // [T]
-	updates          [2][]float64   // of encoder and decoder, nil without one
-	changes, carried [2][][]float64 // [T]
+	logits   []float64
+	readouts [][]float64    // [T]
+	updates  [2][]float64   // of encoder and decoder, nil without one
+	changes  [2][][]float64 // [T]
 }
 
 // observe runs a model on rows of ids with the given variables.

@@ -55,13 +55,7 @@ func newDecode() *cobra.Command {
 					return err
 				}
 				if answersLines(m) {
-					if f.form.asJSON || f.form.nBest > 0 {
-						return usagef("%s answers with a class: use ut classify --json", m.Dir())
-					}
-					if f.Sampling != (decoding.Sampling{}) || f.Beam.Width > 0 {
-						return usagef("%s answers with a class: leave out --beam and --sample", m.Dir())
-					}
-					return answerEachLine(c, m, f.DecodeOptions, false, classesBy(m, className))
+					return decodeClasses(c, m, f)
 				}
 				if err := m.CanDecode(); err != nil {
 					return err
@@ -73,6 +67,17 @@ func newDecode() *cobra.Command {
 	f.add(c)
 	backendFlag(c, &backend)
 	return c
+}
+
+// decodeClasses answers the lines of the standard input with a class each.
+func decodeClasses(c *cobra.Command, m *pipeline.Model, f answeringFlags) error {
+	if f.form.asJSON || f.form.nBest > 0 {
+		return usagef("%s answers with a class: use ut classify --json", m.Dir())
+	}
+	if f.Sampling != (decoding.Sampling{}) || f.Beam.Width > 0 {
+		return usagef("%s answers with a class: leave out --beam and --sample", m.Dir())
+	}
+	return answerEachLine(c, m, f.DecodeOptions, false, classesBy(m, className))
 }
 
 // decodeLines answers the lines of the standard input.
@@ -124,17 +129,21 @@ func decodeBatch(bad *badLines, m *pipeline.Model, batch []input, how pipeline.D
 			return err
 		}
 		bad.lines++
-		bad.report(bad.lines, problem)
-		if form.plain() {
-			problem = bad.skip()
-		} else {
-			_, problem = io.WriteString(bad.c.OutOrStdout(), form.failed(bad.lines, problem))
-		}
-		if problem != nil {
-			return problem
+		if err := bad.refuse(problem, form); err != nil {
+			return err
 		}
 	}
 	return flush()
+}
+
+// refuse reports the error of the last line and writes what stands for its answer.
+func (p *badLines) refuse(problem error, form answerFormat) error {
+	p.report(p.lines, problem)
+	if form.plain() {
+		return p.skip()
+	}
+	_, err := io.WriteString(p.c.OutOrStdout(), form.failed(p.lines, problem))
+	return err
 }
 
 // decodeWhole writes the answers to consecutive lines once they are complete. The first line has the number how.First.
