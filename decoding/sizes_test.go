@@ -69,10 +69,11 @@ func TestBytesOfLanguageModel(t *testing.T) {
 // The token at which the cumulative probability exceeds u, for tokens that are equally likely unless the case says otherwise: their sums
 // are exact.
 // Caught when planted: a token whose cumulative probability equals u; padding; top-p with one token more or less; a temperature that
-// multiplies.
+// multiplies; probabilities that are all 0 when it is low.
 func TestDraw(t *testing.T) {
 	equal := []float64{5, 0, 0, 0, 0} // padding is never drawn, however likely
 	nine := []float64{0, math.Log(1.0 / 9), 0, math.Inf(-1)}
+	cold := Sampling{Temperature: 1e-3, TopP: 1} // exp(-1/0.001) is 0
 	all := Sampling{Temperature: 1, TopP: 1}
 	for _, c := range []struct {
 		s    Sampling
@@ -89,6 +90,7 @@ func TestDraw(t *testing.T) {
 		{all, nine, 0.899, 2}, {all, nine, 0.901, 1}, {all, nine, 0.9999, 1}, // probabilities 0.1 and 0.9
 		{Sampling{Temperature: 2, TopP: 1}, nine, 0.749, 2}, {Sampling{Temperature: 2, TopP: 1}, nine, 0.751, 1}, // 1/3 of it
 		{Sampling{Temperature: 0.5, TopP: 1}, nine, 0.987, 2}, {Sampling{Temperature: 0.5, TopP: 1}, nine, 0.989, 1}, // 1/81 of it
+		{cold, []float64{0, -1, -1.0005}, 0.62, 1}, {cold, []float64{0, -1, -1.0005}, 0.63, 2}, // 1/(1 + exp(-0.5)) is 0.6225
 	} {
 		if got := c.s.draw(c.logP, c.u); got != c.want {
 			t.Errorf("%+v of %v at %v: token %d, want %d", c.s, c.logP, c.u, got, c.want)
