@@ -2,6 +2,8 @@ package pipeline_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,4 +86,46 @@ func checkpointTensors(t *testing.T, dir string) map[string][]byte {
 		saved[tensor.Name] = tensor.Data
 	}
 	return saved
+}
+
+// A run of the weights only answers and traces like the run that it was exported from, without the data, and is not resumed.
+// Caught when planted: the newest weights instead of the averaged ones, a step that is lost.
+func TestExportRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "weights")
+	var answers, traces []string
+	for _, from := range []string{copierDir, dir} {
+		m, err := pipeline.Load(from, enginetest.Backend(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		found, err := m.Decode(t.Context(), []string{"123", "3312"}, pipeline.DecodeOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace, err := m.Trace(t.Context(), "1232")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers, traces = append(answers, fmt.Sprint(found)), append(traces, fmt.Sprint(trace.Readouts, trace.Encoder.Weights, trace.Decoder.CrossAttention))
+		if from == copierDir {
+			if err := m.ExportRun(dir); err != nil {
+				t.Fatal(err)
+			}
+			if err := m.ExportRun(dir); !errors.Is(err, runlog.ErrExists) {
+				t.Errorf("a run is replaced: %v", err)
+			}
+		}
+	}
+	if answers[0] != answers[1] || traces[0] != traces[1] {
+		t.Errorf("%s, exported: %s", answers[0], answers[1])
+	}
+	for name, tensor := range checkpointTensors(t, dir) {
+		if strings.Contains(name, "moment") || strings.HasPrefix(name, "averaged") || len(tensor) == 0 {
+			t.Errorf("%s is not a weight", name)
+		}
+	}
+	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, "training.steps=100000"); err == nil || !strings.Contains(err.Error(), "weights only") {
+		t.Errorf("resumed: %v", err)
+	}
 }

@@ -131,6 +131,9 @@ func finite(t safetensors.Tensor) bool {
 
 // restore loads a checkpoint's variables and state.
 func (t *Trainer) restore(c *runlog.Checkpoint) error {
+	if len(Parameters(c.Tensors)) == len(c.Tensors) {
+		return fmt.Errorf("checkpoint of step %d holds the weights only: start a new run from them with training.pretrained", c.Step)
+	}
 	kept := []byte(c.Meta[stateKey])
 	if bytes.Equal(kept, []byte("null")) { // which would leave the state of a run that begins
 		return fmt.Errorf("checkpoint of step %d: its metadata %q is null", c.Step, stateKey)

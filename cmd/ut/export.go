@@ -8,16 +8,27 @@ import (
 )
 
 func newExport() *cobra.Command {
-	return &cobra.Command{
+	var run string
+	c := &cobra.Command{
 		Use:   "export RUN",
 		Short: "Write weights and configuration for other programs",
 		Long: `export writes the best checkpoint's parameters as model.safetensors, and a config.json with the
-configuration and its vocabularies, to the folder export of the run directory. It prints that path.`,
-		Example: `  ut export runs/reverse`,
-		Args:    arguments("RUN"),
+configuration and its vocabularies, to the folder export of the run directory. It prints that path.
+
+With --run: a new run directory with the weights, the configuration and the vocabularies only. It is
+smaller, needs no data, and works with decode, translate, answer, classify, score and trace;
+training cannot be resumed from it.`,
+		Example: `  ut export runs/reverse
+  ut export runs/reverse --run models/reverse`,
+		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return usingModel(c, args[0], "", func(t *pipeline.Model) error {
-				path, err := t.Export()
+				path, err := run, error(nil)
+				if run != "" {
+					err = t.ExportRun(run)
+				} else {
+					path, err = t.Export()
+				}
 				if err == nil {
 					_, err = fmt.Fprintln(c.OutOrStdout(), path)
 				}
@@ -25,4 +36,6 @@ configuration and its vocabularies, to the folder export of the run directory. I
 			})
 		},
 	}
+	c.Flags().StringVar(&run, "run", "", "write a run `directory` that holds the weights only")
+	return c
 }

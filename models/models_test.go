@@ -1,0 +1,80 @@
+// Package models_test checks that every model in this folder loads without its data, answers an input as README.md says, and can be traced.
+package models_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/pipeline"
+	"universal-transformer/task/babi"
+	"universal-transformer/viewer"
+)
+
+// inputs are an input of each model and its answer; README.md has them too.
+var inputs = map[string]struct{ input, answer string }{
+	"reverse": {"31415", "51413"},
+}
+
+func TestModels(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := filepath.Glob("*/config.json")
+	if err != nil || len(folders) != len(inputs) {
+		t.Fatalf("%q, but %d inputs (%v)", folders, len(inputs), err)
+	}
+	for name, test := range inputs {
+		t.Run(name, func(t *testing.T) {
+			m, err := pipeline.Load(name, enginetest.Backend(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer m.Close()
+			if len(m.Notes) > 0 {
+				t.Errorf("notes: %q", m.Notes)
+			}
+			trace, err := m.Trace(t.Context(), test.input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			separator := ""
+			if got := strings.Join(trace.Output, separator); got != test.answer {
+				t.Errorf("the answer to %q is %q, want %q", test.input, got, test.answer)
+			}
+			if len(trace.Readouts) == 0 || trace.Encoder == nil || len(trace.Encoder.Weights) == 0 || len(trace.Encoder.Changes) == 0 {
+				t.Errorf("the trace lacks weights, changes or readouts")
+			}
+			var page bytes.Buffer
+			if err := viewer.WriteHTML(&page, trace); err != nil || page.Len() > 1e6 {
+				t.Errorf("a page of %d bytes, %v", page.Len(), err)
+			}
+			for _, want := range []string{"`" + name + "`", test.input, test.answer} {
+				if !strings.Contains(string(readme), want) {
+					t.Errorf("README.md has no %s", want)
+				}
+			}
+		})
+	}
+}
+
+// The models stay small.
+func TestModelsAreSmall(t *testing.T) {
+	var total int64
+	err := filepath.WalkDir(".", func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		total += info.Size()
+		return err
+	})
+	if err != nil || total > 12e6 {
+		t.Errorf("%d bytes in all, %v", total, err)
+	}
+}
