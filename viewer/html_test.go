@@ -206,7 +206,7 @@ func TestHTMLStory(t *testing.T) {
 	trace.Source = []string{"mary went home .", "john is in the garden .", "she slept .", "he sang .", "where is mary ?"}
 	trace.Encoder.Tokens = trace.Source
 	text := strings.Join(strings.Fields(shown(render(t, trace))), " ")
-	for _, want := range []string{"Asked Where is mary?, the model answered office.", "Mary went home. John is in the garden. She slept. He sang."} {
+	for _, want := range []string{"Asked Where is mary?, the model answered office", "Mary went home. John is in the garden. She slept. He sang."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in %q", want, text)
 		}
@@ -221,7 +221,7 @@ func TestHTMLPrompt(t *testing.T) {
 	trace.Target = slices.Concat(trace.Source, trace.Output)
 	trace.Decoder.Tokens = trace.Target
 	page := render(t, trace)
-	if text := shown(page); !strings.Contains(text, "Given the text Hi↵\n, the model wrote Yo u.") || !strings.Contains(text, "prompt") {
+	if text := shown(page); !strings.Contains(text, "Given the text Hi↵\n, the model wrote Yo u") || !strings.Contains(text, "prompt") {
 		t.Errorf("the prompt is missing: %s", text)
 	}
 	if s := pageDataOf(t, page).Stacks[0]; s.Given != 3 || s.Tokens[2] != "↵" || s.Tokens[5] != "␣" {
