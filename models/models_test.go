@@ -17,7 +17,10 @@ import (
 
 // inputs are an input of each model and its answer; README.md has them too.
 var inputs = map[string]struct{ input, answer string }{
-	"reverse": {"31415", "51413"},
+	"reverse":     {"31415", "51413"},
+	"program":     {"(123+456)+789", "1368"},
+	"babi":        {babi.Stories[2].Text, "bathroom"},
+	"translation": {"Two dogs are playing in the snow.", "Zwei Hunde spielen im Schnee."},
 }
 
 func TestModels(t *testing.T) {
@@ -43,8 +46,7 @@ func TestModels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			separator := ""
-			if got := strings.Join(trace.Output, separator); got != test.answer {
+			if got := strings.Join(trace.Output, ""); got != test.answer {
 				t.Errorf("the answer to %q is %q, want %q", test.input, got, test.answer)
 			}
 			if len(trace.Readouts) == 0 || trace.Encoder == nil || len(trace.Encoder.Weights) == 0 || len(trace.Encoder.Changes) == 0 {
@@ -54,7 +56,8 @@ func TestModels(t *testing.T) {
 			if err := viewer.WriteHTML(&page, trace); err != nil || page.Len() > 1e6 {
 				t.Errorf("a page of %d bytes, %v", page.Len(), err)
 			}
-			for _, want := range []string{"`" + name + "`", test.input, test.answer} {
+			in := strings.ReplaceAll(test.input, babi.Stories[2].Text, "--figure 7")
+			for _, want := range []string{"`" + name + "`", "`" + in + "`", "`" + test.answer + "`"} {
 				if !strings.Contains(string(readme), want) {
 					t.Errorf("README.md has no %s", want)
 				}

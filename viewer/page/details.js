@@ -24,7 +24,7 @@ function readoutSentence(r) {
   const flips = r.flips.length;
   if (flips === 0) return `The answer ${quoted(r.answer)} stands from the first step on.`;
   return `The answer ${quoted(r.answer)} appears first after step ${r.first}` + (r.settled > r.first ? ` and stands from step ${r.settled} on` : "") +
-    `; the most probable token changes ${flips === 1 ? "once" : `${flips} times`}.`;
+    `; the most probable token changes ${["once", "twice"][flips - 1] ?? `${flips} times`}.`;
 }
 
 // stepTable has a row per step: its weight, the change of the state, and the most probable tokens if the position ended there.
