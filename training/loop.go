@@ -149,10 +149,12 @@ func (t *Trainer) checkFinite(tally objective.Tally, norm float64) error {
 	default:
 		return nil
 	}
-	return t.onRankZero(func() error {
-		field, value := t.Config.Schedule.Halved()
-		return &DivergedError{Step: t.step, Problem: problem, Dir: t.Log.Dir(), Saved: t.saved, Field: field, Value: value}
-	})
+	return t.onRankZero(func() error { return t.diverged(problem) })
+}
+
+func (t *Trainer) diverged(problem string) error {
+	field, value := t.Config.Schedule.Halved()
+	return &DivergedError{Step: t.step, Problem: problem, Dir: t.Log.Dir(), Saved: t.saved, Field: field, Value: value}
 }
 
 // A DivergedError means that training has diverged: the loss or the gradient is not finite, or far too large.

@@ -23,10 +23,14 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 	}{
 		{"with a checkpoint", 7, 1e30, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
 		{"before the first checkpoint", 2, 1e30, "there is no checkpoint: start again with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
+		{"at a validation", 8, 1e30, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the loss of the validation is NaN"},
 		{"finite, but beyond all bounds", 7, 1e5, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the cross entropy has exploded to "},
 	} {
 		c := config(40)
 		c.EvaluateEvery, c.Keep = 100, 2
+		if test.name == "at a validation" {
+			c.EvaluateEvery = 8
+		}
 		c.Schedule = spike{test.after, test.rate}
 		tr := trainer(t, c)
 		_, err := tr.Run(context.Background())
@@ -35,7 +39,7 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 		}
 		line := err.Error()
 		var diverged *training.DivergedError
-		if !errors.As(err, &diverged) || diverged.Dir != tr.Log.Dir() || diverged.Saved >= 0 != (test.after == 7) {
+		if !errors.As(err, &diverged) || diverged.Dir != tr.Log.Dir() || diverged.Saved >= 0 != (test.after >= 7) {
 			t.Errorf("%s: %+v", test.name, diverged)
 		}
 		if strings.Contains(line, "\n") || !strings.HasPrefix(line, "training stopped at step ") || !strings.Contains(line, test.wantKept) ||
@@ -44,7 +48,7 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 		}
 		c4, _, err := tr.Log.Latest()
 		switch {
-		case test.after == 7 && (err != nil || c4.Step != 4):
+		case test.after >= 7 && (err != nil || c4.Step != 4):
 			t.Errorf("%s: the newest checkpoint is %v, %v", test.name, c4, err)
 		case test.after == 2 && err == nil:
 			t.Errorf("%s: there is a checkpoint of step %d", test.name, c4.Step)

@@ -29,6 +29,9 @@ func (t *Trainer) validate() error {
 	if err != nil {
 		return fmt.Errorf("validation at step %d: %w", t.step, err)
 	}
+	if !tally.Finite() { // the update just before has made the weights useless, though its own loss was finite
+		return t.diverged(fmt.Sprintf("the loss of the validation is %v", tally.MeanLoss()))
+	}
 	best := t.record(tally, figures)
 	t.state.Seconds += time.Since(start).Seconds()
 	row := metrics("validation", t.step, tally)
