@@ -41,12 +41,14 @@ type Pointer struct {
 // LanguageModel is a decoder without a source.
 type LanguageModel struct{ Universal }
 
-// small holds the defaults of every kind: a small adaptive model with norms before the sub-layers.
+// small holds the defaults of every kind: a small model of fixed depth with norms before the sub-layers.
 func small() Universal {
 	return Universal{
-		Config:     universal.Config{Width: 64, Heads: 4, ScaleEmbedding: true, PreNorm: true},
+		Config: universal.Config{
+			Width: 64, Heads: 4, ScaleEmbedding: true, PreNorm: true, Dropout: universal.Dropout{Attention: 0.1, Transition: 0.1, Residual: 0.1},
+		},
 		Transition: Transition{universal.FeedForward{Filter: 256}},
-		Halting:    Halting{halting.Frozen{ACT: halting.ACT{MaxSteps: 4, Epsilon: 0.01}}},
+		Halting:    Halting{halting.Fixed{Steps: 4}},
 		Positions:  Positions{universal.FromOne{}},
 	}
 }

@@ -147,7 +147,7 @@ func TestOwnPairsAreTheDefaults(t *testing.T) {
 // Recipes of the paper's tables have the weight of the ponder cost of the authors' code (its act_loss_weight), except small adaptive models of
 // translation and programs, which halt after one step at that weight. Caught when planted: a recipe with the weight of Defaults.
 func TestPonderWeights(t *testing.T) {
-	low := []string{"own-pairs", "own-text", "translation-adaptive/multi30k", "programs-adaptive/program", "programs-adaptive/control", "programs-adaptive/addition"}
+	low := []string{"own-pairs", "own-labels", "own-tags", "own-text", "own-translation", "translation-adaptive/multi30k", "programs-adaptive/program", "programs-adaptive/control", "programs-adaptive/addition"}
 	for _, r := range recipes.All() {
 		want := objective.PonderSchedule{Weight: 0.01}
 		if slices.Contains(low, r.Name) {
