@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"reflect"
+
 	"universal-transformer/internal/objective"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
@@ -38,6 +40,8 @@ func Defaults() Run {
 
 // FromDefaults reads a configuration whose missing fields have the values of [Defaults]. It does not validate.
 //
+// A configuration as [Run.JSON] writes it, such as that of a run directory, omits some fields that are zero. They stay zero.
+//
 // Defaults keep the checkpoint with the most correct sequences. Language models and translations are judged by probabilities and by BLEU, so
 // the lowest cross entropy decides unless the configuration says otherwise.
 func FromDefaults(data []byte) (Run, error) {
@@ -45,12 +49,23 @@ func FromDefaults(data []byte) (Run, error) {
 	if err := runlog.DecodeConfig(data, &run); err != nil {
 		return Run{}, err
 	}
+	written, err := Decode(data)
+	if err == nil && reflect.DeepEqual(withOmitted(run, written), written) {
+		return written, nil
+	}
 	if countsSequences(run.Task.Value) {
 		return run, nil
 	}
 	run = Defaults()
 	run.Training.BestByAccuracy = false
 	return run, runlog.DecodeConfig(data, &run)
+}
+
+// withOmitted returns a run with the values of another one in the fields of Defaults that JSON omits if they are zero.
+func withOmitted(r, from Run) Run {
+	to, t := &r.Training, from.Training
+	to.Muon, to.WeightDecay, to.Average, to.BestByAccuracy, to.Stop.Perfect = t.Muon, t.WeightDecay, t.Average, t.BestByAccuracy, t.Stop.Perfect
+	return r
 }
 
 // countsSequences reports whether a task is measured by the number of correct sequences.

@@ -331,3 +331,25 @@ func TestSetTextThatLooksLikeANumber(t *testing.T) {
 		}
 	}
 }
+
+// The configuration of a run directory, which omits fields that are zero, is read as it is: demo is trained with Adam alone. A file that
+// misses other fields has the defaults, and cross entropy decides for language models unless the file says otherwise.
+// Caught when planted: Muon for a run that omits it, a complete file without its own best_by_accuracy.
+func TestDefaultsFillGapsOnly(t *testing.T) {
+	demo := recipes.MustRun("demo")
+	read, err := experiment.Parse(demo.JSON())
+	if err != nil || !reflect.DeepEqual(read, demo) {
+		t.Errorf("demo is read as %s, %v", read.JSON(), err)
+	}
+	for text, want := range map[string]bool{
+		`{"task": {"copy": {}}}`: true,
+		`{"task": {"text": {"path": "a", "length": 8}}, "model": {"language_model": {}}}`:                                                false,
+		`{"task": {"text": {"path": "a", "length": 8}}, "model": {"language_model": {}}, "training": {"best_by_accuracy": true}}`:        true,
+		`{"task": {"translation": {"training": [{"source": "a", "target": "b"}], "tokenizer_size": 500}}, "training": {"average": 0.5}}`: false,
+	} {
+		r, err := experiment.Parse([]byte(text))
+		if err != nil || r.Training.BestByAccuracy != want || r.Training.Muon != 0.95 || r.Training.Stop.Perfect != 3 {
+			t.Errorf("%s: %s, %v", text, r.JSON(), err)
+		}
+	}
+}
