@@ -37,7 +37,8 @@ func dates(n int) string {
 	return table.String()
 }
 
-// What people's own data start from learns to write dates, and ponders: no stack halts after one step, none runs to the limit.
+// What people's own data start from learns to write dates, and with adaptive depth it ponders: no stack halts after one step, none runs to
+// the limit.
 // Caught when planted: a halting unit that starts at 4 or at -9.
 //
 // With -dates the table is written to a file instead: go test ./pipeline -run TestDates -dates dates.tsv
@@ -49,7 +50,8 @@ func TestDates(t *testing.T) {
 	if *datesPath != "" {
 		return
 	}
-	r, err := experiment.Defaults().Set("task.table.path="+path, "training.steps=200", "training.batch.tokens=512", "training.evaluate_every=100")
+	r, err := experiment.Defaults().Set("task.table.path="+path, "training.steps=200", "training.batch.tokens=512", "training.evaluate_every=100",
+		"model.halting.frozen.max_steps=4")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func TestDates(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := report.Validation
-	if seen.TokenAccuracy() < 0.4 || seen.EncoderPonder() < 1.1 || seen.EncoderPonder() > 3.9 || seen.DecoderPonder() < 1.1 || seen.DecoderPonder() > 3.9 {
+	if seen.TokenAccuracy() < 0.6 || seen.EncoderPonder() < 1.1 || seen.EncoderPonder() > 3.9 || seen.DecoderPonder() < 1.1 || seen.DecoderPonder() > 3.9 {
 		t.Errorf("token accuracy %.3f, ponder times %.2f and %.2f:\n%s", seen.TokenAccuracy(), seen.EncoderPonder(), seen.DecoderPonder(), strings.Join(said, "\n"))
 	}
 	t.Logf("token accuracy %.3f, ponder times %.2f and %.2f", seen.TokenAccuracy(), seen.EncoderPonder(), seen.DecoderPonder())
