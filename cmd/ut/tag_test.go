@@ -26,7 +26,7 @@ func TestOwnTags(t *testing.T) {
 	args := []string{"train", "own-tags", "--out", run}
 	for _, set := range []string{
 		"task.path=" + names(t), "model.width=16", "model.heads=2", "model.transition.filter=16", "model.halting.steps=2",
-		"training.steps=120", "training.stop.accuracy=1", "training.schedule.peak=0.005", "training.schedule.warmup=10",
+		"training.steps=120", "training.schedule.peak=0.005", "training.schedule.warmup=10",
 	} {
 		args = append(args, "--set", set)
 	}
