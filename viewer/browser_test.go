@@ -177,7 +177,7 @@ const (
 )
 
 // The page works with mouse, keyboard and slider, in small and large windows, light and dark, and without a message on the console.
-// Caught when planted: lines of the wrong head, the slider not connected, a fragment that forgets the head.
+// Caught when planted: weights of the wrong head, the slider not connected.
 func TestPageInBrowser(t *testing.T) {
 	browser := startBrowser(t)
 	for _, width := range []int64{1280, 400, 2000} {
@@ -210,21 +210,25 @@ func (p *tab) slider(t *testing.T) {
 	p.becomes(`document.getElementById("play").getAttribute("aria-label")`, "play") // it stops at the last step
 }
 
+// place scrolls a position into view and returns where its label is in the window.
+func (p *tab) place(stack, position int) (x, y float64) {
+	p.t.Helper()
+	at := run(p, chromedp.Evaluate[[]float64](fmt.Sprintf(`(() => {
+		window.scrollTo(0, document.querySelector("#steps").offsetTop - 150);
+		const canvas = document.querySelector("#steps canvas").getBoundingClientRect(), pane = document.querySelector("#steps .pane");
+		const label = window.tracePage.grid.blocks[%d].label(%d);
+		return [canvas.left + label.x + 5 - pane.scrollLeft, canvas.top + label.y + 5 - pane.scrollTop];
+	})()`, stack, position)))
+	return at[0], at[1]
+}
+
 // pointer moves over a position of the decoder, which shows that position, and clicks on one of the encoder, which chooses it and its stack.
 func (p *tab) pointer(t *testing.T) {
-	place := func(stack, position int) (x, y float64) {
-		at := run(p, chromedp.Evaluate[[]float64](fmt.Sprintf(`(() => {
-			window.scrollTo(0, document.querySelector("#steps").offsetTop - 100);
-			const canvas = document.querySelector("#steps canvas").getBoundingClientRect(), box = window.tracePage.grid.blocks[%d].label(%d);
-			return [canvas.left + box.x + 5 - document.querySelector("#steps .pane").scrollLeft, canvas.top + box.y + 5 - document.querySelector("#steps .pane").scrollTop];
-		})()`, stack, position)))
-		return at[0], at[1]
-	}
-	x, y := place(1, 2)
+	x, y := p.place(1, 2)
 	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
 	p.becomes(chosen, "Position 3: 3")
 	p.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, 2, 2))
-	x, y = place(0, 1)
+	x, y = p.place(0, 1)
 	p.do(chromedp.MouseClickXY(x, y))
 	p.becomes(chosen, "Position 2: 1")
 	p.becomes(`document.querySelector(".views [aria-checked=true]").textContent`, "Encoder")
@@ -263,6 +267,20 @@ func (p *tab) heads(t *testing.T) {
 	if want := fmt.Sprintf("gives %.2f to ‘∅’ (start)", trace.Decoder.Attention[step][0][0][0]); !strings.Contains(p.text("#matrix-text"), want) {
 		t.Errorf("%q, want %q", p.text("#matrix-text"), want)
 	}
+}
+
+// A finger chooses positions and heads.
+func TestPageTouch(t *testing.T) {
+	p := open(t, startBrowser(t), withReadouts(), 400, "light", "")
+	p.do(chromedp.EmulateViewport(400, 900, chromedp.EmulateTouch, chromedp.EmulateMobile))
+	p.do(chromedp.TapXY(p.place(1, 2)))
+	p.becomes(chosen, "Position 3: 3")
+	p.do(chromedp.TapXY(p.place(0, 0)))
+	p.becomes(chosen, "Position 1: 3")
+	p.becomes(`document.querySelector(".views [aria-checked=true]").textContent`, "Encoder")
+	p.do(chromedp.Tap(chromedp.CSS(".thumb:nth-child(3)")))
+	p.becomes(`document.querySelector(".thumb[aria-checked=true]").textContent`, "head 2")
+	p.fits("touch")
 }
 
 // The address holds what is shown: another page opened at it shows the same.
