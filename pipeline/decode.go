@@ -96,6 +96,9 @@ type Answer struct {
 	tokens []vocab.ID
 }
 
+// Tokens returns the number of tokens of the answer, without its end.
+func (a Answer) Tokens() int { return len(answered(a.tokens)) }
+
 // Decode answers lines of text; a language model continues them. It returns an error that concerns all lines: invalid options, a model that
 // does not generate sequences, or a context that has ended.
 func (m *Model) Decode(ctx context.Context, lines []string, o DecodeOptions) ([]Answer, error) {
@@ -108,14 +111,19 @@ func (m *Model) Decode(ctx context.Context, lines []string, o DecodeOptions) ([]
 		return nil, err
 	}
 	for i, h := range found {
-		a := m.spellAnswer(h)
-		a.Unknown, a.Err = answers[at[i]].Unknown, errs[i]
-		answers[at[i]] = a
+		answers[at[i]] = m.answer(h, answers[at[i]].Unknown, errs[i])
 	}
 	if o.Details {
 		return answers, m.detail(ctx, lines, answers)
 	}
 	return answers, nil
+}
+
+// answer returns what was decoded for a line, or why nothing was.
+func (m *Model) answer(h decoding.Hypothesis, unknown []string, err error) Answer {
+	a := m.spellAnswer(h)
+	a.Unknown, a.Err = unknown, err
+	return a
 }
 
 // spellAnswer turns a decoded sequence and its alternatives into text.
@@ -160,9 +168,18 @@ func (e LineErrors) Unwrap() (errs []error) {
 // decoded together, so answers after the first unfinished one wait for it. If ctx ends, so does the output. Nothing is written after
 // Stream has returned. Lines without an answer are written empty, and Stream returns [LineErrors] at the end.
 func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) error {
-	answers, queries, at, err := m.queries(lines, o)
+	answers, err := m.StreamAnswers(ctx, w, lines, o)
 	if err != nil {
 		return err
+	}
+	return lineErrors(answers)
+}
+
+// StreamAnswers is like Stream, and returns the answers as Decode does, without details.
+func (m *Model) StreamAnswers(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) ([]Answer, error) {
+	answers, queries, at, err := m.queries(lines, o)
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -178,19 +195,17 @@ func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o Decod
 		Watch: func(source int, token vocab.ID) { s.Add(at[source], token) },
 	})
 	if err := s.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	if err != nil {
 		s.Break()
-		return err
+		return nil, err
 	}
 	for i, h := range found {
-		s.Tokens[at[i]], answers[at[i]].Err = h.Tokens, errs[i]
+		s.Tokens[at[i]] = h.Tokens
+		answers[at[i]] = m.answer(h, answers[at[i]].Unknown, errs[i])
 	}
-	if err := s.Rest(); err != nil {
-		return err
-	}
-	return lineErrors(answers)
+	return answers, s.Rest()
 }
 
 // lineErrors returns the errors of answers, or nil if there are none.

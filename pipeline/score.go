@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/queue"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/viewer"
@@ -166,18 +168,28 @@ func (m *Model) ClassifyAll(ctx context.Context, texts []string) ([]Classified, 
 			examples, at = append(examples, task.Example{Source: answers[i].Input.Source}), append(at, i)
 		}
 	}
-	if err := m.queue.Acquire(ctx); err != nil {
-		return nil, err
-	}
-	defer m.queue.Release()
-	probabilities, err := m.Evaluator().Probabilities(ctx, examples)
+	failed := func(i int, err error) { answers[at[i]].Err = queue.SourceError(err, len(examples[i].Source)) }
+	err := m.inTurns(ctx, failed, func(e *evaluation.Evaluator) error {
+		probabilities, err := e.Probabilities(ctx, examples)
+		for i, p := range probabilities {
+			answers[at[i]].Classes = sorted(m.Vocabularies.Target, p)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	for i, p := range probabilities {
-		answers[at[i]].Classes = sorted(m.Vocabularies.Target, p)
-	}
 	return answers, nil
+}
+
+// inTurns calls compute with an evaluator that lets other calls compute between two batches. An example that cannot be computed, even
+// alone, is passed to failed and does not affect the others.
+func (m *Model) inTurns(ctx context.Context, failed func(example int, err error), compute func(*evaluation.Evaluator) error) error {
+	return m.queue.InTurns(ctx, func(pause func()) error {
+		e := m.Evaluator()
+		e.Pause, e.Failed = pause, failed
+		return compute(e)
+	})
 }
 
 // sorted returns the classes with their probabilities, the most probable one first. The first probability is that of the first token.
@@ -234,16 +246,20 @@ func (m *Model) ScoreUpTo(ctx context.Context, pairs []Pair, most int) ([]Scored
 			examples, at = append(examples, e), append(at, i)
 		}
 	}
-	if err := m.queue.Acquire(ctx); err != nil {
-		return nil, err
+	failed := func(i int, err error) {
+		scored[at[i]].Err = queue.SourceError(err, max(len(examples[i].Source), len(examples[i].Target)))
 	}
-	defer m.queue.Release()
-	found, err := m.Evaluator().Score(ctx, examples)
+	err := m.inTurns(ctx, failed, func(e *evaluation.Evaluator) error {
+		found, err := e.Score(ctx, examples)
+		for i := range found {
+			if scored[at[i]].Err == nil {
+				scored[at[i]] = m.spelled(found[i], examples[i])
+			}
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	for i := range found {
-		scored[at[i]] = m.spelled(found[i], examples[i])
 	}
 	return scored, nil
 }

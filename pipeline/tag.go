@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/queue"
 	"universal-transformer/internal/score"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
@@ -41,26 +43,30 @@ func (m *Model) Tag(ctx context.Context, sentences []string) ([]Tagged, error) {
 			examples, at = append(examples, task.Example{Source: answers[i].Input.Source}), append(at, i)
 		}
 	}
-	if err := m.queue.Acquire(ctx); err != nil {
-		return nil, err
-	}
-	defer m.queue.Release()
-	tagged, err := m.Evaluator().Tag(ctx, examples)
+	failed := func(i int, err error) { answers[at[i]].Err = queue.SourceError(err, len(examples[i].Source)) }
+	err := m.inTurns(ctx, failed, func(e *evaluation.Evaluator) error {
+		tagged, err := e.Tag(ctx, examples)
+		for i, found := range tagged {
+			m.spellTags(&answers[at[i]], found)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	v := m.Vocabularies.Target
-	for i, found := range tagged {
-		a := &answers[at[i]]
-		a.Tags = m.tokens(v, found.Tags)
-		for _, p := range found.Probabilities {
-			a.Classes = append(a.Classes, sorted(v, p))
-		}
-		if score.SpanTags(v.Tokens()) {
-			a.Spans = score.Spans(a.Tags)
-		}
-	}
 	return answers, nil
+}
+
+// spellTags adds what was computed for a sentence.
+func (m *Model) spellTags(a *Tagged, found task.Tagged) {
+	v := m.Vocabularies.Target
+	a.Tags = m.tokens(v, found.Tags)
+	for _, p := range found.Probabilities {
+		a.Classes = append(a.Classes, sorted(v, p))
+	}
+	if score.SpanTags(v.Tokens()) {
+		a.Spans = score.Spans(a.Tags)
+	}
 }
 
 // traceTags traces a sentence; the output is the most probable tag of each word.

@@ -32,6 +32,8 @@ type Evaluator struct {
 	Limit         func(source int) int          // maximum length of an answer to a source of that length; nil means [SourceLimit]
 	Progress      func(done, total int)         // called with numbers of examples; may be nil
 	Steps         func(encoder, decoder *Steps) // called after every batch with the steps of the positions so far, nil for a stack that does not exist or is not adaptive; may be nil
+	Pause         func()                        // called after every batch, so that others may compute meanwhile; may be nil
+	Failed        func(example int, err error)  // called with each example that cannot be computed alone, in place of an error that ends everything; may be nil
 	CountSteps    bool                          // Steps also reports stacks of fixed depth and decoded answers, which are run once more for it
 
 	computedHalted bool // halted positions were computed, whatever ComputeHalted says, because of the backend
@@ -58,20 +60,61 @@ func (e *Evaluator) each(ctx context.Context, examples []task.Example, graph cap
 	e.computedHalted = e.computedHalted || planner != nil && !runner.Plans()
 	done := 0
 	for _, b := range batch.Chunk(examples, e.Plan) {
-		if err := ctx.Err(); err != nil {
+		if err := e.batch(ctx, runner, examples, b, read); err != nil {
 			return err
-		}
-		out, err := runner.Call(capacity.ShapeOf(b), feed.Tensors(b, nil)...)
-		if err != nil {
-			return err
-		}
-		read(b, out)
-		for _, tensor := range out {
-			_ = tensor.FinalizeAll()
 		}
 		e.report(&done, b.Examples, len(examples))
 	}
 	return nil
+}
+
+// batch computes a batch. If that fails and Failed is set, it computes each half by itself.
+func (e *Evaluator) batch(ctx context.Context, runner *capacity.Runner, examples []task.Example, b batch.Batch, read func(batch.Batch, []*tensors.Tensor)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	out, err := runner.Call(capacity.ShapeOf(b), feed.Tensors(b, nil)...)
+	if err == nil {
+		read(b, out)
+		for _, tensor := range out {
+			_ = tensor.FinalizeAll()
+		}
+	}
+	if e.Pause != nil {
+		e.Pause()
+	}
+	switch {
+	case err == nil || e.Failed == nil:
+		return err
+	case b.Examples == 1:
+		e.Failed(b.Index[0], err)
+		return nil
+	}
+	for _, half := range [][]int{b.Index[:b.Examples/2], b.Index[b.Examples/2:]} {
+		for _, smaller := range e.chunk(examples, half) {
+			if err := e.batch(ctx, runner, examples, smaller, read); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// chunk arranges some of the examples in batches.
+func (e *Evaluator) chunk(examples []task.Example, which []int) []batch.Batch {
+	some := make([]task.Example, len(which))
+	for i, at := range which {
+		some[i] = examples[at]
+	}
+	batches := batch.Chunk(some, e.Plan)
+	for i := range batches {
+		index := make([]int, len(batches[i].Index))
+		for k, at := range batches[i].Index {
+			index[k] = which[at]
+		}
+		batches[i].Index = index
+	}
+	return batches
 }
 
 // forward runs the model in inference mode on the inputs listed by feed.Tensors.

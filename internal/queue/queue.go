@@ -25,6 +25,8 @@ const (
 // Queue holds the requests that wait to be decoded. One computation runs at a time: the methods Acquire and Exclusively let others use
 // the model. Safe for concurrent use.
 type Queue struct {
+	OnBatch func(sources int) // called with the size of each batch before it is decoded; may be nil; set it before the first request
+
 	decoder func() (*decoding.Decoder, error)
 	busy    chan struct{} // full while somebody computes; those who wait come in their order
 	batches sync.RWMutex  // read by who has a batch half decoded
@@ -66,6 +68,48 @@ func (q *Queue) Acquire(ctx context.Context) error {
 
 // Release ends what Acquire began.
 func (q *Queue) Release() { <-q.busy }
+
+// InTurns calls compute when no other call computes, unless ctx ends first. compute calls pause between its parts; meanwhile, others
+// compute. The decoder is not replaced before compute returns.
+func (q *Queue) InTurns(ctx context.Context, compute func(pause func()) error) error {
+	if err := q.hold(ctx); err != nil {
+		return err
+	}
+	defer q.batches.RUnlock()
+	if err := q.Acquire(ctx); err != nil {
+		return err
+	}
+	since := time.Now()
+	defer func() {
+		q.large.took = 0
+		q.Release()
+	}()
+	return compute(func() {
+		q.large.took = time.Since(since) // the turns of small requests take as long
+		q.Release()
+		_ = q.Acquire(context.Background())
+		since = time.Now()
+	})
+}
+
+// hold locks batches for reading, unless ctx ends first.
+func (q *Queue) hold(ctx context.Context) error {
+	held := make(chan struct{})
+	go func() {
+		q.batches.RLock()
+		close(held)
+	}()
+	select {
+	case <-held:
+		return nil
+	case <-ctx.Done():
+		go func() {
+			<-held
+			q.batches.RUnlock()
+		}()
+		return ctx.Err()
+	}
+}
 
 // Exclusively calls use when no call computes and no batch is half decoded, so that the decoder may be replaced.
 func (q *Queue) Exclusively(use func() error) error {

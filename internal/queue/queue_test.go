@@ -287,11 +287,11 @@ func TestPoller(t *testing.T) {
 
 // Which error a source gets: one about memory names the tokens and nothing of the graph that needed it.
 func TestSourceError(t *testing.T) {
-	err := sourceError(fmt.Errorf("failed during compilation of func38: %w", shortOfMemory{}), 60_000)
+	err := SourceError(fmt.Errorf("failed during compilation of func38: %w", shortOfMemory{}), 60_000)
 	if want := "60000 tokens need about 98.5 GiB of memory, and 12.0 GiB are available: shorten the line"; err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
 	}
-	if other := errors.New("other"); sourceError(other, 1) != other {
+	if other := errors.New("other"); SourceError(other, 1) != other {
 		t.Error("another error is replaced")
 	}
 }

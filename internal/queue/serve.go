@@ -61,6 +61,9 @@ func (q *Queue) decodeNext(l *lane) []piece {
 	defer q.Release()
 	l.since = time.Now()
 	together := q.next(l)
+	if q.OnBatch != nil && len(together) > 0 {
+		q.OnBatch(len(together))
+	}
 	q.decodeTogether(l, together)
 	l.took = 0
 	return together
@@ -89,7 +92,7 @@ func (q *Queue) decodeTogether(l *lane, together []piece) {
 			decode(middle, to)
 		default:
 			p := together[from]
-			p.errs[p.query] = sourceError(err, len(batch[0].Source))
+			p.errs[p.query] = SourceError(err, len(batch[0].Source))
 		}
 	}
 	if len(together) > 0 {
@@ -119,9 +122,9 @@ type panicError struct{ value any }
 
 func (e *panicError) Error() string { return fmt.Sprint(e.value) }
 
-// sourceError describes why a source of a number of tokens has no answer. If memory does not suffice, the error says so without the graph
+// SourceError describes why a source of a number of tokens has no answer. If memory does not suffice, the error says so without the graph
 // that needed it.
-func sourceError(err error, tokens int) error {
+func SourceError(err error, tokens int) error {
 	var short interface {
 		error
 		Memory() (need, have int)

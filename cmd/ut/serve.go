@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gomlx/compute"
+	"github.com/spf13/cobra"
+	"universal-transformer/internal/regularfile"
+	"universal-transformer/serve"
+)
+
+const serveHelp = `serve answers HTTP requests with the best checkpoint of each RUN. A model's name is the last element
+of its directory. The paths are
+
+  GET  /v1/models       the models
+  POST /v1/completions  answers or continuations, in the format of the OpenAI API, also streamed
+  POST /v1/classify     labels, or tags of words
+  POST /v1/score        log-probabilities of answers or texts
+  POST /v1/trace        steps, weights and attention of one input
+  GET  /healthz         answers "ok"
+  GET  /metrics         metrics for Prometheus
+  GET  /openapi.json    the description of all of this
+
+Requests that arrive together are decoded together, and each gets the answer of ut decode. At most
+--max-queue requests wait or are computed; others get status 429. Ctrl-C or SIGTERM ends the server
+after the requests in progress; the second one ends it at once.
+
+The server listens on the loopback interface. An --address that other machines can reach needs a
+token, in the file of --token-file or in the environment variable UT_TOKEN. Clients send it in the
+header "Authorization: Bearer TOKEN". There is no encryption: use a proxy with TLS outside a trusted
+network.`
+
+// serveFlags holds the flags of ut serve.
+type serveFlags struct {
+	serve.Options
+	address, tokenFile, backend string
+	follow                      bool
+}
+
+func newServe() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use:   "serve RUN...",
+		Short: "Answer HTTP requests, in the format of the OpenAI API and others",
+		Long:  serveHelp,
+		Example: `  ut serve runs/pairs
+  ut serve runs/pairs runs/reviews --address localhost:9000 --follow
+  ut serve runs/pairs --address :8080 --token-file token.txt
+  curl localhost:8080/v1/completions --json '{"model": "pairs", "prompt": "5 Mar 2015"}'`,
+		Args: atLeast("RUN"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.check(c); err != nil {
+				return err
+			}
+			return using(f.backend, func(backend compute.Backend) error { return f.serve(c, args, backend) })
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.address, "address", "localhost:8080", "`host:port` to listen on; port 0 chooses one")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token that clients must send")
+	flags.BoolVar(&f.follow, "follow", false, "load better checkpoints while a run is being trained")
+	flags.DurationVar(&f.Timeout, "timeout", time.Minute, "`time` for computing an answer, as in 30s")
+	flags.IntVar(&f.MaxQueue, "max-queue", 128, "at most `N` requests wait or are computed")
+	flags.IntVar(&f.MaxPrompts, "max-prompts", 128, "at most `N` prompts or texts in a request")
+	flags.IntVar(&f.MaxSource, "max-source", 2000, "reject prompts and texts of more than `N` tokens")
+	flags.IntVar(&f.MaxTokens, "max-tokens", 2000, "requests may ask for answers of at most `N` tokens")
+	flags.Int64Var(&f.MaxBody, "max-body", 1<<20, "reject requests of more than `N` bytes")
+	backendFlag(c, &f.backend)
+	return c
+}
+
+// check rejects values out of range, and reads the token.
+func (f *serveFlags) check(c *cobra.Command) error {
+	for _, name := range []string{"max-queue", "max-prompts", "max-source", "max-tokens"} {
+		if err := atLeastOne(c, name); err != nil {
+			return err
+		}
+	}
+	if f.MaxBody < 1 {
+		return usagef("--max-body is %d: it must be at least 1", f.MaxBody)
+	}
+	if f.Timeout <= 0 {
+		return usagef("--timeout is %v: it must be positive", f.Timeout)
+	}
+	if err := f.Validate(); err != nil {
+		return usagef("--%w", err)
+	}
+	f.Token = strings.TrimSpace(os.Getenv("UT_TOKEN"))
+	if f.tokenFile == "" {
+		return nil
+	}
+	data, err := regularfile.Read(f.tokenFile)
+	if err != nil {
+		return err
+	}
+	if f.Token = strings.TrimSpace(string(data)); f.Token == "" || strings.ContainsAny(f.Token, " \t\r\n") {
+		return usagef("--token-file: %s must contain a token, one word", f.tokenFile)
+	}
+	return nil
+}
+
+// serve loads the models and answers until a signal.
+func (f *serveFlags) serve(c *cobra.Command, dirs []string, backend compute.Backend) error {
+	listener, err := f.listen(c.Context())
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	f.Log = func(line string) { c.PrintErrln("ut:", line) }
+	s, err := serve.Open(dirs, backend, f.Options)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if f.follow {
+		go s.Follow(c.Context(), followEvery)
+	}
+	c.PrintErrf("serving %s at http://%s; Ctrl-C ends\n", strings.Join(s.Names(), ", "), listener.Addr())
+	return s.Serve(c.Context(), listener)
+}
+
+// followEvery is the time between two looks for a better checkpoint.
+const followEvery = 2 * time.Second
+
+// listen opens the address. Addresses that other machines can reach need a token.
+func (f *serveFlags) listen(ctx context.Context) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use: choose another --address", f.address)
+	}
+	if err != nil {
+		return nil, usagef("--address is %q: %w", f.address, cmp.Or(errors.Unwrap(err), err))
+	}
+	if tcp, ok := listener.Addr().(*net.TCPAddr); f.Token == "" && !(ok && tcp.IP.IsLoopback()) {
+		listener.Close()
+		return nil, usagef("--address is %s, which other machines may reach: give a token with --token-file or UT_TOKEN", f.address)
+	}
+	return listener, nil
+}

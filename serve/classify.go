@@ -1,0 +1,222 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"universal-transformer/pipeline"
+	"universal-transformer/task"
+)
+
+// scoreRequest is the body of /v1/score.
+type scoreRequest struct {
+	Model *string `json:"model"`
+	Pairs []struct {
+		Source string `json:"source"` // of language models: not read
+		Target string `json:"target"`
+	} `json:"pairs"`
+}
+
+// scoreJSON is the score of a pair, or why it has none.
+type scoreJSON struct {
+	LogProbability   *float64  `json:"log_probability,omitempty"` // of the whole target, natural logarithm
+	Tokens           []string  `json:"tokens,omitempty"`
+	LogProbabilities []float64 `json:"log_probabilities,omitempty"` // of each token, given those before it
+	Unknown          int       `json:"unknown"`                     // tokens that the model does not know
+	Error            string    `json:"error,omitempty"`
+}
+
+// results is the answer of /v1/score and /v1/classify: a result for each text, in their order.
+type results[T any] struct {
+	Object string `json:"object"`
+	Model  string `json:"model"`
+	Data   []T    `json:"data"`
+}
+
+func (s *Server) score(ctx context.Context, w http.ResponseWriter, body []byte) error {
+	var r scoreRequest
+	if err := parse(body, &r); err != nil {
+		return err
+	}
+	e, m, err := s.model(r.Model)
+	if err != nil {
+		return err
+	}
+	defer m.users.Done()
+	if err := errors.Join(mustBe(e, m, generates), s.several("pairs", len(r.Pairs))); err != nil {
+		return err
+	}
+	pairs := make([]pipeline.Pair, len(r.Pairs))
+	for i, p := range r.Pairs {
+		pairs[i] = pipeline.Pair(p)
+	}
+	found, err := m.ScoreUpTo(ctx, pairs, s.options.MaxSource)
+	if err != nil {
+		return err
+	}
+	answer := results[scoreJSON]{Object: "list", Model: e.name}
+	for _, f := range found {
+		answer.Data = append(answer.Data, newScore(f))
+	}
+	writeJSON(w, http.StatusOK, answer)
+	return nil
+}
+
+func newScore(f pipeline.Scored) scoreJSON {
+	if f.Err != nil {
+		return scoreJSON{Error: failureOf(f.Err).message}
+	}
+	sum := 0.0
+	for _, p := range f.LogProbs {
+		sum += p
+	}
+	return scoreJSON{LogProbability: &sum, Tokens: f.Tokens, LogProbabilities: f.LogProbs, Unknown: f.Unknown}
+}
+
+// inputRequest is the body of /v1/classify and /v1/trace.
+type inputRequest struct {
+	Model *string         `json:"model"`
+	Input json.RawMessage `json:"input"` // a string or an array of strings
+}
+
+// labelJSON is the label of a text, or why it has none; the fields are those of ut's JSON.
+type labelJSON struct {
+	Label         string       `json:"label,omitempty"`
+	Probability   float64      `json:"probability,omitempty"`
+	Probabilities []labelShare `json:"probabilities,omitempty"` // all labels, the most probable one first
+	Words         []wordJSON   `json:"words,omitempty"`         // of a model that answers with a tag for each word
+	Spans         []spanJSON   `json:"spans,omitempty"`
+	Unknown       []string     `json:"unknown,omitempty"` // tokens that the model does not know
+	Error         string       `json:"error,omitempty"`
+}
+
+type labelShare struct {
+	Label       string  `json:"label"`
+	Probability float64 `json:"probability"`
+}
+
+type wordJSON struct {
+	Word        string  `json:"word"`
+	Tag         string  `json:"tag"`
+	Probability float64 `json:"probability"`
+}
+
+type spanJSON struct {
+	Type  string `json:"type"`
+	Start int    `json:"start"` // number of the first word, from 1
+	End   int    `json:"end"`   // number of the last word
+	Text  string `json:"text"`
+}
+
+func (s *Server) classify(ctx context.Context, w http.ResponseWriter, body []byte) error {
+	var r inputRequest
+	if err := parse(body, &r); err != nil {
+		return err
+	}
+	input, err := readTexts("input", r.Input)
+	if err != nil {
+		return err
+	}
+	e, m, err := s.model(r.Model)
+	if err != nil {
+		return err
+	}
+	defer m.users.Done()
+	if err := errors.Join(mustBe(e, m, classifies), s.several("input", len(input))); err != nil {
+		return err
+	}
+	answer := results[labelJSON]{Object: "list", Model: e.name, Data: make([]labelJSON, len(input))}
+	var good []string
+	var at []int
+	for i, text := range input {
+		if _, err := s.input(m, text); err != nil {
+			answer.Data[i].Error = failureOf(err).message
+			continue
+		}
+		good, at = append(good, text), append(at, i)
+	}
+	labels, err := labels(ctx, m.Model, good)
+	if err != nil {
+		return err
+	}
+	for i, l := range labels {
+		answer.Data[at[i]] = l
+	}
+	writeJSON(w, http.StatusOK, answer)
+	return nil
+}
+
+// labels classifies or tags texts.
+func labels(ctx context.Context, m *pipeline.Model, texts []string) (list []labelJSON, err error) {
+	if m.Run.Task.Value.Kind() == task.Tagging {
+		found, err := m.Tag(ctx, texts)
+		for _, f := range found {
+			list = append(list, newTags(f))
+		}
+		return list, err
+	}
+	found, err := m.ClassifyAll(ctx, texts)
+	for _, f := range found {
+		list = append(list, newLabel(f))
+	}
+	return list, err
+}
+
+func newLabel(f pipeline.Classified) labelJSON {
+	if f.Err != nil {
+		return labelJSON{Error: failureOf(f.Err).message}
+	}
+	l := labelJSON{Label: f.Classes[0].Name, Probability: f.Classes[0].Probability, Unknown: f.Input.Unknown}
+	for _, c := range f.Classes {
+		l.Probabilities = append(l.Probabilities, labelShare{c.Name, c.Probability})
+	}
+	return l
+}
+
+func newTags(f pipeline.Tagged) labelJSON {
+	if f.Err != nil {
+		return labelJSON{Error: failureOf(f.Err).message}
+	}
+	l := labelJSON{Unknown: f.Input.Unknown}
+	for i, classes := range f.Classes {
+		l.Words = append(l.Words, wordJSON{f.Input.Labels[i], classes[0].Name, classes[0].Probability})
+	}
+	for _, s := range f.Spans {
+		l.Spans = append(l.Spans, spanJSON{s.Type, s.Start + 1, s.End, strings.Join(f.Input.Labels[s.Start:s.End], " ")})
+	}
+	return l
+}
+
+func (s *Server) trace(ctx context.Context, w http.ResponseWriter, body []byte) error {
+	var r inputRequest
+	if err := parse(body, &r); err != nil {
+		return err
+	}
+	input, err := readTexts("input", r.Input)
+	if err != nil {
+		return err
+	}
+	_, m, err := s.model(r.Model)
+	if err != nil {
+		return err
+	}
+	defer m.users.Done()
+	if len(input) != 1 {
+		return invalid("input", "input has %d texts: a trace shows one", len(input))
+	}
+	if _, err := s.input(m, input[0]); err != nil {
+		return invalid("input", "input: %v", failureOf(err))
+	}
+	t, err := m.Trace(ctx, input[0])
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return invalid("input", "%v", failureOf(err))
+	}
+	writeJSON(w, http.StatusOK, t)
+	return nil
+}

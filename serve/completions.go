@@ -1,0 +1,213 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"universal-transformer/decoding"
+	"universal-transformer/pipeline"
+)
+
+// completionRequest is the body of /v1/completions.
+type completionRequest struct {
+	Model       *string         `json:"model"`
+	Prompt      json.RawMessage `json:"prompt"`      // a string or an array of strings
+	MaxTokens   *int            `json:"max_tokens"`  // missing: enough for the task
+	Temperature *float64        `json:"temperature"` // missing or 0: greedy decoding
+	TopP        *float64        `json:"top_p"`
+	N           *int            `json:"n"`
+	Seed        *int64          `json:"seed"` // missing: other answers each time
+	Stop        json.RawMessage `json:"stop"` // a string or an array of strings, before which answers end
+	Stream      bool            `json:"stream"`
+	Options     *struct {
+		Usage bool `json:"include_usage"`
+	} `json:"stream_options"`
+}
+
+// completion is an answer of /v1/completions, or an event of its stream.
+type completion struct {
+	ID      string   `json:"id"`
+	Object  string   `json:"object"`
+	Created int64    `json:"created"`
+	Model   string   `json:"model"`
+	Choices []choice `json:"choices"`
+	Usage   *usage   `json:"usage,omitempty"`
+}
+
+// choice is an answer, or a piece of one. Prompt i has the choices i*n to i*n + n-1.
+type choice struct {
+	Text     string  `json:"text"`
+	Index    int     `json:"index"`
+	LogProbs *string `json:"logprobs"`      // always null
+	Finish   *string `json:"finish_reason"` // "stop", "length" at the limit of tokens, or null before the end
+}
+
+// usage counts tokens: those of each prompt once, and those of all answers without their ends.
+type usage struct {
+	PromptTokens     int `json:"prompt_tokens"`
+	CompletionTokens int `json:"completion_tokens"`
+	TotalTokens      int `json:"total_tokens"`
+}
+
+// job is a valid request for completions.
+type job struct {
+	*loaded
+	entry   *entry
+	lines   []string // each prompt n times
+	options pipeline.DecodeOptions
+	stops   []string
+	tokens  int  // of all prompts
+	usage   bool // a stream ends with the usage
+	reply   completion
+}
+
+func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byte) error {
+	var r completionRequest
+	if err := parse(body, &r); err != nil {
+		return err
+	}
+	e, m, err := s.model(r.Model)
+	if err != nil {
+		return err
+	}
+	defer m.users.Done()
+	j := &job{loaded: m, entry: e, usage: r.Options != nil && r.Options.Usage}
+	j.reply = completion{ID: "cmpl-" + rand.Text(), Object: "text_completion", Created: time.Now().Unix(), Model: e.name}
+	if err := s.prepare(j, r); err != nil {
+		return err
+	}
+	if r.Stream {
+		return s.stream(ctx, w, j)
+	}
+	answers, err := m.Decode(ctx, j.lines, j.options)
+	if err != nil {
+		return err
+	}
+	u, err := s.finish(j, answers)
+	if err != nil {
+		return err
+	}
+	j.reply.Usage = &u
+	for i, a := range answers {
+		cut := stopper{stops: j.stops}
+		text := cut.add(a.Text) + cut.rest()
+		j.reply.Choices = append(j.reply.Choices, choice{Text: text, Index: i, Finish: reason(a, cut.stopped)})
+	}
+	writeJSON(w, http.StatusOK, j.reply)
+	return nil
+}
+
+// prepare checks a request, and fills in the job.
+func (s *Server) prepare(j *job, r completionRequest) error {
+	if err := mustBe(j.entry, j.loaded, generates); err != nil {
+		return err
+	}
+	prompts, err := readTexts("prompt", r.Prompt)
+	if err != nil {
+		return err
+	}
+	if j.stops, err = readTexts("stop", r.Stop); err != nil {
+		return err
+	}
+	n := 1
+	if r.N != nil {
+		n = *r.N
+	}
+	if n < 1 || n > s.options.MaxPrompts {
+		return invalid("n", "n is %d: it must be 1 to %d", n, s.options.MaxPrompts)
+	}
+	if err := s.several("prompt", len(prompts)*n); err != nil {
+		return err
+	}
+	for i, prompt := range prompts {
+		in, err := s.input(j.loaded, prompt)
+		if err != nil {
+			return invalid("prompt", "prompt %d: %v", i+1, failureOf(err))
+		}
+		j.tokens += len(in.Labels)
+		for range n {
+			j.lines = append(j.lines, prompt)
+		}
+	}
+	return s.method(j, r)
+}
+
+// Limits of the fields of a request.
+const (
+	minTemperature = 0.01
+	maxTemperature = 10
+	maxStops       = 16
+)
+
+// method determines how the prompts are answered.
+func (s *Server) method(j *job, r completionRequest) error {
+	if r.MaxTokens != nil {
+		if j.options.MaxLength = *r.MaxTokens; j.options.MaxLength < 1 || j.options.MaxLength > s.options.MaxTokens {
+			return invalid("max_tokens", "max_tokens is %d: it must be 1 to %d", j.options.MaxLength, s.options.MaxTokens)
+		}
+	}
+	if len(j.stops) > maxStops {
+		return invalid("stop", "%d texts are more than %d", len(j.stops), maxStops)
+	}
+	for _, stop := range j.stops {
+		if stop == "" {
+			return invalid("stop", "stop has an empty text")
+		}
+	}
+	j.options.MaxSource = s.options.MaxSource
+	p := 1.0
+	if r.TopP != nil {
+		p = *r.TopP
+	}
+	if !(p > 0 && p <= 1) {
+		return invalid("top_p", "top_p is %v: it must be above 0 and at most 1", p)
+	}
+	if r.Temperature == nil || *r.Temperature == 0 {
+		return nil
+	}
+	if t := *r.Temperature; t < minTemperature || t > maxTemperature {
+		return invalid("temperature", "temperature is %v: it must be 0, or %v to %v", t, minTemperature, maxTemperature)
+	}
+	j.options.Sampling = decoding.Sampling{Temperature: *r.Temperature, TopP: p}
+	j.options.First = 1 // the first line of a file has this number
+	if r.Seed != nil {
+		j.options.Seed = uint64(*r.Seed)
+	} else {
+		j.options.Seed = randomSeed()
+	}
+	return nil
+}
+
+func randomSeed() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.NativeEndian.Uint64(b[:])
+}
+
+// finish counts tokens, and returns the error of the first prompt without an answer.
+func (s *Server) finish(j *job, answers []pipeline.Answer) (u usage, err error) {
+	u.PromptTokens = j.tokens
+	for i, a := range answers {
+		if a.Err != nil {
+			return u, fmt.Errorf("choice %d: %w", i, a.Err)
+		}
+		u.CompletionTokens += a.Tokens()
+	}
+	u.TotalTokens = u.PromptTokens + u.CompletionTokens
+	s.metrics.count(j.entry.name, u)
+	return u, nil
+}
+
+// reason returns why an answer ends.
+func reason(a pipeline.Answer, stopped bool) *string {
+	why := "stop"
+	if !a.Finished && !stopped {
+		why = "length"
+	}
+	return &why
+}

@@ -1,0 +1,241 @@
+package serve
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+//go:embed openapi.json
+var description []byte
+
+// endpoint answers the requests of a path.
+type endpoint struct {
+	method, path string
+	public       bool // needs no token
+	show         http.HandlerFunc
+	compute      func(ctx context.Context, w http.ResponseWriter, body []byte) error // in place of show, for what waits for a model
+}
+
+func (s *Server) endpoints() []endpoint {
+	return []endpoint{
+		{method: http.MethodGet, path: "/healthz", public: true, show: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }},
+		{method: http.MethodGet, path: "/metrics", show: s.metrics.handler().ServeHTTP},
+		{method: http.MethodGet, path: "/openapi.json", show: func(w http.ResponseWriter, _ *http.Request) {
+			writeJSON(w, http.StatusOK, json.RawMessage(description))
+		}},
+		{method: http.MethodGet, path: "/v1/models", show: s.list},
+		{method: http.MethodPost, path: "/v1/completions", compute: s.complete},
+		{method: http.MethodPost, path: "/v1/score", compute: s.score},
+		{method: http.MethodPost, path: "/v1/classify", compute: s.classify},
+		{method: http.MethodPost, path: "/v1/trace", compute: s.trace},
+	}
+}
+
+// Handler answers requests. Paths are compared as they are: there are no redirects and no files.
+func (s *Server) Handler() http.Handler {
+	table := map[string]endpoint{}
+	for _, e := range s.endpoints() {
+		table[e.path] = e
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start, name := time.Now(), "other"
+		answer := &response{ResponseWriter: w}
+		e, known := table[r.URL.Path]
+		if known {
+			name = e.path
+		}
+		defer func() {
+			if problem := recover(); problem != nil {
+				answer.fail(failure{status: http.StatusInternalServerError, message: "internal error"})
+			}
+			s.metrics.answered(name, answer.status, time.Since(start))
+		}()
+		answer.Header().Set("X-Content-Type-Options", "nosniff")
+		if err := s.admit(e, known, r); err != nil {
+			answer.fail(*err)
+			return
+		}
+		if e.show != nil {
+			e.show(answer, r)
+			return
+		}
+		if err := s.computed(e, answer, r); err != nil {
+			answer.fail(failureOf(err))
+		}
+	})
+}
+
+// sameOrigin rejects requests that pages of other origins make in a browser.
+var sameOrigin = http.NewCrossOriginProtection()
+
+// admit returns why a request is rejected before its body is read, or nil.
+func (s *Server) admit(e endpoint, known bool, r *http.Request) *failure {
+	switch {
+	case s.options.Token != "" && !e.public && !s.authorized(r):
+		return &failure{status: http.StatusUnauthorized, code: "invalid_api_key", message: "the bearer token is missing or wrong: send the header Authorization: Bearer TOKEN"}
+	case !known:
+		return &failure{status: http.StatusNotFound, message: "no such path: /openapi.json lists all"}
+	case r.Method != e.method && !(r.Method == http.MethodHead && e.method == http.MethodGet):
+		return &failure{status: http.StatusMethodNotAllowed, allow: e.method, message: fmt.Sprintf("%s needs the method %s", e.path, e.method)}
+	case sameOrigin.Check(r) != nil:
+		return &failure{status: http.StatusForbidden, message: "requests from pages of other origins are not answered"}
+	}
+	return nil
+}
+
+// authorized compares digests, which takes the same time wherever tokens differ.
+func (s *Server) authorized(r *http.Request) bool {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.options.Token))
+	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], want[:]) == 1
+}
+
+// computed reads the body, waits for a place in the queue, and answers.
+func (s *Server) computed(e endpoint, w http.ResponseWriter, r *http.Request) error {
+	body, err := s.read(w, r)
+	if err != nil {
+		return err
+	}
+	select {
+	case s.slots <- struct{}{}:
+	default:
+		return failure{status: http.StatusTooManyRequests, code: "queue_full", message: fmt.Sprintf("%d requests are waiting already: try again later", s.options.MaxQueue)}
+	}
+	defer func() { <-s.slots }()
+	ctx, cancel := context.WithTimeout(r.Context(), s.options.Timeout)
+	defer cancel()
+	err = e.compute(ctx, w, body)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return failure{status: http.StatusGatewayTimeout, code: "timeout", message: fmt.Sprintf("no answer within %v: ask for less", s.options.Timeout)}
+	}
+	return err
+}
+
+// read returns the body of a request, which must be UTF-8.
+func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
+		return nil, failure{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("the body has more than %d bytes", long.Limit)}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, failure{status: http.StatusRequestTimeout, message: "the body did not arrive in time"}
+	case err != nil:
+		return nil, failure{status: http.StatusBadRequest, message: "the body could not be read"}
+	case !utf8.Valid(body):
+		return nil, failure{status: http.StatusBadRequest, message: "the body is not UTF-8"}
+	}
+	return body, nil
+}
+
+// failure is an error that a client sees, in the form of the OpenAI API.
+type failure struct {
+	status             int
+	param, code, allow string
+	message            string
+}
+
+func (f failure) Error() string { return f.message }
+
+// invalid returns a failure that concerns a field of a request.
+func invalid(param, format string, args ...any) failure {
+	return failure{status: http.StatusBadRequest, param: param, message: fmt.Sprintf(format, args...)}
+}
+
+// failureOf turns any error into one that clients see. Errors of libraries may continue with a stack trace.
+func failureOf(err error) failure {
+	var f failure
+	if errors.As(err, &f) {
+		return f
+	}
+	if errors.Is(err, context.Canceled) {
+		return failure{status: statusClientClosed, message: "the client has closed the request"}
+	}
+	message, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+	return failure{status: http.StatusInternalServerError, message: message}
+}
+
+// statusClientClosed is the status in the metrics of requests that nobody waits for; nginx uses the same number.
+const statusClientClosed = 499
+
+// errorJSON is the body of a failure.
+type errorJSON struct {
+	Error struct {
+		Message string  `json:"message"`
+		Type    string  `json:"type"`
+		Param   *string `json:"param"`
+		Code    *string `json:"code"`
+	} `json:"error"`
+}
+
+func (f failure) json() (e errorJSON) {
+	e.Error.Message, e.Error.Type = f.message, "invalid_request_error"
+	if f.status >= 500 || f.status == http.StatusTooManyRequests {
+		e.Error.Type = "server_error"
+	}
+	if f.param != "" {
+		e.Error.Param = &f.param
+	}
+	if f.code != "" {
+		e.Error.Code = &f.code
+	}
+	return e
+}
+
+// response records the status of an answer.
+type response struct {
+	http.ResponseWriter
+	status int
+}
+
+// Unwrap lets http.ResponseController find the writer that flushes.
+func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+func (r *response) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+		r.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (r *response) Write(p []byte) (int, error) {
+	if r.status == 0 {
+		r.WriteHeader(http.StatusOK)
+	}
+	return r.ResponseWriter.Write(p)
+}
+
+// fail answers with an error. In a stream that has begun, the error is an event.
+func (r *response) fail(f failure) {
+	if r.status != 0 {
+		_ = writeEvent(r, f.json())
+		return
+	}
+	switch f.status {
+	case http.StatusTooManyRequests:
+		r.Header().Set("Retry-After", "1")
+	case http.StatusUnauthorized:
+		r.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusMethodNotAllowed:
+		r.Header().Set("Allow", f.allow)
+	}
+	writeJSON(r, f.status, f.json())
+}
+
+// writeJSON answers with JSON, in which <, > and & are escaped.
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value)
+}

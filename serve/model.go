@@ -1,0 +1,120 @@
+package serve
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/pipeline"
+	"universal-transformer/runlog"
+)
+
+// entry is a served model, which can be replaced while requests use it.
+type entry struct {
+	name, dir string
+	backend   compute.Backend
+	metrics   *metrics
+
+	mu      sync.Mutex // guards current
+	current *loaded
+	loading sync.Mutex     // held while reloading
+	tried   int64          // the marked step that was loaded last, or could not be; guarded by loading
+	closed  bool           // guarded by loading
+	retired sync.WaitGroup // replaced checkpoints that are still in use
+}
+
+// loaded is one checkpoint in memory.
+type loaded struct {
+	*pipeline.Model
+	since time.Time
+	users sync.WaitGroup // requests; one is added only while the checkpoint is current
+}
+
+func newEntry(dir string, backend compute.Backend, m *metrics) (*entry, error) {
+	whole, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	e := &entry{name: filepath.Base(whole), dir: dir, backend: backend, metrics: m}
+	e.current, err = e.load()
+	if err != nil {
+		return nil, err
+	}
+	e.tried, _, _ = e.marked()
+	return e, nil
+}
+
+func (e *entry) load() (*loaded, error) {
+	m, err := pipeline.Load(e.dir, e.backend)
+	if err != nil {
+		return nil, err
+	}
+	m.OnBatch(e.metrics.batch)
+	return &loaded{Model: m, since: time.Now()}, nil
+}
+
+// use returns the current checkpoint. The caller must call users.Done.
+func (e *entry) use() *loaded {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.current.users.Add(1)
+	return e.current
+}
+
+// replace makes another checkpoint current and returns the old one.
+func (e *entry) replace(with *loaded) *loaded {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	old := e.current
+	e.current = with
+	return old
+}
+
+// marked returns the step of the checkpoint that the run directory marks as the best.
+func (e *entry) marked() (step int64, ok bool, err error) {
+	log, err := runlog.Open(e.dir)
+	if err != nil {
+		return 0, false, err
+	}
+	return log.Marked()
+}
+
+// reload loads the best checkpoint if another one is marked than was tried last. It returns the step of the loaded checkpoint, or 0 if
+// nothing had to be done; with an error, the step of the checkpoint that stays.
+func (e *entry) reload() (int64, error) {
+	e.loading.Lock()
+	defer e.loading.Unlock()
+	step, ok, err := e.marked()
+	if e.closed || err != nil || !ok || step == e.tried {
+		return 0, nil // a mark that cannot be read is being written, or the next look finds it
+	}
+	stays := e.use()
+	defer stays.users.Done()
+	e.tried = step
+	fresh, err := e.load()
+	if err != nil {
+		return stays.Step, err
+	}
+	if fresh.Step != step {
+		fresh.Close()
+		return stays.Step, fmt.Errorf("the checkpoint of step %d is missing or damaged", step)
+	}
+	old := e.replace(fresh)
+	e.retired.Go(func() {
+		old.users.Wait()
+		old.Close()
+	})
+	return step, nil
+}
+
+// close waits for the requests that use the model and frees it.
+func (e *entry) close() {
+	e.loading.Lock()
+	defer e.loading.Unlock()
+	e.closed = true
+	e.current.users.Wait()
+	e.current.Close()
+	e.retired.Wait()
+}

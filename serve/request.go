@@ -1,0 +1,193 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"universal-transformer/pipeline"
+	"universal-transformer/task"
+)
+
+// parse reads a body into a request. Unknown fields are ignored, as clients send fields that not every server knows.
+func parse(body []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	err := d.Decode(into)
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field == "":
+		return invalid("", "the body is %s: it must be an object", kindOf(wrong.Value))
+	case errors.As(err, &wrong):
+		return invalid(wrong.Field, "%s is %s: it must be %s", wrong.Field, kindOf(wrong.Value), typeName(wrong.Type))
+	case err == io.EOF:
+		return invalid("", "the body is empty: it must be an object")
+	case err != nil:
+		return invalid("", "the body is not valid JSON: %v", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return invalid("", "the body continues after its JSON value")
+	}
+	return nil
+}
+
+// kindOf describes a JSON value of the wrong type, as encoding/json names it.
+func kindOf(value string) string {
+	kind, number, ok := strings.Cut(value, " ")
+	switch {
+	case ok:
+		return number
+	case kind == "bool":
+		return "true or false"
+	case kind == "object" || kind == "array":
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// typeName describes the type of a field.
+func typeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "an array"
+	}
+	return "an object"
+}
+
+// readTexts reads a field that is a string or an array of strings. If it is missing, there are none.
+func readTexts(param string, raw json.RawMessage) ([]string, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		return []string{one}, nil
+	}
+	var several []*string
+	wrong := json.Unmarshal(raw, &several) != nil
+	list := make([]string, len(several))
+	for i, text := range several {
+		if wrong = wrong || text == nil; wrong {
+			break
+		}
+		list[i] = *text
+	}
+	if wrong {
+		return nil, invalid(param, "%s must be a string or an array of strings", param)
+	}
+	return list, nil
+}
+
+// model returns the named model. If there is only one, the name may be missing. The caller must call users.Done.
+func (s *Server) model(name *string) (*entry, *loaded, error) {
+	if name == nil && len(s.models) == 1 {
+		return s.models[0], s.models[0].use(), nil
+	}
+	if name == nil {
+		return nil, nil, invalid("model", "model is missing: choose one of %s", strings.Join(s.Names(), ", "))
+	}
+	for _, e := range s.models {
+		if e.name == *name {
+			return e, e.use(), nil
+		}
+	}
+	return nil, nil, failure{
+		status: http.StatusNotFound, param: "model", code: "model_not_found",
+		message: fmt.Sprintf("model is %q: choose one of %s", shortened(*name), strings.Join(s.Names(), ", ")),
+	}
+}
+
+// shortened returns at most 100 characters of a text.
+func shortened(text string) string {
+	if runes := []rune(text); len(runes) > 100 {
+		return string(runes[:100]) + "..."
+	}
+	return text
+}
+
+// several checks the number of prompts or texts of a request.
+func (s *Server) several(param string, n int) error {
+	switch {
+	case n == 0:
+		return invalid(param, "%s is missing or empty", param)
+	case n > s.options.MaxPrompts:
+		return invalid(param, "%d texts are more than %d: send them in several requests", n, s.options.MaxPrompts)
+	}
+	return nil
+}
+
+// input reads a text and checks its length.
+func (s *Server) input(m *loaded, text string) (task.Input, error) {
+	in, err := m.Read(text)
+	if err == nil {
+		err = s.short(len(in.Labels))
+	}
+	return in, err
+}
+
+// short returns an error for texts that are too long.
+func (s *Server) short(tokens int) error {
+	if tokens > s.options.MaxSource {
+		return fmt.Errorf("%d tokens are more than %d: shorten the text", tokens, s.options.MaxSource)
+	}
+	return nil
+}
+
+// Kinds of models, as /v1/models lists them.
+const (
+	generates  = "completions"
+	classifies = "classify"
+)
+
+// kind returns what a model answers requests for.
+func kind(m *pipeline.Model) string {
+	switch m.Run.Task.Value.Kind() {
+	case task.Classification, task.Tagging:
+		return classifies
+	}
+	return generates
+}
+
+// mustBe returns an error if a model is not of the kind that an endpoint is for.
+func mustBe(e *entry, m *loaded, want string) error {
+	if got := kind(m.Model); got != want {
+		return invalid("model", "%s does not answer here: use /v1/%s", e.name, got)
+	}
+	return nil
+}
+
+// modelJSON is a model in /v1/models.
+type modelJSON struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"` // when it was loaded, in seconds since 1970
+	OwnedBy string `json:"owned_by"`
+	Kind    string `json:"kind"` // the endpoint for its answers
+	Task    string `json:"task"`
+	Step    int64  `json:"step"` // of the checkpoint
+}
+
+func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
+	models := []modelJSON{}
+	for _, e := range s.models {
+		m := e.use()
+		models = append(models, modelJSON{e.name, "model", m.since.Unix(), "ut", kind(m.Model), m.Run.Task.Value.String(), m.Step})
+		m.users.Done()
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Object string      `json:"object"`
+		Data   []modelJSON `json:"data"`
+	}{"list", models})
+}

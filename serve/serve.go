@@ -1,0 +1,181 @@
+// Package serve answers HTTP requests with trained models: completions in the format of the OpenAI API, scores, classes and tags, and
+// traces, with metrics for Prometheus. openapi.json describes every endpoint.
+//
+// Requests that arrive together are decoded together, and each gets the answer that it would get alone. A request names one of the models
+// that were loaded at the start; nothing in a request is used as a path.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/gomlx/compute"
+	"universal-transformer/pipeline"
+)
+
+// Options are the limits of a server. Zero values mean the defaults, except for Token.
+type Options struct {
+	Timeout    time.Duration // for computing the answer to a request; default 1 minute
+	MaxBody    int64         // bytes of the body of a request; default 1 MiB
+	MaxPrompts int           // prompts or texts of a request, times its n; default 128
+	MaxSource  int           // tokens of a prompt or text; default 2000
+	MaxTokens  int           // tokens of an answer; default 2000
+	MaxQueue   int           // requests that wait or are computed at a time; more get status 429; default 128
+	Token      string        // that clients must send as bearer token; "": none
+	Log        func(string)  // called with one line when a model is reloaded or cannot be; may be nil
+}
+
+func (o Options) withDefaults() Options {
+	o.Timeout = cmp.Or(o.Timeout, time.Minute)
+	o.MaxBody = cmp.Or(o.MaxBody, 1<<20)
+	o.MaxPrompts = cmp.Or(o.MaxPrompts, 128)
+	o.MaxSource = cmp.Or(o.MaxSource, 2000)
+	o.MaxTokens = cmp.Or(o.MaxTokens, 2000)
+	o.MaxQueue = cmp.Or(o.MaxQueue, 128)
+	if o.Log == nil {
+		o.Log = func(string) {}
+	}
+	return o
+}
+
+// Validate returns an error that names the first option out of range.
+func (o Options) Validate() error {
+	o = o.withDefaults()
+	for _, field := range []struct {
+		name  string
+		value int64
+		limit int64
+	}{
+		{"max-body", o.MaxBody, 1 << 30}, {"max-prompts", int64(o.MaxPrompts), 1 << 20}, {"max-source", int64(o.MaxSource), pipeline.MaxTokens},
+		{"max-tokens", int64(o.MaxTokens), pipeline.MaxTokens}, {"max-queue", int64(o.MaxQueue), 1 << 20},
+	} {
+		if field.value < 1 || field.value > field.limit {
+			return fmt.Errorf("%s is %d: it must be 1 to %d", field.name, field.value, field.limit)
+		}
+	}
+	if o.Timeout < 0 {
+		return fmt.Errorf("timeout is %v: it must be positive", o.Timeout)
+	}
+	return nil
+}
+
+// Server answers requests with the models of some run directories. The caller must close it.
+type Server struct {
+	options Options
+	models  []*entry
+	metrics *metrics
+	slots   chan struct{} // one for each request that waits or is computed
+}
+
+// Open loads the best checkpoint of each run directory. A model's name is the last element of its directory.
+func Open(dirs []string, backend compute.Backend, o Options) (*Server, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	s := &Server{options: o, slots: make(chan struct{}, o.MaxQueue)}
+	s.metrics = newMetrics(func() float64 { return float64(len(s.slots)) })
+	if err := s.open(dirs, backend); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Server) open(dirs []string, backend compute.Backend) error {
+	if len(dirs) == 0 {
+		return errors.New("no run directories: name at least one")
+	}
+	for _, dir := range dirs {
+		e, err := newEntry(dir, backend, s.metrics)
+		if err != nil {
+			return err
+		}
+		s.models = append(s.models, e)
+		for _, other := range s.models[:len(s.models)-1] {
+			if other.name == e.name {
+				return fmt.Errorf("%s and %s are both named %s: rename one of the directories", other.dir, dir, e.name)
+			}
+		}
+	}
+	return nil
+}
+
+// Close frees the models, after the requests that use them.
+func (s *Server) Close() {
+	for _, e := range s.models {
+		e.close()
+	}
+}
+
+// Names returns the names of the models.
+func (s *Server) Names() (names []string) {
+	for _, e := range s.models {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// Limits of connections.
+const (
+	headerTimeout  = 10 * time.Second // until the header of a request has arrived
+	bodyTimeout    = 30 * time.Second // until the whole request has arrived
+	idleTimeout    = 2 * time.Minute  // between requests of a connection
+	maxHeaderBytes = 1 << 16
+)
+
+// Serve answers requests until ctx ends, and then waits until the requests in progress have their answers. It closes the listener.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler: s.Handler(), ErrorLog: log.New(io.Discard, "", 0),
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: bodyTimeout + s.options.Timeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeaderBytes,
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	patience, cancel := context.WithTimeout(context.Background(), s.options.Timeout)
+	defer cancel()
+	if err := server.Shutdown(patience); err != nil {
+		return errors.Join(fmt.Errorf("some requests did not end within %v", s.options.Timeout), server.Close())
+	}
+	return nil
+}
+
+// Follow reloads models whose run directories mark another checkpoint as the best, until ctx ends. It looks every interval.
+func (s *Server) Follow(ctx context.Context, interval time.Duration) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.Reload()
+		}
+	}
+}
+
+// Reload loads the best checkpoint of each run directory that marks another one than is loaded. Requests in progress keep the old model.
+// A model that cannot be loaded stays as it is.
+func (s *Server) Reload() {
+	for _, e := range s.models {
+		switch step, err := e.reload(); {
+		case err != nil:
+			s.options.Log(fmt.Sprintf("%s: the best checkpoint was not loaded, the one of step %d stays: %v", e.name, step, err))
+		case step > 0:
+			s.options.Log(fmt.Sprintf("%s: loaded the checkpoint of step %d", e.name, step))
+		}
+	}
+}

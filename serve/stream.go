@@ -1,0 +1,132 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// stream answers with events: the pieces of all choices, one choice after the other, then the reasons why they end.
+func (s *Server) stream(ctx context.Context, w http.ResponseWriter, j *job) error {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
+	p := &pieces{w: w, reply: j.reply, choices: make([]stopper, len(j.lines))}
+	for i := range p.choices {
+		p.choices[i].stops = j.stops
+	}
+	answers, err := j.StreamAnswers(ctx, p, j.lines, j.options)
+	if err != nil {
+		return err
+	}
+	u, err := s.finish(j, answers)
+	if err != nil {
+		return err
+	}
+	for i, a := range answers {
+		if err := p.send(choice{Index: i, Finish: reason(a, p.choices[i].stopped)}); err != nil {
+			return err
+		}
+	}
+	if j.usage {
+		end := j.reply
+		end.Choices, end.Usage = []choice{}, &u
+		if err := writeEvent(w, end); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprint(w, "data: [DONE]\n\n")
+	return err
+}
+
+// pieces turns lines that are written piece by piece into events. Line i is choice i.
+type pieces struct {
+	w       http.ResponseWriter
+	reply   completion
+	choices []stopper
+	at      int // the current choice
+}
+
+// Write sends an event for each piece of a line.
+func (p *pieces) Write(text []byte) (int, error) {
+	for rest := text; len(rest) > 0 && p.at < len(p.choices); {
+		piece, after, ended := bytes.Cut(rest, []byte("\n"))
+		current := &p.choices[p.at]
+		out := current.add(string(piece))
+		if ended {
+			out += current.rest()
+		}
+		if out != "" {
+			if err := p.send(choice{Text: out, Index: p.at}); err != nil {
+				return 0, err
+			}
+		}
+		if ended {
+			p.at++
+		}
+		rest = after
+	}
+	return len(text), nil
+}
+
+func (p *pieces) send(c choice) error {
+	event := p.reply
+	event.Choices = []choice{c}
+	return writeEvent(p.w, event)
+}
+
+// writeEvent sends a server-sent event at once.
+func writeEvent(w http.ResponseWriter, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "data: %s\n\n", data); err != nil {
+		return err
+	}
+	return http.NewResponseController(w).Flush()
+}
+
+// stopper ends a text, which comes in pieces, before the first of some texts.
+type stopper struct {
+	stops   []string
+	held    string // may be the beginning of one of them
+	stopped bool
+}
+
+// add returns what can be shown of the text after another piece.
+func (s *stopper) add(piece string) string {
+	if s.stopped {
+		return ""
+	}
+	text := s.held + piece
+	end := -1
+	for _, stop := range s.stops {
+		if i := strings.Index(text, stop); i >= 0 && (end < 0 || i < end) {
+			end = i
+		}
+	}
+	if end >= 0 {
+		s.held, s.stopped = "", true
+		return text[:end]
+	}
+	hold := 0
+	for _, stop := range s.stops {
+		for n := min(len(stop)-1, len(text)); n > hold; n-- {
+			if strings.HasSuffix(text, stop[:n]) {
+				hold = n
+			}
+		}
+	}
+	s.held = text[len(text)-hold:]
+	return text[:len(text)-hold]
+}
+
+// rest returns what was held back when the text ends.
+func (s *stopper) rest() string {
+	held := s.held
+	s.held = ""
+	return held
+}
