@@ -42,10 +42,6 @@ func shown(how string) func(book) judgement {
 	return func(book) judgement { return judgement{ours: "shown by a test", verdict: Reproduced, why: how} }
 }
 
-func notRun(why string) func(book) judgement {
-	return func(book) judgement { return judgement{verdict: NotRun, why: why} }
-}
-
 // verdictOf returns the verdict on comparisons in which higher is better: reproduced if all are distinguishably better, contradicted if one
 // is worse.
 func verdictOf(list []comparison) Verdict {
