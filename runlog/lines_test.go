@@ -71,22 +71,6 @@ func TestVersionOfBuild(t *testing.T) {
 	}
 }
 
-// A lock file names its process, unless the process has not yet written its number.
-func TestHolder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	if got := holder(path); got != "unknown" {
-		t.Errorf("no file: %q", got)
-	}
-	for content, want := range map[string]string{"": "unknown", "\n": "unknown", "12\n": "12"} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := holder(path); got != want {
-			t.Errorf("%q: %q, want %q", content, got, want)
-		}
-	}
-}
-
 // The version is blanked in place, with one comma, so that the rest is valid JSON whose lines and columns stay.
 func TestWithoutVersion(t *testing.T) {
 	blank := func(n int) string { return strings.Repeat(" ", n) }

@@ -103,7 +103,7 @@ func TestWeighByTokensClosedForm(t *testing.T) {
 func TestBatchesWeighedAreOneBatch(t *testing.T) {
 	adaptive := universal.EncoderDecoder{Config: tiny()}
 	adaptive.Dropout, adaptive.Positions = universal.Dropout{}, nil
-	language := universal.Decoder{Config: adaptive.Config}
+	language := universal.Decoder(adaptive)
 	language.SourceVocabulary = 0
 	keep := func(*schedule.Config) {}
 	for name, m := range map[string]universal.Model{"adaptive": adaptive, "language model": language} {
