@@ -102,31 +102,40 @@ func (s *stopper) add(piece string) string {
 		return ""
 	}
 	text := s.held + piece
+	begins := len(text) // the first place where a stop may begin that the next piece completes
+	for _, stop := range s.stops {
+		for n := min(len(stop)-1, len(text)); n > len(text)-begins; n-- {
+			if strings.HasSuffix(text, stop[:n]) {
+				begins = len(text) - n
+			}
+		}
+	}
+	if end := s.first(text); end >= 0 && end <= begins {
+		s.held, s.stopped = "", true
+		return text[:end]
+	}
+	s.held = text[begins:]
+	return text[:begins]
+}
+
+// first returns where the first stop begins in a text, or -1.
+func (s *stopper) first(text string) int {
 	end := -1
 	for _, stop := range s.stops {
 		if i := strings.Index(text, stop); i >= 0 && (end < 0 || i < end) {
 			end = i
 		}
 	}
-	if end >= 0 {
-		s.held, s.stopped = "", true
-		return text[:end]
-	}
-	hold := 0
-	for _, stop := range s.stops {
-		for n := min(len(stop)-1, len(text)); n > hold; n-- {
-			if strings.HasSuffix(text, stop[:n]) {
-				hold = n
-			}
-		}
-	}
-	s.held = text[len(text)-hold:]
-	return text[:len(text)-hold]
+	return end
 }
 
 // rest returns what was held back when the text ends.
 func (s *stopper) rest() string {
 	held := s.held
 	s.held = ""
+	if end := s.first(held); end >= 0 {
+		s.stopped = true
+		return held[:end]
+	}
 	return held
 }

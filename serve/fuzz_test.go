@@ -1,0 +1,66 @@
+package serve
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// fuzzed sends bodies to an endpoint: the answer is a result, or one error that is the client's.
+func fuzzed(f *testing.F, path string, bodies ...string) {
+	s, _ := opened(f, Options{MaxBody: 4000, MaxPrompts: 4, MaxSource: 20, MaxTokens: 20})
+	handler := s.Handler()
+	for _, body := range append(bodies, `{}`, `[]`, `null`, `{"model": "copier"}`, `{"model": null, "model": "x"}`, "{\"\xff\": 1}", `{"a": `, "") {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
+		checkAnswer(t, handler, r, body, map[int]int{})
+	})
+}
+
+func FuzzCompletions(f *testing.F) {
+	fuzzed(f, "/v1/completions", `{"prompt": "12", "max_tokens": 3, "temperature": 1, "top_p": 0.5, "n": 2, "seed": -1, "stop": ["1", "2"]}`,
+		`{"prompt": ["1", ""], "stream": true, "stream_options": {"include_usage": true}}`, `{"PROMPT": "1", "prompt": 1}`, `{"prompt": "\ud800\u0000"}`)
+}
+
+func FuzzScore(f *testing.F) {
+	fuzzed(f, "/v1/score", `{"pairs": [{"source": "1", "target": "2"}, {"source": "x"}, null]}`, `{"pairs": [[]]}`, `{"pairs": {"source": "1"}}`)
+}
+
+func FuzzClassify(f *testing.F) {
+	fuzzed(f, "/v1/classify", `{"input": "1"}`, `{"input": ["1", null]}`, `{"input": {"1": 2}}`)
+}
+
+func FuzzTrace(f *testing.F) {
+	fuzzed(f, "/v1/trace", `{"input": "12"}`, `{"input": ["12"]}`, `{"input": ["1", "2"]}`, `{"input": ""}`)
+}
+
+// A text that comes in pieces ends before the first of the stops, wherever the pieces are divided.
+func FuzzStopper(f *testing.F) {
+	f.Add("2026", "02", "6", uint8(1))
+	f.Add("aaab", "aab", "ab", uint8(2))
+	f.Add("xabcx", "abc", "b", uint8(1)) // one within the other
+	f.Add("xab", "abc", "b", uint8(1))
+	f.Fuzz(func(t *testing.T, text, one, two string, size uint8) {
+		if one == "" || two == "" || size == 0 {
+			t.Skip()
+		}
+		want, stopped := text, false
+		for i := range len(text) { // a plain loop over all places
+			if strings.HasPrefix(text[i:], one) || strings.HasPrefix(text[i:], two) {
+				want, stopped = text[:i], true
+				break
+			}
+		}
+		s, got := stopper{stops: []string{one, two}}, ""
+		for rest := text; rest != ""; {
+			n := min(int(size), len(rest))
+			got, rest = got+s.add(rest[:n]), rest[n:]
+		}
+		if got += s.rest(); got != want || s.stopped != stopped {
+			t.Errorf("%q with stops %q and %q in pieces of %d: %q, want %q", text, one, two, size, got, want)
+		}
+	})
+}
