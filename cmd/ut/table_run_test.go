@@ -216,7 +216,7 @@ func TestTableErrors(t *testing.T) {
 	data := stories(t)
 	for want, args := range map[string][]string{
 		"subcommand missing: one of list, run, report":                     {"table"},
-		`"rum" is not known: did you mean "run"?`:                               {"table", "rum"},
+		`"rum" is not known: did you mean "run"?`:                          {"table", "rum"},
 		`did you mean "babi-1k-single"`:                                    {"table", "run", "1", "--rows", "babi-1k-singel"},
 		"TABLE is missing":                                                 {"table", "run"},
 		`column "task21" of table 1 is not known`:                          {"table", "run", "1", "--rows", "babi-1k-single", "--columns", "21"},
