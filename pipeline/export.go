@@ -27,7 +27,9 @@ func (m *Model) ExportRun(dir string) (err error) {
 		return err
 	}
 	weights := &runlog.Checkpoint{Meta: maps.Clone(m.checkpoint.Meta), Tensors: training.Parameters(m.checkpoint.Tensors)}
-	maps.DeleteFunc(weights.Meta, func(key, _ string) bool { return slices.Contains([]string{"step", "version", "sha256"}, key) }) // those of runlog
+	maps.DeleteFunc(weights.Meta, func(key, _ string) bool {
+		return slices.Contains([]string{"step", "version", "sha256", training.StateKey}, key)
+	}) // those of runlog, and the state of training
 	if err := log.SaveCheckpoint(m.Step, weights, 0); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}

@@ -77,6 +77,7 @@ func TestPretrained(t *testing.T) {
 	}
 	r = fineTuned(r, from)
 	r.Training.Schedule.Value = schedule.Constant{LearningRate: 1e-30}
+	r.Training.Average, r.Training.WeightDecay, r.Training.Muon = 0, 0, 0
 	var lines []string
 	note := pipeline.Callbacks{Log: func(line string) { lines = append(lines, line) }}
 	dir := filepath.Join(t.TempDir(), "tuned")

@@ -128,6 +128,7 @@ func at(r experiment.Run, path string) experiment.Run {
 func TestPretrainedFindsTokens(t *testing.T) {
 	before, after := words(t, "abcdefg", "red", "green", "blue"), words(t, "ghfaxcbed", "blue", "white", "red")
 	for name, r := range pretrainedKinds(t) {
+		r.Training.Average = 0
 		t.Run(name, func(t *testing.T) {
 			train := func(r experiment.Run, log func(string)) map[string]map[string][]float32 {
 				dir := filepath.Join(t.TempDir(), "run")
@@ -144,6 +145,7 @@ func TestPretrainedFindsTokens(t *testing.T) {
 			from := tables(t, dir)
 			still := at(r, after)
 			still.Seed, still.Training.Schedule.Value = r.Seed+1, schedule.Constant{LearningRate: 1e-30}
+			still.Training.Average, still.Training.WeightDecay, still.Training.Muon = 0, 0, 0
 			fresh := train(still, nil)
 			still.Training.Pretrained = dir
 			var said []string

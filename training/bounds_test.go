@@ -275,15 +275,15 @@ func TestLoadAndRestoreRefuse(t *testing.T) {
 	}
 	tr := &Trainer{Store: store}
 	for want, kept := range map[string]string{"is null": "null", "cannot be read": "{", "capacity_plan: shape 1 is null": `{"capacity_plan":{"shapes":[null]}}`} {
-		err := tr.restore(&runlog.Checkpoint{Step: 3, Meta: map[string]string{stateKey: kept}})
+		err := tr.restore(&runlog.Checkpoint{Step: 3, Meta: map[string]string{StateKey: kept}})
 		if err == nil || !strings.HasPrefix(err.Error(), `checkpoint of step 3: its metadata "training"`) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", kept, err, want)
 		}
 	}
-	if _, err := SavedIn(&runlog.Checkpoint{Step: 3, Meta: map[string]string{stateKey: "{"}}); err == nil || !strings.HasPrefix(err.Error(), "checkpoint of step 3") {
+	if _, err := SavedIn(&runlog.Checkpoint{Step: 3, Meta: map[string]string{StateKey: "{"}}); err == nil || !strings.HasPrefix(err.Error(), "checkpoint of step 3") {
 		t.Errorf("a state that cannot be read: %v", err)
 	}
-	saved, err := SavedIn(&runlog.Checkpoint{Meta: map[string]string{stateKey: `{"seconds":2.5,"stopped":"patience"}`}, Tensors: []safetensors.Tensor{
+	saved, err := SavedIn(&runlog.Checkpoint{Meta: map[string]string{StateKey: `{"seconds":2.5,"stopped":"patience"}`}, Tensors: []safetensors.Tensor{
 		{Name: "a", Shape: []int{3, 5}}, {Name: "b", Shape: []int{2}}, {Name: "c"}, {Name: "AdamOptimizer.a", Shape: []int{7}},
 	}})
 	if err != nil || saved != (Saved{Seconds: 2.5, Stopped: "patience", Parameters: 18}) {

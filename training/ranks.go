@@ -61,7 +61,7 @@ func (t *Trainer) shareCheckpoint(c *runlog.Checkpoint) (*runlog.Checkpoint, err
 	var data []byte
 	var err error
 	if c != nil {
-		meta := map[string]string{stepKey: strconv.FormatInt(c.Step, 10), stateKey: c.Meta[stateKey], ConfigurationKey: c.Meta[ConfigurationKey]}
+		meta := map[string]string{stepKey: strconv.FormatInt(c.Step, 10), StateKey: c.Meta[StateKey], ConfigurationKey: c.Meta[ConfigurationKey]}
 		data, err = safetensors.Encode(&safetensors.File{Metadata: meta, Tensors: c.Tensors})
 	}
 	if err = t.group.Agree(err); err == nil {

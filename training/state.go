@@ -50,8 +50,8 @@ type extreme struct {
 	Value float64 `json:"value"`
 }
 
-// stateKey is the metadata key of the state.
-const stateKey = "training"
+// StateKey is the metadata key of the state.
+const StateKey = "training"
 
 // checkpoint gathers all variables that persist between updates, including the optimizer's.
 func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
@@ -104,7 +104,7 @@ func Begin(parameters []safetensors.Tensor, s Seals) (*runlog.Checkpoint, error)
 // metadata returns the metadata of a checkpoint with these seals and this state.
 func (s Seals) metadata(state string) map[string]string {
 	meta := map[string]string{
-		stateKey: state, FingerprintKey: s.Fingerprint, VocabularyKey: s.Vocabulary, ConfigurationKey: s.Configuration, EngineKey: s.Engine,
+		StateKey: state, FingerprintKey: s.Fingerprint, VocabularyKey: s.Vocabulary, ConfigurationKey: s.Configuration, EngineKey: s.Engine,
 	}
 	if s.LongestTarget > 0 {
 		meta[LongestTargetKey] = strconv.Itoa(s.LongestTarget)
@@ -131,18 +131,18 @@ func finite(t safetensors.Tensor) bool {
 
 // restore loads a checkpoint's variables and state.
 func (t *Trainer) restore(c *runlog.Checkpoint) error {
-	if len(Parameters(c.Tensors)) == len(c.Tensors) {
+	if _, ok := c.Meta[StateKey]; !ok {
 		return fmt.Errorf("checkpoint of step %d holds the weights only: start a new run from them with training.pretrained", c.Step)
 	}
-	kept := []byte(c.Meta[stateKey])
+	kept := []byte(c.Meta[StateKey])
 	if bytes.Equal(kept, []byte("null")) { // which would leave the state of a run that begins
-		return fmt.Errorf("checkpoint of step %d: its metadata %q is null", c.Step, stateKey)
+		return fmt.Errorf("checkpoint of step %d: its metadata %q is null", c.Step, StateKey)
 	}
 	if err := json.Unmarshal(kept, &t.state); err != nil { // into the plan that the graphs have
-		return fmt.Errorf("checkpoint of step %d: its metadata %q cannot be read: %w", c.Step, stateKey, err)
+		return fmt.Errorf("checkpoint of step %d: its metadata %q cannot be read: %w", c.Step, StateKey, err)
 	}
 	if err := t.state.CapacityPlan.Validate(); err != nil {
-		return fmt.Errorf("checkpoint of step %d: its metadata %q: capacity_plan: %w", c.Step, stateKey, err)
+		return fmt.Errorf("checkpoint of step %d: its metadata %q: capacity_plan: %w", c.Step, StateKey, err)
 	}
 	if before := c.Meta[ConfigurationKey]; before != "" && before != t.Seals.Configuration {
 		t.state.Stopped, t.state.Waited, t.state.Perfect = "", 0, 0
@@ -233,8 +233,8 @@ type Saved struct {
 // SavedIn returns what a checkpoint says about the training so far.
 func SavedIn(c *runlog.Checkpoint) (Saved, error) {
 	var s state
-	if err := json.Unmarshal([]byte(c.Meta[stateKey]), &s); err != nil {
-		return Saved{}, fmt.Errorf("checkpoint of step %d: its metadata %q cannot be read: %w", c.Step, stateKey, err)
+	if err := json.Unmarshal([]byte(c.Meta[StateKey]), &s); err != nil {
+		return Saved{}, fmt.Errorf("checkpoint of step %d: its metadata %q cannot be read: %w", c.Step, StateKey, err)
 	}
 	saved := Saved{Seconds: s.Seconds, Stopped: s.Stopped}
 	for _, p := range Parameters(c.Tensors) {
