@@ -1,57 +1,58 @@
 package serve
 
 import (
+	"fmt"
 	"net/http"
-	"strconv"
+	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
+	victoria "github.com/VictoriaMetrics/metrics"
 )
 
-// metrics are what /metrics shows. They have a registry of their own.
+// metrics are what /metrics shows, in Prometheus' text format. They have a set of their own.
+//
+// The library is not Prometheus' client_golang because that links protobuf, which opens a file before main begins: with few open files
+// allowed, the program would end with a stack trace instead of a message. Later versions of this one open files before main, too.
 type metrics struct {
-	registry *prometheus.Registry
-	requests *prometheus.CounterVec   // by endpoint and status
-	seconds  *prometheus.HistogramVec // by endpoint
-	tokens   *prometheus.CounterVec   // by model and kind, "prompt" or "completion"
-	batches  prometheus.Histogram
+	set     *victoria.Set
+	batches *victoria.Summary
 }
 
 // newMetrics returns metrics without values. waiting returns how many requests wait or are computed.
 func newMetrics(waiting func() float64) *metrics {
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ut_requests_total", Help: "Requests, by endpoint and status."}, []string{"endpoint", "status"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "ut_request_seconds", Help: "Time from the header of a request to the end of its answer, by endpoint.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 17),
-		}, []string{"endpoint"}),
-		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ut_tokens_total", Help: "Tokens, by model and kind: prompt or completion."}, []string{"model", "kind"}),
-		batches: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "ut_batch_size", Help: "Prompts that are decoded together.", Buckets: prometheus.ExponentialBuckets(1, 2, 7),
-		}),
+	set := victoria.NewSet()
+	set.NewGauge("ut_queue_length", waiting)
+	return &metrics{set: set, batches: set.NewSummary("ut_batch_size")}
+}
+
+// labelled returns the name of a metric with labels, given as pairs of a name and a value.
+func labelled(metric string, labels ...string) string {
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+	pairs := make([]string, len(labels)/2)
+	for i := range pairs {
+		pairs[i] = labels[2*i] + `="` + escape.Replace(labels[2*i+1]) + `"`
 	}
-	length := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ut_queue_length", Help: "Requests that wait or are computed."}, waiting)
-	m.registry.MustRegister(m.requests, m.seconds, m.tokens, m.batches, length, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return m
+	return metric + "{" + strings.Join(pairs, ",") + "}"
 }
 
 func (m *metrics) handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		m.set.WritePrometheus(w)
+		victoria.WriteProcessMetrics(w) // of Go and of the process
+	})
 }
 
-func (m *metrics) batch(prompts int) { m.batches.Observe(float64(prompts)) }
+func (m *metrics) batch(prompts int) { m.batches.Update(float64(prompts)) }
 
-// answered counts a request.
+// answered counts a request, and the time from its header to the end of its answer.
 func (m *metrics) answered(endpoint string, status int, took time.Duration) {
-	m.requests.WithLabelValues(endpoint, strconv.Itoa(status)).Inc()
-	m.seconds.WithLabelValues(endpoint).Observe(took.Seconds())
+	m.set.GetOrCreateCounter(labelled("ut_requests_total", "endpoint", endpoint, "status", fmt.Sprint(status))).Inc()
+	m.set.GetOrCreateSummary(labelled("ut_request_seconds", "endpoint", endpoint)).Update(took.Seconds())
 }
 
-// count counts tokens.
+// count counts tokens by model and kind.
 func (m *metrics) count(model string, u usage) {
-	m.tokens.WithLabelValues(model, "prompt").Add(float64(u.PromptTokens))
-	m.tokens.WithLabelValues(model, "completion").Add(float64(u.CompletionTokens))
+	m.set.GetOrCreateCounter(labelled("ut_tokens_total", "model", model, "kind", "prompt")).Add(u.PromptTokens)
+	m.set.GetOrCreateCounter(labelled("ut_tokens_total", "model", model, "kind", "completion")).Add(u.CompletionTokens)
 }

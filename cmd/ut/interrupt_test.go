@@ -241,7 +241,7 @@ func TestNobodyReadsExperiment(t *testing.T) {
 // A limit of open files that is too low gives a message instead of a stack trace.
 // Caught when planted: a limit that is not checked.
 func TestFewFiles(t *testing.T) {
-	for _, limit := range []string{"12", "15"} {
+	for _, limit := range []string{"4", "6", "7", "15"} {
 		said, err := exec.Command("sh", "-c", `ulimit -n `+limit+`; exec "$@"`, "sh", program, "list").CombinedOutput()
 		if want := "ut: the limit of open files is " + limit + ", and 16 are needed: raise the limit (ulimit -n)\n"; err == nil || string(said) != want {
 			t.Errorf("%v, %q, want %q", err, said, want)

@@ -31,7 +31,7 @@ var external = map[string]string{
 	"pkg/errors":         "github.com/pkg/errors",
 	"xz":                 "github.com/ulikunitz/xz",
 	"progressbar":        "github.com/schollz/progressbar/v3",
-	"prometheus":         "github.com/prometheus/client_golang/...",
+	"metrics":            "github.com/VictoriaMetrics/metrics",
 	"cogentcore.org/lab": "cogentcore.org/lab/base/mpi",
 }
 
