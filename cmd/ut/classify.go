@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -65,19 +64,7 @@ func newClassify() *cobra.Command {
 
 // classesBy answers texts with classes, formatted by format.
 func classesBy(m *pipeline.Model, format func(pipeline.Classified) string) answerer {
-	return func(ctx context.Context, texts []string) ([]answered, error) {
-		found, err := m.ClassifyAll(ctx, texts)
-		if err != nil {
-			return nil, err
-		}
-		answers := make([]answered, len(found))
-		for i, a := range found {
-			if answers[i].err = a.Err; a.Err == nil {
-				answers[i].line = format(a)
-			}
-		}
-		return answers, nil
-	}
+	return formatted(m.ClassifyAll, func(a pipeline.Classified) error { return a.Err }, format)
 }
 
 func className(a pipeline.Classified) string { return a.Classes[0].Name }

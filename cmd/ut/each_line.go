@@ -18,6 +18,23 @@ type answered struct {
 // An answerer answers texts, each with one line.
 type answerer func(ctx context.Context, texts []string) ([]answered, error)
 
+// formatted returns an answerer that formats what find finds, unless problem says why a text has no answer.
+func formatted[T any](find func(context.Context, []string) ([]T, error), problem func(T) error, format func(T) string) answerer {
+	return func(ctx context.Context, texts []string) ([]answered, error) {
+		found, err := find(ctx, texts)
+		if err != nil {
+			return nil, err
+		}
+		answers := make([]answered, len(found))
+		for i, a := range found {
+			if answers[i].err = problem(a); answers[i].err == nil {
+				answers[i].line = format(a)
+			}
+		}
+		return answers, nil
+	}
+}
+
 // answerEachLine answers the lines of the standard input. The answer to a line that cannot be answered is an empty line or, as JSON, an
 // object with the field error.
 func answerEachLine(c *cobra.Command, m *pipeline.Model, how pipeline.DecodeOptions, asJSON bool, answer answerer) error {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,19 +62,7 @@ func newTag() *cobra.Command {
 
 // tagsBy answers sentences with tags, formatted by format.
 func tagsBy(m *pipeline.Model, format func(pipeline.Tagged) string) answerer {
-	return func(ctx context.Context, texts []string) ([]answered, error) {
-		found, err := m.Tag(ctx, texts)
-		if err != nil {
-			return nil, err
-		}
-		answers := make([]answered, len(found))
-		for i, a := range found {
-			if answers[i].err = a.Err; a.Err == nil {
-				answers[i].line = format(a)
-			}
-		}
-		return answers, nil
-	}
+	return formatted(m.Tag, func(a pipeline.Tagged) error { return a.Err }, format)
 }
 
 func plainTags(a pipeline.Tagged) string { return strings.Join(a.Tags, " ") }

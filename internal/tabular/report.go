@@ -124,5 +124,18 @@ func Hash(text string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// Held reports whether the text of a hash is held out, if the given share of the texts is.
-func Held(hash uint64, share float64) bool { return float64(hash)/(1<<64) < share }
+// Split divides rows by the hashes of their texts, so that equal texts are on the same side whatever else is in the file. The shares
+// of all hashes count from 0: up to validation, up to held, and the rest.
+func Split[R any](rows []R, hash func(R) uint64, validation, held float64) (toTrain, toValidate, toEvaluate []R) {
+	for _, row := range rows {
+		switch at := float64(hash(row)) / (1 << 64); {
+		case at < validation:
+			toValidate = append(toValidate, row)
+		case at < held:
+			toEvaluate = append(toEvaluate, row)
+		default:
+			toTrain = append(toTrain, row)
+		}
+	}
+	return toTrain, toValidate, toEvaluate
+}

@@ -47,16 +47,9 @@ func (t *Task) read() (p parts, err error) {
 		}
 		t.reports = append(t.reports, report)
 	}
-	for _, r := range rows {
-		switch {
-		case tabular.Held(r.hash, validation):
-			p.validation = append(p.validation, r)
-		case tabular.Held(r.hash, share):
-			p.evaluation = append(p.evaluation, r)
-		default:
-			p.training = append(p.training, r)
-		}
-	}
+	var held []row
+	p.training, p.validation, held = tabular.Split(rows, func(r row) uint64 { return r.hash }, validation, share)
+	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
 	if c.Tokenizer == vocab.Subwords {
 		if err := t.cut(&p); err != nil {
 			return p, err

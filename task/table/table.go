@@ -156,15 +156,8 @@ func (c Table) read(report *Report) (p parts, err error) {
 			return p, err
 		}
 	}
-	for _, line := range pairs {
-		switch {
-		case tabular.Held(line.hash, validation):
-			p.validation = append(p.validation, line)
-		case tabular.Held(line.hash, share):
-			p.evaluation = append(p.evaluation, line)
-		default:
-			p.training = append(p.training, line)
-		}
-	}
+	var held []pair
+	p.training, p.validation, held = tabular.Split(pairs, func(line pair) uint64 { return line.hash }, validation, share)
+	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
 	return p, p.check(c)
 }

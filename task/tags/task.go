@@ -48,16 +48,9 @@ func (t *Task) read() (p parts, err error) {
 		}
 		t.reports = append(t.reports, report)
 	}
-	for _, s := range sentences {
-		switch {
-		case tabular.Held(s.hash, validation):
-			p.validation = append(p.validation, s)
-		case tabular.Held(s.hash, share):
-			p.evaluation = append(p.evaluation, s)
-		default:
-			p.training = append(p.training, s)
-		}
-	}
+	var held []sentence
+	p.training, p.validation, held = tabular.Split(sentences, func(s sentence) uint64 { return s.hash }, validation, share)
+	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
 	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
 		return p, fmt.Errorf("%s: %d sentences are for training, %d for choosing a checkpoint and %d for evaluation, at held_out %v: "+
 			"each part needs some; add sentences, change held_out or name a held_out_path", c.Path, len(p.training), len(p.validation), len(p.evaluation), c.HeldOut)
