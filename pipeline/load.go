@@ -12,6 +12,7 @@ import (
 	"universal-transformer/decoding"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
+	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/queue"
 	"universal-transformer/internal/safetensors"
 	"universal-transformer/internal/vocab"
@@ -42,7 +43,8 @@ type Model struct {
 	checkpoint   *runlog.Checkpoint
 	log          *runlog.Run
 	decoder      *decoding.Decoder // made when first used
-	queue        *queue.Queue      // of requests to decode; it guards graph, store and decoder
+	kept         *evaluation.Kept  // graphs of scores and classes; made when first used
+	queue        *queue.Queue      // of requests to decode; it guards graph, store, decoder and kept
 }
 
 // Load reads a run directory: its best checkpoint by validation, or the newest intact one if none was marked best or that one is missing
@@ -144,16 +146,20 @@ func (m *Model) OnBatch(f func(sources int)) { m.queue.OnBatch = f }
 // Close waits for the current computation and frees the compiled graphs.
 func (m *Model) Close() {
 	_ = m.queue.Exclusively(func() error {
-		m.closeDecoder()
+		m.freeGraphs()
 		return nil
 	})
 }
 
-// closeDecoder does the work of Close, while no other call uses the model.
-func (m *Model) closeDecoder() {
+// freeGraphs does the work of Close, while no other call uses the model.
+func (m *Model) freeGraphs() {
 	if m.decoder != nil {
 		m.decoder.Close()
 		m.decoder = nil
+	}
+	if m.kept != nil {
+		m.kept.Close()
+		m.kept = nil
 	}
 }
 
@@ -176,7 +182,7 @@ func (m *Model) Exit(e halting.Exit) error {
 			return err
 		}
 		m.graph, m.exit = changed, e
-		m.closeDecoder()
+		m.freeGraphs()
 		return nil
 	})
 }

@@ -186,8 +186,11 @@ func (m *Model) ClassifyAll(ctx context.Context, texts []string) ([]Classified, 
 // alone, is passed to failed and does not affect the others.
 func (m *Model) inTurns(ctx context.Context, failed func(example int, err error), compute func(*evaluation.Evaluator) error) error {
 	return m.queue.InTurns(ctx, func(pause func()) error {
+		if m.kept == nil {
+			m.kept = evaluation.NewKept(m.backend, m.store)
+		}
 		e := m.Evaluator()
-		e.Pause, e.Failed = pause, failed
+		e.Kept, e.Pause, e.Failed = m.kept, pause, failed
 		return compute(e)
 	})
 }

@@ -262,3 +262,21 @@ func TestTwice(t *testing.T) {
 		}
 	}
 }
+
+// A batch of few examples has the rows that Partial says, at most those of a full one. Caught when planted: rows of a full batch rounded.
+func TestPartialBatches(t *testing.T) {
+	plan := batch.Plan{Tokens: 60, Boundaries: []int{5, 20}, Partial: func(n int) int { return (n + 3) / 4 * 4 }}
+	for examples, want := range map[int]string{1: "4", 4: "4", 5: "8", 9: "10", 10: "10", 11: "10 4"} {
+		var list []task.Example
+		for range examples {
+			list = append(list, sized(1, 5, 6))
+		}
+		var rows []string
+		for _, b := range batch.Chunk(list, plan) {
+			rows = append(rows, fmt.Sprint(b.Rows))
+		}
+		if got := strings.Join(rows, " "); got != want {
+			t.Errorf("%d examples are in batches of %s rows, want %s", examples, got, want)
+		}
+	}
+}

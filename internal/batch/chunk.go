@@ -21,7 +21,7 @@ func Chunk(examples []task.Example, plan Plan) []Batch {
 		for i, m := range g.members {
 			members[i] = examples[m]
 		}
-		b, err := Pad(members, plan.rows(g.shape), g.shape.source, g.shape.target)
+		b, err := Pad(members, plan.rowsFor(g), g.shape.source, g.shape.target)
 		if err != nil {
 			panic(err) // cannot happen: groups fit
 		}

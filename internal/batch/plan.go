@@ -35,6 +35,9 @@ type Plan struct {
 	// RoundUp returns the number of rows, at least n, of a batch that has n rows by Tokens, if that number is computed anyway. nil
 	// means n.
 	RoundUp func(n int) int `json:"-"`
+	// Partial returns the number of rows, at least n, of a batch of Chunk that has only n examples, fewer than fit. nil means the rows of
+	// a full batch, of which there are fewer shapes.
+	Partial func(n int) int `json:"-"`
 }
 
 // Validate returns an error that names the first field out of range.
@@ -114,6 +117,15 @@ func (p Plan) rows(s shape) int {
 		return p.RoundUp(n)
 	}
 	return n
+}
+
+// rowsFor returns the number of rows of the rectangle of a group.
+func (p Plan) rowsFor(g group) int {
+	rows, n := p.rows(g.shape), len(g.members)
+	if p.Partial == nil || n == rows {
+		return rows
+	}
+	return min(rows, p.Partial(n))
 }
 
 // window returns the number of examples that are sorted together.

@@ -55,11 +55,7 @@ func (e *Evaluator) Tag(ctx context.Context, examples []task.Example) ([]task.Ta
 	}
 	tagged := make([]task.Tagged, len(examples))
 	var encoder, decoder counter
-	graph := func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
-		_, result := e.forward(scope, nodes, c)
-		return append([]*Node{Softmax(classes(result.Logits), -1)}, e.updates(result)...), result
-	}
-	err := e.each(ctx, examples, graph, func(b batch.Batch, out []*tensors.Tensor) {
+	err := e.eachKept(ctx, examples, "shares", e.static().shares, func(b batch.Batch, out []*tensors.Tensor) {
 		shares, n := tensors.MustCopyFlatData[float32](out[0]), out[0].Shape().Dimensions[2]
 		for i, at := range b.Index {
 			positions := len(examples[at].Source) / max(b.TokensPerPosition, 1)
@@ -74,6 +70,12 @@ func (e *Evaluator) Tag(ctx context.Context, examples []task.Example) ([]task.Ta
 		e.observe(out[1:], &encoder, &decoder)
 	})
 	return tagged, err
+}
+
+// shares is the graph of Tag and Probabilities: the probabilities of the classes, [B, 1, V-2] or [B, M, V-2], and the steps.
+func (e *Evaluator) shares(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+	_, result := e.forward(scope, nodes, c)
+	return append([]*Node{Softmax(classes(result.Logits), -1)}, e.updates(result)...), result
 }
 
 // firstClass is the first id of a class: padding and End are none.
@@ -97,10 +99,7 @@ func (e *Evaluator) Probabilities(ctx context.Context, examples []task.Example) 
 	for i, example := range examples {
 		sources[i] = task.Example{Source: example.Source, Target: []vocab.ID{vocab.End}}
 	}
-	err := e.each(ctx, sources, func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
-		_, result := e.forward(scope, nodes, c)
-		return []*Node{Softmax(classes(result.Logits), -1)}, result
-	}, func(b batch.Batch, out []*tensors.Tensor) {
+	err := e.eachKept(ctx, sources, "shares", e.static().shares, func(b batch.Batch, out []*tensors.Tensor) {
 		shares, n := tensors.MustCopyFlatData[float32](out[0]), out[0].Shape().Dimensions[2]
 		for i, at := range b.Index {
 			probabilities[at] = wide(shares[i*n : (i+1)*n])

@@ -34,6 +34,7 @@ type Evaluator struct {
 	Steps         func(encoder, decoder *Steps) // called after every batch with the steps of the positions so far, nil for a stack that does not exist or is not adaptive; may be nil
 	Pause         func()                        // called after every batch, so that others may compute meanwhile; may be nil
 	Failed        func(example int, err error)  // called with each example that cannot be computed alone, in place of an error that ends everything; may be nil
+	Kept          *Kept                         // graphs of earlier calls of Score, Probabilities and Tag; nil: every call compiles its own
 	CountSteps    bool                          // Steps also reports stacks of fixed depth and decoded answers, which are run once more for it
 
 	computedHalted bool // halted positions were computed, whatever ComputeHalted says, because of the backend
@@ -58,6 +59,11 @@ func (e *Evaluator) each(ctx context.Context, examples []task.Example, graph cap
 	runner := capacity.NewRunner(e.Backend, e.Store, graph, planner)
 	defer runner.Close()
 	e.computedHalted = e.computedHalted || planner != nil && !runner.Plans()
+	return e.run(ctx, runner, examples, read)
+}
+
+// run is each with a runner.
+func (e *Evaluator) run(ctx context.Context, runner *capacity.Runner, examples []task.Example, read func(b batch.Batch, out []*tensors.Tensor)) error {
 	done := 0
 	for _, b := range batch.Chunk(examples, e.Plan) {
 		if err := e.batch(ctx, runner, examples, b, read); err != nil {

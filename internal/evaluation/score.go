@@ -18,12 +18,7 @@ import (
 func (e *Evaluator) Score(ctx context.Context, examples []task.Example) ([]task.Scored, error) {
 	scored := make([]task.Scored, len(examples))
 	var encoder, decoder counter
-	graph := func(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
-		in, result := e.forward(scope, nodes, c)
-		outputs := []*Node{objective.TargetLogProbs(result.Logits, in.Target), objective.Best(result.Logits, feed.Integer)}
-		return append(outputs, e.updates(result)...), result
-	}
-	err := e.each(ctx, examples, graph, func(b batch.Batch, out []*tensors.Tensor) {
+	err := e.eachKept(ctx, examples, "score", e.static().scores, func(b batch.Batch, out []*tensors.Tensor) {
 		logProbs, best := tensors.MustCopyFlatData[float32](out[0]), tensors.MustCopyFlatData[int32](out[1])
 		for i, at := range b.Index {
 			start, n := i*b.TargetLength, len(examples[at].Target)
@@ -35,6 +30,13 @@ func (e *Evaluator) Score(ctx context.Context, examples []task.Example) ([]task.
 		e.observe(out[2:], &encoder, &decoder)
 	})
 	return scored, err
+}
+
+// scores is the graph of Score.
+func (e *Evaluator) scores(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+	in, result := e.forward(scope, nodes, c)
+	outputs := []*Node{objective.TargetLogProbs(result.Logits, in.Target), objective.Best(result.Logits, feed.Integer)}
+	return append(outputs, e.updates(result)...), result
 }
 
 // updates returns the steps of every position for encoder and decoder, with an empty tensor for a stack that does not exist or whose

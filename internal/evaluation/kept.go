@@ -1,0 +1,58 @@
+package evaluation
+
+import (
+	"context"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/core/tensors"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/decoding"
+	"universal-transformer/halting"
+	"universal-transformer/internal/batch"
+	"universal-transformer/internal/capacity"
+	"universal-transformer/task"
+)
+
+// Kept holds compiled graphs between calls of evaluators of one model, so that a request of a known shape compiles nothing. The graphs
+// compute halted positions: no result depends on earlier calls. It is not safe for concurrent use.
+type Kept struct {
+	graphs  *capacity.Graphs
+	runners map[string]*capacity.Runner
+}
+
+// keptBytes limits the memory of the graphs, as counted by [capacity.Graphs].
+const keptBytes = 32 << 20
+
+// NewKept returns no graphs of a model whose variables are in store.
+func NewKept(backend compute.Backend, store *model.Store) *Kept {
+	return &Kept{capacity.NewGraphs(backend, store, keptBytes), map[string]*capacity.Runner{}}
+}
+
+// Close frees the graphs.
+func (k *Kept) Close() { k.graphs.Close() }
+
+// Stats returns statistics of compilation.
+func (k *Kept) Stats() capacity.Stats { return k.graphs.Stats() }
+
+// eachKept is each with a graph that has a name, which is kept if there is Kept. The graph must use nothing of this call.
+func (e *Evaluator) eachKept(ctx context.Context, examples []task.Example, name string, graph capacity.GraphBuilder, read func(b batch.Batch, out []*tensors.Tensor)) error {
+	if e.Kept == nil {
+		return e.each(ctx, examples, graph, read)
+	}
+	runner := e.Kept.runners[name]
+	if runner == nil {
+		runner = e.Kept.graphs.Runner(graph, nil)
+		e.Kept.runners[name] = runner
+	}
+	bounded := *e
+	bounded.Plan.Partial = decoding.Rows
+	bounded.Plan.MaxSource, bounded.Plan.MaxTarget = keptLength*max(e.Plan.TokensPerPosition, 1), keptLength
+	return bounded.run(ctx, runner, examples, read)
+}
+
+// keptLength is the length up to which lengths are rounded up to a few values. It is not above the largest number of steps, which models
+// whose depth is the length of the source have.
+const keptLength = halting.MaxSteps
+
+// static returns what graphs need of the evaluator.
+func (e *Evaluator) static() *Evaluator { return &Evaluator{Model: e.Model, CountSteps: e.CountSteps} }
