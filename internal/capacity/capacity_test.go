@@ -228,6 +228,32 @@ func TestBudgetBoundsTheGraphs(t *testing.T) {
 	}
 }
 
+// A graph that was unused for more than 2000 calls is freed when another one is compiled, and one that was unused for 2000 is not.
+// Caught when planted: graphs freed 1 call earlier or later, or freed although they are used.
+func TestUnusedGraphsAreFreed(t *testing.T) {
+	graphs := capacity.NewGraphs(enginetest.Backend(t), model.NewStore(), capacity.Budget)
+	defer graphs.Close()
+	runner := graphs.Runner(func(_ *model.Scope, nodes []*Node, _ capacity.Capacities) ([]*Node, universal.Result) {
+		return []*Node{ReduceAllSum(nodes[0])}, universal.Result{}
+	}, nil)
+	call := func(length int) {
+		t.Helper()
+		if _, err := runner.Call(capacity.Shape{Source: length}, tensors.FromFlatDataAndDimensions(make([]float32, length), length)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ others, compiled, alive int }{{1999, 3, 3}, {2000, 4, 2}} {
+		call(1)
+		for range c.others {
+			call(2)
+		}
+		call(3 + c.others) // compiles
+		if s := graphs.Stats(); s.Compiled != c.compiled || s.Alive != c.alive {
+			t.Errorf("after %d other calls: %+v, want %d alive of %d compiled", c.others, s, c.alive, c.compiled)
+		}
+	}
+}
+
 // There is nothing to plan where depth is given, and only steps where positions cannot be left out.
 func TestNewPlanner(t *testing.T) {
 	for _, c := range []struct {

@@ -17,9 +17,14 @@ import (
 // heap may grow to twice that between collections.
 const Budget = 256 << 20
 
+// maxIdle is the number of calls of other graphs after which an unused graph is freed. Plans follow the ponder time, so that most graphs
+// of a long training are never used again. Compiling a graph takes about as long as calling it once or twice, so that freeing one that is
+// used again costs little.
+const maxIdle = 2000
+
 // Graphs holds the compiled graphs of runners that share variables, within one memory budget. To make room, it frees the graph that
-// was unused for the longest time, whatever its shape, plan or runner. This affects the duration of a run, never its results. It is
-// not safe for concurrent use.
+// was unused for the longest time, whatever its shape, plan or runner. If compiling is fast, it also frees graphs that are no longer
+// used. This affects the duration of a run, never its results. It is not safe for concurrent use.
 type Graphs struct {
 	backend compute.Backend
 	store   *model.Store
@@ -48,6 +53,7 @@ func (s Stats) Line(elapsed time.Duration) string {
 type compiled struct {
 	runner *Runner
 	key    string
+	call   int // number of the last call
 	executable
 }
 
@@ -100,6 +106,7 @@ func (s *Graphs) call(r *Runner, key string, c Capacities, inputs []any) ([]*ten
 	at := slices.IndexFunc(s.used, func(c *compiled) bool { return c.runner == r && c.key == key })
 	if at >= 0 {
 		found := s.used[at]
+		found.call = s.stats.Calls
 		s.used = append(slices.Delete(s.used, at, at+1), found)
 		out, err := found.run(inputs)
 		return out, engine.Plain(err)
@@ -113,11 +120,14 @@ func (s *Graphs) call(r *Runner, key string, c Capacities, inputs []any) ([]*ten
 	if err != nil {
 		return nil, engine.Plain(err)
 	}
+	if !engine.CompilesSlowly(s.backend) {
+		s.free(func(c *compiled) bool { return s.stats.Calls-c.call > maxIdle })
+	}
 	for len(s.used) > 0 && s.stats.Bytes+e.size() > s.budget {
 		oldest := s.used[0]
 		s.free(func(c *compiled) bool { return c == oldest })
 	}
-	s.used = append(s.used, &compiled{r, key, e})
+	s.used = append(s.used, &compiled{r, key, s.stats.Calls, e})
 	s.stats.Bytes += e.size()
 	return out, nil
 }
