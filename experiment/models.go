@@ -28,6 +28,9 @@ type ModelKind interface {
 	ReadoutTied() bool
 	// Conventions describes, for programs that read an export, how the model computes what parameters and configuration leave open.
 	Conventions() map[string]string
+
+	// portable completes the description of the model in an export.
+	portable(p *Portable, v task.Vocabularies) error
 }
 
 // A UniversalKind is a ModelKind that repeats the paper's step: a Universal Transformer, or, with untied layers, a Transformer.

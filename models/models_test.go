@@ -3,6 +3,7 @@ package models_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,7 +11,9 @@ import (
 	"testing"
 
 	"universal-transformer/engine/enginetest"
+	"universal-transformer/experiment"
 	"universal-transformer/pipeline"
+	"universal-transformer/runlog"
 	"universal-transformer/task/babi"
 	"universal-transformer/viewer"
 )
@@ -79,5 +82,41 @@ func TestModelsAreSmall(t *testing.T) {
 	})
 	if err != nil || total > 12e6 {
 		t.Errorf("%d bytes in all, %v", total, err)
+	}
+}
+
+// What other programs need of a model lies in one folder: with subwords also the tokenizer.
+// Caught when planted: an export without tokenizer.json.
+func TestExportsAreComplete(t *testing.T) {
+	for name := range inputs {
+		dir := filepath.Join(t.TempDir(), name)
+		if err := os.CopyFS(dir, os.DirFS(name)); err != nil {
+			t.Fatal(err)
+		}
+		m, err := pipeline.Load(dir, enginetest.Backend(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		path, err := m.Export()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := os.ReadFile(filepath.Join(dir, "tokenizer.json"))
+		if got, _ := os.ReadFile(filepath.Join(path, "tokenizer.json")); !bytes.Equal(got, want) || (len(want) > 0) != (name == "translation") {
+			t.Errorf("%s: the exported tokenizer has %d bytes, that of the run %d", name, len(got), len(want))
+		}
+		file, err := runlog.ReadExport(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var described experiment.Portable
+		if err := json.Unmarshal([]byte(file.Metadata["model"]), &described); err != nil {
+			t.Fatal(err)
+		}
+		positions := map[string]int{"babi": m.Vocabularies.TokensPerPosition}
+		if described.Heads < 1 || described.TokensPerPosition != max(positions[name], 1) || described.TargetEnd != (name != "babi") {
+			t.Errorf("%s: %+v", name, described)
+		}
 	}
 }

@@ -7,31 +7,96 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/gomlx/compute"
+	"universal-transformer/experiment"
+	"universal-transformer/internal/safetensors"
 	"universal-transformer/runlog"
+	"universal-transformer/task"
 	"universal-transformer/training"
 )
 
+// Export writes the model's parameters and configuration to the run directory's export/, for other programs, and returns its path. The
+// metadata describe the model completely: "model" is the JSON of an [experiment.Portable], and docs/weights.md gives the formulas. Row 0 of an
+// embedding, padding, is exported as zero, as the models read it, unless the table is also used for the logits. A model with a type of another
+// module is an error.
+func (m *Model) Export() (string, error) {
+	file, err := m.portable()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", m.Dir(), err)
+	}
+	if subwords := m.Vocabularies.Subwords; subwords != nil {
+		if err := m.log.WriteExportFile(tokenizerFile, subwords.File()); err != nil {
+			return "", err
+		}
+	}
+	return m.log.WriteExport(file, struct {
+		experiment.Run
+		Vocabulary task.Vocabularies `json:"vocabulary"`
+	}{m.Run, m.Vocabularies})
+}
+
+// portable returns the parameters with metadata.
+func (m *Model) portable() (*safetensors.File, error) {
+	description, err := m.Run.Portable(m.Vocabularies)
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := json.Marshal(description)
+	if err != nil {
+		return nil, err
+	}
+	file := &safetensors.File{Tensors: training.Parameters(m.checkpoint.Tensors), Metadata: m.Run.Model.Value.Conventions()}
+	for i, t := range file.Tensors {
+		if (t.Name == "embedding.source" || t.Name == "embedding.target") && !description.TiedReadout {
+			file.Tensors[i].Data = slices.Clone(t.Data)
+			clear(file.Tensors[i].Data[:len(t.Data)/t.Shape[0]])
+		}
+	}
+	maps.Copy(file.Metadata, map[string]string{
+		"model": string(encoded), "formulas": "docs/weights.md", "format": "universal-transformer", "step": fmt.Sprint(m.Step),
+		"ids": "0 padding, 1 end, tokens of the vocabularies from 2, then the unknown token if there is one",
+	})
+	return file, nil
+}
+
 // ExportRun writes a run directory that holds only what answering needs: the configuration, the vocabularies and the parameters of the loaded
 // checkpoint. It is loaded like any run, without the data, but training cannot be resumed from it.
-func (m *Model) ExportRun(dir string) (err error) {
+func (m *Model) ExportRun(dir string) error {
 	var config json.RawMessage
 	if err := m.log.Config(&config); err != nil {
-		return err
-	}
-	log, err := runlog.Create(dir, config)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	if err := writeVocabularies(log, m.Vocabularies); err != nil {
 		return err
 	}
 	weights := &runlog.Checkpoint{Meta: maps.Clone(m.checkpoint.Meta), Tensors: training.Parameters(m.checkpoint.Tensors)}
 	maps.DeleteFunc(weights.Meta, func(key, _ string) bool {
 		return slices.Contains([]string{"step", "version", "sha256", training.StateKey}, key)
 	}) // those of runlog, and the state of training
-	if err := log.SaveCheckpoint(m.Step, weights, 0); err != nil {
+	return writeWeights(dir, config, m.Vocabularies, m.Step, weights)
+}
+
+// WriteWeights writes a run directory like that of [Model.ExportRun], of parameters that were trained elsewhere. Parameters that are not exactly
+// those of the run's model are an error.
+func WriteWeights(dir string, backend compute.Backend, r experiment.Run, v task.Vocabularies, parameters []safetensors.Tensor) error {
+	weights := &runlog.Checkpoint{Step: 1, Tensors: parameters, Meta: map[string]string{
+		training.FingerprintKey: r.Fingerprint(), training.VocabularyKey: vocabularyDigest(v), training.ConfigurationKey: r.Digest(),
+	}}
+	if err := checkParameters(backend, r, v, weights); err != nil {
+		return err
+	}
+	return writeWeights(dir, r, v, weights.Step, weights)
+}
+
+// writeWeights creates a run directory with one checkpoint.
+func writeWeights(dir string, config any, v task.Vocabularies, step int64, weights *runlog.Checkpoint) (err error) {
+	log, err := runlog.Create(dir, config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	if err := writeVocabularies(log, v); err != nil {
+		return err
+	}
+	if err := log.SaveCheckpoint(step, weights, 0); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	return log.MarkBest(m.Step)
+	return log.MarkBest(step)
 }

@@ -20,6 +20,14 @@ func (r *Run) WriteExport(model *safetensors.File, config any) (string, error) {
 	return dir, WriteExport(dir, model, config)
 }
 
+// WriteExportFile writes another file of export.
+func (r *Run) WriteExportFile(name string, data []byte) error {
+	if err := os.MkdirAll(r.path(exportDir), 0o755); err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(r.path(exportDir), name), data)
+}
+
 // WriteExport is like [Run.WriteExport] for any directory, which is created if necessary.
 func WriteExport(dir string, model *safetensors.File, config any) error {
 	content, err := withVersion(config)

@@ -10,7 +10,7 @@
 //	sessions.json                      which builds, backends and processors trained it, and for how long
 //	best.json                          the step of the best checkpoint, with a checksum
 //	traces/                            traces of single inputs
-//	export/                            model.safetensors and config.json, for other programs
+//	export/                            model.safetensors, config.json and, with subwords, tokenizer.json, for other programs
 //	lock                               locked while a process writes
 //
 // Files other than metrics.jsonl are written atomically: to a temporary file, which is synced and renamed. Every file records in

@@ -33,6 +33,8 @@ type Counting interface {
 	shares(width int) []share
 	// numbers returns the numbers [B, M] of the tokens [B, M], one node for each of shares.
 	numbers(tokens *Node) []*Node
+	// separators returns the ids of the tokens that end a segment, besides End.
+	separators() []int32
 }
 
 // A share is the channels of one number of a token.
@@ -58,6 +60,8 @@ func (FromStart) Validate() error { return nil }
 // Describe is empty.
 func (FromStart) Describe() string { return "" }
 
+func (FromStart) separators() []int32 { return nil }
+
 func (FromStart) shares(width int) []share { return []share{{width, true}} }
 
 func (FromStart) numbers(tokens *Node) []*Node { return []*Node{ranks(tokens)} }
@@ -77,6 +81,8 @@ func (FromEnd) Validate() error { return nil }
 
 // Describe names the end.
 func (FromEnd) Describe() string { return "sources counted from their end" }
+
+func (FromEnd) separators() []int32 { return nil }
 
 func (FromEnd) shares(width int) []share { return []share{{width, true}} }
 
@@ -114,6 +120,8 @@ func (s Segments) Highest(source []int32) int {
 	}
 	return highest
 }
+
+func (s Segments) separators() []int32 { return s.ids }
 
 // Validate returns an error if separators are empty or repeated.
 func (s Segments) Validate() error {
@@ -166,6 +174,17 @@ func (c BothEnds) numbers(tokens *Node) []*Node {
 	fromStart, fromEnd, segment := countSegments(tokens, c.ids)
 	return []*Node{fromStart, fromEnd, segment}
 }
+
+// Blocks returns the channels of each number of a source position, in order, for the given width.
+func Blocks(c Counting, width int) (channels []int) {
+	for _, s := range c.shares(width) {
+		channels = append(channels, s.channels)
+	}
+	return channels
+}
+
+// SeparatorIDs returns the ids of the separators of a resolved counting, besides End.
+func SeparatorIDs(c Counting) []int32 { return append([]int32{}, c.separators()...) }
 
 // eighth returns about an eighth of the width. The result is even, since sines and cosines come in pairs.
 func eighth(width int) int { return max(2, width/16*2) }

@@ -77,8 +77,8 @@ type SeparableConvolution struct {
 	Widths [2]int `json:"widths,omitzero"` // number of positions in the window of each convolution; 0 means 3 and 5, as in the authors' code
 }
 
-// widths returns the number of positions in the window of each convolution, including the position itself.
-func (f SeparableConvolution) widths() [2]int {
+// WindowWidths returns the number of positions in the window of each convolution, including the position itself.
+func (f SeparableConvolution) WindowWidths() [2]int {
 	if f.Widths == [2]int{} {
 		return [2]int{3, 5}
 	}
@@ -87,7 +87,7 @@ func (f SeparableConvolution) widths() [2]int {
 
 // Apply convolves D channels to F, rectifies, and convolves back to D.
 func (f SeparableConvolution) Apply(scope *model.Scope, x *Node, c TransitionContext) *Node {
-	widths := f.widths()
+	widths := f.WindowWidths()
 	inner := rectify(separable(scope.At("first"), x, c, widths[0], f.Filter))
 	inner = c.drop(inner)
 	return separable(scope.At("second"), inner, c, widths[1], x.Shape().Dimensions[2])
@@ -96,7 +96,7 @@ func (f SeparableConvolution) Apply(scope *model.Scope, x *Node, c TransitionCon
 // CacheWindows returns the window of each of the two convolutions without the position itself.
 func (f SeparableConvolution) CacheWindows(width int) (windows []Window) {
 	for i, channels := range []int{width, f.Filter} {
-		if w := f.widths()[i]; w > 1 {
+		if w := f.WindowWidths()[i]; w > 1 {
 			windows = append(windows, Window{w - 1, channels})
 		}
 	}
@@ -105,7 +105,7 @@ func (f SeparableConvolution) CacheWindows(width int) (windows []Window) {
 
 // Validate returns an error if the filter or a width is out of range.
 func (f SeparableConvolution) Validate() error {
-	for _, w := range f.widths() {
+	for _, w := range f.WindowWidths() {
 		if w < 1 || w > 99 {
 			return fmt.Errorf("widths has %d: each must be from 1 to 99", w)
 		}

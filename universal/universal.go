@@ -48,6 +48,7 @@ package universal
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	. "github.com/gomlx/gomlx/core/graph"
@@ -178,6 +179,9 @@ func (c Config) Validate() error {
 	}
 	if c.Arrangement != nil && c.PreNorm {
 		return fmt.Errorf("pre_norm is true, but arrangement is set, which says itself where the norms are: set one of them")
+	}
+	if slices.Min(Blocks(c.counting(), c.Width)) < 1 {
+		return fmt.Errorf("width is %d: counting gives every position %d numbers, which need at least 6 channels in all", c.Width, len(Blocks(c.counting(), c.Width)))
 	}
 	if err := c.validateSteps(); err != nil {
 		return err

@@ -17,6 +17,9 @@ func TestValidateNamesTheField(t *testing.T) {
 		"embedding_width is -1: ":               func(c *universal.Config) { c.EmbeddingWidth = -1 },
 		"embedding_width needs one token a pos": func(c *universal.Config) { c.EmbeddingWidth, c.TokensPerPosition = 4, 2 },
 		"width is 0: ":                          func(c *universal.Config) { c.Width = 0 },
+		"width is 5: counting gives": func(c *universal.Config) {
+			c.Width, c.Heads, c.Counting = 5, 1, universal.BothEnds{}
+		},
 		"heads is -1: ":                         func(c *universal.Config) { c.Heads = -1 },
 		"heads is 4, which does not divide wid": func(c *universal.Config) { c.Heads = 4 },
 		"transition is missing: ":               func(c *universal.Config) { c.Transition = nil },

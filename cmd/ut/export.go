@@ -12,8 +12,10 @@ func newExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export RUN",
 		Short: "Write weights and configuration for other programs",
-		Long: `export writes the best checkpoint's parameters as model.safetensors, and a config.json with the
-configuration and its vocabularies, to the folder export of the run directory. It prints that path.
+		Long: `export writes the best checkpoint's parameters as model.safetensors, a config.json with the
+configuration and its vocabularies and, for subwords, tokenizer.json to the folder export of the run
+directory. It prints that path. docs/weights.md has every formula, docs/weights.py reads an export
+with NumPy.
 
 With --run: a new run directory with the weights, the configuration and the vocabularies only. It is
 smaller, needs no data, and works with decode, translate, answer, classify, score and trace;
