@@ -141,7 +141,7 @@ func checkConfiguration(log *runlog.Run, r experiment.Run, c *runlog.Checkpoint)
 // changeable are the fields that may change when a run is resumed; fixed gives the reasons why others may not.
 var (
 	changeable = []string{
-		"training.steps", "training.schedule", "training.log_every", "training.evaluate_every", "training.checkpoint_every", "training.keep", "training.stop",
+		"training.steps", "training.schedule", "training.log_every", "training.evaluate_every", "training.checkpoint_every", "training.keep", "training.events", "training.stop",
 	}
 	fixed = []struct{ path, reason string }{
 		{"task", "the weights have learned from its data"}, {"model", "the weights are those of this model"},

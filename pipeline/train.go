@@ -254,6 +254,9 @@ func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) 
 		return fmt.Errorf("%s: there are no validation examples: add data", t.run.Task.Value)
 	}
 	trainer.Validation = batch.Chunk(validation, t.run.Plan(t.data))
+	if p := newPictures(t, trainer, validation); p != nil {
+		trainer.Pictures = p.draw
+	}
 	n := t.run.Training.Decoded
 	if n == 0 {
 		return nil

@@ -230,7 +230,7 @@ func (r *Run) stillNamed(f *os.File, name string) (bool, error) {
 // [Run.Truncate].
 func (r *Run) Damage() error { return r.damage }
 
-// Truncate resets the run to a step. It removes later rows of metrics and later checkpoints, and the mark of the best checkpoint if
+// Truncate resets the run to a step. It removes later rows of metrics, later events and later checkpoints, and the mark of the best checkpoint if
 // that is one of them. Damaged checkpoints are renamed to names that end in .damaged. If metrics are damaged, the file is copied to a name
 // that begins with metrics.jsonl.damaged, and only the lines before the damage remain. Training then repeats the removed steps.
 func (r *Run) Truncate(afterStep int64) error {
@@ -259,7 +259,7 @@ func (r *Run) Truncate(afterStep int64) error {
 			return err
 		}
 	}
-	if err := r.metrics.Truncate(size); err != nil {
+	if err := errors.Join(r.metrics.Truncate(size), r.truncateEvents(afterStep)); err != nil {
 		return err
 	}
 	r.size, r.last, r.damage = size, last, nil

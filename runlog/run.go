@@ -3,6 +3,7 @@
 //
 //	config.json                        the complete configuration
 //	metrics.jsonl                      one JSON object per line, in order of steps, each line with a checksum
+//	events.out.tfevents.*              the same figures, speed and pictures for TensorBoard, a file for each process that trained it
 //	checkpoints/step-000001000.safetensors   weights and all other state that a resume needs
 //	checkpoints/*.damaged              damaged checkpoints that a resume renamed
 //	metrics.jsonl.damaged              metrics with a damaged line that a resume copied
@@ -13,8 +14,8 @@
 //	export/                            model.safetensors, config.json and, with subwords, tokenizer.json, for other programs
 //	lock                               locked while a process writes
 //
-// Files other than metrics.jsonl are written atomically: to a temporary file, which is synced and renamed. Every file records in
-// "version" which version of this program wrote it.
+// Files other than metrics.jsonl and events are written atomically: to a temporary file, which is synced and renamed. Every file
+// of JSON records in "version" which version of this program wrote it.
 package runlog
 
 import (
@@ -61,6 +62,9 @@ type Run struct {
 	last    int64    // step of the last row of metrics.jsonl
 	size    int64    // size of metrics.jsonl in bytes
 	damage  error    // of metrics.jsonl, before Truncate
+
+	events     *os.File // nil: this process has written no event
+	eventsSize int64    // in bytes
 }
 
 // Create makes a run directory, including its parents, and opens it for writing. The directory may exist if it is empty. The error is
@@ -186,10 +190,13 @@ func (r *Run) Close() error {
 	if r.metrics != nil {
 		err = errors.Join(atomicfile.Sync(r.metrics), r.metrics.Close())
 	}
+	if r.events != nil {
+		err = errors.Join(err, r.events.Close())
+	}
 	if r.lock != nil {
 		err = errors.Join(err, release(r.lock))
 	}
-	r.metrics, r.lock = nil, nil
+	r.metrics, r.events, r.lock = nil, nil, nil
 	return err
 }
 

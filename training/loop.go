@@ -83,20 +83,33 @@ func (t *Trainer) advance(ctx context.Context) error {
 	seconds := time.Since(start).Seconds()
 	t.state.Seconds += seconds
 	t.state.Window = t.state.Window.Plus(tally)
-	if t.OnProgress != nil {
-		compiled := t.graphs.Stats()
-		t.OnProgress(Progress{
-			Step: t.step, Steps: t.Config.Steps, Tally: tally, Adaptive: universal.Adaptive(t.Model), Rate: rate, TokensPerSecond: tally.Tokens / seconds,
-			Graphs: compiled.Alive, Compiled: compiled.Compiled, Compiling: compiled.Compiling.Seconds() / time.Since(t.started).Seconds(), Calls: compiled.Calls,
-		})
-	}
+	t.window = speed{t.window.updates + 1, t.window.tokens + tally.Tokens, t.window.seconds + seconds}
+	t.report(tally, rate, seconds)
 	if !t.due(t.Config.LogEvery) {
 		return nil
 	}
 	row := metrics("training", t.step, t.state.Window)
 	row["learning_rate"], row["gradient_norm"] = rate, norm
 	t.state.Window = objective.Tally{}
-	return t.onRankZero(func() error { return t.Log.AppendMetrics(row) })
+	return t.onRankZero(func() error {
+		if err := t.Log.AppendMetrics(row); err != nil {
+			return err
+		}
+		t.writeUpdateEvents(row)
+		return nil
+	})
+}
+
+// report reports an update that took so many seconds.
+func (t *Trainer) report(tally objective.Tally, rate, seconds float64) {
+	if t.OnProgress == nil {
+		return
+	}
+	compiled := t.graphs.Stats()
+	t.OnProgress(Progress{
+		Step: t.step, Steps: t.Config.Steps, Tally: tally, Adaptive: universal.Adaptive(t.Model), Rate: rate, TokensPerSecond: tally.Tokens / seconds,
+		Graphs: compiled.Alive, Compiled: compiled.Compiled, Compiling: t.compileShare(), Calls: compiled.Calls,
+	})
 }
 
 // withMemoryHint adds advice to a backend's error about insufficient memory.

@@ -46,6 +46,7 @@ func (t *Trainer) start() error {
 	}
 	t.Store = model.NewStore()
 	t.interrupted, t.gradientTotal, t.saved = false, nil, -1 // of an earlier Run
+	t.window, t.eventsFailed = speed{}, false
 	if !t.Config.ComputeHalted {
 		t.state.CapacityPlan = capacity.NewPlanner(t.Model)
 		if t.plansFree && t.state.CapacityPlan != nil {

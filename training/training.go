@@ -20,6 +20,7 @@ import (
 	"universal-transformer/internal/objective"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/internal/score"
+	"universal-transformer/internal/tensorboard"
 	"universal-transformer/runlog"
 	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
@@ -37,14 +38,17 @@ type Trainer struct {
 	From       *runlog.Checkpoint // to continue from, nil for a new run; only rank 0 needs it. Run sets it to nil
 	// Decoded evaluates decoded answers at every validation, with the variables of store. The metrics are logged as "decoded_" and their
 	// names; BestByMeasure uses the first, for which higher is better. May be nil.
-	Decoded    func(store *model.Store) ([]score.Metric, error)
+	Decoded func(store *model.Store) ([]score.Metric, error)
+	// Pictures draws pictures of the model for TensorBoard with the variables of store, after every validation; none if they are not due. It
+	// must not change anything else. May be nil.
+	Pictures   func(store *model.Store, step int64) ([]tensorboard.Image, error)
 	OnProgress func(Progress) // called after every update; may be nil
 	Notify     func(string)   // receives messages of one line; may be nil
 
 	Seals Seals // identify the run of the checkpoints
 
 	// Group is the ranks that train together, nil for this process alone. Their trainers are equal except for Log, Validation, Decoded,
-	// OnProgress and Notify, which only rank 0 needs.
+	// Pictures, OnProgress and Notify, which only rank 0 needs.
 	Group *parallel.Group
 
 	Store *model.Store // variables, filled by Run
@@ -62,6 +66,9 @@ type Trainer struct {
 	plansFree   bool          // plans ignore the cost of compiling; for tests
 	started     time.Time     // when this process began to train
 	state       state
+
+	window       speed // since the last events
+	eventsFailed bool  // events cannot be written
 
 	gradientBuffer, gradientTotal []float32 // buffers of foldSums: the gradients of one batch, and this rank's part of the total
 }

@@ -11,6 +11,7 @@ import (
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/objective"
 	"universal-transformer/internal/score"
+	"universal-transformer/internal/tensorboard"
 	"universal-transformer/universal"
 )
 
@@ -20,9 +21,13 @@ func (t *Trainer) validate() error {
 	var tally objective.Tally
 	var depths objective.Depths
 	var figures []score.Metric
+	var pictures []tensorboard.Image
 	err := t.withMeans(func() (err error) {
 		if tally, depths, err = t.measure(t.Validation); err == nil {
 			figures, err = t.decoded()
+		}
+		if err == nil {
+			pictures = t.pictures()
 		}
 		return err
 	})
@@ -42,8 +47,12 @@ func (t *Trainer) validate() error {
 	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences)%s",
 		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, shown))
 	t.warnOfPonder(tally, depths)
-	if err := t.Log.AppendMetrics(row); err != nil || !best {
+	if err := t.Log.AppendMetrics(row); err != nil {
 		return err
+	}
+	t.writeValidationEvents(row, pictures)
+	if !best {
+		return nil
 	}
 	if err := t.save(); err != nil { // last, so that it holds everything that this validation changed
 		return err

@@ -41,7 +41,7 @@ func clearDemo(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if !slices.Contains(runFiles, e.Name()) && !(strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp")) {
+		if !slices.Contains(runFiles, e.Name()) && !runlog.IsEventFile(e.Name()) && !(strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp")) {
 			return fmt.Errorf("%s holds a demo run, but also %s: remove that, or choose another directory with --out", dir, e.Name())
 		}
 	}

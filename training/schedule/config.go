@@ -35,7 +35,11 @@ type Config struct {
 	EvaluateEvery   int64 `json:"evaluate_every"`   // updates between validations
 	CheckpointEvery int64 `json:"checkpoint_every"` // updates between checkpoints
 	Keep            int   `json:"keep"`             // number of newest checkpoints kept besides the best, at least 2
-	Stop            Stop  `json:"stop"`
+	// Events is what training writes for TensorBoard: "scalars" is the figures of metrics.jsonl and the speed, "none" is nothing, and empty is
+	// scalars and, about once in two minutes or less often, pictures of attention and ponder times.
+	Events string `json:"events,omitempty"`
+
+	Stop Stop `json:"stop"`
 	// BestByAccuracy selects the checkpoint with the most correct validation sequences, and among equals the one with the lowest cross
 	// entropy. Otherwise the lowest cross entropy decides.
 	BestByAccuracy bool `json:"best_by_accuracy,omitempty"`
@@ -45,6 +49,12 @@ type Config struct {
 
 	Seed uint64 `json:"-"`
 }
+
+// Values of [Config].Events, besides "".
+const (
+	ScalarEvents = "scalars"
+	NoEvents     = "none"
+)
 
 // Stop determines when training ends before its last update. The zero value: never.
 type Stop struct {
@@ -85,6 +95,9 @@ func (c Config) Validate() error {
 	}
 	if !(c.Epsilon > 0) {
 		return fmt.Errorf("epsilon is %v: it must be positive; the authors use 1e-9", c.Epsilon)
+	}
+	if c.Events != "" && c.Events != ScalarEvents && c.Events != NoEvents {
+		return fmt.Errorf("events is %q: it must be %q or %q, or empty for scalars and pictures", c.Events, ScalarEvents, NoEvents)
 	}
 	if c.Schedule == nil {
 		return fmt.Errorf("schedule is missing: choose Constant, InverseSquareRoot or Cosine")

@@ -87,6 +87,7 @@ func TestValidate(t *testing.T) {
 		"stop.perfect is -1: it must be at least 0 and below 1000000000":                          func(c *schedule.Config) { c.Stop.Perfect = -1 },
 		"stop.accuracy is 1.5: it must be at least 0 and below 1.0001":                            func(c *schedule.Config) { c.Stop.Accuracy = 1.5 },
 		"epsilon is 0: it must be positive; the authors use 1e-9":                                 func(c *schedule.Config) { c.Epsilon = 0 },
+		`events is "all": it must be "scalars" or "none", or empty for scalars and pictures`:      func(c *schedule.Config) { c.Events = "all" },
 		"schedule is missing: choose Constant, InverseSquareRoot or Cosine":                       func(c *schedule.Config) { c.Schedule = nil },
 		"ponder.warmup is -1: it must be at least 0 and below 1000000000000000":                   func(c *schedule.Config) { c.Ponder.Steps = -1 },
 	} {
