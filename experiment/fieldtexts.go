@@ -114,7 +114,7 @@ var fieldTexts = map[string]string{
 	"schedule.Config.DecayVectors":            "apply weight decay also to gains, biases and the halting unit",
 	"schedule.Config.Epsilon":                 "added to the denominator of Adam; the authors use 1e-9",
 	"schedule.Config.EvaluateEvery":           "updates between validations",
-	"schedule.Config.Events":                  "what training writes for TensorBoard: \"scalars\" is the figures of metrics.jsonl and the speed, \"none\" is nothing, and empty is scalars and, about once in two minutes or less often, pictures of attention and ponder times.",
+	"schedule.Config.Events":                  "what training writes for TensorBoard: \"scalars\" is the figures of metrics.jsonl and the speed, \"none\" is nothing, and empty is scalars and, now and then, pictures of attention and ponder times.",
 	"schedule.Config.Keep":                    "number of newest checkpoints kept besides the best, at least 2",
 	"schedule.Config.LogEvery":                "updates between lines of metrics",
 	"schedule.Config.Muon":                    "momentum of muon for matrices within the model, such as 0.95; the rest is trained with Adam (Jordan et al., 2024); 0: everything with Adam, as the authors do",

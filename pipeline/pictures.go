@@ -21,20 +21,28 @@ type pictures struct {
 	budget  pictureBudget
 }
 
-// pictureBudget limits the time of pictures to a small share of that of training.
+// pictureBudget limits the time of pictures to a small share of that of training, and their number to its logarithm.
 type pictureBudget struct {
 	began time.Time
-	first time.Duration // after which the first picture is drawn
+	next  time.Duration // of training after which the next picture is drawn
 	spent time.Duration
 }
 
-// pictureShare is the share of the time of training that earlier pictures may have taken when another one is drawn.
-const pictureShare = 0.005
+const (
+	pictureShare    = 0.005 // of the time of training that earlier pictures may have taken when another one is drawn
+	pictureInterval = 1.1   // ratio of the times of training at two pictures
+)
 
 // due reports whether a picture may be drawn now.
 func (b pictureBudget) due(now time.Time) bool {
 	trained := now.Sub(b.began)
-	return trained >= b.first && b.spent.Seconds() <= pictureShare*trained.Seconds()
+	return trained >= b.next && b.spent.Seconds() <= pictureShare*trained.Seconds()
+}
+
+// drawn counts a picture.
+func (b *pictureBudget) drawn(begin, end time.Time) {
+	b.spent += end.Sub(begin)
+	b.next = time.Duration(pictureInterval * float64(begin.Sub(b.began)))
 }
 
 // The first picture comes after a minute. It needs a graph of its own, which takes long to compile on some backends.
@@ -54,9 +62,9 @@ func newPictures(t *openRun, trainer *training.Trainer, validation []task.Exampl
 	v := t.data.Vocabularies()
 	m := &Model{Run: t.run, Vocabularies: v, graph: trainer.Model, trained: trainer.Model, backend: t.backend}
 	m.queue = queue.New(m.decoding)
-	p := &pictures{model: m, budget: pictureBudget{began: time.Now(), first: firstPicture}}
+	p := &pictures{model: m, budget: pictureBudget{began: time.Now(), next: firstPicture}}
 	if engine.CompilesSlowly(t.backend) {
-		p.budget.first = firstPictureSlow
+		p.budget.next = firstPictureSlow
 	}
 	best := 0 // the longest that fits: a short one shows little
 	for _, e := range validation {
@@ -79,7 +87,7 @@ func (p *pictures) draw(store *model.Store, step int64) ([]tensorboard.Image, er
 	if !p.budget.due(begin) {
 		return nil, nil
 	}
-	defer func() { p.budget.spent += time.Since(begin) }()
+	defer func() { p.budget.drawn(begin, time.Now()) }()
 	p.model.store, p.model.Step = store, step
 	return p.model.pictures(p.example)
 }

@@ -17,7 +17,7 @@ import (
 	"universal-transformer/training"
 )
 
-// The first picture comes after a minute, and another one when earlier ones took at most half a percent of the time.
+// The first picture comes after a minute, and another one after a tenth more time if earlier ones took at most half a percent of it.
 // Caught when planted: a budget that is not kept, a first picture at once.
 func TestPictureBudget(t *testing.T) {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -28,10 +28,15 @@ func TestPictureBudget(t *testing.T) {
 		{59 * time.Second, 0, false}, {time.Minute, 0, true}, {time.Minute, 301 * time.Millisecond, false}, {time.Minute, 300 * time.Millisecond, true},
 		{time.Hour, 18 * time.Second, true}, {time.Hour, 19 * time.Second, false},
 	} {
-		b := pictureBudget{began: began, first: firstPicture, spent: c.spent}
+		b := pictureBudget{began: began, next: firstPicture, spent: c.spent}
 		if got := b.due(began.Add(c.trained)); got != c.want {
 			t.Errorf("after %v, of which %v for pictures: %v", c.trained, c.spent, got)
 		}
+	}
+	b := pictureBudget{began: began, next: firstPicture}
+	b.drawn(began.Add(100*time.Second), began.Add(100*time.Second+200*time.Millisecond))
+	if b.due(began.Add(109*time.Second)) || !b.due(began.Add(111*time.Second)) || b.spent != 200*time.Millisecond {
+		t.Errorf("after a picture: %+v", b)
 	}
 }
 
@@ -161,6 +166,6 @@ func pictureNow(t *testing.T, o *openRun, trainer *training.Trainer) {
 	if n := len(longest.Source); n <= maxPictured && len(p.example.Source) != n && len(p.example.Source) > 0 {
 		t.Errorf("the example has %d tokens, the longest %d", len(p.example.Source), n)
 	}
-	p.budget.first = 0
+	p.budget.next = 0
 	trainer.Pictures = p.draw
 }

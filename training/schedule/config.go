@@ -36,7 +36,7 @@ type Config struct {
 	CheckpointEvery int64 `json:"checkpoint_every"` // updates between checkpoints
 	Keep            int   `json:"keep"`             // number of newest checkpoints kept besides the best, at least 2
 	// Events is what training writes for TensorBoard: "scalars" is the figures of metrics.jsonl and the speed, "none" is nothing, and empty is
-	// scalars and, about once in two minutes or less often, pictures of attention and ponder times.
+	// scalars and, now and then, pictures of attention and ponder times.
 	Events string `json:"events,omitempty"`
 
 	Stop Stop `json:"stop"`
