@@ -69,6 +69,24 @@ func TestModels(t *testing.T) {
 	}
 }
 
+// The tokens of an answer's details are text that adds up to the line and to the answer, also where a token is a part of a word.
+// Caught when planted: tokens as the vocabulary spells them, such as "ĠschlÃ¤ft".
+func TestDetailsAreText(t *testing.T) {
+	m, err := pipeline.Load("translation", enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	answers, err := m.Decode(t.Context(), []string{"A man is sleeping."}, pipeline.DecodeOptions{Details: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := answers[0].Details
+	if source, target := strings.Join(d.Source, ""), strings.Join(d.Target, ""); source != "A man is sleeping." || target != "Ein Mann schläft.<end>" {
+		t.Errorf("%q, %q", source, target)
+	}
+}
+
 // The models stay small.
 func TestModelsAreSmall(t *testing.T) {
 	var total int64

@@ -41,13 +41,13 @@ func (m *Model) detail(ctx context.Context, lines []string, answers []Answer) er
 		return err
 	}
 	for i, f := range found {
-		d := &Details{Target: spell(m.Vocabularies.Target, answers[at[i]].tokens), SourceSteps: f.Source, TargetSteps: f.Target, Alignment: f.Aligned, Shares: f.Shares}
+		d := &Details{Target: m.tokens(m.Vocabularies.Target, answers[at[i]].tokens), SourceSteps: f.Source, TargetSteps: f.Target, Alignment: f.Aligned, Shares: f.Shares}
 		if language {
 			prompt := len(sources[i])
-			d.Source = spell(m.Vocabularies.Target, sources[i])
+			d.Source = m.tokens(m.Vocabularies.Target, sources[i])
 			d.SourceSteps, d.TargetSteps = f.Target[:prompt], f.Target[prompt:]
 		} else {
-			d.Source = spell(m.Vocabularies.Source, sources[i])
+			d.Source = m.tokens(m.Vocabularies.Source, sources[i])
 		}
 		answers[at[i]].Details = d
 	}

@@ -30,7 +30,7 @@ func (r *Run) MarkBest(step int64) error {
 	if err := r.checkPresent(); err != nil {
 		return err
 	}
-	if _, err := os.Stat(r.checkpointPath(step)); err != nil {
+	if _, err := os.Stat(r.CheckpointPath(step)); err != nil {
 		return fmt.Errorf("cannot mark step %d as best: %w", step, err)
 	}
 	return r.WriteJSON(bestFile, best{Step: &step, Checksum: markChecksum(step)})

@@ -43,7 +43,8 @@ func checkpointName(step int64) string {
 	return fmt.Sprintf("%s%09d%s", checkpointPrefix, step, checkpointSuffix)
 }
 
-func (r *Run) checkpointPath(step int64) string {
+// CheckpointPath returns the path of the checkpoint of a step, which need not exist.
+func (r *Run) CheckpointPath(step int64) string {
 	return r.path(checkpointDir, checkpointName(step))
 }
 
@@ -64,7 +65,7 @@ func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
 	if err := errors.Join(r.checkPresent(), atomicfile.Sync(r.metrics)); err != nil {
 		return err
 	}
-	if err := atomicfile.Write(r.checkpointPath(step), content); err != nil {
+	if err := atomicfile.Write(r.CheckpointPath(step), content); err != nil {
 		return fmt.Errorf("checkpoint of step %d was not saved, earlier ones are unchanged: %w", step, err)
 	}
 	return r.prune(step, keep)
@@ -86,7 +87,7 @@ func (r *Run) prune(step int64, keep int) error {
 	}
 	for i, s := range steps {
 		if i < len(steps)-keep && !(hasBest && s == best) {
-			if err := os.Remove(r.checkpointPath(s)); err != nil {
+			if err := os.Remove(r.CheckpointPath(s)); err != nil {
 				return err
 			}
 		}
@@ -116,7 +117,7 @@ func (r *Run) Steps() ([]int64, error) {
 // Load reads the checkpoint of a step. The error is ErrNoCheckpoint if there is none, and ErrDamaged, naming the file, if its content
 // differs from what was written.
 func (r *Run) Load(step int64) (*Checkpoint, error) {
-	path := r.checkpointPath(step)
+	path := r.CheckpointPath(step)
 	data, err := regularfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w of step %d", r.dir, ErrNoCheckpoint, step)
@@ -144,7 +145,7 @@ func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 	var refused []Refused
 	for _, step := range slices.Backward(steps) {
 		c, err := r.Load(step)
-		switch path := r.checkpointPath(step); {
+		switch path := r.CheckpointPath(step); {
 		case err == nil:
 			return c, refused, nil
 		case errors.Is(err, ErrDamaged):
@@ -184,9 +185,9 @@ func (r *Run) clearAfter(step int64) error {
 	}
 	for _, s := range steps {
 		if aside[s] {
-			err = errors.Join(err, setAside(r.checkpointPath(s)))
+			err = errors.Join(err, setAside(r.CheckpointPath(s)))
 		} else {
-			err = errors.Join(err, os.Remove(r.checkpointPath(s)))
+			err = errors.Join(err, os.Remove(r.CheckpointPath(s)))
 		}
 	}
 	return err

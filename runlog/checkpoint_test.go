@@ -34,10 +34,6 @@ func save(t *testing.T, r *runlog.Run, keep int, steps ...int64) {
 	}
 }
 
-func checkpointPath(r *runlog.Run, step int64) string {
-	return filepath.Join(r.Dir(), "checkpoints", fmt.Sprintf("step-%09d.safetensors", step))
-}
-
 func there(t *testing.T, r *runlog.Run, want ...int64) {
 	t.Helper()
 	if got, err := r.Steps(); err != nil || !slices.Equal(got, want) {
@@ -65,7 +61,7 @@ func TestCheckpointRoundTrip(t *testing.T) {
 	if c, err := reader.Load(5); err != nil || !reflect.DeepEqual(c, checkpoint(t, 5)) {
 		t.Errorf("step 5 is %+v, %v", c, err)
 	}
-	f, err := safetensors.Decode([]byte(content(t, checkpointPath(r, 5)))) // any reader of the format can
+	f, err := safetensors.Decode([]byte(content(t, r.CheckpointPath(5)))) // any reader of the format can
 	if err != nil || f.Metadata["version"] != runlog.Version() || f.Metadata["step"] != "5" {
 		t.Errorf("as safetensors: %v, %v", f, err)
 	}
@@ -92,7 +88,7 @@ func TestCheckpointRefuses(t *testing.T) {
 func TestDamagedCheckpointIsRefused(t *testing.T) {
 	r := create(t)
 	save(t, r, 0, 10, 20)
-	path := checkpointPath(r, 20)
+	path := r.CheckpointPath(20)
 	whole := []byte(content(t, path))
 	refuse := func(what string, damaged []byte) {
 		t.Helper()
@@ -113,9 +109,9 @@ func TestDamagedCheckpointIsRefused(t *testing.T) {
 		refuse(fmt.Sprintf("cut at %d", i), whole[:i])
 	}
 	refuse("longer", append(bytes.Clone(whole), 0))
-	other := []byte(content(t, checkpointPath(r, 10)))
+	other := []byte(content(t, r.CheckpointPath(10)))
 	refuse("another step's", other)
-	if err := os.Remove(checkpointPath(r, 10)); err != nil {
+	if err := os.Remove(r.CheckpointPath(10)); err != nil {
 		t.Fatal(err)
 	}
 	if _, refused, err := r.Latest(); !errors.Is(err, runlog.ErrNoCheckpoint) || len(refused) != 1 {
@@ -192,7 +188,7 @@ func TestTruncateRemovesLaterMarks(t *testing.T) {
 					t.Fatal(err)
 				}
 				if damaged {
-					if err := os.WriteFile(checkpointPath(r, best), []byte("damaged"), 0o600); err != nil {
+					if err := os.WriteFile(r.CheckpointPath(best), []byte("damaged"), 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -211,9 +207,9 @@ func TestTruncateRemovesLaterMarks(t *testing.T) {
 func TestCheckpointBytesAreDeterministic(t *testing.T) {
 	r := create(t)
 	save(t, r, 0, 10)
-	first := content(t, checkpointPath(r, 10))
+	first := content(t, r.CheckpointPath(10))
 	save(t, r, 0, 10)
-	if again := content(t, checkpointPath(r, 10)); again != first {
+	if again := content(t, r.CheckpointPath(10)); again != first {
 		t.Error("the same checkpoint gives other bytes")
 	}
 	if leftovers, _ := filepath.Glob(filepath.Join(r.Dir(), "checkpoints", ".*")); len(leftovers) > 0 {
@@ -227,7 +223,7 @@ func TestUnreadableCheckpointIsNotDamaged(t *testing.T) {
 	appendRows(t, r, 10, 20)
 	save(t, r, 0, 10)
 	before := content(t, metricsPath(r))
-	path := checkpointPath(r, 20)
+	path := r.CheckpointPath(20)
 	if err := os.Mkdir(path, 0o700); err != nil { // it can be opened, but not read, by anybody
 		t.Fatal(err)
 	}
@@ -248,7 +244,7 @@ func TestTruncateSetsDamagedCheckpointsAside(t *testing.T) {
 	r := create(t)
 	for _, damage := range []string{"first", "second"} {
 		save(t, r, 0, 10, 20)
-		if err := os.WriteFile(checkpointPath(r, 20), []byte(damage), 0o600); err != nil {
+		if err := os.WriteFile(r.CheckpointPath(20), []byte(damage), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Truncate(10); err != nil {
@@ -257,7 +253,7 @@ func TestTruncateSetsDamagedCheckpointsAside(t *testing.T) {
 		there(t, r, 10)
 	}
 	for name, want := range map[string]string{".damaged": "first", ".damaged-2": "second"} {
-		if got := content(t, checkpointPath(r, 20)+name); got != want {
+		if got := content(t, r.CheckpointPath(20)+name); got != want {
 			t.Errorf("%s holds %q, want %q", name, got, want)
 		}
 	}
@@ -309,7 +305,7 @@ func TestBestIsMissing(t *testing.T) {
 		t.Errorf("no mark: %v", err)
 	}
 	save(t, r, 0, 10)
-	if err := errors.Join(r.MarkBest(10), os.Remove(checkpointPath(r, 10))); err != nil {
+	if err := errors.Join(r.MarkBest(10), os.Remove(r.CheckpointPath(10))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Best(); errors.Is(err, runlog.ErrNotMarked) || !errors.Is(err, runlog.ErrNoCheckpoint) || !strings.Contains(err.Error(), "best.json marks step 10") {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/gomlx/compute/dtypes"
@@ -150,24 +151,39 @@ func (t *Trainer) drawPositions(b batch.Batch, purpose string, index int64) []in
 }
 
 // checkFinite returns an error, the same on all ranks, if the loss or the gradient is not finite, or so large that training has diverged.
+// The loss is that of the weights before the update: after a checkpoint, those of the checkpoint.
 func (t *Trainer) checkFinite(tally objective.Tally, norm float64) error {
-	problem := ""
+	problem, broken := "", t.step == t.saved+1
 	switch {
 	case !tally.Finite():
 		problem = fmt.Sprintf("the loss is %v", tally.MeanLoss())
 	case math.IsNaN(norm) || math.IsInf(norm, 0):
-		problem = fmt.Sprintf("the gradient's norm is %v", norm)
+		problem, broken = fmt.Sprintf("the gradient's norm is %v", norm), false
 	case tally.CrossEntropy() > exploded:
 		problem = fmt.Sprintf("the cross entropy has exploded to %.3g nats per token", tally.CrossEntropy())
 	default:
 		return nil
 	}
-	return t.onRankZero(func() error { return t.diverged(problem) })
+	return t.onRankZero(func() error { return t.diverged(problem, broken) })
 }
 
-func (t *Trainer) diverged(problem string) error {
+// diverged describes a problem. broken says that it is due to the weights of the newest checkpoint.
+func (t *Trainer) diverged(problem string, broken bool) error {
 	field, value := t.Config.Schedule.Halved()
-	return &DivergedError{Step: t.step, Problem: problem, Dir: t.Log.Dir(), Saved: t.saved, Field: field, Value: value}
+	e := &DivergedError{Step: t.step, Problem: problem, Dir: t.Log.Dir(), Saved: t.saved, Field: field, Value: value}
+	if broken {
+		e.Broken, e.Saved = t.Log.CheckpointPath(t.saved), -1
+		steps, err := t.Log.Steps()
+		if err != nil {
+			return err
+		}
+		for _, step := range steps {
+			if step < t.saved {
+				e.Saved = step
+			}
+		}
+	}
+	return e
 }
 
 // A DivergedError means that training has diverged: the loss or the gradient is not finite, or far too large.
@@ -175,7 +191,8 @@ type DivergedError struct {
 	Step    int64   // the update
 	Problem string  // "the loss is NaN"
 	Dir     string  // of the run
-	Saved   int64   // step of the newest checkpoint, from which training can continue; -1: there is none
+	Saved   int64   // step of the newest checkpoint from which training can continue; -1: there is none
+	Broken  string  // path of a newer checkpoint, whose loss is the problem; "": there is none
 	Field   string  // the schedule's field to lower
 	Value   float64 // half the value of Field
 }
@@ -184,6 +201,9 @@ func (e *DivergedError) Error() string {
 	next := fmt.Sprintf("the checkpoint of step %d is kept: continue from it", e.Saved)
 	if e.Saved < 0 {
 		next = "there is no checkpoint: start again"
+	}
+	if e.Broken != "" {
+		next = fmt.Sprintf("that is the loss of %s, which must be removed; ", e.Broken) + strings.Replace(next, "no checkpoint", "no other checkpoint", 1)
 	}
 	return fmt.Sprintf("training stopped at step %d: %s; %s with a lower learning rate, training.schedule.%s=%.3g", e.Step, e.Problem, next, e.Field, e.Value)
 }

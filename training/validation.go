@@ -35,7 +35,7 @@ func (t *Trainer) validate() error {
 		return fmt.Errorf("validation at step %d: %w", t.step, err)
 	}
 	if !tally.Finite() { // the update just before has made the weights useless, though its own loss was finite
-		return t.diverged(fmt.Sprintf("the loss of the validation is %v", tally.MeanLoss()))
+		return t.diverged(fmt.Sprintf("the loss of the validation is %v", tally.MeanLoss()), false)
 	}
 	best := t.record(tally, figures)
 	t.state.Seconds += time.Since(start).Seconds()
