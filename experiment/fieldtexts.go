@@ -144,7 +144,7 @@ var fieldTexts = map[string]string{
 	"table.Table.SourceColumn":                "column of the sources: its name in the header, or its number; empty: the first",
 	"table.Table.TargetColumn":                "column of the targets; empty: the second",
 	"table.Table.Tokenizer":                   "\"characters\" (the default), \"whitespace\" or \"subwords\"",
-	"tabular.Layout.Delimiter":                "the character between the fields of csv; empty: a comma",
+	"tabular.Layout.Delimiter":                "the character between the fields of csv, which it implies; empty: a comma",
 	"tabular.Layout.Format":                   "\"tsv\", \"csv\" (quotes as in RFC 4180) or \"spaces\" (tabs or, without any, spaces); empty: csv if the file is named .csv and its first line has no tab",
 	"tabular.Layout.Header":                   "whether the first row names the columns: \"yes\" or \"no\"; empty: yes if a column is chosen by name or the row has the usual names",
 	"tags.Tags.Affixes":                       "characters; a word is read as the sum of the word, its first and last characters and its shape, such as Xx or 0.0; 0: as the word alone",

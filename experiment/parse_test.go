@@ -10,6 +10,7 @@ import (
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/halting"
 	"universal-transformer/task/algorithmic"
+	"universal-transformer/task/labels"
 	"universal-transformer/task/table"
 	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
@@ -328,6 +329,34 @@ func TestSetTextThatLooksLikeANumber(t *testing.T) {
 	for _, assignment := range []string{"model.width=true", "task.table.max_length=x", "training.best_by_accuracy=3"} {
 		if _, err := experiment.Defaults().Set("task.table.path=a", assignment); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", assignment, err)
+		}
+	}
+}
+
+// The size of subwords goes with the tokenizer that learns them, unless it is set, too.
+func TestSetTokenizer(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  []string
+		size int
+		want string // in the error; empty: none
+	}{
+		"other tokens":          {set: []string{"task.tokenizer=whitespace"}},
+		"the whole path":        {set: []string{"task.labels.tokenizer=characters"}},
+		"a file":                {set: []string{"task.tokenizer_file=tok.json"}},
+		"subwords":              {set: []string{"task.tokenizer=subwords"}, size: 2000},
+		"another size":          {set: []string{"task.tokenizer_size=300", "task.tokenizer=subwords"}, size: 300},
+		"a size that is set":    {set: []string{"task.tokenizer=whitespace", "task.tokenizer_size=300"}, want: "set tokenizer to subwords, or tokenizer_size to 0"},
+		"a file and a set size": {set: []string{"task.tokenizer_size=300", "task.tokenizer_file=tok.json"}, want: "or set tokenizer_size to 0"},
+	} {
+		r, err := recipes.MustRun("own-labels").Set(c.set...)
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q", name, err, c.want)
+			}
+			continue
+		}
+		if err != nil || r.Task.Value.(labels.Labels).TokenizerSize != c.size {
+			t.Errorf("%s: %+v, %v", name, r.Task.Value, err)
 		}
 	}
 }

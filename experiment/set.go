@@ -10,13 +10,13 @@ import (
 	"unicode"
 
 	"universal-transformer/internal/strictjson"
+	"universal-transformer/internal/vocab"
 )
 
 // Set returns the run with changed fields. An assignment changes one field, as in "model.width=128" or "task.max_length=20", or a whole
 // part, as in `model.halting={"fixed": {"steps": 6}}`. The path is that of the JSON. The key that names a variant may be omitted; another
 // variant's key replaces the variant. The error for an unknown path offers the nearest one. A value that is not JSON is text, and so is a number where text is
-// needed. Set validates
-// the run after all assignments.
+// needed. If the tokenizer changes, a size that only suits the earlier one is removed. Set validates the run after all assignments.
 func (r Run) Set(assignments ...string) (Run, error) {
 	if len(assignments) == 0 {
 		return r, nil
@@ -38,11 +38,32 @@ func (r Run) Set(assignments ...string) (Run, error) {
 			return r, s.explain(assignment, err)
 		}
 	}
+	removeSize(tree, assignments)
 	changed, err := r.decode(tree)
 	if err != nil {
 		return r, err
 	}
 	return changed, changed.Validate()
+}
+
+// removeSize removes the number of learned subwords from a task whose tokenizer has been changed so that none are learned, unless the
+// number has been set, too.
+func removeSize(tree map[string]any, assignments []string) {
+	set := func(field string) bool {
+		return slices.ContainsFunc(assignments, func(a string) bool {
+			path, _, _ := strings.Cut(a, "=")
+			return strings.HasPrefix(path, "task.") && strings.HasSuffix(path, "."+field)
+		})
+	}
+	variants, _ := tree["task"].(map[string]any)
+	for _, variant := range variants {
+		fields, _ := variant.(map[string]any)
+		file, _ := fields["tokenizer_file"].(string)
+		other := set("tokenizer") && fields["tokenizer"] != vocab.Subwords.String() || set("tokenizer_file") && file != ""
+		if other && !set("tokenizer_size") {
+			delete(fields, "tokenizer_size")
+		}
+	}
 }
 
 // assignText reports whether a number or truth value is valid as text, such as the name of a file, and assigns it.

@@ -90,6 +90,9 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// xzMagic begins every file of xz.
+const xzMagic = "\xfd7zXZ\x00"
+
 // Decompress decompresses gzip or xz, as recognized by the first bytes, and returns other data unchanged; packed reports whether they
 // were compressed.
 func Decompress(r *bufio.Reader) (unpacked io.Reader, packed bool, err error) {
@@ -97,7 +100,7 @@ func Decompress(r *bufio.Reader) (unpacked io.Reader, packed bool, err error) {
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		unpacked, err = gzip.NewReader(r)
-	case bytes.Equal(head, []byte{0xfd, '7', 'z', 'X', 'Z', 0}):
+	case string(head) == xzMagic:
 		unpacked, err = xz.NewReader(r)
 	default:
 		return r, false, nil
@@ -183,7 +186,7 @@ func (a *Archive) Path(name string) string {
 
 // decompressed returns a file's content without compression.
 func decompressed(r io.Reader, c io.Closer, name string) (io.ReadCloser, error) {
-	unpacked, _, err := Decompress(bufio.NewReaderSize(r, 64<<10))
+	unpacked, err := decompress(bufio.NewReaderSize(r, 64<<10), name)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), c.Close())
 	}

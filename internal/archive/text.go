@@ -36,18 +36,87 @@ func OpenText(path string) (io.ReadCloser, error) {
 // text returns the decompressed content of a file.
 func text(r io.Reader, path string) (io.Reader, error) {
 	raw := bufio.NewReaderSize(r, 64<<10)
-	if head, _ := raw.Peek(4); bytes.Equal(head, []byte("PK\x03\x04")) {
-		return nil, errors.New("it is a zip archive or a spreadsheet: unpack the archive, or save the spreadsheet as CSV")
+	if err := foreign(raw); err != nil {
+		return nil, err
 	}
-	plain, _, err := Decompress(raw)
+	plain, err := decompress(raw, path)
 	if err != nil {
 		return nil, err
 	}
 	buffered := bufio.NewReaderSize(plain, 64<<10)
+	if err := foreign(buffered); err != nil {
+		return nil, err
+	}
 	if head, _ := buffered.Peek(64); textfile.Encoding(head) != "" {
 		return nil, textfile.EncodingError(path, textfile.Encoding(head))
 	}
 	return buffered, nil
+}
+
+// decompress is like Decompress. Errors of compressed data say how to keep what can be read of the file.
+func decompress(r *bufio.Reader, path string) (io.Reader, error) {
+	command := "gzip"
+	if head, _ := r.Peek(1); len(head) > 0 && head[0] == xzMagic[0] {
+		command = "xz"
+	}
+	plain, packed, err := Decompress(r)
+	d := damageReader{plain, path, command}
+	if err != nil {
+		return nil, d.describe(err)
+	}
+	if !packed {
+		return plain, nil
+	}
+	return d, nil
+}
+
+// A damageReader describes the errors of compressed data.
+type damageReader struct {
+	r             io.Reader
+	path, command string
+}
+
+func (d damageReader) Read(p []byte) (int, error) {
+	n, err := d.r.Read(p)
+	if err != nil && err != io.EOF {
+		err = d.describe(err)
+	}
+	return n, err
+}
+
+func (d damageReader) describe(err error) error {
+	return fmt.Errorf("the compressed data are damaged, cut off or followed by others (%w): get the file again, or keep what can be read with: %s",
+		err, textfile.Unpack(d.path, d.command))
+}
+
+// formats are files that people take for text, recognized by the bytes at an offset.
+var formats = []struct {
+	at           int
+	magic        string
+	name, remedy string
+}{
+	{0, "PK\x03\x04", "a zip archive or a spreadsheet", "unpack the archive, or save the spreadsheet as CSV"},
+	{0, "\xd0\xcf\x11\xe0", "a spreadsheet or document of Office", "save it as CSV or text"},
+	{4, "1AY&SY", "compressed with bzip2", "decompress it with bunzip2, or use gzip or xz"},
+	{0, "\x28\xb5\x2f\xfd", "compressed with zstd", "decompress it with unzstd, or use gzip or xz"},
+	{0, "7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it"},
+	{0, "Rar!\x1a\x07", "a RAR archive", "unpack it"},
+	{0, "PAR1\x15", "a Parquet file", "save it as CSV"},
+	{0, "SQLite format 3\x00", "an SQLite database", "save a table as CSV"},
+	{0, "%PDF-", "a PDF document", "save its text"},
+	{257, "ustar\x00", "a tar archive", "unpack it with tar -xf"},
+	{257, "ustar ", "a tar archive", "unpack it with tar -xf"},
+}
+
+// foreign returns an error that names the format of a file that is no text.
+func foreign(r *bufio.Reader) error {
+	head, _ := r.Peek(512)
+	for _, f := range formats {
+		if len(head) > f.at && bytes.HasPrefix(head[f.at:], []byte(f.magic)) {
+			return fmt.Errorf("it is %s: %s", f.name, f.remedy)
+		}
+	}
+	return nil
 }
 
 // ReadText returns the text of a file that may be compressed, without a byte order mark. Text of more than most bytes, NUL characters, line
@@ -60,7 +129,7 @@ func ReadText(path string, most int64) (string, error) {
 	defer f.Close()
 	content, err := io.ReadAll(textfile.NewProseReader(f, most))
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
+		return "", textfile.Named(path, err)
 	}
 	if at := textfile.Invalid(content); at >= 0 {
 		start := bytes.LastIndexByte(content[:at], '\n') + 1

@@ -25,9 +25,16 @@ const (
 // A Layout specifies how a file is split into rows. Configurations of tasks embed it. The zero value detects everything.
 type Layout struct {
 	Format    string `json:"format,omitempty"`    // "tsv", "csv" (quotes as in RFC 4180) or "spaces" (tabs or, without any, spaces); empty: csv if the file is named .csv and its first line has no tab
-	Delimiter string `json:"delimiter,omitempty"` // the character between the fields of csv; empty: a comma
+	Delimiter string `json:"delimiter,omitempty"` // the character between the fields of csv, which it implies; empty: a comma
 	Header    string `json:"header,omitempty"`    // whether the first row names the columns: "yes" or "no"; empty: yes if a column is chosen by name or the row has the usual names
 	Otherwise string `json:"-"`                   // the format of files that are not recognized as csv; empty: tsv
+	other     bool   // the file is another one than that of the configuration
+}
+
+// ForOther returns the layout of files to evaluate on: those with the format of the configuration's, and those that Write writes.
+func (l Layout) ForOther() Layout {
+	l.other = true
+	return l
 }
 
 // Validate returns an error that names the first invalid field.
@@ -43,7 +50,7 @@ func (l Layout) Validate() error {
 		return fmt.Errorf("delimiter is %q, but format is %s: set format to %s", l.Delimiter, l.Format, CSV)
 	}
 	if r, size := utf8.DecodeRuneInString(l.Delimiter); size != len(l.Delimiter) || r == utf8.RuneError || strings.ContainsRune("\"\r\n\x00", r) {
-		return fmt.Errorf("delimiter is %q: it must be one character, such as a semicolon", l.Delimiter)
+		return fmt.Errorf("delimiter is %q: it must be one character, such as a semicolon; for tabs set format to %s", l.Delimiter, TSV)
 	}
 	return nil
 }
@@ -61,7 +68,7 @@ func (c Column) field() string { return c.Name + "_column" }
 
 // number returns the number of a column that is chosen by number.
 func (c Column) number() (int, bool) {
-	n, err := strconv.Atoi(c.Choice)
+	n, err := strconv.Atoi(strings.TrimSpace(c.Choice))
 	return n, err == nil
 }
 
@@ -84,6 +91,7 @@ type places struct {
 	at     []int // index of each column
 	fields int   // number of fields of every row; 0: any that has all columns
 	header bool  // the first row is a header
+	chosen bool  // a column was chosen, or has a usual name
 }
 
 // place finds the columns, given the first row.
@@ -93,22 +101,21 @@ func (l Layout) place(first []string, columns []Column) (p places, err error) {
 		names[i] = strings.TrimSpace(name)
 	}
 	p.header = l.Header == Yes || l.Header == "" && (slices.ContainsFunc(columns, Column.named) || usual(names, columns))
-	chosen := false
 	for i, c := range columns {
 		at, found, err := c.place(i, names, p.header)
 		if err != nil {
 			return p, err
 		}
-		chosen = chosen || found
+		p.chosen = p.chosen || found
 		p.at = append(p.at, at)
 	}
 	switch last := columns[len(columns)-1].Last; {
-	case p.header || !chosen && last:
+	case p.header || !p.chosen && last:
 		p.fields = len(first)
-	case !chosen:
+	case !p.chosen:
 		p.fields = len(columns)
 	}
-	return p, p.check(len(first), columns, chosen)
+	return p, p.check(len(first), columns)
 }
 
 // place returns the index of the i-th column, and whether it was chosen or has a usual name.
@@ -118,7 +125,7 @@ func (c Column) place(i int, names []string, header bool) (at int, found bool, e
 	}
 	if header {
 		if at, found = find(names, c); found {
-			return at, true, nil
+			return at, true, repeated(names, at, c)
 		}
 		if c.Choice != "" {
 			return 0, false, notFound(names, c)
@@ -131,9 +138,9 @@ func (c Column) place(i int, names []string, header bool) (at int, found bool, e
 }
 
 // check returns an error if the first row, of n fields, does not have the columns, or if two of them are the same.
-func (p places) check(n int, columns []Column, chosen bool) error {
+func (p places) check(n int, columns []Column) error {
 	for i, at := range p.at {
-		if at >= n && (p.header || chosen) {
+		if at >= n && (p.header || p.chosen) {
 			return &ColumnError{n, fmt.Sprintf("%s is column %d, but the first row has %d", columns[i].field(), at+1, n)}
 		}
 		if n == 1 && columns[i].Last {
@@ -165,7 +172,7 @@ func usual(names []string, columns []Column) bool {
 // find returns the index of a column in a header.
 func find(names []string, c Column) (int, bool) {
 	if c.Choice != "" {
-		at := slices.Index(names, c.Choice)
+		at := slices.Index(names, strings.TrimSpace(c.Choice))
 		return at, at >= 0
 	}
 	for _, name := range c.Usual {
@@ -174,6 +181,14 @@ func find(names []string, c Column) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// repeated returns an error if the name of the found column is also that of another one.
+func repeated(names []string, at int, c Column) error {
+	if next := slices.Index(names[at+1:], names[at]); next >= 0 {
+		return fmt.Errorf("columns %d and %d are both named %q: choose one by number, with %s", at+1, at+next+2, names[at], c.field())
+	}
+	return nil
 }
 
 // A ColumnError is the error for a column that a file does not have.

@@ -36,7 +36,7 @@ var ErrBlank = errors.New("the line is empty")
 // Info describes a file.
 type Info struct {
 	Digest string // SHA-256 of the decompressed file, in hexadecimal
-	Header string // "" if there is none, else a remark on its columns
+	Header string // a remark on the header, or that a file of csv has none; else ""
 }
 
 // Read calls each with every row of a file but the header. Malformed rows have an error of their own; a file that cannot be read, or that
@@ -49,9 +49,7 @@ func (l Layout) Read(path string, columns []Column, each func(Row)) (info Info, 
 	defer f.Close()
 	digest := sha256.New()
 	buffered := bufio.NewReaderSize(io.TeeReader(f, digest), 64<<10)
-	if l.Format == "" {
-		l.Format = l.detect(path, buffered)
-	}
+	l.Format = l.detect(path, buffered)
 	info.Header, err = l.Parse(textfile.NewLineReader(buffered, maxFile), columns, each)
 	info.Digest = hex.EncodeToString(digest.Sum(nil))
 	var invalid *invalidError
@@ -59,26 +57,29 @@ func (l Layout) Read(path string, columns []Column, each func(Row)) (info Info, 
 		err = fmt.Errorf("%w: %w", err, textfile.EncodingError(path, ""))
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
+		err = textfile.Named(path, err)
 	}
 	return info, err
 }
 
 // detect returns the format of a file.
 func (l Layout) detect(path string, r *bufio.Reader) string {
-	otherwise := cmp.Or(l.Otherwise, TSV)
-	for _, extension := range []string{".gz", ".xz"} {
-		path = strings.TrimSuffix(path, extension)
-	}
-	if !strings.HasSuffix(strings.ToLower(path), ".csv") {
-		return otherwise
+	if l.Format != "" && !l.other {
+		return l.Format
 	}
 	head, _ := r.Peek(32 << 10)
 	first, _, _ := bytes.Cut(head, []byte("\n"))
-	if bytes.ContainsRune(first, '\t') {
-		return otherwise
+	tab := bytes.ContainsRune(first, '\t')
+	for _, extension := range []string{".gz", ".xz"} {
+		path = strings.TrimSuffix(path, extension)
 	}
-	return CSV
+	switch {
+	case l.Delimiter != "" && !(tab && l.other), !tab && l.Format == CSV, !tab && strings.HasSuffix(strings.ToLower(path), ".csv"):
+		return CSV
+	case l.Format == Spaces:
+		return Spaces
+	}
+	return cmp.Or(l.Otherwise, TSV)
 }
 
 // An invalidError is the error for a line that is not UTF-8.
@@ -114,43 +115,95 @@ func (l Layout) Parse(r io.Reader, columns []Column, each func(Row)) (header str
 			if p, err = l.place(row.Fields, columns); err != nil {
 				return header, err
 			}
+			header = l.describe(row.Fields, p, columns)
 			if p.header {
-				header = describe(row.Fields, p, columns)
 				continue
 			}
 		}
 		if row.Err == nil {
-			row.Fields, row.Err = p.choose(row.Fields, columns, s.comma == 0 && s.spaces == nil)
+			row.Fields, row.Err = l.choose(row.Fields, p, columns)
 		}
 		each(row)
 	}
 }
 
-func describe(fields []string, p places, columns []Column) string {
+// describe returns a remark on the first row.
+func (l Layout) describe(fields []string, p places, columns []Column) string {
+	if !p.header && (l.Format != CSV || l.Header != "" || l.other) {
+		return ""
+	}
 	var list []string
 	for i, at := range p.at {
+		if at >= len(fields) {
+			return "" // the row is malformed
+		}
 		list = append(list, fmt.Sprintf("%s is column %q", columns[i].Name, strings.TrimSpace(fields[at])))
 	}
-	return "the first row is a header: " + strings.Join(list, ", ")
+	if p.header {
+		return "the first row is a header: " + strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("the first row, with the %s %q, is no header: set header to %s if it names the columns", columns[1].Name, fields[p.at[1]], Yes)
 }
 
 // choose returns the fields of the columns.
-func (p places) choose(fields []string, columns []Column, tabs bool) ([]string, error) {
+func (l Layout) choose(fields []string, p places, columns []Column) ([]string, error) {
 	if p.fields > 0 && len(fields) != p.fields {
-		switch {
-		case tabs && p.fields == 2 && len(fields) == 1:
-			return nil, fmt.Errorf("no tab between %s and %s", columns[0].Name, columns[1].Name)
-		case tabs && p.fields == 2:
-			return nil, errors.New("more than one tab")
-		}
-		return nil, fmt.Errorf("it has %d fields, not %d", len(fields), p.fields)
+		return nil, l.fieldsError(fields, p, columns)
 	}
 	chosen := make([]string, len(p.at))
 	for i, at := range p.at {
 		if at >= len(fields) {
-			return nil, fmt.Errorf("it has %d fields, and none in column %d", len(fields), at+1)
+			return nil, fmt.Errorf("it has %s, and none in column %d", number(len(fields)), at+1)
 		}
 		chosen[i] = fields[at]
 	}
 	return chosen, nil
+}
+
+// fieldsError is the error for a row with another number of fields. It names the setting that the file may need.
+func (l Layout) fieldsError(fields []string, p places, columns []Column) error {
+	problem := fmt.Sprintf("it has %s, not %d", number(len(fields)), p.fields)
+	tabs := (l.Format == TSV || l.Format == "") && p.fields == 2
+	switch {
+	case tabs && len(fields) == 1:
+		problem = fmt.Sprintf("no tab between %s and %s", columns[0].Name, columns[1].Name)
+	case tabs:
+		problem = "more than one tab"
+	}
+	switch remedy := l.separator(fields[0]); {
+	case l.other:
+		return errors.New(problem)
+	case len(fields) == 1 && !p.header && remedy != "":
+		return fmt.Errorf("%s: %s", problem, remedy)
+	case !p.chosen && !columns[1].Last && len(fields) > p.fields:
+		return fmt.Errorf("%s: choose the columns with %s and %s", problem, columns[0].field(), columns[1].field())
+	case l.Format == CSV && len(fields) > p.fields:
+		return fmt.Errorf("%s: quote a field that has the delimiter", problem)
+	}
+	return errors.New(problem)
+}
+
+// separator names the setting for a row without any separator of its format; "" if none is found.
+func (l Layout) separator(row string) string {
+	switch {
+	case strings.Contains(row, "\t"): // never in csv
+		return "set format to tsv if the fields stand between tabs"
+	case strings.Contains(row, ";"):
+		return `set delimiter to ";" if the fields stand between semicolons`
+	case strings.Contains(row, "|"):
+		return `set delimiter to "|" if the fields stand between such lines`
+	case strings.Contains(row, ",") && l.Format != CSV:
+		return "set format to csv if the fields stand between commas"
+	case l.Format == CSV:
+		return "set format to tsv, or delimiter to the character between the fields"
+	}
+	return ""
+}
+
+// number returns a number of fields in words.
+func number(fields int) string {
+	if fields == 1 {
+		return "1 field"
+	}
+	return fmt.Sprintf("%d fields", fields)
 }

@@ -16,7 +16,7 @@ const MaxListed = 10
 type Report struct {
 	Path      string      `json:"path"`
 	Digest    string      `json:"sha256"`           // of the whole file, in hexadecimal; of a compressed one, decompressed
-	Header    string      `json:"header,omitempty"` // a remark on the columns, if the file has a header
+	Header    string      `json:"header,omitempty"` // a remark on the first row
 	Unit      string      `json:"unit,omitempty"`   // what is counted: "sentences"; empty: lines
 	Lines     int         `json:"lines"`            // rows, or what the unit is
 	Usable    int         `json:"usable"`
@@ -63,6 +63,23 @@ func (r *Report) Skip(line int, reason string) {
 	r.Skipped++
 	if len(r.Malformed) < MaxListed {
 		r.Malformed = append(r.Malformed, Malformed{File: r.Path, Line: line, Reason: reason})
+	}
+}
+
+// NoteFirst remarks that only the first row has a class that no other row has, so that it may be a header that was taken for data. what
+// says what the classes are: "label".
+func (r *Report) NoteFirst(l Layout, what string, classes []string) {
+	count, single := map[string]int{}, 0
+	for _, class := range classes {
+		count[class]++
+	}
+	for _, n := range count {
+		if n == 1 {
+			single++
+		}
+	}
+	if single == 1 && len(count) > 1 && count[classes[0]] == 1 && l.Header == "" && !l.other && r.Header == "" {
+		r.Header = fmt.Sprintf("the %s of the first row, %q, occurs in no other: set header to %s if that row names the columns", what, classes[0], Yes)
 	}
 }
 
@@ -116,6 +133,17 @@ func (u UnknownTokens) Lines(side string) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("held-out %s have %d unknown tokens, among them %q", side, u.Count, u.Tokens)}
+}
+
+// EmptyPart is the error for rows without any for training, for choosing a checkpoint, or for evaluation. share is held out, unless the
+// rows for evaluation have a file of their own. unit says what the rows are: "rows".
+func EmptyPart(path, unit string, training, validation, evaluation int, share float64, ownFile bool) error {
+	at, remedy := fmt.Sprintf(", at held_out %v", share), ", change held_out or name a held_out_path"
+	if ownFile {
+		at, remedy = "", ""
+	}
+	return fmt.Errorf("%s: %d %s are for training, %d for choosing a checkpoint and %d for evaluation%s: each part needs some; add %s%s",
+		path, training, unit, validation, evaluation, at, unit, remedy)
 }
 
 // Hash is a digest of a text, by which it is held out or not, independently of all other texts.

@@ -64,10 +64,21 @@ func TestRows(t *testing.T) {
 		"semicolons":             {layout: tabular.Layout{Delimiter: ";"}, file: "a.csv", content: "x,y;a\n", want: []string{"1:x,y|a"}},
 		"tabs in .csv":           {file: "a.csv", content: "x, y\ta\n", want: []string{"1:x, y|a"}},
 		"csv under another name": {layout: tabular.Layout{Format: "csv"}, file: "a.txt", content: "x,a\n", want: []string{"1:x|a"}},
-		"bad rows": {file: "a.csv", content: "text,label\nx,a\nonly\na \"b\" c,d\n\ny,\"b\n", want: []string{"2:x|a", "3! it has 1 fields, not 2",
+		"bad rows": {file: "a.csv", content: "text,label\nx,a\nonly\na \"b\" c,d\n\ny,\"b\n", want: []string{"2:x|a", "3! it has 1 field, not 2",
 			"4! a quote inside a field: quote the whole field, and write quotes inside it twice", "5! the line is empty", "6! a quoted field does not end"}},
 		"a quote too many": {file: "a.csv", content: "x,a\n\"y,b\nz,c\n\"w\",d\n", want: []string{"1:x|a",
 			"2! a quote inside a field: quote the whole field, and write quotes inside it twice", "3:z|c", "4:w|d"}},
+		"a declared delimiter": {layout: tabular.Layout{Delimiter: "|"}, file: "a.txt", content: "x, \ty|a\n", want: []string{"1:x,  y|a"}},
+		"a header of two rows": {file: "a.tsv", content: " text \t label\ntext\tlabel\n", text: " text", label: "label ", want: []string{"2:text|label"}},
+		"which setting is missing": {file: "a.tsv", content: "x\ta\ny;b\ny|b\ny,b\ny b\ny\tb\tc\n", want: []string{"1:x|a",
+			`2! no tab between text and label: set delimiter to ";" if the fields stand between semicolons`,
+			`3! no tab between text and label: set delimiter to "|" if the fields stand between such lines`,
+			"4! no tab between text and label: set format to csv if the fields stand between commas", "5! no tab between text and label",
+			"6! more than one tab: choose the columns with text_column and label_column"}},
+		"which setting is missing in csv": {file: "a.csv", content: "1,x,a\n1;x\n1\n", want: []string{"1! it has 3 fields, not 2: choose the columns with text_column and label_column",
+			`2! it has 1 field, not 2: set delimiter to ";" if the fields stand between semicolons`,
+			"3! it has 1 field, not 2: set format to tsv, or delimiter to the character between the fields"}},
+		"a comma too many":      {file: "a.csv", content: "text,label\nx,y,a\n", want: []string{"2! it has 3 fields, not 2: quote a field that has the delimiter"}},
 		"marks of joined files": {file: "a.tsv", content: "\ufeffx\ta\n\ufeffy\tb\n", want: []string{"1:x|a", "2:y|b"}},
 	} {
 		got, _, err := read(t, c.layout, write(t, c.file, []byte(c.content)), columns(c.text, c.label))
@@ -92,7 +103,7 @@ func TestSpaces(t *testing.T) {
 		"header":              {content: "\n\nword pos tag\na X O\n", want: []string{"1! the line is empty", "2! the line is empty", "4:a|O"}},
 		"header, by name":     {content: "form\tner\tid\na\tO\t1\n", word: "form", tag: "ner", want: []string{"2:a|O"}},
 		"csv":                 {file: "a.csv", content: "\",\",O\n\na b,O\n", want: []string{"1:,|O", "2! the line is empty", "3:a b|O"}},
-		"a row too many":      {content: "a O\nb\nc O extra\n", want: []string{"1:a|O", "2! it has 1 fields, not 2", "3! it has 3 fields, not 2"}},
+		"a row too many":      {content: "a O\nb\nc O extra\n", want: []string{"1:a|O", "2! it has 1 field, not 2", "3! it has 3 fields, not 2"}},
 		"only comments":       {content: "# a\n#b c\n"},
 		"malformed first row": {content: "a\x00b\na O\n", want: []string{"1! it has a NUL character", "2:a|O"}},
 	} {
@@ -132,6 +143,15 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
+// zip returns content compressed by gzip.
+func zip(content []byte) []byte {
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	_, _ = w.Write(content)
+	_ = w.Close()
+	return zipped.Bytes()
+}
+
 // Files that cannot be read name what to do about it, and the name of the file.
 func TestRefusedFiles(t *testing.T) {
 	utf16 := func(text string) (data []byte) {
@@ -147,9 +167,21 @@ func TestRefusedFiles(t *testing.T) {
 		want    string
 	}{
 		"UTF-16":              {"a.tsv", append([]byte{0xff, 0xfe}, utf16("x\ta\n")...), "", "it is UTF-16: convert it to UTF-8 with: iconv -f UTF-16 -t UTF-8 "},
-		"UTF-16 without mark": {"a b.tsv", utf16("one line\tanother\n"), "", "it is UTF-16LE: convert it to UTF-8 with: iconv -f UTF-16LE -t UTF-8 '"},
+		"UTF-16 without mark": {"a b.tsv", utf16("one line\tanother\n"), "", "it is UTF-16LE: convert it to UTF-8 with: iconv -f UTF-16LE -t UTF-8 < '"},
 		"Latin-1":             {"a.csv", []byte("x,a\nna\xefve,b\n"), "", "line 2 is not valid UTF-8 at byte 3: convert the file to UTF-8, from Windows-1252 for instance, with: iconv -f WINDOWS-1252 -t UTF-8 "},
 		"a spreadsheet":       {"a.csv", []byte("PK\x03\x04...."), "", "save the spreadsheet as CSV"},
+		"bzip2":               {"a.tsv.bz2", []byte("BZh91AY&SY..."), "", "it is compressed with bzip2: decompress it with bunzip2"},
+		"zstd":                {"a.tsv", []byte("\x28\xb5\x2f\xfd\x04"), "", "it is compressed with zstd: decompress it with unzstd"},
+		"tar":                 {"a.tsv", append(make([]byte, 257), "ustar\x0000"...), "", "it is a tar archive: unpack it with tar -xf"},
+		"tar in gzip":         {"a.tgz", zip(append(make([]byte, 257), "ustar  \x00"...)), "", "it is a tar archive"},
+		"an old spreadsheet":  {"a.csv", []byte("\xd0\xcf\x11\xe0\xa1"), "", "it is a spreadsheet or document of Office: save it as CSV"},
+		"gzip and more":       {"a b.tsv.gz", append(zip([]byte("x\ta\n")), "more"...), "", "followed by others (unexpected EOF): get the file again, or keep what can be read with: gzip -dc '"},
+		"gzip, cut":           {"a.gz", zip([]byte("x\ta\n"))[:20], "", "the compressed data are damaged, cut off or followed by others (unexpected EOF)"},
+		"a start of gzip":     {"a.gz", []byte("\x1f\x8b\x08"), "", "the compressed data are damaged, cut off"},
+		"a start of xz":       {"a", []byte("\xfd7zXZ\x00"), "", "keep what can be read with: xz -dc "},
+		"CR":                  {"a.tsv", []byte("x\ta\ry\tb\r"), "", `its line ends are CR alone: convert them with: tr '\r' '\n' < /`},
+		"CR in gzip":          {"a.tsv.gz", zip([]byte("x\ta\ry\tb\r")), "", `a.tsv.gz | tr '\r' '\n' > /`},
+		"columns of one name": {"a.csv", []byte("text,label,label\nx,a,b\n"), "", `columns 2 and 3 are both named "label": choose one by number, with label_column`},
 		"no such column":      {"a.csv", []byte("reviews,label\nx,a\n"), "review", `text_column is "review", but the columns are ["reviews" "label"]: did you mean "reviews"?`},
 		"too few columns":     {"a.csv", []byte("x,a\n"), "3", "text_column is column 3, but the first row has 2"},
 		"one column for both": {"a.csv", []byte("x,a\n"), "2", "text_column and label_column are both column 2"},
@@ -162,6 +194,51 @@ func TestRefusedFiles(t *testing.T) {
 	}
 	if _, _, err := read(t, tabular.Layout{}, "-", columns("", "")); err == nil || !strings.Contains(err.Error(), "save them in a file") {
 		t.Errorf("standard input: %v", err)
+	}
+}
+
+// Without a header, the remark on csv says what the first row is taken for; the numbers of columns do not make a header.
+func TestRemark(t *testing.T) {
+	for name, c := range map[string]struct {
+		layout        tabular.Layout
+		file, content string
+		want          string
+	}{
+		"csv":             {file: "a.csv", content: "words,stars\nx,a\n", want: `the first row, with the label "stars", is no header: set header to yes if it names the columns`},
+		"csv, declared":   {tabular.Layout{Header: "no"}, "a.csv", "words,stars\nx,a\n", ""},
+		"csv, malformed":  {file: "a.csv", content: "words\nx,a\n", want: ""},
+		"csv, other file": {tabular.Layout{}.ForOther(), "a.csv", "words,stars\nx,a\n", ""},
+		"tsv":             {file: "a.tsv", content: "words\tstars\nx\ta\n", want: ""},
+		"header":          {file: "a.csv", content: "text,label\nx,a\n", want: `the first row is a header: text is column "text", label is column "label"`},
+	} {
+		_, info, err := read(t, c.layout, write(t, c.file, []byte(c.content)), columns("", ""))
+		if err != nil || info.Header != c.want {
+			t.Errorf("%s: %q, %v, want %q", name, info.Header, err, c.want)
+		}
+	}
+}
+
+// A file to evaluate on has the format of the configuration's file or is tab-separated, whatever its name.
+func TestForOther(t *testing.T) {
+	for name, c := range map[string]struct {
+		layout        tabular.Layout
+		file, content string
+		want          string
+	}{
+		"csv as configured":        {tabular.Layout{Format: "csv"}, "a.txt", "\"x, y\",a\n", "[1:x, y|a]"},
+		"tsv for csv":              {tabular.Layout{Format: "csv"}, "a.csv", "\"x\"\ta\n", `[1:"x"|a]`},
+		"csv for tsv":              {tabular.Layout{Format: "tsv"}, "a.csv", "\"x\",a\n", "[1:x|a]"},
+		"the declared delimiter":   {tabular.Layout{Delimiter: ";"}, "a.txt", "x,y;a\n", "[1:x,y|a]"},
+		"tsv for that delimiter":   {tabular.Layout{Delimiter: ";"}, "a.csv", "x;y\ta\n", "[1:x;y|a]"},
+		"spaces":                   {tabular.Layout{Format: "spaces"}, "a", "x a\n", "[1:x|a]"},
+		"tsv for spaces":           {tabular.Layout{Format: "spaces"}, "a", "x y\ta\n", "[1:x y|a]"},
+		"a header as configured":   {tabular.Layout{Header: "yes"}, "a", "words\tstars\nx\ta\n", "[2:x|a]"},
+		"no header, as configured": {tabular.Layout{Header: "no"}, "a", "text\tlabel\n", "[1:text|label]"},
+	} {
+		got, _, err := read(t, c.layout.ForOther(), write(t, c.file, []byte(c.content)), columns("", ""))
+		if err != nil || fmt.Sprint(got) != c.want {
+			t.Errorf("%s: %v, %v, want %s", name, got, err, c.want)
+		}
 	}
 }
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Write writes rows as a tab-separated file of the given columns, in the form that a reader with these columns reads: a column that is
-// chosen by number has its place, and a first row that looks like a header stands below one.
-func Write(w io.Writer, columns []Column, rows iter.Seq[[]string]) error {
+// Write writes rows as a tab-separated file of the given columns, in the form that a reader of l.ForOther() with these columns reads: a
+// column that is chosen by number has its place, and a header is there if the configuration wants one or if the first row looks like one.
+func (l Layout) Write(w io.Writer, columns []Column, rows iter.Seq[[]string]) error {
 	buffered := bufio.NewWriter(w)
 	first := true
 	write := func(fields []string) {
@@ -21,7 +21,7 @@ func Write(w io.Writer, columns []Column, rows iter.Seq[[]string]) error {
 		_, _ = buffered.WriteString(strings.Join(ordered, "\t") + "\n") // Flush returns the error
 	}
 	for fields := range rows {
-		if first && usual(fields, columns) {
+		if first && (l.Header == Yes || l.Header == "" && usual(fields, columns)) {
 			var names []string
 			for _, c := range columns {
 				names = append(names, c.Usual[0])

@@ -57,18 +57,29 @@ func EncodingError(path, encoding string) error {
 
 // iconv returns the command that converts a file, which may be compressed.
 func iconv(path, from string) string {
-	plain, read := path, ""
+	return Convert(path, fmt.Sprintf("iconv -f %s -t UTF-8", from), ".utf8")
+}
+
+// Convert returns the shell command that sends a file, which may be compressed, through a filter into a file whose name has a mark before
+// its extension.
+func Convert(path, filter, mark string) string {
+	plain, read := path, filter+" < "+quoted(path)
 	for extension, command := range map[string]string{".gz": "gzip", ".xz": "xz"} {
 		if name, ok := strings.CutSuffix(path, extension); ok {
-			plain, read = name, command
+			plain, read = name, fmt.Sprintf("%s -dc %s | %s", command, quoted(path), filter)
 		}
 	}
 	extension := filepath.Ext(plain)
-	into := quoted(strings.TrimSuffix(plain, extension) + ".utf8" + extension)
-	if read != "" {
-		return fmt.Sprintf("%s -dc %s | iconv -f %s -t UTF-8 > %s", read, quoted(path), from, into)
+	return read + " > " + quoted(strings.TrimSuffix(plain, extension)+mark+extension)
+}
+
+// Unpack returns the shell command that decompresses what can be read of a file; command is gzip or xz.
+func Unpack(path, command string) string {
+	into := strings.TrimSuffix(path, filepath.Ext(path))
+	if into == path {
+		into += ".txt"
 	}
-	return fmt.Sprintf("iconv -f %s -t UTF-8 %s > %s", from, quoted(path), into)
+	return fmt.Sprintf("%s -dc %s > %s", command, quoted(path), quoted(into))
 }
 
 // quoted returns a path as a shell's word.

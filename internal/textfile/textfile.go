@@ -15,8 +15,6 @@ import (
 // MaxSize is the maximum size in bytes of a file that is read whole, far above any expected one.
 const MaxSize = 1 << 30
 
-var errUTF16 = errors.New("it is UTF-16: convert it to UTF-8 with: iconv -f UTF-16 -t UTF-8 FILE > FILE.utf8")
-
 // NewReader returns a reader of text without its byte order mark. UTF-16, and more than most bytes, are errors.
 func NewReader(r io.Reader, most int64) io.Reader {
 	return &reader{r: bufio.NewReader(r), left: most, most: most, first: true}
@@ -35,7 +33,28 @@ func NewLineReader(r io.Reader, most int64) io.Reader {
 // lineCheck is the number of bytes that are searched for line ends.
 const lineCheck = 64 << 10
 
-var errCR = errors.New(`its line ends are CR alone: convert them with: tr '\r' '\n' < FILE`)
+// A repairError is the error for text that a shell command repairs.
+type repairError struct {
+	problem string
+	filter  string // the command reads the text from its standard input
+	mark    string // in the name of the repaired file
+}
+
+var (
+	errUTF16 = &repairError{"it is UTF-16: convert it to UTF-8 with", "iconv -f UTF-16 -t UTF-8", ".utf8"}
+	errCR    = &repairError{"its line ends are CR alone: convert them with", `tr '\r' '\n'`, ".lf"}
+)
+
+func (e *repairError) Error() string { return e.problem + ": " + e.filter + " < FILE > FILE" + e.mark }
+
+// Named returns an error with the path of the file, which is then also in the command that repairs the file, if the error names one.
+func Named(path string, err error) error {
+	var repair *repairError
+	if errors.As(err, &repair) {
+		return fmt.Errorf("%s: %s: %s", path, repair.problem, Convert(path, repair.filter, repair.mark))
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
 
 type reader struct {
 	r          *bufio.Reader
@@ -97,7 +116,7 @@ func read(path string, from func(io.Reader) io.Reader) ([]byte, error) {
 	defer f.Close()
 	text, err := io.ReadAll(from(f))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, Named(path, err)
 	}
 	return text, nil
 }
@@ -111,7 +130,7 @@ type withoutNUL struct {
 func (w *withoutNUL) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	if at := bytes.IndexByte(p[:n], 0); at >= 0 {
-		return 0, fmt.Errorf("byte %d is NUL: this is no text; remove such bytes with: tr -d '\\000' < FILE", w.read+at+1)
+		return 0, &repairError{fmt.Sprintf("byte %d is NUL: this is no text; remove such bytes with", w.read+at+1), `tr -d '\000'`, ".text"}
 	}
 	w.read += n
 	return n, err

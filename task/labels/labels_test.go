@@ -134,6 +134,38 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// A header that is not recognized has a label that no other row has; the notes say so, unless other labels are rare, too, or the header
+// is denied.
+func TestHeaderTakenForData(t *testing.T) {
+	tsv := func(rows [][]string) string {
+		path := filepath.Join(t.TempDir(), "labels.tsv")
+		var text strings.Builder
+		for _, r := range rows {
+			text.WriteString(strings.Join(r, "\t") + "\n")
+		}
+		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	rows := append([][]string{{"what", "remainder"}}, numbers(200)...)
+	const want = `the label of the first row, "remainder", occurs in no other: set header to yes if that row names the columns`
+	for name, c := range map[string]struct {
+		config Labels
+		noted  bool
+	}{
+		"header":         {Labels{Path: tsv(rows)}, true},
+		"denied":         {Labels{Path: tsv(rows), Layout: tabular.Layout{Header: tabular.No}}, false},
+		"declared":       {Labels{Path: tsv(rows), Layout: tabular.Layout{Header: tabular.Yes}}, false},
+		"no header":      {Labels{Path: tsv(numbers(200))}, false},
+		"rare elsewhere": {Labels{Path: tsv(append(slices.Clone(rows), []string{"x", "rare"}))}, false},
+	} {
+		if notes := strings.Join(open(t, c.config).Notes(), "\n"); strings.Contains(notes, want) != c.noted {
+			t.Errorf("%s: noted %v, want %v:\n%s", name, !c.noted, c.noted, notes)
+		}
+	}
+}
+
 // stars is n rows of a number, one of five labels, and a text.
 func stars(n int) (rows [][]string) {
 	for i := range n {
@@ -149,18 +181,19 @@ func TestRefused(t *testing.T) {
 		one = append(one, []string{r[0], "same"})
 	}
 	for want, c := range map[string]Labels{
-		"path is empty":          {},
-		"held_out is 1":          {Path: good, HeldOut: 1},
-		"give only one of them":  {Path: good, HeldOut: 0.2, HeldOutPath: good},
-		"min_count is -1":        {Path: good, MinCount: -1},
-		"max_length is -1":       {Path: good, MaxLength: -1},
-		"leave it out":           {Path: good, MinCount: 2, Tokenizer: vocab.Subwords},
-		"no such file":           {Path: good + "x"},
-		"format is":              {Path: good, Layout: tabular.Layout{Format: "xls"}},
-		"but the columns are":    {Path: good, TextColumn: "review"},
-		"at least two labels":    {Path: write(t, one...)},
-		"each part needs some":   {Path: write(t, numbers(2)...)},
-		"raise it":               {Path: good, MaxLength: 2},
+		"path is empty":         {},
+		"held_out is 1":         {Path: good, HeldOut: 1},
+		"give only one of them": {Path: good, HeldOut: 0.2, HeldOutPath: good},
+		"min_count is -1":       {Path: good, MinCount: -1},
+		"max_length is -1":      {Path: good, MaxLength: -1},
+		"leave it out":          {Path: good, MinCount: 2, Tokenizer: vocab.Subwords},
+		"no such file":          {Path: good + "x"},
+		"format is":             {Path: good, Layout: tabular.Layout{Format: "xls"}},
+		"but the columns are":   {Path: good, TextColumn: "review"},
+		"at least two labels":   {Path: write(t, one...)},
+		"each part needs some":  {Path: write(t, numbers(2)...)},
+		"raise it":              {Path: good, MaxLength: 2},
+		"1 rows are for training, 0 for choosing a checkpoint and 100 for evaluation: each part needs some; add rows": {Path: write(t, numbers(1)...), HeldOutPath: good},
 		"none of 1 lines can be": {Path: write(t, []string{"a", ""})},
 	} {
 		if _, err := c.Open(); err == nil || !strings.Contains(err.Error(), want) {

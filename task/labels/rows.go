@@ -42,6 +42,11 @@ func (c Labels) readFile(path string) ([]row, tabular.Report, error) {
 	if err == nil {
 		err = report.Check(wanted)
 	}
+	labels := make([]string, len(rows))
+	for i, r := range rows {
+		labels[i] = r.origin.label
+	}
+	report.NoteFirst(c.Layout, "label", labels)
 	return rows, report, err
 }
 
@@ -108,7 +113,7 @@ const maxTokens = 10_000
 // are also read.
 func (c Labels) fileReader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
-		c := Labels{TextColumn: c.TextColumn, LabelColumn: c.LabelColumn, Layout: tabular.Layout{Delimiter: c.Delimiter}, Tokenizer: v.Tokenizer, MaxLength: max(maxTokens, c.MaxLength)}
+		c := Labels{TextColumn: c.TextColumn, LabelColumn: c.LabelColumn, Layout: c.ForOther(), Tokenizer: v.Tokenizer, MaxLength: max(maxTokens, c.MaxLength)}
 		rows, report, err := c.readFile(path)
 		var missing *tabular.ColumnError
 		if errors.As(err, &missing) && missing.Fields == 2 {

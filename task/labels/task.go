@@ -56,8 +56,7 @@ func (t *Task) read() (p parts, err error) {
 		}
 	}
 	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
-		return p, fmt.Errorf("%s: %d rows are for training, %d for choosing a checkpoint and %d for evaluation, at held_out %v: "+
-			"each part needs some; add rows, change held_out or name a held_out_path", c.Path, len(p.training), len(p.validation), len(p.evaluation), c.HeldOut)
+		return p, tabular.EmptyPart(c.Path, "rows", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != "")
 	}
 	return p, nil
 }

@@ -3,13 +3,12 @@ package labels
 import (
 	"io"
 
-	"universal-transformer/internal/tabular"
 	"universal-transformer/task"
 )
 
 // WriteExamples writes a row for each example, in the form that Reader.File reads.
 func (c Labels) WriteExamples(w io.Writer, v task.Vocabularies, examples []task.Example) error {
-	return tabular.Write(w, c.columns(), func(yield func([]string) bool) {
+	return c.Layout.Write(w, c.columns(), func(yield func([]string) bool) {
 		for _, e := range examples {
 			if text, label := v.Original(e); !yield([]string{text, label}) {
 				return

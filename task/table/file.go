@@ -24,7 +24,7 @@ func Reader(v task.Vocabularies) func(path string) ([]task.Example, []string, er
 func (c Table) fileReader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
 		report := &Report{}
-		c := Table{SourceColumn: c.SourceColumn, TargetColumn: c.TargetColumn, Layout: tabular.Layout{Delimiter: c.Delimiter}, Tokenizer: v.Tokenizer, MaxLength: max(maxTokens, c.MaxLength)}
+		c := Table{SourceColumn: c.SourceColumn, TargetColumn: c.TargetColumn, Layout: c.ForOther(), Tokenizer: v.Tokenizer, MaxLength: max(maxTokens, c.MaxLength)}
 		pairs, err := readFile(c, path, report)
 		var missing *tabular.ColumnError
 		if errors.As(err, &missing) && missing.Fields == 2 {

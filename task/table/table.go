@@ -132,12 +132,7 @@ type parts struct{ training, validation, evaluation []pair }
 // check returns an error if a part is empty.
 func (p parts) check(c Table) error {
 	if len(p.training) == 0 || len(p.evaluation) == 0 || c.HeldOutPath == "" && len(p.validation) == 0 {
-		usable := len(p.training) + len(p.validation)
-		if c.HeldOutPath == "" {
-			usable += len(p.evaluation)
-		}
-		return fmt.Errorf("%s: of %d usable lines, %d are for training, %d for choosing a checkpoint and %d for evaluation, at held_out %v: "+
-			"each part needs some; add lines, change held_out or name a held_out_path", c.Path, usable, len(p.training), len(p.validation), len(p.evaluation), c.HeldOut)
+		return tabular.EmptyPart(c.Path, "lines", len(p.training), len(p.validation), len(p.evaluation), c.HeldOut, c.HeldOutPath != "")
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ const maxWords = 10_000
 
 // File reads a file with the columns of the configuration. Files that do not have them, but two columns, are also read.
 func (r reader) File(path string) ([]task.Example, []string, error) {
-	c := Tags{WordColumn: r.config.WordColumn, TagColumn: r.config.TagColumn, Layout: tabular.Layout{Delimiter: r.config.Delimiter}, Affixes: r.config.Affixes, MaxLength: maxWords}
+	c := Tags{WordColumn: r.config.WordColumn, TagColumn: r.config.TagColumn, Layout: r.config.ForOther(), Affixes: r.config.Affixes, MaxLength: maxWords}
 	sentences, report, err := c.readFile(path)
 	var missing *tabular.ColumnError
 	if errors.As(err, &missing) && missing.Fields == 2 {

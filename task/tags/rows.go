@@ -51,6 +51,11 @@ func (c Tags) readFile(path string) ([]sentence, tabular.Report, error) {
 		return nil, report, err
 	}
 	sentences := c.sentences(rows, &report)
+	var tags []string
+	for _, s := range sentences {
+		tags = append(tags, s.origin.tags...)
+	}
+	report.NoteFirst(c.Layout, "tag", tags)
 	return sentences, report, report.Check(wanted)
 }
 

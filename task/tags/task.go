@@ -52,8 +52,7 @@ func (t *Task) read() (p parts, err error) {
 	p.training, p.validation, held = tabular.Split(sentences, func(s sentence) uint64 { return s.hash }, validation, share)
 	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
 	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
-		return p, fmt.Errorf("%s: %d sentences are for training, %d for choosing a checkpoint and %d for evaluation, at held_out %v: "+
-			"each part needs some; add sentences, change held_out or name a held_out_path", c.Path, len(p.training), len(p.validation), len(p.evaluation), c.HeldOut)
+		return p, tabular.EmptyPart(c.Path, "sentences", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != "")
 	}
 	return p, nil
 }

@@ -4,7 +4,6 @@ import (
 	"io"
 	"strings"
 
-	"universal-transformer/internal/tabular"
 	"universal-transformer/task"
 )
 
@@ -16,7 +15,7 @@ func (c Tags) WriteExamples(w io.Writer, v task.Vocabularies, examples []task.Ex
 		_, tags := v.Original(e)
 		between = between && !strings.Contains(tags, " ")
 	}
-	return tabular.Write(w, c.columns(), func(yield func([]string) bool) {
+	return c.Layout.Write(w, c.columns(), func(yield func([]string) bool) {
 		for _, e := range examples {
 			words, tags := v.Original(e)
 			if !yield([]string{words, tags}) || between && !yield([]string{"", ""}) {

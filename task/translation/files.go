@@ -208,7 +208,7 @@ func (l *lines) next() (string, error) {
 			return "", io.EOF
 		}
 		if err != nil && err != io.EOF && !errors.Is(err, bufio.ErrBufferFull) {
-			return "", fmt.Errorf("%s: %w", l.name, err)
+			return "", textfile.Named(l.name, err)
 		}
 		if long = long || len(text)+len(part) > longestLine; !long {
 			text = append(text, part...)
