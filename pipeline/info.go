@@ -88,7 +88,7 @@ func ReadInfo(dir string) (Info, error) {
 	i.damage(i.readMetrics(log))
 	i.damage(i.readCheckpoints(log))
 	i.damage(i.readSessions(log))
-	_, err = readVocabularies(log)
+	err = i.readVocabularies(log)
 	if len(i.Checkpoints) > 0 || !errors.Is(err, fs.ErrNotExist) {
 		i.damage(err)
 	}
@@ -118,14 +118,27 @@ func (i *Info) readConfiguration(log *runlog.Run) error {
 		return err
 	}
 	i.Experiment, i.Steps = r.Name, r.Training.Steps
-	if i.Task = r.TaskName(); r.Validate() != nil { // a type of another module, perhaps
-		return nil
+	i.Task = r.TaskName()
+	var foreign *experiment.MissingTypeError
+	if err := r.Validate(); errors.As(err, &foreign) {
+		return nil // a type of another module
+	} else if err != nil {
+		return fmt.Errorf("%s: %w", configFile, err)
 	}
 	i.Model = r.Model.Value.Describe()
 	r, err := located(log, r, nil)
 	for _, f := range r.Files() {
 		_, missing := os.Stat(f.Path)
 		i.Data = append(i.Data, DataFile{f.Field, f.Path, missing == nil})
+	}
+	return err
+}
+
+// readVocabularies checks the files that define the ids.
+func (i *Info) readVocabularies(log *runlog.Run) error {
+	v, err := readVocabularies(log)
+	if r, problem := readRun(log, experiment.Extensions{}); problem == nil && err == nil {
+		return checkSides(r, v)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,6 +58,10 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	put := func(name, content string) func(string) error {
+		return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600) }
+	}
+	loads := map[string]bool{"newest checkpoint cut": true, "metrics": true, "mark": true} // another checkpoint is used
 	for name, c := range map[string]struct {
 		change func(dir string) error
 		status string
@@ -71,6 +76,10 @@ func TestInfo(t *testing.T) {
 		"no vocabulary": {func(dir string) error { return os.Remove(filepath.Join(dir, "vocabulary.json")) }, pipeline.Damaged, "vocabulary.json"},
 		"metrics":       {func(dir string) error { return edit(filepath.Join(dir, "metrics.jsonl"), `"step":4`, `"step":3`) }, pipeline.Damaged, "metrics.jsonl:"},
 		"mark":          {func(dir string) error { return edit(filepath.Join(dir, "best.json"), `"step"`, `"stop"`) }, pipeline.Damaged, "best.json"},
+		"no tokens":     {put("vocabulary.json", "{}"), pipeline.Damaged, `vocabulary.json: key "target" is missing: restore the file`},
+		"one side":      {put("vocabulary.json", `{"target": {"tokens": ["a"]}}`), pipeline.Damaged, `vocabulary.json: key "source" does not fit the model, Universal Transformer`},
+		"no name":       {put("config.json", "{}"), pipeline.Damaged, "config.json: name is empty"},
+		"no JSON":       {put("config.json", "{"), pipeline.Damaged, "config.json: JSON: "},
 		"configuration": {func(dir string) error { return edit(filepath.Join(dir, "config.json"), `"task"`, `"tusk"`) }, pipeline.Damaged, "config.json"},
 	} {
 		to := filepath.Join(t.TempDir(), "run")
@@ -80,8 +89,22 @@ func TestInfo(t *testing.T) {
 		if err := c.change(to); err != nil {
 			t.Fatal(err)
 		}
+		if c.status == pipeline.Damaged && !loads[name] {
+			if _, err := pipeline.Load(to, backend); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: Load returns %v, want %q", name, err, c.says)
+			}
+		}
 		if i := read(to); i.Status != c.status || !strings.Contains(i.Problem, c.says) || c.says == "" && i.Problem != "" || strings.Contains(i.Problem, "\n") {
 			t.Errorf("%s: %+v", name, i)
+		}
+	}
+	for content, want := range map[string]string{"": ": restore the file", "{]": ": restore the file", `{"nome": "x"}`: "another version of this program wrote the run"} {
+		to := filepath.Join(t.TempDir(), "run")
+		if err := errors.Join(os.CopyFS(to, os.DirFS(dir)), put("config.json", content)(to)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pipeline.ReadRun(to); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", content, err, want)
 		}
 	}
 	if _, err := pipeline.ReadInfo(t.TempDir()); err == nil {

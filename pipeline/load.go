@@ -76,7 +76,10 @@ func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	if m.Run, err = moved(log, m.Run, o.Set); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if m.Vocabularies, err = readVocabularies(log); err != nil {
+	if m.Vocabularies, err = readVocabularies(log); err == nil {
+		err = checkSides(m.Run, m.Vocabularies)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	m.trained = m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)
@@ -196,8 +199,9 @@ func (m *Model) Adaptive() bool {
 // Describe returns a one-line description of the model.
 func (m *Model) Describe() string { return m.Run.Model.Value.Describe() }
 
-// Files of a run directory that define the ids. The second exists if text is split into subwords.
+// Files of a run directory. The last two define the ids; the tokenizer exists if text is split into subwords.
 const (
+	configFile     = "config.json"
 	vocabularyFile = "vocabulary.json"
 	tokenizerFile  = "tokenizer.json"
 )
@@ -214,8 +218,14 @@ func writeVocabularies(log *runlog.Run, v task.Vocabularies) error {
 
 // readVocabularies reads the files of writeVocabularies. It is an error if the tokenizer has been replaced.
 func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
-	if err := log.ReadJSON(vocabularyFile, &v); err != nil || v.Tokenizer != vocab.Subwords {
+	if err := log.ReadJSON(vocabularyFile, &v); err != nil {
 		return v, err
+	}
+	if v.Target == nil {
+		return v, fmt.Errorf(`%s: key "target" is missing: restore the file`, vocabularyFile)
+	}
+	if v.Tokenizer != vocab.Subwords {
+		return v, nil
 	}
 	file, err := log.ReadFile(tokenizerFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -231,9 +241,20 @@ func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
 		return v, errors.New("tokenizer.json has changed since training: restore it")
 	}
 	for _, own := range []**vocab.Vocabulary{&v.Source, &v.Target} {
+		if *own == nil {
+			continue
+		}
 		if pieces := v.Subwords.Vocabulary(); (*own).Equal(pieces) {
 			*own = pieces // makes comparisons fast
 		}
 	}
 	return v, nil
+}
+
+// checkSides returns an error unless the vocabularies have the sides of the model.
+func checkSides(r experiment.Run, v task.Vocabularies) error {
+	if sources := r.Model.Value.Kind() != task.LanguageModeling; sources != (v.Source != nil) {
+		return fmt.Errorf(`%s: key "source" does not fit the model, %s: restore the file`, vocabularyFile, r.Model.Value.Describe())
+	}
+	return nil
 }

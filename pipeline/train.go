@@ -8,6 +8,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -211,13 +212,16 @@ func ReadRun(dir string) (experiment.Run, error) {
 // readRun returns the configuration of a run directory.
 func readRun(log *runlog.Run, x experiment.Extensions) (r experiment.Run, err error) {
 	if err := log.Config(&r); err != nil {
+		if data, _ := log.ReadFile(configFile); !json.Valid(data) {
+			return r, fmt.Errorf("%w: restore the file", err)
+		}
 		return r, fmt.Errorf("%w (another version of this program wrote the run: use that version)", err)
 	}
 	if r, err = r.Extend(x); err != nil {
-		return r, fmt.Errorf("%s: %w", filepath.Join(log.Dir(), "config.json"), err)
+		return r, fmt.Errorf("%s: %w", filepath.Join(log.Dir(), configFile), err)
 	}
 	if err := r.Validate(); err != nil {
-		return r, fmt.Errorf("%s: %w", filepath.Join(log.Dir(), "config.json"), err)
+		return r, fmt.Errorf("%s: %w", filepath.Join(log.Dir(), configFile), err)
 	}
 	return r, nil
 }
