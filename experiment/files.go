@@ -47,6 +47,7 @@ func (r Run) WithFiles(rename func(File) string) Run {
 // A MissingFileError means that data of a run's task do not exist.
 type MissingFileError struct {
 	Field string // the field that names them: "task.table.path"
+	List  bool   // the field is a list of parallel files
 	Err   error
 }
 
@@ -59,20 +60,20 @@ func (e *MissingFileError) Unwrap() error { return e.Err }
 
 // missingFile returns the error for data that do not exist. The field is the one that names the missing file or the folder it should be in.
 func (r Run) missingFile(err error) error {
-	field, longest := "", -1
+	field, longest, inList := "", -1, false
 	var missing *fs.PathError
 	if errors.As(err, &missing) {
 		for _, f := range r.Files() {
-			name, _, _ := strings.Cut(f.Field, "[") // assignments do not reach into lists
+			name, _, of := strings.Cut(f.Field, "[") // assignments do not reach into lists
 			if within(f.Path, missing.Path) && len(f.Path) > longest {
-				field, longest = name, len(f.Path)
+				field, longest, inList = name, len(f.Path), of
 			}
 		}
 	}
 	if field == "" {
 		field = "task." + r.Task.key() + ".path"
 	}
-	return &MissingFileError{Field: field, Err: err}
+	return &MissingFileError{Field: field, List: inList, Err: err}
 }
 
 // within reports whether a path is that of a folder or of something in it.

@@ -16,6 +16,7 @@ import (
 	"universal-transformer/internal/vocab"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
+	"universal-transformer/subword"
 	"universal-transformer/task"
 	"universal-transformer/task/labels"
 )
@@ -87,19 +88,26 @@ func TestShortestRuns(t *testing.T) {
 	}
 }
 
-// Readouts of a classifier list its classes after every step, and nothing else; and what a classifier cannot do.
-// Caught when planted: padding and end among the classes.
+// Readouts of a classifier list its classes after every step, and nothing else, also of subwords, whose positions are text; and what a
+// classifier cannot do.
+// Caught when planted: padding and end among the classes, subwords as classes, positions with byte marks.
 func TestTraceOfAClassifier(t *testing.T) {
+	for _, c := range []labels.Labels{{Tokenizer: vocab.Whitespace}, {Tokenizer: vocab.Subwords, Choice: subword.Choice{TokenizerSize: 262}}} {
+		t.Run(c.Tokenizer.String(), func(t *testing.T) { traceClassifier(t, c) })
+	}
+}
+
+func traceClassifier(t *testing.T, config labels.Labels) {
 	var rows strings.Builder
 	for i := range 60 {
 		fmt.Fprintf(&rows, "text %d\t%s\n", i, []string{"a", "b", "c"}[i%3])
 	}
-	path := filepath.Join(t.TempDir(), "labels.tsv")
-	if err := os.WriteFile(path, []byte(rows.String()), 0o600); err != nil {
+	config.Path = filepath.Join(t.TempDir(), "labels.tsv")
+	if err := os.WriteFile(config.Path, []byte(rows.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := brief(t, pairs())
-	r.Task.Value = labels.Labels{Path: path, Tokenizer: vocab.Whitespace}
+	r.Task.Value = config
 	r.Training.Decoded, r.Training.BestByMeasure, r.Training.Steps = 0, false, 2
 	step := r.Model.Value.(experiment.UniversalKind).Step()
 	r.Model.Value = experiment.Classifier{Universal: step, Pool: experiment.MeanPool}
@@ -112,9 +120,13 @@ func TestTraceOfAClassifier(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	trace, err := m.Trace(t.Context(), "text 1")
+	trace, err := m.Trace(t.Context(), "text 1 é")
 	if err != nil || len(trace.Readouts) == 0 {
 		t.Fatalf("%d readouts, %v", len(trace.Readouts), err)
+	}
+	separator := map[vocab.Tokenizer]string{vocab.Whitespace: " "}[config.Tokenizer]
+	if got := strings.ReplaceAll(strings.Join(trace.Source, separator), "\uFFFD", ""); got != "text 1 é" || !slices.Equal(trace.Encoder.Tokens, trace.Source) {
+		t.Errorf("the positions are %q", trace.Source)
 	}
 	for _, readout := range trace.Readouts {
 		for _, top := range readout.Steps {
@@ -123,7 +135,7 @@ func TestTraceOfAClassifier(t *testing.T) {
 			for _, c := range top {
 				names, sum = append(names, c.Token), sum+c.Probability
 			}
-			if got := strings.Join(slices.Sorted(slices.Values(names)), ""); got != "abc" || !(sum > 0.2 && sum < 1) {
+			if got := strings.Join(slices.Sorted(slices.Values(names)), ""); got != "abc" || !(sum > 0 && sum < 1) {
 				t.Errorf("the classes are %q, of %v", names, sum)
 			}
 		}

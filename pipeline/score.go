@@ -88,7 +88,11 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 		return nil, err
 	}
 	trace := m.newTrace()
-	trace.Source, trace.Encoder = in.Labels, &viewer.Stack{Tokens: in.Labels}
+	trace.Source = in.Labels
+	if m.Vocabularies.Subwords != nil {
+		trace.Source = m.tokens(m.Vocabularies.Source, in.Source)
+	}
+	trace.Encoder = &viewer.Stack{Tokens: trace.Source}
 	everywhere, err := m.record(ctx, trace, []any{[][]int32{in.Source}}, withReadouts)
 	if err != nil {
 		return nil, err

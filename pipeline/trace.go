@@ -108,8 +108,11 @@ func answered(target []vocab.ID) []vocab.ID {
 // tokens returns the tokens of ids. Subwords become the text that they add to the text before them: "A", " man".
 func (m *Model) tokens(v *vocab.Vocabulary, ids []vocab.ID) []string {
 	tokens, pieces, before := spell(v, ids), m.Vocabularies.Subwords, ""
+	if pieces == nil || !v.Equal(pieces.Vocabulary()) { // classes are no subwords
+		return tokens
+	}
 	for i, id := range ids {
-		if pieces == nil || id <= vocab.End {
+		if id <= vocab.End {
 			continue
 		}
 		text := pieces.Text(ids[:i+1])

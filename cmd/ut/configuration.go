@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment"
@@ -70,6 +72,12 @@ func withSetHint(err error) error {
 	var missing *experiment.MissingFileError
 	var public *task.MissingDataError // for which there is other advice
 	if errors.As(err, &missing) && !errors.As(err, &public) {
+		if missing.List {
+			return fmt.Errorf(`%w, as in --set %s='[{"source": "FILE", "target": "FILE"}]'`, err, missing.Field)
+		}
+		if path := new(fs.PathError); errors.As(err, &path) && strings.HasPrefix(path.Path, "~") {
+			return fmt.Errorf("%w, as in --set %s=FILE, with $HOME in place of ~", err, missing.Field)
+		}
 		return fmt.Errorf("%w, as in --set %s=FILE", err, missing.Field)
 	}
 	return err

@@ -2,8 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/task/translation"
 )
@@ -17,7 +22,7 @@ func (f *parallelFiles) add(c *cobra.Command) {
 }
 
 // recipe returns the arguments with the recipe that parallel files are for.
-func (f *parallelFiles) recipe(args []string, config string) ([]string, error) {
+func (f *parallelFiles) recipe(args, sets []string, config string) ([]string, error) {
 	switch {
 	case f.source == "" && f.target == "":
 		return args, nil
@@ -27,6 +32,8 @@ func (f *parallelFiles) recipe(args []string, config string) ([]string, error) {
 		return nil, usagef("--source is given without --target: name both files")
 	case config != "":
 		return nil, usagef("--source and --config are both given: name the files in the configuration, as task.training")
+	case slices.ContainsFunc(sets, ofTraining):
+		return nil, usagef("--source and task.training are both given: leave one of them out")
 	case len(args) == 0:
 		return []string{"own-translation"}, nil
 	}
@@ -38,7 +45,13 @@ func (f *parallelFiles) recipe(args []string, config string) ([]string, error) {
 	return args, nil
 }
 
-// sets returns the changes of the configuration.
+// ofTraining reports whether an assignment changes the files of a translation.
+func ofTraining(set string) bool {
+	path, _, _ := strings.Cut(set, "=")
+	return path == "task.training" || path == "task.translation.training"
+}
+
+// sets returns the changes of the configuration: no file of the recipe is left.
 func (f *parallelFiles) sets() []string {
 	if f.source == "" {
 		return nil
@@ -47,5 +60,14 @@ func (f *parallelFiles) sets() []string {
 	if err != nil {
 		panic(err) // strings marshal
 	}
-	return []string{"task.training=" + string(files)}
+	return []string{"task.path=", "task.training=" + string(files), "task.validation=[]", "task.test=[]"}
+}
+
+// withHint is like withSetHint, for files that the flags named.
+func (f *parallelFiles) withHint(err error) error {
+	var missing *experiment.MissingFileError
+	if f.source != "" && errors.As(err, &missing) {
+		return fmt.Errorf("%w: name the files with --source and --target", missing.Err)
+	}
+	return withSetHint(err)
 }

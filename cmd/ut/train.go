@@ -103,7 +103,7 @@ const maxDevices = 1024
 
 // run trains in a new or an existing run directory.
 func (f *trainFlags) run(c *cobra.Command, args []string, group *parallel.Group) error {
-	args, err := f.parallelFiles.recipe(args, f.config)
+	args, err := f.parallelFiles.recipe(args, f.sets, f.config)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 		if errors.Is(err, runlog.ErrExists) {
 			return existing(dir)
 		}
-		return withSetHint(err)
+		return f.parallelFiles.withHint(err)
 	})
 }
 

@@ -137,7 +137,12 @@ func TestTranslationMistakes(t *testing.T) {
 		want      string
 	}{
 		{[]string{"train", "own-translation", "--set", training("a.en", "a.de")}, "line 2 of "},
-		{[]string{"train", "own-translation", "--set", training("a.en", "none")}, "none: no such file or directory: set task.translation.training to the location of the data"},
+		{[]string{"train", "own-translation", "--set", training("a.en", "none")}, "none: no such file or directory: set task.translation.training to the location of the data, as in --set task.translation.training='[{\"source\": \"FILE\", \"target\": \"FILE\"}]'"},
+		{[]string{"train", "--source", filepath.Join(dir, "none"), "--target", filepath.Join(dir, "a.de")}, "none: no such file or directory: name the files with --source and --target"},
+		{[]string{"train", "translation/multi30k", "--source", filepath.Join(dir, "a.en"), "--target", filepath.Join(dir, "a.de")}, "line 2 of "},
+		{[]string{"train", "--source", "a.en", "--target", "a.de", "--set", training("a.en", "a.de")}, "--source and task.training are both given: leave one of them out"},
+		{[]string{"train", "--source", filepath.Join(dir, "wide"), "--target", filepath.Join(dir, "wide")}, "iconv -f UTF-16 -t UTF-8 < " + filepath.Join(dir, "wide") + " > "},
+		{[]string{"train", "own-pairs", "--set", "task.path=~/none"}, "as in --set task.table.path=FILE, with $HOME in place of ~"},
 		{[]string{"train", "--source", filepath.Join(dir, "a.en"), "--target", filepath.Join(dir, "a.de")}, "line 2 of "},
 		{[]string{"train", "--source", "a.en"}, "--source is given without --target"},
 		{[]string{"train", "--target", "a.de"}, "--target is given without --source"},
