@@ -28,7 +28,7 @@ func (d Demand) Numbers() (list []float64) {
 // DemandOf decodes the result of Numbers.
 func DemandOf(numbers []float64) (d Demand, err error) {
 	stack := func() (list [][3]int32) {
-		if len(numbers) == 0 || !(numbers[0] >= 0 && numbers[0] <= float64(len(numbers)/3)) || len(numbers) < 1+3*int(numbers[0]) {
+		if len(numbers) == 0 || !(numbers[0] >= 0 && 1+3*numbers[0] <= float64(len(numbers))) {
 			err = fmt.Errorf("capacity: a demand ends too early")
 			return nil
 		}

@@ -50,7 +50,7 @@ func (p *StackPlan) observe(demand [][3]int32, batch, length int, stepsOnly bool
 // note records what a batch of rows [batch, length] needed, of this shape or of a similar one.
 func (p *StackPlan) note(demand [][3]int32, batch, length int, stepsOnly bool) {
 	p.Margin = max(p.Margin, leastMargin)
-	if p.Batches > 0 && p.Batches%blockSize == 0 {
+	if p.Batches%blockSize == 0 {
 		for t := range p.Peaks {
 			p.Peaks[t] = Peak{Previous: p.Peaks[t].Current}
 		}
