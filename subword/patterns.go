@@ -177,13 +177,9 @@ func lowerEnd(text string) int {
 // upperStart returns the length of the match of
 //
 //	[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*
-func upperStart(text string) int {
-	n := runOf(text, upper)
-	if n == 0 {
-		return 0
-	}
-	return n + runOf(text[n:], lower)
-}
+//
+// where lowerEnd has found nothing, so that no character of the second set follows.
+func upperStart(text string) int { return runOf(text, upper) }
 
 // runOf returns the length of the characters of a set at the start of a text.
 func runOf(text string, set cased) (n int) {

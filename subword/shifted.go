@@ -52,11 +52,10 @@ func (s shifted) Token(id vocab.ID) string {
 	if id >= 0 && id < shift {
 		return specialTokens[id]
 	}
-	token := s.bpe.Token(id - shift)
-	if vocab.Reserved(token) {
+	if id < 0 || int(id) >= s.Size() || vocab.Reserved(s.bpe.pieces[id-shift]) {
 		return fmt.Sprintf("<id %d>", id)
 	}
-	return token
+	return s.bpe.pieces[id-shift]
 }
 
 // ModelIDs returns nil.
