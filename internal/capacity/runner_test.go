@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/distributed"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -118,11 +119,20 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// two is a backend of two devices.
+type two struct{ compute.Backend }
+
+func (two) NumDevices() int { return 2 }
+
 // One device splits nothing; a mesh has its own number. Rows and lists are split, numbers are not.
 func TestDevices(t *testing.T) {
 	s := NewGraphs(enginetest.Backend(t), model.NewStore(), Budget)
 	if s.SplitRows(); s.mesh != nil || s.Devices() != 1 {
 		t.Errorf("%d devices, mesh %v", s.Devices(), s.mesh)
+	}
+	pair := NewGraphs(two{enginetest.Backend(t)}, model.NewStore(), Budget)
+	if pair.SplitRows(); pair.mesh == nil || pair.Devices() != 2 {
+		t.Errorf("%d devices of two, mesh %v", pair.Devices(), pair.mesh)
 	}
 	mesh, err := distributed.NewDeviceMesh([]int{4}, []string{rowsAxis})
 	if err != nil {
@@ -157,6 +167,13 @@ func TestPlansAtTheirBounds(t *testing.T) {
 	planner.observe(plan, 1, needed{encoder: [][3]int32{{145, 8, 20}, {35, 8, 20}, {}}}) // 29 and 7 units and a margin: 30 and 8
 	if got, want := plan.Encoder.Units, [][3]int{{30, 32, 32}, {8, 32, 32}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("38 of 40 units: %v, want %v", got, want)
+	}
+	started := &Planner{Shapes: []*ShapePlan{{Shape: Shape{Rows: 8, Source: 20}, Encoder: StackPlan{Batches: 3, Margin: 0.5, Peaks: []Peak{{Current: [3]float64{0.5, 1, 1}}, {Current: [3]float64{0.1, 1, 1}}, {}}}}}}
+	if got, want := started.For(Shape{Rows: 8, Source: 30}).Encoder.Units, [][3]int{{32, 32, 32}, {4, 32, 32}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("a new shape starts with %v, want %v", got, want)
+	}
+	if n := (&StackPlan{}).MeanUpdates(); n != 0 {
+		t.Errorf("%v updates of nothing known", n)
 	}
 	steps := StackPlan{}
 	steps.note([][3]int32{{3, 2, 1}, {}}, 8, 20, true)
