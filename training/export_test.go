@@ -17,12 +17,25 @@ func (t *Trainer) Planned() any { return []any{t.state.Data, t.state.CapacityPla
 // Orthogonal is what Muon makes of a matrix.
 var Orthogonal = orthogonal
 
+// OrthogonalStacks is what Muon makes of several matrices where calls are slow.
+var OrthogonalStacks = orthogonalStacks
+
 // RunWith is Run with a callback after every update and what is due after it.
 func (t *Trainer) RunWith(ctx context.Context, after func(step int64)) error {
+	return t.runWith(ctx, func() {}, after)
+}
+
+// RunInOneGraph is Run with updates in one graph, as where calls are slow.
+func (t *Trainer) RunInOneGraph(ctx context.Context) error {
+	return t.runWith(ctx, func() { t.gradients, t.apply = t.graphs.Runner(t.updateGraph, t.state.CapacityPlan), nil }, func(int64) {})
+}
+
+func (t *Trainer) runWith(ctx context.Context, prepared func(), after func(step int64)) error {
 	if err := t.prepare(); err != nil {
 		return err
 	}
 	defer t.graphs.Close()
+	prepared()
 	for t.state.Stopped == "" && t.step < t.Config.Steps {
 		if err := t.advance(ctx); err != nil {
 			return err
