@@ -197,6 +197,13 @@ func TestBoundsOfPonderProblems(t *testing.T) {
 			t.Errorf("%v steps, variance %v, weight %v: %q, want %q", c.steps, c.variance, c.last, got, c.want)
 		}
 	}
+	exact := &Trainer{Model: universal.Encoder{Config: universal.Config{Halting: halting.Graves{ACT: halting.ACT{MaxSteps: 4}}}}}
+	for updates, want := range map[float64]string{11: "", 39: "", 20: "every position of the encoder takes 2 steps: "} { // means of 1.1 and 3.9 are within the bounds, as is a weight of 0.02
+		squares := map[bool]float64{true: 40, false: updates*updates/10 + 5}[updates == 20]
+		if got := exact.ponderProblem(objective.Tally{EncoderUpdates: updates, EncoderPositions: 10}, depths(squares, 0.2, 0, 0)); want == "" && got != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("a mean of %v steps: %q, want %q", updates/10, got, want)
+		}
+	}
 	shallowest := &Trainer{Model: universal.Encoder{Config: universal.Config{Halting: halting.Graves{ACT: halting.ACT{MaxSteps: 2}}}}}
 	if got := shallowest.ponderProblem(objective.Tally{EncoderUpdates: 10, EncoderPositions: 10}, depths(10, 10, 0, 0)); !strings.Contains(got, "1.00 steps") || !strings.HasSuffix(got, "fixed.steps=1)") {
 		t.Errorf("two steps at most: %q", got)

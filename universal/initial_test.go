@@ -126,4 +126,9 @@ func TestDrawsOfPublishedRuns(t *testing.T) {
 			t.Errorf("%T draws where there is one choice", p)
 		}
 	}
+	rng, order := seed.Rand(3, "positions", 1), seed.Rand(3, "positions", 1)
+	universal.RandomSubset{Max: 5}.Draw(rng, 5)
+	if order.Perm(5); rng.Uint64() != order.Uint64() {
+		t.Error("a subset of all positions is drawn otherwise than any other")
+	}
 }
