@@ -125,6 +125,9 @@ func TestExportRun(t *testing.T) {
 			t.Errorf("%s is not a weight", name)
 		}
 	}
+	if info, err := pipeline.ReadInfo(dir); err != nil || info.Status != pipeline.WeightsOnly || info.Problem != "" || info.Parameters == 0 {
+		t.Errorf("%+v, %v", info, err)
+	}
 	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, "training.steps=100000"); err == nil || !strings.Contains(err.Error(), "weights only") {
 		t.Errorf("resumed: %v", err)
 	}

@@ -21,13 +21,14 @@ const (
 	Running     = "running"     // a process is writing the run
 	Finished    = "finished"    // all updates of the configuration are made, or training.stop has ended it
 	Interrupted = "interrupted" // it can be resumed
+	WeightsOnly = "weights"     // it was exported or imported, and training cannot be resumed from it
 	Damaged     = "damaged"     // a file that the model needs cannot be read
 )
 
 // Info describes a run directory.
 type Info struct {
 	Run         string      `json:"run"`        // the directory
-	Status      string      `json:"status"`     // running, finished, interrupted or damaged
+	Status      string      `json:"status"`     // running, finished, interrupted, weights or damaged
 	Problem     string      `json:"problem"`    // of a damaged run; "" if there is none
 	Experiment  string      `json:"experiment"` // the configuration's name
 	Task        string      `json:"task"`
@@ -43,6 +44,8 @@ type Info struct {
 	Seconds     float64     `json:"seconds"`     // of training, up to the newest checkpoint
 	CPUSeconds  float64     `json:"cpu_seconds"` // of all processes that trained it; 0 in runs of earlier versions
 	Backend     string      `json:"backend"`     // of the newest of these processes; "" in runs of earlier versions
+
+	weightsOnly bool
 }
 
 // A DataFile is a file or folder that the configuration names.
@@ -97,6 +100,8 @@ func ReadInfo(dir string) (Info, error) {
 		i.Status = Running
 	case i.Problem != "":
 		i.Status = Damaged
+	case i.weightsOnly:
+		i.Status = WeightsOnly
 	case i.Steps > 0 && i.Step >= i.Steps || i.Stopped != "":
 		i.Status = Finished
 	default:
@@ -207,6 +212,7 @@ func (i *Info) readCheckpoints(log *runlog.Run) error {
 		damaged = cmp.Or(damaged, fmt.Errorf("%s", refused[0]))
 	}
 	saved, err := training.SavedIn(c)
+	i.weightsOnly = c.Meta[training.StateKey] == ""
 	i.Step, i.Seconds, i.Parameters = max(i.Step, c.Step), saved.Seconds, saved.Parameters
 	if i.unchanged(log, c) {
 		i.Stopped = saved.Stopped

@@ -71,6 +71,14 @@ func (v Vocabularies) Equal(other Vocabularies) bool {
 // Positions returns TokensPerPosition, at least 1.
 func (v Vocabularies) Positions() int { return max(v.TokensPerPosition, 1) }
 
+// SourceSize returns the number of ids of sources, 0 if there are none.
+func (v Vocabularies) SourceSize() int {
+	if v.Source == nil {
+		return 0
+	}
+	return v.Source.Size()
+}
+
 // Text returns an example as text: source and target, one line each.
 func (v Vocabularies) Text(e Example) (source, target string) {
 	if v.Source != nil {

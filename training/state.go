@@ -230,10 +230,12 @@ type Saved struct {
 	Parameters int     // numbers in the parameters of the model
 }
 
-// SavedIn returns what a checkpoint says about the training so far.
+// SavedIn returns what a checkpoint says about the training so far, which is nothing if it holds the weights only.
 func SavedIn(c *runlog.Checkpoint) (Saved, error) {
 	var s state
-	if err := json.Unmarshal([]byte(c.Meta[StateKey]), &s); err != nil {
+	if kept, ok := c.Meta[StateKey]; !ok {
+		// the weights only
+	} else if err := json.Unmarshal([]byte(kept), &s); err != nil {
 		return Saved{}, fmt.Errorf("checkpoint of step %d: its metadata %q cannot be read: %w", c.Step, StateKey, err)
 	}
 	saved := Saved{Seconds: s.Seconds, Stopped: s.Stopped}

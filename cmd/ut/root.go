@@ -72,7 +72,7 @@ func addGroups(root *cobra.Command) {
 		commands []*cobra.Command
 	}{
 		{"Start", []*cobra.Command{newDemo(), newList(), newTrain(), newEval(), newRuns(), newInfo()}},
-		{"Use a model", []*cobra.Command{newDecode(), newClassify(), newTag(), newTranslate(), newAnswer(), newScore(), newTrace(), newExport(), newServe()}},
+		{"Use a model", []*cobra.Command{newDecode(), newClassify(), newTag(), newTranslate(), newAnswer(), newScore(), newTrace(), newExport(), newImport(), newServe()}},
 		{"Research", []*cobra.Command{newTable(), newSweep(), newDepth(), newShow(), newPlan(), newData()}},
 		{"Tools", []*cobra.Command{newTokenizer(), newBleu(), newBench(), newVersion()}},
 	} {
