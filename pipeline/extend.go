@@ -22,9 +22,15 @@ func rateChange(before, after experiment.Run, step int64) (lines []string) {
 		return nil
 	}
 	lines = []string{fmt.Sprintf("the learning rate was %.2g in step %d and is %.2g in step %d", was, step, next, step+1)}
-	if c, ok := after.Training.Schedule.Value.(schedule.Cosine); ok && next > was && c.Start == 0 && c.End == 0 {
+	if c, ok := after.Training.Schedule.Value.(schedule.Cosine); ok && next > was && c.End == 0 && step > c.Start+c.Warmup && stretched(before, after) {
 		lines = append(lines, fmt.Sprintf("the cosine is stretched to step %d: set training.schedule.end=%d to stay at the floor, %.2g, or training.schedule.start=%d to warm up again",
 			after.Training.Steps, step, c.Floor, step))
 	}
 	return lines
+}
+
+// stretched reports whether a cosine only ends later than before.
+func stretched(before, after experiment.Run) bool {
+	was, ok := before.Training.Schedule.Value.(schedule.Cosine)
+	return ok && after.Training.Schedule.Value == was && after.Training.Steps > before.Training.Steps
 }

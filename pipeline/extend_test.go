@@ -192,3 +192,34 @@ func TestExtendedCosine(t *testing.T) {
 		}
 	}
 }
+
+// The advice for a cosine that is extended is one that can be set: in the warm-up, whose rate rises anyway, there is none; after a second
+// warm-up it may be extended again. A higher peak stretches nothing.
+func TestAdviceForACosine(t *testing.T) {
+	for _, c := range []struct {
+		cosine schedule.Cosine
+		sets   []string
+		says   string // after "the cosine is stretched to step 12: set "; empty: nothing
+	}{
+		{schedule.Cosine{Peak: 1e-3, Warmup: 5}, nil, "training.schedule.end=6 to stay at the floor, 0, or training.schedule.start=6 to warm up again"},
+		{schedule.Cosine{Peak: 1e-3, Warmup: 7}, nil, ""},
+		{schedule.Cosine{Peak: 1e-3, Warmup: 1, Start: 3}, nil, "training.schedule.end=6 to stay at the floor, 0, or training.schedule.start=6 to warm up again"},
+		{schedule.Cosine{Peak: 1e-3}, []string{"training.schedule.peak=0.01"}, ""},
+		{schedule.Cosine{Peak: 1e-3, Warmup: 1}, []string{"training.schedule.end=7"}, ""},
+	} {
+		r, dir := brief(t, pairs()), filepath.Join(t.TempDir(), "run")
+		r.Training.Schedule.Value = c.cosine
+		var said string
+		log := pipeline.Callbacks{Log: func(line string) { said += line + "\n" }}
+		if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, log, append(c.sets, "training.steps=12")...); err != nil {
+			t.Fatal(err)
+		}
+		_, after, found := strings.Cut(said, "the cosine is stretched to step 12: set ")
+		if line, _, _ := strings.Cut(after, "\n"); line != c.says || found != (c.says != "") {
+			t.Errorf("%+v, %v: it says %q, want %q", c.cosine, c.sets, line, c.says)
+		}
+	}
+}

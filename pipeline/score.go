@@ -33,7 +33,7 @@ type Share struct {
 
 // Errors of models of the wrong kind.
 var (
-	ErrNoClasses   = errors.New("answers no questions")                      // use Decode
+	ErrNoClasses   = errors.New("answers with a sequence, not with a class") // use Decode
 	ErrNoSequences = errors.New("answers with a class, not with a sequence") // use Classify
 	ErrTags        = errors.New("answers with a tag for each word")          // use Tag
 	ErrNoTags      = errors.New("answers with no tags")                      // use Decode or Classify

@@ -39,7 +39,7 @@ func advice(err error) string {
 	case errors.Is(err, pipeline.ErrTags):
 		return "use ut tag"
 	case errors.Is(err, pipeline.ErrNoSequences):
-		return "use ut answer"
+		return "use ut answer for stories, ut classify for other texts"
 	case errors.Is(err, pipeline.ErrNoData):
 		return "for example --vocabulary 10000 --length 32"
 	}
