@@ -11,17 +11,21 @@ func (t *Trainer) selection() string {
 	}
 	share := func(correct float64) string { return fmt.Sprintf("%.4f", correct/s.Validation.Sequences) }
 	kept := fmt.Sprintf("the checkpoint of step %d is kept: ", s.BestStep)
+	entropy := "cross entropy"
+	if t.Config.LabelSmoothing > 0 {
+		entropy = "cross entropy against the smoothed targets" // not the one that validations report
+	}
 	more := s.MostCorrect.Step > 0 && s.MostCorrect.Value > s.BestCorrect
 	switch {
 	case t.Config.BestByMeasure:
 		return kept + "its decoded answers are the best"
 	case t.Config.BestByAccuracy && s.LowestNats.Step > 0 && s.LowestNats.Step != s.BestStep:
-		return kept + fmt.Sprintf("it has the most correct validation sequences, %s; the cross entropy was lowest at step %d", share(s.BestCorrect), s.LowestNats.Step)
+		return kept + fmt.Sprintf("it has the most correct validation sequences, %s; the %s was lowest at step %d", share(s.BestCorrect), entropy, s.LowestNats.Step)
 	case t.Config.BestByAccuracy:
 		return kept + fmt.Sprintf("it has the most correct validation sequences, %s", share(s.BestCorrect))
 	case more:
-		return kept + fmt.Sprintf("its cross entropy is the lowest; step %d has more correct validation sequences, %s against %s (training.best_by_accuracy=true keeps that one)",
-			s.MostCorrect.Step, share(s.MostCorrect.Value), share(s.BestCorrect))
+		return kept + fmt.Sprintf("its %s is the lowest; step %d has more correct validation sequences, %s against %s (training.best_by_accuracy=true keeps that one)",
+			entropy, s.MostCorrect.Step, share(s.MostCorrect.Value), share(s.BestCorrect))
 	}
-	return kept + "its cross entropy is the lowest"
+	return kept + "its " + entropy + " is the lowest"
 }
