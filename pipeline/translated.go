@@ -22,13 +22,13 @@ func translated(backend compute.Backend, r experiment.Run, from, to task.Vocabul
 	case (from.Source == nil) != (to.Source == nil):
 		return nil, nil, fmt.Errorf("its task and %s are of different kinds: choose another run", r.Task.Value)
 	}
-	source, err := matchTokens("source", from.Source, to.Source)
-	if err != nil {
-		return nil, nil, err
+	source, target := matchTokens("source", from.Source, to.Source), matchTokens("target", from.Target, to.Target)
+	if to.Source != nil && source.found == 0 {
+		return nil, nil, source.nothing(from, to)
 	}
-	target, err := matchTokens("target", from.Target, to.Target)
-	if err != nil {
-		return nil, nil, err
+	classes := r.Task.Value.Kind() == task.Classification || r.Task.Value.Kind() == task.Tagging
+	if target.found == 0 && !classes { // a model may learn other classes of the same texts
+		return nil, nil, target.nothing(from, to)
 	}
 	initial, err := initialValues(backend, r, to)
 	if err != nil {
@@ -49,9 +49,9 @@ func translated(backend compute.Backend, r experiment.Run, from, to task.Vocabul
 		}
 	}
 	if from.Source.Equal(from.Target) && to.Source.Equal(to.Target) {
-		return moved, target.notes(), nil
+		return moved, target.notes(from, to), nil
 	}
-	return moved, append(source.notes(), target.notes()...), nil
+	return moved, append(source.notes(from, to), target.notes(from, to)...), nil
 }
 
 // A tokenMap finds the tokens of one vocabulary in another.
@@ -59,15 +59,15 @@ type tokenMap struct {
 	side      string // "source" or "target"
 	old       []int  // for each id, that of the same token in the other vocabulary; -1: it is new
 	new, gone []string
+	found     int // tokens of both
 }
 
-// matchTokens matches the tokens of two vocabularies, which may both be nil. It is an error if they have none in common.
-func matchTokens(side string, from, to *vocab.Vocabulary) (m tokenMap, err error) {
-	m.side = side
+// matchTokens matches the tokens of two vocabularies, which may both be nil.
+func matchTokens(side string, from, to *vocab.Vocabulary) tokenMap {
+	m := tokenMap{side: side}
 	if to == nil {
-		return m, nil
+		return m
 	}
-	found := 0
 	for id := range vocab.ID(to.Size()) {
 		token := to.Token(id)
 		old, ok := from.ID(token)
@@ -75,7 +75,7 @@ func matchTokens(side string, from, to *vocab.Vocabulary) (m tokenMap, err error
 		case id <= vocab.End:
 			old = id
 		case ok && token != vocab.UnknownToken:
-			found++
+			m.found++
 		case !ok:
 			old = -1
 			m.new = append(m.new, token)
@@ -87,10 +87,12 @@ func matchTokens(side string, from, to *vocab.Vocabulary) (m tokenMap, err error
 			m.gone = append(m.gone, token)
 		}
 	}
-	if found == 0 {
-		return m, fmt.Errorf("none of its %s tokens (%s) is one of the new run's (%s): choose a run on the same tokens", side, quoted(m.gone), quoted(m.new))
-	}
-	return m, nil
+	return m
+}
+
+// nothing is the error for vocabularies without a common token.
+func (m tokenMap) nothing(from, to task.Vocabularies) error {
+	return fmt.Errorf("none of its %s tokens (%s) is one of the new run's (%s): choose a run on the same tokens", m.side, quoted(from, m.gone), quoted(to, m.new))
 }
 
 func contains(v *vocab.Vocabulary, token string) bool {
@@ -101,10 +103,17 @@ func contains(v *vocab.Vocabulary, token string) bool {
 // maxNamed is the number of tokens that a message names.
 const maxNamed = 10
 
-// quoted lists some tokens.
-func quoted(tokens []string) string {
+// quoted lists some tokens, subwords as the text that they stand for.
+func quoted(v task.Vocabularies, tokens []string) string {
 	var list []string
 	for _, token := range tokens[:min(len(tokens), maxNamed)] {
+		if v.Subwords != nil {
+			if id, ok := v.Subwords.Vocabulary().ID(token); ok {
+				if text := v.Subwords.Text([]vocab.ID{id}); text != "" && !strings.Contains(text, "\uFFFD") { // not a part of a character
+					token = text
+				}
+			}
+		}
 		list = append(list, fmt.Sprintf("%q", token))
 	}
 	if n := len(tokens) - len(list); n > 0 {
@@ -114,12 +123,12 @@ func quoted(tokens []string) string {
 }
 
 // notes describes the difference between the vocabularies.
-func (m tokenMap) notes() (lines []string) {
+func (m tokenMap) notes(from, to task.Vocabularies) (lines []string) {
 	if n := len(m.new); n > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d %s tokens are new and begin with random weights: %s", n, len(m.old), m.side, quoted(m.new)))
+		lines = append(lines, fmt.Sprintf("%d of %d %s tokens are new and begin with random weights: %s", n, len(m.old), m.side, quoted(to, m.new)))
 	}
 	if n := len(m.gone); n > 0 {
-		lines = append(lines, fmt.Sprintf("%d %s tokens of that run do not occur here: %s", n, m.side, quoted(m.gone)))
+		lines = append(lines, fmt.Sprintf("%d %s tokens of that run do not occur here: %s", n, m.side, quoted(from, m.gone)))
 	}
 	return lines
 }

@@ -15,6 +15,7 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/pipeline"
+	"universal-transformer/subword"
 	"universal-transformer/task"
 	"universal-transformer/task/labels"
 	"universal-transformer/task/table"
@@ -174,5 +175,47 @@ func TestPretrainedFindsTokens(t *testing.T) {
 				t.Errorf("%d tokens are known, %d new: the case shows nothing", kept, made)
 			}
 		})
+	}
+}
+
+// A classifier learns other classes of other texts: both classes are new, and messages have subwords as text, except parts of characters.
+// Caught when planted: a run without a common class refused, byte marks in messages.
+func TestPretrainedOtherClasses(t *testing.T) {
+	write := func(text string, classes ...string) string {
+		var rows strings.Builder
+		for i := range 90 {
+			fmt.Fprintf(&rows, "%s %d\t%s\n", text, i, classes[i%len(classes)])
+		}
+		path := filepath.Join(t.TempDir(), "labels.tsv")
+		if err := os.WriteFile(path, []byte(rows.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	r := brief(t, pairs())
+	model := r.Model.Value.(experiment.EncoderDecoder).Universal
+	r.Model.Value = experiment.Classifier{Pool: experiment.MeanPool, Universal: model}
+	r.Training.Decoded, r.Training.BestByMeasure, r.Training.Steps = 0, false, 1
+	config := labels.Labels{Path: write("the café", "good", "bad"), HeldOut: 0.3, Tokenizer: vocab.Subwords, Choice: subword.Choice{TokenizerSize: 264}}
+	r.Task.Value = config
+	from := filepath.Join(t.TempDir(), "from")
+	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, from, pipeline.Callbacks{}); err != nil {
+		t.Fatal(err)
+	}
+	config.Path = write("our house", "yes", "no")
+	r.Task.Value, r.Training.Pretrained = config, from
+	var said []string
+	log := pipeline.Callbacks{Log: func(line string) { said = append(said, line) }}
+	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, filepath.Join(t.TempDir(), "to"), log); err != nil {
+		t.Fatal(err)
+	}
+	all := strings.Join(said, "\n")
+	for _, want := range []string{`2 of 4 target tokens are new and begin with random weights: "`, `2 target tokens of that run do not occur here: "`, `" house"`, `"the"`} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the messages lack %q:\n%s", want, all)
+		}
+	}
+	if strings.Contains(all, "Ġ") {
+		t.Errorf("byte marks:\n%s", all)
 	}
 }
