@@ -232,7 +232,7 @@ func TestScoreAndTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := post[results[scoreJSON]](t, web, "/v1/score", `{"pairs": [{"source": "x", "target": "1"}, {"source": "12", "target": "13"}, {"source": "123456", "target": "1"}]}`).Data
-	if len(got) != 3 || !strings.Contains(got[0].Error, `unknown token "x"`) || !strings.Contains(got[2].Error, "6 tokens, more than 5") || got[0].LogProbability != nil {
+	if len(got) != 3 || !strings.Contains(got[0].Error, `unknown token "x"`) || !strings.Contains(got[2].Error, "6 tokens, more than max-source, 5") || got[0].LogProbability != nil {
 		t.Fatalf("scores %+v", got)
 	}
 	if fmt.Sprint(got[1].LogProbabilities) != fmt.Sprint(want[0].LogProbs) || *got[1].LogProbability != want[0].LogProbs[0]+want[0].LogProbs[1]+want[0].LogProbs[2] {

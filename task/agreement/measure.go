@@ -113,6 +113,9 @@ func (m *Measure) rank(ctx context.Context, model task.Model, examples []task.Ex
 		if !answer.Correct {
 			answer.Tokens = both[at+1].Target
 		}
+		if !m.ranked { // the words before the verb are the question
+			answer.Text = m.v.Target.Token(answer.Tokens[r.verb])
+		}
 		result.Answers[i] = answer
 		at += 2
 	}

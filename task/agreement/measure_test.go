@@ -135,6 +135,9 @@ func TestNumberByAttractors(t *testing.T) {
 					}
 				}
 			}
+			if _, number := c.(Number); number && name == "plural" && slices.ContainsFunc(result.Answers, func(a task.Answer) bool { return a.Text != plural }) {
+				t.Errorf("an answer has more than the verb: %+v", result.Answers)
+			}
 			if _, ok := by["0 attractors"]; ok || by["total"].Accuracy.Total != len(result.Answers) || len(by) != 4*6 {
 				t.Errorf("%v", by)
 			}

@@ -37,7 +37,7 @@ func TestLastWordOfATextIsWhole(t *testing.T) {
 	}
 }
 
-// A word of two tokens with the probabilities 1/2 and 1/4 has 1/8, so its perplexity is 8; it is correct if both are the most probable.
+// The answer is the last word alone. A word of two tokens with the probabilities 1/2 and 1/4 has 1/8, so its perplexity is 8; it is correct if both are the most probable.
 func TestLastWordOfTwoTokens(t *testing.T) {
 	target, err := vocab.New([]string{"he", "did", "n't"}, vocab.WithUnknown())
 	if err != nil {
@@ -49,14 +49,19 @@ func TestLastWordOfTwoTokens(t *testing.T) {
 	for name, test := range map[string]struct {
 		best []vocab.ID
 		want float64
+		text string
 	}{
-		"both":       {[]vocab.ID{3, e.Target[1], e.Target[2]}, 1},
-		"the second": {[]vocab.ID{e.Target[0], e.Target[0], e.Target[2]}, 0},
-		"the first":  {[]vocab.ID{e.Target[0], e.Target[1], e.Target[0]}, 0},
+		"both":       {[]vocab.ID{3, e.Target[1], e.Target[2]}, 1, "did n't"},
+		"the second": {[]vocab.ID{e.Target[0], e.Target[0], e.Target[2]}, 0, "he n't"},
+		"the first":  {[]vocab.ID{e.Target[0], e.Target[1], e.Target[0]}, 0, "did he"},
+		"the end":    {[]vocab.ID{e.Target[0], vocab.End, vocab.End}, 0, "<end> <end>"},
 	} {
 		m, err := LastWord{c}.Measure(t.Context(), known{scored: []task.Scored{{LogProbs: logs, Best: test.best}}}, []task.Example{e})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if got := m.Answers[0].Text; got != test.text {
+			t.Errorf("%s: the answer reads %q, want %q", name, got, test.text)
 		}
 		of := metrics(m)
 		if of["last word accuracy"].Value != test.want || math.Abs(of["last word perplexity"].Value-8) > 1e-12 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"universal-transformer/internal/score"
 	"universal-transformer/internal/vocab"
@@ -31,8 +32,12 @@ func (m LastWord) Measure(ctx context.Context, model task.Model, examples []task
 	for i, s := range scored {
 		start := len(s.LogProbs) - lastTokens(examples[i])
 		right := words.add(s, examples[i].Target[start:], unknown)
+		var word []string
+		for _, id := range s.Best[start:] {
+			word = append(word, m.Target.Token(id))
+		}
 		tokens := slices.Concat(examples[i].Target[:start], s.Best[start:])
-		result.Answers = append(result.Answers, task.Answer{Tokens: tokens, Correct: right})
+		result.Answers = append(result.Answers, task.Answer{Tokens: tokens, Text: strings.Join(word, " "), Correct: right})
 	}
 	result.Metrics, result.Notes = words.metrics(), words.notes()
 	return result, nil
