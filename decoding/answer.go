@@ -3,6 +3,7 @@ package decoding
 import (
 	"context"
 	"runtime/debug"
+	"slices"
 
 	"github.com/gomlx/compute/shapes"
 	"universal-transformer/internal/vocab"
@@ -16,6 +17,10 @@ type Query struct {
 
 	Done    <-chan struct{} // closing it stops this query; its answer is what has been decoded; may be nil
 	OnToken func(vocab.ID)  // [Request].OnToken; may be nil
+
+	// OnSteps is called before OnToken with the number of the token, from 0, and how many steps the decoder's position ran that chose it;
+	// 0 if the model has no steps. A query that is answered again after an error begins anew. It may be nil.
+	OnSteps func(token, steps int)
 }
 
 // Decode answers sources with a cache, with at most limits[i] tokens for source i. If onToken is not nil, it is used as
@@ -68,6 +73,8 @@ func (d *Decoder) answer(ctx context.Context, queries []Query, m Method, yield f
 		return nil, err
 	}
 	defer batch.Close()
+	batch.counts = slices.ContainsFunc(queries, func(q Query) bool { return q.OnSteps != nil })
+	chosen := make([]int, len(queries)) // tokens
 	next := batch.Next
 	if yield != nil {
 		next = func(parents []int, tokens []vocab.ID) ([][]float64, error) {
@@ -79,8 +86,13 @@ func (d *Decoder) answer(ctx context.Context, queries []Query, m Method, yield f
 		Limits: limits, Next: next, Rest: batch.Rest(),
 		Number: func(source int) int64 { return queries[source].Number },
 		OnToken: func(source int, token vocab.ID) {
-			if on := queries[source].OnToken; on != nil {
-				on(token)
+			q := queries[source]
+			if q.OnSteps != nil {
+				q.OnSteps(chosen[source], batch.steps[source])
+				chosen[source]++
+			}
+			if q.OnToken != nil {
+				q.OnToken(token)
 			}
 		},
 		Stopped: func(source int) bool {

@@ -3,6 +3,8 @@ package decoding
 import (
 	"slices"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -26,6 +28,8 @@ type Cached struct {
 	capacity  int               // maximum number of tokens in the cache
 	length    int               // number of tokens in the cache
 	logP      []float64         // of the last tokens, [R][V]
+	counts    bool              // count steps
+	steps     []int             // of the last position of each source, if they are counted
 }
 
 // rows returns the number of rows of the cache, used or not.
@@ -180,11 +184,18 @@ func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 	for _, t := range c.source {
 		args = append(args, t)
 	}
-	out, err := callDonating(c.d, c.d.next.Call, args, c.cache)
+	call := c.d.next.Call
+	if c.counts {
+		call = c.d.counted.Call
+	}
+	out, err := callDonating(c.d, call, args, c.cache)
 	if err != nil {
 		return nil, err
 	}
-	c.cache = out[1:]
+	if c.cache = out[1:]; c.counts {
+		c.count(out[1])
+		c.cache = out[2:]
+	}
 	c.length += n
 	all, err := readRows(out[0], &c.logP)
 	if err != nil {
@@ -195,6 +206,17 @@ func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 		logP[r] = all[slot]
 	}
 	return logP, nil
+}
+
+// count reads the steps of the last positions, [R], and frees the tensor.
+func (c *Cached) count(t *tensors.Tensor) {
+	defer free(t)
+	all := tensors.MustCopyFlatData[int32](t)
+	for _, slot := range c.slots {
+		source := c.sources[slot/c.perSource]
+		c.steps = append(c.steps, make([]int, max(0, source+1-len(c.steps)))...)
+		c.steps[source] = int(all[slot])
+	}
 }
 
 // callDonating calls a graph with arguments, and with tensors whose memory it may reuse for its results.
@@ -219,12 +241,26 @@ func (d *Decoder) cacheSourceGraph(scope *model.Scope, nodes []*Node) []*Node {
 // nextGraph computes the log-probabilities [R, V] after tokens [R, N], and the updated cache. Its inputs are the tokens, the number of
 // tokens read before (a scalar), the results of cacheSourceGraph, and the cache.
 func (d *Decoder) nextGraph(scope *model.Scope, nodes []*Node) []*Node {
+	logP, cache := d.nextTokens(scope, nodes)
+	return append([]*Node{logP}, cache.Tensors...)
+}
+
+// countedGraph is nextGraph with the steps of the last positions, [R], after the log-probabilities; 0 for models without steps.
+func (d *Decoder) countedGraph(scope *model.Scope, nodes []*Node) []*Node {
+	logP, cache := d.nextTokens(scope, nodes)
+	updates := Zeros(logP.Graph(), shapes.Make(dtypes.Int32, logP.Shape().Dimensions[0]))
+	if cache.Updates != nil {
+		updates = ConvertDType(Squeeze(SliceAxis(cache.Updates, 1, AxisElem(-1)), 1), dtypes.Int32)
+	}
+	return append([]*Node{logP, updates}, cache.Tensors...)
+}
+
+func (d *Decoder) nextTokens(scope *model.Scope, nodes []*Node) (logP *Node, updated *universal.Cache) {
 	tokens, length, rest := nodes[0], nodes[1], nodes[2:]
 	scope.Store().SetTraining(tokens.Graph(), false)
 	source := len(d.model.SourceCacheShapes(1, 1))
 	cache := &universal.Cache{Length: length, Source: rest[:source], Tensors: slices.Clone(rest[source:])}
-	logP := LogSoftmax(d.model.DecodeStep(scope, tokens, cache))
-	return append([]*Node{logP}, cache.Tensors...)
+	return LogSoftmax(d.model.DecodeStep(scope, tokens, cache)), cache
 }
 
 // growGraph extends a cache to the next capacity.

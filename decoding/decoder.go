@@ -23,8 +23,8 @@ type Decoder struct {
 	shared    bool // tensors are plain memory in row order, so rows can be copied in place
 	fewGraphs bool // compile few graphs; see engine.CompilesSlowly
 
-	cacheSource, next, uncached *model.Exec
-	gather, grow                *Exec
+	cacheSource, next, counted, uncached *model.Exec
+	gather, grow                         *Exec
 }
 
 // A Model can be decoded: it reads a sequence token by token and keeps a cache between tokens. It is an interface because attention
@@ -74,7 +74,7 @@ func (d *Decoder) prepare(store *model.Store) (err error) {
 	for _, e := range []struct {
 		exec  **model.Exec
 		graph func(*model.Scope, []*Node) []*Node
-	}{{&d.cacheSource, d.cacheSourceGraph}, {&d.next, d.nextGraph}, {&d.uncached, d.uncachedGraph}} {
+	}{{&d.cacheSource, d.cacheSourceGraph}, {&d.next, d.nextGraph}, {&d.counted, d.countedGraph}, {&d.uncached, d.uncachedGraph}} {
 		if *e.exec, err = model.NewExec(d.backend, store, e.graph); err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (d *Decoder) prepare(store *model.Store) (err error) {
 
 // Close frees the compiled graphs.
 func (d *Decoder) Close() {
-	for _, e := range []*model.Exec{d.cacheSource, d.next, d.uncached} {
+	for _, e := range []*model.Exec{d.cacheSource, d.next, d.counted, d.uncached} {
 		e.Finalize()
 	}
 	d.gather.Finalize()

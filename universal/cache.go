@@ -23,6 +23,7 @@ type Cache struct {
 	Length  *Node   // number of tokens read, an int32 scalar
 	Source  []*Node // results of CacheSource, the same for all tokens
 	Tensors []*Node // of the shapes of CacheShapes; DecodeStep replaces them
+	Updates *Node   // number of steps of the new positions, [R, N], set by DecodeStep; nil for models that read every position once
 }
 
 // Vocabularies returns the numbers of ids of sources and targets.
@@ -169,6 +170,7 @@ func (s *stack) lastLogits(scope *model.Scope) *Node {
 	e := s.embedding()
 	s.readout = func(output *Node) *Node { return e.Readout(scope, output) }
 	last := SliceAxis(s.run().State, 1, AxisElem(-1))
+	s.cache.Updates = s.pass.Updates
 	return Squeeze(s.readout(last), 1)
 }
 
