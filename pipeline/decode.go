@@ -177,6 +177,12 @@ func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o Decod
 
 // StreamAnswers is like Stream, and returns the answers as Decode does, without details.
 func (m *Model) StreamAnswers(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) ([]Answer, error) {
+	return m.StreamTokens(ctx, w, lines, o, nil)
+}
+
+// StreamTokens is like StreamAnswers, and calls watch with each token of each line as soon as it is chosen, after writing what is complete.
+// Tokens of different lines come in any order. watch may be nil.
+func (m *Model) StreamTokens(ctx context.Context, w io.Writer, lines []string, o DecodeOptions, watch func(line int, t Token)) ([]Answer, error) {
 	answers, queries, at, err := m.queries(lines, o)
 	if err != nil {
 		return nil, err
@@ -190,10 +196,11 @@ func (m *Model) StreamAnswers(ctx context.Context, w io.Writer, lines []string, 
 	for i, q := range queries {
 		s.Limits[at[i]] = q.Limit
 	}
-	found, errs, err := m.queue.Answer(queue.Request{
-		Context: ctx, Method: o.Method, Memory: o.Memory, Queries: queries,
-		Watch: func(source int, token vocab.ID) { s.Add(at[source], token) },
-	})
+	add := func(source int, token vocab.ID) { s.Add(at[source], token) }
+	if watch != nil {
+		add = m.watched(s, queries, at, watch)
+	}
+	found, errs, err := m.queue.Answer(queue.Request{Context: ctx, Method: o.Method, Memory: o.Memory, Queries: queries, Watch: add})
 	if err := s.Err(); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -42,10 +43,14 @@ func (m *Model) DepthExits(rules []string, steps int) ([]DepthExit, error) {
 		return nil, fmt.Errorf("%s: a model of this kind reads every position once, so it has no depth to vary (%s)", m.Dir(), m.Describe())
 	}
 	list := []DepthExit{{Rule: "trained"}}
-	add := func(rule string, settings []float64, exit func(float64) halting.Exit) {
+	add := func(rule string, settings []float64) {
 		for _, s := range settings {
-			if _, err := deep.WithExit(exit(s)); err == nil {
-				list = append(list, DepthExit{rule, s, exit(s)})
+			e, err := NewDepthExit(rule, s)
+			if err != nil {
+				panic(err) // the rule and its settings are those of this file
+			}
+			if _, err := deep.WithExit(e.Exit); err == nil {
+				list = append(list, e)
 			}
 		}
 	}
@@ -59,21 +64,54 @@ func (m *Model) DepthExits(rules []string, steps int) ([]DepthExit, error) {
 			list = append(list, fixed...)
 		case "limit": // for models of fixed depth it is the same as fixed
 			if deep.Adaptive() {
-				add(rule, upTo(deep.StepLimit()-1), func(s float64) halting.Exit { return halting.Exit{Steps: int(s)} })
+				add(rule, upTo(deep.StepLimit()-1))
 			}
 		case "threshold": // models that are not adaptive have none
-			add(rule, depthThresholds, func(s float64) halting.Exit { return halting.Exit{Threshold: s} })
+			add(rule, depthThresholds)
 		case "confidence":
-			add(rule, depthConfidences, func(s float64) halting.Exit { return halting.Exit{Rule: halting.Confidence{Least: s}} })
+			add(rule, depthConfidences)
 		case "unchanged":
-			add(rule, depthUnchanged, func(s float64) halting.Exit { return halting.Exit{Rule: halting.Unchanged{Steps: int(s)}} })
+			add(rule, depthUnchanged)
 		case "divergence":
-			add(rule, depthDivergences, func(s float64) halting.Exit { return halting.Exit{Rule: halting.Divergence{Below: s}} })
+			add(rule, depthDivergences)
 		default:
-			return nil, fmt.Errorf("rule %q is unknown: choose from %s", rule, strings.Join(DepthRules, ", "))
+			return nil, unknownRule(rule)
 		}
 	}
 	return list, nil
+}
+
+func unknownRule(rule string) error {
+	return fmt.Errorf("rule %q is unknown: choose from %s", rule, strings.Join(DepthRules, ", "))
+}
+
+// NewDepthExit returns the exit of one of [DepthRules] with a setting: a number of steps for fixed, limit and unchanged, a number above 0
+// for the others.
+func NewDepthExit(rule string, setting float64) (DepthExit, error) {
+	e, steps := halting.Exit{}, int(max(-1, min(setting, halting.MaxSteps+1)))
+	switch rule {
+	case "fixed":
+		e.Fixed = steps
+	case "limit":
+		e.Steps = steps
+	case "threshold":
+		e.Threshold = setting
+	case "confidence":
+		e.Rule = halting.Confidence{Least: setting}
+	case "unchanged":
+		e.Rule = halting.Unchanged{Steps: steps}
+	case "divergence":
+		e.Rule = halting.Divergence{Below: setting}
+	default:
+		return DepthExit{}, unknownRule(rule)
+	}
+	if whole := rule == "fixed" || rule == "limit" || rule == "unchanged"; whole && !(setting >= 1 && setting == math.Trunc(setting)) {
+		return DepthExit{}, fmt.Errorf("setting is %v: %s needs a number of steps, at least 1", setting, rule)
+	}
+	if !(setting > 0) {
+		return DepthExit{}, fmt.Errorf("setting is %v: it must be above 0", setting)
+	}
+	return DepthExit{rule, setting, e}, e.Validate()
 }
 
 // upTo returns 1, 2, ..., n.

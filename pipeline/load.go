@@ -174,11 +174,7 @@ func (m *Model) Exit(e halting.Exit) error {
 		if reflect.DeepEqual(e, m.exit) {
 			return nil
 		}
-		deep, ok := m.trained.(universal.Deep)
-		if !ok {
-			return fmt.Errorf("an exit omits steps, but a model of this kind reads every position once: use it without an exit (%s)", m.Describe())
-		}
-		changed, err := deep.WithExit(e)
+		changed, err := m.withExit(e)
 		if err != nil {
 			return err
 		}
@@ -186,6 +182,15 @@ func (m *Model) Exit(e halting.Exit) error {
 		m.freeGraphs()
 		return nil
 	})
+}
+
+// withExit returns the trained model with an exit.
+func (m *Model) withExit(e halting.Exit) (universal.Model, error) {
+	deep, ok := m.trained.(universal.Deep)
+	if !ok {
+		return nil, fmt.Errorf("an exit omits steps, but a model of this kind reads every position once: use it without an exit (%s)", m.Describe())
+	}
+	return deep.WithExit(e)
 }
 
 // Read converts a text, a line or a story with a question, to a source of the run's task.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/decoding"
 	"universal-transformer/engine"
+	"universal-transformer/halting"
 	"universal-transformer/internal/queue"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/runlog"
@@ -24,6 +26,44 @@ import (
 // Trace answers one text and records the steps and weights of every position, the attention of every step and head, and what the model
 // would answer after every step. It returns an error for a model that has neither attention nor halting.
 func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
+	return m.trace(ctx, text, func(queries []decoding.Query) ([]decoding.Hypothesis, error) {
+		found, errs, err := m.queue.Answer(queue.Request{Context: ctx, Queries: queries})
+		return found, cmp.Or(err, errors.Join(errs...))
+	})
+}
+
+// TraceWith is Trace with an exit in place of the model's own. It affects no other call, and compiles graphs that are not kept.
+func (m *Model) TraceWith(ctx context.Context, text string, e halting.Exit) (*viewer.Trace, error) {
+	if reflect.ValueOf(e).IsZero() {
+		return m.Trace(ctx, text)
+	}
+	changed, err := m.withExit(e)
+	if err != nil {
+		return nil, err
+	}
+	exited := &Model{
+		Run: m.Run, Vocabularies: m.Vocabularies, Step: m.Step, graph: changed, exit: e, store: m.store, backend: m.backend, reader: m.reader,
+		checkpoint: m.checkpoint, log: m.log, queue: m.queue,
+	}
+	return exited.trace(ctx, text, func(queries []decoding.Query) ([]decoding.Hypothesis, error) { return exited.answerAlone(ctx, queries) })
+}
+
+// answerAlone decodes with a decoder that is not kept. Others compute between two tokens.
+func (m *Model) answerAlone(ctx context.Context, queries []decoding.Query) (found []decoding.Hypothesis, err error) {
+	err = m.queue.InTurns(ctx, func(pause func()) error {
+		d, err := m.decoding()
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		found, err = d.Answer(ctx, queries, decoding.Method{}, 0, pause)
+		return err
+	})
+	return found, err
+}
+
+// trace is Trace. answer decodes.
+func (m *Model) trace(ctx context.Context, text string, answer func([]decoding.Query) ([]decoding.Hypothesis, error)) (*viewer.Trace, error) {
 	switch m.Run.Task.Value.Kind() {
 	case task.Classification:
 		answer, err := m.classify(ctx, text, true)
@@ -38,9 +78,8 @@ func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	queries := []decoding.Query{{Source: in.Source, Limit: min(maxTraced, m.AnswerLimit(len(in.Source)))}}
-	found, errs, err := m.queue.Answer(queue.Request{Context: ctx, Queries: queries})
-	if err = cmp.Or(err, errors.Join(errs...)); err != nil {
+	found, err := answer([]decoding.Query{{Source: in.Source, Limit: min(maxTraced, m.AnswerLimit(len(in.Source)))}})
+	if err != nil {
 		return nil, err
 	}
 	target := found[0].Tokens

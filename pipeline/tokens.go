@@ -1,0 +1,68 @@
+package pipeline
+
+import (
+	"strings"
+	"sync"
+
+	"universal-transformer/decoding"
+	"universal-transformer/internal/answerstream"
+	"universal-transformer/internal/vocab"
+)
+
+// A Token is a token of an answer.
+type Token struct {
+	Text  string // that it adds to those before it; "" for the end
+	Steps int    // of the decoder's position that chose it; 0 if models of this kind have no steps
+}
+
+// watched returns a function that adds tokens of queries to a stream and passes them to watch, with their steps, which the queries are made
+// to count. Query i answers line at[i].
+func (m *Model) watched(s *answerstream.Stream, queries []decoding.Query, at []int, watch func(line int, t Token)) func(query int, token vocab.ID) {
+	counted := countSteps(queries)
+	return func(query int, token vocab.ID) {
+		line := at[query]
+		s.Add(line, token)
+		tokens := s.Tokens[line]
+		watch(line, Token{m.added(tokens), counted.of(query, len(tokens)-1)})
+	}
+}
+
+// stepCounts holds the steps of tokens between the goroutine that decodes and the one that waits.
+type stepCounts struct {
+	mu   sync.Mutex
+	list [][]int // of each query
+}
+
+// countSteps makes queries record the steps of their tokens.
+func countSteps(queries []decoding.Query) *stepCounts {
+	c := &stepCounts{list: make([][]int, len(queries))}
+	for i := range queries {
+		queries[i].OnSteps = func(token, steps int) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.list[i] = append(c.list[i][:token], steps) // a query that is decoded again begins anew
+		}
+	}
+	return c
+}
+
+// of returns the steps of a token that has been chosen.
+func (c *stepCounts) of(query, token int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if token >= len(c.list[query]) {
+		return 0 // it is being decoded again
+	}
+	return c.list[query][token]
+}
+
+// added returns the text that the last token adds to those before it. Bytes of a character that is not complete are shown as such, and
+// the token that completes it adds the character.
+func (m *Model) added(tokens []vocab.ID) string {
+	last := len(tokens) - 1
+	if tokens[last] == vocab.End {
+		return ""
+	}
+	before, text := m.Vocabularies.TargetText(tokens[:last]), m.Vocabularies.TargetText(tokens)
+	return strings.TrimPrefix(text, strings.TrimRight(before, "\uFFFD"))
+}
