@@ -49,6 +49,9 @@ func TestRecurrentRun(t *testing.T) {
 		if !attention && (err == nil || !strings.Contains(err.Error(), "nothing to trace")) {
 			t.Errorf("a trace without attention: %v", err)
 		}
+		if m.Traces() != attention {
+			t.Errorf("with attention %v, there is something to trace: %v", attention, m.Traces())
+		}
 		if err := m.Exit(halting.Exit{}); err != nil {
 			t.Error(err)
 		}

@@ -106,6 +106,15 @@ func (m *Model) trace(ctx context.Context, text string, answer func([]decoding.Q
 	return trace, m.shown(trace)
 }
 
+// Traces reports whether Trace has something to show: steps or attention.
+func (m *Model) Traces() bool {
+	if _, deep := m.trained.(universal.Deep); deep {
+		return true
+	}
+	recurrent, ok := m.trained.(interface{ Attends() bool })
+	return ok && recurrent.Attends()
+}
+
 // shown returns an error if a trace contains neither attention nor halting.
 func (m *Model) shown(trace *viewer.Trace) error {
 	for _, s := range []*viewer.Stack{trace.Encoder, trace.Decoder} {

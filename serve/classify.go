@@ -76,7 +76,7 @@ func newScore(f pipeline.Scored) scoreJSON {
 	return scoreJSON{LogProbability: &sum, Tokens: f.Tokens, LogProbabilities: f.LogProbs, Unknown: f.Unknown}
 }
 
-// inputRequest is the body of /v1/classify and /v1/trace.
+// inputRequest is the body of /v1/classify.
 type inputRequest struct {
 	Model *string         `json:"model"`
 	Input json.RawMessage `json:"input"` // a string or an array of strings
@@ -188,35 +188,4 @@ func newTags(f pipeline.Tagged) labelJSON {
 		l.Spans = append(l.Spans, spanJSON{s.Type, s.Start + 1, s.End, strings.Join(f.Input.Labels[s.Start:s.End], " ")})
 	}
 	return l
-}
-
-func (s *Server) trace(ctx context.Context, w http.ResponseWriter, body []byte) error {
-	var r inputRequest
-	if err := parse(body, &r); err != nil {
-		return err
-	}
-	input, err := readTexts("input", r.Input)
-	if err != nil {
-		return err
-	}
-	_, m, err := s.model(r.Model)
-	if err != nil {
-		return err
-	}
-	defer m.users.Done()
-	if len(input) != 1 {
-		return invalid("input", "input has %d texts: a trace shows one", len(input))
-	}
-	if _, err := s.input(m, input[0]); err != nil {
-		return invalid("input", "input: %v", failureOf(err))
-	}
-	t, err := m.Trace(ctx, input[0])
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		return invalid("input", "%v", failureOf(err))
-	}
-	writeJSON(w, http.StatusOK, t)
-	return nil
 }

@@ -24,9 +24,12 @@ type completionRequest struct {
 	Seed        *int64          `json:"seed"` // missing: other answers each time
 	Stop        json.RawMessage `json:"stop"` // a string or an array of strings, before which answers end
 	Stream      bool            `json:"stream"`
-	Options     *struct {
-		Usage bool `json:"include_usage"`
-	} `json:"stream_options"`
+	Options     *streamOptions  `json:"stream_options"`
+}
+
+type streamOptions struct {
+	Usage bool `json:"include_usage"` // the last event has the usage
+	Steps bool `json:"include_steps"` // each token comes in an event of its own, with its number of steps
 }
 
 // completion is an answer of /v1/completions, or an event of its stream.
@@ -45,6 +48,11 @@ type choice struct {
 	Index    int     `json:"index"`
 	LogProbs *string `json:"logprobs"`      // always null
 	Finish   *string `json:"finish_reason"` // "stop", "length" at the limit of tokens, or null before the end
+
+	// Token and Steps are in events of a stream with include_steps: the text that a token adds, and the number of steps of the decoder's
+	// position that chose it, 0 if the model has none.
+	Token *string `json:"token,omitempty"`
+	Steps *int    `json:"steps,omitempty"`
 }
 
 // usage counts tokens: those of each prompt once, and those of all answers without their ends.
@@ -61,8 +69,8 @@ type job struct {
 	lines   []string // each prompt n times
 	options pipeline.DecodeOptions
 	stops   []string
-	tokens  int  // of all prompts
-	usage   bool // a stream ends with the usage
+	tokens  int // of all prompts
+	stream  streamOptions
 	reply   completion
 }
 
@@ -76,7 +84,10 @@ func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byt
 		return err
 	}
 	defer m.users.Done()
-	j := &job{loaded: m, entry: e, usage: r.Options != nil && r.Options.Usage}
+	j := &job{loaded: m, entry: e}
+	if r.Options != nil {
+		j.stream = *r.Options
+	}
 	j.reply = completion{ID: "cmpl-" + rand.Text(), Object: "text_completion", Created: time.Now().Unix(), Model: e.name}
 	if err := s.prepare(j, r); err != nil {
 		return err

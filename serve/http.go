@@ -28,7 +28,7 @@ type endpoint struct {
 }
 
 func (s *Server) endpoints() []endpoint {
-	return []endpoint{
+	return append(pageEndpoints(), []endpoint{
 		{method: http.MethodGet, path: "/healthz", public: true, show: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }},
 		{method: http.MethodGet, path: "/metrics", show: s.metrics.handler().ServeHTTP},
 		{method: http.MethodGet, path: "/openapi.json", show: func(w http.ResponseWriter, _ *http.Request) {
@@ -39,7 +39,7 @@ func (s *Server) endpoints() []endpoint {
 		{method: http.MethodPost, path: "/v1/score", compute: s.score},
 		{method: http.MethodPost, path: "/v1/classify", compute: s.classify},
 		{method: http.MethodPost, path: "/v1/trace", compute: s.trace},
-	}
+	}...)
 }
 
 // Handler answers requests. Paths are compared as they are: there are no redirects and no files.

@@ -80,7 +80,7 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%s %.80s: %d %s, want %d %s", test.path, test.body, status, message, test.status, test.message)
 		}
 	}
-	for path, want := range map[string]int{"/": 404, "/v1/models/copier": 404, "/v1/../healthz": 404, "//healthz": 404, "/%2e%2e/etc/passwd": 404, "/healthz": 200, "/v1/score": 405} {
+	for path, want := range map[string]int{"/": 200, "/page": 404, "/page/": 404, "/page/main.js": 404, "/v1/models/copier": 404, "/v1/../healthz": 404, "//healthz": 404, "/%2e%2e/etc/passwd": 404, "/healthz": 200, "/v1/score": 405} {
 		if status, text := send(t, web, http.MethodGet, path, ""); status != want {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
@@ -387,7 +387,7 @@ func TestDescription(t *testing.T) {
 	}
 	for name, value := range map[string]any{
 		"CompletionRequest": completionRequest{}, "Completion": completion{}, "Choice": choice{}, "Usage": usage{}, "ScoreRequest": scoreRequest{},
-		"Scores": results[scoreJSON]{}, "Score": scoreJSON{}, "InputRequest": inputRequest{}, "Labels": results[labelJSON]{}, "Label": labelJSON{}, "Model": modelJSON{}, "Error": errorJSON{},
+		"Scores": results[scoreJSON]{}, "Score": scoreJSON{}, "InputRequest": inputRequest{}, "TraceRequest": traceRequest{}, "Exit": exitJSON{}, "ExitRule": exitRule{}, "Labels": results[labelJSON]{}, "Label": labelJSON{}, "Model": modelJSON{}, "Error": errorJSON{},
 	} {
 		fields := map[string]bool{}
 		for i := range reflect.TypeOf(value).NumField() {

@@ -28,8 +28,9 @@ type entry struct {
 // loaded is one checkpoint in memory.
 type loaded struct {
 	*pipeline.Model
-	since time.Time
-	users sync.WaitGroup // requests; one is added only while the checkpoint is current
+	since   time.Time
+	profile profile
+	users   sync.WaitGroup // requests; one is added only while the checkpoint is current
 }
 
 func newEntry(dir string, backend compute.Backend, m *metrics) (*entry, error) {
@@ -52,7 +53,7 @@ func (e *entry) load() (*loaded, error) {
 		return nil, err
 	}
 	m.OnBatch(e.metrics.batch)
-	return &loaded{Model: m, since: time.Now()}, nil
+	return &loaded{Model: m, since: time.Now(), profile: newProfile(m)}, nil
 }
 
 // use returns the current checkpoint. The caller must call users.Done.

@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"strings"
 
-	"universal-transformer/pipeline"
 	"universal-transformer/task"
 )
 
@@ -143,51 +142,4 @@ func (s *Server) short(tokens int) error {
 		return fmt.Errorf("%d tokens are more than %d: shorten the text", tokens, s.options.MaxSource)
 	}
 	return nil
-}
-
-// Kinds of models, as /v1/models lists them.
-const (
-	generates  = "completions"
-	classifies = "classify"
-)
-
-// kind returns what a model answers requests for.
-func kind(m *pipeline.Model) string {
-	switch m.Run.Task.Value.Kind() {
-	case task.Classification, task.Tagging:
-		return classifies
-	}
-	return generates
-}
-
-// mustBe returns an error if a model is not of the kind that an endpoint is for.
-func mustBe(e *entry, m *loaded, want string) error {
-	if got := kind(m.Model); got != want {
-		return invalid("model", "%s does not answer here: use /v1/%s", e.name, got)
-	}
-	return nil
-}
-
-// modelJSON is a model in /v1/models.
-type modelJSON struct {
-	ID      string `json:"id"`
-	Object  string `json:"object"`
-	Created int64  `json:"created"` // when it was loaded, in seconds since 1970
-	OwnedBy string `json:"owned_by"`
-	Kind    string `json:"kind"` // the endpoint for its answers
-	Task    string `json:"task"`
-	Step    int64  `json:"step"` // of the checkpoint
-}
-
-func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
-	models := []modelJSON{}
-	for _, e := range s.models {
-		m := e.use()
-		models = append(models, modelJSON{e.name, "model", m.since.Unix(), "ut", kind(m.Model), m.Run.Task.Value.String(), m.Step})
-		m.users.Done()
-	}
-	writeJSON(w, http.StatusOK, struct {
-		Object string      `json:"object"`
-		Data   []modelJSON `json:"data"`
-	}{"list", models})
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"universal-transformer/pipeline"
 )
 
 // stream answers with events: the pieces of all choices, one choice after the other, then the reasons why they end.
@@ -17,7 +19,7 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, j *job) erro
 	for i := range p.choices {
 		p.choices[i].stops = j.stops
 	}
-	answers, err := j.StreamAnswers(ctx, p, j.lines, j.options)
+	answers, err := j.StreamTokens(ctx, p, j.lines, j.options, p.watch(j.stream.Steps))
 	if err != nil {
 		return err
 	}
@@ -30,7 +32,7 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, j *job) erro
 			return err
 		}
 	}
-	if j.usage {
+	if j.stream.Usage {
 		end := j.reply
 		end.Choices, end.Usage = []choice{}, &u
 		if err := writeEvent(w, end); err != nil {
@@ -69,6 +71,19 @@ func (p *pieces) Write(text []byte) (int, error) {
 		rest = after
 	}
 	return len(text), nil
+}
+
+// watch returns a function that sends an event for each token, or nil if none is wanted.
+func (p *pieces) watch(wanted bool) func(line int, t pipeline.Token) {
+	if !wanted {
+		return nil
+	}
+	return func(line int, t pipeline.Token) {
+		if p.choices[line].stopped {
+			return
+		}
+		_ = p.send(choice{Index: line, Token: &t.Text, Steps: &t.Steps}) // Write fails too, which ends the stream
+	}
 }
 
 func (p *pieces) send(c choice) error {

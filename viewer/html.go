@@ -19,6 +19,9 @@ var pageTemplate = template.Must(template.ParseFS(pageFiles, "page/page.html"))
 // pageScripts lists the scripts of the page in the order in which they run.
 var pageScripts = []string{"tools", "attention", "paper", "layout", "grid", "heatmap", "details", "state", "main"}
 
+// startScript shows the trace of a page, after pageScripts.
+const startScript = "start"
+
 // clip is the maximum number of characters of a side in the heading. The list below the heading shows all.
 const clip = 80
 
@@ -45,8 +48,12 @@ func WriteHTML(w io.Writer, t *Trace) error {
 	if err := t.Validate(); err != nil {
 		return err
 	}
+	return pageTemplate.Execute(w, newPage(t))
+}
+
+func newPage(t *Trace) page {
 	p := page{
-		CSS: template.CSS(file("page.css")), JS: template.JS(script()), Trace: t, Kind: t.kind(), How: t.how(),
+		CSS: template.CSS(Style()), JS: template.JS(closed(Script() + file(startScript+".js"))), Trace: t, Kind: t.kind(), How: t.how(),
 		Asked: quoted(t.Source), Expected: quoted(t.Reference), Answered: quote{t.marks(), separator(t.Output)},
 		Prompt: t.Encoder == nil, Verdict: t.verdict(), Data: newPageData(t),
 	}
@@ -57,7 +64,7 @@ func WriteHTML(w io.Writer, t *Trace) error {
 	for _, s := range p.Data.Stacks {
 		p.Stacks = append(p.Stacks, stackSummary{s.Name, s.stack.summary(), signs(s.stack.Tokens)})
 	}
-	return pageTemplate.Execute(w, p)
+	return p
 }
 
 // file returns a file of the page.
@@ -69,16 +76,8 @@ func file(name string) string {
 	return string(text)
 }
 
-// script returns the scripts of the page as one.
-func script() string {
-	var b strings.Builder
-	b.WriteString("(() => {\n\"use strict\";\n")
-	for _, name := range pageScripts {
-		b.WriteString(file(name + ".js"))
-	}
-	b.WriteString("})();\n")
-	return b.String()
-}
+// closed returns a script whose names are its own.
+func closed(script string) string { return "(() => {\n\"use strict\";\n" + script + "})();\n" }
 
 // kind returns the kind of the model, the beginning of its description.
 func (t *Trace) kind() string {

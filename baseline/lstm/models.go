@@ -15,6 +15,9 @@ type EncoderDecoder struct {
 	Attention bool `json:"attention"` // the decoder attends to the encoder's states
 }
 
+// Attends reports whether the decoder attends to the encoder's states.
+func (m EncoderDecoder) Attends() bool { return m.Attention }
+
 // memory is an encoded source: the initial states of the decoder and, with attention, what it attends to.
 type memory struct {
 	start  []state

@@ -20,6 +20,7 @@ import (
 const serveHelp = `serve answers HTTP requests with the best checkpoint of each RUN. A model's name is the last element
 of its directory. The paths are
 
+  GET  /                a page to try the models in a browser
   GET  /v1/models       the models
   POST /v1/completions  answers or continuations, in the format of the OpenAI API, also streamed
   POST /v1/classify     labels, or tags of words

@@ -1,13 +1,13 @@
 // Connects figures, controls, keyboard and address.
 
 class App {
-  constructor(data) {
+  constructor(data, attentions) {
     this.data = data;
+    this.attentions = attentions;
     const last = data.stacks.at(-1);
     if (data.readouts?.length === last.tokens.length) last.readouts = data.readouts; // that of a classifier belongs to no position
     this.state = new State(data);
     this.colours = new Colours();
-    this.attentions = [];
     this.hovered = null; // a position under the pointer
     this.keyCursor = null;
     this.grid = new Grid(this);
@@ -193,6 +193,13 @@ class App {
     this.request();
   }
 
+  // close ends what would still write to the document, where another trace is shown now.
+  close() {
+    clearInterval(this.timer);
+    clearTimeout(this.writing);
+    cancelAnimationFrame(this.waiting);
+  }
+
   // request paints before the next frame, once.
   request() {
     this.waiting ??= requestAnimationFrame(() => {
@@ -268,21 +275,34 @@ class App {
   }
 }
 
-const app = new App(JSON.parse(byID("data").textContent));
-window.tracePage = app; // for the console and for tests
-(async () => {
-  for (const packed of app.data.attention || []) app.attentions.push(await Attention.read(packed));
+let app = null;
+
+// show shows a trace in the figures of the document.
+function show(data, attentions) {
+  app?.close();
+  app = new App(data, attentions);
+  window.tracePage = app; // for the console and for tests
+}
+
+// unpacked reads the attention of all views.
+async function unpacked(data) {
+  const list = [];
+  for (const packed of data.attention || []) list.push(await Attention.read(packed));
+  return list;
+}
+
+const repaint = () => {
+  if (!app) return;
+  app.colours = new Colours();
   app.layout();
-  document.documentElement.dataset.ready = "true";
-})();
-const repaint = () => { app.colours = new Colours(); app.layout(); };
+};
 let width = 0;
 new ResizeObserver(([entry]) => {
   if (entry.contentRect.width === width) return;
   width = entry.contentRect.width;
-  app.layout();
+  app?.layout();
 }).observe(document.querySelector("main"));
-window.addEventListener("hashchange", () => app.set(app.state.fields(location.hash)));
+window.addEventListener("hashchange", () => app?.set(app.state.fields(location.hash)));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 const printing = paper => { document.documentElement.classList.toggle("printing", paper); repaint(); };
 window.addEventListener("beforeprint", () => printing(true));

@@ -1,0 +1,89 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"universal-transformer/halting"
+	"universal-transformer/pipeline"
+	"universal-transformer/viewer"
+)
+
+// traceRequest is the body of /v1/trace.
+type traceRequest struct {
+	Model  *string         `json:"model"`
+	Input  json.RawMessage `json:"input"`  // a string, or an array of one string
+	Exit   *exitJSON       `json:"exit"`   // when positions end; missing: as trained
+	Format string          `json:"format"` // "trace", or "view": what the page draws
+}
+
+// exitJSON is an exit of a model, one of the rules of /v1/models with a setting.
+type exitJSON struct {
+	Rule    string  `json:"rule"`
+	Setting float64 `json:"setting"`
+}
+
+// maxExitSteps is the largest number of steps of an exit: a graph contains every step, and compiling it cannot be interrupted.
+const maxExitSteps = 100
+
+// exit returns the exit of a request.
+func (r traceRequest) exit() (halting.Exit, error) {
+	if r.Exit == nil {
+		return halting.Exit{}, nil
+	}
+	e, err := pipeline.NewDepthExit(r.Exit.Rule, r.Exit.Setting)
+	if err != nil {
+		return halting.Exit{}, invalid("exit", "exit: %v", err)
+	}
+	if steps := max(e.Fixed, e.Steps); steps > maxExitSteps {
+		return halting.Exit{}, invalid("exit", "exit: setting is %d: it must be at most %d steps", steps, maxExitSteps)
+	}
+	return e.Exit, nil
+}
+
+func (s *Server) trace(ctx context.Context, w http.ResponseWriter, body []byte) error {
+	var r traceRequest
+	if err := parse(body, &r); err != nil {
+		return err
+	}
+	input, err := readTexts("input", r.Input)
+	if err != nil {
+		return err
+	}
+	exit, err := r.exit()
+	if err != nil {
+		return err
+	}
+	if r.Format != "" && r.Format != "trace" && r.Format != "view" {
+		return invalid("format", "format is %q: choose trace or view", shortened(r.Format))
+	}
+	_, m, err := s.model(r.Model)
+	if err != nil {
+		return err
+	}
+	defer m.users.Done()
+	if len(input) != 1 {
+		return invalid("input", "input has %d texts: a trace shows one", len(input))
+	}
+	if _, err := s.input(m, input[0]); err != nil {
+		return invalid("input", "input: %v", failureOf(err))
+	}
+	t, err := m.TraceWith(ctx, input[0], exit)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return invalid("input", "%v", failureOf(err))
+	}
+	if r.Format != "view" {
+		writeJSON(w, http.StatusOK, t)
+		return nil
+	}
+	view, err := viewer.NewView(t)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, view)
+	return nil
+}
