@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"universal-transformer/engine/enginetest"
@@ -35,6 +36,29 @@ func TestExitOfKeptScores(t *testing.T) {
 	for range 2 {
 		if again := score(halting.Exit{}); again != trained {
 			t.Errorf("%s, at first %s", again, trained)
+		}
+	}
+}
+
+// A text has the same result alone and in a request of many. Caught when planted: batches of a single row.
+func TestClassesAloneAndTogether(t *testing.T) {
+	m, err := pipeline.Load("../models/babi", enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	first := ""
+	for _, n := range []int{1, 2, 3, 9, 40} {
+		found, err := m.ClassifyAll(t.Context(), slices.Repeat([]string{"Mary went to the kitchen. John went home. Where is Mary?"}, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			if got := fmt.Sprint(f.Classes); first == "" {
+				first = got
+			} else if got != first {
+				t.Fatalf("in a request of %d texts: %.60s, alone %.60s", n, got, first)
+			}
 		}
 	}
 }

@@ -138,7 +138,7 @@ func documented(t *testing.T, address string) {
 		t.Fatal(err)
 	}
 	requests := regexp.MustCompile(`(?m)^curl localhost:8080(\S+)(?: --json '(.*)')?$`).FindAllStringSubmatch(string(text), -1)
-	if len(requests) != 7 {
+	if len(requests) != 8 {
 		t.Errorf("the documentation has %d requests", len(requests))
 	}
 	for _, r := range requests {

@@ -45,10 +45,14 @@ func (e *Evaluator) eachKept(ctx context.Context, examples []task.Example, name 
 		e.Kept.runners[name] = runner
 	}
 	bounded := *e
-	bounded.Plan.Partial = decoding.Rows
+	bounded.Plan.Partial = keptRows
 	bounded.Plan.MaxSource, bounded.Plan.MaxTarget = keptLength*max(e.Plan.TokensPerPosition, 1), keptLength
 	return bounded.run(ctx, runner, examples, read)
 }
+
+// keptRows returns the number of rows for n examples. It is at least 2: a product with a single row may round in another way, and results
+// should not depend on the other examples of a request.
+func keptRows(n int) int { return max(2, decoding.Rows(n)) }
 
 // keptLength is the length up to which lengths are rounded up to a few values. It is not above the largest number of steps, which models
 // whose depth is the length of the source have.
