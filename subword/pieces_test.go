@@ -88,6 +88,8 @@ func TestChoiceRefuses(t *testing.T) {
 	}{
 		`tokenizer_file is "x", but tokenizer is characters`: {subword.Choice{TokenizerFile: "x"}, vocab.Characters},
 		"tokenizer_size is 300, but tokenizer is whitespace": {subword.Choice{TokenizerSize: 300}, vocab.Whitespace},
+		"tokenizer_size is 1, but tokenizer is whitespace":   {subword.Choice{TokenizerSize: 1}, vocab.Whitespace},
+		`tokenizer_file is "x" and tokenizer_size is 1: `:    {subword.Choice{TokenizerFile: "x", TokenizerSize: 1}, vocab.Subwords},
 		`tokenizer_file is "x" and tokenizer_size is 300`:    {subword.Choice{TokenizerFile: "x", TokenizerSize: 300}, vocab.Subwords},
 		"tokenizer_size is 100: it must be at least 258":     {subword.Choice{TokenizerSize: 100}, vocab.Subwords},
 	} {

@@ -1,6 +1,7 @@
 package subword
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
@@ -105,12 +106,37 @@ func TestMergeWordByDefinition(t *testing.T) {
 		if got := mergeWord(slices.Clone(ids), merges, nil); !slices.Equal(got, want) {
 			t.Fatalf("%v becomes %v, want %v with %v", ids, got, want, merges)
 		}
-		if got := mergeWord(slices.Clone(ids), merges, func() bool { return true }); !slices.Equal(got, ids) {
-			t.Fatalf("%v becomes %v although all merges are skipped", ids, got)
+		seed, calls := rng.Uint64(), [2]int{}
+		random := func(calls *int) func() bool {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			return func() bool { *calls++; return rng.IntN(3) == 0 }
+		}
+		want = withDropout(slices.Clone(ids), merges, random(&calls[0]))
+		if got := mergeWord(slices.Clone(ids), merges, random(&calls[1])); !slices.Equal(got, want) || calls[0] != calls[1] {
+			t.Fatalf("%v with dropout becomes %v after %d draws, want %v after %d", ids, got, calls[1], want, calls[0])
 		}
 	}
 	if merged < 1000 {
 		t.Errorf("%d merges: the case shows nothing", merged)
+	}
+}
+
+// withDropout is algorithm 1 of Provilkov et al. (2020): of all merges that are possible, in order, the first that is not skipped is done, until
+// none is left.
+func withDropout(ids []vocab.ID, merges map[pair]merge, drop func() bool) []vocab.ID {
+	for {
+		var possible []candidate
+		for i := range len(ids) - 1 {
+			if m, ok := merges[pair{ids[i], ids[i+1]}]; ok {
+				possible = append(possible, candidate{merge: m, at: i})
+			}
+		}
+		slices.SortFunc(possible, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.at, b.at)) })
+		done := slices.IndexFunc(possible, func(candidate) bool { return !drop() })
+		if done < 0 {
+			return ids
+		}
+		ids = slices.Replace(ids, possible[done].at, possible[done].at+2, possible[done].id)
 	}
 }
 

@@ -142,6 +142,49 @@ func TestDropoutRates(t *testing.T) {
 	}
 }
 
+// Rates are rounded to odd numbers of the p = 2887 residues, at least 1 and at most p - 2; what is kept is divided by the rest of them.
+// Caught when planted: a rate rounded down; nothing kept at the largest rates.
+func TestKeptValuesOfRates(t *testing.T) {
+	kept := map[float64]float64{1e-9: 2886, 0.0007: 2884, 0.1: 2598, 0.5: 1444, 0.9: 288, 0.9985: 4, 0.9999: 2} // of 2887
+	store := model.NewStore()
+	if err := store.SetRNGStateFromSeed(7); err != nil {
+		t.Fatal(err)
+	}
+	var rates []float64
+	exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, x *Node) (all []*Node) {
+		scope.Store().SetTraining(x.Graph(), true)
+		ids := OnesLike(ConvertDType(Squeeze(SliceAxis(x, 2, AxisElem(0)), 2), int32Type))
+		m := Config{Dropout: Dropout{Residual: 0.5}}.newMasks(scope, ids)
+		for rate := range kept {
+			rates, all = append(rates, rate), append(all, m.drop(x, rate))
+		}
+		return all
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	ones := slices.Repeat([]float32{1}, 100*400)
+	out, err := exec.Call(tensors.FromFlatDataAndDimensions(ones, 1, 100, 400))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, rate := range rates {
+		n := 0.0
+		for _, v := range tensors.MustCopyFlatData[float32](out[i]) {
+			if want := 2887 / kept[rate]; v != 0 && !(math.Abs(float64(v)-want) < 1e-6*want) {
+				t.Fatalf("rate %v: 1 became %v, want 0 or %v", rate, v, want)
+			} else if v != 0 {
+				n++
+			}
+		}
+		share := kept[rate] / 2887
+		if off := math.Abs(n-40000*share) / math.Sqrt(40000*share*(1-share)); off > 6.2 {
+			t.Errorf("rate %v: %v of 40000 values are kept, %.1f standard deviations off", rate, n, off)
+		}
+	}
+}
+
 // middle is a depthwise kernel that lets everything pass: 1 in the middle.
 func middle(width int) []float32 {
 	kernel := make([]float32, width*4)
