@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/internal/tensorboard"
@@ -51,8 +52,11 @@ func TestEventsAreTheMetrics(t *testing.T) {
 	if len(events) != len(rows) || len(rows) != 5+3 {
 		t.Fatalf("%d events, %d rows", len(events), len(rows))
 	}
-	seconds := 0.0
+	seconds, logged := 0.0, int64(0)
 	for i, row := range rows {
+		if age := float64(time.Now().Unix()) - events[i].Time; math.Abs(age) > 900 {
+			t.Errorf("step %d: the event is %v seconds old", row.Step(), age)
+		}
 		split := row["split"].(string)
 		names := []string{"loss", "cross_entropy", "token_accuracy", "sequence_accuracy", "encoder_ponder", "decoder_ponder"}
 		further := 1 // seconds
@@ -60,10 +64,16 @@ func TestEventsAreTheMetrics(t *testing.T) {
 			names = append(names, "learning_rate", "gradient_norm")
 			further = 4
 			for _, tag := range []string{"speed/tokens_per_second", "speed/updates_per_second", "speed/compile_share"} {
-				if v := value(events[i], tag); !(v > 0) {
+				if v := value(events[i], tag); !(v > 1e-4) {
 					t.Errorf("step %d: %s is %v", row.Step(), tag, v)
 				}
 			}
+			tokens, _ := row.Number("tokens")
+			updates := float64(row.Step() - logged)
+			if got := value(events[i], "speed/tokens_per_second") / value(events[i], "speed/updates_per_second"); math.Abs(got-tokens/updates) > 1e-5*got {
+				t.Errorf("step %d: %v tokens per update, want %v of %v", row.Step(), got, tokens, updates)
+			}
+			logged = row.Step()
 		}
 		for _, name := range names {
 			want, _ := row.Number(name)
