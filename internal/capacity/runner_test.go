@@ -7,6 +7,8 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/distributed"
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -179,5 +181,75 @@ func TestPlansAtTheirBounds(t *testing.T) {
 	steps.note([][3]int32{{3, 2, 1}, {}}, 8, 20, true)
 	if got := steps.Peaks; got[0].Current != [3]float64{1, 1, 1} || got[1].Current != [3]float64{} {
 		t.Errorf("shares of steps that are run whole: %v", got)
+	}
+}
+
+// slow is a backend under the name of one that compiles slowly.
+type slow struct{ compute.Backend }
+
+func (slow) Name() string { return "xla" }
+
+// Where compiling is slow, capacities are not planned, and new variables get their values from the default backend: they are in memory
+// before a graph is called. Elsewhere graphs make them.
+// Caught when planted: planned capacities on every backend; values that stay on another backend; variables that have a value made anew.
+func TestBackendsThatCompileSlowly(t *testing.T) {
+	for _, backend := range []compute.Backend{enginetest.Backend(t), slow{enginetest.Backend(t)}} {
+		_, slowly := backend.(slow)
+		store := model.NewStore()
+		kept, err := store.CreateVariable("/kept", tensors.FromValue([]float32{3, 4}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh := store.RootScope().WithInitializer(func(g *Graph, s shapes.Shape) *Node { return FillScalar(g, s, 7) }).
+			VariableWithShape("fresh", shapes.Make(dtypes.Float32, 2))
+		s := NewGraphs(backend, store, Budget)
+		if s.Runner(nil, &Planner{}).Plans() == slowly || s.Runner(nil, nil).Plans() {
+			t.Errorf("%s: planned %v", backend.Name(), !slowly)
+		}
+		if err := s.initialize(); err != nil {
+			t.Fatal(err)
+		}
+		if fresh.HasValue() != slowly {
+			t.Errorf("%s: the new variable has a value: %v", backend.Name(), fresh.HasValue())
+		}
+		if slowly {
+			value := fresh.MustValue()
+			if !value.IsLocal() || value.IsOnAnyDevice() || !slices.Equal(tensors.MustCopyFlatData[float32](value), []float32{7, 7}) {
+				t.Errorf("the new variable is %v, local %v", value, value.IsLocal())
+			}
+		}
+		if got := tensors.MustCopyFlatData[float32](kept.MustValue()); !slices.Equal(got, []float32{3, 4}) {
+			t.Errorf("a variable that had a value is %v", got)
+		}
+	}
+}
+
+// A graph that is larger than the budget is kept alone; one that fills it exactly makes no room.
+func TestBudgetsOfOneGraph(t *testing.T) {
+	graph := func(_ *model.Scope, nodes []*Node, _ Capacities) ([]*Node, universal.Result) {
+		return []*Node{ReduceAllSum(nodes[0])}, universal.Result{}
+	}
+	call := func(r *Runner, length int) {
+		if _, err := r.Call(Shape{Source: length}, tensors.FromFlatDataAndDimensions(make([]float32, length), length)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	measured := NewGraphs(enginetest.Backend(t), model.NewStore(), Budget)
+	call(measured.Runner(graph, nil), 1)
+	size := measured.Stats().Bytes
+	for budget, want := range map[int]int{1: 1, size: 1, 2*size - 1: 1, 2 * size: 2, 3 * size: 3} {
+		s := NewGraphs(enginetest.Backend(t), model.NewStore(), budget)
+		r := s.Runner(graph, nil)
+		for length := 1; length <= 3; length++ {
+			call(r, length)
+			if got := s.Stats(); got.Alive != min(want, length) || got.Compiled != length || got.Calls != length || got.Bytes != got.Alive*size {
+				t.Errorf("a budget of %d for graphs of %d: %+v after %d", budget, size, got, length)
+			}
+		}
+		call(r, 3)
+		if got := s.Stats(); got.Compiled != 3 || got.Calls != 4 {
+			t.Errorf("a graph that is kept is compiled again: %+v", got)
+		}
+		s.Close()
 	}
 }
