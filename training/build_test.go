@@ -1,0 +1,59 @@
+package training
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/halting"
+	"universal-transformer/internal/capacity"
+	"universal-transformer/internal/parallel"
+	"universal-transformer/training/schedule"
+	"universal-transformer/universal"
+)
+
+// slow is a backend under the name of one whose calls and compilation are slow.
+type slow struct{ compute.Backend }
+
+func (slow) Name() string { return "xla" }
+
+// Where calls are slow, an update of one batch and one rank is one graph, and the reader is told that halted positions are computed.
+// Caught when planted: one graph for several batches, or several ranks; a note about models of fixed depth.
+func TestGraphsOfBackends(t *testing.T) {
+	fixed, adaptive := halting.Fixed{Steps: 2}, halting.Frozen{ACT: halting.ACT{MaxSteps: 2}}
+	for i, c := range []struct {
+		slow       bool
+		policy     halting.Policy
+		accumulate int
+		ranks      int
+		oneGraph   bool
+		notes      int
+	}{
+		{false, fixed, 1, 1, false, 0}, {false, adaptive, 1, 1, false, 0}, {true, fixed, 1, 1, true, 0}, {true, adaptive, 1, 1, true, 1},
+		{true, fixed, 0, 1, true, 0}, {true, adaptive, 2, 1, false, 1}, {true, fixed, 1, 2, false, 0},
+	} {
+		var notes []string
+		m := universal.Encoder{Config: universal.Config{Halting: c.policy, Transition: universal.FeedForward{Filter: 2}}}
+		tr := &Trainer{Backend: enginetest.Backend(t), Model: m, Store: model.NewStore(), Config: schedule.Config{Accumulate: c.accumulate}, Notify: func(line string) { notes = append(notes, line) }}
+		tr.group = parallel.Local(c.ranks)[0]
+		tr.state.CapacityPlan = capacity.NewPlanner(m)
+		if c.slow {
+			tr.Backend = slow{tr.Backend}
+		}
+		tr.build()
+		if (tr.apply == nil) != c.oneGraph || tr.inOneGraph() != c.oneGraph || tr.gradients == nil || tr.evaluate == nil {
+			t.Errorf("case %d: one graph: %v", i, tr.apply == nil)
+		}
+		if tr.gradients.Plans() != (!c.slow && c.policy != halting.Policy(fixed)) || tr.evaluate.Plans() != tr.gradients.Plans() || tr.apply != nil && tr.apply.Plans() {
+			t.Errorf("case %d: capacities are planned: %v", i, tr.gradients.Plans())
+		}
+		if len(notes) != c.notes || slices.ContainsFunc(notes, func(line string) bool {
+			return line != "halted positions are computed too, as with training.compute_halted: xla compiles so slowly that skipping them would take longer"
+		}) {
+			t.Errorf("case %d: notes %s", i, strings.Join(notes, "; "))
+		}
+	}
+}
