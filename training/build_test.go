@@ -1,11 +1,14 @@
 package training
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gomlx/compute"
+	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
@@ -54,6 +57,28 @@ func TestGraphsOfBackends(t *testing.T) {
 			return line != "halted positions are computed too, as with training.compute_halted: xla compiles so slowly that skipping them would take longer"
 		}) {
 			t.Errorf("case %d: notes %s", i, strings.Join(notes, "; "))
+		}
+	}
+}
+
+// Norms above the limit are scaled to it, whatever their size, and others are left alone, those of 0 included.
+func TestClippingFactor(t *testing.T) {
+	exec, err := NewExec(enginetest.Backend(t), func(norms *Node) []*Node {
+		return []*Node{clipping(norms, 0.2), clipping(norms, 4)}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	out, err := exec.Call([]float64{0, 0.1, 0.2, 0.5, 8, 1e6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]float64{{1, 1, 1, 0.4, 0.025, 2e-7}, {1, 1, 1, 1, 0.5, 4e-6}} {
+		for j, got := range tensors.MustCopyFlatData[float64](out[i]) {
+			if !(math.Abs(got-want[j]) <= 1e-12*want[j]) {
+				t.Errorf("limit %d, norm %d: %v, want %v", i, j, got, want[j])
+			}
 		}
 	}
 }

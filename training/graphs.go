@@ -82,7 +82,7 @@ func (t *Trainer) applyGradients(scope *model.Scope, gradients, rates []*Node) *
 	g := rates[0].Graph()
 	norm := globalNorm(trainable(scope, g), gradients)
 	if limit := t.Config.ClipNorm; limit > 0 {
-		scale := MinScalar(Div(Scalar(g, norm.DType(), limit), MaxScalar(norm, 1e-12)), 1.0)
+		scale := clipping(norm, limit)
 		for i := range gradients {
 			gradients[i] = Mul(gradients[i], scale)
 		}
@@ -92,6 +92,11 @@ func (t *Trainer) applyGradients(scope *model.Scope, gradients, rates []*Node) *
 		t.average(scope, rates[1])
 	}
 	return norm
+}
+
+// clipping is the factor that scales gradients of a norm, a scalar, down to a limit.
+func clipping(norm *Node, limit float64) *Node {
+	return MinScalar(Div(Scalar(norm.Graph(), norm.DType(), limit), MaxScalar(norm, 1e-12)), 1.0)
 }
 
 // trainable lists the variables that are differentiated, in the order of scope.BuildTrainableVariablesGradientsGraph.
