@@ -60,7 +60,7 @@ func TestEvaluateAtTheLimits(t *testing.T) {
 	if err != nil || scored[0].Err != nil || scored[1].Err == nil || scored[2].Err == nil {
 		t.Fatalf("up to two tokens: %+v, %v", scored, err)
 	}
-	for i, want := range map[int]string{1: "the source has 3 tokens, more than max-source, 2: shorten it, or allow more", 2: "the text has 3 tokens, more than max-source, 2"} {
+	for i, want := range map[int]string{1: "the source has 3 tokens, more than max-source, 2: shorten it, or allow more", 2: "the text has 3 tokens, more than max-source, 2: shorten it, or allow more"} {
 		if got := scored[i].Err.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
