@@ -9,7 +9,7 @@ PACKAGES ?= ./...
 FUZZ     ?= 1000000x
 FUZZ_ARCHIVES ?= 100000x
 
-.PHONY: help build demo test examples test-long readme dist fuzz race race-all check cross golden check-xla check-mpi arm64 bench report generate module clean
+.PHONY: help build demo test examples test-long readme dist fuzz race race-all check cross golden check-xla check-onnx check-mpi arm64 bench report generate module clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ check: cross ## check formatting, vet, staticcheck, builds for other systems, si
 
 arm64: ## test the ARM64 kernels in an emulator; one line if qemu is not installed
 	GO="$(GO)" scripts/arm64.sh
+
+check-onnx: ## compare graphs of ONNX with the program; one line without a C compiler or PYTHON with onnxruntime
+	GO="$(GO)" PYTHON="$(PYTHON)" scripts/onnx.sh
 
 check-mpi: ## compare several ranks under mpirun with one process, and kill some (needs Open MPI)
 	scripts/ranks.sh

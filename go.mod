@@ -8,6 +8,7 @@ require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	github.com/gomlx/compute v0.1.3
+	github.com/gomlx/compute-onnx v0.1.0
 	github.com/gomlx/go-xla v0.4.2
 	github.com/gomlx/gomlx v0.28.3
 	github.com/rogpeppe/go-internal v1.16.0

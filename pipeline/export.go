@@ -8,7 +8,9 @@ import (
 	"slices"
 
 	"github.com/gomlx/compute"
+	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/experiment"
+	"universal-transformer/internal/onnxfile"
 	"universal-transformer/internal/safetensors"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
@@ -33,6 +35,21 @@ func (m *Model) Export() (string, error) {
 		experiment.Run
 		Vocabulary task.Vocabularies `json:"vocabulary"`
 	}{m.Run, m.Vocabularies})
+}
+
+// ExportONNX writes the model as ONNX graphs to the run directory's export/, and returns their paths; see package onnxfile. A build without the tag onnx
+// returns an error that says how to build.
+func (m *Model) ExportONNX(s onnxfile.Sizes) ([]string, error) {
+	s.Words = m.Vocabularies.TokensPerPosition
+	store := model.NewStore()
+	if err := training.Load(store, training.Parameters(m.checkpoint.Tensors)); err != nil {
+		return nil, err
+	}
+	paths, err := onnxfile.Write(m.log.ExportDir(), store, m.trained, s)
+	if err != nil {
+		return paths, fmt.Errorf("%s: %w", m.Dir(), err)
+	}
+	return paths, nil
 }
 
 // portable returns the parameters with metadata.

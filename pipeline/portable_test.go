@@ -30,7 +30,7 @@ import (
 // remainder at the limit with listing; the state of a halted position changed; scale_steps left out; even windows centred the other way; separators
 // forgotten; the target's segment from 1; the projection of a tied readout left out; masks of positions forgotten; a mean over padding.
 func TestReadersInNumPy(t *testing.T) {
-	python := pythonWithNumPy(t)
+	python := pythonWith(t, "numpy")
 	dir := t.TempDir()
 	var cases []portableCase
 	for i := range stepCases + otherCases {
@@ -219,15 +219,15 @@ func mustVocabulary(t *testing.T) *vocab.Vocabulary {
 	return v
 }
 
-// pythonWithNumPy returns a Python with NumPy: that of the environment variable PYTHON, or python3. Without one the test is skipped.
-func pythonWithNumPy(t *testing.T) string {
+// pythonWith returns a Python with a package: that of the environment variable PYTHON, or python3. Without one the test is skipped.
+func pythonWith(t *testing.T, name string) string {
 	t.Helper()
 	python := os.Getenv("PYTHON")
 	if python == "" {
 		python = "python3"
 	}
-	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
-		t.Skipf("%s has no NumPy (set PYTHON): docs/weights.py is not compared", python)
+	if err := exec.Command(python, "-c", "import "+name).Run(); err != nil {
+		t.Skipf("%s does not have %s (set PYTHON): nothing is compared", python, name)
 	}
 	return python
 }

@@ -20,6 +20,9 @@ func (r *Run) WriteExport(model *safetensors.File, config any) (string, error) {
 	return dir, WriteExport(dir, model, config)
 }
 
+// ExportDir returns the path of export/.
+func (r *Run) ExportDir() string { return r.path(exportDir) }
+
 // WriteExportFile writes another file of export.
 func (r *Run) WriteExportFile(name string, data []byte) error {
 	if err := os.MkdirAll(r.path(exportDir), 0o755); err != nil {

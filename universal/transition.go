@@ -148,7 +148,27 @@ func depthwiseConvolution(x, kernel *Node, own int) *Node {
 
 // surround inserts zeros before and after the positions of x [B, M, C].
 func surround(x *Node, before, after int) *Node {
+	if !x.Graph().Backend().Capabilities().Operations[compute.OpTypePad] {
+		return surroundByConcatenating(x, before, after)
+	}
 	return Pad(x, ScalarZero(x.Graph(), x.DType()), compute.PadAxis{}, compute.PadAxis{Start: before, End: after})
+}
+
+// surroundByConcatenating is surround for backends that cannot pad.
+func surroundByConcatenating(x *Node, before, after int) *Node {
+	parts := []*Node{x}
+	zeros := func(positions int) *Node {
+		shape := x.Shape().Clone()
+		shape.Dimensions[1] = positions
+		return Zeros(x.Graph(), shape)
+	}
+	if before > 0 {
+		parts = append([]*Node{zeros(before)}, parts...)
+	}
+	if after > 0 {
+		parts = append(parts, zeros(after))
+	}
+	return Concatenate(parts, 1)
 }
 
 // windowed computes y_i = sum over r of kernel_r * x_{i+r} for each channel. x: [B, M + width - 1, C], including the positions beyond

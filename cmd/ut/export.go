@@ -2,13 +2,17 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"universal-transformer/internal/onnxfile"
 	"universal-transformer/pipeline"
 )
 
 func newExport() *cobra.Command {
 	var run string
+	var onnx bool
+	sizes := onnxfile.Sizes{Rows: 1, Source: 64, Target: 64}
 	c := &cobra.Command{
 		Use:   "export RUN",
 		Short: "Write weights and configuration for other programs",
@@ -19,25 +23,49 @@ with NumPy.
 
 With --run: a new run directory with the weights, the configuration and the vocabularies only. It is
 smaller, needs no data, and works with decode, translate, answer, classify, score and trace;
-training cannot be resumed from it.`,
+training cannot be resumed from it.
+
+With --onnx: graphs of ONNX in the folder export, of fixed sizes: model.onnx for a classifier or tagger;
+encoder.onnx and step.onnx, which decodes one token with a cache, for others. All steps up to the
+maximum are in the graph. This needs a build with the tag onnx and the library of ONNX Runtime; see
+docs/weights.md. Pointers are refused.`,
 		Example: `  ut export runs/reverse
-  ut export runs/reverse --run models/reverse`,
+  ut export runs/reverse --run models/reverse
+  ut export runs/reverse --onnx --rows 8 --source 32 --target 33`,
 		Args: arguments("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
+			for _, name := range []string{"rows", "source", "target"} {
+				if c.Flags().Changed(name) && !onnx {
+					return usagef("--%s is a size of graphs: give --onnx too", name)
+				}
+			}
+			if onnx && run != "" {
+				return usagef("--run and --onnx are both given: choose one")
+			}
+			if err := sizes.Validate(); err != nil {
+				return usageError{fmt.Errorf("--%w", err)}
+			}
 			return usingModel(c, args[0], "", func(t *pipeline.Model) error {
-				path, err := run, error(nil)
-				if run != "" {
+				paths, err := []string{run}, error(nil)
+				switch {
+				case onnx:
+					paths, err = t.ExportONNX(sizes)
+				case run != "":
 					err = t.ExportRun(run)
-				} else {
-					path, err = t.Export()
+				default:
+					paths[0], err = t.Export()
 				}
 				if err == nil {
-					_, err = fmt.Fprintln(c.OutOrStdout(), path)
+					_, err = fmt.Fprintln(c.OutOrStdout(), strings.Join(paths, "\n"))
 				}
 				return err
 			})
 		},
 	}
 	c.Flags().StringVar(&run, "run", "", "write a run `directory` that holds the weights only")
+	c.Flags().BoolVar(&onnx, "onnx", false, "write graphs of ONNX")
+	c.Flags().IntVar(&sizes.Rows, "rows", sizes.Rows, "with --onnx: `number` of rows of a batch")
+	c.Flags().IntVar(&sizes.Source, "source", sizes.Source, "with --onnx: `number` of source positions, including padding")
+	c.Flags().IntVar(&sizes.Target, "target", sizes.Target, "with --onnx: largest `number` of tokens of an answer or a text")
 	return c
 }

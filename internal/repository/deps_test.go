@@ -21,6 +21,7 @@ type rule struct {
 var external = map[string]string{
 	"GoMLX":              "github.com/gomlx/gomlx/... github.com/gomlx/compute/...",
 	"compute":            "github.com/gomlx/compute/...",
+	"compute-onnx":       "github.com/gomlx/compute-onnx github.com/gomlx/compute-onnx/...",
 	"go-xla":             "github.com/gomlx/go-xla/...",
 	"klog":               "k8s.io/klog/v2",
 	"cobra":              "github.com/spf13/cobra github.com/spf13/pflag",
