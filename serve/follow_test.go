@@ -1,0 +1,119 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"universal-transformer/runlog"
+)
+
+// While better checkpoints are marked and loaded, one after the other, every request is answered, streams and traces too, and each
+// checkpoint that was replaced is freed. Caught when planted: an old model that is closed while requests use it; a look that blocks requests.
+func TestFollowUnderTraffic(t *testing.T) {
+	dir := copied(t, "copy")
+	log, err := runlog.Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	best, err := log.Best()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var said []string
+	s, web := opened(t, Options{Log: func(line string) {
+		mu.Lock()
+		defer mu.Unlock()
+		said = append(said, line)
+	}}, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	var clients sync.WaitGroup
+	counts := make([]int, 8)
+	for i := range counts {
+		clients.Go(func() {
+			for ; ctx.Err() == nil; counts[i]++ {
+				follower(t, web, i)
+			}
+		})
+	}
+	var follows sync.WaitGroup
+	follows.Go(func() { s.Follow(ctx, time.Millisecond) })
+	const checkpoints = 6
+	for step := int64(1300); step < 1300+checkpoints; step++ {
+		if err := log.SaveCheckpoint(step, best, 5); err != nil {
+			t.Fatal(err)
+		}
+		if err := log.MarkBest(step); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(time.Minute); ; {
+			if _, text := send(t, web, http.MethodGet, "/v1/models", ""); strings.Contains(text, fmt.Sprintf(`"step":%d`, step)) {
+				break
+			} else if time.Now().After(deadline) {
+				t.Fatalf("the checkpoint of step %d is not loaded: %s", step, text)
+			}
+		}
+	}
+	cancel()
+	clients.Wait()
+	follows.Wait()
+	s.models[0].retired.Wait()
+	if len(said) != checkpoints || said[checkpoints-1] != "copy: loaded the checkpoint of step 1305" {
+		t.Errorf("said %q", said)
+	}
+	for i, n := range counts {
+		if n < 2 {
+			t.Errorf("client %d sent %d requests: this shows little", i, n)
+		}
+	}
+}
+
+// follower sends a request of a kind, which must be answered.
+func follower(t *testing.T, web *httptest.Server, kind int) {
+	switch kind % 4 {
+	case 0, 1:
+		if got := post[completion](t, web, "/v1/completions", `{"prompt": ["2026", "31"]}`).texts(); fmt.Sprint(got) != "[2026 stop 31 stop]" {
+			t.Errorf("a completion: %q", got)
+		}
+	case 2:
+		if status, text := send(t, web, http.MethodPost, "/v1/completions", `{"prompt": "2026", "stream": true}`); status != 200 || !strings.HasSuffix(text, "data: [DONE]\n\n") || strings.Contains(text, "error") {
+			t.Errorf("a stream: %d %s", status, text)
+		}
+	default:
+		if status, text := send(t, web, http.MethodPost, "/v1/trace", `{"input": "12", "exit": {"rule": "fixed", "setting": 1}}`); status != 200 {
+			t.Errorf("a trace: %d %s", status, text)
+		}
+		if got := post[results[scoreJSON]](t, web, "/v1/score", `{"pairs": [{"source": "12", "target": "12"}]}`).Data; len(got) != 1 || got[0].LogProbability == nil {
+			t.Errorf("a score: %v", got)
+		}
+	}
+}
+
+// A body that does not arrive within the time for requests is status 408.
+func TestSlowBody(t *testing.T) {
+	s, _ := opened(t, Options{})
+	web := httptest.NewUnstartedServer(s.Handler())
+	web.Config.ReadTimeout = 50 * time.Millisecond
+	web.Start()
+	defer web.Close()
+	body, writer := io.Pipe()
+	defer writer.Close()
+	go func() { _, _ = io.WriteString(writer, `{"prompt": `) }()
+	response, err := web.Client().Post(web.URL+"/v1/completions", "application/json", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(response.Body)
+	if response.StatusCode != http.StatusRequestTimeout || wrong(t, string(text)) != "the body did not arrive in time" || len(s.slots) != 0 {
+		t.Errorf("a slow body: %d %s", response.StatusCode, text)
+	}
+}
