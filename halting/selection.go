@@ -140,7 +140,7 @@ func selectRunning(running *Node, capacity Capacity) *Selection {
 	s.index = inverse(slot, slots)
 	s.used = InsertAxes(LessThan(Iota(slot.Graph(), shapes.Make(dtypes.Int32, slots), 0), toInt32(ReduceAllSum(count))), 0)
 	s.cell = MinScalar(Gather(InsertAxes(cell, -1), s.index), cells-1)
-	s.grid = MinScalar(Gather(InsertAxes(s.slot, -1), inverse(cell, cells)), slots-1)
+	s.grid = Gather(InsertAxes(s.slot, -1), inverse(cell, cells))
 	s.rows = inverse(places(busy, row, rows), rows)
 	return s
 }

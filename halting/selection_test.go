@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"universal-transformer/engine/enginetest"
@@ -82,6 +84,32 @@ func TestSelectionAgreesWithLoops(t *testing.T) {
 		b = Capacity{min(a.Positions, b.Positions), min(a.Rows, b.Rows), min(a.Longest, b.Longest)}
 		checkSelection(t, fmt.Sprintf("round %d", round), first, a, nil, Capacity{})
 		checkSelection(t, fmt.Sprintf("round %d, narrowed", round), first, a, second, b)
+	}
+}
+
+// A capacity for everything selects everything, whatever runs, and one that is no smaller than that of a selection changes nothing.
+// Caught when planted: rows taken for columns.
+func TestFullCapacitySelectsAll(t *testing.T) {
+	exec, err := NewExec(enginetest.Backend(t), func(one *Node) *Node {
+		running := Const(one.Graph(), [][]bool{{true, false, true}, {false, false, true}})
+		state := Ones(one.Graph(), shapes.Make(dtypes.Float64, 2, 3, 1))
+		all, kept := selectAll(running).narrow(running, Capacity{6, 2, 3}, state)
+		if !all.IsAll() || kept != state {
+			t.Error("a capacity of all positions selects some")
+		}
+		some, picked := all.narrow(running, Capacity{4, 2, 2}, state)
+		again, same := some.narrow(running, Capacity{4, 2, 2}, picked)
+		if some.IsAll() || again != some || same != picked {
+			t.Error("the same capacity selects anew")
+		}
+		return one
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	if _, err := exec.Call(1.0); err != nil {
+		t.Fatal(err)
 	}
 }
 
