@@ -79,7 +79,7 @@ func (l sequence) recurrence(g *Graph, carried *[]*Node) halting.Recurrence {
 	}
 }
 
-// after ends positions as endAt says.
+// after ends positions as endAt says, and those that have ended again.
 func (l sequence) after(g *Graph) func(t int, state, output *Node) *Node {
 	if l.endAt == nil {
 		return nil
@@ -91,7 +91,7 @@ func (l sequence) after(g *Graph) func(t int, state, output *Node) *Node {
 		now, some := make([][]bool, len(l.endAt)), false
 		for b, row := range l.endAt {
 			for _, at := range row {
-				now[b] = append(now[b], at == t)
+				now[b] = append(now[b], at > 0 && at <= t)
 				some = some || at == t
 			}
 		}
