@@ -256,3 +256,15 @@ func mustTensor(t *testing.T, values any) *tensors.Tensor {
 	}
 	return x
 }
+
+// Sources of any number of lengths have their graphs. Caught when planted: GoMLX's own limit of 32.
+func TestManyLengthsOfSources(t *testing.T) {
+	d := tiny(t, false)
+	for n := 1; n <= 33; n++ {
+		out, err := d.cacheSource.Call(tensors.FromFlatDataAndDimensions(slices.Repeat([]vocab.ID{2}, n), 1, n))
+		if err != nil {
+			t.Fatalf("a source of %d tokens: %v", n, err)
+		}
+		free(out...)
+	}
+}
