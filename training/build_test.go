@@ -12,8 +12,10 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
+	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/parallel"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
@@ -80,5 +82,30 @@ func TestClippingFactor(t *testing.T) {
 				t.Errorf("limit %d, norm %d: %v, want %v", i, j, got, want[j])
 			}
 		}
+	}
+}
+
+// The share of a batch is what it has of all targets, and of all source positions, times the number of batches; 0 where there is nothing.
+func TestSharesOfBatches(t *testing.T) {
+	of := func(source, target []vocab.ID) batch.Batch {
+		return batch.Batch{Rows: 1, SourceLength: len(source), TargetLength: len(target), Source: source, Target: target, Examples: 1}
+	}
+	for i, c := range []struct {
+		drawn []batch.Batch
+		want  [][2]float32
+	}{
+		{[]batch.Batch{of([]vocab.ID{2}, []vocab.ID{3}), of([]vocab.ID{0}, []vocab.ID{0})}, [][2]float32{{2, 2}, {0, 0}}},
+		{[]batch.Batch{of([]vocab.ID{2, 2, 3}, []vocab.ID{3, 1, 0}), of([]vocab.ID{4, 0, 0}, []vocab.ID{3, 4, 1})}, [][2]float32{{0.8, 1.5}, {1.2, 0.5}}},
+		{[]batch.Batch{of([]vocab.ID{0}, []vocab.ID{0}), of([]vocab.ID{0}, []vocab.ID{0})}, [][2]float32{{0, 0}, {0, 0}}},
+	} {
+		tr := &Trainer{Config: schedule.Config{Accumulate: 2, WeighByTokens: true}, drawn: c.drawn}
+		for k, want := range c.want {
+			if got := tr.shareOf(k); !slices.Equal(got, []any{want[0], want[1]}) {
+				t.Errorf("case %d: batch %d has shares %v, want %v", i, k, got, want)
+			}
+		}
+	}
+	if got := (&Trainer{Config: schedule.Config{Accumulate: 1, WeighByTokens: true}}).shareOf(0); got != nil {
+		t.Errorf("a single batch has shares %v", got)
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // told is a runner of a model of at most 8 steps whose positions [2, 4] run as many steps as its input says. It counts its runs in a
-// variable, and lists the numbers of steps of its graphs.
+// variable, reads another one, and lists the numbers of steps of its graphs.
 func told(t *testing.T, planner *Planner) (r *Runner, graphs *[]int) {
 	graphs = new([]int)
 	r = NewRunner(enginetest.Backend(t), model.NewStore(), func(scope *model.Scope, nodes []*Node, c Capacities) ([]*Node, universal.Result) {
@@ -30,8 +30,9 @@ func told(t *testing.T, planner *Planner) (r *Runner, graphs *[]int) {
 		runs := scope.VariableWithValue("runs", float32(0))
 		runs.SetNodeValue(AddScalar(runs.NodeValue(updates), 1))
 		scope.VariableWithValue("unused", float32(7))
+		factor := scope.VariableWithValue("factor", float32(2)).NodeValue(updates)
 		outcome := halting.Outcome{State: updates, Updates: updates, Remainders: updates, Weights: slices.Repeat([]*Node{updates}, steps)}
-		return []*Node{ReduceAllSum(updates), runs.NodeValue(updates)}, universal.Result{Encoder: &universal.Pass{Outcome: outcome}}
+		return []*Node{Mul(ReduceAllSum(updates), factor), runs.NodeValue(updates)}, universal.Result{Encoder: &universal.Pass{Outcome: outcome}}
 	}, planner)
 	t.Cleanup(r.Close)
 	return r, graphs
@@ -70,12 +71,16 @@ func TestBatchesThatOverflow(t *testing.T) {
 		planner := &Planner{CompileCost: c.cost, Shapes: []*ShapePlan{known()}}
 		r, graphs := told(t, planner)
 		input := tensors.FromFlatDataAndDimensions(c.input, 2, 4)
-		for run := 1; run <= 2; run++ {
+		sum := float32(0)
+		for _, v := range c.input {
+			sum += 2 * v
+		}
+		for run := 1; run <= 3; run++ {
 			out, demand, err := r.Run(r.Plan(shape), input)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(out) != 2 || tensors.ToScalar[float32](out[1]) != float32(run) || r.Overflows != run*c.overflows {
+			if len(out) != 2 || tensors.ToScalar[float32](out[0]) != sum || tensors.ToScalar[float32](out[1]) != float32(run) || r.Overflows != run*c.overflows {
 				t.Errorf("case %d: run %d gives %d outputs, %d overflows", i, run, len(out), r.Overflows)
 			}
 			if !reflect.DeepEqual(demand, c.want) || !slices.Equal(*graphs, c.graphs) {
