@@ -146,12 +146,15 @@ func ExampleModel_Stream() {
 		log.Fatal(err)
 	}
 	defer model.Close()
-	if err := model.Stream(context.Background(), os.Stdout, []string{"7", "31"}, ut.DecodeOptions{}); err != nil {
+	answers, err := model.Stream(context.Background(), os.Stdout, []string{"7", "31"}, ut.DecodeOptions{})
+	if err != nil {
 		log.Fatal(err)
 	}
+	fmt.Println(len(answers[1].Unknown), answers[1].Finished)
 	// Output:
 	// 7
 	// 31
+	// 0 true
 }
 
 func ExampleModel_Score() {

@@ -106,6 +106,10 @@ func (m *Model) Decode(ctx context.Context, inputs []string, o DecodeOptions) ([
 	if err != nil {
 		return nil, err
 	}
+	return answersOf(found), nil
+}
+
+func answersOf(found []pipeline.Answer) []Answer {
 	answers := make([]Answer, len(found))
 	for i, a := range found {
 		answers[i] = Answer{Text: a.Text, Err: a.Err, Unknown: a.Unknown, LogProbability: a.LogProb, Finished: a.Finished}
@@ -113,13 +117,14 @@ func (m *Model) Decode(ctx context.Context, inputs []string, o DecodeOptions) ([
 			answers[i].Alternatives = append(answers[i].Alternatives, Alternative{other.Text, other.LogProb})
 		}
 	}
-	return answers, nil
+	return answers
 }
 
-// Stream writes the answers to inputs, one per line and in order, token by token as they are generated. An input that cannot be answered
-// gets an empty line, and Stream returns [LineErrors] in the end.
-func (m *Model) Stream(ctx context.Context, w io.Writer, inputs []string, o DecodeOptions) error {
-	return m.model.Stream(ctx, w, inputs, o.pipeline())
+// Stream writes the answers to inputs, one per line and in order, token by token as they are generated, and returns them as Decode does.
+// An input that cannot be answered gets an empty line, and Stream also returns [LineErrors].
+func (m *Model) Stream(ctx context.Context, w io.Writer, inputs []string, o DecodeOptions) ([]Answer, error) {
+	found, err := m.model.Stream(ctx, w, inputs, o.pipeline())
+	return answersOf(found), err
 }
 
 // Classify answers each input with a class. Inputs are lines or, for bAbI, stories with a question.
@@ -216,12 +221,14 @@ type Evaluation struct {
 	Examples int
 	Metrics  []Metric
 	Notes    []string // what the reader of the metrics should know
+	// EncoderSteps and DecoderSteps are the ponder time; nil if the model has no such stack or its depth is not adaptive.
+	EncoderSteps, DecoderSteps *PonderTime
 }
 
 // Evaluate measures the model as its task defines. The test examples are the same for every run of a task.
 func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (Evaluation, error) {
 	e, err := m.model.Evaluate(ctx, pipeline.Protocol{Selection: o.Selection, File: o.File, Beam: o.Beam, TeacherForced: o.TeacherForced})
-	return Evaluation{e.Row.Examples, e.Metrics, e.Notes}, err
+	return Evaluation{e.Row.Examples, e.Metrics, e.Notes, e.Encoder, e.Decoder}, err
 }
 
 // Trace answers one input and records the steps, weights and attention of every position.

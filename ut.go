@@ -47,8 +47,9 @@ type (
 	Trace      = viewer.Trace      // one forward pass; package viewer writes it as page, SVG or text
 	Pair       = pipeline.Pair     // a source and an answer to score
 	Metric     = score.Metric      // a named result of an evaluation
-	Span       = score.Span        // words that tags mark
-	ID         = vocab.ID          // of a token
+	PonderTime = pipeline.PonderTime
+	Span       = score.Span // words that tags mark
+	ID         = vocab.ID   // of a token
 	LineError  = pipeline.LineError
 	LineErrors = pipeline.LineErrors // of Stream
 )

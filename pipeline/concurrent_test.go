@@ -43,7 +43,7 @@ func use(t *testing.T, m *pipeline.Model, i int) string {
 		return fmt.Sprint(answers, err)
 	case 3:
 		var text strings.Builder
-		err := m.Stream(t.Context(), &text, []string{line, "9"}, pipeline.DecodeOptions{Method: sampling})
+		_, err := m.Stream(t.Context(), &text, []string{line, "9"}, pipeline.DecodeOptions{Method: sampling})
 		return fmt.Sprint(text.String(), err)
 	case 4:
 		scored, err := m.Score(t.Context(), []pipeline.Pair{{Source: line, Target: line}})
@@ -98,14 +98,14 @@ func TestOneRequestIsGivenUp(t *testing.T) {
 	m := load(t)
 	slow := &gate{reached: make(chan struct{}), open: make(chan struct{})}
 	ended := make(chan error)
-	go func() { ended <- m.Stream(t.Context(), slow, []string{"12"}, pipeline.DecodeOptions{}) }()
+	go func() { _, err := m.Stream(t.Context(), slow, []string{"12"}, pipeline.DecodeOptions{}); ended <- err }()
 	<-slow.reached
 	long := pipeline.DecodeOptions{Method: decoding.Method{Sampling: decoding.Sampling{Temperature: 1000, TopP: 1}}, MaxLength: 100_000}
 	ctx, cancel := context.WithCancel(t.Context())
 	begun := &gate{reached: make(chan struct{}), open: make(chan struct{})}
 	close(begun.open)
 	given := make(chan error)
-	go func() { given <- m.Stream(ctx, begun, slices.Repeat([]string{"1"}, 2000), long) }()
+	go func() { _, err := m.Stream(ctx, begun, slices.Repeat([]string{"1"}, 2000), long); given <- err }()
 	<-begun.reached
 	cancel()
 	if err := <-given; !errors.Is(err, context.Canceled) {
@@ -121,7 +121,7 @@ func TestOneRequestIsGivenUp(t *testing.T) {
 	if _, err := m.Decode(ctx, []string{"1"}, pipeline.DecodeOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a request that begins too late: %v", err)
 	}
-	if err := m.Stream(t.Context(), broken{}, []string{"12", "13"}, pipeline.DecodeOptions{}); !errors.Is(err, io.ErrClosedPipe) {
+	if _, err := m.Stream(t.Context(), broken{}, []string{"12", "13"}, pipeline.DecodeOptions{}); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("a writer that fails: %v", err)
 	}
 }
@@ -174,7 +174,7 @@ func TestLinesFailAlone(t *testing.T) {
 	}
 	var text strings.Builder
 	var failed pipeline.LineErrors
-	if err := m.Stream(t.Context(), &text, lines, o); !errors.As(err, &failed) || len(failed) != 2 || failed[0].Line != 1 || failed[1].Line != 3 {
+	if _, err := m.Stream(t.Context(), &text, lines, o); !errors.As(err, &failed) || len(failed) != 2 || failed[0].Line != 1 || failed[1].Line != 3 {
 		t.Errorf("streamed: %v", err)
 	}
 	if want := "\n" + want[1].Text + "\n\n" + want[3].Text + "\n"; text.String() != want {
@@ -221,7 +221,7 @@ func TestFailedBatchIsDecodedInParts(t *testing.T) {
 	}
 	var text strings.Builder
 	var failed pipeline.LineErrors
-	if err := m.Stream(t.Context(), &text, lines, pipeline.DecodeOptions{}); !errors.As(err, &failed) || len(failed) != 1 || failed[0].Line != 4 {
+	if _, err := m.Stream(t.Context(), &text, lines, pipeline.DecodeOptions{}); !errors.As(err, &failed) || len(failed) != 1 || failed[0].Line != 4 {
 		t.Errorf("streamed: %v", err)
 	}
 	if want := "1\n22\n333\n\n12\n7\n"; text.String() != want {

@@ -166,21 +166,17 @@ func (e LineErrors) Unwrap() (errs []error) {
 
 // Stream writes the answers to lines of text, one per line and in order, token by token as the model generates them. Sequences are
 // decoded together, so answers after the first unfinished one wait for it. If ctx ends, so does the output. Nothing is written after
-// Stream has returned. Lines without an answer are written empty, and Stream returns [LineErrors] at the end.
-func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) error {
-	answers, err := m.StreamAnswers(ctx, w, lines, o)
+// Stream has returned. It returns the answers as Decode does, without details. Lines without an answer are written empty, and Stream
+// returns [LineErrors] at the end.
+func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) ([]Answer, error) {
+	answers, err := m.StreamTokens(ctx, w, lines, o, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return lineErrors(answers)
+	return answers, lineErrors(answers)
 }
 
-// StreamAnswers is like Stream, and returns the answers as Decode does, without details.
-func (m *Model) StreamAnswers(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) ([]Answer, error) {
-	return m.StreamTokens(ctx, w, lines, o, nil)
-}
-
-// StreamTokens is like StreamAnswers, and calls watch with each token of each line as soon as it is chosen, after writing what is complete.
+// StreamTokens is like Stream, but returns errors of lines in their answers only, and calls watch with each token of each line as soon as it is chosen, after writing what is complete.
 // Tokens of different lines come in any order. watch may be nil.
 func (m *Model) StreamTokens(ctx context.Context, w io.Writer, lines []string, o DecodeOptions, watch func(line int, t Token)) ([]Answer, error) {
 	answers, queries, at, err := m.queries(lines, o)

@@ -34,6 +34,9 @@ type Evaluation struct {
 	Examples []task.Example `json:"-"` // the examples that Row.Answers belong to
 }
 
+// PonderTime is the number of steps per position: mean, standard deviation, and the means of the tenths of the positions of a sequence.
+type PonderTime = evaluation.Steps
+
 // Evaluate evaluates the model with its task's measure, on held-out examples or on those of a file. The test examples are the same for
 // every run of a task; validation examples depend on the run's seed.
 func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {

@@ -73,7 +73,7 @@ func TestSmallRequestBesideLargeOne(t *testing.T) {
 	begun := &gate{reached: make(chan struct{}), open: make(chan struct{})}
 	close(begun.open)
 	ended := make(chan error, 1)
-	go func() { ended <- m.Stream(ctx, begun, slices.Repeat([]string{"1"}, 100_000), hot) }()
+	go func() { _, err := m.Stream(ctx, begun, slices.Repeat([]string{"1"}, 100_000), hot); ended <- err }()
 	<-begun.reached
 	for i := range 20 {
 		line := fmt.Sprint(100 + i)
@@ -106,7 +106,7 @@ func TestLargeRequests(t *testing.T) {
 	for i := range 3 {
 		all.Go(func() {
 			var text strings.Builder
-			if err := m.Stream(t.Context(), &text, lines, pipeline.DecodeOptions{}); err != nil || text.String() != strings.Join(lines, "\n")+"\n" {
+			if _, err := m.Stream(t.Context(), &text, lines, pipeline.DecodeOptions{}); err != nil || text.String() != strings.Join(lines, "\n")+"\n" {
 				t.Errorf("streamed: %d bytes, %v", text.Len(), err)
 			}
 		})
@@ -140,7 +140,8 @@ func TestExitDuringLargeRequest(t *testing.T) {
 	begun := &gate{reached: make(chan struct{}), open: make(chan struct{})}
 	close(begun.open)
 	go func() {
-		ended <- m.Stream(t.Context(), begun, slices.Repeat([]string{"2026"}, 500), pipeline.DecodeOptions{})
+		_, err := m.Stream(t.Context(), begun, slices.Repeat([]string{"2026"}, 500), pipeline.DecodeOptions{})
+		ended <- err
 	}()
 	<-begun.reached
 	for _, steps := range []int{2, 3, 1, 3} {
@@ -174,7 +175,7 @@ func TestPanicReachesItsCaller(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := m.Stream(t.Context(), io.Discard, []string{"12"}, pipeline.DecodeOptions{}); err != nil {
+	if _, err := m.Stream(t.Context(), io.Discard, []string{"12"}, pipeline.DecodeOptions{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -107,7 +107,7 @@ func decodeBatch(bad *badLines, m *pipeline.Model, batch []input, how pipeline.D
 			good = nil
 			return decodeWhole(bad, m, whole, how, form)
 		}
-		err := m.Stream(bad.c.Context(), bad.c.OutOrStdout(), good, how)
+		_, err := m.Stream(bad.c.Context(), bad.c.OutOrStdout(), good, how)
 		good = nil
 		var failed pipeline.LineErrors
 		if !errors.As(err, &failed) {
