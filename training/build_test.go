@@ -1,6 +1,7 @@
 package training
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -107,5 +108,21 @@ func TestSharesOfBatches(t *testing.T) {
 	}
 	if got := (&Trainer{Config: schedule.Config{Accumulate: 1, WeighByTokens: true}}).shareOf(0); got != nil {
 		t.Errorf("a single batch has shares %v", got)
+	}
+}
+
+// Events of a model of fixed depth have no ponder times, and no model's have counts. Caught when planted: one of both ponder times shown.
+func TestScalarsOfARow(t *testing.T) {
+	row := map[string]any{"split": "training", "step": int64(3), "loss": 1.5, "tokens": 7.0, "sequences": 2.0, "encoder_ponder": 2.5, "decoder_ponder": 0.5}
+	for policy, want := range map[halting.Policy]string{
+		halting.Fixed{Steps: 2}: "training/loss=1.5", halting.Frozen{}: "training/decoder_ponder=0.5 training/encoder_ponder=2.5 training/loss=1.5",
+	} {
+		var got []string
+		for _, s := range (&Trainer{Model: universal.Encoder{Config: universal.Config{Halting: policy}}}).scalars(row) {
+			got = append(got, fmt.Sprintf("%s=%v", s.Tag, s.Value))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%T: %s, want %s", policy, got, want)
+		}
 	}
 }

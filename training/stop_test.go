@@ -42,7 +42,7 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 		}
 		line := err.Error()
 		var diverged *training.DivergedError
-		if !errors.As(err, &diverged) || diverged.Dir != tr.Log.Dir() || diverged.Saved >= 0 != (test.after >= 7) {
+		if !errors.As(err, &diverged) || diverged.Dir != tr.Log.Dir() || diverged.Saved != map[bool]int64{true: 4, false: -1}[test.after >= 7] {
 			t.Fatalf("%s: %+v", test.name, err)
 		}
 		if diverged.Broken != "" {
