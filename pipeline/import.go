@@ -33,7 +33,7 @@ func Import(dir string, backend compute.Backend, r experiment.Run, v task.Vocabu
 		return r, nil, err
 	}
 	if err := WriteWeights(dir, backend, r, v, m.Parameters); err != nil {
-		return r, nil, fmt.Errorf("the variables are not those of %s: %w", r.Model.Value.Describe(), err)
+		return r, nil, fmt.Errorf("the variables do not make a model: %w", err)
 	}
 	return r, m.Notes, nil
 }

@@ -25,18 +25,26 @@ func checkParameters(backend compute.Backend, r experiment.Run, v task.Vocabular
 	if err != nil {
 		return err
 	}
-	for _, have := range training.Parameters(c.Tensors) {
-		shape, ok := want[have.Name]
+	if err := compareParameters(training.Parameters(c.Tensors), want, "config.json describes"); err != nil {
+		return fmt.Errorf("checkpoint of step %d: %w", c.Step, err)
+	}
+	return nil
+}
+
+// compareParameters returns an error unless parameters have exactly the names and shapes of want; described says where those come from.
+func compareParameters(have []safetensors.Tensor, want map[string][]int, described string) error {
+	for _, p := range have {
+		shape, ok := want[p.Name]
 		switch {
 		case !ok:
-			return fmt.Errorf("checkpoint of step %d: parameter %s does not belong to the model that config.json describes", c.Step, have.Name)
-		case !slices.Equal(shape, have.Shape):
-			return fmt.Errorf("checkpoint of step %d: parameter %s has shape %v, but config.json describes %v", c.Step, have.Name, have.Shape, shape)
+			return fmt.Errorf("parameter %s does not belong to the model that %s", p.Name, described)
+		case !slices.Equal(shape, p.Shape):
+			return fmt.Errorf("parameter %s has shape %v, but %s %v", p.Name, p.Shape, described, shape)
 		}
-		delete(want, have.Name)
+		delete(want, p.Name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		return fmt.Errorf("checkpoint of step %d: parameter %s of the model that config.json describes is missing", c.Step, name)
+		return fmt.Errorf("parameter %s of the model that %s is missing", name, described)
 	}
 	return nil
 }

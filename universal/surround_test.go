@@ -16,7 +16,7 @@ func TestSurroundByConcatenating(t *testing.T) {
 		exec := MustNewExec(enginetest.Backend(t), func(x *Node) []*Node {
 			return []*Node{surround(x, n[0], n[1]), surroundByConcatenating(x, n[0], n[1])}
 		})
-		out, err := exec.Exec(x)
+		out, err := exec.Call(x)
 		if err != nil {
 			t.Fatal(err)
 		}

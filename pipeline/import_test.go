@@ -1,0 +1,72 @@
+package pipeline_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/engine/enginetest"
+	"universal-transformer/experiment"
+	"universal-transformer/internal/safetensors"
+	"universal-transformer/internal/t2t"
+	"universal-transformer/pipeline"
+	"universal-transformer/task/algorithmic"
+)
+
+// Variables that do not make a model are refused by the name of a parameter, and no run is written: one is missing, has another shape, or belongs to
+// no stack. Those of another kind of task are refused too.
+// Caught when planted: parameters that are not compared; a directory made before.
+func TestImportRefusesIncompleteVariables(t *testing.T) {
+	data, err := os.ReadFile("../internal/t2t/testdata/ut.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := safetensors.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := func(parts ...string) []byte {
+		less := safetensors.File{Tensors: slices.DeleteFunc(slices.Clone(file.Tensors), func(v safetensors.Tensor) bool {
+			return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(v.Name, part) })
+		})}
+		encoded, err := safetensors.Encode(&less)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return encoded
+	}
+	narrow := safetensors.File{Tensors: slices.Clone(file.Tensors)}
+	for i, v := range narrow.Tensors {
+		if strings.HasSuffix(v.Name, "encoder/universal_transformer_act/rec_layer_0/ffn/conv2/bias") {
+			narrow.Tensors[i].Shape, narrow.Tensors[i].Data = []int{15}, v.Data[:15*4]
+		}
+	}
+	cut, err := safetensors.Encode(&narrow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, run := filepath.Join(t.TempDir(), "run"), experiment.Defaults()
+	run.Name, run.Task = "imported", experiment.Task{Value: algorithmic.Copy{Base: 11}}
+	opened, err := run.OpenTask()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, data := range map[string][]byte{
+		"parameter encoder.output_norm.gain of the model that they describe is missing":  without("body/encoder/layer_prepostprocess/layer_norm/layer_norm_scale"),
+		"parameter encoder.halting.bias of the model":                                    without("encoder/universal_transformer_act/sigmoid_activation_for_pondering/dense/bias"),
+		"parameter encoder.transition.outer.bias has shape [15], but they describe [16]": cut,
+		"model.language_model does not fit task.copy":                                    without("/enc", "target_space"),
+		"safetensors: ": data[:len(data)-1],
+		"npz: ":         []byte("PK and nothing else"),
+	} {
+		_, _, err := pipeline.Import(out, enginetest.Backend(t), run, opened.Vocabularies(), data, t2t.Options{Heads: 4, TargetSpace: 3})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Fatal("a run was written")
+		}
+	}
+}
