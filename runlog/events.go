@@ -3,6 +3,7 @@ package runlog
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,13 @@ import (
 // eventPrefix begins the names of event files, as TensorBoard expects. A number follows, the second in which the file was made, or a later one, so
 // that the order of names is that of the files.
 const eventPrefix = "events.out.tfevents."
+
+// SpeedGroup begins the tags of events that are not in metrics.jsonl because they depend on the machine. SecondsTag is the time of training
+// in seconds, which every event with figures has.
+const (
+	SpeedGroup = "speed/"
+	SecondsTag = SpeedGroup + "seconds"
+)
 
 // AppendEvent appends an event to the event file of this process, which is made for the first one. Its first events are the version of the
 // format, and a restart at the event's step. After an error no part of the event remains in the file.
@@ -86,16 +94,36 @@ func (r *Run) eventFiles() (list []string, err error) {
 // Events returns all events in the order in which they were written. An incomplete last one of a file is ignored, as are those after a damaged
 // one in the same file.
 func (r *Run) Events() (all []tensorboard.Event, err error) {
+	return r.NewEvents(map[string]int64{})
+}
+
+// NewEvents is like Events, for the events behind the given offsets of files, which it moves behind the events that it returns.
+func (r *Run) NewEvents(offsets map[string]int64) (all []tensorboard.Event, err error) {
 	files, err := r.eventFiles()
 	for _, path := range files {
-		content, err := regularfile.Read(path)
+		content, err := readFrom(path, offsets[path])
 		if err != nil {
 			return nil, err
 		}
-		events, _, _ := tensorboard.Parse(content)
-		all = append(all, events...)
+		events, ends, _ := tensorboard.Parse(content)
+		if all = append(all, events...); len(ends) > 0 {
+			offsets[path] += ends[len(ends)-1]
+		}
 	}
 	return all, err
+}
+
+// readFrom returns the content of a regular file behind an offset; nothing if the file is shorter.
+func readFrom(path string, offset int64) ([]byte, error) {
+	f, err := regularfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(f)
 }
 
 // truncateEvents removes the events of later steps. A file without other events is removed. What follows a damaged event is left alone, as no

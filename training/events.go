@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"universal-transformer/internal/tensorboard"
+	"universal-transformer/runlog"
 	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
@@ -28,15 +29,12 @@ func (t *Trainer) scalars(row map[string]any) (list []tensorboard.Scalar) {
 	return list
 }
 
-// SecondsTag names the training time in seconds, which is recorded with every line of metrics.
-const SecondsTag = "speed/seconds"
-
 // writeUpdateEvents writes the events of updates: their row of metrics, and how fast they were.
 func (t *Trainer) writeUpdateEvents(row map[string]any) {
 	window := t.window
 	t.window = speed{}
 	scalars := append(t.scalars(row),
-		tensorboard.Scalar{Tag: SecondsTag, Value: float32(t.state.Seconds)},
+		tensorboard.Scalar{Tag: runlog.SecondsTag, Value: float32(t.state.Seconds)},
 		tensorboard.Scalar{Tag: "speed/tokens_per_second", Value: float32(window.tokens / window.seconds)},
 		tensorboard.Scalar{Tag: "speed/updates_per_second", Value: float32(window.updates / window.seconds)},
 		tensorboard.Scalar{Tag: "speed/compile_share", Value: float32(t.compileShare())})
@@ -50,7 +48,7 @@ func (t *Trainer) compileShare() float64 {
 
 // writeValidationEvents writes the events of a validation: its row of metrics, and pictures if they are due.
 func (t *Trainer) writeValidationEvents(row map[string]any, pictures []tensorboard.Image) {
-	scalars := append(t.scalars(row), tensorboard.Scalar{Tag: SecondsTag, Value: float32(t.state.Seconds)})
+	scalars := append(t.scalars(row), tensorboard.Scalar{Tag: runlog.SecondsTag, Value: float32(t.state.Seconds)})
 	t.writeEvents(tensorboard.Event{Scalars: scalars, Images: pictures})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/internal/tensorboard"
+	"universal-transformer/runlog"
 	"universal-transformer/training"
 	"universal-transformer/training/schedule"
 )
@@ -84,7 +85,7 @@ func TestEventsAreTheMetrics(t *testing.T) {
 		if len(events[i].Scalars) != len(names)+further || events[i].Step != row.Step() {
 			t.Errorf("event of step %d: %+v, want that of step %d with %d scalars", events[i].Step, events[i].Scalars, row.Step(), len(names)+further)
 		}
-		if now := value(events[i], training.SecondsTag); !(now > seconds) {
+		if now := value(events[i], runlog.SecondsTag); !(now > seconds) {
 			t.Errorf("%v seconds of training after %v", now, seconds)
 		} else {
 			seconds = now

@@ -40,3 +40,6 @@ func Script() string {
 	}
 	return b.String()
 }
+
+// Tools returns the small functions of the page's scripts, for pages of other programs.
+func Tools() string { return file("tools.js") }

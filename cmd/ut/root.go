@@ -71,7 +71,7 @@ func addGroups(root *cobra.Command) {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Start", []*cobra.Command{newDemo(), newList(), newTrain(), newEval(), newRuns(), newInfo()}},
+		{"Start", []*cobra.Command{newDemo(), newList(), newTrain(), newEval(), newCompare(), newRuns(), newInfo(), newMetrics(), newWatch()}},
 		{"Use a model", []*cobra.Command{newDecode(), newClassify(), newTag(), newTranslate(), newAnswer(), newScore(), newTrace(), newExport(), newImport(), newServe()}},
 		{"Research", []*cobra.Command{newTable(), newSweep(), newDepth(), newShow(), newPlan(), newData()}},
 		{"Tools", []*cobra.Command{newTokenizer(), newBleu(), newBench(), newVersion()}},

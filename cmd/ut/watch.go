@@ -2,147 +2,76 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/signal"
+	"net"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
-	"universal-transformer/internal/parallel"
-	"universal-transformer/internal/progress"
-	"universal-transformer/internal/score"
+	"universal-transformer/internal/compare"
+	"universal-transformer/internal/watch"
 	"universal-transformer/pipeline"
-	"universal-transformer/training"
 )
 
-// watched trains with progress on the standard error, and prints a summary on the standard output.
-func watched(c *cobra.Command, group *parallel.Group, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) error {
-	report, err := trainWatched(c, group, dir, train)
+// lookEvery is the time between two looks for new figures.
+const lookEvery = time.Second
+
+func newWatch() *cobra.Command {
+	address := ""
+	c := &cobra.Command{
+		Use:   "watch RUN...",
+		Short: "Show the curves of runs in a browser while they are trained",
+		Long: `watch serves a page with the curves of training and validation, over updates and over time, and adds
+new figures as they are written. A folder stands for the runs in it. Training does not notice: watch
+only reads, and it may begin during or after it; if training is killed and resumed, the page follows.
+
+The page needs no network, and only this machine can reach it. Ctrl-C ends the server.`,
+		Example: `  ut watch runs/pairs
+  ut watch runs/wide runs/deep
+  ut watch runs --address localhost:9000`,
+		Args: atLeast("RUN"),
+		RunE: func(c *cobra.Command, args []string) error { return watchRuns(c, args, address) },
+	}
+	c.Flags().StringVar(&address, "address", "localhost:8090", "`host:port` to listen on, of this machine only; port 0 chooses one")
+	return c
+}
+
+func watchRuns(c *cobra.Command, args []string, address string) error {
+	dirs, err := expandRuns(args)
 	if err != nil {
 		return err
 	}
-	return summarize(c.OutOrStdout(), dir, report)
+	s := &watch.Server{Every: lookEvery}
+	for i, name := range compare.ShortNames(dirs) {
+		run, err := pipeline.ReadRun(dirs[i])
+		if err != nil {
+			return err
+		}
+		s.Runs = append(s.Runs, watch.Run{Name: name, Dir: dirs[i], Steps: run.Training.Steps})
+	}
+	listener, err := listenLoopback(c.Context(), address)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	c.PrintErrf("watching %s at http://%s; Ctrl-C ends\n", strings.Join(dirs, ", "), listener.Addr())
+	return s.Serve(c.Context(), listener)
 }
 
-// trainWatched trains with progress on the standard error. The error of an interrupted run says how to resume it.
-func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) (training.Summary, error) {
-	defer ignoreHangup()()
-	watch := &trainingWatch{w: c.ErrOrStderr()}
-	if group == nil || group.Size() == 1 { // with several ranks, another may have died, so that no update follows
-		stop := context.AfterFunc(c.Context(), func() {
-			c.PrintErrln("\ninterrupted: finishing this update; interrupt again to stop immediately, without saving")
-		})
-		defer stop()
+// listenLoopback opens an address that only this machine can reach.
+func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use: choose another --address", address)
 	}
-	report, err := train(c.Context(), pipeline.Callbacks{Progress: watch.progress, Log: watch.say, Group: group})
-	watch.done()
-	if err == nil && report.Stopped == "interrupted" {
-		err = fmt.Errorf("%w after step %d, which is saved; resume with: %s train --resume %s", errInterrupted, report.Step, os.Args[0], dir)
+	if err != nil {
+		return nil, usagef("--address is %q: %w", address, err)
 	}
-	return report, err
-}
-
-// ignoreHangup lets training continue after the reader of its output has ended, as in a pipe to head. Otherwise the process would end
-// without saving. The returned function restores the default.
-func ignoreHangup() (back func()) {
-	signal.Ignore(syscall.SIGPIPE)
-	return func() { signal.Reset(syscall.SIGPIPE) }
-}
-
-// trainingWatch shows the progress of training.
-type trainingWatch struct {
-	w    io.Writer
-	line *progress.Progress
-	mean smooth
-}
-
-// smooth holds moving averages of measurements that vary from update to update.
-type smooth struct{ loss, accuracy, tokens, ponder float64 }
-
-const newestWeight = 0.1 // weight of the newest measurement in the mean
-
-func (s *smooth) add(p training.Progress, weight float64) {
-	for _, pair := range []struct {
-		mean *float64
-		now  float64
-	}{
-		{&s.loss, p.Tally.MeanLoss()}, {&s.accuracy, p.Tally.TokenAccuracy()},
-		{&s.tokens, p.TokensPerSecond}, {&s.ponder, p.Tally.Ponder()},
-	} {
-		*pair.mean += weight * (pair.now - *pair.mean)
+	if tcp, ok := listener.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		listener.Close()
+		return nil, usagef("--address is %s, which other machines may reach: use localhost", address)
 	}
-}
-
-func (t *trainingWatch) progress(p training.Progress) {
-	if t.line == nil {
-		t.line = progress.New(t.w, p.Steps, "step")
-		t.line.StartAt(p.Step)
-		t.mean.add(p, 1)
-	}
-	t.mean.add(p, newestWeight)
-	fields := []progress.Field{progress.Number("loss", t.mean.loss), progress.Number("accuracy", t.mean.accuracy)}
-	if p.Adaptive {
-		fields = append(fields, progress.Number("ponder", t.mean.ponder))
-	}
-	t.line.Update(p.Step, append(fields, progress.Rate(t.mean.tokens, "tokens/s"))...)
-}
-
-// say prints a line above the progress line.
-func (t *trainingWatch) say(line string) {
-	if file, ok := t.w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		line = "\r\x1b[K" + line
-	}
-	fmt.Fprintln(t.w, line)
-}
-
-func (t *trainingWatch) done() {
-	if t.line != nil {
-		t.line.Done()
-	}
-}
-
-// summarize prints the summary of training and what to do next.
-func summarize(w io.Writer, dir string, r training.Summary) error {
-	why := map[string]string{
-		"done":     "all of the configuration",
-		"accuracy": "the validation accuracy reached the target",
-		"perfect":  "all validation sequences are correct",
-		"patience": "validation did not improve any more",
-	}[r.Stopped]
-	held := r.Validation
-	_, err := fmt.Fprintf(w, "%s: %d steps (%s) in %s, %s parameters\n", dir, r.Step, why, minutes(r.Seconds), thousands(r.Parameters))
-	if err == nil && held.Sequences > 0 {
-		_, err = fmt.Fprintf(w, "validation, teacher forcing: token accuracy %s, sequence accuracy %s\n",
-			score.Accuracy{Correct: int(held.CorrectTokens), Total: int(held.Tokens)},
-			score.Accuracy{Correct: int(held.CorrectSequences), Total: int(held.Sequences)})
-	}
-	if err == nil && r.Selection != "" {
-		_, err = fmt.Fprintln(w, r.Selection)
-	}
-	if err == nil {
-		_, err = fmt.Fprintf(w, "next: %s eval %s\n", os.Args[0], dir)
-	}
-	return err
-}
-
-// minutes formats a time in seconds or minutes.
-func minutes(seconds float64) string {
-	if seconds < 90 {
-		return fmt.Sprintf("%.1f seconds", seconds)
-	}
-	return fmt.Sprintf("%.1f minutes", seconds/60)
-}
-
-// thousands formats 105242 as 105,242.
-func thousands(n int) string {
-	digits := fmt.Sprint(n)
-	var groups []string
-	for len(digits) > 3 {
-		groups = append([]string{digits[len(digits)-3:]}, groups...)
-		digits = digits[:len(digits)-3]
-	}
-	return strings.Join(append([]string{digits}, groups...), ",")
+	return listener, nil
 }

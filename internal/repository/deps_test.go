@@ -32,6 +32,7 @@ var external = map[string]string{
 	"pkg/errors":         "github.com/pkg/errors",
 	"xz":                 "github.com/ulikunitz/xz",
 	"progressbar":        "github.com/schollz/progressbar/v3",
+	"chromedp":           "github.com/chromedp/chromedp github.com/chromedp/cdproto/...",
 	"metrics":            "github.com/VictoriaMetrics/metrics",
 	"cogentcore.org/lab": "cogentcore.org/lab/base/mpi",
 }

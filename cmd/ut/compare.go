@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/gomlx/compute"
+	"github.com/spf13/cobra"
+	"universal-transformer/internal/atomicfile"
+	"universal-transformer/internal/compare"
+	"universal-transformer/internal/progress"
+	"universal-transformer/pipeline"
+)
+
+const compareHelp = `compare shows how two or more runs differ: status and time, the validation of the best checkpoint,
+the fields of the configuration that are not the same, scores on the same examples with 95 %
+intervals, which run is better, and the answers of each to some of the examples. A folder stands for
+the runs in it.
+
+The examples are those of ut eval: --count of the test set, or of the file of --data; all of them if
+the measure needs that, as BLEU does, and no --count is given. Correct answers are compared by
+McNemar's exact test, BLEU and perplexity by paired bootstrap. With more than two runs the p-values
+are adjusted for the number of pairs (Holm). Runs that answered other examples are not tested.
+
+--out writes one page instead, which also has the curves of training over updates and over time and
+needs no network. --curves does not load the models: no scores, tests and answers.`
+
+// compareFlags holds the flags of ut compare.
+type compareFlags struct {
+	compare.Options
+	out, backend string
+}
+
+func newCompare() *cobra.Command {
+	f := compareFlags{Options: compare.Options{WholeSet: true}}
+	c := &cobra.Command{
+		Use:   "compare RUN RUN...",
+		Short: "Compare runs: configuration, curves, scores, significance, answers",
+		Long:  compareHelp,
+		Example: `  ut compare runs/wide runs/deep
+  ut compare runs/wide runs/deep runs/lstm --out compared.html
+  ut compare runs/* --curves --out curves.html
+  ut compare runs/wide runs/deep --count 1000 --examples 20
+  ut compare runs/wide runs/deep --data other.tsv`,
+		Args: atLeast("RUN"),
+		RunE: func(c *cobra.Command, args []string) error {
+			f.WholeSet = !c.Flags().Changed("count")
+			if err := f.check(c); err != nil {
+				return err
+			}
+			return interruptible(c.Context(), func() error { return f.run(c, args) })
+		},
+	}
+	c.Flags().StringVar(&f.out, "out", "", "write a page to this `file` instead")
+	c.Flags().IntVar(&f.Protocol.Selection.Count, "count", 200, "number of examples; 0 for all, the default for BLEU and agreement")
+	c.Flags().StringVar(&f.Protocol.File, "data", "", "evaluate on the examples in this `file`")
+	c.Flags().IntVar(&f.Examples, "examples", 10, "show the answers to `N` examples")
+	c.Flags().BoolVar(&f.Curves, "curves", false, "do not load the models: no scores, tests and answers")
+	backendFlag(c, &f.backend)
+	return c
+}
+
+func (f *compareFlags) check(c *cobra.Command) error {
+	if err := f.Protocol.Selection.Validate(); err != nil {
+		return usagef("--%w", err)
+	}
+	if f.Examples < 0 {
+		return usagef("--examples is %d: it must not be negative", f.Examples)
+	}
+	if f.Curves {
+		for _, name := range []string{"count", "data", "examples"} {
+			if c.Flags().Changed(name) {
+				return usagef("--curves and --%s are both given: without the models there are no examples", name)
+			}
+		}
+	}
+	return writable(f.out)
+}
+
+func (f *compareFlags) run(c *cobra.Command, args []string) error {
+	dirs, err := expandRuns(args)
+	if err != nil {
+		return err
+	}
+	if len(dirs) < 2 {
+		return usagef("%s is one run: name at least two", dirs[0])
+	}
+	var found *compare.Comparison
+	err = using(f.backend, func(backend compute.Backend) error {
+		done := f.watch(c)
+		defer done()
+		found, err = compare.Of(c.Context(), backend, dirs, f.Options)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if f.out == "" {
+		return found.WriteText(c.OutOrStdout())
+	}
+	var page bytes.Buffer
+	if err := found.WriteHTML(&page); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(f.out, page.Bytes()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(c.OutOrStdout(), f.out)
+	return err
+}
+
+// watch shows the progress of evaluations on the standard error, until done is called.
+func (f *compareFlags) watch(c *cobra.Command) (done func()) {
+	var line *progress.Progress
+	done = func() {
+		if line != nil {
+			line.Done()
+			line = nil
+		}
+	}
+	f.Begin = func(run string) { done() }
+	f.Protocol.Log = func(text string) { c.PrintErrln(text) }
+	f.Protocol.Progress = func(n, total int) {
+		if line == nil {
+			line = progress.New(c.ErrOrStderr(), int64(total), "example")
+		}
+		line.Update(int64(n))
+	}
+	return done
+}
+
+// expandRuns returns the run directories that arguments name. A folder stands for the runs in it.
+func expandRuns(args []string) (dirs []string, err error) {
+	for _, arg := range args {
+		found, err := pipeline.FindRuns(arg)
+		if err != nil || len(found) == 0 {
+			if _, err = pipeline.ReadInfo(arg); err != nil { // says what is wrong
+				return nil, err
+			}
+			found = []string{arg}
+		}
+		dirs = append(dirs, found...)
+	}
+	return dirs, nil
+}

@@ -1,0 +1,161 @@
+package curves_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"universal-transformer/internal/curves"
+	"universal-transformer/internal/tensorboard"
+	"universal-transformer/runlog"
+)
+
+// write writes rows of training and of validation at every fifth step, with events if asked.
+func write(t *testing.T, log *runlog.Run, events bool, from, to int64) {
+	t.Helper()
+	for step := from; step <= to; step++ {
+		for _, split := range []string{"training", "validation"} {
+			if split == "validation" && step%5 != 0 {
+				continue
+			}
+			if err := log.AppendMetrics(map[string]any{"step": step, "split": split, "loss": 1 / float64(step), "decoded_bleu": 2.5}); err != nil {
+				t.Fatal(err)
+			}
+			e := tensorboard.Event{Step: step, Scalars: []tensorboard.Scalar{
+				{Tag: split + "/loss", Value: 9}, {Tag: runlog.SecondsTag, Value: float32(step) / 2}, {Tag: "speed/tokens_per_second", Value: 1000},
+			}}
+			if events {
+				if err := log.AppendEvent(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+func create(t *testing.T) *runlog.Run {
+	t.Helper()
+	log, err := runlog.Create(filepath.Join(t.TempDir(), "run"), map[string]int{"a": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	return log
+}
+
+// text is rows in a form to compare.
+func text(rows []curves.Row) string {
+	var list []string
+	for _, r := range rows {
+		seconds := "-"
+		if r.Seconds != nil {
+			seconds = fmt.Sprint(*r.Seconds)
+		}
+		list = append(list, fmt.Sprintf("%d%s@%s:%.2f", r.Step, r.Split[:1], seconds, r.Values["loss"]))
+	}
+	return strings.Join(list, " ")
+}
+
+// Rows have the figures of metrics.jsonl and the time and the speed of their events; runs of earlier versions have no events.
+// Caught when planted: the time of the other split, the loss of the event in place of that of the row.
+func TestRead(t *testing.T) {
+	log := create(t)
+	write(t, log, true, 4, 5)
+	rows, err := curves.Read(log.Dir())
+	if got, want := text(rows), "4t@2:0.25 5t@2.5:0.20 5v@2.5:0.20"; err != nil || got != want {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
+	if names := curves.Names(rows); !reflect.DeepEqual(names, []string{"loss", "decoded_bleu", "tokens_per_second"}) {
+		t.Errorf("names %v", names)
+	}
+	old := create(t)
+	write(t, old, false, 4, 4)
+	if rows, err := curves.Read(old.Dir()); err != nil || text(rows) != "4t@-:0.25" {
+		t.Errorf("%s, %v", text(rows), err)
+	}
+	if _, err := curves.Read(t.TempDir()); err == nil {
+		t.Error("an empty folder is read")
+	}
+}
+
+// A follower gets every row once, also when the writer is killed within a line and resumes from an earlier step.
+// Caught when planted: a reset that goes unnoticed when the file has grown beyond its earlier size, half a line that counts as read.
+func TestFollow(t *testing.T) {
+	log := create(t)
+	f, err := curves.Follow(log.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func(what, want string, wantAgain bool) {
+		t.Helper()
+		rows, again, err := f.Next()
+		if got := text(rows); err != nil || got != want || again != wantAgain {
+			t.Errorf("%s: %s, %v, %v, want %s, %v", what, got, again, err, want, wantAgain)
+		}
+	}
+	next("a new run", "", false)
+	write(t, log, true, 3, 4)
+	next("two rows", "3t@1.5:0.33 4t@2:0.25", false)
+	next("nothing new", "", false)
+	write(t, log, true, 6, 6)
+	path := filepath.Join(log.Dir(), "metrics.jsonl")
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if _, err := file.WriteString(`{"step":7,"spl`); err != nil {
+		t.Fatal(err)
+	}
+	next("half a row after a whole one", "6t@3:0.17", false)
+	if !f.InUse() {
+		t.Error("the run is not in use")
+	}
+	log.Close()
+	if f.InUse() {
+		t.Error("the run is in use")
+	}
+	resume := func(step int64) {
+		t.Helper()
+		if log, err = runlog.Resume(log.Dir()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { log.Close() })
+		if err := log.Truncate(step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	resume(3)
+	next("a reset", "3t@1.5:0.33", true)
+	write(t, log, true, 4, 4)
+	next("after it", "4t@2:0.25", false)
+	log.Close()
+	resume(0)
+	write(t, log, true, 1, 4)
+	next("a reset and more rows than before", "1t@0.5:1.00 2t@1:0.50 3t@1.5:0.33 4t@2:0.25", true)
+}
+
+// Thinned rows are spread evenly and include the last of each split.
+func TestThin(t *testing.T) {
+	var rows []curves.Row
+	for i := range int64(100) {
+		rows = append(rows, curves.Row{Step: i, Split: "training"})
+		if i%50 == 0 {
+			rows = append(rows, curves.Row{Step: i, Split: "validation"})
+		}
+	}
+	var training, validation []int64
+	for _, r := range curves.Thin(rows, 4) {
+		if r.Split == "training" {
+			training = append(training, r.Step)
+		} else {
+			validation = append(validation, r.Step)
+		}
+	}
+	if fmt.Sprint(training, validation) != "[24 49 74 99] [0 50]" {
+		t.Errorf("%v %v", training, validation)
+	}
+}
