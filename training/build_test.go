@@ -15,6 +15,7 @@ import (
 	"universal-transformer/halting"
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
+	"universal-transformer/internal/objective"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/training/schedule"
@@ -124,5 +125,56 @@ func TestScalarsOfARow(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%T: %s, want %s", policy, got, want)
 		}
+	}
+}
+
+// A stack has a mean, a variance and a weight from one position on. Its cost is the sum of its parts, and a batch has a source from one
+// token on.
+// Caught when planted: a stack of one position left out; a stack without positions.
+func TestSmallestBatches(t *testing.T) {
+	tally := objective.Tally{EncoderPositions: 1, EncoderUpdates: 3}
+	got := stacks(tally, depths(9, 0.25, 0, 0))
+	if len(got) != 1 || got[0] != (stack{"encoder", 1, 3, 0, 0.25}) {
+		t.Errorf("%+v", got)
+	}
+	tally = objective.Tally{EncoderPositions: 4, EncoderUpdates: 10, DecoderPositions: 2, DecoderUpdates: 3}
+	if got := stacks(tally, depths(27, 1, 5, 0.5)); len(got) != 2 || got[0] != (stack{"encoder", 4, 2.5, 0.5, 0.25}) || got[1] != (stack{"decoder", 2, 1.5, 0.25, 0.25}) {
+		t.Errorf("%+v", got)
+	}
+	if n := (Cost{Model: 1, Optimizer: 2, Work: 4}).Memory(); n != 7 {
+		t.Errorf("1 + 2 + 4 bytes are %d", n)
+	}
+	for length, want := range map[int]int{0: 2, 1: 3, 2: 3} {
+		tr := &Trainer{step: 3, Config: schedule.Config{Ponder: objective.PonderSchedule{Weight: 0.5, Steps: 6}}}
+		b := batch.Batch{Rows: 1, SourceLength: length, TargetLength: 1, Source: make([]vocab.ID, length), Target: []vocab.ID{1}, Examples: 1}
+		if got := tr.arguments(b, nil); tr.hasSource != (length > 0) || len(got) != want || got[want-1] != float32(0.25) {
+			t.Errorf("a source of %d tokens: %v, %d inputs, the last of them %v", length, tr.hasSource, len(got), got[len(got)-1])
+		}
+	}
+}
+
+// With R-Drop a probe computes each row twice, in its cost and in its updates.
+func TestProbeOfRDrop(t *testing.T) {
+	m := universal.Decoder{Config: universal.Config{TargetVocabulary: 5, Width: 4, Heads: 1, Transition: universal.FeedForward{Filter: 3}, Halting: halting.Fixed{Steps: 2}}}
+	c := schedule.Config{Steps: 1, Schedule: schedule.Constant{LearningRate: 1}, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-9, LogEvery: 1, EvaluateEvery: 1, CheckpointEvery: 1, Keep: 2}
+	b := batch.Batch{Rows: 1, TargetLength: 3, Target: []vocab.ID{2, 3, 1}, Examples: 1}
+	var costs []Cost
+	for _, c.RDrop = range []float64{0, 2} {
+		p, err := NewProbe(c, enginetest.Backend(t), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		cost, err := p.Cost(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		costs = append(costs, cost)
+		if err := p.Update(b); err != nil {
+			t.Errorf("R-Drop of %v: %v", c.RDrop, err)
+		}
+	}
+	if costs[0].Operations == 0 || costs[1].Operations != 2*costs[0].Operations || costs[1].Model != costs[0].Model {
+		t.Errorf("costs %+v, with R-Drop %+v", costs[0], costs[1])
 	}
 }
