@@ -126,6 +126,52 @@ func TestOneRequestIsGivenUp(t *testing.T) {
 	}
 }
 
+// A cancelled request ends the line that it has begun.
+func TestCancelledLineEnds(t *testing.T) {
+	m := load(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w := &cancelling{cancel: cancel}
+	long := pipeline.DecodeOptions{Method: decoding.Method{Sampling: decoding.Sampling{Temperature: 1000, TopP: 1}}, MaxLength: 100_000}
+	if answers, err := m.StreamTokens(ctx, w, slices.Repeat([]string{"1"}, 2000), long, nil); !errors.Is(err, context.Canceled) || answers != nil {
+		t.Errorf("%d answers, %v", len(answers), err)
+	}
+	if text := w.text.String(); len(text) < 2 || text[0] == '\n' || text[len(text)-1] != '\n' {
+		t.Errorf("written is %q", text)
+	}
+}
+
+// Answers of characters are written token by token, and a line without an answer is empty.
+func TestStreamWritesTokens(t *testing.T) {
+	m := load(t)
+	w := &pieces{}
+	if _, err := m.Stream(t.Context(), w, []string{"12", "x", "345"}, pipeline.DecodeOptions{}); err == nil {
+		t.Error("the line x is read")
+	}
+	if got := fmt.Sprintf("%q", *w); got != `["1" "2" "\n" "\n" "3" "4" "5" "\n"]` {
+		t.Errorf("written is %s", got)
+	}
+}
+
+// pieces is what was written, call by call.
+type pieces []string
+
+func (p *pieces) Write(data []byte) (int, error) {
+	*p = append(*p, string(data))
+	return len(data), nil
+}
+
+// cancelling is a writer that cancels a request at its first write.
+type cancelling struct {
+	text   strings.Builder
+	cancel func()
+}
+
+func (c *cancelling) Write(p []byte) (int, error) {
+	c.cancel()
+	return c.text.Write(p)
+}
+
 type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }

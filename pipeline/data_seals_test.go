@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -187,5 +188,37 @@ func unseal(t *testing.T, dir string) {
 	}
 	if err := errors.Join(log.SaveCheckpoint(c.Step, c, 2), log.Close()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The data of a run are sealed from its first update on; before it, nothing has been learned from them.
+func TestDataAreSealedByTheFirstUpdate(t *testing.T) {
+	for _, pretrained := range []bool{false, true} {
+		r, dir := brief(t, pairs()), filepath.Join(t.TempDir(), "run")
+		r.Training.Steps, r.Training.CheckpointEvery = 1, 1
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		callbacks := pipeline.Callbacks{}
+		if pretrained {
+			from, _ := briefly(t)
+			r = fineTuned(r, from)
+			callbacks.Log = func(line string) {
+				if strings.HasPrefix(line, "starting from") {
+					cancel()
+				}
+			}
+		}
+		if _, err := pipeline.Train(ctx, enginetest.Backend(t), r, dir, callbacks); err != nil {
+			t.Fatal(err)
+		}
+		change(t, dataPath(r), func(lines []string) []string {
+			slices.Reverse(lines)
+			return lines
+		})
+		_, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, "training.steps=2")
+		var changed *pipeline.DataError
+		if !pretrained && !errors.As(err, &changed) || pretrained && err != nil {
+			t.Errorf("pretrained %v: %v", pretrained, err)
+		}
 	}
 }

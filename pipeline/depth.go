@@ -176,12 +176,17 @@ func (m *Model) DepthPoint(ctx context.Context, e DepthExit, metric string, p Pr
 	if found.Readouts != nil {
 		point.Readouts, point.Operations = found.Readouts.Extra, found.Readouts.Operations
 	}
-	chosen, err := depthMetric(found.Metrics, metric)
-	point.Quality = chosen.Value
-	if err == nil && point.Quality != point.Quality {
+	point.Quality, err = m.quality(found.Metrics, metric)
+	return point, found, err
+}
+
+// quality returns the value of the metric that DepthPoint takes.
+func (m *Model) quality(found []score.Metric, name string) (float64, error) {
+	chosen, err := depthMetric(found, name)
+	if math.IsNaN(chosen.Value) {
 		err = fmt.Errorf("%s: %s has no value: evaluate more examples", m.Dir(), chosen.Name)
 	}
-	return point, found, err
+	return chosen.Value, err
 }
 
 // DepthMetric returns the name of the metric that DepthPoint takes.

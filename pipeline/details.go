@@ -22,9 +22,12 @@ func (m *Model) detail(ctx context.Context, lines []string, answers []Answer) er
 	var at []int
 	language := m.Run.Task.Value.Kind() == task.LanguageModeling
 	for i, a := range answers {
-		in, err := m.Read(lines[i])
-		if a.Err != nil || err != nil || len(a.tokens) == 0 {
+		if len(a.tokens) == 0 { // also of lines with an error
 			continue
+		}
+		in, err := m.Read(lines[i])
+		if err != nil {
+			return err
 		}
 		e := task.Example{Source: in.Source, Target: a.tokens}
 		if language {

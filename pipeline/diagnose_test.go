@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"universal-transformer/engine/enginetest"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 )
@@ -59,5 +60,39 @@ func TestAttentionIsOfTheBestHead(t *testing.T) {
 		if a != want[i] {
 			t.Errorf("got %+v, want %+v", a, want[i])
 		}
+	}
+}
+
+// A head of a single weight counts; of two heads with the same mean the first is given; a step or head without weights is not.
+func TestAttentionOfOneWeight(t *testing.T) {
+	one := []task.Alignment{{Name: "one", Source: []int{1}}, {Name: "nothing", Source: []int{-1}}, {Name: "two", Source: []int{0}}}
+	heads := tally(nil, [][][][]float64{{{{0.75, 0.25}}, {{0.5, 0.5}}}, {{{0.5, 0.5}}, {{0.25, 0.75}}}, {{{0.25, 0.75}}, {{1, 0}}}}, one)
+	if len(heads) != 3*3*2 {
+		t.Fatalf("%d heads", len(heads))
+	}
+	want := []Attention{{Right: "one", Step: 2, Head: 2, Mean: 0.75, Least: 0.75, Place: 1}, {Right: "two", Step: 3, Head: 2, Mean: 1, Least: 1}}
+	if got := best(heads); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := best(nil); got != nil {
+		t.Errorf("of no heads %+v", got)
+	}
+}
+
+// Attention is recorded on sources of up to 1000 tokens.
+func TestDiagnoseLongSources(t *testing.T) {
+	m, err := Load("testdata/copier", enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	var e Evaluation
+	for _, n := range []int{1001, 1000, 1001} {
+		e.Examples = append(e.Examples, task.Example{Source: slices.Repeat([]vocab.ID{3}, n), Target: []vocab.ID{3, vocab.End}})
+		e.Answers = append(e.Answers, task.Answer{Tokens: []vocab.ID{3}})
+	}
+	d, err := m.Diagnose(t.Context(), e)
+	if err != nil || d.OverTraced != 1 || d.Wrong != 3 || d.Early != 3 || len(d.Attention) == 0 {
+		t.Errorf("%+v, %v", d, err)
 	}
 }

@@ -21,6 +21,21 @@ import (
 	"universal-transformer/task/labels"
 )
 
+// Of a file, as many examples are evaluated as are asked for.
+func TestEvaluateSomeOfAFile(t *testing.T) {
+	m := load(t)
+	path := filepath.Join(t.TempDir(), "examples.tsv")
+	if err := os.WriteFile(path, []byte("1\t1\n23\t23\n4\t4\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for count, want := range map[int]int{0: 3, 1: 1, 2: 2, 3: 3, 4: 3} {
+		e, err := m.Evaluate(t.Context(), pipeline.Protocol{File: path, Selection: task.Selection{Count: count}})
+		if err != nil || len(e.Examples) != want || len(e.Answers) != want || e.Lengths != "of "+path || e.Task != m.Run.Task.Value.String() {
+			t.Errorf("%d of 3: %d examples %q of %q, %v", count, len(e.Examples), e.Lengths, e.Task, err)
+		}
+	}
+}
+
 // An evaluation with answers of one token, and a diagnosis, which looks at four answers at most and at no answers of a teacher.
 // Caught when planted: a limit of one token ignored; attention recorded for every answer.
 func TestEvaluateAtTheLimits(t *testing.T) {

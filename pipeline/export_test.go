@@ -112,6 +112,9 @@ func TestExportRun(t *testing.T) {
 			if err := m.ExportRun(dir); err != nil {
 				t.Fatal(err)
 			}
+			if log, err := runlog.Open(dir); err != nil || log.InUse() {
+				t.Errorf("the exported run is still open for writing: %v", err)
+			}
 			if err := m.ExportRun(dir); !errors.Is(err, runlog.ErrExists) {
 				t.Errorf("a run is replaced: %v", err)
 			}

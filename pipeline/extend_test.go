@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +41,11 @@ func TestMoreSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sets := range [][]string{{"training.steps=10"}, nil} {
-		summary, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, sets...)
+		var said []string
+		summary, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{Log: func(line string) { said = append(said, line) }}, sets...)
+		if changed := slices.Contains(said, "config.json is changed from step 6 on: training.steps=10"); changed != (len(sets) > 0) {
+			t.Errorf("%v: it says %q", sets, said)
+		}
 		if err != nil || summary.Step != 10 || summary.Stopped != "done" {
 			t.Fatalf("%v: %+v, %v", sets, summary, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
+	"universal-transformer/training/schedule"
 )
 
 // A run is finished, interrupted, running or damaged; the figures are those of the checkpoint that loads.
@@ -61,7 +62,7 @@ func TestInfo(t *testing.T) {
 	put := func(name, content string) func(string) error {
 		return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600) }
 	}
-	loads := map[string]bool{"newest checkpoint cut": true, "metrics": true, "mark": true} // another checkpoint is used
+	loads := map[string]bool{"newest checkpoint cut": true, "newest checkpoint cut, an earlier one is the best": true, "metrics": true, "mark": true} // another checkpoint is used
 	for name, c := range map[string]struct {
 		change func(dir string) error
 		status string
@@ -71,6 +72,10 @@ func TestInfo(t *testing.T) {
 			return edit(filepath.Join(dir, "config.json"), `"steps": 6`, `"steps": 60`)
 		}, pipeline.Interrupted, ""},
 		"newest checkpoint cut": {func(dir string) error {
+			return os.Truncate(filepath.Join(dir, "checkpoints", filepath.Base(checkpoints[len(checkpoints)-1])), 100)
+		}, pipeline.Damaged, "step-000000006"},
+		"newest checkpoint cut, an earlier one is the best": {func(dir string) error {
+			markBest(t, dir, 4)
 			return os.Truncate(filepath.Join(dir, "checkpoints", filepath.Base(checkpoints[len(checkpoints)-1])), 100)
 		}, pipeline.Damaged, "step-000000006"},
 		"no vocabulary": {func(dir string) error { return os.Remove(filepath.Join(dir, "vocabulary.json")) }, pipeline.Damaged, "vocabulary.json"},
@@ -109,6 +114,31 @@ func TestInfo(t *testing.T) {
 	}
 	if _, err := pipeline.ReadInfo(t.TempDir()); err == nil {
 		t.Error("an empty folder is described")
+	}
+}
+
+// A stop that was reached ends a run until its configuration changes.
+func TestInfoOfStoppedRun(t *testing.T) {
+	r, dir := brief(t, pairs()), filepath.Join(t.TempDir(), "run")
+	r.Training.Schedule.Value, r.Training.Stop = schedule.Constant{LearningRate: 1e-30}, schedule.Stop{Patience: 1}
+	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
+		t.Fatal(err)
+	}
+	i, err := pipeline.ReadInfo(dir)
+	if err != nil || i.Status != pipeline.Finished || i.Stopped != "patience" || i.Step != 4 || i.Steps != 6 || i.Newest.Step != 4 || i.Best.Step != 2 || !slices.Equal(i.Checkpoints, []int64{2, 4}) {
+		t.Errorf("%+v, %v", i, err)
+	}
+	if _, ok := i.Newest.Figure("sequence_accuracy"); !ok {
+		t.Errorf("the newest validation is %+v", i.Newest)
+	}
+	if i.Seconds <= 0 || i.CPUSeconds <= 0 || i.Backend == "" || i.Experiment != "copier" || i.Task != "table" || !strings.Contains(i.Model, "8") {
+		t.Errorf("%+v", i)
+	}
+	if err := edit(filepath.Join(dir, "config.json"), `"patience": 1`, `"patience": 2`); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := pipeline.ReadInfo(dir); err != nil || i.Status != pipeline.Interrupted || i.Stopped != "" {
+		t.Errorf("with more patience: %+v, %v", i, err)
 	}
 }
 

@@ -10,11 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"universal-transformer/decoding"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/internal/batch"
+	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/runlog"
 	"universal-transformer/subword"
@@ -60,6 +62,9 @@ func TestFoldAndCrop(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	steps := func(n int) [][]float64 { return make([][]float64, n) }
+	if s := (&viewer.Stack{Updates: []float64{0, 0}, Weights: steps(2)}); crop(s) != 0 || len(s.Weights) != 0 {
+		t.Errorf("of steps that nothing ran %+v is left", s)
+	}
 	s := &viewer.Stack{Updates: []float64{1, 2, 0}, Weights: steps(3), Changes: steps(1), Attention: make([][][][]float64, 3), CrossAttention: make([][][][]float64, 2)}
 	if got := crop(s); got != 2 || len(s.Weights) != 2 || len(s.Changes) != 1 || len(s.Attention) != 2 || len(s.CrossAttention) != 2 {
 		t.Errorf("%d steps are left: %+v", got, s)
@@ -165,6 +170,10 @@ func TestExchange(t *testing.T) {
 	if s := e.at(1e9, "m"); math.Abs(s.Seconds-10*(1.5+18)) > 1e-9 || math.Abs(s.UpdatesPerSecond-1/19.5) > 1e-12 || s.Machine != "m" || s.OperationsPerSecond != 1e9 {
 		t.Errorf("%+v", s)
 	}
+	two := Estimate{Ranks: 2, Batches: 2, ModelBytes: 1000}
+	if two.exchange(1e3); math.Abs(two.ExchangeSeconds-2*0.5*8000/1e3) > 1e-9 {
+		t.Errorf("two ranks exchange for %v s", two.ExchangeSeconds)
+	}
 	alone := Estimate{Ranks: 1, Batches: 8, ModelBytes: 1000}
 	if alone.exchange(0); alone.ExchangeSeconds != 0 {
 		t.Errorf("a single rank exchanges for %v s", alone.ExchangeSeconds)
@@ -219,7 +228,7 @@ func TestImportance(t *testing.T) {
 		t.Errorf("step %d: %q, want %q", v.Step, names, want)
 	}
 	for name, want := range map[string]bool{"cross_entropy": true, "loss": true, "nothing": false} {
-		if n, ok := v.Figure(name); ok != want || name == "loss" && n != 7 {
+		if n, ok := v.Figure(name); ok != want || name == "loss" && n != 7 || name != "loss" && n != 0 {
 			t.Errorf("%s: %v, %v", name, n, ok)
 		}
 	}
@@ -241,7 +250,7 @@ func TestRateChange(t *testing.T) {
 		after float64
 		step  int64
 		lines int
-	}{{1, 5, 0}, {0.91, 5, 0}, {0.89, 5, 1}, {1.09, 5, 0}, {1.11, 5, 1}, {2, 0, 0}, {2, 1, 1}, {2, 9, 1}, {2, 10, 0}, {2, 11, 0}} {
+	}{{1, 5, 0}, {0.91, 5, 0}, {0.9, 5, 1}, {0.89, 5, 1}, {1.09, 5, 0}, {1.1, 5, 1}, {1.11, 5, 1}, {2, 0, 0}, {2, 1, 1}, {2, 9, 1}, {2, 10, 0}, {2, 11, 0}} {
 		if got := rateChange(constant(1), constant(c.after), c.step); len(got) != c.lines || len(got) > 0 && !strings.HasPrefix(got[0], fmt.Sprintf("the learning rate was 1 in step %d and is %.2g in step %d", c.step, c.after, c.step+1)) {
 			t.Errorf("from 1 to %v after step %d: %q", c.after, c.step, got)
 		}
@@ -255,6 +264,13 @@ func TestRateChange(t *testing.T) {
 	stays.End = 100
 	if got := rateChange(of(cosine, 100), of(stays, 200), 100); got != nil {
 		t.Errorf("a cosine that stays at its floor: %q", got)
+	}
+	for name, change := range map[string]func(*schedule.Cosine){"with an end": func(c *schedule.Cosine) { c.End = 150 }, "with a start": func(c *schedule.Cosine) { c.Start = 100 }} {
+		other := cosine
+		change(&other)
+		if got := rateChange(of(cosine, 100), of(other, 200), 100); len(got) != 1 {
+			t.Errorf("a cosine %s: %q", name, got)
+		}
 	}
 	if got := rateChange(of(cosine, 200), of(cosine, 150), 100); len(got) != 1 {
 		t.Errorf("a cosine that is shortened: %q", got)
@@ -311,7 +327,16 @@ func TestSpelled(t *testing.T) {
 	if got := m.spell(task.Input{Source: []vocab.ID{3, 2}, Labels: []string{"B!", "A!"}}, 2); got != "a" { // source and target differ
 		t.Errorf("the class is %q", got)
 	}
+	if got := m.spell(task.Input{Source: []vocab.ID{2}, Labels: []string{"A!"}}, 3); got != "b" {
+		t.Errorf("a class that is not in the source is %q", got)
+	}
 	m.Vocabularies.Source = plain
+	if got := m.spell(task.Input{Source: []vocab.ID{3, 2}, Labels: []string{"B!", "A!"}}, 3); got != "B!" {
+		t.Errorf("the first word is %q", got)
+	}
+	if got := m.spell(task.Input{Source: []vocab.ID{2}, Labels: []string{"A!"}}, 3); got != "b" {
+		t.Errorf("a class that is not in the source is %q", got)
+	}
 	if got := m.spell(task.Input{Source: []vocab.ID{3, 2}, Labels: []string{"B!", "A!"}}, 2); got != "A!" {
 		t.Errorf("the word is %q", got)
 	}
@@ -372,9 +397,18 @@ func TestCloseFreesTheDecoder(t *testing.T) {
 		if answers, err := m.Decode(t.Context(), []string{"12"}, DecodeOptions{}); err != nil || answers[0].Text != "12" || m.decoder == nil {
 			t.Errorf("%v, %v", answers, err)
 		}
+		score := func() *evaluation.Kept {
+			if _, err := m.Score(t.Context(), []Pair{{"12", "12"}}); err != nil || m.kept == nil {
+				t.Fatalf("graphs of scores are not kept: %v", err)
+			}
+			return m.kept
+		}
+		if first := score(); score() != first {
+			t.Error("the second score makes new graphs")
+		}
 		m.Close()
-		if m.decoder != nil {
-			t.Error("the decoder is left")
+		if m.decoder != nil || m.kept != nil {
+			t.Error("graphs are left")
 		}
 	}
 }
@@ -387,6 +421,27 @@ func TestSessionIsSavedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = log.Close() }()
+	if err := beginSession(log, enginetest.Backend(t), Callbacks{}).end(); err != nil {
+		t.Fatal(err)
+	}
+	if saved, err := readSessions(log); err != nil || len(saved) != 0 {
+		t.Errorf("of a session without updates %+v, %v", saved, err)
+	}
+	recent := beginSession(log, enginetest.Backend(t), Callbacks{})
+	recent.saved = time.Now().Add(time.Hour)
+	recent.counted(nil)(training.Progress{})
+	if saved, err := readSessions(log); err != nil || len(saved) != 0 {
+		t.Errorf("saved before the interval is over: %+v, %v", saved, err)
+	}
+	if err := recent.end(); err != nil {
+		t.Fatal(err)
+	}
+	if saved, err := readSessions(log); err != nil || len(saved) != 1 || saved[0].Updates != 1 {
+		t.Errorf("of a session with one update %+v, %v", saved, err)
+	}
+	if err := os.Remove(filepath.Join(log.Dir(), sessionsFile)); err != nil {
+		t.Fatal(err)
+	}
 	s := beginSession(log, enginetest.Backend(t), Callbacks{})
 	called := 0
 	count := s.counted(func(training.Progress) { called++ })

@@ -121,6 +121,14 @@ func TestPretrainedIsInterrupted(t *testing.T) {
 	if summary, err := pipeline.Train(ctx, enginetest.Backend(t), r, broken, stop); err != nil || summary.Stopped != "interrupted" || summary.Step != 0 {
 		t.Fatalf("%+v, %v", summary, err)
 	}
+	if err := os.RemoveAll(filepath.Join(broken, "checkpoints")); err != nil { // as if it had been killed before it saved them
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	defer func() { cancel() }()
+	if summary, err := pipeline.Resume(ctx, enginetest.Backend(t), broken, stop); err != nil || summary.Step != 0 || lastCheckpoint(t, broken).Step != 0 {
+		t.Fatalf("%+v, %v", summary, err)
+	}
 	if err := os.RemoveAll(from); err != nil {
 		t.Fatal(err)
 	}

@@ -98,12 +98,7 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 		return nil, err
 	}
 	probabilities := everywhere[0]
-	best := vocab.End + 1 // padding and End are not classes
-	for id := best; int(id) < len(probabilities); id++ {
-		if probabilities[id] > probabilities[best] {
-			best = id
-		}
-	}
+	best := mostProbable(probabilities)
 	c := &Classification{Input: in, Answer: m.spell(in, best), Probability: probabilities[best], Trace: trace}
 	c.Classes = sorted(m.Vocabularies.Target, shared(probabilities[vocab.End+1:]))
 	trace.Output = []string{c.Answer}
@@ -112,6 +107,17 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 	}
 	c.Attention = shares(trace.Encoder)
 	return c, nil
+}
+
+// mostProbable returns the class with the highest probability, the first of several. Padding and End are not classes.
+func mostProbable(probabilities []float64) vocab.ID {
+	classes, best := probabilities[vocab.End+1:], 0
+	for i, p := range classes {
+		if p > classes[best] {
+			best = i
+		}
+	}
+	return vocab.End + 1 + vocab.ID(best)
 }
 
 // spell returns the readable form of a class. If classes are words of the source, it is the word that was read.

@@ -2,6 +2,7 @@ package runlog
 
 import (
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -38,6 +39,24 @@ func TestParseMetrics(t *testing.T) {
 				t.Errorf("%q: row %v ends at %d", c.text, row, found.ends[i])
 			}
 		}
+	}
+}
+
+// A line has a checksum if its end has the form of one, also if there is nothing before it.
+func TestChecksumOfLines(t *testing.T) {
+	for line, want := range map[string]string{
+		`,"crc32":"00000000"}`: "true damaged: its content does not match its checksum", `{,"crc32":"00000000"}`: "true damaged: its content does not match its checksum",
+		`{"a":1,"crc32":"00000000"}` + "\n": "true damaged: its content does not match its checksum",
+		`"crc32":"fcb6e20c"}`:               "false <nil>", "": "false <nil>", `{"a":1,"crc32":"0000000"}`: "false <nil>", `{"a":1}` + "\n": "false <nil>",
+		string(checked([]byte(`{"a":1}`))): "true <nil>",
+	} {
+		has, err := check([]byte(line))
+		if got := fmt.Sprint(has, " ", err); got != want {
+			t.Errorf("%q: %s, want %s", line, got, want)
+		}
+	}
+	if got := string(checked([]byte(`{"a":1}`))); got != `{"a":1,"crc32":"`+fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(`{"a":1}`)))+"\"}\n" {
+		t.Errorf("a line is %s", got)
 	}
 }
 
