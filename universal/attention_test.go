@@ -17,7 +17,11 @@ func attended(t *testing.T, m universal.Model, x *machine, source, target []int3
 	t.Helper()
 	exec, err := model.NewExec(enginetest.Backend(t), x.store, func(scope *model.Scope, source, target *Node) []*Node {
 		r := m.Forward(scope, universal.Inputs{Source: source, Target: target}, options)
-		return append(slices.Concat(r.Encoder.Attention, r.Decoder.Attention, r.Decoder.CrossAttention), r.Logits)
+		weights := slices.Concat(r.Encoder.Attention, r.Decoder.Attention, r.Decoder.CrossAttention)
+		if slices.Contains(weights, nil) {
+			t.Errorf("%+v: weights without values", options)
+		}
+		return append(slices.DeleteFunc(weights, func(w *Node) bool { return w == nil }), r.Logits)
 	})
 	if err != nil {
 		t.Fatal(err)
