@@ -300,3 +300,26 @@ type shortOfMemory struct{}
 
 func (shortOfMemory) Error() string            { return "func38 needs memory" }
 func (shortOfMemory) Memory() (need, have int) { return 197 << 29, 12 << 30 }
+
+// OnBatch gets the number of sources of each batch, once, also if the batch cannot be decoded, and nothing of a lane that is empty.
+func TestOnBatch(t *testing.T) {
+	problem := errors.New("no decoder")
+	q := New(func() (*decoding.Decoder, error) { return nil, problem })
+	var sizes []int
+	q.OnBatch = func(n int) { sizes = append(sizes, n) }
+	for _, c := range []struct {
+		queries []decoding.Query
+		want    []int
+	}{{sources(3, 4, 5), []int{3}}, {sources(slices.Repeat([]int{2}, 70)...), []int{64, 6}}, {sources(1), []int{1}}} {
+		sizes = nil
+		_, errs, err := q.Answer(Request{Context: t.Context(), Queries: c.queries})
+		if err != nil || !slices.Equal(sizes, c.want) || len(errs) != len(c.queries) {
+			t.Errorf("%d sources are decoded as %v, want %v; %v", len(c.queries), sizes, c.want, err)
+		}
+		for _, err := range errs {
+			if !errors.Is(err, problem) {
+				t.Errorf("%d sources: %v", len(c.queries), err)
+			}
+		}
+	}
+}
