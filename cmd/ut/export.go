@@ -9,10 +9,15 @@ import (
 	"universal-transformer/pipeline"
 )
 
+// exportFlags holds the flags of ut export.
+type exportFlags struct {
+	run   string
+	onnx  bool
+	sizes onnxfile.Sizes
+}
+
 func newExport() *cobra.Command {
-	var run string
-	var onnx bool
-	sizes := onnxfile.Sizes{Rows: 1, Source: 64, Target: 64}
+	f := exportFlags{sizes: onnxfile.Sizes{Rows: 1, Source: 64, Target: 64}}
 	c := &cobra.Command{
 		Use:   "export RUN",
 		Short: "Write weights and configuration for other programs",
@@ -33,39 +38,50 @@ docs/weights.md. Pointers are refused.`,
   ut export runs/reverse --run models/reverse
   ut export runs/reverse --onnx --rows 8 --source 32 --target 33`,
 		Args: arguments("RUN"),
-		RunE: func(c *cobra.Command, args []string) error {
-			for _, name := range []string{"rows", "source", "target"} {
-				if c.Flags().Changed(name) && !onnx {
-					return usagef("--%s is a size of graphs: give --onnx too", name)
-				}
-			}
-			if onnx && run != "" {
-				return usagef("--run and --onnx are both given: choose one")
-			}
-			if err := sizes.Validate(); err != nil {
-				return usageError{fmt.Errorf("--%w", err)}
-			}
-			return usingModel(c, args[0], "", func(t *pipeline.Model) error {
-				paths, err := []string{run}, error(nil)
-				switch {
-				case onnx:
-					paths, err = t.ExportONNX(sizes)
-				case run != "":
-					err = t.ExportRun(run)
-				default:
-					paths[0], err = t.Export()
-				}
-				if err == nil {
-					_, err = fmt.Fprintln(c.OutOrStdout(), strings.Join(paths, "\n"))
-				}
-				return err
-			})
-		},
+		RunE: f.export,
 	}
-	c.Flags().StringVar(&run, "run", "", "write a run `directory` that holds the weights only")
-	c.Flags().BoolVar(&onnx, "onnx", false, "write graphs of ONNX")
-	c.Flags().IntVar(&sizes.Rows, "rows", sizes.Rows, "with --onnx: `number` of rows of a batch")
-	c.Flags().IntVar(&sizes.Source, "source", sizes.Source, "with --onnx: `number` of source positions, including padding")
-	c.Flags().IntVar(&sizes.Target, "target", sizes.Target, "with --onnx: largest `number` of tokens of an answer or a text")
+	c.Flags().StringVar(&f.run, "run", "", "write a run `directory` that holds the weights only")
+	c.Flags().BoolVar(&f.onnx, "onnx", false, "write graphs of ONNX")
+	c.Flags().IntVar(&f.sizes.Rows, "rows", f.sizes.Rows, "with --onnx: `number` of rows of a batch")
+	c.Flags().IntVar(&f.sizes.Source, "source", f.sizes.Source, "with --onnx: `number` of source positions, including padding")
+	c.Flags().IntVar(&f.sizes.Target, "target", f.sizes.Target, "with --onnx: largest `number` of tokens of an answer or a text")
 	return c
+}
+
+// export writes what the flags say, and prints the paths.
+func (f *exportFlags) export(c *cobra.Command, args []string) error {
+	if err := f.check(c); err != nil {
+		return err
+	}
+	return usingModel(c, args[0], "", func(t *pipeline.Model) error {
+		paths, err := []string{f.run}, error(nil)
+		switch {
+		case f.onnx:
+			paths, err = t.ExportONNX(f.sizes)
+		case f.run != "":
+			err = t.ExportRun(f.run)
+		default:
+			paths[0], err = t.Export()
+		}
+		if err == nil {
+			_, err = fmt.Fprintln(c.OutOrStdout(), strings.Join(paths, "\n"))
+		}
+		return err
+	})
+}
+
+// check rejects flags that contradict each other, and sizes out of range.
+func (f *exportFlags) check(c *cobra.Command) error {
+	for _, name := range []string{"rows", "source", "target"} {
+		if c.Flags().Changed(name) && !f.onnx {
+			return usagef("--%s is a size of graphs: give --onnx too", name)
+		}
+	}
+	if f.onnx && f.run != "" {
+		return usagef("--run and --onnx are both given: choose one")
+	}
+	if err := f.sizes.Validate(); err != nil {
+		return usageError{fmt.Errorf("--%w", err)}
+	}
+	return nil
 }

@@ -64,15 +64,8 @@ target space. Sources end with id 1, as in tensor2tensor, unless --set source_en
 
 // run converts the file and writes the run directory.
 func (f *importFlags) run(c *cobra.Command, args []string) error {
-	switch {
-	case f.out == "":
-		return usagef("--out is missing: name a new run directory")
-	case f.options.Heads < 1:
-		return usagef("--heads is %d: give num_heads of the model's hyperparameters, which the variables do not tell", f.options.Heads)
-	case f.options.Steps < 0:
-		return usagef("--steps is %d: it must be positive", f.options.Steps)
-	case !(f.options.Epsilon > 0 && f.options.Epsilon < 1):
-		return usagef("--epsilon is %v: it must be above 0 and below 1", f.options.Epsilon)
+	if err := f.check(); err != nil {
+		return err
 	}
 	if err := runlog.CheckVacant(f.out); err != nil {
 		return err
@@ -103,6 +96,21 @@ func (f *importFlags) run(c *cobra.Command, args []string) error {
 		_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", f.out, imported.Model.Value.Describe())
 		return err
 	})
+}
+
+// check rejects options that are missing or out of range.
+func (f *importFlags) check() error {
+	switch {
+	case f.out == "":
+		return usagef("--out is missing: name a new run directory")
+	case f.options.Heads < 1:
+		return usagef("--heads is %d: give num_heads of the model's hyperparameters, which the variables do not tell", f.options.Heads)
+	case f.options.Steps < 0:
+		return usagef("--steps is %d: it must be positive", f.options.Steps)
+	case !(f.options.Epsilon > 0 && f.options.Epsilon < 1):
+		return usagef("--epsilon is %v: it must be above 0 and below 1", f.options.Epsilon)
+	}
+	return nil
 }
 
 // configured returns the run with the task, and the vocabularies.

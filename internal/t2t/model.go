@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"universal-transformer/internal/safetensors"
 	"universal-transformer/universal"
@@ -96,20 +95,11 @@ var ErrSteps = errors.New("the variables do not tell the number of steps (num_re
 // ErrTargetSpace is the error if Options do not tell the target space.
 var ErrTargetSpace = errors.New("target_space_embedding adds a vector to sources that depends on the problem, and the variables do not tell its number (the problem's target_space_id)")
 
-// setTables joins the shards of the tables.
+// setTables sets embeddings and readout.
 func (c *conversion) setTables(m *Model) error {
-	joined := map[string]array{}
-	for kind, shards := range c.tables {
-		slices.SortFunc(shards, func(a, b shard) int { return a.number - b.number })
-		var all array
-		for i, s := range shards {
-			if s.number != i || s.shape[1] != m.Config.Width {
-				return fmt.Errorf("%s/%s: weights_%d of shape %v does not fit: weights_%d of width %d is expected", c.modality[kind], kind, s.number, s.shape, i, m.Config.Width)
-			}
-			all.values = append(all.values, s.values...)
-		}
-		all.shape = []int{len(all.values) / m.Config.Width, m.Config.Width}
-		joined[kind] = all
+	joined, err := c.joined(m.Config.Width)
+	if err != nil {
+		return err
 	}
 	shared, isShared := joined["shared"]
 	target, hasTarget := joined["target_emb"]
@@ -119,25 +109,39 @@ func (c *conversion) setTables(m *Model) error {
 	case isShared && (hasTarget || hasSource || hasSoftmax):
 		return errors.New("there are shared and separate tables: no model here has a place for both")
 	case isShared:
+		source, target = shared, shared
 		m.Config.TiedReadout, m.Config.SharedEmbedding = true, !m.LanguageModel
-		c.parameters["embedding.source"], source, target = shared, shared, shared
-		if m.LanguageModel {
-			c.parameters["embedding.target"] = shared
-			delete(c.parameters, "embedding.source")
-		}
 	case !hasTarget || !hasSoftmax || hasSource == m.LanguageModel:
 		return errors.New("tables are missing: there must be symbol_modality/shared/weights_0, or input_emb, target_emb and softmax")
 	default:
-		c.parameters["embedding.target"], c.parameters["readout.weight"] = target, softmax.transposed()
-		if !m.LanguageModel {
-			c.parameters["embedding.source"] = source
-		}
+		c.parameters["readout.weight"] = softmax.transposed()
+	}
+	if !m.LanguageModel {
+		c.parameters["embedding.source"], m.Config.SourceVocabulary = source, source.shape[0]
+	}
+	if !m.Config.SharedEmbedding {
+		c.parameters["embedding.target"] = target
 	}
 	m.Config.TargetVocabulary = target.shape[0]
-	if !m.LanguageModel {
-		m.Config.SourceVocabulary = source.shape[0]
-	}
 	return nil
+}
+
+// joined joins the shards of each kind of table.
+func (c *conversion) joined(width int) (map[string]array, error) {
+	joined := map[string]array{}
+	for kind, shards := range c.tables {
+		slices.SortFunc(shards, func(a, b shard) int { return a.number - b.number })
+		var all array
+		for i, s := range shards {
+			if s.number != i || s.shape[1] != width {
+				return nil, fmt.Errorf("%s/%s: weights_%d of shape %v does not fit: weights_%d of width %d is expected", c.modality[kind], kind, s.number, s.shape, i, width)
+			}
+			all.values = append(all.values, s.values...)
+		}
+		all.shape = []int{len(all.values) / width, width}
+		joined[kind] = all
+	}
+	return joined, nil
 }
 
 // setSpace adds the vector of the target space, which tensor2tensor adds to all embedded sources, to the signal of the first step or, if that is not
@@ -185,14 +189,4 @@ func (a array) transposed() array {
 		t.values[i%columns*rows+i/columns] = x
 	}
 	return t
-}
-
-// Describe returns a line about the model.
-func (m *Model) Describe() string {
-	kind := "an encoder-decoder"
-	if m.LanguageModel {
-		kind = "a language model"
-	}
-	parts := []string{kind, m.Config.Halting.Describe(), fmt.Sprintf("width %d", m.Config.Width)}
-	return strings.Join(parts, ", ")
 }
