@@ -30,10 +30,10 @@ With --run: a new run directory with the weights, the configuration and the voca
 smaller, needs no data, and works with decode, translate, answer, classify, score and trace;
 training cannot be resumed from it.
 
-With --onnx: graphs of ONNX in the folder export, of fixed sizes: model.onnx for a classifier or tagger;
-encoder.onnx and step.onnx, which decodes one token with a cache, for others. All steps up to the
-maximum are in the graph. This needs a build with the tag onnx and the library of ONNX Runtime; see
-docs/weights.md. Pointers are refused.`,
+With --onnx: graphs of ONNX in the folder export, of fixed sizes: model.onnx for a classifier or a
+tagger; encoder.onnx and step.onnx, which decodes one token with a cache, for others. All steps up
+to the maximum are in the graph. This needs a build with the tag onnx and the library of ONNX
+Runtime; see docs/weights.md. Pointers are refused.`,
 		Example: `  ut export runs/reverse
   ut export runs/reverse --run models/reverse
   ut export runs/reverse --onnx --rows 8 --source 32 --target 33`,

@@ -27,15 +27,16 @@ func newImport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import VARIABLES RECIPE",
 		Short: "Make a run of a model that tensor2tensor trained",
-		Long: `import converts the variables of a Universal Transformer of tensor2tensor, the authors' code, to a run
-directory that decode, translate, score, trace, serve and export read, and that ut train --pretrained starts from.
+		Long: `import converts the variables of a Universal Transformer of tensor2tensor, the authors' code, to a
+run directory that decode, translate, score, trace, serve and export read, and that ut train
+--pretrained starts from.
 
 VARIABLES is a file of all variables of a checkpoint under their own names: an npz archive of NumPy
 or safetensors. The recipe, or the configuration in a file, gives the task, which says how text is
-read; its model is replaced. Recurrence basic and act (with act_type basic) are read, with dense or separable
-transitions, norms before or after the sub-layers, learned or sinusoidal step signals, shared or
-separate tables, with or without an encoder. A variable that no model here has a place for is an
-error that names it.
+read; its model is replaced. Recurrence basic and act (with act_type basic) are read, with dense or
+separable transitions, norms before or after the sub-layers, learned or sinusoidal step signals,
+shared or separate tables, with or without an encoder. A variable that no model here has a place for
+is an error that names it.
 
 The variables do not tell everything. --heads is num_heads. --steps is num_rec_steps or
 act_max_steps, if there are no learned step signals. --target-space is the number of the problem's

@@ -15,7 +15,8 @@ import (
 const infoFields = `
   run          the directory
   status       "running" (a process is writing it), "finished", "interrupted" (it can be resumed),
-               "weights" (exported or imported, not to be resumed) or "damaged" (a file cannot be read)
+               "weights" (exported or imported: it cannot be resumed) or "damaged" (a file cannot
+               be read)
   problem      the first problem of a damaged run
   experiment   the configuration's name
   task         "table", "labels", "text", ...
