@@ -132,6 +132,13 @@ func TestPretrainedIsInterrupted(t *testing.T) {
 	if err := os.RemoveAll(from); err != nil {
 		t.Fatal(err)
 	}
+	without := filepath.Join(t.TempDir(), "without")
+	if err := errors.Join(os.CopyFS(without, os.DirFS(broken)), os.RemoveAll(filepath.Join(without, "checkpoints"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), without, pipeline.Callbacks{}); err == nil || !strings.HasPrefix(err.Error(), "training.pretrained: ") {
+		t.Errorf("resumed without the other run before its weights were saved: %v", err)
+	}
 	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), broken, pipeline.Callbacks{}); err != nil {
 		t.Fatal(err)
 	}
