@@ -60,7 +60,7 @@ func decompress(r *bufio.Reader, path string) (io.Reader, error) {
 		command = "xz"
 	}
 	plain, packed, err := Decompress(r)
-	d := damageReader{plain, path, command}
+	d := &damageReader{r: plain, path: path, command: command}
 	if err != nil {
 		return nil, d.describe(err)
 	}
@@ -70,21 +70,26 @@ func decompress(r *bufio.Reader, path string) (io.Reader, error) {
 	return d, nil
 }
 
-// A damageReader describes the errors of compressed data.
+// A damageReader describes the errors of compressed data. It returns an error again, since a buffer that looks ahead drops the first one.
 type damageReader struct {
 	r             io.Reader
 	path, command string
+	err           error
 }
 
-func (d damageReader) Read(p []byte) (int, error) {
-	n, err := d.r.Read(p)
+func (d *damageReader) Read(p []byte) (n int, err error) {
+	if d.err != nil {
+		return 0, d.err
+	}
+	n, err = d.r.Read(p)
 	if err != nil && err != io.EOF {
-		err = d.describe(err)
+		d.err = d.describe(err)
+		err = d.err
 	}
 	return n, err
 }
 
-func (d damageReader) describe(err error) error {
+func (d *damageReader) describe(err error) error {
 	return fmt.Errorf("the compressed data are damaged, cut off or followed by others (%w): get the file again, or keep what can be read with: %s",
 		err, textfile.Unpack(d.path, d.command))
 }

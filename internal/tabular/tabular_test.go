@@ -152,6 +152,18 @@ func zip(content []byte) []byte {
 	return zipped.Bytes()
 }
 
+// xzip returns text compressed by xz.
+func xzip(text string) []byte {
+	var packed bytes.Buffer
+	w, err := xz.NewWriter(&packed)
+	if err != nil {
+		panic(err) // the configuration is the default
+	}
+	_, _ = w.Write([]byte(text))
+	_ = w.Close()
+	return packed.Bytes()
+}
+
 // Files that cannot be read name what to do about it, and the name of the file.
 func TestRefusedFiles(t *testing.T) {
 	utf16 := func(text string) (data []byte) {
@@ -176,6 +188,9 @@ func TestRefusedFiles(t *testing.T) {
 		"tar in gzip":         {"a.tgz", zip(append(make([]byte, 257), "ustar  \x00"...)), "", "it is a tar archive"},
 		"an old spreadsheet":  {"a.csv", []byte("\xd0\xcf\x11\xe0\xa1"), "", "it is a spreadsheet or document of Office: save it as CSV"},
 		"gzip and more":       {"a b.tsv.gz", append(zip([]byte("x\ta\n")), "more"...), "", "followed by others (unexpected EOF): get the file again, or keep what can be read with: gzip -dc '"},
+		"xz and more":         {"a.tsv.xz", append(xzip("x\ta\n"), "more"...), "", "damaged, cut off or followed by others"},
+		"xz and more in .csv": {"a.csv.xz", append(xzip("x,a\n"), "more than that"...), "", "damaged, cut off or followed by others"},
+		"xz, cut":             {"a.csv.xz", xzip(strings.Repeat("x,a\n", 50))[:40], "", "keep what can be read with: xz -dc "},
 		"gzip, cut":           {"a.gz", zip([]byte("x\ta\n"))[:20], "", "the compressed data are damaged, cut off or followed by others (unexpected EOF)"},
 		"a start of gzip":     {"a.gz", []byte("\x1f\x8b\x08"), "", "the compressed data are damaged, cut off"},
 		"a start of xz":       {"a", []byte("\xfd7zXZ\x00"), "", "keep what can be read with: xz -dc "},
