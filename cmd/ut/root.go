@@ -20,7 +20,10 @@ func newRoot() *cobra.Command {
 		Long: `ut trains, evaluates, decodes and visualizes Universal Transformers (Dehghani et al., ICLR 2019).
 
 A training run lives in a directory: its configuration, metrics, checkpoints, traces and
-exports. Most commands take such a directory as RUN.`,
+exports. Most commands take such a directory as RUN.
+
+ut help TOPIC explains configuration, halting, positions and exits; ut completion SHELL prints a
+script that completes recipes, runs and fields.`,
 		Example: `  ut demo                                           a first result, in minutes
   ut list                                           list the recipes
   ut train algorithmic/reverse --out runs/reverse   train one of them
@@ -42,12 +45,23 @@ exports. Most commands take such a directory as RUN.`,
 			onlyBelow(c, c.Commands()...)
 		case "help":
 			c.Args = cobra.ArbitraryArgs
+			commands := c.ValidArgsFunction
+			c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+				list, directive := commands(c, args, typed)
+				return append(list, completeTopics(args, typed)...), directive
+			}
 			help := c.RunE
 			if run := c.Run; help == nil {
 				help = func(c *cobra.Command, args []string) error { run(c, args); return nil }
 			}
 			c.Run, c.RunE = nil, func(c *cobra.Command, args []string) error {
-				if err := unknownCommand(root, args); err != nil {
+				if len(args) == 1 {
+					if t, ok := topicNamed(args[0]); ok {
+						_, err := fmt.Fprintln(c.OutOrStdout(), t.text)
+						return err
+					}
+				}
+				if err := unknownCommand(root, args, topicNames()...); err != nil {
 					return err
 				}
 				return help(c, args)
@@ -57,9 +71,9 @@ exports. Most commands take such a directory as RUN.`,
 	root.AddCommand(newMoved()...)
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range root.Commands() {
-		c.Args = usage(c.Args)
-		for _, below := range c.Commands() {
-			below.Args = usage(below.Args)
+		for _, c := range append(c.Commands(), c) {
+			c.Args = usage(c.Args)
+			addCompletion(c)
 		}
 	}
 	return root
@@ -74,7 +88,7 @@ func addGroups(root *cobra.Command) {
 		{"Start", []*cobra.Command{newDemo(), newList(), newTrain(), newEval(), newCompare(), newRuns(), newInfo(), newMetrics(), newWatch()}},
 		{"Use a model", []*cobra.Command{newDecode(), newClassify(), newTag(), newTranslate(), newAnswer(), newScore(), newTrace(), newExport(), newImport(), newServe()}},
 		{"Research", []*cobra.Command{newTable(), newSweep(), newDepth(), newShow(), newPlan(), newData()}},
-		{"Tools", []*cobra.Command{newTokenizer(), newBleu(), newBench(), newVersion()}},
+		{"Tools", []*cobra.Command{newTokenizer(), newBleu(), newBench(), newDoctor(), newVersion()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title + ":"})
 		for _, c := range group.commands {
@@ -193,8 +207,8 @@ func kindOf(name string) string {
 	return ""
 }
 
-// unknownCommand returns an error with the nearest subcommand if the arguments name none, and otherwise nil.
-func unknownCommand(root *cobra.Command, args []string) error {
+// unknownCommand returns an error with the nearest subcommand, or one of further names, if the arguments name none, and otherwise nil.
+func unknownCommand(root *cobra.Command, args []string, further ...string) error {
 	if _, _, err := root.Find(args); err == nil {
 		return nil
 	}
@@ -205,7 +219,7 @@ func unknownCommand(root *cobra.Command, args []string) error {
 			break
 		}
 	}
-	var names []string
+	names := further
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())

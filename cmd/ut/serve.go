@@ -133,7 +133,7 @@ const followEvery = 2 * time.Second
 
 // listen opens the address. Addresses that other machines can reach need a token.
 func (f *serveFlags) listen(ctx context.Context) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.address)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", numeric(f.address))
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%s is in use: choose another --address", f.address)
 	}

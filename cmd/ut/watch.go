@@ -24,8 +24,9 @@ func newWatch() *cobra.Command {
 		Use:   "watch RUN...",
 		Short: "Show the curves of runs in a browser while they are trained",
 		Long: `watch serves a page with the curves of training and validation, over updates and over time, and adds
-new figures as they are written. A folder stands for the runs in it. Training does not notice: watch
-only reads, and it may begin during or after it; if training is killed and resumed, the page follows.
+new figures as they are written. A folder stands for the runs in it. Training does not notice:
+watch only reads, and it may begin during or after it. If training is killed and resumed, the page
+follows.
 
 The page needs no network, and only this machine can reach it. Ctrl-C ends the server.`,
 		Example: `  ut watch runs/pairs
@@ -60,9 +61,17 @@ func watchRuns(c *cobra.Command, args []string, address string) error {
 	return s.Serve(c.Context(), listener)
 }
 
+// numeric returns an address with 127.0.0.1 in place of localhost, which has no meaning where there is no /etc/hosts, as in a container without files.
+func numeric(address string) string {
+	if port, ok := strings.CutPrefix(address, "localhost:"); ok {
+		return "127.0.0.1:" + port
+	}
+	return address
+}
+
 // listenLoopback opens an address that only this machine can reach.
 func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", numeric(address))
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%s is in use: choose another --address", address)
 	}

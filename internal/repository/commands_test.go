@@ -11,7 +11,7 @@ import (
 )
 
 // documents are what people copy commands from.
-var documents = []string{"README.md", "PAPER.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/accelerators.md", "docs/architecture.md", "docs/bleu.md", "docs/cpu.md", "docs/data.md", "docs/embedding.md", "docs/hosts.md", "docs/metrics.md", "docs/serving.md", "docs/subword.md", "docs/trace.md", "docs/weights.md", "models/README.md", "docs/versions.md"}
+var documents = []string{"README.md", "PAPER.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/accelerators.md", "docs/architecture.md", "docs/bleu.md", "docs/cpu.md", "docs/data.md", "docs/embedding.md", "docs/hosts.md", "docs/install.md", "docs/metrics.md", "docs/serving.md", "docs/subword.md", "docs/trace.md", "docs/weights.md", "models/README.md", "docs/versions.md"}
 
 var (
 	fenced      = regexp.MustCompile("(?ms)^```.*?^```")
