@@ -128,7 +128,7 @@ func TestInfoOfStoppedRun(t *testing.T) {
 	if err != nil || i.Status != pipeline.Finished || i.Stopped != "patience" || i.Step != 4 || i.Steps != 6 || i.Newest.Step != 4 || i.Best.Step != 2 || !slices.Equal(i.Checkpoints, []int64{2, 4}) {
 		t.Errorf("%+v, %v", i, err)
 	}
-	if _, ok := i.Newest.Figure("sequence_accuracy"); !ok {
+	if _, ok := i.Newest.Figure("learning_rate"); ok { // that of training rows
 		t.Errorf("the newest validation is %+v", i.Newest)
 	}
 	if i.Seconds <= 0 || i.CPUSeconds <= 0 || i.Backend == "" || i.Experiment != "copier" || i.Task != "table" || !strings.Contains(i.Model, "8") {
