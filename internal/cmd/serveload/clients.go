@@ -89,7 +89,11 @@ func (a *answers) one(ctx context.Context, client *http.Client, address, prompt 
 
 // complete asks for a completion.
 func complete(ctx context.Context, client *http.Client, address, prompt string, stream bool) (status int, text string, err error) {
-	body := fmt.Sprintf(`{"prompt": %q, "stream": %v}`, prompt, stream)
+	quoted, err := json.Marshal(prompt)
+	if err != nil {
+		return 0, "", err
+	}
+	body := fmt.Sprintf(`{"prompt": %s, "stream": %v}`, quoted, stream)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/v1/completions", strings.NewReader(body))
 	if err != nil {
 		return 0, "", err

@@ -4,7 +4,7 @@
 // ut decode; latencies and throughput; memory and goroutines over time; then requests that nobody should send, each of which must get one
 // clear error. scripts/serve_load.sh runs it.
 //
-// Usage: serveload [--time 5m] [--clients 32] [--hostile 10000] [--ratio 3] [--ut bin/ut] [--run models/reverse]
+// Usage: serveload [--time 5m] [--clients 32] [--hostile 10000] [--ratio 3] [--ut bin/ut] [--run models/reverse] [--prompts FILE]
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -25,6 +26,16 @@ type options struct {
 	hostile int
 	ratio   float64
 	ut, run string
+	prompts string
+}
+
+// read returns the prompts: the lines of the file, or numbers.
+func (o options) read() ([]string, error) {
+	if o.prompts == "" {
+		return numbers(500), nil
+	}
+	text, err := os.ReadFile(o.prompts)
+	return strings.Split(strings.TrimSpace(string(text)), "\n"), err
 }
 
 func main() {
@@ -34,7 +45,8 @@ func main() {
 	flag.IntVar(&o.hostile, "hostile", 10_000, "`number` of hostile requests")
 	flag.Float64Var(&o.ratio, "ratio", 3, "least `throughput` of all clients, as a multiple of that of one; 0: any")
 	flag.StringVar(&o.ut, "ut", "bin/ut", "`path` of the program")
-	flag.StringVar(&o.run, "run", "models/reverse", "run `directory` of a model that reads numbers")
+	flag.StringVar(&o.run, "run", "models/reverse", "run `directory` of a model that answers prompts")
+	flag.StringVar(&o.prompts, "prompts", "", "`file` with a prompt in each line; empty: numbers of up to 16 digits")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -44,9 +56,17 @@ func main() {
 	}
 }
 
+// perAnswer describes the time of processors that the server took for an answer between two samples.
+func perAnswer(from, to sample, a answers) string {
+	return fmt.Sprintf("%.2f ms of the server's processors per answer", 1e3*(to.cpu-from.cpu)/float64(max(1, len(a.took))))
+}
+
 // load runs all parts and prints their results.
 func load(ctx context.Context, o options) error {
-	prompts := numbers(500)
+	prompts, err := o.read()
+	if err != nil {
+		return err
+	}
 	expected, err := decode(ctx, o, prompts)
 	if err != nil {
 		return err
@@ -63,10 +83,18 @@ func load(ctx context.Context, o options) error {
 	fmt.Printf("idle: resident memory %.1f MB, of which files %.1f MB; %d goroutines; the weights have %.1f MB\n",
 		idle.memory/1e6, (idle.memory-idle.anonymous)/1e6, idle.goroutines, weights(o.run))
 	one := ask(ctx, s.address, 1, min(o.time/10, 30*time.Second), expected)
-	fmt.Println("1 client:", one)
+	between, err := sampled(ctx, s.address)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("1 client: %s; %s\n", one, perAnswer(idle, between, one))
 	memory := watch(ctx, s.address, o.time)
 	many := ask(ctx, s.address, o.clients, o.time, expected)
-	fmt.Printf("%d clients: %s; %.2f times the throughput of one\n", o.clients, many, many.rate()/one.rate())
+	last, err := sampled(ctx, s.address)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%d clients: %s; %s; %.2f times the throughput of one\n", o.clients, many, perAnswer(between, last, many), many.rate()/one.rate())
 	grown := (<-memory).verdict()
 	trouble := attack(ctx, s.address, o.hostile, true)
 	fmt.Println(trouble)

@@ -17,6 +17,7 @@ import (
 type sample struct {
 	memory, anonymous float64 // resident bytes, and those that are no parts of files
 	goroutines        int
+	cpu               float64 // seconds of all processors so far
 }
 
 // samples are taken at intervals.
@@ -42,6 +43,8 @@ func sampled(ctx context.Context, address string) (s sample, err error) {
 			s.memory = number
 		case "process_resident_memory_anon_bytes":
 			s.anonymous = number
+		case "process_cpu_seconds_total":
+			s.cpu = number
 		case "go_goroutines":
 			s.goroutines = int(number)
 		}
