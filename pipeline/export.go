@@ -42,7 +42,11 @@ func (m *Model) Export() (string, error) {
 func (m *Model) ExportONNX(s onnxfile.Sizes) ([]string, error) {
 	s.Words = m.Vocabularies.TokensPerPosition
 	store := model.NewStore()
-	if err := training.Load(store, training.Parameters(m.checkpoint.Tensors)); err != nil {
+	parameters, err := m.parameters()
+	if err != nil {
+		return nil, err
+	}
+	if err := training.Load(store, parameters); err != nil {
 		return nil, err
 	}
 	paths, err := onnxfile.Write(m.log.ExportDir(), store, m.trained, s)
@@ -62,11 +66,14 @@ func (m *Model) portable() (*safetensors.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := &safetensors.File{Tensors: training.Parameters(m.checkpoint.Tensors), Metadata: m.Run.Model.Value.Conventions()}
-	for i, t := range file.Tensors {
+	parameters, err := m.parameters()
+	if err != nil {
+		return nil, err
+	}
+	file := &safetensors.File{Tensors: parameters, Metadata: m.Run.Model.Value.Conventions()}
+	for _, t := range parameters {
 		if (t.Name == "embedding.source" || t.Name == "embedding.target") && !description.TiedReadout {
-			file.Tensors[i].Data = slices.Clone(t.Data)
-			clear(file.Tensors[i].Data[:len(t.Data)/t.Shape[0]])
+			clear(t.Data[:len(t.Data)/t.Shape[0]])
 		}
 	}
 	maps.Copy(file.Metadata, map[string]string{
@@ -83,7 +90,11 @@ func (m *Model) ExportRun(dir string) error {
 	if err := m.log.Config(&config); err != nil {
 		return err
 	}
-	weights := &runlog.Checkpoint{Meta: maps.Clone(m.checkpoint.Meta), Tensors: training.Parameters(m.checkpoint.Tensors)}
+	parameters, err := m.parameters()
+	if err != nil {
+		return err
+	}
+	weights := &runlog.Checkpoint{Meta: maps.Clone(m.checkpoint.Meta), Tensors: parameters}
 	maps.DeleteFunc(weights.Meta, func(key, _ string) bool {
 		return slices.Contains([]string{"step", "version", "sha256", training.StateKey}, key)
 	}) // those of runlog, and the state of training

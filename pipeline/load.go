@@ -1,10 +1,12 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"reflect"
+	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
@@ -13,6 +15,7 @@ import (
 	"universal-transformer/halting"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/queue"
+	"universal-transformer/internal/safetensors"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/runlog"
 	"universal-transformer/subword"
@@ -38,7 +41,7 @@ type Model struct {
 	store        *model.Store
 	backend      compute.Backend
 	reader       task.Reader
-	checkpoint   *runlog.Checkpoint
+	checkpoint   *runlog.Checkpoint // its tensors are those of the parameters, without their data, which are in store
 	log          *runlog.Run
 	decoder      *decoding.Decoder // made when first used
 	kept         *evaluation.Kept  // graphs of scores and classes; made when first used
@@ -102,7 +105,7 @@ func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return m, training.Load(m.store, training.Parameters(m.checkpoint.Tensors))
+	return m, m.keepParameters()
 }
 
 // chooseBest chooses the checkpoint that is marked best, or else the newest.
@@ -139,6 +142,31 @@ func (m *Model) chooseNewest() error {
 	}
 	m.checkpoint = latest
 	return err
+}
+
+// keepParameters copies the parameters of the checkpoint to the store and drops what the checkpoint's tensors hold: that and the state of
+// training, three times as much.
+func (m *Model) keepParameters() error {
+	parameters := training.Parameters(m.checkpoint.Tensors)
+	if err := training.Load(m.store, parameters); err != nil {
+		return err
+	}
+	kept := *m.checkpoint
+	kept.Tensors = slices.Clone(parameters)
+	for i := range kept.Tensors {
+		kept.Tensors[i].Data = nil
+	}
+	m.checkpoint = &kept
+	return nil
+}
+
+// parameters returns copies of the parameters, in the checkpoint's order.
+func (m *Model) parameters() ([]safetensors.Tensor, error) {
+	if err := m.queue.Acquire(context.Background()); err != nil {
+		return nil, err
+	}
+	defer m.queue.Release()
+	return training.Stored(m.store, m.checkpoint.Tensors)
 }
 
 // OnBatch has f called with the number of sources of each batch that is decoded. Call it before the model is used.

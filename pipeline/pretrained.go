@@ -45,7 +45,11 @@ func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies, 
 		return nil, nil, fmt.Errorf("training.pretrained: %w", err)
 	}
 	defer m.Close()
-	c = &runlog.Checkpoint{Step: m.checkpoint.Step, Tensors: training.Parameters(m.checkpoint.Tensors)}
+	parameters, err := m.parameters()
+	if err != nil {
+		return nil, nil, err
+	}
+	c = &runlog.Checkpoint{Step: m.checkpoint.Step, Tensors: parameters}
 	if !m.Vocabularies.Equal(v) {
 		if c.Tensors, notes, err = translated(backend, r, m.Vocabularies, v, c.Tensors); err != nil {
 			return nil, nil, fmt.Errorf("training.pretrained: %s: %w", dir, err)

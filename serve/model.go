@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -52,6 +53,7 @@ func (e *entry) load() (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	debug.FreeOSMemory() // the checkpoint had the state of training, too
 	m.OnBatch(e.metrics.batch)
 	return &loaded{Model: m, since: time.Now(), profile: newProfile(m)}, nil
 }

@@ -157,6 +157,22 @@ func (t *Trainer) restore(c *runlog.Checkpoint) error {
 	return Load(t.Store, c.Tensors)
 }
 
+// Stored returns tensors, of which only the names are read, with the values of the variables in store.
+func Stored(store *model.Store, named []safetensors.Tensor) ([]safetensors.Tensor, error) {
+	list := make([]safetensors.Tensor, len(named))
+	for i, t := range named {
+		v := store.GetVariable(universal.Path(t.Name))
+		if v == nil {
+			return nil, fmt.Errorf("parameter %s is missing", t.Name)
+		}
+		var err error
+		if list[i], err = export(v); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
 // export copies a variable from the store under its public name.
 func export(v *model.Variable) (safetensors.Tensor, error) {
 	value, err := v.Value()
