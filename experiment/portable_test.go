@@ -114,6 +114,9 @@ func withVariants(kind ModelKind) []ModelKind {
 	for _, r := range (transitions{}).rows() {
 		add(func(u *Universal) { u.Transition.Value = r.defaults })
 	}
+	add(func(u *Universal) {
+		u.Transition.Value = universal.SeparableConvolution{Filter: 8, Widths: [2]int{3, 5}} // the default has none
+	})
 	for _, r := range (policies{}).rows() {
 		add(func(u *Universal) { u.Halting.Value = r.defaults })
 	}
@@ -154,11 +157,12 @@ func vary(v reflect.Value, path string, f func(path string, changed reflect.Valu
 			vary(v.Elem(), path, f)
 		}
 	case reflect.Array:
-		changed := reflect.New(v.Type()).Elem()
 		for i := range v.Len() {
-			changed.Index(i).SetInt(int64(i + 2))
+			changed := reflect.New(v.Type()).Elem()
+			changed.Set(v)
+			changed.Index(i).SetInt(v.Index(i).Int() + 1)
+			f(path, changed)
 		}
-		f(path, changed)
 	case reflect.Slice:
 		f(path, reflect.ValueOf([]string{"-"}))
 	case reflect.Bool:
