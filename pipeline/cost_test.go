@@ -123,6 +123,10 @@ func TestEstimateOfWhatIsAsked(t *testing.T) {
 	if e.Experiment != "copier" || e.Model != m.Describe() || e.Updates != 4000 || e.Parameters != m.Parameters() {
 		t.Errorf("%+v of %d parameters", e, m.Parameters())
 	}
+	slow, err := NewEstimate(t.Context(), m.backend, r, EstimateOptions{Assumed: Assumed{Vocabulary: 12, Length: 4}, FLOPS: 0.5})
+	if err != nil || slow.Stated == nil || slow.Stated.OperationsPerSecond != 0.5 {
+		t.Errorf("at half an operation a second: %+v, %v", slow.Stated, err)
+	}
 	if _, err := NewEstimate(t.Context(), m.backend, r, EstimateOptions{Assumed: Assumed{Vocabulary: 12, Length: 4}, Ranks: -1}); err == nil {
 		t.Error("-1 ranks are estimated")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
 	"universal-transformer/runlog"
@@ -84,6 +85,14 @@ func TestInfoWithoutFiles(t *testing.T) {
 	if m.TrainingSeconds() != 0 || m.Parameters() != 0 {
 		t.Errorf("%v seconds, %d parameters", m.TrainingSeconds(), m.Parameters())
 	}
+	copier, err := Load("testdata/copier", enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer copier.Close()
+	if copier.TrainingSeconds() < 1 || copier.Parameters() != 5986 { // of about a minute
+		t.Errorf("%v seconds, %d parameters", copier.TrainingSeconds(), copier.Parameters())
+	}
 	dir := filepath.Join(t.TempDir(), "copier")
 	if err := errors.Join(os.CopyFS(dir, os.DirFS("testdata/copier")), os.Remove(filepath.Join(dir, "vocabulary.json"))); err != nil {
 		t.Fatal(err)
@@ -115,6 +124,20 @@ func TestChangeBeforeTheFirstCheckpoint(t *testing.T) {
 		if err != nil || len(recorded.Changes) != step+1 || recorded.Changes[step].Step != int64(step) || recorded.Changes[step].Before != run.Digest() || recorded.Changes[step].After != longer.Digest() {
 			t.Errorf("recorded is %+v, %v", recorded, err)
 		}
+	}
+}
+
+// The weights that a run starts from are its checkpoint of step 0.
+func TestInitialCheckpoint(t *testing.T) {
+	open := openRun{log: emptyRun(t)}
+	for _, want := range []string{"[]", "[0]"} {
+		if err := open.saveInitial(); err != nil {
+			t.Fatal(err)
+		}
+		if steps, err := open.log.Steps(); err != nil || fmt.Sprint(steps) != want {
+			t.Errorf("checkpoints of steps %v, %v, want %s", steps, err, want)
+		}
+		open.from = &runlog.Checkpoint{}
 	}
 }
 
