@@ -167,3 +167,13 @@ func TestReadRunWithExtension(t *testing.T) {
 		t.Errorf("%+v, %v", r.Model.Value, err)
 	}
 }
+
+// As many steps as are done already may be set, and no fewer.
+func TestFewestSteps(t *testing.T) {
+	log, run := emptyRun(t), runOn(text.Text{Path: "text"})
+	for steps, want := range map[int64]string{7: "", 6: "", 5: "training.steps is 5, but step 6 is done already: set more steps"} {
+		after := run
+		after.Training.Steps = steps
+		refused(t, steps, recordChange(log, run, after, 6, nil), want)
+	}
+}
