@@ -92,7 +92,7 @@ func TestPairsAndExamples(t *testing.T) {
 	if len(c.Pairs) != 1 || c.Pairs[0].Better != 0 || math.Abs(c.Pairs[0].P-2*(1+11)/2048.) > 1e-9 {
 		t.Fatalf("pairs %+v", c.Pairs)
 	}
-	if got, want := c.Sentence(c.Pairs[0]), "first is better than second: 0.9286 against 0.2857, p = 0.012; 10 examples are answered correctly by first only, 1 by second only"; got != want {
+	if got, want := c.Sentence(c.Pairs[0]), "first is better than second: 0.9286 against 0.2857, p = 0.012; only first is right on 10 examples, only second on 1"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	want := "first and other have not answered the same examples: their scores cannot be compared|second and other have not answered the same examples: their scores cannot be compared"
@@ -197,7 +197,7 @@ func TestPageInBrowser(t *testing.T) {
 			p := browsertest.Open(t, browser, (&url.URL{Scheme: "file", Path: path}).String(), width, scheme)
 			p.Becomes(`document.querySelector("#charts").dataset.drawn`, "3 3 3")
 			p.Becomes(`document.querySelector(".chart").dataset.points`, "9")
-			if got, want := p.Text("h1 + p"), "first is better than <script>alert(1)</script>: 0.9286 against 0.2857, p = 0.012; 10 examples are answered correctly by first only, 1 by second only"; got != want {
+			if got, want := p.Text("h1 + p"), "first is better than <script>alert(1)</script>: 0.9286 against 0.2857, p = 0.012; only first is right on 10 examples, only second on 1"; got != want {
 				t.Errorf("%q, want %q", got, want)
 			}
 			if got := p.Text(".example"); got != "asked source 0 <i> correct right first right <script>alert(1)</script> wrong of second" {

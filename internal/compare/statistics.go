@@ -111,7 +111,7 @@ func correctness(name string) measure {
 					onlyB++
 				}
 			}
-			return mcnemar(onlyA, onlyB), fmt.Sprintf("%d examples are answered correctly by %s only, %d by %s only", onlyA, a.Name, onlyB, b.Name)
+			return mcnemar(onlyA, onlyB), fmt.Sprintf("only %s is right on %s, only %s on %d", a.Name, counted(onlyA, "example"), b.Name, onlyB)
 		},
 	}
 }
@@ -145,7 +145,7 @@ func bleuOf(config bleu.Config) measure {
 			if err != nil { // not with the answers of an evaluation
 				return 1, err.Error()
 			}
-			return found.P, fmt.Sprintf("%d resamples", found.Samples)
+			return found.P, fmt.Sprintf("%d resamples of %s", found.Samples, counted(len(a.answers), "example"))
 		},
 	}
 }
@@ -182,7 +182,7 @@ var perplexity = measure{
 				higher++
 			}
 		}
-		return min(1, 2*float64(min(lower, higher)+1)/float64(len(values)+1)), fmt.Sprintf("%d resamples", len(values))
+		return min(1, 2*float64(min(lower, higher)+1)/float64(len(values)+1)), fmt.Sprintf("%d resamples of %s", len(values), counted(len(a.losses), "example"))
 	},
 }
 

@@ -112,7 +112,12 @@ func (c *Comparison) facts() []Difference {
 			}
 			return fmt.Sprint(r.Info.Best.Step)
 		})},
-		{"time", c.each(func(r Run) string { return fmt.Sprintf("%.1f minutes", r.Info.Seconds/60) })},
+		{"time", c.each(func(r Run) string {
+			if r.Info.Seconds < 90 {
+				return fmt.Sprintf("%.1f seconds", r.Info.Seconds)
+			}
+			return fmt.Sprintf("%.1f minutes", r.Info.Seconds/60)
+		})},
 		{"parameters", c.each(func(r Run) string { return fmt.Sprint(r.Info.Parameters) })},
 	}
 }
