@@ -24,8 +24,8 @@ type Sizes struct {
 	Words  int // W, tokens at a source position; 0 means 1
 }
 
-// maxSize is far above any size that a graph with every step can have.
-const maxSize = 1 << 16
+// maxSize bounds graphs, which have every step and, for each, weights of every pair of positions.
+const maxSize = 4096
 
 // Validate returns an error that names the first size out of range.
 func (s Sizes) Validate() error {
