@@ -22,7 +22,7 @@ func fuzzed(f *testing.F, path string, bodies ...string) {
 
 func FuzzCompletions(f *testing.F) {
 	fuzzed(f, "/v1/completions", `{"prompt": "12", "max_tokens": 3, "temperature": 1, "top_p": 0.5, "n": 2, "seed": -1, "stop": ["1", "2"]}`,
-		`{"prompt": ["1", ""], "stream": true, "stream_options": {"include_usage": true}}`, `{"PROMPT": "1", "prompt": 1}`, `{"prompt": "\ud800\u0000"}`)
+		`{"prompt": ["1", ""], "stream": true, "stream_options": {"include_usage": true, "include_steps": true}}`, `{"PROMPT": "1", "prompt": 1}`, `{"prompt": "\ud800\u0000"}`)
 }
 
 func FuzzScore(f *testing.F) {
@@ -34,7 +34,9 @@ func FuzzClassify(f *testing.F) {
 }
 
 func FuzzTrace(f *testing.F) {
-	fuzzed(f, "/v1/trace", `{"input": "12"}`, `{"input": ["12"]}`, `{"input": ["1", "2"]}`, `{"input": ""}`)
+	fuzzed(f, "/v1/trace", `{"input": "12"}`, `{"input": ["12"]}`, `{"input": ["1", "2"]}`, `{"input": ""}`,
+		`{"input": "12", "exit": {"rule": "fixed", "setting": 2}, "format": "view"}`, `{"input": "12", "exit": {"rule": "confidence", "setting": 1e-300}}`,
+		`{"input": "12", "exit": {"rule": "limit", "setting": 1e300}, "format": 1}`)
 }
 
 // A text that comes in pieces ends before the first of the stops, wherever the pieces are divided.
