@@ -84,14 +84,19 @@ func (r *Run) NewMetrics(offset int64) (rows []Row, next int64, err error) {
 		return nil, 0, err
 	}
 	if info, err := os.Stat(path); err == nil && info.Size() < offset {
-		return nil, 0, fmt.Errorf("%s: %w: it has become shorter", path, ErrDamaged)
+		return nil, 0, damagedError{fmt.Errorf("%s has become shorter", path)}
 	}
 	found, err := parseMetrics(data)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s: %w: line %w after byte %d", path, ErrDamaged, err, offset)
+		return nil, 0, damagedError{fmt.Errorf("%s: after byte %d: line %w", path, offset, err)}
 	}
 	return found.rows, offset + found.size, nil
 }
+
+// damagedError is an error that is ErrDamaged.
+type damagedError struct{ error }
+
+func (damagedError) Is(target error) bool { return target == ErrDamaged }
 
 // metricLines are the intact lines at the start of metrics.jsonl.
 type metricLines struct {

@@ -26,7 +26,8 @@ run train demo --set training.steps="$steps" --set training.evaluate_every="$ste
 answer="$(echo 20182019 | run decode /work/demo)"
 echo "20182019 -> $answer"
 [ -n "$answer" ]
-run compare /work/demo /work/demo --count 10 --out /work/compared.html
+run train demo --set training.steps=5 --set training.evaluate_every=5 --set training.validation=16 --out /work/short 2>/dev/null
+run compare /work/demo /work/short --count 10 --out /work/compared.html 2>/dev/null
 [ -s "$root/work/compared.html" ]
 
 "${alone[@]}" "$root" /ut serve /work/demo --address 127.0.0.1:0 2>"$root/log" &

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
@@ -129,7 +131,7 @@ func (f *compareFlags) watch(c *cobra.Command) (done func()) {
 	return done
 }
 
-// expandRuns returns the run directories that arguments name. A folder stands for the runs in it.
+// expandRuns returns the run directories that arguments name, each once. A folder stands for the runs in it.
 func expandRuns(args []string) (dirs []string, err error) {
 	for _, arg := range args {
 		found, err := pipeline.FindRuns(arg)
@@ -139,7 +141,11 @@ func expandRuns(args []string) (dirs []string, err error) {
 			}
 			found = []string{arg}
 		}
-		dirs = append(dirs, found...)
+		for _, dir := range found {
+			if !slices.ContainsFunc(dirs, func(d string) bool { return filepath.Clean(d) == filepath.Clean(dir) }) {
+				dirs = append(dirs, dir)
+			}
+		}
 	}
 	return dirs, nil
 }
