@@ -3,7 +3,6 @@ package runlog
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,19 +110,6 @@ func (r *Run) NewEvents(offsets map[string]int64) (all []tensorboard.Event, err 
 		}
 	}
 	return all, err
-}
-
-// readFrom returns the content of a regular file behind an offset; nothing if the file is shorter.
-func readFrom(path string, offset int64) ([]byte, error) {
-	f, err := regularfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if _, err := f.Seek(offset, io.SeekStart); err != nil {
-		return nil, err
-	}
-	return io.ReadAll(f)
 }
 
 // truncateEvents removes the events of later steps. A file without other events is removed. What follows a damaged event is left alone, as no

@@ -72,32 +72,6 @@ func (r *Run) Metrics() ([]Row, error) {
 	return found.rows, nil
 }
 
-// NewMetrics is like Metrics, for the rows behind an offset. It returns the offset behind the last of them. The error is ErrDamaged if there are
-// not so many bytes any more, or no valid line begins there, as after a resume, which removes rows.
-func (r *Run) NewMetrics(offset int64) (rows []Row, next int64, err error) {
-	path := r.path(metricsFile)
-	data, err := readFrom(path, offset)
-	if errors.Is(err, fs.ErrNotExist) && offset == 0 {
-		return nil, 0, nil
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	if info, err := os.Stat(path); err == nil && info.Size() < offset {
-		return nil, 0, damagedError{fmt.Errorf("%s has become shorter", path)}
-	}
-	found, err := parseMetrics(data)
-	if err != nil {
-		return nil, 0, damagedError{fmt.Errorf("%s: after byte %d: line %w", path, offset, err)}
-	}
-	return found.rows, offset + found.size, nil
-}
-
-// damagedError is an error that is ErrDamaged.
-type damagedError struct{ error }
-
-func (damagedError) Is(target error) bool { return target == ErrDamaged }
-
 // metricLines are the intact lines at the start of metrics.jsonl.
 type metricLines struct {
 	rows []Row

@@ -56,28 +56,8 @@ type Comparison struct {
 // Of compares the runs in directories.
 func Of(ctx context.Context, backend compute.Backend, dirs []string, o Options) (*Comparison, error) {
 	c := &Comparison{Version: runlog.Version()}
-	names := ShortNames(dirs)
-	var fields [][]experiment.Explanation
-	for i, dir := range dirs {
-		r := Run{Name: names[i]}
-		var err error
-		if r.Info, err = pipeline.ReadInfo(dir); err != nil {
-			return nil, err
-		}
-		if r.Rows, err = curves.Read(dir); err != nil {
-			return nil, err
-		}
-		r.estimateTimes()
-		config, err := pipeline.ReadRun(dir)
-		if err != nil {
-			return nil, err
-		}
-		fields = append(fields, config.Explain())
-		c.Runs = append(c.Runs, r)
-	}
-	c.Differences = differences(fields)
-	if o.Curves {
-		return c, nil
+	if err := c.read(dirs); err != nil || o.Curves {
+		return c, err
 	}
 	for i := range c.Runs {
 		r := &c.Runs[i]
@@ -94,6 +74,31 @@ func Of(ctx context.Context, backend compute.Backend, dirs []string, o Options) 
 	c.compareScores()
 	c.Examples = c.examples(o.Examples)
 	return c, nil
+}
+
+// read reads the runs without their models.
+func (c *Comparison) read(dirs []string) error {
+	names := ShortNames(dirs)
+	var fields [][]experiment.Explanation
+	for i, dir := range dirs {
+		r := Run{Name: names[i]}
+		var err error
+		if r.Info, err = pipeline.ReadInfo(dir); err != nil {
+			return err
+		}
+		if r.Rows, err = curves.Read(dir); err != nil {
+			return err
+		}
+		r.estimateTimes()
+		config, err := pipeline.ReadRun(dir)
+		if err != nil {
+			return err
+		}
+		fields = append(fields, config.Explain())
+		c.Runs = append(c.Runs, r)
+	}
+	c.Differences = differences(fields)
+	return nil
 }
 
 // ShortNames returns the last elements of directories, or the directories where two would be equal.
