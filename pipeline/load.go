@@ -274,9 +274,6 @@ func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
 		return v, errors.New("tokenizer.json has changed since training: restore it")
 	}
 	for _, own := range []**vocab.Vocabulary{&v.Source, &v.Target} {
-		if *own == nil {
-			continue
-		}
 		if pieces := v.Subwords.Vocabulary(); (*own).Equal(pieces) {
 			*own = pieces // makes comparisons fast
 		}

@@ -159,6 +159,9 @@ func pictureNow(t *testing.T, o *openRun, trainer *training.Trainer) {
 		t.Fatal(err)
 	}
 	p := newPictures(o, trainer, validation)
+	if (p == nil) != (trainer.Pictures == nil) {
+		t.Errorf("the trainer has pictures: %v, want %v", trainer.Pictures != nil, p != nil)
+	}
 	if p == nil {
 		return
 	}

@@ -361,3 +361,18 @@ func TestDueAndShares(t *testing.T) {
 		}
 	}
 }
+
+// There is nothing to say about the selection before the first validation, or if that had no sequences.
+// Caught when planted: a first update whose validation counts as none.
+func TestNoSelection(t *testing.T) {
+	for _, c := range []struct {
+		step      int64
+		sequences float64
+		want      bool
+	}{{0, 5, false}, {1, 0, false}, {1, 1, true}, {2, 5, true}} {
+		tr := &Trainer{state: state{BestStep: c.step, Validation: objective.Tally{Sequences: c.sequences}}}
+		if got := tr.selection(); (got != "") != c.want {
+			t.Errorf("best step %d of %v sequences: %q", c.step, c.sequences, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 )
 
 // Between the parts of a computation, whoever waits has a turn; what replaces the decoder waits until the computation is done. A context
@@ -51,5 +52,19 @@ func TestInTurns(t *testing.T) {
 	}
 	if err := q.Exclusively(func() error { return nil }); err != nil || q.large.took != 0 {
 		t.Errorf("afterwards: %v, turns of %v", err, q.large.took)
+	}
+}
+
+// Each look at the network ends before poll returns, so that the next one can begin, and close ends the goroutine.
+// Caught when planted: a look that nobody waits for, after which the goroutine stands still.
+func TestPollerLooksAgain(t *testing.T) {
+	p := newPoller()
+	for range 3 {
+		p.last = time.Time{}
+		p.poll()
+	}
+	p.close()
+	if _, more := <-p.seen; more {
+		t.Error("a look is left over")
 	}
 }
