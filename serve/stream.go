@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -27,8 +28,8 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, j *job) erro
 	if err != nil {
 		return err
 	}
-	for i, a := range answers {
-		if err := p.send(choice{Index: i, Finish: reason(a, p.choices[i].stopped)}); err != nil {
+	for i, a := range answers { // these are sent together with the end
+		if err := writeEvent(w, p.event(choice{Index: i, Finish: reason(a, p.choices[i].stopped)})); err != nil {
 			return err
 		}
 	}
@@ -86,22 +87,28 @@ func (p *pieces) watch(wanted bool) func(line int, t pipeline.Token) {
 	}
 }
 
+// send sends a piece at once.
 func (p *pieces) send(c choice) error {
-	event := p.reply
-	event.Choices = []choice{c}
-	return writeEvent(p.w, event)
+	if err := writeEvent(p.w, p.event(c)); err != nil {
+		return err
+	}
+	return http.NewResponseController(p.w).Flush()
 }
 
-// writeEvent sends a server-sent event at once.
-func writeEvent(w http.ResponseWriter, value any) error {
+func (p *pieces) event(c choice) completion {
+	event := p.reply
+	event.Choices = []choice{c}
+	return event
+}
+
+// writeEvent writes a server-sent event.
+func writeEvent(w io.Writer, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "data: %s\n\n", data); err != nil {
-		return err
-	}
-	return http.NewResponseController(w).Flush()
+	_, err = fmt.Fprintf(w, "data: %s\n\n", data)
+	return err
 }
 
 // stopper ends a text, which comes in pieces, before the first of some texts.

@@ -130,7 +130,8 @@ func joined(body io.Reader) (text string, err error) {
 	for lines.Scan() {
 		data, found := strings.CutPrefix(lines.Text(), "data: ")
 		if data == "[DONE]" {
-			return text, nil
+			_, err := io.Copy(io.Discard, body) // so that the connection is kept
+			return text, err
 		}
 		if !found {
 			continue
