@@ -142,7 +142,6 @@ func (h *haltingState) end(now *Node, withRemainder bool) *Node {
 	if withRemainder {
 		rest, t := h.rest(), len(h.weights)-1
 		h.weights[t] = Where(now, rest, h.weights[t])
-		h.haltingProbability = Where(now, h.before, h.haltingProbability)
 		h.remainders = Where(now, rest, h.remainders)
 	}
 	return now

@@ -68,3 +68,19 @@ func TestPollerLooksAgain(t *testing.T) {
 		t.Error("a look is left over")
 	}
 }
+
+// Who stops waiting for a batch, because the context has ended, does not keep the decoder from being replaced later.
+// Caught when planted: a lock that is kept.
+func TestHoldThatEnds(t *testing.T) {
+	q := New(nil)
+	q.batches.Lock()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := q.hold(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	q.batches.Unlock()
+	if err := q.Exclusively(func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+}
