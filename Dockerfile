@@ -1,8 +1,8 @@
 # An image with nothing but the program, about 30 MB:
 #
 #	docker build -t ut .
-#	docker run --rm -v "$PWD:/work" ut train own-pairs --set task.path=pairs.tsv --out runs/pairs
-#	docker run --rm -v "$PWD:/work" -p 8080:8080 -e UT_TOKEN=secret ut serve runs/pairs --address :8080
+#	docker run --rm -v "$PWD:/data" ut train own-pairs --set task.path=pairs.tsv --out runs/pairs
+#	docker run --rm -v "$PWD:/data" -p 8080:8080 -e UT_TOKEN=secret ut serve runs/pairs --address :8080
 FROM golang:1.26 AS build
 WORKDIR /src
 COPY . .
@@ -10,5 +10,5 @@ RUN CGO_ENABLED=0 go build -buildvcs=auto -trimpath -ldflags=-s -o /ut ./cmd/ut
 
 FROM scratch
 COPY --from=build /ut /ut
-WORKDIR /work
+WORKDIR /data
 ENTRYPOINT ["/ut"]

@@ -10,7 +10,7 @@ steps=${1:-60}
 root="$(mktemp -d)"
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$root"' EXIT
-mkdir "$root/work"
+mkdir "$root/runs"
 CGO_ENABLED=0 "${GO:-go}" build -buildvcs=auto -trimpath -ldflags=-s -o "$root/ut" ./cmd/ut
 
 alone=(chroot)
@@ -22,15 +22,15 @@ fi
 run() { "${alone[@]}" "$root" /ut "$@"; }
 
 run doctor
-run train demo --set training.steps="$steps" --set training.evaluate_every="$steps" --set training.validation=16 --out /work/demo 2>/dev/null
-answer="$(echo 20182019 | run decode /work/demo)"
+run train demo --set training.steps="$steps" --set training.evaluate_every="$steps" --set training.validation=16 --out /runs/demo 2>/dev/null
+answer="$(echo 20182019 | run decode /runs/demo)"
 echo "20182019 -> $answer"
 [ -n "$answer" ]
-run train demo --set training.steps=5 --set training.evaluate_every=5 --set training.validation=16 --out /work/short 2>/dev/null
-run compare /work/demo /work/short --count 10 --out /work/compared.html 2>/dev/null
-[ -s "$root/work/compared.html" ]
+run train demo --set training.steps=5 --set training.evaluate_every=5 --set training.validation=16 --out /runs/short 2>/dev/null
+run compare /runs/demo /runs/short --count 10 --out /runs/compared.html 2>/dev/null
+[ -s "$root/runs/compared.html" ]
 
-"${alone[@]}" "$root" /ut serve /work/demo --address 127.0.0.1:0 2>"$root/log" &
+"${alone[@]}" "$root" /ut serve /runs/demo --address 127.0.0.1:0 2>"$root/log" &
 server=$!
 address=
 for _ in $(seq 100); do
