@@ -38,8 +38,9 @@ func Read(dir string) ([]Row, error) {
 // A Follower reads the rows of a run while they are written.
 type Follower struct {
 	log     *runlog.Run
-	offset  int64 // in metrics.jsonl
-	last    int64 // step of the last row
+	offset  int64        // in metrics.jsonl
+	last    int64        // step of the last row
+	held    []runlog.Row // the newest row, if its event has not been written yet
 	offsets map[string]int64
 	speeds  map[key]map[string]float64
 }
@@ -59,13 +60,13 @@ func Follow(dir string) (*Follower, error) {
 	return &Follower{log: log}, nil
 }
 
-// Next returns the rows that were written since the last call. Again reports that the run was reset to an earlier step in between, so that the
-// rows are all that it has.
+// Next returns the rows that were written since the last call. The newest one may wait for the next call, which returns it with the time of its
+// event. Again reports that the run was reset to an earlier step in between, so that the rows are all that it has.
 func (f *Follower) Next() (rows []Row, again bool, err error) {
 	found, next, err := f.log.NewMetrics(f.offset)
 	reset := len(found) > 0 && found[0].Step() < f.last
 	if (errors.Is(err, runlog.ErrDamaged) || errors.Is(err, fs.ErrNotExist) || reset) && f.offset > 0 {
-		f.offset, f.last, f.offsets, f.speeds, again = 0, 0, nil, nil, true
+		f.offset, f.last, f.held, f.offsets, f.speeds, again = 0, 0, nil, nil, nil, true
 		found, next, err = f.log.NewMetrics(0)
 	}
 	if err != nil {
@@ -75,8 +76,15 @@ func (f *Follower) Next() (rows []Row, again bool, err error) {
 	if len(found) > 0 {
 		f.last = found[len(found)-1].Step()
 	}
-	rows, err = f.join(found)
-	return rows, again, err
+	waited := len(found) == 0
+	found, f.held = append(f.held, found...), nil
+	if rows, err = f.join(found); err != nil {
+		return nil, again, err
+	}
+	if n := len(rows) - 1; n >= 0 && rows[n].Seconds == nil && !waited {
+		rows, f.held = rows[:n], found[n:]
+	}
+	return rows, again, nil
 }
 
 // InUse reports whether a process is writing the run.

@@ -138,6 +138,35 @@ func TestFollow(t *testing.T) {
 	next("a reset and more rows than before", "1t@0.5:1.00 2t@1:0.50 3t@1.5:0.33 4t@2:0.25", true)
 }
 
+// A row that is read before its event waits for it, once; a row without an event comes at the next look.
+// Caught when planted: the newest row without its time; a row that waits for ever.
+func TestFollowWaitsForTimes(t *testing.T) {
+	log := create(t)
+	f, err := curves.Follow(log.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func(want string) {
+		t.Helper()
+		if rows, again, err := f.Next(); err != nil || again || text(rows) != want {
+			t.Errorf("%s, %v, %v, want %s", text(rows), again, err, want)
+		}
+	}
+	write(t, log, true, 1, 2)
+	write(t, log, false, 3, 3)
+	next("1t@0.5:1.00 2t@1:0.50")
+	if err := log.AppendEvent(tensorboard.Event{Step: 3, Scalars: []tensorboard.Scalar{{Tag: "training/loss", Value: 9}, {Tag: runlog.SecondsTag, Value: 1.5}}}); err != nil {
+		t.Fatal(err)
+	}
+	next("3t@1.5:0.33")
+	write(t, log, false, 4, 4)
+	next("")
+	write(t, log, false, 6, 6)
+	next("4t@-:0.25")
+	next("6t@-:0.17")
+	next("")
+}
+
 // Thinned rows are spread evenly and include the last of each split.
 func TestThin(t *testing.T) {
 	var rows []curves.Row
