@@ -98,7 +98,7 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 		return nil, err
 	}
 	probabilities := everywhere[0]
-	best := mostProbable(probabilities)
+	best := bestClass(probabilities)
 	c := &Classification{Input: in, Answer: m.spell(in, best), Probability: probabilities[best], Trace: trace}
 	c.Classes = sorted(m.Vocabularies.Target, shared(probabilities[vocab.End+1:]))
 	trace.Output = []string{c.Answer}
@@ -109,8 +109,8 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 	return c, nil
 }
 
-// mostProbable returns the class with the highest probability, the first of several. Padding and End are not classes.
-func mostProbable(probabilities []float64) vocab.ID {
+// bestClass returns the class with the highest probability, the first of several. Padding and End are not classes.
+func bestClass(probabilities []float64) vocab.ID {
 	classes, best := probabilities[vocab.End+1:], 0
 	for i, p := range classes {
 		if p > classes[best] {

@@ -3,12 +3,10 @@ package serve
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"iter"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,34 +18,9 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"universal-transformer/internal/browsertest"
 )
-
-var pictures = flag.String("pictures", "", "`folder` for screenshots of the page that is tested")
-
-// browsers lists the names of Chromium.
-var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "headless-shell"}
-
-// startBrowser returns the context of a running headless browser. Without a browser the test is skipped.
-func startBrowser(t *testing.T) context.Context {
-	t.Helper()
-	for _, name := range browsers {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue
-		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU)
-		ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-		t.Cleanup(cancel)
-		ctx, cancel = chromedp.NewContext(ctx)
-		t.Cleanup(cancel)
-		if err := chromedp.Do(ctx); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		return ctx
-	}
-	t.Skipf("no browser: none of %s is installed", strings.Join(browsers, ", "))
-	return nil
-}
 
 // A tab is the page in the browser. It collects what the console shows, and uncaught exceptions.
 type tab struct {
@@ -165,10 +138,10 @@ func (p *tab) fits(name string) {
 	if wide := p.eval(`document.documentElement.scrollWidth - window.innerWidth`); wide != "0" {
 		p.t.Errorf("%s: the page is %s pixels wider than the window", name, wide)
 	}
-	if *pictures != "" {
+	if *browsertest.Pictures != "" {
 		png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
 		if err == nil {
-			err = os.WriteFile(filepath.Join(*pictures, strings.ReplaceAll(name, " ", "-")+".png"), png, 0o644)
+			err = os.WriteFile(filepath.Join(*browsertest.Pictures, strings.ReplaceAll(name, " ", "-")+".png"), png, 0o644)
 		}
 		if err != nil {
 			p.t.Error(err)
@@ -188,7 +161,7 @@ var served = []string{"../models/reverse", "../models/program", "../models/trans
 // suffices; windows small and large, light and dark; nothing on the console.
 // Caught when planted: steps of the token before; an exit that is not sent; a slider that does nothing; a second answer added to the first.
 func TestPage(t *testing.T) {
-	browser := startBrowser(t)
+	browser := browsertest.Start(t)
 	_, web := opened(t, Options{}, served...)
 	for _, width := range []int64{1280, 400} {
 		for _, scheme := range []string{"light", "dark"} {
@@ -252,7 +225,7 @@ func (p *tab) keyboard(t *testing.T) {
 
 // Hostile inputs are shown as text, mistakes are said, and what is wrong with an input disappears with the next one.
 func TestPageMistakes(t *testing.T) {
-	browser := startBrowser(t)
+	browser := browsertest.Start(t)
 	_, web := opened(t, Options{}, served...)
 	p := visit(t, browser, web, 400, "light")
 	p.becomes(`document.documentElement.dataset.ready`, "true")
@@ -280,7 +253,7 @@ func TestPageMistakes(t *testing.T) {
 
 // With a token, the page asks for it, and keeps it.
 func TestPageAsksForToken(t *testing.T) {
-	browser := startBrowser(t)
+	browser := browsertest.Start(t)
 	_, web := opened(t, Options{Token: "secret"}, served[0])
 	p := visit(t, browser, web, 1280, "dark")
 	p.do(chromedp.WaitVisible(chromedp.ID("token")))

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"iter"
 	"math"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -23,35 +21,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"universal-transformer/internal/browsertest"
 	"universal-transformer/internal/longtest"
 )
-
-var pictures = flag.String("pictures", "", "`folder` for screenshots of the pages that are tested")
-
-// browsers lists the names of Chromium.
-var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "headless-shell"}
-
-// startBrowser returns the context of a running headless browser. Without a browser the test is skipped.
-func startBrowser(t *testing.T) context.Context {
-	t.Helper()
-	for _, name := range browsers {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue
-		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU)
-		ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
-		t.Cleanup(cancel)
-		ctx, cancel = chromedp.NewContext(ctx)
-		t.Cleanup(cancel)
-		if err := chromedp.Do(ctx); err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		return ctx
-	}
-	t.Skipf("no browser: none of %s is installed", strings.Join(browsers, ", "))
-	return nil
-}
 
 // A tab is a page in the browser. It collects what the console shows, and uncaught exceptions.
 type tab struct {
@@ -163,9 +135,9 @@ func (p *tab) fits(name string) {
 	for _, problem := range p.problems {
 		p.t.Errorf("%s: %s", name, problem)
 	}
-	if *pictures != "" {
+	if *browsertest.Pictures != "" {
 		png := run(p, chromedp.FullScreenshot(100))
-		if err := os.WriteFile(filepath.Join(*pictures, strings.ReplaceAll(name, " ", "-")+".png"), png, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(*browsertest.Pictures, strings.ReplaceAll(name, " ", "-")+".png"), png, 0o644); err != nil {
 			p.t.Error(err)
 		}
 	}
@@ -180,7 +152,7 @@ const (
 // The page works with mouse, keyboard and slider, in small and large windows, light and dark, and without a message on the console.
 // Caught when planted: weights of the wrong head, the slider not connected.
 func TestPageInBrowser(t *testing.T) {
-	browser := startBrowser(t)
+	browser := browsertest.Start(t)
 	for _, width := range []int64{1280, 400, 2000} {
 		for _, scheme := range []string{"light", "dark"} {
 			if width == 2000 && !longtest.Enabled() {
@@ -274,7 +246,7 @@ func (p *tab) heads(t *testing.T) {
 
 // A finger chooses positions and heads.
 func TestPageTouch(t *testing.T) {
-	p := open(t, startBrowser(t), withReadouts(), 400, "light", "")
+	p := open(t, browsertest.Start(t), withReadouts(), 400, "light", "")
 	p.do(chromedp.EmulateViewport(400, 900, chromedp.EmulateTouch, chromedp.EmulateMobile))
 	p.do(chromedp.TapXY(p.place(1, 2)))
 	p.becomes(chosen, "Position 3: 3")
@@ -288,7 +260,7 @@ func TestPageTouch(t *testing.T) {
 
 // The address holds what is shown: another page opened at it shows the same.
 func TestPageLink(t *testing.T) {
-	browser := startBrowser(t)
+	browser := browsertest.Start(t)
 	p := open(t, browser, withReadouts(), 1280, "light", "#view=decoder&step=2&head=2&position=3&cells=readouts&colours=normalized")
 	same := func() {
 		t.Helper()
@@ -311,7 +283,7 @@ func TestPageLink(t *testing.T) {
 
 // Stories, fixed depth, language models, hostile tokens and long inputs fit windows of every size, and no token becomes markup.
 func TestPagesOfEveryKindFit(t *testing.T) {
-	browser := startBrowser(t)
+	browser := browsertest.Start(t)
 	for name, trace := range map[string]*Trace{
 		"story": story(), "fixed": fixed(), "hostile": hostile(), "pieces": pieces(), "many": many(10_000), "one": sample("3", 1, 1), "long": long(120, 3, 2),
 	} {
@@ -331,7 +303,7 @@ func TestPagesOfEveryKindFit(t *testing.T) {
 
 // The figures are saved as well-formed SVG with every token, and as PNG.
 func TestPageSaves(t *testing.T) {
-	p := open(t, startBrowser(t), hostile(), 1280, "light", "")
+	p := open(t, browsertest.Start(t), hostile(), 1280, "light", "")
 	for _, figure := range []string{"#steps", "#matrix"} {
 		catch := func(n int, read string) string {
 			return p.await(fmt.Sprintf(`new Promise(done => {
@@ -366,7 +338,7 @@ func TestPageSpeed(t *testing.T) {
 	if err := WriteHTML(&out, trace); err != nil {
 		t.Fatal(err)
 	}
-	p := open(t, startBrowser(t), trace, 1280, "light", "")
+	p := open(t, browsertest.Start(t), trace, 1280, "light", "")
 	frames := p.await(`new Promise(done => {
 		const slider = document.getElementById("step"), start = performance.now();
 		let n = 0;

@@ -20,7 +20,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var pictures = flag.String("pictures", "", "`folder` for screenshots of the pages that are tested")
+// Pictures is the flag -pictures.
+var Pictures = flag.String("pictures", "", "`folder` for screenshots of the pages that are tested")
 
 // browsers lists the names of Chromium.
 var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "headless-shell"}
@@ -139,10 +140,10 @@ func (p *Tab) Fits(name string) {
 	for _, problem := range p.problems {
 		p.t.Errorf("%s: %s", name, problem)
 	}
-	if *pictures != "" {
+	if *Pictures != "" {
 		png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
 		if err == nil {
-			err = os.WriteFile(filepath.Join(*pictures, strings.ReplaceAll(name, " ", "-")+".png"), png, 0o644)
+			err = os.WriteFile(filepath.Join(*Pictures, strings.ReplaceAll(name, " ", "-")+".png"), png, 0o644)
 		}
 		if err != nil {
 			p.t.Error(err)

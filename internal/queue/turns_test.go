@@ -56,7 +56,7 @@ func TestInTurns(t *testing.T) {
 }
 
 // Each look at the network ends before poll returns, so that the next one can begin, and close ends the goroutine.
-// Caught when planted: a look that nobody waits for, after which the goroutine stands still.
+// Caught when planted: poll returns before the look has ended, and the goroutine blocks.
 func TestPollerLooksAgain(t *testing.T) {
 	p := newPoller()
 	for range 3 {
