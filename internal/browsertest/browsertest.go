@@ -7,9 +7,11 @@ import (
 	"flag"
 	"fmt"
 	"iter"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -59,8 +61,22 @@ type Tab struct {
 // An Action is one of chromedp without a value.
 type Action = chromedp.Action[chromedp.Void]
 
-// Open loads a page in a window of a width, in the color scheme "light" or "dark", and waits until its root has data-ready=true.
+// Open loads a page as [Visit] does, and waits until its root has data-ready=true.
 func Open(t *testing.T, browser context.Context, url string, width int64, scheme string) *Tab {
+	t.Helper()
+	p := Visit(t, browser, url, width, scheme)
+	p.Do(chromedp.WaitReady(chromedp.CSS("html[data-ready=true]")))
+	return p
+}
+
+// OpenFile opens a page that is a file, at a fragment such as "#step=2", or "".
+func OpenFile(t *testing.T, browser context.Context, path, fragment string, width int64, scheme string) *Tab {
+	t.Helper()
+	return Open(t, browser, (&url.URL{Scheme: "file", Path: path}).String()+fragment, width, scheme)
+}
+
+// Visit loads a page in a window of a width, in the color scheme "light" or "dark".
+func Visit(t *testing.T, browser context.Context, url string, width int64, scheme string) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
@@ -70,7 +86,7 @@ func Open(t *testing.T, browser context.Context, url string, width int64, scheme
 	p.Do(chromedp.EmulateViewport(width, 900), scheming(scheme))
 	messages := chromedp.Console(ctx)
 	go p.listen(messages)
-	p.Do(chromedp.Navigate(url), chromedp.WaitReady(chromedp.CSS("html[data-ready=true]")))
+	p.Do(chromedp.Navigate(url))
 	return p
 }
 
@@ -95,6 +111,13 @@ func (p *Tab) listen(messages iter.Seq2[chromedp.ConsoleMessage, error]) {
 	}
 }
 
+// Problems returns what the console has shown so far, and uncaught exceptions.
+func (p *Tab) Problems() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.problems)
+}
+
 // Do does actions.
 func (p *Tab) Do(actions ...Action) {
 	p.t.Helper()
@@ -103,23 +126,35 @@ func (p *Tab) Do(actions ...Action) {
 	}
 }
 
-// Eval returns the value of an expression of JavaScript as text.
-func (p *Tab) Eval(expression string) string {
+// Value returns the value of an action.
+func Value[T any](p *Tab, a chromedp.Action[T]) T {
 	p.t.Helper()
-	value, err := chromedp.Run(p.ctx, chromedp.Evaluate[string](fmt.Sprintf("String(%s)", expression)))
+	value, err := chromedp.Run(p.ctx, a)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	return value
 }
 
-// Becomes waits until an expression has a value.
+// Eval returns the value of an expression of JavaScript as text.
+func (p *Tab) Eval(expression string) string {
+	p.t.Helper()
+	return Value(p, chromedp.Evaluate[string](fmt.Sprintf("String(%s)", expression)))
+}
+
+// Await returns the text that a promise of JavaScript gives.
+func (p *Tab) Await(promise string) string {
+	p.t.Helper()
+	return Value(p, chromedp.Evaluate[string](promise, chromedp.EvalAwaitPromise))
+}
+
+// Becomes waits until an expression has a value. The test ends if it does not.
 func (p *Tab) Becomes(expression, want string) {
 	p.t.Helper()
 	quoted, _ := json.Marshal(want) // a string of JavaScript
-	_, err := chromedp.Run(p.ctx, chromedp.Poll[bool](fmt.Sprintf("String(%s) === %s", expression, quoted), chromedp.WithPollingTimeout(20*time.Second)))
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[bool](fmt.Sprintf("String(%s) === %s", expression, quoted), chromedp.WithPollingTimeout(time.Minute)))
 	if err != nil {
-		p.t.Errorf("%s is %q, want %q (%v)", expression, p.Eval(expression), want, err)
+		p.t.Fatalf("%s is %q, want %q (%v)", expression, p.Eval(expression), want, err)
 	}
 }
 
@@ -135,17 +170,12 @@ func (p *Tab) Fits(name string) {
 	if wide := p.Eval(`document.documentElement.scrollWidth - window.innerWidth`); wide != "0" {
 		p.t.Errorf("%s: the page is %s pixels wider than the window", name, wide)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, problem := range p.problems {
+	for _, problem := range p.Problems() {
 		p.t.Errorf("%s: %s", name, problem)
 	}
 	if *Pictures != "" {
-		png, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(*Pictures, strings.ReplaceAll(name, " ", "-")+".png"), png, 0o644)
-		}
-		if err != nil {
+		png := Value(p, chromedp.FullScreenshot(100))
+		if err := os.WriteFile(filepath.Join(*Pictures, strings.ReplaceAll(name, " ", "-")+".png"), png, 0o644); err != nil {
 			p.t.Error(err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -194,7 +193,7 @@ func TestPageInBrowser(t *testing.T) {
 	browser := browsertest.Start(t)
 	for _, width := range []int64{1280, 400} {
 		for _, scheme := range []string{"light", "dark"} {
-			p := browsertest.Open(t, browser, (&url.URL{Scheme: "file", Path: path}).String(), width, scheme)
+			p := browsertest.OpenFile(t, browser, path, "", width, scheme)
 			p.Becomes(`document.querySelector("#charts").dataset.drawn`, "3 3 3")
 			p.Becomes(`document.querySelector(".chart").dataset.points`, "9")
 			if got, want := p.Text("h1 + p"), "first is better than <script>alert(1)</script>: 0.9286 against 0.2857, p = 0.012; only first is right on 10 examples, only second on 1"; got != want {
