@@ -103,10 +103,8 @@ func (r *Run) Steps() ([]int64, error) {
 	}
 	var steps []int64
 	for _, e := range entries {
-		digits, isCheckpoint := strings.CutPrefix(e.Name(), checkpointPrefix)
-		digits, hasSuffix := strings.CutSuffix(digits, checkpointSuffix)
-		step, err := strconv.ParseInt(digits, 10, 64)
-		if isCheckpoint && hasSuffix && err == nil && e.Name() == checkpointName(step) {
+		digits := strings.TrimSuffix(strings.TrimPrefix(e.Name(), checkpointPrefix), checkpointSuffix)
+		if step, _ := strconv.ParseInt(digits, 10, 64); step >= 0 && e.Name() == checkpointName(step) {
 			steps = append(steps, step)
 		}
 	}

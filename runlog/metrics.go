@@ -123,11 +123,11 @@ func (r *Run) openMetrics() error {
 		return err
 	}
 	found, err := parseMetrics(data)
-	if r.damage = nil; err != nil {
+	if err != nil {
 		r.damage = fmt.Errorf("%s:%w", path, err)
 	}
-	if r.last = 0; len(found.rows) > 0 {
-		r.last = found.rows[len(found.rows)-1].Step()
+	for _, row := range found.rows {
+		r.last = row.Step()
 	}
 	if r.metrics, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
 		return err

@@ -38,6 +38,9 @@ func batches(t *testing.T, requests ...Request) (list []string) {
 		for _, p := range q.next(&q.small) {
 			together = append(together, fmt.Sprintf("%d.%d", names[p.request], p.query))
 		}
+		if q.small.serving != (len(together) > 0) {
+			t.Errorf("after a batch of %d the lane is serving: %v", len(together), q.small.serving)
+		}
 		if len(together) == 0 {
 			return list
 		}

@@ -76,10 +76,11 @@ func (q *Queue) decodeTogether(l *lane, together []piece) {
 	delivered := make([]int, len(together))
 	var decode func(from, to int)
 	decode = func(from, to int) {
-		batch := make([]decoding.Query, to-from)
+		var batch []decoding.Query
 		for i, p := range together[from:to] {
-			batch[i] = p.Queries[p.query]
-			batch[i].OnToken = withoutRepeats(batch[i].OnToken, &delivered[from+i])
+			query := p.Queries[p.query]
+			query.OnToken = withoutRepeats(query.OnToken, &delivered[from+i])
+			batch = append(batch, query)
 		}
 		found, err := q.decodeBatch(l, batch, together[from].way)
 		switch middle := (from + to) / 2; {

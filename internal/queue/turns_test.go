@@ -3,7 +3,9 @@ package queue
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -76,11 +78,60 @@ func TestHoldThatEnds(t *testing.T) {
 	q.batches.Lock()
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
+	before := runtime.NumGoroutine()
 	if err := q.hold(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	q.batches.Unlock()
+	for runtime.NumGoroutine() > before { // those of hold have the lock at last
+		runtime.Gosched()
+	}
 	if err := q.Exclusively(func() error { return nil }); err != nil {
 		t.Error(err)
 	}
+}
+
+// A context that ends while others compute, or before, ends the waiting, and leaves the place to those who still wait.
+func TestAcquireThatEnds(t *testing.T) {
+	q := New(nil)
+	if err := q.Acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	waiting := make(chan error)
+	go func() { waiting <- q.Acquire(ctx) }()
+	go func() { waiting <- q.InTurns(ctx, func(func()) error { return errors.New("computed") }) }()
+	cancel()
+	for range 2 {
+		if err := <-waiting; !errors.Is(err, context.Canceled) {
+			t.Errorf("while another one computes: %v", err)
+		}
+	}
+	q.Release()
+	if err := q.Acquire(ctx); !errors.Is(err, context.Canceled) || len(q.busy) != 0 {
+		t.Errorf("a context that has ended: %v", err)
+	}
+	if err := q.Exclusively(func() error { return nil }); err != nil {
+		t.Error(err)
+	}
+}
+
+// The turns of small requests take as long as the part of the computation before them, and no longer when it is done.
+// Caught when planted: turns as long as the whole computation.
+func TestTurnsOfSmallRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(nil)
+		_ = q.InTurns(t.Context(), func(pause func()) error {
+			for _, part := range []time.Duration{3, 5, 2} {
+				time.Sleep(part)
+				if pause(); q.large.took != part {
+					t.Errorf("after a part of %v, turns take %v", part, q.large.took)
+				}
+			}
+			return nil
+		})
+		if q.large.took != 0 {
+			t.Errorf("afterwards turns take %v", q.large.took)
+		}
+	})
 }
