@@ -73,7 +73,9 @@ func (d *Decoder) answer(ctx context.Context, queries []Query, m Method, yield f
 		return nil, err
 	}
 	defer batch.Close()
-	batch.counts = slices.ContainsFunc(queries, func(q Query) bool { return q.OnSteps != nil })
+	if slices.ContainsFunc(queries, func(q Query) bool { return q.OnSteps != nil }) {
+		batch.steps = make([]int, len(queries))
+	}
 	chosen := make([]int, len(queries)) // tokens
 	next := batch.Next
 	if yield != nil {

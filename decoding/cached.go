@@ -28,8 +28,7 @@ type Cached struct {
 	capacity  int               // maximum number of tokens in the cache
 	length    int               // number of tokens in the cache
 	logP      []float64         // of the last tokens, [R][V]
-	counts    bool              // count steps
-	steps     []int             // of the last position of each source, if they are counted
+	steps     []int             // of the last position of each source; nil: they are not counted
 }
 
 // rows returns the number of rows of the cache, used or not.
@@ -134,8 +133,8 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 		c.cache = append(c.cache, zeros)
 	}
 	var logP [][]float64
-	for at := 0; at <= common; {
-		n := c.d.chunk(common + 1 - at)
+	at := 0
+	for _, n := range c.d.chunks(common + 1) {
 		chunk := make([]vocab.ID, c.rows()*n)
 		for r := range c.rows() {
 			for i := range n {
@@ -153,17 +152,21 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 	return logP, nil
 }
 
-// chunk returns how many of the remaining tokens of a prompt are read at once: the largest power of two that fits, or power of eight
-// on backends that compile slowly, so that there are few shapes.
-func (d *Decoder) chunk(left int) int {
-	n, factor := 1, 2
+// chunks splits a number of tokens into those that are read at once: the largest power of two that fits, or power of eight on backends
+// that compile slowly, so that there are few shapes.
+func (d *Decoder) chunks(tokens int) (list []int) {
+	factor := 2
 	if d.fewGraphs {
 		factor = 8
 	}
-	for n*factor <= min(left, longestChunk) {
-		n *= factor
+	for tokens > 0 {
+		n := 1
+		for n*factor <= min(tokens, longestChunk) {
+			n *= factor
+		}
+		list, tokens = append(list, n), tokens-n
 	}
-	return n
+	return list
 }
 
 // longestChunk is the maximum number of prompt tokens that are read at once.
@@ -185,14 +188,14 @@ func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 		args = append(args, t)
 	}
 	call := c.d.next.Call
-	if c.counts {
+	if c.steps != nil {
 		call = c.d.counted.Call
 	}
 	out, err := callDonating(c.d, call, args, c.cache)
 	if err != nil {
 		return nil, err
 	}
-	if c.cache = out[1:]; c.counts {
+	if c.cache = out[1:]; c.steps != nil {
 		c.count(out[1])
 		c.cache = out[2:]
 	}
@@ -213,9 +216,7 @@ func (c *Cached) count(t *tensors.Tensor) {
 	defer free(t)
 	all := tensors.MustCopyFlatData[int32](t)
 	for _, slot := range c.slots {
-		source := c.sources[slot/c.perSource]
-		c.steps = append(c.steps, make([]int, max(0, source+1-len(c.steps)))...)
-		c.steps[source] = int(all[slot])
+		c.steps[c.sources[slot/c.perSource]] = int(all[slot])
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"universal-transformer/decoding"
+	"universal-transformer/halting"
 	"universal-transformer/internal/vocab"
 )
 
@@ -73,6 +74,57 @@ func TestTurnsOfQueries(t *testing.T) {
 		if found, err := d.Answer(t.Context(), queries, decoding.Method{}, memory, func() { turns++ }); err != nil || len(found) != 3 || turns != want {
 			t.Errorf("%d bytes: %d answers in %d turns, want %d, %v", memory, len(found), turns, want, err)
 		}
+	}
+}
+
+// Memory for exactly two answers lets two be decoded at a time, and half of it for beams of two. Who counts steps gets the same answers.
+// Caught when planted: memory for two rows of each source where one is needed; steps of a row that is not there.
+func TestMemoryOfTwoAnswers(t *testing.T) {
+	d := decoder(t, models(dtypes.Float32)["halting.Fixed, universal.FeedForward, pre-norm false"], false)
+	defer d.Close()
+	queries := slices.Repeat([]decoding.Query{{Source: []vocab.ID{2, 3}, Limit: 3}}, 4)
+	for width := range 3 {
+		m := decoding.Method{Beam: decoding.Beam{Width: width}}
+		var plain []decoding.Hypothesis
+		for _, count := range []bool{false, true} {
+			first := 0
+			list := slices.Clone(queries)
+			if count {
+				list[1].OnSteps = func(token, steps int) {
+					if width > 1 || steps != 3 {
+						t.Errorf("token %d of a beam of %d runs %d steps", token, width, steps)
+					}
+				}
+			}
+			memory := int64(d.Memory(2, max(1, width), 2, 3))
+			found, err := d.Answer(t.Context(), list, m, memory, func() { first++ })
+			if err != nil || len(found) != 4 {
+				t.Fatal(found, err)
+			}
+			if want := 2 * len(found[0].Tokens); first != want && width < 2 {
+				t.Errorf("a beam of %d takes %d turns, want %d", width, first, want)
+			}
+			if narrow, err := d.Answer(t.Context(), list, m, memory-1, nil); err != nil || !slices.EqualFunc(narrow, found, sameHypothesis) {
+				t.Errorf("one at a time: %+v, two: %+v, %v", narrow, found, err)
+			}
+			if plain == nil {
+				plain = found
+			} else if !slices.EqualFunc(plain, found, sameHypothesis) {
+				t.Errorf("a beam of %d finds %+v when steps are counted, else %+v", width, found, plain)
+			}
+		}
+	}
+}
+
+// Sources that are too long for the model are named as people count.
+func TestTooLongSource(t *testing.T) {
+	config := models(dtypes.Float32)["halting.Length, universal.FeedForward, pre-norm false"]
+	config.Halting = halting.Length{}
+	d := decoder(t, config, false)
+	defer d.Close()
+	long := repeated(halting.MaxSteps+1, 1)
+	if _, err := d.Start([][]vocab.ID{{2}, {3}, long}); err == nil || !strings.HasPrefix(err.Error(), "source 3 has 1001 tokens, and the model runs") {
+		t.Errorf("a source that is too long: %v", err)
 	}
 }
 

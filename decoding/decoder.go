@@ -94,7 +94,7 @@ func (d *Decoder) Close() {
 
 // pad returns sources as a rectangle, with the last source repeated up to the number of rows given by Rows.
 func pad(sources [][]vocab.ID) (ids []vocab.ID, rows, width int) {
-	longest := 1
+	var longest int
 	for _, s := range sources {
 		longest = max(longest, len(s))
 	}

@@ -6,8 +6,13 @@ func (d *Decoder) FewGraphs() { d.fewGraphs = true }
 // Rows is how many rows the tensors have.
 func (c *Cached) Rows() int { return c.rows() }
 
-// Chunk is how many of the tokens that are left of a prompt are read at once.
-func (d *Decoder) Chunk(left int) int { return d.chunk(left) }
+// Chunks are the numbers of tokens of a prompt that are read at once.
+func (d *Decoder) Chunks(tokens int) []int { return d.chunks(tokens) }
 
 // NotShared makes a decoder gather all rows where it could copy some in place, as it does where tensors are not plain memory.
 func (d *Decoder) NotShared() { d.shared = false }
+
+// Memory is what so many sources take, with so many rows each.
+func (d *Decoder) Memory(sources, perSource, source, limit int) float64 {
+	return d.bytes(Rows(sources), perSource, source, limit)
+}

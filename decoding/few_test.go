@@ -68,9 +68,12 @@ func TestChunks(t *testing.T) {
 	config := models(dtypes.Float32)["halting.Frozen, universal.FeedForward, pre-norm true"]
 	many, few := decoder(t, config, true), decoder(t, config, true)
 	few.FewGraphs()
-	for left, want := range map[int][2]int{1: {1, 1}, 3: {2, 1}, 7: {4, 1}, 8: {8, 8}, 63: {32, 8}, 64: {64, 64}, 1000: {64, 64}} {
-		if got := [2]int{many.Chunk(left), few.Chunk(left)}; got != want {
-			t.Errorf("of %d tokens %v are read at once, want %v", left, got, want)
+	for tokens, want := range map[int][2][]int{
+		0: {}, 1: {{1}, {1}}, 3: {{2, 1}, {1, 1, 1}}, 7: {{4, 2, 1}, {1, 1, 1, 1, 1, 1, 1}}, 8: {{8}, {8}}, 10: {{8, 2}, {8, 1, 1}},
+		63: {{32, 16, 8, 4, 2, 1}, slices.Concat(slices.Repeat([]int{8}, 7), slices.Repeat([]int{1}, 7))}, 64: {{64}, {64}}, 200: {{64, 64, 64, 8}, {64, 64, 64, 8}},
+	} {
+		if got := [2][]int{many.Chunks(tokens), few.Chunks(tokens)}; !slices.Equal(got[0], want[0]) || !slices.Equal(got[1], want[1]) {
+			t.Errorf("%d tokens are read in pieces of %v, want %v", tokens, got, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package decoding_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -72,5 +73,27 @@ func TestRecurrentStateAgreesWithoutIt(t *testing.T) {
 				t.Errorf("%s: source %d is decoded to %v, without a state to %v", name, i, found[i].Tokens, want[i].Tokens)
 			}
 		}
+		stepsOfNone(t, d, name)
+	}
+}
+
+// stepsOfNone checks that models without steps report 0 for each token, with more rows than tokens in the vocabulary, and answer the same.
+func stepsOfNone(t *testing.T, d *decoding.Decoder, name string) {
+	t.Helper()
+	queries := slices.Repeat([]decoding.Query{{Source: []vocab.ID{3, 5, 2}, Limit: 4}}, 9)
+	plain, err := d.Answer(t.Context(), queries, decoding.Method{}, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := 0
+	queries[8].OnSteps = func(token, steps int) {
+		if token != tokens || steps != 0 {
+			t.Errorf("%s: token %d of %d runs %d steps", name, token, tokens, steps)
+		}
+		tokens++
+	}
+	counted, err := d.Answer(t.Context(), queries, decoding.Method{}, 0, nil)
+	if err != nil || !slices.EqualFunc(plain, counted, sameHypothesis) || tokens != len(counted[8].Tokens) {
+		t.Errorf("%s: %+v with steps of %d tokens, %+v without; %v", name, counted, tokens, plain, err)
 	}
 }

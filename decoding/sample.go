@@ -59,8 +59,8 @@ func (s Sampling) draw(logP []float64, u float64) vocab.ID {
 		p[i] = math.Exp((logP[id] - logP[order[0]]) / s.Temperature)
 		sum += p[i]
 	}
-	size, mass := 0, 0.0 // of the smallest set
-	for size < len(p) && mass < s.TopP*sum*(1-rounding) {
+	size, mass := 0, 0.0 // of the smallest set, which is not more than all, as TopP is at most 1
+	for mass < s.TopP*sum*(1-rounding) {
 		mass += p[size]
 		size++
 	}

@@ -43,11 +43,12 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Without an argument answers take at most 1 GiB, and a quarter of the limit of the process. Caught when planted: four times the limit.
+// Without an argument answers take at most 1 GiB, and a quarter of the limit of the process, but at least a byte, as 0 means this default.
+// Caught when planted: four times the limit.
 func TestDefaultMemory(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
-	for limit, want := range map[int64]int64{math.MaxInt64: 1 << 30, 8 << 30: 1 << 30, 4 << 30: 1 << 30, 4<<30 - 8: 1<<30 - 2, 2 << 30: 512 << 20} {
+	for limit, want := range map[int64]int64{math.MaxInt64: 1 << 30, 8 << 30: 1 << 30, 4 << 30: 1 << 30, 4<<30 - 8: 1<<30 - 2, 2 << 30: 512 << 20, 3: 1} {
 		debug.SetMemoryLimit(limit)
 		if got := DefaultMemory(); got != want {
 			t.Errorf("with a limit of %d bytes it is %d, want %d", limit, got, want)

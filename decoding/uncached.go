@@ -46,15 +46,12 @@ func (u *Uncached) Rest() [][]vocab.ID { return rest(u.prompts()) }
 func (u *Uncached) Next(parents []int, tokens []vocab.ID) ([][]float64, error) {
 	rows, prefixes := make([]int, len(parents)), make([][]vocab.ID, len(parents))
 	for r, parent := range parents {
-		switch {
-		case tokens != nil:
-			rows[r] = u.rows[parent]
-			prefixes[r] = append(slices.Clone(u.prefixes[parent]), tokens[r])
-		case u.d.language:
+		if tokens != nil {
+			rows[r], prefixes[r] = u.rows[parent], append(slices.Clone(u.prefixes[parent]), tokens[r])
+			continue
+		}
+		if rows[r] = parent; u.d.language {
 			prefixes[r] = u.sources[parent][:shortest(u.sources)]
-			fallthrough
-		default:
-			rows[r] = parent
 		}
 	}
 	u.rows, u.prefixes = rows, prefixes
