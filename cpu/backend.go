@@ -28,6 +28,7 @@ type Backend struct {
 	machine   *exec.Machine
 	finalized atomic.Bool
 
+	spare         spare    // memory of finalized buffers
 	replayReasons sync.Map // reasons that have been logged
 
 	mu          sync.Mutex
@@ -174,6 +175,7 @@ func (b *Backend) Finalize() {
 		e.release()
 	}
 	b.machine.Close()
+	b.spare.drop()
 	if fallback != nil {
 		fallback.Finalize()
 	}

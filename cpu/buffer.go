@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"reflect"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gomlx/compute"
@@ -12,20 +13,42 @@ import (
 
 // A buffer is a tensor in the memory of this process.
 //
-// It owns its Go memory, so slices returned by Data stay valid as long as they are referenced: arenas never leave an executable.
+// Slices returned by Data stay valid as long as they are referenced: arenas never leave an executable, and memory that Data returned is
+// not reused.
 type buffer struct {
 	backend *Backend
 	shape   shapes.Shape
 	flat    any            // a slice of the Go type of shape.DType; nil when finalized or donated
 	data    unsafe.Pointer // the first element of flat
+	seen    atomic.Bool    // callers may hold the memory
+	readers atomic.Int32   // number of executions that read the memory, or closed
 }
+
+// closed is the number of readers of a buffer whose memory another buffer may use.
+const closed = -1
 
 var _ compute.Buffer = (*buffer)(nil)
 
-// newBuffer allocates a zeroed buffer.
+// poison, in tests, fills the memory of new buffers, so that an element that nobody writes is noticed.
+var poison func(flat any)
+
+// newBuffer returns a buffer with any content.
 func (b *Backend) newBuffer(shape shapes.Shape) *buffer {
-	flat := makeFlat(shape.DType, shape.Size())
+	flat := b.spare.take(shape.DType, shape.Size())
+	if flat == nil {
+		flat = makeFlat(shape.DType, shape.Size())
+	}
+	if poison != nil {
+		poison(flat)
+	}
 	return &buffer{backend: b, shape: shape.Clone(), flat: flat, data: flatPointer(flat)}
+}
+
+// newZeros returns a zeroed buffer.
+func (b *Backend) newZeros(shape shapes.Shape) *buffer {
+	buf := b.newBuffer(shape)
+	clear(dtypes.UnsafeByteSliceFromAny(buf.flat))
+	return buf
 }
 
 // makeFlat allocates n elements; packed types hold several in a byte.
@@ -54,10 +77,34 @@ func copyFlat(dst, src any) bool {
 // Backend returns the backend that owns the buffer.
 func (buf *buffer) Backend() compute.Backend { return buf.backend }
 
-// Finalize releases the memory. A second call does nothing.
+// Finalize releases the memory, to be reused unless callers or executions may hold it. A second call does nothing.
 func (buf *buffer) Finalize() error {
+	if flat := buf.flat; flat != nil && buf.readers.CompareAndSwap(0, closed) && !buf.seen.Load() {
+		buf.backend.spare.keep(buf.shape.DType, buf.shape.Size(), flat)
+	}
 	buf.flat, buf.data = nil, nil
 	return nil
+}
+
+// successor returns a buffer with the memory of buf, which loses it. An execution that reads buf may continue.
+func (buf *buffer) successor(shape shapes.Shape) *buffer {
+	next := &buffer{backend: buf.backend, shape: shape, flat: buf.flat, data: buf.data}
+	next.seen.Store(buf.seen.Load())
+	buf.flat, buf.data = nil, nil
+	return next
+}
+
+// open counts an execution that reads the memory. It returns false if the buffer was finalized.
+func (buf *buffer) open() bool {
+	for {
+		n := buf.readers.Load()
+		if n == closed || buf.flat == nil {
+			return false
+		}
+		if buf.readers.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
 }
 
 // Shape returns the shape of the tensor.
@@ -83,6 +130,7 @@ func (buf *buffer) Data() (any, error) {
 	if buf.flat == nil {
 		return nil, fmt.Errorf("buffer %s was finalized", buf.shape)
 	}
+	buf.seen.Store(true)
 	return buf.flat, nil
 }
 
@@ -120,7 +168,7 @@ func (b *Backend) NewSharedBuffer(device compute.DeviceNum, shape shapes.Shape) 
 	if err := b.fits("a tensor "+shape.String(), int(shape.ByteSize()), 0); err != nil {
 		return nil, nil, err
 	}
-	buf := b.newBuffer(shape)
+	buf := b.newZeros(shape)
 	return buf, buf.flat, nil
 }
 

@@ -66,14 +66,14 @@ func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device comp
 	for i, shape := range e.outputs {
 		var out *buffer
 		if d := e.main.Donors[i]; d >= 0 && d < len(donate) && donate[d] && distinct(params, d) {
-			out = &buffer{backend: e.backend, shape: shape, flat: in[d].flat, data: in[d].data}
+			out = in[d].successor(shape)
 		} else {
 			out = e.backend.newBuffer(shape)
 		}
 		outs[i], results[i] = out, out.data
 	}
 	e.main.Execute(params, results)
-	releaseDonated(in, donate)
+	release(in, donate)
 	return outs, nil
 }
 
@@ -110,32 +110,42 @@ func (bd *builder) compile() (compute.Executable, error) {
 	return e, nil
 }
 
-// checkInputs returns an error unless the buffers fit the parameters.
+// checkInputs returns an error unless the buffers fit the parameters. The caller must release them.
 func checkInputs(inputs []compute.Buffer, want []shapes.Shape) ([]*buffer, error) {
 	if len(inputs) != len(want) {
 		return nil, fmt.Errorf("the computation takes %d inputs, got %d", len(want), len(inputs))
 	}
-	in := make([]*buffer, len(inputs))
+	in := make([]*buffer, 0, len(inputs))
 	for i, input := range inputs {
-		buf, ok := input.(*buffer)
-		switch {
-		case !ok || buf == nil:
-			return nil, fmt.Errorf("input #%d is a %T, not a buffer of backend %q", i, input, BackendName)
-		case buf.flat == nil:
-			return nil, fmt.Errorf("input #%d was finalized or donated", i)
-		case !buf.shape.Equal(want[i]):
-			return nil, fmt.Errorf("input #%d has shape %s, want %s", i, buf.shape, want[i])
+		buf, err := checkInput(input, want[i])
+		if err != nil {
+			release(in, nil)
+			return nil, fmt.Errorf("input #%d %w", i, err)
 		}
-		in[i] = buf
+		in = append(in, buf)
 	}
 	return in, nil
 }
 
-// releaseDonated removes the callers' references to donated buffers.
-func releaseDonated(inputs []*buffer, donate []bool) {
+func checkInput(input compute.Buffer, want shapes.Shape) (*buffer, error) {
+	buf, ok := input.(*buffer)
+	switch {
+	case !ok || buf == nil:
+		return nil, fmt.Errorf("is a %T, not a buffer of backend %q", input, BackendName)
+	case !buf.shape.Equal(want):
+		return nil, fmt.Errorf("has shape %s, want %s", buf.shape, want)
+	case !buf.open():
+		return nil, errors.New("was finalized or donated")
+	}
+	return buf, nil
+}
+
+// release ends the use of buffers by an execution, and finalizes donated ones.
+func release(inputs []*buffer, donate []bool) {
 	for i, buf := range inputs {
+		buf.readers.Add(-1)
 		if i < len(donate) && donate[i] {
-			buf.flat, buf.data = nil, nil
+			buf.Finalize()
 		}
 	}
 }

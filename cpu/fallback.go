@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"log"
-	"reflect"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/shapes"
@@ -49,6 +48,7 @@ func (r *replayed) Execute(inputs []compute.Buffer, donate []bool, _ compute.Dev
 	if err != nil {
 		return nil, err
 	}
+	defer release(in, donate)
 	copies := make([]compute.Buffer, len(in))
 	owned := make([]bool, len(in))
 	for i, buf := range in {
@@ -71,8 +71,9 @@ func (r *replayed) Execute(inputs []compute.Buffer, donate []bool, _ compute.Dev
 		if err != nil {
 			return nil, err
 		}
-		results[i] = &buffer{backend: r.backend, shape: shape, flat: flat, data: reflect.ValueOf(flat).UnsafePointer()}
+		result := &buffer{backend: r.backend, shape: shape, flat: flat, data: flatPointer(flat)}
+		result.seen.Store(true) // by the portable backend
+		results[i] = result
 	}
-	releaseDonated(in, donate)
 	return results, nil
 }

@@ -46,6 +46,7 @@ func (b *Backend) fits(what string, more, whole int) error {
 	if refused() == nil {
 		return nil
 	}
+	b.spare.drop()
 	debug.FreeOSMemory() // garbage counts as used
 	if err := refused(); err != nil {
 		return err

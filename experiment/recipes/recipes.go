@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"universal-transformer/experiment"
 	"universal-transformer/internal/strictjson"
@@ -47,7 +48,10 @@ func (r Recipe) Family() string {
 }
 
 // All returns every recipe, grouped, in the order in which to list them.
-func All() []Recipe {
+func All() []Recipe { return slices.Clone(catalogue()) }
+
+// catalogue makes the list once: commands look up many names.
+var catalogue = sync.OnceValue(func() []Recipe {
 	list := slices.Concat(start(), ownData(), table1(), table2(), table3(), table4(), table5(), table6(), table7())
 	for i, r := range list {
 		if list[i].Expect == "" {
@@ -63,7 +67,7 @@ func All() []Recipe {
 		}
 	}
 	return list
-}
+})
 
 // groupTitles describes the tables.
 var groupTitles = map[string]string{
@@ -85,31 +89,38 @@ func FamilyExpect(family string) string { return expected[family] }
 // Named returns the recipe with a name. The error for an unknown name suggests the nearest one; the error for a name of an earlier version
 // gives the present name.
 func Named(name string) (Recipe, error) {
-	var names []string
-	for _, r := range All() {
+	for _, r := range catalogue() {
 		if r.Name == name {
 			return r, nil
 		}
+	}
+	return Recipe{}, unknown(name)
+}
+
+// unknown returns the error for a name without a recipe.
+func unknown(name string) error {
+	var names []string
+	for _, r := range catalogue() {
 		names = append(names, r.Name)
 	}
 	if now, ok := renamed[name]; ok {
-		return Recipe{}, fmt.Errorf("recipe %s is now called %s", name, now)
+		return fmt.Errorf("recipe %s is now called %s", name, now)
 	}
 	if columns := familyColumns(name); columns != "" {
-		return Recipe{}, fmt.Errorf("recipe %q is incomplete: choose one of %s", name, columns)
+		return fmt.Errorf("recipe %q is incomplete: choose one of %s", name, columns)
 	}
 	if columns := familyColumns(Recipe{Name: name}.Family()); columns != "" && strings.Contains(name, "/") {
 		if _, near := strictjson.Nearest(name, names); !near {
-			return Recipe{}, fmt.Errorf("recipe %q is not known: choose one of %s", name, columns)
+			return fmt.Errorf("recipe %q is not known: choose one of %s", name, columns)
 		}
 	}
 	if near, ok := strictjson.Nearest(name, slices.AppendSeq(names, maps.Keys(renamed))); ok {
 		if now, ok := renamed[near]; ok {
 			near = now
 		}
-		return Recipe{}, fmt.Errorf("recipe %q is not known: did you mean %q?", name, near)
+		return fmt.Errorf("recipe %q is not known: did you mean %q?", name, near)
 	}
-	return Recipe{}, fmt.Errorf("recipe %q is not known", name)
+	return fmt.Errorf("recipe %q is not known", name)
 }
 
 // MustRun returns the run of the recipe with a name. It panics if there is none, as names in the program are constants.
@@ -124,7 +135,7 @@ func MustRun(name string) experiment.Run {
 // familyColumns describes the recipes of a family, or returns "" if there is no such family.
 func familyColumns(family string) string {
 	var names []string
-	for _, r := range All() {
+	for _, r := range catalogue() {
 		if r.Family() == family {
 			names = append(names, r.Name)
 		}
