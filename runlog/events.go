@@ -1,8 +1,10 @@
 package runlog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,13 +98,14 @@ func (r *Run) Events() (all []tensorboard.Event, err error) {
 	return r.NewEvents(map[string]int64{})
 }
 
-// NewEvents is like Events, for the events behind the given offsets of files, which it moves behind the events that it returns.
+// NewEvents is like Events, for the events behind the given offsets of files, which it moves behind the events that it returns. If a file cannot be
+// read, it returns the events of the others and the error.
 func (r *Run) NewEvents(offsets map[string]int64) (all []tensorboard.Event, err error) {
 	files, err := r.eventFiles()
 	for _, path := range files {
-		content, err := readFrom(path, offsets[path])
-		if err != nil {
-			return nil, err
+		content, problem := readFrom(path, offsets[path])
+		if problem != nil && !errors.Is(problem, fs.ErrNotExist) { // a resume removes files
+			err = cmp.Or(err, problem)
 		}
 		events, ends, _ := tensorboard.Parse(content)
 		if all = append(all, events...); len(ends) > 0 {

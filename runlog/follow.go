@@ -10,8 +10,8 @@ import (
 	"universal-transformer/internal/regularfile"
 )
 
-// NewMetrics is like Metrics, for the rows behind an offset. It returns the offset behind the last of them. The error is ErrDamaged if there are
-// not so many bytes any more, or no valid line begins there, as after a resume, which removes rows.
+// NewMetrics is like Metrics, for the rows behind an offset. It also returns the offset behind the last of them. The error is ErrDamaged too if
+// there are not so many bytes any more, or no valid line begins there, as after a resume, which removes rows.
 func (r *Run) NewMetrics(offset int64) (rows []Row, next int64, err error) {
 	path := r.path(metricsFile)
 	data, err := readFrom(path, offset)
@@ -25,10 +25,13 @@ func (r *Run) NewMetrics(offset int64) (rows []Row, next int64, err error) {
 		return nil, 0, damagedError{fmt.Errorf("%s has become shorter", path)}
 	}
 	found, err := parseMetrics(data)
-	if err != nil {
-		return nil, 0, damagedError{fmt.Errorf("%s: after byte %d: line %w", path, offset, err)}
+	if err != nil && offset > 0 {
+		err = fmt.Errorf(" after byte %d, line %w", offset, err)
 	}
-	return found.rows, offset + found.size, nil
+	if err != nil {
+		err = damagedError{fmt.Errorf("%s:%w", path, err)}
+	}
+	return found.rows, offset + found.size, err
 }
 
 // damagedError is an error that is ErrDamaged.

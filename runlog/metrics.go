@@ -58,7 +58,8 @@ func check(line []byte) (checksummed bool, err error) {
 }
 
 // Metrics returns all rows in the order in which they were written, and none if the file does not exist. An incomplete last line, of
-// a writer that was killed or is still writing, is ignored. Any other damaged or invalid line is an error that names the line.
+// a writer that was killed or is still writing, is ignored. If another line is damaged or invalid, Metrics returns the rows before it and an
+// error that is ErrDamaged and names the line.
 func (r *Run) Metrics() ([]Row, error) {
 	path := r.path(metricsFile)
 	data, err := regularfile.Read(path)
@@ -67,9 +68,9 @@ func (r *Run) Metrics() ([]Row, error) {
 	}
 	found, err := parseMetrics(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s:%w", path, err)
+		err = damagedError{fmt.Errorf("%s:%w", path, err)}
 	}
-	return found.rows, nil
+	return found.rows, err
 }
 
 // metricLines are the intact lines at the start of metrics.jsonl.

@@ -1,6 +1,7 @@
 package runlog_test
 
 import (
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math"
@@ -136,8 +137,8 @@ func TestDamagedLineIsNamed(t *testing.T) {
 		if err := os.WriteFile(metricsPath(r), []byte(before+damaged+line(`{"step":5}`)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Metrics(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", damaged, err, want)
+		if rows, err := r.Metrics(); len(rows) != 2 || !errors.Is(err, runlog.ErrDamaged) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %d rows, %v, want those before the damage and %q", damaged, len(rows), err, want)
 		}
 		checkSetAside(t, r.Dir(), before, damaged+line(`{"step":5}`), want)
 		if err := os.WriteFile(metricsPath(r), []byte(before), 0o600); err != nil {

@@ -121,16 +121,13 @@ func markBest(list []Summary) {
 	}
 }
 
-// curve returns the validation losses of a cell's run by update, or nil if the run cannot be read.
+// curve returns the validation losses of a cell's run by update, up to a damaged one.
 func (c Cell) curve() (steps, losses []float64) {
 	run, err := runlog.Open(c.Dir())
 	if err != nil {
 		return nil, nil
 	}
-	rows, err := run.Metrics()
-	if err != nil {
-		return nil, nil
-	}
+	rows, _ := run.Metrics()
 	for _, row := range rows {
 		loss, ok := row.Number("cross_entropy")
 		if row["split"] == "validation" && ok {

@@ -3,15 +3,12 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
-	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/compare"
 	"universal-transformer/internal/progress"
-	"universal-transformer/pipeline"
 )
 
 const compareHelp = `compare shows how two or more runs differ: status and time, the validation of the best checkpoint,
@@ -25,7 +22,11 @@ McNemar's exact test, BLEU and perplexity by paired bootstrap. With more than tw
 are adjusted for the number of pairs (Holm). Runs that answered other examples are not tested.
 
 --out writes one page instead, which also has the curves of training over updates and over time and
-needs no network. --curves does not load the models: no scores, tests and answers.`
+needs no network. --curves does not load the models: no scores, tests and answers.
+
+What is not a run, or has no readable configuration, is reported and skipped; it is an error if fewer
+than two runs remain. Of damaged metrics, the figures before the damage are used, and a note names
+the file; a run whose model cannot be loaded has no scores.`
 
 // compareFlags holds the flags of ut compare.
 type compareFlags struct {
@@ -80,7 +81,7 @@ func (f *compareFlags) check(c *cobra.Command) error {
 }
 
 func (f *compareFlags) run(c *cobra.Command, args []string) error {
-	dirs, err := expandRuns(args)
+	dirs, err := expandRuns(c, args, readable)
 	if err != nil {
 		return err
 	}
@@ -107,6 +108,9 @@ func (f *compareFlags) run(c *cobra.Command, args []string) error {
 	if err := atomicfile.Write(f.out, page.Bytes()); err != nil {
 		return err
 	}
+	for _, problem := range found.Problems {
+		c.PrintErrln("ut:", problem)
+	}
 	_, err = fmt.Fprintln(c.OutOrStdout(), f.out)
 	return err
 }
@@ -129,23 +133,4 @@ func (f *compareFlags) watch(c *cobra.Command) (done func()) {
 		line.Update(int64(n))
 	}
 	return done
-}
-
-// expandRuns returns the run directories that arguments name, each once. A folder stands for the runs in it.
-func expandRuns(args []string) (dirs []string, err error) {
-	for _, arg := range args {
-		found, err := pipeline.FindRuns(arg)
-		if err != nil || len(found) == 0 {
-			if _, err = pipeline.ReadInfo(arg); err != nil { // says what is wrong
-				return nil, err
-			}
-			found = []string{arg}
-		}
-		for _, dir := range found {
-			if !slices.ContainsFunc(dirs, func(d string) bool { return filepath.Clean(d) == filepath.Clean(dir) }) {
-				dirs = append(dirs, dir)
-			}
-		}
-	}
-	return dirs, nil
 }

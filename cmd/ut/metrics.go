@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"universal-transformer/internal/curves"
+	"universal-transformer/runlog"
 )
 
 // runRow is a row of ut metrics --json.
@@ -24,6 +25,8 @@ func newMetrics() *cobra.Command {
 		Long: `metrics prints a line for each row of metrics.jsonl: run, step, split ("training" or "validation"),
 seconds of training, and a column for each figure (docs/metrics.md). Speed and seconds are from the
 event files; cells are empty where a row has no such figure. A folder stands for the runs in it.
+What is not a run is reported and skipped. Of damaged metrics, the rows before the damage are
+printed, and the file is named on the standard error; it is an error if no row can be read.
 
 With --json: an array of objects with the fields run, step, split, seconds (null if it is not known)
 and values, an object of figures by name.`,
@@ -35,7 +38,7 @@ and values, an object of figures by name.`,
 			if split != "" && split != "training" && split != "validation" {
 				return usagef("--split is %q: it must be training or validation", split)
 			}
-			rows, err := readMetrics(args, split)
+			rows, err := readMetrics(c, args, split)
 			if err != nil {
 				return err
 			}
@@ -51,22 +54,33 @@ and values, an object of figures by name.`,
 }
 
 // readMetrics returns the rows of runs, of one split if it is named.
-func readMetrics(args []string, split string) ([]runRow, error) {
-	dirs, err := expandRuns(args)
+func readMetrics(c *cobra.Command, args []string, split string) ([]runRow, error) {
+	dirs, err := expandRuns(c, args, func(dir string) error {
+		_, err := runlog.Open(dir)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	all := []runRow{}
+	all, read := []runRow{}, 0
+	var problems []error
 	for _, dir := range dirs {
 		rows, err := curves.Read(dir)
 		if err != nil {
-			return nil, err
+			problems = append(problems, err)
 		}
+		read += len(rows)
 		for _, r := range rows {
 			if split == "" || r.Split == split {
 				all = append(all, runRow{dir, r})
 			}
 		}
+	}
+	if read == 0 && len(problems) > 0 {
+		return nil, problems[0]
+	}
+	for _, err := range problems {
+		c.PrintErrf("ut: %s: figures are missing\n", oneLine(err))
 	}
 	return all, nil
 }

@@ -3,9 +3,11 @@ package compare
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/compute"
 	"universal-transformer/experiment"
@@ -50,10 +52,12 @@ type Comparison struct {
 	Differences []Difference
 	Pairs       []Pair // every two runs that answered the same examples
 	Examples    []Example
+	Problems    []string // of reading the runs: what is damaged, and what is used instead
 	Notes       []string
 }
 
-// Of compares the runs in directories.
+// Of compares the runs in directories. What cannot be read of a run, apart from its configuration, is left out and
+// named in Problems.
 func Of(ctx context.Context, backend compute.Backend, dirs []string, o Options) (*Comparison, error) {
 	c := &Comparison{Version: runlog.Version()}
 	if err := c.read(dirs); err != nil || o.Curves {
@@ -64,11 +68,16 @@ func Of(ctx context.Context, backend compute.Backend, dirs []string, o Options) 
 		if o.Begin != nil {
 			o.Begin(r.Name)
 		}
-		if err := r.evaluate(ctx, backend, o); err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			r.Problem = err.Error()
+		notes, err := r.evaluate(ctx, backend, o)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			r.Problem = printable(err.Error())
+			c.forgetProblems(r.Problem)
+		}
+		for _, note := range notes {
+			c.addProblem(note)
 		}
 	}
 	c.compareScores()
@@ -86,10 +95,7 @@ func (c *Comparison) read(dirs []string) error {
 		if r.Info, err = pipeline.ReadInfo(dir); err != nil {
 			return err
 		}
-		if r.Rows, err = curves.Read(dir); err != nil {
-			return err
-		}
-		r.estimateTimes()
+		c.readRows(&r)
 		config, err := pipeline.ReadRun(dir)
 		if err != nil {
 			return err
@@ -101,7 +107,35 @@ func (c *Comparison) read(dirs []string) error {
 	return nil
 }
 
-// ShortNames returns the last elements of directories, or the directories where two would be equal.
+// readRows reads the rows of a run, and adds to the problems why some are missing, or else what Info says.
+func (c *Comparison) readRows(r *Run) {
+	var err error
+	switch r.Rows, err = curves.Read(r.Info.Run); {
+	case errors.Is(err, runlog.ErrDamaged):
+		c.addProblem(err.Error() + "; the figures before that line are used")
+	case err != nil:
+		c.addProblem(err.Error() + "; these figures are missing")
+	case r.Info.Problem != "":
+		c.addProblem(r.Info.Problem)
+	}
+	r.estimateTimes()
+}
+
+// addProblem adds what was wrong when a run was read, unless a longer text says it.
+func (c *Comparison) addProblem(text string) {
+	text = printable(text)
+	if !slices.ContainsFunc(c.Problems, func(known string) bool { return strings.Contains(known, text) }) {
+		c.forgetProblems(text)
+		c.Problems = append(c.Problems, text)
+	}
+}
+
+// forgetProblems removes the problems that a longer text says.
+func (c *Comparison) forgetProblems(text string) {
+	c.Problems = slices.DeleteFunc(c.Problems, func(known string) bool { return strings.Contains(text, known) })
+}
+
+// ShortNames returns the last elements of directories, or the directories where two would be equal, without control characters.
 func ShortNames(dirs []string) []string {
 	count := map[string]int{}
 	for _, dir := range dirs {
@@ -112,6 +146,7 @@ func ShortNames(dirs []string) []string {
 		if names[i] = filepath.Base(dir); count[names[i]] > 1 || names[i] == "." || names[i] == ".." {
 			names[i] = dir
 		}
+		names[i] = printable(names[i])
 	}
 	return names
 }

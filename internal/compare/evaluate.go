@@ -12,13 +12,18 @@ import (
 	"universal-transformer/task"
 )
 
-// evaluate loads the run's model and evaluates it.
-func (r *Run) evaluate(ctx context.Context, backend compute.Backend, o Options) error {
+// evaluate loads the run's model and evaluates it. The notes say which checkpoints could not be used.
+func (r *Run) evaluate(ctx context.Context, backend compute.Backend, o Options) (notes []string, err error) {
 	m, err := pipeline.Load(r.Info.Run, backend)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer m.Close()
+	return m.Notes, r.evaluateModel(ctx, m, o)
+}
+
+// evaluateModel evaluates the run's model.
+func (r *Run) evaluateModel(ctx context.Context, m *pipeline.Model, o Options) error {
 	p := o.Protocol
 	if o.WholeSet && m.MeasuresWholeSet() {
 		p.Selection.Count = 0

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -66,7 +67,10 @@ func (c *Comparison) writeScores(t *text) {
 			fmt.Fprintf(t, "\n%s has no scores: %s\n", r.Name, r.Problem)
 		}
 	}
-	for _, note := range c.Notes {
+	for i, note := range slices.Concat(c.Problems, c.Notes) {
+		if i == 0 && len(names) == 0 {
+			fmt.Fprintln(t)
+		}
 		fmt.Fprintf(t, "note: %s\n", note)
 	}
 }

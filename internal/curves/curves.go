@@ -21,18 +21,17 @@ type Row struct {
 	Values  map[string]float64 `json:"values"`  // of the row, and those of its event that depend on the machine: "tokens_per_second"
 }
 
-// Read returns all rows of a run.
+// Read returns all rows of a run. With an error, it returns those that can be read: the rows before a damaged line ([runlog.ErrDamaged]), and rows
+// without times where events cannot be read.
 func Read(dir string) ([]Row, error) {
 	log, err := runlog.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := log.Metrics()
-	if err != nil {
-		return nil, err
-	}
+	found, damage := log.Metrics()
 	f := Follower{log: log}
-	return f.join(rows)
+	rows, err := f.join(found)
+	return rows, cmp.Or(damage, err)
 }
 
 // A Follower reads the rows of a run while they are written.
@@ -61,16 +60,21 @@ func Follow(dir string) (*Follower, error) {
 }
 
 // Next returns the rows that were written since the last call. The newest one may wait for the next call, which returns it with the time of its
-// event. Again reports that the run was reset to an earlier step in between, so that the rows are all that it has.
+// event. Again reports that the run was reset to an earlier step in between, so that the rows are all that it has. With an error, Next returns the
+// rows that can be read, as [Read] does.
 func (f *Follower) Next() (rows []Row, again bool, err error) {
-	found, next, err := f.log.NewMetrics(f.offset)
+	found, next, problem := f.log.NewMetrics(f.offset)
 	reset := len(found) > 0 && found[0].Step() < f.last
-	if (errors.Is(err, runlog.ErrDamaged) || errors.Is(err, fs.ErrNotExist) || reset) && f.offset > 0 {
-		f.offset, f.last, f.held, f.offsets, f.speeds, again = 0, 0, nil, nil, nil, true
-		found, next, err = f.log.NewMetrics(0)
+	if (errors.Is(problem, runlog.ErrDamaged) || errors.Is(problem, fs.ErrNotExist) || reset) && f.offset > 0 {
+		found, next, problem = f.log.NewMetrics(0)
+		if again = reset || next != f.offset; again {
+			*f = Follower{log: f.log}
+		} else { // the damage is behind the rows that were returned
+			found = nil
+		}
 	}
-	if err != nil {
-		return nil, again, err
+	if problem != nil && !errors.Is(problem, runlog.ErrDamaged) {
+		return nil, again, problem
 	}
 	f.offset = next
 	if len(found) > 0 {
@@ -78,27 +82,23 @@ func (f *Follower) Next() (rows []Row, again bool, err error) {
 	}
 	waited := len(found) == 0
 	found, f.held = append(f.held, found...), nil
-	if rows, err = f.join(found); err != nil {
-		return nil, again, err
-	}
+	rows, err = f.join(found)
 	if n := len(rows) - 1; n >= 0 && rows[n].Seconds == nil && !waited {
 		rows, f.held = rows[:n], found[n:]
 	}
-	return rows, again, nil
+	return rows, again, cmp.Or(problem, err)
 }
 
 // InUse reports whether a process is writing the run.
 func (f *Follower) InUse() bool { return f.log.InUse() }
 
-// join adds the times of events to rows. Training writes a row before its event, so that the newest row may have no time yet.
+// join adds the times of events to rows. Training writes a row before its event, so that the newest row may have no time yet. With an error, rows
+// whose events cannot be read have none.
 func (f *Follower) join(found []runlog.Row) ([]Row, error) {
 	if f.offsets == nil {
 		f.offsets, f.speeds = map[string]int64{}, map[key]map[string]float64{}
 	}
 	events, err := f.log.NewEvents(f.offsets)
-	if err != nil {
-		return nil, err
-	}
 	for _, e := range events {
 		if at, speeds := speedsOf(e); len(speeds) > 0 {
 			f.speeds[at] = speeds
@@ -123,7 +123,7 @@ func (f *Follower) join(found []runlog.Row) ([]Row, error) {
 		}
 		delete(f.speeds, at)
 	}
-	return rows, nil
+	return rows, err
 }
 
 // speedsOf returns the figures of an event that metrics.jsonl does not have, and the row that they belong to.

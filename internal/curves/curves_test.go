@@ -1,6 +1,7 @@
 package curves_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -136,6 +137,63 @@ func TestFollow(t *testing.T) {
 	resume(0)
 	write(t, log, true, 1, 4)
 	next("a reset and more rows than before", "1t@0.5:1.00 2t@1:0.50 3t@1.5:0.33 4t@2:0.25", true)
+}
+
+// damage changes a text in metrics.jsonl that is there once.
+func damage(t *testing.T, dir, from, to string) {
+	t.Helper()
+	path := filepath.Join(dir, "metrics.jsonl")
+	content, err := os.ReadFile(path)
+	if err != nil || strings.Count(string(content), from) != 1 {
+		t.Fatalf("%q is there %d times, %v", from, strings.Count(string(content), from), err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(content), from, to, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Of damaged metrics the rows before the damage are read, by a follower once, until the file is as it was; events that cannot be read leave rows
+// without times.
+// Caught when planted: no rows at all; all rows at every look; the damage named once only.
+func TestDamaged(t *testing.T) {
+	log := create(t)
+	write(t, log, true, 1, 3)
+	f, err := curves.Follow(log.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func(what, want string, wantAgain, wantDamage bool) {
+		t.Helper()
+		rows, again, err := f.Next()
+		if got := text(rows); errors.Is(err, runlog.ErrDamaged) != wantDamage || err != nil && !wantDamage || got != want || again != wantAgain {
+			t.Errorf("%s: %s, %v, %v, want %s, %v", what, got, again, err, want, wantAgain)
+		}
+	}
+	damage(t, log.Dir(), `"step":3`, `"step":4`)
+	rows, err := curves.Read(log.Dir())
+	if got, want := text(rows), "1t@0.5:1.00 2t@1:0.50"; !errors.Is(err, runlog.ErrDamaged) || !strings.Contains(err.Error(), "metrics.jsonl:4: ") || got != want {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
+	next("damaged from the start", "1t@0.5:1.00 2t@1:0.50", false, true)
+	next("the same again", "", false, true)
+	damage(t, log.Dir(), `"step":4`, `"step":3`)
+	next("repaired", "3t@1.5:0.33", false, false)
+	damage(t, log.Dir(), `"step":2`, `"step":9`)
+	next("no look at rows that were read", "", false, false)
+	write(t, log, true, 4, 4)
+	damage(t, log.Dir(), `"step":4`, `"step":5`)
+	next("damage before and behind", "1t@0.5:1.00", true, true)
+	events, err := filepath.Glob(filepath.Join(log.Dir(), "events.*"))
+	if err != nil || len(events) != 1 {
+		t.Fatal(events, err)
+	}
+	damage(t, log.Dir(), `"step":9`, `"step":2`)
+	if err := errors.Join(os.Remove(events[0]), os.WriteFile(events[0], []byte("no events"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := curves.Read(log.Dir()); !errors.Is(err, runlog.ErrDamaged) || text(rows) != "1t@-:1.00 2t@-:0.50 3t@-:0.33" {
+		t.Errorf("%s, %v", text(rows), err)
+	}
 }
 
 // A row that is read before its event waits for it, once; a row without an event comes at the next look.

@@ -22,6 +22,9 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
+// maxRows is the largest number of rows of a split that an update has. More points cannot be told apart; only the first update of a long run has more.
+const maxRows = 2000
+
 // A Server shows runs.
 type Server struct {
 	Runs  []Run
@@ -162,9 +165,7 @@ func (w *watched) look(dir string) (u update, changed bool) {
 			w.follower = nil
 		}
 	}
-	if u.Rows == nil {
-		u.Rows = []curves.Row{}
-	}
+	u.Rows = append([]curves.Row{}, curves.Thin(u.Rows, maxRows)...)
 	changed = !w.sent || len(u.Rows) > 0 || u.Again || u.Running != w.last.Running || u.Problem != w.last.Problem
 	w.sent, w.last = true, u
 	return u, changed
