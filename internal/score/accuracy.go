@@ -85,7 +85,7 @@ func (a *Accuracy) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if c.Correct == nil || c.Total == nil {
+	if c.Correct == nil { // and Total, too
 		return errors.New("correct or total is missing or null")
 	}
 	*a = got

@@ -83,7 +83,7 @@ func TestBoundsOfCounts(t *testing.T) {
 		`{"correct":0,"total":2,"value":0}`: true, `{"correct":2,"total":2,"value":1}`: true, `{"correct":3,"total":2,"value":1}`: false,
 		`{"correct":-1,"total":2,"value":0}`: false, `{"correct":0,"total":0,"value":null}`: true, `{"correct":0,"total":0}`: true,
 		`{"correct":1,"total":2,"value":0.5000000005}`: true, `{"correct":1,"total":2,"value":0.500000002}`: false, `{"correct":1,"total":2}`: false,
-		`{"correct":1,"total":1,"value":1}`: true, `{"correct":0,"total":1,"value":0.5}`: false, `{"correct":1,"total":2,"value":0.5,"low":0.1}`: false,
+		`{"correct":0,"total":2,"value":1e-9}`: true, `{"correct":1,"total":1,"value":1}`: true, `{"correct":0,"total":1,"value":0.5}`: false, `{"correct":1,"total":2,"value":0.5,"low":0.1}`: false,
 	} {
 		var a score.Accuracy
 		if err := a.UnmarshalJSON([]byte(text)); (err == nil) != want {

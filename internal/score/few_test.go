@@ -53,6 +53,9 @@ func TestScoresOfPredictedTypes(t *testing.T) {
 	if len(got) != 2 || got[0] != (score.ClassScore{Class: "A", Predicted: 1}) || got[1] != (score.ClassScore{Class: "B", Precision: 1, Recall: 1, F1: 1, Support: 1, Predicted: 1}) {
 		t.Errorf("%+v", got)
 	}
+	if m := c.Metrics(); m[1].Accuracy != (score.Accuracy{Correct: 1, Total: 2}) || m[2].Accuracy != score.Of(true) || c.Total() != (score.ClassScore{Precision: 0.5, Recall: 1, F1: 2.0 / 3, Support: 1, Predicted: 2}) {
+		t.Errorf("%+v, %+v", m, c.Total())
+	}
 }
 
 // The first column of a table is as wide as its head or the longest name, which is cut off after 40 characters.

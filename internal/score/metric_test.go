@@ -12,6 +12,7 @@ import (
 func TestMetricJSON(t *testing.T) {
 	for want, m := range map[string]score.Metric{
 		`{"name":"accuracy","value":0.5,"correct":1,"total":2,"low":0.09453120573423071,"high":0.9054687942657693}`: score.Share("accuracy", score.Accuracy{Correct: 1, Total: 2}),
+		`{"name":"one","value":0,"correct":0,"total":1,"low":0,"high":0.7934506856227626}`:                          score.Share("one", score.Of(false)),
 		`{"name":"perplexity","value":12.5}`: score.Figure("perplexity", 12.5),
 		`{"name":"nothing","value":null}`:    score.Share("nothing", score.Accuracy{}),
 		`{"name":"endless","value":null}`:    score.Figure("endless", math.Inf(1)),
