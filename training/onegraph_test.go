@@ -16,13 +16,15 @@ import (
 // An update in one graph is the update in two, on any backend.
 // Caught when planted: the index of another batch; a norm that is part of the tally; rates in the place of inputs.
 func TestUpdateInOneGraph(t *testing.T) {
-	updatesInOneGraph(t, tiny().Dropout, func(tr *training.Trainer) {
-		if tr.Config.Accumulate > 0 {
-			run(t, tr)
-		} else if err := tr.RunInOneGraph(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	})
+	for _, average := range []float64{0, 0.9} {
+		updatesInOneGraph(t, tiny().Dropout, average, func(tr *training.Trainer) {
+			if tr.Config.Accumulate > 0 {
+				run(t, tr)
+			} else if err := tr.RunInOneGraph(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
 }
 
 // Matrices of a shape that are made orthogonal together come out as each does alone, in their order: tall, wide and square ones.
@@ -68,12 +70,13 @@ func TestOrthogonalStacks(t *testing.T) {
 
 // updatesInOneGraph trains with runSlow, as where calls are slow: an update is one call of one graph, or n + 1 calls if it adds up n
 // batches. Metrics and weights are those of cpu, up to rounding. Muon's matrices, which are multiplied together, have three shapes.
-func updatesInOneGraph(t *testing.T, dropout universal.Dropout, runSlow func(*training.Trainer)) {
+func updatesInOneGraph(t *testing.T, dropout universal.Dropout, average float64, runSlow func(*training.Trainer)) {
 	t.Helper()
 	const updates, rows = 4, 8
 	for accumulate, want := range map[int]int{0: updates, 2: 3 * updates} {
 		c := config(updates)
 		c.LogEvery, c.Accumulate, c.Muon, c.WeightDecay, c.Epsilon = 1, accumulate, 0.9, 0.1, 1e-2
+		c.Average = average
 		m := universal.EncoderDecoder{Config: tiny()}
 		m.Dropout, m.Positions, m.Halting = dropout, nil, halting.Fixed{Steps: 2}
 		on := func() *training.Trainer {

@@ -1,6 +1,7 @@
 package training_test
 
 import (
+	"runtime/debug"
 	"testing"
 
 	"universal-transformer/engine/enginetest"
@@ -130,5 +131,24 @@ func TestProbeUpdates(t *testing.T) {
 	}
 	if err := p.Update(batch.Batch{Rows: 1, TargetLength: 3, Target: []vocab.ID{2, 2, 2}}); err == nil {
 		t.Error("a batch without a source passed")
+	}
+}
+
+// The temporary values of an update include what dropout keeps. A batch that does not fit in memory has its cost all the same.
+// Caught when planted: the cost of a model without dropout; an error for a batch that is too large.
+func TestCostOfDropoutAndOfTooMuch(t *testing.T) {
+	plain := universal.EncoderDecoder{Config: tiny()}
+	plain.Dropout = universal.Dropout{}
+	c := config2()
+	dropping := costOf(t, c, universal.EncoderDecoder{Config: tiny()}, rectangle(40, 5, 6))
+	if without := costOf(t, c, plain, rectangle(40, 5, 6)); !(dropping.Work > without.Work) {
+		t.Errorf("an update takes %d bytes with dropout, %d without", dropping.Work, without.Work)
+	}
+	before := debug.SetMemoryLimit(2 << 30)
+	defer debug.SetMemoryLimit(before)
+	rows := 40 * (3<<30/dropping.Work + 1)
+	large := costOf(t, c, universal.EncoderDecoder{Config: tiny()}, rectangle(rows, 5, 6))
+	if perRow := float64(large.Work) / float64(rows) / (float64(dropping.Work) / 40); large.Work < 2<<30 || !(perRow > 0.8 && perRow < 1.2) || large.Parameters != dropping.Parameters {
+		t.Errorf("%d rows take %+v, 40 rows %+v", rows, large, dropping)
 	}
 }

@@ -54,10 +54,15 @@ func TestProgressOfARun(t *testing.T) {
 	if !slices.Contains(rows, 4) || !slices.Contains(rows, 1) {
 		t.Errorf("steps computed rows %v, want all 4 and later selected positions, 1", rows)
 	}
+	seconds := 0.0
 	for i, p := range seen {
+		seconds += p.Tally.Tokens / p.TokensPerSecond
 		if p.Step != int64(i+1) || p.Steps != 16 || !p.Adaptive || p.Rate != 3e-3 || p.TokensPerSecond <= 0 || p.Graphs < 2 || p.Compiled < p.Graphs || !(p.Compiling > 0 && p.Compiling <= 1) || p.Tally.Tokens == 0 {
 			t.Errorf("update %d: %+v", i+1, p)
 		}
+	}
+	if !(seconds < summary.Seconds) { // without validations
+		t.Errorf("the updates took %v seconds, all %v", seconds, summary.Seconds)
 	}
 	if len(seen) != 16 || seen[0].Compiling < 0.01 { // nearly all of the first update
 		t.Errorf("progress of %d updates, %v of the first was compiling", len(seen), seen[0].Compiling)

@@ -148,7 +148,7 @@ func TestRanksResumeWithAnyNumber(t *testing.T) {
 		stop  []int64 // after these updates
 		die   bool
 	}{
-		{[]int{4, 2, 1}, []int64{6, 9}, false}, {[]int{1, 4}, []int64{7}, false}, {[]int{2, 4}, []int64{7}, true},
+		{[]int{4, 2, 1}, []int64{6, 9}, false}, {[]int{1, 4}, []int64{11}, false}, {[]int{2, 4}, []int64{7}, true},
 	} {
 		tr := leader(t, m)
 		for i, stop := range test.stop {

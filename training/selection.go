@@ -15,7 +15,7 @@ func (t *Trainer) selection() string {
 	if t.Config.LabelSmoothing > 0 {
 		entropy = "cross entropy against the smoothed targets" // not the one that validations report
 	}
-	more := s.MostCorrect.Step > 0 && s.MostCorrect.Value > s.BestCorrect
+	more := s.MostCorrect.Value > s.BestCorrect
 	switch {
 	case t.Config.BestByMeasure:
 		return kept + "its decoded answers are the best"

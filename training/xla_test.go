@@ -28,7 +28,7 @@ func xlaBackend(t *testing.T) compute.Backend {
 // An update on XLA is one call of one graph.
 func TestUpdateIsOneCallOnXLA(t *testing.T) {
 	backend := xlaBackend(t)
-	updatesInOneGraph(t, universal.Dropout{}, func(tr *training.Trainer) {
+	updatesInOneGraph(t, universal.Dropout{}, 0.9, func(tr *training.Trainer) {
 		tr.Backend = backend
 		run(t, tr)
 	})

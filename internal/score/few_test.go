@@ -1,6 +1,7 @@
 package score_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -78,5 +79,18 @@ func TestScoreLines(t *testing.T) {
 		if got := strings.Join(score.ScoreLines(scores, "tüpe", "spans"), "\n") + "\n"; got != c.want {
 			t.Errorf("%q: got\n%swant\n%s", c.classes, got, c.want)
 		}
+	}
+}
+
+// A perplexity that is read has the nats and tokens that were written.
+func TestPerplexityIsRead(t *testing.T) {
+	want := score.Perplexity{Nats: 2.5, Tokens: 4}
+	data, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got score.Perplexity
+	if err := json.Unmarshal(data, &got); err != nil || got != want {
+		t.Errorf("%s is read as %+v, %v", data, got, err)
 	}
 }
