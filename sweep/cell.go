@@ -115,6 +115,9 @@ func (c Cell) do(ctx context.Context, backend compute.Backend, threads int, call
 		return r, nil, err
 	}
 	r.Header = c.finished(model, trained)
+	if curve := readCurve(c.Dir()); curve != nil && curve.validate(r.Header) == nil {
+		r.Curve = curve.thin(r.BestStep)
+	}
 	r.MeasuredBy = measuredBy
 	r.ExamplesPerSecond, r.PositionsPerSecond = speed.rates()
 	r.Threads = threads

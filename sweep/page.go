@@ -63,11 +63,12 @@ func charts(cells []Cell, list []Summary) []plot.Lines {
 				continue
 			}
 			line := plot.Series{Name: fmt.Sprintf("seed %d", c.Run.Seed)}
-			steps, losses := c.curve()
-			for k, loss := range losses {
-				line.Points = append(line.Points, plot.Point{X: steps[k], Y: loss})
-				if loss > 0 {
-					low, high = min(low, loss), max(high, loss)
+			if curve := c.curve(); curve != nil {
+				for k, loss := range curve.Validation {
+					line.Points = append(line.Points, plot.Point{X: float64(curve.Updates[k]), Y: loss})
+					if loss > 0 {
+						low, high = min(low, loss), max(high, loss)
+					}
 				}
 			}
 			all[i].Series = append(all[i].Series, line)

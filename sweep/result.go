@@ -37,6 +37,7 @@ type Measured interface {
 // Result is one finished cell. The measurement remains JSON until a reader decodes it into its own type.
 type Result struct {
 	Header
+	Curve    *Curve          `json:"curve,omitempty"` // nil in results of earlier versions
 	Measured json.RawMessage `json:"measured"`
 	Config   json.RawMessage `json:"config"` // the run, in the form of the version that wrote it
 }
@@ -175,7 +176,15 @@ func Parse(data []byte) (r Result, err error) {
 			return r, fmt.Errorf("%s is %s: it must be an object", part.name, cmp.Or(text[:min(20, len(text))], "missing"))
 		}
 	}
-	return r, r.Header.Validate()
+	if err := r.Header.Validate(); err != nil {
+		return r, err
+	}
+	if r.Curve != nil {
+		if err := r.Curve.validate(r.Header); err != nil {
+			return r, fmt.Errorf("curve.%w", err)
+		}
+	}
+	return r, nil
 }
 
 // Save writes a result below a folder atomically.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -148,6 +149,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
+	f.Add(bytes.Replace(data, []byte(`"measured"`), []byte(`"curve": {"updates": [20, 40], "seconds": [0.5, 1], "validation": [0.5, 0.25]}, "measured"`), 1))
 	earlier, err := os.ReadFile(filepath.Join("testdata", "earlier", "programs-large", "program-seed1.json"))
 	if err != nil {
 		f.Fatal(err)
@@ -164,7 +166,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 		back, err := Parse(again)
-		if err != nil || back.Header != r.Header || r.Step < 0 || r.Validation < 0 || r.Parameters < 0 || strings.Contains(r.File(), "..") {
+		if err != nil || back.Header != r.Header || !reflect.DeepEqual(back.Curve, r.Curve) || r.Step < 0 || r.Validation < 0 || r.Parameters < 0 || strings.Contains(r.File(), "..") {
 			t.Errorf("%+v is read back as %+v, %v", r.Header, back.Header, err)
 		}
 	})

@@ -67,6 +67,7 @@ func runner(jobs int) (Runner, map[string]Outcome) {
 func timeless(r Result) Result {
 	r.Seconds, r.ExamplesPerSecond, r.PositionsPerSecond = 0, 0, 0
 	r.TrainedBy, r.MeasuredBy = Provenance{}, Provenance{}
+	r.Curve = &Curve{Updates: r.Curve.Updates, Validation: r.Curve.Validation}
 	return r
 }
 

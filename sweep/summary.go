@@ -1,10 +1,6 @@
 package sweep
 
-import (
-	"math"
-
-	"universal-transformer/runlog"
-)
+import "math"
 
 // Summary summarizes all seeds of one cell of a user's sweep.
 type Summary struct {
@@ -119,20 +115,4 @@ func markBest(list []Summary) {
 	if best >= 0 && len(list) > 1 {
 		list[best].Best = true
 	}
-}
-
-// curve returns the validation losses of a cell's run by update, up to a damaged one.
-func (c Cell) curve() (steps, losses []float64) {
-	run, err := runlog.Open(c.Dir())
-	if err != nil {
-		return nil, nil
-	}
-	rows, _ := run.Metrics()
-	for _, row := range rows {
-		loss, ok := row.Number("cross_entropy")
-		if row["split"] == "validation" && ok {
-			steps, losses = append(steps, float64(row.Step())), append(losses, loss)
-		}
-	}
-	return steps, losses
 }

@@ -35,11 +35,11 @@ type Point struct {
 	Deviation float64 // drawn as a bar up and down; 0: none
 }
 
-// Size of the area of lines, in pixels.
-const (
-	linesWidth, linesHeight = 460, 220
-	linesLeft               = 58
-)
+// area is where lines are drawn, in pixels.
+type area struct{ left, top, width, height int }
+
+// linesArea is that of a chart with nothing beside it.
+var linesArea = area{58, plotTop, 460, 220}
 
 // axis maps values to pixels.
 type axis struct {
@@ -61,20 +61,22 @@ func (a axis) at(v float64) float64 {
 // SVG draws the lines. Points that are not finite are left out.
 func (l Lines) SVG() []byte {
 	l = l.finite()
-	x, y := l.axes()
+	x, y := l.axes(linesArea)
 	names := make([]string, len(l.Series))
 	for i, s := range l.Series {
 		names[i] = s.Name
 	}
-	width := max(linesLeft+linesWidth+20, 10+letter*len([]rune(l.Title)), linesLeft+20+letter*longest(names))
+	left, bottom := linesArea.left, linesArea.top+linesArea.height
+	width := max(left+linesArea.width+20, 10+letter*len([]rune(l.Title)), left+20+letter*longest(names))
 	var s svg
-	s.open(width, plotTop+linesHeight+50+legendLine*len(l.Series), l.Title)
+	s.open(width, bottom+50+legendLine*len(l.Series), l.Title)
 	s.text(10, titleTop, "start", l.Title)
-	l.drawAxes(&s, x, y)
+	l.drawAxes(&s, x, y, linesArea, 6)
+	l.drawLabels(&s, linesArea)
 	for i, series := range l.Series {
 		series.draw(&s, colour(i), x, y)
 	}
-	s.legend(linesLeft, plotTop+linesHeight+46, names)
+	s.legend(left, bottom+46, names)
 	return s.close()
 }
 
@@ -99,20 +101,17 @@ func (l Lines) finite() Lines {
 }
 
 // axes are those that hold all points.
-func (l Lines) axes() (x, y axis) {
-	x = axis{low: math.Inf(1), high: math.Inf(-1), from: linesLeft, to: linesLeft + linesWidth, log: l.LogX}
-	y = axis{low: math.Inf(1), high: math.Inf(-1), from: plotTop + linesHeight, to: plotTop, log: l.LogY}
+func (l Lines) axes(a area) (x, y axis) {
+	x = axis{low: math.Inf(1), high: math.Inf(-1), from: float64(a.left), to: float64(a.left + a.width), log: l.LogX}
+	y = axis{low: math.Inf(1), high: math.Inf(-1), from: float64(a.top + a.height), to: float64(a.top), log: l.LogY}
 	for _, s := range l.Series {
 		for _, p := range s.Points {
 			x.low, x.high = min(x.low, p.X), max(x.high, p.X)
-			y.low, y.high = min(y.low, p.Y-p.Deviation), max(y.high, p.Y+p.Deviation)
-		}
-	}
-	if l.LogY {
-		for _, s := range l.Series {
-			for _, p := range s.Points {
-				y.low = min(max(y.low, p.Y/10), p.Y)
+			low := p.Y - p.Deviation
+			if l.LogY {
+				low = max(low, p.Y/10)
 			}
+			y.low, y.high = min(y.low, low), max(y.high, p.Y+p.Deviation)
 		}
 	}
 	if l.Shaded > 0 {
@@ -132,25 +131,29 @@ func (l Lines) axes() (x, y axis) {
 	return x, y
 }
 
-// drawAxes draws the grid, the marks and the labels of both axes.
-func (l Lines) drawAxes(s *svg, x, y axis) {
+// drawAxes draws the grid and the marks of both axes, about n on the horizontal one unless Ticks are given.
+func (l Lines) drawAxes(s *svg, x, y axis, a area, n int) {
 	if l.Shaded > 0 {
-		fmt.Fprintf(s, `<rect x="%d" y="%d" width="%s" height="%d" fill="#888888" fill-opacity="0.15"/>`+"\n", linesLeft, plotTop, coordinate(max(0, x.at(l.Shaded)-linesLeft)), linesHeight)
+		fmt.Fprintf(s, `<rect x="%d" y="%d" width="%s" height="%d" fill="#888888" fill-opacity="0.15"/>`+"\n", a.left, a.top, coordinate(max(0, x.at(l.Shaded)-x.from)), a.height)
 	}
 	for _, v := range ticks(y, 4) {
-		fmt.Fprintf(s, `<path d="M%d %sh%d" stroke="#cccccc"/>`+"\n", linesLeft, coordinate(y.at(v)), linesWidth)
-		s.text(linesLeft-4, y.at(v)+4, "end", number(v))
+		fmt.Fprintf(s, `<path d="M%d %sh%d" stroke="#cccccc"/>`+"\n", a.left, coordinate(y.at(v)), a.width)
+		s.text(float64(a.left-4), y.at(v)+4, "end", number(v))
 	}
 	marks := l.Ticks
 	if marks == nil {
-		marks = ticks(x, 6)
+		marks = ticks(x, n)
 	}
 	for _, v := range marks {
 		if v < x.low || v > x.high {
 			continue
 		}
-		s.text(x.at(v), plotTop+linesHeight+16, "middle", number(v))
+		s.text(x.at(v), float64(a.top+a.height+16), "middle", number(v))
 	}
+}
+
+// drawLabels writes what the axes are.
+func (l Lines) drawLabels(s *svg, a area) {
 	label := l.XLabel
 	if l.LogX {
 		label += " (logarithmic)"
@@ -158,8 +161,8 @@ func (l Lines) drawAxes(s *svg, x, y axis) {
 	if l.Note != "" {
 		label += "; grey: " + l.Note
 	}
-	s.text(linesLeft+linesWidth/2, plotTop+linesHeight+34, "middle", label)
-	fmt.Fprintf(s, `<text x="12" y="%d" text-anchor="middle" transform="rotate(-90 12 %[1]d)">%s</text>`+"\n", plotTop+linesHeight/2, escaped(l.YLabel))
+	s.text(float64(a.left+a.width/2), float64(a.top+a.height+34), "middle", label)
+	fmt.Fprintf(s, `<text x="12" y="%d" text-anchor="middle" transform="rotate(-90 12 %[1]d)">%s</text>`+"\n", a.top+a.height/2, escaped(l.YLabel))
 }
 
 // ticks chooses about n round values within an axis.
@@ -192,7 +195,7 @@ func ticks(a axis, n int) (list []float64) {
 func (l Series) draw(s *svg, colour string, x, y axis) {
 	var path []string
 	for i, p := range l.Points {
-		px, py := x.at(p.X), min(max(y.at(p.Y), plotTop), plotTop+linesHeight)
+		px, py := x.at(p.X), min(max(y.at(p.Y), y.to), y.from)
 		path = append(path, coordinate(px)+","+coordinate(py))
 		if p.Deviation > 0 && !y.log {
 			fmt.Fprintf(s, `<path d="M%s %sV%s" stroke="%s" stroke-opacity="0.6"/>`+"\n", coordinate(px), coordinate(y.at(p.Y-p.Deviation)), coordinate(y.at(p.Y+p.Deviation)), colour)

@@ -36,7 +36,15 @@ func charts() map[string][]byte {
 		}.SVG(),
 		"bars":       Bars{Title: "steps & positions", Names: []string{"encoder", "decoder"}, Groups: []Group{{"if <a>", []float64{2, 1}}, {"for", []float64{4, 0}}}}.SVG(),
 		"histograms": Histograms{Title: "ponder times", Unit: "steps", Panels: []Panel{{"task 1", []int{1, 3}}, {"task 2", []int{0, 2, 2}}, {"none", nil}}}.SVG(),
-		"empty":      Lines{Title: "nothing", XLabel: "x", YLabel: "y", Series: []Series{{Name: "none"}}}.SVG(),
+		"multiples": Multiples{Title: "validation by updates", Names: []string{"first", "second <b>", "third"}, Panels: []Lines{
+			{Title: "copy", LogY: true, Series: []Series{
+				{Name: "second <b>", Marked: 2, Points: []Point{{X: 100, Y: 3}, {X: 200, Y: 0.02}, {X: 300, Y: 0.05}, {X: 400, Y: math.Inf(1)}}},
+				{Name: "second <b>", Points: []Point{{X: 100, Y: 2}, {X: 200, Y: 0.3}}},
+			}},
+			{Title: "reverse", Series: []Series{{Name: "first", Points: []Point{{X: 5, Y: 1}, {X: 20, Y: 0.5}}}, {Name: "third", Marked: 1, Points: []Point{{X: 10, Y: 0.75}}}}},
+			{Title: "addition", LogY: true},
+		}}.SVG(),
+		"empty": Lines{Title: "nothing", XLabel: "x", YLabel: "y", Series: []Series{{Name: "none"}}}.SVG(),
 	}
 }
 

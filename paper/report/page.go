@@ -30,6 +30,7 @@ func Render(results []sweep.Result, folder string, has func(file string) bool, d
 	front.verdicts()
 	for _, t := range paper.All() {
 		front.heading(t)
+		front.linkCurves(t)
 		front.table(t)
 		details := &page{book: b, files: pages.Files, has: has}
 		details.details(t)
@@ -84,6 +85,7 @@ func (p *page) details(t paper.Table) {
 	default:
 		p.metricsDetails(t)
 	}
+	p.curves(t)
 	p.training(t)
 }
 

@@ -1,0 +1,112 @@
+package report
+
+import (
+	"fmt"
+	"path"
+	"slices"
+
+	"universal-transformer/internal/plot"
+	"universal-transformer/paper"
+	"universal-transformer/sweep"
+)
+
+// lowestNats is the lower end of the vertical axis of learning curves; below it are only models without a mistake.
+const lowestNats = 1e-6
+
+// An alongAxis is a horizontal axis of learning curves.
+type alongAxis struct {
+	name   string // part of the file's name
+	of     func(c *sweep.Curve, point int) float64
+	has    func(c *sweep.Curve) bool
+	fine   string  // unit
+	coarse string  // unit if a run has more than most
+	ratio  float64 // fine units of a coarse one
+	most   float64
+}
+
+var alongAxes = []alongAxis{
+	{"updates", func(c *sweep.Curve, i int) float64 { return float64(c.Updates[i]) }, func(*sweep.Curve) bool { return true }, "updates", "thousands of updates", 1000, 9999},
+	{"time", func(c *sweep.Curve, i int) float64 { return c.Seconds[i] / 60 }, func(c *sweep.Curve) bool { return c.Seconds != nil }, "minutes", "hours", 60, 300},
+}
+
+// curvesFigure returns the file name of a table's learning curves.
+func curvesFigure(t paper.Table, along string) string { return t.Name() + "-curves-" + along + ".svg" }
+
+// withCurve returns the runs that recorded a curve.
+func withCurve(runs []run) []run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r run) bool { return r.Curve == nil })
+}
+
+// linkCurves links the learning curves of a table from the section of the table; nothing if no run recorded one.
+func (p *page) linkCurves(t paper.Table) {
+	if runs := withCurve(p.book.table(t)); len(runs) > 0 {
+		p.printf("[Learning curves](%s) of %s.\n\n", path.Join(p.folder, curvesFigure(t, alongAxes[0].name)), count(len(runs), "run"))
+	}
+}
+
+// curves draws the learning curves of a table over updates, and over time if runs recorded it.
+func (p *page) curves(t paper.Table) {
+	all := p.book.table(t)
+	runs := withCurve(all)
+	if len(runs) == 0 {
+		return
+	}
+	p.printf("## Learning curves\n\nValidation cross entropy in nats per token; a ring marks the selected checkpoint.")
+	if len(runs) < len(all) {
+		p.printf(" %s of %s recorded a curve; results of earlier versions have none.", thousands(len(runs)), count(len(all), "run"))
+	}
+	p.printf("\n\n")
+	for _, along := range alongAxes {
+		if drawn := p.multiples(t, along); len(drawn.Panels) > 0 {
+			p.draw(curvesFigure(t, along.name), drawn.Title, drawn.SVG())
+		}
+	}
+}
+
+// multiples returns a small chart for each column of a table, with a line for each run.
+func (p *page) multiples(t paper.Table, along alongAxis) plot.Multiples {
+	unit, scale := along.fine, 1.0
+	for _, r := range withCurve(p.book.table(t)) {
+		if along.has(r.Curve) && along.of(r.Curve, len(r.Curve.Updates)-1) > along.most {
+			unit, scale = along.coarse, along.ratio
+		}
+	}
+	m := plot.Multiples{Title: fmt.Sprintf("Table %d: validation cross entropy over %s", t.Number, unit)}
+	for _, c := range t.Columns {
+		panel := plot.Lines{Title: columnTitle(c), LogY: true}
+		for _, row := range t.Rows {
+			for _, r := range withCurve(p.book.of(row.Family, c.Name)) {
+				if along.has(r.Curve) {
+					panel.Series = append(panel.Series, curveLine(r, along, scale))
+				}
+			}
+		}
+		if len(panel.Series) > 0 {
+			m.Panels = append(m.Panels, panel)
+		}
+		for _, s := range panel.Series {
+			if !slices.Contains(m.Names, s.Name) {
+				m.Names = append(m.Names, s.Name)
+			}
+		}
+	}
+	return m
+}
+
+// curveLine returns the learning curve of a run.
+func curveLine(r run, along alongAxis, scale float64) plot.Series {
+	line := plot.Series{Name: r.family, Marked: slices.Index(r.Curve.Updates, r.BestStep) + 1}
+	for i, nats := range r.Curve.Validation {
+		line.Points = append(line.Points, plot.Point{X: along.of(r.Curve, i) / scale, Y: max(nats, lowestNats)})
+	}
+	return line
+}
+
+// columnTitle returns the name of a column with its title if that is short.
+func columnTitle(c paper.Column) string {
+	const longest = 33 // letters above a small chart
+	if text := c.Name + ": " + c.Title; c.Title != c.Name && len([]rune(text)) <= longest {
+		return text
+	}
+	return c.Name
+}
