@@ -4,12 +4,18 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"universal-transformer/decoding"
 	"universal-transformer/engine/enginetest"
+	"universal-transformer/experiment"
+	"universal-transformer/halting"
 	"universal-transformer/pipeline"
+	"universal-transformer/task/text"
 )
 
 // The n best answers of a beam search are those of a search through all answers of up to two digits, scored one by one as Score does, and
@@ -117,4 +123,43 @@ func whole(values []float64) (n []int) {
 		n = append(n, int(v))
 	}
 	return n
+}
+
+// The details of a language model are those of the prompt and of its continuation, as a trace of both has them.
+// Caught when planted: steps of the prompt for those of the continuation; a prompt without its tokens.
+func TestDetailsOfALanguageModel(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(path, []byte(strings.Repeat("abcab\nba", 200)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := brief(t, "")
+	r.Task = experiment.Task{Value: text.Text{Path: path, Length: 8, HeldOut: 0.3}}
+	u := r.Model.Value.(experiment.EncoderDecoder)
+	u.Halting.Value = halting.Frozen{ACT: halting.ACT{MaxSteps: 3, Epsilon: 0.01}}
+	r.Model.Value = experiment.LanguageModel(u)
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := pipeline.Load(dir, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	lines := []string{"abc", "b"}
+	answers, err := m.Decode(t.Context(), lines, pipeline.DecodeOptions{Details: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range lines {
+		d := answers[i].Details
+		trace, err := m.Trace(t.Context(), line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, steps := len(line), whole(trace.Decoder.Updates)
+		if strings.Join(d.Source, "") != line || len(d.Target) == 0 || !slices.Equal(d.Target, trace.Target[n:]) || !slices.Equal(d.SourceSteps, steps[:n]) || !slices.Equal(d.TargetSteps, steps[n:]) {
+			t.Errorf("%s: %+v, traced %v with steps %v", line, d, trace.Target, steps)
+		}
+	}
 }

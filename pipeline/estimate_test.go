@@ -119,3 +119,22 @@ func TestEstimateWithoutData(t *testing.T) {
 		}
 	}
 }
+
+// The shortest measurement is of two updates of one row; a longer one is of as many rows as 4e10 operations a second allow. Any speed can be
+// stated, and a run without accumulation has one batch an update.
+// Caught when planted: three updates; all rows; speeds above one only.
+func TestShortestMeasurement(t *testing.T) {
+	assumed := pipeline.Assumed{Vocabulary: 50, Length: 10}
+	e := estimate(t, assumedRun(t), pipeline.EstimateOptions{Assumed: assumed, Measure: 1, FLOPS: 0.5})
+	if s := e.Measured; s == nil || s.MeasuredUpdates != 2 || s.MeasuredRows != 1 || e.Stated == nil || e.Stated.OperationsPerSecond != 0.5 {
+		t.Errorf("measured %+v, stated %+v", s, e.Stated)
+	}
+	perRow := e.Operations / 3 / 8
+	enough := time.Duration(3.5 * perRow / 4e10 * 1e9) // for three rows and a half
+	if s := estimate(t, assumedRun(t), pipeline.EstimateOptions{Assumed: assumed, Measure: enough}).Measured; s == nil || s.MeasuredRows != 3 {
+		t.Errorf("in %v, measured %+v", enough, s)
+	}
+	if alone := estimate(t, assumedRun(t, "training.accumulate=0"), pipeline.EstimateOptions{Assumed: assumed}); alone.Batches != 1 || alone.Ranks != 1 || alone.Measured != nil || alone.Stated != nil {
+		t.Errorf("%+v", alone)
+	}
+}

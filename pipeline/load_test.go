@@ -33,6 +33,19 @@ func TestSamples(t *testing.T) {
 	}
 }
 
+// A run on a file has no samples: it is used without its data, also where they are.
+func TestSamplesOfAFile(t *testing.T) {
+	dir, _ := briefly(t)
+	m, err := pipeline.Load(dir, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if list := m.Samples(3); list == nil || len(list) != 0 {
+		t.Errorf("samples %q", list)
+	}
+}
+
 // A run whose only checkpoint is damaged says so, unlike one that has none.
 // Caught when planted: a single damaged checkpoint taken for none.
 func TestLoadWithoutIntactCheckpoint(t *testing.T) {

@@ -65,6 +65,8 @@ func TestRunFindsItsData(t *testing.T) {
 	}
 	dir = filepath.Join(root, "moved", "runs", "r")
 	check(dir, r, filepath.Join(root, "moved", "data", "pairs.tsv"), false)
+	present := runOn(table.Table{Path: filepath.Join(root, "moved", "data", "pairs.tsv")})
+	check(dir, present, dataOf(t, present), false)
 
 	changed, err := moved(openedRun(t, dir), r, []string{"task.table.path=mine.tsv"})
 	if err != nil {
@@ -75,6 +77,17 @@ func TestRunFindsItsData(t *testing.T) {
 	}
 	if same, err := moved(openedRun(t, dir), r, nil); err != nil || dataOf(t, same) != filepath.Join("data", "pairs.tsv") {
 		t.Errorf("without an assignment the path is %s, %v", dataOf(t, same), err)
+	}
+	absolute := filepath.Join(elsewhere, "absolute.tsv")
+	if given, err := moved(openedRun(t, dir), r, []string{"task.table.path=" + absolute}); err != nil || dataOf(t, given) != absolute {
+		t.Errorf("an absolute path becomes %s, %v", dataOf(t, given), err)
+	}
+	here, err := filepath.Rel(elsewhere, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same, err := moved(openedRun(t, here), r, []string{"task.table.path=mine.tsv"}); err != nil || dataOf(t, same) != dataOf(t, changed) {
+		t.Errorf("of a run with a relative path mine.tsv becomes %s, %v, want %s", dataOf(t, same), err, dataOf(t, changed))
 	}
 	if _, err := moved(openedRun(t, dir), r, []string{"seed=3"}); err == nil {
 		t.Error("a seed is a place of data")
@@ -103,6 +116,18 @@ func TestRunFindsItsData(t *testing.T) {
 	t.Chdir(root)
 	write("data", "pairs.tsv")
 	check(dir, r, filepath.Join("data", "pairs.tsv"), false)
+	asGiven := runOn(table.Table{Path: "." + string(filepath.Separator) + filepath.Join("data", "pairs.tsv")})
+	check(dir, asGiven, dataOf(t, asGiven), false)
+	if same, err := moved(openedRun(t, dir), r, []string{"task.table.path=" + dataOf(t, asGiven)}); err != nil || dataOf(t, same) != dataOf(t, asGiven) {
+		t.Errorf("the path that is set is %s, %v", dataOf(t, same), err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "paths.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = moved(openedRun(t, dir), r, nil)
+	refused(t, "a damaged record of places", err, "paths.json: ")
+	_, err = located(openedRun(t, dir), r, nil)
+	refused(t, "a damaged record of places", err, "paths.json: ")
 }
 
 func openedRun(t *testing.T, dir string) *runlog.Run {
@@ -112,4 +137,42 @@ func openedRun(t *testing.T, dir string) *runlog.Run {
 		t.Fatal(err)
 	}
 	return log
+}
+
+// The configuration of a run names its data where they are, which is said if they were moved.
+// Caught when planted: a run without a configuration; the places of training.
+func TestReadRunOfData(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	r := runOn(table.Table{Path: "nowhere.tsv"})
+	r.Name = "data"
+	log, err := runlog.Create(dir, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, beside := range []bool{false, true} {
+		want, lines := "nowhere.tsv", 0
+		if beside {
+			want, lines = filepath.Join(dir, "nowhere.tsv"), 1
+			if err := os.WriteFile(want, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var said []string
+		found, err := ReadRunOfData(dir, func(line string) { said = append(said, line) })
+		if err != nil || found.Name != "data" || dataOf(t, found) != want || len(said) != lines {
+			t.Errorf("%s in %s, it says %q, %v, want %s", found.Name, dataOf(t, found), said, err, want)
+		}
+	}
+	if _, err := ReadRunOfData(t.TempDir(), nil); err == nil {
+		t.Error("an empty folder has a configuration")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRunOfData(dir, nil); err == nil {
+		t.Error("a damaged configuration is read")
+	}
 }

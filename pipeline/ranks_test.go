@@ -17,14 +17,27 @@ import (
 	"universal-transformer/training"
 )
 
-// onRanks does what lead does as rank 0 of two, while the other assists, with a backend of a name. It gives the error of both.
-func onRanks(t *testing.T, backend string, lead func(c pipeline.Callbacks) error) (first, second error) {
+// counted is a backend that counts how often it is freed.
+type counted struct {
+	compute.Backend
+	freed *int
+}
+
+func (c counted) Finalize() { *c.freed++; c.Backend.Finalize() }
+
+// named makes a backend of a name.
+func named(name string) func() (compute.Backend, error) {
+	return func() (compute.Backend, error) { return engine.New(name) }
+}
+
+// onRanks does what lead does as rank 0 of two, while the other assists. It gives the error of both.
+func onRanks(t *testing.T, newBackend func() (compute.Backend, error), lead func(c pipeline.Callbacks) error) (first, second error) {
 	t.Helper()
 	groups := parallel.Local(2)
 	var other sync.WaitGroup
 	other.Go(func() {
 		defer groups[1].Close()
-		second = pipeline.Assist(context.Background(), func() (compute.Backend, error) { return engine.New(backend) }, groups[1])
+		second = pipeline.Assist(context.Background(), newBackend, groups[1])
 	})
 	first = lead(pipeline.Callbacks{Group: groups[0]})
 	if err := pipeline.Release(groups[0]); err != nil {
@@ -47,7 +60,7 @@ func TestAssist(t *testing.T) {
 	short := r
 	short.Training.Steps = 6
 	dir, again := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "again")
-	first, second := onRanks(t, os.Getenv("UT_BACKEND"), func(c pipeline.Callbacks) error {
+	first, second := onRanks(t, named(os.Getenv("UT_BACKEND")), func(c pipeline.Callbacks) error {
 		if _, err := pipeline.Train(t.Context(), backend, short, dir, c); err != nil {
 			return err
 		}
@@ -91,7 +104,7 @@ func TestAssistRefuses(t *testing.T) {
 		"no backend":      {even, "nope", `rank 1: backend "nope" is not known`, true},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
-		first, second := onRanks(t, test.backend, func(c pipeline.Callbacks) error {
+		first, second := onRanks(t, named(test.backend), func(c pipeline.Callbacks) error {
 			_, err := pipeline.Train(t.Context(), backend, test.run, dir, c)
 			return err
 		})
@@ -100,6 +113,32 @@ func TestAssistRefuses(t *testing.T) {
 		}
 		if _, err := os.Stat(dir); (err == nil) != test.left {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The backend of an assisting rank is made once, for the first run, and freed at the end. Caught when planted: a backend for each run.
+func TestAssistFreesItsBackend(t *testing.T) {
+	made, freed := 0, 0
+	other := func() (compute.Backend, error) {
+		b, err := engine.New("go")
+		made++
+		return counted{b, &freed}, err
+	}
+	r := brief(t, pairs())
+	r.Training.Accumulate = 2
+	for runs := range 3 {
+		made, freed = 0, 0
+		_, second := onRanks(t, other, func(c pipeline.Callbacks) error {
+			for range runs {
+				if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, filepath.Join(t.TempDir(), "run"), c); err == nil || freed > 0 {
+					t.Errorf("ranks with other backends: %v; %d are freed", err, freed)
+				}
+			}
+			return nil
+		})
+		if want := min(runs, 1); second != nil || made != want || freed != want {
+			t.Errorf("%d runs: %d backends are made, %d freed, %v", runs, made, freed, second)
 		}
 	}
 }

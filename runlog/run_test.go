@@ -200,6 +200,34 @@ func TestResumeClearsAwayTemporaryFiles(t *testing.T) {
 	}
 }
 
+// A folder of a run that cannot be searched for remains is an error of Resume, which gives the lock back.
+func TestResumeWithoutAFolder(t *testing.T) {
+	r := create(t)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"traces", "export", "checkpoints"} {
+		path := filepath.Join(r.Dir(), name)
+		if err := errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := runlog.Resume(r.Dir()); err == nil || !strings.HasPrefix(err.Error(), "cannot resume "+r.Dir()) || !strings.Contains(err.Error(), path) || r.InUse() {
+			t.Errorf("a file in place of %s: %v; in use: %v", name, err, r.InUse())
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		again, err := runlog.Resume(r.Dir()) // without the folder
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.Close()
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestJSONTraceAndExport(t *testing.T) {
 	r := create(t)
 	if err := r.WriteJSON("vocabulary.json", map[string][]string{"tokens": {"a"}}); err != nil {

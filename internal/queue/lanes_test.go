@@ -37,6 +37,10 @@ func TestTurnsBeginAnew(t *testing.T) {
 	if err := q.Acquire(t.Context()); err != nil {
 		t.Error(err)
 	}
+	q.Release()
+	if err := q.Exclusively(func() error { return nil }); err != nil { // the batch holds nothing
+		t.Error(err)
+	}
 }
 
 // Without a decoder each query has its own error, found by halving: 5 attempts for 3 queries. The lane of large requests frees its pipe

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -57,18 +58,34 @@ func TestInTurns(t *testing.T) {
 	}
 }
 
-// Each look at the network ends before poll returns, so that the next one can begin, and close ends the goroutine.
-// Caught when planted: poll returns before the look has ended, and the goroutine blocks.
+// Each look at the network ends before poll returns, so that the next one can begin, and close ends the goroutine and closes the pipe.
+// Caught when planted: poll returns before the look has ended; a goroutine that ends after the first look.
 func TestPollerLooksAgain(t *testing.T) {
 	p := newPoller()
 	for range 3 {
 		p.last = time.Time{}
 		p.poll()
+		select {
+		case _, more := <-p.seen:
+			t.Errorf("a look is left over: %v", more)
+		default:
+		}
 	}
-	p.close()
-	if _, more := <-p.seen; more {
+	_ = p.write.Close() // the goroutine reads what is left
+	for range p.seen {
 		t.Error("a look is left over")
 	}
+	q := newPoller()
+	q.close()
+	for range q.seen {
+		t.Error("it has looked")
+	}
+	for name, f := range map[string]*os.File{"read": q.read, "write": q.write} {
+		if err := f.Close(); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("the end to %s is still open: %v", name, err)
+		}
+	}
+	p.close()
 }
 
 // Who stops waiting for a batch, because the context has ended, does not keep the decoder from being replaced later.
