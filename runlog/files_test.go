@@ -2,6 +2,7 @@ package runlog_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,14 +99,32 @@ func TestFollowShorterMetrics(t *testing.T) {
 	r := create(t)
 	appendRows(t, r, 1, 2)
 	size := r.MetricsSize()
-	for offset, want := range map[int64]string{size + 1: "metrics.jsonl has become shorter", 3: "metrics.jsonl: after byte 3: line 1: not a JSON object"} {
-		rows, next, err := r.NewMetrics(offset)
-		if !errors.Is(err, runlog.ErrDamaged) || !strings.Contains(err.Error(), want) || rows != nil || next != 0 {
-			t.Errorf("from byte %d: %v to %d, %v", offset, rows, next, err)
+	const broken = "not a JSON object"
+	for _, c := range []struct {
+		offset, next int64
+		want         string
+	}{{size + 1, 0, "metrics.jsonl has become shorter"}, {1, 1, "metrics.jsonl: after byte 1, line 1: " + broken}, {3, 3, "metrics.jsonl: after byte 3, line 1: " + broken}} {
+		rows, next, err := r.NewMetrics(c.offset)
+		if !errors.Is(err, runlog.ErrDamaged) || !strings.Contains(err.Error(), c.want) || rows != nil || next != c.next {
+			t.Errorf("from byte %d: %v to %d, %v", c.offset, rows, next, err)
 		}
 	}
 	if rows, next, err := r.NewMetrics(size); len(rows) != 0 || next != size || err != nil {
 		t.Errorf("from the end: %v to %d, %v", rows, next, err)
+	}
+	whole := content(t, metricsPath(r))
+	if err := os.WriteFile(metricsPath(r), []byte(whole+"rubbish\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		from int64
+		rows int
+		want string
+	}{{0, 2, "metrics.jsonl:4: " + broken}, {size, 0, fmt.Sprintf("metrics.jsonl: after byte %d, line 1: %s", size, broken)}} {
+		rows, next, err := r.NewMetrics(c.from)
+		if !errors.Is(err, runlog.ErrDamaged) || !strings.Contains(err.Error(), c.want) || len(rows) != c.rows || next != size {
+			t.Errorf("before the damage, from byte %d: %v to %d, %v", c.from, rows, next, err)
+		}
 	}
 	if err := errors.Join(os.Remove(metricsPath(r)), os.Mkdir(metricsPath(r), 0o700)); err != nil {
 		t.Fatal(err)
