@@ -158,7 +158,28 @@ func traceClassifier(t *testing.T, config labels.Labels) {
 	if _, err := m.Decode(t.Context(), []string{"text 1"}, pipeline.DecodeOptions{}); !errors.Is(err, pipeline.ErrNoSequences) {
 		t.Errorf("a classifier decodes: %v", err)
 	}
-	if _, err := m.Evaluate(t.Context(), pipeline.Protocol{Beam: decoding.Beam{Width: 2}}); err == nil || !strings.Contains(err.Error(), "leave out the beam") {
-		t.Errorf("a classifier searches: %v", err)
+	for width := 1; width <= 2; width++ {
+		if _, err := m.Evaluate(t.Context(), pipeline.Protocol{Beam: decoding.Beam{Width: width}}); err == nil || !strings.Contains(err.Error(), "leave out the beam") {
+			t.Errorf("a classifier searches: %v", err)
+		}
+	}
+}
+
+// An evaluation uses the beam that it is given, and reports progress up to its last example, if anybody asks for it.
+// Caught when planted: a search that is greedy; progress that nobody sees.
+func TestEvaluateAsTheProtocolSays(t *testing.T) {
+	m := load(t)
+	var done []int
+	p := pipeline.Protocol{Selection: task.Selection{Length: 3, Count: 9}, Progress: func(n, total int) {
+		if done = append(done, n); total != 9 {
+			t.Errorf("%d examples in all", total)
+		}
+	}}
+	if _, err := m.Evaluate(t.Context(), p); err != nil || len(done) == 0 || done[len(done)-1] != 9 || !slices.IsSorted(done) {
+		t.Errorf("progress %v, %v", done, err)
+	}
+	p.Progress, p.Beam = nil, decoding.Beam{Width: -1}
+	if _, err := m.Evaluate(t.Context(), p); err == nil || !strings.Contains(err.Error(), "beam width is -1") {
+		t.Errorf("a beam that cannot be: %v", err)
 	}
 }

@@ -162,6 +162,9 @@ func TestReadRunWithExtension(t *testing.T) {
 	if _, err := readRun(log, experiment.Extensions{}); !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), filepath.Join(log.Dir(), "config.json")+": ") {
 		t.Errorf("without the type: %v", err)
 	}
+	if i, err := ReadInfo(log.Dir()); err != nil || i.Problem != "" || i.Experiment != copier.Name || i.Steps != copier.Training.Steps || i.Model != "" {
+		t.Errorf("without the type: %+v, %v", i, err)
+	}
 	r, err := readRun(log, experiment.Extensions{Halting: []halting.Policy{threeSteps{}}})
 	if err != nil || r.Model.Value.(experiment.EncoderDecoder).Halting.Value != (threeSteps{halting.Fixed{Steps: 3}}) {
 		t.Errorf("%+v, %v", r.Model.Value, err)

@@ -11,7 +11,9 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/internal/safetensors"
 	"universal-transformer/internal/t2t"
+	"universal-transformer/internal/vocab"
 	"universal-transformer/pipeline"
+	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
 )
 
@@ -67,6 +69,71 @@ func TestImportRefusesIncompleteVariables(t *testing.T) {
 		}
 		if _, err := os.Stat(out); err == nil {
 			t.Fatal("a run was written")
+		}
+	}
+}
+
+// An imported run holds the converted parameters at step 1 and the configuration of the model, and is loaded without its data; it is no longer
+// written. It is not written a second time.
+// Caught when planted: another step; the configuration of the run that was given; a run that stays locked.
+func TestImport(t *testing.T) {
+	data, err := os.ReadFile("../internal/t2t/testdata/ut.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, run, o := filepath.Join(t.TempDir(), "run"), experiment.Defaults(), t2t.Options{Heads: 4, TargetSpace: 3}
+	run.Name, run.Task = "imported", experiment.Task{Value: algorithmic.Copy{Base: 11}}
+	opened, err := run.OpenTask()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := opened.Vocabularies()
+	imported, notes, err := pipeline.Import(out, enginetest.Backend(t), run, v, data, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := safetensors.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := t2t.Convert(file.Tensors, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(notes, want.Notes) || imported.Name != "imported" || imported.Model.Value.Channels() != want.Config.Width || imported.Digest() == run.Digest() {
+		t.Errorf("%+v with notes %q", imported, notes)
+	}
+	m, err := pipeline.Load(out, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	info, err := pipeline.ReadInfo(out)
+	if err != nil || info.Status != pipeline.WeightsOnly || info.Best == nil || info.Best.Step != 1 || m.Step != 1 || len(m.Notes) > 0 || m.Run.Digest() != imported.Digest() || !m.Vocabularies.Equal(v) {
+		t.Errorf("step %d, notes %q, %+v, %v", m.Step, m.Notes, info, err)
+	}
+	got := checkpointTensors(t, out)
+	if len(got) != len(want.Parameters) {
+		t.Errorf("%d parameters, want %d", len(got), len(want.Parameters))
+	}
+	for _, p := range want.Parameters {
+		if string(got[p.Name]) != string(p.Data) {
+			t.Errorf("%s has other values", p.Name)
+		}
+	}
+	other := v
+	other.Target = other.Source
+	other.Source, err = vocab.New([]string{"a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		dir  string
+		v    task.Vocabularies
+		want string
+	}{{out, v, "already holds a run"}, {filepath.Join(t.TempDir(), "other"), other, "ids of the source, but the vocabulary has 3: "}} {
+		if _, _, err := pipeline.Import(c.dir, enginetest.Backend(t), run, c.v, data, o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
 }

@@ -99,6 +99,9 @@ func newPortableCase(t *testing.T, dir string, i int) portableCase {
 		t.Fatalf("%s: %v", c.describe(), err)
 	}
 	defer m.Close()
+	if info, err := pipeline.ReadInfo(dir); err != nil || info.Status != pipeline.WeightsOnly || m.Step != 1 {
+		t.Errorf("%s: the weights are those of step %d: %+v, %v", c.describe(), m.Step, info, err)
+	}
 	if c.export, err = m.Export(); err != nil {
 		t.Fatal(err)
 	}
