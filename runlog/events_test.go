@@ -147,19 +147,26 @@ func TestEventsOfReader(t *testing.T) {
 	}
 }
 
-// BenchmarkAppendEvent writes the events of an update, as training does every training.log_every updates.
-func BenchmarkAppendEvent(b *testing.B) {
+// BenchmarkAppend writes what training writes for a line of metrics: the line, and its event.
+func BenchmarkAppend(b *testing.B) {
 	r, err := runlog.Create(filepath.Join(b.TempDir(), "run"), example)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer r.Close()
-	e := event(1)
-	for len(e.Scalars) < 12 {
-		e.Scalars = append(e.Scalars, tensorboard.Scalar{Tag: "training/cross_entropy", Value: 1})
+	names := []string{
+		"loss", "cross_entropy", "token_accuracy", "sequence_accuracy", "tokens", "sequences", "encoder_ponder", "decoder_ponder", "learning_rate", "gradient_norm",
+		"seconds", "tokens_per_second", "updates_per_second", "compile_share",
+	}
+	row, e := map[string]any{"step": 1, "split": "training"}, tensorboard.Event{Step: 1, Time: 1}
+	for i, name := range names {
+		if i < 10 { // the others are in events only
+			row[name] = 1 / float64(i+3)
+		}
+		e.Scalars = append(e.Scalars, tensorboard.Scalar{Tag: "training/" + name, Value: 1 / float32(i+3)})
 	}
 	for b.Loop() {
-		if err := r.AppendEvent(e); err != nil {
+		if err := errors.Join(r.AppendMetrics(row), r.AppendEvent(e)); err != nil {
 			b.Fatal(err)
 		}
 	}
