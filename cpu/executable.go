@@ -100,7 +100,9 @@ func (bd *builder) compile() (compute.Executable, error) {
 		return nil, err
 	}
 	f := bd.module.Main
-	e := &executable{backend: bd.backend, main: main, names: make([]string, len(f.Params)), operations: operationsOf(f)}
+	operations := operationsOf(f)
+	main.Small = operations < small
+	e := &executable{backend: bd.backend, main: main, names: make([]string, len(f.Params)), operations: operations}
 	for i, p := range f.Params {
 		e.names[i] = p.Attr.(*ir.ParamAttr).Name
 	}
@@ -109,6 +111,10 @@ func (bd *builder) compile() (compute.Executable, error) {
 	bd.backend.adopt(e)
 	return e, nil
 }
+
+// small is the number of operations below which an execution wakes no sleeping threads. So many take about .1 ms, which is about the
+// time to wake a thread.
+const small = 8 << 20
 
 // checkInputs returns an error unless the buffers fit the parameters. The caller must release them.
 func checkInputs(inputs []compute.Buffer, want []shapes.Shape) ([]*buffer, error) {

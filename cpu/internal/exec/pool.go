@@ -2,6 +2,7 @@ package exec
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -14,12 +15,14 @@ type task interface {
 // A pool runs tasks on a fixed number of threads.
 //
 // A goroutine that is woken through a channel starts after tens of microseconds, which is longer than most tasks here take. Helpers
-// therefore spin on a counter for a bounded time, about a millisecond, and park if no task comes.
+// therefore spin on a counter for a bounded time, about a millisecond, and park if no task comes. After an execution they leave the core
+// to other goroutines, and park sooner.
 type pool struct {
 	threads int
 	mu      sync.Mutex // held by the execution that owns the helpers
 	helpers []*helper
 	job     job
+	owned   atomic.Bool // an execution has the helpers
 	stopped atomic.Bool
 }
 
@@ -53,13 +56,13 @@ func newPool(threads int) *pool {
 	return &pool{threads: threads}
 }
 
-// begin acquires the helpers for an execution. It returns false if another execution has them; the caller then runs all parts itself,
-// with the same results.
-func (p *pool) begin() bool {
+// begin acquires the helpers for an execution. It returns false if another execution has them, or if a helper would have to be woken
+// for a small one; the caller then runs all parts itself, with the same results.
+func (p *pool) begin(small bool) bool {
 	if p.threads == 1 || !p.mu.TryLock() {
 		return false
 	}
-	if p.stopped.Load() {
+	if p.stopped.Load() || small && p.asleep() {
 		p.mu.Unlock()
 		return false
 	}
@@ -70,15 +73,22 @@ func (p *pool) begin() bool {
 			go p.help(h, i)
 		}
 	}
+	p.owned.Store(true)
 	for _, h := range p.helpers {
 		h.wakeUp()
 	}
 	return true
 }
 
+// asleep reports whether a helper sleeps.
+func (p *pool) asleep() bool {
+	return p.helpers == nil || slices.ContainsFunc(p.helpers, func(h *helper) bool { return h.parked.Load() })
+}
+
 // end releases the helpers.
 func (p *pool) end() {
 	p.job = job{}
+	p.owned.Store(false)
 	p.mu.Unlock()
 }
 
@@ -137,6 +147,10 @@ const spinsBeforeYield = 20000
 // spinsBeforePark is how long a helper waits for the next job before it sleeps.
 const spinsBeforePark = spinsBeforeYield + 2000
 
+// spinsAfterExecution is how much sooner a helper sleeps after an execution, when other goroutines get the core: nothing may come for
+// long, and a service has requests to read and answers to write.
+const spinsAfterExecution = 20
+
 // help is the loop of a helper, which runs its part of each job.
 func (p *pool) help(h *helper, part int) {
 	seen := uint32(0)
@@ -149,8 +163,12 @@ func (p *pool) help(h *helper, part int) {
 			seen, spins = number, 0
 			continue
 		}
-		spins++
-		relax(spins)
+		if spins++; p.owned.Load() {
+			relax(spins)
+		} else {
+			runtime.Gosched()
+			spins += spinsAfterExecution
+		}
 		if spins > spinsBeforePark {
 			h.park(p, seen)
 			spins = 0

@@ -21,7 +21,7 @@ func (c *counting) part(_ *frame, part, _ int) {
 func TestPool(t *testing.T) {
 	p := newPool(3)
 	defer p.stop()
-	if !p.begin() {
+	if !p.begin(false) {
 		t.Fatal("the pool is not free")
 	}
 	for round := range 20 {
@@ -41,7 +41,7 @@ func TestPool(t *testing.T) {
 		}
 		if round%5 == 4 {
 			p.end()
-			if !p.begin() {
+			if !p.begin(false) {
 				t.Fatal("the pool is not free")
 			}
 		}
@@ -53,7 +53,7 @@ func TestPool(t *testing.T) {
 func TestPoolWakesHelpers(t *testing.T) {
 	p := newPool(3)
 	defer p.stop()
-	p.begin()
+	p.begin(false)
 	defer p.end()
 	for range 5 {
 		for _, h := range p.helpers {
@@ -69,4 +69,30 @@ func TestPoolWakesHelpers(t *testing.T) {
 		}
 		p.run(c, nil)
 	}
+}
+
+// A small execution takes helpers that are awake, and wakes none.
+func TestSmallExecutions(t *testing.T) {
+	p := newPool(2)
+	defer p.stop()
+	if p.begin(true) {
+		t.Fatal("a small execution has started the helpers")
+	}
+	if !p.begin(false) {
+		t.Fatal("the pool is not free")
+	}
+	h := p.helpers[0]
+	p.end()
+	for !h.parked.Load() { // helpers sleep soon after an execution
+		runtime.Gosched()
+	}
+	if p.begin(true) {
+		t.Fatal("a small execution has woken a helper")
+	}
+	h.parked.Store(false)
+	if !p.begin(true) {
+		t.Fatal("a small execution does not take helpers that are awake")
+	}
+	h.parked.Store(true)
+	p.end()
 }

@@ -42,6 +42,7 @@ type Program struct {
 	Views        int        // maximum of Fused.Views
 	Children     []*Program // closures
 	Donors       []int      // for each result: the parameter whose memory it may reuse, or -1
+	Small        bool       // waking a thread takes about as long as the work
 
 	mu     sync.Mutex
 	frames []*frame // idle
@@ -169,10 +170,10 @@ func (p *Program) releaseFrame(fr *frame) {
 	}
 }
 
-// Execute runs the program on given memory for its parameters and results. It uses all threads or, if another execution has them, the
-// caller's thread, with the same results.
+// Execute runs the program on given memory for its parameters and results. It uses all threads or, if another execution has them or
+// they sleep and the program is small, the caller's thread, with the same results.
 func (p *Program) Execute(params, results []unsafe.Pointer) {
-	parallel := p.Machine.pool.begin()
+	parallel := p.Machine.pool.begin(p.Small)
 	p.run(params, results, parallel)
 	if parallel {
 		p.Machine.pool.end()
