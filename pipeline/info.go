@@ -102,7 +102,7 @@ func ReadInfo(dir string) (Info, error) {
 		i.Status = Damaged
 	case i.weightsOnly:
 		i.Status = WeightsOnly
-	case i.Steps > 0 && i.Step >= i.Steps || i.Stopped != "":
+	case i.Step >= i.Steps || i.Stopped != "":
 		i.Status = Finished
 	default:
 		i.Status = Interrupted

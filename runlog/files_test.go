@@ -190,3 +190,22 @@ func TestNamesOfCheckpoints(t *testing.T) {
 	save(t, r, 0, 9223372036854775807, 0)
 	there(t, r, 0, 9223372036854775807)
 }
+
+// A file of events that cannot be read is an error, beside the events of the others; its offset stays.
+// Caught when planted: an error that is lost; one that ends the reading.
+func TestUnreadableEvents(t *testing.T) {
+	r := create(t)
+	appendEvents(t, r, 1, 2)
+	r = reopen(t, r)
+	appendEvents(t, r, 3)
+	names := eventFiles(t, r)
+	first, second := filepath.Join(r.Dir(), names[0]), filepath.Join(r.Dir(), names[1])
+	offsets := map[string]int64{first: -5}
+	all, err := r.NewEvents(offsets)
+	if err == nil || len(all) != 3 || all[2].Step != 3 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if info, err := os.Stat(second); err != nil || offsets[second] != info.Size() || offsets[first] != -5 {
+		t.Errorf("read up to %v of %v, %v", offsets, info.Size(), err)
+	}
+}
