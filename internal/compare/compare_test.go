@@ -180,6 +180,8 @@ func TestPageInBrowser(t *testing.T) {
 	var out bytes.Buffer
 	c := compared()
 	c.Runs[1].Name = `<script>alert(1)</script>`
+	c.Runs[2].Name, c.Notes = strings.Repeat("x", 120), append(c.Notes, strings.Repeat("y", 120))
+	c.Problems = []string{"a <b>damaged</b> file"}
 	if err := c.WriteHTML(&out); err != nil {
 		t.Fatal(err)
 	}
@@ -201,6 +203,12 @@ func TestPageInBrowser(t *testing.T) {
 			}
 			if got := p.Text(".example"); got != "asked source 0 <i> correct right first right <script>alert(1)</script> wrong of second" {
 				t.Errorf("example %q", got)
+			}
+			if got := p.Text("header .note"); got != "a <b>damaged</b> file" {
+				t.Errorf("problem %q", got)
+			}
+			if wide := p.Eval(`document.querySelector(".compared thead th:last-child").offsetWidth > 400`); wide != "false" {
+				t.Error("a column as wide as a long name")
 			}
 			p.Fits(fmt.Sprintf("compare %d %s", width, scheme))
 		}

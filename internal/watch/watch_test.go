@@ -1,6 +1,8 @@
 package watch_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http/httptest"
@@ -124,6 +126,37 @@ func TestPageInBrowser(t *testing.T) {
 				p.Fits(fmt.Sprintf("watch %d %s, used", width, scheme))
 			})
 		}
+	}
+}
+
+// Of damaged metrics the page shows what is before the damage, and names the file; a long name does not widen the page.
+// Caught when planted: no rows of a damaged run.
+func TestDamagedInBrowser(t *testing.T) {
+	browser := browsertest.Start(t)
+	dir, name := filepath.Join(t.TempDir(), "run"), strings.Repeat("x", 120)
+	log, err := runlog.Create(dir, map[string]int{"a": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(write(log, 1, 4), log.Close()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "metrics.jsonl")
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(content, []byte(`"step":3`), []byte(`"step":4`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer((&watch.Server{Every: 20 * time.Millisecond, Runs: []watch.Run{{name, dir, 4}}}).Handler())
+	t.Cleanup(server.Close)
+	for _, width := range []int64{1280, 400} {
+		p := browsertest.Open(t, browser, server.URL, width, "light")
+		p.Becomes(`document.querySelector("#charts").dataset.drawn`, "4")
+		p.Becomes(`document.querySelector("#problem").innerText.endsWith("metrics.jsonl:6: damaged: its content does not match its checksum")`, "true")
+		p.Becomes(`document.querySelector("#runs small").innerText`, "not running, update 2 of 4")
+		p.Fits(fmt.Sprintf("watch damaged %d", width))
 	}
 }
 
