@@ -79,6 +79,16 @@ func TestInfoListsCheckpoints(t *testing.T) {
 	}
 }
 
+// A run whose only checkpoint is damaged is damaged.
+func TestInfoOfADamagedCheckpoint(t *testing.T) {
+	log := emptyRun(t)
+	if err := errors.Join(log.SaveCheckpoint(1, &runlog.Checkpoint{}, 0), os.WriteFile(log.CheckpointPath(1), []byte("rubbish"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	i := Info{}
+	refused(t, "the only checkpoint", i.readCheckpoints(log), "step-000000001.safetensors")
+}
+
 // What depends on a checkpoint is 0 if it does not say; a run without its vocabulary is damaged once it has a checkpoint.
 func TestInfoWithoutFiles(t *testing.T) {
 	m := &Model{checkpoint: &runlog.Checkpoint{Meta: map[string]string{training.StateKey: "?"}}}

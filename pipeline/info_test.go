@@ -62,7 +62,7 @@ func TestInfo(t *testing.T) {
 	put := func(name, content string) func(string) error {
 		return func(dir string) error { return os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600) }
 	}
-	loads := map[string]bool{"newest checkpoint cut": true, "newest checkpoint cut, an earlier one is the best": true, "metrics": true, "mark": true} // another checkpoint is used
+	loads := map[string]bool{"newest checkpoint cut": true, "newest checkpoint cut, an earlier one is the best": true, "best checkpoint cut": true, "metrics": true, "mark": true} // another checkpoint is used
 	for name, c := range map[string]struct {
 		change func(dir string) error
 		status string
@@ -77,6 +77,18 @@ func TestInfo(t *testing.T) {
 		"newest checkpoint cut, an earlier one is the best": {func(dir string) error {
 			markBest(t, dir, 4)
 			return os.Truncate(filepath.Join(dir, "checkpoints", filepath.Base(checkpoints[len(checkpoints)-1])), 100)
+		}, pipeline.Damaged, "step-000000006"},
+		"best checkpoint cut": {func(dir string) error {
+			markBest(t, dir, 4)
+			return os.Truncate(filepath.Join(dir, "checkpoints", "step-000000004.safetensors"), 100)
+		}, pipeline.Damaged, "step-000000004"},
+		"all checkpoints cut, none marked": {func(dir string) error {
+			for _, path := range checkpoints {
+				if err := os.Truncate(filepath.Join(dir, "checkpoints", filepath.Base(path)), 100); err != nil {
+					return err
+				}
+			}
+			return os.Remove(filepath.Join(dir, "best.json"))
 		}, pipeline.Damaged, "step-000000006"},
 		"no vocabulary": {func(dir string) error { return os.Remove(filepath.Join(dir, "vocabulary.json")) }, pipeline.Damaged, "vocabulary.json"},
 		"metrics":       {func(dir string) error { return edit(filepath.Join(dir, "metrics.jsonl"), `"step":4`, `"step":3`) }, pipeline.Damaged, "metrics.jsonl:"},

@@ -10,6 +10,7 @@ import (
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
+	"universal-transformer/training"
 )
 
 // Samples are inputs that the model reads as they are, as many as were asked for.
@@ -68,5 +69,62 @@ func TestLoadWithoutIntactCheckpoint(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), name) || errors.Is(err, runlog.ErrNoCheckpoint) != (name == "train longer") {
 			t.Errorf("%q: %v", name, err)
 		}
+	}
+}
+
+// Data that were moved are read where an assignment says; nothing else of a run can be assigned.
+// Caught when planted: an assignment that is ignored.
+func TestLoadWithMovedData(t *testing.T) {
+	dir, r := briefly(t)
+	path := filepath.Join(t.TempDir(), "moved.tsv")
+	if err := os.Rename(r.Files()[0].Path, path); err != nil {
+		t.Fatal(err)
+	}
+	for set, want := range map[string]string{"task.table.path=" + path: "", "seed=3": dir + ": "} {
+		m, err := pipeline.LoadOptions{Set: []string{set}}.Load(dir, enginetest.Backend(t))
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Fatalf("%s: %v", set, err)
+		}
+		if err != nil {
+			continue
+		}
+		defer m.Close()
+		if e, err := m.Evaluate(t.Context(), pipeline.Protocol{TeacherForced: true}); err != nil || len(e.Examples) == 0 || m.Run.Files()[0].Path != path {
+			t.Errorf("%d examples of %+v, %v", len(e.Examples), m.Run.Files(), err)
+		}
+	}
+}
+
+// A resumed run says which checkpoints it sets aside, and begins at the newest intact one. It says too if that one does not tell which
+// vocabulary it was trained with.
+// Caught when planted: a checkpoint that is set aside in silence.
+func TestResumeSaysWhatItSetsAside(t *testing.T) {
+	dir, _ := briefly(t)
+	log, err := runlog.Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := log.Load(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(c.Meta, training.VocabularyKey)
+	newest := log.CheckpointPath(6)
+	if err := errors.Join(log.SaveCheckpoint(4, c, 0), os.WriteFile(newest, []byte("rubbish"), 0o600), log.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	summary, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{Log: func(line string) { lines = append(lines, line) }})
+	if err != nil || summary.Step != 6 {
+		t.Fatalf("%+v, %v", summary, err)
+	}
+	said := strings.Join(lines, "\n")
+	for _, want := range []string{newest + ": damaged: ", ": it is set aside", "checkpoint of step 4: an earlier version wrote it, and it does not say with which vocabulary it was trained"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("it does not say %q: %s", want, said)
+		}
+	}
+	if _, err := os.Stat(newest + ".damaged"); err != nil {
+		t.Error(err)
 	}
 }
