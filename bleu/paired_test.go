@@ -116,3 +116,33 @@ func TestCompareRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Numbers below 2 are the upper bits of numbers below 4, which NumPy draws from as many random bits; the only number below 1 needs none.
+// Caught when planted: 0 as the only number below 2; bits that are used for numbers below 1.
+func TestGeneratorOfFewNumbers(t *testing.T) {
+	two, four := newGenerator(12345), newGenerator(12345)
+	for i := range 100 {
+		if i%3 == 0 && two.below(1) != 0 {
+			t.Fatal("a number below 1 is not 0")
+		}
+		if got, want := two.below(2), four.below(4)/2; got != want {
+			t.Fatalf("number %d below 2 is %d, want %d", i, got, want)
+		}
+	}
+}
+
+// The numbers of resamples that are valid. A system that is compared with itself does not differ: no resample exceeds the observed
+// difference of 0, as in sacreBLEU's formula, (0 + 1) / (n + 1).
+// Caught when planted: the largest number refused; equal differences that count as exceeding.
+func TestBoundsOfResampling(t *testing.T) {
+	for samples, want := range map[int]string{0: "", 1: "", 1_000_000: "", 1_000_001: "samples is 1000001: it must be from 1 to 1000000, or 0 for 1000", -1: "samples is -1"} {
+		if err := (Resampling{Samples: samples}).Validate(); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%d samples: %v, want %q", samples, err, want)
+		}
+	}
+	references, a, _ := sentences()
+	got, err := Config{}.Compare(a, a, [][]string{references}, Resampling{Samples: 9})
+	if err != nil || got.P != 0.1 || got.Samples != 9 || got.Baseline != got.System || got.Seed != DefaultSeed {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

@@ -258,3 +258,28 @@ func TestBudgetsOfOneGraph(t *testing.T) {
 		s.Close()
 	}
 }
+
+// A runner that is closed frees its own graphs, not those of others. Caught when planted: the graphs of others freed.
+func TestCloseFreesTheOwnGraphs(t *testing.T) {
+	s := NewGraphs(enginetest.Backend(t), model.NewStore(), Budget)
+	defer s.Close()
+	var runners [2]*Runner
+	call := func(r *Runner) {
+		if _, err := r.Call(Shape{Source: 3}, tensors.FromValue([]float32{1, 2, 3})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range runners {
+		runners[i] = s.Runner(func(_ *model.Scope, nodes []*Node, _ Capacities) ([]*Node, universal.Result) {
+			return []*Node{ReduceAllSum(nodes[0])}, universal.Result{}
+		}, nil)
+		call(runners[i])
+	}
+	runners[0].Close()
+	if got := s.Stats(); got.Alive != 1 || got.Compiled != 2 {
+		t.Errorf("one of two runners was closed: %+v", got)
+	}
+	if call(runners[1]); s.Stats().Compiled != 2 {
+		t.Error("the graph of the other runner was freed")
+	}
+}
