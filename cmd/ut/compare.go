@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
@@ -25,8 +26,9 @@ are adjusted for the number of pairs (Holm). Runs that answered other examples a
 needs no network. --curves does not load the models: no scores, tests and answers.
 
 What is not a run, or has no readable configuration, is reported and skipped; it is an error if fewer
-than two runs remain. Of damaged metrics, the figures before the damage are used, and a note names
-the file; a run whose model cannot be loaded has no scores.`
+than two runs remain, or if none can be evaluated on the file of --data. Of damaged metrics, the
+figures before the damage are used, and a note names the file; a run whose model cannot be loaded
+has no scores.`
 
 // compareFlags holds the flags of ut compare.
 type compareFlags struct {
@@ -97,6 +99,9 @@ func (f *compareFlags) run(c *cobra.Command, args []string) error {
 	})
 	if err != nil {
 		return err
+	}
+	if f.Protocol.File != "" && !slices.ContainsFunc(found.Runs, func(r compare.Run) bool { return r.Problem == "" }) {
+		return fmt.Errorf("--data: no run can be evaluated: %s", found.Runs[0].Problem)
 	}
 	if f.out == "" {
 		return found.WriteText(c.OutOrStdout())

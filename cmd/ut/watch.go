@@ -26,8 +26,8 @@ func newWatch() *cobra.Command {
 		Long: `watch serves a page with the curves of training and validation, over updates and over time, and adds
 new figures as they are written. A folder stands for the runs in it. Training does not notice:
 watch only reads, and it may begin during or after it. If training is killed and resumed, the page
-follows. What is not a run is reported and skipped. Of damaged metrics, the page shows the figures before
-the damage and names the file.
+follows. What is not a run is reported and skipped. Of damaged metrics, the page shows the figures
+before the damage and names the file.
 
 The page needs no network, and only this machine can reach it. Ctrl-C ends the server.`,
 		Example: `  ut watch runs/pairs
