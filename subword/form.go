@@ -87,8 +87,6 @@ func (f *form) add(tokens []addedToken) error {
 			continue
 		case t.SingleWord || t.LeftStrip || t.RightStrip:
 			return fmt.Errorf("added token %q has single_word, lstrip or rstrip: this is not supported for tokens that are not special", t.Content)
-		case t.Normalized && f.nfc && norm.NFC.String(t.Content) != t.Content:
-			return fmt.Errorf("added token %q is normalized: this is not supported", t.Content)
 		case t.Normalized && f.nfc:
 			return fmt.Errorf("added token %q is looked for in normalized text: this is not supported with a normalizer", t.Content)
 		}

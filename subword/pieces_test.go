@@ -101,3 +101,29 @@ func TestChoiceRefuses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Pieces of a file are those of its content, which is kept; the text is not looked at. A file that is too large is refused, not cut off.
+// Caught when planted: a file that is read up to the limit.
+func TestChoiceReadsFiles(t *testing.T) {
+	path, content := filepath.Join(t.TempDir(), "vocabulary"), "'<pad>_'\n'<EOS>_'\n'a_'\n'b_'\n"
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := subword.Choice{TokenizerFile: path}
+	p, err := c.Pieces(slices.Values([]string{"\xff"}))
+	if err != nil || string(p.File()) != content || p.Vocabulary().Size() != 4 || p.Text([]vocab.ID{3, 2}) != "b a" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if err := os.Truncate(path, 64<<20+2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Pieces(nil); err == nil || !strings.Contains(err.Error(), "this is not a tokenizer") {
+		t.Errorf("a file of more than 64 MiB: %v", err)
+	}
+	for part, want := range map[string]string{"a\xff": "not valid UTF-8", "ok": ""} {
+		_, err := subword.Choice{TokenizerSize: 260}.Pieces(slices.Values([]string{part}))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", part, err, want)
+		}
+	}
+}

@@ -70,6 +70,12 @@ func TestCount(t *testing.T) {
 	if trainer.Lines() != 3 {
 		t.Errorf("%d lines, want 3", trainer.Lines())
 	}
+	for length, want := range map[int]string{1 << 20: "", 1<<20 + 1: "line 1 is longer than 1048576 bytes"} { // with the line break
+		err := trainer.Count(strings.NewReader(strings.Repeat("a", length-1) + "\n"))
+		if (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("a line of %d bytes: %v, want %q", length, err, want)
+		}
+	}
 }
 
 func TestTrainRefuses(t *testing.T) {
