@@ -126,9 +126,9 @@ func (em *emitter) planDot(d *exec.Dot, right packing) {
 	d.ChainRows = em.prog.Machine.Share / 32
 	d.Serial = work < serialWork || d.Threads == 1
 	d.Shared = !d.Serial && len(d.Sums) == 0 && d.Batches < 4*d.Threads && d.M*d.N*d.K >= serialWork
-	em.needScratch(d.StripBytes() + exec.CacheLine)
 	few := d.M <= d.Kernel.MR || !d.Shared && d.M <= kernel.BlockK // rows: every panel is used once, or a few times by one thread
 	d.Direct = (few || d.PackA) && d.PaysToReadDirectly()          // with PackA, sums are long and rows few, as in gradients of weights
+	em.needScratch(d.StripBytes() + exec.CacheLine)
 	if !d.Shared {
 		if d.Packed = em.packedBefore(d, right); d.Packed < 0 {
 			em.needScratch(kernel.RoundUp(d.StripBytes(), exec.CacheLine) + d.PackedBytes() + exec.CacheLine)

@@ -108,13 +108,26 @@ func (g *Matmul) CanDot() bool {
 // Panels returns the number of panels of b.
 func (g *Matmul) Panels() int { return (g.N + g.Kernel.NR - 1) / g.Kernel.NR }
 
-// PaysToReadDirectly reports whether b can be read in place, and has so few rows to be multiplied with that packing would cost more
-// than it saves.
-func (g *Matmul) PaysToReadDirectly() bool { return g.CanReadDirectly() && g.M <= g.Kernel.directRows }
+// PaysToReadDirectly reports whether b can be read in place, except for its last columns if it has many, and has so few rows to be
+// multiplied with that packing would cost more than it saves.
+func (g *Matmul) PaysToReadDirectly() bool {
+	few := g.M <= g.Kernel.directRows
+	many := g.BN == g.Kernel.size && g.N >= 4*g.Kernel.NR && !g.Kernel.Rounds()
+	return few && (many || g.CanReadDirectly())
+}
 
 // CanReadDirectly reports whether rows of b consist of whole vectors.
 func (g *Matmul) CanReadDirectly() bool {
 	return g.BN == g.Kernel.size && g.N%g.Kernel.lanes == 0 && !g.Kernel.Rounds()
+}
+
+// raggedPanel returns the last panel if b is read in place and the rows of that panel are no whole vectors, so that it is packed
+// nevertheless, or -1.
+func (g *Matmul) raggedPanel() int {
+	if g.Direct && !g.Dots && g.N%g.Kernel.lanes != 0 {
+		return g.Panels() - 1
+	}
+	return -1
 }
 
 // PackedBytes returns the memory of all of b, packed.
@@ -125,15 +138,19 @@ func (g *Matmul) PackedBytes() int {
 	return g.Panels() * g.Kernel.panelBytes(g.K)
 }
 
-// StripBytes returns the memory of a packed block of a.
+// StripBytes returns the memory that Multiply needs: of a packed block of a, and of the last panel of b.
 func (g *Matmul) StripBytes() int {
 	if g.Kernel.Rounds() {
 		return RoundUp(min(g.M, roundedBlockM), roundedStrip)*roundedRow(min(g.K, BlockK)) + roundedEdge
 	}
-	if !g.PackA {
-		return 0
+	bytes := 0
+	if g.raggedPanel() >= 0 {
+		bytes = g.Kernel.panelBytes(min(g.K, BlockK))
 	}
-	return RoundUp(min(g.M, blockM), g.Kernel.MR) * min(g.K, BlockK) * g.Kernel.size
+	if g.PackA {
+		bytes += RoundUp(min(g.M, blockM), g.Kernel.MR) * min(g.K, BlockK) * g.Kernel.size
+	}
+	return bytes
 }
 
 // panel returns the address of rows k0 on of panel p: in b itself or, if packed, in the packed memory, where blocks of k follow each
@@ -167,14 +184,15 @@ type Area struct{ R0, R1, P0, P1, K0, K1 int }
 // All returns the whole product.
 func (g *Matmul) All() Area { return Area{0, g.M, 0, g.Panels(), 0, g.K} }
 
-// Multiply computes an area of c. b is packed unless direct; strips is memory for a block of a if that is packed.
+// Multiply computes an area of c. b is packed unless direct; strips is memory of StripBytes.
 func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area, accumulate bool) {
 	kr := g.Kernel
 	call.cRow = g.CRow
-	call.panelRow = kr.NR * kr.size
+	row := kr.NR * kr.size
 	if g.Direct {
-		call.panelRow = g.BK
+		row = g.BK
 	}
+	call.panelRow = row
 	if g.Dots {
 		call.k, call.a, call.panel, call.c, call.panelRow, call.strips = g.K, a, b, c, g.BN, g.N/dotsColumns
 		kr.gemvDots(call)
@@ -188,9 +206,16 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 		g.multiplyRounded(call, a, b, c, strips, w)
 		return
 	}
+	ragged, last := g.raggedPanel(), strips
+	if ragged >= 0 {
+		strips = unsafe.Add(strips, kr.panelBytes(min(g.K, BlockK)))
+	}
 	for k0 := w.K0; k0 < w.K1; k0 += BlockK {
 		block := min(BlockK, g.K-k0) // rows of a packed panel
 		call.k = min(block, w.K1-k0)
+		if ragged >= 0 && ragged < w.P1 {
+			kr.pack(last, g.panel(b, k0, 0, ragged), call.k, g.N-ragged*kr.NR, g.BK, g.BN)
+		}
 		for m0 := w.R0; m0 < w.R1; m0 += blockM {
 			m1 := min(m0+blockM, w.R1)
 			left := unsafe.Add(a, m0*g.ARow+k0*g.AK)
@@ -211,6 +236,9 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 			}
 			for p := first; p < w.P1; p++ {
 				call.panel = g.panel(b, k0, block, p)
+				if p == ragged {
+					call.panel, call.panelRow = last, kr.NR*kr.size
+				}
 				cols := min(kr.NR, g.N-p*kr.NR)
 				call.a = left
 				call.c = unsafe.Add(c, m0*g.CRow+p*kr.NR*kr.size)
@@ -224,6 +252,7 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 						call.c = unsafe.Add(call.c, kr.MR*g.CRow)
 					}
 				}
+				call.panelRow = row
 			}
 		}
 		call.add = 1
