@@ -6,9 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/engine/enginetest"
+	"universal-transformer/halting"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
+	"universal-transformer/universal"
 )
 
 // Wrong answers are counted by how they end and by where they first go wrong; right ones are not.
@@ -94,5 +97,39 @@ func TestDiagnoseLongSources(t *testing.T) {
 	d, err := m.Diagnose(t.Context(), e)
 	if err != nil || d.OverTraced != 1 || d.Wrong != 3 || d.Early != 3 || len(d.Attention) == 0 {
 		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+// inattentive is a model whose decoder's attention to the source is not recorded.
+type inattentive struct{ universal.Model }
+
+func (m inattentive) Forward(scope *model.Scope, in universal.Inputs, o universal.Options) universal.Result {
+	result := m.Model.Forward(scope, in, o)
+	pass := *result.Decoder
+	pass.CrossAttention, result.Decoder = nil, &pass
+	return result
+}
+
+// Attention of a single step is recorded; where there is none, no answer is traced.
+func TestDiagnoseOneStep(t *testing.T) {
+	m, err := Load("testdata/copier", enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if err := m.Exit(halting.Exit{Fixed: 1}); err != nil {
+		t.Fatal(err)
+	}
+	var e Evaluation
+	for _, id := range []vocab.ID{3, 4} {
+		e.Examples = append(e.Examples, task.Example{Source: []vocab.ID{id, id}, Target: []vocab.ID{id, id, vocab.End}})
+		e.Answers = append(e.Answers, task.Answer{Tokens: []vocab.ID{id, id, vocab.End}})
+	}
+	for traced := 2; traced >= 0; traced -= 2 {
+		d, err := m.Diagnose(t.Context(), e)
+		if err != nil || d.OverTraced != traced || d.Wrong != 0 || (len(d.Attention) > 0) != (traced > 0) {
+			t.Errorf("%+v, %v, want %d answers", d, err, traced)
+		}
+		m.graph = inattentive{m.graph}
 	}
 }

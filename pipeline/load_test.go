@@ -128,3 +128,19 @@ func TestResumeSaysWhatItSetsAside(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A run is resumed with data that were moved, and config.json says where they are.
+func TestResumeWithMovedData(t *testing.T) {
+	dir, r := briefly(t)
+	path := filepath.Join(t.TempDir(), "moved.tsv")
+	if err := os.Rename(r.Files()[0].Path, path); err != nil {
+		t.Fatal(err)
+	}
+	summary, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, "training.steps=8", "task.table.path="+path)
+	if err != nil || summary.Step != 8 {
+		t.Fatalf("%+v, %v", summary, err)
+	}
+	if r, err := pipeline.ReadRun(dir); err != nil || r.Files()[0].Path != path || r.Training.Steps != 8 {
+		t.Errorf("%+v, %v", r.Files(), err)
+	}
+}

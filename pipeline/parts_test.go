@@ -272,6 +272,18 @@ func TestRateChange(t *testing.T) {
 			t.Errorf("a cosine %s: %q", name, got)
 		}
 	}
+	higher := cosine
+	higher.Peak = 2e-2
+	for name, c := range map[string][2]experiment.Run{
+		"from another schedule": {of(schedule.Constant{LearningRate: 1e-3}, 100), of(cosine, 200)}, "with a higher peak": {of(cosine, 100), of(higher, 200)},
+	} {
+		if got := rateChange(c[0], c[1], 100); len(got) != 1 {
+			t.Errorf("a cosine %s: %q", name, got)
+		}
+	}
+	if got := rateChange(of(schedule.Cosine{Peak: 1e-2, Warmup: 10}, 100), of(schedule.Cosine{Peak: 1e-2, Warmup: 10}, 200), 5); len(got) != 1 {
+		t.Errorf("a cosine that warms up: %q", got)
+	}
 	if got := rateChange(of(cosine, 200), of(cosine, 150), 100); len(got) != 1 {
 		t.Errorf("a cosine that is shortened: %q", got)
 	}

@@ -204,3 +204,31 @@ func TestEstimateOfUnequalBatches(t *testing.T) {
 		}
 	}
 }
+
+// When a run is resumed, its data may be elsewhere and what training still does may be set; other assignments are refused with the reason.
+// Caught when planted: a path that is refused, or ignored beside other assignments; a field whose name begins as that of another.
+func TestChangedRun(t *testing.T) {
+	r := runOn(table.Table{Path: "before.tsv"})
+	r.Name = "changed"
+	for _, c := range []struct {
+		assignments []string
+		path        string
+		steps       int64
+		want        string
+	}{
+		{nil, "before.tsv", r.Training.Steps, ""}, {[]string{"task.table.path=after.tsv"}, "after.tsv", r.Training.Steps, ""},
+		{[]string{"training.steps=9", "task.table.path=after.tsv", "training.keep=2"}, "after.tsv", 9, ""},
+		{[]string{"task.table.path=after.tsv", "seed=7"}, "", 0, "seed cannot change on resume: everything random so far depends on it; start a new run, or change one of training.steps, "},
+		{[]string{"task.table.held_out=0.5"}, "", 0, "task.table.held_out cannot change on resume: the weights have learned from its data"},
+		{[]string{"training.batch.rows=9"}, "", 0, "training.batch.rows cannot change on resume: the updates so far were made with it"},
+		{[]string{"training.stop.patience=9", "training.schedule={\"constant\": {\"rate\": 1}}"}, "before.tsv", r.Training.Steps, ""},
+		{[]string{"name=other"}, "", 0, "a run keeps its name"}, {[]string{"model.width=8"}, "", 0, "the weights are those of this model"},
+		{[]string{"training.step=9"}, "", 0, "step"},
+	} {
+		changed, err := changedRun(emptyRun(t), r, c.assignments)
+		refused(t, c.assignments, err, c.want)
+		if err == nil && (dataOf(t, changed) != c.path || changed.Training.Steps != c.steps) {
+			t.Errorf("%q: %d steps on %s", c.assignments, changed.Training.Steps, dataOf(t, changed))
+		}
+	}
+}
