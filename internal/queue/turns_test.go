@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"universal-transformer/decoding"
 )
 
 // Between the parts of a computation, whoever waits has a turn; what replaces the decoder waits until the computation is done. A context
@@ -151,4 +153,32 @@ func TestTurnsOfSmallRequests(t *testing.T) {
 			t.Errorf("afterwards turns take %v", q.large.took)
 		}
 	})
+}
+
+// A lane is served by one goroutine, from its first request on.
+// Caught when planted: a lane that does not know that it is served.
+func TestOneGoroutineServes(t *testing.T) {
+	problem := errors.New("no decoder")
+	q := New(func() (*decoding.Decoder, error) { return nil, problem })
+	if err := q.Acquire(t.Context()); err != nil { // so that the goroutine waits
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	var requests []*request
+	for range 5 {
+		r := newRequest(Request{Context: t.Context(), Queries: sources(2)})
+		l := q.add(r)
+		q.mu.Lock()
+		if requests = append(requests, r); !l.serving || runtime.NumGoroutine() > before+1 {
+			t.Errorf("serving %v, with %d goroutines for %d requests", l.serving, runtime.NumGoroutine()-before, len(requests))
+		}
+		q.mu.Unlock()
+	}
+	q.Release()
+	for _, r := range requests {
+		<-r.done
+		if _, errs, err := r.result(); err != nil || !errors.Is(errs[0], problem) {
+			t.Errorf("%v, %v", errs, err)
+		}
+	}
 }
