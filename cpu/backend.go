@@ -48,7 +48,7 @@ var warnScalarOnce sync.Once
 //	threads=N             use N cores; the default is GOMAXPROCS
 //	share=N               share work between threads from N elements on; the default is 8192
 //	products=bf16         round the operands of float32 products to bfloat16, and sum in float32
-//	least=N               ... in products of at least N rows, columns and terms; the default is 32
+//	least=N               ... in products of at least N columns and terms, and rows unless the right operand is a parameter; the default is 32
 func New(config string) (compute.Backend, error) {
 	o, err := parseOptions(config)
 	if err != nil {
@@ -75,7 +75,7 @@ type options struct {
 	named          bool        // the configuration names the kernels
 	threads, share int
 	bfloat16       bool // round the operands of products
-	least          int  // minimum of rows, columns and terms for rounding
+	least          int  // see New
 }
 
 // leastRounded is the size from which on rounding the operands makes products faster.

@@ -3,12 +3,15 @@ package cpu
 import (
 	"fmt"
 	"reflect"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
+	"universal-transformer/cpu/internal/exec"
+	"universal-transformer/cpu/internal/kernel"
 )
 
 // A buffer is a tensor in the memory of this process.
@@ -22,6 +25,16 @@ type buffer struct {
 	data    unsafe.Pointer // the first element of flat
 	seen    atomic.Bool    // callers may hold the memory
 	readers atomic.Int32   // number of executions that read the memory, or closed
+
+	frozen   atomic.Bool
+	mu       sync.Mutex
+	packings map[packingKey][]byte // of a frozen buffer
+}
+
+// packingKey is how an operand is packed from a buffer.
+type packingKey struct {
+	offset int
+	layout kernel.Matmul
 }
 
 // closed is the number of readers of a buffer whose memory another buffer may use.
@@ -105,6 +118,32 @@ func (buf *buffer) open() bool {
 			return true
 		}
 	}
+}
+
+// Freeze promises that the content does not change any more: executions may keep what they make of it.
+func (buf *buffer) Freeze() { buf.frozen.Store(true) }
+
+// packed returns the content as an operand of a product, which is packed once.
+func (buf *buffer) packed(key packingKey) unsafe.Pointer {
+	buf.mu.Lock()
+	defer buf.mu.Unlock()
+	memory, ok := buf.packings[key]
+	if !ok {
+		memory = make([]byte, key.layout.PackedBytes()+2*exec.CacheLine)
+		at := aligned(memory)
+		key.layout.Pack(at, unsafe.Add(buf.data, key.offset), 0, key.layout.Panels())
+		if buf.packings == nil {
+			buf.packings = make(map[packingKey][]byte)
+		}
+		buf.packings[key] = memory
+	}
+	return aligned(memory)
+}
+
+// aligned returns the first address that is a multiple of a cache line.
+func aligned(memory []byte) unsafe.Pointer {
+	p := unsafe.Pointer(unsafe.SliceData(memory))
+	return unsafe.Add(p, -uintptr(p)%exec.CacheLine)
 }
 
 // Shape returns the shape of the tensor.

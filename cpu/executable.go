@@ -72,9 +72,24 @@ func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device comp
 		}
 		outs[i], results[i] = out, out.data
 	}
-	e.main.Execute(params, results)
+	e.main.Execute(params, results, e.packed(in))
 	release(in, donate)
 	return outs, nil
+}
+
+// packed returns the memory of the operands that are packed from frozen buffers, nil for others.
+func (e *executable) packed(in []*buffer) []unsafe.Pointer {
+	var list []unsafe.Pointer
+	for i := range e.main.Packings {
+		p := &e.main.Packings[i]
+		if buf := in[p.Param]; buf.frozen.Load() {
+			if list == nil {
+				list = make([]unsafe.Pointer, len(e.main.Packings))
+			}
+			list[i] = buf.packed(packingKey{p.Offset, p.Layout})
+		}
+	}
+	return list
 }
 
 // distinct reports whether parameter d shares its memory with no other parameter.

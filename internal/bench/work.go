@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 	"universal-transformer/decoding"
+	"universal-transformer/engine"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/objective"
 	"universal-transformer/internal/vocab"
@@ -202,9 +203,11 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 			return err
 		}
 		defer batch.Close()
-		err = search(batch.Next)
+		if err := search(batch.Next); err != nil {
+			return err
+		}
 		w.cacheBytes = batch.Bytes()
-		return err
+		return engine.Freeze(w.backend, store) // as pipeline does; they exist after the first call
 	}, nil
 }
 

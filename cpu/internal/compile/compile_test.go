@@ -58,7 +58,7 @@ func execute(p *exec.Program, inputs [][]float32, sizes ...int) [][]float32 {
 		out = append(out, make([]float32, n))
 		results = append(results, unsafe.Pointer(unsafe.SliceData(out[len(out)-1])))
 	}
-	p.Execute(params, results)
+	p.Execute(params, results, nil)
 	return out
 }
 

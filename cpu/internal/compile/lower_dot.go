@@ -72,7 +72,7 @@ func (em *emitter) lowerDot(e *graph.Expr) {
 	}
 	batch, left, right, inner := dotAxes(e)
 	m, n, k := popAxis(&left), popAxis(&right), popAxis(&inner)
-	gemm := em.gemmFor(e.DType, m.Size, n.Size, k.Size)
+	gemm := em.gemmFor(e, m.Size, n.Size, k.Size)
 	size := e.DType.Size()
 	l, r := e.Operands[0].View, e.Operands[1].View
 	d := &exec.Dot{
@@ -109,13 +109,17 @@ func (em *emitter) lowerDot(e *graph.Expr) {
 	em.emitAccess(d, list)
 }
 
-// gemmFor returns the kernel of a product: one that rounds its operands if that is requested and the product is large enough.
-func (em *emitter) gemmFor(dtype dtypes.DType, m, n, k int) *kernel.Gemm {
+// gemmFor returns the kernel of a product: one that rounds its operands if that is requested and the product is large enough. One of few
+// rows is if its right operand is a parameter, as it is then packed once for many executions; see [exec.Packing].
+func (em *emitter) gemmFor(e *graph.Expr, m, n, k int) *kernel.Gemm {
 	least := em.prog.Machine.LeastRounded
-	if rounding := em.kernels().Rounded; rounding != nil && dtype == dtypes.Float32 && min(m, n, k) >= least {
+	if slices.Contains(em.g.Params, e.Operands[1].View.Base) {
+		m = least
+	}
+	if rounding := em.kernels().Rounded; rounding != nil && e.DType == dtypes.Float32 && min(m, n, k) >= least {
 		return rounding
 	}
-	return em.kernels().Gemm[dtype]
+	return em.kernels().Gemm[e.DType]
 }
 
 // planDot determines how the threads share a product, and where its right operand is packed.
@@ -155,7 +159,7 @@ func (em *emitter) packingOf(e *graph.Expr) packing {
 	_, left, right, inner := dotAxes(e)
 	m, n, k := popAxis(&left), popAxis(&right), popAxis(&inner)
 	r := e.Operands[1].View
-	return packing{r.Base, r.Offset, n.Size, k.Size, k.B, n.B, em.gemmFor(e.DType, m.Size, n.Size, k.Size)}
+	return packing{r.Base, r.Offset, n.Size, k.Size, k.B, n.B, em.gemmFor(e, m.Size, n.Size, k.Size)}
 }
 
 // countPackings counts the products with the same right operand.
@@ -179,6 +183,20 @@ func (em *emitter) packedBefore(d *exec.Dot, right packing) int {
 		em.packed[right], em.shared[slot] = slot, true
 	}
 	return slot
+}
+
+// keepPackings lists the operands that are packed from parameters.
+func (em *emitter) keepPackings() {
+	for right, slot := range em.packed {
+		param := slices.Index(em.g.Params, right.base)
+		if param < 0 {
+			continue
+		}
+		size := right.base.DType.Size()
+		em.prog.Packings = append(em.prog.Packings, exec.Packing{Param: param, Offset: right.offset * size, Slot: slot,
+			Layout: kernel.Matmul{N: right.n, K: right.k, BK: right.row * size, BN: right.col * size, Kernel: right.kernel}})
+	}
+	slices.SortFunc(em.prog.Packings, func(a, b exec.Packing) int { return a.Slot - b.Slot })
 }
 
 // packOnce lets products use operands that were packed before them.

@@ -15,6 +15,7 @@ func (em *emitter) plan() {
 	slots := em.prog.Slots
 	em.chains()
 	em.packOnce()
+	em.keepPackings()
 	em.donors()
 	host := em.hosts()
 	for i := range slots {

@@ -16,7 +16,7 @@ func (s *Subprogram) run(fr *frame, params, results []unsafe.Pointer) {
 	for _, c := range s.Captured {
 		params = append(params, c.at(fr))
 	}
-	s.Program.run(params, results, fr.parallel)
+	s.Program.run(params, results, nil, fr.parallel)
 }
 
 // Call runs another function.

@@ -42,7 +42,7 @@ func (d *Dot) run(fr *frame) {
 	case d.Shared:
 		fr.dotBatch = 0
 		for ; fr.dotBatch < d.Batches; fr.dotBatch++ {
-			if !d.ByColumn && !d.Direct && !d.Reuse {
+			if !d.ByColumn && !d.Direct && !d.isPacked(fr) {
 				fr.do((*dotPack)(d))
 			}
 			fr.do((*dotProduct)(d))
@@ -53,6 +53,9 @@ func (d *Dot) run(fr *frame) {
 		fr.do(d)
 	}
 }
+
+// isPacked reports whether the right operand was packed by an earlier instruction, or before the execution.
+func (d *Dot) isPacked(fr *frame) bool { return d.Reuse || d.Packed >= 0 && fr.given[d.Packed] }
 
 // operands returns the addresses for one batch.
 func (d *Dot) operands(fr *frame, batch int) (a, b, c unsafe.Pointer) {
@@ -78,7 +81,7 @@ func (t *dotPack) part(fr *frame, part, parts int) {
 
 // packShare packs the share of one part, for products in a chain.
 func (d *Dot) packShare(fr *frame, part, parts int) {
-	if d.Reuse {
+	if d.isPacked(fr) {
 		return
 	}
 	lo, hi := split(d.Panels(), part, parts)
@@ -105,7 +108,7 @@ func (t *dotProduct) part(fr *frame, part, parts int) {
 	if d.ByColumn {
 		w := d.All()
 		w.P0, w.P1 = split(d.Panels(), part, parts)
-		if !d.Direct && !d.Reuse {
+		if !d.Direct && !d.isPacked(fr) {
 			d.Pack(right, b, w.P0, w.P1)
 		}
 		d.Multiply(&fr.calls[part].GemmCall, a, right, c, fr.scratch[part], w, false)
@@ -137,7 +140,7 @@ func (d *Dot) part(fr *frame, part, parts int) {
 			right := packed
 			if d.Direct {
 				right = y
-			} else if y != last && !d.Reuse {
+			} else if y != last && !d.isPacked(fr) {
 				d.Pack(packed, y, 0, d.Panels())
 				last = y
 			}

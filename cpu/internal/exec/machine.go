@@ -7,7 +7,7 @@ type Machine struct {
 	Kernels      *kernel.Set
 	Threads      int
 	Share        int           // number of elements from which on work is shared between threads
-	LeastRounded int           // minimum number of rows, columns and terms of a product whose operands are rounded
+	LeastRounded int           // minimum number of columns, terms and usually rows of a product whose operands are rounded
 	Memory       func() Memory // returns the available memory
 	pool         *pool
 	arenas       arenas

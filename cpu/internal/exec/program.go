@@ -42,11 +42,21 @@ type Program struct {
 	Views        int        // maximum of Fused.Views
 	Children     []*Program // closures
 	Donors       []int      // for each result: the parameter whose memory it may reuse, or -1
-	Small        bool       // waking a thread takes about as long as the work
+	Packings     []Packing
+	Small        bool // waking a thread takes about as long as the work
 
 	mu     sync.Mutex
 	frames []*frame // idle
 	closed bool
+}
+
+// A Packing is a right operand of products that is packed from a parameter, so that callers can keep it between executions while the
+// parameter does not change.
+type Packing struct {
+	Param  int           // index
+	Offset int           // in bytes
+	Slot   int           // of the packed operand
+	Layout kernel.Matmul // only what Pack reads
 }
 
 // An Instruction is one step of a program. It may split itself with frame.do.
@@ -82,6 +92,7 @@ type frame struct {
 	scratch  []unsafe.Pointer   // by part
 	views    [][]unsafe.Pointer // by part: addresses for SlotView
 	calls    []kernelCall       // by part
+	given    []bool             // by slot: packed before the execution
 	parallel bool
 	dotBatch int // current batch of a shared product
 }
@@ -116,7 +127,7 @@ func (p *Program) acquireFrame() *frame {
 	}
 	p.mu.Unlock()
 	if fr == nil {
-		fr = &frame{prog: p, ptrs: make([]unsafe.Pointer, len(p.Slots)), scratch: make([]unsafe.Pointer, threads), calls: make([]kernelCall, threads)}
+		fr = &frame{prog: p, ptrs: make([]unsafe.Pointer, len(p.Slots)), given: make([]bool, len(p.Slots)), scratch: make([]unsafe.Pointer, threads), calls: make([]kernelCall, threads)}
 		for range threads {
 			fr.views = append(fr.views, make([]unsafe.Pointer, kernel.RoundUp(p.Views, CacheLine/8))) // on its own cache line
 		}
@@ -152,6 +163,7 @@ func (p *Program) releaseFrame(fr *frame) {
 		fr.ptrs[s] = nil
 	}
 	clear(fr.calls) // they point into tensors
+	clear(fr.given)
 	for i := range p.Slots {
 		if p.Slots[i].Kind == SlotArena {
 			fr.ptrs[i] = nil
@@ -171,23 +183,29 @@ func (p *Program) releaseFrame(fr *frame) {
 }
 
 // Execute runs the program on given memory for its parameters and results. It uses all threads or, if another execution has them or
-// they sleep and the program is small, the caller's thread, with the same results.
-func (p *Program) Execute(params, results []unsafe.Pointer) {
+// they sleep and the program is small, the caller's thread, with the same results. packed has the memory of each packing, or nil where
+// the program shall pack; it may be empty.
+func (p *Program) Execute(params, results, packed []unsafe.Pointer) {
 	parallel := p.Machine.pool.begin(p.Small)
-	p.run(params, results, parallel)
+	p.run(params, results, packed, parallel)
 	if parallel {
 		p.Machine.pool.end()
 	}
 }
 
 // run executes the program, in parallel if the execution owns the threads.
-func (p *Program) run(params, results []unsafe.Pointer, parallel bool) {
+func (p *Program) run(params, results, packed []unsafe.Pointer, parallel bool) {
 	fr := p.acquireFrame()
 	for i, s := range p.Params {
 		fr.ptrs[s] = params[i]
 	}
 	for i, s := range p.Results {
 		fr.ptrs[s] = results[i]
+	}
+	for i, memory := range packed {
+		if slot := p.Packings[i].Slot; memory != nil {
+			fr.ptrs[slot], fr.given[slot] = memory, true
+		}
 	}
 	fr.parallel = parallel
 	for _, in := range p.Instructions {
