@@ -88,7 +88,7 @@ func unknownRule(rule string) error {
 // NewDepthExit returns the exit of one of [DepthRules] with a setting: a number of steps for fixed, limit and unchanged, a number above 0
 // for the others.
 func NewDepthExit(rule string, setting float64) (DepthExit, error) {
-	e, steps := halting.Exit{}, int(min(setting, 2*halting.MaxSteps))
+	e, steps := halting.Exit{}, int(max(-1, min(setting, halting.MaxSteps+1)))
 	switch rule {
 	case "fixed":
 		e.Fixed = steps
