@@ -11,7 +11,6 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/decoding"
-	"universal-transformer/engine"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
 	"universal-transformer/internal/evaluation"
@@ -150,9 +149,6 @@ func (m *Model) chooseNewest() error {
 func (m *Model) keepParameters() error {
 	parameters := training.Parameters(m.checkpoint.Tensors)
 	if err := training.Load(m.store, parameters); err != nil {
-		return err
-	}
-	if err := engine.Freeze(m.backend, m.store); err != nil {
 		return err
 	}
 	kept := *m.checkpoint

@@ -13,7 +13,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/train/optimizer"
 	"universal-transformer/decoding"
-	"universal-transformer/engine"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/objective"
 	"universal-transformer/internal/vocab"
@@ -207,7 +206,7 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 			return err
 		}
 		w.cacheBytes = batch.Bytes()
-		return engine.Freeze(w.backend, store) // as pipeline does; they exist after the first call
+		return decoding.Freeze(w.backend, store) // as pipeline does; they exist after the first call
 	}, nil
 }
 

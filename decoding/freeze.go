@@ -1,17 +1,13 @@
-package engine
+package decoding
 
 import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
-	"universal-transformer/cpu"
 )
 
 // Freeze promises that the variables of a model do not change any more. The backend may then keep what executions make of them: cpu packs
-// matrices for products once.
+// matrices for products once. Call it before decoding with a model that is not trained further.
 func Freeze(backend compute.Backend, store *model.Store) error {
-	if backend.Name() != cpu.BackendName {
-		return nil
-	}
 	for v := range store.IterVariables() {
 		value, err := v.Value()
 		if err != nil {
