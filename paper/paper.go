@@ -37,6 +37,8 @@ type Row struct {
 	Columns   []string            // names of its columns; nil: all
 	Published map[string][]string // the paper's figures by column, as printed
 	Note      string              // differences in positions or training
+	EqualTime bool                // whether it has more updates than its model's other row, for about the training time of the block's own row
+	Unequal   []Unequal           // exceptions to the rule of fair comparisons
 }
 
 // A Column is one task.

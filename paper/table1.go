@@ -61,6 +61,9 @@ func Table1() Table {
 					row.Columns = append(row.Columns, c.Name)
 				}
 			}
+			if row.Adaptive {
+				row.Unequal = []Unequal{noEarlyEnd}
+			}
 			t.Rows = append(t.Rows, row)
 		}
 	}

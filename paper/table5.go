@@ -31,9 +31,9 @@ func executeSets(length int) []Set {
 func executeRows(prefix string, lstm, transformer, universal map[string][]string) []Row {
 	return []Row{
 		{Family: prefix + "-lstm", Title: "LSTM with attention", Published: lstm},
-		{Family: prefix + "-lstm-longer", Title: "LSTM with attention, five times the updates"},
+		{Family: prefix + "-lstm-longer", Title: "LSTM with attention, five times the updates", EqualTime: true},
 		{Family: prefix + "-transformer", Title: "Transformer", Published: transformer},
-		{Family: prefix + "-transformer-longer", Title: "Transformer, twice the updates"},
+		{Family: prefix + "-transformer-longer", Title: "Transformer, twice the updates", EqualTime: true},
 		{Family: prefix, Title: "Universal Transformer", Own: true, Published: universal},
 		{Family: prefix + "-adaptive", Title: "UT with dynamic halting", Adaptive: true},
 	}

@@ -16,10 +16,15 @@ func Table7() Table {
 		Rows: []Row{
 			{Family: "translation-tiny", Title: "Transformer, the smallest published: 4 layers, width 128", Columns: []string{"multi30k"},
 				Published: map[string][]string{"multi30k": {"41.02", "", ""}},
-				Note:      "the published figure has averaged checkpoints and a beam of 5, and is not the paper's: Multi30k is not part of it"},
+				Note:      "the published figure has averaged checkpoints and a beam of 5, and is not the paper's: Multi30k is not part of it",
+				Unequal: []Unequal{{
+					Fields: []string{"training.accumulate", "training.batch.tokens", "training.beta2", "training.muon", "training.schedule.cosine.floor", "training.schedule.cosine.peak",
+						"training.schedule.cosine.warmup", "training.schedule.inverse_square_root.factor", "training.schedule.inverse_square_root.warmup", "training.weight_decay"},
+					Why: "its training is that of the published model",
+				}}},
 			{Family: "translation-transformer", Title: "Transformer with the same number of parameters: 6 layers, width 76"},
 			{Family: "translation", Title: "Universal Transformer: 6 steps, width 192", Own: true},
-			{Family: "translation-adaptive", Title: "UT with dynamic halting", Adaptive: true, Columns: []string{"multi30k"}},
+			{Family: "translation-adaptive", Title: "UT with dynamic halting", Adaptive: true, Columns: []string{"multi30k"}, Unequal: []Unequal{lowerPonder}},
 		},
 		Columns: []Column{
 			{Name: "multi30k", Title: "Multi30k, lower-cased", Compared: "BLEU", Figures: captions,

@@ -11,7 +11,8 @@ import (
 	"universal-transformer/universal"
 )
 
-// table4 returns the recipes of copy, reverse and addition (section 3.4), trained on up to 40 symbols and tested at 400.
+// table4 returns the recipes of copy, reverse and addition (section 3.4), trained on up to 40 symbols and tested at 400. The rows
+// algorithmic-alike differ from algorithmic in the model alone: they have its positions, data and training.
 func table4() []Recipe {
 	return cells("table 4", []model{
 		{family: "algorithmic-lstm", summary: "LSTM with attention", configure: algorithmicLSTM(true)},
@@ -24,6 +25,18 @@ func table4() []Recipe {
 		{family: "algorithmic-neural-gpu", summary: "Neural GPU (section 4)", configure: withNeuralGPU},
 		{family: "algorithmic", summary: "Universal Transformer, sources counted from both ends", configure: unchanged},
 		{family: "algorithmic-coupled", summary: "Universal Transformer, coupled positions", configure: withCoupledPositions},
+		{family: "algorithmic-alike-transformer", summary: "Transformer of the depth and width of algorithmic, trained like it", configure: func(r experiment.Run) experiment.Run {
+			return withTransformer(r, 64)
+		}},
+		{family: "algorithmic-alike-transformer-narrow", summary: "Transformer with as many parameters as algorithmic, trained like it", configure: func(r experiment.Run) experiment.Run {
+			return withTransformer(r, 32)
+		}},
+		{family: "algorithmic-alike-one-step", summary: "Universal Transformer of one step, trained like algorithmic", configure: func(r experiment.Run) experiment.Run {
+			return withHalting(r, halting.Fixed{Steps: 1})
+		}},
+		{family: "algorithmic-alike-lstm", summary: "LSTM with attention and as many parameters as algorithmic, trained like it", configure: func(r experiment.Run) experiment.Run {
+			return withLSTM(r, 80)
+		}},
 	}, []column{
 		{name: "copy", run: func() experiment.Run { return countedFromBothEnds(algorithmic.Copy{Base: 10, MaxLength: 40}) }},
 		{name: "reverse", run: func() experiment.Run { return countedFromBothEnds(algorithmic.Reverse{Base: 10, MaxLength: 40}) }},

@@ -113,6 +113,49 @@ func TestRowsDifferInTheModel(t *testing.T) {
 	}
 }
 
+// The models that are trained like the headline model of table 4 have its positions, counting and regularization, and nothing but the model
+// differs. The narrow Transformer and the LSTM have as many parameters, the other Transformer as many layers of the same width.
+// Caught when planted: dropout in the LSTM; ordinary positions of the Transformers; a Transformer of width 48; two steps instead of one.
+func TestModelsTrainedAlike(t *testing.T) {
+	parameters := func(r experiment.Run) float64 {
+		e, err := pipeline.NewEstimate(context.Background(), enginetest.Backend(t), r, pipeline.EstimateOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", r.Name, err)
+		}
+		return float64(e.Parameters)
+	}
+	for _, column := range []string{"copy", "reverse", "addition"} {
+		own := recipes.MustRun("algorithmic/" + column)
+		u, total := own.Model.Value.(experiment.UniversalKind).Step(), parameters(own)
+		for name, c := range map[string]struct {
+			untied       bool
+			steps, width int
+			low, high    float64 // parameters, relative to the headline model
+		}{
+			"transformer": {true, 4, 64, 3.5, 4}, "transformer-narrow": {true, 4, 32, 0.97, 1.03}, "one-step": {false, 1, 64, 1, 1}, "lstm": {low: 0.97, high: 1.03},
+		} {
+			r := recipes.MustRun("algorithmic-alike-" + name + "/" + column)
+			if share := parameters(r) / total; share < c.low || share > c.high {
+				t.Errorf("%s: %.3f times the parameters of %s", r.Name, share, own.Name)
+			}
+			switch m := r.Model.Value.(type) {
+			case experiment.LSTMEncoderDecoder:
+				if m.Dropout != 0 || !m.Attention || m.TiedReadout != u.TiedReadout {
+					t.Errorf("%s: %+v", r.Name, m)
+				}
+			case experiment.EncoderDecoder:
+				if m.UntiedLayers != c.untied || m.Width != c.width || m.Halting.Value != (halting.Fixed{Steps: c.steps}) ||
+					m.Dropout != u.Dropout || m.PreNorm != u.PreNorm || !reflect.DeepEqual(m.Positions, u.Positions) || !reflect.DeepEqual(m.Counting, u.Counting) {
+					t.Errorf("%s: %+v", r.Name, m)
+				}
+			}
+			if r.Name, r.Model, r.Training.ClipNorm = own.Name, own.Model, 1; !reflect.DeepEqual(r, own) {
+				t.Errorf("%s/%s differs from %s in more than the model:\n%s\n%s", name, column, own.Name, r.JSON(), own.JSON())
+			}
+		}
+	}
+}
+
 // Transformers have layers of their own at a fixed depth. Caught when planted: an adaptive Transformer.
 func TestTransformersHaveLayers(t *testing.T) {
 	for _, r := range recipes.All() {

@@ -112,7 +112,7 @@ func babiSeeds(list []babiTask) string {
 	return fmt.Sprintf("%d to %d seeds", few, many)
 }
 
-// babi writes table 1 and appendix C in the paper's layout.
+// babi writes table 1 in the paper's layout.
 func (p *page) babi(t paper.Table) {
 	p.printf("Average error over the tasks (failed tasks of how many). Ours are over the tasks with a result.\n\n")
 	head := []string{"model", ""}
@@ -140,7 +140,6 @@ func (p *page) babi(t paper.Table) {
 	}
 	p.printf("- In the published files, some test questions also occur, word for word and with all their facts, in the 10k training file: " +
 		"741 of 1,000 for task 4, 203 for task 20, 152 for task 17, and at most 25 for any other task.\n\n")
-	p.appendixC(t)
 	p.ponderBySupports(t)
 }
 
@@ -181,45 +180,6 @@ func (p *page) standIns(t paper.Table) (texts []string) {
 			"are not comparable with the paper's.", file, and(families[file])))
 	}
 	return texts
-}
-
-// appendixC writes the results of dynamic halting task by task: the best seed, and mean and deviation over seeds.
-func (p *page) appendixC(t paper.Table) {
-	p.printf("UT with dynamic halting by task (appendix C): error of the best seed; mean ± deviation over seeds (the paper has 10).\n\n")
-	head, rule := []string{"task", ""}, map[string][]babiTask{}
-	for _, s := range paper.BabiSettings {
-		head = append(head, s.Title+": paper", "ours")
-		row, _ := t.Row("babi-" + s.Name + "-adaptive")
-		rule[row.Family] = p.book.babiTasks(t, row)
-	}
-	p.head(head...)
-	for n, name := range paper.BabiTasks {
-		cells := []string{fmt.Sprint(n + 1), name}
-		for _, s := range paper.BabiSettings {
-			family := "babi-" + s.Name + "-adaptive"
-			said := paper.BabiPublished[family]
-			cells = append(cells, fmt.Sprintf("%.1f; %.1f ± %.1f", said.Best[n], said.Seeds[n][0], said.Seeds[n][1]), babiCell(rule[family], n+1))
-		}
-		p.row(cells...)
-	}
-	p.printf("\n")
-}
-
-// babiCell returns our best seed, and mean and deviation over seeds with their number.
-func babiCell(list []babiTask, task int) string {
-	at := slices.IndexFunc(list, func(s babiTask) bool { return s.task == task })
-	if at < 0 {
-		return "missing"
-	}
-	s := list[at]
-	text := fmt.Sprintf("%.1f; n = 1", s.best)
-	if len(s.seeds) > 1 {
-		text = fmt.Sprintf("%.1f; %s, n = %d", s.best, spread("%.1f", s.seeds), len(s.seeds))
-	}
-	if s.standIn != "" {
-		text += ", substitute"
-	}
-	return text
 }
 
 // ponderBySupports compares ponder times by the number of supporting facts.

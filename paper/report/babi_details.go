@@ -15,6 +15,7 @@ import (
 // babiDetails writes results/table1.md.
 func (p *page) babiDetails(t paper.Table) {
 	p.babiCaveats(t)
+	p.appendixC(t)
 	for _, r := range t.Rows {
 		p.babiByTask(t, r)
 	}
@@ -41,6 +42,45 @@ func (p *page) babiCaveats(t paper.Table) {
 		p.printf("Ponder times are biased downward in %s: among checkpoints with the same validation accuracy, the one with the lowest ponder time was selected. "+
 			"Since version 0.2, the one with the lowest cross entropy is selected.\n\n", and(low))
 	}
+}
+
+// appendixC writes the results of dynamic halting task by task: the best seed, and mean and deviation over seeds.
+func (p *page) appendixC(t paper.Table) {
+	p.printf("## UT with dynamic halting by task (appendix C)\n\nError of the best seed; mean ± deviation over seeds (the paper has 10).\n\n")
+	head, rule := []string{"task", ""}, map[string][]babiTask{}
+	for _, s := range paper.BabiSettings {
+		head = append(head, s.Title+": paper", "ours")
+		row, _ := t.Row("babi-" + s.Name + "-adaptive")
+		rule[row.Family] = p.book.babiTasks(t, row)
+	}
+	p.head(head...)
+	for n, name := range paper.BabiTasks {
+		cells := []string{fmt.Sprint(n + 1), name}
+		for _, s := range paper.BabiSettings {
+			family := "babi-" + s.Name + "-adaptive"
+			said := paper.BabiPublished[family]
+			cells = append(cells, fmt.Sprintf("%.1f; %.1f ± %.1f", said.Best[n], said.Seeds[n][0], said.Seeds[n][1]), babiCell(rule[family], n+1))
+		}
+		p.row(cells...)
+	}
+	p.printf("\n")
+}
+
+// babiCell returns our best seed, and mean and deviation over seeds with their number.
+func babiCell(list []babiTask, task int) string {
+	at := slices.IndexFunc(list, func(s babiTask) bool { return s.task == task })
+	if at < 0 {
+		return "missing"
+	}
+	s := list[at]
+	text := fmt.Sprintf("%.1f; n = 1", s.best)
+	if len(s.seeds) > 1 {
+		text = fmt.Sprintf("%.1f; %s, n = %d", s.best, spread("%.1f", s.seeds), len(s.seeds))
+	}
+	if s.standIn != "" {
+		text += ", substitute"
+	}
+	return text
 }
 
 // babiByTask lists the errors of a row task by task.

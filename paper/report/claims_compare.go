@@ -121,21 +121,23 @@ func judgeDepth(b book) judgement {
 	return j
 }
 
-// judgeAlgorithmic compares sequence accuracies at length 400 in the paper's setting.
-func judgeAlgorithmic(b book) judgement {
-	t := paper.Table4()
-	own, _ := t.Row("algorithmic-paper")
-	var names []string
-	var list []comparison
-	for _, family := range []string{"algorithmic-transformer", "algorithmic-lstm"} {
-		other, _ := t.Row(family)
-		for _, c := range t.Columns {
-			if result, kind := b.compareSequences(own, other, c.Name, t.ShownSets()[0].Name); kind != "" {
-				names, list = append(names, fmt.Sprintf("%s (%s)", strings.TrimSuffix(other.Title, " with attention"), c.Title)), append(list, result)
+// judgeAlgorithmic returns the judge of a Universal Transformer of table 4 against other models, by sequence accuracies at length 400.
+func judgeAlgorithmic(family string, others ...string) func(book) judgement {
+	return func(b book) judgement {
+		t := paper.Table4()
+		own, _ := t.Row(family)
+		var names []string
+		var list []comparison
+		for _, name := range others {
+			other, _ := t.Row(name)
+			for _, c := range t.Columns {
+				if result, kind := b.compareSequences(own, other, c.Name, t.ShownSets()[0].Name); kind != "" {
+					names, list = append(names, fmt.Sprintf("%s (%s)", strings.TrimSuffix(other.Title, " with attention"), c.Title)), append(list, result)
+				}
 			}
 		}
+		return judge(names, list, "%+.3f")
 	}
-	return judge(names, list, "%+.3f")
 }
 
 // judgeNeuralGPU compares the Neural GPU's sequence accuracies with the paper's 1.0.

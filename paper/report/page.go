@@ -53,8 +53,37 @@ type page struct {
 
 // heading begins the section of a table.
 func (p *page) heading(t paper.Table) {
-	p.printf("## Table %d: %s (%s)\n\n%s\n\nSeen of the test data during development: %s%s [All measurements, training details and figures](%s).\n\n",
-		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), t.Seen, p.earlier(t), path.Join(p.folder, t.Name()+".md"))
+	p.printf("## Table %d: %s (%s)\n\n%s\n\n%s Seen of the test data during development: %s%s [All measurements, training details and figures](%s).\n\n",
+		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), t.Seen, p.earlier(t), path.Join(p.folder, t.Name()+".md"))
+}
+
+// unequal states the rule of fair comparisons and names the rows that break it.
+func unequal(t paper.Table) string {
+	var rows []string
+	for _, r := range t.Rows {
+		if len(r.Unequal) > 0 {
+			rows = append(rows, r.Family)
+		}
+	}
+	if len(rows) == 0 {
+		return paper.Rule() + "."
+	}
+	return fmt.Sprintf("%s. **Exceptions**, whose comparisons do not show what the model is worth: %s; the page of measurements says why.", paper.Rule(), and(rows))
+}
+
+// exceptions says how and why rows break the rule of fair comparisons.
+func (p *page) exceptions(t paper.Table) {
+	p.printf("## Fair comparisons\n\n%s.\n\n", paper.Rule())
+	any := false
+	for _, r := range t.Rows {
+		for _, u := range r.Unequal {
+			p.printf("- %s also differs in `%s`: %s.\n", r.Family, strings.Join(u.Fields, "`, `"), u.Why)
+			any = true
+		}
+	}
+	if any {
+		p.printf("\n")
+	}
 }
 
 // table writes the section of a table in the paper's layout.
@@ -75,6 +104,7 @@ func (p *page) table(t paper.Table) {
 // details writes the page of a table.
 func (p *page) details(t paper.Table) {
 	p.printf("# Table %d: %s\n\nAll measurements of [RESULTS.md](../RESULTS.md), section table %[1]d.\n\n", t.Number, t.Title)
+	p.exceptions(t)
 	switch t.Number {
 	case 1:
 		p.babiDetails(t)

@@ -66,7 +66,7 @@ func render(t *testing.T, results []sweep.Result, wants ...string) Pages {
 
 // Without results every table and claim is not run, but for the two that tests show, and every table has a section.
 func TestEmptyReport(t *testing.T) {
-	pages := render(t, nil, "2 are reproduced, 0 better with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 31 not run")
+	pages := render(t, nil, "2 are reproduced, 0 better with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 32 not run")
 	for _, table := range paper.All() {
 		if !strings.Contains(string(pages.Results), "\n## Table "+string(rune('0'+table.Number))+": ") || len(pages.Files[table.Name()+".md"]) == 0 {
 			t.Errorf("table %d has no section or page", table.Number)
@@ -79,10 +79,11 @@ func TestBabi(t *testing.T) {
 	pages := render(t, []sweep.Result{
 		answered(t, "babi-10k-single/task02", 1, 2, 7, 20), answered(t, "babi-10k-single/task02", 2, 2, 5, 30), answered(t, "babi-10k-single-adaptive/task19", 1, 19, 80, 61),
 	}, "|  | ours, best seed by validation | 30.00 (1/1) |", "|  | ours, mean over seeds | 25.00, 2 seeds |",
-		"| not reproduced | 0.23, halting 0.21 | 30.00 (mean over seeds 25.00), halting 61.00 over 1 tasks | 2 seeds; tasks 1 and 3 to 20 not run; task 2 fail |",
-		"| 19 | path finding | 2.8; 3.4 ± 4.0 | 61.0; n = 1 | 3.1; 6.1 ± 7.3 | missing |")
-	if want := "| 2 | two supporting facts | 30.0, failed | 25.0 ± 7.1 | 2 |"; !strings.Contains(string(pages.Files["table1.md"]), want) {
-		t.Errorf("table1.md lacks %q", want)
+		"| not reproduced | 0.23, halting 0.21 | 30.00 (mean over seeds 25.00), halting 61.00 over 1 tasks | 2 seeds; tasks 1 and 3 to 20 not run; task 2 fail |")
+	for _, want := range []string{"| 19 | path finding | 2.8; 3.4 ± 4.0 | 61.0; n = 1 | 3.1; 6.1 ± 7.3 | missing |", "| 2 | two supporting facts | 30.0, failed | 25.0 ± 7.1 | 2 |"} {
+		if !strings.Contains(string(pages.Files["table1.md"]), want) {
+			t.Errorf("table1.md lacks %q", want)
+		}
 	}
 }
 
@@ -104,7 +105,7 @@ func TestSequences(t *testing.T) {
 		decoded(t, "algorithmic-paper/reverse", 1, 848), decoded(t, "algorithmic-transformer/reverse", 1, 919),
 	}, "| UT, counted from both ends | ours, length 400 | 0.99999 (0.996); 0.965 ± 0.057, n = 3 | missing | missing |",
 		"| 0.9996 (0.848) [0.824, 0.869] |",
-		"best seed each, in: reverse, length 400 (0.919 against 0.848); reverse, lengths 1 to 400 (0.919 against 0.848).",
+		"Transformer: more sequences right than the Universal Transformer, best seed each, in reverse, length 400 (0.919 against 0.848); reverse, lengths 1 to 400 (0.919 against 0.848).",
 		"- reverse: worse than Transformer (-0.071, z, p < 0.001).",
 		"| Section 3.4: length 400: UT better than Transformer and LSTM, all three tasks | contradicted | 0.35, 0.46, 0.02 against at most 0.09, 0.11, 0.0 | Transformer (reverse) -0.071 |")
 	details := string(pages.Files["table4.md"])
@@ -115,6 +116,23 @@ func TestSequences(t *testing.T) {
 	}
 	if figure := string(pages.Files["algorithmic-copy-length.svg"]); !strings.Contains(figure, "seed 3") {
 		t.Errorf("the figure of copy: %s", figure)
+	}
+}
+
+// Models of table 4 are compared within their block. The page says what the positions add between the Universal Transformers of both blocks,
+// where a Transformer is ahead, and which comparisons are not fair. By hand: 850 against 900 of 1,000 has z = -3.4.
+func TestTrainedAlike(t *testing.T) {
+	pages := render(t, []sweep.Result{
+		decoded(t, "algorithmic/copy", 1, 850), decoded(t, "algorithmic-paper/copy", 1, 3), decoded(t, "algorithmic-lstm/copy", 1, 693),
+		decoded(t, "algorithmic-alike-transformer/copy", 1, 900), decoded(t, "algorithmic-alike-one-step/copy", 1, 850),
+	}, "that of the paper's setting, length 400: copy +0.847 (z, p < 0.001). What recurrence",
+		"Transformer, 4 layers: more sequences right than the Universal Transformer, best seed each, in copy, length 400 (0.900 against 0.850); copy, lengths 1 to 400",
+		"- copy: worse than Transformer, 4 layers (-0.050, z, p < 0.001); not distinguishable from UT, 1 step (+0.000, z, p = 1).",
+		"| Transformer, 4 layers, width 32 | ours, not run |  |  |  |",
+		"| Section 3.4: the same, models trained alike with our positions | contradicted | - | Transformer, 4 layers (copy) -0.050, UT, 1 step (copy) +0.000 |",
+		"what the model is worth: algorithmic-lstm, algorithmic-lstm-plain and algorithmic-neural-gpu;")
+	if want := "- algorithmic-lstm also differs in `source_end`, `task.addition.examples`"; !strings.Contains(string(pages.Files["table4.md"]), want) {
+		t.Errorf("table4.md lacks %q", want)
 	}
 }
 

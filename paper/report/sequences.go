@@ -50,6 +50,9 @@ func (p *page) sequences(t paper.Table) {
 		}
 		p.printf("\n")
 		p.ahead(t, block)
+		if block == paper.OtherPositions {
+			p.fromPositions(t)
+		}
 		for _, r := range t.Rows {
 			if r.Block == block && r.Own {
 				p.sequenceComparisons(t, r)
@@ -93,6 +96,10 @@ func (p *page) sequenceRows(t paper.Table, r paper.Row) {
 		}
 	}
 	add("paper", func(c paper.Column) string { return strings.Join(r.Published[c.Name], "") })
+	if !slices.ContainsFunc(t.Columns, func(c paper.Column) bool { return len(p.book.of(r.Family, c.Name)) > 0 }) {
+		p.row(append([]string{title, "ours, not run"}, make([]string, len(t.Columns))...)...)
+		return
+	}
 	for _, set := range t.ShownSets() {
 		add("ours, "+set.Name, func(c paper.Column) string {
 			runs := p.book.of(r.Family, c.Name)
@@ -115,26 +122,50 @@ func overSeeds(runs []run, set string) string {
 	return fmt.Sprintf(" [%.3f, %.3f]", low, high)
 }
 
-// ahead lists where the Transformer of a block is ahead of its Universal Transformer.
+// ahead lists where the Transformers of a block with as many updates are ahead of its Universal Transformer.
 func (p *page) ahead(t paper.Table, block string) {
-	in := func(pick func(paper.Row) bool) int {
-		return slices.IndexFunc(t.Rows, func(r paper.Row) bool { return r.Block == block && pick(r) })
-	}
-	own, other := in(func(r paper.Row) bool { return r.Own }), in(func(r paper.Row) bool { return r.Title == "Transformer" })
-	if own < 0 || other < 0 {
+	at := slices.IndexFunc(t.Rows, func(r paper.Row) bool { return r.Block == block && r.Own })
+	if at < 0 {
 		return
 	}
-	var places []string
+	for _, r := range t.Rows {
+		if r.Block != block || r.EqualTime || !strings.HasPrefix(r.Title, "Transformer") {
+			continue
+		}
+		if places := p.book.places(t, t.Rows[at], r); len(places) > 0 {
+			p.printf("%s: more sequences right than the Universal Transformer, best seed each, in %s.\n\n", r.Title, strings.Join(places, "; "))
+		}
+	}
+}
+
+// places lists the columns and sets in which the selected seed of one row has more sequences right than that of the other.
+func (b book) places(t paper.Table, own, other paper.Row) (places []string) {
 	for _, set := range t.ShownSets() {
 		for _, c := range t.Columns {
-			a, b := chosenSet(p.book.of(t.Rows[own].Family, c.Name), set.Name), chosenSet(p.book.of(t.Rows[other].Family, c.Name), set.Name)
-			if a != nil && b != nil && b.Decoded.Sequences.Value() > a.Decoded.Sequences.Value() {
-				places = append(places, fmt.Sprintf("%s, %s (%s against %s)", c.Title, set.Name, measure.Decimals(b.Decoded.Sequences), measure.Decimals(a.Decoded.Sequences)))
+			x, y := chosenSet(b.of(own.Family, c.Name), set.Name), chosenSet(b.of(other.Family, c.Name), set.Name)
+			if x != nil && y != nil && y.Decoded.Sequences.Value() > x.Decoded.Sequences.Value() {
+				places = append(places, fmt.Sprintf("%s, %s (%s against %s)", c.Title, set.Name, measure.Decimals(y.Decoded.Sequences), measure.Decimals(x.Decoded.Sequences)))
 			}
 		}
 	}
-	if len(places) > 0 {
-		p.printf("The Transformer has more sequences right than the Universal Transformer, best seed each, in: %s.\n\n", strings.Join(places, "; "))
+	return places
+}
+
+// fromPositions compares the Universal Transformers of the two blocks of table 4, between which positions, data and regularization differ,
+// not recurrence.
+func (p *page) fromPositions(t paper.Table) {
+	ours, _ := t.Row("algorithmic")
+	papers, _ := t.Row("algorithmic-paper")
+	set := t.ShownSets()[0].Name
+	var texts []string
+	for _, c := range t.Columns {
+		if result, kind := p.book.compareSequences(ours, papers, c.Name, set); kind != "" {
+			texts = append(texts, fmt.Sprintf("%s %+.3f (%s, %s)", c.Title, result.difference, kindOf(kind, p.book, ours, papers, c.Name), probability(result.p)))
+		}
+	}
+	if len(texts) > 0 {
+		p.printf("What positions, data and regularization add without a change of recurrence, the Universal Transformer of this block minus that of the paper's setting, %s: %s. "+
+			"What recurrence adds is the difference to the other models of this block.\n\n", set, strings.Join(texts, ", "))
 	}
 }
 
@@ -152,14 +183,14 @@ func (b book) compareSequences(model, other paper.Row, column, set string) (c co
 	return proportions(s.Decoded.Sequences, u.Decoded.Sequences), "z"
 }
 
-// sequenceComparisons writes whether a row is distinguishable from the other models, in the first shown set.
+// sequenceComparisons writes whether a row is distinguishable from the other models of its block, in the first shown set.
 func (p *page) sequenceComparisons(t paper.Table, own paper.Row) {
 	set, total := t.ShownSets()[0].Name, 0
 	var lines []string
 	for _, c := range t.Columns {
 		var g grouped
 		for _, r := range t.Rows {
-			if r.Family == own.Family || !own.Has(c.Name) || !r.Has(c.Name) || own.Block == paper.PapersPositions && r.Block == paper.OtherPositions {
+			if r.Family == own.Family || !own.Has(c.Name) || !r.Has(c.Name) || r.Block != own.Block {
 				continue
 			}
 			if result, kind := p.book.compareSequences(own, r, c.Name, set); kind != "" {

@@ -1,0 +1,44 @@
+package paper
+
+import (
+	"fmt"
+	"strings"
+)
+
+// PeakRates is the grid of peak learning rates from which a row chooses one on validation data.
+var PeakRates = []float64{0.0003, 0.001, 0.003, 0.01, 0.03}
+
+// Unequal is an exception to the rule of fair comparisons: fields of a run in which a row differs from the Universal Transformer of its
+// block. The rule allows differences in the model, in a peak rate of [PeakRates], and in the updates of a row of equal time. A test
+// compares the exceptions with the recipes.
+type Unequal struct {
+	Fields []string // "training.steps"
+	Why    string
+}
+
+// Rule states the rule of fair comparisons.
+func Rule() string {
+	rates := make([]string, len(PeakRates))
+	for i, r := range PeakRates {
+		rates[i] = fmt.Sprint(r)
+	}
+	last := len(rates) - 1
+	return "Compared rows differ in the model, and at most in a peak learning rate chosen on validation data (" + strings.Join(rates[:last], ", ") + " or " + rates[last] +
+		") and in the number of updates of a row of equal time"
+}
+
+// Exceptions that several rows have.
+var (
+	outsideGrid = Unequal{
+		Fields: []string{"training.schedule.cosine.floor", "training.schedule.cosine.peak"},
+		Why:    "the rates of models with attention are too high for LSTMs that Muon trains; the rates are not from the grid",
+	}
+	lowerPonder = Unequal{
+		Fields: []string{"training.ponder.weight"},
+		Why:    "it exists only with halting; at the weight of the authors' code, these models halt after one step",
+	}
+	noEarlyEnd = Unequal{
+		Fields: []string{"training.stop.accuracy"},
+		Why:    "ponder times still improve after the last validation error, so perfect accuracy does not end training",
+	}
+)
