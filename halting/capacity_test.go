@@ -61,3 +61,11 @@ func TestOverflow(t *testing.T) {
 		}
 	}
 }
+
+// A capacity that is out of range is named with its step, counted from 1. Caught when planted: steps counted from 0.
+func TestCapacitiesNameTheStep(t *testing.T) {
+	c := halting.Capacities{{Positions: 6, Rows: 2, Longest: 3}, {Positions: 4, Rows: 3, Longest: 2}}
+	if err := c.Validate(2, 3); err == nil || err.Error() != "halting: capacity of step 2: rows is 3: it must be from 1 to 2" {
+		t.Errorf("%v", err)
+	}
+}
