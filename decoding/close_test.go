@@ -163,3 +163,22 @@ func TestBeamCutOff(t *testing.T) {
 		}
 	}
 }
+
+// A closed decoder has freed every graph: none of them can be called.
+func TestClosedDecoder(t *testing.T) {
+	d := decoder(t, models(dtypes.Float32)["halting.Fixed, universal.FeedForward, pre-norm false"], false)
+	batch, err := d.Start([][]vocab.ID{{2, 3}, {4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer batch.Close()
+	if _, err := batch.Next([]int{0, 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	for name, err := range d.CallAll() {
+		if err == nil || !strings.Contains(err.Error(), "finalized") {
+			t.Errorf("%s was called after Close: %v", name, err)
+		}
+	}
+}

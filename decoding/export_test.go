@@ -1,5 +1,7 @@
 package decoding
 
+import "github.com/gomlx/gomlx/core/tensors"
+
 // FewGraphs makes a decoder compile few graphs, as it does where that takes long.
 func (d *Decoder) FewGraphs() { d.fewGraphs = true }
 
@@ -15,4 +17,15 @@ func (d *Decoder) NotShared() { d.shared = false }
 // Memory is what so many sources take, with so many rows each.
 func (d *Decoder) Memory(sources, perSource, source, limit int) float64 {
 	return d.bytes(Rows(sources), perSource, source, limit)
+}
+
+// CallAll calls every graph without inputs and returns the errors.
+func (d *Decoder) CallAll() map[string]error {
+	errs := map[string]error{}
+	for name, call := range map[string]func(...any) ([]*tensors.Tensor, error){
+		"cacheSource": d.cacheSource.Call, "next": d.next.Call, "counted": d.counted.Call, "uncached": d.uncached.Call, "gather": d.gather.Call, "grow": d.grow.Call,
+	} {
+		_, errs[name] = call()
+	}
+	return errs
 }

@@ -1,6 +1,7 @@
 package universal
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -123,5 +124,36 @@ func TestEvidenceGraphIsTheSame(t *testing.T) {
 		if again := build(); again != first {
 			t.Fatalf("built again, the graph is another:\n%s\n%s", again, first)
 		}
+	}
+}
+
+// Evidence is scaled as the embedding is: by the root of the width, if at all.
+func TestEvidenceIsScaled(t *testing.T) {
+	tokens := [][]int32{{3, 4, 2, 3, 1}, {5, 3, 0, 0, 0}}
+	source := func(scale bool) []float32 {
+		store := model.NewStore()
+		if err := store.SetRNGStateFromSeed(3); err != nil {
+			t.Fatal(err)
+		}
+		e := Embedding{SourceVocabulary: 9, Width: 9, Evidence: true, Separator: 2, Scale: scale}
+		exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, tokens *Node) *Node { return e.evidence(scope, tokens) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer exec.Finalize()
+		out, err := exec.Call(tokens)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tensors.MustCopyFlatData[float32](out[0])
+	}
+	plain, scaled := source(false), source(true)
+	for i, x := range plain {
+		if math.Abs(float64(scaled[i]-3*x)) > 1e-5 {
+			t.Fatalf("element %d is %v and, scaled, %v, want three times as much", i, x, scaled[i])
+		}
+	}
+	if plain[0] == 0 {
+		t.Error("evidence is zero")
 	}
 }

@@ -138,6 +138,9 @@ func TestSelectedPositionsGiveWhatAllGive(t *testing.T) {
 			compareSelected(t, v, source, targets, tolerance, []int{0, 2}[map[bool]int{true: 1}[precision == dtypes.Float32]:])
 		}
 	}
+	c := small() // norms first, which the variants have with other policies
+	c.Halting, c.PreNorm = halting.Frozen{ACT: halting.ACT{MaxSteps: 4}}, true
+	compareSelected(t, variant{"frozen, pre-norm", universal.EncoderDecoder{Config: c}}, source, target, 1e-9, []int{0, 2})
 }
 
 // The same with dropout in all places: what is dropped does not depend on what is computed. Losses and gradients agree to rounding.
