@@ -297,3 +297,20 @@ func TestShiftedIDs(t *testing.T) {
 		t.Errorf("a piece that is spelled like the end is %q", got)
 	}
 }
+
+// A piece that is only the end of a token adds nothing: tensor2tensor drops empty tokens, and the words beside one still have a space between
+// them.
+func TestEmptyTokensOfT2T(t *testing.T) {
+	p, err := readT2T([]byte("'<pad>_'\n'<EOS>_'\n'a_'\n'_'\n'b_'\n'!_'\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		ids  []vocab.ID
+		want string
+	}{{[]vocab.ID{2, 4}, "a b"}, {[]vocab.ID{2, 3, 4}, "a b"}, {[]vocab.ID{3, 3, 2, 3, 3, 4, 3}, "a b"}, {[]vocab.ID{2, 3, 5, 3, 4}, "a!b"}} {
+		if got, err := p.Decode(c.ids); err != nil || got != c.want {
+			t.Errorf("%v is %q, %v, want %q", c.ids, got, err, c.want)
+		}
+	}
+}
