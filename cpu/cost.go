@@ -24,6 +24,8 @@ func operationsOf(f *ir.Function) (sum float64) {
 			sum += operationsOf(g)
 		}
 		switch n.Op {
+		case compute.OpTypeCall:
+			sum += callOperations(n, live)
 		case compute.OpTypeDotGeneral:
 			sum += 2 * float64(n.Shape.Size()) * contracted(n)
 		case compute.OpTypeConvGeneral:
@@ -35,6 +37,19 @@ func operationsOf(f *ir.Function) (sum float64) {
 		}
 	}
 	return sum
+}
+
+// callOperations returns the number of operations of a call, given the values that results depend on.
+func callOperations(n *ir.Node, live map[*ir.Node]bool) float64 {
+	f := n.Attr.(*ir.CallAttr).Functions[0]
+	if !ir.IsCrossEntropy(f) {
+		return operationsOf(f)
+	}
+	products := 1.0
+	if live[n.Outputs[3]] || live[n.Outputs[4]] {
+		products = 3
+	}
+	return products * 2 * float64(n.Inputs[0].Shape.Dim(0)) * float64(n.Inputs[1].Shape.Size())
 }
 
 // contracted returns the number of products in the sum for an entry of a matrix product.

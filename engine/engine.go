@@ -8,7 +8,7 @@ import (
 
 	"github.com/gomlx/compute"
 	_ "github.com/gomlx/compute/gobackend" // registers "go"
-	_ "universal-transformer/cpu"          // registers "cpu"
+	"universal-transformer/cpu"            // registers "cpu"
 )
 
 // Default is the name of the default backend.
@@ -65,6 +65,15 @@ func CompilesSlowly(backend compute.Backend) bool { return backend.Name() == xla
 // the caller waits, and operations are kernels that are launched one by one. A large graph of few operations is then faster than several
 // small ones.
 func CallsSlowly(backend compute.Backend) bool { return backend.Name() == xlaName }
+
+// CrossEntropyFunction returns the beginning of the name of functions that the backend computes as cross entropy without whole logits
+// ([cpu.CrossEntropyFunction]), or "" if it does not.
+func CrossEntropyFunction(backend compute.Backend) string {
+	if backend.Name() == cpu.BackendName {
+		return cpu.CrossEntropyFunction
+	}
+	return ""
+}
 
 // xlaName is the name of the XLA backend, also in GoMLX.
 const xlaName = "xla"

@@ -103,14 +103,32 @@ func ShiftTargets(h *Node) *Node {
 
 // Readout maps states to logits over the target vocabulary, whose softmax is the distribution of the next token.
 func (e Embedding) Readout(scope *model.Scope, h *Node) *Node {
+	return e.Factors(scope, h).Logits()
+}
+
+// Factors are two factors whose product are logits. A loss that is computed from them needs no logits.
+type Factors struct {
+	States  *Node // [B, N, D], or [B, N, E]
+	Weights *Node // [D, V] or, if they are an embedding, [V, D]; or with E
+	Tied    bool  // Weights are an embedding
+}
+
+// Factors returns the factors of the logits of states [B, N, D].
+func (e Embedding) Factors(scope *model.Scope, h *Node) *Factors {
 	if e.TiedReadout && e.TableWidth > 0 {
 		h = matmul(h, Transpose(e.projection(scope, h), 0, 1)) // [B, N, E]
 	}
-	var o *Node // [D, V], or [E, V]
 	if e.TiedReadout {
-		o = Transpose(e.targetTable(scope).NodeValue(h), 0, 1)
-	} else {
-		o = e.Weights.Parameter(scope.At("readout"), "weight", glorot, e.Width, e.TargetVocabulary).NodeValue(h)
+		return &Factors{h, e.targetTable(scope).NodeValue(h), true}
 	}
-	return matmul(h, o) // (eq. 8)
+	return &Factors{h, e.Weights.Parameter(scope.At("readout"), "weight", glorot, e.Width, e.TargetVocabulary).NodeValue(h), false}
+}
+
+// Logits returns the product, [B, N, V].
+func (f *Factors) Logits() *Node {
+	o := f.Weights
+	if f.Tied {
+		o = Transpose(o, 0, 1)
+	}
+	return matmul(f.States, o) // (eq. 8)
 }

@@ -81,7 +81,8 @@ func (s *stack) readTarget(scope *model.Scope, in Inputs) Result {
 	s.state = ShiftTargets(s.masks.drop(e.Target(scope, in.Target), s.Dropout.Embedding))
 	s.readout = func(output *Node) *Node { return e.Readout(scope, output) }
 	pass := s.run()
-	return Result{Logits: s.readout(pass.State), Decoder: pass, Readouts: s.readouts}
+	factors := e.Factors(scope, pass.State)
+	return Result{Logits: factors.Logits(), Factors: factors, Decoder: pass, Readouts: s.readouts}
 }
 
 // Validate returns an error that names the first invalid field of those that this model reads. Depth by length would depend on later

@@ -35,7 +35,8 @@ func (m EncoderDecoder) Forward(scope *model.Scope, in universal.Inputs, options
 	if shares != nil && options.ReturnAttention {
 		decoder.CrossAttention = []*Node{InsertAxes(shares, 1)} // [B, 1, N, M]
 	}
-	return universal.Result{Logits: m.readout(scope, top), Encoder: encoder, Decoder: decoder}
+	factors := m.factors(scope, top)
+	return universal.Result{Logits: factors.Logits(), Factors: factors, Encoder: encoder, Decoder: decoder}
 }
 
 // encode runs the encoder over a source.
@@ -126,7 +127,8 @@ type Decoder struct{ Config }
 func (m Decoder) Forward(scope *model.Scope, in universal.Inputs, _ universal.Options) universal.Result {
 	x := universal.ShiftTargets(m.embedding().Target(scope, in.Target))
 	top, _ := m.stack(scope.At("decoder"), x, m.zero(x))
-	return universal.Result{Logits: m.readout(scope, top), Decoder: passOf(top, universal.Mask(in.Target))}
+	factors := m.factors(scope, top)
+	return universal.Result{Logits: factors.Logits(), Factors: factors, Decoder: passOf(top, universal.Mask(in.Target))}
 }
 
 // encoder runs the layers over a source [B, M], embedded by e.
@@ -138,7 +140,12 @@ func (c Config) encoder(scope *model.Scope, e universal.Embedding, source *Node)
 
 // readout returns the logits of states, with dropout in training.
 func (c Config) readout(scope *model.Scope, h *Node) *Node {
-	return c.embedding().Readout(scope, c.drop(scope, h))
+	return c.factors(scope, h).Logits()
+}
+
+// factors returns the factors of these logits.
+func (c Config) factors(scope *model.Scope, h *Node) *universal.Factors {
+	return c.embedding().Factors(scope, c.drop(scope, h))
 }
 
 // passOf returns a pass in which every real position was updated once.

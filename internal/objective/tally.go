@@ -38,7 +38,7 @@ func of(share, mean *Node) *Node {
 // OfPart is like Of for one of several batches of an update. The mean over the batches of the losses is the loss of all of them as one
 // batch: each mean over target tokens or source positions counts as often as the batch has them.
 func (o Objective) OfPart(result universal.Result, target, ponderWeight *Node, share Share) (loss, tally *Node) {
-	m := Measure(result.Logits, target, o.LabelSmoothing, o.Unknown)
+	m := o.measure(result, target)
 	loss = m.Mean()
 	if o.RDrop > 0 {
 		loss = Add(loss, MulScalar(Divergence(result.Logits, target), o.RDrop/4))
@@ -57,6 +57,14 @@ func (o Objective) OfPart(result universal.Result, target, ponderWeight *Node, s
 		}
 	}
 	return loss, Stack(append(append([]*Node{loss}, sums...), m.Smoothed), 0)
+}
+
+// measure compares the result with target. Logits that nothing else uses are not computed if the loss needs only their factors.
+func (o Objective) measure(result universal.Result, target *Node) CrossEntropy {
+	if f := o.factorsOf(result); f != nil {
+		return measureFactors(f, target, result.Logits.Shape().Dimensions[2], o.LabelSmoothing, o.Unknown)
+	}
+	return Measure(result.Logits, target, o.LabelSmoothing, o.Unknown)
 }
 
 // A Tally holds sums over the real tokens and positions of batches.

@@ -25,6 +25,10 @@ func (em *emitter) lowerControl(a *ir.CallAttr, e *graph.Expr, in []exec.Operand
 	}
 	switch e.Op {
 	case compute.OpTypeCall:
+		if ir.IsCrossEntropy(a.Functions[0]) {
+			em.lowerCrossEntropy(a.Functions[0], e, in)
+			return
+		}
 		p := compileGraph(graph.Build(a.Functions[0], nil), em.prog.Machine)
 		em.prog.Children = append(em.prog.Children, p)
 		em.emit(&exec.Call{Target: &exec.Subprogram{Program: p}, In: in, Outs: outs}, em.touched(e)...)

@@ -242,10 +242,16 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 				cols := min(kr.NR, g.N-p*kr.NR)
 				call.a = left
 				call.c = unsafe.Add(c, m0*g.CRow+p*kr.NR*kr.size)
-				panel := call.panel
+				panel, following := call.panel, uintptr(0)
+				if p+1 < w.P1 && !g.Direct {
+					following = uintptr(g.panel(b, k0, block, p+1))
+				}
 				for m := m0; m < m1; m += kr.MR {
 					call.panel = panel
 					call.next = uintptr(call.a) + uintptr(strip)
+					if rest := (m1 - m - 1) / kr.MR; following != 0 && rest < 2 {
+						call.next = following + uintptr(rest*call.k*64)
+					}
 					kr.run(call, min(kr.MR, m1-m), cols)
 					if m+kr.MR < m1 {
 						call.a = unsafe.Add(call.a, strip)
