@@ -36,7 +36,7 @@ func (em *emitter) lowerCrossEntropy(f *ir.Function, e *graph.Expr, in []exec.Op
 	key := kernel.Key{Op: compute.OpTypeMul, DType: h.DType}
 	add := kernel.Key{Op: compute.OpTypeAdd, DType: h.DType}
 	x.Kernels, x.Multiply, x.Add, x.RowSum = em.kernels().Attention[h.DType], em.kernels().RowRight[key], em.kernels().RowRight[add], em.kernels().Reduce[add]
-	planCrossEntropy(x, em.gemmFor(h.DType, x.Rows, x.Words, x.Width))
+	planCrossEntropy(x, em.gemmOf(h.DType, x.Rows, x.Words, x.Width))
 	em.emit(x, append(used, em.crossEntropyTemps(x)...)...)
 }
 

@@ -116,10 +116,15 @@ func (em *emitter) gemmFor(e *graph.Expr, m, n, k int) *kernel.Gemm {
 	if slices.Contains(em.g.Params, e.Operands[1].View.Base) {
 		m = least
 	}
-	if rounding := em.kernels().Rounded; rounding != nil && e.DType == dtypes.Float32 && min(m, n, k) >= least {
+	return em.gemmOf(e.DType, m, n, k)
+}
+
+// gemmOf is gemmFor for operands that change in every execution.
+func (em *emitter) gemmOf(dtype dtypes.DType, m, n, k int) *kernel.Gemm {
+	if rounding := em.kernels().Rounded; rounding != nil && dtype == dtypes.Float32 && min(m, n, k) >= em.prog.Machine.LeastRounded {
 		return rounding
 	}
-	return em.kernels().Gemm[e.DType]
+	return em.kernels().Gemm[dtype]
 }
 
 // planDot determines how the threads share a product, and where its right operand is packed.

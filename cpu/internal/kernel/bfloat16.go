@@ -69,6 +69,10 @@ func (g *Matmul) multiplyRounded(call *GemmCall, a, b, c, strips unsafe.Pointer,
 			for p := w.P0; p < w.P1; p++ {
 				call.a, call.panel, call.add = strips, g.panel(b, k0, kn, p), add
 				call.c = unsafe.Add(c, m0*g.CRow+p*kr.NR*kr.size)
+				call.following = 0
+				if p+1 < w.P1 {
+					call.following = uintptr(g.panel(b, k0, kn, p+1))
+				}
 				kr.rounded.run(call, m1-m0, min(kr.NR, g.N-p*kr.NR), edge)
 			}
 		}

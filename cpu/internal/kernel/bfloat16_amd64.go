@@ -62,7 +62,7 @@ func pairsGemm() *Gemm {
 	return &Gemm{Name: "bf16 avx512", MR: strip.MR, NR: roundedColumns, size: 4, lanes: 16, pack: packRoundedPanel, packRows: packRoundedPanels,
 		rounded: &rounded{packLeft: packRoundedRows, run: func(call *GemmCall, rows, cols int, _ unsafe.Pointer) {
 			for r := 0; r < rows; r += strip.MR {
-				call.next = uintptr(call.a) + uintptr(strip.MR*call.aRow)
+				call.prefetch(strip.MR*call.aRow, (rows-r-1)/strip.MR)
 				strip.run(call, min(strip.MR, rows-r), cols)
 				if r+strip.MR < rows {
 					call.a, call.c = unsafe.Add(call.a, strip.MR*call.aRow), unsafe.Add(call.c, strip.MR*call.cRow)

@@ -74,6 +74,17 @@ type GemmCall struct {
 
 	next   uintptr // start of the next call's a, which is prefetched, 64 bytes for each k, and never read
 	strips int     // number of strips of gemmTiles, or of column groups of gemvDots
+
+	following uintptr // of the next panel, or 0; never read, and the inner loops do not know it
+}
+
+// prefetch sets what a call prefetches: the strip after its own or, in the calls of the last two strips of a panel, one half each of the
+// next panel, which comes from beyond the second cache if the right operand is large.
+func (c *GemmCall) prefetch(strip, left int) {
+	c.next = uintptr(c.a) + uintptr(strip)
+	if c.following != 0 && left < 2 {
+		c.next = c.following + uintptr(left*c.k*64)
+	}
 }
 
 const (
@@ -242,16 +253,14 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 				cols := min(kr.NR, g.N-p*kr.NR)
 				call.a = left
 				call.c = unsafe.Add(c, m0*g.CRow+p*kr.NR*kr.size)
-				panel, following := call.panel, uintptr(0)
+				panel := call.panel
+				call.following = 0
 				if p+1 < w.P1 && !g.Direct {
-					following = uintptr(g.panel(b, k0, block, p+1))
+					call.following = uintptr(g.panel(b, k0, block, p+1))
 				}
 				for m := m0; m < m1; m += kr.MR {
 					call.panel = panel
-					call.next = uintptr(call.a) + uintptr(strip)
-					if rest := (m1 - m - 1) / kr.MR; following != 0 && rest < 2 {
-						call.next = following + uintptr(rest*call.k*64)
-					}
+					call.prefetch(strip, (m1-m-1)/kr.MR)
 					kr.run(call, min(kr.MR, m1-m), cols)
 					if m+kr.MR < m1 {
 						call.a = unsafe.Add(call.a, strip)
