@@ -35,12 +35,13 @@ type CrossEntropy struct {
 	DWeights kernel.Matmul // Columns x Width, or Width x Columns: transposed dz and states, or transposed states and dz
 
 	// Slots of temporary memory, or -1 if not needed.
-	Packed, PackedBack    int // w for Logits and for DStates
-	Scores                int // a block of rows of logits
-	States, PackedStates  int // a block of rows of h
-	DBlock                int // and of dh
-	Kernels               *kernel.Attention
-	Multiply, Add, RowSum kernel.Func // by row; sums of rows
+	Packed, PackedBack   int // w for Logits and for DStates
+	Scores               int // a block of rows of logits
+	States, PackedStates int // a block of rows of h
+	DBlock               int // and of dh
+	Kernels              *kernel.Attention
+	Multiply, Add        kernel.Func // by one element a row; nil if there are no such kernels
+	RowSum               kernel.Func
 }
 
 // Blocks returns the number of blocks of columns.

@@ -99,15 +99,29 @@ func (p *entropyPass[T]) logitGradient(block int) {
 	for r0 := 0; r0 < p.rows; r0 += gradientRows {
 		r1 := min(r0+gradientRows, p.rows)
 		z := unsafe.Add(p.scores(block), r0*stride*p.Size)
-		p.Multiply(z, z, unsafe.Pointer(&factor[r0]), nil, r1-r0, stride)
-		if p.anyB {
-			p.Add(z, z, unsafe.Pointer(&p.shift[r0]), nil, r1-r0, stride)
-		}
+		p.scaleSoftmax(z, factor[r0:r1], p.shift[r0:r1], stride)
 		for r := r0; r < r1; r++ {
 			if t, _ := p.target(r); t >= first && t < first+width {
 				slice[T](z, (r1-r0)*stride)[(r-r0)*stride+t-first] += p.a[p.active[p.first+r]]
 			}
 		}
+	}
+}
+
+// scaleSoftmax multiplies rows by their factors and adds b. Plain loops do it where there are no kernels for it.
+func (p *entropyPass[T]) scaleSoftmax(z unsafe.Pointer, factor, shift []T, stride int) {
+	if p.Multiply == nil || p.Add == nil {
+		for r := range factor {
+			row := slice[T](unsafe.Add(z, r*stride*p.Size), stride)
+			for j := range row {
+				row[j] = row[j]*factor[r] + shift[r]
+			}
+		}
+		return
+	}
+	p.Multiply(z, z, unsafe.Pointer(&factor[0]), nil, len(factor), stride)
+	if p.anyB {
+		p.Add(z, z, unsafe.Pointer(&shift[0]), nil, len(factor), stride)
 	}
 }
 
