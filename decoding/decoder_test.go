@@ -73,7 +73,10 @@ func modelsOf(precision dtypes.DType, wanted func(policy, transition, norm int) 
 	submitted, first := base, base
 	submitted.Transition, submitted.Halting, submitted.Arrangement = transitions[1], halting.Frozen{ACT: act}, universal.Submitted{}
 	first.Transition, first.Halting, first.Arrangement = transitions[0], halting.Graves{ACT: act}, universal.FirstVersion{}
-	list["submitted"], list["first version"] = submitted, first
+	branched, weighted := base, base
+	branched.Transition, branched.Halting, branched.Arrangement = transitions[0], halting.Frozen{ACT: act}, universal.Branched{}
+	weighted.Transition, weighted.Halting, weighted.Arrangement, weighted.UntiedLayers = transitions[0], halting.Fixed{Steps: 3}, universal.Branched{PreNorm: true}, true
+	list["submitted"], list["first version"], list["branched"], list["branched, untied"] = submitted, first, branched, weighted
 	return list
 }
 

@@ -114,6 +114,7 @@ func (arrangements) rows() []row[universal.Arrangement] {
 	return []row[universal.Arrangement]{
 		{"submitted", universal.Submitted{}},
 		{"first_version", universal.FirstVersion{}},
+		{"branched", universal.Branched{}},
 	}
 }
 

@@ -172,6 +172,7 @@ var fieldTexts = map[string]string{
 	"translation.Translation.Test":            "for evaluation; if empty, held-out pairs of training",
 	"translation.Translation.Training":        "files of parallel text",
 	"translation.Translation.Validation":      "for choosing a checkpoint; if empty, held-out pairs of training",
+	"universal.Branched.PreNorm":              "normalise before each sub-layer and once at the end, instead of after each sub-layer",
 	"universal.Config.EmbeddingWidth":         "E of factored embeddings (Lan et al., \"ALBERT\", 2020): tables have E channels, and a matrix [E, D] projects them. A large vocabulary then adds few parameters. 0 means that tables have D channels, as in the paper.",
 	"universal.Config.Heads":                  "K, a divisor of width",
 	"universal.Config.LearnedSteps":           "a learned vector per step instead of the sinusoid in t, as in the authors' code; not with halting.Length",

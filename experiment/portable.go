@@ -39,7 +39,7 @@ type Portable struct {
 // PortableStep describes the recurrent step and how often it is applied.
 type PortableStep struct {
 	Heads       int                `json:"heads"`
-	Arrangement string             `json:"arrangement"` // "post_norm", "pre_norm", or the key of an arrangement
+	Arrangement string             `json:"arrangement"` // "post_norm", "pre_norm", the key of an arrangement, or "branched_pre_norm"
 	OwnLayers   bool               `json:"own_layers"`  // every step has weights of its own
 	Coordinates string             `json:"coordinates"` // "sinusoidal", "tensor2tensor" or "tensor2tensor_alternate"
 	StepSignal  string             `json:"step_signal"` // "coordinates", "learned" or "none"
@@ -95,6 +95,9 @@ func (u Universal) portable(p *Portable, v task.Vocabularies) (err error) {
 	switch {
 	case !u.Arrangement.IsZero():
 		s.Arrangement = u.Arrangement.key()
+		if b, ok := u.Arrangement.Value.(universal.Branched); ok && b.PreNorm {
+			s.Arrangement += "_pre_norm"
+		}
 	case u.PreNorm:
 		s.Arrangement = "pre_norm"
 	}

@@ -204,3 +204,14 @@ func portableOf(t *testing.T, r Run) Portable {
 	}
 	return p
 }
+
+// The place of the norms of branched attention is described, as that of other models is.
+func TestPortableBranched(t *testing.T) {
+	for preNorm, want := range map[bool]string{false: `"arrangement":"branched"`, true: `"arrangement":"branched_pre_norm"`} {
+		u := small()
+		u.PreNorm, u.Arrangement.Value = false, universal.Branched{PreNorm: preNorm}
+		if text := describePortable(t, Tagger{u}); !strings.Contains(text, want) {
+			t.Errorf("%s lacks %s", text, want)
+		}
+	}
+}

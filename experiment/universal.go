@@ -123,6 +123,11 @@ func (u Universal) Describe() string {
 	if u.UntiedLayers {
 		name, depth = "Transformer", fmt.Sprintf("%d layers", u.Halting.Value.Limit(0))
 	}
+	if _, ok := u.Arrangement.Value.(universal.Branched); ok && u.UntiedLayers {
+		name = "Weighted Transformer"
+	} else if ok {
+		name += " with branched attention"
+	}
 	text := fmt.Sprintf("%s, %s, width %d, %d heads", name, depth, u.Width, u.Heads)
 	if u.Counting.IsZero() {
 		return text

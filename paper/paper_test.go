@@ -96,7 +96,7 @@ func TestCells(t *testing.T) {
 		{1, []string{"babi-1k-single"}, []string{"2", "task01"}, "babi-1k-single/task01 babi-1k-single/task02"},
 		{6, []string{"programs-wide"}, nil, "programs-wide/program programs-wide/control"},
 		{6, nil, []string{"control"}, "programs-lstm/control programs-lstm-longer/control programs-transformer/control programs-transformer-longer/control programs/control " +
-			"programs-adaptive/control programs-wide/control programs-fine-tuned/control programs-little-end/control"},
+			"programs-adaptive/control programs-wide/control programs-wide-transformer/control programs-fine-tuned/control programs-little-end/control"},
 	} {
 		cells, err := All()[want.table-1].Cells(want.rows, want.columns)
 		if err != nil || names(cells) != want.cells {

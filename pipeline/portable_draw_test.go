@@ -155,6 +155,10 @@ func drawModel(rng *rand.Rand, kind portableKind, round, policy int) map[string]
 		fields["pre_norm"] = false
 		fields["arrangement"] = pick(rng, []map[string]any{{"submitted": map[string]any{}}, {"first_version": map[string]any{}}})
 	}
+	if policy%7 == round { // branches need a transition that they can share
+		fields["pre_norm"], fields["transition"] = false, map[string]any{"feedforward": map[string]any{"filter": 4 * heads}}
+		fields["arrangement"] = map[string]any{"branched": map[string]any{"pre_norm": coin()}}
+	}
 	switch rng.IntN(3) {
 	case 0:
 		fields["learned_steps"], fields["scale_steps"] = true, coin()

@@ -28,7 +28,7 @@ import (
 // part, with random weights and rows of several lengths, agree to 1e-5 of the largest logit.
 // Caught when planted: coordinates counted from 0; blocks of both_ends in another order; the final norm left out, or that of another layer; a
 // remainder at the limit with listing; the state of a halted position changed; scale_steps left out; even windows centred the other way; separators
-// forgotten; the target's segment from 1; the projection of a tied readout left out; masks of positions forgotten; a mean over padding.
+// forgotten; the target's segment from 1; the projection of a tied readout left out; kappa for alpha; masks of positions forgotten; a mean over padding.
 func TestReadersInNumPy(t *testing.T) {
 	python := pythonWith(t, "numpy")
 	dir := t.TempDir()
@@ -208,7 +208,7 @@ func checkCoverage(t *testing.T, cases []portableCase) {
 			}
 		}
 	}
-	for _, part := range []string{`"untied_layers":true`, `"scale_steps":true`, `"embedding_width":4`, `"evidence":true`, `"pool":"last"`, `"pool":"mean"`, `"attention":true`, `"alternate":true`, `"widths":[`, `"max":0`} {
+	for _, part := range []string{`"untied_layers":true`, `"scale_steps":true`, `"embedding_width":4`, `"evidence":true`, `"pool":"last"`, `"pool":"mean"`, `"attention":true`, `"alternate":true`, `"branched":{"pre_norm":true}`, `"branched":{}`, `"widths":[`, `"max":0`} {
 		if !strings.Contains(all.String(), part) {
 			t.Errorf("no configuration has %s", part)
 		}

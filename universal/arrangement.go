@@ -6,7 +6,7 @@ import (
 
 // An Arrangement is the order of the parts of a step: what is added to what, and where the layer norms stand. nil in [Config] means
 // the camera-ready paper's, or the authors' code's with Config.PreNorm. [Submitted] and [FirstVersion] are those of earlier versions
-// of the paper.
+// of the paper, [Branched] that of the Weighted Transformer.
 type Arrangement interface {
 	// Revise returns H^t.
 	Revise(s *Step) *Node

@@ -9,7 +9,10 @@ import (
 )
 
 // selfAttention lets every position attend to all real positions, or in a causal stack to itself and earlier ones.
-func (s *stack) selfAttention(t int, x *Node) *Node {
+func (s *stack) selfAttention(t int, x *Node) *Node { return s.joined("self_attention", s.selfHeads(t, x)) }
+
+// selfHeads returns the heads of self-attention, side by side: [B, M, D].
+func (s *stack) selfHeads(t int, x *Node) *Node {
 	var options attention.CoreOptions
 	switch { // padding is at the end, where causality hides it from real positions
 	case !s.causal:
@@ -34,6 +37,11 @@ func (s *stack) selfAttention(t int, x *Node) *Node {
 // encoder's output. If all steps share their weights, keys and values are the same in every step and computed once. Hypotheses of the
 // same source are treated as queries of one sequence, as queries do not depend on each other.
 func (s *stack) crossAttention(t int, x *Node) *Node {
+	return Reshape(s.joined("cross_attention", s.crossHeads(t, x)), x.Shape().Dimensions...)
+}
+
+// crossHeads returns the heads of the attention to the source, side by side: [B, M, D], or [sources, positions of all hypotheses, D].
+func (s *stack) crossHeads(t int, x *Node) *Node {
 	layer := 0
 	if s.UntiedLayers {
 		layer = t - 1
@@ -42,15 +50,14 @@ func (s *stack) crossAttention(t int, x *Node) *Node {
 		s.memoryContexts = append(s.memoryContexts, s.newContext("cross_attention", s.memory.State))
 	}
 	options := attention.CoreOptions{AttentionMask: s.selection.Rows(KeyMask(s.memory.Mask))}
-	shape := x.Shape()
-	if sources := s.memory.Mask.Shape().Dimensions[0]; sources < shape.Dimensions[0] {
+	if sources := s.memory.Mask.Shape().Dimensions[0]; sources < x.Shape().Dimensions[0] {
 		x = Reshape(x, sources, -1, s.Width)
 	}
 	y, weights := s.multiHead("cross_attention", x, s.memoryContexts[layer], options)
 	if s.options.ReturnAttention {
 		s.pass.CrossAttention = append(s.pass.CrossAttention, weights)
 	}
-	return Reshape(y, shape.Dimensions...)
+	return y
 }
 
 // attentionContext holds the keys and values of the attended positions, both [B, N, K, D/K].
@@ -73,11 +80,10 @@ func (s *stack) heads(x *Node) *Node {
 	return Reshape(x, dims[0], dims[1], s.Heads, s.Width/s.Heads)
 }
 
-// multiHead is multi-head dot-product attention of x [B, M, D] to states [B, N, D], K heads of D/K channels each:
+// multiHead returns the heads of dot-product attention of x [B, M, D] to states [B, N, D], K heads of D/K channels each, side by side:
 //
 //	Attention(Q, K, V) = softmax(Q K' / sqrt(d)) V
 //	head_i             = Attention(x W_i^Q, states W_i^K, states W_i^V)
-//	result             = concat(head_1 .. head_k) W^O
 //
 // d is the number of channels per head. There are no biases. weights [B, K, M, N] are nil unless requested in options.
 func (s *stack) multiHead(name string, x *Node, context *attentionContext, options attention.CoreOptions) (y, weights *Node) {
@@ -98,7 +104,14 @@ func (s *stack) multiHead(name string, x *Node, context *attentionContext, optio
 	if context.valueShift != nil {
 		y = Add(y, context.valueShift) // weights sum to one
 	}
-	return s.weights().Dense(scope, "output", y, s.Width), weights // (eq. 2)
+	return y, weights
+}
+
+// joined is the output projection of the heads of an attention:
+//
+//	concat(head_1 .. head_k) W^O
+func (s *stack) joined(name string, heads *Node) *Node {
+	return s.weights().Dense(s.layer.At("%s", name), "output", heads, s.Width) // (eq. 2)
 }
 
 // attentionWithDropout is attention.Core with dropout of the weights by the masks of the stack.

@@ -54,6 +54,12 @@ func TestGradientsAgreeWithCentralDifferences(t *testing.T) {
 		{"untied, pre-norm, separable convolution", func(c *universal.Config) {
 			c.UntiedLayers, c.PreNorm, c.Transition, c.Halting = true, true, universal.SeparableConvolution{Filter: 5}, halting.Fixed{Steps: 2}
 		}, encoderDecoder},
+		{"branched", func(c *universal.Config) {
+			c.Arrangement, c.Transition, c.Halting = universal.Branched{}, universal.FeedForward{Filter: 6}, halting.Frozen{ACT: act}
+		}, encoderDecoder},
+		{"branched, untied, pre-norm", func(c *universal.Config) {
+			c.Arrangement, c.Transition, c.UntiedLayers = universal.Branched{PreNorm: true}, universal.FeedForward{Filter: 6}, true
+		}, encoderDecoder},
 		{"untied encoder", func(c *universal.Config) { c.UntiedLayers = true }, func(c universal.Config) universal.Model { return universal.Encoder{Config: c} }},
 		{"untied decoder", func(c *universal.Config) { c.UntiedLayers = true }, func(c universal.Config) universal.Model { return universal.Decoder{Config: c} }},
 		{"decoder", func(c *universal.Config) { c.Halting = halting.Frozen{ACT: act} }, func(c universal.Config) universal.Model { return universal.Decoder{Config: c} }},

@@ -79,7 +79,11 @@ func variants(precision dtypes.DType) (list []variant) {
 	counted := small() // a source of segments that end in 3
 	counted.Width, counted.Precision, counted.Transition = 8, precision, universal.SeparableConvolution{Filter: 5}
 	counted.Counting = universal.BothEnds{Segments: universal.Segments{Separators: []string{"3"}}}.Resolve(func(string) (int32, bool) { return 3, true })
-	return append(list, variant{"EncoderDecoder/fixed/both ends", universal.EncoderDecoder{Config: counted}})
+	weighted, halts := small(), small()
+	weighted.Precision, weighted.Transition, weighted.Arrangement, weighted.UntiedLayers = precision, universal.FeedForward{Filter: 6}, universal.Branched{PreNorm: true}, true
+	halts.Precision, halts.Transition, halts.Arrangement, halts.Halting = precision, universal.FeedForward{Filter: 6}, universal.Branched{}, policies(4)[2].Policy
+	return append(list, variant{"EncoderDecoder/fixed/both ends", universal.EncoderDecoder{Config: counted}},
+		variant{"EncoderDecoder/fixed/branched", universal.EncoderDecoder{Config: weighted}}, variant{"Decoder/halts/branched", universal.Decoder{Config: halts}})
 }
 
 func isUntied(m universal.Model) bool {

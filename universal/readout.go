@@ -29,7 +29,7 @@ func (s *stack) after(_ int, state, output *Node) *Node {
 
 // outputNorm applies the norm after the last step, if there is one.
 func (s *stack) outputNorm(output *Node) *Node {
-	if !s.PreNorm {
+	if !s.NormsFirst() {
 		return output
 	}
 	if s.UntiedLayers { // the norm belongs to the last layer, even if an exit stops earlier

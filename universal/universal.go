@@ -26,7 +26,7 @@
 //	p(y_i | y_1 .. y_{i-1}, source) = softmax(O H^T)
 //
 // With [Config].PreNorm, the layer norms are applied before attention and transition instead, and once more after the last step, as
-// in the authors' code. An [Arrangement] is another order, such as those of earlier versions of the paper.
+// in the authors' code. An [Arrangement] is another order, such as those of earlier versions of the paper, or [Branched].
 //
 // There are four models: [EncoderDecoder], [Encoder] (classification of a sequence or of each of its positions), [Pointer] (reading comprehension by pointer-sum attention) and
 // [Decoder] (language models). Those with a decoder generate token by token with a [Cache]. With [Config].UntiedLayers each of them
@@ -184,8 +184,10 @@ func (c Config) Validate() error {
 	if slices.Min(Blocks(c.counting(), c.Width)) < 1 {
 		return fmt.Errorf("width is %d: counting gives every position %d numbers, which need at least 6 channels in all", c.Width, len(Blocks(c.counting(), c.Width)))
 	}
-	if err := c.validateSteps(); err != nil {
-		return err
+	for _, check := range []func() error{c.validateSteps, c.validateBranches} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 	for _, part := range []struct {
 		name string
@@ -245,7 +247,10 @@ func (c Config) HaltingBias() (bias float64, ok bool) {
 }
 
 // NormsFirst reports whether layer normalization is before the sub-layers.
-func (c Config) NormsFirst() bool { return c.PreNorm }
+func (c Config) NormsFirst() bool {
+	b, branched := c.Arrangement.(Branched)
+	return c.PreNorm || branched && b.PreNorm
+}
 
 // StepLimit returns the maximum number of steps of a position, or 0 if that depends on the source.
 func (c Config) StepLimit() int { return max(c.Halting.Limit(0), c.decoderHalting().Limit(0)) }

@@ -14,6 +14,7 @@ import (
 	"universal-transformer/halting"
 	"universal-transformer/pipeline"
 	"universal-transformer/task/execute"
+	"universal-transformer/universal"
 )
 
 // The rows of tables 2, 3, 5 and 6 have as many parameters as their Universal Transformer: within 3 % where vocabularies are a few symbols, within
@@ -102,9 +103,14 @@ func TestRowsDifferInTheModel(t *testing.T) {
 			same(family+"-adaptive/"+column, family+"/"+column, ponder)
 		}
 	}
+	for _, column := range []string{"program", "control"} {
+		same("programs-wide-transformer/"+column, "programs-wide/"+column, nil)
+	}
 	for _, column := range []string{"multi30k", "multi30k-raw", "news"} {
 		same("translation-transformer/"+column, "translation/"+column, nil)
 	}
+	same("translation-weighted-transformer/multi30k", "translation/multi30k", nil)
+	same("translation-small/multi30k", "translation/multi30k", nil)
 	same("translation-adaptive/multi30k", "translation/multi30k", ponder)
 	for _, set := range []string{"babi-10k-single/task03", "babi-1k-single/task20", "babi-10k-joint/joint", "babi-1k-joint/joint"} {
 		family, task, _ := strings.Cut(set, "/")
@@ -152,6 +158,28 @@ func TestModelsTrainedAlike(t *testing.T) {
 			if r.Name, r.Model, r.Training.ClipNorm = own.Name, own.Model, 1; !reflect.DeepEqual(r, own) {
 				t.Errorf("%s/%s differs from %s in more than the model:\n%s\n%s", name, column, own.Name, r.JSON(), own.JSON())
 			}
+		}
+	}
+}
+
+// The Weighted Transformer of table 7 is its Transformer but for the branches: in each of 12 layers, kappa and alpha of 4 branches, and
+// no norm of the transition, gain and bias of 76 channels. The small Universal Transformer has half of the width and filter.
+// Caught when planted: a bias of every branch; a filter that is not halved.
+func TestSmallAndWeightedTranslation(t *testing.T) {
+	parameters := func(name string) int {
+		e, err := pipeline.NewEstimate(context.Background(), enginetest.Backend(t), recipes.MustRun(name), pipeline.EstimateOptions{Assumed: pipeline.Assumed{Vocabulary: 200, Length: 8}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return int(e.Parameters)
+	}
+	if have, want := parameters("translation-weighted-transformer/multi30k"), parameters("translation-transformer/multi30k")+12*(2*4-2*76); have != want {
+		t.Errorf("%d parameters, want %d", have, want)
+	}
+	for name, c := range map[string][3]int{"translation/multi30k": {192, 640, 6}, "translation-small/multi30k": {96, 320, 3}} {
+		u := recipes.MustRun(name).Model.Value.(experiment.EncoderDecoder)
+		if have := [3]int{u.Width, u.Transition.Value.(universal.FeedForward).Filter, u.Heads}; have != c || u.EmbeddingWidth != 76 || u.UntiedLayers {
+			t.Errorf("%s: width, filter and heads %v, want %v", name, have, c)
 		}
 	}
 }

@@ -35,6 +35,9 @@ func table6() []Recipe {
 		model{family: "programs", summary: "Universal Transformer", configure: unchanged},
 		model{family: "programs-adaptive", summary: "UT with dynamic halting", configure: adaptivePrograms},
 		model{family: "programs-wide", summary: "UT, width 128, 4 steps", only: []string{"program", "control"}, configure: widePrograms},
+		model{family: "programs-wide-transformer", summary: "Transformer, width 128, 4 layers", only: []string{"program", "control"}, configure: func(r experiment.Run) experiment.Run {
+			return withTransformer(widePrograms(r), 128)
+		}},
 		model{family: "programs-fine-tuned", summary: "UT, width 128, 6 steps, fine-tuned", only: []string{"control"}, from: "programs-wide/program", configure: fineTunedPrograms},
 		model{family: "programs-little-end", summary: "UT, width 128, 4 steps, answers from their last digit", only: []string{"control"}, configure: littleEndPrograms},
 		model{family: "programs-large", summary: "UT, width 256, 6 steps, answers from their last digit, for a GPU", only: []string{"program"}, configure: largePrograms},
