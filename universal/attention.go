@@ -9,7 +9,9 @@ import (
 )
 
 // selfAttention lets every position attend to all real positions, or in a causal stack to itself and earlier ones.
-func (s *stack) selfAttention(t int, x *Node) *Node { return s.joined("self_attention", s.selfHeads(t, x)) }
+func (s *stack) selfAttention(t int, x *Node) *Node {
+	return s.joined("self_attention", s.selfHeads(t, x))
+}
 
 // selfHeads returns the heads of self-attention, side by side: [B, M, D].
 func (s *stack) selfHeads(t int, x *Node) *Node {
