@@ -65,7 +65,7 @@ func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
 	if err := errors.Join(r.checkPresent(), atomicfile.Sync(r.metrics)); err != nil {
 		return err
 	}
-	if err := atomicfile.Write(r.CheckpointPath(step), content); err != nil {
+	if err := r.write(r.CheckpointPath(step), content); err != nil {
 		return fmt.Errorf("checkpoint of step %d was not saved, earlier ones are unchanged: %w", step, err)
 	}
 	return r.prune(step, keep)

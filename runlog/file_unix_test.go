@@ -177,3 +177,26 @@ func TestModes(t *testing.T) {
 	}
 	check()
 }
+
+// A file that cannot be written because the other process, which has the lock now, removed it unfinished, is an error about the lock.
+func TestLockLostWhileAFileIsWritten(t *testing.T) {
+	r, err := Create(filepath.Join(t.TempDir(), "run"), map[string]int{"a": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	gone := filepath.Join(r.Dir(), "gone", "file")
+	if err := r.write(gone, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("with the lock: %v", err)
+	}
+	if err := os.Remove(filepath.Join(r.Dir(), lockFile)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.write(gone, nil); !errors.Is(err, ErrLockLost) {
+		t.Errorf("without the lock: %v", err)
+	}
+	reader := &Run{dir: r.Dir()}
+	if err := reader.write(gone, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a reader: %v", err)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/regularfile"
 	"universal-transformer/internal/strictjson"
 )
@@ -31,7 +30,7 @@ func (r *Run) WriteJSON(name string, v any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	return atomicfile.Write(r.path(name), content)
+	return r.write(r.path(name), content)
 }
 
 // WriteFile writes a file of any format to the run directory, such as "tokenizer.json".
@@ -39,7 +38,7 @@ func (r *Run) WriteFile(name string, content []byte) error {
 	if r.lock == nil {
 		return errReader
 	}
-	return atomicfile.Write(r.path(name), content)
+	return r.write(r.path(name), content)
 }
 
 // ReadFile reads a file of the run directory. The error is fs.ErrNotExist if there is none.

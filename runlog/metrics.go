@@ -2,6 +2,7 @@ package runlog
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -212,6 +213,16 @@ func (r *Run) checkPresent() error {
 		return fmt.Errorf("%s: %w: another process may be writing this run", r.path(lockFile), ErrLockLost)
 	}
 	return nil
+}
+
+// write writes a file of the run. If that fails because the lock was lost meanwhile, the error says so: the process that has it now removes
+// unfinished files.
+func (r *Run) write(path string, content []byte) error {
+	err := atomicfile.Write(path, content)
+	if err != nil && r.lock != nil {
+		return cmp.Or(r.checkPresent(), err)
+	}
+	return err
 }
 
 // stillNamed reports whether an open file is still the one of that name in the directory.

@@ -216,5 +216,5 @@ func (r *Run) WriteTrace(name string, content []byte) (string, error) {
 		return "", err
 	}
 	path := r.path(traceDir, name)
-	return path, atomicfile.Write(path, content)
+	return path, r.write(path, content)
 }
