@@ -25,10 +25,10 @@ are adjusted for the number of pairs (Holm). Runs that answered other examples a
 --out writes one page instead, which also has the curves of training over updates and over time and
 needs no network. --curves does not load the models: no scores, tests and answers.
 
-What is not a run, or has no readable configuration, is reported and skipped; it is an error if fewer
-than two runs remain, or if none can be evaluated on the file of --data. Of damaged metrics, the
-figures before the damage are used, and a note names the file; a run whose model cannot be loaded
-has no scores.`
+What is not a run, or has no readable configuration, is reported and skipped; it is an error if
+fewer than two runs remain, or if none can be evaluated on the file of --data. Of damaged metrics,
+the figures before the damage are used, and a note names the file; a run whose model cannot be
+loaded has no scores.`
 
 // compareFlags holds the flags of ut compare.
 type compareFlags struct {
