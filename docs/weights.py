@@ -98,12 +98,6 @@ class Model:
     def step(self, layer, h, x, before, mask, see, memory):
         kind, norm, same = self.c["arrangement"], lambda part, y: self.norm(layer + "." + part + "_norm", y), lambda part, y: y
         read, done = (norm, same) if kind.endswith("pre_norm") else (same, norm)
-        if kind.startswith("branched"):
-            y = read("self_attention", x)
-            if not memory:
-                return done("self_attention", x + self.branches(layer, ".self_attention", y, y, see)), x
-            a = done("self_attention", x + self.attend(layer + ".self_attention", y, y, see))
-            return done("cross_attention", a + self.branches(layer, ".cross_attention", read("cross_attention", a), *memory)), a
         y = read("self_attention", x)
         a = done("self_attention", (h if kind in ("submitted", "first_version") else x) + self.attend(layer + ".self_attention", y, y, see))
         if memory:
@@ -116,19 +110,10 @@ class Model:
         return centred / np.sqrt((centred ** 2).mean(-1, keepdims=True) + 1e-6) * self.w[name + ".gain"] + self.w[name + ".bias"]
 
     def attend(self, name, x, states, see):
-        return self.heads(name, x, states, see).swapaxes(1, 2).reshape(x.shape) @ self.w[name + ".output"]
-
-    def heads(self, name, x, states, see):
         heads = lambda y, part: (y @ self.w[name + part]).reshape(*y.shape[:2], self.c["heads"], -1).swapaxes(1, 2)
         q, k, v = heads(x, ".query"), heads(states, ".key"), heads(states, ".value")
         shares = softmax(np.where(see, q @ k.swapaxes(2, 3) / np.sqrt(q.shape[3]), -1e30))
-        return shares @ v
-
-    def branches(self, layer, part, x, states, see):
-        h, (k, d), t = self.heads(layer + part, x, states, see), (self.c["heads"], x.shape[2]), lambda name: self.w[layer + ".transition." + name]
-        y = h @ self.w[layer + part + ".output"].reshape(k, -1, d) * softmax(t("kappa"))[:, None, None]
-        z = np.maximum(y @ t("inner.weight").reshape(d, k, -1).swapaxes(0, 1) + t("inner.bias").reshape(k, 1, -1), 0)
-        return (z * softmax(t("alpha"))[:, None, None] @ t("outer.weight").reshape(k, -1, d)).sum(1) + t("outer.bias")
+        return (shares @ v).swapaxes(1, 2).reshape(x.shape) @ self.w[name + ".output"]
 
     def transition(self, name, x, mask):
         separable = self.c["transition"]["rule"] == "separable_convolution"

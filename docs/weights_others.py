@@ -1,10 +1,29 @@
-"""The models that weights.py does not have: pointers, LSTMs and the Neural GPU, in the same form.
+"""The models that weights.py does not have: branched attention, pointers, LSTMs and the Neural GPU, in the same form.
 
     echo '{"source": [[4, 3, 2], [5, 0, 0]], "target": [[5, 1], [1, 0]]}' | python3 weights_others.py EXPORT
 """
 import json, sys
 import numpy as np
 from weights import Model, last, shift, softmax
+
+class Branched:
+    def step(self, layer, h, x, before, mask, see, memory):
+        norm, same = lambda part, y: self.norm(layer + "." + part + "_norm", y), lambda part, y: y
+        read, done = (norm, same) if self.c["arrangement"] == "branched_pre_norm" else (same, norm)
+        y = read("self_attention", x)
+        if not memory:
+            return done("self_attention", x + self.branches(layer, ".self_attention", y, y, see)), x
+        a = done("self_attention", x + self.attend(layer + ".self_attention", y, y, see))
+        return done("cross_attention", a + self.branches(layer, ".cross_attention", read("cross_attention", a), *memory)), a
+
+    def branches(self, layer, part, x, states, see):
+        w, t = lambda name: self.w[layer + part + name], lambda name: self.w[layer + ".transition." + name]
+        heads = lambda y, name: (y @ w(name)).reshape(*y.shape[:2], self.c["heads"], -1).swapaxes(1, 2)
+        (q, k, v), n, d = (heads(x, ".query"), heads(states, ".key"), heads(states, ".value")), self.c["heads"], x.shape[2]
+        h = softmax(np.where(see, q @ k.swapaxes(2, 3) / np.sqrt(q.shape[3]), -1e30)) @ v
+        y = h @ w(".output").reshape(n, -1, d) * softmax(t("kappa"))[:, None, None]
+        z = np.maximum(y @ t("inner.weight").reshape(d, n, -1).swapaxes(0, 1) + t("inner.bias").reshape(n, 1, -1), 0)
+        return (z * softmax(t("alpha"))[:, None, None] @ t("outer.weight").reshape(n, -1, d)).sum(1) + t("outer.bias")
 
 class Pointer(Model):
     def logits(self, source, target=None):
@@ -89,9 +108,11 @@ def back(x):  # one position to the left, with zeros at the last
     return np.concatenate([x[:, 1:], np.zeros_like(x[:, :1])], 1)
 
 def load(folder):
-    kind = Model(folder).c["kind"]
+    c = Model(folder).c
+    kind = c["kind"]
     kinds = {"pointer": Pointer, "lstm_pointer": LSTMPointer, "neural_gpu": NeuralGPU}
-    return kinds.get(kind, LSTM if kind.startswith("lstm") else Model)(folder)
+    reader = kinds.get(kind, LSTM if kind.startswith("lstm") else Model)
+    return (type("Reader", (Branched, reader), {}) if c.get("arrangement", "").startswith("branched") else reader)(folder)
 
 if __name__ == "__main__":
     ids = {side: np.array(rows) for side, rows in json.load(sys.stdin).items()}

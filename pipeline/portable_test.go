@@ -271,3 +271,14 @@ print(json.dumps([weights_others.load(r["export"]).logits(**{k: numpy.array(v) f
 	}
 	return logits
 }
+
+// The reader is short enough to be read, as docs/weights.md says.
+func TestReaderIsShort(t *testing.T) {
+	text, err := os.ReadFile("../docs/weights.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte("\n")); n > 150 {
+		t.Errorf("docs/weights.py has %d lines, at most 150 are promised", n)
+	}
+}
