@@ -25,7 +25,7 @@ func Defaults() Run {
 		Model: Model{EncoderDecoder{small()}},
 		Training: Training{
 			Config: schedule.Config{
-				Steps: 6000, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1, WeighByTokens: true,
+				Steps: 9000, Beta1: 0.9, Beta2: 0.997, Epsilon: 1e-9, ClipNorm: 1, WeighByTokens: true,
 				Muon: 0.95, WeightDecay: 0.1, Average: 0.99,
 				Ponder:   objective.PonderSchedule{Weight: 0.001},
 				LogEvery: 20, EvaluateEvery: 100, CheckpointEvery: 100, Keep: 2,

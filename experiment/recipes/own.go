@@ -96,7 +96,7 @@ func ownPairs() experiment.Run {
 		Seed: 1, Task: experiment.Task{Value: table.Table{Path: "pairs.tsv"}},
 		Model: experiment.Model{Value: experiment.EncoderDecoder{Universal: ownModel(64, 4, tenth)}},
 		Training: experiment.Training{
-			Config: updates(6000, 20, 100, 100), Schedule: cosineTo(4e-3, 5e-5, 200), Batch: experiment.Batch{Tokens: 1088}, Validation: 512,
+			Config: updates(9000, 20, 100, 100), Schedule: cosineTo(4e-3, 5e-5, 200), Batch: experiment.Batch{Tokens: 1088}, Validation: 512,
 		},
 	})
 	r.Training.BestByAccuracy = true

@@ -71,7 +71,7 @@ const (
 // spaces holds the grids of the recipes.
 var spaces = map[string]space{
 	"own-pairs": {4, [2]optimizer{muon(0.004), adam(0.001)}, [2]float64{0, 0.1}, inLayers, 1000, []string{
-		"training.steps=6000", "training.evaluate_every=100", "training.stop.patience=8", "training.stop.accuracy=1"}},
+		"training.steps=9000", "training.evaluate_every=100", "training.stop.patience=8", "training.stop.accuracy=1"}},
 	"own-labels": {3, [2]optimizer{muon(0.004), adam(0.001)}, [2]float64{0.1, 0.3}, inLayers, 300, []string{"training.stop.patience=10"}},
 	"own-tags":   {3, [2]optimizer{muon(0.004), adam(0.001)}, [2]float64{0.1, 0.3}, inLayers, 300, []string{"training.stop.patience=10"}},
 	"own-text": {4, [2]optimizer{muon(0.008), adam(0.002)}, [2]float64{0, 0.1}, inLayers, 500, []string{
