@@ -39,8 +39,11 @@ func measureFactors(f *universal.Factors, target *Node, vocabulary int, smoothin
 		out[i] = StopGradient(out[i])
 	}
 	truth, total, correct := Reshape(out[0], dims...), Reshape(out[1], dims...), Reshape(out[2], dims...)
-	p := predictions{truth: truth, others: func() *Node { return Sub(total, truth) }, correct: GreaterThan(correct, ZerosLike(correct))}
-	m := p.measure(target, vocabulary, smoothing, unknown)
+	p := predictions{
+		func() (*Node, func() *Node) { return truth, func() *Node { return Sub(total, truth) } },
+		func() *Node { return GreaterThan(correct, ZerosLike(correct)) },
+	}
+	m := p.measure(target, f.States.DType(), vocabulary, smoothing, unknown)
 	dStates := Reshape(out[3], f.States.Shape().Dimensions...)
 	m.Smoothed = withGradients(m.Smoothed, []*Node{f.States, f.Weights}, []*Node{dStates, out[4]})
 	return m

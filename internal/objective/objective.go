@@ -27,32 +27,33 @@ type CrossEntropy struct {
 // 1-e and every other e/(V-1) (Szegedy et al., 2016). If unknown is not 0, it is the target id of out-of-vocabulary tokens, which are
 // learned like others but never count as correct.
 func Measure(logits, target *Node, smoothing float64, unknown int32) CrossEntropy {
-	truth, others := logProbs(logits, target)
-	p := predictions{truth, others, Equal(Best(logits, target.DType()), target)}
-	return p.measure(target, logits.Shape().Dimensions[2], smoothing, unknown)
+	p := predictions{
+		func() (*Node, func() *Node) { return logProbs(logits, target) }, func() *Node { return Equal(Best(logits, target.DType()), target) },
+	}
+	return p.measure(target, logits.DType(), logits.Shape().Dimensions[2], smoothing, unknown)
 }
 
 // predictions are what logits say about targets [B, N].
 type predictions struct {
-	truth   *Node        // ln p of the target
-	others  func() *Node // sum of ln p of all other tokens
-	correct *Node        // whether the target is the most probable token
+	logProbs func() (truth *Node, others func() *Node) // ln p of the target, and the sum of those of all other tokens
+	correct  func() *Node                              // whether the target is the most probable token
 }
 
 // measure computes the sums of Measure.
-func (p predictions) measure(target *Node, vocabulary int, smoothing float64, unknown int32) CrossEntropy {
-	g, dtype := p.truth.Graph(), p.truth.DType()
+func (p predictions) measure(target *Node, dtype dtypes.DType, vocabulary int, smoothing float64, unknown int32) CrossEntropy {
+	g := target.Graph()
 	isReal := NotEqual(target, ScalarZero(g, target.DType()))
 	mask := ConvertDType(isReal, dtype)
-	m := CrossEntropy{Nats: Neg(ReduceAllSum(Mul(p.truth, mask))), Tokens: ReduceAllSum(mask)}
+	truth, others := p.logProbs()
+	m := CrossEntropy{Nats: Neg(ReduceAllSum(Mul(truth, mask))), Tokens: ReduceAllSum(mask)}
 	m.Smoothed = m.Nats
 	if smoothing > 0 && vocabulary > 1 {
 		rest := smoothing / float64(vocabulary-1)
-		expected := Add(MulScalar(p.truth, 1-smoothing), MulScalar(p.others(), rest))
+		expected := Add(MulScalar(truth, 1-smoothing), MulScalar(others(), rest))
 		entropy := -(1-smoothing)*math.Log(1-smoothing) - smoothing*math.Log(rest)
 		m.Smoothed = Neg(ReduceAllSum(Mul(AddScalar(expected, entropy), mask)))
 	}
-	correct := p.correct
+	correct := p.correct()
 	if unknown != 0 {
 		correct = LogicalAnd(correct, NotEqual(target, Scalar(g, target.DType(), unknown)))
 	}
