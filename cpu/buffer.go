@@ -17,7 +17,7 @@ import (
 // A buffer is a tensor in the memory of this process.
 //
 // Slices returned by Data stay valid as long as they are referenced: arenas never leave an executable, and memory that Data returned is
-// not reused.
+// not reused. Those of NewSharedBuffer are valid until the buffer is finalized, as the tensors of GoMLX that hold them expect.
 type buffer struct {
 	backend *Backend
 	shape   shapes.Shape
@@ -199,7 +199,7 @@ func (b *Backend) BufferFromFlatData(device compute.DeviceNum, flat any, shape s
 // HasSharedBuffers returns true: tensors are plain memory.
 func (b *Backend) HasSharedBuffers() bool { return true }
 
-// NewSharedBuffer returns a zeroed buffer and its memory.
+// NewSharedBuffer returns a zeroed buffer and its memory, which is valid until the buffer is finalized.
 func (b *Backend) NewSharedBuffer(device compute.DeviceNum, shape shapes.Shape) (compute.Buffer, any, error) {
 	if err := b.checkUsable(device); err != nil {
 		return nil, nil, err
