@@ -21,7 +21,8 @@ type emitter struct {
 	position   []int           // final position of each instruction, once chains are formed
 	packings   map[packing]int // number of products with the same right operand
 	packed     map[packing]int // slots of operands that are packed once
-	shared     map[int]bool    // those slots: the first instruction writes them
+	kept       []keptSlot      // others that callers may have packed
+	shared     map[int]bool    // those of packed: the first instruction writes them
 }
 
 func (em *emitter) kernels() *kernel.Set { return em.prog.Machine.Kernels }

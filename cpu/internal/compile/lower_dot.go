@@ -138,6 +138,7 @@ func (em *emitter) planDot(d *exec.Dot, right packing) {
 	few := d.M <= d.Kernel.MR || !d.Shared && d.M <= kernel.BlockK // rows: every panel is used once, or a few times by one thread
 	d.Direct = (few || d.PackA) && d.PaysToReadDirectly()          // with PackA, sums are long and rows few, as in gradients of weights
 	em.needScratch(d.StripBytes() + exec.CacheLine)
+	defer em.keep(d, right)
 	if !d.Shared {
 		if d.Packed = em.packedBefore(d, right); d.Packed < 0 {
 			em.needScratch(kernel.RoundUp(d.StripBytes(), exec.CacheLine) + d.PackedBytes() + exec.CacheLine)
@@ -156,6 +157,12 @@ type packing struct {
 	base                   *graph.Expr
 	offset, n, k, row, col int
 	kernel                 *kernel.Gemm
+}
+
+// A keptSlot is the slot of a right operand that callers may have packed.
+type keptSlot struct {
+	packing
+	slot int
 }
 
 // packingOf returns the packing of a product.
@@ -190,18 +197,42 @@ func (em *emitter) packedBefore(d *exec.Dot, right packing) int {
 	return slot
 }
 
+// keep lets a product of several rows use its right operand as callers have packed it, if it is a parameter and no product before it packs
+// it.
+func (em *emitter) keep(d *exec.Dot, right packing) {
+	if em.shared[d.Packed] || d.M == 1 || d.Batches > 1 || len(d.Sums) > 0 || !slices.Contains(em.g.Params, right.base) {
+		return
+	}
+	slot := d.Packed
+	if slot < 0 {
+		slot = em.temp(0) // callers have the memory
+		kept := *d
+		kept.Packed, kept.Direct = slot, false
+		d.Kept = &kept
+	}
+	em.kept = append(em.kept, keptSlot{right, slot})
+}
+
 // keepPackings lists the operands that are packed from parameters.
 func (em *emitter) keepPackings() {
 	for right, slot := range em.packed {
-		param := slices.Index(em.g.Params, right.base)
-		if param < 0 {
-			continue
-		}
-		size := right.base.DType.Size()
-		em.prog.Packings = append(em.prog.Packings, exec.Packing{Param: param, Offset: right.offset * size, Slot: slot,
-			Layout: kernel.Matmul{N: right.n, K: right.k, BK: right.row * size, BN: right.col * size, Kernel: right.kernel}})
+		em.keepPacking(right, slot)
+	}
+	for _, k := range em.kept {
+		em.keepPacking(k.packing, k.slot)
 	}
 	slices.SortFunc(em.prog.Packings, func(a, b exec.Packing) int { return a.Slot - b.Slot })
+}
+
+// keepPacking lists an operand if it is packed from a parameter.
+func (em *emitter) keepPacking(right packing, slot int) {
+	param := slices.Index(em.g.Params, right.base)
+	if param < 0 {
+		return
+	}
+	size := right.base.DType.Size()
+	em.prog.Packings = append(em.prog.Packings, exec.Packing{Param: param, Offset: right.offset * size, Slot: slot,
+		Layout: kernel.Matmul{N: right.n, K: right.k, BK: right.row * size, BN: right.col * size, Kernel: right.kernel}})
 }
 
 // packOnce lets products use operands that were packed before them.

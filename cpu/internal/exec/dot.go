@@ -19,6 +19,7 @@ type Dot struct {
 	Empty   bool // there are no terms: the result is zero
 
 	Packed    int  // slot for all of b; -1 if each part packs into its scratch memory
+	Kept      *Dot // the product for b that was packed before the execution, which is not Direct; nil if it is this one
 	Reuse     bool // an earlier instruction has packed b
 	Shared    bool // the threads share each product; otherwise each takes some of the batches
 	ByColumn  bool // ... by panels instead of rows
@@ -33,6 +34,9 @@ type DotAxis struct{ Size, A, B, C int }
 func (d *Dot) run(fr *frame) {
 	if d.Bytes == 0 {
 		return
+	}
+	if d.Kept != nil && d.Kept.isPacked(fr) {
+		d = d.Kept
 	}
 	if d.Empty {
 		clear(slice[byte](fr.ptrs[d.C], d.Bytes))
