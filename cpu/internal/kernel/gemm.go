@@ -1,9 +1,6 @@
 package kernel
 
-import (
-	"math"
-	"unsafe"
-)
+import "unsafe"
 
 // A Gemm multiplies a strip of at most MR rows by a panel of at most NR columns: the register block.
 type Gemm struct {
@@ -199,11 +196,6 @@ func (g *Matmul) All() Area { return Area{0, g.M, 0, g.Panels(), 0, g.K} }
 func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area, accumulate bool) {
 	kr := g.Kernel
 	call.cRow = g.CRow
-	row := kr.NR * kr.size
-	if g.Direct {
-		row = g.BK
-	}
-	call.panelRow = row
 	if g.Dots {
 		call.k, call.a, call.panel, call.c, call.panelRow, call.strips = g.K, a, b, c, g.BN, g.N/dotsColumns
 		kr.gemvDots(call)
@@ -217,107 +209,91 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 		g.multiplyRounded(call, a, b, c, strips, w)
 		return
 	}
-	ragged, last := g.raggedPanel(), strips
-	if ragged >= 0 {
-		strips = unsafe.Add(strips, kr.panelBytes(min(g.K, BlockK)))
+	x := block{Area: w, b: b, c: c, ragged: g.raggedPanel()}
+	if x.ragged >= 0 {
+		x.last, strips = strips, unsafe.Add(strips, kr.panelBytes(min(g.K, BlockK)))
 	}
-	for k0 := w.K0; k0 < w.K1; k0 += BlockK {
-		block := min(BlockK, g.K-k0) // rows of a packed panel
-		call.k = min(block, w.K1-k0)
-		if ragged >= 0 && ragged < w.P1 {
-			kr.pack(last, g.panel(b, k0, 0, ragged), call.k, g.N-ragged*kr.NR, g.BK, g.BN)
+	depth := g.depth(x.ragged)
+	for x.K0 = w.K0; x.K0 < w.K1; x.K0 += depth {
+		x.rows = min(depth, g.K-x.K0)
+		call.k = min(x.rows, w.K1-x.K0)
+		if x.ragged >= 0 && x.ragged < w.P1 {
+			kr.pack(x.last, g.panel(b, x.K0, 0, x.ragged), call.k, g.N-x.ragged*kr.NR, g.BK, g.BN)
 		}
-		for m0 := w.R0; m0 < w.R1; m0 += blockM {
-			m1 := min(m0+blockM, w.R1)
-			left := unsafe.Add(a, m0*g.ARow+k0*g.AK)
-			strip := g.ARow * kr.MR
+		for x.R0 = w.R0; x.R0 < w.R1; x.R0 += blockM {
+			x.R1 = min(x.R0+blockM, w.R1)
+			x.left, x.strip = unsafe.Add(a, x.R0*g.ARow+x.K0*g.AK), g.ARow*kr.MR
 			call.aRow, call.aK = g.ARow, g.AK
 			if g.PackA {
-				packStrips(strips, left, call.k, m1-m0, g.ARow, g.AK, kr)
-				left, strip = strips, call.k*kr.MR*kr.size
+				packStrips(strips, x.left, call.k, x.R1-x.R0, g.ARow, g.AK, kr)
+				x.left, x.strip = strips, call.k*kr.MR*kr.size
 				call.aRow, call.aK = kr.size, kr.MR*kr.size
 			}
-			first := w.P0
-			if g.SplitK && kr.gemvSplitK != nil && g.Direct && m1-m0 == 1 && g.N*kr.size%splitKBytes == 0 && w.P0 == 0 && w.P1 == g.Panels() {
-				g.gemvSplitK(call, left, b, c, m0, k0)
-				continue
-			}
-			if kr.gemv != nil && g.Direct && m1-m0 == 1 && call.add == 0 {
-				first = g.gemv(call, left, b, c, m0, k0, w)
-			}
-			for p := first; p < w.P1; p++ {
-				call.panel = g.panel(b, k0, block, p)
-				if p == ragged {
-					call.panel, call.panelRow = last, kr.NR*kr.size
-				}
-				cols := min(kr.NR, g.N-p*kr.NR)
-				call.a = left
-				call.c = unsafe.Add(c, m0*g.CRow+p*kr.NR*kr.size)
-				panel := call.panel
-				call.following = 0
-				if p+1 < w.P1 && !g.Direct {
-					call.following = uintptr(g.panel(b, k0, block, p+1))
-				}
-				for m := m0; m < m1; m += kr.MR {
-					call.panel = panel
-					call.prefetch(strip, (m1-m-1)/kr.MR)
-					kr.run(call, min(kr.MR, m1-m), cols)
-					if m+kr.MR < m1 {
-						call.a = unsafe.Add(call.a, strip)
-						call.c = unsafe.Add(call.c, kr.MR*g.CRow)
-					}
-				}
-				call.panelRow = row
-			}
+			g.multiplyBlock(call, &x)
 		}
 		call.add = 1
 	}
 }
 
-// gemv computes row m0 of an area, in whole widths of Gemm.gemv, and returns the first remaining panel.
-func (g *Matmul) gemv(call *GemmCall, left, b, c unsafe.Pointer, m0, k0 int, w Area) int {
-	each := gemvBytes / (g.Kernel.NR * g.Kernel.size)
-	p := w.P0
-	for ; p+each <= w.P1 && (p+each)*g.Kernel.NR <= g.N; p += each {
-		call.a, call.panel = left, g.panel(b, k0, 0, p)
-		call.c = unsafe.Add(c, m0*g.CRow+p*g.Kernel.NR*g.Kernel.size)
-		g.Kernel.gemv(call)
+// depth returns the number of terms that are multiplied before the next ones. Blocks are for packed panels and for partial sums; one row
+// of an operand that is read in place has all terms at once, with the same result.
+func (g *Matmul) depth(ragged int) int {
+	if g.Direct && g.M == 1 && !g.SplitK && ragged < 0 {
+		return max(g.K, 1)
 	}
-	return p
+	return BlockK
 }
 
-// gemvSplitK computes row m0 of all columns.
-func (g *Matmul) gemvSplitK(call *GemmCall, left, b, c unsafe.Pointer, m0, k0 int) {
-	for at := 0; at < g.N*g.Kernel.size; at += splitKBytes {
-		call.a, call.panel, call.c = left, unsafe.Add(b, k0*g.BK+at), unsafe.Add(c, m0*g.CRow+at)
-		g.Kernel.gemvSplitK(call)
+// A block is a part of a product, an area, that is multiplied with strips of the left operand.
+type block struct {
+	Area
+	left   unsafe.Pointer // first strip
+	strip  int            // distance of strips in bytes
+	b, c   unsafe.Pointer // of the whole product
+	rows   int            // of a packed panel
+	ragged int            // the panel that is packed in last, or -1
+	last   unsafe.Pointer
+}
+
+// multiplyBlock computes a block.
+func (g *Matmul) multiplyBlock(call *GemmCall, x *block) {
+	kr, single := g.Kernel, x.R1-x.R0 == 1
+	call.panelRow = kr.NR * kr.size
+	if g.Direct {
+		call.panelRow = g.BK
+	}
+	if g.SplitK && kr.gemvSplitK != nil && g.Direct && single && g.N*kr.size%splitKBytes == 0 && x.P0 == 0 && x.P1 == g.Panels() {
+		g.gemvSplitK(call, x)
+		return
+	}
+	first := x.P0
+	if kr.gemv != nil && g.Direct && single && call.add == 0 {
+		first = g.gemv(call, x)
+	}
+	for p := first; p < x.P1; p++ {
+		g.multiplyPanel(call, x, p)
 	}
 }
 
-// portableGemm returns the kernel in plain loops for any number type.
-func portableGemm[T Number]() *Gemm {
-	const mr, nr = 4, 16
-	return &Gemm{
-		MR: mr, NR: nr, lanes: 1, directRows: math.MaxInt, size: int(unsafe.Sizeof(T(0))),
-		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
-			packPanel[T](dst, b, k, cols, nr, kStride, nStride)
-		},
-		run: func(call *GemmCall, rows, cols int) {
-			for r := range rows {
-				row := slice[T](unsafe.Add(call.c, r*call.cRow), cols)
-				var sum [nr]T
-				if call.add != 0 {
-					copy(sum[:], row)
-				}
-				from := unsafe.Add(call.a, r*call.aRow)
-				for i := range call.k {
-					x := *(*T)(unsafe.Add(from, i*call.aK))
-					for j, y := range slice[T](unsafe.Add(call.panel, i*call.panelRow), cols) {
-						sum[j] += x * y
-					}
-				}
-				copy(row, sum[:cols])
-			}
-		},
+// multiplyPanel computes the columns of one panel of a block.
+func (g *Matmul) multiplyPanel(call *GemmCall, x *block, p int) {
+	kr := g.Kernel
+	panel := g.panel(x.b, x.K0, x.rows, p)
+	if p == x.ragged {
+		panel, call.panelRow = x.last, kr.NR*kr.size
+	}
+	call.following = 0
+	if p+1 < x.P1 && !g.Direct {
+		call.following = uintptr(g.panel(x.b, x.K0, x.rows, p+1))
+	}
+	cols := min(kr.NR, g.N-p*kr.NR)
+	call.a, call.c = x.left, unsafe.Add(x.c, x.R0*g.CRow+p*kr.NR*kr.size)
+	for m := x.R0; m < x.R1; m += kr.MR {
+		call.panel = panel
+		call.prefetch(x.strip, (x.R1-m-1)/kr.MR)
+		kr.run(call, min(kr.MR, x.R1-m), cols)
+		if m+kr.MR < x.R1 {
+			call.a, call.c = unsafe.Add(call.a, x.strip), unsafe.Add(call.c, kr.MR*g.CRow)
+		}
 	}
 }
