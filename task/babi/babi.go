@@ -42,6 +42,9 @@ type Babi struct {
 	Task int    `json:"task"`            // 1 to 20; 0 means all twenty in one model
 	// StandIn is a file qaN_... that replaces the training file of task N, which may then be missing. Results mention it.
 	StandIn string `json:"stand_in,omitempty" file:"name"`
+	// Rename exchanges the names of people, places and objects in training stories and their answers, at each visit of a question anew:
+	// mary becomes john, and john mary. Validation and test questions stay as they are.
+	Rename bool `json:"rename,omitempty"`
 }
 
 // Validate returns an error that names the first missing or invalid field.
@@ -114,7 +117,7 @@ func (Babi) Measure(v task.Vocabularies) task.Measure {
 // Reader reads stories that end in a question. It keeps as many facts as in training.
 func (c Babi) Reader(v task.Vocabularies) task.Reader { return reader{coding: Coding(v), task: c.Task} }
 
-// String returns "bAbI en-10k task 2" or "bAbI en joint", and names a stand-in file if there is one.
+// String returns "bAbI en-10k task 2" or "bAbI en joint", and mentions a stand-in file and renaming.
 func (c Babi) String() string {
 	what := "joint"
 	if c.Task != 0 {
@@ -122,6 +125,9 @@ func (c Babi) String() string {
 	}
 	if c.StandIn != "" {
 		what += fmt.Sprintf(", task %d trained on the stand-in %s", c.standsFor(), filepath.Base(c.StandIn))
+	}
+	if c.Rename {
+		what += ", names exchanged in training"
 	}
 	return fmt.Sprintf("bAbI %s %s", c.Set, what)
 }

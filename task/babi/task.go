@@ -15,7 +15,8 @@ type Task struct {
 	config                     Babi
 	coding                     Coding
 	training, validation, test []Question
-	most                       int // positions of the longest source
+	renamings                  map[int]renaming // by task; empty without Rename
+	most                       int              // positions of the longest source
 }
 
 var (
@@ -29,7 +30,7 @@ func (d *Distribution) Task(c Babi) (*Task, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	t := &Task{config: c}
+	t := &Task{config: c, renamings: map[int]renaming{}}
 	for _, n := range c.tasks() {
 		if err := t.read(d, n); err != nil {
 			return nil, err
@@ -84,6 +85,9 @@ func (t *Task) read(d *Distribution, n int) error {
 	} else if training, validation, err = divide(training, n); err != nil {
 		return err
 	}
+	if t.config.Rename {
+		t.renamings[n] = newRenaming(n, training)
+	}
 	t.training, t.validation, t.test = append(t.training, training...), append(t.validation, validation...), append(t.test, test...)
 	return nil
 }
@@ -124,7 +128,10 @@ func divide(questions []Question, n int) (training, validation []Question, err e
 func (t *Task) encode() error {
 	sentences, answers := map[string]bool{}, map[string]bool{}
 	for _, q := range slices.Concat(t.training, t.validation) {
-		answers[q.Answer], sentences[q.Text] = true, true
+		for _, answer := range t.renamings[q.Task].answers(q.Answer) {
+			answers[answer] = true
+		}
+		sentences[q.Text] = true
 		for _, fact := range q.Facts {
 			sentences[fact] = true
 		}
@@ -150,7 +157,7 @@ func (t *Task) encode() error {
 		kept := recent(q)
 		t.most = max(t.most, len(kept.Facts)+1)
 		for _, s := range append(slices.Clip(q.Facts), q.Text) {
-			t.coding.TokensPerPosition = max(t.coding.TokensPerPosition, strings.Count(s, " ")+1)
+			t.coding.TokensPerPosition = max(t.coding.TokensPerPosition, t.renamings[q.Task].maxLength(s))
 		}
 	}
 	return nil
@@ -176,8 +183,8 @@ func recent(q Question) Question {
 // Name identifies the configuration.
 func (t *Task) Name() string { return t.config.String() }
 
-// Vocabularies returns the words and the answers of the training data (a list of answers is one entry), and <unknown>. A test answer
-// that does not occur in training is <unknown>, and always counts as wrong.
+// Vocabularies returns the words and the answers of the training data (a list of answers is one entry), and <unknown>. With Rename, the
+// answers include those that training stories get. Any other test answer is <unknown>, and always counts as wrong.
 func (t *Task) Vocabularies() task.Vocabularies { return task.Vocabularies(t.coding) }
 
 // Notes returns nil.
@@ -186,11 +193,15 @@ func (t *Task) Notes() []string { return nil }
 // Coding returns the conversion of questions to ids.
 func (t *Task) Coding() Coding { return t.coding }
 
-// Training iterates over the training questions, in a new order in each epoch.
+// Training iterates over the training questions, in a new order in each epoch, with names exchanged if the configuration says so.
 func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	n := int64(len(t.training))
 	order := seed.NewPermutation(seedValue, "babi/epoch", i/n, len(t.training))
-	return t.coding.Example(recent(t.training[order.At(int(i%n))]))
+	q := recent(t.training[order.At(int(i%n))])
+	if r, ok := t.renamings[q.Task]; ok {
+		q = r.apply(q, r.draw(seed.Rand(seedValue, "babi/renaming", i)))
+	}
+	return t.coding.Example(q)
 }
 
 // HeldOut returns the test or the validation questions in the order of the files; with a Count below their number, that many, selected by
