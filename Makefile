@@ -3,7 +3,8 @@
 GO      ?= go
 BACKEND ?=
 GOLDEN  ?= internal/golden/testdata
-PEER    ?=
+TORCH   ?=
+CTRANSLATE2 ?=
 PYTHON  ?= python3
 PACKAGES ?= ./...
 FUZZ     ?= 1000000x
@@ -72,8 +73,8 @@ golden: ## compare the model with GOLDEN=dir of reference vectors, on BACKEND=na
 check-xla: ## compare XLA (BACKEND=xla:cpu) with the backend cpu; one line if there is no plugin
 	GO="$(GO)" scripts/xla.sh $(or $(BACKEND),xla:cpu)
 
-bench: build ## compare backends on the model's workload; PEER=script and PYTHON=python add a peer
-	$(GO) run ./internal/cmd/bench -peer "$(PEER)" -python "$(PYTHON)" -out bin/bench.md
+bench: build ## measure speed; TORCH=script, CTRANSLATE2=script and PYTHON=python compare with those; ONLY=train,decode chooses rows
+	$(GO) run ./internal/cmd/bench -torch "$(TORCH)" -ctranslate2 "$(CTRANSLATE2)" -python "$(PYTHON)" -only "$(ONLY)" -out bin/bench.md
 
 report: build ## write RESULTS.md and results/tableN.md from the published results
 	./bin/ut table report --results results

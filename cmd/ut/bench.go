@@ -33,6 +33,7 @@ func newBench() *cobra.Command {
   decode   decoding of --length tokens, greedy or with --beam, with a KV cache; with --uncached, the
            model reruns on the source and the whole prefix for every token, as published
   gemm     the product of two matrices of 1024 by 1024
+  peak     multiplications of operands in the first cache, on all threads: no product is faster
 
 Source and target have --length tokens each; there is no dropout; the precision is float32. The
 fields are what, backend, threads, args (the shape), seconds (median of --repeat runs),

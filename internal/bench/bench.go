@@ -62,7 +62,7 @@ type Result struct {
 }
 
 // Names lists the names of the benchmarks.
-var Names = []string{"train", "act", "encode", "decode", "gemm"}
+var Names = []string{"train", "act", "encode", "decode", "gemm", "peak"}
 
 // Run runs the benchmark with that name.
 func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Result, error) {
@@ -80,7 +80,7 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 	if result.Seconds, err = median(once, warmup, repeat); err != nil {
 		return result, err
 	}
-	result.GFlops = s.flops(what) / result.Seconds / 1e9
+	result.GFlops = max(s.flops(what), w.peakOperations) / result.Seconds / 1e9
 	result.EncoderMeanUpdates, result.DecoderMeanUpdates, result.CacheBytes = w.encoderUpdates, w.decoderUpdates, w.cacheBytes
 	if w.runner != nil {
 		result.Overflows = w.runner.Overflows
@@ -89,7 +89,7 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 		plan := w.planner.For(w.batch())
 		result.EncoderPlannedUpdates, result.DecoderPlannedUpdates = plan.Encoder.MeanUpdates(), plan.Decoder.MeanUpdates()
 	}
-	if what != "gemm" {
+	if what != "gemm" && what != "peak" {
 		result.TokensPerSecond = float64(s.Batch*s.Length) / result.Seconds
 	}
 	return result, nil

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -28,6 +29,8 @@ type work struct {
 	planner    *capacity.Planner
 	cacheBytes int
 
+	peakOperations float64 // of one call, if that is what is measured
+
 	encoderUpdates, decoderUpdates float64
 }
 
@@ -43,6 +46,8 @@ func (w *work) prepare(what string) (func() error, error) {
 		return w.call(w.encodeGraph, source)
 	case "gemm":
 		return w.gemm(rng)
+	case "peak":
+		return w.peak()
 	}
 	return w.decode(rng)
 }
@@ -163,6 +168,17 @@ func (w *work) gemm(rng *rand.Rand) (func() error, error) {
 	return w.call(func(_ *model.Scope, nodes []*Node, _ capacity.Capacities) ([]*Node, universal.Result) {
 		return []*Node{Dot(nodes[0], nodes[1]).Product()}, universal.Result{}
 	}, matrix(), matrix())
+}
+
+// peak keeps the multiplication units busy.
+func (w *work) peak() (func() error, error) {
+	b, ok := w.backend.(interface{ PeakWork() (func(), float64) })
+	if !ok {
+		return nil, fmt.Errorf("backend %s cannot measure the peak of its device", w.backend.Name())
+	}
+	run, operations := b.PeakWork()
+	w.peakOperations = operations
+	return func() error { run(); return nil }, nil
 }
 
 // decode decodes as many tokens as a source has, greedily or with a beam.
