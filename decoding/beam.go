@@ -129,16 +129,31 @@ func insertBest(list []candidate, most int, c candidate) []candidate {
 	return list[:min(len(list), most)]
 }
 
-// advance extends the running hypotheses by one token each; logP [Width][V] are their log-probabilities, in order.
-func (s *beam) advance(logP [][]float64) (parents []int, tokens []vocab.ID, err error) {
-	candidates := make([]candidate, 0, 2*s.Width+1)
+// candidates returns the 2 Width most probable continuations of the running hypotheses, best first.
+func (s *beam) candidates(logP [][]float64) ([]candidate, error) {
+	most := 2 * s.Width
+	best := make([]candidate, 0, most+1)
 	for w, h := range s.running {
 		if err := check(logP[w]); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		for id := int(vocab.End); id < len(logP[w]); id++ {
-			candidates = insertBest(candidates, 2*s.Width, candidate{w, vocab.ID(id), h.LogProb + logP[w][id]})
+		least := math.Inf(-1) // all that are no better than this are left out at once
+		for i, p := range logP[w][vocab.End:] {
+			if p += h.LogProb; len(best) == most && !(p > least) {
+				continue
+			}
+			best = insertBest(best, most, candidate{w, vocab.ID(i) + vocab.End, p})
+			least = best[len(best)-1].logProb
 		}
+	}
+	return best, nil
+}
+
+// advance extends the running hypotheses by one token each; logP [Width][V] are their log-probabilities, in order.
+func (s *beam) advance(logP [][]float64) (parents []int, tokens []vocab.ID, err error) {
+	candidates, err := s.candidates(logP)
+	if err != nil {
+		return nil, nil, err
 	}
 	var running []Hypothesis
 	for _, c := range candidates {
