@@ -105,7 +105,7 @@ func (f *function) FusedScaledDotProductAttentionVJP(query, key, value compute.V
 	if len(states) != 2 {
 		return nil, nil, nil, fmt.Errorf("FusedScaledDotProductAttentionVJP needs the 2 states of the forward call, got %d", len(states))
 	}
-	in, err := f.attentionInputs(query, key, value, options, states[0], states[1], dOutput)
+	in, err := f.attentionInputs(query, key, value, options, states[0], states[1], dOutput, output)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -17,37 +17,48 @@ func (em *emitter) headView(x *graph.Expr, layout compute.AttentionAxesLayout) e
 
 // lowerAttention emits one half of attention.
 func (em *emitter) lowerAttention(e *graph.Expr) {
-	attr := e.Attr.(*ir.AttentionAttr)
-	in := e.Operands
-	x := &exec.Attention{Scale: attr.Scale, Causal: attr.Causal, Size: in[0].DType.Size(), Kernels: em.kernels().Attention[in[0].DType],
-		Backward: e.Op == compute.OpTypeFusedScaledDotProductAttentionVJP}
-	x.AttentionAxes = exec.AttentionAxes{B: in[0].Dims[0], H: in[0].Dims[attr.Layout.HeadsAxis()], M: in[0].Dims[attr.Layout.SeqAxis()],
-		N: in[1].Dims[attr.Layout.SeqAxis()], D: in[0].Dims[3]}
-	x.Q, x.K, x.V = em.headView(in[0], attr.Layout), em.headView(in[1], attr.Layout), em.headView(in[2], attr.Layout)
-	in = in[3:]
-	if attr.HasMask {
-		x.Mask = em.maskView(in[0], attr.Layout)
-		in = in[1:]
+	x, dtype := em.attentionOperands(e), e.Operands[0].DType
+	if x.M >= blockedQueries && x.N >= blockedKeys {
+		em.emitBlocks(&exec.BlockAttention{AttentionOperands: x}, dtype)
+		return
 	}
-	if x.Backward {
-		x.Largest, x.Inverse = em.operand(in[0]), em.operand(in[1])
-		x.DOut = em.headView(in[2], attr.Layout)
-		x.DQ, x.DK, x.DV = em.headView(e.Outputs[0], attr.Layout), em.headView(e.Outputs[1], attr.Layout), em.headView(e.Outputs[2], attr.Layout)
-	} else {
-		x.Out = em.headView(e.Outputs[0], attr.Layout)
-		x.Largest, x.Inverse = em.operand(e.Outputs[1]), em.operand(e.Outputs[2])
-	}
-	planAttention(x, em.kernels().Gemm[e.Operands[0].DType])
+	a := &exec.Attention{AttentionOperands: x}
+	planAttention(a, em.kernels().Gemm[dtype])
 	matrices := 1
 	if x.Backward {
 		matrices = 2
 	}
-	em.needScratch(x.AddBytes + matrices*x.ScoreBytes + x.PackBytes[0] + x.PackBytes[1])
-	em.emitAccess(x, em.attentionAccesses(x))
+	em.needScratch(a.AddBytes + matrices*a.ScoreBytes + a.PackBytes[0] + a.PackBytes[1])
+	em.emitAccess(a, em.attentionAccesses(&x))
 }
 
-// attentionAccesses returns the operands and results. Those of which each batch has its own share are aligned.
-func (em *emitter) attentionAccesses(x *exec.Attention) []access {
+// attentionOperands returns the operands and results of one half of attention.
+func (em *emitter) attentionOperands(e *graph.Expr) (x exec.AttentionOperands) {
+	attr := e.Attr.(*ir.AttentionAttr)
+	in, layout := e.Operands, attr.Layout
+	x = exec.AttentionOperands{Scale: attr.Scale, Causal: attr.Causal, Size: in[0].DType.Size(), Kernels: em.kernels().Attention[in[0].DType],
+		Backward: e.Op == compute.OpTypeFusedScaledDotProductAttentionVJP}
+	x.AttentionAxes = exec.AttentionAxes{B: in[0].Dims[0], H: in[0].Dims[layout.HeadsAxis()], M: in[0].Dims[layout.SeqAxis()],
+		N: in[1].Dims[layout.SeqAxis()], D: in[0].Dims[3]}
+	x.Q, x.K, x.V = em.headView(in[0], layout), em.headView(in[1], layout), em.headView(in[2], layout)
+	in = in[3:]
+	if attr.HasMask {
+		x.Mask = em.maskView(in[0], layout)
+		in = in[1:]
+	}
+	if x.Backward {
+		x.Largest, x.Inverse = em.operand(in[0]), em.operand(in[1])
+		x.DOut, x.Out = em.headView(in[2], layout), em.headView(in[3], layout)
+		x.DQ, x.DK, x.DV = em.headView(e.Outputs[0], layout), em.headView(e.Outputs[1], layout), em.headView(e.Outputs[2], layout)
+	} else {
+		x.Out = em.headView(e.Outputs[0], layout)
+		x.Largest, x.Inverse = em.operand(e.Outputs[1]), em.operand(e.Outputs[2])
+	}
+	return x
+}
+
+// attentionAccesses returns the operands and results of Attention. Those of which each batch has its own share are aligned.
+func (em *emitter) attentionAccesses(x *exec.AttentionOperands) []access {
 	var list []access
 	add := func(h *exec.HeadView) {
 		whole := h.Offset == 0 && h.Batch*x.B == em.prog.Slots[h.Slot].Bytes && h.Batch > 0

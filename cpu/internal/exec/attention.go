@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"math"
 	"unsafe"
 
 	"universal-transformer/cpu/internal/kernel"
@@ -10,33 +9,47 @@ import (
 // AttentionAxes are the dimensions of the operands: B batch, H heads, M queries, N keys, D channels of a head.
 type AttentionAxes struct{ B, H, M, N, D int }
 
-// Attention is attention, or its gradient, for all batches and heads. Each of them is computed by one thread.
-type Attention struct {
+// AttentionOperands are the operands and results of attention, or of its gradient, for all batches and heads.
+type AttentionOperands struct {
 	AttentionAxes
-	Size                                       int
-	Scale                                      float64
-	Q, K, V                                    HeadView
-	Out                                        HeadView // forward
-	DOut, DQ, DK, DV                           HeadView // gradient
-	Largest, Inverse                           Operand
-	Causal                                     bool
-	Mask                                       MaskView
-	Kernels                                    *kernel.Attention
-	Width                                      int // of a row of scores, in elements
-	Limited                                    bool
-	AddBytes                                   int
-	ScoreBytes                                 int
-	ProductQK, ProductPV                       kernel.Matmul // forward: scores = Q K', out = P V
+	Size             int // of an element
+	Scale            float64
+	Q, K, V, Out     HeadView
+	DOut, DQ, DK, DV HeadView // gradient
+	Largest, Inverse Operand  // [B, H, M], of the softmax
+	Causal           bool
+	Mask             MaskView
+	Kernels          *kernel.Attention
+	Backward         bool
+}
+
+// AttentionProducts are the matrix products of a head.
+type AttentionProducts struct {
+	ProductQK, ProductPV                       kernel.Matmul // scores = Q K', out = P V
 	ProductDP, ProductDV, ProductDQ, ProductDK kernel.Matmul // gradient: dP = dO V', dV = P' dO, dQ = dS K, dK = dS' Q
-	PackBytes                                  [2]int
-	Backward                                   bool
+}
+
+// Attention is attention, or its gradient, with all scores of a head at once. Each head is computed by one thread.
+type Attention struct {
+	AttentionOperands
+	AttentionProducts
+	Width      int // of a row of scores, in elements
+	Limited    bool
+	AddBytes   int
+	ScoreBytes int
+	PackBytes  [2]int
 }
 
 // A MaskView is a mask broadcast to batches, heads, queries and keys. Distances are in bytes.
 type MaskView struct {
 	Operand
 	Present, Boolean       bool
+	Last                   bool // elements are int32, the last visible key of each query; only of BlockAttention
 	Batch, Head, Row, Step int
+}
+
+func (v *MaskView) at(fr *frame, b, head int) unsafe.Pointer {
+	return unsafe.Add(v.Operand.at(fr), b*v.Batch+head*v.Head)
 }
 
 // A HeadView is a tensor of attention: one matrix of positions x channels for each batch and head. Distances are in bytes.
@@ -100,7 +113,7 @@ func (x *Attention) runHeads(fr *frame, part, lo, hi int) {
 func (p *attentionPart) makeAdd() {
 	var from unsafe.Pointer
 	if p.Mask.Present {
-		from = unsafe.Add(p.Mask.at(p.fr), p.b*p.Mask.Batch+p.head*p.Mask.Head)
+		from = p.Mask.at(p.fr, p.b, p.head)
 	} else {
 		from = unsafe.Pointer(p)
 	}
@@ -116,7 +129,7 @@ func (p *attentionPart) makeAdd() {
 }
 
 func fillAdd[T kernel.Float](p *attentionPart, from unsafe.Pointer) {
-	hidden := T(math.Inf(-1))
+	hidden := T(negativeInfinity)
 	add := slice[T](p.add, p.AddBytes/p.Size)
 	if p.Causal {
 		clear(add[:p.Width])
@@ -130,20 +143,25 @@ func fillAdd[T kernel.Float](p *attentionPart, from unsafe.Pointer) {
 		rows = p.M
 	}
 	for r := range rows {
-		row := add[r*p.Width : (r+1)*p.Width]
-		for j := range row {
-			switch {
-			case j >= p.N:
-				row[j] = hidden
-			case !p.Mask.Present:
-				row[j] = 0
-			case !p.Mask.Boolean:
-				row[j] = *(*T)(unsafe.Add(from, r*p.Mask.Row+j*p.Mask.Step))
-			case *(*bool)(unsafe.Add(from, r*p.Mask.Row+j*p.Mask.Step)):
-				row[j] = 0
-			default:
-				row[j] = hidden
-			}
+		maskRow(&p.Mask, add[r*p.Width:(r+1)*p.Width], unsafe.Add(from, r*p.Mask.Row), p.N)
+	}
+}
+
+// maskRow writes the summands of the scores of one query and n keys, and -inf after them.
+func maskRow[T kernel.Float](mask *MaskView, row []T, from unsafe.Pointer, n int) {
+	hidden := T(negativeInfinity)
+	for j := range row {
+		switch {
+		case j >= n:
+			row[j] = hidden
+		case !mask.Present:
+			row[j] = 0
+		case !mask.Boolean:
+			row[j] = *(*T)(unsafe.Add(from, j*mask.Step))
+		case *(*bool)(unsafe.Add(from, j*mask.Step)):
+			row[j] = 0
+		default:
+			row[j] = hidden
 		}
 	}
 }

@@ -190,10 +190,19 @@ func greaterEqualIntegersZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
 func boolToZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
+func dropoutZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
+
+//go:noescape
 func softmaxZ32(c *AttentionCall)
 
 //go:noescape
 func softmaxGradientZ32(c *AttentionCall)
+
+//go:noescape
+func blockSoftmaxZ32(c *AttentionCall)
+
+//go:noescape
+func blockGradientZ32(c *AttentionCall)
 
 func addKernelsZ32(s *Set) {
 	dtype := dtypes.Float32
@@ -257,7 +266,10 @@ func addKernelsZ32(s *Set) {
 	s.Elementwise[Key{compute.OpTypeGreaterOrEqual, dtype}] = greaterEqualZ32
 	s.Elementwise[Key{compute.OpTypeGreaterOrEqual, dtypes.Int32}] = greaterEqualIntegersZ32
 	s.Convert[[2]dtypes.DType{dtypes.Bool, dtype}] = boolToZ32
-	s.Attention[dtype] = &Attention{Lanes: 16, Softmax: softmaxZ32, Gradient: softmaxGradientZ32}
+	s.Attention[dtype] = &Attention{
+		Lanes: 16, Softmax: softmaxZ32, Gradient: softmaxGradientZ32,
+		BlockLanes: 64, BlockSoftmax: blockSoftmaxZ32, BlockGradient: blockGradientZ32, Dropout: dropoutZ32,
+	}
 }
 
 //go:noescape
@@ -399,10 +411,19 @@ func fillZ64(dst, a, b, c unsafe.Pointer, rows, cols int)
 func whereZ64(dst, cond, a, b unsafe.Pointer, rows, cols int)
 
 //go:noescape
+func dropoutZ64(dst, a, b, c unsafe.Pointer, rows, cols int)
+
+//go:noescape
 func softmaxZ64(c *AttentionCall)
 
 //go:noescape
 func softmaxGradientZ64(c *AttentionCall)
+
+//go:noescape
+func blockSoftmaxZ64(c *AttentionCall)
+
+//go:noescape
+func blockGradientZ64(c *AttentionCall)
 
 func addKernelsZ64(s *Set) {
 	dtype := dtypes.Float64
@@ -452,7 +473,10 @@ func addKernelsZ64(s *Set) {
 	s.Accumulate[Key{compute.OpTypeMin, dtype}] = minColumnsZ64
 	s.Fill[8] = fillZ64
 	s.Where[8] = whereZ64
-	s.Attention[dtype] = &Attention{Lanes: 8, Softmax: softmaxZ64, Gradient: softmaxGradientZ64}
+	s.Attention[dtype] = &Attention{
+		Lanes: 8, Softmax: softmaxZ64, Gradient: softmaxGradientZ64,
+		BlockLanes: 32, BlockSoftmax: blockSoftmaxZ64, BlockGradient: blockGradientZ64, Dropout: dropoutZ64,
+	}
 }
 
 //go:noescape
@@ -594,10 +618,19 @@ func fillY32(dst, a, b, c unsafe.Pointer, rows, cols int)
 func uint32ToY32(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
+func dropoutY32(dst, a, b, c unsafe.Pointer, rows, cols int)
+
+//go:noescape
 func softmaxY32(c *AttentionCall)
 
 //go:noescape
 func softmaxGradientY32(c *AttentionCall)
+
+//go:noescape
+func blockSoftmaxY32(c *AttentionCall)
+
+//go:noescape
+func blockGradientY32(c *AttentionCall)
 
 func addKernelsY32(s *Set) {
 	dtype := dtypes.Float32
@@ -647,7 +680,10 @@ func addKernelsY32(s *Set) {
 	s.Accumulate[Key{compute.OpTypeMin, dtype}] = minColumnsY32
 	s.Fill[4] = fillY32
 	s.Convert[[2]dtypes.DType{dtypes.Uint32, dtype}] = uint32ToY32
-	s.Attention[dtype] = &Attention{Lanes: 8, Softmax: softmaxY32, Gradient: softmaxGradientY32}
+	s.Attention[dtype] = &Attention{
+		Lanes: 8, Softmax: softmaxY32, Gradient: softmaxGradientY32,
+		BlockLanes: 32, BlockSoftmax: blockSoftmaxY32, BlockGradient: blockGradientY32, Dropout: dropoutY32,
+	}
 }
 
 //go:noescape
@@ -786,10 +822,19 @@ func minColumnsY64(dst, a, b, c unsafe.Pointer, rows, cols int)
 func fillY64(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
+func dropoutY64(dst, a, b, c unsafe.Pointer, rows, cols int)
+
+//go:noescape
 func softmaxY64(c *AttentionCall)
 
 //go:noescape
 func softmaxGradientY64(c *AttentionCall)
+
+//go:noescape
+func blockSoftmaxY64(c *AttentionCall)
+
+//go:noescape
+func blockGradientY64(c *AttentionCall)
 
 func addKernelsY64(s *Set) {
 	dtype := dtypes.Float64
@@ -838,5 +883,8 @@ func addKernelsY64(s *Set) {
 	s.Reduce[Key{compute.OpTypeMin, dtype}] = minRowsY64
 	s.Accumulate[Key{compute.OpTypeMin, dtype}] = minColumnsY64
 	s.Fill[8] = fillY64
-	s.Attention[dtype] = &Attention{Lanes: 4, Softmax: softmaxY64, Gradient: softmaxGradientY64}
+	s.Attention[dtype] = &Attention{
+		Lanes: 4, Softmax: softmaxY64, Gradient: softmaxGradientY64,
+		BlockLanes: 16, BlockSoftmax: blockSoftmaxY64, BlockGradient: blockGradientY64, Dropout: dropoutY64,
+	}
 }

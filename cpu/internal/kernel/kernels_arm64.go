@@ -148,10 +148,19 @@ func fillV32(dst, a, b, c unsafe.Pointer, rows, cols int)
 func uint32ToV32(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
+func dropoutV32(dst, a, b, c unsafe.Pointer, rows, cols int)
+
+//go:noescape
 func softmaxV32(c *AttentionCall)
 
 //go:noescape
 func softmaxGradientV32(c *AttentionCall)
+
+//go:noescape
+func blockSoftmaxV32(c *AttentionCall)
+
+//go:noescape
+func blockGradientV32(c *AttentionCall)
 
 func addKernelsV32(s *Set) {
 	dtype := dtypes.Float32
@@ -201,7 +210,10 @@ func addKernelsV32(s *Set) {
 	s.Accumulate[Key{compute.OpTypeMin, dtype}] = minColumnsV32
 	s.Fill[4] = fillV32
 	s.Convert[[2]dtypes.DType{dtypes.Uint32, dtype}] = uint32ToV32
-	s.Attention[dtype] = &Attention{Lanes: 4, Softmax: softmaxV32, Gradient: softmaxGradientV32}
+	s.Attention[dtype] = &Attention{
+		Lanes: 4, Softmax: softmaxV32, Gradient: softmaxGradientV32,
+		BlockLanes: 16, BlockSoftmax: blockSoftmaxV32, BlockGradient: blockGradientV32, Dropout: dropoutV32,
+	}
 }
 
 // gemmV32Table holds the functions by rows-1 and vectors-1.
@@ -425,10 +437,19 @@ func minColumnsV64(dst, a, b, c unsafe.Pointer, rows, cols int)
 func fillV64(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
+func dropoutV64(dst, a, b, c unsafe.Pointer, rows, cols int)
+
+//go:noescape
 func softmaxV64(c *AttentionCall)
 
 //go:noescape
 func softmaxGradientV64(c *AttentionCall)
+
+//go:noescape
+func blockSoftmaxV64(c *AttentionCall)
+
+//go:noescape
+func blockGradientV64(c *AttentionCall)
 
 func addKernelsV64(s *Set) {
 	dtype := dtypes.Float64
@@ -477,7 +498,10 @@ func addKernelsV64(s *Set) {
 	s.Reduce[Key{compute.OpTypeMin, dtype}] = minRowsV64
 	s.Accumulate[Key{compute.OpTypeMin, dtype}] = minColumnsV64
 	s.Fill[8] = fillV64
-	s.Attention[dtype] = &Attention{Lanes: 2, Softmax: softmaxV64, Gradient: softmaxGradientV64}
+	s.Attention[dtype] = &Attention{
+		Lanes: 2, Softmax: softmaxV64, Gradient: softmaxGradientV64,
+		BlockLanes: 8, BlockSoftmax: blockSoftmaxV64, BlockGradient: blockGradientV64, Dropout: dropoutV64,
+	}
 }
 
 // gemmV64Table holds the functions by rows-1 and vectors-1.

@@ -90,9 +90,11 @@ func declarations(name string, size, lanes int, booleans bool) string {
 		}
 		add("boolTo", "s.Convert[[2]dtypes.DType{dtypes.Bool, dtype}]")
 	}
-	for _, kernel := range []string{"softmax", "softmaxGradient"} {
+	declared += fmt.Sprintf("\n//go:noescape\nfunc dropout%s%s\n", name, tileArguments)
+	for _, kernel := range []string{"softmax", "softmaxGradient", "blockSoftmax", "blockGradient"} {
 		declared += fmt.Sprintf("\n//go:noescape\nfunc %s%s(c *AttentionCall)\n", kernel, name)
 	}
-	table += fmt.Sprintf("\ts.Attention[dtype] = &Attention{Lanes: %d, Softmax: softmax%s, Gradient: softmaxGradient%s}\n}\n", lanes, name, name)
+	table += fmt.Sprintf("\ts.Attention[dtype] = &Attention{\n\t\tLanes: %d, Softmax: softmax%s, Gradient: softmaxGradient%s,\n", lanes, name, name)
+	table += fmt.Sprintf("\t\tBlockLanes: %d, BlockSoftmax: blockSoftmax%s, BlockGradient: blockGradient%s, Dropout: dropout%s,\n\t}\n}\n", blockVectors*lanes, name, name, name)
 	return declared + table
 }

@@ -124,6 +124,27 @@ func probability(m machine) {
 	m.keep(x, x)
 }
 
+// blockVectors is the number of vectors of a group of columns: see Attention.BlockLanes.
+const blockVectors = 4
+
+// dropoutWeight replaces register 0, a key of a column, by the weight that Attention.Dropout writes. Registers: 1 and 2 the other keys of the
+// column, 8 and 9 those of the row, 10 to 12 and 7 the numbers.
+func dropoutWeight(m machine) {
+	x, t := m.reg(0), m.reg(3)
+	m.binary("mul", x, x, m.reg(8))
+	m.fma(x, m.reg(1), m.reg(9))
+	m.binary("add", x, x, m.reg(2))
+	m.binary("mul", t, x, m.reg(11))
+	m.unary("round", t, t)
+	m.fma(x, t, m.reg(10))
+	m.binary("and", x, x, m.constant("magnitude"))
+	m.binary("sub", x, x, m.reg(12))
+	m.zero(t)
+	m.binary("max", x, x, t)
+	m.binary("min", x, x, m.constant("1"))
+	m.binary("mul", x, x, m.reg(7))
+}
+
 func logistic(m machine) {
 	x, t := m.reg(0), m.reg(1)
 	m.zero(t)

@@ -210,13 +210,14 @@ func (m *neon) columnFold(op string) {
 
 // attention starts a kernel on rows of scores. Registers: R0 scores, R1 dScores, R2 add, R3 largest, R4 inverse, R5 rows, R6 elements that
 // count of a row, R8 bytes of a row, R9 bytes of a row of add, R10 to R12 where the loop over a row is in scores, dScores and add, R13 the
-// elements that are left of it; V12 scale.
+// elements that are left of it, R15 perRow; V12 scale.
 func (m *neon) attention(name string) {
 	m.begin(name, "(c *AttentionCall)", []string{"c"}, []string{"R14"})
 	for i, register := range []string{"R0", "R1", "R2", "R3", "R4", "R5", "R6", "R8", "R9"} {
 		m.p("MOVD %d(R14), %s", 8*i, register)
 	}
 	m.p("FMOVD 72(R14), F12")
+	m.p("MOVD 80(R14), R15")
 	if m.single() {
 		m.p("FCVTDS F12, F12")
 	}
@@ -237,6 +238,7 @@ func (m *neon) endRow() {
 	m.p("ADD R9, R2")
 	m.p("ADD $%d, R3", m.size)
 	m.p("ADD $%d, R4", m.size)
+	m.p("ADD $%d, R15", m.size)
 	m.p("SUBS $1, R5, R5")
 	m.p("BNE row")
 	m.label("done")
@@ -244,7 +246,10 @@ func (m *neon) endRow() {
 }
 
 // overRow writes a loop over the vectors of a row.
-func (m *neon) overRow(label string, each func()) {
+func (m *neon) overRow(label string, each func()) { m.overGroups(label, 1, each) }
+
+// overGroups writes a loop over groups of vectors of a row.
+func (m *neon) overGroups(label string, vectors int, each func()) {
 	for i, from := range []string{"R0", "R1", "R2"} {
 		m.p("MOVD %s, R%d", from, 10+i)
 	}
@@ -253,9 +258,9 @@ func (m *neon) overRow(label string, each func()) {
 	m.label(label)
 	each()
 	for i := range 3 {
-		m.p("ADD $%d, R%d", neonWidth, 10+i)
+		m.p("ADD $%d, R%d", vectors*neonWidth, 10+i)
 	}
-	m.p("SUBS $%d, R13, R13", m.lanes())
+	m.p("SUBS $%d, R13, R13", vectors*m.lanes())
 	m.p("BGT %s", label)
 	m.label(label + "End")
 }
@@ -336,6 +341,97 @@ func (m *neon) softmaxGradient() {
 	m.endRow()
 }
 
+// blockSoftmax writes Attention.BlockSoftmax. The maximum has a chain for each vector of a group, V7 to V10; then V9 is the largest before.
+func (m *neon) blockSoftmax() {
+	const x, before, largest, sum, scale = "V0", "V9", "V10", "V11", "V12"
+	m.attention("blockSoftmax")
+	for i := 7; i < 10; i++ {
+		m.move(m.reg(i), m.constant("-Inf"))
+	}
+	m.spread("R3", largest)
+	m.overGroups("largest", blockVectors, func() {
+		for i := range blockVectors {
+			m.load("R10", i*neonWidth, 0, false)
+			m.load("R12", i*neonWidth, 1, false)
+			m.fma("V1", x, scale)
+			m.binary("max", m.reg(7+i), m.reg(7+i), "V1")
+		}
+	})
+	m.binary("max", "V7", "V7", "V8")
+	m.binary("max", largest, largest, before)
+	m.binary("max", x, "V7", largest)
+	m.foldLanes("max")
+	m.spread("R3", before)
+	m.store(0, "R3", 0, true)
+	m.compare("ne", x, m.constant("-Inf"))
+	m.keep(largest, x)
+	m.binary("sub", x, before, largest)
+	probability(m)
+	m.store(0, "R15", 0, true)
+	m.zero(sum)
+	m.overRow("power", func() {
+		m.load("R10", 0, 1, false)
+		m.load("R12", 0, 0, false)
+		m.fma(x, "V1", scale)
+		m.binary("sub", x, x, largest)
+		probability(m)
+		m.store(0, "R10", 0, false)
+		m.binary("add", sum, sum, x)
+	})
+	m.sumToAll(11)
+	m.spread("R4", x)
+	m.spread("R15", "V1")
+	m.fma(sum, x, "V1")
+	m.store(11, "R4", 0, true)
+	m.endRow()
+}
+
+// blockGradient writes Attention.BlockGradient.
+func (m *neon) blockGradient() {
+	const x, d, dot, inverse, largest, scale = "V0", "V1", "V8", "V9", "V10", "V12"
+	m.attention("blockGradient")
+	m.spread("R3", largest)
+	m.spread("R4", inverse)
+	m.spread("R15", dot)
+	m.overRow("power", func() {
+		m.load("R10", 0, 1, false)
+		m.load("R12", 0, 0, false)
+		m.fma(x, "V1", scale)
+		m.binary("sub", x, x, largest)
+		probability(m)
+		m.binary("mul", x, x, inverse)
+		m.store(0, "R10", 0, false)
+		m.load("R11", 0, 1, false)
+		m.binary("sub", d, d, dot)
+		m.binary("mul", d, d, x)
+		m.binary("mul", d, d, scale)
+		m.store(1, "R11", 0, false)
+	})
+	m.endRow()
+}
+
+// dropout writes Attention.Dropout. Registers: R8 the bytes of a row, R9 to R11 the keys of columns.
+func (m *neon) dropout() {
+	m.tile("dropout")
+	for _, number := range []int{10, 11, 12, 7} {
+		m.spreadNext("R3", number)
+	}
+	m.p("LSL $%d, R5, R8", map[int]int{4: 2, 8: 3}[m.size])
+	m.rows(func() {
+		m.p("MOVD R2, R9")
+		m.p("ADD R8, R9, R10")
+		m.p("ADD R8, R10, R11")
+		m.spreadNext("R1", 8)
+		m.spreadNext("R1", 9)
+	}, func(part bool) {
+		for i, pointer := range []string{"R9", "R10", "R11"} {
+			m.load(pointer, 0, i, part)
+		}
+		dropoutWeight(m)
+		m.store(0, "R0", 0, part)
+	}, "R0", "R9", "R10", "R11")
+}
+
 // tiles writes all kernels of tiles and of attention.
 func (m *neon) tiles() {
 	for _, o := range binaries {
@@ -359,4 +455,7 @@ func (m *neon) tiles() {
 	}
 	m.softmax()
 	m.softmaxGradient()
+	m.blockSoftmax()
+	m.blockGradient()
+	m.dropout()
 }

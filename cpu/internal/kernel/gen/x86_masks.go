@@ -1,5 +1,7 @@
 package main
 
+import "fmt"
+
 // Kernels with booleans, one byte each, which only AVX-512 has masks for; and conversions.
 
 // booleans loads the mask of booleans at a pointer and advances the pointer.
@@ -107,7 +109,7 @@ func (m *x86) bitsKernel() {
 }
 
 // attention starts a kernel on rows of scores. Registers: DI scores, SI dScores, DX add, R8 largest, R9 inverse, R10 rows, R11 bytes that
-// count of a row, R12 bytes of a row, R13 bytes of a row of add, AX the offset in a row; register 12 scale.
+// count of a row, R12 bytes of a row, R13 bytes of a row of add, CX perRow, AX the offset in a row; register 12 scale.
 func (m *x86) attention(name string) {
 	m.function(name, "(c *AttentionCall)", []string{"c"}, []string{"BX"})
 	for i, register := range []string{"DI", "SI", "DX", "R8", "R9", "R10", "R11", "R12", "R13"} {
@@ -119,6 +121,7 @@ func (m *x86) attention(name string) {
 		m.p("VMOVSD 72(BX), X12")
 	}
 	m.spreadFirst(12)
+	m.p("MOVQ 80(BX), CX")
 	m.bytesOf("R11")
 	m.p("TESTQ R10, R10")
 	m.p("JLE done")
@@ -132,6 +135,7 @@ func (m *x86) endRow() {
 	m.p("ADDQ R13, DX")
 	m.p("ADDQ $%d, R8", m.size)
 	m.p("ADDQ $%d, R9", m.size)
+	m.p("ADDQ $%d, CX", m.size)
 	m.p("DECQ R10")
 	m.p("JNE row")
 	m.label("done")
@@ -139,13 +143,16 @@ func (m *x86) endRow() {
 }
 
 // overRow writes a loop over the vectors of a row.
-func (m *x86) overRow(label string, each func()) {
+func (m *x86) overRow(label string, each func()) { m.overGroups(label, 1, each) }
+
+// overGroups writes a loop over groups of vectors of a row.
+func (m *x86) overGroups(label string, vectors int, each func()) {
 	m.p("XORQ AX, AX")
 	m.p("CMPQ AX, R11")
 	m.p("JGE %sEnd", label)
 	m.label(label)
 	each()
-	m.p("ADDQ $%d, AX", m.width())
+	m.p("ADDQ $%d, AX", vectors*m.width())
 	m.p("CMPQ AX, R11")
 	m.p("JLT %s", label)
 	m.label(label + "End")
@@ -224,4 +231,94 @@ func (m *x86) softmaxGradient() {
 		m.store(0, atA, false)
 	})
 	m.endRow()
+}
+
+// blockSoftmax writes Attention.BlockSoftmax. The maximum has a chain for each vector of a group, registers 7 to 10; then register 9 is the
+// largest before.
+func (m *x86) blockSoftmax() {
+	x, before, largest, sum, scale := m.reg(0), m.reg(9), m.reg(10), m.reg(11), m.reg(12)
+	m.attention("blockSoftmax")
+	for i := 7; i < 10; i++ {
+		m.move(m.reg(i), m.constant("-Inf"))
+	}
+	m.spread("(R8)", largest)
+	m.overGroups("largest", blockVectors, func() {
+		for i := range blockVectors {
+			m.load(fmt.Sprintf("%d%s", i*m.width(), atDst), i, false)
+			m.horner(m.reg(i), scale, fmt.Sprintf("%d%s", i*m.width(), atB))
+			m.binary("max", m.reg(7+i), m.reg(7+i), m.reg(i))
+		}
+	})
+	m.binary("max", m.reg(7), m.reg(7), m.reg(8))
+	m.binary("max", largest, largest, before)
+	m.binary("max", x, m.reg(7), largest)
+	m.foldLanes("peak")
+	m.spreadFirst(0)
+	m.spread("(R8)", before)
+	m.storeFirst(0, "(R8)")
+	m.compare("ne", x, m.constant("-Inf"))
+	m.keep(largest, x)
+	m.binary("sub", x, before, largest)
+	probability(m)
+	m.storeFirst(0, "(CX)")
+	m.zero(sum)
+	m.overRow("power", func() {
+		m.load(atDst, 0, false)
+		m.horner(x, scale, atB)
+		m.binary("sub", x, x, largest)
+		probability(m)
+		m.store(0, atDst, false)
+		m.binary("add", sum, sum, x)
+	})
+	m.sumToAll(11)
+	m.spread("(R9)", x)
+	m.spread("(CX)", m.reg(1))
+	m.fma(sum, x, m.reg(1))
+	m.storeFirst(11, "(R9)")
+	m.endRow()
+}
+
+// blockGradient writes Attention.BlockGradient.
+func (m *x86) blockGradient() {
+	x, d, dot, inverse, largest, scale := m.reg(0), m.reg(1), m.reg(8), m.reg(9), m.reg(10), m.reg(12)
+	m.attention("blockGradient")
+	m.spread("(R8)", largest)
+	m.spread("(R9)", inverse)
+	m.spread("(CX)", dot)
+	m.overRow("power", func() {
+		m.load(atDst, 0, false)
+		m.horner(x, scale, atB)
+		m.binary("sub", x, x, largest)
+		probability(m)
+		m.binary("mul", x, x, inverse)
+		m.store(0, atDst, false)
+		m.load(atA, 1, false)
+		m.binary("sub", d, d, dot)
+		m.binary("mul", d, d, x)
+		m.binary("mul", d, d, scale)
+		m.store(1, atA, false)
+	})
+	m.endRow()
+}
+
+// dropout writes Attention.Dropout. Registers: DX, R12 and R13 the keys of columns, less the offset of the row.
+func (m *x86) dropout() {
+	m.begin("dropout")
+	for i, number := range []int{10, 11, 12, 7} {
+		m.spread(fmt.Sprintf("%d(R8)", i*m.size), m.reg(number))
+	}
+	m.p("LEAQ (DX)(R10*%d), DX", m.size)
+	m.rows(func() {
+		m.p("SUBQ R10, DX")
+		m.p("LEAQ (DX)(R10*1), R12")
+		m.p("LEAQ (R12)(R10*1), R13")
+		m.spreadNext("SI", 8)
+		m.spreadNext("SI", 9)
+	}, func(part bool) {
+		for i, pointer := range []string{"DX", "R12", "R13"} {
+			m.load(fmt.Sprintf("(%s)(AX*1)", pointer), i, part)
+		}
+		dropoutWeight(m)
+		m.store(0, atDst, part)
+	})
 }

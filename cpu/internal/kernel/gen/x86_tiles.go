@@ -280,4 +280,7 @@ func (m *x86) tiles() {
 	}
 	m.softmax()
 	m.softmaxGradient()
+	m.blockSoftmax()
+	m.blockGradient()
+	m.dropout()
 }
