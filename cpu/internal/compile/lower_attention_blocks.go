@@ -10,13 +10,13 @@ import (
 // Attention is computed in blocks from these numbers of queries and keys on. Fewer scores fit into the caches as a whole.
 const (
 	blockedQueries = 64
-	blockedKeys    = 512
+	blockedKeys    = 513
 )
 
 // Dimensions of a block of scores (docs/log.md, 2026-11-26).
 const (
-	attentionHeight  = 96
-	attentionColumns = 256
+	attentionHeight  = 48
+	attentionColumns = 512
 )
 
 // emitBlocks emits attention in blocks of the given operands, and of the given slots beside them.

@@ -166,9 +166,8 @@ type block struct{ r0, r1, c0, c1 int }
 // the end of whole vectors there are zeros.
 func (p *blockPart[T]) scoresOf(g *kernel.Matmul, left, right unsafe.Pointer, to []T, k block) {
 	nr := g.Kernel.NR
-	area := kernel.Area{R0: k.r0, R1: k.r1, P0: k.c0 / nr, P1: (k.c1 + nr - 1) / nr, K0: 0, K1: g.K}
-	// Multiply counts rows and columns from the first of all.
-	g.Multiply(p.gemm, left, right, unsafe.Add(unsafe.Pointer(&to[0]), -k.r0*g.CRow-k.c0*p.Size), nil, area, false)
+	area := kernel.Area{R0: k.r0, R1: k.r1, P0: k.c0 / nr, P1: (k.c1 + nr - 1) / nr, K0: 0, K1: g.K, Alone: true}
+	g.Multiply(p.gemm, left, right, unsafe.Pointer(&to[0]), nil, area, false)
 	width := k.c1 - k.c0
 	if whole := p.width(k); width < whole {
 		for r := range k.r1 - k.r0 {
@@ -201,9 +200,8 @@ func (p *blockPart[T]) state(r int) int { return ((p.b*p.H+p.head)*p.M + r) * p.
 func (p *blockPart[T]) eachBlock(r0 int, f func(k block, first bool)) bool {
 	r1, some := min(r0+p.Height, p.M), false
 	for c0 := 0; c0 < p.N; c0 += p.Columns {
-		k := block{r0, r1, c0, min(c0+p.Columns, p.N)}
-		if p.summands.sees(k) {
-			f(k, !some)
+		if k := (block{r0, r1, c0, min(c0+p.Columns, p.N)}); p.summands.sees(k) {
+			f(p.summands.trim(k), !some)
 			some = true
 		}
 	}

@@ -106,6 +106,14 @@ func (m *blockMask[T]) sees(k block) bool {
 	return true
 }
 
+// trim returns a block without keys at its end that no query sees.
+func (m *blockMask[T]) trim(k block) block {
+	if m.limited() {
+		k.c1 = min(k.c1, m.most+1)
+	}
+	return k
+}
+
 // visible returns summands of which the first n are 0, and the others -inf.
 func (m *blockMask[T]) visible(n int) []T { return m.line[len(m.line)/2-n:] }
 

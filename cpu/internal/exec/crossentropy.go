@@ -210,9 +210,8 @@ func (p *entropyPass[T]) multiply(part, block int) {
 	g, first, z := p.Logits, block*p.Columns, p.scores(block)
 	g.M, g.CRow = p.rows, p.stride(block)*p.Size
 	panel := first / g.Kernel.NR
-	area := kernel.Area{R0: 0, R1: p.rows, P0: panel, P1: panel + p.stride(block)/g.Kernel.NR, K0: 0, K1: g.K}
-	// Multiply counts columns from the first of all.
-	g.Multiply(&p.fr.calls[part].GemmCall, p.fr.ptrs[p.States], p.fr.ptrs[p.Packed], unsafe.Add(z, -first*p.Size), p.fr.scratch[part], area, false)
+	area := kernel.Area{R0: 0, R1: p.rows, P0: panel, P1: panel + p.stride(block)/g.Kernel.NR, K0: 0, K1: g.K, Alone: true}
+	g.Multiply(&p.fr.calls[part].GemmCall, p.fr.ptrs[p.States], p.fr.ptrs[p.Packed], z, p.fr.scratch[part], area, false)
 	if width, stride := p.width(block), p.stride(block); width < stride {
 		for r := range p.rows {
 			clear(slice[T](z, p.rows*stride)[r*stride+width : (r+1)*stride])

@@ -59,6 +59,7 @@ func (g *Matmul) multiplyRounded(call *GemmCall, a, b, c, strips unsafe.Pointer,
 	edge := unsafe.Add(strips, g.StripBytes()-roundedEdge)
 	call.panelRow = kr.NR * 2 * roundedBytes
 	add := call.add
+	row, panel := w.origin()
 	for k0 := w.K0; k0 < w.K1; k0 += BlockK {
 		kn := min(BlockK, g.K-k0)
 		call.k = RoundUp(kn, roundedDepth) / 2
@@ -68,7 +69,7 @@ func (g *Matmul) multiplyRounded(call *GemmCall, a, b, c, strips unsafe.Pointer,
 			kr.rounded.packLeft(strips, unsafe.Add(a, m0*g.ARow+k0*g.AK), kn, m1-m0, g.ARow, g.AK)
 			for p := w.P0; p < w.P1; p++ {
 				call.a, call.panel, call.add = strips, g.panel(b, k0, kn, p), add
-				call.c = unsafe.Add(c, m0*g.CRow+p*kr.NR*kr.size)
+				call.c = unsafe.Add(c, (m0-row)*g.CRow+(p-panel)*kr.NR*kr.size)
 				call.following = 0
 				if p+1 < w.P1 {
 					call.following = uintptr(g.panel(b, k0, kn, p+1))

@@ -187,10 +187,21 @@ func (g *Matmul) Pack(packed, b unsafe.Pointer, lo, hi int) {
 }
 
 // An Area is a part of a product: rows R0 to R1, panels P0 to P1, terms K0 to K1 of each sum. K0 must be 0 unless b is read directly.
-type Area struct{ R0, R1, P0, P1, K0, K1 int }
+type Area struct {
+	R0, R1, P0, P1, K0, K1 int
+	Alone                  bool // c is this area, not the whole product
+}
 
 // All returns the whole product.
-func (g *Matmul) All() Area { return Area{0, g.M, 0, g.Panels(), 0, g.K} }
+func (g *Matmul) All() Area { return Area{R1: g.M, P1: g.Panels(), K1: g.K} }
+
+// origin returns the row and the panel of the first element of c.
+func (w Area) origin() (row, panel int) {
+	if w.Alone {
+		return w.R0, w.P0
+	}
+	return 0, 0
+}
 
 // Multiply computes an area of c. b is packed unless direct; strips is memory of StripBytes.
 func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area, accumulate bool) {
@@ -210,6 +221,7 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 		return
 	}
 	x := block{Area: w, b: b, c: c, ragged: g.raggedPanel()}
+	x.row, x.panel = w.origin()
 	if x.ragged >= 0 {
 		x.last, strips = strips, unsafe.Add(strips, kr.panelBytes(min(g.K, BlockK)))
 	}
@@ -249,10 +261,17 @@ type block struct {
 	Area
 	left   unsafe.Pointer // first strip
 	strip  int            // distance of strips in bytes
-	b, c   unsafe.Pointer // of the whole product
+	b, c   unsafe.Pointer // of the whole product, or of an area alone
+	row    int // of the first element of c, and its panel
+	panel  int
 	rows   int            // of a packed panel
 	ragged int            // the panel that is packed in last, or -1
 	last   unsafe.Pointer
+}
+
+// at returns the address of the first row of the block in a panel of c.
+func (x *block) at(g *Matmul, panel int) unsafe.Pointer {
+	return unsafe.Add(x.c, (x.R0-x.row)*g.CRow+(panel-x.panel)*g.Kernel.NR*g.Kernel.size)
 }
 
 // multiplyBlock computes a block.
@@ -287,7 +306,7 @@ func (g *Matmul) multiplyPanel(call *GemmCall, x *block, p int) {
 		call.following = uintptr(g.panel(x.b, x.K0, x.rows, p+1))
 	}
 	cols := min(kr.NR, g.N-p*kr.NR)
-	call.a, call.c = x.left, unsafe.Add(x.c, x.R0*g.CRow+p*kr.NR*kr.size)
+	call.a, call.c = x.left, x.at(g, p)
 	for m := x.R0; m < x.R1; m += kr.MR {
 		call.panel = panel
 		call.prefetch(x.strip, (x.R1-m-1)/kr.MR)
