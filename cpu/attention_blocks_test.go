@@ -68,7 +68,9 @@ func (c attentionCase) add(b, i, j int) float64 {
 const dropoutPrime, dropoutLargest, dropoutFactor = 2887, 400, 1.25
 
 // rowKey and columnKey are keys of the weights of dropout.
-func (c attentionCase) rowKey(b, i, which int) int { return (b*7919 + i*613 + which*1777 + i*i*31) % dropoutPrime }
+func (c attentionCase) rowKey(b, i, which int) int {
+	return (b*7919 + i*613 + which*1777 + i*i*31) % dropoutPrime
+}
 
 func (c attentionCase) columnKey(which, h, j int) int {
 	return (which*1009 + h*577 + j*389 + j*j*17) % dropoutPrime

@@ -262,10 +262,10 @@ type block struct {
 	left   unsafe.Pointer // first strip
 	strip  int            // distance of strips in bytes
 	b, c   unsafe.Pointer // of the whole product, or of an area alone
-	row    int // of the first element of c, and its panel
+	row    int            // of the first element of c, and its panel
 	panel  int
-	rows   int            // of a packed panel
-	ragged int            // the panel that is packed in last, or -1
+	rows   int // of a packed panel
+	ragged int // the panel that is packed in last, or -1
 	last   unsafe.Pointer
 }
 
