@@ -4,13 +4,17 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/dtypes/float16"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/layers/attention"
+	"universal-transformer/cpu"
 )
 
 // attentionCase has the inputs of attention: B sequences, H heads, M queries, N keys, D channels of a head.
@@ -218,11 +222,99 @@ func (c attentionCase) call(t *testing.T, exec *Exec) (out [][]float64) {
 	return out
 }
 
-// attentionCases are lengths around whole blocks and vectors, below and above the length from which on there are blocks.
+// function computes the same with functions whose bodies compute nothing, so that one that runs as written is noticed. The name ends as
+// given.
+func (c attentionCase) function(t *testing.T, backend compute.Backend, dtype dtypes.DType, suffix string, half bool) (out [][]float64) {
+	t.Helper()
+	exec, err := NewExec(backend, func(q, k, v, dOut *Node) []*Node {
+		for _, x := range []**Node{&q, &k, &v, &dOut} {
+			*x = ConvertDType(*x, dtype)
+		}
+		g := q.Graph()
+		state := func(g *Graph) *Node { return BroadcastToDims(Const(g, shapes.CastAsDType(7, dtype)), c.b, c.h, c.m) }
+		call := func(name string, operands []*Node, results func(g *Graph, p []*Node) []*Node) []*Node {
+			return NewFunction(g, name, func(g *Graph) []*Node {
+				var p []*Node
+				for i, x := range operands {
+					p = append(p, Parameter(g, fmt.Sprint("x", i), x.Shape()))
+				}
+				return results(g, p)
+			}).Call(operands...)
+		}
+		form, operands := c.form(g, dtype)
+		operands = append([]*Node{q, k, v}, operands...)
+		forward := call(cpu.AttentionFunction+"forward"+form+suffix, operands, func(g *Graph, p []*Node) []*Node {
+			return []*Node{Neg(p[0]), state(g), Neg(state(g))}
+		})
+		list := append(forward[:1:1], call(cpu.AttentionFunction+"backward"+form+suffix, append(append(operands, forward...), dOut), func(_ *Graph, p []*Node) []*Node {
+			return []*Node{Neg(p[0]), Neg(p[1]), Neg(p[2])}
+		})...)
+		for i := range list {
+			list[i] = ConvertDType(list[i], dtypes.Float64)
+		}
+		if half {
+			list = append(list, ConvertDType(Const(g, float16.FromFloat32(1)), dtypes.Float64))
+		}
+		return list
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer exec.Finalize()
+	return c.call(t, exec)[:4]
+}
+
+// form returns the form that a function has in its name, and its operands after the values.
+func (c attentionCase) form(g *Graph, dtype dtypes.DType) (form string, operands []*Node) {
+	switch c.mask {
+	case "causal", "none":
+		form = map[string]string{"causal": ",causal"}[c.mask]
+	case "keys":
+		form, operands = ",keys", []*Node{Reshape(c.maskOf(g, dtype), c.b, c.n)}
+	case "last":
+		last := make([]int32, c.b*c.m)
+		for i := range last {
+			last[i] = int32(c.last(i/c.m, i%c.m))
+		}
+		form, operands = ",last", []*Node{Const(g, tensors.FromFlatDataAndDimensions(last, c.b, c.m))}
+	}
+	if !c.dropout {
+		return form, operands
+	}
+	var rows, columns []float64
+	for i := range c.b * c.m * 2 {
+		rows = append(rows, float64(c.rowKey(i/2/c.m, i/2%c.m, i%2)))
+	}
+	for i := range 3 * c.h * c.n {
+		columns = append(columns, float64(c.columnKey(i/c.n/c.h, i/c.n%c.h, i%c.n)))
+	}
+	for _, x := range []*tensors.Tensor{
+		tensors.FromFlatDataAndDimensions(rows, c.b, c.m, 2), tensors.FromFlatDataAndDimensions(columns, 3, c.h, c.n),
+		tensors.FromFlatDataAndDimensions([]float64{-dropoutPrime, 1.0 / dropoutPrime, dropoutLargest, dropoutFactor}, 4),
+	} {
+		operands = append(operands, ConvertDType(Const(g, x), dtype))
+	}
+	return form + ",dropout", operands
+}
+
+// The lengths are around whole blocks and vectors, below and above those from which on there are blocks.
 var attentionCases = []attentionCase{
-	newAttentionCase(2, 2, 257, 257, 8, "keys"), newAttentionCase(2, 2, 600, 600, 8, "keys"), newAttentionCase(1, 2, 1025, 1025, 16, "causal"),
-	newAttentionCase(2, 1, 600, 515, 64, "none"), newAttentionCase(2, 3, 100, 1025, 8, "hidden"), newAttentionCase(1, 1, 97, 512, 20, "added"),
-	newAttentionCase(1, 2, 513, 513, 64, "causal"), newAttentionCase(2, 2, 130, 768, 16, "last"),
+	newAttentionCase(2, 2, 257, 257, 8, "keys"), newAttentionCase(2, 1, 600, 600, 8, "keys"), newAttentionCase(1, 1, 1025, 1025, 16, "causal"),
+	newAttentionCase(2, 1, 600, 515, 64, "none"), newAttentionCase(2, 3, 100, 1025, 8, "hidden"), newAttentionCase(1, 1, 97, 513, 20, "added"),
+	newAttentionCase(1, 2, 513, 513, 64, "causal"),
+}
+
+// functionCases are forms that only functions have. They have no least length.
+func functionCases() (list []attentionCase) {
+	for _, c := range []attentionCase{
+		newAttentionCase(2, 2, 130, 768, 16, "last"), newAttentionCase(1, 2, 600, 600, 8, "causal"), newAttentionCase(2, 1, 49, 1025, 64, "keys"),
+		newAttentionCase(2, 2, 5, 7, 3, "last"), newAttentionCase(1, 1, 60, 257, 16, "none"),
+	} {
+		list = append(list, c)
+		c.dropout = true
+		list = append(list, c)
+	}
+	return list
 }
 
 func (c attentionCase) String() string {
@@ -230,27 +322,71 @@ func (c attentionCase) String() string {
 }
 
 // Attention in blocks and its gradient have the results of plain loops at every level, in both types. Threads change no bit, and neither
-// does asking for fewer results.
+// does asking for the result without gradients.
+// Caught when planted: a factor of the running maximum that is left out; a block that is trimmed by one key too many; the product of dO and
+// the result of another query; zeros behind the keys that are not cleared; a gradient of values without the weights of dropout.
 func TestAttentionInBlocks(t *testing.T) {
 	for _, c := range attentionCases {
 		want := c.plain()
-		eachBackend(func(config string, threads int, backend compute.Backend) {
-			for dtype, limit := range map[dtypes.DType]float64{dtypes.Float32: 2e-5, dtypes.Float64: 1e-12} {
-				got := c.run(t, backend, dtype, true)
-				checkAttention(t, fmt.Sprintf("%s, %v, %v", config, dtype, c), got, want, limit)
-			}
+		eachLevel(t, func(level string, dtype dtypes.DType, limit float64, one, three compute.Backend) {
+			what := fmt.Sprintf("%s, %v, %v", level, dtype, c)
+			got := c.run(t, one, dtype, true)
+			checkAttention(t, what, got, want, limit)
+			checkSame(t, what+", three threads", c.run(t, three, dtype, true), got)
+			checkSame(t, what+", without gradients", c.run(t, three, dtype, false), got[:1])
 		})
 	}
 }
 
-// eachBackend calls f with backends of all levels that this processor has, with one and three threads.
-func eachBackend(f func(level string, threads int, backend compute.Backend)) {
-	for _, level := range []string{"scalar", "avx2", "avx512", "neon"} {
-		for _, threads := range []int{1, 3} {
-			if backend, err := compute.NewWithConfig(fmt.Sprintf("cpu:%s,threads=%d", level, threads)); err == nil {
-				f(level, threads, backend)
-				backend.Finalize()
+// The same of functions.
+func TestAttentionFunctions(t *testing.T) {
+	for _, c := range functionCases() {
+		want := c.plain()
+		eachLevel(t, func(level string, dtype dtypes.DType, limit float64, one, three compute.Backend) {
+			what := fmt.Sprintf("%s, %v, function of %v", level, dtype, c)
+			got := c.function(t, one, dtype, "", false)
+			checkAttention(t, what, got, want, limit)
+			checkSame(t, what+", three threads", c.function(t, three, dtype, "#7,keys", false), got)
+		})
+	}
+}
+
+// A function of another form or other types runs as written, and so does one in a graph that runs on the portable backend.
+func TestOtherAttentionFunctionsRunAsWritten(t *testing.T) {
+	backend := newBackend(t, "cpu")
+	for _, suffix := range []string{",half", ",keys", ",last", ",causal"} {
+		c := newAttentionCase(2, 2, 5, 7, 4, "none")
+		for i, x := range c.function(t, backend, dtypes.Float64, suffix, suffix == ",half") {
+			for j, v := range [][]float64{c.q, c.q, c.k, c.v}[i] {
+				if x[j] != -v {
+					t.Fatalf("%s: result %d was not computed as written", suffix, i)
+				}
 			}
+		}
+	}
+}
+
+// eachLevel calls f with backends of each level that this processor has, with one and three threads. Plain loops only run in float64.
+func eachLevel(t *testing.T, f func(level string, dtype dtypes.DType, limit float64, one, three compute.Backend)) {
+	for _, level := range []string{"scalar", "avx2", "avx512", "neon"} {
+		one, err := compute.NewWithConfig("cpu:threads=1," + level)
+		if err != nil {
+			continue
+		}
+		three := newBackend(t, "cpu:threads=3,"+level)
+		if level != "scalar" {
+			f(level, dtypes.Float32, 2e-5, one, three)
+		}
+		f(level, dtypes.Float64, 1e-12, one, three)
+		one.Finalize()
+	}
+}
+
+func checkSame(t *testing.T, what string, got, want [][]float64) {
+	t.Helper()
+	for i := range want {
+		if !slices.Equal(got[i], want[i]) {
+			t.Errorf("%s: result %d has other bits", what, i)
 		}
 	}
 }

@@ -31,9 +31,9 @@ func operationsOf(f *ir.Function) (sum float64) {
 		case compute.OpTypeConvGeneral:
 			sum += 2 * float64(n.Shape.Size()) * window(n)
 		case compute.OpTypeFusedScaledDotProductAttention:
-			sum += 2 * 2 * attentionProduct(n) // scores and weighted sums
+			sum += attentionForward * attentionProduct(n, n.Attr.(*ir.AttentionAttr).Layout.SeqAxis())
 		case compute.OpTypeFusedScaledDotProductAttentionVJP:
-			sum += 4 * 2 * attentionProduct(n) // gradients of both factors of both products
+			sum += attentionBackward * attentionProduct(n, n.Attr.(*ir.AttentionAttr).Layout.SeqAxis())
 		}
 	}
 	return sum
@@ -42,6 +42,10 @@ func operationsOf(f *ir.Function) (sum float64) {
 // callOperations returns the number of operations of a call, given the values that results depend on.
 func callOperations(n *ir.Node, live map[*ir.Node]bool) float64 {
 	f := n.Attr.(*ir.CallAttr).Functions[0]
+	if form, ok := ir.ParseBlockAttention(f); ok {
+		operations := map[bool]float64{false: attentionForward, true: attentionBackward}[form.Backward]
+		return operations * attentionProduct(n, 1)
+	}
 	if !ir.IsCrossEntropy(f) {
 		return operationsOf(f)
 	}
@@ -67,9 +71,14 @@ func window(n *ir.Node) float64 {
 	return float64(kernel.Size()) / float64(kernel.Dim(outputs))
 }
 
-// attentionProduct returns the number of multiplications of queries and keys, over all heads.
-func attentionProduct(n *ir.Node) float64 {
-	seq := n.Attr.(*ir.AttentionAttr).Layout.SeqAxis()
+// Operations of attention for each multiplication of a query and a key.
+const (
+	attentionForward  = 2 * 2 // scores and weighted sums
+	attentionBackward = 4 * 2 // gradients of both factors of both products
+)
+
+// attentionProduct returns the number of multiplications of queries and keys, over all heads, given the axis of positions.
+func attentionProduct(n *ir.Node, seq int) float64 {
 	query, key := n.Inputs[0].Shape, n.Inputs[1].Shape
 	return float64(query.Size()) * float64(key.Dim(seq))
 }

@@ -75,6 +75,15 @@ func CrossEntropyFunction(backend compute.Backend) string {
 	return ""
 }
 
+// AttentionFunction returns the beginning of the name of functions that the backend computes as attention without whole scores
+// ([cpu.AttentionFunction]), or "" if it does not.
+func AttentionFunction(backend compute.Backend) string {
+	if backend.Name() == cpu.BackendName {
+		return cpu.AttentionFunction
+	}
+	return ""
+}
+
 // xlaName is the name of the XLA backend, also in GoMLX.
 const xlaName = "xla"
 

@@ -16,19 +16,20 @@ func (s *stack) selfAttention(t int, x *Node) *Node {
 // selfHeads returns the heads of self-attention, side by side: [B, M, D].
 func (s *stack) selfHeads(t int, x *Node) *Node {
 	var options attention.CoreOptions
-	switch { // padding is at the end, where causality hides it from real positions
+	var last *Node // visible key of each query
+	switch {       // padding is at the end, where causality hides it from real positions
 	case !s.causal:
 		options.AttentionMask = s.selection.Rows(KeyMask(s.mask))
 	case s.selection.IsAll():
 		options.UseCausalMask = true
 	default:
-		options.AttentionMask = s.selectedCausalMask()
+		options.AttentionMask, last = s.selectedCausalMask(), s.selection.Columns(s.mask.Graph())
 	}
 	context := s.selfContext(t, x)
 	if s.cache != nil {
-		context, options = s.cache.extend(context), attention.CoreOptions{AttentionMask: s.cache.mask}
+		context, options, last = s.cache.extend(context), attention.CoreOptions{AttentionMask: s.cache.mask}, nil
 	}
-	y, weights := s.multiHead("self_attention", x, context, options)
+	y, weights := s.multiHead("self_attention", x, context, options, last)
 	if s.options.ReturnAttention {
 		s.pass.Attention = append(s.pass.Attention, weights)
 	}
@@ -55,7 +56,7 @@ func (s *stack) crossHeads(t int, x *Node) *Node {
 	if sources := s.memory.Mask.Shape().Dimensions[0]; sources < x.Shape().Dimensions[0] {
 		x = Reshape(x, sources, -1, s.Width)
 	}
-	y, weights := s.multiHead("cross_attention", x, s.memoryContexts[layer], options)
+	y, weights := s.multiHead("cross_attention", x, s.memoryContexts[layer], options, nil)
 	if s.options.ReturnAttention {
 		s.pass.CrossAttention = append(s.pass.CrossAttention, weights)
 	}
@@ -87,14 +88,18 @@ func (s *stack) heads(x *Node) *Node {
 //	Attention(Q, K, V) = softmax(Q K' / sqrt(d)) V
 //	head_i             = Attention(x W_i^Q, states W_i^K, states W_i^V)
 //
-// d is the number of channels per head. There are no biases. weights [B, K, M, N] are nil unless requested in options.
-func (s *stack) multiHead(name string, x *Node, context *attentionContext, options attention.CoreOptions) (y, weights *Node) {
+// d is the number of channels per head. There are no biases. weights [B, K, M, N] are nil unless requested in options. last is the last
+// visible position of each query if options has a mask that says the same, or nil.
+func (s *stack) multiHead(name string, x *Node, context *attentionContext, options attention.CoreOptions, last *Node) (y, weights *Node) {
 	scope := s.layer.At("%s", name)
 	query := s.heads(s.weights().Dense(scope, "query", x, s.Width)) // (eq. 3)
 	key, value := s.selection.Rows(context.key), s.selection.Rows(context.value)
 	options.Scale = 1 / math.Sqrt(float64(s.Width/s.Heads))
 	options.WantCoefficients = s.options.ReturnAttention
-	if query = s.selection.Fold(query); s.masks != nil && s.Dropout.Attention > 0 {
+	query = s.selection.Fold(query)
+	if blocks := s.inBlocks(query, key, value, options, last); blocks != nil {
+		y = blocks.apply()
+	} else if s.masks != nil && s.Dropout.Attention > 0 {
 		y, weights = s.attentionWithDropout(query, key, value, options)
 	} else {
 		y, weights = attention.Core(query, key, value, attention.LayoutBSHD, options) // (eq. 1)

@@ -108,8 +108,35 @@ func (m *masks) dropRows(x, rows *Node, rate float64) *Node {
 	}
 	hash := Add(Add(Mul(row(0), column(0)), Mul(row(1), column(1))), column(2))
 	residue := Abs(Sub(hash, MulScalar(Round(MulScalar(hash, 1.0/prime)), prime))) // 0 .. (p-1)/2; every value but 0 has two hashes
-	largest := min(max(0, math.Round((rate*prime-1)/2)), (prime-3)/2)              // largest residue that is dropped
-	kept := 1 - (2*largest+1)/prime
+	largest, kept := residues(rate)
 	mask := MinScalar(MaxScalar(AddScalar(residue, -largest), 0.0), 1.0)
 	return Mul(x, StopGradient(MulScalar(mask, 1/kept)))
+}
+
+// residues returns the largest residue that is dropped at a rate, and the probability that a value is kept.
+func residues(rate float64) (largest, kept float64) {
+	largest = min(max(0, math.Round((rate*prime-1)/2)), (prime-3)/2)
+	return largest, 1 - (2*largest+1)/prime
+}
+
+// hashed returns what the masks of attention weights are computed from: the keys rows [B, M, 2] of queries, those of heads and attended
+// positions, [3, heads, positions], and the numbers of [hashedWeights]. The masks are those of dropRows.
+func (m *masks) hashed(rows *Node, heads, positions int, rate float64) []*Node {
+	largest, kept := residues(rate)
+	numbers := []float64{-prime, 1.0 / prime, largest, 1 / kept}
+	columns := m.keys(rows.DType(), 3, heads, positions)
+	return []*Node{StopGradient(rows), StopGradient(columns), ConvertDType(Const(rows.Graph(), numbers), rows.DType())}
+}
+
+// hashedWeights returns what attention weights [B, heads, M, positions] are multiplied by, given what masks.hashed returns.
+func hashedWeights(rows, columns, numbers *Node) *Node {
+	row := func(i int) *Node { // a or a', [B, 1, M, 1]
+		return InsertAxes(Slice(rows, AxisRange(), AxisRange(), AxisElem(i)), 1)
+	}
+	column := func(i int) *Node { return InsertAxes(Slice(columns, AxisElem(i)), 2) } // b, b' or c, [1, heads, 1, positions]
+	number := func(i int) *Node { return Reshape(Slice(numbers, AxisElem(i))) }
+	hash := Add(Add(Mul(row(0), column(0)), Mul(row(1), column(1))), column(2))
+	residue := Abs(Add(hash, Mul(Round(Mul(hash, number(1))), number(0))))
+	kept := GreaterThan(residue, BroadcastToShape(number(2), residue.Shape()))
+	return Mul(ConvertDType(kept, residue.DType()), number(3))
 }

@@ -29,6 +29,10 @@ func (em *emitter) lowerControl(a *ir.CallAttr, e *graph.Expr, in []exec.Operand
 			em.lowerCrossEntropy(a.Functions[0], e, in)
 			return
 		}
+		if form, ok := ir.ParseBlockAttention(a.Functions[0]); ok {
+			em.lowerBlockAttention(form, e, in)
+			return
+		}
 		p := compileGraph(graph.Build(a.Functions[0], nil), em.prog.Machine)
 		em.prog.Children = append(em.prog.Children, p)
 		em.emit(&exec.Call{Target: &exec.Subprogram{Program: p}, In: in, Outs: outs}, em.touched(e)...)
