@@ -60,7 +60,7 @@ func TestRowsAreComplete(t *testing.T) {
 
 // The average and the failed tasks of table 1 are those of its tasks in appendix C. Averages are rounded, so they agree within 0.05.
 func TestTable1AgreesWithAppendixC(t *testing.T) {
-	for family, said := range BabiPublished {
+	for family, said := range babiPublished {
 		if said.Best == nil {
 			continue
 		}

@@ -45,6 +45,9 @@ type Babi struct {
 	// Rename exchanges the names of people, places and objects in training stories and their answers, at each visit of a question anew:
 	// mary becomes john, and john mary. Validation and test questions stay as they are.
 	Rename bool `json:"rename,omitempty"`
+	// Reword replaces verbs and conjunctions of training facts by ones that mean the same, such as went by journeyed, at each visit of a
+	// question anew.
+	Reword bool `json:"reword,omitempty"`
 }
 
 // Validate returns an error that names the first missing or invalid field.
@@ -128,6 +131,9 @@ func (c Babi) String() string {
 	}
 	if c.Rename {
 		what += ", names exchanged in training"
+	}
+	if c.Reword {
+		what += ", synonyms exchanged in training"
 	}
 	return fmt.Sprintf("bAbI %s %s", c.Set, what)
 }

@@ -13,9 +13,10 @@ var (
 	men   = []string{"john", "daniel", "bill", "fred", "jeff", "bernhard", "brian", "julius", "greg", "sumit", "yann", "jason", "antoine"}
 	women = []string{"mary", "sandra", "julie", "gertrude", "winona", "emily", "jessica", "lily"}
 
-	people = slices.Concat(men, women)
-	places = []string{"bathroom", "bedroom", "garden", "hallway", "kitchen", "office", "school", "park", "cinema"}
-	things = []string{
+	people  = slices.Concat(men, women)
+	places  = []string{"bathroom", "bedroom", "garden", "hallway", "kitchen", "office", "school", "park", "cinema"}
+	colours = []string{"white", "green", "gray", "yellow"}
+	things  = []string{
 		"apple", "football", "milk", "frog", "lion", "rhino", "swan",
 		"pink rectangle", "blue square", "red square", "yellow square", "red sphere", "triangle",
 		"box of chocolates", "chocolate", "box", "chest", "container", "suitcase",
@@ -23,11 +24,13 @@ var (
 )
 
 // namesOf returns the lists of names that may be exchanged in the stories of a task without a change of their meaning. Directions, times,
-// numbers, colours and verbs are never exchanged.
+// numbers and verbs are never exchanged.
 func namesOf(task int) [][]string {
 	switch task {
 	case 11: // "he" and "she" tell men and women apart
 		return [][]string{men, women, places}
+	case 16: // colours are the colours of animals, and the answers
+		return [][]string{people, things, colours}
 	case 15, 20: // animals have plurals, as in "mice"; who is hungry goes to the kitchen, whatever its name
 		return [][]string{people}
 	}
@@ -35,41 +38,7 @@ func namesOf(task int) [][]string {
 }
 
 // A renaming exchanges the names of one task.
-type renaming struct {
-	classes  [][]string
-	class    map[string]int // index in classes
-	maxWords int            // of a name
-}
-
-func renamingOf(classes [][]string) renaming {
-	r := renaming{classes: classes, class: map[string]int{}}
-	for i, class := range classes {
-		for _, name := range class {
-			r.class[name] = i
-			r.maxWords = max(r.maxWords, strings.Count(name, " ")+1)
-		}
-	}
-	return r
-}
-
-// newRenaming exchanges only names that occur in the training questions of the task. So a renamed story has no word that the training
-// stories do not have.
-func newRenaming(task int, training []Question) renaming {
-	all, used, seen := renamingOf(namesOf(task)), map[string]bool{}, map[string]bool{}
-	for _, q := range training {
-		for _, sentence := range append(slices.Clip(q.Facts), q.Text, sentenceOf(q.Answer)) {
-			if !seen[sentence] {
-				seen[sentence] = true
-				all.replace(sentence, func(name string) string { used[name] = true; return name })
-			}
-		}
-	}
-	var classes [][]string
-	for _, class := range all.classes {
-		classes = append(classes, slices.DeleteFunc(slices.Clone(class), func(name string) bool { return !used[name] }))
-	}
-	return renamingOf(classes)
-}
+type renaming struct{ phrases }
 
 // draw returns a random exchange: a one-to-one mapping of each class to itself.
 func (r renaming) draw(rng *rand.Rand) func(name string) string {
@@ -108,39 +77,6 @@ func (r renaming) answer(answer string, other func(name string) string) string {
 		}
 	}
 	return strings.Join(members, ",")
-}
-
-// sentenceOf returns the members of an answer as the words of a sentence.
-func sentenceOf(answer string) string { return strings.ReplaceAll(strings.ToLower(answer), ",", " ") }
-
-// replace replaces every name in a sentence. Of two names that begin at the same word, it takes the longer one.
-func (r renaming) replace(sentence string, other func(name string) string) string {
-	words := strings.Split(sentence, " ")
-	replaced := make([]string, 0, len(words))
-	for len(words) > 0 {
-		name, n := r.name(words)
-		if n == 0 {
-			name, n = words[0], 1
-		} else {
-			name = other(name)
-		}
-		replaced, words = append(replaced, name), words[n:]
-	}
-	return strings.Join(replaced, " ")
-}
-
-// name returns the longest name that the words begin with and its number of words, 0 if there is none.
-func (r renaming) name(words []string) (string, int) {
-	for n := min(r.maxWords, len(words)); n > 0; n-- {
-		name := words[0]
-		if n > 1 {
-			name = strings.Join(words[:n], " ")
-		}
-		if _, ok := r.class[name]; ok {
-			return name, n
-		}
-	}
-	return "", 0
 }
 
 // answers returns an answer with its names replaced in every possible way.
@@ -195,19 +131,27 @@ func arrangements(list []string, n int) func(func([]string) bool) {
 	}
 }
 
-// maxLength returns an upper bound of the number of words of a sentence after any exchange.
-func (r renaming) maxLength(sentence string) int {
-	length := strings.Count(sentence, " ") + 1
-	if r.maxWords <= 1 {
-		return length
+// synonyms lists the words of facts that mean the same. "left" is also a direction, but no other word of its list occurs in those tasks.
+var synonyms = [][]string{
+	{"went", "went back", "journeyed", "travelled", "moved"},
+	{"got", "grabbed", "took", "picked up"},
+	{"dropped", "discarded", "left", "put down"},
+	{"gave", "handed", "passed"},
+	{"then", "afterwards", "after that", "following that"},
+}
+
+// A rewording replaces words of facts by others that mean the same.
+type rewording struct{ phrases }
+
+// apply returns a question with each such word of its facts drawn anew.
+func (r rewording) apply(q Question, rng *rand.Rand) Question {
+	facts := make([]string, len(q.Facts))
+	for i, fact := range q.Facts {
+		facts[i] = r.replace(fact, func(word string) string {
+			class := r.classes[r.class[word]]
+			return class[rng.IntN(len(class))]
+		})
 	}
-	r.replace(sentence, func(name string) string {
-		longest := 0
-		for _, other := range r.classes[r.class[name]] {
-			longest = max(longest, strings.Count(other, " "))
-		}
-		length += longest - strings.Count(name, " ")
-		return name
-	})
-	return length
+	q.Facts = facts
+	return q
 }

@@ -170,12 +170,18 @@ var stories = []told{
 	{20, "1 Sumit is tired.\n2 Jason is hungry.\n3 Where will sumit go?\tbedroom\t1\n4 Jason went to the kitchen.\n5 Yann is hungry.\n6 Where will yann go?\tkitchen\t5\n", motive},
 }
 
-// renamed opens a distribution of one task: the story twice for training and validation, and test stories.
+// twice opens a distribution of one task: the story for training and for validation, and test stories.
+func twice(t *testing.T, c babi.Babi, story, test string) *babi.Task {
+	t.Helper()
+	c.Set, c.Path = "en", folder(t, map[string]string{
+		fmt.Sprintf("en/qa%d_train.txt", c.Task): story + story, fmt.Sprintf("en/qa%d_test.txt", c.Task): test,
+	})
+	return opened(t, c)
+}
+
 func renamed(t *testing.T, number int, story, test string, rename bool) *babi.Task {
 	t.Helper()
-	return opened(t, babi.Babi{Set: "en", Task: number, Rename: rename, Path: folder(t, map[string]string{
-		fmt.Sprintf("en/qa%d_train.txt", number): story + story, fmt.Sprintf("en/qa%d_test.txt", number): test,
-	})})
+	return twice(t, babi.Babi{Task: number, Rename: rename}, story, test)
 }
 
 // sentences returns the words of the facts and of the question of a source.
@@ -312,6 +318,46 @@ func TestAnswersOfRenamedStories(t *testing.T) {
 		}
 		if have := strings.Join(slices.Sorted(maps.Keys(answers)), " "); have != want {
 			t.Errorf("task %d has the answers %q, want %q", number, have, want)
+		}
+	}
+}
+
+// Rewording keeps the sense of facts, their order, the question and the answer. Each occurrence of a verb is drawn by itself from those of the training
+// stories. The direction "left" stays.
+// Caught when planted: the question reworded; "took" among the verbs of dropping; one draw for all occurrences in a story; "left" dropped in
+// task 17.
+func TestRewording(t *testing.T) {
+	sense := strings.NewReplacer("went back", "MOVE", "went", "MOVE", "journeyed", "MOVE", "picked up", "TAKE", "took", "TAKE", "put down", "DROP", "left", "DROP",
+		"after that", "THEN", "afterwards", "THEN")
+	stories := map[int]string{
+		2: "1 Mary went back to the office.\n2 Mary picked up the milk.\n3 Mary journeyed to the garden.\n4 After that she left the milk.\n5 Mary took the apple there.\n" +
+			"6 Afterwards she went to the hallway.\n7 Mary put down the apple.\n8 What was left there?\tapple\t7\n",
+		17: "1 The triangle is to the left of the blue square.\n2 Is the triangle to the left of the blue square?\tyes\t1\n",
+	}
+	for number, story := range stories {
+		plain, other := twice(t, babi.Babi{Task: number}, story, story), twice(t, babi.Babi{Task: number, Reword: true}, story, story)
+		lines, drawn := map[string]bool{}, map[string]bool{}
+		for i := range int64(400) {
+			before, asked := sentences(t, plain, plain.Training(1, i))
+			e := other.Training(1, i)
+			after, asks := sentences(t, other, e)
+			if !slices.Equal(asked, asks) || other.Vocabularies().Target.Decode(e.Target)[0] != plain.Vocabularies().Target.Decode(plain.Training(1, i).Target)[0] {
+				t.Fatalf("task %d: the question is %q, want %q", number, asks, asked)
+			}
+			for at, fact := range after {
+				if have, want := strings.Join(fact, " "), strings.Join(before[at], " "); sense.Replace(have) != sense.Replace(want) {
+					t.Fatalf("task %d: %q becomes %q", number, want, have)
+				}
+				lines[strings.Join(fact, " ")] = true
+			}
+			drawn[fmt.Sprint(after)] = true
+		}
+		// Each fact of task 2 in all of its forms, 3+2+3+2*2+2+2*3+2; drawn apart, they make 1,728 stories, of which 400 draws hold some 360.
+		if want := map[int]int{2: 22, 17: 1}[number]; len(lines) != want {
+			t.Errorf("task %d: %d forms of facts, want %d", number, len(lines), want)
+		}
+		if number == 2 && (len(drawn) < 250 || len(drawn) > 390) {
+			t.Errorf("%d different stories", len(drawn))
 		}
 	}
 }

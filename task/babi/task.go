@@ -15,8 +15,9 @@ type Task struct {
 	config                     Babi
 	coding                     Coding
 	training, validation, test []Question
-	renamings                  map[int]renaming // by task; empty without Rename
-	most                       int              // positions of the longest source
+	renamings                  map[int]renaming  // by task; empty without Rename
+	rewordings                 map[int]rewording // by task; empty without Reword
+	most                       int               // positions of the longest source
 }
 
 var (
@@ -30,7 +31,7 @@ func (d *Distribution) Task(c Babi) (*Task, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	t := &Task{config: c, renamings: map[int]renaming{}}
+	t := &Task{config: c, renamings: map[int]renaming{}, rewordings: map[int]rewording{}}
 	for _, n := range c.tasks() {
 		if err := t.read(d, n); err != nil {
 			return nil, err
@@ -86,7 +87,10 @@ func (t *Task) read(d *Distribution, n int) error {
 		return err
 	}
 	if t.config.Rename {
-		t.renamings[n] = newRenaming(n, training)
+		t.renamings[n] = renaming{phrasesOf(namesOf(n)).usedIn(training)}
+	}
+	if t.config.Reword {
+		t.rewordings[n] = rewording{phrasesOf(synonyms).usedIn(training)}
 	}
 	t.training, t.validation, t.test = append(t.training, training...), append(t.validation, validation...), append(t.test, test...)
 	return nil
@@ -157,7 +161,8 @@ func (t *Task) encode() error {
 		kept := recent(q)
 		t.most = max(t.most, len(kept.Facts)+1)
 		for _, s := range append(slices.Clip(q.Facts), q.Text) {
-			t.coding.TokensPerPosition = max(t.coding.TokensPerPosition, t.renamings[q.Task].maxLength(s))
+			length := strings.Count(s, " ") + 1 + t.renamings[q.Task].growth(s) + t.rewordings[q.Task].growth(s)
+			t.coding.TokensPerPosition = max(t.coding.TokensPerPosition, length)
 		}
 	}
 	return nil
@@ -193,11 +198,14 @@ func (t *Task) Notes() []string { return nil }
 // Coding returns the conversion of questions to ids.
 func (t *Task) Coding() Coding { return t.coding }
 
-// Training iterates over the training questions, in a new order in each epoch, with names exchanged if the configuration says so.
+// Training iterates over the training questions, in a new order in each epoch, renamed and reworded if the configuration says so.
 func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	n := int64(len(t.training))
 	order := seed.NewPermutation(seedValue, "babi/epoch", i/n, len(t.training))
 	q := recent(t.training[order.At(int(i%n))])
+	if r, ok := t.rewordings[q.Task]; ok {
+		q = r.apply(q, seed.Rand(seedValue, "babi/rewording", i))
+	}
 	if r, ok := t.renamings[q.Task]; ok {
 		q = r.apply(q, r.draw(seed.Rand(seedValue, "babi/renaming", i)))
 	}
