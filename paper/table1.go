@@ -21,6 +21,7 @@ var BabiSettings = []struct {
 }{
 	{"10k-single", "10k, single", false}, {"10k-joint", "10k, joint", true}, {"1k-single", "1k, single", false},
 	{"1k-single" + renamed, "1k, single, words exchanged", false}, {"1k-joint", "1k, joint", true},
+	{"1k-joint" + renamed, "1k, joint, words exchanged", true},
 }
 
 // renamed is the part of the names of recipes that exchange words.

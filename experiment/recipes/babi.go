@@ -32,6 +32,7 @@ func table1() (list []Recipe) {
 		{"1k-single", "1k, single", fewQuestions, "en", false},
 		{"1k-single-renamed", "1k, single, words exchanged", exchangeWords, "en", false},
 		{"1k-joint", "1k, joint", fewQuestions, "en", true},
+		{"1k-joint-renamed", "1k, joint, words exchanged", exchangeWords, "en", true},
 	} {
 		var columns []column
 		for n := 1; n <= babi.Tasks && !c.joint; n++ {

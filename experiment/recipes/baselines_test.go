@@ -117,6 +117,11 @@ func TestRowsDifferInTheModel(t *testing.T) {
 		same(family+"-transformer/"+task, set, nil)
 		same(family+"-adaptive/"+task, set, func(r, o *experiment.Run) { r.Training.Stop.Accuracy = o.Training.Stop.Accuracy })
 	}
+	for _, set := range []string{"babi-1k-single-renamed/task20", "babi-1k-joint-renamed/joint"} {
+		family, task, _ := strings.Cut(set, "/")
+		same(family+"-transformer/"+task, set, nil)
+		same(family+"-adaptive/"+task, set, nil)
+	}
 }
 
 // The models that are trained like the headline model of table 4 have its positions, counting and regularization, and nothing but the model
@@ -258,6 +263,7 @@ func TestBabiRuns(t *testing.T) {
 		"babi-10k-single-transformer/task07": "Transformer, 4 layers, width 64, 4 heads; bAbI en-10k task 7; decay 0.1",
 		"babi-1k-joint-transformer/joint":    "Transformer, 4 layers, width 128, 8 heads; bAbI en joint; decay 0",
 		"babi-1k-single-adaptive/task07":     "Universal Transformer, adaptive (ACT, halted states copied), at most 6 steps, width 64, 4 heads; bAbI en task 7; decay 0",
+		"babi-1k-joint-renamed/joint":        "Universal Transformer, 4 steps, width 128, 8 heads; bAbI en joint, names exchanged in training, synonyms exchanged in training; decay 0.1",
 		"babi-10k-joint/joint":               "Universal Transformer, 4 steps, width 128, 8 heads; bAbI en-10k joint; decay 0.1",
 	} {
 		r := recipes.MustRun(name)
