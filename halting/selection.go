@@ -163,11 +163,22 @@ func inverse(place *Node, size int) *Node {
 // sumBefore returns y_i = sum over j < i of x_j along the last axis of x [B, M]. A product with a triangular matrix is much faster
 // than GoMLX's CumSum, which sums windows.
 func sumBefore(x *Node) *Node {
-	n := x.Shape().Dimensions[1]
+	g, rows, n := x.Graph(), x.Shape().Dimensions[0], x.Shape().Dimensions[1]
+	if n > 2*sumBlock { // memory would grow with the square
+		blocks := (n + sumBlock - 1) / sumBlock
+		x = Pad(x, ScalarZero(g, x.DType()), PadAxis{}, PadAxis{End: blocks*sumBlock - n})
+		x = Reshape(x, rows*blocks, sumBlock)
+		earlier := Reshape(sumBefore(Reshape(ReduceSum(x, -1), rows, blocks)), rows, blocks, 1)
+		sums := Add(Reshape(sumBefore(x), rows, blocks, sumBlock), earlier)
+		return Slice(Reshape(sums, rows, blocks*sumBlock), AxisRange(), AxisRange(0, n))
+	}
 	square := shapes.Make(dtypes.Int32, n, n)
-	earlier := LessThan(Iota(x.Graph(), square, 0), Iota(x.Graph(), square, 1))
+	earlier := LessThan(Iota(g, square, 0), Iota(g, square, 1))
 	return Dot(x, ConvertDType(earlier, x.DType())).Product()
 }
+
+// sumBlock is the number of elements of a block of sumBefore.
+const sumBlock = 256
 
 func sumBefore1D(x *Node) *Node { return Squeeze(sumBefore(InsertAxes(x, 0)), 0) }
 

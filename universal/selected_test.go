@@ -172,13 +172,28 @@ func TestSelectedPositionsDropWhatAllDrop(t *testing.T) {
 	}
 }
 
+// The same of sequences that are so long that attention is computed in blocks, with a last visible key for each selected query.
+// Caught when planted: a query that does not see itself; columns of the list for those of the grid.
+func TestManySelectedPositions(t *testing.T) {
+	c := small()
+	c.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 3, Bias: 0.3}}
+	source, target := [][]int32{nil, {2, 5, 5, 1, 6}}, [][]int32{nil, {3, 1, 4, 4, 2, 1}}
+	for i := range 540 {
+		source[0], target[0] = append(source[0], int32(1+i*i%6)), append(target[0], int32(1+i*i*i%4))
+	}
+	source, target = rectangle(source, 540), rectangle(target, 540)
+	compareSelected(t, variant{"many", universal.EncoderDecoder{Config: c}}, source, target, 1e-9, []int{1})
+	c.Dropout = universal.Dropout{Attention: 0.3}
+	compareSelected(t, variant{"many, dropout", universal.EncoderDecoder{Config: c}}, source, target, 1e-9, []int{1})
+}
+
 // compareSelected runs a variant with all positions and with capacities that are just enough, or more by spare.
 func compareSelected(t *testing.T, v variant, source, targets [][]int32, tolerance float64, spares []int) {
 	t.Helper()
 	x := newMachine(t, v.model)
 	want := measure(t, x, stackCapacities{}, source, targets)
 	for _, spare := range spares {
-		e := stackCapacities{fitting(want.demand["encoder.demand"], spare, 5, 7), fitting(want.demand["decoder.demand"], spare, 5, 6)}
+		e := stackCapacities{fitting(want.demand["encoder.demand"], spare, len(source), len(source[0])), fitting(want.demand["decoder.demand"], spare, len(targets), len(targets[0]))}
 		got := measure(t, x, e, source, targets)
 		if got.overflow {
 			t.Errorf("%s, %v: overflow", v.name, e)
