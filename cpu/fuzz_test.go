@@ -553,7 +553,7 @@ func (w *writer) gather(x *Node) *Node {
 	return Gather(x, at)
 }
 
-// attention draws queries, keys and values of its own size, and a mask.
+// attention draws queries, keys and values of its own size, sometimes so many that they are computed in blocks, and a mask.
 func (w *writer) attention() *Node {
 	g := w.floats[0].Graph()
 	b, h, m, d := 1+w.rng.Intn(3), 1+w.rng.Intn(3), 1+w.rng.Intn(40), []int{1, 3, 8, 16, 24, 32}[w.rng.Intn(6)]
@@ -561,6 +561,9 @@ func (w *writer) attention() *Node {
 	causal := w.rng.Intn(3) == 0
 	if !causal {
 		n = 1 + w.rng.Intn(40)
+	}
+	if (b+h+m+n+d)%13 == 0 { // in blocks
+		m, n = m+513, n+513
 	}
 	value := func(length int) *Node { // numbers that depend on an input
 		grid := Iota(g, shapes.Make(w.dtype, b, length, h, d), w.rng.Intn(4))
