@@ -64,8 +64,8 @@
 //
 // Some decisions concern all layers. A fused group is a small program of kernels on tiles of about 2048 elements, whose intermediate
 // values stay in the L1 cache. A matrix product multiplies strips of the left operand, in place, with panels of the right one, packed
-// from any strides. Attention keeps the scores of one head in the cache and passes the maximum and the sum of each row to the gradient,
-// which recomputes the scores. Cross entropy of a large vocabulary computes logits and both gradients in blocks of rows and columns, see
+// from any strides. Attention keeps the scores of one head in the cache, or, if there are more than 512 keys, a block of them, and passes the
+// maximum and the sum of each row to the gradient, which recomputes the scores; see also AttentionFunction. Cross entropy of a large vocabulary computes logits and both gradients in blocks of rows and columns, see
 // CrossEntropyFunction. The threads spin during an execution, because waking a goroutine takes longer than most instructions. If a
 // thread has not begun its part because another process occupies its core, the caller computes that part.
 //

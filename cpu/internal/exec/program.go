@@ -8,6 +8,7 @@
 //	Fused              a fused group: steps of kernels on tiles of rows that stay in the L1 cache (fused.go)
 //	Dot                a product of tensors: loops around kernel.Matmul (dot.go)
 //	Attention          attention or its gradient, a head at a time, its scores in the cache (attention.go)
+//	BlockAttention     the same for many keys, in blocks of queries and keys (attention_blocks.go)
 //	CrossEntropy       the loss of a product of states and words, in blocks of rows and columns (crossentropy.go)
 //	Chain              several of those, block by block of the rows they share (chain.go)
 //	Gather, Scatter,
