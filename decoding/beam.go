@@ -33,19 +33,19 @@ type Beam struct {
 // MaxWidth is the maximum width of a beam, far above any useful one.
 const MaxWidth = 1000
 
+// maxAlpha bounds the exponent of the length penalty, far above any useful one.
+const maxAlpha = 100
+
 // Validate returns an error that names the first invalid field and its value.
 func (b Beam) Validate() error {
-	if b.Width < 1 {
-		return fmt.Errorf("beam width is %d: at least 1 is needed", b.Width)
-	}
-	if b.Width > MaxWidth {
-		return fmt.Errorf("beam width is %d: it must be at most %d", b.Width, MaxWidth)
+	if b.Width < 1 || b.Width > MaxWidth {
+		return fmt.Errorf("beam width is %d: it must be from 1 to %d", b.Width, MaxWidth)
 	}
 	if b.Best < 0 || b.Best > b.Width {
 		return fmt.Errorf("n-best is %d: a beam of width %d has from 1 to %[2]d answers; choose a wider beam", b.Best, b.Width)
 	}
-	if !(b.Alpha >= 0 && b.Alpha < 100) {
-		return fmt.Errorf("alpha is %v: it must be at least 0", b.Alpha)
+	if !(b.Alpha >= 0 && b.Alpha < maxAlpha) {
+		return fmt.Errorf("alpha is %v: it must be at least 0 and below %d", b.Alpha, maxAlpha)
 	}
 	return nil
 }

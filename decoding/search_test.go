@@ -332,15 +332,15 @@ func TestSearchErrors(t *testing.T) {
 	}
 	greedy := func(next decoding.Next) error { _, err := decoding.Greedy(t.Context(), request(next)); return err }
 	for want, err := range map[string]error{
-		"a log-probability is not a number":     search(decoding.Beam{Width: 1}, broken),
-		"not a number; the model's weights":     greedy(broken),
-		"no power":                              search(decoding.Beam{Width: 1}, failing),
-		"power":                                 greedy(failing),
-		"beam width is 0: at least 1 is needed": search(decoding.Beam{}, broken),
-		"n-best is 3: a beam of width 2 has":    search(decoding.Beam{Width: 2, Best: 3}, broken),
-		"n-best is -1":                          search(decoding.Beam{Width: 2, Best: -1}, broken),
-		"alpha is -1: it must be at least 0":    search(decoding.Beam{Width: 1, Alpha: -1}, broken),
-		"alpha is NaN: it must be at least 0":   search(decoding.Beam{Width: 1, Alpha: math.NaN()}, broken),
+		"a log-probability is not a number": search(decoding.Beam{Width: 1}, broken),
+		"not a number; the model's weights": greedy(broken),
+		"no power":                          search(decoding.Beam{Width: 1}, failing),
+		"power":                             greedy(failing),
+		"beam width is 0: it must be from 1 to 1000": search(decoding.Beam{}, broken),
+		"n-best is 3: a beam of width 2 has":         search(decoding.Beam{Width: 2, Best: 3}, broken),
+		"n-best is -1":                               search(decoding.Beam{Width: 2, Best: -1}, broken),
+		"alpha is -1: it must be at least 0":         search(decoding.Beam{Width: 1, Alpha: -1}, broken),
+		"alpha is NaN: it must be at least 0":        search(decoding.Beam{Width: 1, Alpha: math.NaN()}, broken),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

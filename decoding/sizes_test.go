@@ -106,7 +106,7 @@ func TestBoundsOfMethods(t *testing.T) {
 		want string // of the error; "" for none
 	}{
 		{Method{}, ""}, {Method{Beam: Beam{Width: 1}}, ""}, {Method{Beam: Beam{Width: 1000, Alpha: 99.9}}, ""},
-		{Method{Beam: Beam{Width: 1001}}, "beam width is 1001: it must be at most 1000"}, {Method{Beam: Beam{Width: 2, Alpha: 100}}, "alpha is 100"},
+		{Method{Beam: Beam{Width: 1001}}, "beam width is 1001: it must be from 1 to 1000"}, {Method{Beam: Beam{Width: 2, Alpha: 100}}, "alpha is 100: it must be at least 0 and below 100"}, {Method{Beam: Beam{Width: 2, Alpha: math.Inf(1)}}, "alpha is +Inf: it must be at least 0 and below 100"},
 		{Method{Sampling: Sampling{Temperature: 1e-9, TopP: 1}}, ""}, {Method{Sampling: Sampling{Temperature: 1, TopP: 1e-9}}, ""},
 		{Method{Sampling: Sampling{Temperature: 1, TopP: 1, TopK: 1}}, ""}, {Method{Sampling: Sampling{TopP: 1}}, "temperature is 0: it must be positive"},
 		{Method{Sampling: Sampling{Temperature: 1, TopP: 1, TopK: -1}}, "top-k is -1"}, {Method{Sampling: Sampling{Temperature: 1, TopP: 1.001}}, "top-p is 1.001"},

@@ -90,7 +90,8 @@ func TestInfo(t *testing.T) {
 			}
 			return os.Remove(filepath.Join(dir, "best.json"))
 		}, pipeline.Damaged, "step-000000006"},
-		"no vocabulary": {func(dir string) error { return os.Remove(filepath.Join(dir, "vocabulary.json")) }, pipeline.Damaged, "vocabulary.json"},
+		"no vocabulary": {func(dir string) error { return os.Remove(filepath.Join(dir, "vocabulary.json")) }, pipeline.Damaged, "vocabulary.json: no such file or directory: restore the file"},
+		"a token twice": {put("vocabulary.json", `{"target": {"tokens": ["a", "a"]}}`), pipeline.Damaged, "is already token 0: restore the file"},
 		"metrics":       {func(dir string) error { return edit(filepath.Join(dir, "metrics.jsonl"), `"step":4`, `"step":3`) }, pipeline.Damaged, "metrics.jsonl:"},
 		"mark":          {func(dir string) error { return edit(filepath.Join(dir, "best.json"), `"step"`, `"stop"`) }, pipeline.Damaged, "best.json"},
 		"no tokens":     {put("vocabulary.json", "{}"), pipeline.Damaged, `vocabulary.json: key "target" is missing: restore the file`},
@@ -115,7 +116,21 @@ func TestInfo(t *testing.T) {
 			t.Errorf("%s: %+v", name, i)
 		}
 	}
-	for content, want := range map[string]string{"": ": restore the file", "{]": ": restore the file", `{"nome": "x"}`: "another version of this program wrote the run"} {
+	// Caught when planted: the remedy for the configuration only.
+	for _, file := range []string{"vocabulary.json", "paths.json"} {
+		for content, want := range map[string]string{
+			"": "there is no value: restore the file", `{"relative_to`: "ends before the value does: restore the file", "{]": ": restore the file", "\"\xff\"": "not valid UTF-8: restore the file",
+		} {
+			to := filepath.Join(t.TempDir(), "run")
+			if err := errors.Join(os.CopyFS(to, os.DirFS(dir)), put(file, content)(to)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := pipeline.Load(to, backend); err == nil || !strings.Contains(err.Error(), filepath.Join(to, file)+": ") || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("%s with %q: %v, want %q", file, content, err, want)
+			}
+		}
+	}
+	for content, want := range map[string]string{"": ": restore the file", "{]": ": restore the file", "\"\xff\"": ": restore the file", `{"nome": "x"}`: "another version of this program wrote the run"} {
 		to := filepath.Join(t.TempDir(), "run")
 		if err := errors.Join(os.CopyFS(to, os.DirFS(dir)), put("config.json", content)(to)); err != nil {
 			t.Fatal(err)

@@ -251,8 +251,10 @@ func writeVocabularies(log *runlog.Run, v task.Vocabularies) error {
 
 // readVocabularies reads the files of writeVocabularies. It is an error if the tokenizer has been replaced.
 func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
-	if err := log.ReadJSON(vocabularyFile, &v); err != nil {
+	if err := log.ReadJSON(vocabularyFile, &v); errors.Is(err, runlog.ErrNotJSON) || errors.Is(err, fs.ErrPermission) {
 		return v, err
+	} else if err != nil {
+		return v, fmt.Errorf("%w: restore the file", err)
 	}
 	if v.Target == nil {
 		return v, fmt.Errorf(`%s: key "target" is missing: restore the file`, vocabularyFile)
@@ -268,7 +270,7 @@ func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
 		return v, err
 	}
 	if v.Subwords, err = subword.ReadPieces(file); err != nil {
-		return v, fmt.Errorf("tokenizer.json: %w", err)
+		return v, fmt.Errorf("tokenizer.json: %w: restore the file", err)
 	}
 	if v.Subwords.Digest() != v.TokenizerDigest {
 		return v, errors.New("tokenizer.json has changed since training: restore it")

@@ -8,7 +8,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -212,8 +212,8 @@ func ReadRun(dir string) (experiment.Run, error) {
 // readRun returns the configuration of a run directory.
 func readRun(log *runlog.Run, x experiment.Extensions) (r experiment.Run, err error) {
 	if err := log.Config(&r); err != nil {
-		if data, _ := log.ReadFile(configFile); !json.Valid(data) {
-			return r, fmt.Errorf("%w: restore the file", err)
+		if errors.Is(err, runlog.ErrNotJSON) {
+			return r, err
 		}
 		return r, fmt.Errorf("%w (another version of this program wrote the run: use that version)", err)
 	}

@@ -53,10 +53,16 @@ func readStamped(path string, v any) error {
 		return err
 	}
 	if err := DecodeConfig(data, v); err != nil {
+		if !strictjson.Valid(data) {
+			return fmt.Errorf("%s: %w: %w", path, err, ErrNotJSON)
+		}
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
+
+// ErrNotJSON is the error for a file of a run directory that is no JSON; its text is the remedy.
+var ErrNotJSON = errors.New("restore the file")
 
 // withVersion returns v as indented JSON, with "version" first.
 func withVersion(v any) ([]byte, error) {

@@ -67,6 +67,9 @@ func Decode(data []byte, v any) error {
 	return withPlace(data, json.Unmarshal(data, v))
 }
 
+// Valid reports whether data is one JSON value in UTF-8.
+func Valid(data []byte) bool { return utf8.Valid(data) && syntax(data) == nil }
+
 // syntax returns an error if data is not JSON, or if anything follows the first value.
 func syntax(data []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))

@@ -104,7 +104,7 @@ func (l Layout) place(first []string, columns []Column) (p places, err error) {
 	for i, c := range columns {
 		at, found, err := c.place(i, names, p.header)
 		if err != nil {
-			return p, err
+			return p, l.withSeparator(err, first)
 		}
 		p.chosen = p.chosen || found
 		p.at = append(p.at, at)
@@ -115,7 +115,16 @@ func (l Layout) place(first []string, columns []Column) (p places, err error) {
 	case !p.chosen:
 		p.fields = len(columns)
 	}
-	return p, p.check(len(first), columns)
+	return p, l.withSeparator(p.check(len(first), columns), first)
+}
+
+// withSeparator adds to the error for a column that a first row without any separator does not have the setting that the file may need.
+func (l Layout) withSeparator(err error, first []string) error {
+	missing, ok := err.(*ColumnError) //nolint:errorlint // as place and check return it
+	if remedy := l.separator(first[0]); ok && len(first) == 1 && remedy != "" && !l.other {
+		return &ColumnError{missing.Fields, missing.message + ": " + remedy}
+	}
+	return err
 }
 
 // place returns the index of the i-th column, and whether it was chosen or has a usual name.
@@ -201,7 +210,7 @@ func (e *ColumnError) Error() string { return e.message }
 
 func notFound(names []string, c Column) error {
 	hint := ""
-	if near, ok := strictjson.Nearest(c.Choice, names); ok {
+	if near, ok := strictjson.Nearest(c.Choice, names); ok && len(names) > 1 {
 		hint = fmt.Sprintf(": did you mean %q?", near)
 	}
 	return &ColumnError{len(names), fmt.Sprintf("%s is %q, but the columns are %q%s", c.field(), c.Choice, names, hint)}

@@ -199,6 +199,10 @@ func TestRefusedFiles(t *testing.T) {
 		"columns of one name": {"a.csv", []byte("text,label,label\nx,a,b\n"), "", `columns 2 and 3 are both named "label": choose one by number, with label_column`},
 		"no such column":      {"a.csv", []byte("reviews,label\nx,a\n"), "review", `text_column is "review", but the columns are ["reviews" "label"]: did you mean "reviews"?`},
 		"too few columns":     {"a.csv", []byte("x,a\n"), "3", "text_column is column 3, but the first row has 2"},
+		"semicolons":          {"a.csv", []byte("review;label\nx;a\n"), "review", `text_column is "review", but the columns are ["review;label"]: set delimiter to ";" if the fields stand between semicolons`},
+		"lines":               {"a.csv", []byte("review|label\nx|a\n"), "2", `text_column is column 2, but the first row has 1: set delimiter to "|" if the fields stand between such lines`},
+		"commas":              {"a.txt", []byte("review,label\nx,a\n"), "review", `the columns are ["review,label"]: set format to csv if the fields stand between commas`},
+		"a remark":            {"a.csv", []byte("# a remark\nx,a\n"), "2", `but the first row has 1: set format to tsv, or delimiter to the character between the fields`},
 		"one column for both": {"a.csv", []byte("x,a\n"), "2", "text_column and label_column are both column 2"},
 	} {
 		path := write(t, c.file, c.content)

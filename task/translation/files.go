@@ -40,18 +40,31 @@ type pair struct {
 
 // A report counts the pairs of a corpus and the skipped pairs by reason.
 type report struct {
-	corpus, where      string
+	corpus             string
+	source, target     string // the files of both sides, the same one for a file of pairs
 	used               int
 	empty, bytes, long int    // a side is empty or missing; is not UTF-8; is too long
 	first              string // describes the first skipped pair
+	other              string // the file of the first side that is not UTF-8
 }
 
-// skip counts a pair as skipped.
-func (r *report) skip(counter *int, line int, why string) {
+// skip counts a pair as skipped, because of a line of the named file.
+func (r *report) skip(counter *int, file string, line int, why string) {
 	*counter++
 	if r.first == "" {
-		r.first = fmt.Sprintf("%s:%d: %s", r.where, line, why)
+		r.first = fmt.Sprintf("%s:%d: %s", file, line, why)
 	}
+	if counter == &r.bytes && r.other == "" {
+		r.other = file
+	}
+}
+
+// files names the files of the corpus.
+func (r *report) files() string {
+	if r.source == r.target {
+		return r.source
+	}
+	return r.source + ", " + r.target
 }
 
 // lines formats the report.
@@ -61,7 +74,7 @@ func (r *report) lines() []string {
 		list = append(list, fmt.Sprintf("  skipped %d: %d with an empty side or no tab, %d not UTF-8, %d too long; the first is %s", left, r.empty, r.bytes, r.long, r.first))
 	}
 	if r.bytes > 0 {
-		list = append(list, fmt.Sprintf("  if all of it is in another encoding, %v", textfile.EncodingError(r.where, "")))
+		list = append(list, fmt.Sprintf("  if all of it is in another encoding, %v", textfile.EncodingError(r.other, "")))
 	}
 	return list
 }
@@ -70,11 +83,11 @@ func (r *report) lines() []string {
 func (r *report) check() error {
 	switch left := r.empty + r.bytes + r.long; {
 	case r.used+left == 0:
-		return fmt.Errorf("%s is empty: it must have one pair per line", r.where)
+		return fmt.Errorf("%s is empty: it must have one pair per line", r.files())
 	case r.used == 0:
-		return r.withEncoding(fmt.Errorf("%s: none of %d pairs is usable: %s", r.where, left, r.first))
+		return r.withEncoding(fmt.Errorf("%s: none of %d pairs is usable: %s", r.files(), left, r.first))
 	case left > r.used:
-		return r.withEncoding(fmt.Errorf("%s: %d of %d pairs are unusable, more than half: the first is %s", r.where, left, left+r.used, r.first))
+		return r.withEncoding(fmt.Errorf("%s: %d of %d pairs are unusable, more than half: the first is %s", r.files(), left, left+r.used, r.first))
 	}
 	return nil
 }
@@ -84,13 +97,14 @@ func (r *report) withEncoding(err error) error {
 	if r.bytes == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: %w", err, textfile.EncodingError(r.where, ""))
+	return fmt.Errorf("%w: %w", err, textfile.EncodingError(r.other, ""))
 }
 
 // pairs calls use with every pair of a corpus, without the blanks around its sides. A pair with an empty side, invalid UTF-8 or a
 // line that is too long is counted in the report. Two files of different numbers of lines are an error.
 func (f files) pairs(corpus Corpus, r *report, use func(pair) error) error {
-	r.corpus, r.where = corpus.String(), f.Path(corpus.names()[0])
+	names := corpus.names()
+	r.corpus, r.source, r.target = corpus.String(), f.Path(names[0]), f.Path(names[len(names)-1])
 	next, stop, err := f.reader(corpus)
 	if err != nil {
 		return err
@@ -102,23 +116,26 @@ func (f files) pairs(corpus Corpus, r *report, use func(pair) error) error {
 			return nil
 		}
 		var bad malformed
+		var long longLine
 		switch {
 		case errors.As(err, &bad):
-			r.skip(&r.empty, line, err.Error())
+			r.skip(&r.empty, r.source, line, err.Error())
 			continue
-		case errors.Is(err, errLong):
-			r.skip(&r.long, line, err.Error())
+		case errors.As(err, &long):
+			r.skip(&r.long, string(long), line, long.Error())
 			continue
 		case err != nil:
 			return err
 		}
 		p := pair{line, strings.TrimSpace(source), strings.TrimSpace(target)}
 		if why := subword.CheckText(p.source); why != nil {
-			r.skip(&r.bytes, line, "source: "+why.Error())
+			r.skip(&r.bytes, r.source, line, "source: "+why.Error())
 		} else if why := subword.CheckText(p.target); why != nil {
-			r.skip(&r.bytes, line, "target: "+why.Error())
-		} else if p.source == "" || p.target == "" {
-			r.skip(&r.empty, line, "a side is empty")
+			r.skip(&r.bytes, r.target, line, "target: "+why.Error())
+		} else if p.source == "" {
+			r.skip(&r.empty, r.source, line, "the source is empty")
+		} else if p.target == "" {
+			r.skip(&r.empty, r.target, line, "the target is empty")
 		} else if err := use(p); err != nil {
 			return err
 		}
@@ -130,7 +147,10 @@ type malformed string
 
 func (m malformed) Error() string { return string(m) }
 
-var errLong = fmt.Errorf("longer than %d bytes", longestLine)
+// longLine is the error of a line that is too long; its text is the name of the file.
+type longLine string
+
+func (longLine) Error() string { return fmt.Sprintf("longer than %d bytes", longestLine) }
 
 // reader returns a function that reads the next pair of a corpus; at the end it returns io.EOF.
 func (f files) reader(corpus Corpus) (next func() (source, target string, err error), stop func(), err error) {
@@ -165,7 +185,7 @@ func nextPair(a, b *lines) (source, target string, err error) {
 		return "", "", fmt.Errorf("line %d of %s has no partner: %s ends after line %d; the two files must have the same number of lines", a.count, a.name, b.name, b.count)
 	}
 	for _, err := range []error{first, second} {
-		if err != nil && !errors.Is(err, errLong) {
+		if err != nil && !errors.As(err, new(longLine)) {
 			return "", "", err
 		}
 	}
@@ -218,7 +238,7 @@ func (l *lines) next() (string, error) {
 		}
 		l.count++
 		if long {
-			return "", errLong
+			return "", longLine(l.name)
 		}
 		return string(bytes.TrimSuffix(text, []byte("\n"))), nil
 	}
@@ -240,11 +260,15 @@ func encode(pieces *subword.Pieces, p pair, longest int, r *report) (e task.Exam
 		e.Target, err = pieces.Encode(p.target)
 	}
 	if err != nil {
-		r.skip(&r.bytes, p.line, err.Error())
+		r.skip(&r.bytes, r.source, p.line, err.Error())
 		return e, false
 	}
 	if n := max(len(e.Source), len(e.Target)); n > longest {
-		r.skip(&r.long, p.line, fmt.Sprintf("%d subwords, %s", n, limit(longest)))
+		file := r.source
+		if len(e.Target) == n {
+			file = r.target
+		}
+		r.skip(&r.long, file, p.line, fmt.Sprintf("%d subwords, %s", n, limit(longest)))
 		return e, false
 	}
 	r.used++

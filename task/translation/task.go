@@ -73,16 +73,29 @@ func (c Translation) findPieces(f files) (*subword.Pieces, error) {
 	var failed error
 	pieces, err := c.Pieces(func(yield func(string) bool) {
 		stopped := errors.New("stopped")
+		pairs := 0
 		for _, corpus := range c.Training {
-			failed = f.pairs(corpus, &report{}, func(p pair) error {
-				if c.partOf(p) == forTraining && (!yield(p.source) || !yield(p.target)) {
+			var r report
+			failed = f.pairs(corpus, &r, func(p pair) error {
+				r.used++
+				if c.partOf(p) != forTraining {
+					return nil
+				}
+				pairs++
+				if !yield(p.source) || !yield(p.target) {
 					return stopped
 				}
 				return nil
 			})
+			if failed == nil {
+				failed = r.check()
+			}
 			if failed != nil {
 				return
 			}
+		}
+		if pairs == 0 {
+			failed = fmt.Errorf("%s: no pair is for training, all of them are held out: add lines, name files or lower held_out", c)
 		}
 	})
 	if failed != nil {

@@ -170,7 +170,7 @@ func TestLeftOut(t *testing.T) {
 	dir := folder(t, map[string]string{"train.en": source, "train.de": target})
 	tk := open(t, Translation{Path: dir, Training: []Corpus{two("train")}, Validation: []Corpus{two("train")}, Test: []Corpus{two("train")}})
 	notes := strings.Join(tk.Notes(), "\n")
-	if want := "skipped 5: 2 with an empty side or no tab, 1 not UTF-8, 2 too long; the first is " + filepath.Join(dir, "train.en") + ":21: a side is empty"; !strings.Contains(notes, want) {
+	if want := "skipped 5: 2 with an empty side or no tab, 1 not UTF-8, 2 too long; the first is " + filepath.Join(dir, "train.en") + ":21: the source is empty"; !strings.Contains(notes, want) {
 		t.Errorf("%s, want %s", notes, want)
 	}
 	held, err := tk.HeldOut(1, task.Selection{})
@@ -179,6 +179,32 @@ func TestLeftOut(t *testing.T) {
 	}
 	if source, target := tk.Vocabularies().Text(held[20]); source != "last" || target != "the last" {
 		t.Errorf("%q is the partner of %q", target, source)
+	}
+}
+
+// A message about a pair names the file of the side that cannot be used, and only that one is to be converted.
+// Caught when planted: always the source's file.
+func TestFaultNamesItsFile(t *testing.T) {
+	source, target := counted(20)
+	for name, c := range map[string]struct{ source, target, file, why string }{
+		"target not UTF-8": {"x", "\xff", "train.de", "target: not valid UTF-8"},
+		"source not UTF-8": {"\xff", "x", "train.en", "source: not valid UTF-8"},
+		"target empty":     {"x", " ", "train.de", "the target is empty"},
+		"source empty":     {" ", "x", "train.en", "the source is empty"},
+		"target subwords":  {"x", strings.Repeat("word ", 10_000), "train.de", "subwords, more than max_length"},
+		"source subwords":  {strings.Repeat("word ", 10_000), "x", "train.en", "subwords, more than max_length"},
+		"target bytes":     {"x", strings.Repeat("y", longestLine+1), "train.de", "longer than"},
+		"source bytes":     {strings.Repeat("y", longestLine+1), "x", "train.en", "longer than"},
+	} {
+		dir := folder(t, map[string]string{"train.en": source + c.source + "\n", "train.de": target + c.target + "\n", "held.en": source, "held.de": target})
+		tk := open(t, Translation{Path: dir, Training: []Corpus{two("train")}, Validation: []Corpus{two("held")}, Test: []Corpus{two("held")}})
+		notes, file := strings.Join(tk.Notes(), "\n"), filepath.Join(dir, c.file)
+		if !strings.Contains(notes, "the first is "+file+":21: ") || !strings.Contains(notes, c.why) {
+			t.Errorf("%s: %s", name, notes)
+		}
+		if convert := "iconv -f WINDOWS-1252 -t UTF-8 < " + file + " >"; strings.Contains(c.why, "UTF-8") != strings.Contains(notes, convert) {
+			t.Errorf("%s: %s, want %s", name, notes, convert)
+		}
 	}
 }
 
@@ -209,6 +235,7 @@ func TestOpenRefuses(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"a.en": source, "a.de": target, "short.de": "1\n2\n", "empty.en": "", "empty.de": "", "bad.en": "\xff\n\xff\n", "bad.de": "a\nb\n",
 		"no.tsv": "no tab\nneither\n", "most.en": "\n\nx\n", "most.de": "a\nb\nc\n", "wide.en": "\xff\xfea\x00\n\x00", "wide.de": "a\n",
+		"blank.de": strings.Repeat("\n", 300), "single.en": "x\n", "single.de": "y\n",
 	})
 	list := func(c ...Corpus) []Corpus { return c }
 	for name, c := range map[string]struct {
@@ -226,7 +253,9 @@ func TestOpenRefuses(t *testing.T) {
 		"missing target": {Translation{Training: list(Corpus{Source: "a.en", Target: "none"})}, "none: no such file"},
 		"shorter":        {Translation{Training: list(Corpus{Source: "a.en", Target: "short.de"})}, "line 3 of " + filepath.Join(dir, "a.en") + " has no partner: " + filepath.Join(dir, "short.de") + " ends after line 2"},
 		"longer":         {Translation{Training: list(Corpus{Source: "short.de", Target: "a.de"})}, "line 3 of " + filepath.Join(dir, "a.de") + " has no partner: " + filepath.Join(dir, "short.de") + " ends after line 2"},
-		"empty":          {Translation{Training: list(two("empty"))}, "subwords: there is no text to train on"},
+		"empty":          {Translation{Training: list(two("empty"))}, filepath.Join(dir, "empty.en") + ", " + filepath.Join(dir, "empty.de") + " is empty: it must have"},
+		"blank targets":  {Translation{Training: list(Corpus{Source: "a.en", Target: "blank.de"})}, "none of 300 pairs is usable: " + filepath.Join(dir, "blank.de") + ":1: the target is empty"},
+		"all held out":   {Translation{Training: list(two("single")), HeldOut: .999999}, "no pair is for training, all of them are held out"},
 		"not UTF-8":      {Translation{Training: list(two("bad"), two("a"))}, "none of 2 pairs is usable"},
 		"no tabs":        {Translation{Training: list(two("a"), Corpus{Pairs: "no.tsv"})}, "no.tsv: none of 2 pairs is usable: " + filepath.Join(dir, "no.tsv") + ":1: no tab"},
 		"most left out":  {Translation{Training: list(two("a"), two("most"))}, "2 of 3 pairs are unusable, more than half"},
