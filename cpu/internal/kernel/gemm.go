@@ -225,9 +225,8 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 	if x.ragged >= 0 {
 		x.last, strips = strips, unsafe.Add(strips, kr.panelBytes(min(g.K, BlockK)))
 	}
-	depth := g.depth(x.ragged)
-	for x.K0 = w.K0; x.K0 < w.K1; x.K0 += depth {
-		x.rows = min(depth, g.K-x.K0)
+	for x.K0 = w.K0; x.K0 < w.K1; x.K0 += BlockK {
+		x.rows = min(BlockK, g.K-x.K0)
 		call.k = min(x.rows, w.K1-x.K0)
 		if x.ragged >= 0 && x.ragged < w.P1 {
 			kr.pack(x.last, g.panel(b, x.K0, 0, x.ragged), call.k, g.N-x.ragged*kr.NR, g.BK, g.BN)
@@ -245,15 +244,6 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 		}
 		call.add = 1
 	}
-}
-
-// depth returns the number of terms that are multiplied before the next ones. Blocks are for packed panels and for partial sums; one row
-// of an operand that is read in place has all terms at once, with the same result.
-func (g *Matmul) depth(ragged int) int {
-	if g.Direct && g.M == 1 && !g.SplitK && ragged < 0 {
-		return max(g.K, 1)
-	}
-	return BlockK
 }
 
 // A block is a part of a product, an area, that is multiplied with strips of the left operand.
