@@ -17,7 +17,20 @@ func TestOpenRefuses(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{file: "is not a run directory: it is a file", t.TempDir(): "is not a run directory: it has no config.json"} {
+	folder := t.TempDir()
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		if err := os.Mkdir(filepath.Join(folder, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if name == "c" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(folder, name, "config.json"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs := "; runs in it are " + filepath.Join(folder, "a") + ", " + filepath.Join(folder, "b") + ", " + filepath.Join(folder, "d") + " and 1 more"
+	for path, want := range map[string]string{folder: runs, file: "is not a run directory: it is a file", t.TempDir(): "is not a run directory: it has no config.json"} {
 		if _, err := runlog.Open(path); !errors.Is(err, runlog.ErrNotRun) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -139,7 +139,7 @@ func Open(dir string) (*Run, error) {
 	r := &Run{dir: dir}
 	if _, err := os.Stat(r.path(configFile)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s is %w: it has no %s", dir, ErrNotRun, configFile)
+			return nil, fmt.Errorf("%s is %w: it has no %s%s", dir, ErrNotRun, configFile, runsIn(dir))
 		}
 		if info, wrong := os.Stat(dir); wrong == nil && !info.IsDir() {
 			return nil, fmt.Errorf("%s is %w: it is a file", dir, ErrNotRun)
@@ -217,4 +217,22 @@ func (r *Run) WriteTrace(name string, content []byte) (string, error) {
 	}
 	path := r.path(traceDir, name)
 	return path, r.write(path, content)
+}
+
+// runsIn names some run directories in a folder, for the error of one that is none; "" if there are none.
+func runsIn(dir string) string {
+	const most = 3
+	found, _ := filepath.Glob(filepath.Join(dir, "*", configFile))
+	if len(found) == 0 {
+		return ""
+	}
+	list := make([]string, 0, most)
+	for _, path := range found[:min(len(found), most)] {
+		list = append(list, filepath.Dir(path))
+	}
+	rest := ""
+	if len(found) > most {
+		rest = fmt.Sprintf(" and %d more", len(found)-most)
+	}
+	return "; runs in it are " + strings.Join(list, ", ") + rest
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,9 @@ With --json: an array of objects with the fields of ut info --json:` + infoField
 
 // readRuns describes the runs in a folder.
 func readRuns(c *cobra.Command, dir string) ([]pipeline.Info, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("%s is a file: name the folder of the runs", dir)
+	}
 	found, err := pipeline.FindRuns(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s does not exist: name the folder of the runs", dir)

@@ -193,7 +193,7 @@ func TestRefused(t *testing.T) {
 		"at least two labels":   {Path: write(t, one...)},
 		"each part needs some":  {Path: write(t, numbers(2)...)},
 		"raise it":              {Path: good, MaxLength: 2},
-		"1 rows are for training, 0 for choosing a checkpoint and 100 for evaluation: each part needs some; add rows": {Path: write(t, numbers(1)...), HeldOutPath: good},
+		"1 rows are for training, 0 for choosing a checkpoint and 100 for evaluation: each part needs some, and equal ones stay in one part; add rows": {Path: write(t, numbers(1)...), HeldOutPath: good},
 		"none of 1 lines can be": {Path: write(t, []string{"a", ""})},
 	} {
 		if _, err := c.Open(); err == nil || !strings.Contains(err.Error(), want) {
