@@ -8,6 +8,7 @@ var fieldTexts = map[string]string{
 	"agreement.Classes.MinCount":              "training words that occur less often become <unknown>; 0 means 1",
 	"agreement.Classes.Path":                  "the folder with numpred.val, numpred.test.1 ... numpred.test.5 and, optionally, numpred.test.0",
 	"agreement.Classes.Regime":                "\"natural\", \"enriched\" or \"full\"",
+	"agreement.Forms.Pairs":                   "NAME.text, one sentence per line, each ending in <eos>; NAME.gold in the same folder lists the verbs",
 	"agreement.Number.Extended":               "the share of training rows that are extended: one to four prepositional phrases from other rows are inserted before the verb. This gives more attractors than the data contain, without changing the verb.",
 	"agreement.Number.MinCount":               "training words that occur less often become <unknown>; 0 means 1",
 	"agreement.Number.Path":                   "the folder with numpred.val, numpred.test.1 ... numpred.test.5 and, optionally, numpred.test.0",

@@ -48,6 +48,7 @@ func everyTask(t *testing.T, dir string) map[string]string {
 		"agreement_classes":  `{"agreement_classes": {"path": "DIR/agreement", "regime": "natural"}}`,
 		"agreement_verbs":    `{"agreement_verbs": {"path": "DIR/verbs.tsv"}}`,
 		"agreement_pairs":    `{"agreement_pairs": {"path": "DIR/pairs.text", "text": "DIR/learn.txt"}}`,
+		"agreement_forms":    `{"agreement_forms": {"path": "DIR/agreement", "regime": "natural", "pairs": "DIR/pairs.text"}}`,
 		"lambada":            `{"lambada": {"path": "DIR/lambada", "version": "plain", "prose": "DIR/books", "length": 20}}`,
 		"lambada/openai":     `{"lambada": {"path": "DIR/lambada", "version": "openai", "prose": "DIR/books", "length": 20}}`,
 		"lambada_reading":    `{"lambada_reading": {"path": "DIR/lambada", "version": "plain", "prose": "DIR/books"}}`,

@@ -30,6 +30,7 @@ func table2() []Recipe {
 		{name: "verbs", needs: []Need{linzen(verbsFile)}, run: func() experiment.Run {
 			return agreementText(agreement.Verbs{Path: filepath.Join(linzenFolder, verbsFile)})
 		}},
+		{name: "forms", needs: []Need{linzen(""), linzenPairs("task.agreement_forms.pairs")}, run: agreementForms},
 		{name: "pairs", needs: []Need{linzen(pairsFile), prose("task.agreement_pairs.text")}, run: func() experiment.Run {
 			return agreementText(agreement.Pairs{Path: filepath.Join(linzenFolder, pairsFile), Text: proseFolder, MinCount: 2})
 		}},
@@ -49,6 +50,13 @@ const (
 
 func linzen(file string) Need {
 	return Need{Name: "linzen", Field: "task.path", File: file, Default: linzenFolder, Usage: "the folder of the agreement files"}
+}
+
+// linzenPairs is a file of the same folder in another field.
+func linzenPairs(field string) Need {
+	n := linzen(pairsFile)
+	n.Field = field
+	return n
 }
 
 func prose(field string) Need {
@@ -85,6 +93,13 @@ func agreementClasses(regime agreement.Regime) experiment.Run {
 	r.Model.Value = experiment.Classifier{Universal: agreementModel(), Pool: experiment.LastPool}
 	r.Training.BestByAccuracy = true
 	r.Training.LabelSmoothing = 0.1
+	return r
+}
+
+// agreementForms is the classifier of the natural regime, tested by the ranking of verb forms.
+func agreementForms() experiment.Run {
+	r := fewRows(agreementClasses(agreement.Natural))
+	r.Task.Value = agreement.Forms{Number: agreement.Number(r.Task.Value.(agreement.Classes)), Pairs: filepath.Join(linzenFolder, pairsFile)}
 	return r
 }
 

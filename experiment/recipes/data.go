@@ -87,6 +87,8 @@ func (c *DataCheck) Missing(r experiment.Run) error {
 		return exists(d.Path)
 	case agreement.Pairs:
 		return errors.Join(exists(d.Path), exists(d.Text))
+	case agreement.Forms:
+		return errors.Join(numpredMissing(d.Path), exists(d.Pairs))
 	case lambada.Language:
 		return lambadaMissing(d.Data)
 	case lambada.Reading:

@@ -35,6 +35,8 @@ func TestTables2And3Train(t *testing.T) {
 	for k := 1; k <= 5; k++ {
 		write(linzen, fmt.Sprintf("numpred.test.%d", k), strings.ReplaceAll(rows.String(), "the", fmt.Sprintf("some %d", k)))
 	}
+	write(linzen, "subj_agr_filtered.text", strings.Repeat("the key was here and opens it\nsome keys open it\n", 8))
+	write(linzen, "subj_agr_filtered.gold", strings.Repeat("5\topens\topen\t0\n2\topen\topens\t1\n", 8))
 	write(passages, "lambada_development_plain_text.txt", strings.ReplaceAll(lines.String(), "boris", "carla"))
 	write(passages, "lambada_test_plain_text.txt", lines.String())
 	for _, name := range []string{"one.txt", "chesterton-thursday.txt"} {
@@ -47,19 +49,24 @@ func TestTables2And3Train(t *testing.T) {
 		table paper.Table
 		name  string
 		cells int
-	}{{paper.Table2(), "agreement-adaptive", 4}, {paper.Table2(), "agreement-lstm", 4}, {paper.Table3(), "lambada", 3}, {paper.Table3(), "lambada-transformer", 3}} {
+	}{{paper.Table2(), "agreement-adaptive", 6}, {paper.Table2(), "agreement-lstm", 6}, {paper.Table3(), "lambada", 3}, {paper.Table3(), "lambada-transformer", 3}} {
 		request := Request{Table: want.table, Rows: []string{want.name}, Seeds: []uint64{1}, Set: set, Data: map[string]string{"linzen": linzen, "lambada": passages, "prose": prose},
 			Runs: filepath.Join(root, "runs"), Results: filepath.Join(root, "results")}
 		if want.name != "agreement-lstm" {
 			request.Set = append([]string{"model.heads=2", "model.transition.filter=8"}, set...)
 		}
 		cells, leftOut, err := request.Cells()
-		if err != nil || len(cells) != want.cells || len(cells)+len(leftOut) != map[bool]int{true: 6, false: 3}[strings.HasPrefix(want.name, "agreement")] {
+		if err != nil || len(cells) != want.cells || len(cells)+len(leftOut) != map[bool]int{true: 7, false: 3}[strings.HasPrefix(want.name, "agreement")] {
 			t.Fatalf("%s: %d cells, left out %v, %v", want.name, len(cells), leftOut, err)
 		}
 		if err := r.Run(t.Context(), cells); err != nil {
 			t.Fatal(err)
 		}
+	}
+	attracted := "1 attractors of 400; 2 attractors of 400; 3 attractors of 400; 4 attractors of 400; 5 attractors of 400; "
+	kindsOf := map[string]string{
+		"agreement-adaptive/natural-text": attracted, "agreement-adaptive/natural-classes": attracted,
+		"agreement-adaptive/forms": "0 attractors of 8; 1 attractors of 8; ", "agreement-adaptive/pairs": "0 attractors of 8; 1 attractors of 8; ",
 	}
 	for name, o := range outcomes {
 		if o.Err != nil {
@@ -80,9 +87,8 @@ func TestTables2And3Train(t *testing.T) {
 				t.Errorf("%s: ponder time of %+v", name, k)
 			}
 		}
-		if want := map[bool]string{true: "1 attractors of 400; 2 attractors of 400; 3 attractors of 400; 4 attractors of 400; 5 attractors of 400; "}[strings.Contains(name, "adaptive/natural")]; kinds != want &&
-			!strings.Contains(name, "enriched") {
-			t.Errorf("%s: kinds %q, want %q", name, kinds, want)
+		if !strings.Contains(name, "enriched") && kinds != kindsOf[strings.TrimSuffix(name, "-seed1")] {
+			t.Errorf("%s: kinds %q", name, kinds)
 		}
 		if adaptive := strings.Contains(name, "adaptive"); adaptive != (sets[0].Encoder+sets[0].Decoder > 0) || strings.Contains(name, "lstm") != strings.Contains(o.Result.Model, "LSTM") {
 			t.Errorf("%s: %s, ponder %v", name, o.Result.Model, sets[0].Encoder+sets[0].Decoder)
@@ -91,7 +97,7 @@ func TestTables2And3Train(t *testing.T) {
 			t.Errorf("%s learned from %s", name, o.Result.Data)
 		}
 	}
-	if len(outcomes) != 14 {
+	if len(outcomes) != 18 {
 		t.Errorf("%d outcomes", len(outcomes))
 	}
 }

@@ -3,9 +3,10 @@
 //
 //	the keys to the old cabinet -> VBP, plural: "cabinet", the only noun between, is an attractor
 //
-// There are four tasks. [Number] and [Classes] read the files that contain the words before a verb, its preamble, and its tag, VBZ or
+// There are five tasks. [Number] and [Classes] read the files that contain the words before a verb, its preamble, and its tag, VBZ or
 // VBP, but not the verb: as a language model that continues with the tag, and as a classifier. [Verbs] reads the authors' own table of
-// whole sentences and ranks the two forms of a verb: the paper's measure. [Pairs] ranks whole sentences with both forms.
+// whole sentences and ranks the two forms of a verb: the paper's measure. [Pairs] ranks whole sentences with both forms. [Forms] ranks the two
+// forms in these sentences by the predicted number of the verb.
 //
 // Accuracies are reported by the number of attractors: nouns between subject and verb that have the other number. Each accuracy comes
 // with three reference values: the balanced accuracy (mean over singular and plural verbs), the accuracy of always answering plural,
@@ -139,18 +140,29 @@ func (r classReader) Target(tag string) ([]vocab.ID, error) {
 	return r.Vocabularies.Target.Encode([]string{tag})
 }
 
-// read splits the rows by a hash of the preamble, so that all rows with the same preamble are in one part. Rows of the test files
-// whose preamble may occur in training are skipped.
+// read returns the rows of all parts. Rows of the test files whose preamble may occur in training are skipped.
 func (c Number) read() (d division, err error) {
-	rows, err := readNumpred(filepath.Join(c.Path, "numpred.val"))
+	d, test, err := c.divide()
 	if err != nil {
 		return d, err
+	}
+	d.addTest(test)
+	d.notes = append(d.notes, c.Regime.note())
+	return d, nil
+}
+
+// divide returns the rows of training and validation, and apart from them those of the test files. It splits them by a hash of the preamble, so
+// that all rows with the same preamble are in one part.
+func (c Number) divide() (d division, test []row, err error) {
+	rows, err := readNumpred(filepath.Join(c.Path, "numpred.val"))
+	if err != nil {
+		return d, nil, err
 	}
 	known := preambles(rows)
 	if c.Regime == Full {
 		d.validation = rows
 		if d.training, err = readNumpred(filepath.Join(c.Path, "numpred.train")); err != nil {
-			return d, err
+			return d, nil, err
 		}
 		rows = nil
 	}
@@ -161,7 +173,6 @@ func (c Number) read() (d division, err error) {
 			d.training = append(d.training, r)
 		}
 	}
-	var test []row
 	for attractors := 0; attractors <= maxAttractors; attractors++ {
 		path := filepath.Join(c.Path, fmt.Sprintf("numpred.test.%d", attractors))
 		rows, err := readNumpred(path)
@@ -169,7 +180,7 @@ func (c Number) read() (d division, err error) {
 			continue
 		}
 		if err != nil {
-			return d, err
+			return d, nil, err
 		}
 		for _, r := range rows {
 			switch part := r.bucket(10); {
@@ -182,7 +193,5 @@ func (c Number) read() (d division, err error) {
 			}
 		}
 	}
-	d.addTest(test)
-	d.notes = append(d.notes, c.Regime.note())
-	return d, nil
+	return d, test, nil
 }

@@ -19,6 +19,7 @@ func TestConformance(t *testing.T) {
 		"enrich":  Classes{Path: dir, Regime: Enriched},
 		"verbs":   Verbs{Path: verbs(t, 6000)},
 		"pairs":   pairs(t),
+		"forms":   forms(t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			tasktest.Run(t, opened(t, c))

@@ -12,6 +12,7 @@ type form struct {
 	classes bool // classification: the source is the preamble
 	whole   bool // the language model reads the whole sentence and its End
 	ranked  bool // compare the probabilities of whole sentences, not of the verbs
+	forms   bool // classification: compare the verb's forms by the probabilities of the classes and by the lexicon
 }
 
 // A coding converts rows to ids.
@@ -26,7 +27,7 @@ func (c coding) example(r row) task.Example {
 	switch {
 	case c.classes:
 		source, _ := c.v.Source.EncodeLossy(words[:r.verb])
-		class, _ := c.v.Target.ID(words[r.verb])
+		class, _ := c.v.Target.ID(tagOfVerb(r.plural))
 		return task.Example{Source: source, Target: []vocab.ID{class}, Origin: r}
 	case c.whole:
 		target, _ := c.v.Target.EncodeLossy(words)

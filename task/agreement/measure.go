@@ -12,7 +12,8 @@ import (
 // A Measure reports the accuracy of the predicted number of verbs by attractors: "3 attractors". Each accuracy comes with reference
 // values. "3 balanced" is the mean of the accuracies on singular and on plural verbs. "3 always plural" is the accuracy of that
 // answer. "3 last word" is the accuracy of the number of the word before the verb, which is plural if it has a plural tag or ends in
-// a single s. If verb forms are ranked, "3 more frequent" is the accuracy of the form that is more frequent in training. "total"
+// a single s. If verb forms are ranked, "3 more frequent" is the accuracy of the form that is more frequent in training; if they are ranked
+// with a lexicon, "3 number alone" is that of the number without the lexicon. "total"
 // covers all rows; "homogeneous" covers those with known attractors, if these are fewer. A tie between the two forms counts as wrong.
 //
 // Verbs and attractors come from the origin of an example; examples without an origin are not counted.
@@ -29,9 +30,13 @@ func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task
 	rows := m.rows(examples)
 	var result task.Measurement
 	var err error
-	if m.classes {
+	var number []bool
+	switch {
+	case m.forms:
+		result, number, err = m.rankForms(ctx, model, examples, rows)
+	case m.classes:
 		result, err = task.ClassAccuracy{}.Measure(ctx, model, examples)
-	} else {
+	default:
 		result, err = m.rank(ctx, model, examples, rows)
 	}
 	if err != nil {
@@ -43,9 +48,9 @@ func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task
 			left++
 			continue
 		}
-		counts.add(*r, result.Answers[i].Correct, m.moreFrequent(*r))
+		counts.add(*r, result.Answers[i].Correct, m.moreFrequent(*r), number != nil && number[i])
 	}
-	result.Metrics, result.Notes = counts.metrics(m.whole), slices.Clone(m.Notes)
+	result.Metrics, result.Notes = counts.metrics(m.form), slices.Clone(m.Notes)
 	if left > 0 {
 		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d examples are not counted: they have no pair of verbs, or a form of their verb is not in the vocabulary", left, len(examples)))
 	}
@@ -75,6 +80,9 @@ func (m *Measure) hasBothForms(r row) bool {
 
 // moreFrequent reports whether a row's verb is more frequent in training than its other form: ids are ordered by frequency.
 func (m *Measure) moreFrequent(r row) bool {
+	if r.lexicon != nil {
+		return r.lexicon.words[r.words()[r.verb]] > r.lexicon.words[r.other]
+	}
 	if !m.whole {
 		return false
 	}
@@ -141,9 +149,10 @@ const (
 	homogeneous = -2
 )
 
-// A count counts correct answers on singular and on plural verbs, and those of the last word and of the more frequent form.
+// A count counts correct answers on singular and on plural verbs, and those of the last word, of the more frequent form, and of the number
+// without a lexicon.
 type count struct {
-	singular, plural, lastWord, frequent score.Accuracy
+	singular, plural, lastWord, frequent, number score.Accuracy
 }
 
 func (c *count) rows() int {
@@ -154,7 +163,7 @@ func (c *count) rows() int {
 }
 
 // add counts an answer.
-func (t tally) add(r row, correct, moreFrequent bool) {
+func (t tally) add(r row, correct, moreFrequent, number bool) {
 	groups := []int{everything}
 	if r.attractors != unlabelled {
 		groups = append(groups, homogeneous, r.attractors)
@@ -170,27 +179,28 @@ func (t tally) add(r row, correct, moreFrequent bool) {
 		*of = of.Plus(score.Of(correct))
 		t[g].lastWord = t[g].lastWord.Plus(score.Of(r.lastWord() == r.plural))
 		t[g].frequent = t[g].frequent.Plus(score.Of(moreFrequent))
+		t[g].number = t[g].number.Plus(score.Of(number))
 	}
 }
 
-// metrics returns four metrics of every group that has rows, five if forms are ranked.
-func (t tally) metrics(ranked bool) (list []score.Metric) {
+// metrics returns four metrics of every group that has rows, five if forms are ranked, six with a lexicon.
+func (t tally) metrics(f form) (list []score.Metric) {
 	for k := 0; k <= maxAttractors; k++ {
 		name := fmt.Sprint(k)
-		list = append(list, t[k].metrics(name+" attractors", name, ranked)...)
+		list = append(list, t[k].metrics(name+" attractors", name, f)...)
 	}
 	if n := t[homogeneous].rows(); n < t[everything].rows() {
-		list = append(list, t[homogeneous].metrics("homogeneous", "homogeneous", ranked)...)
+		list = append(list, t[homogeneous].metrics("homogeneous", "homogeneous", f)...)
 	}
 	all := t[everything]
 	if all == nil {
 		all = &count{}
 	}
-	return append(list, all.metrics("total", "total", ranked)...)
+	return append(list, all.metrics("total", "total", f)...)
 }
 
 // metrics returns the accuracy itself and its reference values.
-func (c *count) metrics(name, short string, ranked bool) []score.Metric {
+func (c *count) metrics(name, short string, f form) []score.Metric {
 	if c == nil {
 		return nil
 	}
@@ -201,8 +211,11 @@ func (c *count) metrics(name, short string, ranked bool) []score.Metric {
 		score.Share(short+" always plural", score.Accuracy{Correct: c.plural.Total, Total: all.Total}),
 		score.Share(short+" last word", c.lastWord),
 	}
-	if ranked {
+	if f.whole || f.forms {
 		list = append(list, score.Share(short+" more frequent", c.frequent))
+	}
+	if f.forms {
+		list = append(list, score.Share(short+" number alone", c.number))
 	}
 	return list
 }

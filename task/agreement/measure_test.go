@@ -156,13 +156,13 @@ func TestNumberByAttractors(t *testing.T) {
 func TestBalanced(t *testing.T) {
 	c := tally{}
 	for i := range 10 {
-		c.add(row{text: "keys are", verb: 1, plural: true, attractors: 2}, i < 9, i < 4)
+		c.add(row{text: "keys are", verb: 1, plural: true, attractors: 2}, i < 9, i < 4, i < 7)
 	}
 	for i := range 2 {
-		c.add(row{text: "keys is", verb: 1, attractors: 2}, i < 1, false)
+		c.add(row{text: "keys is", verb: 1, attractors: 2}, i < 1, false, true)
 	}
-	for _, m := range c.metrics(true) {
-		want := map[string]float64{"2 attractors": 10. / 12, "2 balanced": 0.7, "2 always plural": 10. / 12, "2 last word": 10. / 12, "2 more frequent": 4. / 12}[strings.ReplaceAll(m.Name, "total balanced", "2 balanced")]
+	for _, m := range c.metrics(form{forms: true}) {
+		want := map[string]float64{"2 attractors": 10. / 12, "2 balanced": 0.7, "2 always plural": 10. / 12, "2 last word": 10. / 12, "2 more frequent": 4. / 12, "2 number alone": 9. / 12}[strings.ReplaceAll(m.Name, "total balanced", "2 balanced")]
 		if want != 0 && math.Abs(m.Value-want) > 1e-12 {
 			t.Errorf("%s is %v, want %v", m.Name, m, want)
 		}

@@ -75,10 +75,10 @@ func TestDependencies(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []row{
-			{`keys "to" doors are lost`, 3, "is", true, unlabelled, 1, 0},
-			{"someone tries .", 1, "try", false, 0, 0, 0},
-			{`keys " are 3 " long`, 2, "is", true, 0, 0, 0},
-			{`" lies`, 1, "lie", false, 0, 0, 0},
+			{text: `keys "to" doors are lost`, verb: 3, other: "is", plural: true, attractors: unlabelled, between: 1},
+			{text: "someone tries .", verb: 1, other: "try"},
+			{text: `keys " are 3 " long`, verb: 2, other: "is", plural: true},
+			{text: `" lies`, verb: 1, other: "lie"},
 		}
 		if !slices.Equal(d.rows, want) || d.replaced != 1 || d.misplaced != 1 || d.long != 1 {
 			t.Errorf("%s: %+v", name, d)
@@ -111,7 +111,7 @@ func TestDependencies(t *testing.T) {
 func TestGold(t *testing.T) {
 	sentences := [][]string{{"keys", "Are", "lost"}, {"it", "tries"}, {"a", "wherein"}}
 	rows, err := parseGold("g", strings.NewReader("1\tare\tIs\t2\n1\ttries\ttry\t0\n1\twherein\twherein\t3\n"), sentences)
-	want := []row{{"keys are lost", 1, "is", true, 2, 0, 0}, {"it tries", 1, "try", false, 0, 0, 0}, {"a wherein", 1, "", false, 3, 0, 0}}
+	want := []row{{text: "keys are lost", verb: 1, other: "is", plural: true, attractors: 2}, {text: "it tries", verb: 1, other: "try"}, {text: "a wherein", verb: 1, attractors: 3}}
 	if err != nil || !slices.Equal(rows, want) {
 		t.Errorf("%+v, %v", rows, err)
 	}

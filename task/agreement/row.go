@@ -21,6 +21,8 @@ type row struct {
 	attractors int
 	between    int // nouns between subject and verb, if attractors is unlabelled and the file has their number
 	differ     int // those of the other number
+
+	lexicon *lexicon // how frequent the forms are; nil unless they are ranked with it
 }
 
 // Text returns the words before the verb, and the verb or its tag. A sentence without a pair has no source.
@@ -29,6 +31,14 @@ func (r row) Text() (source, target string) {
 		return "", r.text
 	}
 	return r.preamble(), r.words()[r.verb]
+}
+
+// tagOfVerb returns the tag of a verb.
+func tagOfVerb(isPlural bool) string {
+	if isPlural {
+		return plural
+	}
+	return singular
 }
 
 // words returns the tokens.

@@ -58,6 +58,16 @@ func (Pairs) WriteExamples(w io.Writer, _ task.Vocabularies, examples []task.Exa
 	})
 }
 
+// WriteExamples writes pairs like those of [Pairs], and rows without a pair of forms like those of [Number].
+func (c Forms) WriteExamples(w io.Writer, v task.Vocabularies, examples []task.Example) error {
+	for _, e := range examples {
+		if r, ok := e.Origin.(row); ok && r.lexicon == nil {
+			return c.Number.WriteExamples(w, v, examples)
+		}
+	}
+	return Pairs{}.WriteExamples(w, v, examples)
+}
+
 // writeRows writes a line for the row of each example, below a heading.
 func writeRows(w io.Writer, heading string, examples []task.Example, line func(row) string) error {
 	buffered := bufio.NewWriter(w)

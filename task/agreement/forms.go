@@ -1,0 +1,124 @@
+package agreement
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"universal-transformer/internal/vocab"
+	"universal-transformer/task"
+)
+
+// Forms ranks the two forms of a verb, as the paper's table 2 does, with a model that never reads a verb. It is trained like [Classes] to
+// predict the number of a verb from the words before it. The test set consists of sentences with both forms, those of [Pairs]. A form's score
+// is the probability of its number times the relative frequency of the form among verbs of that number, from a [lexicon] of the training rows:
+//
+//	score(form) = P(tag of form | words) * (count(form) + 1) / rows(tag of form)
+//
+// The files of Path have tags in place of rare words. Words of the sentences that are rare in training are therefore read as the tag that
+// their ending suggests.
+type Forms struct {
+	Number
+	Pairs string `json:"pairs" file:"any"` // NAME.text, one sentence per line, each ending in <eos>; NAME.gold in the same folder lists the verbs
+}
+
+var rankedForms = form{classes: true, forms: true}
+
+// Kind returns task.Classification.
+func (Forms) Kind() task.Kind { return task.Classification }
+
+// String describes the task and its regime.
+func (c Forms) String() string {
+	return fmt.Sprintf("agreement, ranking of verb forms by their number, %s", c.Regime)
+}
+
+// Validate returns an error that names the first missing or invalid field.
+func (c Forms) Validate() error {
+	if !strings.HasSuffix(c.Pairs, textFile) {
+		return fmt.Errorf("pairs is %q: name a file of sentences that ends in %s, with a file that ends in %s in the same folder", c.Pairs, textFile, goldFile)
+	}
+	return c.Number.Validate()
+}
+
+// Open reads the files.
+func (c Forms) Open() (task.Task, error) { return open(c, rankedForms, c.MinCount, c.Extended, c.read) }
+
+// Measure compares the scores of the two forms.
+func (c Forms) Measure(v task.Vocabularies) task.Measure {
+	return &Measure{coding: coding{rankedForms, v}, Notes: []string{c.Regime.note()}}
+}
+
+// Reader reads preambles; files are those of [Pairs] and of [Number].
+func (c Forms) Reader(v task.Vocabularies) task.Reader {
+	return classReader{task.LineReader{Vocabularies: v, Name: task.Source, FileOf: coding{rankedForms, v}.file(c.readFile)}}
+}
+
+// read returns the training and validation rows of [Number], and the pairs as test rows.
+func (c Forms) read() (d division, err error) {
+	if d, _, err = c.divide(); err != nil {
+		return d, err
+	}
+	pairs, leftOut, err := readPairs(c.Pairs)
+	if err != nil {
+		return d, err
+	}
+	d.addTest(newLexicon(d.training, c.MinCount).rows(pairs))
+	if leftOut != "" {
+		d.notes = append(d.notes, leftOut)
+	}
+	d.notes = append(d.notes, c.Regime.note())
+	return d, nil
+}
+
+// readFile reads pairs, or the rows of a numpred file. The lexicon is that of the training rows.
+func (c Forms) readFile(path string) (rows []row, leftOut string, err error) {
+	if isNumpred(path) {
+		return numpredFile(path)
+	}
+	if rows, leftOut, err = readPairs(path); err != nil {
+		return nil, "", err
+	}
+	d, _, err := c.divide()
+	if err != nil {
+		return nil, "", fmt.Errorf("the lexicon is counted in the training rows: %w", err)
+	}
+	return newLexicon(d.training, c.MinCount).rows(rows), leftOut, nil
+}
+
+// isNumpred reports whether a file begins with a tag and a tab.
+func isNumpred(path string) bool {
+	ok, _ := readFile(path, func(_ string, r io.Reader) (bool, error) {
+		start := make([]byte, len(singular)+1)
+		_, err := io.ReadFull(r, start)
+		return err == nil && (string(start) == singular+"\t" || string(start) == plural+"\t"), nil
+	})
+	return ok
+}
+
+// rankForms scores the forms of every verb by the probabilities of the two classes and by the lexicon, as [Forms] says. number tells which
+// answers the classes alone get right. Rows without a lexicon have no forms; they are classified.
+func (m *Measure) rankForms(ctx context.Context, model task.Model, examples []task.Example, rows []*row) (result task.Measurement, number []bool, err error) {
+	classified, err := model.Classify(ctx, examples)
+	if err != nil {
+		return result, nil, err
+	}
+	result.Method = task.Classes
+	for i, c := range classified {
+		truth := examples[i].Target[0]
+		right := c.Class == truth
+		number = append(number, right)
+		answer := task.Answer{Tokens: []vocab.ID{c.Class}, Correct: right}
+		if r := rows[i]; r != nil && r.lexicon != nil {
+			verb := r.words()[r.verb]
+			other := math.Log1p(-math.Exp(c.LogProb)) // of two classes
+			answer.Correct = c.LogProb+r.lexicon.logFrequency(verb, r.plural) > other+r.lexicon.logFrequency(r.other, !r.plural)
+			if answer.Text = verb; !answer.Correct {
+				answer.Text = r.other
+			}
+		}
+		result.Answers = append(result.Answers, answer)
+	}
+	return result, number, nil
+}

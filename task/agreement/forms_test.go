@@ -1,0 +1,156 @@
+package agreement
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"universal-transformer/internal/vocab"
+	"universal-transformer/task"
+)
+
+// forms is a folder of rows and a file of pairs. Of the words before verbs, "are" occurs three times as often as "is", and singular rows are
+// four times as many as plural ones.
+func forms(t testing.TB) Forms {
+	t.Helper()
+	dir := numpred(t, 60)
+	var val strings.Builder
+	for i := range 500 {
+		tag, noun := singular, "key"
+		if i%5 == 0 {
+			tag, noun = plural, "keys"
+		}
+		fmt.Fprintf(&val, "%s\tthe room%d where %s lost NNS , the %s\n", tag, i, []string{"are", "is", "are", "are"}[i%4], noun)
+	}
+	val.WriteString("VBZ\tthe key\n")
+	write(t, dir, "numpred.val", val.String())
+	var text, gold strings.Builder
+	for i := range 40 {
+		sentence, verb, other := "the key to zebras%d", "is", "are"
+		if i%2 == 0 {
+			sentence, verb, other = "the keys to zebra%d", "are", "is"
+		}
+		if i >= 30 {
+			verb, other = map[string]string{"is": "opens", "are": "open"}[verb], map[string]string{"is": "opens", "are": "open"}[other]
+		}
+		fmt.Fprintf(&text, sentence+" %s it <eos>\n", i, verb)
+		fmt.Fprintf(&gold, "4\t%s\t%s\t%d\n", verb, other, i%5)
+	}
+	write(t, dir, "p.gold", gold.String())
+	return Forms{Number: Number{Path: dir, Regime: Natural, MinCount: 2}, Pairs: write(t, dir, "p.text", text.String())}
+}
+
+// halves is a model with its own probability of the plural.
+type halves struct {
+	known
+	plural func(source []string) float64
+}
+
+func (h *halves) Classify(_ context.Context, examples []task.Example) (out []task.Classified, err error) {
+	for _, e := range examples {
+		p := h.plural(h.v.Source.Decode(e.Source))
+		one, many := h.class(singular), h.class(plural)
+		c := task.Classified{Class: one, LogProb: math.Log(p)}
+		if p > 0.5 {
+			c.Class = many
+		}
+		if e.Target[0] == one {
+			c.LogProb = math.Log(1 - p)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func (h *halves) class(tag string) vocab.ID {
+	id, _ := h.v.Target.ID(tag)
+	return id
+}
+
+// A form's score is the probability of its number times its share of the verbs of that number, both counted here by plain loops over the
+// training rows. Caught when planted: counts without the one, the tags' counts left out, the forms' frequencies taken for each other, the
+// probability of the other class for the true one.
+func TestFormsRank(t *testing.T) {
+	c := forms(t)
+	tk := opened(t, c)
+	words, rows := map[string]int{}, map[string]int{}
+	for _, r := range tk.training {
+		fields := strings.Fields(r.text)
+		rows[fields[len(fields)-1]]++
+		for _, w := range fields[:len(fields)-1] {
+			words[w]++
+		}
+	}
+	if words["are"] < 2*words["is"] || rows[singular] < 3*rows[plural] || words["opens"] != 0 || len(tk.test) != 40 {
+		t.Fatalf("%d are, %d is, %v, %d pairs", words["are"], words["is"], rows, len(tk.test))
+	}
+	examples, err := tk.HeldOut(1, task.Selection{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []float64{0.02, 0.1, 0.2, 0.3, 0.5, 0.75, 0.999, 1} {
+		m := &halves{plural: func([]string) float64 { return p }}
+		m.v = tk.Vocabularies()
+		result, err := c.Measure(m.v).Measure(t.Context(), m, examples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		right, number, frequent := 0, 0, 0
+		for i, r := range tk.test {
+			verb := r.words()[r.verb]
+			share := func(word, tag string) float64 { return float64(words[word]+1) / float64(rows[tag]) }
+			isPlural := verb == "are" || verb == "open"
+			mine, others := p*share(verb, plural), (1-p)*share(r.other, singular)
+			if !isPlural {
+				mine, others = (1-p)*share(verb, singular), p*share(r.other, plural)
+			}
+			if want := mine > others; result.Answers[i].Correct != want || result.Answers[i].Text != map[bool]string{true: verb, false: r.other}[want] {
+				t.Errorf("%v, %q or %q: %v against %v, but %+v", p, verb, r.other, mine, others, result.Answers[i])
+			} else if want {
+				right++
+			}
+			if isPlural == (p > 0.5) {
+				number++
+			}
+			if words[verb] > words[r.other] {
+				frequent++
+			}
+		}
+		for _, metric := range result.Metrics {
+			if want, ok := map[string]int{"total": right, "total number alone": number, "total more frequent": frequent}[metric.Name]; ok && metric.Accuracy.Correct != want {
+				t.Errorf("%v: %s is %v, want %d", p, metric.Name, metric, want)
+			}
+		}
+		if len(result.Metrics) != 6*6 {
+			t.Errorf("%d metrics", len(result.Metrics))
+		}
+	}
+}
+
+// The parts are those of Classes, and the test has only pairs. Their rare words are tags; preambles that are also trained on are skipped.
+// Caught when planted: rows of numpred.test in the test; words after the verb replaced; a tag that becomes a noun.
+func TestFormsRead(t *testing.T) {
+	c := forms(t)
+	tk, classes := opened(t, c), opened(t, Classes(c.Number))
+	if tk.Digests().Training != classes.Digests().Training || tk.Digests().Validation != classes.Digests().Validation {
+		t.Error("the training rows are not those of Classes")
+	}
+	if got := tk.test[1].text; got != "the key NN CD is it" { // "to" does not occur in training
+		t.Errorf("%q", got)
+	}
+	for word, want := range map[string]string{
+		"zebras": "NNS", "glass": "NN", "corpus": "NN", "basis": "NN", "walking": "VBG", "blurred": "VBN", "sadly": "RB", "edible": "JJ",
+		"off-road": "JJ", "1984": "CD", "12th": "CD", "tree": "NN", "NNS": "NNS", "VBZ": "VBZ", ".": "NN", "as": "NN", "": "NN",
+	} {
+		if got := tagOf(word); got != want {
+			t.Errorf("%q is %s, want %s", word, got, want)
+		}
+	}
+	write(t, c.Path, "p.text", "the key opens it\nthe keys open it\n")
+	write(t, c.Path, "p.gold", "2\topens\topen\t0\n2\topen\topens\t0\n")
+	if again := opened(t, c); len(again.test) != 1 || again.test[0].text != "the keys open it" {
+		t.Errorf("%+v", again.test)
+	}
+}
