@@ -78,7 +78,7 @@ func TestRowsDifferInTheModel(t *testing.T) {
 		r.Training.Steps = o.Training.Steps
 	}
 	ponder := func(r, o *experiment.Run) { r.Training.Ponder = o.Training.Ponder }
-	for _, column := range []string{"natural-text", "natural-classes", "enriched-text", "enriched-classes", "verbs", "pairs"} {
+	for _, column := range []string{"natural-text", "natural-classes", "enriched-text", "enriched-classes", "verbs", "forms", "pairs"} {
 		same("agreement-transformer/"+column, "agreement/"+column, nil)
 		same("agreement-adaptive/"+column, "agreement/"+column, nil)
 		same("agreement-lstm/"+column, "agreement/"+column, schedule)

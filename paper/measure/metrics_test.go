@@ -40,7 +40,7 @@ func TestTables2And3Train(t *testing.T) {
 	write(passages, "lambada_development_plain_text.txt", strings.ReplaceAll(lines.String(), "boris", "carla"))
 	write(passages, "lambada_test_plain_text.txt", lines.String())
 	for _, name := range []string{"one.txt", "chesterton-thursday.txt"} {
-		write(prose, name, book.String())
+		write(prose, name, book.String()+strings.Repeat("They open it. It opens. ", 9))
 	}
 	root := t.TempDir()
 	set := []string{"model.width=8", "training.steps=4", "training.evaluate_every=4", "training.checkpoint_every=4", "training.schedule.cosine.warmup=1", "training.validation=8", "training.log_every=2"}
