@@ -76,6 +76,11 @@ func Build(sequences iter.Seq[[]string], minCount int, opts ...Option) (*Vocabul
 			counts[s]++
 		}
 	}
+	return OfCounts(counts, minCount, opts...)
+}
+
+// OfCounts is like Build, given how often each token occurs.
+func OfCounts(counts map[string]int, minCount int, opts ...Option) (*Vocabulary, error) {
 	var tokens []string
 	for s, n := range counts {
 		if n >= minCount {

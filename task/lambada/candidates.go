@@ -110,15 +110,9 @@ func controlFrom(path string) (passages []passage, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &corpus{known: &vocab.Vocabulary{}, books: []int{0, len(sentences)}}
-	rare := map[string]vocab.ID{}
-	for _, words := range sentences {
-		c.sentences = append(c.sentences, len(c.ids))
-		for _, w := range words {
-			c.ids = append(c.ids, c.id(w, rare))
-		}
-	}
-	c.sentences = append(c.sentences, len(c.ids))
+	c := &corpus{known: &vocab.Vocabulary{}}
+	c.addBook(sentences, map[string]vocab.ID{})
+	c.end()
 	c.each(func(start, question, end int) {
 		if last := c.lastWord(question, end); last > question && last-question <= longestSentence {
 			passages = append(passages, c.passage(candidate{start, question, last}))

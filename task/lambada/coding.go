@@ -35,6 +35,9 @@ func readingVocabulary(words []string) (*vocab.Vocabulary, error) {
 
 // text encodes a passage for a language model.
 func (c coding) text(p passage) task.Example {
+	if c.Subwords != nil {
+		return c.subwordText(p)
+	}
 	ids, _ := c.Target.EncodeLossy(p.words)
 	return task.Example{Target: ids, Origin: p}
 }
@@ -125,6 +128,9 @@ func (c coding) encode(passages []passage, example func(coding, passage) task.Ex
 
 // coverage describes how many last words, and how many words overall, are in the vocabulary.
 func (c coding) coverage(passages []passage) string {
+	if c.Subwords != nil {
+		return fmt.Sprintf("all of %d last words can be written in subwords", len(passages))
+	}
 	last, words, known := 0, 0, 0
 	for _, p := range passages {
 		ids, unknown := c.Target.EncodeLossy(p.words)

@@ -12,6 +12,7 @@ import (
 	"universal-transformer/internal/penn"
 	"universal-transformer/internal/textfile"
 	"universal-transformer/internal/vocab"
+	"universal-transformer/subword"
 )
 
 // A corpus is the training text as ids. Out-of-vocabulary words get ids beyond the vocabulary's size, so that they can be distinguished.
@@ -21,6 +22,8 @@ type corpus struct {
 	ids       []vocab.ID // of all books
 	sentences []int      // start of each sentence in ids; len(ids) at the end
 	books     []int      // start of each book in sentences; len(sentences)-1 at the end
+
+	pieces *subword.Pieces // of ids, if they are subwords
 }
 
 // word returns the spelling of an id.
@@ -107,29 +110,60 @@ func (d Data) readCorpus(measured sets) (*corpus, error) {
 	if err := checkNoneMeasured(files, measured); err != nil {
 		return nil, err
 	}
-	c := &corpus{}
-	if c.known, err = d.vocabulary(files); err != nil {
-		return nil, err
-	}
-	rare := map[string]vocab.ID{}
+	c, counts := &corpus{known: &vocab.Vocabulary{}}, map[string]int{}
+	ids := map[string]vocab.ID{}
 	for _, path := range files {
 		sentences, err := readBook(path)
 		if err != nil {
 			return nil, err
 		}
-		c.books = append(c.books, len(c.sentences))
-		for _, words := range sentences {
-			c.sentences = append(c.sentences, len(c.ids))
-			for _, w := range words {
-				c.ids = append(c.ids, c.id(w, rare))
-			}
-		}
+		c.addBook(sentences, ids)
 	}
-	c.books, c.sentences = append(c.books, len(c.sentences)), append(c.sentences, len(c.ids))
+	c.end()
+	for _, id := range c.ids {
+		counts[c.word(id)]++
+	}
 	if len(c.ids) == 0 {
 		return nil, fmt.Errorf("%s has no words", filepath.Dir(files[0]))
 	}
+	known, err := d.vocabulary(counts)
+	if err != nil {
+		return nil, err
+	}
+	c.know(known)
 	return c, nil
+}
+
+// addBook adds a book, with a new id for every word that has none.
+func (c *corpus) addBook(sentences [][]string, ids map[string]vocab.ID) {
+	c.books = append(c.books, len(c.sentences))
+	for _, words := range sentences {
+		c.sentences = append(c.sentences, len(c.ids))
+		for _, w := range words {
+			c.ids = append(c.ids, c.id(w, ids))
+		}
+	}
+}
+
+// end marks the end of the last book.
+func (c *corpus) end() {
+	c.books, c.sentences = append(c.books, len(c.sentences)), append(c.sentences, len(c.ids))
+}
+
+// know gives the known words the ids of the vocabulary.
+func (c *corpus) know(known *vocab.Vocabulary) {
+	to, words, first := make([]vocab.ID, len(c.rare)), c.rare, vocab.ID(c.known.Size())
+	c.known, c.rare = known, nil
+	for i, word := range words {
+		id, ok := known.ID(word)
+		if !ok {
+			id, c.rare = vocab.ID(known.Size()+len(c.rare)), append(c.rare, word)
+		}
+		to[i] = id
+	}
+	for i, id := range c.ids {
+		c.ids[i] = to[id-first]
+	}
 }
 
 // checkNoneMeasured returns an error if a book is a file of LAMBADA, or contains one of its passages as a line.
@@ -154,22 +188,20 @@ func checkNoneMeasured(files []string, measured sets) error {
 	return nil
 }
 
-// id returns the id of a word, a new one for a rare word that has none yet.
-func (c *corpus) id(word string, rare map[string]vocab.ID) vocab.ID {
-	if id, ok := c.known.ID(word); ok {
-		return id
-	}
-	id, ok := rare[word]
+// id returns the id of a word, a new one if it has none yet.
+func (c *corpus) id(word string, ids map[string]vocab.ID) vocab.ID {
+	id, ok := ids[word]
 	if !ok {
 		word = strings.Clone(word) // do not keep the whole book in memory
 		id = vocab.ID(c.known.Size() + len(c.rare))
-		rare[word], c.rare = id, append(c.rare, word)
+		ids[word], c.rare = id, append(c.rare, word)
 	}
 	return id
 }
 
-// vocabulary returns the words of the books that are frequent enough; for LAMBADA's novels, those of its word list.
-func (d Data) vocabulary(files []string) (*vocab.Vocabulary, error) {
+// vocabulary returns the words of the books that are frequent enough, given how often each occurs; for LAMBADA's novels, those of its word
+// list.
+func (d Data) vocabulary(counts map[string]int) (*vocab.Vocabulary, error) {
 	list := filepath.Join(d.Path, WordList)
 	if _, err := os.Stat(list); err == nil && d.Prose == "" {
 		words, err := readWordList(list, d.MinCount)
@@ -178,22 +210,8 @@ func (d Data) vocabulary(files []string) (*vocab.Vocabulary, error) {
 		}
 		return vocab.New(d.frequentWords(words), vocab.WithUnknown())
 	}
-	var failed error
-	v, err := vocab.Build(func(yield func([]string) bool) {
-		for _, path := range files {
-			sentences, err := readBook(path)
-			if err != nil {
-				failed = err
-				return
-			}
-			for _, words := range sentences {
-				if !yield(words) {
-					return
-				}
-			}
-		}
-	}, d.MinCount, vocab.WithUnknown())
-	if err = errors.Join(failed, err); err != nil {
+	v, err := vocab.OfCounts(counts, d.MinCount, vocab.WithUnknown())
+	if err != nil {
 		return nil, err
 	}
 	return vocab.New(d.frequentWords(v.Tokens()), vocab.WithUnknown())

@@ -15,6 +15,8 @@ import (
 	"errors"
 	"fmt"
 
+	"universal-transformer/internal/vocab"
+	"universal-transformer/subword"
 	"universal-transformer/task"
 )
 
@@ -61,10 +63,12 @@ func (d Data) Validate() error {
 }
 
 // Language is the language model: it is trained on segments of the training text that begin at sentences, and reads passages up to their
-// last word.
+// last word. With subwords, every word can be predicted, and a last word's probability is the product of those of its subwords.
 type Language struct {
 	Data
-	Length int `json:"length"` // tokens of a segment; 0 means 128
+	Length     int  `json:"length"`             // tokens of a segment; 0 means 128
+	InSubwords bool `json:"subwords,omitempty"` // tokens are subwords, not words
+	subword.Choice
 }
 
 // Reading is reading comprehension. It is trained on passages of the training text in the shape of LAMBADA's: a sentence up to a content
@@ -87,11 +91,28 @@ const defaultLength = 128
 
 // Validate returns an error that names the first missing or invalid field.
 func (c Language) Validate() error {
-	if c.Length != 0 && c.Length < 2 {
+	switch {
+	case c.Length != 0 && c.Length < 2:
 		return fmt.Errorf("length is %d: it must be at least 2, or 0 for %d", c.Length, defaultLength)
+	case !c.InSubwords && c.TokenizerFile != "":
+		return fmt.Errorf("tokenizer_file is %q, but tokens are words: set subwords to true", c.TokenizerFile)
+	case !c.InSubwords && c.TokenizerSize != 0:
+		return fmt.Errorf("tokenizer_size is %d, but tokens are words: set subwords to true", c.TokenizerSize)
+	case c.InSubwords && c.MinCount > 1:
+		return fmt.Errorf("min_count is %d, but every word can be written in subwords: set it to 0", c.MinCount)
+	case c.InSubwords && c.Vocabulary > 0:
+		return fmt.Errorf("vocabulary is %d, but tokens are subwords: set it to 0, and tokenizer_size instead", c.Vocabulary)
+	}
+	if c.InSubwords {
+		if err := c.Check(vocab.Subwords); err != nil {
+			return err
+		}
 	}
 	return c.Data.Validate()
 }
+
+// Subwords returns the number of subwords; 0 if only the data tell.
+func (c Language) Subwords() int { return c.TokenizerSize }
 
 // Validate returns an error that names the first missing or invalid field.
 func (c Reading) Validate() error {
@@ -127,7 +148,11 @@ func (Reading) Measure(v task.Vocabularies) task.Measure { return Answers{coding
 
 // Reader reads prompts, and texts to score; files are passages of the version.
 func (c Language) Reader(v task.Vocabularies) task.Reader {
-	return c.Version.typed(task.LineReader{Vocabularies: v, Name: task.Prompt, Open: true, FileOf: coding{v}.file(c.Version, coding.text)})
+	var r task.Reader = task.LineReader{Vocabularies: v, Name: task.Prompt, Open: true, FileOf: coding{v}.file(c.Version, coding.text)}
+	if v.Subwords != nil {
+		r = spaced{r}
+	}
+	return c.Version.typed(r)
 }
 
 // Reader reads passages without their last word; files are whole passages of the version.

@@ -1,6 +1,7 @@
 package lambada
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,7 +19,7 @@ import (
 //
 // over all passages, and over those whose last word is in the vocabulary ("covered"). Other last words cannot be predicted correctly, and
 // count as <unknown> in the perplexity. "all tokens" is the perplexity of every token. A last word of
-// several tokens is correct if all of them are, and its probability is their product.
+// several tokens, a contraction or a word in subwords, is correct if all of them are, and its probability is their product.
 type LastWord struct{ coding }
 
 // Measure scores every passage.
@@ -32,21 +33,29 @@ func (m LastWord) Measure(ctx context.Context, model task.Model, examples []task
 	for i, s := range scored {
 		start := len(s.LogProbs) - lastTokens(examples[i])
 		right := words.add(s, examples[i].Target[start:], unknown)
-		var word []string
-		for _, id := range s.Best[start:] {
-			word = append(word, m.Target.Token(id))
-		}
 		tokens := slices.Concat(examples[i].Target[:start], s.Best[start:])
-		result.Answers = append(result.Answers, task.Answer{Tokens: tokens, Text: strings.Join(word, " "), Correct: right})
+		result.Answers = append(result.Answers, task.Answer{Tokens: tokens, Text: m.spelled(s.Best[start:]), Correct: right})
 	}
 	result.Metrics, result.Notes = words.metrics(), words.notes()
 	return result, nil
 }
 
+// spelled returns the text of the tokens of a last word.
+func (c coding) spelled(ids []vocab.ID) string {
+	if c.Subwords != nil {
+		return strings.TrimSpace(c.Subwords.Text(ids))
+	}
+	var words []string
+	for _, id := range ids {
+		words = append(words, c.Target.Token(id))
+	}
+	return strings.Join(words, " ")
+}
+
 // lastTokens returns the number of tokens of the last word of an example.
 func lastTokens(e task.Example) int {
 	if p, ok := e.Origin.(passage); ok {
-		return p.last
+		return cmp.Or(p.pieces, p.last)
 	}
 	return 1
 }

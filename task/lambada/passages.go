@@ -21,6 +21,7 @@ import (
 type passage struct {
 	words    []string
 	last     int    // number of tokens of the last word, at least 1
+	pieces   int    // number of subwords of the last word; 0 if tokens are words
 	question int    // index of the first word of the last sentence
 	printed  string // the text that was tokenized; "" if it is words separated by spaces
 }

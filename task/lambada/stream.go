@@ -50,8 +50,11 @@ type segment struct {
 	start, end int
 }
 
-// Text returns the words of the segment; there is no source.
+// Text returns the words of the segment; there is no source. A word whose subwords are cut off is left out.
 func (s segment) Text() (source, target string) {
+	if s.of.pieces != nil {
+		return "", strings.TrimSpace(s.of.pieces.Text(s.of.ids[s.start:s.of.wordEnd(s.start, s.end)]))
+	}
 	return "", strings.Join(s.of.words(s.start, s.end), " ")
 }
 

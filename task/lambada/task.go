@@ -48,6 +48,13 @@ func (c Language) Open() (task.Task, error) {
 		return nil, err
 	}
 	t.coding = coding{task.Vocabularies{Tokenizer: vocab.Whitespace, Target: t.corpus.known}}
+	if c.InSubwords {
+		if t.corpus, err = t.corpus.intoSubwords(c.Choice); err != nil {
+			return nil, err
+		}
+		t.coding.Vocabularies = task.OfPieces(t.corpus.pieces)
+		t.coding.Source = nil
+	}
 	t.example = t.coding.text
 	p := pieces{t.corpus, c.Length, len(t.corpus.ids)}
 	if len(t.sets.development) == 0 {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"universal-transformer/internal/vocab"
+	"universal-transformer/subword"
 	"universal-transformer/task"
 	"universal-transformer/task/tasktest"
 )
@@ -20,20 +21,28 @@ func TestConformance(t *testing.T) {
 	plain, openAI := data(t), data(t)
 	openAI.Version = OpenAI
 	for name, c := range map[string]task.Definition{
-		"language":                        Language{Data: plain, Length: 20},
-		"language, other version":         Language{Data: openAI, Length: 20},
-		"language, default length":        Language{Data: plain},
-		"reading":                         Reading{Data: plain},
-		"reading, hidden":                 Reading{Data: plain, Hidden: 0.5},
-		"reading, last":                   Reading{Data: plain, LastOnly: true},
-		"reading, annotated":              Reading{Data: plain, Hidden: 0.2, Annotated: 0.6},
-		"reading, other version, hundred": Reading{Data: Data{Path: openAI.Path, Prose: openAI.Prose, Version: OpenAI, Vocabulary: 12}},
+		"language":                          Language{Data: plain, Length: 20},
+		"language, other version":           Language{Data: openAI, Length: 20},
+		"language, default length":          Language{Data: plain},
+		"language, subwords":                inSubwords(plain),
+		"language, subwords, other version": inSubwords(openAI),
+		"reading":                           Reading{Data: plain},
+		"reading, hidden":                   Reading{Data: plain, Hidden: 0.5},
+		"reading, last":                     Reading{Data: plain, LastOnly: true},
+		"reading, annotated":                Reading{Data: plain, Hidden: 0.2, Annotated: 0.6},
+		"reading, other version, hundred":   Reading{Data: Data{Path: openAI.Path, Prose: openAI.Prose, Version: OpenAI, Vocabulary: 12}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tasktest.Run(t, opened(t, c))
 			tasktest.Files(t, c, opened(t, c), strings.Contains(name, "other version"))
 		})
 	}
+}
+
+// inSubwords is a language model of few subwords.
+func inSubwords(d Data) Language {
+	d.MinCount = 0
+	return Language{Data: d, Length: 40, InSubwords: true, Choice: subword.Choice{TokenizerSize: 300}}
 }
 
 // Words are known from the books that are learned: not from the development set, the test, the book that is kept out; and the rare and

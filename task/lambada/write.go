@@ -22,7 +22,8 @@ func (d Data) WriteExamples(w io.Writer, _ task.Vocabularies, examples []task.Ex
 		case passage:
 			text = cmp.Or(of.printed, of.text())
 		case segment:
-			text = untilLastWord(of.of.words(of.start, of.end))
+			_, text = of.Text()
+			text = untilLastWord(strings.Fields(text))
 		default:
 			return errors.New("an example was not made by this task")
 		}
