@@ -29,6 +29,9 @@ func (e *Evaluator) Measure(ctx context.Context, by task.Measure, examples []tas
 	watched.Steps = func(encoder, decoder *Steps) { row.Encoder, row.Decoder = encoder, decoder }
 	var err error
 	row.Measurement, err = by.Measure(ctx, &watched, examples)
+	if e.Cache != nil {
+		row.Notes = append(row.Notes, e.Cache.String())
+	}
 	if watched.computedHalted {
 		row.Notes = append(row.Notes, "halted positions were also computed: "+e.Backend.Name()+" compiles so slowly that skipping them would take longer")
 	}

@@ -14,8 +14,13 @@ import (
 	"universal-transformer/universal"
 )
 
-// Score returns the log-probability of every target token, given the true tokens before it (teacher forcing).
+// Score returns the log-probability of every target token, given the true tokens before it (teacher forcing), by the model or by its mixture
+// with a Cache.
 func (e *Evaluator) Score(ctx context.Context, examples []task.Example) ([]task.Scored, error) {
+	if e.Cache != nil {
+		histories, err := e.histories(ctx, examples)
+		return e.Cache.all(histories), err
+	}
 	scored := make([]task.Scored, len(examples))
 	var encoder, decoder counter
 	err := e.eachKept(ctx, examples, "score", e.static().scores, func(b batch.Batch, out []*tensors.Tensor) {
