@@ -87,6 +87,7 @@ var fieldTexts = map[string]string{
 	"lambada.Data.Prose":                      "a folder of books to train on, .txt files; if empty, the authors' novels in path",
 	"lambada.Data.Version":                    "\"plain\" or \"openai\"",
 	"lambada.Data.Vocabulary":                 "number of most frequent words that are known; 0 means all",
+	"lambada.Language.InSubwords":             "tokens are subwords, not words",
 	"lambada.Language.Length":                 "tokens of a segment; 0 means 128",
 	"lambada.Reading.Annotated":               "the fraction of training passages taken from the development set, whose answers were verified by people. A tenth of that set is not trained on and remains the development set. 0, as in the paper, trains on nothing of LAMBADA.",
 	"lambada.Reading.Hidden":                  "share of the content words of a training passage that are read as unknown words",

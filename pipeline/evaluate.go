@@ -23,6 +23,8 @@ type Protocol struct {
 	ComputeHalted bool                  // compute halted positions too; not for decoded answers
 	Beam          decoding.Beam         // Width 0: greedy
 	MaxLength     int                   // maximum tokens of an answer; 0: [Model.AnswerLimit]
+	Cache         *Cache                // a continuous cache for language models; nil: none
+	TuneCache     bool                  // choose the constants of the cache on the validation examples
 	CountSteps    bool                  // count the steps of positions also if depth is fixed; done anyway with an exit
 	Progress      func(done, total int) // must not use the model; may be nil
 	Log           func(line string)     // receives remarks on File, and a warning if the data have changed since training; may be nil
@@ -33,6 +35,9 @@ type Evaluation struct {
 	evaluation.Row
 	Examples []task.Example `json:"-"` // the examples that Row.Answers belong to
 }
+
+// Cache is a continuous cache of a language model.
+type Cache = evaluation.Cache
 
 // PonderTime is the number of steps per position: mean, standard deviation, and the means of the tenths of the positions of a sequence.
 type PonderTime = evaluation.Steps
@@ -64,6 +69,9 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	if p.MaxLength > 0 {
 		e.Limit = func(int) int { return p.MaxLength }
 	}
+	if e.Cache, err = m.cache(ctx, p); err != nil {
+		return Evaluation{}, err
+	}
 	e.CountSteps = p.CountSteps || m.Adaptive() || !reflect.ValueOf(m.exit).IsZero()
 	row, err := e.Measure(ctx, measure, examples)
 	row.Task, row.Lengths = name, lengths
@@ -71,6 +79,31 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 		row.Readouts, err = m.readoutCost(e, row, examples)
 	}
 	return Evaluation{row, examples}, shorterExamples(err)
+}
+
+// cache returns the cache of a protocol, tuned if it says so; nil if there is none. The caller has acquired the model.
+func (m *Model) cache(ctx context.Context, p Protocol) (*Cache, error) {
+	if p.Cache == nil && !p.TuneCache {
+		return nil, nil
+	}
+	definition := m.Run.Task.Value
+	if definition.Kind() != task.LanguageModeling {
+		return nil, fmt.Errorf("%s was trained on %s: a continuous cache needs a language model", m.Dir(), definition)
+	}
+	if !p.TuneCache {
+		return p.Cache, p.Cache.Validate()
+	}
+	_, _, examples, err := m.examples(ctx, Protocol{Selection: task.Selection{Validation: true}, Log: p.Log})
+	if err != nil {
+		return nil, err
+	}
+	e := m.Evaluator()
+	e.ComputeHalted, e.Progress = p.ComputeHalted, p.Progress
+	c, err := e.TuneCache(ctx, definition.Measure(m.Vocabularies), examples)
+	if err == nil && p.Log != nil {
+		p.Log(fmt.Sprintf("%s: chosen on %d validation examples", c, len(examples)))
+	}
+	return &c, err
 }
 
 // shorterExamples adds advice to a backend's error about insufficient memory.

@@ -51,6 +51,7 @@ func everyTask(t *testing.T, dir string) map[string]string {
 		"agreement_forms":    `{"agreement_forms": {"path": "DIR/agreement", "regime": "natural", "pairs": "DIR/pairs.text"}}`,
 		"lambada":            `{"lambada": {"path": "DIR/lambada", "version": "plain", "prose": "DIR/books", "length": 20}}`,
 		"lambada/openai":     `{"lambada": {"path": "DIR/lambada", "version": "openai", "prose": "DIR/books", "length": 20}}`,
+		"lambada/subwords":   `{"lambada": {"path": "DIR/lambada", "version": "plain", "prose": "DIR/books", "length": 40, "subwords": true, "tokenizer_size": 300}}`,
 		"lambada_reading":    `{"lambada_reading": {"path": "DIR/lambada", "version": "plain", "prose": "DIR/books"}}`,
 		"table/max length":   `{"table": {"path": "DIR/pairs.csv", "max_length": 20000, "held_out": 0.3}}`,
 		"labels/numbers":     `{"labels": {"path": "DIR/labels.csv", "text_column": "3", "label_column": "2", "header": "yes", "held_out": 0.3}}`,

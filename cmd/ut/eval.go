@@ -49,6 +49,10 @@ file names. --errors writes the wrong answers, one per line: source, correct ans
 
 A run that was moved together with its data finds them; otherwise --set says where they are.
 
+--cache mixes a language model with a continuous cache (Grave, Joulin and Usunier, 2016), a
+distribution over the earlier tokens of the same text, with the share LAMBDA; the larger THETA, the
+more it prefers tokens after similar states. --cache tune chooses both on the validation examples.
+
 --diagnose analyses wrong answers: whether they end too early or too late and where the first wrong
 token is; for copy, reverse and addition also which decoder head attends to the correct source
 token, and how much.
@@ -101,6 +105,7 @@ type evalFlags struct {
 	pipeline.Protocol
 	backend, errors string
 	exit            exitFlags
+	cache           string
 	diagnose        bool
 	sets            []string
 	newest          bool
@@ -122,6 +127,7 @@ func newEval() *cobra.Command {
   ut eval runs/multi30k --beam 4 --data test.en,test.de
   ut eval runs/pairs --data other.tsv --errors wrong.tsv
   ut eval runs/pairs --exit-confidence 0.9
+  ut eval runs/text --cache tune
   ut eval runs/pairs --set task.path=moved/pairs.tsv
   ut eval runs/reverse --teacher-forced          (add --compute-halted to see what skipping halted positions saves)`,
 		Args: atLeast("RUN"),
@@ -144,6 +150,7 @@ func newEval() *cobra.Command {
 	c.Flags().StringArrayVar(&f.sets, "set", nil, "where the data are now, as in task.path=moved/pairs.tsv; may be repeated (`path=file`)")
 	beamFlags(c, &f.Beam)
 	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "end decoded answers after `N` tokens; 0: as described above")
+	c.Flags().StringVar(&f.cache, "cache", "", "mix a language model with a continuous cache: its constants `THETA,LAMBDA`, or tune")
 	f.exit.add(c)
 	jsonFlag(c, &f.asJSON)
 	backendFlag(c, &f.backend)
@@ -171,6 +178,9 @@ func (f *evalFlags) check(c *cobra.Command, args []string) error {
 	}
 	if f.TeacherForced && f.diagnose {
 		return usagef("--teacher-forced and --diagnose are both given: only decoded answers can be diagnosed")
+	}
+	if err := f.checkCache(); err != nil {
+		return err
 	}
 	if f.errors != "" && len(args) > 1 {
 		return usagef("--errors is for one run: name one")
