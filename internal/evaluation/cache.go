@@ -39,56 +39,75 @@ func (c Cache) String() string {
 
 // A history is what a cache needs to know of an example with N tokens.
 type history struct {
-	tokens      []vocab.ID
-	logProbs    []float64   // of the tokens by the model
-	best        []vocab.ID  // the model's most probable token at each position
-	bestLogProb []float64   // its log-probability
-	similar     [][]float32 // row t: h_t . h_i for all i < t
-	logits      [][]float32 // row t: the model's logits at t of the tokens i <= t
+	tokens   []vocab.ID
+	first    []int       // for each token, the index of its first occurrence
+	logProbs []float64   // of the tokens by the model
+	best     []vocab.ID  // the model's most probable token at each position
+	bestProb []float64   // its probability
+	similar  [][]float32 // row t: h_t . h_i for all i < t
+	model    [][]float32 // row t: p_model at t of the tokens x_i, i <= t
 }
 
-// mixed returns the scores of the mixture.
-func (c Cache) mixed(h history) task.Scored {
+// setFirst fills in first.
+func (h *history) setFirst() {
+	at := map[vocab.ID]int{}
+	for i, id := range h.tokens {
+		if _, ok := at[id]; !ok {
+			at[id] = i
+		}
+		h.first = append(h.first, at[id])
+	}
+}
+
+// shares returns p_cache with a theta. Row t: at t, of the tokens x_i, i <= t.
+func (h history) shares(theta float64) [][]float32 {
+	rows, sums := make([][]float32, len(h.tokens)), make([]float64, len(h.tokens))
+	for t := range rows {
+		largest := math.Inf(-1)
+		for _, s := range h.similar[t] {
+			largest = max(largest, theta*float64(s))
+		}
+		clear(sums)
+		all := 0.0
+		for i, s := range h.similar[t] {
+			share := math.Exp(theta*float64(s) - largest)
+			sums[h.first[i]] += share
+			all += share
+		}
+		rows[t] = make([]float32, t+1)
+		for i := range rows[t] {
+			if h.first[i] < t { // otherwise the token does not occur before
+				rows[t][i] = float32(sums[h.first[i]] / all)
+			}
+		}
+	}
+	return rows
+}
+
+// mixed returns the scores of the mixture of the model with p_cache.
+func (h history) mixed(shares [][]float32, lambda float64) task.Scored {
 	s := task.Scored{LogProbs: make([]float64, len(h.tokens)), Best: make([]vocab.ID, len(h.tokens))}
 	for t := range h.tokens {
 		s.LogProbs[t], s.Best[t] = h.logProbs[t], h.best[t]
-		if t > 0 && c.Lambda > 0 {
-			s.LogProbs[t], s.Best[t] = c.mix(h, t)
+		if t == 0 || lambda == 0 {
+			continue
+		}
+		s.LogProbs[t] = math.Log((1-lambda)*math.Exp(h.logProbs[t]) + lambda*float64(shares[t][t]))
+		largest := (1 - lambda) * h.bestProb[t]
+		for i, earlier := range h.tokens[:t] { // tokens that do not occur before have no share of the cache, and best is the first of them
+			if p := (1-lambda)*float64(h.model[t][i]) + lambda*float64(shares[t][i]); p > largest {
+				s.Best[t], largest = earlier, p
+			}
 		}
 	}
 	return s
 }
 
-// mix returns the log-probability of token t, and the most probable token.
-func (c Cache) mix(h history, t int) (logProb float64, best vocab.ID) {
-	cached := c.shares(h, t)
-	mixture := func(id vocab.ID, logModel float64) float64 {
-		return (1-c.Lambda)*math.Exp(logModel) + c.Lambda*cached[id]
+// scores returns the scores of examples with the cache.
+func (c Cache) scores(histories []history) []task.Scored {
+	scored := make([]task.Scored, len(histories))
+	for i, h := range histories {
+		scored[i] = h.mixed(h.shares(c.Theta), c.Lambda)
 	}
-	best = h.best[t]
-	largest := mixture(best, h.bestLogProb[t])
-	for i, id := range h.tokens[:t] { // any other token has a smaller probability than best by the model, and none by the cache
-		if p := mixture(id, h.logProbs[t]+float64(h.logits[t][i])-float64(h.logits[t][t])); p > largest {
-			best, largest = id, p
-		}
-	}
-	return math.Log(mixture(h.tokens[t], h.logProbs[t])), best
-}
-
-// shares returns p_cache at position t of all tokens before it.
-func (c Cache) shares(h history, t int) map[vocab.ID]float64 {
-	largest := math.Inf(-1)
-	for _, s := range h.similar[t] {
-		largest = max(largest, c.Theta*float64(s))
-	}
-	shares, sum := make(map[vocab.ID]float64, t), 0.0
-	for i, s := range h.similar[t] {
-		share := math.Exp(c.Theta*float64(s) - largest)
-		shares[h.tokens[i]] += share
-		sum += share
-	}
-	for id := range shares {
-		shares[id] /= sum
-	}
-	return shares
+	return scored
 }

@@ -15,7 +15,6 @@ import (
 	"universal-transformer/internal/feed"
 	"universal-transformer/internal/objective"
 	"universal-transformer/internal/score"
-	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/universal"
 )
@@ -35,21 +34,20 @@ func (e *Evaluator) TuneCache(ctx context.Context, by task.Measure, examples []t
 	}
 	lowest := math.Inf(1)
 	for _, theta := range cacheThetas {
+		shares := make([][][]float32, len(histories))
+		for i, h := range histories {
+			shares[i] = h.shares(theta)
+		}
 		for _, lambda := range cacheLambdas {
 			if err := ctx.Err(); err != nil {
 				return best, err
 			}
-			c := Cache{theta, lambda}
-			result, err := by.Measure(ctx, remembered{e, histories, c}, examples)
+			p, err := perplexityOf(ctx, by, remembered{e, histories, shares, lambda}, examples)
 			if err != nil {
 				return best, err
 			}
-			at := slices.IndexFunc(result.Metrics, func(m score.Metric) bool { return strings.Contains(m.Name, "perplexity") })
-			if at < 0 {
-				return best, fmt.Errorf("the measure has no perplexity by which the constants of a cache could be chosen")
-			}
-			if v := result.Metrics[at].Value; v < lowest {
-				best, lowest = c, v
+			if p < lowest {
+				best, lowest = Cache{theta, lambda}, p
 			}
 		}
 	}
@@ -59,24 +57,34 @@ func (e *Evaluator) TuneCache(ctx context.Context, by task.Measure, examples []t
 	return best, nil
 }
 
+// perplexityOf returns the first perplexity of a measure.
+func perplexityOf(ctx context.Context, by task.Measure, m task.Model, examples []task.Example) (float64, error) {
+	result, err := by.Measure(ctx, m, examples)
+	if err != nil {
+		return 0, err
+	}
+	at := slices.IndexFunc(result.Metrics, func(m score.Metric) bool { return strings.Contains(m.Name, "perplexity") })
+	if at < 0 {
+		return 0, fmt.Errorf("the measure has no perplexity by which the constants of a cache could be chosen")
+	}
+	return result.Metrics[at].Value, nil
+}
+
 // remembered scores the examples of histories.
 type remembered struct {
 	*Evaluator
 	histories []history
-	cache     Cache
+	shares    [][][]float32 // p_cache of each example
+	lambda    float64
 }
 
 // Score mixes the histories with the cache.
 func (r remembered) Score(context.Context, []task.Example) ([]task.Scored, error) {
-	return r.cache.all(r.histories), nil
-}
-
-func (c Cache) all(histories []history) []task.Scored {
-	scored := make([]task.Scored, len(histories))
-	for i, h := range histories {
-		scored[i] = c.mixed(h)
+	scored := make([]task.Scored, len(r.histories))
+	for i, h := range r.histories {
+		scored[i] = h.mixed(r.shares[i], r.lambda)
 	}
-	return scored
+	return scored, nil
 }
 
 // histories runs a language model over examples.
@@ -89,12 +97,18 @@ func (e *Evaluator) histories(ctx context.Context, examples []task.Example) ([]h
 		similar, logits := tensors.MustCopyFlatData[float32](out[3]), tensors.MustCopyFlatData[float32](out[4])
 		for i, at := range b.Index {
 			h := history{tokens: examples[at].Target}
+			h.setFirst()
 			start, n := i*b.TargetLength, len(h.tokens)
-			h.logProbs, h.bestLogProb = wide(logProbs[start:start+n]), wide(bestLogProbs[start:start+n])
-			h.best = append([]vocab.ID(nil), best[start:start+n]...)
+			h.logProbs, h.best = wide(logProbs[start:start+n]), slices.Clone(best[start:start+n])
 			for t := range n {
+				h.bestProb = append(h.bestProb, math.Exp(float64(bestLogProbs[start+t])))
 				row := (start + t) * b.TargetLength
-				h.similar, h.logits = append(h.similar, slices.Clone(similar[row:row+t])), append(h.logits, slices.Clone(logits[row:row+t+1]))
+				h.similar = append(h.similar, slices.Clone(similar[row:row+t]))
+				of := slices.Clone(logits[row : row+t+1])
+				for i, logit := range of {
+					of[i] = float32(math.Exp(h.logProbs[t] + float64(logit) - float64(logits[row+t])))
+				}
+				h.model = append(h.model, of)
 			}
 			list[at] = h
 		}

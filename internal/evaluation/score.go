@@ -19,7 +19,7 @@ import (
 func (e *Evaluator) Score(ctx context.Context, examples []task.Example) ([]task.Scored, error) {
 	if e.Cache != nil {
 		histories, err := e.histories(ctx, examples)
-		return e.Cache.all(histories), err
+		return e.Cache.scores(histories), err
 	}
 	scored := make([]task.Scored, len(examples))
 	var encoder, decoder counter

@@ -44,18 +44,18 @@ func (c *corpus) candidates(of Reading) (list []candidate) {
 	for id := range content {
 		content[id] = isContent(c.word(vocab.ID(id)))
 	}
+	occurs := make([]int, len(content)) // the last question before which a word occurs, plus 1
 	c.each(func(start, question, end int) {
 		last := c.lastWord(question, end)
-		there := map[vocab.ID]bool{}
 		for _, id := range c.ids[start:question] {
-			there[id] = true
+			occurs[id] = question + 1
 		}
 		for at := question; at <= last && at-question <= longestSentence; at++ {
 			if at != last && (of.LastOnly || at-question < shortestClause) {
 				continue
 			}
 			id := c.ids[at]
-			if !content[id] || !there[id] {
+			if !content[id] || occurs[id] != question+1 {
 				continue
 			}
 			if of.Withheld && (slices.Contains(c.ids[question:at], id) || at > question && follows(c.ids[at-1], id)) {

@@ -110,7 +110,7 @@ func (d Data) readCorpus(measured sets) (*corpus, error) {
 	if err := checkNoneMeasured(files, measured); err != nil {
 		return nil, err
 	}
-	c, counts := &corpus{known: &vocab.Vocabulary{}}, map[string]int{}
+	c := &corpus{known: &vocab.Vocabulary{}}
 	ids := map[string]vocab.ID{}
 	for _, path := range files {
 		sentences, err := readBook(path)
@@ -120,13 +120,10 @@ func (d Data) readCorpus(measured sets) (*corpus, error) {
 		c.addBook(sentences, ids)
 	}
 	c.end()
-	for _, id := range c.ids {
-		counts[c.word(id)]++
-	}
 	if len(c.ids) == 0 {
 		return nil, fmt.Errorf("%s has no words", filepath.Dir(files[0]))
 	}
-	known, err := d.vocabulary(counts)
+	known, err := d.vocabulary(c.counts())
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +145,21 @@ func (c *corpus) addBook(sentences [][]string, ids map[string]vocab.ID) {
 // end marks the end of the last book.
 func (c *corpus) end() {
 	c.books, c.sentences = append(c.books, len(c.sentences)), append(c.sentences, len(c.ids))
+}
+
+// counts returns how often each word occurs.
+func (c *corpus) counts() map[string]int {
+	of := make([]int, c.known.Size()+len(c.rare))
+	for _, id := range c.ids {
+		of[id]++
+	}
+	counts := make(map[string]int, len(of))
+	for id, n := range of {
+		if n > 0 {
+			counts[c.word(vocab.ID(id))] = n
+		}
+	}
+	return counts
 }
 
 // know gives the known words the ids of the vocabulary.
