@@ -38,6 +38,7 @@ func (t *openRun) saveInitial() error {
 // pretrained returns the parameters of the checkpoint that [Load] reads from training.pretrained, with the rows of embeddings and the columns of
 // readouts in the order of r's vocabularies; notes say which tokens are new. It returns an error if the parameters are not those of r's
 // model, or if the vocabularies have nothing in common. The task and the number of steps may differ; adaptive halting has parameters of its own.
+// A language model also starts models that read sources and answer with classes; see adopted.
 func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies, x experiment.Extensions) (c *runlog.Checkpoint, notes []string, err error) {
 	dir := r.Training.Pretrained
 	m, err := LoadOptions{Extensions: x}.Load(dir, backend)
@@ -50,7 +51,12 @@ func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies, 
 		return nil, nil, err
 	}
 	c = &runlog.Checkpoint{Step: m.checkpoint.Step, Tensors: parameters}
-	if !m.Vocabularies.Equal(v) {
+	switch {
+	case m.Run.Task.Value.Kind() == task.LanguageModeling && readsTexts(r.Task.Value.Kind()):
+		if c.Tensors, notes, err = adopted(backend, r, m.Vocabularies, v, c.Tensors); err != nil {
+			return nil, nil, fmt.Errorf("training.pretrained: %s: %w", dir, err)
+		}
+	case !m.Vocabularies.Equal(v):
 		if c.Tensors, notes, err = translated(backend, r, m.Vocabularies, v, c.Tensors); err != nil {
 			return nil, nil, fmt.Errorf("training.pretrained: %s: %w", dir, err)
 		}
