@@ -83,7 +83,7 @@ func TestRowsDifferInTheModel(t *testing.T) {
 		same("agreement-adaptive/"+column, "agreement/"+column, nil)
 		same("agreement-lstm/"+column, "agreement/"+column, schedule)
 	}
-	for _, column := range []string{"language", "reading", "annotated"} {
+	for _, column := range []string{"language", "reading", "annotated", "novels", "novels-words", "novels-reading"} {
 		same("lambada-transformer/"+column, "lambada/"+column, nil)
 		same("lambada-adaptive/"+column, "lambada/"+column, nil)
 		same("lambada-lstm/"+column, "lambada/"+column, schedule)

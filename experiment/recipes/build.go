@@ -25,6 +25,7 @@ type model struct {
 type column struct {
 	name  string // "copy"
 	needs []Need
+	from  string // column of the same model whose weights training starts from; "": the model's
 	run   func() experiment.Run
 }
 
@@ -35,8 +36,12 @@ func cells(group string, models []model, columns []column) (list []Recipe) {
 			if m.only != nil && !slices.Contains(m.only, c.name) {
 				continue
 			}
+			from := m.from
+			if c.from != "" {
+				from = m.family + "/" + c.from
+			}
 			list = append(list, Recipe{
-				Name: m.family + "/" + c.name, Group: group, Summary: m.summary, From: m.from, Needs: c.needs,
+				Name: m.family + "/" + c.name, Group: group, Summary: m.summary, From: from, Needs: c.needs,
 				Run: func() experiment.Run { return m.configure(c.run()) },
 			})
 		}

@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"path/filepath"
+	"slices"
 
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
@@ -13,26 +14,36 @@ import (
 // table3 returns the recipes of LAMBADA (section 3.3): the last word of a passage, by a language model and by reading comprehension. The
 // models have about the same number of parameters. The recipes of family lambada-paper need the authors' novels and an accelerator.
 func table3() []Recipe {
-	list := cells("table 3", []model{
-		{family: "lambada-lstm", summary: "LSTM", configure: lambadaLSTM},
-		{family: "lambada-transformer", summary: "Transformer", configure: func(r experiment.Run) experiment.Run { return withTransformer(r, 96) }},
-		{family: "lambada", summary: "Universal Transformer, 6 steps", configure: unchanged},
-		{family: "lambada-adaptive", summary: "UT with dynamic halting, at most 9 steps", configure: func(r experiment.Run) experiment.Run { return withHalting(r, adaptive(9, 1)) }},
+	list := cells("table 3", slices.Concat(lambadaModels, []model{
 		{family: "lambada-steps8", summary: "Universal Transformer, 8 steps", only: []string{"language"}, configure: func(r experiment.Run) experiment.Run {
 			return withHalting(r, halting.Fixed{Steps: 8})
 		}},
 		{family: "lambada-steps9", summary: "Universal Transformer, 9 steps", only: []string{"language"}, configure: func(r experiment.Run) experiment.Run {
 			return withHalting(r, halting.Fixed{Steps: 9})
 		}},
-	}, []column{
+	}), []column{
 		{name: "language", needs: lambadaNeeds, run: lambadaLanguage},
 		{name: "reading", needs: lambadaNeeds, run: lambadaReading},
 		{name: "annotated", needs: lambadaNeeds, run: lambadaAnnotated},
 	})
+	list = append(list, cells("table 3", lambadaModels, []column{
+		{name: "novels", needs: novelNeeds, run: novelsLanguage},
+		{name: "novels-words", needs: novelNeeds, run: novelsWords},
+		{name: "novels-reading", needs: novelNeeds, run: novelsReading},
+		{name: "novels-pretrained", needs: novelNeeds, from: "novels-words", run: novelsReading},
+	})...)
 	return append(list, cells("table 3", []model{{family: "lambada-paper", summary: "Universal Transformer of the paper's base size, on the authors' novels", configure: inAuthorsSize}}, []column{
 		{name: "language", needs: lambadaNeeds[:1], run: lambadaLanguage},
 		{name: "reading", needs: lambadaNeeds[:1], run: lambadaReading},
 	})...)
+}
+
+// lambadaModels are the rows of table 3 with a cell in every column.
+var lambadaModels = []model{
+	{family: "lambada-lstm", summary: "LSTM", configure: lambadaLSTM},
+	{family: "lambada-transformer", summary: "Transformer", configure: func(r experiment.Run) experiment.Run { return withTransformer(r, 96) }},
+	{family: "lambada", summary: "Universal Transformer, 6 steps", configure: unchanged},
+	{family: "lambada-adaptive", summary: "UT with dynamic halting, at most 9 steps", configure: func(r experiment.Run) experiment.Run { return withHalting(r, adaptive(9, 1)) }},
 }
 
 var lambadaNeeds = []Need{

@@ -81,7 +81,7 @@ func TestCells(t *testing.T) {
 	add([]string{"joint"}, "babi-10k-joint-transformer", "babi-10k-joint", "babi-10k-joint-adaptive", "babi-1k-joint-transformer", "babi-1k-joint", "babi-1k-joint-adaptive",
 		"babi-1k-joint-renamed-transformer", "babi-1k-joint-renamed", "babi-1k-joint-renamed-adaptive")
 	add([]string{"natural-text", "natural-classes", "enriched-text", "enriched-classes", "verbs", "forms", "pairs"}, "agreement-lstm", "agreement-transformer", "agreement", "agreement-adaptive")
-	add([]string{"language", "reading", "annotated"}, "lambada-lstm", "lambada-transformer", "lambada", "lambada-adaptive")
+	add([]string{"language", "reading", "annotated", "novels", "novels-words", "novels-reading", "novels-pretrained"}, "lambada-lstm", "lambada-transformer", "lambada", "lambada-adaptive")
 	add([]string{"language"}, "lambada-steps8", "lambada-steps9")
 	add([]string{"language", "reading"}, "lambada-paper")
 	add([]string{"copy", "reverse", "addition"}, "algorithmic-lstm", "algorithmic-lstm-plain", "algorithmic-transformer", "algorithmic-paper", "algorithmic-paper-adaptive",

@@ -134,6 +134,11 @@ func cases(list func(task.Task) (sets, kinds []task.Case, err error)) Func {
 			}
 			measured.Sets = append(measured.Sets, metricSet(c.Name, row))
 		}
+		cached, err := cachedSets(ctx, m, sets, log)
+		if err != nil {
+			return nil, err
+		}
+		measured.Sets = append(measured.Sets, cached...)
 		if first := measured.Sets[0]; first.Encoder+first.Decoder == 0 {
 			return measured, nil
 		}
