@@ -22,7 +22,7 @@ import (
 // Constants from which [Evaluator.TuneCache] chooses.
 var (
 	cacheThetas  = []float64{0, 0.003, 0.01, 0.03, 0.1, 0.3, 1}
-	cacheLambdas = []float64{0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7}
+	cacheLambdas = []float64{0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
 )
 
 // TuneCache returns the constants, from a fixed grid, with which the first perplexity of the measure is lowest on the examples. The model runs
