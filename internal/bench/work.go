@@ -92,7 +92,7 @@ func (w *work) call(graph capacity.GraphBuilder, inputs ...any) (func() error, e
 func (w *work) start(store *model.Store, graph capacity.GraphBuilder, inputs []any) error {
 	once := capacity.NewRunner(w.backend, store, graph, nil)
 	defer once.Close()
-	out, err := once.Call(capacity.Shape{}, inputs...)
+	out, err := once.Call(w.batch(), inputs...)
 	if err != nil {
 		return err
 	}
