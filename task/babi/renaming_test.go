@@ -99,7 +99,8 @@ func right(facts [][]string, question []string) string {
 		if _, known := x[a]; known {
 			x[b] = x[a] + 1
 		} else {
-			x[a], x[b] = x[b]-1, x[b]
+			at := x[b] // 0 for the first fact
+			x[a], x[b] = at-1, at
 		}
 	}
 	a, b, _ := strings.Cut(strings.TrimSuffix(strings.Join(question[1:], " "), " ?"), " to the right of ")
