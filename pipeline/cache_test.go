@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/pipeline"
 	"universal-transformer/task"
@@ -17,19 +16,7 @@ import (
 func TestEvaluateWithCache(t *testing.T) {
 	dir := t.TempDir()
 	of := strings.ReplaceAll(everyTask(t, dir)["lambada/subwords"], "DIR", filepath.ToSlash(dir))
-	r, err := experiment.Parse([]byte(modelOf(t, of)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	backend, run := enginetest.Backend(t), filepath.Join(t.TempDir(), "run")
-	if _, err := pipeline.Train(t.Context(), backend, r, run, pipeline.Callbacks{}); err != nil {
-		t.Fatal(err)
-	}
-	m, err := pipeline.Load(run, backend)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
+	_, m := trained(t, of)
 	perplexity := func(p pipeline.Protocol) (float64, string) {
 		e, err := m.Evaluate(t.Context(), p)
 		if err != nil {

@@ -114,6 +114,25 @@ func modelOf(t *testing.T, of string) string {
 	return ""
 }
 
+// trained trains a model of everyTask, and returns its run and the model.
+func trained(t *testing.T, task string) (experiment.Run, *pipeline.Model) {
+	t.Helper()
+	r, err := experiment.Parse([]byte(modelOf(t, task)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend, run := enginetest.Backend(t), filepath.Join(t.TempDir(), "run")
+	if _, err := pipeline.Train(t.Context(), backend, r, run, pipeline.Callbacks{}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := pipeline.Load(run, backend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return r, m
+}
+
 // What ut data sample prints is measured as the same examples of the run itself, for every task: with unknown words, columns in another
 // order, and texts that have the characters with which files are structured.
 // Caught when planted: the first row of a sample taken for a header; attractors that are lost; facts cut off a second time.
@@ -127,19 +146,7 @@ func TestWrittenExamplesOfEveryTask(t *testing.T) {
 	}
 	for name, json := range tasks {
 		t.Run(name, func(t *testing.T) {
-			r, err := experiment.Parse([]byte(modelOf(t, strings.ReplaceAll(json, "DIR", filepath.ToSlash(dir)))))
-			if err != nil {
-				t.Fatal(err)
-			}
-			backend, run := enginetest.Backend(t), filepath.Join(t.TempDir(), "run")
-			if _, err := pipeline.Train(t.Context(), backend, r, run, pipeline.Callbacks{}); err != nil {
-				t.Fatal(err)
-			}
-			m, err := pipeline.Load(run, backend)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer m.Close()
+			r, m := trained(t, strings.ReplaceAll(json, "DIR", filepath.ToSlash(dir)))
 			checkWritten(t, r, m)
 		})
 	}

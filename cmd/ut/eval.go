@@ -1,22 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/progress"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
-	"universal-transformer/task"
 )
 
 // measured is the JSON of ut eval.
@@ -191,20 +187,6 @@ func (f *evalFlags) check(c *cobra.Command, args []string) error {
 	return cmp.Or(checkLengths(c, f.MaxLength), checkBeam(c, &f.Beam), f.exit.check(c))
 }
 
-// writable returns an error if the folder of a file does not exist, so that a long evaluation does not fail at its end. An empty path is valid.
-func writable(path string) error {
-	if path == "" {
-		return nil
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is a folder: name a file", path)
-	}
-	if folder, err := os.Stat(filepath.Dir(path)); err != nil || !folder.IsDir() {
-		return fmt.Errorf("%s cannot be written: the folder %s does not exist", path, filepath.Dir(path))
-	}
-	return nil
-}
-
 // run evaluates every run. With several, what is not a run is skipped, and the others are evaluated although one cannot be.
 func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 	list, failed := []measured{}, 0
@@ -301,27 +283,4 @@ func evaluate(c *cobra.Command, m *pipeline.Model, p pipeline.Protocol) (pipelin
 		line.Done()
 	}
 	return e, err
-}
-
-// writeErrors writes every wrong answer with its source and target.
-func (f *evalFlags) writeErrors(m *pipeline.Model, e pipeline.Evaluation) error {
-	if f.errors == "" {
-		return nil
-	}
-	if e.Answers == nil {
-		return usagef("--errors: %s is evaluated by probabilities, so there are no answers", m.Run.Task.Value)
-	}
-	var lines bytes.Buffer
-	for i, answer := range e.Answers {
-		if answer.Correct {
-			continue
-		}
-		source, target := m.Vocabularies.Original(e.Examples[i])
-		answered := answer.Text
-		if answered == "" {
-			answered = m.Vocabularies.TargetText(answer.Tokens)
-		}
-		fmt.Fprintf(&lines, "%s\t%s\t%s\n", task.OneLine(source), task.OneLine(target), task.OneLine(answered))
-	}
-	return atomicfile.Write(f.errors, lines.Bytes())
 }

@@ -123,7 +123,7 @@ func fewQuestions(r experiment.Run) experiment.Run {
 	return r
 }
 
-// exchangeWords adapts a run to 1,000 questions by exchanging names and synonyms in training stories. Few stories can be learned by heart then, and the
+// exchangeWords adapts a run to 1,000 questions by exchanging names and synonyms in training stories. It keeps the model from overfitting, so that the
 // model and the training for 10,000 questions suit best. The mean of the weights learns faster and varies less. One question is a hundredth of
 // the validation set, so cross entropy selects the checkpoint, and training ends only after several validations without an error.
 func exchangeWords(r experiment.Run) experiment.Run {

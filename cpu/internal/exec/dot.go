@@ -19,7 +19,7 @@ type Dot struct {
 	Empty   bool // there are no terms: the result is zero
 
 	Packed    int  // slot for all of b; -1 if each part packs into its scratch memory
-	Kept      *Dot // the product for b that was packed before the execution, which is not Direct; nil if it is this one
+	Kept      *Dot // the product for b that was packed before the execution, which is not Direct; nil if there is none
 	Reuse     bool // an earlier instruction has packed b
 	Shared    bool // the threads share each product; otherwise each takes some of the batches
 	ByColumn  bool // ... by panels instead of rows
