@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"universal-transformer/experiment"
 	"universal-transformer/pipeline"
 	"universal-transformer/task"
 )
