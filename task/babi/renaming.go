@@ -1,6 +1,7 @@
 package babi
 
 import (
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -107,7 +108,7 @@ func (r renaming) answers(answer string) []string {
 }
 
 // arrangements iterates over the ordered choices of n different elements of list. The slice is overwritten by the next one.
-func arrangements(list []string, n int) func(func([]string) bool) {
+func arrangements(list []string, n int) iter.Seq[[]string] {
 	chosen := make([]string, 0, n)
 	return func(yield func([]string) bool) {
 		var choose func() bool
