@@ -30,8 +30,8 @@ const renamed = "-renamed"
 // BabiRenamed reports whether a row or a setting exchanges words in training stories.
 func BabiRenamed(name string) bool { return strings.Contains(name, renamed) }
 
-// BabiSaid returns the paper's figures for a row. A row with words exchanged has those of the row without.
-func BabiSaid(family string) Babi { return babiPublished[strings.Replace(family, renamed, "", 1)] }
+// PublishedBabi returns the paper's figures for a row. A row with words exchanged has those of the row without.
+func PublishedBabi(family string) Babi { return babiPublished[strings.Replace(family, renamed, "", 1)] }
 
 // BabiModels lists the rows of table 1, by the suffix of recipe names and by the paper's headings.
 var BabiModels = []struct{ Suffix, Title string }{

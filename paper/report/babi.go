@@ -148,7 +148,7 @@ func (p *page) babi(t paper.Table) {
 
 // babiCells returns the paper's figure, our best, and our mean with the number of seeds.
 func (p *page) babiCells(t paper.Table, r paper.Row) [3]string {
-	said, list := paper.BabiSaid(r.Family), p.book.babiTasks(t, r)
+	said, list := paper.PublishedBabi(r.Family), p.book.babiTasks(t, r)
 	cells := [3]string{fmt.Sprintf("%.2f (%d/20)", said.Average, said.Failed), "not run", ""}
 	if len(list) == 0 {
 		return cells

@@ -58,7 +58,7 @@ func (p *page) appendixC(t paper.Table) {
 		cells := []string{fmt.Sprint(n + 1), name}
 		for _, s := range paper.BabiSettings {
 			family := "babi-" + s.Name + "-adaptive"
-			said := paper.BabiSaid(family)
+			said := paper.PublishedBabi(family)
 			cells = append(cells, fmt.Sprintf("%.1f; %.1f ± %.1f", said.Best[n], said.Seeds[n][0], said.Seeds[n][1]), babiCell(rule[family], n+1))
 		}
 		p.row(cells...)
@@ -91,7 +91,7 @@ func (p *page) babiByTask(t paper.Table, r paper.Row) {
 	}
 	p.printf("## %s: %s, %s\n\n", r.Family, r.Title, r.Block)
 	head := []string{"task", "", "best seed", "mean ± deviation", "seeds"}
-	said := paper.BabiSaid(r.Family)
+	said := paper.PublishedBabi(r.Family)
 	if said.Best != nil {
 		head = append(head, "paper: best", "paper: mean ± deviation")
 	}

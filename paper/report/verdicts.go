@@ -102,7 +102,7 @@ func orDash(text string) string {
 // tableClaims lists the figures of the seven tables.
 func tableClaims() (list []claim) {
 	for _, s := range paper.BabiSettings {
-		fixed, halting := paper.BabiSaid("babi-"+s.Name), paper.BabiSaid("babi-"+s.Name+"-adaptive")
+		fixed, halting := paper.PublishedBabi("babi-"+s.Name), paper.PublishedBabi("babi-"+s.Name+"-adaptive")
 		list = append(list, claim{"Table 1", "bAbI, " + s.Title + ": average error, %", fmt.Sprintf("%.2f, halting %.2f", fixed.Average, halting.Average),
 			func(b book) judgement { return b.judgeBabi(s.Name) }})
 	}
@@ -145,7 +145,7 @@ func (b book) judgeBabi(setting string) judgement {
 			j.ours += fmt.Sprintf(" over %d tasks", len(halting))
 		}
 	}
-	said := paper.BabiSaid("babi-" + setting)
+	said := paper.PublishedBabi("babi-" + setting)
 	why := []string{babiSeeds(list)}
 	if lacks := babiLacks(list); len(lacks) > 0 {
 		why = append(why, numbered(lacks)+" not run")
