@@ -27,8 +27,8 @@ func requests(w *world) part {
 
 // enough is the memory limit of a service; it suffices for all lines except those of tooLong tokens.
 const (
-	enough  = "2GiB"
-	tooLong = 60_000
+	enough  = "512MiB"
+	tooLong = 1_000_000
 )
 
 // digits draws a source of n digits.
@@ -43,10 +43,10 @@ func digits(rng *rand.Rand, n int) string {
 // longLine puts a line that needs too much memory between others.
 func (s *scene) longLine() {
 	s.copyOf(s.base, "run")
-	args := []string{"decode", "run", "--max-source", "100000"}
+	args := []string{"decode", "run", "--max-source", "1000000"}
 	want := strings.Split(s.run(call{args: args, stdin: strings.NewReader("12\n34\n56\n")}).ok().stdout, "\n")
 	r := s.run(call{args: args, stdin: strings.NewReader("12\n" + digits(s.rng, tooLong) + "\n34\n56\n"), env: []string{"GOMEMLIMIT=" + enough}})
-	s.note("line", r.skippedLine(2, "60000 tokens need about"), r.says())
+	s.note("line", r.skippedLine(2, fmt.Sprintf("%d tokens need about", tooLong)), r.says())
 	if got := strings.Split(r.stdout, "\n"); len(got) == 5 && slices.Equal(slices.Delete(got, 1, 2), want) && r.code == 1 {
 		s.note("other lines", harmless, "")
 	} else {
