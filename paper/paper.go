@@ -49,6 +49,7 @@ type Column struct {
 	Figures   []Figure // figures that the table shows; empty if every column has one figure
 	Baselines []Baseline
 	Compared  string // metric of the last figure's set by which models are compared; higher is better
+	Detail    bool   // not of the paper's layout: shown on the page of the table, not in RESULTS.md
 }
 
 // A Figure is a number of a table: a metric of a test set, with further metrics in parentheses.

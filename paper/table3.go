@@ -39,13 +39,13 @@ func Table3() Table {
 			{Name: "annotated", Title: "reading comprehension, also trained on most of the development set", Note: "As above, but half of the training passages are taken from nine tenths of the development set, with their annotated answers; " +
 				"passages that also occur in the test set are excluded. The development column is the remaining tenth, which was used to select checkpoints and the number of updates. " +
 				"The paper does not do this: its models are trained on 2,662 novels of the kind that LAMBADA was taken from, ours on six that are one or two centuries older.",
-				Figures: passages("accuracy"), Compared: "accuracy"},
+				Figures: passages("accuracy"), Compared: "accuracy", Detail: true},
 			{Name: "novels", Title: "language model of subwords, novels", Note: "Trained on " + novels + " in subwords, on 9 of their 41 million. Every word can be predicted: the probability of a last word is the product of those of its subwords. " +
 				"Perplexity and accuracy on last words, alone and with a continuous cache (Grave, Joulin and Usunier, 2016) over the passage, whose two constants were chosen by perplexity on the development set.",
 				Figures: withCache("last word perplexity", "last word accuracy"), Compared: "last word accuracy"},
-			{Name: "novels-words", Title: "language model of words, novels", Note: "The 12,000 most frequent words of " + novels + ". These models are measured like those of the first block; the reading comprehension of the last block starts from them.",
+			{Name: "novels-words", Title: "language model of words, novels", Note: "The 12,000 most frequent words of " + novels + ". These models are measured like the first language models; reading comprehension from a language model starts from them.",
 				Figures:  withCache("last word perplexity", "last word accuracy", "perplexity of covered", "accuracy of covered"),
-				Compared: "accuracy of covered", Baselines: []Baseline{{"share of words in the vocabulary", "covered"}}},
+				Compared: "accuracy of covered", Detail: true, Baselines: []Baseline{{"share of words in the vocabulary", "covered"}}},
 			{Name: "novels-reading", Title: "reading comprehension, novels", Note: "As reading comprehension above, with passages made from " + novels + ".", Figures: passages("accuracy"), Compared: "accuracy"},
 			{Name: "novels-pretrained", Title: "reading comprehension, novels, from a language model", Note: "The same, from the weights of the language model of words: its causal stack becomes the encoder, and its embedding that of the same words.",
 				Figures: passages("accuracy"), Compared: "accuracy"},

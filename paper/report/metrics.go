@@ -30,9 +30,10 @@ func sample(runs []run, set, name string) []float64 {
 	return values(runs, func(r run) (float64, bool) { m, ok := r.metric(set, name); return m.Value, ok })
 }
 
-// metrics writes a table whose cells are metrics of test sets. Columns with the same figures share one table.
-func (p *page) metrics(t paper.Table) {
-	for _, group := range p.alike(t) {
+// metrics writes a table whose cells are metrics of test sets: that of the paper, or that of the details. Columns with the same figures share
+// one table.
+func (p *page) metrics(t paper.Table, detail bool) {
+	for _, group := range p.alike(t, detail) {
 		for _, c := range group {
 			p.printf("- **%s**: %s\n", c.Title, c.Note)
 		}
@@ -55,10 +56,10 @@ func (p *page) metrics(t paper.Table) {
 	}
 }
 
-// alike groups the columns that have results or published figures by the titles of their figures.
-func (p *page) alike(t paper.Table) (groups [][]paper.Column) {
+// alike groups the columns, or those of the details, that have results or published figures by the titles of their figures.
+func (p *page) alike(t paper.Table, detail bool) (groups [][]paper.Column) {
 	for _, c := range t.Columns {
-		if !slices.ContainsFunc(t.Rows, func(r paper.Row) bool {
+		if c.Detail != detail || !slices.ContainsFunc(t.Rows, func(r paper.Row) bool {
 			return r.Has(c.Name) && (len(p.book.of(r.Family, c.Name)) > 0 || r.Published[c.Name] != nil)
 		}) {
 			continue

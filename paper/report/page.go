@@ -6,6 +6,7 @@ import (
 	"math"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"universal-transformer/paper"
@@ -95,9 +96,9 @@ func (p *page) table(t paper.Table) {
 		p.sequences(t)
 	case 7:
 		p.wmt14()
-		p.metrics(t)
+		p.metrics(t, false)
 	default:
-		p.metrics(t)
+		p.metrics(t, false)
 	}
 }
 
@@ -113,6 +114,10 @@ func (p *page) details(t paper.Table) {
 	case 7:
 		p.translationDetails(t)
 	default:
+		if slices.ContainsFunc(t.Columns, func(c paper.Column) bool { return c.Detail }) {
+			p.printf("## Further settings\n\n")
+			p.metrics(t, true)
+		}
 		p.metricsDetails(t)
 	}
 	p.curves(t)
