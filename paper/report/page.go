@@ -33,6 +33,7 @@ func Render(results []sweep.Result, folder string, has func(file string) bool, d
 		front.heading(t)
 		front.linkCurves(t)
 		front.table(t)
+		front.sizes(t)
 		details := &page{book: b, files: pages.Files, has: has}
 		details.details(t)
 		pages.Files[t.Name()+".md"] = details.text.Bytes()

@@ -1,0 +1,31 @@
+package report
+
+import (
+	"testing"
+
+	"universal-transformer/sweep"
+)
+
+// sized is a run with a number of parameters, processor seconds (0: not recorded) and seconds by the clock.
+func sized(parameters int, cpu, clock float64) run {
+	h := sweep.Header{Parameters: parameters, Seconds: clock}
+	h.TrainedBy.CPUSeconds = cpu
+	return run{Result: sweep.Result{Header: h}}
+}
+
+func TestSizes(t *testing.T) {
+	for _, c := range []struct {
+		runs                []run
+		parameters, minutes string
+	}{
+		{[]run{sized(121_499, 0, 60)}, "121", "~1.0"},
+		{[]run{sized(121_500, 120, 60), sized(1_301_700, 360, 60), sized(200_000, 0, 6000)}, "122 to 1,302", "4.0"}, // processor times only
+		{[]run{sized(900, 0, 6612)}, "1", "~110"},
+		{[]run{sized(900, 13.2, 0)}, "1", "0.22"},
+		{[]run{sized(900, 0, 0)}, "1", "not recorded"},
+	} {
+		if p, m := parameters(c.runs), minutes(c.runs); p != c.parameters || m != c.minutes {
+			t.Errorf("got %s, %s; want %s, %s", p, m, c.parameters, c.minutes)
+		}
+	}
+}
