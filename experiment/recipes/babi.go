@@ -123,12 +123,12 @@ func fewQuestions(r experiment.Run) experiment.Run {
 	return r
 }
 
-// exchangeWords adapts a run to 1,000 questions by exchanging names and synonyms in training stories. It keeps the model from overfitting, so that the
-// model and the training for 10,000 questions suit best. The mean of the weights learns faster and varies less. One question is a hundredth of
+// exchangeWords adapts a run to 1,000 questions by exchanging names at half of the visits of a question, and synonyms at all. It keeps the model from
+// overfitting, so that the model and the training for 10,000 questions suit best. If names are always exchanged, task 16 is not learned. The mean of the weights learns faster and varies less. One question is a hundredth of
 // the validation set, so cross entropy selects the checkpoint, and training ends only after several validations without an error.
 func exchangeWords(r experiment.Run) experiment.Run {
 	t := r.Task.Value.(babi.Babi)
-	t.Rename, t.Reword = true, true
+	t.Rename, t.RenameShare, t.Reword = true, 0.5, true
 	r.Task.Value = t
 	r.Training.Average = 0.999
 	r.Training.BestByAccuracy = false

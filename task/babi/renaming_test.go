@@ -3,6 +3,7 @@ package babi_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -302,6 +303,45 @@ func TestRenamingTouchesTrainingOnly(t *testing.T) {
 	}
 	if len(seen) < 20 || seen["another seed"] > 10 {
 		t.Errorf("%d different visits of 40; %d are the same with another seed", len(seen), seen["another seed"])
+	}
+}
+
+// A visit is renamed with the probability of the share, apart from other draws: of 4,000 visits 1,400 with a share of 0.35, give or take four
+// deviations of 30, and those that are renamed are renamed as with a share of 1. A name stays what it is in 1 of 24 exchanges of four, all in
+// this story, whose three names must all stay for a visit to look untouched: 1 of 576.
+// Caught when planted: the share of visits left alone; one draw for the share and the names.
+func TestShareOfRenaming(t *testing.T) {
+	story := "1 Mary went to the kitchen.\n2 John went to the office.\n3 Daniel went to the garden.\n4 Sandra went to the hallway.\n5 Where is John?\toffice\t2\n"
+	open := func(share float64) *babi.Task {
+		return twice(t, babi.Babi{Task: 1, Rename: share > 0, RenameShare: share}, story, story)
+	}
+	plain, always, some := open(0), open(1), open(0.35)
+	untouched, renamed := 0, 0
+	for i := range int64(4000) {
+		switch have := some.Training(3, i).Source; {
+		case slices.Equal(have, plain.Training(3, i).Source):
+			untouched++
+		case slices.Equal(have, always.Training(3, i).Source):
+			renamed++
+		default:
+			t.Fatalf("visit %d is neither the question nor its renamed form", i)
+		}
+	}
+	if renamed < 1400-120 || renamed > 1400+120 {
+		t.Errorf("%d of 4,000 visits are renamed, %d are not", renamed, untouched)
+	}
+	for _, c := range []struct {
+		babi babi.Babi
+		want string
+	}{
+		{babi.Babi{Path: "x", Set: "en", Rename: true, RenameShare: -0.1}, "rename_share is -0.1: it must be from 0 to 1"},
+		{babi.Babi{Path: "x", Set: "en", Rename: true, RenameShare: math.NaN()}, "rename_share is NaN"},
+		{babi.Babi{Path: "x", Set: "en", Rename: true, RenameShare: 1.01}, "rename_share is 1.01"},
+		{babi.Babi{Path: "x", Set: "en", RenameShare: 0.5}, "but rename is false: set task.babi.rename=true"},
+	} {
+		if err := c.babi.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.babi, err, c.want)
+		}
 	}
 }
 

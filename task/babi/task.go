@@ -206,10 +206,16 @@ func (t *Task) Training(seedValue uint64, i int64) task.Example {
 	if r, ok := t.rewordings[q.Task]; ok {
 		q = r.apply(q, seed.Rand(seedValue, "babi/rewording", i))
 	}
-	if r, ok := t.renamings[q.Task]; ok {
+	if r, ok := t.renamings[q.Task]; ok && t.renames(seedValue, i) {
 		q = r.apply(q, r.draw(seed.Rand(seedValue, "babi/renaming", i)))
 	}
 	return t.coding.Example(q)
+}
+
+// renames draws whether visit i exchanges names.
+func (t *Task) renames(seedValue uint64, i int64) bool {
+	share := t.config.RenameShare
+	return share == 0 || seed.Rand(seedValue, "babi/whether to rename", i).Float64() < share
 }
 
 // HeldOut returns the test or the validation questions in the order of the files; with a Count below their number, that many, selected by
