@@ -200,7 +200,7 @@ func (em *emitter) packedBefore(d *exec.Dot, right packing) int {
 // keep lets a product of several rows use its right operand as callers have packed it, if it is a parameter and no product before it packs
 // it.
 func (em *emitter) keep(d *exec.Dot, right packing) {
-	if em.shared[d.Packed] || d.M == 1 || d.Batches > 1 || len(d.Sums) > 0 || !slices.Contains(em.g.Params, right.base) {
+	if em.shared[d.Packed] || d.Batches > 1 || len(d.Sums) > 0 || !slices.Contains(em.g.Params, right.base) {
 		return
 	}
 	slot := d.Packed

@@ -75,6 +75,7 @@ type attentionPart struct {
 	scores, dScores unsafe.Pointer
 	packs           [2]unsafe.Pointer
 	b, head         int
+	keys            int // keys from here on are hidden from all queries
 }
 
 func (x *Attention) part(fr *frame, part, parts int) {
@@ -97,9 +98,13 @@ func (x *Attention) runHeads(fr *frame, part, lo, hi int) {
 	p.packs[0] = unsafe.Add(p.scores, matrices*x.ScoreBytes)
 	p.packs[1] = unsafe.Add(p.packs[0], x.PackBytes[0])
 	clear(slice[byte](p.scores, matrices*x.ScoreBytes))
+	p.keys = x.N
 	for i := lo; i < hi; i++ {
 		p.b, p.head = i/x.H, i%x.H
 		p.makeAdd()
+		if i+1 < hi {
+			p.prefetchHead((i+1)/x.H, (i+1)%x.H)
+		}
 		if x.Backward {
 			p.backwardHead()
 		} else {
@@ -128,6 +133,15 @@ func (p *attentionPart) makeAdd() {
 	}
 }
 
+// prefetchHead asks for the visible keys and values of the next head, which come from beyond the second cache if there are many rows.
+func (p *attentionPart) prefetchHead(b, head int) {
+	for _, v := range []*HeadView{&p.K, &p.V} {
+		if bytes := (p.keys-1)*v.Row + (p.D-1)*v.Step + p.Size; bytes < 2*p.keys*p.D*p.Size { // one after the other
+			kernel.Prefetch(v.at(p.fr, b, head), bytes)
+		}
+	}
+}
+
 func fillAdd[T kernel.Float](p *attentionPart, from unsafe.Pointer) {
 	hidden := T(negativeInfinity)
 	add := slice[T](p.add, p.AddBytes/p.Size)
@@ -145,6 +159,20 @@ func fillAdd[T kernel.Float](p *attentionPart, from unsafe.Pointer) {
 	for r := range rows {
 		maskRow(&p.Mask, add[r*p.Width:(r+1)*p.Width], unsafe.Add(from, r*p.Mask.Row), p.N)
 	}
+	if p.Mask.Row == 0 && !p.Backward {
+		p.keys = visibleKeys(add[:p.N])
+	}
+}
+
+// visibleKeys returns the number of keys up to the last visible one; with none, all of them. It is a multiple of the number of partial sums
+// of a product, so that every term stays in its sum.
+func visibleKeys[T kernel.Float](add []T) int {
+	for j := len(add); j > 0; j-- {
+		if add[j-1] != T(negativeInfinity) {
+			return min(kernel.RoundUp(j, kernel.PartialSums), len(add))
+		}
+	}
+	return len(add)
 }
 
 // maskRow writes the summands of the scores of one query and n keys, and -inf after them.
@@ -169,7 +197,7 @@ func maskRow[T kernel.Float](mask *MaskView, row []T, from unsafe.Pointer, n int
 // strips calls f for each strip of queries r0 to r1 with the number of keys that the strip sees.
 func (p *attentionPart) strips(f func(r0, r1, keys int)) {
 	if !p.Limited {
-		f(0, p.M, p.N)
+		f(0, p.M, p.keys)
 		return
 	}
 	mr := p.ProductQK.Kernel.MR
@@ -216,10 +244,22 @@ func (p *attentionPart) forwardHead() {
 	v := p.packed(&p.ProductPV, p.V.at(p.fr, p.b, p.head), 1)
 	nr := p.ProductQK.Kernel.NR
 	p.strips(func(r0, r1, keys int) {
-		p.ProductQK.Multiply(p.gemm, q, k, p.scores, nil, kernel.Area{R0: r0, R1: r1, P0: 0, P1: (keys + nr - 1) / nr, K0: 0, K1: p.D}, false)
+		if p.ProductQK.Dots {
+			p.dots(q, k, keys)
+		} else {
+			p.ProductQK.Multiply(p.gemm, q, k, p.scores, nil, kernel.Area{R0: r0, R1: r1, P0: 0, P1: (keys + nr - 1) / nr, K0: 0, K1: p.D}, false)
+		}
 		p.Kernels.Softmax(p.rows(r0, r1, keys))
 		p.ProductPV.Multiply(p.gemm, p.scores, v, out, nil, kernel.Area{R0: r0, R1: r1, P0: 0, P1: p.ProductPV.Panels(), K0: 0, K1: keys}, false)
 	})
+}
+
+// dots computes the scores of a single query, and zeros behind them up to whole vectors.
+func (p *attentionPart) dots(q, k unsafe.Pointer, keys int) {
+	g := p.ProductQK
+	g.N = kernel.RoundUp(keys, kernel.DotsColumns)
+	g.Multiply(p.gemm, q, k, p.scores, nil, g.All(), false)
+	clear(slice[byte](unsafe.Add(p.scores, g.N*p.Size), max(0, kernel.RoundUp(keys, p.Kernels.Lanes)-g.N)*p.Size))
 }
 
 func (p *attentionPart) backwardHead() {

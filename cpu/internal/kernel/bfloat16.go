@@ -67,7 +67,12 @@ func (g *Matmul) multiplyRounded(call *GemmCall, a, b, c, strips unsafe.Pointer,
 		for m0 := w.R0; m0 < w.R1; m0 += roundedBlockM {
 			m1 := min(m0+roundedBlockM, w.R1)
 			kr.rounded.packLeft(strips, unsafe.Add(a, m0*g.ARow+k0*g.AK), kn, m1-m0, g.ARow, g.AK)
-			for p := w.P0; p < w.P1; p++ {
+			first := w.P0
+			if m1-m0 == 1 {
+				call.a, call.add = strips, add
+				first = g.gemvPanels(call, b, unsafe.Add(c, (m0-row)*g.CRow+(w.P0-panel)*kr.NR*kr.size), w.P0, w.P1, k0, kn)
+			}
+			for p := first; p < w.P1; p++ {
 				call.a, call.panel, call.add = strips, g.panel(b, k0, kn, p), add
 				call.c = unsafe.Add(c, (m0-row)*g.CRow+(p-panel)*kr.NR*kr.size)
 				call.following = 0

@@ -58,8 +58,8 @@ func copyCorner(dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
 
 // pairsGemm sums products of pairs with AVX512_BF16.
 func pairsGemm() *Gemm {
-	strip := simdGemm[float32](gemmPairsTable[:], 16, true)
-	return &Gemm{Name: "bf16 avx512", MR: strip.MR, NR: roundedColumns, size: 4, lanes: 16, pack: packRoundedPanel, packRows: packRoundedPanels,
+	strip := simdGemm[float32](gemmPairsTable[:], oneRow{panels: [2]func(*GemmCall){gemvPanels2Pairs, gemvPanels4Pairs}}, 16, true)
+	return &Gemm{Name: "bf16 avx512", MR: strip.MR, NR: roundedColumns, size: 4, lanes: 16, pack: packRoundedPanel, packRows: packRoundedPanels, gemvPanels: strip.gemvPanels,
 		rounded: &rounded{packLeft: packRoundedRows, run: func(call *GemmCall, rows, cols int, _ unsafe.Pointer) {
 			for r := 0; r < rows; r += strip.MR {
 				call.prefetch(strip.MR*call.aRow, (rows-r-1)/strip.MR)
@@ -117,9 +117,8 @@ func packRoundedRows(dst, a unsafe.Pointer, k, rows, rowStride, kStride int) {
 	whole, blocks := rows/tileRows*tileRows, k/roundedDepth
 	switch {
 	case kStride == 4 && blocks > 0:
-		for r := 0; r < whole; r += tileRows {
-			roundRows(unsafe.Add(dst, r*stride), unsafe.Add(a, r*rowStride), blocks, stride, rowStride)
-		}
+		roundRows(dst, a, blocks, stride, rowStride, rows)
+		whole = rows
 	case rowStride == 4: // reads a in order, some of its columns at a time
 		for i := range blocks {
 			to, from := unsafe.Add(dst, i*2*roundedDepth), unsafe.Add(a, i*roundedDepth*kStride)
@@ -138,7 +137,7 @@ func packRoundedRows(dst, a unsafe.Pointer, k, rows, rowStride, kStride int) {
 		for ; k0 < k; k0 += roundedDepth {
 			var block [tileRows * roundedDepth]float32
 			gatherBlock(block[:], unsafe.Add(a, r*rowStride+k0*kStride), roundedDepth, min(tileRows, rows-r), min(roundedDepth, k-k0), rowStride, kStride)
-			roundRows(unsafe.Add(dst, r*stride+k0*roundedBytes), unsafe.Pointer(&block), 1, stride, 4*roundedDepth)
+			roundRows(unsafe.Add(dst, r*stride+k0*roundedBytes), unsafe.Pointer(&block), 1, stride, 4*roundedDepth, tileRows)
 		}
 	}
 }
@@ -155,10 +154,10 @@ func gatherBlock(dst []float32, src unsafe.Pointer, width, rows, cols, rowStride
 
 // The functions that pack take whole blocks of roundedDepth terms, at least one; strides in bytes.
 
-// roundRows rounds 16 rows whose terms follow each other.
+// roundRows rounds rows whose terms follow each other, at least one.
 //
 //go:noescape
-func roundRows(dst, src unsafe.Pointer, blocks, dstStride, srcStride int)
+func roundRows(dst, src unsafe.Pointer, blocks, dstStride, srcStride, rows int)
 
 // roundRowsTurned rounds 16 rows that are stored as columns: each term of all rows side by side.
 //

@@ -82,14 +82,14 @@ terms:
 	BYTE $0xC4; BYTE $0xE2; BYTE $0x78; BYTE $0x49; BYTE $0xC0 // TILERELEASE
 	RET
 
-// func roundRows(dst, src unsafe.Pointer, blocks, dstStride, srcStride int)
-TEXT ·roundRows(SB), NOSPLIT, $0-40
+// func roundRows(dst, src unsafe.Pointer, blocks, dstStride, srcStride int, rows int)
+TEXT ·roundRows(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ blocks+16(FP), CX
 	MOVQ dstStride+24(FP), R8
 	MOVQ srcStride+32(FP), R9
-	MOVQ $16, DX
+	MOVQ rows+40(FP), DX
 row:
 	MOVQ DI, AX
 	MOVQ SI, BX

@@ -23,11 +23,15 @@ type Gemm struct {
 	// if run is as fast.
 	gemv func(call *GemmCall)
 
-	// gemvSplitK computes one row of c in splitKBytes of columns, which are adjacent, each from several partial sums. It is nil if
-	// run is as fast.
-	gemvSplitK func(call *GemmCall)
+	// gemvSplitK computes one row of c in splitKBytes of columns, in twice as many and so on, which are adjacent, each from several partial
+	// sums. It is empty if run is as fast.
+	gemvSplitK []func(call *GemmCall)
 
-	// gemvDots computes one row of c in call.strips times dotsColumns columns, if the terms of a sum are adjacent in both operands
+	// gemvPanels computes one row of c in the columns of two whole panels, which are packed, and of four, each sum in the order of i. They
+	// are nil if run is as fast.
+	gemvPanels [2]func(call *GemmCall)
+
+	// gemvDots computes one row of c in call.strips times DotsColumns columns, if the terms of a sum are adjacent in both operands
 	// and fill whole vectors of dotsBytes, each from several partial sums. It is nil if run is as fast.
 	gemvDots func(call *GemmCall)
 
@@ -45,10 +49,16 @@ func (kr *Gemm) panelBytes(k int) int {
 	return k * kr.NR * kr.size
 }
 
+// DotsColumns is the number of columns that Gemm.gemvDots computes at once.
+const DotsColumns = 8
+
+// PartialSums is the number of sums of which Gemm.gemvSplitK makes one: sum i of every PartialSums-th term from term i on, and sum 0 also of
+// the terms after the last whole number of them.
+const PartialSums = 4
+
 const (
 	gemvBytes   = 256 // width of the columns of Gemm.gemv
 	splitKBytes = 64  // width of the columns of Gemm.gemvSplitK
-	dotsColumns = 8   // of Gemm.gemvDots
 	dotsBytes   = 32
 )
 
@@ -73,6 +83,7 @@ type GemmCall struct {
 	strips int     // number of strips of gemmTiles, or of column groups of gemvDots
 
 	following uintptr // of the next panel, or 0; never read, and the inner loops do not know it
+	panels    int     // distance of the panels of gemvPanels
 }
 
 // prefetch sets what a call prefetches: the strip after its own or, in the calls of the last two strips of a panel, one half each of the

@@ -22,8 +22,21 @@ var laneMasks64 = func() (m [8]int64) {
 	return m
 }()
 
+// oneRow holds inner loops for products of one row.
+type oneRow struct {
+	panels [2]func(*GemmCall) // Gemm.gemvPanels
+	splitK []func(*GemmCall)  // Gemm.gemvSplitK
+}
+
+var (
+	oneRowZ32 = oneRow{[2]func(*GemmCall){gemvPanels2Z32, gemvPanels4Z32}, []func(*GemmCall){gemvSplitK1Z32, gemvSplitK2Z32, gemvSplitK3Z32, gemvSplitK4Z32}}
+	oneRowZ64 = oneRow{[2]func(*GemmCall){gemvPanels2Z64, gemvPanels4Z64}, []func(*GemmCall){gemvSplitK1Z64, gemvSplitK2Z64, gemvSplitK3Z64, gemvSplitK4Z64}}
+	oneRowY32 = oneRow{[2]func(*GemmCall){gemvPanels2Y32, gemvPanels4Y32}, []func(*GemmCall){gemvSplitK1Y32}}
+	oneRowY64 = oneRow{[2]func(*GemmCall){gemvPanels2Y64, gemvPanels4Y64}, []func(*GemmCall){gemvSplitK1Y64}}
+)
+
 // simdGemm returns a kernel that uses a table of inner loops.
-func simdGemm[T Float](table [][2]func(*GemmCall), lanes int, bits bool) *Gemm {
+func simdGemm[T Float](table [][2]func(*GemmCall), one oneRow, lanes int, bits bool) *Gemm {
 	nr := 2 * lanes
 	size := int(unsafe.Sizeof(T(0)))
 	var masks [][2]uintptr // by columns
@@ -40,12 +53,12 @@ func simdGemm[T Float](table [][2]func(*GemmCall), lanes int, bits bool) *Gemm {
 	if bits {
 		rows, directRows = packRows512, math.MaxInt
 	}
-	gemv, splitK, dots := gemvY32, gemvSplitKY32, gemvDotsY32
+	gemv, dots := gemvY32, gemvDotsY32
 	if size == 8 {
-		gemv, splitK, dots = gemvY64, gemvSplitKY64, gemvDotsY64
+		gemv, dots = gemvY64, gemvDotsY64
 	}
 	return &Gemm{
-		packRows: rows, gemv: gemv, gemvSplitK: splitK, gemvDots: dots,
+		packRows: rows, gemv: gemv, gemvSplitK: one.splitK, gemvPanels: one.panels, gemvDots: dots,
 		MR: len(table), NR: nr, lanes: lanes, size: size, directRows: directRows,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			if size == 4 && kStride == 4 && nStride != 4 {
@@ -71,10 +84,10 @@ func laneMask(size, skip int) uintptr {
 
 func addGemm(s *Set) {
 	if s.Level == levelAVX512 {
-		s.Gemm[dtypes.Float32] = simdGemm[float32](gemmZ32Table[:], 16, true)
-		s.Gemm[dtypes.Float64] = simdGemm[float64](gemmZ64Table[:], 8, true)
+		s.Gemm[dtypes.Float32] = simdGemm[float32](gemmZ32Table[:], oneRowZ32, 16, true)
+		s.Gemm[dtypes.Float64] = simdGemm[float64](gemmZ64Table[:], oneRowZ64, 8, true)
 		return
 	}
-	s.Gemm[dtypes.Float32] = simdGemm[float32](gemmY32Table[:], 8, false)
-	s.Gemm[dtypes.Float64] = simdGemm[float64](gemmY64Table[:], 4, false)
+	s.Gemm[dtypes.Float32] = simdGemm[float32](gemmY32Table[:], oneRowY32, 8, false)
+	s.Gemm[dtypes.Float64] = simdGemm[float64](gemmY64Table[:], oneRowY64, 4, false)
 }

@@ -359,19 +359,73 @@ func gemmY64_6x1(call *GemmCall)
 func gemmY64_6x2(call *GemmCall)
 
 //go:noescape
-func gemvY32(call *GemmCall)
+func gemvPanels2Z32(call *GemmCall)
 
 //go:noescape
-func gemvSplitKY32(call *GemmCall)
+func gemvPanels4Z32(call *GemmCall)
+
+//go:noescape
+func gemvSplitK1Z32(call *GemmCall)
+
+//go:noescape
+func gemvSplitK2Z32(call *GemmCall)
+
+//go:noescape
+func gemvSplitK3Z32(call *GemmCall)
+
+//go:noescape
+func gemvSplitK4Z32(call *GemmCall)
+
+//go:noescape
+func gemvPanels2Z64(call *GemmCall)
+
+//go:noescape
+func gemvPanels4Z64(call *GemmCall)
+
+//go:noescape
+func gemvSplitK1Z64(call *GemmCall)
+
+//go:noescape
+func gemvSplitK2Z64(call *GemmCall)
+
+//go:noescape
+func gemvSplitK3Z64(call *GemmCall)
+
+//go:noescape
+func gemvSplitK4Z64(call *GemmCall)
+
+//go:noescape
+func gemvPanels2Pairs(call *GemmCall)
+
+//go:noescape
+func gemvPanels4Pairs(call *GemmCall)
+
+//go:noescape
+func gemvPanels2Y32(call *GemmCall)
+
+//go:noescape
+func gemvPanels4Y32(call *GemmCall)
+
+//go:noescape
+func gemvSplitK1Y32(call *GemmCall)
+
+//go:noescape
+func gemvY32(call *GemmCall)
 
 //go:noescape
 func gemvDotsY32(call *GemmCall)
 
 //go:noescape
-func gemvY64(call *GemmCall)
+func gemvPanels2Y64(call *GemmCall)
 
 //go:noescape
-func gemvSplitKY64(call *GemmCall)
+func gemvPanels4Y64(call *GemmCall)
+
+//go:noescape
+func gemvSplitK1Y64(call *GemmCall)
+
+//go:noescape
+func gemvY64(call *GemmCall)
 
 //go:noescape
 func gemvDotsY64(call *GemmCall)

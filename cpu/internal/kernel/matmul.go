@@ -27,7 +27,7 @@ type Matmul struct {
 // CanDot reports whether a single row can be computed by Gemm.gemvDots.
 func (g *Matmul) CanDot() bool {
 	size := g.Kernel.size
-	whole := g.K > 0 && g.K*size%dotsBytes == 0 && g.N > 0 && g.N%dotsColumns == 0
+	whole := g.K > 0 && g.K*size%dotsBytes == 0 && g.N > 0 && g.N%DotsColumns == 0
 	return whole && g.M == 1 && g.AK == size && g.BK == size && g.Kernel.gemvDots != nil && !g.Kernel.Rounds()
 }
 
@@ -126,7 +126,7 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 	kr := g.Kernel
 	call.cRow = g.CRow
 	if g.Dots {
-		call.k, call.a, call.panel, call.c, call.panelRow, call.strips = g.K, a, b, c, g.BN, g.N/dotsColumns
+		call.k, call.a, call.panel, call.c, call.panelRow, call.strips = g.K, a, b, c, g.BN, g.N/DotsColumns
 		kr.gemvDots(call)
 		return
 	}
@@ -189,13 +189,18 @@ func (g *Matmul) multiplyBlock(call *GemmCall, x *block) {
 	if g.Direct {
 		call.panelRow = g.BK
 	}
-	if g.SplitK && kr.gemvSplitK != nil && g.Direct && single && g.N*kr.size%splitKBytes == 0 && x.P0 == 0 && x.P1 == g.Panels() {
+	if g.SplitK && len(kr.gemvSplitK) > 0 && g.Direct && single && g.N*kr.size%splitKBytes == 0 && x.P0 == 0 && x.P1 == g.Panels() {
 		g.gemvSplitK(call, x)
 		return
 	}
 	first := x.P0
-	if kr.gemv != nil && g.Direct && single && call.add == 0 {
+	switch {
+	case !single:
+	case g.Direct && kr.gemv != nil && call.add == 0:
 		first = g.gemv(call, x)
+	case !g.Direct:
+		call.a = x.left
+		first = g.gemvPanels(call, x.b, x.at(g, x.P0), x.P0, x.P1, x.K0, x.rows)
 	}
 	for p := first; p < x.P1; p++ {
 		g.multiplyPanel(call, x, p)

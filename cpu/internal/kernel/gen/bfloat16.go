@@ -167,13 +167,19 @@ const packArguments = "dst, src unsafe.Pointer, blocks, dstStride, srcStride int
 
 func (w *assembly) beginPack(name string) {
 	w.begin(name, packArguments, 40)
+	w.loadPack()
+}
+
+// loadPack loads the arguments.
+func (w *assembly) loadPack() {
 	w.p("MOVQ dst+0(FP), DI", "MOVQ src+8(FP), SI", "MOVQ blocks+16(FP), CX", "MOVQ dstStride+24(FP), R8", "MOVQ srcStride+32(FP), R9")
 }
 
-// roundRows writes the rounding of 16 rows whose terms follow each other.
+// roundRows writes the rounding of rows whose terms follow each other.
 func (w *assembly) roundRows() {
-	w.beginPack("roundRows")
-	w.p("MOVQ $16, DX", "row:", "MOVQ DI, AX", "MOVQ SI, BX", "MOVQ CX, R10",
+	w.begin("roundRows", packArguments+", rows int", 48)
+	w.loadPack()
+	w.p("MOVQ rows+40(FP), DX", "row:", "MOVQ DI, AX", "MOVQ SI, BX", "MOVQ CX, R10",
 		"block:", "VMOVUPS (BX), Z0", "VMOVUPS 64(BX), Z1", round(0, 1, 2), "VMOVUPS Z2, (AX)",
 		"ADDQ $64, AX", "ADDQ $128, BX", "DECQ R10", "JNE block",
 		"ADDQ R8, DI", "ADDQ R9, SI", "DECQ DX", "JNE row", "VZEROUPPER", "RET")

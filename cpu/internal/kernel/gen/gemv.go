@@ -31,13 +31,60 @@ func (v *variant) gemv(w *bytes.Buffer) {
 	p("RET")
 }
 
-// gemvSplitK writes Gemm.gemvSplitK: two vectors of columns, four sums of every fourth term for each.
-func (v *variant) gemvSplitK(w *bytes.Buffer) {
-	p := v.beginRow(w, "gemvSplitK")
+// gemvPanels writes Gemm.gemvPanels for a number of panels, at most four: two vectors of columns of each. Registers beyond those of
+// loadRow: BX distance of panels, R10 three of them.
+func (v *variant) gemvPanels(w *bytes.Buffer, panels int) {
+	p := v.loadRow(w, fmt.Sprintf("gemvPanels%d", panels))
+	p("MOVQ 112(DI), BX")
+	p("LEAQ (BX)(BX*2), R10")
+	each := func(format string, args func(i int) []any) {
+		for i := range 2 * panels {
+			p(format, args(i)...)
+		}
+	}
+	each("VXORPS %c%d, %[1]c%[2]d, %[1]c%[2]d", func(i int) []any { return []any{v.reg, i} })
+	p("TESTQ CX, CX")
+	p("JE store")
+	fmt.Fprintln(w, "loop:")
+	p("%s (AX), %c8", v.broadcast, v.reg)
+	for i := range 2 * panels {
+		at := fmt.Sprintf("%d(SI)%s", i%2*v.width, [...]string{"", "(BX*1)", "(BX*2)", "(R10*1)"}[i/2])
+		if v.pairs {
+			p("%s %s, Z%d", v.move, at, 9+i)
+			p("%s", dotPairs(8, 9+i, i))
+			continue
+		}
+		p("VFMADD231%s %s, %c8, %c%d", v.suffix, at, v.reg, v.reg, i)
+	}
+	p("ADDQ R9, AX")
+	p("ADDQ R13, SI")
+	p("DECQ CX")
+	p("JNE loop")
+	fmt.Fprintln(w, "store:")
+	p("CMPQ 72(DI), $0")
+	p("JE whole")
+	each("VADD%s %d(DX), %c%d, %[3]c%[4]d", func(i int) []any { return []any{v.suffix, i * v.width, v.reg, i} })
+	fmt.Fprintln(w, "whole:")
+	each("%s %c%d, %d(DX)", func(i int) []any { return []any{v.move, v.reg, i, i * v.width} })
+	p("VZEROUPPER")
+	p("RET")
+}
+
+// gemvSplitK writes Gemm.gemvSplitK for columns of a number of cache lines: four sums of every fourth term for each vector. The broadcast is
+// in the register after the sums.
+func (v *variant) gemvSplitK(w *bytes.Buffer, lines int) {
+	p := v.loadRow(w, fmt.Sprintf("gemvSplitK%d", lines))
+	vectors := lines * 64 / v.width
+	sum := func(vector, i int) string { return fmt.Sprintf("%c%d", v.reg, 4*vector+i) }
+	broadcast := sum(vectors, 0)
+	for i := range 4 * vectors {
+		p("VXORPS %s, %[1]s, %[1]s", sum(0, i))
+	}
 	term := func(i int) {
-		p("%s (AX), Y8", v.broadcast)
-		p("VFMADD231%s (SI), Y8, Y%d", v.suffix, i)
-		p("VFMADD231%s %d(SI), Y8, Y%d", v.suffix, v.width, 4+i)
+		p("%s (AX), %s", v.broadcast, broadcast)
+		for j := range vectors {
+			p("VFMADD231%s %d(SI), %s, %s", v.suffix, j*v.width, broadcast, sum(j, i))
+		}
 		p("ADDQ R9, AX")
 		p("ADDQ R13, SI")
 	}
@@ -59,18 +106,20 @@ func (v *variant) gemvSplitK(w *bytes.Buffer) {
 	p("DECQ BX")
 	p("JNE last")
 	fmt.Fprintln(w, "sum:")
-	for i := 0; i < 8; i += 4 {
-		p("VADD%s Y%d, Y%d, Y%d", v.suffix, i+1, i, i)
-		p("VADD%s Y%d, Y%d, Y%d", v.suffix, i+3, i+2, i+2)
-		p("VADD%s Y%d, Y%d, Y%d", v.suffix, i+2, i, i)
+	for j := range vectors {
+		for _, pair := range [][2]int{{0, 1}, {2, 3}, {0, 2}} {
+			p("VADD%s %s, %s, %[3]s", v.suffix, sum(j, pair[1]), sum(j, pair[0]))
+		}
 	}
 	p("CMPQ 72(DI), $0")
 	p("JE store")
-	p("VADD%s (DX), Y0, Y0", v.suffix)
-	p("VADD%s %d(DX), Y4, Y4", v.suffix, v.width)
+	for j := range vectors {
+		p("VADD%s %d(DX), %s, %[3]s", v.suffix, j*v.width, sum(j, 0))
+	}
 	fmt.Fprintln(w, "store:")
-	p("%s Y0, (DX)", v.move)
-	p("%s Y4, %d(DX)", v.move, v.width)
+	for j := range vectors {
+		p("%s %s, %d(DX)", v.move, sum(j, 0), j*v.width)
+	}
 	p("VZEROUPPER")
 	p("RET")
 }
@@ -148,6 +197,13 @@ func (v *variant) lanes() int {
 
 // beginRow writes the beginning of a function on one row: registers as in block, vectors 0 to 7 zero.
 func (v *variant) beginRow(w *bytes.Buffer, form string) (p func(format string, args ...any)) {
+	p = v.loadRow(w, form)
+	zero(p)
+	return p
+}
+
+// loadRow writes the beginning of a function on one row: its name, and registers as in block.
+func (v *variant) loadRow(w *bytes.Buffer, form string) (p func(format string, args ...any)) {
 	p = func(format string, args ...any) { fmt.Fprintf(w, "\t"+format+"\n", args...) }
 	fmt.Fprintf(w, "\n// func %s%s(call *GemmCall)\nTEXT ·%s%s(SB), NOSPLIT, $0-8\n", form, v.element(), form, v.element())
 	p("MOVQ call+0(FP), DI")
@@ -157,6 +213,5 @@ func (v *variant) beginRow(w *bytes.Buffer, form string) (p func(format string, 
 	p("MOVQ 32(DI), SI")
 	p("MOVQ 40(DI), DX")
 	p("MOVQ 80(DI), R13")
-	zero(p)
 	return p
 }

@@ -10,6 +10,21 @@ func pack(w *bytes.Buffer) {
 	packRows(w, "packRows512", "Z", 64)
 	packRows(w, "packRows256", "Y", 32)
 	packTurned(w)
+	prefetch(w)
+}
+
+// prefetch writes prefetch.
+func prefetch(w *bytes.Buffer) {
+	p := arguments(w, "prefetch(at unsafe.Pointer, lines int)", []string{"at", "lines"}, []string{"SI", "CX"})
+	p("TESTQ CX, CX")
+	p("JLE done")
+	fmt.Fprintln(w, "line:")
+	p("PREFETCHT0 (SI)")
+	p("ADDQ $64, SI")
+	p("DECQ CX")
+	p("JNE line")
+	fmt.Fprintln(w, "done:")
+	p("RET")
 }
 
 // arguments loads the arguments of a function, 8 bytes each, into registers.
