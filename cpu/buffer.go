@@ -173,6 +173,15 @@ func (buf *buffer) Data() (any, error) {
 	return buf.flat, nil
 }
 
+// Borrow returns the memory of the tensor itself, which is valid until the buffer is finalized or donated: unlike memory from Data, it is then
+// used again.
+func (buf *buffer) Borrow() (flat any, err error) {
+	if buf.flat == nil {
+		return nil, fmt.Errorf("buffer %s was finalized", buf.shape)
+	}
+	return buf.flat, nil
+}
+
 // CopyToDevice copies the tensor. The only device is 0.
 func (buf *buffer) CopyToDevice(device compute.DeviceNum) (compute.Buffer, error) {
 	if device != 0 {

@@ -133,17 +133,23 @@ func insertBest(list []candidate, most int, c candidate) []candidate {
 func (s *beam) candidates(logP [][]float64) ([]candidate, error) {
 	most := 2 * s.Width
 	best := make([]candidate, 0, most+1)
+	least := math.NaN() // of best, once it is full; NaN is not less than anything, and nothing is less than it
 	for w, h := range s.running {
-		if err := check(logP[w]); err != nil {
+		if err := checkRow(logP[w]); err != nil {
 			return nil, err
 		}
-		least := math.Inf(-1) // all that are no better than this are left out at once
 		for i, p := range logP[w][vocab.End:] {
-			if p += h.LogProb; len(best) == most && !(p > least) {
+			sum := p + h.LogProb
+			if sum <= least {
 				continue
 			}
-			best = insertBest(best, most, candidate{w, vocab.ID(i) + vocab.End, p})
-			least = best[len(best)-1].logProb
+			if p != p {
+				return nil, errNaN
+			}
+			best = insertBest(best, most, candidate{w, vocab.ID(i) + vocab.End, sum})
+			if len(best) == most {
+				least = best[most-1].logProb
+			}
 		}
 	}
 	return best, nil

@@ -43,8 +43,8 @@ func TestRowsAndSlots(t *testing.T) {
 	for _, way := range []string{"shared", "not shared", "few graphs"} {
 		d := tiny(t, true)
 		d.shared, d.fewGraphs = way != "not shared", way == "few graphs"
-		c := &Cached{d: d, sources: []int{0, 1, 2, 2}, perSource: 1, slots: []int{0, 1, 2, 3}}
-		c.cache = []*tensors.Tensor{tensors.FromValue([][]int32{{10, -10}, {11, -11}, {12, -12}, {13, -13}})}
+		c := &Cached{d: d, sources: []int{0, 1, 2, 2}, perSource: 1, slots: []int{0, 1, 2, 3}, length: 2}
+		c.cache = []*tensors.Tensor{tensors.FromFlatDataAndDimensions([]int32{10, -10, 11, -11, 12, -12, 13, -13}, 4, 1, 2, 1)}
 		c.source = []*tensors.Tensor{tensors.FromValue([]int32{100, 101, 102, 103})}
 		places := []int{0, 1, 2, 2}
 		for i, step := range []struct {
@@ -89,6 +89,37 @@ func TestRowsAndSlots(t *testing.T) {
 			}
 		}
 		c.Close()
+	}
+}
+
+// Of keys and values, the tokens read so far are copied, in each head, and what is behind them stays; of other tensors, everything is.
+// Caught when planted: a token too few; the tokens of the first head only; blocks of all of the capacity.
+func TestCopiedPart(t *testing.T) {
+	d := tiny(t, true)
+	c := &Cached{d: d, sources: []int{0}, perSource: 3, length: 2}
+	numbers := make([]int32, 3*2*5*3) // rows, heads, capacity, channels
+	for i := range numbers {
+		numbers[i] = int32(i)
+	}
+	keys := tensors.FromFlatDataAndDimensions(numbers, 3, 2, 5, 3)
+	c.cache = []*tensors.Tensor{keys}
+	defer c.Close()
+	if err := c.copyRows([]int{2, 0}, []int{1, 0}); err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range tensors.MustCopyFlatData[int32](keys) {
+		want := int32(i)
+		if row, token := i/30, i/3%5; row == 1 && token < 2 {
+			want += 30
+		}
+		if got != want {
+			t.Errorf("row %d, head %d, token %d: %d, want %d", i/30, i/15%2, i/3%5, got, want)
+		}
+	}
+	convolving := universal.Decoder{Config: universal.Config{Width: 4, Heads: 1, Transition: universal.SeparableConvolution{}, Halting: halting.Fixed{Steps: 1}}}
+	c.d = &Decoder{model: convolving}
+	if blocks, used := c.usedPart(2, keys.Shape()); blocks != 1 || used != 120 {
+		t.Errorf("of the window of a convolution, %d blocks of %d bytes are copied, want all 120 bytes", blocks, used)
 	}
 }
 

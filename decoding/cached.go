@@ -27,7 +27,8 @@ type Cached struct {
 	width     int               // positions of a source, including padding
 	capacity  int               // maximum number of tokens in the cache
 	length    int               // number of tokens in the cache
-	logP      []float64         // of the last tokens, [R][V]
+	logP      []float64         // of the last tokens, [R][V], where lastLogP is not kept
+	lastLogP  *tensors.Tensor   // the same, if its memory is shared
 	steps     []int             // of the last position of each source; nil: they are not counted
 }
 
@@ -62,6 +63,7 @@ func (c *Cached) Close() {
 	free(c.source...)
 	free(c.cache...)
 	c.source, c.cache = nil, nil
+	c.forgetLogP()
 }
 
 // Bytes returns the size of the cache in bytes.
@@ -181,6 +183,7 @@ func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 		}
 		c.cache, c.capacity = grown, nextCapacity(c.capacity)
 	}
+	c.forgetLogP()
 	input := tensors.FromFlatDataAndDimensions(tokens, c.rows(), n)
 	defer free(input)
 	args := []any{input, int32(c.length)}
@@ -200,7 +203,7 @@ func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 		c.cache = out[2:]
 	}
 	c.length += n
-	all, err := readRows(out[0], &c.logP)
+	all, err := c.logProbabilities(out[0])
 	if err != nil {
 		return nil, err
 	}
@@ -209,6 +212,27 @@ func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 		logP[r] = all[slot]
 	}
 	return logP, nil
+}
+
+// logProbabilities returns the rows of a result, in its own memory if that is shared. It takes the tensor.
+func (c *Cached) logProbabilities(t *tensors.Tensor) ([][]float64, error) {
+	if !c.d.shared {
+		return readRows(t, &c.logP)
+	}
+	c.lastLogP = t
+	flat, err := c.d.memory(t)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(slices.Chunk(flat.([]float64), t.Shape().Dimensions[1])), nil
+}
+
+// forgetLogP frees the last log-probabilities, which are no longer valid.
+func (c *Cached) forgetLogP() {
+	if c.lastLogP != nil {
+		free(c.lastLogP)
+		c.lastLogP = nil
+	}
 }
 
 // count reads the steps of the last positions, [R], and frees the tensor.
@@ -239,7 +263,7 @@ func (d *Decoder) cacheSourceGraph(scope *model.Scope, nodes []*Node) []*Node {
 	return d.model.CacheSource(scope, nodes[0])
 }
 
-// nextGraph computes the log-probabilities [R, V] after tokens [R, N], and the updated cache. Its inputs are the tokens, the number of
+// nextGraph computes the log-probabilities [R, V] after tokens [R, N], in float64 if memory is shared, and the updated cache. Its inputs are the tokens, the number of
 // tokens read before (a scalar), the results of cacheSourceGraph, and the cache.
 func (d *Decoder) nextGraph(scope *model.Scope, nodes []*Node) []*Node {
 	logP, cache := d.nextTokens(scope, nodes)
@@ -261,7 +285,11 @@ func (d *Decoder) nextTokens(scope *model.Scope, nodes []*Node) (logP *Node, upd
 	scope.Store().SetTraining(tokens.Graph(), false)
 	source := len(d.model.SourceCacheShapes(1, 1))
 	cache := &universal.Cache{Length: length, Source: rest[:source], Tensors: slices.Clone(rest[source:])}
-	return LogSoftmax(d.model.DecodeStep(scope, tokens, cache)), cache
+	logP = LogSoftmax(d.model.DecodeStep(scope, tokens, cache))
+	if d.shared {
+		logP = ConvertDType(logP, dtypes.Float64) // as the searches read it
+	}
+	return logP, cache
 }
 
 // growGraph extends a cache to the next capacity.

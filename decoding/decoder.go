@@ -146,6 +146,18 @@ func readRows(t *tensors.Tensor, buffer *[]float64) ([][]float64, error) {
 	return slices.Collect(slices.Chunk(*buffer, t.Shape().Dimensions[1])), nil
 }
 
+// memory returns the memory of a tensor of a backend that shares memory; see [Decoder]. It is valid until the tensor is freed.
+func (d *Decoder) memory(t *tensors.Tensor) (flat any, err error) {
+	buffer, err := t.Buffer(d.backend, 0)
+	if err != nil {
+		return nil, err
+	}
+	if b, ok := buffer.(interface{ Borrow() (any, error) }); ok {
+		return b.Borrow()
+	}
+	return buffer.Data() // MutableBytes would copy it twice
+}
+
 // free releases tensors.
 func free(list ...*tensors.Tensor) {
 	for _, t := range list {

@@ -15,6 +15,7 @@ package decoding
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"universal-transformer/internal/vocab"
@@ -102,17 +103,20 @@ func (r Request) run(ctx context.Context, searches []extend) error {
 	return nil
 }
 
-// single searches with one row per source: pick chooses a token from its log-probabilities.
-func (r Request) single(ctx context.Context, pick func(source int, logP []float64) vocab.ID) ([]Hypothesis, error) {
+// single searches with one row per source: pick chooses a token from its log-probabilities, and returns an error if one of them is NaN.
+func (r Request) single(ctx context.Context, pick func(source int, logP []float64) (vocab.ID, error)) ([]Hypothesis, error) {
 	result := make([]Hypothesis, len(r.Limits))
 	searches := make([]extend, len(result))
 	for i := range searches {
 		h := &result[i]
 		searches[i] = func(logP [][]float64) ([]int, []vocab.ID, error) {
-			if err := check(logP[0]); err != nil {
+			if err := checkRow(logP[0]); err != nil {
 				return nil, nil, err
 			}
-			token := pick(i, logP[0])
+			token, err := pick(i, logP[0])
+			if err != nil {
+				return nil, nil, err
+			}
 			h.Tokens, h.LogProb = append(h.Tokens, token), h.LogProb+logP[0][token]
 			h.Score, h.Finished = h.LogProb, token == vocab.End
 			if r.OnToken != nil {
@@ -130,29 +134,37 @@ func (r Request) single(ctx context.Context, pick func(source int, logP []float6
 // Greedy takes the most probable token at every step, the smaller id in case of a tie, until every sequence has ended or reached its
 // limit. Padding is never generated.
 func Greedy(ctx context.Context, r Request) ([]Hypothesis, error) {
-	return r.single(ctx, func(_ int, logP []float64) vocab.ID { return likeliest(logP) })
+	return r.single(ctx, func(_ int, logP []float64) (vocab.ID, error) { return likeliest(logP) })
 }
 
-// likeliest returns the most probable token other than padding.
-func likeliest(logP []float64) vocab.ID {
-	best := vocab.End
-	for id := int(vocab.End); id < len(logP); id++ {
-		if logP[id] > logP[best] {
-			best = vocab.ID(id)
-		}
+// likeliest returns the most probable token other than padding, or an error if a log-probability is NaN.
+func likeliest(logP []float64) (vocab.ID, error) {
+	best, most := vocab.End, logP[vocab.End]
+	if most != most {
+		return 0, errNaN
 	}
-	return best
+	for id, p := range logP {
+		if p <= most || id == 0 {
+			continue
+		}
+		if p != p {
+			return 0, errNaN
+		}
+		best, most = vocab.ID(id), p
+	}
+	return best, nil
 }
 
-// check returns an error if a log-probability is not a number.
-func check(logP []float64) error {
+// errNaN is the error of searches that meet a log-probability that is NaN.
+var errNaN = errors.New("decoding: a log-probability is not a number; the model's weights are damaged")
+
+// checkRow returns an error if log-probabilities are too few, or that of padding, which searches do not read, is not a number.
+func checkRow(logP []float64) error {
 	if len(logP) < 2 {
 		return fmt.Errorf("decoding: %d log-probabilities, but there must be at least those of padding and end", len(logP))
 	}
-	for _, p := range logP {
-		if p != p {
-			return fmt.Errorf("decoding: a log-probability is not a number; the model's weights are damaged")
-		}
+	if logP[0] != logP[0] {
+		return errNaN
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"universal-transformer/engine"
@@ -67,24 +68,40 @@ func (c *Cached) copyRows(from, to []int) error {
 	if slices.Equal(from, to) {
 		return nil
 	}
-	for _, t := range c.cache {
-		buffer, err := t.Buffer(c.d.backend, 0)
+	for i, t := range c.cache {
+		flat, err := c.d.memory(t)
 		if err != nil {
 			return err
 		}
-		flat, err := buffer.Data() // the tensor's own memory; MutableBytes would copy it twice
-		if err != nil {
-			return err
-		}
+		blocks, used := c.usedPart(i, t.Shape())
 		data := dtypes.UnsafeByteSliceFromAny(flat)
 		row := len(data) / c.rows()
 		for r, slot := range to {
-			if slot != from[r] {
-				copy(data[slot*row:(slot+1)*row], data[from[r]*row:])
+			if slot == from[r] {
+				continue
+			}
+			dst, src := data[slot*row:][:row], data[from[r]*row:][:row]
+			for b := range blocks {
+				copy(dst[b*row/blocks:][:used], src[b*row/blocks:])
 			}
 		}
 	}
 	return nil
+}
+
+// usedPart returns of how many blocks a row of tensor i of the cache consists, and how many bytes of each hold tokens: what is behind the
+// tokens read so far is not copied.
+func (c *Cached) usedPart(i int, shape shapes.Shape) (blocks, used int) {
+	row := int(shape.ByteSize()) / c.rows()
+	axis := c.d.model.CacheCapacityAxis(i)
+	if axis < 0 {
+		return 1, row
+	}
+	blocks = 1
+	for _, d := range shape.Dimensions[1:axis] {
+		blocks *= d
+	}
+	return blocks, row / blocks / shape.Dimensions[axis] * c.length
 }
 
 // gatherRows makes new tensors from the rows in slots, for the sources at the given places, the last one repeated up to size, with room

@@ -38,7 +38,12 @@ func (s Sampling) Search(ctx context.Context, r Request, streams []*rand.Rand) (
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	return r.single(ctx, func(source int, logP []float64) vocab.ID { return s.draw(logP, streams[source].Float64()) })
+	return r.single(ctx, func(source int, logP []float64) (vocab.ID, error) {
+		if slices.ContainsFunc(logP, math.IsNaN) {
+			return 0, errNaN
+		}
+		return s.draw(logP, streams[source].Float64()), nil
+	})
 }
 
 // rounding is above the relative error of sums of probabilities whose logits are float32.

@@ -165,7 +165,7 @@ func TestBeamOfSmallVocabulary(t *testing.T) {
 // Log-probabilities of fewer than two tokens are an error.
 func TestCheckCounts(t *testing.T) {
 	for n, want := range map[int]string{0: "decoding: 0 log-probabilities", 1: "decoding: 1 log-probabilities", 2: ""} {
-		if err := check(make([]float64, n)); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+		if err := checkRow(make([]float64, n)); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%d log-probabilities: %v", n, err)
 		}
 	}

@@ -411,6 +411,9 @@ func fillZ64(dst, a, b, c unsafe.Pointer, rows, cols int)
 func whereZ64(dst, cond, a, b unsafe.Pointer, rows, cols int)
 
 //go:noescape
+func float32ToZ64(dst, a, b, c unsafe.Pointer, rows, cols int)
+
+//go:noescape
 func dropoutZ64(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
@@ -473,6 +476,7 @@ func addKernelsZ64(s *Set) {
 	s.Accumulate[Key{compute.OpTypeMin, dtype}] = minColumnsZ64
 	s.Fill[8] = fillZ64
 	s.Where[8] = whereZ64
+	s.Convert[[2]dtypes.DType{dtypes.Float32, dtype}] = float32ToZ64
 	s.Attention[dtype] = &Attention{
 		Lanes: 8, Softmax: softmaxZ64, Gradient: softmaxGradientZ64,
 		BlockLanes: 32, BlockSoftmax: blockSoftmaxZ64, BlockGradient: blockGradientZ64, Dropout: dropoutZ64,

@@ -7174,6 +7174,55 @@ done:
 	VZEROUPPER
 	RET
 
+// func float32ToZ64(dst, a, b, c unsafe.Pointer, rows, cols int)
+TEXT ·float32ToZ64(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), R8
+	MOVQ rows+32(FP), R9
+	MOVQ cols+40(FP), R10
+	IMULQ R9, R10
+	MOVQ $1, R9
+	SHLQ $3, R10
+	XORQ AX, AX
+	XORQ R11, R11
+	TESTQ R9, R9
+	JLE done
+row:
+	ADDQ R10, R11
+	SUBQ $64, R11
+	CMPQ AX, R11
+	JG rest
+whole:
+	VCVTPS2PD (SI), Z0
+	ADDQ $32, SI
+	VMOVUPD Z0, (DI)(AX*1)
+	ADDQ $64, AX
+	CMPQ AX, R11
+	JLE whole
+rest:
+	ADDQ $64, R11
+	MOVQ R11, CX
+	SUBQ AX, CX
+	JLE next
+	SHRQ $3, CX
+	MOVQ $1, BX
+	SHLQ CX, BX
+	DECQ BX
+	KMOVW BX, K1
+	VMOVUPS.Z (SI), K1, Y0
+	VCVTPS2PD Y0, Z0
+	ADDQ $32, SI
+	VMOVUPD Z0, K1, (DI)(AX*1)
+	MOVQ R11, AX
+next:
+	DECQ R9
+	JNE row
+done:
+	VZEROUPPER
+	RET
+
 // func softmaxZ64(c *AttentionCall)
 TEXT ·softmaxZ64(SB), NOSPLIT, $0-8
 	MOVQ c+0(FP), BX

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -219,6 +220,29 @@ func compareMoves[T Float](t *testing.T, set *Set, x, y []T, rows, cols int) {
 	same("fill", set.Fill[size], Portable.Fill[size], n*size, pointer(x), nil, nil)
 	key := [2]dtypes.DType{dtypes.Bool, dtype}
 	same("bool to number", set.Convert[key], Portable.Convert[key], n*size, pointer(cond), nil, nil)
+}
+
+// Conversion from float32 to float64 is exact, at all numbers of elements around whole vectors, and writes no more than those.
+// Caught when planted: a vector that advances too far; elements behind the last one.
+func TestWiden(t *testing.T) {
+	key := [2]dtypes.DType{dtypes.Float32, dtypes.Float64}
+	for _, set := range sets {
+		for n := range 35 {
+			from, to := make([]float32, n), slices.Repeat([]float64{7}, n+9)
+			for i := range from {
+				from[i] = float32(i-5) / 3
+			}
+			if n > 6 {
+				from[2], from[n-1], from[5] = float32(math.Inf(-1)), math.SmallestNonzeroFloat32, math.MaxFloat32
+			}
+			set.Convert[key](pointer(to), unsafe.Pointer(unsafe.SliceData(from)), nil, nil, 1, n)
+			for i, got := range to {
+				if want := 7.0; i < n && got != float64(from[i]) || i >= n && got != want {
+					t.Fatalf("%s: element %d of %d is %v", set.Level, i, n, got)
+				}
+			}
+		}
+	}
 }
 
 // TestMatmul compares matrix products of every level with plain loops: whole and partial tiles, operands stored by

@@ -159,7 +159,12 @@ func addNumber[T Number](s *Set, dtype dtypes.DType, lowest, highest T) {
 }
 
 func addConvert[T, R Number](s *Set, from, to dtypes.DType) {
-	s.Convert[[2]dtypes.DType{from, to}] = unaryOf(func(v T) R { return R(v) })
+	s.Convert[[2]dtypes.DType{from, to}] = func(dst, a, _, _ unsafe.Pointer, rows, cols int) { // unaryOf calls a function for each element
+		d, x := slice[R](dst, rows*cols), slice[T](a, rows*cols)
+		for i, v := range x {
+			d[i] = R(v)
+		}
+	}
 }
 
 func addFloat[T Float](s *Set, dtype dtypes.DType) {

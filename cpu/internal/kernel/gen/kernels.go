@@ -83,6 +83,9 @@ func declarations(name string, size, lanes int, booleans bool) string {
 	if size == 4 {
 		add("uint32To", "s.Convert[[2]dtypes.DType{dtypes.Uint32, dtype}]")
 	}
+	if booleans && size == 8 {
+		add("float32To", "s.Convert[[2]dtypes.DType{dtypes.Float32, dtype}]")
+	}
 	if booleans && size == 4 {
 		for _, o := range comparisons {
 			add(o.name, "s.Elementwise"+key(o.op))

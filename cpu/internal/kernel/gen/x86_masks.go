@@ -86,6 +86,22 @@ func (m *x86) boolKernel() {
 	})
 }
 
+// widenKernel converts numbers of 4 bytes to numbers of 8.
+func (m *x86) widenKernel() {
+	m.begin("float32To")
+	m.oneRow()
+	m.rows(func() {}, func(part bool) {
+		if part {
+			m.p("VMOVUPS.Z (SI), K1, Y0")
+			m.p("VCVTPS2PD Y0, Z0")
+		} else {
+			m.p("VCVTPS2PD (SI), Z0")
+		}
+		m.p("ADDQ $%d, SI", 4*m.lanes())
+		m.store(0, atDst, part)
+	})
+}
+
 // bitsKernel converts random bits, uint32, for dropout. AVX2 converts signed numbers: both halves are exact, and their sum is
 // rounded once.
 func (m *x86) bitsKernel() {

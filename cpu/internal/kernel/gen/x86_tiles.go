@@ -274,6 +274,9 @@ func (m *x86) tiles() {
 	if m.single() {
 		m.bitsKernel()
 	}
+	if m.wide && !m.single() {
+		m.widenKernel()
+	}
 	if m.wide && m.single() {
 		m.comparisons()
 		m.boolKernel()
