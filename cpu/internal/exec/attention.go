@@ -254,12 +254,11 @@ func (p *attentionPart) forwardHead() {
 	})
 }
 
-// dots computes the scores of a single query, and zeros behind them up to whole vectors.
+// dots computes the scores of a single query. Behind them, up to whole vectors, are weights of an earlier row, which are finite and hidden.
 func (p *attentionPart) dots(q, k unsafe.Pointer, keys int) {
 	g := p.ProductQK
 	g.N = kernel.RoundUp(keys, kernel.DotsColumns)
 	g.Multiply(p.gemm, q, k, p.scores, nil, g.All(), false)
-	clear(slice[byte](unsafe.Add(p.scores, g.N*p.Size), max(0, kernel.RoundUp(keys, p.Kernels.Lanes)-g.N)*p.Size))
 }
 
 func (p *attentionPart) backwardHead() {
