@@ -73,6 +73,7 @@ func (d *Decoder) answer(ctx context.Context, queries []Query, m Method, yield f
 		return nil, err
 	}
 	defer batch.Close()
+	batch.Expect(slices.Max(limits))
 	if slices.ContainsFunc(queries, func(q Query) bool { return q.OnSteps != nil }) {
 		batch.steps = make([]int, len(queries))
 	}

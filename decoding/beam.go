@@ -138,16 +138,12 @@ func (s *beam) candidates(logP [][]float64) ([]candidate, error) {
 		if err := checkRow(logP[w]); err != nil {
 			return nil, err
 		}
-		for i, p := range logP[w][vocab.End:] {
-			sum := p + h.LogProb
-			if sum <= least {
-				continue
-			}
-			if p != p {
+		row := logP[w]
+		for id := above(row, int(vocab.End), h.LogProb, least); id < len(row); id = above(row, id+1, h.LogProb, least) {
+			if row[id] != row[id] {
 				return nil, errNaN
 			}
-			best = insertBest(best, most, candidate{w, vocab.ID(i) + vocab.End, sum})
-			if len(best) == most {
+			if best = insertBest(best, most, candidate{w, vocab.ID(id), row[id] + h.LogProb}); len(best) == most {
 				least = best[most-1].logProb
 			}
 		}

@@ -31,6 +31,25 @@ func tiny(t *testing.T, language bool) *Decoder {
 	return d
 }
 
+// There is room for what is expected after the prompts, but for no more than 32 tokens. Caught when planted: no limit; no prompts.
+func TestRoomOfExpectedAnswers(t *testing.T) {
+	for _, c := range []struct{ prompt, expected, capacity int }{{3, 0, 16}, {3, 13, 16}, {3, 14, 32}, {3, 29, 32}, {3, 1000, 48}, {40, 1, 48}, {40, 1000, 80}} {
+		prompt := slices.Repeat([]vocab.ID{2}, c.prompt)
+		batch, err := tiny(t, true).Start([][]vocab.ID{prompt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch.Expect(c.expected)
+		if _, err := batch.Next([]int{0}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if batch.capacity != c.capacity {
+			t.Errorf("a prompt of %d tokens, %d expected: room for %d, want %d", c.prompt, c.expected, batch.capacity, c.capacity)
+		}
+		batch.Close()
+	}
+}
+
 // Where rows go, step by step: to the slot of their parent, or to a free one of the same source; into new tensors if a source needs
 // more slots or fewer sources are left. Tensors whose rows hold numbers show what was copied.
 // Caught when planted: a used slot taken for free; rows of another source; a copy that overwrites a row before it is read.
@@ -118,8 +137,8 @@ func TestCopiedPart(t *testing.T) {
 	}
 	convolving := universal.Decoder{Config: universal.Config{Width: 4, Heads: 1, Transition: universal.SeparableConvolution{}, Halting: halting.Fixed{Steps: 1}}}
 	c.d = &Decoder{model: convolving}
-	if blocks, used := c.usedPart(2, keys.Shape()); blocks != 1 || used != 120 {
-		t.Errorf("of the window of a convolution, %d blocks of %d bytes are copied, want all 120 bytes", blocks, used)
+	if got, want := c.usedPart(2, keys.Shape()), (rowPart{120, 120, 120}); got != want {
+		t.Errorf("of the window of a convolution, %+v is copied, want %+v", got, want)
 	}
 }
 

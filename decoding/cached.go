@@ -27,6 +27,7 @@ type Cached struct {
 	width     int               // positions of a source, including padding
 	capacity  int               // maximum number of tokens in the cache
 	length    int               // number of tokens in the cache
+	expected  int               // tokens for which there is room at the start; see Expect
 	logP      []float64         // of the last tokens, [R][V], where lastLogP is not kept
 	lastLogP  *tensors.Tensor   // the same, if its memory is shared
 	steps     []int             // of the last position of each source; nil: they are not counted
@@ -57,6 +58,12 @@ func (d *Decoder) Start(sources [][]vocab.ID) (*Cached, error) {
 	}
 	return c, nil
 }
+
+// Expect makes room for that many tokens of answers at the start, at most 32, instead of growing to it. Call it before the first Next.
+func (c *Cached) Expect(tokens int) { c.expected = min(tokens, maxExpected) }
+
+// maxExpected limits the memory of answers that end long before their limits.
+const maxExpected = 32
 
 // Close frees the tensors.
 func (c *Cached) Close() {
@@ -121,7 +128,7 @@ func (c *Cached) start(sources []int) ([][]float64, error) {
 		c.slots[i] = i
 	}
 	common := shortest(c.prompts)
-	c.capacity = c.d.capacityFor(common + 1)
+	c.capacity = c.d.capacityFor(common + max(1, c.expected))
 	c.cache = nil
 	c.length = 0
 	if err := c.reorder(sources); err != nil {

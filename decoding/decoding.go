@@ -143,16 +143,21 @@ func likeliest(logP []float64) (vocab.ID, error) {
 	if most != most {
 		return 0, errNaN
 	}
-	for id, p := range logP {
-		if p <= most || id == 0 {
-			continue
-		}
-		if p != p {
+	for id := above(logP, int(vocab.End)+1, 0, most); id < len(logP); id = above(logP, id+1, 0, most) {
+		if best, most = vocab.ID(id), logP[id]; most != most {
 			return 0, errNaN
 		}
-		best, most = vocab.ID(id), p
 	}
 	return best, nil
+}
+
+// above returns the first place from a place on whose value, plus a summand, is not at most a bound: it is larger, or one of them is NaN.
+// Without one it returns the length.
+func above(values []float64, from int, summand, bound float64) int {
+	for from < len(values) && values[from]+summand <= bound {
+		from++
+	}
+	return from
 }
 
 // errNaN is the error of searches that meet a log-probability that is NaN.

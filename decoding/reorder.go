@@ -69,39 +69,79 @@ func (c *Cached) copyRows(from, to []int) error {
 		return nil
 	}
 	for i, t := range c.cache {
-		flat, err := c.d.memory(t)
+		data, err := c.d.bytesOf(t)
 		if err != nil {
 			return err
 		}
-		blocks, used := c.usedPart(i, t.Shape())
-		data := dtypes.UnsafeByteSliceFromAny(flat)
-		row := len(data) / c.rows()
+		part := c.usedPart(i, t.Shape())
 		for r, slot := range to {
-			if slot == from[r] {
-				continue
-			}
-			dst, src := data[slot*row:][:row], data[from[r]*row:][:row]
-			for b := range blocks {
-				copy(dst[b*row/blocks:][:used], src[b*row/blocks:])
+			if slot != from[r] {
+				part.copyRow(data, data, slot, from[r])
 			}
 		}
 	}
 	return nil
 }
 
-// usedPart returns of how many blocks a row of tensor i of the cache consists, and how many bytes of each hold tokens: what is behind the
-// tokens read so far is not copied.
-func (c *Cached) usedPart(i int, shape shapes.Shape) (blocks, used int) {
-	row := int(shape.ByteSize()) / c.rows()
+// newCache replaces the tensors of the cache by new ones with the listed rows of them, in memory.
+func (c *Cached) newCache(rows []int) error {
+	for i, old := range c.cache {
+		part, shape := c.usedPart(i, old.Shape()), old.Shape().Clone()
+		shape.Dimensions[0] = len(rows)
+		t, err := tensors.FromShapeForBackend(c.d.backend, 0, shape)
+		if err != nil {
+			return err
+		}
+		src, err := c.d.bytesOf(old)
+		if err != nil {
+			return err
+		}
+		dst, err := c.d.bytesOf(t)
+		if err != nil {
+			return err
+		}
+		for to, from := range rows {
+			part.copyRow(dst, src, to, from)
+		}
+		free(old)
+		c.cache[i] = t
+	}
+	return nil
+}
+
+// bytesOf returns the memory of a tensor; see [Decoder.memory].
+func (d *Decoder) bytesOf(t *tensors.Tensor) ([]byte, error) {
+	flat, err := d.memory(t)
+	if err != nil {
+		return nil, err
+	}
+	return dtypes.UnsafeByteSliceFromAny(flat), nil
+}
+
+// A rowPart is what is copied of a row of a tensor, in bytes: the beginnings of equal blocks.
+type rowPart struct{ row, block, used int }
+
+// usedPart returns the part of a row of tensor i of the cache that holds tokens: what is behind the tokens read so far is not copied.
+func (c *Cached) usedPart(i int, shape shapes.Shape) rowPart {
+	part := rowPart{row: int(shape.ByteSize()) / shape.Dimensions[0]}
+	part.block, part.used = part.row, part.row
 	axis := c.d.model.CacheCapacityAxis(i)
 	if axis < 0 {
-		return 1, row
+		return part
 	}
-	blocks = 1
 	for _, d := range shape.Dimensions[1:axis] {
-		blocks *= d
+		part.block /= d
 	}
-	return blocks, row / blocks / shape.Dimensions[axis] * c.length
+	part.used = part.block / shape.Dimensions[axis] * c.length
+	return part
+}
+
+// copyRow copies the part of a row of one tensor to a row of another.
+func (p rowPart) copyRow(dst, src []byte, to, from int) {
+	dst, src = dst[to*p.row:][:p.row], src[from*p.row:][:p.row]
+	for at := 0; at < p.row; at += p.block {
+		copy(dst[at:][:p.used], src[at:])
+	}
 }
 
 // gatherRows makes new tensors from the rows in slots, for the sources at the given places, the last one repeated up to size, with room
@@ -123,7 +163,7 @@ func (c *Cached) gatherRows(slots, places []int, size, perSource int) error {
 		rows[moved[r]] = slot
 		count[i]++
 	}
-	if err := c.d.gatherAll(&c.cache, rows, c.rows()); err != nil {
+	if err := c.gatherCache(rows); err != nil {
 		return err
 	}
 	if err := c.d.gatherAll(&c.source, kept, len(c.sources)); err != nil {
@@ -133,13 +173,30 @@ func (c *Cached) gatherRows(slots, places []int, size, perSource int) error {
 	return nil
 }
 
+// gatherCache replaces the tensors of the cache by the listed rows of them.
+func (c *Cached) gatherCache(rows []int) error {
+	if !c.d.shared {
+		return c.d.gatherAll(&c.cache, rows, c.rows())
+	}
+	if allInOrder(rows, c.rows()) {
+		return nil
+	}
+	return c.newCache(rows)
+}
+
+// allInOrder reports whether a list of rows is all n of them in order.
+func allInOrder(rows []int, n int) bool {
+	for i, row := range rows {
+		if row != i {
+			return false
+		}
+	}
+	return len(rows) == n
+}
+
 // gatherAll replaces tensors of n rows by the listed rows of them.
 func (d *Decoder) gatherAll(list *[]*tensors.Tensor, rows []int, n int) error {
-	same := len(rows) == n
-	for i, row := range rows {
-		same = same && row == i
-	}
-	if same || len(*list) == 0 {
+	if allInOrder(rows, n) || len(*list) == 0 {
 		return nil
 	}
 	index := integers(rows)

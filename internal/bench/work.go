@@ -218,6 +218,7 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 			return err
 		}
 		defer batch.Close()
+		batch.Expect(w.shape.Length)
 		if err := search(batch.Next); err != nil {
 			return err
 		}

@@ -60,8 +60,28 @@ func (b *box) walk(axis int, dst, src unsafe.Pointer, f func(dst, src unsafe.Poi
 	}
 }
 
+// transfer copies all blocks.
 func (b *box) transfer(dst, src unsafe.Pointer) {
-	b.each(dst, src, func(d, s unsafe.Pointer) { copyBytes(d, s, b.block) })
+	if !b.empty() {
+		b.transferFrom(0, dst, src)
+	}
+}
+
+// transferFrom copies the blocks of one index of the axes before an axis.
+func (b *box) transferFrom(axis int, dst, src unsafe.Pointer) {
+	if axis == len(b.dims) {
+		copyBytes(dst, src, b.block)
+		return
+	}
+	n, to, from := b.dims[axis], b.dst[axis], b.src[axis]
+	last := axis == len(b.dims)-1
+	for i := range n {
+		if last {
+			copyBytes(unsafe.Add(dst, i*to), unsafe.Add(src, i*from), b.block)
+		} else {
+			b.transferFrom(axis+1, unsafe.Add(dst, i*to), unsafe.Add(src, i*from))
+		}
+	}
 }
 
 // Concatenate joins operands: for each of outer rows, one block of every operand.
