@@ -75,7 +75,8 @@ type attentionPart struct {
 	scores, dScores unsafe.Pointer
 	packs           [2]unsafe.Pointer
 	b, head         int
-	keys            int // keys from here on are hidden from all queries
+	keys            int  // keys from here on are hidden from all queries
+	more            bool // another head follows
 }
 
 func (x *Attention) part(fr *frame, part, parts int) {
@@ -102,9 +103,7 @@ func (x *Attention) runHeads(fr *frame, part, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		p.b, p.head = i/x.H, i%x.H
 		p.makeAdd()
-		if i+1 < hi {
-			p.prefetchHead((i+1)/x.H, (i+1)%x.H)
-		}
+		p.more = i+1 < hi
 		if x.Backward {
 			p.backwardHead()
 		} else {
@@ -133,12 +132,12 @@ func (p *attentionPart) makeAdd() {
 	}
 }
 
-// prefetchHead asks for the visible keys and values of the next head, which come from beyond the second cache if there are many rows.
-func (p *attentionPart) prefetchHead(b, head int) {
-	for _, v := range []*HeadView{&p.K, &p.V} {
-		if bytes := (p.keys-1)*v.Row + (p.D-1)*v.Step + p.Size; bytes < 2*p.keys*p.D*p.Size { // one after the other
-			kernel.Prefetch(v.at(p.fr, b, head), bytes)
-		}
+// prefetchNext asks for the visible keys or values of the next head, which come from beyond the second cache if there are many rows.
+func (p *attentionPart) prefetchNext(v *HeadView) {
+	bytes := (p.keys-1)*v.Row + (p.D-1)*v.Step + p.Size
+	if p.more && bytes < 2*p.keys*p.D*p.Size { // one after the other
+		next := p.b*p.H + p.head + 1
+		kernel.Prefetch(v.at(p.fr, next/p.H, next%p.H), bytes)
 	}
 }
 
@@ -243,6 +242,7 @@ func (p *attentionPart) forwardHead() {
 	k := p.packed(&p.ProductQK, p.K.at(p.fr, p.b, p.head), 0)
 	v := p.packed(&p.ProductPV, p.V.at(p.fr, p.b, p.head), 1)
 	nr := p.ProductQK.Kernel.NR
+	p.prefetchNext(&p.K)
 	p.strips(func(r0, r1, keys int) {
 		if p.ProductQK.Dots {
 			p.dots(q, k, keys)
@@ -250,6 +250,9 @@ func (p *attentionPart) forwardHead() {
 			p.ProductQK.Multiply(p.gemm, q, k, p.scores, nil, kernel.Area{R0: r0, R1: r1, P0: 0, P1: (keys + nr - 1) / nr, K0: 0, K1: p.D}, false)
 		}
 		p.Kernels.Softmax(p.rows(r0, r1, keys))
+		if r0 == 0 {
+			p.prefetchNext(&p.V) // not at once: too many requests block what is computed meanwhile
+		}
 		p.ProductPV.Multiply(p.gemm, p.scores, v, out, nil, kernel.Area{R0: r0, R1: r1, P0: 0, P1: p.ProductPV.Panels(), K0: 0, K1: keys}, false)
 	})
 }
