@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"universal-transformer/halting"
+	"universal-transformer/internal/objective"
 	"universal-transformer/task"
 	"universal-transformer/task/agreement"
 	"universal-transformer/task/algorithmic"
@@ -32,10 +33,13 @@ type (
 	Arrangement = Variant[universal.Arrangement, arrangements]
 	Coordinates = Variant[universal.Coordinates, coordinates]
 	Counting    = Variant[universal.Counting, countings]
+
+	PonderCost  = Variant[objective.PonderCost, ponderCosts]
+	Supervision = Variant[objective.Supervision, supervisions]
 )
 
 // parts lists all parts.
-var parts = []variantPart{Task{}, Model{}, Transition{}, Halting{}, Arrangement{}, Coordinates{}, Counting{}, Positions{}, Schedule{}}
+var parts = []variantPart{Task{}, Model{}, Transition{}, Halting{}, Arrangement{}, Coordinates{}, Counting{}, Positions{}, Schedule{}, PonderCost{}, Supervision{}}
 
 type tasks struct{}
 
@@ -162,6 +166,27 @@ func (schedules) rows() []row[schedule.Schedule] {
 		{"cosine", schedule.Cosine{Peak: 1e-3, Floor: 5e-5, Warmup: 200}},
 		{"inverse_square_root", schedule.InverseSquareRoot{Factor: 2, Warmup: 8000}},
 		{"constant", schedule.Constant{LearningRate: 1e-3}},
+	}
+}
+
+type ponderCosts struct{}
+
+func (ponderCosts) part() part { return part{path: "training.ponder_cost"} }
+func (ponderCosts) rows() []row[objective.PonderCost] {
+	return []row[objective.PonderCost]{
+		{"graves", objective.Graves{}},
+		{"geometric_prior", objective.GeometricPrior{Lambda: 0.25}},
+	}
+}
+
+type supervisions struct{}
+
+func (supervisions) part() part { return part{path: "training.supervision"} }
+func (supervisions) rows() []row[objective.Supervision] {
+	return []row[objective.Supervision]{
+		{"uniform", objective.Uniform{}},
+		{"geometric", objective.Geometric{Lambda: 0.25}},
+		{"halting", objective.Halting{}},
 	}
 }
 

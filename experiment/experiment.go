@@ -46,6 +46,9 @@ type Training struct {
 	// Decoded is the number of validation examples that are answered at every validation, sequences by greedy decoding, and measured with
 	// the task's measure, such as BLEU; 0: none.
 	Decoded int `json:"decoded,omitempty"`
+
+	PonderCost  PonderCost  `json:"ponder_cost,omitzero"` // what training.ponder weighs, of models with adaptive halting; default: graves, the number of steps plus the remainder
+	Supervision Supervision `json:"supervision,omitzero"` // the steps that must answer in training; default: only the last one
 }
 
 // Batch is the size of batches.
@@ -108,6 +111,9 @@ func (r Run) Validate() error {
 	if u := r.universal(); u != nil && r.Training.RDrop > 0 && u.Dropout == (universal.Dropout{}) {
 		return fmt.Errorf("training.r_drop is %v, but model.dropout is 0 everywhere, so both passes over a batch would be equal: set a dropout rate, or leave out r_drop", r.Training.RDrop)
 	}
+	if err := r.validateObjective(); err != nil {
+		return err
+	}
 	if n := r.Training.Validation; n < 0 || n > task.MaxExamples {
 		return fmt.Errorf("training.validation is %d: it must be from 1 to %d, or 0 for the task's default", n, task.MaxExamples)
 	}
@@ -115,6 +121,37 @@ func (r Run) Validate() error {
 		return err
 	}
 	return r.Training.Batch.validate()
+}
+
+// validateObjective returns an error unless the ponder cost and the supervision of steps are defined for the model.
+func (r Run) validateObjective() error {
+	cost, supervision := r.Training.PonderCost, r.Training.Supervision
+	u := r.universal()
+	for _, part := range []struct {
+		chosen   bool
+		validate func() error
+		path     string
+		check    func() error
+	}{
+		{!cost.IsZero(), cost.validate, "training.ponder_cost." + cost.key(), func() error { return cost.Value.CheckPolicy(u.Halting.Value) }},
+		{!supervision.IsZero(), supervision.validate, "training.supervision." + supervision.key(), func() error {
+			return supervision.Value.CheckPolicy(u.Halting.Value, r.Model.Value.Kind() != task.Classification)
+		}},
+	} {
+		if !part.chosen {
+			continue
+		}
+		if err := part.validate(); err != nil {
+			return err
+		}
+		if u == nil {
+			return fmt.Errorf("%s is set, but model.%s does not repeat a step: leave it out", part.path, r.Model.key())
+		}
+		if err := part.check(); err != nil {
+			return fmt.Errorf("%s: %w", part.path, err)
+		}
+	}
+	return nil
 }
 
 // validateDecoded returns an error if the task has no answers to decode, or if the best checkpoint depends on answers that are not decoded.
@@ -192,6 +229,7 @@ func (r Run) Reader(v task.Vocabularies) task.Reader {
 func (r Run) TrainingConfig() schedule.Config {
 	c := r.Training.Config
 	c.Schedule, c.Width, c.Seed = r.Training.Schedule.Value, r.Model.Value.Channels(), r.Seed
+	c.PonderCost, c.Supervision = r.Training.PonderCost.Value, r.Training.Supervision.Value
 	return c
 }
 

@@ -99,7 +99,8 @@ type Outcome struct {
 	State      *Node   // the output of the stack, [B, M, D]
 	Updates    *Node   // n, number of steps of each position, 0 at padding, [B, M]; has no gradient
 	Remainders *Node   // r, [B, M]; nil if the depth is not adaptive
-	Weights    []*Node // u of each step, [B, M]; nil if the depth is not adaptive
+	Weights    []*Node // u of each step that was run, [B, M]; nil if the depth is not adaptive
+	Limit      int     // maximum number of steps, of which capacities may have left out the last ones; 0 if the depth is not adaptive
 	Unfinished *Node   // [B, M] bool, positions that still ran after the last capacity; nil if the depth is not adaptive
 }
 

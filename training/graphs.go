@@ -25,11 +25,11 @@ func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capaciti
 	in, rest := feed.Inputs(nodes, t.hasSource, t.Positions.Random())
 	in.SourceCapacities, in.TargetCapacities = c.Source, c.Target
 	scope.Store().SetTraining(in.Target.Graph(), training)
-	f.result = t.Model.Forward(scope, in, universal.Options{})
 	o := t.Config.Objective
 	if !training {
-		o.RDrop = 0
+		o = o.InUse()
 	}
+	f.result = t.Model.Forward(scope, in, o.Options())
 	var share objective.Share
 	if training && t.Config.Weighs() {
 		share = objective.Share{Targets: rest[1], Sources: rest[2]}

@@ -74,17 +74,36 @@ func (t *Trainer) deeper(steps int) string {
 			list = append(list, fmt.Sprintf("start with more steps (model.halting.bias=%d)", startDeep))
 		}
 	}
-	if p := t.Config.Ponder; p.Weight > 0 {
-		if late := t.Config.Steps / 2; int64(p.Steps) < late {
-			list = append(list, fmt.Sprintf("let the ponder cost grow later (training.ponder.warmup=%d)", late))
-		}
-		list = append(list, fmt.Sprintf("lower the ponder cost (training.ponder.weight=%g)", p.Weight/10))
-	}
+	list = append(list, t.cheaper()...)
 	if norm, ok := t.Model.(interface{ NormsFirst() bool }); ok && !norm.NormsFirst() {
 		list = append(list, "normalize before the sub-layers (model.pre_norm=true)")
 	}
 	return strings.Join(append(list, sameDepth(steps, len(list) > 0)), ", ")
 }
+
+// cheaper lists changes of the ponder cost that let positions take more steps.
+func (t *Trainer) cheaper() (list []string) {
+	p := t.Config.Ponder
+	switch prior, draws := t.prior(); {
+	case p.Weight == 0:
+	case draws:
+		list = append(list, fmt.Sprintf("expect more steps (%s=%g)", lambdaPath, prior.Lambda/2))
+	default:
+		if late := t.Config.Steps / 2; int64(p.Delay+p.Steps) < late {
+			list = append(list, fmt.Sprintf("let the ponder cost grow later (training.ponder.warmup=%d)", late))
+		}
+		list = append(list, fmt.Sprintf("lower the ponder cost (training.ponder.weight=%g)", p.Weight/10))
+	}
+	return list
+}
+
+// prior returns the prior that draws positions to a number of steps, if the ponder cost has one.
+func (t *Trainer) prior() (prior objective.GeometricPrior, ok bool) {
+	prior, ok = t.Config.PonderCost.(objective.GeometricPrior)
+	return prior, ok
+}
+
+const lambdaPath = "training.ponder_cost.geometric_prior.lambda"
 
 // startDeep is a bias of the halting unit with which positions run many steps at first.
 const startDeep = -2
@@ -94,6 +113,9 @@ func (t *Trainer) shallower(limit int) string {
 	weight := 10 * t.Config.Ponder.Weight
 	if weight == 0 {
 		weight = 0.001
+	}
+	if prior, ok := t.prior(); ok && t.Config.Ponder.Weight > 0 {
+		return fmt.Sprintf("expect fewer steps (%s=%g) or raise the limit (model.halting.max_steps=%d), %s", lambdaPath, (1+prior.Lambda)/2, 2*limit, sameDepth(limit, true))
 	}
 	return fmt.Sprintf("raise the ponder cost (training.ponder.weight=%g) or the limit (model.halting.max_steps=%d), %s", weight, 2*limit, sameDepth(limit, true))
 }

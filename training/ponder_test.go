@@ -73,19 +73,24 @@ func TestPonderAdviceChangesSomething(t *testing.T) {
 		bias, last float64
 		ponder     objective.PonderSchedule
 		preNorm    bool
+		cost       objective.PonderCost
 		want       string
 	}{
-		{"the authors' settings", 1, 0.01, objective.PonderSchedule{Weight: 0.01}, false,
+		{"the authors' settings", 1, 0.01, objective.PonderSchedule{Weight: 0.01}, false, nil,
 			"start with more steps (model.halting.bias=-2), let the ponder cost grow later (training.ponder.warmup=500), lower the ponder cost (training.ponder.weight=0.001), " +
 				"normalize before the sub-layers (model.pre_norm=true), or use a fixed depth, which takes less time (model.halting.fixed.steps=1)"},
-		{"all of it done", -3, 0.4, objective.PonderSchedule{}, true, "use a fixed depth, which takes less time (model.halting.fixed.steps=2)"},
-		{"a cost that grows", -2, 0.4, objective.PonderSchedule{Weight: 0.001, Steps: 500}, true,
+		{"all of it done", -3, 0.4, objective.PonderSchedule{}, true, nil, "use a fixed depth, which takes less time (model.halting.fixed.steps=2)"},
+		{"a cost that grows", -2, 0.4, objective.PonderSchedule{Weight: 0.001, Steps: 500}, true, objective.Graves{},
 			"lower the ponder cost (training.ponder.weight=0.0001), or use a fixed depth, which takes less time (model.halting.fixed.steps=2)"},
+		{"a cost that comes late", -2, 0.4, objective.PonderSchedule{Weight: 0.001, Steps: 100, Delay: 400}, true, nil,
+			"lower the ponder cost (training.ponder.weight=0.0001), or use a fixed depth, which takes less time (model.halting.fixed.steps=2)"},
+		{"a prior", -2, 0.4, objective.PonderSchedule{Weight: 0.01}, true, objective.GeometricPrior{Lambda: 0.5},
+			"expect more steps (training.ponder_cost.geometric_prior.lambda=0.25), or use a fixed depth, which takes less time (model.halting.fixed.steps=2)"},
 	} {
 		var said string
 		config := universal.Config{Halting: halting.Graves{ACT: halting.ACT{MaxSteps: 4, Bias: c.bias}}, PreNorm: c.preNorm}
 		tr := &Trainer{Model: universal.Encoder{Config: config}, Notify: func(line string) { said = line }}
-		tr.Config.Steps, tr.Config.Ponder = 1000, c.ponder
+		tr.Config.Steps, tr.Config.Ponder, tr.Config.PonderCost = 1000, c.ponder, c.cost
 		for range 2 {
 			tr.warnOfPonder(two(c.last))
 		}

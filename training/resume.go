@@ -47,7 +47,7 @@ func (t *Trainer) start() error {
 	t.Store = model.NewStore()
 	t.interrupted, t.gradientTotal, t.saved = false, nil, -1 // of an earlier Run
 	t.window, t.eventsFailed = speed{}, false
-	if !t.Config.ComputeHalted {
+	if !t.Config.ComputeHalted && t.Config.Supervision == nil { // readouts of every step need all positions
 		t.state.CapacityPlan = capacity.NewPlanner(t.Model)
 		if t.plansFree && t.state.CapacityPlan != nil {
 			t.state.CapacityPlan.CompileCost = 0

@@ -98,18 +98,27 @@ func TestWeighByTokensClosedForm(t *testing.T) {
 }
 
 // Weighed by tokens, the gradient of two batches of 11 and 101 tokens is that of one batch of both, to rounding: cross entropy with
-// smoothing, and the ponder cost of encoder and decoder. Without weights it is far from that.
+// smoothing, the ponder cost of encoder and decoder, the divergence from a prior, and the answers after every step. Without weights it is
+// far from that.
 // Caught when planted: the decoder's ponder cost weighed by sources, the encoder's by targets.
 func TestBatchesWeighedAreOneBatch(t *testing.T) {
 	adaptive := universal.EncoderDecoder{Config: tiny()}
 	adaptive.Dropout, adaptive.Positions = universal.Dropout{}, nil
 	language := universal.Decoder(adaptive)
 	language.SourceVocabulary = 0
-	keep := func(*schedule.Config) {}
-	for name, m := range map[string]universal.Model{"adaptive": adaptive, "language model": language} {
-		whole := moments(firstUpdate(t, m, 1, true, keep))
+	prior := objective.GeometricPrior{Lambda: 0.4}
+	for name, c := range map[string]struct {
+		model     universal.Model
+		objective objective.Objective
+	}{
+		"adaptive": {adaptive, objective.Objective{LabelSmoothing: 0.1}}, "language model": {language, objective.Objective{LabelSmoothing: 0.1}},
+		"prior": {adaptive, objective.Objective{PonderCost: prior}}, "supervised": {adaptive, objective.Objective{Supervision: objective.Geometric{Lambda: 0.4}}},
+		"expected loss": {language, objective.Objective{Supervision: objective.Halting{}, PonderCost: prior, LabelSmoothing: 0.1}},
+	} {
+		change := func(to *schedule.Config) { to.Objective = c.objective }
+		whole := moments(firstUpdate(t, c.model, 1, true, change))
 		difference := func(weigh bool) float64 {
-			parts := moments(firstUpdate(t, m, 2, weigh, keep))
+			parts := moments(firstUpdate(t, c.model, 2, weigh, change))
 			sum, norm := 0.0, 0.0
 			for path, want := range whole {
 				for i := range want {

@@ -79,10 +79,14 @@ func (m Decoder) Forward(scope *model.Scope, in Inputs, options Options) Result 
 func (s *stack) readTarget(scope *model.Scope, in Inputs) Result {
 	e := s.embedding()
 	s.state = ShiftTargets(s.masks.drop(e.Target(scope, in.Target), s.Dropout.Embedding))
-	s.readout = func(output *Node) *Node { return e.Readout(scope, output) }
+	s.readout = func(output *Node) *Node {
+		f := e.Factors(scope, output)
+		s.factors = append(s.factors, f)
+		return f.Logits()
+	}
 	pass := s.run()
 	factors := e.Factors(scope, pass.State)
-	return Result{Logits: factors.Logits(), Factors: factors, Decoder: pass, Readouts: s.readouts}
+	return Result{Logits: factors.Logits(), Factors: factors, Decoder: pass, Readouts: s.readouts, ReadoutFactors: s.factors}
 }
 
 // Validate returns an error that names the first invalid field of those that this model reads. Depth by length would depend on later

@@ -33,6 +33,7 @@ type stack struct {
 	previous *Node                    // the state before the current step, for after
 	watched  int                      // number of steps that after has seen
 	readouts []*Node                  // of all steps so far
+	factors  []*Factors               // of readouts, if they have factors
 	logP     []*Node                  // the same as log-probabilities, if there is a rule
 
 	capacities halting.Capacities

@@ -114,10 +114,11 @@ type Inputs struct {
 
 // A Result is the output of a model.
 type Result struct {
-	Logits           *Node    // [B, N, V]; of an Encoder [B, 1, V], or [B, M, V] with the pool Each
-	Factors          *Factors // of the logits; nil if the model has none
-	Encoder, Decoder *Pass    // nil if the model has none
-	Readouts         []*Node  // of Options.ReturnReadouts: the logits if all positions of the stack that is read out ended after step 1, 2, ..., each like Logits
+	Logits           *Node      // [B, N, V]; of an Encoder [B, 1, V], or [B, M, V] with the pool Each
+	Factors          *Factors   // of the logits; nil if the model has none
+	Encoder, Decoder *Pass      // nil if the model has none
+	Readouts         []*Node    // of Options.ReturnReadouts: the logits if all positions of the stack that is read out ended after step 1, 2, ..., each like Logits
+	ReadoutFactors   []*Factors // of Readouts, each like Factors; nil if the model has none
 }
 
 // Passes returns the stacks of the model.

@@ -14,11 +14,11 @@ import (
 // the vocabulary and their gradients in blocks of positions and words, which takes less time and memory than logits of all positions.
 const leastWords = 2048
 
-// factorsOf returns the factors of the logits if the loss is to be computed from them, otherwise nil. The divergence of R-Drop needs the
-// logits themselves.
-func (o Objective) factorsOf(result universal.Result) *universal.Factors {
-	f := result.Factors
-	if f == nil || o.RDrop > 0 || result.Logits.Shape().Dimensions[2] < leastWords || engine.CrossEntropyFunction(f.States.Graph().Backend()) == "" {
+// usable returns the factors of logits if the loss is to be computed from them, otherwise nil. The divergence of R-Drop and weights of single
+// positions need the logits themselves.
+func (o Objective) usable(f *universal.Factors, logits *Node) *universal.Factors {
+	_, byPosition := o.Supervision.(Halting)
+	if f == nil || o.RDrop > 0 || byPosition || logits.Shape().Dimensions[2] < leastWords || engine.CrossEntropyFunction(f.States.Graph().Backend()) == "" {
 		return nil
 	}
 	return f
@@ -44,6 +44,7 @@ func measureFactors(f *universal.Factors, target *Node, vocabulary int, smoothin
 		func() *Node { return GreaterThan(correct, ZerosLike(correct)) },
 	}
 	m := p.measure(target, f.States.DType(), vocabulary, smoothing, unknown)
+	m.costs = nil
 	dStates := Reshape(out[3], f.States.Shape().Dimensions...)
 	m.Smoothed = withGradients(m.Smoothed, []*Node{f.States, f.Weights}, []*Node{dStates, out[4]})
 	return m

@@ -21,6 +21,9 @@ type CrossEntropy struct {
 	CorrectTokens    *Node // number of these whose most probable token is the true one
 	Sequences        *Node // number of rows with a real position
 	CorrectSequences *Node // number of these with all tokens correct: teacher-forced sequence accuracy
+
+	// costs returns the terms of Smoothed, [B, N], 0 at padding; nil if they have no gradient.
+	costs func() *Node
 }
 
 // Measure compares logits [B, N, V] with target [B, N] (int32, 0 for padding). With label smoothing e, the true token has probability
@@ -47,11 +50,13 @@ func (p predictions) measure(target *Node, dtype dtypes.DType, vocabulary int, s
 	truth, others := p.logProbs()
 	m := CrossEntropy{Nats: Neg(ReduceAllSum(Mul(truth, mask))), Tokens: ReduceAllSum(mask)}
 	m.Smoothed = m.Nats
+	m.costs = func() *Node { return Neg(Mul(truth, mask)) }
 	if smoothing > 0 && vocabulary > 1 {
 		rest := smoothing / float64(vocabulary-1)
 		expected := Add(MulScalar(truth, 1-smoothing), MulScalar(others(), rest))
 		entropy := -(1-smoothing)*math.Log(1-smoothing) - smoothing*math.Log(rest)
 		m.Smoothed = Neg(ReduceAllSum(Mul(AddScalar(expected, entropy), mask)))
+		m.costs = func() *Node { return Neg(Mul(AddScalar(expected, entropy), mask)) }
 	}
 	correct := p.correct()
 	if unknown != 0 {
@@ -115,18 +120,3 @@ func Best(logits *Node, integer dtypes.DType) *Node { return ArgMax(logits, -1, 
 
 // Mean returns the quantity to minimize: the smoothed cross entropy per real position, in nats.
 func (m CrossEntropy) Mean() *Node { return Div(m.Smoothed, MaxScalar(m.Tokens, 1.0)) }
-
-// PonderSchedule is a weight that grows linearly from 0 in the first Steps steps of training and then stays constant. Pondering costs
-// little as long as the model has not learned anything.
-type PonderSchedule struct {
-	Weight float64 `json:"weight"` // factor of the mean ponder time in the loss; the authors use 0.01; 0: none
-	Steps  int     `json:"warmup"` // updates in which the weight grows from 0; 0: the full weight from the start
-}
-
-// At returns the weight in a step, counted from 1.
-func (w PonderSchedule) At(step int64) float64 {
-	if step >= int64(w.Steps) {
-		return w.Weight
-	}
-	return w.Weight * float64(step) / float64(w.Steps)
-}

@@ -233,7 +233,7 @@ func TestFinite(t *testing.T) {
 	}
 }
 
-// Caught when planted: a weight that starts at its full value or never reaches it.
+// Caught when planted: a weight that starts at its full value or never reaches it, a delay of one update more, a warm-up without the delay.
 func TestWarmup(t *testing.T) {
 	for _, test := range []struct {
 		w    objective.PonderSchedule
@@ -242,6 +242,9 @@ func TestWarmup(t *testing.T) {
 	}{
 		{objective.PonderSchedule{Weight: 0.5}, 1, 0.5}, {objective.PonderSchedule{Weight: 0.5, Steps: 10}, 1, 0.05}, {objective.PonderSchedule{Weight: 0.5, Steps: 10}, 5, 0.25},
 		{objective.PonderSchedule{Weight: 0.5, Steps: 10}, 10, 0.5}, {objective.PonderSchedule{Weight: 0.5, Steps: 10}, 1000, 0.5}, {objective.PonderSchedule{Weight: 0.5, Steps: 10}, 0, 0},
+		{objective.PonderSchedule{Weight: 0.5, Steps: 10, Delay: 20}, 20, 0}, {objective.PonderSchedule{Weight: 0.5, Steps: 10, Delay: 20}, 21, 0.05},
+		{objective.PonderSchedule{Weight: 0.5, Steps: 10, Delay: 20}, 29, 0.45}, {objective.PonderSchedule{Weight: 0.5, Steps: 10, Delay: 20}, 30, 0.5},
+		{objective.PonderSchedule{Weight: 0.5, Delay: 20}, 1, 0}, {objective.PonderSchedule{Weight: 0.5, Delay: 20}, 20, 0}, {objective.PonderSchedule{Weight: 0.5, Delay: 20}, 21, 0.5},
 	} {
 		if got := test.w.At(test.step); math.Abs(got-test.want) > 1e-15 {
 			t.Errorf("%+v in step %d: %v, want %v", test.w, test.step, got, test.want)

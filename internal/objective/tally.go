@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"fmt"
 	"math"
 
 	. "github.com/gomlx/gomlx/core/graph"
@@ -12,10 +13,25 @@ type Objective struct {
 	LabelSmoothing float64 `json:"label_smoothing"`  // share of the probability that the other tokens get in targets, such as 0.1; 0: none
 	RDrop          float64 `json:"r_drop,omitempty"` // weight of the divergence between two predictions with different dropout, such as 5 (Liang et al., "R-Drop", 2021), which doubles the time of an update because every batch is computed twice; 0: none
 	Unknown        int32   `json:"-"`                // target id that never counts as correct; 0: none
+
+	PonderCost  PonderCost  `json:"-"` // cost of the steps of adaptive stacks; nil means Graves
+	Supervision Supervision `json:"-"` // which steps must answer; nil: only the last one
+}
+
+// Options returns what the loss needs from the model besides logits.
+func (o Objective) Options() universal.Options {
+	return universal.Options{ReturnReadouts: o.Supervision != nil}
+}
+
+// InUse returns the objective without what only serves training: R-Drop and the supervision of every step. Its loss is that of a trained model.
+func (o Objective) InUse() Objective {
+	o.RDrop, o.Supervision = 0, nil
+	return o
 }
 
 // Of returns, for one batch, the loss and the tally that [Unpack] reads. The loss is the smoothed cross entropy per real token plus
-// ponderWeight (a scalar) times the ponder cost of every adaptive stack. With RDrop, rows 2i and 2i+1 of the batch must be the same
+// ponderWeight (a scalar) times the ponder cost of every adaptive stack. With Supervision, the cross entropy is that of the answers after
+// every step; the tally is always that of the last one. The result must be that of a model run with [Objective.Options]. With RDrop, rows 2i and 2i+1 of the batch must be the same
 // example ([batch.Batch.Twice]), and the loss is half of equation 4 of R-Drop, with its alpha:
 //
 //	L = mean of -log p and -log q  +  alpha/4 (KL(p||q) + KL(q||p))
@@ -38,8 +54,7 @@ func of(share, mean *Node) *Node {
 // OfPart is like Of for one of several batches of an update. The mean over the batches of the losses is the loss of all of them as one
 // batch: each mean over target tokens or source positions counts as often as the batch has them.
 func (o Objective) OfPart(result universal.Result, target, ponderWeight *Node, share Share) (loss, tally *Node) {
-	m := o.measure(result, target)
-	loss = m.Mean()
+	m, loss := o.crossEntropy(result, target)
 	if o.RDrop > 0 {
 		loss = Add(loss, MulScalar(Divergence(result.Logits, target), o.RDrop/4))
 	}
@@ -52,19 +67,46 @@ func (o Objective) OfPart(result universal.Result, target, ponderWeight *Node, s
 		}
 		sums = append(sums, ReduceAllSum(pass.Updates), ReduceAllSum(ConvertDType(pass.Mask, m.Nats.DType())))
 		if pass.Adaptive() {
-			ponder := of([]*Node{share.Sources, share.Targets}[i], pass.Ponder(pass.Mask))
+			ponder := of([]*Node{share.Sources, share.Targets}[i], o.ponderCost().Of(pass))
 			loss = Add(loss, Mul(ponderWeight, ponder))
 		}
 	}
 	return loss, Stack(append(append([]*Node{loss}, sums...), m.Smoothed), 0)
 }
 
-// measure compares the result with target. Logits that nothing else uses are not computed if the loss needs only their factors.
-func (o Objective) measure(result universal.Result, target *Node) CrossEntropy {
-	if f := o.factorsOf(result); f != nil {
-		return measureFactors(f, target, result.Logits.Shape().Dimensions[2], o.LabelSmoothing, o.Unknown)
+func (o Objective) ponderCost() PonderCost {
+	if o.PonderCost == nil {
+		return Graves{}
 	}
-	return Measure(result.Logits, target, o.LabelSmoothing, o.Unknown)
+	return o.PonderCost
+}
+
+// crossEntropy compares the answer with target, and returns the mean cross entropy to minimize: of the answer, or of those that are supervised.
+func (o Objective) crossEntropy(result universal.Result, target *Node) (answer CrossEntropy, loss *Node) {
+	if o.Supervision == nil {
+		answer = o.measure(result.Logits, result.Factors, target)
+		return answer, answer.Mean()
+	}
+	if len(result.Readouts) == 0 {
+		panic(fmt.Errorf("objective: the model has no readouts of steps to supervise"))
+	}
+	var steps []CrossEntropy
+	for t, logits := range result.Readouts {
+		var factors *universal.Factors
+		if len(result.ReadoutFactors) > 0 {
+			factors = result.ReadoutFactors[t]
+		}
+		steps = append(steps, o.measure(logits, factors, target))
+	}
+	return steps[len(steps)-1], o.Supervision.loss(steps, result) // the readout after the last step is the answer
+}
+
+// measure compares logits with target. Logits that nothing else uses are not computed if the loss needs only their factors, which may be nil.
+func (o Objective) measure(logits *Node, factors *universal.Factors, target *Node) CrossEntropy {
+	if f := o.usable(factors, logits); f != nil {
+		return measureFactors(f, target, logits.Shape().Dimensions[2], o.LabelSmoothing, o.Unknown)
+	}
+	return Measure(logits, target, o.LabelSmoothing, o.Unknown)
 }
 
 // A Tally holds sums over the real tokens and positions of batches.

@@ -20,7 +20,7 @@ type Config struct {
 	WeightDecay         float64                  `json:"weight_decay,omitempty"`  // an update subtracts this times the learning rate times the weights from every matrix (Loshchilov and Hutter, 2019); 0: none, as the authors
 	DecayVectors        bool                     `json:"decay_vectors,omitempty"` // apply weight decay also to gains, biases and the halting unit
 	objective.Objective                          // label smoothing, R-Drop
-	Ponder              objective.PonderSchedule `json:"ponder"`            // weight of the ponder cost; the authors use 0.01
+	Ponder              objective.PonderSchedule `json:"ponder"`            // weight of the ponder cost in the course of training
 	Average             float64                  `json:"average,omitempty"` // share that an exponential mean of the weights keeps in every update, such as 0.999; validation and trained models use the mean (Polyak and Juditsky, 1992); 0: the weights themselves
 	ClipNorm            float64                  `json:"clip_norm"`         // gradients with a larger global norm are scaled down to it; 0: no clipping
 	Accumulate          int                      `json:"accumulate"`        // batches per update, which several ranks may share; 0 counts as 1
@@ -82,7 +82,7 @@ func (c Config) Validate() error {
 		positive("checkpoint_every", c.CheckpointEvery),
 		rate("beta1", c.Beta1, 1), rate("beta2", c.Beta2, 1), rate("label_smoothing", c.LabelSmoothing, 1), rate("r_drop", c.RDrop, 1e3),
 		rate("muon", c.Muon, 1), rate("weight_decay", c.WeightDecay, 1e3),
-		rate("average", c.Average, 1), rate("clip_norm", c.ClipNorm, 1e9), rate("ponder.weight", c.Ponder.Weight, 1e9), rate("ponder.warmup", float64(c.Ponder.Steps), 1e15),
+		rate("average", c.Average, 1), rate("clip_norm", c.ClipNorm, 1e9), rate("ponder.weight", c.Ponder.Weight, 1e9), rate("ponder.warmup", float64(c.Ponder.Steps), 1e15), rate("ponder.delay", float64(c.Ponder.Delay), 1e15),
 		rate("accumulate", float64(c.Accumulate), 1e6), rate("stop.patience", float64(c.Stop.Patience), 1e9), rate("stop.accuracy", c.Stop.Accuracy, 1.0001),
 		rate("stop.perfect", float64(c.Stop.Perfect), 1e9),
 	} {
