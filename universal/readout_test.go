@@ -147,6 +147,45 @@ func TestReadouts(t *testing.T) {
 	}
 }
 
+// The readouts of a decoder have factors, whose products they are; those of others have none.
+// Caught when planted: the factors of another step.
+func TestReadoutFactors(t *testing.T) {
+	c := small()
+	c.PreNorm = true
+	for _, m := range []universal.Model{universal.EncoderDecoder{Config: c}, universal.Decoder{Config: c}, universal.Encoder{Config: c}} {
+		source, target := [][]int32{{3, 2, 6}, {5, 4, 0}}, [][]int32{{2, 4, 1}, {3, 1, 0}}
+		store := newMachineStore(t, m, source, target)
+		exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, nodes []*Node) []*Node {
+			in := universal.Inputs{Source: nodes[0], Target: nodes[1]}
+			if !hasSource(m) {
+				in.Source = nil
+			}
+			result := m.Forward(scope, in, universal.Options{ReturnReadouts: true})
+			if n := len(result.ReadoutFactors); len(result.Readouts) != 3 || hasTarget(m) && n != 3 || !hasTarget(m) && n != 0 {
+				t.Errorf("%T: %d factors of %d readouts", m, n, len(result.Readouts))
+			}
+			list := result.Readouts
+			for _, f := range result.ReadoutFactors {
+				list = append(list, f.Logits())
+			}
+			return list
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer exec.Finalize()
+		out, err := exec.Call(source, target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 3; i < len(out); i++ {
+			if d := distance(flat(out[i]), flat(out[i-3])); d > 1e-12 {
+				t.Errorf("%T, step %d: the product of the factors is off by %v", m, i-2, d)
+			}
+		}
+	}
+}
+
 // The change of a state is the norm of the difference between the states of models with t and t-1 steps; it is 0 once a position has
 // halted under Frozen. Caught when planted: the change against the first state; the mean for the root of the sum.
 func TestChanges(t *testing.T) {

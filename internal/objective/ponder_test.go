@@ -184,6 +184,38 @@ func storeOf(t *testing.T, loss gradcheck.Loss, source, target [][]int32) *model
 	return store
 }
 
+// Capacities that leave out steps which no position runs do not change the prior, which is that of the step limit.
+// Caught when planted: a limit of the steps that were run.
+func TestGeometricPriorWithCapacities(t *testing.T) {
+	m := universal.Encoder{Config: adaptiveModel(halting.Frozen{ACT: halting.ACT{MaxSteps: 9, Epsilon: 0.3}})}
+	source, target := [][]int32{{3, 2, 6}, {5, 4, 0}}, [][]int32{{2}, {4}}
+	full := halting.Capacity{Positions: 6, Rows: 2, Longest: 3}
+	ran := 0
+	loss := func(c halting.Capacities) func(scope *model.Scope, nodes []*Node) (loss, tally *Node) {
+		return func(scope *model.Scope, nodes []*Node) (loss, tally *Node) {
+			result := m.Forward(scope, universal.Inputs{Source: nodes[0], Target: nodes[1], SourceCapacities: c}, universal.Options{})
+			ran = len(result.Encoder.Weights)
+			return objective.Objective{PonderCost: objective.GeometricPrior{Lambda: 0.2}}.Of(result, nodes[1], Const(nodes[1].Graph(), 0.3))
+		}
+	}
+	store := storeOf(t, func(scope *model.Scope, nodes []*Node) *Node {
+		l, _ := loss(nil)(scope, nodes)
+		return l
+	}, source, target)
+	want := gradients(t, store, loss(nil), source, target)
+	got := gradients(t, store, loss(halting.Capacities{full, full, full, full}), source, target)
+	if mean := want[1][6] / want[1][7]; mean < 1.2 || mean > 3.5 || ran != 4 {
+		t.Fatalf("%v steps on average, with %d capacities: the case shows nothing", mean, ran)
+	}
+	for i := range want {
+		for j := range want[i] {
+			if math.Abs(got[i][j]-want[i][j]) > 1e-12 {
+				t.Fatalf("output %d with capacities: %v, want %v", i, got[i], want[i])
+			}
+		}
+	}
+}
+
 // Costs and supervisions name the policies that they are not defined for.
 func TestObjectivesCheckPolicies(t *testing.T) {
 	act := halting.ACT{MaxSteps: 4, Epsilon: 0.01}
