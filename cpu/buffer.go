@@ -54,14 +54,22 @@ func (b *Backend) newBuffer(shape shapes.Shape) *buffer {
 	if poison != nil {
 		poison(flat)
 	}
-	return &buffer{backend: b, shape: shape.Clone(), flat: flat, data: flatPointer(flat)}
+	return b.bufferOf(flat, shape)
 }
 
 // newZeros returns a zeroed buffer.
 func (b *Backend) newZeros(shape shapes.Shape) *buffer {
-	buf := b.newBuffer(shape)
-	clear(dtypes.UnsafeByteSliceFromAny(buf.flat))
-	return buf
+	flat := b.spare.take(shape.DType, shape.Size())
+	if flat == nil {
+		return b.bufferOf(makeFlat(shape.DType, shape.Size()), shape)
+	}
+	clear(dtypes.UnsafeByteSliceFromAny(flat))
+	return b.bufferOf(flat, shape)
+}
+
+// bufferOf returns a buffer with the given memory.
+func (b *Backend) bufferOf(flat any, shape shapes.Shape) *buffer {
+	return &buffer{backend: b, shape: shape.Clone(), flat: flat, data: flatPointer(flat)}
 }
 
 // makeFlat allocates n elements; packed types hold several in a byte.
