@@ -10,7 +10,7 @@ import (
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/support/backendtest"
 
-	_ "universal-transformer/cpu"
+	"universal-transformer/cpu"
 	"universal-transformer/cpu/internal/kernel"
 )
 
@@ -35,7 +35,7 @@ func newBackend(t testing.TB, config string) compute.Backend {
 // go test -gcflags=all=-d=checkptr. The portable backend's matrix products break them.
 var pointersChecked = func() bool {
 	info, _ := debug.ReadBuildInfo()
-	return raceEnabled || info != nil && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool {
+	return cpu.RaceEnabled || info != nil && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool {
 		return s.Key == "-gcflags" && strings.HasPrefix(s.Value, "all=") && strings.Contains(s.Value, "checkptr")
 	})
 }()

@@ -18,6 +18,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/layers/attention"
+	"universal-transformer/cpu"
 )
 
 // Random graphs, forward and gradient, must give what the portable backend gives, to rounding.
@@ -27,7 +28,7 @@ const graphsVariable = "UT_FUZZ_GRAPHS"
 
 func TestGraphs(t *testing.T) {
 	n := 400
-	if raceEnabled {
+	if cpu.RaceEnabled {
 		n = 15
 	}
 	if s := os.Getenv(graphsVariable); s != "" {
