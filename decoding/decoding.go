@@ -5,8 +5,8 @@
 //
 // For each row, the cache holds the keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with
 // separable convolutions of F channels another T (2 D + 4 F). For each source, independently of the beam and once for all steps, it
-// holds keys and values of its M positions, 2 M D numbers, or 2 T M D with untied layers. S starts at 16, or at 64 on backends that
-// compile slowly, and grows by half when it is reached, so that there are few shapes. The cache of a recurrent network holds the
+// holds keys and values of its M positions, 2 M D numbers, or 2 T M D with untied layers. S starts at 16, or at 32 if longer
+// answers are expected, or at 64 on backends that compile slowly, and grows by half when it is reached, so that there are few shapes. The cache of a recurrent network holds the
 // state and the cell of each layer, 2 D numbers, for any S; for each source it holds the same again and, with attention, M D more.
 //
 // Letters: B sources, R rows (hypotheses extended together), N tokens so far, V vocabulary.
