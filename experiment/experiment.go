@@ -47,8 +47,8 @@ type Training struct {
 	// the task's measure, such as BLEU; 0: none.
 	Decoded int `json:"decoded,omitempty"`
 
-	PonderCost  PonderCost  `json:"ponder_cost,omitzero"` // what training.ponder weighs, of models with adaptive halting; default: graves, the number of steps plus the remainder
-	Supervision Supervision `json:"supervision,omitzero"` // the steps that must answer in training; default: only the last one
+	PonderCost  PonderCost  `json:"ponder_cost,omitzero"` // what training.ponder weighs, with adaptive halting: graves is the number of steps plus the remainder, geometric_prior the divergence from a distribution over steps (PonderNet); default: graves
+	Supervision Supervision `json:"supervision,omitzero"` // the steps that must answer in training: uniform weighs all alike, geometric early ones more, halting each by the weight that the halting unit gives it; default: only the last one
 }
 
 // Batch is the size of batches.
