@@ -27,7 +27,7 @@ func (t *Trainer) forward(scope *model.Scope, nodes []*Node, c capacity.Capaciti
 	scope.Store().SetTraining(in.Target.Graph(), training)
 	o := t.Config.Objective
 	if !training {
-		o = o.InUse()
+		o = o.ForValidation()
 	}
 	f.result = t.Model.Forward(scope, in, o.Options())
 	var share objective.Share

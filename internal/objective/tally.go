@@ -23,8 +23,8 @@ func (o Objective) Options() universal.Options {
 	return universal.Options{ReturnReadouts: o.Supervision != nil}
 }
 
-// InUse returns the objective without what only serves training: R-Drop and the supervision of every step. Its loss is that of a trained model.
-func (o Objective) InUse() Objective {
+// ForValidation returns the objective without R-Drop and the supervision of every step, which only serve training. Its loss is that of the answers.
+func (o Objective) ForValidation() Objective {
 	o.RDrop, o.Supervision = 0, nil
 	return o
 }
