@@ -28,6 +28,12 @@ func main() {
 	timeout := flag.Duration("timeout", 5*time.Minute, "time limit of a turn")
 	out := flag.String("out", "", "file for the table, besides standard output")
 	flag.Parse()
+	for name, script := range map[string]string{"torch": *torch, "ctranslate2": *ctranslate2} {
+		if _, err := os.Stat(script); script != "" && err != nil {
+			fmt.Fprintf(os.Stderr, "bench: -%s: %v\n", name, err)
+			os.Exit(2)
+		}
+	}
 
 	sides := sides(*ut, *python, *torch, *ctranslate2)
 	m := meter{rounds: *rounds, repeat: *repeat, threads: *threads, timeout: *timeout}
