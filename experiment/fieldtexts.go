@@ -106,7 +106,7 @@ var fieldTexts = map[string]string{
 	"neuralgpu.Model.Dropout":                 "dropout rate of candidates; 0: none",
 	"neuralgpu.Model.Width":                   "D, the number of channels of a position",
 	"objective.Geometric.Lambda":              "between 0 and 1; the mean of the weighted steps is about 1/lambda",
-	"objective.GeometricPrior.Lambda":         "probability of the prior to halt in a step, between 0 and 1: it expects about 1/lambda steps",
+	"objective.GeometricPrior.Lambda":         "probability of the prior to halt in a step, between 0 and 1; the mean of its steps is about 1/lambda, but positions run until their weights sum to 1 - epsilon",
 	"objective.Objective.LabelSmoothing":      "share of the probability that the other tokens get in targets, such as 0.1; 0: none",
 	"objective.Objective.RDrop":               "weight of the divergence between two predictions with different dropout, such as 5 (Liang et al., \"R-Drop\", 2021), which doubles the time of an update because every batch is computed twice; 0: none",
 	"objective.PonderSchedule.Delay":          "updates before the weight begins to grow, in which steps cost nothing; 0: none",

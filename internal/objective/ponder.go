@@ -64,9 +64,10 @@ func (Graves) Validate() error { return nil }
 //
 //	KL(u || q) = sum over t of u_t (ln u_t - ln q_t),  q_t = Lambda (1 - Lambda)^(t-1) / (1 - (1 - Lambda)^T)
 //
-// It draws every position to about 1/Lambda steps, from above and from below, while [Graves] only draws to fewer.
+// It draws the mean of the weighted steps to that of q, about 1/Lambda, from above and from below, while [Graves] only draws to fewer. A position
+// runs until its weights sum to 1 - epsilon, which takes more steps; a lower threshold at inference (halting.Exit) ends it earlier.
 type GeometricPrior struct {
-	Lambda float64 `json:"lambda"` // probability of the prior to halt in a step, between 0 and 1: it expects about 1/lambda steps
+	Lambda float64 `json:"lambda"` // probability of the prior to halt in a step, between 0 and 1; the mean of its steps is about 1/lambda, but positions run until their weights sum to 1 - epsilon
 }
 
 // smallestWeight bounds the logarithm of a weight. It is far below the weights of positions that run.
@@ -107,7 +108,7 @@ func sumsToOne(p halting.Policy) error {
 
 func validLambda(lambda float64) error {
 	if !(lambda > 0 && lambda < 1) {
-		return fmt.Errorf("lambda is %v: it must be above 0 and below 1; with 0.25 about 4 steps are expected", lambda)
+		return fmt.Errorf("lambda is %v: it must be above 0 and below 1; with 0.25 the mean is about 4 steps", lambda)
 	}
 	return nil
 }
