@@ -221,27 +221,6 @@ func (c *Cached) read(tokens []vocab.ID, n int) ([][]float64, error) {
 	return logP, nil
 }
 
-// logProbabilities returns the rows of a result, in its own memory if that is shared. It takes the tensor.
-func (c *Cached) logProbabilities(t *tensors.Tensor) ([][]float64, error) {
-	if !c.d.shared {
-		return readRows(t, &c.logP)
-	}
-	c.lastLogP = t
-	flat, err := c.d.memory(t)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Collect(slices.Chunk(flat.([]float64), t.Shape().Dimensions[1])), nil
-}
-
-// forgetLogP frees the last log-probabilities, which are no longer valid.
-func (c *Cached) forgetLogP() {
-	if c.lastLogP != nil {
-		free(c.lastLogP)
-		c.lastLogP = nil
-	}
-}
-
 // count reads the steps of the last positions, [R], and frees the tensor.
 func (c *Cached) count(t *tensors.Tensor) {
 	defer free(t)

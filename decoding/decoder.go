@@ -2,7 +2,6 @@ package decoding
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/shapes"
@@ -123,39 +122,6 @@ func (d *Decoder) check(sources [][]vocab.ID) error {
 		}
 	}
 	return nil
-}
-
-// readRows copies log-probabilities [R, V] from a tensor into a buffer, and frees the tensor.
-func readRows(t *tensors.Tensor, buffer *[]float64) ([][]float64, error) {
-	defer free(t)
-	read := func(flat any) {
-		switch values := flat.(type) {
-		case []float64:
-			*buffer = append((*buffer)[:0], values...)
-		case []float32:
-			logP := slices.Grow((*buffer)[:0], len(values))[:len(values)]
-			for i, v := range values {
-				logP[i] = float64(v)
-			}
-			*buffer = logP
-		}
-	}
-	if err := t.ConstFlatData(read); err != nil {
-		return nil, err
-	}
-	return slices.Collect(slices.Chunk(*buffer, t.Shape().Dimensions[1])), nil
-}
-
-// memory returns the memory of a tensor of a backend that shares memory; see [Decoder]. It is valid until the tensor is freed.
-func (d *Decoder) memory(t *tensors.Tensor) (flat any, err error) {
-	buffer, err := t.Buffer(d.backend, 0)
-	if err != nil {
-		return nil, err
-	}
-	if b, ok := buffer.(interface{ Borrow() (any, error) }); ok {
-		return b.Borrow()
-	}
-	return buffer.Data() // MutableBytes would copy it twice
 }
 
 // free releases tensors.

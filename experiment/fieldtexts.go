@@ -29,7 +29,7 @@ var fieldTexts = map[string]string{
 	"algorithmic.Reverse.MaxLength":           "maximum length of a training source in tokens; 0 means 40",
 	"babi.Babi.Path":                          "the official distribution: the folder tasks_1-20_v1-2, or its archive",
 	"babi.Babi.Rename":                        "rename exchanges the names of people, places and objects in training stories and their answers, at each visit of a question anew: mary becomes john, and john mary. Validation and test questions stay as they are.",
-	"babi.Babi.RenameShare":                   "the share of the visits that rename applies to; 0 means all of them. The others show the questions as they are, whose regularities give training a beginning: task 16 is learned with a share of 0.5 and not with 1 (docs/log.md).",
+	"babi.Babi.RenameShare":                   "the share of the visits that rename applies to; 0 means all of them. The other visits show the questions as they are. task 16 is learned with a share of 0.5 and not with 1 (docs/log.md).",
 	"babi.Babi.Reword":                        "reword replaces verbs and conjunctions of training facts by ones that mean the same, such as went by journeyed, at each visit of a question anew.",
 	"babi.Babi.Set":                           "\"en\" (1,000 training questions), \"en-10k\", \"en-valid\" or \"en-valid-10k\"",
 	"babi.Babi.StandIn":                       "a file qaN_... that replaces the training file of task N, which may then be missing. Results mention it.",

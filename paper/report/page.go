@@ -107,6 +107,7 @@ func (p *page) table(t paper.Table) {
 func (p *page) details(t paper.Table) {
 	p.printf("# Table %d: %s\n\nAll measurements of [RESULTS.md](../RESULTS.md), section table %[1]d.\n\n", t.Number, t.Title)
 	p.exceptions(t)
+	p.further(t)
 	switch t.Number {
 	case 1:
 		p.babiDetails(t)
@@ -115,14 +116,18 @@ func (p *page) details(t paper.Table) {
 	case 7:
 		p.translationDetails(t)
 	default:
-		if slices.ContainsFunc(t.Columns, func(c paper.Column) bool { return c.Detail }) {
-			p.printf("## Further settings\n\n")
-			p.metrics(t, true)
-		}
 		p.metricsDetails(t)
 	}
 	p.curves(t)
 	p.training(t)
+}
+
+// further writes the columns that are not of the paper's layout.
+func (p *page) further(t paper.Table) {
+	if slices.ContainsFunc(t.Columns, func(c paper.Column) bool { return c.Detail }) {
+		p.printf("## Further settings\n\n")
+		p.metrics(t, true)
+	}
 }
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.text, format, args...) }
