@@ -306,10 +306,9 @@ func TestRenamingTouchesTrainingOnly(t *testing.T) {
 	}
 }
 
-// A visit is renamed with the probability of the share, apart from other draws: of 4,000 visits 1,400 with a share of 0.35, give or take four
-// deviations of 30, and those that are renamed are renamed as with a share of 1. A name stays what it is in 1 of 24 exchanges of four, all in
-// this story, whose three names must all stay for a visit to look untouched: 1 of 576.
-// Caught when planted: the share of visits left alone; one draw for the share and the names.
+// A visit is renamed with the probability of the share: 1,400 of 4,000 visits with a share of 0.35, give or take four deviations of 30. Visits that
+// are renamed are renamed as with a share of 1. An exchange that changes nothing, one of 576, counts as none.
+// Caught when planted: the visits of the share left alone; the share without effect; names of another visit.
 func TestShareOfRenaming(t *testing.T) {
 	story := "1 Mary went to the kitchen.\n2 John went to the office.\n3 Daniel went to the garden.\n4 Sandra went to the hallway.\n5 Where is John?\toffice\t2\n"
 	open := func(share float64) *babi.Task {
