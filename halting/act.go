@@ -75,6 +75,7 @@ func (a ACT) probability(scope *model.Scope, r Recurrence, x *Node) *Node {
 type haltingState struct {
 	threshold          float64
 	limit              int
+	reach              Reach
 	stillRunning       *Node // bool: has not halted; false at padding
 	haltingProbability *Node // sum of p over the steps in which the position ran and did not halt
 	remainders         *Node // 1 - haltingProbability from the step in which the position halted, 0 before
@@ -86,7 +87,7 @@ type haltingState struct {
 
 func (a ACT) newState(r Recurrence) *haltingState {
 	zeros := Zeros(r.State.Graph(), shapes.Make(r.State.DType(), r.Mask.Shape().Dimensions...))
-	return &haltingState{threshold: 1 - a.Epsilon, limit: a.MaxSteps, stillRunning: r.Mask, haltingProbability: zeros, remainders: zeros, nUpdates: zeros}
+	return &haltingState{threshold: 1 - a.Epsilon, limit: a.MaxSteps, reach: r.Reach, stillRunning: r.Mask, haltingProbability: zeros, remainders: zeros, nUpdates: zeros}
 }
 
 // update takes p of one step. It returns the weight u of the step's state, which is 0 where a position does not run, and the mask of
@@ -151,5 +152,6 @@ func (h *haltingState) end(now *Node, withRemainder bool) *Node {
 func (h *haltingState) outcome(state *Node) Outcome {
 	return Outcome{
 		State: state, Updates: StopGradient(h.nUpdates), Remainders: h.remainders, Weights: h.weights, Limit: h.limit, Unfinished: h.stillRunning,
+		Reach: h.reach,
 	}
 }

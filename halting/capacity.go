@@ -38,8 +38,8 @@ func (c Capacities) Validate(batch, length int) error {
 }
 
 // Demand returns what a batch needed in each of the steps that were run, and in the step after them: the number of positions that
-// ran, the number of sequences with such positions, and the maximum of one sequence, [steps+1, 3] int32. steps is the number of steps
-// that were run.
+// had to be computed, the number of sequences with such positions, and the maximum of one sequence, [steps+1, 3] int32. steps is the
+// number of steps that were run.
 func (o Outcome) Demand(steps int) *Node {
 	n := o.Updates
 	if o.Unfinished != nil {
@@ -48,8 +48,9 @@ func (o Outcome) Demand(steps int) *Node {
 	g, dims := n.Graph(), n.Shape().Dimensions
 	n = BroadcastToDims(InsertAxes(n, -1), dims[0], dims[1], steps+1) // [B, M, steps+1]
 	t := OnePlus(Iota(g, shapes.Make(dtypes.Int32, n.Shape().Dimensions...), 2))
-	running := ConvertDType(GreaterOrEqual(n, ConvertDType(t, n.DType())), dtypes.Int32)
-	row := ReduceSum(running, 1) // [B, steps+1]
+	computed := o.Reach.around(GreaterOrEqual(n, ConvertDType(t, n.DType())))
+	computed = LogicalAnd(computed, GreaterThan(n, ZerosLike(n))) // without padding
+	row := ReduceSum(ConvertDType(computed, dtypes.Int32), 1)     // [B, steps+1]
 	return Stack([]*Node{ReduceSum(row, 0), ReduceSum(MinScalar(row, 1), 0), ReduceMax(row, 0)}, -1)
 }
 

@@ -28,8 +28,9 @@
 // Under Frozen, halted positions need no work. With [Capacities], a step computes a [Selection] of the running positions; the others
 // are only attended to, and steps without running positions are skipped. Graphs have fixed shapes, so capacities are planned in
 // advance (internal/capacity), and [Outcome.Overflow] reports whether they were too small; the batch must then be run again without
-// them. Results equal those of computing halted positions too, up to rounding. Under Listing and Graves the states of halted
-// positions keep changing, so only steps without running positions can be skipped; the same holds if the transition mixes neighbours.
+// them. Results equal those of computing halted positions too, up to rounding. If the transition mixes neighbours, halted positions
+// near a running one are selected with it ([Reach]). Under Listing and Graves the states of halted positions keep changing, so only
+// steps without running positions can be skipped.
 //
 // Letters: B batch, M positions, D width, A slots of a selection, R and C rows and cells of its grid; t counts steps from 1.
 package halting
@@ -89,9 +90,11 @@ type Recurrence struct {
 	Capacities Capacities
 	// Select makes AddCoordinates and Revise compute the selected positions from now on. nil means that the step does not support it.
 	Select func(*Selection)
-	// Update adds the change of a step to the states that later steps attend to. The change is that of selected positions, zero in
-	// unused slots.
+	// Update adds the change of a step to the states that later steps attend to. The change is that of selected positions, zero where
+	// they do not run and in unused slots.
 	Update func(change *Node)
+	// Reach is what a step of a position depends on besides attention. These positions are selected, too.
+	Reach Reach
 }
 
 // An Outcome is the result of the recurrence.
@@ -102,6 +105,7 @@ type Outcome struct {
 	Weights    []*Node // u of each step that was run, [B, M]; nil if the depth is not adaptive
 	Limit      int     // maximum number of steps, of which capacities may have left out the last ones; 0 if the depth is not adaptive
 	Unfinished *Node   // [B, M] bool, positions that still ran after the last capacity; nil if the depth is not adaptive
+	Reach      Reach   // as in the recurrence
 }
 
 // Adaptive reports whether positions chose their own depth.

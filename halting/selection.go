@@ -6,7 +6,8 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 )
 
-// A Selection is the set of positions that a step computes: all of a batch, or a list of the running ones, in the order of the batch.
+// A Selection is the set of positions that a step computes: all of a batch, or a list of the running ones and those in their reach, in
+// the order of the batch.
 // Values of all positions are [B, M, ...]. Those of a list are one row of A slots, [1, A, ...].
 //
 // Attention needs the positions of a sequence next to each other. For that, the slots are folded into a grid [R, C, ...] of R
@@ -21,10 +22,18 @@ type Selection struct {
 	// The following are nil if all positions are selected:
 	index *Node // [A, 1] int32: the position in a slot, counted through the batch
 	used  *Node // [1, A] bool: the slot holds a position
-	slot  *Node // [B*M] int32: the slot that holds a selected position
+	slot  *Node // [B*M] int32: the slot that holds a position; A if it is not selected
 	cell  *Node // [A, 1] int32: the cell of the grid that a slot goes to
 	grid  *Node // [R*C, 1] int32: the slot that goes to a cell
 	rows  *Node // [R, 1] int32: the sequence of a row of the grid
+
+	neighbours map[int]neighbour // by offset; of selected positions
+}
+
+// A neighbour says where the positions are that have an offset from those of the slots.
+type neighbour struct {
+	slot  *Node // [A, 1] int32
+	there *Node // [1, A] bool: the slot holds a position, and so does the other
 }
 
 // selectAll selects all positions of a batch with the shape of mask [B, M].
@@ -87,6 +96,42 @@ func (s *Selection) Unfold(x *Node) *Node {
 	return InsertAxes(Gather(cells, s.cell), 0)
 }
 
+// Neighbours returns the values of x [1, A, C], which are those of selected positions, from before to after places away in the same
+// sequence: a list of values of that shape. They are zero where the neighbour is not selected, and in unused slots. The values are
+// constants to differentiation.
+func (s *Selection) Neighbours(x *Node, before, after int) (list []*Node) {
+	x = StopGradient(x)
+	for offset := -before; offset <= after; offset++ {
+		if offset == 0 {
+			list = append(list, x)
+			continue
+		}
+		n := s.neighbour(offset)
+		moved := InsertAxes(Gather(Squeeze(x, 0), n.slot), 0)
+		list = append(list, selectState(n.there, moved, ZerosLike(moved)))
+	}
+	return list
+}
+
+// neighbour finds the positions that are offset places after those of the slots.
+func (s *Selection) neighbour(offset int) neighbour {
+	if n, ok := s.neighbours[offset]; ok {
+		return n
+	}
+	other := AddScalar(s.index, offset) // [A, 1]
+	column := AddScalar(ModScalar(s.index, s.length), offset)
+	inside := LogicalAnd(GreaterOrEqual(column, ZerosLike(column)), LessThan(column, Scalar(column.Graph(), column.DType(), s.length)))
+	slot := Gather(InsertAxes(s.slot, -1), ClipScalar(other, 0, float64(s.batch*s.length-1)))
+	slots := s.capacity.Positions
+	there := LogicalAnd(inside, LessThan(slot, Scalar(slot.Graph(), slot.DType(), slots)))
+	n := neighbour{slot: MinScalar(slot, slots-1), there: LogicalAnd(s.used, Reshape(there, 1, slots))}
+	if s.neighbours == nil {
+		s.neighbours = map[int]neighbour{}
+	}
+	s.neighbours[offset] = n
+	return n
+}
+
 // Rows returns, for every row of the grid, the values of its sequence in x [B, ...]: [R, ...].
 func (s *Selection) Rows(x *Node) *Node {
 	if s.IsAll() || s.capacity.Rows == s.batch {
@@ -105,42 +150,41 @@ func (s *Selection) flat(x *Node) *Node {
 	return Reshape(x, append([]int{s.batch * s.length}, x.Shape().Dimensions[2:]...)...)
 }
 
-// narrow selects the running positions [B, M] among those of s, up to the capacity, and picks their states. It returns s itself if
-// the capacity is that of s.
-func (s *Selection) narrow(running *Node, capacity Capacity, state *Node) (*Selection, *Node) {
+// narrow selects positions [B, M] among those of s, up to the capacity, and picks their states. It returns s itself if the capacity is
+// that of s.
+func (s *Selection) narrow(positions *Node, capacity Capacity, state *Node) (*Selection, *Node) {
 	if capacity == s.capacity {
 		return s, state
 	}
-	n := selectRunning(running, capacity)
+	n := newSelection(positions, capacity)
 	if s.IsAll() {
 		return n, n.Pick(state)
 	}
-	return n, InsertAxes(Gather(Squeeze(state, 0), Gather(InsertAxes(s.slot, -1), n.index)), 0)
+	return n, InsertAxes(Gather(Squeeze(state, 0), MinScalar(Gather(InsertAxes(s.slot, -1), n.index), s.capacity.Positions-1)), 0)
 }
 
-// selectRunning assigns the running positions [B, M] to slots, and to cells of a grid. Sequences without running positions get no
-// row.
-func selectRunning(running *Node, capacity Capacity) *Selection {
-	s := selectAll(running)
+// newSelection assigns positions [B, M] to slots, and to cells of a grid. Sequences without such positions get no row.
+func newSelection(positions *Node, capacity Capacity) *Selection {
+	s := selectAll(positions)
 	s.capacity = capacity
 	slots, rows, cells := capacity.Positions, capacity.Rows, capacity.Rows*capacity.Longest
-	one := ConvertDType(running, dtypes.Float32) // sums are far below 2^24 and thus exact
-	before := sumBefore(one)                     // [B, M]: number of earlier running positions of the sequence
-	count := ReduceSum(one, -1)                  // [B]
+	one := ConvertDType(positions, dtypes.Float32) // sums are far below 2^24 and thus exact
+	before := sumBefore(one)                       // [B, M]: number of earlier positions of the sequence
+	count := ReduceSum(one, -1)                    // [B]
 	busy := GreaterThan(count, ZerosLike(count))
 	row := sumBefore1D(ConvertDType(busy, dtypes.Float32)) // [B]
 	if rows == s.batch {
 		row = Iota(row.Graph(), row.Shape(), 0) // every sequence keeps its row
 	}
-	fits := LogicalAnd(running, LessThan(before, Scalar(before.Graph(), before.DType(), capacity.Longest)))
+	fits := LogicalAnd(positions, LessThan(before, Scalar(before.Graph(), before.DType(), capacity.Longest)))
 	slot := s.flat(places(fits, Add(before, InsertAxes(sumBefore1D(count), -1)), slots))
 	cell := s.flat(places(fits, Add(before, InsertAxes(MulScalar(row, capacity.Longest), -1)), cells))
 
-	s.slot = MinScalar(slot, slots-1)
+	s.slot = slot
 	s.index = inverse(slot, slots)
 	s.used = InsertAxes(LessThan(Iota(slot.Graph(), shapes.Make(dtypes.Int32, slots), 0), toInt32(ReduceAllSum(count))), 0)
 	s.cell = MinScalar(Gather(InsertAxes(cell, -1), s.index), cells-1)
-	s.grid = Gather(InsertAxes(s.slot, -1), inverse(cell, cells))
+	s.grid = MinScalar(Gather(InsertAxes(slot, -1), inverse(cell, cells)), slots-1)
 	s.rows = inverse(places(busy, row, rows), rows)
 	return s
 }

@@ -85,12 +85,12 @@ func (a Frozen) Describe() string {
 	return fmt.Sprintf("adaptive (ACT, halted states copied), at most %d steps", a.MaxSteps)
 }
 
-// unrollSelected is the same with less work: every step computes only the running positions. Halted ones stay unchanged in the cache
-// of the step.
+// unrollSelected is the same with less work: every step computes only the running positions, and halted ones in their reach. Halted
+// ones stay unchanged in the cache of the step.
 func (a Frozen) unrollSelected(scope *model.Scope, r Recurrence) Outcome {
 	h, state, output, selection := a.newState(r), r.State, ZerosLike(r.State), selectAll(r.Mask)
 	for t := 1; t <= a.steps(r.Capacities); t++ {
-		selection, state = selection.narrow(h.stillRunning, r.Capacities[t-1], state)
+		selection, state = selection.narrow(LogicalAnd(r.Reach.around(h.stillRunning), r.Mask), r.Capacities[t-1], state)
 		r.Select(selection)
 		x := r.AddCoordinates(t, state)
 		p := selection.Add(ZerosLike(h.remainders), selection.zeroUnused(a.probability(scope, r, x)))
@@ -99,6 +99,9 @@ func (a Frozen) unrollSelected(scope *model.Scope, r Recurrence) Outcome {
 		output = selection.Add(output, Mul(perChannel(selection.zeroUnused(selection.Pick(u))), revised))
 		ranHere := selection.zeroUnused(selection.Pick(ConvertDType(ran, p.DType())))
 		r.Update(Mul(perChannel(ranHere), Sub(revised, state)))
+		if r.Reach != (Reach{}) {
+			revised = selectState(GreaterThan(ranHere, ZerosLike(ranHere)), revised, state)
+		}
 		state = revised
 	}
 	return h.outcome(output)

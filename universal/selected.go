@@ -40,6 +40,19 @@ func (s *stack) newHaltedCache() *haltedCache {
 	return cache
 }
 
+// reach returns the positions around one that its transition depends on.
+func (s *stack) reach() (r halting.Reach) {
+	for _, w := range s.Transition.CacheWindows(s.Width) {
+		if s.causal {
+			r.Before += w.Positions
+		} else {
+			r.Before += w.Positions / 2
+			r.After += w.Positions - w.Positions/2
+		}
+	}
+	return r
+}
+
 // updateHalted adds the change of the selected positions' states to the cache.
 func (s *stack) updateHalted(change *Node) {
 	if s.PreNorm {

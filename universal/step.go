@@ -78,7 +78,7 @@ func (s *stack) run() *Pass {
 	case s.readout != nil && s.Rule != nil, s.options.ReturnReadouts:
 		s.previous, r.After = s.state, s.after
 	case s.SelectsPositions():
-		r.Select, r.Update = s.selectPositions, s.updateHalted
+		r.Select, r.Update, r.Reach = s.selectPositions, s.updateHalted, s.reach()
 	}
 	outcome := s.Halting.Unroll(s.scope, r)
 	if r.After != nil && s.watched == 0 {
@@ -127,8 +127,11 @@ func (s *stack) revisePreNorm(t int, x *Node) *Node {
 func (s *stack) transition(x *Node) *Node {
 	c := TransitionContext{Mask: s.mask, Causal: s.causal, Weights: s.weights()}
 	c.Drop = func(x *Node) *Node { return s.masks.drop(x, s.Dropout.Transition) }
-	if s.cache != nil {
+	switch {
+	case s.cache != nil:
 		c.Previous = s.cache.previous
+	case !s.selection.IsAll():
+		c.Neighbours = s.selection.Neighbours
 	}
 	return s.Transition.Apply(s.layer.At("transition"), x, c)
 }

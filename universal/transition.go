@@ -11,10 +11,12 @@ import (
 // A Transition revises each position after attention. Its weights are shared by all positions and steps. The implementations are
 // [FeedForward] and [SeparableConvolution].
 type Transition interface {
-	// Apply maps x [B, M, D] to [B, M, D]. If CacheWindows is empty, x may hold selected positions only.
+	// Apply maps x [B, M, D] to [B, M, D]. x may hold selected positions only, [1, A, D]. If positions depend on others, it then gets
+	// them from c.Neighbours.
 	Apply(scope *model.Scope, x *Node, c TransitionContext) *Node
 	// CacheWindows lists the windows of earlier positions that a position depends on in a causal stack of D channels, in the order in
-	// which Apply calls c.Previous. It is empty if a position depends only on itself.
+	// which Apply calls c.Previous. It is empty if a position depends only on itself. In an encoder, half of the positions of each
+	// window may be later ones, the larger half if their number is odd.
 	CacheWindows(width int) []Window
 	// Validate returns an error that names the first invalid field, its value, and valid values.
 	Validate() error
@@ -30,6 +32,10 @@ type TransitionContext struct {
 
 	// Previous prepends a window of earlier positions to x. It is nil unless a causal stack computes only its newest positions.
 	Previous func(x *Node) *Node
+
+	// Neighbours returns x of the positions from before to after places away, as halting.Selection.Neighbours does. It is nil unless x
+	// holds selected positions only.
+	Neighbours func(x *Node, before, after int) []*Node
 }
 
 func (c TransitionContext) drop(x *Node) *Node {
@@ -117,21 +123,28 @@ func (f SeparableConvolution) Validate() error {
 func separable(scope *model.Scope, x *Node, c TransitionContext, width, channels int) *Node {
 	own := width - 1 // index of the position itself in its window
 	if !c.Causal && c.Previous == nil && width > 1 {
-		x = Mul(x, InsertAxes(ConvertDType(c.Mask, x.DType()), -1))
 		own = (width - 1) / 2
+		if c.Neighbours == nil { // which have no padding
+			x = Mul(x, InsertAxes(ConvertDType(c.Mask, x.DType()), -1))
+		}
 	}
 	kernel := c.Weights.Parameter(scope, "depthwise", nearIdentity(own), width, x.Shape().Dimensions[2]).NodeValue(x)
 	var y *Node
-	if c.Previous != nil && width > 1 {
-		y = windowed(c.Previous(x), kernel)
-	} else {
-		y = depthwiseConvolution(x, kernel, own)
+	switch {
+	case width == 1:
+		y = weighted([]*Node{x}, kernel)
+	case c.Previous != nil:
+		y = weighted(windows(c.Previous(x), width), kernel)
+	case c.Neighbours != nil:
+		y = depthwiseConvolution(x, kernel, own, c.Neighbours)
+	default:
+		y = depthwiseConvolution(x, kernel, own, neighbours)
 	}
 	return c.Weights.Affine(scope, "pointwise", y, channels)
 }
 
-// depthwiseConvolution computes y_i = sum over r of kernel_r * x_{i+r-own} for each channel, with zeros beyond the ends. x, y: [B, M,
-// C]; kernel: [width, C]
+// depthwiseConvolution computes y_i = sum over r of kernel_r * x_{i+r-own} for each channel, with zeros where there is no position. x,
+// y: [B, M, C]; kernel: [width, C]. around returns the positions from before to after places away.
 //
 // The gradient of x is also such a convolution, of the gradient v of y with the reversed kernel:
 //
@@ -139,11 +152,16 @@ func separable(scope *model.Scope, x *Node, c TransitionContext, width, channels
 //
 // It is attached to a term that is always zero: differentiating the windows one by one would pad and add one tensor each, which takes
 // more time.
-func depthwiseConvolution(x, kernel *Node, own int) *Node {
+func depthwiseConvolution(x, kernel *Node, own int, around func(x *Node, before, after int) []*Node) *Node {
 	after := kernel.Shape().Dimensions[0] - 1 - own
-	y := windowed(surround(StopGradient(x), own, after), kernel)
-	carrier := IdentityWithCustomGradient(x, func(_, v *Node) *Node { return windowed(surround(v, after, own), Reverse(kernel, 0)) })
+	y := weighted(around(StopGradient(x), own, after), kernel)
+	carrier := IdentityWithCustomGradient(x, func(_, v *Node) *Node { return weighted(around(v, after, own), Reverse(kernel, 0)) })
 	return Add(y, Sub(carrier, StopGradient(x)))
+}
+
+// neighbours returns x [B, M, C] of the positions from before to after places away, with zeros beyond the ends.
+func neighbours(x *Node, before, after int) []*Node {
+	return windows(surround(x, before, after), before+after+1)
 }
 
 // surround inserts zeros before and after the positions of x [B, M, C].
@@ -171,15 +189,20 @@ func surroundByConcatenating(x *Node, before, after int) *Node {
 	return Concatenate(parts, 1)
 }
 
-// windowed computes y_i = sum over r of kernel_r * x_{i+r} for each channel. x: [B, M + width - 1, C], including the positions beyond
-// the ends; kernel: [width, C]; y: [B, M, C]
-func windowed(x, kernel *Node) *Node {
-	width := kernel.Shape().Dimensions[0]
+// windows returns x [B, M + width - 1, C], which includes positions beyond the ends, from each of the first width positions: a list of
+// [B, M, C].
+func windows(x *Node, width int) (list []*Node) {
 	length := x.Shape().Dimensions[1] - width + 1
-	var y *Node
 	for r := range width {
-		window := SliceAxis(x, 1, AxisRange(r, r+length))
-		term := Mul(window, expandTo(Slice(kernel, AxisElem(r)), x))
+		list = append(list, SliceAxis(x, 1, AxisRange(r, r+length)))
+	}
+	return list
+}
+
+// weighted computes y = sum over r of kernel_r * list_r for each channel. list: [B, M, C] each; kernel: [width, C]
+func weighted(list []*Node, kernel *Node) (y *Node) {
+	for r, x := range list {
+		term := Mul(x, expandTo(Slice(kernel, AxisElem(r)), x))
 		if y == nil {
 			y = term
 		} else {

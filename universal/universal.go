@@ -256,10 +256,10 @@ func (c Config) NormsFirst() bool {
 // StepLimit returns the maximum number of steps of a position, or 0 if that depends on the source.
 func (c Config) StepLimit() int { return max(c.Halting.Limit(0), c.decoderHalting().Limit(0)) }
 
-// SelectsPositions reports whether a step can be applied to the running positions alone: halted positions need no work, and the
-// transition of a position does not depend on others. A rule and an arrangement read all positions.
+// SelectsPositions reports whether a step can be applied to a part of the positions because halted ones need no work. A rule and an
+// arrangement read all positions.
 func (c Config) SelectsPositions() bool {
-	return c.Rule == nil && c.Arrangement == nil && (c.Halting.SkipsHalted() || c.decoderHalting().SkipsHalted()) && len(c.Transition.CacheWindows(c.Width)) == 0
+	return c.Rule == nil && c.Arrangement == nil && (c.Halting.SkipsHalted() || c.decoderHalting().SkipsHalted())
 }
 
 // precision returns the element type of the parameters, Float32 by default.

@@ -61,6 +61,7 @@ and cache_bytes (of decoding, when it ends).`,
 	} {
 		c.Flags().IntVar(flag.value, flag.name, *flag.value, flag.text)
 	}
+	c.Flags().BoolVar(&f.shape.Convolution, "convolution", false, "transition by separable convolutions of 3 and 5 positions")
 	c.Flags().Float64Var(&f.shape.HaltingBias, "halting-bias", 0, "initial bias of the halting unit")
 	c.Flags().BoolVar(&f.shape.Adaptive, "adaptive", false, "encode at adaptive depth")
 	c.Flags().BoolVar(&f.shape.Masked, "masked", false, "at adaptive depth, compute halted positions too")

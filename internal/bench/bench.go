@@ -31,6 +31,7 @@ type Shape struct {
 	Batch       int     `json:"batch"`
 	Length      int     `json:"length"`
 	Vocabulary  int     `json:"vocabulary"`
+	Convolution bool    `json:"convolution"` // separable convolutions of 3 and 5 positions as transition, instead of feed-forward
 	HaltingBias float64 `json:"halting_bias"`
 	Adaptive    bool    `json:"adaptive"` // encode at adaptive depth
 	Masked      bool    `json:"masked"`   // at adaptive depth, also compute halted positions
@@ -146,9 +147,12 @@ func (s Shape) model() universal.EncoderDecoder {
 	if s.Adaptive {
 		policy = halting.Frozen{ACT: halting.ACT{MaxSteps: s.MaxSteps, Epsilon: 0.01, Bias: s.HaltingBias}}
 	}
+	var transition universal.Transition = universal.FeedForward{Filter: s.Filter}
+	if s.Convolution {
+		transition = universal.SeparableConvolution{Filter: s.Filter}
+	}
 	return universal.EncoderDecoder{Config: universal.Config{
-		SourceVocabulary: s.Vocabulary, TargetVocabulary: s.Vocabulary, Width: s.Width, Heads: s.Heads,
-		Transition: universal.FeedForward{Filter: s.Filter}, Halting: policy,
+		SourceVocabulary: s.Vocabulary, TargetVocabulary: s.Vocabulary, Width: s.Width, Heads: s.Heads, Transition: transition, Halting: policy,
 	}}
 }
 

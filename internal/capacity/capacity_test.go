@@ -100,10 +100,15 @@ func (l *learner) shift(by float64) {
 // Caught when planted: variables that an overflow changes; an overflow that is not noticed; the demand of an overflowed run recorded.
 func TestPlannedCapacitiesChangeNothing(t *testing.T) {
 	act := halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: 1}
-	for _, policy := range []halting.Policy{halting.Frozen{ACT: act}, halting.Graves{ACT: act}, halting.Listing{ACT: act}} {
-		planner := capacity.NewPlanner(universal.Encoder{Config: universal.Config{Halting: policy, Transition: universal.FeedForward{Filter: 8}}})
+	var feedForward, convolution universal.Transition = universal.FeedForward{Filter: 8}, universal.SeparableConvolution{Filter: 8}
+	for _, c := range []struct {
+		policy     halting.Policy
+		transition universal.Transition
+	}{{halting.Frozen{ACT: act}, feedForward}, {halting.Frozen{ACT: act}, convolution}, {halting.Graves{ACT: act}, feedForward}, {halting.Listing{ACT: act}, feedForward}} {
+		policy := c.policy
+		planner := capacity.NewPlanner(universal.Encoder{Config: universal.Config{Halting: policy, Transition: c.transition}})
 		planner.CompileCost = 0 // models so small would have no plans
-		planned, full := newLearner(t, policy, universal.FeedForward{Filter: 8}, planner), newLearner(t, policy, universal.FeedForward{Filter: 8}, nil)
+		planned, full := newLearner(t, policy, c.transition, planner), newLearner(t, policy, c.transition, nil)
 		for i := range uint64(30) {
 			if i == 12 {
 				for _, known := range planner.Shapes {
@@ -149,7 +154,7 @@ func TestModelsThatSelectNothingPlanTheirSteps(t *testing.T) {
 		policy     halting.Policy
 		transition universal.Transition
 	}{
-		{halting.Frozen{ACT: act}, universal.SeparableConvolution{Filter: 8}},
+		{halting.Graves{ACT: act}, universal.SeparableConvolution{Filter: 8}},
 		{halting.Graves{ACT: act}, universal.FeedForward{Filter: 8}},
 		{halting.Listing{ACT: act}, universal.FeedForward{Filter: 8}},
 	} {
@@ -265,7 +270,7 @@ func TestNewPlanner(t *testing.T) {
 		{halting.Length{}, universal.FeedForward{}, nil},
 		{halting.Frozen{}, universal.FeedForward{}, &capacity.Planner{}},
 		{halting.Frozen{}, universal.SeparableConvolution{Widths: [2]int{1, 1}}, &capacity.Planner{}},
-		{halting.Frozen{}, universal.SeparableConvolution{}, &capacity.Planner{StepsOnly: true}},
+		{halting.Frozen{}, universal.SeparableConvolution{}, &capacity.Planner{}},
 		{halting.Graves{}, universal.FeedForward{}, &capacity.Planner{StepsOnly: true}},
 		{halting.Listing{}, universal.FeedForward{}, &capacity.Planner{StepsOnly: true}},
 	} {

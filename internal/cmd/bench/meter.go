@@ -21,6 +21,7 @@ type meter struct {
 type sample struct {
 	Seconds float64 `json:"seconds"`
 	GFlops  float64 `json:"gflops"`
+	Updates float64 `json:"decoder_mean_updates"` // mean number of steps of a decoder's position, at adaptive depth
 }
 
 // header returns the first two lines of the table.
@@ -45,6 +46,7 @@ func header(sides []side) string {
 func (m meter) row(j job, sides []side) string {
 	times := make([][]float64, len(sides))
 	failures := make([]string, len(sides))
+	updates := make([]float64, len(sides))
 	var shares []float64
 	for range m.rounds {
 		peak, err := m.once(job{one: j.one}, []string{sides[float32Side].command(j)[0], "bench", "peak"})
@@ -58,7 +60,7 @@ func (m meter) row(j job, sides []side) string {
 				failures[i] = failure.Error()
 				continue
 			}
-			times[i] = append(times[i], v.Seconds)
+			times[i], updates[i] = append(times[i], v.Seconds), v.Updates
 			if i == float32Side && err == nil && v.GFlops > 0 {
 				shares = append(shares, v.GFlops/peak.GFlops)
 			}
@@ -68,7 +70,11 @@ func (m meter) row(j job, sides []side) string {
 	row := "| " + j.name + " |"
 	for i := range sides {
 		medians[i] = median(times[i])
-		row += cell(failures[i], "%.1f", 1000*medians[i])
+		format := "%.1f"
+		if updates[i] > 0 {
+			format += fmt.Sprintf(" at %.1f steps", updates[i])
+		}
+		row += cell(failures[i], format, 1000*medians[i])
 	}
 	row += cell("", "%.2f", median(shares))
 	for i, s := range sides {
