@@ -113,12 +113,14 @@ func (p *page) babiByTask(t paper.Table, r paper.Row) {
 		}
 		p.row(cells...)
 	}
-	best, overSeeds, failed := babiAverages(list)
-	p.printf("\nAverage over %d of 20 tasks: %.2f by the best seeds, %.2f over all seeds; %d failed. ", len(list), best, overSeeds, len(failed))
-	if said.Best != nil && len(list) < len(paper.BabiTasks) {
+	a := averageBabi(list)
+	p.printf("\nAverage over %d of 20 tasks: %.2f by the best seeds, %.2f over all seeds; %d failed. ", a.tasks, a.best, a.overSeeds, len(a.failed))
+	if said.Best != nil && a.tasks < len(paper.BabiTasks) {
 		same := 0.0
 		for _, s := range list {
-			same += said.Best[s.task-1] / float64(len(list))
+			if s.standIn == "" {
+				same += said.Best[s.task-1] / float64(a.tasks)
+			}
 		}
 		p.printf("The paper over the same tasks: %.2f. ", same)
 	}

@@ -126,14 +126,14 @@ func judgeOverfitting(b book) judgement {
 	if len(list) == 0 {
 		return judgement{verdict: NotRun, why: "no result of a Transformer"}
 	}
-	average, _, failed := babiAverages(list)
-	ours := fmt.Sprintf("10k single: %.2f %% test errors on average over %d tasks, %d failed", average, len(list), len(failed))
+	a := averageBabi(list)
+	ours := fmt.Sprintf("10k single: %.2f %% test errors on average over %d tasks, %d failed", a.best, a.tasks, len(a.failed))
 	for _, setting := range []struct{ name, title string }{{"babi-1k-single", "1k single"}, {"babi-1k-single-renamed", "with words exchanged"}} {
 		if text := b.besideUT(setting.name); text != "" {
 			ours += fmt.Sprintf("; %s %s", setting.title, text)
 		}
 	}
-	if len(failed) > 0 {
+	if len(a.failed) > 0 {
 		return judgement{verdict: NotRun, ours: ours, why: "no curves of training and validation"}
 	}
 	return judgement{verdict: Contradicted, ours: ours, why: "trained as the UT is; with 10,000 questions by weight decay"}
@@ -159,9 +159,7 @@ func (b book) besideUT(setting string) string {
 	if len(own) == 0 {
 		return ""
 	}
-	a, _, _ := babiAverages(other)
-	u, _, _ := babiAverages(own)
-	return fmt.Sprintf("%.2f %%, UT %.2f %%, over %d tasks", a, u, len(own))
+	return fmt.Sprintf("%.2f %%, UT %.2f %%, over %d tasks", averageBabi(other).best, averageBabi(own).best, averageBabi(own).tasks)
 }
 
 // judgePonder compares the order of ponder times for one, two and three supporting facts.

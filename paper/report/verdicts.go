@@ -132,31 +132,39 @@ func (b book) judgeBabi(setting string) judgement {
 	if len(list) == 0 {
 		return judgement{verdict: NotRun}
 	}
-	best, overSeeds, failed := babiAverages(list)
-	j := judgement{ours: fmt.Sprintf("%.2f", best), verdict: NotReproduced}
+	a := averageBabi(list)
+	j := judgement{ours: fmt.Sprintf("%.2f", a.best), verdict: NotReproduced}
 	if n := babiSeeds(list); n != "1 seed" {
-		j.ours += fmt.Sprintf(" (mean over seeds %.2f)", overSeeds)
+		j.ours += fmt.Sprintf(" (mean over seeds %.2f)", a.overSeeds)
 	}
-	if row, _ := t.Row("babi-" + setting + "-adaptive"); len(b.babiTasks(t, row)) > 0 {
-		halting := b.babiTasks(t, row)
-		average, _, _ := babiAverages(halting)
-		j.ours += fmt.Sprintf(", halting %.2f", average)
-		if len(halting) < len(paper.BabiTasks) {
-			j.ours += fmt.Sprintf(" over %d tasks", len(halting))
+	if a.tasks < len(paper.BabiTasks) {
+		j.ours += " over " + count(a.tasks, "task")
+	}
+	row, _ = t.Row("babi-" + setting + "-adaptive")
+	if halting := averageBabi(b.babiTasks(t, row)); halting.tasks > 0 {
+		j.ours += fmt.Sprintf(", halting %.2f", halting.best)
+		if halting.tasks != a.tasks {
+			j.ours += fmt.Sprintf(" over %d", halting.tasks)
 		}
 	}
 	said := paper.PublishedBabi("babi-" + setting)
 	why := []string{babiSeeds(list)}
-	if lacks := babiLacks(list); len(lacks) > 0 {
+	if text := substituted(list); text != "" {
+		why = append(why, text)
+	} else if lacks := babiLacks(list); len(lacks) > 0 {
 		why = append(why, numbered(lacks)+" not run")
 	}
-	if len(list) >= len(paper.BabiTasks)-1 && best <= said.Average && len(failed) <= said.Failed {
+	if a.tasks >= len(paper.BabiTasks)-1 && a.best <= said.Average && len(a.failed) <= said.Failed {
 		if j.verdict = Reproduced; paper.BabiRenamed(setting) {
 			j.verdict = Better
 			why = append(why, "people, places, objects and synonyms of training stories exchanged")
 		}
-	} else if len(failed) > 0 {
-		why = append(why, numbered(failed)+" fail")
+	} else if len(a.failed) > 0 {
+		verb := " fail"
+		if len(a.failed) == 1 {
+			verb += "s"
+		}
+		why = append(why, numbered(a.failed)+verb)
 	}
 	j.why = strings.Join(why, "; ")
 	return j
