@@ -38,6 +38,9 @@ var BabiModels = []struct{ Suffix, Title string }{
 	{"-transformer", "Transformer"}, {"", "Universal Transformer"}, {"-adaptive", "UT with dynamic halting"},
 }
 
+// BabiSimulated is the beginning of the names of recipes that learn task 3 from simulated stories.
+const BabiSimulated = "babi-10k-simulated"
+
 // BabiFails is the error, in percent, above which a task counts as failed.
 const BabiFails = 5
 
@@ -67,24 +70,29 @@ func Table1() Table {
 	}
 	t.Columns = append(t.Columns, Column{Name: "joint", Title: "all tasks, one model"})
 	for _, s := range BabiSettings {
-		for _, m := range BabiModels {
-			row := Row{
-				Family: "babi-" + s.Name + m.Suffix, Title: m.Title, Block: s.Title, Own: m.Suffix == "", Adaptive: m.Suffix == "-adaptive",
-				Columns: []string{"joint"},
+		columns := []string{"joint"}
+		if !s.Joint {
+			columns = nil
+			for _, c := range t.Columns[:len(BabiTasks)] {
+				columns = append(columns, c.Name)
 			}
-			if !s.Joint {
-				row.Columns = nil
-				for _, c := range t.Columns[:len(BabiTasks)] {
-					row.Columns = append(row.Columns, c.Name)
-				}
-			}
-			if row.Adaptive && !BabiRenamed(row.Family) {
-				row.Unequal = []Unequal{noEarlyEnd}
-			}
-			t.Rows = append(t.Rows, row)
 		}
+		t.Rows = append(t.Rows, babiRows("babi-"+s.Name, s.Title, columns)...)
 	}
+	t.Rows = append(t.Rows, babiRows(BabiSimulated, "10k, task 3 from simulated stories", []string{"task03"})...)
 	return t
+}
+
+// babiRows returns the rows of the three models. The names of their recipes begin with prefix.
+func babiRows(prefix, block string, columns []string) (rows []Row) {
+	for _, m := range BabiModels {
+		row := Row{Family: prefix + m.Suffix, Title: m.Title, Block: block, Own: m.Suffix == "", Adaptive: m.Suffix == "-adaptive", Columns: columns}
+		if row.Adaptive && !BabiRenamed(prefix) && prefix != BabiSimulated {
+			row.Unequal = []Unequal{noEarlyEnd}
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // BabiSeen lists the test errors that were known before the configuration of a row was final.

@@ -39,8 +39,11 @@ func Table4() Table {
 					"The same scheme is used for all tasks; it extends the paper's coordinates. In training, positions are runs of consecutive integers from 1 to 512 with random gaps between the runs; sources end with the end token"},
 			{Family: "algorithmic-alike-transformer", Title: "Transformer, 4 layers", Block: OtherPositions, Note: "the Universal Transformer with weights of its own in each layer, which are about four times as many"},
 			{Family: "algorithmic-alike-transformer-narrow", Title: "Transformer, 4 layers, width 32", Block: OtherPositions, Note: "as many parameters as the Universal Transformer"},
+			{Family: "algorithmic-alike-transformer-narrow-longer", Title: "Transformer, 4 layers, width 32, twice the updates", Block: OtherPositions, EqualTime: true},
 			{Family: "algorithmic-alike-one-step", Title: "UT, 1 step", Block: OtherPositions, Note: "the Universal Transformer without recurrence"},
+			{Family: "algorithmic-alike-one-step-longer", Title: "UT, 1 step, four times the updates", Block: OtherPositions, EqualTime: true},
 			{Family: "algorithmic-alike-lstm", Title: "LSTM with attention", Block: OtherPositions, Note: "as many parameters as the Universal Transformer; it has no positions, and reads the same sources"},
+			{Family: "algorithmic-alike-lstm-longer", Title: "LSTM with attention, five times the updates", Block: OtherPositions, EqualTime: true},
 			{Family: "algorithmic-coupled", Title: "UT, coupled positions", Block: OtherPositions,
 				Note: "each source token gets the position of the target token it corresponds to, a different rule for each task: counted from the start for copy, from the end for reverse, by place value for addition. " +
 					"This gives the model the alignment of the answer; otherwise as in the first row of this block"},

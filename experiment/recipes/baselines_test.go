@@ -211,17 +211,25 @@ func TestTransformersHaveLayers(t *testing.T) {
 // The rows of longer training are their baselines with more updates, and with nothing else that is different.
 // Caught when planted: a factor of 4.
 func TestLongerRows(t *testing.T) {
-	for family, columns := range map[string][]string{"memory": {"copy", "double", "reverse"}, "programs": {"program", "control", "addition"}} {
-		for baseline, times := range map[string]int64{"lstm": 5, "transformer": 2} {
-			for _, column := range columns {
-				want, longer := recipes.MustRun(family+"-"+baseline+"/"+column), recipes.MustRun(family+"-"+baseline+"-longer/"+column)
-				if longer.Training.Steps != times*want.Training.Steps {
-					t.Errorf("%s: %d updates, its baseline has %d", longer.Name, longer.Training.Steps, want.Training.Steps)
-				}
-				longer.Name, longer.Training.Steps = want.Name, want.Training.Steps
-				if !reflect.DeepEqual(longer, want) {
-					t.Errorf("%s differs from its baseline: %+v, want %+v", column, longer, want)
-				}
+	for baseline, times := range map[string]int64{
+		"memory-lstm": 5, "memory-transformer": 2, "programs-lstm": 5, "programs-transformer": 2,
+		"algorithmic-alike-lstm": 5, "algorithmic-alike-transformer-narrow": 2, "algorithmic-alike-one-step": 4,
+	} {
+		columns := []string{"copy", "double", "reverse"}
+		switch family, _, _ := strings.Cut(baseline, "-"); family {
+		case "programs":
+			columns = []string{"program", "control", "addition"}
+		case "algorithmic":
+			columns = []string{"copy", "reverse", "addition"}
+		}
+		for _, column := range columns {
+			want, longer := recipes.MustRun(baseline+"/"+column), recipes.MustRun(baseline+"-longer/"+column)
+			if longer.Training.Steps != times*want.Training.Steps {
+				t.Errorf("%s: %d updates, its baseline has %d", longer.Name, longer.Training.Steps, want.Training.Steps)
+			}
+			longer.Name, longer.Training.Steps = want.Name, want.Training.Steps
+			if !reflect.DeepEqual(longer, want) {
+				t.Errorf("%s differs from its baseline: %+v, want %+v", column, longer, want)
 			}
 		}
 	}

@@ -109,8 +109,9 @@ func unknown(name string) error {
 	if columns := familyColumns(name); columns != "" {
 		return fmt.Errorf("recipe %q is incomplete: choose one of %s", name, columns)
 	}
-	if columns := familyColumns(Recipe{Name: name}.Family()); columns != "" && strings.Contains(name, "/") {
-		if _, near := strictjson.Nearest(name, names); !near {
+	family := Recipe{Name: name}.Family()
+	if columns := familyColumns(family); columns != "" && strings.Contains(name, "/") {
+		if near, ok := strictjson.Nearest(name, names); !ok || !strings.HasPrefix(near, family+"/") {
 			return fmt.Errorf("recipe %q is not known: choose one of %s", name, columns)
 		}
 	}

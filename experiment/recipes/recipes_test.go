@@ -78,6 +78,7 @@ func TestCells(t *testing.T) {
 	}
 	add(tasks, "babi-10k-single-transformer", "babi-10k-single", "babi-10k-single-adaptive", "babi-1k-single-transformer", "babi-1k-single", "babi-1k-single-adaptive",
 		"babi-1k-single-renamed-transformer", "babi-1k-single-renamed", "babi-1k-single-renamed-adaptive")
+	add([]string{"task03"}, "babi-10k-simulated-transformer", "babi-10k-simulated", "babi-10k-simulated-adaptive")
 	add([]string{"joint"}, "babi-10k-joint-transformer", "babi-10k-joint", "babi-10k-joint-adaptive", "babi-1k-joint-transformer", "babi-1k-joint", "babi-1k-joint-adaptive",
 		"babi-1k-joint-renamed-transformer", "babi-1k-joint-renamed", "babi-1k-joint-renamed-adaptive")
 	add([]string{"natural-text", "natural-classes", "enriched-text", "enriched-classes", "verbs", "forms", "pairs"}, "agreement-lstm", "agreement-transformer", "agreement", "agreement-adaptive")
@@ -85,7 +86,8 @@ func TestCells(t *testing.T) {
 	add([]string{"language"}, "lambada-steps8", "lambada-steps9")
 	add([]string{"language", "reading"}, "lambada-paper")
 	add([]string{"copy", "reverse", "addition"}, "algorithmic-lstm", "algorithmic-lstm-plain", "algorithmic-transformer", "algorithmic-paper", "algorithmic-paper-adaptive",
-		"algorithmic-neural-gpu", "algorithmic", "algorithmic-coupled", "algorithmic-alike-transformer", "algorithmic-alike-transformer-narrow", "algorithmic-alike-one-step", "algorithmic-alike-lstm")
+		"algorithmic-neural-gpu", "algorithmic", "algorithmic-coupled", "algorithmic-alike-transformer", "algorithmic-alike-transformer-narrow", "algorithmic-alike-one-step", "algorithmic-alike-lstm",
+		"algorithmic-alike-transformer-narrow-longer", "algorithmic-alike-one-step-longer", "algorithmic-alike-lstm-longer")
 	add([]string{"copy", "double", "reverse"}, "memory-lstm", "memory-lstm-longer", "memory-transformer", "memory-transformer-longer", "memory", "memory-adaptive")
 	add([]string{"program", "control", "addition"}, "programs-lstm", "programs-lstm-longer", "programs-transformer", "programs-transformer-longer", "programs", "programs-adaptive")
 	add([]string{"program", "control"}, "programs-wide", "programs-wide-transformer")

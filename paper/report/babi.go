@@ -215,7 +215,7 @@ func (p *page) ponderBySupports(t paper.Table) {
 	p.row(said...)
 	for _, r := range t.Rows {
 		list := p.book.babiTasks(t, r)
-		if !r.Adaptive || len(list) == 0 {
+		if !r.Adaptive || len(list) == 0 || strings.HasPrefix(r.Family, paper.BabiSimulated) {
 			continue
 		}
 		three, all := bySupports(list)

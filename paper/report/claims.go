@@ -169,7 +169,7 @@ func judgePonder(b book) judgement {
 	var ours, why []string
 	for _, r := range t.Rows {
 		list := b.babiTasks(t, r)
-		if !r.Adaptive || len(list) == 0 || !strings.HasPrefix(r.Family, "babi-10k") {
+		if !r.Adaptive || len(list) == 0 || !strings.HasPrefix(r.Family, "babi-10k") || strings.HasPrefix(r.Family, paper.BabiSimulated) {
 			continue
 		}
 		three, all := bySupports(list)

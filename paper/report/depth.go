@@ -76,11 +76,6 @@ func (p *page) depth(files []DepthFile) {
 		return
 	}
 	p.printf(depthIntroduction, path.Join(p.folder, "depth.md"))
-	for _, f := range files {
-		for _, r := range f.Runs {
-			p.printf("- %s\n", escape(r.sentence()))
-		}
-	}
 	fixed, gains := 0, 0
 	for _, f := range files {
 		for _, r := range f.Runs {
@@ -94,9 +89,15 @@ func (p *page) depth(files []DepthFile) {
 	if gains > 0 {
 		gaining = fmt.Sprint(gains)
 	}
-	p.printf("\n"+depthClaim+"%s\n\n", gaining, count(fixed, "model"), bestRules(files))
+	p.printf(depthClaim+"%s\n\n", gaining, count(fixed, "model"), bestRules(files))
 	details := &page{files: p.files}
 	details.printf("# Depth\n\nAll points of [RESULTS.md](../RESULTS.md), section depth. Steps are means over the positions of the decoder or, without one, of the encoder. A rule needs the extra readouts; in graphs of a fixed shape all of them are computed.\n\n")
+	for _, f := range files {
+		for _, r := range f.Runs {
+			details.printf("- %s\n", escape(r.sentence()))
+		}
+	}
+	details.printf("\n")
 	details.compareRules(files)
 	for _, f := range files {
 		details.depthFile(f)
