@@ -11,9 +11,16 @@ import (
 
 // babiNeeds lists the data of the recipes of table 1.
 var babiNeeds = []Need{
-	{Name: "data", Field: "task.path", Default: "data", Usage: "the bAbI distribution, folder or archive"},
-	{Name: standIn, Field: "task.stand_in", Usage: "a file qaN_... to train task N on instead of its own file; recorded in the results"},
+	distribution, {Name: standIn, Field: "task.stand_in", Usage: "a file qaN_... to train task N on instead of its own file; recorded in the results"},
 }
+
+// simulatedNeeds lists the data of the recipes that train on simulated stories.
+var simulatedNeeds = []Need{
+	distribution, {Name: "simulated", Field: "task.stand_in", Default: "qa3_simulated.txt", Usage: "simulated stories of task 3, a file qa3_..."},
+}
+
+// distribution is the bAbI data.
+var distribution = Need{Name: "data", Field: "task.path", Default: "data", Usage: "the bAbI distribution, folder or archive"}
 
 // standIn is the name of a need that applies only to the task in its file name.
 const standIn = "stand-in"
@@ -37,22 +44,22 @@ func table1() (list []Recipe) {
 	} {
 		var columns []column
 		for n := 1; n <= babi.Tasks && !c.joint; n++ {
-			columns = append(columns, babiColumn(fmt.Sprintf("task%02d", n), func() experiment.Run { return c.adapt(oneBabiTask(c.set, n)) }))
+			columns = append(columns, column{name: fmt.Sprintf("task%02d", n), needs: babiNeeds, run: func() experiment.Run { return c.adapt(oneBabiTask(c.set, n)) }})
 		}
 		if c.joint {
-			columns = append(columns, babiColumn("joint", func() experiment.Run { return allBabiTasks(c.adapt(oneBabiTask(c.set, 0))) }))
+			columns = append(columns, column{name: "joint", needs: babiNeeds, run: func() experiment.Run { return allBabiTasks(c.adapt(oneBabiTask(c.set, 0))) }})
 		}
 		family := "babi-" + c.name
 		list = append(list, cells("table 1", babiModels(family, c.title), columns)...)
 	}
-	simulated := babiColumn("task03", func() experiment.Run {
+	simulated := column{name: "task03", needs: simulatedNeeds, run: func() experiment.Run {
 		r := oneBabiTask("en-10k", 3)
 		t := r.Task.Value.(babi.Babi)
-		t.StandIn = "qa3_three-supporting-facts_train_simulated.txt"
+		t.StandIn = "qa3_simulated.txt"
 		r.Task.Value = t
 		r.Training.Stop.Accuracy = 0 // as with dynamic halting
 		return r
-	})
+	}}
 	return append(list, cells("table 1", babiModels("babi-10k-simulated", "10k, single, simulated stories"), []column{simulated})...)
 }
 
@@ -63,10 +70,6 @@ func babiModels(family, title string) []model {
 		{family: family, summary: title + ": Universal Transformer", configure: unchanged},
 		{family: family + "-adaptive", summary: title + ": UT with dynamic halting", configure: babiAdaptive},
 	}
-}
-
-func babiColumn(name string, run func() experiment.Run) column {
-	return column{name: name, needs: babiNeeds, run: run}
 }
 
 // oneBabiTask is a model for one task with 10,000 questions, small enough to train all twenty tasks on a laptop. The authors' "tiny"

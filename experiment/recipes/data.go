@@ -102,6 +102,11 @@ func (c *DataCheck) Missing(r experiment.Run) error {
 }
 
 func (c *DataCheck) missingBabi(d babi.Babi) error {
+	if d.StandIn != "" {
+		if err := exists(d.StandIn); err != nil {
+			return err
+		}
+	}
 	distribution := c.distributions[d.Path]
 	if distribution == nil {
 		var err error

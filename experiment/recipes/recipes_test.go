@@ -217,6 +217,17 @@ func TestWithData(t *testing.T) {
 			t.Errorf("%s: %v, %s lacks %s", name, err, run.JSON(), want)
 		}
 	}
+	simulated, err := recipes.Named("babi-10k-simulated/task03") // a stand-in of the command does not replace the simulated stories
+	if err != nil {
+		t.Fatal(err)
+	}
+	third := filepath.Join(dir, "qa3_real.txt")
+	if err := os.WriteFile(third, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if run, err := simulated.WithData(map[string]string{"stand-in": third, "simulated": "qa3_s.txt"}); err != nil || !strings.Contains(string(run.JSON()), `"stand_in": "qa3_s.txt"`) {
+		t.Errorf("simulated stories: %v, %s", err, run.JSON())
+	}
 	other, err := recipes.Named("babi-1k-single/task03")
 	if err != nil {
 		t.Fatal(err)
